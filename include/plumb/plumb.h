@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb: a statistical profiler for Python on Linux. Umbrella header. */
+#ifndef PLUMB_H
+#define PLUMB_H
+
+#include <plumb/error.h>
+#include <plumb/profile.h>
+#include <plumb/session.h>
+
+#define PLUMB_VERSION "0.1.0"
+
+#endif

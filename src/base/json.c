@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streaming JSON writer (layer base). One thread at a time; nothing is allocated. One pl_json writes one document,
+ * without a newline at its end. Write errors stay in the stream: look at ferror() once, at the end. */
+#include "json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "utf8.h"
+
+#define MAX_DEPTH ((int)(sizeof((struct pl_json *)0)->first / sizeof(bool)))
+
+static void put(struct pl_json *j, const char *bytes, size_t len)
+{
+	fwrite(bytes, 1, len, j->out);
+}
+
+static void new_line(struct pl_json *j)
+{
+	if (!j->indent)
+		return;
+	putc('\n', j->out);
+	for (int i = 0; i < j->depth * j->indent; i++)
+		putc(' ', j->out);
+}
+
+/* Comma and line break before an item of the current container. */
+static void before_item(struct pl_json *j)
+{
+	assert(j->depth > 0 || j->first[0]); /* a document is one value */
+	if (!j->first[j->depth])
+		putc(',', j->out);
+	j->first[j->depth] = false;
+	if (j->depth > 0)
+		new_line(j);
+}
+
+static void before_value(struct pl_json *j)
+{
+	assert(j->after_key == j->in_object[j->depth]); /* in an object every value follows a key */
+	if (!j->after_key)
+		before_item(j);
+	j->after_key = false;
+}
+
+static void container(struct pl_json *j, char open, bool in_object)
+{
+	before_value(j);
+	putc(open, j->out);
+	j->depth++;
+	assert(j->depth < MAX_DEPTH);
+	j->first[j->depth] = true;
+	j->in_object[j->depth] = in_object;
+}
+
+static void container_end(struct pl_json *j, char close, bool in_object)
+{
+	assert(j->depth > 0 && j->in_object[j->depth] == in_object && !j->after_key);
+	bool empty = j->first[j->depth];
+	j->depth--;
+	if (!empty)
+		new_line(j);
+	putc(close, j->out);
+}
+
+void pl_json_init(struct pl_json *j, FILE *out, int indent)
+{
+	*j = (struct pl_json){.out = out, .indent = indent, .first = {true}};
+}
+
+void pl_json_object(struct pl_json *j)
+{
+	container(j, '{', true);
+}
+
+void pl_json_object_end(struct pl_json *j)
+{
+	container_end(j, '}', true);
+}
+
+void pl_json_array(struct pl_json *j)
+{
+	container(j, '[', false);
+}
+
+void pl_json_array_end(struct pl_json *j)
+{
+	container_end(j, ']', false);
+}
+
+/* Write what stands for an ASCII character that JSON, or a <script> element around it, cannot hold as it is. */
+static void put_escape(struct pl_json *j, uint8_t c)
+{
+	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+	const char *at = c ? strchr(plain, c) : NULL;
+	if (at)
+		fprintf(j->out, "\\%c", letter[at - plain]);
+	else
+		fprintf(j->out, "\\u%04x", c);
+}
+
+static bool is_plain_ascii(uint8_t c)
+{
+	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Write the character at @p s (at least one byte) that is not plain ASCII; returns the bytes used. */
+static size_t put_character(struct pl_json *j, const uint8_t *s, size_t len)
+{
+	if (s[0] < 0x80) {
+		put_escape(j, s[0]);
+		return 1;
+	}
+	uint32_t code;
+	size_t used = pl_utf8_decode(s, len, &code);
+	if (code == PL_UTF8_INVALID)
+		put(j, "\xef\xbf\xbd", 3);
+	else if (code == 0x2028 || code == 0x2029) /* line ends in JavaScript before ES2019 */
+		fprintf(j->out, "\\u%04x", code);
+	else
+		put(j, (const char *)s, used);
+	return used;
+}
+
+static void put_string(struct pl_json *j, const char *text, size_t len)
+{
+	const uint8_t *s = (const uint8_t *)text, *end = s + len;
+	putc('"', j->out);
+	while (s < end) {
+		const uint8_t *run = s;
+		while (s < end && is_plain_ascii(*s) && !(s > run && s[-1] == '<' && *s == '/'))
+			s++;
+		put(j, (const char *)run, (size_t)(s - run));
+		if (s < end && *s == '/') {
+			putc('\\', j->out); /* "</" could end the script element that holds us */
+			putc(*s++, j->out);
+		} else if (s < end) {
+			s += put_character(j, s, (size_t)(end - s));
+		}
+	}
+	putc('"', j->out);
+}
+
+void pl_json_key(struct pl_json *j, const char *key)
+{
+	assert(j->in_object[j->depth] && !j->after_key);
+	before_item(j);
+	put_string(j, key, strlen(key));
+	putc(':', j->out);
+	if (j->indent)
+		putc(' ', j->out);
+	j->after_key = true;
+}
+
+void pl_json_str(struct pl_json *j, const char *s)
+{
+	pl_json_strn(j, s, strlen(s));
+}
+
+void pl_json_strn(struct pl_json *j, const char *s, size_t len)
+{
+	before_value(j);
+	put_string(j, s, len);
+}
+
+void pl_json_u64(struct pl_json *j, uint64_t v)
+{
+	before_value(j);
+	fprintf(j->out, "%" PRIu64, v);
+}
+
+void pl_json_i64(struct pl_json *j, int64_t v)
+{
+	before_value(j);
+	fprintf(j->out, "%" PRId64, v);
+}
+
+void pl_json_double(struct pl_json *j, double v, int decimals)
+{
+	char text[400]; /* DBL_MAX has 309 digits */
+	assert(decimals >= 0 && decimals <= 17);
+	if (!isfinite(v)) {
+		pl_json_null(j);
+		return;
+	}
+	before_value(j);
+	int len = snprintf(text, sizeof text, "%.*f", decimals, v);
+	const char *s = text;
+	if (*s == '-' && !strpbrk(s, "123456789"))
+		s++; /* minus zero */
+	/* The caller's locale may have another decimal point, of several bytes even: digits count from the end. */
+	const char *point = decimals ? text + len - decimals : text + len;
+	for (; s < text + len; s++) {
+		if (s == point)
+			putc('.', j->out);
+		if (*s == '-' || (*s >= '0' && *s <= '9'))
+			putc(*s, j->out);
+	}
+}
+
+void pl_json_bool(struct pl_json *j, bool v)
+{
+	before_value(j);
+	fputs(v ? "true" : "false", j->out);
+}
+
+void pl_json_null(struct pl_json *j)
+{
+	before_value(j);
+	fputs("null", j->out);
+}

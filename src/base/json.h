@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streaming JSON writer to a stdio stream. Commas and nesting are its business; a misuse is an assert.
+ * Text is bytes: valid UTF-8 is kept, anything else (bad bytes, lone surrogates) becomes U+FFFD. Also escapes U+2028/9
+ * and '</'. */
+#ifndef PL_JSON_H
+#define PL_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct pl_json {
+	FILE *out;
+	int depth, indent;
+	bool first[64], in_object[64], after_key;
+};
+
+void pl_json_init(struct pl_json *j, FILE *out, int indent /* 0: one line */);
+void pl_json_object(struct pl_json *j);
+void pl_json_object_end(struct pl_json *j);
+void pl_json_array(struct pl_json *j);
+void pl_json_array_end(struct pl_json *j);
+void pl_json_key(struct pl_json *j, const char *key);
+void pl_json_str(struct pl_json *j, const char *s);
+void pl_json_strn(struct pl_json *j, const char *s, size_t len);
+void pl_json_u64(struct pl_json *j, uint64_t v);
+void pl_json_i64(struct pl_json *j, int64_t v);
+void pl_json_double(struct pl_json *j, double v, int decimals); /* NaN and infinity: null */
+void pl_json_bool(struct pl_json *j, bool v);
+void pl_json_null(struct pl_json *j);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pl_mem: "read n bytes at address a". The one thing src/cpython and src/unwind know of the world, so that a live
+ * process, our own process, a captured image, a core file and a fuzzer all run the same code.
+ *
+ * Failure is one of the static errors pl_err_unreadable or pl_err_target_exited: reading allocates nothing. */
+#ifndef PL_MEM_H
+#define PL_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+typedef uint64_t pl_addr; /* an address in the target; never dereferenced here */
+
+struct pl_range {
+	pl_addr addr;
+	uint32_t len;
+};
+
+struct pl_mem;
+
+struct pl_mem_ops {
+	/** Copy exactly @p len bytes or fail; @p dst is undefined after a failure. */
+	struct plumb_error *(*read)(struct pl_mem *mem, pl_addr addr, void *dst, size_t len);
+	/** Optional (NULL): the caller will soon read inside this range. Never fails, may do nothing. */
+	void (*prefetch)(struct pl_mem *mem, pl_addr addr, size_t len);
+};
+
+/** Embed as the first member of an implementation. */
+struct pl_mem {
+	const struct pl_mem_ops *ops;
+};
+
+static inline struct plumb_error *PLUMB_MUST_CHECK pl_mem_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	return mem->ops->read(mem, addr, dst, len);
+}
+
+static inline void pl_mem_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
+{
+	if (mem->ops->prefetch)
+		mem->ops->prefetch(mem, addr, len);
+}
+
+static inline struct plumb_error *PLUMB_MUST_CHECK pl_mem_read_u64(struct pl_mem *mem, pl_addr addr, uint64_t *ret)
+{
+	return pl_mem_read(mem, addr, ret, sizeof *ret);
+}
+
+#endif
