@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Python inside a process (layer os). Any thread. Decides which mapped file holds the interpreter; how that file is
+ * opened is in image_file.c. It reads no interpreter state: whether what it finds is alive is for src/cpython to prove.
+ *
+ * A library may merely contain copies of the symbols (an extension that links its own libpython, a trampoline). So the
+ * executable and files called libpython are asked in full before any other file is asked at all. */
+#include "image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf.h"
+#include "image_file.h"
+#include "maps.h"
+#include "proc.h"
+#include "proc_file.h"
+
+#define MAX_FILES  4096
+#define PF_KTHREAD 0x00200000u
+
+/* The first two decide whether a file is an interpreter. */
+enum symbol { RUNTIME, CURRENT, VERSION, CODE_TYPE, HEAD, SYMBOLS, DECISIVE = VERSION };
+
+static const char *const symbol_names[SYMBOLS] = {
+	[RUNTIME] = "_PyRuntime", [CURRENT] = "_PyThreadState_Current",
+	[VERSION] = "Py_Version", [CODE_TYPE] = "PyCode_Type",
+	[HEAD] = "interp_head",
+};
+
+struct search {
+	pid_t pid;
+	pl_mapping_vec maps;
+	PL_VEC(struct pl_image_file) files; /* in the order of asking */
+	char exe[512];
+	bool wrong_class; /* the executable is a 32-bit program */
+	bool not_ready;	  /* the executable needs a libpython that is not mapped yet */
+};
+
+static bool is_python_file(const char *path)
+{
+	return strstr(pl_base_name(path), "python") != NULL;
+}
+
+static struct pl_image_file *known_file(struct search *s, const struct pl_mapping *m)
+{
+	for (size_t i = s->files.len; i > 0; i--) {
+		struct pl_image_file *f = &s->files.data[i - 1];
+		if (f->map->inode == m->inode && f->map->dev_major == m->dev_major && f->map->dev_minor == m->dev_minor)
+			return f;
+	}
+	return NULL;
+}
+
+/* Note the file of @p m if it can hold an interpreter; false without memory. */
+static bool note_file(struct search *s, const struct pl_mapping *m)
+{
+	enum pl_image_rank rank = strcmp(m->path, s->exe) == 0 ? PL_IMAGE_EXE
+				  : is_python_file(m->path)    ? PL_IMAGE_PYTHON
+							       : PL_IMAGE_OTHER;
+	/* A program may have moved its code to huge pages: its own files count even if nothing of them is executable.
+	 */
+	if (!m->inode || m->path[0] != '/' || (!m->executable && rank == PL_IMAGE_OTHER))
+		return true;
+	struct pl_image_file *known = known_file(s, m);
+	if (known) {
+		if (m->executable && !known->map->executable)
+			known->map = m;
+		return true;
+	}
+	return s->files.len >= MAX_FILES || pl_vec_push(&s->files, ((struct pl_image_file){.map = m, .rank = rank}));
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct pl_image_file *x = a, *y = b;
+	if (x->rank != y->rank)
+		return (int)x->rank - (int)y->rank;
+	return (x->map->start > y->map->start) - (x->map->start < y->map->start);
+}
+
+static bool collect_files(struct search *s)
+{
+	pl_proc_exe(s->pid, s->exe, sizeof s->exe);
+	for (size_t i = 0; i < s->maps.len; i++)
+		if (!note_file(s, &s->maps.data[i]))
+			return false;
+	if (s->files.len)
+		qsort(s->files.data, s->files.len, sizeof *s->files.data, compare_files);
+	return true;
+}
+
+static bool is_mapped(const struct search *s, pl_addr addr)
+{
+	for (size_t i = 0; i < s->maps.len; i++)
+		if (addr >= s->maps.data[i].start && addr < s->maps.data[i].end)
+			return true;
+	return false;
+}
+
+/* "libpython3.11.so.1.0", "python3.13t" -> 0x030b00, 0x030d00 */
+static uint32_t version_of_name(const char *path)
+{
+	unsigned major, minor;
+	for (const char *p = pl_base_name(path); (p = strstr(p, "python")); p++)
+		if (sscanf(p, "python%1u.%3u", &major, &minor) == 2 && minor < 256)
+			return major << 16 | minor << 8;
+	return 0;
+}
+
+/* Everything that @p e knows; true if it holds an interpreter. Reading the full symbol table takes longer than all the
+ * rest. */
+static bool look_up(const struct pl_elf *e, unsigned tables, struct pl_elf_symbol found[SYMBOLS])
+{
+	pl_elf_symbols(e, PL_ELF_DYNAMIC, symbol_names, HEAD, found);
+	if (!found[RUNTIME].value)
+		pl_elf_section(e, ".PyRuntime", &found[RUNTIME]);
+	if (!found[RUNTIME].value && !found[CURRENT].value)
+		pl_elf_symbols(e, tables & PL_ELF_STATIC, symbol_names, DECISIVE, found);
+	if (!found[RUNTIME].value && !found[CURRENT].value)
+		return false;
+	/* interp_head (up to 3.6) is never exported; the rest is missing only if this build exports nothing at all.
+	 * That there is no Py_Version (3.11+) means nothing. */
+	if (!found[RUNTIME].value)
+		pl_elf_symbols(e, PL_ELF_STATIC, symbol_names, SYMBOLS, found);
+	else if (!found[CODE_TYPE].value)
+		pl_elf_symbols(e, PL_ELF_STATIC, symbol_names, HEAD, found);
+	return true;
+}
+
+static pl_addr at_run_time(const struct search *s, const struct pl_elf_symbol *symbol, uint64_t bias)
+{
+	pl_addr addr = symbol->value + bias;
+	return symbol->value && is_mapped(s, addr) ? addr : 0;
+}
+
+/* Ask one file; true if it holds an interpreter and *ret is filled in. */
+static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables, struct pl_python_image *ret)
+{
+	struct pl_elf_symbol found[SYMBOLS] = {0};
+	uint64_t bias;
+	struct plumb_error *err = pl_image_file_open(s->pid, &s->maps, f);
+	if (err) {
+		s->wrong_class |= f->rank == PL_IMAGE_EXE && plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED;
+		plumb_error_destroy(err);
+		return false;
+	}
+	if (f->rank == PL_IMAGE_EXE && pl_elf_needs(f->elf, "libpython"))
+		s->not_ready = true;
+	if (!look_up(f->elf, tables, found) || !pl_image_file_bias(f, &bias))
+		return false;
+	*ret = (struct pl_python_image){
+		.runtime = at_run_time(s, &found[RUNTIME], bias),
+		.runtime_size = found[RUNTIME].size,
+		.version = at_run_time(s, &found[VERSION], bias),
+		.code_type = at_run_time(s, &found[CODE_TYPE], bias),
+		.tstate_current = at_run_time(s, &found[CURRENT], bias),
+		.interp_head = at_run_time(s, &found[HEAD], bias),
+		.name_version = version_of_name(f->map->path),
+	};
+	snprintf(ret->path, sizeof ret->path, "%s", f->map->path);
+	return ret->runtime || ret->tstate_current;
+}
+
+/* A symbol of the executable comes before the same one of a library: if a non-PIE program refers to PyCode_Type, the
+ * linker gave it a copy (R_X86_64_COPY), and that is the one the whole process uses. */
+static void prefer_executable(struct search *s, struct pl_python_image *ret)
+{
+	struct pl_image_file *exe = &s->files.data[0];
+	struct pl_elf_symbol found[SYMBOLS] = {0};
+	uint64_t bias;
+	if (exe->rank != PL_IMAGE_EXE || !exe->elf || !pl_image_file_bias(exe, &bias))
+		return;
+	pl_elf_symbols(exe->elf, PL_ELF_DYNAMIC, symbol_names, HEAD, found);
+	pl_addr version = at_run_time(s, &found[VERSION], bias), code_type = at_run_time(s, &found[CODE_TYPE], bias);
+	ret->version = version ? version : ret->version;
+	ret->code_type = code_type ? code_type : ret->code_type;
+}
+
+/* Ask the files of ranks @p from to @p to. */
+static bool ask_files(struct search *s, enum pl_image_rank from, enum pl_image_rank to, unsigned tables,
+		      struct pl_python_image *ret)
+{
+	for (size_t i = 0; i < s->files.len; i++) {
+		struct pl_image_file *f = &s->files.data[i];
+		if (f->rank < from || f->rank > to)
+			continue;
+		if (ask_file(s, f, tables, ret)) {
+			if (i > 0)
+				prefer_executable(s, ret);
+			return true;
+		}
+		if (f->rank == PL_IMAGE_OTHER)
+			pl_image_file_close(f); /* there may be more of them than we may open */
+	}
+	return false;
+}
+
+static bool find_interpreter(struct search *s, struct pl_python_image *ret)
+{
+	const unsigned all = PL_ELF_DYNAMIC | PL_ELF_STATIC;
+	return ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, PL_ELF_DYNAMIC, ret) ||
+	       ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, all, ret) ||
+	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, PL_ELF_DYNAMIC, ret) ||
+	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret);
+}
+
+/* No mapping at all: between two programs, or on its way out. */
+static struct plumb_error *no_memory_map(pid_t pid)
+{
+	char status[1024], comm[16];
+	pl_proc_comm(pid, pid, comm);
+	if (pl_proc_file(pid, "status", status, sizeof status) > 0) {
+		const char *state = pl_proc_status_field(status, "State");
+		if (state && (*state == 'Z' || *state == 'X'))
+			return pl_error(PLUMB_ERR_TARGET_EXITED, "the main thread of pid %d (%s) has ended", (int)pid,
+					comm);
+	}
+	return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) is just starting a program", (int)pid, comm);
+}
+
+static struct plumb_error *not_python(const struct search *s)
+{
+	char comm[24] = "[";
+	const char *runs = s->exe;
+	if (!*runs) {
+		pl_proc_comm(s->pid, s->pid, comm + 1);
+		runs = strcat(comm, "]");
+	}
+	struct plumb_error *gone = pl_proc_check(s->pid);
+	if (gone)
+		return gone;
+	if (s->wrong_class)
+		return pl_error_hint(
+			pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs the 32-bit program %s", (int)s->pid, runs),
+			"plumb reads 64-bit programs");
+	if (strstr(pl_base_name(runs), "pypy"))
+		return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs PyPy (%s), not CPython", (int)s->pid, runs);
+	if (s->not_ready)
+		return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) has not loaded its Python library yet", (int)s->pid,
+				runs);
+	return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs %s, not Python", (int)s->pid, runs);
+}
+
+static struct plumb_error *run_search(struct search *s, struct pl_python_image *ret)
+{
+	struct pl_python_image found;
+	struct plumb_error *err = pl_maps_read(s->pid, &s->maps);
+	if (err)
+		return err;
+	if (!s->maps.len)
+		return no_memory_map(s->pid);
+	if (!collect_files(s))
+		return &pl_err_no_memory;
+	if (!find_interpreter(s, &found))
+		return not_python(s);
+	*ret = found;
+	return NULL;
+}
+
+/* Asked first: without privileges, the kernel's answer for one would be "not permitted". */
+static struct plumb_error *check_user_process(pid_t pid)
+{
+	char stat[1024], comm[16];
+	uint64_t flags;
+	struct plumb_error *err = pl_proc_check(pid);
+	if (err || pl_proc_file(pid, "stat", stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, 9, &flags))
+		return err;
+	if (!(flags & PF_KTHREAD))
+		return NULL;
+	pl_proc_comm(pid, pid, comm);
+	return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d is the kernel thread %s, not a program", (int)pid, comm);
+}
+
+struct plumb_error *pl_python_image_find(pid_t pid, struct pl_python_image *ret)
+{
+	struct search s = {.pid = pid};
+	struct plumb_error *err = check_user_process(pid);
+	if (!err)
+		err = run_search(&s, ret);
+	for (size_t i = 0; i < s.files.len; i++)
+		pl_image_file_close(&s.files.data[i]);
+	pl_vec_deinit(&s.files);
+	pl_maps_deinit(&s.maps);
+	return err;
+}

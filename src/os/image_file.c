@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a file that another process has mapped (layer os). Any thread.
+ *
+ * The path in /proc/PID/maps is relative to our root when the target was chroot-ed in our mount namespace, and to the
+ * target's root when it lives in a container; and another file may have taken its place since. So several routes are
+ * tried, and device and inode decide. The kernel's own links (exe, map_files) always lead to the right file, even a
+ * deleted one, but map_files needs a privilege. If no route is left, the loaded parts of the file are copied out of the
+ * process. */
+#include "image_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "mem_live.h"
+#include "proc_file.h"
+
+#define MAX_LOADED (128u << 20)
+#define COPY_STEP  (64u << 10)
+
+/* How sure we are that a path leads to the mapped file. Devices differ on overlayfs and btrfs, where stat and maps
+ * disagree. */
+enum match { MATCH_NONE, MATCH_PATH, MATCH_INODE, MATCH_ALL };
+
+/* A handle on @p path that neither blocks on a FIFO nor wakes a device; -1 if it is no plain file. */
+static int locate(const char *path, const struct pl_mapping *m, enum match *match)
+{
+	struct stat st;
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -1;
+	}
+	bool same_device = major(st.st_dev) == m->dev_major && minor(st.st_dev) == m->dev_minor;
+	*match = st.st_ino != m->inode ? MATCH_PATH : same_device ? MATCH_ALL : MATCH_INODE;
+	return fd;
+}
+
+static struct plumb_error *open_located(int path_fd, struct pl_elf **ret)
+{
+	char path[40];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pl_error(PLUMB_ERR_NOT_FOUND, "the file may not be read");
+	struct plumb_error *err = pl_elf_open_fd(fd, ret);
+	close(fd);
+	return err;
+}
+
+static struct plumb_error *open_link(const char *link, struct pl_elf **ret)
+{
+	enum match ignored;
+	struct pl_mapping any = {0};
+	int fd = locate(link, &any, &ignored);
+	if (fd < 0)
+		return pl_error(PLUMB_ERR_NOT_FOUND, "the kernel shows no link to the file");
+	struct plumb_error *err = open_located(fd, ret);
+	close(fd);
+	return err;
+}
+
+/* By name: the route with the better match wins, the target's root before ours. */
+static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, struct pl_elf **ret)
+{
+	char in_root[4200];
+	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pid, m->path);
+	const char *const routes[] = {in_root, m->path};
+	int best = -1;
+	enum match best_match = m->deleted ? MATCH_PATH : MATCH_NONE; /* a deleted file's name alone says nothing */
+	for (int i = 0; i < 2; i++) {
+		enum match match = MATCH_NONE;
+		int fd = locate(routes[i], m, &match);
+		if (fd >= 0 && match > best_match) {
+			if (best >= 0)
+				close(best);
+			best = fd;
+			best_match = match;
+		} else if (fd >= 0) {
+			close(fd);
+		}
+	}
+	if (best < 0)
+		return pl_error(PLUMB_ERR_NOT_FOUND, "no path leads to the file");
+	struct plumb_error *err = open_located(best, ret);
+	close(best);
+	return err;
+}
+
+static bool same_file(const struct pl_mapping *a, const struct pl_mapping *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
+/* Copy what the process has mapped of the file to where it is in the file; what cannot be read stays zero. */
+static void copy_mapping(struct pl_mem *mem, const struct pl_mapping *m, uint8_t *file, uint64_t size)
+{
+	uint64_t len = m->end - m->start;
+	for (uint64_t at = 0; at < len && m->offset + at < size; at += COPY_STEP) {
+		uint64_t step = len - at < COPY_STEP ? len - at : COPY_STEP;
+		plumb_error_destroy(pl_mem_read(mem, m->start + at, file + m->offset + at, step));
+	}
+}
+
+static uint64_t loaded_size(const pl_mapping_vec *maps, const struct pl_mapping *file)
+{
+	uint64_t size = 0;
+	for (size_t i = 0; i < maps->len; i++) {
+		const struct pl_mapping *m = &maps->data[i];
+		uint64_t len = m->end - m->start;
+		if (same_file(m, file) && m->offset < MAX_LOADED && len < MAX_LOADED && m->offset + len > size)
+			size = m->offset + len;
+	}
+	return size;
+}
+
+static uint64_t load_bias_of(const struct pl_mapping *m, const uint8_t *file, uint64_t size)
+{
+	struct pl_elf *e;
+	uint64_t bias = 0;
+	struct plumb_error *err = pl_elf_open_bytes(file, size, &e);
+	if (err) {
+		plumb_error_destroy(err);
+		return 0;
+	}
+	pl_elf_bias(e, m->start, m->offset, m->executable, &bias);
+	pl_elf_close(e);
+	return bias;
+}
+
+static struct plumb_error *open_loaded(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
+{
+	struct pl_mem_live *live;
+	uint64_t size = loaded_size(maps, f->map);
+	struct plumb_error *err = pl_mem_live_create(pid, &live);
+	if (err)
+		return err;
+	f->copy = size ? calloc(1, size) : NULL;
+	for (size_t i = 0; f->copy && i < maps->len; i++) {
+		const struct pl_mapping *m = &maps->data[i];
+		/* Two mappings may share a page of the file: they differ only where data was relocated, which we want.
+		 */
+		if (same_file(m, f->map) && m->readable && m->end - m->start < MAX_LOADED && m->offset < MAX_LOADED)
+			copy_mapping(pl_mem_live_mem(live), m, f->copy, size);
+	}
+	pl_mem_live_destroy(live);
+	if (!f->copy)
+		return &pl_err_no_memory;
+	return pl_elf_open_loaded(f->copy, size, load_bias_of(f->map, f->copy, size), &f->elf);
+}
+
+static struct plumb_error *open_any(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
+{
+	char link[80];
+	if (f->rank == PL_IMAGE_EXE)
+		snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	else
+		snprintf(link, sizeof link, "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)f->map->start,
+			 (unsigned long long)f->map->end);
+	struct plumb_error *err = open_link(link, &f->elf);
+	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND) {
+		plumb_error_destroy(err);
+		err = open_named(pid, f->map, &f->elf);
+	}
+	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && f->rank != PL_IMAGE_OTHER) {
+		plumb_error_destroy(err);
+		err = open_loaded(pid, maps, f);
+	}
+	return err;
+}
+
+struct plumb_error *pl_image_file_open(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
+{
+	if (f->elf)
+		return NULL;
+	if (f->failed)
+		return pl_error(PLUMB_ERR_NOT_FOUND, "the file cannot be opened");
+	struct plumb_error *err = open_any(pid, maps, f);
+	f->failed = err != NULL;
+	return err;
+}
+
+bool pl_image_file_bias(const struct pl_image_file *f, uint64_t *ret)
+{
+	return pl_elf_bias(f->elf, f->map->start, f->map->offset, f->map->executable, ret);
+}
+
+void pl_image_file_close(struct pl_image_file *f)
+{
+	pl_elf_close(f->elf);
+	free(f->copy);
+	f->elf = NULL;
+	f->copy = NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file that a process has mapped, opened by us. Inside the layer only. */
+#ifndef PL_IMAGE_FILE_H
+#define PL_IMAGE_FILE_H
+
+#include "elf.h"
+#include "maps.h"
+
+enum pl_image_rank {
+	PL_IMAGE_EXE,	 /* the program itself */
+	PL_IMAGE_PYTHON, /* its name says so */
+	PL_IMAGE_OTHER,
+};
+
+struct pl_image_file {
+	const struct pl_mapping *map; /* one mapping of it, an executable one if there is any */
+	enum pl_image_rank rank;
+	struct pl_elf *elf; /* NULL until opened */
+	bool failed;	    /* no route leads to it: asked only once */
+	void *copy;	    /* its bytes, if they had to come from the process's memory */
+};
+
+/** Open @p f unless it is open or has failed before. @p maps: all mappings of @p pid. Errors: as pl_elf_open_fd,
+ * PLUMB_ERR_NOT_FOUND. */
+struct plumb_error *pl_image_file_open(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f) PLUMB_MUST_CHECK;
+/** What to add to the file's symbols in this process. */
+bool pl_image_file_bias(const struct pl_image_file *f, uint64_t *ret);
+/** May be opened again afterwards. */
+void pl_image_file_close(struct pl_image_file *f);
+
+#endif

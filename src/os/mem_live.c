@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of another process, read two ways: single words by pread on an open /proc/PID/mem (the cheaper call for one
+ * small range), and many ranges by one process_vm_readv. Layer os. One thread at a time per object.
+ *
+ * The descriptor is bound to the address space it was opened on: after an exec or an exit pread returns 0, which is how
+ * a re-used pid or a new program image is told from a page that is merely not mapped. Never writes. */
+#include "mem_live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "priv.h"
+
+struct pl_mem_live {
+	struct pl_mem mem; /* first: the reader interface */
+	pid_t pid;
+	int fd;
+	struct iovec remote[PL_READV_MAX];
+};
+
+/* Addresses above the user half are never valid and would be negative file offsets. */
+static bool user_range(pl_addr addr, size_t len)
+{
+	return addr < (1ull << 63) && len <= (1ull << 63) - addr;
+}
+
+static struct plumb_error *live_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct pl_mem_live *m = (struct pl_mem_live *)mem;
+
+	if (!user_range(addr, len))
+		return &pl_err_unreadable;
+	ssize_t n = pread(m->fd, dst, len, (off_t)addr);
+	if (n == (ssize_t)len)
+		return NULL;
+	return n == 0 && len > 0 ? &pl_err_target_exited : &pl_err_unreadable;
+}
+
+static const struct pl_mem_ops live_ops = {.read = live_read};
+
+struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno == EACCES || errno == EPERM)
+			return pl_priv_explain(pid);
+		if (errno == ENOENT || errno == ESRCH)
+			return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)pid);
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", path);
+	}
+	struct pl_mem_live *m = calloc(1, sizeof *m);
+	if (!m) {
+		close(fd);
+		return &pl_err_no_memory;
+	}
+	m->mem.ops = &live_ops;
+	m->pid = pid;
+	m->fd = fd;
+	*ret = m;
+	return NULL;
+}
+
+void pl_mem_live_destroy(struct pl_mem_live *m)
+{
+	if (!m)
+		return;
+	close(m->fd);
+	free(m);
+}
+
+struct pl_mem *pl_mem_live_mem(struct pl_mem_live *m)
+{
+	return &m->mem;
+}
+
+bool pl_mem_live_gone(struct pl_mem_live *m)
+{
+	char byte;
+
+	/* Address 0 is not mapped: EIO while the address space lives, 0 once it is gone. */
+	return pread(m->fd, &byte, 1, 0) == 0;
+}
+
+/* How many leading ranges do @p bytes cover whole? */
+static size_t whole_ranges(const struct pl_range *ranges, size_t n, size_t bytes)
+{
+	size_t i = 0;
+
+	while (i < n && ranges[i].len <= bytes)
+		bytes -= ranges[i++].len;
+	return i;
+}
+
+struct plumb_error *pl_mem_live_readv(struct pl_mem_live *m, const struct pl_range *ranges, size_t n, void *dst,
+				      size_t *got)
+{
+	char *out = dst;
+	size_t done = 0;
+
+	*got = 0;
+	while (done < n) {
+		size_t batch = n - done < PL_READV_MAX ? n - done : PL_READV_MAX, total = 0;
+
+		for (size_t i = 0; i < batch; i++) {
+			const struct pl_range *r = &ranges[done + i];
+
+			m->remote[i].iov_base = (void *)(uintptr_t)r->addr;
+			m->remote[i].iov_len = r->len;
+			total += r->len;
+		}
+		struct iovec local = {.iov_base = out, .iov_len = total};
+		ssize_t r = process_vm_readv(m->pid, &local, 1, m->remote, batch, 0);
+		if (r < 0 && errno == ESRCH)
+			return &pl_err_target_exited;
+		size_t whole = r < 0 ? 0 : whole_ranges(ranges + done, batch, (size_t)r);
+		done += whole;
+		*got = done;
+		if (whole < batch)
+			return NULL;
+		out += total;
+	}
+	return NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why may I not read this process? Each cause is checked, none is guessed. */
+#ifndef PL_PRIV_H
+#define PL_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+
+/** PLUMB_ERR_NOT_PERMITTED for @p pid, whose hint names what was found: it belongs to another user (who) and we lack
+ * CAP_SYS_PTRACE; Yama's ptrace_scope; it is not dumpable; another user namespace; a tracer already holds it (for
+ * ptrace). PLUMB_ERR_NO_PROCESS if it has ended meanwhile. */
+struct plumb_error *pl_priv_explain(pid_t pid) PLUMB_MUST_CHECK;
+
+/** What decides about access, as ptrace(2) has it under "Ptrace access mode checking". */
+struct pl_priv_facts {
+	pid_t pid;
+	uid_t our_uid, uids[3]; /* the target's: real, effective, saved */
+	gid_t our_gid, gids[3];
+	uint64_t our_caps, target_caps; /* effective ours, permitted its */
+	bool other_user_ns;		/* the target lives in a user namespace that is not ours */
+	bool not_dumpable;
+	bool descendant; /* the target is a child of ours, or of a child, ... */
+	bool seccomp;	 /* a filter watches over our system calls */
+	int yama_scope;	 /* 0 also if there is no Yama */
+	pid_t tracer;	 /* 0: none */
+	char tracer_name[16];
+};
+
+/** Pure: the hint for @p f. Never empty. */
+void pl_priv_hint(const struct pl_priv_facts *f, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts from /proc about processes and threads (layer os). Any thread; each call opens what it needs and closes it
+ * again. How a process is named for people is in proc_names.c; scheduler state and run time are read elsewhere. */
+#include "proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proc_file.h"
+
+#define STATUS_MAX 4096 /* what we look for comes before the lists that may be long */
+
+/* /proc shows nothing for @p pid: gone, or hidden by the mount option hidepid? */
+static struct plumb_error *no_entry(pid_t pid)
+{
+	if (kill(pid, 0) != 0 && errno == EPERM)
+		return pl_error_hint(
+			pl_error(PLUMB_ERR_NOT_PERMITTED, "/proc hides pid %d from us", (int)pid),
+			"/proc is mounted with the option hidepid; run as the user that owns the process, or as "
+			"root");
+	return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
+}
+
+static struct plumb_error *is_a_thread(pid_t pid, pid_t process)
+{
+	char comm[16];
+	pl_proc_comm(process, process, comm);
+	return pl_error_hint(pl_error(PLUMB_ERR_NO_PROCESS, "%d is a thread of process %d (%s), not a process",
+				      (int)pid, (int)process, comm),
+			     "use the pid of the process: %d", (int)process);
+}
+
+/* A main thread that called pthread_exit is a zombie too, while the other threads of its process live on. */
+static uint64_t thread_count(pid_t pid)
+{
+	char stat[1024];
+	uint64_t threads;
+	if (pl_proc_file(pid, "stat", stat, sizeof stat) < 0 || !pl_proc_stat_field(stat, 20, &threads))
+		return 0;
+	return threads;
+}
+
+struct plumb_error *pl_proc_check(pid_t pid)
+{
+	char status[STATUS_MAX];
+	if (pid <= 0)
+		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
+	if (pl_proc_file(pid, "status", status, sizeof status) < 0)
+		return no_entry(pid);
+	pid_t process = (pid_t)pl_proc_status_number(status, "Tgid", 10, (uint64_t)pid);
+	if (process != pid)
+		return is_a_thread(pid, process);
+	const char *state = pl_proc_status_field(status, "State");
+	if (state && (*state == 'Z' || *state == 'X') && thread_count(pid) <= 1)
+		return pl_error(PLUMB_ERR_NO_PROCESS,
+				"pid %d has ended; only its exit status is left for its parent to collect (a zombie)",
+				(int)pid);
+	return NULL;
+}
+
+struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
+{
+	char stat[1024];
+	if (pl_proc_file(pid, "stat", stat, sizeof stat) < 0 || !pl_proc_stat_field(stat, 22, ret))
+		return no_entry(pid);
+	return NULL;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Append what @p dir lists; false without memory. */
+static bool read_tids(DIR *dir, pl_tid_vec *ret)
+{
+	for (const struct dirent *d; (d = readdir(dir));) {
+		int tid = atoi(d->d_name); /* 0 for "." and ".." */
+		if (tid > 0 && !pl_vec_push(ret, tid))
+			return false;
+	}
+	return true;
+}
+
+struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return errno == ENOMEM ? &pl_err_no_memory : &pl_err_target_exited;
+	size_t before = ret->len;
+	bool complete = read_tids(dir, ret);
+	closedir(dir);
+	if (!complete || ret->len == before) {
+		ret->len = before;
+		return complete ? &pl_err_target_exited : &pl_err_no_memory;
+	}
+	qsort(ret->data + before, ret->len - before, sizeof *ret->data, compare_tids);
+	return NULL;
+}
+
+void pl_proc_comm(pid_t pid, pid_t tid, char ret[static 16])
+{
+	char name[32], text[64];
+	snprintf(name, sizeof name, "task/%d/comm", (int)tid);
+	ret[0] = '\0';
+	ssize_t len = pl_proc_file(pid, name, text, sizeof text);
+	if (len <= 0)
+		return;
+	/* Only the last newline is the kernel's: a name may hold others. */
+	len -= text[len - 1] == '\n';
+	len = len > 15 ? 15 : len;
+	memcpy(ret, text, (size_t)len);
+	ret[len] = '\0';
+}
+
+bool pl_proc_exe_id(pid_t pid, uint64_t *dev, uint64_t *ino)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	if (stat(path, &st) != 0)
+		return false;
+	*dev = st.st_dev;
+	*ino = st.st_ino;
+	return true;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and picking apart small files under /proc (layer os). Any thread. The text comes from the kernel, but the
+ * names in it come from the target: nothing here trusts it. */
+#include "proc_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static ssize_t read_whole(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+	while (len < size - 1) {
+		ssize_t n = read(fd, buf + len, size - 1 - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	buf[len] = '\0';
+	return (ssize_t)len;
+}
+
+ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[96];
+	if (pid)
+		snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	else
+		snprintf(path, sizeof path, "/proc/self/%s", name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t len = read_whole(fd, buf, size);
+	int saved = errno;
+	close(fd);
+	errno = saved;
+	return len;
+}
+
+const char *pl_proc_status_field(const char *status, const char *key)
+{
+	size_t len = strlen(key);
+	for (const char *line = status; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, len) == 0 && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
+	}
+	return NULL;
+}
+
+uint64_t pl_proc_status_number(const char *status, const char *key, int base, uint64_t fallback)
+{
+	const char *text = pl_proc_status_field(status, key);
+	char *end;
+	if (!text)
+		return fallback;
+	uint64_t v = strtoull(text, &end, base);
+	return end == text ? fallback : v;
+}
+
+bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret)
+{
+	const char *p = strrchr(stat, ')');
+	for (int field = 2; p && field < n; field++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	if (!p || *p < '0' || *p > '9')
+		return false;
+	*ret = strtoull(p, NULL, 10);
+	return true;
+}
+
+const char *pl_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small files under /proc, read whole. Inside the layer only. */
+#ifndef PL_PROC_FILE_H
+#define PL_PROC_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** Read /proc/@p pid/@p name (/proc/self/... for pid 0), at most @p size - 1 bytes, and append a NUL. -1: see errno. */
+ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size);
+/** The text behind "@p key:" and its blanks in a status file, up to the end of its line; NULL if there is none. */
+const char *pl_proc_status_field(const char *status, const char *key);
+/** The number behind @p key in @p base (10 or 16), @p fallback if there is none. */
+uint64_t pl_proc_status_number(const char *status, const char *key, int base, uint64_t fallback);
+/** Field @p n (1-based, 3 and up) of a stat file, whose comm may hold blanks and brackets; false if there is none. */
+bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret);
+/** The last part of a path; "" for one that ends with a slash. */
+const char *pl_base_name(const char *path);
+
+#endif

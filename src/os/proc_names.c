@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process is called (layer os): command line, executable, short name. Any thread. All of it is text that the
+ * target chose; what goes to a terminal holds no control characters, what goes into a file name only harmless ones. */
+#include "proc.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proc_file.h"
+
+#define CMDLINE_MAX 16384
+
+/* Text with a fixed end, cut where it is full. */
+struct out {
+	char *buf;
+	size_t len, size;
+};
+
+static struct out out_to(char *buf, size_t size)
+{
+	struct out o = {.size = size};
+	o.buf = buf;
+	return o;
+}
+
+static void out_char(struct out *o, char c)
+{
+	bool control = (unsigned char)c < 0x20 || c == 0x7f;
+	if (o->len + 1 < o->size)
+		o->buf[o->len++] = control ? '?' : c;
+	if (o->size)
+		o->buf[o->len] = '\0';
+}
+
+static void out_str(struct out *o, const char *s)
+{
+	for (; *s; s++)
+		out_char(o, *s);
+}
+
+static bool is_alnum(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool needs_quotes(const char *arg)
+{
+	for (const char *p = arg; *p; p++)
+		if (!is_alnum(*p) && (unsigned char)*p < 0x80 && !strchr("_@%+=:,./-", *p))
+			return true;
+	return !*arg;
+}
+
+static void out_argument(struct out *o, const char *arg)
+{
+	if (!needs_quotes(arg)) {
+		out_str(o, arg);
+		return;
+	}
+	out_char(o, '\'');
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			out_str(o, "'\\'");
+		out_char(o, *arg);
+	}
+	out_char(o, '\'');
+}
+
+/* Arguments of a process: strings one behind the other. */
+struct arguments {
+	char text[CMDLINE_MAX];
+	size_t len; /* with the last NUL; 0: none */
+};
+
+static void read_arguments(pid_t pid, struct arguments *a)
+{
+	ssize_t len = pl_proc_file(pid, "cmdline", a->text, sizeof a->text);
+	/* A program that renames itself leaves NULs of the old, longer text behind. */
+	while (len > 0 && a->text[len - 1] == '\0')
+		len--;
+	a->len = len > 0 ? (size_t)len + 1 : 0;
+}
+
+/* The argument behind @p arg; NULL at the end. */
+static const char *next_argument(const struct arguments *a, const char *arg)
+{
+	if (!arg)
+		return NULL;
+	arg += strlen(arg) + 1;
+	return arg < a->text + a->len ? arg : NULL;
+}
+
+void pl_proc_command(pid_t pid, char *buf, size_t size)
+{
+	struct out o = out_to(buf, size);
+	struct arguments args;
+	read_arguments(pid, &args);
+	if (!args.len) {
+		char comm[16];
+		pl_proc_comm(pid, pid, comm);
+		out_char(&o, '[');
+		out_str(&o, comm);
+		out_char(&o, ']');
+	} else if (strlen(args.text) + 1 == args.len) {
+		out_str(&o, args.text); /* alone it needs no quotes; often it is a title with blanks */
+	} else {
+		for (const char *arg = args.text; arg; arg = next_argument(&args, arg)) {
+			if (arg != args.text)
+				out_char(&o, ' ');
+			out_argument(&o, arg);
+		}
+	}
+}
+
+void pl_proc_exe(pid_t pid, char *buf, size_t size)
+{
+	static const char gone[] = " (deleted)";
+	char path[32];
+	if (!size)
+		return;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	ssize_t len = readlink(path, buf, size - 1);
+	buf[len < 0 ? 0 : len] = '\0';
+	size_t tail = sizeof gone - 1;
+	if (len > (ssize_t)tail && strcmp(buf + len - tail, gone) == 0)
+		buf[(size_t)len - tail] = '\0';
+}
+
+static bool is_python_name(const char *path)
+{
+	return strncmp(pl_base_name(path), "python", 6) == 0 || strncmp(pl_base_name(path), "pypy", 4) == 0;
+}
+
+/* What the interpreter's arguments name: the script or the module of -m; NULL for -c, standard input or none. */
+static const char *script_argument(const struct arguments *a)
+{
+	const char *arg = a->text;
+	while ((arg = next_argument(a, arg)) && arg[0] == '-' && arg[1]) {
+		if (arg[1] == '-') { /* of the long options only this one takes a value */
+			if (strcmp(arg, "--check-hash-based-pycs") == 0)
+				arg = next_argument(a, arg);
+			continue;
+		}
+		/* One-letter options may share an argument; these end it, with their value in it or in the next one. */
+		const char *last = arg + strcspn(arg, "mcWXQ");
+		if (*last == 'c')
+			return NULL;
+		if (*last == 'm')
+			return last[1] ? last + 1 : next_argument(a, arg);
+		if (*last && !last[1])
+			arg = next_argument(a, arg);
+	}
+	return arg && strcmp(arg, "-") != 0 ? arg : NULL;
+}
+
+/* Base name of @p name with everything unusual replaced, cut at @p stop; false if nothing is left. */
+static bool out_program(struct out *o, const char *name, const char *stop)
+{
+	size_t len = strcspn(name, stop);
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	size_t start = len;
+	while (start > 0 && name[start - 1] != '/')
+		start--;
+	for (; start < len; start++)
+		out_char(o, is_alnum(name[start]) || strchr("._-", name[start]) ? name[start] : '_');
+	return o->len > 0;
+}
+
+void pl_proc_program(pid_t pid, char *buf, size_t size)
+{
+	struct out o = out_to(buf, size);
+	char exe[4096], comm[16];
+	struct arguments args;
+	read_arguments(pid, &args);
+	pl_proc_exe(pid, exe, sizeof exe);
+	if (args.len && is_python_name(args.text)) {
+		const char *script = script_argument(&args);
+		if (script && out_program(&o, script, ""))
+			return;
+	} else if (args.len && is_python_name(exe) && out_program(&o, args.text, ": ")) {
+		return; /* it gave itself a title, such as "gunicorn: worker" */
+	}
+	pl_proc_comm(pid, pid, comm);
+	if (!out_program(&o, exe, "") && !out_program(&o, comm, ""))
+		out_str(&o, "program");
+}
