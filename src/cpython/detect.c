@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which CPython is this, and is the layout right? Layer: cpython. Pure over pl_mem; any thread.
+ *
+ * Order of belief: the cookie of _Py_DebugOffsets (3.13+), the Py_Version word (3.11+), the version in a file name, the
+ * size of _PyRuntime, and last each row in turn. Whatever named the layout, it is used only after it has walked a real
+ * stack to its end. Reads the target while it runs: a torn stack is tried again, a bounded number of times. */
+#include "detect.h"
+
+#include "code.h"
+#include "debug_offsets.h"
+#include "dict.h"
+#include "frame.h"
+#include "pick.h"
+#include "text.h"
+
+#include <stdio.h>
+
+#define WALK_TRIES     64
+#define CODES_PER_WALK 48 /* code objects whose type is checked */
+#define NAMES_PER_WALK 4  /* ... and whose name */
+#define OLDEST	       PL_PY_VERSION(3, 8, 0)
+
+/* How the layout was named; a guess must be proved by a stack, a certain one need not wait for Python code to run. */
+enum belief { GUESSED, NAMED, CERTAIN };
+
+struct candidate {
+	struct pl_py py;
+	enum belief belief;
+};
+
+static struct plumb_error *not_supported(uint32_t version)
+{
+	return pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%u is not supported", version >> 16, version >> 8 & 0xff);
+}
+
+/* A text is a name if it decodes, is not empty, and holds no control characters. */
+static bool printable_name(struct pl_mem *mem, const struct pl_py *py, pl_addr obj)
+{
+	struct pl_buf text = PL_BUF_INIT(1024);
+	struct plumb_error *err = pl_text_read_str(mem, py, obj, 256, &text);
+	bool ok = !err && text.len;
+
+	for (size_t i = 0; ok && i < text.len; i++)
+		ok = text.data[i] >= 0x20 && text.data[i] != 0x7f;
+	pl_buf_deinit(&text);
+	return ok;
+}
+
+/* Is @p type the type of code objects? Its C name says so. */
+static bool is_code_type(struct pl_mem *mem, const struct pl_py *py, pl_addr type)
+{
+	pl_addr name;
+	char text[5];
+
+	return pl_pointer_ok(type) && !pl_mem_read_u64(mem, type + py->layout.type.tp_name, &name) &&
+	       !pl_mem_read(mem, name, text, sizeof text) && !memcmp(text, "code", sizeof text);
+}
+
+/* All frames run code objects of one type; returns what is wrong, NULL if nothing. */
+static const char *check_codes(struct pl_mem *mem, struct pl_py *py, const pl_frame_vec *frames)
+{
+	pl_addr type = py->code_type;
+	size_t codes = 0;
+
+	for (size_t i = 0; i < frames->len && codes < CODES_PER_WALK; i++) {
+		struct pl_code_proof proof;
+		if (frames->data[i].kind == PL_FRAME_SHIM)
+			continue;
+		if (pl_code_proof_read(mem, py, frames->data[i].code, &proof))
+			return "a frame's code is not a code object";
+		if (!type)
+			type = proof.type;
+		if (proof.type != type)
+			return "the code objects of a stack have different types";
+		if (codes++ < NAMES_PER_WALK && !printable_name(mem, py, proof.name))
+			return "the name of a code object does not decode";
+	}
+	if (codes && !py->code_type) {
+		if (!is_code_type(mem, py, type))
+			return "the type of code objects is not named 'code'";
+		py->code_type = type;
+	}
+	return NULL;
+}
+
+/* The stack of one thread. *frames_ret: how many frames it has. Returns what is wrong, NULL if nothing. */
+static const char *check_stack(struct pl_mem *mem, struct pl_py *py, pl_addr tstate, pl_frame_vec *frames,
+			       size_t *frames_ret)
+{
+	struct pl_tstate ts;
+	pl_addr root;
+
+	pl_vec_clear(frames);
+	if (pl_tstate_read(mem, py, tstate, &ts))
+		return "a thread state is not readable";
+	if (pl_frame_walk(mem, py, &ts, frames, &root))
+		return "no stack walks to its end";
+	*frames_ret = frames->len;
+	return check_codes(mem, py, frames);
+}
+
+/* Stacks change while they are read: threads in turn, the oldest (main) first, until one of them was whole. */
+static struct plumb_error *check_stacks(struct pl_mem *mem, struct candidate *c, const pl_tstate_vec *threads)
+{
+	pl_frame_vec frames = {0};
+	const char *wrong = NULL;
+	size_t len = 0, tries = WALK_TRIES > threads->len ? WALK_TRIES : threads->len;
+	bool empty = true, proved = false;
+
+	for (size_t i = 0; i < tries && !proved; i++) {
+		size_t which = threads->len - 1 - i % threads->len;
+		const char *fault = check_stack(mem, &c->py, threads->data[which].addr, &frames, &len);
+		if (fault || len)
+			empty = false;
+		if (fault)
+			wrong = fault;
+		proved = !fault && len;
+	}
+	pl_vec_deinit(&frames);
+	if (proved)
+		return NULL;
+	if (!empty)
+		return pl_error(PLUMB_ERR_CORRUPT, "%s", wrong ? wrong : "no stack walks to its end");
+	/* No thread runs Python code just now: an embedding program, or the first or last moment of any. */
+	return c->belief == CERTAIN && c->py.code_type ? NULL : &pl_err_not_ready;
+}
+
+/* Every thread of the interpreter must point back to it. */
+static struct plumb_error *list_threads(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *interp,
+					pl_tstate_vec *threads)
+{
+	pl_addr head;
+	struct plumb_error *err = pl_interp_head(mem, py, &head);
+
+	if (!err)
+		err = pl_interp_read(mem, py, head, interp);
+	if (err == &pl_err_corrupt)
+		return pl_error(PLUMB_ERR_CORRUPT, "interpreters.head is not an interpreter");
+	if (err)
+		return err;
+	if (!interp->threads_head)
+		return &pl_err_not_ready;
+	err = pl_tstate_list(mem, py, interp, threads);
+	if (err == &pl_err_corrupt)
+		return pl_error(PLUMB_ERR_CORRUPT, "a thread does not belong to its interpreter");
+	return err;
+}
+
+/* sys.hexversion; 0 if it is not found (very early, or a program that tampers with sys.modules). */
+static uint64_t read_hexversion(struct pl_mem *mem, const struct pl_py *py, pl_addr modules)
+{
+	pl_addr obj;
+	uint64_t hex;
+
+	if (pl_module_attr(mem, py, modules, "sys", "hexversion", &obj, NULL) || pl_long_value(mem, py, obj, &hex))
+		return 0;
+	return hex;
+}
+
+/* What the interpreter's modules say: the exact version where only the minor is known, and the address of None. 3.8
+ * to 3.10 are so alike that a stack walks with any of their rows: a guess needs this answer, the others can do without.
+ */
+static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candidate *c, const struct pl_interp *interp)
+{
+	struct pl_py *py = &c->py;
+	pl_addr obj;
+
+	if (interp->modules && !pl_module_attr(mem, py, interp->modules, "builtins", "None", &obj, NULL))
+		py->none = obj;
+	if ((py->layout.version & 0xff) != PL_MICRO_UNKNOWN)
+		return NULL;
+	uint64_t hex = interp->modules ? read_hexversion(mem, py, interp->modules) : 0;
+	if (hex ? hex >> 16 != py->layout.version >> 8 : c->belief == GUESSED)
+		return pl_error(PLUMB_ERR_CORRUPT, "sys.hexversion 0x%llx is not of CPython %u.%u",
+				(unsigned long long)hex, py->layout.version >> 16, py->layout.version >> 8 & 0xff);
+	if (hex)
+		py->layout.version = (uint32_t)(hex >> 8);
+	return NULL;
+}
+
+static struct plumb_error *prove(struct pl_mem *mem, struct candidate *c)
+{
+	pl_tstate_vec threads = {0};
+	struct pl_interp interp;
+	struct plumb_error *err = list_threads(mem, &c->py, &interp, &threads);
+
+	if (!err)
+		err = check_stacks(mem, c, &threads);
+	if (!err)
+		err = learn_from_modules(mem, c, &interp);
+	pl_vec_deinit(&threads);
+	return err;
+}
+
+static struct candidate start_candidate(const struct pl_py_facts *facts, enum belief belief)
+{
+	return (struct candidate){.py = {.runtime = facts->runtime, .code_type = facts->code_type}, .belief = belief};
+}
+
+/* The first bytes of _PyRuntime; true if they are the cookie. */
+static struct plumb_error *read_header(struct pl_mem *mem, const struct pl_py_facts *facts, bool *cookie_ret)
+{
+	uint8_t header[24];
+	struct plumb_error *err = pl_mem_read(mem, facts->runtime, header, sizeof header);
+
+	if (!err)
+		*cookie_ret = pl_debug_offsets_cookie(header, sizeof header);
+	return err;
+}
+
+static struct plumb_error *detect_by_offsets(struct pl_mem *mem, const struct pl_py_facts *facts, struct pl_py *ret)
+{
+	struct candidate c = start_candidate(facts, CERTAIN);
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct plumb_error *err = pl_mem_read(mem, facts->runtime, bytes, sizeof bytes);
+
+	if (!err)
+		err = pl_debug_offsets_parse(bytes, sizeof bytes, &c.py.layout);
+	/* Threads run their own copies of the bytecode there, and there is no GIL to report: a layout alone is not
+	 * enough. */
+	if (!err && c.py.layout.free_threaded)
+		err = pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%ut (free-threaded) is not supported",
+			       c.py.layout.version >> 16, c.py.layout.version >> 8 & 0xff);
+	c.py.from_debug_offsets = true;
+	if (!err)
+		err = prove(mem, &c);
+	if (!err)
+		*ret = c.py;
+	return err;
+}
+
+/* 0 if nothing names a version. */
+static struct plumb_error *named_version(struct pl_mem *mem, const struct pl_py_facts *facts, uint32_t *version_ret,
+					 enum belief *belief_ret)
+{
+	uint32_t hex;
+	struct plumb_error *err;
+
+	*version_ret = 0;
+	*belief_ret = GUESSED;
+	if (facts->version) {
+		err = pl_mem_read(mem, facts->version, &hex, sizeof hex);
+		if (err)
+			return err;
+		if (hex >> 24 == 3 && (hex >> 16 & 0xff) >= 11) {
+			*version_ret = hex >> 8;
+			*belief_ret = CERTAIN;
+			return NULL;
+		}
+	}
+	if (facts->name_version) {
+		*version_ret = facts->name_version | PL_MICRO_UNKNOWN;
+		*belief_ret = NAMED;
+	}
+	return NULL;
+}
+
+static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_facts *facts,
+					 const struct pl_layout *row, uint32_t version, enum belief belief,
+					 struct pl_py *ret)
+{
+	struct candidate c = start_candidate(facts, belief);
+	struct plumb_error *err;
+
+	c.py.layout = *row;
+	c.py.layout.version = version;
+	if (belief == NAMED && facts->runtime_size && facts->runtime_size == row->runtime_size)
+		c.belief = CERTAIN; /* two witnesses */
+	if (!pl_layout_finish(&c.py.layout))
+		return pl_error(PLUMB_ERR_CORRUPT, "the row of CPython %u.%u does not fit", version >> 16,
+				version >> 8 & 0xff);
+	err = prove(mem, &c);
+	if (!err)
+		*ret = c.py;
+	return err;
+}
+
+static struct plumb_error *detect_by_version(struct pl_mem *mem, const struct pl_py_facts *facts, uint32_t version,
+					     enum belief belief, struct pl_py *ret)
+{
+	const struct pl_layout *row = pl_layout_find(version, false);
+
+	if (version >= PL_PY_VERSION(3, 16, 0))
+		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%u is newer than this plumb knows", version >> 16,
+				version >> 8 & 0xff);
+	if (version >= PL_PY_VERSION(3, 13, 0))
+		return pl_error(PLUMB_ERR_CORRUPT, "CPython %u.%u without debug offsets", version >> 16,
+				version >> 8 & 0xff);
+	if (!row || version < OLDEST)
+		return not_supported(version);
+	return detect_by_row(mem, facts, row, version, belief, ret);
+}
+
+/* Of the errors of several rows, "not ready" stands only if every row says so: a wrong row reads zeros too. */
+static struct plumb_error *merge_errors(struct plumb_error *a, struct plumb_error *b)
+{
+	if (!a || plumb_error_code(a) == PLUMB_ERR_NOT_READY) {
+		plumb_error_destroy(a);
+		return b;
+	}
+	plumb_error_destroy(b);
+	return a;
+}
+
+/* Nothing names the version: each row whose _PyRuntime has the right size, or, when the size is unknown or no row has
+ * it, each. */
+static struct plumb_error *detect_by_trial(struct pl_mem *mem, const struct pl_py_facts *facts, bool by_size,
+					   struct pl_py *ret)
+{
+	struct plumb_error *kept = NULL;
+	size_t count;
+	const struct pl_layout *rows = pl_layout_rows(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pl_layout *row = &rows[i];
+		if (row->version < OLDEST || pl_layout_find(row->version, false) != row ||
+		    (by_size && row->runtime_size != facts->runtime_size))
+			continue;
+		struct plumb_error *err =
+			detect_by_row(mem, facts, row, row->version | PL_MICRO_UNKNOWN, by_size ? NAMED : GUESSED, ret);
+		if (!err) {
+			plumb_error_destroy(kept);
+			return NULL;
+		}
+		if (plumb_error_code(err) == PLUMB_ERR_TARGET_EXITED) {
+			plumb_error_destroy(kept);
+			return err;
+		}
+		kept = merge_errors(kept, err);
+	}
+	if (kept || by_size)
+		return kept ? kept : pl_error(PLUMB_ERR_CORRUPT, "no known CPython has a _PyRuntime of this size");
+	return pl_error(PLUMB_ERR_CORRUPT, "no known CPython layout fits");
+}
+
+static struct plumb_error *detect_unnamed(struct pl_mem *mem, const struct pl_py_facts *facts, struct pl_py *ret)
+{
+	struct plumb_error *err;
+
+	if (facts->runtime_size) {
+		err = detect_by_trial(mem, facts, true, ret);
+		if (plumb_error_code(err) != PLUMB_ERR_CORRUPT)
+			return err;
+		plumb_error_destroy(err);
+	}
+	return detect_by_trial(mem, facts, false, ret);
+}
+
+struct plumb_error *pl_py_detect(struct pl_mem *mem, const struct pl_py_facts *facts, struct pl_py *ret)
+{
+	uint32_t version;
+	enum belief belief;
+	bool cookie = false;
+	struct plumb_error *err;
+
+	if (!facts->runtime) {
+		if (facts->tstate_current || facts->interp_head)
+			return not_supported(facts->name_version ? facts->name_version : PL_PY_VERSION(2, 7, 0));
+		return pl_error(PLUMB_ERR_NOT_PYTHON, "the process has no CPython runtime");
+	}
+	err = read_header(mem, facts, &cookie);
+	if (err)
+		return err;
+	if (cookie)
+		return detect_by_offsets(mem, facts, ret);
+	err = named_version(mem, facts, &version, &belief);
+	if (err)
+		return err;
+	return version ? detect_by_version(mem, facts, version, belief, ret) : detect_unnamed(mem, facts, ret);
+}
+
+const char *pl_py_version_text(const struct pl_py *py, char buf[static 16])
+{
+	uint32_t v = py->layout.version;
+	const char *t = py->layout.free_threaded ? "t" : "";
+
+	if ((v & 0xff) == PL_MICRO_UNKNOWN)
+		snprintf(buf, 16, "%u.%u%s", v >> 16 & 0xff, v >> 8 & 0xff, t);
+	else
+		snprintf(buf, 16, "%u.%u.%u%s", v >> 16 & 0xff, v >> 8 & 0xff, v & 0xff, t);
+	return buf;
+}

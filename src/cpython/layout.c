@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding a row and computing how little of each struct has to be read. Layer: cpython. Pure; any thread.
+ *
+ * A sample copies a handful of words per thread; what is copied is decided once here, not at each sample. */
+#include "layout.h"
+
+#include "layout_data.h"
+
+#define READ_GAP 256 /* two words closer than this are cheaper in one read than in two */
+
+const struct pl_layout *pl_layout_rows(size_t *count_ret)
+{
+	*count_ret = pl_layout_row_count;
+	return pl_layout_row;
+}
+
+static const struct pl_layout *find_minor(uint32_t version, bool free_threaded)
+{
+	for (size_t i = 0; i < pl_layout_row_count; i++) {
+		const struct pl_layout *row = &pl_layout_row[i];
+		if (row->version >> 8 == version >> 8 && row->free_threaded == free_threaded)
+			return row;
+	}
+	return NULL;
+}
+
+static bool is_reference(uint32_t version)
+{
+	return version >= PL_PY_VERSION(3, 13, 0);
+}
+
+const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded)
+{
+	/* 3.7.4 put its GIL state 88 bytes further on (3.7.0 to 3.7.3: tstate_current at 1392); the row is for 3.7.4
+	 * and later. */
+	if (is_reference(version) || (version >= PL_PY_VERSION(3, 7, 0) && version < PL_PY_VERSION(3, 7, 4)))
+		return NULL;
+	return find_minor(version, free_threaded);
+}
+
+const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded)
+{
+	return is_reference(version) ? find_minor(version, free_threaded) : NULL;
+}
+
+/* A word that must be in some span: where and how wide. */
+struct word {
+	uint32_t at, width;
+};
+
+static uint32_t span_of(const struct word *words, size_t n)
+{
+	uint32_t end = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (words[i].at != PL_NONE && words[i].at + words[i].width > end)
+			end = words[i].at + words[i].width;
+	}
+	return end;
+}
+
+static uint32_t tstate_span(const struct pl_layout *lay)
+{
+	/* datastack_top is followed by datastack_limit: 16 bytes. */
+	const struct word words[] = {
+		{lay->tstate.next, 8},		{lay->tstate.interp, 8},	   {lay->tstate.frame, 8},
+		{lay->tstate.cframe, 8},	{lay->tstate.base_frame, 8},	   {lay->tstate.thread_id, 8},
+		{lay->tstate.holds_gil, 4},	{lay->tstate.native_thread_id, 8}, {lay->tstate.datastack_chunk, 8},
+		{lay->tstate.gil_requested, 4}, {lay->tstate.datastack_top, 16},   {lay->tstate.current_exception, 8},
+	};
+	uint32_t end = span_of(words, sizeof words / sizeof words[0]);
+	const struct word handled = {lay->tstate.exc_state, lay->err_stackitem.exc_value + 8};
+	uint32_t more = lay->err_stackitem.exc_value == PL_NONE ? 0 : span_of(&handled, 1);
+
+	return more > end ? more : end;
+}
+
+static uint32_t frame_span(const struct pl_layout *lay)
+{
+	const struct word words[] = {
+		{lay->object.type, lay->frame_model == PL_FRAME_OBJECT ? 8 : 0},
+		{lay->frame.previous, 8},
+		{lay->frame.code, 8},
+		{lay->frame.instr, 8},
+		{lay->frame.lasti, 4},
+		{lay->frame.owner, 1},
+		{lay->frame.is_entry, 1},
+		{lay->frame.tlbc_index, 4},
+	};
+
+	return span_of(words, sizeof words / sizeof words[0]);
+}
+
+static uint32_t code_span(const struct pl_layout *lay)
+{
+	const struct word words[] = {
+		{lay->object.type, 8},	  {lay->code.name, 8},	      {lay->code.filename, 8},
+		{lay->code.linetable, 8}, {lay->code.firstlineno, 4}, {lay->code.version, 4},
+	};
+
+	return span_of(words, sizeof words / sizeof words[0]);
+}
+
+static void sort_words(struct word *words, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		for (size_t k = i; k && words[k - 1].at > words[k].at; k--) {
+			struct word t = words[k];
+			words[k] = words[k - 1];
+			words[k - 1] = t;
+		}
+	}
+}
+
+/* Group the words of PyInterpreterState (hundreds of KB large) into few small reads. */
+static bool plan_interp_reads(struct pl_layout *lay)
+{
+	struct word words[] = {
+		{lay->interp.next, 8},	       {lay->interp.threads_head, 8},
+		{lay->interp.threads_main, 8}, {lay->interp.modules, 8},
+		{lay->interp.gil, 8},	       {lay->interp.gc_collecting, 4},
+		{lay->interp.gc_frame, 8},     {lay->interp.code_generation, 8},
+	};
+	size_t n = sizeof words / sizeof words[0], reads = 0;
+
+	sort_words(words, n);
+	for (size_t i = 0; i < n && words[i].at != PL_NONE; i++) {
+		uint32_t end = words[i].at + words[i].width;
+		uint32_t last = reads ? lay->interp_reads[reads - 1].at + lay->interp_reads[reads - 1].len : 0;
+		if (reads && words[i].at <= last + READ_GAP &&
+		    end - lay->interp_reads[reads - 1].at <= PL_INTERP_READ_MAX) {
+			if (end > last)
+				lay->interp_reads[reads - 1].len = end - lay->interp_reads[reads - 1].at;
+			continue;
+		}
+		if (reads == PL_INTERP_READS)
+			return false;
+		lay->interp_reads[reads].at = words[i].at;
+		lay->interp_reads[reads].len = words[i].width;
+		reads++;
+	}
+	for (; reads < PL_INTERP_READS; reads++)
+		lay->interp_reads[reads].len = 0;
+	return true;
+}
+
+bool pl_layout_finish(struct pl_layout *lay)
+{
+	lay->tstate_span = tstate_span(lay);
+	lay->frame_span = frame_span(lay);
+	lay->code_span = code_span(lay);
+	return plan_interp_reads(lay) && lay->tstate_span <= PL_TSTATE_MAX && lay->frame_span <= PL_FRAME_MAX &&
+	       lay->code_span <= PL_CODE_MAX && lay->code.size <= PL_CODE_MAX;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Python str and bytes objects into UTF-8 and bytes. Layer: cpython. Pure over pl_mem; any thread.
+ *
+ * Lengths and kinds come from the target and are believed only within the caller's maximum. Text is copied through a
+ * small local buffer, so a torn length costs neither memory nor time. Does not check that `obj` is of type str: the
+ * kind bits and the caller's own proof (code objects are proved by their type) are what there is. */
+#include "text.h"
+
+#include "pick.h"
+
+#define CHUNK_BYTES 1024
+#define HEADER_MAX  128
+
+struct str_view {
+	pl_addr data;
+	uint64_t length; /* characters */
+	uint32_t width;	 /* bytes per character */
+	bool ascii;
+};
+
+static struct plumb_error *open_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, struct str_view *ret)
+{
+	const struct pl_layout *lay = &py->layout;
+	uint8_t raw[HEADER_MAX];
+	struct plumb_error *err;
+
+	if (!pl_pointer_ok(obj) || lay->unicode.ascii_size > sizeof raw ||
+	    lay->unicode.length + 8 > lay->unicode.ascii_size || lay->unicode.state + 4 > lay->unicode.ascii_size)
+		return &pl_err_corrupt;
+	err = pl_mem_read(mem, obj, raw, lay->unicode.ascii_size);
+	if (err)
+		return err;
+	uint32_t state = pl_pick_u32(raw, lay->unicode.state);
+	bool compact = state >> lay->unicode.compact_bit & 1;
+	ret->ascii = state >> lay->unicode.ascii_bit & 1;
+	ret->width = state >> lay->unicode.kind_shift & 7;
+	ret->length = pl_pick_u64(raw, lay->unicode.length);
+	if ((ret->width != 1 && ret->width != 2 && ret->width != 4) || ret->length > UINT32_MAX ||
+	    (ret->ascii && ret->width != 1))
+		return &pl_err_corrupt;
+	/* Compact ASCII data follows PyASCIIObject (48 bytes, 40 from 3.12 on), other compact data
+	 * PyCompactUnicodeObject, and the rest (<= 3.11, strings made by the old C interface) is somewhere else: a
+	 * pointer. */
+	if (!compact)
+		return pl_mem_read_u64(mem, obj + lay->unicode.data, &ret->data);
+	ret->data = obj + (ret->ascii ? lay->unicode.ascii_size : lay->unicode.compact_size);
+	return NULL;
+}
+
+static uint32_t char_at(const uint8_t *data, uint32_t width)
+{
+	uint32_t c = 0;
+
+	memcpy(&c, data, width); /* little endian */
+	return c;
+}
+
+/* UTF-8 of one code point, surrogates included. Returns the length, 0 if there is no such code point. */
+static size_t encode(uint32_t c, uint8_t out[static 4])
+{
+	if (c < 0x80) {
+		out[0] = (uint8_t)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (uint8_t)(0xc0 | c >> 6);
+		out[1] = (uint8_t)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (uint8_t)(0xe0 | c >> 12);
+		out[1] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (uint8_t)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	if (c > 0x10ffff)
+		return 0;
+	out[0] = (uint8_t)(0xf0 | c >> 18);
+	out[1] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (uint8_t)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+/* Append the characters of one copied piece. *cut is set when max_bytes would be passed. */
+static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *piece, size_t chars, size_t start,
+				     size_t max_bytes, struct pl_buf *ret, bool *cut)
+{
+	uint8_t out[CHUNK_BYTES * 2]; /* the worst case is one byte of Latin-1 becoming two */
+	size_t n = 0;
+
+	for (size_t i = 0; i < chars; i++) {
+		uint8_t utf8[4];
+		uint32_t c = char_at(piece + i * s->width, s->width);
+		size_t len = s->ascii && c >= 0x80 ? 0 : encode(c, utf8);
+		if (!len)
+			return &pl_err_corrupt;
+		if (ret->len - start + n + len > max_bytes) {
+			*cut = true;
+			break;
+		}
+		memcpy(out + n, utf8, len);
+		n += len;
+	}
+	return pl_buf_add(ret, out, n);
+}
+
+static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s, size_t max_bytes, struct pl_buf *ret)
+{
+	uint8_t piece[CHUNK_BYTES];
+	size_t start = ret->len;
+	bool cut = false;
+	struct plumb_error *err = NULL;
+
+	/* Each character is at least one byte of output, so the loop ends after max_bytes characters at the latest. */
+	for (uint64_t done = 0; !err && !cut && done < s->length;) {
+		uint64_t chars = sizeof piece / s->width, room = max_bytes - (ret->len - start);
+		if (chars > s->length - done)
+			chars = s->length - done;
+		if (chars > room + 1) /* one more tells whether it has to be cut */
+			chars = room + 1;
+		err = pl_mem_read(mem, s->data + done * s->width, piece, chars * s->width);
+		if (!err)
+			err = add_piece(s, piece, chars, start, max_bytes, ret, &cut);
+		done += chars;
+	}
+	if (!err && cut)
+		err = pl_buf_add_str(ret, "...");
+	return err;
+}
+
+struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				     struct pl_buf *ret)
+{
+	struct str_view s;
+	size_t before = ret->len;
+	struct plumb_error *err = open_str(mem, py, obj, &s);
+
+	if (!err)
+		err = add_all(mem, &s, max_bytes, ret);
+	if (err)
+		ret->len = before;
+	return err;
+}
+
+struct plumb_error *pl_text_read_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				       struct pl_buf *ret)
+{
+	uint64_t len;
+	struct plumb_error *err;
+
+	if (!pl_pointer_ok(obj))
+		return &pl_err_corrupt;
+	err = pl_mem_read_u64(mem, obj + py->layout.bytes.ob_size, &len);
+	if (err)
+		return err;
+	if (len > max_bytes)
+		return &pl_err_limit;
+	err = pl_buf_reserve(ret, len);
+	if (!err && len)
+		err = pl_mem_read(mem, obj + py->layout.bytes.sval, ret->data + ret->len, len);
+	if (!err)
+		ret->len += len;
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interpreters and thread states. */
+#ifndef PL_THREADS_H
+#define PL_THREADS_H
+
+#include "detect.h"
+#include "vec.h"
+
+#define PL_MAX_INTERPRETERS 256
+#define PL_MAX_THREADS	    8192
+
+/** The words of one PyThreadState that sampling needs, from one read of layout.tstate.span bytes (plus the cframe). */
+struct pl_tstate {
+	pl_addr addr, interp, next;
+	pl_addr frame;		  /* innermost frame, 0 if no Python frame runs */
+	pl_addr cframe;		  /* 3.11, 3.12: where `frame` was read from; else 0 */
+	pl_addr base_frame;	  /* 3.15: where every chain ends; else 0 */
+	pl_addr chunk, chunk_top; /* live part of the newest data-stack chunk, 3.11+; else 0 */
+	uint64_t thread_id;	  /* pthread_t */
+	uint64_t native_id;	  /* 3.11+: tid in the target's pid namespace; else 0 */
+	pl_addr exception;	  /* non-0: an exception is set or being handled, as far as the layout tells */
+	bool holds_gil, gil_requested, gil_words; /* gil_words: the two flags exist in this release */
+};
+
+struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
+				   struct pl_tstate *ret) PLUMB_MUST_CHECK;
+
+/** State of one interpreter that every sample carries. */
+struct pl_interp {
+	pl_addr addr, next, threads_head, threads_main, modules;
+	pl_addr gil;		  /* its GIL structure; stays the same while the interpreter lives; 0 unknown */
+	pl_addr gil_holder;	  /* tstate that holds the GIL, 0 if nobody does (or free-threaded) */
+	uint64_t code_generation; /* 3.14+: moves when a code object is freed; else 0 */
+	pl_addr gc_frame;	  /* 3.15: the frame that triggered the running collection */
+	bool gc_collecting;
+};
+
+struct plumb_error *pl_interp_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
+				   struct pl_interp *ret) PLUMB_MUST_CHECK;
+
+/** As pl_interp_read of known->addr, one read less: the place of the GIL is taken from @p known. */
+struct plumb_error *pl_interp_read_again(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *known,
+					 struct pl_interp *ret) PLUMB_MUST_CHECK;
+
+/** Address of the first interpreter; PLUMB_ERR_NOT_READY if there is none (yet, or any more). */
+struct plumb_error *pl_interp_head(struct pl_mem *mem, const struct pl_py *py, pl_addr *ret) PLUMB_MUST_CHECK;
+
+typedef PL_VEC(struct pl_interp) pl_interp_vec;
+typedef PL_VEC(struct pl_tstate) pl_tstate_vec;
+
+/** All interpreters / all thread states of one interpreter, appended. Lists that change meanwhile may come out short;
+ * cycles and over-long lists end with PLUMB_ERR_CORRUPT. */
+struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
+				   pl_tstate_vec *ret) PLUMB_MUST_CHECK;
+
+/**
+ * <= 3.10 know only the pthread_t. Offset of `tid` inside glibc's struct pthread, found by looking for @p known_tid
+ * (the main thread's) from @p pthread on; tries 720 first. PLUMB_ERR_CORRUPT if it is not in the first 1600 bytes.
+ */
+struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, uint32_t known_tid,
+					  uint32_t *ret) PLUMB_MUST_CHECK;
+
+/** threading.Thread names: called once per live Thread object with its ident (pthread_t) and UTF-8 name. */
+typedef void pl_thread_name_fn(void *ctx, uint64_t thread_id, const char *name, size_t len);
+struct plumb_error *pl_thread_names(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
+				    pl_thread_name_fn *fn, void *ctx) PLUMB_MUST_CHECK;
+
+#endif
