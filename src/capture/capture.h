@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recording: an append-only file of checksummed chunks, one about every second. Format:
+ * docs/internals/recording.md. Each chunk carries the table rows that are new since the last one, the samples of its
+ * second and the running totals of the meta data, so that a file cut at any byte opens with all its whole chunks. A
+ * writer belongs to one thread at a time. */
+#ifndef PL_CAPTURE_H
+#define PL_CAPTURE_H
+
+#include "profile.h"
+
+#define PL_CAPTURE_CHUNK_NS 1000000000ull
+
+struct pl_capture_writer;
+
+/** Create or truncate @p path and write the file header. p->meta.period_ns must be known: it sets the unit of time.
+ * Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
+struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p,
+				      struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
+/** Remember a sample for the next chunk. Its time is kept to an eighth of the period (1 us at best), the rest exactly.
+ * Errors: PLUMB_ERR_NO_MEMORY; PLUMB_ERR_LIMIT after 4 million samples without a flush. */
+struct plumb_error *pl_capture_add(struct pl_capture_writer *w, const struct pl_sample *s) PLUMB_MUST_CHECK;
+/** Whether a chunk is due: its samples span PL_CAPTURE_CHUNK_NS, or there are very many of them. */
+bool pl_capture_wants_flush(const struct pl_capture_writer *w);
+/** Write a chunk: new table rows of @p p, the samples, p->meta. One write(2) where possible. After an error nothing is
+ * lost: a later call writes it all. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
+struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** Write the last chunk (marks the recording complete) and close. Nothing may be added afterwards. */
+struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** Free, and close without the last chunk if pl_capture_finish was not called. NULL-safe. */
+void pl_capture_destroy(struct pl_capture_writer *w);
+
+struct pl_capture_info {
+	uint32_t version;
+	uint64_t chunks, damaged_chunks, ignored_bytes; /* ignored: after the last whole chunk */
+	bool complete;
+};
+typedef struct plumb_error *pl_capture_sample_fn(void *ctx, const struct pl_sample *s);
+
+/** Read @p fd to the end into @p p (empty). @p fn (may be NULL) sees each sample in order; its error ends the reading.
+ * What a damaged chunk held is counted in PL_LOSS_DAMAGED; frames and threads that were described only there are shown
+ * as "<lost>". The recording may still be growing. After an error @p p is usable but incomplete.
+ * Errors: PLUMB_ERR_NOT_A_RECORDING, PLUMB_ERR_NEWER_RECORDING, PLUMB_ERR_EMPTY (a header and no whole chunk),
+ * PLUMB_ERR_SYSTEM (read(2) failed). */
+struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx,
+				    struct pl_capture_info *ret) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples into columns (layer capture). One thread at a time.
+ *
+ * Each sample is reduced to numbers of about one byte, column by column, at once: a second at 150,000 samples/s is then
+ * some hundred kilobytes and not megabytes. Thread and stack together are a "place", listed once in the chunk; places
+ * are numbered by first appearance, so that all but the busiest programs need one byte for it. What a byte then costs
+ * is up to zstd, which gives each column a Huffman code of its own (format.c). */
+#include "columns.h"
+
+#include <math.h>
+
+#define MIN_TIME_SHIFT 10	  /* 1 us: finer than the instant of a sample is known */
+#define COLUMN_MAX     (8u << 20) /* six of them stay below PL_CHUNK_MAX_BYTES */
+#define SAMPLE_MAX_LEN 64	  /* bytes that one sample adds to all columns together, at most */
+
+unsigned pl_columns_time_shift(uint64_t period_ns)
+{
+	unsigned shift = MIN_TIME_SHIFT;
+	/* Until the power of two that is nearest to an eighth, by ratio. */
+	while (shift < PL_MAX_TIME_SHIFT && (double)(1ull << shift) * M_SQRT2 < (double)period_ns / 8)
+		shift++;
+	return shift;
+}
+
+void pl_columns_init(struct pl_columns *c, uint64_t period_ns)
+{
+	const struct pl_buf empty = PL_BUF_INIT(COLUMN_MAX);
+	*c = (struct pl_columns){.time_shift = pl_columns_time_shift(period_ns),
+				 .period_ns = period_ns,
+				 .place_rows = empty,
+				 .times = empty,
+				 .runs = empty,
+				 .sample_places = empty,
+				 .states = empty,
+				 .weights = empty};
+}
+
+void pl_columns_deinit(struct pl_columns *c)
+{
+	pl_map_deinit(&c->places);
+	pl_vec_deinit(&c->weights_ns);
+	pl_buf_deinit(&c->place_rows);
+	pl_buf_deinit(&c->times);
+	pl_buf_deinit(&c->runs);
+	pl_buf_deinit(&c->sample_places);
+	pl_buf_deinit(&c->states);
+	pl_buf_deinit(&c->weights);
+}
+
+void pl_columns_clear(struct pl_columns *c)
+{
+	c->samples = c->row_stack = 0;
+	c->first_ns = c->last_ns = c->instant = c->run = 0;
+	pl_map_clear(&c->places);
+	pl_vec_clear(&c->weights_ns);
+	pl_buf_clear(&c->place_rows);
+	pl_buf_clear(&c->times);
+	pl_buf_clear(&c->runs);
+	pl_buf_clear(&c->sample_places);
+	pl_buf_clear(&c->states);
+	pl_buf_clear(&c->weights);
+}
+
+size_t pl_columns_size(const struct pl_columns *c)
+{
+	return c->place_rows.len + c->times.len + c->runs.len + c->sample_places.len + c->states.len + c->weights.len;
+}
+
+/* Everything that can fail, before anything is changed. */
+static struct plumb_error *make_room(struct pl_columns *c, const struct pl_sample *s)
+{
+	if (c->samples == PL_CHUNK_MAX_SAMPLES)
+		return &pl_err_limit;
+	struct pl_buf *bufs[] = {&c->place_rows, &c->times, &c->runs, &c->sample_places, &c->states, &c->weights};
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++) {
+		struct plumb_error *err = pl_buf_reserve(bufs[i], SAMPLE_MAX_LEN);
+		if (err)
+			return err;
+	}
+	while (c->weights_ns.len <= s->thread) {
+		if (!pl_vec_push(&c->weights_ns, c->period_ns))
+			return &pl_err_no_memory;
+	}
+	return NULL;
+}
+
+/* The number of the sample's place; a new one is described in place_rows by its difference to the last new one. */
+static struct plumb_error *find_place(struct pl_columns *c, const struct pl_sample *s, uint32_t *ret)
+{
+	if (c->samples && c->last_stack == s->stack && c->last_thread == s->thread) {
+		*ret = c->last_place;
+		return NULL;
+	}
+	uint64_t k0 = (uint64_t)s->stack << 32 | s->thread;
+	if (pl_map_get(&c->places, k0, 0, ret))
+		return NULL;
+	uint32_t place = (uint32_t)c->places.len;
+	if (!pl_map_set(&c->places, k0, 0, place))
+		return &pl_err_no_memory;
+	struct pl_encoder e = {.buf = &c->place_rows};
+	pl_encode(&e, s->thread);
+	pl_encode_delta(&e, s->stack, c->row_stack);
+	c->row_stack = s->stack;
+	*ret = place;
+	return e.err;
+}
+
+static void put_instant(struct pl_columns *c, uint64_t instant, struct pl_encoder *times, struct pl_encoder *runs)
+{
+	if (c->samples && instant == c->instant) {
+		c->run++;
+		return;
+	}
+	pl_encode_delta(times, instant, c->instant);
+	if (c->samples)
+		pl_encode(runs, c->run);
+	c->instant = instant;
+	c->run = 1;
+}
+
+struct plumb_error *pl_columns_add(struct pl_columns *c, const struct pl_sample *s)
+{
+	uint32_t place = 0;
+	struct plumb_error *err = make_room(c, s);
+	if (!err)
+		err = find_place(c, s, &place);
+	if (err)
+		return err;
+	/* make_room left nothing to fail from here on. */
+	struct pl_encoder times = {.buf = &c->times}, runs = {.buf = &c->runs}, places = {.buf = &c->sample_places},
+			  states = {.buf = &c->states}, weights = {.buf = &c->weights};
+	put_instant(c, s->time_ns >> c->time_shift, &times, &runs);
+	pl_encode(&places, place);
+	pl_encode(&states, (uint32_t)s->state << PL_QUALITY_BITS | s->quality);
+	pl_encode_delta(&weights, s->weight_ns, c->weights_ns.data[s->thread]);
+	c->weights_ns.data[s->thread] = s->weight_ns;
+	if (!c->samples)
+		c->first_ns = s->time_ns;
+	c->last_ns = s->time_ns;
+	c->last_stack = s->stack;
+	c->last_thread = s->thread;
+	c->last_place = place;
+	c->samples++;
+	return NULL;
+}
+
+struct plumb_error *pl_columns_encode(const struct pl_columns *c, struct pl_buf *raw)
+{
+	if (!c->samples)
+		return NULL;
+	struct pl_buf units = PL_BUF_INIT(SAMPLE_MAX_LEN);
+	struct pl_encoder u = {.buf = &units}, e = {.buf = raw};
+	pl_encode(&u, c->time_shift);
+	pl_encode(&u, c->period_ns);
+	e.err = u.err;
+	pl_encode_section(&e, PL_SECTION_UNITS, &units);
+	pl_buf_deinit(&units);
+	pl_encode_section(&e, PL_SECTION_PLACES, &c->place_rows);
+	pl_encode_section(&e, PL_SECTION_TIMES, &c->times);
+	pl_encode_section(&e, PL_SECTION_RUNS, &c->runs);
+	pl_encode_section(&e, PL_SECTION_SAMPLES, &c->sample_places);
+	pl_encode_section(&e, PL_SECTION_STATES, &c->states);
+	pl_encode_section(&e, PL_SECTION_WEIGHTS, &c->weights);
+	return e.err;
+}

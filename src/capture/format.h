@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/capture: the bytes of a recording outside of the compressed payloads. Every byte is described in
+ * docs/internals/recording.md; all numbers are little endian. */
+#ifndef PL_CAPTURE_FORMAT_H
+#define PL_CAPTURE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "cursor.h"
+#include "error.h"
+#include "profile.h"
+
+#define PL_RECORDING_VERSION 1
+
+/* Like PNG's: the NUL says "binary" to whoever guesses, and a transfer that rewrites line ends destroys the magic. */
+#define PL_FILE_MAGIC	    "plumb\0\r\n"
+#define PL_FILE_MAGIC_LEN   8
+#define PL_FILE_HEADER_LEN  24
+#define PL_CHUNK_MAGIC	    "\x89PLC"
+#define PL_CHUNK_MAGIC_LEN  4
+#define PL_CHUNK_HEADER_LEN 48
+
+/* Limits of one chunk. The writer stays far below them; the reader takes what exceeds them for damage. */
+#define PL_CHUNK_MAX_BYTES   (64u << 20) /* compressed, and uncompressed */
+#define PL_CHUNK_MAX_SAMPLES (4u << 20)
+/* No zstd block holds more than 128 KiB in its 3 bytes of header and 1 byte of content. */
+#define PL_CHUNK_MAX_RATIO  (32u << 10)
+#define PL_STRING_MAX_BYTES (1u << 20) /* longer ones are cut by the writer */
+#define PL_MAX_TIME_SHIFT   24	       /* the shortest batch of a profile: PL_BATCH_MIN_NS */
+
+enum pl_chunk_kind {
+	PL_CHUNK_MORE = 1, /* others follow */
+	PL_CHUNK_LAST = 2, /* the recording was ended in order */
+};
+
+/* Parts of a payload. Numbers are for ever; a reader skips those it does not know. */
+enum pl_section {
+	PL_SECTION_STRINGS = 1,
+	PL_SECTION_FUNCTIONS = 2,
+	PL_SECTION_LOCATIONS = 3,
+	PL_SECTION_STACKS = 4,
+	PL_SECTION_PROCESSES = 5,
+	PL_SECTION_THREADS = 6,
+	PL_SECTION_META = 7,
+	PL_SECTION_UNITS = 8,	 /* of the columns that follow */
+	PL_SECTION_PLACES = 9,	 /* the distinct (thread, stack) of the chunk */
+	PL_SECTION_TIMES = 10,	 /* the distinct instants */
+	PL_SECTION_RUNS = 11,	 /* how many samples each instant has */
+	PL_SECTION_SAMPLES = 12, /* the place of each sample */
+	PL_SECTION_STATES = 13,	 /* state and quality of each sample */
+	PL_SECTION_WEIGHTS = 14, /* the weight of each sample */
+	PL_SECTIONS,
+};
+
+/* State and quality of a sample in one number. */
+#define PL_QUALITY_BITS 2
+_Static_assert(PL_QUALITIES <= 1 << PL_QUALITY_BITS, "a quality more needs a new format version");
+
+struct pl_chunk_header {
+	uint8_t kind; /* enum pl_chunk_kind */
+	uint32_t sequence;
+	uint32_t samples;	 /* in this chunk */
+	uint64_t samples_before; /* in all chunks before it */
+	uint32_t payload_len;	 /* bytes that follow the header */
+	uint32_t raw_len;	 /* bytes they decompress to */
+	uint64_t payload_sum;
+};
+
+/** FNV-1a, 64 bits. Any change within one byte changes the sum; other damage stays unseen once in 2^64 times. */
+uint64_t pl_checksum(const void *bytes, size_t len);
+
+void pl_file_header_encode(uint8_t ret[PL_FILE_HEADER_LEN], uint16_t version);
+
+enum pl_file_header_status { PL_FILE_HEADER_GOOD, PL_FILE_HEADER_DAMAGED, PL_FILE_HEADER_FOREIGN };
+/** What the first PL_FILE_HEADER_LEN bytes of a file are. *version_ret is set if they are good. */
+enum pl_file_header_status pl_file_header_decode(const uint8_t *bytes, uint16_t *version_ret);
+
+/** Compress @p raw and append a whole chunk to @p out. Fills in payload_len, raw_len and payload_sum of @p h. */
+struct plumb_error *pl_chunk_seal(struct pl_chunk_header *h, const struct pl_buf *raw,
+				  struct pl_buf *out) PLUMB_MUST_CHECK;
+/** False: not a chunk header, or a damaged one, or one that breaks a limit. */
+bool pl_chunk_header_decode(const uint8_t *bytes, struct pl_chunk_header *ret);
+/** Replace the content of @p raw by the decompressed payload. Errors: PLUMB_ERR_CORRUPT, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_chunk_unseal(const struct pl_chunk_header *h, const uint8_t *payload,
+				    struct pl_buf *raw) PLUMB_MUST_CHECK;
+
+/* Writing with the check at the end: after a failed call the rest do nothing. */
+struct pl_encoder {
+	struct pl_buf *buf;
+	struct plumb_error *err;
+};
+static inline void pl_encode(struct pl_encoder *e, uint64_t v)
+{
+	if (!e->err)
+		e->err = pl_buf_add_varint(e->buf, v);
+}
+static inline void pl_encode_signed(struct pl_encoder *e, int64_t v)
+{
+	if (!e->err)
+		e->err = pl_buf_add_svarint(e->buf, v);
+}
+static inline void pl_encode_bytes(struct pl_encoder *e, const void *bytes, size_t len)
+{
+	if (!e->err)
+		e->err = pl_buf_add(e->buf, bytes, len);
+}
+/** Difference of two ids or counters, for any values of them. */
+static inline void pl_encode_delta(struct pl_encoder *e, uint64_t v, uint64_t from)
+{
+	pl_encode_signed(e, (int64_t)(v - from));
+}
+/** Tag, length, content. An empty section is left out. */
+void pl_encode_section(struct pl_encoder *e, enum pl_section tag, const struct pl_buf *content);
+
+/* Reading with the check at the end: after a failed call everything is 0 and `bad` stays set. */
+struct pl_decoder {
+	struct pl_cursor cursor;
+	bool bad;
+};
+static inline struct pl_decoder pl_decoder_of(const uint8_t *bytes, size_t len)
+{
+	return (struct pl_decoder){.cursor = {.p = bytes, .end = bytes + len}};
+}
+uint64_t pl_decode(struct pl_decoder *d);
+int64_t pl_decode_signed(struct pl_decoder *d);
+/** A number of at most 32 bits; a larger one is bad. */
+uint32_t pl_decode_u32(struct pl_decoder *d);
+/** What pl_encode_delta wrote, as a number of at most 32 bits. */
+uint32_t pl_decode_delta_u32(struct pl_decoder *d, uint32_t from);
+
+#endif

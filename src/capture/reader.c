@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a recording (layer capture). One thread at a time.
+ *
+ * Front to back through a window, chunk after chunk; the file may be cut, damaged, hostile, a pipe, or still growing.
+ * At anything that is not a whole chunk the next one is searched for; what was in between is known from the numbers
+ * that the next one carries. Payload decoding is restore*.c. */
+#include "capture.h"
+
+#include <string.h>
+
+#include "format.h"
+#include "restore.h"
+#include "source.h"
+
+/* While searching, a payload is summed for every header that looks right. Made-up headers could each claim the whole
+ * file; so the search ends after so many bytes, plus a few times what the file has. */
+#define SEARCH_BYTES	      (256ull << 20)
+#define SEARCH_BYTES_PER_BYTE 4
+
+struct reader {
+	struct pl_source source;
+	struct pl_restore restore;
+	struct pl_buf raw;
+	struct pl_capture_info info;
+	uint64_t next_sequence;
+	uint64_t samples_before; /* in all chunks before that one */
+	uint64_t searched_bytes;
+	bool ended;
+};
+
+/* What stands at the current position. */
+enum found {
+	FOUND_CHUNK,   /* a whole one with good sums */
+	FOUND_END,     /* nothing */
+	FOUND_CUT,     /* the beginning of a chunk, up to the end of the file */
+	FOUND_DAMAGED, /* anything else; h->samples is right if h->kind is not 0 */
+};
+
+static struct plumb_error *read_file_header(struct reader *r)
+{
+	const uint8_t *bytes;
+	size_t len;
+	uint16_t version = PL_RECORDING_VERSION;
+	struct plumb_error *err = pl_source_look(&r->source, PL_FILE_HEADER_LEN, &bytes, &len);
+	if (err)
+		return err;
+	if (len == 0)
+		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is empty");
+	if (len < PL_FILE_HEADER_LEN)
+		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is too short for a plumb recording");
+	if (pl_file_header_decode(bytes, &version) == PL_FILE_HEADER_FOREIGN)
+		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is not a plumb recording");
+	if (version > PL_RECORDING_VERSION)
+		return pl_error(PLUMB_ERR_NEWER_RECORDING, "the recording has format %u; this plumb reads up to %d",
+				version, PL_RECORDING_VERSION);
+	r->info.version = version;
+	pl_source_skip(&r->source, PL_FILE_HEADER_LEN);
+	return NULL;
+}
+
+/* On FOUND_CHUNK *payload_ret points into the window. */
+static struct plumb_error *look_at_chunk(struct reader *r, struct pl_chunk_header *h, const uint8_t **payload_ret,
+					 enum found *ret)
+{
+	const uint8_t *bytes;
+	size_t len;
+	*h = (struct pl_chunk_header){0};
+	struct plumb_error *err = pl_source_look(&r->source, PL_CHUNK_HEADER_LEN, &bytes, &len);
+	if (err)
+		return err;
+	if (len < PL_CHUNK_HEADER_LEN) {
+		*ret = len ? FOUND_CUT : FOUND_END;
+		return NULL;
+	}
+	*ret = FOUND_DAMAGED;
+	if (!pl_chunk_header_decode(bytes, h))
+		return NULL;
+	size_t whole = PL_CHUNK_HEADER_LEN + (size_t)h->payload_len;
+	err = pl_source_look(&r->source, whole, &bytes, &len);
+	if (err)
+		return err;
+	*payload_ret = bytes + PL_CHUNK_HEADER_LEN;
+	if (len < whole)
+		*ret = FOUND_CUT;
+	else if (pl_checksum(*payload_ret, h->payload_len) == h->payload_sum)
+		*ret = FOUND_CHUNK;
+	return NULL;
+}
+
+/* Step to the next magic number, or to where not even that has room any more. */
+static struct plumb_error *skip_to_magic(struct reader *r, bool *ret)
+{
+	for (;;) {
+		const uint8_t *bytes;
+		size_t len;
+		struct plumb_error *err = pl_source_look(&r->source, PL_CHUNK_HEADER_LEN, &bytes, &len);
+		if (err)
+			return err;
+		*ret = len >= PL_CHUNK_HEADER_LEN;
+		if (!*ret)
+			return NULL;
+		const uint8_t *magic = memmem(bytes, len, PL_CHUNK_MAGIC, PL_CHUNK_MAGIC_LEN);
+		/* Without one, its beginning may still be in the last bytes. */
+		pl_source_skip(&r->source, magic ? (size_t)(magic - bytes) : len - PL_CHUNK_MAGIC_LEN + 1);
+		if (magic)
+			return NULL;
+	}
+}
+
+static bool search_goes_on(struct reader *r, const struct pl_chunk_header *h)
+{
+	r->searched_bytes += h->payload_len;
+	return r->searched_bytes <= SEARCH_BYTES + SEARCH_BYTES_PER_BYTE * r->source.consumed;
+}
+
+/* Move to the next whole chunk behind the current position. False: there is none. */
+static struct plumb_error *search_chunk(struct reader *r, bool *ret)
+{
+	struct pl_chunk_header h = {0};
+	*ret = false;
+	do {
+		const uint8_t *payload;
+		enum found found;
+		bool magic = false;
+		pl_source_skip(&r->source, 1);
+		struct plumb_error *err = skip_to_magic(r, &magic);
+		if (err || !magic)
+			return err;
+		err = look_at_chunk(r, &h, &payload, &found);
+		if (err)
+			return err;
+		if (found == FOUND_CHUNK && h.sequence >= r->next_sequence) {
+			*ret = true;
+			return NULL;
+		}
+	} while (search_goes_on(r, &h));
+	return NULL;
+}
+
+/* How many bytes there are from here to the end; nobody needs them. */
+static struct plumb_error *drain(struct reader *r, uint64_t *ret)
+{
+	uint64_t from = r->source.consumed;
+	for (;;) {
+		const uint8_t *bytes;
+		size_t len;
+		struct plumb_error *err = pl_source_look(&r->source, 1, &bytes, &len);
+		if (err)
+			return err;
+		if (!len)
+			break;
+		pl_source_skip(&r->source, len);
+	}
+	*ret = r->source.consumed - from;
+	return NULL;
+}
+
+static void count_gap(struct reader *r, const struct pl_chunk_header *h)
+{
+	r->info.damaged_chunks += h->sequence - r->next_sequence;
+	if (h->samples_before > r->samples_before)
+		r->restore.lost_samples += h->samples_before - r->samples_before;
+}
+
+/* A chunk with good sums, in its place or behind a gap. One of a kind we do not know is stepped over. */
+static struct plumb_error *take_chunk(struct reader *r, const struct pl_chunk_header *h, const uint8_t *payload)
+{
+	count_gap(r, h);
+	r->next_sequence = (uint64_t)h->sequence + 1;
+	r->samples_before = h->samples_before + h->samples;
+	r->info.chunks++;
+	r->info.complete = r->ended = h->kind == PL_CHUNK_LAST;
+	struct plumb_error *err = NULL;
+	if (h->kind == PL_CHUNK_LAST || h->kind == PL_CHUNK_MORE) {
+		err = pl_chunk_unseal(h, payload, &r->raw);
+		if (err == &pl_err_corrupt)
+			r->restore.lost_samples += h->samples;
+		else if (!err)
+			err = pl_restore_chunk(&r->restore, h, &r->raw);
+	}
+	if (err == &pl_err_corrupt && !r->restore.stopped) {
+		r->info.damaged_chunks++;
+		err = NULL;
+	}
+	pl_source_skip(&r->source, PL_CHUNK_HEADER_LEN + (size_t)h->payload_len);
+	return err;
+}
+
+/* No whole chunk here. Either there is one further on, or all the rest is ignored. */
+static struct plumb_error *take_damage(struct reader *r, const struct pl_chunk_header *h, enum found found)
+{
+	uint64_t from = r->source.consumed;
+	bool more = false;
+	struct plumb_error *err = search_chunk(r, &more);
+	if (err || more)
+		return err; /* its number tells how many chunks and samples are missing */
+	uint64_t rest = 0;
+	err = drain(r, &rest);
+	if (err)
+		return err;
+	r->ended = true;
+	r->info.ignored_bytes = r->source.consumed - from;
+	if (found == FOUND_DAMAGED) {
+		r->info.damaged_chunks++;
+		if (h->sequence >= r->next_sequence)
+			r->restore.lost_samples += h->samples;
+	}
+	return NULL;
+}
+
+static struct plumb_error *read_chunks(struct reader *r)
+{
+	while (!r->ended) {
+		struct pl_chunk_header h;
+		const uint8_t *payload = NULL;
+		enum found found = FOUND_END;
+		struct plumb_error *err = look_at_chunk(r, &h, &payload, &found);
+		if (err || found == FOUND_END)
+			return err;
+		/* A chunk that was there already must not count twice. */
+		if (found == FOUND_CHUNK && h.sequence < r->next_sequence)
+			found = FOUND_DAMAGED;
+		err = found == FOUND_CHUNK ? take_chunk(r, &h, payload) : take_damage(r, &h, found);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *read_all(struct reader *r)
+{
+	struct plumb_error *err = read_file_header(r);
+	if (!err)
+		err = read_chunks(r);
+	if (!err && r->info.complete)
+		err = drain(r, &r->info.ignored_bytes);
+	if (err)
+		return err;
+	if (r->info.chunks)
+		return NULL;
+	return pl_error(PLUMB_ERR_EMPTY, r->info.damaged_chunks ? "every part of the recording is damaged"
+								: "the recording ends before its first samples");
+}
+
+struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx,
+				    struct pl_capture_info *ret)
+{
+	struct reader r = {.raw = PL_BUF_INIT((size_t)PL_CHUNK_MAX_BYTES + 1)};
+	pl_source_init(&r.source, fd);
+	pl_restore_init(&r.restore, p, fn, ctx);
+	struct plumb_error *err = read_all(&r);
+	if (!err) {
+		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
+		p->meta.complete = r.info.complete;
+		*ret = r.info;
+	}
+	pl_restore_deinit(&r.restore);
+	pl_source_deinit(&r.source);
+	pl_buf_deinit(&r.raw);
+	return err;
+}

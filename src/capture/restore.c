@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One decompressed payload into a profile: sections and samples (layer capture). One thread at a time.
+ *
+ * Compression lets a few bytes stand for millions of rows, so the memory that rows may take is tied to the bytes of the
+ * file: a base that the deepest recursion needs, and a share for each byte. Samples take no memory of their own. */
+#include "restore.h"
+
+#define MEMORY_BASE	(256ull << 20)
+#define MEMORY_PER_BYTE 4096ull
+
+void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx)
+{
+	*r = (struct pl_restore){.profile = p, .fn = fn, .ctx = ctx, .memory_left = MEMORY_BASE};
+	/* Row 0 of these two is known to everybody and never written. */
+	r->strings.next = r->stacks.next = 1;
+}
+
+void pl_restore_deinit(struct pl_restore *r)
+{
+	pl_idmap_deinit(&r->strings);
+	pl_idmap_deinit(&r->functions);
+	pl_idmap_deinit(&r->locations);
+	pl_idmap_deinit(&r->stacks);
+	pl_idmap_deinit(&r->processes);
+	pl_map_deinit(&r->threads);
+	pl_map_deinit(&r->thread_slots);
+	pl_vec_deinit(&r->places);
+	pl_vec_deinit(&r->weights_ns);
+}
+
+/* A stack hangs on the marker if rows of it, or all of it, were lost. Only the damaged file pays for this walk. */
+static bool has_lost_part(const struct pl_restore *r, uint32_t stack)
+{
+	const struct plumb_profile *p = r->profile;
+	if (!r->has_lost_stack)
+		return false;
+	uint32_t lost = p->locations[p->stacks[r->lost_stack].location].function;
+	for (; stack; stack = p->stacks[stack].parent) { /* ends: parents have smaller ids */
+		if (p->locations[p->stacks[stack].location].function == lost)
+			return true;
+	}
+	return false;
+}
+
+static struct plumb_error *thread_slot(struct pl_restore *r, uint32_t thread, uint64_t period_ns, uint32_t *ret)
+{
+	if (pl_map_get(&r->thread_slots, thread, 0, ret))
+		return NULL;
+	*ret = (uint32_t)r->weights_ns.len;
+	if (!pl_vec_push(&r->weights_ns, period_ns) || !pl_map_set(&r->thread_slots, thread, 0, *ret))
+		return &pl_err_no_memory;
+	return NULL;
+}
+
+static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder *d, uint64_t period_ns,
+					 uint32_t *stack)
+{
+	struct pl_place place = {0};
+	uint32_t thread = pl_decode_u32(d);
+	*stack = pl_decode_delta_u32(d, *stack);
+	if (d->bad)
+		return &pl_err_corrupt;
+	struct plumb_error *err = pl_restore_thread_id(r, thread, &place.thread);
+	if (!err)
+		err = pl_restore_stack_id(r, *stack, &place.stack);
+	if (!err)
+		err = thread_slot(r, thread, period_ns, &place.thread_slot);
+	if (err)
+		return err;
+	place.lost = has_lost_part(r, place.stack);
+	return pl_vec_push(&r->places, place) ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decoder *d, uint64_t period_ns)
+{
+	uint32_t stack = 0;
+	pl_vec_clear(&r->places);
+	pl_vec_clear(&r->weights_ns);
+	pl_map_clear(&r->thread_slots);
+	while (pl_cursor_left(&d->cursor)) {
+		struct plumb_error *err = restore_place(r, d, period_ns, &stack);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* The columns of the samples, read in step. */
+struct columns {
+	struct pl_decoder *times, *runs, *places, *states, *weights;
+	unsigned time_shift;
+	uint64_t instant; /* in units */
+	uint64_t run;	  /* samples still to come at this instant */
+};
+
+static void next_instant(struct columns *c)
+{
+	if (c->run)
+		return;
+	c->instant += (uint64_t)pl_decode_signed(c->times);
+	/* The last run is not written: it lasts to the end of the chunk. */
+	c->run = pl_cursor_left(&c->runs->cursor) ? pl_decode(c->runs) : PL_CHUNK_MAX_SAMPLES;
+}
+
+static bool columns_bad(const struct columns *c)
+{
+	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad;
+}
+
+static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c)
+{
+	next_instant(c);
+	uint64_t at = pl_decode(c->places), state = pl_decode(c->states);
+	uint64_t quality = state & ((1u << PL_QUALITY_BITS) - 1);
+	uint64_t weight_delta = (uint64_t)pl_decode_signed(c->weights);
+	if (columns_bad(c) || !c->run || at >= r->places.len || state >> PL_QUALITY_BITS > UINT8_MAX ||
+	    quality >= PL_QUALITIES || c->instant > UINT64_MAX >> c->time_shift)
+		return &pl_err_corrupt;
+	c->run--;
+	const struct pl_place *place = &r->places.data[at];
+	struct pl_sample s = {.time_ns = c->instant << c->time_shift,
+			      .thread = place->thread,
+			      .stack = place->stack,
+			      .state = (uint8_t)(state >> PL_QUALITY_BITS),
+			      /* What has a hole is no longer the whole stack that was proved. */
+			      .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
+			      .weight_ns = r->weights_ns.data[place->thread_slot] += weight_delta};
+	struct plumb_error *err = pl_profile_add(r->profile, &s);
+	if (err)
+		return err;
+	r->lost_samples += place->lost;
+	err = r->fn ? r->fn(r->ctx, &s) : NULL;
+	r->stopped = err != NULL;
+	return err;
+}
+
+static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
+					   struct pl_decoder sections[PL_SECTIONS], uint32_t *done)
+{
+	struct pl_decoder *units = &sections[PL_SECTION_UNITS];
+	uint64_t shift = pl_decode(units), period_ns = pl_decode(units);
+	if (units->bad || shift > PL_MAX_TIME_SHIFT)
+		return &pl_err_corrupt;
+	struct plumb_error *err = restore_places(r, &sections[PL_SECTION_PLACES], period_ns);
+	struct columns c = {.times = &sections[PL_SECTION_TIMES],
+			    .runs = &sections[PL_SECTION_RUNS],
+			    .places = &sections[PL_SECTION_SAMPLES],
+			    .states = &sections[PL_SECTION_STATES],
+			    .weights = &sections[PL_SECTION_WEIGHTS],
+			    .time_shift = (unsigned)shift};
+	while (!err && *done < count) {
+		err = restore_sample(r, &c);
+		*done += !err;
+	}
+	return err;
+}
+
+struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count, struct pl_decoder sections[PL_SECTIONS])
+{
+	uint32_t done = 0;
+	struct plumb_error *err = count ? restore_columns(r, count, sections, &done) : NULL;
+	if (err == &pl_err_corrupt && !r->stopped)
+		r->lost_samples += count - done;
+	return err;
+}
+
+/* Where each section of the payload lies. */
+static bool find_sections(const struct pl_buf *raw, struct pl_decoder sections[PL_SECTIONS])
+{
+	struct pl_decoder d = pl_decoder_of(raw->data, raw->len);
+	while (pl_cursor_left(&d.cursor)) {
+		uint64_t tag = pl_decode(&d), len = pl_decode(&d);
+		const uint8_t *bytes = NULL;
+		if (d.bad || len > pl_cursor_left(&d.cursor) || !pl_cursor_bytes(&d.cursor, (size_t)len, &bytes))
+			return false;
+		if (tag >= PL_SECTIONS)
+			continue;
+		if (pl_cursor_left(&sections[tag].cursor))
+			return false; /* twice */
+		sections[tag] = pl_decoder_of(bytes, (size_t)len);
+	}
+	return true;
+}
+
+struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk_header *h, const struct pl_buf *raw)
+{
+	struct pl_decoder sections[PL_SECTIONS] = {0};
+	r->memory_left += MEMORY_PER_BYTE * (PL_CHUNK_HEADER_LEN + (uint64_t)h->payload_len);
+	struct plumb_error *err = find_sections(raw, sections) ? NULL : &pl_err_corrupt;
+	if (!err)
+		err = pl_restore_tables(r, sections);
+	if (err == &pl_err_corrupt)
+		r->lost_samples += h->samples;
+	return err ? err : pl_restore_samples(r, h->samples, sections);
+}

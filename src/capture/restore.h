@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/capture: decompressed payloads into a profile. */
+#ifndef PL_CAPTURE_RESTORE_H
+#define PL_CAPTURE_RESTORE_H
+
+#include "capture.h"
+#include "format.h"
+#include "idmap.h"
+#include "map.h"
+
+/** A place of the current chunk, in ids of the profile. */
+struct pl_place {
+	uint32_t thread, stack;
+	uint32_t thread_slot; /* number of the thread within the chunk */
+	bool lost;	      /* part of its stack was in a damaged chunk */
+};
+
+struct pl_restore {
+	struct plumb_profile *profile;
+	pl_capture_sample_fn *fn;
+	void *ctx;
+	bool stopped; /* by an error of fn */
+	struct pl_idmap strings, functions, locations, stacks, processes;
+	struct pl_map threads;
+	uint64_t memory_left; /* what the bytes read so far can justify; see restore.c */
+	uint64_t lost_samples;
+	bool has_lost_stack;
+	uint32_t lost_stack; /* the marker "<lost>" */
+	/* Of the current chunk. */
+	struct pl_map thread_slots; /* id of the file -> slot */
+	PL_VEC(struct pl_place) places;
+	PL_VEC(uint64_t) weights_ns; /* per slot: the weight of the thread's last sample */
+};
+
+void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx);
+void pl_restore_deinit(struct pl_restore *r);
+/** Apply one payload. Errors: PLUMB_ERR_CORRUPT if it contradicts itself: what came before the contradiction is kept
+ * and the samples after it are counted as lost; others are final. */
+struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk_header *h,
+				     const struct pl_buf *raw) PLUMB_MUST_CHECK;
+
+/* Parts of the above. Sections absent from the payload are empty. */
+struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder sections[PL_SECTIONS]) PLUMB_MUST_CHECK;
+struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count,
+				       struct pl_decoder sections[PL_SECTIONS]) PLUMB_MUST_CHECK;
+
+/* Ids of the file -> ids of the profile; what was lost becomes "<lost>". */
+struct plumb_error *pl_restore_stack_id(struct pl_restore *r, uint32_t id, uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_restore_thread_id(struct pl_restore *r, uint32_t id, uint32_t *ret) PLUMB_MUST_CHECK;
+
+#endif

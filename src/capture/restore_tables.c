@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Table rows of a payload into a profile (layer capture). One thread at a time.
+ *
+ * A row may refer to rows that only a damaged chunk held. It is kept, with "<lost>" in the place of what is missing: a
+ * stack without its outer frames still says what ran. Ids and counts are hostile: a count is believed only as far as
+ * there are bytes for it and memory is spent only within r->memory_left. */
+#include "restore.h"
+
+#include <string.h>
+
+#define ROW_MEMORY 128 /* a row, its entries in hash maps, its id */
+#define LOST	   "<lost>"
+
+static struct plumb_error *spend(struct pl_restore *r, uint64_t bytes)
+{
+	if (bytes > r->memory_left)
+		return &pl_err_corrupt;
+	r->memory_left -= bytes;
+	return NULL;
+}
+
+static struct plumb_error *lost_stack(struct pl_restore *r, uint32_t *ret)
+{
+	if (!r->has_lost_stack) {
+		struct plumb_error *err = pl_profile_marker(r->profile, 0, LOST, &r->lost_stack);
+		if (err)
+			return err;
+		r->has_lost_stack = true;
+	}
+	*ret = r->lost_stack;
+	return NULL;
+}
+
+static struct plumb_error *lost_location(struct pl_restore *r, uint32_t *ret)
+{
+	uint32_t stack = 0;
+	struct plumb_error *err = lost_stack(r, &stack);
+	if (!err)
+		*ret = r->profile->stacks[stack].location;
+	return err;
+}
+
+static struct plumb_error *string_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
+{
+	if (id == 0) {
+		*ret = 0;
+		return NULL;
+	}
+	return pl_idmap_get(&r->strings, id, ret) ? NULL : pl_profile_string(r->profile, LOST, strlen(LOST), ret);
+}
+
+static struct plumb_error *function_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
+{
+	if (pl_idmap_get(&r->functions, id, ret))
+		return NULL;
+	uint32_t location = 0;
+	struct plumb_error *err = lost_location(r, &location);
+	if (!err)
+		*ret = r->profile->locations[location].function;
+	return err;
+}
+
+static struct plumb_error *location_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
+{
+	return pl_idmap_get(&r->locations, id, ret) ? NULL : lost_location(r, ret);
+}
+
+struct plumb_error *pl_restore_stack_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
+{
+	if (id == 0) {
+		*ret = 0;
+		return NULL;
+	}
+	return pl_idmap_get(&r->stacks, id, ret) ? NULL : lost_stack(r, ret);
+}
+
+static struct plumb_error *process_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
+{
+	if (pl_idmap_get(&r->processes, id, ret))
+		return NULL;
+	struct pl_process lost = {0};
+	struct plumb_error *err = pl_profile_string(r->profile, LOST, strlen(LOST), &lost.program);
+	return err ? err : pl_profile_process(r->profile, &lost, ret);
+}
+
+struct plumb_error *pl_restore_thread_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
+{
+	if (pl_map_get(&r->threads, id, 0, ret))
+		return NULL;
+	struct pl_thread lost = {0};
+	struct plumb_error *err = pl_profile_string(r->profile, LOST, strlen(LOST), &lost.name);
+	if (!err)
+		err = process_id(r, UINT32_MAX, &lost.process);
+	return err ? err : pl_profile_thread(r->profile, &lost, ret);
+}
+
+/* The row before, in ids of the file: rows are differences. */
+union fields {
+	struct pl_function function; /* in ids of the file */
+	struct pl_location location;
+	uint32_t stack_location;
+};
+
+/* A table in the order of a payload. */
+struct table {
+	enum pl_section tag;
+	struct pl_idmap *ids;
+	/** Decode the next row and intern it. @p fields: of the row before, zeros at first. */
+	struct plumb_error *(*row)(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+				   uint32_t *ret);
+};
+
+static struct plumb_error *string_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+				      uint32_t *ret)
+{
+	uint64_t len = pl_decode(d);
+	const uint8_t *text = NULL;
+	if (d->bad || len > pl_cursor_left(&d->cursor) || !pl_cursor_bytes(&d->cursor, (size_t)len, &text))
+		return &pl_err_corrupt;
+	struct plumb_error *err = spend(r, len);
+	return err ? err : pl_profile_string(r->profile, text, (size_t)len, ret);
+}
+
+static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+					uint32_t *ret)
+{
+	struct pl_function *last = &fields->function, f;
+	last->name = pl_decode_delta_u32(d, last->name);
+	last->qualname = pl_decode_delta_u32(d, last->name);
+	last->file = pl_decode_delta_u32(d, last->file);
+	last->firstline = pl_decode_delta_u32(d, last->firstline);
+	uint64_t origin = pl_decode(d);
+	if (d->bad || origin > PL_ORIGIN_MARKER)
+		return &pl_err_corrupt;
+	f = *last;
+	f.origin = (uint8_t)origin;
+	struct plumb_error *err = string_id(r, last->name, &f.name);
+	if (!err)
+		err = string_id(r, last->qualname, &f.qualname);
+	if (!err)
+		err = string_id(r, last->file, &f.file);
+	return err ? err : pl_profile_function(r->profile, &f, ret);
+}
+
+/* Sum of two numbers as a 32-bit one. */
+static int32_t decode_delta_i32(struct pl_decoder *d, int32_t from)
+{
+	int64_t delta = pl_decode_signed(d), v = 0;
+	if (!__builtin_add_overflow(delta, from, &v) && v >= INT32_MIN && v <= INT32_MAX)
+		return (int32_t)v;
+	d->bad = true;
+	return 0;
+}
+
+static struct plumb_error *location_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+					uint32_t *ret)
+{
+	struct pl_location *last = &fields->location, l;
+	last->function = pl_decode_delta_u32(d, last->function);
+	last->line = decode_delta_i32(d, last->line);
+	last->end_line = decode_delta_i32(d, last->line);
+	last->column = decode_delta_i32(d, 0);
+	last->end_column = decode_delta_i32(d, last->column);
+	if (d->bad)
+		return &pl_err_corrupt;
+	l = *last;
+	struct plumb_error *err = function_id(r, last->function, &l.function);
+	return err ? err : pl_profile_location(r->profile, &l, ret);
+}
+
+static struct plumb_error *stack_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+				     uint32_t *ret)
+{
+	uint64_t above = pl_decode(d);
+	fields->stack_location = pl_decode_delta_u32(d, fields->stack_location);
+	if (d->bad || above == 0 || above > id)
+		return &pl_err_corrupt;
+	uint32_t parent = 0, location = 0;
+	struct plumb_error *err = pl_restore_stack_id(r, id - (uint32_t)above, &parent);
+	if (!err)
+		err = location_id(r, fields->stack_location, &location);
+	return err ? err : pl_profile_stack(r->profile, parent, location, ret);
+}
+
+static struct plumb_error *process_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+				       uint32_t *ret)
+{
+	struct pl_process proc = {.pid = pl_decode_u32(d)};
+	uint32_t program = pl_decode_u32(d), python = pl_decode_u32(d);
+	if (d->bad)
+		return &pl_err_corrupt;
+	struct plumb_error *err = string_id(r, program, &proc.program);
+	if (!err)
+		err = string_id(r, python, &proc.python);
+	return err ? err : pl_profile_process(r->profile, &proc, ret);
+}
+
+static struct plumb_error *restore_table(struct pl_restore *r, const struct table *t, struct pl_decoder *d)
+{
+	if (!pl_cursor_left(&d->cursor))
+		return NULL;
+	uint64_t id = pl_decode_u32(d), end = id + pl_decode_u32(d);
+	if (d->bad || id < t->ids->next || end > UINT32_MAX || end - id > pl_cursor_left(&d->cursor))
+		return &pl_err_corrupt;
+	union fields fields = {0};
+	for (; id < end; id++) {
+		uint32_t value = 0;
+		struct plumb_error *err = spend(r, ROW_MEMORY);
+		if (!err)
+			err = t->row(r, d, (uint32_t)id, &fields, &value);
+		if (err)
+			return err;
+		if (!pl_idmap_append(t->ids, (uint32_t)id, value))
+			return &pl_err_no_memory;
+	}
+	return NULL;
+}
+
+static struct plumb_error *thread_row(struct pl_restore *r, struct pl_decoder *d)
+{
+	uint32_t id = pl_decode_u32(d), process = pl_decode_u32(d);
+	struct pl_thread t = {.tid = pl_decode(d)};
+	uint32_t name = pl_decode_u32(d);
+	uint64_t flags = pl_decode(d);
+	t.main = flags & 1;
+	t.cpu_known = flags & 2;
+	t.cpu_ns = pl_decode(d);
+	if (d->bad)
+		return &pl_err_corrupt;
+	struct plumb_error *err = process_id(r, process, &t.process);
+	if (!err)
+		err = string_id(r, name, &t.name);
+	uint32_t row = 0;
+	if (!err)
+		err = pl_profile_thread(r->profile, &t, &row);
+	if (err)
+		return err;
+	return pl_map_set(&r->threads, id, 0, row) ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *restore_threads(struct pl_restore *r, struct pl_decoder *d)
+{
+	if (!pl_cursor_left(&d->cursor))
+		return NULL;
+	uint64_t count = pl_decode(d);
+	if (d->bad || count > pl_cursor_left(&d->cursor))
+		return &pl_err_corrupt;
+	for (; count; count--) {
+		struct plumb_error *err = spend(r, ROW_MEMORY);
+		if (!err)
+			err = thread_row(r, d);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *restore_meta_texts(struct pl_restore *r, struct pl_decoder *d, struct pl_meta *m)
+{
+	uint32_t *texts[] = {&m->command, &m->engine, &m->plumb_version, &m->host};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		uint32_t id = pl_decode_u32(d);
+		struct plumb_error *err = d->bad ? &pl_err_corrupt : string_id(r, id, texts[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* Running totals: those of the last chunk stand. More losses than we know are of a newer plumb and left out. */
+static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder *d)
+{
+	if (!pl_cursor_left(&d->cursor))
+		return NULL;
+	struct pl_meta m = {.start_real_ns = pl_decode(d)};
+	m.duration_ns = pl_decode(d);
+	m.period_ns = pl_decode(d);
+	m.seed = pl_decode(d);
+	uint64_t mode = pl_decode(d);
+	m.jitter = pl_decode(d) != 0;
+	m.ticks = pl_decode(d);
+	m.stops = pl_decode(d);
+	m.stopped_ns = pl_decode(d);
+	m.profiler_cpu_ns = pl_decode(d);
+	struct plumb_error *err = restore_meta_texts(r, d, &m);
+	if (err)
+		return err;
+	uint64_t losses = pl_decode(d);
+	for (uint64_t i = 0; i < losses && i < PL_LOSSES; i++)
+		m.losses[i] = pl_decode(d);
+	if (d->bad || mode > PL_MODE_GIL)
+		return &pl_err_corrupt;
+	m.mode = (uint8_t)mode;
+	r->profile->meta = m;
+	return NULL;
+}
+
+struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder sections[PL_SECTIONS])
+{
+	const struct table tables[] = {
+		{PL_SECTION_STRINGS, &r->strings, string_row},
+		{PL_SECTION_FUNCTIONS, &r->functions, function_row},
+		{PL_SECTION_LOCATIONS, &r->locations, location_row},
+		{PL_SECTION_STACKS, &r->stacks, stack_row},
+		{PL_SECTION_PROCESSES, &r->processes, process_row},
+	};
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
+		if (err)
+			return err;
+	}
+	struct plumb_error *err = restore_threads(r, &sections[PL_SECTION_THREADS]);
+	return err ? err : restore_meta(r, &sections[PL_SECTION_META]);
+}

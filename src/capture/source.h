@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/capture: a file descriptor read front to back through a window that can look ahead. */
+#ifndef PL_CAPTURE_SOURCE_H
+#define PL_CAPTURE_SOURCE_H
+
+#include <stdbool.h>
+
+#include "buf.h"
+
+struct pl_source {
+	int fd;
+	struct pl_buf window; /* bytes from `at` on are still to come */
+	size_t at;
+	uint64_t consumed; /* bytes before the window's position */
+	bool ended;
+};
+
+void pl_source_init(struct pl_source *s, int fd);
+void pl_source_deinit(struct pl_source *s);
+/** Try to have @p len bytes in the window; *bytes_ret and *len_ret say what is there, which is less at the end of the
+ * file only. Memory grows with the bytes that come, not with @p len. */
+struct plumb_error *pl_source_look(struct pl_source *s, size_t len, const uint8_t **bytes_ret,
+				   size_t *len_ret) PLUMB_MUST_CHECK;
+/** Step over @p len bytes of the window. */
+void pl_source_skip(struct pl_source *s, size_t len);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the tables into sections (layer capture). Reads the profile, keeps nothing of it.
+ *
+ * A row is written as differences to the row before it, which are small numbers, often the same ones: a new chain of
+ * calls is "parent one before me, location one after its predecessor's" over and over. */
+#include "tables.h"
+
+#include <string.h>
+
+#define SECTION_MAX_BYTES (PL_TABLES_MAX_BYTES + 2 * PL_STRING_MAX_BYTES)
+
+/* One table on its way into a section. */
+struct table {
+	const struct plumb_profile *profile;
+	enum pl_section tag;
+	uint32_t from, count; /* first new row, rows in all */
+	/** Write row @p id; the row before it is id - 1 unless @p first. */
+	void (*row)(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first);
+};
+
+static void string_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	size_t len = 0;
+	const char *text = pl_strtab_get(p->strings, id, &len);
+	if (len > PL_STRING_MAX_BYTES)
+		len = PL_STRING_MAX_BYTES;
+	pl_encode(e, len);
+	pl_encode_bytes(e, text, len);
+}
+
+static void function_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	static const struct pl_function none;
+	const struct pl_function *f = &p->functions[id], *last = first ? &none : f - 1;
+	pl_encode_delta(e, f->name, last->name);
+	pl_encode_delta(e, f->qualname, f->name);
+	pl_encode_delta(e, f->file, last->file);
+	pl_encode_delta(e, f->firstline, last->firstline);
+	pl_encode(e, f->origin);
+}
+
+static void location_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	static const struct pl_location none;
+	const struct pl_location *l = &p->locations[id], *last = first ? &none : l - 1;
+	pl_encode_delta(e, l->function, last->function);
+	pl_encode_signed(e, (int64_t)l->line - last->line);
+	pl_encode_signed(e, (int64_t)l->end_line - l->line);
+	pl_encode_signed(e, l->column);
+	pl_encode_signed(e, (int64_t)l->end_column - l->column);
+}
+
+static void stack_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	const struct pl_stack *s = &p->stacks[id];
+	pl_encode(e, id - s->parent);
+	pl_encode_delta(e, s->location, first ? 0 : s[-1].location);
+}
+
+static void process_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	const struct pl_process *proc = &p->processes[id];
+	pl_encode(e, proc->pid);
+	pl_encode(e, proc->program);
+	pl_encode(e, proc->python);
+}
+
+static void thread_row(struct pl_encoder *e, const struct pl_thread *t, uint32_t id)
+{
+	pl_encode(e, id);
+	pl_encode(e, t->process);
+	pl_encode(e, t->tid);
+	pl_encode(e, t->name);
+	pl_encode(e, (t->main ? 1 : 0) | (t->cpu_known ? 2 : 0));
+	pl_encode(e, t->cpu_ns);
+}
+
+/* First id, number of rows, rows. *to_ret is set to the first row that is still to be written. */
+static struct plumb_error *encode_table(const struct table *t, struct pl_buf *raw, uint32_t *to_ret)
+{
+	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder r = {.buf = &rows}, s = {.buf = &section}, out = {.buf = raw};
+	uint32_t id = t->from;
+	while (id < t->count && raw->len + rows.len < PL_TABLES_MAX_BYTES && !r.err) {
+		t->row(&r, t->profile, id, id == t->from);
+		id++;
+	}
+	if (id > t->from) {
+		pl_encode(&s, t->from);
+		pl_encode(&s, id - t->from);
+		pl_encode_bytes(&s, rows.data, rows.len);
+	}
+	out.err = r.err ? r.err : s.err;
+	pl_encode_section(&out, t->tag, &section);
+	pl_buf_deinit(&rows);
+	pl_buf_deinit(&section);
+	if (!out.err)
+		*to_ret = id;
+	return out.err;
+}
+
+static bool same_thread(const struct pl_thread *a, const struct pl_thread *b)
+{
+	return a->process == b->process && a->tid == b->tid && a->name == b->name && a->main == b->main &&
+	       a->cpu_ns == b->cpu_ns && a->cpu_known == b->cpu_known;
+}
+
+/* Number of rows, rows. Each row carries its id: most are updates. */
+static struct plumb_error *encode_threads(const struct plumb_profile *p, const struct pl_table_marks *m,
+					  struct pl_buf *raw, struct pl_table_marks *to)
+{
+	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder r = {.buf = &rows}, s = {.buf = &section}, out = {.buf = raw};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < p->thread_count && !out.err; i++) {
+		if (i >= m->threads.len || !same_thread(&p->threads[i], &m->threads.data[i])) {
+			thread_row(&r, &p->threads[i], i);
+			count++;
+		}
+		if (!pl_vec_push(&to->threads, p->threads[i]))
+			out.err = &pl_err_no_memory;
+	}
+	if (count) {
+		pl_encode(&s, count);
+		pl_encode_bytes(&s, rows.data, rows.len);
+	}
+	if (!out.err)
+		out.err = r.err ? r.err : s.err;
+	pl_encode_section(&out, PL_SECTION_THREADS, &section);
+	pl_buf_deinit(&rows);
+	pl_buf_deinit(&section);
+	return out.err;
+}
+
+/* Threads are written when all else is: they refer to processes and strings. Until then they stay as they were. */
+static struct plumb_error *encode_or_keep_threads(const struct plumb_profile *p, const struct pl_table_marks *m,
+						  struct pl_buf *raw, struct pl_table_marks *to, bool whole)
+{
+	if (whole)
+		return encode_threads(p, m, raw, to);
+	for (size_t i = 0; i < m->threads.len; i++) {
+		if (!pl_vec_push(&to->threads, m->threads.data[i]))
+			return &pl_err_no_memory;
+	}
+	return NULL;
+}
+
+void pl_table_marks_init(struct pl_table_marks *m)
+{
+	*m = (struct pl_table_marks){.strings = 1, .stacks = 1};
+}
+
+void pl_table_marks_deinit(struct pl_table_marks *m)
+{
+	pl_vec_deinit(&m->threads);
+}
+
+struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct pl_table_marks *m, struct pl_buf *raw,
+				     struct pl_table_marks *to, bool *whole_ret)
+{
+	*to = *m;
+	to->threads.data = NULL;
+	to->threads.len = to->threads.cap = 0;
+	const struct table tables[] = {
+		{p, PL_SECTION_STRINGS, m->strings, pl_strtab_count(p->strings), string_row},
+		{p, PL_SECTION_FUNCTIONS, m->functions, p->function_count, function_row},
+		{p, PL_SECTION_LOCATIONS, m->locations, p->location_count, location_row},
+		{p, PL_SECTION_STACKS, m->stacks, p->stack_count, stack_row},
+		{p, PL_SECTION_PROCESSES, m->processes, p->process_count, process_row},
+	};
+	uint32_t *ends[] = {&to->strings, &to->functions, &to->locations, &to->stacks, &to->processes};
+	bool whole = true;
+	for (size_t i = 0; i < sizeof tables / sizeof *tables && whole; i++) {
+		struct plumb_error *err = encode_table(&tables[i], raw, ends[i]);
+		if (err)
+			return err;
+		whole = *ends[i] == tables[i].count;
+	}
+	*whole_ret = whole;
+	return encode_or_keep_threads(p, m, raw, to, whole);
+}
+
+struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
+{
+	struct pl_buf section = PL_BUF_INIT(1024);
+	struct pl_encoder e = {.buf = &section}, out = {.buf = raw};
+	pl_encode(&e, m->start_real_ns);
+	pl_encode(&e, m->duration_ns);
+	pl_encode(&e, m->period_ns);
+	pl_encode(&e, m->seed);
+	pl_encode(&e, m->mode);
+	pl_encode(&e, m->jitter ? 1 : 0);
+	pl_encode(&e, m->ticks);
+	pl_encode(&e, m->stops);
+	pl_encode(&e, m->stopped_ns);
+	pl_encode(&e, m->profiler_cpu_ns);
+	pl_encode(&e, m->command);
+	pl_encode(&e, m->engine);
+	pl_encode(&e, m->plumb_version);
+	pl_encode(&e, m->host);
+	pl_encode(&e, PL_LOSSES);
+	for (int i = 0; i < PL_LOSSES; i++)
+		pl_encode(&e, m->losses[i]);
+	out.err = e.err;
+	pl_encode_section(&out, PL_SECTION_META, &section);
+	pl_buf_deinit(&section);
+	return out.err;
+}

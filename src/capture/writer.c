@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a recording (layer capture). One thread at a time.
+ *
+ * Each chunk is built in memory and handed over in one write(2), so that a profiler that is killed leaves whole chunks
+ * and at most one cut one, and a reader of the growing file sees whole chunks. After a failed write the file is cut
+ * back to its last whole chunk where that is possible, everything stays in memory, and the next call tries again. Does
+ * not decide when a chunk is due, only tells. */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "columns.h"
+#include "format.h"
+#include "tables.h"
+
+/* A chunk is due when it holds so much, whatever its time. */
+#define DUE_SAMPLES 1000000u
+#define DUE_BYTES   (8u << 20)
+
+struct pl_capture_writer {
+	int fd; /* -1: finished */
+	char *path;
+	uint64_t file_len; /* of whole chunks */
+	uint32_t sequence;
+	uint64_t samples_before;
+	struct pl_columns columns;
+	struct pl_table_marks marks;
+	struct pl_buf raw, out; /* kept between chunks to save the allocations */
+};
+
+static struct plumb_error *write_error(const struct pl_capture_writer *w, int errnum)
+{
+	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", w->path);
+}
+
+/* All of it, or nothing as far as the file allows. */
+static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_t *bytes, size_t len)
+{
+	for (size_t done = 0; done < len;) {
+		ssize_t n = write(w->fd, bytes + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			int errnum = n ? errno : ENOSPC;
+			if (ftruncate(w->fd, (off_t)w->file_len) == 0)
+				(void)lseek(w->fd, (off_t)w->file_len, SEEK_SET);
+			return write_error(w, errnum);
+		}
+		done += (size_t)n;
+	}
+	w->file_len += len;
+	return NULL;
+}
+
+static struct plumb_error *open_file(struct pl_capture_writer *w)
+{
+	uint8_t header[PL_FILE_HEADER_LEN];
+	w->fd = open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0)
+		return write_error(w, errno);
+	pl_file_header_encode(header, PL_RECORDING_VERSION);
+	return write_bytes(w, header, sizeof header);
+}
+
+struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p, struct pl_capture_writer **ret)
+{
+	struct pl_capture_writer *w = calloc(1, sizeof *w);
+	if (!w)
+		return &pl_err_no_memory;
+	w->fd = -1;
+	w->raw = w->out = (struct pl_buf)PL_BUF_INIT(2 * (size_t)PL_CHUNK_MAX_BYTES);
+	pl_columns_init(&w->columns, p->meta.period_ns);
+	pl_table_marks_init(&w->marks);
+	w->path = strdup(path);
+	struct plumb_error *err = w->path ? open_file(w) : &pl_err_no_memory;
+	if (err) {
+		pl_capture_destroy(w);
+		return err;
+	}
+	*ret = w;
+	return NULL;
+}
+
+void pl_capture_destroy(struct pl_capture_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	pl_columns_deinit(&w->columns);
+	pl_table_marks_deinit(&w->marks);
+	pl_buf_deinit(&w->raw);
+	pl_buf_deinit(&w->out);
+	free(w->path);
+	free(w);
+}
+
+struct plumb_error *pl_capture_add(struct pl_capture_writer *w, const struct pl_sample *s)
+{
+	return pl_columns_add(&w->columns, s);
+}
+
+bool pl_capture_wants_flush(const struct pl_capture_writer *w)
+{
+	const struct pl_columns *c = &w->columns;
+	return c->samples && (c->last_ns >= c->first_ns + PL_CAPTURE_CHUNK_NS || c->samples >= DUE_SAMPLES ||
+			      pl_columns_size(c) >= DUE_BYTES);
+}
+
+/* Rows first, as many as one chunk takes; if that is all of them, the samples. */
+static struct plumb_error *build_payload(struct pl_capture_writer *w, const struct plumb_profile *p,
+					 struct pl_table_marks *to, bool *whole_ret)
+{
+	pl_buf_clear(&w->raw);
+	struct plumb_error *err = pl_tables_encode(p, &w->marks, &w->raw, to, whole_ret);
+	if (!err)
+		err = pl_meta_encode(&p->meta, &w->raw);
+	if (!err && *whole_ret)
+		err = pl_columns_encode(&w->columns, &w->raw);
+	return err;
+}
+
+/* *whole_ret: with this chunk everything is in the file. */
+static struct plumb_error *write_chunk(struct pl_capture_writer *w, const struct plumb_profile *p, bool last,
+				       bool *whole_ret)
+{
+	struct pl_table_marks to = {0};
+	bool whole = false;
+	struct plumb_error *err = build_payload(w, p, &to, &whole);
+	struct pl_chunk_header h = {.kind = last && whole ? PL_CHUNK_LAST : PL_CHUNK_MORE,
+				    .sequence = w->sequence,
+				    .samples = whole ? w->columns.samples : 0,
+				    .samples_before = w->samples_before};
+	pl_buf_clear(&w->out);
+	if (!err)
+		err = pl_chunk_seal(&h, &w->raw, &w->out);
+	if (!err)
+		err = write_bytes(w, w->out.data, w->out.len);
+	if (err) {
+		pl_table_marks_deinit(&to);
+		return err;
+	}
+	pl_table_marks_deinit(&w->marks);
+	w->marks = to;
+	w->sequence++;
+	w->samples_before += h.samples;
+	if (whole)
+		pl_columns_clear(&w->columns);
+	*whole_ret = whole;
+	return NULL;
+}
+
+static struct plumb_error *write_chunks(struct pl_capture_writer *w, const struct plumb_profile *p, bool last)
+{
+	for (bool whole = false; !whole;) { /* ends: each chunk carries at least one row more */
+		struct plumb_error *err = write_chunk(w, p, last, &whole);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p)
+{
+	return write_chunks(w, p, false);
+}
+
+struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p)
+{
+	struct plumb_error *err = write_chunks(w, p, true);
+	if (err)
+		return err;
+	/* Some file systems report a full disk only here. */
+	int failed = close(w->fd) < 0 ? errno : 0;
+	w->fd = -1;
+	return failed ? write_error(w, failed) : NULL;
+}

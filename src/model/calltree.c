@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The call tree behind the views, and the intervals of its rows (layer model). Works on a selection that nobody
+ * changes.
+ *
+ * Parents have smaller numbers than their children, in the profile's trie and here, so that one loop downwards over the
+ * numbers adds up subtrees: no recursion on the C stack however deep the profiled program recursed, and the cost of a
+ * question is a few passes over the tree, not samples times depth. */
+#include "calltree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+#include "map.h"
+#include "stats.h"
+
+#define NEEDED UINT32_MAX
+
+struct builder {
+	struct pl_calltree *tree;
+	const struct plumb_profile *profile;
+	bool lines;
+	size_t node_cap, key_cap;
+	struct pl_map nodes, keys; /* (parent, key) -> node; (function, line) -> key */
+};
+
+/* Mark the selected stacks and all their ancestors. */
+static void mark_needed(const struct pl_selection *s, uint32_t *node_of_stack)
+{
+	const struct plumb_profile *p = s->profile;
+	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++)
+		node_of_stack[s->cells[i]->stack] = NEEDED;
+	for (uint32_t id = p->stack_count - 1; id > 0; id--) {
+		if (node_of_stack[id] == NEEDED)
+			node_of_stack[p->stacks[id].parent] = NEEDED;
+	}
+	node_of_stack[0] = 0;
+}
+
+static struct plumb_error *find_key(struct builder *b, const struct pl_location *l, uint32_t *ret)
+{
+	struct pl_calltree *t = b->tree;
+	struct pl_call_key key = {.function = l->function, .line = b->lines ? l->line : 0};
+	uint64_t k0 = (uint64_t)key.function << 32 | (uint32_t)key.line;
+	if (pl_map_get(&b->keys, k0, 0, ret))
+		return NULL;
+	struct plumb_error *err = pl_table_room((void **)&t->keys, &b->key_cap, t->key_count, sizeof *t->keys);
+	if (err)
+		return err;
+	if (!pl_map_set(&b->keys, k0, 0, t->key_count))
+		return &pl_err_no_memory;
+	t->keys[t->key_count] = key;
+	*ret = t->key_count++;
+	return NULL;
+}
+
+static struct plumb_error *find_node(struct builder *b, uint32_t parent, uint32_t key, uint32_t *ret)
+{
+	struct pl_calltree *t = b->tree;
+	uint64_t k0 = (uint64_t)parent << 32 | key;
+	if (pl_map_get(&b->nodes, k0, 0, ret))
+		return NULL;
+	struct plumb_error *err = pl_table_room((void **)&t->nodes, &b->node_cap, t->node_count, sizeof *t->nodes);
+	if (err)
+		return err;
+	if (!pl_map_set(&b->nodes, k0, 0, t->node_count))
+		return &pl_err_no_memory;
+	t->nodes[t->node_count] = (struct pl_call_node){.parent = parent, .key = key};
+	*ret = t->node_count++;
+	return NULL;
+}
+
+static struct plumb_error *add_nodes(struct builder *b)
+{
+	struct pl_calltree *t = b->tree;
+	const struct plumb_profile *p = b->profile;
+	struct plumb_error *err = pl_table_room((void **)&t->nodes, &b->node_cap, 0, sizeof *t->nodes);
+	if (err)
+		return err;
+	t->nodes[t->node_count++] = (struct pl_call_node){0};
+	for (uint32_t id = 1; id < p->stack_count; id++) {
+		if (t->node_of_stack[id] != NEEDED)
+			continue;
+		const struct pl_stack *s = &p->stacks[id];
+		uint32_t key = 0;
+		err = find_key(b, &p->locations[s->location], &key);
+		if (!err)
+			err = find_node(b, t->node_of_stack[s->parent], key, &t->node_of_stack[id]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static void add_counts(struct pl_counts *into, struct pl_counts c)
+{
+	into->samples = pl_sum_u64(into->samples, c.samples);
+	into->weight_ns = pl_sum_u64(into->weight_ns, c.weight_ns);
+}
+
+static void sum_up(struct pl_calltree *t)
+{
+	const struct pl_selection *s = t->selection;
+	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++) {
+		const struct pl_cell *c = s->cells[i];
+		struct pl_call_node *n = &t->nodes[t->node_of_stack[c->stack]];
+		struct pl_counts counts = {.samples = c->samples, .weight_ns = c->weight_ns};
+		add_counts(&n->self, counts);
+		add_counts(&n->total, counts);
+	}
+	for (uint32_t n = t->node_count - 1; n > 0; n--)
+		add_counts(&t->nodes[t->nodes[n].parent].total, t->nodes[n].total);
+}
+
+struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, struct pl_calltree *ret)
+{
+	struct pl_calltree t = {.selection = s};
+	t.node_of_stack = calloc(s->profile->stack_count, sizeof *t.node_of_stack);
+	if (!t.node_of_stack)
+		return &pl_err_no_memory;
+	mark_needed(s, t.node_of_stack);
+	struct builder b = {.tree = &t, .profile = s->profile, .lines = lines};
+	struct plumb_error *err = add_nodes(&b);
+	pl_map_deinit(&b.nodes);
+	pl_map_deinit(&b.keys);
+	if (err) {
+		pl_calltree_deinit(&t);
+		return err;
+	}
+	sum_up(&t);
+	*ret = t;
+	return NULL;
+}
+
+void pl_calltree_deinit(struct pl_calltree *t)
+{
+	free(t->nodes);
+	free(t->keys);
+	free(t->node_of_stack);
+	*t = (struct pl_calltree){0};
+}
+
+/* A walk through the tree, depth first, with how often each key is on the path to the current node. */
+struct walk {
+	uint32_t *first_child, *next_sibling, *on_path;
+};
+
+static void walk_deinit(struct walk *w)
+{
+	free(w->first_child);
+	free(w->next_sibling);
+	free(w->on_path);
+}
+
+static bool walk_init(struct walk *w, const struct pl_calltree *t)
+{
+	w->first_child = calloc(t->node_count, sizeof *w->first_child);
+	w->next_sibling = calloc(t->node_count, sizeof *w->next_sibling);
+	w->on_path = calloc((size_t)t->key_count + 1, sizeof *w->on_path);
+	if (!w->first_child || !w->next_sibling || !w->on_path)
+		return false;
+	for (uint32_t n = t->node_count - 1; n > 0; n--) { /* 0, the root, is nobody's child: it ends the lists */
+		w->next_sibling[n] = w->first_child[t->nodes[n].parent];
+		w->first_child[t->nodes[n].parent] = n;
+	}
+	return true;
+}
+
+struct plumb_error *pl_calltree_topmost(const struct pl_calltree *t, bool *topmost)
+{
+	struct walk w = {0};
+	if (!walk_init(&w, t)) {
+		walk_deinit(&w);
+		return &pl_err_no_memory;
+	}
+	topmost[0] = false;
+	uint32_t n = w.first_child[0];
+	while (n) {
+		topmost[n] = w.on_path[t->nodes[n].key]++ == 0;
+		if (w.first_child[n]) {
+			n = w.first_child[n];
+			continue;
+		}
+		/* Up, leaving nodes, until there is a next sibling. The root has none and ends the walk. */
+		while (n && !w.next_sibling[n]) {
+			w.on_path[t->nodes[n].key]--;
+			n = t->nodes[n].parent;
+		}
+		if (n) {
+			w.on_path[t->nodes[n].key]--;
+			n = w.next_sibling[n];
+		}
+	}
+	walk_deinit(&w);
+	return NULL;
+}
+
+/* What one row got in one batch. Rows are absent from most batches of a long recording: only these are kept. */
+struct hit {
+	uint32_t row;
+	uint8_t batch;
+	uint64_t self_ns, total_ns;
+};
+
+struct hits {
+	const struct pl_calltree *tree;
+	const uint32_t *self_row, *total_row;
+	uint32_t row_count;
+	uint32_t *parent;	      /* of each node, side by side: the loops over all nodes live on the cache */
+	uint64_t *self_ns, *total_ns; /* of the current batch, per node */
+	struct hit *current;	      /* of the current batch, per row */
+	PL_VEC(struct hit) all;
+};
+
+static void hits_deinit(struct hits *h)
+{
+	free(h->parent);
+	free(h->self_ns);
+	free(h->total_ns);
+	free(h->current);
+	pl_vec_deinit(&h->all);
+}
+
+static bool hits_init(struct hits *h)
+{
+	h->parent = calloc(h->tree->node_count, sizeof *h->parent);
+	h->self_ns = calloc(h->tree->node_count, sizeof *h->self_ns);
+	h->total_ns = calloc(h->tree->node_count, sizeof *h->total_ns);
+	h->current = calloc((size_t)h->row_count + 1, sizeof *h->current);
+	if (!h->parent || !h->self_ns || !h->total_ns || !h->current)
+		return false;
+	for (uint32_t n = 0; n < h->tree->node_count; n++)
+		h->parent[n] = h->tree->nodes[n].parent;
+	return true;
+}
+
+static void sum_batch(struct hits *h, uint8_t batch)
+{
+	const struct pl_calltree *t = h->tree;
+	const struct pl_selection *s = t->selection;
+	memset(h->self_ns, 0, t->node_count * sizeof *h->self_ns);
+	memset(h->total_ns, 0, t->node_count * sizeof *h->total_ns);
+	for (uint32_t i = s->start[batch]; i < s->start[batch + 1]; i++) {
+		uint32_t n = t->node_of_stack[s->cells[i]->stack];
+		h->self_ns[n] = pl_sum_u64(h->self_ns[n], s->cells[i]->weight_ns);
+		h->total_ns[n] = h->self_ns[n];
+	}
+	for (uint32_t n = t->node_count - 1; n > 0; n--) {
+		if (h->total_ns[n]) /* most nodes have nothing in most batches */
+			h->total_ns[h->parent[n]] = pl_sum_u64(h->total_ns[h->parent[n]], h->total_ns[n]);
+	}
+}
+
+static bool keep_batch(struct hits *h, uint8_t batch)
+{
+	for (uint32_t r = 0; r < h->row_count; r++)
+		h->current[r] = (struct hit){.row = r, .batch = batch};
+	for (uint32_t n = 1; n < h->tree->node_count; n++) {
+		if (!h->total_ns[n])
+			continue;
+		uint32_t self = h->self_row[n], total = h->total_row[n];
+		if (self != PL_NO_ROW)
+			h->current[self].self_ns = pl_sum_u64(h->current[self].self_ns, h->self_ns[n]);
+		if (total != PL_NO_ROW)
+			h->current[total].total_ns = pl_sum_u64(h->current[total].total_ns, h->total_ns[n]);
+	}
+	for (uint32_t r = 0; r < h->row_count; r++) {
+		if (h->current[r].total_ns && !pl_vec_push(&h->all, h->current[r]))
+			return false;
+	}
+	return true;
+}
+
+static bool collect_hits(struct hits *h)
+{
+	if (!hits_init(h))
+		return false;
+	for (int b = 0; b < PL_BATCHES; b++) {
+		if (!h->tree->selection->batch_weight_ns[b])
+			continue;
+		sum_batch(h, (uint8_t)b);
+		if (!keep_batch(h, (uint8_t)b))
+			return false;
+	}
+	return true;
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (int)x->batch - (int)y->batch;
+}
+
+/* The interval counts trials, and what was tried is samples: so weights are scaled to add up to their number. */
+static void set_half_widths(const struct hits *h, struct pl_call_shares *rows)
+{
+	const struct pl_selection *s = h->tree->selection;
+	double scale = s->weight_ns ? (double)s->samples / (double)s->weight_ns : 0;
+	double all[PL_BATCHES], none[PL_BATCHES] = {0};
+	for (int b = 0; b < PL_BATCHES; b++)
+		all[b] = (double)s->batch_weight_ns[b] * scale;
+	/* Most rows of a tree have nothing of their own: one answer for all of them. */
+	double none_half_width = pl_stats_share_half_width(none, all, PL_BATCHES);
+	size_t at = 0;
+	for (uint32_t r = 0; r < h->row_count; r++) {
+		double self[PL_BATCHES] = {0}, total[PL_BATCHES] = {0};
+		for (; at < h->all.len && h->all.data[at].row == r; at++) {
+			const struct hit *hit = &h->all.data[at];
+			self[hit->batch] = (double)hit->self_ns * scale;
+			total[hit->batch] = (double)hit->total_ns * scale;
+		}
+		rows[r].self.half_width =
+			rows[r].self.weight_ns ? pl_stats_share_half_width(self, all, PL_BATCHES) : none_half_width;
+		rows[r].total.half_width = pl_stats_share_half_width(total, all, PL_BATCHES);
+	}
+}
+
+static void add_share(struct pl_share *into, struct pl_counts c)
+{
+	into->samples = pl_sum_u64(into->samples, c.samples);
+	into->weight_ns = pl_sum_u64(into->weight_ns, c.weight_ns);
+}
+
+static void set_shares(const struct hits *h, struct pl_call_shares *rows)
+{
+	const struct pl_calltree *t = h->tree;
+	for (uint32_t n = 1; n < t->node_count; n++) {
+		if (h->self_row[n] != PL_NO_ROW)
+			add_share(&rows[h->self_row[n]].self, t->nodes[n].self);
+		if (h->total_row[n] != PL_NO_ROW)
+			add_share(&rows[h->total_row[n]].total, t->nodes[n].total);
+	}
+	double weight_ns = t->selection->weight_ns ? (double)t->selection->weight_ns : 1;
+	for (uint32_t r = 0; r < h->row_count; r++) {
+		rows[r].self.share = (double)rows[r].self.weight_ns / weight_ns;
+		rows[r].total.share = (double)rows[r].total.weight_ns / weight_ns;
+	}
+}
+
+struct plumb_error *pl_calltree_shares(const struct pl_calltree *t, const uint32_t *self_row, const uint32_t *total_row,
+				       struct pl_call_shares *rows, uint32_t row_count)
+{
+	struct hits h = {.tree = t, .self_row = self_row, .total_row = total_row, .row_count = row_count};
+	bool ok = collect_hits(&h);
+	if (ok) {
+		if (h.all.len)
+			qsort(h.all.data, h.all.len, sizeof *h.all.data, compare_hits);
+		set_shares(&h, rows);
+		set_half_widths(&h, rows);
+	}
+	hits_deinit(&h);
+	return ok ? NULL : &pl_err_no_memory;
+}

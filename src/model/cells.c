@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting samples (layer model): cells keyed by (stack, thread, state, quality, batch). One owner at a time.
+ *
+ * pl_profile_add runs once per sample, up to 150,000 times a second: a shift, a comparison with the last cell, and only
+ * if that fails one map lookup. A recording of any length has at most PL_BATCHES batches: when a sample falls beyond
+ * the last one, batches double until it fits, which happens once per doubling of the recording's length. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "index.h"
+#include "profile.h"
+#include "vec.h"
+
+static uint64_t key_high(const struct pl_cell *c)
+{
+	return (uint64_t)c->stack << 32 | c->thread;
+}
+
+static uint64_t key_low(const struct pl_cell *c)
+{
+	return (uint64_t)c->state << 16 | (uint64_t)c->quality << 8 | c->batch;
+}
+
+static bool same_key(const struct pl_cell *a, const struct pl_cell *b)
+{
+	return a->stack == b->stack && a->thread == b->thread && a->batch == b->batch && a->state == b->state &&
+	       a->quality == b->quality;
+}
+
+static void add_counts(struct pl_cell *into, const struct pl_cell *c)
+{
+	into->samples = pl_sum_u64(into->samples, c->samples);
+	into->weight_ns = pl_sum_u64(into->weight_ns, c->weight_ns);
+}
+
+/* The id of the cell with the key of @p c, appended with no counts if there is none. */
+static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t *ret)
+{
+	struct pl_profile_index *x = p->index;
+	if (pl_map_get(&x->cells, key_high(c), key_low(c), ret))
+		return NULL;
+	struct plumb_error *err = pl_table_room((void **)&p->cells, &x->cell_cap, p->cell_count, sizeof *p->cells);
+	if (err)
+		return err;
+	if (!pl_map_set(&x->cells, key_high(c), key_low(c), p->cell_count))
+		return &pl_err_no_memory;
+	p->cells[p->cell_count] = *c;
+	p->cells[p->cell_count].samples = p->cells[p->cell_count].weight_ns = 0;
+	*ret = p->cell_count++;
+	return NULL;
+}
+
+struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c)
+{
+	struct pl_profile_index *x = p->index;
+	assert(c->stack < p->stack_count && c->thread < p->thread_count);
+	assert(c->quality < PL_QUALITIES && c->batch < PL_BATCHES);
+	if (x->last_cell == PL_NO_CELL || !same_key(&p->cells[x->last_cell], c)) {
+		struct plumb_error *err = find_cell(p, c, &x->last_cell);
+		if (err)
+			return err;
+	}
+	add_counts(&p->cells[x->last_cell], c);
+	x->thread_weight_ns[c->thread] = pl_sum_u64(x->thread_weight_ns[c->thread], c->weight_ns);
+	return NULL;
+}
+
+/* Fill @p map and @p rows with the cells of @p p after their batches moved by @p by. */
+static struct plumb_error *fold(const struct plumb_profile *p, unsigned by, struct pl_map *map, struct pl_cell *rows,
+				uint32_t *count_ret)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		struct pl_cell c = p->cells[i];
+		c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
+		uint32_t at = 0;
+		if (pl_map_get(map, key_high(&c), key_low(&c), &at)) {
+			add_counts(&rows[at], &c);
+			continue;
+		}
+		if (!pl_map_set(map, key_high(&c), key_low(&c), count))
+			return &pl_err_no_memory;
+		rows[count++] = c;
+	}
+	*count_ret = count;
+	return NULL;
+}
+
+struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift)
+{
+	struct pl_profile_index *x = p->index;
+	assert(shift >= x->batch_shift && shift < 64);
+	if (shift == x->batch_shift)
+		return NULL;
+	/* A second set of tables, so that running out of memory half-way leaves the first one whole. */
+	struct pl_map map = PL_MAP_INIT;
+	size_t cap = p->cell_count ? p->cell_count : 1;
+	struct pl_cell *rows = calloc(cap, sizeof *rows);
+	uint32_t count = 0;
+	struct plumb_error *err = rows ? fold(p, shift - x->batch_shift, &map, rows, &count) : &pl_err_no_memory;
+	if (err) {
+		pl_map_deinit(&map);
+		free(rows);
+		return err;
+	}
+	pl_map_deinit(&x->cells);
+	free(p->cells);
+	x->cells = map;
+	p->cells = rows;
+	p->cell_count = count;
+	x->cell_cap = cap;
+	x->last_cell = PL_NO_CELL;
+	x->batch_shift = shift;
+	p->batch_ns = 1ull << shift;
+	return NULL;
+}
+
+struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s)
+{
+	unsigned shift = p->index->batch_shift;
+	if (s->time_ns >> shift >= PL_BATCHES) {
+		while (s->time_ns >> shift >= PL_BATCHES)
+			shift++;
+		struct plumb_error *err = pl_cells_widen(p, shift);
+		if (err)
+			return err;
+	}
+	struct pl_cell c = {.stack = s->stack,
+			    .thread = s->thread,
+			    .state = s->state,
+			    .quality = s->quality,
+			    .batch = (uint8_t)(s->time_ns >> shift),
+			    .samples = 1,
+			    .weight_ns = s->weight_ns};
+	return pl_cells_add(p, &c);
+}

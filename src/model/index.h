@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/model: the hash maps and capacities behind the tables of a profile.
+ *
+ * Every key is exact: it holds all fields of the row, never a hash of them, so that two different rows cannot meet in
+ * one entry. Rows wider than the 128 bits of a key are interned in two steps: a part of the fields gets an id of its
+ * own (`names`, `spans`), and the row is keyed by that id and the remaining fields. */
+#ifndef PL_MODEL_INDEX_H
+#define PL_MODEL_INDEX_H
+
+#include "map.h"
+#include "profile.h"
+
+struct pl_profile_index {
+	struct pl_map names; /* (name, qualname, file) -> id of the triple */
+	struct pl_map functions;
+	struct pl_map spans; /* (end_line, column, end_column) -> id of the triple */
+	struct pl_map locations, stacks, threads, processes, cells;
+	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, cell_cap;
+	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
+	size_t thread_weight_cap;
+	unsigned batch_shift; /* batch_ns == 1 << batch_shift */
+	uint32_t last_cell;   /* the cell the last sample fell into, PL_NO_CELL at first */
+};
+
+#define PL_NO_CELL UINT32_MAX
+
+/** Make room for one more row of a table; ids are 32 bits wide. */
+struct plumb_error *pl_table_room(void **rows, size_t *cap, uint32_t count, size_t row_size) PLUMB_MUST_CHECK;
+
+/** Add the counts of @p c to the profile's cell with the same key; c->batch is in the profile's own batches. */
+struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
+/** Make each batch 1 << @p shift long (not shorter than it is) and add up the cells that become equal.
+ * After an error the profile is as it was. */
+struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift) PLUMB_MUST_CHECK;
+
+/** Counts of hostile recordings may be anything: they stay at the maximum instead of starting again at 0. */
+static inline uint64_t pl_sum_u64(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+#endif

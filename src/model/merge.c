@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding one profile to another (layer model). One owner at a time.
+ *
+ * Each table of the source is interned into the destination in order of ids, so that what a row refers to is there
+ * before the row; then the cells are added up. Every rule for a single value (sum, maximum, minimum, "all", first in a
+ * total order of texts) is associative and commutative, hence so is the whole. Does not scale weights and does not
+ * align recordings in time: batch i of one is added to batch i of the other. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+#include "profile.h"
+
+/* Ids of the source -> ids of the destination. */
+struct id_maps {
+	uint32_t *strings, *functions, *locations, *stacks, *processes, *threads;
+};
+
+static bool id_maps_init(struct id_maps *m, const struct plumb_profile *from)
+{
+	m->strings = calloc((size_t)pl_strtab_count(from->strings) + 1, sizeof *m->strings);
+	m->functions = calloc((size_t)from->function_count + 1, sizeof *m->functions);
+	m->locations = calloc((size_t)from->location_count + 1, sizeof *m->locations);
+	m->stacks = calloc((size_t)from->stack_count + 1, sizeof *m->stacks);
+	m->processes = calloc((size_t)from->process_count + 1, sizeof *m->processes);
+	m->threads = calloc((size_t)from->thread_count + 1, sizeof *m->threads);
+	return m->strings && m->functions && m->locations && m->stacks && m->processes && m->threads;
+}
+
+static void id_maps_deinit(struct id_maps *m)
+{
+	free(m->strings);
+	free(m->functions);
+	free(m->locations);
+	free(m->stacks);
+	free(m->processes);
+	free(m->threads);
+}
+
+static struct plumb_error *merge_strings(struct plumb_profile *into, const struct plumb_profile *from,
+					 struct id_maps *m)
+{
+	uint32_t count = pl_strtab_count(from->strings);
+	for (uint32_t i = 0; i < count; i++) {
+		size_t len = 0;
+		const char *text = pl_strtab_get(from->strings, i, &len);
+		struct plumb_error *err = pl_profile_string(into, text, len, &m->strings[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *merge_functions(struct plumb_profile *into, const struct plumb_profile *from,
+					   struct id_maps *m)
+{
+	for (uint32_t i = 0; i < from->function_count; i++) {
+		struct pl_function f = from->functions[i];
+		f.name = m->strings[f.name];
+		f.qualname = m->strings[f.qualname];
+		f.file = m->strings[f.file];
+		struct plumb_error *err = pl_profile_function(into, &f, &m->functions[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *merge_locations(struct plumb_profile *into, const struct plumb_profile *from,
+					   struct id_maps *m)
+{
+	for (uint32_t i = 0; i < from->location_count; i++) {
+		struct pl_location l = from->locations[i];
+		l.function = m->functions[l.function];
+		struct plumb_error *err = pl_profile_location(into, &l, &m->locations[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *merge_stacks(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
+{
+	for (uint32_t i = 1; i < from->stack_count; i++) { /* node 0 is node 0 everywhere */
+		const struct pl_stack *s = &from->stacks[i];
+		struct plumb_error *err =
+			pl_profile_stack(into, m->stacks[s->parent], m->locations[s->location], &m->stacks[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *merge_processes(struct plumb_profile *into, const struct plumb_profile *from,
+					   struct id_maps *m)
+{
+	for (uint32_t i = 0; i < from->process_count; i++) {
+		struct pl_process proc = from->processes[i];
+		proc.program = m->strings[proc.program];
+		proc.python = m->strings[proc.python];
+		struct plumb_error *err = pl_profile_process(into, &proc, &m->processes[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* Total order of texts: by bytes, the empty one last. */
+static int compare_texts(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	size_t a_len = 0, b_len = 0;
+	const char *a_text = pl_strtab_get(p->strings, a, &a_len);
+	const char *b_text = pl_strtab_get(p->strings, b, &b_len);
+	if (!a_len || !b_len)
+		return (a_len == 0) - (b_len == 0);
+	int order = memcmp(a_text, b_text, a_len < b_len ? a_len : b_len);
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+/* CPU time is known only if it is known for both parts: half of it would make a busy thread look idle. */
+static void merge_thread_row(const struct plumb_profile *p, struct pl_thread *row, const struct pl_thread *t)
+{
+	if (compare_texts(p, t->name, row->name) < 0)
+		row->name = t->name;
+	row->main = row->main || t->main;
+	row->cpu_known = row->cpu_known && t->cpu_known;
+	row->cpu_ns = row->cpu_known ? pl_sum_u64(row->cpu_ns, t->cpu_ns) : 0;
+}
+
+static struct plumb_error *merge_threads(struct plumb_profile *into, const struct plumb_profile *from,
+					 struct id_maps *m)
+{
+	for (uint32_t i = 0; i < from->thread_count; i++) {
+		struct pl_thread t = from->threads[i];
+		t.process = m->processes[t.process];
+		t.name = m->strings[t.name];
+		t.cpu_ns = t.cpu_known ? t.cpu_ns : 0;
+		uint32_t before = into->thread_count;
+		struct pl_thread key = {.process = t.process, .tid = t.tid};
+		struct plumb_error *err = pl_profile_thread(into, &key, &m->threads[i]);
+		if (err)
+			return err;
+		struct pl_thread *row = &into->threads[m->threads[i]];
+		if (into->thread_count > before)
+			*row = t;
+		else
+			merge_thread_row(into, row, &t);
+	}
+	return NULL;
+}
+
+static struct plumb_error *merge_tables(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
+{
+	struct plumb_error *err = merge_strings(into, from, m);
+	if (!err)
+		err = merge_functions(into, from, m);
+	if (!err)
+		err = merge_locations(into, from, m);
+	if (!err)
+		err = merge_stacks(into, from, m);
+	if (!err)
+		err = merge_processes(into, from, m);
+	return err ? err : merge_threads(into, from, m);
+}
+
+static struct plumb_error *merge_cells(struct plumb_profile *into, const struct plumb_profile *from,
+				       const struct id_maps *m)
+{
+	unsigned shift = into->index->batch_shift, from_shift = from->index->batch_shift;
+	if (from_shift > shift) {
+		struct plumb_error *err = pl_cells_widen(into, from_shift);
+		if (err)
+			return err;
+		shift = from_shift;
+	}
+	unsigned by = shift - from_shift;
+	for (uint32_t i = 0; i < from->cell_count; i++) {
+		struct pl_cell c = from->cells[i];
+		c.stack = m->stacks[c.stack];
+		c.thread = m->threads[c.thread];
+		c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
+		struct plumb_error *err = pl_cells_add(into, &c);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* Nothing was ever recorded into it: the neutral element, whose mode and period mean nothing. */
+static bool is_blank(const struct plumb_profile *p)
+{
+	return !p->cell_count && !p->meta.ticks && !p->meta.start_real_ns;
+}
+
+/* -1, 0, 1: which recording began first; an unknown start is later than any. */
+static int compare_starts(uint64_t a, uint64_t b)
+{
+	return (a - 1 > b - 1) - (a - 1 < b - 1);
+}
+
+/* The text of the recording that began first; of two that began together, the first in the order of texts. */
+static uint32_t pick_text(const struct plumb_profile *into, int start_order, uint32_t mine, uint32_t theirs)
+{
+	if (start_order == 0)
+		start_order = compare_texts(into, mine, theirs);
+	return start_order <= 0 ? mine : theirs;
+}
+
+static void merge_texts(struct plumb_profile *into, const struct pl_meta *from)
+{
+	struct pl_meta *m = &into->meta;
+	int order = compare_starts(m->start_real_ns, from->start_real_ns);
+	m->command = pick_text(into, order, m->command, from->command);
+	m->engine = pick_text(into, order, m->engine, from->engine);
+	m->plumb_version = pick_text(into, order, m->plumb_version, from->plumb_version);
+	m->host = pick_text(into, order, m->host, from->host);
+	if (order > 0)
+		m->start_real_ns = from->start_real_ns;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void merge_meta(struct plumb_profile *into, const struct pl_meta *from)
+{
+	struct pl_meta *m = &into->meta;
+	merge_texts(into, from);
+	m->duration_ns = max_u64(m->duration_ns, from->duration_ns);
+	m->period_ns = max_u64(m->period_ns, from->period_ns);
+	m->seed = m->seed == from->seed ? m->seed : 0;
+	m->jitter = m->jitter || from->jitter;
+	m->complete = m->complete && from->complete;
+	m->ticks = pl_sum_u64(m->ticks, from->ticks);
+	for (int i = 0; i < PL_LOSSES; i++)
+		m->losses[i] = pl_sum_u64(m->losses[i], from->losses[i]);
+	m->stops = pl_sum_u64(m->stops, from->stops);
+	m->stopped_ns = pl_sum_u64(m->stopped_ns, from->stopped_ns);
+	m->profiler_cpu_ns = pl_sum_u64(m->profiler_cpu_ns, from->profiler_cpu_ns);
+}
+
+static struct plumb_error *merge_with(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
+{
+	bool into_blank = is_blank(into), from_blank = is_blank(from);
+	struct plumb_error *err = merge_tables(into, from, m);
+	if (!err)
+		err = merge_cells(into, from, m);
+	if (err || from_blank)
+		return err;
+	struct pl_meta meta = from->meta;
+	meta.command = m->strings[meta.command];
+	meta.engine = m->strings[meta.engine];
+	meta.plumb_version = m->strings[meta.plumb_version];
+	meta.host = m->strings[meta.host];
+	if (into_blank)
+		into->meta = meta;
+	else
+		merge_meta(into, &meta);
+	return NULL;
+}
+
+struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct plumb_profile *from)
+{
+	assert(into != from);
+	if (!is_blank(into) && !is_blank(from) && into->meta.mode != from->meta.mode)
+		return pl_error(PLUMB_ERR_INVALID, "profiles of different modes cannot be added: "
+						   "wall-clock, CPU and GIL time are different quantities");
+	struct id_maps maps = {0};
+	struct plumb_error *err = id_maps_init(&maps, from) ? merge_with(into, from, &maps) : &pl_err_no_memory;
+	id_maps_deinit(&maps);
+	return err;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of a profile and their interning (layer model). One owner at a time.
+ *
+ * A row is looked up by an exact key (index.h), and appended if it is new. When memory runs out in between, the table
+ * is as it was: at worst a map has room to spare. Counting samples is cells.c, adding profiles is merge.c, asking is
+ * view*.c. */
+#include "profile.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+#include "vec.h"
+
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+struct plumb_error *pl_table_room(void **rows, size_t *cap, uint32_t count, size_t row_size)
+{
+	if (count == UINT32_MAX)
+		return &pl_err_limit;
+	if (count < *cap || pl_vec_grow(rows, cap, count, 1, row_size))
+		return NULL;
+	return &pl_err_no_memory;
+}
+
+/* Node 0, the empty stack. It is in the table but not in the map: no location leads to it. */
+static struct plumb_error *add_root(struct plumb_profile *p)
+{
+	struct plumb_error *err = pl_table_room((void **)&p->stacks, &p->index->stack_cap, 0, sizeof *p->stacks);
+	if (err)
+		return err;
+	p->stacks[p->stack_count++] = (struct pl_stack){0};
+	return NULL;
+}
+
+static struct plumb_error *profile_init(struct plumb_profile *p)
+{
+	p->index = calloc(1, sizeof *p->index);
+	if (!p->index)
+		return &pl_err_no_memory;
+	p->batch_ns = PL_BATCH_MIN_NS;
+	p->index->batch_shift = (unsigned)__builtin_ctzll(PL_BATCH_MIN_NS);
+	p->index->last_cell = PL_NO_CELL;
+	struct plumb_error *err = pl_strtab_create(&p->strings);
+	return err ? err : add_root(p);
+}
+
+struct plumb_error *pl_profile_create(struct plumb_profile **ret)
+{
+	struct plumb_profile *p = calloc(1, sizeof *p);
+	if (!p)
+		return &pl_err_no_memory;
+	struct plumb_error *err = profile_init(p);
+	if (err) {
+		pl_profile_destroy(p);
+		return err;
+	}
+	*ret = p;
+	return NULL;
+}
+
+static void index_destroy(struct pl_profile_index *x)
+{
+	if (!x)
+		return;
+	pl_map_deinit(&x->names);
+	pl_map_deinit(&x->functions);
+	pl_map_deinit(&x->spans);
+	pl_map_deinit(&x->locations);
+	pl_map_deinit(&x->stacks);
+	pl_map_deinit(&x->threads);
+	pl_map_deinit(&x->processes);
+	pl_map_deinit(&x->cells);
+	free(x->thread_weight_ns);
+	free(x);
+}
+
+void pl_profile_destroy(struct plumb_profile *p)
+{
+	if (!p)
+		return;
+	index_destroy(p->index);
+	pl_strtab_destroy(p->strings);
+	free(p->functions);
+	free(p->locations);
+	free(p->stacks);
+	free(p->threads);
+	free(p->processes);
+	free(p->cells);
+	free(p);
+}
+
+struct plumb_error *pl_profile_string(struct plumb_profile *p, const void *s, size_t len, uint32_t *ret)
+{
+	return pl_strtab_add(p->strings, s, len, ret);
+}
+
+/* First step of a two-step key: the id of a triple, ids in order of first appearance. */
+static struct plumb_error *intern_triple(struct pl_map *m, uint32_t a, uint32_t b, uint32_t c, uint32_t *ret)
+{
+	if (pl_map_get(m, pair(a, b), c, ret))
+		return NULL;
+	if (m->len >= UINT32_MAX)
+		return &pl_err_limit;
+	uint32_t id = (uint32_t)m->len;
+	if (!pl_map_set(m, pair(a, b), c, id))
+		return &pl_err_no_memory;
+	*ret = id;
+	return NULL;
+}
+
+struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl_function *f, uint32_t *ret)
+{
+	struct pl_profile_index *x = p->index;
+	uint32_t names = 0;
+	struct plumb_error *err = intern_triple(&x->names, f->name, f->qualname, f->file, &names);
+	if (err)
+		return err;
+	if (pl_map_get(&x->functions, pair(names, f->firstline), f->origin, ret))
+		return NULL;
+	err = pl_table_room((void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
+	if (err)
+		return err;
+	if (!pl_map_set(&x->functions, pair(names, f->firstline), f->origin, p->function_count))
+		return &pl_err_no_memory;
+	p->functions[p->function_count] = *f;
+	*ret = p->function_count++;
+	return NULL;
+}
+
+struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl_location *l, uint32_t *ret)
+{
+	assert(l->function < p->function_count);
+	struct pl_profile_index *x = p->index;
+	uint32_t span = 0;
+	struct plumb_error *err =
+		intern_triple(&x->spans, (uint32_t)l->end_line, (uint32_t)l->column, (uint32_t)l->end_column, &span);
+	if (err)
+		return err;
+	uint64_t k0 = pair(l->function, (uint32_t)l->line);
+	if (pl_map_get(&x->locations, k0, span, ret))
+		return NULL;
+	err = pl_table_room((void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);
+	if (err)
+		return err;
+	if (!pl_map_set(&x->locations, k0, span, p->location_count))
+		return &pl_err_no_memory;
+	p->locations[p->location_count] = *l;
+	*ret = p->location_count++;
+	return NULL;
+}
+
+struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, uint32_t location, uint32_t *ret)
+{
+	assert(parent < p->stack_count && location < p->location_count);
+	struct pl_profile_index *x = p->index;
+	if (pl_map_get(&x->stacks, pair(parent, location), 0, ret))
+		return NULL;
+	struct plumb_error *err = pl_table_room((void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
+	if (err)
+		return err;
+	if (!pl_map_set(&x->stacks, pair(parent, location), 0, p->stack_count))
+		return &pl_err_no_memory;
+	uint32_t depth = p->stacks[parent].depth + 1;
+	p->stacks[p->stack_count] = (struct pl_stack){.parent = parent, .location = location, .depth = depth};
+	*ret = p->stack_count++;
+	return NULL;
+}
+
+struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, const char *name, uint32_t *ret)
+{
+	struct pl_function f = {.origin = PL_ORIGIN_MARKER};
+	struct pl_location l = {.line = 0, .end_line = 0, .column = -1, .end_column = -1};
+	struct plumb_error *err = pl_profile_string(p, name, strlen(name), &f.name);
+	if (err)
+		return err;
+	f.qualname = f.name;
+	/* "~" is how Python's own tools write the file of something that has none. */
+	err = pl_profile_string(p, "~", 1, &f.file);
+	if (err)
+		return err;
+	err = pl_profile_function(p, &f, &l.function);
+	if (err)
+		return err;
+	uint32_t location = 0;
+	err = pl_profile_location(p, &l, &location);
+	return err ? err : pl_profile_stack(p, parent, location, ret);
+}
+
+static void thread_update(struct pl_thread *row, const struct pl_thread *t)
+{
+	if (t->name)
+		row->name = t->name;
+	if (t->main)
+		row->main = true;
+	if (t->cpu_known) {
+		row->cpu_known = true;
+		row->cpu_ns = t->cpu_ns;
+	}
+}
+
+struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_thread *t, uint32_t *ret)
+{
+	assert(t->process < p->process_count);
+	struct pl_profile_index *x = p->index;
+	uint32_t id = 0;
+	if (pl_map_get(&x->threads, t->tid, t->process, &id)) {
+		thread_update(&p->threads[id], t);
+		*ret = id;
+		return NULL;
+	}
+	struct plumb_error *err =
+		pl_table_room((void **)&p->threads, &x->thread_cap, p->thread_count, sizeof *p->threads);
+	if (err)
+		return err;
+	err = pl_table_room((void **)&x->thread_weight_ns, &x->thread_weight_cap, p->thread_count,
+			    sizeof *x->thread_weight_ns);
+	if (err)
+		return err;
+	if (!pl_map_set(&x->threads, t->tid, t->process, p->thread_count))
+		return &pl_err_no_memory;
+	p->threads[p->thread_count] = *t;
+	x->thread_weight_ns[p->thread_count] = 0;
+	*ret = p->thread_count++;
+	return NULL;
+}
+
+struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc, uint32_t *ret)
+{
+	struct pl_profile_index *x = p->index;
+	if (pl_map_get(&x->processes, pair(proc->pid, proc->program), proc->python, ret))
+		return NULL;
+	struct plumb_error *err =
+		pl_table_room((void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
+	if (err)
+		return err;
+	if (!pl_map_set(&x->processes, pair(proc->pid, proc->program), proc->python, p->process_count))
+		return &pl_err_no_memory;
+	p->processes[p->process_count] = *proc;
+	*ret = p->process_count++;
+	return NULL;
+}

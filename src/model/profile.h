@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The profile: interned tables, one trie of stacks, and counts. docs/design/001-the-house.md has the picture.
+ *
+ *   function (kind, name, qualname, file, first line)  <-  location (function, line, columns)  <-  stack node (parent,
+ * location)
+ *
+ * Ids are dense, start at 0, never change and never go away, so that a writer can emit "everything new since id n".
+ * A stack id names the whole stack; node 0 is the empty stack. Counts live in cells keyed by (stack, thread, state,
+ * quality, batch): every total, share and interval is a sum over cells, and merging profiles is adding cells.
+ *
+ * Batches: time since the start cut in at most PL_BATCHES equal pieces; when the recording outgrows them the piece
+ * doubles and neighbours are added up. They give the confidence intervals (base/stats.h). Not thread-safe: one owner at
+ * a time. */
+#ifndef PL_PROFILE_H
+#define PL_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strtab.h"
+
+#include "error.h"
+
+#define PL_BATCHES	64
+#define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
+
+enum pl_frame_origin { PL_ORIGIN_PYTHON, PL_ORIGIN_NATIVE, PL_ORIGIN_KERNEL, PL_ORIGIN_TASK, PL_ORIGIN_MARKER };
+
+/* What the thread was doing; a set. Neither ON_CPU nor UNKNOWN: it was waiting. */
+enum pl_state {
+	PL_STATE_ON_CPU = 1, /* running, or ready to run */
+	PL_STATE_HAS_GIL = 2,
+	PL_STATE_WANTS_GIL = 4,
+	PL_STATE_IN_GC = 8,
+	PL_STATE_EXCEPTION = 16, /* an exception is set or being handled */
+	PL_STATE_UNKNOWN = 32,	 /* whether it was on a CPU could not be told */
+};
+
+/* How sure we are of the stack. Only EXACT and STOPPED promise that the whole stack existed at one instant. */
+enum pl_quality {
+	PL_EXACT,    /* proved without stopping the thread */
+	PL_STOPPED,  /* read while the thread was stopped */
+	PL_DOUBTFUL, /* --never-stop only: two equal readings of a thread that moves too fast to be proved */
+	PL_PARTIAL,  /* the proved outer part, with a <moving> leaf */
+	PL_QUALITIES,
+};
+
+enum pl_loss {
+	PL_LOSS_MISSED,	    /* ticks at which the sampler was too late */
+	PL_LOSS_UNREADABLE, /* threads whose stack could not be read at a tick */
+	PL_LOSS_QUEUE,	    /* samples dropped because the writing side was too slow */
+	PL_LOSS_DAMAGED,    /* samples in a damaged part of the recording */
+	PL_LOSSES,
+};
+
+enum pl_mode { PL_MODE_WALL, PL_MODE_CPU, PL_MODE_GIL };
+
+struct pl_function {
+	uint32_t name, qualname, file; /* string ids */
+	uint32_t firstline;
+	uint8_t origin; /* enum pl_frame_origin */
+};
+struct pl_location {
+	uint32_t function;
+	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0, -1: none */
+};
+struct pl_stack {
+	uint32_t parent, location; /* node 0: parent 0, location 0, not a frame */
+	uint32_t depth;		   /* frames from the root; node 0: 0 */
+};
+struct pl_thread {
+	uint32_t process; /* index into processes */
+	uint64_t tid;	  /* as the kernel of the profiler numbers it */
+	uint32_t name;	  /* string id, 0 unknown */
+	bool main;
+	uint64_t cpu_ns; /* CPU time it used while it was sampled, from the kernel's counters; 0 if unknown */
+	bool cpu_known;
+};
+struct pl_process {
+	uint32_t pid;
+	uint32_t program; /* string ids */
+	uint32_t python;  /* "3.11.7" */
+};
+
+struct pl_cell {
+	uint32_t stack, thread;
+	uint8_t state, quality, batch;
+	uint64_t samples, weight_ns;
+};
+
+struct pl_sample {
+	uint64_t time_ns; /* since meta.start */
+	uint32_t thread, stack;
+	uint8_t state, quality;
+	uint64_t weight_ns; /* wall, gil: the sampling period; cpu: CPU time since the thread's last sample */
+};
+
+/** Facts about the recording as a whole. */
+struct pl_meta {
+	uint64_t start_real_ns; /* CLOCK_REALTIME */
+	uint64_t duration_ns;
+	uint64_t period_ns; /* 0: as fast as possible */
+	uint64_t seed;
+	uint8_t mode; /* enum pl_mode */
+	bool jitter;
+	bool complete;	/* false: the recording ends without its last chunk (profiler killed) */
+	uint64_t ticks; /* rounds taken */
+	uint64_t losses[PL_LOSSES];
+	uint64_t stops;	     /* threads stopped, times */
+	uint64_t stopped_ns; /* sum of those stops */
+	uint64_t profiler_cpu_ns;
+	uint32_t command, engine, plumb_version, host; /* string ids */
+};
+
+struct plumb_profile {
+	struct pl_meta meta;
+	struct pl_strtab *strings;
+	struct pl_function *functions;
+	uint32_t function_count;
+	struct pl_location *locations;
+	uint32_t location_count;
+	struct pl_stack *stacks;
+	uint32_t stack_count;
+	struct pl_thread *threads;
+	uint32_t thread_count;
+	struct pl_process *processes;
+	uint32_t process_count;
+	struct pl_cell *cells;
+	uint32_t cell_count;
+	uint64_t batch_ns;
+	struct pl_profile_index *index; /* private: hash maps behind the tables */
+};
+
+struct plumb_error *pl_profile_create(struct plumb_profile **ret) PLUMB_MUST_CHECK;
+void pl_profile_destroy(struct plumb_profile *p);
+
+/* Interning: equal input, equal id. */
+struct plumb_error *pl_profile_string(struct plumb_profile *p, const void *s, size_t len,
+				      uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl_function *f,
+					uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl_location *l,
+					uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, uint32_t location,
+				     uint32_t *ret) PLUMB_MUST_CHECK;
+/** A marker frame such as "<moving>" on top of @p parent: origin PL_ORIGIN_MARKER, file "~", no line. */
+struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, const char *name,
+				      uint32_t *ret) PLUMB_MUST_CHECK;
+/** Threads are equal by (process, tid). For a known thread a name that is not empty and a known CPU time replace the
+ * old ones; `main` stays once it is set. */
+struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_thread *t,
+				      uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc,
+				       uint32_t *ret) PLUMB_MUST_CHECK;
+
+/** Count a sample; its ids must be of @p p. About 20 ns if it falls into the last sample's cell, 100 ns if not. */
+struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s) PLUMB_MUST_CHECK;
+/** Add all of @p from to @p into. Associative and commutative up to the numbering of ids; an empty profile changes
+ * nothing. Texts and the start are those of the recording that began first. A thread's CPU time is known if it is known
+ * for both. Errors: PLUMB_ERR_INVALID for two modes (wall and CPU time do not add up), PLUMB_ERR_NO_MEMORY: @p into is
+ * then usable, but may hold a part of @p from. */
+struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct plumb_profile *from) PLUMB_MUST_CHECK;
+
+#endif

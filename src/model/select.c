@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which samples a question is about (layer model): thread names, idle threads, idle samples. Read-only, so that several
+ * threads may ask one profile that nobody changes. */
+#include "select.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+
+bool pl_select_named(const struct plumb_profile *p, const struct pl_filter *f, uint32_t thread)
+{
+	if (!f->threads)
+		return true;
+	const struct pl_thread *t = &p->threads[thread];
+	const char *name = pl_strtab_get(p->strings, t->name, NULL);
+	char tid[24];
+	snprintf(tid, sizeof tid, "%" PRIu64, t->tid);
+	for (size_t i = 0; i < f->thread_count; i++) {
+		const char *wanted = f->threads[i];
+		if (strcmp(wanted, tid) == 0 || (t->name && strcmp(wanted, name) == 0))
+			return true;
+	}
+	return false;
+}
+
+bool pl_view_thread_idle(const struct plumb_profile *p, uint32_t thread)
+{
+	assert(thread < p->thread_count);
+	const struct pl_thread *t = &p->threads[thread];
+	double sampled_ns = (double)p->index->thread_weight_ns[thread];
+	return !t->main && t->cpu_known && (double)t->cpu_ns < PL_IDLE_CPU_SHARE * sampled_ns;
+}
+
+/* A thread that was asked for by name is shown even if it slept all along. */
+static bool thread_passes(const struct plumb_profile *p, const struct pl_filter *f, uint32_t thread)
+{
+	if (f->threads)
+		return pl_select_named(p, f, thread);
+	return f->idle != PL_IDLE_HIDE_THREADS || !pl_view_thread_idle(p, thread);
+}
+
+static bool state_passes(const struct pl_filter *f, uint8_t state)
+{
+	return f->idle != PL_IDLE_SKIP_SAMPLES || (state & (PL_STATE_ON_CPU | PL_STATE_HAS_GIL));
+}
+
+bool pl_view_passes(const struct plumb_profile *p, const struct pl_filter *f, const struct pl_cell *cell)
+{
+	return state_passes(f, cell->state) && thread_passes(p, f, cell->thread);
+}
+
+struct plumb_error *pl_select_threads(const struct plumb_profile *p, const struct pl_filter *f, bool **ret)
+{
+	bool *passes = calloc((size_t)p->thread_count + 1, sizeof *passes);
+	if (!passes)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		passes[i] = thread_passes(p, f, i);
+	*ret = passes;
+	return NULL;
+}
+
+/* Counting sort of the passing cells by batch; @p s has room for all of them. */
+static void select_cells(const struct plumb_profile *p, const struct pl_filter *f, const bool *threads,
+			 struct pl_selection *s)
+{
+	uint32_t fill[PL_BATCHES] = {0};
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+		if (threads[c->thread] && state_passes(f, c->state))
+			fill[c->batch]++;
+	}
+	for (int b = 0; b < PL_BATCHES; b++) {
+		s->start[b + 1] = s->start[b] + fill[b];
+		fill[b] = s->start[b];
+	}
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+		if (!threads[c->thread] || !state_passes(f, c->state))
+			continue;
+		s->cells[fill[c->batch]++] = c;
+		s->samples = pl_sum_u64(s->samples, c->samples);
+		s->weight_ns = pl_sum_u64(s->weight_ns, c->weight_ns);
+		s->batch_samples[c->batch] = pl_sum_u64(s->batch_samples[c->batch], c->samples);
+		s->batch_weight_ns[c->batch] = pl_sum_u64(s->batch_weight_ns[c->batch], c->weight_ns);
+	}
+}
+
+struct plumb_error *pl_select(const struct plumb_profile *p, const struct pl_filter *f, struct pl_selection *ret)
+{
+	bool *threads = NULL;
+	struct plumb_error *err = pl_select_threads(p, f, &threads);
+	if (err)
+		return err;
+	struct pl_selection s = {.profile = p};
+	s.cells = calloc((size_t)p->cell_count + 1, sizeof *s.cells);
+	if (!s.cells) {
+		free(threads);
+		return &pl_err_no_memory;
+	}
+	select_cells(p, f, threads, &s);
+	free(threads);
+	*ret = s;
+	return NULL;
+}
+
+void pl_selection_deinit(struct pl_selection *s)
+{
+	free(s->cells);
+	*s = (struct pl_selection){0};
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions about samples and threads as such (layer model): totals, thread rows, stack rows. Read-only.
+ * Questions about functions and call paths are view_calls.c, what passes a filter is select.c. */
+#include "view.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "index.h"
+#include "select.h"
+#include "stats.h"
+
+static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t samples)
+{
+	if (state & bit)
+		*sum = pl_sum_u64(*sum, samples);
+}
+
+static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
+{
+	t->by_quality[c->quality] = pl_sum_u64(t->by_quality[c->quality], c->samples);
+	count(&t->on_cpu, c->state, PL_STATE_ON_CPU, c->samples);
+	count(&t->has_gil, c->state, PL_STATE_HAS_GIL, c->samples);
+	count(&t->wants_gil, c->state, PL_STATE_WANTS_GIL, c->samples);
+	count(&t->in_gc, c->state, PL_STATE_IN_GC, c->samples);
+	count(&t->exception, c->state, PL_STATE_EXCEPTION, c->samples);
+	count(&t->unknown, c->state, PL_STATE_UNKNOWN, c->samples);
+}
+
+/* Half width of the share of the samples that have @p bit. */
+static double state_half_width(const struct pl_selection *s, uint8_t bit)
+{
+	double hit[PL_BATCHES] = {0}, all[PL_BATCHES] = {0};
+	for (int b = 0; b < PL_BATCHES; b++) {
+		all[b] = (double)s->batch_samples[b];
+		for (uint32_t i = s->start[b]; i < s->start[b + 1]; i++)
+			hit[b] += s->cells[i]->state & bit ? (double)s->cells[i]->samples : 0;
+	}
+	return pl_stats_share_half_width(hit, all, PL_BATCHES);
+}
+
+/* How many threads have samples that pass, and how many are left out for being idle. */
+static struct plumb_error *count_threads(const struct pl_selection *s, const struct pl_filter *f, struct pl_totals *t)
+{
+	const struct plumb_profile *p = s->profile;
+	bool *seen = calloc((size_t)p->thread_count + 1, sizeof *seen);
+	if (!seen)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++) {
+		uint32_t thread = s->cells[i]->thread;
+		t->threads += !seen[thread];
+		seen[thread] = true;
+	}
+	for (uint32_t i = 0; i < p->thread_count && f->idle == PL_IDLE_HIDE_THREADS && !f->threads; i++)
+		t->idle_threads_hidden += pl_view_thread_idle(p, i);
+	free(seen);
+	return NULL;
+}
+
+struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct pl_filter *f, struct pl_totals *ret)
+{
+	struct pl_selection s;
+	struct plumb_error *err = pl_select(p, f, &s);
+	if (err)
+		return err;
+	struct pl_totals t = {.samples = s.samples, .weight_ns = s.weight_ns};
+	for (uint32_t i = 0; i < s.start[PL_BATCHES]; i++)
+		add_to_totals(&t, s.cells[i]);
+	t.on_cpu_half_width = state_half_width(&s, PL_STATE_ON_CPU);
+	t.has_gil_half_width = state_half_width(&s, PL_STATE_HAS_GIL);
+	err = count_threads(&s, f, &t);
+	pl_selection_deinit(&s);
+	if (!err)
+		*ret = t;
+	return err;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Busiest first; ties by number of samples, then in the order of thread ids. */
+static int compare_thread_rows(const void *a, const void *b)
+{
+	const struct pl_thread_row *x = a, *y = b;
+	int order = compare_u64(y->on_cpu, x->on_cpu);
+	if (!order)
+		order = compare_u64(y->samples, x->samples);
+	return order ? order : compare_u64(x->thread, y->thread);
+}
+
+static void add_to_thread_row(struct pl_thread_row *r, const struct pl_cell *c)
+{
+	r->samples = pl_sum_u64(r->samples, c->samples);
+	r->weight_ns = pl_sum_u64(r->weight_ns, c->weight_ns);
+	count(&r->on_cpu, c->state, PL_STATE_ON_CPU, c->samples);
+	count(&r->has_gil, c->state, PL_STATE_HAS_GIL, c->samples);
+	count(&r->wants_gil, c->state, PL_STATE_WANTS_GIL, c->samples);
+}
+
+/* Keep the rows of threads that have samples, in busiest-first order. */
+static void finish_thread_rows(const struct plumb_profile *p, pl_thread_rows *rows)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < rows->len; i++) {
+		if (!rows->data[i].samples)
+			continue;
+		rows->data[kept] = rows->data[i];
+		rows->data[kept].idle = pl_view_thread_idle(p, rows->data[kept].thread);
+		kept++;
+	}
+	rows->len = kept;
+	if (kept)
+		qsort(rows->data, kept, sizeof *rows->data, compare_thread_rows);
+}
+
+struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct pl_filter *f, pl_thread_rows *ret)
+{
+	pl_thread_rows rows = {0};
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		if (!pl_vec_push(&rows, ((struct pl_thread_row){.thread = i}))) {
+			pl_vec_deinit(&rows);
+			return &pl_err_no_memory;
+		}
+	}
+	/* Idle threads have rows whatever the filter says of them: the caller shows or counts them. */
+	struct pl_filter shown = *f;
+	if (shown.idle == PL_IDLE_HIDE_THREADS)
+		shown.idle = PL_IDLE_KEEP;
+	struct pl_selection s;
+	struct plumb_error *err = pl_select(p, &shown, &s);
+	if (err) {
+		pl_vec_deinit(&rows);
+		return err;
+	}
+	for (uint32_t i = 0; i < s.start[PL_BATCHES]; i++) {
+		assert(s.cells[i]->thread < rows.len);
+		add_to_thread_row(&rows.data[s.cells[i]->thread], s.cells[i]);
+	}
+	pl_selection_deinit(&s);
+	finish_thread_rows(p, &rows);
+	*ret = rows;
+	return NULL;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct pl_cell *x = *(const struct pl_cell *const *)a, *y = *(const struct pl_cell *const *)b;
+	return x->stack != y->stack ? compare_u64(x->stack, y->stack) : compare_u64(x->thread, y->thread);
+}
+
+/* One row per (stack, thread) out of cells in that order. */
+static bool sum_stack_rows(const struct pl_selection *s, pl_stack_rows *rows)
+{
+	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++) {
+		const struct pl_cell *c = s->cells[i];
+		struct pl_stack_row *last = rows->len ? &rows->data[rows->len - 1] : NULL;
+		if (last && last->stack == c->stack && last->thread == c->thread) {
+			last->samples = pl_sum_u64(last->samples, c->samples);
+			last->weight_ns = pl_sum_u64(last->weight_ns, c->weight_ns);
+			continue;
+		}
+		struct pl_stack_row row = {
+			.stack = c->stack, .thread = c->thread, .samples = c->samples, .weight_ns = c->weight_ns};
+		if (!pl_vec_push(rows, row))
+			return false;
+	}
+	return true;
+}
+
+struct plumb_error *pl_view_stacks(const struct plumb_profile *p, const struct pl_filter *f, pl_stack_rows *ret)
+{
+	struct pl_selection s;
+	struct plumb_error *err = pl_select(p, f, &s);
+	if (err)
+		return err;
+	qsort(s.cells, s.start[PL_BATCHES], sizeof *s.cells, compare_cells);
+	pl_stack_rows rows = {0};
+	bool ok = sum_stack_rows(&s, &rows);
+	pl_selection_deinit(&s);
+	if (!ok) {
+		pl_vec_deinit(&rows);
+		return &pl_err_no_memory;
+	}
+	*ret = rows;
+	return NULL;
+}

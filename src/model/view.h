@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions asked of a profile. All shares are of the weight of the samples that pass the filter; what their intervals
+ * mean: docs/internals/statistics.md. Rows are for the caller to release with pl_vec_deinit; *ret must not own memory
+ * yet and is untouched on error. A profile that nobody changes may be asked by several threads. Errors:
+ * PLUMB_ERR_NO_MEMORY. */
+#ifndef PL_VIEW_H
+#define PL_VIEW_H
+
+#include "profile.h"
+#include "vec.h"
+
+/* A thread is idle if it is not the main thread and used less than this share of a CPU while it was sampled. */
+#define PL_IDLE_CPU_SHARE 0.001
+
+enum pl_idle {
+	PL_IDLE_HIDE_THREADS, /* default: threads that did nothing all along are left out, and counted */
+	PL_IDLE_KEEP,	      /* --idle: everything */
+	PL_IDLE_SKIP_SAMPLES, /* --skip-idle: only samples on a CPU or holding the GIL */
+};
+
+struct pl_filter {
+	enum pl_idle idle;
+	const char *const *threads; /* names or decimal tids; a sample passes if its thread matches one; NULL: all.
+				     * Threads asked for by name are shown even if they are idle. */
+	size_t thread_count;
+	bool lines; /* rows are lines, not functions */
+};
+
+struct pl_totals {
+	uint64_t samples, weight_ns;
+	uint64_t by_quality[PL_QUALITIES];
+	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown; /* samples having that bit */
+	uint32_t threads, idle_threads_hidden;
+	double on_cpu_half_width, has_gil_half_width; /* of the shares of samples */
+};
+
+struct pl_share {
+	uint64_t samples, weight_ns;
+	double share, half_width; /* 0..1; 95 % confidence */
+};
+
+struct pl_function_row {
+	uint32_t function;
+	int32_t line;		     /* with filter.lines; else 0 */
+	struct pl_share self, total; /* total: inclusive, once per stack even under recursion */
+};
+typedef PL_VEC(struct pl_function_row) pl_function_rows;
+
+/** A call tree node, in depth-first order, heaviest child first. */
+struct pl_tree_row {
+	uint32_t function;
+	int32_t line;
+	uint32_t depth; /* 0: a root */
+	struct pl_share self, total;
+};
+typedef PL_VEC(struct pl_tree_row) pl_tree_rows;
+
+struct pl_thread_row {
+	uint32_t thread;
+	bool idle;
+	uint64_t samples, weight_ns, on_cpu, has_gil, wants_gil;
+};
+typedef PL_VEC(struct pl_thread_row) pl_thread_rows;
+
+/** One aggregated stack: what collapsed output needs. */
+struct pl_stack_row {
+	uint32_t stack, thread;
+	uint64_t samples, weight_ns;
+};
+typedef PL_VEC(struct pl_stack_row) pl_stack_rows;
+
+/** Both cost a few nanoseconds (with filter.threads: a few comparisons of strings). */
+bool pl_view_passes(const struct plumb_profile *p, const struct pl_filter *f, const struct pl_cell *cell);
+bool pl_view_thread_idle(const struct plumb_profile *p, uint32_t thread);
+struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct pl_filter *f,
+				   struct pl_totals *ret) PLUMB_MUST_CHECK;
+/** Heaviest self first; ties by total, then name. */
+struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struct pl_filter *f,
+				      pl_function_rows *ret) PLUMB_MUST_CHECK;
+/** Nodes whose total is at least @p min_share; functions merged over lines unless filter.lines. */
+struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
+				 pl_tree_rows *ret) PLUMB_MUST_CHECK;
+/** Threads with samples, the busiest first: also the idle ones, marked as such, unless filter.threads leaves them out.
+ */
+struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct pl_filter *f,
+				    pl_thread_rows *ret) PLUMB_MUST_CHECK;
+/** In the order of stack ids, then thread ids. */
+struct plumb_error *pl_view_stacks(const struct plumb_profile *p, const struct pl_filter *f,
+				   pl_stack_rows *ret) PLUMB_MUST_CHECK;
+
+#endif

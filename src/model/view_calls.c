@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions about functions and call paths (layer model): the two tables a reader of a profile wants. Read-only.
+ * Sums and intervals come from calltree.c; here rows are chosen, put in order and given names. */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "calltree.h"
+#include "select.h"
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_strings(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	return a == b ? 0 : strcmp(pl_strtab_get(p->strings, a, NULL), pl_strtab_get(p->strings, b, NULL));
+}
+
+/* Last resort of every order of rows: what the reader sees of them, so that equal profiles print equal tables. */
+static int compare_names(const struct plumb_profile *p, uint32_t a, int32_t a_line, uint32_t b, int32_t b_line)
+{
+	const struct pl_function *f = &p->functions[a], *g = &p->functions[b];
+	int order = compare_strings(p, f->qualname, g->qualname);
+	if (!order)
+		order = compare_strings(p, f->name, g->name);
+	if (!order)
+		order = compare_strings(p, f->file, g->file);
+	if (!order)
+		order = compare_u64(f->firstline, g->firstline);
+	if (!order)
+		order = (a_line > b_line) - (a_line < b_line);
+	return order ? order : compare_u64(a, b);
+}
+
+static int compare_function_rows(const void *a, const void *b, void *profile)
+{
+	const struct pl_function_row *x = a, *y = b;
+	int order = compare_u64(y->self.weight_ns, x->self.weight_ns);
+	if (!order)
+		order = compare_u64(y->total.weight_ns, x->total.weight_ns);
+	return order ? order : compare_names(profile, x->function, x->line, y->function, y->line);
+}
+
+/* A row per key: everything that ends there is its self, everything below its topmost nodes its total. */
+static struct plumb_error *share_keys(const struct pl_calltree *t, struct pl_call_shares *rows)
+{
+	uint32_t *self_row = calloc(t->node_count, sizeof *self_row);
+	uint32_t *total_row = calloc(t->node_count, sizeof *total_row);
+	bool *topmost = calloc(t->node_count, sizeof *topmost);
+	struct plumb_error *err = &pl_err_no_memory;
+	if (self_row && total_row && topmost)
+		err = pl_calltree_topmost(t, topmost);
+	if (!err) {
+		for (uint32_t n = 1; n < t->node_count; n++) {
+			self_row[n] = t->nodes[n].key;
+			total_row[n] = topmost[n] ? t->nodes[n].key : PL_NO_ROW;
+		}
+		err = pl_calltree_shares(t, self_row, total_row, rows, t->key_count);
+	}
+	free(self_row);
+	free(total_row);
+	free(topmost);
+	return err;
+}
+
+static struct plumb_error *function_rows(const struct pl_calltree *t, pl_function_rows *ret)
+{
+	struct pl_call_shares *shares = calloc((size_t)t->key_count + 1, sizeof *shares);
+	pl_function_rows rows = {0};
+	struct plumb_error *err = shares && pl_vec_reserve(&rows, t->key_count) ? NULL : &pl_err_no_memory;
+	if (!err)
+		err = share_keys(t, shares);
+	if (err) {
+		free(shares);
+		pl_vec_deinit(&rows);
+		return err;
+	}
+	for (uint32_t k = 0; k < t->key_count; k++)
+		rows.data[rows.len++] = (struct pl_function_row){.function = t->keys[k].function,
+								 .line = t->keys[k].line,
+								 .self = shares[k].self,
+								 .total = shares[k].total};
+	free(shares);
+	if (rows.len)
+		qsort_r(rows.data, rows.len, sizeof *rows.data, compare_function_rows, (void *)t->selection->profile);
+	*ret = rows;
+	return NULL;
+}
+
+struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struct pl_filter *f, pl_function_rows *ret)
+{
+	struct pl_selection s;
+	struct pl_calltree t;
+	struct plumb_error *err = pl_select(p, f, &s);
+	if (err)
+		return err;
+	err = pl_calltree_build(&s, f->lines, &t);
+	if (!err) {
+		err = function_rows(&t, ret);
+		pl_calltree_deinit(&t);
+	}
+	pl_selection_deinit(&s);
+	return err;
+}
+
+/* The nodes that are shown, by parent and then heaviest first: the children of a node lie side by side. */
+struct pruned {
+	const struct pl_calltree *tree;
+	uint32_t *nodes; /* in that order */
+	uint32_t count;
+	uint32_t *row_of;     /* node -> place in `nodes`, PL_NO_ROW: not shown */
+	uint32_t *child_from; /* node -> place of its first child */
+	uint32_t *child_to;
+};
+
+static void pruned_deinit(struct pruned *p)
+{
+	free(p->nodes);
+	free(p->row_of);
+	free(p->child_from);
+	free(p->child_to);
+}
+
+static int compare_siblings(const void *a, const void *b, void *tree)
+{
+	const struct pl_calltree *t = tree;
+	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
+	const struct pl_call_node *x = &t->nodes[m], *y = &t->nodes[n];
+	int order = compare_u64(x->parent, y->parent);
+	if (!order)
+		order = compare_u64(y->total.weight_ns, x->total.weight_ns);
+	if (order)
+		return order;
+	const struct pl_call_key *k = &t->keys[x->key], *l = &t->keys[y->key];
+	return compare_names(t->selection->profile, k->function, k->line, l->function, l->line);
+}
+
+/* A node is never heavier than its parent, so the parent of a kept node is kept. */
+static void prune(struct pruned *p, double min_share)
+{
+	const struct pl_calltree *t = p->tree;
+	double least = min_share * (double)t->selection->weight_ns;
+	for (uint32_t n = 1; n < t->node_count; n++) {
+		p->row_of[n] = PL_NO_ROW;
+		if ((double)t->nodes[n].total.weight_ns >= least)
+			p->nodes[p->count++] = n;
+	}
+	p->row_of[0] = PL_NO_ROW;
+	qsort_r(p->nodes, p->count, sizeof *p->nodes, compare_siblings, (void *)t);
+	for (uint32_t i = 0; i < p->count; i++) {
+		uint32_t parent = t->nodes[p->nodes[i]].parent;
+		p->row_of[p->nodes[i]] = i;
+		if (p->child_from[parent] == p->child_to[parent])
+			p->child_from[parent] = i;
+		p->child_to[parent] = i + 1;
+	}
+}
+
+static struct plumb_error *pruned_init(struct pruned *p, const struct pl_calltree *t, double min_share)
+{
+	*p = (struct pruned){.tree = t};
+	p->nodes = calloc(t->node_count, sizeof *p->nodes);
+	p->row_of = calloc(t->node_count, sizeof *p->row_of);
+	p->child_from = calloc(t->node_count, sizeof *p->child_from);
+	p->child_to = calloc(t->node_count, sizeof *p->child_to);
+	if (!p->nodes || !p->row_of || !p->child_from || !p->child_to)
+		return &pl_err_no_memory;
+	prune(p, min_share);
+	return NULL;
+}
+
+static struct pl_tree_row tree_row(const struct pruned *p, const struct pl_call_shares *shares, uint32_t at,
+				   uint32_t depth)
+{
+	const struct pl_call_key *key = &p->tree->keys[p->tree->nodes[p->nodes[at]].key];
+	return (struct pl_tree_row){.function = key->function,
+				    .line = key->line,
+				    .depth = depth,
+				    .self = shares[at].self,
+				    .total = shares[at].total};
+}
+
+/* Depth first. What is still to be shown of each level of the current path is a range of siblings. */
+static struct plumb_error *emit_tree(const struct pruned *p, const struct pl_call_shares *shares, pl_tree_rows *rows)
+{
+	struct range {
+		uint32_t next, end;
+	};
+	PL_VEC(struct range) path = {0};
+	struct range roots = {.next = p->child_from[0], .end = p->child_to[0]};
+	bool ok = pl_vec_push(&path, roots);
+	while (ok && path.len) {
+		struct range *level = &path.data[path.len - 1];
+		if (level->next == level->end) {
+			path.len--;
+			continue;
+		}
+		uint32_t at = level->next++, node = p->nodes[at];
+		struct range children = {.next = p->child_from[node], .end = p->child_to[node]};
+		ok = pl_vec_push(rows, tree_row(p, shares, at, (uint32_t)path.len - 1)) && pl_vec_push(&path, children);
+	}
+	pl_vec_deinit(&path);
+	return ok ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *tree_rows(const struct pl_calltree *t, double min_share, pl_tree_rows *ret)
+{
+	struct pruned p;
+	pl_tree_rows rows = {0};
+	struct pl_call_shares *shares = NULL;
+	struct plumb_error *err = pruned_init(&p, t, min_share);
+	if (!err && !(shares = calloc((size_t)p.count + 1, sizeof *shares)))
+		err = &pl_err_no_memory;
+	if (!err)
+		err = pl_calltree_shares(t, p.row_of, p.row_of, shares, p.count);
+	if (!err)
+		err = emit_tree(&p, shares, &rows);
+	pruned_deinit(&p);
+	free(shares);
+	if (err) {
+		pl_vec_deinit(&rows);
+		return err;
+	}
+	*ret = rows;
+	return NULL;
+}
+
+struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
+				 pl_tree_rows *ret)
+{
+	struct pl_selection s;
+	struct pl_calltree t;
+	struct plumb_error *err = pl_select(p, f, &s);
+	if (err)
+		return err;
+	err = pl_calltree_build(&s, f->lines, &t);
+	if (!err) {
+		err = tree_rows(&t, min_share, ret);
+		pl_calltree_deinit(&t);
+	}
+	pl_selection_deinit(&s);
+	return err;
+}
