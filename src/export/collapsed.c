@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collapsed ("folded") stacks: `tid:ID;basename:function:line;... COUNT`, outermost frame first. Layer export; any
+ * thread.
+ *
+ * One line per distinct (frames, thread), where a frame is (file, function, line): the profile tells frames apart by
+ * more (columns, first lines), so its stacks are first mapped to a coarser trie, in which equal stacks meet. Each frame
+ * is rendered once; whole lines never are, because all lines of a deep profile together can be far larger than memory.
+ *
+ * Written for readers that split at the last blank and at ';'. With options.escape names that would break a line apart
+ * are changed, and no others; without it the bytes are those of the program. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "formats.h"
+#include "frame_name.h"
+#include "map.h"
+
+#define LEFT_OUT                                                                                                       \
+	"_sync_coordinator.py" /* the frames of CPython's own profiler launcher; its collapsed output omits them */
+
+#define TEXT_MAX_BYTES ((size_t)4 << 30)
+#define NO_PART	       UINT32_MAX
+
+/* A frame as text: bytes of collapsed.text. */
+struct part {
+	size_t at, len;
+};
+
+struct node {
+	uint32_t parent, part, depth;
+};
+
+struct line {
+	uint32_t node;
+	uint64_t tid, samples, weight_ns, count;
+};
+
+struct collapsed {
+	const struct plumb_profile *p;
+	const struct pl_export_options *o;
+	struct pl_buf text;
+	PL_VEC(struct part) parts;
+	PL_VEC(struct node) nodes; /* node 0: no frame */
+	PL_VEC(struct line) lines;
+	uint32_t *part_of;  /* location -> part, or NO_PART */
+	uint32_t *node_of;  /* stack -> node */
+	uint32_t *paths[2]; /* of the lines that are compared, innermost part first */
+};
+
+static bool is_left_out(struct pl_text file)
+{
+	size_t len = sizeof LEFT_OUT - 1;
+
+	return file.len >= len && memcmp(file.s + file.len - len, LEFT_OUT, len) == 0;
+}
+
+/* Bytes of the line break that begins at @p s, 0 if none. Readers differ in what they take for one: all of Unicode's.
+ */
+static size_t line_break(const unsigned char *s, size_t len)
+{
+	if ((*s >= '\n' && *s <= '\r') || (*s >= 0x1c && *s <= 0x1e))
+		return 1;
+	if (len >= 2 && s[0] == 0xc2 && s[1] == 0x85)
+		return 2;
+	return len >= 3 && s[0] == 0xe2 && s[1] == 0x80 && (s[2] == 0xa8 || s[2] == 0xa9) ? 3 : 0;
+}
+
+static struct plumb_error *add_text(struct collapsed *c, struct pl_text t)
+{
+	const unsigned char *s = (const unsigned char *)t.s;
+	struct plumb_error *err;
+	size_t skip;
+
+	if (!c->o->escape)
+		return pl_buf_add(&c->text, s, t.len);
+	err = pl_buf_reserve(&c->text, t.len);
+	for (size_t i = 0; i < t.len && !err; i += skip ? skip : 1) {
+		skip = line_break(s + i, t.len - i);
+		err = pl_buf_add_u8(&c->text, skip ? ' ' : s[i] == ';' ? ':' : s[i]);
+	}
+	return err;
+}
+
+static struct plumb_error *add_part(struct collapsed *c, const struct pl_location *loc)
+{
+	const struct pl_function *f = &c->p->functions[loc->function];
+	struct pl_text file = pl_text_of(c->p, f->file);
+	struct part part = {.at = c->text.len};
+	bool bare = pl_frame_is_bare(c->p, f, loc->line);
+	struct plumb_error *err = NULL;
+
+	if (!bare)
+		err = add_text(c, c->o->full_names ? file : pl_text_basename(file));
+	if (!err && !bare)
+		err = pl_buf_add_u8(&c->text, ':');
+	if (!err)
+		err = add_text(c, c->o->full_names ? pl_frame_qualname(c->p, f) : pl_text_of(c->p, f->name));
+	if (!err && !bare)
+		err = pl_buf_printf(&c->text, ":%" PRId32, loc->line);
+	if (err)
+		return err;
+	part.len = c->text.len - part.at;
+	return pl_vec_push(&c->parts, part) ? NULL : &pl_err_no_memory;
+}
+
+/* Locations that differ in nothing a line shows are one part, but equal base names of different files are not. */
+static struct plumb_error *make_parts(struct collapsed *c)
+{
+	struct pl_map seen = PL_MAP_INIT;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; !err && i < c->p->location_count; i++) {
+		const struct pl_location *loc = &c->p->locations[i];
+		const struct pl_function *f = &c->p->functions[loc->function];
+		uint32_t name = c->o->full_names && f->qualname ? f->qualname : f->name;
+		uint64_t k0 = (uint64_t)f->file << 32 | name, k1 = (uint64_t)f->origin << 32 | (uint32_t)loc->line;
+
+		c->part_of[i] = NO_PART;
+		if (is_left_out(pl_text_of(c->p, f->file)) || pl_map_get(&seen, k0, k1, &c->part_of[i]))
+			continue;
+		c->part_of[i] = (uint32_t)c->parts.len;
+		err = add_part(c, loc);
+		if (!err && !pl_map_set(&seen, k0, k1, c->part_of[i]))
+			err = &pl_err_no_memory;
+	}
+	pl_map_deinit(&seen);
+	return err;
+}
+
+/* Parents have smaller ids than their children, so one pass maps the whole trie. */
+static struct plumb_error *make_nodes(struct collapsed *c)
+{
+	struct pl_map seen = PL_MAP_INIT;
+	bool ok = pl_vec_push(&c->nodes, (struct node){0});
+
+	for (uint32_t i = 1; ok && i < c->p->stack_count; i++) {
+		uint32_t parent = c->node_of[c->p->stacks[i].parent], part = c->part_of[c->p->stacks[i].location];
+		struct node n = {.parent = parent, .part = part, .depth = c->nodes.data[parent].depth + 1};
+
+		c->node_of[i] = parent;
+		if (part == NO_PART || pl_map_get(&seen, parent, part, &c->node_of[i]))
+			continue;
+		c->node_of[i] = (uint32_t)c->nodes.len;
+		ok = pl_vec_push(&c->nodes, n) && pl_map_set(&seen, parent, part, c->node_of[i]);
+	}
+	pl_map_deinit(&seen);
+	return ok ? NULL : &pl_err_no_memory;
+}
+
+static uint64_t count_of(const struct collapsed *c, const struct line *l)
+{
+	uint64_t period = c->p->meta.period_ns, count;
+
+	if (c->p->meta.mode != PL_MODE_CPU || period == 0)
+		return l->samples;
+	count = l->weight_ns / period + (l->weight_ns % period >= period - period / 2);
+	return count ? count : 1;
+}
+
+static struct plumb_error *make_lines(struct collapsed *c)
+{
+	struct pl_map seen = PL_MAP_INIT;
+	pl_stack_rows rows = {0};
+	struct plumb_error *err = pl_view_stacks(c->p, &c->o->filter, &rows);
+
+	for (size_t i = 0; !err && i < rows.len; i++) {
+		const struct pl_stack_row *r = &rows.data[i];
+		struct line l = {.node = c->node_of[r->stack], .tid = c->p->threads[r->thread].tid};
+		uint32_t at = (uint32_t)c->lines.len;
+
+		if (l.node == 0)
+			continue;
+		if (!pl_map_get(&seen, l.node, r->thread, &at) &&
+		    !(pl_vec_push(&c->lines, l) && pl_map_set(&seen, l.node, r->thread, at))) {
+			err = &pl_err_no_memory;
+			break;
+		}
+		c->lines.data[at].samples += r->samples;
+		c->lines.data[at].weight_ns += r->weight_ns;
+	}
+	for (size_t i = 0; i < c->lines.len; i++)
+		c->lines.data[i].count = count_of(c, &c->lines.data[i]);
+	pl_vec_deinit(&rows);
+	pl_map_deinit(&seen);
+	return err;
+}
+
+/* Where a line's text is being read; parts from the innermost down to 0. */
+struct place {
+	const uint32_t *path;
+	uint32_t left; /* parts after this one */
+	size_t at;
+	bool done;
+};
+
+/* The next byte, -1 at the end. */
+static int next_byte(const struct collapsed *c, struct place *pl)
+{
+	const struct part *part;
+
+	if (pl->done)
+		return -1;
+	part = &c->parts.data[pl->path[pl->left]];
+	if (pl->at < part->len)
+		return c->text.data[part->at + pl->at++];
+	pl->done = pl->left == 0;
+	if (pl->done)
+		return -1;
+	pl->left--;
+	pl->at = 0;
+	return ';';
+}
+
+/* Only what differs is read: both paths are followed outwards to the first common frame. */
+static int compare_stacks(const struct collapsed *c, uint32_t a, uint32_t b)
+{
+	struct place pa = {.path = c->paths[0]}, pb = {.path = c->paths[1]};
+	const struct node *nodes = c->nodes.data;
+	uint32_t len_a = 0, len_b = 0;
+	int x, y;
+
+	while (a != b) {
+		uint32_t depth_a = nodes[a].depth, depth_b = nodes[b].depth;
+
+		if (depth_a >= depth_b) {
+			c->paths[0][len_a++] = nodes[a].part;
+			a = nodes[a].parent;
+		}
+		if (depth_b >= depth_a) {
+			c->paths[1][len_b++] = nodes[b].part;
+			b = nodes[b].parent;
+		}
+	}
+	if (len_a == 0 || len_b == 0)
+		return (len_a > len_b) - (len_a < len_b);
+	pa.left = len_a - 1;
+	pb.left = len_b - 1;
+	do {
+		x = next_byte(c, &pa);
+		y = next_byte(c, &pb);
+	} while (x == y && x >= 0);
+	return (x > y) - (x < y);
+}
+
+/* Thread ids are compared as the text they are, up to the ';' that ends them. */
+static int compare_tids(uint64_t a, uint64_t b)
+{
+	char x[24], y[24];
+
+	if (a == b)
+		return 0;
+	snprintf(x, sizeof x, "%" PRIu64 ";", a);
+	snprintf(y, sizeof y, "%" PRIu64 ";", b);
+	return strcmp(x, y);
+}
+
+static int compare_lines(const void *va, const void *vb, void *ctx)
+{
+	const struct line *a = va, *b = vb;
+	int order;
+
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	order = compare_tids(a->tid, b->tid);
+	return order ? order : compare_stacks(ctx, a->node, b->node);
+}
+
+static void write_line(const struct collapsed *c, const struct line *l, FILE *out)
+{
+	uint32_t *path = c->paths[0], len = 0;
+
+	for (uint32_t n = l->node; n; n = c->nodes.data[n].parent)
+		path[len++] = c->nodes.data[n].part;
+	fprintf(out, "tid:%" PRIu64, l->tid);
+	while (len > 0) {
+		const struct part *part = &c->parts.data[path[--len]];
+
+		fputc(';', out);
+		fwrite(c->text.data + part->at, 1, part->len, out);
+	}
+	fprintf(out, " %" PRIu64 "\n", l->count);
+}
+
+static struct plumb_error *allocate(struct collapsed *c)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < c->p->stack_count; i++)
+		depth = c->p->stacks[i].depth > depth ? c->p->stacks[i].depth : depth;
+	c->part_of = calloc((size_t)c->p->location_count + 1, sizeof *c->part_of);
+	c->node_of = calloc((size_t)c->p->stack_count + 1, sizeof *c->node_of);
+	c->paths[0] = calloc((size_t)depth + 1, sizeof *c->paths[0]);
+	c->paths[1] = calloc((size_t)depth + 1, sizeof *c->paths[1]);
+	return c->part_of && c->node_of && c->paths[0] && c->paths[1] ? NULL : &pl_err_no_memory;
+}
+
+static void deinit(struct collapsed *c)
+{
+	pl_buf_deinit(&c->text);
+	pl_vec_deinit(&c->parts);
+	pl_vec_deinit(&c->nodes);
+	pl_vec_deinit(&c->lines);
+	free(c->part_of);
+	free(c->node_of);
+	free(c->paths[0]);
+	free(c->paths[1]);
+}
+
+struct plumb_error *pl_collapsed_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
+{
+	struct collapsed c = {.p = p, .o = o, .text = PL_BUF_INIT(TEXT_MAX_BYTES)};
+	struct plumb_error *err = allocate(&c);
+
+	if (!err)
+		err = make_parts(&c);
+	if (!err)
+		err = make_nodes(&c);
+	if (!err)
+		err = make_lines(&c);
+	if (!err && c.lines.len)
+		qsort_r(c.lines.data, c.lines.len, sizeof *c.lines.data, compare_lines, &c);
+	/* A reader that went away (EPIPE) needs no more lines; the caller reports the stream's error. */
+	for (size_t i = 0; !err && i < c.lines.len && !ferror(out); i++)
+		write_line(&c, &c.lines.data[i], out);
+	deinit(&c);
+	return err;
+}

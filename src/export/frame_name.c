@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a frame is called in an output. Layer export; pure, any thread. The bytes are the program's own: whoever writes
+ * them makes them safe for its format. */
+#include "frame_name.h"
+
+#include <string.h>
+
+struct pl_text pl_text_of(const struct plumb_profile *p, uint32_t string)
+{
+	struct pl_text t;
+
+	t.s = pl_strtab_get(p->strings, string, &t.len);
+	return t;
+}
+
+static struct pl_text after_slash(struct pl_text path, int slashes)
+{
+	for (size_t i = path.len; i > 0; i--) {
+		if (path.s[i - 1] == '/' && --slashes == 0)
+			return (struct pl_text){path.s + i, path.len - i};
+	}
+	return path;
+}
+
+struct pl_text pl_text_basename(struct pl_text path)
+{
+	return after_slash(path, 1);
+}
+
+struct pl_text pl_text_short_path(struct pl_text path)
+{
+	struct pl_text base = pl_text_basename(path);
+
+	/* memcmp: names may hold NUL. */
+	if ((base.len == 11 && memcmp(base.s, "__init__.py", 11) == 0) ||
+	    (base.len == 11 && memcmp(base.s, "__main__.py", 11) == 0))
+		return after_slash(path, 2);
+	return base;
+}
+
+struct pl_text pl_text_command(const struct plumb_profile *p, bool full)
+{
+	struct pl_text all = pl_text_of(p, p->meta.command), first = all;
+	const char *blank = memchr(all.s, ' ', all.len);
+	size_t folder;
+
+	if (full)
+		return all;
+	if (blank)
+		first.len = (size_t)(blank - all.s);
+	folder = first.len - pl_text_basename(first).len;
+	return (struct pl_text){all.s + folder, all.len - folder};
+}
+
+struct pl_text pl_frame_qualname(const struct plumb_profile *p, const struct pl_function *f)
+{
+	return pl_text_of(p, f->qualname ? f->qualname : f->name);
+}
+
+bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f, int32_t line)
+{
+	struct pl_text file;
+
+	if (f->origin == PL_ORIGIN_MARKER)
+		return true;
+	file = pl_text_of(p, f->file);
+	return line == 0 && ((file.len == 1 && file.s[0] == '~') || (file.len == 0 && f->origin != PL_ORIGIN_PYTHON));
+}
+
+bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f)
+{
+	static const char *const places[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python",
+					     "<frozen "};
+	struct pl_text file = pl_text_of(p, f->file);
+
+	if (f->origin != PL_ORIGIN_PYTHON)
+		return true;
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+		if (memmem(file.s, file.len, places[i], strlen(places[i])))
+			return true;
+	}
+	return false;
+}

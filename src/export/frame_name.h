@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a frame is called in an output. */
+#ifndef PL_FRAME_NAME_H
+#define PL_FRAME_NAME_H
+
+#include "profile.h"
+
+struct pl_text {
+	const char *s; /* in the profile's string table */
+	size_t len;
+};
+
+struct pl_text pl_text_of(const struct plumb_profile *p, uint32_t string);
+/** What follows the last '/'. */
+struct pl_text pl_text_basename(struct pl_text path);
+/** As pl_text_basename, with the folder for files whose name says nothing: "json/__init__.py". */
+struct pl_text pl_text_short_path(struct pl_text path);
+/** The command line, without the folder of the program unless @p full. */
+struct pl_text pl_text_command(const struct plumb_profile *p, bool full);
+/** Qualified name, or the plain one where there is none. */
+struct pl_text pl_frame_qualname(const struct plumb_profile *p, const struct pl_function *f);
+/** A frame without a place: a marker, or file "~" or no file at all with line 0. Shown by its name alone. */
+bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f, int32_t line);
+/** Code of Python itself or of an installed package, as far as its path tells. */
+bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hot path: choosing the rows of a call tree that are worth a line each. Layer export; pure, any thread.
+ *
+ * Each row has an information: a frame with one heavy child is worth the share that does not go to that child, the end
+ * of a branch is worth its whole share, and a fork is kept. The row with the least information goes until the rest
+ * fits. Its input is cut at a few percent, so there are at most some dozens of branch ends and forks; only chains can
+ * be long. */
+#include "hot_path.h"
+
+#include <stdlib.h>
+
+#include "frame_name.h"
+
+/* Above this many rows chains are thinned out in one pass, before the loop that is quadratic. */
+#define LOOP_ROWS 256
+/* A library frame called by a library frame that keeps less than this for itself is never worth a line. */
+#define PASS_THROUGH_SHARE 0.002
+/* What a frame of the program itself counts for more than one of a library. */
+#define OWN_CODE_BONUS 0.05
+
+#define NO_ROW SIZE_MAX
+
+struct node {
+	size_t parent; /* nearest kept one, or NO_ROW */
+	uint32_t children, folded;
+	bool gone, library;
+	double share, down; /* down: the share of the kept children */
+};
+
+struct path {
+	const pl_tree_rows *tree;
+	struct node *nodes;
+	size_t kept;
+	double cut;
+};
+
+static void link_nodes(struct path *h, const struct plumb_profile *p)
+{
+	size_t at = NO_ROW; /* the last row, then its ancestors */
+
+	for (size_t i = 0; i < h->tree->len; i++) {
+		const struct pl_tree_row *r = &h->tree->data[i];
+		struct node *n = &h->nodes[i];
+
+		while (at != NO_ROW && h->tree->data[at].depth >= r->depth)
+			at = h->nodes[at].parent;
+		n->parent = at;
+		n->share = r->total.share;
+		n->library = pl_frame_is_library(p, &p->functions[r->function]);
+		if (at != NO_ROW) {
+			h->nodes[at].children++;
+			h->nodes[at].down += n->share;
+		}
+		at = i;
+	}
+}
+
+static bool is_chain(const struct node *n)
+{
+	return n->children == 1;
+}
+
+static double information(const struct node *n)
+{
+	if (n->children > 1)
+		return 2; /* a fork: more than any share */
+	return n->share - n->down + (is_chain(n) && !n->library ? OWN_CODE_BONUS : 0);
+}
+
+static void remove_node(struct path *h, size_t i)
+{
+	struct node *n = &h->nodes[i];
+
+	n->gone = true;
+	h->kept--;
+	if (is_chain(n))
+		return; /* its child takes its place: see adopt() */
+	if (n->share > h->cut)
+		h->cut = n->share;
+	/* An end of a branch, with what was folded above it: its share becomes the own share of the frame it hung on.
+	 */
+	while (n->parent != NO_ROW && h->nodes[n->parent].gone)
+		n = &h->nodes[n->parent];
+	if (n->parent != NO_ROW) {
+		h->nodes[n->parent].children--;
+		h->nodes[n->parent].down -= n->share;
+	}
+}
+
+/* Rows come parents first, so that one pass finds the nearest kept ancestor of each and counts what is between. */
+static void adopt(struct path *h)
+{
+	for (size_t i = 0; i < h->tree->len; i++) {
+		struct node *n = &h->nodes[i];
+
+		while (!n->gone && n->parent != NO_ROW && h->nodes[n->parent].gone) {
+			n->folded += 1 + h->nodes[n->parent].folded;
+			n->parent = h->nodes[n->parent].parent;
+		}
+	}
+}
+
+static void fold_pass_through(struct path *h)
+{
+	for (size_t i = 0; i < h->tree->len; i++) {
+		const struct node *n = &h->nodes[i];
+		bool under_library = n->parent == NO_ROW || h->nodes[n->parent].library;
+
+		if (is_chain(n) && n->library && under_library && n->share - n->down < PASS_THROUGH_SHARE)
+			remove_node(h, i);
+	}
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Deep recursion: thousands of chain frames. Keep about LOOP_ROWS of them, those with the most information. */
+static struct plumb_error *thin_chains(struct path *h)
+{
+	size_t count = 0;
+	double *values, limit;
+
+	if (h->kept <= LOOP_ROWS)
+		return NULL;
+	values = malloc(h->tree->len * sizeof *values);
+	if (!values)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < h->tree->len; i++) {
+		if (!h->nodes[i].gone && is_chain(&h->nodes[i]))
+			values[count++] = information(&h->nodes[i]);
+	}
+	qsort(values, count, sizeof *values, compare_doubles);
+	limit = count > LOOP_ROWS ? values[count - LOOP_ROWS] : -1;
+	free(values);
+	for (size_t i = 0; i < h->tree->len && h->kept > LOOP_ROWS; i++) {
+		if (!h->nodes[i].gone && is_chain(&h->nodes[i]) && information(&h->nodes[i]) <= limit)
+			remove_node(h, i);
+	}
+	return NULL;
+}
+
+static void remove_least(struct path *h)
+{
+	size_t best = NO_ROW;
+	double least = 0, value;
+
+	for (size_t i = 0; i < h->tree->len; i++) {
+		if (h->nodes[i].gone)
+			continue;
+		value = information(&h->nodes[i]);
+		if (best == NO_ROW || value <= least) { /* of equals the deeper one goes: roots orient */
+			best = i;
+			least = value;
+		}
+	}
+	if (best != NO_ROW)
+		remove_node(h, best);
+}
+
+/* The chosen rows with their depth among themselves. */
+static struct plumb_error *collect(const struct path *h, pl_hot_rows *ret)
+{
+	uint32_t *depths = calloc(h->tree->len + 1, sizeof *depths);
+	bool ok = depths != NULL;
+
+	for (size_t i = 0; ok && i < h->tree->len; i++) {
+		const struct node *n = &h->nodes[i];
+		struct pl_hot_row row = {.row = i, .folded = n->folded};
+
+		if (n->gone)
+			continue;
+		row.depth = depths[i] = n->parent == NO_ROW ? 0 : depths[n->parent] + 1;
+		ok = pl_vec_push(ret, row);
+	}
+	free(depths);
+	return ok ? NULL : &pl_err_no_memory;
+}
+
+struct plumb_error *pl_hot_path(const struct plumb_profile *p, const pl_tree_rows *tree, size_t max_rows,
+				pl_hot_rows *ret, double *cut_ret)
+{
+	struct path h = {.tree = tree, .kept = tree->len};
+	struct plumb_error *err;
+
+	pl_vec_clear(ret);
+	*cut_ret = 0;
+	if (tree->len == 0)
+		return NULL;
+	h.nodes = calloc(tree->len, sizeof *h.nodes);
+	if (!h.nodes)
+		return &pl_err_no_memory;
+	link_nodes(&h, p);
+	fold_pass_through(&h);
+	err = thin_chains(&h);
+	while (!err && h.kept > max_rows)
+		remove_least(&h);
+	if (!err) {
+		adopt(&h);
+		err = collect(&h, ret);
+	}
+	free(h.nodes);
+	*cut_ret = h.cut;
+	return err;
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON, schema plumb.report/1: docs/user/json.md says what each member means. Layer export; any thread. Streams.
+ *
+ * Ids of the profile never appear: they depend on the order of interning. Functions are numbered by weight, locations
+ * by function and line, so that equal profiles give equal text. Additions keep the version; anything else raises it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "formats.h"
+#include "frame_name.h"
+#include "json.h"
+
+#define SCHEMA	     "plumb.report/1"
+#define NO_INDEX     UINT32_MAX
+#define SHARE_DIGITS 6
+
+struct report {
+	const struct plumb_profile *p;
+	const struct pl_export_options *o;
+	struct pl_json j;
+	struct pl_totals totals;
+	pl_function_rows functions, lines;
+	pl_thread_rows threads;
+	pl_stack_rows stacks;
+	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
+	uint32_t *locations;					  /* index in the output -> id */
+	uint32_t location_count;
+	uint32_t *path; /* of one stack */
+};
+
+static void key_u64(struct pl_json *j, const char *key, uint64_t v)
+{
+	pl_json_key(j, key);
+	pl_json_u64(j, v);
+}
+
+static void key_bool(struct pl_json *j, const char *key, bool v)
+{
+	pl_json_key(j, key);
+	pl_json_bool(j, v);
+}
+
+static void key_share(struct pl_json *j, const char *key, double v)
+{
+	pl_json_key(j, key);
+	pl_json_double(j, v, SHARE_DIGITS);
+}
+
+static void key_text(struct pl_json *j, const char *key, struct pl_text t)
+{
+	pl_json_key(j, key);
+	pl_json_strn(j, t.s, t.len);
+}
+
+static void key_str(struct pl_json *j, const char *key, const char *s)
+{
+	pl_json_key(j, key);
+	pl_json_str(j, s);
+}
+
+static void write_start(struct pl_json *j, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / PL_NS_PER_S);
+	char date[40], text[64];
+	struct tm tm;
+
+	pl_json_key(j, "start");
+	if (!gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
+		pl_json_null(j);
+		return;
+	}
+	snprintf(text, sizeof text, "%s.%06uZ", date, (unsigned)(real_ns % PL_NS_PER_S / 1000));
+	pl_json_str(j, text);
+}
+
+static void write_recording(struct report *r)
+{
+	static const char *const modes[] = {"wall", "cpu", "gil"};
+	const struct pl_meta *m = &r->p->meta;
+	struct pl_json *j = &r->j;
+	char seed[24];
+
+	key_text(j, "command", pl_text_of(r->p, m->command));
+	key_text(j, "host", pl_text_of(r->p, m->host));
+	key_text(j, "engine", pl_text_of(r->p, m->engine));
+	key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+	write_start(j, m->start_real_ns);
+	key_u64(j, "duration_ns", m->duration_ns);
+	key_u64(j, "period_ns", m->period_ns);
+	pl_json_key(j, "rate_hz");
+	if (m->period_ns)
+		pl_json_double(j, (double)PL_NS_PER_S / (double)m->period_ns, 3);
+	else
+		pl_json_null(j);
+	key_bool(j, "jitter", m->jitter);
+	/* 64 bits: more than a number holds in most readers. */
+	snprintf(seed, sizeof seed, "%" PRIu64, m->seed);
+	key_str(j, "seed", seed);
+	key_bool(j, "complete", m->complete);
+}
+
+static void write_processes(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "processes");
+	pl_json_array(j);
+	for (uint32_t i = 0; i < r->p->process_count; i++) {
+		const struct pl_process *proc = &r->p->processes[i];
+
+		pl_json_object(j);
+		key_u64(j, "pid", proc->pid);
+		key_text(j, "program", pl_text_of(r->p, proc->program));
+		key_text(j, "python", pl_text_of(r->p, proc->python));
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static void write_filter(struct report *r)
+{
+	static const char *const idle[] = {"hide-threads", "keep", "skip-samples"};
+	const struct pl_filter *f = &r->o->filter;
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "filter");
+	pl_json_object(j);
+	key_str(j, "idle", idle[f->idle]);
+	key_u64(j, "idle_threads_hidden", r->totals.idle_threads_hidden);
+	pl_json_key(j, "threads");
+	if (f->threads) {
+		pl_json_array(j);
+		for (size_t i = 0; i < f->thread_count; i++)
+			pl_json_str(j, f->threads[i]);
+		pl_json_array_end(j);
+	} else {
+		pl_json_null(j);
+	}
+	pl_json_object_end(j);
+}
+
+static void write_samples(struct report *r)
+{
+	const struct pl_meta *m = &r->p->meta;
+	struct pl_json *j = &r->j;
+
+	key_u64(j, "ticks", m->ticks);
+	pl_json_key(j, "samples");
+	pl_json_object(j);
+	key_u64(j, "total", r->totals.samples);
+	key_u64(j, "weight_ns", r->totals.weight_ns);
+	key_u64(j, "exact", r->totals.by_quality[PL_EXACT]);
+	key_u64(j, "stopped", r->totals.by_quality[PL_STOPPED]);
+	key_u64(j, "doubtful", r->totals.by_quality[PL_DOUBTFUL]);
+	key_u64(j, "partial", r->totals.by_quality[PL_PARTIAL]);
+	pl_json_object_end(j);
+	pl_json_key(j, "losses");
+	pl_json_object(j);
+	key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
+	key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
+	key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
+	key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
+	pl_json_object_end(j);
+	pl_json_key(j, "overhead");
+	pl_json_object(j);
+	key_u64(j, "stops", m->stops);
+	key_u64(j, "stopped_ns", m->stopped_ns);
+	key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
+	pl_json_object_end(j);
+}
+
+static void write_state(struct pl_json *j, const char *key, uint64_t samples, const double *half_width)
+{
+	pl_json_key(j, key);
+	pl_json_object(j);
+	key_u64(j, "samples", samples);
+	if (half_width)
+		key_share(j, "half_width", *half_width);
+	pl_json_object_end(j);
+}
+
+static void write_states(struct report *r)
+{
+	const struct pl_totals *t = &r->totals;
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "states");
+	pl_json_object(j);
+	write_state(j, "on_cpu", t->on_cpu, &t->on_cpu_half_width);
+	write_state(j, "has_gil", t->has_gil, &t->has_gil_half_width);
+	write_state(j, "wants_gil", t->wants_gil, NULL);
+	write_state(j, "in_gc", t->in_gc, NULL);
+	write_state(j, "exception", t->exception, NULL);
+	write_state(j, "unknown", t->unknown, NULL);
+	pl_json_object_end(j);
+}
+
+static void write_threads(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "threads");
+	pl_json_array(j);
+	for (size_t i = 0; i < r->threads.len; i++) {
+		const struct pl_thread_row *row = &r->threads.data[i];
+		const struct pl_thread *t = &r->p->threads[row->thread];
+
+		pl_json_object(j);
+		key_u64(j, "pid", t->process < r->p->process_count ? r->p->processes[t->process].pid : 0);
+		key_u64(j, "tid", t->tid);
+		key_text(j, "name", pl_text_of(r->p, t->name));
+		key_bool(j, "main", t->main);
+		key_bool(j, "idle", row->idle);
+		key_u64(j, "samples", row->samples);
+		key_u64(j, "weight_ns", row->weight_ns);
+		key_u64(j, "on_cpu", row->on_cpu);
+		key_u64(j, "has_gil", row->has_gil);
+		key_u64(j, "wants_gil", row->wants_gil);
+		pl_json_key(j, "cpu_ns");
+		if (t->cpu_known)
+			pl_json_u64(j, t->cpu_ns);
+		else
+			pl_json_null(j);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static void write_share(struct pl_json *j, const char *key, const struct pl_share *s)
+{
+	pl_json_key(j, key);
+	pl_json_object(j);
+	key_u64(j, "samples", s->samples);
+	key_u64(j, "weight_ns", s->weight_ns);
+	key_share(j, "share", s->share);
+	key_share(j, "half_width", s->half_width);
+	pl_json_object_end(j);
+}
+
+static void write_functions(struct report *r)
+{
+	static const char *const kinds[] = {"python", "native", "kernel", "task", "marker"};
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "functions");
+	pl_json_array(j);
+	for (size_t i = 0; i < r->functions.len && !ferror(j->out); i++) {
+		const struct pl_function_row *row = &r->functions.data[i];
+		const struct pl_function *f = &r->p->functions[row->function];
+
+		pl_json_object(j);
+		key_text(j, "name", pl_text_of(r->p, f->name));
+		key_text(j, "qualname", pl_frame_qualname(r->p, f));
+		key_text(j, "file", pl_text_of(r->p, f->file));
+		key_u64(j, "line", f->firstline);
+		key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
+		write_share(j, "self", &row->self);
+		write_share(j, "total", &row->total);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+/* With --lines only. */
+static void write_lines(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	if (!r->o->filter.lines)
+		return;
+	pl_json_key(j, "lines");
+	pl_json_array(j);
+	for (size_t i = 0; i < r->lines.len && !ferror(j->out); i++) {
+		const struct pl_function_row *row = &r->lines.data[i];
+
+		pl_json_object(j);
+		key_u64(j, "function", r->function_index[row->function]);
+		pl_json_key(j, "line");
+		pl_json_i64(j, row->line);
+		write_share(j, "self", &row->self);
+		write_share(j, "total", &row->total);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static void write_locations(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "locations");
+	pl_json_array(j);
+	for (uint32_t i = 0; i < r->location_count && !ferror(j->out); i++) {
+		const struct pl_location *l = &r->p->locations[r->locations[i]];
+
+		pl_json_object(j);
+		key_u64(j, "function", r->function_index[l->function]);
+		pl_json_key(j, "line");
+		pl_json_i64(j, l->line);
+		pl_json_key(j, "end_line");
+		pl_json_i64(j, l->end_line);
+		pl_json_key(j, "column");
+		pl_json_i64(j, l->column);
+		pl_json_key(j, "end_column");
+		pl_json_i64(j, l->end_column);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static void write_stacks(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "stacks");
+	pl_json_array(j);
+	for (size_t i = 0; i < r->stacks.len && !ferror(j->out); i++) {
+		const struct pl_stack_row *row = &r->stacks.data[i];
+		uint32_t len = 0;
+
+		for (uint32_t s = row->stack; s; s = r->p->stacks[s].parent)
+			r->path[len++] = r->location_index[r->p->stacks[s].location];
+		pl_json_object(j);
+		key_u64(j, "thread", r->thread_index[row->thread]);
+		key_u64(j, "samples", row->samples);
+		key_u64(j, "weight_ns", row->weight_ns);
+		pl_json_key(j, "frames");
+		pl_json_array(j);
+		while (len > 0)
+			pl_json_u64(j, r->path[--len]);
+		pl_json_array_end(j);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static struct plumb_error *view_all(struct report *r)
+{
+	struct pl_filter f = r->o->filter;
+	struct plumb_error *err = pl_view_totals(r->p, &f, &r->totals);
+
+	if (!err)
+		err = pl_view_threads(r->p, &f, &r->threads);
+	if (!err)
+		err = pl_view_stacks(r->p, &f, &r->stacks);
+	if (!err && f.lines)
+		err = pl_view_functions(r->p, &f, &r->lines);
+	f.lines = false;
+	return err ? err : pl_view_functions(r->p, &f, &r->functions);
+}
+
+static uint32_t *filled(size_t count)
+{
+	uint32_t *a = malloc((count + 1) * sizeof *a);
+
+	if (a)
+		memset(a, 0xff, (count + 1) * sizeof *a); /* NO_INDEX */
+	return a;
+}
+
+static struct plumb_error *allocate(struct report *r)
+{
+	uint32_t depth = 0;
+
+	for (size_t i = 0; i < r->stacks.len; i++) {
+		uint32_t d = r->p->stacks[r->stacks.data[i].stack].depth;
+
+		depth = d > depth ? d : depth;
+	}
+	r->function_index = filled(r->p->function_count);
+	r->thread_index = filled(r->p->thread_count);
+	r->location_index = filled(r->p->location_count);
+	r->locations = filled(r->p->location_count);
+	r->path = filled(depth);
+	return r->function_index && r->thread_index && r->location_index && r->locations && r->path ? NULL
+												    : &pl_err_no_memory;
+}
+
+static int compare_locations(const void *va, const void *vb, void *ctx)
+{
+	const struct report *r = ctx;
+	const struct pl_location *a = &r->p->locations[*(const uint32_t *)va],
+				 *b = &r->p->locations[*(const uint32_t *)vb];
+	const int32_t x[] = {a->line, a->column, a->end_line, a->end_column},
+		      y[] = {b->line, b->column, b->end_line, b->end_column};
+
+	if (a->function != b->function)
+		return r->function_index[a->function] < r->function_index[b->function] ? -1 : 1;
+	for (size_t i = 0; i < sizeof x / sizeof x[0]; i++) {
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+/* The locations that occur. A node seen before has had its whole path marked: deep stacks share most of theirs. */
+static struct plumb_error *collect_locations(struct report *r)
+{
+	bool *seen = calloc((size_t)r->p->stack_count + 1, sizeof *seen);
+
+	if (!seen)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < r->stacks.len; i++) {
+		for (uint32_t s = r->stacks.data[i].stack; s && !seen[s]; s = r->p->stacks[s].parent) {
+			uint32_t l = r->p->stacks[s].location;
+
+			seen[s] = true;
+			if (r->location_index[l] == NO_INDEX) {
+				r->location_index[l] = 0;
+				r->locations[r->location_count++] = l;
+			}
+		}
+	}
+	free(seen);
+	return NULL;
+}
+
+/* By the outermost frame that differs; a caller before what it calls. */
+static int compare_frames(const struct report *r, uint32_t a, uint32_t b)
+{
+	const struct pl_stack *stacks = r->p->stacks;
+	uint32_t depth_a = stacks[a].depth, depth_b = stacks[b].depth, x = a, y = b, last_x = 0, last_y = 0;
+
+	while (stacks[x].depth > depth_b)
+		x = stacks[x].parent;
+	while (stacks[y].depth > depth_a)
+		y = stacks[y].parent;
+	if (x == y)
+		return (depth_a > depth_b) - (depth_a < depth_b);
+	for (; x != y; x = stacks[x].parent, y = stacks[y].parent) {
+		last_x = x;
+		last_y = y;
+	}
+	return r->location_index[stacks[last_x].location] < r->location_index[stacks[last_y].location] ? -1 : 1;
+}
+
+static int compare_stacks(const void *va, const void *vb, void *ctx)
+{
+	const struct pl_stack_row *a = va, *b = vb;
+	const struct report *r = ctx;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	if (a->weight_ns != b->weight_ns)
+		return a->weight_ns < b->weight_ns ? 1 : -1;
+	if (a->thread != b->thread)
+		return r->thread_index[a->thread] < r->thread_index[b->thread] ? -1 : 1;
+	return a->stack == b->stack ? 0 : compare_frames(r, a->stack, b->stack);
+}
+
+static struct plumb_error *number(struct report *r)
+{
+	struct plumb_error *err = allocate(r);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < r->functions.len; i++)
+		r->function_index[r->functions.data[i].function] = (uint32_t)i;
+	for (size_t i = 0; i < r->threads.len; i++)
+		r->thread_index[r->threads.data[i].thread] = (uint32_t)i;
+	err = collect_locations(r);
+	if (err)
+		return err;
+	qsort_r(r->locations, r->location_count, sizeof *r->locations, compare_locations, r);
+	for (uint32_t i = 0; i < r->location_count; i++)
+		r->location_index[r->locations[i]] = i;
+	if (r->stacks.len)
+		qsort_r(r->stacks.data, r->stacks.len, sizeof *r->stacks.data, compare_stacks, r);
+	return NULL;
+}
+
+static void write_all(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	pl_json_object(j);
+	key_str(j, "schema", SCHEMA);
+	key_text(j, "plumb_version", pl_text_of(r->p, r->p->meta.plumb_version));
+	write_recording(r);
+	write_processes(r);
+	write_filter(r);
+	write_samples(r);
+	write_states(r);
+	write_threads(r);
+	write_functions(r);
+	write_lines(r);
+	write_locations(r);
+	write_stacks(r);
+	pl_json_object_end(j);
+	fputc('\n', j->out);
+}
+
+static void deinit(struct report *r)
+{
+	pl_vec_deinit(&r->functions);
+	pl_vec_deinit(&r->lines);
+	pl_vec_deinit(&r->threads);
+	pl_vec_deinit(&r->stacks);
+	free(r->function_index);
+	free(r->thread_index);
+	free(r->location_index);
+	free(r->locations);
+	free(r->path);
+}
+
+struct plumb_error *pl_report_json_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
+{
+	struct report r = {.p = p, .o = o};
+	struct plumb_error *err = view_all(&r);
+
+	pl_json_init(&r.j, out, 0);
+	if (!err)
+		err = number(&r);
+	if (!err)
+		write_all(&r);
+	deinit(&r);
+	return err;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The header of a report in words. Layer export; pure, any thread. Text and Markdown share it; JSON has the bare
+ * numbers.
+ *
+ * A number that should be 0 and is not is a warning, so that it stands out. Whatever makes the shares less than the
+ * whole truth (losses, a cut recording, too few samples) is said in a sentence of its own. */
+#include "summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "clock.h"
+#include "frame_name.h"
+#include "glyph.h"
+#include "units.h"
+
+/* Shares below this are not worth an item of the header. */
+#define WORTH_TELLING 0.01
+/* A share less certain than this is not an answer; how long to record is computed for the second. */
+#define UNCERTAIN_HALF_WIDTH 0.05
+#define WANTED_HALF_WIDTH    0.02
+
+static struct pl_item *next_item(struct pl_summary_row *row)
+{
+	int last = (int)(sizeof row->items / sizeof row->items[0]) - 1;
+
+	return &row->items[row->count < last ? row->count++ : last];
+}
+
+static void __attribute__((format(printf, 3, 4)))
+item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
+{
+	struct pl_item *it = next_item(row);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(it->text, sizeof it->text, fmt, ap);
+	va_end(ap);
+	it->tone = tone;
+}
+
+static void __attribute__((format(printf, 2, 3))) warn(struct pl_summary *s, const char *fmt, ...)
+{
+	struct pl_item *it;
+	va_list ap;
+
+	if (s->warning_count == (int)(sizeof s->warnings / sizeof s->warnings[0]))
+		return;
+	it = &s->warnings[s->warning_count++];
+	va_start(ap, fmt);
+	vsnprintf(it->text, sizeof it->text, fmt, ap);
+	va_end(ap);
+	it->tone = PL_TONE_WARN;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static const char *text(const struct plumb_profile *p, uint32_t string)
+{
+	return pl_strtab_get(p->strings, string, NULL);
+}
+
+static void title(struct pl_summary *s, const struct plumb_profile *p)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TITLE];
+
+	item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
+	if (p->process_count == 1) {
+		if (text(p, p->processes[0].python)[0])
+			item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python));
+		item(row, PL_TONE_PLAIN, "pid %" PRIu32, p->processes[0].pid);
+	} else if (p->process_count > 1) {
+		item(row, PL_TONE_PLAIN, "%" PRIu32 " processes", p->process_count);
+	}
+}
+
+static void wall_states(struct pl_summary *s, const struct plumb_profile *p)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
+	const struct pl_totals *t = &s->totals;
+	double all = (double)t->samples;
+	/* Whoever holds the GIL holds it for the whole process: a share of time, not of thread time. */
+	double held = ratio((double)t->has_gil, (double)p->meta.ticks);
+	double held_half = t->has_gil_half_width * ratio(all, (double)p->meta.ticks);
+
+	item(row, PL_TONE_PLAIN, "on CPU %s",
+	     pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
+	item(row, PL_TONE_PLAIN, "waiting %s",
+	     pl_units_percent(ratio((double)(t->samples - t->on_cpu - t->unknown), all)).s);
+	if (ratio((double)t->unknown, all) >= WORTH_TELLING)
+		item(row, PL_TONE_WARN, "unknown %s", pl_units_percent(ratio((double)t->unknown, all)).s);
+	if (p->meta.ticks)
+		item(row, PL_TONE_PLAIN, "GIL held %s", pl_units_share(held < 1 ? held : 1, held_half, s->unicode).s);
+}
+
+static void where(struct pl_summary *s, const struct plumb_profile *p)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
+	const struct pl_totals *t = &s->totals;
+	double all = (double)t->samples, of_time = ratio((double)t->weight_ns, (double)p->meta.duration_ns);
+
+	if (t->samples == 0)
+		return;
+	if (p->meta.mode == PL_MODE_CPU)
+		item(row, PL_TONE_PLAIN, "%s of CPU time (%s of a core)", pl_units_time((double)t->weight_ns).s,
+		     pl_units_percent(of_time).s);
+	else if (p->meta.mode == PL_MODE_GIL)
+		item(row, PL_TONE_PLAIN, "GIL held %s (%s of the time)", pl_units_time((double)t->weight_ns).s,
+		     pl_units_percent(of_time < 1 ? of_time : 1).s);
+	else
+		wall_states(s, p);
+	if (ratio((double)t->wants_gil, all) >= WORTH_TELLING)
+		item(row, PL_TONE_PLAIN, "waiting for the GIL %s",
+		     pl_units_percent(ratio((double)t->wants_gil, all)).s);
+	if (ratio((double)t->in_gc, all) >= WORTH_TELLING)
+		item(row, PL_TONE_PLAIN, "in GC %s", pl_units_percent(ratio((double)t->in_gc, all)).s);
+}
+
+static void samples(struct pl_summary *s, const struct plumb_profile *p)
+{
+	static const char *const modes[] = {"wall clock", "CPU time", "GIL holders only"};
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_SAMPLES];
+	double seconds = (double)p->meta.duration_ns / PL_NS_PER_S, taken = ratio((double)p->meta.ticks, seconds);
+	double wanted = p->meta.period_ns ? (double)PL_NS_PER_S / (double)p->meta.period_ns : 0;
+
+	item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
+	     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
+	item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
+	if (s->totals.idle_threads_hidden)
+		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s (%" PRIu32 " idle left out: --idle)", s->totals.threads,
+		     s->totals.threads == 1 ? "" : "s", s->totals.idle_threads_hidden);
+	else
+		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s", s->totals.threads, s->totals.threads == 1 ? "" : "s");
+	if (!p->meta.jitter)
+		item(row, PL_TONE_PLAIN, "no jitter");
+}
+
+static void counted(struct pl_summary_row *row, const char *what, uint64_t n)
+{
+	item(row, n ? PL_TONE_WARN : PL_TONE_PLAIN, "%s %s", what, pl_units_count(n).s);
+}
+
+static void truth(struct pl_summary *s, const struct plumb_profile *p)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TRUTH];
+	const uint64_t *q = s->totals.by_quality;
+	double all = (double)s->totals.samples;
+
+	if (!s->totals.samples)
+		return;
+	item(row, PL_TONE_PLAIN, "exact %s", pl_units_percent(ratio((double)q[PL_EXACT], all)).s);
+	item(row, PL_TONE_PLAIN, "stopped %s", pl_units_percent(ratio((double)q[PL_STOPPED], all)).s);
+	if (q[PL_DOUBTFUL])
+		item(row, PL_TONE_WARN, "doubtful %s", pl_units_percent(ratio((double)q[PL_DOUBTFUL], all)).s);
+	if (q[PL_PARTIAL])
+		item(row, PL_TONE_WARN, "partial %s", pl_units_percent(ratio((double)q[PL_PARTIAL], all)).s);
+	else
+		item(row, PL_TONE_PLAIN, "partial 0");
+	counted(row, "missed", p->meta.losses[PL_LOSS_MISSED]);
+	counted(row, "unreadable", p->meta.losses[PL_LOSS_UNREADABLE]);
+	if (p->meta.losses[PL_LOSS_QUEUE])
+		counted(row, "dropped", p->meta.losses[PL_LOSS_QUEUE]);
+	if (p->meta.losses[PL_LOSS_DAMAGED])
+		counted(row, "damaged", p->meta.losses[PL_LOSS_DAMAGED]);
+}
+
+static void overhead(struct pl_summary *s, const struct plumb_profile *p)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_OVERHEAD];
+	double duration = (double)p->meta.duration_ns;
+
+	item(row, PL_TONE_PLAIN, "target stopped %s", pl_units_percent(ratio((double)p->meta.stopped_ns, duration)).s);
+	item(row, PL_TONE_PLAIN, "profiler %s of a core",
+	     pl_units_percent(ratio((double)p->meta.profiler_cpu_ns, duration)).s);
+	item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
+}
+
+static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
+{
+	const uint64_t *l = p->meta.losses;
+	double missed = ratio((double)l[PL_LOSS_MISSED], (double)(l[PL_LOSS_MISSED] + p->meta.ticks));
+
+	/* CPU time is read from counters and loses nothing; every other sample stands for one period. */
+	if (missed >= WORTH_TELLING)
+		warn(s, "%s of the ticks were missed%s: the machine is busy or the rate too high (-r)",
+		     pl_units_percent(missed).s, p->meta.mode == PL_MODE_CPU ? "" : ", and times are short by as much");
+	if (l[PL_LOSS_QUEUE])
+		warn(s, "%s samples were dropped: the recording could not be written fast enough",
+		     pl_units_count(l[PL_LOSS_QUEUE]).s);
+	if (l[PL_LOSS_DAMAGED])
+		warn(s, "a part of the recording is damaged: %s samples in it are lost",
+		     pl_units_count(l[PL_LOSS_DAMAGED]).s);
+}
+
+/* Names that could have been meant. They are the program's, and may be anything. */
+static void warn_no_thread(struct pl_summary *s, const struct plumb_profile *p)
+{
+	char names[100];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < p->thread_count && len < sizeof names - 40; i++) {
+		struct pl_text name = pl_text_of(p, p->threads[i].name);
+		struct pl_glyph g;
+
+		len += (size_t)snprintf(names + len, sizeof names - len, "%s%" PRIu64, i ? ", " : "",
+					p->threads[i].tid);
+		for (size_t at = 0; at < name.len && len < sizeof names - 40; len += g.len) {
+			if (at == 0)
+				names[len++] = ' ';
+			at += pl_glyph_next(name.s + at, name.len - at, s->unicode, &g);
+			memcpy(names + len, g.text, g.len);
+		}
+		names[len] = '\0';
+	}
+	warn(s, "no samples of the threads named; there are: %s", len ? names : "none");
+}
+
+static void warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	const struct pl_totals *t = &s->totals;
+
+	if (!p->meta.complete)
+		warn(s, "incomplete: the profiler was killed; up to the last second is missing");
+	warn_losses(s, p);
+	if (t->samples == 0 && f->threads)
+		warn_no_thread(s, p);
+	else if (t->samples == 0)
+		warn(s, "no samples: the program was too short, or all of its threads were left out");
+	else if (p->meta.mode == PL_MODE_WALL &&
+		 ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < WORTH_TELLING)
+		warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
+}
+
+struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct pl_filter *f, bool unicode,
+				    struct pl_summary *ret)
+{
+	static const char *const labels[] = {"", "where", "samples", "truth", "overhead"};
+	struct plumb_error *err;
+
+	memset(ret, 0, sizeof *ret);
+	ret->unicode = unicode;
+	err = pl_view_totals(p, f, &ret->totals);
+	if (err)
+		return err;
+	for (int i = 0; i < PL_SUMMARY_ROWS; i++)
+		ret->rows[i].label = labels[i];
+	title(ret, p);
+	where(ret, p);
+	samples(ret, p);
+	truth(ret, p);
+	overhead(ret, p);
+	warnings(ret, p, f);
+	return NULL;
+}
+
+void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width)
+{
+	double factor = half_width / WANTED_HALF_WIDTH, more;
+
+	if (half_width < UNCERTAIN_HALF_WIDTH || s->totals.samples == 0)
+		return;
+	/* The error shrinks with the square root of the time. Rounded up to what a person would type after -d. */
+	more = (double)p->meta.duration_ns / PL_NS_PER_S * factor * factor;
+	more = more < 10 ? ceil(more) : ceil(more / 10) * 10;
+	warn(s, "too short: shares may be off by %.0f points; record for %.0f s (-d %.0f) to know them to %s%.0f",
+	     ceil(half_width * 100), more, more, s->unicode ? "\xc2\xb1" : "+-", WANTED_HALF_WIDTH * 100);
+}
