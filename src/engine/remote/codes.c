@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine. Used by the sampling thread only; the consumer reads published pl_known_code's, which never change.
+ * Codes of equal content (a function compiled again and again) share one id, so that churn costs no memory. */
+#include "codes.h"
+
+#include <string.h>
+
+void pl_codes_init(struct pl_codes *c)
+{
+	*c = (struct pl_codes){0};
+}
+
+void pl_codes_deinit(struct pl_codes *c)
+{
+	for (size_t i = 0; i < c->known.len; i++) {
+		pl_code_deinit(&c->known.data[i]->code);
+		free(c->known.data[i]);
+	}
+	pl_vec_deinit(&c->known);
+	pl_vec_deinit(&c->slots);
+	pl_map_deinit(&c->by_addr);
+	pl_map_deinit(&c->by_hash);
+}
+
+void pl_codes_forget(struct pl_codes *c)
+{
+	pl_vec_clear(&c->slots);
+	pl_map_clear(&c->by_addr);
+	pl_map_clear(&c->by_hash);
+}
+
+static uint64_t hash_bytes(uint64_t h, const struct pl_buf *b)
+{
+	for (size_t i = 0; i < b->len; i++)
+		h = (h ^ b->data[i]) * 0x100000001b3ull; /* FNV-1a */
+	return (h ^ b->len) * 0x100000001b3ull;
+}
+
+static uint64_t hash_code(const struct pl_code *c)
+{
+	uint64_t h = 0xcbf29ce484222325ull ^ c->firstlineno;
+
+	h = hash_bytes(h, &c->qualname);
+	h = hash_bytes(h, &c->filename);
+	return hash_bytes(h, &c->linetable);
+}
+
+static bool equal_bytes(const struct pl_buf *a, const struct pl_buf *b)
+{
+	return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+}
+
+static bool equal_code(const struct pl_code *a, const struct pl_code *b)
+{
+	return a->firstlineno == b->firstlineno && a->firsttraceable == b->firsttraceable &&
+	       a->code_bytes == b->code_bytes && equal_bytes(&a->name, &b->name) &&
+	       equal_bytes(&a->qualname, &b->qualname) && equal_bytes(&a->filename, &b->filename) &&
+	       equal_bytes(&a->linetable, &b->linetable);
+}
+
+static uint32_t find_equal(const struct pl_codes *c, uint64_t hash, const struct pl_code *code)
+{
+	uint32_t id;
+
+	if (!pl_map_get(&c->by_hash, hash, 0, &id))
+		return UINT32_MAX;
+	while (id != UINT32_MAX && !equal_code(&c->known.data[id]->code, code))
+		id = c->known.data[id]->same_hash;
+	return id;
+}
+
+/* Takes over @p k on success. */
+static struct plumb_error *publish(struct pl_codes *c, uint64_t hash, struct pl_known_code *k)
+{
+	k->id = (uint32_t)c->known.len;
+	k->same_hash = UINT32_MAX;
+	(void)pl_map_get(&c->by_hash, hash, 0, &k->same_hash);
+	if (!pl_vec_reserve(&c->known, 1) || !pl_map_set(&c->by_hash, hash, 0, k->id))
+		return &pl_err_no_memory;
+	c->known.data[c->known.len++] = k;
+	return NULL;
+}
+
+static struct plumb_error *learn_content(struct pl_codes *c, const struct pl_py *py, struct pl_mem *live, pl_addr addr,
+					 struct pl_code_slot *slot)
+{
+	struct pl_known_code *k = calloc(1, sizeof *k);
+
+	if (!k)
+		return &pl_err_no_memory;
+	pl_code_init(&k->code);
+	struct plumb_error *err = pl_code_read(live, py, addr, &k->code);
+	if (!err) {
+		uint64_t hash = hash_code(&k->code);
+
+		slot->proof = k->code.proof;
+		slot->instr_base = k->code.instr_base;
+		slot->code = find_equal(c, hash, &k->code);
+		if (slot->code == UINT32_MAX) {
+			err = publish(c, hash, k);
+			if (!err) {
+				slot->code = k->id;
+				return NULL;
+			}
+		}
+	}
+	pl_code_deinit(&k->code);
+	free(k);
+	return err;
+}
+
+static struct plumb_error *prove(struct pl_code_slot *slot, const struct pl_py *py, struct pl_mem *mem, pl_addr addr,
+				 bool *same)
+{
+	struct pl_code_proof proof;
+	struct plumb_error *err = pl_code_proof_read(mem, py, addr, &proof);
+
+	*same = !err && pl_code_proof_equal(&proof, &slot->proof);
+	return err;
+}
+
+static struct plumb_error *learn_slot(struct pl_codes *c, const struct pl_py *py, struct pl_mem *live, pl_addr addr,
+				      uint32_t index, bool is_new)
+{
+	struct pl_code_slot slot = {0};
+	struct plumb_error *err = learn_content(c, py, live, addr, &slot);
+
+	if (err)
+		return err;
+	if (!is_new) {
+		c->slots.data[index] = slot;
+		return NULL;
+	}
+	if (!pl_map_set(&c->by_addr, addr, 0, (uint32_t)c->slots.len) || !pl_vec_push(&c->slots, slot))
+		return &pl_err_no_memory;
+	return NULL;
+}
+
+static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
+				      struct pl_mem *live, pl_addr addr, uint64_t tick, uint64_t generation,
+				      struct pl_code_slot **ret)
+{
+	struct plumb_error *err = NULL;
+	uint32_t index;
+	bool same = false, known = pl_map_get(&c->by_addr, addr, 0, &index);
+
+	if (known) {
+		struct pl_code_slot *slot = &c->slots.data[index];
+
+		*ret = slot;
+		if (pl_codes_fresh(c, index, tick, generation))
+			return NULL;
+		err = prove(slot, py, mem, addr, &same);
+		if (err)
+			return err;
+	}
+	if (!same) {
+		err = learn_slot(c, py, live, addr, index, !known);
+		if (err)
+			return err;
+		if (!known)
+			index = (uint32_t)c->slots.len - 1;
+		/* The proof belongs to the plan of the next fetch. */
+		err = prove(&c->slots.data[index], py, mem, addr, &same);
+		if (err || !same)
+			return err ? err : &pl_err_stale;
+	}
+	*ret = &c->slots.data[index];
+	(*ret)->tick = tick;
+	(*ret)->generation = generation;
+	return NULL;
+}
+
+struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
+				     struct pl_mem *live, const struct pl_frame *frame, uint64_t tick,
+				     uint64_t generation, uint32_t *slot_ret, uint32_t *code_ret, int32_t *offset_ret)
+{
+	struct pl_code_slot *slot;
+	struct plumb_error *err = fresh_slot(c, py, mem, live, frame->code, tick, generation, &slot);
+
+	if (err)
+		return err;
+	const struct pl_known_code *k = c->known.data[slot->code];
+	*slot_ret = (uint32_t)(slot - c->slots.data);
+	*code_ret = slot->code;
+	/* The offset counts from this object's own bytecode, not from that of the equal object that was read first. */
+	struct pl_frame f = *frame;
+	if (slot->instr_base)
+		f.instr = frame->instr - slot->instr_base + k->code.instr_base;
+	*offset_ret = pl_code_offset(py, &k->code, &f);
+	return NULL;
+}

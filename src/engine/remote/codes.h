@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The code objects seen so far. Code objects die and their addresses are used again, so an address alone says nothing:
+ * each use is proved fresh, by the interpreter's code generation (3.14+) or by reading the object's own words again. */
+#ifndef PL_CODES_H
+#define PL_CODES_H
+
+#include "code.h"
+#include "frame.h"
+#include "map.h"
+#include "vec.h"
+
+/** The content of a code object. Immutable and at a fixed address once published. */
+struct pl_known_code {
+	struct pl_code code;
+	uint32_t id;
+	uint32_t same_hash; /* next code with the same content hash, UINT32_MAX at the end */
+};
+
+/** A code object's address and what proves that it still holds that content. */
+struct pl_code_slot {
+	struct pl_code_proof proof;
+	uint64_t instr_base;
+	uint64_t tick;	     /* of the last proof */
+	uint64_t generation; /* of the last proof; 0 unknown */
+	uint32_t code;
+};
+
+struct pl_codes {
+	PL_VEC(struct pl_known_code *) known; /* by id */
+	PL_VEC(struct pl_code_slot) slots;
+	struct pl_map by_addr; /* address -> slot */
+	struct pl_map by_hash; /* content hash -> first known code */
+};
+
+void pl_codes_init(struct pl_codes *c);
+void pl_codes_deinit(struct pl_codes *c);
+/** The target runs another program: no address means anything any more. Published codes and their ids stay. */
+void pl_codes_forget(struct pl_codes *c);
+
+/** Is the slot proved for this reading already? */
+static inline bool pl_codes_fresh(const struct pl_codes *c, uint32_t slot, uint64_t tick, uint64_t generation)
+{
+	const struct pl_code_slot *s = &c->slots.data[slot];
+
+	return s->tick == tick || (generation && s->generation == generation);
+}
+
+/**
+ * What @p frame runs: its slot, the id of its code and the byte offset in it.
+ * @param mem the snapshot, for the proof; @param live the process, for code not seen before.
+ * @param tick a number that changes with each reading of a stack; @param generation of pl_interp, 0 if there is none.
+ * Errors: pl_err_stale, pl_err_corrupt, pl_err_unreadable, pl_err_no_memory.
+ */
+struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
+				     struct pl_mem *live, const struct pl_frame *frame, uint64_t tick,
+				     uint64_t generation, uint32_t *slot_ret, uint32_t *code_ret,
+				     int32_t *offset_ret) PLUMB_MUST_CHECK;
+
+#endif

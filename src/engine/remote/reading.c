@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only. Reads and judges; never stops the target and never decides what to do about a
+ * reading that is not proved: that is watch.c. */
+#include "reading.h"
+
+#include <string.h>
+
+/* So many of the innermost frames are read before and after the rest: it is they that change when a thread moves. */
+#define ANCHORED_FRAMES 6
+/* A thread may get another outermost frame (start-up ends, an embedding host calls in again): believe it when so many
+ * readings in a row agree. A torn chain through a suspended generator ends anywhere and does not. */
+#define ROOT_AGREEMENT 3
+#define BARE_AGREEMENT 50
+
+struct plumb_error *pl_reader_init(struct pl_reader *r)
+{
+	*r = (struct pl_reader){0};
+	pl_codes_init(&r->codes);
+	return pl_trie_init(&r->trie);
+}
+
+void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live)
+{
+	r->py = *py;
+	r->live = live;
+	pl_codes_forget(&r->codes);
+}
+
+void pl_reader_deinit(struct pl_reader *r)
+{
+	pl_codes_deinit(&r->codes);
+	pl_trie_deinit(&r->trie);
+}
+
+void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,
+			  const struct pl_interp *interp)
+{
+	*s = (struct pl_stack_reader){.tstate = tstate, .interp = *interp};
+	pl_snapshot_init(&s->snap, r->live);
+}
+
+void pl_stack_reader_deinit(struct pl_stack_reader *s)
+{
+	pl_snapshot_deinit(&s->snap);
+	pl_vec_deinit(&s->frames);
+	pl_vec_deinit(&s->seen);
+	pl_vec_deinit(&s->previous);
+}
+
+static void anchor_frames(struct pl_reader *r, struct pl_stack_reader *s)
+{
+	for (size_t i = 0; i < s->frames.len && i < ANCHORED_FRAMES; i++) {
+		struct pl_range range = pl_frame_range(&r->py, s->frames.data[i].addr);
+
+		pl_snapshot_anchor(&s->snap, range.addr, range.len);
+	}
+}
+
+/* Thread state, interpreter and frames, through the snapshot. True if the walk came to an end. */
+static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
+{
+	struct pl_mem *mem = &s->snap.mem;
+
+	pl_vec_clear(&s->frames);
+	if (pl_tstate_read(mem, &r->py, s->tstate, &ret->tstate))
+		return false;
+	pl_snapshot_anchor_touched(&s->snap);
+	if (ret->tstate.interp != s->interp.addr || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
+		return false;
+	bool ended = ret->tstate.frame == 0 || !pl_frame_walk(mem, &r->py, &ret->tstate, &s->frames, &ret->root);
+	anchor_frames(r, s);
+	return ended;
+}
+
+static bool same_tstate(const struct pl_tstate *a, const struct pl_tstate *b)
+{
+	return a->frame == b->frame && a->cframe == b->cframe && a->chunk == b->chunk && a->interp == b->interp;
+}
+
+/* The innermost instruction may move on inside its function; nothing else may. */
+static bool same_frame(const struct pl_frame *a, const struct pl_frame *b, bool innermost)
+{
+	return a->code == b->code && a->previous == b->previous && a->owner == b->owner &&
+	       (innermost || a->instr == b->instr);
+}
+
+static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_reading *reading)
+{
+	struct pl_tstate before, after;
+
+	if (pl_tstate_read(&s->snap.before, &r->py, s->tstate, &before) ||
+	    pl_tstate_read(&s->snap.after, &r->py, s->tstate, &after))
+		return false;
+	if (!same_tstate(&before, &reading->tstate) || !same_tstate(&after, &reading->tstate))
+		return false;
+	for (size_t i = 0; i < s->frames.len && i < ANCHORED_FRAMES; i++) {
+		const struct pl_frame *f = &s->frames.data[i];
+		struct pl_frame b, a;
+
+		if (pl_frame_read(&s->snap.before, &r->py, f->addr, &b) ||
+		    pl_frame_read(&s->snap.after, &r->py, f->addr, &a))
+			return i >= 2; /* far frames may have found no room among the anchors */
+		if (!same_frame(&b, f, i == 0) || !same_frame(&a, f, i == 0))
+			return false;
+	}
+	return true;
+}
+
+/* The same frame at the same instruction, and its code is proved for this reading. */
+static bool seen_before(const struct pl_reader *r, const struct pl_frame *f, const struct pl_seen_frame *old,
+			uint64_t generation)
+{
+	return old && old->addr == f->addr && old->code == f->code && old->instr == f->instr &&
+	       pl_codes_fresh(&r->codes, old->slot, r->tick, generation) &&
+	       r->codes.slots.data[old->slot].code == old->code_id;
+}
+
+/* @p old: the frame at this depth in the last reading, if all outside of it were the same. */
+static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_frame *f,
+				     const struct pl_seen_frame *old, uint32_t parent, uint64_t generation,
+				     struct pl_seen_frame *ret)
+{
+	struct pl_seen_frame seen = {.addr = f->addr, .code = f->code, .instr = f->instr};
+
+	if (seen_before(r, f, old, generation)) {
+		*ret = *old;
+		return NULL;
+	}
+	struct plumb_error *err = pl_codes_resolve(&r->codes, &r->py, &s->snap.mem, pl_mem_live_mem(r->live), f,
+						   r->tick, generation, &seen.slot, &seen.code_id, &seen.offset);
+	if (err)
+		return err;
+	if (old && old->code_id == seen.code_id && old->offset == seen.offset)
+		seen.node = old->node;
+	else
+		err = pl_trie_child(&r->trie, parent, seen.code_id, seen.offset, &seen.node);
+	*ret = seen;
+	return err;
+}
+
+/* Turn the walked frames into a stack id. While the frames equal those of the last reading, so do their nodes. */
+static struct plumb_error *see_frames(struct pl_reader *r, struct pl_stack_reader *s, uint64_t generation,
+				      uint32_t *node)
+{
+	size_t depth = 0;
+	bool same = true;
+	pl_seen_vec tmp = s->previous;
+
+	s->previous = s->seen;
+	s->seen = tmp;
+	pl_vec_clear(&s->seen);
+	*node = 0;
+	if (!pl_vec_reserve(&s->seen, s->frames.len))
+		return &pl_err_no_memory;
+	for (size_t i = s->frames.len; i-- > 0;) {
+		const struct pl_frame *f = &s->frames.data[i];
+		struct pl_seen_frame *now = &s->seen.data[depth];
+
+		if (f->kind != PL_FRAME_PYTHON)
+			continue;
+		const struct pl_seen_frame *old = same && depth < s->previous.len ? &s->previous.data[depth] : NULL;
+		struct plumb_error *err = see_frame(r, s, f, old, *node, generation, now);
+		if (err)
+			return err;
+		same = old && old->node == now->node;
+		*node = now->node;
+		s->seen.len = ++depth;
+	}
+	return NULL;
+}
+
+static bool root_known(struct pl_stack_reader *s, pl_addr root)
+{
+	if (root == 0 || root == s->root)
+		return true;
+	if (root != s->other_root) {
+		s->other_root = root;
+		s->other_root_seen = 0;
+	}
+	if (s->root == 0 || ++s->other_root_seen >= ROOT_AGREEMENT) {
+		s->root = root;
+		s->other_root = 0;
+		return s->other_root_seen > 0;
+	}
+	return false;
+}
+
+void pl_stack_trust(struct pl_stack_reader *s)
+{
+	if (s->frames.len)
+		s->root = s->frames.data[s->frames.len - 1].addr;
+}
+
+static bool fatal(const struct plumb_error *err)
+{
+	return err == &pl_err_no_memory || err == &pl_err_target_exited;
+}
+
+struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
+{
+	*ret = (struct pl_reading){0};
+	r->tick++;
+	struct plumb_error *err = pl_snapshot_fetch(&s->snap);
+	if (err)
+		return err;
+	if (!walk(r, s, ret))
+		return NULL;
+	err = see_frames(r, s, ret->interp.code_generation, &ret->node);
+	if (err) {
+		pl_vec_clear(&s->seen);
+		if (fatal(err))
+			return err;
+		plumb_error_destroy(err);
+		return NULL;
+	}
+	/* A thread that had frames is caught without any: at a frame's birth (3.11 links it in two steps), or truly. */
+	bool bare = s->frames.len == 0 && s->root != 0;
+	ret->complete = !bare || ++s->bare_readings > BARE_AGREEMENT;
+	if (!bare)
+		s->bare_readings = 0;
+	ret->steady =
+		ret->complete && s->frames.len && s->snap.whole && anchors_equal(r, s, ret) && root_known(s, ret->root);
+	pl_snapshot_learn(&s->snap);
+	return NULL;
+}
+
+uint32_t pl_stack_common(const struct pl_stack_reader *s)
+{
+	uint32_t node = 0;
+
+	for (size_t i = 0; i < s->seen.len && i < s->previous.len; i++) {
+		const struct pl_seen_frame *a = &s->seen.data[i], *b = &s->previous.data[i];
+
+		if (a->addr != b->addr || a->code_id != b->code_id)
+			break;
+		node = a->node;
+		if (a->node != b->node)
+			break; /* the same function at another line: its callers are proved, its callees are not */
+	}
+	return node;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One reading of one thread's stack, and whether it is proved. docs/design/002-true-stacks.md explains the proof. */
+#ifndef PL_READING_H
+#define PL_READING_H
+
+#include "codes.h"
+#include "snapshot.h"
+#include "trie.h"
+
+/** What all readings of a target share; the sampling thread owns it. */
+struct pl_reader {
+	struct pl_py py;
+	struct pl_mem_live *live;
+	struct pl_codes codes;
+	struct pl_trie trie;
+	uint64_t tick; /* counts readings; proofs of code objects hold for one reading */
+};
+
+struct plumb_error *pl_reader_init(struct pl_reader *r) PLUMB_MUST_CHECK;
+void pl_reader_deinit(struct pl_reader *r);
+/** Read this Python from now on; @p live stays the caller's. Node and code ids go on counting. */
+void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live);
+
+/** A frame as last seen, root first. */
+struct pl_seen_frame {
+	pl_addr addr, code, instr;
+	uint32_t slot, code_id, node;
+	int32_t offset;
+};
+typedef PL_VEC(struct pl_seen_frame) pl_seen_vec;
+
+/** The stack of one thread, kept from reading to reading. */
+struct pl_stack_reader {
+	pl_addr tstate;
+	struct pl_interp interp; /* as listed: its address and its GIL's */
+	pl_addr root;		 /* outermost frame of every proved stack so far, 0 unknown */
+	pl_addr other_root;	 /* where recent readings ended instead, and how many agreed */
+	uint32_t other_root_seen;
+	uint32_t bare_readings; /* without a frame, in a row */
+	struct pl_snapshot snap;
+	pl_frame_vec frames;  /* of the last walk, innermost first */
+	pl_seen_vec seen;     /* of the last complete reading, root first */
+	pl_seen_vec previous; /* of the one before that failed its proof */
+};
+
+void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,
+			  const struct pl_interp *interp);
+void pl_stack_reader_deinit(struct pl_stack_reader *s);
+
+struct pl_reading {
+	struct pl_tstate tstate;
+	struct pl_interp interp;
+	uint32_t node; /* the stack, valid if complete */
+	bool complete; /* the walk reached the end and every frame's code is known */
+	bool steady;   /* and one fetch brought all of it, with equal anchors before and after */
+	pl_addr root;  /* outermost frame, 0 if there is none */
+};
+
+/** Read once. Errors: pl_err_target_exited, pl_err_no_memory; anything else shows as !complete. */
+struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s,
+				  struct pl_reading *ret) PLUMB_MUST_CHECK;
+
+/** The last reading is true for another reason (the thread was stopped or blocked): its root is the thread's root. */
+void pl_stack_trust(struct pl_stack_reader *s);
+
+/** The stack that the last two complete readings have in common, from the root. *ret is 0 if it is empty. */
+uint32_t pl_stack_common(const struct pl_stack_reader *s);
+
+#endif

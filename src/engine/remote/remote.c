@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: the remote engine's ops. It reads the memory of another process of ours from outside, without rights of
+ * its own and without anything in the target. */
+#include "remote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "proc.h"
+
+#define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
+#define READY_WAIT_NS 5000000
+
+static void remote_close(struct pl_engine *e);
+
+static struct plumb_error *open_descriptors(struct pl_engine *e)
+{
+	e->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (e->stop_fd < 0)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
+	e->pid_fd = (int)syscall(SYS_pidfd_open, e->options.pid, 0);
+	if (e->pid_fd >= 0)
+		return NULL;
+	if (errno == ESRCH)
+		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
+	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)e->options.pid);
+}
+
+/* Two descriptors a thread: take what the hard limit allows. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+/* An interpreter that has just been started is given a second to come up. */
+static struct plumb_error *attach_running(struct pl_engine *e)
+{
+	struct plumb_error *err = NULL;
+
+	for (int i = 0; i < READY_TRIES; i++) {
+		err = pl_sampler_attach(e);
+		if (plumb_error_code(err) != PLUMB_ERR_NOT_READY || i + 1 == READY_TRIES)
+			break;
+		plumb_error_destroy(err);
+		nanosleep(&(struct timespec){.tv_nsec = READY_WAIT_NS}, NULL);
+	}
+	return err;
+}
+
+static struct plumb_error *prepare(struct pl_engine *e)
+{
+	struct plumb_error *err;
+
+	if ((err = open_descriptors(e)) || (err = pl_queue_init(&e->queue)) ||
+	    (err = pl_resolver_create(&e->resolver)) || (err = pl_reader_init(&e->reader)))
+		return err;
+	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
+	return e->options.launched ? NULL : attach_running(e);
+}
+
+static struct plumb_error *remote_open(const struct pl_engine_options *o, struct pl_engine **ret)
+{
+	struct pl_engine *e = calloc(1, sizeof *e);
+
+	if (!e)
+		return &pl_err_no_memory;
+	e->options = *o;
+	e->stop_fd = e->pid_fd = e->queue.event_fd = -1;
+	pthread_mutex_init(&e->lock, NULL);
+	raise_descriptor_limit();
+	struct plumb_error *err = prepare(e);
+	if (err) {
+		remote_close(e);
+		return err;
+	}
+	*ret = e;
+	return NULL;
+}
+
+static struct plumb_error *remote_start(struct pl_engine *e)
+{
+	e->start_ns = pl_clock_monotonic_ns();
+	e->stopper.policy = e->options.stop;
+	e->stopper.started_ns = e->start_ns;
+	int r = pthread_create(&e->thread, NULL, pl_sampler_main, e);
+	if (r)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start the sampling thread");
+	e->started = true;
+	return NULL;
+}
+
+static struct plumb_error *remote_poll(struct pl_engine *e, struct plumb_profile *p, int timeout_ms,
+				       pl_engine_sample_fn *fn, void *ctx)
+{
+	struct pl_record rec;
+
+	pl_queue_wait(&e->queue, timeout_ms);
+	while (pl_queue_pop(&e->queue, &rec)) {
+		struct plumb_error *err = pl_resolver_take(e->resolver, &rec, p, fn, ctx);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
+{
+	pthread_mutex_lock(&e->lock);
+	*ret = e->stats;
+	pthread_mutex_unlock(&e->lock);
+}
+
+static void remote_stop(struct pl_engine *e)
+{
+	uint64_t one = 1;
+
+	(void)!write(e->stop_fd, &one, sizeof one);
+}
+
+static struct plumb_error *remote_trouble(struct pl_engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	struct plumb_error *err = e->trouble;
+	e->trouble = NULL;
+	pthread_mutex_unlock(&e->lock);
+	return err;
+}
+
+static void drop_records(struct pl_engine *e)
+{
+	struct pl_record rec;
+
+	while (e->queue.slots && pl_queue_pop(&e->queue, &rec))
+		if (rec.kind == PL_RECORD_THREAD)
+			free(rec.thread.info);
+}
+
+static void remote_close(struct pl_engine *e)
+{
+	if (!e)
+		return;
+	if (e->started) {
+		remote_stop(e);
+		pthread_join(e->thread, NULL);
+	}
+	drop_records(e);
+	pl_sampler_detach(e);
+	pl_stopper_deinit(&e->stopper);
+	pl_reader_deinit(&e->reader);
+	pl_resolver_destroy(e->resolver);
+	pl_queue_deinit(&e->queue);
+	plumb_error_destroy(e->trouble);
+	if (e->stop_fd >= 0)
+		close(e->stop_fd);
+	if (e->pid_fd >= 0)
+		close(e->pid_fd);
+	pthread_mutex_destroy(&e->lock);
+	free(e);
+}
+
+const struct pl_engine_ops pl_engine_remote = {
+	.name = "remote",
+	.open = remote_open,
+	.start = remote_start,
+	.poll = remote_poll,
+	.stats = remote_stats,
+	.stop = remote_stop,
+	.trouble = remote_trouble,
+	.close = remote_close,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, consumer thread only. Turns the sampling thread's records (code ids, byte offsets, node ids) into rows
+ * of the profile: functions, lines, stacks, threads. Line tables are decoded here, off the sampling thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+#include "remote.h"
+
+struct code_row {
+	const struct pl_known_code *code;
+	uint32_t function;
+	enum pl_line_table lines;
+};
+
+struct pl_resolver {
+	PL_VEC(struct code_row) codes;
+	PL_VEC(uint32_t) nodes;	  /* stack id in the profile */
+	PL_VEC(uint32_t) threads; /* thread id in the profile */
+};
+
+struct plumb_error *pl_resolver_create(struct pl_resolver **ret)
+{
+	struct pl_resolver *r = calloc(1, sizeof *r);
+
+	if (!r || !pl_vec_push(&r->nodes, 0)) {
+		free(r);
+		return &pl_err_no_memory;
+	}
+	*ret = r;
+	return NULL;
+}
+
+void pl_resolver_destroy(struct pl_resolver *r)
+{
+	if (!r)
+		return;
+	pl_vec_deinit(&r->codes);
+	pl_vec_deinit(&r->nodes);
+	pl_vec_deinit(&r->threads);
+	free(r);
+}
+
+static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	const struct pl_code *c = &rec->code.code->code;
+	struct pl_function f = {.firstline = c->firstlineno, .origin = PL_ORIGIN_PYTHON};
+	struct code_row row = {.code = rec->code.code, .lines = (enum pl_line_table)rec->state};
+	struct plumb_error *err;
+
+	if ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
+	    (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
+	    (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
+	    (err = pl_profile_function(p, &f, &row.function)))
+		return err;
+	return pl_vec_push(&r->codes, row) ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	const struct code_row *row = &r->codes.data[rec->node.code];
+	const struct pl_code *c = &row->code->code;
+	struct pl_position pos = pl_lines_find(row->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno,
+					       rec->node.offset);
+	struct pl_location loc = {.function = row->function,
+				  .line = pos.line,
+				  .end_line = pos.end_line,
+				  .column = pos.column,
+				  .end_column = pos.end_column};
+	uint32_t location, stack;
+	struct plumb_error *err;
+
+	if ((err = pl_profile_location(p, &loc, &location)) ||
+	    (err = pl_profile_stack(p, r->nodes.data[rec->node.parent], location, &stack)))
+		return err;
+	return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *add_thread(struct pl_resolver *r, const struct pl_thread_info *info, struct plumb_profile *p)
+{
+	struct pl_process proc = {.pid = info->pid, .program = p->meta.command};
+	struct pl_thread t = {
+		.tid = info->tid, .main = info->main, .cpu_ns = info->cpu_ns, .cpu_known = info->cpu_known};
+	struct plumb_error *err;
+	uint32_t id;
+
+	if ((err = pl_profile_string(p, info->python, strlen(info->python), &proc.python)) ||
+	    (err = pl_profile_process(p, &proc, &t.process)) ||
+	    (err = pl_profile_string(p, info->name, strlen(info->name), &t.name)) ||
+	    (err = pl_profile_thread(p, &t, &id)))
+		return err;
+	while (r->threads.len <= info->index)
+		if (!pl_vec_push(&r->threads, 0))
+			return &pl_err_no_memory;
+	r->threads.data[info->index] = id;
+	return NULL;
+}
+
+static struct plumb_error *take_thread(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	struct plumb_error *err = add_thread(r, rec->thread.info, p);
+
+	free(rec->thread.info);
+	return err;
+}
+
+static const char *const marker_names[] = {
+	[PL_MARKER_MOVING] = "<moving>",
+	[PL_MARKER_GC] = "<GC>",
+	[PL_MARKER_NO_FRAME] = "<no Python frame>",
+};
+
+static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
+				       pl_engine_sample_fn *fn, void *ctx)
+{
+	struct pl_sample s = {.time_ns = rec->sample.time_ns,
+			      .thread = r->threads.data[rec->sample.thread],
+			      .stack = r->nodes.data[rec->sample.node],
+			      .state = rec->state,
+			      .quality = rec->quality,
+			      .weight_ns = rec->sample.weight_ns};
+
+	if (rec->marker != PL_MARKER_NONE) {
+		struct plumb_error *err = pl_profile_marker(p, s.stack, marker_names[rec->marker], &s.stack);
+		if (err)
+			return err;
+	}
+	struct plumb_error *err = pl_profile_add(p, &s);
+	return err ? err : fn(ctx, &s);
+}
+
+struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
+				     pl_engine_sample_fn *fn, void *ctx)
+{
+	switch ((enum pl_record_kind)rec->kind) {
+	case PL_RECORD_CODE:
+		return take_code(r, rec, p);
+	case PL_RECORD_NODE:
+		return take_node(r, rec, p);
+	case PL_RECORD_THREAD:
+		return take_thread(r, rec, p);
+	case PL_RECORD_SAMPLE:
+		return take_sample(r, rec, p, fn, ctx);
+	}
+	return NULL;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only: which threads the target has, how the kernel numbers them and what they are
+ * called. The lists are read anew when a head changes, when a thread vanishes and now and then. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "proc.h"
+#include "remote.h"
+
+/* When to look again for the name of a thread that had none: it registers a moment after it starts. */
+static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
+
+void pl_roster_deinit(struct pl_roster *r)
+{
+	for (size_t i = 0; i < r->watches.len; i++) {
+		pl_watch_deinit(r->watches.data[i]);
+		free(r->watches.data[i]);
+	}
+	pl_vec_deinit(&r->watches);
+	pl_vec_deinit(&r->interps);
+	r->tid_offset = 0;
+	r->listed_ns = 0;
+}
+
+static bool filter_matches(const struct pl_engine_options *o, const struct pl_watch *w)
+{
+	char tid[16];
+
+	if (!o->threads)
+		return true;
+	snprintf(tid, sizeof tid, "%d", (int)w->tid);
+	for (size_t i = 0; i < o->thread_count; i++)
+		if (strcmp(o->threads[i], w->name) == 0 || strcmp(o->threads[i], tid) == 0)
+			return true;
+	return false;
+}
+
+void pl_roster_announce(struct pl_engine *e, struct pl_watch *w)
+{
+	struct pl_thread_info *info = calloc(1, sizeof *info);
+	struct pl_record rec = {.kind = PL_RECORD_THREAD, .thread.info = info};
+
+	if (!info)
+		return;
+	*info = (struct pl_thread_info){.index = w->index,
+					.pid = (uint32_t)e->options.pid,
+					.tid = (uint64_t)w->tid,
+					.main = w->main,
+					.cpu_known = w->counted,
+					.cpu_ns = w->counters.run_ns - w->first.run_ns};
+	memcpy(info->name, w->name, sizeof info->name);
+	pl_py_version_text(&e->reader.py, info->python);
+	if (pl_queue_room(&e->queue) == 0) {
+		free(info);
+		return;
+	}
+	pl_queue_push(&e->queue, &rec);
+}
+
+/* <= 3.10 know a thread by its pthread_t only; the kernel's number is inside glibc's descriptor at that address. */
+static pid_t tid_of(struct pl_engine *e, const struct pl_tstate *ts)
+{
+	struct pl_mem *mem = pl_mem_live_mem(e->reader.live);
+	uint32_t tid;
+
+	if (ts->native_id)
+		return (pid_t)ts->native_id;
+	if (e->roster.tid_offset == 0) {
+		/* The main thread's number is the process id; try each thread until one of them is the main thread. */
+		struct plumb_error *err =
+			pl_pthread_tid_offset(mem, ts->thread_id, (uint32_t)e->options.pid, &e->roster.tid_offset);
+		plumb_error_destroy(err);
+		return err ? 0 : e->options.pid;
+	}
+	if (pl_mem_read(mem, ts->thread_id + e->roster.tid_offset, &tid, sizeof tid))
+		return 0;
+	return (pid_t)tid;
+}
+
+static struct pl_watch *find_watch(const struct pl_roster *r, const struct pl_tstate *ts)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->stack.tstate == ts->addr && r->watches.data[i]->ident == ts->thread_id)
+			return r->watches.data[i];
+	return NULL;
+}
+
+static bool is_task(pid_t pid, pid_t tid)
+{
+	char comm[16];
+
+	pl_proc_comm(pid, tid, comm);
+	return comm[0] != '\0';
+}
+
+/* A thread state that is being set up still bears the number of the thread that creates it. */
+static bool tid_taken(const struct pl_roster *r, pl_addr interp, pid_t tid)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->tid == tid && r->watches.data[i]->stack.interp.addr == interp)
+			return true;
+	return false;
+}
+
+static struct plumb_error *add_watch(struct pl_engine *e, const struct pl_tstate *ts, const struct pl_interp *interp,
+				     uint64_t now)
+{
+	pid_t tid = tid_of(e, ts);
+
+	if (tid <= 0 || tid_taken(&e->roster, ts->interp, tid) || !is_task(e->options.pid, tid))
+		return NULL; /* being created or gone; the next list tells */
+	struct pl_watch *w = calloc(1, sizeof *w);
+	if (!w)
+		return &pl_err_no_memory;
+	pl_watch_init(w, &e->reader, e->options.pid, tid, ts, interp);
+	if (!pl_vec_push(&e->roster.watches, w)) {
+		pl_watch_deinit(w);
+		free(w);
+		return &pl_err_no_memory;
+	}
+	w->index = e->roster.next_index++;
+	w->listed = true;
+	w->name_next_ns = now;
+	if (w->main)
+		snprintf(w->name, sizeof w->name, "MainThread");
+	w->wanted = filter_matches(&e->options, w);
+	pl_roster_announce(e, w);
+	return NULL;
+}
+
+void pl_roster_remove(struct pl_engine *e, size_t i)
+{
+	struct pl_watch *w = e->roster.watches.data[i];
+
+	pl_roster_announce(e, w);
+	pl_watch_deinit(w);
+	free(w);
+	e->roster.watches.data[i] = e->roster.watches.data[--e->roster.watches.len];
+	e->roster.listed_ns = 0;
+}
+
+static struct plumb_error *list_interp(struct pl_engine *e, const struct pl_interp *interp, uint64_t now)
+{
+	pl_tstate_vec threads = {0};
+	struct plumb_error *err = pl_tstate_list(pl_mem_live_mem(e->reader.live), &e->reader.py, interp, &threads);
+
+	if (err == &pl_err_target_exited || err == &pl_err_no_memory) {
+		pl_vec_deinit(&threads);
+		return err;
+	}
+	plumb_error_destroy(
+		err); /* the list changed while we read it: what we have is right, the rest comes next time */
+	err = NULL;
+	for (size_t i = 0; i < threads.len && !err; i++) {
+		struct pl_watch *w = find_watch(&e->roster, &threads.data[i]);
+
+		if (w)
+			w->listed = true;
+		else
+			err = add_watch(e, &threads.data[i], interp, now);
+	}
+	pl_vec_deinit(&threads);
+	return err;
+}
+
+static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
+{
+	struct pl_engine *e = ctx;
+
+	for (size_t i = 0; i < e->roster.watches.len; i++) {
+		struct pl_watch *w = e->roster.watches.data[i];
+
+		if (w->ident != ident)
+			continue;
+		size_t n = len < sizeof w->name - 1 ? len : sizeof w->name - 1;
+		memcpy(w->name, name, n);
+		w->name[n] = '\0';
+		w->name_next_ns = UINT64_MAX;
+	}
+}
+
+static bool names_due(const struct pl_roster *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->name_next_ns <= now)
+			return true;
+	return false;
+}
+
+static void name_threads(struct pl_engine *e, const struct pl_interp *interp, uint64_t now)
+{
+	if (!names_due(&e->roster, now))
+		return;
+	plumb_error_destroy(pl_thread_names(pl_mem_live_mem(e->reader.live), &e->reader.py, interp, take_name, e));
+	for (size_t i = 0; i < e->roster.watches.len; i++) {
+		struct pl_watch *w = e->roster.watches.data[i];
+		size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
+
+		if (w->name_next_ns != UINT64_MAX && w->name_next_ns > now)
+			continue;
+		if (w->name_next_ns != UINT64_MAX) {
+			w->name_next_ns =
+				now + name_retry_ms[w->name_tries < tries ? w->name_tries : tries - 1] * 1000000;
+			w->name_tries = w->name_tries < 255 ? w->name_tries + 1 : 255;
+		}
+		if (!w->name[0])
+			pl_proc_comm(e->options.pid, w->tid, w->name);
+		w->wanted = filter_matches(&e->options, w);
+		pl_roster_announce(e, w);
+	}
+}
+
+/* @p whole: the list came to its end, so a thread that is not on it is gone. */
+static struct plumb_error *list_threads(struct pl_engine *e, bool whole, uint64_t now)
+{
+	pl_interp_vec *interps = &e->roster.interps;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < e->roster.watches.len; i++)
+		e->roster.watches.data[i]->listed = false;
+	for (size_t i = 0; i < interps->len && !err; i++)
+		err = list_interp(e, &interps->data[i], now);
+	if (err)
+		return err;
+	if (interps->len)
+		name_threads(e, &interps->data[0], now);
+	for (size_t i = e->roster.watches.len; whole && i-- > 0;)
+		if (!e->roster.watches.data[i]->listed)
+			pl_roster_remove(e, i);
+	return NULL;
+}
+
+struct plumb_error *pl_roster_refresh(struct pl_engine *e, uint64_t now)
+{
+	pl_vec_clear(&e->roster.interps);
+	struct plumb_error *err = pl_interp_list(pl_mem_live_mem(e->reader.live), &e->reader.py, &e->roster.interps);
+	bool whole = !err;
+
+	if (err == &pl_err_target_exited || err == &pl_err_no_memory)
+		return err;
+	plumb_error_destroy(err);
+	err = list_threads(e, whole, now);
+	if (!err)
+		e->roster.listed_ns = now;
+	return err;
+}

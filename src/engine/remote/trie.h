@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sampling thread's own trie of stacks: node = (parent, code, offset). Names and lines come later, on the
+ * consumer's side. Node 0 is the empty stack. */
+#ifndef PL_TRIE_H
+#define PL_TRIE_H
+
+#include <stdint.h>
+
+#include "error.h"
+#include "map.h"
+#include "vec.h"
+
+struct pl_node {
+	uint32_t parent, code;
+	int32_t offset;
+};
+
+struct pl_trie {
+	PL_VEC(struct pl_node) nodes;
+	struct pl_map index;
+};
+
+struct plumb_error *pl_trie_init(struct pl_trie *t) PLUMB_MUST_CHECK;
+void pl_trie_deinit(struct pl_trie *t);
+struct plumb_error *pl_trie_child(struct pl_trie *t, uint32_t parent, uint32_t code, int32_t offset,
+				  uint32_t *ret) PLUMB_MUST_CHECK;
+
+#endif

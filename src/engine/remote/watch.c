@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only. See watch.h for the rules; reading.c for what a steady reading is. */
+#include "watch.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "clock.h"
+
+#define STOP_BUDGET_PERCENT 3 /* of the target's time */
+#define STOP_BURST_NS	    30000000ull
+/* At high rates the kernel is not asked at each sample whether a calm thread still runs. */
+#define ACTIVITY_FRESH_NS 400000ull
+#define STOP_TRIES	  3
+#define LET_RUN_NS	  20000
+#define PARTIAL_TRIES	  6
+#define PROBE_EVERY	  4
+#define GIL_STRUCT_BYTES  512 /* its mutex and condition variables follow the words we know */
+
+void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
+		   const struct pl_interp *interp)
+{
+	*w = (struct pl_watch){.tid = tid, .ident = ts->thread_id, .main = tid == pid, .wanted = true, .moving = true};
+	pl_stack_reader_init(&w->stack, r, ts->addr, interp);
+	pl_thread_clock_open(&w->clock, pid, tid);
+	w->counted = pl_thread_clock_counters(&w->clock, &w->first) == PL_CLOCK_OK;
+	w->counters = w->first;
+}
+
+void pl_watch_deinit(struct pl_watch *w)
+{
+	pl_thread_clock_close(&w->clock);
+	pl_stack_reader_deinit(&w->stack);
+	pl_vec_deinit(&w->waiting);
+}
+
+static bool may_stop(const struct pl_stopper *b, uint64_t now)
+{
+	if (b->policy == PL_STOP_NEVER || b->refused)
+		return false;
+	if (b->policy == PL_STOP_ALWAYS)
+		return true;
+	return b->stopped_ns * 100 < (now - b->started_ns) * STOP_BUDGET_PERCENT + STOP_BURST_NS * 100;
+}
+
+/* Blocked in the futex of the GIL's condition variable: the thread wants the GIL. */
+static bool waits_for_gil(const struct pl_activity_info *info, pl_addr gil)
+{
+	return gil && info->syscall == SYS_futex && info->args[0] >= gil && info->args[0] - gil < GIL_STRUCT_BYTES;
+}
+
+static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
+{
+	const struct pl_tstate *ts = &r->tstate;
+	bool holds = ts->gil_words ? ts->holds_gil : r->interp.gil_holder == ts->addr;
+	uint8_t state = 0;
+
+	if (activity == PL_ACTIVITY_RUNNING)
+		state |= PL_STATE_ON_CPU;
+	else if (activity != PL_ACTIVITY_BLOCKED)
+		state |= PL_STATE_UNKNOWN;
+	if (holds)
+		state |= PL_STATE_HAS_GIL;
+	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, r->interp.gil)))
+		state |= PL_STATE_WANTS_GIL;
+	if (holds && r->interp.gc_collecting)
+		state |= PL_STATE_IN_GC;
+	if (ts->exception)
+		state |= PL_STATE_EXCEPTION;
+	return state;
+}
+
+static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
+{
+	if (state & PL_STATE_IN_GC)
+		return PL_MARKER_GC;
+	return r->node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
+}
+
+static void fill(struct pl_raw_sample *s, const struct pl_reading *r, uint8_t state, enum pl_quality quality)
+{
+	s->node = r->node;
+	s->state = state;
+	s->quality = (uint8_t)quality;
+	s->marker = marker_of(r, state);
+}
+
+/* What the ways to read a thread have in common. */
+struct attempt {
+	struct pl_watch *w;
+	struct pl_reader *r;
+	struct pl_stopper *stopper;
+	struct pl_reading *reading;
+	struct pl_raw_sample *ret;
+};
+
+static enum pl_watch_result read_result(struct plumb_error *err)
+{
+	return err == &pl_err_target_exited ? PL_WATCH_EXITED : PL_WATCH_UNREADABLE;
+}
+
+/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. */
+static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_activity_info *info, bool *woke)
+{
+	struct pl_watch *w = a->w;
+	struct pl_run_counters after;
+
+	*woke = false;
+	for (int i = 0; i < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+		if (err)
+			return read_result(err);
+		if (a->reading->complete)
+			break;
+	}
+	if (!w->counted || pl_thread_clock_counters(&w->clock, &after) != PL_CLOCK_OK ||
+	    after.runs != w->counters.runs) {
+		*woke = true;
+		return PL_WATCH_NOTHING;
+	}
+	if (!a->reading->complete)
+		return PL_WATCH_UNREADABLE;
+	pl_stack_trust(&w->stack);
+	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_BLOCKED, info), PL_EXACT);
+	w->still = true;
+	return PL_WATCH_SAMPLE;
+}
+
+/* Ask again right before an interrupt: a thread that has blocked meanwhile must not be disturbed. */
+static bool still_running(const struct pl_watch *w)
+{
+	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
+}
+
+bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid)
+{
+	for (size_t i = s->late.len; i-- > 0;) {
+		struct pl_pause *p = &s->late.data[i];
+
+		if (!pl_pause_settle(p))
+			continue;
+		if (p->exited && p->tid == main_tid) {
+			s->exit_known = true;
+			s->wait_status = p->wait_status;
+		}
+		*p = s->late.data[--s->late.len];
+	}
+	return s->late.len == 0;
+}
+
+void pl_stopper_deinit(struct pl_stopper *s)
+{
+	pl_vec_deinit(&s->late);
+}
+
+static bool is_late(const struct pl_stopper *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->late.len; i++)
+		if (s->late.data[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Stop, read, let go. *stopped says whether it did stop. */
+static enum pl_watch_result stop_and_read(struct attempt *a, bool *stopped)
+{
+	struct pl_watch *w = a->w;
+	struct pl_stopper *b = a->stopper;
+	struct pl_pause pause;
+
+	*stopped = false;
+	if (!pl_vec_reserve(&b->late, 1))
+		return PL_WATCH_NOTHING;
+	enum pl_pause_result p = pl_pause_stop(&pause, w->tid);
+	if (p == PL_PAUSE_GONE && pause.exited && w->main) {
+		b->exit_known = true;
+		b->wait_status = pause.wait_status;
+		return PL_WATCH_EXITED;
+	}
+	if (p == PL_PAUSE_GONE)
+		return PL_WATCH_GONE;
+	b->refused |= p == PL_PAUSE_REFUSED;
+	if (p == PL_PAUSE_LATE)
+		b->late.data[b->late.len++] = pause;
+	*stopped = p == PL_PAUSE_STOPPED;
+	if (!*stopped)
+		return PL_WATCH_NOTHING;
+	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+	pl_pause_resume(&pause);
+	b->stops++;
+	b->stopped_ns += pl_clock_monotonic_ns() - pause.since_ns;
+	return err ? read_result(err) : PL_WATCH_SAMPLE;
+}
+
+static enum pl_watch_result sample_stopped(struct attempt *a, bool *stopped)
+{
+	/* A thread can be stopped between two instructions that together link a frame: then the chain is not whole. */
+	for (int i = 0; i < STOP_TRIES; i++) {
+		enum pl_watch_result result = stop_and_read(a, stopped);
+
+		if (result != PL_WATCH_SAMPLE)
+			return result;
+		if (a->reading->complete) {
+			pl_stack_trust(&a->w->stack);
+			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
+			return PL_WATCH_SAMPLE;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = LET_RUN_NS}, NULL);
+		if (!still_running(a->w))
+			break;
+	}
+	return PL_WATCH_UNREADABLE;
+}
+
+/* Not proved and not to be stopped: what two complete readings agree on, from the root. */
+static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity activity, bool have_one)
+{
+	int complete = have_one;
+
+	for (int i = 0; i < PARTIAL_TRIES && complete < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+		if (err)
+			return read_result(err);
+		complete += a->reading->complete;
+	}
+	if (complete == 0 && a->reading->tstate.addr == 0)
+		return PL_WATCH_UNREADABLE;
+	a->reading->node = complete == 2 ? pl_stack_common(&a->w->stack) : 0;
+	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_PARTIAL);
+	a->ret->marker = PL_MARKER_MOVING;
+	return PL_WATCH_SAMPLE;
+}
+
+static void note_steadiness(struct pl_watch *w, bool steady)
+{
+	if (!steady) {
+		w->moving = true;
+		w->steady_run = 0;
+	} else if (w->moving && ++w->steady_run >= PL_CALM_AFTER) {
+		w->moving = false;
+		w->steady_run = 0;
+	}
+}
+
+static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
+{
+	struct pl_watch *w = a->w;
+	struct pl_reading *reading = a->reading;
+	bool was_moving = w->moving, had_complete = false, stopped;
+
+	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
+	bool probe = !was_moving || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
+	if (probe && a->stopper->policy != PL_STOP_ALWAYS) {
+		/* The first reading may merely miss a plan that was made for another stack; the second has a new plan.
+		 */
+		for (int i = 0; i < 2; i++) {
+			struct plumb_error *err = pl_stack_read(a->r, &w->stack, reading);
+			if (err)
+				return read_result(err);
+			if (reading->steady)
+				break;
+			had_complete = reading->complete;
+		}
+		note_steadiness(w, reading->steady);
+		if (reading->steady && !was_moving) {
+			fill(a->ret, reading, state_of(reading, activity, NULL), PL_EXACT);
+			return PL_WATCH_SAMPLE;
+		}
+	}
+	bool steady = reading->steady;
+	if (activity == PL_ACTIVITY_RUNNING && !is_late(a->stopper, w->tid) && may_stop(a->stopper, now) &&
+	    still_running(w)) {
+		enum pl_watch_result result = sample_stopped(a, &stopped);
+		if (stopped || result != PL_WATCH_NOTHING)
+			return result;
+	}
+	if (steady) {
+		fill(a->ret, reading, state_of(reading, activity, NULL), PL_DOUBTFUL);
+		return PL_WATCH_SAMPLE;
+	}
+	return sample_partial(a, activity, had_complete);
+}
+
+static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
+{
+	struct pl_watch *w = a->w;
+	struct pl_activity_info info = {.syscall = -1};
+	enum pl_activity activity = pl_thread_clock_activity(&w->clock, &info);
+	bool woke;
+
+	if (activity == PL_ACTIVITY_GONE)
+		return PL_WATCH_GONE;
+	w->activity_ns = now;
+	if (activity == PL_ACTIVITY_BLOCKED) {
+		enum pl_watch_result result = sample_blocked(a, &info, &woke);
+		if (!woke)
+			return result;
+		activity = PL_ACTIVITY_RUNNING;
+	}
+	return sample_running(a, activity, now);
+}
+
+/* A calm thread that was running at its last sample most likely still is: read first, then see what it does. */
+static bool looks_calm(const struct attempt *a)
+{
+	const struct pl_watch *w = a->w;
+
+	return !w->moving && (w->last.state & PL_STATE_ON_CPU) && a->stopper->policy != PL_STOP_ALWAYS;
+}
+
+static enum pl_watch_result sample_calm(struct attempt *a, uint64_t now)
+{
+	struct pl_watch *w = a->w;
+	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+
+	if (err)
+		return read_result(err);
+	if (!a->reading->steady)
+		return PL_WATCH_NOTHING;
+	if (now - w->activity_ns > ACTIVITY_FRESH_NS) {
+		if (!still_running(w))
+			return PL_WATCH_NOTHING;
+		w->activity_ns = now;
+	}
+	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_EXACT);
+	return PL_WATCH_SAMPLE;
+}
+
+/* Update the counters; true if the thread has not been on a CPU since the last sample, which then still holds. */
+static bool unchanged(struct pl_watch *w, bool *gone)
+{
+	struct pl_run_counters c;
+	enum pl_clock_result r = pl_thread_clock_counters(&w->clock, &c);
+
+	*gone = r == PL_CLOCK_GONE;
+	if (r != PL_CLOCK_OK) {
+		w->counted = false;
+		return false;
+	}
+	bool same = w->still && c.runs == w->counters.runs;
+	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
+	w->counters = c;
+	w->counted = true;
+	return same;
+}
+
+static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t now)
+{
+	struct pl_watch *w = a->w;
+	enum pl_watch_result result;
+	bool gone;
+
+	if (mode != PL_MODE_CPU && looks_calm(a) && (result = sample_calm(a, now)) != PL_WATCH_NOTHING)
+		return result;
+	bool same = unchanged(w, &gone);
+	if (gone)
+		return PL_WATCH_GONE;
+	if (same) {
+		*a->ret = w->last;
+		return mode == PL_MODE_CPU ? PL_WATCH_NOTHING : PL_WATCH_SAMPLE;
+	}
+	w->still = false;
+	if (mode == PL_MODE_CPU && looks_calm(a) && (result = sample_calm(a, now)) != PL_WATCH_NOTHING)
+		return result;
+	return sample_by_activity(a, now);
+}
+
+enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
+				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret)
+{
+	struct attempt a = {.w = w, .r = r, .stopper = stopper, .reading = reading, .ret = ret};
+
+	*reading = (struct pl_reading){0};
+	enum pl_watch_result result = take(&a, mode, pl_clock_monotonic_ns());
+	if (result != PL_WATCH_SAMPLE)
+		return result;
+	w->last = *ret;
+	if (mode == PL_MODE_CPU && !(ret->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN)))
+		return PL_WATCH_NOTHING;
+	return PL_WATCH_SAMPLE;
+}

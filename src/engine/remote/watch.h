@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One watched thread: at each tick, a sample of it. Decides how its stack is proved:
+ *
+ *   blocked, and not run since         -> the last sample still holds; nothing is read
+ *   blocked                            -> its stack stands still: read, EXACT
+ *   running, calm                      -> read; a steady reading is EXACT
+ *   running, moving or not steady      -> stop it for some microseconds and read, STOPPED
+ *   ... but stopping is not allowed    -> DOUBTFUL (steady by chance) or PARTIAL (what two readings have in common)
+ *
+ * A thread counts as moving from the first reading that fails its proof until CALM_AFTER readings in a row have passed:
+ * a single steady reading of a thread that calls and returns all the time proves little, and taking it when it happens
+ * to succeed would prefer the code that stands still. docs/design/002-true-stacks.md */
+#ifndef PL_WATCH_H
+#define PL_WATCH_H
+
+#include <sys/types.h>
+
+#include "engine.h"
+#include "pause.h"
+#include "reading.h"
+#include "thread_clock.h"
+
+#define PL_CALM_AFTER 16
+
+/** A sample before its names are known. */
+struct pl_raw_sample {
+	uint32_t node;
+	uint8_t state, quality, marker; /* marker: enum pl_marker */
+};
+
+enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME };
+
+/** Stopping threads of one target: how much is allowed, what it came to, and the stops that have not come about yet. */
+struct pl_stopper {
+	enum pl_stop_policy policy;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t stops, stopped_ns;
+	bool refused; /* the kernel does not let us stop threads (another tracer, no rights) */
+	PL_VEC(struct pl_pause)
+	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
+	bool exit_known; /* the main thread ended in our hands */
+	int wait_status;
+};
+
+/** Let go of late stops that have come about. True if none is left. */
+bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid);
+void pl_stopper_deinit(struct pl_stopper *s);
+
+struct pl_watch {
+	struct pl_stack_reader stack;
+	struct pl_thread_clock clock;
+	pid_t tid;
+	uint64_t ident; /* pthread_t */
+	uint32_t index; /* number in the output */
+	bool main, wanted, listed;
+	char name[128];
+	uint8_t name_tries;
+	uint64_t name_next_ns; /* when to look for its name again */
+
+	struct pl_run_counters counters; /* at the last tick */
+	struct pl_run_counters first;	 /* when it was first seen */
+	bool counted;			 /* the kernel gives counters */
+	bool still;			 /* it was blocked; `last` holds while counters.runs does not move */
+	bool moving;
+	uint8_t probes;
+	uint8_t steady_run;   /* steady readings in a row while moving */
+	uint64_t activity_ns; /* when we last asked the kernel what it does */
+	struct pl_raw_sample last;
+	/* CPU mode: the kernel brings the run time of a running thread up to date at its own ticks only. Samples wait
+	 * here until it does and then share the time that has become known. */
+	PL_VEC(struct pl_raw_sample) waiting;
+	uint64_t cpu_due_ns; /* run time not yet given to samples */
+};
+
+enum pl_watch_result {
+	PL_WATCH_SAMPLE,     /* *ret is a sample */
+	PL_WATCH_NOTHING,    /* nothing to sample (CPU mode: it did not run) */
+	PL_WATCH_UNREADABLE, /* a loss */
+	PL_WATCH_GONE,	     /* the thread has ended */
+	PL_WATCH_EXITED,     /* the process has ended or runs another program */
+};
+
+void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
+		   const struct pl_interp *interp);
+void pl_watch_deinit(struct pl_watch *w);
+
+/** One tick. */
+enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
+				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret);
+
+#endif
