@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: <plumb/session.h>. Wires an engine to a profile and a recording.
+ *
+ * Threads: the caller's; the consumer (here), which alone touches the profile and the writer while the session runs;
+ * and the engine's sampling thread. `lock` guards what plumb_session_wait() shows. */
+#include <plumb/plumb.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "clock.h"
+#include "engine.h"
+#include "target.h"
+#include "vec.h"
+
+#define POLL_MS		100
+#define STATUS_EVERY_NS 200000000ull
+
+struct plumb_session {
+	struct pl_engine_options options;
+	const struct pl_engine_ops *ops;
+	struct pl_engine *engine;
+	struct plumb_profile *profile;
+	struct pl_capture_writer *writer; /* NULL after writing failed */
+	char *path;
+	char program[128];
+	pid_t pid;
+	bool reaped;
+	int wait_status;
+
+	pthread_t consumer;
+	bool consuming;
+	struct plumb_error *failure; /* first thing that went wrong in the consumer */
+	PL_VEC(uint64_t) self;	     /* samples by function of the innermost frame: for the status line */
+	uint64_t chunk_ns;
+
+	pthread_mutex_t lock;
+	pthread_cond_t ended_cond;
+	struct plumb_status status;
+	char hottest[256], shown[256];
+};
+
+/* ---- the consumer ------------------------------------------------------------------------------------------------ */
+
+static void keep_failure(struct plumb_session *s, struct plumb_error *err)
+{
+	if (!s->failure)
+		s->failure = err;
+	else
+		plumb_error_destroy(err);
+}
+
+/* Without the recording the profile still grows: the report comes all the same. */
+static void writing_failed(struct plumb_session *s, struct plumb_error *err)
+{
+	pl_capture_destroy(s->writer);
+	s->writer = NULL;
+	keep_failure(s, err);
+}
+
+static void count_self(struct plumb_session *s, const struct pl_sample *sample)
+{
+	const struct plumb_profile *p = s->profile;
+	uint32_t function = p->locations[p->stacks[sample->stack].location].function;
+
+	if (sample->stack == 0)
+		return;
+	while (s->self.len <= function)
+		if (!pl_vec_push(&s->self, 0))
+			return;
+	s->self.data[function]++;
+}
+
+static struct plumb_error *take_sample(void *ctx, const struct pl_sample *sample)
+{
+	struct plumb_session *s = ctx;
+	struct plumb_error *err = s->writer ? pl_capture_add(s->writer, sample) : NULL;
+
+	if (err)
+		writing_failed(s, err);
+	s->status.samples++;
+	count_self(s, sample);
+	return NULL;
+}
+
+static void take_stats(struct plumb_session *s, const struct pl_engine_stats *st)
+{
+	struct pl_meta *m = &s->profile->meta;
+	uint64_t damaged = m->losses[PL_LOSS_DAMAGED];
+
+	m->duration_ns = st->elapsed_ns;
+	m->ticks = st->ticks;
+	memcpy(m->losses, st->losses, sizeof m->losses);
+	m->losses[PL_LOSS_DAMAGED] = damaged;
+	m->stops = st->stops;
+	m->stopped_ns = st->stopped_ns;
+	m->profiler_cpu_ns = pl_clock_process_cpu_ns();
+}
+
+static void find_hottest(struct plumb_session *s, struct plumb_status *status)
+{
+	const struct plumb_profile *p = s->profile;
+	size_t best = 0;
+
+	s->hottest[0] = '\0';
+	for (size_t i = 0; i < s->self.len; i++)
+		if (s->self.data[i] > s->self.data[best])
+			best = i;
+	if (s->self.len == 0 || status->samples == 0)
+		return;
+	snprintf(s->hottest, sizeof s->hottest, "%s", pl_strtab_get(p->strings, p->functions[best].qualname, NULL));
+	status->hottest_share = (double)s->self.data[best] / (double)status->samples;
+}
+
+static void show_status(struct plumb_session *s, const struct pl_engine_stats *st)
+{
+	pthread_mutex_lock(&s->lock);
+	s->status.elapsed_ns = st->elapsed_ns;
+	s->status.threads = st->threads;
+	s->status.found_python = st->found_python;
+	find_hottest(s, &s->status);
+	if (st->ended) {
+		s->status.ended = true;
+		pthread_cond_broadcast(&s->ended_cond);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void write_chunk(struct plumb_session *s, uint64_t now)
+{
+	if (!s->writer || (now - s->chunk_ns < PL_CAPTURE_CHUNK_NS && !pl_capture_wants_flush(s->writer)))
+		return;
+	s->chunk_ns = now;
+	struct plumb_error *err = pl_capture_flush(s->writer, s->profile);
+	if (err)
+		writing_failed(s, err);
+}
+
+static void *consume(void *session)
+{
+	struct plumb_session *s = session;
+	struct pl_engine_stats st = {0};
+	uint64_t shown_ns = 0;
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	while (!st.ended) {
+		/* Stats first: what was sampled before the end is in the queue when we poll. */
+		s->ops->stats(s->engine, &st);
+		struct plumb_error *err = s->ops->poll(s->engine, s->profile, st.ended ? 0 : POLL_MS, take_sample, s);
+		if (err) {
+			keep_failure(s, err);
+			s->ops->stop(s->engine);
+		}
+		uint64_t now = pl_clock_monotonic_ns();
+		take_stats(s, &st);
+		write_chunk(s, now);
+		if (st.ended || now - shown_ns > STATUS_EVERY_NS) {
+			shown_ns = now;
+			show_status(s, &st);
+		}
+	}
+	return NULL;
+}
+
+/* ---- making a session -------------------------------------------------------------------------------------------- */
+
+static uint64_t fresh_seed(void)
+{
+	return pl_clock_real_ns() * 0x9e3779b97f4a7c15ull ^ (uint64_t)getpid();
+}
+
+static struct plumb_error *check_options(const struct plumb_session_options *o)
+{
+	if (o->rate_hz != 0 && !(o->rate_hz >= 0.01 && o->rate_hz <= 1e6))
+		return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
+				o->rate_hz);
+	return NULL;
+}
+
+static struct pl_engine_options engine_options(const struct plumb_session_options *o, pid_t pid, bool launched)
+{
+	return (struct pl_engine_options){
+		.pid = pid,
+		.launched = launched,
+		.period_ns = o->rate_hz > 0 ? (uint64_t)(1e9 / o->rate_hz) : 0,
+		.mode = (enum pl_mode)o->mode,
+		.stop = (enum pl_stop_policy)o->stop,
+		.jitter = !o->no_jitter,
+		.seed = o->has_seed ? o->seed : fresh_seed(),
+		.duration_ns = o->duration_ns,
+		.threads = o->thread_count ? o->threads : NULL,
+		.thread_count = o->thread_count,
+	};
+}
+
+static struct plumb_error *intern(struct plumb_profile *p, const char *s, uint32_t *ret)
+{
+	return pl_profile_string(p, s, strlen(s), ret);
+}
+
+static struct plumb_error *fill_meta(struct plumb_session *s)
+{
+	struct pl_meta *m = &s->profile->meta;
+	char host[256] = "", command[4096];
+	struct plumb_error *err;
+
+	gethostname(host, sizeof host - 1);
+	pl_target_command(s->pid, command, sizeof command);
+	m->start_real_ns = pl_clock_real_ns();
+	m->period_ns = s->options.period_ns;
+	m->seed = s->options.seed;
+	m->mode = (uint8_t)s->options.mode;
+	m->jitter = s->options.jitter;
+	if ((err = intern(s->profile, command, &m->command)) || (err = intern(s->profile, s->ops->name, &m->engine)) ||
+	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
+		return err;
+	return NULL;
+}
+
+static char *default_path(const struct plumb_session *s)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "plumb.%s.%d.plumb", s->program, (int)s->pid) < 0 ? NULL : path;
+}
+
+static struct plumb_error *begin(struct plumb_session *s, const struct plumb_session_options *o)
+{
+	struct plumb_error *err;
+
+	s->path = o->output ? strdup(o->output) : default_path(s);
+	if (!s->path)
+		return &pl_err_no_memory;
+	if ((err = pl_profile_create(&s->profile)) || (err = fill_meta(s)) ||
+	    (err = pl_capture_create(s->path, s->profile, &s->writer)) || (err = s->ops->start(s->engine)))
+		return err;
+	s->chunk_ns = pl_clock_monotonic_ns();
+	int r = pthread_create(&s->consumer, NULL, consume, s);
+	if (r)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start a thread");
+	s->consuming = true;
+	return NULL;
+}
+
+static struct plumb_session *session_alloc(void)
+{
+	struct plumb_session *s = calloc(1, sizeof *s);
+	pthread_condattr_t attr;
+
+	if (!s)
+		return NULL;
+	s->ops = &pl_engine_remote;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->ended_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	return s;
+}
+
+static struct plumb_error *session_open(const struct plumb_session_options *o, pid_t pid, bool launched,
+					struct plumb_session **ret)
+{
+	struct plumb_session *s = session_alloc();
+	struct plumb_error *err;
+
+	if (!s)
+		return &pl_err_no_memory;
+	s->pid = pid;
+	s->reaped = !launched;
+	s->options = engine_options(o, pid, launched);
+	pl_target_program(pid, s->program, sizeof s->program);
+	if ((err = s->ops->open(&s->options, &s->engine)) || (err = begin(s, o))) {
+		plumb_session_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return NULL;
+}
+
+struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
+{
+	struct plumb_error *err = check_options(o);
+
+	if (err || (err = pl_target_check(pid)))
+		return err;
+	return session_open(o, pid, false, ret);
+}
+
+struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, char *const argv[],
+					 struct plumb_session **ret)
+{
+	struct plumb_error *err = check_options(o);
+	pid_t pid;
+
+	if (err || (err = pl_target_launch(argv, &pid)))
+		return err;
+	return session_open(o, pid, true, ret);
+}
+
+/* ---- using it ---------------------------------------------------------------------------------------------------- */
+
+static struct timespec deadline(int timeout_ms)
+{
+	uint64_t at = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
+
+	return (struct timespec){.tv_sec = (time_t)(at / PL_NS_PER_S), .tv_nsec = (long)(at % PL_NS_PER_S)};
+}
+
+void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret)
+{
+	struct timespec until = deadline(timeout_ms < 0 ? 0 : timeout_ms);
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->status.ended && r == 0)
+		r = timeout_ms < 0 ? pthread_cond_wait(&s->ended_cond, &s->lock)
+				   : pthread_cond_timedwait(&s->ended_cond, &s->lock, &until);
+	*ret = s->status;
+	memcpy(s->shown, s->hottest, sizeof s->shown);
+	ret->hottest = s->shown;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void plumb_session_stop(struct plumb_session *s)
+{
+	s->ops->stop(s->engine);
+}
+
+void plumb_session_signal(struct plumb_session *s, int signo)
+{
+	if (!s->reaped)
+		(void)kill(s->pid, signo);
+}
+
+static void join_consumer(struct plumb_session *s)
+{
+	if (!s->consuming)
+		return;
+	s->ops->stop(s->engine);
+	pthread_join(s->consumer, NULL);
+	s->consuming = false;
+}
+
+struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret)
+{
+	struct pl_engine_stats st;
+
+	join_consumer(s);
+	s->ops->stats(s->engine, &st);
+	s->profile->meta.complete = true;
+	if (s->writer) {
+		struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
+		if (err)
+			writing_failed(s, err);
+		pl_capture_destroy(s->writer);
+		s->writer = NULL;
+	}
+	if (st.exit_known) {
+		s->reaped = true;
+		s->wait_status = st.wait_status;
+	}
+	*ret = (struct plumb_result){.pid = s->pid,
+				     .recording = s->path,
+				     .target_ended = st.target_ended,
+				     .launched = s->options.launched,
+				     .found_python = st.found_python};
+	if (s->options.launched && st.target_ended)
+		ret->wait_status = plumb_session_reap(s);
+	if (!st.found_python) {
+		(void)unlink(s->path); /* it holds nothing */
+		if (!s->failure)
+			s->failure = s->ops->trouble(s->engine);
+	}
+	struct plumb_error *err = s->failure;
+	s->failure = NULL;
+	return err;
+}
+
+int plumb_session_reap(struct plumb_session *s)
+{
+	if (!s->reaped) {
+		s->wait_status = pl_target_reap(s->pid);
+		s->reaped = true;
+	}
+	return s->wait_status;
+}
+
+const struct plumb_profile *plumb_session_profile(const struct plumb_session *s)
+{
+	return s->profile;
+}
+
+void plumb_session_destroy(struct plumb_session *s)
+{
+	if (!s)
+		return;
+	join_consumer(s);
+	pl_capture_destroy(s->writer);
+	s->ops->close(s->engine);
+	pl_profile_destroy(s->profile);
+	plumb_error_destroy(s->failure);
+	pl_vec_deinit(&s->self);
+	pthread_cond_destroy(&s->ended_cond);
+	pthread_mutex_destroy(&s->lock);
+	free(s->path);
+	free(s);
+}
