@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands share: their descriptors, exit statuses, and how a failure is told. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <plumb/plumb.h>
+
+/* As env(1), timeout(1) and nohup(1): none of them collides with what a program usually returns. */
+enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_PROGRAM_NOT_FOUND = 127, EXIT_SIGNAL_BASE = 128 };
+
+struct config;
+struct opt;
+
+enum operands {
+	OPERANDS_PROGRAM, /* the first operand and all after it are a program and its arguments */
+	OPERANDS_ANYWHERE,
+};
+
+struct command {
+	const char *name;
+	const char *usage;		 /* what follows "plumb NAME [options] " */
+	const char *summary;		 /* one line */
+	const char *about;		 /* paragraphs for the help */
+	const char *const *examples;	 /* pairs: command, what it does; ends with NULL */
+	const struct opt *const *tables; /* ends with NULL; each table ends with a NULL name */
+	enum operands operands;
+	int min_operands, max_operands; /* max -1: any number */
+	const char *operand;		/* what is missing if there are too few: "PID" */
+	int (*run)(const struct command *cmd, struct config *c, int argc, char **argv);
+};
+
+/** All commands, ends with NULL. */
+extern const struct command *const commands[];
+extern const struct command command_run, command_attach, command_report, command_help;
+const struct command *command_by_name(const char *name);
+
+/** A failure in words; filled in by whoever found it, told by whoever ends the command. */
+struct failure {
+	char message[512];
+	char hint[512];
+};
+
+/** Fill in @p why; returns false, so that a setter can return it. @p hint may be "". */
+bool refuse(struct failure *why, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Tell on stderr, once: "plumb: MESSAGE" and, if there is one, "hint: HINT". Control characters are shown as '?'. */
+void complain(const char *message, const char *hint);
+/** complain() and return EXIT_OWN_FAILURE. */
+int complain_failure(const struct failure *why);
+/** complain() about @p err, destroy it and return EXIT_OWN_FAILURE. */
+int complain_error(struct plumb_error *err);
+/** Flush stdout and tell if that failed. A reader that went away is no news: quietly EXIT_OWN_FAILURE. */
+int finish_stdout(void);
+
+#endif

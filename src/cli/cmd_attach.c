@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb attach: sample a running process. Layer cli. */
+#include <unistd.h>
+
+#include "outcome.h"
+#include "signals.h"
+#include "status_line.h"
+#include "term.h"
+
+#define REDRAW_MS 250
+
+static const struct opt *const tables[] = {options_sampling, options_rows, options_quiet, options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb attach 4242",
+	"until Ctrl-C, or until the process ends",
+	"plumb attach 4242 -d 10 --mode cpu",
+	"ten seconds of CPU time",
+	"plumb attach 4242 --threads worker-1,worker-2 --lines",
+	"two of its threads, by line",
+	NULL,
+};
+
+static void watch(const struct config *c, struct plumb_session *s)
+{
+	bool draw = !c->quiet && term_can_redraw(STDERR_FILENO);
+	struct plumb_status st = {0};
+
+	while (!st.ended) {
+		plumb_session_wait(s, draw ? REDRAW_MS : -1, &st);
+		if (draw && !st.ended)
+			status_line_draw(&st);
+	}
+	if (draw)
+		status_line_erase();
+}
+
+static int sample(struct config *c, int pid, struct second_output *second)
+{
+	struct plumb_session *s;
+	struct plumb_result result = {0};
+	struct plumb_error *err = plumb_session_attach(&c->session, pid, &s);
+	int status;
+
+	if (err)
+		return complain_error(err);
+	signals_watch(s);
+	watch(c, s);
+	status = outcome_tell(c, s, second, &result);
+	signals_watch(NULL);
+	plumb_session_destroy(s);
+	if (!result.found_python && !status) {
+		complain("nothing to report: the process ran no Python that plumb can sample", "");
+		status = EXIT_OWN_FAILURE;
+	}
+	return status;
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct second_output second;
+	struct failure why;
+	int pid, status;
+
+	if (!value_pid(argv[0], &pid)) {
+		refuse(&why, "plumb attach takes the number of a process, as 'ps -e' or 'pgrep python' show it",
+		       "'%s' is not a process id", argv[0]);
+		return complain_failure(&why);
+	}
+	if (!outcome_prepare(c, &second, &why))
+		return complain_failure(&why);
+	signals_for_attach();
+	status = sample(c, pid, &second);
+	outcome_discard(&second);
+	return status;
+}
+
+const struct command command_attach = {
+	.name = "attach",
+	.usage = "PID",
+	.summary = "sample a running process",
+	.about = "Sample the running Python process PID until Ctrl-C, until -d TIME is over, or until it ends. The "
+		 "process is "
+		 "left as it was found. Writes to standard error and saves a recording, plumb.PROG.PID.plumb. The exit "
+		 "status is 0, or 125 if plumb failed.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_ANYWHERE,
+	.min_operands = 1,
+	.max_operands = 1,
+	.operand = "the id of a process",
+	.run = run,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb run: start a program and sample it. Layer cli. */
+#include <sys/wait.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "outcome.h"
+#include "signals.h"
+
+static const struct opt *const tables[] = {options_sampling, options_rows, options_quiet, options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb run -- python app.py --port 80",
+	"the report comes when the program ends, or at Ctrl-C",
+	"plumb run -d 30 -- python -m http.server",
+	"sample for 30 seconds; the program goes on",
+	"plumb run -o app.folded -- ./start.sh",
+	"any command that runs Python; stacks for flamegraph.pl beside the recording",
+	NULL,
+};
+
+static int exit_status(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return EXIT_SIGNAL_BASE + WTERMSIG(wait_status);
+	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : EXIT_OWN_FAILURE;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), end_len = strlen(end);
+
+	return len >= end_len && strcmp(s + len - end_len, end) == 0;
+}
+
+static int cannot_launch(struct plumb_error *err, const char *program)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+	char hint[256];
+	int status = code == PLUMB_ERR_NOT_FOUND	? EXIT_PROGRAM_NOT_FOUND
+		     : code == PLUMB_ERR_NOT_EXECUTABLE ? EXIT_NOT_EXECUTABLE
+							: EXIT_OWN_FAILURE;
+
+	if (status == EXIT_OWN_FAILURE || !ends_with(program, ".py"))
+		return complain_error(err), status;
+	snprintf(hint, sizeof hint, "to run a script, name its interpreter: plumb run -- python %s", program);
+	complain(plumb_error_message(err), hint);
+	plumb_error_destroy(err);
+	return status;
+}
+
+static void tell_no_python(int argc, char **argv)
+{
+	char command[256], message[512];
+	size_t at = 0;
+
+	for (int i = 0; i < argc && at < sizeof command; i++)
+		at += (size_t)snprintf(command + at, sizeof command - at, "%s%s", i ? " " : "", argv[i]);
+	snprintf(message, sizeof message, "nothing to report: no Python that plumb can sample ran in '%s%s'", command,
+		 at < sizeof command ? "" : "...");
+	complain(message, "");
+}
+
+/* The program may outlive the sampling (-d); its status is ours all the same. */
+static int end_of_program(struct plumb_session *s, const struct plumb_result *r)
+{
+	if (r->target_ended)
+		return exit_status(r->wait_status);
+	return exit_status(plumb_session_reap(s));
+}
+
+static int sample(struct config *c, int argc, char **argv, struct second_output *second)
+{
+	struct plumb_session *s;
+	struct plumb_status st = {0};
+	struct plumb_result result = {0};
+	struct plumb_error *err = plumb_session_launch(&c->session, argv, &s);
+	int failed, status;
+
+	if (err)
+		return cannot_launch(err, argv[0]);
+	signals_watch(s);
+	while (!st.ended)
+		plumb_session_wait(s, -1, &st);
+	failed = outcome_tell(c, s, second, &result);
+	if (!result.found_python)
+		tell_no_python(argc, argv);
+	status = end_of_program(s, &result);
+	signals_watch(NULL);
+	plumb_session_destroy(s);
+	/* What the program says matters more to a script; only a success is not told when ours was none. */
+	return status ? status : failed;
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct second_output second;
+	struct failure why;
+	int status;
+
+	if (!outcome_prepare(c, &second, &why))
+		return complain_failure(&why);
+	signals_for_run();
+	status = sample(c, argc, argv, &second);
+	outcome_discard(&second);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.usage = "[--] PROGRAM [ARG...]",
+	.summary = "start a program and sample it until it ends",
+	.about = "Start PROGRAM with its arguments and sample the Python in it from the first moment. The program "
+		 "keeps its "
+		 "standard input and output; plumb writes to standard error and saves a recording, "
+		 "plumb.PROG.PID.plumb. "
+		 "The exit status is the program's own (128+N for signal N); 125 if plumb failed, 126 if PROGRAM "
+		 "cannot be "
+		 "executed, 127 if there is none. Ctrl-C goes to the program.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_PROGRAM,
+	.min_operands = 1,
+	.max_operands = -1,
+	.operand = "a program to run",
+	.run = run,
+};

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options: what they are called, what they mean, what they set. Layer cli; data and one-line setters.
+ *
+ * An option stands in one table and each command lists the tables it takes, so that an option means the same
+ * everywhere. */
+#include "config.h"
+
+#include <string.h>
+
+static bool set_output(struct config *c, const char *value, struct failure *why)
+{
+	if (!*value)
+		return refuse(why, "", "option '--output' needs the name of a file");
+	c->output = value;
+	return true;
+}
+
+static bool set_duration(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_duration(value, &c->session.duration_ns))
+		return refuse(why, "give seconds, as in '-d 10' or '-d 0.5', or '500ms', '2m', '1h30m'",
+			      "'%s' is not a duration", value);
+	return true;
+}
+
+static bool set_rate(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_rate(value, &c->session.rate_hz))
+		return refuse(why,
+			      "give samples per second from 0.01 to 1000000, as in '-r 1000', '-r 1k' or '-r 100hz', "
+			      "or 'max'",
+			      "'%s' is not a sampling rate", value);
+	return true;
+}
+
+static bool set_mode(struct config *c, const char *value, struct failure *why)
+{
+	static const char *const modes[] = {
+		[PLUMB_MODE_WALL] = "wall", [PLUMB_MODE_CPU] = "cpu", [PLUMB_MODE_GIL] = "gil", NULL};
+	int mode = value_word(value, modes);
+
+	if (mode < 0 && strcmp(value, "exception") == 0)
+		return refuse(why, "the modes are wall, cpu and gil",
+			      "profiling.sampling's mode '%s' is not in plumb yet", value);
+	if (mode < 0)
+		return refuse(why, "the modes are wall, cpu and gil", "there is no mode '%s'", value);
+	c->session.mode = (enum plumb_mode)mode;
+	return true;
+}
+
+static bool set_threads(struct config *c, const char *value, struct failure *why)
+{
+	if (!word_list_add(&c->threads, value))
+		return refuse(why, "give names or ids with commas between them, as in '--threads MainThread,4243'",
+			      "'%s' names no thread", value);
+	return true;
+}
+
+static bool set_no_jitter(struct config *c, const char *value, struct failure *why)
+{
+	c->session.no_jitter = true;
+	return true;
+}
+
+static bool set_seed(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_u64(value, &c->session.seed))
+		return refuse(why, "give a whole number from 0 to 18446744073709551615", "'%s' is not a seed", value);
+	c->session.has_seed = true;
+	return true;
+}
+
+static bool set_never_stop(struct config *c, const char *value, struct failure *why)
+{
+	c->session.stop = PLUMB_STOP_NEVER;
+	return true;
+}
+
+static bool set_always_stop(struct config *c, const char *value, struct failure *why)
+{
+	c->session.stop = PLUMB_STOP_ALWAYS;
+	return true;
+}
+
+static bool set_lines(struct config *c, const char *value, struct failure *why)
+{
+	c->report.lines = true;
+	return true;
+}
+
+static bool set_functions(struct config *c, const char *value, struct failure *why)
+{
+	c->report.lines = false;
+	return true;
+}
+
+static bool set_idle(struct config *c, const char *value, struct failure *why)
+{
+	c->report.idle = PLUMB_IDLE_KEEP;
+	return true;
+}
+
+static bool set_skip_idle(struct config *c, const char *value, struct failure *why)
+{
+	c->report.idle = PLUMB_IDLE_SKIP_SAMPLES;
+	return true;
+}
+
+static bool set_json(struct config *c, const char *value, struct failure *why)
+{
+	c->format = "json";
+	return true;
+}
+
+static bool set_markdown(struct config *c, const char *value, struct failure *why)
+{
+	c->format = "markdown";
+	return true;
+}
+
+static bool set_format(struct config *c, const char *value, struct failure *why)
+{
+	struct plumb_format f;
+
+	for (size_t i = 0; plumb_format_at(i, &f); i++) {
+		if (strcmp(f.name, value) == 0) {
+			c->format = f.name;
+			return true;
+		}
+	}
+	return refuse(why, "'plumb help formats' lists the output formats", "there is no output format '%s'", value);
+}
+
+static bool set_names(struct config *c, const char *value, struct failure *why)
+{
+	static const char *const kinds[] = {"short", "full", NULL};
+	int kind = value_word(value, kinds);
+
+	if (kind < 0)
+		return refuse(why, "names are short or full", "'%s' is no kind of names", value);
+	c->report.full_names = kind == 1;
+	return true;
+}
+
+static bool set_no_escape(struct config *c, const char *value, struct failure *why)
+{
+	c->report.no_escape = true;
+	return true;
+}
+
+static bool set_color(struct config *c, const char *value, struct failure *why)
+{
+	static const char *const words[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+	int word = value_word(value, words);
+
+	if (word < 0)
+		return refuse(why, "give auto, always or never", "'%s' does not say when to use colour", value);
+	c->color = (enum color)word;
+	return true;
+}
+
+static bool set_width(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_int(value, 20, 1000, &c->width))
+		return refuse(why, "give a number of columns from 20 to 1000", "'%s' is not a width", value);
+	return true;
+}
+
+static bool set_quiet(struct config *c, const char *value, struct failure *why)
+{
+	c->quiet = true;
+	return true;
+}
+
+static bool set_help(struct config *c, const char *value, struct failure *why)
+{
+	c->help = true;
+	return true;
+}
+
+#define SAMPLING "Sampling"
+#define STOPPING "Stopping the program's threads"
+#define REPORT	 "Report"
+#define OUTPUT	 "Output"
+#define GENERAL	 "General"
+
+const struct opt options_sampling[] = {
+	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default), 1k, 100hz, or max", SAMPLING,
+	 set_rate},
+	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
+	 SAMPLING, set_duration},
+	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
+	 set_mode},
+	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,
+	 set_threads},
+	{"output", 'o', "FILE",
+	 "write the recording to FILE instead of plumb.PROG.PID.plumb; if FILE ends like an output format (x.folded, "
+	 "x.json), "
+	 "write that format there, too",
+	 SAMPLING, set_output},
+	{"no-jitter", 0, NULL, "sample in the middle of each period instead of at a random point of it", SAMPLING,
+	 set_no_jitter},
+	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},
+	{"never-stop", 0, NULL, "never stop a thread; what cannot be proved is counted as doubtful or partial",
+	 STOPPING, set_never_stop},
+	{"always-stop", 0, NULL,
+	 "stop each running thread at each sample (default: only where it must be, within a budget)", STOPPING,
+	 set_always_stop},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_rows[] = {
+	{"lines", 0, NULL, "rows are lines", REPORT, set_lines},
+	{"functions", 0, NULL, "rows are functions (the default)", REPORT, set_functions},
+	{"idle", 0, NULL, "keep threads that did nothing all along", REPORT, set_idle},
+	{"skip-idle", 0, NULL, "count only samples on a CPU or holding the GIL", REPORT, set_skip_idle},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_formats[] = {
+	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", REPORT,
+	 set_threads},
+	{"names", 0, "KIND", "short: base name of the file (the default); full: whole path and qualified name", REPORT,
+	 set_names},
+	{"output", 'o', "OUT", "write to OUT instead of standard output; its end names the format", OUTPUT, set_output},
+	{"format", 'f', "NAME", "text (the default), json, markdown or collapsed", OUTPUT, set_format},
+	{"json", 0, NULL, "same as -f json", OUTPUT, set_json},
+	{"markdown", 0, NULL, "same as -f markdown", OUTPUT, set_markdown},
+	{"no-escape", 0, NULL, "collapsed: leave ';' and line breaks in names as they are", OUTPUT, set_no_escape},
+	{"width", 0, "N", "columns of the text (default: those of the terminal, or 80)", OUTPUT, set_width},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_quiet[] = {
+	{"quiet", 'q', NULL, "no report at the end and no status line; errors only", GENERAL, set_quiet},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_common[] = {
+	{"color", 0, "WHEN", "auto (the default: on a terminal, unless NO_COLOR is set), always or never", GENERAL,
+	 set_color},
+	{"help", 'h', NULL, "show this help", GENERAL, set_help},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+void config_free(struct config *c)
+{
+	word_list_free(&c->threads);
+}

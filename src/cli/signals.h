@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals while a session runs. */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+struct plumb_session;
+
+/**
+ * For `run`: the terminal's signals (Ctrl-C, Ctrl-\) reach the program by themselves, so plumb only survives them;
+ * those sent to plumb alone (TERM, HUP, USR1, USR2) are passed on. Call before the launch; what comes before
+ * signals_watch() waits.
+ */
+void signals_for_run(void);
+/** For `attach`: INT, TERM and HUP end the sampling. */
+void signals_for_attach(void);
+/** SIGPIPE is an error of the write that caused it. */
+void signals_no_pipe(void);
+/** The session that signals act on; NULL before it is destroyed. */
+void signals_watch(struct plumb_session *s);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line that shows what `attach` sees while it runs. Layer cli. It is drawn with "return" and "erase to the end"
+ * only, and kept one column off the edge, where terminals differ in when they wrap. */
+#include "status_line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "term.h"
+
+#define RETURN_AND_ERASE "\r\033[K"
+
+struct text {
+	char *buf;
+	size_t len, size;
+	int cols, width;
+};
+
+/* One character: @p len bytes, @p cols columns; false if it does not fit. */
+static bool put(struct text *t, const char *s, size_t len, int cols)
+{
+	if (t->cols + cols > t->width || t->len + len >= t->size)
+		return false;
+	memcpy(t->buf + t->len, s, len);
+	t->len += len;
+	t->cols += cols;
+	t->buf[t->len] = '\0';
+	return true;
+}
+
+/* Text from the program: controls, and whatever is not UTF-8, become '?'. Others than ASCII count as two columns: too
+ * wide is harmless, too narrow breaks the line. */
+static void put_name(struct text *t, const char *s, bool utf8)
+{
+	for (size_t len; *s; s += len) {
+		unsigned char c = (unsigned char)*s;
+		size_t want = c < 0x80		      ? 1
+			      : c >= 0xc2 && c < 0xe0 ? 2
+			      : (c & 0xf0) == 0xe0    ? 3
+			      : c >= 0xf0 && c < 0xf5 ? 4
+						      : 0;
+		bool ok = want > 0 && (want == 1 ? c >= ' ' && c != 0x7f : utf8);
+
+		for (len = 1; len < 4 && ((unsigned char)s[len] & 0xc0) == 0x80;)
+			len++;
+		/* C2 80 to C2 9F are controls, too; E2 80 and E2 81 hold what hides and turns text. */
+		ok = ok && len == want && !(c == 0xc2 && (unsigned char)s[1] < 0xa0) &&
+		     !(c == 0xe2 && ((unsigned char)s[1] == 0x80 || (unsigned char)s[1] == 0x81));
+		if (!put(t, ok ? s : "?", ok ? len : 1, ok && len > 1 ? 2 : 1))
+			return;
+	}
+}
+
+static void put_plain(struct text *t, const char *s)
+{
+	while (*s && put(t, s, 1, 1))
+		s++;
+}
+
+static const char *grouped(uint64_t n, char *buf, size_t size)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+	size_t at = 0;
+
+	for (int i = 0; i < len && at + 2 < size; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+	return buf;
+}
+
+size_t status_line_text(const struct plumb_status *st, int width, bool utf8, char *buf, size_t size)
+{
+	struct text t = {.buf = buf, .size = size, .width = width};
+	char head[160], samples[40];
+
+	buf[0] = '\0';
+	snprintf(head, sizeof head, "%.1f s  %s samples  %" PRIu64 " thread%s", (double)st->elapsed_ns / 1e9,
+		 grouped(st->samples, samples, sizeof samples), st->threads, st->threads == 1 ? "" : "s");
+	put_plain(&t, head);
+	if (st->hottest && *st->hottest) {
+		snprintf(head, sizeof head, "  %.0f %% ", st->hottest_share * 100);
+		put_plain(&t, head);
+		put_name(&t, st->hottest, utf8);
+	}
+	if (t.cols + 16 <= width)
+		put_plain(&t, "  (Ctrl-C ends)");
+	return t.len;
+}
+
+/* A status line that cannot be written is no failure. */
+static void write_all(const char *s, size_t len)
+{
+	ssize_t done = write(STDERR_FILENO, s, len);
+
+	(void)done;
+}
+
+void status_line_draw(const struct plumb_status *st)
+{
+	char line[2048] = RETURN_AND_ERASE;
+	size_t at = strlen(line);
+
+	at += status_line_text(st, term_width(STDERR_FILENO) - 1, term_is_utf8(), line + at, sizeof line - at);
+	write_all(line, at);
+}
+
+void status_line_erase(void)
+{
+	write_all(RETURN_AND_ERASE, sizeof RETURN_AND_ERASE - 1);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line that shows what `attach` sees while it runs. */
+#ifndef STATUS_LINE_H
+#define STATUS_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <plumb/plumb.h>
+
+/** Text of at most @p width columns; returns its length. */
+size_t status_line_text(const struct plumb_status *st, int width, bool utf8, char *buf, size_t size);
+/** Draw over the line of before, on stderr. */
+void status_line_draw(const struct plumb_status *st);
+void status_line_erase(void);
+
+#endif

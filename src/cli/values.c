@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of options, from text. Layer cli; pure, except that word lists allocate. */
+#include "values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NS_PER_S 1e9
+/* Ten years: more is a typing error. */
+#define MAX_SECONDS (10 * 366 * 86400.0)
+
+/* strtod() without what nobody means here: signs, blanks, nan, infinity, hexadecimal. */
+static bool number(const char **s, double *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**s) && **s != '.')
+		return false;
+	if ((*s)[0] == '0' && ((*s)[1] == 'x' || (*s)[1] == 'X'))
+		return false;
+	*ret = strtod(*s, &end);
+	if (end == *s || !isfinite(*ret))
+		return false;
+	*s = end;
+	return true;
+}
+
+/* Length of the unit at @p s and its seconds; 0 if there is none. */
+static size_t time_unit(const char *s, double *ret)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {{"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		size_t len = strlen(units[i].name);
+
+		if (strncmp(s, units[i].name, len) == 0) {
+			*ret = units[i].seconds;
+			return len;
+		}
+	}
+	return 0;
+}
+
+bool value_duration(const char *s, uint64_t *ret_ns)
+{
+	double total = 0, n, unit = 1;
+	size_t len;
+	bool first = true;
+
+	do {
+		if (!number(&s, &n))
+			return false;
+		len = time_unit(s, &unit);
+		if (len == 0 && !(first && *s == '\0'))
+			return false; /* only a single number may go without a unit */
+		s += len;
+		total += n * unit;
+		first = false;
+	} while (*s);
+	if (total > MAX_SECONDS || total * NS_PER_S < 1)
+		return false;
+	*ret_ns = (uint64_t)(total * NS_PER_S + 0.5);
+	return true;
+}
+
+bool value_rate(const char *s, double *ret_hz)
+{
+	double hz;
+
+	if (strcasecmp(s, "max") == 0) {
+		*ret_hz = 0;
+		return true;
+	}
+	if (!number(&s, &hz))
+		return false;
+	if (*s == 'k' || *s == 'K' || *s == 'm' || *s == 'M')
+		hz *= tolower((unsigned char)*s++) == 'k' ? 1e3 : 1e6;
+	if (strcasecmp(s, "hz") != 0 && strcasecmp(s, "/s") != 0 && *s)
+		return false;
+	if (hz < VALUE_RATE_MIN || hz > VALUE_RATE_MAX)
+		return false;
+	*ret_hz = hz;
+	return true;
+}
+
+bool value_u64(const char *s, uint64_t *ret)
+{
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+	unsigned long long v;
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoull(s, &end, hex ? 16 : 10);
+	if (errno || *end || end == s + (hex ? 1 : 0))
+		return false;
+	*ret = v;
+	return true;
+}
+
+bool value_int(const char *s, int min, int max, int *ret)
+{
+	uint64_t v;
+
+	if (!value_u64(s, &v) || v > (uint64_t)max || (int)v < min)
+		return false;
+	*ret = (int)v;
+	return true;
+}
+
+bool value_pid(const char *s, int *ret)
+{
+	return value_int(s, 1, INT_MAX, ret);
+}
+
+int value_word(const char *s, const char *const *words)
+{
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(s, words[i]) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static bool add_word(struct word_list *l, const char *s, size_t len)
+{
+	char **words = realloc(l->words, (l->count + 1) * sizeof *words);
+
+	if (!words)
+		return false;
+	l->words = words;
+	words[l->count] = strndup(s, len);
+	return words[l->count] && ++l->count;
+}
+
+bool word_list_add(struct word_list *l, const char *s)
+{
+	size_t before = l->count;
+
+	for (; *s; s += *s == ',') {
+		size_t len = strcspn(s, ",");
+
+		if (len > 0 && !add_word(l, s, len))
+			return false;
+		s += len;
+	}
+	return l->count > before;
+}
+
+void word_list_free(struct word_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		free(l->words[i]);
+	free(l->words);
+	*l = (struct word_list){0};
+}

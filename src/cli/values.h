@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of options, from text. All refuse what they do not understand whole. */
+#ifndef VALUES_H
+#define VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** "10", "0.5", "10s", "500ms", "2m", "1h30m" -> nanoseconds, more than 0. */
+bool value_duration(const char *s, uint64_t *ret_ns);
+/** "1000", "1k", "2.5khz", "100hz", "max" (0) -> per second; VALUE_RATE_MIN to VALUE_RATE_MAX. */
+bool value_rate(const char *s, double *ret_hz);
+#define VALUE_RATE_MIN 0.01
+#define VALUE_RATE_MAX 1e6
+/** Decimal or 0x hexadecimal. */
+bool value_u64(const char *s, uint64_t *ret);
+/** Process id. */
+bool value_pid(const char *s, int *ret);
+/** @p min to @p max. */
+bool value_int(const char *s, int min, int max, int *ret);
+/** Position of @p s in @p words (ends with NULL), -1 if it is none of them. */
+int value_word(const char *s, const char *const *words);
+
+/** Growing list of words. */
+struct word_list {
+	char **words;
+	size_t count;
+};
+/** Add the parts of @p s between commas, without those that are empty; false without memory or if all are empty. */
+bool word_list_add(struct word_list *l, const char *s);
+void word_list_free(struct word_list *l);
+
+#endif
