@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measure plumb beside py-spy, austin and CPython's own sampler, in one go on the same programs; print a table with ratios and
+write all figures as JSON. `./dev bench` calls it. What cannot be had is named at the end."""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import sys
+
+import measures
+from harness import interpreters
+from harness.target import Places
+from samplers import Austin, Plumb, PySpy, Tachyon
+
+class Table:
+    """Rows of (what, who, value); the ratio is to plumb's value of the same row."""
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, python, what, values, goal="", digits=1):
+        ours = next((v for name, v in values.items() if name.startswith("plumb")), None)
+        for name, value in values.items():
+            ratio = "" if name.startswith("plumb") or not ours else "%.1f x" % (value / ours)
+            self.rows.append((str(python), what, name, "%.*f" % (digits, value), ratio, goal if name.startswith("plumb") else ""))
+
+    def markdown(self):
+        head = ("Python", "what", "sampler", "value", "to plumb's", "goal")
+        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in self.rows])
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.places = Places()
+        self.results = {"machine": machine()}
+        self.table = Table()
+        self.absent = []
+
+    def samplers(self, python):
+        """plumb first, then every peer that works on that interpreter."""
+        peers = pathlib.Path(self.options.peers) if self.options.peers else None
+        found = [Plumb(self.options.plumb)]
+        if peers and (peers / "py-spy").exists():
+            found += [PySpy(str(peers / "py-spy"), "--nonblocking"), PySpy(str(peers / "py-spy"))]
+        else:
+            self.absent.append("py-spy because it is not installed")
+        if peers and (peers / "austin").exists():
+            found.append(Austin(str(peers / "austin"), python.root))
+        else:
+            self.absent.append("austin because it is not installed")
+        if python.minor == (3, 15):
+            found.append(Tachyon(python))
+        working = [sampler for sampler in found if sampler.works_on(python) and self.tried(sampler, python)]
+        for sampler in found:
+            if sampler not in working:
+                sampler.close()
+        return working
+
+    def tried(self, sampler, python):
+        """Whether it takes stacks at all here."""
+        with measures.busy(self.places, python, 10) as target:
+            try:
+                sampler.run(target.pid, 100, 1)
+            except (RuntimeError, OSError) as error:
+                self.absent.append("%s on %s because %s" % (sampler.name, python, " ".join(str(error).split())[:120]))
+                return False
+        return True
+
+    def compare(self, python):
+        rounds, results, add = self.options.rounds, self.results.setdefault(str(python), {}), self.table.add
+        samplers = self.samplers(python)
+        plumb = samplers[0]
+        results["per_stack"] = costs = measures.per_stack(self.places, python, samplers, rounds)
+        for case, values in costs.items():
+            goal = {"depth 10, max": "<= 5", "depth 100, max": "<= 7"}.get(case, "")
+            add(python, "us of CPU per stack, " + case, {n: v["us_per_stack"] for n, v in values.items()}, goal)
+        add(python, "stacks per second, depth 10, max", {n: v["stacks_per_s"] for n, v in costs["depth 10, max"].items()}, ">= 150000", 0)
+        add(python, "peak memory, MB", {n: v["rss_bytes"] / 1e6 for n, v in costs["depth 100, max"].items()}, "< 6")
+        results["threads"] = threads = measures.rounds_of_threads(self.places, python, [plumb])
+        add(python, "a round over 200 threads, ms", {n: v["wall_ms"] for n, v in threads.items()}, "<= 0.4", 2)
+        self.slowdowns(python, samplers, results)
+        results["first_sample_ms"] = first = measures.first_sample(self.places, python, plumb, 10)
+        looks = measures.one_look(self.places, python, samplers[1:], 5)
+        results["one_look_ms"] = looks
+        add(python, "attach to first sample (peers: one look), ms", {plumb.name: first, **looks}, "<= 20")
+        if self.options.minute:
+            results["minute_bytes"] = sizes = measures.bytes_of_a_minute(self.places, python, [s for s in samplers if "py-spy" not in s.name])
+            add(python, "a minute at 1 kHz, depth 100, MB", {n: v / 1e6 for n, v in sizes.items()}, "<= 0.1", 3)
+        for sampler in samplers:
+            sampler.close()
+
+    def slowdowns(self, python, samplers, results):
+        never = Plumb(self.options.plumb, "--never-stop")
+        for kind in ("loop", "calls"):
+            values = measures.slowdown(self.places, python, [never, *samplers], 1000, 3 * self.options.rounds, kind=kind)
+            results["slowdown, " + kind] = values
+            percent = {name: 100 * value for name, value in values.items()}
+            for name, value in percent.items():
+                goal = {"plumb --never-stop": "<= 1", "plumb": "<= 3"}.get(name, "")
+                self.table.rows.append((str(python), "slowdown at 1 kHz, %s, %%" % kind, name, "%+.1f" % value, "", goal))
+        never.close()
+
+    def run(self):
+        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors]
+        for python in pythons:
+            if python.missing:
+                self.absent.append("Python %s because %s" % (python, python.missing))
+            else:
+                self.compare(python)
+        self.places.remove()
+        self.results["not run"] = sorted(set(self.absent))
+
+
+def machine():
+    with open("/proc/cpuinfo") as f:
+        names = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
+    return {"processor": names[0] if names else platform.machine(), "cores": os.cpu_count(), "kernel": platform.release(),
+            "load": os.getloadavg()[0]}
+
+
+def minor(text):
+    major, _, number = text.partition(".")
+    return int(major), int(number)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plumb", default=os.environ.get("PLUMB_BIN", "build/plumb"))
+    parser.add_argument("--peers", help="directory with py-spy and austin")
+    parser.add_argument("--minors", type=lambda text: [minor(part) for part in text.split(",")], default=[(3, 14), (3, 15)],
+                        help="releases to measure, such as 3.14,3.15")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--no-minute", dest="minute", action="store_false", help="leave out the recordings of a minute")
+    parser.add_argument("--json", default="build/bench.json")
+    options = parser.parse_args()
+    options.plumb = os.path.abspath(options.plumb)
+    bench = Bench(options)
+    bench.run()
+    print(bench.table.markdown())
+    for line in bench.results["not run"]:
+        print("not run: " + line)
+    with open(options.json, "w", encoding="utf-8") as f:
+        json.dump(bench.results, f, indent=1)
+        f.write("\n")
+    print("all figures: " + options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

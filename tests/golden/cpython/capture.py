@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Run target.py under an interpreter, let capture_image look at it, compare with what Python says of itself.
+
+    capture.py CAPTURE_IMAGE PYTHON WORK[,WORK...] [--image FILE] [--text FILE] [--root DIR] [--depth N]
+
+--root: the interpreter is inside this system root (run with chroot). Exit status 0: the stacks agree.
+"""
+import argparse
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORDS = ("runtime", "runtime_size", "version", "code_type", "name")
+SYMBOLS = {"_PyRuntime": "runtime", "Py_Version": "version", "PyCode_Type": "code_type"}
+
+
+def symbols(path):
+    """{name: (value, size)} of the dynamic symbols we know."""
+    out = subprocess.run(["readelf", "-W", "--dyn-syms", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = {}
+    for line in out.splitlines():
+        part = line.split()
+        if len(part) >= 8 and part[7].split("@")[0] in SYMBOLS and part[6] != "UND":
+            found[part[7].split("@")[0]] = int(part[1], 16), int(part[2], 0)
+    return found
+
+
+def first_load(path):
+    out = subprocess.run(["readelf", "-W", "-h", "-l", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if re.search(r"Type:\s+EXEC", out):
+        return None
+    return int(re.search(r"LOAD\s+\S+\s+(0x\w+)", out).group(1), 16) & ~4095
+
+
+def facts_of(pid, root):
+    with open("/proc/%d/maps" % pid) as f:
+        maps = [line.split(None, 5) for line in f]
+    for m in maps:
+        path = m[5].strip() if len(m) > 5 else ""
+        if "python" not in path or not path.startswith("/"):
+            continue
+        path = path if not root or path.startswith(root) else root + path
+        found = symbols(path)
+        if "_PyRuntime" not in found:
+            continue
+        start = first_load(path)
+        bias = 0 if start is None else int(m[0].split("-")[0], 16) - start
+        facts = ["%s=%x" % (SYMBOLS[n], v + bias) for n, (v, _) in found.items()]
+        facts.append("runtime_size=%x" % found["_PyRuntime"][1])
+        version = re.search(r"python(\d)\.(\d+)", path)
+        return facts + (["name=%x" % (int(version.group(1)) << 16 | int(version.group(2)) << 8)] if version else [])
+    sys.exit("no _PyRuntime in pid %d" % pid)
+
+
+def compact(path, prefix, facts):
+    """Rewrite an image with every byte once, in as few ranges as there are gaps, and without the place of installation. The
+    facts go to address 16, where no process has anything: five words, see image_facts in stacks.h."""
+    with open(path, "rb") as f:
+        data = f.read()
+    known, at = {}, 7
+    while at < len(data):
+        addr, length = struct.unpack_from("<QI", data, at)
+        for i in range(length):
+            known.setdefault(addr + i, data[at + 12 + i])
+        at += 12 + length
+    out, last = [], None
+    for addr in sorted(known):
+        if addr - 1 != last:
+            out.append((addr, bytearray()))
+        out[-1][1].append(known[addr])
+        last = addr
+    words = dict(f.split("=") for f in facts)
+    out.insert(0, (16, struct.pack("<5Q", *(int(words.get(n, "0"), 16) for n in WORDS))))
+    hidden = prefix.encode()
+    neutral = b"/opt/python".ljust(len(hidden), b"_")[:len(hidden)]
+    with open(path, "wb") as f:
+        f.write(data[:7] + b"".join(struct.pack("<QI", a, len(b)) + bytes(b).replace(hidden, neutral) for a, b in out))
+
+
+def parse(text):
+    """{thread: [[name, line], ...]} of the frames that Python would show too."""
+    result, frames = {}, None
+    for line in text.splitlines():
+        thread = re.match(r"  thread (.*?)(?: native)?(?: gil)?(?: exception)? frames=\d+$", line)
+        if thread:
+            frames = result.setdefault(thread.group(1), [])
+        elif line.startswith("    ") and "<shim>" not in line and not line.endswith(" hidden"):
+            frame = re.match(r"    (.*) (.*?):(\d+):-?\d+-\d+:-?\d+ first=", line)
+            frames.append([frame.group(1).split(".")[-1], int(frame.group(3))] if frame else [line, 0])
+    return result
+
+
+def main():
+    p = argparse.ArgumentParser()
+    for name in ("capture_image", "python", "work"):
+        p.add_argument(name)
+    for name in ("--image", "--text", "--root", "--depth", "--drop-facts"):
+        p.add_argument(name)
+    a = p.parse_args()
+    target, command = "/tmp/target.py", ["chroot", a.root, a.python] if a.root else [a.python]
+    with open(os.path.join(HERE, "target.py")) as f, open((a.root or "") + target, "w") as g:
+        g.write(f.read())
+    args = ["-I", "-S", "-B", "-X", "utf8", target, a.work] + ([a.depth] if a.depth else [])
+    with subprocess.Popen(command + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        expected = json.loads(child.stdout.readline())
+        assert child.stdout.readline() == "ready\n"
+        facts = [f for f in facts_of(child.pid, a.root) if f.split("=")[0] not in (a.drop_facts or "").split(",")]
+        text = subprocess.run([a.capture_image, str(child.pid), a.image or "-"] + facts, stdout=subprocess.PIPE,
+                              text=True, check=True).stdout
+        child.stdin.close()
+    if a.image:
+        compact(a.image, os.path.dirname(os.path.dirname(a.python)), facts)
+    if a.text:
+        with open(a.text, "w") as f:
+            f.write(text)
+    seen = parse(text)
+    wrong = 0
+    for name, frames in expected.items():
+        if seen.get(name) != (frames if len(frames) <= 200 else frames[:200]):
+            if len(frames) <= 200 or seen.get(name) != frames[:len(seen.get(name) or [])]:
+                print("%s: thread %s\n  python: %s\n  ours:   %s" % (a.python, name, frames[:20], (seen.get(name) or [])[:20]))
+                wrong += 1
+    if not a.text:
+        print(text, end="")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

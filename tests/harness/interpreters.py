@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which Python interpreters this machine has.
+
+An interpreter is found in pyenv's versions/, on PATH, as Debian's own, as Debian's shared library (started by a small
+program of ours), or in the directory with Debian unstable that `./dev setup` makes. Each is asked for its version; one
+that does not answer is not used. A minor release nobody offers stays in the list as missing, with the reason, so that
+its tests are shown as skipped and the closing lines of the run name it.
+"""
+import dataclasses
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MINORS = [(3, n) for n in range(8, 16)]
+HERE = pathlib.Path(__file__).resolve().parent
+TARGETS = HERE.parent / "targets"
+
+_ASK = (
+    "import sys,sysconfig;"
+    "print('%d.%d.%d' % sys.version_info[:3], sys.implementation.name, sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
+)
+
+
+def cache():
+    """The directory where ./dev keeps what is slow to make."""
+    given = os.environ.get("PLUMB_DEV_CACHE")
+    if given:
+        return pathlib.Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(base) / "plumb-dev"
+
+
+@dataclasses.dataclass(frozen=True)
+class Interpreter:
+    name: str  # "3.11.7", "3.11.2-debian", "3.15.2-sid"; a missing one is "3.9"
+    version: tuple  # (3, 11, 7)
+    command: tuple  # what to put before the script
+    root: str = ""  # directory the process has as its root; "" for ours
+    missing: str = ""  # why it is not there; "" if it is
+
+    @property
+    def minor(self):
+        return self.version[:2]
+
+    def __str__(self):
+        return self.name
+
+
+def _ask(command):
+    """(version, is an ordinary CPython) or None."""
+    try:
+        answer = subprocess.run(
+            [*command, "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd="/"
+        )
+        version, implementation, free_threaded = answer.stdout.split()
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    if implementation != "cpython" or free_threaded != "0":
+        return None  # free-threaded builds have layouts of their own and are not supported yet
+    return tuple(int(part) for part in version.split("."))
+
+
+def _pyenv():
+    roots = [os.environ.get("PYENV_ROOT", ""), os.path.expanduser("~/.pyenv")]
+    found = []
+    for root in dict.fromkeys(r for r in roots if r):
+        for path in glob.glob(os.path.join(root, "versions", "3.*", "bin", "python3")):
+            if re.fullmatch(r"3\.\d+\.\d+", path.split(os.sep)[-3]):
+                found.append(path)
+    return found
+
+
+def _on_path(minor):
+    name = "python%d.%d" % minor
+    found = []
+    for directory in os.environ.get("PATH", "").split(os.pathsep):
+        path = os.path.join(directory, name)
+        # pyenv's shims are scripts that stand for versions/, which is looked through itself.
+        if os.access(path, os.X_OK) and "shims" not in path.split(os.sep):
+            found.append(path)
+    return found
+
+
+def _chroot_command(root):
+    """How a program is started with another root directory, or None if this user may not."""
+    ways = [["chroot", root]] if os.geteuid() == 0 else [["unshare", "--map-root-user", "--root=" + root]]
+    for way in ways:
+        program = shutil.which(way[0], path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+        if program and subprocess.run([program, *way[1:], "/bin/true"], capture_output=True).returncode == 0:
+            return [program, *way[1:]]
+    return None
+
+
+def _shared_library(builds):
+    """A program that only loads libpython and runs it: what an application that embeds Python looks like."""
+    libraries = sorted(glob.glob("/usr/lib/*/libpython3.*.so.1.0"))
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not libraries or not compiler:
+        return []
+    program = builds / "embed"
+    subprocess.run([compiler, "-O1", "-o", str(program), str(HERE / "embed.c"), "-ldl"], check=True)
+    return [(str(program), library) for library in libraries]
+
+
+def _candidates(builds):
+    """(suffix of the name, command, root) for everything that may be an interpreter."""
+    for path in _pyenv():
+        yield "", (path,), ""
+    for minor in MINORS:
+        for path in _on_path(minor):
+            yield ("-debian" if path.startswith("/usr/bin/") else ""), (path,), ""
+    for command in _shared_library(builds):
+        yield "-shared", command, ""
+    root = str(cache() / "sid")
+    if os.path.isdir(root):
+        chroot = _chroot_command(root)
+        for path in sorted(glob.glob(root + "/usr/bin/python3.[0-9]*")):
+            if chroot and re.fullmatch(r"python3\.\d+", os.path.basename(path)):
+                yield "-sid", (*chroot, path[len(root) :]), root
+
+
+def _why_missing(minor):
+    reason = cache() / "sid.because"
+    if minor >= (3, 13) and reason.exists():
+        return reason.read_text().strip()
+    if minor >= (3, 13) and (cache() / "sid").is_dir() and not _chroot_command(str(cache() / "sid")):
+        return "Debian unstable's Python needs chroot, which this user may not"
+    return "no Python %d.%d under pyenv's versions/, on PATH, or from Debian" % minor
+
+
+_builds = []  # the temporary directory lives as long as this process
+
+
+def discover():
+    """Every interpreter, oldest first; for a minor release without any, one entry with `missing` set."""
+    _builds.append(tempfile.TemporaryDirectory(prefix="plumb-embed-"))
+    found, seen = [], set()
+    for suffix, command, root in _candidates(pathlib.Path(_builds[-1].name)):
+        identity = (root, os.path.realpath(command[-1]), suffix == "-shared")
+        if identity in seen:
+            continue
+        seen.add(identity)
+        version = _ask(command)
+        if version and version[:2] in MINORS:
+            found.append(Interpreter("%d.%d.%d" % version + suffix, version, tuple(command), root))
+    for minor in MINORS:
+        if not any(python.minor == minor for python in found):
+            found.append(Interpreter("%d.%d" % minor, minor, (), missing=_why_missing(minor)))
+    return sorted(found, key=lambda python: (python.version[:2], python.name))
+
+
+def one_per_minor(pythons):
+    """The interpreters for the long tests: one of each minor release, an unstripped one where there is a choice."""
+    chosen = {}
+    for python in pythons:
+        kept = chosen.get(python.minor)
+        if kept is None or kept.missing or ("-" in kept.name and "-" not in python.name):
+            chosen[python.minor] = python
+    return [chosen[minor] for minor in sorted(chosen)]
+
+
+def main():
+    pythons = discover()
+    for python in pythons:
+        if not python.missing:
+            print("%-16s %s" % (python.name, " ".join(python.command)))
+    for python in pythons:
+        if python.missing:
+            print("not there: %s because %s" % (python.name, python.missing))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

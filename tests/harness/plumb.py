@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the plumb binary."""
+import contextlib
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+from harness.report import Profile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PATIENCE = 60
+
+# What a sanitizer writes. It fails any test, whatever the test looks at.
+_SANITIZER = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:).*")
+
+
+@dataclasses.dataclass
+class Result:
+    status: int
+    stdout: str
+    stderr: str
+
+    def __str__(self):
+        return "status %d\nstdout: %s\nstderr: %s" % (self.status, self.stdout, self.stderr)
+
+
+class Plumb:
+    """The binary, with a directory for its recordings."""
+
+    def __init__(self, directory):
+        self.binary = os.environ.get("PLUMB_BIN") or str(TOP / "build" / "plumb")
+        self.directory = pathlib.Path(directory)
+        self.sanitized = "asan" in pathlib.Path(self.binary).parent.name
+        self._count = 0
+
+    def path(self, suffix=".plumb"):
+        """A new name for a recording or another output."""
+        self._count += 1
+        return self.directory / ("%d%s" % (self._count, suffix))
+
+    def start(self, *arguments, before=(), **popen):
+        """A running plumb, as a Popen; the caller waits for it."""
+        popen.setdefault("stdin", subprocess.DEVNULL)
+        popen.setdefault("cwd", self.directory)
+        return subprocess.Popen([*before, self.binary, *map(str, arguments)], **popen)
+
+    def __call__(self, *arguments, timeout=PATIENCE, **popen):
+        """Run to the end."""
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        process = self.start(*arguments, **popen)
+        return finish(process, timeout)
+
+    def report(self, recording, *options):
+        """The recording as a Profile, read through `report --json` with everything in it."""
+        result = self("report", "--json", "--idle", *options, recording)
+        assert result.status == 0, "report failed: %s" % result
+        return Profile(result.stdout)
+
+    def attach(self, pid, *options, timeout=PATIENCE):
+        """Attach, record until the end, and read the recording: (Result, Profile)."""
+        recording = self.path()
+        result = self("attach", "-o", recording, *options, pid, timeout=timeout)
+        assert result.status == 0, "attach failed: %s" % result
+        return result, self.report(recording)
+
+
+def finish(process, timeout=PATIENCE):
+    """Wait for a plumb started with pipes."""
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        stdout, stderr = process.communicate()
+        raise AssertionError("plumb did not end within %g s; stderr: %s" % (timeout, (stderr or b"").decode(errors="replace")))
+    result = Result(process.returncode, (stdout or b"").decode(errors="replace"), (stderr or b"").decode(errors="replace"))
+    found = _SANITIZER.search(result.stderr)
+    assert not found, "sanitizer: %s" % result
+    assert result.status not in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS), "plumb crashed: %s" % result
+    return result
+
+
+@contextlib.contextmanager
+def running(process):
+    """Never leave a plumb behind."""
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream and not stream.closed:
+                stream.close()

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is wrong, the user reads one clear sentence and gets the right status."""
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from harness.plumb import Plumb, finish
+from harness.target import started
+
+OWN_FAILURE = 125
+
+
+def sentence(result, *words, status=OWN_FAILURE):
+    """One sentence (a second line may hold a hint), no program output, the status of plumb's own failures."""
+    assert result.status == status, result
+    assert result.stdout == "", result
+    lines = result.stderr.splitlines()
+    assert lines and lines[0].startswith("plumb: ") and len(lines) <= 2, result
+    for word in words:
+        assert word.lower() in result.stderr.lower(), "%r is not mentioned: %s" % (word, result)
+
+
+def free_pid():
+    """A process id that nobody has."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return child.pid
+
+
+# Processes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.smoke
+def test_no_such_process(plumb):
+    pid = free_pid()
+    sentence(plumb("attach", pid), str(pid), "process")
+
+
+@pytest.mark.parametrize("pid", ["", "x12", "-3", "0", "99999999999999999999", "12.5", "1e3"])
+def test_what_is_no_process_id(plumb, pid):
+    result = plumb("attach", pid) if not pid.startswith("-") else plumb("attach", "--", pid)
+    sentence(result, "process" if pid in ("0",) else pid)
+
+
+def test_no_process_given(plumb):
+    sentence(plumb("attach"))
+
+
+@pytest.mark.smoke
+def test_a_process_that_is_no_python_is_called_what_it_is(plumb):
+    other = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        sentence(plumb("attach", other.pid), "cat", "Python")
+    finally:
+        other.communicate()
+
+
+def test_a_kernel_thread_is_no_python(plumb):
+    if "kthreadd" not in pathlib.Path("/proc/2/comm").read_text():
+        pytest.skip("process 2 is no kernel thread here")
+    result = plumb("attach", "2")
+    assert result.status == OWN_FAILURE and result.stderr.startswith("plumb: "), result
+
+
+def test_a_thread_is_not_a_process(plumb, target, any_python):
+    with target(any_python, "threads.py") as running:
+        tid = max(int(t) for t in os.listdir("/proc/%d/task" % running.pid))
+        sentence(plumb("attach", tid), str(tid), str(running.pid))
+
+
+def test_a_process_of_somebody_else_says_which_permission(plumb, target, any_python):
+    if os.geteuid() != 0:
+        sentence(plumb("attach", "1"), "permi")
+        return
+    # Another user must be able to execute the binary: a copy in a place that is open to all.
+    place = pathlib.Path("/tmp/plumb-%d-for-all" % os.getpid())
+    shutil.copy(plumb.binary, place)
+    place.chmod(0o755)
+    try:
+        with target(any_python, "calls.py") as running:
+            result = finish(subprocess.Popen(
+                [str(place), "attach", str(running.pid)], cwd="/tmp", user="nobody", group="nogroup", extra_groups=[],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        sentence(result, "belongs to user", "root")
+    finally:
+        place.unlink()
+
+
+def test_a_user_may_profile_processes_of_his_own(plumb, any_python):
+    """Without privileges: same user, no capability."""
+    if os.geteuid() != 0:
+        pytest.skip("every other test shows this already, not being root")
+    place = pathlib.Path("/tmp/plumb-%d-unprivileged" % os.getpid())
+    place.mkdir()
+    try:
+        shutil.copy(plumb.binary, place / "plumb")
+        os.chmod(place / "plumb", 0o755)
+        os.chmod(place, 0o777)
+        code = "import time\nend = time.time() + 1\ndef spin():\n    return sum(range(1000))\nwhile time.time() < end:\n    spin()\n"
+        result = finish(subprocess.Popen(
+            [place / "plumb", "run", "-o", place / "x.plumb", "--", "/usr/bin/python3", "-c", code], cwd=place, user="nobody",
+            group="nogroup", extra_groups=[], env={"PATH": "/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        assert result.status == 0 and "spin" in result.stderr, result
+    finally:
+        shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("script", ["", "raise SystemExit(5)", "import os; os._exit(5)", "import os; os.abort()"])
+def test_programs_too_short_to_sample(plumb, any_python, script):
+    result = plumb("run", "--", *any_python.command, "-c", script)
+    assert result.status == (128 + signal.SIGABRT if "abort" in script else 5 if script else 0), result
+    assert "Traceback" not in result.stderr, result
+
+
+# Options --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "x", "1e99", "", "1q", "nan", "inf"])
+def test_bad_rates(plumb, rate):
+    sentence(plumb("run", "--rate=" + rate, "--", "true"), "rate")
+
+
+@pytest.mark.parametrize("rate", ["1", "0.5", "100", "1khz", "2k", "10000", "max", "250hz"])
+def test_good_rates(plumb, any_python, rate):
+    result = plumb("run", "-r", rate, "-o", plumb.path(), "--", *any_python.command, "-c", "pass")
+    assert result.status == 0, result
+
+
+@pytest.mark.parametrize("duration", ["-1", "x", "", "nan"])
+def test_bad_durations(plumb, duration):
+    sentence(plumb("run", "--duration=" + duration, "--", "true"), "duration")
+
+
+@pytest.mark.parametrize("option, nearest", [
+    ("--rtae", "--rate"), ("--outptu", "--output"), ("--nver-stop", "--never-stop"), ("--durtion", "--duration"),
+])
+def test_a_mistyped_option_gets_the_nearest(plumb, option, nearest):
+    sentence(plumb("run", option, "--", "true"), option, nearest)
+
+
+@pytest.mark.parametrize("option, ours", [
+    ("--nonblocking", "--never-stop"),  # py-spy
+    ("--gil", "--mode"),
+    ("--subprocesses", ""),
+    ("--native", ""),
+    ("--interval", "-r "),  # austin
+    ("--sleepless", "--mode"),
+    ("--exposure", "-d "),
+    ("--sampling-rate", "-r "),  # CPython's own
+    ("--blocking", "--always-stop"),
+])
+def test_names_that_other_profilers_use_are_known(plumb, option, ours):
+    sentence(plumb("attach", option, "1"), option, ours)
+
+
+def test_an_unknown_command_gets_the_nearest(plumb):
+    sentence(plumb("atach", "12"), "atach", "attach")
+
+
+@pytest.mark.parametrize("arguments", [["--mode", "memory"], ["--color", "blue"], ["--seed", "x"]])
+def test_values_that_make_no_sense(plumb, arguments):
+    sentence(plumb("run", *arguments, "--", "true"))
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory, places, ordinary_python):
+    plumb = Plumb(tmp_path_factory.mktemp("recording"))
+    path = plumb.path()
+    with started(places, ordinary_python, "exec_churn.py") as busy:
+        result = plumb("attach", "-d", "2.2", "-o", path, busy.pid)
+    assert result.status == 0, result
+    return path
+
+
+@pytest.mark.smoke
+def test_a_file_that_is_not_there(plumb):
+    sentence(plumb("report", "/no/such/file.plumb"), "/no/such/file.plumb")
+
+
+@pytest.mark.parametrize("content, words", [
+    (b"", ["empty"]),
+    (b"GIF89a" + bytes(1000), ["recording"]),
+    (b"\0" * 4096, ["recording"]),
+    (b"a;b;c 12\n" * 10, ["recording"]),
+], ids=["empty", "gif", "zeros", "text"])
+def test_a_file_that_is_no_recording(plumb, content, words):
+    path = plumb.path()
+    path.write_bytes(content)
+    sentence(plumb("report", path), str(path), *words)
+
+
+def test_a_directory_is_no_recording(plumb):
+    sentence(plumb("report", plumb.directory), str(plumb.directory))
+
+
+@pytest.mark.smoke
+@pytest.mark.timeout(120)
+def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recording):
+    data = recording.read_bytes()
+    whole = plumb.report(recording)
+    assert whole.complete
+    cut = plumb.path()
+    last = 0
+    lengths = [*range(0, min(len(data), 200), 23), *range(200, len(data), max(1, len(data) // 25)), len(data) - 1]
+    for length in lengths:
+        cut.write_bytes(data[:length])
+        result = plumb("report", "--json", cut)
+        assert result.status in (0, OWN_FAILURE), result
+        if result.status == 0:
+            profile = plumb.report(cut)
+            assert not profile.complete and last <= profile.samples <= whole.samples, (length, profile.samples)
+            last = profile.samples
+        else:
+            assert last == 0, "cut at %d of %d it does not open any more: %s" % (length, len(data), result)
+            sentence(result, str(cut))
+    assert last > 0
+
+
+def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
+    data = bytearray(recording.read_bytes())
+    whole = plumb.report(recording).samples
+    data[len(data) // 2] ^= 0x55
+    damaged = plumb.path()
+    damaged.write_bytes(data)
+    result = plumb("report", damaged)
+    assert result.status == 0 and "damaged" in (result.stdout + result.stderr), result
+    assert 0 < plumb.report(damaged).samples < whole
+
+
+@pytest.mark.parametrize("path, words", [
+    ("/no/such/directory/x.plumb", ["/no/such/directory/x.plumb"]),
+    ("/dev/full", ["/dev/full", "space"]),
+    ("/", ["/"]),
+])
+def test_an_output_that_cannot_be_written_is_told_before_the_program_starts(plumb, path, words):
+    sentence(plumb("run", "-o", path, "--", "echo", "started"), *words)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--markdown"], ["-f", "collapsed"]], ids=["text", "json", "markdown", "collapsed"])
+def test_a_full_disk_under_a_report_is_told(plumb, recording, options):
+    with open("/dev/full", "w") as full:
+        result = plumb("report", *options, recording, stdout=full)
+    sentence(result, "space")
+
+
+def test_closed_standard_output_is_told(plumb, recording):
+    result = plumb("report", recording, before=["sh", "-c", 'exec "$@" >&-', "sh"])
+    assert result.status == OWN_FAILURE and result.stderr.startswith("plumb: "), result
+
+
+def test_all_standard_streams_closed_break_nothing(plumb, places, any_python):
+    """Descriptors 0, 1 and 2 are free then; no file of ours may land on them and get the program's output."""
+    path = plumb.path()
+    script = os.path.join(places.directory(any_python.root)[1], "status.py")
+    result = plumb("run", "-o", path, "--", *any_python.command, script, "--exit", "0", before=["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"])
+    assert result.status == 0
+    assert plumb.report(path).complete
+
+
+def test_a_disk_that_gets_full_loses_nothing_of_the_report(plumb, places, any_python):
+    """The recording may not grow past 100 KB; everything generated in the program makes it grow."""
+    path = plumb.path()
+    script = os.path.join(places.directory(any_python.root)[1], "exec_churn.py")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    result = plumb("run", "-r", "5000", "-o", path, "--", *any_python.command, script, "--seconds", "4", preexec_fn=limit)
+    assert '"generations"' in result.stdout, result  # the program was not disturbed
+    assert result.status == OWN_FAILURE, result
+    assert path.name in result.stderr and "too large" in result.stderr.lower(), result
+    assert "between" in result.stderr, "the answer itself is not lost: %s" % result
+    kept = plumb.report(path)
+    assert not kept.complete and kept.samples > 0
+
+
+def test_several_mistakes_do_not_crash(plumb):
+    for arguments in (["report"], ["report", "a", "b"], ["run", "-o"], ["--", "x"], [""], ["help", "nonsense"], ["run", "--"],
+                      ["attach", "1", "2"], ["report", "--threads"], ["-r"], ["--json"]):
+        result = plumb(*arguments)
+        assert result.status == OWN_FAILURE and result.stderr.startswith("plumb: "), (arguments, result)
+    assert plumb(sys.argv[0] * 50).status == OWN_FAILURE

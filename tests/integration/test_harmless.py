@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The target is never left stopped or traced, never sees EINTR, gets all its signals, and outlives its profiler."""
+import os
+import random
+import select
+import signal
+import statistics
+import subprocess
+import time
+
+import pytest
+
+from harness.plumb import finish, running
+from harness.target import status, thread_ids, traces
+
+STOPS = ["--always-stop", "--never-stop", "-rmax", "-r1000"]
+
+
+def wait_until(condition, what, seconds=10):
+    """Poll without burning the processor; fail with `what`."""
+    deadline, idle = time.monotonic() + seconds, select.poll()
+    while not condition():
+        assert time.monotonic() < deadline, what
+        idle.poll(1)
+
+
+def state(pid):
+    return status(pid).get("State", "?")[0]
+
+
+@pytest.mark.smoke
+def test_attach_leaves_no_trace(plumb, target, python):
+    with target(python, "threads.py", count=True) as running_target:
+        before = thread_ids(running_target.pid)
+        plumb.attach(running_target.pid, "-d", "0.5")
+        assert thread_ids(running_target.pid) == before
+        assert traces(running_target.pid) == ""
+        running_target.wait_progress()
+    assert running_target.process.returncode == 0
+
+
+def wakeups(pid):
+    """How often each thread has gone to sleep of its own accord."""
+    return {tid: status(pid, tid)["voluntary_ctxt_switches"] for tid in thread_ids(pid)}
+
+
+def sleepers(pid, count):
+    """Wait until so many threads sleep and stay asleep; {thread: wakeups}."""
+    asleep = {}
+
+    def settled():
+        before = dict(asleep)
+        asleep.clear()
+        asleep.update(wakeups(pid))
+        return sum(before.get(tid) == number for tid, number in asleep.items()) >= count and len(before) > 0
+
+    for _ in range(20):  # the same for 20 looks in a row, of at least a millisecond each
+        wait_until(settled, "the threads do not go to sleep")
+    before = dict(asleep)
+    select.select([], [], [], 0.05)
+    return {tid: number for tid, number in wakeups(pid).items() if before[tid] == number}
+
+
+@pytest.mark.parametrize("option", STOPS)
+def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
+    with target(minor, "waiting.py") as waiting:
+        asleep = sleepers(waiting.pid, 3)  # main, the epoll without a time limit, the recv
+        plumb.attach(waiting.pid, "-d", "0.7", option)
+        now = wakeups(waiting.pid)
+        woken = [tid for tid, number in asleep.items() if now[tid] != number]
+        waiting.stop()
+        counts = waiting.result("waited")["counts"]
+    assert counts["epoll_wait"]["eintr"] == 0 and counts["recv"]["eintr"] == 0, counts
+    assert counts["epoll_wait"]["calls"] > 20, "the epoll with a time limit came round: %s" % counts
+    assert len(asleep) >= 3 and not woken, "a sleeping thread was woken"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_fifty_profilers_killed_at_random_moments(plumb, target, any_python):
+    """kill -9 of plumb while it stops the target all the time: the target runs on, the recording opens."""
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+    with target(any_python, "families.py", count=True) as victim:
+        for number in range(50):
+            recording = plumb.path()
+            # Every fifth lives for long enough to have written chunks that must not be lost.
+            lifetime = chance.uniform(1.2, 2.5) if number % 5 == 0 else chance.uniform(0.0, 0.3)
+            stopping = chance.choice(["--always-stop", "-rmax", "-r5000"])
+            with running(plumb.start("attach", "-o", recording, stopping, victim.pid, stderr=subprocess.DEVNULL)) as process:
+                began = time.monotonic()
+                waiter = os.pidfd_open(process.pid)
+                select.select([waiter], [], [], lifetime)
+                os.close(waiter)
+                lived = time.monotonic() - began
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+            wait_until(lambda: not traces(victim.pid), "seed %d, kill %d: %s" % (seed, number, traces(victim.pid)))
+            victim.wait_progress()
+            assert_opens(plumb, recording, lived, "seed %d, kill %d after %.3f s" % (seed, number, lived))
+    assert victim.process.returncode == 0
+
+
+def assert_opens(plumb, recording, lived, what):
+    """All but the last second is there."""
+    result = plumb("report", "--json", recording) if recording.exists() else None
+    if lived < 1.3 and (result is None or result.status != 0):
+        return  # no whole chunk yet; what is there was still read without a crash
+    assert result is not None and result.status == 0, "%s: %s" % (what, result)
+    profile = plumb.report(recording)
+    assert not profile.complete, what
+    assert profile.duration_s > lived - 1.5, "%s: only %.2f s recorded" % (what, profile.duration_s)
+
+
+def test_targets_killed_at_random_moments(plumb, target, any_python):
+    chance = random.Random(7)
+    for _ in range(15):
+        with target(any_python, "families.py") as victim:
+            recording = plumb.path()
+            process = plumb.start("attach", "-o", recording, "-rmax", victim.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            with running(process):
+                select.select([process.stderr], [], [], chance.uniform(0, 0.25))
+                victim.kill()
+                result = finish(process, timeout=10)
+            assert result.status in (0, 125), result
+            assert "plumb" in result.stderr or "samples" in result.stderr, result
+            if result.status == 0:
+                assert plumb.report(recording).samples > 0
+
+
+@pytest.mark.parametrize("option", STOPS)
+def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
+    with target(minor, "signals.py") as busy:
+        with running(plumb.start("attach", "-o", plumb.path(), option, busy.pid, stderr=subprocess.DEVNULL)) as process:
+            for number in range(1, 201):
+                os.kill(busy.pid, signal.SIGUSR1)
+                assert busy.result("ack")["number"] == number
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+        busy.stop()
+        told = busy.result("signals")
+    assert told["wrong"] == 0 and told["user"] == 200, told
+    # Python folds signals that arrive while a handler waits to run, so not every one of the timer's is a call.
+    assert told["timer"] > 0.3 * told["seconds"] * 1000, told
+
+
+@pytest.mark.parametrize("option", STOPS)
+def test_job_control_goes_on_working(plumb, target, any_python, option):
+    """A stop by SIGSTOP lasts until SIGCONT, however often plumb stops and continues the thread for itself."""
+    with target(any_python, "families.py", count=True) as job:
+        with running(plumb.start("attach", "-o", plumb.path(), option, job.pid, stderr=subprocess.DEVNULL)) as process:
+            for _ in range(5):
+                job.wait_progress()
+                os.kill(job.pid, signal.SIGSTOP)
+                wait_until(lambda: state(job.pid) in "Tt", "SIGSTOP does not stop it")
+                frozen = job.progress
+                select.select([], [], [], 0.1)  # a tenth of a second in which nothing may happen
+                assert job.progress - frozen <= 1, "it runs although it is stopped"
+                os.kill(job.pid, signal.SIGCONT)
+            job.wait_progress()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+        assert traces(job.pid) == ""
+        job.wait_progress()
+
+
+def test_a_stopped_target_can_be_attached_to_and_stays_stopped(plumb, target, any_python):
+    with target(any_python, "families.py", count=True) as job:
+        job.wait_progress()
+        os.kill(job.pid, signal.SIGSTOP)
+        wait_until(lambda: state(job.pid) == "T", "SIGSTOP does not stop it")
+        _, profile = plumb.attach(job.pid, "-d", "0.3")
+        assert profile.samples > 0
+        assert state(job.pid) == "T", status(job.pid)["State"]
+        os.kill(job.pid, signal.SIGCONT)
+        job.wait_progress()
+
+
+def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target, any_python, tmp_path):
+    """A debugger holds the process; reading its memory is still allowed."""
+    tracer = subprocess.run(["which", "strace"], capture_output=True, text=True).stdout.strip()
+    if not tracer:
+        pytest.skip("strace is not installed")
+    with target(any_python, "calls.py") as traced:
+        with running(subprocess.Popen([tracer, "-f", "-p", str(traced.pid), "-o", tmp_path / "strace"], stderr=subprocess.PIPE)) as other:
+            other.stderr.readline()  # "attached"
+            _, profile = plumb.attach(traced.pid, "-d", "0.4")
+            assert profile.samples > 0 and profile.quality["stopped"] == 0
+            other.terminate()
+            other.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("options, limit", [(["--never-stop"], 1.05), ([], 1.08)], ids=["never-stop", "default"])
+def test_fixed_work_takes_no_longer(plumb, target, any_python, options, limit):
+    """Rounds of equal work, with and without a sampler in turn. The limits leave room for a shared machine; what is really
+    reached is the benchmark's to measure."""
+    with target(any_python, "fixed_work.py", "--rounds", "1000000", "--work", "10000", count=True) as worker:
+        alone, sampled = [], []
+        for _ in range(8):
+            alone.append(pace(worker))
+            with running(plumb.start("attach", "-o", plumb.path(), *options, worker.pid, stderr=subprocess.DEVNULL)) as process:
+                worker.wait_progress(10)  # past the attach
+                sampled.append(pace(worker))
+                process.send_signal(signal.SIGINT)
+                process.wait(20)
+    slowdown = statistics.median(s / a for a, s in zip(alone, sampled))
+    assert slowdown < limit, "median %.3f; alone %s, sampled %s" % (slowdown, alone, sampled)
+
+
+def pace(worker):
+    """Nanoseconds for a unit of work over half a second, without those other programs had the processor; stops count."""
+    units, (start, waited) = worker.progress, times(worker.pid)
+    select.select([], [], [], 0.5)
+    end, waited_then = times(worker.pid)
+    return (end - start - (waited_then - waited)) / (worker.progress - units)
+
+
+def times(pid):
+    """(now, time spent ready to run but not running), of the main thread."""
+    with open("/proc/%d/schedstat" % pid) as f:
+        return time.monotonic_ns(), int(f.read().split()[1])

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stack that could not have existed is never reported as sure: 200,000 samples of hot programs on each release."""
+import pytest
+
+from harness.callgraph import CallGraph, Verdict, check
+from harness.churn import Generations
+from harness.interpreters import TARGETS
+
+# program -> how many sure samples of it
+QUOTA = {"families.py": 110_000, "generators.py": 40_000, "mixed.py": 40_000, "threads.py": 10_000}
+
+
+def sampled(plumb, target, python, script, quota, *options):
+    """Attach again and again until that many sure samples are there."""
+    graph, verdict = CallGraph(TARGETS / script), Verdict()
+    with target(python, script) as running:
+        while verdict.checked < quota:
+            before = verdict.checked + verdict.partial
+            _, profile = plumb.attach(running.pid, "-d", "2", "-r", "max", *options)
+            check(graph, profile, verdict)
+            assert verdict.checked + verdict.partial > before, "no more samples: %s" % verdict
+    return verdict
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_two_hundred_thousand_samples_without_an_impossible_stack(plumb, target, minor, table):
+    verdicts = {script: sampled(plumb, target, minor, script, quota) for script, quota in QUOTA.items()}
+    checked = sum(verdict.checked for verdict in verdicts.values())
+    impossible = sum(verdict.impossible for verdict in verdicts.values())
+    partial = sum(verdict.partial for verdict in verdicts.values())
+    table(minor, "impossible / sure (partial)", "%d / %d (%d)" % (impossible, checked, partial))
+    text = "\n".join("%s: %s" % pair for pair in verdicts.items())
+    assert checked >= 200_000, text
+    assert not impossible, text
+    # A partial stack is a proved outer part; it may be short, but not wrong.
+    assert not sum(verdict.partial_impossible for verdict in verdicts.values()), text
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_coroutines_are_never_mixed_up(plumb, target, minor):
+    verdict = sampled(plumb, target, minor, "coroutines.py", 20_000)
+    assert not verdict.impossible, verdict
+
+
+@pytest.mark.parametrize("script", ["families.py", "generators.py"])
+def test_never_stop_shows_what_is_doubtful_as_such(plumb, target, minor, script):
+    graph = CallGraph(TARGETS / script)
+    with target(minor, script) as running:
+        _, profile = plumb.attach(running.pid, "-d", "1.5", "-r", "10000", "--never-stop")
+    verdict = check(graph, profile)
+    assert verdict.checked + verdict.partial > 1000, verdict
+    assert not verdict.impossible, verdict
+    assert profile.quality["stopped"] == 0, profile.quality
+
+
+@pytest.mark.parametrize("script", ["families.py", "generators.py"])
+def test_always_stop_is_always_sure(plumb, target, minor, script):
+    graph = CallGraph(TARGETS / script)
+    with target(minor, script) as running:
+        _, profile = plumb.attach(running.pid, "-d", "1", "--always-stop")
+    verdict = check(graph, profile)
+    assert verdict.checked > 200 and not verdict.impossible, verdict
+    assert not verdict.partial, verdict
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_no_dead_function_is_ever_named(plumb, target, minor, table):
+    with target(minor, "exec_churn.py") as running:
+        _, profile = plumb.attach(running.pid, "-d", "4", "-r", "5000")
+    generations = Generations(profile)
+    table(minor, "dead / churned", "%d / %d" % (generations.wrong, generations.samples))
+    assert generations.samples > 3000 and len(generations.seen) > 200, generations
+    assert not generations.wrong, generations

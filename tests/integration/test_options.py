@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the options of run, attach and report change."""
+import json
+import os
+import re
+
+import pytest
+
+from harness.plumb import TOP
+
+
+@pytest.fixture
+def recording(plumb, target, any_python):
+    path = plumb.path()
+    with target(any_python, "threads.py") as busy:
+        assert plumb("attach", "-d", "0.6", "-o", path, busy.pid).status == 0
+    return path
+
+
+def names_of(profile):
+    return {thread["name"] for thread in profile.threads if thread["samples"]}
+
+
+@pytest.mark.smoke
+def test_version_and_help(plumb):
+    version = plumb("--version")
+    assert version.status == 0 and re.fullmatch(r"plumb \d+\.\d+\.\d+\n", version.stdout), version
+    for arguments in (["help"], ["--help"], ["help", "run"], ["run", "--help"], ["help", "formats"]):
+        result = plumb(*arguments)
+        assert result.status == 0 and len(result.stdout.splitlines()) > 3 and result.stderr == "", result
+    assert plumb("help", "run").stdout == plumb("run", "--help").stdout
+
+
+@pytest.mark.parametrize("command", ["run", "attach", "report"])
+def test_help_names_every_option_of_the_task(plumb, command):
+    text = plumb("help", command).stdout
+    options = ["--threads", "--lines", "--functions", "--idle"]
+    if command == "report":
+        options += ["--json", "--markdown", "--format", "--names"]
+    else:
+        options += ["--rate", "--mode", "--no-jitter", "--seed", "--never-stop", "--always-stop", "--duration", "--output"]
+    missing = [option for option in options if option not in text]
+    assert not missing, text
+
+
+def test_threads_by_name_and_by_number(plumb, recording):
+    everything = plumb.report(recording)
+    alpha = next(thread for thread in everything.threads if thread["name"] == "alpha")
+    assert names_of(plumb.report(recording, "--threads", "alpha")) == {"alpha"}
+    assert names_of(plumb.report(recording, "--threads", str(alpha["tid"]))) == {"alpha"}
+    assert names_of(plumb.report(recording, "--threads", "alpha,beta")) == {"alpha", "beta"}
+
+
+def test_a_thread_that_is_not_there_is_named(plumb, recording):
+    result = plumb("report", "--threads", "nobody", recording)
+    assert "no samples of the threads named" in " ".join(result.stdout.split()), result
+    assert "alpha" in result.stdout, "those there are: %s" % result
+
+
+def test_threads_chosen_while_sampling(plumb, target, any_python):
+    with target(any_python, "threads.py") as busy:
+        _, profile = plumb.attach(busy.pid, "-d", "0.4", "--threads", "beta")
+    assert names_of(profile) == {"beta"}
+
+
+def test_idle_threads_are_hidden_counted_and_shown_on_demand(plumb, recording):
+    short = json.loads(plumb("report", "--json", recording).stdout)
+    shown = plumb.report(recording)  # with --idle
+    assert short["filter"]["idle_threads_hidden"] == 1
+    assert "waiter" not in {t["name"] for t in short["threads"] if not t["idle"]}
+    assert "waiter" in names_of(shown)
+    assert any(stack.has("wait_here") for stack in shown.stacks)
+
+
+def test_lines_and_functions(plumb, recording):
+    lines = plumb("report", "--lines", recording).stdout
+    functions = plumb("report", "--functions", recording).stdout
+    assert functions == plumb("report", recording).stdout
+    assert len(re.findall(r"threads\.py:\d+", lines)) >= 2 and lines != functions, lines
+
+
+def test_collapsed_output(plumb, recording):
+    result = plumb("report", "-f", "collapsed", "--idle", recording)
+    assert result.status == 0, result
+    rows = result.stdout.splitlines()
+    assert rows and all(re.fullmatch(r"tid:\d+;([^;]+;)*[^;]+ \d+", row) for row in rows), rows[:3]
+    assert any(re.search(r";threads\.py:work_alpha:\d+;threads\.py:spin:\d+ \d+$", row) for row in rows), rows[:5]
+    counts = [int(row.rsplit(" ", 1)[1]) for row in rows]
+    assert sum(counts) == plumb.report(recording).samples
+    keys = [(-count, row.rsplit(" ", 1)[0]) for count, row in zip(counts, rows)]
+    assert keys == sorted(keys)
+
+
+def test_collapsed_by_the_suffix_of_the_output(plumb, target, any_python, recording):
+    by_report, by_attach = plumb.path(".folded"), plumb.path(".folded")
+    assert plumb("report", "--idle", "-o", by_report, recording).status == 0
+    assert by_report.read_text() == plumb("report", "-f", "collapsed", "--idle", recording).stdout
+    with target(any_python, "calls.py") as busy:
+        assert plumb("attach", "-d", "0.3", "-o", by_attach, busy.pid).status == 0
+    assert re.search(r"calls\.py:main:\d+;calls\.py:outer:\d+", by_attach.read_text())
+
+
+def test_full_names(plumb, recording):
+    result = plumb("report", "-f", "collapsed", "--names", "full", recording)
+    assert re.search(r";/.*/threads\.py:work_alpha:\d+;", result.stdout), result
+
+
+def test_markdown(plumb, recording):
+    result = plumb("report", "--markdown", recording)
+    assert result.status == 0 and "|" in result.stdout and "spin" in result.stdout, result
+
+
+def test_json_is_documented_member_by_member(plumb, recording):
+    """Every member of the output is named in the documentation."""
+    documented = (TOP / "docs" / "user" / "json.md").read_text()
+
+    def members(value):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield key
+                yield from members(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from members(inner)
+
+    unknown = sorted({key for key in members(plumb.report(recording).json) if not re.search("`[^`]*\\b%s\\b[^`]*`" % key, documented)})
+    assert not unknown, unknown
+
+
+def test_json_adds_up(plumb, recording):
+    profile = plumb.report(recording)
+    total = profile.samples
+    assert sum(profile.quality[key] for key in ("exact", "stopped", "doubtful", "partial")) == total
+    assert sum(stack.samples for stack in profile.stacks) == total
+    assert sum(thread["samples"] for thread in profile.threads) == total
+    assert sum(function["self"]["samples"] for function in profile.functions) == total
+    main = profile.function("work_alpha")
+    assert main["total"]["samples"] == sum(s.samples for s in profile.stacks if s.has("work_alpha"))
+    assert all(0 <= f["total"]["share"] <= 1 and 0 <= f["total"]["half_width"] <= 1 for f in profile.functions)
+
+
+def test_the_same_recording_gives_the_same_report(plumb, recording):
+    for options in ([], ["--json"], ["--markdown"], ["-f", "collapsed"]):
+        assert plumb("report", *options, recording).stdout == plumb("report", *options, recording).stdout
+
+
+@pytest.mark.parametrize("rate, low, high", [("100", 60, 102), ("1000", 700, 1020), ("2khz", 1200, 2040)])
+def test_rate(plumb, target, any_python, rate, low, high):
+    """Samples per second; the machine may be busy, but what is missing must be counted as missed."""
+    with target(any_python, "calls.py") as busy:
+        _, profile = plumb.attach(busy.pid, "-d", "1", "-r", rate)
+    taken = profile.json["ticks"] / profile.duration_s
+    whole = (profile.json["ticks"] + profile.losses["missed"]) / profile.duration_s
+    assert taken <= high and low <= whole <= high * 1.02, (taken, whole, profile.losses)
+
+
+def test_seed_and_jitter_are_recorded(plumb, target, any_python):
+    with target(any_python, "calls.py") as busy:
+        _, fixed = plumb.attach(busy.pid, "-d", "0.2", "--no-jitter", "--seed", "42")
+        _, other = plumb.attach(busy.pid, "-d", "0.2")
+    assert fixed.json["seed"] == "42" and not fixed.json["jitter"] and other.json["jitter"]
+
+
+def test_modes_are_recorded_and_a_waiting_thread_costs_no_cpu(plumb, target, any_python):
+    with target(any_python, "threads.py") as busy:
+        profiles = {mode: plumb.attach(busy.pid, "-d", "0.6", "--mode", mode)[1] for mode in ("wall", "cpu", "gil")}
+    for mode, profile in profiles.items():
+        assert profile.json["mode"] == mode
+    assert any(stack.has("wait_here") for stack in profiles["wall"].stacks)
+    for mode in ("cpu", "gil"):
+        waiting = sum(s.weight_ns for s in profiles[mode].stacks if s.has("wait_here"))
+        assert waiting <= 0.01 * sum(s.weight_ns for s in profiles[mode].stacks), mode
+    # Three threads share one GIL: together they have about as much CPU time as there was wall time.
+    cpu = sum(stack.weight_ns for stack in profiles["cpu"].stacks) / 1e9
+    assert 0.3 < cpu / profiles["cpu"].duration_s < 1.3, cpu
+
+
+def test_gil_mode_has_one_holder_at_a_time(plumb, target, any_python):
+    with target(any_python, "threads.py") as busy:
+        _, profile = plumb.attach(busy.pid, "-d", "0.6", "--mode", "gil")
+    assert profile.samples <= profile.json["ticks"]
+    assert {"alpha", "beta"} <= names_of(profile)
+
+
+def test_never_stop_never_stops(plumb, target, any_python):
+    with target(any_python, "families.py") as busy:
+        _, profile = plumb.attach(busy.pid, "-d", "0.5", "-r", "5000", "--never-stop")
+    assert profile.json["overhead"]["stops"] == 0 and profile.quality["stopped"] == 0
+
+
+@pytest.mark.smoke
+def test_recording_is_named_after_program_and_process(plumb, target, any_python):
+    with target(any_python, "calls.py") as busy:
+        result = plumb("attach", "-d", "0.2", busy.pid)
+        assert result.status == 0, result
+        assert os.path.exists(plumb.directory / ("plumb.calls.%d.plumb" % busy.pid)) or os.path.exists(
+            plumb.directory / ("plumb.calls.py.%d.plumb" % busy.pid)), os.listdir(plumb.directory)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`plumb run` behaves like the program it runs: its output, its exit status, its signals."""
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from harness.plumb import finish, running
+from harness.terminal import Terminal
+
+PROGRAM = "status.py"
+
+
+@pytest.fixture
+def program(plumb, places, any_python):
+    """program("--exit", "3") is the command line of targets/status.py."""
+    script = os.path.join(places.directory(any_python.root)[1], PROGRAM)
+    return lambda *arguments: [*any_python.command, script, *arguments]
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("status", [0, 1, 3, 100, 255])
+def test_exit_status_is_the_programs(plumb, program, status):
+    assert plumb("run", "-o", plumb.path(), "--", *program("--exit", str(status))).status == status
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGHUP", "SIGUSR1"])
+def test_a_program_killed_by_a_signal_gives_128_plus_its_number(plumb, program, name):
+    number = getattr(signal, name)
+    result = plumb("run", "-o", plumb.path(), "--", *program("--signal", str(int(number))))
+    assert result.status == 128 + number, result
+
+
+def test_a_program_that_is_not_there_gives_127(plumb):
+    result = plumb("run", "--", "no-such-program-anywhere")
+    assert result.status == 127 and "no-such-program-anywhere" in result.stderr, result
+
+
+@pytest.mark.parametrize("kind", ["no permission", "directory"])
+def test_a_program_that_cannot_be_executed_gives_126(plumb, kind):
+    path = plumb.path(".txt")
+    if kind == "directory":
+        path.mkdir()
+    else:
+        path.write_text("text")
+    result = plumb("run", "--", str(path))
+    assert result.status == 126 and str(path) in result.stderr, result
+
+
+def test_nothing_to_run_gives_125(plumb):
+    result = plumb("run")
+    assert result.status == 125 and result.stderr.startswith("plumb: "), result
+
+
+@pytest.mark.smoke
+def test_output_and_input_are_the_programs_own(plumb, program):
+    result = plumb("run", "-o", plumb.path(), "--", *program("--lines", "3"))
+    assert result.stdout == "".join("line %d of the program's own output\n" % n for n in range(3)), result
+    echo = [sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read().upper())"]
+    with running(plumb.start("run", "-o", plumb.path(), "--", *echo, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)) as process:
+        stdout, _ = process.communicate(b"hello\n", timeout=30)
+    assert stdout == b"HELLO\n" and process.returncode == 0
+
+
+def test_report_is_at_most_25_lines_and_names_the_recording(plumb, program):
+    result = plumb("run", "--", *program())
+    lines = result.stderr.splitlines()
+    assert 5 < len(lines) <= 25, result
+    recordings = list(plumb.directory.glob("plumb.status*.plumb"))
+    assert len(recordings) == 1, list(plumb.directory.iterdir())
+    assert recordings[0].name in result.stderr, result
+    assert "spin" in result.stderr and "±" in result.stderr or "+-" in result.stderr, result
+    assert max(map(len, lines)) <= 80, result
+
+
+@pytest.mark.parametrize("seconds", ["0", "0.02", "0.3"])
+def test_a_program_without_python_is_run_all_the_same(plumb, seconds):
+    """Whether it ends before plumb has had a look at it or long after."""
+    for _ in range(5):
+        result = plumb("run", "--", "sh", "-c", "sleep %s; echo out; exit 4" % seconds)
+        assert result.stdout == "out\n" and result.status == 4, result
+        assert "Python" in result.stderr, result
+        assert len(result.stderr.splitlines()) <= 2, "said twice: %s" % result
+
+
+def test_duration_ends_the_sampling_and_not_the_program(plumb, places, any_python):
+    recording = plumb.path()
+    script = os.path.join(places.directory(any_python.root)[1], "calls.py")
+    with running(plumb.start("run", "-d", "0.3", "-o", recording, "--", *any_python.command, script, "--seconds", "1.2",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)) as process:
+        result = finish(process)
+    assert result.status == 0, result
+    profile = plumb.report(recording)
+    assert 0.25 < profile.duration_s < 0.6, profile.duration_s
+
+
+@pytest.mark.smoke
+def test_ctrl_c_goes_to_the_program_and_the_report_still_comes(plumb, places, any_python):
+    recording = plumb.path()
+    script = os.path.join(places.directory(any_python.root)[1], "calls.py")
+    with Terminal([plumb.binary, "run", "-o", recording, "--", *any_python.command, script, "--seconds", "30"]) as terminal:
+        terminal.expect('"ready"')
+        terminal.type("\x03")
+        status = terminal.wait()
+    assert "KeyboardInterrupt" in terminal.text, terminal.text
+    assert status == 128 + signal.SIGINT, (status, terminal.text)
+    assert recording.name in terminal.text and plumb.report(recording).complete
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_to_plumb_reaches_the_program(plumb, target, any_python, name):
+    number = getattr(signal, name)
+    recording = plumb.path()
+    with target(any_python, "calls.py", before=[plumb.binary, "run", "-o", recording, "--"], count=True,
+                stderr=subprocess.PIPE) as job:
+        job.wait_progress()
+        job.process.send_signal(number)
+        _, stderr = job.process.communicate(timeout=30)
+        assert job.process.returncode == 128 + number, stderr
+    assert plumb.report(recording).samples > 0
+
+
+def test_two_programs_in_a_row_under_one_shell(plumb, program):
+    """Only what the launched process itself becomes is sampled; what it starts runs undisturbed."""
+    command = "'%s'; exec '%s'" % ("' '".join(program("--exit", "0")), "' '".join(program("--exit", "6", "--spins", "60")))
+    recording = plumb.path()
+    result = plumb("run", "-o", recording, "--", "sh", "-c", command)
+    assert result.status == 6, result
+    assert any(stack.has("main", "spin") for stack in plumb.report(recording).stacks)

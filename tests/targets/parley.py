@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a target and its test talk. Runs on Python 3.8 and later; imports little, so that a target stays small.
+
+A test passes two pipes by number in the environment: PLUMB_TEST_READY, on which the target writes one JSON object per
+line, and PLUMB_TEST_CONTROL, on which it reads: one byte is "go", end of file is "stop" (so a target never outlives its
+test). Without them, run by hand, a target starts at once and runs for --seconds.
+
+PLUMB_TEST_PROGRESS may name a third descriptor, of shared memory, whose first eight bytes tick() counts up.
+"""
+import json
+import mmap
+import os
+import select
+import sys
+import time
+
+_ready = int(os.environ.get("PLUMB_TEST_READY", "-1"))
+_control = int(os.environ.get("PLUMB_TEST_CONTROL", "-1"))
+_progress = int(os.environ.get("PLUMB_TEST_PROGRESS", "-1"))
+
+_counter = memoryview(mmap.mmap(_progress, 8)).cast("Q") if _progress >= 0 else None
+_deadline = None
+
+
+def argument(name, default):
+    """The value of --name VALUE on the command line, of the type of the default."""
+    option = "--" + name
+    if option in sys.argv:
+        return type(default)(sys.argv[sys.argv.index(option) + 1])
+    return default
+
+
+def tell(**facts):
+    """Write one line of JSON to the test."""
+    line = (json.dumps(facts) + "\n").encode()
+    while line:
+        line = line[os.write(_ready if _ready >= 0 else 1, line) :]
+
+
+def ready(**facts):
+    """Say that the target is set up, wait for "go", start the clock of --seconds. Without "go" there is nothing to do."""
+    global _deadline
+    tell(event="ready", pid=os.getpid(), **facts)
+    if _control >= 0 and not os.read(_control, 1):
+        sys.exit(0)
+    seconds = argument("seconds", 0.0 if _control >= 0 else 2.0)
+    if seconds:
+        _deadline = time.perf_counter() + seconds
+
+
+def over():
+    """Whether --seconds have gone by since "go", or the test has closed its pipe."""
+    if _deadline is not None and time.perf_counter() >= _deadline:
+        return True
+    if _control < 0:
+        return False
+    poll = select.poll()
+    poll.register(_control, 0)  # the other end closed; the byte that says "go" may still be unread
+    return bool(poll.poll(0))
+
+
+def wait_over():
+    """Block until over()."""
+    while not over():
+        poll = select.poll()
+        if _control >= 0:
+            poll.register(_control, 0)
+        left = None if _deadline is None else max(0.0, _deadline - time.perf_counter()) * 1000 + 1
+        poll.poll(left)
+
+
+def tick():
+    """Count one unit of work in the shared memory."""
+    if _counter is not None:
+        _counter[0] += 1
+
+
+class Truth:
+    """Clocks around the parts of a program: what share each really took.
+
+    measure(name, function, ...) calls the function and adds the wall time and the CPU time of this thread that went by.
+    """
+
+    def __init__(self):
+        self.wall = {}
+        self.cpu = {}
+
+    def measure(self, name, function, *arguments):
+        cpu, wall = time.thread_time_ns(), time.perf_counter_ns()
+        function(*arguments)
+        wall, cpu = time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+        self.wall[name] = self.wall.get(name, 0) + wall
+        self.cpu[name] = self.cpu.get(name, 0) + cpu
+
+    def tell(self):
+        tell(event="truth", wall=self.wall, cpu=self.cpu)
+
+
+def repeat_for(milliseconds, function):
+    """How often to call function() so that it takes about so long; measured now."""
+    count = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(count):
+            function()
+        took = time.perf_counter() - start
+        if took > 0.002:
+            return max(1, round(count * milliseconds / 1000 / took))
+        count *= 2

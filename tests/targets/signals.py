@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A busy program that gets many signals: an interval timer every millisecond, and SIGUSR1 from the test, each of which it
+acknowledges with a line. Its sum must come out right in spite of it all."""
+import signal
+import time
+
+import parley
+
+seen = {"timer": 0, "user": 0}
+
+
+def on_timer(*_):
+    seen["timer"] += 1
+
+
+def on_user(*_):
+    seen["user"] += 1
+    parley.tell(event="ack", number=seen["user"])
+
+
+def work():
+    total = 0
+    for i in range(1000):
+        total += i
+    return total
+
+
+def main():
+    signal.signal(signal.SIGALRM, on_timer)
+    signal.signal(signal.SIGUSR1, on_user)
+    parley.ready()
+    start = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    wrong = 0
+    while not parley.over():
+        for _ in range(50):
+            wrong += work() != 499500
+        parley.tick()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    parley.tell(event="signals", wrong=wrong, seconds=time.perf_counter() - start, **seen)
+
+
+if __name__ == "__main__":
+    main()

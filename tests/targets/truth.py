@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that measure their own shares. --program names one; each part runs for a few milliseconds at a time between
+two readings of the clocks, so that what is not measured is far below a thousandth. At the end: the sums, as JSON.
+
+The parts are functions called part_*; a profile's share of a part is that of the stacks with its function in them."""
+import hashlib
+import select
+import sys
+
+import parley
+
+# What a part is made of ---------------------------------------------------------------------------------------------
+
+
+def loop(n):
+    total = 0
+    for i in range(n):
+        total += i & 7
+    return total
+
+
+def tiny(n):
+    return n + 1
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def numbers(n):
+    for i in range(n):
+        yield i
+
+
+def doubled(source):
+    for i in source:
+        yield i * 2
+
+
+def filtered(source):
+    for i in source:
+        if i & 2:
+            yield i
+
+
+class Box:
+    def __init__(self, width, height):
+        self.width = width
+        self.height = height
+
+    @property
+    def area(self):
+        return self.width * self.height
+
+    def __lt__(self, other):
+        return self.area < other.area
+
+
+class Step:
+    def __await__(self):
+        yield self
+
+
+async def await_three():
+    await Step()
+
+
+async def await_two():
+    await await_three()
+
+
+async def await_one():
+    await await_two()
+    await await_two()
+
+
+# The parts ----------------------------------------------------------------------------------------------------------
+
+
+def part_loop(n):
+    for _ in range(n):
+        loop(100)
+
+
+def part_tiny(n):
+    for i in range(n):
+        tiny(tiny(tiny(tiny(i))))
+
+
+def part_recursion(n):
+    for _ in range(n):
+        fib(8)
+
+
+def part_generators(n):
+    for _ in range(n):
+        sum(filtered(doubled(numbers(30))))
+
+
+def part_objects(n):
+    for i in range(n):
+        boxes = [Box(j * 5 % 7, j) for j in range(6)]
+        boxes.sort()
+        sum(box.area for box in boxes)
+
+
+def part_coroutines(n):
+    for _ in range(n):
+        coroutine = await_one()
+        try:
+            while True:
+                coroutine.send(None)
+        except StopIteration:
+            pass
+
+
+def part_sorted(data):
+    sorted(data)
+
+
+def part_sorted_too(data):
+    for _ in range(2):
+        sorted(data)
+
+
+def part_hash(rounds):
+    hashlib.pbkdf2_hmac("sha1", b"word", b"salt", rounds)
+
+
+def part_wait(milliseconds):
+    select.poll().poll(milliseconds)
+
+
+def leaf(n):
+    total = 0
+    for i in range(n):
+        total += i & 3
+    return total
+
+
+def part_caller_a(n):
+    leaf(n)
+
+
+def part_caller_b(n):
+    leaf(n)
+
+
+def plan(*parts):
+    """(function, argument) for each (function, milliseconds): how much work takes so long here."""
+    planned = []
+    for function, milliseconds in parts:
+        planned.append((function, parley.repeat_for(milliseconds, lambda f=function: f(1))))
+    return planned
+
+
+def program_loops():
+    part_first, part_second, part_third = distinct_loops()
+    return plan((part_first, 5.0), (part_second, 3.0), (part_third, 2.0))
+
+
+def distinct_loops():
+    def part_first(n):
+        for _ in range(n):
+            loop(100)
+
+    def part_second(n):
+        for _ in range(n):
+            loop(100)
+
+    def part_third(n):
+        for _ in range(n):
+            loop(100)
+
+    return part_first, part_second, part_third
+
+
+def program_mixed():
+    return plan(
+        (part_loop, 3.0), (part_tiny, 3.0), (part_recursion, 2.0), (part_generators, 3.0), (part_objects, 2.0),
+        (part_coroutines, 2.0),
+    )
+
+
+def program_ccalls():
+    data = [(i * 7919) % 20011 for i in range(8000)]
+    rounds = parley.repeat_for(2.0, lambda: hashlib.pbkdf2_hmac("sha1", b"word", b"salt", 10)) * 10
+    loops = parley.repeat_for(2.0, lambda: part_loop(1))
+    return [(part_sorted, data), (part_sorted_too, data), (part_hash, rounds), (part_loop, loops)]
+
+
+def program_callers():
+    """One leaf, called three times by one caller for each time by another, each call a third of a millisecond."""
+    n = parley.repeat_for(0.3, lambda: leaf(10)) * 10
+    return [(part_caller_a, n)] * 3 + [(part_caller_b, n)]
+
+
+def program_waits():
+    """Work, work that lets go of the GIL, and waiting: wall, CPU and GIL time have different shares."""
+    (_, loops), = plan((part_loop, 3.0))
+    rounds = parley.repeat_for(2.0, lambda: hashlib.pbkdf2_hmac("sha1", b"word", b"salt", 10)) * 10
+    return [(part_loop, loops), (part_wait, 3), (part_hash, rounds)]
+
+
+def main():
+    program = globals()["program_" + parley.argument("program", "loops")]
+    parts = program()
+    truth = parley.Truth()
+    parley.ready()
+    while not parley.over():
+        for _ in range(4):
+            for function, argument in parts:
+                truth.measure(function.__name__, function, argument)
+    truth.tell()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <string.h>
+
+#include "offsets.h"
+
+static struct plumb_error *parse(const uint8_t *bytes, struct pl_layout *ret)
+{
+	return pl_debug_offsets_parse(bytes, PL_DEBUG_OFFSETS_MAX, ret);
+}
+
+static void words_become_the_layout_of_their_minor(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	for (int minor = 13; minor <= 15; minor++) {
+		const struct pl_layout *r = pl_layout_reference(PL_PY_VERSION(3, minor, 0), false);
+		offsets_make(minor, false, bytes);
+		assert_ok(parse(bytes, &lay));
+		assert_int_equal(lay.version, PL_PY_VERSION(3, minor, 7));
+		assert_int_equal(lay.frame_model, PL_FRAME_CURRENT);
+		assert_int_equal(lay.interp.modules, r->interp.modules);
+		assert_int_equal(lay.interp.gc_collecting, r->interp.gc_collecting);
+		assert_int_equal(lay.tstate.native_thread_id, r->tstate.native_thread_id);
+		assert_int_equal(lay.tstate.datastack_top, r->tstate.datastack_chunk + 8);
+		assert_int_equal(lay.gil.locked, 16);
+		assert_int_equal(lay.code.version, r->code.version);
+		assert_memory_equal(&lay.frame, &r->frame, sizeof lay.frame);
+		assert_memory_equal(&lay.unicode, &r->unicode, sizeof lay.unicode);
+		assert_true(lay.tstate_span && lay.frame_span && lay.code_span && lay.interp_reads[0].len);
+	}
+}
+
+static void what_a_minor_does_not_publish_is_absent(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(13, false, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.interp.threads_main, PL_NONE);
+	assert_int_equal(lay.interp.code_generation, PL_NONE);
+	offsets_make(14, false, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.tstate.holds_gil, PL_NONE);
+	assert_int_equal(lay.tstate.current_exception, PL_NONE);
+	assert_int_equal(lay.tstate.exc_state, PL_NONE);
+	assert_int_equal(lay.tstate.base_frame, PL_NONE);
+	assert_int_equal(lay.code.tlbc, PL_NONE);
+	offsets_make(15, false, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.tstate.base_frame, 80);
+	assert_int_not_equal(lay.interp.gc_frame, PL_NONE);
+}
+
+static void values_that_moved_are_followed(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	/* 3.14.0 to 3.14.4 had sys.modules 24 bytes earlier. */
+	offsets_make(14, false, bytes);
+	offsets_set(14, PL_WORD_INTERPRETER_STATE_IMPORTS_MODULES, 7664, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.interp.modules, 7664);
+}
+
+static void members_of_a_changed_struct_are_not_taken_from_the_reference(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(14, false, bytes);
+	offsets_set(14, PL_WORD_CODE_OBJECT_SIZE, 224, bytes);
+	offsets_set(14, PL_WORD_TYPE_OBJECT_SIZE, 424, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.code.version, PL_NONE);
+	assert_int_equal(lay.code.firsttraceable, PL_NONE);
+	assert_int_equal(lay.type.ht_cached_keys, PL_NONE);
+}
+
+static void free_threaded_builds_give_their_own_layout(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	for (int minor = 13; minor <= 15; minor++) {
+		offsets_make(minor, true, bytes);
+		assert_ok(parse(bytes, &lay));
+		assert_true(lay.free_threaded);
+		assert_int_equal(lay.object.type, 24);
+		assert_true((lay.code.tlbc != PL_NONE) == (minor >= 14));
+	}
+}
+
+static bool is_unchecked(enum pl_debug_word word, int minor)
+{
+	/* Not used with a GIL, or nothing that a value could contradict. */
+	return word == PL_WORD_INTERPRETER_STATE_GIL_RUNTIME_STATE_ENABLED || word == PL_WORD_CODE_OBJECT_CO_TLBC ||
+	       word == PL_WORD_INTERPRETER_FRAME_TLBC_INDEX;
+}
+
+static void every_word_that_leaves_its_struct_is_corrupt(void **state)
+{
+	const uint64_t values[] = {70u << 20, UINT64_C(1) << 32, UINT64_MAX, UINT64_MAX - 7};
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	for (int minor = 13; minor <= 15; minor++) {
+		for (int word = 0; word < PL_WORDS; word++) {
+			for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+				offsets_make(minor, false, bytes);
+				if (offsets_set(minor, word, values[i], bytes) && !is_unchecked(word, minor))
+					assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+			}
+		}
+	}
+}
+
+static void offsets_that_are_not_aligned_are_corrupt(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(15, false, bytes);
+	offsets_set(15, PL_WORD_THREAD_STATE_CURRENT_FRAME, 76, bytes);
+	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+}
+
+static void set_version(uint8_t *bytes, uint64_t hex)
+{
+	memcpy(bytes + 8, &hex, sizeof hex);
+}
+
+static void other_versions_are_refused_by_name(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(15, false, bytes);
+	set_version(bytes, 0x031000f0);
+	struct plumb_error *err = parse(bytes, &lay);
+	assert_string_equal(plumb_error_message(err), "CPython 3.16 is newer than this plumb knows");
+	assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
+	set_version(bytes, 0x030c00f0);
+	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+	set_version(bytes, 0x0f030f00f0);
+	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+	/* a pre-release whose words are elsewhere */
+	set_version(bytes, 0x030f00b2);
+	offsets_set(15, PL_WORD_THREAD_STATE_SIZE, 8, bytes);
+	err = parse(bytes, &lay);
+	assert_string_equal(plumb_error_message(err), "CPython 3.15.0 beta 2 is a pre-release with another layout");
+	assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
+}
+
+static void short_or_foreign_bytes_are_no_debug_offsets(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(13, false, bytes);
+	assert_true(pl_debug_offsets_cookie(bytes, sizeof bytes));
+	assert_false(pl_debug_offsets_cookie(bytes, 8));
+	assert_ok(pl_debug_offsets_parse(bytes, 584, &lay));
+	assert_code(pl_debug_offsets_parse(bytes, 583, &lay), PLUMB_ERR_CORRUPT);
+	bytes[0] = 'X';
+	assert_false(pl_debug_offsets_cookie(bytes, sizeof bytes));
+	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_become_the_layout_of_their_minor),
+		cmocka_unit_test(what_a_minor_does_not_publish_is_absent),
+		cmocka_unit_test(values_that_moved_are_followed),
+		cmocka_unit_test(members_of_a_changed_struct_are_not_taken_from_the_reference),
+		cmocka_unit_test(free_threaded_builds_give_their_own_layout),
+		cmocka_unit_test(every_word_that_leaves_its_struct_is_corrupt),
+		cmocka_unit_test(offsets_that_are_not_aligned_are_corrupt),
+		cmocka_unit_test(other_versions_are_refused_by_name),
+		cmocka_unit_test(short_or_foreign_bytes_are_no_debug_offsets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

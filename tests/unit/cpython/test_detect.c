@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What detection refuses and what it waits for, on a made-up process. What it accepts is shown by the golden images. */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "fake.h"
+#include "offsets.h"
+
+#define RUNTIME 0x600000
+#define STACK	UINT64_C(0x7f0000010000)
+#define C_STACK 0x7ff000000000
+
+struct scene {
+	struct fake f;
+	struct pl_py py;
+	struct pl_py_facts facts;
+	pl_addr interp, thread, frame, code;
+};
+
+/* One thread that runs one function. */
+static void open_scene(struct scene *s, int minor)
+{
+	*s = (struct scene){.py = fake_py(minor)};
+	const struct pl_layout *lay = &s->py.layout;
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX] = {0};
+
+	fake_init(&s->f);
+	fake_map(&s->f, RUNTIME, 4096);
+	fake_map(&s->f, C_STACK, 4096);
+	if (minor >= 13) {
+		offsets_make(minor, false, bytes);
+		fake_put(&s->f, RUNTIME, bytes, sizeof bytes);
+	}
+	s->facts = (struct pl_py_facts){
+		.runtime = RUNTIME, .code_type = s->py.code_type, .name_version = PL_PY_VERSION(3, minor, 0)};
+	s->interp = fake_new(&s->f, 16384);
+	s->thread = fake_new(&s->f, 1024);
+	s->frame = lay->chunk.data == PL_NONE ? fake_new(&s->f, 128) : STACK + lay->chunk.data;
+	s->code = fake_code(&s->f, &s->py, "work", "/a/b.py", 1, 20);
+	fake_map(&s->f, STACK, 16384);
+	fake_u64(&s->f, STACK + 8, 16384);
+	fake_field(&s->f, RUNTIME, lay->runtime.interp_head, s->interp, 8);
+	fake_field(&s->f, s->interp, lay->interp.threads_head, s->thread, 8);
+	fake_field(&s->f, s->thread, lay->tstate.interp, s->interp, 8);
+	fake_field(&s->f, s->thread, lay->tstate.frame, s->frame, 8);
+	fake_field(&s->f, s->thread, lay->tstate.cframe, C_STACK + 1024, 8);
+	fake_field(&s->f, C_STACK + 1024, lay->cframe.current_frame, s->frame, 8);
+	fake_field(&s->f, s->thread, lay->tstate.datastack_chunk, STACK, 8);
+	fake_field(&s->f, s->thread, lay->tstate.base_frame, C_STACK, 8);
+	fake_frame(&s->f, &s->py, s->frame, minor >= 12 ? C_STACK : 0, s->code, 0, 4);
+	fake_field(&s->f, s->frame, lay->frame.is_entry, 1, 1);
+	fake_field(&s->f, C_STACK, lay->frame.owner, 3, 1);
+}
+
+static struct plumb_error *detect(struct scene *s, struct pl_py *ret)
+{
+	return pl_py_detect(&s->f.mem, &s->facts, ret);
+}
+
+static void each_version_is_found_by_name_or_by_cookie(void **state)
+{
+	for (int minor = 8; minor <= 15; minor++) {
+		struct scene s;
+		struct pl_py py;
+		char text[16];
+		open_scene(&s, minor);
+		assert_ok(detect(&s, &py));
+		assert_int_equal(py.layout.version >> 8, PL_PY_VERSION(3, minor, 0) >> 8);
+		assert_int_equal(py.from_debug_offsets, minor >= 13);
+		assert_int_equal(py.code_type, s.py.code_type);
+		/* no sys module to ask for the micro version */
+		char want[16];
+		snprintf(want, sizeof want, minor >= 13 ? "3.%d.7" : "3.%d", minor);
+		assert_string_equal(pl_py_version_text(&py, text), want);
+		fake_deinit(&s.f);
+	}
+}
+
+static void the_version_word_beats_the_name(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+	char text[16];
+
+	open_scene(&s, 12);
+	fake_field(&s.f, RUNTIME, 2048, 0x030c03f0, 4);
+	s.facts.version = RUNTIME + 2048;
+	s.facts.name_version = PL_PY_VERSION(3, 11, 0);
+	assert_ok(detect(&s, &py));
+	assert_string_equal(pl_py_version_text(&py, text), "3.12.3");
+	fake_deinit(&s.f);
+}
+
+static void the_type_of_code_is_learnt_by_its_name(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 11);
+	s.facts.code_type = 0;
+	fake_map(&s.f, s.py.code_type, 512);
+	pl_addr name = fake_new(&s.f, 8);
+	fake_put(&s.f, name, "code", 5);
+	fake_field(&s.f, s.py.code_type, s.py.layout.type.tp_name, name, 8);
+	assert_ok(detect(&s, &py));
+	assert_int_equal(py.code_type, s.py.code_type);
+	fake_put(&s.f, name, "cell", 5);
+	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	fake_deinit(&s.f);
+}
+
+static void early_in_start_up_it_is_not_ready(void **state)
+{
+	for (int minor = 8; minor <= 15; minor++) {
+		struct scene s;
+		struct pl_py py;
+		open_scene(&s, minor);
+		fake_field(&s.f, s.interp, s.py.layout.interp.threads_head, 0, 8);
+		assert_code(detect(&s, &py), PLUMB_ERR_NOT_READY);
+		fake_field(&s.f, RUNTIME, s.py.layout.runtime.interp_head, 0, 8);
+		assert_code(detect(&s, &py), PLUMB_ERR_NOT_READY);
+		fake_deinit(&s.f);
+	}
+}
+
+static void without_python_frames_a_certain_layout_is_enough(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 12);
+	fake_field(&s.f, C_STACK + 1024, s.py.layout.cframe.current_frame, 0, 8);
+	assert_code(detect(&s, &py), PLUMB_ERR_NOT_READY); /* a file name alone */
+	s.facts.runtime_size = s.py.layout.runtime_size;
+	assert_ok(detect(&s, &py)); /* and the size of _PyRuntime */
+	s.facts.code_type = 0;
+	assert_code(detect(&s, &py), PLUMB_ERR_NOT_READY);
+	fake_deinit(&s.f);
+}
+
+static void the_wrong_row_is_corrupt(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 12);
+	s.facts.name_version = PL_PY_VERSION(3, 11, 0);
+	fake_u64(&s.f, s.interp + 16, C_STACK); /* what the row of 3.11 takes for the list of threads */
+	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	fake_deinit(&s.f);
+	open_scene(&s, 11);
+	fake_field(&s.f, s.thread, s.py.layout.tstate.interp, s.interp + 8, 8);
+	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	fake_deinit(&s.f);
+	open_scene(&s, 13);
+	fake_field(&s.f, s.code, s.py.layout.object.type, 0x12340, 8);
+	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	fake_deinit(&s.f);
+}
+
+static void without_a_name_the_size_finds_the_row(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 9);
+	s.facts.name_version = 0;
+	s.facts.runtime_size = 656;
+	assert_ok(detect(&s, &py));
+	assert_int_equal(py.layout.version >> 8, 0x309);
+	/* Nothing at all, and no sys module: 3.8, 3.9 and 3.10 all walk this stack, so none is believed. */
+	s.facts.runtime_size = 0;
+	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	fake_deinit(&s.f);
+}
+
+static void unsupported_versions_are_named(void **state)
+{
+	const struct {
+		uint32_t version;
+		const char *message;
+	} cases[] = {
+		{PL_PY_VERSION(3, 6, 0), "CPython 3.6 is not supported"},
+		{PL_PY_VERSION(3, 7, 0), "CPython 3.7 is not supported"},
+		{PL_PY_VERSION(3, 16, 0), "CPython 3.16 is newer than this plumb knows"},
+	};
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 9);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		s.facts.name_version = cases[i].version;
+		struct plumb_error *err = detect(&s, &py);
+		assert_string_equal(plumb_error_message(err), cases[i].message);
+		assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
+	}
+	s.facts = (struct pl_py_facts){.tstate_current = 0x1000};
+	assert_code(detect(&s, &py), PLUMB_ERR_NOT_SUPPORTED);
+	s.facts = (struct pl_py_facts){0};
+	assert_code(detect(&s, &py), PLUMB_ERR_NOT_PYTHON);
+	fake_deinit(&s.f);
+}
+
+static void free_threaded_builds_are_refused_by_name(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+
+	open_scene(&s, 14);
+	offsets_make(14, true, bytes);
+	fake_put(&s.f, RUNTIME, bytes, sizeof bytes);
+	struct plumb_error *err = detect(&s, &py);
+	assert_string_equal(plumb_error_message(err), "CPython 3.14t (free-threaded) is not supported");
+	assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
+	fake_deinit(&s.f);
+}
+
+static void unreadable_memory_is_said_so(void **state)
+{
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 14);
+	s.facts.runtime = 0x10;
+	assert_code(detect(&s, &py), PLUMB_ERR_UNREADABLE);
+	fake_deinit(&s.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_version_is_found_by_name_or_by_cookie),
+		cmocka_unit_test(the_version_word_beats_the_name),
+		cmocka_unit_test(the_type_of_code_is_learnt_by_its_name),
+		cmocka_unit_test(early_in_start_up_it_is_not_ready),
+		cmocka_unit_test(without_python_frames_a_certain_layout_is_enough),
+		cmocka_unit_test(the_wrong_row_is_corrupt),
+		cmocka_unit_test(without_a_name_the_size_finds_the_row),
+		cmocka_unit_test(unsupported_versions_are_named),
+		cmocka_unit_test(free_threaded_builds_are_refused_by_name),
+		cmocka_unit_test(unreadable_memory_is_said_so),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

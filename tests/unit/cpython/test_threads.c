@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <string.h>
+
+#include "fake.h"
+
+#define RUNTIME 0x600000
+#define CHUNK	0x7f0000010000
+
+struct scene {
+	struct fake f;
+	struct pl_py py;
+	pl_addr interp;
+};
+
+static pl_addr new_interp(struct scene *s)
+{
+	return fake_new(&s->f, 16384);
+}
+
+static void open_scene(struct scene *s, int minor)
+{
+	*s = (struct scene){.py = fake_py(minor)};
+	s->py.runtime = RUNTIME;
+	fake_init(&s->f);
+	fake_map(&s->f, RUNTIME, 4096);
+	s->interp = new_interp(s);
+	fake_field(&s->f, RUNTIME, s->py.layout.runtime.interp_head, s->interp, 8);
+}
+
+/* A thread state whose every field is there, in front of the list. */
+static pl_addr add_thread(struct scene *s, uint64_t ident)
+{
+	const struct pl_layout *lay = &s->py.layout;
+	pl_addr ts = fake_new(&s->f, lay->tstate_span), head;
+
+	assert_ok(pl_mem_read_u64(&s->f.mem, s->interp + lay->interp.threads_head, &head));
+	fake_field(&s->f, ts, lay->tstate.next, head, 8);
+	fake_field(&s->f, ts, lay->tstate.interp, s->interp, 8);
+	fake_field(&s->f, ts, lay->tstate.thread_id, ident, 8);
+	fake_field(&s->f, s->interp, lay->interp.threads_head, ts, 8);
+	return ts;
+}
+
+static void a_thread_is_read_on_every_version(void **state)
+{
+	for (int minor = 8; minor <= 15; minor++) {
+		struct scene s;
+		struct pl_tstate ts;
+		open_scene(&s, minor);
+		const struct pl_layout *lay = &s.py.layout;
+		pl_addr addr = add_thread(&s, 0x7777), cframe = fake_new(&s.f, 64);
+		fake_field(&s.f, addr, lay->tstate.frame, 0x123450, 8);
+		fake_field(&s.f, addr, lay->tstate.cframe, cframe, 8);
+		fake_field(&s.f, cframe, lay->cframe.current_frame, 0x123450, 8);
+		fake_field(&s.f, addr, lay->tstate.native_thread_id, 4321, 8);
+		s.f.reads = 0;
+		assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+		assert_int_equal(s.f.reads, minor == 11 || minor == 12 ? 2 : 1);
+		assert_int_equal(ts.frame, 0x123450);
+		assert_int_equal(ts.cframe, minor == 11 || minor == 12 ? cframe : 0);
+		assert_int_equal(ts.thread_id, 0x7777);
+		assert_int_equal(ts.native_id, minor < 11 ? 0 : 4321);
+		assert_int_equal(ts.interp, s.interp);
+		fake_deinit(&s.f);
+	}
+}
+
+static void the_top_of_the_data_stack_is_believed_only_inside_a_plausible_chunk(void **state)
+{
+	const struct {
+		pl_addr chunk, top, limit, want;
+	} cases[] = {
+		{CHUNK, CHUNK + 100 * 8, CHUNK + 16384, CHUNK + 100 * 8},
+		{CHUNK, CHUNK + 40000, CHUNK + 65536, CHUNK + 40000}, /* a chunk doubled for a big frame */
+		{CHUNK, CHUNK + 16384 + 8, CHUNK + 16384, 0},
+		{CHUNK, CHUNK - 8, CHUNK + 16384, 0},
+		{CHUNK, CHUNK + 800, CHUNK + 16000, 0}, /* no chunk has this size */
+		{CHUNK, CHUNK + 804, CHUNK + 16384, 0},
+		{CHUNK, 0, 0, 0},
+		{0, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct scene s;
+		struct pl_tstate ts;
+		open_scene(&s, 14);
+		const struct pl_layout *lay = &s.py.layout;
+		pl_addr addr = add_thread(&s, 1);
+		fake_field(&s.f, addr, lay->tstate.datastack_chunk, cases[i].chunk, 8);
+		fake_field(&s.f, addr, lay->tstate.datastack_top, cases[i].top, 8);
+		fake_field(&s.f, addr, lay->tstate.datastack_top + 8, cases[i].limit, 8);
+		assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+		assert_int_equal(ts.chunk, cases[i].chunk);
+		assert_int_equal(ts.chunk_top, cases[i].want);
+		fake_deinit(&s.f);
+	}
+}
+
+static void exceptions_being_raised_or_handled_are_seen(void **state)
+{
+	struct scene s;
+	struct pl_tstate ts;
+
+	open_scene(&s, 11);
+	const struct pl_layout *lay = &s.py.layout;
+	pl_addr addr = add_thread(&s, 1);
+	assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+	assert_int_equal(ts.exception, 0);
+	fake_field(&s.f, addr, lay->tstate.exc_state + lay->err_stackitem.exc_value, s.py.none, 8);
+	assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+	assert_int_equal(ts.exception, 0); /* None: nothing is handled */
+	fake_field(&s.f, addr, lay->tstate.exc_state + lay->err_stackitem.exc_value, 0x9990, 8);
+	assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+	assert_int_equal(ts.exception, 0x9990);
+	s.py.none = 0; /* cannot be told from None */
+	assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+	assert_int_equal(ts.exception, 0);
+	fake_field(&s.f, addr, lay->tstate.current_exception, 0x8880, 8);
+	assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+	assert_int_equal(ts.exception, 0x8880);
+	fake_deinit(&s.f);
+}
+
+static void gil_words_of_3_15(void **state)
+{
+	struct scene s;
+	struct pl_tstate ts;
+
+	open_scene(&s, 15);
+	pl_addr addr = add_thread(&s, 1);
+	fake_field(&s.f, addr, s.py.layout.tstate.gil_requested, 1, 4);
+	assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
+	assert_true(ts.gil_words);
+	assert_true(ts.gil_requested);
+	assert_false(ts.holds_gil);
+	fake_deinit(&s.f);
+}
+
+static void the_holder_of_the_gil_comes_from_where_the_version_keeps_it(void **state)
+{
+	for (int minor = 8; minor <= 15; minor++) {
+		struct scene s;
+		struct pl_interp in;
+		open_scene(&s, minor);
+		const struct pl_layout *lay = &s.py.layout;
+		pl_addr gil = fake_new(&s.f, 64);
+		fake_field(&s.f, RUNTIME, lay->runtime.tstate_current, 0x5550, 8);
+		fake_field(&s.f, s.interp, lay->interp.gil, gil, 8);
+		fake_field(&s.f, gil, lay->gil.last_holder, 0x5550, 8);
+		fake_field(&s.f, gil, lay->gil.locked, 1, 4);
+		fake_field(&s.f, s.interp, lay->interp.modules, 0x6660, 8);
+		fake_field(&s.f, s.interp, lay->interp.gc_collecting, 1, 4);
+		fake_field(&s.f, RUNTIME, lay->runtime.gc_collecting, 1, 4);
+		fake_field(&s.f, s.interp, lay->interp.code_generation, 77, 8);
+		fake_field(&s.f, s.interp, lay->interp.gc_frame, 0x7770, 8);
+		assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+		assert_int_equal(in.gil_holder, 0x5550);
+		assert_int_equal(in.modules, 0x6660);
+		assert_true(in.gc_collecting);
+		assert_int_equal(in.code_generation, minor < 14 ? 0 : 77);
+		assert_int_equal(in.gc_frame, minor < 15 ? 0 : 0x7770);
+		/* released: the last holder stays, but nobody holds it */
+		fake_field(&s.f, RUNTIME, lay->runtime.tstate_current, 0, 8);
+		fake_field(&s.f, gil, lay->gil.locked, 0, 4);
+		assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+		assert_int_equal(in.gil_holder, 0);
+		fake_deinit(&s.f);
+	}
+}
+
+static void lists_hold_all_and_interpreters_come_first_to_last(void **state)
+{
+	struct scene s;
+	pl_interp_vec interps = {0};
+	pl_tstate_vec threads = {0};
+
+	open_scene(&s, 12);
+	pl_addr second = new_interp(&s);
+	fake_field(&s.f, s.interp, s.py.layout.interp.next, second, 8);
+	for (uint64_t i = 0; i < 5; i++)
+		add_thread(&s, i);
+	assert_ok(pl_interp_list(&s.f.mem, &s.py, &interps));
+	assert_int_equal(interps.len, 2);
+	assert_int_equal(interps.data[1].addr, second);
+	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &interps.data[0], &threads));
+	assert_int_equal(threads.len, 5);
+	assert_int_equal(threads.data[0].thread_id, 4); /* the newest is first */
+	pl_vec_deinit(&interps);
+	pl_vec_deinit(&threads);
+	fake_deinit(&s.f);
+}
+
+static void no_interpreter_is_not_ready(void **state)
+{
+	struct scene s;
+	pl_interp_vec interps = {0};
+
+	open_scene(&s, 11);
+	fake_field(&s.f, RUNTIME, s.py.layout.runtime.interp_head, 0, 8);
+	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps), &pl_err_not_ready);
+	pl_vec_deinit(&interps);
+	fake_deinit(&s.f);
+}
+
+static void a_thread_that_is_gone_ends_the_list(void **state)
+{
+	struct scene s;
+	struct pl_interp in;
+	pl_tstate_vec threads = {0};
+
+	open_scene(&s, 13);
+	pl_addr oldest = add_thread(&s, 1);
+	add_thread(&s, 2);
+	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+	fake_field(&s.f, oldest, s.py.layout.tstate.interp, 0xdead0, 8);
+	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &in, &threads));
+	assert_int_equal(threads.len, 1);
+	pl_vec_clear(&threads);
+	in.threads_head = oldest; /* but if the first is wrong, all is */
+	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads), &pl_err_corrupt);
+	pl_vec_deinit(&threads);
+	fake_deinit(&s.f);
+}
+
+static void cyclic_lists_are_corrupt(void **state)
+{
+	struct scene s;
+	struct pl_interp in;
+	pl_tstate_vec threads = {0};
+	pl_interp_vec interps = {0};
+
+	open_scene(&s, 9);
+	pl_addr ts = add_thread(&s, 1);
+	fake_field(&s.f, ts, s.py.layout.tstate.next, ts, 8);
+	fake_field(&s.f, s.interp, s.py.layout.interp.next, s.interp, 8);
+	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads), &pl_err_corrupt);
+	assert_int_equal(threads.len, PL_MAX_THREADS);
+	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps), &pl_err_corrupt);
+	pl_vec_deinit(&interps);
+	pl_vec_deinit(&threads);
+	fake_deinit(&s.f);
+}
+
+static void the_tid_is_found_in_glibcs_place_or_by_looking(void **state)
+{
+	struct scene s;
+	uint32_t at = 0;
+
+	open_scene(&s, 8);
+	pl_addr pthread = fake_new(&s.f, 2304);
+	fake_field(&s.f, pthread, 1200, 999, 4);
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, 999, &at));
+	assert_int_equal(at, 1200);
+	fake_field(&s.f, pthread, 720, 999, 4);
+	fake_field(&s.f, pthread, 40, 999, 4);
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, 999, &at));
+	assert_int_equal(at, 720);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, 1000, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, 0, 999, &at), &pl_err_corrupt);
+	fake_deinit(&s.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_is_read_on_every_version),
+		cmocka_unit_test(the_top_of_the_data_stack_is_believed_only_inside_a_plausible_chunk),
+		cmocka_unit_test(exceptions_being_raised_or_handled_are_seen),
+		cmocka_unit_test(gil_words_of_3_15),
+		cmocka_unit_test(the_holder_of_the_gil_comes_from_where_the_version_keeps_it),
+		cmocka_unit_test(lists_hold_all_and_interpreters_come_first_to_last),
+		cmocka_unit_test(no_interpreter_is_not_ready),
+		cmocka_unit_test(a_thread_that_is_gone_ends_the_list),
+		cmocka_unit_test(cyclic_lists_are_corrupt),
+		cmocka_unit_test(the_tid_is_found_in_glibcs_place_or_by_looking),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which rows of a call tree are worth a line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build.h"
+#include "hot_path.h"
+
+/* A call tree as the view would return it: "depth share name" per row. */
+struct spec {
+	uint32_t depth;
+	double share;
+	const char *name;
+	bool library;
+};
+
+static char *chosen(const struct spec *spec, size_t count, size_t max_rows, double *cut_ret)
+{
+	struct build b;
+	pl_tree_rows tree = {0};
+	pl_hot_rows hot = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	build_start(&b);
+	for (size_t i = 0; i < count; i++) {
+		struct pl_tree_row row = {.depth = spec[i].depth, .total.share = spec[i].share};
+		uint32_t s = build_frame(&b, 0, spec[i].name,
+					 spec[i].library ? "/usr/lib/python3.12/x.py" : "/srv/app.py", 5);
+
+		row.function = b.p->locations[b.p->stacks[s].location].function;
+		assert_true(pl_vec_push(&tree, row));
+	}
+	assert_null(pl_hot_path(b.p, &tree, max_rows, &hot, cut_ret));
+	for (size_t i = 0; i < hot.len; i++) {
+		fprintf(out, "%s%u%s", i ? " " : "", hot.data[i].depth, spec[hot.data[i].row].name);
+		if (hot.data[i].folded)
+			fprintf(out, "+%u", hot.data[i].folded);
+	}
+	fclose(out);
+	pl_vec_deinit(&tree);
+	pl_vec_deinit(&hot);
+	build_end(&b);
+	return text;
+}
+
+#define EXPECT(spec, max_rows, want, want_cut)                                                                         \
+	do {                                                                                                           \
+		double cut_;                                                                                           \
+		char *got_ = chosen((spec), sizeof(spec) / sizeof(spec)[0], (max_rows), &cut_);                        \
+		assert_string_equal(got_, (want));                                                                     \
+		assert_true(cut_ == (want_cut));                                                                       \
+		free(got_);                                                                                            \
+	} while (0)
+
+static void a_small_tree_is_kept_whole(void **state)
+{
+	const struct spec spec[] = {{0, 1, "main", false}, {1, .6, "f", false}, {1, .4, "g", false}};
+
+	EXPECT(spec, 9, "0main 1f 1g", 0);
+}
+
+static void library_frames_inside_the_library_that_pass_the_time_on_are_folded(void **state)
+{
+	const struct spec spec[] = {{0, 1, "runpy", true},  {1, 1, "run_code", true}, {2, 1, "main", false},
+				    {3, .9, "loads", true}, {4, .9, "decode", true},  {5, .9, "raw_decode", true}};
+
+	/* What the program calls stays, so does where the time is spent. */
+	EXPECT(spec, 9, "0main+2 1loads 2raw_decode+1", 0);
+}
+
+static void frames_that_keep_time_for_themselves_stay(void **state)
+{
+	const struct spec spec[] = {{0, 1, "a", true}, {1, .9, "b", true}, {2, .8, "c", true}, {3, .7, "d", true}};
+
+	EXPECT(spec, 9, "0a 1b 2c 3d", 0);
+}
+
+static void of_a_long_chain_the_frames_that_tell_least_are_folded(void **state)
+{
+	const struct spec spec[] = {{0, 1, "a", false},	  {1, .99, "b", false}, {2, .98, "c", false},
+				    {3, .70, "d", false}, {4, .69, "e", false}, {5, .2, "f", false}};
+
+	/* c loses 28 points to others, e 49: both stay; the rest goes from the lightest. */
+	EXPECT(spec, 3, "0c+2 1e+1 2f", 0);
+}
+
+static void the_lightest_branches_go_and_are_owned_up_to(void **state)
+{
+	const struct spec spec[] = {{0, 1, "main", false},
+				    {1, .5, "f", false},
+				    {1, .3, "g", false},
+				    {1, .15, "h", false},
+				    {1, .05, "i", false}};
+
+	EXPECT(spec, 3, "0main 1f 1g", .15);
+	EXPECT(spec, 2, "0main 1f", .3);
+}
+
+static void a_fork_below_a_folded_chain_hangs_on_what_is_left(void **state)
+{
+	const struct spec spec[] = {{0, 1, "main", false},    {1, 1, "pass", false}, {2, 1, "pass2", false},
+				    {3, .6, "f", false},      {3, .4, "g", false},   {4, .4, "deep", false},
+				    {5, .35, "deeper", false}};
+
+	EXPECT(spec, 3, "0pass2+2 1f 1deeper+2", 0);
+}
+
+static void removing_the_branch_below_a_folded_chain_leaves_no_orphan(void **state)
+{
+	const struct spec spec[] = {{0, 1, "main", false}, {1, .6, "f", false},	  {1, .1, "lib", true},
+				    {2, .1, "lib2", true}, {3, .1, "lib3", true}, {1, .3, "g", false}};
+
+	EXPECT(spec, 3, "0main 1f 1g", .1);
+	EXPECT(spec, 1, "0f+1", .3);
+}
+
+static void recursion_ten_thousand_deep_is_one_line(void **state)
+{
+	size_t count = 10000;
+	struct spec *spec = calloc(count, sizeof *spec);
+	double cut;
+	char *got;
+
+	assert_non_null(spec);
+	for (size_t i = 0; i < count; i++)
+		spec[i] = (struct spec){(uint32_t)i, 1 - (double)i * 1e-6, "fib", false};
+	got = chosen(spec, count, 1, &cut);
+	assert_string_equal(got, "0fib+9999");
+	free(got);
+	free(spec);
+}
+
+static void frames_of_the_program_outlast_those_of_libraries(void **state)
+{
+	const struct spec spec[] = {{0, 1, "main", false},
+				    {1, .9, "load", false},
+				    {2, .9, "loads", true},
+				    {3, .89, "decode", true},
+				    {4, .86, "scan", true}};
+
+	/* decode keeps 3 points for itself and load none, but load is what somebody can change. */
+	EXPECT(spec, 3, "0main 1load 2scan+2", 0);
+}
+
+static void an_empty_tree_has_no_rows(void **state)
+{
+	double cut;
+	char *got = chosen(NULL, 0, 9, &cut);
+
+	assert_string_equal(got, "");
+	free(got);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_tree_is_kept_whole),
+		cmocka_unit_test(library_frames_inside_the_library_that_pass_the_time_on_are_folded),
+		cmocka_unit_test(frames_that_keep_time_for_themselves_stay),
+		cmocka_unit_test(of_a_long_chain_the_frames_that_tell_least_are_folded),
+		cmocka_unit_test(the_lightest_branches_go_and_are_owned_up_to),
+		cmocka_unit_test(a_fork_below_a_folded_chain_hangs_on_what_is_left),
+		cmocka_unit_test(removing_the_branch_below_a_folded_chain_leaves_no_orphan),
+		cmocka_unit_test(recursion_ten_thousand_deep_is_one_line),
+		cmocka_unit_test(frames_of_the_program_outlast_those_of_libraries),
+		cmocka_unit_test(an_empty_tree_has_no_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

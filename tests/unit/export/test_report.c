@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text, Markdown and JSON: what they say, how wide and long they get, and what hostile names can do to them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build.h"
+
+#define RUN (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)
+
+static void golden(const struct build *b, const char *format, const struct pl_export_options *o, const char *file)
+{
+	size_t len;
+	char *got = build_output(b->p, format, o, &len);
+
+	build_assert_golden(file, got, len);
+	free(got);
+}
+
+static void text_of_the_example(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_example(&b);
+	golden(&b, "text", &o, "example-80.txt");
+	o.width = 60;
+	golden(&b, "text", &o, "example-60.txt");
+	o.width = 200;
+	o.filter.lines = true;
+	golden(&b, "text", &o, "example-200-lines.txt");
+	o.width = 80;
+	o.unicode = false;
+	o.color = true;
+	o.full_names = true;
+	o.filter.idle = PL_IDLE_KEEP;
+	golden(&b, "text", &o, "example-80-ascii-color-full-idle.txt");
+	build_end(&b);
+}
+
+static void markdown_of_the_example(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_example(&b);
+	golden(&b, "markdown", &o, "example.md");
+	build_end(&b);
+}
+
+static void json_of_the_example(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_example(&b);
+	o.filter.lines = true;
+	golden(&b, "json", &o, "example.json");
+	build_end(&b);
+}
+
+/* Everything that makes a header long, on a tree that is wide and deep. */
+static void build_worst(struct build *b)
+{
+	static const char *const names[] = {
+		"x", "\xe4\xb8\xad\xe6\x96\x87\xe5\x90\x8d\xe5\xad\x97\xe4\xb8\xad\xe6\x96\x87",
+		"a\x1b[2J\x1b[31m\nb\r\t\xe2\x80\xae", "\xed\xb2\x80\xff\xfe</script>`|;\"'", ""};
+	uint32_t f = 0, fork;
+	struct pl_meta *m;
+
+	build_start(b);
+	m = &b->p->meta;
+	m->command = build_string(b, "python \x1b]0;title\x07 -c 'import \xe4\xb8\xad\xe6\x96\x87; "
+				     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
+	for (int i = 0; i < PL_LOSSES; i++)
+		m->losses[i] = UINT64_MAX / 1000;
+	m->complete = m->jitter = false;
+	m->stops = m->stopped_ns = m->profiler_cpu_ns = UINT64_MAX / 3;
+	for (int i = 0; i < 40; i++)
+		build_thread(b, 5000u + (unsigned)i, names[i % 5], 0.5 * (i & 1));
+	for (int i = 0; i < 200; i++)
+		f = build_frame(b, f, names[i % 5], "/a/very/long/path/with/many/parts/to/__init__.py", 1000000 + i);
+	fork = f;
+	for (int i = 0; i < 20; i++) {
+		f = build_frame(b, fork, names[i % 5], names[(i + 2) % 5], 10 + i);
+		build_samples(b, (uint32_t)(i % 40), f, RUN | PL_STATE_WANTS_GIL | PL_STATE_IN_GC, i % PL_QUALITIES, 3);
+		build_samples(b, (uint32_t)(i % 40), f, PL_STATE_UNKNOWN, i % PL_QUALITIES, 1);
+	}
+}
+
+static void text_keeps_to_its_width_and_to_25_lines(void **state)
+{
+	static void (*const builders[])(struct build *) = {build_example, build_worst};
+	struct build b;
+	int columns, lines;
+	char *got;
+
+	for (size_t i = 0; i < 2; i++) {
+		builders[i](&b);
+		for (int width = 40; width <= 200; width++) {
+			struct pl_export_options o = build_options(width);
+
+			o.unicode = width % 3;
+			o.filter.lines = width & 1;
+			o.filter.idle = PL_IDLE_KEEP;
+			got = build_output(b.p, "text", &o, NULL);
+			lines = build_lines(got, &columns);
+			if (lines > 25 || columns > width)
+				fail_msg("width %d: %d lines, %d columns:\n%s", width, lines, columns, got);
+			/* The hot path and the top functions are there at any width. */
+			assert_non_null(strstr(got, "\nhot path"));
+			assert_non_null(strstr(got, o.filter.lines ? "  line (" : "  function ("));
+			assert_null(strchr(got, '\x1b'));
+			assert_null(strchr(got, '\r'));
+			free(got);
+		}
+		build_end(&b);
+	}
+}
+
+static void ascii_is_ascii(void **state)
+{
+	struct pl_export_options o = build_options(100);
+	struct build b;
+	char *got;
+
+	build_worst(&b);
+	o.unicode = false;
+	got = build_output(b.p, "text", &o, NULL);
+	for (const char *s = got; *s; s++)
+		assert_true(*s == '\n' || (*s >= ' ' && *s <= '~'));
+	free(got);
+	build_end(&b);
+}
+
+static void expect_text(const struct build *b, const struct pl_export_options *o, const char *want)
+{
+	char *got = build_output(b->p, "text", o, NULL);
+
+	if (!strstr(got, want))
+		fail_msg("no \"%s\" in:\n%s", want, got);
+	free(got);
+}
+
+static void losses_and_a_cut_recording_are_told_in_sentences(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_example(&b);
+	b.p->meta.losses[PL_LOSS_MISSED] = 500;
+	b.p->meta.losses[PL_LOSS_UNREADABLE] = 3;
+	b.p->meta.losses[PL_LOSS_QUEUE] = 4000;
+	b.p->meta.losses[PL_LOSS_DAMAGED] = 5;
+	b.p->meta.complete = false;
+	expect_text(&b, &o, "missed 500");
+	expect_text(&b, &o, "unreadable 3");
+	expect_text(&b, &o, "! incomplete: the profiler was killed");
+	expect_text(&b, &o, "! 4.8 % of the ticks were missed");
+	expect_text(&b, &o, "! 4,000 samples were dropped");
+	expect_text(&b, &o, "! a part of the recording is damaged: 5 samples");
+	o.color = true;
+	expect_text(&b, &o, "\033[1;33mmissed 500\033[0m");
+	build_end(&b);
+}
+
+static void a_program_that_only_waited_is_told_so(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_start(&b);
+	build_samples(&b, 0, build_frame(&b, 0, "wait", "/a.py", 3), 0, PL_EXACT, 10000);
+	expect_text(&b, &o, "! nothing ran: every thread was waiting");
+	expect_text(&b, &o, "waiting 100 %");
+	build_end(&b);
+}
+
+static void a_recording_that_is_too_short_is_told_with_how_long_to_record(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_start(&b);
+	b.p->meta.duration_ns = 100000000;
+	b.p->meta.ticks = 100;
+	for (int i = 0; i < 100; i++)
+		build_samples(&b, 0, build_frame(&b, 0, "f", "/a.py", i & 1 ? 3 : 9), RUN, PL_EXACT, 1);
+	/* 1.96 * sqrt(.25/100) is 9.6 points: for 2 points 23 times as long. */
+	expect_text(&b, &o, "! too short: shares may be off by 10 points; record for 3 s (-d 3)");
+	build_end(&b);
+}
+
+static void no_samples_are_no_reason_to_divide_by_zero(void **state)
+{
+	static const char *const formats[] = {"text", "markdown", "json"};
+	static const char *const threads[] = {"nobody"};
+	struct pl_export_options o = build_options(80);
+	struct build b;
+	char *got;
+
+	build_start(&b);
+	b.p->meta.duration_ns = b.p->meta.ticks = b.p->meta.period_ns = 0;
+	for (size_t i = 0; i < 3; i++) {
+		got = build_output(b.p, formats[i], &o, NULL);
+		assert_null(strstr(got, "nan"));
+		assert_null(strstr(got, "inf"));
+		free(got);
+	}
+	expect_text(&b, &o, "! no samples:");
+	o.filter.threads = threads;
+	o.filter.thread_count = 1;
+	expect_text(&b, &o, "there are: 4242 MainThread");
+	build_end(&b);
+}
+
+static void cpu_and_gil_mode_tell_time_of_their_kind(void **state)
+{
+	struct pl_export_options o = build_options(100);
+	struct build b;
+
+	build_example(&b);
+	b.p->meta.mode = PL_MODE_CPU;
+	expect_text(&b, &o, "10.0 s of CPU time (100 % of a core)");
+	b.p->meta.mode = PL_MODE_GIL;
+	expect_text(&b, &o, "GIL held 10.0 s (100 % of the time)");
+	build_end(&b);
+}
+
+static void names_of_recordings_are_quoted_for_the_shell(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_example(&b);
+	o.recording = "it's a; file.plumb";
+	expect_text(&b, &o, "plumb report 'it'\\''s a; file.plumb' --lines\n");
+	o.recording = NULL;
+	char *got = build_output(b.p, "text", &o, NULL);
+	assert_null(strstr(got, "next:"));
+	free(got);
+	build_end(&b);
+}
+
+static void no_name_breaks_out_of_json_or_markdown(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+	size_t len;
+	char *got;
+
+	build_worst(&b);
+	o.filter.idle = PL_IDLE_KEEP;
+	golden(&b, "markdown", &o, "worst.md");
+	got = build_output(b.p, "json", &o, &len);
+	assert_int_equal(strlen(got), len);
+	assert_null(strstr(got, "</"));
+	for (size_t i = 0; i + 1 < len; i++)
+		assert_true((unsigned char)got[i] >= ' '); /* one line, no raw control */
+	free(got);
+	build_end(&b);
+}
+
+static void names_of_64_kib_and_stacks_of_10000_frames_work(void **state)
+{
+	static const char *const formats[] = {"text", "markdown", "json", "collapsed"};
+	struct pl_export_options o = build_options(80);
+	char *name = malloc(64u << 10), *got;
+	struct build b;
+	uint32_t f = 0;
+	int columns;
+
+	assert_non_null(name);
+	memset(name, 'n', 64u << 10);
+	build_start(&b);
+	for (int i = 0; i < 10000; i++)
+		f = build_frame(&b, f, "fib", "/a.py", 5);
+	f = build_frame_n(&b, f, name, 64u << 10, name, 64u << 10, 7);
+	build_samples(&b, 0, f, RUN, PL_EXACT, 1000);
+	for (size_t i = 0; i < 4; i++) {
+		got = build_output(b.p, formats[i], &o, NULL);
+		assert_true(build_lines(got, &columns) > 0);
+		if (i == 0) {
+			assert_true(columns <= 80);
+			assert_non_null(strstr(got, "[+9"));
+		}
+		free(got);
+	}
+	free(name);
+	build_end(&b);
+}
+
+static void formats_are_found_by_name_and_by_path(void **state)
+{
+	assert_string_equal(pl_format_by_name("json")->name, "json");
+	assert_null(pl_format_by_name("jso"));
+	assert_string_equal(pl_format_by_path("/a.b/x.folded")->name, "collapsed");
+	assert_string_equal(pl_format_by_path("x.md")->name, "markdown");
+	assert_null(pl_format_by_path("/a.json/x"));
+	assert_null(pl_format_by_path(".json")); /* a hidden file, not an ending */
+	assert_null(pl_format_by_path("x.plumb"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_of_the_example),
+		cmocka_unit_test(markdown_of_the_example),
+		cmocka_unit_test(json_of_the_example),
+		cmocka_unit_test(text_keeps_to_its_width_and_to_25_lines),
+		cmocka_unit_test(ascii_is_ascii),
+		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
+		cmocka_unit_test(a_program_that_only_waited_is_told_so),
+		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_long_to_record),
+		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),
+		cmocka_unit_test(cpu_and_gil_mode_tell_time_of_their_kind),
+		cmocka_unit_test(names_of_recordings_are_quoted_for_the_shell),
+		cmocka_unit_test(no_name_breaks_out_of_json_or_markdown),
+		cmocka_unit_test(names_of_64_kib_and_stacks_of_10000_frames_work),
+		cmocka_unit_test(formats_are_found_by_name_and_by_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

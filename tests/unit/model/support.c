@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles for tests. The dump is the oracle of equality: two profiles are equal if their dumps are. */
+#include "support.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vec.h"
+
+typedef PL_VEC(char *) lines;
+
+void check(struct plumb_error *err)
+{
+	if (err)
+		fail_msg("%s", plumb_error_message(err));
+}
+
+static const char *text_of(const struct plumb_profile *p, uint32_t id)
+{
+	return pl_strtab_get(p->strings, id, NULL);
+}
+
+static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack)
+{
+	for (; stack; stack = p->stacks[stack].parent) {
+		const struct pl_location *l = &p->locations[p->stacks[stack].location];
+		const struct pl_function *f = &p->functions[l->function];
+		fprintf(out, " <%d %s %s %s %" PRIu32 " @%d-%d:%d-%d>", f->origin, text_of(p, f->name),
+			text_of(p, f->qualname), text_of(p, f->file), f->firstline, l->line, l->end_line, l->column,
+			l->end_column);
+	}
+}
+
+static void write_thread(FILE *out, const struct plumb_profile *p, const struct pl_thread *t)
+{
+	const struct pl_process *proc = &p->processes[t->process];
+	fprintf(out, "%" PRIu32 " %s %s/%" PRIu64 " %s main=%d cpu=%d:%" PRIu64, proc->pid, text_of(p, proc->program),
+		text_of(p, proc->python), t->tid, text_of(p, t->name), t->main, t->cpu_known, t->cpu_ns);
+}
+
+static void push_line(lines *all, char *text)
+{
+	assert_true(pl_vec_push(all, text));
+}
+
+static void dump_cells(const struct plumb_profile *p, lines *all)
+{
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		fprintf(out, "cell ");
+		write_thread(out, p, &p->threads[c->thread]);
+		fprintf(out, " state=%d quality=%d batch=%d n=%" PRIu64 " ns=%" PRIu64, c->state, c->quality, c->batch,
+			c->samples, c->weight_ns);
+		write_stack(out, p, c->stack);
+		fclose(out);
+		push_line(all, text);
+	}
+}
+
+static void dump_threads(const struct plumb_profile *p, lines *all)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		fprintf(out, "thread ");
+		write_thread(out, p, &p->threads[i]);
+		fclose(out);
+		push_line(all, text);
+	}
+}
+
+static void write_meta(FILE *out, const struct plumb_profile *p)
+{
+	const struct pl_meta *m = &p->meta;
+	fprintf(out, "start=%" PRIu64 " duration=%" PRIu64 " period=%" PRIu64 " seed=%" PRIu64 " mode=%d jitter=%d\n",
+		m->start_real_ns, m->duration_ns, m->period_ns, m->seed, m->mode, m->jitter);
+	fprintf(out, "complete=%d ticks=%" PRIu64 " stops=%" PRIu64 " stopped=%" PRIu64 " cpu=%" PRIu64 "\n",
+		m->complete, m->ticks, m->stops, m->stopped_ns, m->profiler_cpu_ns);
+	for (int i = 0; i < PL_LOSSES; i++)
+		fprintf(out, "loss %d=%" PRIu64 "\n", i, m->losses[i]);
+	fprintf(out, "%s|%s|%s|%s\n", text_of(p, m->command), text_of(p, m->engine), text_of(p, m->plumb_version),
+		text_of(p, m->host));
+	fprintf(out, "batch_ns=%" PRIu64 "\n", p->batch_ns);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *profile_dump(const struct plumb_profile *p)
+{
+	lines all = {0};
+	dump_cells(p, &all);
+	dump_threads(p, &all);
+	if (all.len)
+		qsort(all.data, all.len, sizeof *all.data, compare_lines);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	write_meta(out, p);
+	for (size_t i = 0; i < all.len; i++) {
+		fprintf(out, "%s\n", all.data[i]);
+		free(all.data[i]);
+	}
+	fclose(out);
+	pl_vec_deinit(&all);
+	return text;
+}
+
+uint32_t add_string(struct plumb_profile *p, const char *text)
+{
+	uint32_t id = 0;
+	check(pl_profile_string(p, text, strlen(text), &id));
+	return id;
+}
+
+uint32_t add_frame(struct plumb_profile *p, uint32_t parent, const char *name, const char *file, int32_t line)
+{
+	struct pl_function f = {.name = add_string(p, name), .file = add_string(p, file), .firstline = 1};
+	f.qualname = f.name;
+	struct pl_location l = {.line = line, .end_line = line, .column = -1, .end_column = -1};
+	uint32_t location = 0, stack = 0;
+	check(pl_profile_function(p, &f, &l.function));
+	check(pl_profile_location(p, &l, &location));
+	check(pl_profile_stack(p, parent, location, &stack));
+	return stack;
+}
+
+uint32_t add_thread(struct plumb_profile *p, uint32_t pid, uint64_t tid, const char *name, bool main)
+{
+	struct pl_process proc = {.pid = pid, .program = add_string(p, "app.py"), .python = add_string(p, "3.11.7")};
+	struct pl_thread t = {.tid = tid, .name = add_string(p, name), .main = main};
+	uint32_t id = 0;
+	check(pl_profile_process(p, &proc, &t.process));
+	check(pl_profile_thread(p, &t, &id));
+	return id;
+}
+
+void add_samples(struct plumb_profile *p, uint32_t stack, uint32_t thread, uint8_t state, uint64_t time_ns,
+		 uint64_t samples, uint64_t weight_ns)
+{
+	struct pl_sample s = {.time_ns = time_ns,
+			      .thread = thread,
+			      .stack = stack,
+			      .state = state,
+			      .quality = PL_EXACT,
+			      .weight_ns = weight_ns};
+	for (uint64_t i = 0; i < samples; i++)
+		check(pl_profile_add(p, &s));
+}
+
+uint64_t random_below(struct pl_rng *rng, uint64_t n)
+{
+	return pl_rng_next(rng) % n;
+}
+
+static uint32_t generate_stack(struct generator *g)
+{
+	uint32_t stack = 0;
+	uint64_t depth = random_below(&g->rng, g->depth);
+	for (uint64_t i = 0; i < depth; i++) {
+		char name[16], file[16];
+		uint64_t function = random_below(&g->rng, 6);
+		snprintf(name, sizeof name, "f%" PRIu64, function);
+		snprintf(file, sizeof file, "m%" PRIu64 ".py", function / 3);
+		stack = add_frame(g->profile, stack, name, file, 10 + (int32_t)random_below(&g->rng, 3));
+	}
+	if (random_below(&g->rng, 10) == 0)
+		check(pl_profile_marker(g->profile, stack, "<moving>", &stack));
+	return stack;
+}
+
+struct pl_sample generate_sample(struct generator *g)
+{
+	static const char *const names[] = {"", "MainThread", "worker", "äöü"};
+	struct pl_rng *rng = &g->rng;
+	uint64_t tid = random_below(rng, 4);
+	g->time_ns += random_below(rng, g->step_ns);
+	struct pl_sample s = {.time_ns = g->time_ns};
+	s.stack = generate_stack(g);
+	s.thread = add_thread(g->profile, 100 + (uint32_t)random_below(rng, g->processes), 1000 + tid,
+			      names[random_below(rng, 4)], tid == 1);
+	struct pl_thread *t = &g->profile->threads[s.thread];
+	t->cpu_known = tid != 2;
+	t->cpu_ns += t->cpu_known ? random_below(rng, 1000000) : 0;
+	s.state = (uint8_t)random_below(rng, 64);
+	s.quality = (uint8_t)random_below(rng, PL_QUALITIES);
+	s.weight_ns = random_below(rng, 4) ? g->profile->meta.period_ns : random_below(rng, 3000000);
+	return s;
+}
+
+void random_meta(struct pl_rng *rng, struct plumb_profile *p)
+{
+	static const char *const commands[] = {"", "python app.py", "python -m other", "sh run.sh"};
+	struct pl_meta *m = &p->meta;
+	m->start_real_ns = 1 + random_below(rng, 3); /* ties are frequent */
+	m->duration_ns = random_below(rng, 1000000);
+	m->period_ns = 1000000;
+	m->seed = random_below(rng, 2);
+	m->mode = PL_MODE_WALL;
+	m->jitter = random_below(rng, 2);
+	m->complete = random_below(rng, 2);
+	m->ticks = 1 + random_below(rng, 100000);
+	for (int i = 0; i < PL_LOSSES; i++)
+		m->losses[i] = random_below(rng, 100);
+	m->stops = random_below(rng, 1000);
+	m->stopped_ns = random_below(rng, 1000000);
+	m->profiler_cpu_ns = random_below(rng, 1000000);
+	m->command = add_string(p, commands[random_below(rng, 4)]);
+	m->engine = add_string(p, commands[random_below(rng, 4)]);
+	m->plumb_version = add_string(p, random_below(rng, 2) ? "0.1.0" : "0.2.0");
+	m->host = add_string(p, random_below(rng, 2) ? "a" : "b");
+}
+
+struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	struct generator g = {.rng = {.state = seed}, .profile = p, .depth = 8, .processes = 2};
+	g.step_ns = PL_BATCH_MIN_NS >> random_below(&g.rng, 6);
+	random_meta(&g.rng, p);
+	for (unsigned i = 0; i < samples; i++) {
+		struct pl_sample s = generate_sample(&g);
+		check(pl_profile_add(p, &s));
+	}
+	return p;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting: cells, batches that double, and that nothing is lost on the way. */
+#include "profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+#define SAMPLES 20000
+
+static uint64_t samples_of(const struct plumb_profile *p)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		sum += p->cells[i].samples;
+	return sum;
+}
+
+static void equal_samples_share_a_cell(void **state)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	uint32_t a = add_frame(p, 0, "a", "x.py", 1), t = add_thread(p, 1, 1, "", true);
+	add_samples(p, a, t, PL_STATE_ON_CPU, 0, 5, 10);
+	add_samples(p, a, t, PL_STATE_ON_CPU | PL_STATE_HAS_GIL, 0, 2, 10);
+	add_samples(p, a, t, PL_STATE_ON_CPU, PL_BATCH_MIN_NS - 1, 1, 10);
+	assert_int_equal(p->cell_count, 2);
+	assert_int_equal(p->cells[0].samples, 6);
+	assert_int_equal(p->cells[0].weight_ns, 60);
+	assert_int_equal(p->cells[1].samples, 2);
+	add_samples(p, a, t, PL_STATE_ON_CPU, PL_BATCH_MIN_NS, 1, 10);
+	assert_int_equal(p->cell_count, 3);
+	assert_int_equal(p->cells[2].batch, 1);
+	pl_profile_destroy(p);
+}
+
+/* However the batches doubled on the way, each cell holds what falls into its batch now. */
+static void batches_hold_the_samples_of_their_time(void **state)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	struct generator g = {
+		.rng = {.state = 7}, .profile = p, .depth = 6, .processes = 2, .step_ns = 3 * PL_BATCH_MIN_NS / 10};
+	struct pl_sample *samples = calloc(SAMPLES, sizeof *samples);
+	for (int i = 0; i < SAMPLES; i++) {
+		samples[i] = generate_sample(&g);
+		check(pl_profile_add(p, &samples[i]));
+	}
+	assert_true(p->batch_ns > PL_BATCH_MIN_NS);
+	assert_true(p->batch_ns * PL_BATCHES > g.time_ns);
+	assert_true(p->batch_ns / 2 * PL_BATCHES <= g.time_ns);
+	for (int i = 0; i < SAMPLES; i++) { /* take every sample out again */
+		const struct pl_sample *s = &samples[i];
+		uint32_t c = 0;
+		while (c < p->cell_count && (p->cells[c].stack != s->stack || p->cells[c].thread != s->thread ||
+					     p->cells[c].state != s->state || p->cells[c].quality != s->quality ||
+					     p->cells[c].batch != s->time_ns / p->batch_ns))
+			c++;
+		assert_true(c < p->cell_count);
+		assert_true(p->cells[c].samples > 0 && p->cells[c].weight_ns >= s->weight_ns);
+		p->cells[c].samples--;
+		p->cells[c].weight_ns -= s->weight_ns;
+	}
+	for (uint32_t c = 0; c < p->cell_count; c++)
+		assert_true(p->cells[c].samples == 0 && p->cells[c].weight_ns == 0);
+	free(samples);
+	pl_profile_destroy(p);
+}
+
+static void any_time_finds_a_batch(void **state)
+{
+	const uint64_t times[] = {
+		0, PL_BATCH_MIN_NS * PL_BATCHES - 1, PL_BATCH_MIN_NS * PL_BATCHES, 1ull << 40, UINT64_MAX, 5};
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	uint32_t t = add_thread(p, 1, 1, "", true);
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		add_samples(p, 0, t, 0, times[i], 1, 1);
+	assert_int_equal(samples_of(p), 6);
+	assert_int_equal(p->batch_ns, 1ull << 58);
+	assert_int_equal(p->cell_count, 2);
+	pl_profile_destroy(p);
+}
+
+static void sums_stay_at_the_maximum(void **state)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	uint32_t t = add_thread(p, 1, 1, "", true);
+	add_samples(p, 0, t, 0, 0, 3, UINT64_MAX);
+	assert_int_equal(p->cells[0].weight_ns, UINT64_MAX);
+	pl_profile_destroy(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_samples_share_a_cell),
+		cmocka_unit_test(batches_hold_the_samples_of_their_time),
+		cmocka_unit_test(any_time_finds_a_batch),
+		cmocka_unit_test(sums_stay_at_the_maximum),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

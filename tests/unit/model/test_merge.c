@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding profiles: in any order, in any grouping, nothing lost, nothing mixed up. */
+#include "profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+#define ROUNDS 20
+
+static struct plumb_profile *empty_profile(void)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	return p;
+}
+
+static void assert_same(const struct plumb_profile *a, const struct plumb_profile *b)
+{
+	char *x = profile_dump(a), *y = profile_dump(b);
+	assert_string_equal(x, y);
+	free(x);
+	free(y);
+}
+
+/* Sum of the random profiles with these seeds, from left to right. */
+static struct plumb_profile *sum_of(const uint64_t *seeds, size_t n)
+{
+	struct plumb_profile *sum = random_profile(seeds[0], 300);
+	for (size_t i = 1; i < n; i++) {
+		struct plumb_profile *p = random_profile(seeds[i], 200 + 100 * (unsigned)(seeds[i] % 5));
+		check(pl_profile_merge(sum, p));
+		pl_profile_destroy(p);
+	}
+	return sum;
+}
+
+static void order_does_not_matter(void **state)
+{
+	for (uint64_t i = 1; i <= ROUNDS; i++) {
+		struct plumb_profile *a = random_profile(i, 400), *b = random_profile(1000 + i, 200);
+		struct plumb_profile *c = random_profile(i, 400), *d = random_profile(1000 + i, 200);
+		check(pl_profile_merge(a, b));
+		check(pl_profile_merge(d, c));
+		assert_same(a, d);
+		pl_profile_destroy(a);
+		pl_profile_destroy(b);
+		pl_profile_destroy(c);
+		pl_profile_destroy(d);
+	}
+}
+
+static void grouping_does_not_matter(void **state)
+{
+	for (uint64_t i = 1; i <= ROUNDS; i++) {
+		const uint64_t left[] = {i, 100 + i, 200 + i}, right[] = {100 + i, 200 + i};
+		struct plumb_profile *ab_c = sum_of(left, 3), *a_bc = random_profile(i, 300);
+		struct plumb_profile *bc = random_profile(right[0], 200 + 100 * (unsigned)(right[0] % 5));
+		struct plumb_profile *c = random_profile(right[1], 200 + 100 * (unsigned)(right[1] % 5));
+		check(pl_profile_merge(bc, c));
+		check(pl_profile_merge(a_bc, bc));
+		assert_same(ab_c, a_bc);
+		pl_profile_destroy(ab_c);
+		pl_profile_destroy(a_bc);
+		pl_profile_destroy(bc);
+		pl_profile_destroy(c);
+	}
+}
+
+static void an_empty_profile_changes_nothing(void **state)
+{
+	struct plumb_profile *p = random_profile(5, 300), *same = random_profile(5, 300);
+	struct plumb_profile *empty = empty_profile(), *into = empty_profile();
+	check(pl_profile_merge(p, empty));
+	check(pl_profile_merge(into, p));
+	assert_same(p, same);
+	assert_same(into, same);
+	pl_profile_destroy(p);
+	pl_profile_destroy(same);
+	pl_profile_destroy(empty);
+	pl_profile_destroy(into);
+}
+
+static uint64_t total(const struct plumb_profile *p, uint64_t *weight_ns)
+{
+	uint64_t samples = 0;
+	*weight_ns = 0;
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		samples += p->cells[i].samples;
+		*weight_ns += p->cells[i].weight_ns;
+	}
+	return samples;
+}
+
+static void counts_add_up(void **state)
+{
+	struct plumb_profile *a = random_profile(1, 500), *b = random_profile(2, 700);
+	uint64_t wa = 0, wb = 0, w = 0;
+	assert_int_equal(total(a, &wa) + total(b, &wb), 1200);
+	struct pl_meta before = a->meta;
+	check(pl_profile_merge(a, b));
+	assert_int_equal(total(a, &w), 1200);
+	assert_int_equal(w, wa + wb);
+	assert_int_equal(a->meta.ticks, before.ticks + b->meta.ticks);
+	for (int i = 0; i < PL_LOSSES; i++)
+		assert_int_equal(a->meta.losses[i], before.losses[i] + b->meta.losses[i]);
+	assert_int_equal(a->meta.complete, before.complete && b->meta.complete);
+	assert_true(a->meta.duration_ns >= before.duration_ns && a->meta.duration_ns >= b->meta.duration_ns);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+/* Merging a deep trie must not depend on the C stack. */
+static void deep_stacks_merge(void **state)
+{
+	struct plumb_profile *p = empty_profile(), *into = empty_profile();
+	uint32_t stack = 0, t = add_thread(p, 1, 1, "", true);
+	for (int i = 0; i < 65536; i++)
+		stack = add_frame(p, stack, "f", "x.py", 1);
+	add_samples(p, stack, t, 0, 0, 1, 1);
+	check(pl_profile_merge(into, p));
+	check(pl_profile_merge(into, p));
+	assert_int_equal(into->stack_count, 65537);
+	assert_int_equal(into->cell_count, 1);
+	assert_int_equal(into->stacks[into->cells[0].stack].depth, 65536);
+	pl_profile_destroy(p);
+	pl_profile_destroy(into);
+}
+
+static void the_longer_batch_wins(void **state)
+{
+	struct plumb_profile *a = empty_profile(), *b = empty_profile();
+	uint32_t ta = add_thread(a, 1, 1, "", true), tb = add_thread(b, 1, 1, "", true);
+	add_samples(a, 0, ta, 0, 3 * PL_BATCH_MIN_NS, 1, 1);
+	add_samples(b, 0, tb, 0, 0, 1, 1);
+	add_samples(b, 0, tb, 0, 100 * PL_BATCH_MIN_NS, 1, 1);
+	check(pl_profile_merge(a, b));
+	assert_int_equal(a->batch_ns, 2 * PL_BATCH_MIN_NS);
+	uint64_t by_batch[PL_BATCHES] = {0};
+	for (uint32_t i = 0; i < a->cell_count; i++)
+		by_batch[a->cells[i].batch] += a->cells[i].samples;
+	assert_int_equal(by_batch[0], 1);
+	assert_int_equal(by_batch[1], 1);
+	assert_int_equal(by_batch[50], 1);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+static void processes_are_kept_apart(void **state)
+{
+	struct plumb_profile *a = empty_profile(), *b = empty_profile();
+	add_samples(a, 0, add_thread(a, 1, 9, "x", true), 0, 0, 1, 1);
+	add_samples(b, 0, add_thread(b, 2, 9, "x", true), 0, 0, 1, 1);
+	check(pl_profile_merge(a, b));
+	assert_int_equal(a->process_count, 2);
+	assert_int_equal(a->thread_count, 2);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+/* Half of a CPU time would make a busy thread look idle. */
+static void cpu_time_is_known_only_if_all_of_it_is(void **state)
+{
+	struct plumb_profile *a = empty_profile(), *b = empty_profile(), *c = empty_profile();
+	uint32_t t = add_thread(a, 1, 9, "", true);
+	add_thread(b, 1, 9, "", true);
+	add_thread(c, 1, 9, "", true);
+	a->threads[t].cpu_known = b->threads[t].cpu_known = true;
+	a->threads[t].cpu_ns = 3;
+	b->threads[t].cpu_ns = 4;
+	check(pl_profile_merge(a, b));
+	assert_true(a->threads[t].cpu_known);
+	assert_int_equal(a->threads[t].cpu_ns, 7);
+	check(pl_profile_merge(a, c));
+	assert_false(a->threads[t].cpu_known);
+	assert_int_equal(a->threads[t].cpu_ns, 0);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+	pl_profile_destroy(c);
+}
+
+static void different_modes_are_refused(void **state)
+{
+	struct plumb_profile *a = random_profile(1, 10), *b = random_profile(2, 10);
+	struct plumb_profile *same = random_profile(1, 10);
+	b->meta.mode = PL_MODE_CPU;
+	struct plumb_error *err = pl_profile_merge(a, b);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
+	plumb_error_destroy(err);
+	assert_same(a, same);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+	pl_profile_destroy(same);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_does_not_matter),
+		cmocka_unit_test(grouping_does_not_matter),
+		cmocka_unit_test(an_empty_profile_changes_nothing),
+		cmocka_unit_test(counts_add_up),
+		cmocka_unit_test(deep_stacks_merge),
+		cmocka_unit_test(the_longer_batch_wins),
+		cmocka_unit_test(processes_are_kept_apart),
+		cmocka_unit_test(cpu_time_is_known_only_if_all_of_it_is),
+		cmocka_unit_test(different_modes_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

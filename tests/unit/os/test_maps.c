@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "maps.h"
+
+static pl_mapping_vec parse(const char *text)
+{
+	pl_mapping_vec maps;
+	assert_ok(pl_maps_parse(text, strlen(text), &maps));
+	return maps;
+}
+
+static void all_fields_are_read(void **state)
+{
+	pl_mapping_vec m =
+		parse("55d0c0a00000-55d0c0a28000 r--p 00001000 fe:0a 1234567                    /usr/bin/vim\n"
+		      "7ffc0000-7ffd0000 rwxs 00000000 00:00 0 \n"
+		      "7fff0000-7fff1000 ---p 00000000 00:00 0                          [stack]\n");
+	assert_int_equal(m.len, 3);
+	assert_true(m.data[0].start == 0x55d0c0a00000 && m.data[0].end == 0x55d0c0a28000);
+	assert_true(m.data[0].offset == 0x1000 && m.data[0].inode == 1234567);
+	assert_true(m.data[0].dev_major == 0xfe && m.data[0].dev_minor == 0xa);
+	assert_true(m.data[0].readable && !m.data[0].writable && !m.data[0].executable && !m.data[0].deleted);
+	assert_string_equal(m.data[0].path, "/usr/bin/vim");
+	assert_true(m.data[1].readable && m.data[1].writable && m.data[1].executable);
+	assert_string_equal(m.data[1].path, "");
+	assert_string_equal(m.data[2].path, "[stack]");
+	pl_maps_deinit(&m);
+}
+
+static void paths_may_hold_blanks_newlines_and_be_deleted(void **state)
+{
+	pl_mapping_vec m = parse("1000-2000 r-xp 00000000 08:01 7    /tmp/a b \\012c\\01 (deleted)\n"
+				 "2000-3000 r-xp 00000000 08:01 7    /tmp/x (deleted) y\n"
+				 "3000-4000 r-xp 00000000 08:01 7     (deleted)\n");
+	assert_int_equal(m.len, 3);
+	assert_string_equal(m.data[0].path, "/tmp/a b \nc\\01");
+	assert_true(m.data[0].deleted);
+	assert_string_equal(m.data[1].path, "/tmp/x (deleted) y");
+	assert_false(m.data[1].deleted);
+	assert_string_equal(m.data[2].path, "(deleted)");
+	pl_maps_deinit(&m);
+}
+
+static void lines_without_sense_are_skipped(void **state)
+{
+	pl_mapping_vec m = parse("\n"
+				 "hello\n"
+				 "1000-1000 r-xp 00000000 08:01 7 /empty\n"
+				 "2000-1000 r-xp 00000000 08:01 7 /backwards\n"
+				 "1000-11111111111111111 r-xp 00000000 08:01 7 /too-wide\n"
+				 "1000-2000 r-x\n"
+				 "1000-2000 r-xp 00000000 08:01 7/glued\n"
+				 "1000-2000 r-xp 00000000 08 7 /no-minor\n"
+				 "5000-6000 r-xp 00000000 08:01 7 /good");
+	assert_int_equal(m.len, 1);
+	assert_string_equal(m.data[0].path, "/good");
+	pl_maps_deinit(&m);
+	m = parse("");
+	assert_int_equal(m.len, 0);
+	pl_maps_deinit(&m);
+}
+
+static void the_own_maps_hold_what_was_mapped(void **state)
+{
+	pl_mapping_vec maps;
+	char path[] = "/tmp/plumb maps XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	unlink(path);
+	assert_ok(pl_maps_read(getpid(), &maps));
+	const struct pl_mapping *found = NULL;
+	for (size_t i = 0; i < maps.len; i++)
+		if (maps.data[i].start == (uintptr_t)at)
+			found = &maps.data[i];
+	assert_non_null(found);
+	assert_string_equal(found->path, path);
+	assert_true(found->deleted && found->executable && !found->writable && found->offset == 4096);
+	pl_maps_deinit(&maps);
+	munmap(at, 4096);
+	close(fd);
+}
+
+static void no_process_is_said_so(void **state)
+{
+	pl_mapping_vec maps;
+	assert_code(pl_maps_read(0x3ffffff0, &maps), PLUMB_ERR_NO_PROCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_fields_are_read),
+		cmocka_unit_test(paths_may_hold_blanks_newlines_and_be_deleted),
+		cmocka_unit_test(lines_without_sense_are_skipped),
+		cmocka_unit_test(the_own_maps_hold_what_was_mapped),
+		cmocka_unit_test(no_process_is_said_so),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

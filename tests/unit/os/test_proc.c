@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "proc.h"
+#include "proc_file.h"
+
+static void assert_message(struct plumb_error *err, enum plumb_error_code code, const char *part)
+{
+	if (plumb_error_code(err) != code || !strstr(plumb_error_message(err), part))
+		fail_msg("got %s: \"%s\", wanted \"%s\"", plumb_error_name(plumb_error_code(err)),
+			 plumb_error_message(err), part);
+	plumb_error_destroy(err);
+}
+
+static void a_process_is_one_and_others_are_told_apart(void **state)
+{
+	assert_ok(pl_proc_check(getpid()));
+	assert_message(pl_proc_check(0x3ffffff0), PLUMB_ERR_NO_PROCESS, "no process with pid 1073741808");
+	assert_message(pl_proc_check(0), PLUMB_ERR_NO_PROCESS, "pid 0");
+	assert_message(pl_proc_check(-5), PLUMB_ERR_NO_PROCESS, "pid -5");
+}
+
+static void a_zombie_has_ended(void **state)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_message(pl_proc_check(pid), PLUMB_ERR_NO_PROCESS, "has ended");
+	waitpid(pid, NULL, 0);
+	assert_message(pl_proc_check(pid), PLUMB_ERR_NO_PROCESS, "there is no process");
+}
+
+struct worker {
+	pthread_t thread;
+	pthread_barrier_t started, done;
+	pid_t tid;
+	const char *name;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	w->tid = (pid_t)syscall(SYS_gettid);
+	prctl(PR_SET_NAME, w->name);
+	pthread_barrier_wait(&w->started);
+	pthread_barrier_wait(&w->done);
+	return NULL;
+}
+
+static void worker_start(struct worker *w, const char *name)
+{
+	w->name = name;
+	pthread_barrier_init(&w->started, NULL, 2);
+	pthread_barrier_init(&w->done, NULL, 2);
+	assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
+	pthread_barrier_wait(&w->started);
+}
+
+static void worker_end(struct worker *w)
+{
+	pthread_barrier_wait(&w->done);
+	pthread_join(w->thread, NULL);
+	pthread_barrier_destroy(&w->started);
+	pthread_barrier_destroy(&w->done);
+}
+
+static void a_thread_is_no_process_and_its_process_is_named(void **state)
+{
+	struct worker w;
+	char want[64];
+	worker_start(&w, "worker");
+	snprintf(want, sizeof want, "%d is a thread of process %d", (int)w.tid, (int)getpid());
+	assert_message(pl_proc_check(w.tid), PLUMB_ERR_NO_PROCESS, want);
+	worker_end(&w);
+}
+
+static void threads_are_listed_in_order_and_named(void **state)
+{
+	struct worker w[3];
+	static const char *const names[] = {"plain", ") R 1 2 3", "fifteen-bytes-x"};
+	pl_tid_vec tids = {0};
+	char comm[16];
+	pl_vec_push(&tids, 7);
+	for (int i = 0; i < 3; i++)
+		worker_start(&w[i], names[i]);
+	assert_ok(pl_proc_tids(getpid(), &tids));
+	assert_true(tids.len >= 5); /* a sanitizer may have a thread of its own */
+	assert_int_equal(tids.data[0], 7);
+	assert_int_equal(tids.data[1], getpid());
+	for (size_t i = 2; i < tids.len; i++)
+		assert_true(tids.data[i] > tids.data[i - 1]);
+	for (int i = 0; i < 3; i++) {
+		pl_proc_comm(getpid(), w[i].tid, comm);
+		assert_string_equal(comm, names[i]);
+		worker_end(&w[i]);
+	}
+	pl_vec_deinit(&tids);
+}
+
+static void what_is_gone_has_no_threads_and_no_name(void **state)
+{
+	pl_tid_vec tids = {0};
+	char comm[16] = "x", text[16] = "x";
+	uint64_t time;
+	assert_ptr_equal(pl_proc_tids(0x3ffffff0, &tids), &pl_err_target_exited);
+	pl_proc_comm(getpid(), 0x3ffffff0, comm);
+	assert_string_equal(comm, "");
+	pl_proc_exe(0x3ffffff0, text, sizeof text);
+	assert_string_equal(text, "");
+	pl_proc_program(0x3ffffff0, text, sizeof text);
+	assert_string_equal(text, "program");
+	assert_code(pl_proc_start_time(0x3ffffff0, &time), PLUMB_ERR_NO_PROCESS);
+}
+
+static void start_times_tell_processes_apart(void **state)
+{
+	uint64_t parent, child;
+	char path[512];
+	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), NULL);
+	assert_ok(pl_proc_start_time(getpid(), &parent));
+	assert_ok(pl_proc_start_time(f.pid, &child));
+	assert_true(parent > 0 && child >= parent);
+	fake_end(&f);
+}
+
+static void stat_fields_are_counted_behind_the_last_bracket(void **state)
+{
+	uint64_t v;
+	assert_true(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 4, &v));
+	assert_int_equal(v, 77);
+	assert_true(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 5, &v));
+	assert_int_equal(v, 88);
+	assert_false(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 6, &v));
+	assert_false(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 40, &v));
+	assert_false(pl_proc_stat_field("no bracket", 4, &v));
+	assert_false(pl_proc_stat_field("", 3, &v));
+}
+
+static void status_fields_are_whole_keys_at_line_starts(void **state)
+{
+	static const char text[] = "Name:\tPid: 5\nTracerPid:\t7\nPid:\t9\nCapEff:\t00ff\n";
+	assert_int_equal(pl_proc_status_number(text, "Pid", 10, 0), 9);
+	assert_int_equal(pl_proc_status_number(text, "TracerPid", 10, 0), 7);
+	assert_int_equal(pl_proc_status_number(text, "CapEff", 16, 0), 255);
+	assert_int_equal(pl_proc_status_number(text, "Uid", 10, 42), 42);
+	assert_int_equal(pl_proc_status_number(text, "Name", 10, 42), 42);
+}
+
+static void assert_command(char *const argv[], const char *want)
+{
+	char path[512], got[256];
+	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), argv);
+	pl_proc_command(f.pid, got, sizeof got);
+	assert_string_equal(got, want);
+	pl_proc_command(f.pid, got, 6);
+	assert_true(strlen(got) <= 5 && strncmp(got, want, strlen(got)) == 0);
+	fake_end(&f);
+}
+
+static void commands_are_quoted_where_needed(void **state)
+{
+	assert_command((char *[]){"python", "app.py", "--x=1", NULL}, "python app.py --x=1");
+	assert_command((char *[]){"sh", "-c", "echo it's $HOME", "", NULL}, "sh -c 'echo it'\\''s $HOME'");
+	assert_command((char *[]){"a", "", "b", NULL}, "a '' b");
+	assert_command((char *[]){"caf\xc3\xa9", "\x1b[31m", NULL}, "caf\xc3\xa9 '?[31m'");
+	assert_command((char *[]){"gunicorn: master [app]", NULL}, "gunicorn: master [app]");
+}
+
+static void a_command_without_arguments_is_its_name_in_brackets(void **state)
+{
+	char path[512], got[64];
+	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), (char *[]){"", NULL});
+	pl_proc_command(f.pid, got, sizeof got);
+	assert_string_equal(got, "[fake_plain]");
+	fake_end(&f);
+}
+
+static void assert_program(char *const argv[], const char *want)
+{
+	char path[512], got[64];
+	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), argv);
+	pl_proc_program(f.pid, got, sizeof got);
+	assert_string_equal(got, want);
+	fake_end(&f);
+}
+
+static void programs_are_called_after_their_script_or_module(void **state)
+{
+	assert_program((char *[]){"python3", "/srv/my app/app.py", "arg", NULL}, "app.py");
+	assert_program((char *[]){"/usr/bin/python3.11", "-m", "pkg.mod", "x", NULL}, "pkg.mod");
+	assert_program((char *[]){"python", "-Bum", "http.server", NULL}, "http.server");
+	assert_program((char *[]){"python", "-mtimeit", "-n", "1", NULL}, "timeit");
+	assert_program((char *[]){"python", "-X", "dev", "-W", "error", "-Wignore", "-u", "run it.py", NULL},
+		       "run_it.py");
+	assert_program((char *[]){"python", "--check-hash-based-pycs", "never", "x.py", NULL}, "x.py");
+	assert_program((char *[]){"python", "dir/sub/", NULL}, "sub");
+	assert_program((char *[]){"python", "s\xc3\xa9.py", NULL}, "s__.py");
+}
+
+static void programs_without_a_script_are_called_after_the_executable(void **state)
+{
+	assert_program((char *[]){"python", "-c", "pass", NULL}, "fake_plain");
+	assert_program((char *[]){"python", "-", NULL}, "fake_plain");
+	assert_program((char *[]){"python", NULL}, "fake_plain");
+	assert_program((char *[]){"python", "-m", NULL}, "fake_plain");
+	assert_program((char *[]){"other", "app.py", NULL}, "fake_plain");
+	assert_program((char *[]){"", NULL}, "fake_plain");
+}
+
+static void the_executable_is_known_by_path_and_by_inode(void **state)
+{
+	char path[512], got[512];
+	uint64_t dev = 0, ino = 0, own_dev = 0, own_ino = 0;
+	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), NULL);
+	pl_proc_exe(f.pid, got, sizeof got);
+	assert_string_equal(strrchr(got, '/'), "/fake_plain");
+	assert_true(pl_proc_exe_id(f.pid, &dev, &ino) && pl_proc_exe_id(getpid(), &own_dev, &own_ino));
+	assert_true(ino != own_ino);
+	fake_end(&f);
+	assert_false(pl_proc_exe_id(f.pid, &dev, &ino));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_is_one_and_others_are_told_apart),
+		cmocka_unit_test(a_zombie_has_ended),
+		cmocka_unit_test(a_thread_is_no_process_and_its_process_is_named),
+		cmocka_unit_test(threads_are_listed_in_order_and_named),
+		cmocka_unit_test(what_is_gone_has_no_threads_and_no_name),
+		cmocka_unit_test(start_times_tell_processes_apart),
+		cmocka_unit_test(stat_fields_are_counted_behind_the_last_bracket),
+		cmocka_unit_test(status_fields_are_whole_keys_at_line_starts),
+		cmocka_unit_test(commands_are_quoted_where_needed),
+		cmocka_unit_test(a_command_without_arguments_is_its_name_in_brackets),
+		cmocka_unit_test(programs_are_called_after_their_script_or_module),
+		cmocka_unit_test(programs_without_a_script_are_called_after_the_executable),
+		cmocka_unit_test(the_executable_is_known_by_path_and_by_inode),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
