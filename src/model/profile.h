@@ -41,7 +41,7 @@ enum pl_state {
 enum pl_quality {
 	PL_EXACT,    /* proved without stopping the thread */
 	PL_STOPPED,  /* read while the thread was stopped */
-	PL_DOUBTFUL, /* --never-stop only: two equal readings of a thread that moves too fast to be proved */
+	PL_DOUBTFUL, /* not stopped (--never-stop, not allowed, over the budget): steady, but of a thread too fast to be proved */
 	PL_PARTIAL,  /* the proved outer part, with a <moving> leaf */
 	PL_QUALITIES,
 };

@@ -14,40 +14,43 @@
 
 #include "clock.h"
 
-#define SPIN_NS	      25000ull
-#define SLEEP_NS      20000l
-#define TIME_LIMIT_NS 1000000ull
+#define SPIN_NS	   25000ull
+#define HELD_NS	   120000ull /* far longer than an interrupt takes to reach another CPU */
+#define RELEASE_NS 1000000ull
+#define NAP_NS	   20000l
 
-/* 1: stopped, 0: not yet, -1: gone */
-static int look(struct pl_pause *p)
+enum look { LOOK_STOPPED, LOOK_NOT_YET, LOOK_GONE };
+
+static enum look look(struct pl_pause *p)
 {
 	int status;
 	pid_t r = waitpid(p->tid, &status, __WALL | WNOHANG);
 
 	if (r == 0 || (r < 0 && errno == EINTR))
-		return 0;
+		return LOOK_NOT_YET;
 	if (r < 0)
-		return -1;
+		return LOOK_GONE;
 	if (!WIFSTOPPED(status)) {
 		p->exited = true;
 		p->wait_status = status;
-		return -1;
+		return LOOK_GONE;
 	}
 	/* A stop with no event in the upper half is a signal on its way to the thread: pass it on when we let go. */
 	p->signo = status >> 16 ? 0 : WSTOPSIG(status);
-	return 1;
+	p->stopped = true;
+	return LOOK_STOPPED;
 }
 
-static int wait_stopped(struct pl_pause *p)
+static enum look wait_stopped(struct pl_pause *p, uint64_t limit_ns)
 {
 	uint64_t start = pl_clock_monotonic_ns(), now = start;
-	int r;
+	enum look r;
 
 	p->since_ns = start;
-	while ((r = look(p)) == 0 && now - start < TIME_LIMIT_NS) {
+	while ((r = look(p)) == LOOK_NOT_YET && now - start < limit_ns) {
 		p->since_ns = now;
 		if (now - start > SPIN_NS)
-			nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 		now = pl_clock_monotonic_ns();
 	}
 	return r;
@@ -58,32 +61,40 @@ enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t tid)
 	*p = (struct pl_pause){.tid = tid};
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return errno == ESRCH ? PL_PAUSE_GONE : PL_PAUSE_REFUSED;
-	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
-		p->pending = true; /* it is ending: its exit is the event that settles it */
-		return PL_PAUSE_LATE;
+	/* A failure means that it is ending: the event to wait for is then its exit. */
+	(void)ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	switch (wait_stopped(p, HELD_NS)) {
+	case LOOK_STOPPED:
+		return PL_PAUSE_STOPPED;
+	case LOOK_NOT_YET:
+		return PL_PAUSE_HELD;
+	case LOOK_GONE:
+		break;
 	}
-	int r = wait_stopped(p);
-	if (r < 0)
-		return PL_PAUSE_GONE;
-	p->pending = r == 0;
-	return r ? PL_PAUSE_STOPPED : PL_PAUSE_LATE;
+	return PL_PAUSE_GONE;
 }
 
-void pl_pause_resume(struct pl_pause *p)
+static void detach(const struct pl_pause *p)
 {
 	/* ESRCH: killed while it was stopped; the kernel has taken it from us already. */
 	(void)ptrace(PTRACE_DETACH, p->tid, 0, (void *)(intptr_t)p->signo);
 }
 
-bool pl_pause_settle(struct pl_pause *p)
+static bool release_after(struct pl_pause *p, enum look l)
 {
-	if (!p->pending)
-		return true;
-	int r = look(p);
-	if (r == 0)
+	if (l == LOOK_NOT_YET)
 		return false;
-	if (r > 0)
-		pl_pause_resume(p);
-	p->pending = false;
+	if (l == LOOK_STOPPED)
+		detach(p);
 	return true;
+}
+
+bool pl_pause_release(struct pl_pause *p)
+{
+	return release_after(p, p->stopped ? LOOK_STOPPED : wait_stopped(p, RELEASE_NS));
+}
+
+bool pl_pause_try_release(struct pl_pause *p)
+{
+	return release_after(p, p->stopped ? LOOK_STOPPED : look(p));
 }

@@ -14,24 +14,29 @@
 
 enum pl_pause_result {
 	PL_PAUSE_STOPPED,
+	/* Not stopped yet, but it runs no more code of its own before it does: it waits for a CPU or is inside the
+	 * kernel, and the way back leads into the stop. Its memory can be read as if it were stopped. */
+	PL_PAUSE_HELD,
 	PL_PAUSE_REFUSED, /* not permitted, or another tracer is there */
-	PL_PAUSE_LATE,	  /* did not stop in time (uninterruptible sleep); settles by itself, see pl_pause_settle */
 	PL_PAUSE_GONE,
 };
 
 struct pl_pause {
 	pid_t tid;
-	int signo;    /* to deliver on resume: it arrived together with the stop */
-	uint64_t since_ns; /* STOPPED: it has stood still since this moment at the earliest */
-	bool pending; /* a LATE stop is still to come */
-	bool exited;  /* GONE: the thread ended while we held it, wait_status says how */
+	int signo;	   /* to deliver on release: it arrived together with the stop */
+	uint64_t since_ns; /* it has stood still since this moment at the earliest */
+	bool stopped;
+	bool exited; /* GONE: the thread ended while we held it, wait_status says how */
 	int wait_status;
 };
 
 enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t tid);
-/** Let it run on, detached. Only after PL_PAUSE_STOPPED. */
-void pl_pause_resume(struct pl_pause *p);
-/** After PL_PAUSE_LATE: call now and then until it returns true; the thread is then free again. */
-bool pl_pause_settle(struct pl_pause *p);
+/**
+ * Let it run on, detached. After HELD: waits for the stop for up to a millisecond.
+ * @return false if it has still not stopped: call again now and then, until true; it must not be forgotten.
+ */
+bool pl_pause_release(struct pl_pause *p);
+/** As pl_pause_release, without waiting. */
+bool pl_pause_try_release(struct pl_pause *p);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "clock.h"
 
-#define STOP_BUDGET_PERCENT 3 /* of the target's time */
-#define STOP_BURST_NS	    30000000ull
+#define STOP_BUDGET_PERMILLE 25 /* of the target's time */
+#define STOP_BURST_NS	     30000000ull
 /* At high rates the kernel is not asked at each sample whether a calm thread still runs. */
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
@@ -40,7 +40,7 @@ static bool may_stop(const struct pl_stopper *b, uint64_t now)
 		return false;
 	if (b->policy == PL_STOP_ALWAYS)
 		return true;
-	return b->stopped_ns * 100 < (now - b->started_ns) * STOP_BUDGET_PERCENT + STOP_BURST_NS * 100;
+	return b->stopped_ns * 1000 < (now - b->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
 }
 
 /* Blocked in the futex of the GIL's condition variable: the thread wants the GIL. */
@@ -99,13 +99,12 @@ static enum pl_watch_result read_result(struct plumb_error *err)
 	return err == &pl_err_target_exited ? PL_WATCH_EXITED : PL_WATCH_UNREADABLE;
 }
 
-/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. */
-static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_activity_info *info, bool *woke)
+/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. PL_WATCH_NOTHING: it did. */
+static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_activity_info *info)
 {
 	struct pl_watch *w = a->w;
 	struct pl_run_counters after;
 
-	*woke = false;
 	for (int i = 0; i < 2; i++) {
 		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
 		if (err)
@@ -113,11 +112,8 @@ static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_ac
 		if (a->reading->complete)
 			break;
 	}
-	if (!w->counted || pl_thread_clock_counters(&w->clock, &after) != PL_CLOCK_OK ||
-	    after.runs != w->counters.runs) {
-		*woke = true;
+	if (!w->counted || pl_thread_clock_counters(&w->clock, &after) != PL_CLOCK_OK || after.runs != w->counters.runs)
 		return PL_WATCH_NOTHING;
-	}
 	if (!a->reading->complete)
 		return PL_WATCH_UNREADABLE;
 	pl_stack_trust(&w->stack);
@@ -126,7 +122,6 @@ static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_ac
 	return PL_WATCH_SAMPLE;
 }
 
-/* Ask again right before an interrupt: a thread that has blocked meanwhile must not be disturbed. */
 static bool still_running(const struct pl_watch *w)
 {
 	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
@@ -137,7 +132,7 @@ bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid)
 	for (size_t i = s->late.len; i-- > 0;) {
 		struct pl_pause *p = &s->late.data[i];
 
-		if (!pl_pause_settle(p))
+		if (!pl_pause_try_release(p))
 			continue;
 		if (p->exited && p->tid == main_tid) {
 			s->exit_known = true;
@@ -161,42 +156,45 @@ static bool is_late(const struct pl_stopper *s, pid_t tid)
 	return false;
 }
 
-/* Stop, read, let go. *stopped says whether it did stop. */
-static enum pl_watch_result stop_and_read(struct attempt *a, bool *stopped)
+static void let_go(struct pl_stopper *s, struct pl_pause *pause)
+{
+	if (!pl_pause_release(pause))
+		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
+	s->stops++;
+	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
+}
+
+/* Stop, read, let go. PL_WATCH_NOTHING: it could not be stopped. */
+static enum pl_watch_result stop_and_read(struct attempt *a)
 {
 	struct pl_watch *w = a->w;
-	struct pl_stopper *b = a->stopper;
+	struct pl_stopper *s = a->stopper;
 	struct pl_pause pause;
 
-	*stopped = false;
-	if (!pl_vec_reserve(&b->late, 1))
+	if (!pl_vec_reserve(&s->late, 1))
 		return PL_WATCH_NOTHING;
 	enum pl_pause_result p = pl_pause_stop(&pause, w->tid);
 	if (p == PL_PAUSE_GONE && pause.exited && w->main) {
-		b->exit_known = true;
-		b->wait_status = pause.wait_status;
+		s->exit_known = true;
+		s->wait_status = pause.wait_status;
 		return PL_WATCH_EXITED;
 	}
 	if (p == PL_PAUSE_GONE)
 		return PL_WATCH_GONE;
-	b->refused |= p == PL_PAUSE_REFUSED;
-	if (p == PL_PAUSE_LATE)
-		b->late.data[b->late.len++] = pause;
-	*stopped = p == PL_PAUSE_STOPPED;
-	if (!*stopped)
+	if (p == PL_PAUSE_REFUSED) {
+		s->refused = true;
 		return PL_WATCH_NOTHING;
+	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
-	pl_pause_resume(&pause);
-	b->stops++;
-	b->stopped_ns += pl_clock_monotonic_ns() - pause.since_ns;
+	let_go(s, &pause);
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
-static enum pl_watch_result sample_stopped(struct attempt *a, bool *stopped)
+static enum pl_watch_result sample_stopped(struct attempt *a)
 {
 	/* A thread can be stopped between two instructions that together link a frame: then the chain is not whole. */
 	for (int i = 0; i < STOP_TRIES; i++) {
-		enum pl_watch_result result = stop_and_read(a, stopped);
+		enum pl_watch_result result = stop_and_read(a);
 
 		if (result != PL_WATCH_SAMPLE)
 			return result;
@@ -246,7 +244,8 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 {
 	struct pl_watch *w = a->w;
 	struct pl_reading *reading = a->reading;
-	bool was_moving = w->moving, had_complete = false, stopped;
+	struct pl_activity_info info = {.syscall = -1};
+	bool was_moving = w->moving, had_complete = false;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
 	bool probe = !was_moving || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
@@ -268,10 +267,17 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 		}
 	}
 	bool steady = reading->steady;
-	if (activity == PL_ACTIVITY_RUNNING && !is_late(a->stopper, w->tid) && may_stop(a->stopper, now) &&
-	    still_running(w)) {
-		enum pl_watch_result result = sample_stopped(a, &stopped);
-		if (stopped || result != PL_WATCH_NOTHING)
+	if (activity == PL_ACTIVITY_RUNNING && may_stop(a->stopper, now) && !is_late(a->stopper, w->tid)) {
+		/* Ask again right before: a thread that has blocked meanwhile must not be disturbed, and stands still.
+		 */
+		enum pl_watch_result result = PL_WATCH_NOTHING;
+		enum pl_activity last = pl_thread_clock_activity(&w->clock, &info);
+
+		if (last == PL_ACTIVITY_BLOCKED)
+			result = sample_blocked(a, &info);
+		else if (last == PL_ACTIVITY_RUNNING)
+			result = sample_stopped(a);
+		if (result != PL_WATCH_NOTHING)
 			return result;
 	}
 	if (steady) {
@@ -286,14 +292,13 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
 	struct pl_watch *w = a->w;
 	struct pl_activity_info info = {.syscall = -1};
 	enum pl_activity activity = pl_thread_clock_activity(&w->clock, &info);
-	bool woke;
 
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_WATCH_GONE;
 	w->activity_ns = now;
 	if (activity == PL_ACTIVITY_BLOCKED) {
-		enum pl_watch_result result = sample_blocked(a, &info, &woke);
-		if (!woke)
+		enum pl_watch_result result = sample_blocked(a, &info);
+		if (result != PL_WATCH_NOTHING)
 			return result;
 		activity = PL_ACTIVITY_RUNNING;
 	}
