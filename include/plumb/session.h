@@ -51,7 +51,7 @@ struct plumb_status {
 /** How it ended. Strings live as long as the session. */
 struct plumb_result {
 	int pid;
-	const char *recording;   /* path */
+	const char *recording;	 /* path; NULL if none could be made */
 	bool target_ended;       /* false: stopped by duration or plumb_session_stop() */
 	bool launched;
 	int wait_status;         /* launched and ended: as from waitpid(2) */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +32,6 @@ struct plumb_session {
 	struct pl_capture_writer *writer; /* NULL after writing failed */
 	char *path;
 	char program[128];
-	pid_t pid;
 	bool reaped;
 	int wait_status;
 
@@ -186,10 +186,9 @@ static struct plumb_error *check_options(const struct plumb_session_options *o)
 	return NULL;
 }
 
-static struct pl_engine_options engine_options(const struct plumb_session_options *o, pid_t pid, bool launched)
+static struct pl_engine_options engine_options(const struct plumb_session_options *o, bool launched)
 {
 	return (struct pl_engine_options){
-		.pid = pid,
 		.launched = launched,
 		.period_ns = o->rate_hz > 0 ? (uint64_t)(1e9 / o->rate_hz) : 0,
 		.mode = (enum pl_mode)o->mode,
@@ -207,41 +206,79 @@ static struct plumb_error *intern(struct plumb_profile *p, const char *s, uint32
 	return pl_profile_string(p, s, strlen(s), ret);
 }
 
-static struct plumb_error *fill_meta(struct plumb_session *s)
+/* What is known before there is a process. The writer needs the period. */
+static struct plumb_error *fill_plan(struct plumb_session *s)
 {
 	struct pl_meta *m = &s->profile->meta;
-	char host[256] = "", command[4096];
+	char host[256] = "";
 	struct plumb_error *err;
 
 	gethostname(host, sizeof host - 1);
-	pl_target_command(s->pid, command, sizeof command);
-	m->start_real_ns = pl_clock_real_ns();
 	m->period_ns = s->options.period_ns;
 	m->seed = s->options.seed;
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
-	if ((err = intern(s->profile, command, &m->command)) || (err = intern(s->profile, s->ops->name, &m->engine)) ||
+	if ((err = intern(s->profile, s->ops->name, &m->engine)) ||
 	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
 		return err;
 	return NULL;
 }
 
-static char *default_path(const struct plumb_session *s)
+static struct plumb_error *open_recording(struct plumb_session *s, const char *path)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "plumb.%s.%d.plumb", s->program, (int)s->pid) < 0 ? NULL : path;
+	s->path = path ? strdup(path) : NULL;
+	if (!path && asprintf(&s->path, "plumb.%s.%d.plumb", s->program, (int)s->options.pid) < 0)
+		s->path = NULL;
+	return s->path ? pl_capture_create(s->path, s->profile, &s->writer) : &pl_err_no_memory;
 }
 
-static struct plumb_error *begin(struct plumb_session *s, const struct plumb_session_options *o)
+/* Nothing was recorded. Only a file that is ours to remove goes: -o may name a device or a pipe. */
+static void remove_recording(struct plumb_session *s)
+{
+	struct stat st;
+
+	if (s->path && lstat(s->path, &st) == 0 && S_ISREG(st.st_mode))
+		(void)unlink(s->path);
+}
+
+static struct plumb_error *session_alloc(const struct plumb_session_options *o, bool launched,
+					 struct plumb_session **ret)
+{
+	struct plumb_session *s = calloc(1, sizeof *s);
+	pthread_condattr_t attr;
+
+	if (!s)
+		return &pl_err_no_memory;
+	s->ops = &pl_engine_remote;
+	s->options = engine_options(o, launched);
+	s->reaped = !launched;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->ended_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	struct plumb_error *err = pl_profile_create(&s->profile);
+	if (!err)
+		err = fill_plan(s);
+	if (err) {
+		plumb_session_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return NULL;
+}
+
+/* There is a process and an engine for it: begin. */
+static struct plumb_error *begin(struct plumb_session *s)
 {
 	struct plumb_error *err;
+	char command[4096];
 
-	s->path = o->output ? strdup(o->output) : default_path(s);
-	if (!s->path)
-		return &pl_err_no_memory;
-	if ((err = pl_profile_create(&s->profile)) || (err = fill_meta(s)) ||
-	    (err = pl_capture_create(s->path, s->profile, &s->writer)) || (err = s->ops->start(s->engine)))
+	pl_target_command(s->options.pid, command, sizeof command);
+	if ((err = intern(s->profile, command, &s->profile->meta.command)))
+		return err;
+	s->profile->meta.start_real_ns = pl_clock_real_ns();
+	if ((err = s->ops->start(s->engine)))
 		return err;
 	s->chunk_ns = pl_clock_monotonic_ns();
 	int r = pthread_create(&s->consumer, NULL, consume, s);
@@ -251,35 +288,28 @@ static struct plumb_error *begin(struct plumb_session *s, const struct plumb_ses
 	return NULL;
 }
 
-static struct plumb_session *session_alloc(void)
+static struct plumb_error *attach(struct plumb_session *s, const char *output)
 {
-	struct plumb_session *s = calloc(1, sizeof *s);
-	pthread_condattr_t attr;
+	struct plumb_error *err = pl_target_check(s->options.pid);
 
-	if (!s)
-		return NULL;
-	s->ops = &pl_engine_remote;
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->ended_cond, &attr);
-	pthread_condattr_destroy(&attr);
-	return s;
+	if (err)
+		return err;
+	pl_target_program(s->options.pid, s->program, sizeof s->program);
+	if ((err = s->ops->open(&s->options, &s->engine)) || (err = open_recording(s, output)))
+		return err;
+	return begin(s);
 }
 
-static struct plumb_error *session_open(const struct plumb_session_options *o, pid_t pid, bool launched,
-					struct plumb_session **ret)
+struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
 {
-	struct plumb_session *s = session_alloc();
-	struct plumb_error *err;
+	struct plumb_session *s;
+	struct plumb_error *err = check_options(o);
 
-	if (!s)
-		return &pl_err_no_memory;
-	s->pid = pid;
-	s->reaped = !launched;
-	s->options = engine_options(o, pid, launched);
-	pl_target_program(pid, s->program, sizeof s->program);
-	if ((err = s->ops->open(&s->options, &s->engine)) || (err = begin(s, o))) {
+	if (err || (err = session_alloc(o, false, &s)))
+		return err;
+	s->options.pid = pid;
+	err = attach(s, o->output);
+	if (err) {
 		plumb_session_destroy(s);
 		return err;
 	}
@@ -287,24 +317,45 @@ static struct plumb_error *session_open(const struct plumb_session_options *o, p
 	return NULL;
 }
 
-struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
+/* A named recording that cannot be written is told before the program is started; one in the current directory, whose
+ * name has the process id, cannot be: then the program runs, the report comes, and the error at the end. */
+static struct plumb_error *launch(struct plumb_session *s, const char *output, char *const argv[])
 {
-	struct plumb_error *err = check_options(o);
+	struct plumb_error *err = output ? open_recording(s, output) : NULL;
 
-	if (err || (err = pl_target_check(pid)))
+	if (err || (err = pl_target_launch(argv, &s->options.pid)))
 		return err;
-	return session_open(o, pid, false, ret);
+	pl_target_program(s->options.pid, s->program, sizeof s->program);
+	if (!output && (err = open_recording(s, NULL))) {
+		writing_failed(s, err);
+		free(s->path);
+		s->path = NULL;
+	}
+	err = s->ops->open(&s->options, &s->engine);
+	return err ? err : begin(s);
 }
 
 struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, char *const argv[],
 					 struct plumb_session **ret)
 {
+	struct plumb_session *s;
 	struct plumb_error *err = check_options(o);
-	pid_t pid;
 
-	if (err || (err = pl_target_launch(argv, &pid)))
+	if (err || (err = session_alloc(o, true, &s)))
 		return err;
-	return session_open(o, pid, true, ret);
+	err = launch(s, o->output, argv);
+	if (err) {
+		if (s->options.pid) { /* started, but it cannot be sampled: no program is left behind unseen */
+			plumb_session_signal(s, SIGTERM);
+			(void)plumb_session_reap(s);
+		} else if (s->writer) {
+			remove_recording(s);
+		}
+		plumb_session_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return NULL;
 }
 
 /* ---- using it ---------------------------------------------------------------------------------------------------- */
@@ -338,8 +389,8 @@ void plumb_session_stop(struct plumb_session *s)
 
 void plumb_session_signal(struct plumb_session *s, int signo)
 {
-	if (!s->reaped)
-		(void)kill(s->pid, signo);
+	if (!s->reaped && s->options.pid > 0)
+		(void)kill(s->options.pid, signo);
 }
 
 static void join_consumer(struct plumb_session *s)
@@ -369,7 +420,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 		s->reaped = true;
 		s->wait_status = st.wait_status;
 	}
-	*ret = (struct plumb_result){.pid = s->pid,
+	*ret = (struct plumb_result){.pid = s->options.pid,
 				     .recording = s->path,
 				     .target_ended = st.target_ended,
 				     .launched = s->options.launched,
@@ -377,7 +428,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	if (s->options.launched && st.target_ended)
 		ret->wait_status = plumb_session_reap(s);
 	if (!st.found_python) {
-		(void)unlink(s->path); /* it holds nothing */
+		remove_recording(s);
 		if (!s->failure)
 			s->failure = s->ops->trouble(s->engine);
 	}
@@ -389,7 +440,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 int plumb_session_reap(struct plumb_session *s)
 {
 	if (!s->reaped) {
-		s->wait_status = pl_target_reap(s->pid);
+		s->wait_status = pl_target_reap(s->options.pid);
 		s->reaped = true;
 	}
 	return s->wait_status;
@@ -406,7 +457,8 @@ void plumb_session_destroy(struct plumb_session *s)
 		return;
 	join_consumer(s);
 	pl_capture_destroy(s->writer);
-	s->ops->close(s->engine);
+	if (s->engine)
+		s->ops->close(s->engine);
 	pl_profile_destroy(s->profile);
 	plumb_error_destroy(s->failure);
 	pl_vec_deinit(&s->self);

@@ -8,7 +8,7 @@
 #include "clock.h"
 
 #define STOP_BUDGET_PERMILLE 25 /* of the target's time */
-#define STOP_BURST_NS	     30000000ull
+#define STOP_BURST_NS	     10000000ull
 /* At high rates the kernel is not asked at each sample whether a calm thread still runs. */
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
