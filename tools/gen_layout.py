@@ -105,6 +105,7 @@ FIELDS = [
     ("err_stackitem.exc_value", [(0x307, 0x30A, off("_PyErr_StackItem", "exc_type")),
                                  (0x30B, NEW, off("_PyErr_StackItem", "exc_value"))]),
     ("type.tp_name", [(OLD, NEW, off("PyTypeObject", "tp_name"))]),
+    ("type.tp_basicsize", [(OLD, NEW, off("PyTypeObject", "tp_basicsize"))]),
     ("type.tp_flags", [(OLD, NEW, off("PyTypeObject", "tp_flags"))]),
     ("type.tp_dictoffset", [(OLD, NEW, off("PyTypeObject", "tp_dictoffset"))]),
     ("type.ht_cached_keys", [(0x303, NEW, off("PyHeapTypeObject", "ht_cached_keys"))]),
@@ -153,8 +154,8 @@ interpreter_frame.localsplus interpreter_frame.owner interpreter_frame.tlbc_inde
 code_object.size code_object.filename code_object.name code_object.qualname code_object.linetable
 code_object.firstlineno code_object.co_code_adaptive code_object.co_tlbc
 pyobject.size pyobject.ob_type
-type_object.size type_object.tp_name type_object.tp_flags type_object.tp_dictoffset heap_type_object.size
-heap_type_object.ht_cached_keys
+type_object.size type_object.tp_name type_object.tp_flags type_object.tp_basicsize type_object.tp_dictoffset
+heap_type_object.size heap_type_object.ht_cached_keys
 dict_object.size dict_object.ma_keys dict_object.ma_values
 long_object.size long_object.lv_tag long_object.ob_digit
 bytes_object.size bytes_object.ob_size bytes_object.ob_sval
@@ -169,7 +170,7 @@ WORD_SINCE = {
     "interpreter_frame.tlbc_index": 0x30E, "code_object.co_tlbc": 0x30E,
     "thread_state.base_frame": 0x30F, "thread_state.holds_gil": 0x30F, "thread_state.gil_requested": 0x30F,
     "thread_state.current_exception": 0x30F, "thread_state.exc_state": 0x30F, "err_stackitem.exc_value": 0x30F,
-    "type_object.tp_dictoffset": 0x30F, "heap_type_object.size": 0x30F, "heap_type_object.ht_cached_keys": 0x30F,
+    "type_object.tp_basicsize": 0x30F, "type_object.tp_dictoffset": 0x30F, "heap_type_object.size": 0x30F, "heap_type_object.ht_cached_keys": 0x30F,
     "unicode_object.compactunicodeobject_size": 0x30F, "gc.frame": 0x30F,
 }
 
@@ -366,10 +367,10 @@ def words_table(all_values):
 
 
 HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
-/* Made by tools/gen_layout.py; do not edit. The fields of each CPython, from its own headers. Layer: cpython. Constant data.
+/* Made by tools/gen_layout.py; do not edit. The fields of each CPython, from its headers. Layer: cpython. Constants.
  *
- * Rows below 3.13 are used as they are, after the checks of detect.c. Rows from 3.13 on only supply what _Py_DebugOffsets
- * leaves out. To add a release: run the tool with the interpreters of all rows below and the new one. */
+ * Rows below 3.13 are used as they are, after the checks of detect.c. Rows from 3.13 on only supply what
+ * _Py_DebugOffsets leaves out. To add a release: run the tool with the interpreters of all rows and the new one. */
 #include "layout_data.h"
 
 """

@@ -6,7 +6,7 @@
 #include "buf.h"
 #include "detect.h"
 
-#define PL_MAX_NAME_BYTES (64 * 1024)
+#define PL_MAX_NAME_BYTES      (64 * 1024)
 #define PL_MAX_LINETABLE_BYTES (4 * 1024 * 1024)
 
 /** The words that prove that a code object at a reused address is still the one we know. */
@@ -16,8 +16,8 @@ struct pl_code_proof {
 };
 
 /** One small read. pl_err_corrupt if the object is not a code object (when py->code_type is known). */
-struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code, struct pl_code_proof *ret)
-	PLUMB_MUST_CHECK;
+struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
+				       struct pl_code_proof *ret) PLUMB_MUST_CHECK;
 bool pl_code_proof_equal(const struct pl_code_proof *a, const struct pl_code_proof *b);
 /** The range pl_code_proof_read reads: so that a caller can fetch it together with others. */
 struct pl_range pl_code_proof_range(const struct pl_py *py, pl_addr code);
@@ -27,19 +27,23 @@ struct pl_code {
 	struct pl_code_proof proof;
 	struct pl_buf name, qualname, filename, linetable; /* qualname == name below 3.11 */
 	uint32_t firstlineno;
-	uint64_t instr_base;   /* 3.11+: address of the first code unit; <= 3.10: 0 */
-	uint32_t code_bytes;   /* length of the bytecode if known, else UINT32_MAX */
+	uint64_t instr_base;	 /* 3.11+: address of the first code unit; <= 3.10: 0 */
+	uint32_t code_bytes;	 /* length of the bytecode if known, else UINT32_MAX */
 	uint32_t firsttraceable; /* in bytes from instr_base; 0 if unknown */
-	bool hidden; /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named __init__)
-		      * between a class call and the real __init__. Python does not show it in tracebacks; nor should we. */
+	bool hidden; /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named
+		      * __init__) between a class call and the real __init__. Python does not show it in tracebacks; nor
+		      * should we. */
 };
 
 void pl_code_init(struct pl_code *c);
 void pl_code_deinit(struct pl_code *c);
-/** Read all of it. Re-reads the proof words at the end: PLUMB_ERR_STALE if they moved. @p ret must be init-ed; reusable. */
-struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code, struct pl_code *ret) PLUMB_MUST_CHECK;
+/** Read all of it. Re-reads the proof words at the end: PLUMB_ERR_STALE if they moved. @p ret must be init-ed;
+ * reusable. */
+struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
+				 struct pl_code *ret) PLUMB_MUST_CHECK;
 
-/** Byte offset of frame->instr inside the bytecode, -1 if the frame is still being set up or the pointer is outside the code. */
+/** Byte offset of frame->instr inside the bytecode, -1 if the frame is still being set up or the pointer is outside the
+ * code. */
 struct pl_frame;
 int32_t pl_code_offset(const struct pl_py *py, const struct pl_code *c, const struct pl_frame *f);
 

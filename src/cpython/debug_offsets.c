@@ -91,6 +91,7 @@ static const struct offset_rule offset_rules[] = {
 	RULE(PYOBJECT_OB_TYPE, PYOBJECT_SIZE, 8, REQUIRED, object.type),
 	RULE(TYPE_OBJECT_TP_NAME, TYPE_OBJECT_SIZE, 8, REQUIRED, type.tp_name),
 	RULE(TYPE_OBJECT_TP_FLAGS, TYPE_OBJECT_SIZE, 8, REQUIRED, type.tp_flags),
+	RULE(TYPE_OBJECT_TP_BASICSIZE, TYPE_OBJECT_SIZE, 8, OPTIONAL, type.tp_basicsize),
 	RULE(TYPE_OBJECT_TP_DICTOFFSET, TYPE_OBJECT_SIZE, 8, OPTIONAL, type.tp_dictoffset),
 	RULE(HEAP_TYPE_OBJECT_HT_CACHED_KEYS, HEAP_TYPE_OBJECT_SIZE, 8, OPTIONAL, type.ht_cached_keys),
 	RULE(DICT_OBJECT_MA_KEYS, DICT_OBJECT_SIZE, 8, REQUIRED, dict.keys),
@@ -147,8 +148,8 @@ static struct plumb_error *check_offset(const struct table *t, enum pl_debug_wor
 	uint64_t align = width > 8 ? 8 : width;
 
 	if (at > size || width > size - at || (align && at % align))
-		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: %s is %llu, no place in its struct of %llu bytes", name,
-				(unsigned long long)at, (unsigned long long)size);
+		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: %s is %llu, no place in its struct of %llu bytes",
+				name, (unsigned long long)at, (unsigned long long)size);
 	return NULL;
 }
 
@@ -236,7 +237,7 @@ static void start_from_reference(const struct table *t, const struct pl_layout *
 	if (lay->code.size != ref->code.size)
 		lay->code.version = lay->code.firsttraceable = lay->code.flags = PL_NONE;
 	if (lay->type.size != ref->type.size)
-		lay->type.tp_dictoffset = lay->type.ht_cached_keys = PL_NONE;
+		lay->type.tp_basicsize = lay->type.tp_dictoffset = lay->type.ht_cached_keys = PL_NONE;
 }
 
 static struct plumb_error *check_unicode(const struct pl_layout *ref, struct pl_layout *lay)

@@ -107,6 +107,8 @@ static struct plumb_error *check_stacks(struct pl_mem *mem, struct candidate *c,
 	size_t len = 0, tries = WALK_TRIES > threads->len ? WALK_TRIES : threads->len;
 	bool empty = true, proved = false;
 
+	if (!threads->len)
+		return &pl_err_not_ready;
 	for (size_t i = 0; i < tries && !proved; i++) {
 		size_t which = threads->len - 1 - i % threads->len;
 		const char *fault = check_stack(mem, &c->py, threads->data[which].addr, &frames, &len);
@@ -181,7 +183,7 @@ static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candida
 static struct plumb_error *prove(struct pl_mem *mem, struct candidate *c)
 {
 	pl_tstate_vec threads = {0};
-	struct pl_interp interp;
+	struct pl_interp interp = {0};
 	struct plumb_error *err = list_threads(mem, &c->py, &interp, &threads);
 
 	if (!err)

@@ -7,14 +7,15 @@
 
 #include "pick.h"
 
-#define NAME_MAX_BYTES	60
-#define HEADER_MAX	128
-#define BATCH_ITEMS	32
-#define ENTRY_MAX_BYTES 24
-#define TPFLAGS_INLINE	(1u << 2) /* Py_TPFLAGS_INLINE_VALUES, 3.13+ */
-#define TPFLAGS_MANAGED (1u << 4) /* Py_TPFLAGS_MANAGED_DICT, 3.11+ */
-#define KEYS_GENERAL	0	  /* dk_kind: entries carry a hash */
-#define KEYS_SPLIT	2	  /* dk_kind of a table shared by the instances of a class */
+#define NAME_MAX_BYTES	 60
+#define HEADER_MAX	 128
+#define OBJECT_MAX_BYTES 4096
+#define BATCH_ITEMS	 32
+#define ENTRY_MAX_BYTES	 24
+#define TPFLAGS_INLINE	 (1u << 2) /* Py_TPFLAGS_INLINE_VALUES, 3.13+ */
+#define TPFLAGS_MANAGED	 (1u << 4) /* Py_TPFLAGS_MANAGED_DICT, 3.11+ */
+#define KEYS_GENERAL	 0	   /* dk_kind: entries carry a hash */
+#define KEYS_SPLIT	 2	   /* dk_kind of a table shared by the instances of a class */
 
 /* <= 3.10: dk_size slots, as wide as needed to index them, then entries of {hash, key, value}. */
 static bool old_keys_shape(const struct pl_layout *lay, const uint8_t *raw, uint64_t *slots, uint64_t *index_bytes,
@@ -229,7 +230,7 @@ static struct plumb_error *find_by_dictoffset(struct pl_mem *mem, const struct p
 	err = pl_mem_read_u64(mem, type + py->layout.type.tp_dictoffset, &offset);
 	if (err)
 		return err;
-	if (offset < py->layout.object.size || offset > 4096 || offset & 7)
+	if (offset < py->layout.object.size || offset > OBJECT_MAX_BYTES || offset & 7)
 		return &pl_err_corrupt;
 	err = pl_mem_read_u64(mem, obj + offset, &dict);
 	return err ? err : find_in_dict(mem, py, dict, name, ret);
@@ -261,17 +262,37 @@ static struct plumb_error *find_tagged(struct pl_mem *mem, const struct pl_py *p
 	return word & 1 ? find_in_values(mem, py, type, word + 1, name, ret) : find_in_dict(mem, py, word, name, ret);
 }
 
-/* 3.13+: values right behind the object's header while their `valid` byte is set, else the dict in front of the object.
- */
+/* 3.13+: where the values begin that a class keeps behind its instances. 3.13 does so only for instances without slots,
+ * later releases put the slots first. */
+static struct plumb_error *inline_values(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
+					 pl_addr *ret)
+{
+	uint64_t size;
+	struct plumb_error *err;
+
+	if (py->layout.type.tp_basicsize == PL_NONE)
+		return &pl_err_corrupt;
+	err = pl_mem_read_u64(mem, type + py->layout.type.tp_basicsize, &size);
+	if (err)
+		return err;
+	if (size < py->layout.object.size || size > OBJECT_MAX_BYTES || size & 7)
+		return &pl_err_corrupt;
+	*ret = obj + size;
+	return NULL;
+}
+
+/* 3.13+: inline values while their `valid` byte is set, else the dict in front of the object. */
 static struct plumb_error *find_inline(struct pl_mem *mem, const struct pl_py *py, pl_addr type, uint64_t flags,
 				       pl_addr obj, const char *name, pl_addr *ret)
 {
-	pl_addr values = obj + py->layout.object.size, dict;
-	struct plumb_error *err;
+	struct plumb_error *err = NULL;
+	pl_addr values, dict;
 	uint8_t valid = 0;
 
 	if (flags & TPFLAGS_INLINE) {
-		err = pl_mem_read(mem, values + py->layout.instance.valid, &valid, 1);
+		err = inline_values(mem, py, type, obj, &values);
+		if (!err)
+			err = pl_mem_read(mem, values + py->layout.instance.valid, &valid, 1);
 		if (err)
 			return err;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python dicts and attributes, read only. For names.c and detect.c. Bounded; a dict that changes meanwhile gives less or
- * "not found", never something outside it. */
+/* Python dicts and attributes, read only. For names.c and detect.c. Bounded; a dict that changes meanwhile gives less
+ * or "not found", never something outside it. */
 #ifndef PL_DICT_H
 #define PL_DICT_H
 
@@ -22,10 +22,10 @@ struct pl_dict_item {
 };
 
 /** @p obj must be a dict; if @p type is not 0, of exactly this type. */
-struct plumb_error *pl_dict_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr type, struct pl_dict *ret)
-	PLUMB_MUST_CHECK;
-struct plumb_error *pl_dict_item(struct pl_mem *mem, const struct pl_dict *d, uint32_t index, struct pl_dict_item *ret)
-	PLUMB_MUST_CHECK;
+struct plumb_error *pl_dict_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr type,
+				 struct pl_dict *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_dict_item(struct pl_mem *mem, const struct pl_dict *d, uint32_t index,
+				 struct pl_dict_item *ret) PLUMB_MUST_CHECK;
 /** Value of the str key @p name (ASCII, up to 60 bytes); PLUMB_ERR_STALE if it is not there. */
 struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, const struct pl_dict *d, const char *name,
 				 pl_addr *ret) PLUMB_MUST_CHECK;
@@ -33,9 +33,10 @@ struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, con
 struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
 				   const char *name, pl_addr *ret, pl_addr *dict_type_ret) PLUMB_MUST_CHECK;
 /** obj.__dict__[@p name] of an ordinary instance, wherever the release keeps it. */
-struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name, pl_addr *ret)
-	PLUMB_MUST_CHECK;
+struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name,
+				     pl_addr *ret) PLUMB_MUST_CHECK;
 /** A non-negative int below 2^63. */
-struct plumb_error *pl_long_value(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, uint64_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_long_value(struct pl_mem *mem, const struct pl_py *py, pl_addr obj,
+				  uint64_t *ret) PLUMB_MUST_CHECK;
 
 #endif

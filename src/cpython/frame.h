@@ -15,11 +15,12 @@ enum pl_frame_kind {
 struct pl_frame {
 	pl_addr addr, previous;
 	pl_addr code;  /* PyCodeObject, tag bits cleared; 0 for a shim */
-	pl_addr instr; /* 3.11+: instruction pointer; <= 3.10: f_lasti (in bytes, may be (pl_addr)-1 before the first instruction) */
+	pl_addr instr; /* 3.11+: instruction pointer; <= 3.10: f_lasti (in bytes, may be (pl_addr)-1 before the first
+			  instruction) */
 	uint32_t tlbc_index; /* free-threaded 3.14+; else 0 */
-	uint8_t owner;       /* raw owner byte; 0 where the release has none */
-	uint8_t kind;        /* enum pl_frame_kind */
-	bool entry;          /* a C eval loop begins at this frame (3.11 is_entry, shims, every frame <= 3.10) */
+	uint8_t owner;	     /* raw owner byte; 0 where the release has none */
+	uint8_t kind;	     /* enum pl_frame_kind */
+	bool entry;	     /* a C eval loop begins at this frame (3.11 is_entry, shims, every frame <= 3.10) */
 };
 
 typedef PL_VEC(struct pl_frame) pl_frame_vec;
@@ -28,16 +29,17 @@ typedef PL_VEC(struct pl_frame) pl_frame_vec;
 struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr);
 
 /** Parse one frame. Errors: pl_err_unreadable, pl_err_corrupt (alignment, owner, previous == addr). */
-struct plumb_error *pl_frame_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr, struct pl_frame *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_frame_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
+				  struct pl_frame *ret) PLUMB_MUST_CHECK;
 
 /**
- * Walk from ts->frame to the root, innermost first, appended to @p ret (shims included). Prefetches the live data-stack chunk.
- * Checks as it goes: owner, alignment, no cycle, thread-owned frames have `previous` below themselves in the same chunk or
- * outside it. Bounded by PL_MAX_FRAMES.
- * @param root_ret address of the outermost frame reached; compare it with the root known from earlier walks (or base_frame).
- * Errors: as pl_frame_read, PLUMB_ERR_LIMIT; the frames walked so far stay in @p ret.
+ * Walk from ts->frame to the root, innermost first, appended to @p ret (shims included). Prefetches the live data-stack
+ * chunk. Checks as it goes: owner, alignment, no cycle, thread-owned frames have `previous` below themselves in the
+ * same chunk or outside it. Bounded by PL_MAX_FRAMES.
+ * @param root_ret address of the outermost frame reached; compare it with the root known from earlier walks (or
+ * base_frame). Errors: as pl_frame_read, PLUMB_ERR_LIMIT; the frames walked so far stay in @p ret.
  */
-struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts, pl_frame_vec *ret,
-				  pl_addr *root_ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts,
+				  pl_frame_vec *ret, pl_addr *root_ret) PLUMB_MUST_CHECK;
 
 #endif

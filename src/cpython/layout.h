@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the fields of a CPython are. A layout is plain data: one row per release for <= 3.12 (layout_tables.c, generated
- * from the headers by tools/gen_layout), read from the interpreter's own _Py_DebugOffsets for >= 3.13 (debug_offsets.c).
- * All numbers are byte offsets; PL_NONE says that the field does not exist.
+/* Where the fields of a CPython are. A layout is plain data: one row per release for <= 3.12 (layout_tables.c,
+ * generated from the headers by tools/gen_layout), read from the interpreter's own _Py_DebugOffsets for >= 3.13
+ * (debug_offsets.c). All numbers are byte offsets; PL_NONE says that the field does not exist.
  *
  * To add a release <= 3.12 or a new minor: see ARCHITECTURE.md, "a CPython release". */
 #ifndef PL_LAYOUT_H
@@ -31,7 +31,7 @@ enum pl_line_table {
 
 /** Where an ordinary instance keeps its attributes. */
 enum pl_attrs {
-	PL_ATTRS_DICT,    /* <= 3.10: dict pointer at tp_dictoffset, perhaps a split table */
+	PL_ATTRS_DICT,	  /* <= 3.10: dict pointer at tp_dictoffset, perhaps a split table */
 	PL_ATTRS_MANAGED, /* 3.11: values pointer one word before the dict pointer, both in front of the object */
 	PL_ATTRS_TAGGED,  /* 3.12: one word in front of the object: dict, or values - 1 */
 	PL_ATTRS_INLINE,  /* 3.13+: values behind the object while `valid`, else the dict pointer in front of it */
@@ -66,16 +66,17 @@ struct pl_layout {
 		uint32_t next, interp;
 		uint32_t frame; /* PyFrameObject* or current_frame; PL_NONE where it hangs on the cframe */
 		uint32_t cframe, base_frame, thread_id, native_thread_id, datastack_chunk;
-		uint32_t datastack_top;                   /* datastack_limit is the next word in every release */
-		uint32_t holds_gil, gil_requested;        /* int */
-		uint32_t current_exception;               /* being raised: curexc_type <= 3.11 */
-		uint32_t exc_state;                       /* the embedded _PyErr_StackItem: being handled */
+		uint32_t datastack_top;		   /* datastack_limit is the next word in every release */
+		uint32_t holds_gil, gil_requested; /* int */
+		uint32_t current_exception;	   /* being raised: curexc_type <= 3.11 */
+		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
 	} tstate;
 	struct {
 		uint32_t current_frame;
 	} cframe;
 	struct {
-		uint32_t previous, code, instr, lasti, owner, is_entry, localsplus, tlbc_index, gen /* f_gen, <= 3.10 */;
+		uint32_t previous, code, instr, lasti, owner, is_entry, localsplus, tlbc_index,
+			gen /* f_gen, <= 3.10 */;
 	} frame;
 	struct {
 		uint32_t previous, size, top, data;
@@ -100,7 +101,7 @@ struct pl_layout {
 	} err_stackitem;
 	/* what the lookup of thread names needs */
 	struct {
-		uint32_t tp_name, tp_flags, tp_dictoffset, ht_cached_keys, size;
+		uint32_t tp_name, tp_basicsize, tp_flags, tp_dictoffset, ht_cached_keys, size;
 	} type;
 	struct {
 		uint32_t keys, values;
@@ -111,7 +112,7 @@ struct pl_layout {
 	struct {
 		int32_t managed_dict; /* from the object's address; 0: none */
 		uint32_t values;      /* of the first value inside PyDictValues */
-		uint32_t valid;       /* of the byte that says that inline values are in use */
+		uint32_t valid;	      /* of the byte that says that inline values are in use */
 	} instance;
 	struct {
 		uint32_t digits, tag; /* tag is ob_size <= 3.11 */
@@ -125,18 +126,19 @@ struct pl_layout {
 	uint32_t tstate_span, frame_span, code_span;
 };
 
-#define PL_NO_OWNER	 0xff
-#define PL_MICRO_UNKNOWN 0xff
-#define PL_TSTATE_MAX	 512 /* no layout may need more of a PyThreadState than this */
-#define PL_FRAME_MAX	 160
-#define PL_CODE_MAX	 320
+#define PL_NO_OWNER	   0xff
+#define PL_MICRO_UNKNOWN   0xff
+#define PL_TSTATE_MAX	   512 /* no layout may need more of a PyThreadState than this */
+#define PL_FRAME_MAX	   160
+#define PL_CODE_MAX	   320
 #define PL_INTERP_READ_MAX 512
 
-/** The built-in row for @p version (minor decides; micro where it matters), NULL if there is none (3.13+ or unknown). */
+/** The built-in row for @p version (minor decides; micro where it matters), NULL if there is none (3.13+ or unknown).
+ */
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 /**
- * 3.13+: the row made from one release's headers. Not to be used as it is (offsets move between patch releases): it supplies
- * what _Py_DebugOffsets leaves out and what is fixed for a minor. NULL if there is none.
+ * 3.13+: the row made from one release's headers. Not to be used as it is (offsets move between patch releases): it
+ * supplies what _Py_DebugOffsets leaves out and what is fixed for a minor. NULL if there is none.
  */
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded);
 /** All rows, references included; for detection by trial and for tests. */

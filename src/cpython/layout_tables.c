@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made by tools/gen_layout.py; do not edit. The fields of each CPython, from its own headers. Layer: cpython. Constant data.
+/* Made by tools/gen_layout.py; do not edit. The fields of each CPython, from its headers. Layer: cpython. Constants.
  *
- * Rows below 3.13 are used as they are, after the checks of detect.c. Rows from 3.13 on only supply what _Py_DebugOffsets
- * leaves out. To add a release: run the tool with the interpreters of all rows below and the new one. */
+ * Rows below 3.13 are used as they are, after the checks of detect.c. Rows from 3.13 on only supply what
+ * _Py_DebugOffsets leaves out. To add a release: run the tool with the interpreters of all rows and the new one. */
 #include "layout_data.h"
 
 /* clang-format off */
@@ -46,7 +46,8 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.err_stackitem = {.exc_value = PL_NONE},
 		.type = {
-			.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = PL_NONE, .size = 392,
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288,
+			.ht_cached_keys = PL_NONE, .size = 392,
 		},
 		.dict = {.keys = PL_NONE, .values = PL_NONE},
 		.dictkeys = {
@@ -94,7 +95,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = PL_NONE},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856, .size = 400},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
+			.size = 400,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
@@ -140,7 +144,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856, .size = 400},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
+			.size = 400,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
@@ -186,7 +193,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872, .size = 416},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
+			.size = 416,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
@@ -232,7 +242,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 864, .size = 408},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 864,
+			.size = 408,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
@@ -278,7 +291,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872, .size = 408},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
+			.size = 408,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
@@ -324,7 +340,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872, .size = 408},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
+			.size = 408,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 0, .valid = PL_NONE},
@@ -367,7 +386,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880, .size = 416},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
+			.size = 416,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 0, .valid = PL_NONE},
@@ -410,7 +432,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880, .size = 416},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
+			.size = 416,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
@@ -453,7 +478,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 40, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896, .size = 432},
+		.type = {
+			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
+			.size = 432,
+		},
 		.dict = {.keys = 48, .values = 56},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
@@ -496,7 +524,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880, .size = 416},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
+			.size = 416,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
@@ -539,7 +570,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 11, .ascii_bit = 12,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 40, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896, .size = 432},
+		.type = {
+			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
+			.size = 432,
+		},
 		.dict = {.keys = 48, .values = 56},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
@@ -582,7 +616,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 5, .ascii_bit = 6,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 24, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 888, .size = 424},
+		.type = {
+			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 888,
+			.size = 424,
+		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
@@ -625,7 +662,10 @@ const struct pl_layout pl_layout_row[] = {
 			.compact_bit = 11, .ascii_bit = 12,
 		},
 		.err_stackitem = {.exc_value = 0},
-		.type = {.tp_name = 40, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 904, .size = 440},
+		.type = {
+			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 904,
+			.size = 440,
+		},
 		.dict = {.keys = 48, .values = 56},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
@@ -691,6 +731,7 @@ const uint16_t pl_debug_word[PL_WORDS][PL_DEBUG_MINORS] = {
 	[PL_WORD_TYPE_OBJECT_SIZE] = {368, 416, 480},
 	[PL_WORD_TYPE_OBJECT_TP_NAME] = {376, 424, 488},
 	[PL_WORD_TYPE_OBJECT_TP_FLAGS] = {392, 440, 504},
+	[PL_WORD_TYPE_OBJECT_TP_BASICSIZE] = {0, 0, 512},
 	[PL_WORD_TYPE_OBJECT_TP_DICTOFFSET] = {0, 0, 520},
 	[PL_WORD_HEAP_TYPE_OBJECT_SIZE] = {0, 0, 528},
 	[PL_WORD_HEAP_TYPE_OBJECT_HT_CACHED_KEYS] = {0, 0, 536},

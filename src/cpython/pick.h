@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields out of copied bytes. The caller has made sure, by pl_layout_finish or by its own check, that the copy holds them. */
+/* Fields out of copied bytes. The caller has made sure, by pl_layout_finish or by its own check, that the copy holds
+ * them. */
 #ifndef PL_PICK_H
 #define PL_PICK_H
 

@@ -6,13 +6,13 @@
 #include "buf.h"
 #include "detect.h"
 
-/** Append a str as UTF-8 (lone surrogates as their 3 bytes), all kinds, compact or not. More than @p max_bytes: cut at a
- * character, "..." appended to at most @p max_bytes of it. Errors: pl_err_unreadable, pl_err_corrupt (impossible kind or
- * length), PLUMB_ERR_LIMIT or PLUMB_ERR_NO_MEMORY from @p ret, which then is as before. */
-struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes, struct pl_buf *ret)
-	PLUMB_MUST_CHECK;
+/** Append a str as UTF-8 (lone surrogates as their 3 bytes), all kinds, compact or not. More than @p max_bytes: cut at
+ * a character, "..." appended to at most @p max_bytes of it. Errors: pl_err_unreadable, pl_err_corrupt (impossible kind
+ * or length), PLUMB_ERR_LIMIT or PLUMB_ERR_NO_MEMORY from @p ret, which then is as before. */
+struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				     struct pl_buf *ret) PLUMB_MUST_CHECK;
 /** Append the contents of a bytes object; longer than @p max_bytes: PLUMB_ERR_LIMIT. */
-struct plumb_error *pl_text_read_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes, struct pl_buf *ret)
-	PLUMB_MUST_CHECK;
+struct plumb_error *pl_text_read_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				       struct pl_buf *ret) PLUMB_MUST_CHECK;
 
 #endif

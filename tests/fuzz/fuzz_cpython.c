@@ -82,6 +82,9 @@ static void use_process(struct pl_mem *mem, const struct pl_py *py)
 	if (pl_interp_list(mem, py, &interps) && interps.len > PL_MAX_INTERPRETERS)
 		__builtin_trap();
 	for (size_t i = 0; i < interps.len && i < 3; i++) {
+		struct pl_interp again;
+		if (pl_interp_read_again(mem, py, &interps.data[i], &again))
+			break;
 		pl_vec_clear(&threads);
 		if (pl_tstate_list(mem, py, &interps.data[i], &threads) && threads.len > PL_MAX_THREADS)
 			__builtin_trap();

@@ -70,6 +70,11 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 	uint32_t location, stack;
 	struct plumb_error *err;
 
+	/* Frames that the interpreter hides from its own users are no frames here either. */
+	if (c->hidden) {
+		stack = r->nodes.data[rec->node.parent];
+		return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;
+	}
 	if ((err = pl_profile_location(p, &loc, &location)) ||
 	    (err = pl_profile_stack(p, r->nodes.data[rec->node.parent], location, &stack)))
 		return err;

@@ -112,10 +112,29 @@ def stacks():
     return result
 
 
+class Worker(threading.Thread):
+    """Attributes beyond those of Thread, some in slots."""
+    __slots__ = ("slot",)
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.slot = self.extra = 1
+
+
+def new_thread(work):
+    name = work if work != "unicode" else "поток 漢字 🐍"
+    t = (Worker if work == "except" else threading.Thread)(target=WORK[work], name=name, daemon=True)
+    if work == "init":
+        t.__dict__ = dict(t.__dict__)  # an ordinary dict instead of what the class shares
+    if work == "generators":
+        vars(t)  # makes the dict that 3.11 and later do without
+    return t
+
+
 def main():
     wanted = sys.argv[1].split(",")
     threading.stack_size(256 << 20 if "deep" in wanted else 0)
-    threads = [threading.Thread(target=WORK[w], name=w if w != "unicode" else "поток 漢字 🐍", daemon=True) for w in wanted]
+    threads = [new_thread(w) for w in wanted]
     for t in threads:
         t.start()
     while len(started) < len(threads):

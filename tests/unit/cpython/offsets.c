@@ -70,6 +70,7 @@ void offsets_make(int minor, bool free_threaded, uint8_t bytes[static PL_DEBUG_O
 		{PL_WORD_TYPE_OBJECT_SIZE, r->type.size},
 		{PL_WORD_TYPE_OBJECT_TP_NAME, r->type.tp_name},
 		{PL_WORD_TYPE_OBJECT_TP_FLAGS, r->type.tp_flags},
+		{PL_WORD_TYPE_OBJECT_TP_BASICSIZE, r->type.tp_basicsize},
 		{PL_WORD_TYPE_OBJECT_TP_DICTOFFSET, r->type.tp_dictoffset},
 		{PL_WORD_HEAP_TYPE_OBJECT_SIZE, 1000},
 		{PL_WORD_HEAP_TYPE_OBJECT_HT_CACHED_KEYS, r->type.ht_cached_keys},

@@ -170,6 +170,31 @@ static void the_holder_of_the_gil_comes_from_where_the_version_keeps_it(void **s
 	}
 }
 
+/* One read less where the pointer lies alone, and the same answer. */
+static void an_interpreter_is_read_again_without_the_pointer_to_its_gil(void **state)
+{
+	for (int minor = 8; minor <= 15; minor++) {
+		struct scene s;
+		struct pl_interp in, again;
+		open_scene(&s, minor);
+		const struct pl_layout *lay = &s.py.layout;
+		pl_addr gil = fake_new(&s.f, 64);
+		fake_field(&s.f, RUNTIME, lay->runtime.tstate_current, 0x5550, 8);
+		fake_field(&s.f, s.interp, lay->interp.gil, gil, 8);
+		fake_field(&s.f, gil, lay->gil.last_holder, 0x5550, 8);
+		fake_field(&s.f, gil, lay->gil.locked, 1, 4);
+		s.f.reads = 0;
+		assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+		size_t reads = s.f.reads;
+		assert_true(minor < 12 || in.gil == gil);
+		s.f.reads = 0;
+		assert_ok(pl_interp_read_again(&s.f.mem, &s.py, &in, &again));
+		assert_int_equal(s.f.reads, minor >= 13 ? reads - 1 : reads);
+		assert_memory_equal(&in, &again, sizeof in);
+		fake_deinit(&s.f);
+	}
+}
+
 static void lists_hold_all_and_interpreters_come_first_to_last(void **state)
 {
 	struct scene s;
@@ -271,6 +296,7 @@ int main(void)
 		cmocka_unit_test(exceptions_being_raised_or_handled_are_seen),
 		cmocka_unit_test(gil_words_of_3_15),
 		cmocka_unit_test(the_holder_of_the_gil_comes_from_where_the_version_keeps_it),
+		cmocka_unit_test(an_interpreter_is_read_again_without_the_pointer_to_its_gil),
 		cmocka_unit_test(lists_hold_all_and_interpreters_come_first_to_last),
 		cmocka_unit_test(no_interpreter_is_not_ready),
 		cmocka_unit_test(a_thread_that_is_gone_ends_the_list),
