@@ -3,6 +3,7 @@
 import datetime
 import os
 import select
+import signal
 import statistics
 import subprocess
 import time
@@ -72,6 +73,8 @@ def slowdown(places, python, samplers, rate, rounds, depth=10, kind="loop"):
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=sampler.directory)
                 pause(0.4)  # past the start
                 sampled = pace(target, 1.0)
+                if not sampler.ends_itself:
+                    process.send_signal(signal.SIGINT)
                 process.wait()
                 alone = (alone + pace(target, 0.5)) / 2
                 ratios[sampler.name].append(sampled / alone)

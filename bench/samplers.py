@@ -45,9 +45,7 @@ class Sampler:
     def works_on(self, python):
         return True
 
-    def ends_itself(self, rate):
-        """Whether it keeps to a number of seconds at that rate; if not it gets SIGINT."""
-        return True
+    ends_itself = True  # keeps to a number of seconds; if not it gets SIGINT
 
     def run(self, pid, rate, seconds):
         """Sample for so long at that rate (None: as fast as it can)."""
@@ -59,7 +57,7 @@ class Sampler:
                                        stdout=log, stderr=log, cwd=self.directory)
             peak = []
             timers = [threading.Timer(seconds * 0.8, lambda: peak.append(memory(process.pid)))]
-            if not self.ends_itself(rate):
+            if not self.ends_itself:
                 timers.append(threading.Timer(seconds, process.send_signal, [signal.SIGINT]))
             for timer in timers:
                 timer.start()
@@ -114,11 +112,10 @@ class PySpy(Sampler):
         self.program, self.options = program, options
         self.name = " ".join(["py-spy", *options])
 
-    def ends_itself(self, rate):
-        return rate is not None  # its duration is a number of samples
+    ends_itself = False  # its duration is a number of samples: it goes on until it has them
 
     def command(self, pid, rate, seconds, output):
-        return [self.program, "record", "-r", str(rate or 200000), "-d", str(seconds), "-f", "raw", "-o", output, *self.options,
+        return [self.program, "record", "-r", str(rate or 200000), "-f", "raw", "-o", output, *self.options,
                 "--pid", str(pid)]
 
     def stacks(self, output, _):

@@ -17,6 +17,7 @@ struct config {
 	enum color color;
 	int width; /* 0: that of the terminal */
 	bool quiet, help;
+	bool man; /* help: as a man page */
 };
 
 #define CONFIG_INIT                                                                                                    \
@@ -30,7 +31,9 @@ void config_free(struct config *c);
 extern const struct opt options_sampling[]; /* run, attach: what and how to sample */
 extern const struct opt options_rows[];	    /* which rows a report has */
 extern const struct opt options_formats[];  /* report: what to write and where */
+extern const struct opt options_json[];	    /* doctor */
 extern const struct opt options_common[];   /* every command: look and help */
 extern const struct opt options_quiet[];    /* run, attach */
+extern const struct opt options_man[];	    /* help */
 
 #endif

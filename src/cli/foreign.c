@@ -113,9 +113,8 @@ static const struct foreign commands_elsewhere[] = {
 	{"diff", "other profilers'", "not yet: compare two 'plumb report FILE --markdown' side by side"},
 	{"serve", "other profilers'", "not yet: each recording is a file that 'plumb report' reads"},
 	{"push", "other profilers'", "not yet: each recording is a file that 'plumb report' reads"},
-	{"doctor", "other profilers'", "'plumb attach PID' tells what keeps it from sampling"},
 	{"version", "other profilers'", "use 'plumb --version'"},
-	{"completions", "py-spy's", "not yet"},
+	{"completions", "py-spy's", "use 'plumb completion SHELL'"},
 	{NULL, NULL, NULL},
 };
 

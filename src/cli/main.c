@@ -12,7 +12,8 @@
 #include "signals.h"
 #include "term.h"
 
-const struct command *const commands[] = {&command_run, &command_attach, &command_report, &command_help, NULL};
+const struct command *const commands[] = {
+	&command_run, &command_attach, &command_report, &command_doctor, &command_completion, &command_help, NULL};
 
 const struct command *command_by_name(const char *name)
 {
@@ -24,12 +25,13 @@ const struct command *command_by_name(const char *name)
 }
 
 /* A file opened in place of a closed standard stream would be written to by mistake. What is opened here instead fails
- * like a closed one: it cannot be used in the direction of the stream. */
+ * like a closed one: it cannot be used in the direction of the stream. Only standard error, closed by somebody who
+ * wants to read none of it, swallows what it is given. */
 static void fill_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
-		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
 			_exit(EXIT_OWN_FAILURE);
 	}
 }

@@ -52,6 +52,13 @@ const struct opt *opt_next(const struct command *cmd, const struct opt *last)
 	return NULL;
 }
 
+const struct opt *opt_next_shown(const struct command *cmd, const struct opt *last)
+{
+	while ((last = opt_next(cmd, last)) && !last->help)
+		;
+	return last;
+}
+
 static const struct opt *by_letter(const struct command *cmd, char letter)
 {
 	const struct opt *o = NULL;
@@ -102,7 +109,7 @@ static bool unknown(const struct args *a, const char *option)
 
 	if (f)
 		return refuse(a->why, f->answer, "%s does not have %s option '%s'", a->cmd->name, f->tool, option);
-	for (const struct opt *o = NULL; option[1] == '-' && (o = opt_next(a->cmd, o));)
+	for (const struct opt *o = NULL; option[1] == '-' && (o = opt_next_shown(a->cmd, o));)
 		nearest_try(&best, o->name);
 	if (best.found)
 		snprintf(hint, sizeof hint, "did you mean '--%s'? 'plumb help %s' lists all options", best.found,

@@ -55,9 +55,9 @@ static void help_option(const struct opt *o, int width, FILE *out)
 	opt_wrap(o->help, HELP_COLUMN, at, width, out);
 }
 
-static bool is_first_of_group(const struct command *cmd, const struct opt *o)
+bool opt_is_first_of_group(const struct command *cmd, const struct opt *o)
 {
-	for (const struct opt *i = NULL; (i = opt_next(cmd, i)) && i != o;) {
+	for (const struct opt *i = NULL; (i = opt_next_shown(cmd, i)) && i != o;) {
 		if (strcmp(i->group, o->group) == 0)
 			return false;
 	}
@@ -66,11 +66,11 @@ static bool is_first_of_group(const struct command *cmd, const struct opt *o)
 
 static void help_groups(const struct command *cmd, int width, FILE *out)
 {
-	for (const struct opt *first = NULL; (first = opt_next(cmd, first));) {
-		if (!is_first_of_group(cmd, first))
+	for (const struct opt *first = NULL; (first = opt_next_shown(cmd, first));) {
+		if (!opt_is_first_of_group(cmd, first))
 			continue;
 		fprintf(out, "\n%s:\n", first->group);
-		for (const struct opt *o = NULL; (o = opt_next(cmd, o));) {
+		for (const struct opt *o = NULL; (o = opt_next_shown(cmd, o));) {
 			if (strcmp(o->group, first->group) == 0)
 				help_option(o, width, out);
 		}

@@ -7,6 +7,57 @@
 
 #include <string.h>
 
+/* The words that options take. */
+static const char *const modes[] = {
+	[PLUMB_MODE_WALL] = "wall", [PLUMB_MODE_CPU] = "cpu", [PLUMB_MODE_GIL] = "gil", NULL};
+static const char *const name_kinds[] = {"short", "full", NULL};
+static const char *const color_words[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+
+/* Values by the name they have in the help. What is not here takes anything. */
+static const struct {
+	const char *arg;
+	enum value_kind kind;
+	const char *const *words; /* NULL with VALUE_WORDS: the output formats */
+} kinds[] = {
+	{"MODE", VALUE_WORDS, modes},  {"KIND", VALUE_WORDS, name_kinds}, {"WHEN", VALUE_WORDS, color_words},
+	{"FORMAT", VALUE_WORDS, NULL}, {"FILE", VALUE_FILE, NULL},	  {"OUT", VALUE_FILE, NULL},
+	{"PID", VALUE_PID, NULL},
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+enum value_kind opt_value_kind(const char *arg)
+{
+	for (size_t k = 0; k < KINDS; k++) {
+		if (strcmp(kinds[k].arg, arg) == 0)
+			return kinds[k].kind;
+	}
+	return VALUE_ANY;
+}
+
+static const char *word_at(const char *const *words, size_t i)
+{
+	while (i > 0 && *words) {
+		words++;
+		i--;
+	}
+	return *words;
+}
+
+const char *opt_value_word(const char *arg, size_t i)
+{
+	struct plumb_format f;
+
+	for (size_t k = 0; k < KINDS; k++) {
+		if (strcmp(kinds[k].arg, arg) != 0 || kinds[k].kind != VALUE_WORDS)
+			continue;
+		if (kinds[k].words)
+			return word_at(kinds[k].words, i);
+		return plumb_format_at(i, &f) ? f.name : NULL;
+	}
+	return NULL;
+}
+
 static bool set_output(struct config *c, const char *value, struct failure *why)
 {
 	if (!*value)
@@ -35,8 +86,6 @@ static bool set_rate(struct config *c, const char *value, struct failure *why)
 
 static bool set_mode(struct config *c, const char *value, struct failure *why)
 {
-	static const char *const modes[] = {
-		[PLUMB_MODE_WALL] = "wall", [PLUMB_MODE_CPU] = "cpu", [PLUMB_MODE_GIL] = "gil", NULL};
 	int mode = value_word(value, modes);
 
 	if (mode < 0 && strcmp(value, "exception") == 0)
@@ -133,8 +182,7 @@ static bool set_format(struct config *c, const char *value, struct failure *why)
 
 static bool set_names(struct config *c, const char *value, struct failure *why)
 {
-	static const char *const kinds[] = {"short", "full", NULL};
-	int kind = value_word(value, kinds);
+	int kind = value_word(value, name_kinds);
 
 	if (kind < 0)
 		return refuse(why, "names are short or full", "'%s' is no kind of names", value);
@@ -150,9 +198,7 @@ static bool set_no_escape(struct config *c, const char *value, struct failure *w
 
 static bool set_color(struct config *c, const char *value, struct failure *why)
 {
-	static const char *const words[] = {
-		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
-	int word = value_word(value, words);
+	int word = value_word(value, color_words);
 
 	if (word < 0)
 		return refuse(why, "give auto, always or never", "'%s' does not say when to use colour", value);
@@ -176,6 +222,12 @@ static bool set_quiet(struct config *c, const char *value, struct failure *why)
 static bool set_help(struct config *c, const char *value, struct failure *why)
 {
 	c->help = true;
+	return true;
+}
+
+static bool set_man(struct config *c, const char *value, struct failure *why)
+{
+	c->man = true;
 	return true;
 }
 
@@ -224,7 +276,7 @@ const struct opt options_formats[] = {
 	{"names", 0, "KIND", "short: base name of the file (the default); full: whole path and qualified name", REPORT,
 	 set_names},
 	{"output", 'o', "OUT", "write to OUT instead of standard output; its end names the format", OUTPUT, set_output},
-	{"format", 'f', "NAME", "text (the default), json, markdown or collapsed", OUTPUT, set_format},
+	{"format", 'f', "FORMAT", "text (the default), json, markdown or collapsed", OUTPUT, set_format},
 	{"json", 0, NULL, "same as -f json", OUTPUT, set_json},
 	{"markdown", 0, NULL, "same as -f markdown", OUTPUT, set_markdown},
 	{"no-escape", 0, NULL, "collapsed: leave ';' and line breaks in names as they are", OUTPUT, set_no_escape},
@@ -232,8 +284,19 @@ const struct opt options_formats[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
+const struct opt options_json[] = {
+	{"json", 0, NULL, "write JSON", OUTPUT, set_json},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
 const struct opt options_quiet[] = {
 	{"quiet", 'q', NULL, "no report at the end and no status line; errors only", GENERAL, set_quiet},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+/* For packagers and for the build, which documents it: not in the help. */
+const struct opt options_man[] = {
+	{"man", 0, NULL, NULL, GENERAL, set_man},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -35,6 +35,6 @@ int pl_target_reap(pid_t pid)
 
 	do
 		r = waitpid(pid, &status, 0);
-	while (r < 0 && errno == EINTR);
+	while ((r < 0 && errno == EINTR) || (r == pid && !WIFEXITED(status) && !WIFSIGNALED(status)));
 	return r == pid ? status : -1;
 }

@@ -200,7 +200,7 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 /* Names that could have been meant. They are the program's, and may be anything. */
 static void warn_no_thread(struct pl_summary *s, const struct plumb_profile *p)
 {
-	char names[100];
+	char names[320];
 	size_t len = 0;
 
 	for (uint32_t i = 0; i < p->thread_count && len < sizeof names - 40; i++) {

@@ -7,7 +7,7 @@
 #include "line.h"
 
 struct pl_item {
-	char text[160];
+	char text[400];
 	enum pl_tone tone;
 };
 

@@ -74,18 +74,20 @@ enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t tid)
 	return PL_PAUSE_GONE;
 }
 
-static void detach(const struct pl_pause *p)
+/* False: it was killed while it was stopped (or another thread execs). It is ours still, and not gone before we wait
+ * for it. */
+static bool detach(struct pl_pause *p)
 {
-	/* ESRCH: killed while it was stopped; the kernel has taken it from us already. */
-	(void)ptrace(PTRACE_DETACH, p->tid, 0, (void *)(intptr_t)p->signo);
+	p->stopped = false;
+	return ptrace(PTRACE_DETACH, p->tid, 0, (void *)(intptr_t)p->signo) == 0;
 }
 
 static bool release_after(struct pl_pause *p, enum look l)
 {
 	if (l == LOOK_NOT_YET)
 		return false;
-	if (l == LOOK_STOPPED)
-		detach(p);
+	if (l == LOOK_STOPPED && !detach(p))
+		return look(p) == LOOK_GONE;
 	return true;
 }
 

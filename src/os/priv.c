@@ -4,6 +4,7 @@
 #include "priv.h"
 
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static bool is_other_user_ns(pid_t pid, const struct pl_priv_facts *f)
 	return !initial && f->uids[0] == 65534;
 }
 
-static bool read_facts(pid_t pid, struct pl_priv_facts *f)
+bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
 {
 	char *status = malloc(STATUS_MAX);
 	*f = (struct pl_priv_facts){.pid = pid, .our_uid = getuid(), .our_gid = getgid()};
@@ -91,6 +92,7 @@ static bool read_facts(pid_t pid, struct pl_priv_facts *f)
 		read_ids(status, "Gid", f->gids);
 		f->target_caps = pl_proc_status_number(status, "CapPrm", 16, 0);
 		f->tracer = (pid_t)pl_proc_status_number(status, "TracerPid", 10, 0);
+		f->target_seccomp = (int)pl_proc_status_number(status, "Seccomp", 10, 0);
 	}
 	free(status);
 	if (!alive)
@@ -104,7 +106,7 @@ static bool read_facts(pid_t pid, struct pl_priv_facts *f)
 	return true;
 }
 
-static void user_name(uid_t uid, char *buf, size_t size)
+void pl_priv_user(uid_t uid, char *buf, size_t size)
 {
 	char text[2048];
 	struct passwd entry, *found = NULL;
@@ -119,85 +121,130 @@ static bool all_are(const unsigned ids[3], unsigned id)
 	return ids[0] == id && ids[1] == id && ids[2] == id;
 }
 
-static bool ids_hint(const struct pl_priv_facts *f, char *buf, size_t size)
+PL_PRINTF(2, 3) static void set_cause(struct pl_priv_reason *ret, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(ret->cause, sizeof ret->cause, fmt, args);
+	va_end(args);
+}
+
+static void set_remedy(struct pl_priv_reason *ret, const char *remedy)
+{
+	snprintf(ret->remedy, sizeof ret->remedy, "%s", remedy);
+}
+
+/* Root without the capability is root of a container: sudo would not help. */
+static void need_root(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
+{
+	set_remedy(ret, f->our_uid ? "run plumb as root (sudo plumb ...)"
+				   : "give plumb CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)");
+}
+
+static bool ids_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 {
 	char who[128];
 	if (!all_are(f->uids, f->uids[0])) {
-		snprintf(buf, size, "it runs a set-user-ID program; only root, or CAP_SYS_PTRACE, may read it");
+		set_cause(ret, "it runs a set-user-ID program, which only root, or CAP_SYS_PTRACE, may read");
+		need_root(f, ret);
 	} else if (f->uids[0] != f->our_uid) {
-		user_name(f->uids[0], who, sizeof who);
-		snprintf(buf, size, "it belongs to user %s; run plumb as that user or as root (sudo plumb ...)", who);
+		pl_priv_user(f->uids[0], who, sizeof who);
+		set_cause(ret, "it belongs to user %s", who);
+		need_root(f, ret);
+		if (f->our_uid)
+			set_remedy(ret, "run plumb as that user or as root (sudo plumb ...)");
 	} else if (!all_are(f->gids, f->our_gid)) {
-		snprintf(buf, size,
-			 "it runs with another group (gid %u, ours is %u); run plumb with that group, or as root",
-			 (unsigned)f->gids[1], (unsigned)f->our_gid);
+		set_cause(ret, "it runs with another group (gid %u, ours is %u)", (unsigned)f->gids[1],
+			  (unsigned)f->our_gid);
+		need_root(f, ret);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static bool yama_hint(const struct pl_priv_facts *f, bool capable, char *buf, size_t size)
+static bool yama_reason(const struct pl_priv_facts *f, bool capable, struct pl_priv_reason *ret)
 {
-	if (f->yama_scope >= 3)
-		snprintf(buf, size,
-			 "kernel.yama.ptrace_scope is 3: nobody may read another process until the next boot");
-	else if (f->yama_scope == 2 && !capable)
-		snprintf(buf, size,
-			 "kernel.yama.ptrace_scope is 2: only root, or CAP_SYS_PTRACE, may read another process");
+	if (f->yama_scope >= 3) {
+		set_cause(ret, "kernel.yama.ptrace_scope is 3: nobody may read another process until the next boot");
+		return true;
+	}
+	if (f->yama_scope == 2 && !capable)
+		set_cause(ret, "kernel.yama.ptrace_scope is 2: only root, or CAP_SYS_PTRACE, may read another process");
 	else if (f->yama_scope == 1 && !capable && !f->descendant)
-		snprintf(buf, size,
-			 "kernel.yama.ptrace_scope is 1: only a parent may read a process; start the program with "
-			 "'plumb run', "
-			 "run plumb as root, or set 'sudo sysctl kernel.yama.ptrace_scope=0'");
+		set_cause(ret,
+			  "kernel.yama.ptrace_scope is 1: only a parent may read a process, as 'plumb run' is of what "
+			  "it starts");
 	else
 		return false;
+	need_root(f, ret);
 	return true;
+}
+
+/* What a process may do that we may not. */
+static bool rights_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
+{
+	uint64_t lacking = f->target_caps & ~f->our_caps;
+	if (f->not_dumpable)
+		set_cause(ret, "it is not dumpable: it gained rights when it started, its file is not readable, or it "
+			       "called prctl(PR_SET_DUMPABLE, 0)");
+	else if (lacking)
+		set_cause(ret, "it holds capabilities that we lack (%llx)", (unsigned long long)lacking);
+	else
+		return false;
+	need_root(f, ret);
+	return true;
+}
+
+static void other_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
+{
+	if (f->tracer) {
+		set_cause(ret, "%s (pid %d) already traces it", *f->tracer_name ? f->tracer_name : "a debugger",
+			  (int)f->tracer);
+		set_remedy(ret, "end that first");
+	} else if (f->seccomp) {
+		set_cause(ret, "ids, Yama and dumpability allow it, so the seccomp filter around us refuses");
+		set_remedy(ret, "start the container with --cap-add SYS_PTRACE");
+	} else {
+		set_cause(ret, "ids, Yama and dumpability allow it, so a security module (SELinux, AppArmor, Landlock) "
+			       "refuses");
+		set_remedy(ret, "look into its log (journalctl -k)");
+	}
+}
+
+/* In the order in which the kernel looks: capabilities stand in for ids, dumpability and Yama. */
+void pl_priv_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
+{
+	bool capable = f->our_caps >> CAP_SYS_PTRACE_BIT & 1 && !f->other_user_ns;
+	*ret = (struct pl_priv_reason){0};
+	if (f->other_user_ns) {
+		set_cause(ret, "it lives in another user namespace, where our rights do not count");
+		set_remedy(ret, "run plumb inside it, or as root outside of all containers");
+		return;
+	}
+	if ((!capable && ids_reason(f, ret)) || (!capable && f->not_dumpable && rights_reason(f, ret)) ||
+	    yama_reason(f, capable, ret) || (!capable && rights_reason(f, ret)))
+		return;
+	other_reason(f, ret);
 }
 
 void pl_priv_hint(const struct pl_priv_facts *f, char *buf, size_t size)
 {
-	bool capable = f->our_caps >> CAP_SYS_PTRACE_BIT & 1 && !f->other_user_ns;
-	if (f->other_user_ns)
-		snprintf(buf, size,
-			 "it lives in another user namespace, where our rights do not count; run plumb inside it, or "
-			 "as root "
-			 "outside of all containers");
-	else if (!capable && ids_hint(f, buf, size))
-		return;
-	else if (!capable && f->not_dumpable)
-		snprintf(buf, size,
-			 "it is not dumpable: it gained rights when it started, its file is not readable, or it called "
-			 "prctl(PR_SET_DUMPABLE, 0); only root may read it");
-	else if (yama_hint(f, capable, buf, size))
-		return;
-	else if (!capable && f->target_caps & ~f->our_caps)
-		snprintf(buf, size, "it holds capabilities that we lack (%llx); run plumb as root",
-			 (unsigned long long)(f->target_caps & ~f->our_caps));
-	else if (f->tracer)
-		snprintf(buf, size, "%s (pid %d) already traces it; end that first",
-			 *f->tracer_name ? f->tracer_name : "a debugger", (int)f->tracer);
-	else if (f->seccomp)
-		snprintf(buf, size,
-			 "ids, Yama and dumpability allow it, so the seccomp filter around us refuses; start the "
-			 "container with --cap-add SYS_PTRACE");
-	else
-		snprintf(buf, size,
-			 "ids, Yama and dumpability allow it, so a security module (SELinux, AppArmor, Landlock) "
-			 "refuses; its "
-			 "log (journalctl -k) says why");
+	struct pl_priv_reason r;
+	pl_priv_reason(f, &r);
+	snprintf(buf, size, "%s%s%s", r.cause, *r.remedy ? "; " : "", r.remedy);
 }
 
 struct plumb_error *pl_priv_explain(pid_t pid)
 {
-	char hint[512], comm[16];
+	char hint[640], comm[16];
 	struct pl_priv_facts f;
 	struct plumb_error *err = pl_proc_check(pid);
 	if (err)
 		return err;
 	pl_proc_comm(pid, pid, comm);
 	err = pl_error(PLUMB_ERR_NOT_PERMITTED, "the kernel does not let us read pid %d (%s)", (int)pid, comm);
-	if (!read_facts(pid, &f))
+	if (!pl_priv_read(pid, &f))
 		return err;
 	pl_priv_hint(&f, hint, sizeof hint);
 	return pl_error_hint(err, "%s", hint);

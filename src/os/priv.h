@@ -22,14 +22,27 @@ struct pl_priv_facts {
 	uint64_t our_caps, target_caps; /* effective ours, permitted its */
 	bool other_user_ns;		/* the target lives in a user namespace that is not ours */
 	bool not_dumpable;
-	bool descendant; /* the target is a child of ours, or of a child, ... */
-	bool seccomp;	 /* a filter watches over our system calls */
-	int yama_scope;	 /* 0 also if there is no Yama */
-	pid_t tracer;	 /* 0: none */
+	bool descendant;    /* the target is a child of ours, or of a child, ... */
+	bool seccomp;	    /* a filter watches over our system calls */
+	int yama_scope;	    /* 0 also if there is no Yama */
+	int target_seccomp; /* of the target: 0 none, 1 strict, 2 filter */
+	pid_t tracer;	    /* 0: none */
 	char tracer_name[16];
 };
 
-/** Pure: the hint for @p f. Never empty. */
+/** Gather them; false if the process is gone or hidden from us. */
+bool pl_priv_read(pid_t pid, struct pl_priv_facts *ret);
+/** "www-data (uid 33)", or "uid 33" if it has no name. */
+void pl_priv_user(uid_t uid, char *buf, size_t size);
+
+/** What stands in the way, and the change that removes it ("" if there is none). */
+struct pl_priv_reason {
+	char cause[256], remedy[256];
+};
+
+/** Pure: why access was refused. The cause is never empty. */
+void pl_priv_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret);
+/** Pure: the same as one hint, "CAUSE; REMEDY". */
 void pl_priv_hint(const struct pl_priv_facts *f, char *buf, size_t size);
 
 #endif

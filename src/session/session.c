@@ -21,6 +21,7 @@
 #include "target.h"
 #include "vec.h"
 
+#define BROKEN_WAIT_NS	1000000
 #define POLL_MS		100
 #define STATUS_EVERY_NS 200000000ull
 
@@ -39,7 +40,8 @@ struct plumb_session {
 	bool consuming;
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	PL_VEC(uint64_t) self;	     /* samples by function of the innermost frame: for the status line */
-	uint64_t chunk_ns;
+	uint64_t chunk_ns, samples;
+	bool broken; /* records were lost in the middle: nothing after them can be understood */
 
 	pthread_mutex_t lock;
 	pthread_cond_t ended_cond;
@@ -85,7 +87,7 @@ static struct plumb_error *take_sample(void *ctx, const struct pl_sample *sample
 
 	if (err)
 		writing_failed(s, err);
-	s->status.samples++;
+	s->samples++;
 	count_self(s, sample);
 	return NULL;
 }
@@ -124,6 +126,7 @@ static void show_status(struct plumb_session *s, const struct pl_engine_stats *s
 	pthread_mutex_lock(&s->lock);
 	s->status.elapsed_ns = st->elapsed_ns;
 	s->status.threads = st->threads;
+	s->status.samples = s->samples;
 	s->status.found_python = st->found_python;
 	find_hottest(s, &s->status);
 	if (st->ended) {
@@ -143,6 +146,14 @@ static void write_chunk(struct plumb_session *s, uint64_t now)
 		writing_failed(s, err);
 }
 
+static struct plumb_error *take_over(struct plumb_session *s, int timeout_ms)
+{
+	if (!s->broken)
+		return s->ops->poll(s->engine, s->profile, timeout_ms, take_sample, s);
+	nanosleep(&(struct timespec){.tv_nsec = BROKEN_WAIT_NS}, NULL); /* the engine is about to end */
+	return NULL;
+}
+
 static void *consume(void *session)
 {
 	struct plumb_session *s = session;
@@ -155,17 +166,21 @@ static void *consume(void *session)
 	while (!st.ended) {
 		/* Stats first: what was sampled before the end is in the queue when we poll. */
 		s->ops->stats(s->engine, &st);
-		struct plumb_error *err = s->ops->poll(s->engine, s->profile, st.ended ? 0 : POLL_MS, take_sample, s);
+		struct plumb_error *err = take_over(s, st.ended ? 0 : POLL_MS);
 		if (err) {
 			keep_failure(s, err);
+			s->broken = true;
 			s->ops->stop(s->engine);
 		}
 		uint64_t now = pl_clock_monotonic_ns();
 		take_stats(s, &st);
 		write_chunk(s, now);
-		if (st.ended || now - shown_ns > STATUS_EVERY_NS) {
+		if (st.ended || now - shown_ns > STATUS_EVERY_NS || !s->status.samples != !s->samples) {
 			shown_ns = now;
-			show_status(s, &st);
+			struct pl_engine_stats latest;
+			s->ops->stats(s->engine, &latest); /* not older than the samples it is shown with */
+			latest.ended = st.ended;
+			show_status(s, &latest);
 		}
 	}
 	return NULL;
@@ -183,6 +198,8 @@ static struct plumb_error *check_options(const struct plumb_session_options *o)
 	if (o->rate_hz != 0 && !(o->rate_hz >= 0.01 && o->rate_hz <= 1e6))
 		return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
 				o->rate_hz);
+	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS)
+		return pl_error(PLUMB_ERR_INVALID, "there is no such mode or way to stop threads");
 	return NULL;
 }
 
@@ -347,7 +364,6 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, 
 	if (err) {
 		if (s->options.pid) { /* started, but it cannot be sampled: no program is left behind unseen */
 			plumb_session_signal(s, SIGTERM);
-			(void)plumb_session_reap(s);
 		} else if (s->writer) {
 			remove_recording(s);
 		}
@@ -402,6 +418,17 @@ static void join_consumer(struct plumb_session *s)
 	s->consuming = false;
 }
 
+/* That a program ran no Python, or ended before it did, is a result and no error. */
+static struct plumb_error *real_trouble(struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	if (code != PLUMB_ERR_NOT_PYTHON && code != PLUMB_ERR_NOT_READY)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
 struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret)
 {
 	struct pl_engine_stats st;
@@ -430,7 +457,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	if (!st.found_python) {
 		remove_recording(s);
 		if (!s->failure)
-			s->failure = s->ops->trouble(s->engine);
+			s->failure = real_trouble(s->ops->trouble(s->engine));
 	}
 	struct plumb_error *err = s->failure;
 	s->failure = NULL;

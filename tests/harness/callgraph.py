@@ -51,8 +51,10 @@ class CallGraph:
     def ours(self, frame):
         return frame.file.rsplit("/", 1)[-1] == self.file
 
-    def _line_problem(self, frame):
-        if frame.name in _NAMELESS:
+    def _line_problem(self, frame, leaf):
+        # From 3.10 on some instructions belong to no line: the entry of a generator, the handling of an exception. Python
+        # itself says "no line" for them, so a leaf may be there. No call is made from one.
+        if frame.name in _NAMELESS or (leaf and frame.line == 0):
             return None
         ranges = self.functions.get(frame.name)
         if ranges is None:
@@ -72,11 +74,11 @@ class CallGraph:
     def problem(self, frames):
         """Why this stack (root first, Python frames only) could never have existed; None if it could."""
         caller = None
-        for frame in frames:
+        for index, frame in enumerate(frames):
             mine = self.ours(frame)
             found = None
             if mine:
-                found = self._line_problem(frame)
+                found = self._line_problem(frame, index == len(frames) - 1)
                 if not found and (caller is None or not self.ours(caller)) and frame.name not in self.roots:
                     found = "%s is not called by %s" % (frame.name, caller.name if caller else "nobody")
             if not found and caller is not None and self.ours(caller):
@@ -116,6 +118,8 @@ class Verdict:
     def __str__(self):
         return "%d sure samples, %d impossible; %d others, %d impossible\n%s" % (
             self.checked, self.impossible, self.partial, self.partial_impossible, "\n".join(self.examples))
+
+    __repr__ = __str__
 
 
 def check(graph, profile, verdict=None):

@@ -58,3 +58,5 @@ class Generations:
     def __str__(self):
         return "%d samples of %d generations, %d wrong: %s" % (
             self.samples, len(self.seen), self.wrong, "; ".join(self.examples))
+
+    __repr__ = __str__

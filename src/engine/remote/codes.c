@@ -131,8 +131,9 @@ static struct plumb_error *learn_slot(struct pl_codes *c, const struct pl_py *py
 		c->slots.data[index] = slot;
 		return NULL;
 	}
-	if (!pl_map_set(&c->by_addr, addr, 0, (uint32_t)c->slots.len) || !pl_vec_push(&c->slots, slot))
+	if (!pl_vec_reserve(&c->slots, 1) || !pl_map_set(&c->by_addr, addr, 0, (uint32_t)c->slots.len))
 		return &pl_err_no_memory;
+	c->slots.data[c->slots.len++] = slot;
 	return NULL;
 }
 

@@ -51,7 +51,7 @@ void pl_queue_wake(struct pl_queue *q);
 
 /* reader */
 bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret);
-/** Wait until woken, @p timeout_ms passed, or at once if there is something. */
+/** Wait until woken or until @p timeout_ms have passed; what comes meanwhile gathers. */
 void pl_queue_wait(struct pl_queue *q, int timeout_ms);
 
 #endif

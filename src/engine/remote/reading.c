@@ -185,10 +185,10 @@ static bool root_known(struct pl_stack_reader *s, pl_addr root)
 	return false;
 }
 
-void pl_stack_trust(struct pl_stack_reader *s)
+void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r)
 {
-	if (s->frames.len)
-		s->root = s->frames.data[s->frames.len - 1].addr;
+	if (r->root)
+		s->root = r->root;
 }
 
 static bool fatal(const struct plumb_error *err)
@@ -224,18 +224,23 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 	return NULL;
 }
 
-uint32_t pl_stack_common(const struct pl_stack_reader *s)
+size_t pl_stack_common(const struct pl_stack_reader *s)
 {
-	uint32_t node = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < s->seen.len && i < s->previous.len; i++) {
+	for (; i < s->seen.len && i < s->previous.len; i++) {
 		const struct pl_seen_frame *a = &s->seen.data[i], *b = &s->previous.data[i];
 
 		if (a->addr != b->addr || a->code_id != b->code_id)
 			break;
-		node = a->node;
 		if (a->node != b->node)
-			break; /* the same function at another line: its callers are proved, its callees are not */
+			return i +
+			       1; /* the same function at another line: its callers are proved, its callees are not */
 	}
-	return node;
+	return i;
+}
+
+uint32_t pl_stack_prefix(const struct pl_stack_reader *s, size_t depth)
+{
+	return depth ? s->seen.data[depth - 1].node : 0;
 }

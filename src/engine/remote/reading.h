@@ -61,9 +61,11 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 				  struct pl_reading *ret) PLUMB_MUST_CHECK;
 
 /** The last reading is true for another reason (the thread was stopped or blocked): its root is the thread's root. */
-void pl_stack_trust(struct pl_stack_reader *s);
+void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r);
 
-/** The stack that the last two complete readings have in common, from the root. *ret is 0 if it is empty. */
-uint32_t pl_stack_common(const struct pl_stack_reader *s);
+/** How many frames, from the root, the last two complete readings have in common. */
+size_t pl_stack_common(const struct pl_stack_reader *s);
+/** The stack of the outermost @p depth frames of the last complete reading. */
+uint32_t pl_stack_prefix(const struct pl_stack_reader *s, size_t depth);
 
 #endif

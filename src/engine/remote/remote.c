@@ -105,7 +105,8 @@ static struct plumb_error *remote_poll(struct pl_engine *e, struct plumb_profile
 	struct pl_record rec;
 
 	pl_queue_wait(&e->queue, timeout_ms);
-	while (pl_queue_pop(&e->queue, &rec)) {
+	/* At most what fits: with a fast sampler the queue need not run empty. */
+	for (uint32_t i = 0; i < PL_QUEUE_SLOTS && pl_queue_pop(&e->queue, &rec); i++) {
 		struct plumb_error *err = pl_resolver_take(e->resolver, &rec, p, fn, ctx);
 		if (err)
 			return err;

@@ -119,12 +119,14 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 				       pl_engine_sample_fn *fn, void *ctx)
 {
 	struct pl_sample s = {.time_ns = rec->sample.time_ns,
-			      .thread = r->threads.data[rec->sample.thread],
-			      .stack = r->nodes.data[rec->sample.node],
 			      .state = rec->state,
 			      .quality = rec->quality,
 			      .weight_ns = rec->sample.weight_ns};
 
+	if (rec->sample.thread >= r->threads.len || rec->sample.node >= r->nodes.len)
+		return &pl_err_corrupt;
+	s.thread = r->threads.data[rec->sample.thread];
+	s.stack = r->nodes.data[rec->sample.node];
 	if (rec->marker != PL_MARKER_NONE) {
 		struct plumb_error *err = pl_profile_marker(p, s.stack, marker_names[rec->marker], &s.stack);
 		if (err)

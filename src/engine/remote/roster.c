@@ -57,6 +57,7 @@ void pl_roster_announce(struct pl_engine *e, struct pl_watch *w)
 		return;
 	}
 	pl_queue_push(&e->queue, &rec);
+	w->announced = true;
 }
 
 /* <= 3.10 know a thread by its pthread_t only; the kernel's number is inside glibc's descriptor at that address. */
@@ -220,10 +221,13 @@ static struct plumb_error *list_threads(struct pl_engine *e, bool whole, uint64_
 
 	for (size_t i = 0; i < e->roster.watches.len; i++)
 		e->roster.watches.data[i]->listed = false;
+	bool numbered = e->roster.tid_offset != 0;
 	for (size_t i = 0; i < interps->len && !err; i++)
 		err = list_interp(e, &interps->data[i], now);
 	if (err)
 		return err;
+	if (!numbered && e->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
+		return list_threads(e, whole, now);
 	if (interps->len)
 		name_threads(e, &interps->data[0], now);
 	for (size_t i = e->roster.watches.len; whole && i-- > 0;)

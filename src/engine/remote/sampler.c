@@ -153,13 +153,14 @@ static bool send_pending(struct pl_engine *e)
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 
-static void send_sample(struct pl_engine *e, const struct pl_watch *w, const struct pl_raw_sample *s,
-			uint64_t weight_ns)
+static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
 	struct pl_record rec = {
 		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker};
 
-	if (!send_pending(e)) {
+	if (!w->announced)
+		pl_roster_announce(e, w);
+	if (!w->announced || !send_pending(e)) {
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
@@ -173,7 +174,9 @@ static void send_sample(struct pl_engine *e, const struct pl_watch *w, const str
 /* CPU mode: the run time that has become known is shared by the samples that waited for it. */
 static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
 {
-	if (s)
+	if (s && !w->counted)
+		send_sample(e, w, s, e->options.period_ns); /* the kernel does not tell run times */
+	else if (s)
 		(void)pl_vec_push(&w->waiting, *s); /* without memory the others get its time */
 	if (w->cpu_due_ns == 0 || w->waiting.len == 0)
 		return;
@@ -255,9 +258,11 @@ static enum round sample_one(struct pl_engine *e, size_t i, uint64_t weight_ns)
 static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
 {
 	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
-	for (size_t i = e->roster.watches.len; i-- > 0;)
+	for (size_t i = e->roster.watches.len; i-- > 0;) {
 		if (e->roster.watches.data[i]->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
+		(void)pl_stopper_settle(&e->stopper, e->options.pid);
+	}
 	return ROUND_OK;
 }
 
@@ -429,7 +434,7 @@ static void loop(struct pl_engine *e, struct run *run)
 		if (w != WAKE_TIME || last || tick(e, run, now))
 			return;
 		advance(e, run);
-		if (now - run->published_ns > PUBLISH_NS) {
+		if (now - run->published_ns > PUBLISH_NS || e->stats.threads != e->roster.watches.len) {
 			run->published_ns = now;
 			publish_stats(e, now);
 		}

@@ -102,9 +102,10 @@ static void snapshot_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
 
 	if (len == 0 || len > PREFETCH_MAX)
 		return;
-	touch(s, addr, len);
-	if (find(s, addr, len))
+	if (find(s, addr, len)) {
+		touch(s, addr, len);
 		return;
+	}
 	s->whole = false;
 	struct pl_piece piece = {addr, (uint32_t)len, (uint32_t)s->len};
 	if (!buf_reserve(s, len) || pl_mem_read(pl_mem_live_mem(s->live), addr, s->buf + s->len, len))
@@ -113,6 +114,7 @@ static void snapshot_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
 		return;
 	s->len += len;
 	s->last_piece = (uint32_t)s->pieces.len - 1;
+	touch(s, addr, len);
 }
 
 static struct plumb_error *read_anchor(struct pl_snapshot *s, size_t from, pl_addr addr, void *dst, size_t len)

@@ -13,7 +13,9 @@
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
 #define LET_RUN_NS	  20000
-#define PARTIAL_TRIES	  6
+#define PARTIAL_TRIES	  8
+#define PARTIAL_AGREEMENT 4		/* readings: two can be torn alike */
+#define REFUSED_NS	  1000000000ull /* another tracer may be on a short visit */
 #define PROBE_EVERY	  4
 #define GIL_STRUCT_BYTES  512 /* its mutex and condition variables follow the words we know */
 
@@ -36,7 +38,8 @@ void pl_watch_deinit(struct pl_watch *w)
 
 static bool may_stop(const struct pl_stopper *b, uint64_t now)
 {
-	if (b->policy == PL_STOP_NEVER || b->refused)
+	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
+	if (b->policy == PL_STOP_NEVER || now < b->refused_until_ns || b->late.len)
 		return false;
 	if (b->policy == PL_STOP_ALWAYS)
 		return true;
@@ -99,12 +102,21 @@ static enum pl_watch_result read_result(struct plumb_error *err)
 	return err == &pl_err_target_exited ? PL_WATCH_EXITED : PL_WATCH_UNREADABLE;
 }
 
+/* It was blocked before the reading: was it all along? A kernel without run counters leaves the proof to the reading.
+ */
+static bool stood_still(const struct pl_watch *w, const struct pl_reading *r)
+{
+	struct pl_run_counters after;
+
+	if (!w->counted)
+		return r->steady && pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_BLOCKED;
+	return pl_thread_clock_counters(&w->clock, &after) == PL_CLOCK_OK && after.runs == w->counters.runs;
+}
+
 /* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. PL_WATCH_NOTHING: it did. */
 static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_activity_info *info)
 {
 	struct pl_watch *w = a->w;
-	struct pl_run_counters after;
-
 	for (int i = 0; i < 2; i++) {
 		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
 		if (err)
@@ -112,19 +124,29 @@ static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_ac
 		if (a->reading->complete)
 			break;
 	}
-	if (!w->counted || pl_thread_clock_counters(&w->clock, &after) != PL_CLOCK_OK || after.runs != w->counters.runs)
+	if (!stood_still(w, a->reading))
 		return PL_WATCH_NOTHING;
 	if (!a->reading->complete)
 		return PL_WATCH_UNREADABLE;
-	pl_stack_trust(&w->stack);
+	pl_stack_trust(&w->stack, a->reading);
 	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_BLOCKED, info), PL_EXACT);
-	w->still = true;
+	w->still = w->counted;
 	return PL_WATCH_SAMPLE;
 }
 
 static bool still_running(const struct pl_watch *w)
 {
 	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
+}
+
+/* Whoever waits for a thread learns how it ended, and nobody else does: the main thread's end is the program's exit
+ * status. */
+static void note_exit(struct pl_stopper *s, const struct pl_pause *p, bool main)
+{
+	if (!p->exited || !main)
+		return;
+	s->exit_known = true;
+	s->wait_status = p->wait_status;
 }
 
 bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid)
@@ -134,10 +156,7 @@ bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid)
 
 		if (!pl_pause_try_release(p))
 			continue;
-		if (p->exited && p->tid == main_tid) {
-			s->exit_known = true;
-			s->wait_status = p->wait_status;
-		}
+		note_exit(s, p, p->tid == main_tid);
 		*p = s->late.data[--s->late.len];
 	}
 	return s->late.len == 0;
@@ -148,18 +167,11 @@ void pl_stopper_deinit(struct pl_stopper *s)
 	pl_vec_deinit(&s->late);
 }
 
-static bool is_late(const struct pl_stopper *s, pid_t tid)
-{
-	for (size_t i = 0; i < s->late.len; i++)
-		if (s->late.data[i].tid == tid)
-			return true;
-	return false;
-}
-
-static void let_go(struct pl_stopper *s, struct pl_pause *pause)
+static void let_go(struct pl_stopper *s, struct pl_pause *pause, bool main)
 {
 	if (!pl_pause_release(pause))
 		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
+	note_exit(s, pause, main);
 	s->stops++;
 	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
 }
@@ -174,19 +186,16 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	if (!pl_vec_reserve(&s->late, 1))
 		return PL_WATCH_NOTHING;
 	enum pl_pause_result p = pl_pause_stop(&pause, w->tid);
-	if (p == PL_PAUSE_GONE && pause.exited && w->main) {
-		s->exit_known = true;
-		s->wait_status = pause.wait_status;
-		return PL_WATCH_EXITED;
+	if (p == PL_PAUSE_GONE) {
+		note_exit(s, &pause, w->main);
+		return s->exit_known ? PL_WATCH_EXITED : PL_WATCH_GONE;
 	}
-	if (p == PL_PAUSE_GONE)
-		return PL_WATCH_GONE;
 	if (p == PL_PAUSE_REFUSED) {
-		s->refused = true;
+		s->refused_until_ns = pl_clock_monotonic_ns() + REFUSED_NS;
 		return PL_WATCH_NOTHING;
 	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
-	let_go(s, &pause);
+	let_go(s, &pause, w->main);
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
@@ -199,42 +208,60 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 		if (result != PL_WATCH_SAMPLE)
 			return result;
 		if (a->reading->complete) {
-			pl_stack_trust(&a->w->stack);
+			pl_stack_trust(&a->w->stack, a->reading);
 			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
 			return PL_WATCH_SAMPLE;
 		}
 		nanosleep(&(struct timespec){.tv_nsec = LET_RUN_NS}, NULL);
-		if (!still_running(a->w))
+		if (a->stopper->late.len || !still_running(a->w))
 			break;
 	}
 	return PL_WATCH_UNREADABLE;
 }
 
 /* Not proved and not to be stopped: what two complete readings agree on, from the root. */
-static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity activity, bool have_one)
+static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity activity)
 {
-	int complete = have_one;
+	struct pl_stack_reader *stack = &a->w->stack;
+	size_t depth = SIZE_MAX;
+	int complete = 0;
 
-	for (int i = 0; i < PARTIAL_TRIES && complete < 2; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+	for (int i = 0; i < PARTIAL_TRIES && complete < PARTIAL_AGREEMENT; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, stack, a->reading);
 		if (err)
 			return read_result(err);
-		complete += a->reading->complete;
+		if (!a->reading->complete)
+			continue;
+		if (complete++ > 0 && pl_stack_common(stack) < depth)
+			depth = pl_stack_common(stack);
 	}
 	if (complete == 0 && a->reading->tstate.addr == 0)
 		return PL_WATCH_UNREADABLE;
-	a->reading->node = complete == 2 ? pl_stack_common(&a->w->stack) : 0;
+	a->reading->node = complete == PARTIAL_AGREEMENT ? pl_stack_prefix(stack, depth) : 0;
 	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_PARTIAL);
 	a->ret->marker = PL_MARKER_MOVING;
 	return PL_WATCH_SAMPLE;
 }
 
-static void note_steadiness(struct pl_watch *w, bool steady)
+/* A steady reading says something only if the thread has run since the last one that was counted: one that merely waits
+ * for a CPU is steady as often as we look. */
+static bool has_run(struct pl_watch *w, const struct pl_reading *r)
 {
-	if (!steady) {
+	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
+	bool ran = r->node != w->counted_node || instr != w->counted_instr || w->counters.run_ns != w->counted_run_ns;
+
+	w->counted_node = r->node;
+	w->counted_instr = instr;
+	w->counted_run_ns = w->counters.run_ns;
+	return ran;
+}
+
+static void note_steadiness(struct pl_watch *w, const struct pl_reading *r)
+{
+	if (!r->steady) {
 		w->moving = true;
 		w->steady_run = 0;
-	} else if (w->moving && ++w->steady_run >= PL_CALM_AFTER) {
+	} else if (w->moving && has_run(w, r) && ++w->steady_run >= PL_CALM_AFTER) {
 		w->moving = false;
 		w->steady_run = 0;
 	}
@@ -245,7 +272,7 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	struct pl_watch *w = a->w;
 	struct pl_reading *reading = a->reading;
 	struct pl_activity_info info = {.syscall = -1};
-	bool was_moving = w->moving, had_complete = false;
+	bool was_moving = w->moving;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
 	bool probe = !was_moving || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
@@ -258,16 +285,14 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 				return read_result(err);
 			if (reading->steady)
 				break;
-			had_complete = reading->complete;
 		}
-		note_steadiness(w, reading->steady);
+		note_steadiness(w, reading);
 		if (reading->steady && !was_moving) {
 			fill(a->ret, reading, state_of(reading, activity, NULL), PL_EXACT);
 			return PL_WATCH_SAMPLE;
 		}
 	}
-	bool steady = reading->steady;
-	if (activity == PL_ACTIVITY_RUNNING && may_stop(a->stopper, now) && !is_late(a->stopper, w->tid)) {
+	if (activity == PL_ACTIVITY_RUNNING && may_stop(a->stopper, now)) {
 		/* Ask again right before: a thread that has blocked meanwhile must not be disturbed, and stands still.
 		 */
 		enum pl_watch_result result = PL_WATCH_NOTHING;
@@ -280,11 +305,11 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 		if (result != PL_WATCH_NOTHING)
 			return result;
 	}
-	if (steady) {
+	if (reading->steady) {
 		fill(a->ret, reading, state_of(reading, activity, NULL), PL_DOUBTFUL);
 		return PL_WATCH_SAMPLE;
 	}
-	return sample_partial(a, activity, had_complete);
+	return sample_partial(a, activity);
 }
 
 static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)

@@ -35,7 +35,7 @@ struct pl_stopper {
 	enum pl_stop_policy policy;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t stops, stopped_ns;
-	bool refused; /* the kernel does not let us stop threads (another tracer, no rights) */
+	uint64_t refused_until_ns; /* the kernel did not let us stop a thread (another tracer, no rights) */
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
 	bool exit_known; /* the main thread ended in our hands */
@@ -52,7 +52,7 @@ struct pl_watch {
 	pid_t tid;
 	uint64_t ident; /* pthread_t */
 	uint32_t index; /* number in the output */
-	bool main, wanted, listed;
+	bool main, wanted, listed, announced;
 	char name[128];
 	uint8_t name_tries;
 	uint64_t name_next_ns; /* when to look for its name again */
@@ -62,6 +62,9 @@ struct pl_watch {
 	bool counted;			 /* the kernel gives counters */
 	bool still;			 /* it was blocked; `last` holds while counters.runs does not move */
 	bool moving;
+	uint32_t counted_node; /* where it was at the last steady reading that was counted */
+	pl_addr counted_instr;
+	uint64_t counted_run_ns;
 	uint8_t probes;
 	uint8_t steady_run;   /* steady readings in a row while moving */
 	uint64_t activity_ns; /* when we last asked the kernel what it does */

@@ -311,6 +311,57 @@ static void tables_are_sound(void **state)
 	assert_null(opt_next(&empty, NULL));
 }
 
+/* What completion offers must be understood. */
+static void check_words(const struct command *cmd, size_t *words_ret)
+{
+	for (const struct opt *o = NULL; (o = opt_next(cmd, o));) {
+		const char *word;
+
+		if (!o->arg || opt_value_kind(o->arg) != VALUE_WORDS)
+			continue;
+		assert_non_null(opt_value_word(o->arg, 0));
+		for (size_t i = 0; (word = opt_value_word(o->arg, i)); i++, ++*words_ret) {
+			struct config c = CONFIG_INIT;
+			struct failure why;
+
+			if (!o->set(&c, word, &why))
+				fail_msg("--%s %s: %s", o->name, word, why.message);
+		}
+	}
+}
+
+static void each_word_that_is_offered_for_a_value_is_understood(void **state)
+{
+	size_t words = 0;
+
+	check_words(&run, &words);
+	check_words(&report, &words);
+	assert_true(words >= 3 + 3 + 2 + 2 + 3); /* modes, colours; names, formats, colours */
+	assert_null(opt_value_word("RATE", 0));
+	assert_null(opt_value_word("FILE", 0));
+	assert_int_equal(opt_value_kind("FILE"), VALUE_FILE);
+	assert_int_equal(opt_value_kind("RATE"), VALUE_ANY);
+}
+
+static void hidden_options_are_parsed_and_not_listed(void **state)
+{
+	static const struct opt *const tables[] = {options_man, options_common, NULL};
+	const struct command help = {.name = "help", .usage = "", .about = "About.", .tables = tables, .operand = ""};
+	struct parsed *p = good(&help, "--man");
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_true(p->c.man);
+	opt_help(&help, 80, out);
+	fclose(out);
+	assert_null(strstr(text, "--man"));
+	assert_non_null(strstr(text, "--color"));
+	assert_ptr_equal(opt_next_shown(&help, NULL), options_common);
+	free(text);
+	drop(p);
+}
+
 static void check_help(const struct command *cmd, int width)
 {
 	char *text = NULL, *copy;
@@ -367,6 +418,8 @@ int main(void)
 		cmocka_unit_test(answers_for_other_profilers_name_only_options_that_exist),
 		cmocka_unit_test(tables_are_sound),
 		cmocka_unit_test(help_comes_from_the_table_and_keeps_to_the_width),
+		cmocka_unit_test(each_word_that_is_offered_for_a_value_is_understood),
+		cmocka_unit_test(hidden_options_are_parsed_and_not_listed),
 		cmocka_unit_test(distances),
 	};
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: a trial of the remote engine on a process: which Python there is, which threads, and whether their
+ * stacks can be read. It opens the engine as sampling does, but never starts it: nothing is stopped, and there is no
+ * second thread of ours. */
+#include "examine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "image.h"
+#include "proc.h"
+#include "remote.h"
+
+#define LISTINGS   2
+#define READ_TRIES 20 /* a thread that runs may change its stack while it is read */
+
+static void examine_image(pid_t pid, struct pl_python_facts *f)
+{
+	struct pl_python_image image;
+	char exe[512];
+	struct plumb_error *err = pl_python_image_find(pid, &image);
+
+	if (err) {
+		plumb_error_destroy(err); /* opening the engine meets the same and tells it */
+		return;
+	}
+	pl_proc_exe(pid, exe, sizeof exe);
+	f->found = true;
+	memcpy(f->path, image.path, sizeof f->path);
+	f->shared = strcmp(exe, image.path) != 0;
+	f->by_symbol = image.code_type || image.tstate_current; /* a file with symbols has them all */
+}
+
+static struct plumb_error *read_thread(struct pl_engine *e, struct pl_watch *w, struct pl_thread_facts *t)
+{
+	struct pl_reading reading;
+
+	for (int i = 0; i < READ_TRIES && !t->read; i++) {
+		struct plumb_error *err = pl_stack_read(&e->reader, &w->stack, &reading);
+		if (err)
+			return err;
+		t->read = reading.complete;
+		t->depth = reading.complete ? (uint32_t)w->stack.seen.len : 0;
+	}
+	return NULL;
+}
+
+/* Up to 3.10 a thread's number is known only once the main thread, which comes last, has been met: list again. */
+static struct plumb_error *list_threads(struct pl_engine *e)
+{
+	struct plumb_error *err = NULL;
+
+	for (int i = 0; i < LISTINGS && !err; i++)
+		err = pl_roster_refresh(e, pl_clock_monotonic_ns());
+	return err;
+}
+
+static struct plumb_error *examine_threads(struct pl_engine *e, struct pl_python_facts *f)
+{
+	struct plumb_error *err = list_threads(e);
+
+	for (size_t i = 0; i < e->roster.watches.len && !err; i++) {
+		struct pl_watch *w = e->roster.watches.data[i];
+		struct pl_thread_facts t = {.tid = w->tid};
+
+		snprintf(t.name, sizeof t.name, "%s", w->name);
+		err = read_thread(e, w, &t);
+		if (!err && !pl_vec_push(&f->threads, t))
+			err = &pl_err_no_memory;
+	}
+	return err;
+}
+
+void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
+{
+	const struct pl_engine_options options = {.pid = pid, .stop = PL_STOP_NEVER};
+	struct pl_engine *e;
+
+	*ret = (struct pl_python_facts){0};
+	ret->trouble = pl_engine_remote.open(&options, &e);
+	examine_image(pid, ret);
+	if (ret->trouble)
+		return;
+	ret->verified = true;
+	pl_py_version_text(&e->reader.py, ret->version);
+	ret->from_debug_offsets = e->reader.py.from_debug_offsets;
+	ret->trouble = examine_threads(e, ret);
+	pl_engine_remote.close(e);
+}
+
+void pl_python_facts_deinit(struct pl_python_facts *f)
+{
+	plumb_error_destroy(f->trouble);
+	f->trouble = NULL;
+	pl_vec_deinit(&f->threads);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: what the facts about this machine and ourselves mean for the user. Pure. The order of the findings
+ * counts: the summary names the remedy of the first one that does not work. */
+#include "findings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAP_SYS_PTRACE_BIT 19
+#define CAP_SYS_ADMIN_BIT  21
+#define CAP_PERFMON_BIT	   38
+#define CAP_BPF_BIT	   39
+#define COARSE_TIMER_NS	   1000000ull
+#define FEW_FILES	   1024
+
+static bool has(const struct pl_host_facts *f, int bit)
+{
+	return f->caps >> bit & 1;
+}
+
+/* Root without the capability is root of a container: sudo would not help. */
+static const char *get_ptrace(const struct pl_host_facts *f)
+{
+	if (f->uid)
+		return "sudo plumb ...";
+	return strcmp(f->container, "kubernetes") == 0 ? "securityContext.capabilities.add: [SYS_PTRACE]"
+						       : "docker run --cap-add SYS_PTRACE ...";
+}
+
+static void tell_kernel(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	bool tested = strcmp(f->machine, "x86_64") == 0;
+	struct pl_finding *k = pl_finding_add(d, "kernel", false, tested ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
+					      "Linux %s, %s", f->release, f->machine);
+
+	if (!tested)
+		pl_finding_costs(k, "plumb is tested on x86_64 only", "", "");
+	pl_finding_add(d, "user", false, PLUMB_FINDING_OK, "%s", f->user);
+}
+
+/* What a refusal of something that every kernel allows on a child comes from. */
+static void explain_refusal(struct pl_finding *t, const struct pl_host_facts *f, int errnum, const char *cost,
+			    const char *unlocks)
+{
+	if (errnum == ENOSYS && !f->seccomp)
+		pl_finding_costs(t, cost, "Linux 5.3 or newer", unlocks);
+	else if (f->yama_scope >= 3)
+		pl_finding_costs(t, cost, "set kernel.yama.ptrace_scope below 3 in /etc/sysctl.d and reboot", unlocks);
+	else if (f->yama_scope == 2 && !has(f, CAP_SYS_PTRACE_BIT))
+		pl_finding_costs(t, cost, get_ptrace(f), unlocks);
+	else if (f->seccomp)
+		pl_finding_costs(t, cost, "docker run --cap-add SYS_PTRACE ... (a seccomp filter is around us)",
+				 unlocks);
+	else
+		pl_finding_costs(t, cost, "journalctl -k (a security module refuses; its log says why)", unlocks);
+}
+
+static void tell_trial(struct plumb_doctor *d, const struct pl_host_facts *f, const char *id, const char *what,
+		       int errnum, const char *cost, const char *unlocks)
+{
+	if (!errnum)
+		pl_finding_add(d, id, false, PLUMB_FINDING_OK, "%s works, tried on a child", what);
+	else
+		explain_refusal(
+			pl_finding_add(d, id, false, PLUMB_FINDING_NO, "%s on a child: %s", what, strerror(errnum)), f,
+			errnum, cost, unlocks);
+}
+
+static void tell_trials(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	static const char nothing[] = "plumb cannot sample", sample[] = "sample programs";
+
+	tell_trial(d, f, "read-memory", "process_vm_readv", f->readv_errno, nothing, sample);
+	tell_trial(d, f, "proc-mem", "reading /proc/PID/mem", f->mem_errno, nothing, sample);
+	tell_trial(d, f, "pidfd", "pidfd_open", f->pidfd_errno, nothing, sample);
+	tell_trial(d, f, "stop-threads", "PTRACE_SEIZE", f->seize_errno,
+		   "a stack that moves too fast to be proved is shown in part only", "prove every stack");
+}
+
+static void tell_yama(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	bool closed = f->yama_scope >= 3 || (f->yama_scope > 0 && !has(f, CAP_SYS_PTRACE_BIT));
+	struct pl_finding *y;
+
+	if (f->yama_scope < 0) {
+		pl_finding_add(d, "yama", false, PLUMB_FINDING_OK, "there is no kernel.yama.ptrace_scope");
+		return;
+	}
+	y = pl_finding_add(d, "yama", false, closed ? PLUMB_FINDING_NO : PLUMB_FINDING_OK,
+			   "kernel.yama.ptrace_scope is %d", f->yama_scope);
+	if (!closed)
+		return;
+	if (f->yama_scope == 1)
+		pl_finding_costs(y, "'plumb run' works; 'plumb attach' does not, on anything that runs already",
+				 "sudo sysctl kernel.yama.ptrace_scope=0", "attach to programs that run already");
+	else
+		explain_refusal(y, f, EPERM, "no process may be read", "sample programs");
+}
+
+/* What this version has no use for is told without advice to open it. */
+static void tell_unused(struct plumb_doctor *d, const char *id, bool there, const char *cost, const char *fact)
+{
+	struct pl_finding *u = pl_finding_add(d, id, false, there ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE, "%s", fact);
+
+	if (!there)
+		pl_finding_costs(u, cost, "", "");
+}
+
+static void tell_capabilities(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	static const char no_perf[] = "nothing: this version uses no perf events",
+			  no_bpf[] = "nothing: this version uses no BPF";
+	bool ptrace = has(f, CAP_SYS_PTRACE_BIT), admin = has(f, CAP_SYS_ADMIN_BIT);
+	struct pl_finding *p =
+		pl_finding_add(d, "cap-sys-ptrace", false, ptrace ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
+			       ptrace ? "we have it" : "we do not have it");
+
+	if (!ptrace)
+		pl_finding_costs(p, "processes of other users, and such as are not dumpable, cannot be read",
+				 get_ptrace(f), "sample processes of other users");
+	p = pl_finding_add(d, "cap-sys-admin", false, admin ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
+			   admin ? "we have it" : "we do not have it");
+	if (!admin)
+		pl_finding_costs(p,
+				 "program files are opened by name; deleted ones are read from memory, which is slower",
+				 "", "");
+	tell_unused(d, "cap-perfmon", has(f, CAP_PERFMON_BIT), no_perf,
+		    has(f, CAP_PERFMON_BIT) ? "we have it" : "we do not have it");
+	tell_unused(d, "cap-bpf", has(f, CAP_BPF_BIT), no_bpf,
+		    has(f, CAP_BPF_BIT) ? "we have it" : "we do not have it");
+}
+
+static void tell_setting(struct plumb_doctor *d, const char *id, const char *name, int value, int highest,
+			 const char *cost)
+{
+	char fact[128];
+
+	if (value < 0)
+		snprintf(fact, sizeof fact, "there is no %s", name);
+	else
+		snprintf(fact, sizeof fact, "%s is %d", name, value);
+	tell_unused(d, id, value <= highest, cost, fact);
+}
+
+static void tell_settings(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	bool perf = has(f, CAP_PERFMON_BIT) || has(f, CAP_SYS_ADMIN_BIT), any = has(f, CAP_SYS_ADMIN_BIT);
+	bool bpf = has(f, CAP_BPF_BIT) && has(f, CAP_PERFMON_BIT);
+
+	tell_setting(d, "perf-events", "kernel.perf_event_paranoid", f->perf_paranoid, perf ? 4 : 1,
+		     "nothing: this version uses no perf events");
+	tell_setting(d, "kernel-symbols", "kernel.kptr_restrict", f->kptr_restrict, any ? 1 : 0,
+		     "nothing: this version shows no kernel frames");
+	tell_setting(d, "bpf", "kernel.unprivileged_bpf_disabled", f->bpf_disabled, bpf || any ? 2 : 0,
+		     "nothing: this version uses no BPF");
+	tell_unused(d, "btf", f->btf, "nothing: this version uses no BPF",
+		    f->btf ? "/sys/kernel/btf/vmlinux" : "there is no /sys/kernel/btf/vmlinux");
+}
+
+static void tell_proc(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	/* Members of the group that gid= names and holders of CAP_SYS_PTRACE see all in spite of it. */
+	bool hides = f->hidepid > 0 && !has(f, CAP_SYS_PTRACE_BIT);
+	struct pl_finding *p;
+
+	if (!f->proc_mounted) {
+		p = pl_finding_add(d, "proc", false, PLUMB_FINDING_NO, "/proc is not mounted");
+		pl_finding_costs(p, "plumb finds no process", "mount -t proc proc /proc", "sample programs");
+		return;
+	}
+	p = pl_finding_add(d, "proc", false, hides ? PLUMB_FINDING_NOTE : PLUMB_FINDING_OK,
+			   "/proc is mounted with hidepid=%d%s", f->hidepid, f->proc_only_pids ? ", subset=pid" : "");
+	if (hides)
+		pl_finding_costs(p, "processes that we may not read are not shown", "mount -o remount,hidepid=0 /proc",
+				 "");
+}
+
+static void tell_namespace(struct plumb_doctor *d, const char *id, enum pl_known initial, const char *cost,
+			   const char *remedy)
+{
+	struct pl_finding *n =
+		pl_finding_add(d, id, false, initial == PL_YES ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE, "%s",
+			       initial == PL_YES  ? "the machine's own"
+			       : initial == PL_NO ? "one of its own, not the machine's"
+						  : "not known");
+
+	if (initial == PL_NO)
+		pl_finding_costs(n, cost, remedy, "");
+}
+
+static void tell_surroundings(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	static const char *const modes[] = {"none", "strict", "a filter watches over our system calls"};
+
+	tell_proc(d, f);
+	struct pl_finding *s =
+		pl_finding_add(d, "seccomp", false, f->seccomp ? PLUMB_FINDING_NOTE : PLUMB_FINDING_OK, "%s",
+			       f->seccomp >= 0 && f->seccomp <= 2 ? modes[f->seccomp] : "not known");
+	if (f->seccomp)
+		pl_finding_costs(s, "nothing that the trials above do not show", "", "");
+	pl_finding_add(d, "container", false, PLUMB_FINDING_OK, "%s%s", *f->container ? "marks of " : "no marks of one",
+		       f->container);
+	tell_namespace(d, "pid-namespace", f->initial_pid_ns, "only processes of this container are seen",
+		       "run plumb on the host");
+	tell_namespace(d, "user-namespace", f->initial_user_ns, "our rights count inside it only",
+		       "run plumb on the host");
+}
+
+/* What RLIMIT_NOFILE is, in words. */
+static const char *files(uint64_t limit, char buf[static 24])
+{
+	if (limit == UINT64_MAX)
+		return "unlimited";
+	snprintf(buf, 24, "%" PRIu64, limit);
+	return buf;
+}
+
+static void tell_resources(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	char soft[24], hard[24];
+	bool fine = f->timer_ns < COARSE_TIMER_NS, enough = f->files_hard >= FEW_FILES;
+	struct pl_finding *r;
+
+	r = pl_finding_add(d, "run-counters", false, f->run_counters ? PLUMB_FINDING_OK : PLUMB_FINDING_NO, "%s",
+			   f->run_counters ? "/proc/PID/schedstat counts" : "/proc/PID/schedstat does not count");
+	if (!f->run_counters)
+		pl_finding_costs(r, "no '--mode cpu', and a blocked thread is read again at each tick",
+				 "a kernel with CONFIG_SCHED_INFO=y", "sample CPU time");
+	r = pl_finding_add(d, "timers", false, fine ? PLUMB_FINDING_OK : PLUMB_FINDING_NO, "resolution %" PRIu64 " ns",
+			   f->timer_ns);
+	if (!fine)
+		pl_finding_costs(r, "1000 samples per second are not reached",
+				 "a kernel with CONFIG_HIGH_RES_TIMERS=y, started without highres=off",
+				 "sample at high rates");
+	r = pl_finding_add(d, "descriptors", false, enough ? PLUMB_FINDING_OK : PLUMB_FINDING_NO,
+			   "RLIMIT_NOFILE is %s, may be raised to %s; plumb needs two a thread",
+			   files(f->files_soft, soft), files(f->files_hard, hard));
+	if (!enough)
+		pl_finding_costs(r, "some threads of large programs are read without their run counters",
+				 "sudo prlimit --nofile=65536 --pid $$", "sample programs with many threads");
+}
+
+void pl_findings_host(struct plumb_doctor *d, const struct pl_host_facts *f)
+{
+	bool ptrace = has(f, CAP_SYS_PTRACE_BIT);
+
+	tell_kernel(d, f);
+	tell_trials(d, f);
+	tell_yama(d, f);
+	tell_capabilities(d, f);
+	tell_surroundings(d, f);
+	tell_resources(d, f);
+	tell_settings(d, f);
+	d->works = !f->readv_errno && !f->mem_errno && !f->pidfd_errno && f->proc_mounted;
+	d->reach = ptrace	       ? "every process that it sees"
+		   : f->yama_scope > 0 ? "programs that it starts (plumb run)"
+				       : "processes of the same user";
+}

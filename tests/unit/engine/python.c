@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "stage.h"
+#include "unit.h"
+
+const char *python_exe(size_t i)
+{
+	static char exe[512];
+	const char *list = getenv("PLUMB_TEST_PYTHONS");
+
+	list = list && *list ? list : "/usr/bin/python3";
+	for (; i > 0 && *list; i--) {
+		list += strcspn(list, ":");
+		list += *list == ':';
+	}
+	size_t len = strcspn(list, ":");
+	if (len == 0)
+		return NULL;
+	snprintf(exe, sizeof exe, "%.*s", (int)len, list);
+	return exe;
+}
+
+void python_start(struct python *p, const char *exe, const char *script)
+{
+	int in[2], out[2];
+
+	*p = (struct python){.exe = exe};
+	assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+	p->pid = stage_fork();
+	if (p->pid == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(exe, exe, "-S", "-E", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	p->in = in[1];
+	p->out = out[0];
+	assert_ok(pl_reader_init(&p->reader));
+}
+
+void python_hear(struct python *p, char *line, size_t size)
+{
+	for (size_t n = 0; n < size; n++) {
+		struct pollfd fd = {.fd = p->out, .events = POLLIN};
+		if (poll(&fd, 1, 20000) != 1 || read(p->out, line + n, 1) != 1)
+			fail_msg("%s says nothing", p->exe);
+		if (line[n] == '\n') {
+			line[n] = '\0';
+			return;
+		}
+	}
+	fail_msg("%s says too much", p->exe);
+}
+
+void python_say(struct python *p, const char *text)
+{
+	assert_int_equal(write(p->in, text, strlen(text)), strlen(text));
+}
+
+static struct plumb_error *find(struct python *p)
+{
+	struct pl_python_image image;
+	struct plumb_error *err = pl_python_image_find(p->pid, &image);
+
+	if (err)
+		return err;
+	struct pl_py_facts facts = {.runtime = image.runtime,
+				    .runtime_size = image.runtime_size,
+				    .version = image.version,
+				    .code_type = image.code_type,
+				    .tstate_current = image.tstate_current,
+				    .interp_head = image.interp_head,
+				    .name_version = image.name_version};
+	return pl_py_detect(pl_mem_live_mem(p->live), &facts, &p->py);
+}
+
+bool python_attach(struct python *p)
+{
+	struct plumb_error *err = NULL;
+	pl_interp_vec interps = {0};
+	pl_tstate_vec threads = {0};
+
+	assert_ok(pl_mem_live_create(p->pid, &p->live));
+	for (int i = 0; i < 10000; i++) {
+		plumb_error_destroy(err);
+		err = find(p);
+		if (plumb_error_code(err) != PLUMB_ERR_NOT_READY)
+			break;
+		sched_yield();
+	}
+	if (plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED) {
+		print_message("%s: %s\n", p->exe, plumb_error_message(err));
+		plumb_error_destroy(err);
+		return false;
+	}
+	assert_ok(err);
+	assert_ok(pl_interp_list(pl_mem_live_mem(p->live), &p->py, &interps));
+	assert_true(interps.len > 0);
+	p->interp = interps.data[0];
+	assert_ok(pl_tstate_list(pl_mem_live_mem(p->live), &p->py, &p->interp, &threads));
+	assert_true(threads.len > 0);
+	p->main = threads.data[threads.len - 1]; /* the newest comes first */
+	pl_vec_deinit(&interps);
+	pl_vec_deinit(&threads);
+	pl_reader_bind(&p->reader, &p->py, p->live);
+	return true;
+}
+
+void python_end(struct python *p)
+{
+	pl_reader_deinit(&p->reader);
+	pl_mem_live_destroy(p->live);
+	close(p->in);
+	close(p->out);
+	stage_kill(p->pid);
+}
+
+void python_chain(const struct python *p, uint32_t node, struct python_chain *ret)
+{
+	static char names[PYTHON_MAX_DEPTH][64];
+	const struct pl_trie *t = &p->reader.trie;
+	size_t at = PYTHON_MAX_DEPTH;
+
+	for (uint32_t n = node; n; n = t->nodes.data[n].parent) {
+		assert_true(n < t->nodes.len && at > 0);
+		const struct pl_code *c = &p->reader.codes.known.data[t->nodes.data[n].code]->code;
+		if (!c->hidden) /* left out when samples are resolved */
+			snprintf(names[--at], sizeof names[at], "%.*s", (int)c->name.len, (const char *)c->name.data);
+	}
+	ret->depth = PYTHON_MAX_DEPTH - at;
+	for (size_t i = 0; i < ret->depth; i++)
+		ret->names[i] = names[at + i];
+}
+
+void assert_chain(const struct python *p, uint32_t node, const char *const *names, size_t n)
+{
+	struct python_chain c;
+
+	python_chain(p, node, &c);
+	for (size_t i = 0; i < c.depth && (i >= n || strcmp(c.names[i], names[i]) != 0); i++)
+		print_message("%s: [%zu] %s\n", p->exe, i, c.names[i]);
+	assert_int_equal(c.depth, n);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(c.names[i], names[i]);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "python.h"
+
+/* Code objects made at run time; says their addresses. Told "go", it lets the third die and makes others until one has
+ * its address. */
+static const char script[] =
+	"import sys\n"
+	"def make(name, line):\n"
+	"    d = {}\n"
+	"    exec(compile('\\n' * line + 'def %s():\\n    return 1\\n' % name, 'made.py', 'exec'), d)\n"
+	"    return d[name]\n"
+	"def say(x):\n"
+	"    sys.stdout.write('%d\\n' % x)\n"
+	"    sys.stdout.flush()\n"
+	"a = make('same', 5)\n"
+	"b = make('same', 5)\n"
+	"c = make('other', 5)\n"
+	"d = make('same', 6)\n"
+	"for f in (a, b, c, d): say(id(f.__code__))\n"
+	"f = None\n"
+	"sys.stdin.readline()\n"
+	"addr = id(c.__code__)\n"
+	"c = None\n"
+	"kept = []\n"
+	"for i in range(20000):\n"
+	"    f = make('fresh', 50)\n"
+	"    kept.append(f)\n"
+	"    if id(f.__code__) == addr: break\n"
+	"else:\n"
+	"    addr = 0\n"
+	"say(addr)\n"
+	"sys.stdin.readline()\n";
+
+static pl_addr hear_address(struct python *p)
+{
+	char line[64];
+
+	python_hear(p, line, sizeof line);
+	return strtoull(line, NULL, 10);
+}
+
+static uint64_t generation(struct python *p)
+{
+	struct pl_interp in;
+
+	assert_ok(pl_interp_read(pl_mem_live_mem(p->live), &p->py, p->interp.addr, &in));
+	return in.code_generation;
+}
+
+static uint32_t resolve(struct python *p, pl_addr code, uint64_t tick, uint64_t gen, const char *name)
+{
+	struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = code};
+	struct pl_mem *mem = pl_mem_live_mem(p->live);
+	uint32_t slot, id;
+	int32_t offset;
+
+	assert_ok(pl_codes_resolve(&p->reader.codes, &p->py, mem, mem, &f, tick, gen, &slot, &id, &offset));
+	const struct pl_known_code *k = p->reader.codes.known.data[id];
+	assert_int_equal(k->id, id);
+	assert_int_equal(k->code.name.len, strlen(name));
+	assert_memory_equal(k->code.name.data, name, strlen(name));
+	assert_true(pl_codes_fresh(&p->reader.codes, slot, tick, gen));
+	assert_false(pl_codes_fresh(&p->reader.codes, slot, tick + 1, gen + 1));
+	return id;
+}
+
+static void equal_codes_share_an_id(struct python *p, const pl_addr *at)
+{
+	uint32_t a = resolve(p, at[0], 1, 0, "same"), b = resolve(p, at[1], 1, 0, "same");
+
+	assert_int_not_equal(at[0], at[1]);
+	assert_int_equal(a, b);
+	assert_int_not_equal(resolve(p, at[2], 1, 0, "other"), a);
+	assert_int_not_equal(resolve(p, at[3], 1, 0, "same"), a); /* another line, another function */
+	assert_int_equal(resolve(p, at[0], 2, 0, "same"), a);
+	size_t known = p->reader.codes.known.len;
+	pl_codes_forget(&p->reader.codes);
+	assert_int_equal(p->reader.codes.known.len, known); /* the consumer may still read them */
+}
+
+static void a_used_again_address_is_noticed(struct python *p, pl_addr code)
+{
+	uint64_t before = generation(p);
+	uint32_t old = resolve(p, code, 10, before, "other");
+
+	python_say(p, "go\n");
+	pl_addr again = hear_address(p);
+	if (!again) {
+		print_message("%s: the address was not used again\n", p->exe);
+		return;
+	}
+	assert_int_equal(again, code);
+	uint64_t after = generation(p);
+	assert_int_equal(before == 0, after == 0);
+	if (before)
+		assert_int_not_equal(before, after);
+	assert_int_not_equal(resolve(p, code, 11, after, "fresh"), old);
+}
+
+static void codes_of_each_interpreter(void **state)
+{
+	const char *exe;
+	size_t tried = 0;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct python p;
+		pl_addr at[4];
+		python_start(&p, exe, script);
+		for (size_t k = 0; k < 4; k++)
+			at[k] = hear_address(&p);
+		if (python_attach(&p)) {
+			equal_codes_share_an_id(&p, at);
+			a_used_again_address_is_noticed(&p, at[2]);
+			tried++;
+		}
+		python_end(&p);
+	}
+	assert_true(tried > 0);
+}
+
+static void what_is_no_code_object_is_refused(void **state)
+{
+	struct python p;
+	python_start(&p, python_exe(0), script);
+	pl_addr code = hear_address(&p);
+	if (python_attach(&p)) {
+		struct pl_mem *mem = pl_mem_live_mem(p.live);
+		pl_addr wrong[] = {0, 8, code + 8, code + 1, p.main.addr, p.interp.addr, 1ull << 63};
+		for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+			struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = wrong[i]};
+			uint32_t slot, id;
+			int32_t offset;
+			struct plumb_error *err =
+				pl_codes_resolve(&p.reader.codes, &p.py, mem, mem, &f, 1, 0, &slot, &id, &offset);
+			assert_non_null(err);
+			plumb_error_destroy(err);
+		}
+		assert_int_equal(p.reader.codes.slots.len, 0);
+	}
+	python_end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(codes_of_each_interpreter),
+		cmocka_unit_test(what_is_no_code_object_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "python.h"
+#include "scripts.h"
+#include "stage.h"
+
+/* Run @p check against a fresh child of each interpreter. */
+static void with_each(const char *script, void (*check)(struct python *p, struct pl_stack_reader *s))
+{
+	const char *exe;
+	size_t tried = 0;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct python p;
+		char line[16];
+		python_start(&p, exe, script);
+		python_hear(&p, line, sizeof line);
+		if (python_attach(&p)) {
+			struct pl_stack_reader s;
+			pl_stack_reader_init(&s, &p.reader, p.main.addr, &p.interp);
+			check(&p, &s);
+			pl_stack_reader_deinit(&s);
+			tried++;
+		}
+		python_end(&p);
+	}
+	assert_true(tried > 0);
+}
+
+static struct pl_reading read_once(struct python *p, struct pl_stack_reader *s)
+{
+	struct pl_reading r;
+
+	assert_ok(pl_stack_read(&p->reader, s, &r));
+	return r;
+}
+
+static void check_at_rest(struct python *p, struct pl_stack_reader *s)
+{
+	stage_await_state(p->pid, p->pid, "S");
+	struct pl_reading r = read_once(p, s);
+	assert_true(r.complete && !r.steady); /* nothing was planned yet */
+	assert_chain(p, r.node, blocking_chain, 4);
+	for (int i = 0; i < 5; i++)
+		r = read_once(p, s);
+	assert_true(r.complete && r.steady);
+	uint32_t node = r.node;
+	for (int i = 0; i < 300; i++) { /* through the ages of many plans */
+		r = read_once(p, s);
+		assert_true(r.complete);
+		assert_int_equal(r.node, node);
+	}
+	assert_int_equal(pl_stack_prefix(s, pl_stack_common(s)), node);
+	size_t nodes = p->reader.trie.nodes.len;
+	python_say(p, "x"); /* once round, and blocked again in the same place */
+	stage_await_state(p->pid, p->pid, "S");
+	for (int i = 0; i < 50; i++)
+		r = read_once(p, s);
+	assert_chain(p, r.node, blocking_chain, 4);
+	assert_true(p->reader.trie.nodes.len <= nodes + 8);
+}
+
+static void a_stack_at_rest_is_read_whole_and_steady(void **state)
+{
+	with_each(blocking_script, check_at_rest);
+}
+
+static void check_trust(struct python *p, struct pl_stack_reader *s)
+{
+	stage_await_state(p->pid, p->pid, "S");
+	struct pl_reading r = {0};
+	for (int i = 0; i < 8; i++)
+		r = read_once(p, s);
+	assert_true(r.steady);
+	for (int i = 0; i < 20; i++) {
+		pl_stack_trust(s, &r);
+		r = read_once(p, s);
+		r = read_once(p, s); /* one may make a new plan of an old one */
+		if (!r.steady)
+			print_message("%s: not steady after it was trusted\n", p->exe);
+		assert_true(r.steady);
+	}
+}
+
+static void a_reading_that_was_trusted_does_not_unsettle_the_next(void **state)
+{
+	with_each(blocking_script, check_trust);
+}
+
+static void check_spinning(struct python *p, struct pl_stack_reader *s)
+{
+	size_t steady = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		struct pl_reading r = read_once(p, s);
+		if (!r.complete || !r.steady)
+			continue;
+		assert_chain(p, r.node, spinning_chain, 3);
+		steady++;
+	}
+	assert_true(steady > 1000);
+}
+
+static void a_thread_that_runs_in_one_place_is_steady(void **state)
+{
+	with_each(spinning_script, check_spinning);
+}
+
+static bool calls(const char *from, const char *to)
+{
+	for (size_t i = 0; i < sizeof churning_calls / sizeof *churning_calls; i++)
+		if (strcmp(churning_calls[i][0], from) == 0 && strcmp(churning_calls[i][1], to) == 0)
+			return true;
+	return false;
+}
+
+/* As a partial sample is made: what several complete readings in a row agree on. */
+static uint32_t agreed_prefix(struct python *p, struct pl_stack_reader *s)
+{
+	size_t depth = SIZE_MAX, complete = 0;
+
+	for (int i = 0; i < 8 && complete < 4; i++) {
+		if (!read_once(p, s).complete)
+			continue;
+		if (complete++ > 0 && pl_stack_common(s) < depth)
+			depth = pl_stack_common(s);
+	}
+	return complete == 4 ? pl_stack_prefix(s, depth) : 0;
+}
+
+static void check_common(struct python *p, struct pl_stack_reader *s)
+{
+	size_t agreed = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		struct python_chain c;
+		uint32_t node = agreed_prefix(p, s);
+		agreed += node != 0;
+		python_chain(p, node, &c);
+		for (size_t k = 1; k < c.depth; k++) {
+			if (!calls(c.names[k - 1], c.names[k]))
+				print_message("%s: %s does not call %s\n", p->exe, c.names[k - 1], c.names[k]);
+			assert_true(calls(c.names[k - 1], c.names[k]));
+		}
+	}
+	assert_true(agreed > 0);
+}
+
+static void what_readings_of_a_moving_thread_agree_on_could_be(void **state)
+{
+	with_each(churning_script, check_common);
+}
+
+static void check_end(struct python *p, struct pl_stack_reader *s)
+{
+	struct pl_reading r;
+
+	(void)read_once(p, s);
+	(void)read_once(p, s);
+	kill(p->pid, SIGKILL);
+	assert_true(stage_ended(p->pid));
+	assert_ptr_equal(pl_stack_read(&p->reader, s, &r), &pl_err_target_exited);
+	assert_false(r.complete || r.steady);
+}
+
+static void a_target_that_has_ended_is_told(void **state)
+{
+	with_each(spinning_script, check_end);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stack_at_rest_is_read_whole_and_steady),
+		cmocka_unit_test(a_reading_that_was_trusted_does_not_unsettle_the_next),
+		cmocka_unit_test(a_thread_that_runs_in_one_place_is_steady),
+		cmocka_unit_test(what_readings_of_a_moving_thread_agree_on_could_be),
+		cmocka_unit_test(a_target_that_has_ended_is_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

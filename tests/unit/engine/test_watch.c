@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+
+#include "clock.h"
+#include "python.h"
+#include "scripts.h"
+#include "stage.h"
+#include "watch.h"
+
+struct scene {
+	struct python p;
+	struct pl_watch w;
+	struct pl_stopper stopper;
+	struct pl_reading reading;
+};
+
+static enum pl_stop_policy policy;
+
+static void with_each(const char *script, void (*check)(struct scene *s))
+{
+	const char *exe;
+	size_t tried = 0;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct scene s = {.stopper = {.policy = policy, .started_ns = pl_clock_monotonic_ns()}};
+		char line[16];
+		python_start(&s.p, exe, script);
+		python_hear(&s.p, line, sizeof line);
+		if (python_attach(&s.p)) {
+			pl_watch_init(&s.w, &s.p.reader, s.p.pid, s.p.pid, &s.p.main, &s.p.interp);
+			check(&s);
+			for (int k = 0; k < 1000000 && !pl_stopper_settle(&s.stopper, s.p.pid); k++)
+				continue;
+			pl_watch_deinit(&s.w);
+			pl_stopper_deinit(&s.stopper);
+			tried++;
+		}
+		python_end(&s.p);
+	}
+	assert_true(tried > 0);
+}
+
+static enum pl_watch_result sample(struct scene *s, enum pl_mode mode, struct pl_raw_sample *ret)
+{
+	/* As the sampling thread does between two samples. */
+	for (int i = 0; i < 1000000 && !pl_stopper_settle(&s->stopper, s->p.pid); i++)
+		sched_yield();
+	memset(&s->reading, 0xa5, sizeof s->reading); /* what is not read must not be used */
+	memset(ret, 0xa5, sizeof *ret);
+	return pl_watch_sample(&s->w, &s->p.reader, &s->stopper, mode, &s->reading, ret);
+}
+
+static void check_blocked(struct scene *s)
+{
+	struct pl_raw_sample a;
+
+	stage_await_state(s->p.pid, s->p.pid, "S");
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(a.quality, PL_EXACT);
+		assert_int_equal(a.marker, PL_MARKER_NONE);
+		assert_int_equal(a.state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN), 0);
+		assert_chain(&s->p, a.node, blocking_chain, 4);
+		assert_true(s->w.still);
+		uint64_t readings = s->p.reader.tick;
+		uint32_t node = a.node;
+		for (int i = 0; i < 100; i++) { /* and is not read again */
+			assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+			assert_int_equal(a.quality, PL_EXACT);
+			assert_int_equal(a.node, node);
+		}
+		assert_int_equal(s->p.reader.tick, readings);
+		assert_int_equal(sample(s, PL_MODE_CPU, &a), PL_WATCH_NOTHING);
+		struct pl_run_counters before = s->w.counters, now = before;
+		python_say(&s->p, "x");
+		for (int i = 0; i < 10000000 && now.runs == before.runs; i++)
+			assert_int_equal(pl_thread_clock_counters(&s->w.clock, &now), PL_CLOCK_OK);
+		stage_await_state(s->p.pid, s->p.pid, "S");
+		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		assert_true(s->p.reader.tick > readings); /* it has run: read again */
+	}
+	assert_int_equal(s->stopper.stops, 0);
+	assert_int_equal(s->stopper.stopped_ns, 0);
+}
+
+static void a_blocked_thread_is_exact_never_stopped_and_read_once(void **state)
+{
+	static const enum pl_stop_policy policies[] = {PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS};
+
+	for (size_t i = 0; i < 3; i++) {
+		policy = policies[i];
+		with_each(blocking_script, check_blocked);
+	}
+}
+
+static bool calls(const char *from, const char *to)
+{
+	for (size_t i = 0; i < sizeof churning_calls / sizeof *churning_calls; i++)
+		if (strcmp(churning_calls[i][0], from) == 0 && strcmp(churning_calls[i][1], to) == 0)
+			return true;
+	return false;
+}
+
+/* A stack that could have been, from the root; it need not reach the leaf. */
+static void assert_possible(struct scene *s, const struct pl_raw_sample *a)
+{
+	struct python_chain c;
+
+	python_chain(&s->p, a->node, &c);
+	bool ok = c.depth == 0 ? a->quality == PL_PARTIAL : strcmp(c.names[0], "<module>") == 0;
+	for (size_t i = 1; i < c.depth; i++)
+		ok = ok && calls(c.names[i - 1], c.names[i]);
+	for (size_t i = 0; !ok && i < c.depth; i++)
+		print_message("%s: quality %d [%zu] %s\n", s->p.exe, a->quality, i, c.names[i]);
+	assert_true(ok);
+}
+
+struct tally {
+	size_t of[8], lost;
+};
+
+/* Samples of a moving thread: all that claims to be true is possible. */
+static struct tally sample_many(struct scene *s, int n)
+{
+	struct tally t = {0};
+
+	for (int i = 0; i < n; i++) {
+		struct pl_raw_sample a;
+		enum pl_watch_result r = sample(s, PL_MODE_WALL, &a);
+		if (r == PL_WATCH_UNREADABLE) {
+			t.lost++;
+			continue;
+		}
+		assert_int_equal(r, PL_WATCH_SAMPLE);
+		assert_true(a.quality < 8);
+		t.of[a.quality]++;
+		assert_int_equal(a.quality == PL_PARTIAL, a.marker == PL_MARKER_MOVING);
+		if (a.quality != PL_DOUBTFUL)
+			assert_possible(s, &a);
+	}
+	print_message("%s: exact %zu, stopped %zu, doubtful %zu, partial %zu, lost %zu\n", s->p.exe, t.of[PL_EXACT],
+		      t.of[PL_STOPPED], t.of[PL_DOUBTFUL], t.of[PL_PARTIAL], t.lost);
+	return t;
+}
+
+static void check_churning(struct scene *s)
+{
+	struct tally first = sample_many(s, 20), t = sample_many(s, 2000);
+
+	assert_true(first.of[PL_STOPPED] >= 15);
+	assert_true(s->stopper.stops > 0 && s->stopper.stopped_ns > 0);
+	assert_true(t.lost <= 20);
+	assert_int_equal(s->stopper.refused_until_ns, 0);
+	for (int i = 0; i < 1000000 && !pl_stopper_settle(&s->stopper, s->p.pid); i++)
+		continue;
+	assert_int_equal(stage_tracer(s->p.pid, s->p.pid), 0);
+}
+
+static void a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be(void **state)
+{
+	policy = PL_STOP_AUTO;
+	with_each(churning_script, check_churning);
+}
+
+static void check_always(struct scene *s)
+{
+	struct tally t = sample_many(s, 1000);
+
+	assert_int_equal(t.of[PL_EXACT] + t.of[PL_STOPPED] + t.lost, 1000);
+	/* Right after a stop it may not have run yet: then the sample is exact without another. */
+	assert_true(t.of[PL_STOPPED] >= 100);
+	assert_true(s->stopper.stops >= t.of[PL_STOPPED]);
+}
+
+static void with_stop_always_each_sample_of_a_running_thread_is_a_stop(void **state)
+{
+	policy = PL_STOP_ALWAYS;
+	with_each(churning_script, check_always);
+}
+
+static void check_never(struct scene *s)
+{
+	struct tally t = sample_many(s, 2000);
+
+	assert_int_equal(s->stopper.stops, 0);
+	assert_int_equal(t.of[PL_STOPPED], 0);
+	assert_true(t.of[PL_PARTIAL] > 0);
+	assert_true(t.lost <= 20);
+}
+
+static void without_stops_a_churning_thread_is_doubtful_or_partial(void **state)
+{
+	policy = PL_STOP_NEVER;
+	with_each(churning_script, check_never);
+}
+
+/* On one CPU with us it runs only when we do not: it has proved nothing by standing still. */
+static void check_starved(struct scene *s)
+{
+	cpu_set_t before, one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &before) && CPU_COUNT(&one) == 0)
+			CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	sched_setaffinity(s->p.pid, sizeof one, &one);
+	bool calm = false;
+	for (int i = 0; i < 300 && !calm; i++) {
+		struct pl_raw_sample a;
+		(void)!sample(s, PL_MODE_WALL, &a);
+		calm = !s->w.moving;
+	}
+	sched_setaffinity(0, sizeof before, &before);
+	assert_false(calm);
+}
+
+static void a_moving_thread_that_waits_for_a_cpu_does_not_become_calm(void **state)
+{
+	policy = PL_STOP_NEVER;
+	with_each(churning_script, check_starved);
+}
+
+static void check_refused(struct scene *s)
+{
+	s->stopper.refused_until_ns = UINT64_MAX;
+	struct tally t = sample_many(s, 500);
+	assert_int_equal(s->stopper.stops, 0);
+	assert_int_equal(t.of[PL_STOPPED], 0);
+}
+
+static void where_stops_are_refused_nothing_is_made_up(void **state)
+{
+	policy = PL_STOP_ALWAYS;
+	with_each(churning_script, check_refused);
+	policy = PL_STOP_AUTO;
+	with_each(churning_script, check_refused);
+}
+
+static void check_budget(struct scene *s)
+{
+	s->stopper.stopped_ns = UINT64_MAX / 4000; /* far more than it has lived */
+	struct tally t = sample_many(s, 200);
+	assert_int_equal(s->stopper.stops, 0);
+	assert_int_equal(t.of[PL_STOPPED], 0);
+}
+
+static void beyond_the_budget_nothing_is_stopped(void **state)
+{
+	policy = PL_STOP_AUTO;
+	with_each(churning_script, check_budget);
+}
+
+static void check_calm(struct scene *s)
+{
+	struct pl_raw_sample a;
+	size_t exact = 0;
+
+	sample_many(s, 0);
+	for (int i = 0; i < 400; i++)
+		(void)!sample(s, PL_MODE_WALL, &a);
+	uint64_t stops = s->stopper.stops;
+	for (int i = 0; i < 400; i++) {
+		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		exact += a.quality == PL_EXACT;
+		assert_chain(&s->p, a.node, spinning_chain, 3);
+		assert_true(a.state & PL_STATE_ON_CPU);
+	}
+	print_message("%s: exact %zu of 400, stops %zu, late %zu, moving %d\n", s->p.exe, exact,
+		      (size_t)(s->stopper.stops - stops), s->stopper.late.len, s->w.moving);
+	assert_true(exact >= 360);
+	assert_true(s->stopper.stops - stops <= 40);
+}
+
+static void a_calm_thread_is_exact_without_stops(void **state)
+{
+	policy = PL_STOP_AUTO;
+	with_each(spinning_script, check_calm);
+}
+
+static void check_end(struct scene *s)
+{
+	struct pl_raw_sample a;
+
+	sample_many(s, 10);
+	kill(s->p.pid, SIGKILL);
+	assert_true(stage_ended(s->p.pid));
+	for (int i = 0; i < 5; i++) {
+		enum pl_watch_result r = sample(s, PL_MODE_WALL, &a);
+		assert_true(r == PL_WATCH_GONE || r == PL_WATCH_EXITED);
+	}
+}
+
+static void a_target_that_has_ended_gives_no_samples(void **state)
+{
+	policy = PL_STOP_AUTO;
+	with_each(churning_script, check_end);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_blocked_thread_is_exact_never_stopped_and_read_once),
+		cmocka_unit_test(a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be),
+		cmocka_unit_test(with_stop_always_each_sample_of_a_running_thread_is_a_stop),
+		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
+		cmocka_unit_test(a_moving_thread_that_waits_for_a_cpu_does_not_become_calm),
+		cmocka_unit_test(where_stops_are_refused_nothing_is_made_up),
+		cmocka_unit_test(beyond_the_budget_nothing_is_stopped),
+		cmocka_unit_test(a_calm_thread_is_exact_without_stops),
+		cmocka_unit_test(a_target_that_has_ended_gives_no_samples),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

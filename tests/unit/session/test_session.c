@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Through the public header alone. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <plumb/plumb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIMIT_MS 20000
+
+static char dir[64], path[96];
+
+static int set_up(void **state)
+{
+	strcpy(dir, "/tmp/plumb-session-XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof path, "%s/recording.plumb", dir);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+	int pid;
+
+	while (f && fscanf(f, "%d", &pid) == 1) { /* of a test that failed */
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	if (f)
+		fclose(f);
+	unlink(path);
+	return rmdir(dir); /* nothing else was left there */
+}
+
+static char *python(void)
+{
+	static char exe[512];
+	const char *list = getenv("PLUMB_TEST_PYTHONS");
+
+	list = list && *list ? list : "/usr/bin/python3";
+	snprintf(exe, sizeof exe, "%.*s", (int)strcspn(list, ":"), list);
+	return exe;
+}
+
+/* What spins, waits for a word on stdin, ends as told. */
+#define SPIN	    "def spin():\n    while True: pass\nspin()\n"
+#define SPIN_FOR(s) "import time\nend = time.time() + " s "\ndef spin():\n    while time.time() < end: pass\nspin()\n"
+
+static struct plumb_session_options options(void)
+{
+	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+
+	o.output = path;
+	return o;
+}
+
+static struct plumb_session *launch(const struct plumb_session_options *o, const char *script)
+{
+	struct plumb_session *s;
+
+	assert_ok(plumb_session_launch(o, (char *[]){python(), "-S", "-E", "-c", (char *)script, NULL}, &s));
+	return s;
+}
+
+static struct plumb_status wait_end(struct plumb_session *s)
+{
+	struct plumb_status st;
+
+	plumb_session_wait(s, LIMIT_MS, &st);
+	assert_true(st.ended);
+	return st;
+}
+
+/* Until there are samples. */
+static void wait_samples(struct plumb_session *s)
+{
+	struct plumb_status st = {0};
+
+	for (int i = 0; i < LIMIT_MS / 20 && !(st.samples && st.threads); i++) {
+		plumb_session_wait(s, 20, &st);
+		assert_false(st.ended);
+	}
+	assert_true(st.samples > 0 && st.found_python && st.threads == 1);
+}
+
+static bool exists(const char *file)
+{
+	return access(file, F_OK) == 0;
+}
+
+static void assert_recording(bool with_spin)
+{
+	struct plumb_recording_info info;
+	struct plumb_profile *p;
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	char text[16384];
+	int fds[2];
+
+	assert_ok(plumb_profile_open(path, &info, &p));
+	assert_true(info.complete && info.ignored_bytes == 0 && info.damaged_chunks == 0);
+	assert_int_equal(pipe(fds), 0);
+	o.format = "collapsed";
+	assert_ok(plumb_profile_write(p, &o, fds[1]));
+	close(fds[1]);
+	ssize_t n = read(fds[0], text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	close(fds[0]);
+	if (with_spin)
+		assert_non_null(strstr(text, "spin"));
+	plumb_profile_destroy(p);
+}
+
+static pid_t start(char *const argv[], int *out_fd)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fds[1], 1);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	*out_fd = fds[0];
+	return pid;
+}
+
+static void end(pid_t pid, int out_fd)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(out_fd);
+}
+
+/* Runs when this returns. */
+static pid_t start_spinning(int *out_fd)
+{
+	char byte;
+	pid_t pid = start((char *[]){python(), "-S", "-E", "-c", "import os\nos.write(1, b'x')\n" SPIN, NULL}, out_fd);
+
+	assert_int_equal(read(*out_fd, &byte, 1), 1);
+	return pid;
+}
+
+static void a_program_is_sampled_until_its_end_and_its_status_is_told(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = launch(&o, SPIN_FOR("0.5") "import os\nos._exit(7)\n");
+	struct plumb_status st = wait_end(s);
+	struct plumb_result r;
+	assert_ok(plumb_session_finish(s, &r));
+	assert_true(st.samples > 50);
+	assert_true(r.launched && r.target_ended && r.found_python);
+	assert_true(WIFEXITED(r.wait_status) && WEXITSTATUS(r.wait_status) == 7);
+	assert_string_equal(r.recording, path);
+	assert_int_equal(plumb_session_reap(s), r.wait_status);
+	assert_int_equal(waitpid(r.pid, NULL, WNOHANG), -1);
+	assert_non_null(plumb_session_profile(s));
+	plumb_session_destroy(s);
+	assert_recording(true);
+}
+
+static void a_program_that_dies_by_a_signal_is_told_so(void **state)
+{
+	static const int signals[] = {SIGTERM, SIGKILL};
+	for (size_t i = 0; i < 2; i++) {
+		struct plumb_session_options o = options();
+		struct plumb_session *s = launch(&o, SPIN);
+		struct plumb_result r;
+		wait_samples(s);
+		plumb_session_signal(s, signals[i]);
+		wait_end(s);
+		assert_ok(plumb_session_finish(s, &r));
+		assert_true(r.target_ended && WIFSIGNALED(r.wait_status) && WTERMSIG(r.wait_status) == signals[i]);
+		plumb_session_signal(s, SIGKILL); /* too late: nothing happens */
+		plumb_session_destroy(s);
+	}
+}
+
+static void stopping_ends_the_sampling_and_not_the_program(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = launch(&o, SPIN);
+	struct plumb_result r;
+	wait_samples(s);
+	plumb_session_stop(s);
+	wait_end(s);
+	assert_ok(plumb_session_finish(s, &r));
+	assert_true(!r.target_ended && r.found_python);
+	assert_int_equal(waitpid(r.pid, NULL, WNOHANG), 0);
+	plumb_session_signal(s, SIGTERM);
+	int status = plumb_session_reap(s);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	plumb_session_destroy(s);
+	assert_recording(true);
+}
+
+static void a_duration_ends_the_sampling(void **state)
+{
+	struct plumb_session_options o = options();
+	o.duration_ns = 300000000;
+	struct plumb_session *s = launch(&o, SPIN);
+	struct plumb_status st = wait_end(s);
+	struct plumb_result r;
+	assert_true(st.elapsed_ns >= 300000000 && st.elapsed_ns < 3000000000);
+	assert_ok(plumb_session_finish(s, &r));
+	assert_false(r.target_ended);
+	plumb_session_signal(s, SIGKILL);
+	assert_true(WIFSIGNALED(plumb_session_reap(s)));
+	plumb_session_destroy(s);
+}
+
+static void finish_ends_what_was_not_stopped(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = launch(&o, SPIN);
+	struct plumb_result r;
+	wait_samples(s);
+	assert_ok(plumb_session_finish(s, &r));
+	assert_false(r.target_ended);
+	plumb_session_signal(s, SIGKILL);
+	(void)plumb_session_reap(s);
+	plumb_session_destroy(s);
+	assert_recording(true);
+}
+
+static void the_numbers_of_a_status_belong_together(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = launch(&o, SPIN);
+	struct plumb_result r;
+	struct plumb_status st = {0};
+	for (int i = 0; i < LIMIT_MS && st.samples == 0; i++)
+		plumb_session_wait(s, 1, &st);
+	assert_true(st.samples > 0);
+	assert_true(st.found_python && st.threads == 1 && st.elapsed_ns > 0);
+	assert_ok(plumb_session_finish(s, &r));
+	plumb_session_signal(s, SIGKILL);
+	(void)plumb_session_reap(s);
+	plumb_session_destroy(s);
+}
+
+static void a_session_may_be_dropped_without_finish(void **state)
+{
+	int out;
+	pid_t pid = start_spinning(&out);
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	assert_ok(plumb_session_attach(&o, pid, &s));
+	plumb_session_destroy(s);
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	plumb_session_destroy(NULL);
+	end(pid, out);
+}
+
+static void a_running_program_is_attached_to_and_left_alone_again(void **state)
+{
+	static const enum plumb_stop stops[] = {PLUMB_STOP_AUTO, PLUMB_STOP_NEVER, PLUMB_STOP_ALWAYS};
+	static const enum plumb_mode modes[] = {PLUMB_MODE_WALL, PLUMB_MODE_CPU, PLUMB_MODE_GIL};
+	int out;
+	pid_t pid = start_spinning(&out);
+	for (size_t i = 0; i < 9; i++) {
+		struct plumb_session_options o = options();
+		struct plumb_session *s;
+		struct plumb_result r;
+		struct plumb_status st;
+		o.stop = stops[i % 3];
+		o.mode = modes[i / 3];
+		assert_ok(plumb_session_attach(&o, pid, &s));
+		wait_samples(s);
+		plumb_session_stop(s);
+		plumb_session_wait(s, -1, &st);
+		assert_true(st.ended && st.hottest_share > 0.5);
+		assert_string_equal(st.hottest, "spin");
+		assert_ok(plumb_session_finish(s, &r));
+		assert_true(!r.launched && !r.target_ended && r.pid == pid);
+		plumb_session_destroy(s);
+		assert_recording(true);
+		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	}
+	end(pid, out);
+}
+
+static void the_end_of_an_attached_program_ends_the_session(void **state)
+{
+	int out;
+	pid_t pid = start_spinning(&out);
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	struct plumb_result r;
+	int status;
+	assert_ok(plumb_session_attach(&o, pid, &s));
+	wait_samples(s);
+	kill(pid, SIGTERM);
+	wait_end(s);
+	assert_ok(plumb_session_finish(s, &r));
+	assert_true(r.target_ended && !r.launched);
+	assert_int_equal(waitpid(pid, &status, 0), pid); /* its status is its parent's, not the session's */
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	plumb_session_destroy(s);
+	assert_recording(true);
+	close(out);
+}
+
+static void a_disk_that_fills_up_is_told_and_the_profile_is_there_all_the_same(void **state)
+{
+	struct rlimit before, little;
+	struct plumb_session_options o = options();
+	struct plumb_session *s = launch(&o, SPIN);
+	struct plumb_result r;
+	struct plumb_report_options ro = PLUMB_REPORT_OPTIONS_INIT;
+	wait_samples(s);
+	/* The next chunk does not fit any more. */
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	little = before;
+	little.rlim_cur = 40;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	plumb_session_stop(s);
+	wait_end(s);
+	struct plumb_error *err = plumb_session_finish(s, &r);
+	setrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_non_null(strstr(plumb_error_message(err), path));
+	assert_code(err, PLUMB_ERR_WRITE_FAILED);
+	assert_true(r.found_python);
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	assert_ok(plumb_profile_write(plumb_session_profile(s), &ro, null));
+	close(null);
+	plumb_session_signal(s, SIGKILL);
+	(void)plumb_session_reap(s);
+	plumb_session_destroy(s);
+}
+
+static void a_disk_that_is_full_is_told_at_once(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	o.output = "/dev/full";
+	assert_code(plumb_session_launch(&o, (char *[]){python(), "-S", "-E", "-c", SPIN, NULL}, &s),
+		    PLUMB_ERR_WRITE_FAILED);
+	assert_true(exists("/dev/full"));
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* what was started is not left behind */
+}
+
+static void an_output_that_cannot_be_made_is_told_and_nothing_runs_on(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	o.output = "/no/such/folder/x.plumb";
+	assert_code(plumb_session_launch(&o, (char *[]){python(), "-S", "-E", "-c", SPIN, NULL}, &s),
+		    PLUMB_ERR_WRITE_FAILED);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* what was started is not left behind */
+}
+
+static void a_program_that_is_not_python_leaves_no_recording(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	struct plumb_result r;
+	assert_ok(plumb_session_launch(&o, (char *[]){"sh", "-c", "read x; exit 3", NULL}, &s));
+	struct plumb_status st;
+	plumb_session_wait(s, 100, &st);
+	plumb_session_signal(s, SIGTERM);
+	wait_end(s);
+	struct plumb_error *err = plumb_session_finish(s, &r);
+	assert_true(r.target_ended && !r.found_python);
+	assert_false(exists(path));
+	if (err)
+		assert_code(err, PLUMB_ERR_NOT_PYTHON);
+	plumb_session_destroy(s);
+}
+
+static void what_is_no_file_of_ours_is_not_removed(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	struct plumb_result r;
+	struct stat st;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_ok(plumb_session_launch(&o, (char *[]){"true", NULL}, &s));
+	wait_end(s);
+	plumb_error_destroy(plumb_session_finish(s, &r));
+	assert_false(r.found_python);
+	plumb_session_destroy(s);
+	assert_int_equal(lstat(path, &st), 0); /* as root it could be /dev/null */
+	close(fd);
+}
+
+static void attaching_to_what_is_not_python_says_what_it_is(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	int out;
+	pid_t pid = start((char *[]){"/bin/sh", "-c", "echo x; read y </dev/zero", NULL}, &out);
+	char byte;
+	assert_int_equal(read(out, &byte, 1), 1);
+	struct plumb_error *err = plumb_session_attach(&o, pid, &s);
+	assert_non_null(strstr(plumb_error_message(err), "sh"));
+	assert_code(err, PLUMB_ERR_NOT_PYTHON);
+	assert_false(exists(path));
+	end(pid, out);
+	assert_code(plumb_session_attach(&o, pid, &s), PLUMB_ERR_NO_PROCESS);
+	assert_code(plumb_session_attach(&o, -1, &s), PLUMB_ERR_NO_PROCESS);
+	assert_code(plumb_session_attach(&o, 0, &s), PLUMB_ERR_NO_PROCESS);
+}
+
+static void what_cannot_be_started_is_told(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	assert_code(plumb_session_launch(&o, (char *[]){"plumb-no-such-command", NULL}, &s), PLUMB_ERR_NOT_FOUND);
+	assert_code(plumb_session_launch(&o, (char *[]){"/tmp", NULL}, &s), PLUMB_ERR_NOT_EXECUTABLE);
+	assert_code(plumb_session_launch(&o, (char *[]){NULL}, &s), PLUMB_ERR_INVALID);
+	assert_false(exists(path));
+}
+
+static void rates_out_of_range_are_refused(void **state)
+{
+	static const double bad[] = {-1, 0.001, 1000001, INFINITY, -INFINITY, NAN};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct plumb_session_options o = options();
+		struct plumb_session *s;
+		o.rate_hz = bad[i];
+		assert_code(plumb_session_launch(&o, (char *[]){"true", NULL}, &s), PLUMB_ERR_INVALID);
+		assert_code(plumb_session_attach(&o, getpid(), &s), PLUMB_ERR_INVALID);
+	}
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void as_fast_as_possible_and_very_slowly_work(void **state)
+{
+	int out;
+	pid_t pid = start_spinning(&out);
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	struct plumb_result r;
+	o.rate_hz = 0;
+	assert_ok(plumb_session_attach(&o, pid, &s));
+	wait_samples(s);
+	assert_ok(plumb_session_finish(s, &r));
+	plumb_session_destroy(s);
+	assert_recording(true);
+	o.rate_hz = 0.01;
+	assert_ok(plumb_session_attach(&o, pid, &s));
+	struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	assert_ok(plumb_session_finish(s, &r)); /* does not wait for the next sample */
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	assert_true(b.tv_sec - a.tv_sec < 5);
+	plumb_session_destroy(s);
+	end(pid, out);
+}
+
+static void no_descriptor_and_no_child_is_left_behind(void **state)
+{
+	int before = dup(0);
+	close(before);
+	for (int i = 0; i < 5; i++) {
+		struct plumb_session_options o = options();
+		struct plumb_session *s;
+		struct plumb_result r;
+		if (i % 2 == 0) {
+			s = launch(&o, "import threading\n" SPIN_FOR("0.2"));
+		} else {
+			assert_ok(plumb_session_launch(&o, (char *[]){"true", NULL}, &s));
+		}
+		wait_end(s);
+		plumb_error_destroy(plumb_session_finish(s, &r));
+		plumb_session_destroy(s);
+	}
+	int after = dup(0);
+	close(after);
+	assert_int_equal(after, before);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void a_program_that_becomes_another_is_sampled_on(void **state)
+{
+	struct plumb_session_options o = options();
+	char script[1024];
+	snprintf(script, sizeof script,
+		 "import os, sys, threading, time\n"
+		 "def churn():\n    while True: [f() for f in [lambda: 1] * 3]\n"
+		 "t = threading.Thread(target=churn)\nt.daemon = True\nt.start()\n"
+		 "end = time.time() + 0.3\n"
+		 "while time.time() < end: pass\n"
+		 "os.execv(%s, ['python', '-S', '-E', '-c', %s])\n",
+		 "sys.executable",
+		 "'import time\\nend = time.time() + 0.4\\ndef spin():\\n  while time.time() < end: pass\\nspin()\\n'");
+	for (int i = 0; i < 5; i++) {
+		struct plumb_session *s = launch(&o, script);
+		struct plumb_result r;
+		wait_end(s);
+		assert_ok(plumb_session_finish(s, &r));
+		if (!r.target_ended || r.wait_status)
+			print_message("ended %d, status %#x\n", r.target_ended, (unsigned)r.wait_status);
+		assert_true(r.target_ended && r.wait_status == 0);
+		plumb_session_destroy(s);
+		assert_recording(true);
+	}
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_program_is_sampled_until_its_end_and_its_status_is_told),
+		T(a_program_that_dies_by_a_signal_is_told_so),
+		T(stopping_ends_the_sampling_and_not_the_program),
+		T(a_duration_ends_the_sampling),
+		T(finish_ends_what_was_not_stopped),
+		T(the_numbers_of_a_status_belong_together),
+		T(a_session_may_be_dropped_without_finish),
+		T(a_running_program_is_attached_to_and_left_alone_again),
+		T(the_end_of_an_attached_program_ends_the_session),
+		T(a_disk_that_fills_up_is_told_and_the_profile_is_there_all_the_same),
+		T(a_disk_that_is_full_is_told_at_once),
+		T(an_output_that_cannot_be_made_is_told_and_nothing_runs_on),
+		T(a_program_that_is_not_python_leaves_no_recording),
+		T(what_is_no_file_of_ours_is_not_removed),
+		T(attaching_to_what_is_not_python_says_what_it_is),
+		T(what_cannot_be_started_is_told),
+		T(rates_out_of_range_are_refused),
+		T(as_fast_as_possible_and_very_slowly_work),
+		T(no_descriptor_and_no_child_is_left_behind),
+		T(a_program_that_becomes_another_is_sampled_on),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
