@@ -311,6 +311,19 @@ static void write_locations(struct report *r)
 	pl_json_array_end(j);
 }
 
+/* Only what there is: most stacks are of one quality. */
+static void write_quality(struct pl_json *j, const struct pl_stack_row *row)
+{
+	static const char *const names[PL_QUALITIES] = {"exact", "stopped", "doubtful", "partial"};
+
+	pl_json_key(j, "quality");
+	pl_json_object(j);
+	for (int q = 0; q < PL_QUALITIES; q++)
+		if (row->by_quality[q])
+			key_u64(j, names[q], row->by_quality[q]);
+	pl_json_object_end(j);
+}
+
 static void write_stacks(struct report *r)
 {
 	struct pl_json *j = &r->j;
@@ -327,6 +340,7 @@ static void write_stacks(struct report *r)
 		key_u64(j, "thread", r->thread_index[row->thread]);
 		key_u64(j, "samples", row->samples);
 		key_u64(j, "weight_ns", row->weight_ns);
+		write_quality(j, row);
 		pl_json_key(j, "frames");
 		pl_json_array(j);
 		while (len > 0)

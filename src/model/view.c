@@ -159,10 +159,12 @@ static bool sum_stack_rows(const struct pl_selection *s, pl_stack_rows *rows)
 		if (last && last->stack == c->stack && last->thread == c->thread) {
 			last->samples = pl_sum_u64(last->samples, c->samples);
 			last->weight_ns = pl_sum_u64(last->weight_ns, c->weight_ns);
+			last->by_quality[c->quality] = pl_sum_u64(last->by_quality[c->quality], c->samples);
 			continue;
 		}
 		struct pl_stack_row row = {
 			.stack = c->stack, .thread = c->thread, .samples = c->samples, .weight_ns = c->weight_ns};
+		row.by_quality[c->quality] = c->samples;
 		if (!pl_vec_push(rows, row))
 			return false;
 	}

@@ -66,6 +66,7 @@ typedef PL_VEC(struct pl_thread_row) pl_thread_rows;
 struct pl_stack_row {
 	uint32_t stack, thread;
 	uint64_t samples, weight_ns;
+	uint64_t by_quality[PL_QUALITIES]; /* of samples */
 };
 typedef PL_VEC(struct pl_stack_row) pl_stack_rows;
 

@@ -47,13 +47,6 @@ class Stack:
         return " > ".join(frames)
 
 
-def _quality(row, frames):
-    """Rows carry their quality; a row that does not is partial if it ends in the marker of a moving thread."""
-    if "quality" in row:
-        return row["quality"]
-    return "partial" if frames and frames[-1].name == "<moving>" else "exact"
-
-
 class Profile:
     def __init__(self, text):
         self.json = json.loads(text)
@@ -91,7 +84,10 @@ class Profile:
         for row in self.json["stacks"]:
             frames = tuple(locations[index] for index in row["frames"])
             thread = self.json["threads"][row["thread"]]
-            stacks.append(Stack(frames, thread, row["samples"], row["weight_ns"], _quality(row, frames)))
+            assert sum(row["quality"].values()) == row["samples"], row
+            for quality, samples in row["quality"].items():
+                weight_ns = row["weight_ns"] * samples // row["samples"]
+                stacks.append(Stack(frames, thread, samples, weight_ns, quality))
         return stacks
 
     @property

@@ -84,7 +84,7 @@ static bool same_frame(const struct pl_frame *a, const struct pl_frame *b, bool 
 	       (innermost || a->instr == b->instr);
 }
 
-static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_reading *reading)
+static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *reading)
 {
 	struct pl_tstate before, after;
 
@@ -102,6 +102,8 @@ static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, const 
 			return i >= 2; /* far frames may have found no room among the anchors */
 		if (!same_frame(&b, f, i == 0) || !same_frame(&a, f, i == 0))
 			return false;
+		if (i == 0)
+			reading->at_rest = b.instr == a.instr;
 	}
 	return true;
 }

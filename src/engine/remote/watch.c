@@ -17,7 +17,10 @@
 #define PARTIAL_AGREEMENT 4		/* readings: two can be torn alike */
 #define REFUSED_NS	  1000000000ull /* another tracer may be on a short visit */
 #define PROBE_EVERY	  4
-#define GIL_STRUCT_BYTES  512 /* its mutex and condition variables follow the words we know */
+/* A thread that runs for shorter than this at a time is never stopped: it would often have blocked before the stop
+ * reaches it, and an interrupted epoll_wait returns EINTR. */
+#define BURST_NS	 100000ull
+#define GIL_STRUCT_BYTES 512 /* its mutex and condition variables follow the words we know */
 
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp)
@@ -27,6 +30,7 @@ void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid
 	pl_thread_clock_open(&w->clock, pid, tid);
 	w->counted = pl_thread_clock_counters(&w->clock, &w->first) == PL_CLOCK_OK;
 	w->counters = w->first;
+	w->burst_ns = w->counted ? w->first.run_ns / w->first.runs : UINT64_MAX / 4;
 }
 
 void pl_watch_deinit(struct pl_watch *w)
@@ -52,10 +56,15 @@ static bool waits_for_gil(const struct pl_activity_info *info, pl_addr gil)
 	return gil && info->syscall == SYS_futex && info->args[0] >= gil && info->args[0] - gil < GIL_STRUCT_BYTES;
 }
 
+static bool has_gil(const struct pl_reading *r)
+{
+	return r->tstate.gil_words ? r->tstate.holds_gil : r->interp.gil_holder == r->tstate.addr;
+}
+
 static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
 {
 	const struct pl_tstate *ts = &r->tstate;
-	bool holds = ts->gil_words ? ts->holds_gil : r->interp.gil_holder == ts->addr;
+	bool holds = has_gil(r);
 	uint8_t state = 0;
 
 	if (activity == PL_ACTIVITY_RUNNING)
@@ -267,6 +276,35 @@ static void note_steadiness(struct pl_watch *w, const struct pl_reading *r)
 	}
 }
 
+/* May it be stopped right now? Not without the GIL: it runs C code and may enter a system call at any moment, and
+ * without the GIL its Python stack stands still anyway. Free-threaded builds have no GIL to ask. */
+static bool holds_gil_now(const struct attempt *a)
+{
+	struct pl_reading now = {0};
+	struct pl_mem *live = pl_mem_live_mem(a->r->live);
+
+	if (!a->w->stack.interp.gil)
+		return true;
+	return !pl_tstate_read(live, &a->r->py, a->w->stack.tstate, &now.tstate) &&
+	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && has_gil(&now);
+}
+
+/* Python runs only with the GIL: a thread that had none, and whose innermost instruction did not move, stood still. */
+static enum pl_watch_result sample_without_gil(struct attempt *a)
+{
+	for (int i = 0; i < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+
+		if (err)
+			return read_result(err);
+		if (a->reading->steady && a->reading->at_rest && !has_gil(a->reading)) {
+			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_EXACT);
+			return PL_WATCH_SAMPLE;
+		}
+	}
+	return PL_WATCH_NOTHING;
+}
+
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
 {
 	struct pl_watch *w = a->w;
@@ -275,7 +313,8 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	bool was_moving = w->moving;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
-	bool probe = !was_moving || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
+	bool probe =
+		!was_moving || w->burst_ns < BURST_NS || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
 	if (probe && a->stopper->policy != PL_STOP_ALWAYS) {
 		/* The first reading may merely miss a plan that was made for another stack; the second has a new plan.
 		 */
@@ -292,7 +331,7 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 			return PL_WATCH_SAMPLE;
 		}
 	}
-	if (activity == PL_ACTIVITY_RUNNING && may_stop(a->stopper, now)) {
+	if (activity == PL_ACTIVITY_RUNNING && w->burst_ns >= BURST_NS && may_stop(a->stopper, now)) {
 		/* Ask again right before: a thread that has blocked meanwhile must not be disturbed, and stands still.
 		 */
 		enum pl_watch_result result = PL_WATCH_NOTHING;
@@ -301,7 +340,7 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 		if (last == PL_ACTIVITY_BLOCKED)
 			result = sample_blocked(a, &info);
 		else if (last == PL_ACTIVITY_RUNNING)
-			result = sample_stopped(a);
+			result = holds_gil_now(a) ? sample_stopped(a) : sample_without_gil(a);
 		if (result != PL_WATCH_NOTHING)
 			return result;
 	}
@@ -368,6 +407,8 @@ static bool unchanged(struct pl_watch *w, bool *gone)
 		return false;
 	}
 	bool same = w->still && c.runs == w->counters.runs;
+	if (c.runs > w->counters.runs)
+		w->burst_ns = (3 * w->burst_ns + (c.run_ns - w->counters.run_ns) / (c.runs - w->counters.runs)) / 4;
 	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
 	w->counters = c;
 	w->counted = true;

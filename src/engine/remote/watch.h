@@ -59,6 +59,7 @@ struct pl_watch {
 
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */
+	uint64_t burst_ns;		 /* how long it runs at a time, on average */
 	bool counted;			 /* the kernel gives counters */
 	bool still;			 /* it was blocked; `last` holds while counters.runs does not move */
 	bool moving;
