@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define PLUMB_API __attribute__((visibility("default")))
+#define PLUMB_API	 __attribute__((visibility("default")))
 #define PLUMB_MUST_CHECK __attribute__((warn_unused_result))
 #else
 #define PLUMB_API

@@ -11,8 +11,8 @@ extern "C" {
 
 enum plumb_mode {
 	PLUMB_MODE_WALL, /* every thread at every tick */
-	PLUMB_MODE_CPU,  /* CPU time, from the kernel's run-time counters */
-	PLUMB_MODE_GIL,  /* the thread that holds the GIL */
+	PLUMB_MODE_CPU,	 /* CPU time, from the kernel's run-time counters */
+	PLUMB_MODE_GIL,	 /* the thread that holds the GIL */
 };
 
 enum plumb_stop {
@@ -22,20 +22,23 @@ enum plumb_stop {
 };
 
 struct plumb_session_options {
-	size_t size;         /* sizeof(struct plumb_session_options) */
-	double rate_hz;      /* samples per second and thread; 0: as fast as possible */
+	size_t size;	/* sizeof(struct plumb_session_options) */
+	double rate_hz; /* samples per second and thread; 0: as fast as possible */
 	enum plumb_mode mode;
 	enum plumb_stop stop;
-	bool no_jitter;      /* sample in the middle of each period instead of at a random point of it */
+	bool no_jitter; /* sample in the middle of each period instead of at a random point of it */
 	bool has_seed;
-	uint64_t seed;       /* of the random points */
-	uint64_t duration_ns; /* 0: until the target ends or plumb_session_stop() */
+	uint64_t seed;		    /* of the random points */
+	uint64_t duration_ns;	    /* 0: until the target ends or plumb_session_stop() */
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
 	size_t thread_count;
-	const char *output;  /* path of the recording; NULL: plumb.PROG.PID.plumb in the current directory */
+	const char *output; /* path of the recording; NULL: plumb.PROG.PID.plumb in the current directory */
 };
 
-#define PLUMB_SESSION_OPTIONS_INIT {.size = sizeof(struct plumb_session_options), .rate_hz = 1000.0}
+#define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
+	{                                                                                                              \
+		.size = sizeof(struct plumb_session_options), .rate_hz = 1000.0                                        \
+	}
 
 struct plumb_session;
 
@@ -51,11 +54,11 @@ struct plumb_status {
 /** How it ended. Strings live as long as the session. */
 struct plumb_result {
 	int pid;
-	const char *recording;	 /* path; NULL if none could be made */
-	bool target_ended;       /* false: stopped by duration or plumb_session_stop() */
+	const char *recording; /* path; NULL if none could be made */
+	bool target_ended;     /* false: stopped by duration or plumb_session_stop() */
 	bool launched;
-	int wait_status;         /* launched and ended: as from waitpid(2) */
-	bool found_python;       /* false: the program never ran a Python that could be sampled */
+	int wait_status;   /* launched and ended: as from waitpid(2) */
+	bool found_python; /* false: the program never ran a Python that could be sampled */
 };
 
 /**
@@ -66,15 +69,16 @@ PLUMB_API struct plumb_error *plumb_session_launch(const struct plumb_session_op
 						   struct plumb_session **ret) PLUMB_MUST_CHECK;
 /** Sample a running process. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_NOT_PERMITTED (hint: the cause that was checked),
  * PLUMB_ERR_NOT_PYTHON (says what it is), PLUMB_ERR_NOT_SUPPORTED, PLUMB_ERR_WRITE_FAILED. */
-PLUMB_API struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
-	PLUMB_MUST_CHECK;
+PLUMB_API struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid,
+						   struct plumb_session **ret) PLUMB_MUST_CHECK;
 /** Return after @p timeout_ms (-1: no limit) or when sampling has ended. */
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread. */
 PLUMB_API void plumb_session_stop(struct plumb_session *s);
 /** Signal the launched program; does nothing after it ended. Async-signal-safe. */
 PLUMB_API void plumb_session_signal(struct plumb_session *s, int signo);
-/** End sampling, write the last chunk, detach. Call once. The error tells what was lost (e.g. disk full); *ret is set all the same. */
+/** End sampling, write the last chunk, detach. Call once. The error tells what was lost (e.g. disk full); *ret is set
+ * all the same. */
 PLUMB_API struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret) PLUMB_MUST_CHECK;
 /** Wait for the launched program to end (after a session that ended by duration); its wait status. */
 PLUMB_API int plumb_session_reap(struct plumb_session *s);

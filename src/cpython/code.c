@@ -55,6 +55,14 @@ static struct plumb_error *check_proof(const struct pl_py *py, const struct pl_c
 												   : &pl_err_corrupt;
 }
 
+/* Without co_version: code that is made and dropped in a loop gets the same addresses again, down to its name. */
+static struct plumb_error *add_name_hash(struct pl_mem *mem, const struct pl_py *py, struct pl_code_proof *p)
+{
+	if (py->layout.code.version != PL_NONE)
+		return NULL;
+	return pl_mem_read_u64(mem, p->name + py->layout.unicode.length + 8, &p->name_hash);
+}
+
 struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
 				       struct pl_code_proof *ret)
 {
@@ -70,6 +78,8 @@ struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *p
 	struct pl_code_proof proof = pick_proof(&py->layout, raw, py->layout.object.type);
 	err = check_proof(py, &proof);
 	if (!err)
+		err = add_name_hash(mem, py, &proof);
+	if (!err)
 		*ret = proof;
 	return err;
 }
@@ -77,7 +87,7 @@ struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *p
 bool pl_code_proof_equal(const struct pl_code_proof *a, const struct pl_code_proof *b)
 {
 	return a->type == b->type && a->name == b->name && a->filename == b->filename && a->linetable == b->linetable &&
-	       a->firstlineno == b->firstlineno && a->version == b->version;
+	       a->firstlineno == b->firstlineno && a->version == b->version && a->name_hash == b->name_hash;
 }
 
 /* 3.11+: the bytecode is inside the code object, ob_size counts its 2-byte units. <= 3.10: it is a bytes object. */
@@ -154,6 +164,8 @@ struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_
 	ret->proof = pick_proof(&py->layout, raw, 0);
 	ret->firstlineno = ret->proof.firstlineno;
 	err = check_proof(py, &ret->proof);
+	if (!err)
+		err = add_name_hash(mem, py, &ret->proof);
 	if (!err)
 		err = read_extent(mem, py, code, raw, ret);
 	if (!err)

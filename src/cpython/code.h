@@ -13,6 +13,7 @@
 struct pl_code_proof {
 	pl_addr type, name, filename, linetable;
 	uint32_t firstlineno, version; /* version: co_version, 3.12+ (0 below) */
+	uint64_t name_hash; /* <= 3.11: the name's own hash; a new function can get all the old one's addresses */
 };
 
 /** One small read. pl_err_corrupt if the object is not a code object (when py->code_type is known). */

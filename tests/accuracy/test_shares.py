@@ -18,10 +18,13 @@ PERIODS = [500, 999, 1000, 1001, 2000]  # microseconds; the sampler's own is 100
 
 
 def measured_parts(profile, truth, within):
-    """{part: (samples, weight)} of the stacks in which a part is called by `within`: the rest is start, calibration, end."""
+    """{part: (samples, weight)} of the stacks in which a part is called by `within`: the rest is start, calibration, end.
+    Part "" are the stacks of `within` that end before they come to a part: glue, and moving stacks with a short proved part."""
     parts = collections.defaultdict(lambda: [0, 0])
     for stack in profile.stacks:
         names = [frame.name for frame in stack.python]
+        if names and names[-1] == within:
+            parts[""][0] += stack.samples
         for caller, name in zip(names, names[1:]):
             if caller == within and name in truth:
                 parts[name][0] += stack.samples
@@ -32,6 +35,8 @@ def measured_parts(profile, truth, within):
 def comparisons(profile, truth, within):
     """The parts' shares of the measured time, by the weight of the samples."""
     parts = measured_parts(profile, truth, within)
+    unknown = parts.pop("", [0, 0])[0]
+    print("%d samples of %s itself; %s; missed %d" % (unknown, within, profile.quality, profile.losses["missed"]))
     samples = sum(count for count, _ in parts.values())
     seen = {name: weight for name, (_, weight) in parts.items()}
     # What the profile says of its own error is about all samples; here the part's share is of the measured ones.

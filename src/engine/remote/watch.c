@@ -409,6 +409,8 @@ static bool unchanged(struct pl_watch *w, bool *gone)
 	bool same = w->still && c.runs == w->counters.runs;
 	if (c.runs > w->counters.runs)
 		w->burst_ns = (3 * w->burst_ns + (c.run_ns - w->counters.run_ns) / (c.runs - w->counters.runs)) / 4;
+	else if (c.run_ns - w->counters.run_ns > w->burst_ns)
+		w->burst_ns = c.run_ns - w->counters.run_ns; /* one burst, still going on */
 	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
 	w->counters = c;
 	w->counted = true;

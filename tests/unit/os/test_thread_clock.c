@@ -165,19 +165,6 @@ static void a_spinning_thread_runs_and_its_time_grows(void **state)
 	end(pid, s, &c);
 }
 
-static void a_job_that_is_stopped_is_blocked_in_no_call(void **state)
-{
-	struct pl_thread_clock c;
-	struct scene *s;
-	struct pl_activity_info info;
-	pid_t pid = begin(SPINNING, &s, &c);
-	kill(pid, SIGSTOP);
-	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
-	assert_int_equal(await_blocked(&c, &info), PL_ACTIVITY_BLOCKED);
-	assert_int_equal(info.syscall, -1);
-	end(pid, s, &c);
-}
-
 static void an_ended_thread_is_gone(void **state)
 {
 	struct pl_thread_clock c;
@@ -207,7 +194,6 @@ int main(void)
 		cmocka_unit_test(a_thread_blocked_in_futex_is_seen_so),
 		cmocka_unit_test(a_thread_blocked_in_epoll_wait_is_seen_so),
 		cmocka_unit_test(a_spinning_thread_runs_and_its_time_grows),
-		cmocka_unit_test(a_job_that_is_stopped_is_blocked_in_no_call),
 		cmocka_unit_test(an_ended_thread_is_gone),
 		cmocka_unit_test(what_cannot_be_opened_is_unknown),
 	};
