@@ -9,6 +9,8 @@
 #include "pick.h"
 #include "text.h"
 
+#define CO_SUSPENDS (0x20u | 0x80u | 0x200u) /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
+
 void pl_code_init(struct pl_code *c)
 {
 	*c = (struct pl_code){
@@ -113,6 +115,7 @@ static struct plumb_error *read_extent(struct pl_mem *mem, const struct pl_py *p
 		return &pl_err_corrupt;
 	c->code_bytes = (uint32_t)size * (lay->frame_model == PL_FRAME_OBJECT ? 1 : 2);
 	c->firsttraceable = pl_pick_u32_if(raw, lay->code.firsttraceable) * 2;
+	c->suspends = pl_pick_u32_if(raw, lay->code.flags) & CO_SUSPENDS;
 	c->hidden = c->firsttraceable >= c->code_bytes && c->firsttraceable;
 	return NULL;
 }

@@ -31,9 +31,11 @@ struct pl_code {
 	uint64_t instr_base;	 /* 3.11+: address of the first code unit; <= 3.10: 0 */
 	uint32_t code_bytes;	 /* length of the bytecode if known, else UINT32_MAX */
 	uint32_t firsttraceable; /* in bytes from instr_base; 0 if unknown */
-	bool hidden; /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named
-		      * __init__) between a class call and the real __init__. Python does not show it in tracebacks; nor
-		      * should we. */
+	bool suspends; /* generators, coroutines; false where the layout does not tell (3.13+: the frame's owner does)
+			*/
+	bool hidden;   /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named
+			* __init__) between a class call and the real __init__. Python does not show it in tracebacks; nor
+			* should we. */
 };
 
 void pl_code_init(struct pl_code *c);

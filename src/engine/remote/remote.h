@@ -61,6 +61,8 @@ void *pl_sampler_main(void *engine);
 /** Find the Python in the target and prepare to read it. */
 struct plumb_error *pl_sampler_attach(struct pl_engine *e) PLUMB_MUST_CHECK;
 void pl_sampler_detach(struct pl_engine *e);
+/** Send what still waits for its weight: nothing more will be known of this thread. */
+void pl_sampler_part(struct pl_engine *e, struct pl_watch *w);
 
 /* roster.c */
 void pl_roster_deinit(struct pl_roster *r);

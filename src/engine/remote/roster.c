@@ -135,6 +135,7 @@ void pl_roster_remove(struct pl_engine *e, size_t i)
 {
 	struct pl_watch *w = e->roster.watches.data[i];
 
+	pl_sampler_part(e, w);
 	pl_roster_announce(e, w);
 	pl_watch_deinit(w);
 	free(w);

@@ -20,15 +20,18 @@
 #include "proc.h"
 #include "remote.h"
 
-#define RELIST_NS     100000000ull
-#define DOUBT_NS      3000000ull
-#define SLICE_NS      100000ull
-#define SETTLE_NS     100000ull
-#define ANNOUNCE_NS   1000000000ull
-#define PUBLISH_NS    20000000ull
-#define LOOK_NS	      200000ull /* at the highest rate: how often to look whether we shall stop */
-#define SEARCH_MIN_NS 500000ull
-#define SEARCH_MAX_NS 20000000ull
+#define RELIST_NS	100000000ull
+#define DOUBT_NS	3000000ull
+#define SLICE_NS	100000ull
+#define SETTLE_NS	100000ull
+#define ANNOUNCE_NS	1000000000ull
+#define PUBLISH_NS	20000000ull
+#define HOLDER_TRIES	3
+#define SHARED_BY	32 /* samples */
+#define SHARED_AFTER_NS 500000000ull
+#define LOOK_NS		200000ull /* at the highest rate: how often to look whether we shall stop */
+#define SEARCH_MIN_NS	500000ull
+#define SEARCH_MAX_NS	20000000ull
 
 /* ---- finding the Python ------------------------------------------------------------------------------------------ */
 
@@ -153,7 +156,8 @@ static bool send_pending(struct pl_engine *e)
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 
-static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
+static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t time_ns,
+			uint64_t weight_ns)
 {
 	struct pl_record rec = {
 		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker};
@@ -164,27 +168,51 @@ static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
-	rec.sample.time_ns = pl_clock_monotonic_ns() - e->start_ns;
+	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;
 	rec.sample.thread = w->index;
 	pl_queue_push(&e->queue, &rec);
 }
 
-/* CPU mode: the run time that has become known is shared by the samples that waited for it. */
-static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+/* ---- CPU mode ----------------------------------------------------------------------------------------------------
+ * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
+ * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
+ * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
+ * given the end of the part before it. */
+
+static void share_run_time(struct pl_engine *e, struct pl_watch *w)
 {
-	if (s && !w->counted)
-		send_sample(e, w, s, e->options.period_ns); /* the kernel does not tell run times */
-	else if (s)
-		(void)pl_vec_push(&w->waiting, *s); /* without memory the others get its time */
-	if (w->cpu_due_ns == 0 || w->waiting.len == 0)
-		return;
 	uint64_t share = w->cpu_due_ns / w->waiting.len;
+
 	for (size_t i = 0; i < w->waiting.len; i++)
-		send_sample(e, w, &w->waiting.data[i], share);
+		send_sample(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
 	pl_vec_clear(&w->waiting);
 	w->cpu_due_ns = 0;
+}
+
+static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+{
+	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
+
+	if (s && !w->counted)
+		send_sample(e, w, s, now, e->options.period_ns); /* the kernel does not tell run times */
+	else if (s)
+		(void)pl_vec_push(&w->waiting,
+				  ((struct pl_waiting_sample){now, *s})); /* else the others get its time */
+	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
+		return;
+	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
+		share_run_time(e, w);
+}
+
+void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
+{
+	if (w->waiting.len == 0)
+		return;
+	if (w->cpu_due_ns == 0) /* it ended before the kernel told anything: each sample stands for its period */
+		w->cpu_due_ns = w->waiting.len * e->options.period_ns;
+	share_run_time(e, w);
 }
 
 static void publish_stats(struct pl_engine *e, uint64_t now)
@@ -202,7 +230,7 @@ static void publish_stats(struct pl_engine *e, uint64_t now)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-enum round { ROUND_OK, ROUND_GONE };
+enum round { ROUND_OK, ROUND_NONE, ROUND_GONE };
 
 /* A reading brings the interpreter's words along: a new head means a new thread. */
 static void notice_interp(struct pl_engine *e, const struct pl_reading *r)
@@ -235,12 +263,13 @@ static enum round sample_one(struct pl_engine *e, size_t i, uint64_t weight_ns)
 		if (cpu)
 			send_by_cpu_time(e, w, &s);
 		else
-			send_sample(e, w, &s, weight_ns);
+			send_sample(e, w, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
 		break;
 	case PL_WATCH_NOTHING:
 		if (cpu)
 			send_by_cpu_time(e, w, NULL);
-		break;
+		notice_interp(e, &reading);
+		return ROUND_NONE;
 	case PL_WATCH_UNREADABLE:
 		e->now.losses[PL_LOSS_UNREADABLE]++;
 		doubt_roster(e);
@@ -266,30 +295,47 @@ static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
 	return ROUND_OK;
 }
 
-/* GIL mode: ask each interpreter who holds it and sample that thread alone. */
+static bool find_holder(const struct pl_engine *e, pl_addr tstate, size_t *ret)
+{
+	for (size_t i = 0; i < e->roster.watches.len; i++) {
+		const struct pl_watch *w = e->roster.watches.data[i];
+
+		*ret = i;
+		if (w->stack.tstate == tstate)
+			return w->wanted;
+	}
+	return false;
+}
+
+/* GIL mode: ask the interpreter who holds it and sample that thread alone. ROUND_NONE: it had passed it on meanwhile.
+ */
+static enum round sample_holder(struct pl_engine *e, const struct pl_interp *known, uint64_t weight_ns)
+{
+	struct pl_interp interp;
+	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(e->reader.live), &e->reader.py, known, &interp);
+	size_t i;
+
+	if (err) {
+		enum round r = err == &pl_err_target_exited ? ROUND_GONE : ROUND_OK;
+		plumb_error_destroy(err);
+		return r;
+	}
+	if (interp.threads_head != known->threads_head)
+		e->roster.listed_ns = 0;
+	if (interp.gil_holder == 0 || !find_holder(e, interp.gil_holder, &i))
+		return ROUND_OK;
+	return sample_one(e, i, weight_ns);
+}
+
 static enum round sample_holders(struct pl_engine *e, uint64_t weight_ns)
 {
 	for (size_t k = 0; k < e->roster.interps.len; k++) {
-		const struct pl_interp *known = &e->roster.interps.data[k];
-		struct pl_interp interp;
-		struct plumb_error *err =
-			pl_interp_read_again(pl_mem_live_mem(e->reader.live), &e->reader.py, known, &interp);
+		enum round r = ROUND_NONE;
 
-		if (err == &pl_err_target_exited)
-			return ROUND_GONE;
-		if (err) {
-			plumb_error_destroy(err);
-			continue;
-		}
-		for (size_t i = e->roster.watches.len; i-- > 0;) {
-			const struct pl_watch *w = e->roster.watches.data[i];
-
-			if (w->wanted && w->stack.tstate == interp.gil_holder &&
-			    sample_one(e, i, weight_ns) == ROUND_GONE)
-				return ROUND_GONE;
-		}
-		if (interp.threads_head != known->threads_head)
-			e->roster.listed_ns = 0;
+		for (int tries = 0; tries < HOLDER_TRIES && r == ROUND_NONE; tries++)
+			r = sample_holder(e, &e->roster.interps.data[k], weight_ns);
+		if (r == ROUND_GONE)
+			return r;
 	}
 	return ROUND_OK;
 }
@@ -318,6 +364,14 @@ static void announce_all(struct pl_engine *e)
 {
 	for (size_t i = 0; i < e->roster.watches.len; i++)
 		pl_roster_announce(e, e->roster.watches.data[i]);
+}
+
+/* Nothing more will be known of the threads that are left. */
+static void part_from_all(struct pl_engine *e)
+{
+	for (size_t i = 0; i < e->roster.watches.len; i++)
+		pl_sampler_part(e, e->roster.watches.data[i]);
+	announce_all(e);
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
@@ -371,6 +425,7 @@ static void search(struct pl_engine *e, struct run *run, uint64_t now)
 /* The address space is gone: the target has ended, or has become another program by exec. */
 static bool lost_target(struct pl_engine *e, struct run *run, uint64_t now)
 {
+	part_from_all(e);
 	pl_sampler_detach(e);
 	run->search_next_ns = now;
 	run->search_pause_ns = SEARCH_MIN_NS;
@@ -482,8 +537,7 @@ void *pl_sampler_main(void *engine)
 	if (run.schedule.period_ns)
 		schedule_at(&run.schedule, 0);
 	loop(e, &run);
-	if (e->attached)
-		announce_all(e);
+	part_from_all(e);
 	e->now.ended = true;
 	publish_stats(e, pl_clock_monotonic_ns());
 	pl_queue_wake(&e->queue);

@@ -13,8 +13,8 @@
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
 #define LET_RUN_NS	  20000
-#define PARTIAL_TRIES	  8
-#define PARTIAL_AGREEMENT 4		/* readings: two can be torn alike */
+#define PARTIAL_TRIES	  12
+#define PARTIAL_AGREEMENT 8		/* readings: in a loop of a microsecond four can be torn alike */
 #define REFUSED_NS	  1000000000ull /* another tracer may be on a short visit */
 #define PROBE_EVERY	  4
 /* A thread that runs for shorter than this at a time is never stopped: it would often have blocked before the stop
@@ -122,8 +122,10 @@ static bool stood_still(const struct pl_watch *w, const struct pl_reading *r)
 	return pl_thread_clock_counters(&w->clock, &after) == PL_CLOCK_OK && after.runs == w->counters.runs;
 }
 
-/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. PL_WATCH_NOTHING: it did. */
-static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_activity_info *info)
+/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. PL_WATCH_NOTHING: it did.
+ * @p activity: what it did when this tick looked first, which is what the sample says. */
+static enum pl_watch_result sample_blocked(struct attempt *a, enum pl_activity activity,
+					   const struct pl_activity_info *info)
 {
 	struct pl_watch *w = a->w;
 	for (int i = 0; i < 2; i++) {
@@ -138,8 +140,8 @@ static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_ac
 	if (!a->reading->complete)
 		return PL_WATCH_UNREADABLE;
 	pl_stack_trust(&w->stack, a->reading);
-	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_BLOCKED, info), PL_EXACT);
-	w->still = w->counted;
+	fill(a->ret, a->reading, state_of(a->reading, activity, info), PL_EXACT);
+	w->still = w->counted && activity == PL_ACTIVITY_BLOCKED;
 	return PL_WATCH_SAMPLE;
 }
 
@@ -205,6 +207,7 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
 	let_go(s, &pause, w->main);
+	w->own_stops++;
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
@@ -228,7 +231,7 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 	return PL_WATCH_UNREADABLE;
 }
 
-/* Not proved and not to be stopped: what two complete readings agree on, from the root. */
+/* Not proved and not to be stopped: what complete readings agree on, from the root. */
 static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity activity)
 {
 	struct pl_stack_reader *stack = &a->w->stack;
@@ -239,8 +242,8 @@ static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity a
 		struct plumb_error *err = pl_stack_read(a->r, stack, a->reading);
 		if (err)
 			return read_result(err);
-		if (!a->reading->complete)
-			continue;
+		if (!a->reading->complete || stack->root == 0 || a->reading->root != stack->root)
+			continue; /* a frame that was popped meanwhile ends the chain too early */
 		if (complete++ > 0 && pl_stack_common(stack) < depth)
 			depth = pl_stack_common(stack);
 	}
@@ -305,50 +308,58 @@ static enum pl_watch_result sample_without_gil(struct attempt *a)
 	return PL_WATCH_NOTHING;
 }
 
+/* Read it as it runs. PL_WATCH_NOTHING: that proves nothing, but the reading may be of use. */
+static enum pl_watch_result sample_unstopped(struct attempt *a, enum pl_activity activity)
+{
+	struct pl_watch *w = a->w;
+	bool was_moving = w->moving;
+
+	/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
+	for (int i = 0; i < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+		if (err)
+			return read_result(err);
+		if (a->reading->steady)
+			break;
+	}
+	note_steadiness(w, a->reading);
+	if (!a->reading->steady || was_moving)
+		return PL_WATCH_NOTHING;
+	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_EXACT);
+	return PL_WATCH_SAMPLE;
+}
+
+/* Ask again right before the stop: a thread that has blocked meanwhile must not be disturbed, and stands still. It was
+ * running when we looked: a thread must not be running twice to count, or short runs would count too little. */
+static enum pl_watch_result sample_by_stop(struct attempt *a)
+{
+	struct pl_activity_info info = {.syscall = -1};
+	enum pl_activity activity = pl_thread_clock_activity(&a->w->clock, &info);
+
+	if (activity == PL_ACTIVITY_BLOCKED)
+		return sample_blocked(a, PL_ACTIVITY_RUNNING, &info);
+	if (activity != PL_ACTIVITY_RUNNING)
+		return PL_WATCH_NOTHING;
+	return holds_gil_now(a) ? sample_stopped(a) : sample_without_gil(a);
+}
+
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
 {
 	struct pl_watch *w = a->w;
-	struct pl_reading *reading = a->reading;
-	struct pl_activity_info info = {.syscall = -1};
-	bool was_moving = w->moving;
+	bool stoppable = w->burst_ns >= BURST_NS && may_stop(a->stopper, now);
+	enum pl_watch_result result = PL_WATCH_NOTHING;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
-	bool probe =
-		!was_moving || w->burst_ns < BURST_NS || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
-	if (probe && a->stopper->policy != PL_STOP_ALWAYS) {
-		/* The first reading may merely miss a plan that was made for another stack; the second has a new plan.
-		 */
-		for (int i = 0; i < 2; i++) {
-			struct plumb_error *err = pl_stack_read(a->r, &w->stack, reading);
-			if (err)
-				return read_result(err);
-			if (reading->steady)
-				break;
-		}
-		note_steadiness(w, reading);
-		if (reading->steady && !was_moving) {
-			fill(a->ret, reading, state_of(reading, activity, NULL), PL_EXACT);
-			return PL_WATCH_SAMPLE;
-		}
-	}
-	if (activity == PL_ACTIVITY_RUNNING && w->burst_ns >= BURST_NS && may_stop(a->stopper, now)) {
-		/* Ask again right before: a thread that has blocked meanwhile must not be disturbed, and stands still.
-		 */
-		enum pl_watch_result result = PL_WATCH_NOTHING;
-		enum pl_activity last = pl_thread_clock_activity(&w->clock, &info);
-
-		if (last == PL_ACTIVITY_BLOCKED)
-			result = sample_blocked(a, &info);
-		else if (last == PL_ACTIVITY_RUNNING)
-			result = holds_gil_now(a) ? sample_stopped(a) : sample_without_gil(a);
-		if (result != PL_WATCH_NOTHING)
-			return result;
-	}
-	if (reading->steady) {
-		fill(a->ret, reading, state_of(reading, activity, NULL), PL_DOUBTFUL);
-		return PL_WATCH_SAMPLE;
-	}
-	return sample_partial(a, activity);
+	if (a->stopper->policy != PL_STOP_ALWAYS && (!w->moving || !stoppable || w->probes++ % PROBE_EVERY == 0))
+		result = sample_unstopped(a, activity);
+	if (result == PL_WATCH_NOTHING && stoppable && activity == PL_ACTIVITY_RUNNING)
+		result = sample_by_stop(a);
+	if (result != PL_WATCH_NOTHING)
+		return result;
+	if (!a->reading->steady)
+		return sample_partial(a, activity);
+	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_DOUBTFUL);
+	return PL_WATCH_SAMPLE;
 }
 
 static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
@@ -361,7 +372,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
 		return PL_WATCH_GONE;
 	w->activity_ns = now;
 	if (activity == PL_ACTIVITY_BLOCKED) {
-		enum pl_watch_result result = sample_blocked(a, &info);
+		enum pl_watch_result result = sample_blocked(a, activity, &info);
 		if (result != PL_WATCH_NOTHING)
 			return result;
 		activity = PL_ACTIVITY_RUNNING;
@@ -395,6 +406,22 @@ static enum pl_watch_result sample_calm(struct attempt *a, uint64_t now)
 	return PL_WATCH_SAMPLE;
 }
 
+/* How long it runs at a time. A stop of ours ends a run as the kernel counts them, but not as we mean it. */
+static void note_bursts(struct pl_watch *w, const struct pl_run_counters *now)
+{
+	uint64_t runs = now->runs - w->counters.runs;
+
+	runs -= runs < w->own_stops ? runs : w->own_stops;
+	w->own_stops = 0;
+	w->burst_so_far_ns += now->run_ns - w->counters.run_ns;
+	if (runs) {
+		w->burst_ns = (3 * w->burst_ns + w->burst_so_far_ns / runs) / 4;
+		w->burst_so_far_ns = 0;
+	} else if (w->burst_so_far_ns > w->burst_ns) {
+		w->burst_ns = w->burst_so_far_ns; /* one burst, still going on */
+	}
+}
+
 /* Update the counters; true if the thread has not been on a CPU since the last sample, which then still holds. */
 static bool unchanged(struct pl_watch *w, bool *gone)
 {
@@ -407,10 +434,7 @@ static bool unchanged(struct pl_watch *w, bool *gone)
 		return false;
 	}
 	bool same = w->still && c.runs == w->counters.runs;
-	if (c.runs > w->counters.runs)
-		w->burst_ns = (3 * w->burst_ns + (c.run_ns - w->counters.run_ns) / (c.runs - w->counters.runs)) / 4;
-	else if (c.run_ns - w->counters.run_ns > w->burst_ns)
-		w->burst_ns = c.run_ns - w->counters.run_ns; /* one burst, still going on */
+	note_bursts(w, &c);
 	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
 	w->counters = c;
 	w->counted = true;
@@ -438,6 +462,19 @@ static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t 
 	return sample_by_activity(a, now);
 }
 
+static bool counts_in(enum pl_mode mode, uint8_t state)
+{
+	switch (mode) {
+	case PL_MODE_CPU:
+		return state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN);
+	case PL_MODE_GIL:
+		return state & PL_STATE_HAS_GIL;
+	case PL_MODE_WALL:
+		break;
+	}
+	return true;
+}
+
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
 				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret)
 {
@@ -448,7 +485,5 @@ enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, st
 	if (result != PL_WATCH_SAMPLE)
 		return result;
 	w->last = *ret;
-	if (mode == PL_MODE_CPU && !(ret->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN)))
-		return PL_WATCH_NOTHING;
-	return PL_WATCH_SAMPLE;
+	return counts_in(mode, ret->state) ? PL_WATCH_SAMPLE : PL_WATCH_NOTHING;
 }

@@ -28,6 +28,12 @@ struct pl_raw_sample {
 	uint8_t state, quality, marker; /* marker: enum pl_marker */
 };
 
+/** CPU mode: a sample whose weight is not known yet. */
+struct pl_waiting_sample {
+	uint64_t time_ns;
+	struct pl_raw_sample sample;
+};
+
 enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME };
 
 /** Stopping threads of one target: how much is allowed, what it came to, and the stops that have not come about yet. */
@@ -60,6 +66,8 @@ struct pl_watch {
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */
 	uint64_t burst_ns;		 /* how long it runs at a time, on average */
+	uint64_t burst_so_far_ns;	 /* of the burst that goes on */
+	uint32_t own_stops;		 /* by us since the last tick */
 	bool counted;			 /* the kernel gives counters */
 	bool still;			 /* it was blocked; `last` holds while counters.runs does not move */
 	bool moving;
@@ -70,15 +78,13 @@ struct pl_watch {
 	uint8_t steady_run;   /* steady readings in a row while moving */
 	uint64_t activity_ns; /* when we last asked the kernel what it does */
 	struct pl_raw_sample last;
-	/* CPU mode: the kernel brings the run time of a running thread up to date at its own ticks only. Samples wait
-	 * here until it does and then share the time that has become known. */
-	PL_VEC(struct pl_raw_sample) waiting;
-	uint64_t cpu_due_ns; /* run time not yet given to samples */
+	PL_VEC(struct pl_waiting_sample) waiting; /* CPU mode, sampler.c */
+	uint64_t cpu_due_ns;			  /* run time not yet given to samples */
 };
 
 enum pl_watch_result {
 	PL_WATCH_SAMPLE,     /* *ret is a sample */
-	PL_WATCH_NOTHING,    /* nothing to sample (CPU mode: it did not run) */
+	PL_WATCH_NOTHING,    /* nothing to sample (CPU mode: it did not run; GIL mode: it does not hold it) */
 	PL_WATCH_UNREADABLE, /* a loss */
 	PL_WATCH_GONE,	     /* the thread has ended */
 	PL_WATCH_EXITED,     /* the process has ended or runs another program */

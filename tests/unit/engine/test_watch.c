@@ -153,6 +153,7 @@ static void check_churning(struct scene *s)
 	struct tally first = sample_many(s, 20), t = sample_many(s, 2000);
 
 	assert_int_equal(first.of[PL_EXACT] + first.of[PL_STOPPED] + first.of[PL_DOUBTFUL] + first.of[PL_PARTIAL], 20);
+	assert_true(first.of[PL_EXACT] + first.of[PL_STOPPED] >= 18); /* later the budget sets the limit */
 	assert_true(s->stopper.stops > 0 && s->stopper.stopped_ns > 0);
 	assert_true(t.lost <= 20);
 	assert_int_equal(s->stopper.refused_until_ns, 0);
@@ -172,7 +173,9 @@ static void check_always(struct scene *s)
 	s->w.burst_ns = UINT64_MAX / 4; /* it runs all the time, though it may have begun only now */
 	struct tally t = sample_many(s, 1000);
 
-	assert_true(t.of[PL_STOPPED] > 0);
+	/* On its way out of a stop it stands still and need not be stopped again; once it may be caught going to sleep. */
+	assert_true(t.of[PL_EXACT] + t.of[PL_STOPPED] + t.lost >= 990);
+	assert_true(t.of[PL_STOPPED] >= 100);
 	assert_true(s->stopper.stops >= t.of[PL_STOPPED]);
 }
 
@@ -188,6 +191,7 @@ static void check_never(struct scene *s)
 
 	assert_int_equal(s->stopper.stops, 0);
 	assert_int_equal(t.of[PL_STOPPED], 0);
+	assert_true(t.of[PL_EXACT] <= 20); /* what is steady by chance is not believed */
 	assert_true(t.of[PL_PARTIAL] > 0);
 	assert_true(t.lost <= 20);
 }
@@ -273,7 +277,7 @@ static void check_calm(struct scene *s)
 	}
 	print_message("%s: exact %zu of 400, stops %zu, late %zu, moving %d\n", s->p.exe, exact,
 		      (size_t)(s->stopper.stops - stops), s->stopper.late.len, s->w.moving);
-	assert_true(exact > 0);
+	assert_true(exact >= 360);
 	assert_true(s->stopper.stops - stops <= 40);
 }
 
