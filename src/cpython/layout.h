@@ -72,7 +72,7 @@ struct pl_layout {
 		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
 	} tstate;
 	struct {
-		uint32_t current_frame;
+		uint32_t current_frame; /* `previous` is the next word in both releases that have it */
 	} cframe;
 	struct {
 		uint32_t previous, code, instr, lasti, owner, is_entry, localsplus, tlbc_index,

@@ -66,11 +66,15 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 					   pl_pick_u64(raw, lay->tstate.datastack_top + 8));
 	}
 	if (lay->frame_model == PL_FRAME_CFRAME && ts.cframe) {
+		uint8_t words[16]; /* current_frame, previous */
+
 		if (!pl_pointer_ok(ts.cframe))
 			return &pl_err_corrupt;
-		err = pl_mem_read_u64(mem, ts.cframe + lay->cframe.current_frame, &ts.frame);
+		err = pl_mem_read(mem, ts.cframe + lay->cframe.current_frame, words, sizeof words);
 		if (err)
 			return err;
+		ts.frame = pl_pick_u64(words, 0);
+		ts.cframe_previous = pl_pick_u64(words, 8);
 	}
 	*ret = ts;
 	return NULL;

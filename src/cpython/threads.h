@@ -14,6 +14,7 @@ struct pl_tstate {
 	pl_addr addr, interp, next;
 	pl_addr frame;		  /* innermost frame, 0 if no Python frame runs */
 	pl_addr cframe;		  /* 3.11, 3.12: where `frame` was read from; else 0 */
+	pl_addr cframe_previous;  /* 3.11, 3.12: the C frame of the evaluation that called this one; else 0 */
 	pl_addr base_frame;	  /* 3.15: where every chain ends; else 0 */
 	pl_addr chunk, chunk_top; /* live part of the newest data-stack chunk, 3.11+; else 0 */
 	uint64_t thread_id;	  /* pthread_t */

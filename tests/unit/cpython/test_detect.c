@@ -46,6 +46,7 @@ static void open_scene(struct scene *s, int minor)
 	fake_field(&s->f, s->thread, lay->tstate.frame, s->frame, 8);
 	fake_field(&s->f, s->thread, lay->tstate.cframe, C_STACK + 1024, 8);
 	fake_field(&s->f, C_STACK + 1024, lay->cframe.current_frame, s->frame, 8);
+	fake_field(&s->f, C_STACK + 1024, lay->cframe.current_frame + 8, C_STACK + 2048, 8);
 	fake_field(&s->f, s->thread, lay->tstate.datastack_chunk, STACK, 8);
 	fake_field(&s->f, s->thread, lay->tstate.base_frame, C_STACK, 8);
 	fake_frame(&s->f, &s->py, s->frame, minor >= 12 ? C_STACK : 0, s->code, 0, 4);

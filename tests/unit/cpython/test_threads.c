@@ -54,12 +54,14 @@ static void a_thread_is_read_on_every_version(void **state)
 		fake_field(&s.f, addr, lay->tstate.frame, 0x123450, 8);
 		fake_field(&s.f, addr, lay->tstate.cframe, cframe, 8);
 		fake_field(&s.f, cframe, lay->cframe.current_frame, 0x123450, 8);
+		fake_field(&s.f, cframe, lay->cframe.current_frame + 8, 0x123460, 8);
 		fake_field(&s.f, addr, lay->tstate.native_thread_id, 4321, 8);
 		s.f.reads = 0;
 		assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
 		assert_int_equal(s.f.reads, minor == 11 || minor == 12 ? 2 : 1);
 		assert_int_equal(ts.frame, 0x123450);
 		assert_int_equal(ts.cframe, minor == 11 || minor == 12 ? cframe : 0);
+		assert_int_equal(ts.cframe_previous, minor == 11 || minor == 12 ? 0x123460 : 0);
 		assert_int_equal(ts.thread_id, 0x7777);
 		assert_int_equal(ts.native_id, minor < 11 ? 0 : 4321);
 		assert_int_equal(ts.interp, s.interp);
