@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: a dump of one process, by the rules of the sampling (watch.h), repeated for each thread until its stack
+ * is proved. It opens the engine as sampling does, but never starts it: there is no second thread of ours.
+ *
+ * What a thread waits for is read between two looks at its run counter, and again if the counter moved: stack and wait
+ * belong together. */
+#include "dump.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "dump_parts.h"
+#include "dump_wait.h"
+#include "proc.h"
+#include "remote.h"
+#include "thread_state.h"
+
+#define PROVE_NS	 15000000ull /* for one thread; then the best reading is taken */
+#define PAUSE_NS	 30000l
+#define SETTLE_NS	 1000000000ull
+#define COMMAND_BYTES	 4096
+#define DEFAULT_LIMIT_NS 1000000000ull
+
+struct dumper {
+	const struct pl_dump_options *o;
+	struct pl_engine *e;
+	struct pl_dump *d;
+	struct pl_dump_process *p;
+	struct pl_net net;
+	struct pl_sources sources;
+	uint64_t end_ns; /* when to stop proving */
+};
+
+/* One try to read a thread. */
+struct look {
+	struct pl_raw_sample sample;
+	enum pl_activity activity;
+	struct pl_activity_info info;
+	bool read;	/* sample is valid */
+	bool agrees;	/* it did not run between the first and the last glance at it */
+	pl_addr holder; /* of the GIL, if it was read; else 0 */
+};
+
+/* ---- what a thread is doing -------------------------------------------------------------------------------------- */
+
+static enum pl_doing doing_of(char letter, enum pl_activity activity, bool wants_gil)
+{
+	if (letter == 't')
+		return PL_DOING_TRACED;
+	if (letter == 'T')
+		return PL_DOING_STOPPED;
+	if (activity == PL_ACTIVITY_RUNNING)
+		return PL_DOING_RUNNING;
+	if (activity != PL_ACTIVITY_BLOCKED)
+		return letter == 'R' ? PL_DOING_RUNNING : PL_DOING_UNKNOWN;
+	if (letter == 'D')
+		return PL_DOING_UNWAKEABLE;
+	return wants_gil ? PL_DOING_GIL : PL_DOING_BLOCKED;
+}
+
+static void tell_doing(struct dumper *u, pid_t tid, const struct look *l, struct pl_dump_thread *t)
+{
+	struct pl_thread_state state;
+
+	pl_thread_state_read(u->net.pid, tid, &state);
+	t->doing = doing_of(state.letter, l->activity, t->wants_gil);
+	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL;
+	if (state.tracer)
+		u->p->tracer = pl_dump_other(u->d, state.tracer);
+}
+
+static void tell_state(const struct look *l, struct pl_dump_thread *t)
+{
+	uint8_t state = l->sample.state;
+
+	t->has_gil = state & PL_STATE_HAS_GIL;
+	t->wants_gil = state & PL_STATE_WANTS_GIL;
+	t->in_gc = state & PL_STATE_IN_GC;
+	t->exception = state & PL_STATE_EXCEPTION;
+	t->quality = l->sample.quality;
+	t->read = true;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+/* A node names its whole stack, the innermost frame first. */
+static struct plumb_error *add_frames(struct dumper *u, uint32_t node, struct pl_dump_thread *t)
+{
+	const struct pl_reader *r = &u->e->reader;
+	struct pl_sources *sources = u->o->source ? &u->sources : NULL;
+
+	while (node) {
+		const struct pl_node *n = &r->trie.nodes.data[node];
+		const struct pl_code *c = &r->codes.known.data[n->code]->code;
+
+		/* Frames that the interpreter hides from its own users are no frames here either. */
+		if (!c->hidden && !pl_vec_push(&t->frames, pl_dump_frame_of(u->d, sources, &r->py, c, n->offset)))
+			return &pl_err_no_memory;
+		node = n->parent;
+	}
+	return NULL;
+}
+
+/* ---- one thread -------------------------------------------------------------------------------------------------- */
+
+static bool proved(const struct look *l)
+{
+	return l->read && l->agrees && (l->sample.quality == PL_EXACT || l->sample.quality == PL_STOPPED);
+}
+
+/* Worth more than @p old: the surer stack, and of equals one whose wait belongs to it. */
+static bool better(const struct look *l, const struct look *old)
+{
+	if (!l->read || !old->read)
+		return l->read;
+	if (l->agrees != old->agrees)
+		return l->agrees;
+	return l->sample.quality <= old->sample.quality;
+}
+
+/* Not run since the counters were @p before; without counters, in the same call with the same arguments. */
+static bool stood_still(struct pl_watch *w, const struct pl_run_counters *before, const struct look *l)
+{
+	struct pl_run_counters now;
+	struct pl_activity_info info;
+
+	if (w->counted)
+		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == before->runs;
+	return pl_thread_clock_activity(&w->clock, &info) == l->activity && memcmp(&info, &l->info, sizeof info) == 0;
+}
+
+static enum pl_watch_result look_once(struct dumper *u, struct pl_watch *w, struct pl_dump_wait *wait, struct look *l)
+{
+	struct pl_run_counters before = {0};
+	struct pl_reading reading;
+
+	*l = (struct look){.info.syscall = -1};
+	(void)pl_thread_clock_counters(&w->clock, &before);
+	l->activity = pl_thread_clock_activity(&w->clock, &l->info);
+	enum pl_watch_result r = pl_watch_sample(w, &u->e->reader, &u->e->stopper, PL_MODE_WALL, &reading, &l->sample);
+	l->read = r == PL_WATCH_SAMPLE;
+	l->holder = reading.interp.gil_holder;
+	if (l->activity != PL_ACTIVITY_BLOCKED) {
+		l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
+		return r;
+	}
+	pl_dump_wait(u->d, &u->net, pl_mem_live_mem(u->e->reader.live), &l->info, wait);
+	l->agrees = stood_still(w, &before, l);
+	return r;
+}
+
+/* Try until the stack is proved. False: the thread is gone. */
+static bool look_until_proved(struct dumper *u, struct pl_watch *w, struct pl_dump_thread *t, struct look *best)
+{
+	uint64_t end = pl_clock_monotonic_ns() + PROVE_NS;
+	struct pl_dump_wait wait = {0};
+	struct look l;
+
+	*best = (struct look){.info.syscall = -1};
+	end = end < u->end_ns ? end : u->end_ns;
+	for (;;) {
+		enum pl_watch_result r = look_once(u, w, &wait, &l);
+
+		if (r == PL_WATCH_GONE || r == PL_WATCH_EXITED)
+			break;
+		if (better(&l, best) || !best->read) {
+			struct pl_dump_wait swap = t->wait;
+			*best = l;
+			t->wait = wait;
+			wait = swap;
+		}
+		if (proved(best) || pl_clock_monotonic_ns() > end)
+			break;
+		(void)pl_stopper_settle(&u->e->stopper, w->tid);
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	}
+	pl_vec_deinit(&wait.watched);
+	return best->read || best->activity != PL_ACTIVITY_UNKNOWN;
+}
+
+/* The number of the thread whose state is at @p tstate; 0 if there is none. */
+static uint64_t holder_tid(const struct pl_engine *e, pl_addr tstate)
+{
+	for (size_t i = 0; i < e->roster.watches.len && tstate; i++)
+		if (e->roster.watches.data[i]->stack.tstate == tstate)
+			return (uint64_t)e->roster.watches.data[i]->tid;
+	return 0;
+}
+
+static uint64_t interpreter_number(const struct pl_engine *e, pl_addr interp)
+{
+	/* The list has the newest first; the main interpreter is the oldest. */
+	for (size_t i = 0; i < e->roster.interps.len; i++)
+		if (e->roster.interps.data[i].addr == interp)
+			return e->roster.interps.len - 1 - i;
+	return 0;
+}
+
+static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
+{
+	struct pl_dump_thread t = {.tid = (uint64_t)w->tid,
+				   .ident = w->ident,
+				   .name = pl_dump_str(u->d, w->name),
+				   .main = w->main,
+				   .python = true,
+				   .interpreter = interpreter_number(u->e, w->stack.interp.addr)};
+	struct plumb_error *err = NULL;
+	struct look l;
+
+	if (!look_until_proved(u, w, &t, &l)) {
+		u->p->unread++;
+	} else {
+		if (l.read) {
+			tell_state(&l, &t);
+			t.gil_holder = holder_tid(u->e, l.holder);
+			err = add_frames(u, l.sample.node, &t);
+		}
+		tell_doing(u, w->tid, &l, &t);
+		if (!err && pl_vec_push(&u->p->threads, t))
+			return NULL;
+		err = &pl_err_no_memory;
+	}
+	pl_vec_deinit(&t.frames);
+	pl_vec_deinit(&t.wait.watched);
+	return err;
+}
+
+/* Threads that never ran Python: what they wait for can be told all the same. */
+static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
+{
+	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == u->net.pid};
+	struct look l = {.info.syscall = -1};
+	struct pl_thread_clock clock;
+	char comm[16];
+
+	pl_thread_clock_open(&clock, u->net.pid, tid);
+	l.activity = pl_thread_clock_activity(&clock, &l.info);
+	pl_thread_clock_close(&clock);
+	pl_proc_comm(u->net.pid, tid, comm);
+	if (!comm[0])
+		return NULL;
+	t.name = pl_dump_str(u->d, comm);
+	if (l.activity == PL_ACTIVITY_BLOCKED)
+		pl_dump_wait(u->d, &u->net, pl_mem_live_mem(u->e->reader.live), &l.info, &t.wait);
+	tell_doing(u, tid, &l, &t);
+	if (pl_vec_push(&u->p->threads, t))
+		return NULL;
+	pl_vec_deinit(&t.wait.watched);
+	return &pl_err_no_memory;
+}
+
+/* ---- the process ------------------------------------------------------------------------------------------------- */
+
+static bool is_watched(const struct pl_roster *r, pid_t tid)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->tid == tid)
+			return true;
+	return false;
+}
+
+static struct plumb_error *dump_natives(struct dumper *u)
+{
+	pl_tid_vec tids = {0};
+	struct plumb_error *err = pl_proc_tids(u->net.pid, &tids);
+
+	for (size_t i = 0; i < tids.len && !err; i++)
+		if (!is_watched(&u->e->roster, tids.data[i]))
+			err = dump_native(u, tids.data[i]);
+	pl_vec_deinit(&tids);
+	return err;
+}
+
+static struct plumb_error *dump_threads(struct dumper *u)
+{
+	struct pl_engine *e = u->e;
+	struct plumb_error *err = pl_roster_refresh(e, pl_clock_monotonic_ns());
+
+	for (size_t i = 0; i < e->roster.watches.len && !err; i++)
+		err = dump_thread(u, e->roster.watches.data[i]);
+	return err ? err : dump_natives(u);
+}
+
+static void find_gil_holder(struct dumper *u)
+{
+	const struct pl_roster *r = &u->e->roster;
+	struct pl_interp now;
+
+	if (r->interps.len == 0 || pl_interp_read_again(pl_mem_live_mem(u->e->reader.live), &u->e->reader.py,
+							&r->interps.data[r->interps.len - 1], &now))
+		return;
+	u->p->gil_holder = holder_tid(u->e, now.gil_holder);
+}
+
+static void tell_header(struct dumper *u)
+{
+	struct pl_dump_process *p = u->p;
+	char command[COMMAND_BYTES], version[16];
+
+	pl_proc_command(u->net.pid, command, sizeof command);
+	p->command = pl_dump_str(u->d, command);
+	p->python = pl_dump_str(u->d, pl_py_version_text(&u->e->reader.py, version));
+	p->core = pl_dump_str(u->d, "");
+	p->tracer = pl_dump_other(u->d, 0);
+	(void)pl_process_age(u->net.pid, &p->age_ns);
+	u->sources.age_ns = p->age_ns;
+}
+
+/* A stop that has not come about must not be forgotten. */
+static void settle(struct pl_engine *e)
+{
+	uint64_t end = pl_clock_monotonic_ns() + SETTLE_NS;
+
+	while (!pl_stopper_settle(&e->stopper, e->options.pid) && pl_clock_monotonic_ns() < end)
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
+static struct plumb_error *dump_process(struct dumper *u)
+{
+	struct plumb_error *err;
+
+	tell_header(u);
+	err = dump_threads(u);
+	settle(u->e);
+	if (err)
+		return err;
+	find_gil_holder(u);
+	pl_dump_sort_threads(u->p);
+	return NULL;
+}
+
+struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d)
+{
+	const struct pl_engine_options options = {.pid = pid, .stop = o->stop};
+	struct pl_dump_process p = {.pid = (uint32_t)pid};
+	struct dumper u = {.o = o, .d = d, .p = &p, .net = {.pid = pid}, .sources = {.pid = pid}};
+	uint64_t start = pl_clock_monotonic_ns();
+	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
+
+	if (err)
+		return err;
+	u.e->stopper.policy = o->stop;
+	u.e->stopper.started_ns = start;
+	u.end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS);
+	err = dump_process(&u);
+	pl_engine_remote.close(u.e);
+	pl_net_deinit(&u.net);
+	pl_sources_deinit(&u.sources);
+	p.took_ns = pl_clock_monotonic_ns() - start;
+	if (!err && pl_vec_push(&d->processes, p))
+		return NULL;
+	pl_dump_process_deinit(&p);
+	return err ? err : &pl_err_no_memory;
+}
