@@ -52,6 +52,13 @@ PLUMB_API void plumb_dump_destroy(struct plumb_dump *d);
  */
 PLUMB_API struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid) PLUMB_MUST_CHECK;
 
+/**
+ * Add the process that the core file @p path was written of. The program and its libraries must still be where they
+ * were. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE, PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_NOT_SUPPORTED,
+ * PLUMB_ERR_TIMEOUT.
+ */
+PLUMB_API struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path) PLUMB_MUST_CHECK;
+
 /** Write what was added to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_WRITE_FAILED. */
 PLUMB_API struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *look,
 					       int fd) PLUMB_MUST_CHECK;

@@ -19,13 +19,15 @@ static const char *const examples[] = {
 	"all processes of a program",
 	"plumb dump 4242 --json | jq -r '.processes[].threads[] | \"\\(.name) \\(.doing)\"'",
 	"one line a thread",
+	"plumb dump --core core.4242",
+	"what it was doing when it crashed",
 	NULL,
 };
 
 /* All of them, before the first one is looked at; NULL: not all are. Owner: caller. */
 static int *parse_pids(int argc, char **argv, struct failure *why)
 {
-	int *pids = calloc((size_t)argc, sizeof *pids);
+	int *pids = calloc((size_t)argc + 1, sizeof *pids);
 
 	for (int i = 0; pids && i < argc; i++) {
 		if (value_pid(argv[i], &pids[i]))
@@ -53,14 +55,15 @@ static struct plumb_dump_look look_of(const struct config *c)
 }
 
 /* One process that cannot be read does not keep us from the others. */
-static int dump_all(struct plumb_dump *d, const int *pids, int count)
+static int dump_all(struct plumb_dump *d, const char *core, const int *pids, int count)
 {
-	int failed = 0;
+	struct plumb_error *err = core ? plumb_dump_add_core(d, core) : NULL;
+	int failed = err != NULL;
 
+	if (err)
+		complain_error(err);
 	for (int i = 0; i < count; i++) {
-		struct plumb_error *err = plumb_dump_add(d, pids[i]);
-
-		if (!err)
+		if (!(err = plumb_dump_add(d, pids[i])))
 			continue;
 		complain_error(err);
 		failed++;
@@ -73,30 +76,33 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	const struct plumb_dump_look look = look_of(c);
 	struct plumb_dump *d;
 	struct failure why;
-	int *pids = parse_pids(argc, argv, &why), status = 0;
+	int *pids, all = argc + (c->core != NULL), status = 0;
 
-	if (!pids)
+	if (!all)
+		refuse(&why, "usage: plumb dump PID..., or plumb dump --core FILE",
+		       "dump needs the number of a process");
+	if (!all || !(pids = parse_pids(argc, argv, &why)))
 		return complain_failure(&why);
 	struct plumb_error *err = plumb_dump_create(&c->dump, &d);
 	if (err) {
 		free(pids);
 		return complain_error(err);
 	}
-	int failed = dump_all(d, pids, argc);
+	int failed = dump_all(d, c->core, pids, argc);
 	free(pids);
-	if (failed < argc || look.json)
+	if (failed < all || look.json)
 		err = plumb_dump_write(d, &look, STDOUT_FILENO);
 	plumb_dump_destroy(d);
 	if (err)
 		status = complain_error(err);
 	else if (failed)
-		status = failed < argc ? EXIT_SOME_FAILED : EXIT_OWN_FAILURE;
+		status = failed < all ? EXIT_SOME_FAILED : EXIT_OWN_FAILURE;
 	return status;
 }
 
 const struct command command_dump = {
 	.name = "dump",
-	.usage = "PID...",
+	.usage = "PID... | --core FILE",
 	.summary = "what a program is doing right now: every thread, its stack, and what it waits for",
 	.about = "For each process: its threads, what each is doing (running, waiting for the GIL and who holds it, "
 		 "blocked "
@@ -109,7 +115,7 @@ const struct command command_dump = {
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,
-	.min_operands = 1,
+	.min_operands = 0,
 	.max_operands = -1,
 	.operand = "PID",
 	.run = run,

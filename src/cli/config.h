@@ -14,6 +14,7 @@ struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
 	struct plumb_dump_options dump;
+	const char *core; /* dump --core; in argv */
 	struct word_list threads;
 	const char *output; /* -o; in argv */
 	const char *format; /* NULL: not given */

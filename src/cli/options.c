@@ -202,6 +202,14 @@ static bool set_dump_never_stop(struct config *c, const char *value, struct fail
 	return true;
 }
 
+static bool set_core(struct config *c, const char *value, struct failure *why)
+{
+	if (!*value)
+		return refuse(why, "", "option '--core' needs the name of a file");
+	c->core = value;
+	return true;
+}
+
 static bool set_no_source(struct config *c, const char *value, struct failure *why)
 {
 	c->dump.no_source = true;
@@ -306,6 +314,7 @@ const struct opt options_formats[] = {
 };
 
 const struct opt options_dump[] = {
+	{"core", 0, "FILE", "read a core file instead of a process", READING, set_core},
 	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},
 	{"json", 0, NULL, "write JSON", OUTPUT, set_json},
 	{"width", 0, "N", "columns of the text (default: those of the terminal; elsewhere nothing is cut)", OUTPUT,

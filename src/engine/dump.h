@@ -22,4 +22,8 @@ struct pl_dump_options {
  */
 struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d) PLUMB_MUST_CHECK;
 
+/** Add the process that the core file @p path was written of. Errors: those of pl_core_open (os/core.h),
+ * PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_NOT_SUPPORTED. */
+struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d) PLUMB_MUST_CHECK;
+
 #endif

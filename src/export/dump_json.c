@@ -168,6 +168,7 @@ static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
 	flag(j, "python", t->python);
 	number(j, "interpreter", t->interpreter);
 	word_or_null(j, "doing", doings[t->doing]);
+	number_or_null(j, "signal", t->signal, (uint64_t)t->signal);
 	flag(j, "has_gil", t->has_gil);
 	flag(j, "wants_gil", t->wants_gil);
 	number_or_null(j, "gil_holder", t->gil_holder, t->gil_holder);

@@ -233,6 +233,8 @@ static void put_quality(const struct pl_dump_thread *t, FILE *out)
 void pl_dump_words(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
 {
 	put_doing(p, t, out);
+	if (t->signal)
+		fprintf(out, ", received signal %d (%s)", t->signal, strsignal(t->signal));
 	if (t->has_gil)
 		fputs(", holds the GIL", out);
 	if (t->wants_gil && t->doing != PL_DOING_GIL)

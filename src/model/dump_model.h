@@ -103,6 +103,7 @@ struct pl_dump_thread {
 	enum pl_doing doing;
 	bool in_call; /* wait is filled in */
 	struct pl_dump_wait wait;
+	int signal; /* core: that it received; 0 none */
 	bool has_gil, wants_gil, in_gc, exception;
 	uint64_t gil_holder;	  /* tid of who held it when this thread was read; 0 nobody, or not known */
 	bool read;		  /* the stack came out */

@@ -124,6 +124,8 @@ static void add_fd(struct pl_blocked *b, int fd)
 static void describe_epoll(struct question *q)
 {
 	set_fd(q, PL_ON_FD);
+	if (!q->pid)
+		return;
 	q->ret->fd_total = pl_fd_watched(q->pid, q->ret->fd, q->ret->fds, PL_BLOCKED_FDS);
 	q->ret->fd_count = q->ret->fd_total < PL_BLOCKED_FDS ? q->ret->fd_total : PL_BLOCKED_FDS;
 }
@@ -206,6 +208,8 @@ static void describe_file_lock(struct question *q)
 	struct pl_fd_facts fd;
 
 	set_fd(q, PL_ON_FILE_LOCK);
+	if (!q->pid)
+		return;
 	pl_fd_look(q->pid, q->ret->fd, &net, &fd);
 	if (fd.inode)
 		q->ret->lock_holder = find_lock_holder(&fd);

@@ -43,7 +43,7 @@ struct pl_blocked {
 };
 
 /** Never fails: arguments that cannot be read leave their facts out. @p info->syscall must be >= 0. @p mem is the
- * target's memory. */
+ * target's memory. @p pid 0: it lives no more, nothing is looked up in /proc. */
 void pl_blocked_describe(pid_t pid, struct pl_mem *mem, const struct pl_activity_info *info, struct pl_blocked *ret);
 
 /** Pure: who holds a lock on the file, by the text of /proc/locks; 0 if nobody does. */

@@ -5,6 +5,7 @@
 #include "sockets.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
@@ -12,11 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "proc_file.h"
 
 #define TABLE_MAX      (32u << 20)
 #define TABLE_STEP     (64u << 10)
@@ -49,32 +47,42 @@ static const char *const tcp_states[] = {"",	       "connected",	"connecting",
 void pl_net_deinit(struct pl_net *n)
 {
 	for (int i = 0; i < PL_NET_TABLES; i++) {
-		free(n->tables[i]);
-		n->tables[i] = NULL;
+		struct pl_net_table *t = &n->tables[i];
+
+		if (t->opened && t->fd >= 0)
+			close(t->fd);
+		free(t->text);
+		*t = (struct pl_net_table){0};
 	}
 }
 
-/* The files have no size: read into more and more room. */
-static char *read_table(pid_t pid, const char *name)
+static void open_table(struct pl_net *n, int table)
 {
-	for (size_t size = TABLE_STEP; size <= TABLE_MAX; size *= 4) {
-		char *text = malloc(size);
-		ssize_t len = text ? pl_proc_file(pid, name, text, size) : -1;
+	struct pl_net_table *t = &n->tables[table];
+	char path[48];
 
-		if (len >= 0 && (size_t)len < size - 1)
-			return text;
-		free(text);
-		if (len < 0)
-			break;
-	}
-	return calloc(1, 1);
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)n->pid, table_names[table]);
+	t->fd = open(path, O_RDONLY | O_CLOEXEC);
+	t->opened = true;
+	t->ended = t->fd < 0;
 }
 
-static const char *table_of(struct pl_net *n, int table)
+/* One read brings whole rows as long as there is room for a page. False: there are no more. */
+static bool read_more(struct pl_net *n, int table)
 {
-	if (!n->tables[table])
-		n->tables[table] = read_table(n->pid, table_names[table]);
-	return n->tables[table] ? n->tables[table] : "";
+	struct pl_net_table *t = &n->tables[table];
+
+	if (!t->opened)
+		open_table(n, table);
+	char *text = t->ended || t->len > TABLE_MAX ? NULL : realloc(t->text, t->len + TABLE_STEP + 1);
+	if (!text)
+		return false;
+	t->text = text;
+	ssize_t len = read(t->fd, text + t->len, TABLE_STEP);
+	t->ended = len <= 0;
+	t->len += len > 0 ? (size_t)len : 0;
+	text[t->len] = '\0';
+	return !t->ended;
 }
 
 /* The start of field @p index of the row at @p line; NULL if the row is shorter. */
@@ -92,7 +100,10 @@ static const char *field(const char *line, int index)
 /* The row whose field @p index is @p inode. */
 static const char *find_row(const char *table, int index, uint64_t inode)
 {
-	for (const char *line = strchr(table, '\n'); line; line = strchr(line + 1, '\n')) {
+	const char *line = strchr(table, '\n'), *end;
+
+	/* The first line is a heading, a last one without an end is not whole. */
+	for (; line && (end = strchr(line + 1, '\n')); line = end) {
 		const char *f = field(line + 1, index);
 
 		if (f && strtoull(f, NULL, 10) == inode)
@@ -211,24 +222,34 @@ static uint64_t unix_peer(uint64_t inode)
 	return peer;
 }
 
-static void find_unix(struct pl_net *n, uint64_t inode, struct pl_socket_facts *ret)
+static bool parse(const char *text, int table, uint64_t inode, struct pl_socket_facts *ret)
+{
+	if (table == PL_NET_UNIX)
+		return pl_net_parse_unix(text, inode, ret);
+	return pl_net_parse_inet(text, inode, table == PL_NET_TCP || table == PL_NET_TCP6, ret);
+}
+
+/* In what was read before, then in what more there is. */
+static bool find_in(struct pl_net *n, int table, uint64_t inode, struct pl_socket_facts *ret)
+{
+	const struct pl_net_table *t = &n->tables[table];
+	size_t from = 0;
+
+	do {
+		if (t->text && parse(t->text + from, table, inode, ret))
+			return true;
+		from = t->len ? t->len - 1 : 0; /* at a line break, as the heading ends with one */
+	} while (read_more(n, table));
+	return false;
+}
+
+static void find_unix_peer(struct pl_net *n, uint64_t inode, struct pl_socket_facts *ret)
 {
 	struct pl_socket_facts other = {.state = ""};
 
-	if (!pl_net_parse_unix(table_of(n, PL_NET_UNIX), inode, ret))
-		return;
 	ret->peer_inode = unix_peer(inode);
-	if (ret->peer_inode && pl_net_parse_unix(table_of(n, PL_NET_UNIX), ret->peer_inode, &other))
+	if (ret->peer_inode && find_in(n, PL_NET_UNIX, ret->peer_inode, &other))
 		memcpy(ret->peer, other.local, sizeof ret->peer);
-}
-
-static bool find_in(struct pl_net *n, int table, uint64_t inode, struct pl_socket_facts *ret)
-{
-	if (table == PL_NET_UNIX) {
-		find_unix(n, inode, ret);
-		return *ret->state;
-	}
-	return pl_net_parse_inet(table_of(n, table), inode, table == PL_NET_TCP || table == PL_NET_TCP6, ret);
 }
 
 static void lower(char *dst, size_t size, const char *src)
@@ -253,6 +274,8 @@ void pl_net_find(struct pl_net *n, uint64_t inode, const char *protocol, struct 
 		if (protocols[i].table < 0 || !find_in(n, protocols[i].table, inode, ret))
 			continue;
 		snprintf(ret->protocol, sizeof ret->protocol, "%s", protocols[i].name);
+		if (protocols[i].table == PL_NET_UNIX)
+			find_unix_peer(n, inode, ret);
 		return;
 	}
 	if (!*ret->protocol)

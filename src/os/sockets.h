@@ -18,10 +18,18 @@ struct pl_socket_facts {
 
 enum { PL_NET_TCP, PL_NET_TCP6, PL_NET_UDP, PL_NET_UDP6, PL_NET_UNIX, PL_NET_TABLES };
 
-/** The tables of one process, each read when it is first needed. Start with {.pid = pid}. */
+/** The text of a table, as far as it was needed: the kernel takes a millisecond to walk through its sockets. */
+struct pl_net_table {
+	char *text; /* whole rows; NULL: nothing was read yet */
+	size_t len;
+	int fd;
+	bool opened, ended;
+};
+
+/** The tables of one process. Start with {.pid = pid}. */
 struct pl_net {
 	pid_t pid;
-	char *tables[PL_NET_TABLES]; /* NULL: not read yet; "" if it cannot be read */
+	struct pl_net_table tables[PL_NET_TABLES];
 };
 void pl_net_deinit(struct pl_net *n);
 

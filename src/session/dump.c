@@ -33,6 +33,7 @@ struct task {
 	pthread_cond_t done_cond;
 	bool done, abandoned;
 	int pid;
+	char *core; /* path of a core file instead; NULL: none */
 	struct pl_dump_options options;
 	struct pl_dump *dump;
 	struct plumb_error *err;
@@ -67,12 +68,13 @@ static void task_free(struct task *t)
 {
 	pl_dump_destroy(t->dump);
 	plumb_error_destroy(t->err);
+	free(t->core);
 	pthread_cond_destroy(&t->done_cond);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
-static struct plumb_error *task_create(const struct plumb_dump_options *o, int pid, struct task **ret)
+static struct plumb_error *task_create(const struct plumb_dump_options *o, int pid, const char *core, struct task **ret)
 {
 	static const enum pl_stop_policy stops[] = {[PLUMB_STOP_AUTO] = PL_STOP_AUTO,
 						    [PLUMB_STOP_NEVER] = PL_STOP_NEVER,
@@ -92,6 +94,8 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 	pthread_cond_init(&t->done_cond, &attr);
 	pthread_condattr_destroy(&attr);
 	struct plumb_error *err = pl_dump_create(&t->dump);
+	if (!err && core && !(t->core = strdup(core)))
+		err = &pl_err_no_memory;
 	if (err)
 		task_free(t);
 	else
@@ -102,7 +106,8 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 static void *task_main(void *arg)
 {
 	struct task *t = arg;
-	struct plumb_error *err = pl_dump_live(t->pid, &t->options, t->dump);
+	struct plumb_error *err =
+		t->core ? pl_dump_core(t->core, &t->options, t->dump) : pl_dump_live(t->pid, &t->options, t->dump);
 
 	pthread_mutex_lock(&t->lock);
 	t->err = err;
@@ -130,18 +135,21 @@ static bool task_wait(struct task *t, uint64_t limit_ns)
 	return done;
 }
 
-static struct plumb_error *too_late(int pid, uint64_t limit_ns)
+static struct plumb_error *too_late(int pid, const char *core, uint64_t limit_ns)
 {
+	if (core)
+		return pl_error(PLUMB_ERR_TIMEOUT, "%s was not read within %.3g s", core,
+				(double)limit_ns / (double)PL_NS_PER_S);
 	return pl_error(PLUMB_ERR_TIMEOUT, "pid %d did not let itself be read within %.3g s", pid,
 			(double)limit_ns / (double)PL_NS_PER_S);
 }
 
-static struct plumb_error *run(const struct plumb_dump_options *o, int pid, struct pl_dump *into)
+static struct plumb_error *run(const struct plumb_dump_options *o, int pid, const char *core, struct pl_dump *into)
 {
 	uint64_t limit = o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS;
 	pthread_t thread;
 	struct task *t;
-	struct plumb_error *err = task_create(o, pid, &t);
+	struct plumb_error *err = task_create(o, pid, core, &t);
 
 	if (err)
 		return err;
@@ -152,7 +160,7 @@ static struct plumb_error *run(const struct plumb_dump_options *o, int pid, stru
 	}
 	if (!task_wait(t, limit)) {
 		pthread_detach(thread);
-		return too_late(pid, limit);
+		return too_late(pid, core, limit);
 	}
 	pthread_join(thread, NULL);
 	err = t->err;
@@ -175,10 +183,19 @@ static void note_failure(struct pl_dump *d, int pid, const struct plumb_error *e
 
 struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid)
 {
-	struct plumb_error *err = run(&d->options, pid, d->all);
+	struct plumb_error *err = run(&d->options, pid, NULL, d->all);
 
 	if (err)
 		note_failure(d->all, pid, err);
+	return err;
+}
+
+struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path)
+{
+	struct plumb_error *err = run(&d->options, 0, path, d->all);
+
+	if (err)
+		note_failure(d->all, 0, err);
 	return err;
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import resource
 import shutil
 import signal
 import subprocess
@@ -369,6 +370,50 @@ def test_a_process_of_root_for_somebody_else(plumb, target, any_python):
     finally:
         os.unlink(binary)
     assert result.status == 125 and "it belongs to user root (uid 0)" in result.stderr, result
+
+
+def core_of(plumb, target, python, directory, signo):
+    """A core of blocked.py after that signal, and what the program told; skips where the kernel writes cores elsewhere."""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith(("|", "/")):
+        pytest.skip("cores go to %s" % pattern)
+    if python.root:
+        pytest.skip("a core of a program in another root directory names files that are not there in ours")
+
+    def unlimited():
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    with target(python, "blocked.py", cwd=directory, preexec_fn=unlimited) as hung:
+        wait_asleep(hung.pid)
+        before = dump(plumb, hung.pid)
+        os.kill(hung.pid, signo)
+        hung.process.wait(PATIENCE)
+    (core,) = directory.glob("*core*")
+    return core, before
+
+
+def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_path):
+    core, before = core_of(plumb, target, minor, tmp_path, signal.SIGABRT)
+    process = dump(plumb, "--core", core)
+    assert process["pid"] == before["pid"] and process["python"] == before["python"] and process["core"] == str(core)
+    assert before["command"].startswith(process["command"]) and process["command"], "the kernel keeps 79 bytes of it"
+    now, then = threads_of(process), threads_of(before)
+    assert set(now) == set(then)
+    for name, thread in now.items():
+        assert thread["quality"] == "exact" and thread["tid"] == then[name]["tid"], thread
+        lines = [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in thread["frames"]]
+        assert lines == [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in then[name]["frames"]]
+        assert thread["wait"]["call"] == then[name]["wait"]["call"], thread
+    assert {t["signal"] for t in process["threads"]} == {None, signal.SIGABRT}
+    text = plumb("dump", "--core", core)
+    assert text.status == 0 and "from the core %s" % core in text.stdout and "received signal 6" in text.stdout, text
+
+
+def test_what_is_no_core(plumb, any_python, tmp_path):
+    for path, code in (("/bin/true", "not-a-core"), (tmp_path / "none", "not-found"), (tmp_path, "not-a-core")):
+        result = plumb("dump", "--json", "--core", path)
+        assert result.status == 125, result
+        assert [f["code"] for f in json.loads(result.stdout)["failures"]] == [code], result
 
 
 def test_processes_that_come_and_go(plumb, target, any_python):

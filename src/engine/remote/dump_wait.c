@@ -38,6 +38,8 @@ static struct pl_dump_fd look_at(struct pl_dump *d, struct pl_net *net, int fd)
 {
 	struct pl_fd_facts f;
 
+	if (!net->pid)
+		return (struct pl_dump_fd){.fd = fd, .kind = fd_kinds[PL_FD_UNKNOWN], .state = ""};
 	pl_fd_look(net->pid, fd, net, &f);
 	return (struct pl_dump_fd){
 		.fd = fd,
@@ -75,7 +77,10 @@ void pl_dump_wait(struct pl_dump *d, struct pl_net *net, struct pl_mem *mem, con
 		(void)pl_vec_push(&ret->watched, look_at(d, net, b.fds[i])); /* without memory: listed short */
 	ret->watched_total = b.fd_total;
 	ret->lock = b.futex;
-	ret->child = pl_dump_other(d, b.child);
+	if (net->pid)
+		ret->child = pl_dump_other(d, b.child);
+	else
+		ret->child = (struct pl_dump_other){.pid = b.child > 0 ? (uint32_t)b.child : 0};
 	ret->child_group = b.child < 0 ? -b.child : 0;
 	ret->holder = pl_dump_other(d, b.lock_holder);
 	ret->path = pl_dump_str(d, b.path);

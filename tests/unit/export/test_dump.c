@@ -163,6 +163,7 @@ static void add_others(struct pl_dump_process *p)
 	t.wait = (struct pl_dump_wait){.number = 318, .fd = no_fd()};
 	add(p, t, NULL, 0);
 	t = thread_of("blas", 4257, PL_DOING_RUNNING);
+	t.signal = 11;
 	t.python = t.read = false;
 	add(p, t, NULL, 0);
 }
