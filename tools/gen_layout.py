@@ -154,6 +154,7 @@ FIELDS = [
     ("gen.frame", [(OLD, 0x30A, off("PyGenObject", "gi_frame"))]),
     ("gen.frame_state", [(0x30B, NEW, off("PyGenObject", "gi_frame_state"))]),
     ("gen.iframe", [(0x30B, NEW, off("PyGenObject", "gi_iframe"))]),
+    ("gen.qualname", [(0x305, NEW, off("PyGenObject", "gi_qualname"))]),
 ]
 
 # Members whose absence is not PL_NONE.

@@ -158,6 +158,7 @@ struct pl_layout {
 	struct {
 		uint32_t frame;		      /* <= 3.10: a pointer */
 		uint32_t frame_state, iframe; /* 3.11+: iframe is the frame itself */
+		uint32_t qualname;
 	} gen;
 
 	/* Computed by pl_layout_finish: the smallest reads that hold every word needed. */

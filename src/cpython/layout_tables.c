@@ -67,7 +67,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = PL_NONE},
 	},
 	/* CPython 3.6.15, x86-64, from the headers in its own python3.6m */
 	{
@@ -128,7 +128,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.7.16, x86-64, from the headers in its own python3.7m */
 	{
@@ -188,7 +188,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.8.18, x86-64, from the headers in its own python3.8 */
 	{
@@ -248,7 +248,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.9.18, x86-64, from the headers in its own python3.9 */
 	{
@@ -308,7 +308,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.10.13, x86-64, from the headers in its own python3.10 */
 	{
@@ -368,7 +368,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 48},
 	},
 	/* CPython 3.11.7, x86-64, from the headers in its own python3.11 */
 	{
@@ -426,7 +426,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = PL_NONE, .frame_state = 75, .iframe = 80},
+		.gen = {.frame = PL_NONE, .frame_state = 75, .iframe = 80, .qualname = 40},
 	},
 	/* CPython 3.12.1, x86-64, from the headers in its own python3.12 */
 	{
@@ -484,7 +484,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.13.0, x86-64, from the headers in its own python3.13 */
 	{
@@ -542,7 +542,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.13.0t, x86-64, from the headers in its own python3.13 */
 	{
@@ -600,7 +600,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 32},
 		.exception = {.args = 40},
 		.weakref = {.object = 32},
-		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88},
+		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88, .qualname = 48},
 	},
 	/* CPython 3.14.10, x86-64, from the headers in its own python3.14 */
 	{
@@ -658,7 +658,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.14.10t, x86-64, from the headers in its own python3.14 */
 	{
@@ -716,7 +716,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 32},
 		.exception = {.args = 40},
 		.weakref = {.object = 32},
-		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88},
+		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88, .qualname = 48},
 	},
 	/* CPython 3.15.2, x86-64, from the headers in its own python3.15 */
 	{
@@ -774,7 +774,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 16},
 		.exception = {.args = 24},
 		.weakref = {.object = 16},
-		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.15.2t, x86-64, from the headers in its own python3.15 */
 	{
@@ -832,7 +832,7 @@ const struct pl_layout pl_layout_row[] = {
 		.method = {.function = 32},
 		.exception = {.args = 40},
 		.weakref = {.object = 32},
-		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88},
+		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88, .qualname = 48},
 	},
 };
 const size_t pl_layout_row_count = sizeof pl_layout_row / sizeof pl_layout_row[0];
