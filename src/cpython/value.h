@@ -35,9 +35,9 @@ extern const struct pl_value_limits pl_value_usual;
 struct pl_value_type {
 	pl_addr type;
 	uint64_t flags;
-	uint32_t kind; /* enum pl_value_kind */
-	uint32_t age;
-	char name[64]; /* with its module: app.User; builtins without */
+	uint32_t kind;	/* enum pl_value_kind */
+	bool builtin;	/* the very type that the kind is named for, not a subclass */
+	char name[104]; /* with its module: app.User; builtins without */
 };
 
 /** A reader of values of one target. Plain data: nothing to free. Not thread-safe. Make a new one for each dump: it
@@ -47,7 +47,7 @@ struct pl_values {
 	const struct pl_py *py;
 	struct pl_value_limits limits;
 	struct pl_value_type types[PL_VALUE_TYPES];
-	uint32_t types_len, clock;
+	uint32_t types_next;
 };
 
 /** @p limits NULL: the usual ones. @p mem and @p py must outlive it. */
