@@ -15,7 +15,6 @@ enum pl_task_state {
 	PL_TASK_RUNNING, /* its loop is inside it now; its frames are then those of the thread */
 	PL_TASK_WAITING, /* for `waits_for` */
 	PL_TASK_READY,	 /* the loop will run it: new, just woken, or after sleep(0) */
-	PL_TASK_DONE,	 /* finished or cancelled, not yet forgotten */
 };
 
 /** What a task waits for. */
@@ -33,7 +32,9 @@ struct pl_task {
 	uint64_t thread_id; /* pthread_t of the thread that runs its loop now; 0: none does, or it is not known */
 	pl_addr tstate;	    /* 3.14+: the thread state it was made on, 0 if that is gone; else 0 */
 	uint32_t name_at, name_len;
-	uint32_t frames_at, frames;   /* the await chain, innermost first: frames[0] is what waits */
+	/* The await chain, innermost first: the first one is what waits. Of a running task only its outermost frame:
+	 * the others are on the stack of its thread. */
+	uint32_t frames_at, frames;
 	uint32_t waiters_at, waiters; /* tasks that await this one (addresses), as far as is known */
 	uint32_t inner_at,
 		inner_len; /* the type of the last thing awaited if it is no frame: "Future", "MyAwaitable" */
@@ -54,10 +55,10 @@ void pl_tasks_init(struct pl_tasks *t);
 void pl_tasks_deinit(struct pl_tasks *t);
 
 /**
- * All tasks of one interpreter, eager ones and those of loops that do not run included; @p ret is init-ed, what it held
- * is dropped. A frame of a chain is like one of pl_frame_walk: pl_code_read, pl_code_offset and pl_locals_each take it.
- * 3.14+: the interpreter's own lists, laid out as _asyncio's debug section says. Before: the weak sets of
- * asyncio.tasks. A program that never imported asyncio has no tasks and that is no error. Errors:
+ * All unfinished tasks of one interpreter, eager ones and those of loops that do not run included; @p ret is init-ed,
+ * what it held is dropped. A frame of a chain is like one of pl_frame_walk: pl_code_read, pl_code_offset and
+ * pl_locals_each take it. 3.14+: the interpreter's own lists, laid out as _asyncio's debug section says. Before: the
+ * weak sets of asyncio.tasks. A program that never imported asyncio has no tasks and that is no error. Errors:
  * PLUMB_ERR_NOT_SUPPORTED (this release: says so), PLUMB_ERR_CORRUPT (the lists themselves), PLUMB_ERR_TARGET_EXITED,
  * PLUMB_ERR_NO_MEMORY.
  */
