@@ -18,6 +18,7 @@ struct plumb_dump_options {
 	size_t size; /* sizeof(struct plumb_dump_options) */
 	enum plumb_stop stop;
 	bool no_source;	   /* do not read source lines */
+	bool locals;	   /* show arguments and local variables; a running thread is stopped for up to 5 ms */
 	uint64_t limit_ns; /* for one process; 0: five seconds */
 };
 

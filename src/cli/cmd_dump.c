@@ -15,6 +15,8 @@ static const struct opt *const tables[] = {options_dump, options_common, NULL};
 static const char *const examples[] = {
 	"plumb dump 4242",
 	"all threads of process 4242: what each is doing or waits for, and its stack",
+	"plumb dump --locals 4242",
+	"with the arguments and variables of each function",
 	"plumb dump $(pgrep -f app.py)",
 	"all processes of a program",
 	"plumb dump 4242 --json | jq -r '.processes[].threads[] | \"\\(.name) \\(.doing)\"'",

@@ -210,6 +210,12 @@ static bool set_core(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_locals(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.locals = true;
+	return true;
+}
+
 static bool set_no_source(struct config *c, const char *value, struct failure *why)
 {
 	c->dump.no_source = true;
@@ -315,6 +321,8 @@ const struct opt options_formats[] = {
 
 const struct opt options_dump[] = {
 	{"core", 0, "FILE", "read a core file instead of a process", READING, set_core},
+	{"locals", 'l', NULL, "show arguments and local variables; values with names of secrets are masked", OUTPUT,
+	 set_locals},
 	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},
 	{"json", 0, NULL, "write JSON", OUTPUT, set_json},
 	{"width", 0, "N", "columns of the text (default: those of the terminal; elsewhere nothing is cut)", OUTPUT,

@@ -22,6 +22,14 @@ static const char *const waits[PL_WAITS] = {
 static const char *const qualities[PL_QUALITIES] = {
 	[PL_EXACT] = "exact", [PL_STOPPED] = "stopped", [PL_DOUBTFUL] = "doubtful", [PL_PARTIAL] = "partial"};
 
+static const char *const task_doings[PL_TASK_DOINGS] = {
+	[PL_TASK_DOES_RUN] = "running", [PL_TASK_DOES_WAIT] = "waiting", [PL_TASK_IS_READY] = "ready"};
+
+static const char *const task_waits[PL_TASK_WAITS] = {[PL_TASK_WAITS_NOTHING] = NULL,
+						      [PL_TASK_WAITS_TASK] = "task",
+						      [PL_TASK_WAITS_GATHER] = "gather",
+						      [PL_TASK_WAITS_FUTURE] = "future"};
+
 /* ---- members ----------------------------------------------------------------------------------------------------- */
 
 static void text(struct pl_json *j, const char *key, struct pl_dump_text t)
@@ -139,6 +147,26 @@ static void wait_object(struct pl_json *j, const struct pl_dump_wait *w)
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
+static void locals_member(struct pl_json *j, const struct pl_dump_frame *f)
+{
+	pl_json_key(j, "locals");
+	if (!f->has_locals) {
+		pl_json_null(j);
+		return;
+	}
+	pl_json_array(j);
+	for (size_t i = 0; i < f->locals.len; i++) {
+		const struct pl_dump_local *l = &f->locals.data[i];
+
+		pl_json_object(j);
+		text(j, "name", l->name);
+		text(j, "value", l->value);
+		word_or_null(j, "kind", l->argument ? "argument" : l->closure ? "closure" : "local");
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
 static void frame_object(struct pl_json *j, const struct pl_dump_frame *f)
 {
 	pl_json_object(j);
@@ -155,7 +183,17 @@ static void frame_object(struct pl_json *j, const struct pl_dump_frame *f)
 	else
 		pl_json_null(j);
 	flag(j, "source_changed", f->source_changed);
+	locals_member(j, f);
 	pl_json_object_end(j);
+}
+
+static void frames_member(struct pl_json *j, const pl_dump_frame_vec *frames)
+{
+	pl_json_key(j, "frames");
+	pl_json_array(j);
+	for (size_t i = 0; i < frames->len; i++)
+		frame_object(j, &frames->data[i]);
+	pl_json_array_end(j);
 }
 
 static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
@@ -180,11 +218,30 @@ static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
 	else
 		pl_json_null(j);
 	word_or_null(j, "quality", t->read ? qualities[t->quality] : NULL);
-	pl_json_key(j, "frames");
+	frames_member(j, &t->frames);
+	pl_json_object_end(j);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+static void task_object(struct pl_json *j, const struct pl_dump_task *t)
+{
+	pl_json_object(j);
+	number(j, "id", t->id);
+	text(j, "name", t->name);
+	number(j, "interpreter", t->interpreter);
+	number_or_null(j, "tid", t->tid, t->tid);
+	word_or_null(j, "doing", task_doings[t->doing]);
+	word_or_null(j, "waits_on", task_waits[t->wait]);
+	number_or_null(j, "waits_for", t->waits_for, t->waits_for);
+	text_or_null(j, "awaits", t->awaits);
+	pl_json_key(j, "awaited_by");
 	pl_json_array(j);
-	for (size_t i = 0; i < t->frames.len; i++)
-		frame_object(j, &t->frames.data[i]);
+	for (size_t i = 0; i < t->awaited_by.len; i++)
+		pl_json_u64(j, t->awaited_by.data[i]);
 	pl_json_array_end(j);
+	flag(j, "cut", t->cut);
+	frames_member(j, &t->frames);
 	pl_json_object_end(j);
 }
 
@@ -204,6 +261,12 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_json_array(j);
 	for (size_t i = 0; i < p->threads.len; i++)
 		thread_object(j, &p->threads.data[i]);
+	pl_json_array_end(j);
+	number(j, "tasks_lost", p->tasks_lost);
+	pl_json_key(j, "tasks");
+	pl_json_array(j);
+	for (size_t i = 0; i < p->tasks.len; i++)
+		task_object(j, &p->tasks.data[i]);
 	pl_json_array_end(j);
 	pl_json_object_end(j);
 }

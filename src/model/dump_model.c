@@ -46,19 +46,33 @@ struct pl_dump_text pl_dump_str(struct pl_dump *d, const char *s)
 	return pl_dump_text(d, s, s ? strlen(s) : 0);
 }
 
-static void free_thread(struct pl_dump_thread *t)
+static void free_frames(pl_dump_frame_vec *frames)
 {
-	for (size_t i = 0; i < t->frames.len; i++)
-		pl_vec_deinit(&t->frames.data[i].locals);
-	pl_vec_deinit(&t->frames);
+	for (size_t i = 0; i < frames->len; i++)
+		pl_vec_deinit(&frames->data[i].locals);
+	pl_vec_deinit(frames);
+}
+
+void pl_dump_thread_deinit(struct pl_dump_thread *t)
+{
+	free_frames(&t->frames);
 	pl_vec_deinit(&t->wait.watched);
+}
+
+void pl_dump_task_deinit(struct pl_dump_task *t)
+{
+	free_frames(&t->frames);
+	pl_vec_deinit(&t->awaited_by);
 }
 
 void pl_dump_process_deinit(struct pl_dump_process *p)
 {
 	for (size_t i = 0; i < p->threads.len; i++)
-		free_thread(&p->threads.data[i]);
+		pl_dump_thread_deinit(&p->threads.data[i]);
 	pl_vec_deinit(&p->threads);
+	for (size_t i = 0; i < p->tasks.len; i++)
+		pl_dump_task_deinit(&p->tasks.data[i]);
+	pl_vec_deinit(&p->tasks);
 }
 
 void pl_dump_destroy(struct pl_dump *d)

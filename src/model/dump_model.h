@@ -82,7 +82,7 @@ struct pl_dump_wait {
 
 struct pl_dump_local {
 	struct pl_dump_text name, value;
-	bool argument;
+	bool argument, closure; /* closure: of an enclosing function */
 };
 typedef PL_VEC(struct pl_dump_local) pl_dump_local_vec;
 
@@ -91,6 +91,7 @@ struct pl_dump_frame {
 	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0 in bytes, -1: none */
 	struct pl_dump_text source;		    /* of the line, without its line break; "" if it cannot be had */
 	bool has_source, source_changed;	    /* changed: the file is younger than the process */
+	bool has_locals;			    /* they were asked for and could be read */
 	pl_dump_local_vec locals;
 };
 typedef PL_VEC(struct pl_dump_frame) pl_dump_frame_vec;
@@ -111,6 +112,32 @@ struct pl_dump_thread {
 	pl_dump_frame_vec frames; /* innermost first */
 };
 typedef PL_VEC(struct pl_dump_thread) pl_dump_thread_vec;
+void pl_dump_thread_deinit(struct pl_dump_thread *t);
+
+enum pl_task_doing { PL_TASK_DOES_RUN, PL_TASK_DOES_WAIT, PL_TASK_IS_READY, PL_TASK_DOINGS };
+enum pl_task_wait {
+	PL_TASK_WAITS_NOTHING,
+	PL_TASK_WAITS_TASK,
+	PL_TASK_WAITS_GATHER,
+	PL_TASK_WAITS_FUTURE,
+	PL_TASK_WAITS
+};
+
+/** An unfinished asyncio task. */
+struct pl_dump_task {
+	uint64_t id; /* as Python's id() has it */
+	uint64_t interpreter;
+	uint64_t tid; /* of the thread that runs its loop; 0: none does, or not known */
+	struct pl_dump_text name;
+	struct pl_dump_text awaits; /* type of what it waits for in the end, if that is no frame: "Future" */
+	enum pl_task_doing doing;
+	enum pl_task_wait wait;
+	uint64_t waits_for;	     /* id of the task or future */
+	PL_VEC(uint64_t) awaited_by; /* ids of tasks */
+	pl_dump_frame_vec frames;    /* the await chain, innermost first; of a running task only the outermost */
+	bool cut;		     /* the chain is longer */
+};
+void pl_dump_task_deinit(struct pl_dump_task *t);
 
 struct pl_dump_process {
 	uint32_t pid;
@@ -121,6 +148,8 @@ struct pl_dump_process {
 	struct pl_dump_other tracer;
 	uint32_t unread; /* threads that came or went meanwhile */
 	pl_dump_thread_vec threads;
+	PL_VEC(struct pl_dump_task) tasks;
+	uint64_t tasks_lost; /* that could not be read */
 };
 
 /** A process that could not be looked at. */

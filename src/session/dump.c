@@ -87,7 +87,7 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 		return &pl_err_no_memory;
 	t->pid = pid;
 	t->options = (struct pl_dump_options){
-		.stop = stops[o->stop], .source = !o->no_source, .limit_ns = limit / PROVE_SHARE};
+		.stop = stops[o->stop], .source = !o->no_source, .locals = o->locals, .limit_ns = limit / PROVE_SHARE};
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

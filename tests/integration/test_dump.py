@@ -425,3 +425,78 @@ def test_processes_that_come_and_go(plumb, target, any_python):
             result = finish(process)
         assert result.status in (0, 125), result
         json.loads(result.stdout)
+
+
+def variables(frame):
+    return {local["name"]: local["value"] for local in frame["locals"]}
+
+
+def test_variables_of_a_waiting_thread(plumb, target, minor):
+    with target(minor, "variables.py", stderr=subprocess.PIPE) as busy:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            process = dump(plumb, "--locals", busy.pid)
+            thread = threads_of(process)["waits"]
+            if names(thread)[:2] == ["inner", "waits"]:
+                break
+            assert time.monotonic() < deadline
+        text = plumb("dump", "--locals", busy.pid, env=dict(os.environ, LC_ALL="C.UTF-8")).stdout
+        without = threads_of(dump(plumb, busy.pid))["waits"]
+        busy.stop()
+        assert busy.process.stderr.read() == b"", "the target's code was run"
+        busy.process.stderr.close()
+    assert thread["quality"] == "exact"
+    inner, waits = thread["frames"][:2]
+    assert variables(inner)["number"] == "42", inner
+    found = variables(waits)
+    assert found["number"] == "42" and found["flag"] == "True" and found["text"] == "'größer'", found
+    assert found["rest"] == "('more', 'still more')" and found["more"] == "{'other': b'bytes'}", found
+    assert found["items"].startswith("[1, 2.5, None, 'xxx") and len(found["items"]) < 500, found
+    assert "s3cr3t" not in text and "t0k3n" not in text and "hunter2" not in text, text
+    assert found["api_key"] == "***" and found["table"] == "{'a': 1, 'token': ***}", found
+    assert found["shy"].startswith("<__main__.Shy ") and "size=3" in found["shy"] and "password=***" in found["shy"], found
+    assert "unset" not in found
+    kinds = {local["name"]: local["kind"] for local in waits["locals"]}
+    assert kinds["number"] == kinds["rest"] == kinds["flag"] == kinds["more"] == "argument" and kinds["text"] == "local"
+    assert "\n      text = 'größer'\n" in text
+    assert {frame["locals"] is None for frame in without["frames"]} == {True}
+
+
+def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
+    with target(minor, "variables.py") as busy:
+        sure = 0
+        for _ in range(20):
+            thread = threads_of(dump(plumb, "--locals", busy.pid))["computes"]
+            found = variables(thread["frames"][0]) if thread["frames"] and thread["frames"][0]["locals"] else {}
+            if thread["quality"] != "stopped" or "label" not in found:
+                continue
+            sure += 1
+            counter = int(found["counter"])
+            assert found["label"] in ("'at %d'" % counter, "'at %d'" % (counter - 1)), found
+        left = traces(busy.pid)
+    assert sure >= 10, "most are stopped"
+    assert not left, left
+
+
+def test_tasks_and_who_waits_for_whom(plumb, target, minor):
+    with target(minor, "awaiting.py") as loop:
+        wait_asleep(loop.pid)
+        process = dump_until(plumb, lambda p: all(t["doing"] == "waiting" for t in p["tasks"]), loop.pid)
+        text = plumb("dump", loop.pid, env=dict(os.environ, LC_ALL="C")).stdout
+    tasks = {task["name"]: task for task in process["tasks"]}
+    assert process["tasks_lost"] == 0 and set(tasks) == {"Task-1", "outer", "left", "right", "innermost"}, tasks
+    assert {task["tid"] for task in tasks.values()} == {loop.pid}
+    assert names(tasks["innermost"]) == ["innermost", "middle"]
+    assert names(tasks["left"]) == ["left"] and names(tasks["outer"]) == ["outer"]
+    assert names(tasks["right"]) == ["sleep", "right"]
+    assert tasks["left"]["waits_for"] == tasks["innermost"]["id"]
+    assert tasks["innermost"]["awaited_by"] == [tasks["left"]["id"]]
+    assert tasks["left"]["awaited_by"] == tasks["right"]["awaited_by"] == [tasks["outer"]["id"]]
+    assert (tasks["left"]["waits_on"], tasks["outer"]["waits_on"], tasks["right"]["waits_on"]) == ("task", "gather", "future")
+    assert tasks["right"]["awaits"] == "_asyncio.Future"
+    assert tasks["innermost"]["frames"][0]["source"] == "    await future"
+    lines = text[text.index("asyncio: 5 tasks") :].splitlines()
+    heads = [line for line in lines if line.strip().split(":")[0] in tasks]
+    assert heads == [
+        "Task-1: waiting for outer", "  outer: waiting for left, right", "    left: waiting for innermost",
+        "      innermost: waiting for _asyncio.Future", "    right: waiting for _asyncio.Future"], text

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: a dump of one process, by the rules of the sampling (watch.h), repeated for each thread until its stack
- * is proved. It opens the engine as sampling does, but never starts it: there is no second thread of ours.
- *
- * What a thread waits for is read between two looks at its run counter, and again if the counter moved: stack and wait
- * belong together. */
+/* Layer engine: a dump of one living process. It opens the engine as sampling does, but never starts it: there is no
+ * second thread of ours. How a single thread is looked at is in dump_look.c. */
 #include "dump.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "clock.h"
+#include "dump_look.h"
 #include "dump_parts.h"
-#include "dump_wait.h"
+#include "dump_tasks.h"
 #include "proc.h"
 #include "remote.h"
 #include "thread_state.h"
 
-#define PROVE_NS	 15000000ull /* for one thread; then the best reading is taken */
 #define PAUSE_NS	 30000l
 #define SETTLE_NS	 1000000000ull
 #define COMMAND_BYTES	 4096
@@ -29,17 +25,7 @@ struct dumper {
 	struct pl_dump_process *p;
 	struct pl_net net;
 	struct pl_sources sources;
-	uint64_t end_ns; /* when to stop proving */
-};
-
-/* One try to read a thread. */
-struct look {
-	struct pl_raw_sample sample;
-	enum pl_activity activity;
-	struct pl_activity_info info;
-	bool read;	/* sample is valid */
-	bool agrees;	/* it did not run between the first and the last glance at it */
-	pl_addr holder; /* of the GIL, if it was read; else 0 */
+	struct pl_looker looker;
 };
 
 /* ---- what a thread is doing -------------------------------------------------------------------------------------- */
@@ -59,7 +45,7 @@ static enum pl_doing doing_of(char letter, enum pl_activity activity, bool wants
 	return wants_gil ? PL_DOING_GIL : PL_DOING_BLOCKED;
 }
 
-static void tell_doing(struct dumper *u, pid_t tid, const struct look *l, struct pl_dump_thread *t)
+static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, struct pl_dump_thread *t)
 {
 	struct pl_thread_state state;
 
@@ -70,7 +56,7 @@ static void tell_doing(struct dumper *u, pid_t tid, const struct look *l, struct
 		u->p->tracer = pl_dump_other(u->d, state.tracer);
 }
 
-static void tell_state(const struct look *l, struct pl_dump_thread *t)
+static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
 {
 	uint8_t state = l->sample.state;
 
@@ -84,100 +70,39 @@ static void tell_state(const struct look *l, struct pl_dump_thread *t)
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
+static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, const struct pl_code *code,
+				     size_t depth, struct pl_look *l, struct pl_dump_thread *t)
+{
+	struct pl_sources *sources = u->o->source ? &u->sources : NULL;
+	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->e->reader.py, code, n->offset);
+
+	pl_dump_give_locals(&l->locals, depth, &f);
+	if (pl_vec_push(&t->frames, f))
+		return NULL;
+	pl_vec_deinit(&f.locals);
+	return &pl_err_no_memory;
+}
+
 /* A node names its whole stack, the innermost frame first. */
-static struct plumb_error *add_frames(struct dumper *u, uint32_t node, struct pl_dump_thread *t)
+static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struct pl_dump_thread *t)
 {
 	const struct pl_reader *r = &u->e->reader;
-	struct pl_sources *sources = u->o->source ? &u->sources : NULL;
+	struct plumb_error *err = NULL;
+	uint32_t node = l->sample.node;
 
-	while (node) {
+	for (size_t depth = 0; node && !err; depth++) {
 		const struct pl_node *n = &r->trie.nodes.data[node];
 		const struct pl_code *c = &r->codes.known.data[n->code]->code;
 
 		/* Frames that the interpreter hides from its own users are no frames here either. */
-		if (!c->hidden && !pl_vec_push(&t->frames, pl_dump_frame_of(u->d, sources, &r->py, c, n->offset)))
-			return &pl_err_no_memory;
+		if (!c->hidden)
+			err = add_frame(u, n, c, depth, l, t);
 		node = n->parent;
 	}
-	return NULL;
+	return err;
 }
 
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
-
-static bool proved(const struct look *l)
-{
-	return l->read && l->agrees && (l->sample.quality == PL_EXACT || l->sample.quality == PL_STOPPED);
-}
-
-/* Worth more than @p old: the surer stack, and of equals one whose wait belongs to it. */
-static bool better(const struct look *l, const struct look *old)
-{
-	if (!l->read || !old->read)
-		return l->read;
-	if (l->agrees != old->agrees)
-		return l->agrees;
-	return l->sample.quality <= old->sample.quality;
-}
-
-/* Not run since the counters were @p before; without counters, in the same call with the same arguments. */
-static bool stood_still(struct pl_watch *w, const struct pl_run_counters *before, const struct look *l)
-{
-	struct pl_run_counters now;
-	struct pl_activity_info info;
-
-	if (w->counted)
-		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == before->runs;
-	return pl_thread_clock_activity(&w->clock, &info) == l->activity && memcmp(&info, &l->info, sizeof info) == 0;
-}
-
-static enum pl_watch_result look_once(struct dumper *u, struct pl_watch *w, struct pl_dump_wait *wait, struct look *l)
-{
-	struct pl_run_counters before = {0};
-	struct pl_reading reading;
-
-	*l = (struct look){.info.syscall = -1};
-	(void)pl_thread_clock_counters(&w->clock, &before);
-	l->activity = pl_thread_clock_activity(&w->clock, &l->info);
-	enum pl_watch_result r = pl_watch_sample(w, &u->e->reader, &u->e->stopper, PL_MODE_WALL, &reading, &l->sample);
-	l->read = r == PL_WATCH_SAMPLE;
-	l->holder = reading.interp.gil_holder;
-	if (l->activity != PL_ACTIVITY_BLOCKED) {
-		l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
-		return r;
-	}
-	pl_dump_wait(u->d, &u->net, pl_mem_live_mem(u->e->reader.live), &l->info, wait);
-	l->agrees = stood_still(w, &before, l);
-	return r;
-}
-
-/* Try until the stack is proved. False: the thread is gone. */
-static bool look_until_proved(struct dumper *u, struct pl_watch *w, struct pl_dump_thread *t, struct look *best)
-{
-	uint64_t end = pl_clock_monotonic_ns() + PROVE_NS;
-	struct pl_dump_wait wait = {0};
-	struct look l;
-
-	*best = (struct look){.info.syscall = -1};
-	end = end < u->end_ns ? end : u->end_ns;
-	for (;;) {
-		enum pl_watch_result r = look_once(u, w, &wait, &l);
-
-		if (r == PL_WATCH_GONE || r == PL_WATCH_EXITED)
-			break;
-		if (better(&l, best) || !best->read) {
-			struct pl_dump_wait swap = t->wait;
-			*best = l;
-			t->wait = wait;
-			wait = swap;
-		}
-		if (proved(best) || pl_clock_monotonic_ns() > end)
-			break;
-		(void)pl_stopper_settle(&u->e->stopper, w->tid);
-		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-	}
-	pl_vec_deinit(&wait.watched);
-	return best->read || best->activity != PL_ACTIVITY_UNKNOWN;
-}
 
 /* The number of the thread whose state is at @p tstate; 0 if there is none. */
 static uint64_t holder_tid(const struct pl_engine *e, pl_addr tstate)
@@ -206,31 +131,33 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 				   .python = true,
 				   .interpreter = interpreter_number(u->e, w->stack.interp.addr)};
 	struct plumb_error *err = NULL;
-	struct look l;
+	struct pl_look l = {0};
 
-	if (!look_until_proved(u, w, &t, &l)) {
+	if (!pl_look_until_proved(&u->looker, w, &l)) {
 		u->p->unread++;
-	} else {
-		if (l.read) {
-			tell_state(&l, &t);
-			t.gil_holder = holder_tid(u->e, l.holder);
-			err = add_frames(u, l.sample.node, &t);
-		}
-		tell_doing(u, w->tid, &l, &t);
-		if (!err && pl_vec_push(&u->p->threads, t))
-			return NULL;
-		err = &pl_err_no_memory;
+		pl_look_deinit(&l);
+		return NULL;
 	}
-	pl_vec_deinit(&t.frames);
-	pl_vec_deinit(&t.wait.watched);
-	return err;
+	if (l.read) {
+		tell_state(&l, &t);
+		t.gil_holder = holder_tid(u->e, l.holder);
+		err = add_frames(u, &l, &t);
+	}
+	t.wait = l.wait;
+	l.wait.watched = (pl_dump_fd_vec){0};
+	tell_doing(u, w->tid, &l, &t);
+	pl_look_deinit(&l);
+	if (!err && pl_vec_push(&u->p->threads, t))
+		return NULL;
+	pl_dump_thread_deinit(&t);
+	return &pl_err_no_memory;
 }
 
 /* Threads that never ran Python: what they wait for can be told all the same. */
 static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 {
 	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == u->net.pid};
-	struct look l = {.info.syscall = -1};
+	struct pl_look l = {.info.syscall = -1};
 	struct pl_thread_clock clock;
 	char comm[16];
 
@@ -307,6 +234,22 @@ static void tell_header(struct dumper *u)
 	u->sources.age_ns = p->age_ns;
 }
 
+static struct plumb_error *dump_tasks(struct dumper *u)
+{
+	const struct pl_task_dumper tasks = {.d = u->d,
+					     .p = u->p,
+					     .mem = pl_mem_live_mem(u->e->reader.live),
+					     .py = &u->e->reader.py,
+					     .sources = u->o->source ? &u->sources : NULL,
+					     .values = u->o->locals ? &u->looker.values : NULL};
+	const pl_interp_vec *interps = &u->e->roster.interps;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < interps->len && !err; i++)
+		err = pl_dump_tasks(&tasks, &interps->data[i], interps->len - 1 - i);
+	return err;
+}
+
 /* A stop that has not come about must not be forgotten. */
 static void settle(struct pl_engine *e)
 {
@@ -327,7 +270,10 @@ static struct plumb_error *dump_process(struct dumper *u)
 		return err;
 	find_gil_holder(u);
 	pl_dump_sort_threads(u->p);
-	return NULL;
+	err = dump_tasks(u);
+	if (err == &pl_err_target_exited) /* what was read before is whole */
+		err = NULL;
+	return err;
 }
 
 struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d)
@@ -342,7 +288,12 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 		return err;
 	u.e->stopper.policy = o->stop;
 	u.e->stopper.started_ns = start;
-	u.end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS);
+	u.looker = (struct pl_looker){.o = o,
+				      .e = u.e,
+				      .d = d,
+				      .net = &u.net,
+				      .end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS)};
+	pl_looker_init(&u.looker);
 	err = dump_process(&u);
 	pl_engine_remote.close(u.e);
 	pl_net_deinit(&u.net);

@@ -9,7 +9,9 @@
 #include "clock.h"
 #include "core.h"
 #include "dump.h"
+#include "dump_locals.h"
 #include "dump_parts.h"
+#include "dump_tasks.h"
 #include "dump_wait.h"
 #include "frame.h"
 #include "image.h"
@@ -25,6 +27,7 @@ struct core_dumper {
 	struct pl_dump *d;
 	struct pl_dump_process p;
 	struct pl_sources sources;
+	struct pl_values values;
 	pl_interp_vec interps;
 	uint32_t tid_offset; /* <= 3.10: of tid in struct pthread; 0 not known yet */
 };
@@ -40,7 +43,12 @@ static struct plumb_error *add_frame(struct core_dumper *u, const struct pl_fram
 		return err;
 	struct pl_dump_frame frame = pl_dump_frame_of(u->d, u->o->source ? &u->sources : NULL, &u->py, code,
 						      pl_code_offset(&u->py, code, f));
-	return pl_vec_push(&t->frames, frame) ? NULL : &pl_err_no_memory;
+	if (u->o->locals)
+		pl_dump_add_locals(u->d, &u->values, f, &frame);
+	if (pl_vec_push(&t->frames, frame))
+		return NULL;
+	pl_vec_deinit(&frame.locals);
+	return &pl_err_no_memory;
 }
 
 /* As far as it goes: a stack whose outer part is damaged is shown as partial. */
@@ -142,8 +150,7 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 	add_frames(u, ts, &t);
 	if (pl_vec_push(&u->p.threads, t))
 		return NULL;
-	pl_vec_deinit(&t.frames);
-	pl_vec_deinit(&t.wait.watched);
+	pl_dump_thread_deinit(&t);
 	return &pl_err_no_memory;
 }
 
@@ -235,6 +242,21 @@ static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 	return pl_py_detect(u->mem, &facts, &u->py);
 }
 
+static struct plumb_error *dump_tasks(struct core_dumper *u)
+{
+	const struct pl_task_dumper tasks = {.d = u->d,
+					     .p = &u->p,
+					     .mem = u->mem,
+					     .py = &u->py,
+					     .sources = u->o->source ? &u->sources : NULL,
+					     .values = u->o->locals ? &u->values : NULL};
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < u->interps.len && !err; i++)
+		err = pl_dump_tasks(&tasks, &u->interps.data[i], u->interps.len - 1 - i);
+	return err;
+}
+
 static void tell_header(struct core_dumper *u, const char *path)
 {
 	uint64_t written = pl_core_written_ns(u->core), now = pl_clock_real_ns();
@@ -259,8 +281,9 @@ static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 	u->mem = pl_core_mem(u->core);
 	if ((err = find_python(u, path)))
 		return err;
+	pl_values_init(&u->values, u->mem, &u->py, NULL);
 	tell_header(u, path);
-	if ((err = dump_threads(u)))
+	if ((err = dump_threads(u)) || (err = dump_tasks(u)))
 		return err;
 	pl_dump_sort_threads(&u->p);
 	return NULL;

@@ -33,6 +33,14 @@ static struct pl_dump_frame frame(const char *name, const char *file, int32_t li
 				      .has_source = source != NULL};
 }
 
+static void add_local(struct pl_dump_frame *f, const char *name, const char *value, bool argument)
+{
+	struct pl_dump_local l = {.name = text(name), .value = text(value), .argument = argument};
+
+	f->has_locals = true;
+	assert_true(pl_vec_push(&f->locals, l));
+}
+
 static struct pl_dump_fd no_fd(void)
 {
 	return (struct pl_dump_fd){.fd = -1, .kind = "unknown", .state = ""};
@@ -92,6 +100,9 @@ static void add_main(struct pl_dump_process *p)
 		frame("<module>", "/srv/app/app.py", 12, "main()", -1, -1),
 	};
 
+	add_local(&frames[0], "self", "<app.Connection host='db', password=***>", true);
+	add_local(&frames[0], "größe\n",
+		  "'a text that is longer than a narrow terminal is wide, and then some more of it'", false);
 	t.main = t.has_gil = true;
 	t.wait = wait_in("recv", PL_WAITS_FD, tcp(7));
 	add(p, t, frames, sizeof frames / sizeof frames[0]);
@@ -168,6 +179,36 @@ static void add_others(struct pl_dump_process *p)
 	add(p, t, NULL, 0);
 }
 
+static struct pl_dump_task *add_task(struct pl_dump_process *p, const char *name, uint64_t id, uint64_t outer)
+{
+	struct pl_dump_task t = {
+		.id = id, .tid = 4242, .name = text(name), .awaits = text(""), .doing = PL_TASK_DOES_WAIT};
+
+	if (outer)
+		assert_true(pl_vec_push(&t.awaited_by, outer));
+	struct pl_dump_frame f = frame(name, "/srv/app/tasks.py", (int32_t)id, "await something_else()", 6, 22);
+	assert_true(pl_vec_push(&t.frames, f));
+	assert_true(pl_vec_push(&p->tasks, t));
+	return &p->tasks.data[p->tasks.len - 1];
+}
+
+/* A tree, a ring, and what is neither. */
+static void add_tasks(struct pl_dump_process *p)
+{
+	add_task(p, "Task-1", 1, 0);
+	struct pl_dump_task *t = add_task(p, "left", 2, 1);
+	t->wait = PL_TASK_WAITS_TASK;
+	t->waits_for = 4;
+	add_task(p, "right", 3, 1)->awaits = text("Future");
+	add_task(p, "shared", 4, 3)->cut = true;
+	add_task(p, "ring-a", 5, 6);
+	add_task(p, "ring-b", 6, 5);
+	add_task(p, "itself\033[0m", 7, 7);
+	add_task(p, "ready", 8, 99)->doing = PL_TASK_IS_READY;
+	add_task(p, "busy", 9, 0)->doing = PL_TASK_DOES_RUN;
+	p->tasks_lost = 2;
+}
+
 static int set_up(void **state)
 {
 	struct pl_dump_process p = {.pid = 4242, .age_ns = 7380 * S, .took_ns = 1500000, .gil_holder = 4242};
@@ -179,6 +220,7 @@ static int set_up(void **state)
 	add_main(&p);
 	add_waiters(&p);
 	add_others(&p);
+	add_tasks(&p);
 	assert_true(pl_vec_push(&d->processes, p));
 	struct pl_dump_process small = {.pid = 5, .command = text("python x.py"), .python = text("3.8")};
 	struct pl_dump_thread t = thread_of("MainThread", 5, PL_DOING_TRACED);
