@@ -70,7 +70,7 @@ struct plumb_error *pl_render_bytearray(struct pl_render *r, pl_addr obj) PLUMB_
 /** A str without quotes, escaped all the same. */
 struct plumb_error *pl_render_bare_str(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 /** As repr(float): "0.1", "1e+16", "nan". */
-void pl_format_double(double d, char ret[static 40]);
+void pl_format_double(double d, char ret[static 48]);
 
 /** Any value. @p secret: what it is named says that it must not be told. */
 struct plumb_error *pl_render_value(struct pl_render *r, pl_addr obj, bool secret) PLUMB_MUST_CHECK;

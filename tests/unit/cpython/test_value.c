@@ -130,7 +130,7 @@ static void floats_are_the_shortest_text_that_reads_back(void **state)
 		{123456.789, "123456.789"},
 		{2.0 / 3, "0.6666666666666666"},
 	};
-	char text[40];
+	char text[48];
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		pl_format_double(cases[i].d, text);
