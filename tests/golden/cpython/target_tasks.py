@@ -11,6 +11,7 @@ import sys
 import threading
 import types
 
+assert sys.version_info >= (3, 8), sys.version
 parked = threading.Event()
 release = threading.Event()
 settled = queue.Queue()
