@@ -100,14 +100,11 @@ static struct plumb_error *walk_lists(struct pl_task_walk *w)
 static struct plumb_error *walk_named_set(struct pl_task_walk *w, const char *name, bool weak)
 {
 	pl_addr set;
-	struct plumb_error *err =
-		pl_module_attr(w->a.mem, w->a.py, w->a.interp->modules, "asyncio.tasks", name, &set, NULL);
+	struct plumb_error *err = pl_asyncio_attr(&w->a, &w->a.tasks_module, name, &set);
 
-	if (plumb_error_code(err) == PLUMB_ERR_STALE) {
-		plumb_error_destroy(err);
-		return NULL;
-	}
-	if (!err && weak)
+	if (err || !set)
+		return err;
+	if (weak)
 		err = pl_instance_attr(w->a.mem, w->a.py, set, "data", &set);
 	return err ? err : pl_set_each(w->a.mem, w->a.py, set, weak, add_task, w);
 }
@@ -195,10 +192,10 @@ static void clear(struct pl_tasks *t)
 	t->lost = 0;
 }
 
-/* 0 if the module or the attribute is not there. */
-static struct plumb_error *find_attr(struct pl_task_walk *w, const char *module, const char *name, pl_addr *ret)
+struct plumb_error *pl_asyncio_attr(const struct pl_asyncio *a, const struct pl_dict *module, const char *name,
+				    pl_addr *ret)
 {
-	struct plumb_error *err = pl_module_attr(w->a.mem, w->a.py, w->a.interp->modules, module, name, ret, NULL);
+	struct plumb_error *err = pl_dict_find(a->mem, a->py, module, name, ret);
 
 	if (plumb_error_code(err) != PLUMB_ERR_STALE)
 		return err;
@@ -207,23 +204,74 @@ static struct plumb_error *find_attr(struct pl_task_walk *w, const char *module,
 	return NULL;
 }
 
+/* A module without entries if it is not imported. */
+static struct plumb_error *open_module(struct pl_asyncio *a, const char *name, struct pl_dict *ret)
+{
+	struct plumb_error *err = pl_module_open(a->mem, a->py, a->interp->modules, name, ret, NULL);
+
+	if (plumb_error_code(err) != PLUMB_ERR_STALE)
+		return err;
+	plumb_error_destroy(err);
+	*ret = (struct pl_dict){0};
+	return NULL;
+}
+
+/* <= 3.13: asyncio.tasks._current_tasks is a dict {loop: running task}; later it holds those of other libraries. */
+static struct plumb_error *add_running_by_loop(struct pl_task_walk *w)
+{
+	pl_addr current;
+	struct pl_dict d = {0};
+	struct pl_dict_item item;
+	struct plumb_error *err = pl_asyncio_attr(&w->a, &w->a.tasks_module, "_current_tasks", &current);
+
+	if (!err && current)
+		err = pl_dict_open(w->a.mem, w->a.py, current, 0, &d);
+	for (uint32_t i = 0; !err && i < d.count && i < PL_MAX_TASKS; i++) {
+		err = pl_dict_item(w->a.mem, &d, i, &item);
+		if (!err && item.key && item.value && !pl_vec_push(&w->running, item.value))
+			err = &pl_err_no_memory;
+	}
+	if (!err || pl_task_is_fatal(err))
+		return err;
+	plumb_error_destroy(err); /* a running loop changes it all the time */
+	return NULL;
+}
+
+/* 3.14+: each thread state names its running task. */
+static struct plumb_error *add_running_by_thread(struct pl_task_walk *w)
+{
+	pl_addr running;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; !err && w->a.layout.tstate_task != PL_NONE && i < w->threads.len; i++) {
+		err = pl_mem_read_u64(w->a.mem, w->threads.data[i].addr + w->a.layout.tstate_task, &running);
+		if (!err && running && !pl_vec_push(&w->running, running))
+			err = &pl_err_no_memory;
+	}
+	return err;
+}
+
 /* *here_ret: the program uses asyncio. */
 static struct plumb_error *prepare(struct pl_task_walk *w, bool *here_ret)
 {
-	pl_addr task_class;
-	struct plumb_error *err = find_attr(w, "asyncio.tasks", "Task", &task_class);
+	struct pl_asyncio *a = &w->a;
+	struct plumb_error *err = open_module(a, "asyncio.tasks", &a->tasks_module);
 
-	*here_ret = !err && task_class;
-	if (err || !task_class)
+	*here_ret = !err && a->tasks_module.count;
+	if (err || !*here_ret)
 		return err;
-	err = find_attr(w, "_asyncio", "Task", &w->a.task_type);
+	err = open_module(a, "_asyncio", &a->c_module);
 	if (!err)
-		err = find_attr(w, "_asyncio", "Future", &w->a.future_type);
+		err = pl_asyncio_attr(a, &a->c_module, "Task", &a->task_type);
 	if (!err)
-		err = find_attr(w, "asyncio.tasks", "_current_tasks", &w->current);
+		err = pl_asyncio_attr(a, &a->c_module, "Future", &a->future_type);
 	if (!err)
-		err = pl_task_layout_find(w->a.mem, w->a.py, w->a.interp, &w->a.layout);
-	return err ? err : pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads);
+		err = pl_task_layout_find(a);
+	if (!err)
+		err = pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads);
+	if (!err)
+		err = add_running_by_loop(w);
+	return err ? err : add_running_by_thread(w);
 }
 
 static struct plumb_error *read_all(struct pl_task_walk *w)
@@ -251,12 +299,13 @@ struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, co
 	struct plumb_error *err;
 
 	clear(ret);
-	if (!interp->modules)
+	if (!interp->modules || py->layout.unicode.length == PL_NONE) /* 2.7 has no asyncio */
 		return NULL;
 	pl_values_init(&w.a.values, mem, py, NULL);
 	err = read_all(&w);
 	pl_map_deinit(&w.seen);
 	pl_vec_deinit(&w.edges);
 	pl_vec_deinit(&w.threads);
+	pl_vec_deinit(&w.running);
 	return err;
 }

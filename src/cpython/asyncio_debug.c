@@ -7,7 +7,6 @@
  */
 #include "asyncio_parts.h"
 
-#include "dict.h"
 #include "pick.h"
 
 #define SCAN_UP_BYTES	(4u << 20)
@@ -117,32 +116,31 @@ static struct plumb_error *find_section(struct pl_mem *mem, const struct pl_py *
 
 /* An address in the data of the file that holds _asyncio: the table of its functions. A builtin function begins with
  * the pointer to its entry there. */
-static struct plumb_error *find_data(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
-				     pl_addr *ret)
+static struct plumb_error *find_data(const struct pl_asyncio *a, pl_addr *ret)
 {
 	pl_addr function;
-	struct plumb_error *err =
-		pl_module_attr(mem, py, interp->modules, "_asyncio", "_get_running_loop", &function, NULL);
+	struct plumb_error *err = pl_asyncio_attr(a, &a->c_module, "_get_running_loop", &function);
 
+	if (!err && !function)
+		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "asyncio without its C module is not read on 3.14 and later");
 	if (!err)
-		err = pl_mem_read_u64(mem, function + py->layout.object.size, ret);
+		err = pl_mem_read_u64(a->mem, function + a->py->layout.object.size, ret);
 	if (!err && !pl_pointer_ok(*ret))
 		err = &pl_err_corrupt;
 	return err;
 }
 
-static struct plumb_error *find_described(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
-					  struct pl_task_layout *ret)
+static struct plumb_error *find_described(struct pl_asyncio *a)
 {
 	uint64_t w[WORDS];
 	pl_addr data;
-	struct plumb_error *err = find_data(mem, py, interp, &data);
+	struct plumb_error *err = find_data(a, &data);
 
 	if (!err)
-		err = find_section(mem, py, data, w);
+		err = find_section(a->mem, a->py, data, w);
 	if (err)
 		return err;
-	*ret = (struct pl_task_layout){
+	a->layout = (struct pl_task_layout){
 		.state = (uint32_t)w[TASK_IS_TASK] - 4,
 		.fut_waiter = (uint32_t)w[TASK_CORO] - 8,
 		.coro = (uint32_t)w[TASK_CORO],
@@ -158,31 +156,36 @@ static struct plumb_error *find_described(struct pl_mem *mem, const struct pl_py
 	return NULL;
 }
 
-struct plumb_error *pl_task_layout_find(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
-					struct pl_task_layout *ret)
+static struct pl_task_layout layout_of(size_t minor)
 {
+	return (struct pl_task_layout){
+		.state = minors[minor].state,
+		.fut_waiter = minors[minor].fut_waiter,
+		.coro = minors[minor].coro,
+		.name = minors[minor].name,
+		.node = PL_NONE,
+		.awaited_by = PL_NONE,
+		.awaited_by_is_set = PL_NONE,
+		.interp_tasks = PL_NONE,
+		.tstate_loop = PL_NONE,
+		.tstate_task = PL_NONE,
+		.tstate_tasks = PL_NONE,
+	};
+}
+
+struct plumb_error *pl_task_layout_find(struct pl_asyncio *a)
+{
+	const struct pl_layout *lay = &a->py->layout;
 	char version[16];
 
-	if (py->layout.interp.size != PL_NONE && py->layout.version >= PL_PY_VERSION(3, 14, 0))
-		return find_described(mem, py, interp, ret);
-	for (size_t i = 0; i < sizeof minors / sizeof minors[0] && !py->layout.free_threaded; i++) {
-		if (minors[i].version >> 8 != py->layout.version >> 8)
-			continue;
-		*ret = (struct pl_task_layout){
-			.state = minors[i].state,
-			.fut_waiter = minors[i].fut_waiter,
-			.coro = minors[i].coro,
-			.name = minors[i].name,
-			.node = PL_NONE,
-			.awaited_by = PL_NONE,
-			.awaited_by_is_set = PL_NONE,
-			.interp_tasks = PL_NONE,
-			.tstate_loop = PL_NONE,
-			.tstate_task = PL_NONE,
-			.tstate_tasks = PL_NONE,
-		};
-		return NULL;
+	if (lay->interp.size != PL_NONE && lay->version >= PL_PY_VERSION(3, 14, 0))
+		return find_described(a);
+	for (size_t i = 0; i < sizeof minors / sizeof minors[0] && !lay->free_threaded; i++) {
+		if (minors[i].version >> 8 == lay->version >> 8) {
+			a->layout = layout_of(i);
+			return NULL;
+		}
 	}
 	return pl_error(PLUMB_ERR_NOT_SUPPORTED, "asyncio tasks of CPython %s are not read",
-			pl_py_version_text(py, version));
+			pl_py_version_text(a->py, version));
 }

@@ -34,32 +34,19 @@ static uint64_t thread_of_loop(struct pl_task_walk *w, pl_addr loop)
 	err = pl_instance_attr(w->a.mem, w->a.py, loop, "_thread_id", &value);
 	if (!err && value != w->a.py->none)
 		err = pl_long_value(w->a.mem, w->a.py, value, &ident);
+	if (err)
+		ident = 0;
 	plumb_error_destroy(err);
-	return err ? 0 : ident;
+	return ident;
 }
 
-/* Is the task the one that its loop is inside of? */
-static bool is_running(struct pl_task_walk *w, pl_addr task)
+static bool is_running(const struct pl_task_walk *w, pl_addr task)
 {
-	const struct pl_task_layout *t = &w->a.layout;
-	struct plumb_error *err = NULL;
-	struct pl_dict d = {0};
-	struct pl_dict_item item;
-	pl_addr running;
-	bool found = false;
-
-	for (size_t i = 0; t->tstate_task != PL_NONE && i < w->threads.len && !found; i++) {
-		err = pl_mem_read_u64(w->a.mem, w->threads.data[i].addr + t->tstate_task, &running);
-		found = !err && running == task;
-		plumb_error_destroy(err);
+	for (size_t i = 0; i < w->running.len; i++) {
+		if (w->running.data[i] == task)
+			return true;
 	}
-	err = w->current && !found ? pl_dict_open(w->a.mem, w->a.py, w->current, 0, &d) : NULL;
-	for (uint32_t i = 0; !err && !found && i < d.count; i++) {
-		err = pl_dict_item(w->a.mem, &d, i, &item);
-		found = !err && item.key && item.value == task;
-	}
-	plumb_error_destroy(err);
-	return found;
+	return false;
 }
 
 static bool add_edge(struct pl_task_walk *w, pl_addr task, pl_addr waiter)
@@ -117,12 +104,11 @@ static struct plumb_error *add_children(struct pl_task_walk *w, pl_addr gather, 
 	return NULL;
 }
 
-static bool is_gather(struct pl_task_walk *w, pl_addr future)
+static bool is_named(struct pl_task_walk *w, pl_addr obj, const char *type)
 {
-	static const char name[] = "asyncio.tasks._GatheringFuture";
 	struct pl_buf text = PL_BUF_INIT(128);
-	struct plumb_error *err = pl_value_add_type(&w->a.values, future, &text);
-	bool yes = !err && text.len == sizeof name - 1 && !memcmp(text.data, name, text.len);
+	struct plumb_error *err = pl_value_add_type(&w->a.values, obj, &text);
+	bool yes = !err && text.len == strlen(type) && !memcmp(text.data, type, text.len);
 
 	plumb_error_destroy(err);
 	pl_buf_deinit(&text);
@@ -134,7 +120,7 @@ static struct plumb_error *add_wait(struct pl_task_walk *w, struct pl_task *task
 {
 	if (!task->waits_for)
 		return NULL;
-	if (is_gather(w, task->waits_for)) {
+	if (is_named(w, task->waits_for, "asyncio.tasks._GatheringFuture")) {
 		task->wait_kind = PL_WAIT_GATHER;
 		return add_children(w, task->waits_for, task->addr);
 	}
@@ -168,6 +154,30 @@ static struct plumb_error *add_awaited_by(struct pl_task_walk *w, pl_addr task)
 		err = pl_mem_read(w->a.mem, task + t->awaited_by_is_set, &is_set, 1);
 	if (!err && by)
 		err = is_set ? pl_set_each(w->a.mem, w->a.py, by, false, add_awaiter, &a) : add_awaiter(&a, by);
+	if (!err || pl_task_is_fatal(err))
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+/* 3.11 - 3.13: a task of a TaskGroup tells the group when it is done, by the first of its callbacks, a bound method;
+ * the group knows the task that made it and waits for its tasks. */
+static struct plumb_error *add_group(struct pl_task_walk *w, pl_addr task)
+{
+	const struct pl_layout *lay = &w->a.py->layout;
+	pl_addr method, group, parent;
+	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + lay->object.size + 8, &method);
+
+	if (!err && !is_named(w, method, "method"))
+		return NULL;
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, method + lay->method.function + 8, &group);
+	if (!err && is_named(w, group, "asyncio.taskgroups.TaskGroup"))
+		err = pl_instance_attr(w->a.mem, w->a.py, group, "_parent_task", &parent);
+	else if (!err)
+		return NULL;
+	if (!err && !add_edge(w, task, parent))
+		err = &pl_err_no_memory;
 	if (!err || pl_task_is_fatal(err))
 		return err;
 	plumb_error_destroy(err);
@@ -212,7 +222,7 @@ struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_tas
 		err = add_chain(w, task);
 	if (!err)
 		err = add_wait(w, task);
-	if (!err && words->in_c && w->a.layout.awaited_by != PL_NONE)
-		err = add_awaited_by(w, task->addr);
+	if (!err && words->in_c)
+		err = w->a.layout.awaited_by != PL_NONE ? add_awaited_by(w, task->addr) : add_group(w, task->addr);
 	return err;
 }

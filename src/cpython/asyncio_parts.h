@@ -4,6 +4,7 @@
 #define PL_ASYNCIO_PARTS_H
 
 #include "asyncio.h"
+#include "dict.h"
 #include "map.h"
 #include "value.h"
 
@@ -22,6 +23,8 @@ struct pl_asyncio {
 	const struct pl_interp *interp;
 	struct pl_values values;
 	struct pl_task_layout layout;
+	struct pl_dict tasks_module;	/* asyncio.tasks */
+	struct pl_dict c_module;	/* _asyncio; no entries: the program does without it */
 	pl_addr task_type, future_type; /* of _asyncio; 0: the program does without it */
 };
 
@@ -32,9 +35,11 @@ struct pl_task_words {
 	bool in_c; /* the C struct: also has `awaited_by` */
 };
 
-/** Where the words are; PLUMB_ERR_NOT_SUPPORTED by name. */
-struct plumb_error *pl_task_layout_find(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
-					struct pl_task_layout *ret) PLUMB_MUST_CHECK;
+/** Where the words are, into a->layout; PLUMB_ERR_NOT_SUPPORTED by name. */
+struct plumb_error *pl_task_layout_find(struct pl_asyncio *a) PLUMB_MUST_CHECK;
+/** An attribute of a module; 0 if it has none of that name. */
+struct plumb_error *pl_asyncio_attr(const struct pl_asyncio *a, const struct pl_dict *module, const char *name,
+				    pl_addr *ret) PLUMB_MUST_CHECK;
 
 /** Is the object an instance of @p base (a type object; 0: of nothing)? */
 bool pl_task_derives(const struct pl_asyncio *a, pl_addr obj, pl_addr base);
@@ -57,7 +62,7 @@ struct pl_task_walk {
 	struct pl_map seen;
 	PL_VEC(struct pl_task_edge) edges;
 	pl_tstate_vec threads;
-	pl_addr current;      /* dict {loop: running task}, <= 3.13; 0 none */
+	PL_VEC(pl_addr) running;
 	pl_addr tstate;	      /* whose list is walked now, 3.14+ */
 	pl_addr last_loop;    /* the loop whose thread was looked up last ... */
 	uint64_t last_thread; /* ... and what was found */

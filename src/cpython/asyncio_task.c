@@ -29,8 +29,9 @@ bool pl_task_derives(const struct pl_asyncio *a, pl_addr obj, pl_addr base)
 			break;
 		err = pl_mem_read_u64(a->mem, type + tp_base, &type);
 	}
+	bool found = !err && base && type == base;
 	plumb_error_destroy(err);
-	return base && !err && type == base;
+	return found;
 }
 
 static struct plumb_error *read_struct(const struct pl_asyncio *a, pl_addr task, struct pl_task_words *ret)
@@ -99,8 +100,9 @@ bool pl_future_is_done(const struct pl_asyncio *a, pl_addr future)
 	if (!pl_task_derives(a, future, a->future_type) && !pl_task_derives(a, future, a->task_type))
 		return attribute_says_done(a, future);
 	err = pl_mem_read(a->mem, future + a->layout.state, &state, sizeof state);
+	bool done = !err && state != PENDING;
 	plumb_error_destroy(err);
-	return !err && state != PENDING;
+	return done;
 }
 
 static struct plumb_error *add_str_name(const struct pl_asyncio *a, pl_addr name, struct pl_buf *ret)

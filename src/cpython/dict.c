@@ -193,31 +193,37 @@ struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, con
 	return &pl_err_stale;
 }
 
-struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
-				   const char *name, pl_addr *ret, pl_addr *dict_type_ret)
+struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
+				   struct pl_dict *ret, pl_addr *dict_type_ret)
 {
 	pl_addr type, obj, namespace;
-	struct pl_dict d;
 	struct plumb_error *err;
 
 	if (!pl_pointer_ok(modules))
 		return &pl_err_corrupt;
 	err = pl_mem_read_u64(mem, modules + py->layout.object.type, &type);
 	if (!err)
-		err = pl_dict_open(mem, py, modules, type, &d);
+		err = pl_dict_open(mem, py, modules, type, ret);
 	if (!err)
-		err = pl_dict_find(mem, py, &d, module, &obj);
+		err = pl_dict_find(mem, py, ret, module, &obj);
 	/* PyModuleObject: the dict is the first member after the object's header. That it is of the same type as
 	 * sys.modules tells a module from whatever else a program may have put there. */
 	if (!err)
 		err = pl_mem_read_u64(mem, obj + py->layout.object.size, &namespace);
 	if (!err)
-		err = pl_dict_open(mem, py, namespace, type, &d);
-	if (!err)
-		err = pl_dict_find(mem, py, &d, name, ret);
+		err = pl_dict_open(mem, py, namespace, type, ret);
 	if (!err && dict_type_ret)
 		*dict_type_ret = type;
 	return err;
+}
+
+struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
+				   const char *name, pl_addr *ret, pl_addr *dict_type_ret)
+{
+	struct pl_dict d;
+	struct plumb_error *err = pl_module_open(mem, py, modules, module, &d, dict_type_ret);
+
+	return err ? err : pl_dict_find(mem, py, &d, name, ret);
 }
 
 /* Attributes in the shared table of the class, values in an array of the instance. */

@@ -34,7 +34,11 @@ struct plumb_error *pl_dict_item(struct pl_mem *mem, const struct pl_dict *d, ui
 /** Value of the str key @p name (ASCII, up to 60 bytes); PLUMB_ERR_STALE if it is not there. */
 struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, const struct pl_dict *d, const char *name,
 				 pl_addr *ret) PLUMB_MUST_CHECK;
-/** As sys.modules[@p module].__dict__[@p name]. @p modules_type_ret (may be NULL): the type of dicts. */
+/** sys.modules[@p module].__dict__; PLUMB_ERR_STALE if it is not imported. @p dict_type_ret (may be NULL): the type of
+ * dicts. The search goes through all modules: for more than one attribute open once. */
+struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
+				   struct pl_dict *ret, pl_addr *dict_type_ret) PLUMB_MUST_CHECK;
+/** As sys.modules[@p module].__dict__[@p name]. */
 struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
 				   const char *name, pl_addr *ret, pl_addr *dict_type_ret) PLUMB_MUST_CHECK;
 /** obj.__dict__ of an ordinary instance, wherever the release keeps it; PLUMB_ERR_STALE if it has none. */

@@ -194,6 +194,7 @@ struct plumb_error *pl_value_add_type(struct pl_values *v, pl_addr obj, struct p
 	struct pl_value_type type;
 	struct plumb_error *err = pl_type_of(&r, obj, &type);
 
+	const char *name = err ? "?" : type.name;
 	plumb_error_destroy(err);
-	return pl_buf_add_str(ret, err ? "?" : type.name);
+	return pl_buf_add_str(ret, name);
 }

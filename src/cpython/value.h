@@ -6,7 +6,7 @@
  * bits> str, bytes, bytearray             'quoted', escaped as by repr, cut: 'abcdef'... (12345 characters) list tuple
  * set frozenset dict     [1, 2, 3, ... 97 more] collections.deque                 deque([1, 2]) exceptions
  * ValueError('message') classes, functions, modules       <class 'app.User'>, <function load>, <module 'app'> anything
- * else                     <app.User name='x', age=3>: the first attributes of its __dict__ that are plain
+ * else                     <app.User name='x', age=3>: the first plain ones of its __slots__ and __dict__
  *
  * Subclasses of a builtin show as it does, with their own type in front: <app.Point (1, 2)>. What cannot be read says
  * so in its place: <unreadable>. The text is UTF-8 on one line: control characters and lone surrogates are escaped. */

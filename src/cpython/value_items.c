@@ -191,18 +191,36 @@ static struct plumb_error *render_deque(struct pl_render *r, pl_addr obj, struct
 	return end_items(r, i, broken);
 }
 
-/* The text of a key that may tell a secret: str or bytes, short. */
+/* The beginning of a bytes object. */
+static struct plumb_error *add_bytes_start(struct pl_render *r, pl_addr obj, struct pl_buf *ret)
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	char bytes[SECRET_NAME_MAX];
+	uint64_t len;
+	struct plumb_error *err = pl_mem_read_u64(&r->mem, obj + lay->bytes.ob_size, &len);
+
+	if (!err && len > sizeof bytes)
+		len = sizeof bytes;
+	if (!err && len)
+		err = pl_mem_read(&r->mem, obj + lay->bytes.sval, bytes, len);
+	return err ? err : pl_buf_add(ret, bytes, len);
+}
+
+/* A name that cannot be read may be that of a secret. */
 bool pl_render_names_secret(struct pl_render *r, pl_addr key)
 {
 	struct pl_value_type type;
 	struct pl_buf text = PL_BUF_INIT(SECRET_NAME_MAX + 8);
-	struct plumb_error *err = r->v->limits.show_secrets ? &pl_err_stale : pl_type_of(r, key, &type);
+	struct plumb_error *err;
 
+	if (r->v->limits.show_secrets)
+		return false;
+	err = pl_type_of(r, key, &type);
 	if (!err && type.kind == PL_KIND_STR)
 		err = pl_text_read_str(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text);
 	else if (!err && type.kind == PL_KIND_BYTES)
-		err = pl_text_read_bytes(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text);
-	bool secret = !err && text.len && pl_name_is_secret((const char *)text.data, text.len);
+		err = add_bytes_start(r, key, &text);
+	bool secret = err || (text.len && pl_name_is_secret((const char *)text.data, text.len));
 	plumb_error_destroy(err);
 	pl_buf_deinit(&text);
 	return secret;

@@ -52,6 +52,12 @@ struct plumb_error *pl_type_of(struct pl_render *r, pl_addr obj, struct pl_value
 /** The same of a type object itself. */
 struct plumb_error *pl_type_read(struct pl_render *r, pl_addr type, struct pl_value_type *ret) PLUMB_MUST_CHECK;
 
+/** A C string, cut to @p size - 1. Read errors only. */
+struct plumb_error *pl_read_c_string(struct pl_render *r, pl_addr addr, char *text, size_t size) PLUMB_MUST_CHECK;
+/** Names come from the target's memory and go to a terminal. False if it is empty, no UTF-8, or holds what hides. A
+ * name of @p size - 1 bytes that was cut inside a character loses the rest of that. */
+bool pl_clean_name(char *name, size_t size);
+
 /** Has the text of the value reached its maximum? */
 bool pl_render_full(const struct pl_render *r);
 /** Take a read error and write what it means in place of the value. */
@@ -70,7 +76,7 @@ struct plumb_error *pl_render_bytearray(struct pl_render *r, pl_addr obj) PLUMB_
 /** A str without quotes, escaped all the same. */
 struct plumb_error *pl_render_bare_str(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 /** As repr(float): "0.1", "1e+16", "nan". */
-void pl_format_double(double d, char ret[static 40]);
+void pl_format_double(double d, char ret[static 48]);
 
 /** Any value. @p secret: what it is named says that it must not be told. */
 struct plumb_error *pl_render_value(struct pl_render *r, pl_addr obj, bool secret) PLUMB_MUST_CHECK;

@@ -110,7 +110,7 @@ struct plumb_error *pl_render_bool(struct pl_render *r, pl_addr obj)
 /* Digits and decimal exponent of the shortest text that is read back as @p d: "d.ddde+xx" cut into its parts. */
 static int shortest_digits(double d, char digits[static 24])
 {
-	char text[40];
+	char text[48];
 	int precision = 0;
 
 	do
@@ -126,30 +126,30 @@ static int shortest_digits(double d, char digits[static 24])
 }
 
 /* Positional from 0.0001 up to below 1e16, else with an exponent: as repr does. */
-void pl_format_double(double d, char ret[static 40])
+void pl_format_double(double d, char ret[static 48])
 {
 	const char *sign = signbit(d) ? "-" : "";
 	char digits[24];
 
 	if (isnan(d) || isinf(d)) {
-		snprintf(ret, 40, "%s", isnan(d) ? "nan" : d < 0 ? "-inf" : "inf");
+		snprintf(ret, 48, "%s", isnan(d) ? "nan" : d < 0 ? "-inf" : "inf");
 		return;
 	}
 	int exponent = shortest_digits(fabs(d), digits), n = (int)strlen(digits);
 	if (exponent < -4 || exponent >= 16)
-		snprintf(ret, 40, "%s%c%s%se%+03d", sign, digits[0], n > 1 ? "." : "", digits + 1, exponent);
+		snprintf(ret, 48, "%s%c%s%se%+03d", sign, digits[0], n > 1 ? "." : "", digits + 1, exponent);
 	else if (exponent < 0)
-		snprintf(ret, 40, "%s0.%.*s%s", sign, -exponent - 1, "000", digits);
+		snprintf(ret, 48, "%s0.%.*s%s", sign, -exponent - 1, "000", digits);
 	else if (n <= exponent + 1)
-		snprintf(ret, 40, "%s%s%.*s.0", sign, digits, exponent + 1 - n, "0000000000000000");
+		snprintf(ret, 48, "%s%s%.*s.0", sign, digits, exponent + 1 - n, "0000000000000000");
 	else
-		snprintf(ret, 40, "%s%.*s.%s", sign, exponent + 1, digits, digits + exponent + 1);
+		snprintf(ret, 48, "%s%.*s.%s", sign, exponent + 1, digits, digits + exponent + 1);
 }
 
 struct plumb_error *pl_render_float(struct pl_render *r, pl_addr obj)
 {
 	double d;
-	char text[40];
+	char text[48];
 	struct plumb_error *err = pl_mem_read(&r->mem, obj + r->v->py->layout.object.size, &d, sizeof d);
 
 	if (err)
@@ -159,7 +159,7 @@ struct plumb_error *pl_render_float(struct pl_render *r, pl_addr obj)
 }
 
 /* The parts of a complex number are written without ".0". */
-static void format_part(double d, char ret[static 40])
+static void format_part(double d, char ret[static 48])
 {
 	pl_format_double(d, ret);
 	size_t n = strlen(ret);
@@ -170,7 +170,7 @@ static void format_part(double d, char ret[static 40])
 struct plumb_error *pl_render_complex(struct pl_render *r, pl_addr obj)
 {
 	double part[2];
-	char real[40], imag[40];
+	char real[48], imag[48];
 	struct plumb_error *err = pl_mem_read(&r->mem, obj + r->v->py->layout.object.size, part, sizeof part);
 
 	if (err)

@@ -76,8 +76,8 @@ static uint32_t flagged_kind(uint64_t flags)
 	return PL_KIND_OBJECT;
 }
 
-/* A C string, cut to size - 1. Does not read past the page it ends in. */
-static struct plumb_error *read_c_string(struct pl_render *r, pl_addr addr, char *text, size_t size)
+/* Does not read past the page it ends in. */
+struct plumb_error *pl_read_c_string(struct pl_render *r, pl_addr addr, char *text, size_t size)
 {
 	size_t have = 0;
 
@@ -100,9 +100,7 @@ static struct plumb_error *read_c_string(struct pl_render *r, pl_addr addr, char
 	return NULL;
 }
 
-/* Names come from the target's memory and go to a terminal: UTF-8 without anything that hides. A name that was cut
- * inside a character loses the rest of it. */
-static bool clean_name(char *name, size_t size)
+bool pl_clean_name(char *name, size_t size)
 {
 	size_t len = strlen(name);
 
@@ -138,7 +136,7 @@ static void add_module(struct pl_render *r, pl_addr dict, char name[static NAME_
 		err = pl_buf_printf(&full, ".%s", name);
 	if (!err && !builtin) {
 		memcpy(cut, full.data, full.len < NAME_SIZE ? full.len : NAME_SIZE - 1);
-		if (clean_name(cut, NAME_SIZE))
+		if (pl_clean_name(cut, NAME_SIZE))
 			memcpy(name, cut, NAME_SIZE);
 	}
 	plumb_error_destroy(err);
@@ -172,7 +170,8 @@ static struct plumb_error *find_kind(struct pl_render *r, const uint8_t *raw, ui
 	for (int i = 0; i < BASES_MAX && ret->kind == PL_KIND_OBJECT && base; i++) {
 		struct plumb_error *err = read_words(r, base, base_raw);
 		if (!err)
-			err = read_c_string(r, pl_pick_u64(base_raw, lay->type.tp_name), base_name, sizeof base_name);
+			err = pl_read_c_string(r, pl_pick_u64(base_raw, lay->type.tp_name), base_name,
+					       sizeof base_name);
 		if (err)
 			return err;
 		ret->kind = builtin_kind(base_name, pl_pick_u64(base_raw, lay->type.tp_flags));
@@ -189,10 +188,10 @@ static struct plumb_error *read_type(struct pl_render *r, pl_addr type, struct p
 
 	*ret = (struct pl_value_type){.type = type};
 	if (!err)
-		err = read_c_string(r, pl_pick_u64(raw, lay->type.tp_name), ret->name, sizeof ret->name);
+		err = pl_read_c_string(r, pl_pick_u64(raw, lay->type.tp_name), ret->name, sizeof ret->name);
 	if (err)
 		return err;
-	if (!clean_name(ret->name, sizeof ret->name))
+	if (!pl_clean_name(ret->name, sizeof ret->name))
 		return &pl_err_corrupt;
 	ret->flags = pl_pick_u64(raw, lay->type.tp_flags);
 	err = find_kind(r, raw, ret->flags, ret->name, ret);

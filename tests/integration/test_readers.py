@@ -9,11 +9,14 @@ import sys
 
 import pytest
 
+OLDEST = {"variables": (3, 6), "tasks": (3, 8)}
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "cpython"
 
 
 @pytest.mark.parametrize("what", ["variables", "tasks"])
 def test_variables_and_tasks_are_those_of_the_program(plumb, python, what):
+    if python.version < OLDEST[what]:
+        pytest.skip("%s are not read on Python %d.%d" % (what, *python.version[:2]))
     reader = os.path.join(os.path.dirname(plumb.binary), "tests", "unit", "cpython", "capture_image")
     if not os.access(reader, os.X_OK):
         pytest.skip("there is no %s: the binary is not in its build directory" % reader)

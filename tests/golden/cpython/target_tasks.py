@@ -11,6 +11,7 @@ import sys
 import threading
 import types
 
+assert sys.version_info >= (3, 8), sys.version
 parked = threading.Event()
 release = threading.Event()
 settled = queue.Queue()
@@ -126,10 +127,9 @@ async def ways(loop):
 
 
 async def group():
-    """3.11+; only 3.14 and later know that the parent waits for the children."""
-    known = ["group"] if sys.version_info >= (3, 14) else []
+    """3.11+"""
     async with asyncio.TaskGroup() as g:
-        add("grown", g.create_task(sleeper(1)), waiters=known)
+        add("grown", g.create_task(sleeper(1)), waiters=["group"])
 
 
 async def blocking(loop):

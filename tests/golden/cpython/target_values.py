@@ -27,7 +27,21 @@ class Point:
 
 
 class Slots:
-    __slots__ = ("a",)
+    __slots__ = ("a", "token", "_unset", "inner")
+
+    def __init__(self):
+        self.a = 1
+        self.token = "t"
+        self.inner = []
+
+
+class MoreSlots(Slots):
+    __slots__ = ("b", "__dict__")
+
+    def __init__(self):
+        super().__init__()
+        self.b = "b"
+        self.c = 3
 
 
 class Empty:
@@ -131,7 +145,8 @@ def objects():
     point = Point()  # = <__main__.Point x=1, label='p', password=***, ...>
     dict_made = Point()  # = <__main__.Point x=1, label='p', password=***, ...>
     vars(dict_made)
-    slots, empty = Slots(), Empty()  # slots = <__main__.Slots>; empty = <__main__.Empty>
+    slots, empty = Slots(), Empty()  # slots = <__main__.Slots a=1, token=***, ...>; empty = <__main__.Empty>
+    more_slots = MoreSlots()  # = <__main__.MoreSlots b='b', a=1, token=***, c=3, ...>
     many = Many()  # = <__main__.Many a0=0, a1=1, a2=2, a3=3, a4=4, a5=5, a6=6, a7=7, ...>
     pair = Pair(1, "b")  # = <__main__.Pair (1, 'b')>
     ordered = collections.OrderedDict(a=1)  # = <collections.OrderedDict {'a': 1}>

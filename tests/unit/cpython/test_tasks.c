@@ -108,10 +108,11 @@ static uint64_t word_at(struct scene *s, pl_addr addr)
 
 static struct pl_task_layout words_of(struct scene *s)
 {
-	struct pl_task_layout t;
+	struct pl_asyncio a = {.mem = &s->mem, .py = &s->py, .interp = &s->interp};
 
-	assert_ok(pl_task_layout_find(&s->mem, &s->py, &s->interp, &t));
-	return t;
+	assert_ok(pl_module_open(a.mem, a.py, s->interp.modules, "_asyncio", &a.c_module, NULL));
+	assert_ok(pl_task_layout_find(&a));
+	return a.layout;
 }
 
 /* Where the frame keeps what it awaits. */

@@ -130,7 +130,7 @@ static void floats_are_the_shortest_text_that_reads_back(void **state)
 		{123456.789, "123456.789"},
 		{2.0 / 3, "0.6666666666666666"},
 	};
-	char text[40];
+	char text[48];
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		pl_format_double(cases[i].d, text);
@@ -295,6 +295,51 @@ static void types_that_cannot_be_are_no_names(void **state)
 	fake_deinit(&f);
 }
 
+/* A class with one slot named "x" at @p offset, and an instance whose slot holds 7. Returns the class. */
+static pl_addr put_slotted(struct fake *f, const struct pl_py *py, uint64_t count, uint64_t offset, pl_addr *obj_ret)
+{
+	const struct pl_layout *lay = &py->layout;
+	pl_addr meta = put_type(f, py, "type", 0), type = fake_new(f, lay->type.size + 8 + 40), text = fake_new(f, 128);
+	pl_addr members = type + lay->type.size;
+
+	fake_field(f, meta, lay->type.tp_basicsize, lay->type.size, 8);
+	fake_field(f, type, lay->object.type, meta, 8);
+	fake_field(f, type, lay->bytes.ob_size, count, 8);
+	fake_put(f, text, "app.Slotted", 12);
+	fake_field(f, type, lay->type.tp_name, text, 8);
+	fake_field(f, type, lay->type.tp_flags, FLAG_HEAP, 8);
+	pl_addr name = fake_new(f, 128);
+	fake_put(f, name, "x", 2);
+	fake_u64(f, members, name);
+	fake_u64(f, members + 8, 16); /* Py_T_OBJECT_EX */
+	fake_u64(f, members + 16, offset);
+	*obj_ret = fake_new(f, 64);
+	fake_field(f, *obj_ret, lay->object.type, type, 8);
+	fake_u64(f, *obj_ret + 24, put_int(f, py, (uint32_t[]){7}, 1, 1, false));
+	return type;
+}
+
+static void slots_are_told_and_those_that_lie_are_not(void **state)
+{
+	for (int minor = 8; minor <= 15; minor++) {
+		struct pl_py py = fake_py(minor);
+		struct fake f;
+		pl_addr obj;
+		fake_init(&f);
+		pl_addr type = put_slotted(&f, &py, 1, 24, &obj);
+		assert_string_equal(text_of(&f, &py, obj), "<app.Slotted x=7>");
+		fake_field(&f, type, py.layout.bytes.ob_size, UINT64_MAX, 8);
+		assert_string_equal(text_of(&f, &py, obj), "<app.Slotted>");
+		fake_field(&f, type, py.layout.bytes.ob_size, 2, 8); /* more than there are */
+		assert_string_equal(text_of(&f, &py, obj), "<app.Slotted>");
+		put_slotted(&f, &py, 1, 60, &obj); /* not aligned, then far away */
+		assert_string_equal(text_of(&f, &py, obj), "<app.Slotted>");
+		put_slotted(&f, &py, 1, UINT64_MAX - 7, &obj);
+		assert_string_equal(text_of(&f, &py, obj), "<app.Slotted>");
+		fake_deinit(&f);
+	}
+}
+
 static void the_limits_hold_each_by_itself(void **state)
 {
 	struct pl_py py = fake_py(13);
@@ -354,6 +399,7 @@ int main(void)
 		cmocka_unit_test(a_set_of_nothing_but_holes_is_given_up),
 		cmocka_unit_test(a_ring_of_deque_blocks_ends),
 		cmocka_unit_test(types_that_cannot_be_are_no_names),
+		cmocka_unit_test(slots_are_told_and_those_that_lie_are_not),
 		cmocka_unit_test(the_limits_hold_each_by_itself),
 		cmocka_unit_test(a_buffer_that_is_full_is_left_as_it_was),
 	};
