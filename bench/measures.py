@@ -125,8 +125,9 @@ def one_dump(places, python, samplers, rounds, threads=10):
         for _ in range(rounds):
             for sampler in samplers:
                 began = time.monotonic()
-                subprocess.run(sampler.once(target.pid), stdin=subprocess.DEVNULL, capture_output=True)
-                values.setdefault(sampler.name, []).append(1000 * (time.monotonic() - began))
+                done = subprocess.run(sampler.once(target.pid), stdin=subprocess.DEVNULL, capture_output=True)
+                if done.returncode == 0:
+                    values.setdefault(sampler.name, []).append(1000 * (time.monotonic() - began))
     return {name: statistics.median(taken) for name, taken in values.items()}
 
 

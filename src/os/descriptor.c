@@ -122,6 +122,14 @@ uint32_t pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max)
 	return n;
 }
 
+/* The rights of the link are those of the descriptor. */
+static void look_at_pipe(const char *link, struct pl_fd_facts *ret)
+{
+	struct stat st;
+
+	ret->writes = lstat(link, &st) == 0 && !(st.st_mode & S_IRUSR);
+}
+
 static void look_at_pidfd(pid_t pid, struct pl_fd_facts *ret)
 {
 	char *text = read_info(pid, ret->fd);
@@ -148,6 +156,8 @@ void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret)
 		pl_net_find(net, ret->inode, protocol, &ret->socket);
 	} else if (ret->kind == PL_FD_EPOLL) {
 		ret->watched = pl_fd_watched(pid, fd, NULL, 0);
+	} else if (ret->kind == PL_FD_PIPE) {
+		look_at_pipe(path, ret);
 	} else if (ret->kind == PL_FD_PIDFD) {
 		look_at_pidfd(pid, ret);
 	} else if (ret->kind == PL_FD_FILE) {

@@ -33,6 +33,7 @@ struct pl_fd_facts {
 	uint64_t inode, device; /* device: as stat has it */
 	char path[512]; /* of files, devices and named pipes, as the target sees it; else what the kernel says */
 	bool deleted;
+	bool writes;		       /* a pipe: it is the end that is written to */
 	struct pl_socket_facts socket; /* of a socket */
 	pid_t process;		       /* of a pidfd; 0 unknown */
 	uint32_t watched;	       /* descriptors in an epoll */

@@ -21,12 +21,20 @@
 struct dumper {
 	const struct pl_dump_options *o;
 	struct pl_engine *e;
+	struct pl_reader *reader; /* of the engine's target, as the next two */
+	struct pl_roster *roster;
+	struct pl_stopper *stopper;
 	struct pl_dump *d;
 	struct pl_dump_process *p;
-	struct pl_net net;
+	struct pl_surroundings around;
 	struct pl_sources sources;
 	struct pl_looker looker;
 };
+
+static pid_t pid_of(const struct dumper *u)
+{
+	return (pid_t)u->p->pid;
+}
 
 /* ---- what a thread is doing -------------------------------------------------------------------------------------- */
 
@@ -49,7 +57,7 @@ static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, str
 {
 	struct pl_thread_state state;
 
-	pl_thread_state_read(u->net.pid, tid, &state);
+	pl_thread_state_read(pid_of(u), tid, &state);
 	t->doing = doing_of(state.letter, l->activity, t->wants_gil);
 	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL;
 	if (state.tracer)
@@ -74,7 +82,7 @@ static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, 
 				     size_t depth, struct pl_look *l, struct pl_dump_thread *t)
 {
 	struct pl_sources *sources = u->o->source ? &u->sources : NULL;
-	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->e->reader.py, code, n->offset);
+	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->reader->py, code, n->offset);
 
 	pl_dump_give_locals(&l->locals, depth, &f);
 	if (pl_vec_push(&t->frames, f))
@@ -86,7 +94,7 @@ static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, 
 /* A node names its whole stack, the innermost frame first. */
 static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struct pl_dump_thread *t)
 {
-	const struct pl_reader *r = &u->e->reader;
+	const struct pl_reader *r = u->reader;
 	struct plumb_error *err = NULL;
 	uint32_t node = l->sample.node;
 
@@ -105,20 +113,20 @@ static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struc
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
 
 /* The number of the thread whose state is at @p tstate; 0 if there is none. */
-static uint64_t holder_tid(const struct pl_engine *e, pl_addr tstate)
+static uint64_t holder_tid(const struct pl_roster *r, pl_addr tstate)
 {
-	for (size_t i = 0; i < e->roster.watches.len && tstate; i++)
-		if (e->roster.watches.data[i]->stack.tstate == tstate)
-			return (uint64_t)e->roster.watches.data[i]->tid;
+	for (size_t i = 0; i < r->watches.len && tstate; i++)
+		if (r->watches.data[i]->stack.tstate == tstate)
+			return (uint64_t)r->watches.data[i]->tid;
 	return 0;
 }
 
-static uint64_t interpreter_number(const struct pl_engine *e, pl_addr interp)
+static uint64_t interpreter_number(const struct pl_roster *r, pl_addr interp)
 {
 	/* The list has the newest first; the main interpreter is the oldest. */
-	for (size_t i = 0; i < e->roster.interps.len; i++)
-		if (e->roster.interps.data[i].addr == interp)
-			return e->roster.interps.len - 1 - i;
+	for (size_t i = 0; i < r->interps.len; i++)
+		if (r->interps.data[i].addr == interp)
+			return r->interps.len - 1 - i;
 	return 0;
 }
 
@@ -129,7 +137,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 				   .name = pl_dump_str(u->d, w->name),
 				   .main = w->main,
 				   .python = true,
-				   .interpreter = interpreter_number(u->e, w->stack.interp.addr)};
+				   .interpreter = interpreter_number(u->roster, w->stack.interp.addr)};
 	struct plumb_error *err = NULL;
 	struct pl_look l = {0};
 
@@ -140,7 +148,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	}
 	if (l.read) {
 		tell_state(&l, &t);
-		t.gil_holder = holder_tid(u->e, l.holder);
+		t.gil_holder = holder_tid(u->roster, l.holder);
 		err = add_frames(u, &l, &t);
 	}
 	t.wait = l.wait;
@@ -156,20 +164,20 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 /* Threads that never ran Python: what they wait for can be told all the same. */
 static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 {
-	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == u->net.pid};
+	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == pid_of(u)};
 	struct pl_look l = {.info.syscall = -1};
 	struct pl_thread_clock clock;
 	char comm[16];
 
-	pl_thread_clock_open(&clock, u->net.pid, tid);
+	pl_thread_clock_open(&clock, pid_of(u), tid);
 	l.activity = pl_thread_clock_activity(&clock, &l.info);
 	pl_thread_clock_close(&clock);
-	pl_proc_comm(u->net.pid, tid, comm);
+	pl_proc_comm(pid_of(u), tid, comm);
 	if (!comm[0])
 		return NULL;
 	t.name = pl_dump_str(u->d, comm);
 	if (l.activity == PL_ACTIVITY_BLOCKED)
-		pl_dump_wait(u->d, &u->net, pl_mem_live_mem(u->e->reader.live), &l.info, &t.wait);
+		pl_dump_wait(u->d, &u->around, pl_mem_live_mem(u->reader->live), &l.info, &t.wait);
 	tell_doing(u, tid, &l, &t);
 	if (pl_vec_push(&u->p->threads, t))
 		return NULL;
@@ -190,10 +198,10 @@ static bool is_watched(const struct pl_roster *r, pid_t tid)
 static struct plumb_error *dump_natives(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
-	struct plumb_error *err = pl_proc_tids(u->net.pid, &tids);
+	struct plumb_error *err = pl_proc_tids(pid_of(u), &tids);
 
 	for (size_t i = 0; i < tids.len && !err; i++)
-		if (!is_watched(&u->e->roster, tids.data[i]))
+		if (!is_watched(u->roster, tids.data[i]))
 			err = dump_native(u, tids.data[i]);
 	pl_vec_deinit(&tids);
 	return err;
@@ -201,23 +209,22 @@ static struct plumb_error *dump_natives(struct dumper *u)
 
 static struct plumb_error *dump_threads(struct dumper *u)
 {
-	struct pl_engine *e = u->e;
-	struct plumb_error *err = pl_roster_refresh(e, pl_clock_monotonic_ns());
+	struct plumb_error *err = pl_roster_refresh(u->e, pl_clock_monotonic_ns());
 
-	for (size_t i = 0; i < e->roster.watches.len && !err; i++)
-		err = dump_thread(u, e->roster.watches.data[i]);
+	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
+		err = dump_thread(u, u->roster->watches.data[i]);
 	return err ? err : dump_natives(u);
 }
 
 static void find_gil_holder(struct dumper *u)
 {
-	const struct pl_roster *r = &u->e->roster;
+	const struct pl_roster *r = u->roster;
 	struct pl_interp now;
 
-	if (r->interps.len == 0 || pl_interp_read_again(pl_mem_live_mem(u->e->reader.live), &u->e->reader.py,
+	if (r->interps.len == 0 || pl_interp_read_again(pl_mem_live_mem(u->reader->live), &u->reader->py,
 							&r->interps.data[r->interps.len - 1], &now))
 		return;
-	u->p->gil_holder = holder_tid(u->e, now.gil_holder);
+	u->p->gil_holder = holder_tid(u->roster, now.gil_holder);
 }
 
 static void tell_header(struct dumper *u)
@@ -225,12 +232,12 @@ static void tell_header(struct dumper *u)
 	struct pl_dump_process *p = u->p;
 	char command[COMMAND_BYTES], version[16];
 
-	pl_proc_command(u->net.pid, command, sizeof command);
+	pl_proc_command(pid_of(u), command, sizeof command);
 	p->command = pl_dump_str(u->d, command);
-	p->python = pl_dump_str(u->d, pl_py_version_text(&u->e->reader.py, version));
+	p->python = pl_dump_str(u->d, pl_py_version_text(&u->reader->py, version));
 	p->core = pl_dump_str(u->d, "");
 	p->tracer = pl_dump_other(u->d, 0);
-	(void)pl_process_age(u->net.pid, &p->age_ns);
+	(void)pl_process_age(pid_of(u), &p->age_ns);
 	u->sources.age_ns = p->age_ns;
 }
 
@@ -238,11 +245,11 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 {
 	const struct pl_task_dumper tasks = {.d = u->d,
 					     .p = u->p,
-					     .mem = pl_mem_live_mem(u->e->reader.live),
-					     .py = &u->e->reader.py,
+					     .mem = pl_mem_live_mem(u->reader->live),
+					     .py = &u->reader->py,
 					     .sources = u->o->source ? &u->sources : NULL,
 					     .values = u->o->locals ? &u->looker.values : NULL};
-	const pl_interp_vec *interps = &u->e->roster.interps;
+	const pl_interp_vec *interps = &u->roster->interps;
 	struct plumb_error *err = NULL;
 
 	for (size_t i = 0; i < interps->len && !err; i++)
@@ -251,11 +258,11 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 }
 
 /* A stop that has not come about must not be forgotten. */
-static void settle(struct pl_engine *e)
+static void settle(const struct dumper *u)
 {
 	uint64_t end = pl_clock_monotonic_ns() + SETTLE_NS;
 
-	while (!pl_stopper_settle(&e->stopper, e->options.pid) && pl_clock_monotonic_ns() < end)
+	while (!pl_stopper_settle(u->stopper, pid_of(u)) && pl_clock_monotonic_ns() < end)
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 
@@ -265,7 +272,7 @@ static struct plumb_error *dump_process(struct dumper *u)
 
 	tell_header(u);
 	err = dump_threads(u);
-	settle(u->e);
+	settle(u);
 	if (err)
 		return err;
 	find_gil_holder(u);
@@ -280,23 +287,31 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 {
 	const struct pl_engine_options options = {.pid = pid, .stop = o->stop};
 	struct pl_dump_process p = {.pid = (uint32_t)pid};
-	struct dumper u = {.o = o, .d = d, .p = &p, .net = {.pid = pid}, .sources = {.pid = pid}};
+	struct dumper u = {.o = o,
+			   .d = d,
+			   .p = &p,
+			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}},
+			   .sources = {.pid = pid}};
 	uint64_t start = pl_clock_monotonic_ns();
 	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
 
 	if (err)
 		return err;
-	u.e->stopper.policy = o->stop;
-	u.e->stopper.started_ns = start;
+	u.reader = &u.e->reader;
+	u.roster = &u.e->roster;
+	u.stopper = &u.e->stopper;
+	u.stopper->policy = o->stop;
+	u.stopper->started_ns = start;
 	u.looker = (struct pl_looker){.o = o,
-				      .e = u.e,
+				      .reader = u.reader,
+				      .stopper = u.stopper,
 				      .d = d,
-				      .net = &u.net,
+				      .around = &u.around,
 				      .end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS)};
 	pl_looker_init(&u.looker);
 	err = dump_process(&u);
 	pl_engine_remote.close(u.e);
-	pl_net_deinit(&u.net);
+	pl_surroundings_deinit(&u.around);
 	pl_sources_deinit(&u.sources);
 	p.took_ns = pl_clock_monotonic_ns() - start;
 	if (!err && pl_vec_push(&d->processes, p))

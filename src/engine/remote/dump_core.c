@@ -104,7 +104,7 @@ static const struct pl_core_thread *note_of(const struct core_dumper *u, uint64_
 /* What the kernel noted of it. */
 static void tell_note(struct core_dumper *u, const struct pl_core_thread *n, pl_addr gil, struct pl_dump_thread *t)
 {
-	struct pl_net none = {0};
+	struct pl_surroundings none = {0};
 
 	t->doing = PL_DOING_RUNNING;
 	t->signal = n->signal;

@@ -31,11 +31,11 @@ static void take_while_stopped(void *ctx, struct pl_watch *w)
 
 void pl_looker_init(struct pl_looker *u)
 {
-	struct pl_stopper *s = &u->e->stopper;
+	struct pl_stopper *s = u->stopper;
 
 	if (!u->o->locals)
 		return;
-	pl_values_init(&u->values, pl_mem_live_mem(u->e->reader.live), &u->e->reader.py, NULL);
+	pl_values_init(&u->values, pl_mem_live_mem(u->reader->live), &u->reader->py, NULL);
 	s->while_stopped = take_while_stopped;
 	s->while_stopped_ctx = u;
 	/* A stack can be proved without a stop, the values of a thread that runs cannot. */
@@ -75,7 +75,7 @@ static bool kept_its_stack(struct pl_looker *u, struct pl_watch *w, const struct
 {
 	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
 	struct pl_reading again;
-	struct plumb_error *err = pl_stack_read(&u->e->reader, &w->stack, &again);
+	struct plumb_error *err = pl_stack_read(u->reader, &w->stack, &again);
 
 	plumb_error_destroy(err);
 	return !err && again.complete && again.node == l->sample.node && w->stack.frames.len &&
@@ -97,17 +97,18 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	struct pl_reading reading;
 
 	l->info = (struct pl_activity_info){.syscall = -1};
+	pl_taken_locals_deinit(&l->locals); /* of an earlier look */
 	(void)pl_thread_clock_counters(&w->clock, &before);
 	l->activity = pl_thread_clock_activity(&w->clock, &l->info);
 	u->locals = &l->locals;
 	u->locals_taken = false;
-	enum pl_watch_result r = pl_watch_sample(w, &u->e->reader, &u->e->stopper, PL_MODE_WALL, &reading, &l->sample);
+	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, PL_MODE_WALL, &reading, &l->sample);
 	l->read = r == PL_WATCH_SAMPLE;
 	l->holder = reading.interp.gil_holder;
 	l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
 	take_locals(u, w, l);
 	if (l->activity == PL_ACTIVITY_BLOCKED) {
-		pl_dump_wait(u->d, u->net, pl_mem_live_mem(u->e->reader.live), &l->info, &l->wait);
+		pl_dump_wait(u->d, u->around, pl_mem_live_mem(u->reader->live), &l->info, &l->wait);
 		l->agrees = stood_still(w, &before, l);
 	}
 	return r;
@@ -136,7 +137,7 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 			swap(&l, ret);
 		if ((is_sure(ret) && ret->agrees) || pl_clock_monotonic_ns() > end)
 			break;
-		(void)pl_stopper_settle(&u->e->stopper, w->tid);
+		(void)pl_stopper_settle(u->stopper, w->tid);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	pl_look_deinit(&l);

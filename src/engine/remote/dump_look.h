@@ -11,9 +11,10 @@
 /** Who looks: at one process, thread by thread. */
 struct pl_looker {
 	const struct pl_dump_options *o;
-	struct pl_engine *e; /* opened, not started */
+	struct pl_reader *reader;
+	struct pl_stopper *stopper;
 	struct pl_dump *d;
-	struct pl_net *net;
+	struct pl_surroundings *around;
 	struct pl_values values;
 	uint64_t end_ns; /* when to stop proving */
 	/* while a thread is stopped */

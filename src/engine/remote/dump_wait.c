@@ -34,13 +34,29 @@ static bool path_says_something(const struct pl_fd_facts *f)
 	return f->path[0] == '/' || f->kind == PL_FD_OTHER;
 }
 
-static struct pl_dump_fd look_at(struct pl_dump *d, struct pl_net *net, int fd)
+void pl_surroundings_deinit(struct pl_surroundings *s)
+{
+	pl_net_deinit(&s->net);
+	pl_peers_deinit(&s->peers);
+}
+
+/* Who is at the other end. */
+static pid_t other_end(struct pl_surroundings *around, const struct pl_fd_facts *f)
+{
+	if (f->kind == PL_FD_PIPE)
+		return pl_peers_of_pipe(&around->peers, f->inode, !f->writes);
+	if (f->kind == PL_FD_SOCKET)
+		return pl_peers_of_socket(&around->peers, f->socket.peer_inode);
+	return f->process;
+}
+
+static struct pl_dump_fd look_at(struct pl_dump *d, struct pl_surroundings *around, int fd)
 {
 	struct pl_fd_facts f;
 
-	if (!net->pid)
+	if (!around->net.pid)
 		return (struct pl_dump_fd){.fd = fd, .kind = fd_kinds[PL_FD_UNKNOWN], .state = ""};
-	pl_fd_look(net->pid, fd, net, &f);
+	pl_fd_look(around->net.pid, fd, &around->net, &f);
 	return (struct pl_dump_fd){
 		.fd = fd,
 		.kind = fd_kinds[f.kind],
@@ -51,13 +67,13 @@ static struct pl_dump_fd look_at(struct pl_dump *d, struct pl_net *net, int fd)
 		.local = pl_dump_str(d, f.socket.local),
 		.peer = pl_dump_str(d, f.socket.peer),
 		.state = f.socket.state,
-		.other = pl_dump_other(d, f.process),
+		.other = pl_dump_other(d, other_end(around, &f)),
 		.watched = f.watched,
 	};
 }
 
-void pl_dump_wait(struct pl_dump *d, struct pl_net *net, struct pl_mem *mem, const struct pl_activity_info *info,
-		  struct pl_dump_wait *ret)
+void pl_dump_wait(struct pl_dump *d, struct pl_surroundings *around, struct pl_mem *mem,
+		  const struct pl_activity_info *info, struct pl_dump_wait *ret)
 {
 	struct pl_blocked b;
 	pl_dump_fd_vec watched = ret->watched;
@@ -68,16 +84,16 @@ void pl_dump_wait(struct pl_dump *d, struct pl_net *net, struct pl_mem *mem, con
 	ret->watched = watched;
 	if (info->syscall < 0)
 		return;
-	pl_blocked_describe(net->pid, mem, info, &b);
+	pl_blocked_describe(around->net.pid, mem, info, &b);
 	ret->call = pl_dump_str(d, b.call);
 	ret->on = waits[b.on];
 	if (b.fd >= 0)
-		ret->fd = look_at(d, net, b.fd);
+		ret->fd = look_at(d, around, b.fd);
 	for (uint32_t i = 0; i < b.fd_count; i++)
-		(void)pl_vec_push(&ret->watched, look_at(d, net, b.fds[i])); /* without memory: listed short */
+		(void)pl_vec_push(&ret->watched, look_at(d, around, b.fds[i])); /* without memory: listed short */
 	ret->watched_total = b.fd_total;
 	ret->lock = b.futex;
-	if (net->pid)
+	if (around->net.pid)
 		ret->child = pl_dump_other(d, b.child);
 	else
 		ret->child = (struct pl_dump_other){.pid = b.child > 0 ? (uint32_t)b.child : 0};

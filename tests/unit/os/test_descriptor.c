@@ -11,13 +11,16 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "descriptor.h"
+#include "peers.h"
 #include "target_file.h"
 
 static enum pl_fd_kind kind_of(int fd)
@@ -62,6 +65,55 @@ static void test_pidfd(void **state)
 	assert_int_equal(f.process, getpid());
 	close(fd);
 	pl_net_deinit(&net);
+}
+
+/* Two processes with an end each, and a pipe and a socket that only we have. */
+static void test_peers(void **state)
+{
+	struct pl_peers peers = {.pid = getpid()};
+	struct pl_net net = {.pid = getpid()};
+	struct pl_fd_facts f;
+	int shared[2], ours[2], pair[2], control[2];
+	char ready;
+
+	assert_int_equal(pipe(shared) + pipe(ours) + pipe(control), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		char c;
+		close(ours[0]);
+		close(ours[1]);
+		close(pair[0]);
+		close(pair[1]);
+		close(control[1]);
+		(void)!write(shared[1], "r", 1); /* it has nothing else any more */
+		(void)!read(control[0], &c, 1);
+		_exit(0);
+	}
+	close(shared[1]);
+	close(control[0]);
+	assert_int_equal(read(shared[0], &ready, 1), 1);
+	pl_fd_look(getpid(), shared[0], &net, &f);
+	assert_false(f.writes);
+	pid_t writer = pl_peers_of_pipe(&peers, f.inode, true);
+	pl_fd_look(getpid(), ours[1], &net, &f);
+	assert_true(f.writes);
+	pid_t reader = pl_peers_of_pipe(&peers, f.inode, false);
+	pl_fd_look(getpid(), pair[0], &net, &f);
+	pid_t other = pl_peers_of_socket(&peers, f.socket.peer_inode);
+	close(control[1]);
+	waitpid(child, NULL, 0);
+	assert_int_equal(writer, child);
+	assert_int_equal(other, getpid());
+	assert_int_equal(reader, getpid());
+	assert_int_equal(pl_peers_of_pipe(&peers, 1, true), 0);
+	pl_peers_deinit(&peers);
+	pl_net_deinit(&net);
+	close(shared[0]);
+	close(ours[0]);
+	close(ours[1]);
+	close(pair[0]);
+	close(pair[1]);
 }
 
 static void test_links(void **state)
@@ -165,9 +217,10 @@ static void test_target_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_pidfd),
-		cmocka_unit_test(test_links),	   cmocka_unit_test(test_inet_table),
-		cmocka_unit_test(test_unix_table), cmocka_unit_test(test_target_file),
+		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_pidfd),
+		cmocka_unit_test(test_peers),	    cmocka_unit_test(test_links),
+		cmocka_unit_test(test_inet_table),  cmocka_unit_test(test_unix_table),
+		cmocka_unit_test(test_target_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
