@@ -96,6 +96,9 @@ class Bench:
         looks = measures.one_look(self.places, python, peers, 5)
         results["one_look_ms"] = looks
         add(python, "attach to first sample (peers: one look), ms", {plumb.name: first, **looks}, "<= 20")
+        self.say(python, "a dump")
+        results["dump_ms"] = dumps = measures.one_dump(self.places, python, [plumb, *peers], 15)
+        add(python, "a dump of 10 threads, ms", dumps, "<= 10")
         if self.options.minute:
             self.say(python, "bytes of a minute")
             results["minute_bytes"] = sizes = measures.bytes_of_a_minute(self.places, python, [s for s in samplers if "py-spy" not in s.name])

@@ -234,10 +234,15 @@ static void start_from_reference(const struct table *t, const struct pl_layout *
 	lay->interp.threads_main = lay->interp.code_generation = lay->interp.gc_frame = PL_NONE;
 	lay->tstate.base_frame = lay->tstate.holds_gil = lay->tstate.gil_requested = PL_NONE;
 	lay->tstate.current_exception = lay->tstate.exc_state = PL_NONE;
-	if (lay->code.size != ref->code.size)
+	lay->interp.size = (uint32_t)word_value(t, PL_WORD_INTERPRETER_STATE_SIZE);
+	if (lay->code.size != ref->code.size) {
 		lay->code.version = lay->code.firsttraceable = lay->code.flags = PL_NONE;
-	if (lay->type.size != ref->type.size)
+		lay->code.localsplusnames = PL_NONE; /* without which no other word of the variables is used */
+	}
+	if (lay->type.size != ref->type.size) {
 		lay->type.tp_basicsize = lay->type.tp_dictoffset = lay->type.ht_cached_keys = PL_NONE;
+		lay->type.tp_base = lay->type.tp_dict = PL_NONE;
+	}
 }
 
 static struct plumb_error *check_unicode(const struct pl_layout *ref, struct pl_layout *lay)
@@ -266,6 +271,8 @@ static struct plumb_error *fill_layout(const struct table *t, const struct pl_la
 	/* Not published, but datastack_chunk, _top and _limit are neighbours from 3.11 to 3.15. pl_tstate_read believes
 	 * a pair only if it makes sense together with the chunk. */
 	lay->tstate.datastack_top = lay->tstate.datastack_chunk + 8;
+	if (lay->frame.owner != ref->frame.owner || lay->frame.localsplus != ref->frame.localsplus)
+		lay->frame.stacktop = PL_NONE;
 	err = apply_gil(t, lay);
 	if (!err)
 		err = apply_gc(t, lay);

@@ -58,6 +58,7 @@ struct pl_layout {
 		uint32_t next, threads_head, threads_main, id, modules;
 		uint32_t gil; /* ceval.gil: a pointer to struct _gil_runtime_state */
 		uint32_t gc_collecting, gc_frame, code_generation;
+		uint32_t size;
 	} interp;
 	struct {
 		uint32_t last_holder, locked, enabled;
@@ -77,6 +78,9 @@ struct pl_layout {
 	struct {
 		uint32_t previous, code, instr, lasti, owner, is_entry, localsplus, tlbc_index,
 			gen /* f_gen, <= 3.10 */;
+		/* The value stack: stacktop is a pointer (<= 3.9, 3.14+), a count from valuestack (3.10) or from
+		 * localsplus (3.11 - 3.13). */
+		uint32_t valuestack, stacktop;
 	} frame;
 	struct {
 		uint32_t previous, size, top, data;
@@ -85,6 +89,10 @@ struct pl_layout {
 		uint32_t name, qualname, filename, linetable, firstlineno, version;
 		uint32_t code_bytes; /* co_code_adaptive or co_code */
 		uint32_t tlbc, firsttraceable, flags, size;
+		/* the variables of a frame; argcount counts positional-only ones too, not *args and **kwargs */
+		uint32_t argcount, kwonlyargcount, nlocals;
+		uint32_t varnames, cellvars, freevars;	   /* <= 3.10: tuples of names */
+		uint32_t localsplusnames, localspluskinds; /* 3.11+ */
 	} code;
 	struct {
 		uint32_t type, size;
@@ -102,6 +110,7 @@ struct pl_layout {
 	/* what the lookup of thread names needs */
 	struct {
 		uint32_t tp_name, tp_basicsize, tp_flags, tp_dictoffset, ht_cached_keys, size;
+		uint32_t tp_base, tp_dict;
 	} type;
 	struct {
 		uint32_t keys, values;
@@ -118,6 +127,39 @@ struct pl_layout {
 		uint32_t digits, tag; /* tag is ob_size <= 3.11 */
 		bool tagged;	      /* 3.12+: lv_tag, digit count << 3 | sign */
 	} longobj;
+	/* What the values of variables and the tasks of asyncio need. Where the size is not named it is ob_size. */
+	struct {
+		uint32_t items; /* the first one, in the object */
+	} tuple;
+	struct {
+		uint32_t items; /* a pointer to the first one */
+	} list;
+	struct {
+		uint32_t used, mask, table; /* table: a pointer to mask + 1 entries of {key, hash} */
+	} set;
+	struct {
+		uint32_t start; /* a pointer to the first byte */
+	} bytearray;
+	struct {
+		uint32_t ref;
+	} cell;
+	struct {
+		uint32_t name; /* func_qualname; 2.7: func_name */
+	} function;
+	struct {
+		uint32_t function;
+	} method;
+	struct {
+		uint32_t args;
+	} exception;
+	struct {
+		uint32_t object;
+	} weakref;
+	struct {
+		uint32_t frame;		      /* <= 3.10: a pointer */
+		uint32_t frame_state, iframe; /* 3.11+: iframe is the frame itself */
+		uint32_t qualname;
+	} gen;
 
 	/* Computed by pl_layout_finish: the smallest reads that hold every word needed. */
 	struct {

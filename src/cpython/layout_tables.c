@@ -20,6 +20,7 @@ const struct pl_layout pl_layout_row[] = {
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = PL_NONE, .modules = 16,
 			.gil = PL_NONE, .gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.size = PL_NONE,
 		},
 		.gil = {.last_holder = PL_NONE, .locked = PL_NONE, .enabled = PL_NONE},
 		.tstate = {
@@ -30,13 +31,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 24, .code = 32, .instr = PL_NONE, .lasti = 120, .owner = PL_NONE, .is_entry = PL_NONE,
-			.localsplus = 376, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 376, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = 64, .stacktop = 72,
 		},
 		.chunk = {.previous = PL_NONE, .size = PL_NONE, .top = PL_NONE, .data = PL_NONE},
 		.code = {
 			.name = 88, .qualname = PL_NONE, .filename = 80, .linetable = 104, .firstlineno = 96,
 			.version = PL_NONE, .code_bytes = 32, .tlbc = PL_NONE, .firsttraceable = PL_NONE, .flags = 28,
-			.size = 128,
+			.size = 128, .argcount = 16, .kwonlyargcount = PL_NONE, .nlocals = 20, .varnames = 56,
+			.cellvars = 72, .freevars = 64, .localsplusnames = PL_NONE, .localspluskinds = PL_NONE,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 36},
@@ -47,7 +49,7 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = PL_NONE},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288,
-			.ht_cached_keys = PL_NONE, .size = 392,
+			.ht_cached_keys = PL_NONE, .size = 392, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = PL_NONE, .values = PL_NONE},
 		.dictkeys = {
@@ -56,6 +58,16 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = PL_NONE},
+		.cell = {.ref = 16},
+		.function = {.name = 56},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = PL_NONE},
 	},
 	/* CPython 3.6.15, x86-64, from the headers in its own python3.6m */
 	{
@@ -70,6 +82,7 @@ const struct pl_layout pl_layout_row[] = {
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = PL_NONE, .modules = 16,
 			.gil = PL_NONE, .gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.size = PL_NONE,
 		},
 		.gil = {.last_holder = PL_NONE, .locked = PL_NONE, .enabled = PL_NONE},
 		.tstate = {
@@ -80,13 +93,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 24, .code = 32, .instr = PL_NONE, .lasti = 120, .owner = PL_NONE, .is_entry = PL_NONE,
-			.localsplus = 376, .tlbc_index = PL_NONE, .gen = 112,
+			.localsplus = 376, .tlbc_index = PL_NONE, .gen = 112, .valuestack = 64, .stacktop = 72,
 		},
 		.chunk = {.previous = PL_NONE, .size = PL_NONE, .top = PL_NONE, .data = PL_NONE},
 		.code = {
 			.name = 104, .qualname = PL_NONE, .filename = 96, .linetable = 112, .firstlineno = 36,
 			.version = PL_NONE, .code_bytes = 40, .tlbc = PL_NONE, .firsttraceable = PL_NONE, .flags = 32,
-			.size = 144,
+			.size = 144, .argcount = 16, .kwonlyargcount = 20, .nlocals = 24, .varnames = 64, .cellvars = 80,
+			.freevars = 72, .localsplusnames = PL_NONE, .localspluskinds = PL_NONE,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -97,7 +111,7 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = PL_NONE},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
-			.size = 400,
+			.size = 400, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
@@ -105,6 +119,16 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 104},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.7.16, x86-64, from the headers in its own python3.7m */
 	{
@@ -118,7 +142,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 16, .modules = 40, .gil = PL_NONE,
-			.gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -129,13 +153,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 24, .code = 32, .instr = PL_NONE, .lasti = 104, .owner = PL_NONE, .is_entry = PL_NONE,
-			.localsplus = 360, .tlbc_index = PL_NONE, .gen = 96,
+			.localsplus = 360, .tlbc_index = PL_NONE, .gen = 96, .valuestack = 64, .stacktop = 72,
 		},
 		.chunk = {.previous = PL_NONE, .size = PL_NONE, .top = PL_NONE, .data = PL_NONE},
 		.code = {
 			.name = 104, .qualname = PL_NONE, .filename = 96, .linetable = 112, .firstlineno = 36,
 			.version = PL_NONE, .code_bytes = 40, .tlbc = PL_NONE, .firsttraceable = PL_NONE, .flags = 32,
-			.size = 144,
+			.size = 144, .argcount = 16, .kwonlyargcount = 20, .nlocals = 24, .varnames = 64, .cellvars = 80,
+			.freevars = 72, .localsplusnames = PL_NONE, .localspluskinds = PL_NONE,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -146,7 +171,7 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
-			.size = 400,
+			.size = 400, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
@@ -154,6 +179,16 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 104},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.8.18, x86-64, from the headers in its own python3.8 */
 	{
@@ -167,7 +202,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 16, .modules = 56, .gil = PL_NONE,
-			.gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -178,13 +213,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 24, .code = 32, .instr = PL_NONE, .lasti = 104, .owner = PL_NONE, .is_entry = PL_NONE,
-			.localsplus = 360, .tlbc_index = PL_NONE, .gen = 96,
+			.localsplus = 360, .tlbc_index = PL_NONE, .gen = 96, .valuestack = 64, .stacktop = 72,
 		},
 		.chunk = {.previous = PL_NONE, .size = PL_NONE, .top = PL_NONE, .data = PL_NONE},
 		.code = {
 			.name = 112, .qualname = PL_NONE, .filename = 104, .linetable = 120, .firstlineno = 40,
 			.version = PL_NONE, .code_bytes = 48, .tlbc = PL_NONE, .firsttraceable = PL_NONE, .flags = 36,
-			.size = 176,
+			.size = 176, .argcount = 16, .kwonlyargcount = 24, .nlocals = 28, .varnames = 72, .cellvars = 88,
+			.freevars = 80, .localsplusnames = PL_NONE, .localspluskinds = PL_NONE,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -195,7 +231,7 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
-			.size = 416,
+			.size = 416, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
@@ -203,6 +239,16 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 104},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.9.18, x86-64, from the headers in its own python3.9 */
 	{
@@ -216,7 +262,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 24, .modules = 856, .gil = PL_NONE,
-			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -227,13 +273,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 24, .code = 32, .instr = PL_NONE, .lasti = 104, .owner = PL_NONE, .is_entry = PL_NONE,
-			.localsplus = 360, .tlbc_index = PL_NONE, .gen = 96,
+			.localsplus = 360, .tlbc_index = PL_NONE, .gen = 96, .valuestack = 64, .stacktop = 72,
 		},
 		.chunk = {.previous = PL_NONE, .size = PL_NONE, .top = PL_NONE, .data = PL_NONE},
 		.code = {
 			.name = 112, .qualname = PL_NONE, .filename = 104, .linetable = 120, .firstlineno = 40,
 			.version = PL_NONE, .code_bytes = 48, .tlbc = PL_NONE, .firsttraceable = PL_NONE, .flags = 36,
-			.size = 176,
+			.size = 176, .argcount = 16, .kwonlyargcount = 24, .nlocals = 28, .varnames = 72, .cellvars = 88,
+			.freevars = 80, .localsplusnames = PL_NONE, .localspluskinds = PL_NONE,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -244,7 +291,7 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 864,
-			.size = 408,
+			.size = 408, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
@@ -252,6 +299,16 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 104},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 56},
 	},
 	/* CPython 3.10.13, x86-64, from the headers in its own python3.10 */
 	{
@@ -265,7 +322,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 24, .modules = 856, .gil = PL_NONE,
-			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -276,13 +333,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 24, .code = 32, .instr = PL_NONE, .lasti = 96, .owner = PL_NONE, .is_entry = PL_NONE,
-			.localsplus = 352, .tlbc_index = PL_NONE, .gen = 88,
+			.localsplus = 352, .tlbc_index = PL_NONE, .gen = 88, .valuestack = 64, .stacktop = 80,
 		},
 		.chunk = {.previous = PL_NONE, .size = PL_NONE, .top = PL_NONE, .data = PL_NONE},
 		.code = {
 			.name = 112, .qualname = PL_NONE, .filename = 104, .linetable = 120, .firstlineno = 40,
 			.version = PL_NONE, .code_bytes = 48, .tlbc = PL_NONE, .firsttraceable = PL_NONE, .flags = 36,
-			.size = 176,
+			.size = 176, .argcount = 16, .kwonlyargcount = 24, .nlocals = 28, .varnames = 72, .cellvars = 88,
+			.freevars = 80, .localsplusnames = PL_NONE, .localspluskinds = PL_NONE,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -293,7 +351,7 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
-			.size = 408,
+			.size = 408, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {
@@ -301,6 +359,16 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 40},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = 16, .frame_state = PL_NONE, .iframe = PL_NONE, .qualname = 48},
 	},
 	/* CPython 3.11.7, x86-64, from the headers in its own python3.11 */
 	{
@@ -314,7 +382,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 16, .threads_main = PL_NONE, .id = 48, .modules = 888, .gil = PL_NONE,
-			.gc_collecting = 848, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 848, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -325,13 +393,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = 8},
 		.frame = {
 			.previous = 48, .code = 32, .instr = 56, .lasti = PL_NONE, .owner = 69, .is_entry = 68,
-			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 120, .qualname = 128, .filename = 112, .linetable = 136, .firstlineno = 72,
 			.version = PL_NONE, .code_bytes = 184, .tlbc = PL_NONE, .firsttraceable = 168, .flags = 48,
-			.size = 192,
+			.size = 192, .argcount = 56, .kwonlyargcount = 64, .nlocals = 80, .varnames = PL_NONE,
+			.cellvars = PL_NONE, .freevars = PL_NONE, .localsplusnames = 96, .localspluskinds = 104,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -342,12 +411,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
-			.size = 408,
+			.size = 408, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 0, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 40},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = PL_NONE, .frame_state = 75, .iframe = 80, .qualname = 40},
 	},
 	/* CPython 3.12.1, x86-64, from the headers in its own python3.12 */
 	{
@@ -361,7 +440,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 72, .threads_main = PL_NONE, .id = 8, .modules = 944, .gil = 384,
-			.gc_collecting = 312, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 312, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -372,12 +451,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = 0},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 70, .is_entry = PL_NONE,
-			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 120, .qualname = 128, .filename = 112, .linetable = 136, .firstlineno = 68, .version = 92,
 			.code_bytes = 192, .tlbc = PL_NONE, .firsttraceable = 176, .flags = 48, .size = 200,
+			.argcount = 52, .kwonlyargcount = 60, .nlocals = 80, .varnames = PL_NONE, .cellvars = PL_NONE,
+			.freevars = PL_NONE, .localsplusnames = 96, .localspluskinds = 104,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -388,12 +469,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
-			.size = 416,
+			.size = 416, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 0, .valid = PL_NONE},
 		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 40},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.13.0, x86-64, from the headers in its own python3.13 */
 	{
@@ -407,7 +498,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7344, .threads_main = 7352, .id = 7272, .modules = 7656, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -418,12 +509,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 70, .is_entry = PL_NONE,
-			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 120, .qualname = 128, .filename = 112, .linetable = 136, .firstlineno = 68, .version = 92,
 			.code_bytes = 200, .tlbc = PL_NONE, .firsttraceable = 184, .flags = 48, .size = 208,
+			.argcount = 52, .kwonlyargcount = 60, .nlocals = 80, .varnames = PL_NONE, .cellvars = PL_NONE,
+			.freevars = PL_NONE, .localsplusnames = 96, .localspluskinds = 104,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -434,12 +527,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
-			.size = 416,
+			.size = 416, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
 		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.tuple = {.items = 24},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 40},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.13.0t, x86-64, from the headers in its own python3.13 */
 	{
@@ -453,7 +556,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7344, .threads_main = 7352, .id = 7272, .modules = 7664, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE, .size = PL_NONE,
 		},
 		.gil = {.last_holder = 16, .locked = 24, .enabled = 0},
 		.tstate = {
@@ -464,12 +567,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 70, .is_entry = PL_NONE,
-			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 72, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 136, .qualname = 144, .filename = 128, .linetable = 152, .firstlineno = 84, .version = 108,
 			.code_bytes = 216, .tlbc = PL_NONE, .firsttraceable = 200, .flags = 64, .size = 224,
+			.argcount = 68, .kwonlyargcount = 76, .nlocals = 96, .varnames = PL_NONE, .cellvars = PL_NONE,
+			.freevars = PL_NONE, .localsplusnames = 112, .localspluskinds = 120,
 		},
 		.object = {.type = 24, .size = 32},
 		.bytes = {.ob_size = 32, .sval = 48},
@@ -480,12 +585,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
-			.size = 432,
+			.size = 432, .tp_base = 272, .tp_dict = 280,
 		},
 		.dict = {.keys = 48, .values = 56},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
 		.longobj = {.digits = 40, .tagged = 1, .tag = 32},
+		.tuple = {.items = 40},
+		.list = {.items = 40},
+		.set = {.used = 40, .mask = 48, .table = 56},
+		.bytearray = {.start = 56},
+		.cell = {.ref = 32},
+		.function = {.name = 56},
+		.method = {.function = 32},
+		.exception = {.args = 40},
+		.weakref = {.object = 32},
+		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88, .qualname = 48},
 	},
 	/* CPython 3.14.10, x86-64, from the headers in its own python3.14 */
 	{
@@ -499,7 +614,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7272, .threads_head = 7344, .threads_main = 7360, .id = 7280, .modules = 7688, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 7992,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 7992, .size = 225864,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -510,12 +625,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 74, .is_entry = PL_NONE,
-			.localsplus = 80, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 80, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 120, .qualname = 128, .filename = 112, .linetable = 136, .firstlineno = 68, .version = 92,
 			.code_bytes = 208, .tlbc = PL_NONE, .firsttraceable = 192, .flags = 48, .size = 216,
+			.argcount = 52, .kwonlyargcount = 60, .nlocals = 80, .varnames = PL_NONE, .cellvars = PL_NONE,
+			.freevars = PL_NONE, .localsplusnames = 96, .localspluskinds = 104,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -526,12 +643,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
-			.size = 416,
+			.size = 416, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
 		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.tuple = {.items = 32},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 40},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.14.10t, x86-64, from the headers in its own python3.14 */
 	{
@@ -545,7 +672,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7272, .threads_head = 7344, .threads_main = 7360, .id = 7280, .modules = 7712, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 8024,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 8024, .size = 249976,
 		},
 		.gil = {.last_holder = 16, .locked = 24, .enabled = 0},
 		.tstate = {
@@ -556,12 +683,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 78, .is_entry = PL_NONE,
-			.localsplus = 80, .tlbc_index = 72, .gen = PL_NONE,
+			.localsplus = 80, .tlbc_index = 72, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 136, .qualname = 144, .filename = 128, .linetable = 152, .firstlineno = 84, .version = 108,
-			.code_bytes = 232, .tlbc = 224, .firsttraceable = 208, .flags = 64, .size = 240,
+			.code_bytes = 232, .tlbc = 224, .firsttraceable = 208, .flags = 64, .size = 240, .argcount = 68,
+			.kwonlyargcount = 76, .nlocals = 96, .varnames = PL_NONE, .cellvars = PL_NONE, .freevars = PL_NONE,
+			.localsplusnames = 112, .localspluskinds = 120,
 		},
 		.object = {.type = 24, .size = 32},
 		.bytes = {.ob_size = 32, .sval = 48},
@@ -572,12 +701,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
-			.size = 432,
+			.size = 432, .tp_base = 272, .tp_dict = 280,
 		},
 		.dict = {.keys = 48, .values = 56},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
 		.longobj = {.digits = 40, .tagged = 1, .tag = 32},
+		.tuple = {.items = 48},
+		.list = {.items = 40},
+		.set = {.used = 40, .mask = 48, .table = 56},
+		.bytearray = {.start = 56},
+		.cell = {.ref = 32},
+		.function = {.name = 56},
+		.method = {.function = 32},
+		.exception = {.args = 40},
+		.weakref = {.object = 32},
+		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88, .qualname = 48},
 	},
 	/* CPython 3.15.2, x86-64, from the headers in its own python3.15 */
 	{
@@ -591,7 +730,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7336, .threads_main = 7352, .id = 7272, .modules = 7592, .gil = 16,
-			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7944,
+			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7944, .size = 226232,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
@@ -602,12 +741,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 74, .is_entry = PL_NONE,
-			.localsplus = 80, .tlbc_index = PL_NONE, .gen = PL_NONE,
+			.localsplus = 80, .tlbc_index = PL_NONE, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 120, .qualname = 128, .filename = 112, .linetable = 136, .firstlineno = 68, .version = 92,
 			.code_bytes = 208, .tlbc = PL_NONE, .firsttraceable = 192, .flags = 48, .size = 216,
+			.argcount = 52, .kwonlyargcount = 60, .nlocals = 80, .varnames = PL_NONE, .cellvars = PL_NONE,
+			.freevars = PL_NONE, .localsplusnames = 96, .localspluskinds = 104,
 		},
 		.object = {.type = 8, .size = 16},
 		.bytes = {.ob_size = 16, .sval = 32},
@@ -618,12 +759,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 888,
-			.size = 424,
+			.size = 424, .tp_base = 256, .tp_dict = 264,
 		},
 		.dict = {.keys = 32, .values = 40},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
 		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.tuple = {.items = 32},
+		.list = {.items = 24},
+		.set = {.used = 24, .mask = 32, .table = 40},
+		.bytearray = {.start = 40},
+		.cell = {.ref = 16},
+		.function = {.name = 40},
+		.method = {.function = 16},
+		.exception = {.args = 24},
+		.weakref = {.object = 16},
+		.gen = {.frame = PL_NONE, .frame_state = 67, .iframe = 72, .qualname = 32},
 	},
 	/* CPython 3.15.2t, x86-64, from the headers in its own python3.15 */
 	{
@@ -637,7 +788,7 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7336, .threads_main = 7352, .id = 7272, .modules = 7592, .gil = 16,
-			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7952,
+			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7952, .size = 250328,
 		},
 		.gil = {.last_holder = 16, .locked = 24, .enabled = 0},
 		.tstate = {
@@ -648,12 +799,14 @@ const struct pl_layout pl_layout_row[] = {
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
 			.previous = 8, .code = 0, .instr = 56, .lasti = PL_NONE, .owner = 78, .is_entry = PL_NONE,
-			.localsplus = 80, .tlbc_index = 72, .gen = PL_NONE,
+			.localsplus = 80, .tlbc_index = 72, .gen = PL_NONE, .valuestack = PL_NONE, .stacktop = 64,
 		},
 		.chunk = {.previous = 0, .size = 8, .top = 16, .data = 24},
 		.code = {
 			.name = 136, .qualname = 144, .filename = 128, .linetable = 152, .firstlineno = 84, .version = 108,
-			.code_bytes = 232, .tlbc = 224, .firsttraceable = 208, .flags = 64, .size = 240,
+			.code_bytes = 232, .tlbc = 224, .firsttraceable = 208, .flags = 64, .size = 240, .argcount = 68,
+			.kwonlyargcount = 76, .nlocals = 96, .varnames = PL_NONE, .cellvars = PL_NONE, .freevars = PL_NONE,
+			.localsplusnames = 112, .localspluskinds = 120,
 		},
 		.object = {.type = 24, .size = 32},
 		.bytes = {.ob_size = 32, .sval = 48},
@@ -664,12 +817,22 @@ const struct pl_layout pl_layout_row[] = {
 		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 904,
-			.size = 440,
+			.size = 440, .tp_base = 272, .tp_dict = 280,
 		},
 		.dict = {.keys = 48, .values = 56},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
 		.longobj = {.digits = 40, .tagged = 1, .tag = 32},
+		.tuple = {.items = 48},
+		.list = {.items = 40},
+		.set = {.used = 40, .mask = 48, .table = 56},
+		.bytearray = {.start = 56},
+		.cell = {.ref = 32},
+		.function = {.name = 56},
+		.method = {.function = 32},
+		.exception = {.args = 40},
+		.weakref = {.object = 32},
+		.gen = {.frame = PL_NONE, .frame_state = 83, .iframe = 88, .qualname = 48},
 	},
 };
 const size_t pl_layout_row_count = sizeof pl_layout_row / sizeof pl_layout_row[0];

@@ -105,15 +105,15 @@ static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *pi
 	return pl_buf_add(ret, out, n);
 }
 
-static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s, size_t max_bytes, struct pl_buf *ret)
+static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s, size_t max_bytes, struct pl_buf *ret,
+				   bool *cut)
 {
 	uint8_t piece[CHUNK_BYTES];
 	size_t start = ret->len;
-	bool cut = false;
 	struct plumb_error *err = NULL;
 
 	/* Each character is at least one byte of output, so the loop ends after max_bytes characters at the latest. */
-	for (uint64_t done = 0; !err && !cut && done < s->length;) {
+	for (uint64_t done = 0; !err && !*cut && done < s->length;) {
 		uint64_t chars = sizeof piece / s->width, room = max_bytes - (ret->len - start);
 		if (chars > s->length - done)
 			chars = s->length - done;
@@ -121,23 +121,41 @@ static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s,
 			chars = room + 1;
 		err = pl_mem_read(mem, s->data + done * s->width, piece, chars * s->width);
 		if (!err)
-			err = add_piece(s, piece, chars, start, max_bytes, ret, &cut);
+			err = add_piece(s, piece, chars, start, max_bytes, ret, cut);
 		done += chars;
 	}
-	if (!err && cut)
-		err = pl_buf_add_str(ret, "...");
 	return err;
+}
+
+struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				       struct pl_buf *ret, uint64_t *chars_ret, bool *cut_ret)
+{
+	struct str_view s;
+	size_t before = ret->len;
+	bool cut = false;
+	struct plumb_error *err = open_str(mem, py, obj, &s);
+
+	if (!err)
+		err = add_all(mem, &s, max_bytes, ret, &cut);
+	if (err) {
+		ret->len = before;
+		return err;
+	}
+	*chars_ret = s.length;
+	*cut_ret = cut;
+	return NULL;
 }
 
 struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				     struct pl_buf *ret)
 {
-	struct str_view s;
+	uint64_t chars;
 	size_t before = ret->len;
-	struct plumb_error *err = open_str(mem, py, obj, &s);
+	bool cut = false;
+	struct plumb_error *err = pl_text_read_start(mem, py, obj, max_bytes, ret, &chars, &cut);
 
-	if (!err)
-		err = add_all(mem, &s, max_bytes, ret);
+	if (!err && cut)
+		err = pl_buf_add_str(ret, "...");
 	if (err)
 		ret->len = before;
 	return err;

@@ -122,7 +122,7 @@ class Target:
         told = self.lines.next("ready")
         if told is None:
             raise TargetError("the target ended with status %s before it was ready" % self.process.wait(PATIENCE))
-        self.pid = told["pid"]
+        self.pid, self.told = told["pid"], told
         return told
 
     def go(self):

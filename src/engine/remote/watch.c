@@ -206,6 +206,8 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 		return PL_WATCH_NOTHING;
 	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+	if (!err && a->reading->complete && s->while_stopped)
+		s->while_stopped(s->while_stopped_ctx, w);
 	let_go(s, &pause, w->main);
 	w->own_stops++;
 	return err ? read_result(err) : PL_WATCH_SAMPLE;

@@ -36,6 +36,8 @@ struct pl_waiting_sample {
 
 enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME };
 
+struct pl_watch;
+
 /** Stopping threads of one target: how much is allowed, what it came to, and the stops that have not come about yet. */
 struct pl_stopper {
 	enum pl_stop_policy policy;
@@ -45,6 +47,9 @@ struct pl_stopper {
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
 	bool exit_known; /* the main thread ended in our hands */
+	/* Called while a thread is stopped, when its stack was read whole; NULL: nobody wants to know. */
+	void (*while_stopped)(void *ctx, struct pl_watch *w);
+	void *while_stopped_ctx;
 	int wait_status;
 };
 

@@ -79,6 +79,14 @@ static void members_of_a_changed_struct_are_not_taken_from_the_reference(void **
 	assert_int_equal(lay.code.version, PL_NONE);
 	assert_int_equal(lay.code.firsttraceable, PL_NONE);
 	assert_int_equal(lay.type.ht_cached_keys, PL_NONE);
+	assert_int_equal(lay.code.localsplusnames, PL_NONE);
+	assert_int_equal(lay.type.tp_base, PL_NONE);
+	assert_int_not_equal(lay.frame.stacktop, PL_NONE);
+	offsets_make(14, false, bytes);
+	offsets_set(14, PL_WORD_INTERPRETER_FRAME_OWNER, lay.frame.owner + 2, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.frame.stacktop, PL_NONE);
+	assert_int_not_equal(lay.code.localsplusnames, PL_NONE);
 }
 
 static void free_threaded_builds_give_their_own_layout(void **state)
