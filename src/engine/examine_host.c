@@ -87,7 +87,7 @@ struct plumb_error *pl_examine_host(struct pl_host_facts *ret)
 static void examine_namespaces(struct pl_process_facts *f)
 {
 	pid_t inner = 0;
-	unsigned levels = pl_host_nspid(f->pid, &inner);
+	unsigned levels = pl_host_nspid(f->pid, f->pid, &inner);
 
 	f->same_pid_ns = known(pl_host_namespace(f->pid, "pid"));
 	f->same_mnt_ns = known(pl_host_namespace(f->pid, "mnt"));

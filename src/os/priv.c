@@ -55,7 +55,7 @@ static bool is_not_dumpable(pid_t pid, const struct pl_priv_facts *f)
 {
 	char path[32];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pl_proc_live_task(pid));
 	return stat(path, &st) == 0 && st.st_uid != f->uids[1];
 }
 
@@ -64,7 +64,7 @@ static bool is_not_dumpable(pid_t pid, const struct pl_priv_facts *f)
 static bool is_other_user_ns(pid_t pid, const struct pl_priv_facts *f)
 {
 	char path[40], ours[64] = "", its[64] = "";
-	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pl_proc_live_task(pid));
 	ssize_t n = readlink(path, its, sizeof its - 1), m = readlink("/proc/self/ns/user", ours, sizeof ours - 1);
 	if (n > 0 && m > 0)
 		return strcmp(ours, its) != 0;

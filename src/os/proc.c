@@ -126,7 +126,7 @@ bool pl_proc_exe_id(pid_t pid, uint64_t *dev, uint64_t *ino)
 {
 	char path[32];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pl_proc_live_task(pid));
 	if (stat(path, &st) != 0)
 		return false;
 	*dev = st.st_dev;

@@ -19,6 +19,8 @@ struct plumb_error *pl_proc_check(pid_t pid) PLUMB_MUST_CHECK;
 struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret) PLUMB_MUST_CHECK;
 /** Thread ids, ascending, appended. */
 struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret) PLUMB_MUST_CHECK;
+/** Is there such a thread, and has it not ended? A main thread that has stays there while others live. */
+bool pl_proc_thread_alive(pid_t pid, pid_t tid);
 /** comm of a thread (at most 15 bytes + NUL); "" if it is gone. */
 void pl_proc_comm(pid_t pid, pid_t tid, char ret[static 16]);
 /** argv joined with blanks (quoted where needed), cut at @p size; falls back to "[comm]". */

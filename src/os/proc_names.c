@@ -75,7 +75,7 @@ struct arguments {
 
 static void read_arguments(pid_t pid, struct arguments *a)
 {
-	ssize_t len = pl_proc_file(pid, "cmdline", a->text, sizeof a->text);
+	ssize_t len = pl_proc_file(pl_proc_live_task(pid), "cmdline", a->text, sizeof a->text);
 	/* A program that renames itself leaves NULs of the old, longer text behind. */
 	while (len > 0 && a->text[len - 1] == '\0')
 		len--;
@@ -119,7 +119,7 @@ void pl_proc_exe(pid_t pid, char *buf, size_t size)
 	char path[32];
 	if (!size)
 		return;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pl_proc_live_task(pid));
 	ssize_t len = readlink(path, buf, size - 1);
 	buf[len < 0 ? 0 : len] = '\0';
 	size_t tail = sizeof gone - 1;
