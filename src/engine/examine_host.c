@@ -58,6 +58,7 @@ static void examine_surroundings(struct pl_host_facts *f)
 	struct pl_proc_mount mount = {0};
 
 	f->proc_mounted = pl_host_proc_mount(&mount);
+	f->proc_ours = pl_proc_is_ours();
 	f->proc_only_pids = mount.only_pids;
 	f->hidepid = mount.hidepid;
 	f->initial_pid_ns = known(pl_host_initial_namespace("pid"));

@@ -3,6 +3,7 @@
  * first that explains the refusal, in the order in which the kernel looks. It never tries anything on the target. */
 #include "priv.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -248,4 +249,21 @@ struct plumb_error *pl_priv_explain(pid_t pid)
 		return err;
 	pl_priv_hint(&f, hint, sizeof hint);
 	return pl_error_hint(err, "%s", hint);
+}
+
+struct plumb_error *pl_priv_explain_call(const char *call, const char *since, int errnum)
+{
+	char *status = malloc(STATUS_MAX);
+	bool filtered = status && pl_proc_file(0, "status", status, STATUS_MAX) > 0 &&
+			pl_proc_status_number(status, "Seccomp", 10, 0) != 0;
+	free(status);
+	struct plumb_error *err =
+		pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "the kernel does not let us call %s", call);
+	if (filtered)
+		return pl_error_hint(err, "a seccomp filter is around us; start the container with --security-opt "
+					  "seccomp=unconfined or with a newer profile");
+	if (errnum == ENOSYS)
+		return pl_error_hint(err, "it needs Linux %s or newer", since);
+	return pl_error_hint(err, "there is no seccomp filter around us, so a security module (SELinux, AppArmor) "
+				  "refuses; look into its log (journalctl -k)");
 }

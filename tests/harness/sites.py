@@ -107,7 +107,7 @@ def leaderless(python, directory):
     return Site(python, script="leaderless.py")
 
 
-def _unshare(*what):
+def unshare(*what):
     command = [tool("unshare"), "--user", "--map-root-user", *what]
     tried = subprocess.run([*command, "/bin/true"], capture_output=True, text=True)
     if tried.returncode:
@@ -118,7 +118,7 @@ def _unshare(*what):
 def pid_namespace(python, directory):
     """As a container has it: namespaces and, for the interpreters of Debian unstable, a root directory of its own."""
     inside = ("--pid", "--mount", "--fork", "--kill-child")
-    return Site(python, before=_unshare(*inside), around=_unshare(*inside, "--mount-proc"))
+    return Site(python, before=unshare(*inside), around=unshare(*inside, "--mount-proc"))
 
 
 def private_mount(python, directory):
@@ -127,7 +127,7 @@ def private_mount(python, directory):
     place = os.path.join(directory, "mount")
     os.mkdir(place)
     script = 'mount -t tmpfs none "$0" && cp "$1" "$0/application" && shift && exec "$0/application" "$@"'
-    return Site(copy, env, before=(*_unshare("--mount"), "/bin/sh", "-c", script, place))
+    return Site(copy, env, before=(*unshare("--mount"), "/bin/sh", "-c", script, place))
 
 
 def other_root(python, directory):

@@ -22,6 +22,7 @@ static struct pl_host_facts open_host(void)
 				      .perf_paranoid = 1,
 				      .btf = true,
 				      .proc_mounted = true,
+				      .proc_ours = true,
 				      .initial_pid_ns = PL_YES,
 				      .initial_user_ns = PL_YES,
 				      .container = "",
@@ -119,11 +120,14 @@ static void root_of_a_container_is_not_told_to_use_sudo(void **state)
 static void refusals_are_traced_to_their_cause(void **state)
 {
 	struct pl_host_facts f = open_host();
-	f.readv_errno = EPERM;
+	f.mem_errno = EPERM;
 	f.seccomp = 2;
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "--cap-add SYS_PTRACE", false, "SYS_PTRACE");
+	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, "--cap-add SYS_PTRACE", false, "SYS_PTRACE");
 	f.seccomp = 0;
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "journalctl -k", false, "journalctl");
+	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, "journalctl -k", false, "journalctl");
+	f = open_host();
+	f.readv_errno = EPERM; /* there is another way to read */
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "journalctl -k", true, "to prove more stacks");
 	f = open_host();
 	f.pidfd_errno = ENOSYS;
 	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "Linux 5.3", false, "Linux 5.3");
@@ -146,6 +150,8 @@ static void the_machine_lacks_something(void **state)
 	f = open_host();
 	f.hidepid = 2;
 	expect_host(&f, "proc", PLUMB_FINDING_NOTE, "remount,hidepid=0", true, "");
+	f.proc_ours = false;
+	expect_host(&f, "proc", PLUMB_FINDING_NO, "mount -t proc", false, "that of another pid namespace");
 	f.proc_mounted = false;
 	expect_host(&f, "proc", PLUMB_FINDING_NO, "mount -t proc", false, "mount -t proc");
 	f = open_host();
