@@ -99,7 +99,7 @@ struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
 uint64_t pl_proc_started_real_ns(pid_t pid)
 {
 	struct timespec up, now;
-	uint64_t ticks;
+	uint64_t ticks = 0;
 	struct plumb_error *err = pl_proc_start_time(pid, &ticks);
 	if (err) {
 		plumb_error_destroy(err);
