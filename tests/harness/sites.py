@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness.interpreters import HERE, TARGETS, Interpreter
+from harness.interpreters import HERE, TARGETS, Interpreter, cache
 
 
 class Lacking(Exception):
@@ -134,6 +134,13 @@ def other_root(python, directory):
     return Site(python)
 
 
+def musl(python, directory):
+    program = cache() / "musl" / "bin" / "python3.9"
+    if not program.exists():
+        raise Lacking("./dev setup has not made a Python on musl")
+    return Site(Interpreter("musl", (3, 9, 2), (str(program),)), script="threads.py")
+
+
 def gdb(python, directory):
     program = tool("gdb")
     version = subprocess.run([program, "-nx", "-q", "-batch", "-ex", "python print('has Python')"], capture_output=True, text=True)
@@ -173,6 +180,7 @@ SITES = {
     "other root": (other_root, lambda python: python.root, BOTH),
     "other pid namespace": (pid_namespace, _is_any, BOTH),
     "private mount": (private_mount, _is_static, BOTH),
+    "musl (3.9.2)": (musl, _is_debian, BOTH),
     "gdb": (gdb, _is_debian, BOTH),
     "uwsgi": (uwsgi, _is_debian, ("attach",)),
 }
