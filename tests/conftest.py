@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from harness import interpreters
+from harness import interpreters, sites
 from harness.plumb import Plumb
 from harness.target import Places, started
 
@@ -18,7 +18,7 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 PYTHONS = interpreters.discover()
 NEWEST_PATCHED = interpreters.one_per_minor(PYTHONS)
-TABLE = collections.OrderedDict()  # interpreter -> column -> outcome
+TABLES = collections.OrderedDict()  # title -> interpreter or another row -> column -> outcome
 
 
 def pytest_addoption(parser):
@@ -26,7 +26,10 @@ def pytest_addoption(parser):
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release; `any_python` one that is there."""
+    """`python` is every interpreter; `minor` one for each minor release; `any_python` one that is there; `placed` each in
+    every place."""
+    if "placed" in metafunc.fixturenames:
+        metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
     choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()]}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
@@ -92,10 +95,11 @@ def effort(request):
 
 @pytest.fixture
 def table():
-    """table(interpreter, column, text) puts a result into the table at the end of the run."""
+    """table(row, column, text) puts a result into the table at the end of the run; a row is an interpreter or, in a table
+    with a title of its own, anything."""
 
-    def put(python, column, text):
-        TABLE.setdefault(str(python), {})[column] = text
+    def put(row, column, text, title=""):
+        TABLES.setdefault(title, collections.OrderedDict()).setdefault(str(row), {})[column] = text
 
     return put
 
@@ -118,16 +122,20 @@ def pytest_runtest_call(item):
         signal.signal(signal.SIGALRM, before)
 
 
+def write_table(write, title, table):
+    columns = list(collections.OrderedDict.fromkeys(c for row in table.values() for c in row))
+    width = max(len(name) for name in [title, *table])
+    widths = [max([len(c), *(len(row.get(c, "")) for row in table.values())]) for c in columns]
+    write("")
+    write("  ".join([title.ljust(width), *(c.ljust(w) for c, w in zip(columns, widths))]))
+    for name, row in table.items():
+        write("  ".join([name.ljust(width), *(row.get(c, "-").ljust(w) for c, w in zip(columns, widths))]))
+
+
 def pytest_terminal_summary(terminalreporter):
     write = terminalreporter.write_line
-    if TABLE:
-        columns = list(collections.OrderedDict.fromkeys(c for row in TABLE.values() for c in row))
-        width = max(len(name) for name in TABLE)
-        widths = [max([len(c), *(len(row.get(c, "")) for row in TABLE.values())]) for c in columns]
-        write("")
-        write("  ".join([" " * width, *(c.ljust(w) for c, w in zip(columns, widths))]))
-        for name, row in TABLE.items():
-            write("  ".join([name.ljust(width), *(row.get(c, "-").ljust(w) for c, w in zip(columns, widths))]))
+    for title, table in TABLES.items():
+        write_table(write, title, table)
     not_run = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
     for line in not_run:
         write(line)

@@ -11,7 +11,12 @@
 #define CHUNK_UNIT	 16384 /* DATA_STACK_CHUNK_SIZE: chunks are this, or doubled until a frame fits */
 #define CHUNK_MAX_BYTES	 (1u << 30)
 #define PTHREAD_SCAN_MAX 1600
-#define PTHREAD_TID_AT	 720 /* glibc, x86-64 */
+
+/* Where C libraries keep the number of a thread in its descriptor. */
+static const uint32_t usual_tid_at[] = {
+	720, /* glibc, x86-64 */
+	48,  /* musl, x86-64 */
+};
 
 /* datastack_top is not published by _Py_DebugOffsets, so it has to prove itself: limit, the word behind it, must end a
  * chunk of a size that the interpreter allocates, and top must be inside. A wrong position does not pass by chance. */
@@ -266,24 +271,30 @@ struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, c
 	return NULL;
 }
 
-static bool tid_is_at(struct pl_mem *mem, pl_addr pthread, uint32_t at, uint32_t known_tid)
+static bool tid_is_at(struct pl_mem *mem, pl_addr pthread, uint32_t at, const pid_t *tids, size_t n)
 {
 	uint32_t word;
 	struct plumb_error *err = pl_mem_read(mem, pthread + at, &word, sizeof word);
 
-	return !err && word == known_tid;
+	for (size_t i = 0; i < n && !err; i++)
+		if (word == (uint32_t)tids[i] && word)
+			return true;
+	return false;
 }
 
-struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, uint32_t known_tid, uint32_t *ret)
+struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
+					  uint32_t *ret)
 {
-	if (!pl_pointer_ok(pthread) || !known_tid)
+	if (!pl_pointer_ok(pthread) || !n)
 		return &pl_err_corrupt;
-	if (tid_is_at(mem, pthread, PTHREAD_TID_AT, known_tid)) {
-		*ret = PTHREAD_TID_AT;
-		return NULL;
+	for (size_t i = 0; i < sizeof usual_tid_at / sizeof *usual_tid_at; i++) {
+		if (tid_is_at(mem, pthread, usual_tid_at[i], tids, n)) {
+			*ret = usual_tid_at[i];
+			return NULL;
+		}
 	}
 	for (uint32_t at = 0; at < PTHREAD_SCAN_MAX; at += 4) {
-		if (tid_is_at(mem, pthread, at, known_tid)) {
+		if (tid_is_at(mem, pthread, at, tids, 1)) {
 			*ret = at;
 			return NULL;
 		}

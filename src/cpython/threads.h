@@ -56,10 +56,11 @@ struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, c
 				   pl_tstate_vec *ret) PLUMB_MUST_CHECK;
 
 /**
- * <= 3.10 know only the pthread_t. Offset of `tid` inside glibc's struct pthread, found by looking for @p known_tid
- * (the main thread's) from @p pthread on; tries 720 first. PLUMB_ERR_CORRUPT if it is not in the first 1600 bytes.
+ * <= 3.10 know only the pthread_t. Offset of `tid` inside the C library's struct pthread: where glibc or musl have it
+ * if that holds one of the @p n numbers @p tids, else where the first of them is met in the first 1600 bytes (give the
+ * main thread's). PLUMB_ERR_CORRUPT if nowhere.
  */
-struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, uint32_t known_tid,
+struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
 					  uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** threading.Thread names: called once per live Thread object with its ident (pthread_t) and UTF-8 name. */

@@ -37,7 +37,7 @@ static void use_thread(struct pl_mem *mem, const struct pl_py *py, const struct 
 		__builtin_trap();
 	for (size_t i = 0; i < frames.len && i < CODES_MAX; i++)
 		use_code(mem, py, &frames.data[i], c);
-	if (!pl_pthread_tid_offset(mem, ts->thread_id, 1, &tid_at) && tid_at > 1600)
+	if (!pl_pthread_tid_offset(mem, ts->thread_id, (pid_t[]){1, 2}, 2, &tid_at) && tid_at > 1600)
 		__builtin_trap();
 	pl_vec_deinit(&frames);
 }

@@ -137,7 +137,7 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 			swap(&l, ret);
 		if ((is_sure(ret) && ret->agrees) || pl_clock_monotonic_ns() > end)
 			break;
-		(void)pl_stopper_settle(u->stopper, w->tid);
+		(void)pl_stopper_settle(u->stopper);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	pl_look_deinit(&l);

@@ -23,7 +23,6 @@
 #define RELIST_NS	100000000ull
 #define DOUBT_NS	3000000ull
 #define SLICE_NS	100000ull
-#define SETTLE_NS	100000ull
 #define ANNOUNCE_NS	1000000000ull
 #define PUBLISH_NS	20000000ull
 #define HOLDER_TRIES	3
@@ -116,10 +115,10 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
 		/* A thread that did not stop in time stops when it gets on a CPU again: it must not wait for our next
 		 * tick. */
-		bool settled = pl_stopper_settle(&e->stopper, e->options.pid);
+		uint64_t patience = pl_stopper_settle(&e->stopper) ? left : pl_stopper_patience_ns(&e->stopper, now);
 
-		if (!settled && left > SETTLE_NS)
-			left = SETTLE_NS;
+		if (left > patience)
+			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
 		int n = ppoll(fds, 2, &ts, NULL);
 
@@ -290,7 +289,7 @@ static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
 	for (size_t i = e->roster.watches.len; i-- > 0;) {
 		if (e->roster.watches.data[i]->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
-		(void)pl_stopper_settle(&e->stopper, e->options.pid);
+		(void)pl_stopper_settle(&e->stopper);
 	}
 	return ROUND_OK;
 }

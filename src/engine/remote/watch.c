@@ -19,13 +19,18 @@
 #define PROBE_EVERY	  4
 /* A thread that runs for shorter than this at a time is never stopped: it would often have blocked before the stop
  * reaches it, and an interrupted epoll_wait returns EINTR. */
-#define BURST_NS	 100000ull
+#define BURST_NS 100000ull
+/* Between two looks at a stop that has not come about. */
+#define PATIENCE_MIN_NS	 100000ull
+#define PATIENCE_MAX_NS	 20000000ull
+#define PATIENCE_SHARE	 8   /* of the time that it has taken already: so much longer it lasts at most */
 #define GIL_STRUCT_BYTES 512 /* its mutex and condition variables follow the words we know */
 
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp)
 {
-	*w = (struct pl_watch){.tid = tid, .ident = ts->thread_id, .main = tid == pid, .wanted = true, .moving = true};
+	*w = (struct pl_watch){
+		.pid = pid, .tid = tid, .ident = ts->thread_id, .main = tid == pid, .wanted = true, .moving = true};
 	pl_stack_reader_init(&w->stack, r, ts->addr, interp);
 	pl_thread_clock_open(&w->clock, pid, tid);
 	w->counted = pl_thread_clock_counters(&w->clock, &w->first) == PL_CLOCK_OK;
@@ -152,25 +157,38 @@ static bool still_running(const struct pl_watch *w)
 
 /* Whoever waits for a thread learns how it ended, and nobody else does: the main thread's end is the program's exit
  * status. */
-static void note_exit(struct pl_stopper *s, const struct pl_pause *p, bool main)
+static void note_exit(struct pl_stopper *s, const struct pl_pause *p)
 {
-	if (!p->exited || !main)
+	if (!p->exited || p->tid != p->pid)
 		return;
 	s->exit_known = true;
 	s->wait_status = p->wait_status;
 }
 
-bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid)
+bool pl_stopper_settle(struct pl_stopper *s)
 {
 	for (size_t i = s->late.len; i-- > 0;) {
 		struct pl_pause *p = &s->late.data[i];
 
 		if (!pl_pause_try_release(p))
 			continue;
-		note_exit(s, p, p->tid == main_tid);
+		note_exit(s, p);
 		*p = s->late.data[--s->late.len];
 	}
 	return s->late.len == 0;
+}
+
+uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now)
+{
+	uint64_t patience = PATIENCE_MAX_NS;
+
+	for (size_t i = 0; i < s->late.len; i++) {
+		uint64_t waited = now - s->late.data[i].since_ns;
+
+		if (waited / PATIENCE_SHARE < patience)
+			patience = waited / PATIENCE_SHARE;
+	}
+	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
 }
 
 void pl_stopper_deinit(struct pl_stopper *s)
@@ -178,11 +196,11 @@ void pl_stopper_deinit(struct pl_stopper *s)
 	pl_vec_deinit(&s->late);
 }
 
-static void let_go(struct pl_stopper *s, struct pl_pause *pause, bool main)
+static void let_go(struct pl_stopper *s, struct pl_pause *pause)
 {
 	if (!pl_pause_release(pause))
 		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
-	note_exit(s, pause, main);
+	note_exit(s, pause);
 	s->stops++;
 	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
 }
@@ -196,9 +214,9 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 
 	if (!pl_vec_reserve(&s->late, 1))
 		return PL_WATCH_NOTHING;
-	enum pl_pause_result p = pl_pause_stop(&pause, w->tid);
+	enum pl_pause_result p = pl_pause_stop(&pause, w->pid, w->tid);
 	if (p == PL_PAUSE_GONE) {
-		note_exit(s, &pause, w->main);
+		note_exit(s, &pause);
 		return s->exit_known ? PL_WATCH_EXITED : PL_WATCH_GONE;
 	}
 	if (p == PL_PAUSE_REFUSED) {
@@ -208,7 +226,7 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
 	if (!err && a->reading->complete && s->while_stopped)
 		s->while_stopped(s->while_stopped_ctx, w);
-	let_go(s, &pause, w->main);
+	let_go(s, &pause);
 	w->own_stops++;
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }

@@ -54,13 +54,15 @@ struct pl_stopper {
 };
 
 /** Let go of late stops that have come about. True if none is left. */
-bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid);
+bool pl_stopper_settle(struct pl_stopper *s);
+/** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
+uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
 
 struct pl_watch {
 	struct pl_stack_reader stack;
 	struct pl_thread_clock clock;
-	pid_t tid;
+	pid_t pid, tid;
 	uint64_t ident; /* pthread_t */
 	uint32_t index; /* number in the output */
 	bool main, wanted, listed, announced;

@@ -271,22 +271,29 @@ static void cyclic_lists_are_corrupt(void **state)
 	fake_deinit(&s.f);
 }
 
-static void the_tid_is_found_in_glibcs_place_or_by_looking(void **state)
+static void the_tid_is_found_in_its_usual_place_or_by_looking(void **state)
 {
+	static const pid_t tids[] = {999, 7, 1001};
 	struct scene s;
 	uint32_t at = 0;
 
 	open_scene(&s, 8);
 	pl_addr pthread = fake_new(&s.f, 2304);
+	fake_field(&s.f, pthread, 1204, 1001, 4); /* not the first one: proves nothing there */
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at), &pl_err_corrupt);
 	fake_field(&s.f, pthread, 1200, 999, 4);
-	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, 999, &at));
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at));
 	assert_int_equal(at, 1200);
-	fake_field(&s.f, pthread, 720, 999, 4);
+	fake_field(&s.f, pthread, 48, 1001, 4);
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at));
+	assert_int_equal(at, 48);
+	fake_field(&s.f, pthread, 720, 7, 4);
 	fake_field(&s.f, pthread, 40, 999, 4);
-	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, 999, &at));
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at));
 	assert_int_equal(at, 720);
-	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, 1000, &at), &pl_err_corrupt);
-	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, 0, 999, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, (pid_t[]){1000}, 1, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, 0, tids, 3, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 0, &at), &pl_err_corrupt);
 	fake_deinit(&s.f);
 }
 
@@ -303,7 +310,7 @@ int main(void)
 		cmocka_unit_test(no_interpreter_is_not_ready),
 		cmocka_unit_test(a_thread_that_is_gone_ends_the_list),
 		cmocka_unit_test(cyclic_lists_are_corrupt),
-		cmocka_unit_test(the_tid_is_found_in_glibcs_place_or_by_looking),
+		cmocka_unit_test(the_tid_is_found_in_its_usual_place_or_by_looking),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void with_each(const char *script, void (*check)(struct scene *s))
 		if (python_attach(&s.p)) {
 			pl_watch_init(&s.w, &s.p.reader, s.p.pid, s.p.pid, &s.p.main, &s.p.interp);
 			check(&s);
-			for (int k = 0; k < 1000000 && !pl_stopper_settle(&s.stopper, s.p.pid); k++)
+			for (int k = 0; k < 1000000 && !pl_stopper_settle(&s.stopper); k++)
 				continue;
 			pl_watch_deinit(&s.w);
 			pl_stopper_deinit(&s.stopper);
@@ -47,7 +47,7 @@ static void with_each(const char *script, void (*check)(struct scene *s))
 static enum pl_watch_result sample(struct scene *s, enum pl_mode mode, struct pl_raw_sample *ret)
 {
 	/* As the sampling thread does between two samples. */
-	for (int i = 0; i < 1000000 && !pl_stopper_settle(&s->stopper, s->p.pid); i++)
+	for (int i = 0; i < 1000000 && !pl_stopper_settle(&s->stopper); i++)
 		sched_yield();
 	memset(&s->reading, 0xa5, sizeof s->reading); /* what is not read must not be used */
 	memset(ret, 0xa5, sizeof *ret);
@@ -157,9 +157,28 @@ static void check_churning(struct scene *s)
 	assert_true(s->stopper.stops > 0 && s->stopper.stopped_ns > 0);
 	assert_true(t.lost <= 20);
 	assert_int_equal(s->stopper.refused_until_ns, 0);
-	for (int i = 0; i < 1000000 && !pl_stopper_settle(&s->stopper, s->p.pid); i++)
+	for (int i = 0; i < 1000000 && !pl_stopper_settle(&s->stopper); i++)
 		continue;
 	assert_int_equal(stage_tracer(s->p.pid, s->p.pid), 0);
+}
+
+static void a_stop_that_does_not_come_about_is_looked_at_less_and_less_often(void **state)
+{
+	struct pl_stopper s = {0};
+	uint64_t last = 0, wait = 0;
+
+	assert_true(pl_vec_push(&s.late, ((struct pl_pause){.since_ns = 1000})));
+	for (uint64_t now = 1000, looks = 0; now < 10000000000ull; now += wait, looks++) {
+		wait = pl_stopper_patience_ns(&s, now);
+		assert_true(wait >= last && wait >= 100000 && wait <= 20000000);
+		assert_true(wait == 100000 || wait <= (now - 1000) / 8);
+		assert_true(looks < 600); /* in ten seconds */
+		last = wait;
+	}
+	assert_int_equal(last, 20000000);
+	assert_true(pl_vec_push(&s.late, ((struct pl_pause){.since_ns = 9999000000ull})));
+	assert_true(pl_stopper_patience_ns(&s, 10000000000ull) <= 125000); /* the latest decides */
+	pl_stopper_deinit(&s);
 }
 
 static void a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be(void **state)
@@ -310,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_blocked_thread_is_exact_never_stopped_and_read_once),
+		cmocka_unit_test(a_stop_that_does_not_come_about_is_looked_at_less_and_less_often),
 		cmocka_unit_test(a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be),
 		cmocka_unit_test(with_stop_always_each_sample_of_a_running_thread_is_a_stop),
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
