@@ -32,7 +32,7 @@ def pytest_generate_tests(metafunc):
 def favourite():
     """The interpreter for tests that are not about interpreters: an unstripped recent one, or what there is."""
     there = [python for python in NEWEST_PATCHED if not python.missing]
-    wanted = [python for python in there if python.minor == (3, 12)]
+    wanted = [python for python in there if python.kind == (3, 12, "")]
     return (wanted or there or NEWEST_PATCHED)[-1]
 
 

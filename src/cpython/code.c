@@ -60,7 +60,8 @@ static struct plumb_error *add_name_hash(struct pl_mem *mem, const struct pl_py 
 {
 	if (py->layout.code.version != PL_NONE)
 		return NULL;
-	return pl_mem_read_u64(mem, p->name + py->layout.unicode.length + 8, &p->name_hash);
+	uint32_t length = pl_layout_str_is_bytes(&py->layout) ? py->layout.bytes.ob_size : py->layout.unicode.length;
+	return pl_mem_read_u64(mem, p->name + length + 8, &p->name_hash); /* the hash follows the length */
 }
 
 struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
@@ -179,8 +180,6 @@ int32_t pl_code_offset(const struct pl_py *py, const struct pl_code *c, const st
 {
 	const struct pl_layout *lay = &py->layout;
 
-	/* Free-threaded: each thread may run its own copy of the bytecode; only copy 0 is the one in the code object.
-	 */
 	if (f->kind == PL_FRAME_SHIM || f->instr < c->instr_base || f->tlbc_index)
 		return -1;
 	uint64_t offset = f->instr - c->instr_base;

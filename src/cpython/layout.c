@@ -67,6 +67,7 @@ static uint32_t tstate_span(const struct pl_layout *lay)
 		{lay->tstate.cframe, 8},	{lay->tstate.base_frame, 8},	   {lay->tstate.thread_id, 8},
 		{lay->tstate.holds_gil, 4},	{lay->tstate.native_thread_id, 8}, {lay->tstate.datastack_chunk, 8},
 		{lay->tstate.gil_requested, 4}, {lay->tstate.datastack_top, 16},   {lay->tstate.current_exception, 8},
+		{lay->tstate.attach_state, 4},
 	};
 	uint32_t end = span_of(words, sizeof words / sizeof words[0]);
 	const struct word handled = {lay->tstate.exc_state, lay->err_stackitem.exc_value + 8};
@@ -112,14 +113,29 @@ static void sort_words(struct word *words, size_t n)
 	}
 }
 
+static void plan_gil_read(struct pl_layout *lay)
+{
+	struct word words[] = {{lay->gil.last_holder, 8}, {lay->gil.locked, 4}, {lay->gil.enabled, 4}};
+	size_t n = sizeof words / sizeof words[0];
+
+	sort_words(words, n);
+	lay->gil_at = words[0].at;
+	lay->gil_span = lay->gil_at == PL_NONE ? 0 : span_of(words, n) - lay->gil_at;
+}
+
 /* Group the words of PyInterpreterState (hundreds of KB large) into few small reads. */
 static bool plan_interp_reads(struct pl_layout *lay)
 {
 	struct word words[] = {
-		{lay->interp.next, 8},	       {lay->interp.threads_head, 8},
-		{lay->interp.threads_main, 8}, {lay->interp.modules, 8},
-		{lay->interp.gil, 8},	       {lay->interp.gc_collecting, 4},
-		{lay->interp.gc_frame, 8},     {lay->interp.code_generation, 8},
+		{lay->interp.next, 8},
+		{lay->interp.threads_head, 8},
+		{lay->interp.threads_main, 8},
+		{lay->interp.modules, 8},
+		{lay->interp.gil, 8},
+		{lay->interp.gc_collecting, 4},
+		{lay->interp.gc_frame, 8},
+		{lay->interp.code_generation, 8},
+		{lay->interp.tlbc_generation, 4},
 	};
 	size_t n = sizeof words / sizeof words[0], reads = 0;
 
@@ -149,6 +165,7 @@ bool pl_layout_finish(struct pl_layout *lay)
 	lay->tstate_span = tstate_span(lay);
 	lay->frame_span = frame_span(lay);
 	lay->code_span = code_span(lay);
+	plan_gil_read(lay);
 	return plan_interp_reads(lay) && lay->tstate_span <= PL_TSTATE_MAX && lay->frame_span <= PL_FRAME_MAX &&
 	       lay->code_span <= PL_CODE_MAX && lay->code.size <= PL_CODE_MAX;
 }

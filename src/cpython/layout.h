@@ -58,6 +58,7 @@ struct pl_layout {
 		uint32_t next, threads_head, threads_main, id, modules;
 		uint32_t gil; /* ceval.gil: a pointer to struct _gil_runtime_state */
 		uint32_t gc_collecting, gc_frame, code_generation;
+		uint32_t tlbc_generation; /* free-threaded 3.14+ */
 	} interp;
 	struct {
 		uint32_t last_holder, locked, enabled;
@@ -70,6 +71,7 @@ struct pl_layout {
 		uint32_t holds_gil, gil_requested; /* int */
 		uint32_t current_exception;	   /* being raised: curexc_type <= 3.11 */
 		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
+		uint32_t attach_state;		   /* free-threaded: enum of pycore_pystate.h, 1 is attached */
 	} tstate;
 	struct {
 		uint32_t current_frame;
@@ -105,6 +107,7 @@ struct pl_layout {
 	} type;
 	struct {
 		uint32_t keys, values;
+		uint32_t mask; /* 2.7, whose `keys` is the table itself */
 	} dict;
 	struct {
 		uint32_t log2_size, log2_index_bytes, kind, nentries, indices;
@@ -117,6 +120,7 @@ struct pl_layout {
 	struct {
 		uint32_t digits, tag; /* tag is ob_size <= 3.11 */
 		bool tagged;	      /* 3.12+: lv_tag, digit count << 3 | sign */
+		uint32_t small;	      /* ob_ival of the other int of 2.7 */
 	} longobj;
 
 	/* Computed by pl_layout_finish: the smallest reads that hold every word needed. */
@@ -124,6 +128,7 @@ struct pl_layout {
 		uint32_t at, len;
 	} interp_reads[PL_INTERP_READS];
 	uint32_t tstate_span, frame_span, code_span;
+	uint32_t gil_at, gil_span; /* from the first word of the GIL that is used */
 };
 
 #define PL_NO_OWNER	   0xff
@@ -143,6 +148,11 @@ const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded);
 /** All rows, references included; for detection by trial and for tests. */
 const struct pl_layout *pl_layout_rows(size_t *count_ret);
+/** 2.7: a str is what is bytes later; the words of `unicode` do not exist. */
+static inline bool pl_layout_str_is_bytes(const struct pl_layout *lay)
+{
+	return lay->unicode.state == PL_NONE;
+}
 /** Fill in the computed members. False if the offsets do not fit the maxima above. */
 bool pl_layout_finish(struct pl_layout *lay);
 

@@ -20,12 +20,14 @@ const struct pl_layout pl_layout_row[] = {
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = PL_NONE, .modules = 16,
 			.gil = PL_NONE, .gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = PL_NONE, .locked = PL_NONE, .enabled = PL_NONE},
 		.tstate = {
 			.next = 0, .interp = 8, .frame = 16, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 144,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 72, .exc_state = PL_NONE,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -49,13 +51,13 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288,
 			.ht_cached_keys = PL_NONE, .size = 392,
 		},
-		.dict = {.keys = PL_NONE, .values = PL_NONE},
+		.dict = {.keys = 40, .values = PL_NONE, .mask = 32},
 		.dictkeys = {
 			.log2_size = PL_NONE, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = PL_NONE,
 			.indices = PL_NONE,
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = 16},
 	},
 	/* CPython 3.6.15, x86-64, from the headers in its own python3.6m */
 	{
@@ -70,12 +72,14 @@ const struct pl_layout pl_layout_row[] = {
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = PL_NONE, .modules = 16,
 			.gil = PL_NONE, .gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = PL_NONE, .locked = PL_NONE, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
-			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 80, .exc_state = PL_NONE,
+			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 80, .exc_state = 104,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -94,17 +98,17 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = PL_NONE},
+		.err_stackitem = {.exc_value = 0},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
 			.size = 400,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.7.16, x86-64, from the headers in its own python3.7m */
 	{
@@ -119,12 +123,14 @@ const struct pl_layout pl_layout_row[] = {
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 16, .modules = 40, .gil = PL_NONE,
 			.gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -148,12 +154,12 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
 			.size = 400,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.8.18, x86-64, from the headers in its own python3.8 */
 	{
@@ -168,12 +174,14 @@ const struct pl_layout pl_layout_row[] = {
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 16, .modules = 56, .gil = PL_NONE,
 			.gc_collecting = PL_NONE, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -197,12 +205,12 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
 			.size = 416,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.9.18, x86-64, from the headers in its own python3.9 */
 	{
@@ -216,13 +224,14 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 24, .modules = 856, .gil = PL_NONE,
-			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -246,12 +255,12 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 864,
 			.size = 408,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.10.13, x86-64, from the headers in its own python3.10 */
 	{
@@ -265,13 +274,14 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 8, .threads_main = PL_NONE, .id = 24, .modules = 856, .gil = PL_NONE,
-			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 816, .gc_frame = PL_NONE, .code_generation = PL_NONE, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -295,12 +305,12 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
 			.size = 408,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {
 			.log2_size = 8, .log2_index_bytes = PL_NONE, .kind = PL_NONE, .nentries = 32, .indices = 40,
 		},
 		.instance = {.managed_dict = 0, .values = PL_NONE, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.11.7, x86-64, from the headers in its own python3.11 */
 	{
@@ -314,13 +324,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 16, .threads_main = PL_NONE, .id = 48, .modules = 888, .gil = PL_NONE,
-			.gc_collecting = 848, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 848, .gc_frame = PL_NONE, .code_generation = PL_NONE, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = PL_NONE, .cframe = 56, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 296, .datastack_top = 304, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 320,
+			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 320, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = 8},
 		.frame = {
@@ -344,10 +354,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
 			.size = 408,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 0, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 0, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 0, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.12.1, x86-64, from the headers in its own python3.12 */
 	{
@@ -361,13 +371,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 0, .threads_head = 72, .threads_main = PL_NONE, .id = 8, .modules = 944, .gil = 384,
-			.gc_collecting = 312, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 312, .gc_frame = PL_NONE, .code_generation = PL_NONE, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = PL_NONE, .cframe = 56, .base_frame = PL_NONE, .thread_id = 136,
 			.native_thread_id = 144, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 256,
+			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 256, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = 0},
 		.frame = {
@@ -390,10 +400,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
 			.size = 416,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 0, .valid = PL_NONE},
-		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 1, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.13.0, x86-64, from the headers in its own python3.13 */
 	{
@@ -407,13 +417,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7344, .threads_main = 7352, .id = 7272, .modules = 7656, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -436,10 +446,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
 			.size = 416,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
-		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 1, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.13.0t, x86-64, from the headers in its own python3.13 */
 	{
@@ -453,13 +463,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7344, .threads_main = 7352, .id = 7272, .modules = 7664, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = PL_NONE, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 16, .locked = 24, .enabled = 0},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = 40,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -482,10 +492,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
 			.size = 432,
 		},
-		.dict = {.keys = 48, .values = 56},
+		.dict = {.keys = 48, .values = 56, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
-		.longobj = {.digits = 40, .tagged = 1, .tag = 32},
+		.longobj = {.digits = 40, .tagged = 1, .tag = 32, .small = PL_NONE},
 	},
 	/* CPython 3.14.10, x86-64, from the headers in its own python3.14 */
 	{
@@ -499,13 +509,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7272, .threads_head = 7344, .threads_main = 7360, .id = 7280, .modules = 7688, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 7992,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 7992, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = 36,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -528,10 +538,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
 			.size = 416,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
-		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 1, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.14.10t, x86-64, from the headers in its own python3.14 */
 	{
@@ -545,13 +555,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7272, .threads_head = 7344, .threads_main = 7360, .id = 7280, .modules = 7712, .gil = 16,
-			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 8024,
+			.gc_collecting = 7600, .gc_frame = PL_NONE, .code_generation = 8024, .tlbc_generation = 17300,
 		},
 		.gil = {.last_holder = 16, .locked = 24, .enabled = 0},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = 36,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = 44,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -574,10 +584,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
 			.size = 432,
 		},
-		.dict = {.keys = 48, .values = 56},
+		.dict = {.keys = 48, .values = 56, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
-		.longobj = {.digits = 40, .tagged = 1, .tag = 32},
+		.longobj = {.digits = 40, .tagged = 1, .tag = 32, .small = PL_NONE},
 	},
 	/* CPython 3.15.2, x86-64, from the headers in its own python3.15 */
 	{
@@ -591,13 +601,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7336, .threads_main = 7352, .id = 7272, .modules = 7592, .gil = 16,
-			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7944,
+			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7944, .tlbc_generation = PL_NONE,
 		},
 		.gil = {.last_holder = 8, .locked = 16, .enabled = PL_NONE},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = 80, .thread_id = 176,
 			.native_thread_id = 184, .datastack_chunk = 256, .datastack_top = 264, .holds_gil = 36,
-			.gil_requested = 40, .current_exception = 136, .exc_state = 288,
+			.gil_requested = 40, .current_exception = 136, .exc_state = 288, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -620,10 +630,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 888,
 			.size = 424,
 		},
-		.dict = {.keys = 32, .values = 40},
+		.dict = {.keys = 32, .values = 40, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -24, .values = 8, .valid = 3},
-		.longobj = {.digits = 24, .tagged = 1, .tag = 16},
+		.longobj = {.digits = 24, .tagged = 1, .tag = 16, .small = PL_NONE},
 	},
 	/* CPython 3.15.2t, x86-64, from the headers in its own python3.15 */
 	{
@@ -637,13 +647,13 @@ const struct pl_layout pl_layout_row[] = {
 		},
 		.interp = {
 			.next = 7264, .threads_head = 7336, .threads_main = 7352, .id = 7272, .modules = 7592, .gil = 16,
-			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7952,
+			.gc_collecting = 7512, .gc_frame = 7520, .code_generation = 7952, .tlbc_generation = 17252,
 		},
 		.gil = {.last_holder = 16, .locked = 24, .enabled = 0},
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = 80, .thread_id = 176,
 			.native_thread_id = 184, .datastack_chunk = 256, .datastack_top = 264, .holds_gil = 36,
-			.gil_requested = 40, .current_exception = 136, .exc_state = 288,
+			.gil_requested = 40, .current_exception = 136, .exc_state = 288, .attach_state = 48,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -666,10 +676,10 @@ const struct pl_layout pl_layout_row[] = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 904,
 			.size = 440,
 		},
-		.dict = {.keys = 48, .values = 56},
+		.dict = {.keys = 48, .values = 56, .mask = PL_NONE},
 		.dictkeys = {.log2_size = 8, .log2_index_bytes = 9, .kind = 10, .nentries = 24, .indices = 32},
 		.instance = {.managed_dict = -8, .values = 8, .valid = 3},
-		.longobj = {.digits = 40, .tagged = 1, .tag = 32},
+		.longobj = {.digits = 40, .tagged = 1, .tag = 32, .small = PL_NONE},
 	},
 };
 const size_t pl_layout_row_count = sizeof pl_layout_row / sizeof pl_layout_row[0];
@@ -698,6 +708,7 @@ const uint16_t pl_debug_word[PL_WORDS][PL_DEBUG_MINORS] = {
 	[PL_WORD_INTERPRETER_STATE_GIL_RUNTIME_STATE_LOCKED] = {136, 144, 144},
 	[PL_WORD_INTERPRETER_STATE_GIL_RUNTIME_STATE_HOLDER] = {144, 152, 152},
 	[PL_WORD_INTERPRETER_STATE_CODE_OBJECT_GENERATION] = {0, 160, 160},
+	[PL_WORD_INTERPRETER_STATE_TLBC_GENERATION] = {0, 168, 168},
 	[PL_WORD_THREAD_STATE_SIZE] = {152, 176, 176},
 	[PL_WORD_THREAD_STATE_NEXT] = {168, 192, 192},
 	[PL_WORD_THREAD_STATE_INTERP] = {176, 200, 200},

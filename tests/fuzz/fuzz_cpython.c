@@ -105,8 +105,11 @@ static void force_layout(struct hostile *h, const struct pl_py_facts *facts)
 	struct pl_py py = {.runtime = facts->runtime, .none = facts->version};
 
 	py.layout = rows[facts->name_version % count];
-	/* 2.7 and 3.6 have no _PyRuntime, 2.7 no str as read here: detection never hands these out. */
-	if (py.layout.version < PL_PY_VERSION(3, 7, 0) || !pl_layout_finish(&py.layout))
+	if (py.layout.version < PL_PY_VERSION(3, 7, 0)) { /* they have no _PyRuntime */
+		py.interp_head = facts->runtime;
+		py.tstate_current = facts->tstate_current;
+	}
+	if (!pl_layout_finish(&py.layout))
 		return;
 	h->reads = 0;
 	use_process(&h->mem, &py);
@@ -134,6 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    .version = words[2],
 					    .code_type = words[3],
 					    .name_version = (uint32_t)words[4]};
+		if (pl_mem_read(h.image, 16 + sizeof words, &facts.tstate_current, sizeof facts.tstate_current))
+			facts.tstate_current = 0;
 		h.filled = words[0] & 1;
 		err = pl_py_detect(&h.mem, &facts, &py);
 		h.reads = 0;

@@ -48,6 +48,8 @@ def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_coroutines_are_never_mixed_up(plumb, target, minor):
+    if minor.version < (3,):
+        pytest.skip("Python 2.7 has no coroutines")
     verdict = sampled(plumb, target, minor, "coroutines.py", 20_000)
     assert not verdict.impossible, verdict
 

@@ -27,6 +27,8 @@ void facts_parse(struct pl_py_facts *f, const char *text)
 		f->code_type = value;
 	else if (!strncmp(text, "name=", 5))
 		f->name_version = (uint32_t)value;
+	else if (!strncmp(text, "tstate_current=", 15))
+		f->tstate_current = value;
 }
 
 bool image_facts(struct pl_mem *mem, struct pl_py_facts *ret)
@@ -40,6 +42,8 @@ bool image_facts(struct pl_mem *mem, struct pl_py_facts *ret)
 				    .version = words[2],
 				    .code_type = words[3],
 				    .name_version = (uint32_t)words[4]};
+	if (pl_mem_read(mem, 16 + sizeof words, &ret->tstate_current, sizeof ret->tstate_current))
+		ret->tstate_current = 0; /* an image made before 2.7 and 3.6 were supported */
 	return true;
 }
 

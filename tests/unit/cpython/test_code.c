@@ -12,7 +12,7 @@ static void expect_text(struct pl_buf *b, const char *want)
 
 static void everything_is_read_on_every_version(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		struct pl_code c;
 		struct fake f;
@@ -69,7 +69,7 @@ static void the_proof_changes_with_each_of_its_words(void **state)
 /* Maps exactly the range that is announced: one read, and below 3.12 the name's hash. */
 static void a_proof_is_one_read_of_the_range_it_names(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		pl_addr code = 0x200000;
 		struct pl_range range = pl_code_proof_range(&py, code);
@@ -151,7 +151,7 @@ static void a_code_object_replaced_while_it_is_read_is_stale(void **state)
 
 static void offsets_are_bytes_inside_the_code_and_minus_one_elsewhere(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		struct pl_code c = {.code_bytes = 40, .instr_base = minor < 11 ? 0 : 0x200000};
 		struct pl_frame fr = {.owner = py.layout.owner_thread, .instr = c.instr_base};
