@@ -22,8 +22,9 @@ TABLE = collections.OrderedDict()  # interpreter -> column -> outcome
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release; `any_python` one that is there."""
-    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()]}
+    """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there."""
+    free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
+    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, pythons, ids=str, indirect=True)
@@ -45,6 +46,7 @@ def _present(request):
 python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
 any_python = pytest.fixture(_present, name="any_python")
+free_threaded = pytest.fixture(_present, name="free_threaded")
 
 
 @pytest.fixture(scope="session")

@@ -176,6 +176,38 @@ struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_
 	return err;
 }
 
+/* _PyCodeArray: a count, then the address of each copy; a thread's index is into these. */
+struct plumb_error *pl_code_copy_base(struct pl_mem *mem, const struct pl_py *py, const struct pl_frame *f,
+				      pl_addr *ret)
+{
+	const struct pl_layout *lay = &py->layout;
+	uint64_t count;
+	pl_addr array, base;
+
+	if (!f->tlbc_index || lay->code.tlbc == PL_NONE) {
+		*ret = f->code + lay->code.code_bytes;
+		return NULL;
+	}
+	struct plumb_error *err = pl_mem_read_u64(mem, f->code + lay->code.tlbc, &array);
+	if (!err)
+		err = pl_pointer_ok(array) ? pl_mem_read_u64(mem, array, &count) : &pl_err_corrupt;
+	if (!err && f->tlbc_index >= count)
+		err = &pl_err_corrupt;
+	if (!err)
+		err = pl_mem_read_u64(mem, array + 8 + (pl_addr)f->tlbc_index * 8, &base);
+	if (!err && (base < 4096 || base & 1)) /* code units are two bytes */
+		err = &pl_err_corrupt;
+	if (!err)
+		*ret = base;
+	return err;
+}
+
+void pl_code_leave_copy(struct pl_frame *f, pl_addr base, pl_addr own)
+{
+	f->instr = f->instr - base + own;
+	f->tlbc_index = 0;
+}
+
 int32_t pl_code_offset(const struct pl_py *py, const struct pl_code *c, const struct pl_frame *f)
 {
 	const struct pl_layout *lay = &py->layout;

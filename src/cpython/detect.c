@@ -177,8 +177,10 @@ static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candida
 	if (hex ? hex >> 16 != py->layout.version >> 8 : c->belief == GUESSED)
 		return pl_error(PLUMB_ERR_CORRUPT, "sys.hexversion 0x%llx is not of CPython %u.%u",
 				(unsigned long long)hex, py->layout.version >> 16, py->layout.version >> 8 & 0xff);
-	if (hex)
+	if (hex) {
 		py->layout.version = (uint32_t)(hex >> 8);
+		pl_layout_refine(&py->layout);
+	}
 	return NULL;
 }
 
@@ -251,11 +253,6 @@ static struct plumb_error *detect_by_offsets(struct pl_mem *mem, const struct pl
 
 	if (!err)
 		err = pl_debug_offsets_parse(bytes, sizeof bytes, &c.py.layout);
-	/* Threads run their own copies of the bytecode there, and there is no GIL to report: a layout alone is not
-	 * enough. */
-	if (!err && c.py.layout.free_threaded)
-		err = pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%ut (free-threaded) is not supported",
-			       c.py.layout.version >> 16, c.py.layout.version >> 8 & 0xff);
 	c.py.from_debug_offsets = true;
 	if (!err)
 		err = prove(mem, &c);

@@ -31,11 +31,17 @@ static bool is_reference(uint32_t version)
 
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded)
 {
-	/* 3.7.4 put its GIL state 88 bytes further on (3.7.0 to 3.7.3: tstate_current at 1392); the row is for 3.7.4
-	 * and later. */
-	if (is_reference(version) || (version >= PL_PY_VERSION(3, 7, 0) && version < PL_PY_VERSION(3, 7, 4)))
-		return NULL;
-	return find_minor(version, free_threaded);
+	return is_reference(version) ? NULL : find_minor(version, free_threaded);
+}
+
+void pl_layout_refine(struct pl_layout *lay)
+{
+	if (lay->version < PL_PY_VERSION(3, 7, 0) || lay->version >= PL_PY_VERSION(3, 7, 4))
+		return;
+	/* 3.7.4 made _PyRuntime 88 bytes longer, somewhere in front of this word; of those that lie there only this
+	 * one's old place is known. */
+	lay->runtime.tstate_current = 1392;
+	lay->runtime.gil_locked = lay->runtime.gil_last_holder = lay->runtime.gc_collecting = PL_NONE;
 }
 
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded)

@@ -138,8 +138,7 @@ struct pl_layout {
 #define PL_CODE_MAX	   320
 #define PL_INTERP_READ_MAX 512
 
-/** The built-in row for @p version (minor decides; micro where it matters), NULL if there is none (3.13+ or unknown).
- */
+/** The built-in row for the minor of @p version, NULL if there is none (3.13+ or unknown). */
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 /**
  * 3.13+: the row made from one release's headers. Not to be used as it is (offsets move between patch releases): it
@@ -148,6 +147,8 @@ const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded);
 /** All rows, references included; for detection by trial and for tests. */
 const struct pl_layout *pl_layout_rows(size_t *count_ret);
+/** Once lay->version is exact: what differs between the micro versions of a minor. */
+void pl_layout_refine(struct pl_layout *lay);
 /** 2.7: a str is what is bytes later; the words of `unicode` do not exist. */
 static inline bool pl_layout_str_is_bytes(const struct pl_layout *lay)
 {

@@ -17,14 +17,13 @@ import sys
 import tempfile
 
 # (major, minor, "t" for the free-threaded build)
-KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16))]
+KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16)), (3, 13, "t")]
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = HERE.parent / "targets"
 
 _ASK = (
-    "import sys,sysconfig;"
-    "import platform as p;"
-    "print('%d.%d.%d %s %s' % (sys.version_info[:3] + (p.python_implementation(), sysconfig.get_config_var('Py_GIL_DISABLED') or 0)))"
+    "import sys,platform as p;"
+    "print('%d.%d.%d %s -%s' % (sys.version_info[:3] + (p.python_implementation(), getattr(sys, 'abiflags', ''))))"
 )
 
 
@@ -44,7 +43,7 @@ class Interpreter:
     command: tuple  # what to put before the script
     root: str = ""  # directory the process has as its root; "" for ours
     missing: str = ""  # why it is not there; "" if it is
-    free_threaded: bool = False
+    build: str = ""  # "t" free-threaded
 
     @property
     def minor(self):
@@ -52,24 +51,28 @@ class Interpreter:
 
     @property
     def kind(self):
-        return (*self.version[:2], "t" if self.free_threaded else "")
+        return (*self.version[:2], self.build)
+
+    @property
+    def free_threaded(self):
+        return self.build == "t"
 
     def __str__(self):
         return self.name
 
 
 def _ask(command):
-    """(version, is it free-threaded) of a CPython, or None."""
+    """(version, kind of build) of a CPython, or None."""
     try:
         answer = subprocess.run(
             [*command, "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd="/"
         )
-        version, implementation, free_threaded = answer.stdout.split()
+        version, implementation, flags = answer.stdout.split()
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     if implementation != "CPython":
         return None
-    return tuple(int(part) for part in version.split(".")), free_threaded != "0"
+    return tuple(int(part) for part in version.split(".")), flags[1:].replace("m", "")
 
 
 def _pyenv():
@@ -121,7 +124,7 @@ def _candidates(builds):
     for kind in KINDS:
         for path in _on_path(kind):
             yield ("-debian" if path.startswith("/usr/bin/") else ""), (path,), ""
-    for path in glob.glob(str(cache() / "free-threaded" / "bin" / "python3.[0-9]*t")):
+    for path in glob.glob(str(cache() / "free-threaded/bin/python3.[0-9]*t")):
         yield "", (path,), ""
     for command in _shared_library(builds):
         yield "-shared", command, ""
@@ -134,11 +137,10 @@ def _candidates(builds):
 
 
 def _why_missing(kind):
-    *minor, free_threaded = kind
-    if free_threaded:
-        reason = cache() / "free-threaded.because"
-        return reason.read_text().strip() if reason.exists() else "./dev setup has not built it"
-    reason = cache() / "sid.because"
+    *minor, build = kind
+    reason = cache() / ({"t": "free-threaded"}.get(build, "sid") + ".because")
+    if build:
+        return reason.read_text().strip() if reason.exists() else "./dev setup has not made it"
     if minor >= [3, 13] and reason.exists():
         return reason.read_text().strip()
     if minor >= [3, 13] and (cache() / "sid").is_dir() and not _chroot_command(str(cache() / "sid")):
@@ -161,15 +163,14 @@ def discover():
         answer = _ask(command)
         if not answer:
             continue
-        version, free_threaded = answer
-        name = "%d.%d.%d" % version + ("t" if free_threaded else "") + suffix
-        python = Interpreter(name, version, tuple(command), root, free_threaded=free_threaded)
+        version, build = answer
+        python = Interpreter("%d.%d.%d" % version + build + suffix, version, tuple(command), root, build=build)
         if python.kind in KINDS:
             found.append(python)
     for kind in KINDS:
         if not any(python.kind == kind for python in found):
             name = "%d.%d%s" % kind
-            found.append(Interpreter(name, kind[:2], (), missing=_why_missing(kind), free_threaded=bool(kind[2])))
+            found.append(Interpreter(name, kind[:2], (), missing=_why_missing(kind), build=kind[2]))
     return sorted(found, key=lambda python: (python.kind, python.name))
 
 

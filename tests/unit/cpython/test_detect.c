@@ -132,6 +132,21 @@ static void the_list_of_interpreters_is_looked_for_nearby(void **state)
 	fake_deinit(&s.f);
 }
 
+static void a_free_threaded_build_is_found_by_its_cookie(void **state)
+{
+	for (int minor = 13; minor <= 15; minor++) {
+		struct scene s;
+		struct pl_py py;
+		char text[16], want[16];
+
+		open_scene_of(&s, fake_py_free_threaded(minor));
+		assert_ok(detect(&s, &py));
+		snprintf(want, sizeof want, "3.%d.7t", minor);
+		assert_string_equal(pl_py_version_text(&py, text), want);
+		fake_deinit(&s.f);
+	}
+}
+
 static void the_version_word_beats_the_name(void **state)
 {
 	struct scene s;
@@ -274,6 +289,7 @@ int main(void)
 		cmocka_unit_test(each_version_is_found_by_name_or_by_cookie),
 		cmocka_unit_test(python_2_7_is_found_by_its_name_or_by_trial),
 		cmocka_unit_test(the_list_of_interpreters_is_looked_for_nearby),
+		cmocka_unit_test(a_free_threaded_build_is_found_by_its_cookie),
 		cmocka_unit_test(the_version_word_beats_the_name),
 		cmocka_unit_test(the_type_of_code_is_learnt_by_its_name),
 		cmocka_unit_test(early_in_start_up_it_is_not_ready),
