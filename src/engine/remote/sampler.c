@@ -278,7 +278,13 @@ static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
 {
 	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
 	for (size_t i = e->roster.watches.len; i-- > 0;) {
-		if (e->roster.watches.data[i]->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
+		struct pl_watch *w = e->roster.watches.data[i];
+
+		if ((w->newer || w->older) && !pl_watch_innermost(w, &e->reader)) {
+			pl_watch_skip(w);
+			continue;
+		}
+		if (w->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
 		(void)pl_stopper_settle(&e->stopper, e->options.pid);
 	}

@@ -445,6 +445,29 @@ static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t 
 	return sample_by_activity(a, now);
 }
 
+static bool runs_frames(const struct pl_watch *w, struct pl_reader *r)
+{
+	struct pl_tstate ts;
+
+	return !pl_tstate_read(pl_mem_live_mem(r->live), &r->py, w->stack.tstate, &ts) && ts.frame &&
+	       ts.frame != ts.base_frame;
+}
+
+bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r)
+{
+	for (const struct pl_watch *n = w->newer; n; n = n->newer)
+		if (runs_frames(n, r))
+			return false;
+	return !w->older || runs_frames(w, r);
+}
+
+/* What the thread does in another interpreter is not this one's. */
+void pl_watch_skip(struct pl_watch *w)
+{
+	(void)pl_thread_clock_counters(&w->clock, &w->counters);
+	w->still = false;
+}
+
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
 				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret)
 {
