@@ -287,16 +287,15 @@ static struct plumb_error *named_version(struct pl_mem *mem, const struct pl_py_
 	return NULL;
 }
 
-static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_facts *facts,
-					 const struct pl_layout *row, uint32_t version, enum belief belief,
-					 struct pl_py *ret)
+static struct plumb_error *try_layout(struct pl_mem *mem, const struct pl_py_facts *facts, const struct pl_layout *lay,
+				      uint32_t version, enum belief belief, struct pl_py *ret)
 {
 	struct candidate c = start_candidate(facts, belief);
 	struct plumb_error *err;
 
-	c.py.layout = *row;
+	c.py.layout = *lay;
 	c.py.layout.version = version;
-	if (belief == NAMED && facts->runtime_size && facts->runtime_size == row->runtime_size)
+	if (belief == NAMED && facts->runtime_size && facts->runtime_size == lay->runtime_size)
 		c.belief = CERTAIN; /* two witnesses */
 	if (!pl_layout_finish(&c.py.layout))
 		return pl_error(PLUMB_ERR_CORRUPT, "the row of CPython %u.%u does not fit", version >> 16,
@@ -307,6 +306,22 @@ static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_
 	if (!err)
 		*ret = c.py;
 	return err;
+}
+
+/* The row, or, where no stack is to be found with it, what a build with Py_TRACE_REFS makes of it. */
+static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_facts *facts,
+					 const struct pl_layout *row, uint32_t version, enum belief belief,
+					 struct pl_py *ret)
+{
+	struct pl_layout with_refs;
+	struct plumb_error *err = try_layout(mem, facts, row, version, belief, ret);
+
+	if (plumb_error_code(err) != PLUMB_ERR_CORRUPT)
+		return err;
+	pl_layout_trace_refs(row, &with_refs);
+	struct plumb_error *other = try_layout(mem, facts, &with_refs, version, belief, ret);
+	plumb_error_destroy(other ? other : err);
+	return other ? err : NULL;
 }
 
 /* Up to 3.6 there is no _PyRuntime. */

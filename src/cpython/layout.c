@@ -49,6 +49,45 @@ const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded
 	return is_reference(version) ? find_minor(version, free_threaded) : NULL;
 }
 
+#define REFS_BYTES 16 /* _ob_next, _ob_prev */
+#define AT(member) offsetof(struct pl_layout, member)
+
+/* The members that count from the start of an object. */
+static const uint16_t in_objects[] = {
+	AT(code.name),	     AT(code.qualname),	      AT(code.filename),
+	AT(code.linetable),  AT(code.firstlineno),    AT(code.version),
+	AT(code.code_bytes), AT(code.firsttraceable), AT(code.flags),
+	AT(code.size),	     AT(object.type),	      AT(object.size),
+	AT(bytes.ob_size),   AT(bytes.sval),	      AT(unicode.length),
+	AT(unicode.state),   AT(unicode.ascii_size),  AT(unicode.compact_size),
+	AT(unicode.data),    AT(type.tp_name),	      AT(type.tp_basicsize),
+	AT(type.tp_flags),   AT(type.tp_dictoffset),  AT(type.ht_cached_keys),
+	AT(type.size),	     AT(dict.keys),	      AT(dict.values),
+	AT(dict.mask),	     AT(longobj.digits),      AT(longobj.tag),
+	AT(longobj.small),
+};
+
+/* From 3.11 on these frames are no objects. */
+static const uint16_t in_frame_objects[] = {AT(frame.previous), AT(frame.code), AT(frame.lasti), AT(frame.localsplus),
+					    AT(frame.gen)};
+
+static void move_members(struct pl_layout *lay, const uint16_t *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *at = (uint32_t *)((char *)lay + members[i]);
+		if (*at != PL_NONE)
+			*at += REFS_BYTES;
+	}
+}
+
+void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret)
+{
+	*ret = *row;
+	move_members(ret, in_objects, sizeof in_objects / sizeof in_objects[0]);
+	if (row->frame_model == PL_FRAME_OBJECT)
+		move_members(ret, in_frame_objects, sizeof in_frame_objects / sizeof in_frame_objects[0]);
+}
+
 /* A word that must be in some span: where and how wide. */
 struct word {
 	uint32_t at, width;

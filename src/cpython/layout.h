@@ -149,6 +149,9 @@ const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded
 const struct pl_layout *pl_layout_rows(size_t *count_ret);
 /** Once lay->version is exact: what differs between the micro versions of a minor. */
 void pl_layout_refine(struct pl_layout *lay);
+/** @p row as it is in a build with Py_TRACE_REFS, which puts two pointers in front of every object: up to 3.7 every
+ * debug build. Not for rows from 3.13 on. */
+void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret);
 /** 2.7: a str is what is bytes later; the words of `unicode` do not exist. */
 static inline bool pl_layout_str_is_bytes(const struct pl_layout *lay)
 {

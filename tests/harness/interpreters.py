@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-# (major, minor, "t" for the free-threaded build)
-KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16)), (3, 13, "t")]
+# (major, minor, "t" for the free-threaded build or "d" for the debug build)
+KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16)), (3, 13, "t"), (3, 11, "d")]
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = HERE.parent / "targets"
 
@@ -43,7 +43,7 @@ class Interpreter:
     command: tuple  # what to put before the script
     root: str = ""  # directory the process has as its root; "" for ours
     missing: str = ""  # why it is not there; "" if it is
-    build: str = ""  # "t" free-threaded
+    build: str = ""  # "t" free-threaded, "d" with Py_DEBUG
 
     @property
     def minor(self):
@@ -124,8 +124,9 @@ def _candidates(builds):
     for kind in KINDS:
         for path in _on_path(kind):
             yield ("-debian" if path.startswith("/usr/bin/") else ""), (path,), ""
-    for path in glob.glob(str(cache() / "free-threaded/bin/python3.[0-9]*t")):
-        yield "", (path,), ""
+    for pattern in ("free-threaded/bin/python3.[0-9]*t", "debug/usr/bin/python3.[0-9]*d"):
+        for path in glob.glob(str(cache() / pattern)):
+            yield "", (path,), ""
     for command in _shared_library(builds):
         yield "-shared", command, ""
     root = str(cache() / "sid")
@@ -138,7 +139,7 @@ def _candidates(builds):
 
 def _why_missing(kind):
     *minor, build = kind
-    reason = cache() / ({"t": "free-threaded"}.get(build, "sid") + ".because")
+    reason = cache() / ({"t": "free-threaded", "d": "debug"}.get(build, "sid") + ".because")
     if build:
         return reason.read_text().strip() if reason.exists() else "./dev setup has not made it"
     if minor >= [3, 13] and reason.exists():
@@ -175,9 +176,12 @@ def discover():
 
 
 def one_per_minor(pythons):
-    """The interpreters for the long tests: one of each minor release and kind, an unstripped one where there is a choice."""
+    """The interpreters for the long tests: one of each minor release and kind, an unstripped one where there is a choice. The
+    debug build, which differs in nothing that is read, is for the others."""
     chosen = {}
     for python in pythons:
+        if python.build == "d":
+            continue
         kept = chosen.get(python.kind)
         if kept is None or kept.missing or ("-" in kept.name and "-" not in python.name):
             chosen[python.kind] = python

@@ -50,7 +50,7 @@ static void open_scene_of(struct scene *s, struct pl_py py)
 	s->facts = (struct pl_py_facts){.code_type = s->py.code_type, .name_version = lay->version & ~0xffu};
 	s->interp = fake_new(&s->f, 16384);
 	s->thread = fake_new(&s->f, 1024);
-	s->frame = lay->chunk.data == PL_NONE ? fake_new(&s->f, 128) : STACK + lay->chunk.data;
+	s->frame = lay->chunk.data == PL_NONE ? fake_new(&s->f, 256) : STACK + lay->chunk.data;
 	s->code = fake_code(&s->f, &s->py, "work", "/a/b.py", 1, 20);
 	fake_map(&s->f, STACK, 16384);
 	fake_u64(&s->f, STACK + 8, 16384);
@@ -143,6 +143,23 @@ static void a_free_threaded_build_is_found_by_its_cookie(void **state)
 		assert_ok(detect(&s, &py));
 		snprintf(want, sizeof want, "3.%d.7t", minor);
 		assert_string_equal(pl_py_version_text(&py, text), want);
+		fake_deinit(&s.f);
+	}
+}
+
+static void objects_with_two_more_pointers_in_front_are_noticed(void **state)
+{
+	struct pl_py plain[] = {fake_py27(), fake_py(6), fake_py(7), fake_py(9), fake_py(11), fake_py(12)};
+
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+		struct scene s;
+		struct pl_py py, traced = plain[i];
+		pl_layout_trace_refs(&plain[i].layout, &traced.layout);
+		assert_true(pl_layout_finish(&traced.layout));
+		open_scene_of(&s, traced);
+		assert_ok(detect(&s, &py));
+		assert_int_equal(py.layout.object.type, 24);
+		assert_int_equal(py.layout.tstate.frame, plain[i].layout.tstate.frame);
 		fake_deinit(&s.f);
 	}
 }
@@ -290,6 +307,7 @@ int main(void)
 		cmocka_unit_test(python_2_7_is_found_by_its_name_or_by_trial),
 		cmocka_unit_test(the_list_of_interpreters_is_looked_for_nearby),
 		cmocka_unit_test(a_free_threaded_build_is_found_by_its_cookie),
+		cmocka_unit_test(objects_with_two_more_pointers_in_front_are_noticed),
 		cmocka_unit_test(the_version_word_beats_the_name),
 		cmocka_unit_test(the_type_of_code_is_learnt_by_its_name),
 		cmocka_unit_test(early_in_start_up_it_is_not_ready),

@@ -57,8 +57,8 @@ static void replay(void **state)
 
 int main(void)
 {
-	static char names[][16] = {"2.7.18", "3.6.15", "3.7.16", "3.8.18",  "3.9.18",  "3.10.13",
-				   "3.11.7", "3.12.1", "3.13.0", "3.13.5t", "3.13.18", "3.14.10", "3.15.2"};
+	static char names[][16] = {"2.7.18", "3.6.15", "3.7.16",  "3.8.18",  "3.9.18",	"3.10.13", "3.11.7",
+				   "3.12.1", "3.13.0", "3.13.5t", "3.13.18", "3.14.10", "3.15.2"};
 	struct CMUnitTest tests[sizeof names / sizeof names[0]];
 	size_t n = sizeof names / sizeof names[0];
 
