@@ -78,7 +78,10 @@ def over():
         return False
     poll = select.poll()
     poll.register(_control, 0)  # the other end closed; the byte that says "go" may still be unread
-    return bool(poll.poll(0))
+    try:
+        return bool(poll.poll(0))
+    except select.error:  # 2.7: a signal came; later releases ask again by themselves
+        return over()
 
 
 def wait_over():
