@@ -26,11 +26,12 @@ def pytest_addoption(parser):
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release; `any_python` one that is there; `placed` each in
-    every place."""
+    """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there; `placed`
+    each in every place."""
     if "placed" in metafunc.fixturenames:
         metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
-    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()]}
+    free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
+    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, pythons, ids=str, indirect=True)
@@ -39,7 +40,7 @@ def pytest_generate_tests(metafunc):
 def favourite():
     """The interpreter for tests that are not about interpreters: an unstripped recent one, or what there is."""
     there = [python for python in NEWEST_PATCHED if not python.missing]
-    wanted = [python for python in there if python.minor == (3, 12)]
+    wanted = [python for python in there if python.kind == (3, 12, "")]
     return (wanted or there or NEWEST_PATCHED)[-1]
 
 
@@ -52,6 +53,7 @@ def _present(request):
 python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
 any_python = pytest.fixture(_present, name="any_python")
+free_threaded = pytest.fixture(_present, name="free_threaded")
 
 
 @pytest.fixture(scope="session")

@@ -45,9 +45,19 @@ void pl_code_deinit(struct pl_code *c);
 struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
 				 struct pl_code *ret) PLUMB_MUST_CHECK;
 
-/** Byte offset of frame->instr inside the bytecode, -1 if the frame is still being set up or the pointer is outside the
- * code. */
 struct pl_frame;
+/**
+ * Free-threaded 3.14+: each thread runs a copy of the bytecode of its own. Where the copy that @p f runs begins; for
+ * copy 0, and in all other builds, that is the code object's own bytecode. Copies stay where they are until
+ * pl_interp.tlbc_generation moves. Errors: pl_err_unreadable, pl_err_corrupt.
+ */
+struct plumb_error *pl_code_copy_base(struct pl_mem *mem, const struct pl_py *py, const struct pl_frame *f,
+				      pl_addr *ret) PLUMB_MUST_CHECK;
+/** Make @p f, which runs the copy that begins at @p base, a frame that runs the bytecode that begins at @p own. */
+void pl_code_leave_copy(struct pl_frame *f, pl_addr base, pl_addr own);
+
+/** Byte offset of frame->instr inside the bytecode, -1 if the frame is still being set up, if it runs a copy (see
+ * above) or if the pointer is outside the code. */
 int32_t pl_code_offset(const struct pl_py *py, const struct pl_code *c, const struct pl_frame *f);
 
 #endif

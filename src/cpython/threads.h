@@ -21,6 +21,7 @@ struct pl_tstate {
 	uint64_t native_id;	  /* 3.11+: tid in the target's pid namespace; else 0 */
 	pl_addr exception;	  /* non-0: an exception is set or being handled, as far as the layout tells */
 	bool holds_gil, gil_requested, gil_words; /* gil_words: the two flags exist in this release */
+	bool attached, attach_word;		  /* free-threaded: may run Python code; attach_word: that is known */
 };
 
 struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
@@ -29,9 +30,11 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 /** State of one interpreter that every sample carries. */
 struct pl_interp {
 	pl_addr addr, next, threads_head, threads_main, modules;
-	pl_addr gil;		  /* its GIL structure; stays the same while the interpreter lives; 0 unknown */
-	pl_addr gil_holder;	  /* tstate that holds the GIL, 0 if nobody does (or free-threaded) */
+	pl_addr gil;	    /* its GIL structure; stays the same while the interpreter lives; 0 unknown */
+	pl_addr gil_holder; /* tstate that holds the GIL, 0 if nobody does */
+	bool gil_known;	    /* there is a GIL (free-threaded: it is switched on) and gil_holder tells who has it */
 	uint64_t code_generation; /* 3.14+: moves when a code object is freed; else 0 */
+	uint32_t tlbc_generation; /* free-threaded 3.14+: moves when a thread's copies of bytecode are freed; else 0 */
 	pl_addr gc_frame;	  /* 3.15: the frame that triggered the running collection */
 	bool gc_collecting;
 };

@@ -507,7 +507,7 @@ def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
 
 
 def test_tasks_and_who_waits_for_whom(plumb, target, minor):
-    with target(minor, "awaiting.py") as loop:
+    with target(minor, "tasktree.py") as loop:
         wait_asleep(loop.pid)
         process = dump_until(plumb, lambda p: all(t["doing"] == "waiting" for t in p["tasks"]), loop.pid)
         text = plumb("dump", loop.pid, env=dict(os.environ, LC_ALL="C")).stdout

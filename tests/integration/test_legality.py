@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stack that could not have existed is never reported as sure: tens of thousands of samples of hot programs on each
 release, 200,000 and more with --soak."""
+import os
+import subprocess
+
 import pytest
 
 from harness.callgraph import CallGraph, Verdict, check
@@ -50,6 +53,8 @@ def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
+    if minor.version < (3,):
+        pytest.skip("Python 2.7 has no coroutines")
     verdict = sampled(plumb, target, minor, "coroutines.py", effort(8_000, 40_000))
     assert not verdict.impossible, verdict
 
@@ -75,6 +80,24 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
     assert verdict.checked > 200 and not verdict.impossible, verdict
     # A thread that is just going to sleep when it is to be stopped may be left alone.
     assert verdict.partial <= 0.01 * verdict.checked, verdict
+
+
+def has_jit(python):
+    return subprocess.run([*python.command, "-c", "import sys; sys.exit(not sys._jit.is_available())"],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["families.py", "generators.py", "mixed.py"])
+def test_a_jit_compiler_makes_no_stack_impossible(plumb, target, minor, script):
+    """In compiled traces a frame may be left out, so not every chain need be seen; none that never was is."""
+    if minor.version < (3, 14) or not has_jit(minor):
+        pytest.skip("Python %s has no JIT compiler" % minor)
+    graph = CallGraph(TARGETS / script)
+    with target(minor, script, env=dict(os.environ, PYTHON_JIT="1")) as running:
+        _, profile = plumb.attach(running.pid, "-d", "1", "-r", "max")
+    verdict = check(graph, profile)
+    assert verdict.checked > 1000 and not verdict.impossible, verdict
 
 
 @pytest.mark.slow

@@ -219,6 +219,7 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 		return err;
 	if (!walk(r, s, ret))
 		return NULL;
+	pl_codes_note_copies(&r->codes, ret->interp.tlbc_generation);
 	err = see_frames(r, s, ret->interp.code_generation, &ret->node);
 	if (err) {
 		pl_vec_clear(&s->seen);

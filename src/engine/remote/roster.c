@@ -134,12 +134,64 @@ static struct plumb_error *add_watch(struct pl_engine *e, const struct pl_tstate
 	return NULL;
 }
 
+static size_t interp_index(const struct pl_roster *r, const struct pl_watch *w)
+{
+	size_t i = 0;
+
+	while (i < r->interps.len && r->interps.data[i].addr != w->stack.interp.addr)
+		i++;
+	return i;
+}
+
+/* The watch of the same thread in the nearest newer interpreter. Interpreters are listed newest first. */
+static struct pl_watch *next_newer(const struct pl_roster *r, const struct pl_watch *w)
+{
+	struct pl_watch *newer = NULL;
+	size_t mine = interp_index(r, w), best = 0;
+
+	for (size_t i = 0; i < r->watches.len; i++) {
+		struct pl_watch *other = r->watches.data[i];
+
+		if (other->tid != w->tid || other == w)
+			continue;
+		size_t index = interp_index(r, other);
+		if (index < mine && (!newer || index > best)) {
+			best = index;
+			newer = other;
+		}
+	}
+	return newer;
+}
+
+/* Link the watches of one thread that has been in more than one interpreter. */
+static void relate_watches(struct pl_roster *r)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		r->watches.data[i]->newer = r->watches.data[i]->older = NULL;
+	for (size_t i = 0; r->interps.len > 1 && i < r->watches.len; i++) {
+		struct pl_watch *w = r->watches.data[i];
+
+		w->newer = next_newer(r, w);
+		if (w->newer)
+			w->newer->older = w;
+	}
+}
+
+static void unlink_watch(struct pl_watch *w)
+{
+	if (w->newer)
+		w->newer->older = w->older;
+	if (w->older)
+		w->older->newer = w->newer;
+}
+
 void pl_roster_remove(struct pl_engine *e, size_t i)
 {
 	struct pl_watch *w = e->roster.watches.data[i];
 
 	pl_sampler_part(e, w);
 	pl_roster_announce(e, w);
+	unlink_watch(w);
 	pl_watch_deinit(w);
 	free(w);
 	e->roster.watches.data[i] = e->roster.watches.data[--e->roster.watches.len];
@@ -194,11 +246,14 @@ static bool names_due(const struct pl_roster *r, uint64_t now)
 	return false;
 }
 
-static void name_threads(struct pl_engine *e, const struct pl_interp *interp, uint64_t now)
+static void name_threads(struct pl_engine *e, uint64_t now)
 {
 	if (!names_due(&e->roster, now))
 		return;
-	plumb_error_destroy(pl_thread_names(pl_mem_live_mem(e->reader.live), &e->reader.py, interp, take_name, e));
+	/* Each interpreter has a threading module of its own; the main one, which comes last, has the last word. */
+	for (size_t i = 0; i < e->roster.interps.len; i++)
+		plumb_error_destroy(pl_thread_names(pl_mem_live_mem(e->reader.live), &e->reader.py,
+						    &e->roster.interps.data[i], take_name, e));
 	for (size_t i = 0; i < e->roster.watches.len; i++) {
 		struct pl_watch *w = e->roster.watches.data[i];
 		size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
@@ -233,10 +288,11 @@ static struct plumb_error *list_threads(struct pl_engine *e, bool whole, uint64_
 	if (!numbered && e->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
 		return list_threads(e, whole, now);
 	if (interps->len)
-		name_threads(e, &interps->data[0], now);
+		name_threads(e, now);
 	for (size_t i = e->roster.watches.len; whole && i-- > 0;)
 		if (!e->roster.watches.data[i]->listed)
 			pl_roster_remove(e, i);
+	relate_watches(&e->roster);
 	return NULL;
 }
 

@@ -47,6 +47,25 @@ static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_pyth
 	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
 }
 
+/* Without a GIL nobody holds it: nothing would ever be sampled. */
+static struct plumb_error *check_mode(const struct pl_engine *e, struct pl_mem *mem, const struct pl_py *py)
+{
+	struct pl_interp interp;
+	pl_addr head;
+	char version[16];
+
+	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
+		return NULL;
+	struct plumb_error *err = pl_interp_head(mem, py, &head);
+	if (!err)
+		err = pl_interp_read(mem, py, head, &interp);
+	if (err || interp.gil_known)
+		return err;
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL",
+				      (int)e->options.pid, pl_py_version_text(py, version)),
+			     "--mode cpu samples the threads that run");
+}
+
 struct plumb_error *pl_sampler_attach(struct pl_engine *e)
 {
 	struct pl_python_image image;
@@ -58,7 +77,7 @@ struct plumb_error *pl_sampler_attach(struct pl_engine *e)
 		return err;
 	if ((err = pl_mem_live_create(e->options.pid, &live)))
 		return err;
-	if ((err = detect(live, &image, &py))) {
+	if ((err = detect(live, &image, &py)) || (err = check_mode(e, pl_mem_live_mem(live), &py))) {
 		pl_mem_live_destroy(live);
 		return err;
 	}
@@ -287,7 +306,13 @@ static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
 {
 	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
 	for (size_t i = e->roster.watches.len; i-- > 0;) {
-		if (e->roster.watches.data[i]->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
+		struct pl_watch *w = e->roster.watches.data[i];
+
+		if ((w->newer || w->older) && !pl_watch_innermost(w, &e->reader)) {
+			pl_watch_skip(w);
+			continue;
+		}
+		if (w->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
 		(void)pl_stopper_settle(&e->stopper);
 	}

@@ -66,6 +66,15 @@ static bool has_gil(const struct pl_reading *r)
 	return r->tstate.gil_words ? r->tstate.holds_gil : r->interp.gil_holder == r->tstate.addr;
 }
 
+/* May it run Python code? With a GIL whoever holds it may; free-threaded builds let each thread attach for itself, and
+ * detach around whatever may block. Yes where neither is known. */
+static bool may_run_python(const struct pl_reading *r)
+{
+	if (r->tstate.attach_word)
+		return r->tstate.attached;
+	return !r->interp.gil_known || has_gil(r);
+}
+
 static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
 {
 	const struct pl_tstate *ts = &r->tstate;
@@ -80,7 +89,7 @@ static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, c
 		state |= PL_STATE_HAS_GIL;
 	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, r->interp.gil)))
 		state |= PL_STATE_WANTS_GIL;
-	if (holds && r->interp.gc_collecting)
+	if (may_run_python(r) && r->interp.gc_collecting)
 		state |= PL_STATE_IN_GC;
 	if (ts->exception)
 		state |= PL_STATE_EXCEPTION;
@@ -299,28 +308,26 @@ static void note_steadiness(struct pl_watch *w, const struct pl_reading *r)
 	}
 }
 
-/* May it be stopped right now? Not without the GIL: it runs C code and may enter a system call at any moment, and
- * without the GIL its Python stack stands still anyway. Free-threaded builds have no GIL to ask. */
-static bool holds_gil_now(const struct attempt *a)
+/* May it be stopped right now? Not if it may not run Python code: then it runs C code and may enter a system call at
+ * any moment, and its Python stack stands still anyway. */
+static bool may_run_python_now(const struct attempt *a)
 {
 	struct pl_reading now = {0};
 	struct pl_mem *live = pl_mem_live_mem(a->r->live);
 
-	if (!a->w->stack.interp.gil)
-		return true;
 	return !pl_tstate_read(live, &a->r->py, a->w->stack.tstate, &now.tstate) &&
-	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && has_gil(&now);
+	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && may_run_python(&now);
 }
 
-/* Python runs only with the GIL: a thread that had none, and whose innermost instruction did not move, stood still. */
-static enum pl_watch_result sample_without_gil(struct attempt *a)
+/* A thread that might not run Python code, and whose innermost instruction did not move, stood still. */
+static enum pl_watch_result sample_outside_python(struct attempt *a)
 {
 	for (int i = 0; i < 2; i++) {
 		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
 
 		if (err)
 			return read_result(err);
-		if (a->reading->steady && a->reading->at_rest && !has_gil(a->reading)) {
+		if (a->reading->steady && a->reading->at_rest && !may_run_python(a->reading)) {
 			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_EXACT);
 			return PL_WATCH_SAMPLE;
 		}
@@ -360,7 +367,7 @@ static enum pl_watch_result sample_by_stop(struct attempt *a)
 		return sample_blocked(a, PL_ACTIVITY_RUNNING, &info);
 	if (activity != PL_ACTIVITY_RUNNING)
 		return PL_WATCH_NOTHING;
-	return holds_gil_now(a) ? sample_stopped(a) : sample_without_gil(a);
+	return may_run_python_now(a) ? sample_stopped(a) : sample_outside_python(a);
 }
 
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
@@ -493,6 +500,29 @@ static bool counts_in(enum pl_mode mode, uint8_t state)
 		break;
 	}
 	return true;
+}
+
+static bool runs_frames(const struct pl_watch *w, struct pl_reader *r)
+{
+	struct pl_tstate ts;
+
+	return !pl_tstate_read(pl_mem_live_mem(r->live), &r->py, w->stack.tstate, &ts) && ts.frame &&
+	       ts.frame != ts.base_frame;
+}
+
+bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r)
+{
+	for (const struct pl_watch *n = w->newer; n; n = n->newer)
+		if (runs_frames(n, r))
+			return false;
+	return !w->older || runs_frames(w, r);
+}
+
+/* What the thread does in another interpreter is not this one's. */
+void pl_watch_skip(struct pl_watch *w)
+{
+	(void)pl_thread_clock_counters(&w->clock, &w->counters);
+	w->still = false;
 }
 
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,

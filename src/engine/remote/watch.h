@@ -66,6 +66,9 @@ struct pl_watch {
 	uint64_t ident; /* pthread_t */
 	uint32_t index; /* number in the output */
 	bool main, wanted, listed, announced;
+	/* The same thread in the next newer and the next older interpreter it has been in; NULL where there is none.
+	 * One that runs code in another interpreter waits in the older one, below. */
+	struct pl_watch *newer, *older;
 	char name[128];
 	uint8_t name_tries;
 	uint64_t name_next_ns; /* when to look for its name again */
@@ -100,6 +103,11 @@ enum pl_watch_result {
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp);
 void pl_watch_deinit(struct pl_watch *w);
+
+/** Is this the interpreter that the thread is in, as far as its frames tell? Of those it runs frames in, the newest. */
+bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r);
+/** One tick in which the thread is in another interpreter. */
+void pl_watch_skip(struct pl_watch *w);
 
 /** One tick. */
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
