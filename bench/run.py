@@ -51,7 +51,7 @@ class Bench:
             found.append(Austin(str(peers / "austin"), python.root))
         else:
             self.absent.append("austin because it is not installed")
-        if python.minor == (3, 15):
+        if python.kind == (3, 15, ""):
             found.append(Tachyon(python))
         working = [sampler for sampler in found if sampler.works_on(python) and self.tried(sampler, python)]
         for sampler in found:
@@ -118,7 +118,7 @@ class Bench:
         never.close()
 
     def run(self):
-        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors]
+        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors and not p.free_threaded]
         for python in pythons:
             if python.missing:
                 self.absent.append("Python %s because %s" % (python, python.missing))

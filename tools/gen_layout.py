@@ -48,6 +48,7 @@ FIELDS = [
     ("interp.gc_frame", [(0x30F, NEW, off(INTERP, "gc.frame"))]),
     ("interp.code_generation", [(0x30E, NEW, off(INTERP, "_code_object_generation"))]),
     ("interp.size", [(0x30E, NEW, "sizeof(PyInterpreterState)")]),
+    ("interp.tlbc_generation", [(0x30E, NEW, "TLBC_GENERATION")]),
     ("gil.last_holder", [(0x307, NEW, off(GIL, "last_holder"))]),
     ("gil.locked", [(0x307, NEW, off(GIL, "locked"))]),
     ("gil.enabled", [(0x30D, NEW, "GIL_ENABLED")]),
@@ -64,7 +65,9 @@ FIELDS = [
     ("tstate.gil_requested", [(0x30F, NEW, off(TSTATE, "gil_requested"))]),
     ("tstate.current_exception", [(OLD, 0x30B, off(TSTATE, "curexc_type")),
                                   (0x30C, NEW, off(TSTATE, "current_exception"))]),
-    ("tstate.exc_state", [(0x307, NEW, off(TSTATE, "exc_state"))]),
+    # 2.7 has exc_type too, but keeps it until the function returns, long after the handler.
+    ("tstate.exc_state", [(0x303, 0x306, off(TSTATE, "exc_type")), (0x307, NEW, off(TSTATE, "exc_state"))]),
+    ("tstate.attach_state", [(0x30D, NEW, "ATTACH_STATE")]),
     ("cframe.current_frame", [(0x30B, 0x30C, off("_PyCFrame", "current_frame"))]),
     ("frame.previous", [(OLD, 0x30A, off("PyFrameObject", "f_back")), (0x30B, NEW, off(IFRAME, "previous"))]),
     ("frame.code", [(OLD, 0x30A, off("PyFrameObject", "f_code")), (0x30B, 0x30C, off(IFRAME, "f_code")),
@@ -114,7 +117,7 @@ FIELDS = [
     ("unicode.kind_shift", [(0x303, NEW, "STATE_BIT(kind)")]),
     ("unicode.compact_bit", [(0x303, NEW, "STATE_BIT(compact)")]),
     ("unicode.ascii_bit", [(0x303, NEW, "STATE_BIT(ascii)")]),
-    ("err_stackitem.exc_value", [(0x307, 0x30A, off("_PyErr_StackItem", "exc_type")),
+    ("err_stackitem.exc_value", [(0x303, 0x306, "0"), (0x307, 0x30A, off("_PyErr_StackItem", "exc_type")),
                                  (0x30B, NEW, off("_PyErr_StackItem", "exc_value"))]),
     ("type.tp_name", [(OLD, NEW, off("PyTypeObject", "tp_name"))]),
     ("type.tp_basicsize", [(OLD, NEW, off("PyTypeObject", "tp_basicsize"))]),
@@ -124,8 +127,9 @@ FIELDS = [
     ("type.size", [(OLD, NEW, "sizeof(PyTypeObject)")]),
     ("type.tp_base", [(OLD, NEW, off("PyTypeObject", "tp_base"))]),
     ("type.tp_dict", [(OLD, NEW, off("PyTypeObject", "tp_dict"))]),
-    ("dict.keys", [(0x303, NEW, off("PyDictObject", "ma_keys"))]),
+    ("dict.keys", [(OLD, 0x302, off("PyDictObject", "ma_table")), (0x303, NEW, off("PyDictObject", "ma_keys"))]),
     ("dict.values", [(0x303, NEW, off("PyDictObject", "ma_values"))]),
+    ("dict.mask", [(OLD, 0x302, off("PyDictObject", "ma_mask"))]),
     ("dictkeys.log2_size", [(0x303, 0x30A, off(KEYS, "dk_size")), (0x30B, NEW, off(KEYS, "dk_log2_size"))]),
     ("dictkeys.log2_index_bytes", [(0x30B, NEW, off(KEYS, "dk_log2_index_bytes"))]),
     ("dictkeys.kind", [(0x30B, NEW, off(KEYS, "dk_kind"))]),
@@ -138,6 +142,7 @@ FIELDS = [
     ("longobj.digits", [(OLD, 0x30B, off("PyLongObject", "ob_digit")), (0x30C, NEW, off("PyLongObject", "long_value.ob_digit"))]),
     ("longobj.tagged", [(0x30C, NEW, "1")]),
     ("longobj.tag", [(OLD, 0x30B, off("PyVarObject", "ob_size")), (0x30C, NEW, off("PyLongObject", "long_value.lv_tag"))]),
+    ("longobj.small", [(OLD, 0x2FF, off("PyIntObject", "ob_ival"))]),
     # Objects that are shown as values, and generators with what they wait for.
     ("tuple.items", [(OLD, NEW, off("PyTupleObject", "ob_item"))]),
     ("list.items", [(OLD, NEW, off("PyListObject", "ob_item"))]),
@@ -176,7 +181,7 @@ interpreter_state.size interpreter_state.id interpreter_state.next interpreter_s
 interpreter_state.threads_main interpreter_state.gc interpreter_state.imports_modules interpreter_state.ceval_gil
 interpreter_state.gil_runtime_state interpreter_state.gil_runtime_state_enabled
 interpreter_state.gil_runtime_state_locked interpreter_state.gil_runtime_state_holder
-interpreter_state.code_object_generation
+interpreter_state.code_object_generation interpreter_state.tlbc_generation
 thread_state.size thread_state.next thread_state.interp thread_state.current_frame thread_state.base_frame
 thread_state.thread_id thread_state.native_thread_id thread_state.datastack_chunk thread_state.holds_gil
 thread_state.gil_requested thread_state.current_exception thread_state.exc_state err_stackitem.exc_value
@@ -198,6 +203,7 @@ gc.size gc.collecting gc.frame
 # First minor that has the word; those not named here: 3.13.
 WORD_SINCE = {
     "interpreter_state.threads_main": 0x30E, "interpreter_state.code_object_generation": 0x30E,
+    "interpreter_state.tlbc_generation": 0x30E,
     "interpreter_frame.tlbc_index": 0x30E, "code_object.co_tlbc": 0x30E,
     "thread_state.base_frame": 0x30F, "thread_state.holds_gil": 0x30F, "thread_state.gil_requested": 0x30F,
     "thread_state.current_exception": 0x30F, "thread_state.exc_state": 0x30F, "err_stackitem.exc_value": 0x30F,
@@ -239,10 +245,14 @@ PROBE_HELP = r"""
 #define GIL_ENABLED (long long)offsetof(struct _gil_runtime_state, enabled)
 #define TLBC_INDEX (long long)offsetof(_PyInterpreterFrame, tlbc_index)
 #define CO_TLBC (long long)offsetof(PyCodeObject, co_tlbc)
+#define TLBC_GENERATION (long long)offsetof(PyInterpreterState, tlbc_indices.tlbc_generation)
+#define ATTACH_STATE (long long)offsetof(PyThreadState, state)
 #else
 #define GIL_ENABLED -1LL
 #define TLBC_INDEX -1LL
 #define CO_TLBC -1LL
+#define TLBC_GENERATION -1LL
+#define ATTACH_STATE -1LL
 #endif
 #define SHOW(name, value) printf("%s %lld\n", name, (long long)(value))
 """

@@ -12,6 +12,7 @@
 #define SCAN_UP_BYTES	(4u << 20)
 #define SCAN_DOWN_BYTES (1u << 20)
 #define SCAN_NEAR_BYTES (64u << 10)
+#define HEADER_BYTES	16 /* of an object with a GIL */
 #define PAGE_BYTES	4096
 
 /* The words, in their order. */
@@ -156,13 +157,14 @@ static struct plumb_error *find_described(struct pl_asyncio *a)
 	return NULL;
 }
 
-static struct pl_task_layout layout_of(size_t minor)
+/* @p more: how much larger than usual the header of objects is (free-threaded builds). */
+static struct pl_task_layout layout_of(size_t minor, uint32_t more)
 {
 	return (struct pl_task_layout){
-		.state = minors[minor].state,
-		.fut_waiter = minors[minor].fut_waiter,
-		.coro = minors[minor].coro,
-		.name = minors[minor].name,
+		.state = minors[minor].state + more,
+		.fut_waiter = minors[minor].fut_waiter + more,
+		.coro = minors[minor].coro + more,
+		.name = minors[minor].name + more,
 		.node = PL_NONE,
 		.awaited_by = PL_NONE,
 		.awaited_by_is_set = PL_NONE,
@@ -180,9 +182,9 @@ struct plumb_error *pl_task_layout_find(struct pl_asyncio *a)
 
 	if (lay->interp.size != PL_NONE && lay->version >= PL_PY_VERSION(3, 14, 0))
 		return find_described(a);
-	for (size_t i = 0; i < sizeof minors / sizeof minors[0] && !lay->free_threaded; i++) {
+	for (size_t i = 0; i < sizeof minors / sizeof minors[0]; i++) {
 		if (minors[i].version >> 8 == lay->version >> 8) {
-			a->layout = layout_of(i);
+			a->layout = layout_of(i, lay->object.size - HEADER_BYTES);
 			return NULL;
 		}
 	}

@@ -12,10 +12,11 @@
 #define OBJECT_MAX_BYTES 4096
 #define BATCH_ITEMS	 32
 #define ENTRY_MAX_BYTES	 24
-#define TPFLAGS_INLINE	 (1u << 2) /* Py_TPFLAGS_INLINE_VALUES, 3.13+ */
-#define TPFLAGS_MANAGED	 (1u << 4) /* Py_TPFLAGS_MANAGED_DICT, 3.11+ */
-#define KEYS_GENERAL	 0	   /* dk_kind: entries carry a hash */
-#define KEYS_SPLIT	 2	   /* dk_kind of a table shared by the instances of a class */
+#define TPFLAGS_INLINE	 (1u << 2)  /* Py_TPFLAGS_INLINE_VALUES, 3.13+ */
+#define TPFLAGS_MANAGED	 (1u << 4)  /* Py_TPFLAGS_MANAGED_DICT, 3.11+ */
+#define TPFLAGS_INT	 (1u << 23) /* Py_TPFLAGS_INT_SUBCLASS, 2.7 */
+#define KEYS_GENERAL	 0	    /* dk_kind: entries carry a hash */
+#define KEYS_SPLIT	 2	    /* dk_kind of a table shared by the instances of a class */
 
 /* <= 3.10: dk_size slots, as wide as needed to index them, then entries of {hash, key, value}. */
 static bool old_keys_shape(const struct pl_layout *lay, const uint8_t *raw, uint64_t *slots, uint64_t *index_bytes,
@@ -80,20 +81,41 @@ static struct plumb_error *use_values(const struct pl_layout *lay, pl_addr value
 	return NULL;
 }
 
+/* 2.7: a hash table of {hash, key, value}, whose length is a power of two. @p raw: the dict. */
+static struct plumb_error *open_table(const struct pl_layout *lay, const uint8_t *raw, struct pl_dict *ret)
+{
+	uint64_t mask = pl_pick_u64(raw, lay->dict.mask);
+
+	if (mask & (mask + 1) || mask >= UINT64_C(1) << 40)
+		return &pl_err_corrupt;
+	*ret = (struct pl_dict){
+		.entries = pl_pick_u64(raw, lay->dict.keys),
+		.count = mask < PL_MAX_DICT_ENTRIES ? (uint32_t)mask + 1 : PL_MAX_DICT_ENTRIES,
+		.entry_bytes = 24,
+		.key_at = 8,
+		.value_at = 16,
+	};
+	return pl_pointer_ok(ret->entries) ? NULL : &pl_err_corrupt;
+}
+
 struct plumb_error *pl_dict_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr type,
 				 struct pl_dict *ret)
 {
 	const struct pl_layout *lay = &py->layout;
+	uint32_t last =
+		lay->dict.values == PL_NONE || lay->dict.keys > lay->dict.values ? lay->dict.keys : lay->dict.values;
 	uint8_t raw[HEADER_MAX];
 	struct plumb_error *err;
 
-	if (!pl_pointer_ok(obj) || lay->dict.values + 8 > sizeof raw || lay->dict.keys + 8 > sizeof raw)
+	if (!pl_pointer_ok(obj) || last + 8 > sizeof raw)
 		return &pl_err_corrupt;
-	err = pl_mem_read(mem, obj, raw, (lay->dict.values > lay->dict.keys ? lay->dict.values : lay->dict.keys) + 8);
+	err = pl_mem_read(mem, obj, raw, last + 8);
 	if (err)
 		return err;
 	if (type && pl_pick_u64(raw, lay->object.type) != type)
 		return &pl_err_corrupt;
+	if (lay->dict.mask != PL_NONE)
+		return open_table(lay, raw, ret);
 	err = open_keys(mem, lay, pl_pick_u64(raw, lay->dict.keys), ret);
 	pl_addr values = pl_pick_u64(raw, lay->dict.values);
 	return !err && values ? use_values(lay, values, ret) : err;
@@ -158,11 +180,24 @@ struct plumb_error *pl_dict_item(struct pl_mem *mem, const struct pl_dict *d, ui
 	return err;
 }
 
+/* 2.7: names are bytes. */
+static bool bytes_equal(struct pl_mem *mem, const struct pl_layout *lay, pl_addr obj, const char *name, size_t len)
+{
+	uint8_t raw[HEADER_MAX + NAME_MAX_BYTES];
+
+	return pl_pointer_ok(obj) && len <= NAME_MAX_BYTES && lay->bytes.sval <= HEADER_MAX &&
+	       lay->bytes.ob_size + 8 <= lay->bytes.sval && !pl_mem_read(mem, obj, raw, lay->bytes.sval + len) &&
+	       pl_pick_u64(raw, lay->bytes.ob_size) == len && !memcmp(raw + lay->bytes.sval, name, len);
+}
+
 /* Is @p obj the compact ASCII str @p name? Names in source code always are compact. */
 static bool str_equals(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name, size_t len)
 {
 	const struct pl_layout *lay = &py->layout;
 	uint8_t raw[HEADER_MAX + NAME_MAX_BYTES];
+
+	if (pl_layout_str_is_bytes(lay))
+		return bytes_equal(mem, lay, obj, name, len);
 
 	if (!pl_pointer_ok(obj) || len > NAME_MAX_BYTES || lay->unicode.ascii_size > HEADER_MAX ||
 	    pl_mem_read(mem, obj, raw, lay->unicode.ascii_size + len))
@@ -365,6 +400,22 @@ struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py,
 	return err ? err : pl_dict_find(mem, py, &d, name, ret);
 }
 
+/* 2.7: is it the int that holds a C long? The other one is as in 3.x. */
+static struct plumb_error *is_small_int(struct pl_mem *mem, const struct pl_layout *lay, pl_addr obj, bool *ret)
+{
+	pl_addr type;
+	uint64_t flags;
+	struct plumb_error *err = pl_mem_read_u64(mem, obj + lay->object.type, &type);
+
+	if (!err && !pl_pointer_ok(type))
+		err = &pl_err_corrupt;
+	if (!err)
+		err = pl_mem_read_u64(mem, type + lay->type.tp_flags, &flags);
+	if (!err)
+		*ret = (flags & TPFLAGS_INT) != 0;
+	return err;
+}
+
 /* Digits of 30 bits. 3.12+: lv_tag is count << 3 | sign (0 positive, 1 zero, 2 negative); before, ob_size with a sign.
  */
 struct plumb_error *pl_long_value(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, uint64_t *ret)
@@ -372,10 +423,15 @@ struct plumb_error *pl_long_value(struct pl_mem *mem, const struct pl_py *py, pl
 	const struct pl_layout *lay = &py->layout;
 	uint32_t digits[3] = {0};
 	uint64_t count;
-	struct plumb_error *err;
+	struct plumb_error *err = NULL;
+	bool small = false;
 
 	if (!pl_pointer_ok(obj))
 		return &pl_err_corrupt;
+	if (lay->longobj.small != PL_NONE)
+		err = is_small_int(mem, lay, obj, &small);
+	if (err || small)
+		return err ? err : pl_mem_read_u64(mem, obj + lay->longobj.small, ret);
 	err = pl_mem_read_u64(mem, obj + lay->longobj.tag, &count);
 	if (err)
 		return err;

@@ -59,6 +59,7 @@ struct pl_layout {
 		uint32_t gil; /* ceval.gil: a pointer to struct _gil_runtime_state */
 		uint32_t gc_collecting, gc_frame, code_generation;
 		uint32_t size;
+		uint32_t tlbc_generation; /* free-threaded 3.14+ */
 	} interp;
 	struct {
 		uint32_t last_holder, locked, enabled;
@@ -71,9 +72,10 @@ struct pl_layout {
 		uint32_t holds_gil, gil_requested; /* int */
 		uint32_t current_exception;	   /* being raised: curexc_type <= 3.11 */
 		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
+		uint32_t attach_state;		   /* free-threaded: enum of pycore_pystate.h, 1 is attached */
 	} tstate;
 	struct {
-		uint32_t current_frame;
+		uint32_t current_frame; /* `previous` is the next word in both releases that have it */
 	} cframe;
 	struct {
 		uint32_t previous, code, instr, lasti, owner, is_entry, localsplus, tlbc_index,
@@ -114,6 +116,7 @@ struct pl_layout {
 	} type;
 	struct {
 		uint32_t keys, values;
+		uint32_t mask; /* 2.7, whose `keys` is the table itself */
 	} dict;
 	struct {
 		uint32_t log2_size, log2_index_bytes, kind, nentries, indices;
@@ -126,6 +129,7 @@ struct pl_layout {
 	struct {
 		uint32_t digits, tag; /* tag is ob_size <= 3.11 */
 		bool tagged;	      /* 3.12+: lv_tag, digit count << 3 | sign */
+		uint32_t small;	      /* ob_ival of the other int of 2.7 */
 	} longobj;
 	/* What the values of variables and the tasks of asyncio need. Where the size is not named it is ob_size. */
 	struct {
@@ -166,6 +170,7 @@ struct pl_layout {
 		uint32_t at, len;
 	} interp_reads[PL_INTERP_READS];
 	uint32_t tstate_span, frame_span, code_span;
+	uint32_t gil_at, gil_span; /* from the first word of the GIL that is used */
 };
 
 #define PL_NO_OWNER	   0xff
@@ -175,8 +180,7 @@ struct pl_layout {
 #define PL_CODE_MAX	   320
 #define PL_INTERP_READ_MAX 512
 
-/** The built-in row for @p version (minor decides; micro where it matters), NULL if there is none (3.13+ or unknown).
- */
+/** The built-in row for the minor of @p version, NULL if there is none (3.13+ or unknown). */
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 /**
  * 3.13+: the row made from one release's headers. Not to be used as it is (offsets move between patch releases): it
@@ -185,6 +189,16 @@ const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded);
 /** All rows, references included; for detection by trial and for tests. */
 const struct pl_layout *pl_layout_rows(size_t *count_ret);
+/** Once lay->version is exact: what differs between the micro versions of a minor. */
+void pl_layout_refine(struct pl_layout *lay);
+/** @p row as it is in a build with Py_TRACE_REFS, which puts two pointers in front of every object: up to 3.7 every
+ * debug build. Not for rows from 3.13 on. */
+void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret);
+/** 2.7: a str is what is bytes later; the words of `unicode` do not exist. */
+static inline bool pl_layout_str_is_bytes(const struct pl_layout *lay)
+{
+	return lay->unicode.state == PL_NONE;
+}
 /** Fill in the computed members. False if the offsets do not fit the maxima above. */
 bool pl_layout_finish(struct pl_layout *lay);
 

@@ -11,6 +11,9 @@
 #include "pick.h"
 #include "value_parts.h"
 
+#define PAGE_BYTES   4096
+#define OBJECT_ALIGN 16
+
 const struct pl_value_limits pl_value_usual = {
 	.depth = 2,
 	.items = 8,
@@ -30,22 +33,53 @@ void pl_values_init(struct pl_values *v, struct pl_mem *mem, const struct pl_py 
 		v->limits.depth = PL_VALUE_DEPTH_MAX;
 }
 
-static struct plumb_error *counted_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+static struct plumb_error *read_counted(struct pl_render *r, pl_addr addr, void *dst, size_t len)
 {
-	struct pl_render *r = (struct pl_render *)mem;
-
 	if (!r->reads_left)
 		return &pl_err_limit;
 	r->reads_left--;
 	return pl_mem_read(r->v->mem, addr, dst, len);
 }
 
-static const struct pl_mem_ops counted_ops = {.read = counted_read};
+/* Move the window to the object that @p addr is probably in the beginning of. It never reaches into another page; where
+ * it cannot be read there is none. */
+static void move_window(struct pl_render *r, pl_addr addr)
+{
+	pl_addr start = addr & ~(pl_addr)(OBJECT_ALIGN - 1);
+	struct plumb_error *err;
+
+	r->window_len = 0;
+	if (PAGE_BYTES - start % PAGE_BYTES < PL_VALUE_WINDOW)
+		return;
+	err = read_counted(r, start, r->window_bytes, PL_VALUE_WINDOW);
+	r->window = start;
+	r->window_len = err ? 0 : PL_VALUE_WINDOW;
+	plumb_error_destroy(err);
+}
+
+static bool in_window(const struct pl_render *r, pl_addr addr, size_t len)
+{
+	return addr - r->window < r->window_len && len <= r->window_len - (addr - r->window);
+}
+
+static struct plumb_error *render_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct pl_render *r = (struct pl_render *)mem;
+
+	if (len <= PL_VALUE_WINDOW && !in_window(r, addr, len))
+		move_window(r, addr);
+	if (!in_window(r, addr, len))
+		return read_counted(r, addr, dst, len);
+	memcpy(dst, r->window_bytes + (addr - r->window), len);
+	return NULL;
+}
+
+static const struct pl_mem_ops render_ops = {.read = render_read};
 
 static struct pl_render start_render(struct pl_values *v, struct pl_buf *out)
 {
 	return (struct pl_render){
-		.mem = {.ops = &counted_ops},
+		.mem = {.ops = &render_ops},
 		.reads_left = v->limits.reads,
 		.v = v,
 		.out = out,

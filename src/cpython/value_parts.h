@@ -8,6 +8,7 @@
 #include "value.h"
 
 #define PL_VALUE_DEPTH_MAX 16
+#define PL_VALUE_WINDOW	   128
 
 enum pl_value_kind {
 	PL_KIND_OBJECT,
@@ -36,10 +37,14 @@ enum pl_value_kind {
 	PL_KIND_MODULE,
 };
 
-/** One value being told. `mem` counts the reads of `values` down and fails with pl_err_limit at 0. */
+/** One value being told. `mem` counts the reads of `values` down and fails with pl_err_limit at 0. The words of an
+ * object are read one after the other: a window on what follows the last address serves most of them, of one moment. */
 struct pl_render {
 	struct pl_mem mem;
 	uint32_t reads_left;
+	uint32_t window_len;
+	pl_addr window;
+	uint8_t window_bytes[PL_VALUE_WINDOW];
 	struct pl_values *v;
 	struct pl_buf *out;
 	size_t out_start;

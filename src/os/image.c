@@ -207,14 +207,11 @@ static bool find_interpreter(struct search *s, struct pl_python_image *ret)
 /* No mapping at all: between two programs, or on its way out. */
 static struct plumb_error *no_memory_map(pid_t pid)
 {
-	char status[1024], comm[16];
+	char comm[16];
+	struct plumb_error *gone = pl_proc_check(pid);
+	if (gone)
+		return gone;
 	pl_proc_comm(pid, pid, comm);
-	if (pl_proc_file(pid, "status", status, sizeof status) > 0) {
-		const char *state = pl_proc_status_field(status, "State");
-		if (state && (*state == 'Z' || *state == 'X'))
-			return pl_error(PLUMB_ERR_TARGET_EXITED, "the main thread of pid %d (%s) has ended", (int)pid,
-					comm);
-	}
 	return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) is just starting a program", (int)pid, comm);
 }
 

@@ -20,11 +20,14 @@ static void use_name(void *ctx, uint64_t thread_id, const char *name, size_t len
 static void use_code(struct pl_mem *mem, const struct pl_py *py, const struct pl_frame *f, struct pl_code *c)
 {
 	struct pl_frame again;
+	pl_addr base;
 
 	if (!f->code || pl_frame_read(mem, py, f->addr, &again) || pl_code_read(mem, py, f->code, c))
 		return;
+	if (again.tlbc_index && !pl_code_copy_base(mem, py, &again, &base))
+		pl_code_leave_copy(&again, base, c->instr_base);
 	pl_lines_find(py->layout.line_table, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno,
-		      pl_code_offset(py, c, f));
+		      pl_code_offset(py, c, &again));
 }
 
 static void use_thread(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts, struct pl_code *c)
@@ -37,7 +40,7 @@ static void use_thread(struct pl_mem *mem, const struct pl_py *py, const struct 
 		__builtin_trap();
 	for (size_t i = 0; i < frames.len && i < CODES_MAX; i++)
 		use_code(mem, py, &frames.data[i], c);
-	if (!pl_pthread_tid_offset(mem, ts->thread_id, 1, &tid_at) && tid_at > 1600)
+	if (!pl_pthread_tid_offset(mem, ts->thread_id, (pid_t[]){1, 2}, 2, &tid_at) && tid_at > 1600)
 		__builtin_trap();
 	pl_vec_deinit(&frames);
 }

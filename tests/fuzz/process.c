@@ -46,8 +46,11 @@ static void force_layout(struct hostile *h, const struct pl_py_facts *facts, pro
 	struct pl_py py = {.runtime = facts->runtime, .none = facts->version};
 
 	py.layout = rows[facts->name_version % count];
-	/* 2.7 and 3.6 have no _PyRuntime, 2.7 no str as read here: detection never hands these out. */
-	if (py.layout.version < PL_PY_VERSION(3, 7, 0) || !pl_layout_finish(&py.layout))
+	if (py.layout.version < PL_PY_VERSION(3, 7, 0)) { /* they have no _PyRuntime */
+		py.interp_head = facts->runtime;
+		py.tstate_current = facts->tstate_current;
+	}
+	if (!pl_layout_finish(&py.layout))
 		return;
 	h->reads = 0;
 	use(&h->mem, &py);
@@ -85,6 +88,8 @@ void process_fuzz(const uint8_t *data, size_t size, process_fn *use)
 					    .version = words[2],
 					    .code_type = words[3],
 					    .name_version = (uint32_t)words[4]};
+		if (pl_mem_read(h.image, 16 + sizeof words, &facts.tstate_current, sizeof facts.tstate_current))
+			facts.tstate_current = 0;
 		h.filled = words[0] & 1;
 		detect(&h, &facts, use);
 		force_layout(&h, &facts, use);

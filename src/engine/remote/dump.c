@@ -262,7 +262,7 @@ static void settle(const struct dumper *u)
 {
 	uint64_t end = pl_clock_monotonic_ns() + SETTLE_NS;
 
-	while (!pl_stopper_settle(u->stopper, pid_of(u)) && pl_clock_monotonic_ns() < end)
+	while (!pl_stopper_settle(u->stopper) && pl_clock_monotonic_ns() < end)
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 

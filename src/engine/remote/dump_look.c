@@ -146,7 +146,7 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 		bool done = is_sure(ret) && ret->agrees && !(may_be_a_waiter(ret) && again++ < WAITER_LOOKS);
 		if (done || pl_clock_monotonic_ns() > end)
 			break;
-		(void)pl_stopper_settle(u->stopper, w->tid);
+		(void)pl_stopper_settle(u->stopper);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	pl_look_deinit(&l);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "priv.h"
 #include "proc.h"
 
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
@@ -28,6 +29,8 @@ static struct plumb_error *open_descriptors(struct pl_engine *e)
 		return NULL;
 	if (errno == ESRCH)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
+	if (errno == EPERM || errno == EACCES || errno == ENOSYS)
+		return pl_priv_explain_call("pidfd_open", "5.3", errno);
 	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)e->options.pid);
 }
 

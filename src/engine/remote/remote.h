@@ -13,6 +13,7 @@
 
 #include "engine.h"
 #include "queue.h"
+#include "tid_map.h"
 #include "watch.h"
 
 /** Handed to the consumer, who frees it. */
@@ -28,7 +29,8 @@ struct pl_roster {
 	pl_interp_vec interps; /* as last listed */
 	uint32_t next_index;
 	uint32_t tid_offset; /* <= 3.10: of tid in struct pthread; 0 not known yet */
-	uint64_t listed_ns;  /* when the lists were read last */
+	struct pl_tid_map tids;
+	uint64_t listed_ns; /* when the lists were read last */
 };
 
 struct pl_resolver; /* resolve.c */
@@ -61,6 +63,8 @@ void *pl_sampler_main(void *engine);
 /** Find the Python in the target and prepare to read it. */
 struct plumb_error *pl_sampler_attach(struct pl_engine *e) PLUMB_MUST_CHECK;
 void pl_sampler_detach(struct pl_engine *e);
+/** Send what still waits for its weight: nothing more will be known of this thread. */
+void pl_sampler_part(struct pl_engine *e, struct pl_watch *w);
 
 /* roster.c */
 void pl_roster_deinit(struct pl_roster *r);

@@ -20,15 +20,17 @@
 #include "proc.h"
 #include "remote.h"
 
-#define RELIST_NS     100000000ull
-#define DOUBT_NS      3000000ull
-#define SLICE_NS      100000ull
-#define SETTLE_NS     100000ull
-#define ANNOUNCE_NS   1000000000ull
-#define PUBLISH_NS    20000000ull
-#define LOOK_NS	      200000ull /* at the highest rate: how often to look whether we shall stop */
-#define SEARCH_MIN_NS 500000ull
-#define SEARCH_MAX_NS 20000000ull
+#define RELIST_NS	100000000ull
+#define DOUBT_NS	3000000ull
+#define SLICE_NS	100000ull
+#define ANNOUNCE_NS	1000000000ull
+#define PUBLISH_NS	20000000ull
+#define HOLDER_TRIES	3
+#define SHARED_BY	32 /* samples */
+#define SHARED_AFTER_NS 500000000ull
+#define LOOK_NS		200000ull /* at the highest rate: how often to look whether we shall stop */
+#define SEARCH_MIN_NS	500000ull
+#define SEARCH_MAX_NS	20000000ull
 
 /* ---- finding the Python ------------------------------------------------------------------------------------------ */
 
@@ -45,6 +47,25 @@ static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_pyth
 	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
 }
 
+/* Without a GIL nobody holds it: nothing would ever be sampled. */
+static struct plumb_error *check_mode(const struct pl_engine *e, struct pl_mem *mem, const struct pl_py *py)
+{
+	struct pl_interp interp;
+	pl_addr head;
+	char version[16];
+
+	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
+		return NULL;
+	struct plumb_error *err = pl_interp_head(mem, py, &head);
+	if (!err)
+		err = pl_interp_read(mem, py, head, &interp);
+	if (err || interp.gil_known)
+		return err;
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL",
+				      (int)e->options.pid, pl_py_version_text(py, version)),
+			     "--mode cpu samples the threads that run");
+}
+
 struct plumb_error *pl_sampler_attach(struct pl_engine *e)
 {
 	struct pl_python_image image;
@@ -56,7 +77,7 @@ struct plumb_error *pl_sampler_attach(struct pl_engine *e)
 		return err;
 	if ((err = pl_mem_live_create(e->options.pid, &live)))
 		return err;
-	if ((err = detect(live, &image, &py))) {
+	if ((err = detect(live, &image, &py)) || (err = check_mode(e, pl_mem_live_mem(live), &py))) {
 		pl_mem_live_destroy(live);
 		return err;
 	}
@@ -113,10 +134,10 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
 		/* A thread that did not stop in time stops when it gets on a CPU again: it must not wait for our next
 		 * tick. */
-		bool settled = pl_stopper_settle(&e->stopper, e->options.pid);
+		uint64_t patience = pl_stopper_settle(&e->stopper) ? left : pl_stopper_patience_ns(&e->stopper, now);
 
-		if (!settled && left > SETTLE_NS)
-			left = SETTLE_NS;
+		if (left > patience)
+			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
 		int n = ppoll(fds, 2, &ts, NULL);
 
@@ -153,7 +174,8 @@ static bool send_pending(struct pl_engine *e)
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 
-static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
+static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t time_ns,
+			uint64_t weight_ns)
 {
 	struct pl_record rec = {
 		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker};
@@ -164,27 +186,51 @@ static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
-	rec.sample.time_ns = pl_clock_monotonic_ns() - e->start_ns;
+	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;
 	rec.sample.thread = w->index;
 	pl_queue_push(&e->queue, &rec);
 }
 
-/* CPU mode: the run time that has become known is shared by the samples that waited for it. */
-static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+/* ---- CPU mode ----------------------------------------------------------------------------------------------------
+ * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
+ * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
+ * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
+ * given the end of the part before it. */
+
+static void share_run_time(struct pl_engine *e, struct pl_watch *w)
 {
-	if (s && !w->counted)
-		send_sample(e, w, s, e->options.period_ns); /* the kernel does not tell run times */
-	else if (s)
-		(void)pl_vec_push(&w->waiting, *s); /* without memory the others get its time */
-	if (w->cpu_due_ns == 0 || w->waiting.len == 0)
-		return;
 	uint64_t share = w->cpu_due_ns / w->waiting.len;
+
 	for (size_t i = 0; i < w->waiting.len; i++)
-		send_sample(e, w, &w->waiting.data[i], share);
+		send_sample(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
 	pl_vec_clear(&w->waiting);
 	w->cpu_due_ns = 0;
+}
+
+static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+{
+	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
+
+	if (s && !w->counted)
+		send_sample(e, w, s, now, e->options.period_ns); /* the kernel does not tell run times */
+	else if (s)
+		(void)pl_vec_push(&w->waiting,
+				  ((struct pl_waiting_sample){now, *s})); /* else the others get its time */
+	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
+		return;
+	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
+		share_run_time(e, w);
+}
+
+void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
+{
+	if (w->waiting.len == 0)
+		return;
+	if (w->cpu_due_ns == 0) /* it ended before the kernel told anything: each sample stands for its period */
+		w->cpu_due_ns = w->waiting.len * e->options.period_ns;
+	share_run_time(e, w);
 }
 
 static void publish_stats(struct pl_engine *e, uint64_t now)
@@ -202,7 +248,7 @@ static void publish_stats(struct pl_engine *e, uint64_t now)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-enum round { ROUND_OK, ROUND_GONE };
+enum round { ROUND_OK, ROUND_NONE, ROUND_GONE };
 
 /* A reading brings the interpreter's words along: a new head means a new thread. */
 static void notice_interp(struct pl_engine *e, const struct pl_reading *r)
@@ -235,12 +281,13 @@ static enum round sample_one(struct pl_engine *e, size_t i, uint64_t weight_ns)
 		if (cpu)
 			send_by_cpu_time(e, w, &s);
 		else
-			send_sample(e, w, &s, weight_ns);
+			send_sample(e, w, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
 		break;
 	case PL_WATCH_NOTHING:
 		if (cpu)
 			send_by_cpu_time(e, w, NULL);
-		break;
+		notice_interp(e, &reading);
+		return ROUND_NONE;
 	case PL_WATCH_UNREADABLE:
 		e->now.losses[PL_LOSS_UNREADABLE]++;
 		doubt_roster(e);
@@ -259,37 +306,60 @@ static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
 {
 	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
 	for (size_t i = e->roster.watches.len; i-- > 0;) {
-		if (e->roster.watches.data[i]->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
+		struct pl_watch *w = e->roster.watches.data[i];
+
+		if ((w->newer || w->older) && !pl_watch_innermost(w, &e->reader)) {
+			pl_watch_skip(w);
+			continue;
+		}
+		if (w->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
-		(void)pl_stopper_settle(&e->stopper, e->options.pid);
+		(void)pl_stopper_settle(&e->stopper);
 	}
 	return ROUND_OK;
 }
 
-/* GIL mode: ask each interpreter who holds it and sample that thread alone. */
+static bool find_holder(const struct pl_engine *e, pl_addr tstate, size_t *ret)
+{
+	for (size_t i = 0; i < e->roster.watches.len; i++) {
+		const struct pl_watch *w = e->roster.watches.data[i];
+
+		*ret = i;
+		if (w->stack.tstate == tstate)
+			return w->wanted;
+	}
+	return false;
+}
+
+/* GIL mode: ask the interpreter who holds it and sample that thread alone. ROUND_NONE: it had passed it on meanwhile.
+ */
+static enum round sample_holder(struct pl_engine *e, const struct pl_interp *known, uint64_t weight_ns)
+{
+	struct pl_interp interp;
+	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(e->reader.live), &e->reader.py, known, &interp);
+	size_t i;
+
+	if (err) {
+		enum round r = err == &pl_err_target_exited ? ROUND_GONE : ROUND_OK;
+		plumb_error_destroy(err);
+		return r;
+	}
+	if (interp.threads_head != known->threads_head)
+		e->roster.listed_ns = 0;
+	if (interp.gil_holder == 0 || !find_holder(e, interp.gil_holder, &i))
+		return ROUND_OK;
+	return sample_one(e, i, weight_ns);
+}
+
 static enum round sample_holders(struct pl_engine *e, uint64_t weight_ns)
 {
 	for (size_t k = 0; k < e->roster.interps.len; k++) {
-		const struct pl_interp *known = &e->roster.interps.data[k];
-		struct pl_interp interp;
-		struct plumb_error *err =
-			pl_interp_read_again(pl_mem_live_mem(e->reader.live), &e->reader.py, known, &interp);
+		enum round r = ROUND_NONE;
 
-		if (err == &pl_err_target_exited)
-			return ROUND_GONE;
-		if (err) {
-			plumb_error_destroy(err);
-			continue;
-		}
-		for (size_t i = e->roster.watches.len; i-- > 0;) {
-			const struct pl_watch *w = e->roster.watches.data[i];
-
-			if (w->wanted && w->stack.tstate == interp.gil_holder &&
-			    sample_one(e, i, weight_ns) == ROUND_GONE)
-				return ROUND_GONE;
-		}
-		if (interp.threads_head != known->threads_head)
-			e->roster.listed_ns = 0;
+		for (int tries = 0; tries < HOLDER_TRIES && r == ROUND_NONE; tries++)
+			r = sample_holder(e, &e->roster.interps.data[k], weight_ns);
+		if (r == ROUND_GONE)
+			return r;
 	}
 	return ROUND_OK;
 }
@@ -318,6 +388,14 @@ static void announce_all(struct pl_engine *e)
 {
 	for (size_t i = 0; i < e->roster.watches.len; i++)
 		pl_roster_announce(e, e->roster.watches.data[i]);
+}
+
+/* Nothing more will be known of the threads that are left. */
+static void part_from_all(struct pl_engine *e)
+{
+	for (size_t i = 0; i < e->roster.watches.len; i++)
+		pl_sampler_part(e, e->roster.watches.data[i]);
+	announce_all(e);
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
@@ -371,6 +449,7 @@ static void search(struct pl_engine *e, struct run *run, uint64_t now)
 /* The address space is gone: the target has ended, or has become another program by exec. */
 static bool lost_target(struct pl_engine *e, struct run *run, uint64_t now)
 {
+	part_from_all(e);
 	pl_sampler_detach(e);
 	run->search_next_ns = now;
 	run->search_pause_ns = SEARCH_MIN_NS;
@@ -482,8 +561,7 @@ void *pl_sampler_main(void *engine)
 	if (run.schedule.period_ns)
 		schedule_at(&run.schedule, 0);
 	loop(e, &run);
-	if (e->attached)
-		announce_all(e);
+	part_from_all(e);
 	e->now.ended = true;
 	publish_stats(e, pl_clock_monotonic_ns());
 	pl_queue_wake(&e->queue);

@@ -18,8 +18,9 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORDS = ("runtime", "runtime_size", "version", "code_type", "name")
-SYMBOLS = {"_PyRuntime": "runtime", "Py_Version": "version", "PyCode_Type": "code_type"}
+WORDS = ("runtime", "runtime_size", "version", "code_type", "name", "tstate_current")
+SYMBOLS = {"_PyRuntime": "runtime", "Py_Version": "version", "PyCode_Type": "code_type",
+           "_PyThreadState_Current": "tstate_current"}
 
 
 def symbols(path):
@@ -49,20 +50,21 @@ def facts_of(pid, root):
             continue
         path = path if not root or path.startswith(root) else root + path
         found = symbols(path)
-        if "_PyRuntime" not in found:
+        if "_PyRuntime" not in found and "_PyThreadState_Current" not in found:
             continue
         start = first_load(path)
         bias = 0 if start is None else int(m[0].split("-")[0], 16) - start
         facts = ["%s=%x" % (SYMBOLS[n], v + bias) for n, (v, _) in found.items()]
-        facts.append("runtime_size=%x" % found["_PyRuntime"][1])
+        if "_PyRuntime" in found:
+            facts.append("runtime_size=%x" % found["_PyRuntime"][1])
         version = re.search(r"python(\d)\.(\d+)", path)
         return facts + (["name=%x" % (int(version.group(1)) << 16 | int(version.group(2)) << 8)] if version else [])
-    sys.exit("no _PyRuntime in pid %d" % pid)
+    sys.exit("no Python in pid %d" % pid)
 
 
 def compact(path, prefix, facts):
     """Rewrite an image with every byte once, in as few ranges as there are gaps, and without the place of installation. The
-    facts go to address 16, where no process has anything: five words, see image_facts in stacks.h."""
+    facts go to address 16, where no process has anything: six words, see image_facts in stacks.h."""
     with open(path, "rb") as f:
         data = f.read()
     known, at = {}, 7
@@ -78,7 +80,7 @@ def compact(path, prefix, facts):
         out[-1][1].append(known[addr])
         last = addr
     words = dict(f.split("=") for f in facts)
-    out.insert(0, (16, struct.pack("<5Q", *(int(words.get(n, "0"), 16) for n in WORDS))))
+    out.insert(0, (16, struct.pack("<6Q", *(int(words.get(n, "0"), 16) for n in WORDS))))
     hidden = prefix.encode()
     neutral = b"/opt/python".ljust(len(hidden), b"_")[:len(hidden)]
     with open(path, "wb") as f:
@@ -160,15 +162,19 @@ PRINTS = {"tasks": ("target_tasks.py", tasks_differ),
 def look(a, source):
     """(what the program says, what capture_image says, facts)"""
     target, command = "/tmp/" + source, ["chroot", a.root, a.python] if a.root else shlex.split(a.python)
+    old = subprocess.run([*command, "-c", "import sys; sys.exit(sys.version_info < (3,))"]).returncode
+    if old and source == "target.py":
+        source = "target27.py"
     with open(os.path.join(HERE, source)) as f, open((a.root or "") + target, "w") as g:
         g.write(f.read())
-    args = ["-I", "-S", "-B", "-X", "utf8", target, a.work] + ([a.depth] if a.depth else [])
+    options = ["-E", "-s", "-S", "-B"] if old else ["-I", "-S", "-B", "-X", "utf8"]
+    args = options + [target, a.work] + ([a.depth] if a.depth else [])
     with subprocess.Popen(command + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         expected = json.loads(child.stdout.readline())
         assert child.stdout.readline() == "ready\n"
         facts = [f for f in facts_of(child.pid, a.root) if f.split("=")[0] not in (a.drop_facts or "").split(",")]
         text = subprocess.run([a.capture_image, a.print, str(child.pid), a.image or "-"] + facts, stdout=subprocess.PIPE,
-                              text=True, check=True).stdout
+                              encoding="utf-8", errors="surrogatepass", check=True).stdout
         child.stdin.close()
     return expected, text, facts
 
@@ -186,7 +192,7 @@ def main():
     if a.image:
         compact(a.image, os.path.dirname(os.path.dirname(a.python)), facts)
     if a.text:
-        with open(a.text, "w") as f:
+        with open(a.text, "w", encoding="utf-8", errors="surrogatepass") as f:
             f.write(text)
     else:
         print(text, end="")
