@@ -58,11 +58,17 @@ def wait_asleep(pid):
         assert time.monotonic() < deadline, "its threads never came to rest"
 
 
+def needs_3_8(python):
+    if python.minor < (3, 8):
+        pytest.skip("the program of this test needs Python 3.8")
+
+
 @pytest.fixture
 def blocked(target):
     """blocked(python): all threads of blocked.py wait in their calls; what it told is in .told."""
 
     def start(python, **options):
+        needs_3_8(python)
         return target(python, "blocked.py", **options)
 
     return start
@@ -302,6 +308,7 @@ def test_hung_in_c_with_the_gil(plumb, target, minor):
 
 
 def test_waiting_threads_are_not_disturbed(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "waiting.py") as waiting:
         for _ in range(30):
             dump(plumb, "--no-source", waiting.pid)
@@ -381,6 +388,7 @@ def core_of(plumb, target, python, directory, signo):
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern.startswith(("|", "/")):
         pytest.skip("cores go to %s" % pattern)
+    needs_3_8(python)
     if python.root:
         pytest.skip("a core of a program in another root directory names files that are not there in ours")
 
@@ -460,6 +468,7 @@ def variables(frame):
 
 
 def test_variables_of_a_waiting_thread(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "variables.py", stderr=subprocess.PIPE) as busy:
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -491,6 +500,7 @@ def test_variables_of_a_waiting_thread(plumb, target, minor):
 
 
 def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "variables.py") as busy:
         sure = 0
         for _ in range(20):
@@ -507,6 +517,7 @@ def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
 
 
 def test_tasks_and_who_waits_for_whom(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "tasktree.py") as loop:
         wait_asleep(loop.pid)
         process = dump_until(plumb, lambda p: all(t["doing"] == "waiting" for t in p["tasks"]), loop.pid)
