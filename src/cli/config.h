@@ -11,7 +11,7 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
-	struct word_list threads;
+	struct word_list threads, processes;
 	const char *output; /* -o; in argv */
 	const char *format; /* NULL: not given */
 	enum color color;

@@ -14,7 +14,8 @@
 
 #include "proc_file.h"
 
-#define STATUS_MAX 4096 /* what we look for comes before the lists that may be long */
+#define STATUS_MAX    4096 /* what we look for comes before the lists that may be long */
+#define PF_FORKNOEXEC 0x00000040u
 
 /* /proc shows nothing for @p pid: gone, or hidden by the mount option hidepid? */
 static struct plumb_error *no_entry(pid_t pid)
@@ -70,6 +71,40 @@ struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
 	if (pl_proc_file(pid, "stat", stat, sizeof stat) < 0 || !pl_proc_stat_field(stat, 22, ret))
 		return no_entry(pid);
 	return NULL;
+}
+
+/* "12 (comm) S 1 ..."; comm may hold anything. */
+static void copy_comm(const char *stat, char ret[static 16])
+{
+	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
+	size_t len = open && close > open ? (size_t)(close - open - 1) : 0;
+	len = len > 15 ? 15 : len;
+	memcpy(ret, len ? open + 1 : "", len);
+	ret[len] = '\0';
+}
+
+bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret)
+{
+	char stat[1024];
+	uint64_t parent, session, flags;
+	if (pl_proc_file(pid, "stat", stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, 4, &parent) ||
+	    !pl_proc_stat_field(stat, 6, &session) || !pl_proc_stat_field(stat, 9, &flags) ||
+	    !pl_proc_stat_field(stat, 22, &ret->start_ticks) || !pl_proc_stat_field(stat, 23, &ret->vsize))
+		return false;
+	ret->pid = pid;
+	ret->parent = (pid_t)parent;
+	ret->session = (pid_t)session;
+	ret->forked = flags & PF_FORKNOEXEC;
+	ret->state = strrchr(stat, ')')[2];
+	copy_comm(stat, ret->comm);
+	return true;
+}
+
+bool pl_proc_is_process(pid_t pid)
+{
+	char status[STATUS_MAX];
+	return pl_proc_file(pid, "status", status, sizeof status) > 0 &&
+	       (pid_t)pl_proc_status_number(status, "Tgid", 10, 0) == pid;
 }
 
 static int compare_tids(const void *a, const void *b)

@@ -17,6 +17,18 @@ typedef PL_VEC(pid_t) pl_tid_vec;
 struct plumb_error *pl_proc_check(pid_t pid) PLUMB_MUST_CHECK;
 /** Start time in clock ticks since boot: with the pid it names a process for good. */
 struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret) PLUMB_MUST_CHECK;
+struct pl_proc_stat {
+	pid_t pid, parent, session;
+	char state;  /* 'R', 'S', ..., 'Z' ended and not yet collected */
+	bool forked; /* it has not executed a program since it was forked: it runs what its parent ran */
+	char comm[16];
+	uint64_t start_ticks; /* since boot, in clock ticks */
+	uint64_t vsize;
+};
+/** /proc/PID/stat of a process or a thread; false if there is none. */
+bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret);
+/** A number can also be a thread's. */
+bool pl_proc_is_process(pid_t pid);
 /** Thread ids, ascending, appended. */
 struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret) PLUMB_MUST_CHECK;
 /** comm of a thread (at most 15 bytes + NUL); "" if it is gone. */

@@ -23,12 +23,7 @@ static struct plumb_error *open_descriptors(struct pl_engine *e)
 	e->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->stop_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
-	e->pid_fd = (int)syscall(SYS_pidfd_open, e->options.pid, 0);
-	if (e->pid_fd >= 0)
-		return NULL;
-	if (errno == ESRCH)
-		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
-	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)e->options.pid);
+	return NULL;
 }
 
 /* Two descriptors a thread: take what the hard limit allows. */
@@ -48,13 +43,17 @@ static struct plumb_error *attach_running(struct pl_engine *e)
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < READY_TRIES; i++) {
-		err = pl_sampler_attach(e);
+		err = pl_search_attach(e, e->root);
 		if (plumb_error_code(err) != PLUMB_ERR_NOT_READY || i + 1 == READY_TRIES)
 			break;
 		plumb_error_destroy(err);
 		nanosleep(&(struct timespec){.tv_nsec = READY_WAIT_NS}, NULL);
 	}
-	return err;
+	/* With its children it need not be a Python itself. */
+	if (!e->options.subprocesses || plumb_error_code(err) != PLUMB_ERR_NOT_PYTHON)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
 }
 
 static struct plumb_error *prepare(struct pl_engine *e)
@@ -62,7 +61,7 @@ static struct plumb_error *prepare(struct pl_engine *e)
 	struct plumb_error *err;
 
 	if ((err = open_descriptors(e)) || (err = pl_queue_init(&e->queue)) ||
-	    (err = pl_resolver_create(&e->resolver)) || (err = pl_reader_init(&e->reader)))
+	    (err = pl_resolver_create(&e->resolver)) || (err = pl_tables_init(&e->tables)) || (err = pl_tree_open(e)))
 		return err;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
 	return e->options.launched ? NULL : attach_running(e);
@@ -75,7 +74,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	if (!e)
 		return &pl_err_no_memory;
 	e->options = *o;
-	e->stop_fd = e->pid_fd = e->queue.event_fd = -1;
+	e->stop_fd = e->exit_fd = e->queue.event_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
 	raise_descriptor_limit();
 	struct plumb_error *err = prepare(e);
@@ -90,8 +89,6 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 static struct plumb_error *remote_start(struct pl_engine *e)
 {
 	e->start_ns = pl_clock_monotonic_ns();
-	e->stopper.policy = e->options.stop;
-	e->stopper.started_ns = e->start_ns;
 	int r = pthread_create(&e->thread, NULL, pl_sampler_main, e);
 	if (r)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start the sampling thread");
@@ -144,6 +141,8 @@ static void drop_records(struct pl_engine *e)
 	while (e->queue.slots && pl_queue_pop(&e->queue, &rec))
 		if (rec.kind == PL_RECORD_THREAD)
 			free(rec.thread.info);
+		else if (rec.kind == PL_RECORD_PROCESS)
+			free(rec.process.info);
 }
 
 static void remote_close(struct pl_engine *e)
@@ -154,17 +153,14 @@ static void remote_close(struct pl_engine *e)
 		remote_stop(e);
 		pthread_join(e->thread, NULL);
 	}
+	pl_tree_close(e);
 	drop_records(e);
-	pl_sampler_detach(e);
-	pl_stopper_deinit(&e->stopper);
-	pl_reader_deinit(&e->reader);
+	pl_tables_deinit(&e->tables);
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);
 	plumb_error_destroy(e->trouble);
 	if (e->stop_fd >= 0)
 		close(e->stop_fd);
-	if (e->pid_fd >= 0)
-		close(e->pid_fd);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
 }
