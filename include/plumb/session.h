@@ -53,6 +53,7 @@ struct plumb_session;
 struct plumb_status {
 	bool ended;
 	bool found_python;
+	bool program_ended; /* sampling goes on for the processes that it left */
 	uint64_t elapsed_ns, samples, threads, processes;
 	const char *hottest; /* function with the largest self share so far, "" if none */
 	double hottest_share;

@@ -16,6 +16,8 @@ static const char *const examples[] = {
 	"until Ctrl-C, or until the process ends",
 	"plumb attach 4242 -d 10 --mode cpu",
 	"ten seconds of CPU time",
+	"plumb attach 4242 --subprocesses",
+	"with its children, those there are and those to come: a server with its workers",
 	"plumb attach 4242 --threads worker-1,worker-2 --lines",
 	"two of its threads, by line",
 	NULL,

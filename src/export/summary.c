@@ -180,7 +180,7 @@ static void show_processes(struct pl_summary *s, const struct plumb_profile *p, 
 		char name[80] = "";
 
 		add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
-		item(row, PL_TONE_PLAIN, "%s %" PRIu32 " %s", name, proc->pid,
+		item(row, PL_TONE_PLAIN, "%s%s%" PRIu32 " %s", name, *name ? " " : "", proc->pid,
 		     pl_units_percent(ratio((double)w[i].weight_ns, (double)s->totals.weight_ns)).s);
 	}
 	if (shown < count)

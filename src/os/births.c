@@ -69,7 +69,12 @@ static pid_t largest_number(void)
 	return v;
 }
 
-struct plumb_error *pl_births_create(struct pl_births **ret)
+static pid_t numbers_between(const struct pl_births *b, pid_t from, pid_t to)
+{
+	return to >= from ? to - from : to - from + b->largest;
+}
+
+struct plumb_error *pl_births_create(pid_t since, struct pl_births **ret)
 {
 	struct pl_births *b = calloc(1, sizeof *b);
 	if (!b)
@@ -82,8 +87,10 @@ struct plumb_error *pl_births_create(struct pl_births **ret)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errnum, "cannot list /proc");
 	}
 	b->largest = largest_number();
-	b->seen = b->last = last_given_out(b);
-	b->trusted = b->last != 0;
+	b->last = last_given_out(b);
+	/* A number from before @p since is a stale one, or another namespace's. */
+	b->trusted = b->last && numbers_between(b, since, b->last) < b->largest / 2;
+	b->seen = b->trusted ? since : b->last;
 	b->sweeping = true;
 	*ret = b;
 	return NULL;
@@ -98,11 +105,6 @@ void pl_births_destroy(struct pl_births *b)
 	if (b->proc)
 		closedir(b->proc);
 	free(b);
-}
-
-static pid_t numbers_between(const struct pl_births *b, pid_t from, pid_t to)
-{
-	return to >= from ? to - from : to - from + b->largest;
 }
 
 static uint64_t sweep_pause(const struct pl_births *b)

@@ -14,8 +14,9 @@
 
 struct pl_births;
 
-/** Births from now on; a sweep over what lives already is begun. Errors: PLUMB_ERR_SYSTEM (no /proc). */
-struct plumb_error *pl_births_create(struct pl_births **ret) PLUMB_MUST_CHECK;
+/** Births after that of @p since, a process that has not lived for long; and a sweep over what lives already is begun.
+ * Errors: PLUMB_ERR_SYSTEM (no /proc). */
+struct plumb_error *pl_births_create(pid_t since, struct pl_births **ret) PLUMB_MUST_CHECK;
 void pl_births_destroy(struct pl_births *b);
 /** Ask for news. Cheap: call it as often as news matter. */
 void pl_births_look(struct pl_births *b, uint64_t now_ns);

@@ -131,6 +131,7 @@ static void show_status(struct plumb_session *s, const struct pl_engine_stats *s
 	s->status.elapsed_ns = st->elapsed_ns;
 	s->status.threads = st->threads;
 	s->status.processes = st->processes;
+	s->status.program_ended = st->target_ended;
 	s->status.samples = s->samples;
 	s->status.found_python = st->found_python;
 	find_hottest(s, &s->status);

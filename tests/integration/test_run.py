@@ -131,4 +131,4 @@ def test_two_programs_in_a_row_under_one_shell(plumb, program):
     assert result.status == 6, result
     profile = plumb.report(recording)
     assert any(stack.has("main", "spin") for stack in profile.stacks)
-    assert len({thread.pid for thread in profile.threads}) == 2, profile.threads
+    assert len({thread["pid"] for thread in profile.threads}) == 2, profile.threads

@@ -16,13 +16,25 @@
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
 #define READY_WAIT_NS 5000000
 
+#define SPARE_FILES 16 /* without any left nothing of /proc could be read */
+
 static void remote_close(struct pl_engine *e);
+
+static uint64_t descriptor_limit(void)
+{
+	struct rlimit lim;
+
+	return getrlimit(RLIMIT_NOFILE, &lim) == 0 ? lim.rlim_cur : SPARE_FILES;
+}
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
 	e->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->stop_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
+	/* Numbers are given out from the lowest: about so many are in use. */
+	uint64_t used = (uint64_t)e->stop_fd + SPARE_FILES, all = descriptor_limit();
+	e->max_files = all > used ? all - used : 0;
 	return NULL;
 }
 

@@ -70,7 +70,9 @@ struct pl_target {
 	int pid_fd;
 	uint64_t came_ns; /* CLOCK_MONOTONIC */
 	uint32_t index;	  /* number in the output */
-	bool announced, sampled;
+	bool announced;	  /* as the program it is now */
+	bool known;	  /* to the consumer */
+	bool met;	  /* a tick has met a thread of it */
 
 	struct pl_search search;
 	bool attached; /* the rest is alive */
@@ -110,6 +112,7 @@ struct pl_engine {
 	uint32_t told_children, swept_children; /* how they were found */
 	uint64_t opened_boot_ns;
 	pid_t root_session; /* once it has ended */
+	uint64_t max_files; /* that we may open for them */
 	uint32_t next_process, next_thread, watch_count, attached_count;
 	struct pl_engine_stats now; /* copied to stats once a round */
 	uint64_t start_ns;
@@ -129,6 +132,8 @@ void pl_tree_look(struct pl_engine *e, uint64_t now);
 /** Part with those that have ended. */
 void pl_tree_reap(struct pl_engine *e, uint64_t now);
 void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now);
+/** Room for one more process, or for one more thread? Two descriptors each. */
+bool pl_tree_has_room(const struct pl_engine *e);
 /** Nothing is left that sampling should wait for. */
 bool pl_tree_over(const struct pl_engine *e);
 /** Tell the consumer about a process, with its program unless it has ended. */

@@ -145,7 +145,7 @@ static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, c
 
 	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !is_task(t->pid, tid))
 		return NULL; /* being created or gone; the next list tells */
-	if (e->watch_count >= PL_MAX_WATCHES) {
+	if (e->watch_count >= PL_MAX_WATCHES || !pl_tree_has_room(e)) {
 		t->roster.refused++;
 		return NULL;
 	}

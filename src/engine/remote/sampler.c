@@ -134,7 +134,6 @@ static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl
 	rec.sample.node = s->node;
 	rec.sample.thread = w->index;
 	pl_queue_push(&e->queue, &rec);
-	w->target->sampled = true;
 }
 
 /* CPU mode: the run time that has become known is shared by the samples that waited for it. */
@@ -282,6 +281,7 @@ static enum round sample_target(struct pl_engine *e, struct pl_target *t, uint64
 {
 	if (keep_roster(e, t, now) == ROUND_GONE)
 		return ROUND_GONE;
+	t->met |= t->roster.watches.len > 0;
 	return e->options.mode == PL_MODE_GIL ? sample_holders(e, t, weight_ns) : sample_all(e, t, weight_ns);
 }
 

@@ -118,7 +118,8 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	if (!pl_proc_stat_read(e->options.pid, &st))
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
-	if (e->options.subprocesses && (err = pl_births_create(&e->births)))
+	if (e->options.subprocesses &&
+	    (err = pl_births_create(e->options.launched ? e->options.pid : getpid(), &e->births)))
 		return err;
 	e->opened_boot_ns = boot_ns();
 	if ((err = add(e, &st, &e->root)) || !e->births || e->options.launched)
@@ -140,6 +141,11 @@ void pl_tree_close(struct pl_engine *e)
 	pl_births_destroy(e->births);
 	if (e->exit_fd >= 0)
 		close(e->exit_fd);
+}
+
+bool pl_tree_has_room(const struct pl_engine *e)
+{
+	return e->watch_count == 0 || 2 * (e->targets.len + e->watch_count + 1) <= e->max_files;
 }
 
 /* A process of ours made its session, and lives or has just ended. */
@@ -172,6 +178,12 @@ static void note_way(struct pl_engine *e, enum pl_birth birth, const struct pl_p
 		pl_births_distrust(e->births);
 }
 
+/* A sweep meets those again and again: they count when they come, or when we come. */
+static void count_beyond(struct pl_engine *e, enum pl_birth birth)
+{
+	e->now.losses[PL_LOSS_BEYOND] += birth != PL_BIRTH_SWEPT || !e->start_ns;
+}
+
 static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl_proc_stat *st,
 		       const struct pl_target *parent)
 {
@@ -179,13 +191,16 @@ static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl
 
 	if (!pl_proc_is_process(st->pid))
 		return;
-	if (e->targets.len >= PL_MAX_TARGETS) {
-		e->now.losses[PL_LOSS_BEYOND]++;
+	if (e->targets.len >= PL_MAX_TARGETS || !pl_tree_has_room(e)) {
+		count_beyond(e, birth);
 		return;
 	}
 	struct plumb_error *err = add(e, st, &t);
 	if (err) {
-		e->now.losses[PL_LOSS_UNSEEN] += parent && parent->attached;
+		if (plumb_error_code(err) != PLUMB_ERR_NO_PROCESS)
+			count_beyond(e, birth); /* no descriptor or no memory for it */
+		else if (parent && was_python(st, parent))
+			e->now.losses[PL_LOSS_UNSEEN]++;
 		plumb_error_destroy(err);
 		return;
 	}
@@ -263,10 +278,10 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	(void)pl_stopper_settle(&t->stopper, t->pid);
 	if (t == e->root)
 		end_root(e, t);
-	else if (python && !t->sampled)
+	else if (python && !t->met)
 		e->now.losses[PL_LOSS_UNSEEN]++;
 	pl_search_detach(e, t);
-	if (t->sampled)
+	if (t->known)
 		pl_tree_announce(e, t, true, now);
 	e->gone_stops += t->stopper.stops;
 	e->gone_stopped_ns += t->stopper.stopped_ns;
@@ -294,8 +309,10 @@ bool pl_tree_over(const struct pl_engine *e)
 	for (size_t i = 0; i < e->targets.len; i++) {
 		const struct pl_target *t = e->targets.data[i];
 
-		if ((t->attached || t->search.image_known) && pl_proc_stat_read(t->pid, &st) &&
-		    st.session == e->root_session)
+		if (!pl_proc_stat_read(t->pid, &st) || st.session != e->root_session)
+			continue;
+		/* Without memory it is about to end: its end belongs into the recording. */
+		if (t->attached || t->search.image_known || (t->known && st.vsize == 0))
 			return false;
 	}
 	return true;
@@ -328,5 +345,5 @@ void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint
 		pl_proc_program(t->pid, info->name, sizeof info->name);
 	}
 	pl_queue_push(&e->queue, &rec);
-	t->announced = true;
+	t->announced = t->known = true;
 }
