@@ -118,6 +118,19 @@ def one_look(places, python, samplers, rounds):
     return {name: statistics.median(taken) for name, taken in values.items()}
 
 
+def one_dump(places, python, samplers, rounds, threads=10):
+    """{sampler: milliseconds of its command that shows all threads once}."""
+    values = {}
+    with started(places, python, "many_threads.py", "--threads", str(threads - 1), "--depth", "10") as target:
+        for _ in range(rounds):
+            for sampler in samplers:
+                began = time.monotonic()
+                done = subprocess.run(sampler.once(target.pid), stdin=subprocess.DEVNULL, capture_output=True)
+                if done.returncode == 0:
+                    values.setdefault(sampler.name, []).append(1000 * (time.monotonic() - began))
+    return {name: statistics.median(taken) for name, taken in values.items()}
+
+
 def bytes_of_a_minute(places, python, samplers, seconds=60):
     """{sampler: bytes} of a recording at 1 kHz and depth 100; one after the other, on the same program."""
     with busy(places, python, 100) as target:

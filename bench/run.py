@@ -51,7 +51,7 @@ class Bench:
             found.append(Austin(str(peers / "austin"), python.root))
         else:
             self.absent.append("austin because it is not installed")
-        if python.minor == (3, 15):
+        if python.kind == (3, 15, ""):
             found.append(Tachyon(python))
         working = [sampler for sampler in found if sampler.works_on(python) and self.tried(sampler, python)]
         for sampler in found:
@@ -96,6 +96,9 @@ class Bench:
         looks = measures.one_look(self.places, python, peers, 5)
         results["one_look_ms"] = looks
         add(python, "attach to first sample (peers: one look), ms", {plumb.name: first, **looks}, "<= 20")
+        self.say(python, "a dump")
+        results["dump_ms"] = dumps = measures.one_dump(self.places, python, [plumb, *peers], 15)
+        add(python, "a dump of 10 threads, ms", dumps, "<= 10")
         if self.options.minute:
             self.say(python, "bytes of a minute")
             results["minute_bytes"] = sizes = measures.bytes_of_a_minute(self.places, python, [s for s in samplers if "py-spy" not in s.name])
@@ -115,7 +118,7 @@ class Bench:
         never.close()
 
     def run(self):
-        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors]
+        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors and not p.free_threaded]
         for python in pythons:
             if python.missing:
                 self.absent.append("Python %s because %s" % (python, python.missing))

@@ -105,6 +105,9 @@ class Plumb(Sampler):
     def stacks(self, output, _):
         return self.report()["samples"]["total"]
 
+    def once(self, pid):
+        return [self.binary, "dump", *self.options, str(pid)]
+
 
 class PySpy(Sampler):
     def __init__(self, program, *options):

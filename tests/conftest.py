@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from harness import interpreters
+from harness import interpreters, sites
 from harness.plumb import Plumb
 from harness.target import Places, started
 
@@ -18,12 +18,20 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 PYTHONS = interpreters.discover()
 NEWEST_PATCHED = interpreters.one_per_minor(PYTHONS)
-TABLE = collections.OrderedDict()  # interpreter -> column -> outcome
+TABLES = collections.OrderedDict()  # title -> interpreter or another row -> column -> outcome
+
+
+def pytest_addoption(parser):
+    parser.addoption("--soak", action="store_true", help="the long form of the tests that have one: hours rather than minutes")
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release; `any_python` one that is there."""
-    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()]}
+    """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there; `placed`
+    each in every place."""
+    if "placed" in metafunc.fixturenames:
+        metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
+    free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
+    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, pythons, ids=str, indirect=True)
@@ -32,7 +40,7 @@ def pytest_generate_tests(metafunc):
 def favourite():
     """The interpreter for tests that are not about interpreters: an unstripped recent one, or what there is."""
     there = [python for python in NEWEST_PATCHED if not python.missing]
-    wanted = [python for python in there if python.minor == (3, 12)]
+    wanted = [python for python in there if python.kind == (3, 12, "")]
     return (wanted or there or NEWEST_PATCHED)[-1]
 
 
@@ -45,6 +53,7 @@ def _present(request):
 python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
 any_python = pytest.fixture(_present, name="any_python")
+free_threaded = pytest.fixture(_present, name="free_threaded")
 
 
 @pytest.fixture(scope="session")
@@ -81,11 +90,18 @@ def target(places):
 
 
 @pytest.fixture
-def table():
-    """table(interpreter, column, text) puts a result into the table at the end of the run."""
+def effort(request):
+    """effort(ordinary, soak): how much of something, in an ordinary run and with --soak."""
+    return lambda ordinary, soak: soak if request.config.getoption("--soak") else ordinary
 
-    def put(python, column, text):
-        TABLE.setdefault(str(python), {})[column] = text
+
+@pytest.fixture
+def table():
+    """table(row, column, text) puts a result into the table at the end of the run; a row is an interpreter or, in a table
+    with a title of its own, anything."""
+
+    def put(row, column, text, title=""):
+        TABLES.setdefault(title, collections.OrderedDict()).setdefault(str(row), {})[column] = text
 
     return put
 
@@ -94,7 +110,7 @@ def table():
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     marker = item.get_closest_marker("timeout")
-    seconds = marker.args[0] if marker else 60
+    seconds = (marker.args[0] if marker else 60) * (20 if item.config.getoption("--soak") else 1)
 
     def give_up(*_):
         pytest.fail("the test took more than %d s" % seconds)
@@ -108,39 +124,20 @@ def pytest_runtest_call(item):
         signal.signal(signal.SIGALRM, before)
 
 
-# Findings that are open: the test runs and its outcome is printed, but does not decide. Take a line out with the mend.
-OPEN = {
-    "test_always_stop_is_always_sure": "a thread that has only just begun to run is not stopped",
-    "test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong": "a partial stack is wrong now and then on 3.8 to 3.10",
-    "test_no_dead_function_is_ever_named": "churn on 3.8 to 3.11, mended by the name's hash, not yet run often enough",
-    "test_waiting_counts_in_wall_time_and_not_in_cpu_time": "mode cpu is biased for phases about a period long",
-    "test_no_signal_is_lost_or_wrong": "failed once with --always-stop on 3.14",
-    "test_recursion_ten_thousand_deep_keeps_its_root": "failed once on 3.9",
-    "test_functions_callers_and_lines_are_shown": "failed once in 176 on a busy machine",
-    "test_shares_are_those_the_program_measured": "fails now and then on a busy machine",
-    "test_never_stop_shows_what_is_doubtful_as_such": "one reading in thousands on 3.8 to 3.10",
-    "test_two_hundred_thousand_samples_without_an_impossible_stack": "not yet run often enough with the quality of each stack",
-    "test_a_disk_that_gets_full_loses_nothing_of_the_report": "how large the recording gets depends on the machine",
-}
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        reason = OPEN.get(getattr(item, "originalname", None))
-        if reason:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
+def write_table(write, title, table):
+    columns = list(collections.OrderedDict.fromkeys(c for row in table.values() for c in row))
+    width = max(len(name) for name in [title, *table])
+    widths = [max([len(c), *(len(row.get(c, "")) for row in table.values())]) for c in columns]
+    write("")
+    write("  ".join([title.ljust(width), *(c.ljust(w) for c, w in zip(columns, widths))]))
+    for name, row in table.items():
+        write("  ".join([name.ljust(width), *(row.get(c, "-").ljust(w) for c, w in zip(columns, widths))]))
 
 
 def pytest_terminal_summary(terminalreporter):
     write = terminalreporter.write_line
-    if TABLE:
-        columns = list(collections.OrderedDict.fromkeys(c for row in TABLE.values() for c in row))
-        width = max(len(name) for name in TABLE)
-        widths = [max([len(c), *(len(row.get(c, "")) for row in TABLE.values())]) for c in columns]
-        write("")
-        write("  ".join([" " * width, *(c.ljust(w) for c, w in zip(columns, widths))]))
-        for name, row in TABLE.items():
-            write("  ".join([name.ljust(width), *(row.get(c, "-").ljust(w) for c, w in zip(columns, widths))]))
+    for title, table in TABLES.items():
+        write_table(write, title, table)
     not_run = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
     for line in not_run:
         write(line)

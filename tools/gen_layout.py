@@ -47,6 +47,8 @@ FIELDS = [
     ("interp.gc_collecting", [(0x309, NEW, off(INTERP, "gc.collecting"))]),
     ("interp.gc_frame", [(0x30F, NEW, off(INTERP, "gc.frame"))]),
     ("interp.code_generation", [(0x30E, NEW, off(INTERP, "_code_object_generation"))]),
+    ("interp.size", [(0x30E, NEW, "sizeof(PyInterpreterState)")]),
+    ("interp.tlbc_generation", [(0x30E, NEW, "TLBC_GENERATION")]),
     ("gil.last_holder", [(0x307, NEW, off(GIL, "last_holder"))]),
     ("gil.locked", [(0x307, NEW, off(GIL, "locked"))]),
     ("gil.enabled", [(0x30D, NEW, "GIL_ENABLED")]),
@@ -63,7 +65,9 @@ FIELDS = [
     ("tstate.gil_requested", [(0x30F, NEW, off(TSTATE, "gil_requested"))]),
     ("tstate.current_exception", [(OLD, 0x30B, off(TSTATE, "curexc_type")),
                                   (0x30C, NEW, off(TSTATE, "current_exception"))]),
-    ("tstate.exc_state", [(0x307, NEW, off(TSTATE, "exc_state"))]),
+    # 2.7 has exc_type too, but keeps it until the function returns, long after the handler.
+    ("tstate.exc_state", [(0x303, 0x306, off(TSTATE, "exc_type")), (0x307, NEW, off(TSTATE, "exc_state"))]),
+    ("tstate.attach_state", [(0x30D, NEW, "ATTACH_STATE")]),
     ("cframe.current_frame", [(0x30B, 0x30C, off("_PyCFrame", "current_frame"))]),
     ("frame.previous", [(OLD, 0x30A, off("PyFrameObject", "f_back")), (0x30B, NEW, off(IFRAME, "previous"))]),
     ("frame.code", [(OLD, 0x30A, off("PyFrameObject", "f_code")), (0x30B, 0x30C, off(IFRAME, "f_code")),
@@ -75,6 +79,9 @@ FIELDS = [
     ("frame.localsplus", [(OLD, 0x30A, off("PyFrameObject", "f_localsplus")), (0x30B, NEW, off(IFRAME, "localsplus"))]),
     ("frame.tlbc_index", [(0x30E, NEW, "TLBC_INDEX")]),
     ("frame.gen", [(0x303, 0x30A, off("PyFrameObject", "f_gen"))]),
+    ("frame.valuestack", [(OLD, 0x30A, off("PyFrameObject", "f_valuestack"))]),
+    ("frame.stacktop", [(OLD, 0x309, off("PyFrameObject", "f_stacktop")), (0x30A, 0x30A, off("PyFrameObject", "f_stackdepth")),
+                        (0x30B, 0x30D, off(IFRAME, "stacktop")), (0x30E, NEW, off(IFRAME, "stackpointer"))]),
     ("chunk.previous", [(0x30B, NEW, off(CHUNK, "previous"))]),
     ("chunk.size", [(0x30B, NEW, off(CHUNK, "size"))]),
     ("chunk.top", [(0x30B, NEW, off(CHUNK, "top"))]),
@@ -90,6 +97,14 @@ FIELDS = [
     ("code.firsttraceable", [(0x30B, NEW, off(CODE, "_co_firsttraceable"))]),
     ("code.flags", [(OLD, NEW, off(CODE, "co_flags"))]),
     ("code.size", [(OLD, NEW, "sizeof(PyCodeObject)")]),
+    ("code.argcount", [(OLD, NEW, off(CODE, "co_argcount"))]),
+    ("code.kwonlyargcount", [(0x300, NEW, off(CODE, "co_kwonlyargcount"))]),
+    ("code.nlocals", [(OLD, NEW, off(CODE, "co_nlocals"))]),
+    ("code.varnames", [(OLD, 0x30A, off(CODE, "co_varnames"))]),
+    ("code.cellvars", [(OLD, 0x30A, off(CODE, "co_cellvars"))]),
+    ("code.freevars", [(OLD, 0x30A, off(CODE, "co_freevars"))]),
+    ("code.localsplusnames", [(0x30B, NEW, off(CODE, "co_localsplusnames"))]),
+    ("code.localspluskinds", [(0x30B, NEW, off(CODE, "co_localspluskinds"))]),
     ("object.type", [(OLD, NEW, off("PyObject", "ob_type"))]),
     ("object.size", [(OLD, NEW, "sizeof(PyObject)")]),
     ("bytes.ob_size", [(OLD, NEW, off("PyVarObject", "ob_size"))]),
@@ -102,7 +117,7 @@ FIELDS = [
     ("unicode.kind_shift", [(0x303, NEW, "STATE_BIT(kind)")]),
     ("unicode.compact_bit", [(0x303, NEW, "STATE_BIT(compact)")]),
     ("unicode.ascii_bit", [(0x303, NEW, "STATE_BIT(ascii)")]),
-    ("err_stackitem.exc_value", [(0x307, 0x30A, off("_PyErr_StackItem", "exc_type")),
+    ("err_stackitem.exc_value", [(0x303, 0x306, "0"), (0x307, 0x30A, off("_PyErr_StackItem", "exc_type")),
                                  (0x30B, NEW, off("_PyErr_StackItem", "exc_value"))]),
     ("type.tp_name", [(OLD, NEW, off("PyTypeObject", "tp_name"))]),
     ("type.tp_basicsize", [(OLD, NEW, off("PyTypeObject", "tp_basicsize"))]),
@@ -110,8 +125,11 @@ FIELDS = [
     ("type.tp_dictoffset", [(OLD, NEW, off("PyTypeObject", "tp_dictoffset"))]),
     ("type.ht_cached_keys", [(0x303, NEW, off("PyHeapTypeObject", "ht_cached_keys"))]),
     ("type.size", [(OLD, NEW, "sizeof(PyTypeObject)")]),
-    ("dict.keys", [(0x303, NEW, off("PyDictObject", "ma_keys"))]),
+    ("type.tp_base", [(OLD, NEW, off("PyTypeObject", "tp_base"))]),
+    ("type.tp_dict", [(OLD, NEW, off("PyTypeObject", "tp_dict"))]),
+    ("dict.keys", [(OLD, 0x302, off("PyDictObject", "ma_table")), (0x303, NEW, off("PyDictObject", "ma_keys"))]),
     ("dict.values", [(0x303, NEW, off("PyDictObject", "ma_values"))]),
+    ("dict.mask", [(OLD, 0x302, off("PyDictObject", "ma_mask"))]),
     ("dictkeys.log2_size", [(0x303, 0x30A, off(KEYS, "dk_size")), (0x30B, NEW, off(KEYS, "dk_log2_size"))]),
     ("dictkeys.log2_index_bytes", [(0x30B, NEW, off(KEYS, "dk_log2_index_bytes"))]),
     ("dictkeys.kind", [(0x30B, NEW, off(KEYS, "dk_kind"))]),
@@ -124,6 +142,24 @@ FIELDS = [
     ("longobj.digits", [(OLD, 0x30B, off("PyLongObject", "ob_digit")), (0x30C, NEW, off("PyLongObject", "long_value.ob_digit"))]),
     ("longobj.tagged", [(0x30C, NEW, "1")]),
     ("longobj.tag", [(OLD, 0x30B, off("PyVarObject", "ob_size")), (0x30C, NEW, off("PyLongObject", "long_value.lv_tag"))]),
+    ("longobj.small", [(OLD, 0x2FF, off("PyIntObject", "ob_ival"))]),
+    # Objects that are shown as values, and generators with what they wait for.
+    ("tuple.items", [(OLD, NEW, off("PyTupleObject", "ob_item"))]),
+    ("list.items", [(OLD, NEW, off("PyListObject", "ob_item"))]),
+    ("set.used", [(OLD, NEW, off("PySetObject", "used"))]),
+    ("set.mask", [(OLD, NEW, off("PySetObject", "mask"))]),
+    ("set.table", [(OLD, NEW, off("PySetObject", "table"))]),
+    ("bytearray.start", [(0x304, NEW, off("PyByteArrayObject", "ob_start"))]),
+    ("cell.ref", [(OLD, NEW, off("PyCellObject", "ob_ref"))]),
+    ("function.name", [(OLD, 0x302, off("PyFunctionObject", "func_name")),
+                       (0x303, NEW, off("PyFunctionObject", "func_qualname"))]),
+    ("method.function", [(OLD, NEW, off("PyMethodObject", "im_func"))]),
+    ("exception.args", [(OLD, NEW, off("PyBaseExceptionObject", "args"))]),
+    ("weakref.object", [(OLD, NEW, off("PyWeakReference", "wr_object"))]),
+    ("gen.frame", [(OLD, 0x30A, off("PyGenObject", "gi_frame"))]),
+    ("gen.frame_state", [(0x30B, NEW, off("PyGenObject", "gi_frame_state"))]),
+    ("gen.iframe", [(0x30B, NEW, off("PyGenObject", "gi_iframe"))]),
+    ("gen.qualname", [(0x305, NEW, off("PyGenObject", "gi_qualname"))]),
 ]
 
 # Members whose absence is not PL_NONE.
@@ -145,7 +181,7 @@ interpreter_state.size interpreter_state.id interpreter_state.next interpreter_s
 interpreter_state.threads_main interpreter_state.gc interpreter_state.imports_modules interpreter_state.ceval_gil
 interpreter_state.gil_runtime_state interpreter_state.gil_runtime_state_enabled
 interpreter_state.gil_runtime_state_locked interpreter_state.gil_runtime_state_holder
-interpreter_state.code_object_generation
+interpreter_state.code_object_generation interpreter_state.tlbc_generation
 thread_state.size thread_state.next thread_state.interp thread_state.current_frame thread_state.base_frame
 thread_state.thread_id thread_state.native_thread_id thread_state.datastack_chunk thread_state.holds_gil
 thread_state.gil_requested thread_state.current_exception thread_state.exc_state err_stackitem.exc_value
@@ -167,6 +203,7 @@ gc.size gc.collecting gc.frame
 # First minor that has the word; those not named here: 3.13.
 WORD_SINCE = {
     "interpreter_state.threads_main": 0x30E, "interpreter_state.code_object_generation": 0x30E,
+    "interpreter_state.tlbc_generation": 0x30E,
     "interpreter_frame.tlbc_index": 0x30E, "code_object.co_tlbc": 0x30E,
     "thread_state.base_frame": 0x30F, "thread_state.holds_gil": 0x30F, "thread_state.gil_requested": 0x30F,
     "thread_state.current_exception": 0x30F, "thread_state.exc_state": 0x30F, "err_stackitem.exc_value": 0x30F,
@@ -208,10 +245,14 @@ PROBE_HELP = r"""
 #define GIL_ENABLED (long long)offsetof(struct _gil_runtime_state, enabled)
 #define TLBC_INDEX (long long)offsetof(_PyInterpreterFrame, tlbc_index)
 #define CO_TLBC (long long)offsetof(PyCodeObject, co_tlbc)
+#define TLBC_GENERATION (long long)offsetof(PyInterpreterState, tlbc_indices.tlbc_generation)
+#define ATTACH_STATE (long long)offsetof(PyThreadState, state)
 #else
 #define GIL_ENABLED -1LL
 #define TLBC_INDEX -1LL
 #define CO_TLBC -1LL
+#define TLBC_GENERATION -1LL
+#define ATTACH_STATE -1LL
 #endif
 #define SHOW(name, value) printf("%s %lld\n", name, (long long)(value))
 """

@@ -134,9 +134,11 @@ struct plumb_error *pl_columns_add(struct pl_columns *c, const struct pl_sample 
 	pl_encode(&states, (uint32_t)s->state << PL_QUALITY_BITS | s->quality);
 	pl_encode_delta(&weights, s->weight_ns, c->weights_ns.data[s->thread]);
 	c->weights_ns.data[s->thread] = s->weight_ns;
-	if (!c->samples)
+	/* Samples of threads that wait for their share of the run time come later than those of the others. */
+	if (!c->samples || s->time_ns < c->first_ns)
 		c->first_ns = s->time_ns;
-	c->last_ns = s->time_ns;
+	if (s->time_ns > c->last_ns)
+		c->last_ns = s->time_ns;
 	c->last_stack = s->stack;
 	c->last_thread = s->thread;
 	c->last_place = place;

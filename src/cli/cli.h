@@ -35,7 +35,7 @@ struct command {
 
 /** All commands, ends with NULL. */
 extern const struct command *const commands[];
-extern const struct command command_run, command_attach, command_report, command_doctor, command_help,
+extern const struct command command_run, command_attach, command_dump, command_report, command_doctor, command_help,
 	command_completion;
 const struct command *command_by_name(const char *name);
 

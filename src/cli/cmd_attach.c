@@ -6,6 +6,7 @@
 #include "signals.h"
 #include "status_line.h"
 #include "term.h"
+#include "which.h"
 
 #define REDRAW_MS 250
 
@@ -14,6 +15,8 @@ static const struct opt *const tables[] = {options_sampling, options_rows, optio
 static const char *const examples[] = {
 	"plumb attach 4242",
 	"until Ctrl-C, or until the process ends",
+	"plumb attach app.py",
+	"the process that runs the script app.py, if it is the only one; else plumb lists them",
 	"plumb attach 4242 -d 10 --mode cpu",
 	"ten seconds of CPU time",
 	"plumb attach 4242 --subprocesses",
@@ -62,13 +65,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 {
 	struct second_output second;
 	struct failure why;
-	int pid, status;
+	int pid, status = which_process(cmd, argv[0], &pid);
 
-	if (!value_pid(argv[0], &pid)) {
-		refuse(&why, "plumb attach takes the number of a process, as 'ps -e' or 'pgrep python' show it",
-		       "'%s' is not a process id", argv[0]);
-		return complain_failure(&why);
-	}
+	if (status)
+		return status;
 	if (!outcome_prepare(c, &second, &why))
 		return complain_failure(&why);
 	signals_for_attach();
@@ -79,10 +79,13 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 
 const struct command command_attach = {
 	.name = "attach",
-	.usage = "PID",
+	.usage = "PID|NAME",
 	.summary = "sample a running process",
-	.about = "Sample the running Python process PID until Ctrl-C, until -d TIME is over, or until it ends. The "
-		 "process is "
+	.about = "Sample a running Python process until Ctrl-C, until -d TIME is over, or until it ends. NAME is that "
+		 "of "
+		 "its script, of its module (python -m) or of its program; if there is more than one of that name, "
+		 "plumb "
+		 "lists them and samples none. The process is "
 		 "left as it was found. Writes to standard error and saves a recording, plumb.PROG.PID.plumb. The exit "
 		 "status is 0, or 125 if plumb failed.",
 	.examples = examples,
@@ -90,6 +93,6 @@ const struct command command_attach = {
 	.operands = OPERANDS_ANYWHERE,
 	.min_operands = 1,
 	.max_operands = 1,
-	.operand = "the id of a process",
+	.operand = "the id or the name of a process",
 	.run = run,
 };

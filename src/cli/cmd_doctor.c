@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "term.h"
+#include "which.h"
 
 #define EXIT_DOES_NOT_WORK 1
 #define FACT_COLUMN	   20
@@ -101,14 +102,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	struct look look = {term_width(STDOUT_FILENO), term_color(c, STDOUT_FILENO), term_is_utf8()};
 	struct plumb_doctor *d;
 	struct plumb_error *err;
-	struct failure why;
-	int pid = 0, status;
+	int pid = 0, status = argc > 0 ? which_process(cmd, argv[0], &pid) : 0;
 
-	if (argc > 0 && !value_pid(argv[0], &pid)) {
-		refuse(&why, "plumb doctor takes the number of a process, as 'ps -e' or 'pgrep python' show it",
-		       "'%s' is not a process id", argv[0]);
-		return complain_failure(&why);
-	}
+	if (status)
+		return status;
 	err = plumb_doctor_examine(pid, &d);
 	if (err)
 		return complain_error(err);
@@ -125,9 +122,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.usage = "[PID]",
+	.usage = "[PID|NAME]",
 	.summary = "what works here and now, and the one change that unlocks the next thing",
-	.about = "Look at this machine and this user or, with PID, at that process, and tell what can be sampled. "
+	.about = "Look at this machine and this user or, with PID or NAME, at that process, and tell what can be "
+		 "sampled. "
 		 "'ok': it "
 		 "works. 'no': it does not. '--': not there or not known, and not needed for what was asked. Stops and "
 		 "changes nothing. The exit status is 0 if programs (or that process) can be sampled, 1 if not, 125 if "

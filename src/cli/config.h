@@ -3,6 +3,8 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
+#include <plumb/dump.h>
+
 #include "opt.h"
 #include "values.h"
 
@@ -12,6 +14,8 @@ struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
 	struct word_list threads, processes;
+	struct plumb_dump_options dump;
+	const char *core; /* dump --core; in argv */
 	const char *output; /* -o; in argv */
 	const char *format; /* NULL: not given */
 	enum color color;
@@ -23,6 +27,7 @@ struct config {
 #define CONFIG_INIT                                                                                                    \
 	{                                                                                                              \
 		.session = PLUMB_SESSION_OPTIONS_INIT, .report = PLUMB_REPORT_OPTIONS_INIT,                            \
+		.dump = PLUMB_DUMP_OPTIONS_INIT,                                                                       \
 	}
 
 void config_free(struct config *c);
@@ -31,6 +36,7 @@ void config_free(struct config *c);
 extern const struct opt options_sampling[]; /* run, attach: what and how to sample */
 extern const struct opt options_rows[];	    /* which rows a report has */
 extern const struct opt options_formats[];  /* report: what to write and where */
+extern const struct opt options_dump[];	    /* dump */
 extern const struct opt options_json[];	    /* doctor */
 extern const struct opt options_common[];   /* every command: look and help */
 extern const struct opt options_quiet[];    /* run, attach */

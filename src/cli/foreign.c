@@ -9,7 +9,7 @@
 #define NATIVE	 "not yet: plumb shows Python frames only"
 #define CHILDREN "not yet: plumb samples one process; attach to each child with 'plumb attach PID'"
 #define MEMORY	 "plumb samples time, not memory"
-#define DUMP	 "not yet: for a look at a running program use 'plumb attach PID -d 1'"
+#define DUMP	 "use 'plumb dump PID'"
 #define LIVE	 "not yet: 'plumb attach PID' shows the hottest function while it runs"
 #define THREADS	 "threads are always told apart; '--threads NAME,TID' picks some, 'plumb report FILE --json' lists all"
 #define FOLDED	 "use '-o NAME.folded', or 'plumb report FILE -f collapsed' later"
@@ -103,7 +103,6 @@ static const struct foreign commands_elsewhere[] = {
 	{"record", "py-spy's",
 	 "use 'plumb run -- PROGRAM ...' to start a program, 'plumb attach PID' for a running one"},
 	{"top", "py-spy's", LIVE},
-	{"dump", "py-spy's", DUMP},
 	{"where", "austin's", DUMP},
 	{"start", "other profilers'", "use 'plumb run -- PROGRAM ...'"},
 	{"replay", "profiling.sampling's", "use 'plumb report FILE'"},

@@ -12,8 +12,8 @@
 #include "signals.h"
 #include "term.h"
 
-const struct command *const commands[] = {
-	&command_run, &command_attach, &command_report, &command_doctor, &command_completion, &command_help, NULL};
+const struct command *const commands[] = {&command_run,	   &command_attach,	&command_dump, &command_report,
+					  &command_doctor, &command_completion, &command_help, NULL};
 
 const struct command *command_by_name(const char *name)
 {

@@ -216,6 +216,40 @@ static bool set_no_escape(struct config *c, const char *value, struct failure *w
 	return true;
 }
 
+static bool set_dump_never_stop(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.stop = PLUMB_STOP_NEVER;
+	return true;
+}
+
+static bool set_core(struct config *c, const char *value, struct failure *why)
+{
+	if (!*value)
+		return refuse(why, "", "option '--core' needs the name of a file");
+	c->core = value;
+	return true;
+}
+
+static bool set_locals(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.locals = true;
+	return true;
+}
+
+static bool set_no_source(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.no_source = true;
+	return true;
+}
+
+static bool set_timeout(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_duration(value, &c->dump.limit_ns))
+		return refuse(why, "give seconds, as in '--timeout 10' or '--timeout 0.5', or '500ms'",
+			      "'%s' is not a duration", value);
+	return true;
+}
+
 static bool set_color(struct config *c, const char *value, struct failure *why)
 {
 	int word = value_word(value, color_words);
@@ -253,6 +287,7 @@ static bool set_man(struct config *c, const char *value, struct failure *why)
 
 #define SAMPLING "Sampling"
 #define STOPPING "Stopping the program's threads"
+#define READING	 "Reading the process"
 #define REPORT	 "Report"
 #define OUTPUT	 "Output"
 #define GENERAL	 "General"
@@ -307,6 +342,20 @@ const struct opt options_formats[] = {
 	{"markdown", 0, NULL, "same as -f markdown", OUTPUT, set_markdown},
 	{"no-escape", 0, NULL, "collapsed: leave ';' and line breaks in names as they are", OUTPUT, set_no_escape},
 	{"width", 0, "N", "columns of the text (default: those of the terminal, or 80)", OUTPUT, set_width},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_dump[] = {
+	{"core", 0, "FILE", "read a core file instead of a process", READING, set_core},
+	{"locals", 'l', NULL, "show arguments and local variables; values with names of secrets are masked", OUTPUT,
+	 set_locals},
+	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},
+	{"json", 0, NULL, "write JSON", OUTPUT, set_json},
+	{"width", 0, "N", "columns of the text (default: those of the terminal; elsewhere nothing is cut)", OUTPUT,
+	 set_width},
+	{"timeout", 0, "TIME", "give up on a process after so many seconds (default: 5), or 500ms, 2m", READING,
+	 set_timeout},
+	{"never-stop", 0, NULL, "never stop a thread; what cannot be proved is marked", READING, set_dump_never_stop},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -9,6 +9,8 @@
 #include "pick.h"
 #include "text.h"
 
+#define CO_SUSPENDS (0x20u | 0x80u | 0x200u) /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
+
 void pl_code_init(struct pl_code *c)
 {
 	*c = (struct pl_code){
@@ -60,7 +62,8 @@ static struct plumb_error *add_name_hash(struct pl_mem *mem, const struct pl_py 
 {
 	if (py->layout.code.version != PL_NONE)
 		return NULL;
-	return pl_mem_read_u64(mem, p->name + py->layout.unicode.length + 8, &p->name_hash);
+	uint32_t length = pl_layout_str_is_bytes(&py->layout) ? py->layout.bytes.ob_size : py->layout.unicode.length;
+	return pl_mem_read_u64(mem, p->name + length + 8, &p->name_hash); /* the hash follows the length */
 }
 
 struct plumb_error *pl_code_proof_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
@@ -113,6 +116,7 @@ static struct plumb_error *read_extent(struct pl_mem *mem, const struct pl_py *p
 		return &pl_err_corrupt;
 	c->code_bytes = (uint32_t)size * (lay->frame_model == PL_FRAME_OBJECT ? 1 : 2);
 	c->firsttraceable = pl_pick_u32_if(raw, lay->code.firsttraceable) * 2;
+	c->suspends = pl_pick_u32_if(raw, lay->code.flags) & CO_SUSPENDS;
 	c->hidden = c->firsttraceable >= c->code_bytes && c->firsttraceable;
 	return NULL;
 }
@@ -175,12 +179,42 @@ struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_
 	return err;
 }
 
+/* _PyCodeArray: a count, then the address of each copy; a thread's index is into these. */
+struct plumb_error *pl_code_copy_base(struct pl_mem *mem, const struct pl_py *py, const struct pl_frame *f,
+				      pl_addr *ret)
+{
+	const struct pl_layout *lay = &py->layout;
+	uint64_t count;
+	pl_addr array, base;
+
+	if (!f->tlbc_index || lay->code.tlbc == PL_NONE) {
+		*ret = f->code + lay->code.code_bytes;
+		return NULL;
+	}
+	struct plumb_error *err = pl_mem_read_u64(mem, f->code + lay->code.tlbc, &array);
+	if (!err)
+		err = pl_pointer_ok(array) ? pl_mem_read_u64(mem, array, &count) : &pl_err_corrupt;
+	if (!err && f->tlbc_index >= count)
+		err = &pl_err_corrupt;
+	if (!err)
+		err = pl_mem_read_u64(mem, array + 8 + (pl_addr)f->tlbc_index * 8, &base);
+	if (!err && (base < 4096 || base & 1)) /* code units are two bytes */
+		err = &pl_err_corrupt;
+	if (!err)
+		*ret = base;
+	return err;
+}
+
+void pl_code_leave_copy(struct pl_frame *f, pl_addr base, pl_addr own)
+{
+	f->instr = f->instr - base + own;
+	f->tlbc_index = 0;
+}
+
 int32_t pl_code_offset(const struct pl_py *py, const struct pl_code *c, const struct pl_frame *f)
 {
 	const struct pl_layout *lay = &py->layout;
 
-	/* Free-threaded: each thread may run its own copy of the bytecode; only copy 0 is the one in the code object.
-	 */
 	if (f->kind == PL_FRAME_SHIM || f->instr < c->instr_base || f->tlbc_index)
 		return -1;
 	uint64_t offset = f->instr - c->instr_base;

@@ -31,9 +31,11 @@ struct pl_code {
 	uint64_t instr_base;	 /* 3.11+: address of the first code unit; <= 3.10: 0 */
 	uint32_t code_bytes;	 /* length of the bytecode if known, else UINT32_MAX */
 	uint32_t firsttraceable; /* in bytes from instr_base; 0 if unknown */
-	bool hidden; /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named
-		      * __init__) between a class call and the real __init__. Python does not show it in tracebacks; nor
-		      * should we. */
+	bool suspends; /* generators, coroutines; false where the layout does not tell (3.13+: the frame's owner does)
+			*/
+	bool hidden;   /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named
+			* __init__) between a class call and the real __init__. Python does not show it in tracebacks; nor
+			* should we. */
 };
 
 void pl_code_init(struct pl_code *c);
@@ -43,9 +45,19 @@ void pl_code_deinit(struct pl_code *c);
 struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
 				 struct pl_code *ret) PLUMB_MUST_CHECK;
 
-/** Byte offset of frame->instr inside the bytecode, -1 if the frame is still being set up or the pointer is outside the
- * code. */
 struct pl_frame;
+/**
+ * Free-threaded 3.14+: each thread runs a copy of the bytecode of its own. Where the copy that @p f runs begins; for
+ * copy 0, and in all other builds, that is the code object's own bytecode. Copies stay where they are until
+ * pl_interp.tlbc_generation moves. Errors: pl_err_unreadable, pl_err_corrupt.
+ */
+struct plumb_error *pl_code_copy_base(struct pl_mem *mem, const struct pl_py *py, const struct pl_frame *f,
+				      pl_addr *ret) PLUMB_MUST_CHECK;
+/** Make @p f, which runs the copy that begins at @p base, a frame that runs the bytecode that begins at @p own. */
+void pl_code_leave_copy(struct pl_frame *f, pl_addr base, pl_addr own);
+
+/** Byte offset of frame->instr inside the bytecode, -1 if the frame is still being set up, if it runs a copy (see
+ * above) or if the pointer is outside the code. */
 int32_t pl_code_offset(const struct pl_py *py, const struct pl_code *c, const struct pl_frame *f);
 
 #endif

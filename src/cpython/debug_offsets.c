@@ -64,6 +64,7 @@ static const struct offset_rule offset_rules[] = {
 	RULE(INTERPRETER_STATE_IMPORTS_MODULES, INTERPRETER_STATE_SIZE, 8, REQUIRED, interp.modules),
 	RULE(INTERPRETER_STATE_CEVAL_GIL, INTERPRETER_STATE_SIZE, 8, REQUIRED, interp.gil),
 	RULE(INTERPRETER_STATE_CODE_OBJECT_GENERATION, INTERPRETER_STATE_SIZE, 8, OPTIONAL, interp.code_generation),
+	RULE(INTERPRETER_STATE_TLBC_GENERATION, INTERPRETER_STATE_SIZE, 4, FREE_THREADED_ONLY, interp.tlbc_generation),
 	RULE(THREAD_STATE_NEXT, THREAD_STATE_SIZE, 8, REQUIRED, tstate.next),
 	RULE(THREAD_STATE_INTERP, THREAD_STATE_SIZE, 8, REQUIRED, tstate.interp),
 	RULE(THREAD_STATE_CURRENT_FRAME, THREAD_STATE_SIZE, 8, REQUIRED, tstate.frame),
@@ -171,6 +172,18 @@ static struct plumb_error *apply_offset(const struct table *t, const struct offs
 	return err;
 }
 
+/* A free-threaded build has a GIL too, which a module or the environment may switch on. Unlike its neighbours this word
+ * is published as an offset inside the GIL. */
+static struct plumb_error *apply_gil_switch(const struct table *t, struct pl_layout *lay)
+{
+	uint64_t enabled = word_value(t, PL_WORD_INTERPRETER_STATE_GIL_RUNTIME_STATE_ENABLED);
+
+	if (enabled > 64 || enabled & 3)
+		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: the switch of the GIL is not in the GIL");
+	lay->gil.enabled = (uint32_t)enabled;
+	return NULL;
+}
+
 /* The struct of the GIL: published as offsets of the interpreter's own one, used through a pointer to any. */
 static struct plumb_error *apply_gil(const struct table *t, struct pl_layout *lay)
 {
@@ -187,7 +200,7 @@ static struct plumb_error *apply_gil(const struct table *t, struct pl_layout *la
 		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: the GIL words are not in the GIL");
 	lay->gil.locked = (uint32_t)(locked - base);
 	lay->gil.last_holder = (uint32_t)(holder - base);
-	return NULL;
+	return lay->free_threaded ? apply_gil_switch(t, lay) : NULL;
 }
 
 static struct plumb_error *apply_gc(const struct table *t, struct pl_layout *lay)
@@ -234,10 +247,15 @@ static void start_from_reference(const struct table *t, const struct pl_layout *
 	lay->interp.threads_main = lay->interp.code_generation = lay->interp.gc_frame = PL_NONE;
 	lay->tstate.base_frame = lay->tstate.holds_gil = lay->tstate.gil_requested = PL_NONE;
 	lay->tstate.current_exception = lay->tstate.exc_state = PL_NONE;
-	if (lay->code.size != ref->code.size)
+	lay->interp.size = (uint32_t)word_value(t, PL_WORD_INTERPRETER_STATE_SIZE);
+	if (lay->code.size != ref->code.size) {
 		lay->code.version = lay->code.firsttraceable = lay->code.flags = PL_NONE;
-	if (lay->type.size != ref->type.size)
+		lay->code.localsplusnames = PL_NONE; /* without which no other word of the variables is used */
+	}
+	if (lay->type.size != ref->type.size) {
 		lay->type.tp_basicsize = lay->type.tp_dictoffset = lay->type.ht_cached_keys = PL_NONE;
+		lay->type.tp_base = lay->type.tp_dict = PL_NONE;
+	}
 }
 
 static struct plumb_error *check_unicode(const struct pl_layout *ref, struct pl_layout *lay)
@@ -266,6 +284,11 @@ static struct plumb_error *fill_layout(const struct table *t, const struct pl_la
 	/* Not published, but datastack_chunk, _top and _limit are neighbours from 3.11 to 3.15. pl_tstate_read believes
 	 * a pair only if it makes sense together with the chunk. */
 	lay->tstate.datastack_top = lay->tstate.datastack_chunk + 8;
+	if (lay->frame.owner != ref->frame.owner || lay->frame.localsplus != ref->frame.localsplus)
+		lay->frame.stacktop = PL_NONE;
+	/* Nor is this one; it lies among the words in front of current_frame. */
+	if (lay->tstate.frame != ref->tstate.frame)
+		lay->tstate.attach_state = PL_NONE;
 	err = apply_gil(t, lay);
 	if (!err)
 		err = apply_gc(t, lay);

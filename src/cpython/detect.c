@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which CPython is this, and is the layout right? Layer: cpython. Pure over pl_mem; any thread.
  *
+ * From 3.7 on everything hangs on _PyRuntime; 2.7 and 3.6 have two static words instead (find_interp_head).
  * Order of belief: the cookie of _Py_DebugOffsets (3.13+), the Py_Version word (3.11+), the version in a file name, the
  * size of _PyRuntime, and last each row in turn. Whatever named the layout, it is used only after it has walked a real
  * stack to its end. Reads the target while it runs: a torn stack is tried again, a bounded number of times. */
@@ -16,9 +17,9 @@
 #include <stdio.h>
 
 #define WALK_TRIES     64
-#define CODES_PER_WALK 48 /* code objects whose type is checked */
-#define NAMES_PER_WALK 4  /* ... and whose name */
-#define OLDEST	       PL_PY_VERSION(3, 8, 0)
+#define CODES_PER_WALK 48  /* code objects whose type is checked */
+#define NAMES_PER_WALK 4   /* ... and whose name */
+#define HEAD_DISTANCE  256 /* how far from _PyThreadState_Current the list of interpreters is looked for, in bytes */
 
 /* How the layout was named; a guess must be proved by a stack, a certain one need not wait for Python code to run. */
 enum belief { GUESSED, NAMED, CERTAIN };
@@ -167,7 +168,8 @@ static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candida
 	struct pl_py *py = &c->py;
 	pl_addr obj;
 
-	if (interp->modules && !pl_module_attr(mem, py, interp->modules, "builtins", "None", &obj, NULL))
+	const char *builtins = py->layout.version < PL_PY_VERSION(3, 0, 0) ? "__builtin__" : "builtins";
+	if (interp->modules && !pl_module_attr(mem, py, interp->modules, builtins, "None", &obj, NULL))
 		py->none = obj;
 	if ((py->layout.version & 0xff) != PL_MICRO_UNKNOWN)
 		return NULL;
@@ -175,8 +177,10 @@ static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candida
 	if (hex ? hex >> 16 != py->layout.version >> 8 : c->belief == GUESSED)
 		return pl_error(PLUMB_ERR_CORRUPT, "sys.hexversion 0x%llx is not of CPython %u.%u",
 				(unsigned long long)hex, py->layout.version >> 16, py->layout.version >> 8 & 0xff);
-	if (hex)
+	if (hex) {
 		py->layout.version = (uint32_t)(hex >> 8);
+		pl_layout_refine(&py->layout);
+	}
 	return NULL;
 }
 
@@ -196,7 +200,38 @@ static struct plumb_error *prove(struct pl_mem *mem, struct candidate *c)
 
 static struct candidate start_candidate(const struct pl_py_facts *facts, enum belief belief)
 {
-	return (struct candidate){.py = {.runtime = facts->runtime, .code_type = facts->code_type}, .belief = belief};
+	return (struct candidate){.py = {.runtime = facts->runtime,
+					 .interp_head = facts->interp_head,
+					 .tstate_current = facts->tstate_current,
+					 .code_type = facts->code_type},
+				  .belief = belief};
+}
+
+/* Does the word at @p at point to an interpreter whose newest thread points back to it? */
+static bool heads_interpreters(struct pl_mem *mem, const struct pl_layout *lay, pl_addr at)
+{
+	pl_addr interp, thread, back;
+
+	return !pl_mem_read_u64(mem, at, &interp) && pl_pointer_ok(interp) &&
+	       !pl_mem_read_u64(mem, interp + lay->interp.threads_head, &thread) && pl_pointer_ok(thread) &&
+	       !pl_mem_read_u64(mem, thread + lay->tstate.interp, &back) && back == interp;
+}
+
+/* 2.7 and 3.6: `interp_head` is a static variable, so a stripped file does not tell where it is. It lies close behind
+ * _PyThreadState_Current, which is exported (8 bytes in 2.7, 16 in 3.6): the nearest word that is the head of a list of
+ * interpreters is it. */
+static struct plumb_error *find_interp_head(struct pl_mem *mem, struct pl_py *py)
+{
+	if (py->interp_head)
+		return NULL;
+	for (uint32_t d = 8; d <= HEAD_DISTANCE && !py->interp_head; d += 8) {
+		const pl_addr places[] = {py->tstate_current + d, py->tstate_current - d};
+		for (size_t i = 0; i < 2 && !py->interp_head; i++) {
+			if (heads_interpreters(mem, &py->layout, places[i]))
+				py->interp_head = places[i];
+		}
+	}
+	return py->interp_head ? NULL : &pl_err_not_ready;
 }
 
 /* The first bytes of _PyRuntime; true if they are the cookie. */
@@ -218,11 +253,6 @@ static struct plumb_error *detect_by_offsets(struct pl_mem *mem, const struct pl
 
 	if (!err)
 		err = pl_debug_offsets_parse(bytes, sizeof bytes, &c.py.layout);
-	/* Threads run their own copies of the bytecode there, and there is no GIL to report: a layout alone is not
-	 * enough. */
-	if (!err && c.py.layout.free_threaded)
-		err = pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%ut (free-threaded) is not supported",
-			       c.py.layout.version >> 16, c.py.layout.version >> 8 & 0xff);
 	c.py.from_debug_offsets = true;
 	if (!err)
 		err = prove(mem, &c);
@@ -257,24 +287,47 @@ static struct plumb_error *named_version(struct pl_mem *mem, const struct pl_py_
 	return NULL;
 }
 
-static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_facts *facts,
-					 const struct pl_layout *row, uint32_t version, enum belief belief,
-					 struct pl_py *ret)
+static struct plumb_error *try_layout(struct pl_mem *mem, const struct pl_py_facts *facts, const struct pl_layout *lay,
+				      uint32_t version, enum belief belief, struct pl_py *ret)
 {
 	struct candidate c = start_candidate(facts, belief);
 	struct plumb_error *err;
 
-	c.py.layout = *row;
+	c.py.layout = *lay;
 	c.py.layout.version = version;
-	if (belief == NAMED && facts->runtime_size && facts->runtime_size == row->runtime_size)
+	if (belief == NAMED && facts->runtime_size && facts->runtime_size == lay->runtime_size)
 		c.belief = CERTAIN; /* two witnesses */
 	if (!pl_layout_finish(&c.py.layout))
 		return pl_error(PLUMB_ERR_CORRUPT, "the row of CPython %u.%u does not fit", version >> 16,
 				version >> 8 & 0xff);
-	err = prove(mem, &c);
+	err = facts->runtime ? NULL : find_interp_head(mem, &c.py);
+	if (!err)
+		err = prove(mem, &c);
 	if (!err)
 		*ret = c.py;
 	return err;
+}
+
+/* The row, or, where no stack is to be found with it, what a build with Py_TRACE_REFS makes of it. */
+static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_facts *facts,
+					 const struct pl_layout *row, uint32_t version, enum belief belief,
+					 struct pl_py *ret)
+{
+	struct pl_layout with_refs;
+	struct plumb_error *err = try_layout(mem, facts, row, version, belief, ret);
+
+	if (plumb_error_code(err) != PLUMB_ERR_CORRUPT)
+		return err;
+	pl_layout_trace_refs(row, &with_refs);
+	struct plumb_error *other = try_layout(mem, facts, &with_refs, version, belief, ret);
+	plumb_error_destroy(other ? other : err);
+	return other ? err : NULL;
+}
+
+/* Up to 3.6 there is no _PyRuntime. */
+static bool has_runtime(uint32_t version)
+{
+	return version >= PL_PY_VERSION(3, 7, 0);
 }
 
 static struct plumb_error *detect_by_version(struct pl_mem *mem, const struct pl_py_facts *facts, uint32_t version,
@@ -288,8 +341,11 @@ static struct plumb_error *detect_by_version(struct pl_mem *mem, const struct pl
 	if (version >= PL_PY_VERSION(3, 13, 0))
 		return pl_error(PLUMB_ERR_CORRUPT, "CPython %u.%u without debug offsets", version >> 16,
 				version >> 8 & 0xff);
-	if (!row || version < OLDEST)
+	if (!row)
 		return not_supported(version);
+	if (has_runtime(version) != (facts->runtime != 0))
+		return pl_error(PLUMB_ERR_CORRUPT, "CPython %u.%u %s _PyRuntime", version >> 16, version >> 8 & 0xff,
+				facts->runtime ? "with" : "without");
 	return detect_by_row(mem, facts, row, version, belief, ret);
 }
 
@@ -315,7 +371,7 @@ static struct plumb_error *detect_by_trial(struct pl_mem *mem, const struct pl_p
 
 	for (size_t i = 0; i < count; i++) {
 		const struct pl_layout *row = &rows[i];
-		if (row->version < OLDEST || pl_layout_find(row->version, false) != row ||
+		if (has_runtime(row->version) != (facts->runtime != 0) || pl_layout_find(row->version, false) != row ||
 		    (by_size && row->runtime_size != facts->runtime_size))
 			continue;
 		struct plumb_error *err =
@@ -355,12 +411,9 @@ struct plumb_error *pl_py_detect(struct pl_mem *mem, const struct pl_py_facts *f
 	bool cookie = false;
 	struct plumb_error *err;
 
-	if (!facts->runtime) {
-		if (facts->tstate_current || facts->interp_head)
-			return not_supported(facts->name_version ? facts->name_version : PL_PY_VERSION(2, 7, 0));
+	if (!facts->runtime && !facts->tstate_current)
 		return pl_error(PLUMB_ERR_NOT_PYTHON, "the process has no CPython runtime");
-	}
-	err = read_header(mem, facts, &cookie);
+	err = facts->runtime ? read_header(mem, facts, &cookie) : NULL;
 	if (err)
 		return err;
 	if (cookie)

@@ -21,7 +21,8 @@ struct pl_py_facts {
 /** A Python found in the target. Plain data, copy freely. */
 struct pl_py {
 	struct pl_layout layout;
-	pl_addr runtime;
+	pl_addr runtime; /* 0 up to 3.6, which have no _PyRuntime but the two words that follow; 0 from 3.7 on */
+	pl_addr interp_head, tstate_current;
 	pl_addr code_type; /* PyCode_Type: given by the facts or learnt from the first stack; required of every code
 			      object */
 	pl_addr none;	   /* Py_None, 0 if it could not be learnt: then only exceptions being raised are seen */

@@ -12,10 +12,11 @@
 #define OBJECT_MAX_BYTES 4096
 #define BATCH_ITEMS	 32
 #define ENTRY_MAX_BYTES	 24
-#define TPFLAGS_INLINE	 (1u << 2) /* Py_TPFLAGS_INLINE_VALUES, 3.13+ */
-#define TPFLAGS_MANAGED	 (1u << 4) /* Py_TPFLAGS_MANAGED_DICT, 3.11+ */
-#define KEYS_GENERAL	 0	   /* dk_kind: entries carry a hash */
-#define KEYS_SPLIT	 2	   /* dk_kind of a table shared by the instances of a class */
+#define TPFLAGS_INLINE	 (1u << 2)  /* Py_TPFLAGS_INLINE_VALUES, 3.13+ */
+#define TPFLAGS_MANAGED	 (1u << 4)  /* Py_TPFLAGS_MANAGED_DICT, 3.11+ */
+#define TPFLAGS_INT	 (1u << 23) /* Py_TPFLAGS_INT_SUBCLASS, 2.7 */
+#define KEYS_GENERAL	 0	    /* dk_kind: entries carry a hash */
+#define KEYS_SPLIT	 2	    /* dk_kind of a table shared by the instances of a class */
 
 /* <= 3.10: dk_size slots, as wide as needed to index them, then entries of {hash, key, value}. */
 static bool old_keys_shape(const struct pl_layout *lay, const uint8_t *raw, uint64_t *slots, uint64_t *index_bytes,
@@ -70,30 +71,54 @@ static struct plumb_error *open_keys(struct pl_mem *mem, const struct pl_layout 
 	return NULL;
 }
 
+/* Values of a split table. <= 3.10 they are a bare array; later a PyDictValues, whose array may come after a few bytes
+ * of bookkeeping. */
+static struct plumb_error *use_values(const struct pl_layout *lay, pl_addr values, struct pl_dict *d)
+{
+	if (!pl_pointer_ok(values))
+		return &pl_err_corrupt;
+	d->values = values + (lay->instance.values == PL_NONE ? 0 : lay->instance.values);
+	return NULL;
+}
+
+/* 2.7: a hash table of {hash, key, value}, whose length is a power of two. @p raw: the dict. */
+static struct plumb_error *open_table(const struct pl_layout *lay, const uint8_t *raw, struct pl_dict *ret)
+{
+	uint64_t mask = pl_pick_u64(raw, lay->dict.mask);
+
+	if (mask & (mask + 1) || mask >= UINT64_C(1) << 40)
+		return &pl_err_corrupt;
+	*ret = (struct pl_dict){
+		.entries = pl_pick_u64(raw, lay->dict.keys),
+		.count = mask < PL_MAX_DICT_ENTRIES ? (uint32_t)mask + 1 : PL_MAX_DICT_ENTRIES,
+		.entry_bytes = 24,
+		.key_at = 8,
+		.value_at = 16,
+	};
+	return pl_pointer_ok(ret->entries) ? NULL : &pl_err_corrupt;
+}
+
 struct plumb_error *pl_dict_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr type,
 				 struct pl_dict *ret)
 {
 	const struct pl_layout *lay = &py->layout;
+	uint32_t last =
+		lay->dict.values == PL_NONE || lay->dict.keys > lay->dict.values ? lay->dict.keys : lay->dict.values;
 	uint8_t raw[HEADER_MAX];
 	struct plumb_error *err;
 
-	if (!pl_pointer_ok(obj) || lay->dict.values + 8 > sizeof raw || lay->dict.keys + 8 > sizeof raw)
+	if (!pl_pointer_ok(obj) || last + 8 > sizeof raw)
 		return &pl_err_corrupt;
-	err = pl_mem_read(mem, obj, raw, (lay->dict.values > lay->dict.keys ? lay->dict.values : lay->dict.keys) + 8);
+	err = pl_mem_read(mem, obj, raw, last + 8);
 	if (err)
 		return err;
 	if (type && pl_pick_u64(raw, lay->object.type) != type)
 		return &pl_err_corrupt;
+	if (lay->dict.mask != PL_NONE)
+		return open_table(lay, raw, ret);
 	err = open_keys(mem, lay, pl_pick_u64(raw, lay->dict.keys), ret);
 	pl_addr values = pl_pick_u64(raw, lay->dict.values);
-	if (!err && values) {
-		if (!pl_pointer_ok(values))
-			return &pl_err_corrupt;
-		/* <= 3.10 it is a bare array; later a PyDictValues, whose array may come after a few bytes of
-		 * bookkeeping. */
-		ret->values = values + (lay->instance.values == PL_NONE ? 0 : lay->instance.values);
-	}
-	return err;
+	return !err && values ? use_values(lay, values, ret) : err;
 }
 
 static struct plumb_error *read_items(struct pl_mem *mem, const struct pl_dict *d, uint32_t first, uint32_t n,
@@ -115,14 +140,54 @@ static struct plumb_error *read_items(struct pl_mem *mem, const struct pl_dict *
 	return NULL;
 }
 
+/* 3.13+: PyDictValues begins with its capacity and its size, and the values are followed by the order in which they
+ * were set: one byte each, an index. */
+struct plumb_error *pl_dict_use_order(struct pl_mem *mem, const struct pl_py *py, struct pl_dict *d)
+{
+	uint8_t head[2];
+	struct plumb_error *err;
+
+	if (!d->values || py->layout.instance.valid == PL_NONE)
+		return NULL;
+	err = pl_mem_read(mem, d->values - py->layout.instance.values, head, sizeof head);
+	if (err)
+		return err;
+	if (head[1] > head[0])
+		return &pl_err_corrupt;
+	d->order = d->values + (uint64_t)head[0] * 8;
+	d->ordered = head[1];
+	return NULL;
+}
+
 struct plumb_error *pl_dict_item(struct pl_mem *mem, const struct pl_dict *d, uint32_t index, struct pl_dict_item *ret)
 {
 	struct pl_dict_item items[BATCH_ITEMS];
-	struct plumb_error *err = index < d->count ? read_items(mem, d, index, 1, items) : &pl_err_corrupt;
+	struct plumb_error *err = NULL;
+	uint8_t slot;
 
+	if (d->order && index >= d->ordered) {
+		*ret = (struct pl_dict_item){0};
+		return NULL;
+	}
+	if (d->order) {
+		err = pl_mem_read(mem, d->order + index, &slot, 1);
+		index = err ? 0 : slot;
+	}
+	if (!err)
+		err = index < d->count ? read_items(mem, d, index, 1, items) : &pl_err_corrupt;
 	if (!err)
 		*ret = items[0];
 	return err;
+}
+
+/* 2.7: names are bytes. */
+static bool bytes_equal(struct pl_mem *mem, const struct pl_layout *lay, pl_addr obj, const char *name, size_t len)
+{
+	uint8_t raw[HEADER_MAX + NAME_MAX_BYTES];
+
+	return pl_pointer_ok(obj) && len <= NAME_MAX_BYTES && lay->bytes.sval <= HEADER_MAX &&
+	       lay->bytes.ob_size + 8 <= lay->bytes.sval && !pl_mem_read(mem, obj, raw, lay->bytes.sval + len) &&
+	       pl_pick_u64(raw, lay->bytes.ob_size) == len && !memcmp(raw + lay->bytes.sval, name, len);
 }
 
 /* Is @p obj the compact ASCII str @p name? Names in source code always are compact. */
@@ -130,6 +195,9 @@ static bool str_equals(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, 
 {
 	const struct pl_layout *lay = &py->layout;
 	uint8_t raw[HEADER_MAX + NAME_MAX_BYTES];
+
+	if (pl_layout_str_is_bytes(lay))
+		return bytes_equal(mem, lay, obj, name, len);
 
 	if (!pl_pointer_ok(obj) || len > NAME_MAX_BYTES || lay->unicode.ascii_size > HEADER_MAX ||
 	    pl_mem_read(mem, obj, raw, lay->unicode.ascii_size + len))
@@ -160,38 +228,43 @@ struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, con
 	return &pl_err_stale;
 }
 
-struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
-				   const char *name, pl_addr *ret, pl_addr *dict_type_ret)
+struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
+				   struct pl_dict *ret, pl_addr *dict_type_ret)
 {
 	pl_addr type, obj, namespace;
-	struct pl_dict d;
 	struct plumb_error *err;
 
 	if (!pl_pointer_ok(modules))
 		return &pl_err_corrupt;
 	err = pl_mem_read_u64(mem, modules + py->layout.object.type, &type);
 	if (!err)
-		err = pl_dict_open(mem, py, modules, type, &d);
+		err = pl_dict_open(mem, py, modules, type, ret);
 	if (!err)
-		err = pl_dict_find(mem, py, &d, module, &obj);
+		err = pl_dict_find(mem, py, ret, module, &obj);
 	/* PyModuleObject: the dict is the first member after the object's header. That it is of the same type as
 	 * sys.modules tells a module from whatever else a program may have put there. */
 	if (!err)
 		err = pl_mem_read_u64(mem, obj + py->layout.object.size, &namespace);
 	if (!err)
-		err = pl_dict_open(mem, py, namespace, type, &d);
-	if (!err)
-		err = pl_dict_find(mem, py, &d, name, ret);
+		err = pl_dict_open(mem, py, namespace, type, ret);
 	if (!err && dict_type_ret)
 		*dict_type_ret = type;
 	return err;
 }
 
-/* Attributes in the shared table of the class, values in an array of the instance. */
-static struct plumb_error *find_in_values(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr values,
-					  const char *name, pl_addr *ret)
+struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
+				   const char *name, pl_addr *ret, pl_addr *dict_type_ret)
 {
 	struct pl_dict d;
+	struct plumb_error *err = pl_module_open(mem, py, modules, module, &d, dict_type_ret);
+
+	return err ? err : pl_dict_find(mem, py, &d, name, ret);
+}
+
+/* Attributes in the shared table of the class, values in an array of the instance. */
+static struct plumb_error *open_values(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr values,
+				       struct pl_dict *ret)
+{
 	pl_addr keys;
 	struct plumb_error *err;
 
@@ -199,27 +272,15 @@ static struct plumb_error *find_in_values(struct pl_mem *mem, const struct pl_py
 		return &pl_err_corrupt;
 	err = pl_mem_read_u64(mem, type + py->layout.type.ht_cached_keys, &keys);
 	if (!err)
-		err = open_keys(mem, &py->layout, keys, &d);
+		err = open_keys(mem, &py->layout, keys, ret);
 	if (err)
 		return err;
-	if (d.entry_bytes != 16)
-		return &pl_err_corrupt;
-	d.values = values + py->layout.instance.values;
-	return pl_dict_find(mem, py, &d, name, ret);
-}
-
-static struct plumb_error *find_in_dict(struct pl_mem *mem, const struct pl_py *py, pl_addr dict, const char *name,
-					pl_addr *ret)
-{
-	struct pl_dict d;
-	struct plumb_error *err = pl_dict_open(mem, py, dict, 0, &d);
-
-	return err ? err : pl_dict_find(mem, py, &d, name, ret);
+	return ret->entry_bytes == 16 ? use_values(&py->layout, values, ret) : &pl_err_corrupt;
 }
 
 /* <= 3.10, and any class without a managed dict: a pointer inside the object. */
-static struct plumb_error *find_by_dictoffset(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
-					      const char *name, pl_addr *ret)
+static struct plumb_error *open_by_dictoffset(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
+					      struct pl_dict *ret)
 {
 	uint64_t offset;
 	pl_addr dict;
@@ -230,15 +291,19 @@ static struct plumb_error *find_by_dictoffset(struct pl_mem *mem, const struct p
 	err = pl_mem_read_u64(mem, type + py->layout.type.tp_dictoffset, &offset);
 	if (err)
 		return err;
+	if (!offset)
+		return &pl_err_stale;
 	if (offset < py->layout.object.size || offset > OBJECT_MAX_BYTES || offset & 7)
 		return &pl_err_corrupt;
 	err = pl_mem_read_u64(mem, obj + offset, &dict);
-	return err ? err : find_in_dict(mem, py, dict, name, ret);
+	if (!err && !dict)
+		return &pl_err_stale;
+	return err ? err : pl_dict_open(mem, py, dict, 0, ret);
 }
 
 /* 3.11: values pointer and dict pointer in front of the object; one of them is NULL. */
-static struct plumb_error *find_managed(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
-					const char *name, pl_addr *ret)
+static struct plumb_error *open_managed(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
+					struct pl_dict *ret)
 {
 	uint64_t words[2];
 	struct plumb_error *err =
@@ -246,20 +311,19 @@ static struct plumb_error *find_managed(struct pl_mem *mem, const struct pl_py *
 
 	if (err)
 		return err;
-	return words[0] ? find_in_values(mem, py, type, words[0], name, ret)
-			: find_in_dict(mem, py, words[1], name, ret);
+	return words[0] ? open_values(mem, py, type, words[0], ret) : pl_dict_open(mem, py, words[1], 0, ret);
 }
 
 /* 3.12: one word, values - 1 or the dict. */
-static struct plumb_error *find_tagged(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
-				       const char *name, pl_addr *ret)
+static struct plumb_error *open_tagged(struct pl_mem *mem, const struct pl_py *py, pl_addr type, pl_addr obj,
+				       struct pl_dict *ret)
 {
 	uint64_t word;
 	struct plumb_error *err = pl_mem_read_u64(mem, obj + (pl_addr)(int64_t)py->layout.instance.managed_dict, &word);
 
 	if (err)
 		return err;
-	return word & 1 ? find_in_values(mem, py, type, word + 1, name, ret) : find_in_dict(mem, py, word, name, ret);
+	return word & 1 ? open_values(mem, py, type, word + 1, ret) : pl_dict_open(mem, py, word, 0, ret);
 }
 
 /* 3.13+: where the values begin that a class keeps behind its instances. 3.13 does so only for instances without slots,
@@ -282,8 +346,8 @@ static struct plumb_error *inline_values(struct pl_mem *mem, const struct pl_py 
 }
 
 /* 3.13+: inline values while their `valid` byte is set, else the dict in front of the object. */
-static struct plumb_error *find_inline(struct pl_mem *mem, const struct pl_py *py, pl_addr type, uint64_t flags,
-				       pl_addr obj, const char *name, pl_addr *ret)
+static struct plumb_error *open_inline(struct pl_mem *mem, const struct pl_py *py, pl_addr type, uint64_t flags,
+				       pl_addr obj, struct pl_dict *ret)
 {
 	struct plumb_error *err = NULL;
 	pl_addr values, dict;
@@ -297,13 +361,12 @@ static struct plumb_error *find_inline(struct pl_mem *mem, const struct pl_py *p
 			return err;
 	}
 	if (valid)
-		return find_in_values(mem, py, type, values, name, ret);
+		return open_values(mem, py, type, values, ret);
 	err = pl_mem_read_u64(mem, obj + (pl_addr)(int64_t)py->layout.instance.managed_dict, &dict);
-	return err ? err : find_in_dict(mem, py, dict, name, ret);
+	return err ? err : pl_dict_open(mem, py, dict, 0, ret);
 }
 
-struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name,
-				     pl_addr *ret)
+struct plumb_error *pl_instance_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, struct pl_dict *ret)
 {
 	const struct pl_layout *lay = &py->layout;
 	pl_addr type;
@@ -320,12 +383,37 @@ struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py,
 	if (err)
 		return err;
 	if (lay->attrs == PL_ATTRS_DICT || !(flags & TPFLAGS_MANAGED))
-		return find_by_dictoffset(mem, py, type, obj, name, ret);
+		return open_by_dictoffset(mem, py, type, obj, ret);
 	if (lay->attrs == PL_ATTRS_MANAGED)
-		return find_managed(mem, py, type, obj, name, ret);
+		return open_managed(mem, py, type, obj, ret);
 	if (lay->attrs == PL_ATTRS_TAGGED)
-		return find_tagged(mem, py, type, obj, name, ret);
-	return find_inline(mem, py, type, flags, obj, name, ret);
+		return open_tagged(mem, py, type, obj, ret);
+	return open_inline(mem, py, type, flags, obj, ret);
+}
+
+struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name,
+				     pl_addr *ret)
+{
+	struct pl_dict d;
+	struct plumb_error *err = pl_instance_open(mem, py, obj, &d);
+
+	return err ? err : pl_dict_find(mem, py, &d, name, ret);
+}
+
+/* 2.7: is it the int that holds a C long? The other one is as in 3.x. */
+static struct plumb_error *is_small_int(struct pl_mem *mem, const struct pl_layout *lay, pl_addr obj, bool *ret)
+{
+	pl_addr type;
+	uint64_t flags;
+	struct plumb_error *err = pl_mem_read_u64(mem, obj + lay->object.type, &type);
+
+	if (!err && !pl_pointer_ok(type))
+		err = &pl_err_corrupt;
+	if (!err)
+		err = pl_mem_read_u64(mem, type + lay->type.tp_flags, &flags);
+	if (!err)
+		*ret = (flags & TPFLAGS_INT) != 0;
+	return err;
 }
 
 /* Digits of 30 bits. 3.12+: lv_tag is count << 3 | sign (0 positive, 1 zero, 2 negative); before, ob_size with a sign.
@@ -335,10 +423,15 @@ struct plumb_error *pl_long_value(struct pl_mem *mem, const struct pl_py *py, pl
 	const struct pl_layout *lay = &py->layout;
 	uint32_t digits[3] = {0};
 	uint64_t count;
-	struct plumb_error *err;
+	struct plumb_error *err = NULL;
+	bool small = false;
 
 	if (!pl_pointer_ok(obj))
 		return &pl_err_corrupt;
+	if (lay->longobj.small != PL_NONE)
+		err = is_small_int(mem, lay, obj, &small);
+	if (err || small)
+		return err ? err : pl_mem_read_u64(mem, obj + lay->longobj.small, ret);
 	err = pl_mem_read_u64(mem, obj + lay->longobj.tag, &count);
 	if (err)
 		return err;

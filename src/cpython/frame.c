@@ -234,6 +234,21 @@ static bool may_be_root(const struct pl_layout *lay, const struct pl_tstate *ts,
 	return lay->frame_model == PL_FRAME_OBJECT || f->entry;
 }
 
+/* 3.11, 3.12: the frame at which the innermost evaluation begins is linked in two steps, in an order that is the
+ * compiler's choice. Once it is linked its caller is what the evaluation before was running. */
+static struct plumb_error *check_entry(struct pl_mem *mem, const struct pl_layout *lay, const struct pl_tstate *ts,
+				       const struct pl_frame *entry)
+{
+	pl_addr caller;
+
+	if (!pl_pointer_ok(ts->cframe_previous))
+		return &pl_err_corrupt;
+	struct plumb_error *err = pl_mem_read_u64(mem, ts->cframe_previous + lay->cframe.current_frame, &caller);
+	if (err)
+		return err;
+	return caller == entry->previous ? NULL : &pl_err_corrupt;
+}
+
 struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts,
 				  pl_frame_vec *ret, pl_addr *root_ret)
 {
@@ -242,6 +257,7 @@ struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, co
 	struct stack_cursor cursor;
 	pl_addr addr = ts->frame, object_type = 0;
 	struct pl_frame f = {0};
+	bool entered = lay->frame_model != PL_FRAME_CFRAME;
 	struct plumb_error *err = start_cursor(mem, lay, ts, &cursor);
 
 	if (err)
@@ -256,6 +272,10 @@ struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, co
 			err = &pl_err_corrupt;
 		if (!err)
 			err = check_place(mem, lay, &f, &cursor);
+		if (!err && f.entry && !entered) {
+			entered = true;
+			err = check_entry(mem, lay, ts, &f);
+		}
 		if (err)
 			return err;
 		/* All frame objects of a process are of one type. */

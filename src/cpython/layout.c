@@ -31,16 +31,61 @@ static bool is_reference(uint32_t version)
 
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded)
 {
-	/* 3.7.4 put its GIL state 88 bytes further on (3.7.0 to 3.7.3: tstate_current at 1392); the row is for 3.7.4
-	 * and later. */
-	if (is_reference(version) || (version >= PL_PY_VERSION(3, 7, 0) && version < PL_PY_VERSION(3, 7, 4)))
-		return NULL;
-	return find_minor(version, free_threaded);
+	return is_reference(version) ? NULL : find_minor(version, free_threaded);
+}
+
+void pl_layout_refine(struct pl_layout *lay)
+{
+	if (lay->version < PL_PY_VERSION(3, 7, 0) || lay->version >= PL_PY_VERSION(3, 7, 4))
+		return;
+	/* 3.7.4 made _PyRuntime 88 bytes longer, somewhere in front of this word; of those that lie there only this
+	 * one's old place is known. */
+	lay->runtime.tstate_current = 1392;
+	lay->runtime.gil_locked = lay->runtime.gil_last_holder = lay->runtime.gc_collecting = PL_NONE;
 }
 
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded)
 {
 	return is_reference(version) ? find_minor(version, free_threaded) : NULL;
+}
+
+#define REFS_BYTES 16 /* _ob_next, _ob_prev */
+#define AT(member) offsetof(struct pl_layout, member)
+
+/* The members that count from the start of an object. */
+static const uint16_t in_objects[] = {
+	AT(code.name),	     AT(code.qualname),	      AT(code.filename),
+	AT(code.linetable),  AT(code.firstlineno),    AT(code.version),
+	AT(code.code_bytes), AT(code.firsttraceable), AT(code.flags),
+	AT(code.size),	     AT(object.type),	      AT(object.size),
+	AT(bytes.ob_size),   AT(bytes.sval),	      AT(unicode.length),
+	AT(unicode.state),   AT(unicode.ascii_size),  AT(unicode.compact_size),
+	AT(unicode.data),    AT(type.tp_name),	      AT(type.tp_basicsize),
+	AT(type.tp_flags),   AT(type.tp_dictoffset),  AT(type.ht_cached_keys),
+	AT(type.size),	     AT(dict.keys),	      AT(dict.values),
+	AT(dict.mask),	     AT(longobj.digits),      AT(longobj.tag),
+	AT(longobj.small),
+};
+
+/* From 3.11 on these frames are no objects. */
+static const uint16_t in_frame_objects[] = {AT(frame.previous), AT(frame.code), AT(frame.lasti), AT(frame.localsplus),
+					    AT(frame.gen)};
+
+static void move_members(struct pl_layout *lay, const uint16_t *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *at = (uint32_t *)((char *)lay + members[i]);
+		if (*at != PL_NONE)
+			*at += REFS_BYTES;
+	}
+}
+
+void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret)
+{
+	*ret = *row;
+	move_members(ret, in_objects, sizeof in_objects / sizeof in_objects[0]);
+	if (row->frame_model == PL_FRAME_OBJECT)
+		move_members(ret, in_frame_objects, sizeof in_frame_objects / sizeof in_frame_objects[0]);
 }
 
 /* A word that must be in some span: where and how wide. */
@@ -67,6 +112,7 @@ static uint32_t tstate_span(const struct pl_layout *lay)
 		{lay->tstate.cframe, 8},	{lay->tstate.base_frame, 8},	   {lay->tstate.thread_id, 8},
 		{lay->tstate.holds_gil, 4},	{lay->tstate.native_thread_id, 8}, {lay->tstate.datastack_chunk, 8},
 		{lay->tstate.gil_requested, 4}, {lay->tstate.datastack_top, 16},   {lay->tstate.current_exception, 8},
+		{lay->tstate.attach_state, 4},
 	};
 	uint32_t end = span_of(words, sizeof words / sizeof words[0]);
 	const struct word handled = {lay->tstate.exc_state, lay->err_stackitem.exc_value + 8};
@@ -112,14 +158,29 @@ static void sort_words(struct word *words, size_t n)
 	}
 }
 
+static void plan_gil_read(struct pl_layout *lay)
+{
+	struct word words[] = {{lay->gil.last_holder, 8}, {lay->gil.locked, 4}, {lay->gil.enabled, 4}};
+	size_t n = sizeof words / sizeof words[0];
+
+	sort_words(words, n);
+	lay->gil_at = words[0].at;
+	lay->gil_span = lay->gil_at == PL_NONE ? 0 : span_of(words, n) - lay->gil_at;
+}
+
 /* Group the words of PyInterpreterState (hundreds of KB large) into few small reads. */
 static bool plan_interp_reads(struct pl_layout *lay)
 {
 	struct word words[] = {
-		{lay->interp.next, 8},	       {lay->interp.threads_head, 8},
-		{lay->interp.threads_main, 8}, {lay->interp.modules, 8},
-		{lay->interp.gil, 8},	       {lay->interp.gc_collecting, 4},
-		{lay->interp.gc_frame, 8},     {lay->interp.code_generation, 8},
+		{lay->interp.next, 8},
+		{lay->interp.threads_head, 8},
+		{lay->interp.threads_main, 8},
+		{lay->interp.modules, 8},
+		{lay->interp.gil, 8},
+		{lay->interp.gc_collecting, 4},
+		{lay->interp.gc_frame, 8},
+		{lay->interp.code_generation, 8},
+		{lay->interp.tlbc_generation, 4},
 	};
 	size_t n = sizeof words / sizeof words[0], reads = 0;
 
@@ -149,6 +210,7 @@ bool pl_layout_finish(struct pl_layout *lay)
 	lay->tstate_span = tstate_span(lay);
 	lay->frame_span = frame_span(lay);
 	lay->code_span = code_span(lay);
+	plan_gil_read(lay);
 	return plan_interp_reads(lay) && lay->tstate_span <= PL_TSTATE_MAX && lay->frame_span <= PL_FRAME_MAX &&
 	       lay->code_span <= PL_CODE_MAX && lay->code.size <= PL_CODE_MAX;
 }

@@ -58,6 +58,8 @@ struct pl_layout {
 		uint32_t next, threads_head, threads_main, id, modules;
 		uint32_t gil; /* ceval.gil: a pointer to struct _gil_runtime_state */
 		uint32_t gc_collecting, gc_frame, code_generation;
+		uint32_t size;
+		uint32_t tlbc_generation; /* free-threaded 3.14+ */
 	} interp;
 	struct {
 		uint32_t last_holder, locked, enabled;
@@ -70,13 +72,17 @@ struct pl_layout {
 		uint32_t holds_gil, gil_requested; /* int */
 		uint32_t current_exception;	   /* being raised: curexc_type <= 3.11 */
 		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
+		uint32_t attach_state;		   /* free-threaded: enum of pycore_pystate.h, 1 is attached */
 	} tstate;
 	struct {
-		uint32_t current_frame;
+		uint32_t current_frame; /* `previous` is the next word in both releases that have it */
 	} cframe;
 	struct {
 		uint32_t previous, code, instr, lasti, owner, is_entry, localsplus, tlbc_index,
 			gen /* f_gen, <= 3.10 */;
+		/* The value stack: stacktop is a pointer (<= 3.9, 3.14+), a count from valuestack (3.10) or from
+		 * localsplus (3.11 - 3.13). */
+		uint32_t valuestack, stacktop;
 	} frame;
 	struct {
 		uint32_t previous, size, top, data;
@@ -85,6 +91,10 @@ struct pl_layout {
 		uint32_t name, qualname, filename, linetable, firstlineno, version;
 		uint32_t code_bytes; /* co_code_adaptive or co_code */
 		uint32_t tlbc, firsttraceable, flags, size;
+		/* the variables of a frame; argcount counts positional-only ones too, not *args and **kwargs */
+		uint32_t argcount, kwonlyargcount, nlocals;
+		uint32_t varnames, cellvars, freevars;	   /* <= 3.10: tuples of names */
+		uint32_t localsplusnames, localspluskinds; /* 3.11+ */
 	} code;
 	struct {
 		uint32_t type, size;
@@ -102,9 +112,11 @@ struct pl_layout {
 	/* what the lookup of thread names needs */
 	struct {
 		uint32_t tp_name, tp_basicsize, tp_flags, tp_dictoffset, ht_cached_keys, size;
+		uint32_t tp_base, tp_dict;
 	} type;
 	struct {
 		uint32_t keys, values;
+		uint32_t mask; /* 2.7, whose `keys` is the table itself */
 	} dict;
 	struct {
 		uint32_t log2_size, log2_index_bytes, kind, nentries, indices;
@@ -117,13 +129,48 @@ struct pl_layout {
 	struct {
 		uint32_t digits, tag; /* tag is ob_size <= 3.11 */
 		bool tagged;	      /* 3.12+: lv_tag, digit count << 3 | sign */
+		uint32_t small;	      /* ob_ival of the other int of 2.7 */
 	} longobj;
+	/* What the values of variables and the tasks of asyncio need. Where the size is not named it is ob_size. */
+	struct {
+		uint32_t items; /* the first one, in the object */
+	} tuple;
+	struct {
+		uint32_t items; /* a pointer to the first one */
+	} list;
+	struct {
+		uint32_t used, mask, table; /* table: a pointer to mask + 1 entries of {key, hash} */
+	} set;
+	struct {
+		uint32_t start; /* a pointer to the first byte */
+	} bytearray;
+	struct {
+		uint32_t ref;
+	} cell;
+	struct {
+		uint32_t name; /* func_qualname; 2.7: func_name */
+	} function;
+	struct {
+		uint32_t function;
+	} method;
+	struct {
+		uint32_t args;
+	} exception;
+	struct {
+		uint32_t object;
+	} weakref;
+	struct {
+		uint32_t frame;		      /* <= 3.10: a pointer */
+		uint32_t frame_state, iframe; /* 3.11+: iframe is the frame itself */
+		uint32_t qualname;
+	} gen;
 
 	/* Computed by pl_layout_finish: the smallest reads that hold every word needed. */
 	struct {
 		uint32_t at, len;
 	} interp_reads[PL_INTERP_READS];
 	uint32_t tstate_span, frame_span, code_span;
+	uint32_t gil_at, gil_span; /* from the first word of the GIL that is used */
 };
 
 #define PL_NO_OWNER	   0xff
@@ -133,8 +180,7 @@ struct pl_layout {
 #define PL_CODE_MAX	   320
 #define PL_INTERP_READ_MAX 512
 
-/** The built-in row for @p version (minor decides; micro where it matters), NULL if there is none (3.13+ or unknown).
- */
+/** The built-in row for the minor of @p version, NULL if there is none (3.13+ or unknown). */
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 /**
  * 3.13+: the row made from one release's headers. Not to be used as it is (offsets move between patch releases): it
@@ -143,6 +189,16 @@ const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded);
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded);
 /** All rows, references included; for detection by trial and for tests. */
 const struct pl_layout *pl_layout_rows(size_t *count_ret);
+/** Once lay->version is exact: what differs between the micro versions of a minor. */
+void pl_layout_refine(struct pl_layout *lay);
+/** @p row as it is in a build with Py_TRACE_REFS, which puts two pointers in front of every object: up to 3.7 every
+ * debug build. Not for rows from 3.13 on. */
+void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret);
+/** 2.7: a str is what is bytes later; the words of `unicode` do not exist. */
+static inline bool pl_layout_str_is_bytes(const struct pl_layout *lay)
+{
+	return lay->unicode.state == PL_NONE;
+}
 /** Fill in the computed members. False if the offsets do not fit the maxima above. */
 bool pl_layout_finish(struct pl_layout *lay);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of threads: sys.modules['threading']._active is {ident: Thread}, the name is Thread._name. Layer: cpython. Pure
- * over pl_mem; any thread; allocates one short text.
+/* Names of threads: sys.modules['threading']._active is {ident: Thread}, the name is Thread._name (__name in 2.7).
+ * Layer: cpython. Pure over pl_mem; any thread; allocates one short text.
  *
  * For the moments when a thread is new, never for the sampling path. A thread whose entry cannot be followed to the end
  * has no name here; a name is never guessed. */
@@ -25,8 +25,9 @@ static bool has_type(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl
 static struct plumb_error *read_name(struct pl_mem *mem, const struct pl_py *py, pl_addr thread, pl_addr str_type,
 				     struct pl_buf *ret)
 {
+	const char *attribute = py->layout.version < PL_PY_VERSION(3, 0, 0) ? "_Thread__name" : "_name";
 	pl_addr name;
-	struct plumb_error *err = pl_instance_attr(mem, py, thread, "_name", &name);
+	struct plumb_error *err = pl_instance_attr(mem, py, thread, attribute, &name);
 
 	if (!err && !has_type(mem, py, name, str_type))
 		err = &pl_err_corrupt;

@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include "pick.h"
+#include "utf8.h"
 
 #define CHUNK_BYTES 1024
 #define HEADER_MAX  128
@@ -105,15 +106,15 @@ static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *pi
 	return pl_buf_add(ret, out, n);
 }
 
-static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s, size_t max_bytes, struct pl_buf *ret)
+static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s, size_t max_bytes, struct pl_buf *ret,
+				   bool *cut)
 {
 	uint8_t piece[CHUNK_BYTES];
 	size_t start = ret->len;
-	bool cut = false;
 	struct plumb_error *err = NULL;
 
 	/* Each character is at least one byte of output, so the loop ends after max_bytes characters at the latest. */
-	for (uint64_t done = 0; !err && !cut && done < s->length;) {
+	for (uint64_t done = 0; !err && !*cut && done < s->length;) {
 		uint64_t chars = sizeof piece / s->width, room = max_bytes - (ret->len - start);
 		if (chars > s->length - done)
 			chars = s->length - done;
@@ -121,23 +122,91 @@ static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s,
 			chars = room + 1;
 		err = pl_mem_read(mem, s->data + done * s->width, piece, chars * s->width);
 		if (!err)
-			err = add_piece(s, piece, chars, start, max_bytes, ret, &cut);
+			err = add_piece(s, piece, chars, start, max_bytes, ret, cut);
 		done += chars;
 	}
-	if (!err && cut)
-		err = pl_buf_add_str(ret, "...");
+	return err;
+}
+
+struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				       struct pl_buf *ret, uint64_t *chars_ret, bool *cut_ret)
+{
+	struct str_view s;
+	size_t before = ret->len;
+	bool cut = false;
+	struct plumb_error *err = open_str(mem, py, obj, &s);
+
+	if (!err)
+		err = add_all(mem, &s, max_bytes, ret, &cut);
+	if (err) {
+		ret->len = before;
+		return err;
+	}
+	*chars_ret = s.length;
+	*cut_ret = cut;
+	return NULL;
+}
+
+/* UTF-8 as it is; what is not UTF-8 as later Pythons decode file names: one lone surrogate for each such byte. */
+static struct plumb_error *add_bytes(const struct pl_buf *bytes, size_t max_bytes, struct pl_buf *ret)
+{
+	size_t start = ret->len;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0, n; !err && i < bytes->len; i += n) {
+		uint8_t utf8[4];
+		uint32_t c;
+		n = pl_utf8_decode(bytes->data + i, bytes->len - i, &c);
+		if (c == PL_UTF8_INVALID) {
+			n = 1;
+			c = 0xdc00 | bytes->data[i];
+		}
+		size_t len = encode(c, utf8);
+		if (ret->len - start + len > max_bytes)
+			return pl_buf_add_str(ret, "...");
+		err = pl_buf_add(ret, utf8, len);
+	}
+	return err;
+}
+
+/* 2.7: bytes in whatever encoding the source file or the file system has. */
+static struct plumb_error *read_byte_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+					 struct pl_buf *ret)
+{
+	struct pl_buf bytes = PL_BUF_INIT(max_bytes + 1);
+	uint64_t len = 0;
+	struct plumb_error *err =
+		pl_pointer_ok(obj) ? pl_mem_read_u64(mem, obj + py->layout.bytes.ob_size, &len) : &pl_err_corrupt;
+
+	if (!err && len > UINT32_MAX)
+		err = &pl_err_corrupt;
+	if (len > max_bytes)
+		len = max_bytes + 1; /* one more tells whether it has to be cut */
+	if (!err)
+		err = pl_buf_reserve(&bytes, len);
+	if (!err && len)
+		err = pl_mem_read(mem, obj + py->layout.bytes.sval, bytes.data, len);
+	bytes.len = err ? 0 : len;
+	if (!err)
+		err = add_bytes(&bytes, max_bytes, ret);
+	pl_buf_deinit(&bytes);
 	return err;
 }
 
 struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				     struct pl_buf *ret)
 {
-	struct str_view s;
+	uint64_t chars;
 	size_t before = ret->len;
-	struct plumb_error *err = open_str(mem, py, obj, &s);
+	bool cut = false;
+	struct plumb_error *err;
 
-	if (!err)
-		err = add_all(mem, &s, max_bytes, ret);
+	if (pl_layout_str_is_bytes(&py->layout))
+		err = read_byte_str(mem, py, obj, max_bytes, ret);
+	else
+		err = pl_text_read_start(mem, py, obj, max_bytes, ret, &chars, &cut);
+	if (!err && cut)
+		err = pl_buf_add_str(ret, "...");
 	if (err)
 		ret->len = before;
 	return err;

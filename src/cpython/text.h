@@ -11,6 +11,9 @@
  * or length), PLUMB_ERR_LIMIT or PLUMB_ERR_NO_MEMORY from @p ret, which then is as before. */
 struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				     struct pl_buf *ret) PLUMB_MUST_CHECK;
+/** As above, but nothing is appended when it is cut. @p chars_ret: how many characters the whole str has. */
+struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
+				       struct pl_buf *ret, uint64_t *chars_ret, bool *cut_ret) PLUMB_MUST_CHECK;
 /** Append the contents of a bytes object; longer than @p max_bytes: PLUMB_ERR_LIMIT. */
 struct plumb_error *pl_text_read_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				       struct pl_buf *ret) PLUMB_MUST_CHECK;

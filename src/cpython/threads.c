@@ -11,7 +11,14 @@
 #define CHUNK_UNIT	 16384 /* DATA_STACK_CHUNK_SIZE: chunks are this, or doubled until a frame fits */
 #define CHUNK_MAX_BYTES	 (1u << 30)
 #define PTHREAD_SCAN_MAX 1600
-#define PTHREAD_TID_AT	 720 /* glibc, x86-64 */
+#define ATTACHED	 1   /* _Py_THREAD_ATTACHED */
+#define GIL_READ_BYTES	 80
+
+/* Where C libraries keep the number of a thread in its descriptor. */
+static const uint32_t usual_tid_at[] = {
+	720, /* glibc, x86-64 */
+	48,  /* musl, x86-64 */
+};
 
 /* datastack_top is not published by _Py_DebugOffsets, so it has to prove itself: limit, the word behind it, must end a
  * chunk of a size that the interpreter allocates, and top must be inside. A wrong position does not pass by chance. */
@@ -60,17 +67,23 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 	ts.gil_words = lay->tstate.holds_gil != PL_NONE && lay->tstate.gil_requested != PL_NONE;
 	ts.holds_gil = pl_pick_u32_if(raw, lay->tstate.holds_gil) != 0;
 	ts.gil_requested = pl_pick_u32_if(raw, lay->tstate.gil_requested) != 0;
+	ts.attach_word = lay->tstate.attach_state != PL_NONE;
+	ts.attached = pl_pick_u32_if(raw, lay->tstate.attach_state) == ATTACHED;
 	if (lay->tstate.datastack_top != PL_NONE) {
 		ts.chunk = pl_pick_u64(raw, lay->tstate.datastack_chunk);
 		ts.chunk_top = checked_top(ts.chunk, pl_pick_u64(raw, lay->tstate.datastack_top),
 					   pl_pick_u64(raw, lay->tstate.datastack_top + 8));
 	}
 	if (lay->frame_model == PL_FRAME_CFRAME && ts.cframe) {
+		uint8_t words[16]; /* current_frame, previous */
+
 		if (!pl_pointer_ok(ts.cframe))
 			return &pl_err_corrupt;
-		err = pl_mem_read_u64(mem, ts.cframe + lay->cframe.current_frame, &ts.frame);
+		err = pl_mem_read(mem, ts.cframe + lay->cframe.current_frame, words, sizeof words);
 		if (err)
 			return err;
+		ts.frame = pl_pick_u64(words, 0);
+		ts.cframe_previous = pl_pick_u64(words, 8);
 	}
 	*ret = ts;
 	return NULL;
@@ -115,34 +128,40 @@ static uint64_t interp_field(const struct interp_copy *c, uint32_t at, uint32_t 
 }
 
 /* 3.12+: last_holder stays set after a release, so it counts only while `locked` is 1 (it is -1 before the first use).
- */
-static struct plumb_error *read_gil(struct pl_mem *mem, const struct pl_layout *lay, pl_addr gil, pl_addr *holder_ret)
+ * Free-threaded: none of it counts while the GIL is switched off. */
+static struct plumb_error *read_gil(struct pl_mem *mem, const struct pl_layout *lay, struct pl_interp *in)
 {
-	uint8_t raw[80];
-	uint32_t first = lay->gil.last_holder < lay->gil.locked ? lay->gil.last_holder : lay->gil.locked;
-	uint32_t end = lay->gil.last_holder > lay->gil.locked ? lay->gil.last_holder + 8 : lay->gil.locked + 4;
+	uint8_t raw[GIL_READ_BYTES];
+	uint32_t at = lay->gil_at;
 	struct plumb_error *err;
 
-	*holder_ret = 0;
-	if (!gil)
+	if (!in->gil)
 		return NULL;
-	if (!pl_pointer_ok(gil) || end - first > sizeof raw)
+	if (!pl_pointer_ok(in->gil) || lay->gil_span > sizeof raw)
 		return &pl_err_corrupt;
-	err = pl_mem_read(mem, gil + first, raw, end - first);
-	if (!err && pl_pick_u32(raw, lay->gil.locked - first) == 1)
-		*holder_ret = pl_pick_u64(raw, lay->gil.last_holder - first);
-	return err;
+	err = pl_mem_read(mem, in->gil + at, raw, lay->gil_span);
+	if (err)
+		return err;
+	in->gil_known = lay->gil.enabled == PL_NONE || pl_pick_u32(raw, lay->gil.enabled - at) != 0;
+	if (in->gil_known && pl_pick_u32(raw, lay->gil.locked - at) == 1)
+		in->gil_holder = pl_pick_u64(raw, lay->gil.last_holder - at);
+	return NULL;
 }
 
-/* <= 3.11 keep one GIL and (<= 3.8) one collector for all interpreters, in _PyRuntime. */
+/* <= 3.11 keep one GIL and (3.7, 3.8) one collector for all interpreters, in _PyRuntime; <= 3.6 have no such struct,
+ * and nothing tells of their collector. */
 static struct plumb_error *read_runtime_words(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *in)
 {
 	const struct pl_layout *lay = &py->layout;
 	struct plumb_error *err = NULL;
 	uint32_t collecting = 0;
 
-	if (lay->runtime.tstate_current != PL_NONE)
-		err = pl_mem_read_u64(mem, py->runtime + lay->runtime.tstate_current, &in->gil_holder);
+	pl_addr current = py->tstate_current;
+	if (!current && lay->runtime.tstate_current != PL_NONE)
+		current = py->runtime + lay->runtime.tstate_current;
+	if (current)
+		err = pl_mem_read_u64(mem, current, &in->gil_holder);
+	in->gil_known = current != 0;
 	if (!err && lay->runtime.gc_collecting != PL_NONE)
 		err = pl_mem_read(mem, py->runtime + lay->runtime.gc_collecting, &collecting, sizeof collecting);
 	if (collecting)
@@ -170,12 +189,13 @@ static struct plumb_error *read_interp(struct pl_mem *mem, const struct pl_py *p
 	in.threads_main = interp_field(&c, lay->interp.threads_main, 8);
 	in.modules = interp_field(&c, lay->interp.modules, 8);
 	in.code_generation = interp_field(&c, lay->interp.code_generation, 8);
+	in.tlbc_generation = (uint32_t)interp_field(&c, lay->interp.tlbc_generation, 4);
 	in.gc_frame = interp_field(&c, lay->interp.gc_frame, 8);
 	in.gc_collecting = interp_field(&c, lay->interp.gc_collecting, 4) != 0;
 	if (lay->interp.gil != PL_NONE) {
 		if (!known_gil)
 			in.gil = interp_field(&c, lay->interp.gil, 8);
-		err = read_gil(mem, lay, in.gil, &in.gil_holder);
+		err = read_gil(mem, lay, &in);
 	} else {
 		err = read_runtime_words(mem, py, &in);
 	}
@@ -197,8 +217,8 @@ struct plumb_error *pl_interp_read_again(struct pl_mem *mem, const struct pl_py 
 
 struct plumb_error *pl_interp_head(struct pl_mem *mem, const struct pl_py *py, pl_addr *ret)
 {
-	pl_addr head;
-	struct plumb_error *err = pl_mem_read_u64(mem, py->runtime + py->layout.runtime.interp_head, &head);
+	pl_addr head, at = py->interp_head ? py->interp_head : py->runtime + py->layout.runtime.interp_head;
+	struct plumb_error *err = pl_mem_read_u64(mem, at, &head);
 
 	if (err)
 		return err;
@@ -262,24 +282,30 @@ struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, c
 	return NULL;
 }
 
-static bool tid_is_at(struct pl_mem *mem, pl_addr pthread, uint32_t at, uint32_t known_tid)
+static bool tid_is_at(struct pl_mem *mem, pl_addr pthread, uint32_t at, const pid_t *tids, size_t n)
 {
 	uint32_t word;
 	struct plumb_error *err = pl_mem_read(mem, pthread + at, &word, sizeof word);
 
-	return !err && word == known_tid;
+	for (size_t i = 0; i < n && !err; i++)
+		if (word == (uint32_t)tids[i] && word)
+			return true;
+	return false;
 }
 
-struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, uint32_t known_tid, uint32_t *ret)
+struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
+					  uint32_t *ret)
 {
-	if (!pl_pointer_ok(pthread) || !known_tid)
+	if (!pl_pointer_ok(pthread) || !n)
 		return &pl_err_corrupt;
-	if (tid_is_at(mem, pthread, PTHREAD_TID_AT, known_tid)) {
-		*ret = PTHREAD_TID_AT;
-		return NULL;
+	for (size_t i = 0; i < sizeof usual_tid_at / sizeof *usual_tid_at; i++) {
+		if (tid_is_at(mem, pthread, usual_tid_at[i], tids, n)) {
+			*ret = usual_tid_at[i];
+			return NULL;
+		}
 	}
 	for (uint32_t at = 0; at < PTHREAD_SCAN_MAX; at += 4) {
-		if (tid_is_at(mem, pthread, at, known_tid)) {
+		if (tid_is_at(mem, pthread, at, tids, 1)) {
 			*ret = at;
 			return NULL;
 		}

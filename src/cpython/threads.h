@@ -14,12 +14,14 @@ struct pl_tstate {
 	pl_addr addr, interp, next;
 	pl_addr frame;		  /* innermost frame, 0 if no Python frame runs */
 	pl_addr cframe;		  /* 3.11, 3.12: where `frame` was read from; else 0 */
+	pl_addr cframe_previous;  /* 3.11, 3.12: the C frame of the evaluation that called this one; else 0 */
 	pl_addr base_frame;	  /* 3.15: where every chain ends; else 0 */
 	pl_addr chunk, chunk_top; /* live part of the newest data-stack chunk, 3.11+; else 0 */
 	uint64_t thread_id;	  /* pthread_t */
 	uint64_t native_id;	  /* 3.11+: tid in the target's pid namespace; else 0 */
 	pl_addr exception;	  /* non-0: an exception is set or being handled, as far as the layout tells */
 	bool holds_gil, gil_requested, gil_words; /* gil_words: the two flags exist in this release */
+	bool attached, attach_word;		  /* free-threaded: may run Python code; attach_word: that is known */
 };
 
 struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
@@ -28,9 +30,11 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 /** State of one interpreter that every sample carries. */
 struct pl_interp {
 	pl_addr addr, next, threads_head, threads_main, modules;
-	pl_addr gil;		  /* its GIL structure; stays the same while the interpreter lives; 0 unknown */
-	pl_addr gil_holder;	  /* tstate that holds the GIL, 0 if nobody does (or free-threaded) */
+	pl_addr gil;	    /* its GIL structure; stays the same while the interpreter lives; 0 unknown */
+	pl_addr gil_holder; /* tstate that holds the GIL, 0 if nobody does */
+	bool gil_known;	    /* there is a GIL (free-threaded: it is switched on) and gil_holder tells who has it */
 	uint64_t code_generation; /* 3.14+: moves when a code object is freed; else 0 */
+	uint32_t tlbc_generation; /* free-threaded 3.14+: moves when a thread's copies of bytecode are freed; else 0 */
 	pl_addr gc_frame;	  /* 3.15: the frame that triggered the running collection */
 	bool gc_collecting;
 };
@@ -55,10 +59,11 @@ struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, c
 				   pl_tstate_vec *ret) PLUMB_MUST_CHECK;
 
 /**
- * <= 3.10 know only the pthread_t. Offset of `tid` inside glibc's struct pthread, found by looking for @p known_tid
- * (the main thread's) from @p pthread on; tries 720 first. PLUMB_ERR_CORRUPT if it is not in the first 1600 bytes.
+ * <= 3.10 know only the pthread_t. Offset of `tid` inside the C library's struct pthread: where glibc or musl have it
+ * if that holds one of the @p n numbers @p tids, else where the first of them is met in the first 1600 bytes (give the
+ * main thread's). PLUMB_ERR_CORRUPT if nowhere.
  */
-struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, uint32_t known_tid,
+struct plumb_error *pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
 					  uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** threading.Thread names: called once per live Thread object with its ident (pthread_t) and UTF-8 name. */

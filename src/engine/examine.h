@@ -23,7 +23,7 @@ struct pl_host_facts {
 	bool btf;
 	int seccomp;					      /* of ourselves: 0 none, 1 strict, 2 filter */
 	int readv_errno, mem_errno, seize_errno, pidfd_errno; /* tried on a child; 0: works */
-	bool proc_mounted, proc_only_pids;
+	bool proc_mounted, proc_ours, proc_only_pids;
 	int hidepid;
 	enum pl_known initial_pid_ns, initial_user_ns;
 	const char *container; /* who made it, "" if nothing shows one; static */

@@ -58,6 +58,7 @@ static void examine_surroundings(struct pl_host_facts *f)
 	struct pl_proc_mount mount = {0};
 
 	f->proc_mounted = pl_host_proc_mount(&mount);
+	f->proc_ours = pl_proc_is_ours();
 	f->proc_only_pids = mount.only_pids;
 	f->hidepid = mount.hidepid;
 	f->initial_pid_ns = known(pl_host_initial_namespace("pid"));
@@ -87,7 +88,7 @@ struct plumb_error *pl_examine_host(struct pl_host_facts *ret)
 static void examine_namespaces(struct pl_process_facts *f)
 {
 	pid_t inner = 0;
-	unsigned levels = pl_host_nspid(f->pid, &inner);
+	unsigned levels = pl_host_nspid(f->pid, f->pid, &inner);
 
 	f->same_pid_ns = known(pl_host_namespace(f->pid, "pid"));
 	f->same_mnt_ns = known(pl_host_namespace(f->pid, "mnt"));

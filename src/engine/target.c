@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "priv.h"
 #include "proc.h"
 #include "spawn.h"
 
@@ -26,6 +27,36 @@ void pl_target_program(pid_t pid, char *buf, size_t size)
 void pl_target_command(pid_t pid, char *buf, size_t size)
 {
 	pl_proc_command(pid, buf, size);
+}
+
+struct plumb_error *pl_target_all(pl_pid_vec *ret)
+{
+	pl_tid_vec pids = {0};
+	struct plumb_error *err = pl_proc_all(&pids);
+
+	if (!err)
+		*ret = (pl_pid_vec){.data = pids.data, .len = pids.len, .cap = pids.cap};
+	return err;
+}
+
+bool pl_target_is_called(pid_t pid, const char *name)
+{
+	return pl_proc_is_called(pid, name);
+}
+
+bool pl_target_is_python(pid_t pid)
+{
+	return pl_proc_is_python(pid);
+}
+
+uint64_t pl_target_started_ns(pid_t pid)
+{
+	return pl_proc_started_real_ns(pid);
+}
+
+void pl_target_user(pid_t pid, char *buf, size_t size)
+{
+	pl_priv_user(pl_proc_owner(pid), buf, size);
 }
 
 int pl_target_reap(pid_t pid)

@@ -5,9 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "error.h"
+#include "vec.h"
 
 /** As pl_spawn (os/spawn.h). */
 struct plumb_error *pl_target_launch(char *const argv[], pid_t *ret) PLUMB_MUST_CHECK;
@@ -17,6 +19,18 @@ struct plumb_error *pl_target_check(pid_t pid) PLUMB_MUST_CHECK;
 void pl_target_program(pid_t pid, char *buf, size_t size);
 /** The command line. */
 void pl_target_command(pid_t pid, char *buf, size_t size);
+
+typedef PL_VEC(pid_t) pl_pid_vec;
+/** All processes that /proc shows. */
+struct plumb_error *pl_target_all(pl_pid_vec *ret) PLUMB_MUST_CHECK;
+/** As pl_proc_is_called and pl_proc_is_python (os/proc.h). */
+bool pl_target_is_called(pid_t pid, const char *name);
+bool pl_target_is_python(pid_t pid);
+/** When it was started, in nanoseconds since 1970; 0 if it is gone. */
+uint64_t pl_target_started_ns(pid_t pid);
+/** Whose it is: "alice (uid 1000)". */
+void pl_target_user(pid_t pid, char *buf, size_t size);
+
 /** Wait for a launched target; its wait status, -1 if it was reaped elsewhere. */
 int pl_target_reap(pid_t pid);
 

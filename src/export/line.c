@@ -8,10 +8,8 @@
 #include "glyph.h"
 
 static const char *const tone_codes[] = {
-	[PL_TONE_PLAIN] = "\033[0m",
-	[PL_TONE_WARN] = "\033[1;33m",
-	[PL_TONE_HOT] = "\033[1;31m",
-	[PL_TONE_WARM] = "\033[33m",
+	[PL_TONE_PLAIN] = "\033[0m", [PL_TONE_WARN] = "\033[1;33m", [PL_TONE_HOT] = "\033[1;31m",
+	[PL_TONE_WARM] = "\033[33m", [PL_TONE_STRONG] = "\033[1m",  [PL_TONE_FAINT] = "\033[2m",
 };
 #define TONE_ROOM 16 /* kept free, so that a full line can still switch the colour off */
 

@@ -10,7 +10,7 @@
 
 #define PL_LINE_MAX_COLUMNS 400
 
-enum pl_tone { PL_TONE_PLAIN, PL_TONE_WARN, PL_TONE_HOT, PL_TONE_WARM };
+enum pl_tone { PL_TONE_PLAIN, PL_TONE_WARN, PL_TONE_HOT, PL_TONE_WARM, PL_TONE_STRONG, PL_TONE_FAINT };
 enum pl_cut { PL_CUT_END, PL_CUT_START };
 
 struct pl_page {

@@ -195,7 +195,7 @@ enum pl_namespace pl_host_namespace(pid_t pid, const char *kind)
 {
 	char who[16], ours[64], its[64];
 
-	snprintf(who, sizeof who, "%d", (int)pid);
+	snprintf(who, sizeof who, "%d", (int)pl_proc_live_task(pid));
 	if (!namespace_of("self", kind, ours, sizeof ours) || !namespace_of(who, kind, its, sizeof its))
 		return PL_NAMESPACE_UNKNOWN;
 	return strcmp(ours, its) == 0 ? PL_NAMESPACE_SAME : PL_NAMESPACE_OTHER;
@@ -211,12 +211,13 @@ enum pl_namespace pl_host_initial_namespace(const char *kind)
 										       : PL_NAMESPACE_OTHER;
 }
 
-unsigned pl_host_nspid(pid_t pid, pid_t *inner_ret)
+unsigned pl_host_nspid(pid_t pid, pid_t tid, pid_t *inner_ret)
 {
-	char *status = malloc(STATUS_MAX);
+	char *status = malloc(STATUS_MAX), name[40];
 	unsigned n = 0;
 
-	if (status && pl_proc_file(pid, "status", status, STATUS_MAX) >= 0)
+	snprintf(name, sizeof name, "task/%d/status", (int)tid);
+	if (status && pl_proc_file(pid, name, status, STATUS_MAX) >= 0)
 		n = pl_host_parse_nspid(status, inner_ret);
 	free(status);
 	return n;

@@ -46,8 +46,8 @@ enum pl_namespace { PL_NAMESPACE_UNKNOWN, PL_NAMESPACE_SAME, PL_NAMESPACE_OTHER 
 enum pl_namespace pl_host_namespace(pid_t pid, const char *kind);
 /** Are we in the first namespace of the machine ("pid", "user")? */
 enum pl_namespace pl_host_initial_namespace(const char *kind);
-/** As pl_host_parse_nspid, of @p pid; 0 if unknown. */
-unsigned pl_host_nspid(pid_t pid, pid_t *inner_ret);
+/** As pl_host_parse_nspid, of the thread @p tid of process @p pid; 0 if unknown. */
+unsigned pl_host_nspid(pid_t pid, pid_t tid, pid_t *inner_ret);
 
 /** Tried on a child of our own: 0, or the errno of the refusal. */
 struct pl_host_trial {

@@ -81,7 +81,6 @@ static int compare_files(const void *a, const void *b)
 
 static bool collect_files(struct search *s)
 {
-	pl_proc_exe(s->pid, s->exe, sizeof s->exe);
 	for (size_t i = 0; i < s->maps.len; i++)
 		if (!note_file(s, &s->maps.data[i]))
 			return false;
@@ -208,14 +207,11 @@ static bool find_interpreter(struct search *s, struct pl_python_image *ret)
 /* No mapping at all: between two programs, or on its way out. */
 static struct plumb_error *no_memory_map(pid_t pid)
 {
-	char status[1024], comm[16];
+	char comm[16];
+	struct plumb_error *gone = pl_proc_check(pid);
+	if (gone)
+		return gone;
 	pl_proc_comm(pid, pid, comm);
-	if (pl_proc_file(pid, "status", status, sizeof status) > 0) {
-		const char *state = pl_proc_status_field(status, "State");
-		if (state && (*state == 'Z' || *state == 'X'))
-			return pl_error(PLUMB_ERR_TARGET_EXITED, "the main thread of pid %d (%s) has ended", (int)pid,
-					comm);
-	}
 	return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) is just starting a program", (int)pid, comm);
 }
 
@@ -250,6 +246,7 @@ static struct plumb_error *run_search(struct search *s, struct pl_python_image *
 		return err;
 	if (!s->maps.len)
 		return no_memory_map(s->pid);
+	pl_proc_exe(s->pid, s->exe, sizeof s->exe);
 	if (!collect_files(s))
 		return &pl_err_no_memory;
 	if (!find_interpreter(s, &found))
@@ -272,15 +269,37 @@ static struct plumb_error *check_user_process(pid_t pid)
 	return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d is the kernel thread %s, not a program", (int)pid, comm);
 }
 
+static void close_files(struct search *s)
+{
+	for (size_t i = 0; i < s->files.len; i++)
+		pl_image_file_close(&s->files.data[i]);
+	pl_vec_deinit(&s->files);
+}
+
+/* Without a process the files are found by their names alone. */
+struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe,
+						struct pl_python_image *ret)
+{
+	struct search s = {.maps = *maps};
+	struct plumb_error *err = NULL;
+	snprintf(s.exe, sizeof s.exe, "%s", exe);
+	if (!collect_files(&s))
+		err = &pl_err_no_memory;
+	else if (!find_interpreter(&s, ret))
+		err = pl_error_hint(pl_error(PLUMB_ERR_NOT_PYTHON, "no Python was found in the files of %s",
+					     *exe ? exe : "the program"),
+				    "the program and its libraries must still be where they were, and unchanged");
+	close_files(&s);
+	return err;
+}
+
 struct plumb_error *pl_python_image_find(pid_t pid, struct pl_python_image *ret)
 {
 	struct search s = {.pid = pid};
 	struct plumb_error *err = check_user_process(pid);
 	if (!err)
 		err = run_search(&s, ret);
-	for (size_t i = 0; i < s.files.len; i++)
-		pl_image_file_close(&s.files.data[i]);
-	pl_vec_deinit(&s.files);
+	close_files(&s);
 	pl_maps_deinit(&s.maps);
 	return err;
 }

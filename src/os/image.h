@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "error.h"
+#include "maps.h"
 #include "mem.h"
 
 struct pl_python_image {
@@ -29,5 +30,10 @@ struct pl_python_image {
  * Yama, not dumpable, missing capability: see priv.h); PLUMB_ERR_NOT_PYTHON: "pid 12 runs /usr/bin/vim, not Python".
  */
 struct plumb_error *pl_python_image_find(pid_t pid, struct pl_python_image *ret) PLUMB_MUST_CHECK;
+
+/** The same for a process that has ended, by what it had mapped and the path of its program. The files must still be
+ * there. Errors: PLUMB_ERR_NOT_PYTHON. */
+struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe,
+						struct pl_python_image *ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -70,7 +70,7 @@ static struct plumb_error *open_link(const char *link, struct pl_elf **ret)
 static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, struct pl_elf **ret)
 {
 	char in_root[4200];
-	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pid, m->path);
+	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pl_proc_live_task(pid), m->path);
 	const char *const routes[] = {in_root, m->path};
 	int best = -1;
 	enum match best_match = m->deleted ? MATCH_PATH : MATCH_NONE; /* a deleted file's name alone says nothing */
@@ -158,10 +158,11 @@ static struct plumb_error *open_loaded(pid_t pid, const pl_mapping_vec *maps, st
 static struct plumb_error *open_any(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
 {
 	char link[80];
+	int task = (int)pl_proc_live_task(pid);
 	if (f->rank == PL_IMAGE_EXE)
-		snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+		snprintf(link, sizeof link, "/proc/%d/exe", task);
 	else
-		snprintf(link, sizeof link, "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)f->map->start,
+		snprintf(link, sizeof link, "/proc/%d/map_files/%llx-%llx", task, (unsigned long long)f->map->start,
 			 (unsigned long long)f->map->end);
 	struct plumb_error *err = open_link(link, &f->elf);
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND) {

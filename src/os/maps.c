@@ -12,6 +12,7 @@
 #include "buf.h"
 #include "priv.h"
 #include "proc.h"
+#include "proc_file.h"
 
 #define MAPS_MAX   (256u << 20) /* the kernel's limit of 65,530 mappings makes about 8 MB */
 #define READ_BYTES 65536
@@ -162,7 +163,7 @@ struct plumb_error *pl_maps_read(pid_t pid, pl_mapping_vec *ret)
 {
 	char path[32];
 	struct pl_buf text = PL_BUF_INIT(MAPS_MAX);
-	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pl_proc_live_task(pid));
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return open_failed(pid, errno);

@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "priv.h"
+#include "proc_file.h"
+
+#define TASKS_TRIED 8 /* that may end one after the other */
 
 struct pl_mem_live {
 	struct pl_mem mem; /* first: the reader interface */
-	pid_t pid;
+	pid_t pid, task;   /* `task`: the thread through which the memory is reached; any that lives will do */
 	int fd;
 	struct iovec remote[PL_READV_MAX];
 };
@@ -45,8 +48,9 @@ static const struct pl_mem_ops live_ops = {.read = live_read};
 struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
 {
 	char path[64];
+	pid_t task = pl_proc_live_task(pid);
 
-	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)task);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		if (errno == EACCES || errno == EPERM)
@@ -62,6 +66,7 @@ struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
 	}
 	m->mem.ops = &live_ops;
 	m->pid = pid;
+	m->task = task;
 	m->fd = fd;
 	*ret = m;
 	return NULL;
@@ -98,6 +103,30 @@ static size_t whole_ranges(const struct pl_range *ranges, size_t n, size_t bytes
 	return i;
 }
 
+/* The thread has ended: go on with another one of the same process. False if there is none. */
+static bool change_task(struct pl_mem_live *m)
+{
+	pid_t before = m->task;
+
+	m->task = pl_proc_live_task(m->pid);
+	return m->task != before && !pl_mem_live_gone(m);
+}
+
+/* Bytes read, 0 if none could be, -1 if the process has ended. */
+static ssize_t read_remote(struct pl_mem_live *m, const struct iovec *local, size_t n)
+{
+	for (int i = 0; i < TASKS_TRIED; i++) {
+		ssize_t r = process_vm_readv(m->task, local, 1, m->remote, n, 0);
+		if (r >= 0)
+			return r;
+		if (errno != ESRCH)
+			return 0;
+		if (!change_task(m))
+			break;
+	}
+	return -1;
+}
+
 struct plumb_error *pl_mem_live_readv(struct pl_mem_live *m, const struct pl_range *ranges, size_t n, void *dst,
 				      size_t *got)
 {
@@ -116,10 +145,10 @@ struct plumb_error *pl_mem_live_readv(struct pl_mem_live *m, const struct pl_ran
 			total += r->len;
 		}
 		struct iovec local = {.iov_base = out, .iov_len = total};
-		ssize_t r = process_vm_readv(m->pid, &local, 1, m->remote, batch, 0);
-		if (r < 0 && errno == ESRCH)
+		ssize_t r = read_remote(m, &local, batch);
+		if (r < 0)
 			return &pl_err_target_exited;
-		size_t whole = r < 0 ? 0 : whole_ranges(ranges + done, batch, (size_t)r);
+		size_t whole = whole_ranges(ranges + done, batch, (size_t)r);
 		done += whole;
 		*got = done;
 		if (whole < batch)

@@ -21,14 +21,32 @@
 
 enum look { LOOK_STOPPED, LOOK_NOT_YET, LOOK_GONE };
 
+/* Ask it to stop; asking twice is no harm. False: we do not trace it. */
+static bool interrupt(const struct pl_pause *p)
+{
+	return ptrace(PTRACE_INTERRUPT, p->tid, 0, 0) == 0 || errno != ESRCH;
+}
+
+/* A thread that ends waits for us to notice. One that is not there any more has executed a program: it is still ours
+ * and bears the number of its process now; perhaps it had that already when it was to be interrupted. */
+static pid_t wait_for(struct pl_pause *p, int *status)
+{
+	pid_t r = waitpid(p->tid, status, __WALL | WNOHANG);
+
+	if (r >= 0 || errno != ECHILD || p->tid == p->pid)
+		return r;
+	p->tid = p->pid;
+	return interrupt(p) ? waitpid(p->tid, status, __WALL | WNOHANG) : -1;
+}
+
 static enum look look(struct pl_pause *p)
 {
 	int status;
-	pid_t r = waitpid(p->tid, &status, __WALL | WNOHANG);
+	pid_t r = wait_for(p, &status);
 
 	if (r == 0 || (r < 0 && errno == EINTR))
 		return LOOK_NOT_YET;
-	if (r < 0)
+	if (r < 0) /* ECHILD or, of interrupt(), ESRCH */
 		return LOOK_GONE;
 	if (!WIFSTOPPED(status)) {
 		p->exited = true;
@@ -56,13 +74,13 @@ static enum look wait_stopped(struct pl_pause *p, uint64_t limit_ns)
 	return r;
 }
 
-enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t tid)
+enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t pid, pid_t tid)
 {
-	*p = (struct pl_pause){.tid = tid};
+	*p = (struct pl_pause){.pid = pid, .tid = tid};
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return errno == ESRCH ? PL_PAUSE_GONE : PL_PAUSE_REFUSED;
 	/* A failure means that it is ending: the event to wait for is then its exit. */
-	(void)ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	(void)interrupt(p);
 	switch (wait_stopped(p, HELD_NS)) {
 	case LOOK_STOPPED:
 		return PL_PAUSE_STOPPED;
@@ -74,8 +92,6 @@ enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t tid)
 	return PL_PAUSE_GONE;
 }
 
-/* False: it was killed while it was stopped (or another thread execs). It is ours still, and not gone before we wait
- * for it. */
 static bool detach(struct pl_pause *p)
 {
 	p->stopped = false;
@@ -84,11 +100,13 @@ static bool detach(struct pl_pause *p)
 
 static bool release_after(struct pl_pause *p, enum look l)
 {
-	if (l == LOOK_NOT_YET)
-		return false;
-	if (l == LOOK_STOPPED && !detach(p))
-		return look(p) == LOOK_GONE;
-	return true;
+	if (l == LOOK_STOPPED && detach(p))
+		return true;
+	/* It was killed while it was stopped. It is ours still, and not gone before we wait for it; unless another
+	 * thread has executed a program, which ends all others and takes the number of the main thread. */
+	if (l == LOOK_STOPPED)
+		l = look(p);
+	return l == LOOK_GONE || (l == LOOK_NOT_YET && !interrupt(p));
 }
 
 bool pl_pause_release(struct pl_pause *p)

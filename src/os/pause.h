@@ -22,7 +22,7 @@ enum pl_pause_result {
 };
 
 struct pl_pause {
-	pid_t tid;
+	pid_t pid, tid;	   /* an exec gives the thread that does it the number of the process */
 	int signo;	   /* to deliver on release: it arrived together with the stop */
 	uint64_t since_ns; /* it has stood still since this moment at the earliest */
 	bool stopped;
@@ -30,7 +30,8 @@ struct pl_pause {
 	int wait_status;
 };
 
-enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t tid);
+/** Stop the thread @p tid of process @p pid. */
+enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t pid, pid_t tid);
 /**
  * Let it run on, detached. After HELD: waits for the stop for up to a millisecond.
  * @return false if it has still not stopped: call again now and then, until true; it must not be forgotten.

@@ -3,6 +3,7 @@
  * first that explains the refusal, in the order in which the kernel looks. It never tries anything on the target. */
 #include "priv.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static bool is_not_dumpable(pid_t pid, const struct pl_priv_facts *f)
 {
 	char path[32];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pl_proc_live_task(pid));
 	return stat(path, &st) == 0 && st.st_uid != f->uids[1];
 }
 
@@ -64,7 +65,7 @@ static bool is_not_dumpable(pid_t pid, const struct pl_priv_facts *f)
 static bool is_other_user_ns(pid_t pid, const struct pl_priv_facts *f)
 {
 	char path[40], ours[64] = "", its[64] = "";
-	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pl_proc_live_task(pid));
 	ssize_t n = readlink(path, its, sizeof its - 1), m = readlink("/proc/self/ns/user", ours, sizeof ours - 1);
 	if (n > 0 && m > 0)
 		return strcmp(ours, its) != 0;
@@ -248,4 +249,21 @@ struct plumb_error *pl_priv_explain(pid_t pid)
 		return err;
 	pl_priv_hint(&f, hint, sizeof hint);
 	return pl_error_hint(err, "%s", hint);
+}
+
+struct plumb_error *pl_priv_explain_call(const char *call, const char *since, int errnum)
+{
+	char *status = malloc(STATUS_MAX);
+	bool filtered = status && pl_proc_file(0, "status", status, STATUS_MAX) > 0 &&
+			pl_proc_status_number(status, "Seccomp", 10, 0) != 0;
+	free(status);
+	struct plumb_error *err =
+		pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "the kernel does not let us call %s", call);
+	if (filtered)
+		return pl_error_hint(err, "a seccomp filter is around us; start the container with --security-opt "
+					  "seccomp=unconfined or with a newer profile");
+	if (errnum == ENOSYS)
+		return pl_error_hint(err, "it needs Linux %s or newer", since);
+	return pl_error_hint(err, "there is no seccomp filter around us, so a security module (SELinux, AppArmor) "
+				  "refuses; look into its log (journalctl -k)");
 }

@@ -14,6 +14,10 @@
  * ptrace). PLUMB_ERR_NO_PROCESS if it has ended meanwhile. */
 struct plumb_error *pl_priv_explain(pid_t pid) PLUMB_MUST_CHECK;
 
+/** PLUMB_ERR_NOT_PERMITTED for a @p call that every kernel since @p since allows everybody, and that failed with EPERM,
+ * EACCES or ENOSYS all the same: is a seccomp filter around us, or is the kernel too old? */
+struct plumb_error *pl_priv_explain_call(const char *call, const char *since, int errnum) PLUMB_MUST_CHECK;
+
 /** What decides about access, as ptrace(2) has it under "Ptrace access mode checking". */
 struct pl_priv_facts {
 	pid_t pid;

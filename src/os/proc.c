@@ -10,12 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proc_file.h"
 
+#define NS_PER_S      1000000000ull
 #define STATUS_MAX    4096 /* what we look for comes before the lists that may be long */
 #define PF_FORKNOEXEC 0x00000040u
+
+bool pl_proc_is_ours(void)
+{
+	char self[16] = "";
+	return readlink("/proc/self", self, sizeof self - 1) > 0 && atoi(self) == getpid();
+}
+
+/* Its numbers must be ours: in a pid namespace of our own, the /proc of outside shows other processes under them. */
+static struct plumb_error *check_proc(void)
+{
+	struct stat st;
+	if (pl_proc_is_ours())
+		return NULL;
+	return pl_error_hint(lstat("/proc/self", &st) == 0
+				     ? pl_error(PLUMB_ERR_SYSTEM, "the /proc that is mounted here is that of another "
+								  "pid namespace")
+				     : pl_error(PLUMB_ERR_SYSTEM, "/proc is not mounted"),
+			     "mount it: mount -t proc proc /proc");
+}
 
 /* /proc shows nothing for @p pid: gone, or hidden by the mount option hidepid? */
 static struct plumb_error *no_entry(pid_t pid)
@@ -50,6 +71,9 @@ static uint64_t thread_count(pid_t pid)
 struct plumb_error *pl_proc_check(pid_t pid)
 {
 	char status[STATUS_MAX];
+	struct plumb_error *err = check_proc();
+	if (err)
+		return err;
 	if (pid <= 0)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
 	if (pl_proc_file(pid, "status", status, sizeof status) < 0)
@@ -73,6 +97,29 @@ struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
 	return NULL;
 }
 
+uint64_t pl_proc_started_real_ns(pid_t pid)
+{
+	struct timespec up, now;
+	uint64_t ticks = 0;
+	struct plumb_error *err = pl_proc_start_time(pid, &ticks);
+	if (err) {
+		plumb_error_destroy(err);
+		return 0;
+	}
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t boot_ns = (uint64_t)(now.tv_sec - up.tv_sec) * NS_PER_S + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec;
+	return boot_ns + ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+uid_t pl_proc_owner(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return stat(path, &st) == 0 ? st.st_uid : (uid_t)-1;
+}
+
 /* "12 (comm) S 1 ..."; comm may hold anything. */
 static void copy_comm(const char *stat, char ret[static 16])
 {
@@ -86,16 +133,18 @@ static void copy_comm(const char *stat, char ret[static 16])
 bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret)
 {
 	char stat[1024];
-	uint64_t parent, session, flags;
+	uint64_t parent, session, flags, threads;
 	if (pl_proc_file(pid, "stat", stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, 4, &parent) ||
 	    !pl_proc_stat_field(stat, 6, &session) || !pl_proc_stat_field(stat, 9, &flags) ||
-	    !pl_proc_stat_field(stat, 22, &ret->start_ticks) || !pl_proc_stat_field(stat, 23, &ret->vsize))
+	    !pl_proc_stat_field(stat, 20, &threads) || !pl_proc_stat_field(stat, 22, &ret->start_ticks) ||
+	    !pl_proc_stat_field(stat, 23, &ret->vsize))
 		return false;
 	ret->pid = pid;
 	ret->parent = (pid_t)parent;
 	ret->session = (pid_t)session;
 	ret->forked = flags & PF_FORKNOEXEC;
 	ret->state = strrchr(stat, ')')[2];
+	ret->ended = (ret->state == 'Z' || ret->state == 'X') && threads <= 1;
 	copy_comm(stat, ret->comm);
 	return true;
 }
@@ -122,6 +171,25 @@ static bool read_tids(DIR *dir, pl_tid_vec *ret)
 			return false;
 	}
 	return true;
+}
+
+struct plumb_error *pl_proc_all(pl_tid_vec *ret)
+{
+	struct plumb_error *err = check_proc();
+	if (err)
+		return err;
+	DIR *dir = opendir("/proc");
+	if (!dir)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot list the processes in /proc");
+	bool complete = read_tids(dir, ret);
+	closedir(dir);
+	if (!complete) {
+		pl_vec_deinit(ret);
+		return &pl_err_no_memory;
+	}
+	if (ret->len)
+		qsort(ret->data, ret->len, sizeof *ret->data, compare_tids);
+	return NULL;
 }
 
 struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret)
@@ -161,7 +229,7 @@ bool pl_proc_exe_id(pid_t pid, uint64_t *dev, uint64_t *ino)
 {
 	char path[32];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pl_proc_live_task(pid));
 	if (stat(path, &st) != 0)
 		return false;
 	*dev = st.st_dev;

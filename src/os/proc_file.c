@@ -3,12 +3,15 @@
  * names in it come from the target: nothing here trusts it. */
 #include "proc_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "proc.h"
 
 static ssize_t read_whole(int fd, char *buf, size_t size)
 {
@@ -76,6 +79,33 @@ bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret)
 		return false;
 	*ret = strtoull(p, NULL, 10);
 	return true;
+}
+
+bool pl_proc_thread_alive(pid_t pid, pid_t tid)
+{
+	char name[32], stat[1024];
+	snprintf(name, sizeof name, "task/%d/stat", (int)tid);
+	const char *p = pl_proc_file(pid, name, stat, sizeof stat) > 0 ? strrchr(stat, ')') : NULL;
+	return p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
+}
+
+pid_t pl_proc_live_task(pid_t pid)
+{
+	char path[32];
+	pid_t found = pid;
+	if (pl_proc_thread_alive(pid, pid))
+		return pid;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return pid;
+	for (const struct dirent *d; found == pid && (d = readdir(dir));) {
+		pid_t tid = atoi(d->d_name); /* 0 for "." and ".." */
+		if (tid > 0 && pl_proc_thread_alive(pid, tid))
+			found = tid;
+	}
+	closedir(dir);
+	return found;
 }
 
 const char *pl_base_name(const char *path)

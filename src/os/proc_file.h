@@ -15,6 +15,11 @@ const char *pl_proc_status_field(const char *status, const char *key);
 uint64_t pl_proc_status_number(const char *status, const char *key, int base, uint64_t fallback);
 /** Field @p n (1-based, 3 and up) of a stat file, whose comm may hold blanks and brackets; false if there is none. */
 bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret);
+/**
+ * Whose files under /proc tell of the memory of process @p pid: those of a main thread that has ended are empty while
+ * other threads live on. @p pid itself as long as it lives, else the first thread that does.
+ */
+pid_t pl_proc_live_task(pid_t pid);
 /** The last part of a path; "" for one that ends with a slash. */
 const char *pl_base_name(const char *path);
 

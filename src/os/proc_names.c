@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proc_file.h"
@@ -75,7 +76,7 @@ struct arguments {
 
 static void read_arguments(pid_t pid, struct arguments *a)
 {
-	ssize_t len = pl_proc_file(pid, "cmdline", a->text, sizeof a->text);
+	ssize_t len = pl_proc_file(pl_proc_live_task(pid), "cmdline", a->text, sizeof a->text);
 	/* A program that renames itself leaves NULs of the old, longer text behind. */
 	while (len > 0 && a->text[len - 1] == '\0')
 		len--;
@@ -119,7 +120,7 @@ void pl_proc_exe(pid_t pid, char *buf, size_t size)
 	char path[32];
 	if (!size)
 		return;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pl_proc_live_task(pid));
 	ssize_t len = readlink(path, buf, size - 1);
 	buf[len < 0 ? 0 : len] = '\0';
 	size_t tail = sizeof gone - 1;
@@ -185,4 +186,62 @@ void pl_proc_program(pid_t pid, char *buf, size_t size)
 	pl_proc_comm(pid, pid, comm);
 	if (!out_program(&o, exe, "") && !out_program(&o, comm, ""))
 		out_str(&o, "program");
+}
+
+bool pl_proc_is_python(pid_t pid)
+{
+	char exe[4096];
+	struct arguments args;
+	read_arguments(pid, &args);
+	pl_proc_exe(pid, exe, sizeof exe);
+	return args.len && (is_python_name(args.text) || is_python_name(exe));
+}
+
+/* "dir/app.py" is called app.py and dir/app.py, and app.py is called app. */
+static bool ends_like(const char *path, size_t len, const char *name)
+{
+	size_t n = strlen(name);
+	return n && n <= len && memcmp(path + len - n, name, n) == 0 && (n == len || path[len - n - 1] == '/');
+}
+
+static bool is_path_called(const char *path, const char *name)
+{
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return ends_like(path, len, name) ||
+	       (len > 3 && memcmp(path + len - 3, ".py", 3) == 0 && ends_like(path, len - 3, name));
+}
+
+/* Is @p name, from here, the file that the process knows as @p script? */
+static bool is_same_file(pid_t pid, const char *script, const char *name)
+{
+	char path[4200];
+	struct stat ours, its;
+	if (!strchr(name, '/') || stat(name, &ours) != 0)
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/%s/%s", (int)pl_proc_live_task(pid), *script == '/' ? "root" : "cwd",
+		 script);
+	return stat(path, &its) == 0 && ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+}
+
+static bool is_script_called(pid_t pid, const struct arguments *a, const char *name)
+{
+	const char *script = script_argument(a);
+	return script && (is_path_called(script, name) || is_same_file(pid, script, name));
+}
+
+bool pl_proc_is_called(pid_t pid, const char *name)
+{
+	char exe[4096], comm[16];
+	struct arguments args;
+	read_arguments(pid, &args);
+	if (!args.len)
+		return false; /* a kernel thread, or it has ended */
+	pl_proc_exe(pid, exe, sizeof exe);
+	pl_proc_comm(pid, pid, comm);
+	if ((is_python_name(args.text) || is_python_name(exe)) && is_script_called(pid, &args, name))
+		return true;
+	args.text[strcspn(args.text, ": ")] = '\0';
+	return is_path_called(exe, name) || is_path_called(args.text, name) || strcmp(comm, name) == 0;
 }

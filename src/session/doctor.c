@@ -38,7 +38,7 @@ static struct plumb_error *examine_process(struct plumb_doctor *d)
 	struct pl_process_facts facts;
 	struct plumb_error *err = pl_examine_process(d->pid, &facts);
 
-	if (plumb_error_code(err) == PLUMB_ERR_NO_PROCESS) {
+	if (err && err != &pl_err_no_memory) {
 		pl_findings_no_process(d, err);
 		plumb_error_destroy(err);
 		return NULL;

@@ -21,7 +21,6 @@ struct plumb_doctor {
 	int pid; /* 0: none */
 	PL_VEC(struct pl_finding) findings;
 	struct pl_finding spare; /* written to when there is no memory for another */
-	bool other_pid_ns;	 /* of the process, from ours */
 	bool no_memory, works;
 	const char *reach; /* what can be sampled, if it works */
 	char summary[1400];

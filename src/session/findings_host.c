@@ -72,7 +72,9 @@ static void tell_trials(struct plumb_doctor *d, const struct pl_host_facts *f)
 {
 	static const char nothing[] = "plumb cannot sample", sample[] = "sample programs";
 
-	tell_trial(d, f, "read-memory", "process_vm_readv", f->readv_errno, nothing, sample);
+	tell_trial(d, f, "read-memory", "process_vm_readv", f->readv_errno,
+		   f->mem_errno ? nothing : "a stack is read in pieces, and more of them are shown in part only",
+		   f->mem_errno ? sample : "prove more stacks");
 	tell_trial(d, f, "proc-mem", "reading /proc/PID/mem", f->mem_errno, nothing, sample);
 	tell_trial(d, f, "pidfd", "pidfd_open", f->pidfd_errno, nothing, sample);
 	tell_trial(d, f, "stop-threads", "PTRACE_SEIZE", f->seize_errno,
@@ -165,8 +167,10 @@ static void tell_proc(struct plumb_doctor *d, const struct pl_host_facts *f)
 	bool hides = f->hidepid > 0 && !has(f, CAP_SYS_PTRACE_BIT);
 	struct pl_finding *p;
 
-	if (!f->proc_mounted) {
-		p = pl_finding_add(d, "proc", false, PLUMB_FINDING_NO, "/proc is not mounted");
+	if (!f->proc_ours) {
+		p = pl_finding_add(d, "proc", false, PLUMB_FINDING_NO,
+				   f->proc_mounted ? "the /proc that is mounted here is that of another pid namespace"
+						   : "/proc is not mounted");
 		pl_finding_costs(p, "plumb finds no process", "mount -t proc proc /proc", "sample programs");
 		return;
 	}
@@ -253,7 +257,7 @@ void pl_findings_host(struct plumb_doctor *d, const struct pl_host_facts *f)
 	tell_surroundings(d, f);
 	tell_resources(d, f);
 	tell_settings(d, f);
-	d->works = !f->readv_errno && !f->mem_errno && !f->pidfd_errno && f->proc_mounted;
+	d->works = !f->mem_errno && !f->pidfd_errno && f->proc_ours;
 	d->reach = ptrace	       ? "every process that it sees"
 		   : f->yama_scope > 0 ? "programs that it starts (plumb run)"
 				       : "processes of the same user";

@@ -113,7 +113,6 @@ void pl_findings_process(struct plumb_doctor *d, const struct pl_process_facts *
 	tell_tracer(d, f);
 	tell_namespaces(d, f);
 	add(d, "seccomp", PLUMB_FINDING_OK, f->seccomp >= 0 && f->seccomp <= 2 ? modes[f->seccomp] : "not known");
-	d->other_pid_ns = f->same_pid_ns == PL_NO;
 	d->works = !f->refused;
 }
 
@@ -153,10 +152,7 @@ static void tell_threads(struct plumb_doctor *d, const struct pl_python_facts *f
 		snprintf(names + len, sizeof names - len, " and %zu more", n - NAMES_SHOWN);
 	struct pl_finding *t = pl_finding_add(d, "threads", true, n ? PLUMB_FINDING_OK : PLUMB_FINDING_NO,
 					      "%zu thread%s with Python%s", n, n == 1 ? "" : "s", names);
-	if (!n && d->other_pid_ns)
-		pl_finding_costs(t, "its threads are numbered in another pid namespace, where we do not find them",
-				 "run plumb inside its container", "");
-	else if (!n)
+	if (!n)
 		pl_finding_costs(t, "there is nothing to sample", "", "");
 }
 

@@ -104,7 +104,10 @@ def test_waiting_counts_in_wall_time_and_not_in_cpu_time(plumb, places, minor, m
 @pytest.mark.timeout(120)
 def test_gil_mode_sees_only_who_holds_it(plumb, places, minor):
     """Hashing and waiting let go of the GIL; the loop does not."""
+    if minor.free_threaded:
+        pytest.skip("Python %s has no GIL" % minor)
     case = Case(plumb, places, minor, "truth.py", "--program", "waits", options=["--mode", "gil"])
     seen = {c.name: c for c in case.measure(SECONDS)}
     assert seen["part_loop"].samples > 300, seen["part_loop"]
-    assert seen["part_loop"].seen > 0.98, "\n".join(map(str, seen.values()))
+    holders = ["part_loop", "part_hash"] if minor.version < (3,) else ["part_loop"]  # 2.7 hashes with the GIL
+    assert sum(seen[name].seen for name in holders) > 0.98, "\n".join(map(str, seen.values()))

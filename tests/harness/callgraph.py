@@ -49,7 +49,8 @@ class CallGraph:
                 self.calls.update(facts["calls"])
 
     def ours(self, frame):
-        return frame.file.rsplit("/", 1)[-1] == self.file
+        # The standard library has files of the same names, as asyncio/coroutines.py.
+        return frame.file.rsplit("/", 1)[-1] == self.file and "/lib/python" not in frame.file
 
     def _line_problem(self, frame, leaf):
         # From 3.10 on some instructions belong to no line: the entry of a generator, the handling of an exception. Python

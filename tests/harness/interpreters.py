@@ -16,13 +16,14 @@ import subprocess
 import sys
 import tempfile
 
-MINORS = [(3, n) for n in range(8, 16)]
+# (major, minor, "t" for the free-threaded build or "d" for the debug build)
+KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16)), (3, 13, "t"), (3, 11, "d")]
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = HERE.parent / "targets"
 
 _ASK = (
-    "import sys,sysconfig;"
-    "print('%d.%d.%d' % sys.version_info[:3], sys.implementation.name, sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
+    "import sys,platform as p;"
+    "print('%d.%d.%d %s -%s' % (sys.version_info[:3] + (p.python_implementation(), getattr(sys, 'abiflags', ''))))"
 )
 
 
@@ -37,46 +38,55 @@ def cache():
 
 @dataclasses.dataclass(frozen=True)
 class Interpreter:
-    name: str  # "3.11.7", "3.11.2-debian", "3.15.2-sid"; a missing one is "3.9"
+    name: str  # "3.11.7", "3.11.2-debian", "3.15.2-sid", "3.13.5t"; a missing one is "3.9"
     version: tuple  # (3, 11, 7)
     command: tuple  # what to put before the script
     root: str = ""  # directory the process has as its root; "" for ours
     missing: str = ""  # why it is not there; "" if it is
+    build: str = ""  # "t" free-threaded, "d" with Py_DEBUG
 
     @property
     def minor(self):
         return self.version[:2]
+
+    @property
+    def kind(self):
+        return (*self.version[:2], self.build)
+
+    @property
+    def free_threaded(self):
+        return self.build == "t"
 
     def __str__(self):
         return self.name
 
 
 def _ask(command):
-    """(version, is an ordinary CPython) or None."""
+    """(version, kind of build) of a CPython, or None."""
     try:
         answer = subprocess.run(
             [*command, "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd="/"
         )
-        version, implementation, free_threaded = answer.stdout.split()
+        version, implementation, flags = answer.stdout.split()
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
-    if implementation != "cpython" or free_threaded != "0":
-        return None  # free-threaded builds have layouts of their own and are not supported yet
-    return tuple(int(part) for part in version.split("."))
+    if implementation != "CPython":
+        return None
+    return tuple(int(part) for part in version.split(".")), flags[1:].replace("m", "")
 
 
 def _pyenv():
     roots = [os.environ.get("PYENV_ROOT", ""), os.path.expanduser("~/.pyenv")]
     found = []
     for root in dict.fromkeys(r for r in roots if r):
-        for path in glob.glob(os.path.join(root, "versions", "3.*", "bin", "python3")):
-            if re.fullmatch(r"3\.\d+\.\d+", path.split(os.sep)[-3]):
+        for path in glob.glob(os.path.join(root, "versions", "*", "bin", "python")):
+            if re.fullmatch(r"\d+\.\d+\.\d+t?", path.split(os.sep)[-3]):
                 found.append(path)
     return found
 
 
-def _on_path(minor):
-    name = "python%d.%d" % minor
+def _on_path(kind):
+    name = "python%d.%d%s" % kind
     found = []
     for directory in os.environ.get("PATH", "").split(os.pathsep):
         path = os.path.join(directory, name)
@@ -111,9 +121,12 @@ def _candidates(builds):
     """(suffix of the name, command, root) for everything that may be an interpreter."""
     for path in _pyenv():
         yield "", (path,), ""
-    for minor in MINORS:
-        for path in _on_path(minor):
+    for kind in KINDS:
+        for path in _on_path(kind):
             yield ("-debian" if path.startswith("/usr/bin/") else ""), (path,), ""
+    for pattern in ("free-threaded/bin/python3.[0-9]*t", "debug/usr/bin/python3.[0-9]*d"):
+        for path in glob.glob(str(cache() / pattern)):
+            yield "", (path,), ""
     for command in _shared_library(builds):
         yield "-shared", command, ""
     root = str(cache() / "sid")
@@ -124,13 +137,16 @@ def _candidates(builds):
                 yield "-sid", (*chroot, path[len(root) :]), root
 
 
-def _why_missing(minor):
-    reason = cache() / "sid.because"
-    if minor >= (3, 13) and reason.exists():
+def _why_missing(kind):
+    *minor, build = kind
+    reason = cache() / ({"t": "free-threaded", "d": "debug"}.get(build, "sid") + ".because")
+    if build:
+        return reason.read_text().strip() if reason.exists() else "./dev setup has not made it"
+    if minor >= [3, 13] and reason.exists():
         return reason.read_text().strip()
-    if minor >= (3, 13) and (cache() / "sid").is_dir() and not _chroot_command(str(cache() / "sid")):
+    if minor >= [3, 13] and (cache() / "sid").is_dir() and not _chroot_command(str(cache() / "sid")):
         return "Debian unstable's Python needs chroot, which this user may not"
-    return "no Python %d.%d under pyenv's versions/, on PATH, or from Debian" % minor
+    return "no Python %d.%d under pyenv's versions/, on PATH, or from Debian" % tuple(minor)
 
 
 _builds = []  # the temporary directory lives as long as this process
@@ -145,23 +161,31 @@ def discover():
         if identity in seen:
             continue
         seen.add(identity)
-        version = _ask(command)
-        if version and version[:2] in MINORS:
-            found.append(Interpreter("%d.%d.%d" % version + suffix, version, tuple(command), root))
-    for minor in MINORS:
-        if not any(python.minor == minor for python in found):
-            found.append(Interpreter("%d.%d" % minor, minor, (), missing=_why_missing(minor)))
-    return sorted(found, key=lambda python: (python.version[:2], python.name))
+        answer = _ask(command)
+        if not answer:
+            continue
+        version, build = answer
+        python = Interpreter("%d.%d.%d" % version + build + suffix, version, tuple(command), root, build=build)
+        if python.kind in KINDS:
+            found.append(python)
+    for kind in KINDS:
+        if not any(python.kind == kind for python in found):
+            name = "%d.%d%s" % kind
+            found.append(Interpreter(name, kind[:2], (), missing=_why_missing(kind), build=kind[2]))
+    return sorted(found, key=lambda python: (python.kind, python.name))
 
 
 def one_per_minor(pythons):
-    """The interpreters for the long tests: one of each minor release, an unstripped one where there is a choice."""
+    """The interpreters for the long tests: one of each minor release and kind, an unstripped one where there is a choice. The
+    debug build, which differs in nothing that is read, is for the others."""
     chosen = {}
     for python in pythons:
-        kept = chosen.get(python.minor)
+        if python.build == "d":
+            continue
+        kept = chosen.get(python.kind)
         if kept is None or kept.missing or ("-" in kept.name and "-" not in python.name):
-            chosen[python.minor] = python
-    return [chosen[minor] for minor in sorted(chosen)]
+            chosen[python.kind] = python
+    return [chosen[kind] for kind in sorted(chosen)]
 
 
 def main():

@@ -122,7 +122,7 @@ class Target:
         told = self.lines.next("ready")
         if told is None:
             raise TargetError("the target ended with status %s before it was ready" % self.process.wait(PATIENCE))
-        self.pid = told["pid"]
+        self.pid, self.told = our_pid(self.process.pid, told["pid"]), told
         return told
 
     def go(self):
@@ -179,6 +179,24 @@ def started(places, python, script, *arguments, **options):
         yield target
     finally:
         target.close()
+
+
+def our_pid(ancestor, told):
+    """The number that we know a process by which is `ancestor`, or descends from it, and calls itself `told`."""
+    if ancestor == told:
+        return told
+    parents = {}
+    for name in os.listdir("/proc"):
+        facts = status(int(name)) if name.isdigit() else {}
+        if facts:
+            parents[int(name)] = int(facts["PPid"]), int(facts["NSpid"].split()[-1])
+    for pid, (_, own) in parents.items():
+        above = pid
+        while own == told and above in parents:
+            if above == ancestor:
+                return pid
+            above = parents[above][0]
+    raise TargetError("no descendant of %d calls itself %d" % (ancestor, told))
 
 
 def status(pid, tid=None):

@@ -107,7 +107,7 @@ def test_no_such_process(plumb):
     assert str(gone.pid) in answer["summary"]
 
 
-@pytest.mark.parametrize("word", ["12x", "-1", "0", ""])
+@pytest.mark.parametrize("word", ["-1", "0", "99999999999", ""])
 def test_no_pid(plumb, word):
     result = plumb("doctor", "--", word)
     assert result.status == 125 and "is not a process id" in result.stderr, result

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stack that could not have existed is never reported as sure: 200,000 samples of hot programs on each release."""
+"""A stack that could not have existed is never reported as sure: tens of thousands of samples of hot programs on each
+release, 200,000 and more with --soak."""
+import os
+import subprocess
+
 import pytest
 
 from harness.callgraph import CallGraph, Verdict, check
 from harness.churn import Generations
 from harness.interpreters import TARGETS
 
-# program -> how many sure samples of it
-QUOTA = {"families.py": 110_000, "generators.py": 40_000, "mixed.py": 40_000, "threads.py": 10_000}
+# program -> how many sure samples of it, in an ordinary run
+QUOTA = {"families.py": 20_000, "generators.py": 8_000, "mixed.py": 8_000, "threads.py": 4_000}
 
 
 def sampled(plumb, target, python, script, quota, *options):
@@ -24,14 +28,15 @@ def sampled(plumb, target, python, script, quota, *options):
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_two_hundred_thousand_samples_without_an_impossible_stack(plumb, target, minor, table):
-    verdicts = {script: sampled(plumb, target, minor, script, quota) for script, quota in QUOTA.items()}
+def test_no_stack_that_is_sure_is_impossible(plumb, target, minor, table, effort):
+    quotas = {script: quota * effort(1, 5) for script, quota in QUOTA.items()}
+    verdicts = {script: sampled(plumb, target, minor, script, quota) for script, quota in quotas.items()}
     checked = sum(verdict.checked for verdict in verdicts.values())
     impossible = sum(verdict.impossible for verdict in verdicts.values())
     partial = sum(verdict.partial for verdict in verdicts.values())
     table(minor, "impossible / sure (partial)", "%d / %d (%d)" % (impossible, checked, partial))
     text = "\n".join("%s: %s" % pair for pair in verdicts.items())
-    assert checked >= 200_000, text
+    assert checked >= sum(quotas.values()), text
     assert not impossible, text
 
 
@@ -47,8 +52,10 @@ def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_coroutines_are_never_mixed_up(plumb, target, minor):
-    verdict = sampled(plumb, target, minor, "coroutines.py", 20_000)
+def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
+    if minor.version < (3,):
+        pytest.skip("Python 2.7 has no coroutines")
+    verdict = sampled(plumb, target, minor, "coroutines.py", effort(8_000, 40_000))
     assert not verdict.impossible, verdict
 
 
@@ -58,7 +65,8 @@ def test_never_stop_shows_what_is_doubtful_as_such(plumb, target, minor, script)
     with target(minor, script) as running:
         _, profile = plumb.attach(running.pid, "-d", "1.5", "-r", "10000", "--never-stop")
     verdict = check(graph, profile)
-    assert verdict.checked + verdict.partial > 1000, verdict
+    assert profile.samples > 1000, profile.quality
+    assert verdict.checked + verdict.partial > 100, verdict
     assert not verdict.impossible, verdict
     assert profile.quality["stopped"] == 0, profile.quality
 
@@ -72,6 +80,24 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
     assert verdict.checked > 200 and not verdict.impossible, verdict
     # A thread that is just going to sleep when it is to be stopped may be left alone.
     assert verdict.partial <= 0.01 * verdict.checked, verdict
+
+
+def has_jit(python):
+    return subprocess.run([*python.command, "-c", "import sys; sys.exit(not sys._jit.is_available())"],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["families.py", "generators.py", "mixed.py"])
+def test_a_jit_compiler_makes_no_stack_impossible(plumb, target, minor, script):
+    """In compiled traces a frame may be left out, so not every chain need be seen; none that never was is."""
+    if minor.version < (3, 14) or not has_jit(minor):
+        pytest.skip("Python %s has no JIT compiler" % minor)
+    graph = CallGraph(TARGETS / script)
+    with target(minor, script, env=dict(os.environ, PYTHON_JIT="1")) as running:
+        _, profile = plumb.attach(running.pid, "-d", "1", "-r", "max")
+    verdict = check(graph, profile)
+    assert verdict.checked > 1000 and not verdict.impossible, verdict
 
 
 @pytest.mark.slow

@@ -68,7 +68,8 @@ async def top():  # root
 
 def main():
     parley.ready()  # -> ready
-    asyncio.run(top())  # -> *
+    run = getattr(asyncio, "run", None) or asyncio.new_event_loop().run_until_complete  # -> *
+    run(top())  # -> *
 
 
 if __name__ == "__main__":

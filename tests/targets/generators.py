@@ -22,7 +22,8 @@ def g3(n):
 
 
 def g2(n):
-    yield from g3(n)  # -> g3
+    for i in g3(n):  # -> g3
+        yield i + 1
 
 
 def g1(n):

@@ -8,7 +8,7 @@ import parley  # -> *
 EXPECT = [["areas", "area"], ["ordered", "<lambda>"], ["compared", "__lt__"], ["caught", "fails"]]
 
 
-class Point:  # -> Point
+class Point(object):  # -> Point
     def __init__(self, x, y):
         self.x = x
         self.y = y
@@ -24,7 +24,7 @@ class Point:  # -> Point
         return Point(self.x + other.x, self.y + other.y)  # -> __init__
 
 
-class Guard:  # -> Guard
+class Guard(object):  # -> Guard
     def __enter__(self):
         return self
 

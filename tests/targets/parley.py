@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a target and its test talk. Runs on Python 3.8 and later; imports little, so that a target stays small.
+"""How a target and its test talk. Runs on Python 2.7 and later; imports little, so that a target stays small.
 
 A test passes two pipes by number in the environment: PLUMB_TEST_READY, on which the target writes one JSON object per
 line, and PLUMB_TEST_CONTROL, on which it reads: one byte is "go", end of file is "stop" (so a target never outlives its
@@ -11,6 +11,7 @@ import json
 import mmap
 import os
 import select
+import struct
 import sys
 import time
 
@@ -18,8 +19,29 @@ _ready = int(os.environ.get("PLUMB_TEST_READY", "-1"))
 _control = int(os.environ.get("PLUMB_TEST_CONTROL", "-1"))
 _progress = int(os.environ.get("PLUMB_TEST_PROGRESS", "-1"))
 
-_counter = memoryview(mmap.mmap(_progress, 8)).cast("Q") if _progress >= 0 else None
+_counter = mmap.mmap(_progress, 8) if _progress >= 0 else None
+_ticks = 0
 _deadline = None
+
+
+def _old_thread_time():
+    """A function like time.thread_time_ns of 3.7."""
+    if hasattr(time, "clock_gettime"):
+        return lambda: int(time.clock_gettime(time.CLOCK_THREAD_CPUTIME_ID) * 1e9)
+    import ctypes
+
+    now, libc = (ctypes.c_long * 2)(), ctypes.CDLL(None)
+
+    def thread_time_ns():
+        libc.clock_gettime(3, now)  # CLOCK_THREAD_CPUTIME_ID
+        return now[0] * 1000000000 + now[1]
+
+    return thread_time_ns
+
+
+perf_counter = getattr(time, "perf_counter", time.time)
+perf_counter_ns = getattr(time, "perf_counter_ns", None) or (lambda: int(perf_counter() * 1e9))
+thread_time_ns = getattr(time, "thread_time_ns", None) or _old_thread_time()
 
 
 def argument(name, default):
@@ -32,7 +54,7 @@ def argument(name, default):
 
 def tell(**facts):
     """Write one line of JSON to the test."""
-    line = (json.dumps(facts) + "\n").encode()
+    line = (json.dumps(facts, sort_keys=True) + "\n").encode()  # "event" comes first
     while line:
         line = line[os.write(_ready if _ready >= 0 else 1, line) :]
 
@@ -45,18 +67,21 @@ def ready(**facts):
         sys.exit(0)
     seconds = argument("seconds", 0.0 if _control >= 0 else 2.0)
     if seconds:
-        _deadline = time.perf_counter() + seconds
+        _deadline = perf_counter() + seconds
 
 
 def over():
     """Whether --seconds have gone by since "go", or the test has closed its pipe."""
-    if _deadline is not None and time.perf_counter() >= _deadline:
+    if _deadline is not None and perf_counter() >= _deadline:
         return True
     if _control < 0:
         return False
     poll = select.poll()
     poll.register(_control, 0)  # the other end closed; the byte that says "go" may still be unread
-    return bool(poll.poll(0))
+    try:
+        return bool(poll.poll(0))
+    except select.error:  # 2.7: a signal came; later releases ask again by themselves
+        return over()
 
 
 def wait_over():
@@ -65,14 +90,16 @@ def wait_over():
         poll = select.poll()
         if _control >= 0:
             poll.register(_control, 0)
-        left = None if _deadline is None else max(0.0, _deadline - time.perf_counter()) * 1000 + 1
+        left = None if _deadline is None else max(0.0, _deadline - perf_counter()) * 1000 + 1
         poll.poll(left)
 
 
 def tick():
     """Count one unit of work in the shared memory."""
+    global _ticks
     if _counter is not None:
-        _counter[0] += 1
+        _ticks += 1
+        struct.pack_into("=Q", _counter, 0, _ticks)
 
 
 class Truth:
@@ -86,9 +113,9 @@ class Truth:
         self.cpu = {}
 
     def measure(self, name, function, *arguments):
-        cpu, wall = time.thread_time_ns(), time.perf_counter_ns()
+        cpu, wall = thread_time_ns(), perf_counter_ns()
         function(*arguments)
-        wall, cpu = time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+        wall, cpu = perf_counter_ns() - wall, thread_time_ns() - cpu
         self.wall[name] = self.wall.get(name, 0) + wall
         self.cpu[name] = self.cpu.get(name, 0) + cpu
 
@@ -100,10 +127,10 @@ def repeat_for(milliseconds, function):
     """How often to call function() so that it takes about so long; measured now."""
     count = 1
     while True:
-        start = time.perf_counter()
+        start = perf_counter()
         for _ in range(count):
             function()
-        took = time.perf_counter() - start
+        took = perf_counter() - start
         if took > 0.002:
-            return max(1, round(count * milliseconds / 1000 / took))
+            return max(1, int(round(count * milliseconds / 1000 / took)))
         count *= 2

@@ -2,29 +2,27 @@
 """A program in step with the clock: in every period of --period microseconds three functions follow each other for 50, 30
 and 20 % of it, each spinning until its absolute deadline. A sampler with the same period and a fixed phase would see one
 of them only. The one reading of the clock that ends a part begins the next, so the sums cover all time."""
-import time
-
 import parley
 
 
 def part_half(until):
-    now = time.perf_counter_ns()
+    now = parley.perf_counter_ns()
     while now < until:
-        now = time.perf_counter_ns()
+        now = parley.perf_counter_ns()
     return now
 
 
 def part_third(until):
-    now = time.perf_counter_ns()
+    now = parley.perf_counter_ns()
     while now < until:
-        now = time.perf_counter_ns()
+        now = parley.perf_counter_ns()
     return now
 
 
 def part_fifth(until):
-    now = time.perf_counter_ns()
+    now = parley.perf_counter_ns()
     while now < until:
-        now = time.perf_counter_ns()
+        now = parley.perf_counter_ns()
     return now
 
 
@@ -32,7 +30,7 @@ def main():
     period = int(parley.argument("period", 1000.0) * 1000)
     sums = [0, 0, 0]
     parley.ready()
-    start = last = time.perf_counter_ns()
+    start = last = parley.perf_counter_ns()
     turn = 0
     while turn % 64 or not parley.over():
         begin = start + turn * period

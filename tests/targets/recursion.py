@@ -19,7 +19,7 @@ def bottom():
 def down(n):
     if n > 1:
         return down(n - 1)  # -> down
-    for _ in range(10):
+    for _ in range(max(10, DEPTH // 50)):  # long enough at the bottom to be met there
         bottom()  # -> bottom
     return 0
 

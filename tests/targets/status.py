@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends as it is told: --exit N, --signal N, or writes --lines of output first. For exit statuses and clean stdout."""
+from __future__ import print_function
+
 import os
 import sys
 

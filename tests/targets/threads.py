@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# -*- coding: utf-8 -*-
 """Named threads: three that compute in a function of their own, one of them with a long name, and one that waits."""
 import threading  # -> *
 

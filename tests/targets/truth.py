@@ -9,6 +9,11 @@ import sys
 
 import parley
 
+if sys.version_info >= (3, 5):
+    from awaiting import part_coroutines
+else:
+    part_coroutines = None
+
 # What a part is made of ---------------------------------------------------------------------------------------------
 
 
@@ -43,7 +48,7 @@ def filtered(source):
             yield i
 
 
-class Box:
+class Box(object):
     def __init__(self, width, height):
         self.width = width
         self.height = height
@@ -54,24 +59,6 @@ class Box:
 
     def __lt__(self, other):
         return self.area < other.area
-
-
-class Step:
-    def __await__(self):
-        yield self
-
-
-async def await_three():
-    await Step()
-
-
-async def await_two():
-    await await_three()
-
-
-async def await_one():
-    await await_two()
-    await await_two()
 
 
 # The parts ----------------------------------------------------------------------------------------------------------
@@ -102,16 +89,6 @@ def part_objects(n):
         boxes = [Box(j * 5 % 7, j) for j in range(6)]
         boxes.sort()
         sum(box.area for box in boxes)
-
-
-def part_coroutines(n):
-    for _ in range(n):
-        coroutine = await_one()
-        try:
-            while True:
-                coroutine.send(None)
-        except StopIteration:
-            pass
 
 
 def part_sorted(data):
@@ -176,10 +153,10 @@ def distinct_loops():
 
 
 def program_mixed():
-    return plan(
-        (part_loop, 3.0), (part_tiny, 3.0), (part_recursion, 2.0), (part_generators, 3.0), (part_objects, 2.0),
-        (part_coroutines, 2.0),
-    )
+    parts = [(part_loop, 3.0), (part_tiny, 3.0), (part_recursion, 2.0), (part_generators, 3.0), (part_objects, 2.0)]
+    if part_coroutines:
+        parts.append((part_coroutines, 2.0))
+    return plan(*parts)
 
 
 def program_ccalls():

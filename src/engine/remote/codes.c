@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
+
 void pl_code_store_deinit(struct pl_code_store *s)
 {
 	for (size_t i = 0; i < s->known.len; i++) {
@@ -21,14 +23,29 @@ void pl_codes_init(struct pl_codes *c, struct pl_code_store *store)
 	*c = (struct pl_codes){.store = store};
 }
 
+static void forget_copies(struct pl_codes *c)
+{
+	for (size_t i = 0; i < c->slots.len; i++)
+		pl_vec_deinit(&c->slots.data[i].copies);
+}
+
+void pl_codes_note_copies(struct pl_codes *c, uint32_t generation)
+{
+	if (generation != c->tlbc_generation)
+		forget_copies(c);
+	c->tlbc_generation = generation;
+}
+
 void pl_codes_deinit(struct pl_codes *c)
 {
+	forget_copies(c);
 	pl_vec_deinit(&c->slots);
 	pl_map_deinit(&c->by_addr);
 }
 
 void pl_codes_forget(struct pl_codes *c)
 {
+	forget_copies(c);
 	pl_vec_clear(&c->slots);
 	pl_map_clear(&c->by_addr);
 }
@@ -133,6 +150,7 @@ static struct plumb_error *learn_slot(struct pl_codes *c, const struct pl_py *py
 	if (err)
 		return err;
 	if (!is_new) {
+		pl_vec_deinit(&c->slots.data[index].copies);
 		c->slots.data[index] = slot;
 		return NULL;
 	}
@@ -177,6 +195,25 @@ static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_py *py
 	return NULL;
 }
 
+/* Where the bytecode begins that the frame runs: the object's own, or its thread's copy. */
+static struct plumb_error *bytecode_of(struct pl_code_slot *slot, const struct pl_py *py, struct pl_mem *live,
+				       const struct pl_frame *f, pl_addr *ret)
+{
+	uint32_t index = f->tlbc_index;
+
+	*ret = index == 0 ? slot->instr_base : index < slot->copies.len ? slot->copies.data[index] : 0;
+	if (index == 0 || *ret)
+		return NULL;
+	struct plumb_error *err = pl_code_copy_base(live, py, f, ret);
+	if (err || index >= COPIES_MAX)
+		return err;
+	while (slot->copies.len <= index)
+		if (!pl_vec_push(&slot->copies, 0))
+			return &pl_err_no_memory;
+	slot->copies.data[index] = *ret;
+	return NULL;
+}
+
 struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
 				     struct pl_mem *live, const struct pl_frame *frame, uint64_t tick,
 				     uint64_t generation, uint32_t *slot_ret, uint32_t *code_ret, int32_t *offset_ret)
@@ -187,12 +224,16 @@ struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py,
 	if (err)
 		return err;
 	const struct pl_known_code *k = c->store->known.data[slot->code];
+	pl_addr base;
+	err = bytecode_of(slot, py, live, frame, &base);
+	if (err)
+		return err;
 	*slot_ret = (uint32_t)(slot - c->slots.data);
 	*code_ret = slot->code;
 	/* The offset counts from this object's own bytecode, not from that of the equal object that was read first. */
 	struct pl_frame f = *frame;
-	if (slot->instr_base)
-		f.instr = frame->instr - slot->instr_base + k->code.instr_base;
+	if (base)
+		pl_code_leave_copy(&f, base, k->code.instr_base);
 	*offset_ret = pl_code_offset(py, &k->code, &f);
 	return NULL;
 }

@@ -24,6 +24,7 @@ struct pl_code_slot {
 	uint64_t tick;	     /* of the last proof */
 	uint64_t generation; /* of the last proof; 0 unknown */
 	uint32_t code;
+	PL_VEC(pl_addr) copies; /* free-threaded 3.14+: where each thread's bytecode begins, by its index; 0 unknown */
 };
 
 /** Contents, shared by all targets: the workers of one program run the same code. */
@@ -39,12 +40,17 @@ struct pl_codes {
 	struct pl_code_store *store; /* the caller's */
 	PL_VEC(struct pl_code_slot) slots;
 	struct pl_map by_addr; /* address -> slot */
+	uint32_t tlbc_generation;
 };
 
 void pl_codes_init(struct pl_codes *c, struct pl_code_store *store);
 void pl_codes_deinit(struct pl_codes *c);
 /** The target runs another program: no address means anything any more. Published codes and their ids stay. */
 void pl_codes_forget(struct pl_codes *c);
+
+/** Copies of bytecode have been freed since the last reading if @p generation (of pl_interp) has moved: their addresses
+ * mean nothing any more. */
+void pl_codes_note_copies(struct pl_codes *c, uint32_t generation);
 
 /** Is the slot proved for this reading already? */
 static inline bool pl_codes_fresh(const struct pl_codes *c, uint32_t slot, uint64_t tick, uint64_t generation)

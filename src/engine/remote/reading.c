@@ -7,8 +7,9 @@
 
 /* So many of the innermost frames are read before and after the rest: it is they that change when a thread moves. */
 #define ANCHORED_FRAMES 6
-/* A thread may get another outermost frame (start-up ends, an embedding host calls in again): believe it when so many
- * readings in a row agree. A torn chain through a suspended generator ends anywhere and does not. */
+/* A thread's outermost frame is learnt, and may become another (start-up ends, an embedding host calls in again):
+ * believe it when so many readings in a row agree. A torn chain through a suspended generator ends anywhere and does
+ * not. */
 #define ROOT_AGREEMENT 3
 #define BARE_AGREEMENT 50
 
@@ -181,20 +182,31 @@ static struct plumb_error *see_frames(struct pl_reader *r, struct pl_stack_reade
 	return NULL;
 }
 
-static bool root_known(struct pl_stack_reader *s, pl_addr root)
+/* A generator's frame ends a chain that was torn while it was suspended; it is hardly ever a thread's outermost. */
+static bool suspends(const struct pl_reader *r, const struct pl_stack_reader *s)
+{
+	if (s->frames.len == 0 || s->seen.len == 0)
+		return false;
+	const struct pl_frame *f = &s->frames.data[s->frames.len - 1];
+	return (f->owner == r->py.layout.owner_generator && f->owner != PL_NO_OWNER) ||
+	       r->codes.store->known.data[s->seen.data[0].code_id]->code.suspends;
+}
+
+static bool root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)
 {
 	if (root == 0 || root == s->root)
 		return true;
+	if (suspends(r, s))
+		return false;
 	if (root != s->other_root) {
 		s->other_root = root;
 		s->other_root_seen = 0;
 	}
-	if (s->root == 0 || ++s->other_root_seen >= ROOT_AGREEMENT) {
-		s->root = root;
-		s->other_root = 0;
-		return s->other_root_seen > 0;
-	}
-	return false;
+	if (++s->other_root_seen < ROOT_AGREEMENT)
+		return false;
+	s->root = root;
+	s->other_root = 0;
+	return true;
 }
 
 void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r)
@@ -217,6 +229,7 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 		return err;
 	if (!walk(r, s, ret))
 		return NULL;
+	pl_codes_note_copies(&r->codes, ret->interp.tlbc_generation);
 	err = see_frames(r, s, ret->interp.code_generation, &ret->node);
 	if (err) {
 		pl_vec_clear(&s->seen);
@@ -230,8 +243,8 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 	ret->complete = !bare || ++s->bare_readings > BARE_AGREEMENT;
 	if (!bare)
 		s->bare_readings = 0;
-	ret->steady =
-		ret->complete && s->frames.len && s->snap.whole && anchors_equal(r, s, ret) && root_known(s, ret->root);
+	ret->steady = ret->complete && s->frames.len && s->snap.whole && anchors_equal(r, s, ret) &&
+		      root_known(r, s, ret->root);
 	pl_snapshot_learn(&s->snap);
 	return NULL;
 }

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "proc.h"
 
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
 #define READY_WAIT_NS 5000000

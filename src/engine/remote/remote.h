@@ -19,6 +19,7 @@
 #include "engine.h"
 #include "image.h"
 #include "queue.h"
+#include "tid_map.h"
 #include "watch.h"
 
 #define PL_MAX_TARGETS 1000 /* processes followed at once */
@@ -46,9 +47,10 @@ struct pl_roster {
 	PL_VEC(struct pl_watch *) watches;
 	pl_interp_vec interps; /* as last listed */
 	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */
-	uint64_t listed_ns;    /* when the lists were read last */
-	uint64_t clocked_ns;   /* when the threads' CPU times were read last */
-	uint32_t refused;      /* threads for which there was no room */
+	struct pl_tid_map tids;
+	uint64_t listed_ns;  /* when the lists were read last */
+	uint64_t clocked_ns; /* when the threads' CPU times were read last */
+	uint32_t refused;    /* threads for which there was no room */
 };
 
 /** Looking for a Python in a process that runs none, or none yet. */
@@ -122,6 +124,8 @@ struct pl_engine {
 
 /* sampler.c */
 void *pl_sampler_main(void *engine);
+/** Send what still waits for its weight: nothing more will be known of this thread. */
+void pl_sampler_part(struct pl_engine *e, struct pl_watch *w);
 
 /* tree.c */
 /** Begin with the process of the options. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */

@@ -21,6 +21,7 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 
 	e->watch_count -= (uint32_t)r->watches.len;
 	for (size_t i = 0; i < r->watches.len; i++) {
+		pl_sampler_part(e, r->watches.data[i]);
 		if (r->watches.data[i]->announced)
 			pl_roster_announce(e, r->watches.data[i]);
 		pl_watch_deinit(r->watches.data[i]);
@@ -28,6 +29,7 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 	}
 	pl_vec_deinit(&r->watches);
 	pl_vec_deinit(&r->interps);
+	pl_tid_map_deinit(&r->tids);
 	r->tid_offset = 0;
 	r->listed_ns = 0;
 }
@@ -93,22 +95,32 @@ void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t n
 			pl_roster_announce(e, t->roster.watches.data[i]);
 }
 
-/* <= 3.10 know a thread by its pthread_t only; the kernel's number is inside glibc's descriptor at that address. */
-static pid_t tid_of(struct pl_target *t, const struct pl_tstate *ts)
+/* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
+static void learn_tid_offset(struct pl_target *t, const struct pl_tstate *ts)
 {
 	struct pl_mem *mem = pl_mem_live_mem(t->reader.live);
+	pl_tid_vec tids = {0};
+	struct plumb_error *err = pl_proc_tids(t->pid, &tids);
+
+	for (size_t i = 0; i < tids.len; i++)
+		tids.data[i] = pl_tid_map_its(&t->roster.tids, tids.data[i]);
+	if (!err)
+		err = pl_pthread_tid_offset(mem, ts->thread_id, tids.data, tids.len, &t->roster.tid_offset);
+	plumb_error_destroy(err);
+	pl_vec_deinit(&tids);
+}
+
+/* <= 3.10 know a thread by its pthread_t only; its number is inside the C library's descriptor at that address. */
+static pid_t own_tid_of(struct pl_target *t, const struct pl_tstate *ts)
+{
 	uint32_t tid;
 
 	if (ts->native_id)
 		return (pid_t)ts->native_id;
-	if (t->roster.tid_offset == 0) {
-		/* The main thread's number is the process id; try each thread until one of them is the main thread. */
-		struct plumb_error *err =
-			pl_pthread_tid_offset(mem, ts->thread_id, (uint32_t)t->pid, &t->roster.tid_offset);
-		plumb_error_destroy(err);
-		return err ? 0 : t->pid;
-	}
-	if (pl_mem_read(mem, ts->thread_id + t->roster.tid_offset, &tid, sizeof tid))
+	if (t->roster.tid_offset == 0)
+		learn_tid_offset(t, ts);
+	if (t->roster.tid_offset == 0 ||
+	    pl_mem_read(pl_mem_live_mem(t->reader.live), ts->thread_id + t->roster.tid_offset, &tid, sizeof tid))
 		return 0;
 	return (pid_t)tid;
 }
@@ -119,14 +131,6 @@ static struct pl_watch *find_watch(const struct pl_roster *r, const struct pl_ts
 		if (r->watches.data[i]->stack.tstate == ts->addr && r->watches.data[i]->ident == ts->thread_id)
 			return r->watches.data[i];
 	return NULL;
-}
-
-static bool is_task(pid_t pid, pid_t tid)
-{
-	char comm[16];
-
-	pl_proc_comm(pid, tid, comm);
-	return comm[0] != '\0';
 }
 
 /* A thread state that is being set up still bears the number of the thread that creates it. */
@@ -141,9 +145,9 @@ static bool tid_taken(const struct pl_roster *r, pl_addr interp, pid_t tid)
 static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, const struct pl_tstate *ts,
 				     const struct pl_interp *interp, uint64_t now)
 {
-	pid_t tid = tid_of(t, ts);
+	pid_t own = own_tid_of(t, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
 
-	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !is_task(t->pid, tid))
+	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
 		return NULL; /* being created or gone; the next list tells */
 	if (e->watch_count >= PL_MAX_WATCHES || !pl_tree_has_room(e)) {
 		t->roster.refused++;
@@ -170,12 +174,65 @@ static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, c
 	return NULL;
 }
 
+static size_t interp_index(const struct pl_roster *r, const struct pl_watch *w)
+{
+	size_t i = 0;
+
+	while (i < r->interps.len && r->interps.data[i].addr != w->stack.interp.addr)
+		i++;
+	return i;
+}
+
+/* The watch of the same thread in the nearest newer interpreter. Interpreters are listed newest first. */
+static struct pl_watch *next_newer(const struct pl_roster *r, const struct pl_watch *w)
+{
+	struct pl_watch *newer = NULL;
+	size_t mine = interp_index(r, w), best = 0;
+
+	for (size_t i = 0; i < r->watches.len; i++) {
+		struct pl_watch *other = r->watches.data[i];
+
+		if (other->tid != w->tid || other == w)
+			continue;
+		size_t index = interp_index(r, other);
+		if (index < mine && (!newer || index > best)) {
+			best = index;
+			newer = other;
+		}
+	}
+	return newer;
+}
+
+/* Link the watches of one thread that has been in more than one interpreter. */
+static void relate_watches(struct pl_roster *r)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		r->watches.data[i]->newer = r->watches.data[i]->older = NULL;
+	for (size_t i = 0; r->interps.len > 1 && i < r->watches.len; i++) {
+		struct pl_watch *w = r->watches.data[i];
+
+		w->newer = next_newer(r, w);
+		if (w->newer)
+			w->newer->older = w;
+	}
+}
+
+static void unlink_watch(struct pl_watch *w)
+{
+	if (w->newer)
+		w->newer->older = w->older;
+	if (w->older)
+		w->older->newer = w->newer;
+}
+
 void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 {
 	struct pl_watch *w = t->roster.watches.data[i];
 
+	pl_sampler_part(e, w);
 	if (w->announced)
 		pl_roster_announce(e, w);
+	unlink_watch(w);
 	pl_watch_deinit(w);
 	free(w);
 	e->watch_count--;
@@ -199,8 +256,8 @@ static struct plumb_error *list_interp(struct pl_engine *e, struct pl_target *t,
 	for (size_t i = 0; i < threads.len && !err; i++) {
 		struct pl_watch *w = find_watch(&t->roster, &threads.data[i]);
 
-		if (w)
-			w->listed = true;
+		if (w) /* a main thread that has ended leaves its thread state behind */
+			w->listed = !w->main || pl_proc_thread_alive(w->pid, w->tid);
 		else
 			err = add_watch(e, t, &threads.data[i], interp, now);
 	}
@@ -232,11 +289,14 @@ static bool names_due(const struct pl_roster *r, uint64_t now)
 	return false;
 }
 
-static void name_threads(struct pl_engine *e, struct pl_target *t, const struct pl_interp *interp, uint64_t now)
+static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	if (!names_due(&t->roster, now))
 		return;
-	plumb_error_destroy(pl_thread_names(pl_mem_live_mem(t->reader.live), &t->reader.py, interp, take_name, t));
+	/* Each interpreter has a threading module of its own; the main one, which comes last, has the last word. */
+	for (size_t i = 0; i < t->roster.interps.len; i++)
+		plumb_error_destroy(pl_thread_names(pl_mem_live_mem(t->reader.live), &t->reader.py,
+						    &t->roster.interps.data[i], take_name, t));
 	for (size_t i = 0; i < t->roster.watches.len; i++) {
 		struct pl_watch *w = t->roster.watches.data[i];
 		size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
@@ -272,10 +332,11 @@ static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t
 	if (!numbered && t->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
 		return list_threads(e, t, whole, now);
 	if (interps->len)
-		name_threads(e, t, &interps->data[0], now);
+		name_threads(e, t, now);
 	for (size_t i = t->roster.watches.len; whole && i-- > 0;)
 		if (!t->roster.watches.data[i]->listed)
 			pl_roster_remove(e, t, i);
+	relate_watches(&t->roster);
 	return NULL;
 }
 
@@ -284,6 +345,7 @@ struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, 
 	uint32_t refused = t->roster.refused;
 
 	t->roster.refused = 0;
+	pl_tid_map_begin(&t->roster.tids, t->pid);
 	pl_vec_clear(&t->roster.interps);
 	struct plumb_error *err = pl_interp_list(pl_mem_live_mem(t->reader.live), &t->reader.py, &t->roster.interps);
 	bool whole = !err;

@@ -11,23 +11,21 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "detect.h"
-#include "image.h"
-#include "proc.h"
 #include "remote.h"
 
-#define RELIST_NS   100000000ull
-#define DOUBT_NS    3000000ull
-#define SLICE_NS    100000ull
-#define SETTLE_NS   100000ull
-#define ANNOUNCE_NS 1000000000ull
-#define PUBLISH_NS  20000000ull
-#define LOOK_NS	    200000ull  /* at the highest rate: how often to look whether we shall stop */
-#define BIRTHS_NS   1000000ull /* asking whether a process was born takes half a microsecond */
+#define RELIST_NS	100000000ull
+#define DOUBT_NS	3000000ull
+#define SLICE_NS	100000ull
+#define ANNOUNCE_NS	1000000000ull
+#define PUBLISH_NS	20000000ull
+#define HOLDER_TRIES	3
+#define SHARED_BY	32 /* samples */
+#define SHARED_AFTER_NS 500000000ull
+#define LOOK_NS		200000ull  /* at the highest rate: how often to look whether we shall stop */
+#define BIRTHS_NS	1000000ull /* asking whether a process was born takes half a microsecond */
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -57,16 +55,18 @@ static uint64_t schedule_next(struct schedule *s, uint64_t now)
 
 enum wake { WAKE_TIME, WAKE_STOP, WAKE_EXIT };
 
-static bool settle(struct pl_engine *e)
+/* Let go of late stops that have come about. How long the others can wait for us; UINT64_MAX: there are none. */
+static uint64_t settle_all(struct pl_engine *e, uint64_t now)
 {
-	bool settled = true;
+	uint64_t patience = UINT64_MAX;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
-		struct pl_target *t = e->targets.data[i];
+		struct pl_stopper *s = &e->targets.data[i]->stopper;
+		uint64_t its = pl_stopper_settle(s) ? UINT64_MAX : pl_stopper_patience_ns(s, now);
 
-		settled &= t->stopper.late.len == 0 || pl_stopper_settle(&t->stopper, t->pid);
+		patience = its < patience ? its : patience;
 	}
-	return settled;
+	return patience;
 }
 
 /* Sleep until @p until (0: only look). */
@@ -78,10 +78,10 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
 		/* A thread that did not stop in time stops when it gets on a CPU again: it must not wait for our next
 		 * tick. */
-		bool settled = settle(e);
+		uint64_t patience = settle_all(e, now);
 
-		if (!settled && left > SETTLE_NS)
-			left = SETTLE_NS;
+		if (left > patience)
+			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
 		int n = ppoll(fds, 2, &ts, NULL);
 
@@ -118,7 +118,8 @@ static bool send_pending(struct pl_engine *e)
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 
-static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
+static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t time_ns,
+			uint64_t weight_ns)
 {
 	struct pl_record rec = {
 		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker};
@@ -129,27 +130,53 @@ static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
-	rec.sample.time_ns = pl_clock_monotonic_ns() - e->start_ns;
+	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;
 	rec.sample.thread = w->index;
 	pl_queue_push(&e->queue, &rec);
 }
 
-/* CPU mode: the run time that has become known is shared by the samples that waited for it. */
-static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+/* ---- CPU mode ----------------------------------------------------------------------------------------------------
+ * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
+ * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
+ * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
+ * given the end of the part before it. */
+
+static void share_run_time(struct pl_engine *e, struct pl_watch *w)
 {
-	if (s && !w->counted)
-		send_sample(e, w, s, e->options.period_ns); /* the kernel does not tell run times */
-	else if (s)
-		(void)pl_vec_push(&w->waiting, *s); /* without memory the others get its time */
-	if (w->cpu_due_ns == 0 || w->waiting.len == 0)
-		return;
 	uint64_t share = w->cpu_due_ns / w->waiting.len;
+
 	for (size_t i = 0; i < w->waiting.len; i++)
-		send_sample(e, w, &w->waiting.data[i], share);
+		send_sample(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
 	pl_vec_clear(&w->waiting);
 	w->cpu_due_ns = 0;
+}
+
+static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+{
+	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
+
+	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
+		pl_roster_announce(e, w);
+	if (s && !w->counted)
+		send_sample(e, w, s, now, e->options.period_ns); /* the kernel does not tell run times */
+	else if (s)
+		(void)pl_vec_push(&w->waiting,
+				  ((struct pl_waiting_sample){now, *s})); /* else the others get its time */
+	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
+		return;
+	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
+		share_run_time(e, w);
+}
+
+void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
+{
+	if (w->waiting.len == 0)
+		return;
+	if (w->cpu_due_ns == 0) /* it ended before the kernel told anything: each sample stands for its period */
+		w->cpu_due_ns = w->waiting.len * e->options.period_ns;
+	share_run_time(e, w);
 }
 
 static void publish_stats(struct pl_engine *e, uint64_t now)
@@ -170,7 +197,7 @@ static void publish_stats(struct pl_engine *e, uint64_t now)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-enum round { ROUND_OK, ROUND_GONE };
+enum round { ROUND_OK, ROUND_NONE, ROUND_GONE };
 
 /* A reading brings the interpreter's words along: a new head means a new thread. */
 static void notice_interp(struct pl_target *t, const struct pl_reading *r)
@@ -203,12 +230,13 @@ static enum round sample_one(struct pl_engine *e, struct pl_target *t, size_t i,
 		if (cpu)
 			send_by_cpu_time(e, w, &s);
 		else
-			send_sample(e, w, &s, weight_ns);
+			send_sample(e, w, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
 		break;
 	case PL_WATCH_NOTHING:
 		if (cpu)
 			send_by_cpu_time(e, w, NULL);
-		break;
+		notice_interp(t, &reading);
+		return ROUND_NONE;
 	case PL_WATCH_UNREADABLE:
 		e->now.losses[PL_LOSS_UNREADABLE]++;
 		doubt_roster(t);
@@ -227,37 +255,61 @@ static enum round sample_all(struct pl_engine *e, struct pl_target *t, uint64_t 
 {
 	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
 	for (size_t i = t->roster.watches.len; i-- > 0;) {
-		if (t->roster.watches.data[i]->wanted && sample_one(e, t, i, weight_ns) == ROUND_GONE)
+		struct pl_watch *w = t->roster.watches.data[i];
+
+		if ((w->newer || w->older) && !pl_watch_innermost(w, &t->reader)) {
+			pl_watch_skip(w);
+			continue;
+		}
+		if (w->wanted && sample_one(e, t, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
-		(void)pl_stopper_settle(&t->stopper, t->pid);
+		(void)pl_stopper_settle(&t->stopper);
 	}
 	return ROUND_OK;
 }
 
-/* GIL mode: ask each interpreter who holds it and sample that thread alone. */
+static bool find_holder(const struct pl_roster *r, pl_addr tstate, size_t *ret)
+{
+	for (size_t i = 0; i < r->watches.len; i++) {
+		const struct pl_watch *w = r->watches.data[i];
+
+		*ret = i;
+		if (w->stack.tstate == tstate)
+			return w->wanted;
+	}
+	return false;
+}
+
+/* GIL mode: ask the interpreter who holds it and sample that thread alone. ROUND_NONE: it had passed it on meanwhile.
+ */
+static enum round sample_holder(struct pl_engine *e, struct pl_target *t, const struct pl_interp *known,
+				uint64_t weight_ns)
+{
+	struct pl_interp interp;
+	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(t->reader.live), &t->reader.py, known, &interp);
+	size_t i;
+
+	if (err) {
+		enum round r = err == &pl_err_target_exited ? ROUND_GONE : ROUND_OK;
+		plumb_error_destroy(err);
+		return r;
+	}
+	if (interp.threads_head != known->threads_head)
+		t->roster.listed_ns = 0;
+	if (interp.gil_holder == 0 || !find_holder(&t->roster, interp.gil_holder, &i))
+		return ROUND_OK;
+	return sample_one(e, t, i, weight_ns);
+}
+
 static enum round sample_holders(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
 	for (size_t k = 0; k < t->roster.interps.len; k++) {
-		const struct pl_interp *known = &t->roster.interps.data[k];
-		struct pl_interp interp;
-		struct plumb_error *err =
-			pl_interp_read_again(pl_mem_live_mem(t->reader.live), &t->reader.py, known, &interp);
+		enum round r = ROUND_NONE;
 
-		if (err == &pl_err_target_exited)
-			return ROUND_GONE;
-		if (err) {
-			plumb_error_destroy(err);
-			continue;
-		}
-		for (size_t i = t->roster.watches.len; i-- > 0;) {
-			const struct pl_watch *w = t->roster.watches.data[i];
-
-			if (w->wanted && w->stack.tstate == interp.gil_holder &&
-			    sample_one(e, t, i, weight_ns) == ROUND_GONE)
-				return ROUND_GONE;
-		}
-		if (interp.threads_head != known->threads_head)
-			t->roster.listed_ns = 0;
+		for (int tries = 0; tries < HOLDER_TRIES && r == ROUND_NONE; tries++)
+			r = sample_holder(e, t, &t->roster.interps.data[k], weight_ns);
+		if (r == ROUND_GONE)
+			return r;
 	}
 	return ROUND_OK;
 }
@@ -311,6 +363,18 @@ static void announce_all(struct pl_engine *e, uint64_t now)
 {
 	for (size_t k = 0; k < e->targets.len; k++)
 		pl_roster_announce_all(e, e->targets.data[k], now);
+}
+
+/* Nothing more will be known of the threads that are left. */
+static void part_from_all(struct pl_engine *e, uint64_t now)
+{
+	for (size_t k = 0; k < e->targets.len; k++) {
+		struct pl_roster *r = &e->targets.data[k]->roster;
+
+		for (size_t i = 0; i < r->watches.len; i++)
+			pl_sampler_part(e, r->watches.data[i]);
+	}
+	announce_all(e, now);
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
@@ -485,7 +549,7 @@ void *pl_sampler_main(void *engine)
 		schedule_at(&run.schedule, 0);
 	loop(e, &run);
 	pl_tree_reap(e, pl_clock_monotonic_ns());
-	announce_all(e, pl_clock_monotonic_ns());
+	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
 	publish_stats(e, pl_clock_monotonic_ns());
 	pl_queue_wake(&e->queue);

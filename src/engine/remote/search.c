@@ -28,6 +28,26 @@ static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_pyth
 	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
 }
 
+/* Without a GIL nobody holds it: nothing would ever be sampled. */
+static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl_target *t, const struct pl_py *py)
+{
+	struct pl_mem *mem = pl_mem_live_mem(t->search.live);
+	struct pl_interp interp;
+	pl_addr head;
+	char version[16];
+
+	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
+		return NULL;
+	struct plumb_error *err = pl_interp_head(mem, py, &head);
+	if (!err)
+		err = pl_interp_read(mem, py, head, &interp);
+	if (err || interp.gil_known)
+		return err;
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL", (int)t->pid,
+				      pl_py_version_text(py, version)),
+			     "--mode cpu samples the threads that run");
+}
+
 static void forget_image(struct pl_search *s)
 {
 	pl_mem_live_destroy(s->live);
@@ -63,6 +83,8 @@ struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
 	}
 	s->image_known = true;
 	err = detect(s->live, &s->image, &py);
+	if (!err)
+		err = check_mode(e, t, &py);
 	if (!err)
 		attach(e, t, &py);
 	else if (plumb_error_code(err) != PLUMB_ERR_NOT_READY)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "priv.h"
 #include "proc.h"
 
 #define PAST_NS	       1000000000ull
@@ -69,6 +70,8 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 	t->pid_fd = (int)syscall(SYS_pidfd_open, t->pid, 0);
 	if (t->pid_fd < 0 && errno == ESRCH)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
+	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
+		return pl_priv_explain_call("pidfd_open", "5.3", errno);
 	if (t->pid_fd < 0 || epoll_ctl(e->exit_fd, EPOLL_CTL_ADD, t->pid_fd, &event))
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)t->pid);
 	return NULL;
@@ -225,7 +228,7 @@ static void take_birth(struct pl_engine *e, enum pl_birth birth, const struct pl
 	parent = find(e, st->parent);
 	if (!parent && !in_our_session(e, st, now))
 		return;
-	if (st->state != 'Z')
+	if (!st->ended)
 		take_child(e, birth, st, parent);
 	else if (birth == PL_BIRTH_NEW && parent && was_python(st, parent))
 		e->now.losses[PL_LOSS_UNSEEN]++;
@@ -275,7 +278,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	bool python = t->attached || t->search.image_known;
 
 	note_past(e, t, now);
-	(void)pl_stopper_settle(&t->stopper, t->pid);
+	(void)pl_stopper_settle(&t->stopper);
 	if (t == e->root)
 		end_root(e, t);
 	else if (python && !t->met)

@@ -13,19 +13,24 @@
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
 #define LET_RUN_NS	  20000
-#define PARTIAL_TRIES	  8
-#define PARTIAL_AGREEMENT 4		/* readings: two can be torn alike */
+#define PARTIAL_TRIES	  12
+#define PARTIAL_AGREEMENT 8		/* readings: in a loop of a microsecond four can be torn alike */
 #define REFUSED_NS	  1000000000ull /* another tracer may be on a short visit */
 #define PROBE_EVERY	  4
 /* A thread that runs for shorter than this at a time is never stopped: it would often have blocked before the stop
  * reaches it, and an interrupted epoll_wait returns EINTR. */
-#define BURST_NS	 100000ull
+#define BURST_NS 100000ull
+/* Between two looks at a stop that has not come about. */
+#define PATIENCE_MIN_NS	 100000ull
+#define PATIENCE_MAX_NS	 20000000ull
+#define PATIENCE_SHARE	 8   /* of the time that it has taken already: so much longer it lasts at most */
 #define GIL_STRUCT_BYTES 512 /* its mutex and condition variables follow the words we know */
 
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp)
 {
-	*w = (struct pl_watch){.tid = tid, .ident = ts->thread_id, .main = tid == pid, .wanted = true, .moving = true};
+	*w = (struct pl_watch){
+		.pid = pid, .tid = tid, .ident = ts->thread_id, .main = tid == pid, .wanted = true, .moving = true};
 	pl_stack_reader_init(&w->stack, r, ts->addr, interp);
 	pl_thread_clock_open(&w->clock, pid, tid);
 	w->counted = pl_thread_clock_counters(&w->clock, &w->first) == PL_CLOCK_OK;
@@ -61,6 +66,15 @@ static bool has_gil(const struct pl_reading *r)
 	return r->tstate.gil_words ? r->tstate.holds_gil : r->interp.gil_holder == r->tstate.addr;
 }
 
+/* May it run Python code? With a GIL whoever holds it may; free-threaded builds let each thread attach for itself, and
+ * detach around whatever may block. Yes where neither is known. */
+static bool may_run_python(const struct pl_reading *r)
+{
+	if (r->tstate.attach_word)
+		return r->tstate.attached;
+	return !r->interp.gil_known || has_gil(r);
+}
+
 static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
 {
 	const struct pl_tstate *ts = &r->tstate;
@@ -75,7 +89,7 @@ static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, c
 		state |= PL_STATE_HAS_GIL;
 	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, r->interp.gil)))
 		state |= PL_STATE_WANTS_GIL;
-	if (holds && r->interp.gc_collecting)
+	if (may_run_python(r) && r->interp.gc_collecting)
 		state |= PL_STATE_IN_GC;
 	if (ts->exception)
 		state |= PL_STATE_EXCEPTION;
@@ -122,8 +136,10 @@ static bool stood_still(const struct pl_watch *w, const struct pl_reading *r)
 	return pl_thread_clock_counters(&w->clock, &after) == PL_CLOCK_OK && after.runs == w->counters.runs;
 }
 
-/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. PL_WATCH_NOTHING: it did. */
-static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_activity_info *info)
+/* Its stack stands still while it is blocked: exact if it did not get on a CPU in between. PL_WATCH_NOTHING: it did.
+ * @p activity: what it did when this tick looked first, which is what the sample says. */
+static enum pl_watch_result sample_blocked(struct attempt *a, enum pl_activity activity,
+					   const struct pl_activity_info *info)
 {
 	struct pl_watch *w = a->w;
 	for (int i = 0; i < 2; i++) {
@@ -138,8 +154,8 @@ static enum pl_watch_result sample_blocked(struct attempt *a, const struct pl_ac
 	if (!a->reading->complete)
 		return PL_WATCH_UNREADABLE;
 	pl_stack_trust(&w->stack, a->reading);
-	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_BLOCKED, info), PL_EXACT);
-	w->still = w->counted;
+	fill(a->ret, a->reading, state_of(a->reading, activity, info), PL_EXACT);
+	w->still = w->counted && activity == PL_ACTIVITY_BLOCKED;
 	return PL_WATCH_SAMPLE;
 }
 
@@ -150,25 +166,38 @@ static bool still_running(const struct pl_watch *w)
 
 /* Whoever waits for a thread learns how it ended, and nobody else does: the main thread's end is the program's exit
  * status. */
-static void note_exit(struct pl_stopper *s, const struct pl_pause *p, bool main)
+static void note_exit(struct pl_stopper *s, const struct pl_pause *p)
 {
-	if (!p->exited || !main)
+	if (!p->exited || p->tid != p->pid)
 		return;
 	s->exit_known = true;
 	s->wait_status = p->wait_status;
 }
 
-bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid)
+bool pl_stopper_settle(struct pl_stopper *s)
 {
 	for (size_t i = s->late.len; i-- > 0;) {
 		struct pl_pause *p = &s->late.data[i];
 
 		if (!pl_pause_try_release(p))
 			continue;
-		note_exit(s, p, p->tid == main_tid);
+		note_exit(s, p);
 		*p = s->late.data[--s->late.len];
 	}
 	return s->late.len == 0;
+}
+
+uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now)
+{
+	uint64_t patience = PATIENCE_MAX_NS;
+
+	for (size_t i = 0; i < s->late.len; i++) {
+		uint64_t waited = now - s->late.data[i].since_ns;
+
+		if (waited / PATIENCE_SHARE < patience)
+			patience = waited / PATIENCE_SHARE;
+	}
+	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
 }
 
 void pl_stopper_deinit(struct pl_stopper *s)
@@ -176,11 +205,11 @@ void pl_stopper_deinit(struct pl_stopper *s)
 	pl_vec_deinit(&s->late);
 }
 
-static void let_go(struct pl_stopper *s, struct pl_pause *pause, bool main)
+static void let_go(struct pl_stopper *s, struct pl_pause *pause)
 {
 	if (!pl_pause_release(pause))
 		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
-	note_exit(s, pause, main);
+	note_exit(s, pause);
 	s->stops++;
 	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
 }
@@ -194,9 +223,9 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 
 	if (!pl_vec_reserve(&s->late, 1))
 		return PL_WATCH_NOTHING;
-	enum pl_pause_result p = pl_pause_stop(&pause, w->tid);
+	enum pl_pause_result p = pl_pause_stop(&pause, w->pid, w->tid);
 	if (p == PL_PAUSE_GONE) {
-		note_exit(s, &pause, w->main);
+		note_exit(s, &pause);
 		return s->exit_known ? PL_WATCH_EXITED : PL_WATCH_GONE;
 	}
 	if (p == PL_PAUSE_REFUSED) {
@@ -204,7 +233,10 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 		return PL_WATCH_NOTHING;
 	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
-	let_go(s, &pause, w->main);
+	if (!err && a->reading->complete && s->while_stopped)
+		s->while_stopped(s->while_stopped_ctx, w);
+	let_go(s, &pause);
+	w->own_stops++;
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
@@ -228,7 +260,7 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 	return PL_WATCH_UNREADABLE;
 }
 
-/* Not proved and not to be stopped: what two complete readings agree on, from the root. */
+/* Not proved and not to be stopped: what complete readings agree on, from the root. */
 static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity activity)
 {
 	struct pl_stack_reader *stack = &a->w->stack;
@@ -239,8 +271,8 @@ static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity a
 		struct plumb_error *err = pl_stack_read(a->r, stack, a->reading);
 		if (err)
 			return read_result(err);
-		if (!a->reading->complete)
-			continue;
+		if (!a->reading->complete || stack->root == 0 || a->reading->root != stack->root)
+			continue; /* a frame that was popped meanwhile ends the chain too early */
 		if (complete++ > 0 && pl_stack_common(stack) < depth)
 			depth = pl_stack_common(stack);
 	}
@@ -276,28 +308,26 @@ static void note_steadiness(struct pl_watch *w, const struct pl_reading *r)
 	}
 }
 
-/* May it be stopped right now? Not without the GIL: it runs C code and may enter a system call at any moment, and
- * without the GIL its Python stack stands still anyway. Free-threaded builds have no GIL to ask. */
-static bool holds_gil_now(const struct attempt *a)
+/* May it be stopped right now? Not if it may not run Python code: then it runs C code and may enter a system call at
+ * any moment, and its Python stack stands still anyway. */
+static bool may_run_python_now(const struct attempt *a)
 {
 	struct pl_reading now = {0};
 	struct pl_mem *live = pl_mem_live_mem(a->r->live);
 
-	if (!a->w->stack.interp.gil)
-		return true;
 	return !pl_tstate_read(live, &a->r->py, a->w->stack.tstate, &now.tstate) &&
-	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && has_gil(&now);
+	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && may_run_python(&now);
 }
 
-/* Python runs only with the GIL: a thread that had none, and whose innermost instruction did not move, stood still. */
-static enum pl_watch_result sample_without_gil(struct attempt *a)
+/* A thread that might not run Python code, and whose innermost instruction did not move, stood still. */
+static enum pl_watch_result sample_outside_python(struct attempt *a)
 {
 	for (int i = 0; i < 2; i++) {
 		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
 
 		if (err)
 			return read_result(err);
-		if (a->reading->steady && a->reading->at_rest && !has_gil(a->reading)) {
+		if (a->reading->steady && a->reading->at_rest && !may_run_python(a->reading)) {
 			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_EXACT);
 			return PL_WATCH_SAMPLE;
 		}
@@ -305,50 +335,58 @@ static enum pl_watch_result sample_without_gil(struct attempt *a)
 	return PL_WATCH_NOTHING;
 }
 
+/* Read it as it runs. PL_WATCH_NOTHING: that proves nothing, but the reading may be of use. */
+static enum pl_watch_result sample_unstopped(struct attempt *a, enum pl_activity activity)
+{
+	struct pl_watch *w = a->w;
+	bool was_moving = w->moving;
+
+	/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
+	for (int i = 0; i < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+		if (err)
+			return read_result(err);
+		if (a->reading->steady)
+			break;
+	}
+	note_steadiness(w, a->reading);
+	if (!a->reading->steady || was_moving)
+		return PL_WATCH_NOTHING;
+	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_EXACT);
+	return PL_WATCH_SAMPLE;
+}
+
+/* Ask again right before the stop: a thread that has blocked meanwhile must not be disturbed, and stands still. It was
+ * running when we looked: a thread must not be running twice to count, or short runs would count too little. */
+static enum pl_watch_result sample_by_stop(struct attempt *a)
+{
+	struct pl_activity_info info = {.syscall = -1};
+	enum pl_activity activity = pl_thread_clock_activity(&a->w->clock, &info);
+
+	if (activity == PL_ACTIVITY_BLOCKED)
+		return sample_blocked(a, PL_ACTIVITY_RUNNING, &info);
+	if (activity != PL_ACTIVITY_RUNNING)
+		return PL_WATCH_NOTHING;
+	return may_run_python_now(a) ? sample_stopped(a) : sample_outside_python(a);
+}
+
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
 {
 	struct pl_watch *w = a->w;
-	struct pl_reading *reading = a->reading;
-	struct pl_activity_info info = {.syscall = -1};
-	bool was_moving = w->moving;
+	bool stoppable = w->burst_ns >= BURST_NS && may_stop(a->stopper, now);
+	enum pl_watch_result result = PL_WATCH_NOTHING;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
-	bool probe =
-		!was_moving || w->burst_ns < BURST_NS || !may_stop(a->stopper, now) || w->probes++ % PROBE_EVERY == 0;
-	if (probe && a->stopper->policy != PL_STOP_ALWAYS) {
-		/* The first reading may merely miss a plan that was made for another stack; the second has a new plan.
-		 */
-		for (int i = 0; i < 2; i++) {
-			struct plumb_error *err = pl_stack_read(a->r, &w->stack, reading);
-			if (err)
-				return read_result(err);
-			if (reading->steady)
-				break;
-		}
-		note_steadiness(w, reading);
-		if (reading->steady && !was_moving) {
-			fill(a->ret, reading, state_of(reading, activity, NULL), PL_EXACT);
-			return PL_WATCH_SAMPLE;
-		}
-	}
-	if (activity == PL_ACTIVITY_RUNNING && w->burst_ns >= BURST_NS && may_stop(a->stopper, now)) {
-		/* Ask again right before: a thread that has blocked meanwhile must not be disturbed, and stands still.
-		 */
-		enum pl_watch_result result = PL_WATCH_NOTHING;
-		enum pl_activity last = pl_thread_clock_activity(&w->clock, &info);
-
-		if (last == PL_ACTIVITY_BLOCKED)
-			result = sample_blocked(a, &info);
-		else if (last == PL_ACTIVITY_RUNNING)
-			result = holds_gil_now(a) ? sample_stopped(a) : sample_without_gil(a);
-		if (result != PL_WATCH_NOTHING)
-			return result;
-	}
-	if (reading->steady) {
-		fill(a->ret, reading, state_of(reading, activity, NULL), PL_DOUBTFUL);
-		return PL_WATCH_SAMPLE;
-	}
-	return sample_partial(a, activity);
+	if (a->stopper->policy != PL_STOP_ALWAYS && (!w->moving || !stoppable || w->probes++ % PROBE_EVERY == 0))
+		result = sample_unstopped(a, activity);
+	if (result == PL_WATCH_NOTHING && stoppable && activity == PL_ACTIVITY_RUNNING)
+		result = sample_by_stop(a);
+	if (result != PL_WATCH_NOTHING)
+		return result;
+	if (!a->reading->steady)
+		return sample_partial(a, activity);
+	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_DOUBTFUL);
+	return PL_WATCH_SAMPLE;
 }
 
 static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
@@ -361,7 +399,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
 		return PL_WATCH_GONE;
 	w->activity_ns = now;
 	if (activity == PL_ACTIVITY_BLOCKED) {
-		enum pl_watch_result result = sample_blocked(a, &info);
+		enum pl_watch_result result = sample_blocked(a, activity, &info);
 		if (result != PL_WATCH_NOTHING)
 			return result;
 		activity = PL_ACTIVITY_RUNNING;
@@ -395,6 +433,22 @@ static enum pl_watch_result sample_calm(struct attempt *a, uint64_t now)
 	return PL_WATCH_SAMPLE;
 }
 
+/* How long it runs at a time. A stop of ours ends a run as the kernel counts them, but not as we mean it. */
+static void note_bursts(struct pl_watch *w, const struct pl_run_counters *now)
+{
+	uint64_t runs = now->runs - w->counters.runs;
+
+	runs -= runs < w->own_stops ? runs : w->own_stops;
+	w->own_stops = 0;
+	w->burst_so_far_ns += now->run_ns - w->counters.run_ns;
+	if (runs) {
+		w->burst_ns = (3 * w->burst_ns + w->burst_so_far_ns / runs) / 4;
+		w->burst_so_far_ns = 0;
+	} else if (w->burst_so_far_ns > w->burst_ns) {
+		w->burst_ns = w->burst_so_far_ns; /* one burst, still going on */
+	}
+}
+
 /* Update the counters; true if the thread has not been on a CPU since the last sample, which then still holds. */
 static bool unchanged(struct pl_watch *w, bool *gone)
 {
@@ -407,10 +461,7 @@ static bool unchanged(struct pl_watch *w, bool *gone)
 		return false;
 	}
 	bool same = w->still && c.runs == w->counters.runs;
-	if (c.runs > w->counters.runs)
-		w->burst_ns = (3 * w->burst_ns + (c.run_ns - w->counters.run_ns) / (c.runs - w->counters.runs)) / 4;
-	else if (c.run_ns - w->counters.run_ns > w->burst_ns)
-		w->burst_ns = c.run_ns - w->counters.run_ns; /* one burst, still going on */
+	note_bursts(w, &c);
 	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
 	w->counters = c;
 	w->counted = true;
@@ -438,6 +489,42 @@ static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t 
 	return sample_by_activity(a, now);
 }
 
+static bool counts_in(enum pl_mode mode, uint8_t state)
+{
+	switch (mode) {
+	case PL_MODE_CPU:
+		return state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN);
+	case PL_MODE_GIL:
+		return state & PL_STATE_HAS_GIL;
+	case PL_MODE_WALL:
+		break;
+	}
+	return true;
+}
+
+static bool runs_frames(const struct pl_watch *w, struct pl_reader *r)
+{
+	struct pl_tstate ts;
+
+	return !pl_tstate_read(pl_mem_live_mem(r->live), &r->py, w->stack.tstate, &ts) && ts.frame &&
+	       ts.frame != ts.base_frame;
+}
+
+bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r)
+{
+	for (const struct pl_watch *n = w->newer; n; n = n->newer)
+		if (runs_frames(n, r))
+			return false;
+	return !w->older || runs_frames(w, r);
+}
+
+/* What the thread does in another interpreter is not this one's. */
+void pl_watch_skip(struct pl_watch *w)
+{
+	(void)pl_thread_clock_counters(&w->clock, &w->counters);
+	w->still = false;
+}
+
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
 				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret)
 {
@@ -448,7 +535,5 @@ enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, st
 	if (result != PL_WATCH_SAMPLE)
 		return result;
 	w->last = *ret;
-	if (mode == PL_MODE_CPU && !(ret->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN)))
-		return PL_WATCH_NOTHING;
-	return PL_WATCH_SAMPLE;
+	return counts_in(mode, ret->state) ? PL_WATCH_SAMPLE : PL_WATCH_NOTHING;
 }

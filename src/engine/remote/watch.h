@@ -28,7 +28,15 @@ struct pl_raw_sample {
 	uint8_t state, quality, marker; /* marker: enum pl_marker */
 };
 
+/** CPU mode: a sample whose weight is not known yet. */
+struct pl_waiting_sample {
+	uint64_t time_ns;
+	struct pl_raw_sample sample;
+};
+
 enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME };
+
+struct pl_watch;
 
 /** Stopping threads of one target: how much is allowed, what it came to, and the stops that have not come about yet. */
 struct pl_stopper {
@@ -39,11 +47,16 @@ struct pl_stopper {
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
 	bool exit_known; /* the main thread ended in our hands */
+	/* Called while a thread is stopped, when its stack was read whole; NULL: nobody wants to know. */
+	void (*while_stopped)(void *ctx, struct pl_watch *w);
+	void *while_stopped_ctx;
 	int wait_status;
 };
 
 /** Let go of late stops that have come about. True if none is left. */
-bool pl_stopper_settle(struct pl_stopper *s, pid_t main_tid);
+bool pl_stopper_settle(struct pl_stopper *s);
+/** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
+uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
 
 struct pl_target; /* remote.h */
@@ -52,10 +65,13 @@ struct pl_watch {
 	struct pl_target *target; /* whose thread it is; for the roster */
 	struct pl_stack_reader stack;
 	struct pl_thread_clock clock;
-	pid_t tid;
+	pid_t pid, tid;
 	uint64_t ident; /* pthread_t */
 	uint32_t index; /* number in the output */
 	bool main, wanted, listed, announced;
+	/* The same thread in the next newer and the next older interpreter it has been in; NULL where there is none.
+	 * One that runs code in another interpreter waits in the older one, below. */
+	struct pl_watch *newer, *older;
 	char name[128];
 	uint8_t name_tries;
 	uint64_t name_next_ns; /* when to look for its name again */
@@ -65,6 +81,8 @@ struct pl_watch {
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */
 	uint64_t burst_ns;		 /* how long it runs at a time, on average */
+	uint64_t burst_so_far_ns;	 /* of the burst that goes on */
+	uint32_t own_stops;		 /* by us since the last tick */
 	bool counted;			 /* the kernel gives counters */
 	bool still;			 /* it was blocked; `last` holds while counters.runs does not move */
 	bool moving;
@@ -75,15 +93,13 @@ struct pl_watch {
 	uint8_t steady_run;   /* steady readings in a row while moving */
 	uint64_t activity_ns; /* when we last asked the kernel what it does */
 	struct pl_raw_sample last;
-	/* CPU mode: the kernel brings the run time of a running thread up to date at its own ticks only. Samples wait
-	 * here until it does and then share the time that has become known. */
-	PL_VEC(struct pl_raw_sample) waiting;
-	uint64_t cpu_due_ns; /* run time not yet given to samples */
+	PL_VEC(struct pl_waiting_sample) waiting; /* CPU mode, sampler.c */
+	uint64_t cpu_due_ns;			  /* run time not yet given to samples */
 };
 
 enum pl_watch_result {
 	PL_WATCH_SAMPLE,     /* *ret is a sample */
-	PL_WATCH_NOTHING,    /* nothing to sample (CPU mode: it did not run) */
+	PL_WATCH_NOTHING,    /* nothing to sample (CPU mode: it did not run; GIL mode: it does not hold it) */
 	PL_WATCH_UNREADABLE, /* a loss */
 	PL_WATCH_GONE,	     /* the thread has ended */
 	PL_WATCH_EXITED,     /* the process has ended or runs another program */
@@ -92,6 +108,11 @@ enum pl_watch_result {
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp);
 void pl_watch_deinit(struct pl_watch *w);
+
+/** Is this the interpreter that the thread is in, as far as its frames tell? Of those it runs frames in, the newest. */
+bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r);
+/** One tick in which the thread is in another interpreter. */
+void pl_watch_skip(struct pl_watch *w);
 
 /** One tick. */
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,

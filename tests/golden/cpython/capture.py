@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run target.py under an interpreter, let capture_image look at it, compare with what Python says of itself.
+"""Run a target under an interpreter, let capture_image look at it, compare with what the program says of itself.
 
-    capture.py CAPTURE_IMAGE PYTHON WORK[,WORK...] [--image FILE] [--text FILE] [--root DIR] [--depth N]
+    capture.py CAPTURE_IMAGE PYTHON WORK[,WORK...] [--print WHAT] [--image FILE] [--text FILE] [--root DIR] [--depth N]
 
---root: the interpreter is inside this system root (run with chroot). Exit status 0: the stacks agree.
+WHAT is stacks (target.py), variables (target_values.py; WORK may be "all") or tasks (target_tasks.py; WORK is "all").
+PYTHON may be several words. --root: the interpreter is inside this system root (run with chroot). Exit status 0: they
+agree.
 """
 import argparse
 import json
 import os
 import re
+import shlex
 import struct
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORDS = ("runtime", "runtime_size", "version", "code_type", "name")
-SYMBOLS = {"_PyRuntime": "runtime", "Py_Version": "version", "PyCode_Type": "code_type"}
+WORDS = ("runtime", "runtime_size", "version", "code_type", "name", "tstate_current")
+SYMBOLS = {"_PyRuntime": "runtime", "Py_Version": "version", "PyCode_Type": "code_type",
+           "_PyThreadState_Current": "tstate_current"}
 
 
 def symbols(path):
@@ -46,20 +50,21 @@ def facts_of(pid, root):
             continue
         path = path if not root or path.startswith(root) else root + path
         found = symbols(path)
-        if "_PyRuntime" not in found:
+        if "_PyRuntime" not in found and "_PyThreadState_Current" not in found:
             continue
         start = first_load(path)
         bias = 0 if start is None else int(m[0].split("-")[0], 16) - start
         facts = ["%s=%x" % (SYMBOLS[n], v + bias) for n, (v, _) in found.items()]
-        facts.append("runtime_size=%x" % found["_PyRuntime"][1])
+        if "_PyRuntime" in found:
+            facts.append("runtime_size=%x" % found["_PyRuntime"][1])
         version = re.search(r"python(\d)\.(\d+)", path)
         return facts + (["name=%x" % (int(version.group(1)) << 16 | int(version.group(2)) << 8)] if version else [])
-    sys.exit("no _PyRuntime in pid %d" % pid)
+    sys.exit("no Python in pid %d" % pid)
 
 
 def compact(path, prefix, facts):
     """Rewrite an image with every byte once, in as few ranges as there are gaps, and without the place of installation. The
-    facts go to address 16, where no process has anything: five words, see image_facts in stacks.h."""
+    facts go to address 16, where no process has anything: six words, see image_facts in stacks.h."""
     with open(path, "rb") as f:
         data = f.read()
     known, at = {}, 7
@@ -75,7 +80,7 @@ def compact(path, prefix, facts):
         out[-1][1].append(known[addr])
         last = addr
     words = dict(f.split("=") for f in facts)
-    out.insert(0, (16, struct.pack("<5Q", *(int(words.get(n, "0"), 16) for n in WORDS))))
+    out.insert(0, (16, struct.pack("<6Q", *(int(words.get(n, "0"), 16) for n in WORDS))))
     hidden = prefix.encode()
     neutral = b"/opt/python".ljust(len(hidden), b"_")[:len(hidden)]
     with open(path, "wb") as f:
@@ -95,38 +100,105 @@ def parse(text):
     return result
 
 
+def stacks_differ(expected, text):
+    """Lines of what is not as Python says."""
+    seen, wrong = parse(text), []
+    for name, frames in expected.items():
+        ours = seen.get(name)
+        if ours != frames[:200] and (len(frames) <= 200 or ours != frames[:len(ours or [])]):
+            wrong.append("thread %s\n  python: %s\n  ours:   %s" % (name, frames[:20], (ours or [])[:20]))
+    return wrong
+
+
+def variables_differ(expected, text):
+    """What the comments of target_values.py say of each function, and nothing else, in any order within arguments and
+    within variables; "x contains TEXT" is a part of the line."""
+    seen, wrong = {}, []
+    for line in text.splitlines():
+        if line.startswith("    "):
+            frame.append(line.strip())
+        else:
+            frame = seen.setdefault(line.strip(), [])
+    for function, said in expected.items():
+        lines = seen.get(function, [])
+        for line in said:
+            name, _, part = line.partition(" contains ")
+            found = [l for l in lines if l == line or (part and l.startswith(name + " = ") and part in l)]
+            if not found:
+                wrong.append("%s: no '%s' in\n  %s" % (function, line, "\n  ".join(lines)))
+        named = [re.sub(r" (=|contains) .*", "", line) for line in said]
+        wrong += ["%s: '%s' is not expected" % (function, l) for l in lines if l.split(" = ")[0] not in named]
+        if lines != sorted(lines, key=lambda l: not l.startswith("arg ")):
+            wrong.append("%s: arguments are not first" % function)
+    return wrong
+
+
+def tasks_differ(expected, text):
+    """Every task that the program knows, and no other one but those that asyncio makes by itself."""
+    seen, wrong = {}, []
+    for line in text.splitlines():
+        if line.startswith("task "):
+            name, *rest = line[5:].split("; ")
+            task = seen[name] = dict(word.partition("=")[::2] for word in rest)
+            task["frames"] = []
+            task["waiters"] = sorted(w for w in task["waiters"].split(",") if w in expected)
+        elif line.startswith("    "):
+            function, _, number = line.strip().rpartition(":")
+            task["frames"].append([function, int(number)])
+        else:
+            wrong.append(line)
+    for name, said in expected.items():
+        ours = {key: seen.get(name, {}).get(key) for key in said}
+        if ours != said or "cut" in seen[name]:
+            wrong.append("task %s\n  python: %s\n  ours:   %s" % (name, said, seen.get(name)))
+    return wrong + ["task %s is not expected" % name for name in seen if name not in expected and name[:5] != "Task-"]
+
+
+PRINTS = {"tasks": ("target_tasks.py", tasks_differ),
+          "stacks": ("target.py", stacks_differ),
+          "variables": ("target_values.py", variables_differ)}
+
+
+def look(a, source):
+    """(what the program says, what capture_image says, facts)"""
+    target, command = "/tmp/" + source, ["chroot", a.root, a.python] if a.root else shlex.split(a.python)
+    old = subprocess.run([*command, "-c", "import sys; sys.exit(sys.version_info < (3,))"]).returncode
+    if old and source == "target.py":
+        source = "target27.py"
+    with open(os.path.join(HERE, source)) as f, open((a.root or "") + target, "w") as g:
+        g.write(f.read())
+    options = ["-E", "-s", "-S", "-B"] if old else ["-I", "-S", "-B", "-X", "utf8"]
+    args = options + [target, a.work] + ([a.depth] if a.depth else [])
+    with subprocess.Popen(command + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        expected = json.loads(child.stdout.readline())
+        assert child.stdout.readline() == "ready\n"
+        facts = [f for f in facts_of(child.pid, a.root) if f.split("=")[0] not in (a.drop_facts or "").split(",")]
+        text = subprocess.run([a.capture_image, a.print, str(child.pid), a.image or "-"] + facts, stdout=subprocess.PIPE,
+                              encoding="utf-8", errors="surrogatepass", check=True).stdout
+        child.stdin.close()
+    return expected, text, facts
+
+
 def main():
     p = argparse.ArgumentParser()
     for name in ("capture_image", "python", "work"):
         p.add_argument(name)
     for name in ("--image", "--text", "--root", "--depth", "--drop-facts"):
         p.add_argument(name)
+    p.add_argument("--print", choices=PRINTS, default="stacks")
     a = p.parse_args()
-    target, command = "/tmp/target.py", ["chroot", a.root, a.python] if a.root else [a.python]
-    with open(os.path.join(HERE, "target.py")) as f, open((a.root or "") + target, "w") as g:
-        g.write(f.read())
-    args = ["-I", "-S", "-B", "-X", "utf8", target, a.work] + ([a.depth] if a.depth else [])
-    with subprocess.Popen(command + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        expected = json.loads(child.stdout.readline())
-        assert child.stdout.readline() == "ready\n"
-        facts = [f for f in facts_of(child.pid, a.root) if f.split("=")[0] not in (a.drop_facts or "").split(",")]
-        text = subprocess.run([a.capture_image, str(child.pid), a.image or "-"] + facts, stdout=subprocess.PIPE,
-                              text=True, check=True).stdout
-        child.stdin.close()
+    source, differ = PRINTS[a.print]
+    expected, text, facts = look(a, source)
     if a.image:
         compact(a.image, os.path.dirname(os.path.dirname(a.python)), facts)
     if a.text:
-        with open(a.text, "w") as f:
+        with open(a.text, "w", encoding="utf-8", errors="surrogatepass") as f:
             f.write(text)
-    seen = parse(text)
-    wrong = 0
-    for name, frames in expected.items():
-        if seen.get(name) != (frames if len(frames) <= 200 else frames[:200]):
-            if len(frames) <= 200 or seen.get(name) != frames[:len(seen.get(name) or [])]:
-                print("%s: thread %s\n  python: %s\n  ours:   %s" % (a.python, name, frames[:20], (seen.get(name) or [])[:20]))
-                wrong += 1
-    if not a.text:
+    else:
         print(text, end="")
+    wrong = differ(expected, text)
+    for w in wrong:
+        print("%s: %s" % (a.python, w))
     sys.exit(1 if wrong else 0)
 
 

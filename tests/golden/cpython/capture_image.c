@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Capture what src/cpython reads of a live process as an image, and the stacks it saw as text. Run by capture.py:
+/* Capture what src/cpython reads of a live process as an image, and what it saw as text. Run by capture.py:
  *
- *     capture_image PID IMAGE|- runtime=HEX [runtime_size=HEX] [version=HEX] [code_type=HEX] [name=HEX] > stacks.txt
+ *     capture_image stacks|variables|tasks PID IMAGE|- runtime=HEX [runtime_size=HEX] [version=HEX] [code_type=HEX]
+ *                   [name=HEX] > text
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "mem_image.h"
-#include "stacks.h"
+#include "variables.h"
 
 struct live {
 	struct pl_mem mem;
@@ -44,18 +45,19 @@ int main(int argc, char **argv)
 	struct pl_py_facts facts = {0};
 	struct pl_mem_record *rec;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: capture_image PID IMAGE|- runtime=HEX ...\n");
+	text_print_fn *print = argc < 5 ? NULL : text_print_find(argv[1]);
+	if (!print) {
+		fprintf(stderr, "usage: capture_image stacks|variables|tasks PID IMAGE|- runtime=HEX ...\n");
 		return 2;
 	}
-	struct live live = {.mem = {&ops}, .pid = (pid_t)atol(argv[1])};
-	for (int i = 3; i < argc; i++)
+	struct live live = {.mem = {&ops}, .pid = (pid_t)atol(argv[2])};
+	for (int i = 4; i < argc; i++)
 		facts_parse(&facts, argv[i]);
 	struct plumb_error *err = pl_mem_record_create(&live.mem, &rec);
 	if (!err) {
-		err = stacks_print(pl_mem_record_mem(rec), &facts, stdout);
-		if (!err && strcmp(argv[2], "-"))
-			err = save(rec, argv[2]);
+		err = print(pl_mem_record_mem(rec), &facts, stdout);
+		if (!err && strcmp(argv[3], "-"))
+			err = save(rec, argv[3]);
 		pl_mem_record_destroy(rec);
 	}
 	if (err)

@@ -27,6 +27,8 @@ void facts_parse(struct pl_py_facts *f, const char *text)
 		f->code_type = value;
 	else if (!strncmp(text, "name=", 5))
 		f->name_version = (uint32_t)value;
+	else if (!strncmp(text, "tstate_current=", 15))
+		f->tstate_current = value;
 }
 
 bool image_facts(struct pl_mem *mem, struct pl_py_facts *ret)
@@ -40,6 +42,8 @@ bool image_facts(struct pl_mem *mem, struct pl_py_facts *ret)
 				    .version = words[2],
 				    .code_type = words[3],
 				    .name_version = (uint32_t)words[4]};
+	if (pl_mem_read(mem, 16 + sizeof words, &ret->tstate_current, sizeof ret->tstate_current))
+		ret->tstate_current = 0; /* an image made before 2.7 and 3.6 were supported */
 	return true;
 }
 
@@ -75,6 +79,17 @@ static const char *base_name(struct pl_buf *path)
 	return slash ? slash + 1 : s;
 }
 
+static int32_t offset_of(struct pl_mem *mem, const struct pl_py *py, const struct pl_code *c, struct pl_frame f)
+{
+	pl_addr base;
+	struct plumb_error *err = pl_code_copy_base(mem, py, &f, &base);
+
+	if (!err && f.tlbc_index)
+		pl_code_leave_copy(&f, base, c->instr_base);
+	plumb_error_destroy(err);
+	return pl_code_offset(py, c, &f);
+}
+
 static void print_frame(struct pl_mem *mem, const struct pl_py *py, const struct pl_frame *f, struct pl_code *c,
 			FILE *out)
 {
@@ -91,7 +106,7 @@ static void print_frame(struct pl_mem *mem, const struct pl_py *py, const struct
 		return;
 	}
 	struct pl_position p = pl_lines_find(py->layout.line_table, c->linetable.data, c->linetable.len,
-					     (int32_t)c->firstlineno, pl_code_offset(py, c, f));
+					     (int32_t)c->firstlineno, offset_of(mem, py, c, *f));
 	fprintf(out, "    %s", pl_buf_str(&c->qualname));
 	fprintf(out, " %s:%d:%d-%d:%d first=%u%s%s%s\n", base_name(&c->filename), p.line, p.column, p.end_line,
 		p.end_column, c->firstlineno, mark,

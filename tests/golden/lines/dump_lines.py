@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Line tables and what this interpreter itself makes of them, for test_cpython_lines_dump. Run inside any Python from 3.6 on:
+"""Line tables and what this interpreter itself makes of them, for test_cpython_lines_dump. Run inside any Python from 2.7 on:
 
     python dump_lines.py MAX FILE_OR_FOLDER... > lines.txt
 
 Per code object: "code KIND FIRSTLINENO CODE_BYTES HEX_TABLE", then per range of equal answers
 "at START END LINE END_LINE COLUMN END_COLUMN" (0: no line, -1: no column). Stops after MAX code objects (0: never).
 """
+import binascii
 import dis
 import os
 import sys
 
-KIND = "lnotab" if sys.version_info < (3, 10) else "pep626" if sys.version_info < (3, 11) else "pep657"
+KIND = "lnotab_u8" if sys.version_info < (3,) else "lnotab" if sys.version_info < (3, 10) else "pep626" if sys.version_info < (3, 11) else "pep657"
 
 
 def by_starts(code):
     starts = list(dis.findlinestarts(code)) + [(len(code.co_code), None)]
-    yield from [(0, starts[0][0], code.co_firstlineno)] if starts[0][0] else []
+    if starts[0][0]:
+        yield 0, starts[0][0], code.co_firstlineno
     for (start, line), (end, _) in zip(starts, starts[1:]):
         yield start, end, line
 
@@ -48,8 +50,8 @@ def merged(items):
 
 
 def dump(code, out):
-    table = code.co_lnotab if KIND == "lnotab" else code.co_linetable
-    out.write("code %s %d %d %s\n" % (KIND, code.co_firstlineno, len(code.co_code), table.hex() or "-"))
+    table = code.co_lnotab if KIND.startswith("lnotab") else code.co_linetable
+    out.write("code %s %d %d %s\n" % (KIND, code.co_firstlineno, len(code.co_code), binascii.hexlify(table).decode() or "-"))
     for r in merged(ranges(code)):
         if r[0] < r[1]:
             out.write("at %d %d %d %d %d %d\n" % r)
@@ -59,7 +61,8 @@ def codes_of(code):
     yield code
     for const in code.co_consts:
         if isinstance(const, type(code)):
-            yield from codes_of(const)
+            for inner in codes_of(const):
+                yield inner
 
 
 def sources(path):
@@ -82,7 +85,7 @@ def main():
             text = f.read()
         try:
             module = compile(text, path, "exec")
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, TypeError, RuntimeError):
             continue  # test data that is meant to be broken
         for code in codes_of(module):
             dump(code, sys.stdout)

@@ -282,7 +282,7 @@ static void answers_for_other_profilers_name_only_options_that_exist(void **stat
 	}
 	assert_non_null(foreign_command("record"));
 	assert_non_null(foreign_command("top"));
-	assert_non_null(foreign_command("dump"));
+	assert_non_null(foreign_command("where"));
 	assert_null(foreign_command("run"));
 	assert_null(foreign_option("--rate"));
 }

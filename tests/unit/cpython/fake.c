@@ -88,10 +88,8 @@ void fake_field(struct fake *f, pl_addr addr, uint32_t at, uint64_t value, size_
 		fake_put(f, addr + at, &value, width);
 }
 
-struct pl_py fake_py(int minor)
+static struct pl_py py_of(const struct pl_layout *row)
 {
-	uint32_t version = PL_PY_VERSION(3, minor, 10);
-	const struct pl_layout *row = minor < 13 ? pl_layout_find(version, false) : pl_layout_reference(version, false);
 	struct pl_py py = {.code_type = 0x500000, .none = 0x500800};
 
 	assert(row);
@@ -102,10 +100,30 @@ struct pl_py fake_py(int minor)
 	return py;
 }
 
+struct pl_py fake_py(int minor)
+{
+	uint32_t version = PL_PY_VERSION(3, minor, 10);
+
+	return py_of(minor < 13 ? pl_layout_find(version, false) : pl_layout_reference(version, false));
+}
+
+struct pl_py fake_py27(void)
+{
+	return py_of(pl_layout_find(PL_PY_VERSION(2, 7, 18), false));
+}
+
+struct pl_py fake_py_free_threaded(int minor)
+{
+	return py_of(pl_layout_reference(PL_PY_VERSION(3, minor, 0), true));
+}
+
 pl_addr fake_str(struct fake *f, const struct pl_py *py, const char *text)
 {
 	const struct pl_layout *lay = &py->layout;
 	size_t len = strlen(text);
+
+	if (pl_layout_str_is_bytes(lay))
+		return fake_bytes(f, py, text, len);
 	pl_addr obj = fake_new(f, lay->unicode.ascii_size + len + 1);
 
 	fake_field(f, obj, lay->unicode.length, len, 8);

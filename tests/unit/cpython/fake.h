@@ -38,7 +38,10 @@ void fake_field(struct fake *f, pl_addr addr, uint32_t at, uint64_t value, size_
 
 /** A detected Python of @p minor: its row, or for 3.13+ its reference row, finished. */
 struct pl_py fake_py(int minor);
-/** A compact str of ASCII text. */
+struct pl_py fake_py27(void);
+/** The free-threaded build of 3.13+. */
+struct pl_py fake_py_free_threaded(int minor);
+/** A compact str of ASCII text; 2.7: bytes. */
 pl_addr fake_str(struct fake *f, const struct pl_py *py, const char *text);
 pl_addr fake_bytes(struct fake *f, const struct pl_py *py, const void *bytes, size_t len);
 /** A code object of py->code_type; @p units of bytecode. */

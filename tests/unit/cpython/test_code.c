@@ -12,7 +12,7 @@ static void expect_text(struct pl_buf *b, const char *want)
 
 static void everything_is_read_on_every_version(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		struct pl_code c;
 		struct fake f;
@@ -69,7 +69,7 @@ static void the_proof_changes_with_each_of_its_words(void **state)
 /* Maps exactly the range that is announced: one read, and below 3.12 the name's hash. */
 static void a_proof_is_one_read_of_the_range_it_names(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		pl_addr code = 0x200000;
 		struct pl_range range = pl_code_proof_range(&py, code);
@@ -151,7 +151,7 @@ static void a_code_object_replaced_while_it_is_read_is_stale(void **state)
 
 static void offsets_are_bytes_inside_the_code_and_minus_one_elsewhere(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		struct pl_code c = {.code_bytes = 40, .instr_base = minor < 11 ? 0 : 0x200000};
 		struct pl_frame fr = {.owner = py.layout.owner_thread, .instr = c.instr_base};
@@ -166,6 +166,37 @@ static void offsets_are_bytes_inside_the_code_and_minus_one_elsewhere(void **sta
 		fr.kind = PL_FRAME_SHIM;
 		assert_int_equal(pl_code_offset(&py, &c, &fr), -1);
 	}
+}
+
+/* Free-threaded 3.14+: {count, copy 0, copy 1, ...}; copy 0 is the code object's own. */
+static void a_thread_that_runs_a_copy_of_the_bytecode_is_where_it_is_in_the_copy(void **state)
+{
+	struct pl_py py = fake_py_free_threaded(14);
+	struct pl_code c = {.code_bytes = 40};
+	pl_addr base;
+	struct fake f;
+
+	fake_init(&f);
+	pl_addr code = fake_code(&f, &py, "work", "/a/b.py", 17, 20), array = fake_new(&f, 32);
+	c.instr_base = code + py.layout.code.code_bytes;
+	struct pl_frame fr = {.code = code, .owner = py.layout.owner_thread, .instr = 0x300006, .tlbc_index = 2};
+	fake_field(&f, code, py.layout.code.tlbc, array, 8);
+	fake_u64(&f, array, 3);
+	fake_u64(&f, array + 8, c.instr_base);
+	fake_u64(&f, array + 24, 0x300002);
+	assert_int_equal(pl_code_offset(&py, &c, &fr), -1);
+	assert_ok(pl_code_copy_base(&f.mem, &py, &fr, &base));
+	assert_int_equal(base, 0x300002);
+	pl_code_leave_copy(&fr, base, c.instr_base);
+	assert_int_equal(pl_code_offset(&py, &c, &fr), 4);
+	fr.tlbc_index = 1; /* not made yet */
+	assert_ptr_equal(pl_code_copy_base(&f.mem, &py, &fr, &base), &pl_err_corrupt);
+	fr.tlbc_index = 3;
+	assert_ptr_equal(pl_code_copy_base(&f.mem, &py, &fr, &base), &pl_err_corrupt);
+	fr.tlbc_index = 0;
+	assert_ok(pl_code_copy_base(&f.mem, &py, &fr, &base));
+	assert_int_equal(base, c.instr_base);
+	fake_deinit(&f);
 }
 
 static void a_frame_before_its_first_traceable_instruction_has_no_offset(void **state)
@@ -207,6 +238,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_a_code_object_is_corrupt),
 		cmocka_unit_test(a_code_object_replaced_while_it_is_read_is_stale),
 		cmocka_unit_test(offsets_are_bytes_inside_the_code_and_minus_one_elsewhere),
+		cmocka_unit_test(a_thread_that_runs_a_copy_of_the_bytecode_is_where_it_is_in_the_copy),
 		cmocka_unit_test(a_frame_before_its_first_traceable_instruction_has_no_offset),
 		cmocka_unit_test(code_that_never_becomes_traceable_is_hidden),
 	};

@@ -79,6 +79,14 @@ static void members_of_a_changed_struct_are_not_taken_from_the_reference(void **
 	assert_int_equal(lay.code.version, PL_NONE);
 	assert_int_equal(lay.code.firsttraceable, PL_NONE);
 	assert_int_equal(lay.type.ht_cached_keys, PL_NONE);
+	assert_int_equal(lay.code.localsplusnames, PL_NONE);
+	assert_int_equal(lay.type.tp_base, PL_NONE);
+	assert_int_not_equal(lay.frame.stacktop, PL_NONE);
+	offsets_make(14, false, bytes);
+	offsets_set(14, PL_WORD_INTERPRETER_FRAME_OWNER, lay.frame.owner + 2, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.frame.stacktop, PL_NONE);
+	assert_int_not_equal(lay.code.localsplusnames, PL_NONE);
 }
 
 static void free_threaded_builds_give_their_own_layout(void **state)
@@ -92,14 +100,38 @@ static void free_threaded_builds_give_their_own_layout(void **state)
 		assert_true(lay.free_threaded);
 		assert_int_equal(lay.object.type, 24);
 		assert_true((lay.code.tlbc != PL_NONE) == (minor >= 14));
+		assert_true((lay.interp.tlbc_generation != PL_NONE) == (minor >= 14));
+		assert_int_equal(lay.gil.enabled, 0);
+		assert_int_not_equal(lay.tstate.attach_state, PL_NONE);
 	}
+}
+
+static void the_switch_of_the_gil_must_be_in_the_gil(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(13, true, bytes);
+	offsets_set(13, PL_WORD_INTERPRETER_STATE_GIL_RUNTIME_STATE_ENABLED, 7752, bytes);
+	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+}
+
+static void the_attach_state_is_believed_only_where_the_words_around_it_are(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	offsets_make(14, true, bytes);
+	offsets_set(14, PL_WORD_THREAD_STATE_CURRENT_FRAME, 80, bytes);
+	assert_ok(parse(bytes, &lay));
+	assert_int_equal(lay.tstate.attach_state, PL_NONE);
 }
 
 static bool is_unchecked(enum pl_debug_word word, int minor)
 {
 	/* Not used with a GIL, or nothing that a value could contradict. */
 	return word == PL_WORD_INTERPRETER_STATE_GIL_RUNTIME_STATE_ENABLED || word == PL_WORD_CODE_OBJECT_CO_TLBC ||
-	       word == PL_WORD_INTERPRETER_FRAME_TLBC_INDEX;
+	       word == PL_WORD_INTERPRETER_FRAME_TLBC_INDEX || word == PL_WORD_INTERPRETER_STATE_TLBC_GENERATION;
 }
 
 static void every_word_that_leaves_its_struct_is_corrupt(void **state)
@@ -179,6 +211,8 @@ int main(void)
 		cmocka_unit_test(values_that_moved_are_followed),
 		cmocka_unit_test(members_of_a_changed_struct_are_not_taken_from_the_reference),
 		cmocka_unit_test(free_threaded_builds_give_their_own_layout),
+		cmocka_unit_test(the_switch_of_the_gil_must_be_in_the_gil),
+		cmocka_unit_test(the_attach_state_is_believed_only_where_the_words_around_it_are),
 		cmocka_unit_test(every_word_that_leaves_its_struct_is_corrupt),
 		cmocka_unit_test(offsets_that_are_not_aligned_are_corrupt),
 		cmocka_unit_test(other_versions_are_refused_by_name),

@@ -33,7 +33,7 @@ static void put_item(struct fake *f, const struct pl_py *py, pl_addr keys, uint6
 
 static void keys_are_found_past_holes_and_other_keys(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		struct fake f;
 		struct pl_dict d;
@@ -71,7 +71,7 @@ static void values_of_a_split_table_are_in_their_own_array(void **state)
 
 static void damaged_tables_are_corrupt(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		const struct pl_layout *lay = &py.layout;
 		struct fake f;
@@ -90,6 +90,58 @@ static void damaged_tables_are_corrupt(void **state)
 		assert_ptr_equal(pl_dict_open(&f.mem, &py, dict, 0, &d), &pl_err_corrupt);
 		fake_deinit(&f);
 	}
+}
+
+/* 2.7: {hash, key, value} at their places in the hash table itself. */
+static void the_table_of_2_7_has_holes_everywhere(void **state)
+{
+	struct pl_py py = fake_py27();
+	const struct pl_layout *lay = &py.layout;
+	struct fake f;
+	struct pl_dict d;
+	pl_addr value;
+
+	fake_init(&f);
+	pl_addr dict = fake_new(&f, 64), table = fake_new(&f, 64 * 24);
+	fake_field(&f, dict, lay->dict.keys, table, 8);
+	fake_field(&f, dict, lay->dict.mask, 63, 8);
+	fake_u64(&f, table + 24 + 8, fake_str(&f, &py, "_name")); /* deleted: a key without a value */
+	fake_u64(&f, table + 60 * 24 + 8, fake_str(&f, &py, "_name"));
+	fake_u64(&f, table + 60 * 24 + 16, 0x9990);
+	assert_ok(pl_dict_open(&f.mem, &py, dict, 0, &d));
+	assert_int_equal(d.count, 64);
+	assert_ok(pl_dict_find(&f.mem, &py, &d, "_name", &value));
+	assert_int_equal(value, 0x9990);
+	assert_ptr_equal(pl_dict_find(&f.mem, &py, &d, "_names", &value), &pl_err_stale);
+	fake_field(&f, dict, lay->dict.mask, 62, 8);
+	assert_ptr_equal(pl_dict_open(&f.mem, &py, dict, 0, &d), &pl_err_corrupt);
+	fake_field(&f, dict, lay->dict.mask, UINT64_MAX, 8);
+	assert_ptr_equal(pl_dict_open(&f.mem, &py, dict, 0, &d), &pl_err_corrupt);
+	fake_field(&f, dict, lay->dict.mask, 7, 8);
+	fake_field(&f, dict, lay->dict.keys, 5, 8);
+	assert_ptr_equal(pl_dict_open(&f.mem, &py, dict, 0, &d), &pl_err_corrupt);
+	fake_deinit(&f);
+}
+
+static void the_two_ints_of_2_7_are_told_apart_by_their_type(void **state)
+{
+	struct pl_py py = fake_py27();
+	struct fake f;
+	uint64_t value;
+
+	fake_init(&f);
+	pl_addr obj = fake_new(&f, 32), type = fake_new(&f, 256);
+	const uint32_t digit = 12345;
+	fake_field(&f, obj, py.layout.object.type, type, 8);
+	fake_field(&f, obj, py.layout.longobj.tag, 1, 8);
+	fake_put(&f, obj + py.layout.longobj.digits, &digit, 4);
+	assert_ok(pl_long_value(&f.mem, &py, obj, &value));
+	assert_int_equal(value, 12345);
+	fake_field(&f, type, py.layout.type.tp_flags, 1u << 23, 8);
+	fake_field(&f, obj, py.layout.longobj.small, 0x7f0000001700, 8);
+	assert_ok(pl_long_value(&f.mem, &py, obj, &value));
+	assert_int_equal(value, 0x7f0000001700);
+	fake_deinit(&f);
 }
 
 static void a_table_that_claims_to_be_huge_is_searched_only_in_part(void **state)
@@ -111,7 +163,7 @@ static void a_table_that_claims_to_be_huge_is_searched_only_in_part(void **state
 
 static void ints_are_read_up_to_63_bits(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 6; minor <= 15; minor++) {
 		struct pl_py py = fake_py(minor);
 		const struct pl_layout *lay = &py.layout;
 		struct fake f;
@@ -145,6 +197,8 @@ int main(void)
 		cmocka_unit_test(keys_are_found_past_holes_and_other_keys),
 		cmocka_unit_test(values_of_a_split_table_are_in_their_own_array),
 		cmocka_unit_test(damaged_tables_are_corrupt),
+		cmocka_unit_test(the_table_of_2_7_has_holes_everywhere),
+		cmocka_unit_test(the_two_ints_of_2_7_are_told_apart_by_their_type),
 		cmocka_unit_test(a_table_that_claims_to_be_huge_is_searched_only_in_part),
 		cmocka_unit_test(ints_are_read_up_to_63_bits),
 	};

@@ -9,6 +9,7 @@
 #define STEP	 96
 #define CODE	 0x300000
 #define C_STACK	 0x7ff000000000
+#define C_FRAME	 (C_STACK + 3584)
 
 struct scene {
 	struct fake f;
@@ -37,12 +38,36 @@ static void close_scene(struct scene *s)
 	fake_deinit(&s->f);
 }
 
-static struct plumb_error *walk(struct scene *s)
+/* 3.11, 3.12: the evaluation before the innermost one runs the caller of the frame at which that one begins. */
+static void link_entry(struct scene *s)
+{
+	struct pl_frame f = {.previous = s->ts.frame};
+
+	if (s->py.layout.frame_model != PL_FRAME_CFRAME)
+		return;
+	for (int i = 0; i < 20000 && !f.entry; i++) {
+		struct plumb_error *err = pl_frame_read(&s->f.mem, &s->py, f.previous, &f);
+		if (err) {
+			plumb_error_destroy(err);
+			return;
+		}
+	}
+	s->ts.cframe_previous = C_FRAME;
+	fake_field(&s->f, C_FRAME, s->py.layout.cframe.current_frame, f.previous, 8);
+}
+
+static struct plumb_error *walk_again(struct scene *s)
 {
 	pl_vec_clear(&s->frames);
 	s->f.prefetches = 0;
 	s->root = 0;
 	return pl_frame_walk(&s->f.mem, &s->py, &s->ts, &s->frames, &s->root);
+}
+
+static struct plumb_error *walk(struct scene *s)
+{
+	link_entry(s);
+	return walk_again(s);
 }
 
 static pl_addr in_chunk(unsigned i)
@@ -127,6 +152,26 @@ static void shims_and_generators_are_part_of_the_chain(void **state)
 		assert_int_equal(s.frames.data[2].code, CODE);
 		assert_int_equal(s.frames.data[3].addr, generator);
 		assert_int_equal(s.root, C_STACK + 512);
+		close_scene(&s);
+	}
+}
+
+/* Stopped while an evaluation begins, its first frame still has the caller of an earlier time. */
+static void a_frame_that_is_just_being_linked_is_corrupt(void **state)
+{
+	for (int minor = 11; minor <= 12; minor++) {
+		struct scene s;
+
+		open_scene(&s, minor);
+		put_shim(&s, C_STACK, 0);
+		put_thread(&s, 0, minor == 12 ? C_STACK : 0);
+		fake_field(&s.f, in_chunk(0), s.py.layout.frame.is_entry, 1, 1);
+		s.ts.frame = in_chunk(0);
+		assert_ok(walk(&s));
+		fake_field(&s.f, C_FRAME, s.py.layout.cframe.current_frame, in_chunk(3), 8);
+		assert_code(walk_again(&s), PLUMB_ERR_CORRUPT);
+		s.ts.cframe_previous = 0;
+		assert_code(walk_again(&s), PLUMB_ERR_CORRUPT);
 		close_scene(&s);
 	}
 }
@@ -262,7 +307,7 @@ static void cycles_end(void **state)
 	fake_frame(&s.f, &s.py, a, c, CODE, 1, 8);
 	s.ts.frame = c;
 	s.f.reads = 0;
-	assert_ptr_equal(walk(&s), &pl_err_corrupt);
+	assert_ptr_equal(walk_again(&s), &pl_err_corrupt);
 	assert_true(s.f.reads < 20);
 	close_scene(&s);
 	/* heap frames: a long tail into a ring */
@@ -355,8 +400,9 @@ static void ten_thousand_frames_cost_few_reads(void **state)
 	s.ts.frame = previous;
 	s.ts.chunk = chunk;
 	s.ts.chunk_top = chunk + 24 + per_chunk * STEP;
+	link_entry(&s);
 	s.f.reads = 0;
-	assert_ok(walk(&s));
+	assert_ok(walk_again(&s));
 	assert_int_equal(s.frames.len, per_chunk * chunks + 1);
 	assert_true(s.f.reads < 10 * chunks);
 	assert_int_equal(s.f.prefetches, chunks);
@@ -386,6 +432,7 @@ int main(void)
 		cmocka_unit_test(frame_objects_link_to_the_end),
 		cmocka_unit_test(frame_objects_of_different_types_are_corrupt),
 		cmocka_unit_test(shims_and_generators_are_part_of_the_chain),
+		cmocka_unit_test(a_frame_that_is_just_being_linked_is_corrupt),
 		cmocka_unit_test(tag_bits_of_the_code_pointer_are_cleared),
 		cmocka_unit_test(on_3_15_the_chain_ends_at_the_base_frame),
 		cmocka_unit_test(a_thread_without_python_frames_has_an_empty_stack),

@@ -17,11 +17,16 @@ static void every_supported_minor_has_one_row_and_later_ones_a_reference(void **
 	assert_null(pl_layout_reference(PL_PY_VERSION(3, 16, 0), false));
 }
 
-/* 3.7.4 moved the GIL words; the row is for later ones. */
-static void a_micro_version_with_another_layout_has_no_row(void **state)
+static void the_words_that_3_7_4_moved_are_elsewhere_before(void **state)
 {
-	assert_null(pl_layout_find(PL_PY_VERSION(3, 7, 3), false));
-	assert_non_null(pl_layout_find(PL_PY_VERSION(3, 7, 4), false));
+	struct pl_layout lay = *pl_layout_find(PL_PY_VERSION(3, 7, 16), false);
+
+	pl_layout_refine(&lay);
+	assert_int_equal(lay.runtime.tstate_current, 1480);
+	lay.version = PL_PY_VERSION(3, 7, 3);
+	pl_layout_refine(&lay);
+	assert_int_equal(lay.runtime.tstate_current, 1392);
+	assert_int_equal(lay.runtime.gc_collecting, PL_NONE);
 }
 
 static void rows_hold_what_the_headers_say(void **state)
@@ -78,7 +83,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_supported_minor_has_one_row_and_later_ones_a_reference),
-		cmocka_unit_test(a_micro_version_with_another_layout_has_no_row),
+		cmocka_unit_test(the_words_that_3_7_4_moved_are_elsewhere_before),
 		cmocka_unit_test(rows_hold_what_the_headers_say),
 		cmocka_unit_test(spans_are_small_and_hold_every_field),
 		cmocka_unit_test(a_layout_whose_words_are_too_far_apart_is_refused),

@@ -25,7 +25,10 @@ struct count {
 static const struct {
 	const char *name;
 	enum pl_line_table kind;
-} kinds[] = {{"lnotab", PL_LINES_LNOTAB}, {"pep626", PL_LINES_PEP626}, {"pep657", PL_LINES_PEP657}};
+} kinds[] = {{"lnotab_u8", PL_LINES_LNOTAB_U8},
+	     {"lnotab", PL_LINES_LNOTAB},
+	     {"pep626", PL_LINES_PEP626},
+	     {"pep657", PL_LINES_PEP657}};
 
 static bool parse_code(const char *line, struct code *c)
 {

@@ -138,6 +138,29 @@ static void impossible_strings_are_corrupt_and_leave_the_buffer_alone(void **sta
 	fake_deinit(&f);
 }
 
+static void str_of_2_7_is_bytes_of_any_encoding(void **state)
+{
+	struct pl_py py = fake_py27();
+	struct pl_buf b = PL_BUF_INIT(100);
+	struct fake f;
+
+	fake_init(&f);
+	expect(&f, &py, fake_str(&f, &py, "plain"), 100, "plain");
+	expect(&f, &py, fake_str(&f, &py, "été"), 100, "été");
+	expect(&f, &py, fake_str(&f, &py, "\xe9t"), 100, "\xed\xb3\xa9t"); /* U+DCE9, as a later Python decodes it */
+	expect(&f, &py, fake_str(&f, &py, "éé"), 3, "é...");
+	expect(&f, &py, fake_str(&f, &py, "abcdef"), 3, "abc...");
+	expect(&f, &py, fake_str(&f, &py, "abc"), 3, "abc");
+	pl_addr torn = fake_str(&f, &py, "abc");
+	fake_field(&f, torn, py.layout.bytes.ob_size, 99, 8);
+	assert_ptr_equal(pl_text_read_str(&f.mem, &py, torn, 100, &b), &pl_err_unreadable);
+	fake_field(&f, torn, py.layout.bytes.ob_size, UINT64_MAX, 8);
+	assert_ptr_equal(pl_text_read_str(&f.mem, &py, torn, 100, &b), &pl_err_corrupt);
+	assert_int_equal(b.len, 0);
+	pl_buf_deinit(&b);
+	fake_deinit(&f);
+}
+
 static void bytes_are_read_up_to_their_limit(void **state)
 {
 	struct pl_py py = fake_py(9);
@@ -164,6 +187,7 @@ int main(void)
 		cmocka_unit_test(lone_surrogates_become_their_three_bytes),
 		cmocka_unit_test(long_strings_are_cut_at_a_character),
 		cmocka_unit_test(impossible_strings_are_corrupt_and_leave_the_buffer_alone),
+		cmocka_unit_test(str_of_2_7_is_bytes_of_any_encoding),
 		cmocka_unit_test(bytes_are_read_up_to_their_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static pl_addr add_thread(struct scene *s, uint64_t ident)
 
 static void a_thread_is_read_on_every_version(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 7; minor <= 15; minor++) {
 		struct scene s;
 		struct pl_tstate ts;
 		open_scene(&s, minor);
@@ -54,12 +54,14 @@ static void a_thread_is_read_on_every_version(void **state)
 		fake_field(&s.f, addr, lay->tstate.frame, 0x123450, 8);
 		fake_field(&s.f, addr, lay->tstate.cframe, cframe, 8);
 		fake_field(&s.f, cframe, lay->cframe.current_frame, 0x123450, 8);
+		fake_field(&s.f, cframe, lay->cframe.current_frame + 8, 0x123460, 8);
 		fake_field(&s.f, addr, lay->tstate.native_thread_id, 4321, 8);
 		s.f.reads = 0;
 		assert_ok(pl_tstate_read(&s.f.mem, &s.py, addr, &ts));
 		assert_int_equal(s.f.reads, minor == 11 || minor == 12 ? 2 : 1);
 		assert_int_equal(ts.frame, 0x123450);
 		assert_int_equal(ts.cframe, minor == 11 || minor == 12 ? cframe : 0);
+		assert_int_equal(ts.cframe_previous, minor == 11 || minor == 12 ? 0x123460 : 0);
 		assert_int_equal(ts.thread_id, 0x7777);
 		assert_int_equal(ts.native_id, minor < 11 ? 0 : 4321);
 		assert_int_equal(ts.interp, s.interp);
@@ -140,7 +142,7 @@ static void gil_words_of_3_15(void **state)
 
 static void the_holder_of_the_gil_comes_from_where_the_version_keeps_it(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 7; minor <= 15; minor++) {
 		struct scene s;
 		struct pl_interp in;
 		open_scene(&s, minor);
@@ -173,7 +175,7 @@ static void the_holder_of_the_gil_comes_from_where_the_version_keeps_it(void **s
 /* One read less where the pointer lies alone, and the same answer. */
 static void an_interpreter_is_read_again_without_the_pointer_to_its_gil(void **state)
 {
-	for (int minor = 8; minor <= 15; minor++) {
+	for (int minor = 7; minor <= 15; minor++) {
 		struct scene s;
 		struct pl_interp in, again;
 		open_scene(&s, minor);
@@ -192,6 +194,64 @@ static void an_interpreter_is_read_again_without_the_pointer_to_its_gil(void **s
 		assert_int_equal(s.f.reads, minor >= 13 ? reads - 1 : reads);
 		assert_memory_equal(&in, &again, sizeof in);
 		fake_deinit(&s.f);
+	}
+}
+
+static void up_to_3_6_two_words_stand_for_the_runtime(void **state)
+{
+	struct pl_py py = fake_py(6);
+	struct pl_interp in;
+	struct fake f;
+	pl_addr head;
+
+	fake_init(&f);
+	fake_map(&f, RUNTIME, 64);
+	pl_addr interp = fake_new(&f, 256);
+	fake_u64(&f, RUNTIME, interp);
+	fake_u64(&f, RUNTIME + 8, 0x5550);
+	py.interp_head = RUNTIME;
+	py.tstate_current = RUNTIME + 8;
+	assert_ok(pl_interp_head(&f.mem, &py, &head));
+	assert_int_equal(head, interp);
+	assert_ok(pl_interp_read(&f.mem, &py, interp, &in));
+	assert_true(in.gil_known);
+	assert_int_equal(in.gil_holder, 0x5550);
+	assert_int_equal(in.gil, 0);
+	fake_deinit(&f);
+}
+
+static void without_a_gil_threads_attach(void **state)
+{
+	for (int minor = 13; minor <= 15; minor++) {
+		struct pl_py py = fake_py_free_threaded(minor);
+		const struct pl_layout *lay = &py.layout;
+		struct pl_interp in;
+		struct pl_tstate ts;
+		struct fake f;
+		fake_init(&f);
+		pl_addr interp = fake_new(&f, 32768), gil = fake_new(&f, 64), thread = fake_new(&f, lay->tstate_span);
+		fake_field(&f, interp, lay->interp.gil, gil, 8);
+		fake_field(&f, interp, lay->interp.tlbc_generation, 5, 4);
+		fake_field(&f, gil, lay->gil.last_holder, thread, 8);
+		fake_field(&f, gil, lay->gil.locked, 1, 4);
+		assert_ok(pl_interp_read(&f.mem, &py, interp, &in));
+		assert_false(in.gil_known);
+		assert_int_equal(in.gil_holder, 0);
+		assert_int_equal(in.tlbc_generation, minor < 14 ? 0 : 5);
+		fake_field(&f, gil, lay->gil.enabled, 1, 4); /* switched on */
+		assert_ok(pl_interp_read(&f.mem, &py, interp, &in));
+		assert_true(in.gil_known);
+		assert_int_equal(in.gil_holder, thread);
+		assert_ok(pl_tstate_read(&f.mem, &py, thread, &ts));
+		assert_true(ts.attach_word);
+		assert_false(ts.attached);
+		fake_field(&f, thread, lay->tstate.attach_state, 1, 4);
+		assert_ok(pl_tstate_read(&f.mem, &py, thread, &ts));
+		assert_true(ts.attached);
+		fake_field(&f, thread, lay->tstate.attach_state, 2, 4); /* suspended */
+		assert_ok(pl_tstate_read(&f.mem, &py, thread, &ts));
+		assert_false(ts.attached);
+		fake_deinit(&f);
 	}
 }
 
@@ -269,22 +329,29 @@ static void cyclic_lists_are_corrupt(void **state)
 	fake_deinit(&s.f);
 }
 
-static void the_tid_is_found_in_glibcs_place_or_by_looking(void **state)
+static void the_tid_is_found_in_its_usual_place_or_by_looking(void **state)
 {
+	static const pid_t tids[] = {999, 7, 1001};
 	struct scene s;
 	uint32_t at = 0;
 
 	open_scene(&s, 8);
 	pl_addr pthread = fake_new(&s.f, 2304);
+	fake_field(&s.f, pthread, 1204, 1001, 4); /* not the first one: proves nothing there */
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at), &pl_err_corrupt);
 	fake_field(&s.f, pthread, 1200, 999, 4);
-	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, 999, &at));
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at));
 	assert_int_equal(at, 1200);
-	fake_field(&s.f, pthread, 720, 999, 4);
+	fake_field(&s.f, pthread, 48, 1001, 4);
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at));
+	assert_int_equal(at, 48);
+	fake_field(&s.f, pthread, 720, 7, 4);
 	fake_field(&s.f, pthread, 40, 999, 4);
-	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, 999, &at));
+	assert_ok(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 3, &at));
 	assert_int_equal(at, 720);
-	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, 1000, &at), &pl_err_corrupt);
-	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, 0, 999, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, (pid_t[]){1000}, 1, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, 0, tids, 3, &at), &pl_err_corrupt);
+	assert_ptr_equal(pl_pthread_tid_offset(&s.f.mem, pthread, tids, 0, &at), &pl_err_corrupt);
 	fake_deinit(&s.f);
 }
 
@@ -297,11 +364,13 @@ int main(void)
 		cmocka_unit_test(gil_words_of_3_15),
 		cmocka_unit_test(the_holder_of_the_gil_comes_from_where_the_version_keeps_it),
 		cmocka_unit_test(an_interpreter_is_read_again_without_the_pointer_to_its_gil),
+		cmocka_unit_test(up_to_3_6_two_words_stand_for_the_runtime),
+		cmocka_unit_test(without_a_gil_threads_attach),
 		cmocka_unit_test(lists_hold_all_and_interpreters_come_first_to_last),
 		cmocka_unit_test(no_interpreter_is_not_ready),
 		cmocka_unit_test(a_thread_that_is_gone_ends_the_list),
 		cmocka_unit_test(cyclic_lists_are_corrupt),
-		cmocka_unit_test(the_tid_is_found_in_glibcs_place_or_by_looking),
+		cmocka_unit_test(the_tid_is_found_in_its_usual_place_or_by_looking),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

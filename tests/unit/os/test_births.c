@@ -82,6 +82,7 @@ static void a_zombie_is_told_as_one(void **state)
 	stage_await_state(pid, pid, "Z");
 	assert_int_not_equal(hear_of(&s, pid, &st), PL_BIRTH_NONE);
 	assert_int_equal(st.state, 'Z');
+	assert_true(st.ended);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	pl_births_destroy(s.births);
 }

@@ -95,7 +95,7 @@ static void our_own_status_is_found(void **state)
 	pid_t inner = 0;
 	assert_int_equal(pl_host_own_status("Pid", 10, 0), getpid());
 	assert_int_equal(pl_host_own_status("NoSuchKey", 10, 77), 77);
-	assert_true(pl_host_nspid(getpid(), &inner) >= 1);
+	assert_true(pl_host_nspid(getpid(), gettid(), &inner) >= 1);
 	assert_int_equal(pl_host_namespace(getpid(), "pid"), PL_NAMESPACE_SAME);
 	assert_int_equal(pl_host_namespace(getpid(), "nonsense"), PL_NAMESPACE_UNKNOWN);
 	assert_int_equal(pl_host_sysctl("kernel/no_such_setting", -5), -5);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +142,60 @@ static void an_ended_process_is_gone(void **state)
 	close_scene(&s);
 }
 
+struct crew {
+	stage_word ready[3], leave[3];
+	pid_t tids[3];
+};
+
+static struct crew *crew;
+
+static void *serve(void *number)
+{
+	size_t i = (size_t)(uintptr_t)number;
+
+	crew->tids[i] = gettid();
+	stage_set(&crew->ready[i], 1);
+	stage_await(&crew->leave[i], 1);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+static void the_memory_is_read_on_through_any_thread_that_lives(void **state)
+{
+	struct pl_mem_live *live, *late;
+	uint8_t byte, kept = 42;
+	size_t n;
+	struct pl_range range = {(pl_addr)(uintptr_t)&kept, 1};
+	crew = stage_share(sizeof *crew);
+	pid_t pid = stage_fork();
+	if (pid == 0) {
+		pthread_t t;
+		for (size_t i = 1; i < 3; i++)
+			pthread_create(&t, NULL, serve, (void *)(uintptr_t)i);
+		serve(0);
+	}
+	for (size_t i = 0; i < 3; i++)
+		stage_await(&crew->ready[i], 1);
+	assert_ok(pl_mem_live_create(pid, &live));
+	for (size_t i = 0; i < 2; i++) { /* the main thread first */
+		stage_set(&crew->leave[i], 1);
+		stage_await_state(pid, crew->tids[i], i ? "" : "Z");
+		assert_ok(pl_mem_live_readv(live, &range, 1, &byte, &n));
+		assert_true(n == 1 && byte == 42);
+		assert_ok(pl_mem_live_create(pid, &late));
+		assert_ok(pl_mem_live_readv(late, &range, 1, &byte, &n));
+		assert_int_equal(n, 1);
+		assert_ok(pl_mem_read(pl_mem_live_mem(late), range.addr, &byte, 1));
+		pl_mem_live_destroy(late);
+	}
+	kill(pid, SIGKILL);
+	assert_true(stage_ended(pid));
+	assert_ptr_equal(pl_mem_live_readv(live, &range, 1, &byte, &n), &pl_err_target_exited);
+	waitpid(pid, NULL, 0);
+	pl_mem_live_destroy(live);
+	munmap(crew, sizeof *crew);
+}
+
 static void a_process_that_runs_another_program_is_gone(void **state)
 {
 	int in[2], done[2];
@@ -206,6 +261,7 @@ int main(void)
 		cmocka_unit_test(ranges_count_as_read_up_to_the_first_that_is_not_whole),
 		cmocka_unit_test(more_ranges_than_one_call_takes_arrive_in_order),
 		cmocka_unit_test(an_ended_process_is_gone),
+		cmocka_unit_test(the_memory_is_read_on_through_any_thread_that_lives),
 		cmocka_unit_test(a_process_that_runs_another_program_is_gone),
 		cmocka_unit_test(addresses_of_the_upper_half_are_refused),
 		cmocka_unit_test(a_process_that_is_not_there_is_told),

@@ -100,7 +100,7 @@ static void let_go(struct pl_pause *p)
 static void hold(struct pl_pause *p, pid_t tid)
 {
 	for (int i = 0; i < 1000; i++) {
-		enum pl_pause_result r = pl_pause_stop(p, tid);
+		enum pl_pause_result r = pl_pause_stop(p, pid, tid);
 		if (r == PL_PAUSE_STOPPED)
 			return;
 		assert_int_equal(r, PL_PAUSE_HELD);
@@ -182,7 +182,7 @@ static void a_fatal_signal_that_comes_with_the_stop_kills(void **state)
 		atomic_store(&sc->ready, 0);
 		start_target(count_on, NULL);
 		syscall(SYS_tgkill, pid, sc->tid, SIGTERM);
-		enum pl_pause_result r = pl_pause_stop(&p, sc->tid);
+		enum pl_pause_result r = pl_pause_stop(&p, pid, sc->tid);
 		if (r == PL_PAUSE_STOPPED || r == PL_PAUSE_HELD)
 			let_go(&p);
 		assert_true(stage_ended(pid));
@@ -211,7 +211,7 @@ static void a_thread_that_has_ended_is_gone(void **state)
 	}
 	stage_await(&sc->ready, 1);
 	stage_await_state(pid, sc->tid, "");
-	assert_int_equal(pl_pause_stop(&p, sc->tid), PL_PAUSE_GONE);
+	assert_int_equal(pl_pause_stop(&p, pid, sc->tid), PL_PAUSE_GONE);
 	assert_false(p.exited);
 }
 
@@ -265,6 +265,93 @@ static void an_exec_while_another_thread_is_held_goes_through(void **state)
 	assert_true(runs_cat());
 }
 
+/* The kernel copies the environment before anything of the process changes: with a large one there is time to stop the
+ * thread right then. */
+static void *exec_cat(void *arg)
+{
+	static char text[100000];
+	char *env[16];
+
+	memset(text, 'x', sizeof text - 1);
+	for (size_t i = 0; i < 15; i++)
+		env[i] = text;
+	env[15] = NULL;
+	dup2(pipe_fds[0], 0);
+	sc->tid = gettid();
+	atomic_store(&sc->ready, 1);
+	execve("/bin/cat", (char *[]){"cat", NULL}, env);
+	_exit(1);
+}
+
+/* The thread that executes a program gets the number of the process. True if the stop met it in the middle. */
+static bool held_through_exec(void)
+{
+	struct pl_pause p;
+
+	atomic_store(&sc->ready, 0);
+	pid = stage_fork();
+	if (pid == 0) {
+		start_worker(exec_cat);
+		stage_block();
+	}
+	while (!atomic_load(&sc->ready) && stage_state(pid, pid))
+		sched_yield();
+	pid_t tid = sc->tid;
+	enum pl_pause_result r = pl_pause_stop(&p, pid, tid);
+	if (r == PL_PAUSE_STOPPED || r == PL_PAUSE_HELD)
+		let_go(&p);
+	for (int i = 0; i < 200000 && !runs_cat(); i++)
+		sched_yield();
+	assert_true(runs_cat());
+	stage_await_state(pid, pid, "S"); /* it reads, and is not left stopped */
+	assert_int_equal(stage_tracer(pid, pid), 0);
+	stage_kill(pid);
+	pid = 0;
+	return p.tid != tid;
+}
+
+static void an_exec_of_the_held_thread_goes_through(void **state)
+{
+	int met = 0;
+
+	for (int i = 0; i < 500 && met < 5; i++)
+		met += held_through_exec();
+	assert_true(met > 0);
+}
+
+static void *exec_cat_later(void *arg)
+{
+	stage_set(&sc->ready, 1);
+	stage_await(&sc->go, 1);
+	run_cat();
+	_exit(1);
+}
+
+/* The held thread is gone then, and another one bears its number. */
+static void an_exec_while_the_main_thread_is_held_goes_through(void **state)
+{
+	struct pl_pause p;
+
+	pid = stage_fork();
+	if (pid == 0) {
+		start_worker(exec_cat_later);
+		sc->tid = gettid();
+		for (;;)
+			atomic_fetch_add(&sc->count, 1);
+	}
+	stage_await(&sc->ready, 1);
+	stage_await_count(&sc->count, 1000);
+	hold(&p, pid);
+	stage_set(&sc->go, 1);
+	for (int i = 0; i < 200000 && !runs_cat(); i++)
+		sched_yield();
+	assert_true(runs_cat());
+	let_go(&p);
+	assert_false(p.exited);
+	stage_await_state(pid, pid, "S");
+	assert_int_equal(stage_tracer(pid, pid), 0);
+}
+
 static void a_process_that_is_killed_while_it_is_held_can_be_reaped(void **state)
 {
 	struct pl_pause p;
@@ -288,7 +375,7 @@ static pid_t start_tracer(bool held)
 	if (tracer == 0) {
 		struct pl_pause p;
 		if (held)
-			while (pl_pause_stop(&p, sc->tid) != PL_PAUSE_STOPPED)
+			while (pl_pause_stop(&p, pid, sc->tid) != PL_PAUSE_STOPPED)
 				while (!pl_pause_release(&p))
 					sched_yield();
 		else if (ptrace(PTRACE_SEIZE, sc->tid, 0, 0) != 0)
@@ -306,7 +393,7 @@ static void a_thread_that_another_tracer_has_is_refused_and_let_alone(void **sta
 	struct pl_pause p;
 	start_target(count_on, NULL);
 	pid_t tracer = start_tracer(false);
-	assert_int_equal(pl_pause_stop(&p, sc->tid), PL_PAUSE_REFUSED);
+	assert_int_equal(pl_pause_stop(&p, pid, sc->tid), PL_PAUSE_REFUSED);
 	assert_int_equal(stage_tracer(pid, sc->tid), tracer);
 	assert_runs_on();
 	stage_kill(tracer);
@@ -382,7 +469,7 @@ static void a_thread_inside_the_kernel_is_held_and_stops_on_its_way_back(void **
 	start_target(vfork_and_count, NULL);
 	stage_await(&sc->vforked, 1);
 	stage_await_state(pid, sc->tid, "D");
-	assert_int_equal(pl_pause_stop(&p, sc->tid), PL_PAUSE_HELD);
+	assert_int_equal(pl_pause_stop(&p, pid, sc->tid), PL_PAUSE_HELD);
 	assert_false(pl_pause_release(&p));
 	assert_false(pl_pause_try_release(&p));
 	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
@@ -400,7 +487,7 @@ static void a_thread_that_is_held_inside_the_kernel_can_be_killed(void **state)
 	start_target(vfork_and_count, NULL);
 	stage_await(&sc->vforked, 1);
 	stage_await_state(pid, sc->tid, "D");
-	assert_int_equal(pl_pause_stop(&p, sc->tid), PL_PAUSE_HELD);
+	assert_int_equal(pl_pause_stop(&p, pid, sc->tid), PL_PAUSE_HELD);
 	kill(pid, SIGKILL);
 	let_go(&p);
 	assert_true(p.exited);
@@ -423,6 +510,8 @@ int main(void)
 		T(a_thread_that_has_ended_is_gone),
 		T(a_process_that_exits_while_a_thread_is_held_can_be_reaped),
 		T(an_exec_while_another_thread_is_held_goes_through),
+		T(an_exec_of_the_held_thread_goes_through),
+		T(an_exec_while_the_main_thread_is_held_goes_through),
 		T(a_process_that_is_killed_while_it_is_held_can_be_reaped),
 		T(a_thread_that_another_tracer_has_is_refused_and_let_alone),
 		T(a_target_outlives_a_tracer_that_is_killed_while_it_holds_it),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +109,18 @@ static void explain_arg(int out, const void *arg)
 	write_hint(out, *(const pid_t *)arg);
 }
 
+static void a_refused_call_names_what_was_checked(void **state)
+{
+	struct plumb_error *err = pl_priv_explain_call("pidfd_open", "5.3", ENOSYS);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_NOT_PERMITTED);
+	assert_non_null(strstr(plumb_error_message(err), "does not let us call pidfd_open"));
+	assert_non_null(strstr(plumb_error_hint(err), "Linux 5.3")); /* the tests run without a filter */
+	plumb_error_destroy(err);
+	err = pl_priv_explain_call("pidfd_open", "5.3", EPERM);
+	assert_non_null(strstr(plumb_error_hint(err), "security module"));
+	plumb_error_destroy(err);
+}
+
 static void a_process_of_root_is_named_as_such(void **state)
 {
 	char path[512], got[1024];
@@ -206,6 +219,7 @@ int main(void)
 		cmocka_unit_test(yama),
 		cmocka_unit_test(capabilities),
 		cmocka_unit_test(other_causes),
+		cmocka_unit_test(a_refused_call_names_what_was_checked),
 		cmocka_unit_test(a_process_of_root_is_named_as_such),
 		cmocka_unit_test(a_process_that_forbids_it_is_found_out),
 		cmocka_unit_test(a_tracer_is_named),

@@ -197,6 +197,79 @@ static void assert_program(char *const argv[], const char *want)
 	fake_end(&f);
 }
 
+/* Of the @p names (ends with NULL) those that start with '!' are not its names. */
+static void assert_called(char *const argv[], const char *const names[])
+{
+	char path[512];
+	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), argv);
+	for (size_t i = 0; names[i]; i++)
+		if (pl_proc_is_called(f.pid, names[i] + (*names[i] == '!')) == (*names[i] == '!'))
+			fail_msg("%s ...: wrong about '%s'", argv[0], names[i]);
+	assert_int_equal(pl_proc_is_python(f.pid), strstr(argv[0], "python") != NULL);
+	fake_end(&f);
+}
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void a_process_answers_to_its_script_module_program_and_title(void **state)
+{
+	assert_called((char *[]){"python3", "-u", "/srv/my app/app.py", "other.py", NULL},
+		      NAMES("app.py", "app", "my app/app.py", "/srv/my app/app.py", "python3", "fake_plain", "!pp.py",
+			    "!other.py", "!srv", "!my app", "!app.p", "!", "!/", "!y", "!APP.py"));
+	assert_called((char *[]){"/usr/bin/python3.11", "-m", "pkg.mod", "x", NULL},
+		      NAMES("pkg.mod", "python3.11", "bin/python3.11", "!mod", "!pkg", "!x", "!python"));
+	assert_called((char *[]){"python3", "/srv/folder/", NULL}, NAMES("folder", "srv/folder", "!srv"));
+	assert_called((char *[]){"python3", "-c", "app.py", NULL}, NAMES("!app.py", "python3"));
+	assert_called((char *[]){"vim", "app.py", NULL}, NAMES("!app.py", "vim"));
+	assert_called((char *[]){"gunicorn: worker [app.py]", NULL}, NAMES("gunicorn", "!app.py", "!worker"));
+	assert_false(pl_proc_is_called(0x3ffffff0, "x"));
+	assert_false(pl_proc_is_called(2, "kthreadd")); /* runs no program */
+}
+
+static void a_path_is_the_script_if_it_leads_to_the_same_file(void **state)
+{
+	char dir[] = "/tmp/plumb-proc-XXXXXX", path[64], from[64];
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/app.py", dir);
+	FILE *f = fopen(path, "we");
+	assert_non_null(f);
+	fclose(f);
+	assert_int_equal(chdir(dir), 0); /* the fake starts here, we go on elsewhere */
+	struct fake p = fake_start(fake_path("fake_plain", (char[512]){0}, 512), (char *[]){"python3", "app.py", NULL});
+	assert_int_equal(chdir("/tmp"), 0);
+	snprintf(from, sizeof from, "./%s/app.py", dir + strlen("/tmp/"));
+	assert_true(pl_proc_is_called(p.pid, path));
+	assert_true(pl_proc_is_called(p.pid, from));
+	assert_false(pl_proc_is_called(p.pid, "./app.py"));
+	assert_false(pl_proc_is_called(p.pid, "/tmp"));
+	fake_end(&p);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void all_processes_are_listed_with_owner_and_start(void **state)
+{
+	pl_tid_vec pids = {0};
+	struct timespec now;
+	bool found = false;
+	assert_ok(pl_proc_all(&pids));
+	for (size_t i = 0; i < pids.len; i++) {
+		found |= pids.data[i] == getpid();
+		assert_true(i == 0 || pids.data[i] > pids.data[i - 1]);
+	}
+	assert_true(found);
+	pl_vec_deinit(&pids);
+	assert_int_equal(pl_proc_owner(getpid()), geteuid());
+	assert_int_equal(pl_proc_owner(0x3ffffff0), (uid_t)-1);
+	assert_int_equal(pl_proc_started_real_ns(0x3ffffff0), 0);
+	struct fake f = fake_start(fake_path("fake_plain", (char[512]){0}, 512), NULL);
+	uint64_t started = pl_proc_started_real_ns(f.pid);
+	fake_end(&f);
+	clock_gettime(CLOCK_REALTIME, &now);
+	assert_true(started / 1000000000 + 60 >= (uint64_t)now.tv_sec &&
+		    started / 1000000000 <= (uint64_t)now.tv_sec + 1);
+}
+
 static void programs_are_called_after_their_script_or_module(void **state)
 {
 	assert_program((char *[]){"python3", "/srv/my app/app.py", "arg", NULL}, "app.py");
@@ -246,6 +319,9 @@ int main(void)
 		cmocka_unit_test(status_fields_are_whole_keys_at_line_starts),
 		cmocka_unit_test(commands_are_quoted_where_needed),
 		cmocka_unit_test(a_command_without_arguments_is_its_name_in_brackets),
+		cmocka_unit_test(a_process_answers_to_its_script_module_program_and_title),
+		cmocka_unit_test(a_path_is_the_script_if_it_leads_to_the_same_file),
+		cmocka_unit_test(all_processes_are_listed_with_owner_and_start),
 		cmocka_unit_test(programs_are_called_after_their_script_or_module),
 		cmocka_unit_test(programs_without_a_script_are_called_after_the_executable),
 		cmocka_unit_test(the_executable_is_known_by_path_and_by_inode),

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the threads of some processes are doing right now: stacks, and what each of them waits for. */
+#ifndef PLUMB_DUMP_H
+#define PLUMB_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <plumb/error.h>
+#include <plumb/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct plumb_dump_options {
+	size_t size; /* sizeof(struct plumb_dump_options) */
+	enum plumb_stop stop;
+	bool no_source;	   /* do not read source lines */
+	bool locals;	   /* show arguments and local variables; a running thread is stopped for up to 5 ms */
+	uint64_t limit_ns; /* for one process; 0: five seconds */
+};
+
+#define PLUMB_DUMP_OPTIONS_INIT                                                                                        \
+	{                                                                                                              \
+		.size = sizeof(struct plumb_dump_options)                                                              \
+	}
+
+struct plumb_dump_look {
+	size_t size; /* sizeof(struct plumb_dump_look) */
+	bool json;   /* schema plumb.dump/1 (docs/user/dump.md), one line; else text: */
+	int width;   /* columns; 0: as wide as it gets */
+	bool color, ascii;
+};
+
+#define PLUMB_DUMP_LOOK_INIT                                                                                           \
+	{                                                                                                              \
+		.size = sizeof(struct plumb_dump_look)                                                                 \
+	}
+
+struct plumb_dump;
+
+/** An empty dump. Errors: PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */
+PLUMB_API struct plumb_error *plumb_dump_create(const struct plumb_dump_options *o,
+						struct plumb_dump **ret) PLUMB_MUST_CHECK;
+PLUMB_API void plumb_dump_destroy(struct plumb_dump *d);
+
+/**
+ * Look at process @p pid and add it. The process may be hung or stopped; a thread that waits is not disturbed, one that
+ * runs may be stopped for microseconds (see the option `stop`). Returns within the limit. Errors are also noted in the
+ * dump: those of plumb_session_attach(), and PLUMB_ERR_TIMEOUT. May be called for many processes; one thread at a time.
+ */
+PLUMB_API struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid) PLUMB_MUST_CHECK;
+
+/**
+ * Add the process that the core file @p path was written of. The program and its libraries must still be where they
+ * were. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE, PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_NOT_SUPPORTED,
+ * PLUMB_ERR_TIMEOUT.
+ */
+PLUMB_API struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path) PLUMB_MUST_CHECK;
+
+/** Write what was added to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_WRITE_FAILED. */
+PLUMB_API struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *look,
+					       int fd) PLUMB_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding a process by name. */
+#ifndef PLUMB_PROCESSES_H
+#define PLUMB_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <plumb/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Strings live as long as the list. */
+struct plumb_process {
+	int pid;
+	const char *user;	  /* "alice (uid 1000)" */
+	uint64_t started_real_ns; /* since 1970, 0 if not known */
+	const char *command;	  /* the command line */
+};
+
+struct plumb_processes;
+
+/**
+ * All processes that are called @p name, the oldest first: by their script ("app.py", "app", "dir/app.py", or a path to
+ * that very file), by their module (of python -m) or by their program. That there is none is no error.
+ * Errors: PLUMB_ERR_NO_MEMORY, PLUMB_ERR_SYSTEM (no /proc). Owner of *ret: caller.
+ */
+PLUMB_API struct plumb_error *plumb_processes_find(const char *name, struct plumb_processes **ret) PLUMB_MUST_CHECK;
+PLUMB_API void plumb_processes_destroy(struct plumb_processes *p);
+
+/** The @p i-th of them, from 0; false past the last. */
+PLUMB_API bool plumb_processes_at(const struct plumb_processes *p, size_t i, struct plumb_process *ret);
+/** The name of the @p i-th process that is not called so and runs Python, from 0; NULL past the last. */
+PLUMB_API const char *plumb_processes_other(const struct plumb_processes *p, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb dump: what the threads of some processes are doing right now. Layer cli. Writes to stdout. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <plumb/dump.h>
+
+#include "config.h"
+#include "term.h"
+
+#define EXIT_SOME_FAILED 1
+
+static const struct opt *const tables[] = {options_dump, options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb dump 4242",
+	"all threads of process 4242: what each is doing or waits for, and its stack",
+	"plumb dump --locals 4242",
+	"with the arguments and variables of each function",
+	"plumb dump $(pgrep -f app.py)",
+	"all processes of a program",
+	"plumb dump 4242 --json | jq -r '.processes[].threads[] | \"\\(.name) \\(.doing)\"'",
+	"one line a thread",
+	"plumb dump --core core.4242",
+	"what it was doing when it crashed",
+	NULL,
+};
+
+/* All of them, before the first one is looked at; NULL: not all are. Owner: caller. */
+static int *parse_pids(int argc, char **argv, struct failure *why)
+{
+	int *pids = calloc((size_t)argc + 1, sizeof *pids);
+
+	for (int i = 0; pids && i < argc; i++) {
+		if (value_pid(argv[i], &pids[i]))
+			continue;
+		refuse(why, "plumb dump takes the numbers of processes, as 'ps -e' or 'pgrep python' show them",
+		       "'%s' is not a process id", argv[i]);
+		free(pids);
+		return NULL;
+	}
+	if (!pids)
+		refuse(why, "", "out of memory");
+	return pids;
+}
+
+static struct plumb_dump_look look_of(const struct config *c)
+{
+	struct plumb_dump_look look = PLUMB_DUMP_LOOK_INIT;
+
+	look.json = c->format != NULL;
+	/* In a file or a pipe nothing is cut to the width of a terminal that is not there. */
+	look.width = c->width ? c->width : isatty(STDOUT_FILENO) ? term_width(STDOUT_FILENO) : 0;
+	look.color = term_color(c, STDOUT_FILENO);
+	look.ascii = !term_is_utf8();
+	return look;
+}
+
+/* One process that cannot be read does not keep us from the others. */
+static int dump_all(struct plumb_dump *d, const char *core, const int *pids, int count)
+{
+	struct plumb_error *err = core ? plumb_dump_add_core(d, core) : NULL;
+	int failed = err != NULL;
+
+	if (err)
+		complain_error(err);
+	for (int i = 0; i < count; i++) {
+		if (!(err = plumb_dump_add(d, pids[i])))
+			continue;
+		complain_error(err);
+		failed++;
+	}
+	return failed;
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	const struct plumb_dump_look look = look_of(c);
+	struct plumb_dump *d;
+	struct failure why;
+	int *pids, all = argc + (c->core != NULL), status = 0;
+
+	if (!all)
+		refuse(&why, "usage: plumb dump PID..., or plumb dump --core FILE",
+		       "dump needs the number of a process");
+	if (!all || !(pids = parse_pids(argc, argv, &why)))
+		return complain_failure(&why);
+	struct plumb_error *err = plumb_dump_create(&c->dump, &d);
+	if (err) {
+		free(pids);
+		return complain_error(err);
+	}
+	int failed = dump_all(d, c->core, pids, argc);
+	free(pids);
+	if (failed < all || look.json)
+		err = plumb_dump_write(d, &look, STDOUT_FILENO);
+	plumb_dump_destroy(d);
+	if (err)
+		status = complain_error(err);
+	else if (failed)
+		status = failed < all ? EXIT_SOME_FAILED : EXIT_OWN_FAILURE;
+	return status;
+}
+
+const struct command command_dump = {
+	.name = "dump",
+	.usage = "PID... | --core FILE",
+	.summary = "what a program is doing right now: every thread, its stack, and what it waits for",
+	.about = "For each process: its threads, what each is doing (running, waiting for the GIL and who holds it, "
+		 "blocked "
+		 "in which system call on which file, pipe, socket or lock, and for how long), and its stack, the "
+		 "innermost "
+		 "frame first, with source lines. Works on a program that hangs and on one that is stopped. Every "
+		 "stack is "
+		 "proved to have existed; threads that wait are not disturbed, a running one may be stopped for some "
+		 "microseconds. The exit status is 0, 1 if some of the processes could not be read, 125 if none could.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_ANYWHERE,
+	.min_operands = 0,
+	.max_operands = -1,
+	.operand = "PID",
+	.run = run,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an operand to a process id, for all commands that take one. Layer cli. */
+#include "which.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <plumb/processes.h>
+
+#include "nearest.h"
+#include "values.h"
+
+#define SHOWN_MAX      20
+#define LINE_MAX_BYTES 300 /* tells them apart: arguments often differ at the end only */
+
+static const char how_named[] =
+	"give the id of a process ('ps -e' shows them), or the name of its script, of its module "
+	"(python -m), or of its program";
+
+/* "17:03:12", or with the day if that was another one. */
+static void start_text(uint64_t real_ns, char *buf, size_t size)
+{
+	time_t then = (time_t)(real_ns / 1000000000), now = time(NULL);
+	struct tm t, today;
+
+	localtime_r(&then, &t);
+	localtime_r(&now, &today);
+	bool same_day = t.tm_year == today.tm_year && t.tm_yday == today.tm_yday;
+	strftime(buf, size, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M", &t);
+}
+
+/* Names and command lines are text of others. */
+static void put_line(const char *line)
+{
+	for (int at = 0; line[at] && at < LINE_MAX_BYTES; at++)
+		fputc((unsigned char)line[at] < ' ' || line[at] == 0x7f ? '?' : line[at], stderr);
+	fputc('\n', stderr);
+}
+
+static void put_process(const struct command *cmd, const struct plumb_process *p)
+{
+	char started[32], line[1400];
+
+	start_text(p->started_real_ns, started, sizeof started);
+	snprintf(line, sizeof line, "  plumb %s %-8d %s, since %s: %s", cmd->name, p->pid, p->user, started,
+		 p->command);
+	put_line(line);
+}
+
+static void tell_several(const struct command *cmd, const char *name, const struct plumb_processes *found)
+{
+	char message[160];
+	struct plumb_process p;
+	size_t n = 0;
+
+	while (plumb_processes_at(found, n, &p))
+		n++;
+	snprintf(message, sizeof message, "%zu processes are called '%.100s'; choose one:", n, name);
+	complain(message, "");
+	for (size_t i = 0; i < n && i < SHOWN_MAX; i++)
+		if (plumb_processes_at(found, i, &p))
+			put_process(cmd, &p);
+	if (n > SHOWN_MAX)
+		fprintf(stderr, "  and %zu more\n", n - SHOWN_MAX);
+}
+
+static void tell_none(const char *name, const struct plumb_processes *found)
+{
+	struct nearest nearest = nearest_start(name);
+	struct failure why;
+	const char *other;
+
+	for (size_t i = 0; (other = plumb_processes_other(found, i)); i++)
+		nearest_try(&nearest, other);
+	refuse(&why, how_named, "no process is called '%.200s'", name);
+	if (nearest.found)
+		snprintf(why.hint, sizeof why.hint, "there is one called '%.200s'", nearest.found);
+	complain(why.message, why.hint);
+}
+
+static int by_name(const struct command *cmd, const char *name, int *pid_ret)
+{
+	struct plumb_processes *found;
+	struct plumb_process first, second;
+	struct plumb_error *err = plumb_processes_find(name, &found);
+	int status = EXIT_OWN_FAILURE;
+
+	if (err)
+		return complain_error(err);
+	if (!plumb_processes_at(found, 0, &first)) {
+		tell_none(name, found);
+	} else if (plumb_processes_at(found, 1, &second)) {
+		tell_several(cmd, name, found);
+	} else {
+		*pid_ret = first.pid;
+		status = 0;
+	}
+	plumb_processes_destroy(found);
+	return status;
+}
+
+int which_process(const struct command *cmd, const char *operand, int *pid_ret)
+{
+	struct failure why;
+
+	if (value_pid(operand, pid_ret))
+		return 0;
+	if (operand[strspn(operand, "+-0123456789")] != '\0')
+		return by_name(cmd, operand, pid_ret);
+	refuse(&why, how_named, "'%s' is not a process id", operand);
+	return complain_failure(&why);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asyncio tasks: who waits for what. */
+#ifndef PL_ASYNCIO_H
+#define PL_ASYNCIO_H
+
+#include "buf.h"
+#include "frame.h"
+
+#define PL_MAX_TASKS	    16384
+#define PL_MAX_TASK_FRAMES  256 /* of one task */
+#define PL_MAX_TASK_WAITERS 256 /* of one task */
+#define PL_MAX_TASK_NAME    256 /* bytes */
+
+enum pl_task_state {
+	PL_TASK_RUNNING, /* its loop is inside it now; its frames are then those of the thread */
+	PL_TASK_WAITING, /* for `waits_for` */
+	PL_TASK_READY,	 /* the loop will run it: new, just woken, or after sleep(0) */
+};
+
+/** What a task waits for. */
+enum pl_wait_kind {
+	PL_WAIT_NOTHING,
+	PL_WAIT_TASK,	/* waits_for is another task (perhaps of this list) */
+	PL_WAIT_GATHER, /* waits_for is what asyncio.gather returned; its children are tasks awaited by this one */
+	PL_WAIT_FUTURE, /* any other future: a timer, a lock, I/O, an executor */
+};
+
+/** One task. Frames, waiters and the name are in the pools of struct pl_tasks. */
+struct pl_task {
+	pl_addr addr, loop, coro;
+	pl_addr waits_for;  /* a future or task; 0 unless waiting */
+	uint64_t thread_id; /* pthread_t of the thread that runs its loop now; 0: none does, or it is not known */
+	pl_addr tstate;	    /* 3.14+: the thread state it was made on, 0 if that is gone; else 0 */
+	uint32_t name_at, name_len;
+	/* The await chain, innermost first: the first one is what waits. Of a running task only its outermost frame:
+	 * the others are on the stack of its thread. */
+	uint32_t frames_at, frames;
+	uint32_t waiters_at, waiters; /* tasks that await this one (addresses), as far as is known */
+	uint32_t inner_at,
+		inner_len; /* the type of the last thing awaited if it is no frame: "Future", "MyAwaitable" */
+	uint8_t state;	   /* enum pl_task_state */
+	uint8_t wait_kind; /* enum pl_wait_kind */
+	bool cut;	   /* the chain is longer, or its inner end could not be read */
+};
+
+struct pl_tasks {
+	PL_VEC(struct pl_task) list; /* those of one loop together */
+	pl_frame_vec frames;
+	PL_VEC(pl_addr) waiters;
+	struct pl_buf text; /* names */
+	size_t lost;	    /* tasks that could not be read, or were more than PL_MAX_TASKS */
+};
+
+void pl_tasks_init(struct pl_tasks *t);
+void pl_tasks_deinit(struct pl_tasks *t);
+
+/**
+ * All unfinished tasks of one interpreter, eager ones and those of loops that do not run included; @p ret is init-ed,
+ * what it held is dropped. A frame of a chain is like one of pl_frame_walk: pl_code_read, pl_code_offset and
+ * pl_locals_each take it. 3.14+: the interpreter's own lists, laid out as _asyncio's debug section says. Before: the
+ * weak sets of asyncio.tasks. A program that never imported asyncio has no tasks and that is no error. Errors:
+ * PLUMB_ERR_NOT_SUPPORTED (this release: says so), PLUMB_ERR_CORRUPT (the lists themselves), PLUMB_ERR_TARGET_EXITED,
+ * PLUMB_ERR_NO_MEMORY.
+ */
+struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
+				  struct pl_tasks *ret) PLUMB_MUST_CHECK;
+
+#endif

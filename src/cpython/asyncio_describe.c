@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is to tell of one task: its state, its chain, its thread, and who waits for whom. Layer: cpython. Pure
+ * over pl_mem; one thread; allocates what struct pl_tasks and the walk hold. */
+#include <string.h>
+
+#include "asyncio_parts.h"
+#include "await.h"
+#include "dict.h"
+
+#define EDGES_MAX (PL_MAX_TASKS * 4)
+
+bool pl_task_is_fatal(const struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	return code == PLUMB_ERR_NO_MEMORY || code == PLUMB_ERR_TARGET_EXITED;
+}
+
+/* The pthread_t of the thread that runs a loop: 3.14+ its thread state names the loop; before, asyncio's own loops know
+ * their thread. */
+static uint64_t thread_of_loop(struct pl_task_walk *w, pl_addr loop)
+{
+	const struct pl_task_layout *t = &w->a.layout;
+	pl_addr value;
+	uint64_t ident = 0;
+	struct plumb_error *err;
+
+	for (size_t i = 0; t->tstate_loop != PL_NONE && i < w->threads.len; i++) {
+		err = pl_mem_read_u64(w->a.mem, w->threads.data[i].addr + t->tstate_loop, &value);
+		if (!err && value == loop)
+			return w->threads.data[i].thread_id;
+		plumb_error_destroy(err);
+	}
+	err = pl_instance_attr(w->a.mem, w->a.py, loop, "_thread_id", &value);
+	if (!err && value != w->a.py->none)
+		err = pl_long_value(w->a.mem, w->a.py, value, &ident);
+	if (err)
+		ident = 0;
+	plumb_error_destroy(err);
+	return ident;
+}
+
+static bool is_running(const struct pl_task_walk *w, pl_addr task)
+{
+	for (size_t i = 0; i < w->running.len; i++) {
+		if (w->running.data[i] == task)
+			return true;
+	}
+	return false;
+}
+
+static bool add_edge(struct pl_task_walk *w, pl_addr task, pl_addr waiter)
+{
+	const struct pl_task_edge e = {task, waiter};
+
+	return w->edges.len >= EDGES_MAX || pl_vec_push(&w->edges, e);
+}
+
+/* The type of the last thing awaited, and frames in the order of the header. */
+static struct plumb_error *add_chain(struct pl_task_walk *w, struct pl_task *task)
+{
+	struct pl_tasks *out = w->out;
+	struct pl_await chain;
+	size_t at = out->frames.len, text_at = out->text.len;
+	struct plumb_error *err = pl_await_chain(&w->a.values, task->coro, PL_MAX_TASK_FRAMES, &out->frames, &chain);
+
+	if (!err && chain.inner)
+		err = pl_value_add_type(&w->a.values, chain.inner, &out->text);
+	if (err)
+		return err;
+	task->frames_at = (uint32_t)at;
+	task->frames = (uint32_t)(out->frames.len - at);
+	task->inner_at = (uint32_t)text_at;
+	task->inner_len = (uint32_t)(out->text.len - text_at);
+	task->cut = chain.cut;
+	for (size_t i = 0; i < task->frames / 2; i++) {
+		struct pl_frame *a = &out->frames.data[at + i], *b = &out->frames.data[out->frames.len - 1 - i], t = *a;
+		*a = *b;
+		*b = t;
+	}
+	return NULL;
+}
+
+/* Every child of what asyncio.gather returned is awaited by the task that awaits that. */
+static struct plumb_error *add_children(struct pl_task_walk *w, pl_addr gather, pl_addr waiter)
+{
+	const struct pl_layout *lay = &w->a.py->layout;
+	pl_addr list, first = 0, child;
+	uint64_t count = 0;
+	struct plumb_error *err = pl_instance_attr(w->a.mem, w->a.py, gather, "_children", &list);
+
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, list + lay->bytes.ob_size, &count);
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, list + lay->list.items, &first);
+	for (uint64_t i = 0; !err && i < count && i < PL_MAX_TASKS; i++) {
+		err = pl_mem_read_u64(w->a.mem, first + i * 8, &child);
+		if (!err && !add_edge(w, child, waiter))
+			err = &pl_err_no_memory;
+	}
+	if (!err || pl_task_is_fatal(err))
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+static bool is_named(struct pl_task_walk *w, pl_addr obj, const char *type)
+{
+	struct pl_buf text = PL_BUF_INIT(128);
+	struct plumb_error *err = pl_value_add_type(&w->a.values, obj, &text);
+	bool yes = !err && text.len == strlen(type) && !memcmp(text.data, type, text.len);
+
+	plumb_error_destroy(err);
+	pl_buf_deinit(&text);
+	return yes;
+}
+
+/* What the task waits for, and what follows from it for others. */
+static struct plumb_error *add_wait(struct pl_task_walk *w, struct pl_task *task)
+{
+	if (!task->waits_for)
+		return NULL;
+	if (is_named(w, task->waits_for, "asyncio.tasks._GatheringFuture")) {
+		task->wait_kind = PL_WAIT_GATHER;
+		return add_children(w, task->waits_for, task->addr);
+	}
+	task->wait_kind = PL_WAIT_FUTURE; /* unless it turns out to be one of the tasks: add_waiters */
+	return add_edge(w, task->waits_for, task->addr) ? NULL : &pl_err_no_memory;
+}
+
+/* A member of awaited_by. */
+struct awaiter {
+	struct pl_task_walk *w;
+	pl_addr task;
+};
+
+static struct plumb_error *add_awaiter(void *ctx, pl_addr obj)
+{
+	struct awaiter *a = ctx;
+
+	return add_edge(a->w, a->task, obj) ? NULL : &pl_err_no_memory;
+}
+
+/* 3.14+: the task itself knows who awaits it: one, or a set of them. */
+static struct plumb_error *add_awaited_by(struct pl_task_walk *w, pl_addr task)
+{
+	const struct pl_task_layout *t = &w->a.layout;
+	struct awaiter a = {w, task};
+	pl_addr by = 0;
+	uint8_t is_set = 0;
+	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + t->awaited_by, &by);
+
+	if (!err)
+		err = pl_mem_read(w->a.mem, task + t->awaited_by_is_set, &is_set, 1);
+	if (!err && by)
+		err = is_set ? pl_set_each(w->a.mem, w->a.py, by, false, add_awaiter, &a) : add_awaiter(&a, by);
+	if (!err || pl_task_is_fatal(err))
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+/* 3.11 - 3.13: a task of a TaskGroup tells the group when it is done, by the first of its callbacks, a bound method;
+ * the group knows the task that made it and waits for its tasks. */
+static struct plumb_error *add_group(struct pl_task_walk *w, pl_addr task)
+{
+	const struct pl_layout *lay = &w->a.py->layout;
+	pl_addr method, group, parent;
+	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + lay->object.size + 8, &method);
+
+	if (!err && !is_named(w, method, "method"))
+		return NULL;
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, method + lay->method.function + 8, &group);
+	if (!err && is_named(w, group, "asyncio.taskgroups.TaskGroup"))
+		err = pl_instance_attr(w->a.mem, w->a.py, group, "_parent_task", &parent);
+	else if (!err)
+		return NULL;
+	if (!err && !add_edge(w, task, parent))
+		err = &pl_err_no_memory;
+	if (!err || pl_task_is_fatal(err))
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+static void set_state(struct pl_task_walk *w, const struct pl_task_words *words, struct pl_task *task)
+{
+	pl_addr future = words->waits_for == w->a.py->none ? 0 : words->waits_for;
+
+	if (is_running(w, task->addr))
+		task->state = PL_TASK_RUNNING;
+	else if (!future || pl_future_is_done(&w->a, future))
+		task->state = PL_TASK_READY;
+	else
+		task->state = PL_TASK_WAITING;
+	task->waits_for = task->state == PL_TASK_WAITING ? future : 0;
+}
+
+static void set_thread(struct pl_task_walk *w, struct pl_task *task)
+{
+	if (task->loop != w->last_loop) {
+		w->last_loop = task->loop;
+		w->last_thread = thread_of_loop(w, task->loop);
+	}
+	task->thread_id = w->last_thread;
+	task->tstate = w->tstate;
+}
+
+struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_task_words *words, struct pl_task *task)
+{
+	struct plumb_error *err;
+
+	task->loop = words->loop;
+	task->coro = words->coro;
+	set_state(w, words, task);
+	set_thread(w, task);
+	task->name_at = (uint32_t)w->out->text.len;
+	err = pl_task_name_add(&w->a, words->name, &w->out->text);
+	task->name_len = (uint32_t)w->out->text.len - task->name_at;
+	if (!err)
+		err = add_chain(w, task);
+	if (!err)
+		err = add_wait(w, task);
+	if (!err && words->in_c)
+		err = w->a.layout.awaited_by != PL_NONE ? add_awaited_by(w, task->addr) : add_group(w, task->addr);
+	return err;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dumping instead of sampling: all threads of one process once, each with a proved stack and what it waits for.
+ * docs/design/004-dump.md. All calls for one process from one thread of ours (ptrace's rule); any thread. */
+#ifndef PL_ENGINE_DUMP_H
+#define PL_ENGINE_DUMP_H
+
+#include <sys/types.h>
+
+#include "dump_model.h"
+#include "engine.h"
+
+struct pl_dump_options {
+	enum pl_stop_policy stop;
+	bool source;	   /* read the source lines */
+	bool locals;	   /* and the values of arguments and local variables */
+	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
+};
+
+/**
+ * Add @p pid to @p d. Errors: those of pl_engine_ops.open; then nothing was added. A thread that cannot be read is no
+ * error.
+ */
+struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d) PLUMB_MUST_CHECK;
+
+/** Add the process that the core file @p path was written of. Errors: those of pl_core_open (os/core.h),
+ * PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_NOT_SUPPORTED. */
+struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d) PLUMB_MUST_CHECK;
+
+#endif

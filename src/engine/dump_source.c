@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: source lines for a dump. The name of a file comes from a code object: only plain files inside the
+ * target's root directory are read, and no more of them than a source file is long. */
+#include "dump_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "target_file.h"
+
+#define FILE_MAX_BYTES (16u << 20)
+#define LINE_MAX_BYTES 2000
+#define SLACK_NS       20000000ull /* the kernel's clocks of files and processes are coarse */
+
+void pl_sources_deinit(struct pl_sources *s)
+{
+	for (size_t i = 0; i < s->files.len; i++)
+		free(s->files.data[i].text);
+	pl_vec_deinit(&s->files);
+}
+
+static bool read_all(int fd, char *buf, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		ssize_t n = read(fd, buf + at, len - at);
+
+		if (n <= 0)
+			return false;
+		at += (size_t)n;
+	}
+	return true;
+}
+
+static bool is_younger(const struct pl_sources *s, const struct stat *st)
+{
+	uint64_t start_ns = pl_clock_real_ns() - s->age_ns;
+	uint64_t changed_ns = (uint64_t)st->st_mtim.tv_sec * PL_NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
+
+	return s->age_ns && changed_ns > start_ns + SLACK_NS;
+}
+
+static void load(struct pl_sources *s, struct pl_source_file *f)
+{
+	struct stat st;
+	int fd = f->path[0] == '<' || !f->path[0] ? -1 : pl_target_file_open(s->pid, f->path);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= FILE_MAX_BYTES) {
+		f->len = (size_t)st.st_size;
+		f->text = malloc(f->len);
+		if (f->text && !read_all(fd, f->text, f->len)) {
+			free(f->text);
+			f->text = NULL;
+		}
+		f->changed = is_younger(s, &st);
+	}
+	close(fd);
+}
+
+static const struct pl_source_file *file_of(struct pl_sources *s, const char *path)
+{
+	for (size_t i = 0; i < s->files.len; i++)
+		if (s->files.data[i].path == path)
+			return &s->files.data[i];
+	struct pl_source_file f = {.path = path};
+	load(s, &f);
+	if (pl_vec_push(&s->files, f))
+		return &s->files.data[s->files.len - 1];
+	free(f.text);
+	return NULL;
+}
+
+/* Line @p number, without its line break. */
+static const char *find_line(const struct pl_source_file *f, int32_t number, size_t *len_ret)
+{
+	const char *p = f->text, *end = f->text + f->len;
+
+	for (int32_t i = 1; i < number && p; i++) {
+		p = memchr(p, '\n', (size_t)(end - p));
+		p = p ? p + 1 : NULL;
+	}
+	if (!p || p >= end)
+		return NULL;
+	const char *stop = memchr(p, '\n', (size_t)(end - p));
+	size_t len = (size_t)((stop ? stop : end) - p);
+	len -= len > 0 && p[len - 1] == '\r';
+	*len_ret = len < LINE_MAX_BYTES ? len : LINE_MAX_BYTES;
+	return p;
+}
+
+void pl_sources_add(struct pl_sources *s, struct pl_dump *d, struct pl_dump_frame *f)
+{
+	const struct pl_source_file *file = f->line > 0 ? file_of(s, f->file.s) : NULL;
+	size_t len;
+	const char *line = file && file->text ? find_line(file, f->line, &len) : NULL;
+
+	if (!line)
+		return;
+	f->source = pl_dump_text(d, line, len);
+	f->has_source = true;
+	f->source_changed = file->changed;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of source files, as the target sees them. */
+#ifndef PL_DUMP_SOURCE_H
+#define PL_DUMP_SOURCE_H
+
+#include <sys/types.h>
+
+#include "dump_model.h"
+
+struct pl_source_file {
+	const char *path; /* the frame's text: equal text, equal pointer */
+	char *text;	  /* NULL: cannot be had */
+	size_t len;
+	bool changed;
+};
+
+/** The files read so far. Start with {.pid = pid, .age_ns = ...}. */
+struct pl_sources {
+	pid_t pid;
+	uint64_t age_ns; /* of the process; 0 unknown */
+	PL_VEC(struct pl_source_file) files;
+};
+void pl_sources_deinit(struct pl_sources *s);
+
+/** Fill in the source of @p f, if its file can be read. */
+void pl_sources_add(struct pl_sources *s, struct pl_dump *d, struct pl_dump_frame *f);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: a dump of one living process. It opens the engine as sampling does, but never starts it: there is no
+ * second thread of ours. How a single thread is looked at is in dump_look.c. */
+#include "dump.h"
+
+#include <time.h>
+
+#include "clock.h"
+#include "dump_look.h"
+#include "dump_parts.h"
+#include "dump_tasks.h"
+#include "proc.h"
+#include "remote.h"
+#include "thread_state.h"
+
+#define PAUSE_NS	 30000l
+#define SETTLE_NS	 1000000000ull
+#define COMMAND_BYTES	 4096
+#define DEFAULT_LIMIT_NS 1000000000ull
+
+struct dumper {
+	const struct pl_dump_options *o;
+	struct pl_engine *e;
+	struct pl_reader *reader; /* of the engine's target, as the next two */
+	struct pl_roster *roster;
+	struct pl_stopper *stopper;
+	struct pl_dump *d;
+	struct pl_dump_process *p;
+	struct pl_surroundings around;
+	struct pl_sources sources;
+	struct pl_looker looker;
+};
+
+static pid_t pid_of(const struct dumper *u)
+{
+	return (pid_t)u->p->pid;
+}
+
+/* ---- what a thread is doing -------------------------------------------------------------------------------------- */
+
+static enum pl_doing doing_of(char letter, enum pl_activity activity, bool wants_gil)
+{
+	if (letter == 't')
+		return PL_DOING_TRACED;
+	if (letter == 'T')
+		return PL_DOING_STOPPED;
+	if (activity == PL_ACTIVITY_RUNNING)
+		return PL_DOING_RUNNING;
+	if (activity != PL_ACTIVITY_BLOCKED)
+		return letter == 'R' ? PL_DOING_RUNNING : PL_DOING_UNKNOWN;
+	if (letter == 'D')
+		return PL_DOING_UNWAKEABLE;
+	return wants_gil ? PL_DOING_GIL : PL_DOING_BLOCKED;
+}
+
+static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, struct pl_dump_thread *t)
+{
+	struct pl_thread_state state;
+
+	pl_thread_state_read(pid_of(u), tid, &state);
+	t->doing = doing_of(state.letter, l->activity, t->wants_gil);
+	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL;
+	if (state.tracer)
+		u->p->tracer = pl_dump_other(u->d, state.tracer);
+}
+
+static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
+{
+	uint8_t state = l->sample.state;
+
+	t->has_gil = state & PL_STATE_HAS_GIL;
+	t->wants_gil = state & PL_STATE_WANTS_GIL;
+	t->in_gc = state & PL_STATE_IN_GC;
+	t->exception = state & PL_STATE_EXCEPTION;
+	t->quality = l->sample.quality;
+	t->read = true;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, const struct pl_code *code,
+				     size_t depth, struct pl_look *l, struct pl_dump_thread *t)
+{
+	struct pl_sources *sources = u->o->source ? &u->sources : NULL;
+	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->reader->py, code, n->offset);
+
+	pl_dump_give_locals(&l->locals, depth, &f);
+	if (pl_vec_push(&t->frames, f))
+		return NULL;
+	pl_vec_deinit(&f.locals);
+	return &pl_err_no_memory;
+}
+
+/* A node names its whole stack, the innermost frame first. */
+static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struct pl_dump_thread *t)
+{
+	const struct pl_reader *r = u->reader;
+	struct plumb_error *err = NULL;
+	uint32_t node = l->sample.node;
+
+	for (size_t depth = 0; node && !err; depth++) {
+		const struct pl_node *n = &r->trie->nodes.data[node];
+		const struct pl_code *c = &r->codes.store->known.data[n->code]->code;
+
+		/* Frames that the interpreter hides from its own users are no frames here either. */
+		if (!c->hidden)
+			err = add_frame(u, n, c, depth, l, t);
+		node = n->parent;
+	}
+	return err;
+}
+
+/* ---- one thread -------------------------------------------------------------------------------------------------- */
+
+/* The number of the thread whose state is at @p tstate; 0 if there is none. */
+static uint64_t holder_tid(const struct pl_roster *r, pl_addr tstate)
+{
+	for (size_t i = 0; i < r->watches.len && tstate; i++)
+		if (r->watches.data[i]->stack.tstate == tstate)
+			return (uint64_t)r->watches.data[i]->tid;
+	return 0;
+}
+
+static uint64_t interpreter_number(const struct pl_roster *r, pl_addr interp)
+{
+	/* The list has the newest first; the main interpreter is the oldest. */
+	for (size_t i = 0; i < r->interps.len; i++)
+		if (r->interps.data[i].addr == interp)
+			return r->interps.len - 1 - i;
+	return 0;
+}
+
+static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
+{
+	struct pl_dump_thread t = {.tid = (uint64_t)w->tid,
+				   .ident = w->ident,
+				   .name = pl_dump_str(u->d, w->name),
+				   .main = w->main,
+				   .python = true,
+				   .interpreter = interpreter_number(u->roster, w->stack.interp.addr)};
+	struct plumb_error *err = NULL;
+	struct pl_look l = {0};
+
+	if (!pl_look_until_proved(&u->looker, w, &l)) {
+		u->p->unread++;
+		pl_look_deinit(&l);
+		return NULL;
+	}
+	if (l.read) {
+		tell_state(&l, &t);
+		t.gil_holder = holder_tid(u->roster, l.holder);
+		err = add_frames(u, &l, &t);
+	}
+	t.wait = l.wait;
+	l.wait.watched = (pl_dump_fd_vec){0};
+	tell_doing(u, w->tid, &l, &t);
+	pl_look_deinit(&l);
+	if (!err && pl_vec_push(&u->p->threads, t))
+		return NULL;
+	pl_dump_thread_deinit(&t);
+	return &pl_err_no_memory;
+}
+
+/* Threads that never ran Python: what they wait for can be told all the same. */
+static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
+{
+	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == pid_of(u)};
+	struct pl_look l = {.info.syscall = -1};
+	struct pl_thread_clock clock;
+	char comm[16];
+
+	pl_thread_clock_open(&clock, pid_of(u), tid);
+	l.activity = pl_thread_clock_activity(&clock, &l.info);
+	pl_thread_clock_close(&clock);
+	pl_proc_comm(pid_of(u), tid, comm);
+	if (!comm[0])
+		return NULL;
+	t.name = pl_dump_str(u->d, comm);
+	if (l.activity == PL_ACTIVITY_BLOCKED)
+		pl_dump_wait(u->d, &u->around, pl_mem_live_mem(u->reader->live), &l.info, &t.wait);
+	tell_doing(u, tid, &l, &t);
+	if (pl_vec_push(&u->p->threads, t))
+		return NULL;
+	pl_vec_deinit(&t.wait.watched);
+	return &pl_err_no_memory;
+}
+
+/* ---- the process ------------------------------------------------------------------------------------------------- */
+
+static bool is_watched(const struct pl_roster *r, pid_t tid)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->tid == tid)
+			return true;
+	return false;
+}
+
+static struct plumb_error *dump_natives(struct dumper *u)
+{
+	pl_tid_vec tids = {0};
+	struct plumb_error *err = pl_proc_tids(pid_of(u), &tids);
+
+	for (size_t i = 0; i < tids.len && !err; i++)
+		if (!is_watched(u->roster, tids.data[i]))
+			err = dump_native(u, tids.data[i]);
+	pl_vec_deinit(&tids);
+	return err;
+}
+
+static struct plumb_error *dump_threads(struct dumper *u)
+{
+	struct plumb_error *err = pl_roster_refresh(u->e, u->e->root, pl_clock_monotonic_ns());
+
+	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
+		err = dump_thread(u, u->roster->watches.data[i]);
+	return err ? err : dump_natives(u);
+}
+
+static void find_gil_holder(struct dumper *u)
+{
+	const struct pl_roster *r = u->roster;
+	struct pl_interp now;
+
+	if (r->interps.len == 0 || pl_interp_read_again(pl_mem_live_mem(u->reader->live), &u->reader->py,
+							&r->interps.data[r->interps.len - 1], &now))
+		return;
+	u->p->gil_holder = holder_tid(u->roster, now.gil_holder);
+}
+
+static void tell_header(struct dumper *u)
+{
+	struct pl_dump_process *p = u->p;
+	char command[COMMAND_BYTES], version[16];
+
+	pl_proc_command(pid_of(u), command, sizeof command);
+	p->command = pl_dump_str(u->d, command);
+	p->python = pl_dump_str(u->d, pl_py_version_text(&u->reader->py, version));
+	p->core = pl_dump_str(u->d, "");
+	p->tracer = pl_dump_other(u->d, 0);
+	(void)pl_process_age(pid_of(u), &p->age_ns);
+	u->sources.age_ns = p->age_ns;
+}
+
+static struct plumb_error *dump_tasks(struct dumper *u)
+{
+	const struct pl_task_dumper tasks = {.d = u->d,
+					     .p = u->p,
+					     .mem = pl_mem_live_mem(u->reader->live),
+					     .py = &u->reader->py,
+					     .sources = u->o->source ? &u->sources : NULL,
+					     .values = u->o->locals ? &u->looker.values : NULL};
+	const pl_interp_vec *interps = &u->roster->interps;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < interps->len && !err; i++)
+		err = pl_dump_tasks(&tasks, &interps->data[i], interps->len - 1 - i);
+	return err;
+}
+
+/* A stop that has not come about must not be forgotten. */
+static void settle(const struct dumper *u)
+{
+	uint64_t end = pl_clock_monotonic_ns() + SETTLE_NS;
+
+	while (!pl_stopper_settle(u->stopper) && pl_clock_monotonic_ns() < end)
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
+static struct plumb_error *dump_process(struct dumper *u)
+{
+	struct plumb_error *err;
+
+	tell_header(u);
+	err = dump_threads(u);
+	settle(u);
+	if (err)
+		return err;
+	find_gil_holder(u);
+	pl_dump_sort_threads(u->p);
+	err = dump_tasks(u);
+	if (err == &pl_err_target_exited) /* what was read before is whole */
+		err = NULL;
+	return err;
+}
+
+struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d)
+{
+	const struct pl_engine_options options = {.pid = pid, .stop = o->stop};
+	struct pl_dump_process p = {.pid = (uint32_t)pid};
+	struct dumper u = {.o = o,
+			   .d = d,
+			   .p = &p,
+			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}},
+			   .sources = {.pid = pid}};
+	uint64_t start = pl_clock_monotonic_ns();
+	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
+
+	if (err)
+		return err;
+	u.reader = &u.e->root->reader;
+	u.roster = &u.e->root->roster;
+	u.stopper = &u.e->root->stopper;
+	u.stopper->policy = o->stop;
+	u.stopper->started_ns = start;
+	u.looker = (struct pl_looker){.o = o,
+				      .reader = u.reader,
+				      .stopper = u.stopper,
+				      .d = d,
+				      .around = &u.around,
+				      .end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS)};
+	pl_looker_init(&u.looker);
+	err = dump_process(&u);
+	pl_engine_remote.close(u.e);
+	pl_surroundings_deinit(&u.around);
+	pl_sources_deinit(&u.sources);
+	p.took_ns = pl_clock_monotonic_ns() - start;
+	if (!err && pl_vec_push(&d->processes, p))
+		return NULL;
+	pl_dump_process_deinit(&p);
+	return err ? err : &pl_err_no_memory;
+}

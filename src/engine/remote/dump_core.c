@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: a dump of a core file. The same readers as for a living process, over another memory; nothing moves, so
+ * every stack that can be walked to its end is exact. One thread. */
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "core.h"
+#include "dump.h"
+#include "dump_locals.h"
+#include "dump_parts.h"
+#include "dump_tasks.h"
+#include "dump_wait.h"
+#include "frame.h"
+#include "image.h"
+#include "profile.h"
+
+#define GIL_STRUCT_BYTES 512 /* its mutex and condition variables follow the words we know */
+
+struct core_dumper {
+	const struct pl_dump_options *o;
+	struct pl_core *core;
+	struct pl_mem *mem;
+	struct pl_py py;
+	struct pl_dump *d;
+	struct pl_dump_process p;
+	struct pl_sources sources;
+	struct pl_values values;
+	pl_interp_vec interps;
+	uint32_t tid_offset; /* <= 3.10: of tid in struct pthread; 0 not known yet */
+};
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+static struct plumb_error *add_frame(struct core_dumper *u, const struct pl_frame *f, struct pl_code *code,
+				     struct pl_dump_thread *t)
+{
+	struct plumb_error *err = pl_code_read(u->mem, &u->py, f->code, code);
+
+	if (err || code->hidden)
+		return err;
+	struct pl_dump_frame frame = pl_dump_frame_of(u->d, u->o->source ? &u->sources : NULL, &u->py, code,
+						      pl_code_offset(&u->py, code, f));
+	if (u->o->locals)
+		pl_dump_add_locals(u->d, &u->values, f, &frame);
+	if (pl_vec_push(&t->frames, frame))
+		return NULL;
+	pl_vec_deinit(&frame.locals);
+	return &pl_err_no_memory;
+}
+
+/* As far as it goes: a stack whose outer part is damaged is shown as partial. */
+static void add_frames(struct core_dumper *u, const struct pl_tstate *ts, struct pl_dump_thread *t)
+{
+	pl_frame_vec frames = {0};
+	struct pl_code code;
+	pl_addr root;
+	struct plumb_error *err = ts->frame ? pl_frame_walk(u->mem, &u->py, ts, &frames, &root) : NULL;
+
+	t->quality = err ? PL_PARTIAL : PL_EXACT;
+	plumb_error_destroy(err);
+	err = NULL;
+	pl_code_init(&code);
+	for (size_t i = 0; i < frames.len && !err; i++)
+		if (frames.data[i].kind == PL_FRAME_PYTHON)
+			err = add_frame(u, &frames.data[i], &code, t);
+	pl_code_deinit(&code);
+	t->quality = err ? PL_PARTIAL : t->quality;
+	t->read = t->frames.len || !ts->frame;
+	plumb_error_destroy(err);
+	pl_vec_deinit(&frames);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t tid_of(struct core_dumper *u, const struct pl_tstate *ts)
+{
+	uint32_t tid;
+
+	if (ts->native_id)
+		return ts->native_id;
+	if (!u->tid_offset) {
+		pid_t main_tid = pl_core_pid(u->core);
+		struct plumb_error *err = pl_pthread_tid_offset(u->mem, ts->thread_id, &main_tid, 1, &u->tid_offset);
+		plumb_error_destroy(err);
+	}
+	if (!u->tid_offset || pl_mem_read(u->mem, ts->thread_id + u->tid_offset, &tid, sizeof tid))
+		return 0;
+	return tid;
+}
+
+static const struct pl_core_thread *note_of(const struct core_dumper *u, uint64_t tid)
+{
+	const pl_core_thread_vec *notes = pl_core_threads(u->core);
+
+	for (size_t i = 0; i < notes->len; i++)
+		if ((uint64_t)notes->data[i].tid == tid)
+			return &notes->data[i];
+	return NULL;
+}
+
+/* What the kernel noted of it. */
+static void tell_note(struct core_dumper *u, const struct pl_core_thread *n, pl_addr gil, struct pl_dump_thread *t)
+{
+	struct pl_surroundings none = {0};
+
+	t->doing = PL_DOING_RUNNING;
+	t->signal = n->signal;
+	if (!n->in_call)
+		return;
+	t->doing = PL_DOING_BLOCKED;
+	if (gil && n->call.syscall == SYS_futex && n->call.args[0] - gil < GIL_STRUCT_BYTES) {
+		t->doing = PL_DOING_GIL;
+		t->wants_gil = true;
+		return;
+	}
+	t->in_call = true;
+	pl_dump_wait(u->d, &none, u->mem, &n->call, &t->wait);
+}
+
+static uint64_t holder_tid(struct core_dumper *u, const struct pl_interp *interp, const pl_tstate_vec *list)
+{
+	for (size_t i = 0; i < list->len && interp->gil_holder; i++)
+		if (list->data[i].addr == interp->gil_holder)
+			return tid_of(u, &list->data[i]);
+	return 0;
+}
+
+static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_interp *interp,
+				       const struct pl_tstate *ts, uint64_t holder, uint64_t number)
+{
+	uint64_t tid = tid_of(u, ts);
+	const struct pl_core_thread *note = note_of(u, tid);
+	struct pl_dump_thread t = {.tid = tid,
+				   .ident = ts->thread_id,
+				   .main = number == 0 && tid == (uint64_t)pl_core_pid(u->core),
+				   .python = true,
+				   .interpreter = number,
+				   .gil_holder = holder,
+				   .exception = ts->exception,
+				   .has_gil = ts->gil_words ? ts->holds_gil : interp->gil_holder == ts->addr,
+				   .wait = {.number = -1, .fd = {.fd = -1, .kind = "unknown", .state = ""}}};
+
+	t.name = pl_dump_str(u->d, t.main ? "MainThread" : "");
+	t.in_gc = t.has_gil && interp->gc_collecting;
+	if (note)
+		tell_note(u, note, interp->gil, &t);
+	add_frames(u, ts, &t);
+	if (pl_vec_push(&u->p.threads, t))
+		return NULL;
+	pl_dump_thread_deinit(&t);
+	return &pl_err_no_memory;
+}
+
+static struct plumb_error *dump_interpreter(struct core_dumper *u, const struct pl_interp *interp, uint64_t number)
+{
+	pl_tstate_vec list = {0};
+	struct plumb_error *err = pl_tstate_list(u->mem, &u->py, interp, &list);
+
+	plumb_error_destroy(err); /* a list that is damaged comes out short */
+	err = NULL;
+	/* <= 3.10: numbers are known once the main thread, which is last, has been met. */
+	for (size_t i = list.len; i-- > 0 && !u->tid_offset;)
+		(void)tid_of(u, &list.data[i]);
+	uint64_t holder = holder_tid(u, interp, &list);
+	if (number == 0)
+		u->p.gil_holder = holder;
+	for (size_t i = 0; i < list.len && !err; i++)
+		err = dump_thread(u, interp, &list.data[i], holder, number);
+	pl_vec_deinit(&list);
+	return err;
+}
+
+static bool is_known(const struct pl_dump_process *p, pid_t tid)
+{
+	for (size_t i = 0; i < p->threads.len; i++)
+		if (p->threads.data[i].tid == (uint64_t)tid)
+			return true;
+	return false;
+}
+
+static struct plumb_error *dump_natives(struct core_dumper *u)
+{
+	const pl_core_thread_vec *notes = pl_core_threads(u->core);
+
+	for (size_t i = 0; i < notes->len; i++) {
+		struct pl_dump_thread t = {.tid = (uint64_t)notes->data[i].tid,
+					   .main = notes->data[i].tid == pl_core_pid(u->core),
+					   .name = pl_dump_str(u->d, "")};
+
+		if (is_known(&u->p, notes->data[i].tid))
+			continue;
+		tell_note(u, &notes->data[i], 0, &t);
+		if (!pl_vec_push(&u->p.threads, t))
+			return &pl_err_no_memory;
+	}
+	return NULL;
+}
+
+static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
+{
+	struct core_dumper *u = ctx;
+
+	for (size_t i = 0; i < u->p.threads.len; i++)
+		if (u->p.threads.data[i].python && u->p.threads.data[i].ident == ident)
+			u->p.threads.data[i].name = pl_dump_text(u->d, name, len);
+}
+
+static struct plumb_error *dump_threads(struct core_dumper *u)
+{
+	struct plumb_error *err = pl_interp_list(u->mem, &u->py, &u->interps);
+
+	if (err == &pl_err_no_memory)
+		return err;
+	plumb_error_destroy(err);
+	err = NULL;
+	for (size_t i = 0; i < u->interps.len && !err; i++)
+		err = dump_interpreter(u, &u->interps.data[i], u->interps.len - 1 - i);
+	for (size_t i = 0; i < u->interps.len && !err; i++)
+		plumb_error_destroy(pl_thread_names(u->mem, &u->py, &u->interps.data[i], take_name, u));
+	return err ? err : dump_natives(u);
+}
+
+/* ---- the process ------------------------------------------------------------------------------------------------- */
+
+static struct plumb_error *find_python(struct core_dumper *u, const char *path)
+{
+	struct pl_python_image image;
+	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(u->core), pl_core_exe(u->core), &image);
+
+	if (err)
+		return err;
+	struct pl_py_facts facts = {.runtime = image.runtime,
+				    .runtime_size = image.runtime_size,
+				    .version = image.version,
+				    .code_type = image.code_type,
+				    .tstate_current = image.tstate_current,
+				    .interp_head = image.interp_head,
+				    .name_version = image.name_version};
+	return pl_py_detect(u->mem, &facts, &u->py);
+}
+
+static struct plumb_error *dump_tasks(struct core_dumper *u)
+{
+	const struct pl_task_dumper tasks = {.d = u->d,
+					     .p = &u->p,
+					     .mem = u->mem,
+					     .py = &u->py,
+					     .sources = u->o->source ? &u->sources : NULL,
+					     .values = u->o->locals ? &u->values : NULL};
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < u->interps.len && !err; i++)
+		err = pl_dump_tasks(&tasks, &u->interps.data[i], u->interps.len - 1 - i);
+	return err;
+}
+
+static void tell_header(struct core_dumper *u, const char *path)
+{
+	uint64_t written = pl_core_written_ns(u->core), now = pl_clock_real_ns();
+	char version[16];
+
+	u->p.pid = (uint32_t)pl_core_pid(u->core);
+	u->p.command = pl_dump_str(u->d, pl_core_command(u->core));
+	u->p.python = pl_dump_str(u->d, pl_py_version_text(&u->py, version));
+	u->p.core = pl_dump_str(u->d, path);
+	u->p.tracer = pl_dump_other(u->d, 0);
+	/* Files of this machine; those that are younger than the core may be others than those that ran. */
+	u->sources.pid = getpid();
+	u->sources.age_ns = now > written ? now - written : 0;
+}
+
+static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
+{
+	struct plumb_error *err = pl_core_open(path, &u->core);
+
+	if (err)
+		return err;
+	u->mem = pl_core_mem(u->core);
+	if ((err = find_python(u, path)))
+		return err;
+	pl_values_init(&u->values, u->mem, &u->py, NULL);
+	tell_header(u, path);
+	if ((err = dump_threads(u)) || (err = dump_tasks(u)))
+		return err;
+	pl_dump_sort_threads(&u->p);
+	return NULL;
+}
+
+struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)
+{
+	struct core_dumper u = {.o = o, .d = d};
+	uint64_t start = pl_clock_monotonic_ns();
+	struct plumb_error *err = dump_core(&u, path);
+
+	pl_core_close(u.core);
+	pl_vec_deinit(&u.interps);
+	pl_sources_deinit(&u.sources);
+	u.p.took_ns = pl_clock_monotonic_ns() - start;
+	if (!err && pl_vec_push(&d->processes, u.p))
+		return NULL;
+	pl_dump_process_deinit(&u.p);
+	return err ? err : &pl_err_no_memory;
+}

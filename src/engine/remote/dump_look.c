@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: one thread, by the rules of the sampling (watch.h), again until its stack is proved.
+ *
+ * What a thread waits for, and its variables, are read between two looks at its run counter, and again if the counter
+ * moved: stack, wait and values belong together. Those of a running thread are read while it is stopped. */
+#include "dump_look.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+
+#define PROVE_NS	  15000000ull /* for one thread; then the best reading is taken */
+#define PAUSE_NS	  30000l
+#define LOCALS_NS	  100000000ull
+#define LOCALS_STOPPED_NS 5000000ull /* a thread is not kept for longer than this */
+
+void pl_look_deinit(struct pl_look *l)
+{
+	pl_vec_deinit(&l->wait.watched);
+	pl_taken_locals_deinit(&l->locals);
+}
+
+static void take_while_stopped(void *ctx, struct pl_watch *w)
+{
+	struct pl_looker *u = ctx;
+
+	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_STOPPED_NS, u->locals);
+	u->locals_taken = true;
+}
+
+void pl_looker_init(struct pl_looker *u)
+{
+	struct pl_stopper *s = u->stopper;
+
+	if (!u->o->locals)
+		return;
+	pl_values_init(&u->values, pl_mem_live_mem(u->reader->live), &u->reader->py, NULL);
+	s->while_stopped = take_while_stopped;
+	s->while_stopped_ctx = u;
+	/* A stack can be proved without a stop, the values of a thread that runs cannot. */
+	if (s->policy == PL_STOP_AUTO)
+		s->policy = PL_STOP_ALWAYS;
+}
+
+static bool is_sure(const struct pl_look *l)
+{
+	return l->read && (l->sample.quality == PL_EXACT || l->sample.quality == PL_STOPPED);
+}
+
+/* Worth more than @p old: the surer stack, and of equals one whose wait belongs to it. */
+static bool is_better(const struct pl_look *l, const struct pl_look *old)
+{
+	if (!l->read || !old->read)
+		return l->read;
+	if (l->agrees != old->agrees)
+		return l->agrees;
+	return l->sample.quality <= old->sample.quality;
+}
+
+/* Not run since the counters were @p before; without counters, in the same call with the same arguments. */
+static bool stood_still(struct pl_watch *w, const struct pl_run_counters *before, const struct pl_look *l)
+{
+	struct pl_run_counters now;
+	struct pl_activity_info info;
+
+	if (w->counted)
+		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == before->runs;
+	return pl_thread_clock_activity(&w->clock, &info) == l->activity && memcmp(&info, &l->info, sizeof info) == 0;
+}
+
+/* A thread that runs and was not stopped: without the GIL, so that its frames do not change. Are they still the same?
+ */
+static bool kept_its_stack(struct pl_looker *u, struct pl_watch *w, const struct pl_look *l)
+{
+	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
+	struct pl_reading again;
+	struct plumb_error *err = pl_stack_read(u->reader, &w->stack, &again);
+
+	plumb_error_destroy(err);
+	return !err && again.complete && again.node == l->sample.node && w->stack.frames.len &&
+	       w->stack.frames.data[0].instr == instr;
+}
+
+static void take_locals(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+{
+	if (!u->o->locals || u->locals_taken || !is_sure(l))
+		return;
+	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_NS, &l->locals);
+	if (l->activity != PL_ACTIVITY_BLOCKED)
+		l->agrees &= kept_its_stack(u, w, l);
+}
+
+static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+{
+	struct pl_run_counters before = {0};
+	struct pl_reading reading;
+
+	l->info = (struct pl_activity_info){.syscall = -1};
+	pl_taken_locals_deinit(&l->locals); /* of an earlier look */
+	(void)pl_thread_clock_counters(&w->clock, &before);
+	l->activity = pl_thread_clock_activity(&w->clock, &l->info);
+	u->locals = &l->locals;
+	u->locals_taken = false;
+	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, PL_MODE_WALL, &reading, &l->sample);
+	l->read = r == PL_WATCH_SAMPLE;
+	l->holder = reading.interp.gil_holder;
+	l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
+	take_locals(u, w, l);
+	if (l->activity == PL_ACTIVITY_BLOCKED) {
+		pl_dump_wait(u->d, u->around, pl_mem_live_mem(u->reader->live), &l->info, &l->wait);
+		l->agrees = stood_still(w, &before, l);
+	}
+	return r;
+}
+
+static void swap(struct pl_look *a, struct pl_look *b)
+{
+	struct pl_look tmp = *a;
+
+	*a = *b;
+	*b = tmp;
+}
+
+bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_look *ret)
+{
+	uint64_t end = pl_clock_monotonic_ns() + PROVE_NS;
+	struct pl_look l = {0};
+
+	end = end < u->end_ns ? end : u->end_ns;
+	for (;;) {
+		enum pl_watch_result r = look_once(u, w, &l);
+
+		if (r == PL_WATCH_GONE || r == PL_WATCH_EXITED)
+			break;
+		if (is_better(&l, ret) || !ret->read)
+			swap(&l, ret);
+		if ((is_sure(ret) && ret->agrees) || pl_clock_monotonic_ns() > end)
+			break;
+		(void)pl_stopper_settle(u->stopper);
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	}
+	pl_look_deinit(&l);
+	return ret->read || ret->activity != PL_ACTIVITY_UNKNOWN;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at one living thread for a dump, until its stack is proved. */
+#ifndef PL_DUMP_LOOK_H
+#define PL_DUMP_LOOK_H
+
+#include "dump.h"
+#include "dump_locals.h"
+#include "dump_wait.h"
+#include "remote.h"
+
+/** Who looks: at one process, thread by thread. */
+struct pl_looker {
+	const struct pl_dump_options *o;
+	struct pl_reader *reader;
+	struct pl_stopper *stopper;
+	struct pl_dump *d;
+	struct pl_surroundings *around;
+	struct pl_values values;
+	uint64_t end_ns; /* when to stop proving */
+	/* while a thread is stopped */
+	struct pl_taken_locals *locals; /* where to put its variables */
+	bool locals_taken;
+};
+
+/** What one look found. Start with {0}. */
+struct pl_look {
+	struct pl_raw_sample sample;
+	enum pl_activity activity;
+	struct pl_activity_info info;
+	bool read;	/* sample is valid */
+	bool agrees;	/* it did not run between the first and the last glance at it */
+	pl_addr holder; /* of the GIL, if it was read; else 0 */
+	struct pl_dump_wait wait;
+	struct pl_taken_locals locals; /* of a proved stack */
+};
+void pl_look_deinit(struct pl_look *l);
+
+void pl_looker_init(struct pl_looker *u);
+/** Look again and again; the best look is *ret. False: the thread is gone. */
+bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_look *ret);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: frames and the order of threads in a dump. */
+#include "dump_parts.h"
+
+#include <stdlib.h>
+
+#include "lines.h"
+
+static struct pl_dump_text text_of(struct pl_dump *d, const struct pl_buf *b)
+{
+	return pl_dump_text(d, (const char *)b->data, b->len);
+}
+
+struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sources, const struct pl_py *py,
+				      const struct pl_code *code, int32_t offset)
+{
+	struct pl_position pos = pl_lines_find(py->layout.line_table, code->linetable.data, code->linetable.len,
+					       (int32_t)code->firstlineno, offset);
+	struct pl_dump_frame f = {.name = text_of(d, &code->name),
+				  .qualname = text_of(d, &code->qualname),
+				  .file = text_of(d, &code->filename),
+				  .line = pos.line,
+				  .end_line = pos.end_line,
+				  .column = pos.column,
+				  .end_column = pos.end_column,
+				  .source = pl_dump_str(d, "")};
+
+	if (sources)
+		pl_sources_add(sources, d, &f);
+	return f;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct pl_dump_thread *x = a, *y = b;
+
+	if (x->main != y->main)
+		return x->main ? -1 : 1;
+	if (x->python != y->python)
+		return x->python ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+void pl_dump_sort_threads(struct pl_dump_process *p)
+{
+	if (p->threads.len)
+		qsort(p->threads.data, p->threads.len, sizeof *p->threads.data, compare_threads);
+}

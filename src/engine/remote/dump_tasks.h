@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asyncio tasks for a dump. */
+#ifndef PL_DUMP_TASKS_H
+#define PL_DUMP_TASKS_H
+
+#include "asyncio.h"
+#include "dump_parts.h"
+#include "value.h"
+
+/** What the tasks of all interpreters have in common. */
+struct pl_task_dumper {
+	struct pl_dump *d;
+	struct pl_dump_process *p; /* its threads are there already */
+	struct pl_mem *mem;
+	const struct pl_py *py;
+	struct pl_sources *sources; /* NULL: no source lines */
+	struct pl_values *values;   /* NULL: no variables */
+};
+
+/** Add the tasks of one interpreter, number @p number. Tasks that cannot be read are counted. Errors:
+ * PLUMB_ERR_NO_MEMORY, PLUMB_ERR_TARGET_EXITED. */
+struct plumb_error *pl_dump_tasks(const struct pl_task_dumper *u, const struct pl_interp *interp,
+				  uint64_t number) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two forms of a dump: text for people, JSON for programs (docs/user/dump.md). */
+#ifndef PL_DUMP_EXPORT_H
+#define PL_DUMP_EXPORT_H
+
+#include <stdio.h>
+
+#include "dump_model.h"
+
+struct pl_dump_look {
+	int width; /* columns; 0: as wide as it gets */
+	bool color, unicode;
+};
+
+/* Neither fails by itself: what goes wrong shows in ferror(out). */
+void pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out);
+void pl_dump_write_json(const struct pl_dump *d, const char *plumb_version, FILE *out);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A dump as text (layer export). Any thread. A page of lines that are never wider than the terminal; what comes from
+ * the target is made printable. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "dump_export.h"
+#include "dump_page.h"
+#include "dump_words.h"
+#include "units.h"
+
+#define FRAME_INDENT 2
+#define MORE_INDENT  4
+#define MIN_WIDTH    20
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static void put_thread(struct pl_page *page, const struct pl_dump_process *p, const struct pl_dump_thread *t)
+{
+	struct pl_sentence s;
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_tone(&l, PL_TONE_STRONG);
+	pl_line_name(&l, t->name.s, t->name.len, page->width / 2, PL_CUT_END);
+	pl_line_addf(&l, " (%" PRIu64 ")", t->tid);
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	if (t->interpreter)
+		pl_line_addf(&l, " in interpreter %" PRIu64, t->interpreter);
+	if (!t->python)
+		pl_line_add(&l, " without Python");
+	pl_line_add(&l, ": ");
+	pl_line_tone(&l, pl_dump_is_suspect(t) ? PL_TONE_WARN : PL_TONE_PLAIN);
+	if (pl_sentence_start(&s)) {
+		pl_dump_words(p, t, s.out);
+		pl_sentence_add(&s, &l, MORE_INDENT);
+	}
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
+	for (size_t i = 0; i < t->frames.len; i++)
+		pl_dump_put_frame(page, FRAME_INDENT, &t->frames.data[i]);
+}
+
+/* ---- processes --------------------------------------------------------------------------------------------------- */
+
+static void words_of_process(const struct pl_dump_process *p, FILE *out)
+{
+	size_t python = 0;
+
+	for (size_t i = 0; i < p->threads.len; i++)
+		python += p->threads.data[i].python;
+	fprintf(out, "Python %.*s", (int)p->python.len, p->python.s);
+	if (p->age_ns)
+		fprintf(out, ", up for %s", pl_units_time((double)p->age_ns).s);
+	fprintf(out, ", %zu thread%s", python, python == 1 ? "" : "s");
+	if (p->threads.len > python)
+		fprintf(out, " and %zu without Python", p->threads.len - python);
+	if (p->core.len)
+		fprintf(out, ", from the core %.*s", (int)p->core.len, p->core.s);
+	if (p->unread)
+		fprintf(out, ", %" PRIu32 " that ended meanwhile", p->unread);
+}
+
+static void put_header(struct pl_page *page, const struct pl_dump_process *p)
+{
+	struct pl_sentence s;
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_tone(&l, PL_TONE_STRONG);
+	pl_line_addf(&l, "process %" PRIu32, p->pid);
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_add(&l, ": ");
+	pl_line_name(&l, p->command.s, p->command.len, page->width, PL_CUT_END);
+	pl_line_end(&l);
+	pl_line_start(&l, page);
+	if (pl_sentence_start(&s)) {
+		words_of_process(p, s.out);
+		pl_sentence_add(&s, &l, 0);
+	}
+	pl_line_end(&l);
+}
+
+/* Texts are interned: equal text, equal pointer. */
+static bool told_before(const struct pl_dump_process *p, size_t thread, size_t frame)
+{
+	const char *file = p->threads.data[thread].frames.data[frame].file.s;
+
+	for (size_t t = 0; t <= thread; t++) {
+		const struct pl_dump_thread *at = &p->threads.data[t];
+		for (size_t i = 0; i < (t == thread ? frame : at->frames.len); i++)
+			if (at->frames.data[i].source_changed && at->frames.data[i].file.s == file)
+				return true;
+	}
+	return false;
+}
+
+static void put_changed(struct pl_page *page, const struct pl_dump_text *file)
+{
+	static const char rest[] = "was changed after the process had started: it may run other lines than are shown";
+	struct pl_line l;
+
+	pl_page_blank(page);
+	pl_line_start(&l, page);
+	pl_line_tone(&l, PL_TONE_WARN);
+	pl_line_add(&l, "note: ");
+	pl_line_name(&l, file->s, file->len, page->width - l.cols, PL_CUT_START);
+	pl_line_add(&l, " ");
+	pl_dump_add_wrapped(&l, 6, rest, sizeof rest - 1);
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
+}
+
+static void put_process(struct pl_page *page, const struct pl_dump_process *p)
+{
+	put_header(page, p);
+	for (size_t i = 0; i < p->threads.len; i++) {
+		/* Threads without Python have no stack: one line each, together. */
+		if (i == 0 || p->threads.data[i].python || p->threads.data[i - 1].python)
+			pl_page_blank(page);
+		put_thread(page, p, &p->threads.data[i]);
+	}
+	pl_dump_put_tasks(page, p);
+	for (size_t i = 0; i < p->threads.len; i++)
+		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {
+			const struct pl_dump_frame *f = &p->threads.data[i].frames.data[k];
+			if (f->source_changed && !told_before(p, i, k))
+				put_changed(page, &f->file);
+		}
+}
+
+void pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out)
+{
+	struct pl_page page = {.out = out, .color = look->color, .unicode = look->unicode};
+
+	page.width = look->width && look->width < PL_LINE_MAX_COLUMNS ? look->width : PL_LINE_MAX_COLUMNS;
+	page.width = page.width > MIN_WIDTH ? page.width : MIN_WIDTH;
+	for (size_t i = 0; i < d->processes.len; i++) {
+		if (i)
+			pl_page_blank(&page);
+		put_process(&page, &d->processes.data[i]);
+	}
+}

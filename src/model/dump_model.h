@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A dump: what the threads of some processes are doing, at one moment. Owns all its text; points to nothing of a
+ * target. Filled in by an engine, written by export. docs/design/004-dump.md. Not thread-safe. */
+#ifndef PL_DUMP_MODEL_H
+#define PL_DUMP_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "strtab.h"
+#include "vec.h"
+
+/** Bytes that may hold anything; owned by the dump. */
+struct pl_dump_text {
+	const char *s; /* NUL-terminated, too */
+	size_t len;
+};
+
+enum pl_doing {
+	PL_DOING_UNKNOWN,
+	PL_DOING_RUNNING,    /* on a CPU or ready to run */
+	PL_DOING_GIL,	     /* waits for the GIL */
+	PL_DOING_BLOCKED,    /* in a system call, or in the kernel for another reason (a page) */
+	PL_DOING_UNWAKEABLE, /* the same, and no signal can end it (disk, network file system) */
+	PL_DOING_STOPPED,    /* by a signal */
+	PL_DOING_TRACED,     /* stopped by a debugger */
+	PL_DOINGS,
+};
+
+enum pl_waits_on {
+	PL_WAITS_NOTHING,
+	PL_WAITS_FD,
+	PL_WAITS_FDS,
+	PL_WAITS_TIME,
+	PL_WAITS_LOCK,
+	PL_WAITS_CHILD,
+	PL_WAITS_FILE_LOCK,
+	PL_WAITS_SIGNAL,
+	PL_WAITS_PATH,
+	PL_WAITS,
+};
+
+/** A process that is named by what a thread waits for. */
+struct pl_dump_other {
+	uint32_t pid; /* 0: none */
+	struct pl_dump_text name;
+};
+
+struct pl_dump_fd {
+	int fd;
+	const char *kind;	  /* "file", "pipe", "socket", ...; static */
+	struct pl_dump_text path; /* "" if it has none */
+	bool deleted;
+	uint64_t inode; /* of pipes and sockets; 0 unknown */
+	/* sockets */
+	struct pl_dump_text protocol, local, peer;
+	const char *state;	    /* static, "" unknown */
+	struct pl_dump_other other; /* who has the other end, or what a pidfd is of */
+	uint32_t watched;	    /* epoll: descriptors it watches */
+};
+typedef PL_VEC(struct pl_dump_fd) pl_dump_fd_vec;
+
+/** What a blocked thread waits for. */
+struct pl_dump_wait {
+	struct pl_dump_text call; /* "epoll_wait"; "" if its number is not known to us */
+	int number;		  /* -1: in no system call */
+	enum pl_waits_on on;
+	struct pl_dump_fd fd;	/* fd < 0: none */
+	pl_dump_fd_vec watched; /* those an epoll, poll or select waits for, as far as they are listed */
+	uint32_t watched_total;
+	uint64_t lock;		    /* its address; 0 unknown */
+	struct pl_dump_other child; /* pid 0: any */
+	int32_t child_group;	    /* > 0: any of that process group */
+	struct pl_dump_other holder;
+	struct pl_dump_text path;
+	bool limited, left_known;
+	uint64_t limit_ns;
+	int64_t left_ns;
+};
+
+struct pl_dump_local {
+	struct pl_dump_text name, value;
+	bool argument, closure; /* closure: of an enclosing function */
+};
+typedef PL_VEC(struct pl_dump_local) pl_dump_local_vec;
+
+struct pl_dump_frame {
+	struct pl_dump_text name, qualname, file;
+	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0 in bytes, -1: none */
+	struct pl_dump_text source;		    /* of the line, without its line break; "" if it cannot be had */
+	bool has_source, source_changed;	    /* changed: the file is younger than the process */
+	bool has_locals;			    /* they were asked for and could be read */
+	pl_dump_local_vec locals;
+};
+typedef PL_VEC(struct pl_dump_frame) pl_dump_frame_vec;
+
+struct pl_dump_thread {
+	uint64_t tid, ident; /* ident: as threading.get_ident(); 0 unknown */
+	struct pl_dump_text name;
+	bool main, python;    /* python: it has run Python; else only `doing` and `wait` are known */
+	uint64_t interpreter; /* 0: the main one */
+	enum pl_doing doing;
+	bool in_call; /* wait is filled in */
+	struct pl_dump_wait wait;
+	int signal; /* core: that it received; 0 none */
+	bool has_gil, wants_gil, in_gc, exception;
+	uint64_t gil_holder;	  /* tid of who held it when this thread was read; 0 nobody, or not known */
+	bool read;		  /* the stack came out */
+	uint8_t quality;	  /* enum pl_quality */
+	pl_dump_frame_vec frames; /* innermost first */
+};
+typedef PL_VEC(struct pl_dump_thread) pl_dump_thread_vec;
+void pl_dump_thread_deinit(struct pl_dump_thread *t);
+
+enum pl_task_doing { PL_TASK_DOES_RUN, PL_TASK_DOES_WAIT, PL_TASK_IS_READY, PL_TASK_DOINGS };
+enum pl_task_wait {
+	PL_TASK_WAITS_NOTHING,
+	PL_TASK_WAITS_TASK,
+	PL_TASK_WAITS_GATHER,
+	PL_TASK_WAITS_FUTURE,
+	PL_TASK_WAITS
+};
+
+/** An unfinished asyncio task. */
+struct pl_dump_task {
+	uint64_t id; /* as Python's id() has it */
+	uint64_t interpreter;
+	uint64_t tid; /* of the thread that runs its loop; 0: none does, or not known */
+	struct pl_dump_text name;
+	struct pl_dump_text awaits; /* type of what it waits for in the end, if that is no frame: "Future" */
+	enum pl_task_doing doing;
+	enum pl_task_wait wait;
+	uint64_t waits_for;	     /* id of the task or future */
+	PL_VEC(uint64_t) awaited_by; /* ids of tasks */
+	pl_dump_frame_vec frames;    /* the await chain, innermost first; of a running task only the outermost */
+	bool cut;		     /* the chain is longer */
+};
+void pl_dump_task_deinit(struct pl_dump_task *t);
+
+struct pl_dump_process {
+	uint32_t pid;
+	struct pl_dump_text command, python, core; /* core: file it was read from, "" if it lives */
+	uint64_t age_ns;			   /* since it was started; 0 unknown */
+	uint64_t took_ns;			   /* to look at it */
+	uint64_t gil_holder;			   /* tid; 0 nobody, or not known */
+	struct pl_dump_other tracer;
+	uint32_t unread; /* threads that came or went meanwhile */
+	pl_dump_thread_vec threads;
+	PL_VEC(struct pl_dump_task) tasks;
+	uint64_t tasks_lost; /* that could not be read */
+};
+
+/** A process that could not be looked at. */
+struct pl_dump_failure {
+	uint32_t pid;
+	enum plumb_error_code code;
+	struct pl_dump_text message, hint;
+};
+
+struct pl_dump {
+	struct pl_strtab *strings;
+	PL_VEC(struct pl_strtab *) adopted; /* with the processes of other dumps */
+	uint64_t taken_real_ns;		    /* CLOCK_REALTIME */
+	PL_VEC(struct pl_dump_process) processes;
+	PL_VEC(struct pl_dump_failure) failures;
+};
+
+struct plumb_error *pl_dump_create(struct pl_dump **ret) PLUMB_MUST_CHECK;
+void pl_dump_destroy(struct pl_dump *d);
+
+/** Take over the processes of @p from, which is then empty. */
+struct plumb_error *pl_dump_adopt(struct pl_dump *into, struct pl_dump *from) PLUMB_MUST_CHECK;
+
+/** The dump's own copy of some text; @p s may be NULL for "". Without memory it is "". */
+struct pl_dump_text pl_dump_text(struct pl_dump *d, const char *s, size_t len);
+struct pl_dump_text pl_dump_str(struct pl_dump *d, const char *s);
+
+/** Free what a process holds (not its texts). */
+void pl_dump_process_deinit(struct pl_dump_process *p);
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A core file as memory (layer os). One thread at a time. The segments are read where they are in the file; what the
+ * kernel leaves out of a core (code and constants of mapped files) comes from those files, if their first page is the
+ * one in the core. What the notes say is in core_notes.c. */
+#include "core.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core_notes.h"
+
+#define MAX_SEGMENTS (1u << 20)
+#define MAX_NOTES    (64u << 20)
+#define PAGE	     4096
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+struct segment {
+	pl_addr start, end; /* of what is in the file */
+	uint64_t offset;
+};
+
+/* A mapping of the process, in the core or not. */
+struct load {
+	pl_addr start, end;
+	uint32_t flags;
+};
+
+struct mapped_file {
+	int fd; /* -1: not opened yet; -2: cannot be used */
+	uint64_t inode;
+};
+
+struct pl_core {
+	struct pl_mem mem; /* first: the reader interface */
+	int fd;
+	uint64_t size, written_ns;
+	PL_VEC(struct segment) segments; /* by address */
+	PL_VEC(struct load) loads;
+	PL_VEC(struct mapped_file) files;
+	struct pl_core_notes notes;
+};
+
+static bool read_at(int fd, uint64_t offset, void *dst, size_t len)
+{
+	char *p = dst;
+
+	for (size_t at = 0; at < len;) {
+		ssize_t n = offset + at < INT64_MAX ? pread(fd, p + at, len - at, (off_t)(offset + at)) : -1;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += (size_t)n;
+	}
+	return true;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static const struct segment *find_segment(const struct pl_core *c, pl_addr addr)
+{
+	size_t low = 0, high = c->segments.len;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->segments.data[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < c->segments.len && c->segments.data[low].start <= addr ? &c->segments.data[low] : NULL;
+}
+
+static const struct pl_mapping *find_mapping(const struct pl_core *c, pl_addr addr)
+{
+	const pl_mapping_vec *maps = &c->notes.maps;
+
+	for (size_t i = 0; i < maps->len; i++)
+		if (maps->data[i].inode && addr >= maps->data[i].start && addr < maps->data[i].end)
+			return &maps->data[i];
+	return NULL;
+}
+
+/* Where the core has the start of a file, that must be the start of the file that bears its name now. */
+static bool is_same_file(const struct pl_core *c, int fd, uint64_t inode)
+{
+	const pl_mapping_vec *maps = &c->notes.maps;
+	char then[PAGE], now[PAGE];
+
+	for (size_t i = 0; i < maps->len; i++) {
+		const struct pl_mapping *m = &maps->data[i];
+		const struct segment *s = m->inode == inode && m->offset == 0 ? find_segment(c, m->start) : NULL;
+
+		if (s && s->end - m->start >= PAGE)
+			return read_at(c->fd, s->offset + (m->start - s->start), then, PAGE) &&
+			       read_at(fd, 0, now, PAGE) && memcmp(then, now, PAGE) == 0;
+	}
+	return true; /* this core has no first pages: there is nothing to compare */
+}
+
+static int open_plain(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int open_mapped(struct pl_core *c, const struct pl_mapping *m)
+{
+	for (size_t i = 0; i < c->files.len; i++)
+		if (c->files.data[i].inode == m->inode)
+			return c->files.data[i].fd;
+	struct mapped_file f = {.inode = m->inode, .fd = open_plain(m->path)};
+	if (f.fd >= 0 && !is_same_file(c, f.fd, m->inode)) {
+		close(f.fd);
+		f.fd = -1;
+	}
+	if (!pl_vec_push(&c->files, f) && f.fd >= 0) {
+		close(f.fd);
+		f.fd = -1;
+	}
+	return f.fd;
+}
+
+/* Some leading part of the range; 0 if it is nowhere. */
+static size_t read_some(struct pl_core *c, pl_addr addr, void *dst, size_t len)
+{
+	const struct segment *s = find_segment(c, addr);
+	const struct pl_mapping *m;
+
+	if (s) {
+		len = len < s->end - addr ? len : (size_t)(s->end - addr);
+		return read_at(c->fd, s->offset + (addr - s->start), dst, len) ? len : 0;
+	}
+	m = find_mapping(c, addr);
+	int fd = m ? open_mapped(c, m) : -1;
+	if (fd < 0)
+		return 0;
+	len = len < m->end - addr ? len : (size_t)(m->end - addr);
+	return read_at(fd, m->offset + (addr - m->start), dst, len) ? len : 0;
+}
+
+static struct plumb_error *core_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct pl_core *c = (struct pl_core *)mem;
+	char *p = dst;
+
+	while (len) {
+		size_t n = read_some(c, addr, p, len);
+
+		if (n == 0)
+			return &pl_err_unreadable;
+		p += n;
+		addr += n;
+		len -= n;
+	}
+	return NULL;
+}
+
+static const struct pl_mem_ops core_ops = {.read = core_read};
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static struct plumb_error *not_a_core(const char *path, const char *what)
+{
+	return pl_error(PLUMB_ERR_NOT_A_CORE, "%s is %s", path, what);
+}
+
+static struct plumb_error *check_header(const char *path, const Elf64_Ehdr *e)
+{
+	if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0)
+		return not_a_core(path, "no ELF file");
+	if (e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_ident[EI_DATA] != ELFDATA2LSB || e->e_machine != OUR_MACHINE)
+		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "%s is of another kind of machine than this one", path);
+	if (e->e_type != ET_CORE)
+		return not_a_core(path, "a program or a library, not a core");
+	if (e->e_phentsize != sizeof(Elf64_Phdr))
+		return not_a_core(path, "damaged");
+	return NULL;
+}
+
+/* More than 65534 segments: the number is in the first section header. */
+static uint64_t segment_count(const struct pl_core *c, const Elf64_Ehdr *e)
+{
+	Elf64_Shdr first;
+
+	if (e->e_phnum != PN_XNUM)
+		return e->e_phnum;
+	return read_at(c->fd, e->e_shoff, &first, sizeof first) ? first.sh_info : 0;
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static struct plumb_error *read_notes(struct pl_core *c, const Elf64_Phdr *p)
+{
+	uint64_t len = p->p_filesz < MAX_NOTES ? p->p_filesz : MAX_NOTES;
+	void *bytes = malloc(len ? len : 1);
+
+	if (!bytes)
+		return &pl_err_no_memory;
+	struct plumb_error *err =
+		read_at(c->fd, p->p_offset, bytes, len) ? pl_core_notes_parse(bytes, len, &c->notes) : NULL;
+	free(bytes);
+	return err;
+}
+
+static struct plumb_error *take_load(struct pl_core *c, const Elf64_Phdr *p)
+{
+	struct load l = {.start = p->p_vaddr, .end = p->p_vaddr + p->p_memsz, .flags = p->p_flags};
+
+	return l.end <= l.start || pl_vec_push(&c->loads, l) ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *take_segment(struct pl_core *c, const Elf64_Phdr *p)
+{
+	uint64_t len = p->p_filesz;
+	struct plumb_error *err;
+
+	if (p->p_type == PT_NOTE)
+		return read_notes(c, p);
+	if (p->p_type == PT_LOAD && (err = take_load(c, p)))
+		return err;
+	/* A core that was cut off (ulimit -c) holds less than it says. */
+	if (p->p_type != PT_LOAD || p->p_offset >= c->size)
+		return NULL;
+	len = len < c->size - p->p_offset ? len : c->size - p->p_offset;
+	if (len == 0 || p->p_vaddr + len < p->p_vaddr)
+		return NULL;
+	struct segment s = {.start = p->p_vaddr, .end = p->p_vaddr + len, .offset = p->p_offset};
+	return pl_vec_push(&c->segments, s) ? NULL : &pl_err_no_memory;
+}
+
+/* The notes know files, the segments know rights, and what is no file. */
+static struct plumb_error *complete_mapping(pl_mapping_vec *maps, size_t files, const struct load *l)
+{
+	struct pl_mapping anonymous = {.start = l->start, .end = l->end}, *m = &anonymous;
+
+	for (size_t i = 0; i < files && m == &anonymous; i++)
+		if (maps->data[i].start == l->start)
+			m = &maps->data[i];
+	m->readable = l->flags & PF_R;
+	m->writable = l->flags & PF_W;
+	m->executable = l->flags & PF_X;
+	if (m != &anonymous)
+		return NULL;
+	anonymous.path = strdup("");
+	if (anonymous.path && pl_vec_push(maps, anonymous))
+		return NULL;
+	free(anonymous.path);
+	return &pl_err_no_memory;
+}
+
+static struct plumb_error *complete_mappings(struct pl_core *c)
+{
+	size_t files = c->notes.maps.len;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < c->loads.len && !err; i++)
+		err = complete_mapping(&c->notes.maps, files, &c->loads.data[i]);
+	return err;
+}
+
+static struct plumb_error *read_segments(struct pl_core *c, const char *path)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr p;
+	struct plumb_error *err;
+
+	if (!read_at(c->fd, 0, &e, sizeof e))
+		return not_a_core(path, "too short for a core");
+	if ((err = check_header(path, &e)))
+		return err;
+	uint64_t count = segment_count(c, &e);
+	for (uint64_t i = 0; i < count && i < MAX_SEGMENTS && !err; i++) {
+		if (!read_at(c->fd, e.e_phoff + i * sizeof p, &p, sizeof p))
+			return not_a_core(path, "damaged");
+		err = take_segment(c, &p);
+	}
+	if (!err && c->segments.len)
+		qsort(c->segments.data, c->segments.len, sizeof *c->segments.data, compare_segments);
+	return err ? err : complete_mappings(c);
+}
+
+static struct plumb_error *open_file(struct pl_core *c, const char *path)
+{
+	struct stat st;
+
+	c->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (c->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
+				     "'cat /proc/sys/kernel/core_pattern' tells where cores go");
+	if (c->fd < 0 || fstat(c->fd, &st) != 0)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", path);
+	if (!S_ISREG(st.st_mode))
+		return not_a_core(path, "no plain file");
+	c->size = (uint64_t)st.st_size;
+	c->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	return NULL;
+}
+
+struct plumb_error *pl_core_open(const char *path, struct pl_core **ret)
+{
+	struct pl_core *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return &pl_err_no_memory;
+	c->mem.ops = &core_ops;
+	c->fd = -1;
+	struct plumb_error *err = open_file(c, path);
+	if (!err)
+		err = read_segments(c, path);
+	if (err)
+		pl_core_close(c);
+	else
+		*ret = c;
+	return err;
+}
+
+void pl_core_close(struct pl_core *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->files.len; i++)
+		if (c->files.data[i].fd >= 0)
+			close(c->files.data[i].fd);
+	pl_vec_deinit(&c->files);
+	pl_vec_deinit(&c->segments);
+	pl_vec_deinit(&c->loads);
+	pl_core_notes_deinit(&c->notes);
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+}
+
+struct pl_mem *pl_core_mem(struct pl_core *c)
+{
+	return &c->mem;
+}
+
+const pl_mapping_vec *pl_core_maps(const struct pl_core *c)
+{
+	return &c->notes.maps;
+}
+
+const pl_core_thread_vec *pl_core_threads(const struct pl_core *c)
+{
+	return &c->notes.threads;
+}
+
+pid_t pl_core_pid(const struct pl_core *c)
+{
+	return c->notes.pid;
+}
+
+const char *pl_core_command(const struct pl_core *c)
+{
+	return c->notes.command;
+}
+
+const char *pl_core_exe(const struct pl_core *c)
+{
+	return c->notes.exe;
+}
+
+uint64_t pl_core_written_ns(const struct pl_core *c)
+{
+	return c->written_ns;
+}

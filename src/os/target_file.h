@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files as another process sees them. */
+#ifndef PL_TARGET_FILE_H
+#define PL_TARGET_FILE_H
+
+#include <sys/types.h>
+
+/**
+ * Open the plain file @p path for reading, as @p pid would: from its root directory, and from its current one if the
+ * path is relative. A link that leads out of that root is not followed out of it. Returns a descriptor, -1 with errno:
+ * also for what is no plain file.
+ */
+int pl_target_file_open(pid_t pid, const char *path);
+
+#endif

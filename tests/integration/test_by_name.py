@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Naming a process instead of giving its number."""
+import contextlib
+import json
+import os
+import shutil
+import uuid
+
+import pytest
+
+from harness.interpreters import TARGETS
+
+
+class App:
+    """A copy of calls.py under a name that no other process has."""
+
+    def __init__(self, directory):
+        self.directory = str(directory)
+        self.module = "app_" + uuid.uuid4().hex[:8]
+        self.script = self.module + ".py"
+        for name in ("calls.py", "parley.py"):
+            shutil.copy(TARGETS / name, self.directory)
+        shutil.copy(TARGETS / "calls.py", os.path.join(self.directory, self.script))
+
+    def start(self, target, python, script=None, **options):
+        return target(python, script or self.script, directory=(self.directory, self.directory), **options)
+
+
+@pytest.fixture
+def app(tmp_path_factory, any_python):
+    if any_python.root:
+        pytest.skip("the interpreter has another root")
+    return App(tmp_path_factory.mktemp("app"))
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.smoke
+def test_the_script_the_stem_and_the_path_lead_to_the_process(plumb, target, any_python, app):
+    with app.start(target, any_python) as running:
+        for name in (app.script, app.module, os.path.join(app.directory, app.script), "./" + app.script):
+            recording = plumb.path()
+            result = plumb("attach", "-d", "0.2", "-o", recording, name, cwd=app.directory)
+            assert result.status == 0, result
+            assert [p["pid"] for p in plumb.report(recording).json["processes"]] == [running.pid]
+        doctor = plumb("doctor", "--json", app.script)
+        assert json.loads(doctor.stdout)["pid"] == running.pid, doctor
+
+
+def test_a_module_leads_to_the_process(plumb, target, any_python, app):
+    environment = dict(os.environ, PYTHONPATH=app.directory)
+    python = any_python.__class__(any_python.name, any_python.version, (*any_python.command, "-m"))
+    with target(python, app.module, directory=("", ""), env=environment) as running:
+        doctor = plumb("doctor", "--json", app.module)
+    assert json.loads(doctor.stdout)["pid"] == running.pid, doctor
+
+
+@pytest.mark.parametrize("command", ["attach", "doctor"])
+def test_several_are_listed_and_none_is_chosen(plumb, target, any_python, app, command):
+    with contextlib.ExitStack() as stack:
+        pids = [stack.enter_context(app.start(target, any_python)).pid for _ in range(3)]
+        result = plumb(command, app.script, env=dict(os.environ, COLUMNS="200"))
+    assert result.status == 125 and result.stdout == "", result
+    lines = result.stderr.splitlines()
+    assert lines[0] == "plumb: 3 processes are called '%s'; choose one:" % app.script, result
+    assert [line.split()[:3] for line in lines[1:]] == [["plumb", command, str(pid)] for pid in pids], "the oldest first: %s" % result
+    for line in lines[1:]:
+        assert "(uid %d), since " % os.getuid() in line and line.endswith(os.path.join(app.directory, app.script)), line
+    assert not list(plumb.directory.glob("*.plumb")), "nothing is recorded"
+
+
+def test_the_nearest_is_named_if_there_is_none(plumb, target, any_python, app):
+    with app.start(target, any_python):
+        result = plumb("attach", app.script.replace("app_", "ap_"))
+    assert result.status == 125, result
+    assert "no process is called '%s'" % app.script.replace("app_", "ap_") in result.stderr, result
+    assert "there is one called '%s'" % app.script in words(result.stderr), result
+
+
+@pytest.mark.parametrize("name", ["nobody-is-called-that", "12x", "\x1b[31mred", "x" * 5000, "/", "."])
+def test_names_of_nobody(plumb, name):
+    result = plumb("attach", name)
+    assert result.status == 125 and "no process is called" in result.stderr, result
+    assert "\x1b" not in result.stderr and len(result.stderr) < 1000, result

@@ -1,0 +1,530 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb dump: what each thread is doing, on processes that really do it."""
+import json
+import os
+import pathlib
+import pty
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from harness.plumb import finish
+from harness.target import status, thread_ids, traces
+
+TARGETS = pathlib.Path(__file__).resolve().parents[1] / "targets"
+ORDINARY = 65534  # nobody
+PATIENCE = 30
+
+
+def dump(plumb, *arguments, **options):
+    """The dump of one process, as its JSON has it."""
+    result = plumb("dump", "--json", *arguments, **options)
+    assert result.status == 0 and result.stderr == "", result
+    answer = json.loads(result.stdout)
+    assert answer["schema"] == "plumb.dump/1" and answer["failures"] == []
+    (process,) = answer["processes"]
+    return process
+
+
+def dump_until(plumb, condition, *arguments):
+    """Dump again and again until the condition holds."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        process = dump(plumb, *arguments)
+        if condition(process):
+            return process
+        assert time.monotonic() < deadline, "it never came about: %s" % process
+
+
+def threads_of(process):
+    return {thread["name"]: thread for thread in process["threads"]}
+
+
+def names(thread):
+    return [frame["name"] for frame in thread["frames"]]
+
+
+def all_sleep(pid):
+    return all(status(pid, tid).get("State", "R")[0] == "S" for tid in thread_ids(pid))
+
+
+def wait_asleep(pid):
+    deadline = time.monotonic() + PATIENCE
+    while not all_sleep(pid):
+        assert time.monotonic() < deadline, "its threads never came to rest"
+
+
+@pytest.fixture
+def blocked(target):
+    """blocked(python): all threads of blocked.py wait in their calls; what it told is in .told."""
+
+    def start(python, **options):
+        return target(python, "blocked.py", **options)
+
+    return start
+
+
+# name of the thread -> (calls it may be in, what it is on)
+CALLS = {
+    "in_read": ({"read"}, "fd"),
+    "in_epoll": ({"epoll_wait"}, "fd"),
+    "in_poll": ({"poll"}, "fds"),
+    "in_select": ({"select"}, "fds"),
+    "in_sleep": ({"clock_nanosleep", "nanosleep", "select"}, "time"),
+    "in_accept": ({"accept", "accept4"}, "fd"),
+    "in_recv": ({"recv"}, "fd"),
+    "in_recv_unix": ({"recv"}, "fd"),
+    "in_lock": ({"futex"}, "lock"),
+    "in_condition": ({"futex"}, "lock"),
+    "in_wait": ({"wait4"}, "child"),
+    "in_flock": ({"flock"}, "file-lock"),
+    "in_except": ({"read"}, "fd"),
+}
+
+
+def waiting_line(name):
+    """(number, text, the waiting expression) of the line that a function of blocked.py waits in."""
+    lines = (TARGETS / "blocked.py").read_text().splitlines()
+    at = lines.index("def %s(things):" % name)
+    for number in range(at, len(lines)):
+        if lines[number].endswith("# here"):
+            return number + 1, lines[number], lines[number].split("#")[0].strip()
+    raise AssertionError(name)
+
+
+def test_what_threads_wait_for(plumb, blocked, python):
+    with blocked(python) as hung:
+        wait_asleep(hung.pid)
+        process = dump(plumb, hung.pid)
+    assert process["pid"] == hung.pid
+    assert process["python"].startswith("%d.%d" % python.minor)
+    assert "blocked.py" in process["command"]
+    assert 0 < process["age_ns"] < 600e9
+    assert process["gil_holder"] is None
+    threads = threads_of(process)
+    assert process["threads"][0]["main"] and threads["MainThread"]["tid"] == hung.pid
+    for name, (calls, on) in CALLS.items():
+        thread = threads[name]
+        assert thread["doing"] == "blocked", thread
+        assert thread["quality"] == "exact", thread
+        assert not thread["has_gil"] and not thread["wants_gil"], thread
+        assert thread["wait"]["call"] in calls and thread["wait"]["on"] == on, thread
+        assert names(thread)[-2:] != [] and name in names(thread) and "run" in names(thread), thread
+        # 3.13 and 3.14 do not publish where they keep an exception that is being handled.
+        if name != "in_except" or python.minor not in ((3, 13), (3, 14)):
+            assert thread["exception"] == (name == "in_except"), thread
+
+
+def test_descriptors_by_name(plumb, blocked, minor):
+    with blocked(minor) as hung:
+        wait_asleep(hung.pid)
+        told = hung.told
+        threads = threads_of(dump(plumb, hung.pid))
+        flock = threads["in_flock"]["wait"]
+        assert flock["fd"]["path"].endswith(told["path"]) and flock["holder"]["pid"] == hung.pid
+    wait = {name: thread["wait"] for name, thread in threads.items()}
+    assert wait["in_read"]["fd"]["kind"] == "pipe" and wait["in_read"]["fd"]["process"]["pid"] == hung.pid
+    assert wait["in_recv_unix"]["fd"]["process"]["pid"] == hung.pid
+    accept, recv = wait["in_accept"]["fd"], wait["in_recv"]["fd"]
+    assert (accept["protocol"], accept["state"], accept["local"], accept["peer"]) == ("tcp", "listening", told["listener"], None)
+    assert (recv["protocol"], recv["state"], recv["local"], recv["peer"]) == ("tcp", "connected", told["client"], told["server"])
+    assert wait["in_recv_unix"]["fd"]["protocol"] == "unix" and wait["in_recv_unix"]["fd"]["state"] == "connected"
+    assert wait["in_wait"]["child"]["pid"] == told["child"]
+    epoll = wait["in_epoll"]
+    assert epoll["fd"]["kind"] == "epoll" and epoll["watched_total"] == 2
+    assert sorted(fd["kind"] for fd in epoll["watched"]) == ["pipe", "socket"]
+    assert [fd["kind"] for fd in wait["in_poll"]["watched"]] == ["pipe"]
+    assert [fd["fd"] for fd in wait["in_select"]["watched"]] == [wait["in_poll"]["watched"][0]["fd"]]
+    assert wait["in_poll"]["limit_ns"] is None and wait["in_select"]["limit_ns"] == 3600e9
+    sleep = wait["in_sleep"]
+    if minor.minor >= (3, 11):
+        assert 0 < sleep["left_ns"] <= 3600e9
+    else:
+        assert sleep["limit_ns"] == 3600e9
+    assert 0 < wait["in_condition"]["left_ns"] <= 3600e9
+    assert wait["in_lock"]["lock"] and wait["in_lock"]["left_ns"] is None and wait["in_lock"]["limit_ns"] is None
+
+
+def test_source_lines_and_the_expression(plumb, blocked, minor):
+    with blocked(minor) as hung:
+        wait_asleep(hung.pid)
+        threads = threads_of(dump(plumb, hung.pid))
+    for name in CALLS:
+        if name == "in_condition":
+            continue
+        number, text, expression = waiting_line(name)
+        frame = next(f for f in threads[name]["frames"] if f["name"] == name)
+        assert frame["line"] == number and frame["source"] == text and not frame["source_changed"], frame
+        if minor.minor >= (3, 11):
+            assert frame["end_line"] == number
+            assert text[frame["column"] : frame["end_column"]] == expression, frame
+        else:
+            assert frame["column"] == -1, frame
+
+
+def test_text(plumb, blocked, any_python):
+    with blocked(any_python) as hung:
+        wait_asleep(hung.pid)
+        result = plumb("dump", hung.pid, env=dict(os.environ, LC_ALL="C.UTF-8"))
+        told = hung.told
+    assert result.status == 0 and result.stderr == "", result
+    assert "\033" not in result.stdout
+    assert result.stdout.startswith("process %d: " % hung.pid)
+    assert "in_recv (" in result.stdout and "blocked in recv on fd" in result.stdout
+    assert "tcp socket %s -> %s (connected)" % (told["client"], told["server"]) in result.stdout
+    assert "sleeping in " in result.stdout
+    assert "\n      os.read(things[\"pipe\"], 1)  # here\n" in result.stdout
+    if any_python.minor >= (3, 11):
+        assert "\n      ^^^^^^^^^^^^^^^^^^^^^^^^^^\n" in result.stdout, result
+
+
+@pytest.mark.parametrize("width", [20, 40, 79])
+def test_narrow_text(plumb, blocked, any_python, width):
+    with blocked(any_python) as hung:
+        wait_asleep(hung.pid)
+        result = plumb("dump", hung.pid, "--width", width, env=dict(os.environ, LC_ALL="C"))
+    assert result.status == 0 and result.stdout.isascii(), result
+    assert max(len(line) for line in result.stdout.splitlines()) <= width, result
+
+
+def test_color_on_a_terminal_only_and_not_with_no_color(plumb, blocked, any_python):
+    with blocked(any_python) as hung:
+        for more, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
+            reader, writer = pty.openpty()
+            environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE")}
+            process = plumb.start("dump", hung.pid, stdout=writer, env=dict(environment, TERM="xterm", **more))
+            os.close(writer)
+            text = b""
+            try:
+                while True:
+                    piece = os.read(reader, 65536)
+                    if not piece:
+                        break
+                    text += piece
+            except OSError:  # the other end is closed
+                pass
+            os.close(reader)
+            assert process.wait(PATIENCE) == 0
+            assert (b"\033[" in text) == colored, text
+        assert "\033[" in plumb("dump", "--color", "always", hung.pid).stdout
+        assert '"source":null' in plumb("dump", "--json", "--no-source", hung.pid).stdout
+
+
+def test_who_holds_the_gil_and_who_waits(plumb, target, minor):
+    """Three threads compute: one has the GIL, the others wait for it."""
+    with target(minor, "threads.py") as busy:
+
+        def contended(process):
+            waiting = [t for t in process["threads"] if t["doing"] == "gil"]
+            return waiting and any(t["gil_holder"] not in (None, t["tid"]) for t in waiting)
+
+        process = dump_until(plumb, contended, busy.pid)
+        left = traces(busy.pid)
+    threads = threads_of(process)
+    tids = {thread["tid"] for thread in process["threads"]}
+    for thread in process["threads"]:
+        if thread["doing"] == "gil":
+            assert thread["wants_gil"] and not thread["has_gil"], thread
+            assert thread["gil_holder"] is None or thread["gil_holder"] in tids, thread
+        if thread["doing"] == "running" and thread["has_gil"]:
+            assert thread["quality"] in ("exact", "stopped", "doubtful", "partial"), thread
+    assert threads["waiter"]["doing"] == "blocked" and names(threads["waiter"])[0] == "wait_here"
+    assert not left, left
+
+
+def test_running_threads_are_proved(plumb, target, minor):
+    """A thread that runs all the time is stopped for its stack, or shown only as far as it is sure."""
+    with target(minor, "mixed.py", count=True) as busy:
+        found = [dump(plumb, busy.pid) for _ in range(20)]
+        left = traces(busy.pid)
+        busy.wait_progress()
+    main = [process["threads"][0] for process in found]
+    assert all(thread["quality"] for thread in main)
+    sure = [thread for thread in main if thread["quality"] in ("exact", "stopped")]
+    assert len(sure) >= 18, [thread["quality"] for thread in main]
+    assert all(names(thread)[-1] == "<module>" for thread in sure), [names(t) for t in sure]
+    assert not left, left
+
+
+def test_never_stop(plumb, target, any_python):
+    with target(any_python, "mixed.py", count=True) as busy:
+        for _ in range(5):
+            thread = dump(plumb, "--never-stop", busy.pid)["threads"][0]
+            assert thread["quality"] in ("exact", "doubtful", "partial", None), thread
+
+
+def test_a_stopped_process(plumb, target, minor):
+    with target(minor, "threads.py", count=True) as busy:
+        os.kill(busy.pid, signal.SIGSTOP)
+        try:
+            deadline = time.monotonic() + PATIENCE
+            while any(status(busy.pid, tid).get("State", "T")[0] != "T" for tid in thread_ids(busy.pid)):
+                assert time.monotonic() < deadline
+            process = dump(plumb, busy.pid)
+            still = [status(busy.pid, tid)["State"][0] for tid in thread_ids(busy.pid)]
+        finally:
+            os.kill(busy.pid, signal.SIGCONT)
+        busy.wait_progress()
+    threads = threads_of(process)
+    assert {"MainThread", "alpha", "beta", "waiter"} <= set(threads)
+    assert {thread["doing"] for thread in process["threads"]} == {"stopped"}
+    assert {thread["quality"] for thread in process["threads"]} == {"exact"}
+    assert "work_alpha" in names(threads["alpha"])
+    assert set(still) == {"T"}, "it stays stopped"
+
+
+def hangs(process):
+    main, worker = process["threads"]
+    return main["has_gil"] and main["wait"] and main["wait"]["call"] == "read" and worker["doing"] == "gil"
+
+
+def test_hung_in_c_with_the_gil(plumb, target, minor):
+    with target(minor, "hung.py") as hung:
+        try:
+            process = dump_until(plumb, hangs, hung.pid)
+            held = "waiting for the GIL, held by MainThread (%d)" % hung.pid
+            deadline = time.monotonic() + PATIENCE
+            # A thread that waits for the GIL wakes up every 5 ms and may be met running.
+            while held not in (text := plumb("dump", hung.pid).stdout):
+                assert time.monotonic() < deadline, text
+        finally:
+            hung.kill()
+    main, worker = process["threads"]
+    assert names(main)[0] == "hang" and main["doing"] == "blocked" and main["quality"] == "exact", main
+    assert main["wait"]["fd"]["kind"] == "pipe"
+    assert worker["gil_holder"] == main["tid"], worker
+    assert process["gil_holder"] == main["tid"]
+    assert "holds the GIL" in text
+
+
+def test_waiting_threads_are_not_disturbed(plumb, target, minor):
+    with target(minor, "waiting.py") as waiting:
+        for _ in range(30):
+            dump(plumb, "--no-source", waiting.pid)
+        waiting.stop()
+        counts = waiting.result("waited")["counts"]
+    assert counts["epoll_wait"]["eintr"] == 0 and counts["recv"]["eintr"] == 0, counts
+
+
+def test_a_source_file_that_changed(plumb, any_python, tmp_path):
+    script = tmp_path / "changed.py"
+    script.write_text("import os, sys\nprint('ready', flush=True)\nos.read(0, 1)\n")
+    process = subprocess.Popen([*any_python.command, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        wait_asleep(process.pid)
+        assert not dump(plumb, process.pid)["threads"][0]["frames"][0]["source_changed"]
+        script.write_text("\n\nsomething_else()\n")
+        os.utime(script, (time.time() + 1,) * 2)
+        frame = dump(plumb, process.pid)["threads"][0]["frames"][0]
+        assert frame["source_changed"] and frame["source"] == "something_else()"
+        assert "changed.py was changed after the process had started" in plumb("dump", process.pid).stdout
+        script.unlink()
+        assert dump(plumb, process.pid)["threads"][0]["frames"][0]["source"] is None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_several_processes_and_one_that_is_none(plumb, target, any_python):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    sleeper = subprocess.Popen(["sleep", "600"])
+    try:
+        with target(any_python, "threads.py") as one, target(any_python, "names.py") as two:
+            result = plumb("dump", "--json", one.pid, gone.pid, sleeper.pid, two.pid)
+            text = plumb("dump", one.pid, two.pid, env=dict(os.environ, LC_ALL="C"))
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    assert result.status == 1
+    answer = json.loads(result.stdout)
+    assert [process["pid"] for process in answer["processes"]] == [one.pid, two.pid]
+    assert [(f["pid"], f["code"]) for f in answer["failures"]] == [(gone.pid, "no-process"), (sleeper.pid, "not-python")]
+    assert "there is no process" in result.stderr and "sleep, not Python" in result.stderr
+    assert text.status == 0 and text.stdout.count("process ") >= 2
+    assert all(line == "" or line.isprintable() for line in text.stdout.splitlines()), "hostile names stay on their line"
+
+
+def test_nothing_to_dump(plumb):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    result = plumb("dump", gone.pid)
+    assert result.status == 125 and result.stdout == "" and str(gone.pid) in result.stderr, result
+    for word in ("12x", "-1", "0", ""):
+        result = plumb("dump", "--", word)
+        assert result.status == 125 and "is not a process id" in result.stderr, result
+    assert "needs" in plumb("dump").stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_a_process_of_root_for_somebody_else(plumb, target, any_python):
+    binary = "/tmp/plumb-dump-%d" % os.getpid()
+    shutil.copy(plumb.binary, binary)
+    try:
+        os.chmod(binary, 0o755)
+        drop = ["setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups", binary]
+        with target(any_python, "threads.py") as busy:
+            process = subprocess.Popen([*drop, "dump", str(busy.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/")
+            result = finish(process)
+    finally:
+        os.unlink(binary)
+    assert result.status == 125 and "it belongs to user root (uid 0)" in result.stderr, result
+
+
+def core_of(plumb, target, python, directory, signo):
+    """A core of blocked.py after that signal, and what the program told; skips where the kernel writes cores elsewhere."""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith(("|", "/")):
+        pytest.skip("cores go to %s" % pattern)
+    if python.root:
+        pytest.skip("a core of a program in another root directory names files that are not there in ours")
+
+    def unlimited():
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    with target(python, "blocked.py", cwd=directory, preexec_fn=unlimited) as hung:
+        wait_asleep(hung.pid)
+        before = dump(plumb, hung.pid)
+        os.kill(hung.pid, signo)
+        hung.process.wait(PATIENCE)
+    (core,) = directory.glob("*core*")
+    return core, before
+
+
+def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_path):
+    core, before = core_of(plumb, target, minor, tmp_path, signal.SIGABRT)
+    process = dump(plumb, "--core", core)
+    assert process["pid"] == before["pid"] and process["python"] == before["python"] and process["core"] == str(core)
+    assert before["command"].startswith(process["command"]) and process["command"], "the kernel keeps 79 bytes of it"
+    now, then = threads_of(process), threads_of(before)
+    assert set(now) == set(then)
+    for name, thread in now.items():
+        assert thread["quality"] == "exact" and thread["tid"] == then[name]["tid"], thread
+        lines = [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in thread["frames"]]
+        assert lines == [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in then[name]["frames"]]
+        assert thread["wait"]["call"] == then[name]["wait"]["call"], thread
+    assert {t["signal"] for t in process["threads"]} == {None, signal.SIGABRT}
+    text = plumb("dump", "--core", core)
+    assert text.status == 0 and "from the core %s" % core in text.stdout and "received signal 6" in text.stdout, text
+
+
+def test_what_is_no_core(plumb, any_python, tmp_path):
+    for path, code in (("/bin/true", "not-a-core"), (tmp_path / "none", "not-found"), (tmp_path, "not-a-core")):
+        result = plumb("dump", "--json", "--core", path)
+        assert result.status == 125, result
+        assert [f["code"] for f in json.loads(result.stdout)["failures"]] == [code], result
+
+
+def test_a_traced_process(plumb, target, any_python):
+    """Its threads cannot be stopped by us: what cannot be proved without is marked as such."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace, to trace")
+    with target(any_python, "threads.py", before=["strace", "-f", "-qq", "-e", "trace=none"], count=True) as busy:
+        process = dump(plumb, busy.pid)
+        busy.wait_progress()
+    assert process["tracer"]["name"] == "strace", process["tracer"]
+    assert {"MainThread", "alpha", "beta", "waiter"} <= set(threads_of(process))
+    assert "stopped" not in {thread["quality"] for thread in process["threads"]}
+
+
+def test_the_time_limit_is_kept(plumb, blocked, any_python):
+    """Naming the holder of a file lock alone takes longer than this; what is not done in time is left behind."""
+    with blocked(any_python) as hung:
+        wait_asleep(hung.pid)
+        result = plumb("dump", "--json", "--timeout", "0.2ms", hung.pid)
+        after = dump(plumb, hung.pid)
+        left = traces(hung.pid)
+    assert result.status == 125 and "did not let itself be read within 0.0002 s" in result.stderr, result
+    assert [f["code"] for f in json.loads(result.stdout)["failures"]] == ["timeout"]
+    assert len(after["threads"]) == 14 and not left, left
+
+
+def test_processes_that_come_and_go(plumb, target, any_python):
+    """A process may end at any moment of the dump."""
+    for number in range(10):
+        with target(any_python, "threads.py") as busy:
+            process = plumb.start("dump", "--json", busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            busy.stop()
+            result = finish(process)
+        assert result.status in (0, 125), result
+        json.loads(result.stdout)
+
+
+def variables(frame):
+    return {local["name"]: local["value"] for local in frame["locals"]}
+
+
+def test_variables_of_a_waiting_thread(plumb, target, minor):
+    with target(minor, "variables.py", stderr=subprocess.PIPE) as busy:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            process = dump(plumb, "--locals", busy.pid)
+            thread = threads_of(process)["waits"]
+            if names(thread)[:2] == ["inner", "waits"]:
+                break
+            assert time.monotonic() < deadline
+        text = plumb("dump", "--locals", busy.pid, env=dict(os.environ, LC_ALL="C.UTF-8")).stdout
+        without = threads_of(dump(plumb, busy.pid))["waits"]
+        busy.stop()
+        assert busy.process.stderr.read() == b"", "the target's code was run"
+        busy.process.stderr.close()
+    assert thread["quality"] == "exact"
+    inner, waits = thread["frames"][:2]
+    assert variables(inner)["number"] == "42", inner
+    found = variables(waits)
+    assert found["number"] == "42" and found["flag"] == "True" and found["text"] == "'größer'", found
+    assert found["rest"] == "('more', 'still more')" and found["more"] == "{'other': b'bytes'}", found
+    assert found["items"].startswith("[1, 2.5, None, 'xxx") and len(found["items"]) < 500, found
+    assert "s3cr3t" not in text and "t0k3n" not in text and "hunter2" not in text, text
+    assert found["api_key"] == "***" and found["table"] == "{'a': 1, 'token': ***}", found
+    assert found["shy"].startswith("<__main__.Shy ") and "size=3" in found["shy"] and "password=***" in found["shy"], found
+    assert "unset" not in found
+    kinds = {local["name"]: local["kind"] for local in waits["locals"]}
+    assert kinds["number"] == kinds["rest"] == kinds["flag"] == kinds["more"] == "argument" and kinds["text"] == "local"
+    assert "\n      text = 'größer'\n" in text
+    assert {frame["locals"] is None for frame in without["frames"]} == {True}
+
+
+def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
+    with target(minor, "variables.py") as busy:
+        sure = 0
+        for _ in range(20):
+            thread = threads_of(dump(plumb, "--locals", busy.pid))["computes"]
+            found = variables(thread["frames"][0]) if thread["frames"] and thread["frames"][0]["locals"] else {}
+            if thread["quality"] != "stopped" or "label" not in found:
+                continue
+            sure += 1
+            counter = int(found["counter"])
+            assert found["label"] in ("'at %d'" % counter, "'at %d'" % (counter - 1)), found
+        left = traces(busy.pid)
+    assert sure >= 10, "most are stopped"
+    assert not left, left
+
+
+def test_tasks_and_who_waits_for_whom(plumb, target, minor):
+    with target(minor, "tasktree.py") as loop:
+        wait_asleep(loop.pid)
+        process = dump_until(plumb, lambda p: all(t["doing"] == "waiting" for t in p["tasks"]), loop.pid)
+        text = plumb("dump", loop.pid, env=dict(os.environ, LC_ALL="C")).stdout
+    tasks = {task["name"]: task for task in process["tasks"]}
+    assert process["tasks_lost"] == 0 and set(tasks) == {"Task-1", "outer", "left", "right", "innermost"}, tasks
+    assert {task["tid"] for task in tasks.values()} == {loop.pid}
+    assert names(tasks["innermost"]) == ["innermost", "middle"]
+    assert names(tasks["left"]) == ["left"] and names(tasks["outer"]) == ["outer"]
+    assert names(tasks["right"]) == ["sleep", "right"]
+    assert tasks["left"]["waits_for"] == tasks["innermost"]["id"]
+    assert tasks["innermost"]["awaited_by"] == [tasks["left"]["id"]]
+    assert tasks["left"]["awaited_by"] == tasks["right"]["awaited_by"] == [tasks["outer"]["id"]]
+    assert (tasks["left"]["waits_on"], tasks["outer"]["waits_on"], tasks["right"]["waits_on"]) == ("task", "gather", "future")
+    assert tasks["right"]["awaits"] == "_asyncio.Future"
+    assert tasks["innermost"]["frames"][0]["source"] == "    await future"
+    lines = text[text.index("asyncio: 5 tasks") :].splitlines()
+    heads = [line for line in lines if line.strip().split(":")[0] in tasks]
+    assert heads == [
+        "Task-1: waiting for outer", "  outer: waiting for left, right", "    left: waiting for innermost",
+        "      innermost: waiting for _asyncio.Future", "    right: waiting for _asyncio.Future"], text

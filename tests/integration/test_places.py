@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wherever a Python runs: under which file, in which program, root, namespace; with its main thread or without."""
+import os
+import select
+import time
+
+import pytest
+
+from harness.callgraph import CallGraph, check
+from harness.interpreters import TARGETS
+from harness.sites import Lacking, Placement
+from harness.target import status
+
+SECONDS = "0.6"
+
+
+def made(placed, tmp_path):
+    try:
+        return placed.make(tmp_path)
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+
+
+def wait_for(condition, what, seconds=10):
+    deadline, idle = time.monotonic() + seconds, select.poll()
+    while not condition():
+        assert time.monotonic() < deadline, what
+        idle.poll(1)
+
+
+def leaderless(pid):
+    return status(pid).get("State", "Z")[0] == "Z"
+
+
+def attached(plumb, target, site, *options):
+    with target(site.python, site.script, before=site.before, env=site.environment, count=True) as running:
+        running.wait_progress(1)
+        if site.script == "leaderless.py" or "embed_thread" in site.python.command[0]:
+            wait_for(lambda: leaderless(running.pid), "its main thread does not end")
+        if site.after:
+            site.after(running.pid)
+        return plumb.attach(running.pid, "-d", SECONDS, *options)[1]
+
+
+def launched(plumb, places, site):
+    recording = plumb.path()
+    command = [*site.python.command, os.path.join(places.directory(site.python.root)[1], site.script)]
+    if site.arguments:
+        command += ["--seconds", SECONDS]
+    if not site.around:
+        command = [*site.before, *command]
+    result = plumb("run", "-o", recording, "--", *command, before=site.around, env=site.environment)
+    assert result.status == 0, result
+    return plumb.report(recording)
+
+
+def assert_true_and_whole(profile, site):
+    graph = CallGraph(TARGETS / site.script)
+    verdict = check(graph, profile)
+    assert not verdict.impossible, verdict
+    assert verdict.checked + verdict.partial > 100, verdict
+    assert not graph.missing(profile.stacks), "no stack has the chain %s" % graph.missing(profile.stacks)
+    for name, function in graph.threads.items():
+        assert any(s.thread["name"] == name and s.has(function) for s in profile.stacks), "no samples of thread %r" % name
+
+
+def test_a_python_is_sampled_wherever_it_runs(plumb, target, places, placed, table, tmp_path):
+    """`placed` is every place with every interpreter that can be put there, launched and attached to."""
+    table(placed.place, str(placed.python), "not run", title=placed.way)
+    site = made(placed, tmp_path)
+    table(placed.place, str(placed.python), "FAILED", title=placed.way)
+    profile = attached(plumb, target, site) if placed.way == "attach" else launched(plumb, places, site)
+    assert_true_and_whole(profile, site)
+    table(placed.place, str(placed.python), "ok", title=placed.way)
+
+
+def test_threads_of_another_pid_namespace_are_shown_by_our_numbers(plumb, target, minor, tmp_path):
+    site = made(Placement("attach", "other pid namespace", minor), tmp_path)
+    with target(minor, "threads.py", before=site.before, env=site.environment) as running:
+        ours = {int(tid) for tid in os.listdir("/proc/%d/task" % running.pid)}
+        _, profile = plumb.attach(running.pid, "-d", SECONDS)
+        doctor = plumb("doctor", running.pid)
+    seen = {thread["tid"]: thread["name"] for thread in profile.threads if thread["samples"]}
+    assert set(seen) <= ours, "threads are shown as %s, they are %s" % (seen, ours)
+    assert {"alpha", "beta", "waiter", "MainThread"} <= set(seen.values()), seen
+    assert [tid for tid, name in seen.items() if name == "MainThread"] == [running.pid], seen
+    assert doctor.status == 0 and "another, where it is pid 1" in doctor.stdout, doctor
+
+

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused is told with the cause that was checked, and by attach as by doctor; what need not fail does not."""
+import json
+import pathlib
+import platform
+import sys
+
+import pytest
+
+from harness.sites import Lacking, unshare
+
+DENY = pathlib.Path(__file__).resolve().parents[1] / "harness" / "deny.py"
+x86_only = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filter is written for x86-64")
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+def without(call):
+    return [sys.executable, str(DENY), call]
+
+
+def finding(answer, name):
+    return next(f for f in answer["findings"] if f["id"] == name)
+
+
+@x86_only
+def test_a_filter_that_refuses_pidfd_open_is_named(plumb, target, any_python):
+    with target(any_python, "calls.py") as busy:
+        tried = plumb("attach", "-d", "0.3", busy.pid, before=without("pidfd_open"))
+        asked = json.loads(plumb("doctor", "--json", busy.pid, before=without("pidfd_open")).stdout)
+    assert tried.status == 125 and "does not let us call pidfd_open: Operation not permitted" in tried.stderr, tried
+    assert "a seccomp filter is around us" in words(tried.stderr), tried
+    assert finding(asked, "pidfd")["status"] == "no" and "a seccomp filter is around us" in finding(asked, "pidfd")["remedy"], asked
+
+
+@x86_only
+def test_without_the_right_to_stop_a_thread_sampling_goes_on(plumb, target, any_python):
+    if plumb.sanitized:
+        pytest.skip("the leak checker needs ptrace itself")
+    with target(any_python, "calls.py") as busy:
+        recording = plumb.path()
+        tried = plumb("attach", "-d", "0.4", "-o", recording, busy.pid, before=without("ptrace"))
+    assert tried.status == 0, tried
+    profile = plumb.report(recording)
+    assert profile.samples > 100 and profile.quality["stopped"] == 0, profile.quality
+    assert any(stack.has("main", "outer", "middle", "inner") for stack in profile.stacks)
+
+
+@x86_only
+def test_without_process_vm_readv_stacks_are_read_piece_by_piece(plumb, target, any_python):
+    with target(any_python, "calls.py") as busy:
+        recording = plumb.path()
+        tried = plumb("attach", "-d", "0.6", "-o", recording, busy.pid, before=without("process_vm_readv"))
+        asked = json.loads(plumb("doctor", "--json", busy.pid, before=without("process_vm_readv")).stdout)
+    assert tried.status == 0, tried
+    assert finding(asked, "read-memory")["status"] == "no" and asked["works"], asked
+    assert any(stack.has("main", "outer", "middle", "inner") for stack in plumb.report(recording).stacks)
+
+
+def test_a_proc_of_another_pid_namespace_is_never_taken_for_ours(plumb, target, any_python):
+    """Under its numbers it shows other processes than those we would reach."""
+    try:
+        inside = unshare("--pid", "--fork", "--kill-child")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    with target(any_python, "calls.py") as busy:
+        for arguments in (["attach", busy.pid], ["attach", "calls.py"], ["doctor", busy.pid]):
+            result = plumb(*arguments, before=inside)
+            assert result.status in (1, 125), result
+            assert "that is mounted here is that of another pid namespace" in words(result.stdout + result.stderr), result
+            assert "mount -t proc proc /proc" in words(result.stdout + result.stderr), result
+    launched = plumb("run", "--", *any_python.command, "-c", "import time; time.sleep(0.3)", before=inside)
+    assert "another pid namespace" in words(launched.stderr), launched
+
+

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tasks of real interpreters (images of tests/golden/cpython), with single words of their memory replaced: whatever
+ * lies, the walk ends, and the other tasks are still told. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asyncio_parts.h"
+#include "dict.h"
+#include "mem_image.h"
+#include "stacks.h"
+
+#define IMAGE_MAX (1 << 22)
+#define PATCHES	  16
+
+/** An image with some words replaced. */
+struct scene {
+	struct pl_mem mem, *image;
+	struct pl_mem_image *img;
+	struct pl_py py;
+	struct pl_interp interp;
+	struct {
+		pl_addr addr;
+		uint64_t value;
+	} patches[PATCHES];
+	size_t patches_len, reads;
+	struct pl_tasks tasks;
+};
+
+static struct plumb_error *scene_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct scene *s = (struct scene *)mem;
+	struct plumb_error *err = pl_mem_read(s->image, addr, dst, len);
+
+	s->reads++;
+	for (size_t i = 0; !err && i < s->patches_len; i++) {
+		pl_addr at = s->patches[i].addr;
+		for (size_t k = 0; k < 8; k++) {
+			if (at + k - addr < len)
+				((uint8_t *)dst)[at + k - addr] = (uint8_t)(s->patches[i].value >> 8 * k);
+		}
+	}
+	return err;
+}
+
+static void patch(struct scene *s, pl_addr addr, uint64_t value)
+{
+	assert_true(s->patches_len < PATCHES);
+	s->patches[s->patches_len].addr = addr;
+	s->patches[s->patches_len++].value = value;
+}
+
+static void open_scene(struct scene *s, const char *version)
+{
+	static const struct pl_mem_ops ops = {.read = scene_read};
+	static char bytes[IMAGE_MAX];
+	char path[512];
+	struct pl_py_facts facts;
+	pl_addr head;
+
+	*s = (struct scene){.mem = {&ops}};
+	snprintf(path, sizeof path, "%s/tasks-%s.img", GOLDEN_DIR, version);
+	FILE *f = fopen(path, "rb");
+	assert_non_null(f);
+	size_t len = fread(bytes, 1, sizeof bytes, f);
+	fclose(f);
+	assert_ok(pl_mem_image_create(bytes, len, &s->img));
+	s->image = pl_mem_image_mem(s->img);
+	assert_true(image_facts(s->image, &facts));
+	assert_ok(pl_py_detect(&s->mem, &facts, &s->py));
+	assert_ok(pl_interp_head(&s->mem, &s->py, &head));
+	assert_ok(pl_interp_read(&s->mem, &s->py, head, &s->interp));
+	pl_tasks_init(&s->tasks);
+	assert_ok(pl_tasks_read(&s->mem, &s->py, &s->interp, &s->tasks));
+}
+
+static void close_scene(struct scene *s)
+{
+	pl_tasks_deinit(&s->tasks);
+	pl_mem_image_destroy(s->img);
+}
+
+static struct plumb_error *read_again(struct scene *s)
+{
+	s->reads = 0;
+	return pl_tasks_read(&s->mem, &s->py, &s->interp, &s->tasks);
+}
+
+static const struct pl_task *find(const struct scene *s, const char *name)
+{
+	for (size_t i = 0; i < s->tasks.list.len; i++) {
+		const struct pl_task *t = &s->tasks.list.data[i];
+		if (t->name_len == strlen(name) && !memcmp(s->tasks.text.data + t->name_at, name, t->name_len))
+			return t;
+	}
+	return NULL;
+}
+
+static uint64_t word_at(struct scene *s, pl_addr addr)
+{
+	uint64_t word;
+
+	assert_ok(pl_mem_read_u64(&s->mem, addr, &word));
+	return word;
+}
+
+static struct pl_task_layout words_of(struct scene *s)
+{
+	struct pl_asyncio a = {.mem = &s->mem, .py = &s->py, .interp = &s->interp};
+
+	assert_ok(pl_module_open(a.mem, a.py, s->interp.modules, "_asyncio", &a.c_module, NULL));
+	assert_ok(pl_task_layout_find(&a));
+	return a.layout;
+}
+
+/* Where the frame keeps what it awaits. */
+static pl_addr awaited_slot(struct scene *s, const struct pl_frame *f)
+{
+	const struct pl_layout *lay = &s->py.layout;
+	uint64_t top = word_at(s, f->addr + lay->frame.stacktop);
+
+	if (lay->version >= PL_PY_VERSION(3, 15, 0))
+		return top - 16;
+	return lay->version >= PL_PY_VERSION(3, 14, 0) ? top - 8
+						       : f->addr + lay->frame.localsplus + (uint32_t)top * 8 - 8;
+}
+
+static void a_coroutine_that_awaits_itself_is_cut(void **state)
+{
+	static const char *const versions[] = {"3.11.7", "3.12.1", "3.13.0", "3.14.10", "3.15.2"};
+
+	for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+		struct scene s;
+		open_scene(&s, versions[i]);
+		const struct pl_task *t = find(&s, "sleep");
+		size_t before = s.tasks.list.len;
+		assert_non_null(t);
+		assert_int_equal(t->frames, 4);
+		patch(&s, awaited_slot(&s, &s.tasks.frames.data[t->frames_at]), t->coro);
+		assert_ok(read_again(&s));
+		t = find(&s, "sleep");
+		assert_non_null(t);
+		assert_true(t->cut);
+		assert_int_equal(t->frames, PL_MAX_TASK_FRAMES);
+		assert_int_equal(s.tasks.list.len, before);
+		close_scene(&s);
+	}
+}
+
+static void a_list_that_does_not_come_back_ends_and_is_counted(void **state)
+{
+	struct scene s;
+
+	open_scene(&s, "3.14.10");
+	struct pl_task_layout words = words_of(&s);
+	const struct pl_task *t = find(&s, "sleep");
+	size_t before = s.tasks.list.len;
+	assert_non_null(t);
+	assert_int_equal(s.tasks.lost, 0);
+	patch(&s, t->addr + words.node, t->addr + words.node);
+	assert_ok(read_again(&s));
+	assert_int_equal(s.tasks.lost, 1);
+	assert_non_null(find(&s, "blocked")); /* of another thread */
+	assert_true(s.tasks.list.len < before);
+	close_scene(&s);
+}
+
+static void words_that_lie_cost_their_own_task_only(void **state)
+{
+	static const char *const versions[] = {"3.8.18", "3.10.13", "3.12.1", "3.15.2"};
+
+	for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+		struct scene s;
+		open_scene(&s, versions[i]);
+		struct pl_task_layout words = words_of(&s);
+		size_t before = s.tasks.list.len;
+		pl_addr named = find(&s, "lock")->addr, chained = find(&s, "queue")->addr;
+		patch(&s, named + words.name, 0x1003);
+		patch(&s, chained + words.coro, 0x7000);
+		patch(&s, chained + words.fut_waiter, 0x7001);
+		assert_ok(read_again(&s));
+		assert_int_equal(s.tasks.list.len, before);
+		assert_non_null(find(&s, "?"));
+		const struct pl_task *t = find(&s, "queue");
+		assert_non_null(t);
+		assert_int_equal(t->frames, 0);
+		assert_int_equal(t->inner_len, 1); /* "?" */
+		close_scene(&s);
+	}
+}
+
+static void a_set_that_claims_to_be_huge_is_refused_or_read_in_part(void **state)
+{
+	struct scene s;
+	pl_addr weak, set, table;
+
+	open_scene(&s, "3.11.7");
+	const struct pl_layout *lay = &s.py.layout;
+	struct pl_asyncio a = {.mem = &s.mem, .py = &s.py, .interp = &s.interp};
+	assert_ok(pl_module_attr(a.mem, a.py, s.interp.modules, "asyncio.tasks", "_all_tasks", &weak, NULL));
+	assert_ok(pl_instance_attr(a.mem, a.py, weak, "data", &set));
+	table = word_at(&s, set + lay->set.table);
+	patch(&s, set + lay->set.mask, UINT64_MAX - 1);
+	assert_int_equal(plumb_error_code(read_again(&s)), PLUMB_ERR_CORRUPT);
+	patch(&s, set + lay->set.mask, (UINT64_C(1) << 40) - 1);
+	assert_int_equal(plumb_error_code(read_again(&s)), PLUMB_ERR_UNREADABLE);
+	assert_true(s.reads < 100000);
+	patch(&s, set + lay->set.table, table + 4);
+	assert_int_equal(plumb_error_code(read_again(&s)), PLUMB_ERR_CORRUPT);
+	close_scene(&s);
+}
+
+static void without_asyncio_or_without_modules_there_are_no_tasks(void **state)
+{
+	struct scene s;
+
+	open_scene(&s, "3.13.0");
+	s.interp.modules = 0;
+	assert_ok(read_again(&s));
+	assert_int_equal(s.tasks.list.len, 0);
+	s.interp.modules = 0x1001;
+	assert_int_equal(plumb_error_code(read_again(&s)), PLUMB_ERR_CORRUPT);
+	close_scene(&s);
+}
+
+static void a_release_that_is_not_known_says_so(void **state)
+{
+	struct scene s;
+
+	open_scene(&s, "3.12.1");
+	s.py.layout.version = PL_PY_VERSION(3, 6, 15);
+	struct plumb_error *err = read_again(&s);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_NOT_SUPPORTED);
+	assert_non_null(strstr(plumb_error_message(err), "3.6.15"));
+	plumb_error_destroy(err);
+	close_scene(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_coroutine_that_awaits_itself_is_cut),
+		cmocka_unit_test(a_list_that_does_not_come_back_ends_and_is_counted),
+		cmocka_unit_test(words_that_lie_cost_their_own_task_only),
+		cmocka_unit_test(a_set_that_claims_to_be_huge_is_refused_or_read_in_part),
+		cmocka_unit_test(without_asyncio_or_without_modules_there_are_no_tasks),
+		cmocka_unit_test(a_release_that_is_not_known_says_so),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

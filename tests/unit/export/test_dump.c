@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two forms of a dump, against golden files. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "dump_export.h"
+#include "profile.h"
+
+#define S 1000000000ull
+
+static struct pl_dump *d;
+
+static struct pl_dump_text text(const char *s)
+{
+	return pl_dump_str(d, s);
+}
+
+static struct pl_dump_frame frame(const char *name, const char *file, int32_t line, const char *source, int32_t column,
+				  int32_t end_column)
+{
+	return (struct pl_dump_frame){.name = text(name),
+				      .qualname = text(name),
+				      .file = text(file),
+				      .line = line,
+				      .end_line = line,
+				      .column = column,
+				      .end_column = end_column,
+				      .source = text(source),
+				      .has_source = source != NULL};
+}
+
+static void add_local(struct pl_dump_frame *f, const char *name, const char *value, bool argument)
+{
+	struct pl_dump_local l = {.name = text(name), .value = text(value), .argument = argument};
+
+	f->has_locals = true;
+	assert_true(pl_vec_push(&f->locals, l));
+}
+
+static struct pl_dump_fd no_fd(void)
+{
+	return (struct pl_dump_fd){.fd = -1, .kind = "unknown", .state = ""};
+}
+
+static struct pl_dump_fd fd_of(int number, const char *kind, const char *path)
+{
+	return (struct pl_dump_fd){.fd = number, .kind = kind, .path = text(path), .state = ""};
+}
+
+static struct pl_dump_fd tcp(int number)
+{
+	struct pl_dump_fd f = fd_of(number, "socket", "");
+
+	f.inode = 99;
+	f.protocol = text("tcp");
+	f.local = text("10.0.0.5:40312");
+	f.peer = text("10.0.0.9:5432");
+	f.state = "connected";
+	return f;
+}
+
+static struct pl_dump_wait wait_in(const char *call, enum pl_waits_on on, struct pl_dump_fd fd)
+{
+	return (struct pl_dump_wait){.call = text(call), .number = 7, .on = on, .fd = fd};
+}
+
+static void add(struct pl_dump_process *p, struct pl_dump_thread t, const struct pl_dump_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_true(pl_vec_push(&t.frames, frames[i]));
+	assert_true(pl_vec_push(&p->threads, t));
+}
+
+static struct pl_dump_thread thread_of(const char *name, uint64_t tid, enum pl_doing doing)
+{
+	return (struct pl_dump_thread){.tid = tid,
+				       .ident = tid << 20,
+				       .name = text(name),
+				       .python = true,
+				       .doing = doing,
+				       .in_call = doing == PL_DOING_BLOCKED || doing == PL_DOING_UNWAKEABLE,
+				       .read = true,
+				       .quality = PL_EXACT,
+				       .wait = {.number = -1, .fd = no_fd()}};
+}
+
+static void add_main(struct pl_dump_process *p)
+{
+	struct pl_dump_thread t = thread_of("MainThread", 4242, PL_DOING_BLOCKED);
+	struct pl_dump_frame frames[] = {
+		frame("Connection.read", "/srv/app/db.py", 88, "\t    data = self.sock.recv(65536)\t", 12, 34),
+		frame("Orders.load", "/srv/app/größer/orders.py", 31, "        größe = self.db.größer(ü, day)  # ä", 17,
+		      42),
+		frame("Orders.all", "/srv/app/größer/orders.py", 35, "return self.load()", 0, 18),
+		frame("main", "<string>", 7, NULL, -1, -1),
+		frame("<module>", "/srv/app/app.py", 12, "main()", -1, -1),
+	};
+
+	add_local(&frames[0], "self", "<app.Connection host='db', password=***>", true);
+	add_local(&frames[0], "größe\n",
+		  "'a text that is longer than a narrow terminal is wide, and then some more of it'", false);
+	t.main = t.has_gil = true;
+	t.wait = wait_in("recv", PL_WAITS_FD, tcp(7));
+	add(p, t, frames, sizeof frames / sizeof frames[0]);
+}
+
+static void add_waiters(struct pl_dump_process *p)
+{
+	struct pl_dump_thread t = thread_of("worker\033[2J\nevil", 4250, PL_DOING_GIL);
+	struct pl_dump_frame lines[] = {
+		frame("lies", "a.py", 1, "x = y", 3, 99),
+		frame("backwards", "a.py", 2, "x = y", 4, 2),
+		frame("inside_a_character", "a.py", 3, "xä = y", 2, 5),
+		frame("negative", "a.py", -4, "x = y", -1, 2),
+		frame("", "", 0, NULL, -1, -1),
+		frame("long", "/a/very/long/path/that/does/not/fit/into/a/narrow/terminal/at/all/module.py", 12345,
+		      "result = first_function_with_a_long_name(argument_number_one, argument_number_two) + "
+		      "second_function(x)",
+		      85, 103),
+	};
+
+	t.gil_holder = 4242;
+	t.wants_gil = true;
+	t.quality = PL_DOUBTFUL;
+	lines[4].source_changed = false;
+	lines[5].source_changed = true;
+	add(p, t, lines, sizeof lines / sizeof lines[0]);
+
+	t = thread_of("poller", 4251, PL_DOING_BLOCKED);
+	t.wait = wait_in("epoll_wait", PL_WAITS_FD, fd_of(3, "epoll", ""));
+	assert_true(pl_vec_push(&t.wait.watched, tcp(9)));
+	assert_true(pl_vec_push(&t.wait.watched, fd_of(4, "eventfd", "")));
+	t.wait.watched_total = 7;
+	t.wait.limited = true;
+	t.wait.limit_ns = 2 * S + S / 2;
+	add(p, t, NULL, 0);
+}
+
+static void add_others(struct pl_dump_process *p)
+{
+	struct pl_dump_thread t = thread_of("sleeper", 4252, PL_DOING_BLOCKED);
+
+	t.wait = wait_in("clock_nanosleep", PL_WAITS_TIME, no_fd());
+	t.wait.limited = t.wait.left_known = true;
+	t.wait.left_ns = 58 * S;
+	t.exception = true;
+	add(p, t, NULL, 0);
+
+	t = thread_of("parent", 4253, PL_DOING_BLOCKED);
+	t.wait = wait_in("wait4", PL_WAITS_CHILD, no_fd());
+	t.wait.child = (struct pl_dump_other){.pid = 77, .name = text("make")};
+	t.read = false;
+	add(p, t, NULL, 0);
+
+	t = thread_of("locker", 4254, PL_DOING_UNWAKEABLE);
+	t.wait = wait_in("flock", PL_WAITS_FILE_LOCK, fd_of(5, "file", "/var/lock/x"));
+	t.wait.holder = (struct pl_dump_other){.pid = 78, .name = text("python3")};
+	t.quality = PL_PARTIAL;
+	add(p, t, NULL, 0);
+
+	t = thread_of("stopped", 4255, PL_DOING_STOPPED);
+	t.in_call = true;
+	t.interpreter = 1;
+	t.wait = wait_in("futex", PL_WAITS_LOCK, no_fd());
+	t.wait.lock = 0x7f00;
+	add(p, t, NULL, 0);
+
+	t = thread_of("jemalloc_bg", 4256, PL_DOING_BLOCKED);
+	t.python = t.read = false;
+	t.wait = (struct pl_dump_wait){.number = 318, .fd = no_fd()};
+	add(p, t, NULL, 0);
+	t = thread_of("blas", 4257, PL_DOING_RUNNING);
+	t.signal = 11;
+	t.python = t.read = false;
+	add(p, t, NULL, 0);
+}
+
+static struct pl_dump_task *add_task(struct pl_dump_process *p, const char *name, uint64_t id, uint64_t outer)
+{
+	struct pl_dump_task t = {
+		.id = id, .tid = 4242, .name = text(name), .awaits = text(""), .doing = PL_TASK_DOES_WAIT};
+
+	if (outer)
+		assert_true(pl_vec_push(&t.awaited_by, outer));
+	struct pl_dump_frame f = frame(name, "/srv/app/tasks.py", (int32_t)id, "await something_else()", 6, 22);
+	assert_true(pl_vec_push(&t.frames, f));
+	assert_true(pl_vec_push(&p->tasks, t));
+	return &p->tasks.data[p->tasks.len - 1];
+}
+
+/* A tree, a ring, and what is neither. */
+static void add_tasks(struct pl_dump_process *p)
+{
+	add_task(p, "Task-1", 1, 0);
+	struct pl_dump_task *t = add_task(p, "left", 2, 1);
+	t->wait = PL_TASK_WAITS_TASK;
+	t->waits_for = 4;
+	add_task(p, "right", 3, 1)->awaits = text("Future");
+	add_task(p, "shared", 4, 3)->cut = true;
+	add_task(p, "ring-a", 5, 6);
+	add_task(p, "ring-b", 6, 5);
+	add_task(p, "itself\033[0m", 7, 7);
+	add_task(p, "ready", 8, 99)->doing = PL_TASK_IS_READY;
+	add_task(p, "busy", 9, 0)->doing = PL_TASK_DOES_RUN;
+	p->tasks_lost = 2;
+}
+
+static int set_up(void **state)
+{
+	struct pl_dump_process p = {.pid = 4242, .age_ns = 7380 * S, .took_ns = 1500000, .gil_holder = 4242};
+
+	assert_ok(pl_dump_create(&d));
+	d->taken_real_ns = 1700000000 * S + 123456000;
+	p.command = text("python3.12 app.py --name 'a b'");
+	p.python = text("3.12.1");
+	add_main(&p);
+	add_waiters(&p);
+	add_others(&p);
+	add_tasks(&p);
+	assert_true(pl_vec_push(&d->processes, p));
+	struct pl_dump_process small = {.pid = 5, .command = text("python x.py"), .python = text("3.8")};
+	struct pl_dump_thread t = thread_of("MainThread", 5, PL_DOING_TRACED);
+	small.tracer = (struct pl_dump_other){.pid = 6, .name = text("gdb")};
+	small.unread = 1;
+	t.main = true;
+	add(&small, t, NULL, 0);
+	assert_true(pl_vec_push(&d->processes, small));
+	struct pl_dump_failure f = {
+		.pid = 9, .code = PLUMB_ERR_NO_PROCESS, .message = text("there is no process 9"), .hint = text("")};
+	assert_true(pl_vec_push(&d->failures, f));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	pl_dump_destroy(d);
+	return 0;
+}
+
+static char *as_text(int width, bool color, bool unicode)
+{
+	const struct pl_dump_look look = {.width = width, .color = color, .unicode = unicode};
+	char *got = NULL;
+	size_t len;
+	FILE *out = open_memstream(&got, &len);
+
+	pl_dump_write_text(d, &look, out);
+	fclose(out);
+	return got;
+}
+
+static void check_text(const char *file, int width, bool color, bool unicode)
+{
+	char *got = as_text(width, color, unicode);
+
+	build_assert_golden(file, got, strlen(got));
+	free(got);
+}
+
+static void test_text(void **state)
+{
+	check_text("../dump/wide.txt", 0, false, true);
+	check_text("../dump/80.txt", 80, false, true);
+	check_text("../dump/40-ascii.txt", 40, false, false);
+	check_text("../dump/80-color.txt", 80, true, true);
+}
+
+/* Whatever the width, and whatever the names: no line is wider, and no control character gets out. */
+static void test_every_width(void **state)
+{
+	for (int width = 1; width < 130; width++) {
+		char *got = as_text(width, false, false), *save = NULL;
+
+		for (char *line = strtok_r(got, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+			assert_true(strlen(line) <= (size_t)(width < 20 ? 20 : width));
+			for (const char *c = line; *c; c++)
+				assert_true(*c >= ' ' && *c < 0x7f);
+		}
+		free(got);
+	}
+}
+
+static void test_json(void **state)
+{
+	char *got = NULL;
+	size_t len;
+	FILE *out = open_memstream(&got, &len);
+
+	pl_dump_write_json(d, "0.1.0", out);
+	fclose(out);
+	build_assert_golden("../dump/dump.json", got, len);
+	free(got);
+}
+
+/* The processes of one dump outlive it in another. */
+static void test_adopt(void **state)
+{
+	struct pl_dump *all, *one;
+	struct pl_dump_process p = {.pid = 1};
+
+	assert_ok(pl_dump_create(&all));
+	assert_ok(pl_dump_create(&one));
+	p.command = pl_dump_str(one, "command");
+	assert_true(pl_vec_push(&one->processes, p));
+	assert_ok(pl_dump_adopt(all, one));
+	assert_int_equal(one->processes.len, 0);
+	pl_dump_destroy(one);
+	assert_string_equal(all->processes.data[0].command.s, "command");
+	pl_dump_destroy(all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_every_width),
+					   cmocka_unit_test(test_json), cmocka_unit_test(test_adopt)};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What descriptors are, the tables of sockets, and files as another process sees them. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "descriptor.h"
+#include "peers.h"
+#include "target_file.h"
+
+static enum pl_fd_kind kind_of(int fd)
+{
+	struct pl_net net = {.pid = getpid()};
+	struct pl_fd_facts f;
+
+	pl_fd_look(getpid(), fd, &net, &f);
+	pl_net_deinit(&net);
+	close(fd);
+	return f.kind;
+}
+
+static void test_kinds(void **state)
+{
+	sigset_t none;
+	int fds[2];
+
+	sigemptyset(&none);
+	assert_int_equal(kind_of(epoll_create1(0)), PL_FD_EPOLL);
+	assert_int_equal(kind_of(eventfd(0, 0)), PL_FD_EVENT);
+	assert_int_equal(kind_of(timerfd_create(CLOCK_MONOTONIC, 0)), PL_FD_TIMER);
+	assert_int_equal(kind_of(signalfd(-1, &none, 0)), PL_FD_SIGNAL);
+	assert_int_equal(kind_of(open("/", O_RDONLY)), PL_FD_FOLDER);
+	assert_int_equal(kind_of(open("/dev/null", O_RDONLY)), PL_FD_DEVICE);
+	assert_int_equal(kind_of(open("/proc/self/exe", O_RDONLY)), PL_FD_FILE);
+	assert_int_equal(kind_of(memfd_create("m", 0)), PL_FD_FILE);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(kind_of(fds[0]), PL_FD_PIPE);
+	assert_int_equal(kind_of(fds[0]), PL_FD_UNKNOWN); /* closed */
+	close(fds[1]);
+}
+
+static void test_pidfd(void **state)
+{
+	struct pl_net net = {.pid = getpid()};
+	struct pl_fd_facts f;
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	pl_fd_look(getpid(), fd, &net, &f);
+	assert_int_equal(f.kind, PL_FD_PIDFD);
+	assert_int_equal(f.process, getpid());
+	close(fd);
+	pl_net_deinit(&net);
+}
+
+/* Two processes with an end each, and a pipe and a socket that only we have. */
+static void test_peers(void **state)
+{
+	struct pl_peers peers = {.pid = getpid()};
+	struct pl_net net = {.pid = getpid()};
+	struct pl_fd_facts f;
+	int shared[2], ours[2], pair[2], control[2];
+	char ready;
+
+	assert_int_equal(pipe(shared) + pipe(ours) + pipe(control), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		char c;
+		close(ours[0]);
+		close(ours[1]);
+		close(pair[0]);
+		close(pair[1]);
+		close(control[1]);
+		(void)!write(shared[1], "r", 1); /* it has nothing else any more */
+		(void)!read(control[0], &c, 1);
+		_exit(0);
+	}
+	close(shared[1]);
+	close(control[0]);
+	assert_int_equal(read(shared[0], &ready, 1), 1);
+	pl_fd_look(getpid(), shared[0], &net, &f);
+	assert_false(f.writes);
+	pid_t writer = pl_peers_of_pipe(&peers, f.inode, true);
+	pl_fd_look(getpid(), ours[1], &net, &f);
+	assert_true(f.writes);
+	pid_t reader = pl_peers_of_pipe(&peers, f.inode, false);
+	pl_fd_look(getpid(), pair[0], &net, &f);
+	pid_t other = pl_peers_of_socket(&peers, f.socket.peer_inode);
+	close(control[1]);
+	waitpid(child, NULL, 0);
+	assert_int_equal(writer, child);
+	assert_int_equal(other, getpid());
+	assert_int_equal(reader, getpid());
+	assert_int_equal(pl_peers_of_pipe(&peers, 1, true), 0);
+	pl_peers_deinit(&peers);
+	pl_net_deinit(&net);
+	close(shared[0]);
+	close(ours[0]);
+	close(ours[1]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void test_links(void **state)
+{
+	struct pl_fd_facts f;
+
+	f = (struct pl_fd_facts){0};
+	pl_fd_parse_link("/tmp/pipe:[7] (deleted)", &f);
+	assert_int_equal(f.kind, PL_FD_FILE);
+	assert_true(f.deleted);
+	assert_string_equal(f.path, "/tmp/pipe:[7]");
+	f = (struct pl_fd_facts){0};
+	pl_fd_parse_link("socket:[99]", &f);
+	assert_int_equal(f.kind, PL_FD_SOCKET);
+	assert_int_equal(f.inode, 99);
+	f = (struct pl_fd_facts){0};
+	pl_fd_parse_link("anon_inode:[io_uring]", &f);
+	assert_int_equal(f.kind, PL_FD_OTHER);
+	pl_fd_parse_link("", &f);
+	assert_int_equal(f.kind, PL_FD_OTHER);
+}
+
+static const char tcp_table[] =
+	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+	"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 41 1 0 100 0 0 10 "
+	"0\n"
+	"  11: 0100007F:9C40 0200000A:0050 01 00000000:00000000 00:00000000 00000000     0        0 42 1 0 20 4 0 10 "
+	"-1\n"
+	"  12: 00000000000000000000000001000000:0016 00000000000000000000000000000000:0000 0A 00000000:00000000 "
+	"00:00000000 00000000     0        0 43 1\n"
+	"  13: nonsense 0 01 0 0 0 0 0 44\n"
+	"  14: 0100007F:9C40";
+
+static void test_inet_table(void **state)
+{
+	struct pl_socket_facts s = {0};
+
+	assert_true(pl_net_parse_inet(tcp_table, 41, true, &s));
+	assert_string_equal(s.local, "127.0.0.1:8080");
+	assert_string_equal(s.state, "listening");
+	assert_string_equal(s.peer, "");
+	assert_true(pl_net_parse_inet(tcp_table, 42, true, &s));
+	assert_string_equal(s.local, "127.0.0.1:40000");
+	assert_string_equal(s.peer, "10.0.0.2:80");
+	assert_string_equal(s.state, "connected");
+	assert_true(pl_net_parse_inet(tcp_table, 43, true, &s));
+	assert_string_equal(s.local, "[::1]:22");
+	assert_false(pl_net_parse_inet(tcp_table, 44, true, &s));
+	assert_false(pl_net_parse_inet(tcp_table, 45, true, &s));
+	assert_false(pl_net_parse_inet("", 45, true, &s));
+}
+
+static void test_unix_table(void **state)
+{
+	static const char table[] = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+				    "0000000000000000: 00000002 00000000 00010000 0001 01 51 /run/a b.sock\n"
+				    "0000000000000000: 00000003 00000000 00000000 0001 03 52\n"
+				    "0000000000000000: 00000002 0";
+	struct pl_socket_facts s = {0};
+
+	assert_true(pl_net_parse_unix(table, 51, &s));
+	assert_string_equal(s.local, "/run/a b.sock");
+	assert_string_equal(s.state, "listening");
+	s = (struct pl_socket_facts){0};
+	assert_true(pl_net_parse_unix(table, 52, &s));
+	assert_string_equal(s.local, "");
+	assert_string_equal(s.state, "connected");
+	assert_false(pl_net_parse_unix(table, 53, &s));
+}
+
+static void test_target_file(void **state)
+{
+	char dir[] = "/tmp/plumb-file-XXXXXX", path[64], name[64];
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/f", dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(write(fd, "hello", 5), 5);
+	close(fd);
+	fd = pl_target_file_open(getpid(), path);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(chdir(dir), 0);
+	fd = pl_target_file_open(getpid(), "f");
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(pl_target_file_open(getpid(), "g"), -1);
+	assert_int_equal(errno, ENOENT);
+	/* Nothing that would block is opened. */
+	snprintf(name, sizeof name, "%s/fifo", dir);
+	assert_int_equal(mkfifo(name, 0600), 0);
+	assert_int_equal(pl_target_file_open(getpid(), name), -1);
+	assert_int_equal(pl_target_file_open(getpid(), "/dev/null"), -1);
+	unlink(name);
+	unlink(path);
+	assert_int_equal(chdir("/"), 0);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_pidfd),
+		cmocka_unit_test(test_peers),	    cmocka_unit_test(test_links),
+		cmocka_unit_test(test_inet_table),  cmocka_unit_test(test_unix_table),
+		cmocka_unit_test(test_target_file),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
