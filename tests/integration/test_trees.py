@@ -199,7 +199,6 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
     code = ("import os, sys, time\n"
             "pid = os.fork()\n"
             "if pid == 0:\n"
-            "    sys.stdout.close(); os.close(1)\n"
             "    time.sleep(50)\n"
             "    os._exit(0)\n"
             "time.sleep(0.2)\n"
@@ -208,11 +207,10 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
     with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)) as process:
         child = int(process.stdout.readline())
-        assert process.stdout.read() == b""  # plumb has the pipe no longer than its program
         assert b"the program has ended; sampling goes on for 1 process" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         process.wait(20)
-    os.kill(child, signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
     assert process.returncode == 0
     assert len(plumb.report(recording).json["processes"]) == 2
 

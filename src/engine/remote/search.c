@@ -95,7 +95,8 @@ struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
 void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 {
 	forget_image(&t->search);
-	t->search.next_ns = t->search.full_ns = 0;
+	t->search.next_ns = 0;
+	t->search.dev = t->search.ino = 0; /* what it runs next is looked into, also if it is the same program again */
 	t->search.pause_ns = PAUSE_MIN_NS;
 	if (!t->attached)
 		return;
