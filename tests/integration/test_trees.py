@@ -65,6 +65,10 @@ def descriptors(pid):
 def test_each_process_has_its_share(plumb, places, python, way, table):
     if python.name.endswith("-shared") and way not in ("fork", "os.fork"):
         pytest.skip("sys.executable of a program that embeds Python is no interpreter")
+    if python.minor < (3, 4) and way in ("spawn", "forkserver"):
+        pytest.skip("multiprocessing only forks before 3.4")
+    if python.minor < (3, 8) and way == "posix_spawn":
+        pytest.skip("os.posix_spawn is new in 3.8")
     table(python, "tree %s" % way, "FAILED")
     result, profile, told = sample(plumb, places, python, "--way", way, options=["-r", "500"])
     worked = {t["pid"]: t for t in told if t["event"] == "worked"}

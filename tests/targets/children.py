@@ -15,11 +15,11 @@ SHARES = (1, 2)  # the second child works twice as long as the first
 
 
 def spin(seconds):
-    start = now = time.perf_counter()
+    start = now = parley.perf_counter()
     while now < start + seconds:
         for _ in range(1000):
             pass
-        now = time.perf_counter()
+        now = parley.perf_counter()
     return now - start
 
 
@@ -30,20 +30,21 @@ def work(share):
 
 def command(share):
     """This script as a program of its own that does a child's work."""
-    return [sys.executable, *(["-B"] if sys.dont_write_bytecode else []), os.path.abspath(__file__), "--share", str(share),
-            "--unit", str(parley.argument("unit", 0.3))]
+    options = ["-B"] if sys.dont_write_bytecode else []
+    return [sys.executable] + options + [os.path.abspath(__file__), "--share", str(share),
+                                         "--unit", str(parley.argument("unit", 0.3))]
 
 
 def keep_pipe():
     """What is executed shall be able to tell, too."""
-    if parley._ready >= 0:
+    if parley._ready >= 0 and hasattr(os, "set_inheritable"):  # 2.7 closes nothing
         os.set_inheritable(parley._ready, True)
 
 
 def multiprocess(way):
     import multiprocessing
 
-    context = multiprocessing.get_context(way)
+    context = multiprocessing.get_context(way) if hasattr(multiprocessing, "get_context") else multiprocessing
     children = [context.Process(target=work, args=(share,)) for share in SHARES]
     for child in children:
         child.start()
