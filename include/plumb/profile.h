@@ -29,6 +29,8 @@ struct plumb_report_options {
 	enum plumb_idle idle;
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
 	size_t thread_count;
+	const char *const *processes; /* only these, by name or decimal pid; NULL: all */
+	size_t process_count;
 	bool lines; /* rows are lines instead of functions */
 	bool full_names;
 	bool no_escape;	       /* collapsed: leave names as they are */

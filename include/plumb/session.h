@@ -21,6 +21,12 @@ enum plumb_stop {
 	PLUMB_STOP_ALWAYS, /* stop each running thread at each sample */
 };
 
+enum plumb_subprocesses {
+	PLUMB_SUBPROCESSES_AUTO, /* those of a launched program, not those of one that is attached to */
+	PLUMB_SUBPROCESSES_YES,
+	PLUMB_SUBPROCESSES_NO,
+};
+
 struct plumb_session_options {
 	size_t size;	/* sizeof(struct plumb_session_options) */
 	double rate_hz; /* samples per second and thread; 0: as fast as possible */
@@ -33,6 +39,7 @@ struct plumb_session_options {
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
 	size_t thread_count;
 	const char *output; /* path of the recording; NULL: plumb.PROG.PID.plumb in the current directory */
+	enum plumb_subprocesses subprocesses;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
@@ -46,7 +53,8 @@ struct plumb_session;
 struct plumb_status {
 	bool ended;
 	bool found_python;
-	uint64_t elapsed_ns, samples, threads;
+	bool program_ended; /* sampling goes on for the processes that it left */
+	uint64_t elapsed_ns, samples, threads, processes;
 	const char *hottest; /* function with the largest self share so far, "" if none */
 	double hottest_share;
 };
@@ -55,7 +63,7 @@ struct plumb_status {
 struct plumb_result {
 	int pid;
 	const char *recording; /* path; NULL if none could be made */
-	bool target_ended;     /* false: stopped by duration or plumb_session_stop() */
+	bool target_ended;     /* the program itself; false: stopped by duration or plumb_session_stop() */
 	bool launched;
 	int wait_status;   /* launched and ended: as from waitpid(2) */
 	bool found_python; /* false: the program never ran a Python that could be sampled */
@@ -75,8 +83,11 @@ PLUMB_API struct plumb_error *plumb_session_attach(const struct plumb_session_op
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread. */
 PLUMB_API void plumb_session_stop(struct plumb_session *s);
-/** Signal the launched program; does nothing after it ended. Async-signal-safe. */
+/** Signal the launched program; after it has ended: stop waiting for the processes it left. Async-signal-safe. */
 PLUMB_API void plumb_session_signal(struct plumb_session *s, int signo);
+/** What Ctrl-C means, which the launched program gets from the terminal itself: after it has ended, as
+ * plumb_session_stop(). Async-signal-safe. */
+PLUMB_API void plumb_session_interrupt(struct plumb_session *s);
 /** End sampling, write the last chunk, detach. Call once. The error tells what was lost (e.g. disk full); *ret is set
  * all the same. */
 PLUMB_API struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret) PLUMB_MUST_CHECK;

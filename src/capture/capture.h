@@ -26,6 +26,8 @@ bool pl_capture_wants_flush(const struct pl_capture_writer *w);
 struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** Write the last chunk (marks the recording complete) and close. Nothing may be added afterwards. */
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** Give the file another name; false: it keeps the one it has. */
+bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
 /** Free, and close without the last chunk if pl_capture_finish was not called. NULL-safe. */
 void pl_capture_destroy(struct pl_capture_writer *w);
 

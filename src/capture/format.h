@@ -52,6 +52,7 @@ enum pl_section {
 	PL_SECTION_SAMPLES = 12, /* the place of each sample */
 	PL_SECTION_STATES = 13,	 /* state and quality of each sample */
 	PL_SECTION_WEIGHTS = 14, /* the weight of each sample */
+	PL_SECTION_LIVES = 15,	 /* all about processes; rows that are new or changed */
 	PL_SECTIONS,
 };
 

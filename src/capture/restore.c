@@ -22,7 +22,9 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_idmap_deinit(&r->locations);
 	pl_idmap_deinit(&r->stacks);
 	pl_idmap_deinit(&r->processes);
+	pl_vec_deinit(&r->brief);
 	pl_map_deinit(&r->threads);
+	pl_map_deinit(&r->lives);
 	pl_map_deinit(&r->thread_slots);
 	pl_vec_deinit(&r->places);
 	pl_vec_deinit(&r->weights_ns);

@@ -21,8 +21,9 @@ struct pl_restore {
 	void *ctx;
 	bool stopped; /* by an error of fn */
 	struct pl_idmap strings, functions, locations, stacks, processes;
-	struct pl_map threads;
-	uint64_t memory_left; /* what the bytes read so far can justify; see restore.c */
+	PL_VEC(struct pl_process) brief; /* rows of section 5, which `processes` leads to; not yet in the profile */
+	struct pl_map threads, lives;	 /* id of the file -> id of the profile */
+	uint64_t memory_left;		 /* what the bytes read so far can justify; see restore.c */
 	uint64_t lost_samples;
 	bool has_lost_stack;
 	uint32_t lost_stack; /* the marker "<lost>" */

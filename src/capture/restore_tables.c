@@ -76,8 +76,12 @@ struct plumb_error *pl_restore_stack_id(struct pl_restore *r, uint32_t id, uint3
 
 static struct plumb_error *process_id(struct pl_restore *r, uint32_t id, uint32_t *ret)
 {
-	if (pl_idmap_get(&r->processes, id, ret))
+	uint32_t brief = 0;
+	if (pl_map_get(&r->lives, id, 0, ret))
 		return NULL;
+	/* A recording of an older plumb, or the rest was lost. */
+	if (pl_idmap_get(&r->processes, id, &brief))
+		return pl_profile_process(r->profile, &r->brief.data[brief], ret);
 	struct pl_process lost = {0};
 	struct plumb_error *err = pl_profile_string(r->profile, LOST, strlen(LOST), &lost.program);
 	return err ? err : pl_profile_process(r->profile, &lost, ret);
@@ -192,7 +196,8 @@ static struct plumb_error *process_row(struct pl_restore *r, struct pl_decoder *
 	struct plumb_error *err = string_id(r, program, &proc.program);
 	if (!err)
 		err = string_id(r, python, &proc.python);
-	return err ? err : pl_profile_process(r->profile, &proc, ret);
+	*ret = (uint32_t)r->brief.len;
+	return err ? err : pl_vec_push(&r->brief, proc) ? NULL : &pl_err_no_memory;
 }
 
 static struct plumb_error *restore_table(struct pl_restore *r, const struct table *t, struct pl_decoder *d)
@@ -238,7 +243,34 @@ static struct plumb_error *thread_row(struct pl_restore *r, struct pl_decoder *d
 	return pl_map_set(&r->threads, id, 0, row) ? NULL : &pl_err_no_memory;
 }
 
-static struct plumb_error *restore_threads(struct pl_restore *r, struct pl_decoder *d)
+static struct plumb_error *life_row(struct pl_restore *r, struct pl_decoder *d)
+{
+	uint32_t id = pl_decode_u32(d);
+	struct pl_process proc = {.pid = pl_decode_u32(d)};
+	proc.start_ns = pl_decode(d);
+	proc.parent = pl_decode_u32(d);
+	uint32_t program = pl_decode_u32(d), name = pl_decode_u32(d), python = pl_decode_u32(d);
+	proc.came_ns = pl_decode(d);
+	proc.ended = pl_decode(d) & 1;
+	proc.ended_ns = pl_decode(d);
+	if (d->bad)
+		return &pl_err_corrupt;
+	struct plumb_error *err = string_id(r, program, &proc.program);
+	if (!err)
+		err = string_id(r, name, &proc.name);
+	if (!err)
+		err = string_id(r, python, &proc.python);
+	uint32_t row = 0;
+	if (!err)
+		err = pl_profile_process(r->profile, &proc, &row);
+	if (err)
+		return err;
+	return pl_map_set(&r->lives, id, 0, row) ? NULL : &pl_err_no_memory;
+}
+
+/* Number of rows, rows that are new or replace what is known. */
+static struct plumb_error *restore_changing(struct pl_restore *r, struct pl_decoder *d,
+					    struct plumb_error *(*row)(struct pl_restore *r, struct pl_decoder *d))
 {
 	if (!pl_cursor_left(&d->cursor))
 		return NULL;
@@ -248,7 +280,7 @@ static struct plumb_error *restore_threads(struct pl_restore *r, struct pl_decod
 	for (; count; count--) {
 		struct plumb_error *err = spend(r, ROW_MEMORY);
 		if (!err)
-			err = thread_row(r, d);
+			err = row(r, d);
 		if (err)
 			return err;
 	}
@@ -309,6 +341,8 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		if (err)
 			return err;
 	}
-	struct plumb_error *err = restore_threads(r, &sections[PL_SECTION_THREADS]);
+	struct plumb_error *err = restore_changing(r, &sections[PL_SECTION_LIVES], life_row);
+	if (!err)
+		err = restore_changing(r, &sections[PL_SECTION_THREADS], thread_row);
 	return err ? err : restore_meta(r, &sections[PL_SECTION_META]);
 }

@@ -59,10 +59,24 @@ static void stack_row(struct pl_encoder *e, const struct plumb_profile *p, uint3
 
 static void process_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
 {
-	const struct pl_process *proc = &p->processes[id];
+	const struct pl_process *proc = &p->processes[id]; /* all that the first readers of the format know of */
 	pl_encode(e, proc->pid);
 	pl_encode(e, proc->program);
 	pl_encode(e, proc->python);
+}
+
+static void life_row(struct pl_encoder *e, const struct pl_process *proc, uint32_t id)
+{
+	pl_encode(e, id);
+	pl_encode(e, proc->pid);
+	pl_encode(e, proc->start_ns);
+	pl_encode(e, proc->parent);
+	pl_encode(e, proc->program);
+	pl_encode(e, proc->name);
+	pl_encode(e, proc->python);
+	pl_encode(e, proc->came_ns);
+	pl_encode(e, proc->ended ? 1 : 0);
+	pl_encode(e, proc->ended_ns);
 }
 
 static void thread_row(struct pl_encoder *e, const struct pl_thread *t, uint32_t id)
@@ -132,17 +146,60 @@ static struct plumb_error *encode_threads(const struct plumb_profile *p, const s
 	return out.err;
 }
 
-/* Threads are written when all else is: they refer to processes and strings. Until then they stay as they were. */
-static struct plumb_error *encode_or_keep_threads(const struct plumb_profile *p, const struct pl_table_marks *m,
-						  struct pl_buf *raw, struct pl_table_marks *to, bool whole)
+static bool same_life(const struct pl_process *a, const struct pl_process *b)
 {
-	if (whole)
-		return encode_threads(p, m, raw, to);
+	return a->parent == b->parent && a->program == b->program && a->name == b->name && a->python == b->python &&
+	       a->came_ns == b->came_ns && a->ended == b->ended && a->ended_ns == b->ended_ns;
+}
+
+/* As threads. */
+static struct plumb_error *encode_lives(const struct plumb_profile *p, const struct pl_table_marks *m,
+					struct pl_buf *raw, struct pl_table_marks *to)
+{
+	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder r = {.buf = &rows}, s = {.buf = &section}, out = {.buf = raw};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < p->process_count && !out.err; i++) {
+		if (i >= m->lives.len || !same_life(&p->processes[i], &m->lives.data[i])) {
+			life_row(&r, &p->processes[i], i);
+			count++;
+		}
+		if (!pl_vec_push(&to->lives, p->processes[i]))
+			out.err = &pl_err_no_memory;
+	}
+	if (count) {
+		pl_encode(&s, count);
+		pl_encode_bytes(&s, rows.data, rows.len);
+	}
+	if (!out.err)
+		out.err = r.err ? r.err : s.err;
+	pl_encode_section(&out, PL_SECTION_LIVES, &section);
+	pl_buf_deinit(&rows);
+	pl_buf_deinit(&section);
+	return out.err;
+}
+
+static struct plumb_error *keep_changing(const struct pl_table_marks *m, struct pl_table_marks *to)
+{
 	for (size_t i = 0; i < m->threads.len; i++) {
 		if (!pl_vec_push(&to->threads, m->threads.data[i]))
 			return &pl_err_no_memory;
 	}
+	for (size_t i = 0; i < m->lives.len; i++) {
+		if (!pl_vec_push(&to->lives, m->lives.data[i]))
+			return &pl_err_no_memory;
+	}
 	return NULL;
+}
+
+/* What changes is written when all else is: it refers to processes and strings. Until then it stays as it was. */
+static struct plumb_error *encode_changing(const struct plumb_profile *p, const struct pl_table_marks *m,
+					   struct pl_buf *raw, struct pl_table_marks *to, bool whole)
+{
+	if (!whole)
+		return keep_changing(m, to);
+	struct plumb_error *err = encode_lives(p, m, raw, to);
+	return err ? err : encode_threads(p, m, raw, to);
 }
 
 void pl_table_marks_init(struct pl_table_marks *m)
@@ -153,6 +210,7 @@ void pl_table_marks_init(struct pl_table_marks *m)
 void pl_table_marks_deinit(struct pl_table_marks *m)
 {
 	pl_vec_deinit(&m->threads);
+	pl_vec_deinit(&m->lives);
 }
 
 struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct pl_table_marks *m, struct pl_buf *raw,
@@ -161,6 +219,8 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 	*to = *m;
 	to->threads.data = NULL;
 	to->threads.len = to->threads.cap = 0;
+	to->lives.data = NULL;
+	to->lives.len = to->lives.cap = 0;
 	const struct table tables[] = {
 		{p, PL_SECTION_STRINGS, m->strings, pl_strtab_count(p->strings), string_row},
 		{p, PL_SECTION_FUNCTIONS, m->functions, p->function_count, function_row},
@@ -177,7 +237,7 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		whole = *ends[i] == tables[i].count;
 	}
 	*whole_ret = whole;
-	return encode_or_keep_threads(p, m, raw, to, whole);
+	return encode_changing(p, m, raw, to, whole);
 }
 
 struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)

@@ -8,10 +8,11 @@
 #include "vec.h"
 
 /** How much of the tables is in the file already. Ids are dense and for ever, so that one number per table will do;
- * only thread rows change later and are compared one by one. */
+ * only rows of threads and processes change later and are compared one by one. */
 struct pl_table_marks {
 	uint32_t strings, functions, locations, stacks, processes;
 	PL_VEC(struct pl_thread) threads; /* as last written */
+	PL_VEC(struct pl_process) lives;
 };
 
 /** At the beginning of a file: every reader knows the empty string and the empty stack. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,6 +84,18 @@ struct plumb_error *pl_capture_create(const char *path, const struct plumb_profi
 	}
 	*ret = w;
 	return NULL;
+}
+
+bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy || rename(w->path, copy) != 0) {
+		free(copy);
+		return false;
+	}
+	free(w->path);
+	w->path = copy;
+	return true;
 }
 
 void pl_capture_destroy(struct pl_capture_writer *w)

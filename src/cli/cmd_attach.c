@@ -19,6 +19,8 @@ static const char *const examples[] = {
 	"the process that runs the script app.py, if it is the only one; else plumb lists them",
 	"plumb attach 4242 -d 10 --mode cpu",
 	"ten seconds of CPU time",
+	"plumb attach 4242 --subprocesses",
+	"with its children, those there are and those to come: a server with its workers",
 	"plumb attach 4242 --threads worker-1,worker-2 --lines",
 	"two of its threads, by line",
 	NULL,

@@ -136,6 +136,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		c->report.threads = (const char *const *)c->threads.words;
 		c->report.thread_count = c->threads.count;
 	}
+	if (c->processes.count) {
+		c->report.processes = (const char *const *)c->processes.words;
+		c->report.process_count = c->processes.count;
+	}
 	err = plumb_profile_open(argv[0], &info, &p);
 	if (err)
 		return complain_error(err);

@@ -2,6 +2,7 @@
 /* plumb run: start a program and sample it. Layer cli. */
 #include <sys/wait.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +11,15 @@
 
 static const struct opt *const tables[] = {options_sampling, options_rows, options_quiet, options_common, NULL};
 
+#define LOOK_MS 1000
+
 static const char *const examples[] = {
 	"plumb run -- python app.py --port 80",
 	"the report comes when the program ends, or at Ctrl-C",
 	"plumb run -d 30 -- python -m http.server",
 	"sample for 30 seconds; the program goes on",
+	"plumb run --no-subprocesses -- python pool.py",
+	"the program's own process, not those that it starts",
 	"plumb run -o app.folded -- ./start.sh",
 	"any command that runs Python; stacks for flamegraph.pl beside the recording",
 	NULL,
@@ -70,10 +75,29 @@ static int end_of_program(struct plumb_session *s, const struct plumb_result *r)
 	return exit_status(plumb_session_reap(s));
 }
 
+/* Who waits for more than the program should know what for. */
+static void wait_end(struct plumb_session *s)
+{
+	struct plumb_status st = {0};
+	bool told = false, waiting = false;
+	char message[160];
+
+	while (!st.ended) {
+		waiting = st.program_ended;
+		plumb_session_wait(s, LOOK_MS, &st);
+		if (st.ended || told || !waiting)
+			continue;
+		snprintf(message, sizeof message,
+			 "the program has ended; sampling goes on for %" PRIu64 " process%s that it left", st.processes,
+			 st.processes == 1 ? "" : "es");
+		complain(message, "Ctrl-C ends the sampling; '--no-subprocesses' samples the program alone");
+		told = true;
+	}
+}
+
 static int sample(struct config *c, int argc, char **argv, struct second_output *second)
 {
 	struct plumb_session *s;
-	struct plumb_status st = {0};
 	struct plumb_result result = {0};
 	struct plumb_error *err = plumb_session_launch(&c->session, argv, &s);
 	int failed, status;
@@ -81,8 +105,7 @@ static int sample(struct config *c, int argc, char **argv, struct second_output 
 	if (err)
 		return cannot_launch(err, argv[0]);
 	signals_watch(s);
-	while (!st.ended)
-		plumb_session_wait(s, -1, &st);
+	wait_end(s);
 	failed = outcome_tell(c, s, second, &result);
 	if (!result.found_python)
 		tell_no_python(argc, argv);
@@ -111,8 +134,9 @@ const struct command command_run = {
 	.name = "run",
 	.usage = "[--] PROGRAM [ARG...]",
 	.summary = "start a program and sample it until it ends",
-	.about = "Start PROGRAM with its arguments and sample the Python in it from the first moment. The program "
-		 "keeps its "
+	.about = "Start PROGRAM with its arguments and sample the Python in it, and in the processes that it starts, "
+		 "from "
+		 "the first moment. The program keeps its "
 		 "standard input and output; plumb writes to standard error and saves a recording, "
 		 "plumb.PROG.PID.plumb. "
 		 "The exit status is the program's own (128+N for signal N); 125 if plumb failed, 126 if PROGRAM "

@@ -13,9 +13,9 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
+	struct word_list threads, processes;
 	struct plumb_dump_options dump;
 	const char *core; /* dump --core; in argv */
-	struct word_list threads;
 	const char *output; /* -o; in argv */
 	const char *format; /* NULL: not given */
 	enum color color;

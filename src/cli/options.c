@@ -105,6 +105,26 @@ static bool set_threads(struct config *c, const char *value, struct failure *why
 	return true;
 }
 
+static bool set_processes(struct config *c, const char *value, struct failure *why)
+{
+	if (!word_list_add(&c->processes, value))
+		return refuse(why, "give names or ids with commas between them, as in '--process worker.py,4243'",
+			      "'%s' names no process", value);
+	return true;
+}
+
+static bool set_subprocesses(struct config *c, const char *value, struct failure *why)
+{
+	c->session.subprocesses = PLUMB_SUBPROCESSES_YES;
+	return true;
+}
+
+static bool set_no_subprocesses(struct config *c, const char *value, struct failure *why)
+{
+	c->session.subprocesses = PLUMB_SUBPROCESSES_NO;
+	return true;
+}
+
 static bool set_no_jitter(struct config *c, const char *value, struct failure *why)
 {
 	c->session.no_jitter = true;
@@ -281,6 +301,10 @@ const struct opt options_sampling[] = {
 	 set_mode},
 	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,
 	 set_threads},
+	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
+	 set_subprocesses},
+	{"no-subprocesses", 0, NULL, "sample the program's own process alone (the default of attach)", SAMPLING,
+	 set_no_subprocesses},
 	{"output", 'o', "FILE",
 	 "write the recording to FILE instead of plumb.PROG.PID.plumb; if FILE ends like an output format (x.folded, "
 	 "x.json), "
@@ -308,6 +332,8 @@ const struct opt options_rows[] = {
 const struct opt options_formats[] = {
 	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", REPORT,
 	 set_threads},
+	{"process", 0, "LIST", "only these processes, by name or id, with commas between them; may be repeated", REPORT,
+	 set_processes},
 	{"names", 0, "KIND", "short: base name of the file (the default); full: whole path and qualified name", REPORT,
 	 set_names},
 	{"output", 'o', "OUT", "write to OUT instead of standard output; its end names the format", OUTPUT, set_output},
@@ -359,4 +385,5 @@ const struct opt options_common[] = {
 void config_free(struct config *c)
 {
 	word_list_free(&c->threads);
+	word_list_free(&c->processes);
 }

@@ -27,6 +27,12 @@ static void on_pass(int signo)
 		waiting = signo;
 }
 
+static void on_interrupt(int signo)
+{
+	if (session)
+		plumb_session_interrupt(session);
+}
+
 static void on_stop(int signo)
 {
 	if (session)
@@ -59,8 +65,8 @@ void signals_for_run(void)
 
 	for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
 		catch_signal(passed[i], on_pass);
-	catch_signal(SIGINT, on_survive);
-	catch_signal(SIGQUIT, on_survive);
+	catch_signal(SIGINT, on_interrupt);
+	catch_signal(SIGQUIT, on_interrupt);
 }
 
 void signals_for_attach(void)

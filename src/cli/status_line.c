@@ -83,6 +83,10 @@ size_t status_line_text(const struct plumb_status *st, int width, bool utf8, cha
 	snprintf(head, sizeof head, "%.1f s  %s samples  %" PRIu64 " thread%s", (double)st->elapsed_ns / 1e9,
 		 grouped(st->samples, samples, sizeof samples), st->threads, st->threads == 1 ? "" : "s");
 	put_plain(&t, head);
+	if (st->processes > 1) {
+		snprintf(head, sizeof head, "  %" PRIu64 " processes", st->processes);
+		put_plain(&t, head);
+	}
 	if (st->hottest && *st->hottest) {
 		snprintf(head, sizeof head, "  %.0f %% ", st->hottest_share * 100);
 		put_plain(&t, head);

@@ -18,7 +18,8 @@ static void help_formats(const struct help_writer *w)
 		w->item(w, name, f.summary);
 	}
 	w->text(w, "\nThe JSON has a documented schema, plumb.report/1: docs/user/json.md. Collapsed stacks are "
-		   "'tid:ID;file:function:line;... COUNT' with the outermost frame first.");
+		   "'tid:ID;file:function:line;... COUNT' with the outermost frame first; with "
+		   "several processes 'pid:ID NAME;' comes before that.");
 }
 
 static void help_exit(const struct help_writer *w)

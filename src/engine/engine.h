@@ -16,6 +16,7 @@ enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
 struct pl_engine_options {
 	pid_t pid;
 	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
+	bool subprocesses;  /* sample its descendants, too */
 	uint64_t period_ns; /* 0: as fast as possible */
 	enum pl_mode mode;
 	enum pl_stop_policy stop;
@@ -27,12 +28,12 @@ struct pl_engine_options {
 };
 
 struct pl_engine_stats {
-	bool ended; /* the sampling thread is done */
-	bool target_ended;
-	bool exit_known; /* launched: the exit was met while sampling */
+	bool ended;	   /* the sampling thread is done */
+	bool target_ended; /* the process that was asked for; its descendants may go on */
+	bool exit_known;   /* launched: the exit was met while sampling */
 	int wait_status;
 	bool found_python;
-	uint32_t threads; /* being sampled */
+	uint32_t threads, processes; /* being sampled */
 	uint64_t elapsed_ns, ticks, losses[PL_LOSSES], stops, stopped_ns;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collapsed ("folded") stacks: `tid:ID;basename:function:line;... COUNT`, outermost frame first. Layer export; any
- * thread.
+/* Collapsed ("folded") stacks: `tid:ID;basename:function:line;... COUNT`, outermost frame first, and where there is
+ * more than one process `pid:ID NAME;` before that. Layer export; any thread.
  *
  * One line per distinct (frames, thread), where a frame is (file, function, line): the profile tells frames apart by
  * more (columns, first lines), so its stacks are first mapped to a coarser trie, in which equal stacks meet. Each frame
@@ -34,6 +34,7 @@ struct node {
 
 struct line {
 	uint32_t node;
+	uint32_t process;
 	uint64_t tid, samples, weight_ns, count;
 };
 
@@ -42,6 +43,7 @@ struct collapsed {
 	const struct pl_export_options *o;
 	struct pl_buf text;
 	PL_VEC(struct part) parts;
+	struct part *roots;	   /* of the processes; NULL: there is one */
 	PL_VEC(struct node) nodes; /* node 0: no frame */
 	PL_VEC(struct line) lines;
 	uint32_t *part_of;  /* location -> part, or NO_PART */
@@ -129,6 +131,27 @@ static struct plumb_error *make_parts(struct collapsed *c)
 	return err;
 }
 
+static struct plumb_error *make_roots(struct collapsed *c)
+{
+	struct plumb_error *err = NULL;
+
+	if (c->p->process_count <= 1)
+		return NULL;
+	c->roots = calloc(c->p->process_count, sizeof *c->roots);
+	if (!c->roots)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; !err && i < c->p->process_count; i++) {
+		const struct pl_process *proc = &c->p->processes[i];
+
+		c->roots[i].at = c->text.len;
+		err = pl_buf_printf(&c->text, "pid:%" PRIu32 "%s", proc->pid, proc->name ? " " : "");
+		if (!err)
+			err = add_text(c, pl_text_of(c->p, proc->name));
+		c->roots[i].len = c->text.len - c->roots[i].at;
+	}
+	return err;
+}
+
 /* Parents have smaller ids than their children, so one pass maps the whole trie. */
 static struct plumb_error *make_nodes(struct collapsed *c)
 {
@@ -167,7 +190,9 @@ static struct plumb_error *make_lines(struct collapsed *c)
 
 	for (size_t i = 0; !err && i < rows.len; i++) {
 		const struct pl_stack_row *r = &rows.data[i];
-		struct line l = {.node = c->node_of[r->stack], .tid = c->p->threads[r->thread].tid};
+		struct line l = {.node = c->node_of[r->stack],
+				 .process = c->p->threads[r->thread].process,
+				 .tid = c->p->threads[r->thread].tid};
 		uint32_t at = (uint32_t)c->lines.len;
 
 		if (l.node == 0)
@@ -264,7 +289,9 @@ static int compare_lines(const void *va, const void *vb, void *ctx)
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
 	order = compare_tids(a->tid, b->tid);
-	return order ? order : compare_stacks(ctx, a->node, b->node);
+	if (!order)
+		order = compare_stacks(ctx, a->node, b->node);
+	return order ? order : (a->process > b->process) - (a->process < b->process);
 }
 
 static void write_line(const struct collapsed *c, const struct line *l, FILE *out)
@@ -273,6 +300,10 @@ static void write_line(const struct collapsed *c, const struct line *l, FILE *ou
 
 	for (uint32_t n = l->node; n; n = c->nodes.data[n].parent)
 		path[len++] = c->nodes.data[n].part;
+	if (c->roots) {
+		fwrite(c->text.data + c->roots[l->process].at, 1, c->roots[l->process].len, out);
+		fputc(';', out);
+	}
 	fprintf(out, "tid:%" PRIu64, l->tid);
 	while (len > 0) {
 		const struct part *part = &c->parts.data[path[--len]];
@@ -302,6 +333,7 @@ static void deinit(struct collapsed *c)
 	pl_vec_deinit(&c->parts);
 	pl_vec_deinit(&c->nodes);
 	pl_vec_deinit(&c->lines);
+	free(c->roots);
 	free(c->part_of);
 	free(c->node_of);
 	free(c->paths[0]);
@@ -315,6 +347,8 @@ struct plumb_error *pl_collapsed_write(const struct plumb_profile *p, const stru
 
 	if (!err)
 		err = make_parts(&c);
+	if (!err)
+		err = make_roots(&c);
 	if (!err)
 		err = make_nodes(&c);
 	if (!err)

@@ -102,6 +102,22 @@ static void write_recording(struct report *r)
 	key_bool(j, "complete", m->complete);
 }
 
+static void write_process_samples(struct report *r, uint32_t process)
+{
+	uint64_t samples = 0, weight_ns = 0;
+
+	for (size_t i = 0; i < r->threads.len; i++) {
+		const struct pl_thread_row *row = &r->threads.data[i];
+
+		if (r->p->threads[row->thread].process != process)
+			continue;
+		samples += row->samples;
+		weight_ns += row->weight_ns;
+	}
+	key_u64(&r->j, "samples", samples);
+	key_u64(&r->j, "weight_ns", weight_ns);
+}
+
 static void write_processes(struct report *r)
 {
 	struct pl_json *j = &r->j;
@@ -113,10 +129,33 @@ static void write_processes(struct report *r)
 
 		pl_json_object(j);
 		key_u64(j, "pid", proc->pid);
+		key_u64(j, "parent", proc->parent);
+		key_text(j, "name", pl_text_of(r->p, proc->name));
 		key_text(j, "program", pl_text_of(r->p, proc->program));
 		key_text(j, "python", pl_text_of(r->p, proc->python));
+		key_u64(j, "start_ns", proc->start_ns);
+		key_u64(j, "came_ns", proc->came_ns);
+		pl_json_key(j, "ended_ns");
+		if (proc->ended)
+			pl_json_u64(j, proc->ended_ns);
+		else
+			pl_json_null(j);
+		write_process_samples(r, i);
 		pl_json_object_end(j);
 	}
+	pl_json_array_end(j);
+}
+
+static void write_words(struct pl_json *j, const char *key, const char *const *words, size_t count)
+{
+	pl_json_key(j, key);
+	if (!words) {
+		pl_json_null(j);
+		return;
+	}
+	pl_json_array(j);
+	for (size_t i = 0; i < count; i++)
+		pl_json_str(j, words[i]);
 	pl_json_array_end(j);
 }
 
@@ -130,15 +169,8 @@ static void write_filter(struct report *r)
 	pl_json_object(j);
 	key_str(j, "idle", idle[f->idle]);
 	key_u64(j, "idle_threads_hidden", r->totals.idle_threads_hidden);
-	pl_json_key(j, "threads");
-	if (f->threads) {
-		pl_json_array(j);
-		for (size_t i = 0; i < f->thread_count; i++)
-			pl_json_str(j, f->threads[i]);
-		pl_json_array_end(j);
-	} else {
-		pl_json_null(j);
-	}
+	write_words(j, "threads", f->threads, f->thread_count);
+	write_words(j, "processes", f->processes, f->process_count);
 	pl_json_object_end(j);
 }
 
@@ -163,6 +195,8 @@ static void write_samples(struct report *r)
 	key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
 	key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
 	key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
+	key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
+	key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
 	pl_json_object_end(j);
 	pl_json_key(j, "overhead");
 	pl_json_object(j);
@@ -209,6 +243,7 @@ static void write_threads(struct report *r)
 		const struct pl_thread *t = &r->p->threads[row->thread];
 
 		pl_json_object(j);
+		key_u64(j, "process", t->process);
 		key_u64(j, "pid", t->process < r->p->process_count ? r->p->processes[t->process].pid : 0);
 		key_u64(j, "tid", t->tid);
 		key_text(j, "name", pl_text_of(r->p, t->name));

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -21,6 +22,7 @@
 /* A share less certain than this is not an answer; how long to record is computed for the second. */
 #define UNCERTAIN_HALF_WIDTH 0.05
 #define WANTED_HALF_WIDTH    0.02
+#define PROCESSES_SHOWN	     4
 
 static struct pl_item *next_item(struct pl_summary_row *row)
 {
@@ -79,14 +81,31 @@ static void title(struct pl_summary *s, const struct plumb_profile *p)
 	}
 }
 
+/* How much time of processes there was in one of the recording. */
+static double process_time(const struct plumb_profile *p)
+{
+	double sum = 0, duration = (double)p->meta.duration_ns;
+
+	if (p->process_count <= 1)
+		return 1;
+	for (uint32_t i = 0; i < p->process_count; i++) {
+		const struct pl_process *proc = &p->processes[i];
+		double end = proc->ended ? (double)proc->ended_ns : duration;
+
+		sum += end > (double)proc->came_ns ? end - (double)proc->came_ns : 0;
+	}
+	return sum > 0 && duration > 0 ? sum / duration : 1;
+}
+
 static void wall_states(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
 	double all = (double)t->samples;
 	/* Whoever holds the GIL holds it for the whole process: a share of time, not of thread time. */
-	double held = ratio((double)t->has_gil, (double)p->meta.ticks);
-	double held_half = t->has_gil_half_width * ratio(all, (double)p->meta.ticks);
+	double ticks = (double)p->meta.ticks * process_time(p);
+	double held = ratio((double)t->has_gil, ticks);
+	double held_half = t->has_gil_half_width * ratio(all, ticks);
 
 	item(row, PL_TONE_PLAIN, "on CPU %s",
 	     pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
@@ -119,6 +138,77 @@ static void where(struct pl_summary *s, const struct plumb_profile *p)
 		     pl_units_percent(ratio((double)t->wants_gil, all)).s);
 	if (ratio((double)t->in_gc, all) >= WORTH_TELLING)
 		item(row, PL_TONE_PLAIN, "in GC %s", pl_units_percent(ratio((double)t->in_gc, all)).s);
+}
+
+/* Text of the program, as safe to show as our own. */
+static void add_shown(char *buf, size_t size, struct pl_text text, bool unicode)
+{
+	size_t len = strlen(buf);
+	struct pl_glyph g;
+
+	for (size_t at = 0; at < text.len; len += g.len) {
+		at += pl_glyph_next(text.s + at, text.len - at, unicode, &g);
+		if (len + g.len >= size)
+			break;
+		memcpy(buf + len, g.text, g.len);
+		buf[len + g.len] = '\0';
+	}
+}
+
+struct process_weight {
+	uint32_t process;
+	uint64_t weight_ns;
+};
+
+static int heavier_first(const void *va, const void *vb)
+{
+	const struct process_weight *a = va, *b = vb;
+
+	if (a->weight_ns != b->weight_ns)
+		return a->weight_ns < b->weight_ns ? 1 : -1;
+	return (a->process > b->process) - (a->process < b->process);
+}
+
+static void show_processes(struct pl_summary *s, const struct plumb_profile *p, const struct process_weight *w,
+			   uint32_t count)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_PROCESSES];
+	uint32_t shown = count <= PROCESSES_SHOWN ? count : PROCESSES_SHOWN - 1;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct pl_process *proc = &p->processes[w[i].process];
+		char name[80] = "";
+
+		add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
+		item(row, PL_TONE_PLAIN, "%s%s%" PRIu32 " %s", name, *name ? " " : "", proc->pid,
+		     pl_units_percent(ratio((double)w[i].weight_ns, (double)s->totals.weight_ns)).s);
+	}
+	if (shown < count)
+		item(row, PL_TONE_PLAIN, "%" PRIu32 " more", count - shown);
+}
+
+/* Those that have samples here, by their share of them. */
+static struct plumb_error *processes(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	struct process_weight *w = calloc((size_t)p->process_count + 1, sizeof *w);
+	pl_thread_rows rows = {0};
+	struct plumb_error *err = w ? pl_view_threads(p, f, &rows) : &pl_err_no_memory;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; !err && i < p->process_count; i++)
+		w[i].process = i;
+	for (size_t i = 0; i < rows.len; i++)
+		if (!rows.data[i].idle || f->idle != PL_IDLE_HIDE_THREADS || f->threads)
+			w[p->threads[rows.data[i].thread].process].weight_ns += rows.data[i].weight_ns;
+	if (!err && p->process_count > 1) {
+		qsort(w, p->process_count, sizeof *w, heavier_first);
+		while (count < p->process_count && w[count].weight_ns)
+			count++;
+		show_processes(s, p, w, count);
+	}
+	pl_vec_deinit(&rows);
+	free(w);
+	return err;
 }
 
 static void samples(struct pl_summary *s, const struct plumb_profile *p)
@@ -167,6 +257,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "dropped", p->meta.losses[PL_LOSS_QUEUE]);
 	if (p->meta.losses[PL_LOSS_DAMAGED])
 		counted(row, "damaged", p->meta.losses[PL_LOSS_DAMAGED]);
+	if (p->meta.losses[PL_LOSS_UNSEEN])
+		counted(row, "unseen processes", p->meta.losses[PL_LOSS_UNSEEN]);
 }
 
 static void overhead(struct pl_summary *s, const struct plumb_profile *p)
@@ -174,7 +266,8 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_OVERHEAD];
 	double duration = (double)p->meta.duration_ns;
 
-	item(row, PL_TONE_PLAIN, "target stopped %s", pl_units_percent(ratio((double)p->meta.stopped_ns, duration)).s);
+	item(row, PL_TONE_PLAIN, "target stopped %s",
+	     pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p))).s);
 	item(row, PL_TONE_PLAIN, "profiler %s of a core",
 	     pl_units_percent(ratio((double)p->meta.profiler_cpu_ns, duration)).s);
 	item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
@@ -192,32 +285,46 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 	if (l[PL_LOSS_QUEUE])
 		warn(s, "%s samples were dropped: the recording could not be written fast enough",
 		     pl_units_count(l[PL_LOSS_QUEUE]).s);
+	if (l[PL_LOSS_BEYOND])
+		warn(s, "%s processes and threads were too many to be followed and have no samples",
+		     pl_units_count(l[PL_LOSS_BEYOND]).s);
 	if (l[PL_LOSS_DAMAGED])
 		warn(s, "a part of the recording is damaged: %s samples in it are lost",
 		     pl_units_count(l[PL_LOSS_DAMAGED]).s);
 }
 
-/* Names that could have been meant. They are the program's, and may be anything. */
+/* One of the names that could have been meant; false when they fill the line. */
+static bool add_candidate(struct pl_summary *s, char *names, size_t size, uint64_t number, struct pl_text name)
+{
+	size_t len = strlen(names);
+
+	if (len >= size - 40)
+		return false;
+	snprintf(names + len, size - len, "%s%" PRIu64 "%s", len ? ", " : "", number, name.len ? " " : "");
+	add_shown(names, size - 40, name, s->unicode);
+	return true;
+}
+
 static void warn_no_thread(struct pl_summary *s, const struct plumb_profile *p)
 {
-	char names[320];
-	size_t len = 0;
+	char names[320] = "";
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < p->thread_count && len < sizeof names - 40; i++) {
-		struct pl_text name = pl_text_of(p, p->threads[i].name);
-		struct pl_glyph g;
+	while (i < p->thread_count &&
+	       add_candidate(s, names, sizeof names, p->threads[i].tid, pl_text_of(p, p->threads[i].name)))
+		i++;
+	warn(s, "no samples of the threads named; there are: %s", *names ? names : "none");
+}
 
-		len += (size_t)snprintf(names + len, sizeof names - len, "%s%" PRIu64, i ? ", " : "",
-					p->threads[i].tid);
-		for (size_t at = 0; at < name.len && len < sizeof names - 40; len += g.len) {
-			if (at == 0)
-				names[len++] = ' ';
-			at += pl_glyph_next(name.s + at, name.len - at, s->unicode, &g);
-			memcpy(names + len, g.text, g.len);
-		}
-		names[len] = '\0';
-	}
-	warn(s, "no samples of the threads named; there are: %s", len ? names : "none");
+static void warn_no_process(struct pl_summary *s, const struct plumb_profile *p)
+{
+	char names[320] = "";
+	uint32_t i = 0;
+
+	while (i < p->process_count &&
+	       add_candidate(s, names, sizeof names, p->processes[i].pid, pl_text_of(p, p->processes[i].name)))
+		i++;
+	warn(s, "no samples of the processes named; there are: %s", *names ? names : "none");
 }
 
 static void warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
@@ -227,7 +334,9 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 	if (!p->meta.complete)
 		warn(s, "incomplete: the profiler was killed; up to the last second is missing");
 	warn_losses(s, p);
-	if (t->samples == 0 && f->threads)
+	if (t->samples == 0 && f->processes)
+		warn_no_process(s, p);
+	else if (t->samples == 0 && f->threads)
 		warn_no_thread(s, p);
 	else if (t->samples == 0)
 		warn(s, "no samples: the program was too short, or all of its threads were left out");
@@ -239,7 +348,7 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct pl_filter *f, bool unicode,
 				    struct pl_summary *ret)
 {
-	static const char *const labels[] = {"", "where", "samples", "truth", "overhead"};
+	static const char *const labels[] = {"", "where", "processes", "samples", "truth", "overhead"};
 	struct plumb_error *err;
 
 	memset(ret, 0, sizeof *ret);
@@ -251,6 +360,9 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 		ret->rows[i].label = labels[i];
 	title(ret, p);
 	where(ret, p);
+	err = processes(ret, p, f);
+	if (err)
+		return err;
 	samples(ret, p);
 	truth(ret, p);
 	overhead(ret, p);

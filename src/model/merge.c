@@ -92,20 +92,6 @@ static struct plumb_error *merge_stacks(struct plumb_profile *into, const struct
 	return NULL;
 }
 
-static struct plumb_error *merge_processes(struct plumb_profile *into, const struct plumb_profile *from,
-					   struct id_maps *m)
-{
-	for (uint32_t i = 0; i < from->process_count; i++) {
-		struct pl_process proc = from->processes[i];
-		proc.program = m->strings[proc.program];
-		proc.python = m->strings[proc.python];
-		struct plumb_error *err = pl_profile_process(into, &proc, &m->processes[i]);
-		if (err)
-			return err;
-	}
-	return NULL;
-}
-
 /* Total order of texts: by bytes, the empty one last. */
 static int compare_texts(const struct plumb_profile *p, uint32_t a, uint32_t b)
 {
@@ -116,6 +102,46 @@ static int compare_texts(const struct plumb_profile *p, uint32_t a, uint32_t b)
 		return (a_len == 0) - (b_len == 0);
 	int order = memcmp(a_text, b_text, a_len < b_len ? a_len : b_len);
 	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+/* Of texts and parents that differ the first in their order, as the process may have been seen at different times. */
+static void merge_process_row(const struct plumb_profile *p, struct pl_process *row, const struct pl_process *proc)
+{
+	uint32_t *texts[] = {&row->program, &row->name, &row->python};
+	const uint32_t theirs[] = {proc->program, proc->name, proc->python};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (compare_texts(p, theirs[i], *texts[i]) < 0)
+			*texts[i] = theirs[i];
+	row->parent = row->parent > proc->parent ? row->parent : proc->parent;
+	row->came_ns = row->came_ns < proc->came_ns ? row->came_ns : proc->came_ns;
+	row->ended = row->ended || proc->ended;
+	row->ended_ns = row->ended_ns > proc->ended_ns ? row->ended_ns : proc->ended_ns;
+}
+
+static struct plumb_error *merge_processes(struct plumb_profile *into, const struct plumb_profile *from,
+					   struct id_maps *m)
+{
+	for (uint32_t i = 0; i < from->process_count; i++) {
+		struct pl_process proc = from->processes[i];
+		proc.program = m->strings[proc.program];
+		proc.name = m->strings[proc.name];
+		proc.python = m->strings[proc.python];
+		uint32_t before = into->process_count;
+		struct pl_process key = {.pid = proc.pid, .start_ns = proc.start_ns};
+		if (!proc.start_ns) {
+			key.program = proc.program;
+			key.python = proc.python;
+		}
+		struct plumb_error *err = pl_profile_process(into, &key, &m->processes[i]);
+		if (err)
+			return err;
+		struct pl_process *row = &into->processes[m->processes[i]];
+		if (into->process_count > before)
+			*row = proc;
+		else
+			merge_process_row(into, row, &proc);
+	}
+	return NULL;
 }
 
 /* CPU time is known only if it is known for both parts: half of it would make a busy thread look idle. */

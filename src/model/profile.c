@@ -229,16 +229,33 @@ struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_t
 	return NULL;
 }
 
+static void process_update(struct pl_process *row, const struct pl_process *proc)
+{
+	row->parent = proc->parent ? proc->parent : row->parent;
+	row->program = proc->program ? proc->program : row->program;
+	row->name = proc->name ? proc->name : row->name;
+	row->python = proc->python ? proc->python : row->python;
+	if (!proc->ended)
+		return;
+	row->ended = true;
+	row->ended_ns = proc->ended_ns;
+}
+
 struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc, uint32_t *ret)
 {
 	struct pl_profile_index *x = p->index;
-	if (pl_map_get(&x->processes, pair(proc->pid, proc->program), proc->python, ret))
+	/* Recordings of older releases do not know when a process was started. */
+	uint64_t k0 = pair(proc->pid, proc->start_ns ? 0 : proc->program + 1);
+	uint64_t k1 = proc->start_ns ? proc->start_ns : proc->python;
+	if (pl_map_get(&x->processes, k0, k1, ret)) {
+		process_update(&p->processes[*ret], proc);
 		return NULL;
+	}
 	struct plumb_error *err =
 		pl_table_room((void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->processes, pair(proc->pid, proc->program), proc->python, p->process_count))
+	if (!pl_map_set(&x->processes, k0, k1, p->process_count))
 		return &pl_err_no_memory;
 	p->processes[p->process_count] = *proc;
 	*ret = p->process_count++;

@@ -41,7 +41,8 @@ enum pl_state {
 enum pl_quality {
 	PL_EXACT,    /* proved without stopping the thread */
 	PL_STOPPED,  /* read while the thread was stopped */
-	PL_DOUBTFUL, /* not stopped (--never-stop, not allowed, over the budget): steady, but of a thread too fast to be proved */
+	PL_DOUBTFUL, /* not stopped (--never-stop, not allowed, over the budget): steady, but of a thread too fast to be
+			proved */
 	PL_PARTIAL,  /* the proved outer part, with a <moving> leaf */
 	PL_QUALITIES,
 };
@@ -51,6 +52,8 @@ enum pl_loss {
 	PL_LOSS_UNREADABLE, /* threads whose stack could not be read at a tick */
 	PL_LOSS_QUEUE,	    /* samples dropped because the writing side was too slow */
 	PL_LOSS_DAMAGED,    /* samples in a damaged part of the recording */
+	PL_LOSS_UNSEEN,	    /* Python processes that ended before a sample could be taken */
+	PL_LOSS_BEYOND,	    /* processes and threads that were too many to be followed */
 	PL_LOSSES,
 };
 
@@ -78,9 +81,14 @@ struct pl_thread {
 	bool cpu_known;
 };
 struct pl_process {
-	uint32_t pid;
-	uint32_t program; /* string ids */
-	uint32_t python;  /* "3.11.7" */
+	uint32_t pid, parent; /* parent: pid, 0 unknown */
+	uint64_t start_ns;    /* since boot, to 10 ms: with the pid it names the process; 0 unknown */
+	uint32_t program;     /* string ids: command line, */
+	uint32_t name;	      /* a short name, */
+	uint32_t python;      /* "3.11.7" */
+	uint64_t came_ns;     /* when it was seen first, since meta.start */
+	bool ended;	      /* while it was sampled, */
+	uint64_t ended_ns;    /* then */
 };
 
 struct pl_cell {
@@ -151,6 +159,8 @@ struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, 
  * old ones; `main` stays once it is set. */
 struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_thread *t,
 				      uint32_t *ret) PLUMB_MUST_CHECK;
+/** Processes are equal by (pid, start); without a start by (pid, program, python). For a known process what is not
+ * empty replaces the old: a process can execute another program. `came_ns` stays, `ended` stays once it is set. */
 struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc,
 				       uint32_t *ret) PLUMB_MUST_CHECK;
 

@@ -11,19 +11,36 @@
 
 #include "index.h"
 
-bool pl_select_named(const struct plumb_profile *p, const struct pl_filter *f, uint32_t thread)
+/* Does one of @p words name it? */
+static bool is_named(const struct plumb_profile *p, const char *const *words, size_t count, uint64_t number,
+		     uint32_t name)
 {
-	if (!f->threads)
-		return true;
-	const struct pl_thread *t = &p->threads[thread];
-	const char *name = pl_strtab_get(p->strings, t->name, NULL);
-	char tid[24];
-	snprintf(tid, sizeof tid, "%" PRIu64, t->tid);
-	for (size_t i = 0; i < f->thread_count; i++) {
-		const char *wanted = f->threads[i];
-		if (strcmp(wanted, tid) == 0 || (t->name && strcmp(wanted, name) == 0))
+	char decimal[24];
+	snprintf(decimal, sizeof decimal, "%" PRIu64, number);
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(words[i], decimal) == 0 ||
+		    (name && strcmp(words[i], pl_strtab_get(p->strings, name, NULL)) == 0))
 			return true;
 	}
+	return false;
+}
+
+bool pl_select_named(const struct plumb_profile *p, const struct pl_filter *f, uint32_t thread)
+{
+	const struct pl_thread *t = &p->threads[thread];
+	const struct pl_process *proc = &p->processes[t->process];
+	if (f->processes && !is_named(p, f->processes, f->process_count, proc->pid, proc->name))
+		return false;
+	return !f->threads || is_named(p, f->threads, f->thread_count, t->tid, t->name);
+}
+
+/* Started by another process of this profile? */
+static bool is_child(const struct plumb_profile *p, uint32_t process)
+{
+	uint32_t parent = p->processes[process].parent;
+	for (uint32_t i = 0; parent && i < p->process_count; i++)
+		if (p->processes[i].pid == parent)
+			return true;
 	return false;
 }
 
@@ -32,15 +49,17 @@ bool pl_view_thread_idle(const struct plumb_profile *p, uint32_t thread)
 	assert(thread < p->thread_count);
 	const struct pl_thread *t = &p->threads[thread];
 	double sampled_ns = (double)p->index->thread_weight_ns[thread];
-	return !t->main && t->cpu_known && (double)t->cpu_ns < PL_IDLE_CPU_SHARE * sampled_ns;
+	if (t->main && !is_child(p, t->process))
+		return false;
+	return t->cpu_known && (double)t->cpu_ns < PL_IDLE_CPU_SHARE * sampled_ns;
 }
 
 /* A thread that was asked for by name is shown even if it slept all along. */
 static bool thread_passes(const struct plumb_profile *p, const struct pl_filter *f, uint32_t thread)
 {
-	if (f->threads)
-		return pl_select_named(p, f, thread);
-	return f->idle != PL_IDLE_HIDE_THREADS || !pl_view_thread_idle(p, thread);
+	if (!pl_select_named(p, f, thread))
+		return false;
+	return f->threads || f->idle != PL_IDLE_HIDE_THREADS || !pl_view_thread_idle(p, thread);
 }
 
 static bool state_passes(const struct pl_filter *f, uint8_t state)

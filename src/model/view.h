@@ -9,7 +9,8 @@
 #include "profile.h"
 #include "vec.h"
 
-/* A thread is idle if it is not the main thread and used less than this share of a CPU while it was sampled. */
+/* A thread is idle if it used less than this share of a CPU while it was sampled. The main thread of a program never
+ * is, but that of a process which another sampled one has started can be. */
 #define PL_IDLE_CPU_SHARE 0.001
 
 enum pl_idle {
@@ -23,6 +24,8 @@ struct pl_filter {
 	const char *const *threads; /* names or decimal tids; a sample passes if its thread matches one; NULL: all.
 				     * Threads asked for by name are shown even if they are idle. */
 	size_t thread_count;
+	const char *const *processes; /* likewise names or decimal pids */
+	size_t process_count;
 	bool lines; /* rows are lines, not functions */
 };
 
@@ -70,7 +73,7 @@ struct pl_stack_row {
 };
 typedef PL_VEC(struct pl_stack_row) pl_stack_rows;
 
-/** Both cost a few nanoseconds (with filter.threads: a few comparisons of strings). */
+/** Both cost a few nanoseconds (with filter.threads or .processes: a few comparisons of strings). */
 bool pl_view_passes(const struct plumb_profile *p, const struct pl_filter *f, const struct pl_cell *cell);
 bool pl_view_thread_idle(const struct plumb_profile *p, uint32_t thread);
 struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct pl_filter *f,

@@ -15,8 +15,9 @@
 
 #include "proc_file.h"
 
-#define NS_PER_S   1000000000ull
-#define STATUS_MAX 4096 /* what we look for comes before the lists that may be long */
+#define NS_PER_S      1000000000ull
+#define STATUS_MAX    4096 /* what we look for comes before the lists that may be long */
+#define PF_FORKNOEXEC 0x00000040u
 
 bool pl_proc_is_ours(void)
 {
@@ -117,6 +118,42 @@ uid_t pl_proc_owner(pid_t pid)
 	struct stat st;
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	return stat(path, &st) == 0 ? st.st_uid : (uid_t)-1;
+}
+
+/* "12 (comm) S 1 ..."; comm may hold anything. */
+static void copy_comm(const char *stat, char ret[static 16])
+{
+	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
+	size_t len = open && close > open ? (size_t)(close - open - 1) : 0;
+	len = len > 15 ? 15 : len;
+	memcpy(ret, len ? open + 1 : "", len);
+	ret[len] = '\0';
+}
+
+bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret)
+{
+	char stat[1024];
+	uint64_t parent, session, flags, threads;
+	if (pl_proc_file(pid, "stat", stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, 4, &parent) ||
+	    !pl_proc_stat_field(stat, 6, &session) || !pl_proc_stat_field(stat, 9, &flags) ||
+	    !pl_proc_stat_field(stat, 20, &threads) || !pl_proc_stat_field(stat, 22, &ret->start_ticks) ||
+	    !pl_proc_stat_field(stat, 23, &ret->vsize))
+		return false;
+	ret->pid = pid;
+	ret->parent = (pid_t)parent;
+	ret->session = (pid_t)session;
+	ret->forked = flags & PF_FORKNOEXEC;
+	ret->state = strrchr(stat, ')')[2];
+	ret->ended = (ret->state == 'Z' || ret->state == 'X') && threads <= 1;
+	copy_comm(stat, ret->comm);
+	return true;
+}
+
+bool pl_proc_is_process(pid_t pid)
+{
+	char status[STATUS_MAX];
+	return pl_proc_file(pid, "status", status, sizeof status) > 0 &&
+	       (pid_t)pl_proc_status_number(status, "Tgid", 10, 0) == pid;
 }
 
 static int compare_tids(const void *a, const void *b)

@@ -21,6 +21,19 @@ struct plumb_error *pl_proc_check(pid_t pid) PLUMB_MUST_CHECK;
 struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret) PLUMB_MUST_CHECK;
 /** The same in nanoseconds since 1970; 0 if it is gone. */
 uint64_t pl_proc_started_real_ns(pid_t pid);
+struct pl_proc_stat {
+	pid_t pid, parent, session;
+	char state;  /* of the main thread: 'R', 'S', ..., 'Z' ended */
+	bool ended;  /* and so have all others; not yet collected */
+	bool forked; /* it has not executed a program since it was forked: it runs what its parent ran */
+	char comm[16];
+	uint64_t start_ticks; /* since boot, in clock ticks */
+	uint64_t vsize;
+};
+/** /proc/PID/stat of a process or a thread; false if there is none. */
+bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret);
+/** A number can also be a thread's. */
+bool pl_proc_is_process(pid_t pid);
 /** Its user; -1 if it is gone. */
 uid_t pl_proc_owner(pid_t pid);
 /** The ids of all processes that /proc shows, ascending. Errors: PLUMB_ERR_SYSTEM, PLUMB_ERR_NO_MEMORY. */

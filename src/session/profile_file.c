@@ -70,6 +70,8 @@ static struct pl_export_options export_options(const struct plumb_report_options
 		.filter = {.idle = idle[o->idle],
 			   .threads = o->threads,
 			   .thread_count = o->thread_count,
+			   .processes = o->processes,
+			   .process_count = o->process_count,
 			   .lines = o->lines},
 		.full_names = o->full_names,
 		.escape = !o->no_escape,

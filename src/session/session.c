@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 
 #define BROKEN_WAIT_NS	1000000
 #define POLL_MS		100
+#define RECORDING_NAME	"plumb.%s.%d.plumb"
 #define STATUS_EVERY_NS 200000000ull
 
 struct plumb_session {
@@ -33,8 +35,10 @@ struct plumb_session {
 	struct pl_capture_writer *writer; /* NULL after writing failed */
 	char *path;
 	char program[128];
+	bool named; /* the recording, after the Python program */
 	bool reaped;
 	int wait_status;
+	atomic_bool program_ended;
 
 	pthread_t consumer;
 	bool consuming;
@@ -126,6 +130,8 @@ static void show_status(struct plumb_session *s, const struct pl_engine_stats *s
 	pthread_mutex_lock(&s->lock);
 	s->status.elapsed_ns = st->elapsed_ns;
 	s->status.threads = st->threads;
+	s->status.processes = st->processes;
+	s->status.program_ended = st->target_ended;
 	s->status.samples = s->samples;
 	s->status.found_python = st->found_python;
 	find_hottest(s, &s->status);
@@ -144,6 +150,26 @@ static void write_chunk(struct plumb_session *s, uint64_t now)
 	struct plumb_error *err = pl_capture_flush(s->writer, s->profile);
 	if (err)
 		writing_failed(s, err);
+}
+
+/* A shell script or a launcher was started, and now a Python has turned up. Only a name that we chose is changed. */
+static void name_after_python(struct plumb_session *s)
+{
+	const struct plumb_profile *p = s->profile;
+	char *path;
+
+	if (s->named || !s->writer || !p->process_count)
+		return;
+	s->named = true;
+	if (asprintf(&path, RECORDING_NAME, pl_strtab_get(p->strings, p->processes[0].name, NULL),
+		     (int)s->options.pid) < 0)
+		return;
+	if (strcmp(path, s->path) == 0 || !pl_capture_rename(s->writer, path)) {
+		free(path);
+		return;
+	}
+	free(s->path);
+	s->path = path;
 }
 
 static struct plumb_error *take_over(struct plumb_session *s, int timeout_ms)
@@ -173,7 +199,9 @@ static void *consume(void *session)
 			s->ops->stop(s->engine);
 		}
 		uint64_t now = pl_clock_monotonic_ns();
+		atomic_store(&s->program_ended, st.target_ended);
 		take_stats(s, &st);
+		name_after_python(s);
 		write_chunk(s, now);
 		if (st.ended || now - shown_ns > STATUS_EVERY_NS || !s->status.samples != !s->samples) {
 			shown_ns = now;
@@ -198,8 +226,10 @@ static struct plumb_error *check_options(const struct plumb_session_options *o)
 	if (o->rate_hz != 0 && !(o->rate_hz >= 0.01 && o->rate_hz <= 1e6))
 		return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
 				o->rate_hz);
-	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS)
-		return pl_error(PLUMB_ERR_INVALID, "there is no such mode or way to stop threads");
+	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
+	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO)
+		return pl_error(PLUMB_ERR_INVALID,
+				"there is no such mode or way to stop threads or choice of processes");
 	return NULL;
 }
 
@@ -207,6 +237,8 @@ static struct pl_engine_options engine_options(const struct plumb_session_option
 {
 	return (struct pl_engine_options){
 		.launched = launched,
+		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES ||
+				(launched && o->subprocesses == PLUMB_SUBPROCESSES_AUTO),
 		.period_ns = o->rate_hz > 0 ? (uint64_t)(1e9 / o->rate_hz) : 0,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,
@@ -243,8 +275,9 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 
 static struct plumb_error *open_recording(struct plumb_session *s, const char *path)
 {
+	s->named = path != NULL;
 	s->path = path ? strdup(path) : NULL;
-	if (!path && asprintf(&s->path, "plumb.%s.%d.plumb", s->program, (int)s->options.pid) < 0)
+	if (!path && asprintf(&s->path, RECORDING_NAME, s->program, (int)s->options.pid) < 0)
 		s->path = NULL;
 	return s->path ? pl_capture_create(s->path, s->profile, &s->writer) : &pl_err_no_memory;
 }
@@ -407,6 +440,13 @@ void plumb_session_signal(struct plumb_session *s, int signo)
 {
 	if (!s->reaped && s->options.pid > 0)
 		(void)kill(s->options.pid, signo);
+	plumb_session_interrupt(s);
+}
+
+void plumb_session_interrupt(struct plumb_session *s)
+{
+	if (atomic_load(&s->program_ended))
+		plumb_session_stop(s);
 }
 
 static void join_consumer(struct plumb_session *s)

@@ -124,9 +124,11 @@ def test_a_signal_to_plumb_reaches_the_program(plumb, target, any_python, name):
 
 
 def test_two_programs_in_a_row_under_one_shell(plumb, program):
-    """Only what the launched process itself becomes is sampled; what it starts runs undisturbed."""
+    """What the shell starts and what it becomes are two processes."""
     command = "'%s'; exec '%s'" % ("' '".join(program("--exit", "0")), "' '".join(program("--exit", "6", "--spins", "60")))
     recording = plumb.path()
     result = plumb("run", "-o", recording, "--", "sh", "-c", command)
     assert result.status == 6, result
-    assert any(stack.has("main", "spin") for stack in plumb.report(recording).stacks)
+    profile = plumb.report(recording)
+    assert any(stack.has("main", "spin") for stack in profile.stacks)
+    assert len({thread["pid"] for thread in profile.threads}) == 2, profile.threads

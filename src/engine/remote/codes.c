@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine. Used by the sampling thread only; the consumer reads published pl_known_code's, which never change.
- * Codes of equal content (a function compiled again and again) share one id, so that churn costs no memory. */
+ * Codes of equal content share one id: churn (a function compiled again and again) costs no memory, and a process more
+ * that runs the same program costs addresses only. */
 #include "codes.h"
 
 #include <string.h>
 
 #define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
+
+void pl_code_store_deinit(struct pl_code_store *s)
+{
+	for (size_t i = 0; i < s->known.len; i++) {
+		pl_code_deinit(&s->known.data[i]->code);
+		free(s->known.data[i]);
+	}
+	pl_vec_deinit(&s->known);
+	pl_map_deinit(&s->by_hash);
+}
+
+void pl_codes_init(struct pl_codes *c, struct pl_code_store *store)
+{
+	*c = (struct pl_codes){.store = store};
+}
 
 static void forget_copies(struct pl_codes *c)
 {
@@ -20,22 +36,11 @@ void pl_codes_note_copies(struct pl_codes *c, uint32_t generation)
 	c->tlbc_generation = generation;
 }
 
-void pl_codes_init(struct pl_codes *c)
-{
-	*c = (struct pl_codes){0};
-}
-
 void pl_codes_deinit(struct pl_codes *c)
 {
-	for (size_t i = 0; i < c->known.len; i++) {
-		pl_code_deinit(&c->known.data[i]->code);
-		free(c->known.data[i]);
-	}
-	pl_vec_deinit(&c->known);
 	forget_copies(c);
 	pl_vec_deinit(&c->slots);
 	pl_map_deinit(&c->by_addr);
-	pl_map_deinit(&c->by_hash);
 }
 
 void pl_codes_forget(struct pl_codes *c)
@@ -43,7 +48,6 @@ void pl_codes_forget(struct pl_codes *c)
 	forget_copies(c);
 	pl_vec_clear(&c->slots);
 	pl_map_clear(&c->by_addr);
-	pl_map_clear(&c->by_hash);
 }
 
 static uint64_t hash_bytes(uint64_t h, const struct pl_buf *b)
@@ -75,26 +79,26 @@ static bool equal_code(const struct pl_code *a, const struct pl_code *b)
 	       equal_bytes(&a->linetable, &b->linetable);
 }
 
-static uint32_t find_equal(const struct pl_codes *c, uint64_t hash, const struct pl_code *code)
+static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const struct pl_known_code *k)
 {
 	uint32_t id;
 
-	if (!pl_map_get(&c->by_hash, hash, 0, &id))
+	if (!pl_map_get(&s->by_hash, hash, k->lines, &id))
 		return UINT32_MAX;
-	while (id != UINT32_MAX && !equal_code(&c->known.data[id]->code, code))
-		id = c->known.data[id]->same_hash;
+	while (id != UINT32_MAX && !equal_code(&s->known.data[id]->code, &k->code))
+		id = s->known.data[id]->same_hash;
 	return id;
 }
 
 /* Takes over @p k on success. */
-static struct plumb_error *publish(struct pl_codes *c, uint64_t hash, struct pl_known_code *k)
+static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struct pl_known_code *k)
 {
-	k->id = (uint32_t)c->known.len;
+	k->id = (uint32_t)s->known.len;
 	k->same_hash = UINT32_MAX;
-	(void)pl_map_get(&c->by_hash, hash, 0, &k->same_hash);
-	if (!pl_vec_reserve(&c->known, 1) || !pl_map_set(&c->by_hash, hash, 0, k->id))
+	(void)pl_map_get(&s->by_hash, hash, k->lines, &k->same_hash);
+	if (!pl_vec_reserve(&s->known, 1) || !pl_map_set(&s->by_hash, hash, k->lines, k->id))
 		return &pl_err_no_memory;
-	c->known.data[c->known.len++] = k;
+	s->known.data[s->known.len++] = k;
 	return NULL;
 }
 
@@ -106,15 +110,16 @@ static struct plumb_error *learn_content(struct pl_codes *c, const struct pl_py 
 	if (!k)
 		return &pl_err_no_memory;
 	pl_code_init(&k->code);
+	k->lines = py->layout.line_table;
 	struct plumb_error *err = pl_code_read(live, py, addr, &k->code);
 	if (!err) {
 		uint64_t hash = hash_code(&k->code);
 
 		slot->proof = k->code.proof;
 		slot->instr_base = k->code.instr_base;
-		slot->code = find_equal(c, hash, &k->code);
+		slot->code = find_equal(c->store, hash, k);
 		if (slot->code == UINT32_MAX) {
-			err = publish(c, hash, k);
+			err = publish(c->store, hash, k);
 			if (!err) {
 				slot->code = k->id;
 				return NULL;
@@ -218,7 +223,7 @@ struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py,
 
 	if (err)
 		return err;
-	const struct pl_known_code *k = c->known.data[slot->code];
+	const struct pl_known_code *k = c->store->known.data[slot->code];
 	pl_addr base;
 	err = bytecode_of(slot, py, live, frame, &base);
 	if (err)

@@ -12,6 +12,7 @@
 /** The content of a code object. Immutable and at a fixed address once published. */
 struct pl_known_code {
 	struct pl_code code;
+	enum pl_line_table lines; /* how its line table is to be read */
 	uint32_t id;
 	uint32_t same_hash; /* next code with the same content hash, UINT32_MAX at the end */
 };
@@ -26,15 +27,23 @@ struct pl_code_slot {
 	PL_VEC(pl_addr) copies; /* free-threaded 3.14+: where each thread's bytecode begins, by its index; 0 unknown */
 };
 
-struct pl_codes {
+/** Contents, shared by all targets: the workers of one program run the same code. */
+struct pl_code_store {
 	PL_VEC(struct pl_known_code *) known; /* by id */
+	struct pl_map by_hash;		      /* content hash -> first known code */
+};
+
+void pl_code_store_deinit(struct pl_code_store *s);
+
+/** Addresses, which mean something in one address space only. */
+struct pl_codes {
+	struct pl_code_store *store; /* the caller's */
 	PL_VEC(struct pl_code_slot) slots;
 	struct pl_map by_addr; /* address -> slot */
-	struct pl_map by_hash; /* content hash -> first known code */
 	uint32_t tlbc_generation;
 };
 
-void pl_codes_init(struct pl_codes *c);
+void pl_codes_init(struct pl_codes *c, struct pl_code_store *store);
 void pl_codes_deinit(struct pl_codes *c);
 /** The target runs another program: no address means anything any more. Published codes and their ids stay. */
 void pl_codes_forget(struct pl_codes *c);

@@ -99,8 +99,8 @@ static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struc
 	uint32_t node = l->sample.node;
 
 	for (size_t depth = 0; node && !err; depth++) {
-		const struct pl_node *n = &r->trie.nodes.data[node];
-		const struct pl_code *c = &r->codes.known.data[n->code]->code;
+		const struct pl_node *n = &r->trie->nodes.data[node];
+		const struct pl_code *c = &r->codes.store->known.data[n->code]->code;
 
 		/* Frames that the interpreter hides from its own users are no frames here either. */
 		if (!c->hidden)
@@ -209,7 +209,7 @@ static struct plumb_error *dump_natives(struct dumper *u)
 
 static struct plumb_error *dump_threads(struct dumper *u)
 {
-	struct plumb_error *err = pl_roster_refresh(u->e, pl_clock_monotonic_ns());
+	struct plumb_error *err = pl_roster_refresh(u->e, u->e->root, pl_clock_monotonic_ns());
 
 	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
 		err = dump_thread(u, u->roster->watches.data[i]);
@@ -297,9 +297,9 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 
 	if (err)
 		return err;
-	u.reader = &u.e->reader;
-	u.roster = &u.e->roster;
-	u.stopper = &u.e->stopper;
+	u.reader = &u.e->root->reader;
+	u.roster = &u.e->root->roster;
+	u.stopper = &u.e->root->stopper;
 	u.stopper->policy = o->stop;
 	u.stopper->started_ns = start;
 	u.looker = (struct pl_looker){.o = o,

@@ -83,8 +83,7 @@ static uint64_t tid_of(struct core_dumper *u, const struct pl_tstate *ts)
 		return ts->native_id;
 	if (!u->tid_offset) {
 		pid_t main_tid = pl_core_pid(u->core);
-		struct plumb_error *err =
-			pl_pthread_tid_offset(u->mem, ts->thread_id, &main_tid, 1, &u->tid_offset);
+		struct plumb_error *err = pl_pthread_tid_offset(u->mem, ts->thread_id, &main_tid, 1, &u->tid_offset);
 		plumb_error_destroy(err);
 	}
 	if (!u->tid_offset || pl_mem_read(u->mem, ts->thread_id + u->tid_offset, &tid, sizeof tid))

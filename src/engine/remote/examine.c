@@ -37,7 +37,7 @@ static struct plumb_error *read_thread(struct pl_engine *e, struct pl_watch *w, 
 	struct pl_reading reading;
 
 	for (int i = 0; i < READ_TRIES && !t->read; i++) {
-		struct plumb_error *err = pl_stack_read(&e->reader, &w->stack, &reading);
+		struct plumb_error *err = pl_stack_read(&e->root->reader, &w->stack, &reading);
 		if (err)
 			return err;
 		t->read = reading.complete;
@@ -52,7 +52,7 @@ static struct plumb_error *list_threads(struct pl_engine *e)
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < LISTINGS && !err; i++)
-		err = pl_roster_refresh(e, pl_clock_monotonic_ns());
+		err = pl_roster_refresh(e, e->root, pl_clock_monotonic_ns());
 	return err;
 }
 
@@ -60,8 +60,8 @@ static struct plumb_error *examine_threads(struct pl_engine *e, struct pl_python
 {
 	struct plumb_error *err = list_threads(e);
 
-	for (size_t i = 0; i < e->roster.watches.len && !err; i++) {
-		struct pl_watch *w = e->roster.watches.data[i];
+	for (size_t i = 0; i < e->root->roster.watches.len && !err; i++) {
+		struct pl_watch *w = e->root->roster.watches.data[i];
 		struct pl_thread_facts t = {.tid = w->tid};
 
 		snprintf(t.name, sizeof t.name, "%s", w->name);
@@ -83,8 +83,8 @@ void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
 	if (ret->trouble)
 		return;
 	ret->verified = true;
-	pl_py_version_text(&e->reader.py, ret->version);
-	ret->from_debug_offsets = e->reader.py.from_debug_offsets;
+	pl_py_version_text(&e->root->reader.py, ret->version);
+	ret->from_debug_offsets = e->root->reader.py.from_debug_offsets;
 	ret->trouble = examine_threads(e, ret);
 	pl_engine_remote.close(e);
 }

@@ -12,9 +12,9 @@
 
 #define PL_QUEUE_SLOTS 16384u /* a power of two; 512 KiB */
 
-enum pl_record_kind { PL_RECORD_SAMPLE, PL_RECORD_NODE, PL_RECORD_CODE, PL_RECORD_THREAD };
+enum pl_record_kind { PL_RECORD_SAMPLE, PL_RECORD_NODE, PL_RECORD_CODE, PL_RECORD_THREAD, PL_RECORD_PROCESS };
 
-/* 32 bytes. Pointers stay valid until the engine is closed, but for THREAD, which the reader frees. */
+/* 32 bytes. Pointers stay valid until the engine is closed, but for THREAD and PROCESS, which the reader frees. */
 struct pl_record {
 	union {
 		struct {
@@ -31,6 +31,9 @@ struct pl_record {
 		struct {
 			struct pl_thread_info *info;
 		} thread;
+		struct {
+			struct pl_process_info *info;
+		} process;
 	};
 	uint8_t kind, state, quality, marker;
 };

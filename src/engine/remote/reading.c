@@ -13,11 +13,22 @@
 #define ROOT_AGREEMENT 3
 #define BARE_AGREEMENT 50
 
-struct plumb_error *pl_reader_init(struct pl_reader *r)
+struct plumb_error *pl_tables_init(struct pl_tables *t)
 {
-	*r = (struct pl_reader){0};
-	pl_codes_init(&r->codes);
-	return pl_trie_init(&r->trie);
+	*t = (struct pl_tables){0};
+	return pl_trie_init(&t->trie);
+}
+
+void pl_tables_deinit(struct pl_tables *t)
+{
+	pl_code_store_deinit(&t->codes);
+	pl_trie_deinit(&t->trie);
+}
+
+void pl_reader_init(struct pl_reader *r, struct pl_tables *t)
+{
+	*r = (struct pl_reader){.trie = &t->trie};
+	pl_codes_init(&r->codes, &t->codes);
 }
 
 void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live)
@@ -30,7 +41,6 @@ void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_l
 void pl_reader_deinit(struct pl_reader *r)
 {
 	pl_codes_deinit(&r->codes);
-	pl_trie_deinit(&r->trie);
 }
 
 void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,
@@ -136,7 +146,7 @@ static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader
 	if (old && old->code_id == seen.code_id && old->offset == seen.offset)
 		seen.node = old->node;
 	else
-		err = pl_trie_child(&r->trie, parent, seen.code_id, seen.offset, &seen.node);
+		err = pl_trie_child(r->trie, parent, seen.code_id, seen.offset, &seen.node);
 	*ret = seen;
 	return err;
 }
@@ -179,7 +189,7 @@ static bool suspends(const struct pl_reader *r, const struct pl_stack_reader *s)
 		return false;
 	const struct pl_frame *f = &s->frames.data[s->frames.len - 1];
 	return (f->owner == r->py.layout.owner_generator && f->owner != PL_NO_OWNER) ||
-	       r->codes.known.data[s->seen.data[0].code_id]->code.suspends;
+	       r->codes.store->known.data[s->seen.data[0].code_id]->code.suspends;
 }
 
 static bool root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)

@@ -7,16 +7,25 @@
 #include "snapshot.h"
 #include "trie.h"
 
+/** What samples refer to, the same for all targets; the sampling thread owns it. */
+struct pl_tables {
+	struct pl_code_store codes;
+	struct pl_trie trie;
+};
+
+struct plumb_error *pl_tables_init(struct pl_tables *t) PLUMB_MUST_CHECK;
+void pl_tables_deinit(struct pl_tables *t);
+
 /** What all readings of a target share; the sampling thread owns it. */
 struct pl_reader {
 	struct pl_py py;
 	struct pl_mem_live *live;
 	struct pl_codes codes;
-	struct pl_trie trie;
-	uint64_t tick; /* counts readings; proofs of code objects hold for one reading */
+	struct pl_trie *trie; /* of the tables */
+	uint64_t tick;	      /* counts readings; proofs of code objects hold for one reading */
 };
 
-struct plumb_error *pl_reader_init(struct pl_reader *r) PLUMB_MUST_CHECK;
+void pl_reader_init(struct pl_reader *r, struct pl_tables *t);
 void pl_reader_deinit(struct pl_reader *r);
 /** Read this Python from now on; @p live stays the caller's. Node and code ids go on counting. */
 void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live);

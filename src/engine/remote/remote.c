@@ -7,31 +7,33 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "priv.h"
-#include "proc.h"
 
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
 #define READY_WAIT_NS 5000000
 
+#define SPARE_FILES 16 /* without any left nothing of /proc could be read */
+
 static void remote_close(struct pl_engine *e);
+
+static uint64_t descriptor_limit(void)
+{
+	struct rlimit lim;
+
+	return getrlimit(RLIMIT_NOFILE, &lim) == 0 ? lim.rlim_cur : SPARE_FILES;
+}
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
 	e->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->stop_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
-	e->pid_fd = (int)syscall(SYS_pidfd_open, e->options.pid, 0);
-	if (e->pid_fd >= 0)
-		return NULL;
-	if (errno == ESRCH)
-		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
-	if (errno == EPERM || errno == EACCES || errno == ENOSYS)
-		return pl_priv_explain_call("pidfd_open", "5.3", errno);
-	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)e->options.pid);
+	/* Numbers are given out from the lowest: about so many are in use. */
+	uint64_t used = (uint64_t)e->stop_fd + SPARE_FILES, all = descriptor_limit();
+	e->max_files = all > used ? all - used : 0;
+	return NULL;
 }
 
 /* Two descriptors a thread: take what the hard limit allows. */
@@ -51,13 +53,17 @@ static struct plumb_error *attach_running(struct pl_engine *e)
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < READY_TRIES; i++) {
-		err = pl_sampler_attach(e);
+		err = pl_search_attach(e, e->root);
 		if (plumb_error_code(err) != PLUMB_ERR_NOT_READY || i + 1 == READY_TRIES)
 			break;
 		plumb_error_destroy(err);
 		nanosleep(&(struct timespec){.tv_nsec = READY_WAIT_NS}, NULL);
 	}
-	return err;
+	/* With its children it need not be a Python itself. */
+	if (!e->options.subprocesses || plumb_error_code(err) != PLUMB_ERR_NOT_PYTHON)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
 }
 
 static struct plumb_error *prepare(struct pl_engine *e)
@@ -65,7 +71,7 @@ static struct plumb_error *prepare(struct pl_engine *e)
 	struct plumb_error *err;
 
 	if ((err = open_descriptors(e)) || (err = pl_queue_init(&e->queue)) ||
-	    (err = pl_resolver_create(&e->resolver)) || (err = pl_reader_init(&e->reader)))
+	    (err = pl_resolver_create(&e->resolver)) || (err = pl_tables_init(&e->tables)) || (err = pl_tree_open(e)))
 		return err;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
 	return e->options.launched ? NULL : attach_running(e);
@@ -78,7 +84,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	if (!e)
 		return &pl_err_no_memory;
 	e->options = *o;
-	e->stop_fd = e->pid_fd = e->queue.event_fd = -1;
+	e->stop_fd = e->exit_fd = e->queue.event_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
 	raise_descriptor_limit();
 	struct plumb_error *err = prepare(e);
@@ -93,8 +99,6 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 static struct plumb_error *remote_start(struct pl_engine *e)
 {
 	e->start_ns = pl_clock_monotonic_ns();
-	e->stopper.policy = e->options.stop;
-	e->stopper.started_ns = e->start_ns;
 	int r = pthread_create(&e->thread, NULL, pl_sampler_main, e);
 	if (r)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start the sampling thread");
@@ -147,6 +151,8 @@ static void drop_records(struct pl_engine *e)
 	while (e->queue.slots && pl_queue_pop(&e->queue, &rec))
 		if (rec.kind == PL_RECORD_THREAD)
 			free(rec.thread.info);
+		else if (rec.kind == PL_RECORD_PROCESS)
+			free(rec.process.info);
 }
 
 static void remote_close(struct pl_engine *e)
@@ -157,17 +163,14 @@ static void remote_close(struct pl_engine *e)
 		remote_stop(e);
 		pthread_join(e->thread, NULL);
 	}
+	pl_tree_close(e);
 	drop_records(e);
-	pl_sampler_detach(e);
-	pl_stopper_deinit(&e->stopper);
-	pl_reader_deinit(&e->reader);
+	pl_tables_deinit(&e->tables);
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);
 	plumb_error_destroy(e->trouble);
 	if (e->stop_fd >= 0)
 		close(e->stop_fd);
-	if (e->pid_fd >= 0)
-		close(e->pid_fd);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
 }

@@ -2,35 +2,92 @@
 /* The remote engine's parts and who owns what:
  *
  *   sampler.c  the sampling thread: the clock, the rounds
- *   roster.c   which threads there are, what they are called                    } sampling thread only
+ *   tree.c     which processes there are: children come, processes end
+ *   search.c   the Python of one process                                         } sampling thread only
+ *   roster.c   which threads it has, what they are called
  *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy }
  *   resolve.c  the consumer: names and lines, into the profile                    consumer thread only
- *   remote.c   the ops: open, start, stop, close */
+ *   remote.c   the ops: open, start, stop, close
+ *
+ * docs/design/003-process-trees.md */
 #ifndef PL_REMOTE_H
 #define PL_REMOTE_H
 
 #include <pthread.h>
 
+#include "births.h"
 #include "engine.h"
+#include "image.h"
 #include "queue.h"
 #include "tid_map.h"
 #include "watch.h"
 
+#define PL_MAX_TARGETS 1000 /* processes followed at once */
+#define PL_MAX_WATCHES 4000 /* threads sampled at once, in all of them */
+
 /** Handed to the consumer, who frees it. */
 struct pl_thread_info {
-	uint32_t index, pid;
+	uint32_t index, process; /* numbers in the output */
 	uint64_t tid, cpu_ns;
 	bool main, cpu_known;
-	char name[128], python[16];
+	char name[128];
+};
+
+/** The same. Sent when its first thread is known, when it has executed another program, and when it has ended. */
+struct pl_process_info {
+	uint32_t index, pid, parent;
+	uint64_t start_ns; /* since boot; with the pid it names the process */
+	uint64_t came_ns, ended_ns;
+	bool ended;
+	char python[16];
+	char name[128], command[4096]; /* of the program */
 };
 
 struct pl_roster {
 	PL_VEC(struct pl_watch *) watches;
 	pl_interp_vec interps; /* as last listed */
-	uint32_t next_index;
-	uint32_t tid_offset; /* <= 3.10: of tid in struct pthread; 0 not known yet */
+	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */
 	struct pl_tid_map tids;
-	uint64_t listed_ns; /* when the lists were read last */
+	uint64_t listed_ns;  /* when the lists were read last */
+	uint64_t clocked_ns; /* when the threads' CPU times were read last */
+	uint32_t refused;    /* threads for which there was no room */
+};
+
+/** Looking for a Python in a process that runs none, or none yet. */
+struct pl_search {
+	uint64_t next_ns, pause_ns; /* when to look at the process again */
+	uint64_t full_ns;	    /* when to look into its files again though it seems to be the same program */
+	struct pl_proc_stat seen;   /* at the last look */
+	uint64_t dev, ino;	    /* of the program then */
+	bool inherited;		    /* `image` is the parent's, and not tried yet */
+	bool image_known;	    /* an interpreter is mapped, at these addresses: */
+	struct pl_python_image image;
+	struct pl_mem_live *live; /* with image_known: its memory */
+};
+
+/** One process: the one that was asked for, or a descendant of it. */
+struct pl_target {
+	pid_t pid, parent, session;
+	uint64_t start_ticks;
+	int pid_fd;
+	uint64_t came_ns; /* CLOCK_MONOTONIC */
+	uint32_t index;	  /* number in the output */
+	bool announced;	  /* as the program it is now */
+	bool known;	  /* to the consumer */
+	bool met;	  /* a tick has met a thread of it */
+
+	struct pl_search search;
+	bool attached; /* the rest is alive */
+	bool forked;   /* it ran its parent's program when we attached */
+	struct pl_reader reader;
+	struct pl_roster roster;
+	struct pl_stopper stopper;
+};
+
+/** A process that was followed and has just ended: its children may still turn up. */
+struct pl_past {
+	pid_t pid;
+	uint64_t ended_ns;
 };
 
 struct pl_resolver; /* resolve.c */
@@ -42,37 +99,71 @@ struct pl_engine {
 
 	pthread_t thread;
 	bool started;
-	int stop_fd, pid_fd;
+	int stop_fd, exit_fd; /* exit_fd: an epoll of all pid_fds */
 
 	pthread_mutex_t lock; /* guards stats and trouble */
 	struct pl_engine_stats stats;
 	struct plumb_error *trouble;
 
 	/* the sampling thread's */
-	struct pl_reader reader;
-	bool attached;
-	struct pl_roster roster;
-	struct pl_stopper stopper;
+	struct pl_tables tables;
+	PL_VEC(struct pl_target *) targets;
+	struct pl_target *root;	  /* the one that was asked for; in `targets` until it has ended */
+	struct pl_births *births; /* NULL: children are not followed */
+	PL_VEC(struct pl_past) past;
+	uint32_t told_children, swept_children; /* how they were found */
+	uint64_t opened_boot_ns;
+	pid_t root_session; /* once it has ended */
+	uint64_t max_files; /* that we may open for them */
+	uint32_t next_process, next_thread, watch_count, attached_count;
 	struct pl_engine_stats now; /* copied to stats once a round */
 	uint64_t start_ns;
+	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	uint32_t sent_nodes, sent_codes;
 };
 
 /* sampler.c */
 void *pl_sampler_main(void *engine);
-/** Find the Python in the target and prepare to read it. */
-struct plumb_error *pl_sampler_attach(struct pl_engine *e) PLUMB_MUST_CHECK;
-void pl_sampler_detach(struct pl_engine *e);
 /** Send what still waits for its weight: nothing more will be known of this thread. */
 void pl_sampler_part(struct pl_engine *e, struct pl_watch *w);
 
+/* tree.c */
+/** Begin with the process of the options. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */
+struct plumb_error *pl_tree_open(struct pl_engine *e) PLUMB_MUST_CHECK;
+void pl_tree_close(struct pl_engine *e);
+/** Look for children that have been born. */
+void pl_tree_look(struct pl_engine *e, uint64_t now);
+/** Part with those that have ended. */
+void pl_tree_reap(struct pl_engine *e, uint64_t now);
+void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now);
+/** Room for one more process, or for one more thread? Two descriptors each. */
+bool pl_tree_has_room(const struct pl_engine *e);
+/** Nothing is left that sampling should wait for. */
+bool pl_tree_over(const struct pl_engine *e);
+/** Tell the consumer about a process, with its program unless it has ended. */
+void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
+
+/* search.c */
+/** Try once. Afterwards t->attached, or an error: PLUMB_ERR_NOT_READY, PLUMB_ERR_NOT_PYTHON, ... */
+struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t) PLUMB_MUST_CHECK;
+/** Forget its Python: it has ended or runs another program. */
+void pl_search_detach(struct pl_engine *e, struct pl_target *t);
+/** @p t was forked from @p parent, and is what that is unless it has executed a program since. */
+void pl_search_inherit(struct pl_target *t, const struct pl_target *parent);
+/** Look, if it is time. *ret: why there is no Python; NULL if there is, or if nothing was tried. */
+void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret);
+
 /* roster.c */
-void pl_roster_deinit(struct pl_roster *r);
+void pl_roster_deinit(struct pl_engine *e, struct pl_target *t);
 /** Read the lists of interpreters and threads; begin to watch new ones. */
-struct plumb_error *pl_roster_refresh(struct pl_engine *e, uint64_t now) PLUMB_MUST_CHECK;
-void pl_roster_remove(struct pl_engine *e, size_t i);
-/** Tell the consumer what we know of a thread. */
+struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now) PLUMB_MUST_CHECK;
+void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i);
+/** Tell the consumer what we know of a thread; of its process first. */
 void pl_roster_announce(struct pl_engine *e, struct pl_watch *w);
+/** All threads of a process that the consumer knows, with their CPU times as they are now. */
+void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now);
+/** Now and then: the CPU times. */
+void pl_roster_clock(struct pl_target *t, uint64_t now);
 
 /* resolve.c */
 struct plumb_error *pl_resolver_create(struct pl_resolver **ret) PLUMB_MUST_CHECK;

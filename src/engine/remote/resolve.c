@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, consumer thread only. Turns the sampling thread's records (code ids, byte offsets, node ids) into rows
- * of the profile: functions, lines, stacks, threads. Line tables are decoded here, off the sampling thread. */
+ * of the profile: functions, lines, stacks, threads, processes. Line tables are decoded here, off the sampling thread.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +11,16 @@
 struct code_row {
 	const struct pl_known_code *code;
 	uint32_t function;
-	enum pl_line_table lines;
 };
+
+typedef PL_VEC(uint32_t) pl_id_vec;
+
+#define PL_NO_ID UINT32_MAX
 
 struct pl_resolver {
 	PL_VEC(struct code_row) codes;
-	PL_VEC(uint32_t) nodes;	  /* stack id in the profile */
-	PL_VEC(uint32_t) threads; /* thread id in the profile */
+	/* number in the records -> id in the profile */
+	pl_id_vec nodes, threads, processes;
 };
 
 struct plumb_error *pl_resolver_create(struct pl_resolver **ret)
@@ -38,6 +42,7 @@ void pl_resolver_destroy(struct pl_resolver *r)
 	pl_vec_deinit(&r->codes);
 	pl_vec_deinit(&r->nodes);
 	pl_vec_deinit(&r->threads);
+	pl_vec_deinit(&r->processes);
 	free(r);
 }
 
@@ -45,7 +50,7 @@ static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_reco
 {
 	const struct pl_code *c = &rec->code.code->code;
 	struct pl_function f = {.firstline = c->firstlineno, .origin = PL_ORIGIN_PYTHON};
-	struct code_row row = {.code = rec->code.code, .lines = (enum pl_line_table)rec->state};
+	struct code_row row = {.code = rec->code.code};
 	struct plumb_error *err;
 
 	if ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
@@ -60,8 +65,8 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 {
 	const struct code_row *row = &r->codes.data[rec->node.code];
 	const struct pl_code *c = &row->code->code;
-	struct pl_position pos = pl_lines_find(row->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno,
-					       rec->node.offset);
+	struct pl_position pos = pl_lines_find(row->code->lines, c->linetable.data, c->linetable.len,
+					       (int32_t)c->firstlineno, rec->node.offset);
 	struct pl_location loc = {.function = row->function,
 				  .line = pos.line,
 				  .end_line = pos.end_line,
@@ -81,24 +86,58 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 	return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;
 }
 
+/* ids[index] = id */
+static struct plumb_error *note_id(pl_id_vec *ids, uint32_t index, uint32_t id)
+{
+	while (ids->len <= index)
+		if (!pl_vec_push(ids, PL_NO_ID))
+			return &pl_err_no_memory;
+	ids->data[index] = id;
+	return NULL;
+}
+
+static struct plumb_error *add_process(struct pl_resolver *r, const struct pl_process_info *info,
+				       struct plumb_profile *p)
+{
+	struct pl_process proc = {.pid = info->pid,
+				  .parent = info->parent,
+				  .start_ns = info->start_ns,
+				  .came_ns = info->came_ns,
+				  .ended = info->ended,
+				  .ended_ns = info->ended_ns};
+	struct plumb_error *err;
+	uint32_t id;
+
+	if ((err = pl_profile_string(p, info->python, strlen(info->python), &proc.python)) ||
+	    (err = pl_profile_string(p, info->command, strlen(info->command), &proc.program)) ||
+	    (err = pl_profile_string(p, info->name, strlen(info->name), &proc.name)) ||
+	    (err = pl_profile_process(p, &proc, &id)))
+		return err;
+	return note_id(&r->processes, info->index, id);
+}
+
+static struct plumb_error *take_process(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	struct plumb_error *err = add_process(r, rec->process.info, p);
+
+	free(rec->process.info);
+	return err;
+}
+
 static struct plumb_error *add_thread(struct pl_resolver *r, const struct pl_thread_info *info, struct plumb_profile *p)
 {
-	struct pl_process proc = {.pid = info->pid, .program = p->meta.command};
 	struct pl_thread t = {
 		.tid = info->tid, .main = info->main, .cpu_ns = info->cpu_ns, .cpu_known = info->cpu_known};
 	struct plumb_error *err;
 	uint32_t id;
 
-	if ((err = pl_profile_string(p, info->python, strlen(info->python), &proc.python)) ||
-	    (err = pl_profile_process(p, &proc, &t.process)) ||
-	    (err = pl_profile_string(p, info->name, strlen(info->name), &t.name)) ||
+	if (info->process >= r->processes.len || r->processes.data[info->process] == PL_NO_ID)
+		return &pl_err_corrupt;
+	t.process = r->processes.data[info->process];
+	if ((err = pl_profile_string(p, info->name, strlen(info->name), &t.name)) ||
 	    (err = pl_profile_thread(p, &t, &id)))
 		return err;
-	while (r->threads.len <= info->index)
-		if (!pl_vec_push(&r->threads, 0))
-			return &pl_err_no_memory;
-	r->threads.data[info->index] = id;
-	return NULL;
+	return note_id(&r->threads, info->index, id);
 }
 
 static struct plumb_error *take_thread(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
@@ -123,7 +162,8 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 			      .quality = rec->quality,
 			      .weight_ns = rec->sample.weight_ns};
 
-	if (rec->sample.thread >= r->threads.len || rec->sample.node >= r->nodes.len)
+	if (rec->sample.thread >= r->threads.len || r->threads.data[rec->sample.thread] == PL_NO_ID ||
+	    rec->sample.node >= r->nodes.len)
 		return &pl_err_corrupt;
 	s.thread = r->threads.data[rec->sample.thread];
 	s.stack = r->nodes.data[rec->sample.node];
@@ -146,6 +186,8 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 		return take_node(r, rec, p);
 	case PL_RECORD_THREAD:
 		return take_thread(r, rec, p);
+	case PL_RECORD_PROCESS:
+		return take_process(r, rec, p);
 	case PL_RECORD_SAMPLE:
 		return take_sample(r, rec, p, fn, ctx);
 	}

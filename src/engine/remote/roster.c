@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only: which threads the target has, how the kernel numbers them and what they are
+/* Layer engine, sampling thread only: which threads a target has, how the kernel numbers them and what they are
  * called. The lists are read anew when a head changes, when a thread vanishes and now and then. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,21 @@
 #include "proc.h"
 #include "remote.h"
 
+#define CLOCK_NS     10000000ull
+#define CPU_KNOWN_NS 50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
+
 /* When to look again for the name of a thread that had none: it registers a moment after it starts. */
 static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
 
-void pl_roster_deinit(struct pl_roster *r)
+void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 {
+	struct pl_roster *r = &t->roster;
+
+	e->watch_count -= (uint32_t)r->watches.len;
 	for (size_t i = 0; i < r->watches.len; i++) {
+		pl_sampler_part(e, r->watches.data[i]);
+		if (r->watches.data[i]->announced)
+			pl_roster_announce(e, r->watches.data[i]);
 		pl_watch_deinit(r->watches.data[i]);
 		free(r->watches.data[i]);
 	}
@@ -40,53 +49,78 @@ static bool filter_matches(const struct pl_engine_options *o, const struct pl_wa
 
 void pl_roster_announce(struct pl_engine *e, struct pl_watch *w)
 {
-	struct pl_thread_info *info = calloc(1, sizeof *info);
+	struct pl_target *t = w->target;
+
+	if (!t->announced)
+		pl_tree_announce(e, t, false, 0);
+	struct pl_thread_info *info = t->announced && pl_queue_room(&e->queue) ? calloc(1, sizeof *info) : NULL;
 	struct pl_record rec = {.kind = PL_RECORD_THREAD, .thread.info = info};
 
 	if (!info)
 		return;
 	*info = (struct pl_thread_info){.index = w->index,
-					.pid = (uint32_t)e->options.pid,
+					.process = t->index,
 					.tid = (uint64_t)w->tid,
 					.main = w->main,
-					.cpu_known = w->counted,
-					.cpu_ns = w->counters.run_ns - w->first.run_ns};
+					.cpu_known = w->clocked_ns >= w->came_ns + CPU_KNOWN_NS,
+					.cpu_ns = w->cpu_ns};
 	memcpy(info->name, w->name, sizeof info->name);
-	pl_py_version_text(&e->reader.py, info->python);
-	if (pl_queue_room(&e->queue) == 0) {
-		free(info);
-		return;
-	}
 	pl_queue_push(&e->queue, &rec);
 	w->announced = true;
 }
 
-/* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
-static void learn_tid_offset(struct pl_engine *e, const struct pl_tstate *ts)
+/* A reading of a calm thread does not bring its run time along, and of a thread that has ended it is not to be had. */
+void pl_roster_clock(struct pl_target *t, uint64_t now)
 {
-	struct pl_mem *mem = pl_mem_live_mem(e->reader.live);
+	if (now - t->roster.clocked_ns < CLOCK_NS)
+		return;
+	t->roster.clocked_ns = now;
+	for (size_t i = 0; i < t->roster.watches.len; i++) {
+		struct pl_watch *w = t->roster.watches.data[i];
+		struct pl_run_counters c;
+
+		if (pl_thread_clock_counters(&w->clock, &c) != PL_CLOCK_OK)
+			continue;
+		w->cpu_ns = c.run_ns - w->first.run_ns;
+		w->clocked_ns = now;
+	}
+}
+
+void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now)
+{
+	t->roster.clocked_ns = 0;
+	pl_roster_clock(t, now);
+	for (size_t i = 0; i < t->roster.watches.len; i++)
+		if (t->announced)
+			pl_roster_announce(e, t->roster.watches.data[i]);
+}
+
+/* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
+static void learn_tid_offset(struct pl_target *t, const struct pl_tstate *ts)
+{
+	struct pl_mem *mem = pl_mem_live_mem(t->reader.live);
 	pl_tid_vec tids = {0};
-	struct plumb_error *err = pl_proc_tids(e->options.pid, &tids);
+	struct plumb_error *err = pl_proc_tids(t->pid, &tids);
 
 	for (size_t i = 0; i < tids.len; i++)
-		tids.data[i] = pl_tid_map_its(&e->roster.tids, tids.data[i]);
+		tids.data[i] = pl_tid_map_its(&t->roster.tids, tids.data[i]);
 	if (!err)
-		err = pl_pthread_tid_offset(mem, ts->thread_id, tids.data, tids.len, &e->roster.tid_offset);
+		err = pl_pthread_tid_offset(mem, ts->thread_id, tids.data, tids.len, &t->roster.tid_offset);
 	plumb_error_destroy(err);
 	pl_vec_deinit(&tids);
 }
 
 /* <= 3.10 know a thread by its pthread_t only; its number is inside the C library's descriptor at that address. */
-static pid_t own_tid_of(struct pl_engine *e, const struct pl_tstate *ts)
+static pid_t own_tid_of(struct pl_target *t, const struct pl_tstate *ts)
 {
 	uint32_t tid;
 
 	if (ts->native_id)
 		return (pid_t)ts->native_id;
-	if (e->roster.tid_offset == 0)
-		learn_tid_offset(e, ts);
-	if (e->roster.tid_offset == 0 ||
-	    pl_mem_read(pl_mem_live_mem(e->reader.live), ts->thread_id + e->roster.tid_offset, &tid, sizeof tid))
+	if (t->roster.tid_offset == 0)
+		learn_tid_offset(t, ts);
+	if (t->roster.tid_offset == 0 ||
+	    pl_mem_read(pl_mem_live_mem(t->reader.live), ts->thread_id + t->roster.tid_offset, &tid, sizeof tid))
 		return 0;
 	return (pid_t)tid;
 }
@@ -108,29 +142,35 @@ static bool tid_taken(const struct pl_roster *r, pl_addr interp, pid_t tid)
 	return false;
 }
 
-static struct plumb_error *add_watch(struct pl_engine *e, const struct pl_tstate *ts, const struct pl_interp *interp,
-				     uint64_t now)
+static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, const struct pl_tstate *ts,
+				     const struct pl_interp *interp, uint64_t now)
 {
-	pid_t own = own_tid_of(e, ts), tid = own > 0 ? pl_tid_map_ours(&e->roster.tids, own) : 0;
+	pid_t own = own_tid_of(t, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
 
-	if (tid <= 0 || tid_taken(&e->roster, ts->interp, tid) || !pl_proc_thread_alive(e->options.pid, tid))
+	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
 		return NULL; /* being created or gone; the next list tells */
+	if (e->watch_count >= PL_MAX_WATCHES || !pl_tree_has_room(e)) {
+		t->roster.refused++;
+		return NULL;
+	}
 	struct pl_watch *w = calloc(1, sizeof *w);
 	if (!w)
 		return &pl_err_no_memory;
-	pl_watch_init(w, &e->reader, e->options.pid, tid, ts, interp);
-	if (!pl_vec_push(&e->roster.watches, w)) {
+	pl_watch_init(w, &t->reader, t->pid, tid, ts, interp);
+	if (!pl_vec_push(&t->roster.watches, w)) {
 		pl_watch_deinit(w);
 		free(w);
 		return &pl_err_no_memory;
 	}
-	w->index = e->roster.next_index++;
+	e->watch_count++;
+	w->target = t;
+	w->index = e->next_thread++;
+	w->came_ns = now;
 	w->listed = true;
 	w->name_next_ns = now;
 	if (w->main)
 		snprintf(w->name, sizeof w->name, "MainThread");
 	w->wanted = filter_matches(&e->options, w);
-	pl_roster_announce(e, w);
 	return NULL;
 }
 
@@ -185,23 +225,26 @@ static void unlink_watch(struct pl_watch *w)
 		w->older->newer = w->newer;
 }
 
-void pl_roster_remove(struct pl_engine *e, size_t i)
+void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 {
-	struct pl_watch *w = e->roster.watches.data[i];
+	struct pl_watch *w = t->roster.watches.data[i];
 
 	pl_sampler_part(e, w);
-	pl_roster_announce(e, w);
+	if (w->announced)
+		pl_roster_announce(e, w);
 	unlink_watch(w);
 	pl_watch_deinit(w);
 	free(w);
-	e->roster.watches.data[i] = e->roster.watches.data[--e->roster.watches.len];
-	e->roster.listed_ns = 0;
+	e->watch_count--;
+	t->roster.watches.data[i] = t->roster.watches.data[--t->roster.watches.len];
+	t->roster.listed_ns = 0;
 }
 
-static struct plumb_error *list_interp(struct pl_engine *e, const struct pl_interp *interp, uint64_t now)
+static struct plumb_error *list_interp(struct pl_engine *e, struct pl_target *t, const struct pl_interp *interp,
+				       uint64_t now)
 {
 	pl_tstate_vec threads = {0};
-	struct plumb_error *err = pl_tstate_list(pl_mem_live_mem(e->reader.live), &e->reader.py, interp, &threads);
+	struct plumb_error *err = pl_tstate_list(pl_mem_live_mem(t->reader.live), &t->reader.py, interp, &threads);
 
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory) {
 		pl_vec_deinit(&threads);
@@ -211,12 +254,12 @@ static struct plumb_error *list_interp(struct pl_engine *e, const struct pl_inte
 		err); /* the list changed while we read it: what we have is right, the rest comes next time */
 	err = NULL;
 	for (size_t i = 0; i < threads.len && !err; i++) {
-		struct pl_watch *w = find_watch(&e->roster, &threads.data[i]);
+		struct pl_watch *w = find_watch(&t->roster, &threads.data[i]);
 
 		if (w) /* a main thread that has ended leaves its thread state behind */
 			w->listed = !w->main || pl_proc_thread_alive(w->pid, w->tid);
 		else
-			err = add_watch(e, &threads.data[i], interp, now);
+			err = add_watch(e, t, &threads.data[i], interp, now);
 	}
 	pl_vec_deinit(&threads);
 	return err;
@@ -224,10 +267,10 @@ static struct plumb_error *list_interp(struct pl_engine *e, const struct pl_inte
 
 static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
 {
-	struct pl_engine *e = ctx;
+	struct pl_target *t = ctx;
 
-	for (size_t i = 0; i < e->roster.watches.len; i++) {
-		struct pl_watch *w = e->roster.watches.data[i];
+	for (size_t i = 0; i < t->roster.watches.len; i++) {
+		struct pl_watch *w = t->roster.watches.data[i];
 
 		if (w->ident != ident)
 			continue;
@@ -246,16 +289,16 @@ static bool names_due(const struct pl_roster *r, uint64_t now)
 	return false;
 }
 
-static void name_threads(struct pl_engine *e, uint64_t now)
+static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	if (!names_due(&e->roster, now))
+	if (!names_due(&t->roster, now))
 		return;
 	/* Each interpreter has a threading module of its own; the main one, which comes last, has the last word. */
-	for (size_t i = 0; i < e->roster.interps.len; i++)
-		plumb_error_destroy(pl_thread_names(pl_mem_live_mem(e->reader.live), &e->reader.py,
-						    &e->roster.interps.data[i], take_name, e));
-	for (size_t i = 0; i < e->roster.watches.len; i++) {
-		struct pl_watch *w = e->roster.watches.data[i];
+	for (size_t i = 0; i < t->roster.interps.len; i++)
+		plumb_error_destroy(pl_thread_names(pl_mem_live_mem(t->reader.live), &t->reader.py,
+						    &t->roster.interps.data[i], take_name, t));
+	for (size_t i = 0; i < t->roster.watches.len; i++) {
+		struct pl_watch *w = t->roster.watches.data[i];
 		size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
 
 		if (w->name_next_ns != UINT64_MAX && w->name_next_ns > now)
@@ -266,48 +309,55 @@ static void name_threads(struct pl_engine *e, uint64_t now)
 			w->name_tries = w->name_tries < 255 ? w->name_tries + 1 : 255;
 		}
 		if (!w->name[0])
-			pl_proc_comm(e->options.pid, w->tid, w->name);
+			pl_proc_comm(t->pid, w->tid, w->name);
 		w->wanted = filter_matches(&e->options, w);
-		pl_roster_announce(e, w);
+		if (w->announced)
+			pl_roster_announce(e, w);
 	}
 }
 
 /* @p whole: the list came to its end, so a thread that is not on it is gone. */
-static struct plumb_error *list_threads(struct pl_engine *e, bool whole, uint64_t now)
+static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t, bool whole, uint64_t now)
 {
-	pl_interp_vec *interps = &e->roster.interps;
+	pl_interp_vec *interps = &t->roster.interps;
 	struct plumb_error *err = NULL;
 
-	for (size_t i = 0; i < e->roster.watches.len; i++)
-		e->roster.watches.data[i]->listed = false;
-	bool numbered = e->roster.tid_offset != 0;
+	for (size_t i = 0; i < t->roster.watches.len; i++)
+		t->roster.watches.data[i]->listed = false;
+	bool numbered = t->roster.tid_offset != 0;
 	for (size_t i = 0; i < interps->len && !err; i++)
-		err = list_interp(e, &interps->data[i], now);
+		err = list_interp(e, t, &interps->data[i], now);
 	if (err)
 		return err;
-	if (!numbered && e->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
-		return list_threads(e, whole, now);
+	if (!numbered && t->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
+		return list_threads(e, t, whole, now);
 	if (interps->len)
-		name_threads(e, now);
-	for (size_t i = e->roster.watches.len; whole && i-- > 0;)
-		if (!e->roster.watches.data[i]->listed)
-			pl_roster_remove(e, i);
-	relate_watches(&e->roster);
+		name_threads(e, t, now);
+	for (size_t i = t->roster.watches.len; whole && i-- > 0;)
+		if (!t->roster.watches.data[i]->listed)
+			pl_roster_remove(e, t, i);
+	relate_watches(&t->roster);
 	return NULL;
 }
 
-struct plumb_error *pl_roster_refresh(struct pl_engine *e, uint64_t now)
+struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	pl_tid_map_begin(&e->roster.tids, e->options.pid);
-	pl_vec_clear(&e->roster.interps);
-	struct plumb_error *err = pl_interp_list(pl_mem_live_mem(e->reader.live), &e->reader.py, &e->roster.interps);
+	uint32_t refused = t->roster.refused;
+
+	t->roster.refused = 0;
+	pl_tid_map_begin(&t->roster.tids, t->pid);
+	pl_vec_clear(&t->roster.interps);
+	struct plumb_error *err = pl_interp_list(pl_mem_live_mem(t->reader.live), &t->reader.py, &t->roster.interps);
 	bool whole = !err;
 
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory)
 		return err;
 	plumb_error_destroy(err);
-	err = list_threads(e, whole, now);
+	err = list_threads(e, t, whole, now);
 	if (!err)
-		e->roster.listed_ns = now;
+		t->roster.listed_ns = now;
+	/* A thread that finds no room is met in each list: count those that have come. */
+	if (t->roster.refused > refused)
+		e->now.losses[PL_LOSS_BEYOND] += t->roster.refused - refused;
 	return err;
 }

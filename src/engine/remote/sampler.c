@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: the sampling thread. It finds the Python, then keeps the clock: an absolute schedule on CLOCK_MONOTONIC
+/* Layer engine: the sampling thread. It keeps the clock: an absolute schedule on CLOCK_MONOTONIC
  * with one sample at a random point of each period. A period that is over before its sample could be taken is counted
  * as missed; nothing is caught up. It allocates only when it meets something new, and never writes or waits for the
  * disk. */
@@ -11,13 +11,9 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "detect.h"
-#include "image.h"
-#include "proc.h"
 #include "remote.h"
 
 #define RELIST_NS	100000000ull
@@ -28,74 +24,8 @@
 #define HOLDER_TRIES	3
 #define SHARED_BY	32 /* samples */
 #define SHARED_AFTER_NS 500000000ull
-#define LOOK_NS		200000ull /* at the highest rate: how often to look whether we shall stop */
-#define SEARCH_MIN_NS	500000ull
-#define SEARCH_MAX_NS	20000000ull
-
-/* ---- finding the Python ------------------------------------------------------------------------------------------ */
-
-static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_python_image *image, struct pl_py *py)
-{
-	struct pl_py_facts facts = {.runtime = image->runtime,
-				    .runtime_size = image->runtime_size,
-				    .version = image->version,
-				    .code_type = image->code_type,
-				    .tstate_current = image->tstate_current,
-				    .interp_head = image->interp_head,
-				    .name_version = image->name_version};
-
-	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
-}
-
-/* Without a GIL nobody holds it: nothing would ever be sampled. */
-static struct plumb_error *check_mode(const struct pl_engine *e, struct pl_mem *mem, const struct pl_py *py)
-{
-	struct pl_interp interp;
-	pl_addr head;
-	char version[16];
-
-	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
-		return NULL;
-	struct plumb_error *err = pl_interp_head(mem, py, &head);
-	if (!err)
-		err = pl_interp_read(mem, py, head, &interp);
-	if (err || interp.gil_known)
-		return err;
-	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL",
-				      (int)e->options.pid, pl_py_version_text(py, version)),
-			     "--mode cpu samples the threads that run");
-}
-
-struct plumb_error *pl_sampler_attach(struct pl_engine *e)
-{
-	struct pl_python_image image;
-	struct pl_mem_live *live;
-	struct pl_py py;
-	struct plumb_error *err = pl_python_image_find(e->options.pid, &image);
-
-	if (err)
-		return err;
-	if ((err = pl_mem_live_create(e->options.pid, &live)))
-		return err;
-	if ((err = detect(live, &image, &py)) || (err = check_mode(e, pl_mem_live_mem(live), &py))) {
-		pl_mem_live_destroy(live);
-		return err;
-	}
-	pl_reader_bind(&e->reader, &py, live);
-	e->attached = true;
-	e->now.found_python = true;
-	return NULL;
-}
-
-void pl_sampler_detach(struct pl_engine *e)
-{
-	if (!e->attached)
-		return;
-	e->attached = false;
-	pl_roster_deinit(&e->roster);
-	pl_mem_live_destroy(e->reader.live);
-	e->reader.live = NULL;
-}
+#define LOOK_NS		200000ull  /* at the highest rate: how often to look whether we shall stop */
+#define BIRTHS_NS	1000000ull /* asking whether a process was born takes half a microsecond */
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -125,16 +55,30 @@ static uint64_t schedule_next(struct schedule *s, uint64_t now)
 
 enum wake { WAKE_TIME, WAKE_STOP, WAKE_EXIT };
 
+/* Let go of late stops that have come about. How long the others can wait for us; UINT64_MAX: there are none. */
+static uint64_t settle_all(struct pl_engine *e, uint64_t now)
+{
+	uint64_t patience = UINT64_MAX;
+
+	for (size_t i = 0; i < e->targets.len; i++) {
+		struct pl_stopper *s = &e->targets.data[i]->stopper;
+		uint64_t its = pl_stopper_settle(s) ? UINT64_MAX : pl_stopper_patience_ns(s, now);
+
+		patience = its < patience ? its : patience;
+	}
+	return patience;
+}
+
 /* Sleep until @p until (0: only look). */
 static enum wake wait_until(struct pl_engine *e, uint64_t until)
 {
-	struct pollfd fds[] = {{.fd = e->stop_fd, .events = POLLIN}, {.fd = e->pid_fd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = e->stop_fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
 
 	for (;;) {
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
 		/* A thread that did not stop in time stops when it gets on a CPU again: it must not wait for our next
 		 * tick. */
-		uint64_t patience = pl_stopper_settle(&e->stopper) ? left : pl_stopper_patience_ns(&e->stopper, now);
+		uint64_t patience = settle_all(e, now);
 
 		if (left > patience)
 			left = patience;
@@ -154,16 +98,16 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
  */
 static bool send_pending(struct pl_engine *e)
 {
-	size_t codes = e->reader.codes.known.len, nodes = e->reader.trie.nodes.len;
+	size_t codes = e->tables.codes.known.len, nodes = e->tables.trie.nodes.len;
 
 	while (e->sent_codes < codes && pl_queue_room(&e->queue)) {
-		struct pl_record rec = {.kind = PL_RECORD_CODE, .state = (uint8_t)e->reader.py.layout.line_table};
+		struct pl_record rec = {.kind = PL_RECORD_CODE};
 
-		rec.code.code = e->reader.codes.known.data[e->sent_codes++];
+		rec.code.code = e->tables.codes.known.data[e->sent_codes++];
 		pl_queue_push(&e->queue, &rec);
 	}
 	while (e->sent_codes == codes && e->sent_nodes < nodes && pl_queue_room(&e->queue)) {
-		const struct pl_node *n = &e->reader.trie.nodes.data[e->sent_nodes++];
+		const struct pl_node *n = &e->tables.trie.nodes.data[e->sent_nodes++];
 		struct pl_record rec = {.kind = PL_RECORD_NODE};
 
 		rec.node.parent = n->parent;
@@ -213,6 +157,8 @@ static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const stru
 {
 	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
 
+	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
+		pl_roster_announce(e, w);
 	if (s && !w->counted)
 		send_sample(e, w, s, now, e->options.period_ns); /* the kernel does not tell run times */
 	else if (s)
@@ -236,11 +182,14 @@ void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
 static void publish_stats(struct pl_engine *e, uint64_t now)
 {
 	e->now.elapsed_ns = now - e->start_ns;
-	e->now.threads = (uint32_t)e->roster.watches.len;
-	e->now.exit_known = e->stopper.exit_known;
-	e->now.wait_status = e->stopper.wait_status;
-	e->now.stops = e->stopper.stops;
-	e->now.stopped_ns = e->stopper.stopped_ns;
+	e->now.threads = e->watch_count;
+	e->now.processes = e->attached_count;
+	e->now.stops = e->gone_stops;
+	e->now.stopped_ns = e->gone_stopped_ns;
+	for (size_t i = 0; i < e->targets.len; i++) {
+		e->now.stops += e->targets.data[i]->stopper.stops;
+		e->now.stopped_ns += e->targets.data[i]->stopper.stopped_ns;
+	}
 	pthread_mutex_lock(&e->lock);
 	e->stats = e->now;
 	pthread_mutex_unlock(&e->lock);
@@ -251,30 +200,30 @@ static void publish_stats(struct pl_engine *e, uint64_t now)
 enum round { ROUND_OK, ROUND_NONE, ROUND_GONE };
 
 /* A reading brings the interpreter's words along: a new head means a new thread. */
-static void notice_interp(struct pl_engine *e, const struct pl_reading *r)
+static void notice_interp(struct pl_target *t, const struct pl_reading *r)
 {
 	if (!r->complete)
 		return;
-	for (size_t i = 0; i < e->roster.interps.len; i++)
-		if (e->roster.interps.data[i].addr == r->interp.addr &&
-		    e->roster.interps.data[i].threads_head != r->interp.threads_head)
-			e->roster.listed_ns = 0;
+	for (size_t i = 0; i < t->roster.interps.len; i++)
+		if (t->roster.interps.data[i].addr == r->interp.addr &&
+		    t->roster.interps.data[i].threads_head != r->interp.threads_head)
+			t->roster.listed_ns = 0;
 }
 
 /* A stack that cannot be read may be that of a thread state that is gone. */
-static void doubt_roster(struct pl_engine *e)
+static void doubt_roster(struct pl_target *t)
 {
-	if (pl_clock_monotonic_ns() - e->roster.listed_ns > DOUBT_NS)
-		e->roster.listed_ns = 0;
+	if (pl_clock_monotonic_ns() - t->roster.listed_ns > DOUBT_NS)
+		t->roster.listed_ns = 0;
 }
 
-static enum round sample_one(struct pl_engine *e, size_t i, uint64_t weight_ns)
+static enum round sample_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
 {
-	struct pl_watch *w = e->roster.watches.data[i];
+	struct pl_watch *w = t->roster.watches.data[i];
 	struct pl_reading reading;
 	struct pl_raw_sample s;
 	bool cpu = e->options.mode == PL_MODE_CPU;
-	enum pl_watch_result r = pl_watch_sample(w, &e->reader, &e->stopper, e->options.mode, &reading, &s);
+	enum pl_watch_result r = pl_watch_sample(w, &t->reader, &t->stopper, e->options.mode, &reading, &s);
 
 	switch (r) {
 	case PL_WATCH_SAMPLE:
@@ -286,43 +235,43 @@ static enum round sample_one(struct pl_engine *e, size_t i, uint64_t weight_ns)
 	case PL_WATCH_NOTHING:
 		if (cpu)
 			send_by_cpu_time(e, w, NULL);
-		notice_interp(e, &reading);
+		notice_interp(t, &reading);
 		return ROUND_NONE;
 	case PL_WATCH_UNREADABLE:
 		e->now.losses[PL_LOSS_UNREADABLE]++;
-		doubt_roster(e);
+		doubt_roster(t);
 		break;
 	case PL_WATCH_GONE:
-		pl_roster_remove(e, i);
+		pl_roster_remove(e, t, i);
 		return ROUND_OK;
 	case PL_WATCH_EXITED:
 		return ROUND_GONE;
 	}
-	notice_interp(e, &reading);
+	notice_interp(t, &reading);
 	return ROUND_OK;
 }
 
-static enum round sample_all(struct pl_engine *e, uint64_t weight_ns)
+static enum round sample_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
 	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
-	for (size_t i = e->roster.watches.len; i-- > 0;) {
-		struct pl_watch *w = e->roster.watches.data[i];
+	for (size_t i = t->roster.watches.len; i-- > 0;) {
+		struct pl_watch *w = t->roster.watches.data[i];
 
-		if ((w->newer || w->older) && !pl_watch_innermost(w, &e->reader)) {
+		if ((w->newer || w->older) && !pl_watch_innermost(w, &t->reader)) {
 			pl_watch_skip(w);
 			continue;
 		}
-		if (w->wanted && sample_one(e, i, weight_ns) == ROUND_GONE)
+		if (w->wanted && sample_one(e, t, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
-		(void)pl_stopper_settle(&e->stopper);
+		(void)pl_stopper_settle(&t->stopper);
 	}
 	return ROUND_OK;
 }
 
-static bool find_holder(const struct pl_engine *e, pl_addr tstate, size_t *ret)
+static bool find_holder(const struct pl_roster *r, pl_addr tstate, size_t *ret)
 {
-	for (size_t i = 0; i < e->roster.watches.len; i++) {
-		const struct pl_watch *w = e->roster.watches.data[i];
+	for (size_t i = 0; i < r->watches.len; i++) {
+		const struct pl_watch *w = r->watches.data[i];
 
 		*ret = i;
 		if (w->stack.tstate == tstate)
@@ -333,10 +282,11 @@ static bool find_holder(const struct pl_engine *e, pl_addr tstate, size_t *ret)
 
 /* GIL mode: ask the interpreter who holds it and sample that thread alone. ROUND_NONE: it had passed it on meanwhile.
  */
-static enum round sample_holder(struct pl_engine *e, const struct pl_interp *known, uint64_t weight_ns)
+static enum round sample_holder(struct pl_engine *e, struct pl_target *t, const struct pl_interp *known,
+				uint64_t weight_ns)
 {
 	struct pl_interp interp;
-	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(e->reader.live), &e->reader.py, known, &interp);
+	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(t->reader.live), &t->reader.py, known, &interp);
 	size_t i;
 
 	if (err) {
@@ -345,152 +295,192 @@ static enum round sample_holder(struct pl_engine *e, const struct pl_interp *kno
 		return r;
 	}
 	if (interp.threads_head != known->threads_head)
-		e->roster.listed_ns = 0;
-	if (interp.gil_holder == 0 || !find_holder(e, interp.gil_holder, &i))
+		t->roster.listed_ns = 0;
+	if (interp.gil_holder == 0 || !find_holder(&t->roster, interp.gil_holder, &i))
 		return ROUND_OK;
-	return sample_one(e, i, weight_ns);
+	return sample_one(e, t, i, weight_ns);
 }
 
-static enum round sample_holders(struct pl_engine *e, uint64_t weight_ns)
+static enum round sample_holders(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
-	for (size_t k = 0; k < e->roster.interps.len; k++) {
+	for (size_t k = 0; k < t->roster.interps.len; k++) {
 		enum round r = ROUND_NONE;
 
 		for (int tries = 0; tries < HOLDER_TRIES && r == ROUND_NONE; tries++)
-			r = sample_holder(e, &e->roster.interps.data[k], weight_ns);
+			r = sample_holder(e, t, &t->roster.interps.data[k], weight_ns);
 		if (r == ROUND_GONE)
 			return r;
 	}
 	return ROUND_OK;
 }
 
-/* The words that tell of new threads, when no running thread brought them along. */
-static enum round keep_roster(struct pl_engine *e, uint64_t now)
+/* The words that tell of new threads, when no running thread brought them along. A process that has just been forked is
+ * asked each time until its one thread bears its own number. */
+static enum round keep_roster(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	bool due = e->roster.listed_ns == 0 || now - e->roster.listed_ns > RELIST_NS;
-	struct plumb_error *err = due ? pl_roster_refresh(e, now) : NULL;
+	struct pl_roster *r = &t->roster;
+	bool due = r->listed_ns == 0 || (t->forked && r->watches.len == 0) || now - r->listed_ns > RELIST_NS;
+	struct plumb_error *err = due ? pl_roster_refresh(e, t, now) : NULL;
 
 	if (err == &pl_err_target_exited)
 		return ROUND_GONE;
 	plumb_error_destroy(err);
+	pl_roster_clock(t, now);
 	return ROUND_OK;
 }
 
-static enum round sample_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
+static enum round sample_target(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
 {
-	if (keep_roster(e, now) == ROUND_GONE)
+	if (keep_roster(e, t, now) == ROUND_GONE)
 		return ROUND_GONE;
-	e->now.ticks++;
-	return e->options.mode == PL_MODE_GIL ? sample_holders(e, weight_ns) : sample_all(e, weight_ns);
+	t->met |= t->roster.watches.len > 0;
+	return e->options.mode == PL_MODE_GIL ? sample_holders(e, t, weight_ns) : sample_all(e, t, weight_ns);
 }
 
-static void announce_all(struct pl_engine *e)
+/* The address space is gone: the process has ended, or has become another program by exec. */
+static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	for (size_t i = 0; i < e->roster.watches.len; i++)
-		pl_roster_announce(e, e->roster.watches.data[i]);
+	if (t->stopper.exit_known)
+		pl_tree_end(e, t, now);
+	else
+		pl_search_detach(e, t);
+}
+
+/* Every thread of every process. Backwards, as a process can leave. */
+static void sample_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
+{
+	e->now.ticks++;
+	for (size_t i = e->targets.len; i-- > 0;) {
+		struct pl_target *t = e->targets.data[i];
+
+		if (t->attached && sample_target(e, t, now, weight_ns) == ROUND_GONE &&
+		    pl_mem_live_gone(t->reader.live))
+			lose_target(e, t, now);
+	}
+}
+
+static void announce_all(struct pl_engine *e, uint64_t now)
+{
+	for (size_t k = 0; k < e->targets.len; k++)
+		pl_roster_announce_all(e, e->targets.data[k], now);
 }
 
 /* Nothing more will be known of the threads that are left. */
-static void part_from_all(struct pl_engine *e)
+static void part_from_all(struct pl_engine *e, uint64_t now)
 {
-	for (size_t i = 0; i < e->roster.watches.len; i++)
-		pl_sampler_part(e, e->roster.watches.data[i]);
-	announce_all(e);
+	for (size_t k = 0; k < e->targets.len; k++) {
+		struct pl_roster *r = &e->targets.data[k]->roster;
+
+		for (size_t i = 0; i < r->watches.len; i++)
+			pl_sampler_part(e, r->watches.data[i]);
+	}
+	announce_all(e, now);
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 struct run {
 	struct schedule schedule;
-	uint64_t search_next_ns, search_pause_ns, announce_ns, last_ns, published_ns, looked_ns;
-	uint64_t dev, ino; /* of the program that was searched last */
+	bool sampling; /* there was a Python at the last tick */
+	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
 };
 
-/* Keep the most telling reason: "not Python" is not replaced by "has ended". */
+/* Does @p err tell less about why nothing was sampled than what is known? */
+static bool tells_less(const struct plumb_error *known, const struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err), had = plumb_error_code(known);
+
+	if (code == PLUMB_ERR_NO_PROCESS || code == PLUMB_ERR_TARGET_EXITED)
+		return true;
+	return (code == PLUMB_ERR_NOT_PYTHON || code == PLUMB_ERR_NOT_READY) &&
+	       (had == PLUMB_ERR_NOT_PERMITTED || had == PLUMB_ERR_NOT_SUPPORTED);
+}
+
 static void set_trouble(struct pl_engine *e, struct plumb_error *err)
 {
-	if (plumb_error_code(err) == PLUMB_ERR_NO_PROCESS || plumb_error_code(err) == PLUMB_ERR_TARGET_EXITED) {
-		plumb_error_destroy(err);
-		return;
-	}
 	pthread_mutex_lock(&e->lock);
-	plumb_error_destroy(e->trouble);
-	e->trouble = err;
+	if (tells_less(e->trouble, err)) {
+		plumb_error_destroy(err);
+	} else {
+		plumb_error_destroy(e->trouble);
+		e->trouble = err;
+	}
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* The target runs no Python (yet): look again soon, less and less often while it stays the same program. */
-static void search(struct pl_engine *e, struct run *run, uint64_t now)
+static void search_all(struct pl_engine *e, uint64_t now)
 {
-	uint64_t dev = 0, ino = 0;
+	for (size_t i = 0; i < e->targets.len; i++) {
+		struct plumb_error *err;
 
-	if (now < run->search_next_ns)
-		return;
-	(void)pl_proc_exe_id(e->options.pid, &dev, &ino);
-	if (dev != run->dev || ino != run->ino)
-		run->search_pause_ns = SEARCH_MIN_NS;
-	run->dev = dev;
-	run->ino = ino;
-	struct plumb_error *err = pl_sampler_attach(e);
-	if (!err) {
-		run->search_pause_ns = SEARCH_MIN_NS;
-		set_trouble(e, NULL);
-		return;
+		pl_search_step(e, e->targets.data[i], now, &err);
+		if (err)
+			set_trouble(e, err);
 	}
-	if (plumb_error_code(err) != PLUMB_ERR_NOT_READY) {
-		run->search_pause_ns = run->search_pause_ns * 3 / 2;
-		if (run->search_pause_ns > SEARCH_MAX_NS)
-			run->search_pause_ns = SEARCH_MAX_NS;
-	}
-	set_trouble(e, err);
-	run->search_next_ns = now + run->search_pause_ns;
 }
 
-/* The address space is gone: the target has ended, or has become another program by exec. */
-static bool lost_target(struct pl_engine *e, struct run *run, uint64_t now)
+/* Without a Python the clock of the samples stands. */
+static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	part_from_all(e);
-	pl_sampler_detach(e);
-	run->search_next_ns = now;
-	run->search_pause_ns = SEARCH_MIN_NS;
-	if (!e->stopper.exit_known && wait_until(e, 0) != WAKE_EXIT)
-		return false;
-	e->now.target_ended = true;
-	return true;
+	bool resumed = e->attached_count && !run->sampling;
+
+	run->sampling = e->attached_count > 0;
+	if (resumed && run->schedule.period_ns)
+		(void)schedule_next(&run->schedule, now);
+	if (resumed)
+		run->last_ns = now;
+	return run->sampling && now >= run->schedule.due_ns;
 }
 
-/* At most one round; true when the target has ended. */
-static bool tick(struct pl_engine *e, struct run *run, uint64_t now)
+static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 {
 	uint64_t weight_ns = run->schedule.period_ns ? run->schedule.period_ns : now - run->last_ns;
 
 	run->last_ns = now;
-	if (!e->attached) {
-		search(e, run, now);
-		return false;
-	}
-	if (sample_round(e, now, weight_ns) == ROUND_GONE && pl_mem_live_gone(e->reader.live))
-		return lost_target(e, run, now);
+	sample_round(e, now, weight_ns);
+	if (run->schedule.period_ns)
+		e->now.losses[PL_LOSS_MISSED] += schedule_next(&run->schedule, pl_clock_monotonic_ns());
 	if (now - run->announce_ns > ANNOUNCE_NS) {
 		run->announce_ns = now;
-		announce_all(e);
+		announce_all(e, now);
 	}
-	return false;
 }
 
-/* When to wake next: the schedule while sampling, sooner or later while searching. */
+/* All that is due. */
+static void step(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	if (e->births && now >= run->look_next_ns) {
+		run->look_next_ns = now + BIRTHS_NS;
+		pl_tree_look(e, now);
+	}
+	search_all(e, now);
+	if (sampling_due(e, run, now))
+		sample(e, run, now);
+}
+
+/* When something is due next. */
 static uint64_t next_wake(const struct pl_engine *e, const struct run *run)
 {
-	return e->attached ? run->schedule.due_ns : run->search_next_ns;
+	uint64_t wake = !e->attached_count ? UINT64_MAX : run->sampling ? run->schedule.due_ns : 0;
+
+	/* A tick that comes soon is soon enough for a look. */
+	if (e->births && run->look_next_ns + BIRTHS_NS < wake)
+		wake = run->look_next_ns + BIRTHS_NS;
+	for (size_t i = 0; i < e->targets.len; i++) {
+		const struct pl_target *t = e->targets.data[i];
+
+		if (!t->attached && t->search.next_ns < wake)
+			wake = t->search.next_ns;
+	}
+	return wake;
 }
 
-static void advance(struct pl_engine *e, struct run *run)
+static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	if (!run->schedule.period_ns)
+	if (now - run->published_ns <= PUBLISH_NS && e->stats.threads == e->watch_count)
 		return;
-	uint64_t missed = schedule_next(&run->schedule, pl_clock_monotonic_ns());
-	if (e->attached && e->now.ticks)
-		e->now.losses[PL_LOSS_MISSED] += missed;
+	run->published_ns = now;
+	publish_stats(e, now);
 }
 
 static void loop(struct pl_engine *e, struct run *run)
@@ -498,25 +488,22 @@ static void loop(struct pl_engine *e, struct run *run)
 	uint64_t end = e->options.duration_ns ? e->start_ns + e->options.duration_ns : UINT64_MAX;
 
 	for (;;) {
-		uint64_t wake = next_wake(e, run);
-		uint64_t now = pl_clock_monotonic_ns();
+		uint64_t wake = next_wake(e, run), now = pl_clock_monotonic_ns();
 		enum wake w = WAKE_TIME;
 		bool last = wake >= end || now >= end;
 
-		if (last || wake > now || now - run->looked_ns > LOOK_NS) {
+		if (last || wake > now || now - run->waited_ns > LOOK_NS) {
 			w = wait_until(e, last ? end : wake);
-			run->looked_ns = now = pl_clock_monotonic_ns();
+			run->waited_ns = now = pl_clock_monotonic_ns();
 		}
-
 		if (w == WAKE_EXIT)
-			e->now.target_ended = true;
-		if (w != WAKE_TIME || last || tick(e, run, now))
+			pl_tree_reap(e, now);
+		if (w == WAKE_STOP || (w == WAKE_TIME && last))
 			return;
-		advance(e, run);
-		if (now - run->published_ns > PUBLISH_NS || e->stats.threads != e->roster.watches.len) {
-			run->published_ns = now;
-			publish_stats(e, now);
-		}
+		if (!e->root && pl_tree_over(e))
+			return;
+		step(e, run, now);
+		publish_now_and_then(e, run, now);
 	}
 }
 
@@ -545,7 +532,7 @@ static void ask_for_punctuality(void)
 void *pl_sampler_main(void *engine)
 {
 	struct pl_engine *e = engine;
-	struct run run = {.search_pause_ns = SEARCH_MIN_NS, .announce_ns = e->start_ns, .last_ns = e->start_ns};
+	struct run run = {.announce_ns = e->start_ns, .last_ns = e->start_ns};
 	sigset_t all;
 
 	sigfillset(&all);
@@ -561,7 +548,8 @@ void *pl_sampler_main(void *engine)
 	if (run.schedule.period_ns)
 		schedule_at(&run.schedule, 0);
 	loop(e, &run);
-	part_from_all(e);
+	pl_tree_reap(e, pl_clock_monotonic_ns());
+	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
 	publish_stats(e, pl_clock_monotonic_ns());
 	pl_queue_wake(&e->queue);

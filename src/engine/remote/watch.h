@@ -59,7 +59,10 @@ bool pl_stopper_settle(struct pl_stopper *s);
 uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
 
+struct pl_target; /* remote.h */
+
 struct pl_watch {
+	struct pl_target *target; /* whose thread it is; for the roster */
 	struct pl_stack_reader stack;
 	struct pl_thread_clock clock;
 	pid_t pid, tid;
@@ -72,6 +75,8 @@ struct pl_watch {
 	char name[128];
 	uint8_t name_tries;
 	uint64_t name_next_ns; /* when to look for its name again */
+	uint64_t cpu_ns;       /* CPU time from came_ns to clocked_ns */
+	uint64_t came_ns, clocked_ns;
 
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */

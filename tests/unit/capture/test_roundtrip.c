@@ -219,6 +219,32 @@ static void many_rows_take_several_chunks(void **state)
 	pl_profile_destroy(back);
 }
 
+/* Made before processes had more than a number, a program and a version; the same profile as ours otherwise. */
+static void a_recording_without_lives_opens(void **state)
+{
+	struct recording ours;
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	size_t len = 0;
+	uint8_t *bytes = file_bytes(GOLDEN_DIR "/recording/without-lives", &len);
+	int fd = fd_of(bytes, len);
+	recording_make(&ours, 4, 4, 30);
+	check(pl_profile_create(&p));
+	check(pl_capture_read(fd, p, NULL, NULL, &info));
+	assert_true(info.complete && !info.damaged_chunks);
+	assert_int_equal(p->process_count, ours.profile->process_count);
+	assert_int_equal(p->cell_count, ours.profile->cell_count);
+	for (uint32_t i = 0; i < p->process_count; i++) {
+		assert_int_equal(p->processes[i].pid, ours.profile->processes[i].pid);
+		assert_string_equal(pl_strtab_get(p->strings, p->processes[i].python, NULL), "3.11.7");
+		assert_true(!p->processes[i].start_ns && !p->processes[i].ended);
+	}
+	close(fd);
+	free(bytes);
+	pl_profile_destroy(p);
+	recording_free(&ours);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +252,7 @@ int main(void)
 		cmocka_unit_test(the_beginning_of_a_recording_is_the_profile_of_that_time),
 		cmocka_unit_test(a_recording_without_samples_is_read),
 		cmocka_unit_test(samples_come_back_in_order),
+		cmocka_unit_test(a_recording_without_lives_opens),
 		cmocka_unit_test(an_error_of_the_caller_ends_the_reading),
 		cmocka_unit_test(times_are_kept_to_about_an_eighth_of_the_period),
 		cmocka_unit_test(any_time_and_weight_can_be_recorded),

@@ -29,6 +29,18 @@ static void time_samples_and_the_hottest_function(void **state)
 	expect(NULL, 40, true, "12.3 s  12,301 samples  4 threads");
 }
 
+static void several_processes_are_counted(void **state)
+{
+	struct plumb_status st = {.elapsed_ns = 1000000000, .samples = 7, .threads = 3, .processes = 3};
+	char buf[512];
+
+	status_line_text(&st, 80, true, buf, sizeof buf);
+	assert_string_equal(buf, "1.0 s  7 samples  3 threads  3 processes  (Ctrl-C ends)");
+	st.processes = 1;
+	status_line_text(&st, 80, true, buf, sizeof buf);
+	assert_string_equal(buf, "1.0 s  7 samples  3 threads  (Ctrl-C ends)");
+}
+
 static void narrow_terminals_cut_it(void **state)
 {
 	expect("Shop.load", 48, true, "12.3 s  12,301 samples  4 threads  52 % Shop.loa");
@@ -85,8 +97,11 @@ static void colour_is_for_those_who_want_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_samples_and_the_hottest_function), cmocka_unit_test(narrow_terminals_cut_it),
-		cmocka_unit_test(names_cannot_leave_the_line),		 cmocka_unit_test(locales),
+		cmocka_unit_test(time_samples_and_the_hottest_function),
+		cmocka_unit_test(several_processes_are_counted),
+		cmocka_unit_test(narrow_terminals_cut_it),
+		cmocka_unit_test(names_cannot_leave_the_line),
+		cmocka_unit_test(locales),
 		cmocka_unit_test(colour_is_for_those_who_want_it),
 	};
 

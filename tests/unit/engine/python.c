@@ -49,7 +49,8 @@ void python_start(struct python *p, const char *exe, const char *script)
 	close(out[1]);
 	p->in = in[1];
 	p->out = out[0];
-	assert_ok(pl_reader_init(&p->reader));
+	assert_ok(pl_tables_init(&p->tables));
+	pl_reader_init(&p->reader, &p->tables);
 }
 
 void python_hear(struct python *p, char *line, size_t size)
@@ -123,6 +124,7 @@ bool python_attach(struct python *p)
 void python_end(struct python *p)
 {
 	pl_reader_deinit(&p->reader);
+	pl_tables_deinit(&p->tables);
 	pl_mem_live_destroy(p->live);
 	close(p->in);
 	close(p->out);
@@ -132,12 +134,12 @@ void python_end(struct python *p)
 void python_chain(const struct python *p, uint32_t node, struct python_chain *ret)
 {
 	static char names[PYTHON_MAX_DEPTH][64];
-	const struct pl_trie *t = &p->reader.trie;
+	const struct pl_trie *t = &p->tables.trie;
 	size_t at = PYTHON_MAX_DEPTH;
 
 	for (uint32_t n = node; n; n = t->nodes.data[n].parent) {
 		assert_true(n < t->nodes.len && at > 0);
-		const struct pl_code *c = &p->reader.codes.known.data[t->nodes.data[n].code]->code;
+		const struct pl_code *c = &p->tables.codes.known.data[t->nodes.data[n].code]->code;
 		if (!c->hidden) /* left out when samples are resolved */
 			snprintf(names[--at], sizeof names[at], "%.*s", (int)c->name.len, (const char *)c->name.data);
 	}

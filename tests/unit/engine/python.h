@@ -16,6 +16,7 @@ struct python {
 	struct pl_py py;
 	struct pl_interp interp;
 	struct pl_tstate main; /* the first thread that the list gives */
+	struct pl_tables tables;
 	struct pl_reader reader;
 };
 

@@ -61,7 +61,7 @@ static uint32_t resolve(struct python *p, pl_addr code, uint64_t tick, uint64_t 
 	int32_t offset;
 
 	assert_ok(pl_codes_resolve(&p->reader.codes, &p->py, mem, mem, &f, tick, gen, &slot, &id, &offset));
-	const struct pl_known_code *k = p->reader.codes.known.data[id];
+	const struct pl_known_code *k = p->tables.codes.known.data[id];
 	assert_int_equal(k->id, id);
 	assert_int_equal(k->code.name.len, strlen(name));
 	assert_memory_equal(k->code.name.data, name, strlen(name));
@@ -79,9 +79,9 @@ static void equal_codes_share_an_id(struct python *p, const pl_addr *at)
 	assert_int_not_equal(resolve(p, at[2], 1, 0, "other"), a);
 	assert_int_not_equal(resolve(p, at[3], 1, 0, "same"), a); /* another line, another function */
 	assert_int_equal(resolve(p, at[0], 2, 0, "same"), a);
-	size_t known = p->reader.codes.known.len;
+	size_t known = p->tables.codes.known.len;
 	pl_codes_forget(&p->reader.codes);
-	assert_int_equal(p->reader.codes.known.len, known); /* the consumer may still read them */
+	assert_int_equal(p->tables.codes.known.len, known); /* the consumer may still read them */
 }
 
 static void a_used_again_address_is_noticed(struct python *p, pl_addr code)

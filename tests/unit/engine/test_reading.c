@@ -55,13 +55,13 @@ static void check_at_rest(struct python *p, struct pl_stack_reader *s)
 		assert_int_equal(r.node, node);
 	}
 	assert_int_equal(pl_stack_prefix(s, pl_stack_common(s)), node);
-	size_t nodes = p->reader.trie.nodes.len;
+	size_t nodes = p->tables.trie.nodes.len;
 	python_say(p, "x"); /* once round, and blocked again in the same place */
 	stage_await_state(p->pid, p->pid, "S");
 	for (int i = 0; i < 50; i++)
 		r = read_once(p, s);
 	assert_chain(p, r.node, blocking_chain, 4);
-	assert_true(p->reader.trie.nodes.len <= nodes + 8);
+	assert_true(p->tables.trie.nodes.len <= nodes + 8);
 }
 
 static void a_stack_at_rest_is_read_whole_and_steady(void **state)

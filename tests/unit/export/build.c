@@ -35,6 +35,25 @@ uint32_t build_thread(struct build *b, uint64_t tid, const char *name, double cp
 	return id;
 }
 
+uint32_t build_process(struct build *b, uint32_t pid, uint32_t parent, const char *name)
+{
+	struct pl_process proc = {.pid = pid,
+				  .parent = parent,
+				  .start_ns = pid * 10000000ull,
+				  .came_ns = b->p->meta.duration_ns / 2,
+				  .ended = true,
+				  .ended_ns = b->p->meta.duration_ns};
+	struct pl_thread t = {.tid = pid, .name = build_string(b, "MainThread"), .main = true};
+	uint32_t id;
+
+	proc.program = build_string(b, name);
+	proc.name = build_string(b, name);
+	proc.python = build_string(b, "3.12.1");
+	ok(pl_profile_process(b->p, &proc, &t.process));
+	ok(pl_profile_thread(b->p, &t, &id));
+	return id;
+}
+
 void build_start(struct build *b)
 {
 	struct pl_process proc = {.pid = 4242};

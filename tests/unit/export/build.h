@@ -15,6 +15,8 @@ void build_start(struct build *b);
 void build_end(struct build *b);
 uint32_t build_string(struct build *b, const char *s);
 uint32_t build_thread(struct build *b, uint64_t tid, const char *name, double cpu_share);
+/** A process with its main thread; that one's id. */
+uint32_t build_process(struct build *b, uint32_t pid, uint32_t parent, const char *name);
 /** One more frame on @p parent; first line of the function is @p line - 1. A name in <> without a file is a marker. */
 uint32_t build_frame(struct build *b, uint32_t parent, const char *name, const char *file, int line);
 /** As build_frame for names with any bytes. */

@@ -51,6 +51,29 @@ static void one_line_per_stack_and_thread_root_first(void **state)
 	build_end(&b);
 }
 
+static void each_of_several_processes_is_a_root(void **state)
+{
+	struct pl_export_options o = exact();
+	struct build b;
+	uint32_t f, second, third;
+
+	o.escape = true;
+	build_start(&b);
+	f = build_frame(&b, 0, "main", "/srv/app.py", 10);
+	second = build_process(&b, 4243, 4242, "work;er.py");
+	third = build_process(&b, 4243, 4242, "work;er.py"); /* the same one */
+	assert_int_equal(second, third);
+	build_samples(&b, 0, f, RUN, PL_EXACT, 3);
+	build_samples(&b, second, f, RUN, PL_EXACT, 2);
+	expect(&b, &o,
+	       "pid:4242;tid:4242;app.py:main:10 3\n"
+	       "pid:4243 work:er.py;tid:4243;app.py:main:10 2\n");
+	o.filter.processes = (const char *const[]){"work;er.py"};
+	o.filter.process_count = 1;
+	expect(&b, &o, "pid:4243 work:er.py;tid:4243;app.py:main:10 2\n");
+	build_end(&b);
+}
+
 static void lines_are_part_of_a_frame_but_columns_and_first_lines_are_not(void **state)
 {
 	struct pl_export_options o = exact();
@@ -254,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_line_per_stack_and_thread_root_first),
+		cmocka_unit_test(each_of_several_processes_is_a_root),
 		cmocka_unit_test(lines_are_part_of_a_frame_but_columns_and_first_lines_are_not),
 		cmocka_unit_test(files_of_the_same_base_name_stay_two_lines),
 		cmocka_unit_test(frames_without_a_place_are_their_name),

@@ -168,6 +168,34 @@ static void losses_and_a_cut_recording_are_told_in_sentences(void **state)
 	build_end(&b);
 }
 
+static void several_processes_have_a_row(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+	uint32_t f;
+
+	build_start(&b);
+	f = build_frame(&b, 0, "work", "/a.py", 3);
+	build_samples(&b, 0, f, PL_STATE_ON_CPU, PL_EXACT, 2000);
+	for (uint32_t i = 1; i <= 5; i++)
+		build_samples(&b, build_process(&b, 5000 + i, 4242, "worker.py"), f, PL_STATE_ON_CPU, PL_EXACT,
+			      (int)(i * 400));
+	b.p->meta.losses[PL_LOSS_UNSEEN] = 2;
+	b.p->meta.losses[PL_LOSS_BEYOND] = 3;
+	expect_text(&b, &o, "6 processes");
+	expect_text(&b, &o, " processes 4242 25 %");
+	expect_text(&b, &o, "worker.py 5005 25 %");
+	expect_text(&b, &o, "3 more");
+	expect_text(&b, &o, "unseen processes 2");
+	expect_text(&b, &o, "! 3 processes and threads were too many");
+	o.filter.processes = (const char *const[]){"5004"};
+	o.filter.process_count = 1;
+	expect_text(&b, &o, "worker.py 5004 100 %");
+	o.filter.processes = (const char *const[]){"nobody"};
+	expect_text(&b, &o, "! no samples of the processes named; there are: 4242, 5001 worker.py");
+	build_end(&b);
+}
+
 static void a_program_that_only_waited_is_told_so(void **state)
 {
 	struct pl_export_options o = build_options(80);
@@ -314,6 +342,7 @@ int main(void)
 		cmocka_unit_test(text_keeps_to_its_width_and_to_25_lines),
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
+		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_long_to_record),
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),

@@ -40,8 +40,11 @@ static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack
 static void write_thread(FILE *out, const struct plumb_profile *p, const struct pl_thread *t)
 {
 	const struct pl_process *proc = &p->processes[t->process];
-	fprintf(out, "%" PRIu32 " %s %s/%" PRIu64 " %s main=%d cpu=%d:%" PRIu64, proc->pid, text_of(p, proc->program),
-		text_of(p, proc->python), t->tid, text_of(p, t->name), t->main, t->cpu_known, t->cpu_ns);
+	fprintf(out, "%" PRIu32 "<%" PRIu32 " %" PRIu64 " %s %s %s %" PRIu64 "-%d:%" PRIu64, proc->pid, proc->parent,
+		proc->start_ns, text_of(p, proc->program), text_of(p, proc->name), text_of(p, proc->python),
+		proc->came_ns, proc->ended, proc->ended_ns);
+	fprintf(out, "/%" PRIu64 " %s main=%d cpu=%d:%" PRIu64, t->tid, text_of(p, t->name), t->main, t->cpu_known,
+		t->cpu_ns);
 }
 
 static void push_line(lines *all, char *text)
@@ -139,7 +142,15 @@ uint32_t add_frame(struct plumb_profile *p, uint32_t parent, const char *name, c
 
 uint32_t add_thread(struct plumb_profile *p, uint32_t pid, uint64_t tid, const char *name, bool main)
 {
-	struct pl_process proc = {.pid = pid, .program = add_string(p, "app.py"), .python = add_string(p, "3.11.7")};
+	struct pl_process proc = {.pid = pid,
+				  .parent = pid - 1,
+				  .start_ns = pid * 10000000ull,
+				  .program = add_string(p, "python app.py"),
+				  .name = add_string(p, "app.py"),
+				  .python = add_string(p, "3.11.7"),
+				  .came_ns = p->meta.start_real_ns % 1000,
+				  .ended = tid % 2,
+				  .ended_ns = tid % 2 ? tid * 1000 : 0};
 	struct pl_thread t = {.tid = tid, .name = add_string(p, name), .main = main};
 	uint32_t id = 0;
 	check(pl_profile_process(p, &proc, &t.process));

@@ -155,6 +155,35 @@ static void equal_tids_of_two_processes_are_two_threads(void **state)
 	assert_int_equal(p->process_count, 2);
 }
 
+static void a_number_that_is_used_again_is_another_process(void **state)
+{
+	struct plumb_profile *p = *state;
+	struct pl_process first = {.pid = 5, .start_ns = 10}, second = {.pid = 5, .start_ns = 20}, old = {.pid = 5};
+	uint32_t a, b, c, d;
+	check(pl_profile_process(p, &first, &a));
+	check(pl_profile_process(p, &second, &b));
+	check(pl_profile_process(p, &old, &c));
+	check(pl_profile_process(p, &first, &d));
+	assert_true(a != b && b != c && a != c && a == d);
+}
+
+static void a_process_that_executes_another_program_stays_the_same(void **state)
+{
+	struct plumb_profile *p = *state;
+	struct pl_process first = {.pid = 5, .start_ns = 10, .name = add_string(p, "a.py"), .came_ns = 3};
+	struct pl_process then = {.pid = 5, .start_ns = 10, .name = add_string(p, "b.py"), .came_ns = 9};
+	struct pl_process end = {.pid = 5, .start_ns = 10, .ended = true, .ended_ns = 40};
+	uint32_t a, b, c;
+	check(pl_profile_process(p, &first, &a));
+	check(pl_profile_process(p, &then, &b));
+	check(pl_profile_process(p, &end, &c));
+	assert_true(a == b && b == c);
+	const struct pl_process *row = &p->processes[a];
+	assert_int_equal(row->name, then.name);
+	assert_int_equal(row->came_ns, 3);
+	assert_true(row->ended && row->ended_ns == 40);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -167,6 +196,8 @@ int main(void)
 		TEST(markers_are_one_function_wherever_they_stand),
 		TEST(a_thread_keeps_its_id_when_its_name_comes_later),
 		TEST(equal_tids_of_two_processes_are_two_threads),
+		TEST(a_number_that_is_used_again_is_another_process),
+		TEST(a_process_that_executes_another_program_stays_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

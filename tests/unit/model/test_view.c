@@ -87,6 +87,37 @@ static struct pl_totals totals(const struct plumb_profile *p, const struct pl_fi
 	return t;
 }
 
+static void main_threads_of_children_can_be_idle(void **state)
+{
+	struct scene *s = *state;
+	uint32_t helper = add_thread(s->p, 2, 20, "MainThread", true); /* its parent is process 1 */
+	uint32_t other = add_thread(s->p, 9, 90, "MainThread", true);
+	add_samples(s->p, s->stack_a, helper, 0, 0, 20, MS);
+	add_samples(s->p, s->stack_a, other, 0, 0, 20, MS);
+	assert_false(pl_view_thread_idle(s->p, helper)); /* not known to be */
+	s->p->threads[helper].cpu_known = s->p->threads[other].cpu_known = true;
+	assert_true(pl_view_thread_idle(s->p, helper));
+	assert_false(pl_view_thread_idle(s->p, other));
+}
+
+static void processes_are_asked_for_by_name_or_number(void **state)
+{
+	struct scene *s = *state;
+	uint32_t other = add_thread(s->p, 9, 90, "MainThread", true);
+	struct pl_filter f = {.idle = PL_IDLE_KEEP, .process_count = 1};
+	struct pl_totals all, one, none;
+	add_samples(s->p, s->stack_a, other, 0, 0, 20, MS);
+	f.processes = (const char *const[]){"app.py"};
+	check(pl_view_totals(s->p, &f, &all));
+	f.processes = (const char *const[]){"9"};
+	check(pl_view_totals(s->p, &f, &one));
+	f.processes = (const char *const[]){"90"};
+	check(pl_view_totals(s->p, &f, &none));
+	assert_int_equal(one.samples, 20);
+	assert_int_equal(none.samples, 0);
+	assert_true(all.samples > 20);
+}
+
 static void idle_threads_are_hidden_and_counted(void **state)
 {
 	struct scene *s = *state;
@@ -223,6 +254,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_threads_that_did_nothing_are_idle),
 		TEST(main_and_unknown_threads_are_never_idle),
+		TEST(main_threads_of_children_can_be_idle),
+		TEST(processes_are_asked_for_by_name_or_number),
 		TEST(idle_threads_are_hidden_and_counted),
 		TEST(keeping_idle_keeps_everything),
 		TEST(skipping_idle_samples_keeps_cpu_and_gil),

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only: the Python of one process. A process may run none, be about to run one, execute
+ * another program at any moment, or map an interpreter late.
+ *
+ * Looking into the files of a process takes far longer than a sample, so it is done when the process has become another
+ * program, and again only if its memory has grown. */
+#include "remote.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "mem_live.h"
+
+#define PAUSE_MIN_NS 500000ull
+#define PAUSE_MAX_NS 20000000ull
+#define FULL_PAUSES  4 /* a program that grows all the time is looked into at every fourth look only */
+
+static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_python_image *image, struct pl_py *py)
+{
+	struct pl_py_facts facts = {.runtime = image->runtime,
+				    .runtime_size = image->runtime_size,
+				    .version = image->version,
+				    .code_type = image->code_type,
+				    .tstate_current = image->tstate_current,
+				    .interp_head = image->interp_head,
+				    .name_version = image->name_version};
+
+	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
+}
+
+/* Without a GIL nobody holds it: nothing would ever be sampled. */
+static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl_target *t, const struct pl_py *py)
+{
+	struct pl_mem *mem = pl_mem_live_mem(t->search.live);
+	struct pl_interp interp;
+	pl_addr head;
+	char version[16];
+
+	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
+		return NULL;
+	struct plumb_error *err = pl_interp_head(mem, py, &head);
+	if (!err)
+		err = pl_interp_read(mem, py, head, &interp);
+	if (err || interp.gil_known)
+		return err;
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL", (int)t->pid,
+				      pl_py_version_text(py, version)),
+			     "--mode cpu samples the threads that run");
+}
+
+static void forget_image(struct pl_search *s)
+{
+	pl_mem_live_destroy(s->live);
+	s->live = NULL;
+	s->image_known = false;
+}
+
+static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py)
+{
+	pl_reader_bind(&t->reader, py, t->search.live);
+	t->search.live = NULL;
+	t->search.pause_ns = PAUSE_MIN_NS;
+	t->forked = t->search.seen.forked;
+	t->attached = true;
+	t->announced = false; /* as the program it is now */
+	t->stopper.policy = e->options.stop;
+	t->stopper.started_ns = pl_clock_monotonic_ns();
+	e->attached_count++;
+	e->now.found_python = true;
+}
+
+struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
+{
+	struct pl_search *s = &t->search;
+	struct plumb_error *err = s->image_known ? NULL : pl_python_image_find(t->pid, &s->image);
+	struct pl_py py;
+
+	if (!err && !s->live)
+		err = pl_mem_live_create(t->pid, &s->live);
+	if (err) {
+		forget_image(s);
+		return err;
+	}
+	s->image_known = true;
+	err = detect(s->live, &s->image, &py);
+	if (!err)
+		err = check_mode(e, t, &py);
+	if (!err)
+		attach(e, t, &py);
+	else if (plumb_error_code(err) != PLUMB_ERR_NOT_READY)
+		forget_image(s);
+	return err;
+}
+
+void pl_search_detach(struct pl_engine *e, struct pl_target *t)
+{
+	forget_image(&t->search);
+	t->search.next_ns = 0;
+	t->search.dev = t->search.ino = 0; /* what it runs next is looked into, also if it is the same program again */
+	t->search.pause_ns = PAUSE_MIN_NS;
+	if (!t->attached)
+		return;
+	t->attached = false;
+	e->attached_count--;
+	pl_roster_deinit(e, t);
+	pl_mem_live_destroy(t->reader.live);
+	t->reader.live = NULL;
+}
+
+void pl_search_inherit(struct pl_target *t, const struct pl_target *parent)
+{
+	if (!parent->attached || !t->search.seen.forked)
+		return;
+	t->search.image = parent->search.image;
+	t->search.dev = parent->search.dev;
+	t->search.ino = parent->search.ino;
+	t->search.image_known = t->search.inherited = true;
+}
+
+static bool same_program(const struct pl_search *s, const struct pl_proc_stat *now, uint64_t dev, uint64_t ino)
+{
+	return s->dev == dev && s->ino == ino && s->seen.forked == now->forked && strcmp(s->seen.comm, now->comm) == 0;
+}
+
+/* Look at it; true if it should be looked into. */
+static bool has_changed(struct pl_target *t, uint64_t now)
+{
+	struct pl_search *s = &t->search;
+	struct pl_proc_stat st;
+	uint64_t dev = 0, ino = 0;
+
+	if (!pl_proc_stat_read(t->pid, &st))
+		return false; /* it has ended; its descriptor tells */
+	(void)pl_proc_exe_id(t->pid, &dev, &ino);
+	bool same = same_program(s, &st, dev, ino), grown = st.vsize != s->seen.vsize;
+
+	s->seen = st;
+	s->dev = dev;
+	s->ino = ino;
+	if (!same) {
+		forget_image(s);
+		s->pause_ns = PAUSE_MIN_NS;
+		return true;
+	}
+	return s->image_known || (grown && now >= s->full_ns);
+}
+
+static void pause_longer(struct pl_search *s, uint64_t now, bool starting)
+{
+	s->next_ns = now + s->pause_ns;
+	s->pause_ns = starting ? s->pause_ns * 11 / 10 : s->pause_ns * 3 / 2;
+	if (s->pause_ns > PAUSE_MAX_NS)
+		s->pause_ns = PAUSE_MAX_NS;
+}
+
+/* A child of vfork has its parent's memory until it executes a program; its threads are the parent's, and none of them
+ * is watched. What it executes can be the very same interpreter. */
+static void check_borrowed(struct pl_engine *e, struct pl_target *t, uint64_t now)
+{
+	struct pl_proc_stat st;
+
+	if (pl_proc_stat_read(t->pid, &st) && !st.forked)
+		pl_search_detach(e, t);
+	else
+		pause_longer(&t->search, now, true);
+}
+
+void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret)
+{
+	*ret = NULL;
+	if (now < t->search.next_ns || (t->attached && !(t->forked && t->roster.watches.len == 0)))
+		return;
+	if (t->attached)
+		check_borrowed(e, t, now);
+	if (t->attached)
+		return;
+	bool tried = t->search.inherited || has_changed(t, now);
+
+	t->search.inherited = false;
+	if (tried)
+		*ret = pl_search_attach(e, t);
+	if (t->attached)
+		return;
+	pause_longer(&t->search, now, plumb_error_code(*ret) == PLUMB_ERR_NOT_READY);
+	if (tried)
+		t->search.full_ns = now + FULL_PAUSES * t->search.pause_ns;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only: the processes that are followed. A child is recognised by its parent's number
+ * when it is seen first; from then on by its own descriptor, so that a number that is used again misleads nobody.
+ *
+ * An orphan has lost its parent's number. It is ours only if its session was made by a process of ours: a session can
+ * be inherited but not entered. */
+#include "remote.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "priv.h"
+#include "proc.h"
+
+#define PAST_NS	       1000000000ull
+#define MAX_PAST       256
+#define EVENTS	       16
+#define DISTRUST_AFTER 4
+
+/* ---- coming ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t ticks_to_ns(uint64_t ticks)
+{
+	return ticks * (PL_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static uint64_t boot_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * PL_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static struct pl_target *find(const struct pl_engine *e, pid_t pid)
+{
+	for (size_t i = 0; i < e->targets.len; i++)
+		if (e->targets.data[i]->pid == pid)
+			return e->targets.data[i];
+	return NULL;
+}
+
+static bool has_ended(const struct pl_target *t)
+{
+	struct pollfd p = {.fd = t->pid_fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void target_free(struct pl_target *t)
+{
+	pl_stopper_deinit(&t->stopper);
+	pl_reader_deinit(&t->reader);
+	if (t->pid_fd >= 0)
+		close(t->pid_fd);
+	free(t);
+}
+
+static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_target *t)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = t};
+
+	t->pid_fd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+	if (t->pid_fd < 0 && errno == ESRCH)
+		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
+	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
+		return pl_priv_explain_call("pidfd_open", "5.3", errno);
+	if (t->pid_fd < 0 || epoll_ctl(e->exit_fd, EPOLL_CTL_ADD, t->pid_fd, &event))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)t->pid);
+	return NULL;
+}
+
+/* The number may have changed hands before the descriptor was opened. */
+static bool same_process(const struct pl_proc_stat *st)
+{
+	struct pl_proc_stat again;
+
+	return pl_proc_stat_read(st->pid, &again) && again.start_ticks == st->start_ticks;
+}
+
+static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *st, struct pl_target **ret)
+{
+	struct pl_target *t = calloc(1, sizeof *t);
+
+	if (!t)
+		return &pl_err_no_memory;
+	t->pid = st->pid;
+	t->parent = st->parent;
+	t->session = st->session;
+	t->start_ticks = st->start_ticks;
+	t->came_ns = pl_clock_monotonic_ns();
+	pl_reader_init(&t->reader, &e->tables);
+	struct plumb_error *err = open_descriptor(e, t);
+	if (!err && !same_process(st))
+		err = pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
+	if (!err && !pl_vec_push(&e->targets, t))
+		err = &pl_err_no_memory;
+	if (err) {
+		target_free(t);
+		return err;
+	}
+	t->index = e->next_process++;
+	*ret = t;
+	return NULL;
+}
+
+struct plumb_error *pl_tree_open(struct pl_engine *e)
+{
+	struct pl_proc_stat st;
+	struct plumb_error *err = NULL;
+
+	e->exit_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (e->exit_fd < 0)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
+	if (!pl_proc_stat_read(e->options.pid, &st))
+		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
+	if (e->options.subprocesses &&
+	    (err = pl_births_create(e->options.launched ? e->options.pid : getpid(), &e->births)))
+		return err;
+	e->opened_boot_ns = boot_ns();
+	if ((err = add(e, &st, &e->root)) || !e->births || e->options.launched)
+		return err;
+	/* What it has started before we came. */
+	while (pl_births_sweeping(e->births))
+		pl_tree_look(e, pl_clock_monotonic_ns());
+	return NULL;
+}
+
+void pl_tree_close(struct pl_engine *e)
+{
+	for (size_t i = 0; i < e->targets.len; i++) {
+		pl_search_detach(e, e->targets.data[i]);
+		target_free(e->targets.data[i]);
+	}
+	pl_vec_deinit(&e->targets);
+	pl_vec_deinit(&e->past);
+	pl_births_destroy(e->births);
+	if (e->exit_fd >= 0)
+		close(e->exit_fd);
+}
+
+bool pl_tree_has_room(const struct pl_engine *e)
+{
+	return e->watch_count == 0 || 2 * (e->targets.len + e->watch_count + 1) <= e->max_files;
+}
+
+/* A process of ours made its session, and lives or has just ended. */
+static bool in_our_session(const struct pl_engine *e, const struct pl_proc_stat *st, uint64_t now)
+{
+	const struct pl_target *leader = find(e, st->session);
+
+	if (leader)
+		return leader->start_ticks <= st->start_ticks;
+	for (size_t i = 0; i < e->past.len; i++)
+		if (e->past.data[i].pid == st->session && now - e->past.data[i].ended_ns < PAST_NS)
+			return true;
+	return false;
+}
+
+/* It ended before we had a look at it. Of a program that it executed only the name is left. */
+static bool was_python(const struct pl_proc_stat *st, const struct pl_target *parent)
+{
+	return st->forked ? parent->attached : strncmp(st->comm, "python", 6) == 0;
+}
+
+/* If births are found by sweeping only, the kernel's last number is not to be relied on. */
+static void note_way(struct pl_engine *e, enum pl_birth birth, const struct pl_proc_stat *st)
+{
+	if (birth != PL_BIRTH_SWEPT)
+		e->told_children++;
+	else if (ticks_to_ns(st->start_ticks + 2) > e->opened_boot_ns)
+		e->swept_children++;
+	if (e->swept_children >= DISTRUST_AFTER && e->swept_children > e->told_children)
+		pl_births_distrust(e->births);
+}
+
+/* A sweep meets those again and again: they count when they come, or when we come. */
+static void count_beyond(struct pl_engine *e, enum pl_birth birth)
+{
+	e->now.losses[PL_LOSS_BEYOND] += birth != PL_BIRTH_SWEPT || !e->start_ns;
+}
+
+static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl_proc_stat *st,
+		       const struct pl_target *parent)
+{
+	struct pl_target *t;
+
+	if (!pl_proc_is_process(st->pid))
+		return;
+	if (e->targets.len >= PL_MAX_TARGETS || !pl_tree_has_room(e)) {
+		count_beyond(e, birth);
+		return;
+	}
+	struct plumb_error *err = add(e, st, &t);
+	if (err) {
+		if (plumb_error_code(err) != PLUMB_ERR_NO_PROCESS)
+			count_beyond(e, birth); /* no descriptor or no memory for it */
+		else if (parent && was_python(st, parent))
+			e->now.losses[PL_LOSS_UNSEEN]++;
+		plumb_error_destroy(err);
+		return;
+	}
+	t->search.seen = *st;
+	if (parent)
+		pl_search_inherit(t, parent);
+	if (birth != PL_BIRTH_NEW) /* it may have children that were passed over while nobody knew it */
+		pl_births_sweep(e->births);
+	note_way(e, birth, st);
+}
+
+static void take_birth(struct pl_engine *e, enum pl_birth birth, const struct pl_proc_stat *st, uint64_t now)
+{
+	struct pl_target *known = find(e, st->pid), *parent;
+
+	if (known && (known->start_ticks == st->start_ticks && !has_ended(known))) {
+		known->session = st->session;
+		return;
+	}
+	if (known)
+		pl_tree_end(e, known, now);
+	parent = find(e, st->parent);
+	if (!parent && !in_our_session(e, st, now))
+		return;
+	if (!st->ended)
+		take_child(e, birth, st, parent);
+	else if (birth == PL_BIRTH_NEW && parent && was_python(st, parent))
+		e->now.losses[PL_LOSS_UNSEEN]++;
+}
+
+void pl_tree_look(struct pl_engine *e, uint64_t now)
+{
+	struct pl_proc_stat st;
+	enum pl_birth birth;
+
+	pl_births_look(e->births, now);
+	while ((birth = pl_births_next(e->births, now, &st)) != PL_BIRTH_NONE)
+		take_birth(e, birth, &st, now);
+}
+
+/* ---- going ------------------------------------------------------------------------------------------------------- */
+
+static void note_past(struct pl_engine *e, const struct pl_target *t, uint64_t now)
+{
+	if (e->past.len == MAX_PAST)
+		memmove(e->past.data, e->past.data + 1, --e->past.len * sizeof *e->past.data);
+	(void)pl_vec_push(&e->past, ((struct pl_past){t->pid, now}));
+}
+
+static void end_root(struct pl_engine *e, const struct pl_target *t)
+{
+	struct pl_proc_stat st;
+
+	e->root = NULL;
+	e->now.target_ended = true;
+	e->now.exit_known = t->stopper.exit_known;
+	e->now.wait_status = t->stopper.wait_status;
+	e->root_session = pl_proc_stat_read(t->pid, &st) ? st.session : t->session;
+}
+
+static void leave(struct pl_engine *e, const struct pl_target *t)
+{
+	for (size_t i = 0; i < e->targets.len; i++)
+		if (e->targets.data[i] == t) {
+			e->targets.data[i] = e->targets.data[--e->targets.len];
+			return;
+		}
+}
+
+void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
+{
+	bool python = t->attached || t->search.image_known;
+
+	note_past(e, t, now);
+	(void)pl_stopper_settle(&t->stopper);
+	if (t == e->root)
+		end_root(e, t);
+	else if (python && !t->met)
+		e->now.losses[PL_LOSS_UNSEEN]++;
+	pl_search_detach(e, t);
+	if (t->known)
+		pl_tree_announce(e, t, true, now);
+	e->gone_stops += t->stopper.stops;
+	e->gone_stopped_ns += t->stopper.stopped_ns;
+	leave(e, t);
+	target_free(t);
+}
+
+void pl_tree_reap(struct pl_engine *e, uint64_t now)
+{
+	struct epoll_event events[EVENTS];
+	int n = epoll_wait(e->exit_fd, events, EVENTS, 0);
+
+	for (int i = 0; i < n; i++)
+		pl_tree_end(e, events[i].data.ptr, now);
+}
+
+/* A daemon leaves its session; whoever is left in the session of the process that was asked for is still at its work.
+ */
+bool pl_tree_over(const struct pl_engine *e)
+{
+	struct pl_proc_stat st;
+
+	if (e->root)
+		return false;
+	for (size_t i = 0; i < e->targets.len; i++) {
+		const struct pl_target *t = e->targets.data[i];
+
+		if (!pl_proc_stat_read(t->pid, &st) || st.session != e->root_session)
+			continue;
+		/* Without memory it is about to end: its end belongs into the recording. */
+		if (t->attached || t->search.image_known || (t->known && st.vsize == 0))
+			return false;
+	}
+	return true;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t since_start(const struct pl_engine *e, uint64_t at)
+{
+	return at > e->start_ns ? at - e->start_ns : 0;
+}
+
+void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now)
+{
+	struct pl_process_info *info = pl_queue_room(&e->queue) ? calloc(1, sizeof *info) : NULL;
+	struct pl_record rec = {.kind = PL_RECORD_PROCESS, .process.info = info};
+
+	if (!info)
+		return;
+	*info = (struct pl_process_info){.index = t->index,
+					 .pid = (uint32_t)t->pid,
+					 .parent = (uint32_t)t->parent,
+					 .start_ns = ticks_to_ns(t->start_ticks),
+					 .came_ns = since_start(e, t->came_ns),
+					 .ended = ended,
+					 .ended_ns = ended ? since_start(e, now) : 0};
+	if (!ended) {
+		pl_py_version_text(&t->reader.py, info->python);
+		pl_proc_command(t->pid, info->command, sizeof info->command);
+		pl_proc_program(t->pid, info->name, sizeof info->name);
+	}
+	pl_queue_push(&e->queue, &rec);
+	t->announced = t->known = true;
+}

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of several processes: all of them are in one recording, each is known, and each has its share."""
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+from harness import statistics
+from harness.plumb import finish, running
+from harness.target import status
+
+WAYS = ["fork", "spawn", "forkserver", "os.fork", "exec", "subprocess", "shell", "posix_spawn"]
+
+
+def sample(plumb, places, python, *arguments, before=(), options=()):
+    """Run targets/children.py; (Result, Profile, what it told)."""
+    recording = plumb.path()
+    script = os.path.join(places.directory(python.root)[1], "children.py")
+    result = plumb("run", "-o", recording, *options, "--", *before, *python.command, script, *arguments,
+                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+    assert result.status == 0, result
+    return result, plumb.report(recording), [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def with_function(profile, name):
+    """{pid: samples that have a function of that name on their stack}"""
+    found = {}
+    for stack in profile.stacks:
+        if stack.has(name):
+            found[stack.thread["pid"]] = found.get(stack.thread["pid"], 0) + stack.samples
+    return found
+
+
+def children_of(pid):
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and status(int(name)).get("PPid", "").strip() == str(pid):
+            found.append(int(name))
+    return found
+
+
+def wait_sampled(profiler, pid):
+    """Return when the profiler has the memory of that process open."""
+    poll, deadline = select.poll(), time.monotonic() + 20
+    while "/proc/%d/mem" % pid not in descriptors(profiler):
+        assert time.monotonic() < deadline, "process %d is not sampled" % pid
+        poll.poll(2)  # gives the processor away for two milliseconds
+
+
+def descriptors(pid):
+    found = set()
+    for name in os.listdir("/proc/%d/fd" % pid):
+        with contextlib.suppress(OSError):
+            found.add(os.readlink("/proc/%d/fd/%s" % (pid, name)))
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_process_has_its_share(plumb, places, python, way, table):
+    if python.name.endswith("-shared") and way not in ("fork", "os.fork"):
+        pytest.skip("sys.executable of a program that embeds Python is no interpreter")
+    if python.minor < (3, 4) and way in ("spawn", "forkserver"):
+        pytest.skip("multiprocessing only forks before 3.4")
+    if python.minor < (3, 8) and way == "posix_spawn":
+        pytest.skip("os.posix_spawn is new in 3.8")
+    table(python, "tree %s" % way, "FAILED")
+    result, profile, told = sample(plumb, places, python, "--way", way, options=["-r", "500"])
+    worked = {t["pid"]: t for t in told if t["event"] == "worked"}
+    assert len(worked) == 2, result
+    processes = {p["pid"]: p for p in profile.json["processes"]}
+    assert set(worked) <= set(processes), (worked, processes)
+    for pid, truth in worked.items():
+        process = processes[pid]
+        assert process["parent"] == truth["parent"] and process["name"], process
+        assert process["python"].startswith("%d.%d" % python.minor), process
+        assert process["came_ns"] < process["ended_ns"] <= profile.json["duration_ns"], process
+    spun = with_function(profile, "spin")
+    truth = {str(pid): t["seconds"] for pid, t in worked.items()}
+    seen = {str(pid): spun.get(pid, 0) for pid in worked}
+    comparisons = statistics.compare(truth, seen, sum(seen.values()))
+    assert not statistics.outside(comparisons, 4), "\n".join(map(str, comparisons))
+    table(python, "tree %s" % way, "ok")
+
+
+def test_no_subprocesses_samples_the_program_alone(plumb, places, any_python):
+    _, profile, told = sample(plumb, places, any_python, "--way", "os.fork", options=["--no-subprocesses"])
+    start = next(t for t in told if t["event"] == "ready")
+    assert [p["pid"] for p in profile.json["processes"]] == [start["pid"]]
+
+
+def test_attach_takes_the_children_there_are_and_those_that_come_if_it_is_told_to(plumb, target, any_python):
+    with target(any_python, "brood.py") as brood:
+        [first] = children_of(brood.pid)
+        recording = plumb.path()
+        with running(plumb.start("attach", "--subprocesses", "-o", recording, brood.pid, stderr=subprocess.PIPE)) as process:
+            wait_sampled(process.pid, first)
+            os.kill(brood.pid, signal.SIGUSR1)
+            second = brood.result("child")["pid"]
+            brood.result("worked")
+            process.send_signal(signal.SIGINT)
+            assert finish(process).status == 0
+        pids = {p["pid"] for p in plumb.report(recording).json["processes"]}
+        assert pids == {brood.pid, first, second}, pids
+        _, alone = plumb.attach(brood.pid, "-d", "0.3")
+        assert [p["pid"] for p in alone.json["processes"]] == [brood.pid]
+
+
+def test_a_shell_script_is_passed_through_and_the_recording_named_after_the_python(plumb, places, any_python):
+    script = plumb.path(".sh")
+    program = os.path.join(places.directory(any_python.root)[1], "status.py")
+    run = "'%s'" % "' '".join([*any_python.command, program, "--spins", "60"])
+    script.write_text("#!/bin/sh\n%s\n%s --exit 0\nexit 7\n" % (run, run))
+    script.chmod(0o755)
+    result = plumb("run", "--", script)
+    assert result.status == 7, result
+    assert "2 processes" in result.stderr, result
+    [recording] = plumb.directory.glob("plumb.*.plumb")
+    assert recording.name.startswith("plumb.status.py."), recording
+    assert recording.name in result.stderr, result
+    profile = plumb.report(recording)
+    assert [p["name"] for p in profile.json["processes"]] == ["status.py", "status.py"]
+
+
+def test_reports_tell_processes_apart(plumb, places, any_python):
+    _, profile, told = sample(plumb, places, any_python, "--way", "os.fork")
+    recording = sorted(plumb.directory.glob("*.plumb"))[-1]
+    worked = [t for t in told if t["event"] == "worked"]
+    one = worked[1]["pid"]
+    chosen = plumb.report(recording, "--process", str(one))
+    assert {s.thread["pid"] for s in chosen.stacks} == {one}
+    assert chosen.samples == next(p["samples"] for p in profile.json["processes"] if p["pid"] == one)
+    assert plumb.report(recording, "--process", "children.py").samples == profile.samples
+    text = plumb("report", "--process", "nobody", recording).stdout
+    assert "no samples of the processes named" in text and str(one) in text, text
+    assert len(plumb("report", "--width", "80", recording).stdout.splitlines()) <= 25
+    folded = plumb("report", "--idle", "-f", "collapsed", recording).stdout.splitlines()
+    roots = {line.split(";")[0] for line in folded}
+    assert {"pid:%d children.py" % t["pid"] for t in worked} <= roots, roots
+    assert all(line.split(";")[1].startswith("tid:") for line in folded), folded[:3]
+
+
+def test_children_for_which_there_is_no_room_are_counted_and_told(plumb, places, any_python):
+    """Room is descriptors here; a process takes four."""
+
+    def few_descriptors():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
+
+    recording = plumb.path()
+    script = os.path.join(places.directory(any_python.root)[1], "children.py")
+    result = plumb("run", "-o", recording, "--", *any_python.command, script, "--way", "together", "--children", "24",
+                   "--unit", "0.5", preexec_fn=few_descriptors)
+    assert result.status == 0, result
+    profile = plumb.report(recording)
+    assert 1 < len(profile.json["processes"]) < 25
+    assert profile.losses["beyond"] > 0
+    assert "too many to be followed" in result.stderr, result
+
+
+@pytest.mark.timeout(120)
+def test_most_children_of_twenty_milliseconds_are_sampled(plumb, places, any_python, table):
+    _, profile, told = sample(plumb, places, any_python, "--way", "short", "--children", "200", "--unit", "0.02")
+    spun = with_function(profile, "short_lived")
+    children = len(profile.json["processes"]) - 1
+    table(any_python, "200 short", "%d seen" % children)
+    assert children + profile.losses["unseen"] <= 200
+    assert children >= 150, (children, profile.losses)
+    assert len(spun) >= 150, len(spun)
+
+
+def test_the_exit_status_is_the_programs_and_not_a_childs(plumb, any_python):
+    code = "import os, sys, time\nif os.fork() == 0:\n    time.sleep(0.3)\n    os._exit(9)\nsys.exit(3)"
+    recording = plumb.path()
+    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", code)
+    assert result.status == 3, result
+    first, second = plumb.report(recording).json["processes"]
+    assert first["ended_ns"] < second["ended_ns"], "what the program left was not waited for"
+
+
+def test_a_daemon_is_not_waited_for(plumb, target, any_python):
+    code = ("import os, sys, time\n"
+            "if os.fork() == 0:\n"
+            "    os.setsid()\n"
+            "    os.close(0); os.close(1); os.close(2)\n"
+            "    time.sleep(50)\n"
+            "    os._exit(0)\n"
+            "time.sleep(0.3)\n"
+            "sys.exit(3)")
+    recording = plumb.path()
+    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", code, timeout=20)
+    assert result.status == 3, result
+    daemon = plumb.report(recording).json["processes"][1]
+    assert daemon["ended_ns"] is None, daemon
+    os.kill(daemon["pid"], signal.SIGKILL)
+
+
+def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
+    code = ("import os, sys, time\n"
+            "pid = os.fork()\n"
+            "if pid == 0:\n"
+            "    time.sleep(50)\n"
+            "    os._exit(0)\n"
+            "time.sleep(0.2)\n"
+            "print(pid)")
+    recording = plumb.path()
+    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)) as process:
+        child = int(process.stdout.readline())
+        assert b"the program has ended; sampling goes on for 1 process" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        os.kill(child, signal.SIGKILL)
+    assert process.returncode == 0
+    assert len(plumb.report(recording).json["processes"]) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="choosing the number of a process needs root")
+def test_a_number_that_is_used_again_is_another_process(plumb, any_python, places):
+    """The second child gets the number of the first."""
+    _, profile, told = sample(plumb, places, any_python, "--way", "reuse", "--unit", "0.2")
+    reused = [t for t in told if t["event"] == "worked"]
+    if len({t["pid"] for t in reused}) != 1:
+        pytest.skip("another process took the number that was to be used again")
+    rows = [p for p in profile.json["processes"] if p["pid"] == reused[0]["pid"]]
+    assert len(rows) == 2, rows
+    assert rows[0]["ended_ns"] <= rows[1]["came_ns"], rows
+    assert rows[0]["start_ns"] < rows[1]["start_ns"], rows
+    seen = sorted(p["samples"] for p in rows)
+    assert seen[1] > 1.5 * seen[0] > 0, rows
+
+
+def test_gunicorn_with_two_workers_under_load(plumb, any_python, tmp_path):
+    pytest.importorskip("gunicorn", reason="gunicorn is not installed")
+    import gunicorn
+    import packaging
+
+    if any_python.root:
+        pytest.skip("gunicorn lies outside of that interpreter's root")
+    paths = {os.path.dirname(os.path.dirname(module.__file__)) for module in (gunicorn, packaging)}
+    (tmp_path / "served.py").write_text(
+        "def spin():\n"
+        "    return sum(i * i for i in range(20000))\n"
+        "def app(environ, start_response):\n"
+        "    spin()\n"
+        "    start_response('200 OK', [('Content-Length', '2')])\n"
+        "    return [b'ok']\n")
+    recording, address = plumb.path(), tmp_path / "socket"
+    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-m", "gunicorn", "-w", "2", "--bind",
+                             "unix:%s" % address, "served:app", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                             cwd=tmp_path, env=dict(os.environ, PYTHONPATH=":".join(sorted(paths)))) ) as process:
+        for line in process.stderr:
+            if b"Listening" in line:
+                break
+        assert [ask(address) for _ in range(200)].count(b"ok") == 200
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+    assert result.status == 0, result
+    profile = plumb.report(recording)
+    spinning = with_function(profile, "spin")
+    parents = {p["pid"]: p["parent"] for p in profile.json["processes"]}
+    assert len(parents) == 3 and set(spinning) <= set(parents), (parents, spinning)
+    [master] = [pid for pid in parents if pid in parents.values()]
+    assert spinning and all(parents[pid] == master for pid in spinning), (parents, spinning)
+    assert all(p["name"] == "gunicorn" for p in profile.json["processes"]), profile.json["processes"]
+
+
+def ask(address):
+    """The body of one request over a socket in the file system."""
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(20)
+        s.connect(str(address))
+        s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        data = b""
+        while True:
+            more = s.recv(65536)
+            if not more:
+                return data.partition(b"\r\n\r\n")[2]
+            data += more
