@@ -222,6 +222,8 @@ def test_color_on_a_terminal_only_and_not_with_no_color(plumb, blocked, any_pyth
 
 def test_who_holds_the_gil_and_who_waits(plumb, target, minor):
     """Three threads compute: one has the GIL, the others wait for it."""
+    if minor.free_threaded:
+        pytest.skip("there is no GIL")
     with target(minor, "threads.py") as busy:
 
         def contended(process):
@@ -289,6 +291,8 @@ def hangs(process):
 
 
 def test_hung_in_c_with_the_gil(plumb, target, minor):
+    if minor.free_threaded:
+        pytest.skip("there is no GIL")
     with target(minor, "hung.py") as hung:
         try:
             process = dump_until(plumb, hangs, hung.pid)
