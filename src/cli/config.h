@@ -15,7 +15,7 @@ struct config {
 	struct plumb_report_options report;
 	struct word_list threads, processes;
 	struct plumb_dump_options dump;
-	const char *core; /* dump --core; in argv */
+	const char *core;   /* dump --core; in argv */
 	const char *output; /* -o; in argv */
 	const char *format; /* NULL: not given */
 	enum color color;

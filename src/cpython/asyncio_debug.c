@@ -133,8 +133,8 @@ static struct plumb_error *find_data(const struct pl_asyncio *a, pl_addr *ret)
 
 static struct plumb_error *find_described(struct pl_asyncio *a)
 {
-	uint64_t w[WORDS];
-	pl_addr data;
+	uint64_t w[WORDS] = {0};
+	pl_addr data = 0;
 	struct plumb_error *err = find_data(a, &data);
 
 	if (!err)

@@ -11,7 +11,7 @@
 #define CHUNK_UNIT	 16384 /* DATA_STACK_CHUNK_SIZE: chunks are this, or doubled until a frame fits */
 #define CHUNK_MAX_BYTES	 (1u << 30)
 #define PTHREAD_SCAN_MAX 1600
-#define ATTACHED	 1   /* _Py_THREAD_ATTACHED */
+#define ATTACHED	 1 /* _Py_THREAD_ATTACHED */
 #define GIL_READ_BYTES	 80
 
 /* Where C libraries keep the number of a thread in its descriptor. */

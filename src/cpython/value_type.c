@@ -59,7 +59,7 @@ static const struct {
 static uint32_t builtin_kind(const char *name, uint64_t flags)
 {
 	for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
-		if (strcmp(builtins[i].name, name))
+		if (strcmp(builtins[i].name, name) != 0)
 			continue;
 		/* Types of extension modules are made at run time in newer releases; they carry their module's name. */
 		return !(flags & FLAG_HEAPTYPE) || strchr(name, '.') ? builtins[i].kind : PL_KIND_OBJECT;

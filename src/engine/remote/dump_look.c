@@ -59,15 +59,20 @@ static bool is_better(const struct pl_look *l, const struct pl_look *old)
 	return l->sample.quality <= old->sample.quality;
 }
 
+static bool same_call(const struct pl_activity_info *a, const struct pl_activity_info *b)
+{
+	return a->syscall == b->syscall && (a->syscall < 0 || memcmp(a->args, b->args, sizeof a->args) == 0);
+}
+
 /* Not run since the counters were @p before; without counters, in the same call with the same arguments. */
 static bool stood_still(struct pl_watch *w, const struct pl_run_counters *before, const struct pl_look *l)
 {
 	struct pl_run_counters now;
-	struct pl_activity_info info;
+	struct pl_activity_info info = {.syscall = -1};
 
 	if (w->counted)
 		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == before->runs;
-	return pl_thread_clock_activity(&w->clock, &info) == l->activity && memcmp(&info, &l->info, sizeof info) == 0;
+	return pl_thread_clock_activity(&w->clock, &info) == l->activity && same_call(&info, &l->info);
 }
 
 /* A thread that runs and was not stopped: without the GIL, so that its frames do not change. Are they still the same?

@@ -53,9 +53,10 @@ void pl_roster_announce(struct pl_engine *e, struct pl_watch *w)
 
 	if (!t->announced)
 		pl_tree_announce(e, t, false, 0);
-	struct pl_thread_info *info = t->announced && pl_queue_room(&e->queue) ? calloc(1, sizeof *info) : NULL;
-	struct pl_record rec = {.kind = PL_RECORD_THREAD, .thread.info = info};
-
+	if (!t->announced || pl_queue_room(&e->queue) == 0)
+		return;
+	struct pl_record rec = {.kind = PL_RECORD_THREAD};
+	struct pl_thread_info *info = rec.thread.info = calloc(1, sizeof *info);
 	if (!info)
 		return;
 	*info = (struct pl_thread_info){.index = w->index,

@@ -330,9 +330,11 @@ static uint64_t since_start(const struct pl_engine *e, uint64_t at)
 
 void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now)
 {
-	struct pl_process_info *info = pl_queue_room(&e->queue) ? calloc(1, sizeof *info) : NULL;
-	struct pl_record rec = {.kind = PL_RECORD_PROCESS, .process.info = info};
+	struct pl_record rec = {.kind = PL_RECORD_PROCESS};
 
+	if (pl_queue_room(&e->queue) == 0)
+		return;
+	struct pl_process_info *info = rec.process.info = calloc(1, sizeof *info);
 	if (!info)
 		return;
 	*info = (struct pl_process_info){.index = t->index,
