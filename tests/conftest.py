@@ -26,12 +26,13 @@ def pytest_addoption(parser):
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there; `placed`
-    each in every place."""
+    """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there;
+    `jit` those that may have been built with a JIT compiler; `placed` each in every place."""
     if "placed" in metafunc.fixturenames:
         metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
     free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
-    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded}
+    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded,
+               "jit": [python for python in NEWEST_PATCHED if python.kind >= (3, 14, "")]}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, pythons, ids=str, indirect=True)
@@ -54,6 +55,7 @@ python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
 any_python = pytest.fixture(_present, name="any_python")
 free_threaded = pytest.fixture(_present, name="free_threaded")
+jit = pytest.fixture(_present, name="jit")
 
 
 @pytest.fixture(scope="session")

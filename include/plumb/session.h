@@ -40,6 +40,9 @@ struct plumb_session_options {
 	size_t thread_count;
 	const char *output; /* path of the recording; NULL: plumb.PROG.PID.plumb in the current directory */
 	enum plumb_subprocesses subprocesses;
+	/* Lower the rate until the program is stopped for no more than this share of its time and the profiler uses no
+	 * more than this share of a core; 0.01 is one percent, 0: no limit. */
+	double max_overhead;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

@@ -84,6 +84,14 @@ static bool set_rate(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_max_overhead(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_percent(value, &c->session.max_overhead))
+		return refuse(why, "give percent from 0.01 to 100, as in '--max-overhead 1'",
+			      "'%s' is not a percentage", value);
+	return true;
+}
+
 static bool set_mode(struct config *c, const char *value, struct failure *why)
 {
 	int mode = value_word(value, modes);
@@ -297,6 +305,9 @@ const struct opt options_sampling[] = {
 	 set_rate},
 	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
 	 SAMPLING, set_duration},
+	{"max-overhead", 0, "PERCENT",
+	 "lower the rate until the program is stopped for, and plumb computes for, no more than so much of the time",
+	 SAMPLING, set_max_overhead},
 	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
 	 set_mode},
 	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,

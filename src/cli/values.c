@@ -91,6 +91,16 @@ bool value_rate(const char *s, double *ret_hz)
 	return true;
 }
 
+bool value_percent(const char *s, double *ret_share)
+{
+	double percent;
+
+	if (!number(&s, &percent) || (*s && strcmp(s, "%") != 0) || percent < 0.01 || percent > 100)
+		return false;
+	*ret_share = percent / 100;
+	return true;
+}
+
 bool value_u64(const char *s, uint64_t *ret)
 {
 	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');

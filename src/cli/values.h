@@ -14,6 +14,8 @@ bool value_rate(const char *s, double *ret_hz);
 #define VALUE_RATE_MIN 0.01
 #define VALUE_RATE_MAX 1e6
 /** Decimal or 0x hexadecimal. */
+/** "0.5", "0.5%" -> 0.005; 0.01 to 100. */
+bool value_percent(const char *s, double *ret_share);
 bool value_u64(const char *s, uint64_t *ret);
 /** Process id. */
 bool value_pid(const char *s, int *ret);

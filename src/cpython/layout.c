@@ -67,9 +67,39 @@ static const uint16_t in_objects[] = {
 	AT(longobj.small),
 };
 
+/* The same, for values and tasks. */
+static const uint16_t in_shown_objects[] = {
+	AT(code.argcount),
+	AT(code.kwonlyargcount),
+	AT(code.nlocals),
+	AT(code.varnames),
+	AT(code.cellvars),
+	AT(code.freevars),
+	AT(type.tp_base),
+	AT(type.tp_dict),
+	AT(code.localsplusnames),
+	AT(code.localspluskinds),
+	AT(tuple.items),
+	AT(list.items),
+	AT(set.used),
+	AT(set.mask),
+	AT(set.table),
+	AT(bytearray.start),
+	AT(cell.ref),
+	AT(function.name),
+	AT(method.function),
+	AT(exception.args),
+	AT(weakref.object),
+	AT(gen.frame),
+	AT(gen.frame_state),
+	AT(gen.iframe),
+	AT(gen.qualname),
+};
+
 /* From 3.11 on these frames are no objects. */
-static const uint16_t in_frame_objects[] = {AT(frame.previous), AT(frame.code), AT(frame.lasti), AT(frame.localsplus),
-					    AT(frame.gen)};
+static const uint16_t in_frame_objects[] = {AT(frame.previous),	  AT(frame.code), AT(frame.lasti),
+					    AT(frame.localsplus), AT(frame.gen),  AT(frame.valuestack),
+					    AT(frame.stacktop)};
 
 static void move_members(struct pl_layout *lay, const uint16_t *members, size_t n)
 {
@@ -84,6 +114,7 @@ void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret)
 {
 	*ret = *row;
 	move_members(ret, in_objects, sizeof in_objects / sizeof in_objects[0]);
+	move_members(ret, in_shown_objects, sizeof in_shown_objects / sizeof in_shown_objects[0]);
 	if (row->frame_model == PL_FRAME_OBJECT)
 		move_members(ret, in_frame_objects, sizeof in_frame_objects / sizeof in_frame_objects[0]);
 }

@@ -15,9 +15,10 @@ enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
 
 struct pl_engine_options {
 	pid_t pid;
-	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
-	bool subprocesses;  /* sample its descendants, too */
-	uint64_t period_ns; /* 0: as fast as possible */
+	bool launched;	     /* our child, perhaps not yet running Python: wait for one to appear */
+	bool subprocesses;   /* sample its descendants, too */
+	uint64_t period_ns;  /* 0: as fast as possible */
+	double max_overhead; /* the rate falls until sampling costs no more than this share; 0: no limit */
 	enum pl_mode mode;
 	enum pl_stop_policy stop;
 	bool jitter;

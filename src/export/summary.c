@@ -18,7 +18,8 @@
 #include "units.h"
 
 /* Shares below this are not worth an item of the header. */
-#define WORTH_TELLING 0.01
+#define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
+#define WORTH_TELLING	   0.01
 /* A share less certain than this is not an answer; how long to record is computed for the second. */
 #define UNCERTAIN_HALF_WIDTH 0.05
 #define WANTED_HALF_WIDTH    0.02
@@ -220,6 +221,9 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 
 	item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
 	     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
+	/* With --max-overhead. What was missed is told as such. */
+	if ((double)p->meta.losses[PL_LOSS_MISSED] / seconds + taken < WORTH_TELLING_RATE * wanted)
+		item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(taken).s);
 	item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
 	if (s->totals.idle_threads_hidden)
 		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s (%" PRIu32 " idle left out: --idle)", s->totals.threads,

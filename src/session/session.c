@@ -226,6 +226,9 @@ static struct plumb_error *check_options(const struct plumb_session_options *o)
 	if (o->rate_hz != 0 && !(o->rate_hz >= 0.01 && o->rate_hz <= 1e6))
 		return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
 				o->rate_hz);
+	if (o->max_overhead != 0 && !(o->max_overhead >= 0.0001 && o->max_overhead <= 1))
+		return pl_error(PLUMB_ERR_INVALID, "an overhead of %g %% is out of range: 0.01 to 100",
+				100 * o->max_overhead);
 	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
 	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO)
 		return pl_error(PLUMB_ERR_INVALID,
@@ -240,6 +243,7 @@ static struct pl_engine_options engine_options(const struct plumb_session_option
 		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES ||
 				(launched && o->subprocesses == PLUMB_SUBPROCESSES_AUTO),
 		.period_ns = o->rate_hz > 0 ? (uint64_t)(1e9 / o->rate_hz) : 0,
+		.max_overhead = o->max_overhead,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,
 		.jitter = !o->no_jitter,

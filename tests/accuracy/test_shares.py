@@ -109,5 +109,6 @@ def test_gil_mode_sees_only_who_holds_it(plumb, places, minor):
     case = Case(plumb, places, minor, "truth.py", "--program", "waits", options=["--mode", "gil"])
     seen = {c.name: c for c in case.measure(SECONDS)}
     assert seen["part_loop"].samples > 300, seen["part_loop"]
-    holders = ["part_loop", "part_hash"] if minor.version < (3,) else ["part_loop"]  # 2.7 hashes with the GIL
-    assert sum(seen[name].seen for name in holders) > 0.98, "\n".join(map(str, seen.values()))
+    holders = ["part_loop", "part_hash"] if minor.version < (3, 7) else ["part_loop"]  # they hash with the GIL
+    # The part that waits has it on its way into the wait.
+    assert sum(seen[name].seen for name in holders) > 0.97, "\n".join(map(str, seen.values()))

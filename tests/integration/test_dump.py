@@ -58,11 +58,17 @@ def wait_asleep(pid):
         assert time.monotonic() < deadline, "its threads never came to rest"
 
 
+def needs_3_8(python):
+    if python.minor < (3, 8):
+        pytest.skip("the program of this test needs Python 3.8")
+
+
 @pytest.fixture
 def blocked(target):
     """blocked(python): all threads of blocked.py wait in their calls; what it told is in .told."""
 
     def start(python, **options):
+        needs_3_8(python)
         return target(python, "blocked.py", **options)
 
     return start
@@ -216,6 +222,8 @@ def test_color_on_a_terminal_only_and_not_with_no_color(plumb, blocked, any_pyth
 
 def test_who_holds_the_gil_and_who_waits(plumb, target, minor):
     """Three threads compute: one has the GIL, the others wait for it."""
+    if minor.free_threaded:
+        pytest.skip("there is no GIL")
     with target(minor, "threads.py") as busy:
 
         def contended(process):
@@ -283,6 +291,8 @@ def hangs(process):
 
 
 def test_hung_in_c_with_the_gil(plumb, target, minor):
+    if minor.free_threaded:
+        pytest.skip("there is no GIL")
     with target(minor, "hung.py") as hung:
         try:
             process = dump_until(plumb, hangs, hung.pid)
@@ -302,6 +312,7 @@ def test_hung_in_c_with_the_gil(plumb, target, minor):
 
 
 def test_waiting_threads_are_not_disturbed(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "waiting.py") as waiting:
         for _ in range(30):
             dump(plumb, "--no-source", waiting.pid)
@@ -381,6 +392,7 @@ def core_of(plumb, target, python, directory, signo):
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern.startswith(("|", "/")):
         pytest.skip("cores go to %s" % pattern)
+    needs_3_8(python)
     if python.root:
         pytest.skip("a core of a program in another root directory names files that are not there in ours")
 
@@ -460,6 +472,7 @@ def variables(frame):
 
 
 def test_variables_of_a_waiting_thread(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "variables.py", stderr=subprocess.PIPE) as busy:
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -491,6 +504,7 @@ def test_variables_of_a_waiting_thread(plumb, target, minor):
 
 
 def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "variables.py") as busy:
         sure = 0
         for _ in range(20):
@@ -507,6 +521,7 @@ def test_variables_of_a_running_thread_are_of_one_moment(plumb, target, minor):
 
 
 def test_tasks_and_who_waits_for_whom(plumb, target, minor):
+    needs_3_8(minor)
     with target(minor, "tasktree.py") as loop:
         wait_asleep(loop.pid)
         process = dump_until(plumb, lambda p: all(t["doing"] == "waiting" for t in p["tasks"]), loop.pid)

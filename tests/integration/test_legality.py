@@ -89,15 +89,15 @@ def has_jit(python):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["families.py", "generators.py", "mixed.py"])
-def test_a_jit_compiler_makes_no_stack_impossible(plumb, target, minor, script):
+def test_a_jit_compiler_makes_no_stack_impossible(plumb, target, jit, script):
     """In compiled traces a frame may be left out, so not every chain need be seen; none that never was is."""
-    if minor.version < (3, 14) or not has_jit(minor):
-        pytest.skip("Python %s has no JIT compiler" % minor)
+    if not has_jit(jit):
+        pytest.skip("Python %s has no JIT compiler" % jit)
     graph = CallGraph(TARGETS / script)
-    with target(minor, script, env=dict(os.environ, PYTHON_JIT="1")) as running:
+    with target(jit, script, env=dict(os.environ, PYTHON_JIT="1")) as running:
         _, profile = plumb.attach(running.pid, "-d", "1", "-r", "max")
     verdict = check(graph, profile)
-    assert verdict.checked > 1000 and not verdict.impossible, verdict
+    assert verdict.checked > 100 and not verdict.impossible, verdict
 
 
 @pytest.mark.slow

@@ -195,3 +195,29 @@ def test_recording_is_named_after_program_and_process(plumb, target, any_python)
         assert result.status == 0, result
         assert os.path.exists(plumb.directory / ("plumb.calls.%d.plumb" % busy.pid)) or os.path.exists(
             plumb.directory / ("plumb.calls.py.%d.plumb" % busy.pid)), os.listdir(plumb.directory)
+
+
+@pytest.mark.timeout(120)
+def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_python):
+    """Of two runs of one program as fast as 20,000 a second, the one with a budget costs a fraction of the other."""
+    program = [*any_python.command, places.directory(any_python.root)[1] + "/families.py", "--seconds", "4"]
+
+    def run(*options):
+        recording = plumb.path()
+        assert plumb("run", "-r", "20k", *options, "-o", recording, "--", *program).status == 0
+        profile = plumb.report(recording)
+        cost = profile.json["overhead"]
+        return profile, max(cost["stopped_ns"], cost["profiler_cpu_ns"]) / profile.json["duration_ns"]
+
+    free, cost_free = run()
+    bound, cost_bound = run("--max-overhead", "2%")
+    assert cost_bound < cost_free / 3, (cost_bound, cost_free)
+    assert cost_bound < 0.05, cost_bound  # what comes before the first look counts, too
+    assert 10 < bound.samples < free.samples / 3, (bound.samples, free.samples)
+    assert bound.quality["weight_ns"] == pytest.approx(bound.json["duration_ns"], rel=0.15)
+
+
+@pytest.mark.parametrize("percent", ["0", "-1", "101", "much", "1%%", ""])
+def test_what_is_no_overhead(plumb, percent):
+    result = plumb("run", "--max-overhead", percent, "--", "true")
+    assert result.status == 125 and "is not a percentage" in result.stderr and "hint: " in result.stderr, result

@@ -12,6 +12,7 @@
 
 #define PROVE_NS	  15000000ull /* for one thread; then the best reading is taken */
 #define PAUSE_NS	  30000l
+#define WAITER_LOOKS	  3
 #define LOCALS_NS	  100000000ull
 #define LOCALS_STOPPED_NS 5000000ull /* a thread is not kept for longer than this */
 
@@ -114,6 +115,12 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	return r;
 }
 
+/* A thread that waits for the GIL wakes up every 5 ms to ask for it again, and runs for some microseconds then. */
+static bool may_be_a_waiter(const struct pl_look *l)
+{
+	return l->activity == PL_ACTIVITY_RUNNING && !(l->sample.state & PL_STATE_HAS_GIL) && l->holder;
+}
+
 static void swap(struct pl_look *a, struct pl_look *b)
 {
 	struct pl_look tmp = *a;
@@ -126,6 +133,7 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 {
 	uint64_t end = pl_clock_monotonic_ns() + PROVE_NS;
 	struct pl_look l = {0};
+	int again = 0;
 
 	end = end < u->end_ns ? end : u->end_ns;
 	for (;;) {
@@ -135,7 +143,8 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 			break;
 		if (is_better(&l, ret) || !ret->read)
 			swap(&l, ret);
-		if ((is_sure(ret) && ret->agrees) || pl_clock_monotonic_ns() > end)
+		bool done = is_sure(ret) && ret->agrees && !(may_be_a_waiter(ret) && again++ < WAITER_LOOKS);
+		if (done || pl_clock_monotonic_ns() > end)
 			break;
 		(void)pl_stopper_settle(u->stopper);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "clock.h"
 #include "remote.h"
 
@@ -25,7 +26,8 @@
 #define SHARED_BY	32 /* samples */
 #define SHARED_AFTER_NS 500000000ull
 #define LOOK_NS		200000ull  /* at the highest rate: how often to look whether we shall stop */
-#define BIRTHS_NS	1000000ull /* asking whether a process was born takes half a microsecond */
+#define BIRTHS_MIN_NS	1000000ull /* asking whether a process was born takes half a microsecond */
+#define BIRTHS_MAX_NS	5000000ull
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -179,17 +181,22 @@ void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
 	share_run_time(e, w);
 }
 
-static void publish_stats(struct pl_engine *e, uint64_t now)
+static void sum_stops(struct pl_engine *e)
 {
-	e->now.elapsed_ns = now - e->start_ns;
-	e->now.threads = e->watch_count;
-	e->now.processes = e->attached_count;
 	e->now.stops = e->gone_stops;
 	e->now.stopped_ns = e->gone_stopped_ns;
 	for (size_t i = 0; i < e->targets.len; i++) {
 		e->now.stops += e->targets.data[i]->stopper.stops;
 		e->now.stopped_ns += e->targets.data[i]->stopper.stopped_ns;
 	}
+}
+
+static void publish_stats(struct pl_engine *e, uint64_t now)
+{
+	e->now.elapsed_ns = now - e->start_ns;
+	e->now.threads = e->watch_count;
+	e->now.processes = e->attached_count;
+	sum_stops(e);
 	pthread_mutex_lock(&e->lock);
 	e->stats = e->now;
 	pthread_mutex_unlock(&e->lock);
@@ -381,6 +388,7 @@ static void part_from_all(struct pl_engine *e, uint64_t now)
 
 struct run {
 	struct schedule schedule;
+	struct pl_budget budget;
 	bool sampling; /* there was a Python at the last tick */
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
 };
@@ -432,25 +440,52 @@ static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 	return run->sampling && now >= run->schedule.due_ns;
 }
 
+/* The next tick, in time or, if there is a budget and it is used up, later. */
+static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	uint64_t missed = schedule_next(&run->schedule, pl_clock_monotonic_ns());
+
+	if (e->options.period_ns)
+		e->now.losses[PL_LOSS_MISSED] += missed;
+	if (!pl_budget_due(&run->budget, now))
+		return;
+	sum_stops(e);
+	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, pl_clock_process_cpu_ns(),
+					   e->now.stopped_ns);
+	if (period == run->schedule.period_ns)
+		return;
+	run->schedule.start_ns = now;
+	run->schedule.period_ns = period;
+	schedule_at(&run->schedule, 0);
+}
+
 static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	uint64_t weight_ns = run->schedule.period_ns ? run->schedule.period_ns : now - run->last_ns;
+	uint64_t weight_ns = e->options.period_ns ? run->schedule.period_ns : now - run->last_ns;
 
 	run->last_ns = now;
 	sample_round(e, now, weight_ns);
 	if (run->schedule.period_ns)
-		e->now.losses[PL_LOSS_MISSED] += schedule_next(&run->schedule, pl_clock_monotonic_ns());
+		plan_next(e, run, now);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
 		run->announce_ns = now;
 		announce_all(e, now);
 	}
 }
 
+/* How often to ask whether a process was born: at each tick, but often enough to meet those that live for a moment. */
+static uint64_t births_pause_ns(const struct run *run)
+{
+	uint64_t period = run->schedule.period_ns;
+
+	return period < BIRTHS_MIN_NS ? BIRTHS_MIN_NS : period > BIRTHS_MAX_NS ? BIRTHS_MAX_NS : period;
+}
+
 /* All that is due. */
 static void step(struct pl_engine *e, struct run *run, uint64_t now)
 {
 	if (e->births && now >= run->look_next_ns) {
-		run->look_next_ns = now + BIRTHS_NS;
+		run->look_next_ns = now + births_pause_ns(run);
 		pl_tree_look(e, now);
 	}
 	search_all(e, now);
@@ -464,8 +499,8 @@ static uint64_t next_wake(const struct pl_engine *e, const struct run *run)
 	uint64_t wake = !e->attached_count ? UINT64_MAX : run->sampling ? run->schedule.due_ns : 0;
 
 	/* A tick that comes soon is soon enough for a look. */
-	if (e->births && run->look_next_ns + BIRTHS_NS < wake)
-		wake = run->look_next_ns + BIRTHS_NS;
+	if (e->births && run->look_next_ns + births_pause_ns(run) < wake)
+		wake = run->look_next_ns + births_pause_ns(run);
 	for (size_t i = 0; i < e->targets.len; i++) {
 		const struct pl_target *t = e->targets.data[i];
 
@@ -539,12 +574,11 @@ void *pl_sampler_main(void *engine)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	prctl(PR_SET_NAME, "plumb-sampler");
-	if (e->options.period_ns)
+	uint64_t period_ns = pl_budget_init(&run.budget, e->options.max_overhead, e->options.period_ns, e->start_ns);
+	if (period_ns)
 		ask_for_punctuality();
-	run.schedule = (struct schedule){.start_ns = e->start_ns,
-					 .period_ns = e->options.period_ns,
-					 .rng = {e->options.seed},
-					 .jitter = e->options.jitter};
+	run.schedule = (struct schedule){
+		.start_ns = e->start_ns, .period_ns = period_ns, .rng = {e->options.seed}, .jitter = e->options.jitter};
 	if (run.schedule.period_ns)
 		schedule_at(&run.schedule, 0);
 	loop(e, &run);

@@ -59,6 +59,19 @@ static void rates(void **state)
 	}
 }
 
+static void percentages(void **state)
+{
+	static const char *const bad[] = {"", "0", "0.001", "-1", "100.1", "1%%", "% 1", "1 %", "nan", "inf", "one"};
+	double share;
+
+	assert_true(value_percent("1", &share) && share == 0.01);
+	assert_true(value_percent("0.5%", &share) && share == 0.005);
+	assert_true(value_percent("100", &share) && share == 1);
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (value_percent(bad[i], &share))
+			fail_msg("'%s' was taken for a percentage", bad[i]);
+}
+
 static void whole_numbers(void **state)
 {
 	uint64_t v = 1;
@@ -102,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations),
 		cmocka_unit_test(rates),
+		cmocka_unit_test(percentages),
 		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(lists_grow_and_leave_out_what_is_empty),
 	};

@@ -138,7 +138,7 @@ static void a_free_threaded_build_is_found_by_its_cookie(void **state)
 	for (int minor = 13; minor <= 15; minor++) {
 		struct scene s;
 		struct pl_py py;
-		char text[16], want[16];
+		char text[16], want[24];
 
 		open_scene_of(&s, fake_py_free_threaded(minor));
 		assert_ok(detect(&s, &py));

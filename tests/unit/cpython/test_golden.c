@@ -76,22 +76,26 @@ static void tasks(void **state)
 	replay(name, "tasks");
 }
 
+/* How many of the three there are of each: 2.7 keeps its strings as bytes, tasks are read from 3.8 on. */
+static struct image {
+	char name[16];
+	size_t kinds;
+} images[] = {
+	{"2.7.18", 1}, {"3.6.15", 2}, {"3.7.16", 2},  {"3.8.18", 3},  {"3.9.18", 3},  {"3.10.13", 3}, {"3.11.7", 3},
+	{"3.12.1", 3}, {"3.13.0", 3}, {"3.13.5t", 3}, {"3.13.18", 3}, {"3.14.10", 3}, {"3.15.2", 3},
+};
+
 int main(void)
 {
-	/* The older ones have stacks only: variables and tasks are read from 3.8 on, and with the GIL. */
-	static char stacks_only[][16] = {"2.7.18", "3.6.15", "3.7.16", "3.13.5t"};
-	static char names[][16] = {"3.8.18", "3.9.18",	"3.10.13", "3.11.7", "3.12.1",
-				   "3.13.0", "3.13.18", "3.14.10", "3.15.2"};
 	static const CMUnitTestFunction kinds[] = {stacks, variables, tasks};
-	enum { KINDS = sizeof kinds / sizeof kinds[0], NAMES = sizeof names / sizeof names[0] };
-	enum { OLD = sizeof stacks_only / sizeof stacks_only[0] };
-	struct CMUnitTest tests[KINDS * NAMES + OLD];
+	enum { KINDS = sizeof kinds / sizeof kinds[0], IMAGES = sizeof images / sizeof images[0] };
+	struct CMUnitTest tests[KINDS * IMAGES];
+	size_t n = 0;
 
-	for (size_t i = 0; i < KINDS * NAMES; i++)
-		tests[i] = (struct CMUnitTest){
-			.name = names[i / KINDS], .test_func = kinds[i % KINDS], .initial_state = names[i / KINDS]};
-	for (size_t i = 0; i < OLD; i++)
-		tests[KINDS * NAMES + i] = (struct CMUnitTest){
-			.name = stacks_only[i], .test_func = stacks, .initial_state = stacks_only[i]};
-	return _cmocka_run_group_tests("golden", tests, KINDS * NAMES + OLD, NULL, NULL);
+	for (size_t i = 0; i < IMAGES; i++) {
+		for (size_t k = 0; k < images[i].kinds; k++)
+			tests[n++] = (struct CMUnitTest){
+				.name = images[i].name, .test_func = kinds[k], .initial_state = images[i].name};
+	}
+	return _cmocka_run_group_tests("golden", tests, n, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static uint32_t generate_stack(struct generator *g)
 	uint32_t stack = 0;
 	uint64_t depth = random_below(&g->rng, g->depth);
 	for (uint64_t i = 0; i < depth; i++) {
-		char name[16], file[16];
+		char name[24], file[32];
 		uint64_t function = random_below(&g->rng, 6);
 		snprintf(name, sizeof name, "f%" PRIu64, function);
 		snprintf(file, sizeof file, "m%" PRIu64 ".py", function / 3);

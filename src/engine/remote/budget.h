@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much the sampling may cost, and how fast it may therefore go. Pure arithmetic; sampling thread only.
+ *
+ * Two costs are held under the same limit: the time in which threads of the target were stopped, and the CPU time of
+ * the profiler, each as a share of the time that has passed. Both grow with the rate, so the rate follows the larger
+ * one, a tenth of a second at a time, and never exceeds what was asked for. */
+#ifndef PL_BUDGET_H
+#define PL_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pl_budget {
+	double limit;			       /* share of the time, 0.01 is one percent; 0: no limit */
+	uint64_t asked_period_ns;	       /* never faster than this */
+	uint64_t since_ns, cpu_ns, stopped_ns; /* at the last look */
+};
+
+/** @param period_ns as asked for; 0, as fast as possible, becomes 10 us: a budget needs a clock.
+ * @return the period to begin with. */
+uint64_t pl_budget_init(struct pl_budget *b, double limit, uint64_t period_ns, uint64_t now);
+
+/** True when it is time for pl_budget_period. */
+bool pl_budget_due(const struct pl_budget *b, uint64_t now);
+
+/** @param cpu_ns, stopped_ns sums since the start.
+ * @return the period to go on with, from @p period_ns until now. */
+uint64_t pl_budget_period(struct pl_budget *b, uint64_t period_ns, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns);
+
+#endif

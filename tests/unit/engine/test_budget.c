@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "budget.h"
+
+#define MS 1000000ull
+
+/* A profiler whose every sample costs @p cost_ns, for ten seconds; the period it ends with, and what it used last. */
+static uint64_t settle(double limit, uint64_t period, uint64_t cpu_cost, uint64_t stop_cost, double *used)
+{
+	struct pl_budget b;
+	uint64_t now = 5 * MS, cpu = 0, stopped = 0;
+
+	period = pl_budget_init(&b, limit, period, now);
+	for (int look = 0; look < 100; look++) {
+		assert_false(pl_budget_due(&b, now));
+		now += 100 * MS;
+		assert_true(pl_budget_due(&b, now));
+		uint64_t samples = 100 * MS / period;
+		cpu += samples * cpu_cost;
+		stopped += samples * stop_cost;
+		*used = (double)(samples * (cpu_cost > stop_cost ? cpu_cost : stop_cost)) / (100.0 * MS);
+		period = pl_budget_period(&b, period, now, cpu, stopped);
+	}
+	return period;
+}
+
+static void what_fits_is_not_slowed(void **state)
+{
+	double used;
+
+	assert_int_equal(settle(0.05, MS, 10000, 14000, &used), MS);
+	assert_int_equal(settle(0.05, 0, 100, 0, &used), 10000); /* as fast as possible is a rate as well */
+}
+
+static void the_dearer_of_the_two_costs_sets_the_rate(void **state)
+{
+	double used;
+
+	assert_true(settle(0.01, MS, 50000, 0, &used) > 5 * MS);
+	assert_true(used <= 0.01 && used > 0.007);
+	assert_true(settle(0.01, MS, 0, 50000, &used) > 5 * MS);
+	assert_true(used <= 0.01 && used > 0.007);
+	assert_true(settle(0.02, 0, 5000, 14000, &used) > 600000);
+	assert_true(used <= 0.02 && used > 0.014);
+}
+
+static void it_goes_faster_again_but_never_than_asked(void **state)
+{
+	struct pl_budget b;
+	uint64_t now = 0, period = pl_budget_init(&b, 0.01, MS, now);
+
+	for (int i = 0; i < 20; i++)
+		period = pl_budget_period(&b, period, now += 100 * MS, (uint64_t)(i + 1) * 90 * MS, 0);
+	assert_int_equal(period, 1000 * MS); /* nine tenths of a core whatever it does: as slow as it gets */
+	for (int i = 0; i < 20; i++)
+		period = pl_budget_period(&b, period, now += 100 * MS, 20 * 90 * MS, 0);
+	assert_int_equal(period, MS);
+}
+
+static void without_a_limit_it_is_never_due(void **state)
+{
+	struct pl_budget b;
+
+	assert_int_equal(pl_budget_init(&b, 0, 0, 0), 0);
+	assert_false(pl_budget_due(&b, UINT64_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_fits_is_not_slowed),
+		cmocka_unit_test(the_dearer_of_the_two_costs_sets_the_rate),
+		cmocka_unit_test(it_goes_faster_again_but_never_than_asked),
+		cmocka_unit_test(without_a_limit_it_is_never_due),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
