@@ -225,12 +225,18 @@ void pl_proc_comm(pid_t pid, pid_t tid, char ret[static 16])
 	ret[len] = '\0';
 }
 
-bool pl_proc_exe_id(pid_t pid, uint64_t *dev, uint64_t *ino)
+static bool stat_exe(pid_t task, struct stat *ret)
 {
 	char path[32];
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)task);
+	return stat(path, ret) == 0;
+}
+
+bool pl_proc_exe_id(pid_t pid, uint64_t *dev, uint64_t *ino)
+{
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pl_proc_live_task(pid));
-	if (stat(path, &st) != 0)
+	/* Asked often of process trees: whether the main thread lives costs as much again. */
+	if (!stat_exe(pid, &st) && !stat_exe(pl_proc_live_task(pid), &st))
 		return false;
 	*dev = st.st_dev;
 	*ino = st.st_ino;

@@ -87,6 +87,31 @@ static void a_zombie_is_told_as_one(void **state)
 	pl_births_destroy(s.births);
 }
 
+static void *block(void *arg)
+{
+	(void)arg;
+	stage_block();
+}
+
+static void a_main_thread_that_left_the_others_has_not_ended_the_process(void **state)
+{
+	struct pl_proc_stat st;
+
+	pid_t pid = stage_fork();
+	if (pid == 0) {
+		pthread_t other;
+
+		if (pthread_create(&other, NULL, block, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	stage_await_state(pid, pid, "Z");
+	assert_true(pl_proc_stat_read(pid, &st));
+	assert_int_equal(st.state, 'Z');
+	assert_false(st.ended);
+	stage_kill(pid);
+}
+
 static void a_program_that_was_executed_is_no_longer_forked(void **state)
 {
 	struct scene s;
@@ -183,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_is_told_with_its_parent),
 		cmocka_unit_test(a_zombie_is_told_as_one),
+		cmocka_unit_test(a_main_thread_that_left_the_others_has_not_ended_the_process),
 		cmocka_unit_test(a_program_that_was_executed_is_no_longer_forked),
 		cmocka_unit_test(a_thread_is_told_apart),
 		cmocka_unit_test(a_sweep_finds_what_was_there_before),
