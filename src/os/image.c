@@ -33,8 +33,9 @@ struct search {
 	pl_mapping_vec maps;
 	PL_VEC(struct pl_image_file) files; /* in the order of asking */
 	char exe[512];
-	bool wrong_class; /* the executable is a 32-bit program */
-	bool not_ready;	  /* the executable needs a libpython that is not mapped yet */
+	bool wrong_class;	     /* the executable is a 32-bit program */
+	bool not_ready;		     /* the executable needs a libpython that is not mapped yet */
+	struct plumb_error *trouble; /* of ours, with a file that might have been it: the first */
 };
 
 static bool is_python_file(const char *path)
@@ -133,6 +134,16 @@ static pl_addr at_run_time(const struct search *s, const struct pl_elf_symbol *s
 	return symbol->value && is_mapped(s, addr) ? addr : 0;
 }
 
+/* A file that we could not look at, for want of memory or descriptors, may have been the interpreter. */
+static void note_trouble(struct search *s, struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+	if (!s->trouble && (code == PLUMB_ERR_SYSTEM || code == PLUMB_ERR_NO_MEMORY))
+		s->trouble = err;
+	else
+		plumb_error_destroy(err);
+}
+
 /* Ask one file; true if it holds an interpreter and *ret is filled in. */
 static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables, struct pl_python_image *ret)
 {
@@ -141,7 +152,7 @@ static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables,
 	struct plumb_error *err = pl_image_file_open(s->pid, &s->maps, f);
 	if (err) {
 		s->wrong_class |= f->rank == PL_IMAGE_EXE && plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED;
-		plumb_error_destroy(err);
+		note_trouble(s, err);
 		return false;
 	}
 	if (f->rank == PL_IMAGE_EXE && pl_elf_needs(f->elf, "libpython"))
@@ -215,7 +226,14 @@ static struct plumb_error *no_memory_map(pid_t pid)
 	return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) is just starting a program", (int)pid, comm);
 }
 
-static struct plumb_error *not_python(const struct search *s)
+static struct plumb_error *take_trouble(struct search *s)
+{
+	struct plumb_error *err = s->trouble;
+	s->trouble = NULL;
+	return err;
+}
+
+static struct plumb_error *not_python(struct search *s)
 {
 	char comm[24] = "[";
 	const char *runs = s->exe;
@@ -226,6 +244,8 @@ static struct plumb_error *not_python(const struct search *s)
 	struct plumb_error *gone = pl_proc_check(s->pid);
 	if (gone)
 		return gone;
+	if (s->trouble)
+		return take_trouble(s);
 	if (s->wrong_class)
 		return pl_error_hint(
 			pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs the 32-bit program %s", (int)s->pid, runs),
@@ -274,6 +294,7 @@ static void close_files(struct search *s)
 	for (size_t i = 0; i < s->files.len; i++)
 		pl_image_file_close(&s->files.data[i]);
 	pl_vec_deinit(&s->files);
+	plumb_error_destroy(s->trouble);
 }
 
 /* Without a process the files are found by their names alone. */

@@ -8,6 +8,7 @@
  * process. */
 #include "image_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,14 @@
 /* How sure we are that a path leads to the mapped file. Devices differ on overlayfs and btrfs, where stat and maps
  * disagree. */
 enum match { MATCH_NONE, MATCH_PATH, MATCH_INODE, MATCH_ALL };
+
+/* No route leads to the file. That we have no descriptor left to try with says nothing about it. */
+static struct plumb_error *no_route(const char *what)
+{
+	if (pl_out_of_descriptors(errno))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open the program's files");
+	return pl_error(PLUMB_ERR_NOT_FOUND, "%s", what);
+}
 
 /* A handle on @p path that neither blocks on a FIFO nor wakes a device; -1 if it is no plain file. */
 static int locate(const char *path, const struct pl_mapping *m, enum match *match)
@@ -48,7 +57,7 @@ static struct plumb_error *open_located(int path_fd, struct pl_elf **ret)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return pl_error(PLUMB_ERR_NOT_FOUND, "the file may not be read");
+		return no_route("the file may not be read");
 	struct plumb_error *err = pl_elf_open_fd(fd, ret);
 	close(fd);
 	return err;
@@ -58,9 +67,10 @@ static struct plumb_error *open_link(const char *link, struct pl_elf **ret)
 {
 	enum match ignored;
 	struct pl_mapping any = {0};
+	errno = 0;
 	int fd = locate(link, &any, &ignored);
 	if (fd < 0)
-		return pl_error(PLUMB_ERR_NOT_FOUND, "the kernel shows no link to the file");
+		return no_route("the kernel shows no link to the file");
 	struct plumb_error *err = open_located(fd, ret);
 	close(fd);
 	return err;
@@ -73,6 +83,7 @@ static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, str
 	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pl_proc_live_task(pid), m->path);
 	const char *const routes[] = {in_root, m->path};
 	int best = -1;
+	errno = 0;
 	enum match best_match = m->deleted ? MATCH_PATH : MATCH_NONE; /* a deleted file's name alone says nothing */
 	for (int i = 0; i < 2; i++) {
 		enum match match = MATCH_NONE;
@@ -87,7 +98,7 @@ static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, str
 		}
 	}
 	if (best < 0)
-		return pl_error(PLUMB_ERR_NOT_FOUND, "no path leads to the file");
+		return no_route("no path leads to the file");
 	struct plumb_error *err = open_located(best, ret);
 	close(best);
 	return err;
@@ -138,10 +149,12 @@ static struct plumb_error *open_loaded(pid_t pid, const pl_mapping_vec *maps, st
 {
 	struct pl_mem_live *live;
 	uint64_t size = loaded_size(maps, f->map);
+	if (!size)
+		return pl_error(PLUMB_ERR_NOT_FOUND, "nothing of the file can be read");
 	struct plumb_error *err = pl_mem_live_create(pid, &live);
 	if (err)
 		return err;
-	f->copy = size ? calloc(1, size) : NULL;
+	f->copy = calloc(1, size);
 	for (size_t i = 0; f->copy && i < maps->len; i++) {
 		const struct pl_mapping *m = &maps->data[i];
 		/* Two mappings may share a page of the file: they differ only where data was relocated, which we want.

@@ -38,9 +38,11 @@ static struct plumb_error *check_proc(void)
 			     "mount it: mount -t proc proc /proc");
 }
 
-/* /proc shows nothing for @p pid: gone, or hidden by the mount option hidepid? */
-static struct plumb_error *no_entry(pid_t pid)
+/* /proc shows nothing for @p pid: are we at fault, is it gone, or hidden by the mount option hidepid? */
+static struct plumb_error *no_entry(pid_t pid, int errnum)
 {
+	if (pl_out_of_descriptors(errnum))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errnum, "cannot look at pid %d", (int)pid);
 	if (kill(pid, 0) != 0 && errno == EPERM)
 		return pl_error_hint(
 			pl_error(PLUMB_ERR_NOT_PERMITTED, "/proc hides pid %d from us", (int)pid),
@@ -77,7 +79,7 @@ struct plumb_error *pl_proc_check(pid_t pid)
 	if (pid <= 0)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
 	if (pl_proc_file(pid, "status", status, sizeof status) < 0)
-		return no_entry(pid);
+		return no_entry(pid, errno);
 	pid_t process = (pid_t)pl_proc_status_number(status, "Tgid", 10, (uint64_t)pid);
 	if (process != pid)
 		return is_a_thread(pid, process);
@@ -92,9 +94,9 @@ struct plumb_error *pl_proc_check(pid_t pid)
 struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
 {
 	char stat[1024];
-	if (pl_proc_file(pid, "stat", stat, sizeof stat) < 0 || !pl_proc_stat_field(stat, 22, ret))
-		return no_entry(pid);
-	return NULL;
+	if (pl_proc_file(pid, "stat", stat, sizeof stat) < 0)
+		return no_entry(pid, errno);
+	return pl_proc_stat_field(stat, 22, ret) ? NULL : no_entry(pid, 0);
 }
 
 uint64_t pl_proc_started_real_ns(pid_t pid)

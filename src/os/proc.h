@@ -40,7 +40,8 @@ uid_t pl_proc_owner(pid_t pid);
 struct plumb_error *pl_proc_all(pl_tid_vec *ret) PLUMB_MUST_CHECK;
 /** Thread ids, ascending, appended. */
 struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret) PLUMB_MUST_CHECK;
-/** Is there such a thread, and has it not ended? A main thread that has stays there while others live. */
+/** Is there such a thread, and has it not ended? A main thread that has stays there while others live. True also if we
+ * lack the file descriptor to ask with. */
 bool pl_proc_thread_alive(pid_t pid, pid_t tid);
 /** comm of a thread (at most 15 bytes + NUL); "" if it is gone. */
 void pl_proc_comm(pid_t pid, pid_t tid, char ret[static 16]);

@@ -47,6 +47,11 @@ ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
 	return len;
 }
 
+bool pl_out_of_descriptors(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE;
+}
+
 const char *pl_proc_status_field(const char *status, const char *key)
 {
 	size_t len = strlen(key);
@@ -81,11 +86,14 @@ bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret)
 	return true;
 }
 
+/* That we have no descriptor left to ask with says nothing about the thread. */
 bool pl_proc_thread_alive(pid_t pid, pid_t tid)
 {
 	char name[32], stat[1024];
 	snprintf(name, sizeof name, "task/%d/stat", (int)tid);
-	const char *p = pl_proc_file(pid, name, stat, sizeof stat) > 0 ? strrchr(stat, ')') : NULL;
+	if (pl_proc_file(pid, name, stat, sizeof stat) < 0)
+		return pl_out_of_descriptors(errno);
+	const char *p = strrchr(stat, ')');
 	return p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
 }
 

@@ -9,6 +9,8 @@
 
 /** Read /proc/@p pid/@p name (/proc/self/... for pid 0), at most @p size - 1 bytes, and append a NUL. -1: see errno. */
 ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size);
+/** Did a call fail because we, or the machine, have no file descriptor left? */
+bool pl_out_of_descriptors(int errnum);
 /** The text behind "@p key:" and its blanks in a status file, up to the end of its line; NULL if there is none. */
 const char *pl_proc_status_field(const char *status, const char *key);
 /** The number behind @p key in @p base (10 or 16), @p fallback if there is none. */

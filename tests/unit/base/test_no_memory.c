@@ -4,69 +4,18 @@
  */
 #include "unit.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
+#include "failing.h"
 #include "map.h"
 #include "mem_image.h"
 #include "strtab.h"
 #include "vec.h"
 
-static long until_failure = -1; /* allocations that still succeed; -1: all */
-static bool failed;
-
-static bool must_fail(void)
-{
-	if (until_failure < 0)
-		return false;
-	if (until_failure-- > 0)
-		return false;
-	until_failure = -1;
-	failed = true;
-	return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	return must_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return must_fail() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return must_fail() ? NULL : __real_realloc(p, size);
-}
-
-/* Run @p scenario with each of its allocations failing in turn; @p least is how many it must have had. */
-static void with_each_failure(void (*scenario)(void), long least)
-{
-	long n = 0;
-	for (;; n++) {
-		until_failure = n;
-		failed = false;
-		scenario();
-		until_failure = -1;
-		if (!failed)
-			break;
-	}
-	assert_true(n >= least);
-}
-
-static void use_buf(void)
+static void use_buf(void *ctx)
 {
 	struct pl_buf b = PL_BUF_INIT(1 << 20);
 	size_t len = 0;
@@ -81,7 +30,7 @@ static void use_buf(void)
 	pl_buf_deinit(&b);
 }
 
-static void use_map(void)
+static void use_map(void *ctx)
 {
 	struct pl_map m = PL_MAP_INIT;
 	uint32_t v;
@@ -111,7 +60,7 @@ static uint32_t add_until_it_works(struct pl_strtab *t, const char *text, size_t
 	return id;
 }
 
-static void use_strtab(void)
+static void use_strtab(void *ctx)
 {
 	static char large[100000];
 	struct pl_strtab *t = NULL;
@@ -132,20 +81,20 @@ static void use_strtab(void)
 	pl_strtab_destroy(t);
 }
 
-static void use_error(void)
+static void use_error(void *ctx)
 {
 	struct plumb_error *err = pl_error_errno(PLUMB_ERR_NO_PROCESS, 2, "no %d", 1);
 	err = pl_error_hint(err, "try %d", 2);
 	if (plumb_error_code(err) == PLUMB_ERR_NO_MEMORY)
 		assert_string_equal(plumb_error_message(err), "out of memory");
-	else if (failed)
+	else if (failing_happened())
 		assert_string_equal(plumb_error_hint(err), "list running programs with 'ps -e'");
 	else
 		assert_string_equal(plumb_error_hint(err), "try 2");
 	plumb_error_destroy(err);
 }
 
-static void use_vec(void)
+static void use_vec(void *ctx)
 {
 	PL_VEC(int) v = {0};
 	for (int i = 0; i < 100; i++)
@@ -164,7 +113,7 @@ static struct plumb_error *zeros_read(struct pl_mem *mem, pl_addr addr, void *ds
 
 static const struct pl_mem_ops zeros_ops = {.read = zeros_read};
 
-static void use_record(void)
+static void use_record(void *ctx)
 {
 	struct pl_mem zeros = {.ops = &zeros_ops};
 	struct pl_mem_record *rec = NULL;
@@ -176,15 +125,15 @@ static void use_record(void)
 	for (pl_addr addr = 0; addr < 40; addr++)
 		assert_ok(pl_mem_read(pl_mem_record_mem(rec), addr * 1000, some, sizeof some));
 	/* Reading went on; what is missing is told at the end. */
-	until_failure = -1;
-	if (failed)
+	failing_off();
+	if (failing_happened())
 		assert_ptr_equal(pl_mem_record_save(rec, -1), &pl_err_no_memory);
 	else
 		assert_code(pl_mem_record_save(rec, -1), PLUMB_ERR_WRITE_FAILED);
 	pl_mem_record_destroy(rec);
 }
 
-static void use_image(void)
+static void use_image(void *ctx)
 {
 	static char file[7 + 50 * (12 + 300)] = "PLIMG1\n";
 	struct pl_mem_image *img = NULL;
@@ -195,43 +144,43 @@ static void use_image(void)
 		memcpy(file + 15 + i * 312, &len, 4);
 	}
 	struct plumb_error *err = pl_mem_image_create(file, sizeof file, &img);
-	assert_true(failed ? err == &pl_err_no_memory && !img : !err);
+	assert_true(failing_happened() ? err == &pl_err_no_memory && !img : !err);
 	pl_mem_image_destroy(img);
 }
 
 static void buffers_stay_whole(void **state)
 {
-	with_each_failure(use_buf, 6);
+	failing_each(use_buf, NULL, 6);
 }
 
 static void maps_stay_whole(void **state)
 {
-	with_each_failure(use_map, 6);
+	failing_each(use_map, NULL, 6);
 }
 
 static void string_tables_stay_whole(void **state)
 {
-	with_each_failure(use_strtab, 10);
+	failing_each(use_strtab, NULL, 10);
 }
 
 static void errors_become_out_of_memory(void **state)
 {
-	with_each_failure(use_error, 2);
+	failing_each(use_error, NULL, 2);
 }
 
 static void vectors_stay_whole(void **state)
 {
-	with_each_failure(use_vec, 5);
+	failing_each(use_vec, NULL, 5);
 }
 
 static void recorders_read_on(void **state)
 {
-	with_each_failure(use_record, 5);
+	failing_each(use_record, NULL, 5);
 }
 
 static void images_are_all_or_nothing(void **state)
 {
-	with_each_failure(use_image, 8);
+	failing_each(use_image, NULL, 8);
 }
 
 int main(void)

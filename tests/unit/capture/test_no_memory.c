@@ -15,43 +15,11 @@
 
 #include <cmocka.h>
 
+#include "failing.h"
 #include "recording.h"
 #include "view.h"
 
 #define SAMPLES 400
-
-static long until_failure = -1; /* allocations that still succeed; -1: all */
-static bool failed;
-
-static bool must_fail(void)
-{
-	if (until_failure < 0 || until_failure-- > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	return must_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return must_fail() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return must_fail() ? NULL : __real_realloc(p, size);
-}
 
 struct scene {
 	char *path;
@@ -137,32 +105,22 @@ static bool ask(const struct plumb_profile *p)
 	return ok;
 }
 
-static void run(struct scene *s)
+static void run(void *ctx)
 {
-	if (record(s) && read_back(s) && ask(s->back) && well(pl_profile_merge(s->back, s->p)))
-		assert_int_equal(samples_in(s->back), 2 * SAMPLES);
-	pl_capture_destroy(s->w);
-	pl_profile_destroy(s->p);
-	pl_profile_destroy(s->back);
+	struct scene s = {.path = ctx};
+	if (record(&s) && read_back(&s) && ask(s.back) && well(pl_profile_merge(s.back, s.p)))
+		assert_int_equal(samples_in(s.back), 2 * SAMPLES);
+	pl_capture_destroy(s.w);
+	pl_profile_destroy(s.p);
+	pl_profile_destroy(s.back);
 }
 
 static void every_failed_allocation_is_survived(void **state)
 {
-	struct scene s = {.path = temp_file()};
-	long n = 0;
-	for (;; n++) {
-		s.p = s.back = NULL;
-		s.w = NULL;
-		until_failure = n;
-		failed = false;
-		run(&s);
-		until_failure = -1;
-		if (!failed)
-			break;
-	}
-	assert_true(n > 100);
-	unlink(s.path);
-	free(s.path);
+	char *path = temp_file();
+	failing_each(run, path, 100);
+	unlink(path);
+	free(path);
 }
 
 int main(void)

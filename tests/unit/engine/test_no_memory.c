@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sampling thread keeps, with its first allocation failing, then its second, ...: it stays whole, what was in
+ * it stays, and what is read is true. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "failing.h"
+#include "queue.h"
+#include "snapshot.h"
+#include "trie.h"
+
+static bool well(struct plumb_error *err)
+{
+	assert_true(!err || plumb_error_code(err) == PLUMB_ERR_NO_MEMORY);
+	plumb_error_destroy(err);
+	return !err;
+}
+
+static void use_trie(void *ctx)
+{
+	struct pl_trie t;
+	uint32_t id;
+
+	if (!well(pl_trie_init(&t)))
+		return;
+	for (uint32_t i = 0; i < 500; i++) {
+		size_t before = t.nodes.len;
+		if (!well(pl_trie_child(&t, i, i, (int32_t)i, &id))) {
+			assert_int_equal(t.nodes.len, before);
+			assert_ok(pl_trie_child(&t, i, i, (int32_t)i, &id));
+		}
+		assert_int_equal(id, i + 1);
+	}
+	for (uint32_t i = 0; i < 500; i++) {
+		assert_ok(pl_trie_child(&t, i, i, (int32_t)i, &id));
+		assert_int_equal(id, i + 1);
+	}
+	pl_trie_deinit(&t);
+}
+
+static void use_queue(void *ctx)
+{
+	struct pl_queue q;
+	struct pl_record r = {.kind = PL_RECORD_SAMPLE}, got;
+
+	if (well(pl_queue_init(&q))) {
+		pl_queue_push(&q, &r);
+		assert_true(pl_queue_pop(&q, &got));
+	}
+	pl_queue_deinit(&q);
+}
+
+/* The target is ourselves. A plan or a copy that cannot be had costs the proof, never the truth. */
+static void use_snapshot(void *ctx)
+{
+	static uint8_t area[64 * 1024];
+	struct pl_mem_live *live = NULL;
+	struct pl_snapshot s;
+	uint8_t got[64];
+
+	if (!well(pl_mem_live_create(getpid(), &live)))
+		return;
+	for (size_t i = 0; i < sizeof area; i++)
+		area[i] = (uint8_t)(i * 7 + i / 251);
+	pl_snapshot_init(&s, live);
+	for (int round = 0; round < 6; round++) {
+		if (!well(pl_snapshot_fetch(&s)))
+			pl_snapshot_bypass(&s);
+		for (size_t i = 0; i < 40; i++) {
+			const uint8_t *p = area + i * 1500 + (size_t)round;
+			if (!well(pl_mem_read(&s.mem, (pl_addr)(uintptr_t)p, got, sizeof got)))
+				continue;
+			assert_memory_equal(got, p, sizeof got);
+			if (i == 0)
+				pl_snapshot_anchor_touched(&s);
+		}
+		pl_snapshot_learn(&s);
+	}
+	pl_snapshot_deinit(&s);
+	pl_mem_live_destroy(live);
+}
+
+static void tries_stay_whole(void **state)
+{
+	failing_each(use_trie, NULL, 6);
+}
+
+static void queues_are_made_or_not(void **state)
+{
+	failing_each(use_queue, NULL, 1);
+}
+
+static void snapshots_are_true_or_not_there(void **state)
+{
+	failing_each(use_snapshot, NULL, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tries_stay_whole),
+		cmocka_unit_test(queues_are_made_or_not),
+		cmocka_unit_test(snapshots_are_true_or_not_there),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
