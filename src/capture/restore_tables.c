@@ -318,8 +318,13 @@ static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder 
 	if (err)
 		return err;
 	uint64_t losses = pl_decode(d);
-	for (uint64_t i = 0; i < losses && i < PL_LOSSES; i++)
-		m.losses[i] = pl_decode(d);
+	for (uint64_t i = 0; i < losses && !d->bad; i++) {
+		uint64_t lost = pl_decode(d);
+		if (i < PL_LOSSES)
+			m.losses[i] = lost;
+	}
+	if (pl_cursor_left(&d->cursor)) /* older recordings end here */
+		m.max_overhead_ppm = pl_decode_u32(d);
 	if (d->bad || mode > PL_MODE_GIL)
 		return &pl_err_corrupt;
 	m.mode = (uint8_t)mode;

@@ -261,6 +261,7 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	pl_encode(&e, PL_LOSSES);
 	for (int i = 0; i < PL_LOSSES; i++)
 		pl_encode(&e, m->losses[i]);
+	pl_encode(&e, m->max_overhead_ppm);
 	out.err = e.err;
 	pl_encode_section(&out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

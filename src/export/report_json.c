@@ -203,6 +203,11 @@ static void write_samples(struct report *r)
 	key_u64(j, "stops", m->stops);
 	key_u64(j, "stopped_ns", m->stopped_ns);
 	key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
+	pl_json_key(j, "limit");
+	if (m->max_overhead_ppm)
+		pl_json_double(j, m->max_overhead_ppm / 1e6, 6);
+	else
+		pl_json_null(j);
 	pl_json_object_end(j);
 }
 

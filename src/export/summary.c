@@ -221,8 +221,7 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 
 	item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
 	     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
-	/* With --max-overhead. What was missed is told as such. */
-	if ((double)p->meta.losses[PL_LOSS_MISSED] / seconds + taken < WORTH_TELLING_RATE * wanted)
+	if (p->meta.max_overhead_ppm && taken < WORTH_TELLING_RATE * wanted)
 		item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(taken).s);
 	item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
 	if (s->totals.idle_threads_hidden)

@@ -264,6 +264,8 @@ static void merge_meta(struct plumb_profile *into, const struct pl_meta *from)
 		m->losses[i] = pl_sum_u64(m->losses[i], from->losses[i]);
 	m->stops = pl_sum_u64(m->stops, from->stops);
 	m->stopped_ns = pl_sum_u64(m->stopped_ns, from->stopped_ns);
+	m->max_overhead_ppm =
+		m->max_overhead_ppm > from->max_overhead_ppm ? m->max_overhead_ppm : from->max_overhead_ppm;
 	m->profiler_cpu_ns = pl_sum_u64(m->profiler_cpu_ns, from->profiler_cpu_ns);
 }
 

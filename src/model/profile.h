@@ -118,6 +118,7 @@ struct pl_meta {
 	uint64_t stops;	     /* threads stopped, times */
 	uint64_t stopped_ns; /* sum of those stops */
 	uint64_t profiler_cpu_ns;
+	uint32_t max_overhead_ppm; /* the rate was lowered to cost no more than this millionth share; 0: no limit */
 	uint32_t command, engine, plumb_version, host; /* string ids */
 };
 

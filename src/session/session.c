@@ -271,6 +271,7 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 	m->seed = s->options.seed;
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
+	m->max_overhead_ppm = (uint32_t)(s->options.max_overhead * 1e6 + 0.5);
 	if ((err = intern(s->profile, s->ops->name, &m->engine)) ||
 	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
 		return err;

@@ -14,13 +14,13 @@ from harness.interpreters import TARGETS
 QUOTA = {"families.py": 20_000, "generators.py": 8_000, "mixed.py": 8_000, "threads.py": 4_000}
 
 
-def sampled(plumb, target, python, script, quota, *options):
+def sampled(plumb, target, python, script, quota, effort):
     """Attach again and again until that many sure samples are there."""
     graph, verdict = CallGraph(TARGETS / script), Verdict()
     with target(python, script) as running:
         while verdict.checked < quota:
             before = verdict.checked + verdict.partial
-            _, profile = plumb.attach(running.pid, "-d", "2", "-r", "max", *options)
+            _, profile = plumb.attach(running.pid, "-d", str(effort(0.5, 2)), "-r", "max")
             check(graph, profile, verdict)
             assert verdict.checked + verdict.partial > before, "no more samples: %s" % verdict
     return verdict
@@ -30,7 +30,7 @@ def sampled(plumb, target, python, script, quota, *options):
 @pytest.mark.timeout(300)
 def test_no_stack_that_is_sure_is_impossible(plumb, target, minor, table, effort):
     quotas = {script: quota * effort(1, 5) for script, quota in QUOTA.items()}
-    verdicts = {script: sampled(plumb, target, minor, script, quota) for script, quota in quotas.items()}
+    verdicts = {script: sampled(plumb, target, minor, script, quota, effort) for script, quota in quotas.items()}
     checked = sum(verdict.checked for verdict in verdicts.values())
     impossible = sum(verdict.impossible for verdict in verdicts.values())
     partial = sum(verdict.partial for verdict in verdicts.values())
@@ -55,7 +55,7 @@ def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target
 def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
     if minor.version < (3,):
         pytest.skip("Python 2.7 has no coroutines")
-    verdict = sampled(plumb, target, minor, "coroutines.py", effort(8_000, 40_000))
+    verdict = sampled(plumb, target, minor, "coroutines.py", effort(8_000, 40_000), effort)
     assert not verdict.impossible, verdict
 
 

@@ -82,6 +82,7 @@ static void samples_come_back_in_order(void **state)
 	char *path = temp_file();
 	check(pl_profile_create(&p));
 	p->meta.period_ns = 1000000;
+	p->meta.max_overhead_ppm = 12345;
 	assert_int_equal(pl_columns_time_shift(1000000), SHIFT);
 	check(pl_capture_create(path, p, &w));
 	struct generator g = {.rng = {.state = 9}, .profile = p, .depth = 6, .processes = 3, .step_ns = 100000};
@@ -100,6 +101,7 @@ static void samples_come_back_in_order(void **state)
 	check(pl_capture_read(fd, back, compare_sample, &replay, &info));
 	assert_int_equal(replay.seen, COUNT);
 	assert_int_equal(info.chunks, COUNT / 700 + 1);
+	assert_int_equal(back->meta.max_overhead_ppm, 12345);
 	assert_true(info.complete && !info.damaged_chunks && !info.ignored_bytes);
 	close(fd);
 	free(bytes);
