@@ -34,7 +34,7 @@ struct search {
 	PL_VEC(struct pl_image_file) files; /* in the order of asking */
 	char exe[512];
 	bool wrong_class;	     /* the executable is a 32-bit program */
-	bool not_ready;		     /* the executable needs a libpython that is not mapped yet */
+	bool not_ready;		     /* it, or the libpython that it needs, is not mapped yet */
 	struct plumb_error *trouble; /* of ours, with a file that might have been it: the first */
 };
 
@@ -169,7 +169,10 @@ static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables,
 		.name_version = version_of_name(f->map->path),
 	};
 	snprintf(ret->path, sizeof ret->path, "%s", f->map->path);
-	return ret->runtime || ret->tstate_current;
+	bool here = ret->runtime || ret->tstate_current;
+	if (!here && f->rank == PL_IMAGE_EXE && (found[RUNTIME].value || found[CURRENT].value))
+		s->not_ready = true; /* an exec maps one segment after the other */
+	return here;
 }
 
 /* A symbol of the executable comes before the same one of a library: if a non-PIE program refers to PyCode_Type, the
@@ -253,8 +256,7 @@ static struct plumb_error *not_python(struct search *s)
 	if (strstr(pl_base_name(runs), "pypy"))
 		return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs PyPy (%s), not CPython", (int)s->pid, runs);
 	if (s->not_ready)
-		return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) has not loaded its Python library yet", (int)s->pid,
-				runs);
+		return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) has not loaded its Python yet", (int)s->pid, runs);
 	return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs %s, not Python", (int)s->pid, runs);
 }
 

@@ -79,7 +79,7 @@ def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
 # A target that does not keep still --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", ["unmap", "fork", "threads"])
+@pytest.mark.parametrize("part", ["unmap", "fork", "threads", "exec"])
 @pytest.mark.parametrize("option", ["--never-stop", "--always-stop", "-rmax"])
 def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, part, option):
     with target(any_python, "restless.py", "--part", part, count=True) as restless:
@@ -102,6 +102,17 @@ def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, 
         assert len(profile.threads) > 20, "threads that came and went were seen: %d" % len(profile.threads)
 
 
+@pytest.mark.timeout(120)
+def test_attaching_at_any_moment_of_an_exec(plumb, target, any_python):
+    """Between two programs there is no Python; the next one is waited for."""
+    with target(any_python, "restless.py", "--part", "exec", count=True) as restless:
+        for _ in range(40):
+            result = plumb("attach", "-d", "0.05", "-o", plumb.path(), restless.pid)
+            assert result.status == 0, result
+        restless.wait_progress()
+    assert restless.process.returncode == 0
+
+
 # Much of everything -----------------------------------------------------------------------------------------------------
 
 
@@ -117,18 +128,24 @@ def test_of_a_thousand_threads_each_gets_its_share(plumb, target, any_python):
     assert profile.losses["unreadable"] <= 0.01 * profile.samples, profile.losses
 
 
+def dump_of(plumb, pid):
+    result = plumb("dump", pid)
+    assert result.status == 0, result
+    return result.stdout
+
+
 @pytest.mark.parametrize("length", [65535, 65536, 200_000])
 def test_names_of_any_length(plumb, target, minor, length):
     """Up to 64 KiB they are whole; longer ones are cut."""
     with target(minor, "long_names.py", "--length", str(length)) as named:
         _, profile = plumb.attach(named.pid, "-d", "0.5")
-        dumped = plumb("dump", named.pid)
+        # It may be looked at in between, too.
+        wait_until(lambda: "f" * 100 in dump_of(plumb, named.pid), "the dump never shows the name")
     found = [frame for stack in profile.stacks for frame in stack.python if frame.name.startswith("ffff")]
     assert found, [str(stack)[:200] for stack in profile.stacks][:3]
     kept = min(length, 65536)
     assert {frame.name[:kept] for frame in found} == {"f" * kept}, {len(frame.name) for frame in found}
     assert {frame.file[:kept] for frame in found} == {"/" + "d" * (kept - 1)}, {len(frame.file) for frame in found}
-    assert dumped.status == 0 and "f" * 100 in dumped.stdout, (dumped.status, dumped.stderr[:500])
 
 
 # Too little for plumb ---------------------------------------------------------------------------------------------------
@@ -159,6 +176,27 @@ def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_pytho
         crowd.wait_progress()
         assert not traces(crowd.pid)
     assert worked and min(worked) < 26, worked
+
+
+@pytest.mark.timeout(120)
+def test_too_little_memory_is_told(plumb, target, any_python):
+    """From what the dynamic loader just needs to plenty: no crash, and the program runs on."""
+    if plumb.sanitized:
+        pytest.skip("a sanitizer takes terabytes of address space for itself")
+    statuses = {}
+    with target(any_python, "exec_churn.py", count=True) as busy:
+        for kilobytes in [*range(4_000, 12_000, 500), *range(12_000, 40_000, 4_000), 100_000, 400_000]:
+            result = plumb("attach", "-d", "0.2", "-o", plumb.path(), busy.pid, before=limited("-v", kilobytes))
+            if "shared libraries" in result.stderr or "ld.so" in result.stderr or result.status == 127:
+                continue  # it was not we who ran
+            statuses[kilobytes] = result.status
+            if result.status != 0:  # what was recorded until then is still reported below
+                told = result.stderr.splitlines()[0].lower()
+                assert result.status == 125 and told.startswith("plumb: "), result
+                assert any(cause in told for cause in ("memory", "resource temporarily unavailable")), result
+        busy.wait_progress()
+        assert not traces(busy.pid)
+    assert statuses[400_000] == 0 and 125 in statuses.values(), statuses
 
 
 def mounted(*commands):

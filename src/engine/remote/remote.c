@@ -47,14 +47,22 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* An interpreter that has just been started is given a second to come up. */
+/* An interpreter that has just been started is given a second to come up; so is one that takes the place of the program
+ * we were looking at. */
+static bool comes_up(const struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	return code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_TARGET_EXITED;
+}
+
 static struct plumb_error *attach_running(struct pl_engine *e)
 {
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < READY_TRIES; i++) {
 		err = pl_search_attach(e, e->root);
-		if (plumb_error_code(err) != PLUMB_ERR_NOT_READY || i + 1 == READY_TRIES)
+		if (!comes_up(err) || i + 1 == READY_TRIES)
 			break;
 		plumb_error_destroy(err);
 		nanosleep(&(struct timespec){.tv_nsec = READY_WAIT_NS}, NULL);
