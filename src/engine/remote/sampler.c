@@ -522,7 +522,8 @@ static void loop(struct pl_engine *e, struct run *run)
 {
 	uint64_t end = e->options.duration_ns ? e->start_ns + e->options.duration_ns : UINT64_MAX;
 
-	for (;;) {
+	/* A process can also turn out to have ended while it is sampled: then nothing would wake us. */
+	while (e->root || !pl_tree_over(e)) {
 		uint64_t wake = next_wake(e, run), now = pl_clock_monotonic_ns();
 		enum wake w = WAKE_TIME;
 		bool last = wake >= end || now >= end;
@@ -534,8 +535,6 @@ static void loop(struct pl_engine *e, struct run *run)
 		if (w == WAKE_EXIT)
 			pl_tree_reap(e, now);
 		if (w == WAKE_STOP || (w == WAKE_TIME && last))
-			return;
-		if (!e->root && pl_tree_over(e))
 			return;
 		step(e, run, now);
 		publish_now_and_then(e, run, now);
