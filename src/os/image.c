@@ -144,6 +144,12 @@ static void note_trouble(struct search *s, struct plumb_error *err)
 		plumb_error_destroy(err);
 }
 
+/* An exec maps one segment after the other: the one that counts may still be to come. */
+static void note_unmapped(struct search *s, const struct pl_image_file *f)
+{
+	s->not_ready |= f->rank == PL_IMAGE_EXE;
+}
+
 /* Ask one file; true if it holds an interpreter and *ret is filled in. */
 static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables, struct pl_python_image *ret)
 {
@@ -157,8 +163,12 @@ static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables,
 	}
 	if (f->rank == PL_IMAGE_EXE && pl_elf_needs(f->elf, "libpython"))
 		s->not_ready = true;
-	if (!look_up(f->elf, tables, found) || !pl_image_file_bias(f, &bias))
+	if (!look_up(f->elf, tables, found))
 		return false;
+	if (!pl_image_file_bias(f, &bias)) {
+		note_unmapped(s, f);
+		return false;
+	}
 	*ret = (struct pl_python_image){
 		.runtime = at_run_time(s, &found[RUNTIME], bias),
 		.runtime_size = found[RUNTIME].size,
@@ -170,8 +180,8 @@ static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables,
 	};
 	snprintf(ret->path, sizeof ret->path, "%s", f->map->path);
 	bool here = ret->runtime || ret->tstate_current;
-	if (!here && f->rank == PL_IMAGE_EXE && (found[RUNTIME].value || found[CURRENT].value))
-		s->not_ready = true; /* an exec maps one segment after the other */
+	if (!here)
+		note_unmapped(s, f);
 	return here;
 }
 
@@ -218,7 +228,7 @@ static bool find_interpreter(struct search *s, struct pl_python_image *ret)
 	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret);
 }
 
-/* No mapping at all: between two programs, or on its way out. */
+/* No mapping at all, or none of a file: between two programs, or on its way out. */
 static struct plumb_error *no_memory_map(pid_t pid)
 {
 	char comm[16];
@@ -271,6 +281,8 @@ static struct plumb_error *run_search(struct search *s, struct pl_python_image *
 	pl_proc_exe(s->pid, s->exe, sizeof s->exe);
 	if (!collect_files(s))
 		return &pl_err_no_memory;
+	if (!s->files.len)
+		return no_memory_map(s->pid);
 	if (!find_interpreter(s, &found))
 		return not_python(s);
 	*ret = found;

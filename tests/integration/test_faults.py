@@ -87,6 +87,7 @@ def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, 
         recording = plumb.path()
         with running(plumb.start("attach", "-o", recording, "-r", "1000", option, restless.pid, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE)) as process:
+            wait_until(recording.exists, "plumb does not attach")
             restless.wait_progress(10)
             process.send_signal(signal.SIGINT)
             result = finish(process)
@@ -386,9 +387,9 @@ class Load:
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_a_server_answers_as_fast_as_ever(plumb, target, any_python):
-    """The 99th percentile at 1 kHz and alone, in turn. The limit is for a shared machine: it is several times what this
-    one shows between two runs alone, and far below what a request that waits for a profiler would take."""
+def test_a_server_answers_as_fast_as_ever(plumb, target, any_python, table):
+    """The 99th percentile at 1 kHz and alone, in turn. The limit leaves room for a shared machine; the table at the end
+    tells what was found, and beside it how much two runs alone differ."""
     alone, sampled = [], []
     with target(any_python, "server.py") as server:
         load = Load(server.told["port"])
@@ -404,4 +405,6 @@ def test_a_server_answers_as_fast_as_ever(plumb, target, any_python):
         load.close()
     assert any(stack.has("do_GET", "total") for stack in plumb.report(recording).stacks)
     ratio = statistics.median(s / a for a, s in zip(alone, sampled))
+    noise = statistics.median(max(a, b) / min(a, b) for a, b in zip(alone, alone[1:]))
+    table(any_python, "server's p99 at 1 kHz / alone (alone / alone)", "%.2f (%.2f)" % (ratio, noise))
     assert ratio < 1.5, "median ratio %.2f; alone %s, sampled %s" % (ratio, alone, sampled)

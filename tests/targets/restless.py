@@ -36,11 +36,12 @@ def unmap():
 
 
 def fork():
-    pid = os.fork()  # -> *
-    if pid == 0:
-        spin(2000)  # -> spin
-        os._exit(0)
-    os.waitpid(pid, 0)
+    for _ in range(20):
+        pid = os.fork()  # -> *
+        if pid == 0:
+            spin(2000)  # -> spin
+            os._exit(0)
+        os.waitpid(pid, 0)
 
 
 def short_work(lock):  # root
@@ -73,7 +74,8 @@ def main():
     if AGAIN not in sys.argv:
         parley.ready()  # -> ready
     while not parley.over():  # -> over
-        part()  # -> unmap, fork, threads, execute
+        # _remove is the callback of the weak references to threads: their list goes away as threads() returns.
+        part()  # -> unmap, fork, threads, execute, _remove
         parley.tick()  # -> tick
 
 

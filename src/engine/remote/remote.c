@@ -48,12 +48,12 @@ static void raise_descriptor_limit(void)
 }
 
 /* An interpreter that has just been started is given a second to come up; so is one that takes the place of the program
- * we were looking at. */
+ * we were looking at: meanwhile the memory that we look for is gone, or not there yet. */
 static bool comes_up(const struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
 
-	return code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_TARGET_EXITED;
+	return code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_TARGET_EXITED || code == PLUMB_ERR_UNREADABLE;
 }
 
 static struct plumb_error *attach_running(struct pl_engine *e)
