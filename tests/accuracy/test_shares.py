@@ -12,7 +12,7 @@ import pytest
 
 from harness.statistics import compare, outside
 
-SECONDS = 3
+SECONDS = 2
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, 1000, 1001, 2000]  # microseconds; the sampler's own is 1000
 

@@ -56,9 +56,21 @@ def sleepers(pid, count):
 
     for _ in range(20):  # the same for 20 looks in a row, of at least a millisecond each
         wait_until(settled, "the threads do not go to sleep")
-    before = dict(asleep)
-    select.select([], [], [], 0.05)
-    return {tid: number for tid, number in wakeups(pid).items() if before[tid] == number}
+    return stay_asleep(pid, count)
+
+
+def stay_asleep(pid, count):
+    found = {}
+
+    def enough():
+        before = wakeups(pid)
+        select.select([], [], [], 0.05)
+        found.clear()
+        found.update({tid: number for tid, number in wakeups(pid).items() if before.get(tid) == number})
+        return len(found) >= count
+
+    wait_until(enough, "not so many threads stay asleep")
+    return found
 
 
 @pytest.mark.parametrize("option", STOPS)
@@ -130,7 +142,8 @@ def test_targets_killed_at_random_moments(plumb, target, any_python):
 
 @pytest.mark.parametrize("option", STOPS)
 def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
-    with target(minor, "signals.py") as busy:
+    with target(minor, "signals.py", count=True) as busy:
+        busy.wait_progress()
         with running(plumb.start("attach", "-o", plumb.path(), option, busy.pid, stderr=subprocess.DEVNULL)) as process:
             for number in range(1, 201):
                 os.kill(busy.pid, signal.SIGUSR1)

@@ -79,7 +79,7 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
     verdict = check(graph, profile)
     assert verdict.checked > 200 and not verdict.impossible, verdict
     # A thread that is just going to sleep when it is to be stopped may be left alone.
-    assert verdict.partial <= 0.01 * verdict.checked, verdict
+    assert verdict.partial <= 0.03 * verdict.checked, verdict
 
 
 def has_jit(python):
