@@ -158,7 +158,8 @@ def limited(option, value):
 
 
 def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_python):
-    """Whatever the number: samples of each thread, or the sentence that says what is missing."""
+    """Whatever the number: samples of each thread but those that are counted as too many, or the sentence that says what
+    is missing."""
     worked = set()
     with target(any_python, "many_threads.py", "--threads", "20", "--depth", "3", count=True) as crowd:
         for limit in [*range(3, 26), 40]:
@@ -173,7 +174,8 @@ def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_pytho
             worked.add(limit)
             profile = plumb.report(recording)
             sampled = [thread for thread in profile.threads if thread["samples"]]
-            assert len(sampled) == 21, "limit %d: %d threads, losses %s" % (limit, len(sampled), profile.losses)
+            told = len(sampled) + profile.losses["beyond"]
+            assert sampled and told == 21, "limit %d: %d threads, losses %s" % (limit, len(sampled), profile.losses)
         crowd.wait_progress()
         assert not traces(crowd.pid)
     assert worked and min(worked) < 26, worked

@@ -77,6 +77,14 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 	return NULL;
 }
 
+/* Its entry in /proc tells nothing: because it is gone, or for a reason of ours. */
+static struct plumb_error *no_process(pid_t pid)
+{
+	struct plumb_error *err = pl_proc_check(pid);
+
+	return err ? err : pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
+}
+
 /* The number may have changed hands before the descriptor was opened. */
 static bool same_process(const struct pl_proc_stat *st)
 {
@@ -99,7 +107,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	pl_reader_init(&t->reader, &e->tables);
 	struct plumb_error *err = open_descriptor(e, t);
 	if (!err && !same_process(st))
-		err = pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
+		err = no_process(t->pid);
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;
 	if (err) {
@@ -120,7 +128,7 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 	if (e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	if (!pl_proc_stat_read(e->options.pid, &st))
-		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)e->options.pid);
+		return no_process(e->options.pid);
 	if (e->options.subprocesses &&
 	    (err = pl_births_create(e->options.launched ? e->options.pid : getpid(), &e->births)))
 		return err;
