@@ -409,4 +409,4 @@ def test_a_server_answers_as_fast_as_ever(plumb, target, any_python, table):
     ratio = statistics.median(s / a for a, s in zip(alone, sampled))
     noise = statistics.median(max(a, b) / min(a, b) for a, b in zip(alone, alone[1:]))
     table(any_python, "server's p99 at 1 kHz / alone (alone / alone)", "%.2f (%.2f)" % (ratio, noise))
-    assert ratio < 1.5, "median ratio %.2f; alone %s, sampled %s" % (ratio, alone, sampled)
+    assert ratio < max(1.5, noise), "median ratio %.2f; alone %s, sampled %s" % (ratio, alone, sampled)
