@@ -119,31 +119,42 @@ static bool same_thread(const struct pl_thread *a, const struct pl_thread *b)
 	       a->cpu_ns == b->cpu_ns && a->cpu_known == b->cpu_known;
 }
 
-/* Number of rows, rows. Each row carries its id: most are updates. */
+/* A section of rows that carry their ids, as most are updates: number of rows, rows. @p err: why they are not whole. */
+static struct plumb_error *end_rows(const struct pl_encoder *rows, uint32_t count, enum pl_section tag,
+				    struct pl_buf *raw, struct plumb_error *err)
+{
+	struct pl_buf section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder s = {.buf = &section}, out = {.buf = raw, .err = err};
+
+	if (count) {
+		pl_encode(&s, count);
+		pl_encode_bytes(&s, rows->buf->data, rows->buf->len);
+	}
+	if (!out.err)
+		out.err = rows->err ? rows->err : s.err;
+	pl_encode_section(&out, tag, &section);
+	pl_buf_deinit(&section);
+	return out.err;
+}
+
 static struct plumb_error *encode_threads(const struct plumb_profile *p, const struct pl_table_marks *m,
 					  struct pl_buf *raw, struct pl_table_marks *to)
 {
-	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), section = PL_BUF_INIT(SECTION_MAX_BYTES);
-	struct pl_encoder r = {.buf = &rows}, s = {.buf = &section}, out = {.buf = raw};
+	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder r = {.buf = &rows};
+	struct plumb_error *err = NULL;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < p->thread_count && !out.err; i++) {
+	for (uint32_t i = 0; i < p->thread_count && !err; i++) {
 		if (i >= m->threads.len || !same_thread(&p->threads[i], &m->threads.data[i])) {
 			thread_row(&r, &p->threads[i], i);
 			count++;
 		}
 		if (!pl_vec_push(&to->threads, p->threads[i]))
-			out.err = &pl_err_no_memory;
+			err = &pl_err_no_memory;
 	}
-	if (count) {
-		pl_encode(&s, count);
-		pl_encode_bytes(&s, rows.data, rows.len);
-	}
-	if (!out.err)
-		out.err = r.err ? r.err : s.err;
-	pl_encode_section(&out, PL_SECTION_THREADS, &section);
+	err = end_rows(&r, count, PL_SECTION_THREADS, raw, err);
 	pl_buf_deinit(&rows);
-	pl_buf_deinit(&section);
-	return out.err;
+	return err;
 }
 
 static bool same_life(const struct pl_process *a, const struct pl_process *b)
@@ -152,31 +163,24 @@ static bool same_life(const struct pl_process *a, const struct pl_process *b)
 	       a->came_ns == b->came_ns && a->ended == b->ended && a->ended_ns == b->ended_ns;
 }
 
-/* As threads. */
 static struct plumb_error *encode_lives(const struct plumb_profile *p, const struct pl_table_marks *m,
 					struct pl_buf *raw, struct pl_table_marks *to)
 {
-	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), section = PL_BUF_INIT(SECTION_MAX_BYTES);
-	struct pl_encoder r = {.buf = &rows}, s = {.buf = &section}, out = {.buf = raw};
+	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder r = {.buf = &rows};
+	struct plumb_error *err = NULL;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < p->process_count && !out.err; i++) {
+	for (uint32_t i = 0; i < p->process_count && !err; i++) {
 		if (i >= m->lives.len || !same_life(&p->processes[i], &m->lives.data[i])) {
 			life_row(&r, &p->processes[i], i);
 			count++;
 		}
 		if (!pl_vec_push(&to->lives, p->processes[i]))
-			out.err = &pl_err_no_memory;
+			err = &pl_err_no_memory;
 	}
-	if (count) {
-		pl_encode(&s, count);
-		pl_encode_bytes(&s, rows.data, rows.len);
-	}
-	if (!out.err)
-		out.err = r.err ? r.err : s.err;
-	pl_encode_section(&out, PL_SECTION_LIVES, &section);
+	err = end_rows(&r, count, PL_SECTION_LIVES, raw, err);
 	pl_buf_deinit(&rows);
-	pl_buf_deinit(&section);
-	return out.err;
+	return err;
 }
 
 static struct plumb_error *keep_changing(const struct pl_table_marks *m, struct pl_table_marks *to)
