@@ -178,6 +178,18 @@ static uint32_t code_span(const struct pl_layout *lay)
 	return span_of(words, sizeof words / sizeof words[0]);
 }
 
+/* The words that prove a code object are read from its type word on. */
+static bool code_begins_with_type(const struct pl_layout *lay)
+{
+	const uint32_t after[] = {lay->code.name, lay->code.filename, lay->code.linetable, lay->code.firstlineno,
+				  lay->code.version};
+
+	for (size_t i = 0; i < sizeof after / sizeof after[0]; i++)
+		if (after[i] < lay->object.type)
+			return false;
+	return true;
+}
+
 static void sort_words(struct word *words, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -243,5 +255,5 @@ bool pl_layout_finish(struct pl_layout *lay)
 	lay->code_span = code_span(lay);
 	plan_gil_read(lay);
 	return plan_interp_reads(lay) && lay->tstate_span <= PL_TSTATE_MAX && lay->frame_span <= PL_FRAME_MAX &&
-	       lay->code_span <= PL_CODE_MAX && lay->code.size <= PL_CODE_MAX;
+	       lay->code_span <= PL_CODE_MAX && lay->code.size <= PL_CODE_MAX && code_begins_with_type(lay);
 }

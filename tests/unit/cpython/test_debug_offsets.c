@@ -161,6 +161,21 @@ static void offsets_that_are_not_aligned_are_corrupt(void **state)
 	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
 }
 
+/* The words that prove a code object are read from its type word on. */
+static void words_of_a_code_object_that_lie_in_its_head_are_corrupt(void **state)
+{
+	static const enum pl_debug_word proved[] = {PL_WORD_CODE_OBJECT_NAME, PL_WORD_CODE_OBJECT_FILENAME,
+						    PL_WORD_CODE_OBJECT_LINETABLE, PL_WORD_CODE_OBJECT_FIRSTLINENO};
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	for (size_t i = 0; i < sizeof proved / sizeof proved[0]; i++) {
+		offsets_make(14, false, bytes);
+		offsets_set(14, proved[i], 0, bytes);
+		assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+	}
+}
+
 static void set_version(uint8_t *bytes, uint64_t hex)
 {
 	memcpy(bytes + 8, &hex, sizeof hex);
@@ -215,6 +230,7 @@ int main(void)
 		cmocka_unit_test(the_attach_state_is_believed_only_where_the_words_around_it_are),
 		cmocka_unit_test(every_word_that_leaves_its_struct_is_corrupt),
 		cmocka_unit_test(offsets_that_are_not_aligned_are_corrupt),
+		cmocka_unit_test(words_of_a_code_object_that_lie_in_its_head_are_corrupt),
 		cmocka_unit_test(other_versions_are_refused_by_name),
 		cmocka_unit_test(short_or_foreign_bytes_are_no_debug_offsets),
 	};
