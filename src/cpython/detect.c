@@ -94,7 +94,7 @@ static const char *check_stack(struct pl_mem *mem, struct pl_py *py, pl_addr tst
 	pl_vec_clear(frames);
 	if (pl_tstate_read(mem, py, tstate, &ts))
 		return "a thread state is not readable";
-	if (pl_frame_walk(mem, py, &ts, frames, &root))
+	if (pl_frame_walk(mem, py, &ts, NULL, frames, &root))
 		return "no stack walks to its end";
 	*frames_ret = frames->len;
 	return check_codes(mem, py, frames);

@@ -6,6 +6,8 @@
  * they catch most torn chains, never all; comparing the anchors before and after is the caller's part. */
 #include "frame.h"
 
+#include <string.h>
+
 #include "pick.h"
 
 #define CHUNK_HEADER_BYTES 24
@@ -249,9 +251,38 @@ static struct plumb_error *check_entry(struct pl_mem *mem, const struct pl_layou
 	return caller == entry->previous ? NULL : &pl_err_corrupt;
 }
 
-struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts,
-				  pl_frame_vec *ret, pl_addr *root_ret)
+/* At the same base frame, or at a frame that nobody called. */
+static bool ends_as_before(const struct pl_tstate *ts, const struct pl_frame_tail *tail)
 {
+	return tail->root == (ts->base_frame ? ts->base_frame : tail->frames[tail->len - 1].addr);
+}
+
+/* The walk has come to the first frame of @p tail: the rest is as it was when it passed these checks itself, but for
+ * those that ask the thread state. */
+static struct plumb_error *add_tail(struct pl_mem *mem, const struct pl_layout *lay, const struct pl_tstate *ts,
+				    const struct pl_frame_tail *tail, bool entered, pl_frame_vec *ret)
+{
+	for (size_t i = 1; i < tail->len && !entered; i++) {
+		if (!tail->frames[i].entry)
+			continue;
+		entered = true;
+		struct plumb_error *err = check_entry(mem, lay, ts, &tail->frames[i]);
+		if (err)
+			return err;
+	}
+	if (ret->len + tail->len - 1 > PL_MAX_FRAMES)
+		return &pl_err_limit;
+	if (!pl_vec_reserve(ret, tail->len - 1))
+		return &pl_err_no_memory;
+	memcpy(ret->data + ret->len, tail->frames + 1, (tail->len - 1) * sizeof *tail->frames);
+	ret->len += tail->len - 1;
+	return NULL;
+}
+
+struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts,
+				  const struct pl_frame_tail *tail, pl_frame_vec *ret, pl_addr *root_ret)
+{
+	const pl_addr known = tail && tail->len ? tail->frames[0].addr : 0;
 	const struct pl_layout *lay = &py->layout;
 	struct cycle_guard guard = {0};
 	struct stack_cursor cursor;
@@ -284,6 +315,10 @@ struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, co
 		object_type = type;
 		if (!pl_vec_push(ret, f))
 			return &pl_err_no_memory;
+		if (addr == known && ends_as_before(ts, tail)) {
+			*root_ret = tail->root;
+			return add_tail(mem, lay, ts, tail, entered, ret);
+		}
 		addr = f.previous;
 	}
 	if (!addr && f.addr && !may_be_root(lay, ts, &f))

@@ -32,14 +32,23 @@ struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr);
 struct plumb_error *pl_frame_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				  struct pl_frame *ret) PLUMB_MUST_CHECK;
 
+/** The outer part of a chain as it was walked before, if its bytes have not changed since; len 0: there is none. */
+struct pl_frame_tail {
+	const struct pl_frame *frames; /* innermost first; they stay the caller's */
+	size_t len;
+	pl_addr root;
+};
+
 /**
  * Walk from ts->frame to the root, innermost first, appended to @p ret (shims included). Prefetches the live data-stack
  * chunk. Checks as it goes: owner, alignment, no cycle, thread-owned frames have `previous` below themselves in the
  * same chunk or outside it. Bounded by PL_MAX_FRAMES.
  * @param root_ret address of the outermost frame reached; compare it with the root known from earlier walks (or
  * base_frame). Errors: as pl_frame_read, PLUMB_ERR_LIMIT; the frames walked so far stay in @p ret.
+ * @param tail when the walk comes to its first frame, the rest is taken from it; may be NULL.
  */
 struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, const struct pl_tstate *ts,
-				  pl_frame_vec *ret, pl_addr *root_ret) PLUMB_MUST_CHECK;
+				  const struct pl_frame_tail *tail, pl_frame_vec *ret,
+				  pl_addr *root_ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ static void use_thread(struct pl_mem *mem, const struct pl_py *py, const struct 
 	uint32_t tid_at;
 	pl_addr root;
 
-	if (!pl_frame_walk(mem, py, ts, &frames, &root) && frames.len > PL_MAX_FRAMES)
+	if (!pl_frame_walk(mem, py, ts, NULL, &frames, &root) && frames.len > PL_MAX_FRAMES)
 		__builtin_trap();
 	for (size_t i = 0; i < frames.len && i < CODES_MAX; i++)
 		use_code(mem, py, &frames.data[i], c);

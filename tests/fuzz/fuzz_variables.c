@@ -29,7 +29,7 @@ static void use_thread(struct pl_values *v, const struct pl_tstate *ts)
 	pl_addr root;
 	size_t sum = 0;
 
-	if (pl_frame_walk(v->mem, v->py, ts, &frames, &root) && frames.len > PL_MAX_FRAMES)
+	if (pl_frame_walk(v->mem, v->py, ts, NULL, &frames, &root) && frames.len > PL_MAX_FRAMES)
 		__builtin_trap();
 	for (size_t i = 0; i < frames.len && i < FRAMES_MAX; i++)
 		plumb_error_destroy(pl_locals_each(v, &frames.data[i], use_local, &sum));

@@ -57,7 +57,7 @@ static void add_frames(struct core_dumper *u, const struct pl_tstate *ts, struct
 	pl_frame_vec frames = {0};
 	struct pl_code code;
 	pl_addr root;
-	struct plumb_error *err = ts->frame ? pl_frame_walk(u->mem, &u->py, ts, &frames, &root) : NULL;
+	struct plumb_error *err = ts->frame ? pl_frame_walk(u->mem, &u->py, ts, NULL, &frames, &root) : NULL;
 
 	t->quality = err ? PL_PARTIAL : PL_EXACT;
 	plumb_error_destroy(err);

@@ -12,6 +12,8 @@
  * not. */
 #define ROOT_AGREEMENT 3
 #define BARE_AGREEMENT 50
+/* A tail that begins so far out is still a good one; beyond, look for a longer one. */
+#define TAIL_WITHIN 16
 
 struct plumb_error *pl_tables_init(struct pl_tables *t)
 {
@@ -54,6 +56,7 @@ void pl_stack_reader_deinit(struct pl_stack_reader *s)
 {
 	pl_snapshot_deinit(&s->snap);
 	pl_vec_deinit(&s->frames);
+	pl_vec_deinit(&s->walked);
 	pl_vec_deinit(&s->seen);
 	pl_vec_deinit(&s->previous);
 }
@@ -67,18 +70,87 @@ static void anchor_frames(struct pl_reader *r, struct pl_stack_reader *s)
 	}
 }
 
+/* The frames of the walk before that still stand as they were. */
+static struct pl_frame_tail standing(struct pl_stack_reader *s, const struct pl_stack_tail *t)
+{
+	for (size_t i = 0; i < t->ranges; i++)
+		if (!pl_snapshot_unchanged(&s->snap, t->bytes[i].addr, t->bytes[i].len))
+			return (struct pl_frame_tail){0};
+	if (!t->count)
+		return (struct pl_frame_tail){0};
+	return (struct pl_frame_tail){s->walked.data + s->walked.len - t->count, t->count, t->root};
+}
+
+static bool piece_has(const struct pl_piece *p, struct pl_range r)
+{
+	return p && r.addr >= p->addr && r.addr + r.len <= p->addr + p->len;
+}
+
+static void widen(struct pl_range *a, struct pl_range b)
+{
+	pl_addr end = a->addr + a->len > b.addr + b.len ? a->addr + a->len : b.addr + b.len;
+
+	if (b.addr < a->addr)
+		a->addr = b.addr;
+	a->len = (uint32_t)(end - a->addr);
+}
+
+/* How far from the root the frames can be compared; not those that are anchored, they are read anew each time. */
+static void find_tail(struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)
+{
+	struct pl_stack_tail *t = &s->tail;
+	const struct pl_piece *piece = NULL;
+
+	t->root = root;
+	t->ranges = 0;
+	for (size_t i = s->frames.len; i-- > ANCHORED_FRAMES; t->count++) {
+		struct pl_range f = pl_frame_range(&r->py, s->frames.data[i].addr);
+
+		if (piece_has(piece, f)) {
+			widen(&t->bytes[t->ranges - 1], f);
+			continue;
+		}
+		piece = pl_snapshot_piece(&s->snap, f.addr, f.len);
+		if (!piece || t->ranges == PL_TAIL_RANGES)
+			break;
+		t->bytes[t->ranges++] = f;
+	}
+}
+
+/* The chain of frames; @p tail is the walk's before. True if the walk came to an end. */
+static bool walk_frames(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_stack_tail *tail,
+			struct pl_reading *ret)
+{
+	struct pl_frame_tail known = standing(s, tail);
+
+	if (pl_frame_walk(&s->snap.mem, &r->py, &ret->tstate, &known, &s->frames, &ret->root))
+		return false;
+	bool taken = known.len && s->frames.len >= known.len && ret->root == known.root &&
+		     s->frames.data[s->frames.len - known.len].addr == known.frames[0].addr;
+	if (taken && s->frames.len - known.len <= TAIL_WITHIN)
+		s->tail = *tail;
+	else if (s->snap.whole)
+		find_tail(r, s, ret->root);
+	return true;
+}
+
 /* Thread state, interpreter and frames, through the snapshot. True if the walk came to an end. */
 static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
 	struct pl_mem *mem = &s->snap.mem;
+	struct pl_stack_tail tail = s->tail;
+	pl_frame_vec tmp = s->walked;
 
+	s->walked = s->frames;
+	s->frames = tmp;
 	pl_vec_clear(&s->frames);
+	s->tail.count = 0;
 	if (pl_tstate_read(mem, &r->py, s->tstate, &ret->tstate))
 		return false;
 	pl_snapshot_anchor_touched(&s->snap);
 	if (ret->tstate.interp != s->interp.addr || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
 		return false;
-	bool ended = ret->tstate.frame == 0 || !pl_frame_walk(mem, &r->py, &ret->tstate, &s->frames, &ret->root);
+	bool ended = ret->tstate.frame == 0 || walk_frames(r, s, &tail, ret);
 	anchor_frames(r, s);
 	return ended;
 }

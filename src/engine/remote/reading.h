@@ -38,6 +38,18 @@ struct pl_seen_frame {
 };
 typedef PL_VEC(struct pl_seen_frame) pl_seen_vec;
 
+#define PL_TAIL_RANGES 12
+
+/** The outermost frames of the last walk, as far as they lie in few ranges of the snapshot's body (the data stack,
+ * shims on the C stack, generators): while these bytes do not change, neither do these frames. A compare of memory
+ * instead of a walk; never "the innermost frame is the same". */
+struct pl_stack_tail {
+	size_t count; /* 0: none is known */
+	struct pl_range bytes[PL_TAIL_RANGES];
+	size_t ranges;
+	pl_addr root;
+};
+
 /** The stack of one thread, kept from reading to reading. */
 struct pl_stack_reader {
 	pl_addr tstate;
@@ -47,7 +59,9 @@ struct pl_stack_reader {
 	uint32_t other_root_seen;
 	uint32_t bare_readings; /* without a frame, in a row */
 	struct pl_snapshot snap;
-	pl_frame_vec frames;  /* of the last walk, innermost first */
+	pl_frame_vec frames; /* of the last walk, innermost first */
+	pl_frame_vec walked; /* of the one before */
+	struct pl_stack_tail tail;
 	pl_seen_vec seen;     /* of the last complete reading, root first */
 	pl_seen_vec previous; /* of the one before that failed its proof */
 };

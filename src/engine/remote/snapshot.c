@@ -24,7 +24,7 @@ static bool buf_reserve(struct pl_snapshot *s, size_t extra)
 }
 
 /* The body is sorted by address: the last piece that begins at or before addr is the only candidate. */
-static const struct pl_piece *find_in_body(struct pl_snapshot *s, pl_addr addr, size_t len)
+static const struct pl_piece *find_in_body(const struct pl_snapshot *s, pl_addr addr, size_t len)
 {
 	uint32_t lo = s->plan_anchors, hi = (uint32_t)s->plan.len - s->plan_anchors;
 
@@ -157,6 +157,7 @@ void pl_snapshot_deinit(struct pl_snapshot *s)
 	pl_vec_deinit(&s->plan);
 	pl_vec_deinit(&s->pieces);
 	free(s->buf);
+	free(s->old);
 }
 
 void pl_snapshot_bypass(struct pl_snapshot *s)
@@ -165,16 +166,29 @@ void pl_snapshot_bypass(struct pl_snapshot *s)
 	pl_vec_clear(&s->pieces);
 	s->anchor_count = 0;
 	s->len = 0;
-	s->fetched = s->whole = false;
+	s->fetched = s->whole = s->again = false;
+}
+
+static void keep_old(struct pl_snapshot *s)
+{
+	uint8_t *buf = s->buf;
+	size_t cap = s->cap;
+
+	s->buf = s->old;
+	s->cap = s->old_cap;
+	s->old = buf;
+	s->old_cap = cap;
 }
 
 struct plumb_error *pl_snapshot_fetch(struct pl_snapshot *s)
 {
 	size_t total = 0, got;
+	bool again = s->fetched;
 
 	pl_snapshot_bypass(s);
 	if (s->plan.len == 0)
 		return NULL;
+	keep_old(s);
 	if (!pl_vec_reserve(&s->pieces, s->plan.len))
 		return &pl_err_no_memory;
 	for (size_t i = 0; i < s->plan.len; i++) {
@@ -197,7 +211,24 @@ struct plumb_error *pl_snapshot_fetch(struct pl_snapshot *s)
 	s->len = total;
 	s->last_piece = s->plan_anchors;
 	s->fetched = s->whole = true;
+	s->again = again;
 	return NULL;
+}
+
+const struct pl_piece *pl_snapshot_piece(const struct pl_snapshot *s, pl_addr addr, size_t len)
+{
+	return s->fetched ? find_in_body(s, addr, len) : NULL;
+}
+
+bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len)
+{
+	const struct pl_piece *p = s->again && s->plan_age < PLAN_MAX_AGE ? find_in_body(s, addr, len) : NULL;
+	size_t at = p ? p->at + (addr - p->addr) : 0;
+
+	if (!p || memcmp(s->buf + at, s->old + at, len) != 0)
+		return false;
+	touch(s, addr, len);
+	return true;
 }
 
 void pl_snapshot_anchor_touched(struct pl_snapshot *s)

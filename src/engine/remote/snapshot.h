@@ -45,6 +45,9 @@ struct pl_snapshot {
 	uint32_t last_piece; /* the piece that served the last read */
 	uint8_t *buf;
 	size_t len, cap;
+	uint8_t *old; /* what the fetch before brought, by the same plan if again */
+	size_t old_cap;
+	bool again;
 
 	bool fetched; /* the last fetch brought the whole plan */
 	bool whole;   /* and every read since was served from it */
@@ -58,6 +61,14 @@ void pl_snapshot_deinit(struct pl_snapshot *s);
 struct plumb_error *pl_snapshot_fetch(struct pl_snapshot *s) PLUMB_MUST_CHECK;
 /** Start without a copy: every read goes to the process (it is stopped, or this is the first time). */
 void pl_snapshot_bypass(struct pl_snapshot *s);
+
+/**
+ * Are these bytes in the body of this fetch, and the same as in the fetch before, by the same plan? Then they count as
+ * read. False when a new plan is due, which wants to see what is read.
+ */
+bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len);
+/** The piece of the body of this fetch that has these bytes; NULL if none has. */
+const struct pl_piece *pl_snapshot_piece(const struct pl_snapshot *s, pl_addr addr, size_t len);
 
 /** All that was read since the fetch becomes the anchors of the next plan: call it after reading the thread state. */
 void pl_snapshot_anchor_touched(struct pl_snapshot *s);

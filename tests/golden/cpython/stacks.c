@@ -122,7 +122,7 @@ static void print_thread(struct pl_mem *mem, const struct pl_py *py, const struc
 	pl_addr root = 0;
 
 	pl_code_init(&code);
-	struct plumb_error *err = pl_frame_walk(mem, py, ts, &frames, &root);
+	struct plumb_error *err = pl_frame_walk(mem, py, ts, NULL, &frames, &root);
 	fprintf(out, "  thread %s%s%s%s frames=%zu\n", name_of(names, ts->thread_id), ts->native_id ? " native" : "",
 		in->gil_holder == ts->addr ? " gil" : "", ts->exception ? " exception" : "", frames.len);
 	for (size_t i = 0; i < frames.len && i < 200; i++)

@@ -49,7 +49,7 @@ static void print_thread(struct pl_values *v, const struct pl_tstate *ts, FILE *
 {
 	pl_frame_vec frames = {0};
 	pl_addr root = 0;
-	struct plumb_error *err = pl_frame_walk(v->mem, v->py, ts, &frames, &root);
+	struct plumb_error *err = pl_frame_walk(v->mem, v->py, ts, NULL, &frames, &root);
 
 	fprintf(out, "thread\n");
 	print_error(err, out);

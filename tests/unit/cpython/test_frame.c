@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <string.h>
+
 #include "fake.h"
 
 #define CHUNK	 0x7f0000010000
@@ -61,7 +63,7 @@ static struct plumb_error *walk_again(struct scene *s)
 	pl_vec_clear(&s->frames);
 	s->f.prefetches = 0;
 	s->root = 0;
-	return pl_frame_walk(&s->f.mem, &s->py, &s->ts, &s->frames, &s->root);
+	return pl_frame_walk(&s->f.mem, &s->py, &s->ts, NULL, &s->frames, &s->root);
 }
 
 static struct plumb_error *walk(struct scene *s)
@@ -210,6 +212,46 @@ static void on_3_15_the_chain_ends_at_the_base_frame(void **state)
 	s.ts.frame = 0;
 	assert_ptr_equal(walk(&s), &pl_err_corrupt);
 	close_scene(&s);
+}
+
+/* Three frames on the data stack; the two outer ones are known from before, under other instructions than memory has.
+ */
+static void the_rest_of_a_chain_is_taken_from_the_tail(void **state)
+{
+	for (int minor = 12; minor <= 15; minor++) {
+		struct scene s;
+		open_scene(&s, minor);
+		pl_addr root = C_STACK + 1024;
+		put_shim(&s, root, 0);
+		put_thread(&s, 0, root);
+		put_thread(&s, 1, in_chunk(0));
+		put_thread(&s, 2, in_chunk(1));
+		s.ts.frame = in_chunk(2);
+		s.ts.base_frame = minor == 15 ? root : 0;
+		assert_ok(walk(&s));
+		struct pl_frame known[3];
+		size_t n = s.frames.len - 1;
+		memcpy(known, s.frames.data + 1, n * sizeof known[0]);
+		known[n - 1].instr = 4242;
+		struct pl_frame_tail tail = {known, n, s.root};
+		pl_vec_clear(&s.frames);
+		assert_ok(pl_frame_walk(&s.f.mem, &s.py, &s.ts, &tail, &s.frames, &s.root));
+		assert_int_equal(s.frames.len, n + 1);
+		assert_int_equal(s.frames.data[n].instr, 4242);
+		assert_int_equal(s.root, root);
+		/* A tail that ended elsewhere is not taken, nor one that the chain does not come to. */
+		tail.root = root + 8;
+		pl_vec_clear(&s.frames);
+		assert_ok(pl_frame_walk(&s.f.mem, &s.py, &s.ts, &tail, &s.frames, &s.root));
+		assert_int_not_equal(s.frames.data[n].instr, 4242);
+		tail.root = root;
+		known[0].addr += 8;
+		pl_vec_clear(&s.frames);
+		assert_ok(pl_frame_walk(&s.f.mem, &s.py, &s.ts, &tail, &s.frames, &s.root));
+		assert_int_equal(s.frames.len, n + 1);
+		assert_int_not_equal(s.frames.data[n].instr, 4242);
+		close_scene(&s);
+	}
 }
 
 static void a_thread_without_python_frames_has_an_empty_stack(void **state)
@@ -435,6 +477,7 @@ int main(void)
 		cmocka_unit_test(a_frame_that_is_just_being_linked_is_corrupt),
 		cmocka_unit_test(tag_bits_of_the_code_pointer_are_cleared),
 		cmocka_unit_test(on_3_15_the_chain_ends_at_the_base_frame),
+		cmocka_unit_test(the_rest_of_a_chain_is_taken_from_the_tail),
 		cmocka_unit_test(a_thread_without_python_frames_has_an_empty_stack),
 		cmocka_unit_test(a_chain_ends_only_where_c_began),
 		cmocka_unit_test(unsound_frames_are_corrupt),

@@ -126,6 +126,54 @@ static void a_read_that_misses_the_plan_is_true_but_no_longer_whole(void **state
 	munmap(area, 16 * PAGE);
 }
 
+static void bytes_of_the_body_are_compared_with_the_fetch_before(void **state)
+{
+	struct pl_snapshot s;
+	uint8_t *area = map_pages(16, 0);
+	pl_snapshot_init(&s, live);
+	walk_and_learn(&s, area, area + 5 * PAGE, 64);
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_false(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64)); /* nothing to compare with */
+	assert_non_null(pl_snapshot_piece(&s, at(area + 5 * PAGE), 64));
+	assert_null(pl_snapshot_piece(&s, at(area), 8)); /* an anchor */
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_true(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64));
+	assert_false(pl_snapshot_unchanged(&s, at(area + 9 * PAGE), 8)); /* not in the plan */
+	area[5 * PAGE + 63]++;
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_true(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 63));
+	assert_false(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64));
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_true(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64));
+	pl_snapshot_bypass(&s);
+	assert_false(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64));
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_false(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64)); /* what was read in between is not known */
+	pl_snapshot_deinit(&s);
+	munmap(area, 16 * PAGE);
+}
+
+/* What was compared is in the next plan like what was read. */
+static void what_is_compared_counts_as_read(void **state)
+{
+	struct pl_snapshot s;
+	uint8_t *area = map_pages(16, 0);
+	pl_snapshot_init(&s, live);
+	walk_and_learn(&s, area, area + 5 * PAGE, 64);
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_ok(pl_snapshot_fetch(&s));
+	read_at(&s, area, 64);
+	pl_snapshot_anchor_touched(&s);
+	assert_true(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64));
+	read_at(&s, area + 9 * PAGE, 64); /* a miss: there will be a new plan */
+	pl_snapshot_learn(&s);
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_non_null(pl_snapshot_piece(&s, at(area + 5 * PAGE), 64));
+	assert_non_null(pl_snapshot_piece(&s, at(area + 9 * PAGE), 64));
+	pl_snapshot_deinit(&s);
+	munmap(area, 16 * PAGE);
+}
+
 static void the_copies_of_the_anchors_hold_nothing_else(void **state)
 {
 	struct pl_snapshot s;
@@ -467,6 +515,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_walk_goes_to_the_process_and_the_second_is_served_from_one_fetch),
 		cmocka_unit_test(a_read_that_misses_the_plan_is_true_but_no_longer_whole),
+		cmocka_unit_test(bytes_of_the_body_are_compared_with_the_fetch_before),
+		cmocka_unit_test(what_is_compared_counts_as_read),
 		cmocka_unit_test(the_copies_of_the_anchors_hold_nothing_else),
 		cmocka_unit_test(the_body_is_copied_between_the_two_copies_of_the_anchors),
 		cmocka_unit_test(merging_and_slack_never_reach_an_unmapped_page),
