@@ -45,8 +45,11 @@ struct failure {
 	char hint[512];
 };
 
-/** Fill in @p why; returns false, so that a setter can return it. @p hint may be "". */
+/** Fill in @p why; returns false, so that a setter can return it. @p hint may be "". What is quoted in the message can
+ * be of any length: a message that is too long loses its middle, at whole characters, and stays a sentence. */
 bool refuse(struct failure *why, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/** The command of that name; NULL and the reason if there is none. */
+const struct command *command_find(const char *name, struct failure *why);
 
 /* Tell on stderr, once: "plumb: MESSAGE" and, if there is one, "hint: HINT". Control characters are shown as '?'. */
 void complain(const char *message, const char *hint);

@@ -6,23 +6,9 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "foreign.h"
 #include "help.h"
-#include "nearest.h"
 #include "signals.h"
 #include "term.h"
-
-const struct command *const commands[] = {&command_run,	   &command_attach,	&command_dump, &command_report,
-					  &command_doctor, &command_completion, &command_help, NULL};
-
-const struct command *command_by_name(const char *name)
-{
-	for (const struct command *const *c = commands; *c; c++) {
-		if (strcmp((*c)->name, name) == 0)
-			return *c;
-	}
-	return NULL;
-}
 
 /* A file opened in place of a closed standard stream would be written to by mistake. What is opened here instead fails
  * like a closed one: it cannot be used in the direction of the stream. Only standard error, closed by somebody who
@@ -34,29 +20,6 @@ static void fill_standard_streams(void)
 		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
 			_exit(EXIT_OWN_FAILURE);
 	}
-}
-
-static int unknown_command(const char *name)
-{
-	const struct foreign *f = foreign_command(name);
-	struct nearest best = nearest_start(name);
-	struct failure why;
-	char hint[256] = "'plumb help' lists the commands; to profile a program: plumb run -- PROGRAM";
-
-	if (f) {
-		refuse(&why, f->answer, "there is no command '%s' like %s", name, f->tool);
-		return complain_failure(&why);
-	}
-	for (const struct command *const *c = commands; *c; c++)
-		nearest_try(&best, (*c)->name);
-	if (best.found)
-		snprintf(hint, sizeof hint, "did you mean 'plumb %s'? 'plumb help' lists the commands", best.found);
-	else if (access(name, F_OK) == 0)
-		snprintf(hint, sizeof hint,
-			 "to profile a program: plumb run -- PROGRAM; to read a recording: plumb report FILE");
-	refuse(&why, hint, name[0] == '-' ? "there is no option '%s' before a command" : "there is no command '%s'",
-	       name);
-	return complain_failure(&why);
 }
 
 static int run_command(const struct command *cmd, int argc, char **argv)
@@ -80,6 +43,7 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct command *cmd;
+	struct failure why;
 
 	fill_standard_streams();
 	signals_no_pipe();
@@ -95,6 +59,6 @@ int main(int argc, char **argv)
 		help_overview(term_width(STDOUT_FILENO), stdout);
 		return finish_stdout();
 	}
-	cmd = command_by_name(argv[1]);
-	return cmd ? run_command(cmd, argc - 1, argv + 1) : unknown_command(argv[1]);
+	cmd = command_find(argv[1], &why);
+	return cmd ? run_command(cmd, argc - 1, argv + 1) : complain_failure(&why);
 }

@@ -6,11 +6,14 @@
 #include "opt.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "foreign.h"
 #include "nearest.h"
+
+#define NAME_MAX_BYTES 100 /* of an unknown option that is quoted */
 
 /* Arguments being read. */
 struct args {
@@ -21,13 +24,42 @@ struct args {
 	struct failure *why;
 };
 
+/* How many of the @p len bytes at @p s, at most @p max, end with a whole character. */
+static size_t whole_chars(const char *s, size_t len, size_t max)
+{
+	if (len <= max)
+		return len;
+	while (max > 0 && (s[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+/* @p text in less than @p size bytes: without its middle if it is too long. */
+static void keep_ends(const char *text, char *ret, size_t size)
+{
+	size_t len = strlen(text), half = size / 2 - sizeof "...";
+
+	if (len + 1 < size) {
+		memcpy(ret, text, len + 1);
+		return;
+	}
+	size_t head = whole_chars(text, len, half), tail = len - half;
+	while ((text[tail] & 0xc0) == 0x80)
+		tail++;
+	snprintf(ret, size, "%.*s...%s", (int)head, text, text + tail);
+}
+
 bool refuse(struct failure *why, const char *hint, const char *fmt, ...)
 {
+	char *message;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why->message, sizeof why->message, fmt, ap);
+	if (vasprintf(&message, fmt, ap) < 0)
+		message = NULL;
 	va_end(ap);
+	keep_ends(message ? message : "out of memory", why->message, sizeof why->message);
+	free(message);
 	snprintf(why->hint, sizeof why->hint, "%s", hint);
 	return false;
 }
@@ -135,12 +167,12 @@ static bool long_option(struct args *a, const char *arg)
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	int matches;
 	const struct opt *o = by_name(a->cmd, name, len, &matches);
-	char written[128];
+	char written[NAME_MAX_BYTES + 3];
 
-	if (matches > 1)
+	if (matches > 1 && len > 0)
 		return ambiguous(a, name, len);
 	if (!o) {
-		snprintf(written, sizeof written, "--%.*s", (int)(len < 100 ? len : 100), name);
+		snprintf(written, sizeof written, "--%.*s", (int)whole_chars(name, len, NAME_MAX_BYTES), name);
 		return unknown(a, written);
 	}
 	if (!o->arg && equals)
@@ -148,14 +180,23 @@ static bool long_option(struct args *a, const char *arg)
 	return apply(a, o, equals ? equals + 1 : NULL);
 }
 
+/* A letter may take several bytes. */
+static bool unknown_letter(const struct args *a, const char *s)
+{
+	char written[6] = {'-', *s};
+
+	for (size_t i = 1; (s[i] & 0xc0) == 0x80 && i + 2 < sizeof written; i++)
+		written[i + 1] = s[i];
+	return unknown(a, written);
+}
+
 static bool short_options(struct args *a, const char *arg)
 {
 	for (const char *s = arg + 1; *s; s++) {
 		const struct opt *o = by_letter(a->cmd, *s);
-		char written[] = {'-', *s, '\0'};
 
 		if (!o)
-			return unknown(a, written);
+			return unknown_letter(a, s);
 		if (o->arg)
 			return apply(a, o, s[1] ? s + 1 : NULL);
 		if (!apply(a, o, NULL))

@@ -218,6 +218,22 @@ static void typing_errors_get_a_suggestion(void **state)
 	refused(&report, "f --n", "option '--n' is not unique", "it could be --names, --no-escape");
 }
 
+/* What is quoted may be long, or hold letters of several bytes: the sentence keeps its end, and letters stay whole. */
+static void a_refusal_is_a_sentence_whatever_it_quotes(void **state)
+{
+	struct failure why;
+	char value[700] = "";
+
+	for (size_t i = 0; i + 3 < sizeof value; i += 3)
+		memcpy(value + i, "\xe2\x82\xac", 4);
+	assert_false(refuse(&why, "", "'%s' is not a duration", value));
+	assert_memory_equal(why.message, "'\xe2\x82\xac", 4);
+	assert_non_null(strstr(why.message, "\xe2\x82\xac...\xe2\x82\xac"));
+	assert_string_equal(strrchr(why.message, '\''), "' is not a duration");
+	refused(&run, "-q\xe2\x82\xac\xe2\x82\xac x", "run has no option '-\xe2\x82\xac'", "lists all options");
+	refused(&run, "--=5 x", "run has no option '--'", "lists all options");
+}
+
 static void options_of_other_profilers_are_answered(void **state)
 {
 	refused(&run, "--pid 7", "run does not have py-spy's option '--pid'", "plumb attach PID");
@@ -414,6 +430,7 @@ int main(void)
 		cmocka_unit_test(bad_values_are_quoted_and_explained),
 		cmocka_unit_test(operands_are_counted),
 		cmocka_unit_test(typing_errors_get_a_suggestion),
+		cmocka_unit_test(a_refusal_is_a_sentence_whatever_it_quotes),
 		cmocka_unit_test(options_of_other_profilers_are_answered),
 		cmocka_unit_test(answers_for_other_profilers_name_only_options_that_exist),
 		cmocka_unit_test(tables_are_sound),
