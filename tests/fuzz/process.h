@@ -10,7 +10,7 @@
 /** Do with the process what is to be fuzzed. */
 typedef void process_fn(struct pl_mem *mem, const struct pl_py *py);
 
-/** Call @p use for the Python that detection finds, and again with the layout forced to one that the input names,
+/** Call @p use for the Python that detection finds, and again with the layouts that the input names or brings along,
  * because detection stops most of what is damaged. Each time reads are bounded, and then fail. */
 void process_fuzz(const uint8_t *data, size_t size, process_fn *use);
 
