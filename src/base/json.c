@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
+#include "clock.h"
 #include "utf8.h"
 
 #define MAX_DEPTH ((int)(sizeof((struct pl_json *)0)->first / sizeof(bool)))
@@ -210,4 +212,76 @@ void pl_json_null(struct pl_json *j)
 {
 	before_value(j);
 	fputs("null", j->out);
+}
+
+void pl_json_key_str(struct pl_json *j, const char *key, const char *s)
+{
+	pl_json_key(j, key);
+	pl_json_str(j, s);
+}
+
+void pl_json_key_strn(struct pl_json *j, const char *key, const char *s, size_t len)
+{
+	pl_json_key(j, key);
+	pl_json_strn(j, s, len);
+}
+
+void pl_json_key_u64(struct pl_json *j, const char *key, uint64_t v)
+{
+	pl_json_key(j, key);
+	pl_json_u64(j, v);
+}
+
+void pl_json_key_i64(struct pl_json *j, const char *key, int64_t v)
+{
+	pl_json_key(j, key);
+	pl_json_i64(j, v);
+}
+
+void pl_json_key_double(struct pl_json *j, const char *key, double v, int decimals)
+{
+	pl_json_key(j, key);
+	pl_json_double(j, v, decimals);
+}
+
+void pl_json_key_bool(struct pl_json *j, const char *key, bool v)
+{
+	pl_json_key(j, key);
+	pl_json_bool(j, v);
+}
+
+void pl_json_key_null(struct pl_json *j, const char *key)
+{
+	pl_json_key(j, key);
+	pl_json_null(j);
+}
+
+void pl_json_key_u64_or_null(struct pl_json *j, const char *key, bool known, uint64_t v)
+{
+	if (known)
+		pl_json_key_u64(j, key, v);
+	else
+		pl_json_key_null(j, key);
+}
+
+void pl_json_key_str_or_null(struct pl_json *j, const char *key, const char *s)
+{
+	if (s && *s)
+		pl_json_key_str(j, key, s);
+	else
+		pl_json_key_null(j, key);
+}
+
+void pl_json_key_time(struct pl_json *j, const char *key, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / PL_NS_PER_S);
+	char date[40], text[64];
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
+		pl_json_key_null(j, key);
+		return;
+	}
+	snprintf(text, sizeof text, "%s.%06uZ", date, (unsigned)(real_ns % PL_NS_PER_S / 1000));
+	pl_json_key_str(j, key, text);
 }

@@ -30,4 +30,18 @@ void pl_json_double(struct pl_json *j, double v, int decimals); /* NaN and infin
 void pl_json_bool(struct pl_json *j, bool v);
 void pl_json_null(struct pl_json *j);
 
+/* Members of an object: a key and its value. */
+void pl_json_key_str(struct pl_json *j, const char *key, const char *s);
+void pl_json_key_strn(struct pl_json *j, const char *key, const char *s, size_t len);
+void pl_json_key_u64(struct pl_json *j, const char *key, uint64_t v);
+void pl_json_key_i64(struct pl_json *j, const char *key, int64_t v);
+void pl_json_key_double(struct pl_json *j, const char *key, double v, int decimals);
+void pl_json_key_bool(struct pl_json *j, const char *key, bool v);
+void pl_json_key_null(struct pl_json *j, const char *key);
+/** null instead of a value that is not @p known; of a text that is NULL or empty. */
+void pl_json_key_u64_or_null(struct pl_json *j, const char *key, bool known, uint64_t v);
+void pl_json_key_str_or_null(struct pl_json *j, const char *key, const char *s);
+/** A time since 1970 as "2024-02-29T23:59:59.000001Z"; null if the calendar does not reach so far. */
+void pl_json_key_time(struct pl_json *j, const char *key, uint64_t real_ns);
+
 #endif

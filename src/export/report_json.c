@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "formats.h"
@@ -31,49 +30,14 @@ struct report {
 	uint32_t *path; /* of one stack */
 };
 
-static void key_u64(struct pl_json *j, const char *key, uint64_t v)
-{
-	pl_json_key(j, key);
-	pl_json_u64(j, v);
-}
-
-static void key_bool(struct pl_json *j, const char *key, bool v)
-{
-	pl_json_key(j, key);
-	pl_json_bool(j, v);
-}
-
 static void key_share(struct pl_json *j, const char *key, double v)
 {
-	pl_json_key(j, key);
-	pl_json_double(j, v, SHARE_DIGITS);
+	pl_json_key_double(j, key, v, SHARE_DIGITS);
 }
 
 static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 {
-	pl_json_key(j, key);
-	pl_json_strn(j, t.s, t.len);
-}
-
-static void key_str(struct pl_json *j, const char *key, const char *s)
-{
-	pl_json_key(j, key);
-	pl_json_str(j, s);
-}
-
-static void write_start(struct pl_json *j, uint64_t real_ns)
-{
-	time_t seconds = (time_t)(real_ns / PL_NS_PER_S);
-	char date[40], text[64];
-	struct tm tm;
-
-	pl_json_key(j, "start");
-	if (!gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
-		pl_json_null(j);
-		return;
-	}
-	snprintf(text, sizeof text, "%s.%06uZ", date, (unsigned)(real_ns % PL_NS_PER_S / 1000));
-	pl_json_str(j, text);
+	pl_json_key_strn(j, key, t.s, t.len);
 }
 
 static void write_recording(struct report *r)
@@ -86,20 +50,19 @@ static void write_recording(struct report *r)
 	key_text(j, "command", pl_text_of(r->p, m->command));
 	key_text(j, "host", pl_text_of(r->p, m->host));
 	key_text(j, "engine", pl_text_of(r->p, m->engine));
-	key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
-	write_start(j, m->start_real_ns);
-	key_u64(j, "duration_ns", m->duration_ns);
-	key_u64(j, "period_ns", m->period_ns);
-	pl_json_key(j, "rate_hz");
+	pl_json_key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+	pl_json_key_time(j, "start", m->start_real_ns);
+	pl_json_key_u64(j, "duration_ns", m->duration_ns);
+	pl_json_key_u64(j, "period_ns", m->period_ns);
 	if (m->period_ns)
-		pl_json_double(j, (double)PL_NS_PER_S / (double)m->period_ns, 3);
+		pl_json_key_double(j, "rate_hz", (double)PL_NS_PER_S / (double)m->period_ns, 3);
 	else
-		pl_json_null(j);
-	key_bool(j, "jitter", m->jitter);
+		pl_json_key_null(j, "rate_hz");
+	pl_json_key_bool(j, "jitter", m->jitter);
 	/* 64 bits: more than a number holds in most readers. */
 	snprintf(seed, sizeof seed, "%" PRIu64, m->seed);
-	key_str(j, "seed", seed);
-	key_bool(j, "complete", m->complete);
+	pl_json_key_str(j, "seed", seed);
+	pl_json_key_bool(j, "complete", m->complete);
 }
 
 static void write_process_samples(struct report *r, uint32_t process)
@@ -114,8 +77,8 @@ static void write_process_samples(struct report *r, uint32_t process)
 		samples += row->samples;
 		weight_ns += row->weight_ns;
 	}
-	key_u64(&r->j, "samples", samples);
-	key_u64(&r->j, "weight_ns", weight_ns);
+	pl_json_key_u64(&r->j, "samples", samples);
+	pl_json_key_u64(&r->j, "weight_ns", weight_ns);
 }
 
 static void write_processes(struct report *r)
@@ -128,18 +91,14 @@ static void write_processes(struct report *r)
 		const struct pl_process *proc = &r->p->processes[i];
 
 		pl_json_object(j);
-		key_u64(j, "pid", proc->pid);
-		key_u64(j, "parent", proc->parent);
+		pl_json_key_u64(j, "pid", proc->pid);
+		pl_json_key_u64(j, "parent", proc->parent);
 		key_text(j, "name", pl_text_of(r->p, proc->name));
 		key_text(j, "program", pl_text_of(r->p, proc->program));
 		key_text(j, "python", pl_text_of(r->p, proc->python));
-		key_u64(j, "start_ns", proc->start_ns);
-		key_u64(j, "came_ns", proc->came_ns);
-		pl_json_key(j, "ended_ns");
-		if (proc->ended)
-			pl_json_u64(j, proc->ended_ns);
-		else
-			pl_json_null(j);
+		pl_json_key_u64(j, "start_ns", proc->start_ns);
+		pl_json_key_u64(j, "came_ns", proc->came_ns);
+		pl_json_key_u64_or_null(j, "ended_ns", proc->ended, proc->ended_ns);
 		write_process_samples(r, i);
 		pl_json_object_end(j);
 	}
@@ -167,8 +126,8 @@ static void write_filter(struct report *r)
 
 	pl_json_key(j, "filter");
 	pl_json_object(j);
-	key_str(j, "idle", idle[f->idle]);
-	key_u64(j, "idle_threads_hidden", r->totals.idle_threads_hidden);
+	pl_json_key_str(j, "idle", idle[f->idle]);
+	pl_json_key_u64(j, "idle_threads_hidden", r->totals.idle_threads_hidden);
 	write_words(j, "threads", f->threads, f->thread_count);
 	write_words(j, "processes", f->processes, f->process_count);
 	pl_json_object_end(j);
@@ -179,35 +138,34 @@ static void write_samples(struct report *r)
 	const struct pl_meta *m = &r->p->meta;
 	struct pl_json *j = &r->j;
 
-	key_u64(j, "ticks", m->ticks);
+	pl_json_key_u64(j, "ticks", m->ticks);
 	pl_json_key(j, "samples");
 	pl_json_object(j);
-	key_u64(j, "total", r->totals.samples);
-	key_u64(j, "weight_ns", r->totals.weight_ns);
-	key_u64(j, "exact", r->totals.by_quality[PL_EXACT]);
-	key_u64(j, "stopped", r->totals.by_quality[PL_STOPPED]);
-	key_u64(j, "doubtful", r->totals.by_quality[PL_DOUBTFUL]);
-	key_u64(j, "partial", r->totals.by_quality[PL_PARTIAL]);
+	pl_json_key_u64(j, "total", r->totals.samples);
+	pl_json_key_u64(j, "weight_ns", r->totals.weight_ns);
+	pl_json_key_u64(j, "exact", r->totals.by_quality[PL_EXACT]);
+	pl_json_key_u64(j, "stopped", r->totals.by_quality[PL_STOPPED]);
+	pl_json_key_u64(j, "doubtful", r->totals.by_quality[PL_DOUBTFUL]);
+	pl_json_key_u64(j, "partial", r->totals.by_quality[PL_PARTIAL]);
 	pl_json_object_end(j);
 	pl_json_key(j, "losses");
 	pl_json_object(j);
-	key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
-	key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
-	key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
-	key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
-	key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
-	key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
+	pl_json_key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
+	pl_json_key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
+	pl_json_key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
+	pl_json_key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
+	pl_json_key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
+	pl_json_key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
 	pl_json_object_end(j);
 	pl_json_key(j, "overhead");
 	pl_json_object(j);
-	key_u64(j, "stops", m->stops);
-	key_u64(j, "stopped_ns", m->stopped_ns);
-	key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
-	pl_json_key(j, "limit");
+	pl_json_key_u64(j, "stops", m->stops);
+	pl_json_key_u64(j, "stopped_ns", m->stopped_ns);
+	pl_json_key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
 	if (m->max_overhead_ppm)
-		pl_json_double(j, m->max_overhead_ppm / 1e6, 6);
+		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
 	else
-		pl_json_null(j);
+		pl_json_key_null(j, "limit");
 	pl_json_object_end(j);
 }
 
@@ -215,7 +173,7 @@ static void write_state(struct pl_json *j, const char *key, uint64_t samples, co
 {
 	pl_json_key(j, key);
 	pl_json_object(j);
-	key_u64(j, "samples", samples);
+	pl_json_key_u64(j, "samples", samples);
 	if (half_width)
 		key_share(j, "half_width", *half_width);
 	pl_json_object_end(j);
@@ -248,22 +206,18 @@ static void write_threads(struct report *r)
 		const struct pl_thread *t = &r->p->threads[row->thread];
 
 		pl_json_object(j);
-		key_u64(j, "process", t->process);
-		key_u64(j, "pid", t->process < r->p->process_count ? r->p->processes[t->process].pid : 0);
-		key_u64(j, "tid", t->tid);
+		pl_json_key_u64(j, "process", t->process);
+		pl_json_key_u64(j, "pid", t->process < r->p->process_count ? r->p->processes[t->process].pid : 0);
+		pl_json_key_u64(j, "tid", t->tid);
 		key_text(j, "name", pl_text_of(r->p, t->name));
-		key_bool(j, "main", t->main);
-		key_bool(j, "idle", row->idle);
-		key_u64(j, "samples", row->samples);
-		key_u64(j, "weight_ns", row->weight_ns);
-		key_u64(j, "on_cpu", row->on_cpu);
-		key_u64(j, "has_gil", row->has_gil);
-		key_u64(j, "wants_gil", row->wants_gil);
-		pl_json_key(j, "cpu_ns");
-		if (t->cpu_known)
-			pl_json_u64(j, t->cpu_ns);
-		else
-			pl_json_null(j);
+		pl_json_key_bool(j, "main", t->main);
+		pl_json_key_bool(j, "idle", row->idle);
+		pl_json_key_u64(j, "samples", row->samples);
+		pl_json_key_u64(j, "weight_ns", row->weight_ns);
+		pl_json_key_u64(j, "on_cpu", row->on_cpu);
+		pl_json_key_u64(j, "has_gil", row->has_gil);
+		pl_json_key_u64(j, "wants_gil", row->wants_gil);
+		pl_json_key_u64_or_null(j, "cpu_ns", t->cpu_known, t->cpu_ns);
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);
@@ -273,8 +227,8 @@ static void write_share(struct pl_json *j, const char *key, const struct pl_shar
 {
 	pl_json_key(j, key);
 	pl_json_object(j);
-	key_u64(j, "samples", s->samples);
-	key_u64(j, "weight_ns", s->weight_ns);
+	pl_json_key_u64(j, "samples", s->samples);
+	pl_json_key_u64(j, "weight_ns", s->weight_ns);
 	key_share(j, "share", s->share);
 	key_share(j, "half_width", s->half_width);
 	pl_json_object_end(j);
@@ -295,8 +249,8 @@ static void write_functions(struct report *r)
 		key_text(j, "name", pl_text_of(r->p, f->name));
 		key_text(j, "qualname", pl_frame_qualname(r->p, f));
 		key_text(j, "file", pl_text_of(r->p, f->file));
-		key_u64(j, "line", f->firstline);
-		key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
+		pl_json_key_u64(j, "line", f->firstline);
+		pl_json_key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
 		write_share(j, "self", &row->self);
 		write_share(j, "total", &row->total);
 		pl_json_object_end(j);
@@ -317,9 +271,8 @@ static void write_lines(struct report *r)
 		const struct pl_function_row *row = &r->lines.data[i];
 
 		pl_json_object(j);
-		key_u64(j, "function", r->function_index[row->function]);
-		pl_json_key(j, "line");
-		pl_json_i64(j, row->line);
+		pl_json_key_u64(j, "function", r->function_index[row->function]);
+		pl_json_key_i64(j, "line", row->line);
 		write_share(j, "self", &row->self);
 		write_share(j, "total", &row->total);
 		pl_json_object_end(j);
@@ -337,15 +290,11 @@ static void write_locations(struct report *r)
 		const struct pl_location *l = &r->p->locations[r->locations[i]];
 
 		pl_json_object(j);
-		key_u64(j, "function", r->function_index[l->function]);
-		pl_json_key(j, "line");
-		pl_json_i64(j, l->line);
-		pl_json_key(j, "end_line");
-		pl_json_i64(j, l->end_line);
-		pl_json_key(j, "column");
-		pl_json_i64(j, l->column);
-		pl_json_key(j, "end_column");
-		pl_json_i64(j, l->end_column);
+		pl_json_key_u64(j, "function", r->function_index[l->function]);
+		pl_json_key_i64(j, "line", l->line);
+		pl_json_key_i64(j, "end_line", l->end_line);
+		pl_json_key_i64(j, "column", l->column);
+		pl_json_key_i64(j, "end_column", l->end_column);
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);
@@ -360,7 +309,7 @@ static void write_quality(struct pl_json *j, const struct pl_stack_row *row)
 	pl_json_object(j);
 	for (int q = 0; q < PL_QUALITIES; q++)
 		if (row->by_quality[q])
-			key_u64(j, names[q], row->by_quality[q]);
+			pl_json_key_u64(j, names[q], row->by_quality[q]);
 	pl_json_object_end(j);
 }
 
@@ -377,9 +326,9 @@ static void write_stacks(struct report *r)
 		for (uint32_t s = row->stack; s; s = r->p->stacks[s].parent)
 			r->path[len++] = r->location_index[r->p->stacks[s].location];
 		pl_json_object(j);
-		key_u64(j, "thread", r->thread_index[row->thread]);
-		key_u64(j, "samples", row->samples);
-		key_u64(j, "weight_ns", row->weight_ns);
+		pl_json_key_u64(j, "thread", r->thread_index[row->thread]);
+		pl_json_key_u64(j, "samples", row->samples);
+		pl_json_key_u64(j, "weight_ns", row->weight_ns);
 		write_quality(j, row);
 		pl_json_key(j, "frames");
 		pl_json_array(j);
@@ -531,7 +480,7 @@ static void write_all(struct report *r)
 	struct pl_json *j = &r->j;
 
 	pl_json_object(j);
-	key_str(j, "schema", SCHEMA);
+	pl_json_key_str(j, "schema", SCHEMA);
 	key_text(j, "plumb_version", pl_text_of(r->p, r->p->meta.plumb_version));
 	write_recording(r);
 	write_processes(r);

@@ -52,15 +52,6 @@ static struct plumb_error *examine_process(struct plumb_doctor *d)
 	return NULL;
 }
 
-static void json_text(struct pl_json *j, const char *key, const char *text)
-{
-	pl_json_key(j, key);
-	if (*text)
-		pl_json_str(j, text);
-	else
-		pl_json_null(j);
-}
-
 static void json_findings(struct pl_json *j, const struct plumb_doctor *d)
 {
 	pl_json_key(j, "findings");
@@ -69,12 +60,12 @@ static void json_findings(struct pl_json *j, const struct plumb_doctor *d)
 		const struct pl_finding *f = &d->findings.data[i];
 
 		pl_json_object(j);
-		json_text(j, "about", f->of_process ? "process" : "machine");
-		json_text(j, "id", f->id);
-		json_text(j, "status", status_names[f->status]);
-		json_text(j, "fact", f->fact);
-		json_text(j, "cost", f->cost);
-		json_text(j, "remedy", f->remedy);
+		pl_json_key_str_or_null(j, "about", f->of_process ? "process" : "machine");
+		pl_json_key_str_or_null(j, "id", f->id);
+		pl_json_key_str_or_null(j, "status", status_names[f->status]);
+		pl_json_key_str_or_null(j, "fact", f->fact);
+		pl_json_key_str_or_null(j, "cost", f->cost);
+		pl_json_key_str_or_null(j, "remedy", f->remedy);
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);
@@ -90,16 +81,11 @@ static bool make_json(struct plumb_doctor *d)
 		return false;
 	pl_json_init(&j, out, 0);
 	pl_json_object(&j);
-	json_text(&j, "schema", "plumb.doctor/1");
-	json_text(&j, "plumb_version", PLUMB_VERSION);
-	pl_json_key(&j, "pid");
-	if (d->pid)
-		pl_json_i64(&j, d->pid);
-	else
-		pl_json_null(&j);
-	pl_json_key(&j, "works");
-	pl_json_bool(&j, d->works);
-	json_text(&j, "summary", d->summary);
+	pl_json_key_str(&j, "schema", "plumb.doctor/1");
+	pl_json_key_str(&j, "plumb_version", PLUMB_VERSION);
+	pl_json_key_u64_or_null(&j, "pid", d->pid, (uint64_t)d->pid);
+	pl_json_key_bool(&j, "works", d->works);
+	pl_json_key_str_or_null(&j, "summary", d->summary);
 	json_findings(&j, d);
 	pl_json_object_end(&j);
 	bool failed = ferror(out);

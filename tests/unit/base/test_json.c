@@ -63,6 +63,31 @@ static void nesting_and_commas(void **state)
 	assert_json(&s, "{\"a\":[18446744073709551615,-9223372036854775808,[],{}],\"b\":true,\"c\":null}");
 }
 
+static void members(void **state)
+{
+	struct sink s;
+	sink_init(&s, 0);
+	pl_json_object(&s.j);
+	pl_json_key_str(&s.j, "a", "x");
+	pl_json_key_strn(&s.j, "b", "yz", 1);
+	pl_json_key_u64(&s.j, "c", UINT64_MAX);
+	pl_json_key_i64(&s.j, "d", -1);
+	pl_json_key_double(&s.j, "e", 0.25, 3);
+	pl_json_key_bool(&s.j, "f", false);
+	pl_json_key_null(&s.j, "g");
+	pl_json_key_u64_or_null(&s.j, "h", true, 0);
+	pl_json_key_u64_or_null(&s.j, "i", false, 7);
+	pl_json_key_str_or_null(&s.j, "j", "");
+	pl_json_key_str_or_null(&s.j, "k", NULL);
+	pl_json_key_str_or_null(&s.j, "l", "z");
+	pl_json_key_time(&s.j, "m", UINT64_C(1709251199000001999));
+	pl_json_key_time(&s.j, "n", UINT64_MAX);
+	pl_json_object_end(&s.j);
+	assert_json(&s, "{\"a\":\"x\",\"b\":\"y\",\"c\":18446744073709551615,\"d\":-1,\"e\":0.250,\"f\":false,"
+			"\"g\":null,\"h\":0,\"i\":null,\"j\":null,\"k\":null,\"l\":\"z\","
+			"\"m\":\"2024-02-29T23:59:59.000001Z\",\"n\":\"2554-07-21T23:34:33.709551Z\"}");
+}
+
 static void indentation(void **state)
 {
 	struct sink s;
@@ -294,6 +319,7 @@ int main(void)
 		cmocka_unit_test(valid_utf8_is_kept),
 		cmocka_unit_test(invalid_utf8_becomes_one_replacement_per_sequence),
 		cmocka_unit_test(decoding_agrees_with_the_table_of_the_rfc),
+		cmocka_unit_test(members),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(the_largest_double_fits),
 		cmocka_unit_test(another_locale_does_not_change_numbers),
