@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What malloc, calloc and realloc of the tested code are in tests of a want of memory. One thread. */
+/* What malloc, calloc and realloc of the tested code are in tests of a want of memory. Any thread of the tested code;
+ * the test itself has one. */
 #include "failing.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "unit.h"
 
-static long until_failure = -1; /* allocations that still succeed; -1: all */
-static bool failed;
+static atomic_long until_failure = -1; /* allocations that still succeed; negative: all */
+static atomic_bool failed;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -18,7 +20,7 @@ void *__wrap_realloc(void *p, size_t size);
 
 static bool must_fail(void)
 {
-	if (until_failure < 0 || until_failure-- > 0)
+	if (atomic_load(&until_failure) < 0 || atomic_fetch_sub(&until_failure, 1) != 0)
 		return false;
 	failed = true;
 	return true;

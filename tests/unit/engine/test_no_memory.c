@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sampling thread keeps, with its first allocation failing, then its second, ...: it stays whole, what was in
- * it stays, and what is read is true. */
+/* What the sampling thread keeps and what the consumer makes of it, with its first allocation failing, then its second,
+ * ...: it stays whole, what was in it stays, and what is read is true. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "failing.h"
 #include "queue.h"
+#include "remote.h"
 #include "snapshot.h"
 #include "trie.h"
 
@@ -83,6 +84,48 @@ static void use_snapshot(void *ctx)
 	pl_mem_live_destroy(live);
 }
 
+static struct plumb_error *no_sample(void *ctx, const struct pl_sample *s)
+{
+	return NULL;
+}
+
+static bool take(struct pl_resolver *r, struct plumb_profile *p, struct pl_record rec)
+{
+	return well(pl_resolver_take(r, &rec, p, no_sample, NULL));
+}
+
+static bool take_infos(struct pl_resolver *r, struct plumb_profile *p)
+{
+	struct pl_record process = {.kind = PL_RECORD_PROCESS}, thread = {.kind = PL_RECORD_THREAD};
+
+	process.process.info = calloc(1, sizeof *process.process.info); /* the resolver frees them */
+	if (!process.process.info || !take(r, p, process))
+		return false;
+	thread.thread.info = calloc(1, sizeof *thread.thread.info);
+	return thread.thread.info && take(r, p, thread);
+}
+
+static void use_resolver(void *ctx)
+{
+	static struct pl_known_code code = {.lines = PL_LINES_LNOTAB};
+	struct pl_resolver *r = NULL;
+	struct plumb_profile *p = NULL;
+
+	bool ok = well(pl_profile_create(&p)) && well(pl_resolver_create(&r)) && take_infos(r, p);
+	for (uint32_t i = 0; ok && i < 200; i++) {
+		struct pl_record sample = {.kind = PL_RECORD_SAMPLE, .marker = i % 2 ? PL_MARKER_GC : PL_MARKER_NONE};
+
+		code.code.firstlineno = i + 1;
+		sample.sample.node = i + 1;
+		ok = take(r, p, (struct pl_record){.kind = PL_RECORD_CODE, .code = {&code}}) &&
+		     take(r, p, (struct pl_record){.kind = PL_RECORD_NODE, .node = {.parent = i, .code = i}}) &&
+		     take(r, p, sample);
+	}
+	assert_true(ok || failing_happened());
+	pl_resolver_destroy(r);
+	pl_profile_destroy(p);
+}
+
 static void tries_stay_whole(void **state)
 {
 	failing_each(use_trie, NULL, 6);
@@ -98,12 +141,18 @@ static void snapshots_are_true_or_not_there(void **state)
 	failing_each(use_snapshot, NULL, 4);
 }
 
+static void a_resolver_ends_at_what_it_cannot_take_over(void **state)
+{
+	failing_each(use_resolver, NULL, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tries_stay_whole),
 		cmocka_unit_test(queues_are_made_or_not),
 		cmocka_unit_test(snapshots_are_true_or_not_there),
+		cmocka_unit_test(a_resolver_ends_at_what_it_cannot_take_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
