@@ -50,6 +50,11 @@ struct plumb_session_options {
 		.size = sizeof(struct plumb_session_options), .rate_hz = 1000.0                                        \
 	}
 
+/**
+ * A session holds a thread of the program for some microseconds now and then. If this process were suspended just then,
+ * that thread would stand still as long. So block SIGTSTP, SIGTTIN and SIGTTOU in all your threads while a session
+ * runs: its own thread takes them when it holds nothing. Nobody can do that for SIGSTOP.
+ */
 struct plumb_session;
 
 /** What a session is doing now; for a status line. Strings live until the next call on the session. */

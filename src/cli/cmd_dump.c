@@ -6,6 +6,7 @@
 #include <plumb/dump.h>
 
 #include "config.h"
+#include "signals.h"
 #include "term.h"
 
 #define EXIT_SOME_FAILED 1
@@ -90,7 +91,9 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		free(pids);
 		return complain_error(err);
 	}
+	signals_hold_suspension();
 	int failed = dump_all(d, c->core, pids, argc);
+	signals_allow_suspension();
 	free(pids);
 	if (failed < all || look.json)
 		err = plumb_dump_write(d, &look, STDOUT_FILENO);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "signals.h"
 #include "term.h"
 
 static bool open_second(struct second_output *second, struct failure *why)
@@ -92,8 +93,10 @@ int outcome_tell(struct config *c, struct plumb_session *s, struct second_output
 {
 	struct plumb_error *err = plumb_session_finish(s, ret);
 	const struct plumb_profile *p = plumb_session_profile(s);
-	int status = err ? complain_error(err) : 0, report = 0, other = 0;
+	int report = 0, other = 0;
 
+	signals_allow_suspension();
+	int status = err ? complain_error(err) : 0;
 	if (ret->found_python && p) {
 		report = write_report(c, p, ret->recording);
 		other = write_second(c, p, second);

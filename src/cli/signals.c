@@ -54,6 +54,27 @@ static void catch_signal(int signo, void (*handler)(int))
 	sigaction(signo, &action, NULL);
 }
 
+static void mask_suspension(int how)
+{
+	sigset_t s;
+
+	sigemptyset(&s);
+	sigaddset(&s, SIGTSTP);
+	sigaddset(&s, SIGTTIN);
+	sigaddset(&s, SIGTTOU);
+	sigprocmask(how, &s, NULL);
+}
+
+void signals_hold_suspension(void)
+{
+	mask_suspension(SIG_BLOCK);
+}
+
+void signals_allow_suspension(void)
+{
+	mask_suspension(SIG_UNBLOCK);
+}
+
 void signals_no_pipe(void)
 {
 	catch_signal(SIGPIPE, on_survive);
@@ -67,6 +88,7 @@ void signals_for_run(void)
 		catch_signal(passed[i], on_pass);
 	catch_signal(SIGINT, on_interrupt);
 	catch_signal(SIGQUIT, on_interrupt);
+	signals_hold_suspension();
 }
 
 void signals_for_attach(void)
@@ -74,6 +96,7 @@ void signals_for_attach(void)
 	catch_signal(SIGINT, on_stop);
 	catch_signal(SIGTERM, on_stop);
 	catch_signal(SIGHUP, on_stop);
+	signals_hold_suspension();
 }
 
 /* A signal that came while the session was being made acts now; one that comes in between acts twice, which does no

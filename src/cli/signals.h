@@ -15,6 +15,14 @@ void signals_for_run(void);
 void signals_for_attach(void);
 /** SIGPIPE is an error of the write that caused it. */
 void signals_no_pipe(void);
+/**
+ * Ctrl-Z (and a terminal that stops programs in the background) must not stop plumb while it holds a thread of the
+ * program, which would stand still as long. Held back, such signals wait: during a session its sampling thread takes
+ * them between two samples, else signals_allow_suspension() does. signals_for_run() and signals_for_attach() begin with
+ * holding them back. SIGSTOP cannot be held back.
+ */
+void signals_hold_suspension(void);
+void signals_allow_suspension(void);
 /** The session that signals act on; NULL before it is destroyed. */
 void signals_watch(struct plumb_session *s);
 

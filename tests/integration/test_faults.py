@@ -60,12 +60,14 @@ def all_asleep(pid, tids):
 
 @pytest.mark.parametrize("option", ["-r1000", "--always-stop"])
 def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
-    """epoll_wait, nanosleep, recv, futex, waitpid and accept, while another thread works: none returns, none is woken."""
+    """epoll_wait, nanosleep, recv, futex, waitpid and accept, while another thread works: none returns, none is woken,
+    by a dump neither."""
     with target(minor, "asleep.py", count=True) as asleep:
         names = {asleep.told["threads"][name]: name for name in asleep.told["threads"]}
         assert len(names) == 6, asleep.told
         before = all_asleep(asleep.pid, names)
         _, profile = plumb.attach(asleep.pid, "-d", "1", "-r", "1000", option)
+        assert plumb("dump", "--locals", asleep.pid).status == 0
         after = {tid: runs(asleep.pid, tid) for tid in names}
         asleep.wait_progress()
         asleep.stop()

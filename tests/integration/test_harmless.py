@@ -2,7 +2,9 @@
 """The target is never left stopped or traced, never sees EINTR, gets all its signals, and outlives its profiler."""
 import os
 import random
+import re
 import select
+import shlex
 import signal
 import statistics
 import subprocess
@@ -12,6 +14,7 @@ import pytest
 
 from harness.plumb import finish, running
 from harness.target import status, thread_ids, traces
+from harness.terminal import Terminal
 
 STOPS = ["--always-stop", "--never-stop", "-rmax", "-r1000"]
 
@@ -129,7 +132,7 @@ def test_targets_killed_at_random_moments(plumb, target, any_python):
     for _ in range(15):
         with target(any_python, "families.py") as victim:
             recording = plumb.path()
-            process = plumb.start("attach", "-o", recording, "-rmax", victim.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = plumb.start("attach", "-o", recording, "--always-stop", "-rmax", victim.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             with running(process):
                 select.select([process.stderr], [], [], chance.uniform(0, 0.25))
                 victim.kill()
@@ -175,6 +178,58 @@ def test_job_control_goes_on_working(plumb, target, any_python, option):
             assert process.wait(20) == 0
         assert traces(job.pid) == ""
         job.wait_progress()
+
+
+@pytest.mark.parametrize("option", ["--always-stop", "-rmax"])
+def test_a_plumb_that_is_suspended_holds_no_thread(plumb, target, any_python, option):
+    """Ctrl-Z at random moments. A process group of its own: the kernel does not stop one that nobody could continue."""
+    chance = random.Random(11)
+    with target(any_python, "families.py", count=True) as busy:
+        recording = plumb.path()
+        started = plumb.start("attach", "-o", recording, "--always-stop", option, busy.pid, stderr=subprocess.DEVNULL,
+                              preexec_fn=lambda: os.setpgid(0, 0))
+        with running(started) as process:
+            wait_until(recording.exists, "plumb does not attach")
+            for number in range(60):
+                select.select([], [], [], chance.uniform(0, 0.01))
+                process.send_signal(signal.SIGTSTP)
+                wait_until(lambda: state(process.pid) == "T", "SIGTSTP does not suspend it")
+                assert not traces(busy.pid), "suspended for the %d. time: %s" % (number + 1, traces(busy.pid))
+                process.send_signal(signal.SIGCONT)
+                wait_until(lambda: state(process.pid) != "T", "SIGCONT does not continue it")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+        busy.wait_progress()
+    assert plumb.report(recording).samples > 0
+
+
+ECHO = "import os, sys; print('it is', os.getpid(), flush=True); [print('heard', line, flush=True) for line in iter(sys.stdin.readline, '')]"
+
+
+def test_ctrl_z_and_fg_on_a_terminal(plumb, any_python, tmp_path):
+    """Program and plumb are suspended together and continued together, as a shell expects of a job."""
+    program = shlex.join([plumb.binary, "run", "-q", "-o", "job.plumb", "--", *any_python.command, "-c", ECHO])
+    with Terminal(["sh", "-i"], columns=1000, directory=tmp_path) as shell:
+        shell.type(program + "\n")
+        shell.type("line\n")
+        shell.expect("heard line")
+        pid = int(re.search(r"it is (\d+)", shell.text).group(1))
+        for number in range(3):
+            shell.type("line %d\n" % number)
+            shell.expect("heard line %d" % number)
+            shell.type("\x1a")
+            shell.expect("Stopped")
+            wait_until(lambda: state(pid) == "T", "the program is not suspended")  # else it takes the next line
+            shell.text = ""
+            shell.type("fg\n")
+        shell.type("last\n")
+        shell.expect("heard last")
+        shell.type("\x04")
+        shell.type("echo status=$?\n")
+        shell.expect("status=0")
+        shell.type("exit\n")
+        shell.wait()
+    assert plumb.report(tmp_path / "job.plumb").complete
 
 
 def test_a_stopped_target_can_be_attached_to_and_stays_stopped(plumb, target, any_python):

@@ -71,6 +71,19 @@ static uint64_t settle_all(struct pl_engine *e, uint64_t now)
 	return patience;
 }
 
+/* Ctrl-Z and its like stop all threads of a process at once. Whoever runs us blocks them elsewhere and so leaves them
+ * to this thread, which takes them while it waits and holds no thread of the target: that would stand still as long as
+ * we do. */
+static void signals_while_waiting(bool holding, sigset_t *blocked)
+{
+	sigfillset(blocked);
+	if (holding)
+		return;
+	sigdelset(blocked, SIGTSTP);
+	sigdelset(blocked, SIGTTIN);
+	sigdelset(blocked, SIGTTOU);
+}
+
 /* Sleep until @p until (0: only look). */
 static enum wake wait_until(struct pl_engine *e, uint64_t until)
 {
@@ -85,7 +98,9 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		if (left > patience)
 			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
-		int n = ppoll(fds, 2, &ts, NULL);
+		sigset_t blocked;
+		signals_while_waiting(patience != UINT64_MAX, &blocked);
+		int n = ppoll(fds, 2, &ts, &blocked);
 
 		if (n > 0)
 			return fds[0].revents ? WAKE_STOP : WAKE_EXIT;
