@@ -97,6 +97,20 @@ static void wait_samples(struct plumb_session *s)
 	assert_true(st.samples > 0 && st.found_python && st.threads == 1);
 }
 
+/* Until it is known where most of the time goes. Where nothing is stopped the first stacks may be partial. */
+static void wait_hottest(struct plumb_session *s, const char *function)
+{
+	struct plumb_status st;
+	bool seen = false;
+
+	for (int i = 0; i < LIMIT_MS / 20 && !seen; i++) {
+		plumb_session_wait(s, 20, &st);
+		assert_false(st.ended);
+		seen = st.hottest_share > 0.5 && strcmp(st.hottest, function) == 0;
+	}
+	assert_true(seen);
+}
+
 static bool exists(const char *file)
 {
 	return access(file, F_OK) == 0;
@@ -283,11 +297,10 @@ static void a_running_program_is_attached_to_and_left_alone_again(void **state)
 		o.stop = stops[i % 3];
 		o.mode = modes[i / 3];
 		assert_ok(plumb_session_attach(&o, pid, &s));
-		wait_samples(s);
+		wait_hottest(s, "spin");
 		plumb_session_stop(s);
 		plumb_session_wait(s, -1, &st);
-		assert_true(st.ended && st.hottest_share > 0.5);
-		assert_string_equal(st.hottest, "spin");
+		assert_true(st.ended);
 		assert_ok(plumb_session_finish(s, &r));
 		assert_true(!r.launched && !r.target_ended && r.pid == pid);
 		plumb_session_destroy(s);
