@@ -11,6 +11,7 @@
 #include "debug_offsets.h"
 #include "dict.h"
 #include "frame.h"
+#include "gil_code.h"
 #include "pick.h"
 #include "text.h"
 
@@ -203,6 +204,9 @@ static struct candidate start_candidate(const struct pl_py_facts *facts, enum be
 	return (struct candidate){.py = {.runtime = facts->runtime,
 					 .interp_head = facts->interp_head,
 					 .tstate_current = facts->tstate_current,
+					 .gil_lock = facts->gil_lock,
+					 .gil = facts->gil,
+					 .gil_bytes = facts->gil_bytes,
 					 .code_type = facts->code_type},
 				  .belief = belief};
 }
@@ -232,6 +236,24 @@ static struct plumb_error *find_interp_head(struct pl_mem *mem, struct pl_py *py
 		}
 	}
 	return py->interp_head ? NULL : &pl_err_not_ready;
+}
+
+/* 2.7: the GIL is a static variable too. Where neither a symbol nor the code tells it, who waits for it is not known.
+ */
+static void find_gil_lock(struct pl_mem *mem, const struct pl_py_facts *facts, struct pl_py *py)
+{
+	uint8_t code[PL_GIL_CODE_BYTES];
+	struct plumb_error *err;
+
+	if (py->gil_lock || !facts->threads_begun || py->layout.version >= PL_PY_VERSION(3, 0, 0))
+		return;
+	err = pl_mem_read(mem, facts->threads_begun, code, sizeof code);
+	pl_addr found = err ? 0 : pl_gil_lock_in_code(code, facts->threads_begun), lock;
+	if (found)
+		err = pl_mem_read_u64(mem, found, &lock);
+	if (!err)
+		py->gil_lock = found;
+	plumb_error_destroy(err);
 }
 
 /* The first bytes of _PyRuntime; true if they are the cookie. */
@@ -303,6 +325,8 @@ static struct plumb_error *try_layout(struct pl_mem *mem, const struct pl_py_fac
 	err = facts->runtime ? NULL : find_interp_head(mem, &c.py);
 	if (!err)
 		err = prove(mem, &c);
+	if (!err && !facts->runtime)
+		find_gil_lock(mem, facts, &c.py);
 	if (!err)
 		*ret = c.py;
 	return err;

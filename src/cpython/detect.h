@@ -15,7 +15,11 @@ struct pl_py_facts {
 	pl_addr code_type;	/* symbol PyCode_Type */
 	pl_addr tstate_current; /* symbol _PyThreadState_Current (2.7, 3.6) */
 	pl_addr interp_head;	/* symbol interp_head (2.7, 3.6, unstripped) */
-	uint32_t name_version;	/* PL_PY_VERSION(major, minor, 0) from "python3.11" or "libpython3.8.so"; 0 unknown */
+	pl_addr gil_lock;	/* symbol interpreter_lock (2.7, unstripped) */
+	pl_addr gil;	       /* symbols gil_mutex, gil_cond, switch_mutex, switch_cond (3.6, unstripped): the first */
+	uint32_t gil_bytes;    /* ... from there to the end of the last */
+	pl_addr threads_begun; /* symbol PyEval_ThreadsInitialized, a function (2.7) */
+	uint32_t name_version; /* PL_PY_VERSION(major, minor, 0) from "python3.11" or "libpython3.8.so"; 0 unknown */
 };
 
 /** A Python found in the target. Plain data, copy freely. */
@@ -23,6 +27,9 @@ struct pl_py {
 	struct pl_layout layout;
 	pl_addr runtime; /* 0 up to 3.6, which have no _PyRuntime but the two words that follow; 0 from 3.7 on */
 	pl_addr interp_head, tstate_current;
+	pl_addr gil_lock; /* 2.7: where the address of the lock is that is the GIL; 0 unknown */
+	pl_addr gil;	  /* 3.6: what threads wait in for the GIL; 0 unknown */
+	uint32_t gil_bytes;
 	pl_addr code_type; /* PyCode_Type: given by the facts or learnt from the first stack; required of every code
 			      object */
 	pl_addr none;	   /* Py_None, 0 if it could not be learnt: then only exceptions being raised are seen */

@@ -13,6 +13,8 @@
 #define PTHREAD_SCAN_MAX 1600
 #define ATTACHED	 1 /* _Py_THREAD_ATTACHED */
 #define GIL_READ_BYTES	 80
+#define GIL_STRUCT_BYTES 512 /* the mutex and the condition variables follow the words we know */
+#define GIL_LOCK_BYTES	 32  /* 2.7: a sem_t */
 
 /* Where C libraries keep the number of a thread in its descriptor. */
 static const uint32_t usual_tid_at[] = {
@@ -148,6 +150,24 @@ static struct plumb_error *read_gil(struct pl_mem *mem, const struct pl_layout *
 	return NULL;
 }
 
+/* What threads wait in for the GIL. 2.7 makes the lock with the first thread and anew in a forked child; a semaphore is
+ * waited for at its first word, a build without semaphores waits elsewhere and is not recognised. */
+static struct plumb_error *find_gil(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *in)
+{
+	const struct pl_layout *lay = &py->layout;
+
+	in->gil = py->gil;
+	in->gil_bytes = py->gil_bytes;
+	if (lay->runtime.gil_last_holder != PL_NONE && lay->gil.last_holder != PL_NONE) {
+		in->gil = py->runtime + lay->runtime.gil_last_holder - lay->gil.last_holder;
+		in->gil_bytes = GIL_STRUCT_BYTES;
+	}
+	if (!py->gil_lock)
+		return NULL;
+	in->gil_bytes = GIL_LOCK_BYTES;
+	return pl_mem_read_u64(mem, py->gil_lock, &in->gil);
+}
+
 /* <= 3.11 keep one GIL and (3.7, 3.8) one collector for all interpreters, in _PyRuntime; <= 3.6 have no such struct,
  * and nothing tells of their collector. */
 static struct plumb_error *read_runtime_words(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *in)
@@ -166,9 +186,7 @@ static struct plumb_error *read_runtime_words(struct pl_mem *mem, const struct p
 		err = pl_mem_read(mem, py->runtime + lay->runtime.gc_collecting, &collecting, sizeof collecting);
 	if (collecting)
 		in->gc_collecting = true;
-	if (lay->runtime.gil_last_holder != PL_NONE && lay->gil.last_holder != PL_NONE)
-		in->gil = py->runtime + lay->runtime.gil_last_holder - lay->gil.last_holder;
-	return err;
+	return err ? err : find_gil(mem, py, in);
 }
 
 static struct plumb_error *read_interp(struct pl_mem *mem, const struct pl_py *py, pl_addr addr, pl_addr known_gil,
@@ -195,6 +213,7 @@ static struct plumb_error *read_interp(struct pl_mem *mem, const struct pl_py *p
 	if (lay->interp.gil != PL_NONE) {
 		if (!known_gil)
 			in.gil = interp_field(&c, lay->interp.gil, 8);
+		in.gil_bytes = GIL_STRUCT_BYTES;
 		err = read_gil(mem, lay, &in);
 	} else {
 		err = read_runtime_words(mem, py, &in);

@@ -30,7 +30,9 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 /** State of one interpreter that every sample carries. */
 struct pl_interp {
 	pl_addr addr, next, threads_head, threads_main, modules;
-	pl_addr gil;	    /* its GIL structure; stays the same while the interpreter lives; 0 unknown */
+	pl_addr gil;	    /* 3.7+: its GIL structure, which stays the same while the interpreter lives; before, what
+			       threads wait in for the GIL; 0 unknown */
+	uint32_t gil_bytes; /* a thread that waits in a futex within these from `gil` on wants the GIL */
 	pl_addr gil_holder; /* tstate that holds the GIL, 0 if nobody does */
 	bool gil_known;	    /* there is a GIL (free-threaded: it is switched on) and gil_holder tells who has it */
 	uint64_t code_generation; /* 3.14+: moves when a code object is freed; else 0 */
@@ -38,6 +40,12 @@ struct pl_interp {
 	pl_addr gc_frame;	  /* 3.15: the frame that triggered the running collection */
 	bool gc_collecting;
 };
+
+/** Does a thread that waits in the futex at @p futex wait for the interpreter's GIL? */
+static inline bool pl_interp_gil_has(const struct pl_interp *in, pl_addr futex)
+{
+	return in->gil && futex >= in->gil && futex - in->gil < in->gil_bytes;
+}
 
 struct plumb_error *pl_interp_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				   struct pl_interp *ret) PLUMB_MUST_CHECK;

@@ -16,16 +16,39 @@
 #include "proc.h"
 #include "proc_file.h"
 
-#define MAX_FILES  4096
-#define PF_KTHREAD 0x00200000u
+#define MAX_FILES     4096
+#define GIL_MAX_BYTES 512 /* four neighbours of 40 and 48 bytes */
+#define PF_KTHREAD    0x00200000u
 
 /* The first two decide whether a file is an interpreter. */
-enum symbol { RUNTIME, CURRENT, VERSION, CODE_TYPE, HEAD, SYMBOLS, DECISIVE = VERSION };
+enum symbol {
+	RUNTIME,
+	CURRENT,
+	VERSION,
+	CODE_TYPE,
+	THREADS_BEGUN,
+	/* never exported */
+	HEAD,
+	GIL_LOCK,
+	GIL_FIRST,
+	GIL_LAST = GIL_FIRST + 3,
+	SYMBOLS,
+	DECISIVE = VERSION,
+	EXPORTED = HEAD
+};
 
 static const char *const symbol_names[SYMBOLS] = {
-	[RUNTIME] = "_PyRuntime", [CURRENT] = "_PyThreadState_Current",
-	[VERSION] = "Py_Version", [CODE_TYPE] = "PyCode_Type",
+	[RUNTIME] = "_PyRuntime",
+	[CURRENT] = "_PyThreadState_Current",
+	[VERSION] = "Py_Version",
+	[CODE_TYPE] = "PyCode_Type",
+	[THREADS_BEGUN] = "PyEval_ThreadsInitialized",
 	[HEAD] = "interp_head",
+	[GIL_LOCK] = "interpreter_lock",
+	[GIL_FIRST] = "gil_mutex",
+	[GIL_FIRST + 1] = "gil_cond",
+	[GIL_FIRST + 2] = "switch_mutex",
+	[GIL_LAST] = "switch_cond",
 };
 
 struct search {
@@ -112,19 +135,19 @@ static uint32_t version_of_name(const char *path)
  * rest. */
 static bool look_up(const struct pl_elf *e, unsigned tables, struct pl_elf_symbol found[SYMBOLS])
 {
-	pl_elf_symbols(e, PL_ELF_DYNAMIC, symbol_names, HEAD, found);
+	pl_elf_symbols(e, PL_ELF_DYNAMIC, symbol_names, EXPORTED, found);
 	if (!found[RUNTIME].value)
 		pl_elf_section(e, ".PyRuntime", &found[RUNTIME]);
 	if (!found[RUNTIME].value && !found[CURRENT].value)
 		pl_elf_symbols(e, tables & PL_ELF_STATIC, symbol_names, DECISIVE, found);
 	if (!found[RUNTIME].value && !found[CURRENT].value)
 		return false;
-	/* interp_head (up to 3.6) is never exported; the rest is missing only if this build exports nothing at all.
-	 * That there is no Py_Version (3.11+) means nothing. */
+	/* Up to 3.6 the words of the interpreter are never exported; the rest is missing only if this build exports
+	 * nothing at all. That there is no Py_Version (3.11+) means nothing. */
 	if (!found[RUNTIME].value)
 		pl_elf_symbols(e, PL_ELF_STATIC, symbol_names, SYMBOLS, found);
 	else if (!found[CODE_TYPE].value)
-		pl_elf_symbols(e, PL_ELF_STATIC, symbol_names, HEAD, found);
+		pl_elf_symbols(e, PL_ELF_STATIC, symbol_names, EXPORTED, found);
 	return true;
 }
 
@@ -132,6 +155,25 @@ static pl_addr at_run_time(const struct search *s, const struct pl_elf_symbol *s
 {
 	pl_addr addr = symbol->value + bias;
 	return symbol->value && is_mapped(s, addr) ? addr : 0;
+}
+
+/* 3.6 waits for its GIL in four static variables, neighbours in one file of its source. */
+static void find_gil(const struct search *s, const struct pl_elf_symbol found[SYMBOLS], uint64_t bias,
+		     struct pl_python_image *ret)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+
+	for (int i = GIL_FIRST; i <= GIL_LAST; i++) {
+		const struct pl_elf_symbol *symbol = &found[i];
+		if (!symbol->value || symbol->size > GIL_MAX_BYTES)
+			return;
+		start = symbol->value < start ? symbol->value : start;
+		end = symbol->value + symbol->size > end ? symbol->value + symbol->size : end;
+	}
+	if (end - start > GIL_MAX_BYTES || !is_mapped(s, start + bias))
+		return;
+	ret->gil = start + bias;
+	ret->gil_bytes = (uint32_t)(end - start);
 }
 
 /* A file that we could not look at, for want of memory or descriptors, may have been the interpreter. */
@@ -176,9 +218,12 @@ static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables,
 		.code_type = at_run_time(s, &found[CODE_TYPE], bias),
 		.tstate_current = at_run_time(s, &found[CURRENT], bias),
 		.interp_head = at_run_time(s, &found[HEAD], bias),
+		.gil_lock = at_run_time(s, &found[GIL_LOCK], bias),
+		.threads_begun = at_run_time(s, &found[THREADS_BEGUN], bias),
 		.name_version = version_of_name(f->map->path),
 	};
 	snprintf(ret->path, sizeof ret->path, "%s", f->map->path);
+	find_gil(s, found, bias, ret);
 	bool here = ret->runtime || ret->tstate_current;
 	if (!here)
 		note_unmapped(s, f);
@@ -194,7 +239,7 @@ static void prefer_executable(struct search *s, struct pl_python_image *ret)
 	uint64_t bias;
 	if (exe->rank != PL_IMAGE_EXE || !exe->elf || !pl_image_file_bias(exe, &bias))
 		return;
-	pl_elf_symbols(exe->elf, PL_ELF_DYNAMIC, symbol_names, HEAD, found);
+	pl_elf_symbols(exe->elf, PL_ELF_DYNAMIC, symbol_names, EXPORTED, found);
 	pl_addr version = at_run_time(s, &found[VERSION], bias), code_type = at_run_time(s, &found[CODE_TYPE], bias);
 	ret->version = version ? version : ret->version;
 	ret->code_type = code_type ? code_type : ret->code_type;

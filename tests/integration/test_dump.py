@@ -224,8 +224,6 @@ def test_who_holds_the_gil_and_who_waits(plumb, target, minor):
     """Three threads compute: one has the GIL, the others wait for it."""
     if minor.free_threaded:
         pytest.skip("there is no GIL")
-    if minor.version < (3, 7):
-        pytest.skip("2.7 and 3.6 do not tell where their GIL is: who waits for it looks like who waits for a lock")
     with target(minor, "threads.py") as busy:
 
         def contended(process):
@@ -295,8 +293,6 @@ def hangs(process):
 def test_hung_in_c_with_the_gil(plumb, target, minor):
     if minor.free_threaded:
         pytest.skip("there is no GIL")
-    if minor.version < (3, 7):
-        pytest.skip("2.7 and 3.6 do not tell where their GIL is: who waits for it looks like who waits for a lock")
     with target(minor, "hung.py") as hung:
         try:
             process = dump_until(plumb, hangs, hung.pid)

@@ -17,8 +17,6 @@
 #include "image.h"
 #include "profile.h"
 
-#define GIL_STRUCT_BYTES 512 /* its mutex and condition variables follow the words we know */
-
 struct core_dumper {
 	const struct pl_dump_options *o;
 	struct pl_core *core;
@@ -102,7 +100,8 @@ static const struct pl_core_thread *note_of(const struct core_dumper *u, uint64_
 }
 
 /* What the kernel noted of it. */
-static void tell_note(struct core_dumper *u, const struct pl_core_thread *n, pl_addr gil, struct pl_dump_thread *t)
+static void tell_note(struct core_dumper *u, const struct pl_core_thread *n, const struct pl_interp *interp,
+		      struct pl_dump_thread *t)
 {
 	struct pl_surroundings none = {0};
 
@@ -111,7 +110,7 @@ static void tell_note(struct core_dumper *u, const struct pl_core_thread *n, pl_
 	if (!n->in_call)
 		return;
 	t->doing = PL_DOING_BLOCKED;
-	if (gil && n->call.syscall == SYS_futex && n->call.args[0] - gil < GIL_STRUCT_BYTES) {
+	if (interp && n->call.syscall == SYS_futex && pl_interp_gil_has(interp, n->call.args[0])) {
 		t->doing = PL_DOING_GIL;
 		t->wants_gil = true;
 		return;
@@ -146,7 +145,7 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 	t.name = pl_dump_str(u->d, t.main ? "MainThread" : "");
 	t.in_gc = t.has_gil && interp->gc_collecting;
 	if (note)
-		tell_note(u, note, interp->gil, &t);
+		tell_note(u, note, interp, &t);
 	add_frames(u, ts, &t);
 	if (pl_vec_push(&u->p.threads, t))
 		return NULL;
@@ -192,7 +191,7 @@ static struct plumb_error *dump_natives(struct core_dumper *u)
 
 		if (is_known(&u->p, notes->data[i].tid))
 			continue;
-		tell_note(u, &notes->data[i], 0, &t);
+		tell_note(u, &notes->data[i], NULL, &t);
 		if (!pl_vec_push(&u->p.threads, t))
 			return &pl_err_no_memory;
 	}
@@ -238,6 +237,10 @@ static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 				    .code_type = image.code_type,
 				    .tstate_current = image.tstate_current,
 				    .interp_head = image.interp_head,
+				    .gil_lock = image.gil_lock,
+				    .gil = image.gil,
+				    .gil_bytes = image.gil_bytes,
+				    .threads_begun = image.threads_begun,
 				    .name_version = image.name_version};
 	return pl_py_detect(u->mem, &facts, &u->py);
 }

@@ -23,6 +23,10 @@ static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_pyth
 				    .code_type = image->code_type,
 				    .tstate_current = image->tstate_current,
 				    .interp_head = image->interp_head,
+				    .gil_lock = image->gil_lock,
+				    .gil = image->gil,
+				    .gil_bytes = image->gil_bytes,
+				    .threads_begun = image->threads_begun,
 				    .name_version = image->name_version};
 
 	return pl_py_detect(pl_mem_live_mem(live), &facts, py);

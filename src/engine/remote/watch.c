@@ -21,10 +21,9 @@
  * reaches it, and an interrupted epoll_wait returns EINTR. */
 #define BURST_NS 100000ull
 /* Between two looks at a stop that has not come about. */
-#define PATIENCE_MIN_NS	 100000ull
-#define PATIENCE_MAX_NS	 20000000ull
-#define PATIENCE_SHARE	 8   /* of the time that it has taken already: so much longer it lasts at most */
-#define GIL_STRUCT_BYTES 512 /* its mutex and condition variables follow the words we know */
+#define PATIENCE_MIN_NS 100000ull
+#define PATIENCE_MAX_NS 20000000ull
+#define PATIENCE_SHARE	8 /* of the time that it has taken already: so much longer it lasts at most */
 
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp)
@@ -55,10 +54,9 @@ static bool may_stop(const struct pl_stopper *b, uint64_t now)
 	return b->stopped_ns * 1000 < (now - b->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
 }
 
-/* Blocked in the futex of the GIL's condition variable: the thread wants the GIL. */
-static bool waits_for_gil(const struct pl_activity_info *info, pl_addr gil)
+static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
 {
-	return gil && info->syscall == SYS_futex && info->args[0] >= gil && info->args[0] - gil < GIL_STRUCT_BYTES;
+	return info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
 }
 
 static bool has_gil(const struct pl_reading *r)
@@ -87,7 +85,7 @@ static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, c
 		state |= PL_STATE_UNKNOWN;
 	if (holds)
 		state |= PL_STATE_HAS_GIL;
-	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, r->interp.gil)))
+	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, &r->interp)))
 		state |= PL_STATE_WANTS_GIL;
 	if (may_run_python(r) && r->interp.gc_collecting)
 		state |= PL_STATE_IN_GC;

@@ -117,6 +117,33 @@ static void python_2_7_is_found_by_its_name_or_by_trial(void **state)
 	fake_deinit(&s.f);
 }
 
+/* A stripped 2.7: its code names the lock; what it names must be there. */
+static void the_gil_of_2_7_is_found_in_its_code(void **state)
+{
+	uint8_t code[] = {0x48, 0x83, 0x3d, 0xf8, 0, 0, 0, 0, 0x0f, 0x95, 0xc0, 0xc3};
+	uint8_t bytes[32] = {0};
+	struct scene s;
+	struct pl_py py;
+
+	(void)state;
+	open_scene_of(&s, fake_py27());
+	s.facts.threads_begun = RUNTIME + 512;
+	fake_put(&s.f, RUNTIME + 512, code, sizeof code);
+	assert_ok(detect(&s, &py));
+	assert_int_equal(py.gil_lock, RUNTIME + 512 + 8 + 0xf8);
+	code[6] = 0x7f; /* far away */
+	fake_put(&s.f, RUNTIME + 512, code, sizeof code);
+	assert_ok(detect(&s, &py));
+	assert_int_equal(py.gil_lock, 0);
+	fake_put(&s.f, RUNTIME + 512, bytes, sizeof bytes); /* other code */
+	assert_ok(detect(&s, &py));
+	assert_int_equal(py.gil_lock, 0);
+	s.facts.gil_lock = RUNTIME + 256; /* a file that is not stripped tells it */
+	assert_ok(detect(&s, &py));
+	assert_int_equal(py.gil_lock, RUNTIME + 256);
+	fake_deinit(&s.f);
+}
+
 static void the_list_of_interpreters_is_looked_for_nearby(void **state)
 {
 	struct scene s;
@@ -306,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_version_is_found_by_name_or_by_cookie),
 		cmocka_unit_test(python_2_7_is_found_by_its_name_or_by_trial),
+		cmocka_unit_test(the_gil_of_2_7_is_found_in_its_code),
 		cmocka_unit_test(the_list_of_interpreters_is_looked_for_nearby),
 		cmocka_unit_test(a_free_threaded_build_is_found_by_its_cookie),
 		cmocka_unit_test(objects_with_two_more_pointers_in_front_are_noticed),

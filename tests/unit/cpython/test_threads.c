@@ -217,6 +217,39 @@ static void up_to_3_6_two_words_stand_for_the_runtime(void **state)
 	assert_true(in.gil_known);
 	assert_int_equal(in.gil_holder, 0x5550);
 	assert_int_equal(in.gil, 0);
+	assert_false(pl_interp_gil_has(&in, 0));
+	fake_deinit(&f);
+}
+
+static void up_to_3_6_symbols_tell_what_is_waited_for(void **state)
+{
+	struct pl_py py = fake_py(6);
+	struct pl_interp in;
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_map(&f, RUNTIME, 64);
+	pl_addr interp = fake_new(&f, 256), lock = fake_new(&f, 32);
+	py.tstate_current = RUNTIME + 8;
+	py.gil = RUNTIME + 16;
+	py.gil_bytes = 24;
+	assert_ok(pl_interp_read(&f.mem, &py, interp, &in));
+	assert_true(pl_interp_gil_has(&in, RUNTIME + 16));
+	assert_true(pl_interp_gil_has(&in, RUNTIME + 39));
+	assert_false(pl_interp_gil_has(&in, RUNTIME + 15));
+	assert_false(pl_interp_gil_has(&in, RUNTIME + 40));
+
+	/* 2.7 has no lock before there is a second thread. */
+	py = fake_py27();
+	py.tstate_current = RUNTIME + 8;
+	py.gil_lock = RUNTIME + 16;
+	assert_ok(pl_interp_read(&f.mem, &py, interp, &in));
+	assert_false(pl_interp_gil_has(&in, lock));
+	fake_u64(&f, RUNTIME + 16, lock);
+	assert_ok(pl_interp_read_again(&f.mem, &py, &in, &in));
+	assert_true(pl_interp_gil_has(&in, lock));
+	assert_false(pl_interp_gil_has(&in, lock + 48)); /* the next lock on the heap */
 	fake_deinit(&f);
 }
 
@@ -365,6 +398,7 @@ int main(void)
 		cmocka_unit_test(the_holder_of_the_gil_comes_from_where_the_version_keeps_it),
 		cmocka_unit_test(an_interpreter_is_read_again_without_the_pointer_to_its_gil),
 		cmocka_unit_test(up_to_3_6_two_words_stand_for_the_runtime),
+		cmocka_unit_test(up_to_3_6_symbols_tell_what_is_waited_for),
 		cmocka_unit_test(without_a_gil_threads_attach),
 		cmocka_unit_test(lists_hold_all_and_interpreters_come_first_to_last),
 		cmocka_unit_test(no_interpreter_is_not_ready),

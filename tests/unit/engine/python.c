@@ -85,6 +85,10 @@ static struct plumb_error *find(struct python *p)
 				    .code_type = image.code_type,
 				    .tstate_current = image.tstate_current,
 				    .interp_head = image.interp_head,
+				    .gil_lock = image.gil_lock,
+				    .gil = image.gil,
+				    .gil_bytes = image.gil_bytes,
+				    .threads_begun = image.threads_begun,
 				    .name_version = image.name_version};
 	return pl_py_detect(pl_mem_live_mem(p->live), &facts, &p->py);
 }
