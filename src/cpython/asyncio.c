@@ -299,7 +299,7 @@ struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, co
 	struct plumb_error *err;
 
 	clear(ret);
-	if (!interp->modules || py->layout.unicode.length == PL_NONE) /* 2.7 has no asyncio */
+	if (!interp->modules || pl_layout_str_is_bytes(&py->layout)) /* 2.7 has no asyncio */
 		return NULL;
 	pl_values_init(&w.a.values, mem, py, NULL);
 	err = read_all(&w);

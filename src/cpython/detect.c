@@ -161,6 +161,17 @@ static uint64_t read_hexversion(struct pl_mem *mem, const struct pl_py *py, pl_a
 	return hex;
 }
 
+/* 2.7 is built with characters of two bytes or of four, and sys.maxunicode says which; 0 if it says neither. */
+static uint32_t read_unicode_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr modules)
+{
+	pl_addr obj;
+	uint64_t highest;
+
+	if (pl_module_attr(mem, py, modules, "sys", "maxunicode", &obj, NULL) || pl_long_value(mem, py, obj, &highest))
+		return 0;
+	return highest == 0xffff ? 2 : highest == 0x10ffff ? 4 : 0;
+}
+
 /* What the interpreter's modules say: the exact version where only the minor is known, and the address of None. 3.8
  * to 3.10 are so alike that a stack walks with any of their rows: a guess needs this answer, the others can do without.
  */
@@ -172,6 +183,8 @@ static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candida
 	const char *builtins = py->layout.version < PL_PY_VERSION(3, 0, 0) ? "__builtin__" : "builtins";
 	if (interp->modules && !pl_module_attr(mem, py, interp->modules, builtins, "None", &obj, NULL))
 		py->none = obj;
+	if (interp->modules && pl_layout_str_is_bytes(&py->layout))
+		py->unicode_bytes = read_unicode_bytes(mem, py, interp->modules);
 	if ((py->layout.version & 0xff) != PL_MICRO_UNKNOWN)
 		return NULL;
 	uint64_t hex = interp->modules ? read_hexversion(mem, py, interp->modules) : 0;

@@ -33,6 +33,8 @@ struct pl_py {
 	pl_addr code_type; /* PyCode_Type: given by the facts or learnt from the first stack; required of every code
 			      object */
 	pl_addr none;	   /* Py_None, 0 if it could not be learnt: then only exceptions being raised are seen */
+	uint32_t unicode_bytes; /* 2.7: of one character of a unicode, 2 or 4 as it was built; 0 if it could not be
+				   learnt */
 	bool from_debug_offsets;
 };
 

@@ -63,8 +63,8 @@ static const uint16_t in_objects[] = {
 	AT(unicode.data),    AT(type.tp_name),	      AT(type.tp_basicsize),
 	AT(type.tp_flags),   AT(type.tp_dictoffset),  AT(type.ht_cached_keys),
 	AT(type.size),	     AT(dict.keys),	      AT(dict.values),
-	AT(dict.mask),	     AT(longobj.digits),      AT(longobj.tag),
-	AT(longobj.small),
+	AT(dict.mask),	     AT(dict.used),	      AT(longobj.digits),
+	AT(longobj.tag),     AT(longobj.small),
 };
 
 /* The same, for values and tasks. */
@@ -94,6 +94,10 @@ static const uint16_t in_shown_objects[] = {
 	AT(gen.frame_state),
 	AT(gen.iframe),
 	AT(gen.qualname),
+	AT(old_class.dict),
+	AT(old_class.name),
+	AT(old_instance.type),
+	AT(old_instance.dict),
 };
 
 /* From 3.11 on these frames are no objects. */

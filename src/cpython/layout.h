@@ -103,7 +103,7 @@ struct pl_layout {
 		uint32_t ob_size, sval;
 	} bytes;
 	struct {
-		uint32_t length, state, ascii_size, compact_size, data;
+		uint32_t length, state, ascii_size, compact_size, data; /* 2.7 has two of them: length, data */
 		uint8_t kind_shift, compact_bit, ascii_bit;
 	} unicode;
 	struct {
@@ -117,6 +117,7 @@ struct pl_layout {
 	struct {
 		uint32_t keys, values;
 		uint32_t mask; /* 2.7, whose `keys` is the table itself */
+		uint32_t used;
 	} dict;
 	struct {
 		uint32_t log2_size, log2_index_bytes, kind, nentries, indices;
@@ -139,7 +140,8 @@ struct pl_layout {
 		uint32_t items; /* a pointer to the first one */
 	} list;
 	struct {
-		uint32_t used, mask, table; /* table: a pointer to mask + 1 entries of {key, hash} */
+		uint32_t used, mask, table; /* table: a pointer to mask + 1 entries of key and hash */
+		uint32_t key;		    /* in an entry; the hash is the other word */
 	} set;
 	struct {
 		uint32_t start; /* a pointer to the first byte */
@@ -164,6 +166,13 @@ struct pl_layout {
 		uint32_t frame_state, iframe; /* 3.11+: iframe is the frame itself */
 		uint32_t qualname;
 	} gen;
+	/* 2.7: classes without a base, and their instances, are no types and of no type of their own */
+	struct {
+		uint32_t dict, name;
+	} old_class;
+	struct {
+		uint32_t type, dict; /* type: the class */
+	} old_instance;
 
 	/* Computed by pl_layout_finish: the smallest reads that hold every word needed. */
 	struct {
@@ -194,7 +203,7 @@ void pl_layout_refine(struct pl_layout *lay);
 /** @p row as it is in a build with Py_TRACE_REFS, which puts two pointers in front of every object: up to 3.7 every
  * debug build. Not for rows from 3.13 on. */
 void pl_layout_trace_refs(const struct pl_layout *row, struct pl_layout *ret);
-/** 2.7: a str is what is bytes later; the words of `unicode` do not exist. */
+/** 2.7: a str is what is bytes later, and a unicode says nothing of how it is kept. */
 static inline bool pl_layout_str_is_bytes(const struct pl_layout *lay)
 {
 	return lay->unicode.state == PL_NONE;

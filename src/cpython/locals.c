@@ -150,12 +150,13 @@ struct old_names {
 	struct names vars, cells, free;
 };
 
-/* A parameter that an inner function uses has moved into its cell. */
+/* A parameter that an inner function uses has moved into its cell; 2.7 leaves what it was at first in its slot. */
 static struct plumb_error *find_moved(struct reader *r, const struct old_names *n, struct slot *s)
 {
 	uint32_t cell;
 
-	if (s->value || !s->is_arg || !find_name(r, &n->cells, s->name, &cell))
+	if ((s->value && !pl_layout_str_is_bytes(&r->v->py->layout)) || !s->is_arg ||
+	    !find_name(r, &n->cells, s->name, &cell))
 		return NULL;
 	s->is_cell = true;
 	return pl_mem_read_u64(r->v->mem, r->slots + (uint64_t)(n->vars.count + cell) * 8, &s->value);
@@ -264,15 +265,13 @@ static uint32_t count_args(const struct pl_layout *lay, const uint8_t *code)
 	return n < PL_MAX_LOCALS ? (uint32_t)n : PL_MAX_LOCALS;
 }
 
-/* Strings of 2.7 are another type, and so are its names. */
 static struct plumb_error *check_supported(const struct pl_py *py)
 {
 	const struct pl_layout *lay = &py->layout;
 	uint32_t names = lay->frame_model == PL_FRAME_OBJECT ? lay->code.varnames : lay->code.localsplusnames;
 	char version[16];
 
-	if (names != PL_NONE && lay->unicode.length != PL_NONE && lay->frame.localsplus != PL_NONE &&
-	    lay->code.size <= PL_CODE_MAX)
+	if (names != PL_NONE && lay->frame.localsplus != PL_NONE && lay->code.size <= PL_CODE_MAX)
 		return NULL;
 	return pl_error(PLUMB_ERR_NOT_SUPPORTED, "variables of CPython %s are not read",
 			pl_py_version_text(py, version));

@@ -17,7 +17,22 @@ struct str_view {
 	uint64_t length; /* characters */
 	uint32_t width;	 /* bytes per character */
 	bool ascii;
+	bool pairs; /* two halves of a surrogate pair are one character */
 };
+
+/* The unicode of 2.7: a length and a pointer. */
+static struct plumb_error *open_unicode(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, struct str_view *ret)
+{
+	struct plumb_error *err;
+
+	if (!pl_pointer_ok(obj) || (py->unicode_bytes != 2 && py->unicode_bytes != 4))
+		return &pl_err_corrupt;
+	*ret = (struct str_view){.width = py->unicode_bytes, .pairs = py->unicode_bytes == 2};
+	err = pl_mem_read_u64(mem, obj + py->layout.unicode.length, &ret->length);
+	if (!err && ret->length > UINT32_MAX)
+		err = &pl_err_corrupt;
+	return err ? err : pl_mem_read_u64(mem, obj + py->layout.unicode.data, &ret->data);
+}
 
 static struct plumb_error *open_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, struct str_view *ret)
 {
@@ -25,6 +40,8 @@ static struct plumb_error *open_str(struct pl_mem *mem, const struct pl_py *py, 
 	uint8_t raw[HEADER_MAX];
 	struct plumb_error *err;
 
+	if (pl_layout_str_is_bytes(lay))
+		return open_unicode(mem, py, obj, ret);
 	if (!pl_pointer_ok(obj) || lay->unicode.ascii_size > sizeof raw ||
 	    lay->unicode.length + 8 > lay->unicode.ascii_size || lay->unicode.state + 4 > lay->unicode.ascii_size)
 		return &pl_err_corrupt;
@@ -33,6 +50,7 @@ static struct plumb_error *open_str(struct pl_mem *mem, const struct pl_py *py, 
 		return err;
 	uint32_t state = pl_pick_u32(raw, lay->unicode.state);
 	bool compact = state >> lay->unicode.compact_bit & 1;
+	ret->pairs = false;
 	ret->ascii = state >> lay->unicode.ascii_bit & 1;
 	ret->width = state >> lay->unicode.kind_shift & 7;
 	ret->length = pl_pick_u64(raw, lay->unicode.length);
@@ -83,6 +101,26 @@ static size_t encode(uint32_t c, uint8_t out[static 4])
 	return 4;
 }
 
+static bool is_high_half(uint32_t c)
+{
+	return c >= 0xd800 && c < 0xdc00;
+}
+
+/* The character at @p at, of which *units belong to it. */
+static uint32_t whole_char(const struct str_view *s, const uint8_t *piece, size_t at, size_t chars, size_t *units)
+{
+	uint32_t c = char_at(piece + at * s->width, s->width), low;
+
+	*units = 1;
+	if (!s->pairs || !is_high_half(c) || at + 1 == chars)
+		return c;
+	low = char_at(piece + (at + 1) * s->width, s->width);
+	if (low < 0xdc00 || low >= 0xe000)
+		return c;
+	*units = 2;
+	return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+}
+
 /* Append the characters of one copied piece. *cut is set when max_bytes would be passed. */
 static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *piece, size_t chars, size_t start,
 				     size_t max_bytes, struct pl_buf *ret, bool *cut)
@@ -90,9 +128,9 @@ static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *pi
 	uint8_t out[CHUNK_BYTES * 2]; /* the worst case is one byte of Latin-1 becoming two */
 	size_t n = 0;
 
-	for (size_t i = 0; i < chars; i++) {
+	for (size_t i = 0, units; i < chars; i += units) {
 		uint8_t utf8[4];
-		uint32_t c = char_at(piece + i * s->width, s->width);
+		uint32_t c = whole_char(s, piece, i, chars, &units);
 		size_t len = s->ascii && c >= 0x80 ? 0 : encode(c, utf8);
 		if (!len)
 			return &pl_err_corrupt;
@@ -121,6 +159,9 @@ static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s,
 		if (chars > room + 1) /* one more tells whether it has to be cut */
 			chars = room + 1;
 		err = pl_mem_read(mem, s->data + done * s->width, piece, chars * s->width);
+		if (!err && s->pairs && chars > 1 && done + chars < s->length &&
+		    is_high_half(char_at(piece + (chars - 1) * s->width, s->width)))
+			chars--; /* its other half is in the next piece */
 		if (!err)
 			err = add_piece(s, piece, chars, start, max_bytes, ret, cut);
 		done += chars;

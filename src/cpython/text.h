@@ -6,12 +6,14 @@
 #include "buf.h"
 #include "detect.h"
 
-/** Append a str as UTF-8 (lone surrogates as their 3 bytes), all kinds, compact or not. More than @p max_bytes: cut at
- * a character, "..." appended to at most @p max_bytes of it. Errors: pl_err_unreadable, pl_err_corrupt (impossible kind
- * or length), PLUMB_ERR_LIMIT or PLUMB_ERR_NO_MEMORY from @p ret, which then is as before. */
+/** Append a str as UTF-8 (lone surrogates as their 3 bytes), all kinds, compact or not; of 2.7 its bytes. More than @p
+ * max_bytes: cut at a character, "..." appended to at most @p max_bytes of it. Errors: pl_err_unreadable,
+ * pl_err_corrupt (impossible kind or length), PLUMB_ERR_LIMIT or PLUMB_ERR_NO_MEMORY from @p ret, which then is as
+ * before. */
 struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				     struct pl_buf *ret) PLUMB_MUST_CHECK;
-/** As above, but nothing is appended when it is cut. @p chars_ret: how many characters the whole str has. */
+/** As above, of 2.7 a unicode instead of a str, and nothing is appended when it is cut. @p chars_ret: how many
+ * characters the whole str has. */
 struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				       struct pl_buf *ret, uint64_t *chars_ret, bool *cut_ret) PLUMB_MUST_CHECK;
 /** Append the contents of a bytes object; longer than @p max_bytes: PLUMB_ERR_LIMIT. */

@@ -129,19 +129,36 @@ static struct plumb_error *render_function(struct pl_render *r, const char *what
 	return render_by_name(r, what, function, r->v->py->layout.function.name);
 }
 
+/* 2.7: a method taken from a class and not from an object. */
+static struct plumb_error *find_loose(struct pl_render *r, pl_addr method, bool *ret)
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	pl_addr self = 1;
+	struct plumb_error *err = NULL;
+
+	if (pl_layout_str_is_bytes(lay))
+		err = pl_mem_read_u64(&r->mem, method + lay->method.function + 8, &self);
+	*ret = !self;
+	return err;
+}
+
 static struct plumb_error *render_method(struct pl_render *r, pl_addr obj)
 {
 	struct pl_value_type type;
 	pl_addr function;
+	bool loose = false;
 	struct plumb_error *err = pl_mem_read_u64(&r->mem, obj + r->v->py->layout.method.function, &function);
 
+	if (!err)
+		err = find_loose(r, obj, &loose);
 	if (!err)
 		err = pl_type_of(r, function, &type);
 	if (err)
 		return pl_render_broken(r, err);
+	const char *what = loose ? "unbound method" : "bound method";
 	if (type.kind != PL_KIND_FUNCTION)
-		return pl_buf_printf(r->out, "<bound method of <%s>>", type.name);
-	return render_function(r, "bound method", function);
+		return pl_buf_printf(r->out, "<%s of <%s>>", what, type.name);
+	return render_function(r, what, function);
 }
 
 static struct plumb_error *render_class(struct pl_render *r, pl_addr obj)
@@ -161,6 +178,8 @@ static struct plumb_error *render_known(struct pl_render *r, pl_addr obj, const 
 		return pl_buf_add_str(r->out, *type->name == 'e' ? "Ellipsis" : "NotImplemented");
 	case PL_KIND_BOOL:
 		return pl_render_bool(r, obj);
+	case PL_KIND_SMALL_INT:
+		return pl_render_small_int(r, obj);
 	case PL_KIND_INT:
 		return pl_render_int(r, obj);
 	case PL_KIND_FLOAT:
@@ -179,7 +198,13 @@ static struct plumb_error *render_known(struct pl_render *r, pl_addr obj, const 
 		return render_function(r, "function", obj);
 	case PL_KIND_METHOD:
 		return render_method(r, obj);
+	case PL_KIND_OLD_CLASS:
+		return pl_render_old_class(r, obj);
+	case PL_KIND_OLD_INSTANCE:
+		return pl_render_old_instance(r, obj);
 	case PL_KIND_GENERATOR:
+		if (r->v->py->layout.gen.qualname == PL_NONE) /* 2.7 */
+			return pl_buf_printf(r->out, "<%s>", type->name);
 		return render_by_name(r, type->name, obj, r->v->py->layout.gen.qualname);
 	default:
 		return pl_render_container(r, obj, type);

@@ -8,8 +8,9 @@
  * ValueError('message') classes, functions, modules       <class 'app.User'>, <function load>, <module 'app'> anything
  * else                     <app.User name='x', age=3>: the first plain ones of its __slots__ and __dict__
  *
- * Subclasses of a builtin show as it does, with their own type in front: <app.Point (1, 2)>. What cannot be read says
- * so in its place: <unreadable>. The text is UTF-8 on one line: control characters and lone surrogates are escaped. */
+ * Texts and long ints of 2.7 are written as 2.7 does: 'bytes', u'text', 5L. Subclasses of a builtin show as it does,
+ * with their own type in front: <app.Point (1, 2)>. What cannot be read says so in its place: <unreadable>. The text is
+ * UTF-8 on one line: control characters and lone surrogates are escaped. */
 #ifndef PL_VALUE_H
 #define PL_VALUE_H
 
@@ -30,14 +31,15 @@ struct pl_value_limits {
 extern const struct pl_value_limits pl_value_usual;
 
 #define PL_VALUE_TYPES 64
+#define PL_TYPE_NAME   104
 
 /** What is known of one type: see value_type.c. */
 struct pl_value_type {
 	pl_addr type;
 	uint64_t flags;
-	uint32_t kind;	/* enum pl_value_kind */
-	bool builtin;	/* the very type that the kind is named for, not a subclass */
-	char name[104]; /* with its module: app.User; builtins without */
+	uint32_t kind;		 /* enum pl_value_kind */
+	bool builtin;		 /* the very type that the kind is named for, not a subclass */
+	char name[PL_TYPE_NAME]; /* with its module: app.User; builtins without */
 };
 
 /** A reader of values of one target. Plain data: nothing to free. Not thread-safe. Make a new one for each dump: it

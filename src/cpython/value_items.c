@@ -14,7 +14,7 @@
 #define ITEMS_MAX	64
 #define SET_BATCH	32
 #define SET_SCAN_MAX	4096
-#define DEQUE_BLOCK	64 /* items of a block of a deque, since 2.6 */
+#define DEQUE_BLOCK	64 /* items of a block of a deque */
 #define SECRET_NAME_MAX 96
 
 /* The items of one container as they are written: brackets, commas, what is left out. */
@@ -123,13 +123,30 @@ static struct plumb_error *render_list(struct pl_render *r, pl_addr obj, struct 
 	return broken ? end_items(r, i, broken) : add_array(r, first, i);
 }
 
-static struct plumb_error *add_set_batch(struct pl_render *r, const uint64_t *entries, uint64_t n, struct items *i)
+/* 2.7 puts a str of its own in the place of what was removed. */
+static bool is_dummy(struct pl_render *r, pl_addr key)
 {
+	struct pl_buf text = PL_BUF_INIT(32);
+	struct plumb_error *err = pl_text_read_str(&r->mem, r->v->py, key, 16, &text);
+	bool yes = !err && text.len == 11 && !memcmp(text.data, "<dummy key>", 11);
+
+	plumb_error_destroy(err);
+	pl_buf_deinit(&text);
+	return yes;
+}
+
+/* @p dummies: 2.7, and something was removed. */
+static struct plumb_error *add_set_batch(struct pl_render *r, const uint64_t *entries, uint64_t n, bool dummies,
+					 struct items *i)
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	uint32_t key_at = lay->set.key / 8;
 	struct plumb_error *err = NULL;
 
 	for (uint64_t k = 0; !err && k < n && wants_more(r, i); k++) {
-		uint64_t key = entries[k * 2], hash = entries[k * 2 + 1];
-		if (!key || hash == UINT64_MAX) /* unused, or removed */
+		uint64_t key = entries[k * 2 + key_at], hash = entries[k * 2 + 1 - key_at];
+		bool removed = pl_layout_str_is_bytes(lay) ? dummies && key && is_dummy(r, key) : hash == UINT64_MAX;
+		if (!key || removed)
 			continue;
 		err = next_item(r, i);
 		if (!err)
@@ -138,20 +155,37 @@ static struct plumb_error *add_set_batch(struct pl_render *r, const uint64_t *en
 	return err;
 }
 
+static struct plumb_error *find_dummies(struct pl_render *r, pl_addr obj, const struct items *i, bool *ret)
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	uint64_t fill;
+	struct plumb_error *err;
+
+	*ret = false;
+	if (!pl_layout_str_is_bytes(lay))
+		return NULL;
+	err = pl_mem_read_u64(&r->mem, obj + lay->set.used - 8, &fill);
+	*ret = !err && fill != i->total;
+	return err;
+}
+
 static struct plumb_error *render_set(struct pl_render *r, pl_addr obj, struct items *i)
 {
 	const struct pl_layout *lay = &r->v->py->layout;
 	uint64_t mask, entries[SET_BATCH * 2];
+	bool dummies = false;
 	pl_addr table = 0;
 	struct plumb_error *broken = pl_mem_read_u64(&r->mem, obj + lay->set.mask, &mask), *err = NULL;
 
+	if (!broken)
+		broken = find_dummies(r, obj, i, &dummies);
 	if (!broken)
 		broken = pl_mem_read_u64(&r->mem, obj + lay->set.table, &table);
 	for (uint64_t at = 0; !err && !broken && at <= mask && at < SET_SCAN_MAX && wants_more(r, i); at += SET_BATCH) {
 		uint64_t n = mask - at < SET_BATCH ? mask - at + 1 : SET_BATCH;
 		broken = pl_mem_read(&r->mem, table + at * 16, entries, n * 16);
 		if (!broken)
-			err = add_set_batch(r, entries, n, i);
+			err = add_set_batch(r, entries, n, dummies, i);
 	}
 	if (err) {
 		plumb_error_destroy(broken);
@@ -160,8 +194,8 @@ static struct plumb_error *render_set(struct pl_render *r, pl_addr obj, struct i
 	return end_items(r, i, broken);
 }
 
-/* dequeobject: leftblock, rightblock, leftindex; a block is {leftlink, data[64], rightlink}. The same from 2.7 to
- * 3.15. */
+/* dequeobject: leftblock, rightblock, leftindex; a block is {leftlink, data[64], rightlink}. The same in
+ * every 3.x. */
 static struct plumb_error *render_deque(struct pl_render *r, pl_addr obj, struct items *i)
 {
 	uint64_t head[3] = {0}, item;
@@ -211,13 +245,15 @@ bool pl_render_names_secret(struct pl_render *r, pl_addr key)
 {
 	struct pl_value_type type;
 	struct pl_buf text = PL_BUF_INIT(SECRET_NAME_MAX + 8);
+	uint64_t chars;
+	bool cut;
 	struct plumb_error *err;
 
 	if (r->v->limits.show_secrets)
 		return false;
 	err = pl_type_of(r, key, &type);
 	if (!err && type.kind == PL_KIND_STR)
-		err = pl_text_read_str(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text);
+		err = pl_text_read_start(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text, &chars, &cut);
 	else if (!err && type.kind == PL_KIND_BYTES)
 		err = add_bytes_start(r, key, &text);
 	bool secret = err || (text.len && pl_name_is_secret((const char *)text.data, text.len));
@@ -269,7 +305,7 @@ static struct plumb_error *begin_items(struct pl_render *r, pl_addr obj, uint32_
 	if (kind == PL_KIND_SET || kind == PL_KIND_FROZENSET)
 		at = lay->set.used;
 	else if (kind == PL_KIND_DICT)
-		at = lay->object.size; /* ma_used */
+		at = lay->dict.used;
 	*i = (struct items){.open = brackets[kind].open, .close = brackets[kind].close};
 	struct plumb_error *err = pl_mem_read_u64(&r->mem, obj + at, &i->total);
 	if (!err && i->total > LENGTH_MAX)

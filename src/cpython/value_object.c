@@ -72,17 +72,17 @@ static bool may_continue(const struct pl_render *r, const struct attributes *a)
 	return !pl_render_full(r) && (a->shown < pl_render_items_max(r) || !a->more);
 }
 
-/* Those of __dict__. None, or none that can be read: the type says enough. */
-static struct plumb_error *add_dict(struct pl_render *r, pl_addr obj, struct attributes *a)
+/* Those of __dict__, opened before (or @p broken). None, or none that can be read: the type says enough. */
+static struct plumb_error *add_dict(struct pl_render *r, struct pl_dict *d, struct plumb_error *broken,
+				    struct attributes *a)
 {
-	struct pl_dict d;
 	struct pl_dict_item item;
-	struct plumb_error *err = NULL, *broken = pl_instance_open(&r->mem, r->v->py, obj, &d);
+	struct plumb_error *err = NULL;
 
 	if (!broken)
-		broken = pl_dict_use_order(&r->mem, r->v->py, &d);
-	for (uint32_t k = 0; !broken && !err && k < d.count && may_continue(r, a); k++) {
-		broken = pl_dict_item(&r->mem, &d, k, &item);
+		broken = pl_dict_use_order(&r->mem, r->v->py, d);
+	for (uint32_t k = 0; !broken && !err && k < d->count && may_continue(r, a); k++) {
+		broken = pl_dict_item(&r->mem, d, k, &item);
 		if (!broken && item.key && item.value)
 			err = add_dict_item(r, &item, a);
 	}
@@ -159,16 +159,20 @@ static struct plumb_error *add_slots(struct pl_render *r, pl_addr obj, struct at
 	return err;
 }
 
+static struct plumb_error *end_attributes(struct pl_render *r, const struct attributes *a)
+{
+	return a->more || !r->reads_left ? pl_buf_add_str(r->out, a->shown ? ", ..." : " ...") : NULL;
+}
+
 static struct plumb_error *add_attributes(struct pl_render *r, pl_addr obj)
 {
 	struct attributes a = {0};
+	struct pl_dict d;
 	struct plumb_error *err = add_slots(r, obj, &a);
 
 	if (!err)
-		err = add_dict(r, obj, &a);
-	if (!err && (a.more || !r->reads_left))
-		err = pl_buf_add_str(r->out, a.shown ? ", ..." : " ...");
-	return err;
+		err = add_dict(r, &d, pl_instance_open(&r->mem, r->v->py, obj, &d), &a);
+	return err ? err : end_attributes(r, &a);
 }
 
 struct plumb_error *pl_render_object(struct pl_render *r, pl_addr obj, const struct pl_value_type *type)
@@ -177,6 +181,46 @@ struct plumb_error *pl_render_object(struct pl_render *r, pl_addr obj, const str
 
 	if (!err && pl_render_enter(r, obj)) {
 		err = add_attributes(r, obj);
+		pl_render_leave(r);
+	}
+	return err ? err : pl_buf_add_u8(r->out, '>');
+}
+
+struct plumb_error *pl_render_old_class(struct pl_render *r, pl_addr obj)
+{
+	char name[PL_TYPE_NAME];
+	struct plumb_error *broken = pl_old_class_name(r, obj, name);
+
+	return broken ? pl_render_broken(r, broken) : pl_buf_printf(r->out, "<class '%s'>", name);
+}
+
+static struct plumb_error *add_old_attributes(struct pl_render *r, pl_addr dict)
+{
+	struct attributes a = {0};
+	struct pl_dict d;
+	struct plumb_error *err = add_dict(r, &d, pl_dict_open(&r->mem, r->v->py, dict, 0, &d), &a);
+
+	return err ? err : end_attributes(r, &a);
+}
+
+struct plumb_error *pl_render_old_instance(struct pl_render *r, pl_addr obj)
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	char name[PL_TYPE_NAME];
+	pl_addr class, dict;
+	struct plumb_error *broken = lay->old_instance.type == PL_NONE ? &pl_err_corrupt : NULL, *err;
+
+	if (!broken)
+		broken = pl_mem_read_u64(&r->mem, obj + lay->old_instance.type, &class);
+	if (!broken)
+		broken = pl_mem_read_u64(&r->mem, obj + lay->old_instance.dict, &dict);
+	if (!broken)
+		broken = pl_old_class_name(r, class, name);
+	if (broken)
+		return pl_render_broken(r, broken);
+	err = pl_buf_printf(r->out, "<%s", name);
+	if (!err && pl_render_enter(r, obj)) {
+		err = add_old_attributes(r, dict);
 		pl_render_leave(r);
 	}
 	return err ? err : pl_buf_add_u8(r->out, '>');

@@ -17,6 +17,7 @@ enum pl_value_kind {
 	PL_KIND_CONSTANT, /* Ellipsis, NotImplemented */
 	PL_KIND_BOOL,
 	PL_KIND_INT,
+	PL_KIND_SMALL_INT, /* the int of 2.7, whose long is as the int of 3.x */
 	PL_KIND_FLOAT,
 	PL_KIND_COMPLEX,
 	PL_KIND_STR,
@@ -35,6 +36,8 @@ enum pl_value_kind {
 	PL_KIND_METHOD,
 	PL_KIND_GENERATOR, /* and coroutines of either kind */
 	PL_KIND_MODULE,
+	PL_KIND_OLD_CLASS, /* 2.7: made by `class A:` */
+	PL_KIND_OLD_INSTANCE,
 };
 
 /** One value being told. `mem` counts the reads of `values` down and fails with pl_err_limit at 0. The words of an
@@ -57,6 +60,10 @@ struct plumb_error *pl_type_of(struct pl_render *r, pl_addr obj, struct pl_value
 /** The same of a type object itself. */
 struct plumb_error *pl_type_read(struct pl_render *r, pl_addr type, struct pl_value_type *ret) PLUMB_MUST_CHECK;
 
+/** "app.User" of an old-style class of 2.7. Read errors only. */
+struct plumb_error *pl_old_class_name(struct pl_render *r, pl_addr class,
+				      char name[static PL_TYPE_NAME]) PLUMB_MUST_CHECK;
+
 /** A C string, cut to @p size - 1. Read errors only. */
 struct plumb_error *pl_read_c_string(struct pl_render *r, pl_addr addr, char *text, size_t size) PLUMB_MUST_CHECK;
 /** Names come from the target's memory and go to a terminal. False if it is empty, no UTF-8, or holds what hides. A
@@ -71,6 +78,7 @@ struct plumb_error *pl_render_broken(struct pl_render *r, struct plumb_error *er
 /** Code points that change how the text around them looks, or how a terminal behaves. */
 bool pl_char_is_hidden(uint32_t c);
 /** Plain values; the caller has found the kind. */
+struct plumb_error *pl_render_small_int(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_int(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_bool(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_float(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
@@ -90,6 +98,8 @@ struct plumb_error *pl_render_container(struct pl_render *r, pl_addr obj,
 					const struct pl_value_type *type) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_object(struct pl_render *r, pl_addr obj,
 				     const struct pl_value_type *type) PLUMB_MUST_CHECK;
+struct plumb_error *pl_render_old_class(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
+struct plumb_error *pl_render_old_instance(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_module(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 /** May the contents of @p obj be told? Not below the depth, not inside itself. If true, leave again. */
 bool pl_render_enter(struct pl_render *r, pl_addr obj);

@@ -14,6 +14,11 @@
 #define PART	       1000000000u
 #define TEXT_MAX       4096
 
+static bool is_2_7(const struct pl_render *r)
+{
+	return pl_layout_str_is_bytes(&r->v->py->layout);
+}
+
 /* Sign, and how many digits of 30 bits. */
 static struct plumb_error *int_shape(struct pl_render *r, pl_addr obj, bool *negative, uint64_t *count)
 {
@@ -70,10 +75,21 @@ static struct plumb_error *add_big_int(struct pl_render *r, pl_addr obj, uint64_
 	return err ? pl_render_broken(r, err) : add_int_size(r, count, top);
 }
 
+struct plumb_error *pl_render_small_int(struct pl_render *r, pl_addr obj)
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	uint64_t value;
+	struct plumb_error *err = lay->longobj.small == PL_NONE
+					  ? &pl_err_corrupt
+					  : pl_mem_read_u64(&r->mem, obj + lay->longobj.small, &value);
+
+	return err ? pl_render_broken(r, err) : pl_buf_printf(r->out, "%lld", (long long)value);
+}
+
 struct plumb_error *pl_render_int(struct pl_render *r, pl_addr obj)
 {
 	uint32_t digits[INT_DIGITS_MAX], parts[INT_DIGITS_MAX * 2];
-	char text[sizeof parts / sizeof parts[0] * 9 + 2];
+	char text[sizeof parts / sizeof parts[0] * 9 + 3];
 	uint64_t count = 0;
 	bool negative = false;
 	struct plumb_error *err = int_shape(r, obj, &negative, &count);
@@ -95,6 +111,8 @@ struct plumb_error *pl_render_int(struct pl_render *r, pl_addr obj)
 		len += snprintf(text + len, sizeof text - (size_t)len, "%09u", parts[i - 1]);
 	if ((size_t)len > r->v->limits.text_bytes)
 		return add_int_size(r, count ? count : 1, top);
+	if (is_2_7(r))
+		text[len++] = 'L';
 	return pl_buf_add(r->out, text, (size_t)len);
 }
 
@@ -254,7 +272,7 @@ static struct plumb_error *render_str(struct pl_render *r, pl_addr obj, bool quo
 	}
 	char quote = text.len ? quote_for(text.data, text.len) : '\'';
 	if (quoted)
-		err = pl_buf_add_u8(r->out, (uint8_t)quote);
+		err = pl_buf_printf(r->out, "%s%c", is_2_7(r) ? "u" : "", quote);
 	if (!err)
 		err = add_text(r, text.data, text.len, quoted ? quote : 0);
 	if (!err && quoted)
@@ -271,15 +289,33 @@ struct plumb_error *pl_render_str(struct pl_render *r, pl_addr obj)
 	return render_str(r, obj, true);
 }
 
-struct plumb_error *pl_render_bare_str(struct pl_render *r, pl_addr obj)
+/* 2.7: names are bytes, and whatever else can be a key. */
+static struct plumb_error *render_bare_of_2_7(struct pl_render *r, pl_addr obj)
 {
-	return render_str(r, obj, false);
+	struct pl_buf text = PL_BUF_INIT(TEXT_MAX + 8);
+	struct pl_value_type type;
+	struct plumb_error *err = pl_type_of(r, obj, &type);
+
+	if (!err && type.kind == PL_KIND_STR)
+		return render_str(r, obj, false);
+	if (!err && type.kind != PL_KIND_BYTES)
+		return pl_buf_printf(r->out, "<%s>", type.name);
+	if (!err)
+		err = pl_text_read_str(&r->mem, r->v->py, obj, text_max(r), &text);
+	err = err ? pl_render_broken(r, err) : add_text(r, text.data, text.len, 0);
+	pl_buf_deinit(&text);
+	return err;
 }
 
-static struct plumb_error *add_bytes(struct pl_render *r, const uint8_t *s, size_t len)
+struct plumb_error *pl_render_bare_str(struct pl_render *r, pl_addr obj)
+{
+	return is_2_7(r) ? render_bare_of_2_7(r, obj) : render_str(r, obj, false);
+}
+
+static struct plumb_error *add_bytes(struct pl_render *r, const char *prefix, const uint8_t *s, size_t len)
 {
 	char quote = len ? quote_for(s, len) : '\'';
-	struct plumb_error *err = pl_buf_printf(r->out, "b%c", quote);
+	struct plumb_error *err = pl_buf_printf(r->out, "%s%c", prefix, quote);
 
 	for (size_t i = 0; !err && i < len; i++) {
 		if (s[i] < 0x20 || s[i] >= 0x7f)
@@ -291,7 +327,7 @@ static struct plumb_error *add_bytes(struct pl_render *r, const uint8_t *s, size
 }
 
 /* @p len as the target says: believed only up to what is shown. */
-static struct plumb_error *render_bytes(struct pl_render *r, pl_addr data, uint64_t len)
+static struct plumb_error *render_bytes(struct pl_render *r, const char *prefix, pl_addr data, uint64_t len)
 {
 	uint8_t bytes[TEXT_MAX];
 	size_t shown = len < text_max(r) ? (size_t)len : text_max(r);
@@ -303,7 +339,7 @@ static struct plumb_error *render_bytes(struct pl_render *r, pl_addr data, uint6
 		err = pl_mem_read(&r->mem, data, bytes, shown);
 	if (err)
 		return pl_render_broken(r, err);
-	err = add_bytes(r, bytes, shown);
+	err = add_bytes(r, prefix, bytes, shown);
 	if (!err && shown < len)
 		err = pl_buf_printf(r->out, "... (%llu bytes)", (unsigned long long)len);
 	return err;
@@ -315,7 +351,7 @@ struct plumb_error *pl_render_bytes(struct pl_render *r, pl_addr obj)
 	uint64_t len;
 	struct plumb_error *err = pl_mem_read_u64(&r->mem, obj + lay->bytes.ob_size, &len);
 
-	return err ? pl_render_broken(r, err) : render_bytes(r, obj + lay->bytes.sval, len);
+	return err ? pl_render_broken(r, err) : render_bytes(r, is_2_7(r) ? "" : "b", obj + lay->bytes.sval, len);
 }
 
 struct plumb_error *pl_render_bytearray(struct pl_render *r, pl_addr obj)
@@ -334,6 +370,6 @@ struct plumb_error *pl_render_bytearray(struct pl_render *r, pl_addr obj)
 		return pl_render_broken(r, err);
 	err = pl_buf_add_str(r->out, "bytearray(");
 	if (!err)
-		err = render_bytes(r, start, len);
+		err = render_bytes(r, "b", start, len);
 	return err ? err : pl_buf_add_u8(r->out, ')');
 }

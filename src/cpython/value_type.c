@@ -16,13 +16,15 @@
 #define BASES_MAX      16
 #define PAGE_BYTES     4096
 #define MODULE_MAX     64
-#define NAME_SIZE      sizeof(((struct pl_value_type *)0)->name)
+#define NAME_SIZE      PL_TYPE_NAME
 #define FLAG_HEAPTYPE  (UINT64_C(1) << 9)
 
-static const struct {
+struct builtin {
 	const char *name;
 	uint32_t kind;
-} builtins[] = {
+};
+
+static const struct builtin builtins[] = {
 	{"NoneType", PL_KIND_NONE},
 	{"NotImplementedType", PL_KIND_CONSTANT},
 	{"async_generator", PL_KIND_GENERATOR},
@@ -48,7 +50,21 @@ static const struct {
 	{"type", PL_KIND_CLASS},
 };
 
-/* Py_TPFLAGS_*_SUBCLASS: the same bits in every 3.x. */
+/* What has another meaning in 2.7, or is only there. Its deque keeps its items elsewhere. */
+static const struct builtin builtins_of_2_7[] = {
+	{"classobj", PL_KIND_OLD_CLASS},
+	{"collections.deque", PL_KIND_OBJECT},
+	{"instance", PL_KIND_OLD_INSTANCE},
+	{"instancemethod", PL_KIND_METHOD},
+	{"int", PL_KIND_SMALL_INT},
+	{"long", PL_KIND_INT},
+	{"str", PL_KIND_BYTES},
+	{"unicode", PL_KIND_STR},
+};
+
+#define FLAG_SMALL_INT (UINT64_C(1) << 23) /* 2.7: Py_TPFLAGS_INT_SUBCLASS */
+
+/* Py_TPFLAGS_*_SUBCLASS: the same bits in every release. */
 static const struct {
 	uint32_t bit, kind;
 } subclass_flags[] = {
@@ -56,19 +72,31 @@ static const struct {
 	{28, PL_KIND_STR}, {29, PL_KIND_DICT}, {30, PL_KIND_EXCEPTION}, {31, PL_KIND_CLASS},
 };
 
-static uint32_t builtin_kind(const char *name, uint64_t flags)
+static const struct builtin *find_builtin(const struct builtin *table, size_t n, const char *name)
 {
-	for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
-		if (strcmp(builtins[i].name, name) != 0)
-			continue;
-		/* Types of extension modules are made at run time in newer releases; they carry their module's name. */
-		return !(flags & FLAG_HEAPTYPE) || strchr(name, '.') ? builtins[i].kind : PL_KIND_OBJECT;
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(table[i].name, name))
+			return &table[i];
 	}
-	return PL_KIND_OBJECT;
+	return NULL;
 }
 
-static uint32_t flagged_kind(uint64_t flags)
+static uint32_t builtin_kind(const struct pl_layout *lay, const char *name, uint64_t flags)
 {
+	const struct builtin *found = NULL;
+
+	if (pl_layout_str_is_bytes(lay))
+		found = find_builtin(builtins_of_2_7, sizeof builtins_of_2_7 / sizeof builtins_of_2_7[0], name);
+	if (!found)
+		found = find_builtin(builtins, sizeof builtins / sizeof builtins[0], name);
+	/* Types of extension modules are made at run time in newer releases; they carry their module's name. */
+	return found && (!(flags & FLAG_HEAPTYPE) || strchr(name, '.')) ? found->kind : PL_KIND_OBJECT;
+}
+
+static uint32_t flagged_kind(const struct pl_layout *lay, uint64_t flags)
+{
+	if (pl_layout_str_is_bytes(lay) && flags & FLAG_SMALL_INT)
+		return PL_KIND_SMALL_INT;
 	for (size_t i = 0; i < sizeof subclass_flags / sizeof subclass_flags[0]; i++) {
 		if (flags >> subclass_flags[i].bit & 1)
 			return subclass_flags[i].kind;
@@ -119,6 +147,12 @@ bool pl_clean_name(char *name, size_t size)
 }
 
 /* Classes made in Python are named without their module; that is __module__ in their dict. */
+static bool is_builtins(const struct pl_buf *module)
+{
+	return (module->len == 8 && !memcmp(module->data, "builtins", 8)) ||
+	       (module->len == 11 && !memcmp(module->data, "__builtin__", 11));
+}
+
 static void add_module(struct pl_render *r, pl_addr dict, char name[static NAME_SIZE])
 {
 	struct pl_buf full = PL_BUF_INIT(MODULE_MAX + NAME_SIZE + 8);
@@ -131,7 +165,7 @@ static void add_module(struct pl_render *r, pl_addr dict, char name[static NAME_
 		err = pl_dict_find(&r->mem, r->v->py, &d, "__module__", &value);
 	if (!err)
 		err = pl_text_read_str(&r->mem, r->v->py, value, MODULE_MAX, &full);
-	bool builtin = full.len == 8 && !memcmp(full.data, "builtins", 8);
+	bool builtin = is_builtins(&full);
 	if (!err)
 		err = pl_buf_printf(&full, ".%s", name);
 	if (!err && !builtin) {
@@ -163,10 +197,10 @@ static struct plumb_error *find_kind(struct pl_render *r, const uint8_t *raw, ui
 	char base_name[sizeof ret->name];
 	pl_addr base = pl_pick_u64_if(raw, lay->type.tp_base);
 
-	ret->kind = builtin_kind(name, flags);
+	ret->kind = builtin_kind(lay, name, flags);
 	ret->builtin = ret->kind != PL_KIND_OBJECT;
 	if (!ret->builtin)
-		ret->kind = flagged_kind(flags);
+		ret->kind = flagged_kind(lay, flags);
 	for (int i = 0; i < BASES_MAX && ret->kind == PL_KIND_OBJECT && base; i++) {
 		struct plumb_error *err = read_words(r, base, base_raw);
 		if (!err)
@@ -174,10 +208,46 @@ static struct plumb_error *find_kind(struct pl_render *r, const uint8_t *raw, ui
 					       sizeof base_name);
 		if (err)
 			return err;
-		ret->kind = builtin_kind(base_name, pl_pick_u64(base_raw, lay->type.tp_flags));
+		ret->kind = builtin_kind(lay, base_name, pl_pick_u64(base_raw, lay->type.tp_flags));
 		base = pl_pick_u64_if(base_raw, lay->type.tp_base);
 	}
 	return NULL;
+}
+
+/* 2.7 calls its own exceptions by a module that no program imports. */
+static void drop_exceptions(struct pl_value_type *type)
+{
+	static const char prefix[] = "exceptions.";
+	size_t n = sizeof prefix - 1;
+
+	if (!(type->flags & FLAG_HEAPTYPE) && !strncmp(type->name, prefix, n))
+		memmove(type->name, type->name + n, NAME_SIZE - n);
+}
+
+struct plumb_error *pl_old_class_name(struct pl_render *r, pl_addr class, char name[static PL_TYPE_NAME])
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	struct pl_buf text = PL_BUF_INIT(NAME_SIZE);
+	pl_addr str, dict;
+	struct plumb_error *err = NULL;
+
+	if (!pl_pointer_ok(class) || lay->old_class.name == PL_NONE)
+		return &pl_err_corrupt;
+	err = pl_mem_read_u64(&r->mem, class + lay->old_class.name, &str);
+	if (!err)
+		err = pl_mem_read_u64(&r->mem, class + lay->old_class.dict, &dict);
+	if (!err)
+		err = pl_text_read_str(&r->mem, r->v->py, str, NAME_SIZE - 4, &text);
+	if (!err) {
+		memset(name, 0, NAME_SIZE);
+		memcpy(name, text.data, text.len);
+	}
+	if (!err && !(text.len && pl_clean_name(name, NAME_SIZE)))
+		err = &pl_err_corrupt;
+	if (!err)
+		add_module(r, dict, name);
+	pl_buf_deinit(&text);
+	return err;
 }
 
 static struct plumb_error *read_type(struct pl_render *r, pl_addr type, struct pl_value_type *ret)
@@ -194,6 +264,7 @@ static struct plumb_error *read_type(struct pl_render *r, pl_addr type, struct p
 	if (!pl_clean_name(ret->name, sizeof ret->name))
 		return &pl_err_corrupt;
 	ret->flags = pl_pick_u64(raw, lay->type.tp_flags);
+	drop_exceptions(ret);
 	err = find_kind(r, raw, ret->flags, ret->name, ret);
 	if (!err && ret->flags & FLAG_HEAPTYPE && !strchr(ret->name, '.'))
 		add_module(r, pl_pick_u64_if(raw, lay->type.tp_dict), ret->name);

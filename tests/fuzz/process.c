@@ -69,7 +69,10 @@ static void find_head(struct hostile *h, const struct pl_py_facts *facts, struct
 static void force_layout(struct hostile *h, const struct pl_py_facts *facts, const struct pl_layout *layout,
 			 process_fn *use)
 {
-	struct pl_py py = {.layout = *layout, .runtime = facts->runtime, .none = facts->version};
+	struct pl_py py = {.layout = *layout,
+			   .runtime = facts->runtime,
+			   .none = facts->version,
+			   .unicode_bytes = facts->runtime_size & 1 ? 2 : 4};
 
 	if (!pl_layout_finish(&py.layout))
 		return;

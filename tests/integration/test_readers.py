@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-OLDEST = {"variables": (3, 6), "tasks": (3, 8)}
+OLDEST = {"variables": (2, 7), "tasks": (3, 8)}
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "cpython"
 
 

@@ -163,8 +163,8 @@ def look(a, source):
     """(what the program says, what capture_image says, facts)"""
     target, command = "/tmp/" + source, ["chroot", a.root, a.python] if a.root else shlex.split(a.python)
     old = subprocess.run([*command, "-c", "import sys; sys.exit(sys.version_info < (3,))"]).returncode
-    if old and source == "target.py":
-        source = "target27.py"
+    if old:
+        source = source.replace(".py", "27.py")
     with open(os.path.join(HERE, source)) as f, open((a.root or "") + target, "w") as g:
         g.write(f.read())
     options = ["-E", "-s", "-S", "-B"] if old else ["-I", "-S", "-B", "-X", "utf8"]

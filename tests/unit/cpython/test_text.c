@@ -178,6 +178,93 @@ static void bytes_are_read_up_to_their_limit(void **state)
 	fake_deinit(&f);
 }
 
+static pl_addr put_unicode(struct fake *f, const struct pl_py *py, const void *units, uint64_t n)
+{
+	pl_addr obj = fake_new(f, 64), data = fake_new(f, n * py->unicode_bytes + 8);
+
+	fake_put(f, data, units, n * py->unicode_bytes);
+	fake_field(f, obj, py->layout.unicode.length, n, 8);
+	fake_field(f, obj, py->layout.unicode.data, data, 8);
+	return obj;
+}
+
+/* How a unicode of 2.7 reads, and what it says of its length. */
+static const char *unicode_text(const struct pl_py *py, const void *units, uint64_t n, size_t max)
+{
+	static char text[8192];
+	struct fake f;
+	struct pl_buf out = PL_BUF_INIT(sizeof text - 1);
+	uint64_t chars;
+	bool cut;
+
+	fake_init(&f);
+	pl_addr obj = put_unicode(&f, py, units, n);
+	assert_ok(pl_text_read_start(&f.mem, py, obj, max, &out, &chars, &cut));
+	assert_int_equal(chars, n);
+	memcpy(text, out.data, out.len);
+	text[out.len] = '\0';
+	pl_buf_deinit(&out);
+	fake_deinit(&f);
+	return text;
+}
+
+static void a_unicode_of_2_7_has_two_bytes_a_character_or_four(void **state)
+{
+	static const uint32_t wide[] = {'a', 0xe9, 0x6f22, 0x1f40d};
+	static const uint16_t narrow[] = {'a', 0xe9, 0x6f22, 0xd83d, 0xdc0d}; /* a pair is one character */
+	static const uint16_t halves[] = {0xd83d, 'a', 0xdc0d, 0xd83d};
+	struct pl_py py = fake_py27();
+
+	(void)state;
+	py.unicode_bytes = 4;
+	assert_string_equal(unicode_text(&py, wide, 4, 100), "a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x90\x8d");
+	py.unicode_bytes = 2;
+	assert_string_equal(unicode_text(&py, narrow, 5, 100), "a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x90\x8d");
+	assert_string_equal(unicode_text(&py, halves, 4, 100), "\xed\xa0\xbd"
+							       "a\xed\xb0\x8d\xed\xa0\xbd");
+	assert_string_equal(unicode_text(&py, narrow, 5, 7), "a\xc3\xa9\xe6\xbc\xa2");
+}
+
+static void a_pair_is_not_torn_between_two_pieces(void **state)
+{
+	static uint16_t units[1200];
+	struct pl_py py = fake_py27();
+
+	(void)state;
+	py.unicode_bytes = 2;
+	for (size_t at = 500; at < 520; at++) {
+		for (size_t i = 0; i < 1200; i++)
+			units[i] = 'x';
+		units[at] = 0xd83d;
+		units[at + 1] = 0xdc0d;
+		const char *text = unicode_text(&py, units, 1200, 4000);
+		assert_int_equal(strlen(text), 1202);
+		assert_memory_equal(text + at, "\xf0\x9f\x90\x8dx", 5);
+	}
+}
+
+static void a_unicode_of_2_7_that_cannot_be_is_refused(void **state)
+{
+	static const uint32_t beyond[] = {0x110000};
+	struct pl_py py = fake_py27();
+	struct pl_buf out = PL_BUF_INIT(100);
+	struct fake f;
+	uint64_t chars;
+	bool cut;
+
+	(void)state;
+	fake_init(&f);
+	py.unicode_bytes = 4;
+	pl_addr obj = put_unicode(&f, &py, beyond, 1);
+	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &chars, &cut), PLUMB_ERR_CORRUPT);
+	fake_field(&f, obj, py.layout.unicode.length, UINT64_MAX, 8);
+	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &chars, &cut), PLUMB_ERR_CORRUPT);
+	py.unicode_bytes = 0; /* nothing told how it was built */
+	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &chars, &cut), PLUMB_ERR_CORRUPT);
+	pl_buf_deinit(&out);
+	fake_deinit(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +276,9 @@ int main(void)
 		cmocka_unit_test(impossible_strings_are_corrupt_and_leave_the_buffer_alone),
 		cmocka_unit_test(str_of_2_7_is_bytes_of_any_encoding),
 		cmocka_unit_test(bytes_are_read_up_to_their_limit),
+		cmocka_unit_test(a_unicode_of_2_7_has_two_bytes_a_character_or_four),
+		cmocka_unit_test(a_pair_is_not_torn_between_two_pieces),
+		cmocka_unit_test(a_unicode_of_2_7_that_cannot_be_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,6 +387,73 @@ static void a_buffer_that_is_full_is_left_as_it_was(void **state)
 	fake_deinit(&f);
 }
 
+/* 2.7: a class that is no type. Its name is a str, which is bytes. */
+static pl_addr put_old_class(struct fake *f, const struct pl_py *py, pl_addr name)
+{
+	pl_addr class = put_object(f, py, "classobj", 0, 64), dict = fake_new(f, 64), table = fake_new(f, 8 * 24);
+
+	fake_field(f, class, py->layout.old_class.name, name, 8);
+	fake_field(f, class, py->layout.old_class.dict, dict, 8);
+	fake_field(f, dict, py->layout.dict.mask, 7, 8);
+	fake_field(f, dict, py->layout.dict.keys, table, 8);
+	return class;
+}
+
+static pl_addr put_old_instance(struct fake *f, const struct pl_py *py, pl_addr class, pl_addr dict)
+{
+	pl_addr obj = put_object(f, py, "instance", 0, 64);
+
+	fake_field(f, obj, py->layout.old_instance.type, class, 8);
+	fake_field(f, obj, py->layout.old_instance.dict, dict, 8);
+	return obj;
+}
+
+static void old_classes_that_lie_are_damaged(void **state)
+{
+	struct pl_py py = fake_py27();
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	pl_addr good = put_old_class(&f, &py, fake_str(&f, &py, "Old"));
+	pl_addr bad = put_old_class(&f, &py, fake_str(&f, &py, "\x1b[31m"));
+	pl_addr nameless = put_old_class(&f, &py, fake_str(&f, &py, ""));
+	assert_string_equal(text_of(&f, &py, good), "<class 'Old'>");
+	assert_string_equal(text_of(&f, &py, bad), "<damaged>");
+	assert_string_equal(text_of(&f, &py, nameless), "<damaged>");
+	assert_string_equal(text_of(&f, &py, put_old_class(&f, &py, 0x123450)), "<unreadable>");
+	assert_string_equal(text_of(&f, &py, put_old_instance(&f, &py, bad, 0)), "<damaged>");
+	assert_string_equal(text_of(&f, &py, put_old_instance(&f, &py, 0, 0)), "<damaged>");
+	/* Attributes that cannot be read leave the class. */
+	assert_string_equal(text_of(&f, &py, put_old_instance(&f, &py, good, 0)), "<Old>");
+	assert_string_equal(text_of(&f, &py, put_old_instance(&f, &py, good, 0x123450)), "<Old>");
+	fake_deinit(&f);
+}
+
+static void removed_members_of_a_set_of_2_7_are_none(void **state)
+{
+	struct pl_py py = fake_py27();
+	const struct pl_layout *lay = &py.layout;
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	pl_addr dummy = put_object(&f, &py, "str", UINT64_C(1) << 27, 64), table = fake_new(&f, 8 * 16);
+	pl_addr set = put_object(&f, &py, "set", 0, 64);
+	fake_field(&f, dummy, lay->bytes.ob_size, 11, 8);
+	fake_put(&f, dummy + lay->bytes.sval, "<dummy key>", 11);
+	fake_field(&f, set, lay->set.mask, 7, 8);
+	fake_field(&f, set, lay->set.table, table, 8);
+	fake_u64(&f, table + 16 * 3 + lay->set.key, dummy);
+	fake_u64(&f, table + 16 * 5 + lay->set.key, dummy);
+	fake_field(&f, set, lay->set.used, 2, 8);
+	fake_field(&f, set, lay->set.used - 8, 2, 8); /* nothing was removed */
+	assert_string_equal(text_of(&f, &py, set), "{'<dummy key>', '<dummy key>'}");
+	fake_field(&f, set, lay->set.used - 8, 3, 8);
+	assert_string_equal(text_of(&f, &py, set), "{... 2 more}");
+	fake_deinit(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +469,8 @@ int main(void)
 		cmocka_unit_test(slots_are_told_and_those_that_lie_are_not),
 		cmocka_unit_test(the_limits_hold_each_by_itself),
 		cmocka_unit_test(a_buffer_that_is_full_is_left_as_it_was),
+		cmocka_unit_test(old_classes_that_lie_are_damaged),
+		cmocka_unit_test(removed_members_of_a_set_of_2_7_are_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
