@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the words of tasks are. Layer: cpython. Pure over pl_mem; any thread; allocates nothing.
  *
- * Up to 3.13 the structs of _asyncio are fixed for a minor. 3.14+ describes them in a section of the library or the
+ * Up to 3.13 the structs of _asyncio are fixed for a minor. 3.6 keeps the set of its tasks in a static variable of the
+ * library, which nothing leads to: its tasks are not read. 3.14+ describes them in a section of the library or the
  * program that holds _asyncio: 13 words, among them the size of the interpreter's state, which _Py_DebugOffsets gives
  * too. The section is data, loaded right behind the module's own: so it is searched for from there, without any file.
  */
@@ -39,9 +40,10 @@ static const struct {
 	uint32_t version; /* the minor */
 	uint32_t state, fut_waiter, coro, name;
 } minors[] = {
-	{PL_PY_VERSION(3, 8, 0), 72, 104, 112, 120},  {PL_PY_VERSION(3, 9, 0), 80, 144, 152, 160},
-	{PL_PY_VERSION(3, 10, 0), 88, 152, 160, 168}, {PL_PY_VERSION(3, 11, 0), 88, 128, 136, 144},
-	{PL_PY_VERSION(3, 12, 0), 88, 128, 136, 144}, {PL_PY_VERSION(3, 13, 0), 96, 112, 120, 128},
+	{PL_PY_VERSION(3, 7, 0), 72, 104, 112, PL_NONE}, {PL_PY_VERSION(3, 8, 0), 72, 104, 112, 120},
+	{PL_PY_VERSION(3, 9, 0), 80, 144, 152, 160},	 {PL_PY_VERSION(3, 10, 0), 88, 152, 160, 168},
+	{PL_PY_VERSION(3, 11, 0), 88, 128, 136, 144},	 {PL_PY_VERSION(3, 12, 0), 88, 128, 136, 144},
+	{PL_PY_VERSION(3, 13, 0), 96, 112, 120, 128},
 };
 
 static bool fits(const uint64_t *w, enum word at, uint64_t width, enum word size)
@@ -164,7 +166,7 @@ static struct pl_task_layout layout_of(size_t minor, uint32_t more)
 		.state = minors[minor].state + more,
 		.fut_waiter = minors[minor].fut_waiter + more,
 		.coro = minors[minor].coro + more,
-		.name = minors[minor].name + more,
+		.name = minors[minor].name == PL_NONE ? PL_NONE : minors[minor].name + more,
 		.node = PL_NONE,
 		.awaited_by = PL_NONE,
 		.awaited_by_is_set = PL_NONE,

@@ -216,7 +216,7 @@ struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_tas
 	set_state(w, words, task);
 	set_thread(w, task);
 	task->name_at = (uint32_t)w->out->text.len;
-	err = pl_task_name_add(&w->a, words->name, &w->out->text);
+	err = pl_task_name_add(&w->a, words, &w->out->text);
 	task->name_len = (uint32_t)w->out->text.len - task->name_at;
 	if (!err)
 		err = add_chain(w, task);

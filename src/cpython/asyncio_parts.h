@@ -10,7 +10,8 @@
 
 /** Words of the C structs of _asyncio. The first word after the object's header is the loop, in every release. */
 struct pl_task_layout {
-	uint32_t state, fut_waiter, coro, name;
+	uint32_t state, fut_waiter, coro;
+	uint32_t name; /* 3.8+, else PL_NONE */
 	/* 3.14+, from its debug section; else PL_NONE */
 	uint32_t node, awaited_by, awaited_by_is_set;
 	uint32_t interp_tasks, tstate_loop, tstate_task, tstate_tasks;
@@ -47,8 +48,9 @@ struct plumb_error *pl_task_words_read(const struct pl_asyncio *a, pl_addr task,
 				       struct pl_task_words *ret) PLUMB_MUST_CHECK;
 /** Has a future its result already? False if that cannot be known. */
 bool pl_future_is_done(const struct pl_asyncio *a, pl_addr future);
-/** Append the name; "?" if it has none that can be read. */
-struct plumb_error *pl_task_name_add(const struct pl_asyncio *a, pl_addr name, struct pl_buf *ret) PLUMB_MUST_CHECK;
+/** Append the name, on 3.7 that of the coroutine; "?" if it has none that can be read. */
+struct plumb_error *pl_task_name_add(struct pl_asyncio *a, const struct pl_task_words *words,
+				     struct pl_buf *ret) PLUMB_MUST_CHECK;
 
 /** `task` is awaited by `waiter`. */
 struct pl_task_edge {

@@ -38,7 +38,7 @@ static struct plumb_error *read_struct(const struct pl_asyncio *a, pl_addr task,
 {
 	const struct pl_task_layout *t = &a->layout;
 	uint8_t raw[TASK_MAX_BYTES];
-	uint32_t span = t->coro > t->name ? t->coro + 8 : t->name + 8;
+	uint32_t span = t->name == PL_NONE || t->coro > t->name ? t->coro + 8 : t->name + 8;
 	struct plumb_error *err = span > sizeof raw ? &pl_err_corrupt : pl_mem_read(a->mem, task, raw, span);
 
 	if (err)
@@ -47,7 +47,7 @@ static struct plumb_error *read_struct(const struct pl_asyncio *a, pl_addr task,
 		.loop = pl_pick_u64(raw, a->py->layout.object.size),
 		.coro = pl_pick_u64(raw, t->coro),
 		.waits_for = pl_pick_u64(raw, t->fut_waiter),
-		.name = pl_pick_u64(raw, t->name),
+		.name = pl_pick_u64_if(raw, t->name),
 		.done = pl_pick_u32(raw, t->state) != PENDING,
 		.in_c = true,
 	};
@@ -116,7 +116,7 @@ static struct plumb_error *add_str_name(const struct pl_asyncio *a, pl_addr name
 }
 
 /* A str, or the number of a task that was never asked for its name (3.13+). */
-struct plumb_error *pl_task_name_add(const struct pl_asyncio *a, pl_addr name, struct pl_buf *ret)
+static struct plumb_error *add_name(const struct pl_asyncio *a, pl_addr name, struct pl_buf *ret)
 {
 	const struct pl_layout *lay = &a->py->layout;
 	pl_addr type = 0;
@@ -136,6 +136,31 @@ struct plumb_error *pl_task_name_add(const struct pl_asyncio *a, pl_addr name, s
 		return pl_buf_add_str(ret, "?");
 	}
 	return pl_buf_printf(ret, "Task-%llu", (unsigned long long)number);
+}
+
+/* 3.7: a task has no name, so it is called by its coroutine. */
+static struct plumb_error *add_coroutine_name(struct pl_asyncio *a, pl_addr coro, struct pl_buf *ret)
+{
+	struct pl_buf type = PL_BUF_INIT(128);
+	struct plumb_error *err = pl_value_add_type(&a->values, coro, &type);
+	bool named =
+		!err && ((type.len == 9 && (!memcmp(type.data, "coroutine", 9) || !memcmp(type.data, "generator", 9))));
+	pl_addr name = 0;
+
+	pl_buf_deinit(&type);
+	if (named)
+		err = pl_mem_read_u64(a->mem, coro + a->py->layout.gen.qualname, &name);
+	if (!err && name)
+		return add_str_name(a, name, ret);
+	plumb_error_destroy(err);
+	return pl_buf_add_str(ret, "?");
+}
+
+struct plumb_error *pl_task_name_add(struct pl_asyncio *a, const struct pl_task_words *words, struct pl_buf *ret)
+{
+	bool unnamed = !words->name && a->layout.name == PL_NONE;
+
+	return unnamed ? add_coroutine_name(a, words->coro, ret) : add_name(a, words->name, ret);
 }
 
 /* One batch of {key, hash}. A removed member keeps a key, with the hash -1. */

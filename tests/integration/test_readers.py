@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-OLDEST = {"variables": (2, 7), "tasks": (3, 8)}
+OLDEST = {"variables": (2, 7), "tasks": (3, 7)}
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "cpython"
 
 

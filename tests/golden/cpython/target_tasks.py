@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The program whose asyncio tasks the golden images hold: loops in threads, each with tasks that wait in their own way. When
 # none moves any more, one JSON line says what Python itself knows of them: {name: {"frames": [[function, line], ...]
-# innermost first, "state", "wait", "thread", "waiters"}}; then "ready". Runs on 3.8 and later.
+# innermost first, "state", "wait", "thread", "waiters"}}; then "ready". Runs on 3.7 and later.
 import asyncio
 import gc
 import json
@@ -11,7 +11,7 @@ import sys
 import threading
 import types
 
-assert sys.version_info >= (3, 8), sys.version
+assert sys.version_info >= (3, 7), sys.version
 parked = threading.Event()
 release = threading.Event()
 settled = queue.Queue()
@@ -20,8 +20,11 @@ expected = {}  # name: what is not to be learnt from the task itself
 
 
 def add(name, coro, **more):
-    task = coro if hasattr(coro, "get_coro") else asyncio.ensure_future(coro)
-    task.set_name(name)
+    task = coro if asyncio.isfuture(coro) else asyncio.ensure_future(coro)
+    if hasattr(task, "set_name"):
+        task.set_name(name)
+    else:  # 3.7: it is called by its coroutine
+        task._coro.__qualname__ = name
     tasks[name] = task
     expected[name] = more
     return task
@@ -202,7 +205,7 @@ def said():
         more = expected[name]
         state = more.get("state", "waiting")
         thread = [t.name for t in threading.enumerate() if t.ident == getattr(task.get_loop(), "_thread_id", None)]
-        result[name] = {"frames": chain(task.get_coro(), state), "state": state, "wait": more.get("wait", "future"),
+        result[name] = {"frames": chain(task.get_coro() if hasattr(task, "get_coro") else task._coro, state), "state": state, "wait": more.get("wait", "future"),
                         "thread": more.get("thread", thread[0] if thread else ""),
                         "waiters": sorted(more.get("waiters", []))}
     return result

@@ -76,12 +76,12 @@ static void tasks(void **state)
 	replay(name, "tasks");
 }
 
-/* How many of the three there are of each: tasks are read from 3.8 on. */
+/* How many of the three there are of each: tasks are read from 3.7 on. */
 static struct image {
 	char name[16];
 	size_t kinds;
 } images[] = {
-	{"2.7.18", 2}, {"3.6.15", 2}, {"3.7.16", 2},  {"3.8.18", 3},  {"3.9.18", 3},  {"3.10.13", 3}, {"3.11.7", 3},
+	{"2.7.18", 2}, {"3.6.15", 2}, {"3.7.16", 3},  {"3.8.18", 3},  {"3.9.18", 3},  {"3.10.13", 3}, {"3.11.7", 3},
 	{"3.12.1", 3}, {"3.13.0", 3}, {"3.13.5t", 3}, {"3.13.18", 3}, {"3.14.10", 3}, {"3.15.2", 3},
 };
 
