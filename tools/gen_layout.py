@@ -67,6 +67,7 @@ FIELDS = [
                                   (0x30C, NEW, off(TSTATE, "current_exception"))]),
     # 2.7 has exc_type too, but keeps it until the function returns, long after the handler.
     ("tstate.exc_state", [(0x303, 0x306, off(TSTATE, "exc_type")), (0x307, NEW, off(TSTATE, "exc_state"))]),
+    ("tstate.exc_info", [(0x307, NEW, off(TSTATE, "exc_info"))]),
     ("tstate.attach_state", [(0x30D, NEW, "ATTACH_STATE")]),
     ("cframe.current_frame", [(0x30B, 0x30C, off("_PyCFrame", "current_frame"))]),
     ("frame.previous", [(OLD, 0x30A, off("PyFrameObject", "f_back")), (0x30B, NEW, off(IFRAME, "previous"))]),
@@ -119,6 +120,7 @@ FIELDS = [
     ("unicode.ascii_bit", [(0x303, NEW, "STATE_BIT(ascii)")]),
     ("err_stackitem.exc_value", [(0x303, 0x306, "0"), (0x307, 0x30A, off("_PyErr_StackItem", "exc_type")),
                                  (0x30B, NEW, off("_PyErr_StackItem", "exc_value"))]),
+    ("err_stackitem.previous", [(0x307, NEW, off("_PyErr_StackItem", "previous_item"))]),
     ("type.tp_name", [(OLD, NEW, off("PyTypeObject", "tp_name"))]),
     ("type.tp_basicsize", [(OLD, NEW, off("PyTypeObject", "tp_basicsize"))]),
     ("type.tp_flags", [(OLD, NEW, off("PyTypeObject", "tp_flags"))]),

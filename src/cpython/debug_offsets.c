@@ -246,7 +246,7 @@ static void start_from_reference(const struct table *t, const struct pl_layout *
 	lay->type.size = (uint32_t)word_value(t, PL_WORD_TYPE_OBJECT_SIZE);
 	lay->interp.threads_main = lay->interp.code_generation = lay->interp.gc_frame = PL_NONE;
 	lay->tstate.base_frame = lay->tstate.holds_gil = lay->tstate.gil_requested = PL_NONE;
-	lay->tstate.current_exception = lay->tstate.exc_state = PL_NONE;
+	lay->tstate.current_exception = lay->tstate.exc_state = lay->tstate.exc_info = PL_NONE;
 	lay->interp.size = (uint32_t)word_value(t, PL_WORD_INTERPRETER_STATE_SIZE);
 	if (lay->code.size != ref->code.size) {
 		lay->code.version = lay->code.firsttraceable = lay->code.flags = PL_NONE;

@@ -10,6 +10,7 @@
 #include "code.h"
 #include "debug_offsets.h"
 #include "dict.h"
+#include "exceptions.h"
 #include "frame.h"
 #include "gil_code.h"
 #include "pick.h"
@@ -208,6 +209,8 @@ static struct plumb_error *prove(struct pl_mem *mem, struct candidate *c)
 		err = check_stacks(mem, c, &threads);
 	if (!err)
 		err = learn_from_modules(mem, c, &interp);
+	if (!err && c->py.from_debug_offsets)
+		pl_exceptions_learn(mem, &c->py, &threads);
 	pl_vec_deinit(&threads);
 	return err;
 }

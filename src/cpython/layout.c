@@ -147,7 +147,7 @@ static uint32_t tstate_span(const struct pl_layout *lay)
 		{lay->tstate.cframe, 8},	{lay->tstate.base_frame, 8},	   {lay->tstate.thread_id, 8},
 		{lay->tstate.holds_gil, 4},	{lay->tstate.native_thread_id, 8}, {lay->tstate.datastack_chunk, 8},
 		{lay->tstate.gil_requested, 4}, {lay->tstate.datastack_top, 16},   {lay->tstate.current_exception, 8},
-		{lay->tstate.attach_state, 4},
+		{lay->tstate.attach_state, 4},	{lay->tstate.exc_info, 8},
 	};
 	uint32_t end = span_of(words, sizeof words / sizeof words[0]);
 	const struct word handled = {lay->tstate.exc_state, lay->err_stackitem.exc_value + 8};

@@ -72,6 +72,7 @@ struct pl_layout {
 		uint32_t holds_gil, gil_requested; /* int */
 		uint32_t current_exception;	   /* being raised: curexc_type <= 3.11 */
 		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
+		uint32_t exc_info;		   /* 3.7+: points to the newest _PyErr_StackItem */
 		uint32_t attach_state;		   /* free-threaded: enum of pycore_pystate.h, 1 is attached */
 	} tstate;
 	struct {
@@ -107,7 +108,7 @@ struct pl_layout {
 		uint8_t kind_shift, compact_bit, ascii_bit;
 	} unicode;
 	struct {
-		uint32_t exc_value;
+		uint32_t exc_value, previous;
 	} err_stackitem;
 	/* what the lookup of thread names needs */
 	struct {

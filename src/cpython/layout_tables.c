@@ -27,7 +27,7 @@ const struct pl_layout pl_layout_row[] = {
 			.next = 0, .interp = 8, .frame = 16, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 144,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 72, .exc_state = PL_NONE,
-			.attach_state = PL_NONE,
+			.exc_info = PL_NONE, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -47,7 +47,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = PL_NONE, .ascii_size = PL_NONE, .compact_size = PL_NONE, .data = 24,
 			.kind_shift = 0, .compact_bit = 0, .ascii_bit = 0,
 		},
-		.err_stackitem = {.exc_value = PL_NONE},
+		.err_stackitem = {.exc_value = PL_NONE, .previous = PL_NONE},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288,
 			.ht_cached_keys = PL_NONE, .size = 392, .tp_base = 256, .tp_dict = 264,
@@ -92,7 +92,7 @@ const struct pl_layout pl_layout_row[] = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 80, .exc_state = 104,
-			.attach_state = PL_NONE,
+			.exc_info = PL_NONE, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -112,7 +112,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = PL_NONE},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
 			.size = 400, .tp_base = 256, .tp_dict = 264,
@@ -156,7 +156,7 @@ const struct pl_layout pl_layout_row[] = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
-			.attach_state = PL_NONE,
+			.exc_info = 144, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -176,7 +176,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 24},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 856,
 			.size = 400, .tp_base = 256, .tp_dict = 264,
@@ -220,7 +220,7 @@ const struct pl_layout pl_layout_row[] = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
-			.attach_state = PL_NONE,
+			.exc_info = 144, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -240,7 +240,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 24},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
 			.size = 416, .tp_base = 256, .tp_dict = 264,
@@ -284,7 +284,7 @@ const struct pl_layout pl_layout_row[] = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
-			.attach_state = PL_NONE,
+			.exc_info = 144, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -304,7 +304,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 24},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 864,
 			.size = 408, .tp_base = 256, .tp_dict = 264,
@@ -348,7 +348,7 @@ const struct pl_layout pl_layout_row[] = {
 			.next = 8, .interp = 16, .frame = 24, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 176,
 			.native_thread_id = PL_NONE, .datastack_chunk = PL_NONE, .datastack_top = PL_NONE,
 			.holds_gil = PL_NONE, .gil_requested = PL_NONE, .current_exception = 88, .exc_state = 112,
-			.attach_state = PL_NONE,
+			.exc_info = 144, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -368,7 +368,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 24},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
 			.size = 408, .tp_base = 256, .tp_dict = 264,
@@ -411,7 +411,8 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = PL_NONE, .cframe = 56, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 296, .datastack_top = 304, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 320, .attach_state = PL_NONE,
+			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 320, .exc_info = 120,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = 8},
 		.frame = {
@@ -431,7 +432,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 48, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 872,
 			.size = 408, .tp_base = 256, .tp_dict = 264,
@@ -472,7 +473,8 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = PL_NONE, .cframe = 56, .base_frame = PL_NONE, .thread_id = 136,
 			.native_thread_id = 144, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 256, .attach_state = PL_NONE,
+			.gil_requested = PL_NONE, .current_exception = 96, .exc_state = 256, .exc_info = 104,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = 0},
 		.frame = {
@@ -492,7 +494,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 40, .compact_size = 56, .data = 56, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
 			.size = 416, .tp_base = 256, .tp_dict = 264,
@@ -533,7 +535,8 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = PL_NONE,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .exc_info = 120,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -553,7 +556,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 40, .compact_size = 56, .data = 56, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
 			.size = 416, .tp_base = 256, .tp_dict = 264,
@@ -594,7 +597,8 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = PL_NONE,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = 40,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .exc_info = 120,
+			.attach_state = 40,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -614,7 +618,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 32, .state = 48, .ascii_size = 56, .compact_size = 72, .data = 72, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
 			.size = 432, .tp_base = 272, .tp_dict = 280,
@@ -655,7 +659,7 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = 36,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = PL_NONE,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .exc_info = 120, .attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -675,7 +679,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 40, .compact_size = 56, .data = 56, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 880,
 			.size = 416, .tp_base = 256, .tp_dict = 264,
@@ -716,7 +720,7 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = PL_NONE, .thread_id = 152,
 			.native_thread_id = 160, .datastack_chunk = 232, .datastack_top = 240, .holds_gil = 36,
-			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .attach_state = 44,
+			.gil_requested = PL_NONE, .current_exception = 112, .exc_state = 256, .exc_info = 120, .attach_state = 44,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -736,7 +740,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 32, .state = 48, .ascii_size = 56, .compact_size = 72, .data = 72, .kind_shift = 8,
 			.compact_bit = 11, .ascii_bit = 12,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 896,
 			.size = 432, .tp_base = 272, .tp_dict = 280,
@@ -777,7 +781,8 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = 80, .thread_id = 176,
 			.native_thread_id = 184, .datastack_chunk = 256, .datastack_top = 264, .holds_gil = 36,
-			.gil_requested = 40, .current_exception = 136, .exc_state = 288, .attach_state = PL_NONE,
+			.gil_requested = 40, .current_exception = 136, .exc_state = 288, .exc_info = 144,
+			.attach_state = PL_NONE,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -797,7 +802,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 16, .state = 32, .ascii_size = 40, .compact_size = 56, .data = 56, .kind_shift = 2,
 			.compact_bit = 5, .ascii_bit = 6,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 24, .tp_basicsize = 32, .tp_flags = 168, .tp_dictoffset = 288, .ht_cached_keys = 888,
 			.size = 424, .tp_base = 256, .tp_dict = 264,
@@ -838,7 +843,8 @@ const struct pl_layout pl_layout_row[] = {
 		.tstate = {
 			.next = 8, .interp = 16, .frame = 72, .cframe = PL_NONE, .base_frame = 80, .thread_id = 176,
 			.native_thread_id = 184, .datastack_chunk = 256, .datastack_top = 264, .holds_gil = 36,
-			.gil_requested = 40, .current_exception = 136, .exc_state = 288, .attach_state = 48,
+			.gil_requested = 40, .current_exception = 136, .exc_state = 288, .exc_info = 144,
+			.attach_state = 48,
 		},
 		.cframe = {.current_frame = PL_NONE},
 		.frame = {
@@ -858,7 +864,7 @@ const struct pl_layout pl_layout_row[] = {
 			.length = 32, .state = 48, .ascii_size = 56, .compact_size = 72, .data = 72, .kind_shift = 8,
 			.compact_bit = 11, .ascii_bit = 12,
 		},
-		.err_stackitem = {.exc_value = 0},
+		.err_stackitem = {.exc_value = 0, .previous = 8},
 		.type = {
 			.tp_name = 40, .tp_basicsize = 48, .tp_flags = 184, .tp_dictoffset = 304, .ht_cached_keys = 904,
 			.size = 440, .tp_base = 272, .tp_dict = 280,

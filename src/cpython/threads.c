@@ -66,6 +66,7 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 	ts.thread_id = pl_pick_u64(raw, lay->tstate.thread_id);
 	ts.native_id = pl_pick_u64_if(raw, lay->tstate.native_thread_id);
 	ts.exception = exception_of(py, raw);
+	ts.exc_info = pl_pick_u64_if(raw, lay->tstate.exc_info);
 	ts.gil_words = lay->tstate.holds_gil != PL_NONE && lay->tstate.gil_requested != PL_NONE;
 	ts.holds_gil = pl_pick_u32_if(raw, lay->tstate.holds_gil) != 0;
 	ts.gil_requested = pl_pick_u32_if(raw, lay->tstate.gil_requested) != 0;

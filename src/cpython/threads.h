@@ -19,7 +19,9 @@ struct pl_tstate {
 	pl_addr chunk, chunk_top; /* live part of the newest data-stack chunk, 3.11+; else 0 */
 	uint64_t thread_id;	  /* pthread_t */
 	uint64_t native_id;	  /* 3.11+: tid in the target's pid namespace; else 0 */
-	pl_addr exception;	  /* non-0: an exception is set or being handled, as far as the layout tells */
+	pl_addr exception;	  /* non-0: an exception is set or being handled, as far as the layout tells; not by a
+				     generator: pl_exception_handled */
+	pl_addr exc_info;	  /* 3.7+: the newest of the handlers' states; else 0 */
 	bool holds_gil, gil_requested, gil_words; /* gil_words: the two flags exist in this release */
 	bool attached, attach_word;		  /* free-threaded: may run Python code; attach_word: that is known */
 };

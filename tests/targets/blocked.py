@@ -77,9 +77,21 @@ def in_except(things):
         os.read(things["pipe"], 1)  # here
 
 
+def handles(things):
+    try:
+        raise KeyError("x")
+    except KeyError:
+        os.read(things["pipe"], 1)
+        yield
+
+
+def in_generator_except(things):
+    next(handles(things))  # here
+
+
 FUNCTIONS = [
     in_read, in_epoll, in_poll, in_select, in_sleep, in_accept, in_recv, in_recv_unix, in_lock, in_condition, in_wait,
-    in_flock, in_except,
+    in_flock, in_except, in_generator_except,
 ]
 
 

@@ -71,7 +71,7 @@ static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
 	t->has_gil = state & PL_STATE_HAS_GIL;
 	t->wants_gil = state & PL_STATE_WANTS_GIL;
 	t->in_gc = state & PL_STATE_IN_GC;
-	t->exception = state & PL_STATE_EXCEPTION;
+	t->exception = l->exception;
 	t->quality = l->sample.quality;
 	t->read = true;
 }

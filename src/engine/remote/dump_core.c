@@ -13,6 +13,7 @@
 #include "dump_parts.h"
 #include "dump_tasks.h"
 #include "dump_wait.h"
+#include "exceptions.h"
 #include "frame.h"
 #include "image.h"
 #include "profile.h"
@@ -138,7 +139,7 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 				   .python = true,
 				   .interpreter = number,
 				   .gil_holder = holder,
-				   .exception = ts->exception,
+				   .exception = pl_exception_handled(u->mem, &u->py, ts),
 				   .has_gil = ts->gil_words ? ts->holds_gil : interp->gil_holder == ts->addr,
 				   .wait = {.number = -1, .fd = {.fd = -1, .kind = "unknown", .state = ""}}};
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "exceptions.h"
 
 #define PROVE_NS	  15000000ull /* for one thread; then the best reading is taken */
 #define PAUSE_NS	  30000l
@@ -97,6 +98,20 @@ static void take_locals(struct pl_looker *u, struct pl_watch *w, struct pl_look 
 		l->agrees &= kept_its_stack(u, w, l);
 }
 
+/* The handlers of generators are elsewhere in memory, and only those of a thread that stands still can be followed. */
+static bool handles_exception(const struct pl_looker *u, const struct pl_watch *w, const struct pl_look *l)
+{
+	struct pl_mem *mem = pl_mem_live_mem(u->reader->live);
+	struct pl_tstate ts;
+
+	if (l->sample.state & PL_STATE_EXCEPTION || l->activity != PL_ACTIVITY_BLOCKED)
+		return l->sample.state & PL_STATE_EXCEPTION;
+	struct plumb_error *err = pl_tstate_read(mem, &u->reader->py, w->stack.tstate, &ts);
+	bool handles = !err && pl_exception_handled(mem, &u->reader->py, &ts);
+	plumb_error_destroy(err);
+	return handles;
+}
+
 static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
 {
 	struct pl_run_counters before = {0};
@@ -111,6 +126,7 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, PL_MODE_WALL, &reading, &l->sample);
 	l->read = r == PL_WATCH_SAMPLE;
 	l->holder = reading.interp.gil_holder;
+	l->exception = l->read && handles_exception(u, w, l);
 	l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
 	take_locals(u, w, l);
 	if (l->activity == PL_ACTIVITY_BLOCKED) {
