@@ -8,6 +8,7 @@
 #include "config.h"
 #include "signals.h"
 #include "term.h"
+#include "which.h"
 
 #define EXIT_SOME_FAILED 1
 
@@ -16,6 +17,8 @@ static const struct opt *const tables[] = {options_dump, options_common, NULL};
 static const char *const examples[] = {
 	"plumb dump 4242",
 	"all threads of process 4242: what each is doing or waits for, and its stack",
+	"plumb dump app.py",
+	"the process that runs the script app.py, if it is the only one; else plumb lists them",
 	"plumb dump --locals 4242",
 	"with the arguments and variables of each function",
 	"plumb dump $(pgrep -f app.py)",
@@ -27,22 +30,23 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* All of them, before the first one is looked at; NULL: not all are. Owner: caller. */
-static int *parse_pids(int argc, char **argv, struct failure *why)
-{
-	int *pids = calloc((size_t)argc + 1, sizeof *pids);
+/* The processes that the operands mean, all of them before the first one is looked at. What is no process is told. */
+struct chosen {
+	int *pids;
+	int count;
+	int failed; /* operands that mean no process, or more than one */
+};
 
-	for (int i = 0; pids && i < argc; i++) {
-		if (value_pid(argv[i], &pids[i]))
-			continue;
-		refuse(why, "plumb dump takes the numbers of processes, as 'ps -e' or 'pgrep python' show them",
-		       "'%s' is not a process id", argv[i]);
-		free(pids);
-		return NULL;
+static bool choose(const struct command *cmd, int argc, char **argv, struct chosen *ret)
+{
+	*ret = (struct chosen){.pids = calloc((size_t)argc + 1, sizeof *ret->pids)};
+	for (int i = 0; ret->pids && i < argc; i++) {
+		if (which_process(cmd, argv[i], &ret->pids[ret->count]))
+			ret->failed++;
+		else
+			ret->count++;
 	}
-	if (!pids)
-		refuse(why, "", "out of memory");
-	return pids;
+	return ret->pids != NULL;
 }
 
 static struct plumb_dump_look look_of(const struct config *c)
@@ -57,16 +61,16 @@ static struct plumb_dump_look look_of(const struct config *c)
 	return look;
 }
 
-/* One process that cannot be read does not keep us from the others. */
-static int dump_all(struct plumb_dump *d, const char *core, const int *pids, int count)
+/* One process that cannot be read does not keep us from the others. Returns how many could not. */
+static int dump_all(struct plumb_dump *d, const char *core, const struct chosen *c)
 {
 	struct plumb_error *err = core ? plumb_dump_add_core(d, core) : NULL;
 	int failed = err != NULL;
 
 	if (err)
 		complain_error(err);
-	for (int i = 0; i < count; i++) {
-		if (!(err = plumb_dump_add(d, pids[i])))
+	for (int i = 0; i < c->count; i++) {
+		if (!(err = plumb_dump_add(d, c->pids[i])))
 			continue;
 		complain_error(err);
 		failed++;
@@ -74,40 +78,50 @@ static int dump_all(struct plumb_dump *d, const char *core, const int *pids, int
 	return failed;
 }
 
-static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+static int dump_chosen(const struct config *c, const struct chosen *chosen)
 {
 	const struct plumb_dump_look look = look_of(c);
+	const int all = chosen->count + (c->core != NULL);
 	struct plumb_dump *d;
-	struct failure why;
-	int *pids, all = argc + (c->core != NULL), status = 0;
-
-	if (!all)
-		refuse(&why, "usage: plumb dump PID..., or plumb dump --core FILE",
-		       "dump needs the number of a process");
-	if (!all || !(pids = parse_pids(argc, argv, &why)))
-		return complain_failure(&why);
 	struct plumb_error *err = plumb_dump_create(&c->dump, &d);
-	if (err) {
-		free(pids);
+
+	if (err)
 		return complain_error(err);
-	}
 	signals_hold_suspension();
-	int failed = dump_all(d, c->core, pids, argc);
+	int failed = dump_all(d, c->core, chosen);
 	signals_allow_suspension();
-	free(pids);
 	if (failed < all || look.json)
 		err = plumb_dump_write(d, &look, STDOUT_FILENO);
 	plumb_dump_destroy(d);
 	if (err)
-		status = complain_error(err);
-	else if (failed)
-		status = failed < all ? EXIT_SOME_FAILED : EXIT_OWN_FAILURE;
+		return complain_error(err);
+	if (failed == all)
+		return EXIT_OWN_FAILURE;
+	return failed || chosen->failed ? EXIT_SOME_FAILED : 0;
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct chosen chosen;
+	struct failure why;
+
+	if (!argc && !c->core) {
+		refuse(&why, "usage: plumb dump PID|NAME..., or plumb dump --core FILE",
+		       "dump needs the id or the name of a process");
+		return complain_failure(&why);
+	}
+	if (!choose(cmd, argc, argv, &chosen)) {
+		refuse(&why, "", "out of memory");
+		return complain_failure(&why);
+	}
+	int status = dump_chosen(c, &chosen);
+	free(chosen.pids);
 	return status;
 }
 
 const struct command command_dump = {
 	.name = "dump",
-	.usage = "PID... | --core FILE",
+	.usage = "PID|NAME... | --core FILE",
 	.summary = "what a program is doing right now: every thread, its stack, and what it waits for",
 	.about = "For each process: its threads, what each is doing (running, waiting for the GIL and who holds it, "
 		 "blocked "
@@ -116,7 +130,11 @@ const struct command command_dump = {
 		 "frame first, with source lines. Works on a program that hangs and on one that is stopped. Every "
 		 "stack is "
 		 "proved to have existed; threads that wait are not disturbed, a running one may be stopped for some "
-		 "microseconds. The exit status is 0, 1 if some of the processes could not be read, 125 if none could.",
+		 "microseconds. NAME is that of a script, of a module (python -m) or of a program; if there is more "
+		 "than one "
+		 "process of that name, plumb lists them. The exit status is 0, 1 if some of the processes could not "
+		 "be read, "
+		 "125 if none could.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

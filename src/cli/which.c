@@ -48,6 +48,17 @@ static void put_process(const struct command *cmd, const struct plumb_process *p
 	put_line(line);
 }
 
+/* For a command that takes any number of processes: how to name all of them. */
+static void put_all(const struct command *cmd, const struct plumb_processes *found, size_t n)
+{
+	struct plumb_process p;
+
+	fprintf(stderr, "  plumb %s", cmd->name);
+	for (size_t i = 0; i < n && plumb_processes_at(found, i, &p); i++)
+		fprintf(stderr, " %d", p.pid);
+	fputs(n > 2 ? "  for all of them\n" : "  for both\n", stderr);
+}
+
 static void tell_several(const struct command *cmd, const char *name, const struct plumb_processes *found)
 {
 	char message[160];
@@ -63,6 +74,8 @@ static void tell_several(const struct command *cmd, const char *name, const stru
 			put_process(cmd, &p);
 	if (n > SHOWN_MAX)
 		fprintf(stderr, "  and %zu more\n", n - SHOWN_MAX);
+	else if (cmd->max_operands < 0)
+		put_all(cmd, found, n);
 }
 
 static void tell_none(const char *name, const struct plumb_processes *found)

@@ -46,7 +46,9 @@ def test_the_script_the_stem_and_the_path_lead_to_the_process(plumb, target, any
             assert result.status == 0, result
             assert [p["pid"] for p in plumb.report(recording).json["processes"]] == [running.pid]
         doctor = plumb("doctor", "--json", app.script)
+        dump = plumb("dump", "--json", app.script)
         assert json.loads(doctor.stdout)["pid"] == running.pid, doctor
+        assert [p["pid"] for p in json.loads(dump.stdout)["processes"]] == [running.pid], dump
 
 
 def test_a_module_leads_to_the_process(plumb, target, any_python, app):
@@ -57,7 +59,29 @@ def test_a_module_leads_to_the_process(plumb, target, any_python, app):
     assert json.loads(doctor.stdout)["pid"] == running.pid, doctor
 
 
-@pytest.mark.parametrize("command", ["attach", "doctor"])
+def test_a_dump_takes_numbers_and_names_mixed(plumb, target, any_python, app, tmp_path_factory):
+    """In the order of the operands; a name of nobody does not keep plumb from the others."""
+    other = App(tmp_path_factory.mktemp("other"))
+    with app.start(target, any_python) as one, other.start(target, any_python) as two:
+        mixed = plumb("dump", "--json", two.pid, app.script, other.script)
+        some = plumb("dump", "--json", app.script, "nobody-is-called-that", two.pid)
+    assert mixed.status == 0 and mixed.stderr == "", mixed
+    assert [p["pid"] for p in json.loads(mixed.stdout)["processes"]] == [two.pid, one.pid, two.pid], mixed
+    assert some.status == 1 and "no process is called 'nobody-is-called-that'" in some.stderr, some
+    assert [p["pid"] for p in json.loads(some.stdout)["processes"]] == [one.pid, two.pid], some
+
+
+def test_of_several_a_dump_tells_the_command_for_all(plumb, target, any_python, app):
+    with contextlib.ExitStack() as stack:
+        pids = [stack.enter_context(app.start(target, any_python)).pid for _ in range(2)]
+        listed = plumb("dump", app.script)
+        command, text = listed.stderr.splitlines()[-1].split("  for ")
+        assert text == "both" and command.split() == ["plumb", "dump", *map(str, pids)], listed
+        dump = plumb("dump", "--json", *command.split()[2:])
+    assert [p["pid"] for p in json.loads(dump.stdout)["processes"]] == pids, dump
+
+
+@pytest.mark.parametrize("command", ["attach", "dump", "doctor"])
 def test_several_are_listed_and_none_is_chosen(plumb, target, any_python, app, command):
     with contextlib.ExitStack() as stack:
         pids = [stack.enter_context(app.start(target, any_python)).pid for _ in range(3)]
@@ -65,8 +89,9 @@ def test_several_are_listed_and_none_is_chosen(plumb, target, any_python, app, c
     assert result.status == 125 and result.stdout == "", result
     lines = result.stderr.splitlines()
     assert lines[0] == "plumb: 3 processes are called '%s'; choose one:" % app.script, result
-    assert [line.split()[:3] for line in lines[1:]] == [["plumb", command, str(pid)] for pid in pids], "the oldest first: %s" % result
-    for line in lines[1:]:
+    assert [line.split()[:3] for line in lines[1:4]] == [["plumb", command, str(pid)] for pid in pids], "the oldest first: %s" % result
+    assert len(lines) == 4 + (command == "dump"), result
+    for line in lines[1:4]:
         assert "(uid %d), since " % os.getuid() in line and line.endswith(os.path.join(app.directory, app.script)), line
     assert not list(plumb.directory.glob("*.plumb")), "nothing is recorded"
 
