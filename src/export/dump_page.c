@@ -27,7 +27,7 @@ void pl_dump_add_wrapped(struct pl_line *l, int indent, const char *s, size_t le
 		const char *blank = memchr(s + i, ' ', len - i);
 		size_t word = blank ? (size_t)(blank - (s + i)) : len - i;
 		int cols = columns(page, s + i, word);
-		bool fresh = l->cols <= indent;
+		bool fresh = i == 0 && l->cols <= indent;
 
 		if (!fresh && l->cols + 1 + cols > page->width) {
 			pl_line_end(l);

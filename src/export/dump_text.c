@@ -11,9 +11,24 @@
 
 #define FRAME_INDENT 2
 #define MORE_INDENT  4
+#define ROW_INDENT   6
 #define MIN_WIDTH    20
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static void put_rows(struct pl_page *page, const struct pl_dump_thread *t)
+{
+	struct pl_sentence s;
+	struct pl_line l;
+
+	for (size_t i = 0; i < pl_dump_rows(t) && pl_sentence_start(&s); i++) {
+		pl_dump_row(t, i, s.out);
+		pl_line_start(&l, page);
+		pl_line_pad(&l, MORE_INDENT);
+		pl_sentence_add(&s, &l, ROW_INDENT);
+		pl_line_end(&l);
+	}
+}
 
 static void put_thread(struct pl_page *page, const struct pl_dump_process *p, const struct pl_dump_thread *t)
 {
@@ -37,6 +52,7 @@ static void put_thread(struct pl_page *page, const struct pl_dump_process *p, co
 	}
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	pl_line_end(&l);
+	put_rows(page, t);
 	for (size_t i = 0; i < t->frames.len; i++)
 		pl_dump_put_frame(page, FRAME_INDENT, &t->frames.data[i]);
 }

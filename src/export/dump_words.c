@@ -59,14 +59,32 @@ static void put_fd(const struct pl_dump_fd *f, FILE *out)
 	}
 }
 
+/* One alone stands in the sentence; several have lines of their own. */
 static void put_watched(const struct pl_dump_wait *w, FILE *out)
 {
-	for (size_t i = 0; i < w->watched.len; i++) {
-		fputs(i ? "; " : ": ", out);
+	if (w->watched_total == 1 && w->watched.len == 1)
+		put_fd(&w->watched.data[0], out);
+	else
+		fprintf(out, "%" PRIu32 " descriptor%s", w->watched_total, w->watched_total == 1 ? "" : "s");
+}
+
+size_t pl_dump_rows(const struct pl_dump_thread *t)
+{
+	const struct pl_dump_wait *w = &t->wait;
+
+	if (w->watched_total < 2 || !w->watched.len)
+		return 0;
+	return w->watched.len + (w->watched_total > w->watched.len);
+}
+
+void pl_dump_row(const struct pl_dump_thread *t, size_t i, FILE *out)
+{
+	const struct pl_dump_wait *w = &t->wait;
+
+	if (i < w->watched.len)
 		put_fd(&w->watched.data[i], out);
-	}
-	if (w->watched_total > w->watched.len)
-		fprintf(out, "; %" PRIu32 " more", w->watched_total - (uint32_t)w->watched.len);
+	else
+		fprintf(out, "%" PRIu32 " more", w->watched_total - (uint32_t)w->watched.len);
 }
 
 static void put_call(const struct pl_dump_wait *w, FILE *out)
@@ -110,10 +128,13 @@ static void put_object(const struct pl_dump_wait *w, FILE *out)
 	case PL_WAITS_FD:
 		fputs(" on ", out);
 		put_fd(&w->fd, out);
-		put_watched(w, out);
+		if (w->watched_total) {
+			fputs(" of ", out);
+			put_watched(w, out);
+		}
 		break;
 	case PL_WAITS_FDS:
-		fprintf(out, " on %" PRIu32 " descriptor%s", w->watched_total, w->watched_total == 1 ? "" : "s");
+		fputs(" on ", out);
 		put_watched(w, out);
 		break;
 	case PL_WAITS_LOCK:
