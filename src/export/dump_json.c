@@ -10,7 +10,8 @@ static const char *const doings[PL_DOINGS] = {[PL_DOING_UNKNOWN] = "unknown",
 					      [PL_DOING_BLOCKED] = "blocked",
 					      [PL_DOING_UNWAKEABLE] = "uninterruptible",
 					      [PL_DOING_STOPPED] = "stopped",
-					      [PL_DOING_TRACED] = "traced"};
+					      [PL_DOING_TRACED] = "traced",
+					      [PL_DOING_ENDED] = "ended"};
 
 static const char *const waits[PL_WAITS] = {
 	[PL_WAITS_NOTHING] = NULL,	    [PL_WAITS_FD] = "fd",	  [PL_WAITS_FDS] = "fds",

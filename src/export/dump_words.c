@@ -234,6 +234,9 @@ static void put_doing(const struct pl_dump_process *p, const struct pl_dump_thre
 		if (t->in_call && t->wait.number >= 0)
 			put_wait(" in ", &t->wait, out);
 		break;
+	case PL_DOING_ENDED:
+		fputs("has ended", out);
+		break;
 	case PL_DOING_UNKNOWN:
 	case PL_DOINGS:
 		fputs("doing something unknown", out);

@@ -26,6 +26,7 @@ enum pl_doing {
 	PL_DOING_UNWAKEABLE, /* the same, and no signal can end it (disk, network file system) */
 	PL_DOING_STOPPED,    /* by a signal */
 	PL_DOING_TRACED,     /* stopped by a debugger */
+	PL_DOING_ENDED,	     /* a main thread that has ended while others go on */
 	PL_DOINGS,
 };
 

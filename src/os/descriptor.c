@@ -105,7 +105,7 @@ static char *read_info(pid_t pid, int fd)
 
 uint32_t pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max)
 {
-	char *text = read_info(pid, epoll);
+	char *text = read_info(pl_proc_live_task(pid), epoll);
 	uint32_t n = 0;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -144,6 +144,7 @@ void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret)
 	char path[48], link[LINK_MAX_BYTES], protocol[32] = "";
 
 	*ret = (struct pl_fd_facts){.fd = fd, .socket.state = ""};
+	pid = pl_proc_live_task(pid);
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
 	ssize_t n = readlink(path, link, sizeof link - 1);
 	if (n < 0)

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "descriptor.h"
+#include "proc_file.h"
 
 #define SEARCH_NS 3000000ull
 #define MAX_ENDS  65536
@@ -80,7 +81,7 @@ static void look_through(struct pl_peers *p, pid_t pid)
 {
 	char path[32];
 
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)pl_proc_live_task(pid));
 	DIR *dir = opendir(path);
 	for (const struct dirent *d; dir && (d = readdir(dir));)
 		if (d->d_name[0] != '.')

@@ -18,8 +18,8 @@ uint64_t pl_proc_status_number(const char *status, const char *key, int base, ui
 /** Field @p n (1-based, 3 and up) of a stat file, whose comm may hold blanks and brackets; false if there is none. */
 bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret);
 /**
- * Whose files under /proc tell of the memory of process @p pid: those of a main thread that has ended are empty while
- * other threads live on. @p pid itself as long as it lives, else the first thread that does.
+ * Whose files under /proc tell of the memory, the files and the root of process @p pid: those of a main thread that has
+ * ended are empty while other threads live on. @p pid itself as long as it lives, else the first thread that does.
  */
 pid_t pl_proc_live_task(pid_t pid);
 /** The last part of a path; "" for one that ends with a slash. */

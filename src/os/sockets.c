@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proc_file.h"
+
 #define TABLE_MAX      (32u << 20)
 #define TABLE_STEP     (64u << 10)
 #define INET_INODE     9 /* field of a row, from 0 */
@@ -61,7 +63,7 @@ static void open_table(struct pl_net *n, int table)
 	struct pl_net_table *t = &n->tables[table];
 	char path[48];
 
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)n->pid, table_names[table]);
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pl_proc_live_task(n->pid), table_names[table]);
 	t->fd = open(path, O_RDONLY | O_CLOEXEC);
 	t->opened = true;
 	t->ended = t->fd < 0;

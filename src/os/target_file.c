@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc_file.h"
+
 #define PATH_BYTES 4200
 
 static int open_proc_dir(pid_t pid, const char *name)
@@ -65,6 +67,7 @@ int pl_target_file_open(pid_t pid, const char *path)
 	char whole[2 * PATH_BYTES];
 	const char *from_root = path;
 
+	pid = pl_proc_live_task(pid); /* a main thread that has ended has no root directory any more */
 	if (path[0] != '/') {
 		if (!path_of_cwd(pid, path, whole, sizeof whole))
 			return -1;

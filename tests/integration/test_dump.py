@@ -284,6 +284,37 @@ def test_a_stopped_process(plumb, target, minor):
     assert set(still) == {"T"}, "it stays stopped"
 
 
+def test_a_process_whose_main_thread_has_ended(plumb, any_python, tmp_path):
+    """Its own entry in /proc has neither descriptors nor a root directory any more; those of its threads have."""
+    script = tmp_path / "left_over.py"
+    script.write_text("import ctypes, os, socket, threading\n"
+                      "listener = socket.socket()\n"
+                      "listener.bind(('127.0.0.1', 0))\n"
+                      "listener.listen(1)\n"
+                      "client = socket.create_connection(listener.getsockname())\n"
+                      "def waits():\n"
+                      "    client.recv(1)\n"
+                      "threading.Thread(target=waits, name='left over').start()\n"
+                      "print('%s:%d' % listener.getsockname(), flush=True)\n"
+                      "ctypes.CDLL(None).pthread_exit(None)\n")
+    process = subprocess.Popen([*any_python.command, str(script)], stdout=subprocess.PIPE, text=True)
+    try:
+        listener, deadline = process.stdout.readline().strip(), time.monotonic() + PATIENCE
+        while status(process.pid)["State"][0] != "Z":
+            assert time.monotonic() < deadline
+        found = dump_until(plumb, lambda p: threads_of(p)["left over"]["wait"], process.pid)
+    finally:
+        process.kill()
+        process.communicate()
+    [main] = [t for t in found["threads"] if t["main"]]
+    assert main["doing"] == "ended" and main["wait"] is None and main["tid"] == process.pid, main
+    thread = threads_of(found)["left over"]
+    assert thread["doing"] == "blocked" and thread["wait"]["call"] == "recv", thread
+    fd = thread["wait"]["fd"]
+    assert (fd["kind"], fd["protocol"], fd["state"], fd["peer"]) == ("socket", "tcp", "connected", listener), fd
+    assert thread["frames"][0]["source"] == "    client.recv(1)", thread
+
+
 def hangs(process):
     main, worker = process["threads"]
     return main["has_gil"] and main["wait"] and main["wait"]["call"] == "read" and worker["doing"] == "gil"

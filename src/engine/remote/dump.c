@@ -40,6 +40,8 @@ static pid_t pid_of(const struct dumper *u)
 
 static enum pl_doing doing_of(char letter, enum pl_activity activity, bool wants_gil)
 {
+	if (letter == 'Z' || letter == 'X')
+		return PL_DOING_ENDED;
 	if (letter == 't')
 		return PL_DOING_TRACED;
 	if (letter == 'T')
@@ -59,7 +61,7 @@ static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, str
 
 	pl_thread_state_read(pid_of(u), tid, &state);
 	t->doing = doing_of(state.letter, l->activity, t->wants_gil);
-	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL;
+	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL && t->doing != PL_DOING_ENDED;
 	if (state.tracer)
 		u->p->tracer = pl_dump_other(u->d, state.tracer);
 }
