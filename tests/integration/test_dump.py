@@ -315,6 +315,13 @@ def test_a_process_whose_main_thread_has_ended(plumb, any_python, tmp_path):
     assert thread["frames"][0]["source"] == "    client.recv(1)", thread
 
 
+def test_every_look_at_a_busy_program_finds_its_stacks(plumb, target, minor):
+    """Stacks that change faster than they can be read are torn at many tries in a row."""
+    with target(minor, "generators.py") as busy:
+        result = plumb("dump", "--json", *[busy.pid] * 60)
+    assert result.status == 0 and result.stderr == "", result.stderr
+
+
 def hangs(process):
     main, worker = process["threads"]
     return main["has_gil"] and main["wait"] and main["wait"]["call"] == "read" and worker["doing"] == "gil"

@@ -60,6 +60,7 @@ struct pl_search {
 	struct pl_proc_stat seen;   /* at the last look */
 	uint64_t dev, ino;	    /* of the program then */
 	bool inherited;		    /* `image` is the parent's, and not tried yet */
+	uint32_t torn;		    /* tries in which no stack was whole */
 	bool image_known;	    /* an interpreter is mapped, at these addresses: */
 	struct pl_python_image image;
 	struct pl_mem_live *live; /* with image_known: its memory */

@@ -13,6 +13,7 @@
 
 #define PAUSE_MIN_NS 500000ull
 #define PAUSE_MAX_NS 20000000ull
+#define TORN_TRIES   20
 #define FULL_PAUSES  4 /* a program that grows all the time is looked into at every fourth look only */
 
 static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_python_image *image, struct pl_py *py)
@@ -57,6 +58,7 @@ static void forget_image(struct pl_search *s)
 	pl_mem_live_destroy(s->live);
 	s->live = NULL;
 	s->image_known = false;
+	s->torn = 0;
 }
 
 static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py)
@@ -71,6 +73,15 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	t->stopper.started_ns = pl_clock_monotonic_ns();
 	e->attached_count++;
 	e->now.found_python = true;
+}
+
+/* What the next try may find better: an interpreter that is not ready; or stacks that changed faster than they could be
+ * read, at each try. That is no proof against the layout, as long as it does not go on. */
+static bool may_change(struct pl_search *s, const struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	return code == PLUMB_ERR_NOT_READY || (code == PLUMB_ERR_CORRUPT && ++s->torn < TORN_TRIES);
 }
 
 struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
@@ -91,7 +102,7 @@ struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
 		err = check_mode(e, t, &py);
 	if (!err)
 		attach(e, t, &py);
-	else if (plumb_error_code(err) != PLUMB_ERR_NOT_READY)
+	else if (!may_change(s, err))
 		forget_image(s);
 	return err;
 }
