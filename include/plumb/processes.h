@@ -15,7 +15,7 @@ extern "C" {
 
 /** Strings live as long as the list. */
 struct plumb_process {
-	int pid;
+	int pid, parent;
 	const char *user;	  /* "alice (uid 1000)" */
 	uint64_t started_real_ns; /* since 1970, 0 if not known */
 	const char *command;	  /* the command line */

@@ -38,12 +38,25 @@ static void put_line(const char *line)
 	fputc('\n', stderr);
 }
 
-static void put_process(const struct command *cmd, const struct plumb_process *p)
+/* A server and its workers have the same command line: tell who is whose. */
+static bool is_among(const struct plumb_processes *found, int pid)
 {
-	char started[32], line[1400];
+	struct plumb_process p;
+
+	for (size_t i = 0; plumb_processes_at(found, i, &p); i++)
+		if (p.pid == pid)
+			return true;
+	return false;
+}
+
+static void put_process(const struct command *cmd, const struct plumb_processes *found, const struct plumb_process *p)
+{
+	char started[32], child[32] = "", line[1500];
 
 	start_text(p->started_real_ns, started, sizeof started);
-	snprintf(line, sizeof line, "  plumb %s %-8d %s, since %s: %s", cmd->name, p->pid, p->user, started,
+	if (is_among(found, p->parent))
+		snprintf(child, sizeof child, ", child of %d", p->parent);
+	snprintf(line, sizeof line, "  plumb %s %-8d %s, since %s%s: %s", cmd->name, p->pid, p->user, started, child,
 		 p->command);
 	put_line(line);
 }
@@ -71,7 +84,7 @@ static void tell_several(const struct command *cmd, const char *name, const stru
 	complain(message, "");
 	for (size_t i = 0; i < n && i < SHOWN_MAX; i++)
 		if (plumb_processes_at(found, i, &p))
-			put_process(cmd, &p);
+			put_process(cmd, found, &p);
 	if (n > SHOWN_MAX)
 		fprintf(stderr, "  and %zu more\n", n - SHOWN_MAX);
 	else if (cmd->max_operands < 0)

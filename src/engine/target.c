@@ -51,7 +51,19 @@ bool pl_target_is_python(pid_t pid)
 
 uint64_t pl_target_started_ns(pid_t pid)
 {
-	return pl_proc_started_real_ns(pid);
+	return pl_proc_started_ns(pid);
+}
+
+uint64_t pl_target_booted_real_ns(void)
+{
+	return pl_proc_booted_real_ns();
+}
+
+pid_t pl_target_parent(pid_t pid)
+{
+	struct pl_proc_stat st;
+
+	return pl_proc_stat_read(pid, &st) ? st.parent : 0;
 }
 
 void pl_target_user(pid_t pid, char *buf, size_t size)

@@ -26,8 +26,11 @@ struct plumb_error *pl_target_all(pl_pid_vec *ret) PLUMB_MUST_CHECK;
 /** As pl_proc_is_called and pl_proc_is_python (os/proc.h). */
 bool pl_target_is_called(pid_t pid, const char *name);
 bool pl_target_is_python(pid_t pid);
-/** When it was started, in nanoseconds since 1970; 0 if it is gone. */
+/** When it was started, in nanoseconds since boot, to a clock tick; 0 if it is gone. As pl_proc_booted_real_ns. */
 uint64_t pl_target_started_ns(pid_t pid);
+uint64_t pl_target_booted_real_ns(void);
+/** 0 if it is gone. */
+pid_t pl_target_parent(pid_t pid);
 /** Whose it is: "alice (uid 1000)". */
 void pl_target_user(pid_t pid, char *buf, size_t size);
 

@@ -99,19 +99,24 @@ struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
 	return pl_proc_stat_field(stat, 22, ret) ? NULL : no_entry(pid, 0);
 }
 
-uint64_t pl_proc_started_real_ns(pid_t pid)
+uint64_t pl_proc_started_ns(pid_t pid)
 {
-	struct timespec up, now;
 	uint64_t ticks = 0;
 	struct plumb_error *err = pl_proc_start_time(pid, &ticks);
 	if (err) {
 		plumb_error_destroy(err);
 		return 0;
 	}
+	return ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+uint64_t pl_proc_booted_real_ns(void)
+{
+	struct timespec up, now;
+
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t boot_ns = (uint64_t)(now.tv_sec - up.tv_sec) * NS_PER_S + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec;
-	return boot_ns + ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	return (uint64_t)(now.tv_sec - up.tv_sec) * NS_PER_S + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec;
 }
 
 uid_t pl_proc_owner(pid_t pid)

@@ -15,12 +15,13 @@
 #define NAME_MAX_LEN 128
 
 struct found {
-	int pid;
-	uint64_t started_ns;
+	int pid, parent;
+	uint64_t started_ns; /* since boot; those of one clock tick are equal */
 	char user[128], command[COMMAND_MAX];
 };
 
 struct plumb_processes {
+	uint64_t booted_real_ns;
 	PL_VEC(struct found *) called;
 	PL_VEC(char *) others;
 };
@@ -34,6 +35,7 @@ static bool add_called(struct plumb_processes *p, pid_t pid)
 		return false;
 	}
 	f->pid = pid;
+	f->parent = pl_target_parent(pid);
 	f->started_ns = pl_target_started_ns(pid);
 	pl_target_user(pid, f->user, sizeof f->user);
 	pl_target_command(pid, f->command, sizeof f->command);
@@ -89,6 +91,7 @@ struct plumb_error *plumb_processes_find(const char *name, struct plumb_processe
 		plumb_processes_destroy(p);
 		return err;
 	}
+	p->booted_real_ns = pl_target_booted_real_ns();
 	if (p->called.len)
 		qsort(p->called.data, p->called.len, sizeof *p->called.data, compare_age);
 	*ret = p;
@@ -113,8 +116,11 @@ bool plumb_processes_at(const struct plumb_processes *p, size_t i, struct plumb_
 	if (i >= p->called.len)
 		return false;
 	const struct found *f = p->called.data[i];
-	*ret = (struct plumb_process){
-		.pid = f->pid, .user = f->user, .started_real_ns = f->started_ns, .command = f->command};
+	*ret = (struct plumb_process){.pid = f->pid,
+				      .parent = f->parent,
+				      .user = f->user,
+				      .started_real_ns = f->started_ns ? p->booted_real_ns + f->started_ns : 0,
+				      .command = f->command};
 	return true;
 }
 

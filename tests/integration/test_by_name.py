@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
 import uuid
 
 import pytest
@@ -79,6 +80,30 @@ def test_of_several_a_dump_tells_the_command_for_all(plumb, target, any_python, 
         assert text == "both" and command.split() == ["plumb", "dump", *map(str, pids)], listed
         dump = plumb("dump", "--json", *command.split()[2:])
     assert [p["pid"] for p in json.loads(dump.stdout)["processes"]] == pids, dump
+
+
+def test_a_program_and_its_children_are_listed_in_order(plumb, any_python):
+    """Children of one moment: those whose start times are equal stand in the order of their numbers."""
+    script = "family_%s.py" % uuid.uuid4().hex[:8]
+    path = plumb.directory / script
+    path.write_text("import os, sys\n"
+                    "pids = []\n"
+                    "for _ in range(8):\n"
+                    "    pids.append(os.fork())\n"
+                    "    if pids[-1] == 0:\n"
+                    "        os.read(0, 1)\n"
+                    "        os._exit(0)\n"
+                    "os.write(1, b'ready')\n"
+                    "os.read(0, 1)\n")
+    family = subprocess.Popen([*any_python.command, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert family.stdout.read(5) == b"ready"
+        lines = plumb("dump", script, env=dict(os.environ, COLUMNS="200")).stderr.splitlines()[1:-1]
+    finally:
+        family.communicate()  # closes the pipe that all of them read
+    pids = [int(line.split()[2]) for line in lines]
+    assert len(pids) == 9 and pids[0] == family.pid and pids[1:] == sorted(pids[1:]), lines
+    assert ", child of " not in lines[0] and all(", child of %d: " % family.pid in line for line in lines[1:]), lines
 
 
 @pytest.mark.parametrize("command", ["attach", "dump", "doctor"])
