@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the end-to-end tests, a hard time limit for each test, and the closing table."""
-import collections
 import os
 import pathlib
 import signal
 
 import pytest
 
-from harness import interpreters, sites
+from harness import interpreters, sites, table as tables
 from harness.plumb import Plumb
 from harness.target import Places, started
 
@@ -18,7 +17,6 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 PYTHONS = interpreters.discover()
 NEWEST_PATCHED = interpreters.one_per_minor(PYTHONS)
-TABLES = collections.OrderedDict()  # title -> interpreter or another row -> column -> outcome
 
 
 def pytest_addoption(parser):
@@ -27,11 +25,13 @@ def pytest_addoption(parser):
 
 def pytest_generate_tests(metafunc):
     """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there;
-    `jit` those that may have been built with a JIT compiler; `placed` each in every place."""
+    `either` that and the free-threaded ones; `jit` those that may have been built with a JIT compiler; `placed` each in every
+    place."""
     if "placed" in metafunc.fixturenames:
         metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
     free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
     choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded,
+               "either": [favourite(), *free_threaded],
                "jit": [python for python in NEWEST_PATCHED if python.kind >= (3, 14, "")]}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
@@ -54,6 +54,7 @@ def _present(request):
 python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
 any_python = pytest.fixture(_present, name="any_python")
+either = pytest.fixture(_present, name="either")
 free_threaded = pytest.fixture(_present, name="free_threaded")
 jit = pytest.fixture(_present, name="jit")
 
@@ -64,6 +65,12 @@ def ordinary_python():
     if favourite().missing:
         pytest.skip(favourite().missing)
     return favourite()
+
+
+@pytest.fixture(scope="session")
+def pythons():
+    """All there are, and those that are missing."""
+    return PYTHONS
 
 
 @pytest.fixture(scope="session")
@@ -98,14 +105,18 @@ def effort(request):
 
 
 @pytest.fixture
-def table():
+def table(request):
     """table(row, column, text) puts a result into the table at the end of the run; a row is an interpreter or, in a table
-    with a title of its own, anything."""
+    with a title of its own, anything. A test that is skipped afterwards leaves its reason there."""
+    request.node.cells = tables.Cells()
+    return request.node.cells
 
-    def put(row, column, text, title=""):
-        TABLES.setdefault(title, collections.OrderedDict()).setdefault(str(row), {})[column] = text
 
-    return put
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    report = (yield).get_result()
+    if report.skipped and hasattr(item, "cells"):
+        item.cells.skipped(report.longrepr[2].replace("Skipped: ", "", 1))
 
 
 # A test that hangs ends here; what it started ends with its pipes.
@@ -126,20 +137,10 @@ def pytest_runtest_call(item):
         signal.signal(signal.SIGALRM, before)
 
 
-def write_table(write, title, table):
-    columns = list(collections.OrderedDict.fromkeys(c for row in table.values() for c in row))
-    width = max(len(name) for name in [title, *table])
-    widths = [max([len(c), *(len(row.get(c, "")) for row in table.values())]) for c in columns]
-    write("")
-    write("  ".join([title.ljust(width), *(c.ljust(w) for c, w in zip(columns, widths))]))
-    for name, row in table.items():
-        write("  ".join([name.ljust(width), *(row.get(c, "-").ljust(w) for c, w in zip(columns, widths))]))
-
-
 def pytest_terminal_summary(terminalreporter):
     write = terminalreporter.write_line
-    for title, table in TABLES.items():
-        write_table(write, title, table)
+    for line in tables.closing_lines():
+        write(line)
     not_run = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
     for line in not_run:
         write(line)

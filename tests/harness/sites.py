@@ -160,30 +160,54 @@ def uwsgi(python, directory):
     return Site(host, {"PYTHONPATH": str(TARGETS)}, script="host_app.py", arguments=False)
 
 
-def _is_file(python):
-    return _is_static(python) or _is_shared(python)
+# Which interpreters can be put somewhere: the reason why not, or "".
 
 
-def _is_any(python):
-    return True
+def _any(python):
+    return ""
 
 
-# place -> (how it is made, which interpreters can be put there, by which ways it is sampled)
-BOTH = ("run", "attach")
+def _a_file(python):
+    return "" if _is_static(python) or _is_shared(python) else "it lies in another root, and a copy would not find its libraries"
+
+
+def _static(python):
+    return "" if _is_static(python) else "its one file is not enough: it has a shared library, or another root"
+
+
+def _an_interpreter(python):
+    return "in a program that embeds Python this is a place of its own" if _is_shared(python) else ""
+
+
+def _a_library(python):
+    return "" if _is_shared(python) else "for programs that load Python as a shared library"
+
+
+def _rooted(python):
+    return "" if python.root else "it is in our own root"
+
+
+def _debian(python):
+    return "" if _is_debian(python) else "the place brings its own Python; it stands in Debian's column"
+
+
+NOT_BY_RUN = "it happens to a program that runs already"
+# place -> (how it is made, why an interpreter cannot be put there, why it is not launched there)
 SITES = {
-    "renamed": (renamed, _is_file, BOTH),
-    "stripped, renamed": (stripped, _is_file, BOTH),
-    "deleted": (deleted, _is_file, ("attach",)),
-    "upgraded": (upgraded, _is_file, ("attach",)),
-    "main thread ended": (leaderless, lambda python: not _is_shared(python), BOTH),
-    "in a thread, main thread ended": (embedded_in_a_thread, _is_shared, BOTH),
-    "other root": (other_root, lambda python: python.root, BOTH),
-    "other pid namespace": (pid_namespace, _is_any, BOTH),
-    "private mount": (private_mount, _is_static, BOTH),
-    "musl (3.9.2)": (musl, _is_debian, BOTH),
-    "gdb": (gdb, _is_debian, BOTH),
-    "uwsgi": (uwsgi, _is_debian, ("attach",)),
+    "renamed": (renamed, _a_file, ""),
+    "stripped, renamed": (stripped, _a_file, ""),
+    "deleted": (deleted, _a_file, NOT_BY_RUN),
+    "upgraded": (upgraded, _a_file, NOT_BY_RUN),
+    "main thread ended": (leaderless, _an_interpreter, ""),
+    "in a thread, main thread ended": (embedded_in_a_thread, _a_library, ""),
+    "other root": (other_root, _rooted, ""),
+    "other pid namespace": (pid_namespace, _any, ""),
+    "private mount": (private_mount, _static, ""),
+    "musl (3.9.2)": (musl, _debian, ""),
+    "gdb": (gdb, _debian, ""),
+    "uwsgi": (uwsgi, _debian, ""),
 }
+WAYS = ("run", "attach")  # dump looks at what attach has sampled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,13 +219,33 @@ class Placement:
     def make(self, directory):
         return SITES[self.place][0](self.python, str(directory))
 
+    @property
+    def ways(self):
+        return ["run"] if self.way == "run" else ["attach", "dump"]
+
+    def row(self, way):
+        """Of the table."""
+        return "%s, %s" % (self.place, way)
+
+    @property
+    def gap(self):
+        """Why this cannot be; "" if it can."""
+        _, why_not, not_launched = SITES[self.place]
+        return (not_launched if self.way == "run" else "") or why_not(self.python)
+
     def __str__(self):
         return "%s-%s-%s" % (self.way, self.place, self.python)
 
 
+def _every(pythons):
+    return [Placement(way, place, python) for place in SITES for python in pythons if not python.missing for way in WAYS]
+
+
 def placements(pythons):
     """Every place with every interpreter that can be put there and every way to sample it."""
-    for place, (_, fits, ways) in SITES.items():
-        for python in pythons:
-            if not python.missing and fits(python):
-                yield from (Placement(way, place, python) for way in ways)
+    return [placement for placement in _every(pythons) if not placement.gap]
+
+
+def gaps(pythons):
+    """(row, interpreter, reason) of what is left out."""
+    return [(p.row(way), p.python, p.gap) for p in _every(pythons) if p.gap for way in p.ways]

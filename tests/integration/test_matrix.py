@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every interpreter, launched and attached to, on every kind of program: the functions, their callers and their lines."""
+"""Every interpreter, launched, attached to and dumped, on every kind of program: the functions, their callers and their lines."""
 import os
 
 import pytest
 
 from harness.callgraph import CallGraph, check
 from harness.churn import Generations
+from harness.dump import assert_true, look
 from harness.interpreters import TARGETS
+from harness.table import MATRIX
 
 PROGRAMS = {
     "plain": "calls.py",
@@ -21,23 +23,24 @@ PROGRAMS = {
 }
 # What 2.7 cannot run: asyncio, yield from, names that are not ASCII.
 SINCE_3 = {"asyncio", "delegation", "names"}
-SECONDS = 0.7
+SECONDS = 0.6
 PATH = "ünï, путь 関数 𐐨".encode()  # Latin-1, two-byte and four-byte characters, and a blank
 
 
-def sampled(plumb, target, places, python, way, script):
-    """The profile of a program on that interpreter."""
-    directory = places.subdirectory(python.root, PATH) if script == "names.py" else places.directory(python.root)
-    if way == "attach":
-        with target(python, script, directory=directory) as running:
-            return plumb.attach(running.pid, "-d", SECONDS)[1]
+def launched(plumb, places, python, script):
+    """The profile of a program that plumb starts."""
     recording = plumb.path()
-    path = os.path.join(directory[1], os.fsencode(script) if isinstance(directory[1], bytes) else script)
+    _, directory = where(places, python, script)
+    path = os.path.join(directory, os.fsencode(script) if isinstance(directory, bytes) else script)
     command = [*python.command, os.fsdecode(path), "--seconds", str(SECONDS)]
     result = plumb("run", "-o", recording, "--", *command, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
     assert result.status == 0, result
     assert result.stdout.startswith('{"event": "ready"'), "the program's own output: %s" % result
     return plumb.report(recording)
+
+
+def where(places, python, script):
+    return places.subdirectory(python.root, PATH) if script == "names.py" else places.directory(python.root)
 
 
 def assert_threads(graph, profile):
@@ -50,27 +53,59 @@ def assert_threads(graph, profile):
             assert not ours or ours[0] == function, "thread %r shows %s" % (name, stack)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("way", ["run", "attach"])
-def test_functions_callers_and_lines_are_shown(plumb, target, places, python, way, program, table):
-    if program in SINCE_3 and python.version < (3,):
-        pytest.skip("Python 2.7 cannot run %s" % PROGRAMS[program])
-    script = PROGRAMS[program]
-    graph = CallGraph(TARGETS / script)
-    table(python, "%s %s" % (way, program), "FAILED")
-    profile = sampled(plumb, target, places, python, way, script)
+def assert_right(graph, profile, program, samples):
+    """Of a profile, or of many dumps. `samples`: at least so many."""
     verdict = check(graph, profile)
     assert not verdict.impossible, verdict
-    assert verdict.checked + verdict.partial > 100, verdict
+    assert verdict.checked + verdict.partial > samples, verdict
     assert not graph.missing(profile.stacks), "no stack has the chain %s" % graph.missing(profile.stacks)
     assert_threads(graph, profile)
     if program == "exec":
         generations = Generations(profile)
-        assert generations.samples > 50 and not generations.wrong, generations
+        assert generations.samples > samples / 2 and not generations.wrong, generations
     if program == "names":
         files = {frame.file for stack in profile.stacks for frame in stack.python if graph.ours(frame)}
         assert any(PATH.decode() in file for file in files), files
-    table(python, "%s %s" % (way, program), "ok")
+
+
+@pytest.fixture
+def cell(python, program, table):
+    """cell(way, outcome) of this program on this interpreter."""
+
+    def put(way, outcome):
+        table("%s, %s" % (program, way), python, outcome, title=MATRIX)
+
+    return put
+
+
+def needed(python, program):
+    if program in SINCE_3 and python.version < (3,):
+        pytest.skip("Python 2.7 cannot run %s" % PROGRAMS[program])
+    return CallGraph(TARGETS / PROGRAMS[program])
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_functions_callers_and_lines_are_shown(plumb, places, python, program, cell):
+    cell("run", "FAILED")
+    graph = needed(python, program)
+    assert_right(graph, launched(plumb, places, python, PROGRAMS[program]), program, 100)
+    cell("run", "ok")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_functions_callers_and_lines_of_a_running_program(plumb, target, places, python, program, cell):
+    """Looked at once by attach and then, over and over, by dump."""
+    cell("attach", "FAILED")
+    cell("dump", "FAILED")
+    graph, script = needed(python, program), PROGRAMS[program]
+    with target(python, script, directory=where(places, python, script)) as running:
+        _, profile = plumb.attach(running.pid, "-d", SECONDS)
+        looks = look(plumb, running.pid, graph, TARGETS / script)
+    assert_right(graph, profile, program, 100)
+    cell("attach", "ok")
+    assert_true(looks, graph)
+    assert_right(graph, looks, program, 0)
+    cell("dump", "ok")
 
 
 @pytest.mark.timeout(120)

@@ -7,11 +7,20 @@ import time
 import pytest
 
 from harness.callgraph import CallGraph, check
+from harness.dump import assert_true, look
 from harness.interpreters import TARGETS
-from harness.sites import Lacking, Placement
+from harness.sites import Lacking, Placement, gaps
+from harness.table import MATRIX, NotRun, put
 from harness.target import status
 
-SECONDS = "0.6"
+SECONDS = "0.5"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def reasons(pythons):
+    """Where an interpreter cannot be put stands why."""
+    for row, python, why in gaps(pythons):
+        put(row, python, NotRun(why), title=MATRIX)
 
 
 def made(placed, tmp_path):
@@ -32,14 +41,16 @@ def leaderless(pid):
     return status(pid).get("State", "Z")[0] == "Z"
 
 
-def attached(plumb, target, site, *options):
+def attached(plumb, target, site):
+    """A profile and many dumps of the same process."""
     with target(site.python, site.script, before=site.before, env=site.environment, count=True) as running:
         running.wait_progress(1)
         if site.script == "leaderless.py" or "embed_thread" in site.python.command[0]:
             wait_for(lambda: leaderless(running.pid), "its main thread does not end")
         if site.after:
             site.after(running.pid)
-        return plumb.attach(running.pid, "-d", SECONDS, *options)[1]
+        profile = plumb.attach(running.pid, "-d", SECONDS)[1]
+        return profile, look(plumb, running.pid, CallGraph(TARGETS / site.script), TARGETS / site.script)
 
 
 def launched(plumb, places, site):
@@ -54,24 +65,31 @@ def launched(plumb, places, site):
     return plumb.report(recording)
 
 
-def assert_true_and_whole(profile, site):
+def assert_true_and_whole(profile, site, samples):
     graph = CallGraph(TARGETS / site.script)
     verdict = check(graph, profile)
     assert not verdict.impossible, verdict
-    assert verdict.checked + verdict.partial > 20, verdict  # of 600; the machine may be busy
+    assert verdict.checked + verdict.partial > samples, verdict
     assert not graph.missing(profile.stacks), "no stack has the chain %s" % graph.missing(profile.stacks)
     for name, function in graph.threads.items():
         assert any(s.thread["name"] == name and s.has(function) for s in profile.stacks), "no samples of thread %r" % name
 
 
 def test_a_python_is_sampled_wherever_it_runs(plumb, target, places, placed, table, tmp_path):
-    """`placed` is every place with every interpreter that can be put there, launched and attached to."""
-    table(placed.place, str(placed.python), "not run", title=placed.way)
+    """`placed` is every place with every interpreter that can be put there, launched, or attached to and dumped."""
+    for way in placed.ways:
+        table(placed.row(way), placed.python, "FAILED", title=MATRIX)
     site = made(placed, tmp_path)
-    table(placed.place, str(placed.python), "FAILED", title=placed.way)
-    profile = attached(plumb, target, site) if placed.way == "attach" else launched(plumb, places, site)
-    assert_true_and_whole(profile, site)
-    table(placed.place, str(placed.python), "ok", title=placed.way)
+    if placed.way == "run":
+        profile, looks = launched(plumb, places, site), None
+    else:
+        profile, looks = attached(plumb, target, site)
+    assert_true_and_whole(profile, site, 20)  # of 500; the machine may be busy
+    table(placed.row(placed.way), placed.python, "ok", title=MATRIX)
+    if looks:
+        assert_true(looks, CallGraph(TARGETS / site.script))
+        assert_true_and_whole(looks, site, 0)
+        table(placed.row("dump"), placed.python, "ok", title=MATRIX)
 
 
 def test_threads_of_another_pid_namespace_are_shown_by_our_numbers(plumb, target, minor, tmp_path):
@@ -85,5 +103,3 @@ def test_threads_of_another_pid_namespace_are_shown_by_our_numbers(plumb, target
     assert {"alpha", "beta", "waiter", "MainThread"} <= set(seen.values()), seen
     assert [tid for tid, name in seen.items() if name == "MainThread"] == [running.pid], seen
     assert doctor.status == 0 and "another, where it is pid 1" in doctor.stdout, doctor
-
-
