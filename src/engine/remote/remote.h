@@ -114,8 +114,9 @@ struct pl_engine {
 	PL_VEC(struct pl_past) past;
 	uint32_t told_children, swept_children; /* how they were found */
 	uint64_t opened_boot_ns;
-	pid_t root_session; /* once it has ended */
-	uint64_t max_files; /* that we may open for them */
+	pid_t root_session;    /* once it has ended: */
+	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
+	uint64_t max_files;    /* that we may open for them */
 	uint32_t next_process, next_thread, watch_count, attached_count;
 	struct pl_engine_stats now; /* copied to stats once a round */
 	uint64_t start_ns;
@@ -139,8 +140,8 @@ void pl_tree_reap(struct pl_engine *e, uint64_t now);
 void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now);
 /** Room for one more process, or for one more thread? Two descriptors each. */
 bool pl_tree_has_room(const struct pl_engine *e);
-/** Nothing is left that sampling should wait for. */
-bool pl_tree_over(const struct pl_engine *e);
+/** Nothing is left that sampling should wait for. False between two looks. */
+bool pl_tree_over(struct pl_engine *e, uint64_t now);
 /** Tell the consumer about a process, with its program unless it has ended. */
 void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
 

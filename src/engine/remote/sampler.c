@@ -538,7 +538,7 @@ static void loop(struct pl_engine *e, struct run *run)
 	uint64_t end = e->options.duration_ns ? e->start_ns + e->options.duration_ns : UINT64_MAX;
 
 	/* A process can also turn out to have ended while it is sampled: then nothing would wake us. */
-	while (e->root || !pl_tree_over(e)) {
+	while (e->root || !pl_tree_over(e, pl_clock_monotonic_ns())) {
 		uint64_t wake = next_wake(e, run), now = pl_clock_monotonic_ns();
 		enum wake w = WAKE_TIME;
 		bool last = wake >= end || now >= end;

@@ -22,6 +22,7 @@
 #define PAST_NS	       1000000000ull
 #define MAX_PAST       256
 #define EVENTS	       16
+#define OVER_PAUSE_NS  20000000ull
 #define DISTRUST_AFTER 4
 
 /* ---- coming ------------------------------------------------------------------------------------------------------ */
@@ -298,6 +299,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	e->gone_stopped_ns += t->stopper.stopped_ns;
 	leave(e, t);
 	target_free(t);
+	e->over_next_ns = 0;
 }
 
 void pl_tree_reap(struct pl_engine *e, uint64_t now)
@@ -310,13 +312,15 @@ void pl_tree_reap(struct pl_engine *e, uint64_t now)
 }
 
 /* A daemon leaves its session; whoever is left in the session of the process that was asked for is still at its work.
- */
-bool pl_tree_over(const struct pl_engine *e)
+ * Each end of a process is an event (pl_tree_end), but nothing tells of a change of session: that is asked for now and
+ * then, as it takes a file of each process. */
+bool pl_tree_over(struct pl_engine *e, uint64_t now)
 {
 	struct pl_proc_stat st;
 
-	if (e->root)
+	if (e->root || now < e->over_next_ns)
 		return false;
+	e->over_next_ns = now + OVER_PAUSE_NS;
 	for (size_t i = 0; i < e->targets.len; i++) {
 		const struct pl_target *t = e->targets.data[i];
 
