@@ -297,7 +297,8 @@ static struct plumb_error *fill_layout(const struct table *t, const struct pl_la
 	if (!err)
 		err = check_unicode(ref, lay);
 	if (!err && (lay->bytes.ob_size < lay->object.size || !pl_layout_finish(lay)))
-		err = pl_error(PLUMB_ERR_CORRUPT, "debug offsets: the words of a thread or of a code object are no layout");
+		err = pl_error(PLUMB_ERR_CORRUPT,
+			       "debug offsets: the words of a thread or of a code object are no layout");
 	return err;
 }
 
