@@ -7,9 +7,11 @@
 #include <string.h>
 
 #define NATIVE	 "not yet: plumb shows Python frames only"
-#define CHILDREN "not yet: plumb samples one process; attach to each child with 'plumb attach PID'"
+#define CHILDREN "'run' samples the processes that the program starts, too; with 'attach' say '--subprocesses'"
 #define MEMORY	 "plumb samples time, not memory"
 #define DUMP	 "use 'plumb dump PID'"
+#define CORE	 "use 'plumb dump --core FILE'"
+#define LOCALS	 "use 'plumb dump PID --locals'"
 #define LIVE	 "not yet: 'plumb attach PID' shows the hottest function while it runs"
 #define THREADS	 "threads are always told apart; '--threads NAME,TID' picks some, 'plumb report FILE --json' lists all"
 #define FOLDED	 "use '-o NAME.folded', or 'plumb report FILE -f collapsed' later"
@@ -43,11 +45,11 @@ static const struct foreign options[] = {
 	{"-i", "py-spy's or austin's",
 	 "py-spy's -i: use '--idle'; austin's -i 100 (microseconds): use '-r 10k' (a rate)"},
 	{"--delay", "py-spy's", "not yet: start the program first, then 'plumb attach PID'"},
-	{"--core", "py-spy's", "not yet: plumb samples running programs"},
-	{"--locals", "py-spy's", "not yet: plumb records functions and lines, not values"},
-	{"-l", "py-spy's", "not yet: plumb records functions and lines, not values"},
+	{"--core", "py-spy's", CORE},
+	{"--locals", "py-spy's", LOCALS},
+	{"-l", "py-spy's", LOCALS},
 	{"-j", "py-spy's", "use 'plumb report FILE --json'"},
-	{"-c", "py-spy's or austin's", "py-spy's -c (core file): not yet; austin's -c (CPU time): use '--mode cpu'"},
+	{"-c", "py-spy's or austin's", "py-spy's -c: " CORE "; austin's -c (CPU time): use '--mode cpu'"},
 
 	{"--interval", "austin's", "use '-r RATE': an interval of 100 us is '-r 10k'"},
 	{"--timeout", "austin's", "not needed: plumb waits for Python to start"},

@@ -239,6 +239,9 @@ static void options_of_other_profilers_are_answered(void **state)
 	refused(&run, "--pid 7", "run does not have py-spy's option '--pid'", "plumb attach PID");
 	refused(&run, "-p 7", "run does not have py-spy's option '-p'", "plumb attach PID");
 	refused(&run, "--native x", "run does not have py-spy's option '--native'", "not yet");
+	refused(&run, "--core x", "run does not have py-spy's option '--core'", "plumb dump --core FILE");
+	refused(&run, "--locals x", "run does not have py-spy's option '--locals'", "plumb dump PID --locals");
+	refused(&report, "--children x", "report does not have austin's option '--children'", "--subprocesses");
 	refused(&run, "--nonblocking x", "run does not have py-spy's option '--nonblocking'", "--never-stop");
 	refused(&run, "--gil x", "run does not have py-spy's option '--gil'", "--mode gil");
 	refused(&run, "-f raw x", "run does not have py-spy's option '-f'", "-o NAME.folded");
