@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pl_mem: "read n bytes at address a". The one thing src/cpython and src/unwind know of the world, so that a live
+/* pl_mem: "read n bytes at address a". The one thing src/cpython knows of the world, so that a live
  * process, our own process, a captured image, a core file and a fuzzer all run the same code.
  *
  * Failure is one of the static errors pl_err_unreadable or pl_err_target_exited: reading allocates nothing. */

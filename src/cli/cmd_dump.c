@@ -70,7 +70,10 @@ static int dump_all(struct plumb_dump *d, const char *core, const struct chosen 
 	if (err)
 		complain_error(err);
 	for (int i = 0; i < c->count; i++) {
-		if (!(err = plumb_dump_add(d, c->pids[i])))
+		signals_hold_suspension();
+		err = plumb_dump_add(d, c->pids[i]);
+		signals_allow_suspension();
+		if (!err)
 			continue;
 		complain_error(err);
 		failed++;
@@ -87,9 +90,8 @@ static int dump_chosen(const struct config *c, const struct chosen *chosen)
 
 	if (err)
 		return complain_error(err);
-	signals_hold_suspension();
 	int failed = dump_all(d, c->core, chosen);
-	signals_allow_suspension();
+
 	if (failed < all || look.json)
 		err = plumb_dump_write(d, &look, STDOUT_FILENO);
 	plumb_dump_destroy(d);

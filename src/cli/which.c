@@ -18,7 +18,7 @@ static const char how_named[] =
 	"give the id of a process ('ps -e' shows them), or the name of its script, of its module "
 	"(python -m), or of its program";
 
-/* "17:03:12", or with the day if that was another one. */
+/* ", since 17:03:12", or with the day if that was another one. */
 static void start_text(uint64_t real_ns, char *buf, size_t size)
 {
 	time_t then = (time_t)(real_ns / 1000000000), now = time(NULL);
@@ -27,7 +27,7 @@ static void start_text(uint64_t real_ns, char *buf, size_t size)
 	localtime_r(&then, &t);
 	localtime_r(&now, &today);
 	bool same_day = t.tm_year == today.tm_year && t.tm_yday == today.tm_yday;
-	strftime(buf, size, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M", &t);
+	strftime(buf, size, same_day ? ", since %H:%M:%S" : ", since %Y-%m-%d %H:%M", &t);
 }
 
 /* Names and command lines are text of others. */
@@ -38,7 +38,6 @@ static void put_line(const char *line)
 	fputc('\n', stderr);
 }
 
-/* A server and its workers have the same command line: tell who is whose. */
 static bool is_among(const struct plumb_processes *found, int pid)
 {
 	struct plumb_process p;
@@ -49,14 +48,16 @@ static bool is_among(const struct plumb_processes *found, int pid)
 	return false;
 }
 
+/* A server and its workers have the same command line: tell who is whose. */
 static void put_process(const struct command *cmd, const struct plumb_processes *found, const struct plumb_process *p)
 {
-	char started[32], child[32] = "", line[1500];
+	char started[40] = "", child[32] = "", line[1500];
 
-	start_text(p->started_real_ns, started, sizeof started);
+	if (p->started_real_ns) /* else it has just ended */
+		start_text(p->started_real_ns, started, sizeof started);
 	if (is_among(found, p->parent))
 		snprintf(child, sizeof child, ", child of %d", p->parent);
-	snprintf(line, sizeof line, "  plumb %s %-8d %s, since %s%s: %s", cmd->name, p->pid, p->user, started, child,
+	snprintf(line, sizeof line, "  plumb %s %-8d %s%s%s: %s", cmd->name, p->pid, p->user, started, child,
 		 p->command);
 	put_line(line);
 }

@@ -268,7 +268,7 @@ static struct plumb_error *prepare(struct pl_task_walk *w, bool *here_ret)
 	if (!err)
 		err = pl_task_layout_find(a);
 	if (!err)
-		err = pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads);
+		err = pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads, NULL);
 	if (!err)
 		err = add_running_by_loop(w);
 	return err ? err : add_running_by_thread(w);

@@ -145,7 +145,7 @@ static struct plumb_error *list_threads(struct pl_mem *mem, const struct pl_py *
 		return err;
 	if (!interp->threads_head)
 		return &pl_err_not_ready;
-	err = pl_tstate_list(mem, py, interp, threads);
+	err = pl_tstate_list(mem, py, interp, threads, NULL);
 	if (err == &pl_err_corrupt)
 		return pl_error(PLUMB_ERR_CORRUPT, "a thread does not belong to its interpreter");
 	return err;

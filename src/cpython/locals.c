@@ -2,8 +2,8 @@
 /* The variables of a frame. Layer: cpython. Pure over pl_mem; one thread; allocates two short texts.
  *
  * A frame holds its variables in one array of slots. <= 3.10: those of co_varnames, then a cell for each of co_cellvars
- * and co_freevars; a parameter that is also a cell has an empty slot among the first. 3.11+: co_localsplusnames names
- * all slots and co_localspluskinds says which of them hold cells. */
+ * and co_freevars; a parameter that is also a cell has an empty slot among the first (2.7: a slot with a stale
+ * value). 3.11+: co_localsplusnames names all slots and co_localspluskinds says which of them hold cells. */
 #include "locals.h"
 
 #include "pick.h"

@@ -256,13 +256,20 @@ static bool ends_list(const struct plumb_error *err, size_t done)
 	return done && err && plumb_error_code(err) != PLUMB_ERR_TARGET_EXITED;
 }
 
-struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret)
+static void tell_whole(bool *whole_ret, bool whole)
+{
+	if (whole_ret)
+		*whole_ret = whole;
+}
+
+struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret, bool *whole_ret)
 {
 	pl_addr addr;
 	struct plumb_error *err = pl_interp_head(mem, py, &addr);
 
 	if (err)
 		return err;
+	tell_whole(whole_ret, false);
 	for (size_t done = 0; addr; done++) {
 		struct pl_interp in;
 		if (done == PL_MAX_INTERPRETERS)
@@ -276,14 +283,16 @@ struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, p
 			return &pl_err_no_memory;
 		addr = in.next;
 	}
+	tell_whole(whole_ret, true);
 	return NULL;
 }
 
 struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
-				   pl_tstate_vec *ret)
+				   pl_tstate_vec *ret, bool *whole_ret)
 {
 	pl_addr addr = interp->threads_head;
 
+	tell_whole(whole_ret, false);
 	for (size_t done = 0; addr; done++) {
 		struct pl_tstate ts;
 		if (done == PL_MAX_THREADS)
@@ -299,6 +308,7 @@ struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, c
 			return &pl_err_no_memory;
 		addr = ts.next;
 	}
+	tell_whole(whole_ret, true);
 	return NULL;
 }
 

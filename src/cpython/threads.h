@@ -9,7 +9,7 @@
 #define PL_MAX_INTERPRETERS 256
 #define PL_MAX_THREADS	    8192
 
-/** The words of one PyThreadState that sampling needs, from one read of layout.tstate.span bytes (plus the cframe). */
+/** The words of one PyThreadState that sampling needs, from one read of layout.tstate_span bytes (plus the cframe). */
 struct pl_tstate {
 	pl_addr addr, interp, next;
 	pl_addr frame;		  /* innermost frame, 0 if no Python frame runs */
@@ -62,11 +62,13 @@ struct plumb_error *pl_interp_head(struct pl_mem *mem, const struct pl_py *py, p
 typedef PL_VEC(struct pl_interp) pl_interp_vec;
 typedef PL_VEC(struct pl_tstate) pl_tstate_vec;
 
-/** All interpreters / all thread states of one interpreter, appended. Lists that change meanwhile may come out short;
- * cycles and over-long lists end with PLUMB_ERR_CORRUPT. */
-struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret) PLUMB_MUST_CHECK;
+/** All interpreters / all thread states of one interpreter, appended. Lists that change meanwhile may come out short:
+ * then *whole_ret is false, and who is not listed may live on; may be NULL. Cycles and over-long lists end with
+ * PLUMB_ERR_CORRUPT. */
+struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret,
+				   bool *whole_ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
-				   pl_tstate_vec *ret) PLUMB_MUST_CHECK;
+				   pl_tstate_vec *ret, bool *whole_ret) PLUMB_MUST_CHECK;
 
 /**
  * <= 3.10 know only the pthread_t. Offset of `tid` inside the C library's struct pthread: where glibc or musl have it

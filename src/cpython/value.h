@@ -2,11 +2,13 @@
 /* An object of the target as a short text, made by reading its memory: no code of the target ever runs (no repr, no
  * property, no __getattr__).
  *
- *   numbers, None, True, Ellipsis     as Python writes them; an int too long for the limit by its size: <int, 4000
- * bits> str, bytes, bytearray             'quoted', escaped as by repr, cut: 'abcdef'... (12345 characters) list tuple
- * set frozenset dict     [1, 2, 3, ... 97 more] collections.deque                 deque([1, 2]) exceptions
- * ValueError('message') classes, functions, modules       <class 'app.User'>, <function load>, <module 'app'> anything
- * else                     <app.User name='x', age=3>: the first plain ones of its __slots__ and __dict__
+ * - numbers, None, True, Ellipsis: as Python writes them; an int too long for the limit by its size: <int, 4000 bits>
+ * - str, bytes, bytearray: 'quoted', escaped as by repr, cut: 'abcdef'... (12345 characters)
+ * - list, tuple, set, frozenset, dict: [1, 2, 3, ... 97 more]
+ * - collections.deque: deque([1, 2])
+ * - exceptions: ValueError('message')
+ * - classes, functions, modules: <class 'app.User'>, <function load>, <module 'app'>
+ * - anything else: <app.User name='x', age=3>, the first plain ones of its __slots__ and __dict__
  *
  * Texts and long ints of 2.7 are written as 2.7 does: 'bytes', u'text', 5L. Subclasses of a builtin show as it does,
  * with their own type in front: <app.Point (1, 2)>. What cannot be read says so in its place: <unreadable>. The text is

@@ -146,13 +146,13 @@ bool pl_clean_name(char *name, size_t size)
 	return len > 0;
 }
 
-/* Classes made in Python are named without their module; that is __module__ in their dict. */
 static bool is_builtins(const struct pl_buf *module)
 {
 	return (module->len == 8 && !memcmp(module->data, "builtins", 8)) ||
 	       (module->len == 11 && !memcmp(module->data, "__builtin__", 11));
 }
 
+/* Classes made in Python are named without their module; that is __module__ in their dict. */
 static void add_module(struct pl_render *r, pl_addr dict, char name[static NAME_SIZE])
 {
 	struct pl_buf full = PL_BUF_INIT(MODULE_MAX + NAME_SIZE + 8);
@@ -238,11 +238,13 @@ struct plumb_error *pl_old_class_name(struct pl_render *r, pl_addr class, char n
 		err = pl_mem_read_u64(&r->mem, class + lay->old_class.dict, &dict);
 	if (!err)
 		err = pl_text_read_str(&r->mem, r->v->py, str, NAME_SIZE - 4, &text);
+	if (!err && !text.len)
+		err = &pl_err_corrupt;
 	if (!err) {
 		memset(name, 0, NAME_SIZE);
 		memcpy(name, text.data, text.len);
 	}
-	if (!err && !(text.len && pl_clean_name(name, NAME_SIZE)))
+	if (!err && !pl_clean_name(name, NAME_SIZE))
 		err = &pl_err_corrupt;
 	if (!err)
 		add_module(r, dict, name);

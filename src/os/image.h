@@ -24,7 +24,7 @@ struct pl_python_image {
 	pl_addr gil_lock;      /* 2.7: interpreter_lock */
 	pl_addr gil;	       /* 3.6: gil_mutex and the other words that a thread waits in for the GIL */
 	uint32_t gil_bytes;    /* ... all of them */
-	pl_addr threads_begun; /* the function PyEval_ThreadsInitialized, up to 3.8 */
+	pl_addr threads_begun; /* the function PyEval_ThreadsInitialized; used for 2.7 */
 	uint32_t name_version; /* (major << 16 | minor << 8) from the file name, 0 if it does not tell */
 	char path[512];	       /* the file, as the target sees it */
 };

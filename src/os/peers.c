@@ -77,17 +77,30 @@ static void note_end(struct pl_peers *p, pid_t pid, int dir, const char *name)
 	(void)pl_vec_push(&p->ends, end);
 }
 
-static void look_through(struct pl_peers *p, pid_t pid)
+/* Returns how many descriptors there were. */
+static size_t note_ends(struct pl_peers *p, pid_t pid, pid_t task)
 {
 	char path[32];
+	size_t listed = 0;
 
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)pl_proc_live_task(pid));
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)task);
 	DIR *dir = opendir(path);
-	for (const struct dirent *d; dir && (d = readdir(dir));)
-		if (d->d_name[0] != '.')
-			note_end(p, pid, dirfd(dir), d->d_name);
+	for (const struct dirent *d; dir && (d = readdir(dir));) {
+		if (d->d_name[0] == '.')
+			continue;
+		listed++;
+		note_end(p, pid, dirfd(dir), d->d_name);
+	}
 	if (dir)
 		closedir(dir);
+	return listed;
+}
+
+static void look_through(struct pl_peers *p, pid_t pid)
+{
+	/* Once the main thread has ended, only another one shows the descriptors. */
+	if (!note_ends(p, pid, pid))
+		(void)note_ends(p, pid, pl_proc_live_task(pid));
 }
 
 /* One more process; false when there are no more, or no more time. */

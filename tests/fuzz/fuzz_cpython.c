@@ -55,7 +55,7 @@ static void use_interp(struct pl_mem *mem, const struct pl_py *py, const struct 
 	if (pl_interp_read_again(mem, py, in, &again))
 		return;
 	pl_code_init(&code);
-	if (pl_tstate_list(mem, py, in, &threads) && threads.len > PL_MAX_THREADS)
+	if (pl_tstate_list(mem, py, in, &threads, NULL) && threads.len > PL_MAX_THREADS)
 		__builtin_trap();
 	for (size_t k = 0; k < threads.len && k < THREADS_MAX; k++)
 		use_thread(mem, py, &threads.data[k], &code);

@@ -42,7 +42,7 @@ static void use_interp(struct pl_mem *mem, const struct pl_py *py, const struct 
 	struct pl_values v;
 
 	pl_values_init(&v, mem, py, NULL);
-	plumb_error_destroy(pl_tstate_list(mem, py, in, &threads));
+	plumb_error_destroy(pl_tstate_list(mem, py, in, &threads, NULL));
 	for (size_t i = 0; i < threads.len && i < THREADS_MAX; i++)
 		use_thread(&v, &threads.data[i]);
 	pl_vec_deinit(&threads);

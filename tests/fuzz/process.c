@@ -34,7 +34,7 @@ void process_each_interp(struct pl_mem *mem, const struct pl_py *py, process_int
 {
 	pl_interp_vec interps = {0};
 
-	if (pl_interp_list(mem, py, &interps) && interps.len > PL_MAX_INTERPRETERS)
+	if (pl_interp_list(mem, py, &interps, NULL) && interps.len > PL_MAX_INTERPRETERS)
 		__builtin_trap();
 	for (size_t i = 0; i < interps.len && i < INTERPS_MAX; i++)
 		use(mem, py, &interps.data[i]);

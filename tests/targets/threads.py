@@ -10,6 +10,8 @@ EXPECT = [["work_alpha", "spin"], ["work_beta", "spin"], ["work_gamma", "spin_ga
 THREADS = {"alpha": "work_alpha", "beta": "work_beta", "größer, 名前": "work_gamma", "waiter": "wait_here"}
 # A thread that lets go of the GIL more often than every 5 ms, as over() does, never hands it on: work for longer.
 TURNS = 150
+# A thread is in the list of threads, and so has its name, before it runs its function; not before start() returns.
+STARTED = threading.Semaphore(0)  # -> *
 
 
 def spin(n):
@@ -27,6 +29,7 @@ def spin_gamma(n):
 
 
 def work_alpha(_):  # root
+    STARTED.release()  # -> *
     while not parley.over():  # -> over
         for _ in range(TURNS):
             spin(3000)  # -> spin
@@ -34,18 +37,21 @@ def work_alpha(_):  # root
 
 
 def work_beta(_):  # root
+    STARTED.release()  # -> *
     while not parley.over():  # -> over
         for _ in range(TURNS):
             spin(3000)  # -> spin
 
 
 def work_gamma(_):  # root
+    STARTED.release()  # -> *
     while not parley.over():  # -> over
         for _ in range(TURNS):
             spin_gamma(3000)  # -> spin_gamma
 
 
 def wait_here(lock):  # root
+    STARTED.release()  # -> *
     lock.acquire()
 
 
@@ -58,6 +64,8 @@ def main():
         threads.append(threading.Thread(target=functions[function], name=name, args=(lock,)))  # -> *
     for thread in threads:
         thread.start()  # -> *
+    for _ in threads:
+        STARTED.acquire()  # -> *
     parley.ready()  # -> ready
     parley.wait_over()  # -> wait_over
     lock.release()

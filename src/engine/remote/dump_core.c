@@ -14,6 +14,7 @@
 #include "dump_tasks.h"
 #include "dump_wait.h"
 #include "exceptions.h"
+#include "facts.h"
 #include "frame.h"
 #include "image.h"
 #include "profile.h"
@@ -157,7 +158,7 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 static struct plumb_error *dump_interpreter(struct core_dumper *u, const struct pl_interp *interp, uint64_t number)
 {
 	pl_tstate_vec list = {0};
-	struct plumb_error *err = pl_tstate_list(u->mem, &u->py, interp, &list);
+	struct plumb_error *err = pl_tstate_list(u->mem, &u->py, interp, &list, NULL);
 
 	plumb_error_destroy(err); /* a list that is damaged comes out short */
 	err = NULL;
@@ -193,8 +194,10 @@ static struct plumb_error *dump_natives(struct core_dumper *u)
 		if (is_known(&u->p, notes->data[i].tid))
 			continue;
 		tell_note(u, &notes->data[i], NULL, &t);
-		if (!pl_vec_push(&u->p.threads, t))
+		if (!pl_vec_push(&u->p.threads, t)) {
+			pl_vec_deinit(&t.wait.watched);
 			return &pl_err_no_memory;
+		}
 	}
 	return NULL;
 }
@@ -210,7 +213,7 @@ static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
 
 static struct plumb_error *dump_threads(struct core_dumper *u)
 {
-	struct plumb_error *err = pl_interp_list(u->mem, &u->py, &u->interps);
+	struct plumb_error *err = pl_interp_list(u->mem, &u->py, &u->interps, NULL);
 
 	if (err == &pl_err_no_memory)
 		return err;
@@ -232,17 +235,7 @@ static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 
 	if (err)
 		return err;
-	struct pl_py_facts facts = {.runtime = image.runtime,
-				    .runtime_size = image.runtime_size,
-				    .version = image.version,
-				    .code_type = image.code_type,
-				    .tstate_current = image.tstate_current,
-				    .interp_head = image.interp_head,
-				    .gil_lock = image.gil_lock,
-				    .gil = image.gil,
-				    .gil_bytes = image.gil_bytes,
-				    .threads_begun = image.threads_begun,
-				    .name_version = image.name_version};
+	struct pl_py_facts facts = pl_facts_of(&image);
 	return pl_py_detect(u->mem, &facts, &u->py);
 }
 

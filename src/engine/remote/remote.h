@@ -5,9 +5,12 @@
  *   tree.c     which processes there are: children come, processes end
  *   search.c   the Python of one process                                         } sampling thread only
  *   roster.c   which threads it has, what they are called
- *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy }
+ *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy |
+ *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    }
+ *   queue.c    from the sampling thread to the consumer
  *   resolve.c  the consumer: names and lines, into the profile                    consumer thread only
  *   remote.c   the ops: open, start, stop, close
+ *   examine.c  what doctor asks;  dump*.c  one look at everything                 the caller's thread
  *
  * docs/design/003-process-trees.md */
 #ifndef PL_REMOTE_H
@@ -48,9 +51,10 @@ struct pl_roster {
 	pl_interp_vec interps; /* as last listed */
 	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */
 	struct pl_tid_map tids;
-	uint64_t listed_ns;  /* when the lists were read last */
-	uint64_t clocked_ns; /* when the threads' CPU times were read last */
-	uint32_t refused;    /* threads for which there was no room */
+	uint64_t listed_ns;    /* when the lists were read last */
+	uint64_t next_list_ns; /* when to read them again; 0 at once */
+	uint64_t clocked_ns;   /* when the threads' CPU times were read last */
+	uint32_t refused;      /* threads for which there was no room */
 };
 
 /** Looking for a Python in a process that runs none, or none yet. */
@@ -60,7 +64,7 @@ struct pl_search {
 	struct pl_proc_stat seen;   /* at the last look */
 	uint64_t dev, ino;	    /* of the program then */
 	bool inherited;		    /* `image` is the parent's, and not tried yet */
-	uint32_t torn;		    /* tries in which no stack was whole */
+	uint32_t torn;		    /* tries that ended with a Python that could not be proved */
 	bool image_known;	    /* an interpreter is mapped, at these addresses: */
 	struct pl_python_image image;
 	struct pl_mem_live *live; /* with image_known: its memory */

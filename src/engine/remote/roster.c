@@ -9,8 +9,10 @@
 #include "proc.h"
 #include "remote.h"
 
-#define CLOCK_NS     10000000ull
-#define CPU_KNOWN_NS 50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
+#define CLOCK_NS      10000000ull
+#define RELIST_NS     100000000ull
+#define RELIST_CUT_NS 2000000ull  /* when a list was cut short because it changed */
+#define CPU_KNOWN_NS  50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
 
 /* When to look again for the name of a thread that had none: it registers a moment after it starts. */
 static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
@@ -31,7 +33,7 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 	pl_vec_deinit(&r->interps);
 	pl_tid_map_deinit(&r->tids);
 	r->tid_offset = 0;
-	r->listed_ns = 0;
+	r->next_list_ns = 0;
 }
 
 static bool filter_matches(const struct pl_engine_options *o, const struct pl_watch *w)
@@ -238,21 +240,24 @@ void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 	free(w);
 	e->watch_count--;
 	t->roster.watches.data[i] = t->roster.watches.data[--t->roster.watches.len];
-	t->roster.listed_ns = 0;
+	t->roster.next_list_ns = 0;
 }
 
 static struct plumb_error *list_interp(struct pl_engine *e, struct pl_target *t, const struct pl_interp *interp,
-				       uint64_t now)
+				       uint64_t now, bool *whole)
 {
 	pl_tstate_vec threads = {0};
-	struct plumb_error *err = pl_tstate_list(pl_mem_live_mem(t->reader.live), &t->reader.py, interp, &threads);
+	bool all = false;
+	struct plumb_error *err =
+		pl_tstate_list(pl_mem_live_mem(t->reader.live), &t->reader.py, interp, &threads, &all);
 
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory) {
 		pl_vec_deinit(&threads);
 		return err;
 	}
-	plumb_error_destroy(
-		err); /* the list changed while we read it: what we have is right, the rest comes next time */
+	/* The list changed while we read it: what we have is right, the rest comes next time. */
+	*whole = *whole && !err && all;
+	plumb_error_destroy(err);
 	err = NULL;
 	for (size_t i = 0; i < threads.len && !err; i++) {
 		struct pl_watch *w = find_watch(&t->roster, &threads.data[i]);
@@ -317,26 +322,30 @@ static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	}
 }
 
-/* @p whole: the list came to its end, so a thread that is not on it is gone. */
+/* @p whole: the list of interpreters came to its end. If those of their threads did, too, a thread that is on none is
+ * gone; if not, they are read again soon. */
 static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t, bool whole, uint64_t now)
 {
 	pl_interp_vec *interps = &t->roster.interps;
 	struct plumb_error *err = NULL;
+	bool all = whole;
 
 	for (size_t i = 0; i < t->roster.watches.len; i++)
 		t->roster.watches.data[i]->listed = false;
 	bool numbered = t->roster.tid_offset != 0;
 	for (size_t i = 0; i < interps->len && !err; i++)
-		err = list_interp(e, t, &interps->data[i], now);
+		err = list_interp(e, t, &interps->data[i], now, &all);
 	if (err)
 		return err;
 	if (!numbered && t->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
 		return list_threads(e, t, whole, now);
 	if (interps->len)
 		name_threads(e, t, now);
-	for (size_t i = t->roster.watches.len; whole && i-- > 0;)
+	for (size_t i = t->roster.watches.len; all && i-- > 0;)
 		if (!t->roster.watches.data[i]->listed)
 			pl_roster_remove(e, t, i);
+	t->roster.listed_ns = now;
+	t->roster.next_list_ns = now + (all ? RELIST_NS : RELIST_CUT_NS);
 	relate_watches(&t->roster);
 	return NULL;
 }
@@ -348,15 +357,14 @@ struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, 
 	t->roster.refused = 0;
 	pl_tid_map_begin(&t->roster.tids, t->pid);
 	pl_vec_clear(&t->roster.interps);
-	struct plumb_error *err = pl_interp_list(pl_mem_live_mem(t->reader.live), &t->reader.py, &t->roster.interps);
-	bool whole = !err;
+	bool whole = false;
+	struct plumb_error *err =
+		pl_interp_list(pl_mem_live_mem(t->reader.live), &t->reader.py, &t->roster.interps, &whole);
 
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory)
 		return err;
 	plumb_error_destroy(err);
 	err = list_threads(e, t, whole, now);
-	if (!err)
-		t->roster.listed_ns = now;
 	/* A thread that finds no room is met in each list: count those that have come. */
 	if (t->roster.refused > refused)
 		e->now.losses[PL_LOSS_BEYOND] += t->roster.refused - refused;

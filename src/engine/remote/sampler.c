@@ -17,7 +17,6 @@
 #include "clock.h"
 #include "remote.h"
 
-#define RELIST_NS	100000000ull
 #define DOUBT_NS	3000000ull
 #define SLICE_NS	100000ull
 #define ANNOUNCE_NS	1000000000ull
@@ -229,14 +228,14 @@ static void notice_interp(struct pl_target *t, const struct pl_reading *r)
 	for (size_t i = 0; i < t->roster.interps.len; i++)
 		if (t->roster.interps.data[i].addr == r->interp.addr &&
 		    t->roster.interps.data[i].threads_head != r->interp.threads_head)
-			t->roster.listed_ns = 0;
+			t->roster.next_list_ns = 0;
 }
 
 /* A stack that cannot be read may be that of a thread state that is gone. */
 static void doubt_roster(struct pl_target *t)
 {
 	if (pl_clock_monotonic_ns() - t->roster.listed_ns > DOUBT_NS)
-		t->roster.listed_ns = 0;
+		t->roster.next_list_ns = 0;
 }
 
 static enum round sample_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
@@ -317,7 +316,7 @@ static enum round sample_holder(struct pl_engine *e, struct pl_target *t, const 
 		return r;
 	}
 	if (interp.threads_head != known->threads_head)
-		t->roster.listed_ns = 0;
+		t->roster.next_list_ns = 0;
 	if (interp.gil_holder == 0 || !find_holder(&t->roster, interp.gil_holder, &i))
 		return ROUND_OK;
 	return sample_one(e, t, i, weight_ns);
@@ -341,7 +340,7 @@ static enum round sample_holders(struct pl_engine *e, struct pl_target *t, uint6
 static enum round keep_roster(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	struct pl_roster *r = &t->roster;
-	bool due = r->listed_ns == 0 || (t->forked && r->watches.len == 0) || now - r->listed_ns > RELIST_NS;
+	bool due = now >= r->next_list_ns || (t->forked && r->watches.len == 0);
 	struct plumb_error *err = due ? pl_roster_refresh(e, t, now) : NULL;
 
 	if (err == &pl_err_target_exited)

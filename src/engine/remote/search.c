@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "facts.h"
 #include "mem_live.h"
 
 #define PAUSE_MIN_NS 500000ull
@@ -18,17 +19,7 @@
 
 static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_python_image *image, struct pl_py *py)
 {
-	struct pl_py_facts facts = {.runtime = image->runtime,
-				    .runtime_size = image->runtime_size,
-				    .version = image->version,
-				    .code_type = image->code_type,
-				    .tstate_current = image->tstate_current,
-				    .interp_head = image->interp_head,
-				    .gil_lock = image->gil_lock,
-				    .gil = image->gil,
-				    .gil_bytes = image->gil_bytes,
-				    .threads_begun = image->threads_begun,
-				    .name_version = image->name_version};
+	struct pl_py_facts facts = pl_facts_of(image);
 
 	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
 }

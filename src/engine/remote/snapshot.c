@@ -217,7 +217,10 @@ struct plumb_error *pl_snapshot_fetch(struct pl_snapshot *s)
 
 const struct pl_piece *pl_snapshot_piece(const struct pl_snapshot *s, pl_addr addr, size_t len)
 {
-	return s->fetched ? find_in_body(s, addr, len) : NULL;
+	/* Reads of what the anchors have, too, are served from there: another moment than the body's. */
+	if (!s->fetched || find_linear(s, 0, s->plan_anchors, addr, len))
+		return NULL;
+	return find_in_body(s, addr, len);
 }
 
 bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len)
@@ -227,7 +230,7 @@ bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len)
 
 	if (!p || memcmp(s->buf + at, s->old + at, len) != 0)
 		return false;
-	touch(s, addr, len);
+	touch(s, p->addr, p->len); /* with what else a walk reads there: the head of the chunk */
 	return true;
 }
 

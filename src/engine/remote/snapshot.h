@@ -67,7 +67,7 @@ void pl_snapshot_bypass(struct pl_snapshot *s);
  * read. False when a new plan is due, which wants to see what is read.
  */
 bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len);
-/** The piece of the body of this fetch that has these bytes; NULL if none has. */
+/** The piece of the body of this fetch that has these bytes and serves them; NULL if none does, or the anchors do. */
 const struct pl_piece *pl_snapshot_piece(const struct pl_snapshot *s, pl_addr addr, size_t len);
 
 /** All that was read since the fetch becomes the anchors of the next plan: call it after reading the thread state. */

@@ -238,15 +238,21 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
+/* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
+ * end at that frame. An outermost frame that is not the one we know must be found by two stops in a row. */
 static enum pl_watch_result sample_stopped(struct attempt *a)
 {
-	/* A thread can be stopped between two instructions that together link a frame: then the chain is not whole. */
+	pl_addr root = a->w->stack.root;
+
 	for (int i = 0; i < STOP_TRIES; i++) {
 		enum pl_watch_result result = stop_and_read(a);
 
 		if (result != PL_WATCH_SAMPLE)
 			return result;
-		if (a->reading->complete) {
+		bool known = root == 0 || a->reading->root == 0 || a->reading->root == root || i + 1 == STOP_TRIES;
+		if (a->reading->complete)
+			root = a->reading->root;
+		if (a->reading->complete && known) {
 			pl_stack_trust(&a->w->stack, a->reading);
 			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
 			return PL_WATCH_SAMPLE;

@@ -143,7 +143,7 @@ static struct plumb_error *print_interp(struct pl_mem *mem, const struct pl_py *
 
 	fprintf(out, "interpreter%s%s\n", in->gc_collecting ? " gc" : "", in->gil_holder ? " gil-held" : "");
 	if (!err)
-		err = pl_tstate_list(mem, py, in, &threads);
+		err = pl_tstate_list(mem, py, in, &threads, NULL);
 	for (size_t i = threads.len; i-- > 0;)
 		print_thread(mem, py, in, &threads.data[i], names, out);
 	pl_vec_deinit(&threads);
@@ -162,7 +162,7 @@ struct plumb_error *stacks_print(struct pl_mem *mem, const struct pl_py_facts *f
 		return err;
 	fprintf(out, "python %s%s%s\n", pl_py_version_text(&py, version), py.from_debug_offsets ? " debug-offsets" : "",
 		py.none ? " none" : "");
-	err = pl_interp_list(mem, &py, &interps);
+	err = pl_interp_list(mem, &py, &interps, NULL);
 	for (size_t i = 0; !err && i < interps.len; i++)
 		err = print_interp(mem, &py, &interps.data[i], out);
 	pl_vec_deinit(&interps);

@@ -66,7 +66,7 @@ static struct plumb_error *print_variables(struct pl_mem *mem, const struct pl_p
 {
 	pl_tstate_vec threads = {0};
 	struct pl_values v;
-	struct plumb_error *err = pl_tstate_list(mem, py, in, &threads);
+	struct plumb_error *err = pl_tstate_list(mem, py, in, &threads, NULL);
 
 	pl_values_init(&v, mem, py, NULL);
 	for (size_t i = threads.len; !err && i-- > 0;)
@@ -83,7 +83,7 @@ static struct plumb_error *each_interp(struct pl_mem *mem, const struct pl_py_fa
 	struct plumb_error *err = pl_py_detect(mem, facts, &py);
 
 	if (!err)
-		err = pl_interp_list(mem, &py, &interps);
+		err = pl_interp_list(mem, &py, &interps, NULL);
 	for (size_t i = 0; !err && i < interps.len; i++)
 		err = print(mem, &py, &interps.data[i], out);
 	pl_vec_deinit(&interps);

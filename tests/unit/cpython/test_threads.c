@@ -299,10 +299,12 @@ static void lists_hold_all_and_interpreters_come_first_to_last(void **state)
 	fake_field(&s.f, s.interp, s.py.layout.interp.next, second, 8);
 	for (uint64_t i = 0; i < 5; i++)
 		add_thread(&s, i);
-	assert_ok(pl_interp_list(&s.f.mem, &s.py, &interps));
+	assert_ok(pl_interp_list(&s.f.mem, &s.py, &interps, NULL));
 	assert_int_equal(interps.len, 2);
 	assert_int_equal(interps.data[1].addr, second);
-	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &interps.data[0], &threads));
+	bool whole = false;
+	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &interps.data[0], &threads, &whole));
+	assert_true(whole);
 	assert_int_equal(threads.len, 5);
 	assert_int_equal(threads.data[0].thread_id, 4); /* the newest is first */
 	pl_vec_deinit(&interps);
@@ -317,7 +319,7 @@ static void no_interpreter_is_not_ready(void **state)
 
 	open_scene(&s, 11);
 	fake_field(&s.f, RUNTIME, s.py.layout.runtime.interp_head, 0, 8);
-	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps), &pl_err_not_ready);
+	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps, NULL), &pl_err_not_ready);
 	pl_vec_deinit(&interps);
 	fake_deinit(&s.f);
 }
@@ -333,11 +335,13 @@ static void a_thread_that_is_gone_ends_the_list(void **state)
 	add_thread(&s, 2);
 	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
 	fake_field(&s.f, oldest, s.py.layout.tstate.interp, 0xdead0, 8);
-	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &in, &threads));
+	bool whole = true;
+	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, &whole));
 	assert_int_equal(threads.len, 1);
+	assert_false(whole); /* there may be more behind it */
 	pl_vec_clear(&threads);
 	in.threads_head = oldest; /* but if the first is wrong, all is */
-	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads), &pl_err_corrupt);
+	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, NULL), &pl_err_corrupt);
 	pl_vec_deinit(&threads);
 	fake_deinit(&s.f);
 }
@@ -354,9 +358,9 @@ static void cyclic_lists_are_corrupt(void **state)
 	fake_field(&s.f, ts, s.py.layout.tstate.next, ts, 8);
 	fake_field(&s.f, s.interp, s.py.layout.interp.next, s.interp, 8);
 	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
-	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads), &pl_err_corrupt);
+	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, NULL), &pl_err_corrupt);
 	assert_int_equal(threads.len, PL_MAX_THREADS);
-	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps), &pl_err_corrupt);
+	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps, NULL), &pl_err_corrupt);
 	pl_vec_deinit(&interps);
 	pl_vec_deinit(&threads);
 	fake_deinit(&s.f);

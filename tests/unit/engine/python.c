@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "facts.h"
 #include "image.h"
 #include "stage.h"
 #include "unit.h"
@@ -79,17 +80,7 @@ static struct plumb_error *find(struct python *p)
 
 	if (err)
 		return err;
-	struct pl_py_facts facts = {.runtime = image.runtime,
-				    .runtime_size = image.runtime_size,
-				    .version = image.version,
-				    .code_type = image.code_type,
-				    .tstate_current = image.tstate_current,
-				    .interp_head = image.interp_head,
-				    .gil_lock = image.gil_lock,
-				    .gil = image.gil,
-				    .gil_bytes = image.gil_bytes,
-				    .threads_begun = image.threads_begun,
-				    .name_version = image.name_version};
+	struct pl_py_facts facts = pl_facts_of(&image);
 	return pl_py_detect(pl_mem_live_mem(p->live), &facts, &p->py);
 }
 
@@ -113,10 +104,10 @@ bool python_attach(struct python *p)
 		return false;
 	}
 	assert_ok(err);
-	assert_ok(pl_interp_list(pl_mem_live_mem(p->live), &p->py, &interps));
+	assert_ok(pl_interp_list(pl_mem_live_mem(p->live), &p->py, &interps, NULL));
 	assert_true(interps.len > 0);
 	p->interp = interps.data[0];
-	assert_ok(pl_tstate_list(pl_mem_live_mem(p->live), &p->py, &p->interp, &threads));
+	assert_ok(pl_tstate_list(pl_mem_live_mem(p->live), &p->py, &p->interp, &threads, NULL));
 	assert_true(threads.len > 0);
 	p->main = threads.data[threads.len - 1]; /* the newest comes first */
 	pl_vec_deinit(&interps);

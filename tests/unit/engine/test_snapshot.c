@@ -153,6 +153,28 @@ static void bytes_of_the_body_are_compared_with_the_fetch_before(void **state)
 	munmap(area, 16 * PAGE);
 }
 
+/* Two anchors that were joined, and between them something that the body, joined around them, has as well. */
+static void what_the_anchors_serve_is_not_compared_in_the_body(void **state)
+{
+	struct pl_snapshot s;
+	uint8_t *area = map_pages(16, 0);
+	pl_snapshot_init(&s, live);
+	assert_ok(pl_snapshot_fetch(&s));
+	read_at(&s, area + PAGE, 64);
+	pl_snapshot_anchor_touched(&s);
+	pl_snapshot_anchor(&s, at(area + PAGE + 400), 64);
+	read_at(&s, area + PAGE - 200, 64);
+	read_at(&s, area + PAGE + 200, 64);
+	read_at(&s, area + PAGE + 600, 64);
+	pl_snapshot_learn(&s);
+	assert_ok(pl_snapshot_fetch(&s));
+	assert_non_null(pl_snapshot_piece(&s, at(area + PAGE - 200), 64));
+	assert_non_null(pl_snapshot_piece(&s, at(area + PAGE + 600), 64));
+	assert_null(pl_snapshot_piece(&s, at(area + PAGE + 200), 64));
+	pl_snapshot_deinit(&s);
+	munmap(area, 16 * PAGE);
+}
+
 /* What was compared is in the next plan like what was read. */
 static void what_is_compared_counts_as_read(void **state)
 {
@@ -164,7 +186,7 @@ static void what_is_compared_counts_as_read(void **state)
 	assert_ok(pl_snapshot_fetch(&s));
 	read_at(&s, area, 64);
 	pl_snapshot_anchor_touched(&s);
-	assert_true(pl_snapshot_unchanged(&s, at(area + 5 * PAGE), 64));
+	assert_true(pl_snapshot_unchanged(&s, at(area + 5 * PAGE + 32), 32));
 	read_at(&s, area + 9 * PAGE, 64); /* a miss: there will be a new plan */
 	pl_snapshot_learn(&s);
 	assert_ok(pl_snapshot_fetch(&s));
@@ -224,7 +246,8 @@ static void the_body_is_copied_between_the_two_copies_of_the_anchors(void **stat
 	assert_ok(pl_mem_read_u64(&s.mem, at(t.second), &body));
 	pl_snapshot_learn(&s);
 	pthread_create(&thread, NULL, count_twins, &t);
-	for (int i = 0; i < 200000 && (i < 2000 || changed < 100); i++) {
+	/* Until it has happened that both ran at once, on a busy machine, too. */
+	for (int i = 0; i < 1000000 && (i < 2000 || changed < 20); i++) {
 		assert_ok(pl_snapshot_fetch(&s));
 		assert_true(s.fetched);
 		assert_ok(pl_mem_read_u64(&s.before, at(t.first), &before));
@@ -237,7 +260,7 @@ static void the_body_is_copied_between_the_two_copies_of_the_anchors(void **stat
 	}
 	atomic_store(&t.stop, true);
 	pthread_join(thread, NULL);
-	assert_true(changed >= 100);
+	assert_true(changed >= 20);
 	for (int i = 0; i < 10; i++) { /* and at rest they are equal */
 		assert_ok(pl_snapshot_fetch(&s));
 		assert_ok(pl_mem_read_u64(&s.before, at(t.first), &before));
@@ -516,6 +539,7 @@ int main(void)
 		cmocka_unit_test(the_first_walk_goes_to_the_process_and_the_second_is_served_from_one_fetch),
 		cmocka_unit_test(a_read_that_misses_the_plan_is_true_but_no_longer_whole),
 		cmocka_unit_test(bytes_of_the_body_are_compared_with_the_fetch_before),
+		cmocka_unit_test(what_the_anchors_serve_is_not_compared_in_the_body),
 		cmocka_unit_test(what_is_compared_counts_as_read),
 		cmocka_unit_test(the_copies_of_the_anchors_hold_nothing_else),
 		cmocka_unit_test(the_body_is_copied_between_the_two_copies_of_the_anchors),
