@@ -247,7 +247,7 @@ static void the_body_is_copied_between_the_two_copies_of_the_anchors(void **stat
 	pl_snapshot_learn(&s);
 	pthread_create(&thread, NULL, count_twins, &t);
 	/* Until it has happened that both ran at once, on a busy machine, too. */
-	for (int i = 0; i < 1000000 && (i < 2000 || changed < 20); i++) {
+	for (int i = 0; i < 400000 && (i < 2000 || changed < 20); i++) {
 		assert_ok(pl_snapshot_fetch(&s));
 		assert_true(s.fetched);
 		assert_ok(pl_mem_read_u64(&s.before, at(t.first), &before));
