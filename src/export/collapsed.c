@@ -182,11 +182,22 @@ static uint64_t count_of(const struct collapsed *c, const struct line *l)
 	return count ? count : 1;
 }
 
+/* There is no header that could say how many threads were left out for being idle: so none is. */
+static struct pl_filter whole_threads(const struct pl_filter *f)
+{
+	struct pl_filter whole = *f;
+
+	if (whole.idle == PL_IDLE_HIDE_THREADS)
+		whole.idle = PL_IDLE_KEEP;
+	return whole;
+}
+
 static struct plumb_error *make_lines(struct collapsed *c)
 {
+	struct pl_filter filter = whole_threads(&c->o->filter);
 	struct pl_map seen = PL_MAP_INIT;
 	pl_stack_rows rows = {0};
-	struct plumb_error *err = pl_view_stacks(c->p, &c->o->filter, &rows);
+	struct plumb_error *err = pl_view_stacks(c->p, &filter, &rows);
 
 	for (size_t i = 0; !err && i < rows.len; i++) {
 		const struct pl_stack_row *r = &rows.data[i];
@@ -281,6 +292,25 @@ static int compare_tids(uint64_t a, uint64_t b)
 	return strcmp(x, y);
 }
 
+/* The roots of two processes, as the text they are, up to the ';' that ends them. */
+static int compare_roots(const struct collapsed *c, uint32_t a, uint32_t b)
+{
+	const struct part *x, *y;
+	const unsigned char *text = c->text.data;
+	size_t len;
+	int order;
+
+	if (!c->roots || a == b)
+		return 0;
+	x = &c->roots[a];
+	y = &c->roots[b];
+	len = x->len < y->len ? x->len : y->len;
+	order = memcmp(text + x->at, text + y->at, len);
+	if (order || x->len == y->len)
+		return order;
+	return x->len < y->len ? ';' - text[y->at + len] : text[x->at + len] - ';';
+}
+
 static int compare_lines(const void *va, const void *vb, void *ctx)
 {
 	const struct line *a = va, *b = vb;
@@ -288,7 +318,9 @@ static int compare_lines(const void *va, const void *vb, void *ctx)
 
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
-	order = compare_tids(a->tid, b->tid);
+	order = compare_roots(ctx, a->process, b->process);
+	if (!order)
+		order = compare_tids(a->tid, b->tid);
 	if (!order)
 		order = compare_stacks(ctx, a->node, b->node);
 	return order ? order : (a->process > b->process) - (a->process < b->process);

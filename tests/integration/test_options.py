@@ -80,15 +80,18 @@ def test_lines_and_functions(plumb, recording):
 
 
 def test_collapsed_output(plumb, recording):
-    result = plumb("report", "-f", "collapsed", "--idle", recording)
+    result = plumb("report", "-f", "collapsed", recording)
     assert result.status == 0, result
     rows = result.stdout.splitlines()
     assert rows and all(re.fullmatch(r"tid:\d+;([^;]+;)*[^;]+ \d+", row) for row in rows), rows[:3]
     assert any(re.search(r";threads\.py:work_alpha:\d+;threads\.py:spin:\d+ \d+$", row) for row in rows), rows[:5]
     counts = [int(row.rsplit(" ", 1)[1]) for row in rows]
     assert sum(counts) == plumb.report(recording).samples
-    keys = [(-count, row.rsplit(" ", 1)[0]) for count, row in zip(counts, rows)]
+    keys = [(-count, row.rsplit(" ", 1)[0].encode()) for count, row in zip(counts, rows)]
     assert keys == sorted(keys)
+    assert any("wait_here" in row for row in rows), "the format cannot say that a thread was left out: %s" % rows
+    running = plumb("report", "-f", "collapsed", "--skip-idle", recording).stdout
+    assert "spin" in running and "wait_here" not in running, running
 
 
 def test_collapsed_by_the_suffix_of_the_output(plumb, target, any_python, recording):

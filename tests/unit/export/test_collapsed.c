@@ -149,6 +149,51 @@ static void order_is_count_then_text(void **state)
 	build_end(&b);
 }
 
+/* The process comes first in a line, so it comes first in the order: as text, with the ';' that ends it. */
+static void order_of_several_processes_is_that_of_their_text(void **state)
+{
+	struct pl_export_options o = exact();
+	struct build b;
+	uint32_t f;
+
+	build_start(&b);
+	f = build_frame(&b, 0, "f", "m.py", 1);
+	build_samples(&b, build_process(&b, 9, 1, "b"), f, RUN, PL_EXACT, 2);
+	build_samples(&b, build_process(&b, 10, 1, "a"), f, RUN, PL_EXACT, 1);
+	build_samples(&b, build_process(&b, 424, 1, "z"), build_frame(&b, 0, "a", "a.py", 1), RUN, PL_EXACT, 1);
+	build_samples(&b, 0, f, RUN, PL_EXACT, 1);
+	build_samples(&b, build_process(&b, 42, 1, ""), f, RUN, PL_EXACT, 1);
+	build_samples(&b, build_process(&b, 5, 1, "x"), f, RUN, PL_EXACT, 1);
+	build_samples(&b, build_process(&b, 50, 1, ""), f, RUN, PL_EXACT, 1);
+	expect(&b, &o,
+	       "pid:9 b;tid:9;m.py:f:1 2\n"
+	       "pid:10 a;tid:10;m.py:f:1 1\n"
+	       "pid:424 z;tid:424;a.py:a:1 1\n"
+	       "pid:4242;tid:4242;m.py:f:1 1\n"
+	       "pid:42;tid:42;m.py:f:1 1\n"
+	       "pid:5 x;tid:5;m.py:f:1 1\n"
+	       "pid:50;tid:50;m.py:f:1 1\n");
+	build_end(&b);
+}
+
+/* The format has no place to say what was left out. */
+static void threads_that_did_nothing_are_there_unless_their_samples_are_not_wanted(void **state)
+{
+	struct pl_export_options o = {.filter.idle = PL_IDLE_HIDE_THREADS};
+	struct build b;
+	uint32_t f;
+
+	build_start(&b);
+	build_thread(&b, 7, "sleeper", 0);
+	f = build_frame(&b, 0, "f", "m.py", 1);
+	build_samples(&b, 0, f, RUN, PL_EXACT, 2);
+	build_samples(&b, 1, f, 0, PL_EXACT, 1);
+	expect(&b, &o, "tid:4242;m.py:f:1 2\ntid:7;m.py:f:1 1\n");
+	o.filter.idle = PL_IDLE_SKIP_SAMPLES;
+	expect(&b, &o, "tid:4242;m.py:f:1 2\n");
+	build_end(&b);
+}
+
 static void counts_of_cpu_mode_are_cpu_time_in_periods(void **state)
 {
 	static const uint64_t weights[] = {2400000, 2500000, 1, 0};
@@ -282,6 +327,8 @@ int main(void)
 		cmocka_unit_test(files_of_the_same_base_name_stay_two_lines),
 		cmocka_unit_test(frames_without_a_place_are_their_name),
 		cmocka_unit_test(order_is_count_then_text),
+		cmocka_unit_test(order_of_several_processes_is_that_of_their_text),
+		cmocka_unit_test(threads_that_did_nothing_are_there_unless_their_samples_are_not_wanted),
 		cmocka_unit_test(counts_of_cpu_mode_are_cpu_time_in_periods),
 		cmocka_unit_test(skip_idle_drops_samples_that_neither_run_nor_hold_the_gil),
 		cmocka_unit_test(frames_of_the_launcher_are_removed),
