@@ -169,13 +169,12 @@ static void write_samples(struct report *r)
 	pl_json_object_end(j);
 }
 
-static void write_state(struct pl_json *j, const char *key, uint64_t samples, const double *half_width)
+static void write_state(struct pl_json *j, const char *key, uint64_t samples, double half_width)
 {
 	pl_json_key(j, key);
 	pl_json_object(j);
 	pl_json_key_u64(j, "samples", samples);
-	if (half_width)
-		key_share(j, "half_width", *half_width);
+	key_share(j, "half_width", half_width);
 	pl_json_object_end(j);
 }
 
@@ -186,12 +185,12 @@ static void write_states(struct report *r)
 
 	pl_json_key(j, "states");
 	pl_json_object(j);
-	write_state(j, "on_cpu", t->on_cpu, &t->on_cpu_half_width);
-	write_state(j, "has_gil", t->has_gil, &t->has_gil_half_width);
-	write_state(j, "wants_gil", t->wants_gil, NULL);
-	write_state(j, "in_gc", t->in_gc, NULL);
-	write_state(j, "exception", t->exception, NULL);
-	write_state(j, "unknown", t->unknown, NULL);
+	write_state(j, "on_cpu", t->on_cpu, t->on_cpu_half_width);
+	write_state(j, "has_gil", t->has_gil, t->has_gil_half_width);
+	write_state(j, "wants_gil", t->wants_gil, t->wants_gil_half_width);
+	write_state(j, "in_gc", t->in_gc, t->in_gc_half_width);
+	write_state(j, "exception", t->exception, t->exception_half_width);
+	write_state(j, "unknown", t->unknown, t->unknown_half_width);
 	pl_json_object_end(j);
 }
 

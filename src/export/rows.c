@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a text report. Layer export; pure, any thread.
  *
- * Narrow pages lose columns rather than meaning: first the half widths of times, then the times, then the places. The
- * share with its half width and the name stay at any width. */
+ * Narrow pages lose columns rather than meaning: first the half widths of totals and of times, then the totals, the
+ * places, the times. The share with its half width and the name stay at any width; 80 columns have all of it. */
 #include "rows.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 #define GAP 2
 /* Page widths from which a column is shown. */
-#define WIDTH_TOTAL_ERROR 100
-#define WIDTH_TIME_ERROR  80
+#define WIDTH_TOTAL_ERROR 72
+#define WIDTH_TIME_ERROR  64
 #define WIDTH_TOTAL	  58
 #define WIDTH_PLACE	  50
 #define WIDTH_TIME	  46

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -111,9 +110,12 @@ static void wall_states(struct pl_summary *s, const struct plumb_profile *p)
 	item(row, PL_TONE_PLAIN, "on CPU %s",
 	     pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
 	item(row, PL_TONE_PLAIN, "waiting %s",
-	     pl_units_percent(ratio((double)(t->samples - t->on_cpu - t->unknown), all)).s);
+	     pl_units_share(ratio((double)(t->samples - t->on_cpu - t->unknown), all), t->waiting_half_width,
+			    s->unicode)
+		     .s);
 	if (ratio((double)t->unknown, all) >= WORTH_TELLING)
-		item(row, PL_TONE_WARN, "unknown %s", pl_units_percent(ratio((double)t->unknown, all)).s);
+		item(row, PL_TONE_WARN, "unknown %s",
+		     pl_units_share(ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
 	if (p->meta.ticks)
 		item(row, PL_TONE_PLAIN, "GIL held %s", pl_units_share(held < 1 ? held : 1, held_half, s->unicode).s);
 }
@@ -136,9 +138,10 @@ static void where(struct pl_summary *s, const struct plumb_profile *p)
 		wall_states(s, p);
 	if (ratio((double)t->wants_gil, all) >= WORTH_TELLING)
 		item(row, PL_TONE_PLAIN, "waiting for the GIL %s",
-		     pl_units_percent(ratio((double)t->wants_gil, all)).s);
+		     pl_units_share(ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
 	if (ratio((double)t->in_gc, all) >= WORTH_TELLING)
-		item(row, PL_TONE_PLAIN, "in GC %s", pl_units_percent(ratio((double)t->in_gc, all)).s);
+		item(row, PL_TONE_PLAIN, "in GC %s",
+		     pl_units_share(ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
 }
 
 /* Text of the program, as safe to show as our own. */
@@ -156,59 +159,32 @@ static void add_shown(char *buf, size_t size, struct pl_text text, bool unicode)
 	}
 }
 
-struct process_weight {
-	uint32_t process;
-	uint64_t weight_ns;
-};
-
-static int heavier_first(const void *va, const void *vb)
-{
-	const struct process_weight *a = va, *b = vb;
-
-	if (a->weight_ns != b->weight_ns)
-		return a->weight_ns < b->weight_ns ? 1 : -1;
-	return (a->process > b->process) - (a->process < b->process);
-}
-
-static void show_processes(struct pl_summary *s, const struct plumb_profile *p, const struct process_weight *w,
-			   uint32_t count)
+static void show_processes(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *rows)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_PROCESSES];
-	uint32_t shown = count <= PROCESSES_SHOWN ? count : PROCESSES_SHOWN - 1;
+	size_t shown = rows->len <= PROCESSES_SHOWN ? rows->len : PROCESSES_SHOWN - 1;
 
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct pl_process *proc = &p->processes[w[i].process];
+	for (size_t i = 0; i < shown; i++) {
+		const struct pl_share *share = &rows->data[i].total;
+		const struct pl_process *proc = &p->processes[rows->data[i].process];
 		char name[80] = "";
 
 		add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
 		item(row, PL_TONE_PLAIN, "%s%s%" PRIu32 " %s", name, *name ? " " : "", proc->pid,
-		     pl_units_percent(ratio((double)w[i].weight_ns, (double)s->totals.weight_ns)).s);
+		     pl_units_share(share->share, share->half_width, s->unicode).s);
 	}
-	if (shown < count)
-		item(row, PL_TONE_PLAIN, "%" PRIu32 " more", count - shown);
+	if (shown < rows->len)
+		item(row, PL_TONE_PLAIN, "%zu more", rows->len - shown);
 }
 
 /* Those that have samples here, by their share of them. */
 static struct plumb_error *processes(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
-	struct process_weight *w = calloc((size_t)p->process_count + 1, sizeof *w);
-	pl_thread_rows rows = {0};
-	struct plumb_error *err = w ? pl_view_threads(p, f, &rows) : &pl_err_no_memory;
-	uint32_t count = 0;
+	pl_process_rows rows = {0};
+	struct plumb_error *err = p->process_count > 1 ? pl_view_processes(p, f, &rows) : NULL;
 
-	for (uint32_t i = 0; !err && i < p->process_count; i++)
-		w[i].process = i;
-	for (size_t i = 0; i < rows.len; i++)
-		if (!rows.data[i].idle || f->idle != PL_IDLE_HIDE_THREADS || f->threads)
-			w[p->threads[rows.data[i].thread].process].weight_ns += rows.data[i].weight_ns;
-	if (!err && p->process_count > 1) {
-		qsort(w, p->process_count, sizeof *w, heavier_first);
-		while (count < p->process_count && w[count].weight_ns)
-			count++;
-		show_processes(s, p, w, count);
-	}
+	show_processes(s, p, &rows);
 	pl_vec_deinit(&rows);
-	free(w);
 	return err;
 }
 
@@ -238,14 +214,11 @@ static void counted(struct pl_summary_row *row, const char *what, uint64_t n)
 	item(row, n ? PL_TONE_WARN : PL_TONE_PLAIN, "%s %s", what, pl_units_count(n).s);
 }
 
-static void truth(struct pl_summary *s, const struct plumb_profile *p)
+static void qualities(struct pl_summary_row *row, const struct pl_totals *t)
 {
-	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TRUTH];
-	const uint64_t *q = s->totals.by_quality;
-	double all = (double)s->totals.samples;
+	const uint64_t *q = t->by_quality;
+	double all = (double)t->samples;
 
-	if (!s->totals.samples)
-		return;
 	item(row, PL_TONE_PLAIN, "exact %s", pl_units_percent(ratio((double)q[PL_EXACT], all)).s);
 	item(row, PL_TONE_PLAIN, "stopped %s", pl_units_percent(ratio((double)q[PL_STOPPED], all)).s);
 	if (q[PL_DOUBTFUL])
@@ -254,6 +227,16 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		item(row, PL_TONE_WARN, "partial %s", pl_units_percent(ratio((double)q[PL_PARTIAL], all)).s);
 	else
 		item(row, PL_TONE_PLAIN, "partial 0");
+}
+
+static void truth(struct pl_summary *s, const struct plumb_profile *p)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TRUTH];
+
+	if (!p->meta.complete)
+		item(row, PL_TONE_WARN, "incomplete");
+	if (s->totals.samples)
+		qualities(row, &s->totals);
 	counted(row, "missed", p->meta.losses[PL_LOSS_MISSED]);
 	counted(row, "unreadable", p->meta.losses[PL_LOSS_UNREADABLE]);
 	if (p->meta.losses[PL_LOSS_QUEUE])
@@ -262,6 +245,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "damaged", p->meta.losses[PL_LOSS_DAMAGED]);
 	if (p->meta.losses[PL_LOSS_UNSEEN])
 		counted(row, "unseen processes", p->meta.losses[PL_LOSS_UNSEEN]);
+	if (p->meta.losses[PL_LOSS_BEYOND])
+		counted(row, "not followed", p->meta.losses[PL_LOSS_BEYOND]);
 }
 
 static void overhead(struct pl_summary *s, const struct plumb_profile *p)

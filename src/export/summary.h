@@ -13,7 +13,7 @@ struct pl_item {
 
 struct pl_summary_row {
 	const char *label;
-	struct pl_item items[10];
+	struct pl_item items[12];
 	int count;
 };
 

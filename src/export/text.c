@@ -33,8 +33,9 @@ struct report {
 	pl_tree_rows tree;
 	pl_function_rows functions;
 	pl_hot_rows hot;
-	double cut;			       /* share of the heaviest branch that found no line */
-	int function_rows, warnings, commands; /* as many as there is room for */
+	double cut;					     /* share of the heaviest branch that found no line */
+	int function_rows, summary_rows, warnings, commands; /* as many as there is room for */
+	bool whole;					     /* the header has its half widths */
 };
 
 static const char *dot(const struct pl_page *page)
@@ -136,7 +137,7 @@ static void write_warning(const struct pl_item *warning, struct pl_page *page)
 static void write_header(const struct report *r, struct pl_page *page)
 {
 	write_title(r, page);
-	for (int i = PL_SUMMARY_WHERE; i < PL_SUMMARY_ROWS; i++)
+	for (int i = PL_SUMMARY_WHERE; i < r->summary_rows; i++)
 		write_summary_row(&r->summary.rows[i], page);
 	for (int i = 0; i < r->warnings; i++)
 		write_warning(&r->summary.warnings[i], page);
@@ -281,12 +282,41 @@ static struct plumb_error *count_lines(const struct report *r, const struct pl_p
 	return err;
 }
 
+/* "on CPU 52 % +-1.1" is told without the half width. */
+static void drop_half_widths(struct pl_summary_row *row)
+{
+	for (int i = 0; i < row->count; i++) {
+		char *blank = strrchr(row->items[i].text, ' ');
+
+		if (blank && (strncmp(blank + 1, "+-", 2) == 0 || strncmp(blank + 1, "\xc2\xb1", 2) == 0))
+			*blank = '\0';
+	}
+}
+
+/* What is left when there are neither warnings nor commands: the half widths of the header, then the cost, which is the
+ * last row. False if both are gone. */
+static bool shorten_rows(struct report *r)
+{
+	if (r->summary_rows < PL_SUMMARY_ROWS)
+		return false;
+	if (r->whole) {
+		drop_half_widths(&r->summary.rows[PL_SUMMARY_WHERE]);
+		drop_half_widths(&r->summary.rows[PL_SUMMARY_PROCESSES]);
+		r->whole = false;
+		return true;
+	}
+	r->summary_rows = PL_SUMMARY_OVERHEAD;
+	return true;
+}
+
 /* On a narrow page a long header leaves no room for the answer. What the warnings say is in the figures, too, so they
  * are the first to go (the gravest stand first), then the commands. */
 static struct plumb_error *shorten(struct report *r, const struct pl_page *page, int *lines_ret)
 {
 	struct plumb_error *err;
 
+	r->summary_rows = PL_SUMMARY_ROWS;
+	r->whole = true;
 	r->warnings = r->summary.warning_count;
 	r->commands = COMMANDS;
 	while (!(err = count_lines(r, page, lines_ret)) && *lines_ret > r->o.max_lines - BODY_MIN) {
@@ -294,7 +324,7 @@ static struct plumb_error *shorten(struct report *r, const struct pl_page *page,
 			r->warnings--;
 		else if (r->commands > 0)
 			r->commands--;
-		else
+		else if (!shorten_rows(r))
 			break;
 	}
 	return err;
@@ -310,9 +340,10 @@ static struct plumb_error *plan(struct report *r, const struct pl_page *page)
 
 	if (err)
 		return err;
-	left = r->o.max_lines - used - 4; /* two blank lines, two headings */
+	left = r->o.max_lines - used - 4;  /* two blank lines, two headings */
+	t = take(&left, smaller(tree, 1)); /* however little room there is */
 	f = take(&left, smaller(table, FUNCTIONS_MIN));
-	t = take(&left, smaller(tree, TREE_ROWS_MIN));
+	t += take(&left, smaller(tree, TREE_ROWS_MIN) - t);
 	f += take(&left, smaller(table, FUNCTIONS_FAIR) - f);
 	t += take(&left, tree - t);
 	f += take(&left, table - f);

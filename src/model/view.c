@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions about samples and threads as such (layer model): totals, thread rows, stack rows. Read-only.
- * Questions about functions and call paths are view_calls.c, what passes a filter is select.c. */
+ * Questions about functions and call paths are view_calls.c, about processes view_processes.c, what passes a filter is
+ * select.c. */
 #include "view.h"
 
 #include <assert.h>
@@ -27,16 +28,32 @@ static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 	count(&t->unknown, c->state, PL_STATE_UNKNOWN, c->samples);
 }
 
-/* Half width of the share of the samples that have @p bit. */
-static double state_half_width(const struct pl_selection *s, uint8_t bit)
+/* Half width of the share of the samples that have, of the bits @p of, just @p bits. */
+static double state_half_width(const struct pl_selection *s, uint8_t of, uint8_t bits)
 {
 	double hit[PL_BATCHES] = {0}, all[PL_BATCHES] = {0};
 	for (int b = 0; b < PL_BATCHES; b++) {
 		all[b] = (double)s->batch_samples[b];
 		for (uint32_t i = s->start[b]; i < s->start[b + 1]; i++)
-			hit[b] += s->cells[i]->state & bit ? (double)s->cells[i]->samples : 0;
+			hit[b] += (s->cells[i]->state & of) == bits ? (double)s->cells[i]->samples : 0;
 	}
 	return pl_stats_share_half_width(hit, all, PL_BATCHES);
+}
+
+static double bit_half_width(const struct pl_selection *s, uint8_t bit)
+{
+	return state_half_width(s, bit, bit);
+}
+
+static void set_half_widths(const struct pl_selection *s, struct pl_totals *t)
+{
+	t->on_cpu_half_width = bit_half_width(s, PL_STATE_ON_CPU);
+	t->has_gil_half_width = bit_half_width(s, PL_STATE_HAS_GIL);
+	t->wants_gil_half_width = bit_half_width(s, PL_STATE_WANTS_GIL);
+	t->in_gc_half_width = bit_half_width(s, PL_STATE_IN_GC);
+	t->exception_half_width = bit_half_width(s, PL_STATE_EXCEPTION);
+	t->unknown_half_width = bit_half_width(s, PL_STATE_UNKNOWN);
+	t->waiting_half_width = state_half_width(s, PL_STATE_ON_CPU | PL_STATE_UNKNOWN, 0);
 }
 
 /* How many threads have samples that pass, and how many are left out for being idle. */
@@ -66,8 +83,7 @@ struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct p
 	struct pl_totals t = {.samples = s.samples, .weight_ns = s.weight_ns};
 	for (uint32_t i = 0; i < s.start[PL_BATCHES]; i++)
 		add_to_totals(&t, s.cells[i]);
-	t.on_cpu_half_width = state_half_width(&s, PL_STATE_ON_CPU);
-	t.has_gil_half_width = state_half_width(&s, PL_STATE_HAS_GIL);
+	set_half_widths(&s, &t);
 	err = count_threads(&s, f, &t);
 	pl_selection_deinit(&s);
 	if (!err)

@@ -34,7 +34,9 @@ struct pl_totals {
 	uint64_t by_quality[PL_QUALITIES];
 	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown; /* samples having that bit */
 	uint32_t threads, idle_threads_hidden;
-	double on_cpu_half_width, has_gil_half_width; /* of the shares of samples */
+	/* Of the shares of samples; waiting: neither on_cpu nor unknown. */
+	double on_cpu_half_width, has_gil_half_width, wants_gil_half_width, in_gc_half_width, exception_half_width,
+		unknown_half_width, waiting_half_width;
 };
 
 struct pl_share {
@@ -65,6 +67,12 @@ struct pl_thread_row {
 };
 typedef PL_VEC(struct pl_thread_row) pl_thread_rows;
 
+struct pl_process_row {
+	uint32_t process;
+	struct pl_share total;
+};
+typedef PL_VEC(struct pl_process_row) pl_process_rows;
+
 /** One aggregated stack: what collapsed output needs. */
 struct pl_stack_row {
 	uint32_t stack, thread;
@@ -88,6 +96,9 @@ struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_
  */
 struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct pl_filter *f,
 				    pl_thread_rows *ret) PLUMB_MUST_CHECK;
+/** Processes with samples that pass, the heaviest first. */
+struct plumb_error *pl_view_processes(const struct plumb_profile *p, const struct pl_filter *f,
+				      pl_process_rows *ret) PLUMB_MUST_CHECK;
 /** In the order of stack ids, then thread ids. */
 struct plumb_error *pl_view_stacks(const struct plumb_profile *p, const struct pl_filter *f,
 				   pl_stack_rows *ret) PLUMB_MUST_CHECK;

@@ -60,11 +60,15 @@ static void ask(const struct plumb_profile *p, bool lines)
 	pl_tree_rows tree = {0};
 	pl_thread_rows threads = {0};
 	pl_stack_rows stacks = {0};
+	pl_process_rows processes = {0};
 	must(pl_view_totals(p, &f, &totals));
 	must(pl_view_functions(p, &f, &functions));
 	must(pl_view_tree(p, &f, 0.01, &tree));
 	must(pl_view_threads(p, &f, &threads));
 	must(pl_view_stacks(p, &f, &stacks));
+	must(pl_view_processes(p, &f, &processes));
+	for (size_t i = 0; i < processes.len; i++)
+		check_share(&processes.data[i].total);
 	for (size_t i = 0; i < functions.len; i++) {
 		check_share(&functions.data[i].self);
 		check_share(&functions.data[i].total);
@@ -75,6 +79,7 @@ static void ask(const struct plumb_profile *p, bool lines)
 	pl_vec_deinit(&tree);
 	pl_vec_deinit(&threads);
 	pl_vec_deinit(&stacks);
+	pl_vec_deinit(&processes);
 }
 
 static void read_file(const uint8_t *bytes, size_t len)

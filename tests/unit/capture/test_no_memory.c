@@ -95,13 +95,15 @@ static bool ask(const struct plumb_profile *p)
 	pl_tree_rows tree = {0};
 	pl_thread_rows threads = {0};
 	pl_stack_rows stacks = {0};
+	pl_process_rows processes = {0};
 	bool ok = well(pl_view_totals(p, &f, &totals)) && well(pl_view_functions(p, &f, &functions)) &&
 		  well(pl_view_tree(p, &f, 0, &tree)) && well(pl_view_threads(p, &f, &threads)) &&
-		  well(pl_view_stacks(p, &f, &stacks));
+		  well(pl_view_stacks(p, &f, &stacks)) && well(pl_view_processes(p, &f, &processes));
 	pl_vec_deinit(&functions);
 	pl_vec_deinit(&tree);
 	pl_vec_deinit(&threads);
 	pl_vec_deinit(&stacks);
+	pl_vec_deinit(&processes);
 	return ok;
 }
 

@@ -122,6 +122,35 @@ static void text_keeps_to_its_width_and_to_25_lines(void **state)
 	}
 }
 
+static size_t count_of(const char *s, const char *what)
+{
+	size_t n = 0;
+
+	for (; (s = strstr(s, what)); s += strlen(what))
+		n++;
+	return n;
+}
+
+/* In the width that a terminal has if nobody made it wider, each share and each time tells how certain it is. */
+static void at_80_columns_every_share_and_time_has_its_interval(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+	char *got, *line, *rest;
+
+	build_example(&b);
+	got = build_output(b.p, "text", &o, NULL);
+	for (line = strtok_r(got, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		bool row = strstr(line, ".py:") != NULL, where = strstr(line, " where ") || strstr(line, "in GC");
+
+		/* A row has a time, too. What else has figures tells what was counted. */
+		if ((row || where) && count_of(line, "\xc2\xb1") != count_of(line, " %") + row)
+			fail_msg("not every figure has an interval: %s", line);
+	}
+	free(got);
+	build_end(&b);
+}
+
 static void ascii_is_ascii(void **state)
 {
 	struct pl_export_options o = build_options(100);
@@ -168,6 +197,29 @@ static void losses_and_a_cut_recording_are_told_in_sentences(void **state)
 	build_end(&b);
 }
 
+/* The sentences have no room on every page: what they say stands in the figures, too. */
+static void every_loss_is_a_figure_at_any_width(void **state)
+{
+	static const char *const losses[PL_LOSSES] = {"missed ",  "unreadable ",       "dropped ",
+						      "damaged ", "unseen processes ", "not followed "};
+	struct build b;
+	char want[64];
+
+	build_worst(&b);
+	for (int i = 0; i < PL_LOSSES; i++)
+		b.p->meta.losses[i] = 70000 + (uint64_t)i;
+	for (int width = 40; width <= 200; width += 20) {
+		struct pl_export_options o = build_options(width);
+
+		expect_text(&b, &o, "incomplete");
+		for (int i = 0; i < PL_LOSSES; i++) {
+			snprintf(want, sizeof want, "%s70,00%d", losses[i], i);
+			expect_text(&b, &o, want);
+		}
+	}
+	build_end(&b);
+}
+
 static void several_processes_have_a_row(void **state)
 {
 	struct pl_export_options o = build_options(80);
@@ -183,8 +235,8 @@ static void several_processes_have_a_row(void **state)
 	b.p->meta.losses[PL_LOSS_UNSEEN] = 2;
 	b.p->meta.losses[PL_LOSS_BEYOND] = 3;
 	expect_text(&b, &o, "6 processes");
-	expect_text(&b, &o, " processes 4242 25 %");
-	expect_text(&b, &o, "worker.py 5005 25 %");
+	expect_text(&b, &o, " processes 4242 25 % \xc2\xb1");
+	expect_text(&b, &o, "worker.py 5005 25 % \xc2\xb1");
 	expect_text(&b, &o, "3 more");
 	expect_text(&b, &o, "unseen processes 2");
 	expect_text(&b, &o, "! 3 processes and threads were too many");
@@ -239,7 +291,9 @@ static void no_samples_are_no_reason_to_divide_by_zero(void **state)
 		assert_null(strstr(got, "inf"));
 		free(got);
 	}
+	b.p->meta.losses[PL_LOSS_UNREADABLE] = 9;
 	expect_text(&b, &o, "! no samples:");
+	expect_text(&b, &o, "unreadable 9"); /* why there are none */
 	o.filter.threads = threads;
 	o.filter.thread_count = 1;
 	expect_text(&b, &o, "there are: 4242 MainThread");
@@ -340,8 +394,10 @@ int main(void)
 		cmocka_unit_test(markdown_of_the_example),
 		cmocka_unit_test(json_of_the_example),
 		cmocka_unit_test(text_keeps_to_its_width_and_to_25_lines),
+		cmocka_unit_test(at_80_columns_every_share_and_time_has_its_interval),
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
+		cmocka_unit_test(every_loss_is_a_figure_at_any_width),
 		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_long_to_record),

@@ -178,6 +178,50 @@ static void state_shares_have_the_interval_of_their_batches(void **state)
 	assert_true(t.on_cpu_half_width > 0 && t.on_cpu_half_width == expected);
 }
 
+static bool near(double a, double b)
+{
+	return a > b - 1e-9 && a < b + 1e-9;
+}
+
+/* What is not on a CPU waits: the same interval, unless there is something of which nothing is known. */
+static void waiting_is_as_certain_as_running(void **state)
+{
+	struct scene *s = *state;
+	struct pl_totals t = totals(s->p, &(struct pl_filter){.idle = PL_IDLE_KEEP});
+	assert_true(near(t.waiting_half_width, t.on_cpu_half_width));
+	assert_true(t.wants_gil_half_width > 0 && !near(t.wants_gil_half_width, t.on_cpu_half_width));
+	assert_true(t.in_gc_half_width > 0 && t.in_gc_half_width < t.wants_gil_half_width); /* none seen: Wilson's */
+	add_samples(s->p, s->stack_a, s->main, PL_STATE_UNKNOWN, 0, 40, MS);
+	t = totals(s->p, &(struct pl_filter){.idle = PL_IDLE_KEEP});
+	assert_false(near(t.waiting_half_width, t.on_cpu_half_width));
+	assert_true(t.unknown_half_width > t.in_gc_half_width);
+}
+
+/* The share of a process is that of its only function. */
+static void processes_have_the_interval_of_their_share(void **state)
+{
+	struct scene *s = *state;
+	uint32_t other = add_thread(s->p, 2, 20, "MainThread", true);
+	uint32_t stack = add_frame(s->p, 0, "other", "y.py", 1);
+	struct pl_filter f = {.idle = PL_IDLE_KEEP};
+	pl_process_rows rows = {0};
+	pl_function_rows functions = {0};
+
+	add_samples(s->p, stack, other, PL_STATE_ON_CPU, 500 * MS, 300, MS);
+	check(pl_view_processes(s->p, &f, &rows));
+	check(pl_view_functions(s->p, &f, &functions));
+	assert_int_equal(rows.len, 2);
+	assert_int_equal(s->p->processes[rows.data[0].process].pid, 2);
+	assert_int_equal(rows.data[0].total.samples, 300);
+	assert_int_equal(rows.data[1].total.samples, 130);
+	assert_int_equal(functions.data[0].self.samples, 300);
+	assert_true(near(rows.data[0].total.share, functions.data[0].self.share));
+	assert_true(near(rows.data[0].total.half_width, functions.data[0].self.half_width));
+	assert_true(near(rows.data[0].total.half_width, rows.data[1].total.half_width));
+	pl_vec_deinit(&rows);
+	pl_vec_deinit(&functions);
+}
+
 static void an_empty_profile_has_empty_answers(void **state)
 {
 	struct plumb_profile *p = NULL;
@@ -261,6 +305,8 @@ int main(void)
 		TEST(skipping_idle_samples_keeps_cpu_and_gil),
 		TEST(threads_pass_by_name_or_tid),
 		TEST(state_shares_have_the_interval_of_their_batches),
+		TEST(waiting_is_as_certain_as_running),
+		TEST(processes_have_the_interval_of_their_share),
 		TEST(an_empty_profile_has_empty_answers),
 		TEST(thread_rows_are_busiest_first_and_mark_the_idle),
 		TEST(thread_rows_obey_names_and_skipped_samples),
