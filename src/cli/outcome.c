@@ -23,9 +23,9 @@ static bool open_second(struct second_output *second, struct failure *why)
 bool outcome_prepare(struct config *c, struct second_output *second, struct failure *why)
 {
 	*second = (struct second_output){.fd = -1};
-	if (c->threads.count) {
-		c->session.threads = (const char *const *)c->threads.words;
-		c->session.thread_count = c->threads.count;
+	if (c->threads.count) { /* the report is told, too: if there is none of that name, it names those there are */
+		c->session.threads = c->report.threads = (const char *const *)c->threads.words;
+		c->session.thread_count = c->report.thread_count = c->threads.count;
 	}
 	if (!c->output)
 		return true;

@@ -63,6 +63,17 @@ def test_threads_chosen_while_sampling(plumb, target, any_python):
     assert names_of(profile) == {"beta"}
 
 
+def test_a_thread_that_is_not_there_is_named_while_sampling(plumb, target, any_python):
+    recording = plumb.path()
+    with target(any_python, "threads.py") as busy:
+        result = plumb("attach", "-d", "0.3", "--threads", "nobody", "-o", recording, busy.pid)
+    told = " ".join(result.stderr.replace("!", " ").split())
+    assert result.status == 0 and "no samples of the threads named; there are: " in told, result
+    for name in ("alpha", "beta", "waiter", "%d MainThread" % busy.pid):
+        assert name in told, "%r is missing: %s" % (name, result)
+    assert plumb.report(recording).samples == 0
+
+
 def test_idle_threads_are_hidden_counted_and_shown_on_demand(plumb, recording):
     short = json.loads(plumb("report", "--json", recording).stdout)
     shown = plumb.report(recording)  # with --idle

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`plumb run` behaves like the program it runs: its output, its exit status, its signals."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -74,6 +75,12 @@ def test_report_is_at_most_25_lines_and_names_the_recording(plumb, program):
     assert recordings[0].name in result.stderr, result
     assert "spin" in result.stderr and "±" in result.stderr or "+-" in result.stderr, result
     assert max(map(len, lines)) <= 80, result
+
+
+def test_threads_that_are_not_there_are_answered_with_those_that_are(plumb, program):
+    result = plumb("run", "-o", plumb.path(), "--threads", "nobody", "--", *program())
+    told = " ".join(result.stderr.replace("!", " ").split())
+    assert result.status == 0 and re.search(r"no samples of the threads named; there are: \d+ MainThread", told), result
 
 
 @pytest.mark.parametrize("seconds", ["0", "0.02", "0.3"])

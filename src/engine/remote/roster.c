@@ -317,7 +317,8 @@ static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		if (!w->name[0])
 			pl_proc_comm(t->pid, w->tid, w->name);
 		w->wanted = filter_matches(&e->options, w);
-		if (w->announced)
+		/* Who asks for a thread that is not there is told which are. */
+		if (w->announced || !w->wanted)
 			pl_roster_announce(e, w);
 	}
 }
