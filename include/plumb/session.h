@@ -63,7 +63,7 @@ struct plumb_status {
 	bool found_python;
 	bool program_ended; /* sampling goes on for the processes that it left */
 	uint64_t elapsed_ns, samples, threads, processes;
-	const char *hottest; /* function with the largest self share so far, "" if none */
+	const char *hottest; /* function with the largest self share of the last seconds, "" if none */
 	double hottest_share;
 };
 

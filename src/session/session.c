@@ -19,8 +19,8 @@
 #include "capture.h"
 #include "clock.h"
 #include "engine.h"
+#include "hottest.h"
 #include "target.h"
-#include "vec.h"
 
 #define BROKEN_WAIT_NS	1000000
 #define POLL_MS		100
@@ -43,7 +43,7 @@ struct plumb_session {
 	pthread_t consumer;
 	bool consuming;
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
-	PL_VEC(uint64_t) self;	     /* samples by function of the innermost frame: for the status line */
+	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
 	uint64_t chunk_ns, samples;
 	bool broken; /* records were lost in the middle: nothing after them can be understood */
 
@@ -74,14 +74,11 @@ static void writing_failed(struct plumb_session *s, struct plumb_error *err)
 static void count_self(struct plumb_session *s, const struct pl_sample *sample)
 {
 	const struct plumb_profile *p = s->profile;
-	uint32_t function = p->locations[p->stacks[sample->stack].location].function;
+	uint32_t function = PL_NO_FUNCTION;
 
-	if (sample->stack == 0)
-		return;
-	while (s->self.len <= function)
-		if (!pl_vec_push(&s->self, 0))
-			return;
-	s->self.data[function]++;
+	if (sample->stack)
+		function = p->locations[p->stacks[sample->stack].location].function;
+	pl_hottest_add(&s->hot, function, sample->time_ns);
 }
 
 static struct plumb_error *take_sample(void *ctx, const struct pl_sample *sample)
@@ -113,16 +110,12 @@ static void take_stats(struct plumb_session *s, const struct pl_engine_stats *st
 static void find_hottest(struct plumb_session *s, struct plumb_status *status)
 {
 	const struct plumb_profile *p = s->profile;
-	size_t best = 0;
+	uint32_t best;
 
 	s->hottest[0] = '\0';
-	for (size_t i = 0; i < s->self.len; i++)
-		if (s->self.data[i] > s->self.data[best])
-			best = i;
-	if (s->self.len == 0 || status->samples == 0)
+	if (!pl_hottest_find(&s->hot, &best, &status->hottest_share))
 		return;
 	snprintf(s->hottest, sizeof s->hottest, "%s", pl_strtab_get(p->strings, p->functions[best].qualname, NULL));
-	status->hottest_share = (double)s->self.data[best] / (double)status->samples;
 }
 
 static void show_status(struct plumb_session *s, const struct pl_engine_stats *st)
@@ -533,7 +526,7 @@ void plumb_session_destroy(struct plumb_session *s)
 		s->ops->close(s->engine);
 	pl_profile_destroy(s->profile);
 	plumb_error_destroy(s->failure);
-	pl_vec_deinit(&s->self);
+	pl_hottest_deinit(&s->hot);
 	pthread_cond_destroy(&s->ended_cond);
 	pthread_mutex_destroy(&s->lock);
 	free(s->path);
