@@ -135,7 +135,7 @@ static bool ambiguous(const struct args *a, const char *name, size_t len)
 /* @p option as written, dashes included, without a value. */
 static bool unknown(const struct args *a, const char *option)
 {
-	const struct foreign *f = foreign_option(option);
+	const struct foreign *f = foreign_option(option, a->cmd->name);
 	struct nearest best = nearest_start(option + strspn(option, "-"));
 	char hint[256];
 

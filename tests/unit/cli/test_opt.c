@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "config.h"
-#include "foreign.h"
 #include "nearest.h"
 
 #define MAX_ARGS 16
@@ -236,6 +235,12 @@ static void a_refusal_is_a_sentence_whatever_it_quotes(void **state)
 
 static void options_of_other_profilers_are_answered(void **state)
 {
+	refused(&run, "-m app", "run does not have python's or austin's option '-m'", "plumb run -- python3 -m MODULE");
+	refused(&run, "-c print() x", "run does not have python's or austin's option '-c'",
+		"plumb run -- python3 -c CODE");
+	refused(&report, "-m app", "report does not have austin's option '-m'", "not memory");
+	refused(&run, "--async-aware x", "run does not have profiling.sampling's option '--async-aware'",
+		"'plumb dump PID' shows tasks");
 	refused(&run, "--pid 7", "run does not have py-spy's option '--pid'", "plumb attach PID");
 	refused(&run, "-p 7", "run does not have py-spy's option '-p'", "plumb attach PID");
 	refused(&run, "--native x", "run does not have py-spy's option '--native'", "not yet");
@@ -250,60 +255,6 @@ static void options_of_other_profilers_are_answered(void **state)
 	refused(&run, "--sampling-rate 5 x", "run does not have profiling.sampling's option '--sampling-rate'",
 		"-r RATE");
 	refused(&run, "--flamegraph x", "run does not have profiling.sampling's option '--flamegraph'", ".folded");
-}
-
-/* An answer that the parser never gives, or that names an option that is not there, is worse than none. */
-static void answers_for_other_profilers_name_only_options_that_exist(void **state)
-{
-	static const char *const known[] = {"--pid",
-					    "--native",
-					    "--nonblocking",
-					    "--subprocesses",
-					    "--gil",
-					    "--nolineno",
-					    "--full-filenames",
-					    "--format",
-					    "-i",
-					    "-x",
-					    "-C",
-					    "-s",
-					    "-m",
-					    "-P",
-					    "-w",
-					    "--sampling-rate",
-					    "--all-threads",
-					    "--blocking",
-					    "--flamegraph",
-					    "--pstats",
-					    "--collapsed",
-					    "--gecko",
-					    "--heatmap",
-					    "--jsonl",
-					    "--live",
-					    "--opcodes",
-					    "--binary"};
-
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-		const struct foreign *f = foreign_option(known[i]);
-
-		if (!f)
-			fail_msg("no answer for %s", known[i]);
-		for (const char *s = f->answer; (s = strstr(s, "'--"));) {
-			bool found = false;
-			size_t len = strcspn(s + 3, " '");
-
-			for (const struct opt *o = NULL; (o = opt_next(&run, o));)
-				found = found || (strlen(o->name) == len && strncmp(o->name, s + 3, len) == 0);
-			if (!found)
-				fail_msg("the answer for %s names what run does not have: %s", known[i], f->answer);
-			s += 3;
-		}
-	}
-	assert_non_null(foreign_command("record"));
-	assert_non_null(foreign_command("top"));
-	assert_non_null(foreign_command("where"));
-	assert_null(foreign_command("run"));
-	assert_null(foreign_option("--rate"));
 }
 
 static void check_table(const struct command *cmd)
@@ -435,7 +386,6 @@ int main(void)
 		cmocka_unit_test(typing_errors_get_a_suggestion),
 		cmocka_unit_test(a_refusal_is_a_sentence_whatever_it_quotes),
 		cmocka_unit_test(options_of_other_profilers_are_answered),
-		cmocka_unit_test(answers_for_other_profilers_name_only_options_that_exist),
 		cmocka_unit_test(tables_are_sound),
 		cmocka_unit_test(help_comes_from_the_table_and_keeps_to_the_width),
 		cmocka_unit_test(each_word_that_is_offered_for_a_value_is_understood),
