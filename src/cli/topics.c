@@ -32,7 +32,8 @@ static void help_exit(const struct help_writer *w)
 	w->item(w, "126", "the program cannot be executed");
 	w->item(w, "127", "there is no such program");
 	w->text(w, "\nAll other commands: 0, or 125 if plumb failed. 'plumb doctor' returns 1 if sampling does not "
-		   "work. 'plumb attach' returns 0 when the process ends, at "
+		   "work, 'plumb dump' 1 if some of the processes could not be read. 'plumb attach' returns 0 when the "
+		   "process ends, at "
 		   "Ctrl-C and when "
 		   "-d TIME is over.");
 }
@@ -52,7 +53,7 @@ static void help_figures(const struct help_writer *w)
 	w->item(w, "total", "time in a function and in all it called");
 	w->item(w, "exact", "samples whose stack was proved while the program ran");
 	w->item(w, "stopped", "samples taken while the thread stood still for some microseconds");
-	w->item(w, "doubtful", "with --never-stop: stacks that are probably right, but not proved");
+	w->item(w, "doubtful", "probably right, not proved: the thread could not or must not be stopped");
 	w->item(w, "partial", "only the outer part of the stack is proved; it ends in <moving>");
 	w->item(w, "missed", "moments at which plumb came too late for a sample");
 	w->item(w, "unreadable", "stacks that could not be read");

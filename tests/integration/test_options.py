@@ -31,6 +31,15 @@ def test_version_and_help(plumb):
     assert plumb("help", "run").stdout == plumb("run", "--help").stdout
 
 
+def test_the_topics_of_help_agree_with_the_commands(plumb):
+    told = " ".join(plumb("help", "exit-status").stdout.split())
+    for command in ("dump", "doctor"):
+        own = " ".join(plumb("help", command).stdout.split())
+        assert re.search(r"\b1 if", own) and re.search("'plumb %s' (returns )?1 if" % command, told), (own, told)
+    figures = " ".join(plumb("help", "figures").stdout.split())
+    assert "could not or must not be stopped" in figures, "--never-stop is not the only cause of doubt: %s" % figures
+
+
 @pytest.mark.parametrize("command", ["run", "attach", "report"])
 def test_help_names_every_option_of_the_task(plumb, command):
     text = plumb("help", command).stdout
