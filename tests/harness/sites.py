@@ -3,11 +3,14 @@
 
 A site is made from an interpreter. What this machine lacks raises Lacking with the reason."""
 import dataclasses
+import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from harness.interpreters import HERE, TARGETS, Interpreter, cache
 
@@ -23,6 +26,8 @@ class Site:
     before: tuple = ()  # what starts the interpreter there
     around: tuple = ()  # for `plumb run`, instead of `before`: what starts plumb there
     after: object = None  # what happens to it while it runs, called with its pid
+    mapped: str = ""  # the file that it must have mapped then, as /proc/PID/maps shows it
+    original: str = ""  # and the one that it must not
     script: str = "calls.py"
     arguments: bool = True  # takes --seconds
 
@@ -38,10 +43,6 @@ def tool(name):
     return path
 
 
-def _is_static(python):
-    return len(python.command) == 1
-
-
 def _is_shared(python):
     return python.name.endswith("-shared")
 
@@ -50,36 +51,88 @@ def _is_debian(python):
     return python.name.endswith("-debian")
 
 
-def _copy(python, directory, strip):
-    """A copy of a static interpreter or of a shared library, under a name that says nothing."""
-    source = os.path.realpath(python.command[-1])
-    copy = os.path.join(directory, "application")
-    shutil.copy(source, copy)
+_WHERE = (
+    "import os, sys; print(sys.prefix); maps = '/proc/self/maps';"
+    "print(open(maps).read() if os.path.exists(maps) else '')"
+)
+
+
+@functools.lru_cache(None)
+def _where(python):
+    """(sys.prefix, the shared library that holds the interpreter, or "" if the program itself does)."""
+    said = subprocess.run([*python.command, "-c", _WHERE], capture_output=True, text=True, check=True, cwd="/").stdout
+    library = re.search(r"/\S*/libpython\d\S*$", said, re.M)
+    return said.splitlines()[0], library.group() if library else ""
+
+
+def _original(python):
+    """The file with the interpreter's code: a program may be no more than a launcher of its library."""
+    return _where(python)[1] or os.path.realpath(python.root + python.command[-1])
+
+
+@functools.lru_cache(None)
+def _directory(root):
+    """What both we and who has that root can see; it lives as long as this process."""
+    directory = tempfile.TemporaryDirectory(prefix="plumb-sites-", dir=os.path.join(root, "tmp") if root else None)
+    os.chmod(directory.name, 0o755)
+    return directory
+
+
+def _place(root):
+    place = tempfile.mkdtemp(dir=_directory(root).name)
+    os.chmod(place, 0o755)
+    return place
+
+
+@functools.lru_cache(None)
+def _copy(python, strip):
+    """Tens of megabytes: made once, and linked to where it is wanted."""
+    copy = os.path.join(_place(python.root), "copy")
     if strip:
-        subprocess.run([tool("strip"), "-s", copy], check=True)
+        subprocess.run([tool("strip"), "-s", "-o", copy, _original(python)], check=True)
+    else:
+        shutil.copyfile(_original(python), copy)
+    os.chmod(copy, 0o755)
+    return copy
+
+
+def _moved(python, place, code):
+    """The interpreter with the file `code` in the place of its own, under names that say nothing."""
+    prefix, library = _where(python)
+    # Where it lies tells an interpreter where its modules are; here it does not.
+    home, before = {"PYTHONHOME": prefix}, ()
     if _is_shared(python):
-        return dataclasses.replace(python, command=(python.command[0], copy)), {}
-    # Where it lies tells an interpreter where its library is; here it does not.
-    prefix = subprocess.run([source, "-c", "import sys; print(sys.prefix)"], capture_output=True, text=True, check=True).stdout.strip()
-    return dataclasses.replace(python, command=(copy,)), {"PYTHONHOME": prefix}
+        command, home = (python.command[0], code), {}
+    elif library:
+        # The loader takes a library that is already there, whatever its file is called.
+        command, before = (os.path.join(place, "application"),), (tool("env"), "LD_PRELOAD=" + code)
+        shutil.copy(os.path.realpath(python.command[-1]), command[0])
+    else:
+        command = (*python.command[:-1], code[len(python.root) :])
+    moved = dataclasses.replace(python, command=command)
+    return Site(moved, home, before, mapped=code, original=_original(python))
 
 
-def _file(python, directory, strip=False, after=None):
-    copy, env = _copy(python, directory, strip)
-    path = copy.command[-1]
-    return Site(copy, env, after=(lambda pid: after(path)) if after else None)
+def _file(python, strip=False, after=None):
+    place = _place(python.root)
+    code = os.path.join(place, "code")
+    os.link(_copy(python, strip), code)
+    site = _moved(python, place, code)
+    if not after:
+        return site
+    return dataclasses.replace(site, after=lambda pid: after(code), mapped=code + " (deleted)")
 
 
 def renamed(python, directory):
-    return _file(python, directory)
+    return _file(python)
 
 
 def stripped(python, directory):
-    return _file(python, directory, strip=True)
+    return _file(python, strip=True)
 
 
 def deleted(python, directory):
-    return _file(python, directory, after=os.unlink)
+    return _file(python, after=os.unlink)
 
 
 def _upgrade(path):
@@ -89,7 +142,7 @@ def _upgrade(path):
 
 
 def upgraded(python, directory):
-    return _file(python, directory, strip=True, after=_upgrade)
+    return _file(python, strip=True, after=_upgrade)
 
 
 def _compile(source, directory):
@@ -123,11 +176,13 @@ def pid_namespace(python, directory):
 
 def private_mount(python, directory):
     """The interpreter's file lies on a file system that only the process itself sees."""
-    copy, env = _copy(python, directory, False)
-    place = os.path.join(directory, "mount")
-    os.mkdir(place)
-    script = 'mount -t tmpfs none "$0" && cp "$1" "$0/application" && shift && exec "$0/application" "$@"'
-    return Site(copy, env, before=(*unshare("--mount"), "/bin/sh", "-c", script, place))
+    place = _place(python.root)
+    mount = os.path.join(place, "mount")
+    os.mkdir(mount)
+    site = _moved(python, place, os.path.join(mount, "code"))
+    script = 'mount -t tmpfs none "$0" && cp "$1" "$2" && shift 2 && exec "$@"'
+    inside = ("/bin/sh", "-c", script, mount, site.original, site.mapped)
+    return dataclasses.replace(site, before=(*unshare("--mount"), *inside, *site.before))
 
 
 def other_root(python, directory):
@@ -167,14 +222,6 @@ def _any(python):
     return ""
 
 
-def _a_file(python):
-    return "" if _is_static(python) or _is_shared(python) else "it lies in another root, and a copy would not find its libraries"
-
-
-def _static(python):
-    return "" if _is_static(python) else "its one file is not enough: it has a shared library, or another root"
-
-
 def _an_interpreter(python):
     return "in a program that embeds Python this is a place of its own" if _is_shared(python) else ""
 
@@ -194,15 +241,15 @@ def _debian(python):
 NOT_BY_RUN = "it happens to a program that runs already"
 # place -> (how it is made, why an interpreter cannot be put there, why it is not launched there)
 SITES = {
-    "renamed": (renamed, _a_file, ""),
-    "stripped, renamed": (stripped, _a_file, ""),
-    "deleted": (deleted, _a_file, NOT_BY_RUN),
-    "upgraded": (upgraded, _a_file, NOT_BY_RUN),
+    "renamed": (renamed, _any, ""),
+    "stripped, renamed": (stripped, _any, ""),
+    "deleted": (deleted, _any, NOT_BY_RUN),
+    "upgraded": (upgraded, _any, NOT_BY_RUN),
     "main thread ended": (leaderless, _an_interpreter, ""),
     "in a thread, main thread ended": (embedded_in_a_thread, _a_library, ""),
     "other root": (other_root, _rooted, ""),
     "other pid namespace": (pid_namespace, _any, ""),
-    "private mount": (private_mount, _static, ""),
+    "private mount": (private_mount, _any, ""),
     "musl (3.9.2)": (musl, _debian, ""),
     "gdb": (gdb, _debian, ""),
     "uwsgi": (uwsgi, _debian, ""),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wherever a Python runs: under which file, in which program, root, namespace; with its main thread or without."""
 import os
+import pathlib
 import select
 import time
 
@@ -41,6 +42,12 @@ def leaderless(pid):
     return status(pid).get("State", "Z")[0] == "Z"
 
 
+def assert_moved(site, pid):
+    """What it has mapped is the file that the place is about."""
+    mapped = {line.split(None, 5)[-1] for line in pathlib.Path("/proc/%d/maps" % pid).read_text().splitlines()}
+    assert site.mapped in mapped and site.original not in mapped, mapped
+
+
 def attached(plumb, target, site):
     """A profile and many dumps of the same process."""
     with target(site.python, site.script, before=site.before, env=site.environment, count=True) as running:
@@ -49,6 +56,8 @@ def attached(plumb, target, site):
             wait_for(lambda: leaderless(running.pid), "its main thread does not end")
         if site.after:
             site.after(running.pid)
+        if site.mapped:
+            assert_moved(site, running.pid)
         profile = plumb.attach(running.pid, "-d", SECONDS)[1]
         return profile, look(plumb, running.pid, CallGraph(TARGETS / site.script), TARGETS / site.script)
 
