@@ -17,6 +17,16 @@ static const char head[] = "#compdef plumb\n"
 			   "	done\n"
 			   "	_describe process pids\n"
 			   "}\n"
+			   "\n"
+			   "# A program and its arguments; -- is left before them if no option stands before it.\n"
+			   "_plumb_program()\n"
+			   "{\n"
+			   "	if [[ $words[1] == -- ]]; then\n"
+			   "		shift words\n"
+			   "		(( CURRENT-- ))\n"
+			   "	fi\n"
+			   "	_normal\n"
+			   "}\n"
 			   "\n";
 
 static const char tail[] = "	esac\n"
@@ -85,7 +95,7 @@ static void put_operands(const struct command *cmd, FILE *out)
 	struct operand_name name = completion_operand(cmd);
 
 	if (cmd->operands == OPERANDS_PROGRAM) {
-		fputs("			'(-)1:program:_command_names -e' '*::argument:_normal'\n", out);
+		fputs("			'(-)1:program:_command_names -e' '*::argument:_plumb_program'\n", out);
 		return;
 	}
 	fputs("			", out);

@@ -18,6 +18,39 @@ _plumb
 printf '%s\n' "${COMPREPLY[@]}"
 """
 
+# Types each line in an interactive zsh and presses Tab. Prints "offer WORD" for each match, then "asked".
+ZSH = r"""
+export SETUP='
+autoload -Uz compinit
+compinit -u -D
+setopt no_auto_list no_beep
+source $SCRIPT
+_its_own() { compadd -- --month }
+compdef _its_own sort
+asked() { print -l "" asked }
+zle -N asked
+zle -N zle-line-init asked
+bindkey -e
+bindkey "^G" asked
+compadd() {
+	local -a hits
+	if ! (( ${@[(I)-[OAD]]} )); then
+		builtin compadd -O hits "$@"
+		print -rl "" "offer "$^hits
+	fi
+	builtin compadd "$@"
+}'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'eval $SETUP'
+zpty -r shell said '*asked*' # from here on it is the line editor that reads
+for line; do
+	zpty -w -n shell "$line"$'\t\C-u\C-g'
+	zpty -r shell said '*asked*'
+	print -r -- "$said"
+done
+"""
+
 
 def tool(name):
     path = shutil.which(name)
@@ -76,10 +109,28 @@ def fish(plumb):
     script.write_text(written(plumb, "completion", "fish"))
 
     def run(line):
-        done = run_tool(path, "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", str(script), line,
+        done = run_tool(path, "--no-config", "-c", "source $argv[1]; complete -c sort -l month; complete -C $argv[2]", str(script), line,
                         stdin=subprocess.DEVNULL, env=dict(os.environ, HOME=str(plumb.directory)))
         assert done.stderr == "", done.stderr
         return [row.split("\t")[0] for row in done.stdout.splitlines()]
+
+    return run
+
+
+@pytest.fixture
+def zsh(plumb):
+    """zsh("plumb run --mo", ...) -> for each line what zsh is offered."""
+    path = tool("zsh")
+    script = plumb.path(".zsh")
+    script.write_text(written(plumb, "completion", "zsh"))
+    environment = dict(os.environ, SCRIPT=str(script), HOME=str(plumb.directory), TERM="dumb")
+
+    def run(*lines):
+        done = run_tool(path, "-f", "-c", ZSH, "zsh", *lines, stdin=subprocess.DEVNULL, env=environment)
+        assert done.returncode == 0 and done.stderr == "", done
+        answers = done.stdout.split("asked")[:-1]
+        assert len(answers) == len(lines), done.stdout
+        return [re.findall(r"^offer (.*?)\r*$", answer, re.M) for answer in answers]
 
     return run
 
@@ -220,6 +271,22 @@ def test_fish_completes(plumb, fish, target, any_python):
     assert fish("plumb help exit") == ["exit-status"]
     assert "printf" in fish("plumb run -r 5 -- print")
     assert "printf" in fish("plumb run print")
-    assert "--mode" not in fish("plumb run -- sort --m")
+    assert fish("plumb run -- sort --mo") == fish("plumb run -q sort --mo") == ["--month"]
     with target(any_python, "waiting.py") as process:
         assert str(process.pid) in fish("plumb attach ")
+
+
+def test_zsh_completes(plumb, zsh, target, any_python):
+    with target(any_python, "waiting.py") as process:
+        answers = zsh("plumb ", "plumb run --mo", "plumb attach --mode ", "plumb report -f js", "plumb help exit",
+                      "plumb run -r 5 -- print", "plumb run print", "plumb run -- sort --mo", "plumb run -q sort --mo",
+                      "plumb attach ")
+    overview, option, value, format_, topic, program, bare, its_own, also, pids = answers
+    assert set(commands(plumb)) <= set(overview)
+    assert option == ["--mode"]
+    assert sorted(value) == ["cpu", "gil", "wall"]
+    assert format_ == ["json"]
+    assert topic == ["exit-status"]
+    assert "printf" in program and "printf" in bare
+    assert its_own == also == ["--month"]
+    assert str(process.pid) in pids
