@@ -264,13 +264,30 @@ static bool ask_files(struct search *s, enum pl_image_rank from, enum pl_image_r
 	return false;
 }
 
+/* The files whose names say nothing, and to which no route leads any more; false if there are none. */
+static bool take_from_memory(struct search *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->files.len; i++) {
+		struct pl_image_file *f = &s->files.data[i];
+		if (f->rank != PL_IMAGE_OTHER || !f->failed || !f->map->deleted)
+			continue;
+		f->loaded = any = true;
+		f->failed = false;
+	}
+	return any;
+}
+
+/* Reading files out of a process takes long. So that comes last, and only if the program needs a libpython: whatever
+ * that is called, it is then one of the files that were deleted or replaced since. */
 static bool find_interpreter(struct search *s, struct pl_python_image *ret)
 {
 	const unsigned all = PL_ELF_DYNAMIC | PL_ELF_STATIC;
 	return ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, PL_ELF_DYNAMIC, ret) ||
 	       ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, all, ret) ||
 	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, PL_ELF_DYNAMIC, ret) ||
-	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret);
+	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret) ||
+	       (s->not_ready && take_from_memory(s) && ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret));
 }
 
 /* No mapping at all, or none of a file: between two programs, or on its way out. */

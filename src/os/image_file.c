@@ -182,7 +182,7 @@ static struct plumb_error *open_any(pid_t pid, const pl_mapping_vec *maps, struc
 		plumb_error_destroy(err);
 		err = open_named(pid, f->map, &f->elf);
 	}
-	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && f->rank != PL_IMAGE_OTHER) {
+	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && (f->rank != PL_IMAGE_OTHER || f->loaded)) {
 		plumb_error_destroy(err);
 		err = open_loaded(pid, maps, f);
 	}

@@ -17,6 +17,7 @@ struct pl_image_file {
 	enum pl_image_rank rank;
 	struct pl_elf *elf; /* NULL until opened */
 	bool failed;	    /* no route leads to it: asked only once */
+	bool loaded;	    /* whatever its name: if no route leads to it, it may come from the process's memory */
 	void *copy;	    /* its bytes, if they had to come from the process's memory */
 };
 

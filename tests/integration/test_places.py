@@ -3,6 +3,7 @@
 import os
 import pathlib
 import select
+import shutil
 import time
 
 import pytest
@@ -99,6 +100,17 @@ def test_a_python_is_sampled_wherever_it_runs(plumb, target, places, placed, tab
         assert_true(looks, CallGraph(TARGETS / site.script))
         assert_true_and_whole(looks, site, 0)
         table(placed.row("dump"), placed.python, "ok", title=MATRIX)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_a_deleted_library_without_a_name_is_found_without_privileges(plumb, target, any_python, tmp_path):
+    """No path leads to the file, its mapping does not say what it is, and the kernel's own link is not for us."""
+    site = made(Placement("attach", "deleted", any_python), tmp_path)
+    drop = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    with target(site.python, site.script, before=(*drop, *site.before), env=site.environment) as running:
+        site.after(running.pid)
+        result = plumb("dump", running.pid, before=drop)
+    assert result.status == 0 and "calls.py" in result.stdout, result
 
 
 def test_threads_of_another_pid_namespace_are_shown_by_our_numbers(plumb, target, minor, tmp_path):
