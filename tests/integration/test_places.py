@@ -113,6 +113,17 @@ def test_a_deleted_library_without_a_name_is_found_without_privileges(plumb, tar
     assert result.status == 0 and "calls.py" in result.stdout, result
 
 
+def test_who_waits_for_the_gil_is_told_on_a_stripped_2_7(plumb, target, pythons, tmp_path):
+    """The GIL is a static variable there: the code that uses it tells where it is."""
+    python = next(python for python in pythons if python.minor == (2, 7))
+    if python.missing:
+        pytest.skip(python.missing)
+    site = made(Placement("attach", "stripped, renamed", python), tmp_path)
+    with target(site.python, "threads.py", before=site.before, env=site.environment) as busy:
+        assert_moved(site, busy.pid)
+        wait_for(lambda: '"doing":"gil"' in plumb("dump", "--json", busy.pid).stdout, "nobody waits for the GIL")
+
+
 def test_threads_of_another_pid_namespace_are_shown_by_our_numbers(plumb, target, minor, tmp_path):
     site = made(Placement("attach", "other pid namespace", minor), tmp_path)
     with target(minor, "threads.py", before=site.before, env=site.environment) as running:
