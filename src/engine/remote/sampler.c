@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: the sampling thread. It keeps the clock: an absolute schedule on CLOCK_MONOTONIC
- * with one sample at a random point of each period. A period that is over before its sample could be taken is counted
- * as missed; nothing is caught up. It allocates only when it meets something new, and never writes or waits for the
- * disk. */
+/* Layer engine: the sampling thread. It keeps the clock, CLOCK_MONOTONIC by the schedule of schedule.h: a period that
+ * is over before its sample could be taken is counted as missed; nothing is caught up. It allocates only when it meets
+ * something new, and never writes or waits for the disk. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 #include "budget.h"
 #include "clock.h"
 #include "remote.h"
+#include "schedule.h"
 
 #define DOUBT_NS	3000000ull
 #define SLICE_NS	100000ull
@@ -29,30 +29,6 @@
 #define BIRTHS_MAX_NS	5000000ull
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
-
-struct schedule {
-	uint64_t start_ns, period_ns, tick, due_ns;
-	struct pl_rng rng;
-	bool jitter;
-};
-
-static void schedule_at(struct schedule *s, uint64_t tick)
-{
-	double point = s->jitter ? pl_rng_unit(&s->rng) : 0.5;
-
-	s->tick = tick;
-	s->due_ns = s->start_ns + tick * s->period_ns + (uint64_t)(point * (double)s->period_ns);
-}
-
-/* The next period that is not over yet; how many were skipped. */
-static uint64_t schedule_next(struct schedule *s, uint64_t now)
-{
-	uint64_t next = s->tick + 1, current = (now - s->start_ns) / s->period_ns;
-	uint64_t missed = current > next ? current - next : 0;
-
-	schedule_at(s, next + missed);
-	return missed;
-}
 
 enum wake { WAKE_TIME, WAKE_STOP, WAKE_EXIT };
 
@@ -401,7 +377,7 @@ static void part_from_all(struct pl_engine *e, uint64_t now)
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 struct run {
-	struct schedule schedule;
+	struct pl_schedule schedule;
 	struct pl_budget budget;
 	bool sampling; /* there was a Python at the last tick */
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
@@ -448,7 +424,7 @@ static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 
 	run->sampling = e->attached_count > 0;
 	if (resumed && run->schedule.period_ns)
-		(void)schedule_next(&run->schedule, now);
+		(void)pl_schedule_next(&run->schedule, now);
 	if (resumed)
 		run->last_ns = now;
 	return run->sampling && now >= run->schedule.due_ns;
@@ -457,7 +433,7 @@ static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 /* The next tick, in time or, if there is a budget and it is used up, later. */
 static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	uint64_t missed = schedule_next(&run->schedule, pl_clock_monotonic_ns());
+	uint64_t missed = pl_schedule_next(&run->schedule, pl_clock_monotonic_ns());
 
 	if (e->options.period_ns)
 		e->now.losses[PL_LOSS_MISSED] += missed;
@@ -466,11 +442,8 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 	sum_stops(e);
 	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, pl_clock_process_cpu_ns(),
 					   e->now.stopped_ns);
-	if (period == run->schedule.period_ns)
-		return;
-	run->schedule.start_ns = now;
-	run->schedule.period_ns = period;
-	schedule_at(&run->schedule, 0);
+	if (period != run->schedule.period_ns)
+		pl_schedule_begin(&run->schedule, now, period);
 }
 
 static void sample(struct pl_engine *e, struct run *run, uint64_t now)
@@ -590,10 +563,8 @@ void *pl_sampler_main(void *engine)
 	uint64_t period_ns = pl_budget_init(&run.budget, e->options.max_overhead, e->options.period_ns, e->start_ns);
 	if (period_ns)
 		ask_for_punctuality();
-	run.schedule = (struct schedule){
-		.start_ns = e->start_ns, .period_ns = period_ns, .rng = {e->options.seed}, .jitter = e->options.jitter};
-	if (run.schedule.period_ns)
-		schedule_at(&run.schedule, 0);
+	run.schedule = (struct pl_schedule){.rng = {e->options.seed}, .jitter = e->options.jitter};
+	pl_schedule_begin(&run.schedule, e->start_ns, period_ns);
 	loop(e, &run);
 	pl_tree_reap(e, pl_clock_monotonic_ns());
 	part_from_all(e, pl_clock_monotonic_ns());
