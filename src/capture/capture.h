@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recording: an append-only file of checksummed chunks, one about every second. Format:
+/* The recording: an append-only file of checksummed chunks, more than one a second. Format:
  * docs/internals/recording.md. Each chunk carries the table rows that are new since the last one, the samples of its
- * second and the running totals of the meta data, so that a file cut at any byte opens with all its whole chunks. A
+ * time and the running totals of the meta data, so that a file cut at any byte opens with all its whole chunks. A
  * writer belongs to one thread at a time. */
 #ifndef PL_CAPTURE_H
 #define PL_CAPTURE_H
 
 #include "profile.h"
 
-#define PL_CAPTURE_CHUNK_NS 1000000000ull
+/* A profiler that is killed loses at most a second: this, and the time until the writer is asked again. */
+#define PL_CAPTURE_CHUNK_NS 800000000ull
 
 struct pl_capture_writer;
 

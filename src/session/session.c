@@ -23,7 +23,7 @@
 #include "target.h"
 
 #define BROKEN_WAIT_NS	1000000
-#define POLL_MS		100
+#define POLL_MS		100 /* also how late a chunk can be: see PL_CAPTURE_CHUNK_NS */
 #define RECORDING_NAME	"plumb.%s.%d.plumb"
 #define STATUS_EVERY_NS 200000000ull
 

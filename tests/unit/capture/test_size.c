@@ -70,7 +70,7 @@ static void flush_if_due(struct simulation *s, uint64_t now_ns)
 	m->stops += random_below(&s->rng, 50);
 	m->stopped_ns += random_below(&s->rng, 1000000);
 	m->profiler_cpu_ns += 4000000 + random_below(&s->rng, 1000000);
-	s->p->threads[s->thread].cpu_ns += 990000000 + random_below(&s->rng, 10000000);
+	s->p->threads[s->thread].cpu_ns += 790000000 + random_below(&s->rng, 10000000);
 	check(pl_capture_flush(s->w, s->p));
 }
 
@@ -97,7 +97,7 @@ static void end(struct simulation *s, const char *pattern)
 	check(read_bytes(bytes, len, &back, &info));
 	print_message("%s: %zu bytes\n", pattern, len);
 	assert_int_equal(samples_in(back), SAMPLES);
-	assert_in_range(info.chunks, 55, 62);
+	assert_in_range(info.chunks, 70, 77);
 	assert_in_range(len, 1, BUDGET);
 	free(bytes);
 	unlink(s->path);

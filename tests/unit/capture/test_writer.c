@@ -146,7 +146,7 @@ static void a_growing_recording_can_be_read(void **state)
 	}
 }
 
-static void a_chunk_is_due_after_a_second(void **state)
+static void a_chunk_is_due_after_its_time(void **state)
 {
 	struct scene *s = *state;
 	struct pl_sample sample = {.thread = add_thread(s->p, 1, 1, "", true), .time_ns = 5000000000};
@@ -231,7 +231,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_place_that_cannot_be_written_is_named), TEST(a_full_disk_loses_nothing_that_was_whole),
-		TEST(a_growing_recording_can_be_read),	       TEST(a_chunk_is_due_after_a_second),
+		TEST(a_growing_recording_can_be_read),	       TEST(a_chunk_is_due_after_its_time),
 		TEST(a_chunk_is_due_when_it_is_large),	       TEST(a_killed_writer_leaves_whole_chunks),
 		TEST(an_older_file_of_that_name_is_replaced),
 	};
