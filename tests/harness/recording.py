@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The time of the last sample of a recording, which no report tells: read as docs/internals/recording.md says."""
+import ctypes
+import struct
+
+FILE_HEADER = 24
+CHUNK = struct.Struct("<4sB3xIIQIIQQ")
+META, UNITS, TIMES = 7, 8, 10
+
+
+def _decompressed(payload, length):
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    out = ctypes.create_string_buffer(length)
+    assert zstd.ZSTD_decompress(out, length, payload, len(payload)) == length
+    return out.raw
+
+
+def _varint(data, at):
+    """(value, where the next one begins)"""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def _varints(data):
+    at = 0
+    while at < len(data):
+        value, at = _varint(data, at)
+        yield value
+
+
+def _sections(data):
+    """{tag: bytes}"""
+    found, at = {}, 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        length, at = _varint(data, at)
+        found[tag] = data[at : at + length]
+        at += length
+    return found
+
+
+def _whole_chunks(data):
+    at = FILE_HEADER
+    while at + CHUNK.size <= len(data):
+        magic, _, _, _, _, length, plain, _, _ = CHUNK.unpack_from(data, at)
+        assert magic == b"\x89PLC", "no chunk at %d" % at
+        at += CHUNK.size
+        if at + length > len(data):
+            return
+        yield _sections(_decompressed(data[at : at + length], plain))
+        at += length
+
+
+def last_sample_ns(path):
+    """When the last sample was taken, in nanoseconds of the time of day; None without any."""
+    last = None
+    for chunk in _whole_chunks(path.read_bytes()):
+        if TIMES not in chunk:
+            continue
+        unit_ns = 1 << next(_varints(chunk[UNITS]))
+        deltas = [(value >> 1) ^ -(value & 1) for value in _varints(chunk[TIMES])]
+        last = next(_varints(chunk[META])) + unit_ns * sum(deltas)
+    return last
