@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stack that could not have existed is never reported as sure: tens of thousands of samples of hot programs on each
-release, 200,000 and more with --soak."""
+release; 200,000 and more of the program that changes its stack fastest with --soak."""
 import os
 import subprocess
 
@@ -10,8 +10,13 @@ from harness.callgraph import CallGraph, Verdict, check
 from harness.churn import Generations
 from harness.interpreters import TARGETS
 
-# program -> how many sure samples of it, in an ordinary run
-QUOTA = {"families.py": 20_000, "generators.py": 8_000, "mixed.py": 8_000, "threads.py": 4_000}
+# program -> how many sure samples of it, in an ordinary run and with --soak
+QUOTA = {
+    "families.py": (20_000, 200_000),
+    "generators.py": (8_000, 40_000),
+    "mixed.py": (8_000, 40_000),
+    "threads.py": (4_000, 20_000),
+}
 
 
 def sampled(plumb, target, python, script, quota, effort):
@@ -29,7 +34,7 @@ def sampled(plumb, target, python, script, quota, effort):
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_no_stack_that_is_sure_is_impossible(plumb, target, minor, table, effort):
-    quotas = {script: quota * effort(1, 5) for script, quota in QUOTA.items()}
+    quotas = {script: effort(*quota) for script, quota in QUOTA.items()}
     verdicts = {script: sampled(plumb, target, minor, script, quota, effort) for script, quota in quotas.items()}
     checked = sum(verdict.checked for verdict in verdicts.values())
     impossible = sum(verdict.impossible for verdict in verdicts.values())
@@ -69,6 +74,8 @@ def test_never_stop_shows_what_is_doubtful_as_such(plumb, target, minor, script)
     assert verdict.checked + verdict.partial > 100, verdict
     assert not verdict.impossible, verdict
     assert profile.quality["stopped"] == 0, profile.quality
+    # The stacks of these programs change many times while they are read: without a stop not all can be proved.
+    assert profile.quality["doubtful"] + profile.quality["partial"] > 0, profile.quality
 
 
 @pytest.mark.parametrize("script", ["families.py", "generators.py"])
