@@ -31,6 +31,22 @@ class Comparison:
             self.name, 100 * self.truth, 100 * self.seen, self.score, 100 * self.error, self.samples)
 
 
+class AtMost:
+    """A share that may be anything up to a limit."""
+
+    def __init__(self, name, limit, seen, samples):
+        self.name, self.limit, self.seen, self.samples = name, limit, seen, samples
+        self.error = standard_error(limit, samples)
+
+    @property
+    def score(self):
+        return max(0.0, (self.seen - self.limit) / self.error)
+
+    def __str__(self):
+        return "%-18s at most %3.0f %%  seen %6.2f %%  %+5.2f standard errors (%.2f %%), %d samples" % (
+            self.name, 100 * self.limit, 100 * self.seen, self.score, 100 * self.error, self.samples)
+
+
 def compare(truth, seen, samples, half_widths=None):
     """Comparisons of every part: truth is {name: time}, seen {name: weight}, samples the number of all samples in it."""
     total, weight = sum(truth.values()), sum(seen.values())
