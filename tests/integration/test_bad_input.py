@@ -42,12 +42,14 @@ def test_no_such_process(plumb):
     sentence(plumb("attach", pid), str(pid), "process")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("pid", ["", "x12", "-3", "0", "99999999999999999999", "12.5", "1e3"])
 def test_what_is_no_process_id(plumb, pid):
     result = plumb("attach", pid) if not pid.startswith("-") else plumb("attach", "--", pid)
     sentence(result, "process" if pid in ("0",) else pid)
 
 
+@pytest.mark.smoke
 def test_no_process_given(plumb):
     sentence(plumb("attach"))
 
@@ -68,6 +70,7 @@ def test_a_kernel_thread_is_no_python(plumb):
     assert result.status == OWN_FAILURE and result.stderr.startswith("plumb: "), result
 
 
+@pytest.mark.smoke
 def test_a_thread_is_not_a_process(plumb, target, any_python):
     with target(any_python, "threads.py") as running:
         tid = max(int(t) for t in os.listdir("/proc/%d/task" % running.pid))
@@ -111,6 +114,7 @@ def test_a_user_may_profile_processes_of_his_own(plumb, any_python):
         shutil.rmtree(place)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("script", ["", "raise SystemExit(5)", "import os; os._exit(5)", "import os; os.abort()"])
 def test_programs_too_short_to_sample(plumb, any_python, script):
     result = plumb("run", "--", *any_python.command, "-c", script)
@@ -121,22 +125,26 @@ def test_programs_too_short_to_sample(plumb, any_python, script):
 # Options --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("rate", ["0", "-1", "x", "1e99", "", "1q", "nan", "inf"])
 def test_bad_rates(plumb, rate):
     sentence(plumb("run", "--rate=" + rate, "--", "true"), "rate")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("rate", ["1", "0.5", "100", "1khz", "2k", "10000", "max", "250hz"])
 def test_good_rates(plumb, any_python, rate):
     result = plumb("run", "-r", rate, "-o", plumb.path(), "--", *any_python.command, "-c", "pass")
     assert result.status == 0, result
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("duration", ["-1", "x", "", "nan"])
 def test_bad_durations(plumb, duration):
     sentence(plumb("run", "--duration=" + duration, "--", "true"), "duration")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("option, nearest", [
     ("--rtae", "--rate"), ("--outptu", "--output"), ("--nver-stop", "--never-stop"), ("--durtion", "--duration"),
 ])
@@ -144,6 +152,7 @@ def test_a_mistyped_option_gets_the_nearest(plumb, option, nearest):
     sentence(plumb("run", option, "--", "true"), option, nearest)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("option, ours", [
     ("--nonblocking", "--never-stop"),  # py-spy
     ("--gil", "--mode"),
@@ -158,10 +167,12 @@ def test_names_that_other_profilers_use_are_known(plumb, option, ours):
     sentence(plumb("attach", option, "1"), option, ours)
 
 
+@pytest.mark.smoke
 def test_an_unknown_command_gets_the_nearest(plumb):
     sentence(plumb("atach", "12"), "atach", "attach")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("arguments", [["--mode", "memory"], ["--color", "blue"], ["--seed", "x"]])
 def test_values_that_make_no_sense(plumb, arguments):
     sentence(plumb("run", *arguments, "--", "true"))
@@ -185,6 +196,7 @@ def test_a_file_that_is_not_there(plumb):
     sentence(plumb("report", "/no/such/file.plumb"), "/no/such/file.plumb")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("content, words", [
     (b"", ["empty"]),
     (b"GIF89a" + bytes(1000), ["recording"]),
@@ -197,6 +209,7 @@ def test_a_file_that_is_no_recording(plumb, content, words):
     sentence(plumb("report", path), str(path), *words)
 
 
+@pytest.mark.smoke
 def test_a_directory_is_no_recording(plumb):
     sentence(plumb("report", plumb.directory), str(plumb.directory))
 
@@ -224,6 +237,7 @@ def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recordin
     assert last > 0
 
 
+@pytest.mark.smoke
 def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
     data = bytearray(recording.read_bytes())
     whole = plumb.report(recording).samples
@@ -235,6 +249,7 @@ def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
     assert 0 < plumb.report(damaged).samples < whole
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("path, words", [
     ("/no/such/directory/x.plumb", ["/no/such/directory/x.plumb"]),
     ("/dev/full", ["/dev/full", "space"]),
@@ -244,6 +259,7 @@ def test_an_output_that_cannot_be_written_is_told_before_the_program_starts(plum
     sentence(plumb("run", "-o", path, "--", "echo", "started"), *words)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("options", [[], ["--json"], ["--markdown"], ["-f", "collapsed"]], ids=["text", "json", "markdown", "collapsed"])
 def test_a_full_disk_under_a_report_is_told(plumb, recording, options):
     with open("/dev/full", "w") as full:
@@ -251,11 +267,13 @@ def test_a_full_disk_under_a_report_is_told(plumb, recording, options):
     sentence(result, "space")
 
 
+@pytest.mark.smoke
 def test_closed_standard_output_is_told(plumb, recording):
     result = plumb("report", recording, before=["sh", "-c", 'exec "$@" >&-', "sh"])
     assert result.status == OWN_FAILURE and result.stderr.startswith("plumb: "), result
 
 
+@pytest.mark.smoke
 def test_all_standard_streams_closed_break_nothing(plumb, places, any_python):
     """Descriptors 0, 1 and 2 are free then; no file of ours may land on them and get the program's output."""
     path = plumb.path()
@@ -283,6 +301,7 @@ def test_a_disk_that_gets_full_loses_nothing_of_the_report(plumb, places, any_py
     assert not kept.complete and kept.samples > 0
 
 
+@pytest.mark.smoke
 def test_several_mistakes_do_not_crash(plumb):
     for arguments in (["report"], ["report", "a", "b"], ["run", "-o"], ["--", "x"], [""], ["help", "nonsense"], ["run", "--"],
                       ["attach", "1", "2"], ["report", "--threads"], ["-r"], ["--json"]):

@@ -40,6 +40,7 @@ def test_the_topics_of_help_agree_with_the_commands(plumb):
     assert "could not or must not be stopped" in figures, "--never-stop is not the only cause of doubt: %s" % figures
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("command", ["run", "attach", "report"])
 def test_help_names_every_option_of_the_task(plumb, command):
     text = plumb("help", command).stdout
@@ -123,11 +124,13 @@ def test_collapsed_by_the_suffix_of_the_output(plumb, target, any_python, record
     assert re.search(r"calls\.py:main:\d+;calls\.py:outer:\d+", by_attach.read_text())
 
 
+@pytest.mark.smoke
 def test_full_names(plumb, recording):
     result = plumb("report", "-f", "collapsed", "--names", "full", recording)
     assert re.search(r";/.*/threads\.py:work_alpha:\d+;", result.stdout), result
 
 
+@pytest.mark.smoke
 def test_markdown(plumb, recording):
     result = plumb("report", "--markdown", recording)
     assert result.status == 0 and "|" in result.stdout and "spin" in result.stdout, result
@@ -150,6 +153,7 @@ def test_json_is_documented_member_by_member(plumb, recording):
     assert not unknown, unknown
 
 
+@pytest.mark.smoke
 def test_json_adds_up(plumb, recording):
     profile = plumb.report(recording)
     total = profile.samples
@@ -162,6 +166,7 @@ def test_json_adds_up(plumb, recording):
     assert all(0 <= f["total"]["share"] <= 1 and 0 <= f["total"]["half_width"] <= 1 for f in profile.functions)
 
 
+@pytest.mark.smoke
 def test_the_same_recording_gives_the_same_report(plumb, recording):
     for options in ([], ["--json"], ["--markdown"], ["-f", "collapsed"]):
         assert plumb("report", *options, recording).stdout == plumb("report", *options, recording).stdout
@@ -177,6 +182,7 @@ def test_rate(plumb, target, any_python, rate, low, high):
     assert taken <= high and low <= whole <= high * 1.02, (taken, whole, profile.losses)
 
 
+@pytest.mark.smoke
 def test_seed_and_jitter_are_recorded(plumb, target, any_python):
     with target(any_python, "calls.py") as busy:
         _, fixed = plumb.attach(busy.pid, "-d", "0.2", "--no-jitter", "--seed", "42")
@@ -184,6 +190,7 @@ def test_seed_and_jitter_are_recorded(plumb, target, any_python):
     assert fixed.json["seed"] == "42" and not fixed.json["jitter"] and other.json["jitter"]
 
 
+@pytest.mark.smoke
 def test_modes_are_recorded_and_a_waiting_thread_costs_no_cpu(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
         profiles = {mode: plumb.attach(busy.pid, "-d", "0.6", "--mode", mode)[1] for mode in ("wall", "cpu", "gil")}
@@ -240,6 +247,7 @@ def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_pyt
     assert bound.quality["weight_ns"] == pytest.approx(bound.json["duration_ns"], rel=0.15)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("percent", ["0", "-1", "101", "much", "1%%", ""])
 def test_what_is_no_overhead(plumb, percent):
     result = plumb("run", "--max-overhead", percent, "--", "true")

@@ -25,6 +25,7 @@ def finding(answer, name):
     return next(f for f in answer["findings"] if f["id"] == name)
 
 
+@pytest.mark.smoke
 @x86_only
 def test_a_filter_that_refuses_pidfd_open_is_named(plumb, target, any_python):
     with target(any_python, "calls.py") as busy:
@@ -48,6 +49,7 @@ def test_without_the_right_to_stop_a_thread_sampling_goes_on(plumb, target, any_
     assert any(stack.has("main", "outer", "middle", "inner") for stack in profile.stacks)
 
 
+@pytest.mark.smoke
 @x86_only
 def test_without_process_vm_readv_stacks_are_read_piece_by_piece(plumb, target, any_python):
     with target(any_python, "calls.py") as busy:
@@ -59,6 +61,7 @@ def test_without_process_vm_readv_stacks_are_read_piece_by_piece(plumb, target, 
     assert any(stack.has("main", "outer", "middle", "inner") for stack in plumb.report(recording).stacks)
 
 
+@pytest.mark.smoke
 def test_a_proc_of_another_pid_namespace_is_never_taken_for_ours(plumb, target, any_python):
     """Under its numbers it shows other processes than those we would reach."""
     try:
