@@ -145,29 +145,40 @@ static void share_run_time(struct pl_engine *e, struct pl_watch *w)
 	w->cpu_due_ns = 0;
 }
 
-static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s)
+/* @p s: NULL for a tick without a sample. */
+static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
 	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
 
 	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
 		pl_roster_announce(e, w);
 	if (s && !w->counted)
-		send_sample(e, w, s, now, e->options.period_ns); /* the kernel does not tell run times */
+		send_sample(e, w, s, now, weight_ns); /* the kernel does not tell run times */
 	else if (s)
 		(void)pl_vec_push(&w->waiting,
-				  ((struct pl_waiting_sample){now, *s})); /* else the others get its time */
+				  ((struct pl_waiting_sample){now, weight_ns, *s})); /* else the others get its time */
 	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
 		return;
 	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
 		share_run_time(e, w);
 }
 
+/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
+static uint64_t time_waited_for(const struct pl_watch *w)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->waiting.len; i++)
+		sum += w->waiting.data[i].weight_ns;
+	return sum;
+}
+
 void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
 {
 	if (w->waiting.len == 0)
 		return;
-	if (w->cpu_due_ns == 0) /* it ended before the kernel told anything: each sample stands for its period */
-		w->cpu_due_ns = w->waiting.len * e->options.period_ns;
+	if (w->cpu_due_ns == 0)
+		w->cpu_due_ns = time_waited_for(w);
 	share_run_time(e, w);
 }
 
@@ -225,13 +236,13 @@ static enum round sample_one(struct pl_engine *e, struct pl_target *t, size_t i,
 	switch (r) {
 	case PL_WATCH_SAMPLE:
 		if (cpu)
-			send_by_cpu_time(e, w, &s);
+			send_by_cpu_time(e, w, &s, weight_ns);
 		else
 			send_sample(e, w, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
 		break;
 	case PL_WATCH_NOTHING:
 		if (cpu)
-			send_by_cpu_time(e, w, NULL);
+			send_by_cpu_time(e, w, NULL, 0);
 		notice_interp(t, &reading);
 		return ROUND_NONE;
 	case PL_WATCH_UNREADABLE:

@@ -28,9 +28,10 @@ struct pl_raw_sample {
 	uint8_t state, quality, marker; /* marker: enum pl_marker */
 };
 
-/** CPU mode: a sample whose weight is not known yet. */
+/** CPU mode: a sample that waits for its share of the run time. */
 struct pl_waiting_sample {
 	uint64_t time_ns;
+	uint64_t weight_ns; /* what it stands for if the kernel tells no run time: a budget changes the period */
 	struct pl_raw_sample sample;
 };
 

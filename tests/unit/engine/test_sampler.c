@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How samples of CPU mode come to their weights. */
+#include "unit.h"
+
+#include "remote.h"
+
+static struct pl_engine engine(void)
+{
+	/* Another period than that of the samples, as with a budget: what was asked for says nothing about them. */
+	struct pl_engine e = {.options = {.mode = PL_MODE_CPU, .period_ns = 50000}};
+
+	assert_ok(pl_queue_init(&e.queue));
+	return e;
+}
+
+static void wait_with(struct pl_watch *w, uint64_t weight_ns)
+{
+	assert_true(pl_vec_push(&w->waiting, ((struct pl_waiting_sample){.weight_ns = weight_ns})));
+}
+
+static uint64_t weight_sent(struct pl_engine *e)
+{
+	struct pl_record r;
+	uint64_t sum = 0;
+
+	while (pl_queue_pop(&e->queue, &r))
+		sum += r.sample.weight_ns;
+	return sum;
+}
+
+static void a_thread_that_ends_untold_weighs_what_its_samples_stood_for(void **state)
+{
+	struct pl_engine e = engine();
+	struct pl_watch w = {.announced = true};
+
+	wait_with(&w, 1000000);
+	wait_with(&w, 3000000);
+	pl_sampler_part(&e, &w);
+	assert_int_equal(weight_sent(&e), 4000000);
+	e.options.period_ns = 0; /* as fast as possible */
+	wait_with(&w, 700);
+	pl_sampler_part(&e, &w);
+	assert_int_equal(weight_sent(&e), 700);
+	pl_vec_deinit(&w.waiting);
+	pl_queue_deinit(&e.queue);
+}
+
+static void what_the_kernel_tells_goes_before(void **state)
+{
+	struct pl_engine e = engine();
+	struct pl_watch w = {.announced = true, .cpu_due_ns = 10000};
+
+	wait_with(&w, 1000000);
+	wait_with(&w, 3000000);
+	pl_sampler_part(&e, &w);
+	assert_int_equal(weight_sent(&e), 10000);
+	pl_vec_deinit(&w.waiting);
+	pl_queue_deinit(&e.queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_that_ends_untold_weighs_what_its_samples_stood_for),
+		cmocka_unit_test(what_the_kernel_tells_goes_before),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
