@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python without a GIL, and the same Python with its GIL switched on. The matrix, legality and accuracy run on it too."""
+import collections
 import os
 
 
@@ -21,3 +22,25 @@ def test_nobody_holds_a_gil_that_is_off(plumb, target, free_threaded):
         _, profile = plumb.attach(busy.pid, "-d", "0.6")
     assert profile.json["states"]["has_gil"]["samples"] == 0, profile.json["states"]
     assert profile.json["states"]["on_cpu"]["samples"] > 0, profile.json["states"]
+
+
+def stops_of(profile):
+    """How often each thread that moves was stopped, by its name."""
+    stops = collections.Counter()
+    for stack in profile.stacks:
+        if stack.quality == "stopped" and stack.thread["name"].isdigit():
+            stops[stack.thread["name"]] += stack.samples
+    return stops
+
+
+def test_the_stops_that_are_allowed_are_shared_by_all_threads(plumb, target, free_threaded):
+    """Without a GIL more threads move at once than may be stopped; the oldest of eight does not get most of the stops."""
+    looks = []
+    with target(free_threaded, "movers.py") as busy:
+        for seconds in ("1.5", "3", "5"):  # a machine that is busy elsewhere: look for longer before it counts
+            _, profile = plumb.attach(busy.pid, "-d", seconds)
+            looks.append(stops_of(profile))
+            total = sum(looks[-1].values())
+            if total >= 20 and looks[-1]["0"] < total / 3:
+                return
+    raise AssertionError(looks)

@@ -48,6 +48,7 @@ struct pl_process_info {
 
 struct pl_roster {
 	PL_VEC(struct pl_watch *) watches;
+	size_t first;	       /* of them in the next round; may be beyond the last */
 	pl_interp_vec interps; /* as last listed */
 	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */
 	struct pl_tid_map tids;
@@ -163,6 +164,7 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 void pl_roster_deinit(struct pl_engine *e, struct pl_target *t);
 /** Read the lists of interpreters and threads; begin to watch new ones. */
 struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now) PLUMB_MUST_CHECK;
+/** The others keep their order. */
 void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i);
 /** Tell the consumer what we know of a thread; of its process first. */
 void pl_roster_announce(struct pl_engine *e, struct pl_watch *w);

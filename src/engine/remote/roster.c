@@ -239,7 +239,8 @@ void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 	pl_watch_deinit(w);
 	free(w);
 	e->watch_count--;
-	t->roster.watches.data[i] = t->roster.watches.data[--t->roster.watches.len];
+	struct pl_watch **at = t->roster.watches.data + i; /* the order is that in which they are sampled */
+	memmove(at, at + 1, (--t->roster.watches.len - i) * sizeof *at);
 	t->roster.next_list_ns = 0;
 }
 

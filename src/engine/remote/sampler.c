@@ -259,18 +259,36 @@ static enum round sample_one(struct pl_engine *e, struct pl_target *t, size_t i,
 	return ROUND_OK;
 }
 
+/* A thread that is in another interpreter is sampled there. */
+static enum round sample_here(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
+{
+	struct pl_watch *w = t->roster.watches.data[i];
+
+	if ((w->newer || w->older) && !pl_watch_innermost(w, &t->reader)) {
+		pl_watch_skip(w);
+		return ROUND_NONE;
+	}
+	return w->wanted ? sample_one(e, t, i, weight_ns) : ROUND_NONE;
+}
+
+/* Each thread once. The stops that are allowed may not do for all that need one, and whoever comes first gets them: so
+ * a round begins behind the thread that was stopped last. */
 static enum round sample_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
-	/* Backwards: a removed watch is replaced by the last one, which was sampled already. */
-	for (size_t i = t->roster.watches.len; i-- > 0;) {
-		struct pl_watch *w = t->roster.watches.data[i];
+	struct pl_roster *r = &t->roster;
+	size_t i = r->first;
 
-		if ((w->newer || w->older) && !pl_watch_innermost(w, &t->reader)) {
-			pl_watch_skip(w);
-			continue;
-		}
-		if (w->wanted && sample_one(e, t, i, weight_ns) == ROUND_GONE)
+	for (size_t left = r->watches.len; left > 0; left--) {
+		size_t len = r->watches.len;
+		uint64_t stops = t->stopper.stops;
+
+		i = i < len ? i : 0;
+		if (sample_here(e, t, i, weight_ns) == ROUND_GONE)
 			return ROUND_GONE;
+		if (r->watches.len == len) /* else the next one has moved up */
+			i++;
+		if (t->stopper.stops != stops)
+			r->first = i;
 		(void)pl_stopper_settle(&t->stopper);
 	}
 	return ROUND_OK;
