@@ -10,13 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "host.h"
 #include "proc.h"
 #include "proc_file.h"
 
 #define CAP_SYS_PTRACE_BIT 19
 #define MAX_ANCESTORS	   1024
+#define LOOK_INTO_LOG	   "look into the kernel's log (journalctl -k)"
+#define SECCOMP_FILTER	   2 /* in a status file */
+#define UID_MAP_MAX	   4096
 #define STATUS_MAX	   65536 /* a process in many groups has a long list of them */
 
 static void read_ids(const char *status, const char *key, unsigned ret[3])
@@ -24,17 +29,6 @@ static void read_ids(const char *status, const char *key, unsigned ret[3])
 	const char *text = pl_proc_status_field(status, key);
 	if (text)
 		sscanf(text, "%u %u %u", &ret[0], &ret[1], &ret[2]);
-}
-
-static int read_yama_scope(void)
-{
-	int scope = 0;
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	if (f && fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	if (f)
-		fclose(f);
-	return scope;
 }
 
 static bool is_descendant(pid_t pid)
@@ -60,21 +54,18 @@ static bool is_not_dumpable(pid_t pid, const struct pl_priv_facts *f)
 	return stat(path, &st) == 0 && st.st_uid != f->uids[1];
 }
 
-/* Both links are readable only if we may read the target, which is what was refused; the ids tell in the common case: a
- * user who does not exist in our namespace is shown as the overflow user. */
-static bool is_other_user_ns(pid_t pid, const struct pl_priv_facts *f)
+/* Do our rights not count where it lives? The link is readable only for those whose rights do. Otherwise the maps of
+ * the ids tell, which everybody may read: within one namespace they are the same. From the first namespace our rights
+ * reach into all others. */
+static bool is_other_user_ns(pid_t pid)
 {
-	char path[40], ours[64] = "", its[64] = "";
-	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pl_proc_live_task(pid));
-	ssize_t n = readlink(path, its, sizeof its - 1), m = readlink("/proc/self/ns/user", ours, sizeof ours - 1);
-	if (n > 0 && m > 0)
-		return strcmp(ours, its) != 0;
-	char map[256];
-	unsigned inside, outside, count;
-	if (pl_proc_file(0, "uid_map", map, sizeof map) <= 0 || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3)
+	char ours[UID_MAP_MAX], its[UID_MAP_MAX];
+
+	if (pl_host_initial_namespace("user") == PL_NAMESPACE_SAME ||
+	    pl_host_namespace(pid, "user") != PL_NAMESPACE_UNKNOWN)
 		return false;
-	bool initial = inside == 0 && outside == 0 && count == UINT32_MAX;
-	return !initial && f->uids[0] == 65534;
+	return pl_proc_file(0, "uid_map", ours, sizeof ours) >= 0 &&
+	       pl_proc_file(pl_proc_live_task(pid), "uid_map", its, sizeof its) >= 0 && strcmp(ours, its) != 0;
 }
 
 bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
@@ -86,7 +77,6 @@ bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
 		return false;
 	}
 	f->our_caps = pl_proc_status_number(status, "CapEff", 16, 0);
-	f->seccomp = pl_proc_status_number(status, "Seccomp", 10, 0) != 0;
 	bool alive = pl_proc_file(pid, "status", status, STATUS_MAX) >= 0;
 	if (alive) {
 		read_ids(status, "Uid", f->uids);
@@ -100,10 +90,11 @@ bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
 		return false;
 	if (f->tracer)
 		pl_proc_comm(f->tracer, f->tracer, f->tracer_name);
-	f->yama_scope = read_yama_scope();
+	f->yama_scope = pl_host_sysctl("kernel/yama/ptrace_scope", 0);
 	f->descendant = is_descendant(pid);
 	f->not_dumpable = is_not_dumpable(pid, f);
-	f->other_user_ns = is_other_user_ns(pid, f);
+	f->other_user_ns = is_other_user_ns(pid);
+	pl_lsm_read(&f->lsm);
 	return true;
 }
 
@@ -146,7 +137,9 @@ static bool ids_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret
 {
 	char who[128];
 	if (!all_are(f->uids, f->uids[0])) {
-		set_cause(ret, "it runs a set-user-ID program, which only root, or CAP_SYS_PTRACE, may read");
+		set_cause(ret,
+			  "its user ids differ, as those of a set-user-ID program (real %u, effective %u, saved %u)",
+			  f->uids[0], f->uids[1], f->uids[2]);
 		need_root(f, ret);
 	} else if (f->uids[0] != f->our_uid) {
 		pl_priv_user(f->uids[0], who, sizeof who);
@@ -187,8 +180,8 @@ static bool rights_reason(const struct pl_priv_facts *f, struct pl_priv_reason *
 {
 	uint64_t lacking = f->target_caps & ~f->our_caps;
 	if (f->not_dumpable)
-		set_cause(ret, "it is not dumpable: it gained rights when it started, its file is not readable, or it "
-			       "called prctl(PR_SET_DUMPABLE, 0)");
+		set_cause(ret, "it is not dumpable: its files in /proc are not its user's (see prctl(2), "
+			       "PR_SET_DUMPABLE)");
 	else if (lacking)
 		set_cause(ret, "it holds capabilities that we lack (%llx)", (unsigned long long)lacking);
 	else
@@ -197,20 +190,14 @@ static bool rights_reason(const struct pl_priv_facts *f, struct pl_priv_reason *
 	return true;
 }
 
+/* A tracer does not keep us from reading, and a seccomp filter cannot tell one path from another. */
 static void other_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 {
-	if (f->tracer) {
-		set_cause(ret, "%s (pid %d) already traces it", *f->tracer_name ? f->tracer_name : "a debugger",
-			  (int)f->tracer);
-		set_remedy(ret, "end that first");
-	} else if (f->seccomp) {
-		set_cause(ret, "ids, Yama and dumpability allow it, so the seccomp filter around us refuses");
-		set_remedy(ret, "start the container with --cap-add SYS_PTRACE");
-	} else {
-		set_cause(ret, "ids, Yama and dumpability allow it, so a security module (SELinux, AppArmor, Landlock) "
-			       "refuses");
-		set_remedy(ret, "look into its log (journalctl -k)");
-	}
+	char left[200];
+
+	pl_lsm_tell(&f->lsm, left, sizeof left);
+	set_cause(ret, "ids, dumpability and Yama allow it; %s", left);
+	set_remedy(ret, LOOK_INTO_LOG);
 }
 
 /* In the order in which the kernel looks: capabilities stand in for ids, dumpability and Yama. */
@@ -218,6 +205,8 @@ void pl_priv_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 {
 	bool capable = f->our_caps >> CAP_SYS_PTRACE_BIT & 1 && !f->other_user_ns;
 	*ret = (struct pl_priv_reason){0};
+	if (f->yama_scope >= 3 && yama_reason(f, capable, ret))
+		return; /* wherever it lives */
 	if (f->other_user_ns) {
 		set_cause(ret, "it lives in another user namespace, where our rights do not count");
 		set_remedy(ret, "run plumb inside it, or as root outside of all containers");
@@ -245,25 +234,49 @@ struct plumb_error *pl_priv_explain(pid_t pid)
 		return err;
 	pl_proc_comm(pid, pid, comm);
 	err = pl_error(PLUMB_ERR_NOT_PERMITTED, "the kernel does not let us read pid %d (%s)", (int)pid, comm);
-	if (!pl_priv_read(pid, &f))
-		return err;
+	if (!pl_priv_read(pid, &f)) { /* it has just ended, or we are out of memory */
+		plumb_error_destroy(err);
+		err = pl_proc_check(pid);
+		return err ? err : &pl_err_no_memory;
+	}
 	pl_priv_hint(&f, hint, sizeof hint);
 	return pl_error_hint(err, "%s", hint);
 }
 
+static bool is_older(const char *release, const char *since)
+{
+	unsigned is[2] = {0}, need[2] = {0};
+
+	return sscanf(release, "%u.%u", &is[0], &is[1]) == 2 && sscanf(since, "%u.%u", &need[0], &need[1]) == 2 &&
+	       (is[0] < need[0] || (is[0] == need[0] && is[1] < need[1]));
+}
+
 struct plumb_error *pl_priv_explain_call(const char *call, const char *since, int errnum)
 {
-	char *status = malloc(STATUS_MAX);
-	bool filtered = status && pl_proc_file(0, "status", status, STATUS_MAX) > 0 &&
-			pl_proc_status_number(status, "Seccomp", 10, 0) != 0;
-	free(status);
+	bool filtered = pl_host_own_status("Seccomp", 10, 0) == SECCOMP_FILTER;
+	struct utsname kernel = {0};
+	struct pl_lsm lsm;
+	char left[200];
 	struct plumb_error *err =
 		pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "the kernel does not let us call %s", call);
-	if (filtered)
-		return pl_error_hint(err, "a seccomp filter is around us; start the container with --security-opt "
-					  "seccomp=unconfined or with a newer profile");
+
+	(void)uname(&kernel);
+	if (errnum == ENOSYS && is_older(kernel.release, since))
+		return pl_error_hint(err, "it needs Linux %s or newer; this is %s", since, kernel.release);
+	if (filtered && (errnum == EPERM || errnum == ENOSYS))
+		return pl_error_hint(
+			err,
+			"a seccomp filter is around us, and Linux %s itself lets everybody call it; start "
+			"plumb without that filter (docker run --security-opt seccomp=unconfined), or with "
+			"a newer profile",
+			kernel.release);
 	if (errnum == ENOSYS)
-		return pl_error_hint(err, "it needs Linux %s or newer", since);
-	return pl_error_hint(err, "there is no seccomp filter around us, so a security module (SELinux, AppArmor) "
-				  "refuses; look into its log (journalctl -k)");
+		return pl_error_hint(err,
+				     "there is no seccomp filter around us, and Linux has it since %s; this one "
+				     "says that it is %s",
+				     since, kernel.release);
+	pl_lsm_read(&lsm);
+	pl_lsm_tell(&lsm, left, sizeof left);
+	return pl_error_hint(err, "Linux itself lets everybody call it%s; %s; " LOOK_INTO_LOG,
+			     filtered ? "" : ", and there is no seccomp filter around us", left);
 }

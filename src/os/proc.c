@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host.h"
 #include "proc_file.h"
 
 #define NS_PER_S      1000000000ull
@@ -38,16 +39,32 @@ static struct plumb_error *check_proc(void)
 			     "mount it: mount -t proc proc /proc");
 }
 
-/* /proc shows nothing for @p pid: are we at fault, is it gone, or hidden by the mount option hidepid? */
+/* The mount option hidepid shows us only what we may read. */
+static struct plumb_error *hidden(pid_t pid, int hidepid, bool ours)
+{
+	const char *remedy = geteuid() == 0 ? "give plumb CAP_SYS_PTRACE"
+			     : ours	    ? "run plumb as root (sudo plumb ...)"
+					    : "run plumb as the user that owns the process, or as root";
+
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_PERMITTED, "/proc hides pid %d from us", (int)pid),
+			     "/proc is mounted with hidepid=%d, which hides what we may not read; %s", hidepid, remedy);
+}
+
+/* /proc shows nothing for @p pid: are we at fault, is it gone, or hidden by a mount option? */
 static struct plumb_error *no_entry(pid_t pid, int errnum)
 {
+	struct pl_proc_mount mount = {0};
+
 	if (pl_out_of_descriptors(errnum))
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errnum, "cannot look at pid %d", (int)pid);
-	if (kill(pid, 0) != 0 && errno == EPERM)
+	bool ours = kill(pid, 0) == 0; /* may be sent a signal: it is of our user, or we are root */
+	bool there = ours || errno == EPERM;
+	if (there && pl_host_proc_mount(&mount) && mount.hidepid)
+		return hidden(pid, mount.hidepid, ours);
+	if (there && errnum)
 		return pl_error_hint(
-			pl_error(PLUMB_ERR_NOT_PERMITTED, "/proc hides pid %d from us", (int)pid),
-			"/proc is mounted with the option hidepid; run as the user that owns the process, or as "
-			"root");
+			pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "cannot look at pid %d in /proc", (int)pid),
+			"the process is there; 'plumb doctor' tells how /proc is mounted");
 	return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
 }
 

@@ -240,7 +240,16 @@ def test_a_proc_that_hides_other_users_is_told(plumb, target, any_python):
                     [tool("unshare"), "--mount", "sh", "-c", script, "sh", place, "attach", str(busy.pid)], cwd="/tmp",
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE))
                 sentence(result, "hides pid %d" % busy.pid)
+                assert "hidepid=%s" % hidepid in result.stderr and "as the user that owns the process" in " ".join(result.stderr.split()), result
             busy.wait_progress()
+        # Of our own user, but not dumpable: hidden as well, though it can be sent a signal.
+        script = remount % "2"
+        attach_to_itself = "import ctypes, os, subprocess, sys; ctypes.CDLL(None).prctl(4, 0); sys.exit(subprocess.call(sys.argv[1:] + [str(os.getpid())]))"
+        result = finish(subprocess.Popen(
+            [tool("unshare"), "--mount", "sh", "-c", script, "sh", "/usr/bin/python3", "-c", attach_to_itself, place, "attach"], cwd="/tmp",
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        sentence(result, "from us")
+        assert "hidepid=2" in result.stderr and "that owns" not in result.stderr, result
     finally:
         place.unlink()
 

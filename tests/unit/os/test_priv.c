@@ -2,6 +2,8 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +40,7 @@ static void users_and_groups(void **state)
 	f.uids[0] = f.uids[1] = f.uids[2] = 54321;
 	assert_hint(&f, "belongs to user uid 54321");
 	f.uids[0] = 1000;
-	assert_hint(&f, "set-user-ID program");
+	assert_hint(&f, "set-user-ID program (real 1000, effective 54321, saved 54321)");
 	f = equal_facts();
 	f.gids[1] = f.gids[2] = 7;
 	assert_hint(&f, "another group (gid 7, ours is 100)");
@@ -81,19 +83,70 @@ static void capabilities(void **state)
 	assert_hint(&f, "security module");
 }
 
-static void other_causes(void **state)
+static void assert_hint_lacks(const struct pl_priv_facts *f, const char *part)
+{
+	char hint[512] = "";
+
+	pl_priv_hint(f, hint, sizeof hint);
+	if (strstr(hint, part))
+		fail_msg("\"%s\" says \"%s\"", hint, part);
+}
+
+/* To read a process that is traced is allowed as ever: only stopping it is not. */
+static void a_tracer_does_not_keep_us_from_reading(void **state)
 {
 	struct pl_priv_facts f = equal_facts();
+
 	f.tracer = 99;
 	strcpy(f.tracer_name, "gdb");
-	assert_hint(&f, "gdb (pid 99) already traces it");
-	f = equal_facts();
-	f.seccomp = true;
-	assert_hint(&f, "seccomp");
-	f = equal_facts();
+	assert_hint_lacks(&f, "gdb");
+	assert_hint(&f, "security module");
+}
+
+static void user_namespaces(void **state)
+{
+	struct pl_priv_facts f = equal_facts();
+
 	f.other_user_ns = true;
 	f.our_caps = ALL_CAPS;
 	assert_hint(&f, "another user namespace");
+	f.yama_scope = 3; /* nobody may, wherever it lives */
+	assert_hint(&f, "ptrace_scope is 3");
+	assert_hint_lacks(&f, "namespace");
+}
+
+static void security_modules_are_named_if_they_are_there(void **state)
+{
+	struct pl_priv_facts f = equal_facts();
+
+	assert_hint(&f, "cannot be read (/sys/kernel/security/lsm)");
+	assert_hint_lacks(&f, "AppArmor");
+	f.lsm.listed = true;
+	assert_hint(&f, "there is no security module in /sys/kernel/security/lsm that could refuse it");
+	pl_lsm_parse_list("lockdown,capability,landlock,yama,apparmor\n", f.lsm.modules, sizeof f.lsm.modules);
+	assert_hint(&f, "security modules of this kernel: landlock, apparmor;");
+	pl_lsm_parse_label("docker-default (enforce)\n", f.lsm.label, sizeof f.lsm.label);
+	assert_hint(&f, "under the label \"docker-default (enforce)\"");
+}
+
+static void lists_and_labels_of_any_kind(void **state)
+{
+	char text[160], small[12];
+
+	pl_lsm_parse_list("", text, sizeof text);
+	assert_string_equal(text, "");
+	pl_lsm_parse_list(",,selinuxes,selinux,\nbpf", text, sizeof text);
+	assert_string_equal(text, "selinux, bpf");
+	pl_lsm_parse_list("selinux,apparmor,bpf", small, sizeof small);
+	assert_string_equal(small, "selinux");
+	pl_lsm_parse_label("unconfined\n", text, sizeof text);
+	assert_string_equal(text, "");
+	pl_lsm_parse_label("", text, sizeof text);
+	assert_string_equal(text, "");
+	pl_lsm_parse_label("u:r:container_t:s0", text, sizeof text);
+	assert_string_equal(text, "u:r:container_t:s0");
+	pl_lsm_parse_label("0123456789abcdef", small, sizeof small);
+	assert_string_equal(small, "0123456789a");
 }
 
 static void write_hint(int out, pid_t pid)
@@ -109,16 +162,33 @@ static void explain_arg(int out, const void *arg)
 	write_hint(out, *(const pid_t *)arg);
 }
 
-static void a_refused_call_names_what_was_checked(void **state)
+static void assert_call_hint(const char *since, int errnum, const char *part)
 {
-	struct plumb_error *err = pl_priv_explain_call("pidfd_open", "5.3", ENOSYS);
+	struct plumb_error *err = pl_priv_explain_call("pidfd_open", since, errnum);
+
 	assert_int_equal(plumb_error_code(err), PLUMB_ERR_NOT_PERMITTED);
 	assert_non_null(strstr(plumb_error_message(err), "does not let us call pidfd_open"));
-	assert_non_null(strstr(plumb_error_hint(err), "Linux 5.3")); /* the tests run without a filter */
+	if (!strstr(plumb_error_hint(err), part))
+		fail_msg("\"%s\" does not say \"%s\"", plumb_error_hint(err), part);
 	plumb_error_destroy(err);
-	err = pl_priv_explain_call("pidfd_open", "5.3", EPERM);
-	assert_non_null(strstr(plumb_error_hint(err), "security module"));
-	plumb_error_destroy(err);
+}
+
+static void a_refused_call_names_what_was_checked(void **state)
+{
+	char status[65536] = "";
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, status, sizeof status - 1);
+
+	close(fd);
+	assert_true(n > 0);
+	assert_call_hint("999.1", ENOSYS, "Linux 999.1 or newer; this is ");
+	if (strstr(status, "\nSeccomp:\t2")) {
+		assert_call_hint("5.3", ENOSYS, "a seccomp filter is around us");
+		assert_call_hint("5.3", EPERM, "a seccomp filter is around us");
+	} else {
+		assert_call_hint("5.3", ENOSYS, "there is no seccomp filter around us");
+		assert_call_hint("5.3", EPERM, "security module");
+	}
 }
 
 static void a_process_of_root_is_named_as_such(void **state)
@@ -154,6 +224,20 @@ static void start_child(void (*prepare)(void), pid_t *ret)
 	if (read(fds[0], &byte, 1) != 0)
 		_exit(1);
 	close(fds[0]);
+}
+
+static void do_nothing(void)
+{
+}
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
 }
 
 static void forbid_dumps(void)
@@ -198,12 +282,42 @@ static void explain_traced(int out, const void *arg)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_tracer_is_named(void **state)
+static void a_process_that_is_traced_is_not_called_refused_for_that(void **state)
 {
 	char got[1024];
 	run_unprivileged(explain_traced, NULL, got, sizeof got);
-	assert_non_null(strstr(got, "test_os_priv (pid "));
-	assert_non_null(strstr(got, "already traces it"));
+	assert_non_null(strstr(got, "the kernel does not let us read pid"));
+	assert_null(strstr(got, "traces it"));
+}
+
+/* Of our user, outside of the namespace in which we are root: all that the kernel looks at seems to allow it. */
+static void explain_from_a_namespace(int out, const void *arg)
+{
+	char map[32];
+	pid_t pid;
+	uid_t uid = getuid();
+
+	start_child(do_nothing, &pid);
+	snprintf(map, sizeof map, "0 %u 1", (unsigned)uid);
+	if (unshare(CLONE_NEWUSER) != 0)
+		dprintf(out, "cannot");
+	else if (write_file("/proc/self/uid_map", map))
+		write_hint(out, pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void a_process_outside_of_our_user_namespace_is_found_out(void **state)
+{
+	char got[1024];
+
+	run_unprivileged(explain_from_a_namespace, NULL, got, sizeof got);
+	if (strcmp(got, "cannot") == 0) {
+		print_message("user namespaces are not allowed here\n");
+		skip();
+	}
+	if (!strstr(got, "another user namespace"))
+		fail_msg("\"%s\"", got);
 }
 
 static void a_process_that_is_gone_is_said_to_be(void **state)
@@ -218,11 +332,15 @@ int main(void)
 		cmocka_unit_test(dumpability_comes_after_the_ids),
 		cmocka_unit_test(yama),
 		cmocka_unit_test(capabilities),
-		cmocka_unit_test(other_causes),
+		cmocka_unit_test(a_tracer_does_not_keep_us_from_reading),
+		cmocka_unit_test(user_namespaces),
+		cmocka_unit_test(security_modules_are_named_if_they_are_there),
+		cmocka_unit_test(lists_and_labels_of_any_kind),
 		cmocka_unit_test(a_refused_call_names_what_was_checked),
 		cmocka_unit_test(a_process_of_root_is_named_as_such),
 		cmocka_unit_test(a_process_that_forbids_it_is_found_out),
-		cmocka_unit_test(a_tracer_is_named),
+		cmocka_unit_test(a_process_that_is_traced_is_not_called_refused_for_that),
+		cmocka_unit_test(a_process_outside_of_our_user_namespace_is_found_out),
 		cmocka_unit_test(a_process_that_is_gone_is_said_to_be),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
