@@ -127,7 +127,9 @@ const struct command command_dump = {
 	.summary = "what a program is doing right now: every thread, its stack, and what it waits for",
 	.about = "For each process: its threads, what each is doing (running, waiting for the GIL and who holds it, "
 		 "blocked "
-		 "in which system call on which file, pipe, socket or lock, and for how long), and its stack, the "
+		 "in which system call on which file, pipe, socket or lock; of a sleep or a time limit, how long it "
+		 "is), "
+		 "and its stack, the "
 		 "innermost "
 		 "frame first, with source lines. Works on a program that hangs and on one that is stopped. Every "
 		 "stack is "
