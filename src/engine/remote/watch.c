@@ -238,6 +238,17 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
+/* May it be stopped right now? Not if it may not run Python code: then it runs C code and may enter a system call at
+ * any moment, and its Python stack stands still anyway. */
+static bool may_run_python_now(const struct attempt *a)
+{
+	struct pl_reading now = {0};
+	struct pl_mem *live = pl_mem_live_mem(a->r->live);
+
+	return !pl_tstate_read(live, &a->r->py, a->w->stack.tstate, &now.tstate) &&
+	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && may_run_python(&now);
+}
+
 /* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
  * end at that frame. An outermost frame that is not the one we know must be found by two stops in a row. */
 static enum pl_watch_result sample_stopped(struct attempt *a)
@@ -258,10 +269,11 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 			return PL_WATCH_SAMPLE;
 		}
 		nanosleep(&(struct timespec){.tv_nsec = LET_RUN_NS}, NULL);
-		if (a->stopper->late.len || !still_running(a->w))
+		/* The same questions as before the first stop. */
+		if (a->stopper->late.len || !still_running(a->w) || !may_run_python_now(a))
 			break;
 	}
-	return PL_WATCH_UNREADABLE;
+	return a->reading->complete ? PL_WATCH_NOTHING : PL_WATCH_UNREADABLE;
 }
 
 /* Not proved and not to be stopped: what complete readings agree on, from the root. */
@@ -310,17 +322,6 @@ static void note_steadiness(struct pl_watch *w, const struct pl_reading *r)
 		w->moving = false;
 		w->steady_run = 0;
 	}
-}
-
-/* May it be stopped right now? Not if it may not run Python code: then it runs C code and may enter a system call at
- * any moment, and its Python stack stands still anyway. */
-static bool may_run_python_now(const struct attempt *a)
-{
-	struct pl_reading now = {0};
-	struct pl_mem *live = pl_mem_live_mem(a->r->live);
-
-	return !pl_tstate_read(live, &a->r->py, a->w->stack.tstate, &now.tstate) &&
-	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && may_run_python(&now);
 }
 
 /* A thread that might not run Python code, and whose innermost instruction did not move, stood still. */
