@@ -6,17 +6,12 @@
 #include <string.h>
 
 #include "config.h"
+#include "require.h"
 
 #define ARGS_MAX  64
 #define INPUT_MAX 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                                             \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			__builtin_trap();                                                                              \
-	} while (0)
 
 /* Each argument is an allocation of its own: the sanitizer then sees a read past its end. */
 struct line {

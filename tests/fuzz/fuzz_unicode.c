@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "detect.h"
+#include "require.h"
 #include "text.h"
 #include "utf8.h"
 #include "value_parts.h"
@@ -13,12 +14,6 @@
 #define BEFORE	  "before"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                                             \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			__builtin_trap();                                                                              \
-	} while (0)
 
 struct memory {
 	struct pl_mem mem;

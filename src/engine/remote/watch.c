@@ -250,7 +250,8 @@ static bool may_run_python_now(const struct attempt *a)
 }
 
 /* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
- * end at that frame. An outermost frame that is not the one we know must be found by two stops in a row. */
+ * end at that frame. An outermost frame that is not the one we know must be found by two stops in a row, or by the last
+ * one. */
 static enum pl_watch_result sample_stopped(struct attempt *a)
 {
 	pl_addr root = a->w->stack.root;

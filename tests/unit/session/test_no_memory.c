@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "failing.h"
+#include "first_python.h"
 
 #define LIMIT_MS   20000
 #define SAMPLED_NS 5000000
@@ -44,16 +45,6 @@ static const char script[] = "import sys, threading, time\n"
 			     "sys.stdout.write('ready\\n')\n"
 			     "sys.stdout.flush()\n"
 			     "work()\n";
-
-static char *python(void)
-{
-	static char exe[512];
-	const char *list = getenv("PLUMB_TEST_PYTHONS");
-
-	list = list && *list ? list : "/usr/bin/python3";
-	snprintf(exe, sizeof exe, "%.*s", (int)strcspn(list, ":"), list);
-	return exe;
-}
 
 static void start_python(struct scene *s)
 {

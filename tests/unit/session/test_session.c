@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "first_python.h"
+
 #define LIMIT_MS 20000
 
 static char dir[64], path[96];
@@ -44,16 +46,6 @@ static int tear_down(void **state)
 		fclose(f);
 	unlink(path);
 	return rmdir(dir); /* nothing else was left there */
-}
-
-static char *python(void)
-{
-	static char exe[512];
-	const char *list = getenv("PLUMB_TEST_PYTHONS");
-
-	list = list && *list ? list : "/usr/bin/python3";
-	snprintf(exe, sizeof exe, "%.*s", (int)strcspn(list, ":"), list);
-	return exe;
 }
 
 /* What spins, waits for a word on stdin, ends as told. */
