@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -199,6 +200,30 @@ void pl_json_double(struct pl_json *j, double v, int decimals)
 			putc('.', j->out);
 		if (*s == '-' || (*s >= '0' && *s <= '9'))
 			putc(*s, j->out);
+	}
+}
+
+void pl_json_number(struct pl_json *j, double v)
+{
+	char text[64];
+	bool pointed = false;
+	if (!isfinite(v)) {
+		pl_json_null(j);
+		return;
+	}
+	before_value(j);
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	/* The caller's locale may have another decimal point, of several bytes even. */
+	for (const char *s = text; *s; s++) {
+		if (strchr("0123456789+-e", *s))
+			putc(*s, j->out);
+		else if (!pointed)
+			putc('.', j->out);
+		pointed = pointed || !strchr("0123456789+-e", *s);
 	}
 }
 

@@ -27,6 +27,8 @@ void pl_json_strn(struct pl_json *j, const char *s, size_t len);
 void pl_json_u64(struct pl_json *j, uint64_t v);
 void pl_json_i64(struct pl_json *j, int64_t v);
 void pl_json_double(struct pl_json *j, double v, int decimals); /* NaN and infinity: null */
+/** The shortest number that reads back as @p v. */
+void pl_json_number(struct pl_json *j, double v); /* NaN and infinity: null */
 void pl_json_bool(struct pl_json *j, bool v);
 void pl_json_null(struct pl_json *j);
 

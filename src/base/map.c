@@ -87,6 +87,23 @@ bool pl_map_set(struct pl_map *m, uint64_t k0, uint64_t k1, uint32_t value)
 	return true;
 }
 
+bool pl_map_reserve(struct pl_map *m, size_t extra)
+{
+	size_t cap = m->cap ? m->cap : FIRST_CAP;
+	while (m->len + extra > cap / 4 * 3) {
+		if (cap > SIZE_MAX / 2)
+			return false;
+		cap *= 2;
+	}
+	return cap == m->cap || map_resize(m, cap);
+}
+
+void pl_map_expect(const struct pl_map *m, uint64_t k0, uint64_t k1)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slots[hash_key(k0, k1) & (m->cap - 1)]);
+}
+
 bool pl_map_remove(struct pl_map *m, uint64_t k0, uint64_t k1)
 {
 	if (!m->len)

@@ -29,6 +29,10 @@ void pl_map_clear(struct pl_map *m);
 bool pl_map_get(const struct pl_map *m, uint64_t k0, uint64_t k1, uint32_t *ret);
 /** Insert or overwrite; false without memory. */
 bool pl_map_set(struct pl_map *m, uint64_t k0, uint64_t k1, uint32_t value);
+/** Make room for @p extra more keys at once; false without memory, the map is then as it was. */
+bool pl_map_reserve(struct pl_map *m, size_t extra);
+/** Fetch what looking for the key will need: for loops over large maps, a few keys ahead. */
+void pl_map_expect(const struct pl_map *m, uint64_t k0, uint64_t k1);
 /** Remove; true if it was there. */
 bool pl_map_remove(struct pl_map *m, uint64_t k0, uint64_t k1);
 

@@ -147,6 +147,14 @@ double pl_stats_t_quantile(double p, double df)
 	return t_solve(1 - p, df);
 }
 
+double pl_stats_t_two_sided(double t, double df)
+{
+	assert(df > 0);
+	if (isnan(t))
+		return 1;
+	return isinf(t) ? 0 : fmin(2 * t_upper_tail(fabs(t), df), 1);
+}
+
 double pl_stats_wilson_half_width(double hits, double n)
 {
 	if (!(n > 0))

@@ -9,6 +9,9 @@
 double pl_stats_normal_quantile(double p);
 /** Quantile of Student's t with @p df degrees of freedom (df >= 1). */
 double pl_stats_t_quantile(double p, double df);
+/** How likely |T| >= |@p t| is by chance: the two-sided p-value of Student's t with @p df degrees of freedom (df > 0).
+ */
+double pl_stats_t_two_sided(double t, double df);
 /** Half width of the 95 % Wilson interval around @p hits of @p n independent trials. */
 double pl_stats_wilson_half_width(double hits, double n);
 /**

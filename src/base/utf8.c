@@ -28,3 +28,24 @@ size_t pl_utf8_decode(const uint8_t *s, size_t len, uint32_t *ret)
 		*ret = code;
 	return n;
 }
+
+struct plumb_error *pl_utf8_add_valid(struct pl_buf *b, const void *text, size_t len)
+{
+	const uint8_t *s = text;
+	struct plumb_error *err = NULL;
+	size_t from = 0;
+	uint32_t code;
+
+	for (size_t i = 0; i < len && !err;) {
+		size_t n = pl_utf8_decode(s + i, len - i, &code);
+
+		i += n;
+		if (code != PL_UTF8_INVALID)
+			continue;
+		err = pl_buf_add(b, s + from, i - n - from);
+		if (!err)
+			err = pl_buf_add_str(b, "\xef\xbf\xbd");
+		from = i;
+	}
+	return err ? err : pl_buf_add(b, s + from, len - from);
+}

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buf.h"
+
 #define PL_UTF8_INVALID UINT32_MAX
 
 /**
@@ -13,5 +15,7 @@
  * values past U+10FFFF and broken sequences yield PL_UTF8_INVALID once for all bytes that belong together.
  */
 size_t pl_utf8_decode(const uint8_t *s, size_t len, uint32_t *ret);
+/** Append text with U+FFFD for each thing that is not UTF-8. */
+struct plumb_error *pl_utf8_add_valid(struct pl_buf *b, const void *text, size_t len) PLUMB_MUST_CHECK;
 
 #endif

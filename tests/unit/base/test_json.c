@@ -63,6 +63,20 @@ static void nesting_and_commas(void **state)
 	assert_json(&s, "{\"a\":[18446744073709551615,-9223372036854775808,[],{}],\"b\":true,\"c\":null}");
 }
 
+static void numbers_read_back_as_they_were(void **state)
+{
+	struct sink s;
+	sink_init(&s, 0);
+	pl_json_array(&s.j);
+	pl_json_number(&s.j, 0.1);
+	pl_json_number(&s.j, 1.0 / 3);
+	pl_json_number(&s.j, 1e300);
+	pl_json_number(&s.j, -3);
+	pl_json_number(&s.j, 0.0 / 0.0);
+	pl_json_array_end(&s.j);
+	assert_json(&s, "[0.1,0.3333333333333333,1e+300,-3,null]");
+}
+
 static void members(void **state)
 {
 	struct sink s;
@@ -314,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nesting_and_commas),
 		cmocka_unit_test(indentation),
+		cmocka_unit_test(numbers_read_back_as_they_were),
 		cmocka_unit_test(characters_that_json_cannot_hold_are_escaped),
 		cmocka_unit_test(a_script_element_around_it_is_not_ended),
 		cmocka_unit_test(valid_utf8_is_kept),

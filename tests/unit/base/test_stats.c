@@ -25,6 +25,18 @@ static void normal_quantiles_are_those_of_the_tables(void **state)
 		assert_close(0.5 * erfc(-pl_stats_normal_quantile(p) / sqrt(2)), p, 1e-13);
 }
 
+static void tails_are_those_of_the_quantiles(void **state)
+{
+	for (double df = 1; df < 500; df = df * 1.7 + 1) {
+		for (double p = 0.501; p < 1; p += 0.049)
+			assert_close(pl_stats_t_two_sided(pl_stats_t_quantile(p, df), df), 2 * (1 - p), 1e-6);
+	}
+	assert_close(pl_stats_t_two_sided(-2.776445, 4), 0.05, 1e-6);
+	assert_close(pl_stats_t_two_sided(0, 4), 1, 1e-12);
+	assert_close(pl_stats_t_two_sided(INFINITY, 4), 0, 1e-12);
+	assert_close(pl_stats_t_two_sided(NAN, 4), 1, 1e-12);
+}
+
 static void t_quantiles_are_those_of_the_tables(void **state)
 {
 	static const struct {
@@ -153,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(normal_quantiles_are_those_of_the_tables),
 		cmocka_unit_test(t_quantiles_are_those_of_the_tables),
+		cmocka_unit_test(tails_are_those_of_the_quantiles),
 		cmocka_unit_test(t_quantiles_have_no_step_where_the_method_changes),
 		cmocka_unit_test(wilson_is_right_in_the_middle_and_at_the_edges),
 		cmocka_unit_test(few_batches_fall_back_to_wilson),
