@@ -404,15 +404,18 @@ def row(headers, values):
     return "\n".join(out + ["\t},"])
 
 
-def words_table(all_values):
-    """Positions per minor: one line per word, one column per minor."""
-    columns = [(h, v) for h, v in all_values if h.minor >= 0x30D and not h.free_threaded]
-    out = ["\t/* " + ", ".join("%d.%d (%s)" % (h.number[0], h.number[1], h.text) for h, _ in columns) + " */"]
+def words_of_minor(headers, values):
+    """The positions of the words in the table of one minor; one that is not listed it lacks."""
+    out = ["\t/* %d.%d (%s) */" % (*headers.number[:2], headers.text), "\t{",
+           "\t\t.minor = %d, .size = %d," % (headers.number[1], values["words"]), "\t\t.word = {"]
     for word in WORDS:
-        cells = [str(v["word " + word]) if "word " + word in v else "0" for _, v in columns]
-        out.append("\t[PL_WORD_%s] = {%s}," % (word.replace(".", "_").upper(), ", ".join(cells)))
-    sizes = ["\t{.minor = %d, .size = %d}," % (h.number[1], v["words"]) for h, v in columns]
-    return "\n".join(out), "\n".join(sizes)
+        if "word " + word in values:
+            out.append("\t\t\t[PL_WORD_%s] = %s," % (word.replace(".", "_").upper(), values["word " + word]))
+    return "\n".join(out + ["\t\t},", "\t},"])
+
+
+def words_table(all_values):
+    return "\n".join(words_of_minor(h, v) for h, v in all_values if h.minor >= 0x30D and not h.free_threaded)
 
 
 HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
@@ -441,12 +444,11 @@ def main():
     if args.row:
         print("/* clang-format off */\n" + rows)
         return
-    words, sizes = words_table(done)
     sys.stdout.write(HEAD + "/* clang-format off */\nconst struct pl_layout pl_layout_row[] = {\n" + rows + "\n};\n")
     sys.stdout.write("const size_t pl_layout_row_count = sizeof pl_layout_row / sizeof pl_layout_row[0];\n\n")
-    sys.stdout.write("/* Where each word is inside _Py_DebugOffsets; 0: this minor lacks it. */\n")
-    sys.stdout.write("const struct pl_debug_minor pl_debug_minor[PL_DEBUG_MINORS] = {\n" + sizes + "\n};\n\n")
-    sys.stdout.write("const uint16_t pl_debug_word[PL_WORDS][PL_DEBUG_MINORS] = {\n" + words + "\n};\n")
+    sys.stdout.write("/* Where each word is inside _Py_DebugOffsets, the oldest minor first; 0: it lacks it. */\n")
+    sys.stdout.write("const struct pl_debug_minor pl_debug_minor[] = {\n" + words_table(done) + "\n};\n")
+    sys.stdout.write("const size_t pl_debug_minor_count = sizeof pl_debug_minor / sizeof pl_debug_minor[0];\n")
 
 
 if __name__ == "__main__":

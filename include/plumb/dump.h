@@ -20,6 +20,7 @@ struct plumb_dump_options {
 	bool no_source;	   /* do not read source lines */
 	bool locals;	   /* show arguments and local variables; a running thread is stopped for up to 5 ms */
 	uint64_t limit_ns; /* for one process; 0: five seconds */
+	const char *root;  /* of cores: the directory that was the process's root; NULL: ours */
 };
 
 #define PLUMB_DUMP_OPTIONS_INIT                                                                                        \
@@ -55,8 +56,8 @@ PLUMB_API struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid) PLUM
 
 /**
  * Add the process that the core file @p path was written of. The program and its libraries must still be where they
- * were. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE, PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_NOT_SUPPORTED,
- * PLUMB_ERR_TIMEOUT.
+ * were, below the option `root`. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE, PLUMB_ERR_NOT_PYTHON,
+ * PLUMB_ERR_NOT_SUPPORTED, PLUMB_ERR_TIMEOUT.
  */
 PLUMB_API struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path) PLUMB_MUST_CHECK;
 

@@ -23,9 +23,28 @@ enum plumb_idle {
 	PLUMB_IDLE_SKIP_SAMPLES, /* count only samples on a CPU or holding the GIL */
 };
 
+/** What a thread was doing; a set. */
+enum plumb_doing {
+	PLUMB_DOING_ON_CPU = 1,
+	PLUMB_DOING_WAITING = 2,
+	PLUMB_DOING_GIL = 4,
+	PLUMB_DOING_WANTS_GIL = 8,
+	PLUMB_DOING_GC = 16,
+	PLUMB_DOING_EXCEPTION = 32,
+};
+
+/** Kinds of frames; a set. */
+enum plumb_kind {
+	PLUMB_KIND_PYTHON = 1,
+	PLUMB_KIND_NATIVE = 2,
+	PLUMB_KIND_KERNEL = 4,
+	PLUMB_KIND_TASK = 8,
+	PLUMB_KIND_MARKER = 16,
+};
+
 struct plumb_report_options {
 	size_t size;	    /* sizeof(struct plumb_report_options) */
-	const char *format; /* "text", "json", "markdown", "collapsed"; see plumb_format_at() */
+	const char *format; /* "text", "json", "markdown", "collapsed", "plumb" (a recording); see plumb_format_at() */
 	enum plumb_idle idle;
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
 	size_t thread_count;
@@ -37,6 +56,22 @@ struct plumb_report_options {
 	bool color, ascii;     /* text */
 	int width;	       /* text; 0: 80 */
 	const char *recording; /* text: shown in the next commands; NULL: none */
+
+	/* What of the profile is written. Zeros: all. */
+	uint64_t from_ns, to_ns;    /* the samples of this time since the start; to_ns 0: to the end */
+	unsigned states;	    /* set of enum plumb_doing: samples of which one is true */
+	unsigned kinds;		    /* set of enum plumb_kind: other frames are left out of the stacks */
+	const char *const *modules; /* samples with a frame of one of these modules, packages, files or folders */
+	size_t module_count;
+	const char *focus, *ignore; /* POSIX extended: samples with, without a frame whose "function file" matches */
+	bool functions;		    /* leave out lines, columns and opcodes */
+	double min_share;	    /* lighter subtrees are counted at their parent; 0.01 is one percent */
+
+	bool seed_flavour;   /* flamegraph-json: as CPython's collector was at first, not as in 3.15.2 */
+	const char *made_by; /* named in the output where it has a place for it: "plumb 0.1.0: plumb convert a b" */
+	/* Told what the format has no room for and the like, in whole sentences; NULL: nobody. */
+	void (*note)(void *ctx, const char *message);
+	void *note_ctx;
 };
 
 #define PLUMB_REPORT_OPTIONS_INIT                                                                                      \
@@ -49,22 +84,37 @@ struct plumb_recording_info {
 	bool complete;		/* false: the profiler was killed; all whole chunks were read */
 	uint64_t ignored_bytes; /* after the last whole chunk */
 	uint64_t damaged_chunks;
+	const char *format; /* what it is: "plumb", or a format of plumb_input_format_at() */
+	uint64_t skipped;   /* lines or records of another format that were no samples */
 };
 
 /**
- * Read a recording. @param info may be NULL.
- * Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_RECORDING, PLUMB_ERR_NEWER_RECORDING, PLUMB_ERR_EMPTY, PLUMB_ERR_SYSTEM.
- * Owner of *ret: caller, plumb_profile_destroy().
+ * Read a recording or, by its content or else its name, a file of another tool, compressed by gzip or not; "-" is
+ * standard input. @param info may be NULL. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_RECORDING,
+ * PLUMB_ERR_NEWER_RECORDING, PLUMB_ERR_EMPTY, PLUMB_ERR_CORRUPT, PLUMB_ERR_LIMIT, PLUMB_ERR_SYSTEM,
+ * PLUMB_ERR_WRITE_FAILED (a temporary file). Owner of *ret: caller, plumb_profile_destroy().
  */
 PLUMB_API struct plumb_error *plumb_profile_open(const char *path, struct plumb_recording_info *info,
 						 struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** The same; @p from names the format, NULL: to be found out. Errors: PLUMB_ERR_UNKNOWN_FORMAT also. */
+PLUMB_API struct plumb_error *plumb_profile_open_as(const char *path, const char *from,
+						    struct plumb_recording_info *info,
+						    struct plumb_profile **ret) PLUMB_MUST_CHECK;
 PLUMB_API void plumb_profile_destroy(struct plumb_profile *p);
 
-/** Write @p p to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_UNKNOWN_FORMAT, PLUMB_ERR_WRITE_FAILED. */
+/** What passes the filters of @p o but for those that every comparison and text makes itself (threads, processes,
+ * idle), as a profile of its own, which must go before @p p does. *ret is NULL if there is nothing to filter. Errors:
+ * PLUMB_ERR_INVALID, PLUMB_ERR_CORRUPT (see below), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */
+PLUMB_API struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
+						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
+
+/** Write what @p o chooses of @p p to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_UNKNOWN_FORMAT,
+ * PLUMB_ERR_WRITE_FAILED, PLUMB_ERR_INVALID (a choice that cannot be made), PLUMB_ERR_CORRUPT (the file that @p p was
+ * read from has changed). */
 PLUMB_API struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o,
 						  int fd) PLUMB_MUST_CHECK;
 
-/** An output format. */
+/** A format. */
 struct plumb_format {
 	const char *name, *suffix /* "" if none */, *summary;
 };
@@ -72,6 +122,12 @@ struct plumb_format {
 PLUMB_API bool plumb_format_at(size_t i, struct plumb_format *ret);
 /** The format that the suffix of @p path names, NULL if none. */
 PLUMB_API const char *plumb_format_for_path(const char *path);
+/** Not for terminals. */
+PLUMB_API bool plumb_format_is_binary(const char *name);
+/** What is not lost in that format: "threads, lines, times"; false for reports, which are no profiles. */
+PLUMB_API bool plumb_format_keeps(const char *name, char *ret, size_t size);
+/** The @p i-th format that can be read, from 0; false past the last. */
+PLUMB_API bool plumb_input_format_at(size_t i, struct plumb_format *ret);
 
 #ifdef __cplusplus
 }

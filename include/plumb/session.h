@@ -43,6 +43,7 @@ struct plumb_session_options {
 	/* Lower the rate until the program is stopped for no more than this share of its time and the profiler uses no
 	 * more than this share of a core; 0.01 is one percent, 0: no limit. */
 	double max_overhead;
+	bool opcodes; /* record which instruction each frame runs (3.11+), for the formats that show it */
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

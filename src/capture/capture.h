@@ -13,15 +13,25 @@
 
 struct pl_capture_writer;
 
+/** Whether a file that begins with these bytes is a recording, perhaps a damaged one. */
+bool pl_capture_is(const uint8_t *bytes, size_t len);
 /** Create or truncate @p path and write the file header. p->meta.period_ns must be known: it sets the unit of time.
  * Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p,
 				      struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
-/** Remember a sample for the next chunk. Its time is kept to an eighth of the period (1 us at best), the rest exactly.
- * Errors: PLUMB_ERR_NO_MEMORY; PLUMB_ERR_LIMIT after 4 million samples without a flush. */
+/** The same into @p fd, which stays the caller's; @p name is for messages. */
+struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct plumb_profile *p,
+					 struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
+/** Remember a sample, which may stand for several, for the next chunk. Its time is kept to an eighth of the period (1
+ * us at best), the rest exactly. Errors: PLUMB_ERR_NO_MEMORY; PLUMB_ERR_LIMIT after 4 million samples without a flush.
+ */
 struct plumb_error *pl_capture_add(struct pl_capture_writer *w, const struct pl_sample *s) PLUMB_MUST_CHECK;
 /** Whether a chunk is due: its samples span PL_CAPTURE_CHUNK_NS, or there are very many of them. */
 bool pl_capture_wants_flush(const struct pl_capture_writer *w);
+/** Whether there are so many samples that a chunk is due whatever their time. */
+bool pl_capture_is_full(const struct pl_capture_writer *w);
+/** How many chunks were written. */
+uint64_t pl_capture_chunks(const struct pl_capture_writer *w);
 /** Write a chunk: new table rows of @p p, the samples, p->meta. One write(2) where possible. After an error nothing is
  * lost: a later call writes it all. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
@@ -46,5 +56,10 @@ typedef struct plumb_error *pl_capture_sample_fn(void *ctx, const struct pl_samp
  * PLUMB_ERR_SYSTEM (read(2) failed). */
 struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx,
 				    struct pl_capture_info *ret) PLUMB_MUST_CHECK;
+/** Give the samples of @p fd, which stands at its beginning again, to @p fn. @p p has all of it from pl_capture_read,
+ * which returned @p first: nothing of it changes, and it is held meanwhile (pl_profile_hold). What was appended since
+ * is not read. Errors: as above, PLUMB_ERR_CORRUPT if it is not what it was. */
+struct plumb_error *pl_capture_read_again(int fd, struct plumb_profile *p, const struct pl_capture_info *first,
+					  pl_capture_sample_fn *fn, void *ctx) PLUMB_MUST_CHECK;
 
 #endif

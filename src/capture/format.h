@@ -53,8 +53,14 @@ enum pl_section {
 	PL_SECTION_STATES = 13,	 /* state and quality of each sample */
 	PL_SECTION_WEIGHTS = 14, /* the weight of each sample */
 	PL_SECTION_LIVES = 15,	 /* all about processes; rows that are new or changed */
+	PL_SECTION_COUNTS = 16,	 /* what each sample stands for beyond itself */
+	PL_SECTION_OPCODES = 17, /* of each location of the chunk */
+	PL_SECTION_HOSTS = 18,	 /* of the processes in `lives`, where they are named */
 	PL_SECTIONS,
 };
+
+/* Flags of the meta section. */
+enum { PL_META_UNTIMED = 1, PL_META_COUNTED = 2, PL_META_IMPORTED = 4 };
 
 /* State and quality of a sample in one number. */
 #define PL_QUALITY_BITS 2

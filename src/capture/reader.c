@@ -25,6 +25,7 @@ struct reader {
 	uint64_t next_sequence;
 	uint64_t samples_before; /* in all chunks before that one */
 	uint64_t searched_bytes;
+	uint64_t most_chunks; /* 0: all */
 	bool ended;
 };
 
@@ -35,6 +36,11 @@ enum found {
 	FOUND_CUT,     /* the beginning of a chunk, up to the end of the file */
 	FOUND_DAMAGED, /* anything else; h->samples is right if h->kind is not 0 */
 };
+
+bool pl_capture_is(const uint8_t *bytes, size_t len)
+{
+	return len >= PL_FILE_MAGIC_LEN && memcmp(bytes, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN) == 0;
+}
 
 static struct plumb_error *read_file_header(struct reader *r)
 {
@@ -169,7 +175,8 @@ static struct plumb_error *take_chunk(struct reader *r, const struct pl_chunk_he
 	r->next_sequence = (uint64_t)h->sequence + 1;
 	r->samples_before = h->samples_before + h->samples;
 	r->info.chunks++;
-	r->info.complete = r->ended = h->kind == PL_CHUNK_LAST;
+	r->info.complete = h->kind == PL_CHUNK_LAST;
+	r->ended = r->info.complete || r->info.chunks == r->most_chunks;
 	struct plumb_error *err = NULL;
 	if (h->kind == PL_CHUNK_LAST || h->kind == PL_CHUNK_MORE) {
 		err = pl_chunk_unseal(h, payload, &r->raw);
@@ -240,6 +247,25 @@ static struct plumb_error *read_all(struct reader *r)
 		return NULL;
 	return pl_error(PLUMB_ERR_EMPTY, r->info.damaged_chunks ? "every part of the recording is damaged"
 								: "the recording ends before its first samples");
+}
+
+struct plumb_error *pl_capture_read_again(int fd, struct plumb_profile *p, const struct pl_capture_info *first,
+					  pl_capture_sample_fn *fn, void *ctx)
+{
+	struct reader r = {.raw = PL_BUF_INIT((size_t)PL_CHUNK_MAX_BYTES + 1), .most_chunks = first->chunks};
+	pl_source_init(&r.source, fd);
+	pl_restore_init(&r.restore, p, fn, ctx);
+	r.restore.again = true;
+	pl_profile_hold(p, true);
+	struct plumb_error *err = read_all(&r);
+	pl_profile_hold(p, false);
+	/* Also if it has become another file, which has rows that the first one had not. */
+	if ((!err && r.info.chunks != first->chunks) || (err == &pl_err_stale && !r.restore.stopped))
+		err = pl_error(PLUMB_ERR_CORRUPT, "the recording was changed while it was read");
+	pl_restore_deinit(&r.restore);
+	pl_source_deinit(&r.source);
+	pl_buf_deinit(&r.raw);
+	return err;
 }
 
 struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx,

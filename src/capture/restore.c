@@ -25,6 +25,7 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_vec_deinit(&r->brief);
 	pl_map_deinit(&r->threads);
 	pl_map_deinit(&r->lives);
+	pl_map_deinit(&r->hosts);
 	pl_map_deinit(&r->thread_slots);
 	pl_vec_deinit(&r->places);
 	pl_vec_deinit(&r->weights_ns);
@@ -89,7 +90,8 @@ static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decode
 
 /* The columns of the samples, read in step. */
 struct columns {
-	struct pl_decoder *times, *runs, *places, *states, *weights;
+	struct pl_decoder *times, *runs, *places, *states, *weights, *counts;
+	bool counted; /* samples stand for several */
 	unsigned time_shift;
 	uint64_t instant; /* in units */
 	uint64_t run;	  /* samples still to come at this instant */
@@ -106,7 +108,7 @@ static void next_instant(struct columns *c)
 
 static bool columns_bad(const struct columns *c)
 {
-	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad;
+	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad || c->counts->bad;
 }
 
 static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c)
@@ -114,9 +116,9 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 	next_instant(c);
 	uint64_t at = pl_decode(c->places), state = pl_decode(c->states);
 	uint64_t quality = state & ((1u << PL_QUALITY_BITS) - 1);
-	uint64_t weight_delta = (uint64_t)pl_decode_signed(c->weights);
+	uint64_t weight_delta = (uint64_t)pl_decode_signed(c->weights), extra = c->counted ? pl_decode(c->counts) : 0;
 	if (columns_bad(c) || !c->run || at >= r->places.len || state >> PL_QUALITY_BITS > UINT8_MAX ||
-	    quality >= PL_QUALITIES || c->instant > UINT64_MAX >> c->time_shift)
+	    quality >= PL_QUALITIES || extra == UINT64_MAX || c->instant > UINT64_MAX >> c->time_shift)
 		return &pl_err_corrupt;
 	c->run--;
 	const struct pl_place *place = &r->places.data[at];
@@ -126,8 +128,9 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 			      .state = (uint8_t)(state >> PL_QUALITY_BITS),
 			      /* What has a hole is no longer the whole stack that was proved. */
 			      .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
-			      .weight_ns = r->weights_ns.data[place->thread_slot] += weight_delta};
-	struct plumb_error *err = pl_profile_add(r->profile, &s);
+			      .weight_ns = r->weights_ns.data[place->thread_slot] += weight_delta,
+			      .extra = extra};
+	struct plumb_error *err = r->again ? NULL : pl_profile_add(r->profile, &s);
 	if (err)
 		return err;
 	r->lost_samples += place->lost;
@@ -149,6 +152,8 @@ static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
 			    .places = &sections[PL_SECTION_SAMPLES],
 			    .states = &sections[PL_SECTION_STATES],
 			    .weights = &sections[PL_SECTION_WEIGHTS],
+			    .counts = &sections[PL_SECTION_COUNTS],
+			    .counted = pl_cursor_left(&sections[PL_SECTION_COUNTS].cursor) > 0,
 			    .time_shift = (unsigned)shift};
 	while (!err && *done < count) {
 		err = restore_sample(r, &c);

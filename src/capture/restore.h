@@ -20,11 +20,14 @@ struct pl_restore {
 	pl_capture_sample_fn *fn;
 	void *ctx;
 	bool stopped; /* by an error of fn */
+	bool again;   /* the profile has it all already: count nothing, change no row */
 	struct pl_idmap strings, functions, locations, stacks, processes;
 	PL_VEC(struct pl_process) brief; /* rows of section 5, which `processes` leads to; not yet in the profile */
 	struct pl_map threads, lives;	 /* id of the file -> id of the profile */
+	struct pl_map hosts;		 /* process of the file -> string of the profile */
 	uint64_t memory_left;		 /* what the bytes read so far can justify; see restore.c */
 	uint64_t lost_samples;
+	struct pl_decoder *opcodes; /* of the current chunk's locations */
 	bool has_lost_stack;
 	uint32_t lost_stack; /* the marker "<lost>" */
 	/* Of the current chunk. */

@@ -165,9 +165,11 @@ static struct plumb_error *location_row(struct pl_restore *r, struct pl_decoder 
 	last->end_line = decode_delta_i32(d, last->line);
 	last->column = decode_delta_i32(d, 0);
 	last->end_column = decode_delta_i32(d, last->column);
-	if (d->bad)
+	uint64_t opcode = r->opcodes ? pl_decode(r->opcodes) : 0;
+	if (d->bad || (r->opcodes && r->opcodes->bad) || opcode > UINT16_MAX)
 		return &pl_err_corrupt;
 	l = *last;
+	l.opcode = (uint16_t)opcode;
 	struct plumb_error *err = function_id(r, last->function, &l.function);
 	return err ? err : pl_profile_location(r->profile, &l, ret);
 }
@@ -235,12 +237,26 @@ static struct plumb_error *thread_row(struct pl_restore *r, struct pl_decoder *d
 	struct plumb_error *err = process_id(r, process, &t.process);
 	if (!err)
 		err = string_id(r, name, &t.name);
+	if (r->again)
+		t = (struct pl_thread){.process = t.process, .tid = t.tid}; /* changes nothing */
 	uint32_t row = 0;
 	if (!err)
 		err = pl_profile_thread(r->profile, &t, &row);
 	if (err)
 		return err;
 	return pl_map_set(&r->threads, id, 0, row) ? NULL : &pl_err_no_memory;
+}
+
+/* What finds a process again and changes nothing of it: what it was called at first, when its start is known, is not
+ * what it is called now. */
+static struct pl_process process_key(const struct pl_process *proc)
+{
+	struct pl_process key = {.pid = proc->pid, .start_ns = proc->start_ns, .host = proc->host};
+	if (!proc->start_ns) {
+		key.program = proc->program;
+		key.python = proc->python;
+	}
+	return key;
 }
 
 static struct plumb_error *life_row(struct pl_restore *r, struct pl_decoder *d)
@@ -260,12 +276,25 @@ static struct plumb_error *life_row(struct pl_restore *r, struct pl_decoder *d)
 		err = string_id(r, name, &proc.name);
 	if (!err)
 		err = string_id(r, python, &proc.python);
+	(void)pl_map_get(&r->hosts, id, 0, &proc.host);
+	if (r->again)
+		proc = process_key(&proc);
 	uint32_t row = 0;
 	if (!err)
 		err = pl_profile_process(r->profile, &proc, &row);
 	if (err)
 		return err;
 	return pl_map_set(&r->lives, id, 0, row) ? NULL : &pl_err_no_memory;
+}
+
+/* Before the row of the process itself: the host is a part of what names it. */
+static struct plumb_error *host_row(struct pl_restore *r, struct pl_decoder *d)
+{
+	uint32_t id = pl_decode_u32(d), text = pl_decode_u32(d), host = 0;
+	struct plumb_error *err = d->bad ? &pl_err_corrupt : string_id(r, text, &host);
+	if (err)
+		return err;
+	return pl_map_set(&r->hosts, id, 0, host) ? NULL : &pl_err_no_memory;
 }
 
 /* Number of rows, rows that are new or replace what is known. */
@@ -299,6 +328,34 @@ static struct plumb_error *restore_meta_texts(struct pl_restore *r, struct pl_de
 	return NULL;
 }
 
+static void restore_counts(struct pl_decoder *d, uint64_t *ret, uint64_t known)
+{
+	uint64_t count = pl_decode(d);
+	for (uint64_t i = 0; i < count && !d->bad; i++) {
+		uint64_t n = pl_decode(d);
+		if (i < known)
+			ret[i] = n;
+	}
+}
+
+/* What was added later: older recordings end before it. */
+static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_decoder *d, struct pl_meta *m)
+{
+	if (pl_cursor_left(&d->cursor))
+		m->max_overhead_ppm = pl_decode_u32(d);
+	if (!pl_cursor_left(&d->cursor))
+		return NULL;
+	m->taken_ns = pl_decode(d);
+	m->missed_ns = pl_decode(d);
+	restore_counts(d, m->refused, PL_REFUSALS);
+	uint32_t why = pl_decode_u32(d);
+	uint64_t flags = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
+	m->untimed = flags & PL_META_UNTIMED;
+	m->counted = flags & PL_META_COUNTED;
+	m->imported = flags & PL_META_IMPORTED;
+	return d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
+}
+
 /* Running totals: those of the last chunk stand. More losses than we know are of a newer plumb and left out. */
 static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder *d)
 {
@@ -317,18 +374,15 @@ static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder 
 	struct plumb_error *err = restore_meta_texts(r, d, &m);
 	if (err)
 		return err;
-	uint64_t losses = pl_decode(d);
-	for (uint64_t i = 0; i < losses && !d->bad; i++) {
-		uint64_t lost = pl_decode(d);
-		if (i < PL_LOSSES)
-			m.losses[i] = lost;
-	}
-	if (pl_cursor_left(&d->cursor)) /* older recordings end here */
-		m.max_overhead_ppm = pl_decode_u32(d);
+	restore_counts(d, m.losses, PL_LOSSES);
+	err = restore_late_meta(r, d, &m);
+	if (err)
+		return err;
 	if (d->bad || mode > PL_MODE_GIL)
 		return &pl_err_corrupt;
 	m.mode = (uint8_t)mode;
-	r->profile->meta = m;
+	if (!r->again)
+		r->profile->meta = m;
 	return NULL;
 }
 
@@ -341,12 +395,16 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		{PL_SECTION_STACKS, &r->stacks, stack_row},
 		{PL_SECTION_PROCESSES, &r->processes, process_row},
 	};
+	bool has_opcodes = pl_cursor_left(&sections[PL_SECTION_OPCODES].cursor) > 0;
+	r->opcodes = has_opcodes ? &sections[PL_SECTION_OPCODES] : NULL;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
 		if (err)
 			return err;
 	}
-	struct plumb_error *err = restore_changing(r, &sections[PL_SECTION_LIVES], life_row);
+	struct plumb_error *err = restore_changing(r, &sections[PL_SECTION_HOSTS], host_row);
+	if (!err)
+		err = restore_changing(r, &sections[PL_SECTION_LIVES], life_row);
 	if (!err)
 		err = restore_changing(r, &sections[PL_SECTION_THREADS], thread_row);
 	return err ? err : restore_meta(r, &sections[PL_SECTION_META]);

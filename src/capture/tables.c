@@ -50,6 +50,24 @@ static void location_row(struct pl_encoder *e, const struct plumb_profile *p, ui
 	pl_encode_signed(e, (int64_t)l->end_column - l->column);
 }
 
+/* One number for each location that was just written; nothing if none has an opcode. */
+static struct plumb_error *encode_opcodes(const struct plumb_profile *p, uint32_t from, uint32_t to, struct pl_buf *raw)
+{
+	struct pl_buf section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder s = {.buf = &section}, out = {.buf = raw};
+	bool any = false;
+
+	for (uint32_t id = from; id < to; id++) {
+		pl_encode(&s, p->locations[id].opcode);
+		any = any || p->locations[id].opcode;
+	}
+	out.err = s.err;
+	if (any)
+		pl_encode_section(&out, PL_SECTION_OPCODES, &section);
+	pl_buf_deinit(&section);
+	return out.err;
+}
+
 static void stack_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
 {
 	const struct pl_stack *s = &p->stacks[id];
@@ -166,20 +184,27 @@ static bool same_life(const struct pl_process *a, const struct pl_process *b)
 static struct plumb_error *encode_lives(const struct plumb_profile *p, const struct pl_table_marks *m,
 					struct pl_buf *raw, struct pl_table_marks *to)
 {
-	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES);
-	struct pl_encoder r = {.buf = &rows};
+	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), host_rows = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_encoder r = {.buf = &rows}, h = {.buf = &host_rows};
 	struct plumb_error *err = NULL;
-	uint32_t count = 0;
+	uint32_t count = 0, hosts = 0;
 	for (uint32_t i = 0; i < p->process_count && !err; i++) {
 		if (i >= m->lives.len || !same_life(&p->processes[i], &m->lives.data[i])) {
 			life_row(&r, &p->processes[i], i);
 			count++;
 		}
+		if (i >= m->lives.len && p->processes[i].host) {
+			pl_encode(&h, i);
+			pl_encode(&h, p->processes[i].host);
+			hosts++;
+		}
 		if (!pl_vec_push(&to->lives, p->processes[i]))
 			err = &pl_err_no_memory;
 	}
 	err = end_rows(&r, count, PL_SECTION_LIVES, raw, err);
+	err = end_rows(&h, hosts, PL_SECTION_HOSTS, raw, err);
 	pl_buf_deinit(&rows);
+	pl_buf_deinit(&host_rows);
 	return err;
 }
 
@@ -241,6 +266,9 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		whole = *ends[i] == tables[i].count;
 	}
 	*whole_ret = whole;
+	struct plumb_error *err = encode_opcodes(p, m->locations, to->locations, raw);
+	if (err)
+		return err;
 	return encode_changing(p, m, raw, to, whole);
 }
 
@@ -266,6 +294,14 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	for (int i = 0; i < PL_LOSSES; i++)
 		pl_encode(&e, m->losses[i]);
 	pl_encode(&e, m->max_overhead_ppm);
+	pl_encode(&e, m->taken_ns);
+	pl_encode(&e, m->missed_ns);
+	pl_encode(&e, PL_REFUSALS);
+	for (int i = 0; i < PL_REFUSALS; i++)
+		pl_encode(&e, m->refused[i]);
+	pl_encode(&e, m->refused_why);
+	pl_encode(&e, (m->untimed ? PL_META_UNTIMED : 0) | (m->counted ? PL_META_COUNTED : 0) |
+			      (m->imported ? PL_META_IMPORTED : 0));
 	out.err = e.err;
 	pl_encode_section(&out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

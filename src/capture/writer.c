@@ -57,10 +57,11 @@ static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_
 	return NULL;
 }
 
-static struct plumb_error *open_file(struct pl_capture_writer *w)
+/* @p fd -1: the file of that name. */
+static struct plumb_error *open_file(struct pl_capture_writer *w, int fd)
 {
 	uint8_t header[PL_FILE_HEADER_LEN];
-	w->fd = open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = fd < 0 ? open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (w->fd < 0)
 		return write_error(w, errno);
 	pl_file_header_encode(header, PL_RECORDING_VERSION);
@@ -68,6 +69,12 @@ static struct plumb_error *open_file(struct pl_capture_writer *w)
 }
 
 struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p, struct pl_capture_writer **ret)
+{
+	return pl_capture_create_at(-1, path, p, ret);
+}
+
+struct plumb_error *pl_capture_create_at(int fd, const char *path, const struct plumb_profile *p,
+					 struct pl_capture_writer **ret)
 {
 	struct pl_capture_writer *w = calloc(1, sizeof *w);
 	if (!w)
@@ -77,7 +84,7 @@ struct plumb_error *pl_capture_create(const char *path, const struct plumb_profi
 	pl_columns_init(&w->columns, p->meta.period_ns);
 	pl_table_marks_init(&w->marks);
 	w->path = strdup(path);
-	struct plumb_error *err = w->path ? open_file(w) : &pl_err_no_memory;
+	struct plumb_error *err = w->path ? open_file(w, fd) : &pl_err_no_memory;
 	if (err) {
 		pl_capture_destroy(w);
 		return err;
@@ -117,11 +124,20 @@ struct plumb_error *pl_capture_add(struct pl_capture_writer *w, const struct pl_
 	return pl_columns_add(&w->columns, s);
 }
 
+bool pl_capture_is_full(const struct pl_capture_writer *w)
+{
+	return w->columns.samples >= DUE_SAMPLES || pl_columns_size(&w->columns) >= DUE_BYTES;
+}
+
 bool pl_capture_wants_flush(const struct pl_capture_writer *w)
 {
 	const struct pl_columns *c = &w->columns;
-	return c->samples && (c->last_ns >= c->first_ns + PL_CAPTURE_CHUNK_NS || c->samples >= DUE_SAMPLES ||
-			      pl_columns_size(c) >= DUE_BYTES);
+	return c->samples && (c->last_ns >= c->first_ns + PL_CAPTURE_CHUNK_NS || pl_capture_is_full(w));
+}
+
+uint64_t pl_capture_chunks(const struct pl_capture_writer *w)
+{
+	return w->sequence;
 }
 
 /* Rows first, as many as one chunk takes; if that is all of them, the samples. */

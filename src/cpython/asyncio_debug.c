@@ -8,6 +8,7 @@
  */
 #include "asyncio_parts.h"
 
+#include "minors.h"
 #include "pick.h"
 
 #define SCAN_UP_BYTES	(4u << 20)
@@ -35,16 +36,6 @@ enum word {
 };
 
 #define WORDS_BYTES (WORDS * 8)
-
-static const struct {
-	uint32_t version; /* the minor */
-	uint32_t state, fut_waiter, coro, name;
-} minors[] = {
-	{PL_PY_VERSION(3, 7, 0), 72, 104, 112, PL_NONE}, {PL_PY_VERSION(3, 8, 0), 72, 104, 112, 120},
-	{PL_PY_VERSION(3, 9, 0), 80, 144, 152, 160},	 {PL_PY_VERSION(3, 10, 0), 88, 152, 160, 168},
-	{PL_PY_VERSION(3, 11, 0), 88, 128, 136, 144},	 {PL_PY_VERSION(3, 12, 0), 88, 128, 136, 144},
-	{PL_PY_VERSION(3, 13, 0), 96, 112, 120, 128},
-};
 
 static bool fits(const uint64_t *w, enum word at, uint64_t width, enum word size)
 {
@@ -160,13 +151,13 @@ static struct plumb_error *find_described(struct pl_asyncio *a)
 }
 
 /* @p more: how much larger than usual the header of objects is (free-threaded builds). */
-static struct pl_task_layout layout_of(size_t minor, uint32_t more)
+static struct pl_task_layout layout_of(const struct pl_minor *minor, uint32_t more)
 {
 	return (struct pl_task_layout){
-		.state = minors[minor].state + more,
-		.fut_waiter = minors[minor].fut_waiter + more,
-		.coro = minors[minor].coro + more,
-		.name = minors[minor].name == PL_NONE ? PL_NONE : minors[minor].name + more,
+		.state = minor->task.state + more,
+		.fut_waiter = minor->task.fut_waiter + more,
+		.coro = minor->task.coro + more,
+		.name = minor->task.name == PL_NONE ? PL_NONE : minor->task.name + more,
 		.node = PL_NONE,
 		.awaited_by = PL_NONE,
 		.awaited_by_is_set = PL_NONE,
@@ -180,15 +171,14 @@ static struct pl_task_layout layout_of(size_t minor, uint32_t more)
 struct plumb_error *pl_task_layout_find(struct pl_asyncio *a)
 {
 	const struct pl_layout *lay = &a->py->layout;
-	char version[16];
+	const struct pl_minor *minor = pl_minor_of(lay->version);
+	char version[PL_VERSION_TEXT];
 
-	if (lay->interp.size != PL_NONE && lay->version >= PL_PY_VERSION(3, 14, 0))
+	if (minor && minor->tasks_described && lay->interp.size != PL_NONE)
 		return find_described(a);
-	for (size_t i = 0; i < sizeof minors / sizeof minors[0]; i++) {
-		if (minors[i].version >> 8 == lay->version >> 8) {
-			a->layout = layout_of(i, lay->object.size - HEADER_BYTES);
-			return NULL;
-		}
+	if (minor && minor->task.state) {
+		a->layout = layout_of(minor, lay->object.size - HEADER_BYTES);
+		return NULL;
 	}
 	return pl_error(PLUMB_ERR_NOT_SUPPORTED, "asyncio tasks of CPython %s are not read",
 			pl_py_version_text(a->py, version));

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "minors.h"
 #include "pick.h"
 
 #define OP_YIELD_FROM	       72  /* 3.6 - 3.10 */
@@ -18,20 +19,6 @@
 #define RESUME_AFTER_YIELD     2   /* oparg of RESUME: 0 start, 1 after yield, 2 after yield from, 3 after await */
 #define STACK_MAX	       65536
 #define TYPE_NAME_MAX	       128
-
-/* Values of gi_frame_state of a generator that has waited for another. */
-struct states {
-	int8_t suspended, locked; /* locked: while another thread sends it a value (3.15) */
-};
-
-static struct states states_of(const struct pl_layout *lay)
-{
-	uint32_t minor = lay->version >> 8 & 0xff;
-
-	if (minor >= 15)
-		return (struct states){2, 3};
-	return (struct states){-1, -1}; /* 3.11, 3.12: SUSPENDED; 3.13, 3.14: SUSPENDED_YIELD_FROM */
-}
 
 static bool has_yield_from_state(const struct pl_layout *lay)
 {
@@ -71,18 +58,17 @@ static struct plumb_error *stands_before_yield_from(struct pl_mem *mem, const st
 	return err;
 }
 
-/* How far below the end of the value stack the awaited object is: 3.15 keeps the index of an iterator above it. */
-static uint32_t awaited_depth(const struct pl_layout *lay)
+/* Layouts are those of rows, or newer. */
+static const struct pl_minor *minor_of(const struct pl_layout *lay)
 {
-	return lay->version >= PL_PY_VERSION(3, 15, 0) ? 2 : 1;
+	return pl_minor_of(lay->version);
 }
 
 /* Where on a frame's value stack the object is that it awaits; 0 if the stack is empty. */
 static struct plumb_error *find_slot(struct pl_mem *mem, const struct pl_layout *lay, const struct pl_frame *f,
 				     pl_addr *ret)
 {
-	bool is_count = lay->frame_model != PL_FRAME_OBJECT ? lay->version < PL_PY_VERSION(3, 14, 0)
-							    : lay->instr_scale == 2; /* 3.10 */
+	bool is_count = minor_of(lay)->stack_counted;
 	pl_addr base = f->addr + lay->frame.localsplus;
 	uint64_t word;
 	struct plumb_error *err = pl_mem_read_u64(mem, f->addr + lay->frame.stacktop, &word);
@@ -96,8 +82,8 @@ static struct plumb_error *find_slot(struct pl_mem *mem, const struct pl_layout 
 		return err;
 	if (is_count && (int32_t)word <= STACK_MAX)
 		*ret = base + ((word & UINT32_MAX) - 1) * 8;
-	else if (!is_count && word >= base + awaited_depth(lay) * 8 && word - base <= STACK_MAX * 8)
-		*ret = word - awaited_depth(lay) * 8;
+	else if (!is_count && word >= base + minor_of(lay)->awaited_depth * 8 && word - base <= STACK_MAX * 8)
+		*ret = word - minor_of(lay)->awaited_depth * 8;
 	return *ret ? NULL : &pl_err_corrupt;
 }
 
@@ -105,7 +91,7 @@ static struct plumb_error *find_slot(struct pl_mem *mem, const struct pl_layout 
 static struct plumb_error *is_awaiting(struct pl_mem *mem, const struct pl_layout *lay, pl_addr gen,
 				       const struct pl_frame *f, bool *ret)
 {
-	struct states s = states_of(lay);
+	const struct pl_minor *s = minor_of(lay);
 	int8_t state;
 	struct plumb_error *err;
 
@@ -113,7 +99,7 @@ static struct plumb_error *is_awaiting(struct pl_mem *mem, const struct pl_layou
 		return stands_before_yield_from(mem, lay, f, ret);
 	*ret = false;
 	err = pl_mem_read(mem, gen + lay->gen.frame_state, &state, 1);
-	if (err || (state != s.suspended && state != s.locked))
+	if (err || (state != s->suspended && state != s->locked))
 		return err;
 	*ret = true;
 	return has_yield_from_state(lay) ? NULL : resumes_after_await(mem, f, ret);
@@ -149,9 +135,7 @@ static struct plumb_error *frame_of(struct pl_mem *mem, const struct pl_py *py, 
 		err = pl_mem_read_u64(mem, gen + lay->gen.frame, &addr);
 	else
 		err = pl_mem_read(mem, gen + lay->gen.frame_state, &state, 1);
-	/* FRAME_EXECUTING is 0 up to 3.14 and 4 in 3.15; the states after it are those of generators that have ended.
-	 */
-	if (err || !addr || state > (lay->version >= PL_PY_VERSION(3, 15, 0) ? 4 : 0))
+	if (err || !addr || state > minor_of(lay)->executing) /* the states after it: it has ended */
 		return err;
 	return pl_frame_read(mem, py, addr, ret);
 }

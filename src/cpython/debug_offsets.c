@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* _Py_DebugOffsets into a layout. Layer: cpython. Pure over the bytes given; any thread.
  *
- * The position of each word is fixed for a minor (a table: pl_debug_word), its value is not: it moves between patch
+ * The position of each word is fixed for a minor (a table: pl_debug_minor), its value is not: it moves between patch
  * releases. Nothing here is believed: each struct's size must be sane and each offset must lie inside its struct. That
  * the result really describes the process is for detect.c to prove. What the words leave out comes from the row made
  * from the minor's headers, and only if the struct that it belongs to still has the size it had there. */
 #include "debug_offsets.h"
 
 #include "layout_data.h"
+#include "minors.h"
 #include "pick.h"
 
 #define COOKIE	     "xdebugpy"
@@ -112,20 +113,20 @@ bool pl_debug_offsets_cookie(const uint8_t *bytes, size_t len)
 	return len >= HEADER_BYTES && !memcmp(bytes, COOKIE, 8);
 }
 
-/* The table under the reader's eye: bytes and the column of its minor. */
+/* The table under the reader's eye: bytes and what is where in them. */
 struct table {
 	const uint8_t *bytes;
-	size_t column;
+	const struct pl_debug_minor *minor;
 };
 
 static bool word_exists(const struct table *t, enum pl_debug_word word)
 {
-	return pl_debug_word[word][t->column] != 0;
+	return t->minor->word[word] != 0;
 }
 
 static uint64_t word_value(const struct table *t, enum pl_debug_word word)
 {
-	return pl_pick_u64(t->bytes, pl_debug_word[word][t->column]);
+	return pl_pick_u64(t->bytes, t->minor->word[word]);
 }
 
 static struct plumb_error *check_sizes(const struct table *t)
@@ -286,6 +287,9 @@ static struct plumb_error *fill_layout(const struct table *t, const struct pl_la
 	lay->tstate.datastack_top = lay->tstate.datastack_chunk + 8;
 	if (lay->frame.owner != ref->frame.owner || lay->frame.localsplus != ref->frame.localsplus)
 		lay->frame.stacktop = PL_NONE;
+	const struct pl_minor *minor = pl_minor_of(ref->version);
+	if (word_value(t, PL_WORD_THREAD_STATE_SIZE) == minor->tstate_size)
+		lay->tstate.executor = minor->executor;
 	/* Nor is this one; it lies among the words in front of current_frame. */
 	if (lay->tstate.frame != ref->tstate.frame)
 		lay->tstate.attach_state = PL_NONE;
@@ -302,19 +306,14 @@ static struct plumb_error *fill_layout(const struct table *t, const struct pl_la
 	return err;
 }
 
-static struct plumb_error *find_column(uint32_t version, size_t *ret)
+static const struct pl_debug_minor *find_minor(uint32_t version)
 {
-	uint32_t major = version >> 16, minor = version >> 8 & 0xff;
+	const struct pl_minor *minor = pl_minor_of(version);
 
-	for (size_t i = 0; i < PL_DEBUG_MINORS; i++) {
-		if (major == 3 && minor == pl_debug_minor[i].minor) {
-			*ret = i;
-			return NULL;
-		}
-	}
-	if (major == 3 && minor > pl_debug_minor[PL_DEBUG_MINORS - 1].minor)
-		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%u is newer than this plumb knows", major, minor);
-	return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: version word 0x%x", version);
+	for (size_t i = 0; minor && i < pl_debug_minor_count; i++)
+		if ((minor->version >> 8 & 0xff) == pl_debug_minor[i].minor)
+			return &pl_debug_minor[i];
+	return NULL;
 }
 
 /* Word positions of alphas and betas moved until late: what does not fit is a pre-release, not a damaged process. */
@@ -329,6 +328,19 @@ static struct plumb_error *explain_prerelease(struct plumb_error *err, uint32_t 
 			hex >> 24, hex >> 16 & 0xff, hex >> 8 & 0xff, level == 0xa ? "alpha" : "beta", hex & 0xf);
 }
 
+/* A minor that is newer than all we know may have moved its words: then what stands in their old places is nonsense. */
+static struct plumb_error *explain_newer(struct plumb_error *err, const struct pl_layout *lay)
+{
+	if (!err || !lay->read_as)
+		return err;
+	struct plumb_error *newer =
+		pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%u is newer than this plumb knows, and unlike %u.%u (%s)",
+			 lay->version >> 16, lay->version >> 8 & 0xff, lay->read_as >> 16, lay->read_as >> 8 & 0xff,
+			 plumb_error_message(err));
+	plumb_error_destroy(err);
+	return newer;
+}
+
 struct plumb_error *pl_debug_offsets_parse(const uint8_t *bytes, size_t len, struct pl_layout *ret)
 {
 	struct table t = {.bytes = bytes};
@@ -341,20 +353,19 @@ struct plumb_error *pl_debug_offsets_parse(const uint8_t *bytes, size_t len, str
 	if (hex > UINT32_MAX || free_threaded > 1)
 		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: version word 0x%llx, free-threaded %llu",
 				(unsigned long long)hex, (unsigned long long)free_threaded);
-	err = find_column((uint32_t)hex >> 8, &t.column);
-	if (err)
-		return err;
-	if (len < pl_debug_minor[t.column].size)
+	uint32_t version = (uint32_t)hex >> 8;
+	const struct pl_layout *ref = pl_layout_reference(version, free_threaded);
+	t.minor = find_minor(version);
+	if (!t.minor || !ref)
+		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: version word 0x%x", version);
+	if (len < t.minor->size)
 		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: %zu bytes instead of %u", len,
-				(unsigned)pl_debug_minor[t.column].size);
-	const struct pl_layout *ref = pl_layout_reference((uint32_t)hex >> 8, free_threaded);
-	if (!ref)
-		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython 3.%u%s is not known", pl_debug_minor[t.column].minor,
-				free_threaded ? "t" : "");
-	err = explain_prerelease(fill_layout(&t, ref, &lay), (uint32_t)hex);
-	if (err)
-		return err;
-	lay.version = (uint32_t)hex >> 8;
-	*ret = lay;
-	return NULL;
+				(unsigned)t.minor->size);
+	err = fill_layout(&t, ref, &lay);
+	lay.version = version;
+	lay.read_as = ref->version >> 8 < version >> 8 ? ref->version & ~0xffu : 0;
+	err = explain_newer(explain_prerelease(err, (uint32_t)hex), &lay);
+	if (!err)
+		*ret = lay;
+	return err;
 }

@@ -13,12 +13,14 @@
 #include "exceptions.h"
 #include "frame.h"
 #include "gil_code.h"
+#include "minors.h"
 #include "pick.h"
 #include "text.h"
 
 #include <stdio.h>
 
 #define WALK_TRIES     64
+#define LIST_TRIES     8
 #define CODES_PER_WALK 48  /* code objects whose type is checked */
 #define NAMES_PER_WALK 4   /* ... and whose name */
 #define HEAD_DISTANCE  256 /* how far from _PyThreadState_Current the list of interpreters is looked for, in bytes */
@@ -102,7 +104,9 @@ static const char *check_stack(struct pl_mem *mem, struct pl_py *py, pl_addr tst
 	return check_codes(mem, py, frames);
 }
 
-/* Stacks change while they are read: threads in turn, the oldest (main) first, until one of them was whole. */
+/* Stacks change while they are read: threads in turn, the oldest (main) first, until one of them was whole. That none
+ * was is no contradiction yet, also if all tries met the same: a thread can lose its CPU between the two instructions
+ * that link a frame, and stands there for milliseconds. */
 static struct plumb_error *check_stacks(struct pl_mem *mem, struct candidate *c, const pl_tstate_vec *threads)
 {
 	pl_frame_vec frames = {0};
@@ -125,14 +129,16 @@ static struct plumb_error *check_stacks(struct pl_mem *mem, struct candidate *c,
 	if (proved)
 		return NULL;
 	if (!empty)
-		return pl_error(PLUMB_ERR_CORRUPT, "%s", wrong ? wrong : "no stack walks to its end");
+		return pl_error_hint(pl_error(PLUMB_ERR_STALE, "%s", wrong ? wrong : "no stack walks to its end"),
+				     "try again: the stacks may have changed too fast, or this build of Python is "
+				     "another than it says");
 	/* No thread runs Python code just now: an embedding program, or the first or last moment of any. */
 	return c->belief == CERTAIN && c->py.code_type ? NULL : &pl_err_not_ready;
 }
 
 /* Every thread of the interpreter must point back to it. */
-static struct plumb_error *list_threads(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *interp,
-					pl_tstate_vec *threads)
+static struct plumb_error *list_threads_once(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *interp,
+					     pl_tstate_vec *threads)
 {
 	pl_addr head;
 	struct plumb_error *err = pl_interp_head(mem, py, &head);
@@ -149,6 +155,23 @@ static struct plumb_error *list_threads(struct pl_mem *mem, const struct pl_py *
 	if (err == &pl_err_corrupt)
 		return pl_error(PLUMB_ERR_CORRUPT, "a thread does not belong to its interpreter");
 	return err;
+}
+
+/* The newest thread may end between the two readings: then another one is the newest. */
+static struct plumb_error *list_threads(struct pl_mem *mem, const struct pl_py *py, struct pl_interp *interp,
+					pl_tstate_vec *threads)
+{
+	for (int i = 0; i < LIST_TRIES; i++) {
+		pl_addr newest = interp->threads_head;
+
+		*interp = (struct pl_interp){0};
+		pl_vec_clear(threads);
+		struct plumb_error *err = list_threads_once(mem, py, interp, threads);
+		if (plumb_error_code(err) != PLUMB_ERR_CORRUPT || (i && interp->threads_head == newest))
+			return err;
+		plumb_error_destroy(err);
+	}
+	return pl_error(PLUMB_ERR_STALE, "threads came and went faster than they could be listed");
 }
 
 /* sys.hexversion; 0 if it is not found (very early, or a program that tampers with sys.modules). */
@@ -292,6 +315,8 @@ static struct plumb_error *detect_by_offsets(struct pl_mem *mem, const struct pl
 	if (!err)
 		err = pl_debug_offsets_parse(bytes, sizeof bytes, &c.py.layout);
 	c.py.from_debug_offsets = true;
+	if (!err && c.py.layout.read_as)
+		c.belief = GUESSED; /* that it is laid out as an older one: a stack has to prove it */
 	if (!err)
 		err = prove(mem, &c);
 	if (!err)
@@ -348,6 +373,14 @@ static struct plumb_error *try_layout(struct pl_mem *mem, const struct pl_py_fac
 	return err;
 }
 
+/* Another row may fit. One that does not can seem torn, too, while the process runs. */
+static bool contradicts(const struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	return code == PLUMB_ERR_CORRUPT || code == PLUMB_ERR_STALE;
+}
+
 /* The row, or, where no stack is to be found with it, what a build with Py_TRACE_REFS makes of it. */
 static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_facts *facts,
 					 const struct pl_layout *row, uint32_t version, enum belief belief,
@@ -356,7 +389,7 @@ static struct plumb_error *detect_by_row(struct pl_mem *mem, const struct pl_py_
 	struct pl_layout with_refs;
 	struct plumb_error *err = try_layout(mem, facts, row, version, belief, ret);
 
-	if (plumb_error_code(err) != PLUMB_ERR_CORRUPT)
+	if (!contradicts(err))
 		return err;
 	pl_layout_trace_refs(row, &with_refs);
 	struct plumb_error *other = try_layout(mem, facts, &with_refs, version, belief, ret);
@@ -375,10 +408,9 @@ static struct plumb_error *detect_by_version(struct pl_mem *mem, const struct pl
 {
 	const struct pl_layout *row = pl_layout_find(version, false);
 
-	if (version >= PL_PY_VERSION(3, 16, 0))
-		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%u is newer than this plumb knows", version >> 16,
-				version >> 8 & 0xff);
-	if (version >= PL_PY_VERSION(3, 13, 0))
+	const struct pl_minor *minor = pl_minor_of(version);
+
+	if (minor && minor->offsets)
 		return pl_error(PLUMB_ERR_CORRUPT, "CPython %u.%u without debug offsets", version >> 16,
 				version >> 8 & 0xff);
 	if (!row)
@@ -389,10 +421,15 @@ static struct plumb_error *detect_by_version(struct pl_mem *mem, const struct pl
 	return detect_by_row(mem, facts, row, version, belief, ret);
 }
 
-/* Of the errors of several rows, "not ready" stands only if every row says so: a wrong row reads zeros too. */
+/* Of the errors of several rows, "not ready" stands only if every row says so: a wrong row reads zeros too. One that
+ * may fit at the next try stands before those that cannot. */
 static struct plumb_error *merge_errors(struct plumb_error *a, struct plumb_error *b)
 {
 	if (!a || plumb_error_code(a) == PLUMB_ERR_NOT_READY) {
+		plumb_error_destroy(a);
+		return b;
+	}
+	if (plumb_error_code(b) == PLUMB_ERR_STALE) {
 		plumb_error_destroy(a);
 		return b;
 	}
@@ -437,7 +474,7 @@ static struct plumb_error *detect_unnamed(struct pl_mem *mem, const struct pl_py
 
 	if (facts->runtime_size) {
 		err = detect_by_trial(mem, facts, true, ret);
-		if (plumb_error_code(err) != PLUMB_ERR_CORRUPT)
+		if (!contradicts(err))
 			return err;
 		plumb_error_destroy(err);
 	}
@@ -464,14 +501,18 @@ struct plumb_error *pl_py_detect(struct pl_mem *mem, const struct pl_py_facts *f
 	return version ? detect_by_version(mem, facts, version, belief, ret) : detect_unnamed(mem, facts, ret);
 }
 
-const char *pl_py_version_text(const struct pl_py *py, char buf[static 16])
+const char *pl_py_version_text(const struct pl_py *py, char buf[static PL_VERSION_TEXT])
 {
-	uint32_t v = py->layout.version;
+	uint32_t v = py->layout.version, known = py->layout.read_as;
 	const char *t = py->layout.free_threaded ? "t" : "";
+	int len;
 
 	if ((v & 0xff) == PL_MICRO_UNKNOWN)
-		snprintf(buf, 16, "%u.%u%s", v >> 16 & 0xff, v >> 8 & 0xff, t);
+		len = snprintf(buf, PL_VERSION_TEXT, "%u.%u%s", v >> 16 & 0xff, v >> 8 & 0xff, t);
 	else
-		snprintf(buf, 16, "%u.%u.%u%s", v >> 16 & 0xff, v >> 8 & 0xff, v & 0xff, t);
+		len = snprintf(buf, PL_VERSION_TEXT, "%u.%u.%u%s", v >> 16 & 0xff, v >> 8 & 0xff, v & 0xff, t);
+	if (known)
+		snprintf(buf + len, PL_VERSION_TEXT - (size_t)len, " read as %u.%u", known >> 16 & 0xff,
+			 known >> 8 & 0xff);
 	return buf;
 }

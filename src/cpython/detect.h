@@ -43,13 +43,16 @@ struct pl_py {
  * interpreter's threads must point back to it and a stack must walk to its end over code objects of one type with
  * printable names. runtime_size only chooses a row when nothing names the version: within a minor it moves
  * (3.11, 3.12). Errors: PLUMB_ERR_NOT_READY (early in start-up: try again), PLUMB_ERR_NOT_PYTHON,
- * PLUMB_ERR_NOT_SUPPORTED (names the version), PLUMB_ERR_CORRUPT (names the check that failed), PLUMB_ERR_UNREADABLE,
- * PLUMB_ERR_TARGET_EXITED. A target that runs is read many times until one stack is whole; nothing waits.
+ * PLUMB_ERR_NOT_SUPPORTED (names the version), PLUMB_ERR_CORRUPT (names the check that failed), PLUMB_ERR_STALE (no
+ * stack was whole, or no list: it may have been torn, try again), PLUMB_ERR_UNREADABLE, PLUMB_ERR_TARGET_EXITED. A
+ * target that runs is read many times until one stack is whole; nothing waits.
  */
 struct plumb_error *pl_py_detect(struct pl_mem *mem, const struct pl_py_facts *facts,
 				 struct pl_py *ret) PLUMB_MUST_CHECK;
 
-/** "3.11.7", "3.13.0t" into @p buf; "3.8" if the micro version is unknown. */
-const char *pl_py_version_text(const struct pl_py *py, char buf[static 16]);
+#define PL_VERSION_TEXT 40
+/** "3.11.7", "3.13.0t" into @p buf; "3.8" if the micro version is unknown; "3.16.0 read as 3.15" if it is newer than
+ * all that are known. */
+const char *pl_py_version_text(const struct pl_py *py, char buf[static PL_VERSION_TEXT]);
 
 #endif

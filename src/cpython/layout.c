@@ -5,6 +5,7 @@
 #include "layout.h"
 
 #include "layout_data.h"
+#include "minors.h"
 
 #define READ_GAP 256 /* two words closer than this are cheaper in one read than in two */
 
@@ -26,7 +27,9 @@ static const struct pl_layout *find_minor(uint32_t version, bool free_threaded)
 
 static bool is_reference(uint32_t version)
 {
-	return version >= PL_PY_VERSION(3, 13, 0);
+	const struct pl_minor *minor = pl_minor_of(version);
+
+	return minor && minor->offsets;
 }
 
 const struct pl_layout *pl_layout_find(uint32_t version, bool free_threaded)
@@ -46,7 +49,7 @@ void pl_layout_refine(struct pl_layout *lay)
 
 const struct pl_layout *pl_layout_reference(uint32_t version, bool free_threaded)
 {
-	return is_reference(version) ? find_minor(version, free_threaded) : NULL;
+	return is_reference(version) ? find_minor(pl_minor_of(version)->version, free_threaded) : NULL;
 }
 
 #define REFS_BYTES 16 /* _ob_next, _ob_prev */

@@ -41,6 +41,7 @@ enum pl_attrs {
 
 struct pl_layout {
 	uint32_t version; /* PL_PY_VERSION; micro as detected, PL_MICRO_UNKNOWN if it could not be */
+	uint32_t read_as; /* the newest minor that is known, if this one is newer: its layout is used; else 0 */
 	bool free_threaded;
 	enum pl_frame_model frame_model;
 	enum pl_line_table line_table;
@@ -73,6 +74,7 @@ struct pl_layout {
 		uint32_t current_exception;	   /* being raised: curexc_type <= 3.11 */
 		uint32_t exc_state;		   /* the embedded _PyErr_StackItem: being handled */
 		uint32_t exc_info;		   /* 3.7+: points to the newest _PyErr_StackItem */
+		uint32_t executor;		   /* 3.14+: of the JIT compiler, minors.h; 0 not known */
 		uint32_t attach_state;		   /* free-threaded: enum of pycore_pystate.h, 1 is attached */
 	} tstate;
 	struct {

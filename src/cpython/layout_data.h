@@ -5,8 +5,6 @@
 
 #include "layout.h"
 
-#define PL_DEBUG_MINORS 3 /* 3.13, 3.14, 3.15 */
-
 /** Words of _Py_DebugOffsets that are used; the order is that of tools/gen_layout.py. */
 enum pl_debug_word {
 	PL_WORD_RUNTIME_STATE_SIZE,
@@ -83,12 +81,13 @@ enum pl_debug_word {
 };
 
 struct pl_debug_minor {
-	uint16_t minor, size; /* size of the whole table in bytes */
+	uint16_t minor, size;	 /* size of the whole table in bytes */
+	uint16_t word[PL_WORDS]; /* where each is inside it; 0: this minor lacks it */
 };
 
 extern const struct pl_layout pl_layout_row[];
 extern const size_t pl_layout_row_count;
-extern const struct pl_debug_minor pl_debug_minor[PL_DEBUG_MINORS];
-extern const uint16_t pl_debug_word[PL_WORDS][PL_DEBUG_MINORS];
+extern const struct pl_debug_minor pl_debug_minor[];
+extern const size_t pl_debug_minor_count;
 
 #endif

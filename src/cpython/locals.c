@@ -269,7 +269,7 @@ static struct plumb_error *check_supported(const struct pl_py *py)
 {
 	const struct pl_layout *lay = &py->layout;
 	uint32_t names = lay->frame_model == PL_FRAME_OBJECT ? lay->code.varnames : lay->code.localsplusnames;
-	char version[16];
+	char version[PL_VERSION_TEXT];
 
 	if (names != PL_NONE && lay->frame.localsplus != PL_NONE && lay->code.size <= PL_CODE_MAX)
 		return NULL;

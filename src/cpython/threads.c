@@ -287,6 +287,17 @@ struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, p
 	return NULL;
 }
 
+bool pl_tstate_in_jit(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate, bool *known_ret)
+{
+	pl_addr executor = 0;
+	uint32_t at = py->layout.tstate.executor;
+	struct plumb_error *err = at ? pl_mem_read_u64(mem, tstate + at, &executor) : NULL;
+
+	*known_ret = at && !err;
+	plumb_error_destroy(err);
+	return *known_ret && executor;
+}
+
 struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
 				   pl_tstate_vec *ret, bool *whole_ret)
 {

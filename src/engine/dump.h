@@ -13,6 +13,7 @@ struct pl_dump_options {
 	enum pl_stop_policy stop;
 	bool source;	   /* read the source lines */
 	bool locals;	   /* and the values of arguments and local variables */
+	const char *root;  /* of a core: the directory that was the process's root; NULL: ours */
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 

@@ -45,13 +45,16 @@ static bool is_younger(const struct pl_sources *s, const struct stat *st)
 static void load(struct pl_sources *s, struct pl_source_file *f)
 {
 	struct stat st;
-	int fd = f->path[0] == '<' || !f->path[0] ? -1 : pl_target_file_open(s->pid, f->path);
+	int fd = -1;
 
+	if (f->path[0] && f->path[0] != '<')
+		fd = s->root ? pl_file_open_below(s->root, f->path) : pl_target_file_open(s->pid, f->path);
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= FILE_MAX_BYTES) {
 		f->len = (size_t)st.st_size;
 		f->text = malloc(f->len);
+		s->no_memory |= !f->text;
 		if (f->text && !read_all(fd, f->text, f->len)) {
 			free(f->text);
 			f->text = NULL;
@@ -71,6 +74,7 @@ static const struct pl_source_file *file_of(struct pl_sources *s, const char *pa
 	if (pl_vec_push(&s->files, f))
 		return &s->files.data[s->files.len - 1];
 	free(f.text);
+	s->no_memory = true;
 	return NULL;
 }
 

@@ -17,8 +17,10 @@ struct pl_source_file {
 /** The files read so far. Start with {.pid = pid, .age_ns = ...}. */
 struct pl_sources {
 	pid_t pid;
-	uint64_t age_ns; /* of the process; 0 unknown */
+	const char *root; /* of the files, instead of the process's; NULL: none */
+	uint64_t age_ns;  /* of the process; 0 unknown */
 	PL_VEC(struct pl_source_file) files;
+	bool no_memory; /* files were left out */
 };
 void pl_sources_deinit(struct pl_sources *s);
 

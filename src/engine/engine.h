@@ -22,20 +22,26 @@ struct pl_engine_options {
 	enum pl_mode mode;
 	enum pl_stop_policy stop;
 	bool jitter;
+	bool opcodes; /* 3.11+: tell which instruction each frame runs */
 	uint64_t seed;
 	uint64_t duration_ns;	    /* 0: no limit */
 	const char *const *threads; /* names or decimal tids; NULL: all. Borrowed while the engine lives */
 	size_t thread_count;
 };
 
+/** Stops that the kernel did not allow. */
+struct pl_refusals {
+	uint64_t by_cause[PL_REFUSALS]; /* enum pl_refused */
+	char why[320];			/* the last one in words, "" if there was none */
+};
+
 struct pl_engine_stats {
 	bool ended;	   /* the sampling thread is done */
 	bool target_ended; /* the process that was asked for; its descendants may go on */
-	bool exit_known;   /* launched: the exit was met while sampling */
-	int wait_status;
 	bool found_python;
 	uint32_t threads, processes; /* being sampled */
-	uint64_t elapsed_ns, ticks, losses[PL_LOSSES], stops, stopped_ns;
+	uint64_t elapsed_ns, ticks, taken_ns, missed_ns, losses[PL_LOSSES], stops, stopped_ns;
+	struct pl_refusals refusals;
 };
 
 typedef struct plumb_error *pl_engine_sample_fn(void *ctx, const struct pl_sample *s);

@@ -23,6 +23,9 @@ struct pl_host_facts {
 	bool btf;
 	int seccomp;					      /* of ourselves: 0 none, 1 strict, 2 filter */
 	int readv_errno, mem_errno, seize_errno, pidfd_errno; /* tried on a child; 0: works */
+	bool not_dumpable;				      /* we: and so is that child */
+	bool no_modules;   /* no security module that judges who reads whom; false also if that cannot be told */
+	char modules[200]; /* what can be said of them: "what is left are the security modules of this kernel: bpf" */
 	bool proc_mounted, proc_ours, proc_only_pids;
 	int hidepid;
 	enum pl_known initial_pid_ns, initial_user_ns;
@@ -58,6 +61,7 @@ struct pl_thread_facts {
 	pid_t tid;
 	char name[128];
 	bool read;	/* its stack came out whole */
+	bool jit;	/* it runs code that a JIT compiler made */
 	uint32_t depth; /* frames */
 };
 
@@ -68,7 +72,8 @@ struct pl_python_facts {
 	bool shared;	/* in a library, not in the program itself */
 	bool by_symbol; /* else by the section .PyRuntime */
 	bool verified;	/* version and layout are known and agree with a stack: the next two are known */
-	char version[16];
+	char version[40];
+	char read_as[8];	 /* "3.15": it is newer than all that are known, and read as that one; else "" */
 	bool from_debug_offsets; /* else from the built-in table */
 	PL_VEC(struct pl_thread_facts) threads;
 };

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -44,6 +45,7 @@ static void examine_ourselves(struct pl_host_facts *f)
 	f->uid = geteuid();
 	pl_priv_user(f->uid, f->user, sizeof f->user);
 	f->caps = pl_host_own_status("CapEff", 16, 0);
+	f->not_dumpable = prctl(PR_GET_DUMPABLE) != 1;
 	f->seccomp = (int)pl_host_own_status("Seccomp", 10, 0);
 	if (clock_getres(CLOCK_MONOTONIC, &resolution) == 0)
 		f->timer_ns = (uint64_t)resolution.tv_sec * 1000000000ull + (uint64_t)resolution.tv_nsec;
@@ -51,6 +53,15 @@ static void examine_ourselves(struct pl_host_facts *f)
 		f->files_soft = files.rlim_cur;
 		f->files_hard = files.rlim_max;
 	}
+}
+
+static void examine_modules(struct pl_host_facts *f)
+{
+	struct pl_lsm lsm;
+
+	pl_lsm_read(&lsm);
+	pl_lsm_tell(&lsm, f->modules, sizeof f->modules);
+	f->no_modules = lsm.listed && !*lsm.modules && !*lsm.label;
 }
 
 static void examine_surroundings(struct pl_host_facts *f)
@@ -80,6 +91,7 @@ struct plumb_error *pl_examine_host(struct pl_host_facts *ret)
 	f.pidfd_errno = trial.pidfd;
 	examine_kernel(&f);
 	examine_ourselves(&f);
+	examine_modules(&f);
 	examine_surroundings(&f);
 	*ret = f;
 	return NULL;

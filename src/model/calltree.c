@@ -20,8 +20,9 @@ struct builder {
 	struct pl_calltree *tree;
 	const struct plumb_profile *profile;
 	bool lines;
-	size_t node_cap, key_cap;
-	struct pl_map nodes, keys; /* (parent, key) -> node; (function, line) -> key */
+	size_t key_cap;
+	struct pl_call_nodes nodes;
+	struct pl_map keys; /* (function, line) -> key */
 };
 
 /* Mark the selected stacks and all their ancestors. */
@@ -54,19 +55,20 @@ static struct plumb_error *find_key(struct builder *b, const struct pl_location 
 	return NULL;
 }
 
-static struct plumb_error *find_node(struct builder *b, uint32_t parent, uint32_t key, uint32_t *ret)
+struct plumb_error *pl_call_node_find(struct pl_call_nodes *known, struct pl_call_node **nodes, uint32_t *count,
+				      uint32_t parent, uint32_t key, uint32_t *ret)
 {
-	struct pl_calltree *t = b->tree;
 	uint64_t k0 = (uint64_t)parent << 32 | key;
-	if (pl_map_get(&b->nodes, k0, 0, ret))
+
+	if (pl_map_get(&known->index, k0, 0, ret))
 		return NULL;
-	struct plumb_error *err = pl_table_room((void **)&t->nodes, &b->node_cap, t->node_count, sizeof *t->nodes);
+	struct plumb_error *err = pl_table_room((void **)nodes, &known->cap, *count, sizeof **nodes);
 	if (err)
 		return err;
-	if (!pl_map_set(&b->nodes, k0, 0, t->node_count))
+	if (!pl_map_set(&known->index, k0, 0, *count))
 		return &pl_err_no_memory;
-	t->nodes[t->node_count] = (struct pl_call_node){.parent = parent, .key = key};
-	*ret = t->node_count++;
+	(*nodes)[*count] = (struct pl_call_node){.parent = parent, .key = key};
+	*ret = (*count)++;
 	return NULL;
 }
 
@@ -74,7 +76,7 @@ static struct plumb_error *add_nodes(struct builder *b)
 {
 	struct pl_calltree *t = b->tree;
 	const struct plumb_profile *p = b->profile;
-	struct plumb_error *err = pl_table_room((void **)&t->nodes, &b->node_cap, 0, sizeof *t->nodes);
+	struct plumb_error *err = pl_table_room((void **)&t->nodes, &b->nodes.cap, 0, sizeof *t->nodes);
 	if (err)
 		return err;
 	t->nodes[t->node_count++] = (struct pl_call_node){0};
@@ -85,7 +87,8 @@ static struct plumb_error *add_nodes(struct builder *b)
 		uint32_t key = 0;
 		err = find_key(b, &p->locations[s->location], &key);
 		if (!err)
-			err = find_node(b, t->node_of_stack[s->parent], key, &t->node_of_stack[id]);
+			err = pl_call_node_find(&b->nodes, &t->nodes, &t->node_count, t->node_of_stack[s->parent], key,
+						&t->node_of_stack[id]);
 		if (err)
 			return err;
 	}
@@ -121,7 +124,7 @@ struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, 
 	mark_needed(s, t.node_of_stack);
 	struct builder b = {.tree = &t, .profile = s->profile, .lines = lines};
 	struct plumb_error *err = add_nodes(&b);
-	pl_map_deinit(&b.nodes);
+	pl_map_deinit(&b.nodes.index);
 	pl_map_deinit(&b.keys);
 	if (err) {
 		pl_calltree_deinit(&t);

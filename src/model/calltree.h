@@ -5,6 +5,7 @@
 #ifndef PL_MODEL_CALLTREE_H
 #define PL_MODEL_CALLTREE_H
 
+#include "map.h"
 #include "select.h"
 
 /** What a row stands for. */
@@ -21,6 +22,16 @@ struct pl_call_node {
 	uint32_t parent, key;
 	struct pl_counts self, total; /* total: with everything below */
 };
+
+/** Behind a growing table of nodes: (parent, key) -> node, and the room it has. */
+struct pl_call_nodes {
+	struct pl_map index;
+	size_t cap;
+};
+/** The node for @p key below @p parent in @p nodes, appended if it is new. Errors: PLUMB_ERR_LIMIT,
+ * PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_call_node_find(struct pl_call_nodes *known, struct pl_call_node **nodes, uint32_t *count,
+				      uint32_t parent, uint32_t key, uint32_t *ret) PLUMB_MUST_CHECK;
 
 struct pl_calltree {
 	const struct pl_selection *selection;

@@ -50,6 +50,11 @@ static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_ce
 	return NULL;
 }
 
+void pl_cells_expect(const struct plumb_profile *p, const struct pl_cell *c)
+{
+	pl_map_expect(&p->index->cells, key_high(c), key_low(c));
+}
+
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c)
 {
 	struct pl_profile_index *x = p->index;
@@ -130,7 +135,7 @@ struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_samp
 			    .state = s->state,
 			    .quality = s->quality,
 			    .batch = (uint8_t)(s->time_ns >> shift),
-			    .samples = 1,
+			    .samples = pl_sum_u64(1, s->extra),
 			    .weight_ns = s->weight_ns};
 	return pl_cells_add(p, &c);
 }

@@ -34,9 +34,10 @@ struct pl_dump_text pl_dump_text(struct pl_dump *d, const char *s, size_t len)
 {
 	struct pl_dump_text text;
 	uint32_t id = 0;
+	struct plumb_error *err = len ? pl_strtab_add(d->strings, s, len, &id) : NULL;
 
-	if (len)
-		plumb_error_destroy(pl_strtab_add(d->strings, s, len, &id));
+	d->no_memory |= err == &pl_err_no_memory;
+	plumb_error_destroy(err);
 	text.s = pl_strtab_get(d->strings, id, &text.len);
 	return text;
 }

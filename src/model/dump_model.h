@@ -104,12 +104,15 @@ struct pl_dump_thread {
 	uint64_t interpreter; /* 0: the main one */
 	enum pl_doing doing;
 	bool in_call; /* wait is filled in */
+	bool idle_known;
+	uint64_t idle_ns; /* blocked ones: so long at least it has not run, and so waits where it does */
 	struct pl_dump_wait wait;
 	int signal; /* core: that it received; 0 none */
 	bool has_gil, wants_gil, in_gc, exception;
-	uint64_t gil_holder;	  /* tid of who held it when this thread was read; 0 nobody, or not known */
-	bool read;		  /* the stack came out */
-	uint8_t quality;	  /* enum pl_quality */
+	bool jit, jit_known; /* runs code that a JIT compiler made: the line of its innermost frame may be behind */
+	uint64_t gil_holder; /* tid of who held it when this thread was read; 0 nobody, or not known */
+	bool read;	     /* the stack came out */
+	uint8_t quality;     /* enum pl_quality */
 	pl_dump_frame_vec frames; /* innermost first */
 };
 typedef PL_VEC(struct pl_dump_thread) pl_dump_thread_vec;
@@ -147,7 +150,8 @@ struct pl_dump_process {
 	uint64_t took_ns;			   /* to look at it */
 	uint64_t gil_holder;			   /* tid; 0 nobody, or not known */
 	struct pl_dump_other tracer;
-	uint32_t unread; /* threads that came or went meanwhile */
+	struct pl_dump_text refused; /* why the kernel did not let us stop a thread; "" if it did, or none had to be */
+	uint32_t unread;	     /* threads that came or went meanwhile */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_task) tasks;
 	uint64_t tasks_lost; /* that could not be read */
@@ -166,6 +170,7 @@ struct pl_dump {
 	uint64_t taken_real_ns;		    /* CLOCK_REALTIME */
 	PL_VEC(struct pl_dump_process) processes;
 	PL_VEC(struct pl_dump_failure) failures;
+	bool no_memory; /* texts are missing */
 };
 
 struct plumb_error *pl_dump_create(struct pl_dump **ret) PLUMB_MUST_CHECK;

@@ -14,21 +14,31 @@ struct pl_profile_index {
 	struct pl_map names; /* (name, qualname, file) -> id of the triple */
 	struct pl_map functions;
 	struct pl_map spans; /* (end_line, column, end_column) -> id of the triple */
+	struct pl_map hosts; /* (pid, host, program + 1 or 0) -> id of the triple */
 	struct pl_map locations, stacks, threads, processes, cells;
 	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, cell_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
 	unsigned batch_shift; /* batch_ns == 1 << batch_shift */
 	uint32_t last_cell;   /* the cell the last sample fell into, PL_NO_CELL at first */
+	bool held;	      /* no new rows: pl_profile_hold */
 };
 
 #define PL_NO_CELL UINT32_MAX
+
+/** The key of a stack in index->stacks; the second word is 0. */
+static inline uint64_t pl_stack_key(uint32_t parent, uint32_t location)
+{
+	return (uint64_t)parent << 32 | location;
+}
 
 /** Make room for one more row of a table; ids are 32 bits wide. */
 struct plumb_error *pl_table_room(void **rows, size_t *cap, uint32_t count, size_t row_size) PLUMB_MUST_CHECK;
 
 /** Add the counts of @p c to the profile's cell with the same key; c->batch is in the profile's own batches. */
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
+/** pl_cells_add of such a cell will come soon. */
+void pl_cells_expect(const struct plumb_profile *p, const struct pl_cell *c);
 /** Make each batch 1 << @p shift long (not shorter than it is) and add up the cells that become equal.
  * After an error the profile is as it was. */
 struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift) PLUMB_MUST_CHECK;

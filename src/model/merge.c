@@ -12,6 +12,12 @@
 #include "index.h"
 #include "profile.h"
 
+/* Nothing was ever recorded into it: the neutral element, whose mode and period mean nothing. */
+static bool is_blank(const struct plumb_profile *p)
+{
+	return !p->cell_count && !p->meta.ticks && !p->meta.start_real_ns;
+}
+
 /* Ids of the source -> ids of the destination. */
 struct id_maps {
 	uint32_t *strings, *functions, *locations, *stacks, *processes, *threads;
@@ -80,10 +86,26 @@ static struct plumb_error *merge_locations(struct plumb_profile *into, const str
 	return NULL;
 }
 
+/* Maps are far larger than the caches: a row's place is fetched some rows before it is needed. */
+#define AHEAD 12
+
+/* Only if the parent is there already; else it will be in the cache anyway. */
+static void expect_stack(const struct plumb_profile *into, const struct plumb_profile *from, const struct id_maps *m,
+			 uint32_t now, uint32_t next)
+{
+	if (next >= from->stack_count || from->stacks[next].parent >= now)
+		return;
+	const struct pl_stack *s = &from->stacks[next];
+	pl_map_expect(&into->index->stacks, pl_stack_key(m->stacks[s->parent], m->locations[s->location]), 0);
+}
+
 static struct plumb_error *merge_stacks(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
 {
+	if (!pl_map_reserve(&into->index->stacks, from->stack_count))
+		return &pl_err_no_memory;
 	for (uint32_t i = 1; i < from->stack_count; i++) { /* node 0 is node 0 everywhere */
 		const struct pl_stack *s = &from->stacks[i];
+		expect_stack(into, from, m, i, i + AHEAD);
 		struct plumb_error *err =
 			pl_profile_stack(into, m->stacks[s->parent], m->locations[s->location], &m->stacks[i]);
 		if (err)
@@ -118,21 +140,49 @@ static void merge_process_row(const struct plumb_profile *p, struct pl_process *
 	row->ended_ns = row->ended_ns > proc->ended_ns ? row->ended_ns : proc->ended_ns;
 }
 
+static bool has_named_hosts(const struct plumb_profile *p)
+{
+	bool named = false;
+	for (uint32_t i = 0; i < p->process_count; i++)
+		named = named || p->processes[i].host;
+	return named;
+}
+
+/* Two machines give the same numbers to their processes. Recordings of one machine need no names for it. */
+static struct plumb_error *name_hosts(struct plumb_profile *into, const struct plumb_profile *from, bool *named_ret)
+{
+	bool differ = !is_blank(into) && !is_blank(from) &&
+		      strcmp(pl_strtab_get(into->strings, into->meta.host, NULL),
+			     pl_strtab_get(from->strings, from->meta.host, NULL)) != 0;
+	*named_ret = differ || has_named_hosts(into) || has_named_hosts(from);
+	return *named_ret ? pl_profile_name_hosts(into) : NULL;
+}
+
 static struct plumb_error *merge_processes(struct plumb_profile *into, const struct plumb_profile *from,
 					   struct id_maps *m)
 {
+	bool named = false;
+	uint32_t host = m->strings[from->meta.host];
+	struct plumb_error *err = name_hosts(into, from, &named);
+	if (!err && named && !host)
+		err = pl_profile_string(into, "?", 1, &host);
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < from->process_count; i++) {
 		struct pl_process proc = from->processes[i];
 		proc.program = m->strings[proc.program];
 		proc.name = m->strings[proc.name];
 		proc.python = m->strings[proc.python];
+		proc.host = m->strings[proc.host];
+		if (named && !proc.host)
+			proc.host = host;
 		uint32_t before = into->process_count;
-		struct pl_process key = {.pid = proc.pid, .start_ns = proc.start_ns};
+		struct pl_process key = {.pid = proc.pid, .start_ns = proc.start_ns, .host = proc.host};
 		if (!proc.start_ns) {
 			key.program = proc.program;
 			key.python = proc.python;
 		}
-		struct plumb_error *err = pl_profile_process(into, &key, &m->processes[i]);
+		err = pl_profile_process(into, &key, &m->processes[i]);
 		if (err)
 			return err;
 		struct pl_process *row = &into->processes[m->processes[i]];
@@ -190,6 +240,16 @@ static struct plumb_error *merge_tables(struct plumb_profile *into, const struct
 	return err ? err : merge_threads(into, from, m);
 }
 
+/* A cell in the ids and batches of the destination, which are 1 << @p by as long. */
+static struct pl_cell cell_of(const struct plumb_profile *from, uint32_t i, const struct id_maps *m, unsigned by)
+{
+	struct pl_cell c = from->cells[i];
+	c.stack = m->stacks[c.stack];
+	c.thread = m->threads[c.thread];
+	c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
+	return c;
+}
+
 static struct plumb_error *merge_cells(struct plumb_profile *into, const struct plumb_profile *from,
 				       const struct id_maps *m)
 {
@@ -200,23 +260,19 @@ static struct plumb_error *merge_cells(struct plumb_profile *into, const struct 
 			return err;
 		shift = from_shift;
 	}
-	unsigned by = shift - from_shift;
+	if (!pl_map_reserve(&into->index->cells, from->cell_count))
+		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < from->cell_count; i++) {
-		struct pl_cell c = from->cells[i];
-		c.stack = m->stacks[c.stack];
-		c.thread = m->threads[c.thread];
-		c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
+		if (from->cell_count - i > AHEAD) {
+			struct pl_cell next = cell_of(from, i + AHEAD, m, shift - from_shift);
+			pl_cells_expect(into, &next);
+		}
+		struct pl_cell c = cell_of(from, i, m, shift - from_shift);
 		struct plumb_error *err = pl_cells_add(into, &c);
 		if (err)
 			return err;
 	}
 	return NULL;
-}
-
-/* Nothing was ever recorded into it: the neutral element, whose mode and period mean nothing. */
-static bool is_blank(const struct plumb_profile *p)
-{
-	return !p->cell_count && !p->meta.ticks && !p->meta.start_real_ns;
 }
 
 /* -1, 0, 1: which recording began first; an unknown start is later than any. */
@@ -241,6 +297,7 @@ static void merge_texts(struct plumb_profile *into, const struct pl_meta *from)
 	m->engine = pick_text(into, order, m->engine, from->engine);
 	m->plumb_version = pick_text(into, order, m->plumb_version, from->plumb_version);
 	m->host = pick_text(into, order, m->host, from->host);
+	m->refused_why = pick_text(into, 0, m->refused_why, from->refused_why); /* "" stands behind any reason */
 	if (order > 0)
 		m->start_real_ns = from->start_real_ns;
 }
@@ -258,11 +315,17 @@ static void merge_meta(struct plumb_profile *into, const struct pl_meta *from)
 	m->period_ns = max_u64(m->period_ns, from->period_ns);
 	m->seed = m->seed == from->seed ? m->seed : 0;
 	m->jitter = m->jitter || from->jitter;
+	m->untimed = m->untimed || from->untimed;
+	m->imported = m->imported && from->imported;
 	m->complete = m->complete && from->complete;
 	m->ticks = pl_sum_u64(m->ticks, from->ticks);
 	for (int i = 0; i < PL_LOSSES; i++)
 		m->losses[i] = pl_sum_u64(m->losses[i], from->losses[i]);
+	m->taken_ns = pl_sum_u64(m->taken_ns, from->taken_ns);
+	m->missed_ns = pl_sum_u64(m->missed_ns, from->missed_ns);
 	m->stops = pl_sum_u64(m->stops, from->stops);
+	for (int i = 0; i < PL_REFUSALS; i++)
+		m->refused[i] = pl_sum_u64(m->refused[i], from->refused[i]);
 	m->stopped_ns = pl_sum_u64(m->stopped_ns, from->stopped_ns);
 	m->max_overhead_ppm =
 		m->max_overhead_ppm > from->max_overhead_ppm ? m->max_overhead_ppm : from->max_overhead_ppm;
@@ -282,6 +345,7 @@ static struct plumb_error *merge_with(struct plumb_profile *into, const struct p
 	meta.engine = m->strings[meta.engine];
 	meta.plumb_version = m->strings[meta.plumb_version];
 	meta.host = m->strings[meta.host];
+	meta.refused_why = m->strings[meta.refused_why];
 	if (into_blank)
 		into->meta = meta;
 	else
@@ -295,6 +359,9 @@ struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct pl
 	if (!is_blank(into) && !is_blank(from) && into->meta.mode != from->meta.mode)
 		return pl_error(PLUMB_ERR_INVALID, "profiles of different modes cannot be added: "
 						   "wall-clock, CPU and GIL time are different quantities");
+	if (!is_blank(into) && !is_blank(from) && into->meta.counted != from->meta.counted)
+		return pl_error(PLUMB_ERR_INVALID, "one of the profiles knows times and the other only numbers of "
+						   "samples: they cannot be added");
 	struct id_maps maps = {0};
 	struct plumb_error *err = id_maps_init(&maps, from) ? merge_with(into, from, &maps) : &pl_err_no_memory;
 	id_maps_deinit(&maps);

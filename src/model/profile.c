@@ -27,6 +27,17 @@ struct plumb_error *pl_table_room(void **rows, size_t *cap, uint32_t count, size
 	return &pl_err_no_memory;
 }
 
+/* As pl_table_room, for a table of @p p that others may be looking at. */
+static struct plumb_error *row_room(struct plumb_profile *p, void **rows, size_t *cap, uint32_t count, size_t row_size)
+{
+	return p->index->held ? &pl_err_stale : pl_table_room(rows, cap, count, row_size);
+}
+
+void pl_profile_hold(struct plumb_profile *p, bool held)
+{
+	p->index->held = held;
+}
+
 /* Node 0, the empty stack. It is in the table but not in the map: no location leads to it. */
 static struct plumb_error *add_root(struct plumb_profile *p)
 {
@@ -70,6 +81,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->names);
 	pl_map_deinit(&x->functions);
 	pl_map_deinit(&x->spans);
+	pl_map_deinit(&x->hosts);
 	pl_map_deinit(&x->locations);
 	pl_map_deinit(&x->stacks);
 	pl_map_deinit(&x->threads);
@@ -83,6 +95,8 @@ void pl_profile_destroy(struct plumb_profile *p)
 {
 	if (!p)
 		return;
+	if (p->stream.destroy)
+		p->stream.destroy(p->stream.ctx);
 	index_destroy(p->index);
 	pl_strtab_destroy(p->strings);
 	free(p->functions);
@@ -122,7 +136,7 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 		return err;
 	if (pl_map_get(&x->functions, pair(names, f->firstline), f->origin, ret))
 		return NULL;
-	err = pl_table_room((void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
+	err = row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
 	if (err)
 		return err;
 	if (!pl_map_set(&x->functions, pair(names, f->firstline), f->origin, p->function_count))
@@ -141,13 +155,13 @@ struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl
 		intern_triple(&x->spans, (uint32_t)l->end_line, (uint32_t)l->column, (uint32_t)l->end_column, &span);
 	if (err)
 		return err;
-	uint64_t k0 = pair(l->function, (uint32_t)l->line);
-	if (pl_map_get(&x->locations, k0, span, ret))
+	uint64_t k0 = pair(l->function, (uint32_t)l->line), k1 = pair(l->opcode, span);
+	if (pl_map_get(&x->locations, k0, k1, ret))
 		return NULL;
-	err = pl_table_room((void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);
+	err = row_room(p, (void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->locations, k0, span, p->location_count))
+	if (!pl_map_set(&x->locations, k0, k1, p->location_count))
 		return &pl_err_no_memory;
 	p->locations[p->location_count] = *l;
 	*ret = p->location_count++;
@@ -158,12 +172,13 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 {
 	assert(parent < p->stack_count && location < p->location_count);
 	struct pl_profile_index *x = p->index;
-	if (pl_map_get(&x->stacks, pair(parent, location), 0, ret))
+	uint64_t key = pl_stack_key(parent, location);
+	if (pl_map_get(&x->stacks, key, 0, ret))
 		return NULL;
-	struct plumb_error *err = pl_table_room((void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
+	struct plumb_error *err = row_room(p, (void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->stacks, pair(parent, location), 0, p->stack_count))
+	if (!pl_map_set(&x->stacks, key, 0, p->stack_count))
 		return &pl_err_no_memory;
 	uint32_t depth = p->stacks[parent].depth + 1;
 	p->stacks[p->stack_count] = (struct pl_stack){.parent = parent, .location = location, .depth = depth};
@@ -214,7 +229,7 @@ struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_t
 		return NULL;
 	}
 	struct plumb_error *err =
-		pl_table_room((void **)&p->threads, &x->thread_cap, p->thread_count, sizeof *p->threads);
+		row_room(p, (void **)&p->threads, &x->thread_cap, p->thread_count, sizeof *p->threads);
 	if (err)
 		return err;
 	err = pl_table_room((void **)&x->thread_weight_ns, &x->thread_weight_cap, p->thread_count,
@@ -241,18 +256,56 @@ static void process_update(struct pl_process *row, const struct pl_process *proc
 	row->ended_ns = proc->ended_ns;
 }
 
+/* Recordings of older releases do not know when a process was started. No program has the id that hosts are told by. */
+static struct plumb_error *process_key(struct plumb_profile *p, const struct pl_process *proc, uint64_t *k0,
+				       uint64_t *k1)
+{
+	uint32_t program = proc->start_ns ? 0 : proc->program + 1, named = 0;
+	*k0 = pair(proc->pid, program);
+	*k1 = proc->start_ns ? proc->start_ns : proc->python;
+	if (!proc->host)
+		return NULL;
+	struct plumb_error *err = intern_triple(&p->index->hosts, proc->pid, proc->host, program, &named);
+	*k0 = pair(named, UINT32_MAX);
+	return err;
+}
+
+struct plumb_error *pl_profile_name_hosts(struct plumb_profile *p)
+{
+	uint32_t host = p->meta.host;
+	struct plumb_error *err = host ? NULL : pl_profile_string(p, "?", 1, &host);
+	struct pl_map processes = PL_MAP_INIT;
+	for (uint32_t i = 0; i < p->process_count && !err; i++) {
+		struct pl_process proc = p->processes[i];
+		uint64_t k0, k1;
+		proc.host = proc.host ? proc.host : host;
+		err = process_key(p, &proc, &k0, &k1);
+		if (!err && !pl_map_set(&processes, k0, k1, i))
+			err = &pl_err_no_memory;
+	}
+	if (err) {
+		pl_map_deinit(&processes);
+		return err;
+	}
+	for (uint32_t i = 0; i < p->process_count; i++)
+		p->processes[i].host = p->processes[i].host ? p->processes[i].host : host;
+	pl_map_deinit(&p->index->processes);
+	p->index->processes = processes;
+	return NULL;
+}
+
 struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc, uint32_t *ret)
 {
 	struct pl_profile_index *x = p->index;
-	/* Recordings of older releases do not know when a process was started. */
-	uint64_t k0 = pair(proc->pid, proc->start_ns ? 0 : proc->program + 1);
-	uint64_t k1 = proc->start_ns ? proc->start_ns : proc->python;
+	uint64_t k0, k1;
+	struct plumb_error *err = process_key(p, proc, &k0, &k1);
+	if (err)
+		return err;
 	if (pl_map_get(&x->processes, k0, k1, ret)) {
 		process_update(&p->processes[*ret], proc);
 		return NULL;
 	}
-	struct plumb_error *err =
-		pl_table_room((void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
+	err = row_room(p, (void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
 	if (err)
 		return err;
 	if (!pl_map_set(&x->processes, k0, k1, p->process_count))

@@ -57,6 +57,15 @@ enum pl_loss {
 	PL_LOSSES,
 };
 
+/* Why the kernel did not let us stop a thread. */
+enum pl_refused {
+	PL_REFUSED_TRACER, /* somebody else traced it */
+	PL_REFUSED_RIGHTS, /* the program changed its ids, its dumpability or its capabilities */
+	PL_REFUSED_FILTER, /* a seccomp filter around the profiler */
+	PL_REFUSED_OTHER,  /* none of these */
+	PL_REFUSALS,
+};
+
 enum pl_mode { PL_MODE_WALL, PL_MODE_CPU, PL_MODE_GIL };
 
 struct pl_function {
@@ -67,6 +76,7 @@ struct pl_function {
 struct pl_location {
 	uint32_t function;
 	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0, -1: none */
+	uint16_t opcode; /* 1 + the opcode that the interpreter ran there, specialised or not; 0: not recorded */
 };
 struct pl_stack {
 	uint32_t parent, location; /* node 0: parent 0, location 0, not a frame */
@@ -89,6 +99,7 @@ struct pl_process {
 	uint64_t came_ns;     /* when it was seen first, since meta.start */
 	bool ended;	      /* while it was sampled, */
 	uint64_t ended_ns;    /* then */
+	uint32_t host;	      /* string id; 0: that of the recording (meta.host). Only merged profiles name it */
 };
 
 struct pl_cell {
@@ -102,6 +113,29 @@ struct pl_sample {
 	uint32_t thread, stack;
 	uint8_t state, quality;
 	uint64_t weight_ns; /* wall, gil: the sampling period; cpu: CPU time since the thread's last sample */
+	uint64_t extra;	    /* samples that it stands for beyond itself; weight_ns is that of all of them */
+};
+
+typedef struct plumb_error *pl_sample_fn(void *ctx, const struct pl_sample *s);
+
+/** Where the samples of a profile can be read again, one by one. */
+struct pl_stream {
+	/** Give all samples to @p fn, in the order in which they were recorded, with ids of the profile; the first
+	 * error of @p fn ends it. Counts nothing. NULL: there are only counts. */
+	struct plumb_error *(*each)(void *ctx, pl_sample_fn *fn, void *fn_ctx);
+	void (*destroy)(void *ctx); /* NULL-safe for ctx; NULL: nothing to do */
+	void *ctx;
+};
+
+/** What a collector of CPython was told about its run; only where the profile is made of its samples
+ * (import/samples.c). Figures that were not given are NaN. */
+struct pl_collector {
+	bool known;	/* the rest means something */
+	bool skip_idle; /* stacks of threads that neither run nor hold the GIL are left out, but not of its statistics
+			 */
+	bool measured;	/* it was given the figures of the run */
+	double interval_usec;
+	double run_interval_usec, duration_sec, sample_rate, error_rate, missed_samples, mode; /* of the run */
 };
 
 /** Facts about the recording as a whole. */
@@ -112,14 +146,21 @@ struct pl_meta {
 	uint64_t seed;
 	uint8_t mode; /* enum pl_mode */
 	bool jitter;
+	bool untimed;	/* its samples have no instants: it was added up, or read from a format without times */
+	bool counted;	/* weights are numbers of samples: nothing is known of how long they took */
+	bool imported;	/* read from a file of another tool; `engine` says of which kind */
 	bool complete;	/* false: the recording ends without its last chunk (profiler killed) */
 	uint64_t ticks; /* rounds taken */
 	uint64_t losses[PL_LOSSES];
-	uint64_t stops;	     /* threads stopped, times */
-	uint64_t stopped_ns; /* sum of those stops */
+	uint64_t taken_ns, missed_ns;  /* what the ticks stand for, taken and missed; 0: only their numbers are known */
+	uint64_t stops;		       /* threads stopped, times */
+	uint64_t stopped_ns;	       /* sum of those stops */
+	uint64_t refused[PL_REFUSALS]; /* stops that were tried and refused, by enum pl_refused */
 	uint64_t profiler_cpu_ns;
 	uint32_t max_overhead_ppm; /* the rate was lowered to cost no more than this millionth share; 0: no limit */
 	uint32_t command, engine, plumb_version, host; /* string ids */
+	struct pl_collector collector;
+	uint32_t refused_why; /* string id: the last of the refusals in words */
 };
 
 struct plumb_profile {
@@ -138,10 +179,14 @@ struct plumb_profile {
 	struct pl_cell *cells;
 	uint32_t cell_count;
 	uint64_t batch_ns;
+	struct pl_stream stream;	/* owned */
 	struct pl_profile_index *index; /* private: hash maps behind the tables */
 };
 
 struct plumb_error *pl_profile_create(struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** While it is held no table gets a new row and so none moves: what would add one fails with PLUMB_ERR_STALE. For
+ * reading a file again, which may have changed, while others look at the tables. */
+void pl_profile_hold(struct plumb_profile *p, bool held);
 void pl_profile_destroy(struct plumb_profile *p);
 
 /* Interning: equal input, equal id. */
@@ -160,17 +205,29 @@ struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, 
  * old ones; `main` stays once it is set. */
 struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_thread *t,
 				      uint32_t *ret) PLUMB_MUST_CHECK;
-/** Processes are equal by (pid, start); without a start by (pid, program, python). For a known process what is not
- * empty replaces the old: a process can execute another program. `came_ns` stays, `ended` stays once it is set. */
+/** Processes are equal by (host, pid, start); without a start by (host, pid, program, python). For a known process what
+ * is not empty replaces the old: a process can execute another program. `came_ns` stays, `ended` stays once it is set.
+ */
 struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc,
 				       uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** Count a sample; its ids must be of @p p. About 20 ns if it falls into the last sample's cell, 100 ns if not. */
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s) PLUMB_MUST_CHECK;
+/** Whether pl_profile_each gives the instant of each sample; else only the batch that it fell in, or nothing. */
+bool pl_profile_is_timed(const struct plumb_profile *p);
+/** Give all samples to @p fn: those of the stream, where there is one, else one for each cell, in the order of the
+ * cells and with the beginning of its batch as its time. The first error of @p fn ends it and is returned. */
+struct plumb_error *pl_profile_each(const struct plumb_profile *p, pl_sample_fn *fn, void *ctx) PLUMB_MUST_CHECK;
+/** Give every process without a host that of the recording, "?" if that is unknown. */
+struct plumb_error *pl_profile_name_hosts(struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** A copy whose ids follow from what the profile says and not from how it came to be: equal profiles have equal copies,
+ * and equal recordings are written of them. There is no stream. Caller destroys *ret. */
+struct plumb_error *pl_profile_in_order(const struct plumb_profile *p, struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Add all of @p from to @p into. Associative and commutative up to the numbering of ids; an empty profile changes
- * nothing. Texts and the start are those of the recording that began first. A thread's CPU time is known if it is known
- * for both. Errors: PLUMB_ERR_INVALID for two modes (wall and CPU time do not add up), PLUMB_ERR_NO_MEMORY: @p into is
- * then usable, but may hold a part of @p from. */
+ * nothing. If the hosts differ, or processes of @p from name theirs, all processes name theirs afterwards: those of two
+ * machines stay two however equal their numbers are. Texts and the start are those of the recording that began first. A
+ * thread's CPU time is known if it is known for both. Errors: PLUMB_ERR_INVALID for two modes (wall and CPU time do not
+ * add up), PLUMB_ERR_NO_MEMORY: @p into is then usable, but may hold a part of @p from. */
 struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct plumb_profile *from) PLUMB_MUST_CHECK;
 
 #endif

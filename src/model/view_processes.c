@@ -90,7 +90,7 @@ struct plumb_error *pl_view_processes(const struct plumb_profile *p, const struc
 {
 	uint32_t *row_of = calloc((size_t)p->process_count + 1, sizeof *row_of);
 	pl_process_rows rows = {0};
-	struct pl_selection s;
+	struct pl_selection s = {0};
 	struct plumb_error *err = row_of ? pl_select(p, f, &s) : &pl_err_no_memory;
 
 	if (!err) {

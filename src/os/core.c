@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -303,6 +304,28 @@ static struct plumb_error *read_segments(struct pl_core *c, const char *path)
 	return err ? err : complete_mappings(c);
 }
 
+/* The kernel notes paths as the process saw them, and without links on the way. */
+static struct plumb_error *move_files(struct pl_core *c, const char *root)
+{
+	char exe[sizeof c->notes.exe];
+
+	for (size_t i = 0; i < c->notes.maps.len; i++) {
+		struct pl_mapping *m = &c->notes.maps.data[i];
+		char *moved;
+
+		if (m->path[0] != '/')
+			continue;
+		if (asprintf(&moved, "%s%s", root, m->path) < 0)
+			return &pl_err_no_memory;
+		free(m->path);
+		m->path = moved;
+	}
+	snprintf(exe, sizeof exe, "%s", c->notes.exe);
+	if (*exe)
+		snprintf(c->notes.exe, sizeof c->notes.exe, "%s%s", root, exe);
+	return NULL;
+}
+
 static struct plumb_error *open_file(struct pl_core *c, const char *path)
 {
 	struct stat st;
@@ -320,7 +343,7 @@ static struct plumb_error *open_file(struct pl_core *c, const char *path)
 	return NULL;
 }
 
-struct plumb_error *pl_core_open(const char *path, struct pl_core **ret)
+struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_core **ret)
 {
 	struct pl_core *c = calloc(1, sizeof *c);
 
@@ -331,6 +354,8 @@ struct plumb_error *pl_core_open(const char *path, struct pl_core **ret)
 	struct plumb_error *err = open_file(c, path);
 	if (!err)
 		err = read_segments(c, path);
+	if (!err && root)
+		err = move_files(c, root);
 	if (err)
 		pl_core_close(c);
 	else

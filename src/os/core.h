@@ -19,9 +19,9 @@ typedef PL_VEC(struct pl_core_thread) pl_core_thread_vec;
 
 struct pl_core;
 
-/** Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE (says what it is), PLUMB_ERR_NOT_SUPPORTED (32 bits, another
- * machine), PLUMB_ERR_SYSTEM. */
-struct plumb_error *pl_core_open(const char *path, struct pl_core **ret) PLUMB_MUST_CHECK;
+/** @p root: the directory that was the process's root, NULL: ours. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE
+ * (says what it is), PLUMB_ERR_NOT_SUPPORTED (32 bits, another machine), PLUMB_ERR_SYSTEM. */
+struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_core **ret) PLUMB_MUST_CHECK;
 void pl_core_close(struct pl_core *c);
 
 /** What the core holds, and what it leaves out because it is in the files that were mapped, if they are still the same.

@@ -5,6 +5,7 @@
 #include "host.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 
 #include "proc_file.h"
 
+/* On the stack: without memory a fact would be taken for missing. */
 #define STATUS_MAX 65536
-#define MOUNTS_MAX (1u << 20) /* a host of many containers has thousands of mounts */
 #define CGROUP_MAX 8192
 
 /* The numbers of the namespaces that the kernel makes at boot: fixed since 3.8, include/linux/proc_ns.h */
@@ -137,10 +138,25 @@ int pl_host_sysctl(const char *name, int missing)
 
 bool pl_host_proc_mount(struct pl_proc_mount *ret)
 {
-	char *mounts = malloc(MOUNTS_MAX);
-	bool found = mounts && pl_proc_file(0, "mounts", mounts, MOUNTS_MAX) >= 0 && pl_host_parse_mounts(mounts, ret);
+	char text[STATUS_MAX];
+	bool found = false;
+	size_t have = 0;
+	ssize_t n;
+	int fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
 
-	free(mounts);
+	/* Whole lines at a time: a host of many containers has thousands of mounts. */
+	while (fd >= 0 && (n = read(fd, text + have, sizeof text - 1 - have)) > 0) {
+		have += (size_t)n;
+		text[have] = '\0';
+		char *end = strrchr(text, '\n'), *rest = end ? end + 1 : text + have;
+		if (end)
+			*end = '\0';
+		found |= pl_host_parse_mounts(text, ret);
+		have -= (size_t)(rest - text);
+		memmove(text, rest, have);
+	}
+	if (fd >= 0)
+		close(fd);
 	return found;
 }
 
@@ -160,13 +176,11 @@ const char *pl_host_container(void)
 
 uint64_t pl_host_own_status(const char *key, int base, uint64_t missing)
 {
-	char *status = malloc(STATUS_MAX);
-	uint64_t v = missing;
+	char status[STATUS_MAX];
 
-	if (status && pl_proc_file(0, "status", status, STATUS_MAX) >= 0)
-		v = pl_proc_status_number(status, key, base, missing);
-	free(status);
-	return v;
+	if (pl_proc_file(0, "status", status, sizeof status) < 0)
+		return missing;
+	return pl_proc_status_number(status, key, base, missing);
 }
 
 bool pl_host_has_btf(void)
@@ -213,12 +227,8 @@ enum pl_namespace pl_host_initial_namespace(const char *kind)
 
 unsigned pl_host_nspid(pid_t pid, pid_t tid, pid_t *inner_ret)
 {
-	char *status = malloc(STATUS_MAX), name[40];
-	unsigned n = 0;
+	char status[STATUS_MAX], name[40];
 
 	snprintf(name, sizeof name, "task/%d/status", (int)tid);
-	if (status && pl_proc_file(pid, name, status, STATUS_MAX) >= 0)
-		n = pl_host_parse_nspid(status, inner_ret);
-	free(status);
-	return n;
+	return pl_proc_file(pid, name, status, sizeof status) < 0 ? 0 : pl_host_parse_nspid(status, inner_ret);
 }

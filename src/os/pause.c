@@ -11,8 +11,10 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
+#include "proc.h"
 
 #define SPIN_NS	   25000ull
 #define HELD_NS	   120000ull /* far longer than an interrupt takes to reach another CPU */
@@ -27,34 +29,51 @@ static bool interrupt(const struct pl_pause *p)
 	return ptrace(PTRACE_INTERRUPT, p->tid, 0, 0) == 0 || errno != ESRCH;
 }
 
-/* A thread that ends waits for us to notice. One that is not there any more has executed a program: it is still ours
- * and bears the number of its process now; perhaps it had that already when it was to be interrupted. */
-static pid_t wait_for(struct pl_pause *p, int *status)
+/* What has become of it, without taking note of its end. */
+static int peek(const struct pl_pause *p, siginfo_t *ret)
 {
-	pid_t r = waitpid(p->tid, status, __WALL | WNOHANG);
+	ret->si_pid = 0; /* nothing yet */
+	return waitid(P_PID, (id_t)p->tid, ret, WEXITED | WSTOPPED | __WALL | WNOHANG | WNOWAIT);
+}
 
-	if (r >= 0 || errno != ECHILD || p->tid == p->pid)
-		return r;
+/* A thread that is not there any more has executed a program: it is still ours and bears the number of its process now;
+ * perhaps it had that already when it was to be interrupted. */
+static int wait_for(struct pl_pause *p, siginfo_t *ret)
+{
+	if (peek(p, ret) == 0)
+		return 0;
+	if (errno != ECHILD || p->tid == p->pid)
+		return -1;
 	p->tid = p->pid;
-	return interrupt(p) ? waitpid(p->tid, status, __WALL | WNOHANG) : -1;
+	return interrupt(p) ? peek(p, ret) : -1;
+}
+
+/* A thread that ends waits for us, its tracer, to notice. But how our own child has ended is for whoever of us started
+ * it to hear, and can be heard only once. */
+static void let_it_end(const struct pl_pause *p)
+{
+	struct pl_proc_stat st;
+
+	if (p->tid == p->pid && pl_proc_stat_read(p->pid, &st) && st.parent == getpid())
+		return;
+	(void)waitpid(p->tid, NULL, __WALL | WNOHANG);
 }
 
 static enum look look(struct pl_pause *p)
 {
-	int status;
-	pid_t r = wait_for(p, &status);
+	siginfo_t info;
 
-	if (r == 0 || (r < 0 && errno == EINTR))
+	if (wait_for(p, &info))
+		return errno == EINTR ? LOOK_NOT_YET : LOOK_GONE; /* ECHILD or, of interrupt(), ESRCH */
+	if (info.si_pid == 0)
 		return LOOK_NOT_YET;
-	if (r < 0) /* ECHILD or, of interrupt(), ESRCH */
-		return LOOK_GONE;
-	if (!WIFSTOPPED(status)) {
+	if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
 		p->exited = true;
-		p->wait_status = status;
+		let_it_end(p);
 		return LOOK_GONE;
 	}
 	/* A stop with no event in the upper half is a signal on its way to the thread: pass it on when we let go. */
-	p->signo = status >> 16 ? 0 : WSTOPSIG(status);
+	p->signo = info.si_status >> 8 ? 0 : info.si_status;
 	p->stopped = true;
 	return LOOK_STOPPED;
 }

@@ -17,7 +17,7 @@ enum pl_pause_result {
 	/* Not stopped yet, but it runs no more code of its own before it does: it waits for a CPU or is inside the
 	 * kernel, and the way back leads into the stop. Its memory can be read as if it were stopped. */
 	PL_PAUSE_HELD,
-	PL_PAUSE_REFUSED, /* not permitted, or another tracer is there */
+	PL_PAUSE_REFUSED, /* not permitted, another tracer is there, or it is about to end: refusal.h finds out */
 	PL_PAUSE_GONE,
 };
 
@@ -26,8 +26,7 @@ struct pl_pause {
 	int signo;	   /* to deliver on release: it arrived together with the stop */
 	uint64_t since_ns; /* it has stood still since this moment at the earliest */
 	bool stopped;
-	bool exited; /* GONE: the thread ended while we held it, wait_status says how */
-	int wait_status;
+	bool exited; /* GONE: the thread ended while we held it; a child of ours is left for its parent to wait for */
 };
 
 /** Stop the thread @p tid of process @p pid. */

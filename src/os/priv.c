@@ -7,7 +7,6 @@
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -70,14 +69,12 @@ static bool is_other_user_ns(pid_t pid)
 
 bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
 {
-	char *status = malloc(STATUS_MAX);
+	char status[STATUS_MAX]; /* on the stack: without memory a process would be taken for gone */
 	*f = (struct pl_priv_facts){.pid = pid, .our_uid = getuid(), .our_gid = getgid()};
-	if (!status || pl_proc_file(0, "status", status, STATUS_MAX) < 0) {
-		free(status);
+	if (pl_proc_file(0, "status", status, sizeof status) < 0)
 		return false;
-	}
 	f->our_caps = pl_proc_status_number(status, "CapEff", 16, 0);
-	bool alive = pl_proc_file(pid, "status", status, STATUS_MAX) >= 0;
+	bool alive = pl_proc_file(pid, "status", status, sizeof status) >= 0;
 	if (alive) {
 		read_ids(status, "Uid", f->uids);
 		read_ids(status, "Gid", f->gids);
@@ -85,7 +82,6 @@ bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
 		f->tracer = (pid_t)pl_proc_status_number(status, "TracerPid", 10, 0);
 		f->target_seccomp = (int)pl_proc_status_number(status, "Seccomp", 10, 0);
 	}
-	free(status);
 	if (!alive)
 		return false;
 	if (f->tracer)
@@ -196,6 +192,7 @@ static void other_reason(const struct pl_priv_facts *f, struct pl_priv_reason *r
 	char left[200];
 
 	pl_lsm_tell(&f->lsm, left, sizeof left);
+	ret->known = false;
 	set_cause(ret, "ids, dumpability and Yama allow it; %s", left);
 	set_remedy(ret, LOOK_INTO_LOG);
 }
@@ -204,7 +201,7 @@ static void other_reason(const struct pl_priv_facts *f, struct pl_priv_reason *r
 void pl_priv_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 {
 	bool capable = f->our_caps >> CAP_SYS_PTRACE_BIT & 1 && !f->other_user_ns;
-	*ret = (struct pl_priv_reason){0};
+	*ret = (struct pl_priv_reason){.known = true};
 	if (f->yama_scope >= 3 && yama_reason(f, capable, ret))
 		return; /* wherever it lives */
 	if (f->other_user_ns) {
@@ -234,10 +231,10 @@ struct plumb_error *pl_priv_explain(pid_t pid)
 		return err;
 	pl_proc_comm(pid, pid, comm);
 	err = pl_error(PLUMB_ERR_NOT_PERMITTED, "the kernel does not let us read pid %d (%s)", (int)pid, comm);
-	if (!pl_priv_read(pid, &f)) { /* it has just ended, or we are out of memory */
+	if (!pl_priv_read(pid, &f)) { /* it has just ended */
 		plumb_error_destroy(err);
 		err = pl_proc_check(pid);
-		return err ? err : &pl_err_no_memory;
+		return err ? err : &pl_err_target_exited;
 	}
 	pl_priv_hint(&f, hint, sizeof hint);
 	return pl_error_hint(err, "%s", hint);

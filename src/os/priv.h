@@ -44,6 +44,7 @@ void pl_priv_user(uid_t uid, char *buf, size_t size);
 /** What stands in the way, and the change that removes it ("" if there is none). */
 struct pl_priv_reason {
 	char cause[256], remedy[256];
+	bool known; /* false: the facts allow it, and the cause is what is left */
 };
 
 /** Pure: why access was refused. The cause is never empty. */

@@ -62,6 +62,18 @@ static bool path_of_cwd(pid_t pid, const char *path, char *ret, size_t size)
 	return (size_t)snprintf(ret, size, "%s/%s", cwd + skip, path) < size;
 }
 
+/* Closes @p root. */
+static int open_inside(int root, const char *path)
+{
+	if (root < 0)
+		return -1;
+	int fd = open_plain(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	int saved = errno;
+	close(root);
+	errno = saved;
+	return fd;
+}
+
 int pl_target_file_open(pid_t pid, const char *path)
 {
 	char whole[2 * PATH_BYTES];
@@ -73,12 +85,13 @@ int pl_target_file_open(pid_t pid, const char *path)
 			return -1;
 		from_root = whole;
 	}
-	int root = open_proc_dir(pid, "root");
-	if (root < 0)
-		return -1;
-	int fd = open_plain(root, from_root, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	int saved = errno;
-	close(root);
-	errno = saved;
-	return fd;
+	return open_inside(open_proc_dir(pid, "root"), from_root);
+}
+
+int pl_file_open_below(const char *root, const char *path)
+{
+	if (path[0] == '/')
+		return open_inside(open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), path);
+	errno = EINVAL;
+	return -1;
 }

@@ -11,5 +11,7 @@
  * also for what is no plain file.
  */
 int pl_target_file_open(pid_t pid, const char *path);
+/** The same from the directory @p root; a relative path is none. */
+int pl_file_open_below(const char *root, const char *path);
 
 #endif

@@ -50,7 +50,7 @@ struct plumb_error *plumb_profile_open(const char *path, struct plumb_recording_
 		return name_file(err, path);
 	}
 	if (info)
-		*info = (struct plumb_recording_info){ci.complete, ci.ignored_bytes, ci.damaged_chunks};
+		*info = (struct plumb_recording_info){ci.complete, ci.ignored_bytes, ci.damaged_chunks, "plumb", 0};
 	*ret = p;
 	return NULL;
 }

@@ -481,10 +481,6 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 		pl_capture_destroy(s->writer);
 		s->writer = NULL;
 	}
-	if (st.exit_known) {
-		s->reaped = true;
-		s->wait_status = st.wait_status;
-	}
 	*ret = (struct plumb_result){.pid = s->options.pid,
 				     .recording = s->path,
 				     .target_ended = st.target_ended,

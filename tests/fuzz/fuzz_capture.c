@@ -14,6 +14,7 @@
 
 #include "capture.h"
 #include "format.h"
+#include "index.h"
 #include "view.h"
 
 static void must(struct plumb_error *err)
@@ -82,6 +83,28 @@ static void ask(const struct plumb_profile *p, bool lines)
 	pl_vec_deinit(&processes);
 }
 
+static struct plumb_error *add_up(void *ctx, const struct pl_sample *s)
+{
+	uint64_t *sum = ctx;
+
+	*sum = pl_sum_u64(pl_sum_u64(*sum, 1), s->extra);
+	return NULL;
+}
+
+/* The same samples a second time, and nothing new. */
+static void read_again(int fd, struct plumb_profile *p, const struct pl_capture_info *info)
+{
+	uint32_t stacks = p->stack_count, threads = p->thread_count, processes = p->process_count;
+	uint64_t counted = 0, again = 0;
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		counted = pl_sum_u64(counted, p->cells[i].samples);
+	if (lseek(fd, 0, SEEK_SET))
+		abort();
+	must(pl_capture_read_again(fd, p, info, add_up, &again));
+	assert(again == counted);
+	assert(p->stack_count == stacks && p->thread_count == threads && p->process_count == processes);
+}
+
 static void read_file(const uint8_t *bytes, size_t len)
 {
 	struct plumb_profile *p = NULL, *sum = NULL;
@@ -94,6 +117,7 @@ static void read_file(const uint8_t *bytes, size_t len)
 	struct plumb_error *err = pl_capture_read(fd, p, NULL, NULL, &info);
 	if (!err) {
 		assert(info.chunks > 0);
+		read_again(fd, p, &info);
 		ask(p, false);
 		ask(p, true);
 		must(pl_profile_merge(sum, p));

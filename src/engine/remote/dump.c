@@ -3,12 +3,14 @@
  * second thread of ours. How a single thread is looked at is in dump_look.c. */
 #include "dump.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include "clock.h"
 #include "dump_look.h"
 #include "dump_parts.h"
 #include "dump_tasks.h"
+#include "last_run.h"
 #include "proc.h"
 #include "remote.h"
 #include "thread_state.h"
@@ -29,6 +31,7 @@ struct dumper {
 	struct pl_surroundings around;
 	struct pl_sources sources;
 	struct pl_looker looker;
+	struct pl_sched_clocks clocks;
 };
 
 static pid_t pid_of(const struct dumper *u)
@@ -62,6 +65,8 @@ static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, str
 	pl_thread_state_read(pid_of(u), tid, &state);
 	t->doing = doing_of(state.letter, l->activity, t->wants_gil);
 	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL && t->doing != PL_DOING_ENDED;
+	if (t->in_call)
+		t->idle_known = pl_last_run(&u->clocks, pid_of(u), tid, &t->idle_ns);
 	if (state.tracer)
 		u->p->tracer = pl_dump_other(u->d, state.tracer);
 }
@@ -74,6 +79,8 @@ static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
 	t->wants_gil = state & PL_STATE_WANTS_GIL;
 	t->in_gc = state & PL_STATE_IN_GC;
 	t->exception = l->exception;
+	t->jit = l->jit;
+	t->jit_known = l->jit_known;
 	t->quality = l->sample.quality;
 	t->read = true;
 }
@@ -209,10 +216,21 @@ static struct plumb_error *dump_natives(struct dumper *u)
 	return err;
 }
 
+/* Half of the threads must not look like all of them. */
+static struct plumb_error *check_room(const struct dumper *u)
+{
+	if (!u->roster->refused || pl_tree_has_room(u->e)) /* those beyond PL_MAX_WATCHES are shown without stacks */
+		return NULL;
+	return pl_error_hint(
+		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),
+		"plumb needs two descriptors a thread: raise the limit (ulimit -n)");
+}
+
 static struct plumb_error *dump_threads(struct dumper *u)
 {
 	struct plumb_error *err = pl_roster_refresh(u->e, u->e->root, pl_clock_monotonic_ns());
 
+	err = err ? err : check_room(u);
 	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
 		err = dump_thread(u, u->roster->watches.data[i]);
 	return err ? err : dump_natives(u);
@@ -232,13 +250,14 @@ static void find_gil_holder(struct dumper *u)
 static void tell_header(struct dumper *u)
 {
 	struct pl_dump_process *p = u->p;
-	char command[COMMAND_BYTES], version[16];
+	char command[COMMAND_BYTES], version[PL_VERSION_TEXT];
 
 	pl_proc_command(pid_of(u), command, sizeof command);
 	p->command = pl_dump_str(u->d, command);
 	p->python = pl_dump_str(u->d, pl_py_version_text(&u->reader->py, version));
 	p->core = pl_dump_str(u->d, "");
 	p->tracer = pl_dump_other(u->d, 0);
+	p->refused = pl_dump_str(u->d, "");
 	(void)pl_process_age(pid_of(u), &p->age_ns);
 	u->sources.age_ns = p->age_ns;
 }
@@ -277,6 +296,7 @@ static struct plumb_error *dump_process(struct dumper *u)
 	settle(u);
 	if (err)
 		return err;
+	u->p->refused = pl_dump_str(u->d, u->stopper->refusals.why);
 	find_gil_holder(u);
 	pl_dump_sort_threads(u->p);
 	err = dump_tasks(u);
@@ -315,7 +335,10 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 	pl_engine_remote.close(u.e);
 	pl_surroundings_deinit(&u.around);
 	pl_sources_deinit(&u.sources);
+	pl_sched_clocks_deinit(&u.clocks);
 	p.took_ns = pl_clock_monotonic_ns() - start;
+	if (!err && (d->no_memory || u.sources.no_memory))
+		err = &pl_err_no_memory; /* a part that looks like the whole would be worse than nothing */
 	if (!err && pl_vec_push(&d->processes, p))
 		return NULL;
 	pl_dump_process_deinit(&p);

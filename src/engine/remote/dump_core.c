@@ -257,21 +257,23 @@ static struct plumb_error *dump_tasks(struct core_dumper *u)
 static void tell_header(struct core_dumper *u, const char *path)
 {
 	uint64_t written = pl_core_written_ns(u->core), now = pl_clock_real_ns();
-	char version[16];
+	char version[PL_VERSION_TEXT];
 
 	u->p.pid = (uint32_t)pl_core_pid(u->core);
 	u->p.command = pl_dump_str(u->d, pl_core_command(u->core));
 	u->p.python = pl_dump_str(u->d, pl_py_version_text(&u->py, version));
 	u->p.core = pl_dump_str(u->d, path);
 	u->p.tracer = pl_dump_other(u->d, 0);
+	u->p.refused = pl_dump_str(u->d, "");
 	/* Files of this machine; those that are younger than the core may be others than those that ran. */
 	u->sources.pid = getpid();
+	u->sources.root = u->o->root;
 	u->sources.age_ns = now > written ? now - written : 0;
 }
 
 static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 {
-	struct plumb_error *err = pl_core_open(path, &u->core);
+	struct plumb_error *err = pl_core_open(path, u->o->root, &u->core);
 
 	if (err)
 		return err;
@@ -296,6 +298,8 @@ struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options 
 	pl_vec_deinit(&u.interps);
 	pl_sources_deinit(&u.sources);
 	u.p.took_ns = pl_clock_monotonic_ns() - start;
+	if (!err && (d->no_memory || u.sources.no_memory))
+		err = &pl_err_no_memory; /* a part that looks like the whole would be worse than nothing */
 	if (!err && pl_vec_push(&d->processes, u.p))
 		return NULL;
 	pl_dump_process_deinit(&u.p);

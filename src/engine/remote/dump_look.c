@@ -127,6 +127,7 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	l->read = r == PL_WATCH_SAMPLE;
 	l->holder = reading.interp.gil_holder;
 	l->exception = l->read && handles_exception(u, w, l);
+	l->jit = pl_tstate_in_jit(pl_mem_live_mem(u->reader->live), &u->reader->py, w->stack.tstate, &l->jit_known);
 	l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
 	take_locals(u, w, l);
 	if (l->activity == PL_ACTIVITY_BLOCKED) {

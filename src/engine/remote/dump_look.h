@@ -30,6 +30,7 @@ struct pl_look {
 	bool read;	/* sample is valid */
 	bool agrees;	/* it did not run between the first and the last glance at it */
 	bool exception; /* one is raised or handled */
+	bool jit, jit_known;
 	pl_addr holder; /* of the GIL, if it was read; else 0 */
 	struct pl_dump_wait wait;
 	struct pl_taken_locals locals; /* of a proved stack */

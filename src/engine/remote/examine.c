@@ -66,10 +66,23 @@ static struct plumb_error *examine_threads(struct pl_engine *e, struct pl_python
 
 		snprintf(t.name, sizeof t.name, "%s", w->name);
 		err = read_thread(e, w, &t);
+		bool known;
+		t.jit = pl_tstate_in_jit(pl_mem_live_mem(e->root->reader.live), &e->root->reader.py, w->stack.tstate,
+					 &known);
 		if (!err && !pl_vec_push(&f->threads, t))
 			err = &pl_err_no_memory;
 	}
 	return err;
+}
+
+static void tell_version(const struct pl_py *py, struct pl_python_facts *f)
+{
+	uint32_t known = py->layout.read_as;
+
+	_Static_assert(sizeof f->version == PL_VERSION_TEXT, "room for every version");
+	pl_py_version_text(py, f->version);
+	if (known)
+		snprintf(f->read_as, sizeof f->read_as, "%u.%u", known >> 16 & 0xff, known >> 8 & 0xff);
 }
 
 void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
@@ -83,7 +96,7 @@ void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
 	if (ret->trouble)
 		return;
 	ret->verified = true;
-	pl_py_version_text(&e->root->reader.py, ret->version);
+	tell_version(&e->root->reader.py, ret);
 	ret->from_debug_offsets = e->root->reader.py.from_debug_offsets;
 	ret->trouble = examine_threads(e, ret);
 	pl_engine_remote.close(e);

@@ -24,6 +24,7 @@ struct pl_record {
 		struct {
 			uint32_t parent, code;
 			int32_t offset;
+			uint16_t opcode; /* 1 + the opcode; 0: none */
 		} node;
 		struct {
 			const struct pl_known_code *code;

@@ -200,6 +200,24 @@ static bool seen_before(const struct pl_reader *r, const struct pl_frame *f, con
 	       r->codes.slots.data[old->slot].code == old->code_id;
 }
 
+/* 1 + the opcode that @p f runs at @p offset, specialised or not: the low byte of its code unit. 0: not asked for, not
+ * begun yet, a release without instruction pointers, or nothing to read. */
+static uint16_t read_opcode(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_frame *f, int32_t offset)
+{
+	uint8_t opcode;
+
+	if (!r->opcodes || offset < 0 || r->py.layout.frame_model == PL_FRAME_OBJECT)
+		return 0;
+	return pl_snapshot_peek(&s->snap, f->instr, &opcode, 1) ? 0 : (uint16_t)(1 + opcode);
+}
+
+/* What calls has the opcode that it had when it called; the innermost frame may have come back to where it was. */
+static bool same_opcode(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_frame *f,
+			const struct pl_seen_frame *old)
+{
+	return f != s->frames.data || read_opcode(r, s, f, old->offset) == old->opcode;
+}
+
 /* @p old: the frame at this depth in the last reading, if all outside of it were the same. */
 static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_frame *f,
 				     const struct pl_seen_frame *old, uint32_t parent, uint64_t generation,
@@ -207,7 +225,7 @@ static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader
 {
 	struct pl_seen_frame seen = {.addr = f->addr, .code = f->code, .instr = f->instr};
 
-	if (seen_before(r, f, old, generation)) {
+	if (seen_before(r, f, old, generation) && same_opcode(r, s, f, old)) {
 		*ret = *old;
 		return NULL;
 	}
@@ -215,10 +233,11 @@ static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader
 						   r->tick, generation, &seen.slot, &seen.code_id, &seen.offset);
 	if (err)
 		return err;
-	if (old && old->code_id == seen.code_id && old->offset == seen.offset)
+	seen.opcode = read_opcode(r, s, f, seen.offset);
+	if (old && old->code_id == seen.code_id && old->offset == seen.offset && old->opcode == seen.opcode)
 		seen.node = old->node;
 	else
-		err = pl_trie_child(r->trie, parent, seen.code_id, seen.offset, &seen.node);
+		err = pl_trie_child(r->trie, parent, seen.code_id, seen.offset, seen.opcode, &seen.node);
 	*ret = seen;
 	return err;
 }

@@ -23,6 +23,7 @@ struct pl_reader {
 	struct pl_codes codes;
 	struct pl_trie *trie; /* of the tables */
 	uint64_t tick;	      /* counts readings; proofs of code objects hold for one reading */
+	bool opcodes;	      /* read which instruction each frame runs */
 };
 
 void pl_reader_init(struct pl_reader *r, struct pl_tables *t);
@@ -35,6 +36,7 @@ struct pl_seen_frame {
 	pl_addr addr, code, instr;
 	uint32_t slot, code_id, node;
 	int32_t offset;
+	uint16_t opcode; /* 1 + the opcode; 0: not asked for, or not readable */
 };
 typedef PL_VEC(struct pl_seen_frame) pl_seen_vec;
 

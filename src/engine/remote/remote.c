@@ -55,7 +55,7 @@ static bool comes_up(const struct pl_target *t, const struct plumb_error *err)
 	enum plumb_error_code code = plumb_error_code(err);
 
 	return code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_TARGET_EXITED || code == PLUMB_ERR_UNREADABLE ||
-	       (code == PLUMB_ERR_CORRUPT && t->search.image_known);
+	       (code == PLUMB_ERR_STALE && t->search.image_known);
 }
 
 static struct plumb_error *attach_running(struct pl_engine *e)

@@ -42,7 +42,7 @@ struct pl_process_info {
 	uint64_t start_ns; /* since boot; with the pid it names the process */
 	uint64_t came_ns, ended_ns;
 	bool ended;
-	char python[16];
+	char python[PL_VERSION_TEXT];
 	char name[128], command[4096]; /* of the program */
 };
 
@@ -126,6 +126,7 @@ struct pl_engine {
 	struct pl_engine_stats now; /* copied to stats once a round */
 	uint64_t start_ns;
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
+	struct pl_refusals gone_refusals;
 	uint32_t sent_nodes, sent_codes;
 };
 

@@ -71,7 +71,8 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 				  .line = pos.line,
 				  .end_line = pos.end_line,
 				  .column = pos.column,
-				  .end_column = pos.end_column};
+				  .end_column = pos.end_column,
+				  .opcode = rec->node.opcode};
 	uint32_t location, stack;
 	struct plumb_error *err;
 

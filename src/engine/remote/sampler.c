@@ -105,6 +105,7 @@ static bool send_pending(struct pl_engine *e)
 		rec.node.parent = n->parent;
 		rec.node.code = n->code;
 		rec.node.offset = n->offset;
+		rec.node.opcode = n->opcode;
 		pl_queue_push(&e->queue, &rec);
 	}
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
@@ -186,9 +187,11 @@ static void sum_stops(struct pl_engine *e)
 {
 	e->now.stops = e->gone_stops;
 	e->now.stopped_ns = e->gone_stopped_ns;
+	e->now.refusals = e->gone_refusals;
 	for (size_t i = 0; i < e->targets.len; i++) {
 		e->now.stops += e->targets.data[i]->stopper.stops;
 		e->now.stopped_ns += e->targets.data[i]->stopper.stopped_ns;
+		pl_refusals_add(&e->now.refusals, &e->targets.data[i]->stopper.refusals);
 	}
 }
 
@@ -306,11 +309,24 @@ static bool find_holder(const struct pl_roster *r, pl_addr tstate, size_t *ret)
 	return false;
 }
 
-/* GIL mode: ask the interpreter who holds it and sample that thread alone. ROUND_NONE: it had passed it on meanwhile.
- */
-static enum round sample_holder(struct pl_engine *e, struct pl_target *t, const struct pl_interp *known,
-				uint64_t weight_ns)
+/* Up to 3.11 a process has one GIL; then an interpreter may have one of its own. */
+static bool shares_gil(const struct pl_target *t, size_t k)
 {
+	const struct pl_interp *interps = t->roster.interps.data;
+
+	if (t->reader.py.layout.interp.gil == PL_NONE)
+		return k > 0;
+	for (size_t i = 0; i < k; i++)
+		if (interps[i].gil == interps[k].gil)
+			return true;
+	return false;
+}
+
+/* GIL mode: ask the interpreter who holds it and sample that thread alone, once a GIL. ROUND_NONE: it had passed it on
+ * meanwhile. */
+static enum round sample_holder(struct pl_engine *e, struct pl_target *t, size_t k, uint64_t weight_ns)
+{
+	const struct pl_interp *known = &t->roster.interps.data[k];
 	struct pl_interp interp;
 	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(t->reader.live), &t->reader.py, known, &interp);
 	size_t i;
@@ -322,7 +338,7 @@ static enum round sample_holder(struct pl_engine *e, struct pl_target *t, const 
 	}
 	if (interp.threads_head != known->threads_head)
 		t->roster.next_list_ns = 0;
-	if (interp.gil_holder == 0 || !find_holder(&t->roster, interp.gil_holder, &i))
+	if (interp.gil_holder == 0 || shares_gil(t, k) || !find_holder(&t->roster, interp.gil_holder, &i))
 		return ROUND_OK;
 	return sample_one(e, t, i, weight_ns);
 }
@@ -333,7 +349,7 @@ static enum round sample_holders(struct pl_engine *e, struct pl_target *t, uint6
 		enum round r = ROUND_NONE;
 
 		for (int tries = 0; tries < HOLDER_TRIES && r == ROUND_NONE; tries++)
-			r = sample_holder(e, t, &t->roster.interps.data[k], weight_ns);
+			r = sample_holder(e, t, k, weight_ns);
 		if (r == ROUND_GONE)
 			return r;
 	}
@@ -464,8 +480,10 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 {
 	uint64_t missed = pl_schedule_next(&run->schedule, pl_clock_monotonic_ns());
 
-	if (e->options.period_ns)
+	if (e->options.period_ns) {
 		e->now.losses[PL_LOSS_MISSED] += missed;
+		e->now.missed_ns += missed * run->schedule.period_ns;
+	}
 	if (!pl_budget_due(&run->budget, now))
 		return;
 	sum_stops(e);
@@ -480,6 +498,7 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 	uint64_t weight_ns = e->options.period_ns ? run->schedule.period_ns : now - run->last_ns;
 
 	run->last_ns = now;
+	e->now.taken_ns += weight_ns;
 	sample_round(e, now, weight_ns);
 	if (run->schedule.period_ns)
 		plan_next(e, run, now);

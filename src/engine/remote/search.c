@@ -30,7 +30,7 @@ static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl
 	struct pl_mem *mem = pl_mem_live_mem(t->search.live);
 	struct pl_interp interp;
 	pl_addr head;
-	char version[16];
+	char version[PL_VERSION_TEXT];
 
 	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
 		return NULL;
@@ -72,7 +72,7 @@ static bool may_change(struct pl_search *s, const struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
 
-	return code == PLUMB_ERR_NOT_READY || (code == PLUMB_ERR_CORRUPT && ++s->torn < TORN_TRIES);
+	return code == PLUMB_ERR_NOT_READY || (code == PLUMB_ERR_STALE && ++s->torn < TORN_TRIES);
 }
 
 struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)

@@ -234,6 +234,15 @@ bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len)
 	return true;
 }
 
+struct plumb_error *pl_snapshot_peek(struct pl_snapshot *s, pl_addr addr, void *dst, size_t len)
+{
+	bool whole = s->whole;
+	struct plumb_error *err = snapshot_read(&s->mem, addr, dst, len);
+
+	s->whole = whole;
+	return err;
+}
+
 void pl_snapshot_anchor_touched(struct pl_snapshot *s)
 {
 	s->anchor_count = 0;

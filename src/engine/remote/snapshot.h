@@ -70,6 +70,10 @@ bool pl_snapshot_unchanged(struct pl_snapshot *s, pl_addr addr, size_t len);
 /** The piece of the body of this fetch that has these bytes and serves them; NULL if none does, or the anchors do. */
 const struct pl_piece *pl_snapshot_piece(const struct pl_snapshot *s, pl_addr addr, size_t len);
 
+/** Read what proves nothing: it comes from the copy or, a little later, from the process; the reading stays as whole as
+ * it is. Errors: pl_err_unreadable, pl_err_target_exited. */
+struct plumb_error *pl_snapshot_peek(struct pl_snapshot *s, pl_addr addr, void *dst, size_t len) PLUMB_MUST_CHECK;
+
 /** All that was read since the fetch becomes the anchors of the next plan: call it after reading the thread state. */
 void pl_snapshot_anchor_touched(struct pl_snapshot *s);
 /** One more anchor; joined with a near one; ignored when there are PL_MAX_ANCHORS. */

@@ -106,6 +106,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->start_ticks = st->start_ticks;
 	t->came_ns = pl_clock_monotonic_ns();
 	pl_reader_init(&t->reader, &e->tables);
+	t->reader.opcodes = e->options.opcodes;
 	struct plumb_error *err = open_descriptor(e, t);
 	if (!err && !same_process(st))
 		err = no_process(t->pid);
@@ -268,8 +269,6 @@ static void end_root(struct pl_engine *e, const struct pl_target *t)
 
 	e->root = NULL;
 	e->now.target_ended = true;
-	e->now.exit_known = t->stopper.exit_known;
-	e->now.wait_status = t->stopper.wait_status;
 	e->root_session = pl_proc_stat_read(t->pid, &st) ? st.session : t->session;
 }
 
@@ -297,6 +296,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		pl_tree_announce(e, t, true, now);
 	e->gone_stops += t->stopper.stops;
 	e->gone_stopped_ns += t->stopper.stopped_ns;
+	pl_refusals_add(&e->gone_refusals, &t->stopper.refusals);
 	leave(e, t);
 	target_free(t);
 	e->over_next_ns = 0;

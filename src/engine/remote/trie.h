@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sampling thread's own trie of stacks: node = (parent, code, offset). Names and lines come later, on the
+/* The sampling thread's own trie of stacks: node = (parent, code, offset, opcode). Names and lines come later, on the
  * consumer's side. Node 0 is the empty stack. */
 #ifndef PL_TRIE_H
 #define PL_TRIE_H
@@ -13,6 +13,7 @@
 struct pl_node {
 	uint32_t parent, code;
 	int32_t offset;
+	uint16_t opcode; /* 1 + the opcode there; 0: not asked for */
 };
 
 struct pl_trie {
@@ -22,7 +23,7 @@ struct pl_trie {
 
 struct plumb_error *pl_trie_init(struct pl_trie *t) PLUMB_MUST_CHECK;
 void pl_trie_deinit(struct pl_trie *t);
-struct plumb_error *pl_trie_child(struct pl_trie *t, uint32_t parent, uint32_t code, int32_t offset,
+struct plumb_error *pl_trie_child(struct pl_trie *t, uint32_t parent, uint32_t code, int32_t offset, uint16_t opcode,
 				  uint32_t *ret) PLUMB_MUST_CHECK;
 
 #endif

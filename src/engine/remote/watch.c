@@ -2,10 +2,12 @@
 /* Layer engine, sampling thread only. See watch.h for the rules; reading.c for what a steady reading is. */
 #include "watch.h"
 
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "clock.h"
+#include "refusal.h"
 
 #define STOP_BUDGET_PERMILLE 25 /* of the target's time */
 #define STOP_BURST_NS	     10000000ull
@@ -162,14 +164,9 @@ static bool still_running(const struct pl_watch *w)
 	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
 }
 
-/* Whoever waits for a thread learns how it ended, and nobody else does: the main thread's end is the program's exit
- * status. */
 static void note_exit(struct pl_stopper *s, const struct pl_pause *p)
 {
-	if (!p->exited || p->tid != p->pid)
-		return;
-	s->exit_known = true;
-	s->wait_status = p->wait_status;
+	s->exit_known |= p->exited && p->tid == p->pid;
 }
 
 bool pl_stopper_settle(struct pl_stopper *s)
@@ -203,6 +200,14 @@ void pl_stopper_deinit(struct pl_stopper *s)
 	pl_vec_deinit(&s->late);
 }
 
+void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from)
+{
+	for (int i = 0; i < PL_REFUSALS; i++)
+		to->by_cause[i] += from->by_cause[i];
+	if (*from->why)
+		memcpy(to->why, from->why, sizeof to->why);
+}
+
 static void let_go(struct pl_stopper *s, struct pl_pause *pause)
 {
 	if (!pl_pause_release(pause))
@@ -210,6 +215,23 @@ static void let_go(struct pl_stopper *s, struct pl_pause *pause)
 	note_exit(s, pause);
 	s->stops++;
 	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
+}
+
+static const enum pl_refused refused[] = {[PL_REFUSAL_TRACER] = PL_REFUSED_TRACER,
+					  [PL_REFUSAL_RIGHTS] = PL_REFUSED_RIGHTS,
+					  [PL_REFUSAL_FILTER] = PL_REFUSED_FILTER,
+					  [PL_REFUSAL_OTHER] = PL_REFUSED_OTHER};
+
+/* The kernel also refuses a thread that is about to end: that says nothing about the others. */
+static void note_refusal(struct pl_stopper *s, const struct pl_watch *w)
+{
+	struct pl_refusal r;
+
+	if (!pl_refusal_find(w->pid, w->tid, &r))
+		return;
+	s->refused_until_ns = pl_clock_monotonic_ns() + REFUSED_NS;
+	s->refusals.by_cause[refused[r.cause]]++;
+	memcpy(s->refusals.why, r.words, sizeof s->refusals.why);
 }
 
 /* Stop, read, let go. PL_WATCH_NOTHING: it could not be stopped. */
@@ -227,7 +249,7 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 		return s->exit_known ? PL_WATCH_EXITED : PL_WATCH_GONE;
 	}
 	if (p == PL_PAUSE_REFUSED) {
-		s->refused_until_ns = pl_clock_monotonic_ns() + REFUSED_NS;
+		note_refusal(s, w);
 		return PL_WATCH_NOTHING;
 	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
@@ -395,7 +417,10 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	return PL_WATCH_SAMPLE;
 }
 
-static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
+/* CPU mode counts whoever runs when it is asked what it does, and asks before it reads. Were it the other way round for
+ * a thread that ran at the last tick, one that is going to sleep would be found asleep, one that wakes up would be read
+ * when it is on its way out already, and falling asleep and waking up would cost nothing. */
+static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode mode, uint64_t now)
 {
 	struct pl_watch *w = a->w;
 	struct pl_activity_info info = {.syscall = -1};
@@ -406,7 +431,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, uint64_t now)
 	w->activity_ns = now;
 	if (activity == PL_ACTIVITY_BLOCKED) {
 		enum pl_watch_result result = sample_blocked(a, activity, &info);
-		if (result != PL_WATCH_NOTHING)
+		if (result != PL_WATCH_NOTHING || mode == PL_MODE_CPU)
 			return result;
 		activity = PL_ACTIVITY_RUNNING;
 	}
@@ -490,9 +515,7 @@ static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t 
 		return mode == PL_MODE_CPU ? PL_WATCH_NOTHING : PL_WATCH_SAMPLE;
 	}
 	w->still = false;
-	if (mode == PL_MODE_CPU && looks_calm(a) && (result = sample_calm(a, now)) != PL_WATCH_NOTHING)
-		return result;
-	return sample_by_activity(a, now);
+	return sample_by_activity(a, mode, now);
 }
 
 static bool counts_in(enum pl_mode mode, uint8_t state)

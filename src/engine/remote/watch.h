@@ -44,14 +44,14 @@ struct pl_stopper {
 	enum pl_stop_policy policy;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t stops, stopped_ns;
-	uint64_t refused_until_ns; /* the kernel did not let us stop a thread (another tracer, no rights) */
+	uint64_t refused_until_ns; /* the kernel did not let us stop a thread: not before then again */
+	struct pl_refusals refusals;
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
 	bool exit_known; /* the main thread ended in our hands */
 	/* Called while a thread is stopped, when its stack was read whole; NULL: nobody wants to know. */
 	void (*while_stopped)(void *ctx, struct pl_watch *w);
 	void *while_stopped_ctx;
-	int wait_status;
 };
 
 /** Let go of late stops that have come about. True if none is left. */
@@ -59,6 +59,7 @@ bool pl_stopper_settle(struct pl_stopper *s);
 /** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
 uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
+void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from);
 
 struct pl_target; /* remote.h */
 

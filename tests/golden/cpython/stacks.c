@@ -155,7 +155,7 @@ struct plumb_error *stacks_print(struct pl_mem *mem, const struct pl_py_facts *f
 {
 	pl_interp_vec interps = {0};
 	struct pl_py py;
-	char version[16];
+	char version[PL_VERSION_TEXT];
 	struct plumb_error *err = pl_py_detect(mem, facts, &py);
 
 	if (err)

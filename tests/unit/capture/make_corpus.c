@@ -53,10 +53,14 @@ static void make_corpus(void **state)
 	static const struct {
 		size_t chunks;
 		unsigned samples;
-	} sizes[] = {{1, 0}, {1, 1}, {2, 5}, {3, 12}, {4, 30}};
+		bool rich;
+	} sizes[] = {{1, 0, false}, {1, 1, false}, {2, 5, false}, {3, 12, false}, {4, 30, false}, {3, 12, true}};
 	for (uint64_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		struct recording r;
-		recording_make(&r, i, sizes[i].chunks, sizes[i].samples);
+		if (sizes[i].rich)
+			recording_make_rich(&r, i, sizes[i].chunks, sizes[i].samples);
+		else
+			recording_make(&r, i, sizes[i].chunks, sizes[i].samples);
 		save("recording", i, r.bytes, r.len);
 		save("cut", i, r.bytes, r.len - r.len / 4);
 		save_pieces(&r, i);

@@ -77,13 +77,13 @@ static void end_chunk(struct recording *r, struct generator *g, struct pl_captur
 	r->dump[i] = profile_dump(r->profile);
 }
 
-void recording_make(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each)
+static void make(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each, bool rich)
 {
 	*r = (struct recording){0};
 	struct pl_capture_writer *w = NULL;
 	char *path = temp_file();
 	check(pl_profile_create(&r->profile));
-	struct generator g = {.rng = {.state = seed}, .profile = r->profile, .depth = 8, .processes = 2};
+	struct generator g = {.rng = {.state = seed}, .profile = r->profile, .depth = 8, .processes = 2, .rich = rich};
 	g.step_ns = 4000000;
 	random_meta(&g.rng, r->profile);
 	check(pl_capture_create(path, r->profile, &w));
@@ -99,6 +99,16 @@ void recording_make(struct recording *r, uint64_t seed, size_t chunks, unsigned 
 	r->bytes = file_bytes(path, &r->len);
 	unlink(path);
 	free(path);
+}
+
+void recording_make(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each)
+{
+	make(r, seed, chunks, samples_each, false);
+}
+
+void recording_make_rich(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each)
+{
+	make(r, seed, chunks, samples_each, true);
 }
 
 void recording_free(struct recording *r)

@@ -83,6 +83,11 @@ static void samples_come_back_in_order(void **state)
 	check(pl_profile_create(&p));
 	p->meta.period_ns = 1000000;
 	p->meta.max_overhead_ppm = 12345;
+	p->meta.taken_ns = 7000000;
+	p->meta.missed_ns = 3000000;
+	for (int i = 0; i < PL_REFUSALS; i++)
+		p->meta.refused[i] = 40 + (uint64_t)i;
+	check(pl_profile_string(p, "gdb (pid 7) traces it", 21, &p->meta.refused_why));
 	assert_int_equal(pl_columns_time_shift(1000000), SHIFT);
 	check(pl_capture_create(path, p, &w));
 	struct generator g = {.rng = {.state = 9}, .profile = p, .depth = 6, .processes = 3, .step_ns = 100000};
@@ -102,6 +107,10 @@ static void samples_come_back_in_order(void **state)
 	assert_int_equal(replay.seen, COUNT);
 	assert_int_equal(info.chunks, COUNT / 700 + 1);
 	assert_int_equal(back->meta.max_overhead_ppm, 12345);
+	assert_int_equal(back->meta.taken_ns, 7000000);
+	assert_int_equal(back->meta.missed_ns, 3000000);
+	assert_memory_equal(back->meta.refused, p->meta.refused, sizeof p->meta.refused);
+	assert_string_equal(pl_strtab_get(back->strings, back->meta.refused_why, NULL), "gdb (pid 7) traces it");
 	assert_true(info.complete && !info.damaged_chunks && !info.ignored_bytes);
 	close(fd);
 	free(bytes);
@@ -222,6 +231,37 @@ static void many_rows_take_several_chunks(void **state)
 }
 
 /* Made before processes had more than a number, a program and a version; the same profile as ours otherwise. */
+/* As merged recordings have them; process 1 of each host is another. */
+static void hosts_of_processes_come_back(void **state)
+{
+	struct plumb_profile *p = random_profile(3, 300), *other = random_profile(4, 300), *back = NULL;
+	struct pl_capture_writer *w = NULL;
+	struct pl_capture_info info;
+	size_t len;
+	p->meta.host = add_string(p, "left");
+	other->meta.host = add_string(other, "right");
+	check(pl_profile_merge(p, other));
+	char *path = temp_file();
+	check(pl_capture_create(path, p, &w));
+	check(pl_capture_finish(w, p));
+	pl_capture_destroy(w);
+	uint8_t *bytes = file_bytes(path, &len);
+	check(read_bytes(bytes, len, &back, &info));
+	assert_int_equal(back->process_count, p->process_count);
+	for (uint32_t i = 0; i < p->process_count; i++) {
+		assert_int_equal(back->processes[i].pid, p->processes[i].pid);
+		assert_string_equal(pl_strtab_get(back->strings, back->processes[i].host, NULL),
+				    pl_strtab_get(p->strings, p->processes[i].host, NULL));
+		assert_int_not_equal(back->processes[i].host, 0);
+	}
+	pl_profile_destroy(p);
+	pl_profile_destroy(other);
+	pl_profile_destroy(back);
+	unlink(path);
+	free(path);
+	free(bytes);
+}
+
 static void a_recording_without_lives_opens(void **state)
 {
 	struct recording ours;
@@ -254,6 +294,7 @@ int main(void)
 		cmocka_unit_test(the_beginning_of_a_recording_is_the_profile_of_that_time),
 		cmocka_unit_test(a_recording_without_samples_is_read),
 		cmocka_unit_test(samples_come_back_in_order),
+		cmocka_unit_test(hosts_of_processes_come_back),
 		cmocka_unit_test(a_recording_without_lives_opens),
 		cmocka_unit_test(an_error_of_the_caller_ends_the_reading),
 		cmocka_unit_test(times_are_kept_to_about_an_eighth_of_the_period),

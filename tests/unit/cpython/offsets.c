@@ -7,7 +7,7 @@
 
 bool offsets_set(int minor, enum pl_debug_word word, uint64_t value, uint8_t bytes[static PL_DEBUG_OFFSETS_MAX])
 {
-	uint16_t at = pl_debug_word[word][minor - pl_debug_minor[0].minor];
+	uint16_t at = pl_debug_minor[minor - pl_debug_minor[0].minor].word[word];
 
 	if (at)
 		memcpy(bytes + at, &value, sizeof value);

@@ -181,16 +181,37 @@ static void set_version(uint8_t *bytes, uint64_t hex)
 	memcpy(bytes + 8, &hex, sizeof hex);
 }
 
+static void a_newer_minor_is_read_as_the_newest_one_if_its_words_fit(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay, newest;
+
+	for (int free_threaded = 0; free_threaded < 2; free_threaded++) {
+		offsets_make(15, free_threaded, bytes);
+		assert_ok(parse(bytes, &newest));
+		assert_int_equal(newest.read_as, 0);
+		set_version(bytes, 0x031002f0);
+		assert_ok(parse(bytes, &lay));
+		assert_int_equal(lay.version, PL_PY_VERSION(3, 16, 2));
+		assert_int_equal(lay.read_as, PL_PY_VERSION(3, 15, 0));
+		assert_memory_equal(&lay.frame, &newest.frame, sizeof lay.frame);
+	}
+	offsets_set(15, PL_WORD_THREAD_STATE_SIZE, 8, bytes); /* its words are elsewhere */
+	struct plumb_error *err = parse(bytes, &lay);
+	assert_string_equal(plumb_error_message(err),
+			    "CPython 3.16 is newer than this plumb knows, and unlike 3.15 (debug offsets: size word 16 "
+			    "is 8)");
+	assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
+	set_version(bytes, 0x040002f0);
+	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+}
+
 static void other_versions_are_refused_by_name(void **state)
 {
 	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
 	struct pl_layout lay;
 
 	offsets_make(15, false, bytes);
-	set_version(bytes, 0x031000f0);
-	struct plumb_error *err = parse(bytes, &lay);
-	assert_string_equal(plumb_error_message(err), "CPython 3.16 is newer than this plumb knows");
-	assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
 	set_version(bytes, 0x030c00f0);
 	assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
 	set_version(bytes, 0x0f030f00f0);
@@ -198,7 +219,7 @@ static void other_versions_are_refused_by_name(void **state)
 	/* a pre-release whose words are elsewhere */
 	set_version(bytes, 0x030f00b2);
 	offsets_set(15, PL_WORD_THREAD_STATE_SIZE, 8, bytes);
-	err = parse(bytes, &lay);
+	struct plumb_error *err = parse(bytes, &lay);
 	assert_string_equal(plumb_error_message(err), "CPython 3.15.0 beta 2 is a pre-release with another layout");
 	assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
 }
@@ -231,6 +252,7 @@ int main(void)
 		cmocka_unit_test(every_word_that_leaves_its_struct_is_corrupt),
 		cmocka_unit_test(offsets_that_are_not_aligned_are_corrupt),
 		cmocka_unit_test(words_of_a_code_object_that_lie_in_its_head_are_corrupt),
+		cmocka_unit_test(a_newer_minor_is_read_as_the_newest_one_if_its_words_fit),
 		cmocka_unit_test(other_versions_are_refused_by_name),
 		cmocka_unit_test(short_or_foreign_bytes_are_no_debug_offsets),
 	};

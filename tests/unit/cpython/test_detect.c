@@ -3,8 +3,10 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "fake.h"
+#include "minors.h"
 #include "offsets.h"
 
 #define RUNTIME 0x600000
@@ -84,7 +86,7 @@ static void each_version_is_found_by_name_or_by_cookie(void **state)
 	for (int minor = 6; minor <= 15; minor++) {
 		struct scene s;
 		struct pl_py py;
-		char text[16];
+		char text[PL_VERSION_TEXT];
 		open_scene(&s, minor);
 		assert_ok(detect(&s, &py));
 		assert_int_equal(py.layout.version >> 8, PL_PY_VERSION(3, minor, 0) >> 8);
@@ -102,7 +104,7 @@ static void python_2_7_is_found_by_its_name_or_by_trial(void **state)
 {
 	struct scene s;
 	struct pl_py py;
-	char text[16];
+	char text[PL_VERSION_TEXT];
 
 	open_scene_of(&s, fake_py27());
 	assert_ok(detect(&s, &py));
@@ -165,7 +167,7 @@ static void a_free_threaded_build_is_found_by_its_cookie(void **state)
 	for (int minor = 13; minor <= 15; minor++) {
 		struct scene s;
 		struct pl_py py;
-		char text[16], want[24];
+		char text[PL_VERSION_TEXT], want[24];
 
 		open_scene_of(&s, fake_py_free_threaded(minor));
 		assert_ok(detect(&s, &py));
@@ -196,7 +198,7 @@ static void the_version_word_beats_the_name(void **state)
 {
 	struct scene s;
 	struct pl_py py;
-	char text[16];
+	char text[PL_VERSION_TEXT];
 
 	open_scene(&s, 12);
 	fake_field(&s.f, RUNTIME, 2048, 0x030c03f0, 4);
@@ -221,7 +223,7 @@ static void the_type_of_code_is_learnt_by_its_name(void **state)
 	assert_ok(detect(&s, &py));
 	assert_int_equal(py.code_type, s.py.code_type);
 	fake_put(&s.f, name, "cell", 5);
-	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	assert_code(detect(&s, &py), PLUMB_ERR_STALE);
 	fake_deinit(&s.f);
 }
 
@@ -270,7 +272,7 @@ static void the_wrong_row_is_corrupt(void **state)
 	fake_deinit(&s.f);
 	open_scene(&s, 13);
 	fake_field(&s.f, s.code, s.py.layout.object.type, 0x12340, 8);
-	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
+	assert_code(detect(&s, &py), PLUMB_ERR_STALE); /* a stack can be torn, so it is worth another try */
 	fake_deinit(&s.f);
 }
 
@@ -290,6 +292,35 @@ static void without_a_name_the_size_finds_the_row(void **state)
 	fake_deinit(&s.f);
 }
 
+static void a_newer_minor_is_attached_to_by_name(void **state)
+{
+	const uint64_t version = 0x031001f0;
+	char text[PL_VERSION_TEXT];
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 15);
+	fake_u64(&s.f, RUNTIME + 8, version);
+	assert_ok(detect(&s, &py));
+	assert_string_equal(pl_py_version_text(&py, text), "3.16.1 read as 3.15");
+	/* Its stacks have to prove it: an interpreter that runs nothing proves nothing. */
+	fake_field(&s.f, s.thread, s.py.layout.tstate.frame, C_STACK, 8);
+	assert_code(detect(&s, &py), PLUMB_ERR_NOT_READY);
+	fake_deinit(&s.f);
+}
+
+/* The one sentence that names the releases outside of the table. */
+static void the_hint_names_the_newest_row(void **state)
+{
+	struct plumb_error *err = pl_error(PLUMB_ERR_NOT_SUPPORTED, "x");
+	uint32_t newest = pl_minor_newest()->version;
+	char want[16];
+
+	snprintf(want, sizeof want, "to %u.%u", newest >> 16, newest >> 8 & 0xff);
+	assert_non_null(strstr(plumb_error_hint(err), want));
+	plumb_error_destroy(err);
+}
+
 static void unsupported_versions_are_named(void **state)
 {
 	const struct {
@@ -298,7 +329,6 @@ static void unsupported_versions_are_named(void **state)
 	} cases[] = {
 		{PL_PY_VERSION(2, 6, 0), "CPython 2.6 is not supported"},
 		{PL_PY_VERSION(3, 5, 0), "CPython 3.5 is not supported"},
-		{PL_PY_VERSION(3, 16, 0), "CPython 3.16 is newer than this plumb knows"},
 	};
 	struct scene s;
 	struct pl_py py;
@@ -310,10 +340,46 @@ static void unsupported_versions_are_named(void **state)
 		assert_string_equal(plumb_error_message(err), cases[i].message);
 		assert_code(err, PLUMB_ERR_NOT_SUPPORTED);
 	}
+	s.facts.name_version = PL_PY_VERSION(3, 16, 0); /* which would have debug offsets */
+	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
 	s.facts.name_version = PL_PY_VERSION(3, 6, 0); /* a name that lies */
 	assert_code(detect(&s, &py), PLUMB_ERR_CORRUPT);
 	s.facts = (struct pl_py_facts){0};
 	assert_code(detect(&s, &py), PLUMB_ERR_NOT_PYTHON);
+	fake_deinit(&s.f);
+}
+
+/* A process that runs: at each reading of its newest thread another one is the newest. */
+struct running {
+	struct pl_mem mem;
+	struct scene *s;
+	bool spawns;
+	uint32_t looks;
+};
+
+static struct plumb_error *read_running(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct running *r = (struct running *)mem;
+	const struct pl_layout *lay = &r->s->py.layout;
+
+	bool thread = addr >= r->s->thread && addr < r->s->thread + 128;
+	if (thread && r->spawns)
+		fake_field(&r->s->f, r->s->interp, lay->interp.threads_head, r->s->thread + 16 * (++r->looks & 3), 8);
+	return pl_mem_read(&r->s->f.mem, addr, dst, len);
+}
+
+static void a_list_that_is_wrong_twice_alike_is_no_race(void **state)
+{
+	static const struct pl_mem_ops ops = {.read = read_running};
+	struct scene s;
+	struct pl_py py;
+
+	open_scene(&s, 14);
+	struct running r = {.mem = {&ops}, .s = &s};
+	fake_field(&s.f, s.thread, s.py.layout.tstate.interp, s.interp + 8, 8);
+	assert_code(pl_py_detect(&r.mem, &s.facts, &py), PLUMB_ERR_CORRUPT);
+	r.spawns = true;
+	assert_code(pl_py_detect(&r.mem, &s.facts, &py), PLUMB_ERR_STALE);
 	fake_deinit(&s.f);
 }
 
@@ -343,7 +409,10 @@ int main(void)
 		cmocka_unit_test(without_python_frames_a_certain_layout_is_enough),
 		cmocka_unit_test(the_wrong_row_is_corrupt),
 		cmocka_unit_test(without_a_name_the_size_finds_the_row),
+		cmocka_unit_test(a_newer_minor_is_attached_to_by_name),
+		cmocka_unit_test(the_hint_names_the_newest_row),
 		cmocka_unit_test(unsupported_versions_are_named),
+		cmocka_unit_test(a_list_that_is_wrong_twice_alike_is_no_race),
 		cmocka_unit_test(unreadable_memory_is_said_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

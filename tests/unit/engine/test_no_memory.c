@@ -29,14 +29,14 @@ static void use_trie(void *ctx)
 		return;
 	for (uint32_t i = 0; i < 500; i++) {
 		size_t before = t.nodes.len;
-		if (!well(pl_trie_child(&t, i, i, (int32_t)i, &id))) {
+		if (!well(pl_trie_child(&t, i, i, (int32_t)i, 0, &id))) {
 			assert_int_equal(t.nodes.len, before);
-			assert_ok(pl_trie_child(&t, i, i, (int32_t)i, &id));
+			assert_ok(pl_trie_child(&t, i, i, (int32_t)i, 0, &id));
 		}
 		assert_int_equal(id, i + 1);
 	}
 	for (uint32_t i = 0; i < 500; i++) {
-		assert_ok(pl_trie_child(&t, i, i, (int32_t)i, &id));
+		assert_ok(pl_trie_child(&t, i, i, (int32_t)i, 0, &id));
 		assert_int_equal(id, i + 1);
 	}
 	pl_trie_deinit(&t);

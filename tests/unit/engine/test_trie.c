@@ -9,7 +9,7 @@ static uint32_t child(struct pl_trie *t, uint32_t parent, uint32_t code, int32_t
 {
 	uint32_t id = UINT32_MAX;
 
-	assert_ok(pl_trie_child(t, parent, code, offset, &id));
+	assert_ok(pl_trie_child(t, parent, code, offset, 0, &id));
 	assert_true(id < t->nodes.len);
 	assert_int_equal(t->nodes.data[id].parent, parent);
 	assert_int_equal(t->nodes.data[id].code, code);

@@ -193,10 +193,10 @@ static void check_always(struct scene *s)
 	s->w.burst_ns = UINT64_MAX / 4; /* it runs all the time, though it may have begun only now */
 	struct tally t = sample_many(s, 1000);
 
-	/* On its way out of a stop it stands still and need not be stopped again. On a busy machine, and with
-	 * sanitizers, some are caught going to sleep. */
-	assert_true(t.of[PL_EXACT] + t.of[PL_STOPPED] + t.lost >= 950);
-	assert_true(t.of[PL_STOPPED] >= 100);
+	/* On its way out of a stop it stands still and need not be stopped again. Where waking up takes long, as on a
+	 * machine that others use, some are caught neither running nor standing, and shown as partial. */
+	assert_true(t.of[PL_EXACT] + t.of[PL_STOPPED] + t.lost >= 800);
+	assert_int_equal(t.of[PL_DOUBTFUL], 0);
 	assert_true(s->stopper.stops >= t.of[PL_STOPPED]);
 }
 

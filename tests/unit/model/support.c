@@ -31,9 +31,9 @@ static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack
 	for (; stack; stack = p->stacks[stack].parent) {
 		const struct pl_location *l = &p->locations[p->stacks[stack].location];
 		const struct pl_function *f = &p->functions[l->function];
-		fprintf(out, " <%d %s %s %s %" PRIu32 " @%d-%d:%d-%d>", f->origin, text_of(p, f->name),
+		fprintf(out, " <%d %s %s %s %" PRIu32 " @%d-%d:%d-%d o%d>", f->origin, text_of(p, f->name),
 			text_of(p, f->qualname), text_of(p, f->file), f->firstline, l->line, l->end_line, l->column,
-			l->end_column);
+			l->end_column, l->opcode);
 	}
 }
 
@@ -43,6 +43,7 @@ static void write_thread(FILE *out, const struct plumb_profile *p, const struct 
 	fprintf(out, "%" PRIu32 "<%" PRIu32 " %" PRIu64 " %s %s %s %" PRIu64 "-%d:%" PRIu64, proc->pid, proc->parent,
 		proc->start_ns, text_of(p, proc->program), text_of(p, proc->name), text_of(p, proc->python),
 		proc->came_ns, proc->ended, proc->ended_ns);
+	fprintf(out, "@%s", text_of(p, proc->host));
 	fprintf(out, "/%" PRIu64 " %s main=%d cpu=%d:%" PRIu64, t->tid, text_of(p, t->name), t->main, t->cpu_known,
 		t->cpu_ns);
 }
@@ -93,7 +94,7 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 		fprintf(out, "loss %d=%" PRIu64 "\n", i, m->losses[i]);
 	fprintf(out, "%s|%s|%s|%s\n", text_of(p, m->command), text_of(p, m->engine), text_of(p, m->plumb_version),
 		text_of(p, m->host));
-	fprintf(out, "batch_ns=%" PRIu64 "\n", p->batch_ns);
+	fprintf(out, "untimed=%d batch_ns=%" PRIu64 "\n", m->untimed, p->batch_ns);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -176,6 +177,18 @@ uint64_t random_below(struct pl_rng *rng, uint64_t n)
 	return pl_rng_next(rng) % n;
 }
 
+/* The same line, run by another instruction. */
+static uint32_t with_opcode(struct generator *g, uint32_t parent, uint32_t stack)
+{
+	struct pl_location l = g->profile->locations[g->profile->stacks[stack].location];
+	uint32_t location = 0;
+	l.opcode = (uint16_t)random_below(&g->rng, 4);
+	l.opcode = l.opcode == 3 ? UINT16_MAX : l.opcode;
+	check(pl_profile_location(g->profile, &l, &location));
+	check(pl_profile_stack(g->profile, parent, location, &stack));
+	return stack;
+}
+
 static uint32_t generate_stack(struct generator *g)
 {
 	uint32_t stack = 0;
@@ -185,7 +198,9 @@ static uint32_t generate_stack(struct generator *g)
 		uint64_t function = random_below(&g->rng, 6);
 		snprintf(name, sizeof name, "f%" PRIu64, function);
 		snprintf(file, sizeof file, "m%" PRIu64 ".py", function / 3);
-		stack = add_frame(g->profile, stack, name, file, 10 + (int32_t)random_below(&g->rng, 3));
+		uint32_t parent = stack;
+		stack = add_frame(g->profile, parent, name, file, 10 + (int32_t)random_below(&g->rng, 3));
+		stack = g->rich ? with_opcode(g, parent, stack) : stack;
 	}
 	if (random_below(&g->rng, 10) == 0)
 		check(pl_profile_marker(g->profile, stack, "<moving>", &stack));
@@ -208,6 +223,8 @@ struct pl_sample generate_sample(struct generator *g)
 	s.state = (uint8_t)random_below(rng, 64);
 	s.quality = (uint8_t)random_below(rng, PL_QUALITIES);
 	s.weight_ns = random_below(rng, 4) ? g->profile->meta.period_ns : random_below(rng, 3000000);
+	if (g->rich)
+		s.extra = random_below(rng, 3) ? 0 : random_below(rng, 1ull << random_below(rng, 40));
 	return s;
 }
 

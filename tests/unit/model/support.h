@@ -26,6 +26,7 @@ struct generator {
 	struct plumb_profile *profile;
 	uint64_t time_ns, step_ns;
 	uint32_t depth, processes;
+	bool rich; /* locations have opcodes, samples stand for several */
 };
 uint64_t random_below(struct pl_rng *rng, uint64_t n);
 /** The next sample; what it refers to is in the profile, the sample itself is not. */

@@ -185,6 +185,31 @@ static void cpu_time_is_known_only_if_all_of_it_is(void **state)
 	pl_profile_destroy(c);
 }
 
+/* Whoever was refused nothing has no reason to give, also if it began first. */
+static void refusals_add_up_and_a_reason_stands(void **state)
+{
+	struct plumb_profile *sums[2];
+	for (int k = 0; k < 2; k++) {
+		struct plumb_profile *first, *second;
+		assert_null(pl_profile_create(&first));
+		assert_null(pl_profile_create(&second));
+		first->meta.start_real_ns = 1;
+		second->meta.start_real_ns = 2;
+		second->meta.refused[PL_REFUSED_TRACER] = 3;
+		second->meta.taken_ns = 50;
+		second->meta.missed_ns = 7;
+		assert_null(pl_profile_string(second, "gdb traces it", 13, &second->meta.refused_why));
+		assert_null(pl_profile_merge(k ? second : first, k ? first : second));
+		sums[k] = k ? second : first;
+		pl_profile_destroy(k ? first : second);
+		assert_int_equal(sums[k]->meta.refused[PL_REFUSED_TRACER], 3);
+		assert_int_equal(sums[k]->meta.taken_ns, 50);
+		assert_int_equal(sums[k]->meta.missed_ns, 7);
+		assert_string_equal(pl_strtab_get(sums[k]->strings, sums[k]->meta.refused_why, NULL), "gdb traces it");
+		pl_profile_destroy(sums[k]);
+	}
+}
+
 static void different_modes_are_refused(void **state)
 {
 	struct plumb_profile *a = random_profile(1, 10), *b = random_profile(2, 10);
@@ -199,6 +224,81 @@ static void different_modes_are_refused(void **state)
 	pl_profile_destroy(same);
 }
 
+static struct plumb_profile *on_host(const char *host, uint64_t start_real_ns)
+{
+	struct plumb_profile *p = empty_profile();
+	struct pl_process proc = {.pid = 7, .start_ns = 10000000};
+	struct pl_thread t = {.tid = 7, .main = true};
+	uint32_t thread = 0;
+	p->meta.host = add_string(p, host);
+	p->meta.start_real_ns = start_real_ns;
+	check(pl_profile_process(p, &proc, &t.process));
+	check(pl_profile_thread(p, &t, &thread));
+	add_samples(p, add_frame(p, 0, "f", "x.py", 1), thread, 0, 0, 5, 1);
+	return p;
+}
+
+/* The same pid, started at the same time since boot: one process on one machine, two on two. */
+static void processes_of_two_hosts_stay_two(void **state)
+{
+	struct plumb_profile *same = on_host("a", 1), *again = on_host("a", 2), *b = on_host("b", 3);
+	struct plumb_profile *unknown = on_host("", 4);
+	check(pl_profile_merge(same, again));
+	assert_int_equal(same->process_count, 1);
+	assert_int_equal(same->processes[0].host, 0);
+	check(pl_profile_merge(same, b));
+	assert_int_equal(same->process_count, 2);
+	assert_string_equal(pl_strtab_get(same->strings, same->processes[0].host, NULL), "a");
+	assert_string_equal(pl_strtab_get(same->strings, same->processes[1].host, NULL), "b");
+	check(pl_profile_merge(same, b));
+	check(pl_profile_merge(same, again));
+	assert_int_equal(same->process_count, 2);
+	check(pl_profile_merge(same, unknown));
+	assert_int_equal(same->process_count, 3);
+	assert_string_equal(pl_strtab_get(same->strings, same->processes[2].host, NULL), "?");
+	assert_int_equal(same->cell_count, 3);
+	pl_profile_destroy(same);
+	pl_profile_destroy(again);
+	pl_profile_destroy(b);
+	pl_profile_destroy(unknown);
+}
+
+/* The tables as they are, ids and all. */
+static void assert_same_ids(const struct plumb_profile *a, const struct plumb_profile *b)
+{
+	assert_int_equal(pl_strtab_count(a->strings), pl_strtab_count(b->strings));
+	for (uint32_t i = 0; i < pl_strtab_count(a->strings); i++)
+		assert_string_equal(pl_strtab_get(a->strings, i, NULL), pl_strtab_get(b->strings, i, NULL));
+	assert_int_equal(a->stack_count, b->stack_count);
+	assert_memory_equal(a->stacks, b->stacks, a->stack_count * sizeof *a->stacks);
+	assert_int_equal(a->cell_count, b->cell_count);
+	for (uint32_t i = 0; i < a->cell_count; i++) {
+		assert_int_equal(a->cells[i].stack, b->cells[i].stack);
+		assert_int_equal(a->cells[i].thread, b->cells[i].thread);
+		assert_int_equal(a->cells[i].samples, b->cells[i].samples);
+	}
+}
+
+static void equal_profiles_are_put_in_one_order(void **state)
+{
+	for (uint64_t i = 1; i <= ROUNDS; i++) {
+		struct plumb_profile *a = random_profile(i, 400), *b = random_profile(1000 + i, 200);
+		struct plumb_profile *c = random_profile(i, 400), *d = random_profile(1000 + i, 200), *x, *y;
+		check(pl_profile_merge(a, b));
+		check(pl_profile_merge(d, c));
+		check(pl_profile_in_order(a, &x));
+		check(pl_profile_in_order(d, &y));
+		assert_same(a, x);
+		assert_same_ids(x, y);
+		pl_profile_destroy(a);
+		pl_profile_destroy(b);
+		pl_profile_destroy(c);
+		pl_profile_destroy(d);
+		pl_profile_destroy(x);
+		pl_profile_destroy(y);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,7 +309,10 @@ int main(void)
 		cmocka_unit_test(deep_stacks_merge),
 		cmocka_unit_test(the_longer_batch_wins),
 		cmocka_unit_test(processes_are_kept_apart),
+		cmocka_unit_test(processes_of_two_hosts_stay_two),
+		cmocka_unit_test(equal_profiles_are_put_in_one_order),
 		cmocka_unit_test(cpu_time_is_known_only_if_all_of_it_is),
+		cmocka_unit_test(refusals_add_up_and_a_reason_stands),
 		cmocka_unit_test(different_modes_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "fake.h"
 #include "priv.h"
+#include "refusal.h"
 
 #define ALL_CAPS 0x1ffffffffffull
 
@@ -93,6 +94,32 @@ static void assert_hint_lacks(const struct pl_priv_facts *f, const char *part)
 }
 
 /* To read a process that is traced is allowed as ever: only stopping it is not. */
+static void expect_refusal(const struct pl_refusal_facts *f, enum pl_refusal_cause cause, const char *part)
+{
+	struct pl_refusal r;
+	pl_refusal_judge(f, &r);
+	assert_int_equal(r.cause, cause);
+	if (!strstr(r.words, part))
+		fail_msg("\"%s\" does not say \"%s\"", r.words, part);
+}
+
+static void a_refused_stop_has_a_cause_that_was_checked(void **state)
+{
+	struct pl_refusal_facts f = {.priv = equal_facts(), .readable = true};
+	expect_refusal(&f, PL_REFUSAL_OTHER, "no seccomp filter");
+	f.filtered = true; /* reading needs the same right: the rules allow it */
+	expect_refusal(&f, PL_REFUSAL_FILTER, "seccomp filter around plumb");
+	f.readable = false;
+	expect_refusal(&f, PL_REFUSAL_OTHER, "ids, dumpability and Yama allow it");
+	expect_refusal(&f, PL_REFUSAL_OTHER, "a seccomp filter is around plumb, too");
+	f.priv.not_dumpable = true;
+	expect_refusal(&f, PL_REFUSAL_RIGHTS, "it is not dumpable");
+	f.priv.tracer = 99;
+	expect_refusal(&f, PL_REFUSAL_TRACER, "a debugger (pid 99) traces it");
+	strcpy(f.priv.tracer_name, "gdb");
+	expect_refusal(&f, PL_REFUSAL_TRACER, "gdb (pid 99) traces it");
+}
+
 static void a_tracer_does_not_keep_us_from_reading(void **state)
 {
 	struct pl_priv_facts f = equal_facts();
@@ -333,6 +360,7 @@ int main(void)
 		cmocka_unit_test(yama),
 		cmocka_unit_test(capabilities),
 		cmocka_unit_test(a_tracer_does_not_keep_us_from_reading),
+		cmocka_unit_test(a_refused_stop_has_a_cause_that_was_checked),
 		cmocka_unit_test(user_namespaces),
 		cmocka_unit_test(security_modules_are_named_if_they_are_there),
 		cmocka_unit_test(lists_and_labels_of_any_kind),

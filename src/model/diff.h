@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The comparison of two sets of recordings (layer model): what takes more, what takes less, and how sure that is.
+ * Method: docs/internals/statistics.md. Pure; the profiles are only read and must live as long as the comparison. */
+#ifndef PL_DIFF_H
+#define PL_DIFF_H
+
+#include "vec.h"
+#include "view.h"
+
+#define PL_DIFF_NO_ROW UINT32_MAX
+/* Of what is called a change, so much may be chance. */
+#define PL_DIFF_SELF_RATE  0.03
+#define PL_DIFF_TOTAL_RATE 0.01
+/* From one recording a side it cannot be known how much runs differ by themselves: smaller changes are not called so.
+ */
+#define PL_DIFF_MIN_CHANGE 0.02
+
+enum pl_diff_rows { PL_DIFF_FUNCTIONS, PL_DIFF_LINES, PL_DIFF_PATHS };
+enum pl_diff_scale {
+	PL_DIFF_BY_TIME,     /* share of the time of all threads shown */
+	PL_DIFF_BY_SAMPLES,  /* share of all samples */
+	PL_DIFF_BY_FUNCTION, /* time for each unit of time of a named function, with all it called */
+};
+enum pl_diff_side { PL_DIFF_BEFORE, PL_DIFF_AFTER, PL_DIFF_SIDES };
+
+struct pl_diff_options {
+	struct pl_filter filter; /* of both sides; `lines` is not looked at */
+	enum pl_diff_rows rows;
+	enum pl_diff_scale scale;
+	const char *reference; /* PL_DIFF_BY_FUNCTION: its name, qualified or not */
+};
+
+struct pl_diff_input {
+	const struct plumb_profile *const *profiles;
+	size_t count;
+};
+
+enum pl_diff_verdict { PL_DIFF_SAME, PL_DIFF_NEW, PL_DIFF_GONE, PL_DIFF_MORE, PL_DIFF_LESS };
+
+/** One figure before and after: a share of the scale, 0..1 (of a function: 0 and up), the mean of the side's runs. */
+struct pl_diff_value {
+	double before, after;
+	double half_width;	    /* of after - before, 95 % */
+	double relative_half_width; /* of after / before - 1; NaN if there is no before */
+	double p, q;		    /* chance of such a change by itself; false discovery rate (base/discovery.h) */
+	double detectable;	    /* a change of this size would have been found 95 times of 100 */
+	uint64_t before_samples, after_samples;
+	enum pl_diff_verdict verdict;
+};
+
+/** What a row stands for. Names are those of the profile that saw it last. */
+struct pl_diff_key {
+	const struct plumb_profile *profile;
+	uint32_t function;
+	int32_t line; /* PL_DIFF_LINES; 0: none */
+};
+
+struct pl_diff_row {
+	uint32_t key;
+	uint32_t parent; /* PL_DIFF_PATHS: row of the caller; else PL_DIFF_NO_ROW */
+	struct pl_diff_value self, total;
+};
+
+/** What was put in on one side. */
+struct pl_diff_total {
+	size_t runs;
+	uint64_t samples, weight_ns, reference_ns;
+	bool batched; /* every run has the batches that intervals are made of; else samples are taken as independent */
+};
+
+struct pl_diff {
+	enum pl_diff_rows rows;
+	enum pl_diff_scale scale;
+	bool between_runs; /* the variance is that between runs */
+	struct pl_diff_total sides[PL_DIFF_SIDES];
+	struct pl_diff_key *keys;
+	uint32_t key_count;
+	uint32_t moved;		   /* functions taken for the same though their folders differ */
+	struct pl_diff_row *table; /* parents before children */
+	uint32_t row_count;
+	uint32_t *order; /* rows: significant ones first (new, gone, then the largest change), then the heaviest */
+	uint32_t self_changes, total_changes;
+};
+
+/** Errors: PLUMB_ERR_INVALID (a mode differs, a side is empty, the named function is not there), PLUMB_ERR_NO_MEMORY.
+ */
+struct plumb_error *pl_diff_make(const struct pl_diff_input sides[PL_DIFF_SIDES], const struct pl_diff_options *o,
+				 struct pl_diff *ret) PLUMB_MUST_CHECK;
+void pl_diff_deinit(struct pl_diff *d);
+
+/** after / before - 1; infinite without a before. */
+double pl_diff_relative(const struct pl_diff_value *v);
+/** Rows that take significantly more, by more than @p above of what they took; new ones: of everything. */
+uint32_t pl_diff_slower(const struct pl_diff *d, double above);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile whose ids follow from its content (layer model). Read-only for the source.
+ *
+ * Ids are given in order of first appearance, so that two profiles that say the same can have different ids: after a
+ * merge they depend on which came first. Here every table is sorted by what its rows say and interned anew; stacks
+ * level by level, so that parents stay before their children. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+#include "profile.h"
+
+struct copy {
+	const struct plumb_profile *from;
+	struct plumb_profile *into;
+	uint32_t *order;						/* scratch: ids of the table that is sorted */
+	uint32_t *functions, *locations, *stacks, *processes, *threads; /* id there -> id here */
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_texts(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	size_t a_len = 0, b_len = 0;
+	if (a == b)
+		return 0;
+	const char *s = pl_strtab_get(p->strings, a, &a_len), *t = pl_strtab_get(p->strings, b, &b_len);
+	int order = memcmp(s, t, a_len < b_len ? a_len : b_len);
+	return order ? order : compare_u64(a_len, b_len);
+}
+
+static int compare_functions(const void *a, const void *b, void *ctx)
+{
+	const struct plumb_profile *p = ((const struct copy *)ctx)->from;
+	const struct pl_function *f = &p->functions[*(const uint32_t *)a], *g = &p->functions[*(const uint32_t *)b];
+	int order = compare_texts(p, f->file, g->file);
+	if (!order)
+		order = compare_u64(f->firstline, g->firstline);
+	if (!order)
+		order = compare_texts(p, f->qualname, g->qualname);
+	if (!order)
+		order = compare_texts(p, f->name, g->name);
+	return order ? order : compare_u64(f->origin, g->origin);
+}
+
+static int compare_i32(int32_t a, int32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_locations(const void *a, const void *b, void *ctx)
+{
+	const struct copy *c = ctx;
+	const struct pl_location *l = &c->from->locations[*(const uint32_t *)a];
+	const struct pl_location *m = &c->from->locations[*(const uint32_t *)b];
+	int order = compare_u64(c->functions[l->function], c->functions[m->function]);
+	if (!order)
+		order = compare_i32(l->line, m->line);
+	if (!order)
+		order = compare_i32(l->column, m->column);
+	if (!order)
+		order = compare_i32(l->end_line, m->end_line);
+	if (!order)
+		order = compare_i32(l->end_column, m->end_column);
+	return order ? order : compare_u64(l->opcode, m->opcode);
+}
+
+static int compare_stacks(const void *a, const void *b, void *ctx)
+{
+	const struct copy *c = ctx;
+	const struct pl_stack *s = &c->from->stacks[*(const uint32_t *)a];
+	const struct pl_stack *t = &c->from->stacks[*(const uint32_t *)b];
+	int order = compare_u64(c->stacks[s->parent], c->stacks[t->parent]);
+	return order ? order : compare_u64(c->locations[s->location], c->locations[t->location]);
+}
+
+static int compare_processes(const void *a, const void *b, void *ctx)
+{
+	const struct plumb_profile *p = ((const struct copy *)ctx)->from;
+	const struct pl_process *x = &p->processes[*(const uint32_t *)a], *y = &p->processes[*(const uint32_t *)b];
+	int order = compare_texts(p, x->host, y->host);
+	if (!order)
+		order = compare_u64(x->start_ns, y->start_ns);
+	if (!order)
+		order = compare_u64(x->pid, y->pid);
+	if (!order)
+		order = compare_texts(p, x->program, y->program);
+	return order ? order : compare_texts(p, x->python, y->python);
+}
+
+static int compare_threads(const void *a, const void *b, void *ctx)
+{
+	const struct copy *c = ctx;
+	const struct pl_thread *t = &c->from->threads[*(const uint32_t *)a];
+	const struct pl_thread *u = &c->from->threads[*(const uint32_t *)b];
+	int order = compare_u64(c->processes[t->process], c->processes[u->process]);
+	return order ? order : compare_u64(t->tid, u->tid);
+}
+
+static int compare_cells(const void *a, const void *b, void *ctx)
+{
+	const struct copy *c = ctx;
+	const struct pl_cell *x = &c->from->cells[*(const uint32_t *)a], *y = &c->from->cells[*(const uint32_t *)b];
+	if (x->batch != y->batch)
+		return compare_u64(x->batch, y->batch);
+	int order = compare_u64(c->stacks[x->stack], c->stacks[y->stack]);
+	if (!order)
+		order = compare_u64(c->threads[x->thread], c->threads[y->thread]);
+	if (!order)
+		order = compare_u64(x->state, y->state);
+	return order ? order : compare_u64(x->quality, y->quality);
+}
+
+static void sort(struct copy *c, uint32_t count, int (*compare)(const void *, const void *, void *))
+{
+	for (uint32_t i = 0; i < count; i++)
+		c->order[i] = i;
+	qsort_r(c->order, count, sizeof *c->order, compare, c);
+}
+
+/* The string @p *id of the source here. */
+static struct plumb_error *copy_text(struct copy *c, uint32_t *id)
+{
+	size_t len = 0;
+	const char *text = pl_strtab_get(c->from->strings, *id, &len);
+	return pl_profile_string(c->into, text, len, id);
+}
+
+static struct plumb_error *copy_texts(struct copy *c, uint32_t *const *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct plumb_error *err = copy_text(c, ids[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *copy_functions(struct copy *c)
+{
+	sort(c, c->from->function_count, compare_functions);
+	for (uint32_t i = 0; i < c->from->function_count; i++) {
+		struct pl_function f = c->from->functions[c->order[i]];
+		uint32_t *const texts[] = {&f.file, &f.qualname, &f.name};
+		struct plumb_error *err = copy_texts(c, texts, 3);
+		if (!err)
+			err = pl_profile_function(c->into, &f, &c->functions[c->order[i]]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *copy_locations(struct copy *c)
+{
+	sort(c, c->from->location_count, compare_locations);
+	for (uint32_t i = 0; i < c->from->location_count; i++) {
+		struct pl_location l = c->from->locations[c->order[i]];
+		l.function = c->functions[l.function];
+		struct plumb_error *err = pl_profile_location(c->into, &l, &c->locations[c->order[i]]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* The stacks of one depth: c->order[from] to c->order[to - 1]; their parents are copied already. */
+static struct plumb_error *copy_level(struct copy *c, uint32_t from, uint32_t to)
+{
+	qsort_r(c->order + from, to - from, sizeof *c->order, compare_stacks, c);
+	for (uint32_t i = from; i < to; i++) {
+		const struct pl_stack *s = &c->from->stacks[c->order[i]];
+		struct plumb_error *err = pl_profile_stack(c->into, c->stacks[s->parent], c->locations[s->location],
+							   &c->stacks[c->order[i]]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* Counting sort by depth, then level by level. */
+static struct plumb_error *copy_stacks(struct copy *c)
+{
+	const struct plumb_profile *p = c->from;
+	uint32_t deepest = 0;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		deepest = p->stacks[i].depth > deepest ? p->stacks[i].depth : deepest;
+	uint32_t *start = calloc((size_t)deepest + 2, sizeof *start);
+	if (!start)
+		return &pl_err_no_memory;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		start[p->stacks[i].depth + 1]++;
+	for (uint32_t d = 1; d <= deepest; d++)
+		start[d + 1] += start[d];
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		c->order[start[p->stacks[i].depth]++] = i;
+	struct plumb_error *err = NULL; /* start[d] is now where depth d ends */
+	for (uint32_t d = 1; d <= deepest && !err; d++)
+		err = copy_level(c, start[d - 1], start[d]);
+	free(start);
+	return err;
+}
+
+static struct plumb_error *copy_processes(struct copy *c)
+{
+	sort(c, c->from->process_count, compare_processes);
+	for (uint32_t i = 0; i < c->from->process_count; i++) {
+		struct pl_process proc = c->from->processes[c->order[i]];
+		uint32_t *const texts[] = {&proc.host, &proc.program, &proc.name, &proc.python};
+		struct plumb_error *err = copy_texts(c, texts, 4);
+		if (!err)
+			err = pl_profile_process(c->into, &proc, &c->processes[c->order[i]]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *copy_threads(struct copy *c)
+{
+	sort(c, c->from->thread_count, compare_threads);
+	for (uint32_t i = 0; i < c->from->thread_count; i++) {
+		struct pl_thread t = c->from->threads[c->order[i]];
+		t.process = c->processes[t.process];
+		struct plumb_error *err = copy_text(c, &t.name);
+		if (!err)
+			err = pl_profile_thread(c->into, &t, &c->threads[c->order[i]]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *copy_cells(struct copy *c)
+{
+	struct plumb_error *err = pl_cells_widen(c->into, c->from->index->batch_shift);
+	if (err)
+		return err;
+	sort(c, c->from->cell_count, compare_cells);
+	for (uint32_t i = 0; i < c->from->cell_count; i++) {
+		struct pl_cell cell = c->from->cells[c->order[i]];
+		cell.stack = c->stacks[cell.stack];
+		cell.thread = c->threads[cell.thread];
+		err = pl_cells_add(c->into, &cell);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct plumb_error *copy_meta(struct copy *c)
+{
+	struct pl_meta m = c->from->meta;
+	uint32_t *const texts[] = {&m.command, &m.engine, &m.plumb_version, &m.host};
+	struct plumb_error *err = copy_texts(c, texts, 4);
+	if (!err)
+		c->into->meta = m;
+	return err;
+}
+
+static bool copy_init(struct copy *c)
+{
+	const struct plumb_profile *p = c->from;
+	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count,
+				   p->process_count,  p->thread_count,	 p->cell_count};
+	uint32_t most = 0;
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		most = counts[i] > most ? counts[i] : most;
+	c->order = calloc((size_t)most + 1, sizeof *c->order);
+	c->functions = calloc((size_t)p->function_count + 1, sizeof *c->functions);
+	c->locations = calloc((size_t)p->location_count + 1, sizeof *c->locations);
+	c->stacks = calloc((size_t)p->stack_count + 1, sizeof *c->stacks);
+	c->processes = calloc((size_t)p->process_count + 1, sizeof *c->processes);
+	c->threads = calloc((size_t)p->thread_count + 1, sizeof *c->threads);
+	return c->order && c->functions && c->locations && c->stacks && c->processes && c->threads;
+}
+
+static struct plumb_error *copy_all(struct copy *c)
+{
+	struct plumb_error *(*const steps[])(struct copy *) = {
+		copy_meta, copy_functions, copy_locations, copy_stacks, copy_processes, copy_threads, copy_cells};
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		struct plumb_error *err = steps[i](c);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+struct plumb_error *pl_profile_in_order(const struct plumb_profile *p, struct plumb_profile **ret)
+{
+	struct copy c = {.from = p};
+	struct plumb_error *err = pl_profile_create(&c.into);
+	if (!err)
+		err = copy_init(&c) ? copy_all(&c) : &pl_err_no_memory;
+	free(c.order);
+	free(c.functions);
+	free(c.locations);
+	free(c.stacks);
+	free(c.processes);
+	free(c.threads);
+	if (err) {
+		pl_profile_destroy(c.into);
+		return err;
+	}
+	*ret = c.into;
+	return NULL;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters (layer model). One thread at a time.
+ *
+ * What passes is added to a new profile, whose rows are made when a sample needs them; where each row of the old one
+ * went is remembered, and by that the stream of the new one translates the samples of the old one's stream. The
+ * smallest share is asked of the result of all other filters, so it is a second round over that. */
+#include "refine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+#include "refine_parts.h"
+#include "select.h"
+#include "vec.h"
+
+#define NOT_YET UINT32_MAX
+
+struct refiner {
+	const struct plumb_profile *from;
+	struct plumb_profile *to;
+	struct plumb_profile *owned;					/* `from`, if it is of the first round */
+	struct pl_refine o;						/* without its texts */
+	uint8_t *flags;							/* of the stacks of `from`; NULL: all pass */
+	bool *threads_in;						/* NULL: all */
+	uint32_t *stacks, *locations, *functions, *threads, *processes; /* ids of `from` -> ids of `to` */
+	PL_VEC(uint32_t) chain;
+};
+
+bool pl_refine_asks(const struct pl_refine *o)
+{
+	return o->thread_count || o->process_count || o->from_ns || o->to_ns || o->doing || o->skip_idle || o->kinds ||
+	       o->module_count || o->focus || o->ignore || o->functions || o->min_share > 0;
+}
+
+static void refiner_destroy(void *ctx)
+{
+	struct refiner *r = ctx;
+
+	if (!r)
+		return;
+	pl_profile_destroy(r->owned);
+	free(r->flags);
+	free(r->threads_in);
+	free(r->stacks);
+	free(r->locations);
+	free(r->functions);
+	free(r->threads);
+	free(r->processes);
+	pl_vec_deinit(&r->chain);
+	free(r);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static uint32_t *new_map(size_t count)
+{
+	uint32_t *map = malloc((count + 1) * sizeof *map);
+
+	if (map)
+		memset(map, 0xff, (count + 1) * sizeof *map);
+	return map;
+}
+
+static struct plumb_error *map_string(struct refiner *r, uint32_t *id)
+{
+	size_t len;
+	const char *text = pl_strtab_get(r->from->strings, *id, &len);
+
+	return pl_profile_string(r->to, text, len, id);
+}
+
+static struct plumb_error *map_function(struct refiner *r, uint32_t id, uint32_t *ret)
+{
+	struct pl_function f = r->from->functions[id];
+	struct plumb_error *err = NULL;
+
+	if (r->functions[id] == NOT_YET) {
+		if ((err = map_string(r, &f.name)) || (err = map_string(r, &f.qualname)) ||
+		    (err = map_string(r, &f.file)) || (err = pl_profile_function(r->to, &f, &r->functions[id])))
+			return err;
+	}
+	*ret = r->functions[id];
+	return NULL;
+}
+
+static struct plumb_error *map_location(struct refiner *r, uint32_t id, uint32_t *ret)
+{
+	struct pl_location l = r->from->locations[id];
+	struct plumb_error *err = NULL;
+
+	if (r->locations[id] == NOT_YET) {
+		if (r->o.functions)
+			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
+		if ((err = map_function(r, l.function, &l.function)) ||
+		    (err = pl_profile_location(r->to, &l, &r->locations[id])))
+			return err;
+	}
+	*ret = r->locations[id];
+	return NULL;
+}
+
+/* One frame; that of the parent is known. */
+static struct plumb_error *map_node(struct refiner *r, uint32_t id)
+{
+	uint32_t parent = r->stacks[r->from->stacks[id].parent], location;
+
+	if (r->flags && (r->flags[id] & PL_SIEVE_FRAME_OUT)) {
+		r->stacks[id] = parent;
+		return NULL;
+	}
+	struct plumb_error *err = map_location(r, r->from->stacks[id].location, &location);
+	return err ? err : pl_profile_stack(r->to, parent, location, &r->stacks[id]);
+}
+
+/* From the outermost frame that is not known yet to the innermost one. */
+static struct plumb_error *map_stack(struct refiner *r, uint32_t id, uint32_t *ret)
+{
+	struct plumb_error *err = NULL;
+
+	pl_vec_clear(&r->chain);
+	for (uint32_t at = id; r->stacks[at] == NOT_YET; at = r->from->stacks[at].parent) {
+		if (!pl_vec_push(&r->chain, at))
+			return &pl_err_no_memory;
+	}
+	while (r->chain.len && !err)
+		err = map_node(r, r->chain.data[--r->chain.len]);
+	*ret = r->stacks[id];
+	return err;
+}
+
+static uint64_t since(uint64_t t, uint64_t start)
+{
+	return t > start ? t - start : 0;
+}
+
+static struct plumb_error *map_process(struct refiner *r, uint32_t id, uint32_t *ret)
+{
+	struct pl_process proc = r->from->processes[id];
+	struct plumb_error *err = NULL;
+
+	if (r->processes[id] == NOT_YET) {
+		proc.came_ns = since(proc.came_ns, r->o.from_ns);
+		proc.ended_ns = since(proc.ended_ns, r->o.from_ns);
+		if ((err = map_string(r, &proc.program)) || (err = map_string(r, &proc.name)) ||
+		    (err = map_string(r, &proc.python)) || (err = map_string(r, &proc.host)) ||
+		    (err = pl_profile_process(r->to, &proc, &r->processes[id])))
+			return err;
+	}
+	*ret = r->processes[id];
+	return NULL;
+}
+
+/* How much CPU time a thread used is known of all of the time only; that it used none at all is true of each part. */
+static void cut_cpu_time(const struct refiner *r, uint32_t id, struct pl_thread *t)
+{
+	if (!r->o.from_ns && !r->o.to_ns)
+		return;
+	t->cpu_known = pl_view_thread_idle(r->from, id);
+	t->cpu_ns = 0;
+}
+
+static struct plumb_error *map_thread(struct refiner *r, uint32_t id, uint32_t *ret)
+{
+	struct pl_thread t = r->from->threads[id];
+	struct plumb_error *err = NULL;
+
+	if (r->threads[id] == NOT_YET) {
+		cut_cpu_time(r, id, &t);
+		if ((err = map_process(r, t.process, &t.process)) || (err = map_string(r, &t.name)) ||
+		    (err = pl_profile_thread(r->to, &t, &r->threads[id])))
+			return err;
+	}
+	*ret = r->threads[id];
+	return NULL;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
+
+static unsigned doing_of(uint8_t state)
+{
+	static const struct {
+		uint8_t state;
+		unsigned doing;
+	} bits[] = {{PL_STATE_ON_CPU, PL_DOING_ON_CPU},
+		    {PL_STATE_HAS_GIL, PL_DOING_GIL},
+		    {PL_STATE_WANTS_GIL, PL_DOING_WANTS_GIL},
+		    {PL_STATE_IN_GC, PL_DOING_GC},
+		    {PL_STATE_EXCEPTION, PL_DOING_EXCEPTION}};
+	unsigned doing = state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? 0 : PL_DOING_WAITING;
+
+	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+		doing |= state & bits[i].state ? bits[i].doing : 0;
+	return doing;
+}
+
+/* All but the time. */
+static bool passes(const struct refiner *r, uint32_t stack, uint32_t thread, uint8_t state)
+{
+	if (r->threads_in && !r->threads_in[thread])
+		return false;
+	if (r->o.doing && !(r->o.doing & doing_of(state)))
+		return false;
+	if (r->o.skip_idle && !(state & (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)))
+		return false;
+	return !r->flags || !(r->flags[stack] & PL_SIEVE_OUT);
+}
+
+static bool in_time(const struct refiner *r, uint64_t time_ns)
+{
+	return time_ns >= r->o.from_ns && (!r->o.to_ns || time_ns < r->o.to_ns);
+}
+
+/* *passes_ret: it does, and *s is in ids of the new profile. */
+static struct plumb_error *sieve(struct refiner *r, struct pl_sample *s, bool *passes_ret)
+{
+	*passes_ret = in_time(r, s->time_ns) && passes(r, s->stack, s->thread, s->state);
+	if (!*passes_ret)
+		return NULL;
+	s->time_ns -= r->o.from_ns;
+	struct plumb_error *err = map_stack(r, s->stack, &s->stack);
+	return err ? err : map_thread(r, s->thread, &s->thread);
+}
+
+static struct plumb_error *count_sample(void *ctx, const struct pl_sample *sample)
+{
+	struct refiner *r = ctx;
+	struct pl_sample s = *sample;
+	bool in;
+	struct plumb_error *err = sieve(r, &s, &in);
+
+	return err || !in ? err : pl_profile_add(r->to, &s);
+}
+
+static struct plumb_error *count_cells(struct refiner *r)
+{
+	struct plumb_error *err = pl_cells_widen(r->to, r->from->index->batch_shift);
+
+	for (uint32_t i = 0; i < r->from->cell_count && !err; i++) {
+		struct pl_cell c = r->from->cells[i];
+
+		if (!passes(r, c.stack, c.thread, c.state))
+			continue;
+		if ((err = map_stack(r, c.stack, &c.stack)) || (err = map_thread(r, c.thread, &c.thread)))
+			return err;
+		err = pl_cells_add(r->to, &c);
+	}
+	return err;
+}
+
+/* A sample of the stream on its way to a reader of the new profile. */
+struct passing {
+	struct refiner *refiner;
+	pl_sample_fn *fn;
+	void *ctx;
+};
+
+static struct plumb_error *pass_on(void *ctx, const struct pl_sample *sample)
+{
+	struct passing *x = ctx;
+	struct pl_sample s = *sample;
+	bool in;
+	struct plumb_error *err = sieve(x->refiner, &s, &in);
+
+	return err || !in ? err : x->fn(x->ctx, &s);
+}
+
+static struct plumb_error *refined_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	struct refiner *r = ctx;
+	struct passing x = {.refiner = r, .fn = fn, .ctx = fn_ctx};
+
+	/* All rows were made when it was counted. */
+	pl_profile_hold(r->to, true);
+	struct plumb_error *err = pl_profile_each(r->from, pass_on, &x);
+	pl_profile_hold(r->to, false);
+	return err;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+static uint64_t scale(uint64_t n, double by)
+{
+	return (uint64_t)((double)n * by + 0.5);
+}
+
+/* What is known of the whole time only is taken to be spread evenly over it. */
+static void cut_meta(struct pl_meta *m, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t end = to_ns && (!m->duration_ns || to_ns < m->duration_ns) ? to_ns : m->duration_ns;
+	uint64_t left = since(end, from_ns);
+	double by = m->duration_ns ? (double)left / (double)m->duration_ns : 1;
+
+	if (!from_ns && !to_ns)
+		return;
+	m->start_real_ns = m->start_real_ns ? m->start_real_ns + from_ns : 0;
+	m->duration_ns = left;
+	m->ticks = scale(m->ticks, by);
+	for (int i = 0; i < PL_LOSSES; i++)
+		m->losses[i] = scale(m->losses[i], by);
+	for (int i = 0; i < PL_REFUSALS; i++)
+		m->refused[i] = scale(m->refused[i], by);
+	m->taken_ns = scale(m->taken_ns, by);
+	m->missed_ns = scale(m->missed_ns, by);
+	m->stops = scale(m->stops, by);
+	m->stopped_ns = scale(m->stopped_ns, by);
+	m->profiler_cpu_ns = scale(m->profiler_cpu_ns, by);
+}
+
+static struct plumb_error *map_meta(struct refiner *r)
+{
+	struct pl_meta m = r->from->meta;
+	struct plumb_error *err;
+
+	if ((err = map_string(r, &m.command)) || (err = map_string(r, &m.engine)) ||
+	    (err = map_string(r, &m.plumb_version)) || (err = map_string(r, &m.host)) ||
+	    (err = map_string(r, &m.refused_why)))
+		return err;
+	cut_meta(&m, r->o.from_ns, r->o.to_ns);
+	r->to->meta = m;
+	return NULL;
+}
+
+static struct plumb_error *choose_threads(struct refiner *r, const struct pl_refine *o)
+{
+	struct pl_filter f = {.idle = PL_IDLE_KEEP,
+			      .threads = o->thread_count ? o->threads : NULL,
+			      .thread_count = o->thread_count,
+			      .processes = o->process_count ? o->processes : NULL,
+			      .process_count = o->process_count};
+
+	if (!f.threads && !f.processes)
+		return NULL;
+	return pl_select_threads(r->from, &f, &r->threads_in);
+}
+
+static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_profile *p, const struct pl_refine *o)
+{
+	r->from = p;
+	r->o = (struct pl_refine){.from_ns = o->from_ns,
+				  .to_ns = o->to_ns,
+				  .doing = o->doing,
+				  .skip_idle = o->skip_idle,
+				  .functions = o->functions};
+	r->stacks = new_map(p->stack_count);
+	r->locations = new_map(p->location_count);
+	r->functions = new_map(p->function_count);
+	r->threads = new_map(p->thread_count);
+	r->processes = new_map(p->process_count);
+	if (!r->stacks || !r->locations || !r->functions || !r->threads || !r->processes)
+		return &pl_err_no_memory;
+	r->stacks[0] = 0;
+	struct plumb_error *err = pl_profile_create(&r->to);
+	return err ? err : choose_threads(r, o);
+}
+
+static struct plumb_error *fill(struct refiner *r)
+{
+	struct plumb_error *err = map_meta(r);
+
+	if (err)
+		return err;
+	/* Cells know the time to their batch only. */
+	if (r->o.from_ns || r->o.to_ns)
+		return pl_profile_each(r->from, count_sample, r);
+	return count_cells(r);
+}
+
+/* @p owned and @p flags belong to the result, or are freed. */
+static struct plumb_error *refine_once(const struct plumb_profile *p, const struct pl_refine *o, uint8_t *flags,
+				       struct plumb_profile *owned, struct plumb_profile **ret)
+{
+	struct refiner *r = calloc(1, sizeof *r);
+
+	if (!r) {
+		free(flags);
+		pl_profile_destroy(owned);
+		return &pl_err_no_memory;
+	}
+	r->flags = flags;
+	r->owned = owned;
+	struct plumb_error *err = refiner_init(r, p, o);
+	if (!err)
+		err = fill(r);
+	if (err) {
+		pl_profile_destroy(r->to);
+		refiner_destroy(r);
+		return err;
+	}
+	*ret = r->to;
+	if (p->stream.each)
+		r->to->stream = (struct pl_stream){.each = refined_each, .destroy = refiner_destroy, .ctx = r};
+	else
+		refiner_destroy(r);
+	return NULL;
+}
+
+static struct plumb_error *check(const struct plumb_profile *p, const struct pl_refine *o)
+{
+	if ((o->from_ns || o->to_ns) && !pl_profile_is_timed(p))
+		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "no time can be chosen: the samples have none"), "%s",
+				     "leave '--time' out");
+	return NULL;
+}
+
+struct plumb_error *pl_refine(const struct plumb_profile *p, const struct pl_refine *o, struct plumb_profile **ret)
+{
+	static const struct pl_refine nothing;
+	struct plumb_profile *first;
+	uint8_t *flags = NULL;
+	struct plumb_error *err = check(p, o);
+
+	if (!err)
+		err = pl_sieve_frames(p, o, &flags);
+	if (!err)
+		err = refine_once(p, o, flags, NULL, &first);
+	if (err)
+		return err;
+	if (o->min_share <= 0) {
+		*ret = first;
+		return NULL;
+	}
+	err = pl_sieve_shares(first, o->min_share, &flags);
+	if (err) {
+		pl_profile_destroy(first);
+		return err;
+	}
+	return refine_once(first, &nothing, flags, first, ret);
+}

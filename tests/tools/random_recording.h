@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random profiles that hold what hurts formats: nasty names, many processes and threads, all states and qualities,
+ * every kind of frame, columns, recursion, empty stacks, odd weights, losses. */
+#ifndef TEST_RANDOM_RECORDING_H
+#define TEST_RANDOM_RECORDING_H
+
+#include "profile.h"
+
+struct random_shape {
+	uint64_t seed;
+	uint32_t samples;
+	bool wide;  /* nearly every sample has a stack of its own, names are tame: for measuring */
+	bool plain; /* tame names, states and weights as a real recording has them */
+};
+
+/** Fill @p p (empty) but for its counts and give each sample to @p fn, whose first error ends it. Equal shapes, equal
+ * samples. */
+struct plumb_error *random_recording(const struct random_shape *shape, struct plumb_profile *p, pl_sample_fn *fn,
+				     void *ctx) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparing recordings: what is matched, what is measured, and how often it is wrong or blind. The programs are
+ * simulated, so that hundreds of recordings of 30 s cost a second; tests/integration/test_diff.py records real ones. */
+#include "diff.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+#define MS	  1000000ull
+#define FUNCTIONS 16
+#define NEAR	  1e-9
+
+/* A program of FUNCTIONS functions below main -> loop. It stays in a function for `dwell` samples on average: 1 makes
+ * independent samples. Function 0 takes a fifth, times `slow`; the last ones very little. */
+struct program {
+	double dwell, slow;
+	bool periodic; /* goes round through its functions every 40 ms instead of at random */
+};
+
+static double cost(const struct program *g, int function)
+{
+	static const double costs[FUNCTIONS] = {0.2,  0.15, 0.13, 0.1,	0.1,  0.08,  0.07,   0.05,
+						0.04, 0.03, 0.02, 0.01, 0.01, 0.007, 0.0025, 0.0005};
+	return function ? costs[function] : costs[0] * g->slow;
+}
+
+static int pick(const struct program *g, double at)
+{
+	double sum = 0, all = 0;
+	for (int f = 0; f < FUNCTIONS; f++)
+		all += cost(g, f);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		sum += cost(g, f) / all;
+		if (at < sum)
+			return f;
+	}
+	return FUNCTIONS - 1;
+}
+
+static struct plumb_profile *simulate(const struct program *g, uint64_t seed, unsigned samples)
+{
+	struct plumb_profile *p = NULL;
+	struct pl_rng rng = {seed};
+	uint32_t stacks[FUNCTIONS], last = 0;
+	check(pl_profile_create(&p));
+	uint32_t loop = add_frame(p, add_frame(p, 0, "main", "app.py", 1), "loop", "app.py", 2);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		char name[16];
+		snprintf(name, sizeof name, "f%d", f);
+		stacks[f] = add_frame(p, loop, name, "app.py", 10 + f);
+	}
+	uint32_t thread = add_thread(p, 1, 1, "MainThread", true);
+	double total = 0, phase = pl_rng_unit(&rng);
+	for (int f = 0; f < FUNCTIONS; f++)
+		total += cost(g, f);
+	for (unsigned i = 0; i < samples; i++) {
+		if (g->periodic)
+			last = (uint32_t)pick(g, fmod(phase + (i + pl_rng_unit(&rng)) / (40 * total), 1));
+		else if (i == 0 || pl_rng_unit(&rng) * g->dwell < 1)
+			last = (uint32_t)pick(g, pl_rng_unit(&rng));
+		add_samples(p, stacks[last], thread, PL_STATE_ON_CPU, i * MS, 1, MS);
+	}
+	p->meta.period_ns = MS;
+	p->meta.ticks = samples;
+	return p;
+}
+
+static struct pl_diff compare(struct plumb_profile *const *before, size_t n, struct plumb_profile *const *after,
+			      size_t m, enum pl_diff_rows rows)
+{
+	const struct pl_diff_input sides[] = {{(const struct plumb_profile *const *)before, n},
+					      {(const struct plumb_profile *const *)after, m}};
+	const struct pl_diff_options o = {.filter = {.idle = PL_IDLE_KEEP}, .rows = rows};
+	struct pl_diff d;
+	check(pl_diff_make(sides, &o, &d));
+	return d;
+}
+
+static const char *name_of(const struct pl_diff *d, uint32_t row)
+{
+	const struct pl_diff_key *k = &d->keys[d->table[row].key];
+	return pl_strtab_get(k->profile->strings, k->profile->functions[k->function].name, NULL);
+}
+
+static const struct pl_diff_row *find_row(const struct pl_diff *d, const char *name, int32_t line)
+{
+	for (uint32_t r = 0; r < d->row_count; r++) {
+		if (strcmp(name_of(d, r), name) == 0 && (!line || d->keys[d->table[r].key].line == line))
+			return &d->table[r];
+	}
+	fail_msg("no row of %s:%d", name, line);
+	return NULL;
+}
+
+/* Two recordings of each program, `tries` times: how often anything is called a change, and how often f0 is. */
+struct outcome {
+	int any, found;
+};
+
+static struct outcome try_often(const struct program *before, const struct program *after, unsigned samples, int tries,
+				uint64_t seed)
+{
+	struct outcome ret = {0, 0};
+	for (int i = 0; i < tries; i++) {
+		struct plumb_profile *a = simulate(before, seed + 2 * (uint64_t)i, samples);
+		struct plumb_profile *b = simulate(after, seed + 2 * (uint64_t)i + 1, samples);
+		struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+		ret.any += d.self_changes + d.total_changes > 0;
+		ret.found += find_row(&d, "f0", 0)->self.verdict == PL_DIFF_MORE;
+		pl_diff_deinit(&d);
+		pl_profile_destroy(a);
+		pl_profile_destroy(b);
+	}
+	return ret;
+}
+
+static void the_same_program_is_not_called_changed(void **state)
+{
+	static const struct {
+		double dwell;
+		unsigned samples;
+		int tries;
+	} cases[] = {{1, 30000, 100}, {8, 30000, 100}, {50, 30000, 100}, {300, 30000, 100},
+		     {1, 1000, 400},  {30, 1000, 400}, {1, 120, 400}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct program g = {.dwell = cases[i].dwell, .slow = 1};
+		struct outcome o = try_often(&g, &g, cases[i].samples, cases[i].tries, 1000 * (i + 1));
+		print_message("phases of %.0f samples, %u samples: %d false alarms of %d\n", cases[i].dwell,
+			      cases[i].samples, o.any, cases[i].tries);
+		assert_true(o.any * 20 <= cases[i].tries);
+	}
+}
+
+static void the_same_periodic_program_is_not_called_changed(void **state)
+{
+	struct program g = {.slow = 1, .periodic = true};
+	struct outcome o = try_often(&g, &g, 30000, 100, 77);
+	print_message("periodic: %d false alarms of 100\n", o.any);
+	assert_true(o.any <= 5);
+}
+
+static void a_tenth_of_a_fifth_is_found(void **state)
+{
+	struct program g = {.dwell = 1, .slow = 1}, slow = {.dwell = 1, .slow = 1.1};
+	struct outcome o = try_often(&g, &slow, 30000, 200, 5000);
+	print_message("independent samples: found %d of 200\n", o.found);
+	assert_true(o.found >= 190);
+	g.periodic = slow.periodic = true;
+	o = try_often(&g, &slow, 30000, 50, 6000);
+	print_message("periodic: found %d of 50\n", o.found);
+	assert_true(o.found >= 49);
+}
+
+/* What is said to be detectable is found about as often as is said. */
+static void what_could_have_been_seen_is_told(void **state)
+{
+	struct program g = {.dwell = 1, .slow = 1};
+	struct plumb_profile *a = simulate(&g, 1, 30000), *b = simulate(&g, 2, 30000);
+	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+	double detectable = find_row(&d, "f0", 0)->self.detectable;
+	pl_diff_deinit(&d);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+	/* f0 takes x, everything else 0.8: (x / (x + 0.8)) - 0.2 = detectable. */
+	double share = 0.2 + detectable, x = 0.8 * share / (1 - share);
+	struct program slow = {.dwell = 1, .slow = x / 0.2};
+	struct outcome o = try_often(&g, &slow, 30000, 100, 7000);
+	print_message("slower by %.1f %%: found %d of 100\n", (slow.slow - 1) * 100, o.found);
+	assert_in_range(o.found, 88, 100);
+}
+
+/* A program of two functions, of @p slow_lines samples in the second. */
+static struct plumb_profile *small(const char *file, uint32_t firstline, const char *second, unsigned heavy)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	struct pl_function f = {.name = add_string(p, second), .file = add_string(p, file), .firstline = firstline};
+	f.qualname = f.name;
+	struct pl_location l = {.line = (int32_t)firstline + 3, .column = -1, .end_column = -1};
+	uint32_t location, stack, main = add_frame(p, 0, "main", "run.py", 1);
+	check(pl_profile_function(p, &f, &l.function));
+	check(pl_profile_location(p, &l, &location));
+	check(pl_profile_stack(p, main, location, &stack));
+	uint32_t thread = add_thread(p, 1, 1, "MainThread", true);
+	for (unsigned i = 0; i < 2000; i++)
+		add_samples(p, i % 10 < heavy ? stack : main, thread, PL_STATE_ON_CPU, i * MS, 1, MS);
+	return p;
+}
+
+static void code_that_moved_is_the_same(void **state)
+{
+	struct plumb_profile *a = small("/opt/v1/lib/app.py", 10, "work", 3);
+	struct plumb_profile *b = small("/srv/v2/lib/app.py", 90, "work", 3);
+	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_LINES);
+	assert_int_equal(d.moved, 1);
+	assert_int_equal(d.row_count, 2);
+	const struct pl_diff_row *row = find_row(&d, "work", 93);
+	assert_float_equal(row->self.before, 0.3, NEAR);
+	assert_float_equal(row->self.after, 0.3, NEAR);
+	assert_int_equal(row->self.verdict, PL_DIFF_SAME);
+	pl_diff_deinit(&d);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+static void new_and_gone_come_first(void **state)
+{
+	struct plumb_profile *a = small("app.py", 10, "old", 3), *b = small("app.py", 10, "fresh", 5);
+	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+	assert_int_equal(find_row(&d, "old", 0)->self.verdict, PL_DIFF_GONE);
+	assert_int_equal(find_row(&d, "fresh", 0)->self.verdict, PL_DIFF_NEW);
+	assert_int_equal(find_row(&d, "main", 0)->self.verdict, PL_DIFF_LESS);
+	assert_int_equal(find_row(&d, "main", 0)->total.verdict, PL_DIFF_SAME);
+	assert_string_equal(name_of(&d, d.order[0]), "fresh");
+	assert_string_equal(name_of(&d, d.order[1]), "old");
+	assert_string_equal(name_of(&d, d.order[2]), "main");
+	assert_int_equal(pl_diff_slower(&d, 0.05), 1);
+	assert_int_equal(pl_diff_slower(&d, 0.6), 0); /* it takes half of everything */
+	assert_true(isinf(pl_diff_relative(&find_row(&d, "fresh", 0)->self)));
+	pl_diff_deinit(&d);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+static void paths_know_their_callers(void **state)
+{
+	struct program g = {.dwell = 1, .slow = 1}, slow = {.dwell = 1, .slow = 2};
+	struct plumb_profile *a = simulate(&g, 1, 5000), *b = simulate(&slow, 2, 5000);
+	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_PATHS);
+	const struct pl_diff_row *row = find_row(&d, "f0", 0);
+	assert_int_equal(d.row_count, 2 + FUNCTIONS);
+	assert_int_equal(row->self.verdict, PL_DIFF_MORE);
+	assert_string_equal(name_of(&d, row->parent), "loop");
+	assert_string_equal(name_of(&d, d.table[row->parent].parent), "main");
+	assert_int_equal(d.table[d.table[row->parent].parent].parent, PL_DIFF_NO_ROW);
+	assert_int_equal(pl_diff_slower(&d, 0.5), 1);
+	pl_diff_deinit(&d);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+/* What a named function takes stays 1: what others take is told in it, and they do not lose what f0 gained. */
+static void a_named_function_is_the_measure(void **state)
+{
+	struct program g = {.periodic = true, .slow = 1}, slow = {.periodic = true, .slow = 2};
+	struct plumb_profile *a = simulate(&g, 1, 20000), *b = simulate(&slow, 2, 20000);
+	const struct plumb_profile *const before = a, *const after = b;
+	const struct pl_diff_input sides[] = {{&before, 1}, {&after, 1}};
+	struct pl_diff_options o = {.filter = {.idle = PL_IDLE_KEEP}, .scale = PL_DIFF_BY_FUNCTION, .reference = "f1"};
+	struct pl_diff d;
+	check(pl_diff_make(sides, &o, &d));
+	assert_float_equal(find_row(&d, "f1", 0)->self.after, 1, NEAR);
+	assert_float_equal(find_row(&d, "f0", 0)->self.before, 0.2 / 0.15, 0.05);
+	assert_float_equal(find_row(&d, "f0", 0)->self.after, 0.4 / 0.15, 0.1);
+	assert_int_equal(find_row(&d, "f0", 0)->self.verdict, PL_DIFF_MORE);
+	assert_int_equal(find_row(&d, "f2", 0)->self.verdict, PL_DIFF_SAME);
+	pl_diff_deinit(&d);
+	o.reference = "nobody";
+	struct plumb_error *err = pl_diff_make(sides, &o, &d);
+	assert_non_null(err);
+	assert_non_null(strstr(plumb_error_message(err), "nobody"));
+	plumb_error_destroy(err);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+/* Runs that differ by themselves by a tenth: one a side takes that for a change, five a side do not. */
+static void runs_that_differ_are_no_change(void **state)
+{
+	struct pl_rng rng = {99};
+	int single = 0, several = 0;
+	for (int i = 0; i < 40; i++) {
+		struct plumb_profile *runs[10];
+		for (int k = 0; k < 10; k++) {
+			struct program g = {.dwell = 1, .slow = 0.8 + 0.4 * pl_rng_unit(&rng)};
+			runs[k] = simulate(&g, pl_rng_next(&rng), 10000);
+		}
+		struct pl_diff d = compare(runs, 1, runs + 5, 1, PL_DIFF_FUNCTIONS);
+		single += d.self_changes > 0;
+		pl_diff_deinit(&d);
+		d = compare(runs, 5, runs + 5, 5, PL_DIFF_FUNCTIONS);
+		several += d.self_changes > 0;
+		assert_true(d.between_runs);
+		pl_diff_deinit(&d);
+		for (int k = 0; k < 10; k++)
+			pl_profile_destroy(runs[k]);
+	}
+	print_message("runs that differ: one a side %d of 40, five a side %d of 40\n", single, several);
+	assert_true(single >= 8);
+	assert_true(several <= 2);
+}
+
+static void modes_do_not_mix(void **state)
+{
+	struct plumb_profile *a = small("app.py", 1, "work", 3), *b = small("app.py", 1, "work", 3);
+	b->meta.mode = PL_MODE_CPU;
+	const struct plumb_profile *const before = a, *const after = b;
+	const struct pl_diff_input sides[] = {{&before, 1}, {&after, 1}};
+	const struct pl_diff_options o = {.filter = {.idle = PL_IDLE_KEEP}};
+	struct pl_diff d;
+	struct plumb_error *err = pl_diff_make(sides, &o, &d);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
+	plumb_error_destroy(err);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_same_program_is_not_called_changed),
+		cmocka_unit_test(the_same_periodic_program_is_not_called_changed),
+		cmocka_unit_test(a_tenth_of_a_fifth_is_found),
+		cmocka_unit_test(what_could_have_been_seen_is_told),
+		cmocka_unit_test(code_that_moved_is_the_same),
+		cmocka_unit_test(new_and_gone_come_first),
+		cmocka_unit_test(paths_know_their_callers),
+		cmocka_unit_test(a_named_function_is_the_measure),
+		cmocka_unit_test(runs_that_differ_are_no_change),
+		cmocka_unit_test(modes_do_not_mix),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters against a plain reference: random profiles and random filters; what the refined profile counts, what its
+ * stream gives and what a loop over the samples with strings makes of them are the same lines. */
+#include "refine.h"
+
+#include <inttypes.h>
+#include <regex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+#include "vec.h"
+
+#define SAMPLES	 300
+#define TEXT_MAX 4096
+
+struct source {
+	struct plumb_profile *p;
+	struct pl_sample samples[SAMPLES];
+};
+
+static struct plumb_error *source_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const struct source *s = ctx;
+	struct plumb_error *err = NULL;
+
+	for (int i = 0; i < SAMPLES && !err; i++)
+		err = fn(fn_ctx, &s->samples[i]);
+	return err;
+}
+
+/* Names, kinds, opcodes and counts of all sorts. */
+static void source_make(struct source *s, uint64_t seed, bool stream)
+{
+	memset(s, 0, sizeof *s);
+	check(pl_profile_create(&s->p));
+	struct generator g = {.rng = {.state = seed}, .profile = s->p, .depth = 9, .processes = 3, .rich = true};
+	g.step_ns = 8000000;
+	random_meta(&g.rng, s->p);
+	for (int i = 0; i < SAMPLES; i++) {
+		s->samples[i] = generate_sample(&g);
+		s->samples[i].extra %= 1000;
+		check(pl_profile_add(s->p, &s->samples[i]));
+	}
+	s->p->meta.duration_ns = g.time_ns;
+	if (stream)
+		s->p->stream = (struct pl_stream){.each = source_each, .ctx = s};
+}
+
+static const char *text(const struct plumb_profile *p, uint32_t id)
+{
+	return pl_strtab_get(p->strings, id, NULL);
+}
+
+/* ---- sums by line ------------------------------------------------------------------------------------------------ */
+
+struct sum {
+	char *key;
+	double samples, weight;
+};
+typedef PL_VEC(struct sum) sums;
+
+static struct sum *sum_of(sums *all, const char *key)
+{
+	for (size_t i = 0; i < all->len; i++) {
+		if (strcmp(all->data[i].key, key) == 0)
+			return &all->data[i];
+	}
+	struct sum s = {.key = strdup(key)};
+	assert_true(pl_vec_push(all, s));
+	return &all->data[all->len - 1];
+}
+
+static void sums_free(sums *all)
+{
+	for (size_t i = 0; i < all->len; i++)
+		free(all->data[i].key);
+	pl_vec_deinit(all);
+}
+
+static void assert_same(const sums *a, sums *b)
+{
+	assert_int_equal(a->len, b->len);
+	for (size_t i = 0; i < a->len; i++) {
+		const struct sum *other = sum_of(b, a->data[i].key);
+		assert_true(a->data[i].samples == other->samples && a->data[i].weight == other->weight);
+	}
+	assert_int_equal(a->len, b->len);
+}
+
+/* Frames of a stack from the outermost one, each as text; those of other kinds left out. */
+static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct pl_refine *o, char frames[16][256])
+{
+	int depth = (int)p->stacks[stack].depth, count = 0;
+	uint32_t path[16] = {0};
+
+	assert_true(depth < 16);
+	for (int i = depth; i > 0; i--, stack = p->stacks[stack].parent)
+		path[i - 1] = p->stacks[stack].location;
+	for (int i = 0; i < depth; i++) {
+		struct pl_location l = p->locations[path[i]];
+		const struct pl_function *f = &p->functions[l.function];
+		if (o->kinds && !(o->kinds >> f->origin & 1))
+			continue;
+		if (o->functions)
+			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
+		snprintf(frames[count++], 256, "%d %s %s %s %d:%d:%d:%d:%d", f->origin, text(p, f->name),
+			 text(p, f->qualname), text(p, f->file), l.line, l.end_line, l.column, l.end_column, l.opcode);
+	}
+	return count;
+}
+
+static void join(char frames[16][256], int count, char *ret)
+{
+	assert_true(count <= 15);
+	for (int i = 0; i < count; i++) {
+		*ret++ = ';';
+		ret = stpcpy(ret, frames[i]);
+	}
+	*ret = '\0';
+}
+
+static void add_line(sums *all, const struct plumb_profile *p, const struct pl_sample *s, const char *stack,
+		     uint64_t time)
+{
+	const struct pl_thread *t = &p->threads[s->thread];
+	char key[TEXT_MAX + 256];
+
+	snprintf(key, sizeof key, "%" PRIu64 " %" PRIu64 " %s %u %d %d %s", time, t->tid, text(p, t->name),
+		 p->processes[t->process].pid, s->state, s->quality, stack);
+	struct sum *sum = sum_of(all, key);
+	sum->samples += 1 + (double)s->extra;
+	sum->weight += (double)s->weight_ns;
+}
+
+/* ---- the reference ----------------------------------------------------------------------------------------------- */
+
+static bool named(const char *const *words, size_t count, const char *name, uint64_t number)
+{
+	char decimal[32];
+
+	snprintf(decimal, sizeof decimal, "%" PRIu64, number);
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(words[i], decimal) == 0 || (*name && strcmp(words[i], name) == 0))
+			return true;
+	}
+	return count == 0;
+}
+
+static bool any_frame(const struct plumb_profile *p, uint32_t stack, const char *pattern, const char *file)
+{
+	bool found = false;
+	regex_t r;
+
+	if (pattern)
+		assert_int_equal(regcomp(&r, pattern, REG_EXTENDED), 0);
+	for (; stack; stack = p->stacks[stack].parent) {
+		const struct pl_function *f = &p->functions[p->locations[p->stacks[stack].location].function];
+		char name[512];
+		snprintf(name, sizeof name, "%s %s", text(p, f->qualname), text(p, f->file));
+		found = found || (pattern ? regexec(&r, name, 0, NULL, 0) == 0 : strcmp(text(p, f->file), file) == 0);
+	}
+	if (pattern)
+		regfree(&r);
+	return found;
+}
+
+static bool wanted(const struct source *src, const struct pl_refine *o, const struct pl_sample *s)
+{
+	const struct plumb_profile *p = src->p;
+	const struct pl_thread *t = &p->threads[s->thread];
+	unsigned d = 0, st = s->state;
+
+	if (s->time_ns < o->from_ns || (o->to_ns && s->time_ns >= o->to_ns))
+		return false;
+	if (!named(o->threads, o->thread_count, text(p, t->name), t->tid) ||
+	    !named(o->processes, o->process_count, text(p, p->processes[t->process].name),
+		   p->processes[t->process].pid))
+		return false;
+	d |= st & 1 ? PL_DOING_ON_CPU : 0;
+	d |= st & (1 | 32) ? 0 : PL_DOING_WAITING;
+	d |= st & 2 ? PL_DOING_GIL : 0;
+	d |= st & 4 ? PL_DOING_WANTS_GIL : 0;
+	d |= st & 8 ? PL_DOING_GC : 0;
+	d |= st & 16 ? PL_DOING_EXCEPTION : 0;
+	if (o->doing && !(o->doing & d))
+		return false;
+	if (o->skip_idle && !(st & 3))
+		return false;
+	if (o->focus && !any_frame(p, s->stack, o->focus, NULL))
+		return false;
+	if (o->ignore && any_frame(p, s->stack, o->ignore, NULL))
+		return false;
+	/* The modules of the generator are m0.py and m1.py. */
+	if (o->module_count && !any_frame(p, s->stack, NULL, strcmp(o->modules[0], "m0") == 0 ? "m0.py" : "m1.py"))
+		return false;
+	return true;
+}
+
+/* How much of each path there is, by its text. */
+static void weigh_paths(const struct source *src, const struct pl_refine *o, sums *paths)
+{
+	char frames[16][256], path[TEXT_MAX];
+
+	for (int i = 0; i < SAMPLES; i++) {
+		const struct pl_sample *s = &src->samples[i];
+		if (!wanted(src, o, s))
+			continue;
+		int count = frames_of(src->p, s->stack, o, frames);
+		for (int n = 0; n <= count; n++) {
+			join(frames, n, path);
+			sum_of(paths, path)->weight += (double)s->weight_ns;
+		}
+	}
+}
+
+static void expect(const struct source *src, const struct pl_refine *o, uint64_t batch_ns, sums *ret)
+{
+	char frames[16][256], path[TEXT_MAX];
+	sums paths = {0};
+
+	weigh_paths(src, o, &paths);
+	for (int i = 0; i < SAMPLES; i++) {
+		const struct pl_sample *s = &src->samples[i];
+		if (!wanted(src, o, s))
+			continue;
+		int count = frames_of(src->p, s->stack, o, frames), kept = 0;
+		for (int n = 1; n <= count; n++) { /* weights only fall on the way in */
+			join(frames, n, path);
+			if (sum_of(&paths, path)->weight >= o->min_share * sum_of(&paths, "")->weight)
+				kept = n;
+		}
+		join(frames, kept, path);
+		uint64_t time = s->time_ns - o->from_ns;
+		add_line(ret, src->p, s, path, batch_ns ? time / batch_ns : time);
+	}
+	sums_free(&paths);
+}
+
+/* ---- what the refined profile says ------------------------------------------------------------------------------- */
+
+struct collect {
+	const struct plumb_profile *p;
+	sums *all;
+	uint64_t batch_ns;
+};
+
+static struct plumb_error *collect_sample(void *ctx, const struct pl_sample *s)
+{
+	static const struct pl_refine nothing;
+	struct collect *c = ctx;
+	char frames[16][256], path[TEXT_MAX];
+
+	assert_true(s->stack < c->p->stack_count && s->thread < c->p->thread_count);
+	join(frames, frames_of(c->p, s->stack, &nothing, frames), path);
+	add_line(c->all, c->p, s, path, c->batch_ns ? s->time_ns / c->batch_ns : s->time_ns);
+	return NULL;
+}
+
+/* No row that no sample needs. */
+static void assert_all_needed(const struct plumb_profile *p)
+{
+	bool *stacks = calloc(p->stack_count, 1), *threads = calloc(p->thread_count + 1u, 1);
+
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		threads[p->cells[i].thread] = true;
+		for (uint32_t at = p->cells[i].stack; at && !stacks[at]; at = p->stacks[at].parent)
+			stacks[at] = true;
+	}
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		assert_true(stacks[i]);
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		assert_true(threads[i]);
+	free(stacks);
+	free(threads);
+}
+
+static void check_filter(struct source *src, const struct pl_refine *o)
+{
+	struct plumb_profile *r = NULL;
+	sums want = {0}, counted = {0}, streamed = {0};
+
+	check(pl_refine(src->p, o, &r));
+	expect(src, o, r->batch_ns, &want);
+	struct collect c = {.p = r, .all = &counted, .batch_ns = r->batch_ns};
+	struct pl_stream stream = r->stream; /* without it: the cells */
+	r->stream = (struct pl_stream){0};
+	check(pl_profile_each(r, collect_sample, &c));
+	r->stream = stream;
+	assert_same(&want, &counted);
+	if (stream.each) {
+		sums exact = {0};
+		expect(src, o, 0, &exact);
+		c.all = &streamed;
+		c.batch_ns = 0;
+		check(pl_profile_each(r, collect_sample, &c));
+		assert_same(&exact, &streamed);
+		sums_free(&exact);
+	}
+	assert_all_needed(r);
+	sums_free(&want);
+	sums_free(&counted);
+	sums_free(&streamed);
+	pl_profile_destroy(r);
+}
+
+static void random_filter(struct pl_rng *rng, uint64_t end_ns, struct pl_refine *o)
+{
+	static const char *const threads[] = {"worker", "1002"}, *const processes[] = {"101", "nobody"},
+				 *const modules[] = {"m0", "m1.py"},
+				 *const patterns[] = {"f1 ", "f[0-2] m0", "m1\\.py$", "zzz"};
+
+	*o = (struct pl_refine){0};
+	if (random_below(rng, 4) == 0)
+		*o = (struct pl_refine){.threads = threads, .thread_count = 1 + random_below(rng, 2)};
+	if (random_below(rng, 4) == 0) {
+		o->processes = processes;
+		o->process_count = 1 + random_below(rng, 2);
+	}
+	if (random_below(rng, 3) == 0)
+		o->from_ns = random_below(rng, end_ns);
+	if (random_below(rng, 3) == 0)
+		o->to_ns = o->from_ns + 1 + random_below(rng, end_ns);
+	if (random_below(rng, 3) == 0)
+		o->doing = (unsigned)random_below(rng, 64);
+	o->skip_idle = random_below(rng, 5) == 0;
+	if (random_below(rng, 4) == 0)
+		o->kinds = 1u << PL_ORIGIN_PYTHON | (random_below(rng, 2) ? 1u << PL_ORIGIN_TASK : 0);
+	if (random_below(rng, 4) == 0) {
+		o->modules = modules + random_below(rng, 2);
+		o->module_count = 1;
+	}
+	if (random_below(rng, 4) == 0)
+		o->focus = patterns[random_below(rng, 4)];
+	if (random_below(rng, 5) == 0)
+		o->ignore = patterns[random_below(rng, 4)];
+	o->functions = random_below(rng, 3) == 0;
+	if (random_below(rng, 3) == 0)
+		o->min_share = (double)random_below(rng, 100) / 1000;
+}
+
+static void random_filters_give_what_a_plain_loop_gives(void **state)
+{
+	static struct source src;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct pl_rng rng = {.state = seed * 77};
+		struct pl_refine o;
+		source_make(&src, seed, true);
+		for (int i = 0; i < 4; i++) {
+			random_filter(&rng, src.p->meta.duration_ns, &o);
+			check_filter(&src, &o);
+		}
+		pl_profile_destroy(src.p);
+	}
+}
+
+/* Each alone, so that a failure has a name. */
+static void each_filter_alone(void **state)
+{
+	static const char *const threads[] = {"worker"}, *const processes[] = {"100", "102"}, *const module[] = {"m1"};
+	const struct pl_refine filters[] = {
+		{0},
+		{.threads = threads, .thread_count = 1},
+		{.processes = processes, .process_count = 2},
+		{.from_ns = 100000000, .to_ns = 700000000},
+		{.from_ns = 5},
+		{.to_ns = 300000000},
+		{.doing = PL_DOING_WAITING},
+		{.doing = PL_DOING_GC | PL_DOING_GIL},
+		{.skip_idle = true},
+		{.kinds = 1u << PL_ORIGIN_PYTHON},
+		{.kinds = 1u << PL_ORIGIN_MARKER},
+		{.modules = module, .module_count = 1},
+		{.focus = "^f[12] "},
+		{.ignore = "f1|f2"},
+		{.functions = true},
+		{.min_share = 0.02},
+		{.min_share = 1.0},
+	};
+	static struct source src;
+
+	for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+		source_make(&src, 5, true);
+		assert_int_equal(pl_refine_asks(&filters[i]), i > 0);
+		check_filter(&src, &filters[i]);
+		pl_profile_destroy(src.p);
+	}
+}
+
+/* Where there is an aggregate only: the same, but a time cannot be chosen. */
+static void an_aggregate_is_refined_too(void **state)
+{
+	static struct source src;
+	struct plumb_profile *r = NULL;
+	struct pl_refine time = {.from_ns = 1};
+
+	source_make(&src, 9, false);
+	check_filter(&src, &(struct pl_refine){.min_share = 0.05, .doing = PL_DOING_ON_CPU});
+	struct plumb_error *err = pl_refine(src.p, &time, &r);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
+	assert_null(r);
+	plumb_error_destroy(err);
+	pl_profile_destroy(src.p);
+}
+
+static void a_broken_expression_is_told(void **state)
+{
+	static struct source src;
+	struct plumb_profile *r = NULL;
+
+	source_make(&src, 9, true);
+	for (int i = 0; i < 2; i++) {
+		struct pl_refine o = {.focus = i ? "f[" : NULL, .ignore = i ? NULL : "f["};
+		struct plumb_error *err = pl_refine(src.p, &o, &r);
+		assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
+		assert_non_null(strstr(plumb_error_message(err), "'f[' is no regular expression: "));
+		plumb_error_destroy(err);
+	}
+	pl_profile_destroy(src.p);
+}
+
+/* Clocks and counters of a window: its own beginning, its share of what is known of the whole only. */
+static void a_window_of_time_is_a_recording_of_that_time(void **state)
+{
+	static struct source src;
+	struct plumb_profile *r = NULL;
+
+	source_make(&src, 4, true);
+	struct pl_meta *m = &src.p->meta;
+	m->start_real_ns = 1000;
+	m->duration_ns = 1000000000;
+	m->ticks = 1000;
+	m->losses[PL_LOSS_MISSED] = 40;
+	check(pl_refine(src.p, &(struct pl_refine){.from_ns = 250000000, .to_ns = 500000000}, &r));
+	assert_int_equal(r->meta.start_real_ns, 250001000);
+	assert_int_equal(r->meta.duration_ns, 250000000);
+	assert_int_equal(r->meta.ticks, 250);
+	assert_int_equal(r->meta.losses[PL_LOSS_MISSED], 10);
+	for (uint32_t i = 0; i < r->thread_count; i++)
+		assert_true(!r->threads[i].cpu_known || r->threads[i].cpu_ns == 0);
+	pl_profile_destroy(r);
+	r = NULL;
+	check(pl_refine(src.p, &(struct pl_refine){.from_ns = 2000000000}, &r)); /* behind the end */
+	assert_int_equal(r->meta.duration_ns, 0);
+	assert_int_equal(r->cell_count, 0);
+	assert_true(r->stack_count == 1 && r->thread_count == 0 && r->process_count == 0);
+	pl_profile_destroy(r);
+	pl_profile_destroy(src.p);
+}
+
+static void modules_are_found_by_path_and_by_name(void **state)
+{
+	static const struct {
+		const char *file, *name;
+		bool is;
+	} rows[] = {
+		{"/usr/lib/python3.12/json/decoder.py", "json", true},
+		{"/usr/lib/python3.12/json/decoder.py", "json.decoder", true},
+		{"/usr/lib/python3.12/json/decoder.py", "json.dec", false},
+		{"/usr/lib/python3.12/json/decoder.py", "decoder", false},
+		{"/usr/lib/python3.12/json/__init__.py", "json", true},
+		{"/usr/lib/python3.12/jsonx/__init__.py", "json", false},
+		{"/usr/lib/python3.12/threading.py", "threading", true},
+		{"/v/lib/python3.12/site-packages/requests/api.py", "requests", true},
+		{"/v/lib/python3.12/site-packages/requests/api.py", "requests.api", true},
+		{"/v/lib/python3.12/site-packages/requests/api.py", "site-packages", false},
+		{"/v/lib/python3.12/site-packages/numpy/_core/_multiarray_umath.cpython-312.so", "numpy", true},
+		{"/v/site-packages/fast.cpython-312-x86_64-linux-gnu.so", "fast", true},
+		{"/srv/app/shop/orders.py", "shop", true},
+		{"/srv/app/shop/orders.py", "shop.orders", true},
+		{"/srv/app/shop/orders.py", "orders", true},
+		{"/srv/app/shop/orders.py", "/srv/app", true},
+		{"/srv/app/shop/orders.py", "/srv/app/", true},
+		{"/srv/app/shop/orders.py", "/srv/ap", false},
+		{"/srv/app/shop/orders.py", "shop/orders.py", true},
+		{"/srv/app/shop/orders.py", "orders.py", true},
+		{"/srv/app/shop/orders.py", "rders.py", false},
+		{"app.py", "app", true},
+		{"app.py", "app.py", true},
+		{"<frozen importlib._bootstrap>", "importlib", true},
+		{"<frozen importlib._bootstrap>", "importlib._bootstrap", true},
+		{"<frozen importlib._bootstrap>", "importlib._boot", false},
+		{"<frozen runpy>", "runpy", true},
+		{"", "app", false},
+		{"app.py", "", false},
+		{"/", "/", true},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (pl_refine_is_module(rows[i].file, rows[i].name) != rows[i].is)
+			fail_msg("%s in %s", rows[i].file, rows[i].name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_filter_alone),
+		cmocka_unit_test(random_filters_give_what_a_plain_loop_gives),
+		cmocka_unit_test(an_aggregate_is_refined_too),
+		cmocka_unit_test(a_broken_expression_is_told),
+		cmocka_unit_test(a_window_of_time_is_a_recording_of_that_time),
+		cmocka_unit_test(modules_are_found_by_path_and_by_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
