@@ -18,6 +18,7 @@ struct opt;
 enum operands {
 	OPERANDS_PROGRAM, /* the first operand and all after it are a program and its arguments */
 	OPERANDS_ANYWHERE,
+	OPERANDS_TWO_SIDES, /* "--" stands between them, and options may follow it */
 };
 
 struct command {
@@ -29,14 +30,15 @@ struct command {
 	const struct opt *const *tables; /* ends with NULL; each table ends with a NULL name */
 	enum operands operands;
 	int min_operands, max_operands; /* max -1: any number */
+	int written;			/* which operand names what is written, from 1; 0: none */
 	const char *operand;		/* what is missing if there are too few: "PID" */
 	int (*run)(const struct command *cmd, struct config *c, int argc, char **argv);
 };
 
 /** All commands, ends with NULL. */
 extern const struct command *const commands[];
-extern const struct command command_run, command_attach, command_dump, command_report, command_doctor, command_help,
-	command_completion;
+extern const struct command command_run, command_attach, command_dump, command_report, command_convert, command_merge,
+	command_diff, command_doctor, command_help, command_completion;
 const struct command *command_by_name(const char *name);
 
 /** A failure in words; filled in by whoever found it, told by whoever ends the command. */
@@ -53,6 +55,12 @@ const struct command *command_find(const char *name, struct failure *why);
 
 /* Tell on stderr, once: "plumb: MESSAGE" and, if there is one, "hint: HINT". Control characters are shown as '?'. */
 void complain(const char *message, const char *hint);
+/** Tell on stderr what went as it should, but may be missed: "note: MESSAGE". For struct plumb_report_options. */
+void tell_note(void *ctx, const char *message);
+/** The command line @p argv, without the program, as one text, words with blanks in quotes. @p out_name, the word or
+ * part of a word that names what is written (NULL: none), is left out: the same thing under two names has equal bytes.
+ * NULL: no memory. The caller frees. */
+char *made_by(int argc, char *const *argv, const char *out_name);
 /** complain() and return EXIT_OWN_FAILURE. */
 int complain_failure(const struct failure *why);
 /** complain() about @p err, destroy it and return EXIT_OWN_FAILURE. */

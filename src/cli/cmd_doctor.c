@@ -7,6 +7,7 @@
 #include <plumb/doctor.h>
 
 #include "config.h"
+#include "shown.h"
 #include "term.h"
 #include "which.h"
 
@@ -32,39 +33,27 @@ static const char *const examples[] = {
 struct look {
 	int width;
 	bool color, utf8;
+	bool no_memory; /* a text is missing */
 };
 
-/* Names come from processes: what is not printable becomes '?'. */
-static void clean(char *s, bool utf8)
+static void put(const char *text, int indent, int at, struct look *look)
 {
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s, next = (unsigned char)s[1];
-		bool hides = (c == 0xc2 && next < 0xa0) || (c == 0xe2 && (next == 0x80 || next == 0x81));
-
-		if (c < ' ' || c == 0x7f || (c >= 0x80 && !utf8) || hides)
-			*s = '?';
-		if (hides && next >= 0x80)
-			s[1] = '?';
-	}
-}
-
-static void put(const char *text, int indent, int at, const struct look *look)
-{
-	char *copy = strdup(text);
+	char *copy = shown(text, look->utf8); /* names come from processes */
 
 	if (copy)
-		clean(copy, look->utf8);
-	opt_wrap(copy ? copy : "out of memory", indent, at, look->width, stdout);
+		opt_wrap(copy, indent, at, look->width, stdout);
+	else
+		look->no_memory = true;
 	free(copy);
 }
 
-static void put_more(const char *label, const char *text, const struct look *look)
+static void put_more(const char *label, const char *text, struct look *look)
 {
 	if (*text)
 		put(text, MORE_COLUMN, printf("%*s%s", FACT_COLUMN, "", label), look);
 }
 
-static void put_finding(const struct plumb_finding *f, const struct look *look)
+static void put_finding(const struct plumb_finding *f, struct look *look)
 {
 	static const struct {
 		const char *word, *color;
@@ -83,7 +72,7 @@ static void put_finding(const struct plumb_finding *f, const struct look *look)
 }
 
 /* About a process, of the machine only what does not work. */
-static void put_text(const struct plumb_doctor *d, bool of_process, const struct look *look)
+static void put_text(const struct plumb_doctor *d, bool of_process, struct look *look)
 {
 	struct plumb_finding f;
 
@@ -97,9 +86,21 @@ static void put_text(const struct plumb_doctor *d, bool of_process, const struct
 	put(plumb_doctor_summary(d), 0, 0, look);
 }
 
+static int write_doctor(const struct config *c, const struct plumb_doctor *d, bool of_process)
+{
+	struct look look = {
+		.width = term_width(STDOUT_FILENO), .color = term_color(c, STDOUT_FILENO), .utf8 = term_is_utf8()};
+	struct failure why;
+
+	put_text(d, of_process, &look);
+	if (!look.no_memory)
+		return 0;
+	refuse(&why, "", "out of memory: the findings are not all here");
+	return complain_failure(&why);
+}
+
 static int run(const struct command *cmd, struct config *c, int argc, char **argv)
 {
-	struct look look = {term_width(STDOUT_FILENO), term_color(c, STDOUT_FILENO), term_is_utf8()};
 	struct plumb_doctor *d;
 	struct plumb_error *err;
 	int pid = 0, status = argc > 0 ? which_process(cmd, argv[0], &pid) : 0;
@@ -112,8 +113,8 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	if (c->format)
 		puts(plumb_doctor_json(d));
 	else
-		put_text(d, pid != 0, &look);
-	status = finish_stdout();
+		status = write_doctor(c, d, pid != 0);
+	status = status ? status : finish_stdout();
 	if (!status && !plumb_doctor_works(d))
 		status = EXIT_DOES_NOT_WORK;
 	plumb_doctor_destroy(d);

@@ -27,6 +27,8 @@ static const char *const examples[] = {
 	"one line a thread",
 	"plumb dump --core core.4242",
 	"what it was doing when it crashed",
+	"plumb dump --core core.4242 --root /srv/container",
+	"a program of a container whose files are below that directory",
 	NULL,
 };
 
@@ -110,6 +112,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	if (!argc && !c->core) {
 		refuse(&why, "usage: plumb dump PID|NAME..., or plumb dump --core FILE",
 		       "dump needs the id or the name of a process");
+		return complain_failure(&why);
+	}
+	if (c->dump.root && !c->core) {
+		refuse(&why, "a process that lives has its root directory itself", "'--root' goes with '--core FILE'");
 		return complain_failure(&why);
 	}
 	if (!choose(cmd, argc, argv, &chosen)) {

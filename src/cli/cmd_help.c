@@ -10,7 +10,7 @@
 #include "nearest.h"
 #include "term.h"
 
-#define NAME_COLUMN 21
+#define NAME_COLUMN 25
 
 static const struct opt *const tables[] = {options_man, options_common, NULL};
 
@@ -27,6 +27,8 @@ static void line(const char *name, const char *summary, int width, FILE *out)
 {
 	int at = fprintf(out, "  %-*s", NAME_COLUMN - 2, name);
 
+	if (at > NAME_COLUMN) /* a long name has a line of its own */
+		at = fprintf(out, "\n%*s", NAME_COLUMN, "") - 1;
 	opt_wrap(summary, NAME_COLUMN, at, width, out);
 }
 

@@ -3,25 +3,28 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
-/* Messages quote file names and arguments. */
-static void put_clean(const char *s)
-{
-	for (; *s; s++)
-		fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, stderr);
-}
+#include "shown.h"
 
 void complain(const char *message, const char *hint)
 {
 	fputs("plumb: ", stderr);
-	put_clean(message);
+	put_shown(message, SIZE_MAX, stderr); /* messages quote file names and arguments */
 	fputc('\n', stderr);
 	if (hint && *hint) {
 		fputs("hint: ", stderr);
-		put_clean(hint);
+		put_shown(hint, SIZE_MAX, stderr);
 		fputc('\n', stderr);
 	}
+}
+
+void tell_note(void *ctx, const char *message)
+{
+	fputs("note: ", stderr);
+	put_shown(message, SIZE_MAX, stderr);
+	fputc('\n', stderr);
 }
 
 int complain_failure(const struct failure *why)
@@ -42,7 +45,7 @@ int finish_stdout(void)
 	char message[256];
 	int failed = ferror(stdout);
 
-	errno = 0;
+	/* A write that failed before leaves nothing to flush: errno still says why. */
 	if (fflush(stdout) == 0 && !failed)
 		return 0;
 	if (errno != EPIPE) {

@@ -3,6 +3,7 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
+#include <plumb/diff.h>
 #include <plumb/dump.h>
 
 #include "opt.h"
@@ -13,11 +14,15 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
-	struct word_list threads, processes;
+	struct word_list threads, processes, modules;
+	char *made_by; /* the command line, for what is written */
 	struct plumb_dump_options dump;
+	struct plumb_diff_options diff;
+	int split;	    /* operands before "--"; -1: there was none */
 	const char *core;   /* dump --core; in argv */
 	const char *output; /* -o; in argv */
 	const char *format; /* NULL: not given */
+	const char *from;   /* --from; NULL: not given */
 	enum color color;
 	int width; /* 0: that of the terminal */
 	bool quiet, help;
@@ -27,19 +32,32 @@ struct config {
 #define CONFIG_INIT                                                                                                    \
 	{                                                                                                              \
 		.session = PLUMB_SESSION_OPTIONS_INIT, .report = PLUMB_REPORT_OPTIONS_INIT,                            \
-		.dump = PLUMB_DUMP_OPTIONS_INIT,                                                                       \
+		.dump = PLUMB_DUMP_OPTIONS_INIT, .diff = PLUMB_DIFF_OPTIONS_INIT, .split = -1,                         \
 	}
 
 void config_free(struct config *c);
+/** Hand the lists, the command line and the notes over to c->report. */
+void config_report(struct config *c);
 
 /* Each ends with a NULL name. */
 extern const struct opt options_sampling[]; /* run, attach: what and how to sample */
 extern const struct opt options_rows[];	    /* which rows a report has */
-extern const struct opt options_formats[];  /* report: what to write and where */
-extern const struct opt options_dump[];	    /* dump */
-extern const struct opt options_json[];	    /* doctor */
-extern const struct opt options_common[];   /* every command: look and help */
-extern const struct opt options_quiet[];    /* run, attach */
-extern const struct opt options_man[];	    /* help */
+extern const struct opt options_idle[];	    /* report, convert, diff: idle threads and samples */
+extern const struct opt options_filters[];  /* which samples and frames are written; --threads is apart */
+extern const struct opt options_output[];   /* report, diff: how and where to write */
+extern const struct opt options_formats[];  /* report: in which format */
+extern const struct opt options_convert[];  /* convert: the same, but its operands say where */
+extern const struct opt options_threads[];  /* report, convert, diff: run and attach have it among those of sampling */
+extern const struct opt options_diff[];	    /* diff: what is compared */
+extern const struct opt options_diff_forms[]; /* diff: in which format */
+extern const struct opt options_dump[];	      /* dump */
+extern const struct opt options_json[];	      /* doctor */
+extern const struct opt options_common[];     /* every command: look and help */
+extern const struct opt options_quiet[];      /* run, attach */
+extern const struct opt options_man[];	      /* help */
+
+/* The words of --state and --kind. */
+extern const struct value_bit option_states[], option_kinds[];
+bool option_set_threads(struct config *c, const char *value, struct failure *why);
 
 #endif

@@ -23,9 +23,8 @@
 #define THREADS                                                                                                        \
 	"threads are always told apart; " ROWS "'--threads NAME,TID' picks some; 'plumb report FILE --json' lists all"
 #define FOLDED	ROWS "use '-o NAME.folded'"
-#define HTML	"not yet: " ROWS "make stacks with '-o NAME.folded' and open them in speedscope or flamegraph.pl"
+#define HTML	"not yet: " ROWS "make a flame graph with '-o NAME.svg', or stacks for other tools with '-o NAME.folded'"
 #define NAMED	ROWS "name the output after its format, '-o NAME.folded'; 'plumb help formats' lists them"
-#define OTHER	"not yet: 'plumb help formats' lists the output formats"
 #define ATTACH	"use 'plumb attach PID'"
 #define ASYNC	"'plumb dump PID' shows tasks; a recording shows coroutines on the thread that runs them"
 #define GC	"time in the garbage collector is always recorded; the header of the report tells its share"
@@ -111,14 +110,14 @@ const struct foreign foreign_options[] = {
 	{"--async-aware", "profiling.sampling's", ASYNC, NULL},
 	{"--async-mode", "profiling.sampling's", ASYNC, NULL},
 	{"--no-gc", "profiling.sampling's", GC, NULL},
-	{"--opcodes", "profiling.sampling's", "not yet: " ROWS "'--lines' is as fine as it gets", NULL},
 	{"--collapsed", "profiling.sampling's", FOLDED, NULL},
-	{"--flamegraph", "profiling.sampling's", HTML, NULL},
+	{"--flamegraph", "profiling.sampling's", ROWS "use '-o NAME.svg'", NULL},
 	{"--heatmap", "profiling.sampling's", HTML, NULL},
-	{"--diff-flamegraph", "profiling.sampling's", HTML, NULL},
-	{"--gecko", "profiling.sampling's", OTHER, NULL},
-	{"--pstats", "profiling.sampling's", OTHER, NULL},
-	{"--jsonl", "profiling.sampling's", "use 'plumb report FILE --json'", NULL},
+	{"--diff-flamegraph", "profiling.sampling's", "use 'plumb diff BEFORE AFTER -o NAME.folded' and flamegraph.pl",
+	 NULL},
+	{"--gecko", "profiling.sampling's", ROWS "use '-o NAME.firefox.json'", NULL},
+	{"--pstats", "profiling.sampling's", ROWS "use '-o NAME.pstats'", NULL},
+	{"--jsonl", "profiling.sampling's", ROWS "use '-o NAME.jsonl'", NULL},
 	{"--binary", "profiling.sampling's", NO_NEED, NULL},
 	{"--compression", "profiling.sampling's", NO_NEED, NULL},
 	{"--browser", "profiling.sampling's", HTML, NULL},
@@ -141,8 +140,7 @@ const struct foreign foreign_commands[] = {
 	{"replay", "profiling.sampling's", "use 'plumb report FILE'", NULL},
 	{"show", "other profilers'", "use 'plumb report FILE'", NULL},
 	{"view", "other profilers'", "use 'plumb report FILE'", NULL},
-	{"export", "other profilers'", "use 'plumb report FILE -f FORMAT -o OUT'", NULL},
-	{"diff", "other profilers'", "not yet: compare two 'plumb report FILE --markdown' side by side", NULL},
+	{"export", "other profilers'", "use 'plumb convert FILE OUT'", NULL},
 	{"serve", "other profilers'", "not yet: each recording is a file that 'plumb report' reads", NULL},
 	{"push", "other profilers'", "not yet: each recording is a file that 'plumb report' reads", NULL},
 	{"version", "other profilers'", "use 'plumb --version'", NULL},

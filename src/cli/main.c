@@ -2,6 +2,7 @@
 /* plumb: finds the command and hands over. Layer cli; sees include/ only. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,21 +23,32 @@ static void fill_standard_streams(void)
 	}
 }
 
+/* What the parsed command line says is written. */
+static const char *out_name(const struct command *cmd, const struct config *c, int operands, char **argv)
+{
+	return cmd->written && operands >= cmd->written ? argv[cmd->written - 1] : c->output;
+}
+
 static int run_command(const struct command *cmd, int argc, char **argv)
 {
 	struct config c = CONFIG_INIT;
 	struct failure why = {0};
+	char **words = calloc((size_t)argc, sizeof *words); /* the parser moves them */
 	int operands, status;
 
+	if (words)
+		memcpy(words, argv, (size_t)argc * sizeof *words);
 	if (!opt_parse(cmd, argc, argv, &c, &operands, &why)) {
 		status = complain_failure(&why);
 	} else if (c.help) {
 		opt_help(cmd, term_width(STDOUT_FILENO), stdout);
 		status = finish_stdout();
 	} else {
+		c.made_by = words ? made_by(argc, words, out_name(cmd, &c, operands, argv)) : NULL;
 		status = cmd->run(cmd, &c, operands, argv);
 	}
 	config_free(&c);
+	free(words);
 	return status;
 }
 

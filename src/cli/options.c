@@ -5,24 +5,42 @@
  * everywhere. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The words that options take. */
 static const char *const modes[] = {
 	[PLUMB_MODE_WALL] = "wall", [PLUMB_MODE_CPU] = "cpu", [PLUMB_MODE_GIL] = "gil", NULL};
+static const char *const flavours[] = {"cpython", "seed", NULL};
 static const char *const name_kinds[] = {"short", "full", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+
+static const char *const diff_forms[] = {"text", "json", "markdown", "collapsed", NULL};
 
 /* Values by the name they have in the help. What is not here takes anything. */
 static const struct {
 	const char *arg;
 	enum value_kind kind;
-	const char *const *words; /* NULL with VALUE_WORDS: the output formats */
+	const char *const *words;
+	const struct value_bit *bits;
+	bool (*formats)(size_t i, struct plumb_format *ret);
 } kinds[] = {
-	{"MODE", VALUE_WORDS, modes},  {"KIND", VALUE_WORDS, name_kinds}, {"WHEN", VALUE_WORDS, color_words},
-	{"FORMAT", VALUE_WORDS, NULL}, {"FILE", VALUE_FILE, NULL},	  {"OUT", VALUE_FILE, NULL},
-	{"PID", VALUE_PID, NULL},
+	{"MODE", VALUE_WORDS, .words = modes},
+	{"KIND", VALUE_WORDS, .words = name_kinds},
+	{"FORM", VALUE_WORDS, .words = diff_forms},
+	{"FLAVOUR", VALUE_WORDS, .words = flavours},
+	{"WHEN", VALUE_WORDS, .words = color_words},
+	{"STATES", VALUE_WORDS, .bits = option_states},
+	{"KINDS", VALUE_WORDS, .bits = option_kinds},
+	{"FORMAT", VALUE_WORDS, .formats = plumb_format_at},
+	{"INPUT", VALUE_WORDS, .formats = plumb_input_format_at},
+	{"FILE", VALUE_FILE, .words = NULL},
+	{"OUT", VALUE_FILE, .words = NULL},
+	{"IN", VALUE_FILE, .words = NULL},
+	{"DIR", VALUE_FILE, .words = NULL},
+	{"PID", VALUE_PID, .words = NULL},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -44,6 +62,15 @@ static const char *word_at(const char *const *words, size_t i)
 	return *words;
 }
 
+static const char *bit_word_at(const struct value_bit *bits, size_t i)
+{
+	while (i > 0 && bits->word) {
+		bits++;
+		i--;
+	}
+	return bits->word;
+}
+
 const char *opt_value_word(const char *arg, size_t i)
 {
 	struct plumb_format f;
@@ -53,7 +80,9 @@ const char *opt_value_word(const char *arg, size_t i)
 			continue;
 		if (kinds[k].words)
 			return word_at(kinds[k].words, i);
-		return plumb_format_at(i, &f) ? f.name : NULL;
+		if (kinds[k].bits)
+			return bit_word_at(kinds[k].bits, i);
+		return kinds[k].formats(i, &f) ? f.name : NULL;
 	}
 	return NULL;
 }
@@ -105,25 +134,15 @@ static bool set_mode(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
-static bool set_threads(struct config *c, const char *value, struct failure *why)
-{
-	if (!word_list_add(&c->threads, value))
-		return refuse(why, "give names or ids with commas between them, as in '--threads MainThread,4243'",
-			      "'%s' names no thread", value);
-	return true;
-}
-
-static bool set_processes(struct config *c, const char *value, struct failure *why)
-{
-	if (!word_list_add(&c->processes, value))
-		return refuse(why, "give names or ids with commas between them, as in '--process worker.py,4243'",
-			      "'%s' names no process", value);
-	return true;
-}
-
 static bool set_subprocesses(struct config *c, const char *value, struct failure *why)
 {
 	c->session.subprocesses = PLUMB_SUBPROCESSES_YES;
+	return true;
+}
+
+static bool set_opcodes(struct config *c, const char *value, struct failure *why)
+{
+	c->session.opcodes = true;
 	return true;
 }
 
@@ -162,13 +181,38 @@ static bool set_always_stop(struct config *c, const char *value, struct failure 
 static bool set_lines(struct config *c, const char *value, struct failure *why)
 {
 	c->report.lines = true;
+	c->report.functions = false;
 	return true;
 }
 
 static bool set_functions(struct config *c, const char *value, struct failure *why)
 {
 	c->report.lines = false;
+	c->report.functions = true;
 	return true;
+}
+
+static bool set_flavour(struct config *c, const char *value, struct failure *why)
+{
+	int flavour = value_word(value, flavours);
+
+	if (flavour < 0)
+		return refuse(why, "the flavours are cpython and seed", "there is no flavour '%s'", value);
+	c->report.seed_flavour = flavour == 1;
+	return true;
+}
+
+static bool set_from(struct config *c, const char *value, struct failure *why)
+{
+	struct plumb_format f;
+
+	for (size_t i = 0; plumb_input_format_at(i, &f); i++) {
+		if (strcmp(f.name, value) == 0) {
+			c->from = f.name;
+			return true;
+		}
+	}
+	return refuse(why, "'plumb help formats' lists the input formats", "there is no input format '%s'", value);
 }
 
 static bool set_idle(struct config *c, const char *value, struct failure *why)
@@ -238,6 +282,17 @@ static bool set_core(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_root(struct config *c, const char *value, struct failure *why)
+{
+	struct stat st;
+
+	if (stat(value, &st) != 0 || !S_ISDIR(st.st_mode))
+		return refuse(why, "give the directory that was the root of the program", "there is no directory '%s'",
+			      value);
+	c->dump.root = value;
+	return true;
+}
+
 static bool set_locals(struct config *c, const char *value, struct failure *why)
 {
 	c->dump.locals = true;
@@ -300,6 +355,8 @@ static bool set_man(struct config *c, const char *value, struct failure *why)
 #define OUTPUT	 "Output"
 #define GENERAL	 "General"
 
+#define FROM_HELP "what is read: plumb, or a format of another tool (default: its content tells)"
+
 const struct opt options_sampling[] = {
 	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default), 1k, 100hz, or max", SAMPLING,
 	 set_rate},
@@ -311,7 +368,10 @@ const struct opt options_sampling[] = {
 	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
 	 set_mode},
 	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,
-	 set_threads},
+	 option_set_threads},
+	{"opcodes", 0, NULL,
+	 "record which instruction each frame runs, as the interpreter has specialised it (Python 3.11 and newer)",
+	 SAMPLING, set_opcodes},
 	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
 	 set_subprocesses},
 	{"no-subprocesses", 0, NULL, "sample the program's own process alone (the default of attach)", SAMPLING,
@@ -334,21 +394,33 @@ const struct opt options_sampling[] = {
 
 const struct opt options_rows[] = {
 	{"lines", 0, NULL, "rows are lines", REPORT, set_lines},
-	{"functions", 0, NULL, "rows are functions (the default)", REPORT, set_functions},
+	{"functions", 0, NULL, "rows are functions (the default); in other formats: leave lines out", REPORT,
+	 set_functions},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_idle[] = {
 	{"idle", 0, NULL, "keep threads that did nothing all along", REPORT, set_idle},
 	{"skip-idle", 0, NULL, "count only samples on a CPU or holding the GIL", REPORT, set_skip_idle},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
-const struct opt options_formats[] = {
-	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", REPORT,
-	 set_threads},
-	{"process", 0, "LIST", "only these processes, by name or id, with commas between them; may be repeated", REPORT,
-	 set_processes},
+#define FLAVOUR_HELP "flamegraph-json: cpython (as in 3.15.2, the default) or seed (as it was at first)"
+
+const struct opt options_convert[] = {
+	{"format", 'f', "FORMAT", "what is written (default: the end of its name tells)", OUTPUT, set_format},
+	{"from", 0, "INPUT", FROM_HELP, OUTPUT, set_from},
+	{"names", 0, "KIND", "short: base name of the file (the default); full: whole path and qualified name", OUTPUT,
+	 set_names},
+	{"no-escape", 0, NULL, "collapsed: leave ';' and line breaks in names as they are", OUTPUT, set_no_escape},
+	{"flavour", 0, "FLAVOUR", FLAVOUR_HELP, OUTPUT, set_flavour},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_output[] = {
 	{"names", 0, "KIND", "short: base name of the file (the default); full: whole path and qualified name", REPORT,
 	 set_names},
 	{"output", 'o', "OUT", "write to OUT instead of standard output; its end names the format", OUTPUT, set_output},
-	{"format", 'f', "FORMAT", "text (the default), json, markdown or collapsed", OUTPUT, set_format},
 	{"json", 0, NULL, "same as -f json", OUTPUT, set_json},
 	{"markdown", 0, NULL, "same as -f markdown", OUTPUT, set_markdown},
 	{"no-escape", 0, NULL, "collapsed: leave ';' and line breaks in names as they are", OUTPUT, set_no_escape},
@@ -356,8 +428,18 @@ const struct opt options_formats[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
+const struct opt options_formats[] = {
+	{"format", 'f', "FORMAT", "text (the default), json, markdown or another; 'plumb help formats' lists them",
+	 OUTPUT, set_format},
+	{"from", 0, "INPUT", FROM_HELP, OUTPUT, set_from},
+	{"flavour", 0, "FLAVOUR", FLAVOUR_HELP, OUTPUT, set_flavour},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
 const struct opt options_dump[] = {
 	{"core", 0, "FILE", "read a core file instead of a process", READING, set_core},
+	{"root", 0, "DIR", "with --core: the program's files are below DIR, which was its root directory", READING,
+	 set_root},
 	{"locals", 'l', NULL, "show arguments and local variables; values with names of secrets are masked", OUTPUT,
 	 set_locals},
 	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},
@@ -397,4 +479,6 @@ void config_free(struct config *c)
 {
 	word_list_free(&c->threads);
 	word_list_free(&c->processes);
+	word_list_free(&c->modules);
+	free(c->made_by);
 }

@@ -23,14 +23,15 @@ static bool open_second(struct second_output *second, struct failure *why)
 bool outcome_prepare(struct config *c, struct second_output *second, struct failure *why)
 {
 	*second = (struct second_output){.fd = -1};
-	if (c->threads.count) { /* the report is told, too: if there is none of that name, it names those there are */
-		c->session.threads = c->report.threads = (const char *const *)c->threads.words;
-		c->session.thread_count = c->report.thread_count = c->threads.count;
-	}
+	config_report(c);
+	/* The report is told of threads, too: if there is none of that name, it names those there are. */
+	c->session.threads = c->report.threads;
+	c->session.thread_count = c->report.thread_count;
 	if (!c->output)
 		return true;
 	second->format = plumb_format_for_path(c->output);
-	if (!second->format) {
+	if (!second->format || strcmp(second->format, "plumb") == 0) {
+		second->format = NULL;
 		c->session.output = c->output;
 		return true;
 	}
@@ -59,6 +60,7 @@ static int write_second(struct config *c, const struct plumb_profile *p, struct 
 		return 0;
 	second->fd = -1;
 	o.format = second->format;
+	o.note = c->quiet ? NULL : tell_note;
 	o.color = false;
 	o.width = 0;
 	if (ftruncate(fd, 0) != 0 && errno != EINVAL) /* a pipe or a device cannot be cut and need not be */
@@ -85,6 +87,7 @@ static int write_report(struct config *c, const struct plumb_profile *p, const c
 	term_look(c, STDERR_FILENO);
 	c->report.recording = recording;
 	c->report.format = "text";
+	c->report.note = NULL; /* it is seen what is not in it */
 	err = plumb_profile_write(p, &c->report, STDERR_FILENO);
 	return err ? complain_error(err) : 0;
 }

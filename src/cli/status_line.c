@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <plumb/text.h>
+
 #include "term.h"
 
 #define RETURN_AND_ERASE "\r\033[K"
@@ -30,25 +32,15 @@ static bool put(struct text *t, const char *s, size_t len, int cols)
 	return true;
 }
 
-/* Text from the program: controls, and whatever is not UTF-8, become '?'. Others than ASCII count as two columns: too
- * wide is harmless, too narrow breaks the line. */
+/* Text from the program. Others than ASCII count as two columns: too wide is harmless, too narrow breaks the line. */
 static void put_name(struct text *t, const char *s, bool utf8)
 {
-	for (size_t len; *s; s += len) {
-		unsigned char c = (unsigned char)*s;
-		size_t want = c < 0x80		      ? 1
-			      : c >= 0xc2 && c < 0xe0 ? 2
-			      : (c & 0xf0) == 0xe0    ? 3
-			      : c >= 0xf0 && c < 0xf5 ? 4
-						      : 0;
-		bool ok = want > 0 && (want == 1 ? c >= ' ' && c != 0x7f : utf8);
+	char unit[PLUMB_TEXT_UNIT];
 
-		for (len = 1; len < 4 && ((unsigned char)s[len] & 0xc0) == 0x80;)
-			len++;
-		/* C2 80 to C2 9F are controls, too; E2 80 and E2 81 hold what hides and turns text. */
-		ok = ok && len == want && !(c == 0xc2 && (unsigned char)s[1] < 0xa0) &&
-		     !(c == 0xe2 && ((unsigned char)s[1] == 0x80 || (unsigned char)s[1] == 0x81));
-		if (!put(t, ok ? s : "?", ok ? len : 1, ok && len > 1 ? 2 : 1))
+	for (size_t taken; (taken = plumb_text_next(s, utf8, unit, NULL)) > 0; s += taken) {
+		size_t len = strlen(unit);
+
+		if (!put(t, unit, len, (unsigned char)*unit < 0x80 ? (int)len : 2))
 			return;
 	}
 }

@@ -4,18 +4,36 @@
 
 #include "help.h"
 
+/* ".folded: one line per stack; keeps threads, lines" */
+static void put_format(const struct help_writer *w, const struct plumb_format *f, const char *keeps)
+{
+	char text[512];
+
+	snprintf(text, sizeof text, "%s%s%s%s%s", f->suffix, *f->suffix ? ": " : "", f->summary,
+		 *keeps ? "; keeps " : "", keeps);
+	w->item(w, f->name, text);
+}
+
 static void help_formats(const struct help_writer *w)
 {
 	struct plumb_format f;
-	char name[64];
+	char keeps[256];
 
-	w->text(w, "Output formats, for 'plumb report FILE -f FORMAT'. Where no format is named, the end of the name "
+	w->text(w, "Output formats, for 'plumb report FILE -f FORMAT' and 'plumb convert IN OUT'. Where no format is "
+		   "named, the end of the name "
 		   "after -o "
 		   "tells it, "
 		   "for run and attach as well.\n");
 	for (size_t i = 0; plumb_format_at(i, &f); i++) {
-		snprintf(name, sizeof name, "%-9s %s", f.name, f.suffix);
-		w->item(w, name, f.summary);
+		if (!plumb_format_keeps(f.name, keeps, sizeof keeps))
+			*keeps = '\0';
+		put_format(w, &f, keeps);
+	}
+	w->text(w, "\nInput formats, for 'plumb convert IN OUT' and 'plumb report FILE'. The content tells which it "
+		   "is, else the "
+		   "end of the name, else --from; gzip is unpacked.\n");
+	for (size_t i = 0; plumb_input_format_at(i, &f); i++) {
+		put_format(w, &f, "");
 	}
 	w->text(w, "\nThe JSON has a documented schema, plumb.report/1: docs/user/json.md. Collapsed stacks are "
 		   "'tid:ID;file:function:line;... COUNT' with the outermost frame first; with "
@@ -32,7 +50,9 @@ static void help_exit(const struct help_writer *w)
 	w->item(w, "126", "the program cannot be executed");
 	w->item(w, "127", "there is no such program");
 	w->text(w, "\nAll other commands: 0, or 125 if plumb failed. 'plumb doctor' returns 1 if sampling does not "
-		   "work, 'plumb dump' 1 if some of the processes could not be read. 'plumb attach' returns 0 when the "
+		   "work, 'plumb dump' 1 if some of the processes could not be read, 'plumb convert' 1 if something is "
+		   "wrong with what it reads, 'plumb diff' 1 if something is slower than --fail-above allows. 'plumb "
+		   "attach' returns 0 when the "
 		   "process ends, at "
 		   "Ctrl-C and when "
 		   "-d TIME is over.");
@@ -69,7 +89,7 @@ static void help_environment(const struct help_writer *w)
 }
 
 const struct help_topic help_topics[] = {
-	{"formats", "output formats of reports", help_formats},
+	{"formats", "what can be written and read", help_formats},
 	{"figures", "what the figures of a report mean", help_figures},
 	{"exit-status", "what plumb returns", help_exit},
 	{"environment", "variables that plumb reads", help_environment},

@@ -71,6 +71,37 @@ bool value_duration(const char *s, uint64_t *ret_ns)
 	return true;
 }
 
+/* One end of a range; "" is 0. */
+static bool range_end(const char *s, size_t len, uint64_t *ret)
+{
+	char text[64];
+
+	*ret = 0;
+	if (len == 0 || (len == 1 && *s == '0'))
+		return true;
+	if (len >= sizeof text)
+		return false;
+	memcpy(text, s, len);
+	text[len] = '\0';
+	return value_duration(text, ret);
+}
+
+bool value_time_range(const char *s, uint64_t *ret_from, uint64_t *ret_to)
+{
+	const char *dots = strstr(s, "..");
+	uint64_t from, to;
+
+	if (!dots || (dots == s && !dots[2]))
+		return false;
+	if (!range_end(s, (size_t)(dots - s), &from) || !range_end(dots + 2, strlen(dots + 2), &to))
+		return false;
+	if (dots[2] && to <= from)
+		return false;
+	*ret_from = from;
+	*ret_to = to;
+	return true;
+}
+
 bool value_rate(const char *s, double *ret_hz)
 {
 	double hz;
@@ -139,6 +170,34 @@ int value_word(const char *s, const char *const *words)
 			return i;
 	}
 	return -1;
+}
+
+static bool bit_of(const char *s, size_t len, const struct value_bit *bits, unsigned *ret)
+{
+	for (; bits->word; bits++) {
+		if (strlen(bits->word) == len && memcmp(bits->word, s, len) == 0) {
+			*ret |= bits->bit;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool value_set(const char *s, const struct value_bit *bits, unsigned *ret)
+{
+	unsigned set = 0;
+
+	for (;; s++) {
+		size_t len = strcspn(s, ",");
+
+		if (!bit_of(s, len, bits, &set))
+			return false;
+		s += len;
+		if (!*s)
+			break;
+	}
+	*ret |= set;
+	return true;
 }
 
 static bool add_word(struct word_list *l, const char *s, size_t len)

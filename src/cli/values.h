@@ -9,6 +9,8 @@
 
 /** "10", "0.5", "10s", "500ms", "2m", "1h30m" -> nanoseconds, more than 0. */
 bool value_duration(const char *s, uint64_t *ret_ns);
+/** "10..20", "10..", "..1m30s" -> nanoseconds; *ret_to 0: no end. */
+bool value_time_range(const char *s, uint64_t *ret_from, uint64_t *ret_to);
 /** "1000", "1k", "2.5khz", "100hz", "max" (0) -> per second; VALUE_RATE_MIN to VALUE_RATE_MAX. */
 bool value_rate(const char *s, double *ret_hz);
 #define VALUE_RATE_MIN 0.01
@@ -17,6 +19,12 @@ bool value_rate(const char *s, double *ret_hz);
 /** "0.5", "0.5%" -> 0.005; 0.01 to 100. */
 bool value_percent(const char *s, double *ret_share);
 bool value_u64(const char *s, uint64_t *ret);
+/** Words with commas between them -> set of their values, which stand beside them; false if one is none of them. */
+struct value_bit {
+	const char *word;
+	unsigned bit;
+};
+bool value_set(const char *s, const struct value_bit *bits, unsigned *ret);
 /** Process id. */
 bool value_pid(const char *s, int *ret);
 /** @p min to @p max. */

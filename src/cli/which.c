@@ -9,6 +9,7 @@
 #include <plumb/processes.h>
 
 #include "nearest.h"
+#include "shown.h"
 #include "values.h"
 
 #define SHOWN_MAX      20
@@ -28,14 +29,6 @@ static void start_text(uint64_t real_ns, char *buf, size_t size)
 	localtime_r(&now, &today);
 	bool same_day = t.tm_year == today.tm_year && t.tm_yday == today.tm_yday;
 	strftime(buf, size, same_day ? ", since %H:%M:%S" : ", since %Y-%m-%d %H:%M", &t);
-}
-
-/* Names and command lines are text of others. */
-static void put_line(const char *line)
-{
-	for (int at = 0; line[at] && at < LINE_MAX_BYTES; at++)
-		fputc((unsigned char)line[at] < ' ' || line[at] == 0x7f ? '?' : line[at], stderr);
-	fputc('\n', stderr);
 }
 
 static bool is_among(const struct plumb_processes *found, int pid)
@@ -59,7 +52,8 @@ static void put_process(const struct command *cmd, const struct plumb_processes 
 		snprintf(child, sizeof child, ", child of %d", p->parent);
 	snprintf(line, sizeof line, "  plumb %s %-8d %s%s%s: %s", cmd->name, p->pid, p->user, started, child,
 		 p->command);
-	put_line(line);
+	put_shown(line, LINE_MAX_BYTES, stderr); /* names and command lines are text of others */
+	fputc('\n', stderr);
 }
 
 /* For a command that takes any number of processes: how to name all of them. */

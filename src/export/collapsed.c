@@ -17,9 +17,6 @@
 #include "frame_name.h"
 #include "map.h"
 
-#define LEFT_OUT                                                                                                       \
-	"_sync_coordinator.py" /* the frames of CPython's own profiler launcher; its collapsed output omits them */
-
 #define TEXT_MAX_BYTES ((size_t)4 << 30)
 #define NO_PART	       UINT32_MAX
 
@@ -51,24 +48,6 @@ struct collapsed {
 	uint32_t *paths[2]; /* of the lines that are compared, innermost part first */
 };
 
-static bool is_left_out(struct pl_text file)
-{
-	size_t len = sizeof LEFT_OUT - 1;
-
-	return file.len >= len && memcmp(file.s + file.len - len, LEFT_OUT, len) == 0;
-}
-
-/* Bytes of the line break that begins at @p s, 0 if none. Readers differ in what they take for one: all of Unicode's.
- */
-static size_t line_break(const unsigned char *s, size_t len)
-{
-	if ((*s >= '\n' && *s <= '\r') || (*s >= 0x1c && *s <= 0x1e))
-		return 1;
-	if (len >= 2 && s[0] == 0xc2 && s[1] == 0x85)
-		return 2;
-	return len >= 3 && s[0] == 0xe2 && s[1] == 0x80 && (s[2] == 0xa8 || s[2] == 0xa9) ? 3 : 0;
-}
-
 static struct plumb_error *add_text(struct collapsed *c, struct pl_text t)
 {
 	const unsigned char *s = (const unsigned char *)t.s;
@@ -79,7 +58,7 @@ static struct plumb_error *add_text(struct collapsed *c, struct pl_text t)
 		return pl_buf_add(&c->text, s, t.len);
 	err = pl_buf_reserve(&c->text, t.len);
 	for (size_t i = 0; i < t.len && !err; i += skip ? skip : 1) {
-		skip = line_break(s + i, t.len - i);
+		skip = pl_text_line_break(s + i, t.len - i);
 		err = pl_buf_add_u8(&c->text, skip ? ' ' : s[i] == ';' ? ':' : s[i]);
 	}
 	return err;
@@ -117,10 +96,11 @@ static struct plumb_error *make_parts(struct collapsed *c)
 		const struct pl_location *loc = &c->p->locations[i];
 		const struct pl_function *f = &c->p->functions[loc->function];
 		uint32_t name = c->o->full_names && f->qualname ? f->qualname : f->name;
-		uint64_t k0 = (uint64_t)f->file << 32 | name, k1 = (uint64_t)f->origin << 32 | (uint32_t)loc->line;
+		bool bare = pl_frame_is_bare(c->p, f, loc->line);
+		uint64_t k0 = (uint64_t)f->file << 32 | name, k1 = (uint64_t)bare << 32 | (uint32_t)loc->line;
 
 		c->part_of[i] = NO_PART;
-		if (is_left_out(pl_text_of(c->p, f->file)) || pl_map_get(&seen, k0, k1, &c->part_of[i]))
+		if (pl_frame_is_launcher(c->p, f) || pl_map_get(&seen, k0, k1, &c->part_of[i]))
 			continue;
 		c->part_of[i] = (uint32_t)c->parts.len;
 		err = add_part(c, loc);
@@ -147,6 +127,10 @@ static struct plumb_error *make_roots(struct collapsed *c)
 		err = pl_buf_printf(&c->text, "pid:%" PRIu32 "%s", proc->pid, proc->name ? " " : "");
 		if (!err)
 			err = add_text(c, pl_text_of(c->p, proc->name));
+		if (!err && proc->host)
+			err = pl_buf_add_u8(&c->text, '@');
+		if (!err)
+			err = add_text(c, pl_text_of(c->p, proc->host));
 		c->roots[i].len = c->text.len - c->roots[i].at;
 	}
 	return err;
@@ -183,10 +167,12 @@ static uint64_t count_of(const struct collapsed *c, const struct line *l)
 }
 
 /* There is no header that could say how many threads were left out for being idle: so none is. */
-static struct pl_filter whole_threads(const struct pl_filter *f)
+static struct pl_filter whole_threads(const struct plumb_profile *p, const struct pl_filter *f)
 {
 	struct pl_filter whole = *f;
 
+	if (p->meta.collector.skip_idle)
+		whole.idle = PL_IDLE_SKIP_SAMPLES;
 	if (whole.idle == PL_IDLE_HIDE_THREADS)
 		whole.idle = PL_IDLE_KEEP;
 	return whole;
@@ -194,7 +180,7 @@ static struct pl_filter whole_threads(const struct pl_filter *f)
 
 static struct plumb_error *make_lines(struct collapsed *c)
 {
-	struct pl_filter filter = whole_threads(&c->o->filter);
+	struct pl_filter filter = whole_threads(c->p, &c->o->filter);
 	struct pl_map seen = PL_MAP_INIT;
 	pl_stack_rows rows = {0};
 	struct plumb_error *err = pl_view_stacks(c->p, &filter, &rows);

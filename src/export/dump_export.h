@@ -12,8 +12,8 @@ struct pl_dump_look {
 	bool color, unicode;
 };
 
-/* Neither fails by itself: what goes wrong shows in ferror(out). */
-void pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out);
+/* What goes wrong with the output shows in ferror(out). False: parts are missing for want of memory. */
+bool pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out);
 void pl_dump_write_json(const struct pl_dump *d, const char *plumb_version, FILE *out);
 
 #endif

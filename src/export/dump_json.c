@@ -167,6 +167,11 @@ static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
 	pl_json_key_u64_or_null(j, "signal", t->signal, (uint64_t)t->signal);
 	pl_json_key_bool(j, "has_gil", t->has_gil);
 	pl_json_key_bool(j, "wants_gil", t->wants_gil);
+	if (t->jit_known)
+		pl_json_key_bool(j, "jit", t->jit);
+	else
+		pl_json_key_null(j, "jit");
+	pl_json_key_u64_or_null(j, "idle_ns", t->idle_known, t->idle_ns);
 	pl_json_key_u64_or_null(j, "gil_holder", t->gil_holder, t->gil_holder);
 	pl_json_key_bool(j, "in_gc", t->in_gc);
 	pl_json_key_bool(j, "exception", t->exception);
@@ -214,6 +219,7 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_json_key_u64(j, "took_ns", p->took_ns);
 	pl_json_key_u64_or_null(j, "gil_holder", p->gil_holder, p->gil_holder);
 	other_or_null(j, "tracer", &p->tracer);
+	text_or_null(j, "stop_refused", p->refused);
 	pl_json_key_u64(j, "threads_unread", p->unread);
 	pl_json_key(j, "threads");
 	pl_json_array(j);

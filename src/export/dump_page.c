@@ -42,17 +42,20 @@ void pl_dump_add_wrapped(struct pl_line *l, int indent, const char *s, size_t le
 	}
 }
 
-bool pl_sentence_start(struct pl_sentence *s)
+bool pl_sentence_start(struct pl_sentence *s, struct pl_page *page)
 {
 	*s = (struct pl_sentence){0};
 	s->out = open_memstream(&s->text, &s->len);
+	page->no_memory |= !s->out;
 	return s->out;
 }
 
 void pl_sentence_add(struct pl_sentence *s, struct pl_line *l, int indent)
 {
-	if (fclose(s->out) == 0)
+	if (fclose(s->out) == 0 && s->text) /* NULL: the last piece found no room */
 		pl_dump_add_wrapped(l, indent, s->text, s->len);
+	else
+		l->page->no_memory = true;
 	free(s->text);
 }
 

@@ -18,8 +18,8 @@ struct pl_sentence {
 	size_t len;
 	FILE *out;
 };
-/** False without memory: then there is nothing to add. */
-bool pl_sentence_start(struct pl_sentence *s);
+/** False without memory: then there is nothing to add, and the page knows. */
+bool pl_sentence_start(struct pl_sentence *s, struct pl_page *page);
 void pl_sentence_add(struct pl_sentence *s, struct pl_line *l, int indent);
 
 /** A frame, its source line with the running expression marked, and its variables. */

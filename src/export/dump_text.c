@@ -21,7 +21,7 @@ static void put_rows(struct pl_page *page, const struct pl_dump_thread *t)
 	struct pl_sentence s;
 	struct pl_line l;
 
-	for (size_t i = 0; i < pl_dump_rows(t) && pl_sentence_start(&s); i++) {
+	for (size_t i = 0; i < pl_dump_rows(t) && pl_sentence_start(&s, page); i++) {
 		pl_dump_row(t, i, s.out);
 		pl_line_start(&l, page);
 		pl_line_pad(&l, MORE_INDENT);
@@ -46,7 +46,7 @@ static void put_thread(struct pl_page *page, const struct pl_dump_process *p, co
 		pl_line_add(&l, " without Python");
 	pl_line_add(&l, ": ");
 	pl_line_tone(&l, pl_dump_is_suspect(t) ? PL_TONE_WARN : PL_TONE_PLAIN);
-	if (pl_sentence_start(&s)) {
+	if (pl_sentence_start(&s, page)) {
 		pl_dump_words(p, t, s.out);
 		pl_sentence_add(&s, &l, MORE_INDENT);
 	}
@@ -90,7 +90,7 @@ static void put_header(struct pl_page *page, const struct pl_dump_process *p)
 	pl_line_name(&l, p->command.s, p->command.len, page->width, PL_CUT_END);
 	pl_line_end(&l);
 	pl_line_start(&l, page);
-	if (pl_sentence_start(&s)) {
+	if (pl_sentence_start(&s, page)) {
 		words_of_process(p, s.out);
 		pl_sentence_add(&s, &l, 0);
 	}
@@ -109,6 +109,22 @@ static bool told_before(const struct pl_dump_process *p, size_t thread, size_t f
 				return true;
 	}
 	return false;
+}
+
+static void put_refused(struct pl_page *page, const struct pl_dump_process *p)
+{
+	struct pl_sentence s;
+	struct pl_line l;
+
+	pl_page_blank(page);
+	pl_line_start(&l, page);
+	pl_line_tone(&l, PL_TONE_WARN);
+	if (pl_sentence_start(&s, page)) {
+		fprintf(s.out, "note: its threads cannot be stopped: %.*s", (int)p->refused.len, p->refused.s);
+		pl_sentence_add(&s, &l, 6);
+	}
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
 }
 
 static void put_changed(struct pl_page *page, const struct pl_dump_text *file)
@@ -137,6 +153,8 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 		put_thread(page, p, &p->threads.data[i]);
 	}
 	pl_dump_put_tasks(page, p);
+	if (p->refused.len)
+		put_refused(page, p);
 	for (size_t i = 0; i < p->threads.len; i++)
 		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {
 			const struct pl_dump_frame *f = &p->threads.data[i].frames.data[k];
@@ -145,7 +163,7 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 		}
 }
 
-void pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out)
+bool pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out)
 {
 	struct pl_page page = {.out = out, .color = look->color, .unicode = look->unicode};
 
@@ -156,4 +174,5 @@ void pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look
 			pl_page_blank(&page);
 		put_process(&page, &d->processes.data[i]);
 	}
+	return !page.no_memory;
 }

@@ -169,7 +169,7 @@ static void put_one(const struct tree *r, size_t at, int indent, bool before)
 	pl_line_add(&l, ": ");
 	if (before) {
 		pl_line_add(&l, "see above");
-	} else if (pl_sentence_start(&s)) {
+	} else if (pl_sentence_start(&s, r->page)) {
 		words_of_task(r, at, s.out);
 		pl_sentence_add(&s, &l, indent + 2 * STEP);
 	}

@@ -8,6 +8,8 @@
 #include "profile.h"
 #include "units.h"
 
+#define LONG_NS 100000000ull
+
 static void put(struct pl_dump_text t, FILE *out)
 {
 	fwrite(t.s, 1, t.len, out);
@@ -181,6 +183,20 @@ static void put_wait(const char *verb, const struct pl_dump_wait *w, FILE *out)
 	put_time(w, out);
 }
 
+/* What is shorter is nothing that one looks for. */
+static bool idle_for_long(const struct pl_dump_thread *t)
+{
+	return t->idle_known && t->idle_ns >= LONG_NS;
+}
+
+static void put_idle(const struct pl_dump_thread *t, FILE *out)
+{
+	if (!idle_for_long(t) || (t->wait.limited && t->wait.left_known))
+		return;
+	fprintf(out, t->wait.limited ? ", at least %s of it so far" : ", for at least %s",
+		pl_units_time((double)t->idle_ns).s);
+}
+
 static void put_gil_wait(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
 {
 	uint64_t holder = t->gil_holder ? t->gil_holder : p->gil_holder;
@@ -193,8 +209,11 @@ static void put_gil_wait(const struct pl_dump_process *p, const struct pl_dump_t
 		if (p->threads.data[i].tid != holder)
 			continue;
 		put(p->threads.data[i].name, out);
-		fputc(' ', out);
-		break;
+		fprintf(out, " (%" PRIu64 ")", holder);
+		/* Who has not run since then has had the GIL since then. */
+		if (idle_for_long(&p->threads.data[i]) && p->threads.data[i].has_gil)
+			fprintf(out, " for at least %s", pl_units_time((double)p->threads.data[i].idle_ns).s);
+		return;
 	}
 	fprintf(out, "(%" PRIu64 ")", holder);
 }
@@ -221,9 +240,11 @@ static void put_doing(const struct pl_dump_process *p, const struct pl_dump_thre
 		break;
 	case PL_DOING_BLOCKED:
 		put_wait(sleeping ? "sleeping in " : "blocked in ", &t->wait, out);
+		put_idle(t, out);
 		break;
 	case PL_DOING_UNWAKEABLE:
 		put_wait("blocked, not to be woken, in ", &t->wait, out);
+		put_idle(t, out);
 		break;
 	case PL_DOING_STOPPED:
 	case PL_DOING_TRACED:
@@ -267,6 +288,8 @@ void pl_dump_words(const struct pl_dump_process *p, const struct pl_dump_thread 
 		fputs(", collects garbage", out);
 	if (t->exception)
 		fputs(", handles an exception", out);
+	if (t->jit)
+		fputs(", runs compiled code (JIT): the line of its innermost frame may be behind", out);
 	if (t->python)
 		put_quality(t, out);
 }

@@ -5,13 +5,25 @@
 
 #include "export.h"
 
-struct plumb_error *pl_text_write(const struct plumb_profile *p, const struct pl_export_options *o,
-				  FILE *out) PLUMB_MUST_CHECK;
-struct plumb_error *pl_report_json_write(const struct plumb_profile *p, const struct pl_export_options *o,
-					 FILE *out) PLUMB_MUST_CHECK;
-struct plumb_error *pl_markdown_write(const struct plumb_profile *p, const struct pl_export_options *o,
-				      FILE *out) PLUMB_MUST_CHECK;
-struct plumb_error *pl_collapsed_write(const struct plumb_profile *p, const struct pl_export_options *o,
-				       FILE *out) PLUMB_MUST_CHECK;
+pl_format_write pl_text_write;
+pl_format_write pl_report_json_write;
+pl_format_write pl_markdown_write;
+pl_format_write pl_collapsed_write;
+pl_format_write pl_pprof_write;
+pl_format_write pl_svg_write;
+pl_format_write pl_pstats_write;
+pl_format_write pl_callgrind_write;
+pl_format_write pl_csv_write;
+pl_format_write pl_jsonl_write;
+pl_format_write pl_flamegraph_json_write;
+pl_format_write pl_otlp_write;
+pl_format_write pl_otlp_json_write;
+pl_format_write pl_dask_json_write;
+pl_format_write pl_dask_plot_write;
+pl_format_write pl_speedscope_write;
+pl_format_write pl_firefox_write;
+pl_format_write pl_firefox_gz_write;
+pl_format_write pl_chrome_trace_write;
+pl_format_write pl_perf_script_write;
 
 #endif

@@ -38,6 +38,15 @@ struct pl_text pl_text_short_path(struct pl_text path)
 	return base;
 }
 
+size_t pl_text_line_break(const unsigned char *s, size_t len)
+{
+	if ((*s >= '\n' && *s <= '\r') || (*s >= 0x1c && *s <= 0x1e))
+		return 1;
+	if (len >= 2 && s[0] == 0xc2 && s[1] == 0x85)
+		return 2;
+	return len >= 3 && s[0] == 0xe2 && s[1] == 0x80 && (s[2] == 0xa8 || s[2] == 0xa9) ? 3 : 0;
+}
+
 struct pl_text pl_text_command(const struct plumb_profile *p, bool full)
 {
 	struct pl_text all = pl_text_of(p, p->meta.command), first = all;
@@ -65,6 +74,15 @@ bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f
 		return true;
 	file = pl_text_of(p, f->file);
 	return line == 0 && ((file.len == 1 && file.s[0] == '~') || (file.len == 0 && f->origin != PL_ORIGIN_PYTHON));
+}
+
+bool pl_frame_is_launcher(const struct plumb_profile *p, const struct pl_function *f)
+{
+	static const char suffix[] = "_sync_coordinator.py";
+	struct pl_text file = pl_text_of(p, f->file);
+	size_t len = sizeof suffix - 1;
+
+	return file.len >= len && memcmp(file.s + file.len - len, suffix, len) == 0;
 }
 
 bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f)

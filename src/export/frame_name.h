@@ -15,12 +15,17 @@ struct pl_text pl_text_of(const struct plumb_profile *p, uint32_t string);
 struct pl_text pl_text_basename(struct pl_text path);
 /** As pl_text_basename, with the folder for files whose name says nothing: "json/__init__.py". */
 struct pl_text pl_text_short_path(struct pl_text path);
+/** Bytes of the line break that begins at @p s, @p len > 0 bytes; 0 if none. Readers differ in what they take for one:
+ * all of Unicode's. */
+size_t pl_text_line_break(const unsigned char *s, size_t len);
 /** The command line, without the folder of the program unless @p full. */
 struct pl_text pl_text_command(const struct plumb_profile *p, bool full);
 /** Qualified name, or the plain one where there is none. */
 struct pl_text pl_frame_qualname(const struct plumb_profile *p, const struct pl_function *f);
 /** A frame without a place: a marker, or file "~" or no file at all with line 0. Shown by its name alone. */
 bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f, int32_t line);
+/** A frame of the launcher of CPython's own profiler, which its outputs leave out. */
+bool pl_frame_is_launcher(const struct plumb_profile *p, const struct pl_function *f);
 /** Code of Python itself or of an installed package, as far as its path tells. */
 bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f);
 

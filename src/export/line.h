@@ -17,7 +17,8 @@ struct pl_page {
 	FILE *out; /* NULL: count lines only */
 	int width; /* 20 to PL_LINE_MAX_COLUMNS */
 	bool unicode, color;
-	int lines; /* ended so far */
+	int lines;	/* ended so far */
+	bool no_memory; /* something was left out */
 };
 
 struct pl_line {

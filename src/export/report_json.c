@@ -11,6 +11,8 @@
 #include "formats.h"
 #include "frame_name.h"
 #include "json.h"
+#include "opcodes.h"
+#include "words.h"
 
 #define SCHEMA	     "plumb.report/1"
 #define NO_INDEX     UINT32_MAX
@@ -96,6 +98,8 @@ static void write_processes(struct report *r)
 		key_text(j, "name", pl_text_of(r->p, proc->name));
 		key_text(j, "program", pl_text_of(r->p, proc->program));
 		key_text(j, "python", pl_text_of(r->p, proc->python));
+		if (proc->host)
+			key_text(j, "host", pl_text_of(r->p, proc->host));
 		pl_json_key_u64(j, "start_ns", proc->start_ns);
 		pl_json_key_u64(j, "came_ns", proc->came_ns);
 		pl_json_key_u64_or_null(j, "ended_ns", proc->ended, proc->ended_ns);
@@ -133,6 +137,23 @@ static void write_filter(struct report *r)
 	pl_json_object_end(j);
 }
 
+static void write_refusals(struct report *r)
+{
+	static const char *const causes[PL_REFUSALS] = {"tracer", "rights", "filter", "other"};
+	const struct pl_meta *m = &r->p->meta;
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "stops_refused");
+	pl_json_object(j);
+	for (int i = 0; i < PL_REFUSALS; i++)
+		pl_json_key_u64(j, causes[i], m->refused[i]);
+	if (m->refused_why)
+		key_text(j, "last", pl_text_of(r->p, m->refused_why));
+	else
+		pl_json_key_null(j, "last");
+	pl_json_object_end(j);
+}
+
 static void write_samples(struct report *r)
 {
 	const struct pl_meta *m = &r->p->meta;
@@ -151,6 +172,7 @@ static void write_samples(struct report *r)
 	pl_json_key(j, "losses");
 	pl_json_object(j);
 	pl_json_key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
+	pl_json_key_u64_or_null(j, "missed_ns", m->taken_ns != 0, m->missed_ns);
 	pl_json_key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
 	pl_json_key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
 	pl_json_key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
@@ -161,6 +183,7 @@ static void write_samples(struct report *r)
 	pl_json_object(j);
 	pl_json_key_u64(j, "stops", m->stops);
 	pl_json_key_u64(j, "stopped_ns", m->stopped_ns);
+	write_refusals(r);
 	pl_json_key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
 	if (m->max_overhead_ppm)
 		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
@@ -279,6 +302,15 @@ static void write_lines(struct report *r)
 	pl_json_array_end(j);
 }
 
+static void write_opcode(struct report *r, unsigned opcode)
+{
+	const char *name = pl_opcode_name(pl_opcodes_of(r->p), opcode);
+
+	pl_json_key_u64(&r->j, "opcode", opcode);
+	if (name)
+		pl_json_key_str(&r->j, "opcode_name", name);
+}
+
 static void write_locations(struct report *r)
 {
 	struct pl_json *j = &r->j;
@@ -294,6 +326,8 @@ static void write_locations(struct report *r)
 		pl_json_key_i64(j, "end_line", l->end_line);
 		pl_json_key_i64(j, "column", l->column);
 		pl_json_key_i64(j, "end_column", l->end_column);
+		if (l->opcode)
+			write_opcode(r, l->opcode - 1);
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);
@@ -302,13 +336,11 @@ static void write_locations(struct report *r)
 /* Only what there is: most stacks are of one quality. */
 static void write_quality(struct pl_json *j, const struct pl_stack_row *row)
 {
-	static const char *const names[PL_QUALITIES] = {"exact", "stopped", "doubtful", "partial"};
-
 	pl_json_key(j, "quality");
 	pl_json_object(j);
 	for (int q = 0; q < PL_QUALITIES; q++)
 		if (row->by_quality[q])
-			pl_json_key_u64(j, names[q], row->by_quality[q]);
+			pl_json_key_u64(j, pl_quality_name((unsigned)q), row->by_quality[q]);
 	pl_json_object_end(j);
 }
 
@@ -386,8 +418,8 @@ static int compare_locations(const void *va, const void *vb, void *ctx)
 	const struct report *r = ctx;
 	const struct pl_location *a = &r->p->locations[*(const uint32_t *)va],
 				 *b = &r->p->locations[*(const uint32_t *)vb];
-	const int32_t x[] = {a->line, a->column, a->end_line, a->end_column},
-		      y[] = {b->line, b->column, b->end_line, b->end_column};
+	const int32_t x[] = {a->line, a->column, a->end_line, a->end_column, a->opcode},
+		      y[] = {b->line, b->column, b->end_line, b->end_column, b->opcode};
 
 	if (a->function != b->function)
 		return r->function_index[a->function] < r->function_index[b->function] ? -1 : 1;

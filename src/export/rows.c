@@ -20,10 +20,14 @@
 #define HOT_SHARE  0.20
 #define WARM_SHARE 0.05
 
-static struct pl_units time_cell(const struct pl_share *s, double total_ns, const struct pl_export_options *o)
+/* Where nothing is known of time: samples. */
+static struct pl_units time_cell(const struct plumb_profile *p, const struct pl_share *s, double total_ns,
+				 const struct pl_export_options *o)
 {
 	if (o->width < WIDTH_TIME)
 		return (struct pl_units){""};
+	if (p->meta.counted)
+		return pl_units_count(s->samples);
 	if (o->width < WIDTH_TIME_ERROR)
 		return pl_units_time((double)s->weight_ns);
 	return pl_units_time_pm((double)s->weight_ns, s->half_width * total_ns, o->unicode);
@@ -99,7 +103,7 @@ void pl_rows_of_tree(const struct plumb_profile *p, const pl_tree_rows *tree, co
 		struct pl_row *row = &ret->rows[ret->count++];
 
 		row->share = pl_units_share(t->total.share, t->total.half_width, o->unicode);
-		row->time = time_cell(&t->total, total_ns, o);
+		row->time = time_cell(p, &t->total, total_ns, o);
 		place(p, t->function, t->line, o, row);
 		draw_lead(hot, i, o->unicode, row);
 	}
@@ -117,7 +121,7 @@ void pl_rows_of_functions(const struct plumb_profile *p, const pl_function_rows 
 			break; /* sorted by self: only callers follow */
 		ret->count++;
 		row->share = pl_units_share(f->self.share, f->self.half_width, o->unicode);
-		row->time = time_cell(&f->self, total_ns, o);
+		row->time = time_cell(p, &f->self, total_ns, o);
 		row->total = total_cell(&f->total, o);
 		row->tone = f->self.share >= HOT_SHARE	  ? PL_TONE_HOT
 			    : f->self.share >= WARM_SHARE ? PL_TONE_WARM

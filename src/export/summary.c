@@ -71,11 +71,15 @@ static void title(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TITLE];
 
-	item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
+	if (p->meta.imported)
+		item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine));
+	if (p->meta.duration_ns || !p->meta.imported)
+		item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
 	if (p->process_count == 1) {
 		if (text(p, p->processes[0].python)[0])
 			item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python));
-		item(row, PL_TONE_PLAIN, "pid %" PRIu32, p->processes[0].pid);
+		if (p->processes[0].pid)
+			item(row, PL_TONE_PLAIN, "pid %" PRIu32, p->processes[0].pid);
 	} else if (p->process_count > 1) {
 		item(row, PL_TONE_PLAIN, "%" PRIu32 " processes", p->process_count);
 	}
@@ -110,8 +114,10 @@ static void wall_states(struct pl_summary *s, const struct plumb_profile *p)
 	item(row, PL_TONE_PLAIN, "on CPU %s",
 	     pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
 	item(row, PL_TONE_PLAIN, "waiting %s",
-	     pl_units_share(ratio((double)(t->samples - t->on_cpu - t->unknown), all), t->waiting_half_width,
-			    s->unicode)
+	     pl_units_share(
+		     ratio(t->on_cpu + t->unknown < t->samples ? (double)(t->samples - t->on_cpu - t->unknown) : 0,
+			   all),
+		     t->waiting_half_width, s->unicode)
 		     .s);
 	if (ratio((double)t->unknown, all) >= WORTH_TELLING)
 		item(row, PL_TONE_WARN, "unknown %s",
@@ -126,7 +132,7 @@ static void where(struct pl_summary *s, const struct plumb_profile *p)
 	const struct pl_totals *t = &s->totals;
 	double all = (double)t->samples, of_time = ratio((double)t->weight_ns, (double)p->meta.duration_ns);
 
-	if (t->samples == 0)
+	if (t->samples == 0 || (p->meta.imported && t->unknown == t->samples))
 		return;
 	if (p->meta.mode == PL_MODE_CPU)
 		item(row, PL_TONE_PLAIN, "%s of CPU time (%s of a core)", pl_units_time((double)t->weight_ns).s,
@@ -167,11 +173,12 @@ static void show_processes(struct pl_summary *s, const struct plumb_profile *p, 
 	for (size_t i = 0; i < shown; i++) {
 		const struct pl_share *share = &rows->data[i].total;
 		const struct pl_process *proc = &p->processes[rows->data[i].process];
-		char name[80] = "";
+		char name[80] = "", host[80] = "";
 
 		add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
-		item(row, PL_TONE_PLAIN, "%s%s%" PRIu32 " %s", name, *name ? " " : "", proc->pid,
-		     pl_units_share(share->share, share->half_width, s->unicode).s);
+		add_shown(host, sizeof host, pl_text_of(p, proc->host), s->unicode);
+		item(row, PL_TONE_PLAIN, "%s%s%" PRIu32 "%s%s %s", name, *name ? " " : "", proc->pid, *host ? "@" : "",
+		     host, pl_units_share(share->share, share->half_width, s->unicode).s);
 	}
 	if (shown < rows->len)
 		item(row, PL_TONE_PLAIN, "%zu more", rows->len - shown);
@@ -195,17 +202,21 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 	double seconds = (double)p->meta.duration_ns / PL_NS_PER_S, taken = ratio((double)p->meta.ticks, seconds);
 	double wanted = p->meta.period_ns ? (double)PL_NS_PER_S / (double)p->meta.period_ns : 0;
 
-	item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
-	     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
+	if (p->meta.imported && !p->meta.period_ns)
+		item(row, PL_TONE_PLAIN, "%s", pl_units_count(s->totals.samples).s);
+	else
+		item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
+		     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
 	if (p->meta.max_overhead_ppm && taken < WORTH_TELLING_RATE * wanted)
 		item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(taken).s);
-	item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
+	if (!p->meta.counted)
+		item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
 	if (s->totals.idle_threads_hidden)
 		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s (%" PRIu32 " idle left out: --idle)", s->totals.threads,
 		     s->totals.threads == 1 ? "" : "s", s->totals.idle_threads_hidden);
 	else
 		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s", s->totals.threads, s->totals.threads == 1 ? "" : "s");
-	if (!p->meta.jitter)
+	if (!p->meta.jitter && !p->meta.imported)
 		item(row, PL_TONE_PLAIN, "no jitter");
 }
 
@@ -229,10 +240,32 @@ static void qualities(struct pl_summary_row *row, const struct pl_totals *t)
 		item(row, PL_TONE_PLAIN, "partial 0");
 }
 
+static uint64_t refused_stops(const struct plumb_profile *p)
+{
+	uint64_t times = 0;
+
+	for (int i = 0; i < PL_REFUSALS; i++)
+		times += p->meta.refused[i];
+	return times;
+}
+
+/* Files of most tools do not tell how sure their stacks are, nor what was missed. */
+static bool tells_truth(const struct pl_summary *s, const struct plumb_profile *p)
+{
+	const uint64_t *q = s->totals.by_quality;
+	uint64_t lost = 0;
+
+	for (int i = 0; i < PL_LOSSES; i++)
+		lost |= p->meta.losses[i];
+	return lost || (q[PL_DOUBTFUL] != s->totals.samples && q[PL_EXACT] != s->totals.samples);
+}
+
 static void truth(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TRUTH];
 
+	if (p->meta.imported && !tells_truth(s, p))
+		return;
 	if (!p->meta.complete)
 		item(row, PL_TONE_WARN, "incomplete");
 	if (s->totals.samples)
@@ -247,6 +280,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "unseen processes", p->meta.losses[PL_LOSS_UNSEEN]);
 	if (p->meta.losses[PL_LOSS_BEYOND])
 		counted(row, "not followed", p->meta.losses[PL_LOSS_BEYOND]);
+	if (refused_stops(p))
+		counted(row, "stops refused", refused_stops(p));
 }
 
 static void overhead(struct pl_summary *s, const struct plumb_profile *p)
@@ -254,6 +289,8 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_OVERHEAD];
 	double duration = (double)p->meta.duration_ns;
 
+	if (p->meta.imported && !p->meta.stopped_ns && !p->meta.profiler_cpu_ns)
+		return;
 	item(row, PL_TONE_PLAIN, "target stopped %s",
 	     pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p))).s);
 	item(row, PL_TONE_PLAIN, "profiler %s of a core",
@@ -261,14 +298,24 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 	item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
 }
 
+/* Under a budget ticks differ in length. Older recordings know their number only. */
+static double missed_share(const struct pl_meta *m)
+{
+	uint64_t missed = m->losses[PL_LOSS_MISSED];
+
+	if (m->taken_ns)
+		return ratio((double)m->missed_ns, (double)m->missed_ns + (double)m->taken_ns);
+	return ratio((double)missed, (double)missed + (double)m->ticks);
+}
+
 static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 {
 	const uint64_t *l = p->meta.losses;
-	double missed = ratio((double)l[PL_LOSS_MISSED], (double)(l[PL_LOSS_MISSED] + p->meta.ticks));
+	double missed = missed_share(&p->meta);
 
 	/* CPU time is read from counters and loses nothing; every other sample stands for one period. */
 	if (missed >= WORTH_TELLING)
-		warn(s, "%s of the ticks were missed%s: the machine is busy or the rate too high (-r)",
+		warn(s, "%s of the time was missed%s: the machine is busy or the rate too high (-r)",
 		     pl_units_percent(missed).s, p->meta.mode == PL_MODE_CPU ? "" : ", and times are short by as much");
 	if (l[PL_LOSS_QUEUE])
 		warn(s, "%s samples were dropped: the recording could not be written fast enough",
@@ -279,6 +326,18 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 	if (l[PL_LOSS_DAMAGED])
 		warn(s, "a part of the recording is damaged: %s samples in it are lost",
 		     pl_units_count(l[PL_LOSS_DAMAGED]).s);
+}
+
+static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
+{
+	uint64_t times = refused_stops(p);
+	char why[320] = "";
+
+	if (!times)
+		return;
+	add_shown(why, sizeof why, pl_text_of(p, p->meta.refused_why), s->unicode);
+	warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s, times == 1 ? " was" : "s were",
+	     *why ? why : "the cause is not in the recording");
 }
 
 /* One of the names that could have been meant; false when they fill the line. */
@@ -322,6 +381,7 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 	if (!p->meta.complete)
 		warn(s, "incomplete: the profiler was killed; up to the last second is missing");
 	warn_losses(s, p);
+	warn_refusals(s, p);
 	if (t->samples == 0 && f->processes)
 		warn_no_process(s, p);
 	else if (t->samples == 0 && f->threads)
@@ -362,7 +422,7 @@ void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, doubl
 {
 	double factor = half_width / WANTED_HALF_WIDTH, more;
 
-	if (half_width < UNCERTAIN_HALF_WIDTH || s->totals.samples == 0)
+	if (half_width < UNCERTAIN_HALF_WIDTH || s->totals.samples == 0 || p->meta.imported)
 		return;
 	/* The error shrinks with the square root of the time. Rounded up to what a person would type after -d. */
 	more = (double)p->meta.duration_ns / PL_NS_PER_S * factor * factor;

@@ -13,7 +13,7 @@ struct pl_item {
 
 struct pl_summary_row {
 	const char *label;
-	struct pl_item items[12];
+	struct pl_item items[14];
 	int count;
 };
 
@@ -31,7 +31,7 @@ struct pl_summary {
 	struct pl_totals totals;
 	struct pl_summary_row
 		rows[PL_SUMMARY_ROWS]; /* the command is not in the title row: it can be long and needs cutting */
-	struct pl_item warnings[6];    /* whole sentences */
+	struct pl_item warnings[8];    /* whole sentences */
 	int warning_count;
 	bool unicode;
 };

@@ -76,16 +76,19 @@ static void write_title(const struct report *r, struct pl_page *page)
 {
 	const struct pl_summary_row *row = &r->summary.rows[PL_SUMMARY_TITLE];
 	struct pl_text command = pl_text_command(r->p, r->o.full_names);
+	struct pl_text version = pl_text_of(r->p, r->p->meta.plumb_version);
 	struct pl_line l;
 	int rest = 0, room;
 
 	for (int i = 0; i < row->count; i++)
 		rest += pl_line_columns(dot(page)) + pl_line_columns(row->items[i].text);
 	pl_line_start(&l, page);
-	pl_line_add(&l, "plumb ");
-	pl_line_name(&l, pl_text_of(r->p, r->p->meta.plumb_version).s, pl_text_of(r->p, r->p->meta.plumb_version).len,
-		     16, PL_CUT_END);
-	pl_line_add(&l, dot(page));
+	pl_line_add(&l, "plumb");
+	if (version.len)
+		pl_line_add(&l, " ");
+	pl_line_name(&l, version.s, version.len, 16, PL_CUT_END);
+	if (command.len) /* files of other tools need not tell it */
+		pl_line_add(&l, dot(page));
 	/* A command that would be cut to a stump has the line for itself. */
 	room = page->width - l.cols - rest;
 	pl_line_name(&l, command.s, command.len, room >= 24 ? room : page->width, PL_CUT_END);
@@ -225,7 +228,9 @@ static void write_tree(const struct report *r, struct pl_page *page)
 
 	pl_line_start(&l, page);
 	pl_line_addf(&l, "hot path, branches over %.2g %%", (r->cut > 0 ? r->cut : TREE_MIN_SHARE) * 100);
-	if (r->summary.totals.threads > 1 || r->p->meta.mode == PL_MODE_CPU)
+	if (r->p->meta.counted)
+		pl_line_addf(&l, " of %s samples", pl_units_count(r->summary.totals.samples).s);
+	else if (r->summary.totals.threads > 1 || r->p->meta.mode == PL_MODE_CPU)
 		pl_line_addf(&l, " of %s %s", pl_units_time(total).s, what);
 	if (has_folded(&r->hot) && page->width - l.cols >= (int)sizeof legend)
 		pl_line_add(&l, legend);

@@ -89,7 +89,7 @@ static bool make_json(struct plumb_doctor *d)
 	json_findings(&j, d);
 	pl_json_object_end(&j);
 	bool failed = ferror(out);
-	return fclose(out) == 0 && !failed;
+	return fclose(out) == 0 && !failed && d->json; /* NULL: the last piece found no room, and nobody says so */
 }
 
 struct plumb_error *plumb_doctor_examine(int pid, struct plumb_doctor **ret)

@@ -34,6 +34,7 @@ struct task {
 	bool done, abandoned;
 	int pid;
 	char *core; /* path of a core file instead; NULL: none */
+	char *root; /* its files are below this; NULL: where they were */
 	struct pl_dump_options options;
 	struct pl_dump *dump;
 	struct plumb_error *err;
@@ -69,6 +70,7 @@ static void task_free(struct task *t)
 	pl_dump_destroy(t->dump);
 	plumb_error_destroy(t->err);
 	free(t->core);
+	free(t->root);
 	pthread_cond_destroy(&t->done_cond);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
@@ -96,6 +98,9 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 	struct plumb_error *err = pl_dump_create(&t->dump);
 	if (!err && core && !(t->core = strdup(core)))
 		err = &pl_err_no_memory;
+	if (!err && o->root && !(t->root = strdup(o->root)))
+		err = &pl_err_no_memory;
+	t->options.root = t->root;
 	if (err)
 		task_free(t);
 	else
@@ -199,14 +204,14 @@ struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path)
 	return err;
 }
 
-static void write_to(const struct plumb_dump *d, const struct plumb_dump_look *look, FILE *out)
+static bool write_to(const struct plumb_dump *d, const struct plumb_dump_look *look, FILE *out)
 {
 	const struct pl_dump_look l = {.width = look->width, .color = look->color, .unicode = !look->ascii};
 
-	if (look->json)
-		pl_dump_write_json(d->all, PLUMB_VERSION, out);
-	else
-		pl_dump_write_text(d->all, &l, out);
+	if (!look->json)
+		return pl_dump_write_text(d->all, &l, out);
+	pl_dump_write_json(d->all, PLUMB_VERSION, out);
+	return true;
 }
 
 struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *look, int fd)
@@ -220,9 +225,8 @@ struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct pl
 			close(copy);
 		return err;
 	}
-	write_to(d, look, out);
-	bool failed = ferror(out) != 0;
+	bool whole = write_to(d, look, out), failed = ferror(out) != 0;
 	if (fclose(out) != 0 || failed)
 		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");
-	return NULL;
+	return whole ? NULL : &pl_err_no_memory;
 }

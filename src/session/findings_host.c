@@ -40,45 +40,105 @@ static void tell_kernel(struct plumb_doctor *d, const struct pl_host_facts *f)
 	pl_finding_add(d, "user", false, PLUMB_FINDING_OK, "%s", f->user);
 }
 
-/* What a refusal of something that every kernel allows on a child comes from. */
-static void explain_refusal(struct pl_finding *t, const struct pl_host_facts *f, int errnum, const char *cost,
-			    const char *unlocks)
+static const char end_of_yama[] = "set kernel.yama.ptrace_scope below 3 in /etc/sysctl.d and reboot";
+
+static bool is_older(const char *release, unsigned major, unsigned minor)
 {
-	if (errnum == ENOSYS && !f->seccomp)
-		pl_finding_costs(t, cost, "Linux 5.3 or newer", unlocks);
-	else if (f->yama_scope >= 3)
-		pl_finding_costs(t, cost, "set kernel.yama.ptrace_scope below 3 in /etc/sysctl.d and reboot", unlocks);
-	else if (f->yama_scope == 2 && !has(f, CAP_SYS_PTRACE_BIT))
-		pl_finding_costs(t, cost, get_ptrace(f), unlocks);
-	else if (f->seccomp)
-		pl_finding_costs(t, cost, "docker run --cap-add SYS_PTRACE ... (a seccomp filter is around us)",
-				 unlocks);
-	else
-		pl_finding_costs(t, cost, "journalctl -k (a security module refuses; its log says why)", unlocks);
+	unsigned is[2];
+
+	return sscanf(release, "%u.%u", &is[0], &is[1]) == 2 && (is[0] < major || (is[0] == major && is[1] < minor));
 }
 
-static void tell_trial(struct plumb_doctor *d, const struct pl_host_facts *f, const char *id, const char *what,
-		       int errnum, const char *cost, const char *unlocks)
+/* One of the things that were tried on a child. */
+struct trial {
+	const char *id, *what, *cost, *unlocks;
+	int errnum;
+	bool access;  /* the kernel asks the rules about who may read whom */
+	bool by_name; /* ... and those about files, which no seccomp filter looks at */
+};
+
+/* Reading memory, opening it and seizing a thread need the same right: one that works clears the rules for all. */
+static bool rules_allow(const struct pl_host_facts *f, const struct trial *t)
 {
-	if (!errnum)
-		pl_finding_add(d, id, false, PLUMB_FINDING_OK, "%s works, tried on a child", what);
+	return !t->access || (!t->by_name && (!f->readv_errno || !f->mem_errno || !f->seize_errno));
+}
+
+/* The kernel's own rules would refuse it, whatever filters and modules there are. */
+static const char *refused_by_rules(const struct pl_host_facts *f, const struct trial *t)
+{
+	if (!t->access && t->errnum == ENOSYS && is_older(f->release, 5, 3))
+		return "Linux 5.3 or newer";
+	if (t->access && t->errnum == ENOSYS && !f->seccomp)
+		return "a kernel with CONFIG_CROSS_MEMORY_ATTACH=y";
+	if (rules_allow(f, t) || (has(f, CAP_SYS_PTRACE_BIT) && f->yama_scope < 3))
+		return NULL;
+	if (f->yama_scope >= 3)
+		return end_of_yama;
+	if (f->yama_scope == 2)
+		return get_ptrace(f);
+	return f->not_dumpable ? "make the program file of plumb readable for its user (plumb is not dumpable)" : NULL;
+}
+
+/* What a refusal of something that every kernel allows on a child comes from. */
+static void explain_refusal(struct pl_finding *to, const struct pl_host_facts *f, const struct trial *t)
+{
+	const char *rule = refused_by_rules(f, t);
+	bool cleared = rules_allow(f, t) || f->no_modules;
+	char remedy[320];
+
+	if (rule)
+		snprintf(remedy, sizeof remedy, "%s", rule);
+	else if (f->seccomp && cleared && !t->by_name)
+		snprintf(remedy, sizeof remedy,
+			 "docker run --cap-add SYS_PTRACE ... (a seccomp filter around us refuses; the kernel's own "
+			 "rules allow it)");
+	else if (cleared)
+		snprintf(remedy, sizeof remedy,
+			 "journalctl -k (the kernel's own rules allow it, and there is no seccomp filter around us)");
 	else
-		explain_refusal(
-			pl_finding_add(d, id, false, PLUMB_FINDING_NO, "%s on a child: %s", what, strerror(errnum)), f,
-			errnum, cost, unlocks);
+		snprintf(remedy, sizeof remedy, "journalctl -k (%s%s)",
+			 f->seccomp ? "a seccomp filter is around us, and " : "", f->modules);
+	pl_finding_costs(to, t->cost, remedy, t->unlocks);
+}
+
+static void tell_trial(struct plumb_doctor *d, const struct pl_host_facts *f, const struct trial *t)
+{
+	if (!t->errnum)
+		pl_finding_add(d, t->id, false, PLUMB_FINDING_OK, "%s works, tried on a child", t->what);
+	else
+		explain_refusal(pl_finding_add(d, t->id, false, PLUMB_FINDING_NO, "%s on a child: %s", t->what,
+					       strerror(t->errnum)),
+				f, t);
 }
 
 static void tell_trials(struct plumb_doctor *d, const struct pl_host_facts *f)
 {
 	static const char nothing[] = "plumb cannot sample", sample[] = "sample programs";
+	const struct trial trials[] = {
+		{.id = "read-memory",
+		 .what = "process_vm_readv",
+		 .cost = f->mem_errno ? nothing : "a stack is read in pieces, and more of them are shown in part only",
+		 .unlocks = f->mem_errno ? sample : "prove more stacks",
+		 .errnum = f->readv_errno,
+		 .access = true},
+		{.id = "proc-mem",
+		 .what = "reading /proc/PID/mem",
+		 .cost = nothing,
+		 .unlocks = sample,
+		 .errnum = f->mem_errno,
+		 .access = true,
+		 .by_name = true},
+		{.id = "pidfd", .what = "pidfd_open", .cost = nothing, .unlocks = sample, .errnum = f->pidfd_errno},
+		{.id = "stop-threads",
+		 .what = "PTRACE_SEIZE",
+		 .cost = "a stack that moves too fast to be proved is shown in part only",
+		 .unlocks = "prove every stack",
+		 .errnum = f->seize_errno,
+		 .access = true},
+	};
 
-	tell_trial(d, f, "read-memory", "process_vm_readv", f->readv_errno,
-		   f->mem_errno ? nothing : "a stack is read in pieces, and more of them are shown in part only",
-		   f->mem_errno ? sample : "prove more stacks");
-	tell_trial(d, f, "proc-mem", "reading /proc/PID/mem", f->mem_errno, nothing, sample);
-	tell_trial(d, f, "pidfd", "pidfd_open", f->pidfd_errno, nothing, sample);
-	tell_trial(d, f, "stop-threads", "PTRACE_SEIZE", f->seize_errno,
-		   "a stack that moves too fast to be proved is shown in part only", "prove every stack");
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+		tell_trial(d, f, &trials[i]);
 }
 
 static void tell_yama(struct plumb_doctor *d, const struct pl_host_facts *f)
@@ -98,7 +158,8 @@ static void tell_yama(struct plumb_doctor *d, const struct pl_host_facts *f)
 		pl_finding_costs(y, "'plumb run' works; 'plumb attach' does not, on anything that runs already",
 				 "sudo sysctl kernel.yama.ptrace_scope=0", "attach to programs that run already");
 	else
-		explain_refusal(y, f, EPERM, "no process may be read", "sample programs");
+		pl_finding_costs(y, "no process may be read", f->yama_scope == 2 ? get_ptrace(f) : end_of_yama,
+				 "sample programs");
 }
 
 /* What this version has no use for is told without advice to open it. */

@@ -131,8 +131,14 @@ static bool tell_interpreter(struct plumb_doctor *d, const struct pl_python_fact
 		       f->shared ? "a shared library" : "the program itself",
 		       f->by_symbol ? "its symbols" : "its section .PyRuntime");
 	if (f->verified) {
-		pl_finding_add(d, "layout", true, PLUMB_FINDING_OK, "CPython %s, by %s, verified on its threads",
-			       f->version, f->from_debug_offsets ? "its own debug offsets" : "the built-in table");
+		p = pl_finding_add(d, "layout", true, *f->read_as ? PLUMB_FINDING_NOTE : PLUMB_FINDING_OK,
+				   "CPython %s, by %s, verified on its threads", f->version,
+				   f->from_debug_offsets ? "its own debug offsets" : "the built-in table");
+		if (*f->read_as)
+			pl_finding_costs(p,
+					 "this Python is newer than this plumb knows: what it does in a new way is not "
+					 "seen",
+					 "update plumb", "");
 		return true;
 	}
 	p = add(d, "layout", PLUMB_FINDING_NO, plumb_error_message(f->trouble));
@@ -154,6 +160,24 @@ static void tell_threads(struct plumb_doctor *d, const struct pl_python_facts *f
 					      "%zu thread%s with Python%s", n, n == 1 ? "" : "s", names);
 	if (!n)
 		pl_finding_costs(t, "there is nothing to sample", "", "");
+}
+
+/* Told only if it is so: a thread runs compiled code at one moment and none at the next. */
+static void tell_jit(struct plumb_doctor *d, const struct pl_python_facts *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->threads.len; i++)
+		n += f->threads.data[i].jit;
+	if (!n)
+		return;
+	struct pl_finding *j =
+		pl_finding_add(d, "jit", true, PLUMB_FINDING_NOTE,
+			       "%zu of %zu threads run code of Python's JIT compiler", n, f->threads.len);
+	pl_finding_costs(
+		j,
+		"the line of an innermost frame may be behind, and functions compiled into their caller are not seen",
+		"PYTHON_JIT=0 in the environment of the program", "");
 }
 
 static void tell_sample(struct plumb_doctor *d, const struct pl_python_facts *f)
@@ -188,6 +212,7 @@ void pl_findings_python(struct plumb_doctor *d, const struct pl_python_facts *f)
 	if (!tell_interpreter(d, f))
 		return;
 	tell_threads(d, f);
+	tell_jit(d, f);
 	tell_sample(d, f);
 }
 

@@ -6,6 +6,7 @@
 #include <plumb/plumb.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "again.h"
 #include "capture.h"
 #include "clock.h"
 #include "engine.h"
@@ -93,6 +95,16 @@ static struct plumb_error *take_sample(void *ctx, const struct pl_sample *sample
 	return NULL;
 }
 
+/* Interning finds the same words again. */
+static void take_refusals(struct plumb_session *s, const struct pl_refusals *r)
+{
+	struct pl_meta *m = &s->profile->meta;
+
+	memcpy(m->refused, r->by_cause, sizeof m->refused);
+	if (*r->why)
+		plumb_error_destroy(pl_profile_string(s->profile, r->why, strlen(r->why), &m->refused_why));
+}
+
 static void take_stats(struct plumb_session *s, const struct pl_engine_stats *st)
 {
 	struct pl_meta *m = &s->profile->meta;
@@ -104,6 +116,9 @@ static void take_stats(struct plumb_session *s, const struct pl_engine_stats *st
 	m->losses[PL_LOSS_DAMAGED] = damaged;
 	m->stops = st->stops;
 	m->stopped_ns = st->stopped_ns;
+	m->taken_ns = st->taken_ns;
+	m->missed_ns = st->missed_ns;
+	take_refusals(s, &st->refusals);
 	m->profiler_cpu_ns = pl_clock_process_cpu_ns();
 }
 
@@ -237,6 +252,7 @@ static struct pl_engine_options engine_options(const struct plumb_session_option
 				(launched && o->subprocesses == PLUMB_SUBPROCESSES_AUTO),
 		.period_ns = o->rate_hz > 0 ? (uint64_t)(1e9 / o->rate_hz) : 0,
 		.max_overhead = o->max_overhead,
+		.opcodes = o->opcodes,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,
 		.jitter = !o->no_jitter,
@@ -467,6 +483,38 @@ static struct plumb_error *real_trouble(struct plumb_error *err)
 	return NULL;
 }
 
+/* So that formats with instants can be written at once. Where it cannot be opened again (-o was a pipe), or not be read
+ * as it was written, there are counts only. */
+static void read_recording_again(struct plumb_session *s, uint64_t chunks)
+{
+	struct pl_capture_info info = {.chunks = chunks, .complete = true};
+	struct stat st;
+	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return;
+	}
+	plumb_error_destroy(pl_again_from_recording(s->profile, fd, &info));
+}
+
+static void finish_recording(struct plumb_session *s)
+{
+	if (!s->writer)
+		return;
+	struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
+	if (err) {
+		writing_failed(s, err);
+		return;
+	}
+	uint64_t chunks = pl_capture_chunks(s->writer);
+	pl_capture_destroy(s->writer);
+	s->writer = NULL;
+	read_recording_again(s, chunks);
+}
+
 struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret)
 {
 	struct pl_engine_stats st;
@@ -474,13 +522,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	join_consumer(s);
 	s->ops->stats(s->engine, &st);
 	s->profile->meta.complete = true;
-	if (s->writer) {
-		struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
-		if (err)
-			writing_failed(s, err);
-		pl_capture_destroy(s->writer);
-		s->writer = NULL;
-	}
+	finish_recording(s);
 	*ret = (struct plumb_result){.pid = s->options.pid,
 				     .recording = s->path,
 				     .target_ended = st.target_ended,

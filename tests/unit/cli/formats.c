@@ -11,3 +11,13 @@ bool plumb_format_at(size_t i, struct plumb_format *ret)
 	*ret = formats[i];
 	return true;
 }
+
+bool plumb_input_format_at(size_t i, struct plumb_format *ret)
+{
+	static const struct plumb_format formats[] = {{"plumb", ".plumb", ""}, {"collapsed", ".folded", ""}};
+
+	if (i >= sizeof formats / sizeof formats[0])
+		return false;
+	*ret = formats[i];
+	return true;
+}

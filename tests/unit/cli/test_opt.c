@@ -13,8 +13,10 @@
 
 #define MAX_ARGS 16
 
-static const struct opt *const run_tables[] = {options_sampling, options_rows, options_quiet, options_common, NULL};
-static const struct opt *const report_tables[] = {options_rows, options_formats, options_common, NULL};
+static const struct opt *const run_tables[] = {options_sampling, options_rows,	 options_idle,
+					       options_quiet,	 options_common, NULL};
+static const struct opt *const report_tables[] = {options_rows,	  options_idle,	   options_threads, options_filters,
+						  options_output, options_formats, options_common,  NULL};
 
 static const struct command run = {.name = "run",
 				   .usage = "[--] PROGRAM [ARG...]",
@@ -254,7 +256,7 @@ static void options_of_other_profilers_are_answered(void **state)
 	refused(&run, "-x 5 x", "run does not have austin's option '-x'", "-d SECONDS");
 	refused(&run, "--sampling-rate 5 x", "run does not have profiling.sampling's option '--sampling-rate'",
 		"-r RATE");
-	refused(&run, "--flamegraph x", "run does not have profiling.sampling's option '--flamegraph'", ".folded");
+	refused(&run, "--flamegraph x", "run does not have profiling.sampling's option '--flamegraph'", "-o NAME.svg");
 }
 
 static void check_table(const struct command *cmd)

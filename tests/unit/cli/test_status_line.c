@@ -49,11 +49,13 @@ static void narrow_terminals_cut_it(void **state)
 
 static void names_cannot_leave_the_line(void **state)
 {
-	expect("a\n\x1b[2J\r", 80, true, "12.3 s  12,301 samples  4 threads  52 % a??[2J?  (Ctrl-C ends)");
+	expect("a\n\x1b[2J\r", 80, true, "12.3 s  12,301 samples  4 threads  52 % a\\n\\x1b[2J\\r  (Ctrl-C ends)");
 	expect("\xc3\xa9\xc2\x9b\xe2\x80\xae", 80, true,
-	       "12.3 s  12,301 samples  4 threads  52 % \xc3\xa9??  (Ctrl-C ends)");
-	expect("\xc3\xa9", 80, false, "12.3 s  12,301 samples  4 threads  52 % ?  (Ctrl-C ends)");
-	expect("\xff\xc3", 80, true, "12.3 s  12,301 samples  4 threads  52 % ??  (Ctrl-C ends)");
+	       "12.3 s  12,301 samples  4 threads  52 % \xc3\xa9\\x9b\\u202e  (Ctrl-C ends)");
+	expect("\xd8\x9c\xef\xbb\xbf", 80, true, /* the Arabic letter mark, a space of no width */
+	       "12.3 s  12,301 samples  4 threads  52 % \\u061c\\ufeff  (Ctrl-C ends)");
+	expect("\xc3\xa9", 80, false, "12.3 s  12,301 samples  4 threads  52 % \\xe9  (Ctrl-C ends)");
+	expect("\xff\xc3", 80, false, "12.3 s  12,301 samples  4 threads  52 % ??  (Ctrl-C ends)");
 	/* Two columns each, as far as anybody knows. */
 	expect("\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad", 44, true,
 	       "12.3 s  12,301 samples  4 threads  52 % \xe4\xb8\xad\xe4\xb8\xad");

@@ -189,11 +189,32 @@ static void losses_and_a_cut_recording_are_told_in_sentences(void **state)
 	expect_text(&b, &o, "missed 500");
 	expect_text(&b, &o, "unreadable 3");
 	expect_text(&b, &o, "! incomplete: the profiler was killed");
-	expect_text(&b, &o, "! 4.8 % of the ticks were missed");
+	expect_text(&b, &o, "! 4.8 % of the time was missed");
 	expect_text(&b, &o, "! 4,000 samples were dropped");
 	expect_text(&b, &o, "! a part of the recording is damaged: 5 samples");
+	b.p->meta.taken_ns = 3000000; /* a budget made the ticks that were missed longer than the others */
+	b.p->meta.missed_ns = 1000000;
+	expect_text(&b, &o, "! 25 % of the time was missed");
 	o.color = true;
 	expect_text(&b, &o, "\033[1;33mmissed 500\033[0m");
+	build_end(&b);
+}
+
+static void a_refused_stop_is_told_with_its_cause(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_example(&b);
+	b.p->meta.refused[PL_REFUSED_TRACER] = 1;
+	assert_null(pl_profile_string(b.p,
+				      "g\x1b"
+				      "db (pid 7) traces it",
+				      22, &b.p->meta.refused_why));
+	expect_text(&b, &o, "stops refused 1");
+	expect_text(&b, &o, "! a stop was refused: g\\x1bdb (pid 7) traces it");
+	b.p->meta.refused[PL_REFUSED_FILTER] = 3000;
+	expect_text(&b, &o, "! 3,001 stops were refused: g\\x1bdb (pid 7) traces it");
 	build_end(&b);
 }
 
@@ -208,6 +229,7 @@ static void every_loss_is_a_figure_at_any_width(void **state)
 	build_worst(&b);
 	for (int i = 0; i < PL_LOSSES; i++)
 		b.p->meta.losses[i] = 70000 + (uint64_t)i;
+	b.p->meta.refused[PL_REFUSED_OTHER] = 80000;
 	for (int width = 40; width <= 200; width += 20) {
 		struct pl_export_options o = build_options(width);
 
@@ -216,6 +238,7 @@ static void every_loss_is_a_figure_at_any_width(void **state)
 			snprintf(want, sizeof want, "%s70,00%d", losses[i], i);
 			expect_text(&b, &o, want);
 		}
+		expect_text(&b, &o, "stops refused 80,000");
 	}
 	build_end(&b);
 }
@@ -397,6 +420,7 @@ int main(void)
 		cmocka_unit_test(at_80_columns_every_share_and_time_has_its_interval),
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
+		cmocka_unit_test(a_refused_stop_is_told_with_its_cause),
 		cmocka_unit_test(every_loss_is_a_figure_at_any_width),
 		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),

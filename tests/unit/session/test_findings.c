@@ -117,23 +117,56 @@ static void root_of_a_container_is_not_told_to_use_sudo(void **state)
 		    "securityContext");
 }
 
+#define MODULES "what is left are the security modules of this kernel: bpf"
+
 static void refusals_are_traced_to_their_cause(void **state)
 {
 	struct pl_host_facts f = open_host();
-	f.mem_errno = EPERM;
-	f.seccomp = 2;
-	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, "--cap-add SYS_PTRACE", false, "SYS_PTRACE");
-	f.seccomp = 0;
-	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, "journalctl -k", false, "journalctl");
+	strcpy(f.modules, MODULES);
+	f.readv_errno = f.mem_errno = f.seize_errno = EPERM;
+	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, "journalctl -k (" MODULES ")", false, "journalctl");
+	f.seccomp = 2; /* the filter or the module: nothing tells them apart */
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "(a seccomp filter is around us, and " MODULES ")", false, "");
+	f.no_modules = true;
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "--cap-add SYS_PTRACE ... (a seccomp filter", false,
+		    "SYS_PTRACE");
+	f.not_dumpable = true;
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "plumb is not dumpable", false, "readable");
+	f.caps = SYS_PTRACE;
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "a seccomp filter", false, "seccomp");
 	f = open_host();
-	f.readv_errno = EPERM; /* there is another way to read */
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "journalctl -k", true, "to prove more stacks");
+	strcpy(f.modules, MODULES);
+	f.mem_errno = EACCES; /* a file, by its name: reading as such is allowed, and no filter sees names */
+	f.seccomp = 2;
+	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, MODULES, false, "journalctl");
 	f = open_host();
 	f.pidfd_errno = ENOSYS;
+	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "there is no seccomp filter", false, "journalctl");
+	strcpy(f.release, "5.2.11");
 	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "Linux 5.3", false, "Linux 5.3");
+	f.pidfd_errno = EPERM; /* no rule about access speaks there */
+	f.yama_scope = 3;
+	f.seccomp = 2;
+	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "seccomp filter", false, "seccomp");
+}
+
+static void what_works_clears_the_rules_that_it_needs_too(void **state)
+{
+	struct pl_host_facts f = open_host();
+	strcpy(f.modules, MODULES);
+	f.readv_errno = EPERM; /* there is another way to read */
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "there is no seccomp filter", true, "to prove more stacks");
+	f.readv_errno = ENOSYS;
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "CONFIG_CROSS_MEMORY_ATTACH", true, "to prove more stacks");
 	f = open_host();
+	strcpy(f.modules, MODULES);
 	f.seize_errno = EPERM; /* less is shown, but it works */
-	expect_host(&f, "stop-threads", PLUMB_FINDING_NO, "journalctl -k", true, "to prove every stack");
+	expect_host(&f, "stop-threads", PLUMB_FINDING_NO, "the kernel's own rules allow it", true,
+		    "to prove every stack");
+	f.seccomp = 2;
+	f.yama_scope = 2; /* which lets the child be read all the same, so it is not that */
+	expect_host(&f, "stop-threads", PLUMB_FINDING_NO, "a seccomp filter around us refuses", true,
+		    "to prove every stack");
 }
 
 static void the_machine_lacks_something(void **state)
@@ -274,6 +307,7 @@ int main(void)
 		cmocka_unit_test(yama_decides_about_attaching),
 		cmocka_unit_test(root_of_a_container_is_not_told_to_use_sudo),
 		cmocka_unit_test(refusals_are_traced_to_their_cause),
+		cmocka_unit_test(what_works_clears_the_rules_that_it_needs_too),
 		cmocka_unit_test(the_machine_lacks_something),
 		cmocka_unit_test(what_is_not_used_costs_nothing),
 		cmocka_unit_test(a_refusal_names_its_cause_and_its_remedy),

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=malloc,calloc,realloc: a session and a dump of a real interpreter with their first allocation
- * failing, then their second, ... whichever thread makes it. Nothing crashes, leaks (the sanitizer build looks) or
- * hangs; what cannot go on says that there is no memory, and the interpreter runs on. */
+/* What <plumb/...> offers, on a real interpreter, with its first allocation failing, then its second, ... whichever
+ * thread makes it; and with all failing from the first on, from the second, ... Nothing crashes, leaks (the sanitizer
+ * build looks) or hangs; what cannot go on says that there is no memory, and the interpreter runs on. */
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <plumb/doctor.h>
 #include <plumb/dump.h>
 #include <plumb/plumb.h>
+#include <plumb/processes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,34 +92,71 @@ static int tear_down(void **state)
 	return rmdir(s->dir); /* nothing else was left there */
 }
 
-/* True if all went well; anything but a want of memory fails the test. */
+/* True if all went well; anything but a want of memory fails the test, whether we say so or the kernel's words do. */
 static bool well(struct plumb_error *err)
 {
-	if (err && plumb_error_code(err) != PLUMB_ERR_NO_MEMORY)
+	if (err && plumb_error_code(err) != PLUMB_ERR_NO_MEMORY && !strstr(plumb_error_message(err), strerror(ENOMEM)))
 		fail_msg("%s", plumb_error_message(err));
 	plumb_error_destroy(err);
 	return !err;
 }
 
-static bool sample(struct scene *s)
+static struct plumb_session_options session_options(const struct scene *s)
 {
 	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
-	struct plumb_report_options look = PLUMB_REPORT_OPTIONS_INIT;
-	struct plumb_session *session;
-	struct plumb_status st;
-	struct plumb_result result;
 
 	o.output = s->path;
 	o.rate_hz = 0;
 	o.duration_ns = SAMPLED_NS;
 	o.subprocesses = PLUMB_SUBPROCESSES_YES;
-	if (!well(plumb_session_attach(&o, s->pid, &session)))
-		return false;
+	return o;
+}
+
+static bool finish(struct scene *s, struct plumb_session *session, struct plumb_result *ret)
+{
+	struct plumb_report_options look = PLUMB_REPORT_OPTIONS_INIT;
+	struct plumb_status st;
+
 	plumb_session_wait(session, LIMIT_MS, &st);
 	assert_true(st.ended);
-	bool ok = well(plumb_session_finish(session, &result));
 	look.format = "json";
-	ok = ok && result.found_python && well(plumb_profile_write(plumb_session_profile(session), &look, s->sink));
+	return well(plumb_session_finish(session, ret)) &&
+	       (!ret->found_python || well(plumb_profile_write(plumb_session_profile(session), &look, s->sink)));
+}
+
+static bool sample(struct scene *s)
+{
+	struct plumb_session_options o = session_options(s);
+	struct plumb_session *session;
+	struct plumb_result result;
+
+	if (!well(plumb_session_attach(&o, s->pid, &session)))
+		return false;
+	bool ok = finish(s, session, &result);
+	ok = ok && result.found_python;
+	plumb_session_destroy(session);
+	return ok;
+}
+
+/* The program ends by itself, however little of it could be sampled; on a busy machine it may do so before it is seen.
+ */
+static bool launch(struct scene *s)
+{
+	char *argv[] = {(char *)python(),
+			(char *)"-S",
+			(char *)"-E",
+			(char *)"-c",
+			(char *)"import time; time.sleep(0.04)",
+			NULL};
+	struct plumb_session_options o = session_options(s);
+	struct plumb_session *session;
+	struct plumb_result result;
+
+	o.duration_ns = 0;
+	if (!well(plumb_session_launch(&o, argv, &session)))
+		return false;
+	bool ok = finish(s, session, &result);
+	assert_int_equal(plumb_session_reap(session), 0);
 	plumb_session_destroy(session);
 	return ok;
 }
@@ -124,14 +164,50 @@ static bool sample(struct scene *s)
 static bool dump(struct scene *s)
 {
 	struct plumb_dump_options o = PLUMB_DUMP_OPTIONS_INIT;
-	struct plumb_dump_look look = PLUMB_DUMP_LOOK_INIT;
+	struct plumb_dump_look text = PLUMB_DUMP_LOOK_INIT, json = PLUMB_DUMP_LOOK_INIT;
 	struct plumb_dump *d;
 
 	o.locals = true;
+	json.json = true;
 	if (!well(plumb_dump_create(&o, &d)))
 		return false;
-	bool ok = well(plumb_dump_add(d, s->pid)) && well(plumb_dump_write(d, &look, s->sink));
+	bool ok = well(plumb_dump_add(d, s->pid)) && well(plumb_dump_write(d, &text, s->sink)) &&
+		  well(plumb_dump_write(d, &json, s->sink));
 	plumb_dump_destroy(d);
+	return ok;
+}
+
+/* The recording is that of the last session. */
+static bool report(struct scene *s)
+{
+	struct plumb_report_options look = PLUMB_REPORT_OPTIONS_INIT;
+	struct plumb_profile *p;
+	struct plumb_format f;
+
+	if (!well(plumb_profile_open(s->path, NULL, &p)))
+		return false;
+	bool ok = true;
+	for (size_t i = 0; ok && plumb_format_at(i, &f); i++) {
+		look.format = f.name;
+		ok = well(plumb_profile_write(p, &look, s->sink));
+	}
+	plumb_profile_destroy(p);
+	return ok;
+}
+
+static bool examine(struct scene *s)
+{
+	struct plumb_doctor *d;
+	struct plumb_processes *found;
+	bool ok = well(plumb_doctor_examine(s->pid, &d));
+
+	if (ok) {
+		assert_true(plumb_doctor_works(d) || failing_happened());
+		plumb_doctor_destroy(d);
+	}
+	if (!well(plumb_processes_find("no-such-name", &found)))
+		return false;
+	plumb_processes_destroy(found);
 	return ok;
 }
 
@@ -149,9 +225,32 @@ static void run_session(void *ctx)
 	count(ctx, sample(ctx));
 }
 
+static void run_launch(void *ctx)
+{
+	count(ctx, launch(ctx));
+}
+
 static void run_dump(void *ctx)
 {
 	count(ctx, dump(ctx));
+}
+
+static void run_report(void *ctx)
+{
+	count(ctx, report(ctx));
+}
+
+static void run_examine(void *ctx)
+{
+	count(ctx, examine(ctx));
+}
+
+static void survives(struct scene *s, void (*scenario)(void *), long step)
+{
+	s->whole = s->failed = 0;
+	failing_some(scenario, s, step, FAILING_ONE);
+	assert_true(s->whole > 0 && s->failed > 0);
+	failing_some(scenario, s, step, FAILING_ALL_AFTER);
 }
 
 static void sessions_survive(void **state)
@@ -160,6 +259,12 @@ static void sessions_survive(void **state)
 
 	failing_each(run_session, s, 100);
 	assert_true(s->whole > 0 && s->failed > 20);
+	failing_some(run_session, s, 9, FAILING_ALL_AFTER);
+}
+
+static void launches_survive(void **state)
+{
+	survives(*state, run_launch, 9);
 }
 
 static void dumps_survive(void **state)
@@ -168,13 +273,28 @@ static void dumps_survive(void **state)
 
 	failing_each(run_dump, s, 100);
 	assert_true(s->whole > 0 && s->failed > 20);
+	failing_some(run_dump, s, 5, FAILING_ALL_AFTER);
+}
+
+static void reports_survive(void **state)
+{
+	assert_true(sample(*state));
+	survives(*state, run_report, 3);
+}
+
+static void examinations_survive(void **state)
+{
+	survives(*state, run_examine, 3);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sessions_survive, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(launches_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_survive, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reports_survive, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(examinations_survive, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

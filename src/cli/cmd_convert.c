@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb convert: from any format that is read to any that is written. Layer cli. */
+#include <string.h>
+
+#include "config.h"
+#include "target.h"
+#include "term.h"
+
+#define EXIT_BAD_INPUT 1
+
+static const struct opt *const tables[] = {options_convert, options_rows,   options_idle, options_threads,
+					   options_filters, options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb convert plumb.app.4242.plumb app.folded",
+	"stacks for flamegraph.pl and others; the end of the name tells the format",
+	"plumb convert other.folded other.plumb",
+	"stacks of another profiler as a recording, for 'plumb report' and all the rest",
+	"plumb convert plumb.app.4242.plumb part.plumb --time 10..20 --threads MainThread",
+	"ten seconds of one thread",
+	"curl -s URL | plumb convert - - --from collapsed -f json",
+	"from standard input to standard output",
+	NULL,
+};
+
+static bool choose_format(struct config *c, const char *out, struct failure *why)
+{
+	bool standard = strcmp(out, "-") == 0;
+
+	c->report.format = c->format ? c->format : standard ? NULL : plumb_format_for_path(out);
+	if (c->report.format)
+		return true;
+	if (standard)
+		return refuse(why, "add '-f FORMAT'; 'plumb help formats' lists them",
+			      "which format to write to standard output is not told");
+	return refuse(why,
+		      "add '-f FORMAT'; 'plumb help formats' lists the names and the ends of files that go with them",
+		      "the name '%s' does not tell which format to write", out);
+}
+
+/* What is wrong with IN is a result; what is wrong with plumb or the place it writes to is a failure. */
+static int bad_input(struct plumb_error *err)
+{
+	switch (plumb_error_code(err)) {
+	case PLUMB_ERR_NOT_A_RECORDING:
+	case PLUMB_ERR_NEWER_RECORDING:
+	case PLUMB_ERR_EMPTY:
+	case PLUMB_ERR_CORRUPT:
+	case PLUMB_ERR_TRUNCATED:
+	case PLUMB_ERR_LIMIT:
+	case PLUMB_ERR_NOT_FOUND:
+		complain_error(err);
+		return EXIT_BAD_INPUT;
+	default:
+		return complain_error(err);
+	}
+}
+
+static int write_profile(struct config *c, const struct plumb_profile *p, char *in, const char *out)
+{
+	struct failure why;
+	struct target t;
+
+	if (!target_open(strcmp(out, "-") == 0 ? NULL : out, &in, 1, &t, &why))
+		return complain_failure(&why);
+	if (!target_takes(&t, c->report.format, &why)) {
+		target_close(&t, NULL);
+		return complain_failure(&why);
+	}
+	term_look(c, t.fd);
+	c->report.recording = strcmp(in, "-") == 0 ? NULL : in;
+	return target_close(&t, plumb_profile_write(p, &c->report, t.fd));
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct plumb_recording_info info;
+	struct plumb_profile *p;
+	struct failure why;
+
+	if (!choose_format(c, argv[1], &why))
+		return complain_failure(&why);
+	config_report(c);
+	struct plumb_error *err = plumb_profile_open_as(argv[0], c->from, &info, &p);
+	if (err)
+		return bad_input(err);
+	target_warn_incomplete(argv[0], &info);
+	target_note_skipped(argv[0], &info);
+	int status = write_profile(c, p, argv[0], argv[1]);
+	plumb_profile_destroy(p);
+	return status;
+}
+
+const struct command command_convert = {
+	.name = "convert",
+	.usage = "IN OUT",
+	.summary = "turn a recording into a file of another tool, or the other way round",
+	.about = "Read IN, a recording or a file of another tool, and write OUT. The content of IN tells its format "
+		 "and the end of "
+		 "the name OUT the other, unless --from and -f do; - is standard input and standard output. What OUT "
+		 "has no room "
+		 "for is said once. The exit status is 0, 1 if there is something wrong with IN, or 125 if plumb "
+		 "failed.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_ANYWHERE,
+	.min_operands = 2,
+	.max_operands = 2,
+	.written = 2,
+	.operand = "the name of a file to read or to write",
+	.run = run,
+};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb diff: what changed between recordings, and how sure that is. Layer cli. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "target.h"
+#include "term.h"
+
+#define EXIT_SLOWER 1
+
+static const struct opt *const tables[] = {options_diff,   options_idle,       options_threads, options_filters,
+					   options_output, options_diff_forms, options_common,	NULL};
+
+static const char *const examples[] = {
+	"plumb diff before.plumb after.plumb",
+	"what changed, with its certainty; --lines for lines, --paths for paths of calls",
+	"plumb diff old1.plumb old2.plumb old3.plumb -- new1.plumb new2.plumb new3.plumb",
+	"several recordings a side tell how much runs differ by themselves",
+	"plumb diff main.plumb branch.plumb --fail-above 5% --markdown",
+	"for CI: exit status 1 if anything is significantly slower by more than 5 %",
+	"plumb diff before.plumb after.plumb --normalize handle_request",
+	"time per unit of time of handle_request instead of shares of everything",
+	NULL,
+};
+
+/* The recordings, those before first. */
+struct inputs {
+	struct plumb_profile **profiles;
+	struct plumb_profile **refined; /* what passes the filters; NULL: all */
+	size_t count, before;
+	char *names[2];
+};
+
+static bool choose_format(struct config *c, struct failure *why)
+{
+	if (c->format)
+		c->diff.format = c->format;
+	else if (c->output)
+		c->diff.format = plumb_diff_format_for_path(c->output);
+	if (c->diff.format)
+		return true;
+	return refuse(why, "add '-f NAME': text, json, markdown or collapsed",
+		      "the name '%s' does not tell which format to write", c->output);
+}
+
+static bool choose_sides(const struct config *c, int operands, struct inputs *in, struct failure *why)
+{
+	in->count = (size_t)operands;
+	in->before = c->split >= 0 ? (size_t)c->split : 1;
+	if (c->split < 0 && operands != 2)
+		return refuse(why, "put '--' between them: plumb diff A1 A2 A3 -- B1 B2 B3",
+			      "%d recordings do not tell which are before and which are after", operands);
+	if (in->before == 0 || in->before == in->count)
+		return refuse(why, "recordings stand on both sides of '--': plumb diff A1 A2 -- B1 B2",
+			      "there is no recording %s '--'", in->before ? "behind" : "before");
+	return true;
+}
+
+/* "a.plumb b.plumb" */
+static char *join(char *const *words, size_t count)
+{
+	size_t len = 1;
+
+	for (size_t i = 0; i < count; i++)
+		len += strlen(words[i]) + 1;
+	char *all = malloc(len), *at = all;
+	for (size_t i = 0; i < count && all; i++) {
+		if (i)
+			*at++ = ' ';
+		at = stpcpy(at, words[i]);
+	}
+	return all;
+}
+
+static struct plumb_error *open_all(const struct config *c, struct inputs *in, char *const *paths)
+{
+	for (size_t i = 0; i < in->count; i++) {
+		struct plumb_recording_info info = {0};
+		struct plumb_error *err = plumb_profile_open(paths[i], &info, &in->profiles[i]);
+
+		if (err)
+			return err;
+		target_warn_incomplete(paths[i], &info);
+		err = plumb_profile_refine(in->profiles[i], &c->report, &in->refined[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static void take_filters(struct config *c)
+{
+	config_report(c);
+	c->diff.idle = c->report.idle;
+	c->diff.threads = c->report.threads;
+	c->diff.thread_count = c->report.thread_count;
+	c->diff.processes = c->report.processes;
+	c->diff.process_count = c->report.process_count;
+	c->diff.full_names = c->report.full_names;
+	c->diff.no_escape = c->report.no_escape;
+}
+
+/* What is compared; ends with the last recording after. NULL: no memory. */
+static const struct plumb_profile **chosen(const struct inputs *in)
+{
+	const struct plumb_profile **all = calloc(in->count, sizeof *all);
+
+	for (size_t i = 0; i < in->count && all; i++)
+		all[i] = in->refined[i] ? in->refined[i] : in->profiles[i];
+	return all;
+}
+
+static int write_diff(struct config *c, const struct inputs *in, char *const *paths)
+{
+	const struct plumb_profile **profiles = chosen(in);
+	struct plumb_diff *d;
+	struct failure why;
+	struct target t;
+	int status;
+
+	term_look(c, c->output ? -1 : 1);
+	c->diff.width = c->report.width;
+	c->diff.color = c->report.color;
+	c->diff.ascii = c->report.ascii;
+	if (!profiles) {
+		complain("out of memory", "");
+		return EXIT_OWN_FAILURE;
+	}
+	struct plumb_error *err =
+		plumb_diff_create(profiles, in->before, profiles + in->before, in->count - in->before, &c->diff, &d);
+	free(profiles);
+	if (err)
+		return complain_error(err);
+	if (target_open(c->output, paths, in->count, &t, &why))
+		status = target_close(&t, plumb_diff_write(d, t.fd));
+	else
+		status = complain_failure(&why);
+	if (!status && plumb_diff_slower(d))
+		status = EXIT_SLOWER;
+	plumb_diff_destroy(d);
+	return status;
+}
+
+static int compare(struct config *c, struct inputs *in, char *const *paths)
+{
+	in->profiles = calloc(in->count, sizeof(struct plumb_profile *));
+	in->refined = calloc(in->count, sizeof(struct plumb_profile *));
+	in->names[0] = join(paths, in->before);
+	in->names[1] = join(paths + in->before, in->count - in->before);
+	if (!in->profiles || !in->refined || !in->names[0] || !in->names[1]) {
+		complain("out of memory", "");
+		return EXIT_OWN_FAILURE;
+	}
+	c->diff.before_name = in->names[0];
+	c->diff.after_name = in->names[1];
+	struct plumb_error *err = open_all(c, in, paths);
+	return err ? complain_error(err) : write_diff(c, in, paths);
+}
+
+static void destroy_all(struct plumb_profile **profiles, size_t count)
+{
+	for (size_t i = 0; profiles && i < count; i++)
+		plumb_profile_destroy(profiles[i]);
+	free(profiles);
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct inputs in = {0};
+	struct failure why;
+
+	if (!choose_format(c, &why) || !choose_sides(c, argc, &in, &why))
+		return complain_failure(&why);
+	take_filters(c);
+	int status = compare(c, &in, argv);
+	destroy_all(in.refined, in.count); /* each reads what it was made of */
+	destroy_all(in.profiles, in.count);
+	free(in.names[0]);
+	free(in.names[1]);
+	return status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.usage = "BEFORE AFTER | BEFORE... -- AFTER...",
+	.summary = "compare recordings: what takes more, what takes less, and how sure that is",
+	.about =
+		"Compare the recordings BEFORE and AFTER. A change is told as one only if chance is an unlikely cause, "
+		"with all rows that were looked at taken into account. The exit status is 0; 1 if a limit was given "
+		"with --fail-above and passed; 125 if the comparison failed.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_TWO_SIDES,
+	.min_operands = 2,
+	.max_operands = -1,
+	.operand = "two recordings",
+	.run = run,
+};

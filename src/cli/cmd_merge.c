@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb merge: recordings added up to one. Layer cli. */
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include <plumb/merge.h>
+
+#include "config.h"
+#include "target.h"
+
+static bool set_output(struct config *c, const char *value, struct failure *why)
+{
+	if (!*value)
+		return refuse(why, "", "option '--output' needs the name of a file");
+	c->output = value;
+	return true;
+}
+
+static const struct opt options_merge[] = {
+	{"output", 'o', "FILE", "the recording to write; needed", "Output", set_output},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+static const struct opt *const tables[] = {options_merge, options_quiet, options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb merge monday.plumb tuesday.plumb -o week.plumb",
+	"one recording of both; 'plumb report week.plumb' reads it",
+	"plumb merge web1.plumb web2.plumb web3.plumb -o web.plumb",
+	"of several machines: their processes stay apart",
+	NULL,
+};
+
+static bool check_output(const struct config *c, char *const *paths, int count, struct failure *why)
+{
+	struct stat out, in;
+
+	if (!c->output)
+		return refuse(why, "plumb merge A B -o OUT", "merge needs '-o OUT', the recording to write");
+	for (int i = 0; i < count; i++) {
+		if (stat(c->output, &out) == 0 && stat(paths[i], &in) == 0 && out.st_dev == in.st_dev &&
+		    out.st_ino == in.st_ino)
+			return refuse(why, "give another name with '-o'", "'%s' is one of the recordings to be merged",
+				      c->output);
+	}
+	return true;
+}
+
+static struct plumb_error *add_all(struct plumb_merge *m, char *const *paths, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct plumb_recording_info info = {0};
+		bool again = false;
+		struct plumb_error *err = plumb_merge_add(m, paths[i], &info, &again);
+
+		if (err)
+			return err;
+		target_warn_incomplete(paths[i], &info);
+		if (again) {
+			struct failure why;
+
+			refuse(&why, "leave one out if that was not meant",
+			       "%s holds the same samples as a recording before it: they count twice", paths[i]);
+			complain(why.message, why.hint);
+		}
+	}
+	return NULL;
+}
+
+static void tell(const struct config *c, const struct plumb_merge *m, int count)
+{
+	uint64_t samples, stacks;
+	size_t processes, hosts;
+
+	if (c->quiet)
+		return;
+	plumb_merge_totals(m, &samples, &stacks, &processes, &hosts);
+	fprintf(stderr,
+		"plumb: %d recordings: %" PRIu64 " samples, %" PRIu64 " stacks, %zu process%s, %zu host%s -> %s\n",
+		count, samples, stacks, processes, processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s", c->output);
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct plumb_merge *m;
+	struct failure why;
+
+	if (!check_output(c, argv, argc, &why))
+		return complain_failure(&why);
+	struct plumb_error *err = plumb_merge_create(&m);
+	if (err)
+		return complain_error(err);
+	err = add_all(m, argv, argc);
+	if (!err)
+		err = plumb_merge_write(m, c->output);
+	if (!err)
+		tell(c, m, argc);
+	plumb_merge_destroy(m);
+	return err ? complain_error(err) : 0;
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.usage = "FILE... -o OUT",
+	.summary = "add recordings of other processes, machines and days up to one",
+	.about = "Write one recording that holds the samples of all. The order of the recordings does not matter, and "
+		 "the "
+		 "file is the same, byte for byte. What is given up is the instant of each sample. The exit status is "
+		 "0, "
+		 "or 125 if that failed.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_ANYWHERE,
+	.min_operands = 1,
+	.max_operands = -1,
+	.operand = "the names of recordings",
+	.run = run,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of `plumb diff`. Layer cli; data and one-line setters. */
+#include <string.h>
+
+#include "config.h"
+
+static bool set_functions(struct config *c, const char *value, struct failure *why)
+{
+	c->diff.rows = PLUMB_DIFF_FUNCTIONS;
+	return true;
+}
+
+static bool set_lines(struct config *c, const char *value, struct failure *why)
+{
+	c->diff.rows = PLUMB_DIFF_LINES;
+	return true;
+}
+
+static bool set_paths(struct config *c, const char *value, struct failure *why)
+{
+	c->diff.rows = PLUMB_DIFF_PATHS;
+	return true;
+}
+
+static bool set_normalize(struct config *c, const char *value, struct failure *why)
+{
+	if (!*value)
+		return refuse(why, "give time, samples, or the name of a function",
+			      "option '--normalize' needs what to normalise by");
+	c->diff.normalize = value;
+	return true;
+}
+
+static bool set_fail_above(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_percent(value, &c->diff.fail_above))
+		return refuse(why, "give percent from 0.01 to 100, as in '--fail-above 5%'", "'%s' is not a percentage",
+			      value);
+	return true;
+}
+
+static bool set_form(struct config *c, const char *value, struct failure *why)
+{
+	struct plumb_format f;
+
+	for (size_t i = 0; plumb_diff_format_at(i, &f); i++) {
+		if (strcmp(f.name, value) == 0) {
+			c->format = f.name;
+			return true;
+		}
+	}
+	return refuse(why, "a comparison can be written as text, json, markdown or collapsed",
+		      "diff has no output format '%s'", value);
+}
+
+#define COMPARING "Comparison"
+#define OUTPUT	  "Output"
+
+const struct opt options_diff[] = {
+	{"functions", 0, NULL, "compare functions (the default)", COMPARING, set_functions},
+	{"lines", 0, NULL, "compare lines", COMPARING, set_lines},
+	{"paths", 0, NULL, "compare paths of calls", COMPARING, set_paths},
+	{"normalize", 0, "BY",
+	 "time: shares of all time (the default); samples: of all samples; or the name of a function whose time is the "
+	 "measure",
+	 COMPARING, set_normalize},
+	{"fail-above", 0, "PERCENT",
+	 "exit with 1 if anything is significantly slower by more than so much of what it took", COMPARING,
+	 set_fail_above},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_diff_forms[] = {
+	{"format", 'f', "FORM", "text (the default), json, markdown or collapsed", OUTPUT, set_form},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that choose what of a profile is written: the same for all commands and formats. Layer cli; data and
+ * one-line setters. */
+#include "config.h"
+
+const struct value_bit option_states[] = {
+	{"on-cpu", PLUMB_DOING_ON_CPU},
+	{"waiting", PLUMB_DOING_WAITING},
+	{"gil", PLUMB_DOING_GIL},
+	{"wants-gil", PLUMB_DOING_WANTS_GIL},
+	{"gc", PLUMB_DOING_GC},
+	{"exception", PLUMB_DOING_EXCEPTION},
+	{NULL, 0},
+};
+const struct value_bit option_kinds[] = {
+	{"python", PLUMB_KIND_PYTHON}, {"native", PLUMB_KIND_NATIVE}, {"kernel", PLUMB_KIND_KERNEL},
+	{"task", PLUMB_KIND_TASK},     {"marker", PLUMB_KIND_MARKER}, {NULL, 0},
+};
+
+bool option_set_threads(struct config *c, const char *value, struct failure *why)
+{
+	if (!word_list_add(&c->threads, value))
+		return refuse(why, "give names or ids with commas between them, as in '--threads MainThread,4243'",
+			      "'%s' names no thread", value);
+	return true;
+}
+
+static bool set_processes(struct config *c, const char *value, struct failure *why)
+{
+	if (!word_list_add(&c->processes, value))
+		return refuse(why, "give names or ids with commas between them, as in '--process worker.py,4243'",
+			      "'%s' names no process", value);
+	return true;
+}
+
+static bool set_time(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_time_range(value, &c->report.from_ns, &c->report.to_ns))
+		return refuse(why,
+			      "give seconds since the start, as in '--time 10..20', '--time 1m30s..' or '--time ..0.5'",
+			      "'%s' is not a range of time", value);
+	return true;
+}
+
+static bool set_state(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_set(value, option_states, &c->report.states))
+		return refuse(
+			why,
+			"the states are on-cpu, waiting, gil, wants-gil, gc and exception, with commas between them",
+			"'%s' is no state", value);
+	return true;
+}
+
+static bool set_kind(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_set(value, option_kinds, &c->report.kinds))
+		return refuse(why, "the kinds are python, native, kernel, task and marker, with commas between them",
+			      "'%s' is no kind of frames", value);
+	return true;
+}
+
+static bool set_module(struct config *c, const char *value, struct failure *why)
+{
+	if (!word_list_add(&c->modules, value))
+		return refuse(why, "give names or paths with commas between them, as in '--module json,app.py'",
+			      "'%s' names no module", value);
+	return true;
+}
+
+static bool set_focus(struct config *c, const char *value, struct failure *why)
+{
+	c->report.focus = value;
+	return true;
+}
+
+static bool set_ignore(struct config *c, const char *value, struct failure *why)
+{
+	c->report.ignore = value;
+	return true;
+}
+
+static bool set_min_share(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_percent(value, &c->report.min_share))
+		return refuse(why, "give percent from 0.01 to 100, as in '--min-share 0.5'", "'%s' is not a percentage",
+			      value);
+	return true;
+}
+
+#define FILTERS "What of it"
+
+const struct opt options_threads[] = {
+	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", FILTERS,
+	 option_set_threads},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_filters[] = {
+	{"process", 0, "LIST", "only these processes, by name or id, with commas between them; may be repeated",
+	 FILTERS, set_processes},
+	{"time", 0, "A..B",
+	 "only the samples from A to B seconds after the start; A.. and ..B, and 1m30s, 500ms as well", FILTERS,
+	 set_time},
+	{"state", 0, "STATES",
+	 "only samples that are one of on-cpu, waiting, gil (has it), wants-gil, gc, exception; several with commas",
+	 FILTERS, set_state},
+	{"kind", 0, "KINDS", "only frames that are python, native, kernel, task or marker; several with commas",
+	 FILTERS, set_kind},
+	{"module", 0, "LIST",
+	 "only samples with a frame of these modules or packages (json.decoder), files or folders (app.py, /srv/app)",
+	 FILTERS, set_module},
+	{"focus", 0, "REGEX", "only samples with a frame whose 'function file' matches", FILTERS, set_focus},
+	{"ignore", 0, "REGEX", "only samples without a frame whose 'function file' matches", FILTERS, set_ignore},
+	{"min-share", 0, "PERCENT", "count what is called in less than so much of the time where it is called from",
+	 FILTERS, set_min_share},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};

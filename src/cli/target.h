@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a command that reads recordings writes to, and what it says of the recordings. */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include "cli.h"
+
+struct target {
+	const char *path; /* for messages */
+	int fd;
+};
+
+/** Open @p output, or standard output if it is NULL. Refuses one of the @p count @p inputs: it would be destroyed
+ * before it is read. */
+bool target_open(const char *output, char *const *inputs, size_t count, struct target *ret, struct failure *why);
+/** Close, and tell what went wrong, @p err (NULL: nothing; destroyed) or the closing. Returns 0 or EXIT_OWN_FAILURE.
+ * A reader of a pipe that went away, as head(1) and pagers do, is not told. */
+int target_close(struct target *t, struct plumb_error *err);
+/** Refuse to write binary @p format to a terminal. */
+bool target_takes(const struct target *t, const char *format, struct failure *why);
+/** Note how much of @p path, a file of another tool, was no sample. */
+void target_note_skipped(const char *path, const struct plumb_recording_info *info);
+/** Say if the recording @p path is not whole. */
+void target_warn_incomplete(const char *path, const struct plumb_recording_info *info);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collapsed stacks with two counts, `basename:function;... BEFORE AFTER`, as difffolded.pl writes and flamegraph.pl,
+ * inferno and others read them. Layer export; any thread.
+ *
+ * The counts after are samples as they were taken; those before are brought to the same sum by what the comparison is
+ * normalised by, since a flame graph colours by their difference. A stack that was there keeps at least 1. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "diff_words.h"
+
+typedef PL_VEC(uint32_t) rows;
+
+static void write_text(struct pl_text t, bool escape, FILE *out)
+{
+	for (size_t i = 0; i < t.len; i++) {
+		size_t skip = pl_text_line_break((const unsigned char *)t.s + i, t.len - i);
+
+		if (!escape || (!skip && t.s[i] != ';'))
+			fputc(t.s[i], out);
+		else
+			fputc(skip ? ' ' : ':', out);
+		i += escape && skip ? skip - 1 : 0;
+	}
+}
+
+static void write_frame(const struct pl_diff_key *k, const struct pl_diff_look *look, FILE *out)
+{
+	const struct pl_function *f = &k->profile->functions[k->function];
+	struct pl_text file = pl_text_of(k->profile, f->file);
+
+	if (!pl_frame_is_bare(k->profile, f, (int32_t)f->firstline)) {
+		write_text(look->full_names ? file : pl_text_basename(file), look->escape, out);
+		fputc(':', out);
+	}
+	write_text(pl_frame_qualname(k->profile, f), look->escape, out);
+}
+
+static bool write_stack(const struct pl_diff *d, uint32_t row, const struct pl_diff_look *look, rows *chain, FILE *out)
+{
+	pl_vec_clear(chain);
+	for (uint32_t r = row; r != PL_DIFF_NO_ROW; r = d->table[r].parent) {
+		if (!pl_vec_push(chain, r))
+			return false;
+	}
+	for (size_t i = chain->len; i > 0; i--) {
+		write_frame(&d->keys[d->table[chain->data[i - 1]].key], look, out);
+		if (i > 1)
+			fputc(';', out);
+	}
+	return true;
+}
+
+/* Of all time or all samples: to the samples after. Of a function: what its time is in samples after. */
+static double scale_of(const struct pl_diff *d)
+{
+	const struct pl_diff_total *t = &d->sides[PL_DIFF_AFTER];
+
+	if (d->scale != PL_DIFF_BY_FUNCTION)
+		return (double)t->samples;
+	return (double)t->samples * (double)t->reference_ns / (double)t->weight_ns;
+}
+
+static uint64_t before_count(const struct pl_diff_value *v, double scale)
+{
+	if (!v->before_samples)
+		return 0;
+	return (uint64_t)fmax(1, fmin(round(v->before * scale), 1e18));
+}
+
+struct plumb_error *pl_diff_collapsed_write(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)
+{
+	double scale = scale_of(d);
+	rows chain = {0};
+	bool ok = true;
+
+	for (uint32_t r = 0; r < d->row_count && ok; r++) {
+		const struct pl_diff_value *v = &d->table[r].self;
+
+		if (!v->before_samples && !v->after_samples)
+			continue;
+		ok = write_stack(d, r, look, &chain, out);
+		fprintf(out, " %" PRIu64 " %" PRIu64 "\n", before_count(v, scale), v->after_samples);
+	}
+	pl_vec_deinit(&chain);
+	return ok ? NULL : &pl_err_no_memory;
+}

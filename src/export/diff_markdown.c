@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison as Markdown, fit for a comment on a pull request. Layer export; any thread. GitHub's dialect.
+ *
+ * Every name stands inside a code span, where Markdown and HTML mean nothing; what could end one is replaced. What did
+ * not change is folded away. */
+#include <string.h>
+
+#include "diff_words.h"
+#include "glyph.h"
+
+#define CHANGED_ROWS 30
+#define SAME_ROWS    10
+#define NAME_COLUMNS 80
+
+/* A backquote would end the span, a bar the cell of the table. */
+static void write_span(const char *s, size_t len, uint32_t line, FILE *out)
+{
+	int cols = 0;
+
+	fputc('`', out);
+	for (size_t i = 0; i < len && cols < NAME_COLUMNS;) {
+		struct pl_glyph g;
+
+		i += pl_glyph_next(s + i, len - i, true, &g);
+		if (g.len == 1 && (g.text[0] == '`' || g.text[0] == '|'))
+			g.text[0] = g.text[0] == '`' ? '\'' : '!';
+		fwrite(g.text, 1, g.len, out);
+		cols += g.cols;
+	}
+	if (cols >= NAME_COLUMNS)
+		fputs("\xe2\x80\xa6", out);
+	if (cols == 0)
+		fputc('?', out); /* an empty span is no span */
+	if (line)
+		fprintf(out, ":%u", line);
+	fputc('`', out);
+}
+
+static void write_side(const struct pl_diff *d, const struct pl_diff_look *look, enum pl_diff_side side, FILE *out)
+{
+	const char *name = look->names[side] ? look->names[side] : "?";
+
+	fprintf(out, "- %s: ", side == PL_DIFF_BEFORE ? "before" : "after");
+	write_span(name, strlen(name), 0, out);
+	fprintf(out, " \xc2\xb7 %s\n", pl_diff_side_text(&d->sides[side]).s);
+}
+
+/* Sentences that quote names of functions stand in a span as a whole. */
+static struct plumb_error *write_header(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)
+{
+	struct pl_diff_text limit = pl_diff_limit_text(d, look), scale = pl_diff_scale_text(d, look), text;
+	struct plumb_error *err = pl_diff_detectable_text(d, look, &text);
+
+	if (err)
+		return err;
+	fprintf(out, "### plumb diff: %s\n\n", pl_diff_found_text(d, true).s);
+	if (limit.s[0])
+		fprintf(out, "**%s**\n\n", limit.s);
+	write_side(d, look, PL_DIFF_BEFORE, out);
+	write_side(d, look, PL_DIFF_AFTER, out);
+	fputs("- per ", out);
+	if (d->scale == PL_DIFF_BY_FUNCTION)
+		write_span(scale.s, strlen(scale.s), 0, out);
+	else
+		fputs(scale.s, out);
+	fputc('\n', out);
+	if (text.s[0]) {
+		fputs("- visible would have been: ", out);
+		write_span(text.s, strlen(text.s), 0, out);
+		fputc('\n', out);
+	}
+	for (int i = 0; pl_diff_note_at(d, i, &text); i++)
+		fprintf(out, "- %s\n", text.s);
+	return NULL;
+}
+
+static struct plumb_error *write_row(const struct pl_diff *d, const struct pl_diff_look *look, uint32_t row, FILE *out)
+{
+	bool total;
+	const struct pl_diff_value *v = pl_diff_shown(&d->table[row], &total);
+	struct pl_buf name = PL_BUF_INIT((size_t)1 << 30);
+	struct plumb_error *err = pl_diff_row_name(d, row, true, &name);
+	uint32_t line;
+	struct pl_text file = pl_diff_row_file(d, row, look->full_names, &line);
+
+	if (!err) {
+		fprintf(out, "| %s | %s | %s | %s | %s | ", pl_diff_verdicts[v->verdict], pl_units_percent(v->before).s,
+			pl_units_percent(v->after).s, pl_diff_change(v, true).s, pl_diff_relative_text(v).s);
+		write_span(name.data ? (const char *)name.data : "", name.len, 0, out);
+		fputs(total ? " (total) | " : " | ", out);
+		if (line)
+			write_span(file.s, file.len, line, out);
+		fputs(" |\n", out);
+	}
+	pl_buf_deinit(&name);
+	return err;
+}
+
+/* @p changed: the rows that did, else those that did not. */
+static struct plumb_error *write_rows(const struct pl_diff *d, const struct pl_diff_look *look, bool changed, int max,
+				      FILE *out)
+{
+	struct plumb_error *err = NULL;
+	int count = 0;
+
+	for (uint32_t i = 0; i < d->row_count && count < max && !err; i++) {
+		const struct pl_diff_row *r = &d->table[d->order[i]];
+		bool is = r->self.verdict != PL_DIFF_SAME || r->total.verdict != PL_DIFF_SAME;
+
+		if (is != changed)
+			continue;
+		if (count++ == 0)
+			fputs("\n| | before | after | points | relative | what | where |\n"
+			      "|:--|--:|--:|--:|--:|:--|:--|\n",
+			      out);
+		err = write_row(d, look, d->order[i], out);
+	}
+	return err;
+}
+
+struct plumb_error *pl_diff_markdown_write(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)
+{
+	struct plumb_error *err = write_header(d, look, out);
+
+	if (!err)
+		err = write_rows(d, look, true, CHANGED_ROWS, out);
+	if (err)
+		return err;
+	fputs("\n<details><summary>no change that could be told from chance</summary>\n", out);
+	err = write_rows(d, look, false, SAME_ROWS, out);
+	fputs("\n</details>\n", out);
+	return err;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison in words and figures. Layer export; pure, any thread. */
+#include "diff_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_FRAMES	 6 /* of a path, the innermost ones */
+#define DETECTABLE_ROWS	 3
+#define DETECTABLE_SHARE 0.005
+
+const char *const pl_diff_verdicts[] = {
+	[PL_DIFF_SAME] = "",	 [PL_DIFF_NEW] = "new",	  [PL_DIFF_GONE] = "gone",
+	[PL_DIFF_MORE] = "more", [PL_DIFF_LESS] = "less",
+};
+
+static const char *plus_minus(bool unicode)
+{
+	return unicode ? "\xc2\xb1" : "+-";
+}
+
+struct pl_units pl_diff_change(const struct pl_diff_value *v, bool unicode)
+{
+	double change = (v->after - v->before) * 100, half = v->half_width * 100;
+	int decimals = half < 0.095 ? 2 : 1;
+	double unit = decimals == 2 ? 100 : 10;
+	struct pl_units u;
+
+	snprintf(u.s, sizeof u.s, "%+.*f %s%.*f", decimals, fmin(fmax(change, -9e9), 9e9), plus_minus(unicode),
+		 decimals, fmin(ceil(half * unit - 1e-9) / unit, 9e9));
+	return u;
+}
+
+struct pl_units pl_diff_relative_text(const struct pl_diff_value *v)
+{
+	double percent = pl_diff_relative(v) * 100;
+	struct pl_units u = {""};
+
+	if (isfinite(percent) && v->before > 0)
+		snprintf(u.s, sizeof u.s, "%+.*f %%", fabs(percent) < 99.95, fmin(percent, 9e9));
+	return u;
+}
+
+struct pl_diff_text pl_diff_side_text(const struct pl_diff_total *t)
+{
+	struct pl_diff_text ret;
+
+	if (t->runs > 1)
+		snprintf(ret.s, sizeof ret.s, "%zu recordings, %s of threads, %s samples", t->runs,
+			 pl_units_time((double)t->weight_ns).s, pl_units_count(t->samples).s);
+	else
+		snprintf(ret.s, sizeof ret.s, "%s of threads, %s samples", pl_units_time((double)t->weight_ns).s,
+			 pl_units_count(t->samples).s);
+	return ret;
+}
+
+struct pl_diff_text pl_diff_scale_text(const struct pl_diff *d, const struct pl_diff_look *look)
+{
+	struct pl_diff_text ret = {""};
+
+	if (d->scale == PL_DIFF_BY_TIME)
+		snprintf(ret.s, sizeof ret.s, "time: shares of all time, so what one row gains the others lose");
+	else if (d->scale == PL_DIFF_BY_SAMPLES)
+		snprintf(ret.s, sizeof ret.s, "samples: shares of all samples, so what one row gains the others lose");
+	else
+		snprintf(ret.s, sizeof ret.s, "the time of %.200s, which is 100 %% on both sides", look->reference);
+	return ret;
+}
+
+static const char *row_word(const struct pl_diff *d, uint32_t count)
+{
+	static const char *const words[][2] = {[PL_DIFF_FUNCTIONS] = {"function", "functions"},
+					       [PL_DIFF_LINES] = {"line", "lines"},
+					       [PL_DIFF_PATHS] = {"path", "paths"}};
+
+	return words[d->rows][count != 1];
+}
+
+static uint32_t changed_rows(const struct pl_diff *d)
+{
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < d->row_count; r++)
+		count += d->table[r].self.verdict != PL_DIFF_SAME || d->table[r].total.verdict != PL_DIFF_SAME;
+	return count;
+}
+
+struct pl_diff_text pl_diff_found_text(const struct pl_diff *d, bool unicode)
+{
+	uint32_t changed = changed_rows(d);
+	struct pl_diff_text ret;
+
+	if (changed)
+		snprintf(ret.s, sizeof ret.s,
+			 "%s of %s %s changed; of such findings %g %% may be chance (%s is a 95 %% interval)",
+			 pl_units_count(changed).s, pl_units_count(d->row_count).s, row_word(d, d->row_count),
+			 PL_DIFF_SELF_RATE * 100, plus_minus(unicode));
+	else
+		snprintf(ret.s, sizeof ret.s, "no change in %s %s that could be told from chance",
+			 pl_units_count(d->row_count).s, row_word(d, d->row_count));
+	return ret;
+}
+
+struct plumb_error *pl_diff_detectable_text(const struct pl_diff *d, const struct pl_diff_look *look,
+					    struct pl_diff_text *ret)
+{
+	struct pl_buf text = PL_BUF_INIT(64u << 10);
+	struct plumb_error *err = NULL;
+	int told = 0;
+
+	for (uint32_t i = 0; i < d->row_count && told < DETECTABLE_ROWS && !err; i++) {
+		const struct pl_diff_key *k = &d->keys[d->table[d->order[i]].key];
+		const struct pl_diff_value *v = &d->table[d->order[i]].self;
+		struct pl_text name = pl_frame_qualname(k->profile, &k->profile->functions[k->function]);
+
+		if (v->verdict != PL_DIFF_SAME || isnan(v->detectable) || !(v->before > DETECTABLE_SHARE))
+			continue;
+		err = pl_buf_printf(&text, "%s%.*s (%s) %s%.*f", told ? ", " : "", name.len > 40 ? 40 : (int)name.len,
+				    name.s, pl_units_percent(v->before).s, plus_minus(look->unicode),
+				    v->detectable < 0.00095 ? 2 : 1, ceil(v->detectable * 1000 - 1e-9) / 10);
+		told++;
+	}
+	ret->s[0] = '\0';
+	if (!err && told)
+		snprintf(ret->s, sizeof ret->s, "%s points", pl_buf_str(&text));
+	pl_buf_deinit(&text);
+	return err;
+}
+
+enum note { NOTE_ONE_RUN, NOTE_INDEPENDENT, NOTE_MOVED, NOTES };
+
+static bool is_told(const struct pl_diff *d, enum note note)
+{
+	switch (note) {
+	case NOTE_ONE_RUN:
+		return !d->between_runs;
+	case NOTE_INDEPENDENT:
+		return !d->sides[PL_DIFF_BEFORE].batched || !d->sides[PL_DIFF_AFTER].batched;
+	default:
+		return d->moved > 0;
+	}
+}
+
+static struct pl_diff_text note_text(const struct pl_diff *d, enum note note)
+{
+	struct pl_diff_text ret;
+
+	if (note == NOTE_ONE_RUN)
+		snprintf(ret.s, sizeof ret.s,
+			 "one recording a side cannot tell how much runs differ: changes below %g %% of a row are not "
+			 "told; several can: plumb diff A1 A2 A3 -- B1 B2 B3",
+			 PL_DIFF_MIN_CHANGE * 100);
+	else if (note == NOTE_INDEPENDENT)
+		snprintf(ret.s, sizeof ret.s, "too short, or without times: samples are taken for independent");
+	else
+		snprintf(ret.s, sizeof ret.s, "%s taken for the same though in another folder: %s",
+			 d->moved == 1 ? "function" : "functions", pl_units_count(d->moved).s);
+	return ret;
+}
+
+bool pl_diff_note_at(const struct pl_diff *d, int i, struct pl_diff_text *ret)
+{
+	for (int note = 0; note < NOTES; note++) {
+		if (!is_told(d, (enum note)note) || i-- > 0)
+			continue;
+		*ret = note_text(d, (enum note)note);
+		return true;
+	}
+	return false;
+}
+
+struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_diff_look *look)
+{
+	uint32_t slower = look->fail_above < 0 ? 0 : pl_diff_slower(d, look->fail_above);
+	struct pl_diff_text ret = {""};
+
+	if (look->fail_above < 0)
+		return ret;
+	if (slower)
+		snprintf(ret.s, sizeof ret.s, "failed: %s %s slower by more than %g %%", pl_units_count(slower).s,
+			 row_word(d, slower), look->fail_above * 100);
+	else
+		snprintf(ret.s, sizeof ret.s, "passed: no %s is significantly slower by more than %g %%",
+			 row_word(d, 1), look->fail_above * 100);
+	return ret;
+}
+
+struct plumb_error *pl_diff_row_name(const struct pl_diff *d, uint32_t row, bool unicode, struct pl_buf *ret)
+{
+	uint32_t chain[PATH_FRAMES];
+	struct plumb_error *err = NULL;
+	int count = 0;
+
+	for (uint32_t r = row; r != PL_DIFF_NO_ROW && count < PATH_FRAMES; r = d->table[r].parent)
+		chain[count++] = r;
+	if (count > 0 && d->table[chain[count - 1]].parent != PL_DIFF_NO_ROW)
+		err = pl_buf_add_str(ret, unicode ? "\xe2\x80\xa6 > " : "... > ");
+	while (count-- > 0 && !err) {
+		const struct pl_diff_key *k = &d->keys[d->table[chain[count]].key];
+		struct pl_text name = pl_frame_qualname(k->profile, &k->profile->functions[k->function]);
+
+		err = name.len ? pl_buf_add(ret, name.s, name.len) : pl_buf_add_str(ret, "?");
+		if (!err && count)
+			err = pl_buf_add_str(ret, " > ");
+	}
+	return err;
+}
+
+struct pl_text pl_diff_row_file(const struct pl_diff *d, uint32_t row, bool full_names, uint32_t *line_ret)
+{
+	const struct pl_diff_key *k = &d->keys[d->table[row].key];
+	const struct pl_function *f = &k->profile->functions[k->function];
+	uint32_t line = k->line > 0 ? (uint32_t)k->line : f->firstline;
+
+	*line_ret = 0;
+	if (pl_frame_is_bare(k->profile, f, (int32_t)line))
+		return (struct pl_text){"", 0};
+	*line_ret = line;
+	struct pl_text file = pl_text_of(k->profile, f->file);
+	return full_names ? file : pl_text_short_path(file);
+}
+
+const struct pl_diff_value *pl_diff_shown(const struct pl_diff_row *r, bool *total_ret)
+{
+	*total_ret = r->self.verdict == PL_DIFF_SAME && r->total.verdict != PL_DIFF_SAME;
+	return *total_ret ? &r->total : &r->self;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a processed profile of the Firefox Profiler. Inside export/firefox*.c only. */
+#ifndef PL_FIREFOX_PARTS_H
+#define PL_FIREFOX_PARTS_H
+
+#include <string.h>
+
+#include "export.h"
+#include "frame_name.h"
+#include "json.h"
+#include "vec.h"
+
+/* The category of a sample is that of its innermost frame: where it waited, or collected garbage, its stack ends in a
+ * variant of that frame. */
+enum pl_firefox_variant { PL_FIREFOX_PLAIN, PL_FIREFOX_WAITING, PL_FIREFOX_GC, PL_FIREFOX_VARIANTS };
+
+struct pl_firefox_row {
+	uint32_t stack;
+	uint8_t variant; /* never plain */
+};
+
+struct pl_firefox {
+	const struct plumb_profile *p;
+	const struct pl_export_options *o;
+	struct pl_json j;
+	uint32_t *variants[PL_FIREFOX_VARIANTS];  /* stack -> row of the stack table; 0: none. [0] is not used */
+	uint32_t *frames[PL_FIREFOX_VARIANTS];	  /* location -> row of the frame table; likewise */
+	PL_VEC(struct pl_firefox_row) rows;	  /* the variants, in the order of their rows */
+	PL_VEC(struct pl_firefox_row) frame_rows; /* `stack` is a location */
+	uint32_t *sources;			  /* string -> 1 + row of the sources */
+	PL_VEC(uint32_t) source_files;
+};
+
+struct plumb_error *pl_firefox_prepare(struct pl_firefox *w) PLUMB_MUST_CHECK;
+void pl_firefox_deinit(struct pl_firefox *w);
+/** Row of the stack table for a sample. */
+uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint8_t state);
+void pl_firefox_write_categories(struct pl_firefox *w);
+void pl_firefox_write_shared(struct pl_firefox *w);
+
+/* firefox_markers.c */
+/** Markers of a thread: its start, and with the first thread what was lost. */
+void pl_firefox_write_markers(struct pl_firefox *w, bool losses, uint64_t start_ns);
+void pl_firefox_write_marker_schema(struct pl_firefox *w);
+/** Names of markers: strings after those of the profile. */
+void pl_firefox_write_marker_names(struct pl_firefox *w);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Firefox Profiler's tables that all threads share: strings, sources, functions, frames and stacks. Layer export;
+ * any thread.
+ *
+ * Strings, functions and locations keep their numbers, stacks theirs less one. After them stand the variants: an
+ * innermost frame, and the stack that ends in it, once more with the category "waiting" or "GC". Those that are needed
+ * are known from the cells. */
+#include <stdlib.h>
+
+#include "firefox_parts.h"
+
+enum category {
+	CATEGORY_OTHER, /* the first grey one is the default */
+	CATEGORY_APPLICATION,
+	CATEGORY_LIBRARY,
+	CATEGORY_STANDARD,
+	CATEGORY_NATIVE,
+	CATEGORY_KERNEL,
+	CATEGORY_WAITING,
+	CATEGORY_GC,
+	CATEGORIES,
+};
+
+static const struct {
+	const char *name, *color;
+} categories[CATEGORIES] = {
+	[CATEGORY_OTHER] = {"Other", "grey"},
+	[CATEGORY_APPLICATION] = {"Application", "yellow"},
+	[CATEGORY_LIBRARY] = {"Library", "blue"},
+	[CATEGORY_STANDARD] = {"Standard library", "lightblue"},
+	[CATEGORY_NATIVE] = {"Native", "green"},
+	[CATEGORY_KERNEL] = {"Kernel", "orange"},
+	[CATEGORY_WAITING] = {"Waiting", "transparent"},
+	[CATEGORY_GC] = {"Garbage collection", "magenta"},
+};
+
+void pl_firefox_write_categories(struct pl_firefox *w)
+{
+	pl_json_key(&w->j, "categories");
+	pl_json_array(&w->j);
+	for (int i = 0; i < CATEGORIES; i++) {
+		pl_json_object(&w->j);
+		pl_json_key_str(&w->j, "name", categories[i].name);
+		pl_json_key_str(&w->j, "color", categories[i].color);
+		pl_json_key(&w->j, "subcategories");
+		pl_json_array(&w->j);
+		pl_json_str(&w->j, "Other");
+		pl_json_array_end(&w->j);
+		pl_json_object_end(&w->j);
+	}
+	pl_json_array_end(&w->j);
+}
+
+static enum category category_of(const struct pl_firefox *w, const struct pl_function *f)
+{
+	struct pl_text file = pl_text_of(w->p, f->file);
+
+	if (f->origin == PL_ORIGIN_NATIVE)
+		return CATEGORY_NATIVE;
+	if (f->origin == PL_ORIGIN_KERNEL)
+		return CATEGORY_KERNEL;
+	if (f->origin == PL_ORIGIN_MARKER)
+		return CATEGORY_OTHER;
+	if (f->origin == PL_ORIGIN_TASK || !pl_frame_is_library(w->p, f))
+		return CATEGORY_APPLICATION;
+	return memmem(file.s, file.len, "-packages/", 10) ? CATEGORY_LIBRARY : CATEGORY_STANDARD;
+}
+
+static enum pl_firefox_variant variant_of(uint8_t state)
+{
+	if (state & PL_STATE_IN_GC)
+		return PL_FIREFOX_GC;
+	return state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? PL_FIREFOX_PLAIN : PL_FIREFOX_WAITING;
+}
+
+uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint8_t state)
+{
+	enum pl_firefox_variant v = variant_of(state);
+
+	return v != PL_FIREFOX_PLAIN && w->variants[v][stack] ? w->variants[v][stack] : stack - 1;
+}
+
+/* ---- what there is to write ---- */
+
+static bool add_variant(struct pl_firefox *w, uint32_t stack, enum pl_firefox_variant v)
+{
+	uint32_t location = w->p->stacks[stack].location;
+	struct pl_firefox_row row = {.stack = stack, .variant = (uint8_t)v},
+			      frame = {.stack = location, .variant = (uint8_t)v};
+
+	w->variants[v][stack] = w->p->stack_count - 1 + (uint32_t)w->rows.len;
+	if (!pl_vec_push(&w->rows, row))
+		return false;
+	if (w->frames[v][location])
+		return true;
+	w->frames[v][location] = w->p->location_count + (uint32_t)w->frame_rows.len;
+	return pl_vec_push(&w->frame_rows, frame);
+}
+
+static bool add_variants(struct pl_firefox *w)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < w->p->cell_count && ok; i++) {
+		uint32_t stack = w->p->cells[i].stack;
+		enum pl_firefox_variant v = variant_of(w->p->cells[i].state);
+
+		if (stack && v != PL_FIREFOX_PLAIN && !w->variants[v][stack])
+			ok = add_variant(w, stack, v);
+	}
+	return ok;
+}
+
+static bool add_sources(struct pl_firefox *w)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < w->p->function_count && ok; i++) {
+		uint32_t file = w->p->functions[i].file;
+
+		if (file == 0 || w->sources[file])
+			continue;
+		ok = pl_vec_push(&w->source_files, file);
+		w->sources[file] = (uint32_t)w->source_files.len;
+	}
+	return ok;
+}
+
+struct plumb_error *pl_firefox_prepare(struct pl_firefox *w)
+{
+	bool ok = true;
+
+	for (int v = PL_FIREFOX_PLAIN + 1; v < PL_FIREFOX_VARIANTS; v++) {
+		w->variants[v] = calloc((size_t)w->p->stack_count + 1, sizeof *w->variants[v]);
+		w->frames[v] = calloc((size_t)w->p->location_count + 1, sizeof *w->frames[v]);
+		ok = ok && w->variants[v] && w->frames[v];
+	}
+	w->sources = calloc((size_t)pl_strtab_count(w->p->strings) + 1, sizeof *w->sources);
+	return ok && w->sources && add_variants(w) && add_sources(w) ? NULL : &pl_err_no_memory;
+}
+
+void pl_firefox_deinit(struct pl_firefox *w)
+{
+	for (int v = 0; v < PL_FIREFOX_VARIANTS; v++) {
+		free(w->variants[v]);
+		free(w->frames[v]);
+	}
+	free(w->sources);
+	pl_vec_deinit(&w->rows);
+	pl_vec_deinit(&w->frame_rows);
+	pl_vec_deinit(&w->source_files);
+}
+
+/* ---- columns ---- */
+
+typedef void cell_fn(struct pl_firefox *w, uint32_t row);
+struct table_column {
+	const char *key;
+	cell_fn *write;
+};
+
+static void write_table(struct pl_firefox *w, const char *key, const struct table_column *columns, uint32_t rows)
+{
+	pl_json_key(&w->j, key);
+	pl_json_object(&w->j);
+	for (; columns->key; columns++) {
+		pl_json_key(&w->j, columns->key);
+		pl_json_array(&w->j);
+		for (uint32_t i = 0; i < rows; i++)
+			columns->write(w, i);
+		pl_json_array_end(&w->j);
+	}
+	pl_json_key_u64(&w->j, "length", rows);
+	pl_json_object_end(&w->j);
+}
+
+static void none(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_null(&w->j);
+}
+
+static void zero(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_u64(&w->j, 0);
+}
+
+static void one(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_u64(&w->j, 1);
+}
+
+static void minus_one(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_i64(&w->j, -1);
+}
+
+static void no(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_bool(&w->j, false);
+}
+
+static void number_or_null(struct pl_firefox *w, bool known, int64_t v)
+{
+	if (known)
+		pl_json_i64(&w->j, v);
+	else
+		pl_json_null(&w->j);
+}
+
+static void source_file(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_u64(&w->j, w->source_files.data[row]);
+}
+
+static void function_name(struct pl_firefox *w, uint32_t row)
+{
+	const struct pl_function *f = &w->p->functions[row];
+
+	pl_json_u64(&w->j, f->qualname ? f->qualname : f->name);
+}
+
+static void function_source(struct pl_firefox *w, uint32_t row)
+{
+	uint32_t source = w->sources[w->p->functions[row].file];
+
+	number_or_null(w, source, (int64_t)source - 1);
+}
+
+static void function_line(struct pl_firefox *w, uint32_t row)
+{
+	number_or_null(w, w->p->functions[row].firstline, w->p->functions[row].firstline);
+}
+
+static const struct pl_location *location_of(const struct pl_firefox *w, uint32_t frame)
+{
+	uint32_t count = w->p->location_count;
+
+	return &w->p->locations[frame < count ? frame : w->frame_rows.data[frame - count].stack];
+}
+
+static void frame_category(struct pl_firefox *w, uint32_t row)
+{
+	uint32_t count = w->p->location_count;
+
+	if (row < count)
+		pl_json_u64(&w->j, category_of(w, &w->p->functions[w->p->locations[row].function]));
+	else
+		pl_json_u64(&w->j,
+			    w->frame_rows.data[row - count].variant == PL_FIREFOX_GC ? CATEGORY_GC : CATEGORY_WAITING);
+}
+
+static void frame_function(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_u64(&w->j, location_of(w, row)->function);
+}
+
+static void frame_line(struct pl_firefox *w, uint32_t row)
+{
+	const struct pl_location *l = location_of(w, row);
+
+	number_or_null(w, l->line > 0, l->line);
+}
+
+static void frame_column(struct pl_firefox *w, uint32_t row)
+{
+	const struct pl_location *l = location_of(w, row);
+
+	number_or_null(w, l->column >= 0, (int64_t)l->column + 1); /* editors count from 1 */
+}
+
+static void stack_frame(struct pl_firefox *w, uint32_t row)
+{
+	uint32_t count = w->p->stack_count - 1;
+
+	if (row < count) {
+		pl_json_u64(&w->j, w->p->stacks[row + 1].location);
+	} else {
+		const struct pl_firefox_row *r = &w->rows.data[row - count];
+
+		pl_json_u64(&w->j, w->frames[r->variant][w->p->stacks[r->stack].location]);
+	}
+}
+
+/* How many rows before it its caller stands; 0: it has none. */
+static void stack_prefix(struct pl_firefox *w, uint32_t row)
+{
+	uint32_t count = w->p->stack_count - 1;
+	uint32_t parent = w->p->stacks[row < count ? row + 1 : w->rows.data[row - count].stack].parent;
+
+	pl_json_u64(&w->j, parent ? row - (parent - 1) : 0);
+}
+
+static const struct table_column source_columns[] = {
+	{"id", none},		{"filename", source_file}, {"startLine", one}, {"startColumn", one},
+	{"sourceMapURL", none}, {"content", none},	   {NULL, NULL}};
+static const struct table_column function_columns[] = {{"name", function_name},
+						       {"isJS", no},
+						       {"relevantForJS", no},
+						       {"resource", minus_one},
+						       {"source", function_source},
+						       {"lineNumber", function_line},
+						       {"columnNumber", none},
+						       {"originalLocation", none},
+						       {NULL, NULL}};
+static const struct table_column frame_columns[] = {{"address", minus_one},
+						    {"inlineDepth", zero},
+						    {"category", frame_category},
+						    {"subcategory", zero},
+						    {"func", frame_function},
+						    {"nativeSymbol", none},
+						    {"innerWindowID", zero},
+						    {"line", frame_line},
+						    {"column", frame_column},
+						    {"originalLocation", none},
+						    {NULL, NULL}};
+static const struct table_column stack_columns[] = {
+	{"frame", stack_frame}, {"prefixOffset", stack_prefix}, {NULL, NULL}};
+static const struct table_column resource_columns[] = {
+	{"lib", none}, {"name", none}, {"host", none}, {"type", none}, {NULL, NULL}};
+static const struct table_column symbol_columns[] = {
+	{"libIndex", none}, {"address", none}, {"name", none}, {"functionSize", none}, {NULL, NULL}};
+
+static void write_strings(struct pl_firefox *w)
+{
+	uint32_t count = pl_strtab_count(w->p->strings);
+
+	pl_json_key(&w->j, "stringArray");
+	pl_json_array(&w->j);
+	for (uint32_t i = 0; i < count; i++) {
+		struct pl_text t = pl_text_of(w->p, i);
+
+		pl_json_strn(&w->j, t.s, t.len);
+	}
+	pl_firefox_write_marker_names(w);
+	pl_json_array_end(&w->j);
+}
+
+void pl_firefox_write_shared(struct pl_firefox *w)
+{
+	uint32_t stacks = w->p->stack_count - 1 + (uint32_t)w->rows.len;
+	uint32_t frames = w->p->location_count + (uint32_t)w->frame_rows.len;
+
+	pl_json_key(&w->j, "shared");
+	pl_json_object(&w->j);
+	write_strings(w);
+	write_table(w, "sources", source_columns, (uint32_t)w->source_files.len);
+	write_table(w, "stackTable", stack_columns, stacks);
+	write_table(w, "frameTable", frame_columns, frames);
+	write_table(w, "funcTable", function_columns, w->p->function_count);
+	write_table(w, "resourceTable", resource_columns, 0);
+	write_table(w, "nativeSymbols", symbol_columns, 0);
+	pl_json_object_end(&w->j);
+}

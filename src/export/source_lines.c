@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading of source files (layer export; one owner at a time). The names are a profile's, hence anybody's: nothing that
+ * could block or be endless is read, and memory has a limit. */
+#include "source_lines.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "map.h"
+#include "utf8.h"
+#include "vec.h"
+
+#define FILE_MAX_BYTES ((off_t)16 << 20)
+#define ALL_MAX_BYTES  ((size_t)256 << 20)
+
+struct source {
+	char *text;
+	PL_VEC(struct pl_text) lines;
+};
+
+struct pl_sources {
+	const struct plumb_profile *p;
+	struct pl_map known; /* string id of the name -> index in files */
+	PL_VEC(struct source) files;
+	size_t bytes;
+};
+
+struct pl_sources *pl_sources_create(const struct plumb_profile *p)
+{
+	struct pl_sources *s = calloc(1, sizeof *s);
+
+	if (s)
+		s->p = p;
+	return s;
+}
+
+void pl_sources_destroy(struct pl_sources *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->files.len; i++) {
+		free(s->files.data[i].text);
+		pl_vec_deinit(&s->files.data[i].lines);
+	}
+	pl_vec_deinit(&s->files);
+	pl_map_deinit(&s->known);
+	free(s);
+}
+
+/* Names that are no paths: "<string>", and what C would take for the end. */
+static bool may_be_file(struct pl_text name)
+{
+	return name.len && !memchr(name.s, 0, name.len) && !(name.s[0] == '<' && name.s[name.len - 1] == '>');
+}
+
+/* The whole file; NULL: not a file to be read. */
+static char *read_file(const char *path, size_t room, size_t *len_ret)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	char *text = NULL;
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX_BYTES && (size_t)st.st_size <= room)
+		text = malloc((size_t)st.st_size + 1);
+	while (text && n > 0 && len < (size_t)st.st_size) {
+		n = read(fd, text + len, (size_t)st.st_size - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	close(fd);
+	if (n < 0) {
+		free(text);
+		return NULL;
+	}
+	*len_ret = len;
+	return text;
+}
+
+static bool is_utf8(const char *s, size_t len)
+{
+	uint32_t code;
+
+	for (size_t i = 0; i < len;) {
+		if ((uint8_t)s[i] < 0x80) {
+			i++;
+			continue;
+		}
+		i += pl_utf8_decode((const uint8_t *)s + i, len - i, &code);
+		if (code == PL_UTF8_INVALID)
+			return false;
+	}
+	return true;
+}
+
+enum encoding { UTF_8, LATIN_1, OTHER };
+
+static bool begins(const char *s, const char *end, const char *word)
+{
+	size_t len = strlen(word);
+
+	return (size_t)(end - s) >= len && strncasecmp(s, word, len) == 0;
+}
+
+/* What a comment in the first two lines asks for (PEP 263). */
+static enum encoding encoding_of(const struct source *f)
+{
+	for (size_t i = 0; i < f->lines.len && i < 2; i++) {
+		struct pl_text line = f->lines.data[i];
+		const char *at = memmem(line.s, line.len, "coding", 6), *end = line.s + line.len;
+
+		if (!at || !memchr(line.s, '#', (size_t)(at - line.s)))
+			continue;
+		at += 6;
+		if (at == end || (*at != ':' && *at != '='))
+			continue;
+		for (at++; at < end && (*at == ' ' || *at == '\t'); at++)
+			;
+		if (begins(at, end, "utf-8") || begins(at, end, "utf_8") || begins(at, end, "utf8"))
+			return UTF_8;
+		return begins(at, end, "latin-1") || begins(at, end, "iso-8859-1") ? LATIN_1 : OTHER;
+	}
+	return UTF_8;
+}
+
+/* The text in UTF-8; every byte of it is a character. */
+static bool from_latin_1(struct source *f, size_t *len)
+{
+	char *text = malloc(*len * 2 + 1);
+	size_t n = 0;
+
+	if (!text)
+		return false;
+	for (size_t i = 0; i < *len; i++) {
+		uint8_t c = (uint8_t)f->text[i];
+
+		if (c >= 0x80)
+			text[n++] = (char)(0xc0 | c >> 6);
+		text[n++] = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+	}
+	free(f->text);
+	f->text = text;
+	*len = n;
+	return true;
+}
+
+static bool split_lines(struct source *f, size_t len)
+{
+	const char *s = f->text, *end = s + len;
+
+	pl_vec_clear(&f->lines);
+	if (len >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
+		s += 3;
+	while (s < end) {
+		const char *stop = s;
+
+		while (stop < end && *stop != '\n' && *stop != '\r')
+			stop++;
+		if (!pl_vec_push(&f->lines, ((struct pl_text){s, (size_t)(stop - s)})))
+			return false;
+		s = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
+	}
+	return true;
+}
+
+/* Into lines of UTF-8. False: it cannot be told what the bytes mean, or there is no memory. */
+static bool decode(struct source *f, size_t *len)
+{
+	enum encoding encoding;
+
+	if (!split_lines(f, *len))
+		return false;
+	encoding = encoding_of(f);
+	if (encoding == LATIN_1)
+		return from_latin_1(f, len) && split_lines(f, *len);
+	return encoding == UTF_8 && is_utf8(f->text, *len);
+}
+
+static void load(struct pl_sources *s, struct source *f, struct pl_text name)
+{
+	size_t len = 0;
+
+	if (!may_be_file(name))
+		return;
+	f->text = read_file(name.s, ALL_MAX_BYTES - s->bytes, &len);
+	if (!f->text)
+		return;
+	if (!decode(f, &len)) {
+		pl_vec_deinit(&f->lines);
+		free(f->text);
+		f->text = NULL;
+		return;
+	}
+	s->bytes += len;
+}
+
+bool pl_sources_line(struct pl_sources *s, uint32_t file, int32_t line, struct pl_text *ret)
+{
+	const struct source *f;
+	uint32_t at;
+
+	if (!pl_map_get(&s->known, file, 0, &at)) {
+		struct source fresh = {0};
+
+		at = (uint32_t)s->files.len;
+		load(s, &fresh, pl_text_of(s->p, file));
+		if (!pl_vec_push(&s->files, fresh)) {
+			free(fresh.text);
+			pl_vec_deinit(&fresh.lines);
+			return false;
+		}
+		if (!pl_map_set(&s->known, file, 0, at))
+			return false;
+	}
+	f = &s->files.data[at];
+	if (line < 1 || (size_t)line > f->lines.len)
+		return false;
+	*ret = f->lines.data[line - 1];
+	return true;
+}
+
+/* What Python's str.isspace() says. */
+static bool is_blank(uint32_t c)
+{
+	return (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+	       (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+struct pl_text pl_text_without_blanks_before(struct pl_text t)
+{
+	uint32_t c;
+
+	while (t.len) {
+		size_t n = pl_utf8_decode((const uint8_t *)t.s, t.len, &c);
+
+		if (!is_blank(c))
+			break;
+		t.s += n;
+		t.len -= n;
+	}
+	return t;
+}
+
+struct pl_text pl_text_without_blanks_after(struct pl_text t)
+{
+	while (t.len) {
+		size_t at = t.len - 1;
+		uint32_t c;
+
+		while (at > 0 && t.len - at < 4 && ((uint8_t)t.s[at] & 0xc0) == 0x80)
+			at--;
+		(void)pl_utf8_decode((const uint8_t *)t.s + at, t.len - at, &c);
+		if (!is_blank(c))
+			break;
+		t.len = at;
+	}
+	return t;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source lines from the files that a profile names, as Python's `linecache` gives them. Inside the layer only.
+ *
+ * Only regular files are read, in UTF-8 or, if they say so, Latin-1; what cannot be read has no lines. */
+#ifndef PL_SOURCE_LINES_H
+#define PL_SOURCE_LINES_H
+
+#include "frame_name.h"
+
+struct pl_sources;
+
+/** NULL: no memory. */
+struct pl_sources *pl_sources_create(const struct plumb_profile *p);
+void pl_sources_destroy(struct pl_sources *s);
+/** Line @p line (from 1) of the file named by string @p file, without the line break. False: there is none. */
+bool pl_sources_line(struct pl_sources *s, uint32_t file, int32_t line, struct pl_text *ret);
+
+/** What Python's str.strip() takes away: at the beginning, */
+struct pl_text pl_text_without_blanks_before(struct pl_text t);
+/** and at the end. */
+struct pl_text pl_text_without_blanks_after(struct pl_text t);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of functions, locations and strings for binary formats (layer export). One thread at a time. */
+#include "symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "frame_name.h"
+#include "index.h"
+#include "map.h"
+#include "utf8.h"
+
+#define TEXT_MAX ((size_t)1 << 31)
+
+struct plumb_error *pl_symbols_bytes(struct pl_symbols *s, const void *text, size_t len, uint32_t *ret)
+{
+	struct pl_buf valid = PL_BUF_INIT(TEXT_MAX);
+	struct plumb_error *err = pl_utf8_add_valid(&valid, text, len);
+
+	if (!err)
+		err = pl_strtab_add(s->strings, valid.len ? (const void *)valid.data : "", valid.len, ret);
+	pl_buf_deinit(&valid);
+	return err;
+}
+
+struct plumb_error *pl_symbols_text(struct pl_symbols *s, const char *text, uint32_t *ret)
+{
+	return pl_symbols_bytes(s, text, strlen(text), ret);
+}
+
+struct plumb_error *pl_symbols_string(struct pl_symbols *s, uint32_t string, uint32_t *ret)
+{
+	struct pl_text t = pl_text_of(s->p, string);
+	struct plumb_error *err;
+	uint32_t id;
+
+	if (s->string_of[string]) {
+		*ret = s->string_of[string] - 1;
+		return NULL;
+	}
+	err = pl_symbols_bytes(s, t.s, t.len, &id);
+	if (err)
+		return err;
+	s->string_of[string] = id + 1;
+	*ret = id;
+	return NULL;
+}
+
+static struct plumb_error *describe(struct pl_symbols *s, const struct pl_function *f, struct pl_symbol_function *ret)
+{
+	struct plumb_error *err = pl_symbols_string(s, f->qualname ? f->qualname : f->name, &ret->name);
+
+	if (!err)
+		err = pl_symbols_string(s, f->name, &ret->system_name);
+	if (!err)
+		err = pl_symbols_string(s, f->file, &ret->file);
+	if (ret->system_name == ret->name)
+		ret->system_name = 0;
+	ret->firstline = f->firstline;
+	ret->origin = f->origin;
+	return err;
+}
+
+static struct plumb_error *add_function(struct pl_symbols *s, struct pl_map *seen, uint32_t function, uint32_t *ret)
+{
+	struct pl_symbol_function f = {0};
+	struct plumb_error *err = describe(s, &s->p->functions[function], &f);
+	/* String ids have 31 bits: the origin's three fit beside them. */
+	uint64_t k0 = (uint64_t)(f.name | (f.origin & 1u) << 31) << 32 | f.file | (uint32_t)(f.origin & 2) << 30;
+	uint64_t k1 = (uint64_t)f.firstline << 32 | f.system_name | (uint32_t)(f.origin & 4) << 29;
+
+	if (err || pl_map_get(seen, k0, k1, ret))
+		return err;
+	if (!pl_vec_push(&s->functions, f) || !pl_map_set(seen, k0, k1, (uint32_t)s->functions.len - 1))
+		return &pl_err_no_memory;
+	s->origins[f.origin] = true;
+	*ret = (uint32_t)s->functions.len - 1;
+	return NULL;
+}
+
+static struct plumb_error *add_location(struct pl_symbols *s, struct pl_map *seen, uint32_t function, uint32_t location)
+{
+	const struct pl_location *l = &s->p->locations[location];
+	struct pl_symbol_location out = {.function = function, .line = l->line, .column = l->column};
+	uint64_t k0 = (uint64_t)function << 32 | (uint32_t)l->line, k1 = (uint32_t)l->column;
+
+	if (pl_map_get(seen, k0, k1, &s->location_of[location]))
+		return NULL;
+	s->location_of[location] = (uint32_t)s->locations.len;
+	return pl_vec_push(&s->locations, out) && pl_map_set(seen, k0, k1, s->location_of[location])
+		       ? NULL
+		       : &pl_err_no_memory;
+}
+
+/* Parents have smaller ids than their children: from the last to the first, marks reach the roots. */
+static struct plumb_error *mark_used(const struct plumb_profile *p, bool *locations)
+{
+	bool *stacks = calloc(p->stack_count + 1, 1);
+
+	if (!stacks)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		stacks[p->cells[i].stack] |= p->cells[i].samples > 0;
+	for (uint32_t i = p->stack_count; i-- > 1;) {
+		const struct pl_stack *node = &p->stacks[i];
+
+		if (!stacks[i])
+			continue;
+		stacks[node->parent] = true;
+		locations[node->location] = true;
+	}
+	free(stacks);
+	return NULL;
+}
+
+static struct plumb_error *add_used(struct pl_symbols *s, const bool *used)
+{
+	struct pl_map functions = PL_MAP_INIT, locations = PL_MAP_INIT;
+	struct plumb_error *err = NULL;
+	uint32_t function = 0;
+
+	for (uint32_t i = 0; i < s->p->location_count && !err; i++) {
+		if (!used[i])
+			continue;
+		err = add_function(s, &functions, s->p->locations[i].function, &function);
+		if (!err)
+			err = add_location(s, &locations, function, i);
+	}
+	pl_map_deinit(&functions);
+	pl_map_deinit(&locations);
+	return err;
+}
+
+struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p)
+{
+	bool *used = calloc(p->location_count + 1, 1);
+	struct plumb_error *err;
+
+	*s = (struct pl_symbols){.p = p};
+	err = used ? mark_used(p, used) : &pl_err_no_memory;
+	s->location_of = calloc(p->location_count + 1, sizeof *s->location_of);
+	s->string_of = calloc(pl_strtab_count(p->strings) + 1, sizeof *s->string_of);
+	if (!err && (!s->location_of || !s->string_of))
+		err = &pl_err_no_memory;
+	if (!err)
+		err = pl_strtab_create(&s->strings);
+	if (!err)
+		err = add_used(s, used);
+	free(used);
+	if (err)
+		pl_symbols_deinit(s);
+	return err;
+}
+
+void pl_symbols_deinit(struct pl_symbols *s)
+{
+	pl_strtab_destroy(s->strings);
+	pl_vec_deinit(&s->functions);
+	pl_vec_deinit(&s->locations);
+	free(s->location_of);
+	free(s->string_of);
+	*s = (struct pl_symbols){0};
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct pl_symbol_group *x = a, *y = b;
+
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->state != y->state ? x->state - y->state : x->quality - y->quality;
+}
+
+/* Neighbours that are equal become one. */
+static void unite(pl_symbol_groups *groups)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < groups->len; i++) {
+		struct pl_symbol_group *g = &groups->data[i];
+
+		if (n && compare_groups(&groups->data[n - 1], g) == 0) {
+			struct pl_symbol_group *last = &groups->data[n - 1];
+
+			last->samples = pl_sum_u64(last->samples, g->samples);
+			last->weight_ns = pl_sum_u64(last->weight_ns, g->weight_ns);
+		} else {
+			groups->data[n++] = *g;
+		}
+	}
+	groups->len = n;
+}
+
+struct plumb_error *pl_symbol_groups_make(const struct plumb_profile *p, pl_symbol_groups *ret)
+{
+	pl_symbol_groups groups = {0};
+
+	if (!pl_vec_reserve(&groups, p->cell_count))
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+
+		if (c->samples)
+			groups.data[groups.len++] = (struct pl_symbol_group){c->stack,	 c->thread,  c->state,
+									     c->quality, c->samples, c->weight_ns};
+	}
+	if (groups.len)
+		qsort(groups.data, groups.len, sizeof *groups.data, compare_groups);
+	unite(&groups);
+	*ret = groups;
+	return NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables for formats that have tables of their own: valid UTF-8, only what samples refer to, and each thing once even
+ * if the profile tells two apart by more than the format does. */
+#ifndef PL_SYMBOLS_H
+#define PL_SYMBOLS_H
+
+#include "profile.h"
+#include "vec.h"
+
+struct pl_symbol_function {
+	uint32_t name, system_name, file; /* strings of the tables; system_name 0: as the name */
+	uint32_t firstline;
+	uint8_t origin;
+};
+struct pl_symbol_location {
+	uint32_t function; /* index */
+	int32_t line, column;
+};
+
+struct pl_symbols {
+	const struct plumb_profile *p;
+	struct pl_strtab *strings;
+	PL_VEC(struct pl_symbol_function) functions;
+	PL_VEC(struct pl_symbol_location) locations;
+	uint32_t *location_of;		    /* profile's location -> index; only those that samples refer to */
+	uint32_t *string_of;		    /* profile's string -> 1 + string of the tables, 0: not asked for yet */
+	bool origins[PL_ORIGIN_MARKER + 1]; /* which there are */
+};
+
+/** All locations and functions of @p p that have samples, in the order of its ids. */
+struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+void pl_symbols_deinit(struct pl_symbols *s);
+struct plumb_error *pl_symbols_bytes(struct pl_symbols *s, const void *text, size_t len,
+				     uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_symbols_text(struct pl_symbols *s, const char *text, uint32_t *ret) PLUMB_MUST_CHECK;
+/** Of a string of the profile. */
+struct plumb_error *pl_symbols_string(struct pl_symbols *s, uint32_t string, uint32_t *ret) PLUMB_MUST_CHECK;
+
+/** Samples that agree in all but their time. */
+struct pl_symbol_group {
+	uint32_t stack, thread;
+	uint8_t state, quality;
+	uint64_t samples, weight_ns;
+};
+typedef PL_VEC(struct pl_symbol_group) pl_symbol_groups;
+/** All cells of @p p, in the order of stack, thread, state, quality. The caller frees. */
+struct plumb_error *pl_symbol_groups_make(const struct plumb_profile *p, pl_symbol_groups *ret) PLUMB_MUST_CHECK;
+
+#endif

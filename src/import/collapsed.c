@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collapsed stacks (layer import): what plumb, CPython, py-spy and austin write, and anything else that flamegraph.pl
+ * reads. A line that is none is counted and left out. There are no times; counts are samples, and each weighs a
+ * nanosecond, for the distance between samples is not told. austin's counts are microseconds, of one sample a line. */
+#include <string.h>
+
+#include "folded_line.h"
+#include "importers.h"
+
+#define LOOK_BYTES 65536
+#define LOOK_LINES 20
+
+struct folded {
+	struct pl_sink *sink;
+	struct plumb_profile *p;
+	bool austin; /* its heading was seen: counts are microseconds */
+	uint64_t samples;
+	uint32_t process, thread, stack; /* of the line */
+	bool gc;
+};
+
+static bool next_line(struct pl_piece *rest, struct pl_piece *line)
+{
+	const char *end;
+
+	if (!rest->len)
+		return false;
+	end = memchr(rest->s, '\n', rest->len);
+	*line = (struct pl_piece){rest->s, end ? (size_t)(end - rest->s) : rest->len};
+	rest->s += line->len + (end != NULL);
+	rest->len -= line->len + (end != NULL);
+	return true;
+}
+
+static bool is_blank(struct pl_piece line)
+{
+	for (size_t i = 0; i < line.len; i++) {
+		if (!strchr(" \t\r", line.s[i]) || !line.s[i])
+			return false;
+	}
+	return true;
+}
+
+/* austin begins, and newer ones also end, with "# key: value". */
+static bool is_heading(struct pl_piece line)
+{
+	size_t at = 2;
+
+	if (line.len < 4 || memcmp(line.s, "# ", 2) != 0)
+		return false;
+	while (at < line.len && ((line.s[at] >= 'a' && line.s[at] <= 'z') || line.s[at] == '_'))
+		at++;
+	return at > 2 && at < line.len && line.s[at] == ':' && !memchr(line.s, ';', line.len);
+}
+
+static bool ends_with(struct pl_piece s, const char *suffix)
+{
+	size_t len = strlen(suffix);
+
+	return s.len >= len && memcmp(s.s + s.len - len, suffix, len) == 0;
+}
+
+static uint8_t origin_of(const struct pl_folded_part *f)
+{
+	if (!f->bare)
+		return PL_ORIGIN_PYTHON;
+	if (f->name.len > 2 && f->name.s[0] == '<' && ends_with(f->name, ">"))
+		return PL_ORIGIN_MARKER;
+	return ends_with(f->name, "_[k]") ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
+}
+
+static struct plumb_error *add_frame(struct folded *c, const struct pl_folded_part *part)
+{
+	struct pl_function f = {.origin = origin_of(part)};
+	struct pl_location loc = {.line = part->line, .column = -1, .end_column = -1};
+	uint32_t id;
+	struct plumb_error *err = pl_profile_string(c->p, part->name.s, part->name.len, &f.name);
+
+	c->gc = c->gc || (f.origin == PL_ORIGIN_MARKER && part->name.len == 4 && memcmp(part->name.s, "<GC>", 4) == 0);
+	if (!err && f.origin == PL_ORIGIN_MARKER)
+		err = pl_profile_string(c->p, "~", 1, &f.file);
+	else if (!err)
+		err = pl_profile_string(c->p, part->file.s, part->file.len, &f.file);
+	if (!err)
+		err = pl_profile_function(c->p, &f, &loc.function);
+	if (!err)
+		err = pl_profile_location(c->p, &loc, &id);
+	return err ? err : pl_profile_stack(c->p, c->stack, id, &c->stack);
+}
+
+static struct plumb_error *set_process(struct folded *c, uint64_t pid, struct pl_piece name)
+{
+	struct pl_process process = {.pid = pid > UINT32_MAX ? UINT32_MAX : (uint32_t)pid};
+	struct plumb_error *err = pl_profile_string(c->p, name.s, name.len, &process.name);
+
+	if (!err && name.len)
+		process.program = process.name; /* processes are told apart by it, too */
+	return err ? err : pl_profile_process(c->p, &process, &c->process);
+}
+
+static struct plumb_error *set_thread(struct folded *c, uint64_t tid, struct pl_piece name)
+{
+	struct pl_thread thread = {.process = c->process, .tid = tid};
+	struct plumb_error *err = pl_profile_string(c->p, name.s, name.len, &thread.name);
+
+	return err ? err : pl_profile_thread(c->p, &thread, &c->thread);
+}
+
+/* "P12;T13": either alone could be the name of a function. */
+static bool is_austin(struct pl_piece stack)
+{
+	const char *end = memchr(stack.s, ';', stack.len);
+
+	return end && stack.s[0] == 'P' && end + 1 < stack.s + stack.len && end[1] == 'T';
+}
+
+static struct plumb_error *read_stack(struct folded *c, struct pl_piece stack)
+{
+	struct pl_piece part, process_name = {"", 0}, thread_name = {"", 0};
+	uint64_t pid = 0, tid = 0;
+	struct plumb_error *err = NULL;
+	enum pl_folded_place place = is_austin(stack) ? PL_FOLDED_AUSTIN : PL_FOLDED_START;
+
+	c->stack = 0;
+	c->gc = false;
+	while (!err && pl_folded_next(&stack, &part)) {
+		struct pl_folded_part p = pl_folded_read(part, place);
+
+		if (p.kind == PL_FOLDED_PROCESS) {
+			pid = p.number;
+			process_name = p.name;
+		} else if (p.kind == PL_FOLDED_THREAD) {
+			tid = p.number;
+			thread_name = p.name;
+		} else {
+			place = PL_FOLDED_INSIDE;
+			err = add_frame(c, &p);
+		}
+	}
+	if (!err)
+		err = set_process(c, pid, process_name);
+	return err ? err : set_thread(c, tid, thread_name);
+}
+
+static struct plumb_error *read_line(struct folded *c, struct pl_piece line)
+{
+	struct pl_sample s = {.quality = PL_DOUBTFUL, .state = PL_STATE_UNKNOWN};
+	struct pl_piece stack;
+	uint64_t count;
+	struct plumb_error *err;
+
+	if (is_blank(line))
+		return NULL;
+	if (is_heading(line)) {
+		c->austin = true;
+		c->sink->counted = false;
+		return NULL;
+	}
+	if (!pl_folded_split(line, &stack, &count)) {
+		c->sink->skipped++;
+		return NULL;
+	}
+	if (count == 0)
+		return NULL;
+	err = read_stack(c, stack);
+	s.stack = c->stack;
+	s.state |= c->gc ? PL_STATE_IN_GC : 0;
+	s.thread = c->thread;
+	s.extra = c->austin ? 0 : count - 1;
+	s.weight_ns = count > UINT64_MAX / 1000 ? UINT64_MAX : count * 1000; /* of austin: microseconds */
+	c->samples++;
+	return err ? err : pl_sink_add(c->sink, &s);
+}
+
+struct plumb_error *pl_collapsed_read(const struct pl_import_input *in, struct pl_sink *sink)
+{
+	struct folded c = {.sink = sink, .p = sink->profile};
+	struct pl_piece rest = {(const char *)in->bytes, in->len}, line;
+	struct plumb_error *err = NULL;
+
+	sink->counted = true;
+	while (!err && next_line(&rest, &line))
+		err = read_line(&c, line);
+	if (!err && c.samples == 0)
+		err = pl_error(PLUMB_ERR_EMPTY, "none of its lines is a stack and a count");
+	if (!err)
+		sink->profile->meta.complete = true;
+	return err;
+}
+
+bool pl_collapsed_is(const struct pl_import_input *in)
+{
+	size_t len = in->len < LOOK_BYTES ? in->len : LOOK_BYTES, good = 0, bad = 0;
+	struct pl_piece rest = {(const char *)in->bytes, len}, line, stack;
+	uint64_t count;
+
+	while (good + bad < LOOK_LINES && next_line(&rest, &line)) {
+		if (is_blank(line) || is_heading(line))
+			continue;
+		if (pl_folded_split(line, &stack, &count))
+			good++;
+		else if (rest.len || len == in->len) /* the last one may be cut */
+			bad++;
+	}
+	return good > bad;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Input formats: one file and one line in the table (importers.c) each. Layer import: base and model only.
+ *
+ * An importer gets the whole input as bytes and gives samples to a sink. It trusts nothing: every count and length is
+ * checked against the bytes that are left, depth and memory are bounded by the length of the input, and what is wrong
+ * ends it with PLUMB_ERR_CORRUPT and a sentence that says where ("line 12: ..."), or is skipped and counted where the
+ * format is a list of lines. */
+#ifndef PL_IMPORT_H
+#define PL_IMPORT_H
+
+#include "profile.h"
+
+struct pl_import_input {
+	const uint8_t *bytes; /* decompressed; they end with a NUL that is not counted in len */
+	size_t len;
+};
+
+/** Where samples go. */
+struct pl_sink {
+	struct plumb_profile *profile; /* tables are interned here, and facts about the whole go to profile->meta */
+	bool count;		       /* count the samples in the profile; false: it has them already */
+	pl_sample_fn *fn;	       /* sees each sample; may be NULL */
+	void *ctx;
+	bool timed;	  /* set by the importer: its samples have times of their own */
+	bool counted;	  /* likewise: it knows numbers of samples only, and these become their weights */
+	uint64_t skipped; /* lines or records that were no samples */
+};
+
+struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s) PLUMB_MUST_CHECK;
+
+/** Whether it looks like that; cheap, from its beginning. */
+typedef bool pl_importer_is(const struct pl_import_input *in);
+typedef struct plumb_error *pl_importer_read(const struct pl_import_input *in, struct pl_sink *sink);
+
+struct pl_importer {
+	const char *name;	     /* "collapsed" */
+	const char *const *suffixes; /* {".folded", NULL} */
+	const char *summary;	     /* one line for `plumb help formats` */
+	pl_importer_is *is;
+	pl_importer_read *read;
+};
+
+/** All of them, the most particular first; ends with a NULL name. */
+extern const struct pl_importer pl_importers[];
+const struct pl_importer *pl_importer_by_name(const char *name);
+/** The first whose `is` says yes; NULL: none. */
+const struct pl_importer *pl_importer_for(const struct pl_import_input *in);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of input formats. Layer import; constant. A new format is one file, its lines in importers.h and one row
+ * here. */
+#include "importers.h"
+
+#include <string.h>
+
+static const char *const pprof_suffixes[] = {".pb.gz", ".pprof", ".pb", NULL};
+static const char *const collapsed_suffixes[] = {".folded", ".collapsed", NULL};
+static const char *const dask_suffixes[] = {".dask.json", NULL};
+static const char *const no_suffixes[] = {NULL};
+static const char *const pstats_suffixes[] = {".pstats", ".prof", NULL};
+static const char *const callgrind_suffixes[] = {".callgrind", NULL};
+static const char *const perf_suffixes[] = {".perf", NULL};
+static const char *const speedscope_suffixes[] = {".speedscope.json", ".speedscope", NULL};
+
+const struct pl_importer pl_importers[] = {
+	{"pprof", pprof_suffixes, "profile.proto of any profiler, gzipped or not", pl_pprof_is, pl_pprof_import},
+	{"samples", no_suffixes, "samples of CPython's collectors as JSON", pl_samples_is, pl_samples_read},
+	{"pstats", pstats_suffixes, "what cProfile writes; only functions and pairs of caller and callee are certain",
+	 pl_pstats_is, pl_pstats_read},
+	{"callgrind", callgrind_suffixes,
+	 "of valgrind and others; only functions and pairs of caller and callee are certain", pl_callgrind_is,
+	 pl_callgrind_read},
+	{"dask", dask_suffixes, "the tree of Dask's profiler as JSON", pl_dask_is, pl_dask_read},
+	{"speedscope", speedscope_suffixes, "speedscope's own format: sampled and evented profiles", pl_speedscope_is,
+	 pl_speedscope_read},
+	{"perf-script", perf_suffixes, "text of perf script, with Python, native and kernel frames", pl_perf_script_is,
+	 pl_perf_script_read},
+	{"collapsed", collapsed_suffixes,
+	 "one line per stack with its count: plumb, CPython, py-spy, austin, flamegraph.pl", pl_collapsed_is,
+	 pl_collapsed_read},
+	{"collapsed", collapsed_suffixes,
+	 "one line per stack with its count: plumb, CPython, py-spy, austin, flamegraph.pl", pl_collapsed_is,
+	 pl_collapsed_read},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct pl_importer *pl_importer_by_name(const char *name)
+{
+	for (const struct pl_importer *i = pl_importers; i->name; i++) {
+		if (strcmp(i->name, name) == 0)
+			return i;
+	}
+	return NULL;
+}
+
+const struct pl_importer *pl_importer_for(const struct pl_import_input *in)
+{
+	for (const struct pl_importer *i = pl_importers; i->name; i++) {
+		if (i->is(in))
+			return i;
+	}
+	return NULL;
+}
+
+struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s)
+{
+	struct pl_sample given = *s;
+
+	if (sink->counted)
+		given.weight_ns = s->extra == UINT64_MAX ? UINT64_MAX : s->extra + 1;
+	struct plumb_error *err = sink->count ? pl_profile_add(sink->profile, &given) : NULL;
+	return err || !sink->fn ? err : sink->fn(sink->ctx, &given);
+}

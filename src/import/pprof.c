@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Anybody's profile.proto (layer import). Two passes: tables first, for they may stand after the samples.
+ *
+ * A location is one frame for each of its lines, inlined ones too; without lines it is its address. A short file can
+ * say "this location, which has a thousand lines, a million times": frames are counted against the length of the file.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "importers.h"
+#include "pprof_labels.h"
+#include "pprof_meaning.h"
+#include "words.h"
+
+#define LOOK_FIELDS 10000 /* that pl_pprof_is looks at */
+#define FRAMES_FREE 65536 /* that any file may have, */
+#define FRAMES_EACH 4	  /* and for each of its bytes */
+
+struct reader {
+	struct pl_pprof t;
+	struct pl_pprof_meaning meaning;
+	struct pl_sink *sink;
+	struct plumb_profile *p;
+	uint32_t *location_of; /* line, and after all of them each location without one -> location of the profile */
+	uint32_t *bare;	       /* location -> its place there, if it has no lines */
+	uint32_t *string_of;   /* string -> 1 + string of the profile, 0: not yet */
+	struct pl_pprof_keys keys;
+	uint64_t frames_left;
+	pl_pb_numbers locations, values; /* of the sample that is read */
+	struct pl_pprof_labels last;	 /* whose thread is */
+	uint32_t last_thread;
+	bool has_last;
+};
+
+static struct plumb_error *string_of(struct reader *r, uint64_t string, uint32_t *ret)
+{
+	struct pl_cursor text;
+	struct plumb_error *err = pl_pprof_text(&r->t, string, &text);
+
+	if (!err && !r->string_of[string]) {
+		err = pl_profile_string(r->p, text.p ? (const void *)text.p : "", pl_cursor_left(&text), ret);
+		if (!err)
+			r->string_of[string] = *ret + 1;
+	}
+	if (!err)
+		*ret = r->string_of[string] - 1;
+	return err;
+}
+
+static bool ends_with(struct pl_cursor text, const char *end)
+{
+	size_t len = strlen(end);
+
+	return pl_cursor_left(&text) >= len && memcmp(text.end - len, end, len) == 0;
+}
+
+/* What kind of frame has this file, in another's profile. */
+static uint8_t origin_by_file(struct pl_cursor file, struct pl_cursor mapping)
+{
+	if (pl_cursor_left(&mapping) >= 7 && memmem(mapping.p, pl_cursor_left(&mapping), "[kernel", 7))
+		return PL_ORIGIN_KERNEL;
+	if (ends_with(file, ".py") || ends_with(file, ".pyx") || ends_with(file, ".pyc"))
+		return PL_ORIGIN_PYTHON;
+	return pl_cursor_left(&file) && *file.p == '<' ? PL_ORIGIN_PYTHON : PL_ORIGIN_NATIVE;
+}
+
+static struct plumb_error *mapping_file(const struct reader *r, uint64_t mapping, struct pl_cursor *ret)
+{
+	uint32_t index;
+
+	*ret = (struct pl_cursor){0};
+	if (!pl_map_get(&r->t.mapping_ids, mapping, 0, &index))
+		return NULL; /* locations need not have one */
+	return pl_pprof_text(&r->t, r->t.mapping_files.data[index], ret);
+}
+
+static struct plumb_error *find_origin(const struct reader *r, uint64_t mapping, uint64_t file_string, uint8_t *ret)
+{
+	struct pl_cursor file, map;
+	struct plumb_error *err = pl_pprof_text(&r->t, file_string, &file);
+
+	if (!err)
+		err = mapping_file(r, mapping, &map);
+	if (err)
+		return err;
+	*ret = PL_ORIGIN_PYTHON;
+	if (!r->meaning.ours)
+		*ret = origin_by_file(file, map);
+	else if (mapping > 1)
+		(void)pl_origin_parse((const char *)map.p, pl_cursor_left(&map), ret);
+	return NULL;
+}
+
+/* The name to show is the qualified one in our files. Others' system names are mangled. */
+static struct plumb_error *add_function(struct reader *r, const struct pl_pprof_function *from, uint64_t mapping,
+					uint32_t *ret)
+{
+	struct pl_function f = {0};
+	uint64_t shown = from->name ? from->name : from->system_name;
+	uint64_t plain = r->meaning.ours && from->system_name ? from->system_name : shown;
+	struct plumb_error *err = string_of(r, shown, &f.qualname);
+
+	if (!err)
+		err = string_of(r, plain, &f.name);
+	if (!err)
+		err = string_of(r, from->file, &f.file);
+	if (!err)
+		err = find_origin(r, mapping, from->file, &f.origin);
+	if (from->firstline > 0 && from->firstline <= INT32_MAX)
+		f.firstline = (uint32_t)from->firstline;
+	return err ? err : pl_profile_function(r->p, &f, ret);
+}
+
+static struct plumb_error *add_line(struct reader *r, const struct pl_pprof_line *line, uint64_t mapping, uint32_t *ret)
+{
+	struct pl_location l = {.column = -1, .end_column = -1};
+	struct plumb_error *err;
+	uint32_t index;
+
+	if (!pl_map_get(&r->t.function_ids, line->function, 0, &index))
+		return pl_error(PLUMB_ERR_CORRUPT, "a location is in function %" PRIu64 ", which is not there",
+				line->function);
+	err = add_function(r, &r->t.functions.data[index], mapping, &l.function);
+	if (err)
+		return err;
+	if (line->line > 0 && line->line <= INT32_MAX)
+		l.line = l.end_line = (int32_t)line->line;
+	if (line->column > 0 && line->column <= INT32_MAX)
+		l.column = (int32_t)line->column - 1;
+	return pl_profile_location(r->p, &l, ret);
+}
+
+static struct plumb_error *add_address(struct reader *r, const struct pl_pprof_location *from, uint32_t *ret)
+{
+	struct pl_location l = {.column = -1, .end_column = -1};
+	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
+	struct pl_cursor file;
+	char name[24];
+	int len = snprintf(name, sizeof name, "0x%" PRIx64, from->address);
+	struct plumb_error *err = mapping_file(r, from->mapping, &file);
+
+	if (!err)
+		err = pl_profile_string(r->p, name, (size_t)len, &f.name);
+	if (!err)
+		err = pl_profile_string(r->p, file.p ? (const void *)file.p : "", pl_cursor_left(&file), &f.file);
+	f.qualname = f.name;
+	if (!err)
+		err = pl_profile_function(r->p, &f, &l.function);
+	return err ? err : pl_profile_location(r->p, &l, ret);
+}
+
+static struct plumb_error *add_locations(struct reader *r)
+{
+	struct plumb_error *err = NULL;
+	uint32_t next = (uint32_t)r->t.lines.len;
+
+	for (size_t i = 0; i < r->t.locations.len && !err; i++) {
+		const struct pl_pprof_location *l = &r->t.locations.data[i];
+
+		for (uint32_t k = l->first; k < l->first + l->count && !err; k++)
+			err = add_line(r, &r->t.lines.data[k], l->mapping, &r->location_of[k]);
+		if (err || l->count)
+			continue;
+		r->bare[i] = next;
+		err = add_address(r, l, &r->location_of[next++]);
+	}
+	return err;
+}
+
+/* On @p stack the frames of one location, the outermost line last in its list. */
+static struct plumb_error *push_location(struct reader *r, uint64_t id, uint32_t *stack)
+{
+	const struct pl_pprof_location *l;
+	struct plumb_error *err = NULL;
+	uint32_t index;
+
+	if (!pl_map_get(&r->t.location_ids, id, 0, &index))
+		return pl_error(PLUMB_ERR_CORRUPT, "location %" PRIu64 " is not there", id);
+	l = &r->t.locations.data[index];
+	if (r->frames_left <= l->count)
+		return pl_error(PLUMB_ERR_LIMIT, "its stacks are too long for a file of its size");
+	r->frames_left -= l->count + 1;
+	if (l->count == 0)
+		return pl_profile_stack(r->p, *stack, r->location_of[r->bare[index]], stack);
+	for (uint32_t i = l->count; i-- > 0 && !err;)
+		err = pl_profile_stack(r->p, *stack, r->location_of[l->first + i], stack);
+	return err;
+}
+
+/* Without a start, processes are told apart by their program: a number that was used twice has two names. */
+static struct plumb_error *add_thread(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+{
+	struct pl_process proc = {.pid = (uint32_t)l->pid};
+	struct pl_thread t = {.tid = l->tid};
+	struct plumb_error *err = string_of(r, l->process, &proc.name);
+
+	if (!err)
+		err = string_of(r, l->host, &proc.host);
+	if (!err)
+		err = string_of(r, l->thread, &t.name);
+	if (!proc.name)
+		proc.name = r->meaning.program;
+	/* Threads of which only the name is known: each name is one. */
+	if (t.tid == PL_PPROF_NO_TID)
+		t.tid = l->thread;
+	t.main = l->pid && l->tid == l->pid;
+	proc.program = proc.name;
+	if (!err)
+		err = pl_profile_process(r->p, &proc, &t.process);
+	return err ? err : pl_profile_thread(r->p, &t, ret);
+}
+
+static struct plumb_error *find_thread(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+{
+	struct plumb_error *err = NULL;
+
+	if (!r->has_last || r->last.tid != l->tid || r->last.pid != l->pid || r->last.thread != l->thread ||
+	    r->last.process != l->process || r->last.host != l->host)
+		err = add_thread(r, l, &r->last_thread);
+	r->has_last = !err;
+	r->last = *l;
+	*ret = r->last_thread;
+	return err;
+}
+
+static struct plumb_error *read_sample_fields(struct reader *r, struct pl_cursor c, struct pl_pprof_labels *labels)
+{
+	struct plumb_error *err = NULL;
+	enum pl_pb_status status = PL_PB_END;
+	struct pl_pb_field f;
+
+	r->locations.len = r->values.len = 0;
+	while (!err && (status = pl_pb_next(&c, &f)) == PL_PB_FIELD) {
+		if (f.number == 1)
+			err = pl_pb_add_numbers(&f, &r->locations);
+		else if (f.number == 2)
+			err = pl_pb_add_numbers(&f, &r->values);
+		else if (f.number == 3 && f.wire == PL_PB_BYTES)
+			err = pl_pprof_label_read(&r->keys, f.bytes, labels);
+	}
+	if (err == &pl_err_corrupt || (!err && status == PL_PB_BROKEN))
+		return pl_pprof_error(&r->t, c.p, "a sample is damaged");
+	if (!err && r->values.len != r->t.types.len)
+		err = pl_pprof_error(&r->t, c.end, "a sample has %zu values, and there are %zu types of them",
+				     r->values.len, r->t.types.len);
+	return err;
+}
+
+static struct plumb_error *read_sample(struct reader *r, struct pl_cursor c)
+{
+	struct pl_pprof_labels labels = {.tid = PL_PPROF_NO_TID,
+					 .state = r->meaning.on_cpu ? PL_STATE_ON_CPU : PL_STATE_UNKNOWN};
+	struct pl_sample s = {0};
+	enum pl_pprof_worth worth;
+	uint64_t count;
+	struct plumb_error *err = read_sample_fields(r, c, &labels);
+
+	if (err)
+		return err;
+	worth = pl_pprof_weigh(&r->meaning, r->values.data, &count, &s.weight_ns);
+	r->sink->skipped += worth == PL_PPROF_NEGATIVE;
+	if (worth != PL_PPROF_SAMPLES)
+		return NULL;
+	for (size_t i = r->locations.len; i-- > 0 && !err;)
+		err = push_location(r, r->locations.data[i], &s.stack);
+	if (!err)
+		err = find_thread(r, &labels, &s.thread);
+	s.state = labels.state;
+	s.quality = labels.quality;
+	s.extra = count - 1;
+	r->sink->counted = r->meaning.weight == PL_PPROF_NO_VALUE && !r->meaning.period_ns;
+	return err ? err : pl_sink_add(r->sink, &s);
+}
+
+static struct plumb_error *read_samples(struct reader *r, const struct pl_import_input *in)
+{
+	struct pl_cursor c = {.p = in->bytes, .end = in->bytes + in->len};
+	struct plumb_error *err = NULL;
+	struct pl_pb_field f;
+
+	while (!err && pl_pb_next(&c, &f) == PL_PB_FIELD) {
+		if (f.number == PL_PPROF_SAMPLE && f.wire == PL_PB_BYTES)
+			err = read_sample(r, f.bytes);
+	}
+	return err;
+}
+
+static struct plumb_error *make_room(struct reader *r)
+{
+	r->location_of = calloc(r->t.lines.len + r->t.locations.len + 1, sizeof *r->location_of);
+	r->bare = calloc(r->t.locations.len + 1, sizeof *r->bare);
+	r->string_of = calloc(r->t.strings.len + 1, sizeof *r->string_of);
+	return r->location_of && r->bare && r->string_of ? pl_pprof_keys_init(&r->keys, &r->t) : &pl_err_no_memory;
+}
+
+struct plumb_error *pl_pprof_import(const struct pl_import_input *in, struct pl_sink *sink)
+{
+	struct reader r = {.sink = sink, .p = sink->profile};
+	struct plumb_error *err = pl_pprof_read(&r.t, in);
+
+	r.frames_left = FRAMES_FREE + (uint64_t)in->len * FRAMES_EACH;
+	if (!err)
+		err = pl_pprof_understand(&r.t, r.p, &r.meaning);
+	if (!err)
+		err = make_room(&r);
+	if (!err)
+		err = add_locations(&r);
+	if (!err)
+		err = read_samples(&r, in);
+	free(r.location_of);
+	free(r.bare);
+	free(r.string_of);
+	pl_pprof_keys_deinit(&r.keys);
+	pl_vec_deinit(&r.locations);
+	pl_vec_deinit(&r.values);
+	pl_pprof_deinit(&r.t);
+	return err;
+}
+
+/* A type of samples has two small fields, and nothing else that begins with field 1 does. */
+static bool is_type(struct pl_cursor c)
+{
+	struct pl_pb_field f;
+	enum pl_pb_status status;
+	unsigned seen = 0;
+
+	while ((status = pl_pb_next(&c, &f)) == PL_PB_FIELD) {
+		if (f.wire != PL_PB_VARINT || f.number > 2)
+			return false;
+		seen |= f.number;
+	}
+	return status == PL_PB_END && seen;
+}
+
+bool pl_pprof_is(const struct pl_import_input *in)
+{
+	static const uint8_t wires[] = {0,
+					PL_PB_BYTES,
+					PL_PB_BYTES,
+					PL_PB_BYTES,
+					PL_PB_BYTES,
+					PL_PB_BYTES,
+					PL_PB_BYTES,
+					PL_PB_VARINT,
+					PL_PB_VARINT,
+					PL_PB_VARINT,
+					PL_PB_VARINT,
+					PL_PB_BYTES,
+					PL_PB_VARINT,
+					PL_PB_VARINT,
+					PL_PB_VARINT,
+					PL_PB_VARINT};
+	struct pl_cursor c = {.p = in->bytes, .end = in->bytes + in->len};
+	struct pl_pb_field f;
+
+	for (int i = 0; i < LOOK_FIELDS && pl_pb_next(&c, &f) == PL_PB_FIELD; i++) {
+		if (f.number >= sizeof wires)
+			return false;
+		/* Comments may be packed. */
+		if (f.wire != (enum pl_pb_wire)wires[f.number] &&
+		    !(f.number == PL_PPROF_COMMENT && f.wire == PL_PB_BYTES))
+			return false;
+		if (f.number == PL_PPROF_SAMPLE_TYPE)
+			return is_type(f.bytes);
+	}
+	return false;
+}

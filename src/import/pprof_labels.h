@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who was sampled, and how, by the labels of a sample. Private to import/pprof*.c. */
+#ifndef PL_PPROF_LABELS_H
+#define PL_PPROF_LABELS_H
+
+#include "pprof_tables.h"
+
+#define PL_PPROF_NO_TID UINT64_MAX
+
+struct pl_pprof_labels {
+	uint64_t thread, process, host; /* strings */
+	uint64_t tid, pid;		/* tid: or PL_PPROF_NO_TID */
+	uint8_t state, quality;
+};
+
+/** What keys of labels mean, found out once for each. */
+struct pl_pprof_keys {
+	const struct pl_pprof *t;
+	uint8_t *role_of; /* string -> role */
+};
+struct plumb_error *pl_pprof_keys_init(struct pl_pprof_keys *k, const struct pl_pprof *t) PLUMB_MUST_CHECK;
+void pl_pprof_keys_deinit(struct pl_pprof_keys *k);
+/** Put what a label says into @p to. Errors: PLUMB_ERR_CORRUPT. */
+struct plumb_error *pl_pprof_label_read(struct pl_pprof_keys *k, struct pl_cursor c,
+					struct pl_pprof_labels *to) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames as CPython's collectors are given them (layer import): [file, location, function, opcode]. */
+#include "sample_stack.h"
+
+#include <string.h>
+
+struct frame {
+	struct plumb_profile *p;
+	int at; /* which member comes next */
+	struct pl_function function;
+	struct pl_location location;
+	bool special; /* file "~" */
+	bool angled;  /* name in <> */
+	bool gc;
+};
+
+struct frames {
+	struct plumb_profile *p;
+	pl_ids *ids;
+	bool gc;
+};
+
+/* A line or a column; what is no number, or too large to be one, is none. */
+static int32_t place(const struct pl_json_reader *r, int32_t none)
+{
+	int64_t v;
+
+	return pl_json_reader_i64(r, &v) && v >= 0 && v <= INT32_MAX ? (int32_t)v : none;
+}
+
+static struct plumb_error *read_place(struct pl_json_reader *r, void *ctx)
+{
+	struct frame *f = ctx;
+	int at = f->at++ - 100;
+
+	if (at == 0)
+		f->location.line = place(r, 0);
+	else if (at == 1)
+		f->location.end_line = place(r, 0);
+	else if (at == 2)
+		f->location.column = place(r, -1);
+	else if (at == 3)
+		f->location.end_column = place(r, -1);
+	return NULL;
+}
+
+static struct plumb_error *read_location(struct pl_json_reader *r, struct frame *f)
+{
+	struct plumb_error *err = NULL;
+
+	if (r->token == PL_JSON_ARRAY) {
+		f->at = 100;
+		err = pl_json_reader_array(r, read_place, f);
+	} else if (r->token == PL_JSON_NUMBER) {
+		f->location.line = f->location.end_line = place(r, 0);
+	} else if (r->token != PL_JSON_NULL) {
+		err = pl_json_reader_fail(r, "the location of a frame is neither an array nor a line nor null");
+	}
+	return err;
+}
+
+static struct plumb_error *read_opcode(struct pl_json_reader *r, struct frame *f)
+{
+	uint64_t v;
+
+	if (r->token == PL_JSON_NULL)
+		return NULL;
+	if (!pl_json_reader_u64(r, &v) || v >= UINT16_MAX)
+		return pl_json_reader_fail(r, "the opcode of a frame is not a number below %d", UINT16_MAX);
+	f->location.opcode = (uint16_t)(v + 1);
+	return NULL;
+}
+
+static struct plumb_error *read_text(struct pl_json_reader *r, struct frame *f, uint32_t *ret)
+{
+	if (r->token != PL_JSON_STRING)
+		return pl_json_reader_fail(r, "the name of a frame or of its file is not a text");
+	return pl_profile_string(f->p, r->str, r->str_len, ret);
+}
+
+static struct plumb_error *read_member(struct pl_json_reader *r, void *ctx)
+{
+	struct frame *f = ctx;
+	int at = f->at;
+	struct plumb_error *err = NULL;
+
+	if (at == 0) {
+		f->special = pl_json_reader_is(r, "~");
+		err = read_text(r, f, &f->function.file);
+	} else if (at == 1) {
+		err = read_location(r, f);
+	} else if (at == 2) {
+		f->angled = r->str_len > 2 && r->str[0] == '<' && r->str[r->str_len - 1] == '>';
+		f->gc = pl_json_reader_is(r, "<GC>");
+		err = read_text(r, f, &f->function.name);
+	} else if (at == 3) {
+		err = read_opcode(r, f);
+	}
+	f->at = at + 1;
+	return err;
+}
+
+static struct plumb_error *read_frame(struct pl_json_reader *r, void *ctx)
+{
+	struct frames *all = ctx;
+	struct frame f = {.p = all->p, .location = {.column = -1, .end_column = -1}};
+	struct plumb_error *err = pl_json_reader_array(r, read_member, &f);
+	uint32_t id;
+
+	if (err)
+		return err;
+	if (f.at < 3)
+		return pl_json_reader_fail(r, "a frame ends before its function");
+	f.function.origin = f.special && f.angled && f.location.line == 0 ? PL_ORIGIN_MARKER : PL_ORIGIN_PYTHON;
+	all->gc = all->gc || (f.gc && f.function.origin == PL_ORIGIN_MARKER);
+	err = pl_profile_function(all->p, &f.function, &f.location.function);
+	if (!err)
+		err = pl_profile_location(all->p, &f.location, &id);
+	if (err)
+		return err;
+	return pl_vec_push(all->ids, id) ? NULL : &pl_err_no_memory;
+}
+
+struct plumb_error *pl_sample_frames(struct pl_json_reader *r, struct plumb_profile *p, pl_ids *frames, bool *gc)
+{
+	struct frames all = {.p = p, .ids = frames};
+	struct plumb_error *err = pl_json_reader_array(r, read_frame, &all);
+
+	*gc = *gc || all.gc;
+	return err;
+}
+
+struct plumb_error *pl_sample_stack(struct plumb_profile *p, const uint32_t *frames, size_t count, uint32_t *ret)
+{
+	struct plumb_error *err = NULL;
+	uint32_t stack = 0;
+
+	while (count > 0 && !err)
+		err = pl_profile_stack(p, stack, frames[--count], &stack);
+	*ret = stack;
+	return err;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the readers of samples of CPython's collectors. Inside the layer only. */
+#ifndef PL_SAMPLE_STACK_H
+#define PL_SAMPLE_STACK_H
+
+#include "import.h"
+#include "json_reader.h"
+#include "map.h"
+#include "vec.h"
+
+typedef PL_VEC(uint32_t) pl_ids;
+
+/** The current token begins an array of frames, innermost first: append their locations to @p frames. *gc is set if one
+ * of them is the collector of garbage. */
+struct plumb_error *pl_sample_frames(struct pl_json_reader *r, struct plumb_profile *p, pl_ids *frames,
+				     bool *gc) PLUMB_MUST_CHECK;
+/** The stack of frames[from..to), innermost first. */
+struct plumb_error *pl_sample_stack(struct plumb_profile *p, const uint32_t *frames, size_t count,
+				    uint32_t *ret) PLUMB_MUST_CHECK;
+
+/* The tasks of one sample: who waits for whom. */
+struct pl_task {
+	uint64_t id, thread;
+	uint32_t name;		    /* string id */
+	size_t frames, frame_count; /* of its coroutines, in pl_task_graph.frames */
+	uint64_t parent;	    /* the one that is followed, if there are any, */
+	uint64_t parent_count;
+	uint32_t visit; /* the last leaf that came by */
+};
+
+struct pl_task_graph {
+	PL_VEC(struct pl_task) tasks; /* a task that is told twice is here once, as it was told last */
+	struct pl_map task_of;	      /* id -> index */
+	struct pl_map awaiting;	      /* ids that others are awaited by */
+	pl_ids frames, path;
+};
+
+void pl_task_graph_clear(struct pl_task_graph *g);
+void pl_task_graph_deinit(struct pl_task_graph *g);
+/** The current token begins an array of {"thread_id", "tasks"}: add them. */
+struct plumb_error *pl_task_graph_read(struct pl_json_reader *r, struct plumb_profile *p,
+				       struct pl_task_graph *g) PLUMB_MUST_CHECK;
+/** For each task that no task waits in: its coroutines, its name, those of the task that awaits it, and so on outwards.
+ */
+struct plumb_error *pl_task_graph_stacks(struct pl_task_graph *g, struct plumb_profile *p,
+					 struct plumb_error *(*fn)(void *ctx, uint64_t thread, uint32_t stack),
+					 void *ctx) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: samples again, from the file they were read from. One thread at a time: a file has one place. */
+#include "again.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct recording {
+	struct plumb_profile *profile;
+	int fd;
+	struct pl_capture_info info;
+};
+
+struct imported {
+	struct plumb_profile *profile;
+	struct pl_input input;
+	const struct pl_importer *importer;
+};
+
+static struct plumb_error *recording_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	struct recording *r = ctx;
+
+	if (lseek(r->fd, 0, SEEK_SET) != 0)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot read the recording again");
+	return pl_capture_read_again(r->fd, r->profile, &r->info, fn, fn_ctx);
+}
+
+static void recording_destroy(void *ctx)
+{
+	struct recording *r = ctx;
+
+	close(r->fd);
+	free(r);
+}
+
+struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd, const struct pl_capture_info *info)
+{
+	struct recording *r = malloc(sizeof *r);
+
+	if (!r) {
+		close(fd);
+		return &pl_err_no_memory;
+	}
+	*r = (struct recording){.profile = p, .fd = fd, .info = *info};
+	p->stream = (struct pl_stream){.each = recording_each, .destroy = recording_destroy, .ctx = r};
+	return NULL;
+}
+
+static struct plumb_error *imported_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	struct imported *i = ctx;
+	struct pl_import_input bytes = {.bytes = i->input.map, .len = i->input.map_len - 1};
+	struct pl_sink sink = {.profile = i->profile, .fn = fn, .ctx = fn_ctx};
+	struct pl_meta meta = i->profile->meta;
+
+	/* It is a copy that nobody can change: an importer that finds something new is not deterministic. */
+	pl_profile_hold(i->profile, true);
+	struct plumb_error *err = i->importer->read(&bytes, &sink);
+	pl_profile_hold(i->profile, false);
+	i->profile->meta = meta;
+	return err;
+}
+
+static void imported_destroy(void *ctx)
+{
+	struct imported *i = ctx;
+
+	pl_input_close(&i->input);
+	free(i);
+}
+
+struct plumb_error *pl_again_from_import(struct plumb_profile *p, struct pl_input *in,
+					 const struct pl_importer *importer)
+{
+	struct imported *i = malloc(sizeof *i);
+
+	if (!i) {
+		pl_input_close(in);
+		return &pl_err_no_memory;
+	}
+	*i = (struct imported){.profile = p, .input = *in, .importer = importer};
+	*in = (struct pl_input){.fd = -1};
+	p->stream = (struct pl_stream){.each = imported_each, .destroy = imported_destroy, .ctx = i};
+	return NULL;
+}

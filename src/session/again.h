@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/session: the streams of profiles that were read from files. */
+#ifndef PL_SESSION_AGAIN_H
+#define PL_SESSION_AGAIN_H
+
+#include "capture.h"
+#include "input.h"
+
+/** @p p gives its samples from the recording @p fd, as it was when @p info told of it. Takes @p fd over, also on
+ * errors. */
+struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd,
+					    const struct pl_capture_info *info) PLUMB_MUST_CHECK;
+/** @p p gives its samples from what @p importer read. Takes the mapping of @p in over, also on errors. */
+struct plumb_error *pl_again_from_import(struct plumb_profile *p, struct pl_input *in,
+					 const struct pl_importer *importer) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: <plumb/diff.h>, on top of model (comparing) and export (writing). */
+#include <plumb/diff.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <plumb/plumb.h>
+
+#include "buf.h"
+#include "diff.h"
+#include "diff_export.h"
+
+#define MAX_TEXT_LINES 25
+#define MADE_BY_MAX    (1u << 20)
+
+struct plumb_diff {
+	struct plumb_diff_options options;
+	const struct pl_diff_format *format;
+	struct pl_diff diff;
+	struct pl_buf made_by;
+};
+
+static const char *reference_of(const struct plumb_diff_options *o)
+{
+	if (!o->normalize || strcmp(o->normalize, "time") == 0 || strcmp(o->normalize, "samples") == 0)
+		return NULL;
+	return o->normalize;
+}
+
+static struct pl_diff_options model_options(const struct plumb_diff_options *o, bool paths)
+{
+	static const enum pl_idle idle[] = {[PLUMB_IDLE_HIDE_THREADS] = PL_IDLE_HIDE_THREADS,
+					    [PLUMB_IDLE_KEEP] = PL_IDLE_KEEP,
+					    [PLUMB_IDLE_SKIP_SAMPLES] = PL_IDLE_SKIP_SAMPLES};
+	static const enum pl_diff_rows rows[] = {[PLUMB_DIFF_FUNCTIONS] = PL_DIFF_FUNCTIONS,
+						 [PLUMB_DIFF_LINES] = PL_DIFF_LINES,
+						 [PLUMB_DIFF_PATHS] = PL_DIFF_PATHS};
+	bool samples = o->normalize && strcmp(o->normalize, "samples") == 0;
+
+	return (struct pl_diff_options){
+		.filter = {.idle = idle[o->idle],
+			   .threads = o->threads,
+			   .thread_count = o->thread_count,
+			   .processes = o->processes,
+			   .process_count = o->process_count},
+		.rows = paths ? PL_DIFF_PATHS : rows[o->rows],
+		.scale = reference_of(o) ? PL_DIFF_BY_FUNCTION
+			 : samples	 ? PL_DIFF_BY_SAMPLES
+					 : PL_DIFF_BY_TIME,
+		.reference = reference_of(o),
+	};
+}
+
+static struct plumb_error *tell_maker(struct plumb_diff *d)
+{
+	const struct plumb_diff_options *o = &d->options;
+
+	return pl_buf_printf(&d->made_by, "plumb %s: plumb diff %s -- %s%s%s%c", PLUMB_VERSION,
+			     o->before_name ? o->before_name : "?", o->after_name ? o->after_name : "?",
+			     o->normalize ? " --normalize " : "", o->normalize ? o->normalize : "", '\0');
+}
+
+static struct plumb_error *compare(struct plumb_diff *d, const struct pl_diff_input *sides)
+{
+	struct pl_diff_options o = model_options(&d->options, d->format->paths);
+	struct plumb_error *err = tell_maker(d);
+
+	return err ? err : pl_diff_make(sides, &o, &d->diff);
+}
+
+struct plumb_error *plumb_diff_create(const struct plumb_profile *const *before, size_t before_count,
+				      const struct plumb_profile *const *after, size_t after_count,
+				      const struct plumb_diff_options *o, struct plumb_diff **ret)
+{
+	const struct pl_diff_input sides[PL_DIFF_SIDES] = {
+		[PL_DIFF_BEFORE] = {before, before_count}, [PL_DIFF_AFTER] = {after, after_count}};
+	struct plumb_diff *d = calloc(1, sizeof *d);
+
+	if (!d)
+		return &pl_err_no_memory;
+	d->made_by = (struct pl_buf)PL_BUF_INIT(MADE_BY_MAX);
+	memcpy(&d->options, o, o->size < sizeof d->options ? o->size : sizeof d->options);
+	d->format = pl_diff_format_by_name(d->options.format ? d->options.format : "text");
+	struct plumb_error *err = d->format ? compare(d, sides)
+					    : pl_error(PLUMB_ERR_UNKNOWN_FORMAT,
+						       "a comparison cannot be written as '%s'", d->options.format);
+	if (err) {
+		plumb_diff_destroy(d);
+		return err;
+	}
+	*ret = d;
+	return NULL;
+}
+
+void plumb_diff_destroy(struct plumb_diff *d)
+{
+	if (!d)
+		return;
+	pl_diff_deinit(&d->diff);
+	pl_buf_deinit(&d->made_by);
+	free(d);
+}
+
+size_t plumb_diff_slower(const struct plumb_diff *d)
+{
+	return d->options.fail_above < 0 ? 0 : pl_diff_slower(&d->diff, d->options.fail_above);
+}
+
+static struct pl_diff_look look_of(const struct plumb_diff *d)
+{
+	const struct plumb_diff_options *o = &d->options;
+
+	return (struct pl_diff_look){
+		.names = {[PL_DIFF_BEFORE] = o->before_name, [PL_DIFF_AFTER] = o->after_name},
+		.reference = reference_of(o),
+		.made_by = (const char *)d->made_by.data,
+		.fail_above = o->fail_above,
+		.full_names = o->full_names,
+		.escape = !o->no_escape,
+		.width = o->width ? o->width : 80,
+		.max_lines = MAX_TEXT_LINES,
+		.color = o->color,
+		.unicode = !o->ascii,
+	};
+}
+
+struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int fd)
+{
+	struct pl_diff_look look = look_of(d);
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!out) {
+		struct plumb_error *err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the comparison");
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	struct plumb_error *err = d->format->write(&d->diff, &look, out);
+	bool failed = ferror(out) != 0;
+	if ((fclose(out) != 0 || failed) && !err)
+		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the comparison");
+	return err;
+}
+
+bool plumb_diff_format_at(size_t i, struct plumb_format *ret)
+{
+	for (size_t k = 0; pl_diff_formats[k].name; k++) {
+		if (k < i)
+			continue;
+		*ret = (struct plumb_format){pl_diff_formats[k].name, pl_diff_formats[k].suffixes[0],
+					     pl_diff_formats[k].summary};
+		return true;
+	}
+	return false;
+}
+
+const char *plumb_diff_format_for_path(const char *path)
+{
+	const struct pl_diff_format *f = pl_diff_format_by_path(path);
+
+	return f ? f->name : NULL;
+}

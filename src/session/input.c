@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: the bytes of an input. One thread at a time.
+ *
+ * A pipe is copied to an unlinked temporary file, because a profile's stream reads it again; gzip is decompressed into
+ * one; and what an importer sees is always a copy, mapped: it reads freely, and memory that the kernel can take back is
+ * not memory that a large file costs. */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "gzip.h"
+#include "temp_file.h"
+
+#define PIECE	  (256u << 10)
+#define MAX_BYTES (8ull << 30)
+/* Deflate cannot do better than 1,032. */
+#define MAX_RATIO  1100
+#define RATIO_BASE 4096
+#define LOOK_BYTES (1u << 20)
+
+static struct plumb_error *too_large(const char *what)
+{
+	return pl_error(PLUMB_ERR_LIMIT, "%s than 8 GiB, the most that plumb reads", what);
+}
+
+static ssize_t read_piece(int fd, void *to)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, PIECE);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static struct plumb_error *copy_bytes(int from, int to)
+{
+	uint64_t total = 0;
+	char *piece = malloc(PIECE);
+	struct plumb_error *err = piece ? NULL : &pl_err_no_memory;
+
+	while (!err) {
+		ssize_t n = read_piece(from, piece);
+
+		if (n == 0)
+			break;
+		total += n > 0 ? (uint64_t)n : 0;
+		if (n < 0)
+			err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
+		else if (total > MAX_BYTES)
+			err = too_large("it is larger");
+		else
+			err = pl_temp_write(to, piece, (size_t)n);
+	}
+	free(piece);
+	return err;
+}
+
+/* Take @p fd in place of the one there is. */
+static void replace(struct pl_input *in, int fd)
+{
+	close(in->fd);
+	in->fd = fd;
+	in->is_copy = true;
+}
+
+static struct plumb_error *make_copy(struct pl_input *in)
+{
+	int copy = -1;
+	struct plumb_error *err = in->is_copy ? NULL : pl_temp_file(&copy);
+
+	if (err || in->is_copy)
+		return err;
+	err = copy_bytes(in->fd, copy);
+	if (err)
+		close(copy);
+	else
+		replace(in, copy);
+	return err;
+}
+
+static struct plumb_error *open_path(const char *path, int *ret)
+{
+	bool standard = strcmp(path, "-") == 0;
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		*ret = fd;
+		return NULL;
+	}
+	if (!standard && (errno == ENOENT || errno == ENOTDIR))
+		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
+				     "recordings are named plumb.PROGRAM.PID.plumb");
+	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", standard ? "standard input" : path);
+}
+
+static size_t first_bytes(const struct pl_input *in, uint8_t *ret, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = pread(in->fd, ret, len, 0);
+	while (n < 0 && errno == EINTR);
+	return n > 0 ? (size_t)n : 0;
+}
+
+struct unpacking {
+	int fd;
+	pl_input_look *look;
+	void *ctx;
+	uint64_t total;
+	bool looked, enough;
+};
+
+/* The beginning of what is there; whether to go on. */
+static bool look_again(struct unpacking *u)
+{
+	char *beginning = malloc(LOOK_BYTES);
+	bool go_on = true;
+	struct plumb_error *err = beginning ? pl_temp_read(u->fd, beginning, LOOK_BYTES, 0) : &pl_err_no_memory;
+
+	if (!err)
+		go_on = u->look(u->ctx, (const uint8_t *)beginning, LOOK_BYTES);
+	plumb_error_destroy(err);
+	free(beginning);
+	return go_on;
+}
+
+static struct plumb_error *write_piece(void *ctx, const void *bytes, size_t len)
+{
+	struct unpacking *u = ctx;
+	struct plumb_error *err = pl_temp_write(u->fd, bytes, len);
+
+	u->total += len;
+	if (err || u->looked || u->total < LOOK_BYTES)
+		return err;
+	u->looked = true;
+	u->enough = !look_again(u);
+	return u->enough ? &pl_err_stale : NULL; /* ends the unpacking and is told to nobody */
+}
+
+static struct plumb_error *decompress_into(const struct pl_import_input *from, struct unpacking *u)
+{
+	uint64_t most = MAX_RATIO * (uint64_t)from->len + RATIO_BASE;
+	struct plumb_error *err =
+		pl_gunzip(from->bytes, from->len, most < MAX_BYTES ? most : MAX_BYTES, write_piece, u);
+
+	if (u->enough)
+		return NULL;
+	return err == &pl_err_limit ? too_large("it is gzip data of more") : err;
+}
+
+static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, void *ctx)
+{
+	struct unpacking u = {.fd = -1, .look = look, .ctx = ctx};
+	struct pl_import_input whole;
+	struct plumb_error *err = pl_input_map(in, &whole);
+
+	if (!err)
+		err = pl_temp_file(&u.fd);
+	if (!err)
+		err = decompress_into(&whole, &u);
+	if (err) {
+		if (u.fd >= 0)
+			close(u.fd);
+		return err;
+	}
+	munmap(in->map, in->map_len);
+	in->map = NULL;
+	replace(in, u.fd);
+	return NULL;
+}
+
+static struct plumb_error *prepare(struct pl_input *in, pl_input_look *look, void *ctx)
+{
+	uint8_t magic[3];
+	struct stat st;
+
+	if (fstat(in->fd, &st))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
+	if (S_ISDIR(st.st_mode))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, EISDIR, "it cannot be read");
+	if (!S_ISREG(st.st_mode) || lseek(in->fd, 0, SEEK_CUR) != 0) { /* a pipe, or standard input that was begun */
+		struct plumb_error *err = make_copy(in);
+		if (err)
+			return err;
+	}
+	return pl_gzip_is(magic, first_bytes(in, magic, sizeof magic)) ? decompress(in, look, ctx) : NULL;
+}
+
+struct plumb_error *pl_input_open(const char *path, pl_input_look *look, void *ctx, struct pl_input *ret)
+{
+	struct pl_input in = {.fd = -1};
+	struct plumb_error *err = open_path(path, &in.fd);
+
+	if (err)
+		return err;
+	err = prepare(&in, look, ctx);
+	if (!err && lseek(in.fd, 0, SEEK_SET) != 0)
+		err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
+	if (err) {
+		pl_input_close(&in);
+		return err;
+	}
+	*ret = in;
+	return NULL;
+}
+
+bool pl_input_is_recording(const struct pl_input *in)
+{
+	uint8_t bytes[64];
+
+	return pl_capture_is(bytes, first_bytes(in, bytes, sizeof bytes));
+}
+
+struct plumb_error *pl_input_map(struct pl_input *in, struct pl_import_input *ret)
+{
+	struct stat st;
+	struct plumb_error *err = make_copy(in);
+
+	if (err)
+		return err;
+	if (fstat(in->fd, &st) || lseek(in->fd, 0, SEEK_END) < 0)
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
+	err = pl_temp_write(in->fd, "", 1);
+	if (err)
+		return err;
+	in->map_len = (size_t)st.st_size + 1;
+	in->map = mmap(NULL, in->map_len, PROT_READ, MAP_PRIVATE, in->fd, 0);
+	if (in->map == MAP_FAILED) {
+		in->map = NULL;
+		return &pl_err_no_memory;
+	}
+	*ret = (struct pl_import_input){.bytes = in->map, .len = (size_t)st.st_size};
+	return NULL;
+}
+
+void pl_input_close(struct pl_input *in)
+{
+	if (in->map)
+		munmap(in->map, in->map_len);
+	if (in->fd >= 0)
+		close(in->fd);
+	*in = (struct pl_input){.fd = -1};
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: <plumb/profile.h>, opening: a recording, or what an importer understands. */
+#include <plumb/profile.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "again.h"
+#include "input.h"
+#include "save.h"
+#include "view.h"
+
+/* What reads knows what is wrong; only we know with which file. */
+static struct plumb_error *name_file(struct plumb_error *err, const char *path)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	if (code == PLUMB_ERR_NO_MEMORY || code == PLUMB_ERR_NOT_FOUND || code == PLUMB_ERR_UNKNOWN_FORMAT)
+		return err; /* says it all, or is not about the file */
+	struct plumb_error *named = pl_error_hint(
+		pl_error(code, "%s: %s", strcmp(path, "-") == 0 ? "standard input" : path, plumb_error_message(err)),
+		"%s", plumb_error_hint(err));
+	plumb_error_destroy(err);
+	return named;
+}
+
+/* ---- a recording ------------------------------------------------------------------------------------------------- */
+
+static struct plumb_error *read_recording(struct pl_input *in, struct plumb_profile *p,
+					  struct plumb_recording_info *info)
+{
+	struct pl_capture_info ci = {0};
+	struct plumb_error *err = pl_capture_read(in->fd, p, NULL, NULL, &ci);
+
+	if (err)
+		return err;
+	*info = (struct plumb_recording_info){.complete = ci.complete,
+					      .ignored_bytes = ci.ignored_bytes,
+					      .damaged_chunks = ci.damaged_chunks,
+					      .format = PL_RECORDING_FORMAT};
+	int fd = in->fd;
+	in->fd = -1;
+	return pl_again_from_recording(p, fd, &ci);
+}
+
+/* ---- a file of another tool -------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *s, size_t len, const char *end)
+{
+	size_t end_len = strlen(end);
+
+	return len > end_len && memcmp(s + len - end_len, end, end_len) == 0;
+}
+
+/* By the end of its name, for content that could be anything: the longest one that fits. */
+static const struct pl_importer *importer_by_path(const char *path)
+{
+	const struct pl_importer *best = NULL;
+	size_t best_len = 0, len = strlen(path);
+
+	len -= ends_with(path, len, ".gz") ? strlen(".gz") : 0;
+	for (const struct pl_importer *i = pl_importers; i->name; i++) {
+		for (const char *const *s = i->suffixes; *s; s++) {
+			if (!ends_with(path, len, *s) || strlen(*s) <= best_len)
+				continue;
+			best = i;
+			best_len = strlen(*s);
+		}
+	}
+	return best;
+}
+
+static struct plumb_error *find_importer(const struct pl_import_input *bytes, const char *path, const char *from,
+					 const struct pl_importer **ret)
+{
+	*ret = from ? pl_importer_by_name(from) : bytes->len ? pl_importer_for(bytes) : NULL;
+	if (!*ret && !from && bytes->len)
+		*ret = importer_by_path(path);
+	if (*ret)
+		return NULL;
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_NOT_A_RECORDING, "this is %s",
+			 bytes->len ? "neither a plumb recording nor a format that plumb knows" : "an empty file"),
+		"%s", "'plumb help formats' lists what can be read; '--from FORMAT' says what it is");
+}
+
+/* When the last sample was, and how many there are. */
+struct extent {
+	uint64_t end_ns, samples;
+};
+
+static struct plumb_error *measure(void *ctx, const struct pl_sample *s)
+{
+	struct extent *x = ctx;
+
+	x->end_ns = s->time_ns > x->end_ns ? s->time_ns : x->end_ns;
+	x->samples++;
+	return NULL;
+}
+
+/* The heaviest thread lasted as long as the recording, where nothing else tells. */
+static struct plumb_error *longest_thread(const struct plumb_profile *p, uint64_t *ret)
+{
+	const struct pl_filter all = {.idle = PL_IDLE_KEEP};
+	pl_thread_rows rows = {0};
+	struct plumb_error *err = pl_view_threads(p, &all, &rows);
+
+	for (size_t i = 0; i < rows.len && !err; i++)
+		*ret = rows.data[i].weight_ns > *ret ? rows.data[i].weight_ns : *ret;
+	pl_vec_deinit(&rows);
+	return err;
+}
+
+static struct plumb_error *fill_meta(struct plumb_profile *p, const struct pl_importer *importer,
+				     const struct pl_sink *sink, const struct extent *x)
+{
+	p->meta.complete = true;
+	p->meta.untimed = !sink->timed;
+	p->meta.counted = sink->counted;
+	p->meta.imported = true;
+	struct plumb_error *err = pl_profile_string(p, importer->name, strlen(importer->name), &p->meta.engine);
+	if (err || p->meta.duration_ns || (sink->counted && !sink->timed))
+		return err;
+	p->meta.duration_ns = sink->timed ? x->end_ns : 0;
+	return p->meta.duration_ns ? NULL : longest_thread(p, &p->meta.duration_ns);
+}
+
+static struct plumb_error *import(struct pl_input *in, const char *path, const char *from, struct plumb_profile *p,
+				  struct plumb_recording_info *info)
+{
+	struct pl_import_input bytes;
+	const struct pl_importer *importer;
+	struct extent x = {0};
+	struct pl_sink sink = {.profile = p, .count = true, .fn = measure, .ctx = &x};
+	struct plumb_error *err = pl_input_map(in, &bytes);
+
+	if (!err)
+		err = find_importer(&bytes, path, from, &importer);
+	if (!err)
+		err = importer->read(&bytes, &sink);
+	if (err)
+		return err;
+	/* Who says what it is may have nothing, and so may a run of a collector; a guess that finds nothing was wrong.
+	 */
+	if (!x.samples && !p->meta.collector.known && (!from || sink.skipped))
+		return pl_error(PLUMB_ERR_EMPTY, "there is no sample in it");
+	err = fill_meta(p, importer, &sink, &x);
+	if (err)
+		return err;
+	*info = (struct plumb_recording_info){.complete = true, .format = importer->name, .skipped = sink.skipped};
+	return sink.timed ? pl_again_from_import(p, in, importer) : NULL;
+}
+
+/* ---- either ------------------------------------------------------------------------------------------------------ */
+
+static struct plumb_error *check_from(const char *from)
+{
+	if (!from || strcmp(from, PL_RECORDING_FORMAT) == 0 || pl_importer_by_name(from))
+		return NULL;
+	return pl_error_hint(pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "there is no input format '%s'", from), "%s",
+			     "'plumb help formats' lists them");
+}
+
+static struct plumb_error *read_input(struct pl_input *in, const char *path, const char *from, struct plumb_profile *p,
+				      struct plumb_recording_info *info)
+{
+	if (from ? strcmp(from, PL_RECORDING_FORMAT) == 0 : pl_input_is_recording(in))
+		return read_recording(in, p, info);
+	return import(in, path, from, p, info);
+}
+
+/* What a file was asked to be. */
+struct request {
+	const char *path, *from;
+};
+
+/* Could more of it make it a profile? JSON may tell at its end what it is. */
+static bool may_be_known(void *ctx, const uint8_t *bytes, size_t len)
+{
+	const struct request *r = ctx;
+
+	if (r->from || pl_capture_is(bytes, len) || importer_by_path(r->path) || memchr("{[ \t\r\n", bytes[0], 6))
+		return true;
+	uint8_t *copy = malloc(len + 1); /* importers find a NUL behind their bytes */
+	if (!copy)
+		return true;
+	memcpy(copy, bytes, len);
+	copy[len] = '\0';
+	struct pl_import_input beginning = {.bytes = copy, .len = len};
+	bool known = pl_importer_for(&beginning) != NULL;
+	free(copy);
+	return known;
+}
+
+static struct plumb_error *open_profile(const char *path, const char *from, struct plumb_recording_info *info,
+					struct plumb_profile **ret)
+{
+	struct pl_input in;
+	struct plumb_profile *p;
+	struct plumb_error *err = check_from(from);
+
+	if (err || (err = pl_input_open(path, may_be_known, &(struct request){path, from}, &in)))
+		return err;
+	err = pl_profile_create(&p);
+	if (!err) {
+		err = read_input(&in, path, from, p, info);
+		if (err)
+			pl_profile_destroy(p);
+	}
+	pl_input_close(&in);
+	if (!err)
+		*ret = p;
+	return err;
+}
+
+struct plumb_error *plumb_profile_open_as(const char *path, const char *from, struct plumb_recording_info *info,
+					  struct plumb_profile **ret)
+{
+	struct plumb_recording_info found;
+	struct plumb_error *err = open_profile(path, from, &found, ret);
+
+	if (err)
+		return name_file(err, path);
+	if (info)
+		*info = found;
+	return NULL;
+}
+
+struct plumb_error *plumb_profile_open(const char *path, struct plumb_recording_info *info, struct plumb_profile **ret)
+{
+	return plumb_profile_open_as(path, NULL, info, ret);
+}
+
+void plumb_profile_destroy(struct plumb_profile *p)
+{
+	pl_profile_destroy(p);
+}
+
+bool plumb_input_format_at(size_t i, struct plumb_format *ret)
+{
+	static const struct plumb_format recording = {PL_RECORDING_FORMAT, ".plumb",
+						      "what 'plumb run' and 'plumb attach' write"};
+
+	if (i == 0) {
+		*ret = recording;
+		return true;
+	}
+	for (size_t k = 0; pl_importers[k].name; k++) {
+		if (k + 1 < i)
+			continue;
+		const char *suffix = pl_importers[k].suffixes[0];
+		*ret = (struct plumb_format){pl_importers[k].name, suffix ? suffix : "", pl_importers[k].summary};
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: <plumb/profile.h>, writing: filters, formats, and what is said of what a format leaves out. */
+#include <plumb/profile.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "export.h"
+#include "facts.h"
+#include "refine.h"
+#include "save.h"
+
+#define MAX_TEXT_LINES 25
+
+_Static_assert(PLUMB_DOING_WAITING == (int)PL_DOING_WAITING && PLUMB_DOING_EXCEPTION == (int)PL_DOING_EXCEPTION &&
+		       PLUMB_DOING_WANTS_GIL == (int)PL_DOING_WANTS_GIL && PLUMB_DOING_GC == (int)PL_DOING_GC,
+	       "the states of the library are those of the model");
+_Static_assert(PLUMB_KIND_PYTHON == 1 << PL_ORIGIN_PYTHON && PLUMB_KIND_MARKER == 1 << PL_ORIGIN_MARKER &&
+		       PLUMB_KIND_TASK == 1 << PL_ORIGIN_TASK && PLUMB_KIND_KERNEL == 1 << PL_ORIGIN_KERNEL,
+	       "the kinds of the library are those of the model");
+
+static const struct pl_format recording_format = {
+	.name = PL_RECORDING_FORMAT,
+	.suffixes = (const char *const[]){".plumb", NULL},
+	.summary = "a recording, as 'plumb run' writes: to be read by plumb again",
+	.keeps = ~0u,
+	.binary = true,
+};
+
+static const struct pl_format *format_by_name(const char *name)
+{
+	return strcmp(name, recording_format.name) == 0 ? &recording_format : pl_format_by_name(name);
+}
+
+static struct pl_export_options export_options(const struct plumb_report_options *o)
+{
+	static const enum pl_idle idle[] = {[PLUMB_IDLE_HIDE_THREADS] = PL_IDLE_HIDE_THREADS,
+					    [PLUMB_IDLE_KEEP] = PL_IDLE_KEEP,
+					    [PLUMB_IDLE_SKIP_SAMPLES] = PL_IDLE_SKIP_SAMPLES};
+
+	return (struct pl_export_options){
+		.filter = {.idle = idle[o->idle],
+			   .threads = o->threads,
+			   .thread_count = o->thread_count,
+			   .processes = o->processes,
+			   .process_count = o->process_count,
+			   .lines = o->lines},
+		.full_names = o->full_names,
+		.escape = !o->no_escape,
+		.width = o->width ? o->width : 80,
+		.color = o->color,
+		.unicode = !o->ascii,
+		.max_lines = MAX_TEXT_LINES,
+		.recording = o->recording,
+		.made_by = o->made_by,
+		.seed = o->seed_flavour,
+	};
+}
+
+/* Views choose threads and processes by themselves: they tell which there are if there is none of that name. */
+static struct pl_refine refine_options(const struct plumb_report_options *o, const struct pl_format *format)
+{
+	struct pl_refine r = {
+		.from_ns = o->from_ns,
+		.to_ns = o->to_ns,
+		.doing = o->states,
+		.kinds = o->kinds,
+		.modules = o->modules,
+		.module_count = o->module_count,
+		.focus = o->focus,
+		.ignore = o->ignore,
+		.functions = o->functions,
+		.min_share = o->min_share,
+	};
+
+	if (format->views)
+		return r;
+	r.threads = o->threads;
+	r.thread_count = o->thread_count;
+	r.processes = o->processes;
+	r.process_count = o->process_count;
+	r.skip_idle = o->idle == PLUMB_IDLE_SKIP_SAMPLES;
+	return r;
+}
+
+struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
+					 struct plumb_profile **ret)
+{
+	struct pl_refine r = refine_options(o, pl_format_by_name("text"));
+
+	*ret = NULL;
+	return pl_refine_asks(&r) ? pl_refine(p, &r, ret) : NULL;
+}
+
+static void note(const struct plumb_report_options *o, const char *message)
+{
+	if (o->note)
+		o->note(o->note_ctx, message);
+}
+
+/* "pstats has no room for threads, times: left out" */
+static void note_what_is_lost(const struct plumb_profile *p, const struct pl_format *format,
+			      const struct plumb_report_options *o)
+{
+	unsigned lost = pl_facts_of(p) & ~format->keeps;
+	char message[512];
+	int at = snprintf(message, sizeof message, "%s has no room for", format->name);
+
+	if (format->report || !lost || !o->note)
+		return;
+	for (const char *between = " "; lost; lost &= lost - 1, between = ", ")
+		at += snprintf(message + at, sizeof message - (size_t)at, "%s%s", between, pl_fact_name(lost));
+	snprintf(message + at, sizeof message - (size_t)at, ": left out");
+	note(o, message);
+}
+
+static struct plumb_error *write_failed(void)
+{
+	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the output");
+}
+
+static struct plumb_error *write_to(const struct pl_format *format, const struct plumb_profile *p,
+				    const struct pl_export_options *o, FILE *out)
+{
+	struct plumb_error *err = format->write(p, o, out);
+	bool failed = ferror(out) != 0;
+
+	if (fclose(out) || failed)
+		return err ? err : write_failed();
+	return err;
+}
+
+static struct plumb_error *write_format(const struct pl_format *format, const struct plumb_profile *p,
+					const struct plumb_report_options *o, int fd)
+{
+	struct pl_export_options eo = export_options(o);
+
+	if (!format->write)
+		return pl_save(p, fd);
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	if (!out) {
+		struct plumb_error *err = write_failed();
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	return write_to(format, p, &eo, out);
+}
+
+struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o, int fd)
+{
+	const struct pl_format *format = format_by_name(o->format ? o->format : "text");
+	struct plumb_profile *refined = NULL;
+
+	if (!format)
+		return pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "there is no output format '%s'", o->format);
+	struct pl_refine r = refine_options(o, format);
+	struct plumb_error *err = pl_refine_asks(&r) ? pl_refine(p, &r, &refined) : NULL;
+	if (err)
+		return err;
+	const struct plumb_profile *written = refined ? refined : p;
+	err = write_format(format, written, o, fd);
+	if (!err && refined && !refined->cell_count)
+		note(o, "no sample passes the filters");
+	if (!err) /* a failure is told alone */
+		note_what_is_lost(written, format, o);
+	pl_profile_destroy(refined);
+	return err;
+}
+
+static bool is_recording_path(const char *path)
+{
+	const char *suffix = recording_format.suffixes[0];
+	size_t len = strlen(path), suffix_len = strlen(suffix);
+
+	return len > suffix_len && strcmp(path + len - suffix_len, suffix) == 0;
+}
+
+const char *plumb_format_for_path(const char *path)
+{
+	const struct pl_format *f = is_recording_path(path) ? &recording_format : pl_format_by_path(path);
+
+	return f ? f->name : NULL;
+}
+
+bool plumb_format_is_binary(const char *name)
+{
+	const struct pl_format *f = format_by_name(name);
+
+	return f && f->binary;
+}
+
+static void list_facts(unsigned facts, char *ret, size_t size)
+{
+	size_t at = 0;
+
+	*ret = '\0';
+	for (const char *between = ""; facts && pl_fact_name(facts); facts &= facts - 1, between = ", ") {
+		int n = snprintf(ret + at, size - at, "%s%s", between, pl_fact_name(facts));
+		at += n > 0 && (size_t)n < size - at ? (size_t)n : 0;
+	}
+}
+
+bool plumb_format_keeps(const char *name, char *ret, size_t size)
+{
+	const struct pl_format *f = format_by_name(name);
+
+	if (!f || f->report)
+		return false;
+	list_facts(f->keeps, ret, size);
+	return true;
+}
+
+bool plumb_format_at(size_t i, struct plumb_format *ret)
+{
+	const struct pl_format *f = pl_formats;
+
+	while (f->name && i > 0) {
+		f++;
+		i--;
+	}
+	if (!f->name && i > 0)
+		return false;
+	f = f->name ? f : &recording_format;
+	*ret = (struct plumb_format){f->name, f->suffixes[0] ? f->suffixes[0] : "", f->summary};
+	return true;
+}

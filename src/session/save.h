@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/session: a profile as a recording. */
+#ifndef PL_SESSION_SAVE_H
+#define PL_SESSION_SAVE_H
+
+#include "profile.h"
+
+/** The name of recordings among the formats. */
+#define PL_RECORDING_FORMAT "plumb"
+
+/** Write @p p as a recording to @p fd, which stays the caller's. Errors: those of the stream of @p p,
+ * PLUMB_ERR_WRITE_FAILED, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_save(const struct plumb_profile *p, int fd) PLUMB_MUST_CHECK;
+
+struct pl_capture_writer;
+/** The same through @p w, which was made for @p p; it is finished and destroyed in any case. */
+struct plumb_error *pl_save_to(const struct plumb_profile *p, struct pl_capture_writer *w) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats of viewers with an axis of time. That their viewers read them is shown in tests/integration. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "json_reader.h"
+
+static const char *const formats[] = {"speedscope", "firefox", "chrome-trace", "perf-script"};
+
+/* Two threads, a wait, a marker, recursion; no times. */
+static void build_small(struct build *b)
+{
+	const int run = PL_STATE_ON_CPU | PL_STATE_HAS_GIL;
+	uint32_t root, work, deep, wait, gone;
+
+	build_start(b);
+	b->p->meta.duration_ns = 20000000;
+	b->p->meta.losses[PL_LOSS_MISSED] = 3;
+	root = build_frame(b, 0, "<module>", "/srv/app.py", 20);
+	work = build_frame(b, root, "Shop.work", "/srv/app.py", 11);
+	deep = build_frame(b, work, "Shop.work", "/srv/app.py", 12);
+	wait = build_frame(b, 0, "wait;\n\"</script>\xed\xb2\x80", "/usr/lib/python3.12/threading.py", 355);
+	gone = build_frame(b, work, "<moving>", NULL, 0);
+	build_thread(b, 4243, "pool-1", 0);
+	build_samples(b, 0, work, run, PL_EXACT, 5);
+	build_samples(b, 0, deep, run | PL_STATE_IN_GC, PL_EXACT, 3);
+	build_samples(b, 0, gone, run, PL_PARTIAL, 1);
+	build_samples(b, 0, 0, run, PL_EXACT, 1);
+	b->now_ns = 0;
+	build_samples(b, 1, wait, 0, PL_EXACT, 10);
+}
+
+static void as_in_the_golden_files(void **state)
+{
+	static const char *const files[] = {"small.speedscope.json", "small.firefox.json", "small.trace.json",
+					    "small.perf"};
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	o.made_by = "plumb 0.1.0: plumb convert a.plumb b";
+	build_small(&b);
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+		size_t len;
+		char *got = build_output(b.p, formats[i], &o, &len);
+
+		build_assert_golden(files[i], got, len);
+		free(got);
+	}
+	build_end(&b);
+}
+
+static void an_empty_profile_is_written(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_start(&b);
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+		struct pl_json_reader r;
+		size_t len;
+		char *got = build_output(b.p, formats[i], &o, &len);
+
+		if (strcmp(formats[i], "perf-script") == 0) {
+			assert_int_equal(len, 0);
+		} else {
+			pl_json_reader_init(&r, got, len);
+			do
+				assert_ok(pl_json_reader_next(&r));
+			while (r.token != PL_JSON_END);
+			pl_json_reader_deinit(&r);
+		}
+		free(got);
+	}
+	build_end(&b);
+}
+
+static void the_longest_suffix_says_the_format(void **state)
+{
+	assert_string_equal(pl_format_by_path("a.json")->name, "json");
+	assert_string_equal(pl_format_by_path("a.speedscope.json")->name, "speedscope");
+	assert_string_equal(pl_format_by_path("a.firefox.json")->name, "firefox");
+	assert_string_equal(pl_format_by_path("a.profile.json")->name, "firefox");
+	assert_string_equal(pl_format_by_path("a.profile.json.gz")->name, "firefox-gz");
+	assert_string_equal(pl_format_by_path("a.trace.json")->name, "chrome-trace");
+	assert_string_equal(pl_format_by_path("a.perf")->name, "perf-script");
+	assert_string_equal(pl_format_by_path("x/trace.json")->name, "json");
+	assert_null(pl_format_by_path("a.speedscope.json/b"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_in_the_golden_files),
+		cmocka_unit_test(an_empty_profile_is_written),
+		cmocka_unit_test(the_longest_suffix_says_the_format),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files into profiles and back: recordings, files of other tools, gzip, standard input; and files that change while
+ * they are read. */
+#include <plumb/profile.h>
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gzip.h"
+#include "recording.h"
+
+static const char folded[] = "main;load 3\nmain;load;parse 4\nother 2\nthis is no stack\n";
+
+static char *file_of(const void *bytes, size_t len)
+{
+	char *path = temp_file();
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+static void drop(char *path)
+{
+	unlink(path);
+	free(path);
+}
+
+static struct plumb_profile *open_file(const char *path, const char *from, struct plumb_recording_info *info)
+{
+	struct plumb_profile *p = NULL;
+
+	check(plumb_profile_open_as(path, from, info, &p));
+	return p;
+}
+
+static void assert_same(const struct plumb_profile *a, const struct plumb_profile *b)
+{
+	char *x = profile_dump(a), *y = profile_dump(b);
+
+	assert_string_equal(x, y);
+	free(x);
+	free(y);
+}
+
+static struct plumb_error *write_as(const struct plumb_profile *p, const char *format, const char *path)
+{
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	o.format = format;
+	struct plumb_error *err = plumb_profile_write(p, &o, fd);
+	close(fd);
+	return err;
+}
+
+/* Its samples, one by one, make it again. */
+static struct plumb_error *add_to(void *copy, const struct pl_sample *s)
+{
+	return pl_profile_add(copy, s);
+}
+
+static void assert_stream_is_the_profile(const char *path, const struct plumb_profile *p)
+{
+	struct plumb_profile *copy = open_file(path, NULL, NULL);
+
+	for (uint32_t i = 0; i < copy->cell_count; i++)
+		copy->cells[i].samples = copy->cells[i].weight_ns = 0;
+	check(pl_profile_each(p, add_to, copy));
+	assert_same(p, copy);
+	plumb_profile_destroy(copy);
+}
+
+static void a_recording_gives_its_samples_as_often_as_wanted(void **state)
+{
+	struct recording r;
+	struct plumb_recording_info info;
+
+	recording_make_rich(&r, 11, 4, 300);
+	char *path = file_of(r.bytes, r.len);
+	struct plumb_profile *p = open_file(path, NULL, &info);
+	assert_true(info.complete && !info.skipped && strcmp(info.format, "plumb") == 0);
+	assert_true(pl_profile_is_timed(p));
+	for (int i = 0; i < 3; i++)
+		assert_stream_is_the_profile(path, p);
+	plumb_profile_destroy(p);
+	drop(path);
+	recording_free(&r);
+}
+
+static void what_is_saved_is_what_was_read(void **state)
+{
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct recording r;
+		recording_make_rich(&r, seed, 3, 200);
+		char *path = file_of(r.bytes, r.len), *saved = temp_file();
+		struct plumb_profile *p = open_file(path, NULL, NULL);
+		check(write_as(p, "plumb", saved));
+		struct plumb_profile *back = open_file(saved, NULL, NULL);
+		assert_same(p, back);
+		assert_stream_is_the_profile(saved, back);
+		plumb_profile_destroy(p);
+		plumb_profile_destroy(back);
+		drop(path);
+		drop(saved);
+		recording_free(&r);
+	}
+}
+
+/* Counts of another tool become a recording whose samples stand for several. */
+static void an_import_is_saved_too(void **state)
+{
+	struct plumb_recording_info info;
+	char *path = file_of(folded, sizeof folded - 1), *saved = temp_file();
+	struct plumb_profile *p = open_file(path, "collapsed", &info);
+
+	assert_string_equal(info.format, "collapsed");
+	assert_int_equal(info.skipped, 1);
+	assert_int_equal(samples_in(p), 9);
+	assert_false(pl_profile_is_timed(p));
+	check(write_as(p, "plumb", saved));
+	struct plumb_profile *back = open_file(saved, NULL, &info);
+	assert_string_equal(info.format, "plumb");
+	assert_false(pl_profile_is_timed(back));
+	assert_same(p, back);
+	plumb_profile_destroy(p);
+	plumb_profile_destroy(back);
+	drop(path);
+	drop(saved);
+}
+
+static char *gzip_of(const void *bytes, size_t len)
+{
+	char *path = temp_file();
+	FILE *out = fopen(path, "wb"), *z = pl_gzip_open(out);
+
+	assert_int_equal(fwrite(bytes, 1, len, z), len);
+	assert_int_equal(fclose(z), 0);
+	assert_int_equal(fclose(out), 0);
+	return path;
+}
+
+static void gzip_and_standard_input_are_the_file(void **state)
+{
+	struct recording r;
+	int kept = dup(STDIN_FILENO), ends[2];
+
+	recording_make(&r, 5, 2, 100);
+	assert_true(r.len < 60000); /* a pipe holds it */
+	char *path = file_of(r.bytes, r.len), *packed = gzip_of(r.bytes, r.len);
+	struct plumb_profile *p = open_file(path, NULL, NULL), *unpacked = open_file(packed, NULL, NULL);
+	assert_same(p, unpacked);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], r.bytes, r.len), r.len);
+	close(ends[1]);
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	struct plumb_profile *piped = open_file("-", NULL, NULL);
+	assert_same(p, piped);
+	assert_stream_is_the_profile(path, piped);
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+	plumb_profile_destroy(p);
+	plumb_profile_destroy(unpacked);
+	plumb_profile_destroy(piped);
+	drop(path);
+	drop(packed);
+	recording_free(&r);
+}
+
+static void assert_refused(const char *path, const char *from, enum plumb_error_code code, const char *words)
+{
+	struct plumb_profile *p = NULL;
+	struct plumb_error *err = plumb_profile_open_as(path, from, NULL, &p);
+
+	assert_non_null(err);
+	assert_null(p);
+	assert_int_equal(plumb_error_code(err), code);
+	if (!strstr(plumb_error_message(err), words) || !strstr(plumb_error_message(err), path))
+		fail_msg("%s", plumb_error_message(err));
+	plumb_error_destroy(err);
+}
+
+static void what_is_none_of_all_is_told(void **state)
+{
+	char *empty = file_of("", 0), *text = file_of("dear reader,\n", 13), *zeros = calloc(1, 4 << 20);
+	char *bomb = gzip_of(zeros, 4 << 20);
+
+	assert_refused("/no/such/file", NULL, PLUMB_ERR_NOT_FOUND, "there is no file");
+	assert_refused("/", NULL, PLUMB_ERR_SYSTEM, "cannot be read");
+	assert_refused(empty, NULL, PLUMB_ERR_NOT_A_RECORDING, "empty file");
+	assert_refused(text, NULL, PLUMB_ERR_NOT_A_RECORDING, "neither a plumb recording nor");
+	assert_refused(text, "plumb", PLUMB_ERR_NOT_A_RECORDING, "");
+	assert_refused(bomb, NULL, PLUMB_ERR_NOT_A_RECORDING, "neither a plumb recording nor");
+	struct plumb_profile *p = NULL;
+	struct plumb_error *err = plumb_profile_open_as(text, "none", NULL, &p);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_UNKNOWN_FORMAT);
+	plumb_error_destroy(err);
+	drop(empty);
+	drop(text);
+	drop(bomb);
+	free(zeros);
+}
+
+/* Whoever cuts or rewrites a file between two readings gets an error, or what was there at first; never a crash. */
+static void a_file_may_change_under_us(void **state)
+{
+	struct recording r, other;
+	char *out = temp_file();
+
+	recording_make(&r, 6, 3, 100);
+	recording_make(&other, 7, 5, 300);
+	char *path = file_of(r.bytes, r.len), *stacks = file_of(folded, sizeof folded - 1);
+	struct plumb_profile *p = open_file(path, NULL, NULL), *imported = open_file(stacks, "collapsed", NULL);
+	char *before = profile_dump(p);
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fopen(path, "r+b");
+		if (i)
+			assert_int_equal(fwrite(other.bytes, 1, other.len, f), other.len);
+		else
+			assert_int_equal(ftruncate(fileno(f), (off_t)r.end[0]), 0);
+		fclose(f);
+		struct plumb_error *err = write_as(p, "plumb", out);
+		assert_int_equal(plumb_error_code(err), PLUMB_ERR_CORRUPT);
+		assert_non_null(strstr(plumb_error_message(err), "changed while it was read"));
+		plumb_error_destroy(err);
+	}
+	char *after = profile_dump(p);
+	assert_string_equal(before, after);
+	assert_int_equal(truncate(stacks, 0), 0);
+	check(write_as(imported, "speedscope", out));
+	free(before);
+	free(after);
+	plumb_profile_destroy(p);
+	plumb_profile_destroy(imported);
+	drop(path);
+	drop(stacks);
+	drop(out);
+	recording_free(&r);
+	recording_free(&other);
+}
+
+static void keep_note(void *ctx, const char *message)
+{
+	snprintf(ctx, 256, "%s", message);
+}
+
+static void what_a_format_has_no_room_for_is_said_once(void **state)
+{
+	struct recording r;
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	char note[256] = "";
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	recording_make(&r, 8, 2, 100);
+	char *path = file_of(r.bytes, r.len);
+	struct plumb_profile *p = open_file(path, NULL, NULL);
+	o.note = keep_note;
+	o.note_ctx = note;
+	o.format = "pstats";
+	check(plumb_profile_write(p, &o, null));
+	assert_string_equal(note, "pstats has no room for threads, processes, states, lines, times, losses, certainty, "
+				  "whole stacks: left out");
+	note[0] = '\0';
+	o.format = "text";
+	check(plumb_profile_write(p, &o, null));
+	assert_string_equal(note, "");
+	o.focus = "no such function";
+	check(plumb_profile_write(p, &o, null));
+	assert_string_equal(note, "no sample passes the filters");
+	close(null);
+	plumb_profile_destroy(p);
+	drop(path);
+	recording_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recording_gives_its_samples_as_often_as_wanted),
+		cmocka_unit_test(what_is_saved_is_what_was_read),
+		cmocka_unit_test(an_import_is_saved_too),
+		cmocka_unit_test(gzip_and_standard_input_are_the_file),
+		cmocka_unit_test(what_is_none_of_all_is_told),
+		cmocka_unit_test(a_file_may_change_under_us),
+		cmocka_unit_test(what_a_format_has_no_room_for_is_said_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
