@@ -23,15 +23,24 @@ def pytest_addoption(parser):
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one: hours rather than minutes")
 
 
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--soak"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("soak")]
+    items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_generate_tests(metafunc):
     """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there;
-    `either` that and the free-threaded ones; `jit` those that may have been built with a JIT compiler; `placed` each in every
+    `either` that and the free-threaded ones; `jit` those that may have been built with a JIT compiler; `newest` those of the newest minor; `placed` each in every
     place."""
     if "placed" in metafunc.fixturenames:
         metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
     free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
     choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded,
                "either": [favourite(), *free_threaded],
+               "newest": [p for p in NEWEST_PATCHED if p.minor == max(q.minor for q in NEWEST_PATCHED)],
                "jit": [python for python in NEWEST_PATCHED if python.kind >= (3, 14, "")]}
     for name, pythons in choices.items():
         if name in metafunc.fixturenames:
@@ -57,6 +66,7 @@ any_python = pytest.fixture(_present, name="any_python")
 either = pytest.fixture(_present, name="either")
 free_threaded = pytest.fixture(_present, name="free_threaded")
 jit = pytest.fixture(_present, name="jit")
+newest = pytest.fixture(_present, name="newest")
 
 
 @pytest.fixture(scope="session")

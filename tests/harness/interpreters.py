@@ -21,6 +21,21 @@ KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16)), (3, 13, "t"), (3, 11, 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = HERE.parent / "targets"
 
+# The programs of the matrix.
+PROGRAMS = {
+    "plain": "calls.py",
+    "recursion": "recursion.py",
+    "generators": "generators.py",
+    "delegation": "delegation.py",
+    "threads": "threads.py",
+    "asyncio": "coroutines.py",
+    "exec": "exec_churn.py",
+    "names": "names.py",
+    "exceptions": "exceptions.py",
+}
+# What 2.7 cannot run: asyncio, yield from, names that are not ASCII.
+SINCE_3 = {"asyncio", "delegation", "names"}
+
 _ASK = (
     "import sys,platform as p;"
     "print('%d.%d.%d %s -%s' % (sys.version_info[:3] + (p.python_implementation(), getattr(sys, 'abiflags', ''))))"

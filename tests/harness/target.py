@@ -213,6 +213,22 @@ def thread_ids(pid):
     return sorted(int(tid) for tid in os.listdir("/proc/%d/task" % pid))
 
 
+def children_of(pid):
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and status(int(name)).get("PPid", "").strip() == str(pid):
+            found.append(int(name))
+    return found
+
+
+def wait_until(condition, what, seconds=20):
+    """Poll without burning the processor; fail with `what`."""
+    deadline, idle = time.monotonic() + seconds, select.poll()
+    while not condition():
+        assert time.monotonic() < deadline, what
+        idle.poll(1)
+
+
 def traces(pid):
     """What a profiler left behind on a process, as text; empty if nothing."""
     found = []

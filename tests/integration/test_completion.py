@@ -221,9 +221,9 @@ def test_shell_accepts_the_script(plumb, shell):
 def test_bash_completes_commands_and_options(plumb, complete):
     assert {"--version", "--help", *commands(plumb)} <= set(complete(""))
     assert complete("rep") == ["report"]
-    assert complete("run", "--mo") == ["--mode"]
-    assert complete("run", "-r", "100", "--mo") == ["--mode"]
-    assert complete("report", "--mo") == []
+    assert complete("run", "--mo") == ["--mode", "--module"]
+    assert complete("run", "-r", "100", "--mo") == ["--mode", "--module"]
+    assert complete("report", "--mo") == ["--module"]
 
 
 @pytest.mark.parametrize("words, offered", [
@@ -232,7 +232,7 @@ def test_bash_completes_commands_and_options(plumb, complete):
     (["attach", "--mode", "="], ["wall", "cpu", "gil"]),
     (["run", "--color", "a"], ["auto", "always"]),
     (["report", "--names", ""], ["short", "full"]),
-    (["report", "-f", "js"], ["json"]),
+    (["report", "-f", "js"], ["json", "jsonl"]),
     (["completion", ""], list(SHELLS)),
     (["help", "exit"], ["exit-status"]),
     (["help", "att"], ["attach"]),
@@ -265,9 +265,9 @@ def test_bash_offers_running_pythons_to_attach(target, any_python, complete):
 
 def test_fish_completes(plumb, fish, target, any_python):
     assert set(commands(plumb)) <= set(fish("plumb "))
-    assert fish("plumb run --mo") == ["--mode"]
+    assert fish("plumb run --mo") == ["--mode", "--module"]
     assert sorted(fish("plumb attach --mode ")) == ["cpu", "gil", "wall"]
-    assert fish("plumb report -f js") == ["json"]
+    assert fish("plumb report -f js") == ["json", "jsonl"]
     assert fish("plumb help exit") == ["exit-status"]
     assert "printf" in fish("plumb run -r 5 -- print")
     assert "printf" in fish("plumb run print")
@@ -283,9 +283,9 @@ def test_zsh_completes(plumb, zsh, target, any_python):
                       "plumb attach ")
     overview, option, value, format_, topic, program, bare, its_own, also, pids = answers
     assert set(commands(plumb)) <= set(overview)
-    assert option == ["--mode"]
+    assert option == ["--mode", "--module"]
     assert sorted(value) == ["cpu", "gil", "wall"]
-    assert format_ == ["json"]
+    assert format_ == ["json", "jsonl"]
     assert topic == ["exit-status"]
     assert "printf" in program and "printf" in bare
     assert its_own == also == ["--month"]

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import shutil
 import signal
@@ -315,6 +316,22 @@ def test_a_process_whose_main_thread_has_ended(plumb, any_python, tmp_path):
     assert thread["frames"][0]["source"] == "    client.recv(1)", thread
 
 
+def test_code_of_the_jit_compiler_is_marked(plumb, target, jit):
+    """Its place is not published: on a release where it moved nothing is told, and this test says so."""
+    if subprocess.run([*jit.command, "-c", "import sys; sys.exit(not sys._jit.is_available())"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("Python %s has no JIT compiler" % jit)
+    for switch in ("1", "0"):
+        with target(jit, "calls.py", env=dict(os.environ, PYTHON_JIT=switch)) as busy:
+            if switch == "1":
+                dump_until(plumb, lambda process: any(thread["jit"] for thread in process["threads"]), busy.pid)
+                deadline = time.monotonic() + PATIENCE
+                while "runs compiled code (JIT)" not in (text := plumb("dump", busy.pid).stdout):
+                    assert time.monotonic() < deadline, text
+            else:
+                looks = [dump(plumb, busy.pid)["threads"][0]["jit"] for _ in range(10)]
+                assert looks == [False] * 10, looks
+
+
 def test_every_look_at_a_busy_program_finds_its_stacks(plumb, target, minor):
     """Stacks that change faster than they can be read are torn at many tries in a row."""
     with target(minor, "generators.py") as busy:
@@ -327,6 +344,11 @@ def hangs(process):
     return main["has_gil"] and main["wait"] and main["wait"]["call"] == "read" and worker["doing"] == "gil"
 
 
+def told_long(text):
+    """Once it is worth telling, and if the kernel tells it."""
+    return "for at least" in text or not os.access("/proc/self/sched", os.R_OK)
+
+
 def test_hung_in_c_with_the_gil(plumb, target, minor):
     if minor.free_threaded:
         pytest.skip("there is no GIL")
@@ -336,11 +358,14 @@ def test_hung_in_c_with_the_gil(plumb, target, minor):
             held = "waiting for the GIL, held by MainThread (%d)" % hung.pid
             deadline = time.monotonic() + PATIENCE
             # A thread that waits for the GIL wakes up every 5 ms and may be met running.
-            while held not in (text := plumb("dump", hung.pid).stdout):
+            while held not in (text := plumb("dump", hung.pid).stdout) or not told_long(text):
                 assert time.monotonic() < deadline, text
         finally:
             hung.kill()
     main, worker = process["threads"]
+    if os.access("/proc/self/sched", os.R_OK):
+        assert main["idle_ns"] and re.search("%s for at least [0-9.]+ m?s" % re.escape(held), text), (main, text)
+    assert worker["idle_ns"] is None, worker
     assert names(main)[0] == "hang" and main["doing"] == "blocked" and main["quality"] == "exact", main
     assert main["wait"]["fd"]["kind"] == "pipe"
     assert worker["gil_holder"] == main["tid"], worker
@@ -430,9 +455,6 @@ def core_of(plumb, target, python, directory, signo):
     if pattern.startswith(("|", "/")):
         pytest.skip("cores go to %s" % pattern)
     needs_3_8(python)
-    if python.root:
-        pytest.skip("a core of a program in another root directory names files that are not there in ours")
-
     def unlimited():
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
@@ -441,13 +463,15 @@ def core_of(plumb, target, python, directory, signo):
         before = dump(plumb, hung.pid)
         os.kill(hung.pid, signo)
         hung.process.wait(PATIENCE)
-    (core,) = directory.glob("*core*")
-    return core, before
+    left = pathlib.Path(python.root or directory)  # chroot goes to its new root
+    (core,) = left.glob("*core*")
+    return (pathlib.Path(shutil.move(core, directory)) if python.root else core), before
 
 
 def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_path):
     core, before = core_of(plumb, target, minor, tmp_path, signal.SIGABRT)
-    process = dump(plumb, "--core", core)
+    where = ["--root", minor.root] if minor.root else []
+    process = dump(plumb, "--core", core, *where)
     assert process["pid"] == before["pid"] and process["python"] == before["python"] and process["core"] == str(core)
     assert before["command"].startswith(process["command"]) and process["command"], "the kernel keeps 79 bytes of it"
     now, then = threads_of(process), threads_of(before)
@@ -458,7 +482,7 @@ def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_p
         assert lines == [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in then[name]["frames"]]
         assert thread["wait"]["call"] == then[name]["wait"]["call"], thread
     assert {t["signal"] for t in process["threads"]} == {None, signal.SIGABRT}
-    text = plumb("dump", "--core", core)
+    text = plumb("dump", "--core", core, *where)
     assert text.status == 0 and "from the core %s" % core in text.stdout and "received signal 6" in text.stdout, text
 
 
@@ -469,13 +493,32 @@ def test_what_is_no_core(plumb, any_python, tmp_path):
         assert [f["code"] for f in json.loads(result.stdout)["failures"]] == [code], result
 
 
+def test_the_root_of_a_core(plumb, any_python, tmp_path):
+    nowhere = plumb("dump", "--core", "core", "--root", tmp_path / "none")
+    assert nowhere.status == 125 and "there is no directory '%s'" % (tmp_path / "none") in nowhere.stderr, nowhere
+    alone = plumb("dump", "--root", tmp_path, os.getpid())
+    assert alone.status == 125 and "'--root' goes with '--core FILE'" in alone.stderr, alone
+
+
+def test_a_core_whose_files_are_not_below_the_root(plumb, target, any_python, tmp_path):
+    """Files elsewhere are never taken in their place."""
+    core, _ = core_of(plumb, target, any_python, tmp_path, signal.SIGABRT)
+    (tmp_path / "empty").mkdir()
+    result = plumb("dump", "--core", core, "--root", tmp_path / "empty")
+    assert result.status == 125 and "no Python was found in the files of %s/empty/" % tmp_path in result.stderr, result
+
+
 def test_a_traced_process(plumb, target, any_python):
     """Its threads cannot be stopped by us: what cannot be proved without is marked as such."""
     if not shutil.which("strace"):
         pytest.skip("needs strace, to trace")
     with target(any_python, "threads.py", before=["strace", "-f", "-qq", "-e", "trace=none"], count=True) as busy:
-        process = dump(plumb, busy.pid)
+        process = dump_until(plumb, lambda process: process["stop_refused"], busy.pid)  # one look may prove all without a stop
+        deadline = time.monotonic() + PATIENCE
+        while "note: its threads cannot be stopped: strace" not in (told := plumb("dump", busy.pid).stdout):
+            assert time.monotonic() < deadline, told
         busy.wait_progress()
+    assert process["stop_refused"] == "strace (pid %d) traces it" % process["tracer"]["pid"], process["stop_refused"]
     assert process["tracer"]["name"] == "strace", process["tracer"]
     assert {"MainThread", "alpha", "beta", "waiter"} <= set(threads_of(process))
     assert "stopped" not in {thread["quality"] for thread in process["threads"]}

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the target, of the machine and of plumb itself: what can be sampled is, what is lost is counted, what cannot
 go on is told in one sentence; and the target runs on as if nobody were looking."""
-import http.client
 import os
 import pathlib
 import re
-import select
 import shutil
 import signal
-import statistics
 import subprocess
 import time
 
@@ -17,22 +14,9 @@ import pytest
 from harness.callgraph import CallGraph, check
 from harness.interpreters import TARGETS
 from harness.plumb import finish, running
+from harness.scarce import limited, mounted, sentence
 from harness.sites import Lacking, tool, unshare
-from harness.target import status, traces
-
-
-def wait_until(condition, what, seconds=20):
-    """Poll without burning the processor; fail with `what`."""
-    deadline, idle = time.monotonic() + seconds, select.poll()
-    while not condition():
-        assert time.monotonic() < deadline, what
-        idle.poll(2)
-
-
-def sentence(result, *words):
-    """The status of plumb's own failures, one sentence, perhaps with a hint."""
-    assert result.status == 125 and result.stderr.startswith("plumb: ") and len(result.stderr.splitlines()) <= 2, result
-    assert any(word in result.stderr.lower() for word in words), result
+from harness.target import status, traces, wait_until
 
 
 # A thread that is blocked -----------------------------------------------------------------------------------------------
@@ -58,7 +42,7 @@ def all_asleep(pid, tids):
     return last
 
 
-@pytest.mark.parametrize("option", ["-r1000", "--always-stop"])
+@pytest.mark.parametrize("option", ["-r1000", "-rmax", "--always-stop"])
 def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
     """epoll_wait, nanosleep, recv, futex, waitpid and accept, while another thread works: none returns, none is woken,
     by a dump neither."""
@@ -154,11 +138,6 @@ def test_names_of_any_length(plumb, target, minor, length):
 # Too little for plumb ---------------------------------------------------------------------------------------------------
 
 
-def limited(option, value):
-    """What starts plumb under a limit of the shell."""
-    return ["sh", "-c", 'ulimit %s %d && exec "$@"' % (option, value), "sh"]
-
-
 def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_python):
     """Whatever the number: samples of each thread but those that are counted as too many, or the sentence that says what
     is missing."""
@@ -202,11 +181,6 @@ def test_too_little_memory_is_told(plumb, target, any_python):
         busy.wait_progress()
         assert not traces(busy.pid)
     assert statuses[400_000] == 0 and 125 in statuses.values(), statuses
-
-
-def mounted(*commands):
-    """What runs plumb where /proc has been changed, in a mount namespace of its own."""
-    return [*unshare("--mount"), "/bin/sh", "-c", "%s && exec \"$@\"" % " && ".join(commands), "sh"]
 
 
 def test_no_proc_at_all_is_told(plumb, target, any_python):
@@ -370,54 +344,3 @@ def test_another_monotonic_clock_than_the_targets_does_not_matter(plumb, target,
         pytest.skip("only root may read a process from another user namespace")
     assert result.status == 0, result
     assert_on_time(plumb.report(recording), 1)
-
-
-# A server under load ----------------------------------------------------------------------------------------------------
-
-
-class Load:
-    """One request after the other, over several connections in turn."""
-
-    def __init__(self, port, connections=4):
-        self._connections = [http.client.HTTPConnection("127.0.0.1", port, timeout=30) for _ in range(connections)]
-
-    def p99(self, requests=400):
-        """The time that 99 of 100 requests stay below."""
-        times = []
-        for number in range(requests):
-            connection = self._connections[number % len(self._connections)]
-            began = time.perf_counter_ns()
-            connection.request("GET", "/")
-            answer = connection.getresponse()
-            assert (answer.status, answer.read()) == (200, b"49995000")
-            times.append(time.perf_counter_ns() - began)
-        return statistics.quantiles(times, n=100)[98]
-
-    def close(self):
-        for connection in self._connections:
-            connection.close()
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-def test_a_server_answers_as_fast_as_ever(plumb, target, any_python, table):
-    """The 99th percentile at 1 kHz and alone, in turn. The limit leaves room for a shared machine; the table at the end
-    tells what was found, and beside it how much two runs alone differ."""
-    alone, sampled = [], []
-    with target(any_python, "server.py") as server:
-        load = Load(server.told["port"])
-        load.p99()
-        for _ in range(12):
-            alone.append(load.p99())
-            recording = plumb.path()
-            with running(plumb.start("attach", "-r", "1000", "-o", recording, server.pid, stderr=subprocess.DEVNULL)) as process:
-                wait_until(recording.exists, "plumb does not attach")
-                sampled.append(load.p99())
-                process.send_signal(signal.SIGINT)
-                assert process.wait(20) == 0
-        load.close()
-    assert any(stack.has("do_GET", "total") for stack in plumb.report(recording).stacks)
-    ratio = statistics.median(s / a for a, s in zip(alone, sampled))
-    noise = statistics.median(max(a, b) / min(a, b) for a, b in zip(alone, alone[1:]))
-    table(any_python, "server's p99 at 1 kHz / alone (alone / alone)", "%.2f (%.2f)" % (ratio, noise))
-    assert ratio < max(1.5, noise), "median ratio %.2f; alone %s, sampled %s" % (ratio, alone, sampled)

@@ -17,18 +17,10 @@ import pytest
 
 from harness.plumb import finish, running
 from harness.recording import last_sample_ns
-from harness.target import status, thread_ids, traces
+from harness.target import status, thread_ids, traces, wait_until
 from harness.terminal import Terminal
 
 STOPS = ["--always-stop", "--never-stop", "-rmax", "-r1000"]
-
-
-def wait_until(condition, what, seconds=10):
-    """Poll without burning the processor; fail with `what`."""
-    deadline, idle = time.monotonic() + seconds, select.poll()
-    while not condition():
-        assert time.monotonic() < deadline, what
-        idle.poll(1)
 
 
 def state(pid):
@@ -337,6 +329,8 @@ def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target,
             other.stderr.readline()  # "attached"
             _, profile = plumb.attach(traced.pid, "-d", "0.4")
             assert profile.samples > 0 and profile.quality["stopped"] == 0
+            refused = profile.json["overhead"]["stops_refused"]
+            assert refused["tracer"] >= 1 and refused["last"] == "strace (pid %d) traces it" % other.pid, refused
             other.terminate()
             other.wait()
 

@@ -85,8 +85,9 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
         _, profile = plumb.attach(running.pid, "-d", "1", "--always-stop")
     verdict = check(graph, profile)
     assert verdict.checked > 200 and not verdict.impossible, verdict
-    # A thread that is just going to sleep when it is to be stopped may be left alone.
-    assert verdict.partial <= 0.03 * verdict.checked, verdict
+    # A thread that is just going to sleep, or still waking up, when it is to be stopped may be left alone: none to 2 in 100 where
+    # waking up is quick, 7 in 100 seen on a machine that others used.
+    assert verdict.partial <= 0.15 * verdict.checked, verdict
 
 
 def has_jit(python):

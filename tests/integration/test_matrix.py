@@ -7,22 +7,9 @@ import pytest
 from harness.callgraph import CallGraph, check
 from harness.churn import Generations
 from harness.dump import assert_true, look
-from harness.interpreters import TARGETS
+from harness.interpreters import PROGRAMS, SINCE_3, TARGETS
 from harness.table import MATRIX
 
-PROGRAMS = {
-    "plain": "calls.py",
-    "recursion": "recursion.py",
-    "generators": "generators.py",
-    "delegation": "delegation.py",
-    "threads": "threads.py",
-    "asyncio": "coroutines.py",
-    "exec": "exec_churn.py",
-    "names": "names.py",
-    "exceptions": "exceptions.py",
-}
-# What 2.7 cannot run: asyncio, yield from, names that are not ASCII.
-SINCE_3 = {"asyncio", "delegation", "names"}
 SECONDS = 0.6
 PATH = "ünï, путь 関数 𐐨".encode()  # Latin-1, two-byte and four-byte characters, and a blank
 

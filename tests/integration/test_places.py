@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wherever a Python runs: under which file, in which program, root, namespace; with its main thread or without."""
+import dataclasses
 import os
 import pathlib
 import select
@@ -10,7 +11,7 @@ import pytest
 
 from harness.callgraph import CallGraph, check
 from harness.dump import assert_true, look
-from harness.interpreters import TARGETS
+from harness.interpreters import PROGRAMS, SINCE_3, TARGETS
 from harness.sites import Lacking, Placement, gaps
 from harness.table import MATRIX, NotRun, put
 from harness.target import status
@@ -100,6 +101,38 @@ def test_a_python_is_sampled_wherever_it_runs(plumb, target, places, placed, tab
         assert_true(looks, CallGraph(TARGETS / site.script))
         assert_true_and_whole(looks, site, 0)
         table(placed.row("dump"), placed.python, "ok", title=MATRIX)
+
+
+def tried(plumb, target, places, site, way):
+    graph = CallGraph(TARGETS / site.script)
+    if way == "run":
+        assert_true_and_whole(launched(plumb, places, site), site, 20)
+        return
+    profile, looks = attached(plumb, target, site)
+    assert_true_and_whole(profile, site, 20)
+    assert_true(looks, graph)
+    assert_true_and_whole(looks, site, 0)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(120)
+def test_every_program_wherever_it_runs(plumb, target, places, placed, table, tmp_path):
+    """The matrix of all programs in each place; a table of its own."""
+    if made(placed, tmp_path).script != "calls.py":
+        pytest.skip("the place has a program of its own")
+    failures = {}
+    for program, script in PROGRAMS.items():
+        if program in SINCE_3 and placed.python.version < (3,):
+            continue
+        (tmp_path / program).mkdir()
+        site = dataclasses.replace(made(placed, tmp_path / program), script=script)  # anew: some are taken away while it runs
+        try:
+            tried(plumb, target, places, site, placed.way)
+        except AssertionError as failed:
+            failures[program] = failed
+        outcome = "FAILED" if program in failures else "ok"
+        table("%s: %s, %s" % (placed.place, program, "/".join(placed.ways)), placed.python, outcome, title="programs in places")
+    assert not failures, failures
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")

@@ -33,7 +33,7 @@ def test_a_filter_that_refuses_pidfd_open_is_named(plumb, target, any_python):
         asked = json.loads(plumb("doctor", "--json", busy.pid, before=without("pidfd_open")).stdout)
     assert tried.status == 125 and "does not let us call pidfd_open: Operation not permitted" in tried.stderr, tried
     assert "a seccomp filter is around us" in words(tried.stderr), tried
-    assert finding(asked, "pidfd")["status"] == "no" and "a seccomp filter is around us" in finding(asked, "pidfd")["remedy"], asked
+    assert finding(asked, "pidfd")["status"] == "no" and "a seccomp filter around us refuses" in finding(asked, "pidfd")["remedy"], asked
 
 
 @x86_only
@@ -46,6 +46,10 @@ def test_without_the_right_to_stop_a_thread_sampling_goes_on(plumb, target, any_
     assert tried.status == 0, tried
     profile = plumb.report(recording)
     assert profile.samples > 100 and profile.quality["stopped"] == 0, profile.quality
+    refused = profile.json["overhead"]["stops_refused"]
+    assert refused["filter"] >= 1 and refused["tracer"] == refused["rights"] == refused["other"] == 0, refused
+    assert "a seccomp filter around plumb" in refused["last"], refused
+    assert "refused: a seccomp filter around plumb" in words(tried.stderr), tried
     assert any(stack.has("main", "outer", "middle", "inner") for stack in profile.stacks)
 
 

@@ -2,8 +2,11 @@
 """A thread that runs code in another interpreter of the process is one thread, at one place at a time."""
 import collections
 import json
+import time
 
 import pytest
+
+from harness.target import traces
 
 VISITORS = ("visitor 0", "visitor 1")
 
@@ -40,3 +43,51 @@ def test_a_thread_is_in_one_interpreter_at_a_time(plumb, places, minor):
         if all(abs(seen[name] - truth[name]) < 0.2 for name in VISITORS):
             return
     pytest.fail("seen %r, true %r" % (seen, truth))
+
+
+def needs_a_module(python):
+    if python.minor < (3, 8):
+        pytest.skip("Python %d.%d has no module for interpreters" % python.minor)
+
+
+def within(process):
+    """{name: number of the interpreter} of the visitors whose stack in another interpreter is shown."""
+    return {thread["name"]: thread["interpreter"] for thread in process["threads"] if "within" in [f["name"] for f in thread["frames"]]}
+
+
+def test_a_dump_shows_each_thread_in_each_interpreter(plumb, target, minor):
+    needs_a_module(minor)
+    with target(minor, "subinterpreters.py") as busy:
+        deadline, found = time.monotonic() + 20, {}
+        while True:
+            result = plumb("dump", "--json", busy.pid)
+            assert result.status == 0 and result.stderr == "", result
+            (process,) = json.loads(result.stdout)["processes"]
+            found.update(within(process))  # up to 3.11 a look may meet the other one on its way from one interpreter to another
+            if set(found) == set(VISITORS):
+                break
+            assert time.monotonic() < deadline, "it never shows both: %s" % found
+        assert not traces(busy.pid)
+    assert 0 not in found.values() and len(set(found.values())) == 2, found
+    main = [thread for thread in process["threads"] if thread["main"]]
+    assert [thread["interpreter"] for thread in main] == [0], main
+    for thread in process["threads"]:
+        names = [frame["name"] for frame in thread["frames"]]
+        assert not {"visit", "within"} <= set(names), "of two interpreters in one stack: %s" % names
+
+
+def test_gil_mode_takes_who_holds_a_gil(plumb, target, minor):
+    """Up to 3.11 all interpreters share one; then each of these has its own."""
+    needs_a_module(minor)
+    if minor.free_threaded:
+        pytest.skip("there is no GIL")
+    with target(minor, "subinterpreters.py") as busy:
+        _, profile = plumb.attach(busy.pid, "-d", "0.6", "-r", "500", "--mode", "gil")
+    threads = {thread["name"]: thread for thread in profile.threads}
+    assert set(VISITORS) <= set(threads), threads
+    assert all(thread["samples"] == thread["has_gil"] <= profile.json["ticks"] for thread in threads.values()), threads
+    if minor.version < (3, 12):
+        assert profile.samples <= profile.json["ticks"], "one GIL has one holder"
+    in_other = sum(stack.samples for stack in profile.stacks if stack.thread["name"] in VISITORS and stack.has("turn", "within"))
+    of_visitors = sum(threads[name]["samples"] for name in VISITORS)
+    assert in_other > 0.1 * of_visitors, (in_other, of_visitors)  # making interpreters takes most of the time up to 3.11

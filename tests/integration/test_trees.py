@@ -13,7 +13,7 @@ import pytest
 
 from harness import statistics
 from harness.plumb import finish, running
-from harness.target import status
+from harness.target import children_of
 
 # How long the first child works, in seconds. On a busy machine ticks are missed in bursts, when both children work or when one
 # does: a share that is off is looked at again, for longer, and is wrong if it is off on the same side each time.
@@ -37,14 +37,6 @@ def with_function(profile, name):
     for stack in profile.stacks:
         if stack.has(name):
             found[stack.thread["pid"]] = found.get(stack.thread["pid"], 0) + stack.samples
-    return found
-
-
-def children_of(pid):
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit() and status(int(name)).get("PPid", "").strip() == str(pid):
-            found.append(int(name))
     return found
 
 

@@ -179,6 +179,12 @@ def program_waits():
     return [(part_loop, loops), (part_wait, 3), (part_hash, rounds)]
 
 
+def program_naps():
+    """A loop that stays where it is, and short waits, of which falling asleep and waking up are CPU time."""
+    n = parley.repeat_for(2.0, lambda: leaf(10)) * 10
+    return [(part_caller_a, n), (part_wait, 1)]
+
+
 def main():
     program = globals()["program_" + parley.argument("program", "loops")]
     parts = program()

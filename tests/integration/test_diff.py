@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`plumb diff` on recordings of real programs: what changed is found, what did not is not, and each form says the same."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from harness.plumb import finish
+from harness.terminal import Terminal
+
+SCHEMA = "plumb.diff/1"
+SLOW = 400
+
+
+@pytest.fixture(scope="session")
+def series(tmp_path_factory, places, ordinary_python):
+    """series(count, seconds, slow): recordings of one running program, one after the other; made once.
+
+    Of CPU time, unless the test is about wall time: where a machine is busy, a thread that has to wait for its CPU stands in
+    one place for many samples, and a second of wall time tells little."""
+    from harness.plumb import Plumb
+    from harness.target import started
+
+    plumb = Plumb(tmp_path_factory.mktemp("diff"))
+    made = {}
+
+    def get(count, seconds, slow=100, mode="cpu"):
+        have = made.setdefault((seconds, slow, mode), [])
+        if len(have) < count:
+            with started(places, ordinary_python, "compared.py", "--slow", str(slow)) as program:
+                while len(have) < count:
+                    path = plumb.path("-%d-%s.plumb" % (slow, mode))
+                    result = plumb("attach", "-q", "--mode", mode, "-d", str(seconds), "-o", path, program.pid, timeout=60 + 2 * seconds)
+                    assert result.status == 0, result
+                    have.append(path)
+        return have[:count]
+
+    return get
+
+
+def compare(plumb, *arguments, status=0):
+    result = plumb("diff", "--json", *arguments)
+    assert result.status == status, result
+    found = json.loads(result.stdout)
+    assert found["schema"] == SCHEMA
+    return found
+
+
+@pytest.fixture
+def pair(plumb, series):
+    """(before, after), `work` taking four times as long after: of three seconds, of more if the machine is too busy for that."""
+    for seconds in (3, 9, 27):
+        before, after = series(1, seconds)[0], series(1, seconds, SLOW)[0]
+        if changes(compare(plumb, before, after)).get("work") == "more":
+            return before, after
+    pytest.fail("four times the time was not found in 27 s: %s" % plumb("diff", before, after))
+
+
+def changes(found):
+    return {row["qualname"]: row[figure]["verdict"] for row in found["list"] for figure in ("self", "total")
+            if row[figure]["verdict"] != "same"}
+
+
+def row_of(found, name):
+    (row,) = [row for row in found["list"] if row["name"] == name]
+    return row
+
+
+@pytest.mark.timeout(400)
+def test_the_same_program_is_not_called_changed(plumb, series, effort, table):
+    tries = effort(10, 100)
+    recordings = series(tries + 1, effort(1, 30), mode="wall")
+    alarms = [names for names in map(lambda pair: changes(compare(plumb, *pair)), zip(recordings, recordings[1:])) if names]
+    assert len(alarms) <= max(1, tries // 20), alarms
+
+
+@pytest.mark.timeout(400)
+def test_a_slower_function_is_found(plumb, series, effort, pair):
+    """Four times the time from some seconds (the fixture finds it); with --soak a tenth more from 30 s."""
+    slow, tries, seconds, mode = effort((SLOW, 1, 1, "cpu"), (110, 100, 30, "wall"))
+    if tries == 1:
+        return
+    found = 0
+    for before, after in zip(series(tries, seconds, mode=mode), series(tries, seconds, slow, mode)):
+        found += row_of(compare(plumb, before, after), "work")["self"]["verdict"] == "more"
+    assert found * 100 >= tries * 95, found
+
+
+def test_several_recordings_a_side(plumb, series):
+    before, after = series(3, 1), series(3, 1, SLOW)
+    found = compare(plumb, *before, "--", *after)
+    assert found["variance"] == "runs" and found["before"]["runs"] == found["after"]["runs"] == 3
+    work = row_of(found, "work")["self"]
+    alone = [row_of(compare(plumb, path, path), "work")["self"]["before"] for path in before]
+    assert work["before"] == pytest.approx(sum(alone) / 3, abs=1e-6)
+    assert work["after"] > work["before"] and work["half_width"] > 0
+    # Options may follow; a single run on one side is taken to vary as the other.
+    found = compare(plumb, *before, "--", after[0], "--lines")
+    assert found["rows"] == "lines" and found["after"]["runs"] == 1
+
+
+@pytest.mark.parametrize("order, status, word", [("slower", 1, "failed"), ("same", 0, "passed"), ("faster", 0, "passed")])
+def test_fail_above_fails_only_for_what_is_slower(plumb, pair, order, status, word):
+    before, after = pair
+    recordings = {"slower": (before, after), "same": (before, before), "faster": (after, before)}[order]
+    # What gains a share makes the others lose some: so by `parse`, which does the same in both.
+    result = plumb("diff", *recordings, "--fail-above", "50%", "--normalize", "parse")
+    assert result.status == status and word in result.stdout, result
+
+
+def test_a_named_function_is_the_measure(plumb, pair):
+    found = compare(plumb, *pair, "--normalize", "parse")
+    assert found["normalized_by"] == {"scale": "function", "function": "parse"}
+    parse = row_of(found, "parse")
+    assert abs(parse["total"]["after"] - 1) < 1e-6 and abs(parse["self"]["after"] - 1) < 0.05, parse  # less what it was caught calling
+    work = row_of(found, "work")["self"]
+    assert 2 < work["after"] / work["before"] < 8, work
+
+
+def test_figures_are_those_of_the_reports(plumb, pair):
+    reports = [plumb("report", "--json", path).stdout for path in pair]
+    shares = [{f["qualname"]: (f["self"]["share"], f["total"]["share"]) for f in json.loads(text)["functions"]} for text in reports]
+    for row in compare(plumb, *pair)["list"]:
+        for side, known in zip(("before", "after"), shares):
+            mine = row["self"][side], row["total"][side]
+            assert mine == pytest.approx(known.get(row["qualname"], (0, 0)), abs=1e-6), row
+
+
+def test_paths_name_their_callers(plumb, pair):
+    found = compare(plumb, *pair, "--paths")
+    rows = found["list"]
+    (work,) = [row for row in rows if row["name"] == "work"]
+    assert work["self"]["verdict"] == "more"
+    assert rows[work["caller"]]["name"] == "step" and rows[rows[work["caller"]]["caller"]]["name"] == "main"
+    (counted,) = [row for row in rows if row["name"] == "count"]
+    assert rows[counted["caller"]]["name"] == "render"
+
+
+def test_text_is_short_and_says_what_changed(plumb, pair):
+    result = plumb("diff", *pair)
+    lines = result.stdout.splitlines()
+    assert result.status == 0 and len(lines) <= 25, result
+    assert any(line.split()[:1] == ["more"] and "work" in line for line in lines), result
+    assert "shares of all time" in result.stdout
+    same = plumb("diff", pair[0], pair[0]).stdout
+    assert "no change" in same and "visible" in same, same
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 200])
+@pytest.mark.parametrize("rows", ["--functions", "--paths"])
+def test_no_line_is_wider_than_the_terminal(plumb, pair, columns, rows):
+    with Terminal([plumb.binary, "diff", *pair, rows], columns=columns) as terminal:
+        assert terminal.wait() == 0, terminal.text
+    lines = terminal.plain.splitlines()
+    assert max(map(len, lines)) <= columns and len(lines) <= 25, terminal.plain
+    assert "more" in terminal.plain and (columns == 20 or "work" in terminal.plain)
+
+
+def test_colours_follow_the_terminal(plumb, pair):
+    with Terminal([plumb.binary, "diff", *pair]) as terminal:
+        assert terminal.wait() == 0 and terminal.coloured
+    with Terminal([plumb.binary, "diff", *pair], environment={"NO_COLOR": "1"}) as terminal:
+        assert terminal.wait() == 0 and not terminal.coloured
+    assert "\x1b" not in plumb("diff", *pair).stdout
+    assert plumb("diff", *pair, env=dict(os.environ, LC_ALL="C", LANG="C")).stdout.isascii()
+
+
+def test_markdown_has_a_table(plumb, pair, tmp_path):
+    out = tmp_path / "comment.md"
+    assert plumb("diff", *pair, "-o", out).status == 0
+    text = out.read_text()
+    assert text.startswith("### plumb diff") and "<details>" in text
+    rows = [line for line in text.splitlines() if line.startswith("| more |")]
+    assert any("`work`" in row for row in rows), text
+    assert all(row.count("|") == 8 for row in rows), rows
+
+
+def test_collapsed_has_both_counts(plumb, pair):
+    before, after = pair
+    result = plumb("diff", before, after, "-f", "collapsed")
+    counts = {}
+    for line in result.stdout.splitlines():
+        stack, first, second = line.rsplit(" ", 2)
+        counts[stack] = int(first), int(second)
+    report = json.loads(plumb("report", "--json", after).stdout)
+    assert sum(second for _, second in counts.values()) == report["samples"]["total"]
+    # Those before are brought to the same sum.
+    assert sum(first for first, _ in counts.values()) == pytest.approx(report["samples"]["total"], rel=0.02)
+    (work,) = [count for stack, count in counts.items() if stack.endswith(":work")]
+    assert work[1] > 1.3 * work[0]
+
+
+def test_the_same_command_writes_the_same_bytes(plumb, pair):
+    for form in ("text", "json", "markdown", "collapsed"):
+        assert plumb("diff", *pair, "-f", form).stdout == plumb("diff", *pair, "-f", form).stdout
+
+
+def test_a_program_that_moved_is_the_same(plumb, ordinary_python, tmp_path):
+    """Another folder, and a line more above everything."""
+    source = open(os.path.join(os.path.dirname(__file__), "..", "targets", "compared.py")).read()
+    parley = os.path.join(os.path.dirname(__file__), "..", "targets", "parley.py")
+    recordings = []
+    for folder, text in (("old", source), ("new", source.replace("import parley", "# A line more.\nimport parley"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "compared.py").write_text(text)
+        shutil.copy(parley, tmp_path / folder)
+        recordings.append(plumb.path())
+        assert plumb("run", "-q", "-o", recordings[-1], "--", *ordinary_python.command, tmp_path / folder / "compared.py",
+                     "--seconds", "0.7").status == 0
+    found = compare(plumb, *recordings, "--lines")
+    assert found["moved"] >= 4
+    moved = [row for row in found["list"] if row["name"] == "work"]
+    assert all(row["self"]["verdict"] not in ("new", "gone") for row in moved), moved
+    assert any(row["self"]["before_samples"] and row["self"]["after_samples"] for row in moved), moved
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["A", "A", "A"], ["'--'"]),
+    (["--", "A", "A"], ["before '--'"]),
+    (["A", "A", "--"], ["behind '--'"]),
+    (["A", "no-such-file"], ["no-such-file"]),
+    (["A", "A", "-f", "svgz"], ["svgz"]),
+    (["A", "A", "-o", "x.unknown"], ["x.unknown"]),
+    (["A", "A", "--fail-above", "lots"], ["lots"]),
+    (["A", "A", "--normalize", "nobody_is_called_so"], ["nobody_is_called_so"]),
+    (["A"], ["two recordings"]),
+    (["A", "WALL"], ["modes"]),
+    (["A", "A", "-f", "json", "-o", "A"], ["recording itself"]),
+])
+def test_what_cannot_be_compared_is_refused_in_one_sentence(plumb, series, target, any_python, arguments, words):
+    recording = series(1, 1)[0]
+    names = {"A": recording, "WALL": recording.with_suffix(".wall")}
+    if "WALL" in arguments:
+        with target(any_python, "compared.py") as busy:
+            assert plumb("attach", "-q", "-d", "0.3", "-o", names["WALL"], busy.pid).status == 0
+    result = plumb("diff", *[names.get(word, word) for word in arguments])
+    errors = [line for line in result.stderr.splitlines() if not line.startswith("hint: ")]
+    assert result.status == 125 and not result.stdout and len(errors) == 1, result
+    assert all(word in result.stderr for word in words), result
+
+
+def test_a_reader_that_goes_away_is_no_news(plumb, series):
+    process = plumb.start("diff", "--json", "--lines", *series(2, 1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    process.stdout = None
+    assert finish(process).stderr == ""
+
+
+def test_ctrl_c_ends_it(plumb, series, tmp_path):
+    """While it waits for a recording that comes through a pipe nobody writes to."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    process = plumb.start("diff", series(1, 1)[0], fifo, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with open(fifo, "wb"):
+        process.send_signal(signal.SIGINT)
+        assert finish(process).status == -signal.SIGINT
+
+
+def test_a_recording_that_was_cut_is_compared_and_told(plumb, series, tmp_path):
+    whole = series(2, 1)
+    cut = tmp_path / "cut.plumb"
+    cut.write_bytes(whole[1].read_bytes()[:-20])
+    result = plumb("diff", whole[0], cut)
+    assert result.status == 0 and "cut.plumb is incomplete" in result.stderr, result

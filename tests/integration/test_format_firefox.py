@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`report -f firefox`: Mozilla's own reader finds the same threads, functions and samples."""
+import collections
+
+import pytest
+
+from harness import viewers
+from harness.figures import Figures, make, written
+
+
+def identity(function, line):
+    return function["qualname"], function["file"], function["line"], function["kind"]
+
+
+def expected(report, thread):
+    figures = Figures(viewers.OneThread(report, thread), identity)
+    return collections.Counter((name[0], figures.own[name].samples, cost.samples) for name, cost in figures.total.items()
+                               if name[0] != "<no frame>")
+
+
+def found(cli, handle):
+    functions = cli("thread", "functions", "--thread", handle, "--limit", 100000)["functions"]
+    return collections.Counter((f["name"], round(f["selfSamples"]), round(f["totalSamples"])) for f in functions)
+
+
+@pytest.mark.parametrize("seed, form", [(1, "firefox"), (3, "firefox-gz")])
+def test_profiler_cli_finds_the_same_functions(plumb, seed, form):
+    recording = make(plumb, seed)
+    report = plumb.report(recording)
+    threads = {}
+    for index, thread in enumerate(report.threads):
+        process = report.json["processes"][thread["process"]]
+        threads[thread["tid"], process["name"]] = index
+    with viewers.profiler_cli(written(plumb, recording, form)) as cli:
+        listed = cli("thread", "list")["threads"]
+        assert len(listed) == len(threads)
+        assert sum(thread["cpuMs"] for thread in listed) > 0
+        for thread in listed[:2]:
+            key = thread["tid"], thread["processName"]
+            assert found(cli, thread["threadHandle"]) == expected(report, threads[key]), key
+        first = next(thread["threadHandle"] for thread in listed if thread["threadIndex"] == 0)
+        rows = cli("thread", "markers", "--thread", first)["byType"]
+        lost = sum(1 for count in report.losses.values() if count)
+        assert sum(row["count"] for row in rows if row["markerName"] == "Lost") == lost

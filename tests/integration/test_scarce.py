@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Too few descriptors, a /proc that shows less, an output that is full: each command works or says in one sentence what is
+wrong, and never does half as if it were the whole."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+
+import pytest
+
+from harness.plumb import finish
+from harness.scarce import limited, sentence
+from harness.sites import Lacking, tool
+from harness.target import thread_ids, traces
+
+# Descriptors ------------------------------------------------------------------------------------------------------------
+
+
+def is_whole_dump(result):
+    (process,) = json.loads(result.stdout)["processes"]
+    return len(process["threads"]) == 21 and {thread["quality"] for thread in process["threads"][1:]} == {"exact"}
+
+
+COMMANDS = {
+    "dump": (lambda pid: ["dump", "--json", pid], (0,), is_whole_dump),
+    "doctor": (lambda pid: ["doctor", "--json"], (0, 1), lambda result: json.loads(result.stdout)["findings"]),
+    "doctor of a process": (lambda pid: ["doctor", "--json", pid], (0, 1), lambda result: json.loads(result.stdout)["findings"]),
+    "attach by name": (lambda pid: ["attach", "-q", "-d", "0.1", "-o", "/dev/null", "crowd.py"], (0,), lambda result: True),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_too_few_descriptors_for(plumb, target, any_python, name, tmp_path):
+    """From none beyond the standard streams on."""
+    arguments, statuses, whole = COMMANDS[name]
+    script = tmp_path / "crowd.py"
+    with target(any_python, "many_threads.py", "--threads", "20", "--depth", "3", count=True) as crowd:
+        if "name" in name:
+            script.write_text("import time\nwhile True: time.sleep(0.01)\n")
+        other = subprocess.Popen([*any_python.command, script if "name" in name else "-V"], stdout=subprocess.DEVNULL)
+        try:
+            least, last = judge(lambda limit: plumb(*arguments(crowd.pid), before=limited("-n", limit)), statuses, whole)
+        finally:
+            other.kill()
+            other.wait()
+        crowd.wait_progress()
+        assert not traces(crowd.pid)
+    assert least and least <= 64, (least, last)
+
+
+def judge(call, statuses, whole):
+    """(the first limit with which it works, the last result)"""
+    least = result = None
+    for limit in [*range(3, 24, 2), 30, 40, 64, 256]:
+        result = call(limit)
+        if "shared libraries" in result.stderr:
+            continue  # it was not we who ran
+        if result.status in statuses:
+            assert whole(result), (limit, result)
+            least = least or limit
+            continue
+        sentence(result, "too many open files")
+        assert not least, "with %d it worked, with %d it does not: %s" % (least, limit, result)
+    return least, result
+
+
+def test_too_few_descriptors_for_a_run(plumb, any_python):
+    """The program runs, whether it can be sampled or not, or is not started and that is said; its own limit is its own."""
+    worked = set()
+    program = [*any_python.command, "-S", "-c", "import time\nend = time.time() + 0.15\nwhile time.time() < end: pass\nprint('done')"]
+    for limit in [*range(3, 24, 2), 30, 40, 64, 256]:
+        recording = plumb.path()
+        result = plumb("run", "-r", "1000", "-o", recording, "--", *program, before=limited("-n", limit))
+        if "shared libraries" in result.stderr and not result.stderr.startswith("plumb: "):
+            continue  # it was not we who ran
+        if result.status == 0:
+            assert result.stdout == "done\n", (limit, result)
+            if plumb.report(recording).samples:
+                worked.add(limit)
+            continue
+        assert result.status == 125 and "too many open files" in result.stderr.lower(), (limit, result)
+        assert result.stdout in ("", "done\n"), (limit, result)
+        assert not worked, "with %d it worked, with %d it does not: %s" % (min(worked), limit, result)
+    assert worked and min(worked) <= 40, worked
+
+
+# /proc ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def proc_with():
+    """proc_with(options, user): what starts a program where /proc is mounted with those."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount /proc with options")
+    if tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2]) < (5, 8):
+        pytest.skip("before Linux 5.8 an option would change every /proc of this machine, and subset=pid is not known")
+    try:
+        unshare, drop = tool("unshare"), tool("setpriv")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+
+    def command(options, user=0):
+        become = "%s --reuid=%d --regid=%d --clear-groups" % (drop, user, user) if user else ""
+        return [unshare, "--mount", "sh", "-c",
+                'mount --make-rprivate / && mount -t proc -o %s proc /proc && exec %s "$@"' % (options, become), "sh"]
+
+    return command
+
+
+@pytest.mark.parametrize("options", ["subset=pid", "subset=pid,hidepid=2"])
+def test_a_proc_that_shows_only_processes_is_enough(plumb, target, any_python, proc_with, options):
+    inside = proc_with(options)
+    with target(any_python, "blocked.py", count=True) as hung:
+        count = len(thread_ids(hung.pid))
+        dumped = plumb("dump", "--json", hung.pid, before=inside)
+        asked = plumb("doctor", "--json", hung.pid, before=inside)
+        recording = plumb.path()
+        attached = plumb("attach", "-d", "0.3", "-r", "1000", "-o", recording, hung.pid, before=inside)
+        told = hung.told
+    assert dumped.status == 0 and dumped.stderr == "", dumped
+    threads = {thread["name"]: thread for thread in json.loads(dumped.stdout)["processes"][0]["threads"]}
+    assert len(threads) == count and threads["in_recv"]["wait"]["fd"]["peer"] == told["server"], dumped
+    assert asked.status == 0 and json.loads(asked.stdout)["works"], asked
+    proc = next(f for f in json.loads(asked.stdout)["findings"] if f["id"] == "proc")
+    assert "subset=pid" in proc["fact"], proc
+    assert attached.status == 0 and len(plumb.report(recording).threads) == count, attached
+    recording = plumb.path()
+    ran = plumb("run", "-r", "1000", "-o", recording, "--", *any_python.command, "-S", "-c", "for i in range(3000000): pass", before=inside)
+    assert ran.status == 0 and plumb.report(recording).samples > 0, ran
+
+
+@pytest.mark.parametrize("options", ["subset=pid", "hidepid=1", "hidepid=2", "subset=pid,hidepid=2", "hidepid=4"])
+def test_whoever_may_not_is_told_so_whatever_proc_shows(plumb, target, any_python, proc_with, options):
+    """An ordinary user, a process of root's."""
+    place = pathlib.Path("/tmp/plumb-%d-scarce" % os.getpid())
+    shutil.copy(plumb.binary, place)
+    place.chmod(0o755)
+    try:
+        with target(any_python, "calls.py", count=True) as busy:
+            for arguments in (["attach", str(busy.pid)], ["dump", str(busy.pid)], ["doctor", str(busy.pid)]):
+                result = finish(subprocess.Popen([*proc_with(options, 65534), place, *arguments], cwd="/tmp", stdout=subprocess.PIPE,
+                                                 stderr=subprocess.PIPE))
+                cause = "belongs to user root" if options == "subset=pid" else "hidepid=%s" % options[-1]
+                text = " ".join((result.stdout + result.stderr).split())
+                assert cause in text or "belongs to user root" in text, (arguments, result)
+                if arguments[0] != "doctor":
+                    sentence(result, "pid %d" % busy.pid)
+                else:
+                    assert result.status == 1, result
+            busy.wait_progress()
+    finally:
+        place.unlink()
+
+
+# Output -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [
+    ["help"], ["help", "run"], ["help", "formats"], ["help", "--man", "attach"], ["run", "--help"], ["--help"], ["--version"],
+    ["completion", "bash"], ["completion", "zsh"], ["completion", "fish"], ["doctor"], ["doctor", "--json"]], ids=" ".join)
+def test_a_full_disk_under_what_needs_no_process(plumb, arguments):
+    assert_full_is_told(plumb, arguments)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--locals"], ["--json", "--locals"]], ids=" ".join)
+@pytest.mark.parametrize("threads", [300])
+def test_a_full_disk_under_a_dump(plumb, target, any_python, options, threads):
+    """Longer than what is gathered before it is written."""
+    with target(any_python, "many_threads.py", "--threads", str(threads), "--depth", "5", "--busy", "0") as crowd:
+        assert_full_is_told(plumb, ["dump", *options, str(crowd.pid)])
+        assert_full_is_told(plumb, ["doctor", str(crowd.pid)])
+
+
+def assert_full_is_told(plumb, arguments):
+    assert plumb(*arguments).status == 0
+    with open("/dev/full", "w") as full:
+        result = plumb(*arguments, stdout=full)
+    sentence(result, "no space left on device")
+
+
+def test_a_reader_that_goes_away_is_no_news(plumb, target, any_python):
+    """As `plumb dump | head`: no sentence, and no crash."""
+    with target(any_python, "many_threads.py", "--threads", "300", "--depth", "5", "--busy", "0") as crowd:
+        for arguments in (["dump", crowd.pid], ["dump", "--json", crowd.pid], ["completion", "bash"], ["help"], ["doctor"]):
+            ours, theirs = socket.socketpair()
+            ours.close()
+            with theirs:
+                result = plumb(*arguments, stdout=theirs)
+            assert result.status == 125, (arguments, result)
+            assert len(result.stderr.splitlines()) <= 2, result
