@@ -2,6 +2,7 @@
 """What is measured, each on one target at a time; every figure is a median over rounds in which all samplers take turns."""
 import datetime
 import os
+import random
 import select
 import signal
 import statistics
@@ -61,24 +62,38 @@ def pace(target, seconds):
     return (end - start - (waited_then - waited)) / (target.progress - units)
 
 
-def slowdown(places, python, samplers, rate, rounds, depth=10, kind="loop"):
-    """{sampler: median of (pace sampled / pace alone) - 1}, alone and sampled in turn."""
+def sampled_pace(sampler, target, rate):
+    """The pace with the sampler attached; its start and its end are not in it."""
+    output = os.path.join(sampler.directory, "out")
+    process = subprocess.Popen(sampler.command(target.pid, rate, 60, sampler.inside(output)), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=sampler.directory)
+    pause(sampler.start_seconds)
+    taken = pace(target, 0.5)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    return taken
+
+
+def slowdown(places, python, samplers, rate, pairs, depth=10, kind="loop"):
+    """{sampler: [(pace sampled / pace alone) - 1 of each pair]}. The program runs alone before and after each look, and what is
+    compared lies a second apart: a shared machine changes its own pace by more than that from one minute to the next."""
     ratios = {sampler.name: [] for sampler in samplers}
     with busy(places, python, depth, kind) as target:
-        for _ in range(rounds):
+        for turn in range(pairs):
             for sampler in samplers:
-                alone = pace(target, 0.5)
-                output = os.path.join(sampler.directory, "out")
-                process = subprocess.Popen(sampler.command(target.pid, rate, 2, sampler.inside(output)), stdin=subprocess.DEVNULL,
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=sampler.directory)
-                pause(0.4)  # past the start
-                sampled = pace(target, 1.0)
-                if not sampler.ends_itself:
-                    process.send_signal(signal.SIGINT)
-                process.wait()
-                alone = (alone + pace(target, 0.5)) / 2
-                ratios[sampler.name].append(sampled / alone)
-    return {name: statistics.median(values) - 1 for name, values in ratios.items()}
+                if turn >= sampler.pairs(pairs):
+                    continue
+                before = pace(target, 0.25)
+                sampled = sampled_pace(sampler, target, rate)
+                ratios[sampler.name].append(2 * sampled / (before + pace(target, 0.25)) - 1)
+    return ratios
+
+
+def median_interval(values, rounds=2000):
+    """(median, half width of its 95 % interval) by resampling; the seed is fixed, so that equal values give equal figures."""
+    rng = random.Random(0)
+    medians = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(rounds))
+    return statistics.median(values), (medians[int(0.975 * rounds)] - medians[int(0.025 * rounds)]) / 2
 
 
 def rounds_of_threads(places, python, samplers, threads=200):
@@ -106,29 +121,38 @@ def first_sample(places, python, plumb, rounds):
     return statistics.median(values)
 
 
-def one_look(places, python, samplers, rounds):
-    """{peer: milliseconds of its command that shows the stacks once}: the nearest thing to that among the peers."""
-    values = {}
-    with busy(places, python, 10) as target:
-        for _ in range(rounds):
-            for sampler in samplers:
-                began = time.monotonic()
-                subprocess.run(sampler.once(target.pid), stdin=subprocess.DEVNULL, capture_output=True)
+def reason(done):
+    """Why a program failed: the last line that it wrote to standard error, or its exit status."""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "exit status %d" % done.returncode
+
+
+def looks(target, samplers, rounds):
+    """({sampler: milliseconds of its command that shows the stacks once}, {sampler: why runs of it failed, one each}).
+
+    A run that failed is in no figure; a sampler whose runs all failed has none."""
+    values, failures = {}, {}
+    for _ in range(rounds):
+        for sampler in samplers:
+            began = time.monotonic()
+            done = subprocess.run(sampler.once(target.pid), stdin=subprocess.DEVNULL, capture_output=True)
+            if done.returncode == 0:
                 values.setdefault(sampler.name, []).append(1000 * (time.monotonic() - began))
-    return {name: statistics.median(taken) for name, taken in values.items()}
+            else:
+                failures.setdefault(sampler.name, []).append(reason(done))
+    return {name: statistics.median(taken) for name, taken in values.items()}, failures
+
+
+def one_look(places, python, samplers, rounds):
+    """As looks(), at one busy thread: the nearest thing to a first sample among the peers."""
+    with busy(places, python, 10) as target:
+        return looks(target, samplers, rounds)
 
 
 def one_dump(places, python, samplers, rounds, threads=10):
-    """{sampler: milliseconds of its command that shows all threads once}."""
-    values = {}
+    """As looks(), at so many threads."""
     with started(places, python, "many_threads.py", "--threads", str(threads - 1), "--depth", "10") as target:
-        for _ in range(rounds):
-            for sampler in samplers:
-                began = time.monotonic()
-                done = subprocess.run(sampler.once(target.pid), stdin=subprocess.DEVNULL, capture_output=True)
-                if done.returncode == 0:
-                    values.setdefault(sampler.name, []).append(1000 * (time.monotonic() - began))
-    return {name: statistics.median(taken) for name, taken in values.items()}
+        return looks(target, samplers, rounds)
 
 
 def bytes_of_a_minute(places, python, samplers, seconds=60):

@@ -13,6 +13,10 @@ from harness import interpreters
 from harness.target import Places
 from samplers import Austin, Plumb, PySpy, Tachyon
 
+LOOKS, DUMPS = 5, 15  # runs of each sampler
+PARTS = ["stacks", "threads", "slowdown", "first", "dump", "minute"]
+
+
 class Table:
     """Rows of (what, who, value); the ratio is to plumb's value of the same row."""
 
@@ -69,52 +73,76 @@ class Bench:
                 return False
         return True
 
-    def say(self, python, what):
-        print("bench: %s, %s" % (python, what), file=sys.stderr, flush=True)
-
     def compare(self, python):
-        rounds, results, add = self.options.rounds, self.results.setdefault(str(python), {}), self.table.add
-        samplers = self.samplers(python)
-        plumb = samplers[0]
-        self.say(python, "CPU per stack")
-        results["per_stack"] = costs = measures.per_stack(self.places, python, samplers, rounds)
-        for case, values in costs.items():
-            goal = {"depth 10, max": "<= 5", "depth 100, max": "<= 7"}.get(case, "")
-            add(python, "us of CPU per stack, " + case, {n: v["us_per_stack"] for n, v in values.items()}, goal)
-        add(python, "stacks per second, depth 10, max", {n: v["stacks_per_s"] for n, v in costs["depth 10, max"].items()}, ">= 150000", 0)
-        for rate, goal in (("1000", "< 6"), ("max", "")):
-            values = {n: v["rss_bytes"] / 1e6 for n, v in costs["depth 100, " + rate].items()}
-            add(python, "peak memory, depth 100, %s, MB" % rate, values, goal)
-        self.say(python, "200 threads")
-        results["threads"] = threads = measures.rounds_of_threads(self.places, python, [plumb])
-        add(python, "a round over 200 threads, ms", {n: v["wall_ms"] for n, v in threads.items()}, "<= 0.4", 2)
-        self.say(python, "slowdown")
-        self.slowdowns(python, samplers, results)
-        self.say(python, "first sample")
-        results["first_sample_ms"] = first = measures.first_sample(self.places, python, plumb, 10)
-        peers = [sampler for sampler in samplers[1:] if "--nonblocking" not in sampler.name]
-        looks = measures.one_look(self.places, python, peers, 5)
-        results["one_look_ms"] = looks
-        add(python, "attach to first sample (peers: one look), ms", {plumb.name: first, **looks}, "<= 20")
-        self.say(python, "a dump")
-        results["dump_ms"] = dumps = measures.one_dump(self.places, python, [plumb, *peers], 15)
-        add(python, "a dump of 10 threads, ms", dumps, "<= 10")
-        if self.options.minute:
-            self.say(python, "bytes of a minute")
-            results["minute_bytes"] = sizes = measures.bytes_of_a_minute(self.places, python, [s for s in samplers if "py-spy" not in s.name])
-            add(python, "a minute at 1 kHz, depth 100, MB", {n: v / 1e6 for n, v in sizes.items()}, "<= 0.1", 3)
+        """Each part of the comparison that was asked for: (its name in --only, what it is, how it is measured)."""
+        results, samplers = self.results.setdefault(str(python), {}), self.samplers(python)
+        parts = (("stacks", "CPU per stack", self.stacks), ("threads", "200 threads", self.threads),
+                 ("slowdown", "slowdown", self.slowdowns), ("first", "first sample", self.first_samples),
+                 ("dump", "a dump", self.all_dumps), ("minute", "bytes of a minute", self.minutes))
+        for name, what, measure in parts:
+            if name in self.options.only:
+                print("bench: %s, %s" % (python, what), file=sys.stderr, flush=True)
+                measure(python, samplers, results)
         for sampler in samplers:
             sampler.close()
+
+    def stacks(self, python, samplers, results):
+        results["per_stack"] = costs = measures.per_stack(self.places, python, samplers, self.options.rounds)
+        for case, values in costs.items():
+            goal = {"depth 10, max": "<= 5", "depth 100, max": "<= 7"}.get(case, "")
+            self.table.add(python, "us of CPU per stack, " + case, {n: v["us_per_stack"] for n, v in values.items()}, goal)
+        fastest = {n: v["stacks_per_s"] for n, v in costs["depth 10, max"].items()}
+        self.table.add(python, "stacks per second, depth 10, max", fastest, ">= 150000", 0)
+        for rate, goal in (("1000", "< 6"), ("max", "")):
+            values = {n: v["rss_bytes"] / 1e6 for n, v in costs["depth 100, " + rate].items()}
+            self.table.add(python, "peak memory, depth 100, %s, MB" % rate, values, goal)
+
+    def threads(self, python, samplers, results):
+        results["threads"] = threads = measures.rounds_of_threads(self.places, python, samplers[:1])
+        self.table.add(python, "a round over 200 threads, ms", {n: v["wall_ms"] for n, v in threads.items()}, "<= 0.4", 2)
+
+    def peers(self, samplers):
+        return [sampler for sampler in samplers[1:] if "--nonblocking" not in sampler.name]
+
+    def first_samples(self, python, samplers, results):
+        results["first_sample_ms"] = first = measures.first_sample(self.places, python, samplers[0], 10)
+        looks, failures = measures.one_look(self.places, python, self.peers(samplers), LOOKS)
+        self.tell_failures(python, "one look", LOOKS, failures)
+        results["one_look_ms"] = looks
+        self.table.add(python, "attach to first sample (peers: one look), ms", {samplers[0].name: first, **looks}, "<= 20")
+
+    def all_dumps(self, python, samplers, results):
+        peers = self.peers(samplers)
+        self.dumps(python, [samplers[0], *peers], results, "dump_ms", "a dump of 10 threads, ms")
+        showing_locals = [Plumb(self.options.plumb, "--locals"), *(PySpy(s.program, "--locals") for s in peers if isinstance(s, PySpy))]
+        self.dumps(python, showing_locals, results, "dump_locals_ms", "the same with local variables, ms")
+        for sampler in showing_locals:
+            sampler.close()
+
+    def minutes(self, python, samplers, results):
+        chosen = [sampler for sampler in samplers if "py-spy" not in sampler.name]
+        results["minute_bytes"] = sizes = measures.bytes_of_a_minute(self.places, python, chosen)
+        self.table.add(python, "a minute at 1 kHz, depth 100, MB", {n: v / 1e6 for n, v in sizes.items()}, "<= 0.1", 3)
+
+    def dumps(self, python, samplers, results, key, what):
+        results[key], failures = measures.one_dump(self.places, python, samplers, DUMPS)
+        self.table.add(python, what, results[key], "<= 10")
+        self.tell_failures(python, what, DUMPS, failures)
+
+    def tell_failures(self, python, what, rounds, failures):
+        for name, reasons in failures.items():
+            self.absent.append("%s on %s: %d of %d runs of %s, because %s" % (what, python, len(reasons), rounds, name, reasons[0][:120]))
 
     def slowdowns(self, python, samplers, results):
         never = Plumb(self.options.plumb, "--never-stop")
         for kind in ("loop", "calls"):
-            values = measures.slowdown(self.places, python, [never, *samplers], 1000, 3 * self.options.rounds, kind=kind)
+            values = measures.slowdown(self.places, python, [never, *samplers], 1000, self.options.pairs, kind=kind)
             results["slowdown, " + kind] = values
-            percent = {name: 100 * value for name, value in values.items()}
-            for name, value in percent.items():
+            for name, ratios in values.items():
                 goal = {"plumb --never-stop": "<= 1", "plumb": "<= 3"}.get(name, "")
-                self.table.rows.append((str(python), "slowdown at 1 kHz, %s, %%" % kind, name, "%+.1f" % value, "", goal))
+                median, half = measures.median_interval(ratios)
+                self.table.rows.append((str(python), "slowdown at 1 kHz, %s, %%" % kind, name,
+                                        "%+.1f ±%.1f" % (100 * median, 100 * half), "%.3f x alone" % (1 + median), goal))
         never.close()
 
     def run(self):
@@ -147,9 +175,14 @@ def main():
     parser.add_argument("--minors", type=lambda text: [minor(part) for part in text.split(",")], default=[(3, 14), (3, 15)],
                         help="releases to measure, such as 3.14,3.15")
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--no-minute", dest="minute", action="store_false", help="leave out the recordings of a minute")
+    parser.add_argument("--pairs", type=int, default=30, help="how often plumb's slow-down is measured (30)")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS,
+                        help="these parts, with commas between them: %s" % ", ".join(PARTS))
     parser.add_argument("--json", default="build/bench.json")
     options = parser.parse_args()
+    unknown = [part for part in options.only if part not in PARTS]
+    if unknown:
+        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join(PARTS)))
     options.plumb = os.path.abspath(options.plumb)
     bench = Bench(options)
     bench.run()

@@ -46,6 +46,11 @@ class Sampler:
         return True
 
     ends_itself = True  # keeps to a number of seconds; if not it gets SIGINT
+    start_seconds = 1.0  # until it surely samples
+
+    def pairs(self, most):
+        """How often it takes its turn when a slow-down is measured: what plumb costs is what we want to know closely."""
+        return max(1, most // 5)
 
     def run(self, pid, rate, seconds):
         """Sample for so long at that rate (None: as fast as it can)."""
@@ -88,6 +93,11 @@ def folded_stacks(path):
 
 
 class Plumb(Sampler):
+    start_seconds = 0.1
+
+    def pairs(self, most):
+        return most
+
     def __init__(self, binary, *options):
         super().__init__()
         self.binary, self.options = binary, options
@@ -125,7 +135,7 @@ class PySpy(Sampler):
         return folded_stacks(output)
 
     def once(self, pid):
-        return [self.program, "dump", "--pid", str(pid)]
+        return [self.program, "dump", *self.options, "--pid", str(pid)]
 
 
 class Austin(Sampler):
