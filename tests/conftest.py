@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the end-to-end tests, a hard time limit for each test, and the closing table."""
+"""Fixtures of the end-to-end tests, a hard time limit for each test, and the closing table.
+
+A test that fails is run once more (pytest-rerunfailures): each takes its measure on a machine that others use. What failed
+first is named at the end, with what it said. Where a single failure is proof, the test is marked `once`."""
 import os
 import pathlib
 import signal
@@ -24,11 +27,13 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--soak"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("soak")]
-    items[:] = [item for item in items if not item.get_closest_marker("soak")]
-    config.hook.pytest_deselected(items=left_out)
+    if not config.getoption("--soak"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    for ordinal, item in enumerate(items):
+        item.ordinal = ordinal
+        if item.get_closest_marker("once"):
+            item.add_marker(pytest.mark.flaky(reruns=0))
 
 
 def pytest_generate_tests(metafunc):
@@ -122,11 +127,20 @@ def table(request):
     return request.node.cells
 
 
+# The test may run in another process than the one that prints the tables: its cells go there with its report.
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
     report = (yield).get_result()
-    if report.skipped and hasattr(item, "cells"):
+    if not hasattr(item, "cells"):
+        return
+    if report.skipped:
         item.cells.skipped(report.longrepr[2].replace("Skipped: ", "", 1))
+    report.cells, report.ordinal = item.cells.plain(), item.ordinal
+
+
+def pytest_runtest_logreport(report):
+    if hasattr(report, "cells"):
+        tables.take(report.ordinal, report.cells)
 
 
 # A test that hangs ends here; what it started ends with its pipes.
@@ -148,14 +162,16 @@ def pytest_runtest_call(item):
 
 
 def pytest_terminal_summary(terminalreporter):
-    write = terminalreporter.write_line
     for line in tables.closing_lines():
-        write(line)
-    not_run = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
-    for line in not_run:
-        write(line)
-    if not_run:
-        # For the closing lines of ./dev test, which come after more than one run of pytest.
-        path = pathlib.Path(__file__).resolve().parents[1] / "build" / "not-run.txt"
-        if path.parent.is_dir():
-            path.write_text("".join(line + "\n" for line in not_run))
+        terminalreporter.write_line(line)
+    notes = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
+    for report in terminalreporter.stats.get("rerun", []):
+        said = report.longreprtext.strip().splitlines() or ["?"]
+        notes.append("run again: %s, which had said: %s" % (report.nodeid, said[-1][:300]))
+    for line in notes:
+        terminalreporter.write_line(line)
+    # For the closing lines of ./dev test, which come after more than one run of pytest.
+    path = pathlib.Path(__file__).resolve().parents[1] / "build" / "notes.txt"
+    if notes and path.parent.is_dir():
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in notes)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Add up what meson and pytest ran and print the closing lines of `./dev test`.
 
-The last line is "N passed, N failed, N skipped" alone; before it stands, by name, what was not run and why.
+The last line is "N passed, N failed, N skipped" alone; before it stands, by name, what was not run and why, and
+what had to be run again.
 Exit status 1 if anything failed or nothing ran.
 """
 import argparse
@@ -40,13 +41,15 @@ def read_meson(path):
 
 
 def read_pytest(path):
-    counts = Counts()
+    kinds = {}  # of each test: one that was run again stands there once for each time, and only the last one tells
     for case in xml.parse(path).getroot().iter("testcase"):
-        kinds = {child.tag for child in case}
-        if kinds & {"failure", "error"}:
+        kinds.setdefault("%s::%s" % (case.get("classname"), case.get("name")), set()).update(child.tag for child in case)
+    counts = Counts()
+    for name, tags in kinds.items():
+        if tags & {"failure", "error"}:
             counts.failed += 1
-            counts.failures.append("%s::%s" % (case.get("classname"), case.get("name")))
-        elif "skipped" in kinds:
+            counts.failures.append(name)
+        elif "skipped" in tags:
             counts.skipped += 1
         else:
             counts.passed += 1
@@ -66,7 +69,7 @@ def read(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps-failed", default="", help="names, separated by ', '")
-    parser.add_argument("--not-run", help="file with a line for each part that could not be had")
+    parser.add_argument("--notes", help="file with a line for each part that could not be had or had to be run again")
     parser.add_argument("results", nargs="*", help="meson testlog.json and pytest junit files")
     options = parser.parse_args()
 
@@ -85,9 +88,9 @@ def main():
         print("step failed: " + name)
     for name in total.failures:
         print("failed: " + name)
-    if options.not_run and os.path.exists(options.not_run):
-        with open(options.not_run, encoding="utf-8") as lines:
-            sys.stdout.write(lines.read())
+    if options.notes and os.path.exists(options.notes):
+        with open(options.notes, encoding="utf-8") as lines:
+            sys.stdout.writelines(dict.fromkeys(lines))  # each once: there is more than one run of pytest
     print("%d passed, %d failed, %d skipped" % (total.passed, total.failed, total.skipped))
     return 1 if total.failed or not total.passed else 0
 

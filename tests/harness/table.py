@@ -3,7 +3,7 @@
 import collections
 
 MATRIX = "matrix"  # programs and places, by every way to look at them, on every interpreter
-_tables = collections.OrderedDict()  # title -> row -> column -> text or NotRun
+_cells = {}  # (title, row, column) -> (where its test stands among all, text or NotRun)
 _ELSEWHERE = "-: not among the tests of this run; the long ones take one interpreter of each release, some take only one"
 
 
@@ -14,24 +14,28 @@ class NotRun:
         self.why = why
 
 
-def put(row, column, outcome, title=""):
-    """A row is an interpreter or, in a table with a title of its own, anything."""
-    _tables.setdefault(title, collections.OrderedDict()).setdefault(str(row), collections.OrderedDict())[str(column)] = outcome
-
-
 class Cells:
-    """What one test puts into the tables. If it is skipped, its cells say why."""
+    """What one test puts into the tables: a row is an interpreter or, in a table with a title of its own, anything. If the
+    test is skipped, its cells say why."""
 
     def __init__(self):
-        self._mine = []
+        self._mine = {}
 
     def __call__(self, row, column, outcome, title=""):
-        self._mine.append((row, column, title))
-        put(row, column, outcome, title)
+        self._mine[title, str(row), str(column)] = outcome
 
     def skipped(self, why):
-        for row, column, title in self._mine:
-            put(row, column, NotRun(why), title)
+        self._mine = dict.fromkeys(self._mine, NotRun(why))
+
+    def plain(self):
+        """[title, row, column, text, why it was not run], in types that pass from one process to another."""
+        return [[*key, *((None, outcome.why) if isinstance(outcome, NotRun) else (outcome, None))] for key, outcome in self._mine.items()]
+
+
+def take(ordinal, plain):
+    """The cells of the test that stands at `ordinal` among all: tests may end in any order, the tables keep theirs."""
+    for title, row, column, text, why in plain:
+        _cells[title, row, column] = ordinal, NotRun(why) if text is None else text
 
 
 def _lines(title, table):
@@ -54,4 +58,7 @@ def _lines(title, table):
 
 
 def closing_lines():
-    return [line for title, table in _tables.items() for line in _lines(title, table)]
+    tables = {}
+    for (title, row, column), (_, outcome) in sorted(_cells.items(), key=lambda cell: cell[1][0]):
+        tables.setdefault(title, {}).setdefault(row, {})[column] = outcome
+    return [line for title, table in tables.items() for line in _lines(title, table)]

@@ -13,17 +13,16 @@ from harness.callgraph import CallGraph, check
 from harness.dump import assert_true, look
 from harness.interpreters import PROGRAMS, SINCE_3, TARGETS
 from harness.sites import Lacking, Placement, gaps
-from harness.table import MATRIX, NotRun, put
+from harness.table import MATRIX, NotRun
 from harness.target import status
 
 SECONDS = "0.5"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def reasons(pythons):
-    """Where an interpreter cannot be put stands why."""
+def test_where_an_interpreter_cannot_be_put_stands_why(pythons, table):
     for row, python, why in gaps(pythons):
-        put(row, python, NotRun(why), title=MATRIX)
+        assert why, (row, python)
+        table(row, python, NotRun(why), title=MATRIX)
 
 
 def made(placed, tmp_path):
