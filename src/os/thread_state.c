@@ -16,13 +16,14 @@ void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 {
 	char name[48], text[STATUS_MAX];
 
-	*ret = (struct pl_thread_state){0};
+	*ret = (struct pl_thread_state){.blocks = UINT64_MAX};
 	snprintf(name, sizeof name, "task/%d/status", (int)tid);
 	if (pl_proc_file(pid, name, text, sizeof text) <= 0)
 		return;
 	const char *state = pl_proc_status_field(text, "State");
 	ret->letter = state ? *state : 0;
 	ret->tracer = (pid_t)pl_proc_status_number(text, "TracerPid", 10, 0);
+	ret->blocks = pl_proc_status_number(text, "voluntary_ctxt_switches", 10, UINT64_MAX);
 }
 
 bool pl_process_age(pid_t pid, uint64_t *ret_ns)

@@ -10,7 +10,8 @@
 struct pl_thread_state {
 	char letter; /* as ps has it: R runs or is ready, S sleeps, D cannot be woken, T stopped, t stopped by a tracer,
 			Z dead; 0: gone */
-	pid_t tracer; /* 0: none */
+	pid_t tracer;	 /* 0: none */
+	uint64_t blocks; /* times it left the CPU by itself, to wait; UINT64_MAX: not known */
 };
 void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret);
 

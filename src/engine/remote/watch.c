@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "refusal.h"
+#include "thread_state.h"
 
 #define STOP_BUDGET_PERMILLE 25 /* of the target's time */
 #define STOP_BURST_NS	     10000000ull
@@ -19,13 +20,21 @@
 #define PARTIAL_AGREEMENT 8		/* readings: in a loop of a microsecond four can be torn alike */
 #define REFUSED_NS	  1000000000ull /* another tracer may be on a short visit */
 #define PROBE_EVERY	  4
-/* A thread that runs for shorter than this at a time is never stopped: it would often have blocked before the stop
- * reaches it, and an interrupted epoll_wait returns EINTR. */
+/* A thread that blocks after shorter than this is never stopped: it would often have blocked before the stop reaches
+ * it, and an interrupted epoll_wait returns EINTR. */
 #define BURST_NS 100000ull
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
 #define PATIENCE_MAX_NS 20000000ull
 #define PATIENCE_SHARE	8 /* of the time that it has taken already: so much longer it lasts at most */
+
+static uint64_t times_blocked(const struct pl_watch *w)
+{
+	struct pl_thread_state state;
+
+	pl_thread_state_read(w->pid, w->tid, &state);
+	return state.blocks;
+}
 
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp)
@@ -36,7 +45,7 @@ void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid
 	pl_thread_clock_open(&w->clock, pid, tid);
 	w->counted = pl_thread_clock_counters(&w->clock, &w->first) == PL_CLOCK_OK;
 	w->counters = w->first;
-	w->burst_ns = w->counted ? w->first.run_ns / w->first.runs : UINT64_MAX / 4;
+	pl_bursts_begin(&w->bursts, &w->first, times_blocked(w));
 }
 
 void pl_watch_deinit(struct pl_watch *w)
@@ -54,6 +63,18 @@ static bool may_stop(const struct pl_stopper *b, uint64_t now)
 	if (b->policy == PL_STOP_ALWAYS)
 		return true;
 	return b->stopped_ns * 1000 < (now - b->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
+}
+
+/* Is it likely to block before a stop reaches it? Not known without run counters. */
+static bool blocks_soon(struct pl_watch *w)
+{
+	if (!w->counted)
+		return false;
+	if (pl_bursts_may_have_ended(&w->bursts, &w->counters))
+		pl_bursts_end(&w->bursts, &w->counters, times_blocked(w));
+	else
+		pl_bursts_go_on(&w->bursts, &w->counters);
+	return w->bursts.mean_ns < BURST_NS;
 }
 
 static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
@@ -256,7 +277,7 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	if (!err && a->reading->complete && s->while_stopped)
 		s->while_stopped(s->while_stopped_ctx, w);
 	let_go(s, &pause);
-	w->own_stops++;
+	pl_bursts_stopped(&w->bursts);
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
 
@@ -401,7 +422,7 @@ static enum pl_watch_result sample_by_stop(struct attempt *a)
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
 {
 	struct pl_watch *w = a->w;
-	bool stoppable = w->burst_ns >= BURST_NS && may_stop(a->stopper, now);
+	bool stoppable = may_stop(a->stopper, now) && !blocks_soon(w);
 	enum pl_watch_result result = PL_WATCH_NOTHING;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
@@ -464,22 +485,6 @@ static enum pl_watch_result sample_calm(struct attempt *a, uint64_t now)
 	return PL_WATCH_SAMPLE;
 }
 
-/* How long it runs at a time. A stop of ours ends a run as the kernel counts them, but not as we mean it. */
-static void note_bursts(struct pl_watch *w, const struct pl_run_counters *now)
-{
-	uint64_t runs = now->runs - w->counters.runs;
-
-	runs -= runs < w->own_stops ? runs : w->own_stops;
-	w->own_stops = 0;
-	w->burst_so_far_ns += now->run_ns - w->counters.run_ns;
-	if (runs) {
-		w->burst_ns = (3 * w->burst_ns + w->burst_so_far_ns / runs) / 4;
-		w->burst_so_far_ns = 0;
-	} else if (w->burst_so_far_ns > w->burst_ns) {
-		w->burst_ns = w->burst_so_far_ns; /* one burst, still going on */
-	}
-}
-
 /* Update the counters; true if the thread has not been on a CPU since the last sample, which then still holds. */
 static bool unchanged(struct pl_watch *w, bool *gone)
 {
@@ -492,7 +497,6 @@ static bool unchanged(struct pl_watch *w, bool *gone)
 		return false;
 	}
 	bool same = w->still && c.runs == w->counters.runs;
-	note_bursts(w, &c);
 	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
 	w->counters = c;
 	w->counted = true;

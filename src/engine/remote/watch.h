@@ -15,6 +15,7 @@
 
 #include <sys/types.h>
 
+#include "bursts.h"
 #include "engine.h"
 #include "pause.h"
 #include "reading.h"
@@ -82,11 +83,9 @@ struct pl_watch {
 
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */
-	uint64_t burst_ns;		 /* how long it runs at a time, on average */
-	uint64_t burst_so_far_ns;	 /* of the burst that goes on */
-	uint32_t own_stops;		 /* by us since the last tick */
-	bool counted;			 /* the kernel gives counters */
-	bool still;			 /* it was blocked; `last` holds while counters.runs does not move */
+	struct pl_bursts bursts;
+	bool counted; /* the kernel gives counters */
+	bool still;   /* it was blocked; `last` holds while counters.runs does not move */
 	bool moving;
 	uint32_t counted_node; /* where it was at the last steady reading that was counted */
 	pl_addr counted_instr;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only. See bursts.h. */
+#include "bursts.h"
+
+/* Longer ones count as this long: a thread that begins to block often must be noticed after few of its bursts. */
+#define LONG_NS 1000000ull
+
+static uint64_t no_more_than_long(uint64_t ns)
+{
+	return ns < LONG_NS ? ns : LONG_NS;
+}
+
+void pl_bursts_begin(struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks)
+{
+	uint64_t ended = blocks == UINT64_MAX ? now->runs : blocks;
+
+	*b = (struct pl_bursts){.begin_ns = now->run_ns, .runs = now->runs, .blocks = blocks};
+	b->mean_ns = no_more_than_long(ended ? now->run_ns / ended : now->run_ns);
+}
+
+void pl_bursts_stopped(struct pl_bursts *b)
+{
+	b->runs++;
+	if (b->blocks != UINT64_MAX)
+		b->blocks++;
+}
+
+/* The run behind our last stop may have begun and not be counted yet, so there may be fewer. */
+bool pl_bursts_may_have_ended(const struct pl_bursts *b, const struct pl_run_counters *now)
+{
+	return now->runs > b->runs;
+}
+
+static uint64_t ended(const struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks)
+{
+	if (blocks == UINT64_MAX || b->blocks == UINT64_MAX)
+		return now->runs - b->runs;
+	return blocks > b->blocks ? blocks - b->blocks : 0;
+}
+
+void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks)
+{
+	uint64_t n = ended(b, now, blocks);
+
+	b->runs = now->runs;
+	b->blocks = blocks;
+	if (n == 0) {
+		pl_bursts_go_on(b, now);
+		return;
+	}
+	b->mean_ns = (3 * b->mean_ns + no_more_than_long((now->run_ns - b->begin_ns) / n)) / 4;
+	b->begin_ns = now->run_ns;
+}
+
+void pl_bursts_go_on(struct pl_bursts *b, const struct pl_run_counters *now)
+{
+	uint64_t so_far = no_more_than_long(now->run_ns - b->begin_ns);
+
+	if (so_far > b->mean_ns)
+		b->mean_ns = so_far;
+}

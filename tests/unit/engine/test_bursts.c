@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "bursts.h"
+
+#define US	1000ull
+#define UNKNOWN UINT64_MAX
+
+/* The kernel's counters of a thread. */
+struct thread {
+	struct pl_run_counters c;
+	uint64_t blocks;
+};
+
+static void look(struct pl_bursts *b, const struct thread *t)
+{
+	if (pl_bursts_may_have_ended(b, &t->c))
+		pl_bursts_end(b, &t->c, t->blocks);
+	else
+		pl_bursts_go_on(b, &t->c);
+}
+
+static void run(struct thread *t, uint64_t ns, bool blocks)
+{
+	t->c.run_ns += ns;
+	t->c.runs++;
+	t->blocks += blocks;
+}
+
+static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
+{
+	struct thread t = {{1000 * US, 40}, 1};
+	struct pl_bursts b;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (int i = 0; i < 1000; i++) {
+		run(&t, 20 * US, false);
+		look(&b, &t);
+		assert_true(b.mean_ns >= 1000 * US);
+	}
+}
+
+/* A stop counts as a blocking at once, the run behind it when the thread gets a CPU: that can be after the next look.
+ */
+static void stops_of_ours_end_no_burst_whenever_they_are_counted(void **state)
+{
+	struct thread t = {{1000 * US, 2}, 1};
+	struct pl_bursts b;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (int i = 0; i < 1000; i++) {
+		pl_bursts_stopped(&b);
+		t.blocks++;
+		look(&b, &t);
+		if (i % 3 == 0)
+			run(&t, 20 * US, false); /* pushed off, too */
+		run(&t, 20 * US, false);
+		if (i % 2 == 0)
+			look(&b, &t);
+		assert_true(b.mean_ns >= 1000 * US);
+	}
+}
+
+static void a_thread_that_begins_to_block_is_noticed_after_few_bursts(void **state)
+{
+	struct thread t = {{3600000000 * US, 2}, 1};
+	struct pl_bursts b;
+	int bursts = 0;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (; b.mean_ns >= 100 * US; bursts++) {
+		run(&t, 50 * US, true);
+		look(&b, &t);
+	}
+	assert_true(bursts <= 12);
+	run(&t, 300 * US, false);
+	look(&b, &t);
+	assert_true(b.mean_ns >= 300 * US); /* one that goes on counts at once */
+}
+
+static void blocking_between_stops_is_noticed(void **state)
+{
+	struct thread t = {{1000 * US, 2}, 1};
+	struct pl_bursts b;
+	int rounds = 0;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (; b.mean_ns >= 100 * US && rounds < 100; rounds++) {
+		pl_bursts_stopped(&b);
+		run(&t, 20 * US, true);
+		run(&t, 20 * US, true); /* by itself */
+		look(&b, &t);
+	}
+	assert_true(rounds <= 12);
+}
+
+static void where_blocking_is_not_told_each_run_counts(void **state)
+{
+	struct thread t = {{1000 * US, 1}, UNKNOWN};
+	struct pl_bursts b;
+
+	pl_bursts_begin(&b, &t.c, UNKNOWN);
+	assert_int_equal(b.mean_ns, 1000 * US);
+	for (int i = 0; i < 20; i++) {
+		t.c.run_ns += 50 * US;
+		t.c.runs++;
+		look(&b, &t);
+	}
+	assert_in_range(b.mean_ns, 50 * US, 60 * US);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_that_is_only_pushed_off_its_cpu_runs_on),
+		cmocka_unit_test(stops_of_ours_end_no_burst_whenever_they_are_counted),
+		cmocka_unit_test(a_thread_that_begins_to_block_is_noticed_after_few_bursts),
+		cmocka_unit_test(blocking_between_stops_is_noticed),
+		cmocka_unit_test(where_blocking_is_not_told_each_run_counts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
