@@ -84,10 +84,9 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
     with target(minor, script) as running:
         _, profile = plumb.attach(running.pid, "-d", "1", "--always-stop")
     verdict = check(graph, profile)
-    assert verdict.checked > 200 and not verdict.impossible, verdict
-    # A thread that is just going to sleep, or still waking up, when it is to be stopped may be left alone: none to 2 in 100 where
-    # waking up is quick, 7 in 100 seen on a machine that others used.
-    assert verdict.partial <= 0.15 * verdict.checked, verdict
+    assert verdict.checked > 100 and not verdict.impossible, verdict  # each stop waits until the program gets a CPU
+    # It never blocks, so it may always be stopped, also where it is often pushed off its CPU.
+    assert verdict.partial <= 0.01 * verdict.checked, verdict
 
 
 def has_jit(python):

@@ -416,7 +416,35 @@ static enum pl_watch_result sample_by_stop(struct attempt *a)
 		return sample_blocked(a, PL_ACTIVITY_RUNNING, &info);
 	if (activity != PL_ACTIVITY_RUNNING)
 		return PL_WATCH_NOTHING;
-	return may_run_python_now(a) ? sample_stopped(a) : sample_outside_python(a);
+	if (!may_run_python_now(a)) {
+		enum pl_watch_result result = sample_outside_python(a);
+		/* Has it come back to Python meanwhile? The same questions as before any stop. */
+		if (result != PL_WATCH_NOTHING || !still_running(a->w) || !may_run_python_now(a))
+			return result;
+	}
+	return sample_stopped(a);
+}
+
+/* A stop of ours has not come about yet: until we let it go, it runs no code of its own. */
+static bool is_held(const struct pl_stopper *s, const struct pl_watch *w)
+{
+	for (size_t i = 0; i < s->late.len; i++)
+		if (s->late.data[i].tid == w->tid)
+			return true;
+	return false;
+}
+
+static enum pl_watch_result sample_held(struct attempt *a)
+{
+	pl_addr root = a->w->stack.root;
+	struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+
+	if (err)
+		return read_result(err);
+	if (!a->reading->complete || (root != 0 && a->reading->root != 0 && a->reading->root != root))
+		return PL_WATCH_NOTHING; /* between the two steps that link a frame */
+	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
+	return PL_WATCH_SAMPLE;
 }
 
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
@@ -426,7 +454,9 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	enum pl_watch_result result = PL_WATCH_NOTHING;
 
 	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
-	if (a->stopper->policy != PL_STOP_ALWAYS && (!w->moving || !stoppable || w->probes++ % PROBE_EVERY == 0))
+	if (is_held(a->stopper, w))
+		result = sample_held(a);
+	else if (a->stopper->policy != PL_STOP_ALWAYS && (!w->moving || !stoppable || w->probes++ % PROBE_EVERY == 0))
 		result = sample_unstopped(a, activity);
 	if (result == PL_WATCH_NOTHING && stoppable && activity == PL_ACTIVITY_RUNNING)
 		result = sample_by_stop(a);

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <time.h>
 
 #include "clock.h"
@@ -224,6 +225,49 @@ static cpu_set_t share_a_cpu(const struct scene *s)
 	return before;
 }
 
+/* On a busy machine a thread that was told to stop may wait for milliseconds until it has a CPU to do so. Here it waits
+ * for ours. */
+static void begin_late_stop(struct scene *s)
+{
+	struct pl_pause pause = {.pid = s->p.pid, .tid = s->p.pid, .since_ns = pl_clock_monotonic_ns()};
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, s->p.pid, 0, 0), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, s->p.pid, 0, 0), 0);
+	assert_true(pl_vec_push(&s->stopper.late, pause));
+}
+
+static void check_held(struct scene *s)
+{
+	cpu_set_t before = share_a_cpu(s);
+	size_t held = 0;
+	struct pl_raw_sample a;
+
+	s->w.bursts.mean_ns = FOR_LONG_NS;
+	assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+	for (int i = 0; i < 100; i++) {
+		uint64_t stops = s->stopper.stops;
+		begin_late_stop(s);
+		assert_int_equal(pl_watch_sample(&s->w, &s->p.reader, &s->stopper, PL_MODE_WALL, &s->reading, &a),
+				 PL_WATCH_SAMPLE);
+		assert_int_equal(s->stopper.stops, stops);
+		assert_possible(s, &a);
+		/* Once it has stopped it is blocked as any other. */
+		assert_true(a.quality == PL_STOPPED || a.quality == PL_EXACT);
+		held += a.quality == PL_STOPPED;
+		for (int k = 0; k < 1000000 && !pl_stopper_settle(&s->stopper); k++)
+			sched_yield();
+	}
+	sched_setaffinity(0, sizeof before, &before);
+	print_message("%s: held %zu times of 100\n", s->p.exe, held);
+	assert_true(held > 0);
+}
+
+static void a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands(void **state)
+{
+	policy = PL_STOP_ALWAYS;
+	with_each(churning_script, check_held);
+}
+
 static void check_never(struct scene *s)
 {
 	struct tally t = sample_many(s, 2000);
@@ -369,6 +413,7 @@ int main(void)
 		cmocka_unit_test(a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be),
 		cmocka_unit_test(with_stop_always_each_sample_of_a_running_thread_is_a_stop),
 		cmocka_unit_test(a_thread_that_is_often_pushed_off_its_cpu_is_stopped_all_the_same),
+		cmocka_unit_test(a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands),
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
 		cmocka_unit_test(a_moving_thread_that_waits_for_a_cpu_does_not_become_calm),
 		cmocka_unit_test(where_stops_are_refused_nothing_is_made_up),
