@@ -9,14 +9,14 @@ import re
 import select
 import shlex
 import signal
-import statistics
 import subprocess
 import time
 
 import pytest
 
-from harness.plumb import finish, running
+from harness.plumb import PATIENCE, finish, running
 from harness.recording import last_sample_ns
+from harness.statistics import in_turn, judged
 from harness.target import status, thread_ids, traces, wait_until
 from harness.terminal import Terminal
 
@@ -335,29 +335,37 @@ def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target,
             other.wait()
 
 
+UNITS = 100  # of work, of a millisecond or two: that one of them is counted to the wrong side is of no weight then
+
+
+@contextlib.contextmanager
+def watched(plumb, worker, options):
+    with running(plumb.start("attach", "-o", plumb.path(), *options, worker.pid, stderr=subprocess.DEVNULL)) as process:
+        worker.wait_progress(10)  # past the attach
+        yield
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("options, limit", [(["--never-stop"], 1.05), ([], 1.08)], ids=["never-stop", "default"])
-def test_fixed_work_takes_no_longer(plumb, target, any_python, options, limit):
+def test_fixed_work_takes_no_longer(plumb, target, any_python, table, options, limit):
     """Rounds of equal work, with and without a sampler in turn. The limits leave room for a shared machine; what is really
     reached is the benchmark's to measure."""
-    with target(any_python, "fixed_work.py", "--rounds", "1000000", "--work", "10000", count=True) as worker:
-        alone, sampled = [], []
-        for _ in range(8):
-            alone.append(pace(worker))
-            with running(plumb.start("attach", "-o", plumb.path(), *options, worker.pid, stderr=subprocess.DEVNULL)) as process:
-                worker.wait_progress(10)  # past the attach
-                sampled.append(pace(worker))
-                process.send_signal(signal.SIGINT)
-                process.wait(20)
-    slowdown = statistics.median(s / a for a, s in zip(alone, sampled))
-    assert slowdown < limit, "median %.3f; alone %s, sampled %s" % (slowdown, alone, sampled)
+    with target(any_python, "fixed_work.py", "--rounds", "1000000000", "--work", "1000", count=True) as worker:
+        found = judged(limit, in_turn(lambda: pace(worker), lambda: watched(plumb, worker, options)), most=60, seconds=150)
+    table("fixed work", "never-stop" if options else "default", str(found), title="time with plumb / alone")
+    assert not found.slower, found
+    if found.open:
+        pytest.skip("too noisy to tell whether work takes longer: %s" % found)
 
 
 def pace(worker):
-    """Nanoseconds for a unit of work over half a second, without those other programs had the processor; stops count."""
+    """Nanoseconds for a unit of work over half a second or more, without those other programs had the processor; stops count."""
     units, (start, waited) = worker.progress, times(worker.pid)
     select.select([], [], [], 0.5)
+    worker.wait_progress(UNITS - (worker.progress - units))
     end, waited_then = times(worker.pid)
     return (end - start - (waited_then - waited)) / (worker.progress - units)
 

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real server under a real load: it answers as fast with plumb as without."""
+import contextlib
 import os
 import pathlib
 import re
 import shutil
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 
 import pytest
 
 from harness.interpreters import TARGETS
-from harness.plumb import running
+from harness.plumb import PATIENCE, running
+from harness.statistics import in_turn, judged
 from harness.target import children_of, wait_until
 
-TRIES = 3  # on a busy machine a series may be off; plumb is to blame if each is
+LIMIT = 1.5
+PAUSES = pathlib.Path(__file__).resolve().parents[1] / "harness" / "pauses.lua"
 UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}
 
 
@@ -39,47 +41,49 @@ def gunicorn(tmp_path):
             listener.close()
 
 
+def idle_s():
+    """The processor time that nobody used since the machine came up."""
+    with open("/proc/stat") as f:
+        return int(f.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+
+
 def p99_ms(wrk, port, seconds):
-    """The time that 99 of 100 requests stay below, and how many there were: by wrk, over four connections."""
-    done = subprocess.run([wrk, "-t", "1", "-c", "4", "-d", "%ds" % seconds, "--latency", "http://127.0.0.1:%d/" % port],
-                          capture_output=True, text=True, timeout=seconds + 30)
+    """The time that 99 of 100 requests stay below: by wrk, over eight connections that rest between requests. None if there was
+    not half a processor left: then any other program is in a server's way."""
+    idle = idle_s()
+    done = subprocess.run([wrk, "-t", "1", "-c", "8", "-d", "%ds" % seconds, "--latency", "-s", PAUSES, "http://127.0.0.1:%d/" % port],
+                          capture_output=True, text=True, timeout=seconds + 60)
     assert done.returncode == 0 and "Non-2xx" not in done.stdout and "Socket errors" not in done.stdout, done
     value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", done.stdout).groups()
-    return float(value) * UNITS_MS[unit], int(re.search(r"(\d+) requests in", done.stdout).group(1))
+    return float(value) * UNITS_MS[unit] if idle_s() - idle > 0.5 * seconds else None
 
 
-def in_turn(plumb, wrk, pid, port, pairs, seconds):
-    """(99th percentiles alone, with plumb, its last recording)"""
-    alone, sampled = [], []
-    for _ in range(pairs):
-        alone.append(p99_ms(wrk, port, seconds)[0])
-        recording = plumb.path()
-        with running(plumb.start("attach", "--subprocesses", "-r", "1000", "-o", recording, pid, stderr=subprocess.DEVNULL)) as process:
-            wait_until(recording.exists, "plumb does not attach")
-            p99, requests = p99_ms(wrk, port, seconds)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0 and requests > 20
-            sampled.append(p99)
-    return alone, sampled, recording
+@contextlib.contextmanager
+def watched(plumb, pid, recording):
+    """All processes of the server are sampled, and recorded anew."""
+    recording.unlink(missing_ok=True)
+    with running(plumb.start("attach", "--subprocesses", "-r", "1000", "-o", recording, pid, stderr=subprocess.DEVNULL)) as process:
+        wait_until(recording.exists, "plumb does not attach")
+        yield
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
 def test_a_server_under_load_answers_as_fast_as_ever(plumb, gunicorn, table, effort):
-    """The 99th percentile at 1 kHz and alone, in turn; the limit leaves room for a shared machine. The table at the end tells what
-    was found, and beside it how much two runs alone differ."""
+    """The 99th percentile at 1 kHz and alone, in turn. The load leaves processor time, as one that a server is meant for does."""
     wrk = shutil.which("wrk")
     if not wrk:
         pytest.skip("wrk is not installed")
     server, port = gunicorn
-    p99_ms(wrk, port, 1)
-    for _ in range(TRIES):
-        alone, sampled, recording = in_turn(plumb, wrk, server.pid, port, effort(6, 30), effort(1, 5))
-        ratio = statistics.median(s / a for s, a in zip(sampled, alone))
-        noise = statistics.median(max(a, b) / min(a, b) for a, b in zip(alone, alone[1:]))
-        if ratio < max(1.5, noise):
-            break
-    table("gunicorn", "p99 at 1 kHz / alone (alone / alone)", "%.2f (%.2f)" % (ratio, noise))
-    assert ratio < max(1.5, noise), "median ratio %.2f; alone %s, sampled %s" % (ratio, alone, sampled)
+    recording, seconds = plumb.path(), effort(1, 5)
+    p99_ms(wrk, port, seconds)
+    pairs = in_turn(lambda: p99_ms(wrk, port, seconds), lambda: watched(plumb, server.pid, recording))
+    found = judged(LIMIT, pairs, most=effort(40, 100), seconds=effort(120, 1200))
+    table("gunicorn", "p99 at 1 kHz", str(found), title="time with plumb / alone")
+    assert not found.slower, found
     profile = plumb.report(recording)
     assert len({stack.thread["pid"] for stack in profile.stacks if stack.has("application", "total")}) == 2, "both workers were seen"
+    if found.open:
+        pytest.skip("too busy a machine to tell whether answers take longer: %s" % found)
