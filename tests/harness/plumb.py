@@ -67,6 +67,20 @@ class Plumb:
         assert result.status == 0, "attach failed: %s" % result
         return result, self.report(recording)
 
+    def recorded(self, recording, enough):
+        """Whether a recording that still grows has enough in it. Nothing of it may be written yet."""
+        result = self("report", "--json", "--idle", recording) if recording.exists() else None
+        return bool(result and result.status == 0 and enough(Profile(result.stdout)))
+
+    def attach_until(self, enough, pid, *options, seconds=0.5):
+        """Attach for so long, for twice as long, ... until the profile has enough: how many samples come in a second, and of
+        what, is the machine's to decide. The last profile, be it enough or not."""
+        for doubled in range(6):
+            _, profile = self.attach(pid, "-d", str(seconds * 2**doubled), *options)
+            if enough(profile):
+                break
+        return profile
+
 
 def finish(process, timeout=PATIENCE):
     """Wait for a plumb started with pipes."""

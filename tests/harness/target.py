@@ -221,7 +221,7 @@ def children_of(pid):
     return found
 
 
-def wait_until(condition, what, seconds=20):
+def wait_until(condition, what, seconds=PATIENCE):
     """Poll without burning the processor; fail with `what`."""
     deadline, idle = time.monotonic() + seconds, select.poll()
     while not condition():

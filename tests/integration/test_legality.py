@@ -68,7 +68,7 @@ def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
 def test_never_stop_shows_what_is_doubtful_as_such(plumb, target, minor, script):
     graph = CallGraph(TARGETS / script)
     with target(minor, script) as running:
-        _, profile = plumb.attach(running.pid, "-d", "1.5", "-r", "10000", "--never-stop")
+        profile = plumb.attach_until(lambda profile: profile.samples > 1000, running.pid, "-r", "10000", "--never-stop")
     verdict = check(graph, profile)
     assert profile.samples > 1000, profile.quality
     assert verdict.checked + verdict.partial > 100, verdict
@@ -82,7 +82,7 @@ def test_never_stop_shows_what_is_doubtful_as_such(plumb, target, minor, script)
 def test_always_stop_is_always_sure(plumb, target, minor, script):
     graph = CallGraph(TARGETS / script)
     with target(minor, script) as running:
-        _, profile = plumb.attach(running.pid, "-d", "1", "--always-stop")
+        profile = plumb.attach_until(lambda profile: check(graph, profile).checked > 200, running.pid, "--always-stop", seconds=1)
     verdict = check(graph, profile)
     assert verdict.checked > 100 and not verdict.impossible, verdict  # each stop waits until the program gets a CPU
     # It never blocks, so it may always be stopped, also where it is often pushed off its CPU.
@@ -102,17 +102,21 @@ def test_a_jit_compiler_makes_no_stack_impossible(plumb, target, jit, script):
         pytest.skip("Python %s has no JIT compiler" % jit)
     graph = CallGraph(TARGETS / script)
     with target(jit, script, env=dict(os.environ, PYTHON_JIT="1")) as running:
-        _, profile = plumb.attach(running.pid, "-d", "1", "-r", "max")
+        profile = plumb.attach_until(lambda profile: check(graph, profile).checked > 100, running.pid, "-r", "max")
     verdict = check(graph, profile)
     assert verdict.checked > 100 and not verdict.impossible, verdict
+
+
+def enough(generations):
+    return generations.samples > 1000 and len(generations.seen) > 200
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_no_dead_function_is_ever_named(plumb, target, minor, table):
     with target(minor, "exec_churn.py") as running:
-        _, profile = plumb.attach(running.pid, "-d", "4", "-r", "5000")
+        profile = plumb.attach_until(lambda profile: enough(Generations(profile)), running.pid, "-r", "5000", seconds=1)
     generations = Generations(profile)
     table(minor, "dead / churned", "%d / %d" % (generations.wrong, generations.samples))
-    assert generations.samples > 1000 and len(generations.seen) > 200, generations
+    assert enough(generations), generations
     assert not generations.wrong, generations

@@ -3,22 +3,31 @@
 import pytest
 
 
+def innermost(report):
+    """(function, location, samples) of the last frame of each stack."""
+    for stack in report["stacks"]:
+        location = report["locations"][stack["frames"][-1]]
+        yield report["functions"][location["function"]]["name"], location, stack["samples"]
+
+
+def enough(profile):
+    return sum(samples for function, _, samples in innermost(profile.json) if function in ("numbers", "texts")) > 300
+
+
 def test_the_instruction_is_one_of_that_line(plumb, minor, target):
     if minor.version < (3, 11):
         pytest.skip("instructions are specialised from Python 3.11 on")
     with target(minor, "opcodes.py") as program:
-        report = plumb.attach(program.pid, "--opcodes", "-d", "1")[1].json
+        profile = plumb.attach_until(enough, program.pid, "--opcodes", seconds=1)
         program.stop()
         told = program.result("instructions")
     truth = {name: {tuple(row) for row in rows} for name, rows in told.items() if name != "event"}
     seen = {True: 0, False: 0}
     names = set()
-    for stack in report["stacks"]:
-        location = report["locations"][stack["frames"][-1]]
-        function = report["functions"][location["function"]]["name"]
+    for function, location, samples in innermost(profile.json):
         if function in truth:
             names.add(location.get("opcode_name"))
-            seen[(location["line"], location.get("opcode_name")) in truth[function]] += stack["samples"]
+            seen[(location["line"], location.get("opcode_name")) in truth[function]] += samples
     # What has run long enough is specialised; a few instructions change once more while they are watched.
     assert seen[True] > 200 and seen[False] <= 0.02 * seen[True], (seen, names)
     if not (minor.free_threaded and minor.version < (3, 14)):  # that one does not specialise

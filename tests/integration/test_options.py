@@ -2,18 +2,26 @@
 """What the options of run, attach and report change."""
 import json
 import os
+import pathlib
 import re
+import signal
 
 import pytest
 
-from harness.plumb import TOP
+from harness.plumb import PATIENCE, TOP, running
+from harness.target import thread_ids, wait_until
+
+THREADS = {"MainThread", "alpha", "beta", "waiter"}  # of threads.py
 
 
 @pytest.fixture
 def recording(plumb, target, any_python):
     path = plumb.path()
     with target(any_python, "threads.py") as busy:
-        assert plumb("attach", "-d", "0.6", "-o", path, busy.pid).status == 0
+        with running(plumb.start("attach", "-q", "-o", path, busy.pid)) as process:
+            wait_until(lambda: plumb.recorded(path, lambda profile: THREADS <= names_of(profile)), "not every thread is sampled")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
     return path
 
 
@@ -69,7 +77,7 @@ def test_a_thread_that_is_not_there_is_named(plumb, recording):
 
 def test_threads_chosen_while_sampling(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
-        _, profile = plumb.attach(busy.pid, "-d", "0.4", "--threads", "beta")
+        profile = plumb.attach_until(names_of, busy.pid, "--threads", "beta")
     assert names_of(profile) == {"beta"}
 
 
@@ -193,21 +201,42 @@ def test_seed_and_jitter_are_recorded(plumb, target, any_python):
 @pytest.mark.smoke
 def test_modes_are_recorded_and_a_waiting_thread_costs_no_cpu(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
-        profiles = {mode: plumb.attach(busy.pid, "-d", "0.6", "--mode", mode)[1] for mode in ("wall", "cpu", "gil")}
+        profiles = {mode: plumb.attach_until(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", mode)
+                    for mode in ("wall", "cpu", "gil")}
     for mode, profile in profiles.items():
         assert profile.json["mode"] == mode
     assert any(stack.has("wait_here") for stack in profiles["wall"].stacks)
     for mode in ("cpu", "gil"):
         waiting = sum(s.weight_ns for s in profiles[mode].stacks if s.has("wait_here"))
         assert waiting <= 0.01 * sum(s.weight_ns for s in profiles[mode].stacks), mode
-    # Three threads share one GIL: together they have about as much CPU time as there was wall time.
-    cpu = sum(stack.weight_ns for stack in profiles["cpu"].stacks) / 1e9
-    assert 0.3 < cpu / profiles["cpu"].duration_s < 1.3, cpu
+
+
+def cpu_s(pid):
+    """The processor time that the threads of a process have had."""
+    used = [pathlib.Path("/proc/%d/task/%d/schedstat" % (pid, tid)).read_text().split()[0] for tid in thread_ids(pid)]
+    return sum(map(int, used)) / 1e9
+
+
+@pytest.mark.smoke
+def test_cpu_mode_tells_the_cpu_time_there_was(plumb, target, any_python):
+    recording = plumb.path()
+    with target(any_python, "threads.py") as busy:
+        before = cpu_s(busy.pid)
+        with running(plumb.start("attach", "-q", "-o", recording, "--mode", "cpu", busy.pid)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            start = cpu_s(busy.pid)
+            wait_until(lambda: cpu_s(busy.pid) > start + 0.5, "it does not run")
+            end = cpu_s(busy.pid)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
+        after = cpu_s(busy.pid)
+    told = sum(stack.weight_ns for stack in plumb.report(recording).stacks) / 1e9
+    assert 0.95 * (end - start) <= told <= 1.05 * (after - before), (end - start, told, after - before)
 
 
 def test_gil_mode_has_one_holder_at_a_time(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
-        _, profile = plumb.attach(busy.pid, "-d", "0.6", "--mode", "gil")
+        profile = plumb.attach_until(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", "gil")
     assert profile.samples <= profile.json["ticks"]
     assert {"alpha", "beta"} <= names_of(profile)
 
