@@ -142,7 +142,10 @@ def test_gil_mode_sees_only_who_holds_it(plumb, places, minor, effort):
     if minor.free_threaded:
         pytest.skip("Python %s has no GIL" % minor)
     case = Case(plumb, places, minor, "truth.py", "--program", "waits", options=["--mode", "gil"])
-    seen = {c.name: c for c in case.measure(effort(*SECONDS))}
+    for factor in (1, 2, 4):
+        seen = {c.name: c for c in case.measure(factor * effort(*SECONDS))}
+        if seen["part_loop"].samples > 300:
+            break
     assert seen["part_loop"].samples > 300, seen["part_loop"]
     holders = ["part_loop", "part_hash"] if minor.version < (3, 7) else ["part_loop"]  # they hash with the GIL
     # The part that waits has it on its way into the wait.

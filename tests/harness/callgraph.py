@@ -124,6 +124,13 @@ class Verdict:
     __repr__ = __str__
 
 
+def whole(graph, profile, samples):
+    """Whether there are more than so many samples, and every chain and every thread that the program must show."""
+    verdict = check(graph, profile)
+    threads = all(any(s.thread["name"] == name and s.has(function) for s in profile.stacks) for name, function in graph.threads.items())
+    return verdict.checked + verdict.partial > samples and threads and not graph.missing(profile.stacks)
+
+
 def check(graph, profile, verdict=None):
     """Hold every stack that contains a function of the target against the graph."""
     verdict = verdict or Verdict()

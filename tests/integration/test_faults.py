@@ -13,7 +13,7 @@ import pytest
 
 from harness.callgraph import CallGraph, check
 from harness.interpreters import TARGETS
-from harness.plumb import finish, running
+from harness.plumb import PATIENCE, finish, running
 from harness.scarce import limited, mounted, sentence
 from harness.sites import Lacking, tool, unshare
 from harness.target import status, traces, wait_until
@@ -155,14 +155,21 @@ def test_names_of_any_length(plumb, target, minor, length):
 # Too little for plumb ---------------------------------------------------------------------------------------------------
 
 
+def sampled_or_told(profile):
+    return sum(thread["samples"] > 0 for thread in profile.threads) + profile.losses["beyond"]
+
+
 def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_python):
     """Whatever the number: samples of each thread but those that are counted as too many, or the sentence that says what
     is missing."""
     worked = set()
     with target(any_python, "many_threads.py", "--threads", "20", "--depth", "3", count=True) as crowd:
         for limit in [*range(3, 26), 40]:
-            recording = plumb.path()
-            result = plumb("attach", "-d", "0.2", "-r", "200", "-o", recording, crowd.pid, before=limited("-n", limit))
+            for seconds in (0.2, 1, 5):  # a busy machine may leave no time for a sample of each
+                recording = plumb.path()
+                result = plumb("attach", "-d", seconds, "-r", "200", "-o", recording, crowd.pid, before=limited("-n", limit))
+                if result.status != 0 or sampled_or_told(plumb.report(recording)) == 21:
+                    break
             if "shared libraries" in result.stderr:
                 continue  # it was not we who ran
             if result.status != 0:
@@ -171,9 +178,7 @@ def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_pytho
                 continue
             worked.add(limit)
             profile = plumb.report(recording)
-            sampled = [thread for thread in profile.threads if thread["samples"]]
-            told = len(sampled) + profile.losses["beyond"]
-            assert sampled and told == 21, "limit %d: %d threads, losses %s" % (limit, len(sampled), profile.losses)
+            assert profile.samples and sampled_or_told(profile) == 21, "limit %d: %s, losses %s" % (limit, profile.threads, profile.losses)
         crowd.wait_progress()
         assert not traces(crowd.pid)
     assert worked and min(worked) < 26, worked
@@ -271,7 +276,7 @@ def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
             process.send_signal(signal.SIGCONT)
             wait_until(grows(recording), "it does not go on recording")
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
     profile = plumb.report(recording)
     planned, missed, ticks = profile.duration_s * rate, profile.losses["missed"], profile.json["ticks"]
     assert missed >= 0.95 * suspended * rate, (missed, suspended)

@@ -43,29 +43,15 @@ def wakeups(pid):
     return {tid: status(pid, tid)["voluntary_ctxt_switches"] for tid in thread_ids(pid)}
 
 
-def sleepers(pid, count):
-    """Wait until so many threads sleep and stay asleep; {thread: wakeups}."""
-    asleep = {}
-
-    def settled():
-        before = dict(asleep)
-        asleep.clear()
-        asleep.update(wakeups(pid))
-        return sum(before.get(tid) == number for tid, number in asleep.items()) >= count and len(before) > 0
-
-    for _ in range(20):  # the same for 20 looks in a row, of at least a millisecond each
-        wait_until(settled, "the threads do not go to sleep")
-    return stay_asleep(pid, count)
-
-
-def stay_asleep(pid, count):
+def sleepers(waiting, count):
+    """Wait until so many threads sleep and stay asleep, while the one whose epoll has a time limit comes round; {thread: wakeups}."""
     found = {}
 
     def enough():
-        before = wakeups(pid)
-        select.select([], [], [], 0.05)  # a moment in which none may wake
+        before = wakeups(waiting.pid)
+        waiting.wait_progress(20)
         found.clear()
-        found.update({tid: number for tid, number in wakeups(pid).items() if before.get(tid) == number})
+        found.update({tid: number for tid, number in wakeups(waiting.pid).items() if before.get(tid) == number})
         return len(found) >= count
 
     wait_until(enough, "not so many threads stay asleep")
@@ -74,15 +60,19 @@ def stay_asleep(pid, count):
 
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
-    with target(minor, "waiting.py") as waiting:
-        asleep = sleepers(waiting.pid, 3)  # main, the epoll without a time limit, the recv
-        plumb.attach(waiting.pid, "-d", "0.7", option)
+    with target(minor, "waiting.py", count=True) as waiting:
+        asleep = sleepers(waiting, 3)  # main, the epoll without a time limit, the recv
+        recording = plumb.path()
+        with running(plumb.start("attach", "-o", recording, option, waiting.pid, stderr=subprocess.DEVNULL)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            waiting.wait_progress(100)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
         now = wakeups(waiting.pid)
         woken = [tid for tid, number in asleep.items() if now[tid] != number]
         waiting.stop()
         counts = waiting.result("waited")["counts"]
     assert counts["epoll_wait"]["eintr"] == 0 and counts["recv"]["eintr"] == 0, counts
-    assert counts["epoll_wait"]["calls"] > 20, "the epoll with a time limit came round: %s" % counts
     assert len(asleep) >= 3 and not woken, "a sleeping thread was woken"
 
 
@@ -193,7 +183,7 @@ def test_targets_killed_at_random_moments_of_an_attach(plumb, target, either, op
             with running(process):
                 select.select([process.stderr], [], [], chance.uniform(0, 0.5))
                 victim.kill()
-                result = finish(process, timeout=10)
+                result = finish(process, timeout=PATIENCE)
             assert_told(plumb, result, recording, 0)
 
 
@@ -214,7 +204,7 @@ def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, option
             victim = child_of(process.pid)
             select.select([process.stderr], [], [], chance.uniform(0, 0.5))
             os.kill(victim, signal.SIGKILL)
-            result = finish(process, timeout=10)
+            result = finish(process, timeout=PATIENCE)
         assert_told(plumb, result, recording, 128 + signal.SIGKILL)
 
 
@@ -227,12 +217,12 @@ def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
                 os.kill(busy.pid, signal.SIGUSR1)
                 assert busy.result("ack")["number"] == number
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
         busy.stop()
         told = busy.result("signals")
     assert told["wrong"] == 0 and told["user"] == 200, told
-    # Python folds signals that arrive while a handler waits to run, so not every one of the timer's is a call.
-    assert told["timer"] > 0.3 * told["seconds"] * 1000, told
+    # Those that arrive while the program does not run are one, and Python folds those that come while a handler waits to run.
+    assert told["timer"] > 0.3 * told["cpu_ns"] / 1e6, told
 
 
 @pytest.mark.parametrize("option", STOPS)
@@ -250,7 +240,7 @@ def test_job_control_goes_on_working(plumb, target, any_python, option):
                 os.kill(job.pid, signal.SIGCONT)
             job.wait_progress()
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
         assert traces(job.pid) == ""
         job.wait_progress()
 
@@ -273,7 +263,7 @@ def test_a_plumb_that_is_suspended_holds_no_thread(plumb, target, any_python, op
                 process.send_signal(signal.SIGCONT)
                 wait_until(lambda: state(process.pid) != "T", "SIGCONT does not continue it")
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
         busy.wait_progress()
     assert plumb.report(recording).samples > 0
 
@@ -312,7 +302,7 @@ def test_a_stopped_target_can_be_attached_to_and_stays_stopped(plumb, target, an
         job.wait_progress()
         os.kill(job.pid, signal.SIGSTOP)
         wait_until(lambda: state(job.pid) == "T", "SIGSTOP does not stop it")
-        _, profile = plumb.attach(job.pid, "-d", "0.3")
+        profile = plumb.attach_until(lambda profile: profile.samples, job.pid)
         assert profile.samples > 0
         assert state(job.pid) == "T", status(job.pid)["State"]
         os.kill(job.pid, signal.SIGCONT)
@@ -327,7 +317,7 @@ def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target,
     with target(any_python, "calls.py") as traced:
         with running(subprocess.Popen([tracer, "-f", "-p", str(traced.pid), "-o", tmp_path / "strace"], stderr=subprocess.PIPE)) as other:
             other.stderr.readline()  # "attached"
-            _, profile = plumb.attach(traced.pid, "-d", "0.4")
+            profile = plumb.attach_until(lambda profile: profile.json["overhead"]["stops_refused"]["tracer"], traced.pid)
             assert profile.samples > 0 and profile.quality["stopped"] == 0
             refused = profile.json["overhead"]["stops_refused"]
             assert refused["tracer"] >= 1 and refused["last"] == "strace (pid %d) traces it" % other.pid, refused

@@ -3,20 +3,19 @@
 import dataclasses
 import os
 import pathlib
-import select
 import shutil
-import time
 
 import pytest
 
-from harness.callgraph import CallGraph, check
+from harness.callgraph import CallGraph, check, whole
 from harness.dump import assert_true, look
 from harness.interpreters import PROGRAMS, SINCE_3, TARGETS
 from harness.sites import Lacking, Placement, gaps
 from harness.table import MATRIX, NotRun
-from harness.target import status
+from harness.target import status, wait_until
 
-SECONDS = "0.5"
+SECONDS = 0.5
+SAMPLES = 20  # at least
 
 
 def test_where_an_interpreter_cannot_be_put_stands_why(pythons, table):
@@ -30,13 +29,6 @@ def made(placed, tmp_path):
         return placed.make(tmp_path)
     except Lacking as lacking:
         pytest.skip(str(lacking))
-
-
-def wait_for(condition, what, seconds=10):
-    deadline, idle = time.monotonic() + seconds, select.poll()
-    while not condition():
-        assert time.monotonic() < deadline, what
-        idle.poll(1)
 
 
 def leaderless(pid):
@@ -54,20 +46,30 @@ def attached(plumb, target, site):
     with target(site.python, site.script, before=site.before, env=site.environment, count=True) as running:
         running.wait_progress(1)
         if site.script == "leaderless.py" or "embed_thread" in site.python.command[0]:
-            wait_for(lambda: leaderless(running.pid), "its main thread does not end")
+            wait_until(lambda: leaderless(running.pid), "its main thread does not end")
         if site.after:
             site.after(running.pid)
         if site.mapped:
             assert_moved(site, running.pid)
-        profile = plumb.attach(running.pid, "-d", SECONDS)[1]
-        return profile, look(plumb, running.pid, CallGraph(TARGETS / site.script), TARGETS / site.script)
+        graph = CallGraph(TARGETS / site.script)
+        profile = plumb.attach_until(lambda profile: whole(graph, profile, SAMPLES), running.pid, seconds=SECONDS)
+        return profile, look(plumb, running.pid, graph, TARGETS / site.script)
 
 
 def launched(plumb, places, site):
+    """For so long, for twice as long, ... until there is enough."""
+    for seconds in (SECONDS, 2 * SECONDS, 4 * SECONDS, 8 * SECONDS):
+        profile = launched_for(seconds, plumb, places, site)
+        if whole(CallGraph(TARGETS / site.script), profile, SAMPLES):
+            break
+    return profile
+
+
+def launched_for(seconds, plumb, places, site):
     recording = plumb.path()
     command = [*site.python.command, os.path.join(places.directory(site.python.root)[1], site.script)]
     if site.arguments:
-        command += ["--seconds", SECONDS]
+        command += ["--seconds", str(seconds)]
     if not site.around:
         command = [*site.before, *command]
     result = plumb("run", "-o", recording, "--", *command, before=site.around, env=site.environment)
@@ -94,7 +96,7 @@ def test_a_python_is_sampled_wherever_it_runs(plumb, target, places, placed, tab
         profile, looks = launched(plumb, places, site), None
     else:
         profile, looks = attached(plumb, target, site)
-    assert_true_and_whole(profile, site, 20)  # of 500; the machine may be busy
+    assert_true_and_whole(profile, site, SAMPLES)
     table(placed.row(placed.way), placed.python, "ok", title=MATRIX)
     if looks:
         assert_true(looks, CallGraph(TARGETS / site.script))
@@ -105,10 +107,10 @@ def test_a_python_is_sampled_wherever_it_runs(plumb, target, places, placed, tab
 def tried(plumb, target, places, site, way):
     graph = CallGraph(TARGETS / site.script)
     if way == "run":
-        assert_true_and_whole(launched(plumb, places, site), site, 20)
+        assert_true_and_whole(launched(plumb, places, site), site, SAMPLES)
         return
     profile, looks = attached(plumb, target, site)
-    assert_true_and_whole(profile, site, 20)
+    assert_true_and_whole(profile, site, SAMPLES)
     assert_true(looks, graph)
     assert_true_and_whole(looks, site, 0)
 
@@ -153,16 +155,20 @@ def test_who_waits_for_the_gil_is_told_on_a_stripped_2_7(plumb, target, pythons,
     site = made(Placement("attach", "stripped, renamed", python), tmp_path)
     with target(site.python, "threads.py", before=site.before, env=site.environment) as busy:
         assert_moved(site, busy.pid)
-        wait_for(lambda: '"doing":"gil"' in plumb("dump", "--json", busy.pid).stdout, "nobody waits for the GIL")
+        wait_until(lambda: '"doing":"gil"' in plumb("dump", "--json", busy.pid).stdout, "nobody waits for the GIL")
+
+
+def sampled(profile):
+    return {thread["tid"]: thread["name"] for thread in profile.threads if thread["samples"]}
 
 
 def test_threads_of_another_pid_namespace_are_shown_by_our_numbers(plumb, target, minor, tmp_path):
     site = made(Placement("attach", "other pid namespace", minor), tmp_path)
     with target(minor, "threads.py", before=site.before, env=site.environment) as running:
         ours = {int(tid) for tid in os.listdir("/proc/%d/task" % running.pid)}
-        _, profile = plumb.attach(running.pid, "-d", SECONDS)
+        profile = plumb.attach_until(lambda profile: len(sampled(profile)) >= 5, running.pid, seconds=SECONDS)
         doctor = plumb("doctor", running.pid)
-    seen = {thread["tid"]: thread["name"] for thread in profile.threads if thread["samples"]}
+    seen = sampled(profile)
     assert set(seen) <= ours, "threads are shown as %s, they are %s" % (seen, ours)
     assert {"alpha", "beta", "waiter", "MainThread"} <= set(seen.values()), seen
     assert [tid for tid, name in seen.items() if name == "MainThread"] == [running.pid], seen

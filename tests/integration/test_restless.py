@@ -28,7 +28,9 @@ def test_dumping_what_does_not_keep_still(plumb, target, any_python, part, optio
     graph, looks, failures = CallGraph(TARGETS / "restless.py"), Looks(TARGETS / "restless.py"), []
     with target(any_python, "restless.py", "--part", part, count=True) as restless:
         restless.wait_progress()
-        for _ in range(2):
+        for _ in range(20):
+            if len(looks.stacks) > AT_ONCE and check(graph, looks).checked:
+                break
             result = plumb("dump", "--json", *options, *[restless.pid] * AT_ONCE)
             answer = json.loads(result.stdout)
             assert len(result.stderr.splitlines()) <= 2 * len(answer["failures"]), result
@@ -46,12 +48,13 @@ def test_dumping_what_does_not_keep_still(plumb, target, any_python, part, optio
 
 @pytest.mark.parametrize("part, option", list(zip(PARTS, ["--always-stop", "-rmax"] * 2)))
 def test_running_what_does_not_keep_still(plumb, target, any_python, part, option):
-    recording = plumb.path()
+    recording, graph = plumb.path(), CallGraph(TARGETS / "restless.py")
     before = [plumb.binary, "run", "-o", str(recording), "-r", "1000", option, "--"]
     with target(any_python, "restless.py", "--part", part, before=before, count=True, stderr=subprocess.DEVNULL) as restless:
         restless.wait_progress(10)
+        wait_until(lambda: plumb.recorded(recording, lambda profile: check(graph, profile).checked), "it is not sampled")
     assert restless.process.returncode == 0, "plumb's is the program's"
-    verdict = check(CallGraph(TARGETS / "restless.py"), plumb.report(recording))
+    verdict = check(graph, plumb.report(recording))
     assert verdict.checked + verdict.partial > 0 and not verdict.impossible, verdict
 
 
@@ -59,7 +62,13 @@ def test_running_what_does_not_keep_still(plumb, target, any_python, part, optio
 
 
 def dump_and_cost(plumb, pid):
-    """(the process, the processor time that the look at it took). The limit is far off: it is not what is tested."""
+    """(the process, the processor time that the look at it took: the least of three, as what others do can only add to it)"""
+    looks = [one_dump_and_cost(plumb, pid) for _ in range(3)]
+    return looks[-1][0], min(cost for _, cost in looks)
+
+
+def one_dump_and_cost(plumb, pid):
+    """The time limit is far off: it is not what is tested."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = plumb("dump", "--json", "--timeout", "50", pid)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -149,6 +158,7 @@ def test_a_debugger_comes_and_goes_while_plumb_samples(plumb, target, any_python
                        for _ in range(8))
             wait_until(lambda: not traces(busy.pid), "left behind: %s" % traces(busy.pid))
             busy.wait_progress(10)
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
             process.send_signal(signal.SIGINT)
             result = finish(process)
         assert not traces(busy.pid)

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from harness.plumb import finish, running
+from harness.plumb import running
+from harness.target import wait_until
 from harness.terminal import Terminal
 
 PROGRAM = "status.py"
@@ -93,15 +94,15 @@ def test_a_program_without_python_is_run_all_the_same(plumb, seconds):
         assert len(result.stderr.splitlines()) <= 2, "said twice: %s" % result
 
 
-def test_duration_ends_the_sampling_and_not_the_program(plumb, places, any_python):
+def test_duration_ends_the_sampling_and_not_the_program(plumb, target, any_python):
     recording = plumb.path()
-    script = os.path.join(places.directory(any_python.root)[1], "calls.py")
-    with running(plumb.start("run", "-d", "0.3", "-o", recording, "--", *any_python.command, script, "--seconds", "1.2",
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)) as process:
-        result = finish(process)
-    assert result.status == 0, result
-    profile = plumb.report(recording)
-    assert 0.25 < profile.duration_s < 0.6, profile.duration_s
+    before = [plumb.binary, "run", "-d", "0.3", "-o", recording, "--"]
+    with target(any_python, "calls.py", before=before, count=True, stderr=subprocess.DEVNULL) as job:
+        wait_until(lambda: plumb.recorded(recording, lambda profile: profile.complete), "the sampling does not end")
+        job.wait_progress()
+        assert job.process.poll() is None, "plumb waits for its program"
+    assert job.process.returncode == 0
+    assert plumb.report(recording).duration_s >= 0.29
 
 
 @pytest.mark.smoke

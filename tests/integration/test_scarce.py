@@ -118,7 +118,7 @@ def test_a_proc_that_shows_only_processes_is_enough(plumb, target, any_python, p
         dumped = plumb("dump", "--json", hung.pid, before=inside)
         asked = plumb("doctor", "--json", hung.pid, before=inside)
         recording = plumb.path()
-        attached = plumb("attach", "-d", "0.3", "-r", "1000", "-o", recording, hung.pid, before=inside)
+        attached = plumb("attach", "-d", "1", "-r", "1000", "-o", recording, hung.pid, before=inside)
         told = hung.told
     assert dumped.status == 0 and dumped.stderr == "", dumped
     threads = {thread["name"]: thread for thread in json.loads(dumped.stdout)["processes"][0]["threads"]}
@@ -127,9 +127,14 @@ def test_a_proc_that_shows_only_processes_is_enough(plumb, target, any_python, p
     proc = next(f for f in json.loads(asked.stdout)["findings"] if f["id"] == "proc")
     assert "subset=pid" in proc["fact"], proc
     assert attached.status == 0 and len(plumb.report(recording).threads) == count, attached
-    recording = plumb.path()
-    ran = plumb("run", "-r", "1000", "-o", recording, "--", *any_python.command, "-S", "-c", "for i in range(3000000): pass", before=inside)
-    assert ran.status == 0 and plumb.report(recording).samples > 0, ran
+    for millions in (3, 12, 48):  # a busy machine may leave no time for a sample
+        recording = plumb.path()
+        ran = plumb("run", "-r", "1000", "-o", recording, "--", *any_python.command, "-S", "-c", "for i in range(%d000000): pass" % millions,
+                    before=inside)
+        assert ran.status == 0, ran
+        if plumb.report(recording).samples:
+            return
+    pytest.fail("it is not sampled")
 
 
 @pytest.mark.parametrize("options", ["subset=pid", "hidepid=1", "hidepid=2", "subset=pid,hidepid=2", "hidepid=4"])

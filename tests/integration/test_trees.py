@@ -12,7 +12,7 @@ import time
 import pytest
 
 from harness import statistics
-from harness.plumb import finish, running
+from harness.plumb import PATIENCE, finish, running
 from harness.target import children_of
 
 # How long the first child works, in seconds. On a busy machine ticks are missed in bursts, when both children work or when one
@@ -42,7 +42,7 @@ def with_function(profile, name):
 
 def wait_sampled(profiler, pid):
     """Return when the profiler has the memory of that process open."""
-    poll, deadline = select.poll(), time.monotonic() + 20
+    poll, deadline = select.poll(), time.monotonic() + PATIENCE
     while "/proc/%d/mem" % pid not in descriptors(profiler):
         assert time.monotonic() < deadline, "process %d is not sampled" % pid
         poll.poll(2)  # gives the processor away for two milliseconds
@@ -119,7 +119,7 @@ def test_attach_takes_the_children_there_are_and_those_that_come_if_it_is_told_t
             assert finish(process).status == 0
         pids = {p["pid"] for p in plumb.report(recording).json["processes"]}
         assert pids == {brood.pid, first, second}, pids
-        _, alone = plumb.attach(brood.pid, "-d", "0.3")
+        alone = plumb.attach_until(lambda profile: profile.samples, brood.pid)
         assert [p["pid"] for p in alone.json["processes"]] == [brood.pid]
 
 
@@ -207,7 +207,7 @@ def test_a_daemon_is_not_waited_for(plumb, target, any_python):
             "time.sleep(0.3)\n"
             "sys.exit(3)")
     recording = plumb.path()
-    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", code, timeout=20)
+    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", code, timeout=40)
     assert result.status == 3, result
     daemon = plumb.report(recording).json["processes"][1]
     assert daemon["ended_ns"] is None, daemon
@@ -228,7 +228,7 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
         child = int(process.stdout.readline())
         assert b"the program has ended; sampling goes on for 1 process" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait(PATIENCE)
         os.kill(child, signal.SIGKILL)
     assert process.returncode == 0
     assert len(plumb.report(recording).json["processes"]) == 2
@@ -296,7 +296,7 @@ def ask(address):
     import socket
 
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(20)
+        s.settimeout(PATIENCE)
         s.connect(str(address))
         s.sendall(b"GET / HTTP/1.0\r\n\r\n")
         data = b""

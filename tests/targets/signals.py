@@ -28,7 +28,7 @@ def main():
     signal.signal(signal.SIGALRM, on_timer)
     signal.signal(signal.SIGUSR1, on_user)
     parley.ready()
-    start = parley.perf_counter()
+    start = parley.thread_time_ns()
     signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     wrong = 0
     while not parley.over():
@@ -36,7 +36,7 @@ def main():
             wrong += work() != 499500
         parley.tick()
     signal.setitimer(signal.ITIMER_REAL, 0)
-    parley.tell(event="signals", wrong=wrong, seconds=parley.perf_counter() - start, **seen)
+    parley.tell(event="signals", wrong=wrong, cpu_ns=parley.thread_time_ns() - start, **seen)
 
 
 if __name__ == "__main__":

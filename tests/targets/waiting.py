@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads blocked in system calls that a stop would interrupt for the program to see: epoll_wait and a receive with a time
 limit return EINTR after a stop, whatever the program asked. They are called through ctypes, below the layer of Python
-that hides EINTR by calling again. At the end: how often each saw EINTR, and how many calls were made."""
+that hides EINTR by calling again. A tick is an epoll
+whose time was over. At the end: how often each saw EINTR, and how many calls were made."""
 import ctypes
 import errno
 import os
@@ -31,6 +32,8 @@ def wait_in_epoll(descriptor, milliseconds):
         ctypes.set_errno(0)
         result = libc.epoll_wait(epoll, events, 4, milliseconds)
         count("epoll_wait", result)
+        if result == 0:
+            parley.tick()
 
 
 def wait_in_recv(descriptor):
