@@ -58,22 +58,35 @@ def sleepers(waiting, count):
     return found
 
 
-@pytest.mark.parametrize("option", STOPS)
-def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
-    with target(minor, "waiting.py", count=True) as waiting:
+def interrupted(plumb, target, python, option, rounds):
+    """How many epolls and receives saw EINTR while one with a time limit came round so often. Who sleeps is never woken."""
+    with target(python, "waiting.py", count=True) as waiting:
         asleep = sleepers(waiting, 3)  # main, the epoll without a time limit, the recv
         recording = plumb.path()
         with running(plumb.start("attach", "-o", recording, option, waiting.pid, stderr=subprocess.DEVNULL)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
-            waiting.wait_progress(100)
+            waiting.wait_progress(rounds, seconds=80)
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 0
         now = wakeups(waiting.pid)
         woken = [tid for tid, number in asleep.items() if now[tid] != number]
         waiting.stop()
         counts = waiting.result("waited")["counts"]
-    assert counts["epoll_wait"]["eintr"] == 0 and counts["recv"]["eintr"] == 0, counts
-    assert len(asleep) >= 3 and not woken, "a sleeping thread was woken"
+    assert not woken, "a sleeping thread was woken"
+    return {name: count["eintr"] for name, count in counts.items()}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("option", STOPS)
+def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
+    """But for the gap that docs/design/002-true-stacks.md names: whoever falls asleep between our look and our stop. Where more
+    programs run than there are processors we may be held up just then; it is seldom all the same."""
+    found = interrupted(plumb, target, minor, option, 100)
+    assert found["recv"] == 0, found
+    if found["epoll_wait"]:
+        assert option != "--never-stop" and found["epoll_wait"] == 1, found
+        again = interrupted(plumb, target, minor, option, 1000)
+        assert again["recv"] == 0 and again["epoll_wait"] <= 1, (found, again)
 
 
 # A plumb that is killed while it samples ---------------------------------------------------------------------------------
