@@ -13,7 +13,7 @@ import pytest
 
 from harness import statistics
 from harness.plumb import PATIENCE, finish, running
-from harness.target import children_of
+from harness.target import children_of, wait_until
 
 # How long the first child works, in seconds. On a busy machine ticks are missed in bursts, when both children work or when one
 # does: a share that is off is looked at again, for longer, and is wrong if it is off on the same side each time.
@@ -114,7 +114,7 @@ def test_attach_takes_the_children_there_are_and_those_that_come_if_it_is_told_t
             wait_sampled(process.pid, first)
             os.kill(brood.pid, signal.SIGUSR1)
             second = brood.result("child")["pid"]
-            brood.result("worked")
+            wait_for_processes(plumb, recording, 3)
             process.send_signal(signal.SIGINT)
             assert finish(process).status == 0
         pids = {p["pid"] for p in plumb.report(recording).json["processes"]}
@@ -188,26 +188,38 @@ def test_most_children_of_twenty_milliseconds_are_sampled(plumb, places, either,
     pytest.fail("%d children of 100 are in the recording, %d with what they did; %s" % (children, len(spun), profile.losses))
 
 
+def wait_for_processes(plumb, recording, pids):
+    """Until the recording knows so many processes."""
+    wait_until(lambda: plumb.recorded(recording, lambda profile: len(profile.json["processes"]) == pids), "not all processes are sampled")
+
+
 def test_the_exit_status_is_the_programs_and_not_a_childs(plumb, any_python):
-    code = "import os, sys, time\nif os.fork() == 0:\n    time.sleep(0.3)\n    os._exit(9)\nsys.exit(3)"
+    """The child lives until its input is closed."""
+    code = "import os, sys\nif os.fork() == 0:\n    sys.stdin.read()\n    os._exit(9)\nsys.exit(3)"
     recording = plumb.path()
-    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", code)
+    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdin=subprocess.PIPE,
+                             stderr=subprocess.PIPE)) as process:
+        wait_for_processes(plumb, recording, 2)
+        result = finish(process)
     assert result.status == 3, result
     first, second = plumb.report(recording).json["processes"]
     assert first["ended_ns"] < second["ended_ns"], "what the program left was not waited for"
 
 
-def test_a_daemon_is_not_waited_for(plumb, target, any_python):
+def test_a_daemon_is_not_waited_for(plumb, any_python):
     code = ("import os, sys, time\n"
             "if os.fork() == 0:\n"
             "    os.setsid()\n"
             "    os.close(0); os.close(1); os.close(2)\n"
             "    time.sleep(50)\n"
             "    os._exit(0)\n"
-            "time.sleep(0.3)\n"
+            "sys.stdin.read()\n"
             "sys.exit(3)")
     recording = plumb.path()
-    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", code, timeout=40)
+    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdin=subprocess.PIPE,
+                             stderr=subprocess.PIPE)) as process:
+        wait_for_processes(plumb, recording, 2)
+        result = finish(process, timeout=30)
     assert result.status == 3, result
     daemon = plumb.report(recording).json["processes"][1]
     assert daemon["ended_ns"] is None, daemon
@@ -220,11 +232,13 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
             "if pid == 0:\n"
             "    time.sleep(50)\n"
             "    os._exit(0)\n"
-            "time.sleep(0.2)\n"
+            "sys.stdin.read()\n"
             "print(pid)")
     recording = plumb.path()
-    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)) as process:
+    with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)) as process:
+        wait_for_processes(plumb, recording, 2)
+        process.stdin.close()
         child = int(process.stdout.readline())
         assert b"the program has ended; sampling goes on for 1 process" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
