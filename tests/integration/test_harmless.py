@@ -58,14 +58,23 @@ def sleepers(waiting, count):
     return found
 
 
+def waited_s(pid):
+    """For how long the threads of a process were ready to run but did not, added up."""
+    waits = [pathlib.Path("/proc/%d/task/%d/schedstat" % (pid, tid)).read_text().split()[1] for tid in thread_ids(pid)]
+    return sum(map(int, waits)) / 1e9
+
+
 def interrupted(plumb, target, python, option, rounds):
-    """How many epolls and receives saw EINTR while one with a time limit came round so often. Who sleeps is never woken."""
+    """(how many epolls and receives saw EINTR while one with a time limit came round so often, the share of the time in which plumb
+    waited for a processor). Who sleeps is never woken."""
     with target(python, "waiting.py", count=True) as waiting:
         asleep = sleepers(waiting, 3)  # main, the epoll without a time limit, the recv
         recording = plumb.path()
         with running(plumb.start("attach", "-o", recording, option, waiting.pid, stderr=subprocess.DEVNULL)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            start, waited = time.monotonic(), waited_s(process.pid)
             waiting.wait_progress(rounds, seconds=80)
+            held_up = (waited_s(process.pid) - waited) / (time.monotonic() - start)
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 0
         now = wakeups(waiting.pid)
@@ -73,20 +82,20 @@ def interrupted(plumb, target, python, option, rounds):
         waiting.stop()
         counts = waiting.result("waited")["counts"]
     assert not woken, "a sleeping thread was woken"
-    return {name: count["eintr"] for name, count in counts.items()}
+    return {name: count["eintr"] for name, count in counts.items()}, held_up
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
-    """But for the gap that docs/design/002-true-stacks.md names: whoever falls asleep between our look and our stop. Where more
-    programs run than there are processors we may be held up just then; it is seldom all the same."""
-    found = interrupted(plumb, target, minor, option, 100)
-    assert found["recv"] == 0, found
-    if found["epoll_wait"]:
-        assert option != "--never-stop" and found["epoll_wait"] == 1, found
-        again = interrupted(plumb, target, minor, option, 1000)
-        assert again["recv"] == 0 and again["epoll_wait"] <= 1, (found, again)
+    """But for the gap that docs/design/002-true-stacks.md names: whoever falls asleep between our look and our stop. It is wider where
+    others have the processors just then, and seldom met all the same."""
+    found, held_up = interrupted(plumb, target, minor, option, 100)
+    if found["epoll_wait"] and held_up > 0.05 and option != "--never-stop":
+        found, _ = interrupted(plumb, target, minor, option, 1000)
+        assert found["epoll_wait"] <= 10 and found["recv"] == 0, found
+    else:
+        assert found == {"epoll_wait": 0, "recv": 0}, (found, held_up)
 
 
 # A plumb that is killed while it samples ---------------------------------------------------------------------------------
@@ -109,12 +118,6 @@ def lives_on(process, seconds):
     ended = select.select([waiter], [], [], seconds)[0]
     os.close(waiter)
     assert not ended, "plumb ended of its own accord"
-
-
-def waited_s(pid):
-    """For how long the threads of a process were ready to run but did not, added up."""
-    waits = [pathlib.Path("/proc/%d/task/%d/schedstat" % (pid, tid)).read_text().split()[1] for tid in thread_ids(pid)]
-    return sum(map(int, waits)) / 1e9
 
 
 def assert_killed_well(plumb, victim, kill):
