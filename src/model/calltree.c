@@ -14,8 +14,6 @@
 #include "map.h"
 #include "stats.h"
 
-#define NEEDED UINT32_MAX
-
 struct builder {
 	struct pl_calltree *tree;
 	const struct plumb_profile *profile;
@@ -24,19 +22,6 @@ struct builder {
 	struct pl_call_nodes nodes;
 	struct pl_map keys; /* (function, line) -> key */
 };
-
-/* Mark the selected stacks and all their ancestors. */
-static void mark_needed(const struct pl_selection *s, uint32_t *node_of_stack)
-{
-	const struct plumb_profile *p = s->profile;
-	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++)
-		node_of_stack[s->cells[i]->stack] = NEEDED;
-	for (uint32_t id = p->stack_count - 1; id > 0; id--) {
-		if (node_of_stack[id] == NEEDED)
-			node_of_stack[p->stacks[id].parent] = NEEDED;
-	}
-	node_of_stack[0] = 0;
-}
 
 static struct plumb_error *find_key(struct builder *b, const struct pl_location *l, uint32_t *ret)
 {
@@ -72,7 +57,7 @@ struct plumb_error *pl_call_node_find(struct pl_call_nodes *known, struct pl_cal
 	return NULL;
 }
 
-static struct plumb_error *add_nodes(struct builder *b)
+static struct plumb_error *add_nodes(struct builder *b, const bool *needed)
 {
 	struct pl_calltree *t = b->tree;
 	const struct plumb_profile *p = b->profile;
@@ -81,7 +66,7 @@ static struct plumb_error *add_nodes(struct builder *b)
 		return err;
 	t->nodes[t->node_count++] = (struct pl_call_node){0};
 	for (uint32_t id = 1; id < p->stack_count; id++) {
-		if (t->node_of_stack[id] != NEEDED)
+		if (!needed[id])
 			continue;
 		const struct pl_stack *s = &p->stacks[id];
 		uint32_t key = 0;
@@ -118,12 +103,11 @@ static void sum_up(struct pl_calltree *t)
 struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, struct pl_calltree *ret)
 {
 	struct pl_calltree t = {.selection = s};
+	bool *needed = pl_select_stacks(s);
 	t.node_of_stack = calloc(s->profile->stack_count, sizeof *t.node_of_stack);
-	if (!t.node_of_stack)
-		return &pl_err_no_memory;
-	mark_needed(s, t.node_of_stack);
 	struct builder b = {.tree = &t, .profile = s->profile, .lines = lines};
-	struct plumb_error *err = add_nodes(&b);
+	struct plumb_error *err = needed && t.node_of_stack ? add_nodes(&b, needed) : &pl_err_no_memory;
+	free(needed);
 	pl_map_deinit(&b.nodes.index);
 	pl_map_deinit(&b.keys);
 	if (err) {

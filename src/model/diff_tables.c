@@ -82,23 +82,6 @@ static struct plumb_error *find_function(struct builder *b, const struct plumb_p
 	return pl_map_set(&b->names, k0, f->origin, *ret) ? NULL : &pl_err_no_memory;
 }
 
-/* The stacks that have selected samples, and all their callers. */
-static bool *needed_stacks(const struct pl_selection *s)
-{
-	const struct plumb_profile *p = s->profile;
-	bool *needed = calloc((size_t)p->stack_count + 1, sizeof *needed);
-
-	if (!needed)
-		return NULL;
-	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++)
-		needed[s->cells[i]->stack] = true;
-	for (uint32_t id = p->stack_count - 1; id > 0; id--) {
-		if (needed[id])
-			needed[p->stacks[id].parent] = true;
-	}
-	return needed;
-}
-
 /* Fill @p function_of (function of the profile -> function of all), for those in needed stacks. */
 static struct plumb_error *know_functions(struct builder *b, const struct pl_diff_run *run, const bool *needed,
 					  uint32_t *function_of)
@@ -219,7 +202,7 @@ static struct plumb_error *scratch_init(struct scratch *s, const struct pl_diff_
 {
 	const struct plumb_profile *p = run->selection.profile;
 
-	s->needed = needed_stacks(&run->selection);
+	s->needed = pl_select_stacks(&run->selection);
 	s->function_of = malloc(((size_t)p->function_count + 1) * sizeof *s->function_of);
 	if (!s->needed || !s->function_of)
 		return &pl_err_no_memory;

@@ -132,3 +132,19 @@ void pl_selection_deinit(struct pl_selection *s)
 	free(s->cells);
 	*s = (struct pl_selection){0};
 }
+
+bool *pl_select_stacks(const struct pl_selection *s)
+{
+	const struct plumb_profile *p = s->profile;
+	bool *needed = calloc((size_t)p->stack_count + 1, sizeof *needed);
+
+	if (!needed)
+		return NULL;
+	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++)
+		needed[s->cells[i]->stack] = true;
+	for (uint32_t id = p->stack_count - 1; id > 0; id--) {
+		if (needed[id])
+			needed[p->stacks[id].parent] = true;
+	}
+	return needed;
+}

@@ -17,6 +17,9 @@ struct pl_selection {
 struct plumb_error *pl_select(const struct plumb_profile *p, const struct pl_filter *f,
 			      struct pl_selection *ret) PLUMB_MUST_CHECK;
 void pl_selection_deinit(struct pl_selection *s);
+/** For each stack of the profile: whether it, or one that continues it, has selected samples. NULL: no memory. Owner:
+ * the caller, free(). */
+bool *pl_select_stacks(const struct pl_selection *s);
 
 /** Fill @p ret (thread_count entries, caller frees) with whether the samples of each thread count at all. */
 struct plumb_error *pl_select_threads(const struct plumb_profile *p, const struct pl_filter *f,
