@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Firefox Profiler's markers: what happened beside samples. Layer export; any thread. */
+#include "categories.h"
 #include "firefox_parts.h"
 
 enum { MARKER_START, MARKER_LOSS, MARKERS };
@@ -77,7 +78,7 @@ static void write_phase(struct pl_firefox *w, const struct marker *m)
 
 static void write_category(struct pl_firefox *w, const struct marker *m)
 {
-	pl_json_u64(&w->j, 0);
+	pl_json_u64(&w->j, PL_CATEGORY_OTHER);
 }
 
 void pl_firefox_write_markers(struct pl_firefox *w, bool with_losses, uint64_t start_ns)

@@ -7,41 +7,17 @@
  * are known from the cells. */
 #include <stdlib.h>
 
+#include "categories.h"
 #include "firefox_parts.h"
-
-enum category {
-	CATEGORY_OTHER, /* the first grey one is the default */
-	CATEGORY_APPLICATION,
-	CATEGORY_LIBRARY,
-	CATEGORY_STANDARD,
-	CATEGORY_NATIVE,
-	CATEGORY_KERNEL,
-	CATEGORY_WAITING,
-	CATEGORY_GC,
-	CATEGORIES,
-};
-
-static const struct {
-	const char *name, *color;
-} categories[CATEGORIES] = {
-	[CATEGORY_OTHER] = {"Other", "grey"},
-	[CATEGORY_APPLICATION] = {"Application", "yellow"},
-	[CATEGORY_LIBRARY] = {"Library", "blue"},
-	[CATEGORY_STANDARD] = {"Standard library", "lightblue"},
-	[CATEGORY_NATIVE] = {"Native", "green"},
-	[CATEGORY_KERNEL] = {"Kernel", "orange"},
-	[CATEGORY_WAITING] = {"Waiting", "transparent"},
-	[CATEGORY_GC] = {"Garbage collection", "magenta"},
-};
 
 void pl_firefox_write_categories(struct pl_firefox *w)
 {
 	pl_json_key(&w->j, "categories");
 	pl_json_array(&w->j);
-	for (int i = 0; i < CATEGORIES; i++) {
+	for (int i = 0; i < PL_CATEGORIES; i++) {
 		pl_json_object(&w->j);
-		pl_json_key_str(&w->j, "name", categories[i].name);
-		pl_json_key_str(&w->j, "color", categories[i].color);
+		pl_json_key_str(&w->j, "name", pl_categories[i].name);
+		pl_json_key_str(&w->j, "color", pl_categories[i].firefox);
 		pl_json_key(&w->j, "subcategories");
 		pl_json_array(&w->j);
 		pl_json_str(&w->j, "Other");
@@ -51,26 +27,13 @@ void pl_firefox_write_categories(struct pl_firefox *w)
 	pl_json_array_end(&w->j);
 }
 
-static enum category category_of(const struct pl_firefox *w, const struct pl_function *f)
-{
-	struct pl_text file = pl_text_of(w->p, f->file);
-
-	if (f->origin == PL_ORIGIN_NATIVE)
-		return CATEGORY_NATIVE;
-	if (f->origin == PL_ORIGIN_KERNEL)
-		return CATEGORY_KERNEL;
-	if (f->origin == PL_ORIGIN_MARKER)
-		return CATEGORY_OTHER;
-	if (f->origin == PL_ORIGIN_TASK || !pl_frame_is_library(w->p, f))
-		return CATEGORY_APPLICATION;
-	return memmem(file.s, file.len, "-packages/", 10) ? CATEGORY_LIBRARY : CATEGORY_STANDARD;
-}
-
 static enum pl_firefox_variant variant_of(uint8_t state)
 {
-	if (state & PL_STATE_IN_GC)
+	enum pl_category doing = pl_category_of_state(state);
+
+	if (doing == PL_CATEGORY_GC)
 		return PL_FIREFOX_GC;
-	return state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? PL_FIREFOX_PLAIN : PL_FIREFOX_WAITING;
+	return doing == PL_CATEGORY_WAITING ? PL_FIREFOX_WAITING : PL_FIREFOX_PLAIN;
 }
 
 uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint8_t state)
@@ -243,10 +206,10 @@ static void frame_category(struct pl_firefox *w, uint32_t row)
 	uint32_t count = w->p->location_count;
 
 	if (row < count)
-		pl_json_u64(&w->j, category_of(w, &w->p->functions[w->p->locations[row].function]));
+		pl_json_u64(&w->j, pl_category_of_function(w->p, &w->p->functions[w->p->locations[row].function]));
 	else
-		pl_json_u64(&w->j,
-			    w->frame_rows.data[row - count].variant == PL_FIREFOX_GC ? CATEGORY_GC : CATEGORY_WAITING);
+		pl_json_u64(&w->j, w->frame_rows.data[row - count].variant == PL_FIREFOX_GC ? PL_CATEGORY_GC
+											    : PL_CATEGORY_WAITING);
 }
 
 static void frame_function(struct pl_firefox *w, uint32_t row)

@@ -3,7 +3,8 @@
  * Part of every SVG file; ES5, no eval, no handlers in attributes, no names of the program but as text nodes. */
 (function () {
 "use strict";
-var svg = document.documentElement, LEFT = 10, WIDTH = 1180, CHAR = 7.25, boxes = [], low = Infinity, high = 0;
+var svg = document.documentElement, LEFT = 10, WIDTH = 1180, CHAR = 7.25, boxes = [], roots, low = Infinity, high = 0;
+var whole = { x: LEFT, width: WIDTH, y: Infinity };
 var state = { zoom: 0, search: "", flipped: false };
 
 function part(g, tag) { return g.getElementsByTagName(tag)[0]; }
@@ -25,6 +26,7 @@ function read() {
 		low = Math.min(low, boxes[boxes.length - 1].y);
 		high = Math.max(high, boxes[boxes.length - 1].y);
 	}
+	roots = boxes.filter(function (box) { return box.y === high; });
 }
 
 function matcher() {
@@ -46,6 +48,7 @@ function label(box, width) {
 
 /* Where a box lies in the picture when `to` fills its width; null: nowhere. */
 function place(box, to) {
+	if (to === whole) return { x: box.x, width: box.width, faded: false };
 	var end = to.x + to.width, inside = box.x >= to.x - 0.0005 && box.x + box.width <= end + 0.0005;
 	if (box === to) return { x: LEFT, width: WIDTH, faded: false };
 	if (inside && box.y <= to.y)
@@ -66,10 +69,18 @@ function share(ranges) {
 	return boxes[0].width ? 100 * sum / boxes[0].width : 0;
 }
 
+/* Of the first root; what is above another is told beside it, by the same measure. */
+function matched(found) {
+	return "Matched: " + roots.map(function (root, i) {
+		var above = found.filter(function (box) { return box.x >= root.x - 0.0005 && box.x < root.x + root.width; });
+		return share(above).toFixed(1) + " %" + (i ? " " + root.name : "");
+	}).join(" + ");
+}
+
 function draw() {
-	var match = matcher(), found = [], to = boxes[state.zoom];
-	boxes.forEach(function (box, i) {
-		var hit = match && i > 0 && !box.strip && match.test(box.name), at = place(box, to), y;
+	var match = matcher(), found = [], to = state.zoom ? boxes[state.zoom] : whole;
+	boxes.forEach(function (box) {
+		var hit = match && box.y < high && !box.strip && match.test(box.name), at = place(box, to), y;
 		if (hit) found.push(box);
 		box.rect.setAttribute("fill", hit ? "#c800c8" : box.fill);
 		box.text.setAttribute("fill", hit ? "#fff" : "#000");
@@ -87,7 +98,7 @@ function draw() {
 		box.text.setAttribute("y", y + 12);
 		box.text.textContent = label(box, at.width);
 	});
-	id("matched").textContent = match ? "Matched: " + share(found).toFixed(1) + " %" : " ";
+	id("matched").textContent = match ? matched(found) : " ";
 }
 
 function fragment() {
@@ -153,7 +164,7 @@ id("frames").addEventListener("click", function (e) {
 });
 id("frames").addEventListener("mouseover", function (e) {
 	var g = box_of(e.target);
-	if (g) id("details").textContent = boxes[g.box].title.replace("\n", ": ");
+	if (g) id("details").textContent = boxes[g.box].title.replace("\n", ": ").replace(/\n/g, " \u00b7 ");
 });
 id("frames").addEventListener("mouseout", function () { id("details").textContent = " "; });
 window.addEventListener("keydown", function (e) {
