@@ -18,7 +18,7 @@ enum plumb_diff_rows { PLUMB_DIFF_FUNCTIONS, PLUMB_DIFF_LINES, PLUMB_DIFF_PATHS 
 struct plumb_diff_options {
 	size_t size;		   /* sizeof(struct plumb_diff_options) */
 	const char *format;	   /* see plumb_diff_format_at() */
-	enum plumb_diff_rows rows; /* "collapsed" is of paths, whatever this says */
+	enum plumb_diff_rows rows; /* "collapsed" and "svg" are of paths, whatever this says */
 	const char *normalize;	   /* "time" (NULL), "samples", or the name of a function whose time is the measure */
 	enum plumb_idle idle;
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */

@@ -17,6 +17,8 @@ static const char *const examples[] = {
 	"what changed, with its certainty; --lines for lines, --paths for paths of calls",
 	"plumb diff old1.plumb old2.plumb old3.plumb -- new1.plumb new2.plumb new3.plumb",
 	"several recordings a side tell how much runs differ by themselves",
+	"plumb diff before.plumb after.plumb -o what-changed.svg",
+	"a flame graph of the second recording, coloured by what changed",
 	"plumb diff main.plumb branch.plumb --fail-above 5% --markdown",
 	"for CI: exit status 1 if anything is significantly slower by more than 5 %",
 	"plumb diff before.plumb after.plumb --normalize handle_request",
@@ -40,7 +42,7 @@ static bool choose_format(struct config *c, struct failure *why)
 		c->diff.format = plumb_diff_format_for_path(c->output);
 	if (c->diff.format)
 		return true;
-	return refuse(why, "add '-f NAME': text, json, markdown or collapsed",
+	return refuse(why, "add '-f NAME': text, json, markdown, collapsed or svg",
 		      "the name '%s' does not tell which format to write", c->output);
 }
 

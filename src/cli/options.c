@@ -17,8 +17,6 @@ static const char *const name_kinds[] = {"short", "full", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
-static const char *const diff_forms[] = {"text", "json", "markdown", "collapsed", NULL};
-
 /* Values by the name they have in the help. What is not here takes anything. */
 static const struct {
 	const char *arg;
@@ -29,7 +27,7 @@ static const struct {
 } kinds[] = {
 	{"MODE", VALUE_WORDS, .words = modes},
 	{"KIND", VALUE_WORDS, .words = name_kinds},
-	{"FORM", VALUE_WORDS, .words = diff_forms},
+	{"FORM", VALUE_WORDS, .formats = plumb_diff_format_at},
 	{"FLAVOUR", VALUE_WORDS, .words = flavours},
 	{"WHEN", VALUE_WORDS, .words = color_words},
 	{"STATES", VALUE_WORDS, .bits = option_states},

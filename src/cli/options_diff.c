@@ -49,7 +49,7 @@ static bool set_form(struct config *c, const char *value, struct failure *why)
 			return true;
 		}
 	}
-	return refuse(why, "a comparison can be written as text, json, markdown or collapsed",
+	return refuse(why, "a comparison can be written as text, json, markdown, collapsed or svg",
 		      "diff has no output format '%s'", value);
 }
 
@@ -71,6 +71,6 @@ const struct opt options_diff[] = {
 };
 
 const struct opt options_diff_forms[] = {
-	{"format", 'f', "FORM", "text (the default), json, markdown or collapsed", OUTPUT, set_form},
+	{"format", 'f', "FORM", "text (the default), json, markdown, collapsed or svg", OUTPUT, set_form},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

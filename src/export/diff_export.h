@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forms of a comparison: text and Markdown for people, JSON for programs (docs/user/diff.md), collapsed stacks with
- * two counts for flame graphs. A new form is one file and one row of diff_formats.c. */
+/* The forms of a comparison: text, Markdown and a flame graph for people, JSON for programs (docs/user/diff.md),
+ * collapsed stacks with two counts for flame graphs of other tools. A new form is one file and one row of
+ * diff_formats.c. */
 #ifndef PL_DIFF_EXPORT_H
 #define PL_DIFF_EXPORT_H
 
@@ -40,5 +41,7 @@ struct plumb_error *pl_diff_markdown_write(const struct pl_diff *d, const struct
 					   FILE *out) PLUMB_MUST_CHECK;
 struct plumb_error *pl_diff_collapsed_write(const struct pl_diff *d, const struct pl_diff_look *look,
 					    FILE *out) PLUMB_MUST_CHECK;
+struct plumb_error *pl_diff_svg_write(const struct pl_diff *d, const struct pl_diff_look *look,
+				      FILE *out) PLUMB_MUST_CHECK;
 
 #endif

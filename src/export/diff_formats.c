@@ -7,6 +7,7 @@
 static const char *const text_suffixes[] = {".txt", NULL};
 static const char *const json_suffixes[] = {".json", NULL};
 static const char *const markdown_suffixes[] = {".md", ".markdown", NULL};
+static const char *const svg_suffixes[] = {".svg", NULL};
 static const char *const collapsed_suffixes[] = {".folded", ".collapsed", NULL};
 
 const struct pl_diff_format pl_diff_formats[] = {
@@ -15,6 +16,7 @@ const struct pl_diff_format pl_diff_formats[] = {
 	{"markdown", markdown_suffixes, "the changes for a pull request", false, pl_diff_markdown_write},
 	{"collapsed", collapsed_suffixes, "one line per stack with both counts, for differential flame graphs", true,
 	 pl_diff_collapsed_write},
+	{"svg", svg_suffixes, "a differential flame graph, with zoom and search in a browser", true, pl_diff_svg_write},
 	{NULL, NULL, NULL, false, NULL},
 };
 

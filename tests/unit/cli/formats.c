@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's list of formats, as far as the option parser asks for it: the tests of the parser need no library. */
+/* The library's lists of formats, as far as the option parser asks for them: the tests of the parser need no library.
+ */
+#include <plumb/diff.h>
 #include <plumb/profile.h>
 
-bool plumb_format_at(size_t i, struct plumb_format *ret)
-{
-	static const struct plumb_format formats[] = {{"text", ".txt", ""}, {"json", ".json", ""}};
+#define EACH 2
 
-	if (i >= sizeof formats / sizeof formats[0])
+static bool format_at(const struct plumb_format formats[EACH], size_t i, struct plumb_format *ret)
+{
+	if (i >= EACH)
 		return false;
 	*ret = formats[i];
 	return true;
 }
 
+bool plumb_format_at(size_t i, struct plumb_format *ret)
+{
+	static const struct plumb_format formats[EACH] = {{"text", ".txt", ""}, {"json", ".json", ""}};
+
+	return format_at(formats, i, ret);
+}
+
 bool plumb_input_format_at(size_t i, struct plumb_format *ret)
 {
-	static const struct plumb_format formats[] = {{"plumb", ".plumb", ""}, {"collapsed", ".folded", ""}};
+	static const struct plumb_format formats[EACH] = {{"plumb", ".plumb", ""}, {"collapsed", ".folded", ""}};
 
-	if (i >= sizeof formats / sizeof formats[0])
-		return false;
-	*ret = formats[i];
-	return true;
+	return format_at(formats, i, ret);
+}
+
+bool plumb_diff_format_at(size_t i, struct plumb_format *ret)
+{
+	static const struct plumb_format formats[EACH] = {{"text", ".txt", ""}, {"svg", ".svg", ""}};
+
+	return format_at(formats, i, ret);
 }
