@@ -155,9 +155,37 @@ def profiler_cli(path):
                 server.kill()
 
 
+def _inferno(program, *arguments):
+    path = _part("inferno", "bin/inferno-" + program)
+    done = subprocess.run([str(path), *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def inferno(path):
     """{stack: weight} as inferno-collapse-perf folds it."""
-    program = _part("inferno", "bin/inferno-collapse-perf")
-    done = subprocess.run([str(program), str(path)], capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    return {stack: int(weight) for stack, weight in (line.rsplit(" ", 1) for line in done.stdout.splitlines())}
+    return {stack: int(weight) for stack, weight in (line.rsplit(" ", 1) for line in _inferno("collapse-perf", path).splitlines())}
+
+
+def inferno_diff(before, after):
+    """The stacks with both counts, as inferno-diff-folded makes them of two files of stacks."""
+    return _inferno("diff-folded", before, after)
+
+
+def inferno_flamegraph(path):
+    """The SVG that inferno-flamegraph draws, every frame of it."""
+    return _inferno("flamegraph", "--minwidth=0", path)
+
+
+# Where Debian's libdevel-nytprof-perl has it.
+FLAMEGRAPH = shutil.which("flamegraph.pl") or "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
+
+
+def flamegraph(folded):
+    """The SVG that flamegraph.pl draws of these bytes, every frame of it."""
+    perl = shutil.which("perl")
+    if not perl or not os.path.exists(FLAMEGRAPH):
+        pytest.skip("there is no flamegraph.pl (Debian: libdevel-nytprof-perl)")
+    drawn = subprocess.run([perl, FLAMEGRAPH, "--minwidth=0"], input=folded, capture_output=True, timeout=PATIENCE)
+    assert drawn.returncode == 0 and drawn.stderr == b"", drawn.stderr
+    return drawn.stdout.decode(errors="replace")  # what it writes into a box it cuts between bytes; titles are whole
