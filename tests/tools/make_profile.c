@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_profile SEED OUT.plumb [SAMPLES [plain|wide]]: a random recording (random_recording.h), of 2,000 samples unless
- * told otherwise. Equal arguments, equal bytes. */
+/* make_profile SEED OUT.plumb [SAMPLES [plain|wide|STACKS]]: a random recording (random_recording.h), of 2,000 samples
+ * unless told otherwise, with so many distinct stacks. Equal arguments, equal bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +43,15 @@ int main(int argc, char **argv)
 	struct plumb_error *err;
 
 	if (argc < 3 || argc > 5) {
-		fprintf(stderr, "usage: make_profile SEED OUT.plumb [SAMPLES [plain|wide]]\n");
+		fprintf(stderr, "usage: make_profile SEED OUT.plumb [SAMPLES [plain|wide|STACKS]]\n");
 		return 2;
 	}
 	shape.seed = strtoull(argv[1], NULL, 10);
 	o.path = argv[2];
 	if (argc > 3)
 		shape.samples = (uint32_t)strtoul(argv[3], NULL, 10);
-	shape.wide = argc > 4 && strcmp(argv[4], "wide") == 0;
+	shape.stacks = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0;
+	shape.wide = shape.stacks || (argc > 4 && strcmp(argv[4], "wide") == 0);
 	shape.plain = shape.wide || (argc > 4 && strcmp(argv[4], "plain") == 0);
 	err = make(&shape, &o);
 	if (err)

@@ -242,6 +242,23 @@ static struct plumb_error *make_stack(struct maker *m, uint32_t *ret)
 	return err;
 }
 
+/* A new stack is a call from one that there is, so that each is one node: what a large program looks like. Of those
+ * that there are the newest come most often, by the logarithm of their age. */
+static struct plumb_error *choose_stack(struct maker *m, uint32_t sample, uint32_t *ret)
+{
+	const struct random_shape *shape = m->shape;
+	uint32_t count = m->p->stack_count,
+		 wanted = (uint32_t)((uint64_t)shape->stacks * (sample + 1) / shape->samples);
+	struct plumb_error *err = NULL;
+
+	*ret = (uint32_t)(count - 1 - below(m, 1 + below(m, count)));
+	while (!err && m->p->stack_count <= wanted) {
+		*ret = (uint32_t)below(m, count);
+		err = push_wide(m, ret);
+	}
+	return err;
+}
+
 static struct pl_sample make_sample(struct maker *m)
 {
 	struct pl_sample s = {.thread = m->threads[below(m, PROCESSES * THREADS)], .weight_ns = PERIOD_NS};
@@ -265,7 +282,9 @@ struct plumb_error *random_recording(const struct random_shape *shape, struct pl
 	for (uint32_t i = 0; !err && i < shape->samples; i++) {
 		struct pl_sample s = make_sample(&m);
 
-		err = make_stack(&m, &s.stack);
+		err = shape->stacks ? choose_stack(&m, i, &s.stack) : make_stack(&m, &s.stack);
+		if (shape->stacks)
+			s.thread = m.threads[s.stack % (PROCESSES * THREADS)]; /* it calls what it calls */
 		p->meta.ticks = i + 1;
 		p->meta.duration_ns = m.now_ns + PERIOD_NS;
 		if (!err)

@@ -9,8 +9,10 @@
 struct random_shape {
 	uint64_t seed;
 	uint32_t samples;
-	bool wide;  /* nearly every sample has a stack of its own, names are tame: for measuring */
-	bool plain; /* tame names, states and weights as a real recording has them */
+	bool wide;	 /* nearly every sample has a stack of its own, names are tame: for measuring */
+	bool plain;	 /* tame names, states and weights as a real recording has them */
+	uint32_t stacks; /* only wide; not 0: so many, which come evenly over time and come again as those of a program
+			    do */
 };
 
 /** Fill @p p (empty) but for its counts and give each sample to @p fn, whose first error ends it. Equal shapes, equal
