@@ -21,6 +21,11 @@ static uint64_t key_low(const struct pl_cell *c)
 	return (uint64_t)c->state << 16 | (uint64_t)c->quality << 8 | c->batch;
 }
 
+static uint32_t hash_of(const struct pl_cell *c)
+{
+	return pl_row_hash(key_high(c), key_low(c));
+}
+
 static bool same_key(const struct pl_cell *a, const struct pl_cell *b)
 {
 	return a->stack == b->stack && a->thread == b->thread && a->batch == b->batch && a->state == b->state &&
@@ -33,16 +38,28 @@ static void add_counts(struct pl_cell *into, const struct pl_cell *c)
 	into->weight_ns = pl_sum_u64(into->weight_ns, c->weight_ns);
 }
 
+/* The row of @p rows with the key of @p c. */
+static bool find_row(const struct pl_row_index *x, const struct pl_cell *rows, const struct pl_cell *c, uint32_t hash,
+		     uint32_t *ret)
+{
+	size_t at = pl_row_index_start(x, hash);
+	while (pl_row_index_next(x, hash, &at, ret))
+		if (same_key(&rows[*ret], c))
+			return true;
+	return false;
+}
+
 /* The id of the cell with the key of @p c, appended with no counts if there is none. */
 static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t *ret)
 {
 	struct pl_profile_index *x = p->index;
-	if (pl_map_get(&x->cells, key_high(c), key_low(c), ret))
+	uint32_t hash = hash_of(c);
+	if (find_row(&x->cells, p->cells, c, hash, ret))
 		return NULL;
 	struct plumb_error *err = pl_table_room((void **)&p->cells, &x->cell_cap, p->cell_count, sizeof *p->cells);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->cells, key_high(c), key_low(c), p->cell_count))
+	if (!pl_row_index_add(&x->cells, hash, p->cell_count))
 		return &pl_err_no_memory;
 	p->cells[p->cell_count] = *c;
 	p->cells[p->cell_count].samples = p->cells[p->cell_count].weight_ns = 0;
@@ -52,7 +69,7 @@ static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_ce
 
 void pl_cells_expect(const struct plumb_profile *p, const struct pl_cell *c)
 {
-	pl_map_expect(&p->index->cells, key_high(c), key_low(c));
+	pl_row_index_expect(&p->index->cells, hash_of(c));
 }
 
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c)
@@ -70,20 +87,20 @@ struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *
 	return NULL;
 }
 
-/* Fill @p map and @p rows with the cells of @p p after their batches moved by @p by. */
-static struct plumb_error *fold(const struct plumb_profile *p, unsigned by, struct pl_map *map, struct pl_cell *rows,
-				uint32_t *count_ret)
+/* Fill @p index and @p rows with the cells of @p p after their batches moved by @p by. */
+static struct plumb_error *fold(const struct plumb_profile *p, unsigned by, struct pl_row_index *index,
+				struct pl_cell *rows, uint32_t *count_ret)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < p->cell_count; i++) {
 		struct pl_cell c = p->cells[i];
 		c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
-		uint32_t at = 0;
-		if (pl_map_get(map, key_high(&c), key_low(&c), &at)) {
+		uint32_t hash = hash_of(&c), at = 0;
+		if (find_row(index, rows, &c, hash, &at)) {
 			add_counts(&rows[at], &c);
 			continue;
 		}
-		if (!pl_map_set(map, key_high(&c), key_low(&c), count))
+		if (!pl_row_index_add(index, hash, count))
 			return &pl_err_no_memory;
 		rows[count++] = c;
 	}
@@ -98,19 +115,19 @@ struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift)
 	if (shift == x->batch_shift)
 		return NULL;
 	/* A second set of tables, so that running out of memory half-way leaves the first one whole. */
-	struct pl_map map = PL_MAP_INIT;
+	struct pl_row_index index = {0};
 	size_t cap = p->cell_count ? p->cell_count : 1;
 	struct pl_cell *rows = calloc(cap, sizeof *rows);
 	uint32_t count = 0;
-	struct plumb_error *err = rows ? fold(p, shift - x->batch_shift, &map, rows, &count) : &pl_err_no_memory;
+	struct plumb_error *err = rows ? fold(p, shift - x->batch_shift, &index, rows, &count) : &pl_err_no_memory;
 	if (err) {
-		pl_map_deinit(&map);
+		pl_row_index_deinit(&index);
 		free(rows);
 		return err;
 	}
-	pl_map_deinit(&x->cells);
+	pl_row_index_deinit(&x->cells);
 	free(p->cells);
-	x->cells = map;
+	x->cells = index;
 	p->cells = rows;
 	p->cell_count = count;
 	x->cell_cap = cap;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to src/model: the hash maps and capacities behind the tables of a profile.
  *
- * Every key is exact: it holds all fields of the row, never a hash of them, so that two different rows cannot meet in
- * one entry. Rows wider than the 128 bits of a key are interned in two steps: a part of the fields gets an id of its
+ * Every key is exact: all fields of the row are compared, so that two different rows cannot meet in one entry. Stacks
+ * and cells, of which there are millions, are compared where they are (row_index.h); the maps of the others hold their
+ * keys. Rows wider than the 128 bits of a key are interned in two steps: a part of the fields gets an id of its
  * own (`names`, `spans`), and the row is keyed by that id and the remaining fields. */
 #ifndef PL_MODEL_INDEX_H
 #define PL_MODEL_INDEX_H
 
 #include "map.h"
 #include "profile.h"
+#include "row_index.h"
 
 struct pl_profile_index {
 	struct pl_map names; /* (name, qualname, file) -> id of the triple */
 	struct pl_map functions;
 	struct pl_map spans; /* (end_line, column, end_column) -> id of the triple */
 	struct pl_map hosts; /* (pid, host, program + 1 or 0) -> id of the triple */
-	struct pl_map locations, stacks, threads, processes, cells;
+	struct pl_map locations, threads, processes;
+	struct pl_row_index stacks, cells;
 	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, cell_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
@@ -26,10 +29,10 @@ struct pl_profile_index {
 
 #define PL_NO_CELL UINT32_MAX
 
-/** The key of a stack in index->stacks; the second word is 0. */
-static inline uint64_t pl_stack_key(uint32_t parent, uint32_t location)
+/** The hash of a stack in index->stacks. */
+static inline uint32_t pl_stack_hash(uint32_t parent, uint32_t location)
 {
-	return (uint64_t)parent << 32 | location;
+	return pl_row_hash((uint64_t)parent << 32 | location, 0);
 }
 
 /** Make room for one more row of a table; ids are 32 bits wide. */

@@ -96,12 +96,12 @@ static void expect_stack(const struct plumb_profile *into, const struct plumb_pr
 	if (next >= from->stack_count || from->stacks[next].parent >= now)
 		return;
 	const struct pl_stack *s = &from->stacks[next];
-	pl_map_expect(&into->index->stacks, pl_stack_key(m->stacks[s->parent], m->locations[s->location]), 0);
+	pl_row_index_expect(&into->index->stacks, pl_stack_hash(m->stacks[s->parent], m->locations[s->location]));
 }
 
 static struct plumb_error *merge_stacks(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
 {
-	if (!pl_map_reserve(&into->index->stacks, from->stack_count))
+	if (!pl_row_index_reserve(&into->index->stacks, from->stack_count))
 		return &pl_err_no_memory;
 	for (uint32_t i = 1; i < from->stack_count; i++) { /* node 0 is node 0 everywhere */
 		const struct pl_stack *s = &from->stacks[i];
@@ -260,7 +260,7 @@ static struct plumb_error *merge_cells(struct plumb_profile *into, const struct 
 			return err;
 		shift = from_shift;
 	}
-	if (!pl_map_reserve(&into->index->cells, from->cell_count))
+	if (!pl_row_index_reserve(&into->index->cells, from->cell_count))
 		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < from->cell_count; i++) {
 		if (from->cell_count - i > AHEAD) {

@@ -83,10 +83,10 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->spans);
 	pl_map_deinit(&x->hosts);
 	pl_map_deinit(&x->locations);
-	pl_map_deinit(&x->stacks);
+	pl_row_index_deinit(&x->stacks);
 	pl_map_deinit(&x->threads);
 	pl_map_deinit(&x->processes);
-	pl_map_deinit(&x->cells);
+	pl_row_index_deinit(&x->cells);
 	free(x->thread_weight_ns);
 	free(x);
 }
@@ -172,13 +172,17 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 {
 	assert(parent < p->stack_count && location < p->location_count);
 	struct pl_profile_index *x = p->index;
-	uint64_t key = pl_stack_key(parent, location);
-	if (pl_map_get(&x->stacks, key, 0, ret))
-		return NULL;
+	uint32_t hash = pl_stack_hash(parent, location), row;
+	for (size_t at = pl_row_index_start(&x->stacks, hash); pl_row_index_next(&x->stacks, hash, &at, &row);) {
+		if (p->stacks[row].parent == parent && p->stacks[row].location == location) {
+			*ret = row;
+			return NULL;
+		}
+	}
 	struct plumb_error *err = row_room(p, (void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->stacks, key, 0, p->stack_count))
+	if (!pl_row_index_add(&x->stacks, hash, p->stack_count))
 		return &pl_err_no_memory;
 	uint32_t depth = p->stacks[parent].depth + 1;
 	p->stacks[p->stack_count] = (struct pl_stack){.parent = parent, .location = location, .depth = depth};
