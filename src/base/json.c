@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streaming JSON writer (layer base). One thread at a time; nothing is allocated. One pl_json writes one document,
- * without a newline at its end. Write errors stay in the stream: look at ferror() once, at the end. */
+/* Streaming JSON writer (layer base). One thread at a time, which nobody shares the stream with: it is not locked.
+ * Nothing is allocated. One pl_json writes one document, without a newline at its end. Write errors stay in the stream:
+ * look at ferror() once, at the end. */
 #include "json.h"
 
 #include <assert.h>
@@ -17,16 +18,16 @@
 
 static void put(struct pl_json *j, const char *bytes, size_t len)
 {
-	fwrite(bytes, 1, len, j->out);
+	fwrite_unlocked(bytes, 1, len, j->out);
 }
 
 static void new_line(struct pl_json *j)
 {
 	if (!j->indent)
 		return;
-	putc('\n', j->out);
+	putc_unlocked('\n', j->out);
 	for (int i = 0; i < j->depth * j->indent; i++)
-		putc(' ', j->out);
+		putc_unlocked(' ', j->out);
 }
 
 /* Comma and line break before an item of the current container. */
@@ -34,7 +35,7 @@ static void before_item(struct pl_json *j)
 {
 	assert(j->depth > 0 || j->first[0]); /* a document is one value */
 	if (!j->first[j->depth])
-		putc(',', j->out);
+		putc_unlocked(',', j->out);
 	j->first[j->depth] = false;
 	if (j->depth > 0)
 		new_line(j);
@@ -51,7 +52,7 @@ static void before_value(struct pl_json *j)
 static void container(struct pl_json *j, char open, bool in_object)
 {
 	before_value(j);
-	putc(open, j->out);
+	putc_unlocked(open, j->out);
 	j->depth++;
 	assert(j->depth < MAX_DEPTH);
 	j->first[j->depth] = true;
@@ -65,7 +66,7 @@ static void container_end(struct pl_json *j, char close, bool in_object)
 	j->depth--;
 	if (!empty)
 		new_line(j);
-	putc(close, j->out);
+	putc_unlocked(close, j->out);
 }
 
 void pl_json_init(struct pl_json *j, FILE *out, int indent)
@@ -130,20 +131,20 @@ static size_t put_character(struct pl_json *j, const uint8_t *s, size_t len)
 static void put_string(struct pl_json *j, const char *text, size_t len)
 {
 	const uint8_t *s = (const uint8_t *)text, *end = s + len;
-	putc('"', j->out);
+	putc_unlocked('"', j->out);
 	while (s < end) {
 		const uint8_t *run = s;
 		while (s < end && is_plain_ascii(*s) && !(s > run && s[-1] == '<' && *s == '/'))
 			s++;
 		put(j, (const char *)run, (size_t)(s - run));
 		if (s < end && *s == '/') {
-			putc('\\', j->out); /* "</" could end the script element that holds us */
-			putc(*s++, j->out);
+			putc_unlocked('\\', j->out); /* "</" could end the script element that holds us */
+			putc_unlocked(*s++, j->out);
 		} else if (s < end) {
 			s += put_character(j, s, (size_t)(end - s));
 		}
 	}
-	putc('"', j->out);
+	putc_unlocked('"', j->out);
 }
 
 void pl_json_key(struct pl_json *j, const char *key)
@@ -151,9 +152,9 @@ void pl_json_key(struct pl_json *j, const char *key)
 	assert(j->in_object[j->depth] && !j->after_key);
 	before_item(j);
 	put_string(j, key, strlen(key));
-	putc(':', j->out);
+	putc_unlocked(':', j->out);
 	if (j->indent)
-		putc(' ', j->out);
+		putc_unlocked(' ', j->out);
 	j->after_key = true;
 }
 
@@ -168,16 +169,43 @@ void pl_json_strn(struct pl_json *j, const char *s, size_t len)
 	put_string(j, s, len);
 }
 
+/* A profile is millions of small numbers: printf would take most of the time of writing one. */
+static void put_digits(struct pl_json *j, uint64_t v)
+{
+	char text[20]; /* UINT64_MAX has as many */
+	size_t at = sizeof text;
+	do
+		text[--at] = (char)('0' + v % 10);
+	while (v /= 10);
+	put(j, text + at, sizeof text - at);
+}
+
 void pl_json_u64(struct pl_json *j, uint64_t v)
 {
 	before_value(j);
-	fprintf(j->out, "%" PRIu64, v);
+	put_digits(j, v);
 }
 
 void pl_json_i64(struct pl_json *j, int64_t v)
 {
 	before_value(j);
-	fprintf(j->out, "%" PRId64, v);
+	if (v < 0)
+		putc_unlocked('-', j->out);
+	put_digits(j, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+void pl_json_decimal(struct pl_json *j, uint64_t v, int decimals)
+{
+	char text[40];
+	size_t at = sizeof text;
+	assert(decimals >= 0 && decimals <= 17);
+	before_value(j);
+	for (int i = 0; v || i <= decimals; i++, v /= 10) {
+		if (i == decimals && i > 0)
+			text[--at] = '.';
+		text[--at] = (char)('0' + v % 10);
+	}
+	put(j, text + at, sizeof text - at);
 }
 
 void pl_json_double(struct pl_json *j, double v, int decimals)
@@ -197,9 +225,9 @@ void pl_json_double(struct pl_json *j, double v, int decimals)
 	const char *point = decimals ? text + len - decimals : text + len;
 	for (; s < text + len; s++) {
 		if (s == point)
-			putc('.', j->out);
+			putc_unlocked('.', j->out);
 		if (*s == '-' || (*s >= '0' && *s <= '9'))
-			putc(*s, j->out);
+			putc_unlocked(*s, j->out);
 	}
 }
 
@@ -220,9 +248,9 @@ void pl_json_number(struct pl_json *j, double v)
 	/* The caller's locale may have another decimal point, of several bytes even. */
 	for (const char *s = text; *s; s++) {
 		if (strchr("0123456789+-e", *s))
-			putc(*s, j->out);
+			putc_unlocked(*s, j->out);
 		else if (!pointed)
-			putc('.', j->out);
+			putc_unlocked('.', j->out);
 		pointed = pointed || !strchr("0123456789+-e", *s);
 	}
 }

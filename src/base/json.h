@@ -27,6 +27,8 @@ void pl_json_strn(struct pl_json *j, const char *s, size_t len);
 void pl_json_u64(struct pl_json *j, uint64_t v);
 void pl_json_i64(struct pl_json *j, int64_t v);
 void pl_json_double(struct pl_json *j, double v, int decimals); /* NaN and infinity: null */
+/** v / 10 to the power of @p decimals, exactly: for times, of which there are millions. */
+void pl_json_decimal(struct pl_json *j, uint64_t v, int decimals);
 /** The shortest number that reads back as @p v. */
 void pl_json_number(struct pl_json *j, double v); /* NaN and infinity: null */
 void pl_json_bool(struct pl_json *j, bool v);

@@ -127,7 +127,8 @@ static void write_text(struct tracer *t, const char *key, uint32_t string)
 
 static void write_time(struct tracer *t, const char *key, uint64_t ns)
 {
-	pl_json_key_double(&t->j, key, (double)ns / 1e3, 3); /* microseconds */
+	pl_json_key(&t->j, key);
+	pl_json_decimal(&t->j, ns, 3); /* microseconds */
 }
 
 static void write_ids(struct tracer *t, const struct pl_thread *thread)

@@ -16,6 +16,7 @@
 #include "formats.h"
 #include "frame_name.h"
 #include "map.h"
+#include "row_index.h"
 
 #define TEXT_MAX_BYTES ((size_t)4 << 30)
 #define NO_PART	       UINT32_MAX
@@ -136,10 +137,24 @@ static struct plumb_error *make_roots(struct collapsed *c)
 	return err;
 }
 
+static bool find_node(const struct collapsed *c, const struct pl_row_index *seen, const struct node *n, uint32_t *ret)
+{
+	uint32_t hash = pl_row_hash(n->parent, n->part), id;
+	size_t at = pl_row_index_start(seen, hash);
+
+	while (pl_row_index_next(seen, hash, &at, &id)) {
+		if (c->nodes.data[id].parent == n->parent && c->nodes.data[id].part == n->part) {
+			*ret = id;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Parents have smaller ids than their children, so one pass maps the whole trie. */
 static struct plumb_error *make_nodes(struct collapsed *c)
 {
-	struct pl_map seen = PL_MAP_INIT;
+	struct pl_row_index seen = {0};
 	bool ok = pl_vec_push(&c->nodes, (struct node){0});
 
 	for (uint32_t i = 1; ok && i < c->p->stack_count; i++) {
@@ -147,12 +162,12 @@ static struct plumb_error *make_nodes(struct collapsed *c)
 		struct node n = {.parent = parent, .part = part, .depth = c->nodes.data[parent].depth + 1};
 
 		c->node_of[i] = parent;
-		if (part == NO_PART || pl_map_get(&seen, parent, part, &c->node_of[i]))
+		if (part == NO_PART || find_node(c, &seen, &n, &c->node_of[i]))
 			continue;
 		c->node_of[i] = (uint32_t)c->nodes.len;
-		ok = pl_vec_push(&c->nodes, n) && pl_map_set(&seen, parent, part, c->node_of[i]);
+		ok = pl_vec_push(&c->nodes, n) && pl_row_index_add(&seen, pl_row_hash(parent, part), c->node_of[i]);
 	}
-	pl_map_deinit(&seen);
+	pl_row_index_deinit(&seen);
 	return ok ? NULL : &pl_err_no_memory;
 }
 

@@ -55,7 +55,7 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 
 static void write_time(struct pl_firefox *w, const struct thread_row *row)
 {
-	pl_json_double(&w->j, (double)row->time_ns / 1e6, 6);
+	pl_json_decimal(&w->j, row->time_ns, 6); /* milliseconds */
 }
 
 static void write_stack(struct pl_firefox *w, const struct thread_row *row)

@@ -4,6 +4,7 @@
 #define PL_FLAME_NODES_H
 
 #include "buf.h"
+#include "map.h"
 #include "sample_tree.h"
 #include "source_lines.h"
 #include "strtab.h"

@@ -9,6 +9,7 @@
  *
  * What the format has no place for: lines, processes but for their pids, states, qualities. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "formats.h"
 #include "frame_name.h"
@@ -26,6 +27,8 @@ struct script {
 	bool weighted, repeats;
 	struct pl_timeline *timelines; /* of the threads */
 	const char *event;
+	char *frames;		      /* the lines of all functions, one after the other; */
+	size_t frames_len, *frame_at; /* where that of each begins, and the last one ends */
 };
 
 /* What some reader takes for the end of a word or of a line. */
@@ -112,7 +115,8 @@ static struct pl_text file_of(const struct script *s, const struct pl_function *
 	return has_file && file.len ? file : places[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER];
 }
 
-static void put_frame(struct script *s, uint32_t function)
+/* A function stands in millions of stacks: its line is made once. */
+static void make_frame(struct script *s, uint32_t function)
 {
 	const struct pl_function *f = &s->p->functions[function];
 	uint64_t base = f->origin == PL_ORIGIN_KERNEL ? KERNEL_ADDRESS : ADDRESS;
@@ -122,6 +126,34 @@ static void put_frame(struct script *s, uint32_t function)
 	fputs(" (", s->out);
 	put_word(s, file_of(s, f));
 	fputs(")\n", s->out);
+}
+
+static struct plumb_error *make_frames(struct script *s)
+{
+	FILE *out = s->out;
+	bool good;
+
+	s->frame_at = calloc((size_t)s->p->function_count + 1, sizeof *s->frame_at);
+	s->out = s->frame_at ? open_memstream(&s->frames, &s->frames_len) : NULL;
+	if (!s->out) {
+		s->out = out;
+		return &pl_err_no_memory;
+	}
+	for (uint32_t i = 0; i < s->p->function_count; i++) {
+		make_frame(s, i);
+		s->frame_at[i + 1] = (size_t)ftello(s->out);
+	}
+	good = !ferror(s->out);
+	good = fclose(s->out) == 0 && good;
+	s->out = out;
+	return good ? NULL : &pl_err_no_memory;
+}
+
+static void put_frame(const struct script *s, uint32_t function)
+{
+	const size_t *at = &s->frame_at[function];
+
+	fwrite(s->frames + at[0], 1, at[1] - at[0], s->out);
 }
 
 static void put_event(struct script *s, const struct pl_sample *sample, uint64_t at, uint64_t period)
@@ -182,7 +214,7 @@ static struct plumb_error *prepare(struct script *s)
 		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < s->p->thread_count; i++)
 		pl_timeline_start(&s->timelines[i], s->p);
-	return NULL;
+	return make_frames(s);
 }
 
 struct plumb_error *pl_perf_script_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
@@ -193,5 +225,7 @@ struct plumb_error *pl_perf_script_write(const struct plumb_profile *p, const st
 	if (!err)
 		err = pl_profile_each(p, put_sample, &s);
 	free(s.timelines);
+	free(s.frame_at);
+	free(s.frames);
 	return err;
 }

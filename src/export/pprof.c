@@ -199,8 +199,9 @@ static struct plumb_error *write_labels(struct pprof *f, const struct pl_symbol_
 	return err;
 }
 
-static struct plumb_error *write_sample(struct pprof *f, const struct pl_symbol_group *g)
+static struct plumb_error *write_sample(void *ctx, const struct pl_symbol_group *g)
 {
+	struct pprof *f = ctx;
 	size_t m = pl_pb_begin(&f->w, PROFILE_SAMPLE), packed;
 	struct plumb_error *err;
 
@@ -218,17 +219,6 @@ static struct plumb_error *write_sample(struct pprof *f, const struct pl_symbol_
 	err = write_labels(f, g);
 	pl_pb_end(&f->w, m);
 	return err ? err : pl_pb_flush_some(&f->w);
-}
-
-static struct plumb_error *write_samples(struct pprof *f)
-{
-	pl_symbol_groups groups = {0};
-	struct plumb_error *err = pl_symbol_groups_make(f->p, &groups);
-
-	for (size_t i = 0; i < groups.len && !err; i++)
-		err = write_sample(f, &groups.data[i]);
-	pl_vec_deinit(&groups);
-	return err;
 }
 
 /* The first is what the profile is of. */
@@ -322,7 +312,7 @@ static struct plumb_error *write_profile(struct pprof *f, const struct pl_export
 	if (!err)
 		err = make_words(f);
 	if (!err)
-		err = write_samples(f);
+		err = pl_symbol_groups_each(f->p, write_sample, f);
 	return err ? err : write_tables(f);
 }
 

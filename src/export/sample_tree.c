@@ -8,6 +8,7 @@
 
 #include "buf.h"
 #include "frame_name.h"
+#include "map.h"
 #include "strtab.h"
 
 /* Two functions are one where their identifier is one text: it is not escaped, so "a;b" and "a", "b" may meet. */
@@ -98,8 +99,8 @@ void pl_sample_tree_deinit(struct pl_sample_tree *t)
 	pl_vec_deinit(&t->nodes);
 	pl_vec_deinit(&t->entries);
 	pl_vec_deinit(&t->path);
-	pl_map_deinit(&t->children);
-	pl_map_deinit(&t->seen);
+	pl_row_index_deinit(&t->children);
+	pl_row_index_deinit(&t->seen);
 	pl_strtab_destroy(t->identifiers);
 	free(t->key_of);
 	t->identifiers = NULL;
@@ -109,11 +110,14 @@ void pl_sample_tree_deinit(struct pl_sample_tree *t)
 /* The child of @p parent with that key, made if there is none. */
 static struct plumb_error *find_child(struct pl_sample_tree *t, uint32_t parent, uint32_t key, uint32_t *ret)
 {
-	uint32_t id = (uint32_t)t->nodes.len, last;
+	uint32_t id = (uint32_t)t->nodes.len, hash = pl_row_hash(parent, key), last;
+	size_t at = pl_row_index_start(&t->children, hash);
 
-	if (pl_map_get(&t->children, parent, key, ret))
-		return NULL;
-	if (id == PL_TREE_NONE || !add_node(t, parent, key) || !pl_map_set(&t->children, parent, key, id))
+	while (pl_row_index_next(&t->children, hash, &at, ret)) {
+		if (t->nodes.data[*ret].parent == parent && t->nodes.data[*ret].key == key)
+			return NULL;
+	}
+	if (id == PL_TREE_NONE || !add_node(t, parent, key) || !pl_row_index_add(&t->children, hash, id))
 		return &pl_err_no_memory;
 	last = t->nodes.data[parent].last_child;
 	if (last == PL_TREE_NONE)
@@ -136,6 +140,20 @@ static void link_entry(struct pl_sample_tree *t, uint32_t entry, uint32_t node)
 	n->last_entry = entry;
 }
 
+static bool find_entry(const struct pl_sample_tree *t, uint32_t stack, uint32_t thread, uint32_t *ret)
+{
+	uint32_t hash = pl_row_hash(stack, thread), id;
+	size_t at = pl_row_index_start(&t->seen, hash);
+
+	while (pl_row_index_next(&t->seen, hash, &at, &id)) {
+		if (t->entries.data[id].stack == stack && t->entries.data[id].thread == thread) {
+			*ret = id;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* One more entry for @p stack, whose caller's entry is @p parent (PL_TREE_NONE: it is outermost). */
 static struct plumb_error *add_entry(struct pl_sample_tree *t, uint32_t stack, uint32_t thread, uint32_t parent)
 {
@@ -151,7 +169,8 @@ static struct plumb_error *add_entry(struct pl_sample_tree *t, uint32_t stack, u
 	if (err)
 		return err;
 	e.node = node;
-	if (id == PL_TREE_NONE || !pl_vec_push(&t->entries, e) || !pl_map_set(&t->seen, stack, thread, id))
+	if (id == PL_TREE_NONE || !pl_vec_push(&t->entries, e) ||
+	    !pl_row_index_add(&t->seen, pl_row_hash(stack, thread), id))
 		return &pl_err_no_memory;
 	link_entry(t, id, node);
 	return NULL;
@@ -163,7 +182,7 @@ struct plumb_error *pl_sample_tree_add(struct pl_sample_tree *t, uint32_t stack,
 	struct plumb_error *err = NULL;
 
 	pl_vec_clear(&t->path);
-	for (uint32_t s = stack; s && !pl_map_get(&t->seen, s, thread, &entry); s = t->p->stacks[s].parent) {
+	for (uint32_t s = stack; s && !find_entry(t, s, thread, &entry); s = t->p->stacks[s].parent) {
 		if (!pl_vec_push(&t->path, s))
 			return &pl_err_no_memory;
 	}
@@ -178,6 +197,8 @@ struct plumb_error *pl_sample_tree_add(struct pl_sample_tree *t, uint32_t stack,
 
 void pl_sample_tree_finish(struct pl_sample_tree *t)
 {
+	pl_row_index_deinit(&t->children);
+	pl_row_index_deinit(&t->seen);
 	for (size_t i = t->entries.len; i-- > 0;) {
 		struct pl_tree_entry *e = &t->entries.data[i];
 		struct pl_tree_node *n = &t->nodes.data[e->node];

@@ -6,8 +6,8 @@
 #ifndef PL_SAMPLE_TREE_H
 #define PL_SAMPLE_TREE_H
 
-#include "map.h"
 #include "profile.h"
+#include "row_index.h"
 #include "vec.h"
 
 #define PL_TREE_NONE UINT32_MAX
@@ -38,9 +38,9 @@ struct pl_sample_tree {
 	PL_VEC(struct pl_tree_key) keys;
 	PL_VEC(struct pl_tree_node) nodes;
 	PL_VEC(struct pl_tree_entry) entries;
-	uint32_t *key_of;	       /* location -> key, PL_TREE_NONE: left out */
-	struct pl_strtab *identifiers; /* only by function */
-	struct pl_map children, seen;
+	uint32_t *key_of;		    /* location -> key, PL_TREE_NONE: left out */
+	struct pl_strtab *identifiers;	    /* only by function */
+	struct pl_row_index children, seen; /* nodes by parent and key; entries by stack and thread */
 	PL_VEC(uint32_t) path;
 };
 

@@ -14,20 +14,25 @@
 #include "buf.h"
 #include "formats.h"
 #include "frame_name.h"
+#include "index.h"
 #include "json.h"
 #include "spool.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct stack_sum {
+	uint64_t samples, weight_ns;
+};
 
 struct writer {
 	const struct plumb_profile *p;
 	const struct pl_export_options *o;
 	struct pl_json j;
 	struct pl_spool *spool;
-	pl_thread_rows threads; /* the busiest first */
-	pl_stack_rows stacks;
-	bool weighted;	/* weights are times, not numbers of samples */
-	uint32_t *path; /* of one stack */
+	pl_thread_rows threads;	  /* the busiest first */
+	struct stack_sum *stacks; /* over all threads */
+	bool weighted;		  /* weights are times, not numbers of samples */
+	uint32_t *path;		  /* of one stack */
 };
 
 /* A run of samples with one stack. */
@@ -106,9 +111,10 @@ static struct plumb_error *write_column(struct writer *w, const char *key, const
 	pl_json_array(&w->j);
 	if (thread)
 		err = pl_spool_each(w->spool, thread->thread, add_sample, &c);
-	/* In the order of stacks, then threads: equal stacks are neighbours. */
-	for (size_t i = 0; !thread && i < w->stacks.len; i++)
-		add_to_run(&c, w->stacks.data[i].stack, w->stacks.data[i].samples, w->stacks.data[i].weight_ns);
+	for (uint32_t i = 0; !thread && i < w->p->stack_count; i++) {
+		if (w->stacks[i].samples)
+			add_to_run(&c, i, w->stacks[i].samples, w->stacks[i].weight_ns);
+	}
 	end_run(&c);
 	pl_json_array_end(&w->j);
 	*sum_ret = c.sum;
@@ -311,6 +317,21 @@ static struct plumb_error *write_file(struct writer *w)
 	return err;
 }
 
+static struct plumb_error *sum_stacks(struct writer *w)
+{
+	w->stacks = calloc(w->p->stack_count, sizeof *w->stacks);
+	if (!w->stacks)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < w->p->cell_count; i++) {
+		const struct pl_cell *c = &w->p->cells[i];
+		struct stack_sum *sum = &w->stacks[c->stack];
+
+		sum->samples = pl_sum_u64(sum->samples, c->samples);
+		sum->weight_ns = pl_sum_u64(sum->weight_ns, c->weight_ns);
+	}
+	return NULL;
+}
+
 static struct plumb_error *prepare(struct writer *w)
 {
 	const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
@@ -319,7 +340,7 @@ static struct plumb_error *prepare(struct writer *w)
 	struct plumb_error *err = pl_view_threads(w->p, &everything, &w->threads);
 
 	if (!err)
-		err = pl_view_stacks(w->p, &everything, &w->stacks);
+		err = sum_stacks(w);
 	if (!err)
 		err = pl_view_totals(w->p, &everything, &totals);
 	if (!err)
@@ -343,7 +364,7 @@ struct plumb_error *pl_speedscope_write(const struct plumb_profile *p, const str
 		err = write_file(&w);
 	pl_spool_destroy(w.spool);
 	pl_vec_deinit(&w.threads);
-	pl_vec_deinit(&w.stacks);
+	free(w.stacks);
 	free(w.path);
 	return err;
 }

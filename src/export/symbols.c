@@ -163,6 +163,8 @@ void pl_symbols_deinit(struct pl_symbols *s)
 	*s = (struct pl_symbols){0};
 }
 
+typedef PL_VEC(struct pl_symbol_group) pl_symbol_groups;
+
 static int compare_groups(const void *a, const void *b)
 {
 	const struct pl_symbol_group *x = a, *y = b;
@@ -194,22 +196,60 @@ static void unite(pl_symbol_groups *groups)
 	groups->len = n;
 }
 
-struct plumb_error *pl_symbol_groups_make(const struct plumb_profile *p, pl_symbol_groups *ret)
+/* The cells with samples, by stack: those of stack n are cells[start[n]] to cells[start[n + 1] - 1]. */
+struct by_stack {
+	uint32_t *start, *cells;
+};
+
+/* Counting sort: four bytes for each cell and each stack. */
+static bool sort_by_stack(const struct plumb_profile *p, struct by_stack *b)
 {
-	pl_symbol_groups groups = {0};
+	b->start = calloc((size_t)p->stack_count + 2, sizeof *b->start);
+	b->cells = calloc((size_t)p->cell_count + 1, sizeof *b->cells);
+	if (!b->start || !b->cells)
+		return false;
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		b->start[p->cells[i].stack + 2] += p->cells[i].samples > 0;
+	for (uint32_t i = 2; i < p->stack_count + 1; i++)
+		b->start[i + 1] += b->start[i];
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		if (p->cells[i].samples)
+			b->cells[b->start[p->cells[i].stack + 1]++] = i;
+	return true;
+}
 
-	if (!pl_vec_reserve(&groups, p->cell_count))
+static struct plumb_error *give_stack(const struct plumb_profile *p, const uint32_t *cells, uint32_t count,
+				      pl_symbol_groups *groups, pl_symbol_group_fn *fn, void *ctx)
+{
+	struct plumb_error *err = NULL;
+
+	pl_vec_clear(groups);
+	if (!pl_vec_reserve(groups, count))
 		return &pl_err_no_memory;
-	for (uint32_t i = 0; i < p->cell_count; i++) {
-		const struct pl_cell *c = &p->cells[i];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pl_cell *c = &p->cells[cells[i]];
 
-		if (c->samples)
-			groups.data[groups.len++] = (struct pl_symbol_group){c->stack,	 c->thread,  c->state,
-									     c->quality, c->samples, c->weight_ns};
+		groups->data[groups->len++] =
+			(struct pl_symbol_group){c->stack, c->thread, c->state, c->quality, c->samples, c->weight_ns};
 	}
-	if (groups.len)
-		qsort(groups.data, groups.len, sizeof *groups.data, compare_groups);
-	unite(&groups);
-	*ret = groups;
-	return NULL;
+	if (groups->len)
+		qsort(groups->data, groups->len, sizeof *groups->data, compare_groups);
+	unite(groups);
+	for (size_t i = 0; i < groups->len && !err; i++)
+		err = fn(ctx, &groups->data[i]);
+	return err;
+}
+
+struct plumb_error *pl_symbol_groups_each(const struct plumb_profile *p, pl_symbol_group_fn *fn, void *ctx)
+{
+	struct by_stack b = {0};
+	pl_symbol_groups groups = {0};
+	struct plumb_error *err = sort_by_stack(p, &b) ? NULL : &pl_err_no_memory;
+
+	for (uint32_t i = 0; i < p->stack_count && !err; i++)
+		err = give_stack(p, b.cells + b.start[i], b.start[i + 1] - b.start[i], &groups, fn, ctx);
+	pl_vec_deinit(&groups);
+	free(b.start);
+	free(b.cells);
+	return err;
 }

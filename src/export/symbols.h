@@ -42,8 +42,10 @@ struct pl_symbol_group {
 	uint8_t state, quality;
 	uint64_t samples, weight_ns;
 };
-typedef PL_VEC(struct pl_symbol_group) pl_symbol_groups;
-/** All cells of @p p, in the order of stack, thread, state, quality. The caller frees. */
-struct plumb_error *pl_symbol_groups_make(const struct plumb_profile *p, pl_symbol_groups *ret) PLUMB_MUST_CHECK;
+typedef struct plumb_error *pl_symbol_group_fn(void *ctx, const struct pl_symbol_group *g);
+/** Give all cells of @p p to @p fn, in the order of stack, thread, state, quality; its first error ends it. Memory: 4
+ * bytes for each cell and each stack. */
+struct plumb_error *pl_symbol_groups_each(const struct plumb_profile *p, pl_symbol_group_fn *fn,
+					  void *ctx) PLUMB_MUST_CHECK;
 
 #endif

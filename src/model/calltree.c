@@ -43,14 +43,17 @@ static struct plumb_error *find_key(struct builder *b, const struct pl_location 
 struct plumb_error *pl_call_node_find(struct pl_call_nodes *known, struct pl_call_node **nodes, uint32_t *count,
 				      uint32_t parent, uint32_t key, uint32_t *ret)
 {
-	uint64_t k0 = (uint64_t)parent << 32 | key;
+	uint32_t hash = pl_row_hash((uint64_t)parent << 32 | key, 0);
+	size_t at = pl_row_index_start(&known->index, hash);
 
-	if (pl_map_get(&known->index, k0, 0, ret))
-		return NULL;
+	while (pl_row_index_next(&known->index, hash, &at, ret)) {
+		if ((*nodes)[*ret].parent == parent && (*nodes)[*ret].key == key)
+			return NULL;
+	}
 	struct plumb_error *err = pl_table_room((void **)nodes, &known->cap, *count, sizeof **nodes);
 	if (err)
 		return err;
-	if (!pl_map_set(&known->index, k0, 0, *count))
+	if (!pl_row_index_add(&known->index, hash, *count))
 		return &pl_err_no_memory;
 	(*nodes)[*count] = (struct pl_call_node){.parent = parent, .key = key};
 	*ret = (*count)++;
@@ -108,7 +111,7 @@ struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, 
 	struct builder b = {.tree = &t, .profile = s->profile, .lines = lines};
 	struct plumb_error *err = needed && t.node_of_stack ? add_nodes(&b, needed) : &pl_err_no_memory;
 	free(needed);
-	pl_map_deinit(&b.nodes.index);
+	pl_row_index_deinit(&b.nodes.index);
 	pl_map_deinit(&b.keys);
 	if (err) {
 		pl_calltree_deinit(&t);

@@ -5,7 +5,7 @@
 #ifndef PL_MODEL_CALLTREE_H
 #define PL_MODEL_CALLTREE_H
 
-#include "map.h"
+#include "row_index.h"
 #include "select.h"
 
 /** What a row stands for. */
@@ -25,7 +25,7 @@ struct pl_call_node {
 
 /** Behind a growing table of nodes: (parent, key) -> node, and the room it has. */
 struct pl_call_nodes {
-	struct pl_map index;
+	struct pl_row_index index;
 	size_t cap;
 };
 /** The node for @p key below @p parent in @p nodes, appended if it is new. Errors: PLUMB_ERR_LIMIT,

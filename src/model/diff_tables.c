@@ -247,7 +247,7 @@ static struct plumb_error *build_tree(struct pl_diff_tables *t, const struct pl_
 	pl_strtab_destroy(b.texts);
 	pl_map_deinit(&b.names);
 	pl_map_deinit(&b.keys);
-	pl_map_deinit(&b.nodes.index);
+	pl_row_index_deinit(&b.nodes.index);
 	pl_vec_deinit(&b.known);
 	return err;
 }

@@ -222,6 +222,22 @@ static void numbers(void **state)
 	assert_json(&s, "[1.50,0.00,-2.5,4,null,null,0.000]");
 }
 
+static void decimals_are_exact(void **state)
+{
+	struct sink s;
+	sink_init(&s, 0);
+	pl_json_array(&s.j);
+	pl_json_decimal(&s.j, 0, 3);
+	pl_json_decimal(&s.j, 7, 3);
+	pl_json_decimal(&s.j, 1000, 3);
+	pl_json_decimal(&s.j, 1234567, 6);
+	pl_json_decimal(&s.j, 42, 0);
+	pl_json_decimal(&s.j, UINT64_MAX, 6);
+	pl_json_decimal(&s.j, 1, 17);
+	pl_json_array_end(&s.j);
+	assert_json(&s, "[0.000,0.007,1.000,1.234567,42,18446744073709.551615,0.00000000000000001]");
+}
+
 static void the_largest_double_fits(void **state)
 {
 	struct sink s;
@@ -336,6 +352,7 @@ int main(void)
 		cmocka_unit_test(decoding_agrees_with_the_table_of_the_rfc),
 		cmocka_unit_test(members),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(decimals_are_exact),
 		cmocka_unit_test(the_largest_double_fits),
 		cmocka_unit_test(another_locale_does_not_change_numbers),
 		cmocka_unit_test(misuse_aborts),

@@ -152,20 +152,29 @@ static char *unite(char **lines, size_t count)
 	return text;
 }
 
+struct lines {
+	const struct plumb_profile *p;
+	PL_VEC(char *) texts;
+};
+
+static struct plumb_error *add_group(void *ctx, const struct pl_symbol_group *g)
+{
+	struct lines *l = ctx;
+
+	return pl_vec_push(&l->texts, group_line(l->p, g)) ? NULL : &pl_err_no_memory;
+}
+
 char *counts_text(const struct plumb_profile *p)
 {
-	pl_symbol_groups groups = {0};
-	char **lines, *text;
+	struct lines l = {.p = p};
+	char *text;
 
-	check(pl_symbol_groups_make(p, &groups));
-	lines = calloc(groups.len + 1, sizeof *lines);
-	for (size_t i = 0; i < groups.len; i++)
-		lines[i] = group_line(p, &groups.data[i]);
-	qsort(lines, groups.len, sizeof *lines, compare_text);
-	text = unite(lines, groups.len);
-	for (size_t i = 0; i < groups.len; i++)
-		free(lines[i]);
-	free(lines);
-	pl_vec_deinit(&groups);
+	check(pl_symbol_groups_each(p, add_group, &l));
+	if (l.texts.len)
+		qsort(l.texts.data, l.texts.len, sizeof *l.texts.data, compare_text);
+	text = unite(l.texts.data, l.texts.len);
+	for (size_t i = 0; i < l.texts.len; i++)
+		free(l.texts.data[i]);
+	pl_vec_deinit(&l.texts);
 	return text;
 }
