@@ -142,13 +142,17 @@ static void leave(struct builder *b, uint32_t depth)
 	}
 }
 
-static struct plumb_error *enter(struct builder *b, const struct pl_tree_row *row)
+/* The next row of the walk. */
+static struct plumb_error *enter(void *ctx, const struct pl_tree_row *row)
 {
+	struct builder *b = ctx;
 	struct step s = {.line = row->line};
 	struct pl_graph_function *f;
 	struct pl_graph_edge *e;
-	struct plumb_error *err = find_function(b, row->function, &s.function);
+	struct plumb_error *err;
 
+	leave(b, row->depth);
+	err = find_function(b, row->function, &s.function);
 	if (!err)
 		err = find_edge(b, b->path.len ? &b->path.data[b->path.len - 1] : NULL, s.function, &s.edge);
 	if (!err)
@@ -212,16 +216,10 @@ static struct plumb_error *walk(struct builder *b)
 {
 	const struct pl_filter everything = {.idle = PL_IDLE_KEEP, .lines = b->o->lines};
 	struct pl_totals totals;
-	pl_tree_rows rows = {0};
 	struct plumb_error *err = pl_view_totals(b->p, &everything, &totals);
 
 	if (!err)
-		err = pl_view_tree(b->p, &everything, 0, &rows);
-	for (size_t i = 0; i < rows.len && !err; i++) {
-		leave(b, rows.data[i].depth);
-		err = enter(b, &rows.data[i]);
-	}
-	pl_vec_deinit(&rows);
+		err = pl_view_tree_each(b->p, &everything, enter, b);
 	if (err)
 		return err;
 	b->g->all = (struct pl_graph_cost){totals.samples, totals.weight_ns};

@@ -59,6 +59,7 @@ struct pl_tree_row {
 	struct pl_share self, total;
 };
 typedef PL_VEC(struct pl_tree_row) pl_tree_rows;
+typedef struct plumb_error *pl_tree_row_fn(void *ctx, const struct pl_tree_row *row);
 
 struct pl_thread_row {
 	uint32_t thread;
@@ -92,6 +93,10 @@ struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struc
 /** Nodes whose total is at least @p min_share; functions merged over lines unless filter.lines. */
 struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
 				 pl_tree_rows *ret) PLUMB_MUST_CHECK;
+/** All nodes as pl_view_tree has them, one by one and without half widths; the first error of @p fn ends it. For trees
+ * of millions of nodes. */
+struct plumb_error *pl_view_tree_each(const struct plumb_profile *p, const struct pl_filter *f, pl_tree_row_fn *fn,
+				      void *ctx) PLUMB_MUST_CHECK;
 /** Threads with samples, the busiest first: also the idle ones, marked as such, unless filter.threads leaves them out.
  */
 struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct pl_filter *f,

@@ -172,27 +172,37 @@ static struct plumb_error *pruned_init(struct pruned *p, const struct pl_calltre
 	return NULL;
 }
 
+static struct pl_share share_of(const struct pl_calltree *t, struct pl_counts c)
+{
+	double weight_ns = t->selection->weight_ns ? (double)t->selection->weight_ns : 1;
+	return (struct pl_share){
+		.samples = c.samples, .weight_ns = c.weight_ns, .share = (double)c.weight_ns / weight_ns};
+}
+
 static struct pl_tree_row tree_row(const struct pruned *p, const struct pl_call_shares *shares, uint32_t at,
 				   uint32_t depth)
 {
-	const struct pl_call_key *key = &p->tree->keys[p->tree->nodes[p->nodes[at]].key];
-	return (struct pl_tree_row){.function = key->function,
-				    .line = key->line,
+	const struct pl_calltree *t = p->tree;
+	const struct pl_call_node *n = &t->nodes[p->nodes[at]];
+	return (struct pl_tree_row){.function = t->keys[n->key].function,
+				    .line = t->keys[n->key].line,
 				    .depth = depth,
-				    .self = shares[at].self,
-				    .total = shares[at].total};
+				    .self = shares ? shares[at].self : share_of(t, n->self),
+				    .total = shares ? shares[at].total : share_of(t, n->total)};
 }
 
-/* Depth first. What is still to be shown of each level of the current path is a range of siblings. */
-static struct plumb_error *emit_tree(const struct pruned *p, const struct pl_call_shares *shares, pl_tree_rows *rows)
+/* Depth first. What is still to be shown of each level of the current path is a range of siblings. Without @p shares
+ * there are no half widths. */
+static struct plumb_error *emit_tree(const struct pruned *p, const struct pl_call_shares *shares, pl_tree_row_fn *fn,
+				     void *ctx)
 {
 	struct range {
 		uint32_t next, end;
 	};
 	PL_VEC(struct range) path = {0};
 	struct range roots = {.next = p->child_from[0], .end = p->child_to[0]};
-	bool ok = pl_vec_push(&path, roots);
-	while (ok && path.len) {
+	struct plumb_error *err = pl_vec_push(&path, roots) ? NULL : &pl_err_no_memory;
+	while (!err && path.len) {
 		struct range *level = &path.data[path.len - 1];
 		if (level->next == level->end) {
 			path.len--;
@@ -200,10 +210,19 @@ static struct plumb_error *emit_tree(const struct pruned *p, const struct pl_cal
 		}
 		uint32_t at = level->next++, node = p->nodes[at];
 		struct range children = {.next = p->child_from[node], .end = p->child_to[node]};
-		ok = pl_vec_push(rows, tree_row(p, shares, at, (uint32_t)path.len - 1)) && pl_vec_push(&path, children);
+		struct pl_tree_row row = tree_row(p, shares, at, (uint32_t)path.len - 1);
+		err = fn(ctx, &row);
+		if (!err && !pl_vec_push(&path, children))
+			err = &pl_err_no_memory;
 	}
 	pl_vec_deinit(&path);
-	return ok ? NULL : &pl_err_no_memory;
+	return err;
+}
+
+static struct plumb_error *keep_row(void *ctx, const struct pl_tree_row *row)
+{
+	pl_tree_rows *rows = ctx;
+	return pl_vec_push(rows, *row) ? NULL : &pl_err_no_memory;
 }
 
 static struct plumb_error *tree_rows(const struct pl_calltree *t, double min_share, pl_tree_rows *ret)
@@ -217,7 +236,7 @@ static struct plumb_error *tree_rows(const struct pl_calltree *t, double min_sha
 	if (!err)
 		err = pl_calltree_shares(t, p.row_of, p.row_of, shares, p.count);
 	if (!err)
-		err = emit_tree(&p, shares, &rows);
+		err = emit_tree(&p, shares, keep_row, &rows);
 	pruned_deinit(&p);
 	free(shares);
 	if (err) {
@@ -239,6 +258,33 @@ struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_
 	err = pl_calltree_build(&s, f->lines, &t);
 	if (!err) {
 		err = tree_rows(&t, min_share, ret);
+		pl_calltree_deinit(&t);
+	}
+	pl_selection_deinit(&s);
+	return err;
+}
+
+static struct plumb_error *each_tree_row(const struct pl_calltree *t, pl_tree_row_fn *fn, void *ctx)
+{
+	struct pruned p;
+	struct plumb_error *err = pruned_init(&p, t, 0);
+	if (!err)
+		err = emit_tree(&p, NULL, fn, ctx);
+	pruned_deinit(&p);
+	return err;
+}
+
+struct plumb_error *pl_view_tree_each(const struct plumb_profile *p, const struct pl_filter *f, pl_tree_row_fn *fn,
+				      void *ctx)
+{
+	struct pl_selection s;
+	struct pl_calltree t;
+	struct plumb_error *err = pl_select(p, f, &s);
+	if (err)
+		return err;
+	err = pl_calltree_build(&s, f->lines, &t);
+	if (!err) {
+		err = each_tree_row(&t, fn, ctx);
 		pl_calltree_deinit(&t);
 	}
 	pl_selection_deinit(&s);
