@@ -8,8 +8,8 @@
 
 #define EXIT_BAD_INPUT 1
 
-static const struct opt *const tables[] = {options_convert, options_rows,   options_idle, options_threads,
-					   options_filters, options_common, NULL};
+static const struct opt *const tables[] = {options_formats, options_names,   options_rows,   options_idle,
+					   options_threads, options_filters, options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb convert plumb.app.4242.plumb app.folded",
@@ -95,12 +95,10 @@ const struct command command_convert = {
 	.name = "convert",
 	.usage = "IN OUT",
 	.summary = "turn a recording into a file of another tool, or the other way round",
-	.about = "Read IN, a recording or a file of another tool, and write OUT. The content of IN tells its format "
-		 "and the end of "
-		 "the name OUT the other, unless --from and -f do; - is standard input and standard output. What OUT "
-		 "has no room "
-		 "for is said once. The exit status is 0, 1 if there is something wrong with IN, or 125 if plumb "
-		 "failed.",
+	.about = "Read IN, a recording or a file of another tool, and write OUT. The content of IN tells its "
+		 "format and the end of the name OUT the other, unless --from and -f do; - is standard input and "
+		 "standard output. What OUT has no room for is said once. The exit status is 0, 1 if there is "
+		 "something wrong with IN, or 125 if plumb failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

@@ -9,8 +9,10 @@
 
 #define EXIT_SLOWER 1
 
-static const struct opt *const tables[] = {options_diff,   options_idle,       options_threads, options_filters,
-					   options_output, options_diff_forms, options_common,	NULL};
+static const struct opt *const tables[] = {
+	options_diff,  options_idle,   options_threads, options_filters, options_diff_forms,
+	options_names, options_output, options_json,	options_width,	 options_common,
+	NULL};
 
 static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb",

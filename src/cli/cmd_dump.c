@@ -12,7 +12,7 @@
 
 #define EXIT_SOME_FAILED 1
 
-static const struct opt *const tables[] = {options_dump, options_common, NULL};
+static const struct opt *const tables[] = {options_dump, options_json, options_width, options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb dump 4242",

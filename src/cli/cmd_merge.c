@@ -8,16 +8,8 @@
 #include "config.h"
 #include "target.h"
 
-static bool set_output(struct config *c, const char *value, struct failure *why)
-{
-	if (!*value)
-		return refuse(why, "", "option '--output' needs the name of a file");
-	c->output = value;
-	return true;
-}
-
 static const struct opt options_merge[] = {
-	{"output", 'o', "FILE", "the recording to write; needed", "Output", set_output},
+	{"output", 'o', "FILE", "the recording to write; needed", "Output", option_set_output},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

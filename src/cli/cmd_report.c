@@ -6,8 +6,10 @@
 #include "target.h"
 #include "term.h"
 
-static const struct opt *const tables[] = {options_rows,   options_idle,    options_threads, options_filters,
-					   options_output, options_formats, options_common,  NULL};
+static const struct opt *const tables[] = {
+	options_rows,  options_idle,   options_threads, options_filters, options_formats,
+	options_names, options_output, options_json,	options_width,	 options_common,
+	NULL};
 
 static const char *const examples[] = {
 	"plumb report plumb.app.4242.plumb",
@@ -74,11 +76,9 @@ const struct command command_report = {
 	.name = "report",
 	.usage = "FILE",
 	.summary = "write a recording as text, JSON, Markdown, or for another tool",
-	.about = "Write the recording FILE to standard output. FILE may also be of another tool, compressed by gzip, "
-		 "or - for "
-		 "standard input: 'plumb help formats' lists what can be read and written. The exit status is 0, or "
-		 "125 if "
-		 "that failed.",
+	.about = "Write the recording FILE to standard output, as text if nothing else is asked for. FILE may also "
+		 "be of another tool, compressed by gzip, or - for standard input: 'plumb help formats' lists what "
+		 "can be read and written. The exit status is 0, or 125 if that failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

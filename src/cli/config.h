@@ -44,20 +44,25 @@ extern const struct opt options_sampling[]; /* run, attach: what and how to samp
 extern const struct opt options_rows[];	    /* which rows a report has */
 extern const struct opt options_idle[];	    /* report, convert, diff: idle threads and samples */
 extern const struct opt options_filters[];  /* which samples and frames are written; --threads is apart */
-extern const struct opt options_output[];   /* report, diff: how and where to write */
-extern const struct opt options_formats[];  /* report: in which format */
-extern const struct opt options_convert[];  /* convert: the same, but its operands say where */
+extern const struct opt options_names[];    /* report, convert, diff: how names are written */
+extern const struct opt options_formats[];  /* report, convert: the formats of what is read and written */
+extern const struct opt options_output[];   /* report, diff: where to write; operands tell convert */
+extern const struct opt options_width[];    /* report, diff, dump: of their text */
 extern const struct opt options_threads[];  /* report, convert, diff: run and attach have it among those of sampling */
 extern const struct opt options_diff[];	    /* diff: what is compared */
 extern const struct opt options_diff_forms[]; /* diff: in which format */
 extern const struct opt options_dump[];	      /* dump */
-extern const struct opt options_json[];	      /* doctor */
+extern const struct opt options_json[];	      /* report, diff, dump, doctor */
 extern const struct opt options_common[];     /* every command: look and help */
 extern const struct opt options_quiet[];      /* run, attach */
 extern const struct opt options_man[];	      /* help */
 
-/* The words of --state and --kind. */
+/* The words of --state and --kind, and of --mode, --flavour and --names. */
 extern const struct value_bit option_states[], option_kinds[];
+extern const char *const option_modes[], *const option_flavours[], *const option_name_kinds[];
+
+/* Of options that mean something else in another table: what a recording holds, or what is written of it. */
 bool option_set_threads(struct config *c, const char *value, struct failure *why);
+bool option_set_output(struct config *c, const char *value, struct failure *why);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options of `plumb diff`. Layer cli; data and one-line setters. */
-#include <string.h>
-
 #include "config.h"
 
 static bool set_functions(struct config *c, const char *value, struct failure *why)
@@ -41,14 +39,9 @@ static bool set_fail_above(struct config *c, const char *value, struct failure *
 
 static bool set_form(struct config *c, const char *value, struct failure *why)
 {
-	struct plumb_format f;
-
-	for (size_t i = 0; plumb_diff_format_at(i, &f); i++) {
-		if (strcmp(f.name, value) == 0) {
-			c->format = f.name;
-			return true;
-		}
-	}
+	c->format = value_format(value, plumb_diff_format_at);
+	if (c->format)
+		return true;
 	return refuse(why, "a comparison can be written as text, json, markdown, collapsed or svg",
 		      "diff has no output format '%s'", value);
 }

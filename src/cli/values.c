@@ -172,6 +172,17 @@ int value_word(const char *s, const char *const *words)
 	return -1;
 }
 
+const char *value_format(const char *s, bool (*at)(size_t i, struct plumb_format *ret))
+{
+	struct plumb_format f;
+
+	for (size_t i = 0; at(i, &f); i++) {
+		if (strcmp(s, f.name) == 0)
+			return f.name;
+	}
+	return NULL;
+}
+
 static bool bit_of(const char *s, size_t len, const struct value_bit *bits, unsigned *ret)
 {
 	for (; bits->word; bits++) {

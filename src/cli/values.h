@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <plumb/profile.h>
+
 /** "10", "0.5", "10s", "500ms", "2m", "1h30m" -> nanoseconds, more than 0. */
 bool value_duration(const char *s, uint64_t *ret_ns);
 /** "10..20", "10..", "..1m30s" -> nanoseconds; *ret_to 0: no end. */
@@ -15,9 +17,9 @@ bool value_time_range(const char *s, uint64_t *ret_from, uint64_t *ret_to);
 bool value_rate(const char *s, double *ret_hz);
 #define VALUE_RATE_MIN 0.01
 #define VALUE_RATE_MAX 1e6
-/** Decimal or 0x hexadecimal. */
 /** "0.5", "0.5%" -> 0.005; 0.01 to 100. */
 bool value_percent(const char *s, double *ret_share);
+/** Decimal or 0x hexadecimal. */
 bool value_u64(const char *s, uint64_t *ret);
 /** Words with commas between them -> set of their values, which stand beside them; false if one is none of them. */
 struct value_bit {
@@ -31,6 +33,8 @@ bool value_pid(const char *s, int *ret);
 bool value_int(const char *s, int min, int max, int *ret);
 /** Position of @p s in @p words (ends with NULL), -1 if it is none of them. */
 int value_word(const char *s, const char *const *words);
+/** The name of the format called @p s among those that @p at lists; NULL: it is none of them. */
+const char *value_format(const char *s, bool (*at)(size_t i, struct plumb_format *ret));
 
 /** Growing list of words. */
 struct word_list {

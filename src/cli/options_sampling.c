@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of `plumb run` and `plumb attach`: what is sampled, and how. Layer cli; data and one-line setters. */
+#include <string.h>
+
+#include "config.h"
+
+const char *const option_modes[] = {
+	[PLUMB_MODE_WALL] = "wall", [PLUMB_MODE_CPU] = "cpu", [PLUMB_MODE_GIL] = "gil", NULL};
+
+static bool set_duration(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_duration(value, &c->session.duration_ns))
+		return refuse(why, "give seconds, as in '-d 10' or '-d 0.5', or '500ms', '2m', '1h30m'",
+			      "'%s' is not a duration", value);
+	return true;
+}
+
+static bool set_rate(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_rate(value, &c->session.rate_hz))
+		return refuse(why,
+			      "give samples per second from 0.01 to 1000000, as in '-r 1000', '-r 1k' or '-r 100hz', "
+			      "or 'max'",
+			      "'%s' is not a sampling rate", value);
+	return true;
+}
+
+static bool set_max_overhead(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_percent(value, &c->session.max_overhead))
+		return refuse(why, "give percent from 0.01 to 100, as in '--max-overhead 1'",
+			      "'%s' is not a percentage", value);
+	return true;
+}
+
+static bool set_mode(struct config *c, const char *value, struct failure *why)
+{
+	int mode = value_word(value, option_modes);
+
+	if (mode < 0 && strcmp(value, "exception") == 0)
+		return refuse(why, "the modes are wall, cpu and gil",
+			      "profiling.sampling's mode '%s' is not in plumb yet", value);
+	if (mode < 0)
+		return refuse(why, "the modes are wall, cpu and gil", "there is no mode '%s'", value);
+	c->session.mode = (enum plumb_mode)mode;
+	return true;
+}
+
+static bool set_subprocesses(struct config *c, const char *value, struct failure *why)
+{
+	c->session.subprocesses = PLUMB_SUBPROCESSES_YES;
+	return true;
+}
+
+static bool set_no_subprocesses(struct config *c, const char *value, struct failure *why)
+{
+	c->session.subprocesses = PLUMB_SUBPROCESSES_NO;
+	return true;
+}
+
+static bool set_opcodes(struct config *c, const char *value, struct failure *why)
+{
+	c->session.opcodes = true;
+	return true;
+}
+
+static bool set_no_jitter(struct config *c, const char *value, struct failure *why)
+{
+	c->session.no_jitter = true;
+	return true;
+}
+
+static bool set_seed(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_u64(value, &c->session.seed))
+		return refuse(why, "give a whole number from 0 to 18446744073709551615", "'%s' is not a seed", value);
+	c->session.has_seed = true;
+	return true;
+}
+
+static bool set_never_stop(struct config *c, const char *value, struct failure *why)
+{
+	c->session.stop = PLUMB_STOP_NEVER;
+	return true;
+}
+
+static bool set_always_stop(struct config *c, const char *value, struct failure *why)
+{
+	c->session.stop = PLUMB_STOP_ALWAYS;
+	return true;
+}
+
+#define SAMPLING "Sampling"
+#define STOPPING "Stopping the program's threads"
+
+const struct opt options_sampling[] = {
+	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default), 1k, 100hz, or max", SAMPLING,
+	 set_rate},
+	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
+	 SAMPLING, set_duration},
+	{"max-overhead", 0, "PERCENT",
+	 "lower the rate until the program is stopped for, and plumb computes for, no more than so much of the time",
+	 SAMPLING, set_max_overhead},
+	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
+	 set_mode},
+	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,
+	 option_set_threads},
+	{"opcodes", 0, NULL,
+	 "record which instruction each frame runs, as the interpreter has specialised it (Python 3.11 and newer)",
+	 SAMPLING, set_opcodes},
+	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
+	 set_subprocesses},
+	{"no-subprocesses", 0, NULL, "sample the program's own process alone (the default of attach)", SAMPLING,
+	 set_no_subprocesses},
+	{"output", 'o', "FILE",
+	 "write the recording to FILE instead of plumb.PROG.PID.plumb; if FILE ends like an output format (x.folded, "
+	 "x.json), "
+	 "write that format there, too",
+	 SAMPLING, option_set_output},
+	{"no-jitter", 0, NULL, "sample in the middle of each period instead of at a random point of it", SAMPLING,
+	 set_no_jitter},
+	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},
+	{"never-stop", 0, NULL, "never stop a thread; what cannot be proved is counted as doubtful or partial",
+	 STOPPING, set_never_stop},
+	{"always-stop", 0, NULL,
+	 "stop each running thread at each sample (default: only where it must be, within a budget)", STOPPING,
+	 set_always_stop},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
