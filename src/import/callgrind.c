@@ -10,21 +10,15 @@
 
 #include "flow.h"
 #include "importers.h"
+#include "span.h"
 
-#define HEAD_BYTES   65536u
-#define MAX_COLUMNS  64
-#define NO_EVENT     (-1)
-#define OURS	     "plumb "
-#define OUR_ROOT     "<all>"
-#define ROOT	     UINT32_MAX /* of our own files: the function that stands for no caller at all */
-#define NO_FUNCTION  (UINT32_MAX - 1)
-#define IS(t, word)  ((t).len == sizeof(word) - 1 && memcmp((t).s, word, sizeof(word) - 1) == 0)
-#define BEGINS(t, w) ((t).len >= sizeof(w) - 1 && memcmp((t).s, w, sizeof(w) - 1) == 0)
-
-struct text {
-	const char *s;
-	size_t len;
-};
+#define HEAD_BYTES  65536u
+#define MAX_COLUMNS 64
+#define NO_EVENT    (-1)
+#define OURS	    "plumb "
+#define OUR_ROOT    "<all>"
+#define ROOT	    UINT32_MAX /* of our own files: the function that stands for no caller at all */
+#define NO_FUNCTION (UINT32_MAX - 1)
 
 enum space { OBJECTS, FILES, FUNCTIONS };
 
@@ -36,7 +30,7 @@ struct named {
 struct reader {
 	struct pl_sink *sink;
 	struct pl_flow flow;
-	struct text rest; /* of the file */
+	struct pl_span rest; /* of the file */
 	size_t line;
 	struct pl_map names; /* (space, number) -> string */
 	bool ours;
@@ -63,90 +57,39 @@ static struct plumb_error *fail(const struct reader *r, const char *what)
 	return pl_error(PLUMB_ERR_CORRUPT, "line %zu: %s", r->line, what);
 }
 
-static bool is_blank(char c)
+/* The next line, without blanks around it; false behind the last. */
+static bool next_line(struct reader *r, struct pl_span *ret)
 {
-	return c == ' ' || c == '\t';
-}
-
-static struct text trimmed(struct text t)
-{
-	for (; t.len && is_blank(*t.s); t.len--)
-		t.s++;
-	while (t.len && (is_blank(t.s[t.len - 1]) || t.s[t.len - 1] == '\r'))
-		t.len--;
-	return t;
-}
-
-/* The next line without its end; false behind the last. */
-static bool next_line(struct reader *r, struct text *ret)
-{
-	const char *end = memchr(r->rest.s, '\n', r->rest.len);
-
-	if (r->rest.len == 0)
+	if (!pl_span_line(&r->rest, ret))
 		return false;
 	r->line++;
-	*ret = (struct text){r->rest.s, end ? (size_t)(end - r->rest.s) : r->rest.len};
-	r->rest.s += ret->len + (end != NULL);
-	r->rest.len -= ret->len + (end != NULL);
-	*ret = trimmed(*ret);
+	*ret = pl_span_trim(*ret);
 	return true;
-}
-
-static struct text next_word(struct text *t)
-{
-	struct text word = trimmed(*t);
-	size_t len = 0;
-
-	while (len < word.len && !is_blank(word.s[len]))
-		len++;
-	*t = (struct text){word.s + len, word.len - len};
-	word.len = len;
-	return word;
-}
-
-static int digit_of(char c, bool hex)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (hex && c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return hex && c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Decimal, or hexadecimal after 0x; false if it is neither or beyond 64 bits. */
-static bool number_of(struct text t, uint64_t *ret)
+static bool number_of(struct pl_span t, uint64_t *ret)
 {
-	bool hex = t.len > 2 && t.s[0] == '0' && (t.s[1] == 'x' || t.s[1] == 'X');
-	uint64_t base = hex ? 16 : 10, v = 0;
-
-	if (t.len == 0)
-		return false;
-	for (size_t i = hex ? 2 : 0; i < t.len; i++) {
-		int digit = digit_of(t.s[i], hex);
-
-		if (digit < 0 || v > (UINT64_MAX - (uint64_t)digit) / base)
-			return false;
-		v = v * base + (uint64_t)digit;
-	}
-	*ret = v;
-	return true;
+	if (pl_span_starts(t, "0x") || pl_span_starts(t, "0X"))
+		return pl_span_hex((struct pl_span){t.s + 2, t.len - 2}, ret);
+	return pl_span_decimal(t, ret);
 }
 
-static struct plumb_error *intern(struct reader *r, struct text t, uint32_t *ret)
+static struct plumb_error *intern(struct reader *r, struct pl_span t, uint32_t *ret)
 {
 	return pl_profile_string(r->sink->profile, t.s, t.len, ret);
 }
 
 /* `name`, `(12) name` or `(12)`. */
-static struct plumb_error *read_name(struct reader *r, enum space space, struct text t, uint32_t *ret)
+static struct plumb_error *read_name(struct reader *r, enum space space, struct pl_span t, uint32_t *ret)
 {
 	const char *close = t.len && *t.s == '(' ? memchr(t.s, ')', t.len) : NULL;
 	uint64_t number;
 	struct plumb_error *err;
 
-	if (!close || !number_of((struct text){t.s + 1, (size_t)(close - t.s) - 1}, &number))
+	if (!close || !number_of((struct pl_span){t.s + 1, (size_t)(close - t.s) - 1}, &number))
 		return intern(r, t, ret);
-	t = trimmed((struct text){close + 1, t.len - (size_t)(close + 1 - t.s)});
+	t = pl_span_trim((struct pl_span){close + 1, t.len - (size_t)(close + 1 - t.s)});
 	if (t.len == 0)
 		return pl_map_get(&r->names, number, space, ret) ? NULL : fail(r, "a number stands for no name yet");
 	err = intern(r, t, ret);
@@ -156,57 +99,57 @@ static struct plumb_error *read_name(struct reader *r, enum space space, struct 
 /* plumb writes the first line of a function behind its name. */
 static struct plumb_error *split_first_line(struct reader *r, struct pl_function *f)
 {
-	struct text name;
+	struct pl_span name;
 	uint64_t line = 0;
 	size_t at;
 
 	name.s = pl_strtab_get(r->sink->profile->strings, f->name, &name.len);
 	for (at = name.len; at && name.s[at - 1] >= '0' && name.s[at - 1] <= '9'; at--)
 		;
-	if (at < 2 || name.s[at - 1] != ':' || !number_of((struct text){name.s + at, name.len - at}, &line) ||
+	if (at < 2 || name.s[at - 1] != ':' || !number_of((struct pl_span){name.s + at, name.len - at}, &line) ||
 	    line > INT32_MAX)
 		return NULL;
 	f->firstline = (uint32_t)line;
-	return intern(r, (struct text){name.s, at - 1}, &f->name);
+	return intern(r, (struct pl_span){name.s, at - 1}, &f->name);
 }
 
-static uint8_t origin_of(const struct reader *r, struct text file)
+static uint8_t origin_of(const struct reader *r, struct pl_span file)
 {
-	if (BEGINS(file, "<frozen ") || (file.len > 3 && memcmp(file.s + file.len - 3, ".py", 3) == 0))
+	if (pl_span_starts(file, "<frozen ") || (file.len > 3 && pl_span_ends(file, ".py")))
 		return PL_ORIGIN_PYTHON;
-	return r->ours && !IS(file, "~") ? PL_ORIGIN_PYTHON : PL_ORIGIN_NATIVE;
+	return r->ours && !pl_span_is(file, "~") ? PL_ORIGIN_PYTHON : PL_ORIGIN_NATIVE;
 }
 
 /* Where the file is not known the object is as good. */
-static struct plumb_error *read_function(struct reader *r, struct text t, struct named *n)
+static struct plumb_error *read_function(struct reader *r, struct pl_span t, struct named *n)
 {
 	struct pl_function f = {0};
-	struct text file, name;
+	struct pl_span file, name;
 	struct plumb_error *err = read_name(r, FUNCTIONS, t, &f.name);
 
 	if (err)
 		return err;
 	name.s = pl_strtab_get(r->sink->profile->strings, f.name, &name.len);
-	if (r->ours && IS(name, OUR_ROOT)) {
+	if (r->ours && pl_span_is(name, OUR_ROOT)) {
 		n->function = ROOT;
 		return NULL;
 	}
 	file.s = pl_strtab_get(r->sink->profile->strings, n->file, &file.len);
-	f.file = n->object && (file.len == 0 || IS(file, "???")) ? n->object : n->file;
+	f.file = n->object && (file.len == 0 || pl_span_is(file, "???")) ? n->object : n->file;
 	f.origin = origin_of(r, file);
 	err = r->ours ? split_first_line(r, &f) : NULL;
 	return err ? err : pl_flow_function(&r->flow, r->sink, &f, &n->function);
 }
 
 /* Absolute, or +n, -n and * relative to the line before. */
-static bool read_position(struct text word, uint64_t *last)
+static bool read_position(struct pl_span word, uint64_t *last)
 {
 	uint64_t v;
 
-	if (IS(word, "*"))
+	if (pl_span_is(word, "*"))
 		return true;
 	if (word.len && (*word.s == '+' || *word.s == '-')) {
-		if (!number_of((struct text){word.s + 1, word.len - 1}, &v))
+		if (!number_of((struct pl_span){word.s + 1, word.len - 1}, &v))
 			return false;
 		*last = *word.s == '+' ? *last + v : *last - v; /* of addresses: wraps as they do */
 		return true;
@@ -217,12 +160,12 @@ static bool read_position(struct text word, uint64_t *last)
 	return true;
 }
 
-static struct plumb_error *read_events(struct reader *r, struct text t, uint64_t events[MAX_COLUMNS])
+static struct plumb_error *read_events(struct reader *r, struct pl_span t, uint64_t events[MAX_COLUMNS])
 {
-	struct text word = next_word(&t);
+	struct pl_span word = pl_span_word(&t);
 	int count = 0;
 
-	for (; word.len; word = next_word(&t)) {
+	for (; word.len; word = pl_span_word(&t)) {
 		if (count == MAX_COLUMNS)
 			return fail(r, "there are more than 64 costs");
 		if (!number_of(word, &events[count++]))
@@ -250,7 +193,7 @@ static struct plumb_error *add_costs(struct reader *r, const struct pl_flow_cost
 	return pl_vec_push(&r->flow.edges, call) ? NULL : &pl_err_no_memory;
 }
 
-static struct plumb_error *read_costs(struct reader *r, struct text t)
+static struct plumb_error *read_costs(struct reader *r, struct pl_span t)
 {
 	uint64_t events[MAX_COLUMNS] = {0}, line;
 	struct pl_flow_cost cost;
@@ -261,7 +204,7 @@ static struct plumb_error *read_costs(struct reader *r, struct text t)
 	if (r->is_call && r->called.function == NO_FUNCTION)
 		return fail(r, "it is not said what is called");
 	for (int i = 0; i < r->positions; i++) {
-		if (!read_position(next_word(&t), &r->last[i]))
+		if (!read_position(pl_span_word(&t), &r->last[i]))
 			return fail(r, "a position is no number");
 	}
 	err = read_events(r, t, events);
@@ -273,107 +216,107 @@ static struct plumb_error *read_costs(struct reader *r, struct text t)
 	return add_costs(r, &cost, line <= INT32_MAX ? (int32_t)line : 0);
 }
 
-static struct plumb_error *read_event_names(struct reader *r, struct text t)
+static struct plumb_error *read_event_names(struct reader *r, struct pl_span t)
 {
-	struct text word = next_word(&t);
+	struct pl_span word = pl_span_word(&t);
 
 	r->samples_event = r->ns_event = 0;
-	for (int i = 0; word.len; word = next_word(&t), i++) {
+	for (int i = 0; word.len; word = pl_span_word(&t), i++) {
 		if (i == MAX_COLUMNS)
 			return fail(r, "there are more than 64 events");
-		if (IS(word, "Samples"))
+		if (pl_span_is(word, "Samples"))
 			r->samples_event = i;
-		else if (IS(word, "ns"))
+		else if (pl_span_is(word, "ns"))
 			r->ns_event = i;
 	}
 	r->flow.by_weight = r->samples_event != r->ns_event;
 	return NULL;
 }
 
-static struct plumb_error *read_positions(struct reader *r, struct text t)
+static struct plumb_error *read_positions(struct reader *r, struct pl_span t)
 {
-	struct text word = next_word(&t);
+	struct pl_span word = pl_span_word(&t);
 
 	r->positions = 0;
 	r->line_position = NO_EVENT;
-	for (; word.len; word = next_word(&t)) {
+	for (; word.len; word = pl_span_word(&t)) {
 		if (r->positions == MAX_COLUMNS)
 			return fail(r, "there are more than 64 positions");
-		if (IS(word, "line"))
+		if (pl_span_is(word, "line"))
 			r->line_position = r->positions;
 		r->positions++;
 	}
 	return r->positions ? NULL : fail(r, "there are no positions");
 }
 
-static struct plumb_error *read_header(struct reader *r, struct text key, struct text value)
+static struct plumb_error *read_header(struct reader *r, struct pl_span key, struct pl_span value)
 {
 	struct pl_meta *meta = &r->sink->profile->meta;
 	uint64_t pid;
 
-	if (IS(key, "events"))
+	if (pl_span_is(key, "events"))
 		return read_event_names(r, value);
-	if (IS(key, "positions"))
+	if (pl_span_is(key, "positions"))
 		return read_positions(r, value);
-	if (IS(key, "cmd"))
+	if (pl_span_is(key, "cmd"))
 		return intern(r, value, &meta->command);
-	if (IS(key, "creator")) {
-		r->ours = BEGINS(value, OURS);
+	if (pl_span_is(key, "creator")) {
+		r->ours = pl_span_starts(value, OURS);
 		r->flow.roots = r->ours ? PL_FLOW_GIVEN : PL_FLOW_UNCALLED;
 	}
-	if (IS(key, "pid") && number_of(value, &pid) && pid <= UINT32_MAX)
+	if (pl_span_is(key, "pid") && number_of(value, &pid) && pid <= UINT32_MAX)
 		r->pid = (uint32_t)pid;
-	else if (IS(key, "desc") && r->ours && memmem(value.s, value.len, "samples of CPU time", 19))
+	else if (pl_span_is(key, "desc") && r->ours && memmem(value.s, value.len, "samples of CPU time", 19))
 		meta->mode = PL_MODE_CPU;
-	else if (IS(key, "desc") && r->ours && memmem(value.s, value.len, "with the GIL", 12))
+	else if (pl_span_is(key, "desc") && r->ours && memmem(value.s, value.len, "with the GIL", 12))
 		meta->mode = PL_MODE_GIL;
 	return NULL; /* summary, version, part and others say nothing about where the cost is */
 }
 
-static struct plumb_error *read_assignment(struct reader *r, struct text key, struct text value)
+static struct plumb_error *read_assignment(struct reader *r, struct pl_span key, struct pl_span value)
 {
 	struct plumb_error *err;
 	uint32_t ignored;
 
-	if (IS(key, "ob"))
+	if (pl_span_is(key, "ob"))
 		return read_name(r, OBJECTS, value, &r->current.object);
-	if (IS(key, "cob"))
+	if (pl_span_is(key, "cob"))
 		return read_name(r, OBJECTS, value, &r->called.object);
-	if (IS(key, "cfi") || IS(key, "cfl"))
+	if (pl_span_is(key, "cfi") || pl_span_is(key, "cfl"))
 		return read_name(r, FILES, value, &r->called.file);
-	if (IS(key, "fi") || IS(key, "fe"))
+	if (pl_span_is(key, "fi") || pl_span_is(key, "fe"))
 		return read_name(r, FILES, value, &r->line_file);
-	if (IS(key, "fl")) {
+	if (pl_span_is(key, "fl")) {
 		err = read_name(r, FILES, value, &r->current.file);
 		r->line_file = r->current.file;
 		r->called = r->current; /* a call within the file or object names it not again */
 		return err;
 	}
-	if (IS(key, "fn")) {
+	if (pl_span_is(key, "fn")) {
 		r->line_file = r->current.file;
 		err = read_function(r, value, &r->current);
 		r->called = r->current;
 		return err;
 	}
-	if (IS(key, "cfn"))
+	if (pl_span_is(key, "cfn"))
 		return read_function(r, value, &r->called);
-	if (IS(key, "calls")) {
+	if (pl_span_is(key, "calls")) {
 		r->is_call = true;
 		return NULL;
 	}
 	/* Where a jump goes costs nothing, but a name that comes here first is not said again. */
-	if (IS(key, "jfi"))
+	if (pl_span_is(key, "jfi"))
 		return read_name(r, FILES, value, &ignored);
-	if (IS(key, "jfn"))
+	if (pl_span_is(key, "jfn"))
 		return read_name(r, FUNCTIONS, value, &ignored);
-	if (IS(key, "jump") || IS(key, "jcnd"))
+	if (pl_span_is(key, "jump") || pl_span_is(key, "jcnd"))
 		return NULL;
 	r->sink->skipped++;
 	return NULL;
 }
 
 /* After a call the next one is again in the function's own file and object. */
-static struct plumb_error *read_line(struct reader *r, struct text t)
+static struct plumb_error *read_line(struct reader *r, struct pl_span t)
 {
 	size_t at = 0;
 
@@ -394,8 +337,9 @@ static struct plumb_error *read_line(struct reader *r, struct text t)
 		return NULL;
 	}
 	if (t.s[at] == '=')
-		return read_assignment(r, (struct text){t.s, at}, trimmed((struct text){t.s + at + 1, t.len - at - 1}));
-	return read_header(r, (struct text){t.s, at}, trimmed((struct text){t.s + at + 1, t.len - at - 1}));
+		return read_assignment(r, (struct pl_span){t.s, at},
+				       pl_span_trim((struct pl_span){t.s + at + 1, t.len - at - 1}));
+	return read_header(r, (struct pl_span){t.s, at}, pl_span_trim((struct pl_span){t.s + at + 1, t.len - at - 1}));
 }
 
 static void set_meta(struct reader *r)
@@ -420,7 +364,7 @@ struct plumb_error *pl_callgrind_read(const struct pl_import_input *in, struct p
 			   .current.function = NO_FUNCTION,
 			   .called.function = NO_FUNCTION};
 	struct plumb_error *err = NULL;
-	struct text line;
+	struct pl_span line;
 	uint32_t thread;
 
 	while (!err && next_line(&r, &line))

@@ -19,54 +19,25 @@ struct folded {
 	bool gc;
 };
 
-static bool next_line(struct pl_piece *rest, struct pl_piece *line)
-{
-	const char *end;
-
-	if (!rest->len)
-		return false;
-	end = memchr(rest->s, '\n', rest->len);
-	*line = (struct pl_piece){rest->s, end ? (size_t)(end - rest->s) : rest->len};
-	rest->s += line->len + (end != NULL);
-	rest->len -= line->len + (end != NULL);
-	return true;
-}
-
-static bool is_blank(struct pl_piece line)
-{
-	for (size_t i = 0; i < line.len; i++) {
-		if (!strchr(" \t\r", line.s[i]) || !line.s[i])
-			return false;
-	}
-	return true;
-}
-
 /* austin begins, and newer ones also end, with "# key: value". */
-static bool is_heading(struct pl_piece line)
+static bool is_heading(struct pl_span line)
 {
 	size_t at = 2;
 
-	if (line.len < 4 || memcmp(line.s, "# ", 2) != 0)
+	if (!pl_span_starts(line, "# "))
 		return false;
 	while (at < line.len && ((line.s[at] >= 'a' && line.s[at] <= 'z') || line.s[at] == '_'))
 		at++;
 	return at > 2 && at < line.len && line.s[at] == ':' && !memchr(line.s, ';', line.len);
 }
 
-static bool ends_with(struct pl_piece s, const char *suffix)
-{
-	size_t len = strlen(suffix);
-
-	return s.len >= len && memcmp(s.s + s.len - len, suffix, len) == 0;
-}
-
 static uint8_t origin_of(const struct pl_folded_part *f)
 {
 	if (!f->bare)
 		return PL_ORIGIN_PYTHON;
-	if (f->name.len > 2 && f->name.s[0] == '<' && ends_with(f->name, ">"))
+	if (f->name.len > 2 && f->name.s[0] == '<' && pl_span_ends(f->name, ">"))
 		return PL_ORIGIN_MARKER;
-	return ends_with(f->name, "_[k]") ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
+	return pl_span_ends(f->name, "_[k]") ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
 }
 
 static struct plumb_error *add_frame(struct folded *c, const struct pl_folded_part *part)
@@ -76,7 +47,7 @@ static struct plumb_error *add_frame(struct folded *c, const struct pl_folded_pa
 	uint32_t id;
 	struct plumb_error *err = pl_profile_string(c->p, part->name.s, part->name.len, &f.name);
 
-	c->gc = c->gc || (f.origin == PL_ORIGIN_MARKER && part->name.len == 4 && memcmp(part->name.s, "<GC>", 4) == 0);
+	c->gc = c->gc || (f.origin == PL_ORIGIN_MARKER && pl_span_is(part->name, "<GC>"));
 	if (!err && f.origin == PL_ORIGIN_MARKER)
 		err = pl_profile_string(c->p, "~", 1, &f.file);
 	else if (!err)
@@ -88,7 +59,7 @@ static struct plumb_error *add_frame(struct folded *c, const struct pl_folded_pa
 	return err ? err : pl_profile_stack(c->p, c->stack, id, &c->stack);
 }
 
-static struct plumb_error *set_process(struct folded *c, uint64_t pid, struct pl_piece name)
+static struct plumb_error *set_process(struct folded *c, uint64_t pid, struct pl_span name)
 {
 	struct pl_process process = {.pid = pid > UINT32_MAX ? UINT32_MAX : (uint32_t)pid};
 	struct plumb_error *err = pl_profile_string(c->p, name.s, name.len, &process.name);
@@ -98,7 +69,7 @@ static struct plumb_error *set_process(struct folded *c, uint64_t pid, struct pl
 	return err ? err : pl_profile_process(c->p, &process, &c->process);
 }
 
-static struct plumb_error *set_thread(struct folded *c, uint64_t tid, struct pl_piece name)
+static struct plumb_error *set_thread(struct folded *c, uint64_t tid, struct pl_span name)
 {
 	struct pl_thread thread = {.process = c->process, .tid = tid};
 	struct plumb_error *err = pl_profile_string(c->p, name.s, name.len, &thread.name);
@@ -107,16 +78,16 @@ static struct plumb_error *set_thread(struct folded *c, uint64_t tid, struct pl_
 }
 
 /* "P12;T13": either alone could be the name of a function. */
-static bool is_austin(struct pl_piece stack)
+static bool is_austin(struct pl_span stack)
 {
 	const char *end = memchr(stack.s, ';', stack.len);
 
 	return end && stack.s[0] == 'P' && end + 1 < stack.s + stack.len && end[1] == 'T';
 }
 
-static struct plumb_error *read_stack(struct folded *c, struct pl_piece stack)
+static struct plumb_error *read_stack(struct folded *c, struct pl_span stack)
 {
-	struct pl_piece part, process_name = {"", 0}, thread_name = {"", 0};
+	struct pl_span part, process_name = {"", 0}, thread_name = {"", 0};
 	uint64_t pid = 0, tid = 0;
 	struct plumb_error *err = NULL;
 	enum pl_folded_place place = is_austin(stack) ? PL_FOLDED_AUSTIN : PL_FOLDED_START;
@@ -142,14 +113,14 @@ static struct plumb_error *read_stack(struct folded *c, struct pl_piece stack)
 	return err ? err : set_thread(c, tid, thread_name);
 }
 
-static struct plumb_error *read_line(struct folded *c, struct pl_piece line)
+static struct plumb_error *read_line(struct folded *c, struct pl_span line)
 {
 	struct pl_sample s = {.quality = PL_DOUBTFUL, .state = PL_STATE_UNKNOWN};
-	struct pl_piece stack;
+	struct pl_span stack;
 	uint64_t count;
 	struct plumb_error *err;
 
-	if (is_blank(line))
+	if (pl_span_trim(line).len == 0)
 		return NULL;
 	if (is_heading(line)) {
 		c->austin = true;
@@ -175,11 +146,11 @@ static struct plumb_error *read_line(struct folded *c, struct pl_piece line)
 struct plumb_error *pl_collapsed_read(const struct pl_import_input *in, struct pl_sink *sink)
 {
 	struct folded c = {.sink = sink, .p = sink->profile};
-	struct pl_piece rest = {(const char *)in->bytes, in->len}, line;
+	struct pl_span rest = {(const char *)in->bytes, in->len}, line;
 	struct plumb_error *err = NULL;
 
 	sink->counted = true;
-	while (!err && next_line(&rest, &line))
+	while (!err && pl_span_line(&rest, &line))
 		err = read_line(&c, line);
 	if (!err && c.samples == 0)
 		err = pl_error(PLUMB_ERR_EMPTY, "none of its lines is a stack and a count");
@@ -191,11 +162,11 @@ struct plumb_error *pl_collapsed_read(const struct pl_import_input *in, struct p
 bool pl_collapsed_is(const struct pl_import_input *in)
 {
 	size_t len = in->len < LOOK_BYTES ? in->len : LOOK_BYTES, good = 0, bad = 0;
-	struct pl_piece rest = {(const char *)in->bytes, len}, line, stack;
+	struct pl_span rest = {(const char *)in->bytes, len}, line, stack;
 	uint64_t count;
 
-	while (good + bad < LOOK_LINES && next_line(&rest, &line)) {
-		if (is_blank(line) || is_heading(line))
+	while (good + bad < LOOK_LINES && pl_span_line(&rest, &line)) {
+		if (pl_span_trim(line).len == 0 || is_heading(line))
 			continue;
 		if (pl_folded_split(line, &stack, &count))
 			good++;

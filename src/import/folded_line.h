@@ -3,20 +3,13 @@
 #ifndef PL_FOLDED_LINE_H
 #define PL_FOLDED_LINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct pl_piece {
-	const char *s;
-	size_t len;
-};
+#include "span.h"
 
 /** "stack COUNT": split off the count, an integer or a decimal that is rounded, or austin's "time,idle,memory". False:
  * the line has none. */
-bool pl_folded_split(struct pl_piece line, struct pl_piece *stack, uint64_t *count);
+bool pl_folded_split(struct pl_span line, struct pl_span *stack, uint64_t *count);
 /** Take the next part off @p rest; false at its end. */
-bool pl_folded_next(struct pl_piece *rest, struct pl_piece *part);
+bool pl_folded_next(struct pl_span *rest, struct pl_span *part);
 
 enum pl_folded_kind {
 	PL_FOLDED_FRAME,
@@ -27,9 +20,9 @@ enum pl_folded_kind {
 struct pl_folded_part {
 	enum pl_folded_kind kind;
 	uint64_t number;
-	struct pl_piece name, file; /* of a frame: file empty if there is none */
-	int32_t line;		    /* 0: none */
-	bool bare;		    /* a frame that is but a name */
+	struct pl_span name, file; /* of a frame: file empty if there is none */
+	int32_t line;		   /* 0: none */
+	bool bare;		   /* a frame that is but a name */
 };
 
 /* Where a part stands, and so what it may be. */
@@ -46,6 +39,6 @@ enum pl_folded_place {
  *	P12, T0:13, T13				austin; both, or they are names
  *
  * Frames are "file:function:line" (plumb, CPython, austin), "function (file:line)" (py-spy) or a bare name. */
-struct pl_folded_part pl_folded_read(struct pl_piece part, enum pl_folded_place place);
+struct pl_folded_part pl_folded_read(struct pl_span part, enum pl_folded_place place);
 
 #endif

@@ -9,55 +9,9 @@
 
 #define FIELDS_MAX 4 /* between the ids and the time */
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-bool pl_span_starts(struct pl_span s, const char *want)
-{
-	size_t len = strlen(want);
-
-	return s.len >= len && memcmp(s.s, want, len) == 0;
-}
-
-bool pl_span_is(struct pl_span s, const char *want)
-{
-	return s.len == strlen(want) && pl_span_starts(s, want);
-}
-
-struct pl_span pl_span_trim(struct pl_span s)
-{
-	while (s.len && is_blank(s.s[0])) {
-		s.s++;
-		s.len--;
-	}
-	while (s.len && is_blank(s.s[s.len - 1]))
-		s.len--;
-	return s;
-}
-
-/* Take the next word of @p s; an empty one at the end. */
-static struct pl_span take_word(struct pl_span *s)
-{
-	struct pl_span word = *s;
-
-	while (word.len && is_blank(word.s[0])) {
-		word.s++;
-		word.len--;
-	}
-	*s = word;
-	while (s->len && !is_blank(s->s[0])) {
-		s->s++;
-		s->len--;
-	}
-	word.len = (size_t)(s->s - word.s);
-	return word;
 }
 
 /* Take the last word of @p s. */
@@ -67,27 +21,12 @@ static struct pl_span take_last(struct pl_span *s)
 
 	*s = pl_span_trim(*s);
 	word = (struct pl_span){s->s + s->len, 0};
-	while (s->len && !is_blank(s->s[s->len - 1])) {
+	while (s->len && !pl_span_is_blank(s->s[s->len - 1])) {
 		s->len--;
 		word.s--;
 		word.len++;
 	}
 	return word;
-}
-
-/* All of @p s is a number that fits. */
-static bool number(struct pl_span s, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < s.len; i++) {
-		if (!is_digit(s.s[i]) || __builtin_mul_overflow(v, UINT64_C(10), &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(s.s[i] - '0'), &v))
-			return false;
-	}
-	if (s.len)
-		*ret = v;
-	return s.len > 0;
 }
 
 /* "12.000345:", with as many decimals as there are. */
@@ -97,7 +36,7 @@ static bool take_time(struct pl_span word, uint64_t *ret)
 	uint64_t seconds, ns = 0, unit = 100000000;
 
 	if (!point || word.s[word.len - 1] != ':' ||
-	    !number((struct pl_span){word.s, (size_t)(point - word.s)}, &seconds))
+	    !pl_span_decimal((struct pl_span){word.s, (size_t)(point - word.s)}, &seconds))
 		return false;
 	for (point++; point < word.s + word.len - 1; point++, unit /= 10) {
 		if (!is_digit(*point))
@@ -119,7 +58,7 @@ static bool ids(struct pl_span word, struct pl_perf_event *e)
 		tid.s = slash + 1;
 		tid.len = word.len - pid.len - 1;
 	}
-	return number(pid, &e->pid) && number(tid, &e->tid);
+	return pl_span_decimal(pid, &e->pid) && pl_span_decimal(tid, &e->tid);
 }
 
 /* What stands before the time. */
@@ -144,15 +83,15 @@ bool pl_perf_event(struct pl_span line, struct pl_perf_event *ret)
 	struct pl_span left = line, word, before;
 
 	do {
-		word = take_word(&left);
+		word = pl_span_word(&left);
 		if (word.len == 0)
 			return false;
 		before = (struct pl_span){line.s, (size_t)(word.s - line.s)};
 	} while (!take_time(word, &e.time_ns) || !take_names(before, &e));
-	word = take_word(&left);
-	if (number(word, &e.period)) {
+	word = pl_span_word(&left);
+	if (pl_span_decimal(word, &e.period)) {
 		e.has_period = true;
-		word = take_word(&left);
+		word = pl_span_word(&left);
 	}
 	if (word.len < 2 || word.s[word.len - 1] != ':')
 		return false;
@@ -162,35 +101,11 @@ bool pl_perf_event(struct pl_span line, struct pl_perf_event *ret)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	char low = (char)(c | 0x20);
-
-	return is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
-static bool hex(struct pl_span s, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	if (s.len == 0 || s.len > 16)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		int digit = hex_digit(s.s[i]);
-
-		if (digit < 0)
-			return false;
-		v = v << 4 | (uint64_t)digit;
-	}
-	*ret = v;
-	return true;
-}
-
 static struct pl_span without_offset(struct pl_span s)
 {
 	size_t i = s.len;
 
-	while (i > 0 && hex_digit(s.s[i - 1]) >= 0)
+	while (i > 0 && pl_span_hex_digit(s.s[i - 1]) >= 0)
 		i--;
 	if (i < s.len && i > 3 && memcmp(s.s + i - 3, "+0x", 3) == 0)
 		s.len = i - 3;
@@ -210,7 +125,7 @@ static const char *opening(struct pl_span s)
 			continue;
 		if (--depth == 0)
 			return s.s + i - 1;
-		if (!last && i > 1 && is_blank(s.s[i - 2]))
+		if (!last && i > 1 && pl_span_is_blank(s.s[i - 2]))
 			last = s.s + i - 1;
 	}
 	return last;
@@ -218,11 +133,11 @@ static const char *opening(struct pl_span s)
 
 bool pl_perf_frame(struct pl_span line, struct pl_perf_frame *ret)
 {
-	struct pl_span left = line, word = take_word(&left);
+	struct pl_span left = line, word = pl_span_word(&left);
 	struct pl_perf_frame f;
 	const char *open;
 
-	if (!hex(word, &f.address))
+	if (!pl_span_hex(word, &f.address))
 		return false;
 	left = pl_span_trim(left);
 	if (left.len < 2 || left.s[left.len - 1] != ')')

@@ -3,14 +3,7 @@
 #ifndef PL_PERF_LINES_H
 #define PL_PERF_LINES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct pl_span {
-	const char *s;
-	size_t len;
-};
+#include "span.h"
 
 /* "python3 4242/4243 [001] 12.000345678:    1000000 cpu-clock:" */
 struct pl_perf_event {
@@ -30,9 +23,5 @@ struct pl_perf_frame {
 /** False: the line is none. */
 bool pl_perf_event(struct pl_span line, struct pl_perf_event *ret);
 bool pl_perf_frame(struct pl_span line, struct pl_perf_frame *ret);
-
-bool pl_span_is(struct pl_span s, const char *want);
-bool pl_span_starts(struct pl_span s, const char *want);
-struct pl_span pl_span_trim(struct pl_span s);
 
 #endif

@@ -27,25 +27,6 @@ struct script {
 	bool clock, on_cpu; /* the counted event is a clock, and ticks on a CPU only */
 };
 
-/* The next line, without its end; false at the end of the text. */
-static bool take_line(struct pl_span *text, struct pl_span *ret)
-{
-	const char *end = text->len ? memchr(text->s, '\n', text->len) : NULL;
-	size_t len = end ? (size_t)(end - text->s) : text->len, skip = end ? len + 1 : len;
-
-	*ret = (struct pl_span){text->s, len};
-	text->s += skip;
-	text->len -= skip;
-	return skip > 0;
-}
-
-static bool ends_with(struct pl_span s, const char *want)
-{
-	size_t len = strlen(want);
-
-	return s.len >= len && memcmp(s.s + s.len - len, want, len) == 0;
-}
-
 static bool is_kernel(const struct pl_perf_frame *f)
 {
 	static const char *const native[] = {"[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]"};
@@ -56,7 +37,7 @@ static bool is_kernel(const struct pl_perf_frame *f)
 		if (pl_span_is(f->dso, native[i]))
 			return false;
 	}
-	return pl_span_starts(f->dso, "[") || ends_with(f->dso, "/vmlinux") || ends_with(f->dso, ".ko");
+	return pl_span_starts(f->dso, "[") || pl_span_ends(f->dso, "/vmlinux") || pl_span_ends(f->dso, ".ko");
 }
 
 static enum pl_frame_origin origin_of(const struct pl_perf_frame *f)
@@ -65,7 +46,7 @@ static enum pl_frame_origin origin_of(const struct pl_perf_frame *f)
 		return PL_ORIGIN_TASK;
 	if (pl_span_is(f->dso, "[marker]"))
 		return PL_ORIGIN_MARKER;
-	if (pl_span_is(f->dso, "[python]") || pl_span_starts(f->dso, "<frozen") || ends_with(f->dso, ".py"))
+	if (pl_span_is(f->dso, "[python]") || pl_span_starts(f->dso, "<frozen") || pl_span_ends(f->dso, ".py"))
 		return PL_ORIGIN_PYTHON;
 	return is_kernel(f) ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
 }
@@ -232,7 +213,7 @@ struct plumb_error *pl_perf_script_read(const struct pl_import_input *in, struct
 	struct plumb_error *err = NULL;
 
 	sink->timed = true;
-	while (!err && take_line(&text, &line))
+	while (!err && pl_span_line(&text, &line))
 		err = read_line(&s, line);
 	if (!err)
 		err = end_event(&s);
@@ -250,7 +231,7 @@ bool pl_perf_script_is(const struct pl_import_input *in)
 	struct pl_span text = {(const char *)in->bytes, in->len < LOOKED_AT ? in->len : LOOKED_AT}, line;
 	struct pl_perf_event e;
 
-	while (take_line(&text, &line)) {
+	while (pl_span_line(&text, &line)) {
 		if (pl_span_trim(line).len && line.s[0] != '#')
 			return pl_perf_event(line, &e);
 	}

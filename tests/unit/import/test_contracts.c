@@ -109,7 +109,7 @@ static void counts_of_a_tree_become_samples_of_its_nodes(void **state)
 static void expect_part(const char *text, enum pl_folded_place place, enum pl_folded_kind kind, uint64_t number,
 			const char *name, const char *file, int line)
 {
-	struct pl_folded_part p = pl_folded_read((struct pl_piece){text, strlen(text)}, place);
+	struct pl_folded_part p = pl_folded_read((struct pl_span){text, strlen(text)}, place);
 
 	assert_int_equal(p.kind, kind);
 	assert_int_equal(p.number, number);
@@ -156,9 +156,9 @@ static void counts_are_what_follows_the_last_blank(void **state)
 		     {"a 99999999999999999999", NULL, 0}};
 
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-		struct pl_piece stack = {NULL, 0};
+		struct pl_span stack = {NULL, 0};
 		uint64_t count = 0;
-		bool ok = pl_folded_split((struct pl_piece){lines[i].line, strlen(lines[i].line)}, &stack, &count);
+		bool ok = pl_folded_split((struct pl_span){lines[i].line, strlen(lines[i].line)}, &stack, &count);
 
 		assert_int_equal(ok, lines[i].stack != NULL);
 		assert_int_equal(count * ok, lines[i].count);
