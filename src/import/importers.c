@@ -15,7 +15,7 @@ static const char *const perf_suffixes[] = {".perf", NULL};
 static const char *const speedscope_suffixes[] = {".speedscope.json", ".speedscope", NULL};
 
 const struct pl_importer pl_importers[] = {
-	{"pprof", pprof_suffixes, "profile.proto of any profiler, gzipped or not", pl_pprof_is, pl_pprof_import},
+	{"pprof", pprof_suffixes, "profile.proto of any profiler, gzipped or not", pl_pprof_is, pl_pprof_read},
 	{"samples", no_suffixes, "samples of CPython's collectors as JSON", pl_samples_is, pl_samples_read},
 	{"pstats", pstats_suffixes, "what cProfile writes; only functions and pairs of caller and callee are certain",
 	 pl_pstats_is, pl_pstats_read},
@@ -27,9 +27,6 @@ const struct pl_importer pl_importers[] = {
 	 pl_speedscope_read},
 	{"perf-script", perf_suffixes, "text of perf script, with Python, native and kernel frames", pl_perf_script_is,
 	 pl_perf_script_read},
-	{"collapsed", collapsed_suffixes,
-	 "one line per stack with its count: plumb, CPython, py-spy, austin, flamegraph.pl", pl_collapsed_is,
-	 pl_collapsed_read},
 	{"collapsed", collapsed_suffixes,
 	 "one line per stack with its count: plumb, CPython, py-spy, austin, flamegraph.pl", pl_collapsed_is,
 	 pl_collapsed_read},

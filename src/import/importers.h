@@ -6,7 +6,7 @@
 #include "import.h"
 
 pl_importer_is pl_pprof_is;
-pl_importer_read pl_pprof_import;
+pl_importer_read pl_pprof_read;
 pl_importer_is pl_samples_is;
 pl_importer_read pl_samples_read;
 pl_importer_is pl_pstats_is;

@@ -294,10 +294,10 @@ static struct plumb_error *make_room(struct reader *r)
 	return r->location_of && r->bare && r->string_of ? pl_pprof_keys_init(&r->keys, &r->t) : &pl_err_no_memory;
 }
 
-struct plumb_error *pl_pprof_import(const struct pl_import_input *in, struct pl_sink *sink)
+struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_sink *sink)
 {
 	struct reader r = {.sink = sink, .p = sink->profile};
-	struct plumb_error *err = pl_pprof_read(&r.t, in);
+	struct plumb_error *err = pl_pprof_read_tables(&r.t, in);
 
 	r.frames_left = FRAMES_FREE + (uint64_t)in->len * FRAMES_EACH;
 	if (!err)

@@ -197,7 +197,7 @@ static struct plumb_error *read_number(struct pl_pprof *t, const struct pl_pb_fi
 	}
 }
 
-struct plumb_error *pl_pprof_read(struct pl_pprof *t, const struct pl_import_input *in)
+struct plumb_error *pl_pprof_read_tables(struct pl_pprof *t, const struct pl_import_input *in)
 {
 	struct pl_cursor c = {.p = in->bytes, .end = in->bytes + in->len};
 	struct plumb_error *err = NULL;

@@ -56,7 +56,7 @@ struct pl_pprof {
 };
 
 /** Errors: PLUMB_ERR_CORRUPT naming the byte, PLUMB_ERR_NO_MEMORY. @p t is for pl_pprof_deinit in any case. */
-struct plumb_error *pl_pprof_read(struct pl_pprof *t, const struct pl_import_input *in) PLUMB_MUST_CHECK;
+struct plumb_error *pl_pprof_read_tables(struct pl_pprof *t, const struct pl_import_input *in) PLUMB_MUST_CHECK;
 void pl_pprof_deinit(struct pl_pprof *t);
 /** Text of a string. Errors: PLUMB_ERR_CORRUPT: there is none of that number. */
 struct plumb_error *pl_pprof_text(const struct pl_pprof *t, uint64_t string, struct pl_cursor *ret) PLUMB_MUST_CHECK;

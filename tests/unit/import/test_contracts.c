@@ -33,6 +33,12 @@ static const char tree[] =
 	"\"line\":\"\"}}";
 static const char folded[] = "pid:5 a b;tid:7;a.py:f:3;<GC> 2\npid:6;tid:8;x.py:g:1 3\nno count\n";
 
+static void an_input_format_is_listed_once(void **state)
+{
+	for (const struct pl_importer *i = pl_importers; i->name; i++)
+		assert_ptr_equal(pl_importer_by_name(i->name), i);
+}
+
 struct got {
 	struct pl_sample samples[8];
 	size_t count;
@@ -241,6 +247,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_input_format_is_listed_once),
 		cmocka_unit_test(samples_keep_what_the_collectors_need),
 		cmocka_unit_test(counts_of_a_tree_become_samples_of_its_nodes),
 		cmocka_unit_test(parts_mean_what_they_look_like),
