@@ -11,6 +11,8 @@
 
 /* As env(1), timeout(1) and nohup(1): none of them collides with what a program usually returns. */
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_PROGRAM_NOT_FOUND = 127, EXIT_SIGNAL_BASE = 128 };
+/* What is wrong with a file that is read is a result, not a failure of plumb. Not of diff, where 1 is a verdict. */
+enum { EXIT_BAD_INPUT = 1 };
 
 struct config;
 struct opt;
@@ -65,6 +67,8 @@ char *made_by(int argc, char *const *argv, const char *out_name);
 int complain_failure(const struct failure *why);
 /** complain() about @p err, destroy it and return EXIT_OWN_FAILURE. */
 int complain_error(struct plumb_error *err);
+/** complain_error() about a file that was to be read: EXIT_BAD_INPUT if it is not there or not what it should be. */
+int complain_input_error(struct plumb_error *err);
 /** Flush stdout and tell if that failed. A reader that went away is no news: quietly EXIT_OWN_FAILURE. */
 int finish_stdout(void);
 

@@ -6,8 +6,6 @@
 #include "target.h"
 #include "term.h"
 
-#define EXIT_BAD_INPUT 1
-
 static const struct opt *const tables[] = {options_formats, options_names,   options_rows,   options_idle,
 					   options_threads, options_filters, options_common, NULL};
 
@@ -38,24 +36,6 @@ static bool choose_format(struct config *c, const char *out, struct failure *why
 		      "the name '%s' does not tell which format to write", out);
 }
 
-/* What is wrong with IN is a result; what is wrong with plumb or the place it writes to is a failure. */
-static int bad_input(struct plumb_error *err)
-{
-	switch (plumb_error_code(err)) {
-	case PLUMB_ERR_NOT_A_RECORDING:
-	case PLUMB_ERR_NEWER_RECORDING:
-	case PLUMB_ERR_EMPTY:
-	case PLUMB_ERR_CORRUPT:
-	case PLUMB_ERR_TRUNCATED:
-	case PLUMB_ERR_LIMIT:
-	case PLUMB_ERR_NOT_FOUND:
-		complain_error(err);
-		return EXIT_BAD_INPUT;
-	default:
-		return complain_error(err);
-	}
-}
-
 static int write_profile(struct config *c, const struct plumb_profile *p, char *in, const char *out)
 {
 	struct failure why;
@@ -83,7 +63,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	config_report(c);
 	struct plumb_error *err = plumb_profile_open_as(argv[0], c->from, &info, &p);
 	if (err)
-		return bad_input(err);
+		return complain_input_error(err);
 	target_warn_incomplete(argv[0], &info);
 	target_note_skipped(argv[0], &info);
 	int status = write_profile(c, p, argv[0], argv[1]);

@@ -72,6 +72,19 @@ static void tell(const struct config *c, const struct plumb_merge *m, int count)
 		count, samples, stacks, processes, processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s", c->output);
 }
 
+static int merge(const struct config *c, struct plumb_merge *m, char *const *paths, int count)
+{
+	struct plumb_error *err = add_all(m, paths, count);
+
+	if (err)
+		return complain_input_error(err);
+	err = plumb_merge_write(m, c->output);
+	if (err)
+		return complain_error(err);
+	tell(c, m, count);
+	return 0;
+}
+
 static int run(const struct command *cmd, struct config *c, int argc, char **argv)
 {
 	struct plumb_merge *m;
@@ -82,24 +95,18 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	struct plumb_error *err = plumb_merge_create(&m);
 	if (err)
 		return complain_error(err);
-	err = add_all(m, argv, argc);
-	if (!err)
-		err = plumb_merge_write(m, c->output);
-	if (!err)
-		tell(c, m, argc);
+	int status = merge(c, m, argv, argc);
 	plumb_merge_destroy(m);
-	return err ? complain_error(err) : 0;
+	return status;
 }
 
 const struct command command_merge = {
 	.name = "merge",
 	.usage = "FILE... -o OUT",
 	.summary = "add recordings of other processes, machines and days up to one",
-	.about = "Write one recording that holds the samples of all. The order of the recordings does not matter, and "
-		 "the "
-		 "file is the same, byte for byte. What is given up is the instant of each sample. The exit status is "
-		 "0, "
-		 "or 125 if that failed.",
+	.about = "Write one recording that holds the samples of all. The order of the recordings does not matter, "
+		 "and the file is the same, byte for byte. What is given up is the instant of each sample. The "
+		 "exit status is 0, 1 if there is something wrong with a FILE, or 125 if plumb failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

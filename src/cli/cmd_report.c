@@ -63,7 +63,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	config_report(c);
 	err = plumb_profile_open_as(argv[0], c->from, &info, &p);
 	if (err)
-		return complain_error(err);
+		return complain_input_error(err);
 	if (strcmp(c->report.format, "text") != 0) /* which tells it itself */
 		target_warn_incomplete(argv[0], &info);
 	target_note_skipped(argv[0], &info);
@@ -78,7 +78,8 @@ const struct command command_report = {
 	.summary = "write a recording as text, JSON, Markdown, or for another tool",
 	.about = "Write the recording FILE to standard output, as text if nothing else is asked for. FILE may also "
 		 "be of another tool, compressed by gzip, or - for standard input: 'plumb help formats' lists what "
-		 "can be read and written. The exit status is 0, or 125 if that failed.",
+		 "can be read and written. The exit status is 0, 1 if there is something wrong with FILE, or 125 "
+		 "if plumb failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

@@ -40,6 +40,25 @@ int complain_error(struct plumb_error *err)
 	return EXIT_OWN_FAILURE;
 }
 
+int complain_input_error(struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+	int failed = complain_error(err);
+
+	switch (code) {
+	case PLUMB_ERR_NOT_FOUND:
+	case PLUMB_ERR_NOT_A_RECORDING:
+	case PLUMB_ERR_NEWER_RECORDING:
+	case PLUMB_ERR_EMPTY:
+	case PLUMB_ERR_CORRUPT:
+	case PLUMB_ERR_TRUNCATED:
+	case PLUMB_ERR_LIMIT:
+		return EXIT_BAD_INPUT;
+	default:
+		return failed;
+	}
+}
+
 int finish_stdout(void)
 {
 	char message[256];

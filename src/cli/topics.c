@@ -49,13 +49,11 @@ static void help_exit(const struct help_writer *w)
 		"plumb itself failed, or the program succeeded but its recording or report could not be written");
 	w->item(w, "126", "the program cannot be executed");
 	w->item(w, "127", "there is no such program");
-	w->text(w, "\nAll other commands: 0, or 125 if plumb failed. 'plumb doctor' returns 1 if sampling does not "
-		   "work, 'plumb dump' 1 if some of the processes could not be read, 'plumb convert' 1 if something is "
-		   "wrong with what it reads, 'plumb diff' 1 if something is slower than --fail-above allows. 'plumb "
-		   "attach' returns 0 when the "
-		   "process ends, at "
-		   "Ctrl-C and when "
-		   "-d TIME is over.");
+	w->text(w, "\nAll other commands: 0, or 125 if plumb failed. 'plumb report', 'plumb convert' and 'plumb merge' "
+		   "return 1 if something is wrong with a file they read, 'plumb diff' if something is slower than "
+		   "--fail-above allows (and 125 if it cannot tell), 'plumb doctor' if sampling does not work, "
+		   "'plumb dump' if some of the processes could not be read. 'plumb attach' returns 0 when the "
+		   "process ends, at Ctrl-C and when -d TIME is over.");
 }
 
 static void help_figures(const struct help_writer *w)

@@ -13,7 +13,7 @@ import pytest
 from harness.plumb import Plumb, finish
 from harness.target import started
 
-OWN_FAILURE = 125
+BAD_INPUT, OWN_FAILURE = 1, 125
 
 
 def sentence(result, *words, status=OWN_FAILURE):
@@ -193,7 +193,8 @@ def recording(tmp_path_factory, places, ordinary_python):
 
 @pytest.mark.smoke
 def test_a_file_that_is_not_there(plumb):
-    sentence(plumb("report", "/no/such/file.plumb"), "/no/such/file.plumb")
+    for command in (["report"], ["merge", "-o", plumb.path()]):
+        sentence(plumb(*command, "/no/such/file.plumb"), "/no/such/file.plumb", status=BAD_INPUT)
 
 
 @pytest.mark.smoke
@@ -206,7 +207,16 @@ def test_a_file_that_is_not_there(plumb):
 def test_a_file_that_is_no_recording(plumb, content, words):
     path = plumb.path()
     path.write_bytes(content)
-    sentence(plumb("report", path), str(path), *words)
+    for command in (["report"], ["merge", "-o", plumb.path()]):
+        sentence(plumb(*command, path), str(path), *words, status=BAD_INPUT)
+
+
+@pytest.mark.smoke
+def test_a_comparison_of_what_is_no_recording_has_no_verdict(plumb):
+    """1 would mean that something is slower."""
+    path = plumb.path()
+    path.write_bytes(b"dear reader,\n" * 10)
+    sentence(plumb("diff", path, path), str(path))
 
 
 @pytest.mark.smoke
@@ -226,14 +236,14 @@ def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recordin
     for length in lengths:
         cut.write_bytes(data[:length])
         result = plumb("report", "--json", cut)
-        assert result.status in (0, OWN_FAILURE), result
+        assert result.status in (0, BAD_INPUT), result
         if result.status == 0:
             profile = plumb.report(cut)
             assert not profile.complete and last <= profile.samples <= whole.samples, (length, profile.samples)
             last = profile.samples
         else:
             assert last == 0, "cut at %d of %d it does not open any more: %s" % (length, len(data), result)
-            sentence(result, str(cut))
+            sentence(result, str(cut), status=BAD_INPUT)
     assert last > 0
 
 
