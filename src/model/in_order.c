@@ -254,11 +254,13 @@ static struct plumb_error *copy_cells(struct copy *c)
 static struct plumb_error *copy_meta(struct copy *c)
 {
 	struct pl_meta m = c->from->meta;
-	uint32_t *const texts[] = {&m.command, &m.engine, &m.plumb_version, &m.host};
-	struct plumb_error *err = copy_texts(c, texts, 4);
-	if (!err)
-		c->into->meta = m;
-	return err;
+	for (size_t i = 0; pl_meta_text(&m, i); i++) {
+		struct plumb_error *err = copy_text(c, pl_meta_text(&m, i));
+		if (err)
+			return err;
+	}
+	c->into->meta = m;
+	return NULL;
 }
 
 static bool copy_init(struct copy *c)

@@ -289,15 +289,15 @@ static uint32_t pick_text(const struct plumb_profile *into, int start_order, uin
 	return start_order <= 0 ? mine : theirs;
 }
 
-static void merge_texts(struct plumb_profile *into, const struct pl_meta *from)
+static void merge_texts(struct plumb_profile *into, struct pl_meta *from)
 {
 	struct pl_meta *m = &into->meta;
 	int order = compare_starts(m->start_real_ns, from->start_real_ns);
-	m->command = pick_text(into, order, m->command, from->command);
-	m->engine = pick_text(into, order, m->engine, from->engine);
-	m->plumb_version = pick_text(into, order, m->plumb_version, from->plumb_version);
-	m->host = pick_text(into, order, m->host, from->host);
-	m->refused_why = pick_text(into, 0, m->refused_why, from->refused_why); /* "" stands behind any reason */
+	for (size_t i = 0; pl_meta_text(m, i); i++) {
+		uint32_t *text = pl_meta_text(m, i);
+		int first = text == &m->refused_why ? 0 : order; /* "" stands behind any reason */
+		*text = pick_text(into, first, *text, *pl_meta_text(from, i));
+	}
 	if (order > 0)
 		m->start_real_ns = from->start_real_ns;
 }
@@ -307,7 +307,7 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void merge_meta(struct plumb_profile *into, const struct pl_meta *from)
+static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 {
 	struct pl_meta *m = &into->meta;
 	merge_texts(into, from);
@@ -341,11 +341,8 @@ static struct plumb_error *merge_with(struct plumb_profile *into, const struct p
 	if (err || from_blank)
 		return err;
 	struct pl_meta meta = from->meta;
-	meta.command = m->strings[meta.command];
-	meta.engine = m->strings[meta.engine];
-	meta.plumb_version = m->strings[meta.plumb_version];
-	meta.host = m->strings[meta.host];
-	meta.refused_why = m->strings[meta.refused_why];
+	for (size_t i = 0; pl_meta_text(&meta, i); i++)
+		*pl_meta_text(&meta, i) = m->strings[*pl_meta_text(&meta, i)];
 	if (into_blank)
 		into->meta = meta;
 	else

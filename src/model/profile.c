@@ -60,6 +60,13 @@ static struct plumb_error *profile_init(struct plumb_profile *p)
 	return err ? err : add_root(p);
 }
 
+uint32_t *pl_meta_text(struct pl_meta *m, size_t i)
+{
+	uint32_t *const texts[] = {&m->command, &m->engine, &m->plumb_version, &m->host, &m->refused_why};
+
+	return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
+}
+
 struct plumb_error *pl_profile_create(struct plumb_profile **ret)
 {
 	struct plumb_profile *p = calloc(1, sizeof *p);

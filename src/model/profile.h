@@ -163,6 +163,9 @@ struct pl_meta {
 	uint32_t refused_why; /* string id: the last of the refusals in words */
 };
 
+/** The string ids of @p m by number, from 0; NULL past the last. In another profile each has another id. */
+uint32_t *pl_meta_text(struct pl_meta *m, size_t i);
+
 struct plumb_profile {
 	struct pl_meta meta;
 	struct pl_strtab *strings;

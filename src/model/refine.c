@@ -311,12 +311,13 @@ static void cut_meta(struct pl_meta *m, uint64_t from_ns, uint64_t to_ns)
 static struct plumb_error *map_meta(struct refiner *r)
 {
 	struct pl_meta m = r->from->meta;
-	struct plumb_error *err;
 
-	if ((err = map_string(r, &m.command)) || (err = map_string(r, &m.engine)) ||
-	    (err = map_string(r, &m.plumb_version)) || (err = map_string(r, &m.host)) ||
-	    (err = map_string(r, &m.refused_why)))
-		return err;
+	for (size_t i = 0; pl_meta_text(&m, i); i++) {
+		struct plumb_error *err = map_string(r, pl_meta_text(&m, i));
+
+		if (err)
+			return err;
+	}
 	cut_meta(&m, r->o.from_ns, r->o.to_ns);
 	r->to->meta = m;
 	return NULL;

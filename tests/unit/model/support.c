@@ -92,8 +92,9 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 		m->complete, m->ticks, m->stops, m->stopped_ns, m->profiler_cpu_ns);
 	for (int i = 0; i < PL_LOSSES; i++)
 		fprintf(out, "loss %d=%" PRIu64 "\n", i, m->losses[i]);
-	fprintf(out, "%s|%s|%s|%s\n", text_of(p, m->command), text_of(p, m->engine), text_of(p, m->plumb_version),
-		text_of(p, m->host));
+	struct pl_meta copy = *m;
+	for (size_t i = 0; pl_meta_text(&copy, i); i++)
+		fprintf(out, "text %zu=%s\n", i, text_of(p, *pl_meta_text(&copy, i)));
 	fprintf(out, "untimed=%d batch_ns=%" PRIu64 "\n", m->untimed, p->batch_ns);
 }
 
@@ -249,6 +250,7 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->engine = add_string(p, commands[random_below(rng, 4)]);
 	m->plumb_version = add_string(p, random_below(rng, 2) ? "0.1.0" : "0.2.0");
 	m->host = add_string(p, random_below(rng, 2) ? "a" : "b");
+	m->refused_why = add_string(p, commands[random_below(rng, 4)]);
 }
 
 struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
