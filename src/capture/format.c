@@ -17,6 +17,14 @@
 #define LONG_SECTION   200 /* bytes that repay a Huffman code of their own */
 #define BLOCK_OVERHEAD 16
 
+double *pl_collector_figure(struct pl_collector *c, size_t i)
+{
+	double *const figures[] = {&c->interval_usec, &c->run_interval_usec, &c->duration_sec, &c->sample_rate,
+				   &c->error_rate,    &c->missed_samples,    &c->mode};
+
+	return i < sizeof figures / sizeof *figures ? figures[i] : NULL;
+}
+
 uint64_t pl_checksum(const void *bytes, size_t len)
 {
 	const uint8_t *p = bytes;

@@ -45,22 +45,27 @@ enum pl_section {
 	PL_SECTION_PROCESSES = 5,
 	PL_SECTION_THREADS = 6,
 	PL_SECTION_META = 7,
-	PL_SECTION_UNITS = 8,	 /* of the columns that follow */
-	PL_SECTION_PLACES = 9,	 /* the distinct (thread, stack) of the chunk */
-	PL_SECTION_TIMES = 10,	 /* the distinct instants */
-	PL_SECTION_RUNS = 11,	 /* how many samples each instant has */
-	PL_SECTION_SAMPLES = 12, /* the place of each sample */
-	PL_SECTION_STATES = 13,	 /* state and quality of each sample */
-	PL_SECTION_WEIGHTS = 14, /* the weight of each sample */
-	PL_SECTION_LIVES = 15,	 /* all about processes; rows that are new or changed */
-	PL_SECTION_COUNTS = 16,	 /* what each sample stands for beyond itself */
-	PL_SECTION_OPCODES = 17, /* of each location of the chunk */
-	PL_SECTION_HOSTS = 18,	 /* of the processes in `lives`, where they are named */
+	PL_SECTION_UNITS = 8,	   /* of the columns that follow */
+	PL_SECTION_PLACES = 9,	   /* the distinct (thread, stack) of the chunk */
+	PL_SECTION_TIMES = 10,	   /* the distinct instants */
+	PL_SECTION_RUNS = 11,	   /* how many samples each instant has */
+	PL_SECTION_SAMPLES = 12,   /* the place of each sample */
+	PL_SECTION_STATES = 13,	   /* state and quality of each sample */
+	PL_SECTION_WEIGHTS = 14,   /* the weight of each sample */
+	PL_SECTION_LIVES = 15,	   /* all about processes; rows that are new or changed */
+	PL_SECTION_COUNTS = 16,	   /* what each sample stands for beyond itself */
+	PL_SECTION_OPCODES = 17,   /* of each location of the chunk */
+	PL_SECTION_HOSTS = 18,	   /* of the processes in `lives`, where they are named */
+	PL_SECTION_COLLECTOR = 19, /* what a collector of CPython was told about its run */
 	PL_SECTIONS,
 };
 
 /* Flags of the meta section. */
 enum { PL_META_UNTIMED = 1, PL_META_COUNTED = 2, PL_META_IMPORTED = 4 };
+/* Flags of the collector section. */
+enum { PL_RUN_SKIP_IDLE = 1, PL_RUN_MEASURED = 2, PL_RUN_KNOWN = 4 };
+/** The figures of @p c in the order of the file, from 0; NULL past the last. */
+double *pl_collector_figure(struct pl_collector *c, size_t i);
 
 /* State and quality of a sample in one number. */
 #define PL_QUALITY_BITS 2

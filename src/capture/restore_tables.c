@@ -356,8 +356,29 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	return d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
 }
 
+static struct plumb_error *restore_collector(struct pl_decoder *d, struct pl_collector *ret)
+{
+	struct pl_collector c = {0};
+	uint64_t bits, flags;
+
+	if (!pl_cursor_left(&d->cursor))
+		return NULL;
+	flags = pl_decode(d);
+	c.skip_idle = flags & PL_RUN_SKIP_IDLE;
+	c.measured = flags & PL_RUN_MEASURED;
+	c.known = flags & PL_RUN_KNOWN;
+	for (size_t i = 0; pl_collector_figure(&c, i); i++) {
+		bits = pl_decode(d);
+		memcpy(pl_collector_figure(&c, i), &bits, sizeof bits);
+	}
+	if (d->bad)
+		return &pl_err_corrupt;
+	*ret = c;
+	return NULL;
+}
+
 /* Running totals: those of the last chunk stand. More losses than we know are of a newer plumb and left out. */
-static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder *d)
+static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder *d, struct pl_decoder *collector)
 {
 	if (!pl_cursor_left(&d->cursor))
 		return NULL;
@@ -376,6 +397,8 @@ static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder 
 		return err;
 	restore_counts(d, m.losses, PL_LOSSES);
 	err = restore_late_meta(r, d, &m);
+	if (!err)
+		err = restore_collector(collector, &m.collector);
 	if (err)
 		return err;
 	if (d->bad || mode > PL_MODE_GIL)
@@ -407,5 +430,5 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		err = restore_changing(r, &sections[PL_SECTION_LIVES], life_row);
 	if (!err)
 		err = restore_changing(r, &sections[PL_SECTION_THREADS], thread_row);
-	return err ? err : restore_meta(r, &sections[PL_SECTION_META]);
+	return err ? err : restore_meta(r, &sections[PL_SECTION_META], &sections[PL_SECTION_COLLECTOR]);
 }

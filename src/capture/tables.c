@@ -272,6 +272,27 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 	return encode_changing(p, m, raw, to, whole);
 }
 
+/* Nothing of what plumb itself recorded. */
+static void encode_collector(const struct pl_collector *c, struct pl_encoder *out)
+{
+	struct pl_buf section = PL_BUF_INIT(1024);
+	struct pl_encoder e = {.buf = &section, .err = out->err};
+	struct pl_collector copy = *c;
+	uint64_t bits;
+
+	if (!c->known && !c->skip_idle)
+		return;
+	pl_encode(&e, (c->skip_idle ? PL_RUN_SKIP_IDLE : 0) | (c->measured ? PL_RUN_MEASURED : 0) |
+			      (c->known ? PL_RUN_KNOWN : 0));
+	for (size_t i = 0; pl_collector_figure(&copy, i); i++) {
+		memcpy(&bits, pl_collector_figure(&copy, i), sizeof bits);
+		pl_encode(&e, bits);
+	}
+	out->err = e.err;
+	pl_encode_section(out, PL_SECTION_COLLECTOR, &section);
+	pl_buf_deinit(&section);
+}
+
 struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 {
 	struct pl_buf section = PL_BUF_INIT(1024);
@@ -305,5 +326,6 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	out.err = e.err;
 	pl_encode_section(&out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);
+	encode_collector(&m->collector, &out);
 	return out.err;
 }

@@ -24,6 +24,7 @@ void pl_table_marks_deinit(struct pl_table_marks *m);
  * call and owned by the caller. */
 struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct pl_table_marks *m, struct pl_buf *raw,
 				     struct pl_table_marks *to, bool *whole_ret) PLUMB_MUST_CHECK;
+/** With the collector that the meta data tell of. */
 struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw) PLUMB_MUST_CHECK;
 
 #define PL_TABLES_MAX_BYTES (8u << 20)

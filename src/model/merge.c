@@ -307,12 +307,19 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Figures of several runs are those of none; without them the exporters take the profile's own. */
+static struct pl_collector merge_collectors(const struct pl_collector *a, const struct pl_collector *b)
+{
+	return (struct pl_collector){.skip_idle = a->skip_idle && b->skip_idle};
+}
+
 static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 {
 	struct pl_meta *m = &into->meta;
 	merge_texts(into, from);
 	m->duration_ns = max_u64(m->duration_ns, from->duration_ns);
 	m->period_ns = max_u64(m->period_ns, from->period_ns);
+	m->collector = merge_collectors(&m->collector, &from->collector);
 	m->seed = m->seed == from->seed ? m->seed : 0;
 	m->jitter = m->jitter || from->jitter;
 	m->untimed = m->untimed || from->untimed;

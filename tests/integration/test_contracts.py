@@ -119,6 +119,17 @@ def test_without_statistics_all_that_is_said_is_in_the_samples(convert):
     assert convert(run, "collapsed") == b""
 
 
+def test_a_recording_keeps_what_the_collector_was_told(plumb, convert, sources):
+    kept, out = plumb.path(".plumb"), plumb.path(".out")
+    for run in runs_of(8, 11, sources):
+        run["sample_interval_usec"] = max(run["sample_interval_usec"], 10)  # a recording's times are rounded to 1,024 ns or an eighth of it
+        kept.write_bytes(convert(run, "plumb"))
+        for form in ("flamegraph-json", "collapsed"):
+            result = plumb("convert", kept, out, "-f", form)
+            assert result.status == 0, result
+            assert out.read_bytes() == convert(run, form), (form, run)
+
+
 @pytest.mark.parametrize("broken", ['{"samples": 1}', '{"samples": [{"weight": -1}]}', '{"samples": [{"interpreters": [{"threads": [{}]}]}]}',
                                     '{"samples": [', '{}', '{"samples": [{"interpreters": [{"threads": [{"id": 1, "frames": [["a"]]}]}]}]}'])
 def test_what_is_no_run_of_a_collector_is_refused(plumb, broken):

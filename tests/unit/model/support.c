@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,12 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 	struct pl_meta copy = *m;
 	for (size_t i = 0; pl_meta_text(&copy, i); i++)
 		fprintf(out, "text %zu=%s\n", i, text_of(p, *pl_meta_text(&copy, i)));
+	const struct pl_collector *c = &m->collector;
+	fprintf(out, "collector=%d skip_idle=%d measured=%d", c->known, c->skip_idle, c->measured);
+	if (c->known)
+		fprintf(out, " %g %g %g %g %g %g %g", c->interval_usec, c->run_interval_usec, c->duration_sec,
+			c->sample_rate, c->error_rate, c->missed_samples, c->mode);
+	fprintf(out, "\n");
 	fprintf(out, "untimed=%d batch_ns=%" PRIu64 "\n", m->untimed, p->batch_ns);
 }
 
@@ -229,6 +236,23 @@ struct pl_sample generate_sample(struct generator *g)
 	return s;
 }
 
+static struct pl_collector random_collector(struct pl_rng *rng)
+{
+	struct pl_collector c = {.known = random_below(rng, 2)};
+	if (!c.known)
+		return c;
+	c.skip_idle = random_below(rng, 2);
+	c.measured = random_below(rng, 2);
+	c.interval_usec = (double)random_below(rng, 1000) / 8;
+	c.run_interval_usec = (double)random_below(rng, 1000) / 8;
+	c.duration_sec = random_below(rng, 2) ? (double)random_below(rng, 1000) / 8 : NAN;
+	c.sample_rate = (double)random_below(rng, 1000) / 8;
+	c.error_rate = -(double)random_below(rng, 1000) / 8;
+	c.missed_samples = (double)random_below(rng, 1000) / 8;
+	c.mode = (double)random_below(rng, 4);
+	return c;
+}
+
 void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 {
 	static const char *const commands[] = {"", "python app.py", "python -m other", "sh run.sh"};
@@ -251,6 +275,7 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->plumb_version = add_string(p, random_below(rng, 2) ? "0.1.0" : "0.2.0");
 	m->host = add_string(p, random_below(rng, 2) ? "a" : "b");
 	m->refused_why = add_string(p, commands[random_below(rng, 4)]);
+	m->collector = random_collector(rng);
 }
 
 struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
