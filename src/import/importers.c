@@ -17,7 +17,9 @@ static const char *const speedscope_suffixes[] = {".speedscope.json", ".speedsco
 const struct pl_importer pl_importers[] = {
 	{"pprof", pprof_suffixes, "profile.proto of any profiler, gzipped or not", pl_pprof_is, pl_pprof_read},
 	{"samples", no_suffixes, "samples of CPython's collectors as JSON", pl_samples_is, pl_samples_read},
-	{"pstats", pstats_suffixes, "what cProfile writes; only functions and pairs of caller and callee are certain",
+	{"pstats", pstats_suffixes,
+	 "what cProfile writes; only functions and pairs of caller and callee are certain, and a microsecond counts as "
+	 "a sample",
 	 pl_pstats_is, pl_pstats_read},
 	{"callgrind", callgrind_suffixes,
 	 "of valgrind and others; only functions and pairs of caller and callee are certain", pl_callgrind_is,
