@@ -214,6 +214,7 @@ static void write_states(struct report *r)
 	write_state(j, "in_gc", t->in_gc, t->in_gc_half_width);
 	write_state(j, "exception", t->exception, t->exception_half_width);
 	write_state(j, "unknown", t->unknown, t->unknown_half_width);
+	write_state(j, "jit", t->jit, t->jit_half_width);
 	pl_json_object_end(j);
 }
 

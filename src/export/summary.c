@@ -382,6 +382,9 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 		warn(s, "incomplete: the profiler was killed; up to the last second is missing");
 	warn_losses(s, p);
 	warn_refusals(s, p);
+	if (t->jit)
+		warn(s, "%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
+		     pl_units_percent(ratio((double)t->jit, (double)t->samples)).s);
 	if (t->samples == 0 && f->processes)
 		warn_no_process(s, p);
 	else if (t->samples == 0 && f->threads)

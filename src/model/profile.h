@@ -35,6 +35,7 @@ enum pl_state {
 	PL_STATE_IN_GC = 8,
 	PL_STATE_EXCEPTION = 16, /* an exception is set or being handled */
 	PL_STATE_UNKNOWN = 32,	 /* whether it was on a CPU could not be told */
+	PL_STATE_JIT = 64,	 /* it ran code that Python's JIT compiler made */
 };
 
 /* How sure we are of the stack. Only EXACT and STOPPED promise that the whole stack existed at one instant. */

@@ -26,6 +26,7 @@ static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 	count(&t->in_gc, c->state, PL_STATE_IN_GC, c->samples);
 	count(&t->exception, c->state, PL_STATE_EXCEPTION, c->samples);
 	count(&t->unknown, c->state, PL_STATE_UNKNOWN, c->samples);
+	count(&t->jit, c->state, PL_STATE_JIT, c->samples);
 }
 
 /* Half width of the share of the samples that have, of the bits @p of, just @p bits. */
@@ -53,6 +54,7 @@ static void set_half_widths(const struct pl_selection *s, struct pl_totals *t)
 	t->in_gc_half_width = bit_half_width(s, PL_STATE_IN_GC);
 	t->exception_half_width = bit_half_width(s, PL_STATE_EXCEPTION);
 	t->unknown_half_width = bit_half_width(s, PL_STATE_UNKNOWN);
+	t->jit_half_width = bit_half_width(s, PL_STATE_JIT);
 	t->waiting_half_width = state_half_width(s, PL_STATE_ON_CPU | PL_STATE_UNKNOWN, 0);
 }
 

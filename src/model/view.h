@@ -32,11 +32,11 @@ struct pl_filter {
 struct pl_totals {
 	uint64_t samples, weight_ns;
 	uint64_t by_quality[PL_QUALITIES];
-	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown; /* samples having that bit */
+	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown, jit; /* samples having that bit */
 	uint32_t threads, idle_threads_hidden;
 	/* Of the shares of samples; waiting: neither on_cpu nor unknown. */
 	double on_cpu_half_width, has_gil_half_width, wants_gil_half_width, in_gc_half_width, exception_half_width,
-		unknown_half_width, waiting_half_width;
+		unknown_half_width, jit_half_width, waiting_half_width;
 };
 
 struct pl_share {

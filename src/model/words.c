@@ -12,6 +12,7 @@ static const struct {
 } states[] = {
 	{PL_STATE_ON_CPU, "on-cpu"}, {PL_STATE_HAS_GIL, "gil"},		{PL_STATE_WANTS_GIL, "wants-gil"},
 	{PL_STATE_IN_GC, "gc"},	     {PL_STATE_EXCEPTION, "exception"}, {PL_STATE_UNKNOWN, "unknown"},
+	{PL_STATE_JIT, "jit"},
 };
 static const char *const qualities[] = {"exact", "stopped", "doubtful", "partial"};
 static const char *const origins[] = {"", "[native]", "[kernel]", "[task]", "[marker]"};

@@ -150,6 +150,8 @@ static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_readi
 	pl_snapshot_anchor_touched(&s->snap);
 	if (ret->tstate.interp != s->interp.addr || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
 		return false;
+	bool in_jit_known;
+	ret->in_jit = pl_tstate_in_jit(mem, &r->py, s->tstate, &in_jit_known);
 	bool ended = ret->tstate.frame == 0 || walk_frames(r, s, &tail, ret);
 	anchor_frames(r, s);
 	return ended;

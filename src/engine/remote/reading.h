@@ -80,6 +80,7 @@ struct pl_reading {
 	bool steady;   /* and one fetch brought all of it, with equal anchors before and after */
 	pl_addr root;  /* outermost frame, 0 if there is none */
 	bool at_rest;  /* and the innermost instruction was the same before and after */
+	bool in_jit;   /* it runs code that the JIT compiler made */
 };
 
 /** Read once. Errors: pl_err_target_exited, pl_err_no_memory; anything else shows as !complete. */

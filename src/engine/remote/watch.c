@@ -114,6 +114,8 @@ static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, c
 		state |= PL_STATE_IN_GC;
 	if (ts->exception)
 		state |= PL_STATE_EXCEPTION;
+	if (r->in_jit)
+		state |= PL_STATE_JIT;
 	return state;
 }
 

@@ -197,6 +197,19 @@ static void waiting_is_as_certain_as_running(void **state)
 	assert_true(t.unknown_half_width > t.in_gc_half_width);
 }
 
+static void compiled_code_is_counted(void **state)
+{
+	struct scene *s = *state;
+	struct pl_totals t = totals(s->p, &(struct pl_filter){.idle = PL_IDLE_KEEP});
+	double none = t.jit_half_width;
+
+	assert_int_equal(t.jit, 0);
+	add_samples(s->p, s->stack_a, s->main, PL_STATE_ON_CPU | PL_STATE_JIT, 0, 7, MS);
+	t = totals(s->p, &(struct pl_filter){.idle = PL_IDLE_KEEP});
+	assert_int_equal(t.jit, 7);
+	assert_true(t.jit_half_width > none);
+}
+
 /* The share of a process is that of its only function. */
 static void processes_have_the_interval_of_their_share(void **state)
 {
@@ -306,6 +319,7 @@ int main(void)
 		TEST(threads_pass_by_name_or_tid),
 		TEST(state_shares_have_the_interval_of_their_batches),
 		TEST(waiting_is_as_certain_as_running),
+		TEST(compiled_code_is_counted),
 		TEST(processes_have_the_interval_of_their_share),
 		TEST(an_empty_profile_has_empty_answers),
 		TEST(thread_rows_are_busiest_first_and_mark_the_idle),
