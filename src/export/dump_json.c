@@ -161,7 +161,10 @@ static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
 	pl_json_key_u64_or_null(j, "ident", t->ident, t->ident);
 	text(j, "name", t->name);
 	pl_json_key_bool(j, "main", t->main);
-	pl_json_key_bool(j, "python", t->python);
+	if (t->beyond)
+		pl_json_key_null(j, "python");
+	else
+		pl_json_key_bool(j, "python", t->python);
 	pl_json_key_u64(j, "interpreter", t->interpreter);
 	pl_json_key_str_or_null(j, "doing", doings[t->doing]);
 	pl_json_key_u64_or_null(j, "signal", t->signal, (uint64_t)t->signal);
@@ -210,6 +213,8 @@ static void task_object(struct pl_json *j, const struct pl_dump_task *t)
 
 static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 {
+	const struct pl_dump_thread_counts n = pl_dump_count_threads(p);
+
 	pl_json_object(j);
 	pl_json_key_u64(j, "pid", p->pid);
 	text(j, "command", p->command);
@@ -221,6 +226,8 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	other_or_null(j, "tracer", &p->tracer);
 	text_or_null(j, "stop_refused", p->refused);
 	pl_json_key_u64(j, "threads_unread", p->unread);
+	pl_json_key_u64(j, "threads_beyond", n.beyond);
+	pl_json_key_u64(j, "os_threads", n.python + n.native + n.beyond);
 	pl_json_key(j, "threads");
 	pl_json_array(j);
 	for (size_t i = 0; i < p->threads.len; i++)

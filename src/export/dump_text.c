@@ -42,7 +42,9 @@ static void put_thread(struct pl_page *page, const struct pl_dump_process *p, co
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	if (t->interpreter)
 		pl_line_addf(&l, " in interpreter %" PRIu64, t->interpreter);
-	if (!t->python)
+	if (t->beyond)
+		pl_line_add(&l, " not looked at");
+	else if (!t->python)
 		pl_line_add(&l, " without Python");
 	pl_line_add(&l, ": ");
 	pl_line_tone(&l, pl_dump_is_suspect(t) ? PL_TONE_WARN : PL_TONE_PLAIN);
@@ -61,16 +63,18 @@ static void put_thread(struct pl_page *page, const struct pl_dump_process *p, co
 
 static void words_of_process(const struct pl_dump_process *p, FILE *out)
 {
-	size_t python = 0;
+	const struct pl_dump_thread_counts n = pl_dump_count_threads(p);
 
-	for (size_t i = 0; i < p->threads.len; i++)
-		python += p->threads.data[i].python;
 	fprintf(out, "Python %.*s", (int)p->python.len, p->python.s);
 	if (p->age_ns)
 		fprintf(out, ", up for %s", pl_units_time((double)p->age_ns).s);
-	fprintf(out, ", %zu thread%s", python, python == 1 ? "" : "s");
-	if (p->threads.len > python)
-		fprintf(out, " and %zu without Python", p->threads.len - python);
+	fprintf(out, ", %zu thread%s", n.python, n.python == 1 ? "" : "s");
+	if (n.states > n.python)
+		fprintf(out, " (%zu entries: one for each interpreter a thread has been in)", n.states);
+	if (n.native)
+		fprintf(out, " and %zu without Python", n.native);
+	if (n.beyond)
+		fprintf(out, " and %zu not looked at: too many", n.beyond);
 	if (p->core.len)
 		fprintf(out, ", from the core %.*s", (int)p->core.len, p->core.s);
 	if (p->unread)
@@ -147,7 +151,7 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 {
 	put_header(page, p);
 	for (size_t i = 0; i < p->threads.len; i++) {
-		/* Threads without Python have no stack: one line each, together. */
+		/* Threads without Python, or not looked at, have no stack: one line each, together. */
 		if (i == 0 || p->threads.data[i].python || p->threads.data[i - 1].python)
 			pl_page_blank(page);
 		put_thread(page, p, &p->threads.data[i]);

@@ -2,6 +2,7 @@
 /* Making and freeing dumps (layer model). One owner at a time. */
 #include "dump_model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct plumb_error *pl_dump_create(struct pl_dump **ret)
@@ -89,4 +90,38 @@ void pl_dump_destroy(struct pl_dump *d)
 	pl_vec_deinit(&d->adopted);
 	pl_strtab_destroy(d->strings);
 	free(d);
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct pl_dump_thread *x = a, *y = b;
+
+	if (x->main != y->main)
+		return x->main ? -1 : 1;
+	if (x->python != y->python)
+		return x->python ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid > y->tid ? 1 : -1;
+	return (x->interpreter > y->interpreter) - (x->interpreter < y->interpreter);
+}
+
+void pl_dump_sort_threads(struct pl_dump_process *p)
+{
+	if (p->threads.len)
+		qsort(p->threads.data, p->threads.len, sizeof *p->threads.data, compare_threads);
+}
+
+struct pl_dump_thread_counts pl_dump_count_threads(const struct pl_dump_process *p)
+{
+	struct pl_dump_thread_counts n = {0};
+
+	for (size_t i = 0; i < p->threads.len; i++) {
+		const struct pl_dump_thread *t = &p->threads.data[i];
+
+		n.beyond += t->beyond;
+		n.native += !t->python && !t->beyond;
+		n.states += t->python;
+		n.python += t->python && (i == 0 || t->tid != t[-1].tid);
+	}
+	return n;
 }

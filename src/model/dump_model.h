@@ -101,6 +101,7 @@ struct pl_dump_thread {
 	uint64_t tid, ident; /* ident: as threading.get_ident(); 0 unknown */
 	struct pl_dump_text name;
 	bool main, python;    /* python: it has run Python; else only `doing` and `wait` are known */
+	bool beyond;	      /* there were too many to look at this one: whether it has run Python is not known */
 	uint64_t interpreter; /* 0: the main one */
 	enum pl_doing doing;
 	bool in_call; /* wait is filled in */
@@ -185,5 +186,15 @@ struct pl_dump_text pl_dump_str(struct pl_dump *d, const char *s);
 
 /** Free what a process holds (not its texts). */
 void pl_dump_process_deinit(struct pl_dump_process *p);
+
+/** The main thread first, those without Python last, else by number. */
+void pl_dump_sort_threads(struct pl_dump_process *p);
+
+/** How many threads there are: one that has been in several interpreters is there as often. Of sorted threads. */
+struct pl_dump_thread_counts {
+	size_t python, native, beyond; /* threads */
+	size_t states;		       /* entries of the first of these */
+};
+struct pl_dump_thread_counts pl_dump_count_threads(const struct pl_dump_process *p);
 
 #endif

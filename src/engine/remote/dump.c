@@ -170,10 +170,10 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	return &pl_err_no_memory;
 }
 
-/* Threads that never ran Python: what they wait for can be told all the same. */
+/* Threads that never ran Python, or for which there is no room: what they wait for can be told all the same. */
 static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 {
-	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == pid_of(u)};
+	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->roster->refused != 0};
 	struct pl_look l = {.info.syscall = -1};
 	struct pl_thread_clock clock;
 	char comm[16];
@@ -219,7 +219,7 @@ static struct plumb_error *dump_natives(struct dumper *u)
 /* Half of the threads must not look like all of them. */
 static struct plumb_error *check_room(const struct dumper *u)
 {
-	if (!u->roster->refused || pl_tree_has_room(u->e)) /* those beyond PL_MAX_WATCHES are shown without stacks */
+	if (!u->roster->refused || pl_tree_has_room(u->e)) /* those beyond PL_MAX_WATCHES are marked */
 		return NULL;
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),

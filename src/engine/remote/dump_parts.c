@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: frames and the order of threads in a dump. */
+/* Layer engine: the frames of a dump. */
 #include "dump_parts.h"
-
-#include <stdlib.h>
 
 #include "lines.h"
 
@@ -28,21 +26,4 @@ struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sour
 	if (sources)
 		pl_sources_add(sources, d, &f);
 	return f;
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-	const struct pl_dump_thread *x = a, *y = b;
-
-	if (x->main != y->main)
-		return x->main ? -1 : 1;
-	if (x->python != y->python)
-		return x->python ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-void pl_dump_sort_threads(struct pl_dump_process *p)
-{
-	if (p->threads.len)
-		qsort(p->threads.data, p->threads.len, sizeof *p->threads.data, compare_threads);
 }

@@ -10,7 +10,5 @@
 /** The frame that runs @p code at byte @p offset. @p sources NULL: without its source line. */
 struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sources, const struct pl_py *py,
 				      const struct pl_code *code, int32_t offset);
-/** The main thread first, those without Python last, else by number. */
-void pl_dump_sort_threads(struct pl_dump_process *p);
 
 #endif

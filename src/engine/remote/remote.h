@@ -26,7 +26,7 @@
 #include "watch.h"
 
 #define PL_MAX_TARGETS 1000 /* processes followed at once */
-#define PL_MAX_WATCHES 4000 /* threads sampled at once, in all of them */
+#define PL_MAX_WATCHES 4000 /* threads sampled at once, in all of them, beside main threads */
 
 /** Handed to the consumer, who frees it. */
 struct pl_thread_info {

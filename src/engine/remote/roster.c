@@ -152,7 +152,9 @@ static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, c
 
 	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
 		return NULL; /* being created or gone; the next list tells */
-	if (e->watch_count >= PL_MAX_WATCHES || !pl_tree_has_room(e)) {
+	/* The main thread is the oldest, and so the last of the list: it is not left out for the others. */
+	bool full = e->watch_count >= PL_MAX_WATCHES && tid != t->pid;
+	if (full || !pl_tree_has_room(e)) {
 		t->roster.refused++;
 		return NULL;
 	}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb dump counts threads, not entries, and says which it did not look at."""
+import json
+import re
+import resource
+import time
+
+import pytest
+
+from harness.target import thread_ids
+
+LOOKED_AT = 4000
+PATIENCE = 60
+
+
+def dump(plumb, *arguments):
+    """(the process as JSON has it, the text), of two looks."""
+    told = plumb("dump", "--timeout", "60", *arguments, timeout=PATIENCE)
+    assert told.status == 0, told
+    (process,) = json.loads(plumb("dump", "--json", "--timeout", "60", *arguments, timeout=PATIENCE).stdout)["processes"]
+    return process, told.stdout
+
+
+def test_a_thread_of_several_interpreters_is_one(plumb, target, minor):
+    if minor.version < (3, 8):
+        pytest.skip("Python %d.%d has no module for interpreters" % minor.minor)
+    with target(minor, "subinterpreters.py") as busy:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            process, text = dump(plumb, busy.pid)
+            entries = [thread["tid"] for thread in process["threads"] if thread["python"]]
+            told = re.search(r", (\d+) threads \((\d+) entries: one for each interpreter a thread has been in\)", text)
+            if len(entries) > len(set(entries)) and told:
+                break
+            assert time.monotonic() < deadline, text
+        threads = len(thread_ids(busy.pid))
+    assert process["os_threads"] == threads == len({thread["tid"] for thread in process["threads"]}), process
+    assert process["threads_beyond"] == 0
+    assert int(told.group(1)) <= threads < int(told.group(2)), text
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_threads_beyond_those_that_are_looked_at_are_marked(plumb, target, any_python):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 3 * LOOKED_AT:
+        pytest.skip("two descriptors a thread: needs %d, allowed are %d" % (3 * LOOKED_AT, hard))
+    with target(any_python, "many_threads.py", "--threads", str(LOOKED_AT + 20)) as crowd:
+        total = len(thread_ids(crowd.pid))
+        process, text = dump(plumb, "--no-source", crowd.pid)
+    beyond = [thread for thread in process["threads"] if thread["python"] is None]
+    assert process["os_threads"] == total and total > LOOKED_AT, (process["os_threads"], total)
+    assert process["threads_beyond"] == len(beyond) == total - 1 - LOOKED_AT
+    assert not any(thread["frames"] for thread in beyond)
+    main = process["threads"][0]
+    assert main["main"] and main["python"] and main["frames"], "the main thread is not left out for the others: %s" % main
+    assert ", %d threads and %d not looked at: too many" % (LOOKED_AT + 1, len(beyond)) in text
+    assert text.count(" not looked at: blocked") == len(beyond), text[-2000:]
+    assert "without Python" not in text
