@@ -386,20 +386,22 @@ static enum pl_watch_result sample_outside_python(struct attempt *a)
 	return PL_WATCH_NOTHING;
 }
 
+/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
+static struct plumb_error *read_for_steady(struct attempt *a)
+{
+	struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+
+	return err || a->reading->steady ? err : pl_stack_read(a->r, &a->w->stack, a->reading);
+}
+
 /* Read it as it runs. PL_WATCH_NOTHING: that proves nothing, but the reading may be of use. */
 static enum pl_watch_result sample_unstopped(struct attempt *a, enum pl_activity activity)
 {
 	struct pl_watch *w = a->w;
 	bool was_moving = w->moving;
-
-	/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
-	for (int i = 0; i < 2; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
-		if (err)
-			return read_result(err);
-		if (a->reading->steady)
-			break;
-	}
+	struct plumb_error *err = read_for_steady(a);
+	if (err)
+		return read_result(err);
 	note_steadiness(w, a->reading);
 	if (!a->reading->steady || was_moving)
 		return PL_WATCH_NOTHING;
@@ -407,17 +409,9 @@ static enum pl_watch_result sample_unstopped(struct attempt *a, enum pl_activity
 	return PL_WATCH_SAMPLE;
 }
 
-/* Ask again right before the stop: a thread that has blocked meanwhile must not be disturbed, and stands still. It was
- * running when we looked: a thread must not be running twice to count, or short runs would count too little. */
+/* It runs, said the kernel just now. */
 static enum pl_watch_result sample_by_stop(struct attempt *a)
 {
-	struct pl_activity_info info = {.syscall = -1};
-	enum pl_activity activity = pl_thread_clock_activity(&a->w->clock, &info);
-
-	if (activity == PL_ACTIVITY_BLOCKED)
-		return sample_blocked(a, PL_ACTIVITY_RUNNING, &info);
-	if (activity != PL_ACTIVITY_RUNNING)
-		return PL_WATCH_NOTHING;
 	if (!may_run_python_now(a)) {
 		enum pl_watch_result result = sample_outside_python(a);
 		/* Has it come back to Python meanwhile? The same questions as before any stop. */
@@ -425,6 +419,18 @@ static enum pl_watch_result sample_by_stop(struct attempt *a)
 			return result;
 	}
 	return sample_stopped(a);
+}
+
+/* It has been read since we asked: a thread that has blocked meanwhile must not be disturbed, and stands still. It was
+ * running when we looked: a thread must not be running twice to count, or short runs would count too little. */
+static enum pl_watch_result ask_again_and_stop(struct attempt *a)
+{
+	struct pl_activity_info info = {.syscall = -1};
+	enum pl_activity activity = pl_thread_clock_activity(&a->w->clock, &info);
+
+	if (activity == PL_ACTIVITY_BLOCKED)
+		return sample_blocked(a, PL_ACTIVITY_RUNNING, &info);
+	return activity == PL_ACTIVITY_RUNNING ? sample_by_stop(a) : PL_WATCH_NOTHING;
 }
 
 /* A stop of ours has not come about yet: until we let it go, it runs no code of its own. */
@@ -452,16 +458,15 @@ static enum pl_watch_result sample_held(struct attempt *a)
 static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity activity, uint64_t now)
 {
 	struct pl_watch *w = a->w;
-	bool stoppable = may_stop(a->stopper, now) && !blocks_soon(w);
 	enum pl_watch_result result = PL_WATCH_NOTHING;
 
-	/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
 	if (is_held(a->stopper, w))
 		result = sample_held(a);
-	else if (a->stopper->policy != PL_STOP_ALWAYS && (!w->moving || !stoppable || w->probes++ % PROBE_EVERY == 0))
+	else if (a->stopper->policy != PL_STOP_ALWAYS)
 		result = sample_unstopped(a, activity);
-	if (result == PL_WATCH_NOTHING && stoppable && activity == PL_ACTIVITY_RUNNING)
-		result = sample_by_stop(a);
+	if (result == PL_WATCH_NOTHING && activity == PL_ACTIVITY_RUNNING && may_stop(a->stopper, now) &&
+	    !blocks_soon(w))
+		result = ask_again_and_stop(a);
 	if (result != PL_WATCH_NOTHING)
 		return result;
 	if (!a->reading->steady)
@@ -470,25 +475,49 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	return PL_WATCH_SAMPLE;
 }
 
+/* Is it clear before it is asked what it does that it will be stopped, if it runs? */
+static bool stop_is_due(const struct attempt *a, uint64_t now)
+{
+	return (a->w->moving || a->stopper->policy == PL_STOP_ALWAYS) && may_stop(a->stopper, now) &&
+	       !blocks_soon(a->w);
+}
+
+/* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
+static bool probe_is_due(const struct attempt *a)
+{
+	return a->stopper->policy != PL_STOP_ALWAYS && a->w->probes++ % PROBE_EVERY == 0;
+}
+
 /* CPU mode counts whoever runs when it is asked what it does, and asks before it reads. Were it the other way round for
  * a thread that ran at the last tick, one that is going to sleep would be found asleep, one that wakes up would be read
- * when it is on its way out already, and falling asleep and waking up would cost nothing. */
+ * when it is on its way out already, and falling asleep and waking up would cost nothing. But from the question to the
+ * stack it must not be longer than waking up takes, or what wakes up is given to the sleep: so all that can be done
+ * before the question is. */
 static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode mode, uint64_t now)
 {
 	struct pl_watch *w = a->w;
 	struct pl_activity_info info = {.syscall = -1};
-	enum pl_activity activity = pl_thread_clock_activity(&w->clock, &info);
+	bool stop = stop_is_due(a, now), probed = stop && probe_is_due(a);
+	struct plumb_error *err = probed ? read_for_steady(a) : NULL;
+	enum pl_watch_result result = PL_WATCH_NOTHING;
 
+	if (err)
+		return read_result(err);
+	enum pl_activity activity = pl_thread_clock_activity(&w->clock, &info);
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_WATCH_GONE;
 	w->activity_ns = now;
-	if (activity == PL_ACTIVITY_BLOCKED) {
-		enum pl_watch_result result = sample_blocked(a, activity, &info);
-		if (result != PL_WATCH_NOTHING || mode == PL_MODE_CPU)
+	if (activity == PL_ACTIVITY_RUNNING && stop) {
+		if (probed)
+			note_steadiness(w, a->reading);
+		result = sample_by_stop(a);
+	} else if (activity == PL_ACTIVITY_BLOCKED) {
+		result = sample_blocked(a, activity, &info);
+		if (mode == PL_MODE_CPU)
 			return result;
-		activity = PL_ACTIVITY_RUNNING;
+		activity = PL_ACTIVITY_RUNNING; /* if that proved nothing */
 	}
-	return sample_running(a, activity, now);
+	return result != PL_WATCH_NOTHING ? result : sample_running(a, activity, now);
 }
 
 /* A calm thread that was running at its last sample most likely still is: read first, then see what it does. */
