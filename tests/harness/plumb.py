@@ -9,6 +9,7 @@ import signal
 import subprocess
 
 from harness.report import Profile
+from harness.target import wait_until
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = 60
@@ -71,6 +72,16 @@ class Plumb:
         """Whether a recording that still grows has enough in it. Nothing of it may be written yet."""
         result = self("report", "--json", "--idle", recording) if recording.exists() else None
         return bool(result and result.status == 0 and enough(Profile(result.stdout)))
+
+    @contextlib.contextmanager
+    def attached(self, pid, *options, recording=None):
+        """While a process is sampled, from the first samples in the recording until Ctrl-C: the running plumb."""
+        recording = recording or self.path()
+        with running(self.start("attach", "-o", recording, *options, pid, stderr=subprocess.DEVNULL)) as process:
+            wait_until(lambda: self.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            yield process
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
 
     def attach_until(self, enough, pid, *options, seconds=0.5):
         """Attach for so long, for twice as long, ... until the profile has enough: how many samples come in a second, and of

@@ -69,14 +69,10 @@ def interrupted(plumb, target, python, option, rounds):
     waited for a processor). Who sleeps is never woken."""
     with target(python, "waiting.py", count=True) as waiting:
         asleep = sleepers(waiting, 3)  # main, the epoll without a time limit, the recv
-        recording = plumb.path()
-        with running(plumb.start("attach", "-o", recording, option, waiting.pid, stderr=subprocess.DEVNULL)) as process:
-            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+        with plumb.attached(waiting.pid, option) as process:
             start, waited = time.monotonic(), waited_s(process.pid)
             waiting.wait_progress(rounds, seconds=80)
             held_up = (waited_s(process.pid) - waited) / (time.monotonic() - start)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
         now = wakeups(waiting.pid)
         woken = [tid for tid, number in asleep.items() if now[tid] != number]
         waiting.stop()
@@ -183,7 +179,7 @@ def assert_told(plumb, result, recording, status):
     assert result.status in (status, 125), result
     assert "plumb" in result.stderr or "samples" in result.stderr, result
     if result.status == status and recording.exists():
-        assert plumb.report(recording).samples > 0
+        assert plumb.report(recording).samples > 0 or "no samples" in result.stderr, result
 
 
 POLICIES = [("--always-stop", "-rmax"), ("--always-stop", "-r1000"), ("--never-stop", "-rmax"), ("-r1000",)]
@@ -228,12 +224,10 @@ def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, option
 def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
     with target(minor, "signals.py", count=True) as busy:
         busy.wait_progress()
-        with running(plumb.start("attach", "-o", plumb.path(), option, busy.pid, stderr=subprocess.DEVNULL)) as process:
+        with plumb.attached(busy.pid, option):
             for number in range(1, 201):
                 os.kill(busy.pid, signal.SIGUSR1)
                 assert busy.result("ack")["number"] == number
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
         busy.stop()
         told = busy.result("signals")
     assert told["wrong"] == 0 and told["user"] == 200, told
@@ -245,7 +239,7 @@ def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
 def test_job_control_goes_on_working(plumb, target, any_python, option):
     """A stop by SIGSTOP lasts until SIGCONT, however often plumb stops and continues the thread for itself."""
     with target(any_python, "families.py", count=True) as job:
-        with running(plumb.start("attach", "-o", plumb.path(), option, job.pid, stderr=subprocess.DEVNULL)) as process:
+        with plumb.attached(job.pid, option):
             for _ in range(5):
                 job.wait_progress()
                 os.kill(job.pid, signal.SIGSTOP)
@@ -255,8 +249,6 @@ def test_job_control_goes_on_working(plumb, target, any_python, option):
                 assert job.progress - frozen <= 1, "it runs although it is stopped"
                 os.kill(job.pid, signal.SIGCONT)
             job.wait_progress()
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
         assert traces(job.pid) == ""
         job.wait_progress()
 
@@ -344,15 +336,6 @@ def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target,
 UNITS = 100  # of work, of a millisecond or two: that one of them is counted to the wrong side is of no weight then
 
 
-@contextlib.contextmanager
-def watched(plumb, worker, options):
-    with running(plumb.start("attach", "-o", plumb.path(), *options, worker.pid, stderr=subprocess.DEVNULL)) as process:
-        worker.wait_progress(10)  # past the attach
-        yield
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("options, limit", [(["--never-stop"], 1.05), ([], 1.08)], ids=["never-stop", "default"])
@@ -360,7 +343,7 @@ def test_fixed_work_takes_no_longer(plumb, target, any_python, table, options, l
     """Rounds of equal work, with and without a sampler in turn. The limits leave room for a shared machine; what is really
     reached is the benchmark's to measure."""
     with target(any_python, "fixed_work.py", "--rounds", "1000000000", "--work", "1000", count=True) as worker:
-        found = judged(limit, in_turn(lambda: pace(worker), lambda: watched(plumb, worker, options)), most=60, seconds=150)
+        found = judged(limit, in_turn(lambda: pace(worker), lambda: plumb.attached(worker.pid, *options)), most=60, seconds=150)
     table("fixed work", "never-stop" if options else "default", str(found), title="time with plumb / alone")
     assert not found.slower, found
     if found.open:

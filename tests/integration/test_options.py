@@ -4,11 +4,10 @@ import json
 import os
 import pathlib
 import re
-import signal
 
 import pytest
 
-from harness.plumb import PATIENCE, TOP, running
+from harness.plumb import TOP
 from harness.target import thread_ids, wait_until
 
 THREADS = {"MainThread", "alpha", "beta", "waiter"}  # of threads.py
@@ -18,10 +17,8 @@ THREADS = {"MainThread", "alpha", "beta", "waiter"}  # of threads.py
 def recording(plumb, target, any_python):
     path = plumb.path()
     with target(any_python, "threads.py") as busy:
-        with running(plumb.start("attach", "-q", "-o", path, busy.pid)) as process:
+        with plumb.attached(busy.pid, recording=path):
             wait_until(lambda: plumb.recorded(path, lambda profile: THREADS <= names_of(profile)), "not every thread is sampled")
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
     return path
 
 
@@ -222,13 +219,10 @@ def test_cpu_mode_tells_the_cpu_time_there_was(plumb, target, any_python):
     recording = plumb.path()
     with target(any_python, "threads.py") as busy:
         before = cpu_s(busy.pid)
-        with running(plumb.start("attach", "-q", "-o", recording, "--mode", "cpu", busy.pid)) as process:
-            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+        with plumb.attached(busy.pid, "--mode", "cpu", recording=recording):
             start = cpu_s(busy.pid)
             wait_until(lambda: cpu_s(busy.pid) > start + 0.5, "it does not run")
             end = cpu_s(busy.pid)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 0
         after = cpu_s(busy.pid)
     told = sum(stack.weight_ns for stack in plumb.report(recording).stacks) / 1e9
     assert 0.95 * (end - start) <= told <= 1.05 * (after - before), (end - start, told, after - before)

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import sys
 import pytest
 
 from harness.interpreters import TARGETS
-from harness.plumb import PATIENCE, running
 from harness.statistics import in_turn, judged
 from harness.target import children_of, wait_until
 
@@ -62,11 +60,8 @@ def p99_ms(wrk, port, seconds):
 def watched(plumb, pid, recording):
     """All processes of the server are sampled, and recorded anew."""
     recording.unlink(missing_ok=True)
-    with running(plumb.start("attach", "--subprocesses", "-r", "1000", "-o", recording, pid, stderr=subprocess.DEVNULL)) as process:
-        wait_until(recording.exists, "plumb does not attach")
+    with plumb.attached(pid, "--subprocesses", "-r", "1000", recording=recording):
         yield
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.slow
