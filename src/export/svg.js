@@ -164,7 +164,7 @@ id("frames").addEventListener("click", function (e) {
 });
 id("frames").addEventListener("mouseover", function (e) {
 	var g = box_of(e.target);
-	if (g) id("details").textContent = boxes[g.box].title.replace("\n", ": ").replace(/\n/g, " \u00b7 ");
+	if (g) id("details").textContent = boxes[g.box].title.split("\n").slice(0, 2).join(": ");
 });
 id("frames").addEventListener("mouseout", function () { id("details").textContent = " "; });
 window.addEventListener("keydown", function (e) {
