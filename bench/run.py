@@ -8,6 +8,7 @@ import pathlib
 import platform
 import sys
 
+import formats
 import measures
 from harness import interpreters
 from harness.target import Places
@@ -15,6 +16,7 @@ from samplers import Austin, Plumb, PySpy, Tachyon
 
 LOOKS, DUMPS = 5, 15  # runs of each sampler
 PARTS = ["stacks", "threads", "slowdown", "first", "dump", "minute"]
+FORMATS = "formats"  # needs no sampler, but minutes and gigabytes: only if it is asked for
 
 
 class Table:
@@ -153,7 +155,13 @@ class Bench:
             else:
                 self.compare(python)
         self.places.remove()
-        self.results["not run"] = sorted(set(self.absent))
+
+    def formats(self):
+        measured = formats.Formats(self.options.plumb, self.options.samples, self.options.stacks)
+        measured.run()
+        print(measured.markdown())
+        self.results["formats"] = measured.results
+        self.absent += measured.absent
 
 
 def machine():
@@ -177,18 +185,24 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=30, help="how often plumb's slow-down is measured (30)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS,
-                        help="these parts, with commas between them: %s" % ", ".join(PARTS))
+                        help="these parts, with commas between them: %s; and %s" % (", ".join(PARTS), FORMATS))
+    parser.add_argument("--samples", type=int, default=formats.SAMPLES, help="of the recording for formats (%d)" % formats.SAMPLES)
+    parser.add_argument("--stacks", type=int, default=formats.STACKS, help="of the recording for formats (%d)" % formats.STACKS)
     parser.add_argument("--json", default="build/bench.json")
     options = parser.parse_args()
-    unknown = [part for part in options.only if part not in PARTS]
+    unknown = [part for part in options.only if part not in [*PARTS, FORMATS]]
     if unknown:
         parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join(PARTS)))
     options.plumb = os.path.abspath(options.plumb)
     bench = Bench(options)
-    bench.run()
-    print(bench.table.markdown())
-    for line in bench.results["not run"]:
+    if options.only != [FORMATS]:
+        bench.run()
+        print(bench.table.markdown())
+    if FORMATS in options.only:
+        bench.formats()
+    for line in sorted(set(bench.absent)):
         print("not run: " + line)
+    bench.results["not run"] = sorted(set(bench.absent))
     with open(options.json, "w", encoding="utf-8") as f:
         json.dump(bench.results, f, indent=1)
         f.write("\n")
