@@ -50,7 +50,7 @@ bool pl_row_index_reserve(struct pl_row_index *x, size_t extra)
 
 bool pl_row_index_add(struct pl_row_index *x, uint32_t hash, uint32_t row)
 {
-	if (!pl_row_index_reserve(x, 1))
+	if (x->len >= x->cap / 4 * 3 && !pl_row_index_reserve(x, 1))
 		return false;
 	place(x, (struct pl_row_slot){.hash = hash, .row = row + 1});
 	x->len++;

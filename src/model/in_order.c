@@ -100,15 +100,12 @@ static int compare_threads(const void *a, const void *b, void *ctx)
 	return order ? order : compare_u64(t->tid, u->tid);
 }
 
+/* Of one batch and one stack. */
 static int compare_cells(const void *a, const void *b, void *ctx)
 {
 	const struct copy *c = ctx;
 	const struct pl_cell *x = &c->from->cells[*(const uint32_t *)a], *y = &c->from->cells[*(const uint32_t *)b];
-	if (x->batch != y->batch)
-		return compare_u64(x->batch, y->batch);
-	int order = compare_u64(c->stacks[x->stack], c->stacks[y->stack]);
-	if (!order)
-		order = compare_u64(c->threads[x->thread], c->threads[y->thread]);
+	int order = compare_u64(c->threads[x->thread], c->threads[y->thread]);
 	if (!order)
 		order = compare_u64(x->state, y->state);
 	return order ? order : compare_u64(x->quality, y->quality);
@@ -234,12 +231,63 @@ static struct plumb_error *copy_threads(struct copy *c)
 	return NULL;
 }
 
+static void starts(uint32_t *counts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		counts[i + 1] += counts[i];
+}
+
+/* By batch, then by stack: there are millions, so each place is counted and not compared. */
+static bool place_cells(struct copy *c)
+{
+	const struct plumb_profile *p = c->from;
+	uint32_t batches[PL_BATCHES + 1] = {0};
+	uint32_t *stacks = calloc((size_t)p->stack_count + 1, sizeof *stacks);
+	uint32_t *by_stack = calloc((size_t)p->cell_count + 1, sizeof *by_stack);
+	bool ok = stacks && by_stack;
+	for (uint32_t i = 0; ok && i < p->cell_count; i++) {
+		stacks[c->stacks[p->cells[i].stack] + 1]++;
+		batches[p->cells[i].batch + 1]++;
+	}
+	if (ok)
+		starts(stacks, p->stack_count);
+	starts(batches, PL_BATCHES);
+	for (uint32_t i = 0; ok && i < p->cell_count; i++)
+		by_stack[stacks[c->stacks[p->cells[i].stack]]++] = i;
+	for (uint32_t i = 0; ok && i < p->cell_count; i++)
+		c->order[batches[p->cells[by_stack[i]].batch]++] = by_stack[i];
+	free(stacks);
+	free(by_stack);
+	return ok;
+}
+
+static bool same_place(const struct pl_cell *a, const struct pl_cell *b)
+{
+	return a->batch == b->batch && a->stack == b->stack;
+}
+
+static bool sort_cells(struct copy *c)
+{
+	const struct pl_cell *cells = c->from->cells;
+	if (!place_cells(c))
+		return false;
+	for (uint32_t from = 0, to; from < c->from->cell_count; from = to) {
+		for (to = from + 1; to < c->from->cell_count; to++)
+			if (!same_place(&cells[c->order[from]], &cells[c->order[to]]))
+				break;
+		if (to - from > 1)
+			qsort_r(c->order + from, to - from, sizeof *c->order, compare_cells, c);
+	}
+	return true;
+}
+
 static struct plumb_error *copy_cells(struct copy *c)
 {
 	struct plumb_error *err = pl_cells_widen(c->into, c->from->index->batch_shift);
 	if (err)
 		return err;
-	sort(c, c->from->cell_count, compare_cells);
+	if (!sort_cells(c) || !pl_row_index_reserve(&c->into->index->cells, c->from->cell_count))
+		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < c->from->cell_count; i++) {
 		struct pl_cell cell = c->from->cells[c->order[i]];
 		cell.stack = c->stacks[cell.stack];
