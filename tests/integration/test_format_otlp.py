@@ -5,6 +5,7 @@ import contextlib
 import http.server
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import threading
@@ -92,6 +93,50 @@ def test_equal_recordings_give_equal_bytes(plumb):
     recording = make(plumb, 2)
     for form in "otlp", "otlp-json":
         assert written(plumb, recording, form).read_bytes() == written(plumb, recording, form).read_bytes()
+
+
+def converted(plumb, source, form, *options):
+    path = plumb.path("." + form)
+    result = plumb("convert", source, path, "-f", form, *options)
+    assert result.status == 0, result
+    return path
+
+
+def instants(request, kind="samples/count"):
+    """Of all samples of a kind, sorted; none may do without."""
+    samples = [sample for sample in request["samples"] if sample["type"] == kind]
+    assert samples and all(sample["times"] for sample in samples)
+    return sorted(time for sample in samples for time in sample["times"])
+
+
+@pytest.mark.parametrize("form", ["protobuf", "json"])
+def test_convert_keeps_the_instant_of_every_sample(plumb, form):
+    """Those that the text of perf script tells of the same recording, another writer's."""
+    recording = make(plumb, 1)
+    told = re.findall(r" (\d+)\.(\d{9}):", converted(plumb, recording, "perf-script").read_text(errors="replace"))
+    request = read(converted(plumb, recording, "otlp" if form == "protobuf" else "otlp-json"), form)
+    (start,) = {entry["time"] for entry in request["profiles"]}
+    assert [time - start for time in instants(request)] == sorted(int(seconds + fraction) for seconds, fraction in told)
+
+
+def test_convert_writes_the_samples_of_a_stretch_of_time(plumb):
+    recording = make(plumb, 1)
+    whole = read(converted(plumb, recording, "otlp"))
+    first = min(instants(whole))
+    (start,) = {entry["time"] for entry in whole["profiles"]}
+    end = start + 100_000_000
+    part = read(converted(plumb, recording, "otlp", "--time", "0..0.1"))
+    wanted = [time for time in instants(whole) if time < end]
+    assert first < end < max(instants(whole)), "the stretch is a part of it"
+    assert instants(part) == wanted
+
+
+def test_convert_of_a_profile_without_times_has_none(plumb):
+    folded = plumb.path(".folded")
+    folded.write_text("tid:1 main;a.py:f:1 3\ntid:1 main;a.py:g:2 4\n")
+    request = read(converted(plumb, folded, "otlp"))
+    assert sorted(sum(sample["values"]) for sample in request["samples"] if sample["type"] == "samples/count") == [3, 4]
+    assert not any(sample["times"] for sample in request["samples"])
 
 
 # ---- a Collector ---------------------------------------------------------------------------------------------------------
