@@ -74,15 +74,16 @@ static struct plumb_error *make_rows(const struct pl_selection *s, uint32_t *row
 
 	if (!list_processes(s, row_of, rows))
 		return &pl_err_no_memory;
-	w = calloc(rows->len + 1, sizeof *w);
+	if (!rows->len)
+		return NULL;
+	w = calloc(rows->len, sizeof *w);
 	if (!w)
 		return &pl_err_no_memory;
 	sum_weights(s, row_of, w, rows);
 	for (size_t i = 0; i < rows->len; i++)
 		set_share(s, &w[i], &rows->data[i].total);
 	free(w);
-	if (rows->len)
-		qsort(rows->data, rows->len, sizeof *rows->data, heavier_first);
+	qsort(rows->data, rows->len, sizeof *rows->data, heavier_first);
 	return NULL;
 }
 

@@ -18,7 +18,7 @@ static const char *const qualities[] = {"exact", "stopped", "doubtful", "partial
 static const char *const origins[] = {"", "[native]", "[kernel]", "[task]", "[marker]"};
 static const char *const modes[] = {"wall", "cpu", "gil"};
 
-#define COUNT(array) (sizeof array / sizeof *array)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 _Static_assert(COUNT(origins) == PL_ORIGIN_MARKER + 1, "each origin has a name");
 _Static_assert(COUNT(qualities) == PL_QUALITIES, "each quality has a name");
 

@@ -115,7 +115,7 @@ static void ask(int cpu, struct pl_sched_clock *ret)
 	}
 	atomic_store(&q->holders, 2);
 	if (!start_on(cpu, q)) {
-		let_go(q);
+		atomic_store(&q->holders, 1); /* there is no thread to let go of it */
 	} else {
 		uint64_t end = pl_clock_real_ns() + ANSWER_NS;
 

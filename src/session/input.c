@@ -160,7 +160,7 @@ static struct plumb_error *decompress_into(const struct pl_import_input *from, s
 static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, void *ctx)
 {
 	struct unpacking u = {.fd = -1, .look = look, .ctx = ctx};
-	struct pl_import_input whole;
+	struct pl_import_input whole = {0};
 	struct plumb_error *err = pl_input_map(in, &whole);
 
 	if (!err)

@@ -70,17 +70,21 @@ static const struct pl_importer *importer_by_path(const char *path)
 	return best;
 }
 
-static struct plumb_error *find_importer(const struct pl_import_input *bytes, const char *path, const char *from,
-					 const struct pl_importer **ret)
+static const struct pl_importer *find_importer(const struct pl_import_input *bytes, const char *path, const char *from)
 {
-	*ret = from ? pl_importer_by_name(from) : bytes->len ? pl_importer_for(bytes) : NULL;
-	if (!*ret && !from && bytes->len)
-		*ret = importer_by_path(path);
-	if (*ret)
+	if (from)
+		return pl_importer_by_name(from);
+	if (!bytes->len)
 		return NULL;
+	const struct pl_importer *known = pl_importer_for(bytes);
+	return known ? known : importer_by_path(path);
+}
+
+static struct plumb_error *unknown_format(bool empty)
+{
 	return pl_error_hint(
 		pl_error(PLUMB_ERR_NOT_A_RECORDING, "this is %s",
-			 bytes->len ? "neither a plumb recording nor a format that plumb knows" : "an empty file"),
+			 empty ? "an empty file" : "neither a plumb recording nor a format that plumb knows"),
 		"%s", "'plumb help formats' lists what can be read; '--from FORMAT' says what it is");
 }
 
@@ -129,15 +133,16 @@ static struct plumb_error *import(struct pl_input *in, const char *path, const c
 				  struct plumb_recording_info *info)
 {
 	struct pl_import_input bytes;
-	const struct pl_importer *importer;
 	struct extent x = {0};
 	struct pl_sink sink = {.profile = p, .count = true, .fn = measure, .ctx = &x};
 	struct plumb_error *err = pl_input_map(in, &bytes);
 
-	if (!err)
-		err = find_importer(&bytes, path, from, &importer);
-	if (!err)
-		err = importer->read(&bytes, &sink);
+	if (err)
+		return err;
+	const struct pl_importer *importer = find_importer(&bytes, path, from);
+	if (!importer)
+		return unknown_format(bytes.len == 0);
+	err = importer->read(&bytes, &sink);
 	if (err)
 		return err;
 	/* Who says what it is may have nothing, and so may a run of a collector; a guess that finds nothing was wrong.
