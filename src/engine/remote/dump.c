@@ -264,15 +264,17 @@ static void tell_header(struct dumper *u)
 
 static struct plumb_error *dump_tasks(struct dumper *u)
 {
+	struct pl_values values; /* of what may change at any moment: read as it is */
 	const struct pl_task_dumper tasks = {.d = u->d,
 					     .p = u->p,
 					     .mem = pl_mem_live_mem(u->reader->live),
 					     .py = &u->reader->py,
 					     .sources = u->o->source ? &u->sources : NULL,
-					     .values = u->o->locals ? &u->looker.values : NULL};
+					     .values = u->o->locals ? &values : NULL};
 	const pl_interp_vec *interps = &u->roster->interps;
 	struct plumb_error *err = NULL;
 
+	pl_values_init(&values, tasks.mem, tasks.py, NULL);
 	for (size_t i = 0; i < interps->len && !err; i++)
 		err = pl_dump_tasks(&tasks, &interps->data[i], interps->len - 1 - i);
 	return err;
@@ -330,8 +332,10 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 				      .d = d,
 				      .around = &u.around,
 				      .end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS)};
-	pl_looker_init(&u.looker);
-	err = dump_process(&u);
+	err = pl_looker_init(&u.looker);
+	if (!err)
+		err = dump_process(&u);
+	pl_looker_deinit(&u.looker);
 	pl_engine_remote.close(u.e);
 	pl_surroundings_deinit(&u.around);
 	pl_sources_deinit(&u.sources);

@@ -27,22 +27,32 @@ static void take_while_stopped(void *ctx, struct pl_watch *w)
 {
 	struct pl_looker *u = ctx;
 
+	pl_mem_pages_forget(u->pages);
 	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_STOPPED_NS, u->locals);
 	u->locals_taken = true;
 }
 
-void pl_looker_init(struct pl_looker *u)
+struct plumb_error *pl_looker_init(struct pl_looker *u)
 {
 	struct pl_stopper *s = u->stopper;
+	struct plumb_error *err;
 
 	if (!u->o->locals)
-		return;
-	pl_values_init(&u->values, pl_mem_live_mem(u->reader->live), &u->reader->py, NULL);
+		return NULL;
+	if ((err = pl_mem_pages_create(pl_mem_live_mem(u->reader->live), &u->pages)))
+		return err;
+	pl_values_init(&u->values, pl_mem_pages_mem(u->pages), &u->reader->py, NULL);
 	s->while_stopped = take_while_stopped;
 	s->while_stopped_ctx = u;
 	/* A stack can be proved without a stop, the values of a thread that runs cannot. */
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
+	return NULL;
+}
+
+void pl_looker_deinit(struct pl_looker *u)
+{
+	pl_mem_pages_destroy(u->pages);
 }
 
 static bool is_sure(const struct pl_look *l)
@@ -93,6 +103,7 @@ static void take_locals(struct pl_looker *u, struct pl_watch *w, struct pl_look 
 {
 	if (!u->o->locals || u->locals_taken || !is_sure(l))
 		return;
+	pl_mem_pages_forget(u->pages);
 	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_NS, &l->locals);
 	if (l->activity != PL_ACTIVITY_BLOCKED)
 		l->agrees &= kept_its_stack(u, w, l);

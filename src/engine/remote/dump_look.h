@@ -6,6 +6,7 @@
 #include "dump.h"
 #include "dump_locals.h"
 #include "dump_wait.h"
+#include "mem_pages.h"
 #include "remote.h"
 
 /** Who looks: at one process, thread by thread. */
@@ -15,7 +16,8 @@ struct pl_looker {
 	struct pl_stopper *stopper;
 	struct pl_dump *d;
 	struct pl_surroundings *around;
-	struct pl_values values;
+	struct pl_values values; /* with --locals: of what stands still, through `pages` */
+	struct pl_mem_pages *pages;
 	uint64_t end_ns; /* when to stop proving */
 	/* while a thread is stopped */
 	struct pl_taken_locals *locals; /* where to put its variables */
@@ -37,7 +39,8 @@ struct pl_look {
 };
 void pl_look_deinit(struct pl_look *l);
 
-void pl_looker_init(struct pl_looker *u);
+struct plumb_error *pl_looker_init(struct pl_looker *u) PLUMB_MUST_CHECK;
+void pl_looker_deinit(struct pl_looker *u);
 /** Look again and again; the best look is *ret. False: the thread is gone. */
 bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_look *ret);
 
