@@ -343,7 +343,7 @@ def test_fixed_work_takes_no_longer(plumb, target, any_python, table, options, l
     """Rounds of equal work, with and without a sampler in turn. The limits leave room for a shared machine; what is really
     reached is the benchmark's to measure."""
     with target(any_python, "fixed_work.py", "--rounds", "1000000000", "--work", "1000", count=True) as worker:
-        found = judged(limit, in_turn(lambda: pace(worker), lambda: plumb.attached(worker.pid, *options)), most=60, seconds=150)
+        found = judged(limit, in_turn(lambda: pace(worker), lambda: plumb.attached(worker.pid, *options)), most=40, seconds=90)
     table("fixed work", "never-stop" if options else "default", str(found), title="time with plumb / alone")
     assert not found.slower, found
     if found.open:

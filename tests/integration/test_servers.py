@@ -75,7 +75,7 @@ def test_a_server_under_load_answers_as_fast_as_ever(plumb, gunicorn, table, eff
     recording, seconds = plumb.path(), effort(1, 5)
     p99_ms(wrk, port, seconds)
     pairs = in_turn(lambda: p99_ms(wrk, port, seconds), lambda: watched(plumb, server.pid, recording))
-    found = judged(LIMIT, pairs, most=effort(40, 100), seconds=effort(120, 1200))
+    found = judged(LIMIT, pairs, most=effort(40, 100), seconds=effort(60, 1200))
     table("gunicorn", "p99 at 1 kHz", str(found), title="time with plumb / alone")
     assert not found.slower, found
     profile = plumb.report(recording)
