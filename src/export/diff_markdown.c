@@ -6,42 +6,17 @@
 #include <string.h>
 
 #include "diff_words.h"
-#include "glyph.h"
+#include "markdown_span.h"
 
 #define CHANGED_ROWS 30
 #define SAME_ROWS    10
-#define NAME_COLUMNS 80
-
-/* A backquote would end the span, a bar the cell of the table. */
-static void write_span(const char *s, size_t len, uint32_t line, FILE *out)
-{
-	int cols = 0;
-
-	fputc('`', out);
-	for (size_t i = 0; i < len && cols < NAME_COLUMNS;) {
-		struct pl_glyph g;
-
-		i += pl_glyph_next(s + i, len - i, true, &g);
-		if (g.len == 1 && (g.text[0] == '`' || g.text[0] == '|'))
-			g.text[0] = g.text[0] == '`' ? '\'' : '!';
-		fwrite(g.text, 1, g.len, out);
-		cols += g.cols;
-	}
-	if (cols >= NAME_COLUMNS)
-		fputs("\xe2\x80\xa6", out);
-	if (cols == 0)
-		fputc('?', out); /* an empty span is no span */
-	if (line)
-		fprintf(out, ":%u", line);
-	fputc('`', out);
-}
 
 static void write_side(const struct pl_diff *d, const struct pl_diff_look *look, enum pl_diff_side side, FILE *out)
 {
 	const char *name = look->names[side] ? look->names[side] : "?";
 
 	fprintf(out, "- %s: ", side == PL_DIFF_BEFORE ? "before" : "after");
-	write_span(name, strlen(name), 0, out);
+	pl_markdown_span(name, strlen(name), 0, out);
 	fprintf(out, " \xc2\xb7 %s\n", pl_diff_side_text(&d->sides[side]).s);
 }
 
@@ -60,13 +35,13 @@ static struct plumb_error *write_header(const struct pl_diff *d, const struct pl
 	write_side(d, look, PL_DIFF_AFTER, out);
 	fputs("- per ", out);
 	if (d->scale == PL_DIFF_BY_FUNCTION)
-		write_span(scale.s, strlen(scale.s), 0, out);
+		pl_markdown_span(scale.s, strlen(scale.s), 0, out);
 	else
 		fputs(scale.s, out);
 	fputc('\n', out);
 	if (text.s[0]) {
 		fputs("- visible would have been: ", out);
-		write_span(text.s, strlen(text.s), 0, out);
+		pl_markdown_span(text.s, strlen(text.s), 0, out);
 		fputc('\n', out);
 	}
 	for (int i = 0; pl_diff_note_at(d, i, &text); i++)
@@ -86,10 +61,10 @@ static struct plumb_error *write_row(const struct pl_diff *d, const struct pl_di
 	if (!err) {
 		fprintf(out, "| %s | %s | %s | %s | %s | ", pl_diff_verdicts[v->verdict], pl_units_percent(v->before).s,
 			pl_units_percent(v->after).s, pl_diff_change(v, true).s, pl_diff_relative_text(v).s);
-		write_span(name.data ? (const char *)name.data : "", name.len, 0, out);
+		pl_markdown_span(name.data ? (const char *)name.data : "", name.len, 0, out);
 		fputs(total ? " (total) | " : " | ", out);
 		if (line)
-			write_span(file.s, file.len, line, out);
+			pl_markdown_span(file.s, file.len, line, out);
 		fputs(" |\n", out);
 	}
 	pl_buf_deinit(&name);

@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "formats.h"
 #include "hot_path.h"
+#include "markdown_span.h"
 #include "rows.h"
 #include "summary.h"
 
@@ -16,40 +17,16 @@
 #define TREE_ROWS      20
 #define FUNCTIONS      10
 #define CODE_WIDTH     110
-#define NAME_COLUMNS   80
 
-/* A code span. A backquote would end it and a bar would end the cell of the table, even escaped in some readers. */
-static void write_span(struct pl_text first, struct pl_text second, uint32_t line, FILE *out)
+static void write_text(struct pl_text t, uint32_t line, FILE *out)
 {
-	struct pl_text parts[] = {first, second};
-	int cols = 0;
-
-	fputc('`', out);
-	for (int part = 0; part < 2; part++) {
-		struct pl_glyph g;
-
-		for (size_t i = 0; i < parts[part].len && cols < NAME_COLUMNS; cols += g.cols) {
-			i += pl_glyph_next(parts[part].s + i, parts[part].len - i, true, &g);
-			if (g.len == 1 && (g.text[0] == '`' || g.text[0] == '|'))
-				g.text[0] = g.text[0] == '`' ? '\'' : '!';
-			fwrite(g.text, 1, g.len, out);
-		}
-	}
-	if (cols >= NAME_COLUMNS)
-		fputs("\xe2\x80\xa6", out);
-	if (cols == 0)
-		fputc('?', out); /* an empty span is no span */
-	if (line)
-		fprintf(out, ":%u", line);
-	fputc('`', out);
+	pl_markdown_span(t.s, t.len, line, out);
 }
 
 static void write_header(const struct plumb_profile *p, const struct pl_summary *s, bool full_names, FILE *out)
 {
-	static const struct pl_text none = {"", 0};
-
 	fputs("### plumb: ", out);
-	write_span(pl_text_command(p, full_names), none, 0, out);
+	write_text(pl_text_command(p, full_names), 0, out);
 	for (int i = 0; i < s->rows[PL_SUMMARY_TITLE].count; i++)
 		fprintf(out, " \xc2\xb7 %s", s->rows[PL_SUMMARY_TITLE].items[i].text);
 	fputs("\n\n", out);
@@ -73,17 +50,16 @@ static void write_function(const struct plumb_profile *p, const struct pl_functi
 			   double total_ns, FILE *out)
 {
 	const struct pl_function *f = &p->functions[row->function];
-	static const struct pl_text none = {"", 0};
 	struct pl_text file = pl_text_of(p, f->file);
 	int32_t line = row->line > 0 ? row->line : (int32_t)f->firstline;
 
 	fprintf(out, "| %s | %s | %s | ", pl_units_share(row->self.share, row->self.half_width, true).s,
 		pl_units_time_pm((double)row->self.weight_ns, row->self.half_width * total_ns, true).s,
 		pl_units_share(row->total.share, row->total.half_width, true).s);
-	write_span(pl_frame_qualname(p, f), none, 0, out);
+	write_text(pl_frame_qualname(p, f), 0, out);
 	fputs(" | ", out);
 	if (!pl_frame_is_bare(p, f, line))
-		write_span(none, full_names ? file : pl_text_short_path(file), (uint32_t)line, out);
+		write_text(full_names ? file : pl_text_short_path(file), (uint32_t)line, out);
 	fputs(" |\n", out);
 }
 
