@@ -130,6 +130,14 @@ char *profile_dump(const struct plumb_profile *p)
 	return text;
 }
 
+void assert_same_profile(const struct plumb_profile *a, const struct plumb_profile *b)
+{
+	char *x = profile_dump(a), *y = profile_dump(b);
+	assert_string_equal(x, y);
+	free(x);
+	free(y);
+}
+
 uint32_t add_string(struct plumb_profile *p, const char *text)
 {
 	uint32_t id = 0;

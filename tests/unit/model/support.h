@@ -11,6 +11,8 @@ void check(struct plumb_error *err);
 
 /** All counts, threads and meta data of @p p with every id resolved, lines sorted. Caller frees. */
 char *profile_dump(const struct plumb_profile *p);
+/** Their dumps are equal. */
+void assert_same_profile(const struct plumb_profile *a, const struct plumb_profile *b);
 
 uint32_t add_string(struct plumb_profile *p, const char *text);
 /** A function named @p name in @p file and a location on @p line of it, on top of @p parent. */

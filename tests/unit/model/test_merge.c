@@ -21,14 +21,6 @@ static struct plumb_profile *empty_profile(void)
 	return p;
 }
 
-static void assert_same(const struct plumb_profile *a, const struct plumb_profile *b)
-{
-	char *x = profile_dump(a), *y = profile_dump(b);
-	assert_string_equal(x, y);
-	free(x);
-	free(y);
-}
-
 /* Sum of the random profiles with these seeds, from left to right. */
 static struct plumb_profile *sum_of(const uint64_t *seeds, size_t n)
 {
@@ -48,7 +40,7 @@ static void order_does_not_matter(void **state)
 		struct plumb_profile *c = random_profile(i, 400), *d = random_profile(1000 + i, 200);
 		check(pl_profile_merge(a, b));
 		check(pl_profile_merge(d, c));
-		assert_same(a, d);
+		assert_same_profile(a, d);
 		pl_profile_destroy(a);
 		pl_profile_destroy(b);
 		pl_profile_destroy(c);
@@ -65,7 +57,7 @@ static void grouping_does_not_matter(void **state)
 		struct plumb_profile *c = random_profile(right[1], 200 + 100 * (unsigned)(right[1] % 5));
 		check(pl_profile_merge(bc, c));
 		check(pl_profile_merge(a_bc, bc));
-		assert_same(ab_c, a_bc);
+		assert_same_profile(ab_c, a_bc);
 		pl_profile_destroy(ab_c);
 		pl_profile_destroy(a_bc);
 		pl_profile_destroy(bc);
@@ -79,8 +71,8 @@ static void an_empty_profile_changes_nothing(void **state)
 	struct plumb_profile *empty = empty_profile(), *into = empty_profile();
 	check(pl_profile_merge(p, empty));
 	check(pl_profile_merge(into, p));
-	assert_same(p, same);
-	assert_same(into, same);
+	assert_same_profile(p, same);
+	assert_same_profile(into, same);
 	pl_profile_destroy(p);
 	pl_profile_destroy(same);
 	pl_profile_destroy(empty);
@@ -218,7 +210,7 @@ static void different_modes_are_refused(void **state)
 	struct plumb_error *err = pl_profile_merge(a, b);
 	assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
 	plumb_error_destroy(err);
-	assert_same(a, same);
+	assert_same_profile(a, same);
 	pl_profile_destroy(a);
 	pl_profile_destroy(b);
 	pl_profile_destroy(same);
@@ -288,7 +280,7 @@ static void equal_profiles_are_put_in_one_order(void **state)
 		check(pl_profile_merge(d, c));
 		check(pl_profile_in_order(a, &x));
 		check(pl_profile_in_order(d, &y));
-		assert_same(a, x);
+		assert_same_profile(a, x);
 		assert_same_ids(x, y);
 		pl_profile_destroy(a);
 		pl_profile_destroy(b);

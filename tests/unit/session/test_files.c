@@ -44,15 +44,6 @@ static struct plumb_profile *open_file(const char *path, const char *from, struc
 	return p;
 }
 
-static void assert_same(const struct plumb_profile *a, const struct plumb_profile *b)
-{
-	char *x = profile_dump(a), *y = profile_dump(b);
-
-	assert_string_equal(x, y);
-	free(x);
-	free(y);
-}
-
 static struct plumb_error *write_as(const struct plumb_profile *p, const char *format, const char *path)
 {
 	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
@@ -78,7 +69,7 @@ static void assert_stream_is_the_profile(const char *path, const struct plumb_pr
 	for (uint32_t i = 0; i < copy->cell_count; i++)
 		copy->cells[i].samples = copy->cells[i].weight_ns = 0;
 	check(pl_profile_each(p, add_to, copy));
-	assert_same(p, copy);
+	assert_same_profile(p, copy);
 	plumb_profile_destroy(copy);
 }
 
@@ -108,7 +99,7 @@ static void what_is_saved_is_what_was_read(void **state)
 		struct plumb_profile *p = open_file(path, NULL, NULL);
 		check(write_as(p, "plumb", saved));
 		struct plumb_profile *back = open_file(saved, NULL, NULL);
-		assert_same(p, back);
+		assert_same_profile(p, back);
 		assert_stream_is_the_profile(saved, back);
 		plumb_profile_destroy(p);
 		plumb_profile_destroy(back);
@@ -133,7 +124,7 @@ static void an_import_is_saved_too(void **state)
 	struct plumb_profile *back = open_file(saved, NULL, &info);
 	assert_string_equal(info.format, "plumb");
 	assert_false(pl_profile_is_timed(back));
-	assert_same(p, back);
+	assert_same_profile(p, back);
 	plumb_profile_destroy(p);
 	plumb_profile_destroy(back);
 	drop(path);
@@ -160,14 +151,14 @@ static void gzip_and_standard_input_are_the_file(void **state)
 	assert_true(r.len < 60000); /* a pipe holds it */
 	char *path = file_of(r.bytes, r.len), *packed = gzip_of(r.bytes, r.len);
 	struct plumb_profile *p = open_file(path, NULL, NULL), *unpacked = open_file(packed, NULL, NULL);
-	assert_same(p, unpacked);
+	assert_same_profile(p, unpacked);
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(write(ends[1], r.bytes, r.len), r.len);
 	close(ends[1]);
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
 	struct plumb_profile *piped = open_file("-", NULL, NULL);
-	assert_same(p, piped);
+	assert_same_profile(p, piped);
 	assert_stream_is_the_profile(path, piped);
 	dup2(kept, STDIN_FILENO);
 	close(kept);
