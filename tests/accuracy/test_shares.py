@@ -12,6 +12,8 @@ import pytest
 
 from harness.statistics import AtMost, compare, outside
 
+pytestmark = pytest.mark.alone
+
 SECONDS = 2, 20  # in an ordinary run and with --soak
 UNKNOWN = 0.02  # the share of samples that may tell no part
 DOUBTFUL = 0.05  # and of those that may be unproved although there was time left for stops

@@ -69,6 +69,7 @@ def row_of(found, name):
     return row
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_the_same_program_is_not_called_changed(plumb, series, effort, table):
     tries = effort(10, 100)

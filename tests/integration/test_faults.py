@@ -42,6 +42,7 @@ def all_asleep(pid, tids):
     return last
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("option", ["-r1000", "-rmax", "--always-stop"])
 def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
     """epoll_wait, nanosleep, recv, futex, waitpid and accept, while another thread works: none returns, none is woken,
@@ -75,6 +76,7 @@ def enough(part, profile):
     return verdict.checked + verdict.partial > 0 and (part != "threads" or len(profile.threads) > 20)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("part", ["unmap", "fork", "threads", "exec"])
 @pytest.mark.parametrize("option", ["--never-stop", "--always-stop", "-rmax"])
 def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, part, option):
@@ -117,6 +119,7 @@ def rounds(profile):
     return [thread["samples"] for thread in profile.threads if not thread["main"]] or [0]
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(120)
 def test_of_a_thousand_threads_each_gets_its_share(plumb, target, any_python):
     with target(any_python, "many_threads.py", "--threads", "1000", "--depth", "5", count=True) as crowd:
@@ -259,6 +262,7 @@ def grows(path):
     return lambda: path.stat().st_size > size
 
 
+@pytest.mark.alone
 def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
     """SIGSTOP for a second: the target runs on, the ticks of that second are missed and counted, and none comes twice."""
     rate = 1000

@@ -81,6 +81,8 @@ def interrupted(plumb, target, python, option, rounds):
     return {name: count["eintr"] for name, count in counts.items()}, held_up
 
 
+@pytest.mark.once
+@pytest.mark.alone
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
@@ -155,6 +157,7 @@ def assert_all_killed_well(plumb, victim, kills):
             raise AssertionError("kill %d after %.3f s, %s: %s" % (kill.number, kill.moment, kill.stopping, failed)) from failed
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_profilers_killed_at_random_moments(plumb, target, any_python, effort):
@@ -185,6 +188,7 @@ def assert_told(plumb, result, recording, status):
 POLICIES = [("--always-stop", "-rmax"), ("--always-stop", "-r1000"), ("--never-stop", "-rmax"), ("-r1000",)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("options", POLICIES, ids=" ".join)
 def test_targets_killed_at_random_moments_of_an_attach(plumb, target, either, options, effort):
     chance = random.Random(7)
@@ -203,6 +207,7 @@ def child_of(pid):
     return next((int(name) for name in os.listdir("/proc") if name.isdigit() and status(int(name)).get("PPid") == str(pid)), None)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("options", POLICIES, ids=" ".join)
 def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, options, effort):
     """From its first moment on, before it has become a Python."""
@@ -220,6 +225,7 @@ def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, option
         assert_told(plumb, result, recording, 128 + signal.SIGKILL)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("option", STOPS)
 def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
     with target(minor, "signals.py", count=True) as busy:
@@ -336,6 +342,7 @@ def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target,
 UNITS = 100  # of work, of a millisecond or two: that one of them is counted to the wrong side is of no weight then
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("options, limit", [(["--never-stop"], 1.05), ([], 1.08)], ids=["never-stop", "default"])

@@ -12,6 +12,8 @@ from harness.callgraph import CallGraph, Verdict, check
 from harness.churn import Generations
 from harness.interpreters import TARGETS
 
+pytestmark = pytest.mark.alone
+
 # program -> how many sure samples of it, in an ordinary run and with --soak
 QUOTA = {
     "families.py": (20_000, 200_000),
@@ -32,6 +34,7 @@ def sampled(plumb, target, python, script, quota, effort):
     return verdict
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_no_stack_that_is_sure_is_impossible(plumb, target, minor, table, effort):
@@ -46,6 +49,7 @@ def test_no_stack_that_is_sure_is_impossible(plumb, target, minor, table, effort
     assert not impossible, text
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("script", ["families.py", "generators.py", "mixed.py"])
 def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target, minor, script):
     graph = CallGraph(TARGETS / script)
@@ -56,6 +60,7 @@ def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target
     assert not wrong, "%d of %d: %s" % (sum(n for n, *_ in wrong), sum(s.samples for s in moving), wrong[:5])
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
@@ -95,6 +100,7 @@ def has_jit(python):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["families.py", "generators.py", "mixed.py"])
 def test_a_jit_compiler_makes_no_stack_impossible(plumb, target, jit, script):
@@ -112,6 +118,7 @@ def enough(generations):
     return generations.samples > 1000 and len(generations.seen) > 200
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_no_dead_function_is_ever_named(plumb, target, minor, table):

@@ -177,6 +177,7 @@ def test_the_same_recording_gives_the_same_report(plumb, recording):
         assert plumb("report", *options, recording).stdout == plumb("report", *options, recording).stdout
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("rate, low, high", [("100", 60, 102), ("1000", 700, 1020), ("2khz", 1200, 2040)])
 def test_rate(plumb, target, any_python, rate, low, high):
     """Samples per second; the machine may be busy, but what is missing must be counted as missed."""
@@ -195,6 +196,7 @@ def test_seed_and_jitter_are_recorded(plumb, target, any_python):
     assert fixed.json["seed"] == "42" and not fixed.json["jitter"] and other.json["jitter"]
 
 
+@pytest.mark.alone
 @pytest.mark.smoke
 def test_modes_are_recorded_and_a_waiting_thread_costs_no_cpu(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
@@ -214,6 +216,7 @@ def cpu_s(pid):
     return sum(map(int, used)) / 1e9
 
 
+@pytest.mark.alone
 @pytest.mark.smoke
 def test_cpu_mode_tells_the_cpu_time_there_was(plumb, target, any_python):
     recording = plumb.path()
@@ -228,6 +231,7 @@ def test_cpu_mode_tells_the_cpu_time_there_was(plumb, target, any_python):
     assert 0.95 * (end - start) <= told <= 1.05 * (after - before), (end - start, told, after - before)
 
 
+@pytest.mark.alone
 def test_gil_mode_has_one_holder_at_a_time(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
         profile = plumb.attach_until(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", "gil")
@@ -250,6 +254,7 @@ def test_recording_is_named_after_program_and_process(plumb, target, any_python)
             plumb.directory / ("plumb.calls.py.%d.plumb" % busy.pid)), os.listdir(plumb.directory)
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(120)
 def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_python):
     """Of two runs of one program as fast as 20,000 a second, the one with a budget costs a fraction of the other."""

@@ -15,6 +15,8 @@ from harness.interpreters import TARGETS
 from harness.statistics import in_turn, judged
 from harness.target import children_of, wait_until
 
+pytestmark = pytest.mark.alone
+
 LIMIT = 1.5
 PAUSES = pathlib.Path(__file__).resolve().parents[1] / "harness" / "pauses.lua"
 UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}

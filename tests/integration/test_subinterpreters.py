@@ -31,6 +31,7 @@ def shares(profile):
     return {name: within[name] / samples[name] for name in samples}
 
 
+@pytest.mark.alone
 def test_a_thread_is_in_one_interpreter_at_a_time(plumb, places, minor):
     if minor.version < (3, 8):
         pytest.skip("Python %d.%d has no module for interpreters" % minor.minor)
@@ -82,6 +83,7 @@ def shows_visits(profile):
     return {stack.thread["name"] for stack in visits} == set(VISITORS)
 
 
+@pytest.mark.alone
 def test_gil_mode_takes_who_holds_a_gil(plumb, target, minor):
     """Up to 3.11 all interpreters share one; then each of these has its own."""
     needs_a_module(minor)
