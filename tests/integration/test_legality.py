@@ -91,8 +91,8 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
         profile = plumb.attach_until(lambda profile: check(graph, profile).checked > 200, running.pid, "--always-stop", seconds=1)
     verdict = check(graph, profile)
     assert verdict.checked > 100 and not verdict.impossible, verdict  # each stop waits until the program gets a CPU
-    # It never blocks, so it may always be stopped, also where it is often pushed off its CPU.
-    assert verdict.partial <= 0.01 * verdict.checked, verdict
+    # It never blocks, so it may always be stopped, also where it is often pushed off its CPU: none to 6 in 1000 were not proved.
+    assert verdict.partial <= 0.02 * verdict.checked, verdict
 
 
 def has_jit(python):
