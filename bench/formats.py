@@ -18,6 +18,7 @@ PART = 10  # peers, and formats with all frames of all samples in text, get so m
 EXPORTS = ["collapsed", "pprof", "speedscope", "firefox", "otlp", "otlp-json", "flamegraph-json", "dask", "pstats", "callgrind", "svg",
            "csv", "jsonl", "json"]
 LARGE = ["perf-script", "chrome-trace"]
+ALL = ["opening", *EXPORTS, *LARGE, "merge"]
 IMPORTS = ["collapsed", "pprof", "speedscope", "perf-script", "dask", "pstats", "callgrind"]
 # format: (kind of format_peers.py, which interpreter has it)
 PEERS = {"pprof": ("protobuf", "venv-otlp"), "speedscope": ("json", "venv"), "pstats": ("pstats", "venv"),
@@ -37,8 +38,8 @@ def run(command):
 
 
 class Formats:
-    def __init__(self, plumb, samples, stacks):
-        self.plumb, self.samples, self.stacks = plumb, samples, stacks
+    def __init__(self, plumb, samples, stacks, chosen):
+        self.plumb, self.samples, self.stacks, self.chosen = plumb, samples, stacks, chosen
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="plumb-bench-"))
         self.results, self.absent = {}, []
 
@@ -95,31 +96,34 @@ class Formats:
                                 capture_output=True, text=True, check=True)
         self.results["merge"] = {**figures, "samples": 2 * self.samples, **json.loads(adding.stdout)}
 
-    def run(self):
+    def opening(self):
+        nothing = [self.plumb, "convert", self.make(1, self.samples, self.stacks), self.directory / "nothing.jsonl", "--threads", "0"]
+        self.results["opening"] = {**run(nothing), "samples": self.samples}
+
+    def measure(self, form):
         small = self.make(1, self.samples // PART, self.stacks // PART)
-        large = self.make(1, self.samples, self.stacks)
-        nothing = run([self.plumb, "convert", large, self.directory / "open.jsonl", "-f", "jsonl", "--threads", "0"])
-        self.results["opening"] = {**nothing, "samples": self.samples}
-        for form in EXPORTS + LARGE:
-            print("bench: " + form, file=sys.stderr, flush=True)
-            figures, out = self.convert(*((small, self.samples // PART) if form in LARGE else (large, self.samples)), form)
-            out.unlink()
-            self.results[form] = figures
-            if form in PEERS:
-                beside, out = self.convert(small, self.samples // PART, form)
-                source = out
-                if PEERS[form][1] == "3.15":
-                    source = self.convert(small, self.samples // PART, "collapsed")[1]
-                peer = self.peer(form, source)
-                self.results[form]["beside"] = {"plumb": beside, "peer": peer, "tool": PEERS[form][0]}
-                out.unlink(missing_ok=True)
-        self.merge()
-        shutil.rmtree(self.directory)
+        recording = (small, self.samples // PART) if form in LARGE else (self.make(1, self.samples, self.stacks), self.samples)
+        figures, out = self.convert(*recording, form)
+        out.unlink()
+        self.results[form] = figures
+        if form in PEERS:
+            beside, out = self.convert(small, self.samples // PART, form)
+            source = self.convert(small, self.samples // PART, "collapsed")[1] if PEERS[form][1] == "3.15" else out
+            figures["beside"] = {"plumb": beside, "peer": self.peer(form, source), "tool": PEERS[form][0]}
+            out.unlink(missing_ok=True)
+
+    def run(self):
+        try:
+            for what in self.chosen:
+                print("bench: " + what, file=sys.stderr, flush=True)
+                {"opening": self.opening, "merge": self.merge}.get(what, lambda: self.measure(what))()
+        finally:
+            shutil.rmtree(self.directory)
 
     def markdown(self):
         lines = ["| format | way | MB | s of CPU | MB/s | samples/s | peak MB | peer, on a tenth |", "|---|---|---:|---:|---:|---:|---:|---|"]
         for form in EXPORTS + LARGE:
-            found = self.results[form]
+            found = self.results.get(form, {})
             for way in ("export", "import"):
                 if way in found:
                     f = found[way]
@@ -127,11 +131,14 @@ class Formats:
                     lines.append("| %s%s | %s | %.0f | %.1f | %.0f | %.1f M | %.0f | %s |" % (
                         form, note, way, f["bytes"] / 1e6, f["seconds"], f["bytes"] / 1e6 / f["seconds"],
                         f["samples"] / 1e6 / f["seconds"], f["rss"] / 1e6, self.beside(found.get("beside"), way)))
-        merge, opening = self.results["merge"], self.results["opening"]
-        lines += ["", "Opening the recording alone: %.1f s, %.0f MB. Merging two such: %.1f s, %.0f MB; adding them in memory, without"
-                  " reading and writing: %.1f M stacks a second, with their cells %.1f M rows a second." % (
-                      opening["seconds"], opening["rss"] / 1e6, merge["seconds"], merge["rss"] / 1e6, merge["stacks_per_s"] / 1e6,
-                      merge["rows_per_s"] / 1e6)]
+        if "opening" in self.results:
+            opening = self.results["opening"]
+            lines += ["", "Opening the recording alone: %.1f s, %.0f MB." % (opening["seconds"], opening["rss"] / 1e6)]
+        if "merge" in self.results:
+            merge = self.results["merge"]
+            lines += ["", "Merging two such: %.1f s, %.0f MB; adding them in memory, without reading and writing: %.1f M stacks a second,"
+                      " with their cells %.1f M rows a second." % (merge["seconds"], merge["rss"] / 1e6, merge["stacks_per_s"] / 1e6,
+                                                                    merge["rows_per_s"] / 1e6)]
         return "\n".join(lines)
 
     def beside(self, beside, way):

@@ -157,7 +157,7 @@ class Bench:
         self.places.remove()
 
     def formats(self):
-        measured = formats.Formats(self.options.plumb, self.options.samples, self.options.stacks)
+        measured = formats.Formats(self.options.plumb, self.options.samples, self.options.stacks, self.options.formats)
         measured.run()
         print(measured.markdown())
         self.results["formats"] = measured.results
@@ -188,11 +188,16 @@ def main():
                         help="these parts, with commas between them: %s; and %s" % (", ".join(PARTS), FORMATS))
     parser.add_argument("--samples", type=int, default=formats.SAMPLES, help="of the recording for formats (%d)" % formats.SAMPLES)
     parser.add_argument("--stacks", type=int, default=formats.STACKS, help="of the recording for formats (%d)" % formats.STACKS)
+    parser.add_argument("--formats", type=lambda text: text.split(","), default=formats.ALL,
+                        help="these of formats, with commas between them: %s" % ", ".join(formats.ALL))
     parser.add_argument("--json", default="build/bench.json")
     options = parser.parse_args()
     unknown = [part for part in options.only if part not in [*PARTS, FORMATS]]
     if unknown:
-        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join(PARTS)))
+        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join([*PARTS, FORMATS])))
+    unknown = [name for name in options.formats if name not in formats.ALL]
+    if unknown:
+        parser.error("'%s' is not measured; there are %s" % (unknown[0], ", ".join(formats.ALL)))
     options.plumb = os.path.abspath(options.plumb)
     bench = Bench(options)
     if options.only != [FORMATS]:
