@@ -76,7 +76,6 @@ def enough(part, profile):
     return verdict.checked + verdict.partial > 0 and (part != "threads" or len(profile.threads) > 20)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("part", ["unmap", "fork", "threads", "exec"])
 @pytest.mark.parametrize("option", ["--never-stop", "--always-stop", "-rmax"])
 def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, part, option):

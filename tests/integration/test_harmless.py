@@ -81,7 +81,6 @@ def interrupted(plumb, target, python, option, rounds):
     return {name: count["eintr"] for name, count in counts.items()}, held_up
 
 
-@pytest.mark.once
 @pytest.mark.alone
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("option", STOPS)
@@ -157,7 +156,6 @@ def assert_all_killed_well(plumb, victim, kills):
             raise AssertionError("kill %d after %.3f s, %s: %s" % (kill.number, kill.moment, kill.stopping, failed)) from failed
 
 
-@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_profilers_killed_at_random_moments(plumb, target, any_python, effort):
@@ -188,7 +186,6 @@ def assert_told(plumb, result, recording, status):
 POLICIES = [("--always-stop", "-rmax"), ("--always-stop", "-r1000"), ("--never-stop", "-rmax"), ("-r1000",)]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("options", POLICIES, ids=" ".join)
 def test_targets_killed_at_random_moments_of_an_attach(plumb, target, either, options, effort):
     chance = random.Random(7)
@@ -207,7 +204,6 @@ def child_of(pid):
     return next((int(name) for name in os.listdir("/proc") if name.isdigit() and status(int(name)).get("PPid") == str(pid)), None)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("options", POLICIES, ids=" ".join)
 def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, options, effort):
     """From its first moment on, before it has become a Python."""
