@@ -38,9 +38,10 @@ def test_version_and_help(plumb):
 
 def test_the_topics_of_help_agree_with_the_commands(plumb):
     told = " ".join(plumb("help", "exit-status").stdout.split())
+    (ones,) = re.findall(r"[^.]* return 1 if [^.]*\.", told)
     for command in ("dump", "doctor"):
         own = " ".join(plumb("help", command).stdout.split())
-        assert re.search(r"\b1 if", own) and re.search("'plumb %s' (returns )?1 if" % command, told), (own, told)
+        assert re.search(r"\b1 if", own) and "'plumb %s' if" % command in ones, (own, told)
     figures = " ".join(plumb("help", "figures").stdout.split())
     assert "could not or must not be stopped" in figures, "--never-stop is not the only cause of doubt: %s" % figures
 

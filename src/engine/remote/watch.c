@@ -22,7 +22,7 @@
 #define PROBE_EVERY	  4
 /* A thread that blocks after shorter than this is never stopped: it would often have blocked before the stop reaches
  * it, and an interrupted epoll_wait returns EINTR. */
-#define BURST_NS 100000ull
+#define BURST_NS 200000ull
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
 #define PATIENCE_MAX_NS 20000000ull
@@ -65,13 +65,24 @@ static bool may_stop(const struct pl_stopper *b, uint64_t now)
 	return b->stopped_ns * 1000 < (now - b->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
 }
 
+/* How long it has run is asked after how often it has blocked: a burst that ends just then may be in the time and not be
+ * counted. The other way round its time would be added to the next one's, and two short bursts look like a long one. */
+static void note_end_of_burst(struct pl_watch *w)
+{
+	uint64_t blocks = times_blocked(w);
+	struct pl_run_counters now;
+
+	if (pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK)
+		pl_bursts_end(&w->bursts, &now, blocks);
+}
+
 /* Is it likely to block before a stop reaches it? Not known without run counters. */
 static bool blocks_soon(struct pl_watch *w)
 {
 	if (!w->counted)
 		return false;
 	if (pl_bursts_may_have_ended(&w->bursts, &w->counters))
-		pl_bursts_end(&w->bursts, &w->counters, times_blocked(w));
+		note_end_of_burst(w);
 	else
 		pl_bursts_go_on(&w->bursts, &w->counters);
 	return w->bursts.mean_ns < BURST_NS;
