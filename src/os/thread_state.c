@@ -16,7 +16,7 @@ void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 {
 	char name[48], text[STATUS_MAX];
 
-	*ret = (struct pl_thread_state){.blocks = UINT64_MAX};
+	*ret = (struct pl_thread_state){.blocks = UINT64_MAX, .ends = UINT64_MAX};
 	snprintf(name, sizeof name, "task/%d/status", (int)tid);
 	if (pl_proc_file(pid, name, text, sizeof text) <= 0)
 		return;
@@ -24,6 +24,9 @@ void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 	ret->letter = state ? *state : 0;
 	ret->tracer = (pid_t)pl_proc_status_number(text, "TracerPid", 10, 0);
 	ret->blocks = pl_proc_status_number(text, "voluntary_ctxt_switches", 10, UINT64_MAX);
+	uint64_t pushed_off = pl_proc_status_number(text, "nonvoluntary_ctxt_switches", 10, UINT64_MAX);
+	if (ret->blocks != UINT64_MAX && pushed_off != UINT64_MAX)
+		ret->ends = ret->blocks + pushed_off;
 }
 
 bool pl_process_age(pid_t pid, uint64_t *ret_ns)

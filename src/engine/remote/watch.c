@@ -65,8 +65,9 @@ static bool may_stop(const struct pl_stopper *b, uint64_t now)
 	return b->stopped_ns * 1000 < (now - b->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
 }
 
-/* How long it has run is asked after how often it has blocked: a burst that ends just then may be in the time and not be
- * counted. The other way round its time would be added to the next one's, and two short bursts look like a long one. */
+/* How long it has run is asked after how often it has blocked: a burst that ends just then may be in the time and not
+ * be counted. The other way round its time would be added to the next one's, and two short bursts look like a long one.
+ */
 static void note_end_of_burst(struct pl_watch *w)
 {
 	uint64_t blocks = times_blocked(w);
@@ -499,11 +500,24 @@ static bool probe_is_due(const struct attempt *a)
 	return a->stopper->policy != PL_STOP_ALWAYS && a->w->probes++ % PROBE_EVERY == 0;
 }
 
+/* A thread is called asleep as soon as it has decided to sleep; until it has left its CPU that is its time. */
+static bool has_cpu(const struct pl_watch *w)
+{
+	struct pl_run_counters counters;
+	struct pl_thread_state state;
+
+	if (pl_thread_clock_counters(&w->clock, &counters) != PL_CLOCK_OK)
+		return false;
+	pl_thread_state_read(w->pid, w->tid, &state);
+	return counters.runs > state.ends;
+}
+
 /* CPU mode counts whoever runs when it is asked what it does, and asks before it reads. Were it the other way round for
  * a thread that ran at the last tick, one that is going to sleep would be found asleep, one that wakes up would be read
  * when it is on its way out already, and falling asleep and waking up would cost nothing. But from the question to the
  * stack it must not be longer than waking up takes, or what wakes up is given to the sleep: so all that can be done
- * before the question is. */
+ * before the question is. The kernel answers for one that falls asleep when it has left its CPU: so that it still had
+ * it is asked before, too. */
 static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode mode, uint64_t now)
 {
 	struct pl_watch *w = a->w;
@@ -514,6 +528,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode m
 
 	if (err)
 		return read_result(err);
+	bool on = mode == PL_MODE_CPU && has_cpu(w);
 	enum pl_activity activity = pl_thread_clock_activity(&w->clock, &info);
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_WATCH_GONE;
@@ -523,7 +538,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode m
 			note_steadiness(w, a->reading);
 		result = sample_by_stop(a);
 	} else if (activity == PL_ACTIVITY_BLOCKED) {
-		result = sample_blocked(a, activity, &info);
+		result = sample_blocked(a, on ? PL_ACTIVITY_RUNNING : activity, &info);
 		if (mode == PL_MODE_CPU)
 			return result;
 		activity = PL_ACTIVITY_RUNNING; /* if that proved nothing */

@@ -12,6 +12,7 @@
 
 #include "stage.h"
 #include "thread_clock.h"
+#include "thread_state.h"
 
 enum what { IN_READ, IN_FUTEX, IN_EPOLL, SPINNING };
 
@@ -104,6 +105,17 @@ static enum pl_activity await_blocked(const struct pl_thread_clock *c, struct pl
 	return a;
 }
 
+/* The kernel counts how often it got a CPU and how often it left one. */
+static bool has_cpu(pid_t pid, const struct pl_thread_clock *c)
+{
+	struct pl_run_counters counters;
+	struct pl_thread_state st;
+
+	assert_int_equal(pl_thread_clock_counters(c, &counters), PL_CLOCK_OK);
+	pl_thread_state_read(pid, pid, &st);
+	return counters.runs > st.ends;
+}
+
 static void blocked_thread(enum what what)
 {
 	struct pl_thread_clock c;
@@ -116,6 +128,7 @@ static void blocked_thread(enum what what)
 		assert_int_equal(await_blocked(&c, &info), PL_ACTIVITY_BLOCKED);
 		check_args(what, s, &info);
 		assert_int_equal(pl_thread_clock_activity(&c, NULL), PL_ACTIVITY_BLOCKED);
+		assert_false(has_cpu(pid, &c));
 		assert_int_equal(pl_thread_clock_counters(&c, &before), PL_CLOCK_OK);
 		for (int i = 0; i < 100; i++) {
 			sched_yield();
@@ -162,6 +175,12 @@ static void a_spinning_thread_runs_and_its_time_grows(void **state)
 		assert_int_equal(pl_thread_clock_counters(&c, &now), PL_CLOCK_OK);
 	}
 	assert_true(now.run_ns > first.run_ns);
+	bool on = false;
+	for (int i = 0; i < 1000000 && !on; i++) {
+		sched_yield();
+		on = has_cpu(pid, &c);
+	}
+	assert_true(on);
 	end(pid, s, &c);
 }
 
