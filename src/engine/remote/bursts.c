@@ -4,6 +4,8 @@
 
 /* Longer ones count as this long: a thread that begins to block often must be noticed after few of its bursts. */
 #define LONG_NS 1000000ull
+/* What it did before we came: its start was one long burst, and it may have begun to block only lately. */
+#define PAST_SHARE 4
 
 static uint64_t no_more_than_long(uint64_t ns)
 {
@@ -15,7 +17,7 @@ void pl_bursts_begin(struct pl_bursts *b, const struct pl_run_counters *now, uin
 	uint64_t ended = blocks == UINT64_MAX ? now->runs : blocks;
 
 	*b = (struct pl_bursts){.begin_ns = now->run_ns, .runs = now->runs, .blocks = blocks};
-	b->mean_ns = no_more_than_long(ended ? now->run_ns / ended : now->run_ns);
+	b->mean_ns = no_more_than_long((ended ? now->run_ns / ended : now->run_ns) / PAST_SHARE);
 }
 
 void pl_bursts_stopped(struct pl_bursts *b)
@@ -54,6 +56,8 @@ void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint6
 
 void pl_bursts_go_on(struct pl_bursts *b, const struct pl_run_counters *now)
 {
+	if (now->run_ns < b->begin_ns)
+		return; /* read before the end of the last one was noted */
 	uint64_t so_far = no_more_than_long(now->run_ns - b->begin_ns);
 
 	if (so_far > b->mean_ns)

@@ -318,7 +318,7 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 
 		if (result != PL_WATCH_SAMPLE)
 			return result;
-		bool known = root == 0 || a->reading->root == 0 || a->reading->root == root || i + 1 == STOP_TRIES;
+		bool known = a->reading->root == 0 || a->reading->root == root || i + 1 == STOP_TRIES;
 		if (a->reading->complete)
 			root = a->reading->root;
 		if (a->reading->complete && known) {
@@ -461,7 +461,7 @@ static enum pl_watch_result sample_held(struct attempt *a)
 
 	if (err)
 		return read_result(err);
-	if (!a->reading->complete || (root != 0 && a->reading->root != 0 && a->reading->root != root))
+	if (!a->reading->complete || (a->reading->root != 0 && a->reading->root != root))
 		return PL_WATCH_NOTHING; /* between the two steps that link a frame */
 	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
 	return PL_WATCH_SAMPLE;

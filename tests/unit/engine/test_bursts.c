@@ -29,7 +29,7 @@ static void run(struct thread *t, uint64_t ns, bool blocks)
 
 static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
 {
-	struct thread t = {{1000 * US, 40}, 1};
+	struct thread t = {{4000 * US, 40}, 1};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -44,7 +44,7 @@ static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
  */
 static void stops_of_ours_end_no_burst_whenever_they_are_counted(void **state)
 {
-	struct thread t = {{1000 * US, 2}, 1};
+	struct thread t = {{4000 * US, 2}, 1};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -80,7 +80,7 @@ static void a_thread_that_begins_to_block_is_noticed_after_few_bursts(void **sta
 
 static void blocking_between_stops_is_noticed(void **state)
 {
-	struct thread t = {{1000 * US, 2}, 1};
+	struct thread t = {{4000 * US, 2}, 1};
 	struct pl_bursts b;
 	int rounds = 0;
 
@@ -94,9 +94,24 @@ static void blocking_between_stops_is_noticed(void **state)
 	assert_true(rounds <= 12);
 }
 
+static void older_counters_are_no_long_burst(void **state)
+{
+	struct thread t = {{4000 * US, 40}, 39};
+	struct pl_bursts b;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	struct pl_run_counters before = t.c;
+	run(&t, 20 * US, true);
+	pl_bursts_end(&b, &t.c, t.blocks);
+	uint64_t mean_ns = b.mean_ns;
+	assert_false(pl_bursts_may_have_ended(&b, &before));
+	pl_bursts_go_on(&b, &before);
+	assert_int_equal(b.mean_ns, mean_ns);
+}
+
 static void where_blocking_is_not_told_each_run_counts(void **state)
 {
-	struct thread t = {{1000 * US, 1}, UNKNOWN};
+	struct thread t = {{4000 * US, 1}, UNKNOWN};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, UNKNOWN);
@@ -116,6 +131,7 @@ int main(void)
 		cmocka_unit_test(stops_of_ours_end_no_burst_whenever_they_are_counted),
 		cmocka_unit_test(a_thread_that_begins_to_block_is_noticed_after_few_bursts),
 		cmocka_unit_test(blocking_between_stops_is_noticed),
+		cmocka_unit_test(older_counters_are_no_long_burst),
 		cmocka_unit_test(where_blocking_is_not_told_each_run_counts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
