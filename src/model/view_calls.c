@@ -90,19 +90,37 @@ static struct plumb_error *function_rows(const struct pl_calltree *t, pl_functio
 	return NULL;
 }
 
-struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struct pl_filter *f, pl_function_rows *ret)
+/* The call tree of what is asked for. */
+struct calls {
+	struct pl_selection selection;
+	struct pl_calltree tree; /* points into the selection */
+};
+
+static struct plumb_error *calls_open(struct calls *c, const struct plumb_profile *p, const struct pl_filter *f)
 {
-	struct pl_selection s;
-	struct pl_calltree t;
-	struct plumb_error *err = pl_select(p, f, &s);
+	struct plumb_error *err = pl_select(p, f, &c->selection);
 	if (err)
 		return err;
-	err = pl_calltree_build(&s, f->lines, &t);
-	if (!err) {
-		err = function_rows(&t, ret);
-		pl_calltree_deinit(&t);
-	}
-	pl_selection_deinit(&s);
+	err = pl_calltree_build(&c->selection, f->lines, &c->tree);
+	if (err)
+		pl_selection_deinit(&c->selection);
+	return err;
+}
+
+static void calls_close(struct calls *c)
+{
+	pl_calltree_deinit(&c->tree);
+	pl_selection_deinit(&c->selection);
+}
+
+struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struct pl_filter *f, pl_function_rows *ret)
+{
+	struct calls c;
+	struct plumb_error *err = calls_open(&c, p, f);
+	if (err)
+		return err;
+	err = function_rows(&c.tree, ret);
+	calls_close(&c);
 	return err;
 }
 
@@ -250,17 +268,12 @@ static struct plumb_error *tree_rows(const struct pl_calltree *t, double min_sha
 struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
 				 pl_tree_rows *ret)
 {
-	struct pl_selection s;
-	struct pl_calltree t;
-	struct plumb_error *err = pl_select(p, f, &s);
+	struct calls c;
+	struct plumb_error *err = calls_open(&c, p, f);
 	if (err)
 		return err;
-	err = pl_calltree_build(&s, f->lines, &t);
-	if (!err) {
-		err = tree_rows(&t, min_share, ret);
-		pl_calltree_deinit(&t);
-	}
-	pl_selection_deinit(&s);
+	err = tree_rows(&c.tree, min_share, ret);
+	calls_close(&c);
 	return err;
 }
 
@@ -277,16 +290,11 @@ static struct plumb_error *each_tree_row(const struct pl_calltree *t, pl_tree_ro
 struct plumb_error *pl_view_tree_each(const struct plumb_profile *p, const struct pl_filter *f, pl_tree_row_fn *fn,
 				      void *ctx)
 {
-	struct pl_selection s;
-	struct pl_calltree t;
-	struct plumb_error *err = pl_select(p, f, &s);
+	struct calls c;
+	struct plumb_error *err = calls_open(&c, p, f);
 	if (err)
 		return err;
-	err = pl_calltree_build(&s, f->lines, &t);
-	if (!err) {
-		err = each_tree_row(&t, fn, ctx);
-		pl_calltree_deinit(&t);
-	}
-	pl_selection_deinit(&s);
+	err = each_tree_row(&c.tree, fn, ctx);
+	calls_close(&c);
 	return err;
 }
