@@ -16,7 +16,7 @@ SAMPLES, STACKS = 10_000_000, 1_000_000
 PART = 10  # peers, and formats with all frames of all samples in text, get so much less
 
 EXPORTS = ["collapsed", "pprof", "speedscope", "firefox", "otlp", "otlp-json", "flamegraph-json", "dask", "pstats", "callgrind", "svg",
-           "csv", "jsonl", "json"]
+           "csv", "jsonl", "json", "html"]
 LARGE = ["perf-script", "chrome-trace"]
 ALL = ["opening", *EXPORTS, *LARGE, "merge"]
 IMPORTS = ["collapsed", "pprof", "speedscope", "perf-script", "dask", "pstats", "callgrind"]

@@ -3,6 +3,7 @@
 
 A test that fails is run once more (pytest-rerunfailures): each takes its measure on a machine that others use. What failed
 first is named at the end, with what it said. Where a single failure is proof, the test is marked `once`."""
+import collections
 import os
 import pathlib
 import signal
@@ -26,10 +27,23 @@ def pytest_addoption(parser):
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one: hours rather than minutes")
 
 
+def _left_out(items):
+    """What runs with --soak only."""
+    numbers = collections.Counter()
+    for item in items:
+        thinned = item.get_closest_marker("thinned")
+        if thinned:  # of what is the same on each interpreter, each takes its own cases
+            row, column = divmod(numbers[item.originalname], thinned.kwargs["of"])
+            numbers[item.originalname] += 1
+        if item.get_closest_marker("soak") or (thinned and (column - row) % thinned.kwargs["of"] >= thinned.args[0]):
+            yield item
+
+
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--soak"):
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
-        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+        left_out = set(_left_out(items))
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
     for ordinal, item in enumerate(items):
         item.ordinal = ordinal
         if item.get_closest_marker("once"):
@@ -93,6 +107,17 @@ def places():
     found = Places()
     yield found
     found.remove()
+
+
+@pytest.fixture(scope="session")
+def threads_recording(tmp_path_factory, places, ordinary_python):
+    """Of a program with threads, one second; to be read only."""
+    plumb = Plumb(tmp_path_factory.mktemp("recording"))
+    path = plumb.path()
+    with started(places, ordinary_python, "threads.py") as busy:
+        result = plumb("attach", "-d", "1", "-o", path, busy.pid)
+    assert result.status == 0, result
+    return path
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@
 #include <plumb/processes.h>
 #include <plumb/profile.h>
 #include <plumb/session.h>
+#include <plumb/tags.h>
 #include <plumb/text.h>
 
 #define PLUMB_VERSION "0.1.0"

@@ -110,9 +110,45 @@ PLUMB_API struct plumb_error *plumb_profile_refine(const struct plumb_profile *p
 
 /** Write what @p o chooses of @p p to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_UNKNOWN_FORMAT,
  * PLUMB_ERR_WRITE_FAILED, PLUMB_ERR_INVALID (a choice that cannot be made), PLUMB_ERR_CORRUPT (the file that @p p was
- * read from has changed). */
+ * read from has changed), PLUMB_ERR_NOT_BUILT (see plumb_format_check). */
 PLUMB_API struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o,
 						  int fd) PLUMB_MUST_CHECK;
+
+/** The same in the format "plumb" to the file @p path, which is made or replaced. */
+PLUMB_API struct plumb_error *plumb_profile_save(const struct plumb_profile *p, const char *path) PLUMB_MUST_CHECK;
+
+/** A function in the tree of calls. Strings live as long as the profile, end with a NUL and may contain others. */
+struct plumb_tree_node {
+	uint32_t depth; /* 0: the root */
+	const char *name, *qualname, *file;
+	size_t name_len, qualname_len, file_len;
+	uint32_t firstline;
+	int32_t line;	  /* where it was first seen; 0: none */
+	uint64_t samples; /* with all below it */
+	enum plumb_kind kind;
+};
+/** Called for each node; an error ends the walk. */
+typedef struct plumb_error *plumb_tree_fn(void *ctx, const struct plumb_tree_node *node);
+/** All of @p p as one tree of functions, told apart by name, file and first line: threads and lines are added up. Nodes
+ * come before what is below them, siblings as they were first seen; the first is the root, whose texts are empty.
+ * Errors: of @p fn, PLUMB_ERR_NO_MEMORY. */
+PLUMB_API struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree_fn *fn,
+						 void *ctx) PLUMB_MUST_CHECK;
+
+/** Figures of a profile. Strings live as long as the profile. */
+struct plumb_profile_info {
+	uint64_t start_real_ns, duration_ns;
+	uint64_t period_ns; /* 0: as fast as possible, or unknown */
+	uint64_t samples, weight_ns;
+	uint32_t threads, processes;
+	uint64_t ticks, missed, unreadable, queue, damaged, unseen,
+		beyond;				    /* rounds; what was lost, see struct plumb_status */
+	uint64_t exact, stopped, doubtful, partial; /* samples by how sure their stacks are */
+	uint64_t profiler_cpu_ns;
+	const char *mode; /* "wall", "cpu", "gil" */
+	const char *engine, *command, *plumb_version;
+};
+PLUMB_API void plumb_profile_info(const struct plumb_profile *p, struct plumb_profile_info *ret);
 
 /** A format. */
 struct plumb_format {
@@ -124,6 +160,8 @@ PLUMB_API bool plumb_format_at(size_t i, struct plumb_format *ret);
 PLUMB_API const char *plumb_format_for_path(const char *path);
 /** Not for terminals. */
 PLUMB_API bool plumb_format_is_binary(const char *name);
+/** NULL if it can be written, else why this plumb cannot: PLUMB_ERR_NOT_BUILT. */
+PLUMB_API struct plumb_error *plumb_format_check(const char *name) PLUMB_MUST_CHECK;
 /** What is not lost in that format: "threads, lines, times"; false for reports, which are no profiles. */
 PLUMB_API bool plumb_format_keeps(const char *name, char *ret, size_t size);
 /** The @p i-th format that can be read, from 0; false past the last. */

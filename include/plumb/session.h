@@ -4,6 +4,7 @@
 #define PLUMB_SESSION_H
 
 #include <plumb/profile.h>
+#include <plumb/tags.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,7 +44,21 @@ struct plumb_session_options {
 	/* Lower the rate until the program is stopped for no more than this share of its time and the profiler uses no
 	 * more than this share of a core; 0.01 is one percent, 0: no limit. */
 	double max_overhead;
-	bool opcodes; /* record which instruction each frame runs (3.11+), for the formats that show it */
+	bool opcodes;	   /* record which instruction each frame runs (3.11+), for the formats that show it */
+	bool no_sources;   /* do not keep the texts of the files that sampled functions come from */
+	bool no_recording; /* nothing is written: plumb_session_snapshot() is all there is, and at the end the profile
+			    */
+	/* So many different stacks, functions and threads are told apart; 0: no limit. A sample of a further one counts
+	 * at the outer part of its stack that is known, below a frame "<folded>". */
+	size_t max_nodes;
+	/* What each stretch of so much time counted, for plumb_session_cycle(); 0: none is kept. */
+	uint64_t cycle_ns;
+	size_t max_cycles; /* of those that have ended, the oldest goes; at least 1 */
+	const int *hidden; /* kernel tids of threads that are not sampled. Borrowed until the session begins */
+	size_t hidden_count;
+	const int *tids; /* only these; NULL: all. Borrowed until the session begins */
+	size_t tid_count;
+	const struct plumb_tags *tags; /* plumb_session_own() only; NULL: none. It lives as long as the session */
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
@@ -66,6 +81,14 @@ struct plumb_status {
 	uint64_t elapsed_ns, samples, threads, processes;
 	const char *hottest; /* function with the largest self share of the last seconds, "" if none */
 	double hottest_share;
+	bool paused;
+	bool forked;		    /* this is a child of the process that began it: nothing happens here */
+	double rate_hz;		    /* as it is now; 0: as fast as possible */
+	uint64_t ticks, missed;	    /* rounds, and those that came too late */
+	uint64_t unreadable, queue; /* samples lost */
+	uint64_t exact, stopped, doubtful, partial; /* samples by how sure their stacks are */
+	uint64_t folded;			    /* samples beyond max_nodes */
+	uint64_t cpu_ns; /* what it cost: CPU time of its threads; of the process if that is plumb's own */
 };
 
 /** How it ended. Strings live as long as the session. */
@@ -88,6 +111,34 @@ PLUMB_API struct plumb_error *plumb_session_launch(const struct plumb_session_op
  * PLUMB_ERR_NOT_PYTHON (says what it is), PLUMB_ERR_NOT_SUPPORTED, PLUMB_ERR_WRITE_FAILED. */
 PLUMB_API struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid,
 						   struct plumb_session **ret) PLUMB_MUST_CHECK;
+/** Sample the calling process, which is a Python: without a stop, by two threads that are none of Python's. A guest: it
+ * leaves the limits of the process as they are and takes a quarter of the free descriptors at most. In a child that the
+ * process forks later the session is not there: its functions do nothing, wait for nothing and say so (struct
+ * plumb_status, PLUMB_ERR_FORKED), and plumb_session_destroy() closes its descriptors. Errors: as
+ * plumb_session_attach(). */
+PLUMB_API struct plumb_error *plumb_session_own(const struct plumb_session_options *o,
+						struct plumb_session **ret) PLUMB_MUST_CHECK;
+/** No sample is taken until plumb_session_resume(), nothing wakes up, and time does not run. Any thread; again: nothing
+ * changes. */
+PLUMB_API void plumb_session_pause(struct plumb_session *s);
+PLUMB_API void plumb_session_resume(struct plumb_session *s);
+/** Go on at @p rate_hz. Any thread. Errors: PLUMB_ERR_INVALID, PLUMB_ERR_FORKED. */
+PLUMB_API struct plumb_error *plumb_session_set_rate(struct plumb_session *s, double rate_hz) PLUMB_MUST_CHECK;
+/** Forget all counts, also those of cycles, and begin anew with time at 0; what is recorded stays, and so does what
+ * max_nodes has been used up for. Cycles end when they would have. Any thread. */
+PLUMB_API void plumb_session_reset(struct plumb_session *s);
+/** A copy of the profile as it is at this moment. Any thread, also after plumb_session_finish(). Errors:
+ * PLUMB_ERR_NO_MEMORY, PLUMB_ERR_FORKED. Owner of *ret: caller, plumb_profile_destroy(). */
+PLUMB_API struct plumb_error *plumb_session_snapshot(struct plumb_session *s,
+						     struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** What the oldest cycle counted that has ended and was not asked for yet, and when it ended (ns of CLOCK_REALTIME);
+ * *ret is NULL if there is none. A sample belongs to the cycle of its own time; one that is known only later (CPU mode)
+ * to the oldest that is left. plumb_session_finish() ends the last one. Any thread. Errors and owner: as above. */
+PLUMB_API struct plumb_error *plumb_session_cycle(struct plumb_session *s, uint64_t *end_real_ns,
+						  struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** What the cycle has counted that has not ended. */
+PLUMB_API struct plumb_error *plumb_session_recent(struct plumb_session *s,
+						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Return after @p timeout_ms (-1: no limit) or when sampling has ended. */
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread. */

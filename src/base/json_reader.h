@@ -20,7 +20,8 @@
 
 #include "buf.h"
 
-#define PL_JSON_DEPTH_MAX 512
+/* Trees of stacks are as deep as those: two containers a frame. */
+#define PL_JSON_DEPTH_MAX 16384
 
 enum pl_json_token {
 	PL_JSON_END, /* after the value that is the document; before the first token */

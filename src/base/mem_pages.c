@@ -2,8 +2,8 @@
 /* Pages of another reader, kept until they are to be forgotten. Layer: base. One thread; allocates only when it is
  * made.
  *
- * Each page has one slot where it may be: one that needs the slot takes the place of the other. A range is mapped or
- * not by whole pages, so a read that fails here would have failed there. */
+ * Each page has one slot where it may be: one that needs the slot takes the place of the other. A page that cannot be
+ * had whole (the last one of a core that was cut) is not kept: of it is read what is asked for. */
 #include "mem_pages.h"
 
 #include <stdlib.h>
@@ -19,18 +19,31 @@ struct pl_mem_pages {
 	uint8_t bytes[SLOTS][PAGE_BYTES];
 };
 
-static struct plumb_error *find_page(struct pl_mem_pages *p, pl_addr page, const uint8_t **ret)
+/* NULL: it cannot be had whole. */
+static const uint8_t *find_page(struct pl_mem_pages *p, pl_addr page)
 {
 	size_t slot = (page / PAGE_BYTES) % SLOTS;
 
 	if (p->pages[slot] != page + 1) {
 		p->pages[slot] = 0;
 		struct plumb_error *err = pl_mem_read(p->under, page, p->bytes[slot], PAGE_BYTES);
-		if (err)
-			return err;
+		if (err) {
+			plumb_error_destroy(err);
+			return NULL;
+		}
 		p->pages[slot] = page + 1;
 	}
-	*ret = p->bytes[slot];
+	return p->bytes[slot];
+}
+
+static struct plumb_error *read_in_page(struct pl_mem_pages *p, pl_addr addr, uint8_t *out, size_t len)
+{
+	size_t at = addr % PAGE_BYTES;
+	const uint8_t *page = find_page(p, addr - at);
+
+	if (!page)
+		return pl_mem_read(p->under, addr, out, len);
+	memcpy(out, page + at, len);
 	return NULL;
 }
 
@@ -42,14 +55,11 @@ static struct plumb_error *pages_read(struct pl_mem *mem, pl_addr addr, void *ds
 	if (len > PAGE_BYTES || addr + len < addr)
 		return pl_mem_read(p->under, addr, dst, len);
 	while (len) {
-		pl_addr page = addr & ~(pl_addr)(PAGE_BYTES - 1);
-		size_t at = addr - page, n = PAGE_BYTES - at < len ? PAGE_BYTES - at : len;
-		const uint8_t *bytes;
-		struct plumb_error *err = find_page(p, page, &bytes);
+		size_t left = PAGE_BYTES - addr % PAGE_BYTES, n = left < len ? left : len;
+		struct plumb_error *err = read_in_page(p, addr, out, n);
 
 		if (err)
 			return err;
-		memcpy(out, bytes + at, n);
 		addr += n;
 		out += n;
 		len -= n;

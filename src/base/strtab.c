@@ -172,6 +172,35 @@ struct plumb_error *pl_strtab_add(struct pl_strtab *t, const void *bytes, size_t
 	return NULL;
 }
 
+/* All texts into one chunk. */
+static bool copy_texts(struct pl_strtab *copy, const struct pl_strtab *t)
+{
+	struct chunk *c = chunk_add(copy, t->text_len);
+	if (!c || !pl_vec_reserve(&copy->entries, t->entries.len))
+		return false;
+	char *text = c->text;
+	for (size_t id = 0; id < t->entries.len; id++) {
+		struct entry e = t->entries.data[id];
+		memcpy(text, e.text, (size_t)e.len + 1);
+		e.text = text;
+		text += (size_t)e.len + 1;
+		copy->entries.data[copy->entries.len++] = e;
+	}
+	copy->text_len = t->text_len;
+	return index_resize(copy, t->index_cap);
+}
+
+struct plumb_error *pl_strtab_copy(const struct pl_strtab *t, struct pl_strtab **ret)
+{
+	struct pl_strtab *copy = calloc(1, sizeof *copy);
+	if (!copy || !copy_texts(copy, t)) {
+		pl_strtab_destroy(copy);
+		return &pl_err_no_memory;
+	}
+	*ret = copy;
+	return NULL;
+}
+
 uint32_t pl_strtab_count(const struct pl_strtab *t)
 {
 	return (uint32_t)t->entries.len;

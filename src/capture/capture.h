@@ -39,6 +39,8 @@ struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct p
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** Give the file another name; false: it keeps the one it has. */
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
+/** In a child of the process that writes: close its descriptor and do nothing else. */
+void pl_capture_abandon(struct pl_capture_writer *w);
 /** Free, and close without the last chunk if pl_capture_finish was not called. NULL-safe. */
 void pl_capture_destroy(struct pl_capture_writer *w);
 

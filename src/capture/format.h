@@ -57,11 +57,14 @@ enum pl_section {
 	PL_SECTION_OPCODES = 17,   /* of each location of the chunk */
 	PL_SECTION_HOSTS = 18,	   /* of the processes in `lives`, where they are named */
 	PL_SECTION_COLLECTOR = 19, /* what a collector of CPython was told about its run */
+	PL_SECTION_SOURCES = 20,   /* texts of files; rows that are new or changed */
 	PL_SECTIONS,
 };
 
 /* Flags of the meta section. */
 enum { PL_META_UNTIMED = 1, PL_META_COUNTED = 2, PL_META_IMPORTED = 4 };
+/* Flags of a row of the sources. */
+enum { PL_SOURCE_CHANGED = 1 };
 /* Flags of the collector section. */
 enum { PL_RUN_SKIP_IDLE = 1, PL_RUN_MEASURED = 2, PL_RUN_KNOWN = 4 };
 /** The figures of @p c in the order of the file, from 0; NULL past the last. */

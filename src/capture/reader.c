@@ -10,7 +10,7 @@
 
 #include "format.h"
 #include "restore.h"
-#include "source.h"
+#include "intake.h"
 
 /* While searching, a payload is summed for every header that looks right. Made-up headers could each claim the whole
  * file; so the search ends after so many bytes, plus a few times what the file has. */
@@ -18,7 +18,7 @@
 #define SEARCH_BYTES_PER_BYTE 4
 
 struct reader {
-	struct pl_source source;
+	struct pl_intake intake;
 	struct pl_restore restore;
 	struct pl_buf raw;
 	struct pl_capture_info info;
@@ -47,7 +47,7 @@ static struct plumb_error *read_file_header(struct reader *r)
 	const uint8_t *bytes;
 	size_t len;
 	uint16_t version = PL_RECORDING_VERSION;
-	struct plumb_error *err = pl_source_look(&r->source, PL_FILE_HEADER_LEN, &bytes, &len);
+	struct plumb_error *err = pl_intake_look(&r->intake, PL_FILE_HEADER_LEN, &bytes, &len);
 	if (err)
 		return err;
 	if (len == 0)
@@ -60,7 +60,7 @@ static struct plumb_error *read_file_header(struct reader *r)
 		return pl_error(PLUMB_ERR_NEWER_RECORDING, "the recording has format %u; this plumb reads up to %d",
 				version, PL_RECORDING_VERSION);
 	r->info.version = version;
-	pl_source_skip(&r->source, PL_FILE_HEADER_LEN);
+	pl_intake_skip(&r->intake, PL_FILE_HEADER_LEN);
 	return NULL;
 }
 
@@ -71,7 +71,7 @@ static struct plumb_error *look_at_chunk(struct reader *r, struct pl_chunk_heade
 	const uint8_t *bytes;
 	size_t len;
 	*h = (struct pl_chunk_header){0};
-	struct plumb_error *err = pl_source_look(&r->source, PL_CHUNK_HEADER_LEN, &bytes, &len);
+	struct plumb_error *err = pl_intake_look(&r->intake, PL_CHUNK_HEADER_LEN, &bytes, &len);
 	if (err)
 		return err;
 	if (len < PL_CHUNK_HEADER_LEN) {
@@ -82,7 +82,7 @@ static struct plumb_error *look_at_chunk(struct reader *r, struct pl_chunk_heade
 	if (!pl_chunk_header_decode(bytes, h))
 		return NULL;
 	size_t whole = PL_CHUNK_HEADER_LEN + (size_t)h->payload_len;
-	err = pl_source_look(&r->source, whole, &bytes, &len);
+	err = pl_intake_look(&r->intake, whole, &bytes, &len);
 	if (err)
 		return err;
 	*payload_ret = bytes + PL_CHUNK_HEADER_LEN;
@@ -99,7 +99,7 @@ static struct plumb_error *skip_to_magic(struct reader *r, bool *ret)
 	for (;;) {
 		const uint8_t *bytes;
 		size_t len;
-		struct plumb_error *err = pl_source_look(&r->source, PL_CHUNK_HEADER_LEN, &bytes, &len);
+		struct plumb_error *err = pl_intake_look(&r->intake, PL_CHUNK_HEADER_LEN, &bytes, &len);
 		if (err)
 			return err;
 		*ret = len >= PL_CHUNK_HEADER_LEN;
@@ -107,7 +107,7 @@ static struct plumb_error *skip_to_magic(struct reader *r, bool *ret)
 			return NULL;
 		const uint8_t *magic = memmem(bytes, len, PL_CHUNK_MAGIC, PL_CHUNK_MAGIC_LEN);
 		/* Without one, its beginning may still be in the last bytes. */
-		pl_source_skip(&r->source, magic ? (size_t)(magic - bytes) : len - PL_CHUNK_MAGIC_LEN + 1);
+		pl_intake_skip(&r->intake, magic ? (size_t)(magic - bytes) : len - PL_CHUNK_MAGIC_LEN + 1);
 		if (magic)
 			return NULL;
 	}
@@ -116,7 +116,7 @@ static struct plumb_error *skip_to_magic(struct reader *r, bool *ret)
 static bool search_goes_on(struct reader *r, const struct pl_chunk_header *h)
 {
 	r->searched_bytes += h->payload_len;
-	return r->searched_bytes <= SEARCH_BYTES + SEARCH_BYTES_PER_BYTE * r->source.consumed;
+	return r->searched_bytes <= SEARCH_BYTES + SEARCH_BYTES_PER_BYTE * r->intake.consumed;
 }
 
 /* Move to the next whole chunk behind the current position. False: there is none. */
@@ -128,7 +128,7 @@ static struct plumb_error *search_chunk(struct reader *r, bool *ret)
 		const uint8_t *payload;
 		enum found found;
 		bool magic = false;
-		pl_source_skip(&r->source, 1);
+		pl_intake_skip(&r->intake, 1);
 		struct plumb_error *err = skip_to_magic(r, &magic);
 		if (err || !magic)
 			return err;
@@ -146,18 +146,18 @@ static struct plumb_error *search_chunk(struct reader *r, bool *ret)
 /* How many bytes there are from here to the end; nobody needs them. */
 static struct plumb_error *drain(struct reader *r, uint64_t *ret)
 {
-	uint64_t from = r->source.consumed;
+	uint64_t from = r->intake.consumed;
 	for (;;) {
 		const uint8_t *bytes;
 		size_t len;
-		struct plumb_error *err = pl_source_look(&r->source, 1, &bytes, &len);
+		struct plumb_error *err = pl_intake_look(&r->intake, 1, &bytes, &len);
 		if (err)
 			return err;
 		if (!len)
 			break;
-		pl_source_skip(&r->source, len);
+		pl_intake_skip(&r->intake, len);
 	}
-	*ret = r->source.consumed - from;
+	*ret = r->intake.consumed - from;
 	return NULL;
 }
 
@@ -189,14 +189,14 @@ static struct plumb_error *take_chunk(struct reader *r, const struct pl_chunk_he
 		r->info.damaged_chunks++;
 		err = NULL;
 	}
-	pl_source_skip(&r->source, PL_CHUNK_HEADER_LEN + (size_t)h->payload_len);
+	pl_intake_skip(&r->intake, PL_CHUNK_HEADER_LEN + (size_t)h->payload_len);
 	return err;
 }
 
 /* No whole chunk here. Either there is one further on, or all the rest is ignored. */
 static struct plumb_error *take_damage(struct reader *r, const struct pl_chunk_header *h, enum found found)
 {
-	uint64_t from = r->source.consumed;
+	uint64_t from = r->intake.consumed;
 	bool more = false;
 	struct plumb_error *err = search_chunk(r, &more);
 	if (err || more)
@@ -206,7 +206,7 @@ static struct plumb_error *take_damage(struct reader *r, const struct pl_chunk_h
 	if (err)
 		return err;
 	r->ended = true;
-	r->info.ignored_bytes = r->source.consumed - from;
+	r->info.ignored_bytes = r->intake.consumed - from;
 	if (found == FOUND_DAMAGED) {
 		r->info.damaged_chunks++;
 		if (h->sequence >= r->next_sequence)
@@ -253,7 +253,7 @@ struct plumb_error *pl_capture_read_again(int fd, struct plumb_profile *p, const
 					  pl_capture_sample_fn *fn, void *ctx)
 {
 	struct reader r = {.raw = PL_BUF_INIT((size_t)PL_CHUNK_MAX_BYTES + 1), .most_chunks = first->chunks};
-	pl_source_init(&r.source, fd);
+	pl_intake_init(&r.intake, fd);
 	pl_restore_init(&r.restore, p, fn, ctx);
 	r.restore.again = true;
 	pl_profile_hold(p, true);
@@ -263,7 +263,7 @@ struct plumb_error *pl_capture_read_again(int fd, struct plumb_profile *p, const
 	if ((!err && r.info.chunks != first->chunks) || (err == &pl_err_stale && !r.restore.stopped))
 		err = pl_error(PLUMB_ERR_CORRUPT, "the recording was changed while it was read");
 	pl_restore_deinit(&r.restore);
-	pl_source_deinit(&r.source);
+	pl_intake_deinit(&r.intake);
 	pl_buf_deinit(&r.raw);
 	return err;
 }
@@ -272,7 +272,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 				    struct pl_capture_info *ret)
 {
 	struct reader r = {.raw = PL_BUF_INIT((size_t)PL_CHUNK_MAX_BYTES + 1)};
-	pl_source_init(&r.source, fd);
+	pl_intake_init(&r.intake, fd);
 	pl_restore_init(&r.restore, p, fn, ctx);
 	struct plumb_error *err = read_all(&r);
 	if (!err) {
@@ -281,7 +281,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 		*ret = r.info;
 	}
 	pl_restore_deinit(&r.restore);
-	pl_source_deinit(&r.source);
+	pl_intake_deinit(&r.intake);
 	pl_buf_deinit(&r.raw);
 	return err;
 }

@@ -297,6 +297,20 @@ static struct plumb_error *host_row(struct pl_restore *r, struct pl_decoder *d)
 	return pl_map_set(&r->hosts, id, 0, host) ? NULL : &pl_err_no_memory;
 }
 
+/* A later row of a file adds to the one before, as merging does. Without its name a text is of no use. */
+static struct plumb_error *source_row(struct pl_restore *r, struct pl_decoder *d)
+{
+	uint32_t id = pl_decode_u32(d), file = 0;
+	uint64_t flags = pl_decode(d), len = pl_decode(d);
+	const uint8_t *text = NULL;
+	if (d->bad || len > PL_SOURCE_MAX_BYTES || !pl_cursor_bytes(&d->cursor, (size_t)len, &text))
+		return &pl_err_corrupt;
+	if (r->again || !pl_idmap_get(&r->strings, id, &file))
+		return NULL;
+	struct plumb_error *err = spend(r, len);
+	return err ? err : pl_profile_source(r->profile, file, text, (size_t)len, flags & PL_SOURCE_CHANGED);
+}
+
 /* Number of rows, rows that are new or replace what is known. */
 static struct plumb_error *restore_changing(struct pl_restore *r, struct pl_decoder *d,
 					    struct plumb_error *(*row)(struct pl_restore *r, struct pl_decoder *d))
@@ -353,6 +367,7 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	m->untimed = flags & PL_META_UNTIMED;
 	m->counted = flags & PL_META_COUNTED;
 	m->imported = flags & PL_META_IMPORTED;
+	m->sources_left_out = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	return d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
 }
 
@@ -430,5 +445,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		err = restore_changing(r, &sections[PL_SECTION_LIVES], life_row);
 	if (!err)
 		err = restore_changing(r, &sections[PL_SECTION_THREADS], thread_row);
+	if (!err)
+		err = restore_changing(r, &sections[PL_SECTION_SOURCES], source_row);
 	return err ? err : restore_meta(r, &sections[PL_SECTION_META], &sections[PL_SECTION_COLLECTOR]);
 }

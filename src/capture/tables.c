@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define SECTION_MAX_BYTES (PL_TABLES_MAX_BYTES + 2 * PL_STRING_MAX_BYTES)
-
 /* One table on its way into a section. */
 struct table {
 	const struct plumb_profile *profile;
@@ -53,7 +51,7 @@ static void location_row(struct pl_encoder *e, const struct plumb_profile *p, ui
 /* One number for each location that was just written; nothing if none has an opcode. */
 static struct plumb_error *encode_opcodes(const struct plumb_profile *p, uint32_t from, uint32_t to, struct pl_buf *raw)
 {
-	struct pl_buf section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
 	struct pl_encoder s = {.buf = &section}, out = {.buf = raw};
 	bool any = false;
 
@@ -110,7 +108,7 @@ static void thread_row(struct pl_encoder *e, const struct pl_thread *t, uint32_t
 /* First id, number of rows, rows. *to_ret is set to the first row that is still to be written. */
 static struct plumb_error *encode_table(const struct table *t, struct pl_buf *raw, uint32_t *to_ret)
 {
-	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_buf rows = PL_BUF_INIT(PL_SECTION_MAX_BYTES), section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
 	struct pl_encoder r = {.buf = &rows}, s = {.buf = &section}, out = {.buf = raw};
 	uint32_t id = t->from;
 	while (id < t->count && raw->len + rows.len < PL_TABLES_MAX_BYTES && !r.err) {
@@ -137,11 +135,10 @@ static bool same_thread(const struct pl_thread *a, const struct pl_thread *b)
 	       a->cpu_ns == b->cpu_ns && a->cpu_known == b->cpu_known;
 }
 
-/* A section of rows that carry their ids, as most are updates: number of rows, rows. @p err: why they are not whole. */
-static struct plumb_error *end_rows(const struct pl_encoder *rows, uint32_t count, enum pl_section tag,
-				    struct pl_buf *raw, struct plumb_error *err)
+struct plumb_error *pl_rows_encode(const struct pl_encoder *rows, uint32_t count, enum pl_section tag,
+				   struct pl_buf *raw, struct plumb_error *err)
 {
-	struct pl_buf section = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
 	struct pl_encoder s = {.buf = &section}, out = {.buf = raw, .err = err};
 
 	if (count) {
@@ -158,7 +155,7 @@ static struct plumb_error *end_rows(const struct pl_encoder *rows, uint32_t coun
 static struct plumb_error *encode_threads(const struct plumb_profile *p, const struct pl_table_marks *m,
 					  struct pl_buf *raw, struct pl_table_marks *to)
 {
-	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_buf rows = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
 	struct pl_encoder r = {.buf = &rows};
 	struct plumb_error *err = NULL;
 	uint32_t count = 0;
@@ -170,7 +167,7 @@ static struct plumb_error *encode_threads(const struct plumb_profile *p, const s
 		if (!pl_vec_push(&to->threads, p->threads[i]))
 			err = &pl_err_no_memory;
 	}
-	err = end_rows(&r, count, PL_SECTION_THREADS, raw, err);
+	err = pl_rows_encode(&r, count, PL_SECTION_THREADS, raw, err);
 	pl_buf_deinit(&rows);
 	return err;
 }
@@ -184,7 +181,7 @@ static bool same_life(const struct pl_process *a, const struct pl_process *b)
 static struct plumb_error *encode_lives(const struct plumb_profile *p, const struct pl_table_marks *m,
 					struct pl_buf *raw, struct pl_table_marks *to)
 {
-	struct pl_buf rows = PL_BUF_INIT(SECTION_MAX_BYTES), host_rows = PL_BUF_INIT(SECTION_MAX_BYTES);
+	struct pl_buf rows = PL_BUF_INIT(PL_SECTION_MAX_BYTES), host_rows = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
 	struct pl_encoder r = {.buf = &rows}, h = {.buf = &host_rows};
 	struct plumb_error *err = NULL;
 	uint32_t count = 0, hosts = 0;
@@ -201,8 +198,8 @@ static struct plumb_error *encode_lives(const struct plumb_profile *p, const str
 		if (!pl_vec_push(&to->lives, p->processes[i]))
 			err = &pl_err_no_memory;
 	}
-	err = end_rows(&r, count, PL_SECTION_LIVES, raw, err);
-	err = end_rows(&h, hosts, PL_SECTION_HOSTS, raw, err);
+	err = pl_rows_encode(&r, count, PL_SECTION_LIVES, raw, err);
+	err = pl_rows_encode(&h, hosts, PL_SECTION_HOSTS, raw, err);
 	pl_buf_deinit(&rows);
 	pl_buf_deinit(&host_rows);
 	return err;
@@ -265,11 +262,11 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 			return err;
 		whole = *ends[i] == tables[i].count;
 	}
-	*whole_ret = whole;
 	struct plumb_error *err = encode_opcodes(p, m->locations, to->locations, raw);
-	if (err)
-		return err;
-	return encode_changing(p, m, raw, to, whole);
+	if (!err)
+		err = encode_changing(p, m, raw, to, whole);
+	*whole_ret = whole;
+	return err;
 }
 
 /* Nothing of what plumb itself recorded. */
@@ -323,6 +320,7 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	pl_encode(&e, m->refused_why);
 	pl_encode(&e, (m->untimed ? PL_META_UNTIMED : 0) | (m->counted ? PL_META_COUNTED : 0) |
 			      (m->imported ? PL_META_IMPORTED : 0));
+	pl_encode(&e, m->sources_left_out);
 	out.err = e.err;
 	pl_encode_section(&out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

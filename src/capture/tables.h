@@ -27,6 +27,12 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 /** With the collector that the meta data tell of. */
 struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw) PLUMB_MUST_CHECK;
 
-#define PL_TABLES_MAX_BYTES (8u << 20)
+/** A section of rows that carry their ids, as most are updates: their number, then @p rows. Nothing if there are none.
+ * @p err: why they are not whole, NULL: they are. */
+struct plumb_error *pl_rows_encode(const struct pl_encoder *rows, uint32_t count, enum pl_section tag,
+				   struct pl_buf *raw, struct plumb_error *err) PLUMB_MUST_CHECK;
+
+#define PL_TABLES_MAX_BYTES  (8u << 20)
+#define PL_SECTION_MAX_BYTES (PL_TABLES_MAX_BYTES + 2 * PL_STRING_MAX_BYTES)
 
 #endif

@@ -17,6 +17,7 @@
 #include "columns.h"
 #include "format.h"
 #include "tables.h"
+#include "texts.h"
 
 /* A chunk is due when it holds so much, whatever its time. */
 #define DUE_SAMPLES 1000000u
@@ -30,6 +31,7 @@ struct pl_capture_writer {
 	uint64_t samples_before;
 	struct pl_columns columns;
 	struct pl_table_marks marks;
+	struct pl_text_marks texts;
 	struct pl_buf raw, out; /* kept between chunks to save the allocations */
 };
 
@@ -105,6 +107,11 @@ bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
 	return true;
 }
 
+void pl_capture_abandon(struct pl_capture_writer *w)
+{
+	close(w->fd);
+}
+
 void pl_capture_destroy(struct pl_capture_writer *w)
 {
 	if (!w)
@@ -113,6 +120,7 @@ void pl_capture_destroy(struct pl_capture_writer *w)
 		close(w->fd);
 	pl_columns_deinit(&w->columns);
 	pl_table_marks_deinit(&w->marks);
+	pl_text_marks_deinit(&w->texts);
 	pl_buf_deinit(&w->raw);
 	pl_buf_deinit(&w->out);
 	free(w->path);
@@ -153,44 +161,71 @@ static struct plumb_error *build_payload(struct pl_capture_writer *w, const stru
 	return err;
 }
 
-/* *whole_ret: with this chunk everything is in the file. */
-static struct plumb_error *write_chunk(struct pl_capture_writer *w, const struct plumb_profile *p, bool last,
-				       bool *whole_ret)
+/* What is in w->raw as the next chunk. */
+static struct plumb_error *write_chunk(struct pl_capture_writer *w, enum pl_chunk_kind kind, uint32_t samples)
+{
+	struct pl_chunk_header h = {
+		.kind = kind, .sequence = w->sequence, .samples = samples, .samples_before = w->samples_before};
+	pl_buf_clear(&w->out);
+	struct plumb_error *err = pl_chunk_seal(&h, &w->raw, &w->out);
+	if (!err)
+		err = write_bytes(w, w->out.data, w->out.len);
+	if (err)
+		return err;
+	w->sequence++;
+	w->samples_before += samples;
+	return NULL;
+}
+
+/* *whole_ret: with this chunk all rows and samples are in the file. */
+static struct plumb_error *write_rows(struct pl_capture_writer *w, const struct plumb_profile *p, bool last,
+				      bool *whole_ret)
 {
 	struct pl_table_marks to = {0};
 	bool whole = false;
 	struct plumb_error *err = build_payload(w, p, &to, &whole);
-	struct pl_chunk_header h = {.kind = last && whole ? PL_CHUNK_LAST : PL_CHUNK_MORE,
-				    .sequence = w->sequence,
-				    .samples = whole ? w->columns.samples : 0,
-				    .samples_before = w->samples_before};
-	pl_buf_clear(&w->out);
 	if (!err)
-		err = pl_chunk_seal(&h, &w->raw, &w->out);
-	if (!err)
-		err = write_bytes(w, w->out.data, w->out.len);
+		err = write_chunk(w, last && whole && !pl_texts_are_new(p, &w->texts) ? PL_CHUNK_LAST : PL_CHUNK_MORE,
+				  whole ? w->columns.samples : 0);
 	if (err) {
 		pl_table_marks_deinit(&to);
 		return err;
 	}
 	pl_table_marks_deinit(&w->marks);
 	w->marks = to;
-	w->sequence++;
-	w->samples_before += h.samples;
 	if (whole)
 		pl_columns_clear(&w->columns);
 	*whole_ret = whole;
 	return NULL;
 }
 
+static struct plumb_error *write_texts(struct pl_capture_writer *w, const struct plumb_profile *p, bool last)
+{
+	struct pl_text_marks to = {0};
+	pl_buf_clear(&w->raw);
+	struct plumb_error *err = pl_texts_encode(p, &w->texts, &w->raw, &to);
+	if (!err)
+		err = pl_meta_encode(&p->meta, &w->raw);
+	if (!err)
+		err = write_chunk(w, last && !pl_texts_are_new(p, &to) ? PL_CHUNK_LAST : PL_CHUNK_MORE, 0);
+	if (err) {
+		pl_text_marks_deinit(&to);
+		return err;
+	}
+	pl_text_marks_deinit(&w->texts);
+	w->texts = to;
+	return NULL;
+}
+
+/* Each chunk carries at least one row or text more. */
 static struct plumb_error *write_chunks(struct pl_capture_writer *w, const struct plumb_profile *p, bool last)
 {
-	for (bool whole = false; !whole;) { /* ends: each chunk carries at least one row more */
-		struct plumb_error *err = write_chunk(w, p, last, &whole);
-		if (err)
-			return err;
-	}
-	return NULL;
+	struct plumb_error *err = NULL;
+	for (bool whole = false; !err && !whole;)
+		err = write_rows(w, p, last, &whole);
+	while (!err && pl_texts_are_new(p, &w->texts))
+		err = write_texts(w, p, last);
+	return err;
 }
 
 struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p)

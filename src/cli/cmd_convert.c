@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "page_file.h"
 #include "target.h"
 #include "term.h"
 
@@ -41,6 +42,8 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 	struct failure why;
 	struct target t;
 
+	if (!page_file_check(c, c->report.format, &why))
+		return complain_failure(&why);
 	if (!target_open(strcmp(out, "-") == 0 ? NULL : out, &in, 1, &t, &why))
 		return complain_failure(&why);
 	if (!target_takes(&t, c->report.format, &why)) {

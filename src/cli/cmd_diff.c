@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "config.h"
+#include "page_file.h"
 #include "target.h"
 #include "term.h"
 
 #define EXIT_SLOWER 1
 
-static const struct opt *const tables[] = {
-	options_diff,  options_idle,   options_threads, options_filters, options_diff_forms,
-	options_names, options_output, options_json,	options_width,	 options_common,
-	NULL};
+static const struct opt *const tables[] = {options_diff,       options_idle,  options_threads, options_filters,
+					   options_diff_forms, options_names, options_output,  options_html,
+					   options_json,       options_width, options_common,  NULL};
 
 static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb",
@@ -21,6 +21,8 @@ static const char *const examples[] = {
 	"several recordings a side tell how much runs differ by themselves",
 	"plumb diff before.plumb after.plumb -o what-changed.svg",
 	"a flame graph of the second recording, coloured by what changed",
+	"plumb diff before.plumb after.plumb --open",
+	"a page with both in it, in your browser",
 	"plumb diff main.plumb branch.plumb --fail-above 5% --markdown",
 	"for CI: exit status 1 if anything is significantly slower by more than 5 %",
 	"plumb diff before.plumb after.plumb --normalize handle_request",
@@ -40,11 +42,13 @@ static bool choose_format(struct config *c, struct failure *why)
 {
 	if (c->format)
 		c->diff.format = c->format;
+	else if (c->open && !c->output)
+		c->diff.format = "html";
 	else if (c->output)
 		c->diff.format = plumb_diff_format_for_path(c->output);
 	if (c->diff.format)
 		return true;
-	return refuse(why, "add '-f NAME': text, json, markdown, collapsed or svg",
+	return refuse(why, "add '-f NAME': text, json, markdown, html, collapsed or svg",
 		      "the name '%s' does not tell which format to write", c->output);
 }
 
@@ -146,6 +150,19 @@ static int write_diff(struct config *c, const struct inputs *in, char *const *pa
 	return status;
 }
 
+/* A page gets its name from the last recording. */
+static int write_or_show(struct config *c, const struct inputs *in, char *const *paths)
+{
+	struct page_file page;
+	struct failure why;
+
+	if (!page_file_choose(c, c->diff.format, paths[in->count - 1], ".diff.html", &page, &why))
+		return complain_failure(&why);
+	int status = write_diff(c, in, paths);
+	int shown = status && status != EXIT_SLOWER ? 0 : page_file_show(c, &page);
+	return status ? status : shown;
+}
+
 static int compare(struct config *c, struct inputs *in, char *const *paths)
 {
 	in->profiles = calloc(in->count, sizeof(struct plumb_profile *));
@@ -159,7 +176,7 @@ static int compare(struct config *c, struct inputs *in, char *const *paths)
 	c->diff.before_name = in->names[0];
 	c->diff.after_name = in->names[1];
 	struct plumb_error *err = open_all(c, in, paths);
-	return err ? complain_error(err) : write_diff(c, in, paths);
+	return err ? complain_error(err) : write_or_show(c, in, paths);
 }
 
 static void destroy_all(struct plumb_profile **profiles, size_t count)

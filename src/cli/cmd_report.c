@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "config.h"
+#include "page_file.h"
 #include "target.h"
 #include "term.h"
 
-static const struct opt *const tables[] = {
-	options_rows,  options_idle,   options_threads, options_filters, options_formats,
-	options_names, options_output, options_json,	options_width,	 options_common,
-	NULL};
+static const struct opt *const tables[] = {options_rows,    options_idle,  options_threads, options_filters,
+					   options_formats, options_names, options_output,  options_html,
+					   options_json,    options_width, options_common,  NULL};
 
 static const char *const examples[] = {
 	"plumb report plumb.app.4242.plumb",
@@ -18,6 +18,8 @@ static const char *const examples[] = {
 	"all figures; 'plumb help formats' lists the formats",
 	"plumb report plumb.app.4242.plumb -o app.folded",
 	"stacks for flamegraph.pl, speedscope and others",
+	"plumb report plumb.app.4242.plumb --open",
+	"a page with everything in it, in your browser; --html writes it without showing it",
 	NULL,
 };
 
@@ -25,6 +27,8 @@ static bool choose_format(struct config *c, struct failure *why)
 {
 	if (c->format)
 		c->report.format = c->format;
+	else if (c->open && !c->output)
+		c->report.format = "html";
 	else if (c->output)
 		c->report.format = plumb_format_for_path(c->output);
 	if (c->report.format)
@@ -36,8 +40,12 @@ static bool choose_format(struct config *c, struct failure *why)
 
 static int write_profile(struct config *c, const struct plumb_profile *p, char *recording)
 {
+	struct page_file page;
 	struct failure why;
 	struct target t;
+
+	if (!page_file_choose(c, c->report.format, recording, ".html", &page, &why))
+		return complain_failure(&why);
 
 	if (!target_open(c->output, &recording, 1, &t, &why))
 		return complain_failure(&why);
@@ -47,7 +55,8 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 	}
 	term_look(c, t.fd);
 	c->report.recording = strcmp(recording, "-") == 0 ? NULL : recording;
-	return target_close(&t, plumb_profile_write(p, &c->report, t.fd));
+	int status = target_close(&t, plumb_profile_write(p, &c->report, t.fd));
+	return status ? status : page_file_show(c, &page);
 }
 
 static int run(const struct command *cmd, struct config *c, int argc, char **argv)
@@ -75,7 +84,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 const struct command command_report = {
 	.name = "report",
 	.usage = "FILE",
-	.summary = "write a recording as text, JSON, Markdown, or for another tool",
+	.summary = "write a recording as text, page for a browser, JSON, Markdown, or for another tool",
 	.about = "Write the recording FILE to standard output, as text if nothing else is asked for. FILE may also "
 		 "be of another tool, compressed by gzip, or - for standard input: 'plumb help formats' lists what "
 		 "can be read and written. The exit status is 0, 1 if there is something wrong with FILE, or 125 "

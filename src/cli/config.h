@@ -26,7 +26,8 @@ struct config {
 	enum color color;
 	int width; /* 0: that of the terminal */
 	bool quiet, help;
-	bool man; /* help: as a man page */
+	bool open; /* show the page */
+	bool man;  /* help: as a man page */
 };
 
 #define CONFIG_INIT                                                                                                    \
@@ -53,6 +54,7 @@ extern const struct opt options_diff[];	    /* diff: what is compared */
 extern const struct opt options_diff_forms[]; /* diff: in which format */
 extern const struct opt options_dump[];	      /* dump */
 extern const struct opt options_json[];	      /* report, diff, dump, doctor */
+extern const struct opt options_html[];	      /* run, attach, report, diff */
 extern const struct opt options_common[];     /* every command: look and help */
 extern const struct opt options_quiet[];      /* run, attach */
 extern const struct opt options_man[];	      /* help */

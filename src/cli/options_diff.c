@@ -42,7 +42,7 @@ static bool set_form(struct config *c, const char *value, struct failure *why)
 	c->format = value_format(value, plumb_diff_format_at);
 	if (c->format)
 		return true;
-	return refuse(why, "a comparison can be written as text, json, markdown, collapsed or svg",
+	return refuse(why, "a comparison can be written as text, json, markdown, html, collapsed or svg",
 		      "diff has no output format '%s'", value);
 }
 
@@ -64,6 +64,6 @@ const struct opt options_diff[] = {
 };
 
 const struct opt options_diff_forms[] = {
-	{"format", 'f', "FORM", "text (the default), json, markdown, collapsed or svg", OUTPUT, set_form},
+	{"format", 'f', "FORM", "text (the default), json, markdown, html, collapsed or svg", OUTPUT, set_form},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

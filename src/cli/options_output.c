@@ -81,6 +81,18 @@ static bool set_flavour(struct config *c, const char *value, struct failure *why
 	return true;
 }
 
+static bool set_html(struct config *c, const char *value, struct failure *why)
+{
+	c->format = "html";
+	return true;
+}
+
+static bool set_open(struct config *c, const char *value, struct failure *why)
+{
+	c->open = true;
+	return true;
+}
+
 static bool set_markdown(struct config *c, const char *value, struct failure *why)
 {
 	c->format = "markdown";
@@ -118,6 +130,14 @@ const struct opt options_formats[] = {
 	 set_from},
 	{"flavour", 0, "FLAVOUR", "flamegraph-json: cpython (as in 3.15.2, the default) or seed (as it was at first)",
 	 OUTPUT, set_flavour},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_html[] = {
+	{"html", 0, NULL,
+	 "write a page for a browser; on a terminal, and by run and attach, into a file named after the recording",
+	 OUTPUT, set_html},
+	{"open", 0, NULL, "write it and show it, in the browser of $BROWSER or that of xdg-open", OUTPUT, set_open},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -64,6 +64,12 @@ static bool set_opcodes(struct config *c, const char *value, struct failure *why
 	return true;
 }
 
+static bool set_no_sources(struct config *c, const char *value, struct failure *why)
+{
+	c->session.no_sources = true;
+	return true;
+}
+
 static bool set_no_jitter(struct config *c, const char *value, struct failure *why)
 {
 	c->session.no_jitter = true;
@@ -117,6 +123,8 @@ const struct opt options_sampling[] = {
 	 "x.json), "
 	 "write that format there, too",
 	 SAMPLING, option_set_output},
+	{"no-sources", 0, NULL, "do not keep the text of the sampled source files in the recording", SAMPLING,
+	 set_no_sources},
 	{"no-jitter", 0, NULL, "sample in the middle of each period instead of at a random point of it", SAMPLING,
 	 set_no_jitter},
 	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},

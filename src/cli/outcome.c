@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "page_file.h"
 #include "signals.h"
 #include "term.h"
 
@@ -20,6 +21,19 @@ static bool open_second(struct second_output *second, struct failure *why)
 	return refuse(why, "give another place with '-o'", "cannot write %s: %s", second->path, strerror(errno));
 }
 
+/* --html or --open: the page is what -o names, or it goes beside the recording. */
+static bool wants_page(struct config *c, struct second_output *second, struct failure *why)
+{
+	const char *format = c->output ? plumb_format_for_path(c->output) : NULL;
+
+	if (!format || strcmp(format, "plumb") == 0)
+		second->beside = true;
+	else if (strcmp(format, "html") != 0)
+		return refuse(why, "leave out '--html', or give a name that ends in .html",
+			      "there is one output beside the recording: '%s' is no page", c->output);
+	return page_file_check(c, "html", why);
+}
+
 bool outcome_prepare(struct config *c, struct second_output *second, struct failure *why)
 {
 	*second = (struct second_output){.fd = -1};
@@ -27,6 +41,8 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 	/* The report is told of threads, too: if there is none of that name, it names those there are. */
 	c->session.threads = c->report.threads;
 	c->session.thread_count = c->report.thread_count;
+	if ((c->format || c->open) && !wants_page(c, second, why))
+		return false;
 	if (!c->output)
 		return true;
 	second->format = plumb_format_for_path(c->output);
@@ -35,6 +51,8 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 		c->session.output = c->output;
 		return true;
 	}
+	if (!page_file_check(c, second->format, why))
+		return false;
 	second->path = c->output;
 	return open_second(second, why);
 }
@@ -78,6 +96,30 @@ static int write_second(struct config *c, const struct plumb_profile *p, struct 
 	return err ? complain_error(err) : 0;
 }
 
+/* Its place is that of the recording, which was written there. */
+static bool open_beside(const char *recording, struct second_output *second, struct page_file *page,
+			struct failure *why)
+{
+	if (!page_file_name(recording, ".html", false, page, why))
+		return false;
+	second->format = "html";
+	second->path = page->name;
+	return open_second(second, why);
+}
+
+static int write_page(struct config *c, const struct plumb_profile *p, const char *recording,
+		      struct second_output *second)
+{
+	struct page_file page = {0};
+	struct failure why;
+	bool shown = second->beside || (second->format && strcmp(second->format, "html") == 0);
+
+	if (second->beside && !open_beside(recording, second, &page, &why))
+		return complain_failure(&why);
+	int status = write_second(c, p, second);
+	return status || !shown ? status : page_file_show(c, &page);
+}
+
 static int write_report(struct config *c, const struct plumb_profile *p, const char *recording)
 {
 	struct plumb_error *err;
@@ -102,7 +144,7 @@ int outcome_tell(struct config *c, struct plumb_session *s, struct second_output
 	int status = err ? complain_error(err) : 0;
 	if (ret->found_python && p) {
 		report = write_report(c, p, ret->recording);
-		other = write_second(c, p, second);
+		other = write_page(c, p, ret->recording, second);
 	} else {
 		outcome_discard(second);
 	}

@@ -10,6 +10,7 @@ struct second_output {
 	const char *path, *format; /* NULL: none */
 	int fd;
 	bool created; /* by us: removed again if there is nothing to write */
+	bool beside;  /* a page, named after the recording: opened at the end */
 };
 
 /** Decide what -o means, take over --threads, and open what will be written: a bad place is told before, not after. */

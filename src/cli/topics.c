@@ -14,6 +14,18 @@ static void put_format(const struct help_writer *w, const struct plumb_format *f
 	w->item(w, f->name, text);
 }
 
+/* "html: not in this plumb: it was built without Node" */
+static bool put_missing(const struct help_writer *w, const struct plumb_format *f)
+{
+	struct plumb_error *err = plumb_format_check(f->name);
+
+	if (!err)
+		return false;
+	w->item(w, f->name, plumb_error_message(err));
+	plumb_error_destroy(err);
+	return true;
+}
+
 static void help_formats(const struct help_writer *w)
 {
 	struct plumb_format f;
@@ -25,6 +37,8 @@ static void help_formats(const struct help_writer *w)
 		   "tells it, "
 		   "for run and attach as well.\n");
 	for (size_t i = 0; plumb_format_at(i, &f); i++) {
+		if (put_missing(w, &f))
+			continue;
 		if (!plumb_format_keeps(f.name, keeps, sizeof keeps))
 			*keeps = '\0';
 		put_format(w, &f, keeps);
@@ -80,6 +94,7 @@ static void help_figures(const struct help_writer *w)
 
 static void help_environment(const struct help_writer *w)
 {
+	w->item(w, "BROWSER", "programs that show a page, with colons between them, for --open (default: xdg-open)");
 	w->item(w, "NO_COLOR", "if set, no colour unless --color says so");
 	w->item(w, "CLICOLOR_FORCE", "if set and not 0, colour where there is no terminal, too");
 	w->item(w, "COLUMNS", "width of a report that does not go to a terminal (80)");

@@ -5,15 +5,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "file_text.h"
 #include "target_file.h"
 
 #define FILE_MAX_BYTES (16u << 20)
 #define LINE_MAX_BYTES 2000
-#define SLACK_NS       20000000ull /* the kernel's clocks of files and processes are coarse */
 
 void pl_sources_deinit(struct pl_sources *s)
 {
@@ -22,44 +21,24 @@ void pl_sources_deinit(struct pl_sources *s)
 	pl_vec_deinit(&s->files);
 }
 
-static bool read_all(int fd, char *buf, size_t len)
+static uint64_t start_real_ns(const struct pl_sources *s)
 {
-	for (size_t at = 0; at < len;) {
-		ssize_t n = read(fd, buf + at, len - at);
-
-		if (n <= 0)
-			return false;
-		at += (size_t)n;
-	}
-	return true;
-}
-
-static bool is_younger(const struct pl_sources *s, const struct stat *st)
-{
-	uint64_t start_ns = pl_clock_real_ns() - s->age_ns;
-	uint64_t changed_ns = (uint64_t)st->st_mtim.tv_sec * PL_NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
-
-	return s->age_ns && changed_ns > start_ns + SLACK_NS;
+	return s->age_ns ? pl_clock_real_ns() - s->age_ns : 0;
 }
 
 static void load(struct pl_sources *s, struct pl_source_file *f)
 {
-	struct stat st;
+	struct pl_file_state state;
 	int fd = -1;
 
 	if (f->path[0] && f->path[0] != '<')
 		fd = s->root ? pl_file_open_below(s->root, f->path) : pl_target_file_open(s->pid, f->path);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= FILE_MAX_BYTES) {
-		f->len = (size_t)st.st_size;
-		f->text = malloc(f->len);
-		s->no_memory |= !f->text;
-		if (f->text && !read_all(fd, f->text, f->len)) {
-			free(f->text);
-			f->text = NULL;
-		}
-		f->changed = is_younger(s, &st);
+	if (pl_file_state_read(fd, &state) && state.len <= FILE_MAX_BYTES) {
+		f->len = state.len;
+		f->changed = pl_file_state_younger(&state, start_real_ns(s));
+		s->no_memory |= pl_file_text_read(fd, &state, &f->text) == PL_FILE_TEXT_NO_MEMORY;
 	}
 	close(fd);
 }

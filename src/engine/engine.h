@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an engine is: it samples a target and fills a profile. Engines know no output format.
  *
- * Threads: open, poll, stats, stop and close are called by one consumer thread of the session (stats and stop by any).
- * The sampling itself runs in a thread of the engine's own that does nothing else; poll() takes over what it found,
- * resolves names and lines into the profile's tables and hands each sample to the sink. */
+ * Threads: open, start, trouble and close are called by one thread at a time, wait by the consumer thread of the
+ * session, take by one at a time, the rest by any. The sampling itself runs in a thread of the engine's own that does
+ * nothing else; take() takes over what it found, resolves names and lines into the profile's tables and hands each
+ * sample to the sink. */
 #ifndef PL_ENGINE_H
 #define PL_ENGINE_H
 
@@ -11,10 +12,13 @@
 
 #include "profile.h"
 
+struct plumb_tags;
+
 enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
 
 struct pl_engine_options {
 	pid_t pid;
+	bool own;	     /* it is ours: we are its guest */
 	bool launched;	     /* our child, perhaps not yet running Python: wait for one to appear */
 	bool subprocesses;   /* sample its descendants, too */
 	uint64_t period_ns;  /* 0: as fast as possible */
@@ -23,10 +27,29 @@ struct pl_engine_options {
 	enum pl_stop_policy stop;
 	bool jitter;
 	bool opcodes; /* 3.11+: tell which instruction each frame runs */
+	bool sources; /* keep the texts of the files that functions come from */
 	uint64_t seed;
 	uint64_t duration_ns;	    /* 0: no limit */
 	const char *const *threads; /* names or decimal tids; NULL: all. Borrowed while the engine lives */
 	size_t thread_count;
+	const struct plumb_tags *tags; /* NULL: none. Borrowed as well */
+	const int *hidden, *tids;      /* kernel tids: not these; only these, NULL: all. Borrowed as above */
+	size_t hidden_count, tid_count;
+	size_t max_nodes;  /* stacks and codes that are told apart; 0: no limit */
+	uint64_t cycle_ns; /* tell the consumer when so much time is over, again and again; 0: no cycles */
+};
+
+/** What an engine can be told while it samples. */
+enum pl_order_kind {
+	PL_ORDER_PAUSE, /* no more samples; time stands still */
+	PL_ORDER_RESUME,
+	PL_ORDER_PERIOD,
+	PL_ORDER_TELL,	       /* bring the figures up to date */
+	PL_ORDER_TELL_THREADS, /* and what is known of the threads */
+};
+struct pl_order {
+	enum pl_order_kind kind;
+	uint64_t period_ns;
 };
 
 /** Stops that the kernel did not allow. */
@@ -39,8 +62,13 @@ struct pl_engine_stats {
 	bool ended;	   /* the sampling thread is done */
 	bool target_ended; /* the process that was asked for; its descendants may go on */
 	bool found_python;
+	bool paused;
 	uint32_t threads, processes; /* being sampled */
 	uint64_t elapsed_ns, ticks, taken_ns, missed_ns, losses[PL_LOSSES], stops, stopped_ns;
+	uint64_t period_ns; /* as it is now */
+	uint64_t told_ns;   /* CLOCK_MONOTONIC at elapsed_ns */
+	uint64_t cpu_ns;    /* of the sampling thread and of the consumer */
+	uint64_t folded;    /* samples beyond max_nodes */
 	struct pl_refusals refusals;
 };
 
@@ -54,14 +82,20 @@ struct pl_engine_ops {
 	struct plumb_error *(*open)(const struct pl_engine_options *o, struct pl_engine **ret);
 	/** Begin to sample; samples' time counts from here. */
 	struct plumb_error *(*start)(struct pl_engine *e);
-	/** Wait up to @p timeout_ms for samples, move them into @p p and call @p fn for each. Returns NULL when the
-	 * wait timed out or something was handed over. Errors: of @p fn, PLUMB_ERR_NO_MEMORY. */
-	struct plumb_error *(*poll)(struct pl_engine *e, struct plumb_profile *p, int timeout_ms,
-				    pl_engine_sample_fn *fn, void *ctx);
+	/** Wait up to @p timeout_ms (-1: no limit) until there is much to take, or something to tell. */
+	void (*wait)(struct pl_engine *e, int timeout_ms);
+	/** Move what was sampled into the tables of @p p and give each sample, not counted yet, to @p fn. Errors: of
+	 * @p fn, PLUMB_ERR_NO_MEMORY. */
+	struct plumb_error *(*take)(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn, void *ctx);
 	void (*stats)(struct pl_engine *e, struct pl_engine_stats *ret);
+	/** Returns when it has been done, or sampling has ended. */
+	void (*order)(struct pl_engine *e, struct pl_order order);
 	void (*stop)(struct pl_engine *e); /* async-signal-safe */
 	/** Why no Python was sampled; NULL if there was one, or nothing is known. Owner: caller. */
 	struct plumb_error *(*trouble)(struct pl_engine *e);
+	/** In a child of the process that opened it: let go of what of an engine with options.own is open there.
+	 * Nothing else may be done with it. */
+	void (*abandon)(struct pl_engine *e);
 	void (*close)(struct pl_engine *e);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forms of a comparison: text, Markdown and a flame graph for people, JSON for programs (docs/user/diff.md),
- * collapsed stacks with two counts for flame graphs of other tools. A new form is one file and one row of
- * diff_formats.c. */
+/* The forms of a comparison: text, Markdown, a page and a flame graph for people, JSON for programs
+ * (docs/user/diff.md), collapsed stacks with two counts for flame graphs of other tools. A new form is one file and one
+ * row of diff_formats.c. */
 #ifndef PL_DIFF_EXPORT_H
 #define PL_DIFF_EXPORT_H
 
@@ -24,7 +24,8 @@ struct pl_diff_format {
 	const char *const *suffixes; /* longest first, ends with NULL */
 	const char *summary;
 	bool paths; /* wants PL_DIFF_PATHS, whatever the rows asked for */
-	/* Errors: PLUMB_ERR_NO_MEMORY; what goes wrong with @p out shows in ferror(). */
+	/* Errors: PLUMB_ERR_NO_MEMORY; what goes wrong with @p out shows in ferror(). NULL: the report page, which is
+	 * made of more than one comparison (diff_page.h). */
 	struct plumb_error *(*write)(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out);
 };
 

@@ -7,6 +7,7 @@
 static const char *const text_suffixes[] = {".txt", NULL};
 static const char *const json_suffixes[] = {".json", NULL};
 static const char *const markdown_suffixes[] = {".md", ".markdown", NULL};
+static const char *const html_suffixes[] = {".html", ".htm", NULL};
 static const char *const svg_suffixes[] = {".svg", NULL};
 static const char *const collapsed_suffixes[] = {".folded", ".collapsed", NULL};
 
@@ -14,6 +15,7 @@ const struct pl_diff_format pl_diff_formats[] = {
 	{"text", text_suffixes, "the changes for the terminal, at most 25 lines", false, pl_diff_text_write},
 	{"json", json_suffixes, "all rows; schema plumb.diff/1", false, pl_diff_json_write},
 	{"markdown", markdown_suffixes, "the changes for a pull request", false, pl_diff_markdown_write},
+	{"html", html_suffixes, "the report page with both sides and what changed, for a browser", false, NULL},
 	{"collapsed", collapsed_suffixes, "one line per stack with both counts, for differential flame graphs", true,
 	 pl_diff_collapsed_write},
 	{"svg", svg_suffixes, "a differential flame graph, with zoom and search in a browser", true, pl_diff_svg_write},

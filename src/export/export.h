@@ -21,6 +21,7 @@ struct pl_export_options {
 	 * "plumb 0.1.0: plumb convert a.plumb b.json --threads main". The time of day is
 	 * never in it: the same command writes the same bytes. NULL: unknown. */
 	const char *made_by;
+	bool part; /* the profile is what filters left of a recording */
 };
 
 /* What a profile can tell, and a format may have no room for. */
@@ -53,6 +54,7 @@ struct pl_format {
 	bool binary;	/* not for terminals */
 	bool views;	/* made of views (view.h), which hide idle threads by themselves and say how many */
 	bool report;	/* for people and scripts, not for another profiler: that it leaves out things is no news */
+	struct plumb_error *(*check)(void); /* NULL if this build has all that it takes; no function: it always has */
 };
 
 /** All formats, ends with a NULL name. */

@@ -11,6 +11,7 @@ static const char *const markdown_suffixes[] = {".md", ".markdown", NULL};
 static const char *const flamegraph_suffixes[] = {".flamegraph.json", NULL};
 static const char *const dask_suffixes[] = {".dask.json", NULL};
 static const char *const no_suffixes[] = {NULL};
+static const char *const html_suffixes[] = {".html", ".htm", NULL};
 static const char *const collapsed_suffixes[] = {".folded", ".collapsed", NULL};
 static const char *const otlp_suffixes[] = {".otlp", ".otlp.pb", NULL};
 static const char *const otlp_json_suffixes[] = {".otlp.json", NULL};
@@ -37,6 +38,8 @@ const struct pl_format pl_formats[] = {
 	 .report = true},
 	{"markdown", markdown_suffixes, "a summary for an issue or a pull request", pl_markdown_write, .keeps = ~0u,
 	 .views = true, .report = true},
+	{"html", html_suffixes, "the report page: all of it in one file for a browser, offline", pl_page_write,
+	 .keeps = ~0u, .report = true, .check = pl_page_check},
 	{"collapsed", collapsed_suffixes, "one line per stack with its count, for flamegraph.pl, speedscope and others",
 	 pl_collapsed_write, .keeps = PL_FACT_THREADS | PL_FACT_PROCESSES | PL_FACT_LINES | PL_FACT_PATHS,
 	 .views = true},

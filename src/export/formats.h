@@ -25,5 +25,7 @@ pl_format_write pl_firefox_write;
 pl_format_write pl_firefox_gz_write;
 pl_format_write pl_chrome_trace_write;
 pl_format_write pl_perf_script_write;
+pl_format_write pl_page_write;
+struct plumb_error *pl_page_check(void) PLUMB_MUST_CHECK;
 
 #endif

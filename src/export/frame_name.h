@@ -26,6 +26,8 @@ struct pl_text pl_frame_qualname(const struct plumb_profile *p, const struct pl_
 bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f, int32_t line);
 /** A frame of the launcher of CPython's own profiler, which its outputs leave out. */
 bool pl_frame_is_launcher(const struct plumb_profile *p, const struct pl_function *f);
+/** What the frames on it were working for: "[route=/x]". */
+bool pl_frame_is_tag(const struct plumb_profile *p, const struct pl_function *f);
 /** Code of Python itself or of an installed package, as far as its path tells. */
 bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f);
 

@@ -2,9 +2,9 @@
 /* The hot path: choosing the rows of a call tree that are worth a line each. Layer export; pure, any thread.
  *
  * Each row has an information: a frame with one heavy child is worth the share that does not go to that child, the end
- * of a branch is worth its whole share, and a fork is kept. The row with the least information goes until the rest
- * fits. Its input is cut at a few percent, so there are at most some dozens of branch ends and forks; only chains can
- * be long. */
+ * of a branch is worth its whole share, and a fork is kept, as is a tag that has something on it. The row with the
+ * least information goes until the rest fits. Its input is cut at a few percent, so there are at most some dozens of
+ * branch ends and forks; only chains can be long. */
 #include "hot_path.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 struct node {
 	size_t parent; /* nearest kept one, or NO_ROW */
 	uint32_t children, folded;
-	bool gone, library;
+	bool gone, library, tag;
 	double share, down; /* down: the share of the kept children */
 };
 
@@ -47,6 +47,7 @@ static void link_nodes(struct path *h, const struct plumb_profile *p)
 		n->parent = at;
 		n->share = r->total.share;
 		n->library = pl_frame_is_library(p, &p->functions[r->function]);
+		n->tag = pl_frame_is_tag(p, &p->functions[r->function]);
 		if (at != NO_ROW) {
 			h->nodes[at].children++;
 			h->nodes[at].down += n->share;
@@ -62,8 +63,8 @@ static bool is_chain(const struct node *n)
 
 static double information(const struct node *n)
 {
-	if (n->children > 1)
-		return 2; /* a fork: more than any share */
+	if (n->children > 1 || (n->children && n->tag))
+		return 2; /* more than any share */
 	return n->share - n->down + (is_chain(n) && !n->library ? OWN_CODE_BONUS : 0);
 }
 
@@ -106,7 +107,7 @@ static void fold_pass_through(struct path *h)
 		const struct node *n = &h->nodes[i];
 		bool under_library = n->parent == NO_ROW || h->nodes[n->parent].library;
 
-		if (is_chain(n) && n->library && under_library && n->share - n->down < PASS_THROUGH_SHARE)
+		if (is_chain(n) && n->library && !n->tag && under_library && n->share - n->down < PASS_THROUGH_SHARE)
 			remove_node(h, i);
 	}
 }

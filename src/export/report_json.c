@@ -3,15 +3,14 @@
  *
  * Ids of the profile never appear: they depend on the order of interning. Functions are numbered by weight, locations
  * by function and line, so that equal profiles give equal text. Additions keep the version; anything else raises it. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "formats.h"
 #include "frame_name.h"
 #include "json.h"
 #include "opcodes.h"
+#include "report_facts.h"
 #include "words.h"
 
 #define SCHEMA	     "plumb.report/1"
@@ -29,7 +28,8 @@ struct report {
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
 	uint32_t location_count;
-	uint32_t *path; /* of one stack */
+	uint32_t *path;	   /* of one stack */
+	uint32_t *sources; /* rows of the profile by the name of the file */
 };
 
 static void key_share(struct pl_json *j, const char *key, double v)
@@ -40,73 +40,6 @@ static void key_share(struct pl_json *j, const char *key, double v)
 static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 {
 	pl_json_key_strn(j, key, t.s, t.len);
-}
-
-static void write_recording(struct report *r)
-{
-	static const char *const modes[] = {"wall", "cpu", "gil"};
-	const struct pl_meta *m = &r->p->meta;
-	struct pl_json *j = &r->j;
-	char seed[24];
-
-	key_text(j, "command", pl_text_of(r->p, m->command));
-	key_text(j, "host", pl_text_of(r->p, m->host));
-	key_text(j, "engine", pl_text_of(r->p, m->engine));
-	pl_json_key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
-	pl_json_key_time(j, "start", m->start_real_ns);
-	pl_json_key_u64(j, "duration_ns", m->duration_ns);
-	pl_json_key_u64(j, "period_ns", m->period_ns);
-	if (m->period_ns)
-		pl_json_key_double(j, "rate_hz", (double)PL_NS_PER_S / (double)m->period_ns, 3);
-	else
-		pl_json_key_null(j, "rate_hz");
-	pl_json_key_bool(j, "jitter", m->jitter);
-	/* 64 bits: more than a number holds in most readers. */
-	snprintf(seed, sizeof seed, "%" PRIu64, m->seed);
-	pl_json_key_str(j, "seed", seed);
-	pl_json_key_bool(j, "complete", m->complete);
-}
-
-static void write_process_samples(struct report *r, uint32_t process)
-{
-	uint64_t samples = 0, weight_ns = 0;
-
-	for (size_t i = 0; i < r->threads.len; i++) {
-		const struct pl_thread_row *row = &r->threads.data[i];
-
-		if (r->p->threads[row->thread].process != process)
-			continue;
-		samples += row->samples;
-		weight_ns += row->weight_ns;
-	}
-	pl_json_key_u64(&r->j, "samples", samples);
-	pl_json_key_u64(&r->j, "weight_ns", weight_ns);
-}
-
-static void write_processes(struct report *r)
-{
-	struct pl_json *j = &r->j;
-
-	pl_json_key(j, "processes");
-	pl_json_array(j);
-	for (uint32_t i = 0; i < r->p->process_count; i++) {
-		const struct pl_process *proc = &r->p->processes[i];
-
-		pl_json_object(j);
-		pl_json_key_u64(j, "pid", proc->pid);
-		pl_json_key_u64(j, "parent", proc->parent);
-		key_text(j, "name", pl_text_of(r->p, proc->name));
-		key_text(j, "program", pl_text_of(r->p, proc->program));
-		key_text(j, "python", pl_text_of(r->p, proc->python));
-		if (proc->host)
-			key_text(j, "host", pl_text_of(r->p, proc->host));
-		pl_json_key_u64(j, "start_ns", proc->start_ns);
-		pl_json_key_u64(j, "came_ns", proc->came_ns);
-		pl_json_key_u64_or_null(j, "ended_ns", proc->ended, proc->ended_ns);
-		write_process_samples(r, i);
-		pl_json_object_end(j);
-	}
-	pl_json_array_end(j);
 }
 
 static void write_words(struct pl_json *j, const char *key, const char *const *words, size_t count)
@@ -137,29 +70,11 @@ static void write_filter(struct report *r)
 	pl_json_object_end(j);
 }
 
-static void write_refusals(struct report *r)
-{
-	static const char *const causes[PL_REFUSALS] = {"tracer", "rights", "filter", "other"};
-	const struct pl_meta *m = &r->p->meta;
-	struct pl_json *j = &r->j;
-
-	pl_json_key(j, "stops_refused");
-	pl_json_object(j);
-	for (int i = 0; i < PL_REFUSALS; i++)
-		pl_json_key_u64(j, causes[i], m->refused[i]);
-	if (m->refused_why)
-		key_text(j, "last", pl_text_of(r->p, m->refused_why));
-	else
-		pl_json_key_null(j, "last");
-	pl_json_object_end(j);
-}
-
 static void write_samples(struct report *r)
 {
-	const struct pl_meta *m = &r->p->meta;
 	struct pl_json *j = &r->j;
 
-	pl_json_key_u64(j, "ticks", m->ticks);
+	pl_json_key_u64(j, "ticks", r->p->meta.ticks);
 	pl_json_key(j, "samples");
 	pl_json_object(j);
 	pl_json_key_u64(j, "total", r->totals.samples);
@@ -169,27 +84,8 @@ static void write_samples(struct report *r)
 	pl_json_key_u64(j, "doubtful", r->totals.by_quality[PL_DOUBTFUL]);
 	pl_json_key_u64(j, "partial", r->totals.by_quality[PL_PARTIAL]);
 	pl_json_object_end(j);
-	pl_json_key(j, "losses");
-	pl_json_object(j);
-	pl_json_key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
-	pl_json_key_u64_or_null(j, "missed_ns", m->taken_ns != 0, m->missed_ns);
-	pl_json_key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
-	pl_json_key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
-	pl_json_key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
-	pl_json_key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
-	pl_json_key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
-	pl_json_object_end(j);
-	pl_json_key(j, "overhead");
-	pl_json_object(j);
-	pl_json_key_u64(j, "stops", m->stops);
-	pl_json_key_u64(j, "stopped_ns", m->stopped_ns);
-	write_refusals(r);
-	pl_json_key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
-	if (m->max_overhead_ppm)
-		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
-	else
-		pl_json_key_null(j, "limit");
-	pl_json_object_end(j);
+	pl_report_losses(j, r->p);
+	pl_report_overhead(j, r->p);
 }
 
 static void write_state(struct pl_json *j, const char *key, uint64_t samples, double half_width)
@@ -216,34 +112,6 @@ static void write_states(struct report *r)
 	write_state(j, "unknown", t->unknown, t->unknown_half_width);
 	write_state(j, "jit", t->jit, t->jit_half_width);
 	pl_json_object_end(j);
-}
-
-static void write_threads(struct report *r)
-{
-	struct pl_json *j = &r->j;
-
-	pl_json_key(j, "threads");
-	pl_json_array(j);
-	for (size_t i = 0; i < r->threads.len; i++) {
-		const struct pl_thread_row *row = &r->threads.data[i];
-		const struct pl_thread *t = &r->p->threads[row->thread];
-
-		pl_json_object(j);
-		pl_json_key_u64(j, "process", t->process);
-		pl_json_key_u64(j, "pid", t->process < r->p->process_count ? r->p->processes[t->process].pid : 0);
-		pl_json_key_u64(j, "tid", t->tid);
-		key_text(j, "name", pl_text_of(r->p, t->name));
-		pl_json_key_bool(j, "main", t->main);
-		pl_json_key_bool(j, "idle", row->idle);
-		pl_json_key_u64(j, "samples", row->samples);
-		pl_json_key_u64(j, "weight_ns", row->weight_ns);
-		pl_json_key_u64(j, "on_cpu", row->on_cpu);
-		pl_json_key_u64(j, "has_gil", row->has_gil);
-		pl_json_key_u64(j, "wants_gil", row->wants_gil);
-		pl_json_key_u64_or_null(j, "cpu_ns", t->cpu_known, t->cpu_ns);
-		pl_json_object_end(j);
-	}
-	pl_json_array_end(j);
 }
 
 static void write_share(struct pl_json *j, const char *key, const struct pl_share *s)
@@ -372,6 +240,26 @@ static void write_stacks(struct report *r)
 	pl_json_array_end(j);
 }
 
+/* Which files a report can show without having them. Their text is too much for JSON. */
+static void write_sources(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	pl_json_key(j, "sources");
+	pl_json_array(j);
+	for (uint32_t i = 0; i < r->p->source_count && !ferror(j->out); i++) {
+		const struct pl_source *s = &r->p->sources[r->sources[i]];
+
+		pl_json_object(j);
+		key_text(j, "file", pl_text_of(r->p, s->file));
+		pl_json_key_u64(j, "bytes", s->len);
+		pl_json_key_bool(j, "changed", s->changed);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+	pl_json_key_u64(j, "sources_left_out", r->p->meta.sources_left_out);
+}
+
 static struct plumb_error *view_all(struct report *r)
 {
 	struct pl_filter f = r->o->filter;
@@ -410,8 +298,9 @@ static struct plumb_error *allocate(struct report *r)
 	r->location_index = filled(r->p->location_count);
 	r->locations = filled(r->p->location_count);
 	r->path = filled(depth);
-	return r->function_index && r->thread_index && r->location_index && r->locations && r->path ? NULL
-												    : &pl_err_no_memory;
+	r->sources = filled(r->p->source_count);
+	bool all = r->function_index && r->thread_index && r->location_index && r->locations && r->path && r->sources;
+	return all ? NULL : &pl_err_no_memory;
 }
 
 static int compare_locations(const void *va, const void *vb, void *ctx)
@@ -486,6 +375,23 @@ static int compare_stacks(const void *va, const void *vb, void *ctx)
 	return a->stack == b->stack ? 0 : compare_frames(r, a->stack, b->stack);
 }
 
+static int compare_sources(const void *va, const void *vb, void *ctx)
+{
+	const struct plumb_profile *p = ctx;
+	struct pl_text a = pl_text_of(p, p->sources[*(const uint32_t *)va].file);
+	struct pl_text b = pl_text_of(p, p->sources[*(const uint32_t *)vb].file);
+	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
+
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static void sort_sources(struct report *r)
+{
+	for (uint32_t i = 0; i < r->p->source_count; i++)
+		r->sources[i] = i;
+	qsort_r(r->sources, r->p->source_count, sizeof *r->sources, compare_sources, (void *)(uintptr_t)r->p);
+}
+
 static struct plumb_error *number(struct report *r)
 {
 	struct plumb_error *err = allocate(r);
@@ -504,6 +410,7 @@ static struct plumb_error *number(struct report *r)
 		r->location_index[r->locations[i]] = i;
 	if (r->stacks.len)
 		qsort_r(r->stacks.data, r->stacks.len, sizeof *r->stacks.data, compare_stacks, r);
+	sort_sources(r);
 	return NULL;
 }
 
@@ -514,16 +421,17 @@ static void write_all(struct report *r)
 	pl_json_object(j);
 	pl_json_key_str(j, "schema", SCHEMA);
 	key_text(j, "plumb_version", pl_text_of(r->p, r->p->meta.plumb_version));
-	write_recording(r);
-	write_processes(r);
+	pl_report_recording(j, r->p);
+	pl_report_processes(j, r->p, &r->threads);
 	write_filter(r);
 	write_samples(r);
 	write_states(r);
-	write_threads(r);
+	pl_report_threads(j, r->p, &r->threads);
 	write_functions(r);
 	write_lines(r);
 	write_locations(r);
 	write_stacks(r);
+	write_sources(r);
 	pl_json_object_end(j);
 	fputc('\n', j->out);
 }
@@ -539,6 +447,7 @@ static void deinit(struct report *r)
 	free(r->location_index);
 	free(r->locations);
 	free(r->path);
+	free(r->sources);
 }
 
 struct plumb_error *pl_report_json_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)

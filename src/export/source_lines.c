@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading of source files (layer export; one owner at a time). The names are a profile's, hence anybody's: nothing that
- * could block or be endless is read, and memory has a limit. */
+/* Reading of source files (layer export; one owner at a time). What the recording has goes before what lies on the disk
+ * by now. The names are a profile's, hence anybody's: nothing that could block or be endless is read, and memory has a
+ * limit. */
 #include "source_lines.h"
 
 #include <fcntl.h>
@@ -79,6 +80,18 @@ static char *read_file(const char *path, size_t room, size_t *len_ret)
 		return NULL;
 	}
 	*len_ret = len;
+	return text;
+}
+
+/* A copy: it is recoded in place. */
+static char *recorded_text(const struct pl_source *recorded, size_t room, size_t *len_ret)
+{
+	char *text = recorded->len <= room ? malloc(recorded->len + 1) : NULL;
+
+	if (!text)
+		return NULL;
+	memcpy(text, recorded->text, recorded->len);
+	*len_ret = recorded->len;
 	return text;
 }
 
@@ -181,13 +194,22 @@ static bool decode(struct source *f, size_t *len)
 	return encoding == UTF_8 && is_utf8(f->text, *len);
 }
 
-static void load(struct pl_sources *s, struct source *f, struct pl_text name)
+static char *text_of_file(const struct pl_sources *s, uint32_t file, size_t *len_ret)
+{
+	const struct pl_source *recorded = pl_profile_source_of(s->p, file);
+	struct pl_text name = pl_text_of(s->p, file);
+	size_t room = ALL_MAX_BYTES - s->bytes;
+
+	if (recorded)
+		return recorded_text(recorded, room, len_ret);
+	return may_be_file(name) ? read_file(name.s, room, len_ret) : NULL;
+}
+
+static void load(struct pl_sources *s, struct source *f, uint32_t file)
 {
 	size_t len = 0;
 
-	if (!may_be_file(name))
-		return;
-	f->text = read_file(name.s, ALL_MAX_BYTES - s->bytes, &len);
+	f->text = text_of_file(s, file, &len);
 	if (!f->text)
 		return;
 	if (!decode(f, &len)) {
@@ -208,7 +230,7 @@ bool pl_sources_line(struct pl_sources *s, uint32_t file, int32_t line, struct p
 		struct source fresh = {0};
 
 		at = (uint32_t)s->files.len;
-		load(s, &fresh, pl_text_of(s->p, file));
+		load(s, &fresh, file);
 		if (!pl_vec_push(&s->files, fresh)) {
 			free(fresh.text);
 			pl_vec_deinit(&fresh.lines);

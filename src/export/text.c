@@ -203,7 +203,7 @@ static struct plumb_error *write_next(const struct report *r, struct pl_page *pa
 			write_command(labels ? "next: " : " ", pl_buf_str(&path),
 				      r->o.filter.lines ? "--markdown" : "--lines", page);
 		if (r->commands > 1)
-			write_command(labels ? "      " : " ", pl_buf_str(&path), "-o out.folded", page);
+			write_command(labels ? "      " : " ", pl_buf_str(&path), "--open", page);
 	}
 	pl_buf_deinit(&path);
 	return err;

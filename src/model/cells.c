@@ -6,6 +6,7 @@
  * the last one, batches double until it fits, which happens once per doubling of the recording's length. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "index.h"
 #include "profile.h"
@@ -137,8 +138,22 @@ struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift)
 	return NULL;
 }
 
+void pl_profile_limit_cells(struct plumb_profile *p, uint32_t max)
+{
+	p->index->max_cells = max;
+}
+
+/* As long as there is more than one batch; without memory there are more cells for a while. */
+static void save_room(struct plumb_profile *p, uint64_t time_ns)
+{
+	const struct pl_profile_index *x = p->index;
+	if (x->max_cells && p->cell_count > x->max_cells && time_ns >> x->batch_shift > 0)
+		plumb_error_destroy(pl_cells_widen(p, x->batch_shift + 1));
+}
+
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s)
 {
+	save_room(p, s->time_ns);
 	unsigned shift = p->index->batch_shift;
 	if (s->time_ns >> shift >= PL_BATCHES) {
 		while (s->time_ns >> shift >= PL_BATCHES)
@@ -155,4 +170,20 @@ struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_samp
 			    .samples = pl_sum_u64(1, s->extra),
 			    .weight_ns = s->weight_ns};
 	return pl_cells_add(p, &c);
+}
+
+void pl_profile_forget(struct plumb_profile *p)
+{
+	struct pl_profile_index *x = p->index;
+
+	pl_row_index_deinit(&x->cells);
+	free(p->cells);
+	p->cells = NULL;
+	p->cell_count = 0;
+	x->cell_cap = 0;
+	x->last_cell = PL_NO_CELL;
+	p->batch_ns = PL_BATCH_MIN_NS;
+	x->batch_shift = (unsigned)__builtin_ctzll(PL_BATCH_MIN_NS);
+	if (p->thread_count)
+		memset(x->thread_weight_ns, 0, p->thread_count * sizeof *x->thread_weight_ns);
 }

@@ -100,6 +100,12 @@ static int compare_threads(const void *a, const void *b, void *ctx)
 	return order ? order : compare_u64(t->tid, u->tid);
 }
 
+static int compare_sources(const void *a, const void *b, void *ctx)
+{
+	const struct plumb_profile *p = ((const struct copy *)ctx)->from;
+	return compare_texts(p, p->sources[*(const uint32_t *)a].file, p->sources[*(const uint32_t *)b].file);
+}
+
 /* Of one batch and one stack. */
 static int compare_cells(const void *a, const void *b, void *ctx)
 {
@@ -231,6 +237,21 @@ static struct plumb_error *copy_threads(struct copy *c)
 	return NULL;
 }
 
+static struct plumb_error *copy_sources(struct copy *c)
+{
+	sort(c, c->from->source_count, compare_sources);
+	for (uint32_t i = 0; i < c->from->source_count; i++) {
+		const struct pl_source *s = &c->from->sources[c->order[i]];
+		uint32_t file = s->file;
+		struct plumb_error *err = copy_text(c, &file);
+		if (!err)
+			err = pl_profile_source(c->into, file, s->text, s->len, s->changed);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
 static void starts(uint32_t *counts, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -314,8 +335,8 @@ static struct plumb_error *copy_meta(struct copy *c)
 static bool copy_init(struct copy *c)
 {
 	const struct plumb_profile *p = c->from;
-	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count,
-				   p->process_count,  p->thread_count,	 p->cell_count};
+	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count, p->process_count,
+				   p->thread_count,   p->source_count,	 p->cell_count};
 	uint32_t most = 0;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		most = counts[i] > most ? counts[i] : most;
@@ -330,8 +351,9 @@ static bool copy_init(struct copy *c)
 
 static struct plumb_error *copy_all(struct copy *c)
 {
-	struct plumb_error *(*const steps[])(struct copy *) = {
-		copy_meta, copy_functions, copy_locations, copy_stacks, copy_processes, copy_threads, copy_cells};
+	struct plumb_error *(*const steps[])(struct copy *) = {copy_meta,    copy_functions, copy_locations,
+							       copy_stacks,  copy_processes, copy_threads,
+							       copy_sources, copy_cells};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct plumb_error *err = steps[i](c);
 		if (err)

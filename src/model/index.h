@@ -17,12 +17,13 @@ struct pl_profile_index {
 	struct pl_map functions;
 	struct pl_map spans; /* (end_line, column, end_column) -> id of the triple */
 	struct pl_map hosts; /* (pid, host, program + 1 or 0) -> id of the triple */
-	struct pl_map locations, threads, processes;
+	struct pl_map locations, threads, processes, sources;
 	struct pl_row_index stacks, cells;
-	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, cell_cap;
+	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, cell_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
 	unsigned batch_shift; /* batch_ns == 1 << batch_shift */
+	uint32_t max_cells;   /* with more, batches are made longer; 0: no limit */
 	uint32_t last_cell;   /* the cell the last sample fell into, PL_NO_CELL at first */
 	bool held;	      /* no new rows: pl_profile_hold */
 };
@@ -37,6 +38,10 @@ static inline uint32_t pl_stack_hash(uint32_t parent, uint32_t location)
 
 /** Make room for one more row of a table; ids are 32 bits wide. */
 struct plumb_error *pl_table_room(void **rows, size_t *cap, uint32_t count, size_t row_size) PLUMB_MUST_CHECK;
+
+/** As pl_table_room, for a table of @p p that others may be looking at: PLUMB_ERR_STALE while it is held. */
+struct plumb_error *pl_row_room(struct plumb_profile *p, void **rows, size_t *cap, uint32_t count,
+				size_t row_size) PLUMB_MUST_CHECK;
 
 /** Add the counts of @p c to the profile's cell with the same key; c->batch is in the profile's own batches. */
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;

@@ -226,6 +226,19 @@ static struct plumb_error *merge_threads(struct plumb_profile *into, const struc
 	return NULL;
 }
 
+/* The name of a file says nothing of its text: pl_profile_source has the rule for two of them. */
+static struct plumb_error *merge_sources(struct plumb_profile *into, const struct plumb_profile *from,
+					 const struct id_maps *m)
+{
+	for (uint32_t i = 0; i < from->source_count; i++) {
+		const struct pl_source *s = &from->sources[i];
+		struct plumb_error *err = pl_profile_source(into, m->strings[s->file], s->text, s->len, s->changed);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
 static struct plumb_error *merge_tables(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
 {
 	struct plumb_error *err = merge_strings(into, from, m);
@@ -237,7 +250,9 @@ static struct plumb_error *merge_tables(struct plumb_profile *into, const struct
 		err = merge_stacks(into, from, m);
 	if (!err)
 		err = merge_processes(into, from, m);
-	return err ? err : merge_threads(into, from, m);
+	if (!err)
+		err = merge_threads(into, from, m);
+	return err ? err : merge_sources(into, from, m);
 }
 
 /* A cell in the ids and batches of the destination, which are 1 << @p by as long. */
@@ -336,6 +351,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->stopped_ns = pl_sum_u64(m->stopped_ns, from->stopped_ns);
 	m->max_overhead_ppm =
 		m->max_overhead_ppm > from->max_overhead_ppm ? m->max_overhead_ppm : from->max_overhead_ppm;
+	m->sources_left_out = pl_sum_u64(m->sources_left_out, from->sources_left_out);
 	m->profiler_cpu_ns = pl_sum_u64(m->profiler_cpu_ns, from->profiler_cpu_ns);
 }
 

@@ -2,8 +2,8 @@
 /* The tables of a profile and their interning (layer model). One owner at a time.
  *
  * A row is looked up by an exact key (index.h), and appended if it is new. When memory runs out in between, the table
- * is as it was: at worst a map has room to spare. Counting samples is cells.c, adding profiles is merge.c, asking is
- * view*.c. */
+ * is as it was: at worst a map has room to spare. Counting samples is cells.c, texts of files are sources.c, adding
+ * profiles is merge.c, asking is view*.c. */
 #include "profile.h"
 
 #include <assert.h>
@@ -27,8 +27,7 @@ struct plumb_error *pl_table_room(void **rows, size_t *cap, uint32_t count, size
 	return &pl_err_no_memory;
 }
 
-/* As pl_table_room, for a table of @p p that others may be looking at. */
-static struct plumb_error *row_room(struct plumb_profile *p, void **rows, size_t *cap, uint32_t count, size_t row_size)
+struct plumb_error *pl_row_room(struct plumb_profile *p, void **rows, size_t *cap, uint32_t count, size_t row_size)
 {
 	return p->index->held ? &pl_err_stale : pl_table_room(rows, cap, count, row_size);
 }
@@ -93,6 +92,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_row_index_deinit(&x->stacks);
 	pl_map_deinit(&x->threads);
 	pl_map_deinit(&x->processes);
+	pl_map_deinit(&x->sources);
 	pl_row_index_deinit(&x->cells);
 	free(x->thread_weight_ns);
 	free(x);
@@ -111,6 +111,9 @@ void pl_profile_destroy(struct plumb_profile *p)
 	free(p->stacks);
 	free(p->threads);
 	free(p->processes);
+	for (uint32_t i = 0; i < p->source_count; i++)
+		free(p->sources[i].text);
+	free(p->sources);
 	free(p->cells);
 	free(p);
 }
@@ -143,7 +146,7 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 		return err;
 	if (pl_map_get(&x->functions, pair(names, f->firstline), f->origin, ret))
 		return NULL;
-	err = row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
+	err = pl_row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
 	if (err)
 		return err;
 	if (!pl_map_set(&x->functions, pair(names, f->firstline), f->origin, p->function_count))
@@ -165,7 +168,7 @@ struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl
 	uint64_t k0 = pair(l->function, (uint32_t)l->line), k1 = pair(l->opcode, span);
 	if (pl_map_get(&x->locations, k0, k1, ret))
 		return NULL;
-	err = row_room(p, (void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);
+	err = pl_row_room(p, (void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);
 	if (err)
 		return err;
 	if (!pl_map_set(&x->locations, k0, k1, p->location_count))
@@ -186,7 +189,7 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 			return NULL;
 		}
 	}
-	struct plumb_error *err = row_room(p, (void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
+	struct plumb_error *err = pl_row_room(p, (void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
 	if (err)
 		return err;
 	if (!pl_row_index_add(&x->stacks, hash, p->stack_count))
@@ -240,7 +243,7 @@ struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_t
 		return NULL;
 	}
 	struct plumb_error *err =
-		row_room(p, (void **)&p->threads, &x->thread_cap, p->thread_count, sizeof *p->threads);
+		pl_row_room(p, (void **)&p->threads, &x->thread_cap, p->thread_count, sizeof *p->threads);
 	if (err)
 		return err;
 	err = pl_table_room((void **)&x->thread_weight_ns, &x->thread_weight_cap, p->thread_count,
@@ -316,7 +319,7 @@ struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_
 		process_update(&p->processes[*ret], proc);
 		return NULL;
 	}
-	err = row_room(p, (void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
+	err = pl_row_room(p, (void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
 	if (err)
 		return err;
 	if (!pl_map_set(&x->processes, k0, k1, p->process_count))

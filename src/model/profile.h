@@ -102,6 +102,15 @@ struct pl_process {
 	uint64_t ended_ns;    /* then */
 	uint32_t host;	      /* string id; 0: that of the recording (meta.host). Only merged profiles name it */
 };
+/* The text of a file that functions come from, as it was while they were sampled. */
+struct pl_source {
+	uint32_t file; /* string id, as in struct pl_function */
+	char *text;    /* owned, ends with a NUL that is not part of it; any bytes */
+	size_t len;
+	bool changed;	   /* what ran may have been another text: the file is younger than its process, or had two */
+	uint32_t revision; /* from 1; grows when the row changes */
+};
+#define PL_SOURCE_MAX_BYTES (1u << 20)
 
 struct pl_cell {
 	uint32_t stack, thread;
@@ -158,6 +167,7 @@ struct pl_meta {
 	uint64_t stopped_ns;	       /* sum of those stops */
 	uint64_t refused[PL_REFUSALS]; /* stops that were tried and refused, by enum pl_refused */
 	uint64_t profiler_cpu_ns;
+	uint64_t sources_left_out; /* files whose text is not there because it is too much */
 	uint32_t max_overhead_ppm; /* the rate was lowered to cost no more than this millionth share; 0: no limit */
 	uint32_t command, engine, plumb_version, host; /* string ids */
 	struct pl_collector collector;
@@ -180,6 +190,8 @@ struct plumb_profile {
 	uint32_t thread_count;
 	struct pl_process *processes;
 	uint32_t process_count;
+	struct pl_source *sources; /* one for each file whose text is known */
+	uint32_t source_count;
 	struct pl_cell *cells;
 	uint32_t cell_count;
 	uint64_t batch_ns;
@@ -215,8 +227,19 @@ struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_t
 struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_process *proc,
 				       uint32_t *ret) PLUMB_MUST_CHECK;
 
+/** Keep a copy of the text of @p file. Of two texts of one file one is kept, the same one whichever came first, and it
+ * is marked as changed. Errors: PLUMB_ERR_LIMIT beyond PL_SOURCE_MAX_BYTES. */
+struct plumb_error *pl_profile_source(struct plumb_profile *p, uint32_t file, const void *text, size_t len,
+				      bool changed) PLUMB_MUST_CHECK;
+/** The text of the file that is named by string @p file, NULL if it is not known. Until the next pl_profile_source. */
+const struct pl_source *pl_profile_source_of(const struct plumb_profile *p, uint32_t file);
+
 /** Count a sample; its ids must be of @p p. About 20 ns if it falls into the last sample's cell, 100 ns if not. */
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s) PLUMB_MUST_CHECK;
+/** When there are more cells than @p max, neighbouring batches are added up; 0: no limit. */
+void pl_profile_limit_cells(struct plumb_profile *p, uint32_t max);
+/** Forget all counts, and what the batches were; tables and ids stay. */
+void pl_profile_forget(struct plumb_profile *p);
 /** Whether pl_profile_each gives the instant of each sample; else only the batch that it fell in, or nothing. */
 bool pl_profile_is_timed(const struct plumb_profile *p);
 /** Give all samples to @p fn: those of the stream, where there is one, else one for each cell, in the order of the
@@ -227,6 +250,12 @@ struct plumb_error *pl_profile_name_hosts(struct plumb_profile *p) PLUMB_MUST_CH
 /** A copy whose ids follow from what the profile says and not from how it came to be: equal profiles have equal copies,
  * and equal recordings are written of them. There is no stream. Caller destroys *ret. */
 struct plumb_error *pl_profile_in_order(const struct plumb_profile *p, struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** A copy; without the stream. Caller destroys *ret. */
+struct plumb_error *pl_profile_copy(const struct plumb_profile *p, struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** What @p count cells of @p p say, as a profile of its own: with the rows that they need, and how it was sampled, but
+ * not what was lost meanwhile. Caller destroys *ret. */
+struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct pl_cell *cells, size_t count,
+				    struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Add all of @p from to @p into. Associative and commutative up to the numbering of ids; an empty profile changes
  * nothing. If the hosts differ, or processes of @p from name theirs, all processes name theirs afterwards: those of two
  * machines stay two however equal their numbers are. Texts and the start are those of the recording that began first. A

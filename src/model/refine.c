@@ -176,6 +176,30 @@ static struct plumb_error *map_thread(struct refiner *r, uint32_t id, uint32_t *
 	return NULL;
 }
 
+static struct plumb_error *map_source(struct refiner *r, const struct pl_source *s)
+{
+	uint32_t file = s->file;
+	struct plumb_error *err = map_string(r, &file);
+
+	return err ? err : pl_profile_source(r->to, file, s->text, s->len, s->changed);
+}
+
+/* Of the files whose functions were needed. */
+static struct plumb_error *map_sources(struct refiner *r)
+{
+	for (uint32_t i = 0; i < r->from->function_count; i++) {
+		const struct pl_source *s = pl_profile_source_of(r->from, r->from->functions[i].file);
+
+		if (!s || r->functions[i] == NOT_YET ||
+		    pl_profile_source_of(r->to, r->to->functions[r->functions[i]].file))
+			continue;
+		struct plumb_error *err = map_source(r, s);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
 static unsigned doing_of(uint8_t state)
@@ -363,9 +387,8 @@ static struct plumb_error *fill(struct refiner *r)
 	if (err)
 		return err;
 	/* Cells know the time to their batch only. */
-	if (r->o.from_ns || r->o.to_ns)
-		return pl_profile_each(r->from, count_sample, r);
-	return count_cells(r);
+	err = r->o.from_ns || r->o.to_ns ? pl_profile_each(r->from, count_sample, r) : count_cells(r);
+	return err ? err : map_sources(r);
 }
 
 /* @p owned and @p flags belong to the result, or are freed. */

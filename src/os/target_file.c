@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "proc_file.h"
+#include "rights.h"
 
 #define PATH_BYTES 4200
 
@@ -62,14 +63,31 @@ static bool path_of_cwd(pid_t pid, const char *path, char *ret, size_t size)
 	return (size_t)snprintf(ret, size, "%s/%s", cwd + skip, path) < size;
 }
 
-/* Closes @p root. */
 static int open_inside(int root, const char *path)
 {
-	if (root < 0)
-		return -1;
-	int fd = open_plain(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	return open_plain(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+}
+
+static void close_keeping_errno(int fd)
+{
 	int saved = errno;
-	close(root);
+
+	close(fd);
+	errno = saved;
+}
+
+/* Whether we may look at its root directory is asked of us; whether the file may be read, of the target. */
+static int open_as(pid_t pid, int root, const char *path)
+{
+	struct pl_rights own;
+
+	if (!pl_rights_take(pid, &own)) {
+		errno = EACCES;
+		return -1;
+	}
+	int fd = open_inside(root, path);
+	int saved = errno;
+	pl_rights_give_back(&own);
 	errno = saved;
 	return fd;
 }
@@ -85,13 +103,41 @@ int pl_target_file_open(pid_t pid, const char *path)
 			return -1;
 		from_root = whole;
 	}
-	return open_inside(open_proc_dir(pid, "root"), from_root);
+	int root = open_proc_dir(pid, "root");
+	if (root < 0)
+		return -1;
+	int fd = open_as(pid, root, from_root);
+	close_keeping_errno(root);
+	return fd;
 }
 
 int pl_file_open_below(const char *root, const char *path)
 {
-	if (path[0] == '/')
-		return open_inside(open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), path);
-	errno = EINVAL;
-	return -1;
+	if (path[0] != '/') {
+		errno = EINVAL;
+		return -1;
+	}
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	int fd = open_inside(dir, path);
+	close_keeping_errno(dir);
+	return fd;
+}
+
+static bool same_file(pid_t pid, const char *name, const char *ours)
+{
+	char path[40];
+	struct stat a, b;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	return stat(path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool pl_target_file_alike(pid_t pid)
+{
+	struct pl_rights theirs, ours;
+
+	return same_file(pid, "root", "/") && same_file(pid, "ns/mnt", "/proc/self/ns/mnt") &&
+	       pl_rights_of(pid, &theirs) && pl_rights_of(getpid(), &ours) && theirs.uid == ours.uid;
 }

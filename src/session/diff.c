@@ -12,7 +12,8 @@
 
 #include "buf.h"
 #include "diff.h"
-#include "diff_export.h"
+#include "diff_page.h"
+#include "diff_sides.h"
 
 #define MAX_TEXT_LINES 25
 #define MADE_BY_MAX    (1u << 20)
@@ -20,7 +21,8 @@
 struct plumb_diff {
 	struct plumb_diff_options options;
 	const struct pl_diff_format *format;
-	struct pl_diff diff;
+	struct pl_diff diff, paths; /* paths: of a page only */
+	struct pl_diff_sides sides; /* likewise */
 	struct pl_buf made_by;
 };
 
@@ -31,22 +33,29 @@ static const char *reference_of(const struct plumb_diff_options *o)
 	return o->normalize;
 }
 
-static struct pl_diff_options model_options(const struct plumb_diff_options *o, bool paths)
+/* Idle threads and samples, and threads and processes by name. */
+static struct pl_filter filter_of(const struct plumb_diff_options *o)
 {
 	static const enum pl_idle idle[] = {[PLUMB_IDLE_HIDE_THREADS] = PL_IDLE_HIDE_THREADS,
 					    [PLUMB_IDLE_KEEP] = PL_IDLE_KEEP,
 					    [PLUMB_IDLE_SKIP_SAMPLES] = PL_IDLE_SKIP_SAMPLES};
+
+	return (struct pl_filter){.idle = idle[o->idle],
+				  .threads = o->threads,
+				  .thread_count = o->thread_count,
+				  .processes = o->processes,
+				  .process_count = o->process_count};
+}
+
+static struct pl_diff_options model_options(const struct plumb_diff_options *o, bool paths)
+{
 	static const enum pl_diff_rows rows[] = {[PLUMB_DIFF_FUNCTIONS] = PL_DIFF_FUNCTIONS,
 						 [PLUMB_DIFF_LINES] = PL_DIFF_LINES,
 						 [PLUMB_DIFF_PATHS] = PL_DIFF_PATHS};
 	bool samples = o->normalize && strcmp(o->normalize, "samples") == 0;
 
 	return (struct pl_diff_options){
-		.filter = {.idle = idle[o->idle],
-			   .threads = o->threads,
-			   .thread_count = o->thread_count,
-			   .processes = o->processes,
-			   .process_count = o->process_count},
+		.filter = filter_of(o),
 		.rows = paths ? PL_DIFF_PATHS : rows[o->rows],
 		.scale = reference_of(o) ? PL_DIFF_BY_FUNCTION
 			 : samples	 ? PL_DIFF_BY_SAMPLES
@@ -69,7 +78,15 @@ static struct plumb_error *compare(struct plumb_diff *d, const struct pl_diff_in
 	struct pl_diff_options o = model_options(&d->options, d->format->paths);
 	struct plumb_error *err = tell_maker(d);
 
-	return err ? err : pl_diff_make(sides, &o, &d->diff);
+	if (!d->format->write)
+		o.rows = PL_DIFF_FUNCTIONS;
+	if (!err)
+		err = pl_diff_make(sides, &o, &d->diff);
+	if (err || d->format->write)
+		return err;
+	o.rows = PL_DIFF_PATHS;
+	err = pl_diff_make(sides, &o, &d->paths);
+	return err ? err : pl_diff_sides_init(&d->sides, sides, &o.filter);
 }
 
 struct plumb_error *plumb_diff_create(const struct plumb_profile *const *before, size_t before_count,
@@ -101,6 +118,8 @@ void plumb_diff_destroy(struct plumb_diff *d)
 	if (!d)
 		return;
 	pl_diff_deinit(&d->diff);
+	pl_diff_deinit(&d->paths);
+	pl_diff_sides_deinit(&d->sides);
 	pl_buf_deinit(&d->made_by);
 	free(d);
 }
@@ -128,6 +147,19 @@ static struct pl_diff_look look_of(const struct plumb_diff *d)
 	};
 }
 
+static struct plumb_error *write_page(const struct plumb_diff *d, const struct pl_diff_look *look, FILE *out)
+{
+	struct pl_diff_page page = {.sides = {d->sides.shown[PL_DIFF_BEFORE], d->sides.shown[PL_DIFF_AFTER]},
+				    .functions = &d->diff,
+				    .paths = &d->paths,
+				    .look = look,
+				    .options = {.filter = filter_of(&d->options),
+						.made_by = look->made_by,
+						.part = d->options.threads || d->options.processes}};
+
+	return pl_diff_page_write(&page, out);
+}
+
 struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int fd)
 {
 	struct pl_diff_look look = look_of(d);
@@ -140,7 +172,7 @@ struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int fd)
 			close(copy);
 		return err;
 	}
-	struct plumb_error *err = d->format->write(&d->diff, &look, out);
+	struct plumb_error *err = d->format->write ? d->format->write(&d->diff, &look, out) : write_page(d, &look, out);
 	bool failed = ferror(out) != 0;
 	if ((fclose(out) != 0 || failed) && !err)
 		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the comparison");

@@ -134,10 +134,11 @@ static struct plumb_error *write_to(const struct pl_format *format, const struct
 }
 
 static struct plumb_error *write_format(const struct pl_format *format, const struct plumb_profile *p,
-					const struct plumb_report_options *o, int fd)
+					const struct plumb_report_options *o, bool part, int fd)
 {
 	struct pl_export_options eo = export_options(o);
 
+	eo.part = part;
 	if (!format->write)
 		return pl_save(p, fd);
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -149,6 +150,13 @@ static struct plumb_error *write_format(const struct pl_format *format, const st
 		return err;
 	}
 	return write_to(format, p, &eo, out);
+}
+
+struct plumb_error *plumb_format_check(const char *name)
+{
+	const struct pl_format *f = format_by_name(name);
+
+	return f && f->check ? f->check() : NULL;
 }
 
 struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o, int fd)
@@ -163,7 +171,7 @@ struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const str
 	if (err)
 		return err;
 	const struct plumb_profile *written = refined ? refined : p;
-	err = write_format(format, written, o, fd);
+	err = write_format(format, written, o, refined != NULL, fd);
 	if (!err && refined && !refined->cell_count)
 		note(o, "no sample passes the filters");
 	if (!err) /* a failure is told alone */

@@ -1,226 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer session: <plumb/session.h>. Wires an engine to a profile and a recording.
- *
- * Threads: the caller's; the consumer (here), which alone touches the profile and the writer while the session runs;
- * and the engine's sampling thread. `lock` guards what plumb_session_wait() shows. */
-#include <plumb/plumb.h>
+/* Layer session: <plumb/session.h>. Wires an engine to a profile and a recording: making a session, ending it. */
+#include "session_parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "again.h"
-#include "capture.h"
 #include "clock.h"
-#include "engine.h"
-#include "hottest.h"
+#include "forks.h"
 #include "target.h"
 
-#define BROKEN_WAIT_NS	1000000
-#define POLL_MS		100 /* also how late a chunk can be: see PL_CAPTURE_CHUNK_NS */
-#define RECORDING_NAME	"plumb.%s.%d.plumb"
-#define STATUS_EVERY_NS 200000000ull
-
-struct plumb_session {
-	struct pl_engine_options options;
-	const struct pl_engine_ops *ops;
-	struct pl_engine *engine;
-	struct plumb_profile *profile;
-	struct pl_capture_writer *writer; /* NULL after writing failed */
-	char *path;
-	char program[128];
-	bool named; /* the recording, after the Python program */
-	bool reaped;
-	int wait_status;
-	atomic_bool program_ended;
-
-	pthread_t consumer;
-	bool consuming;
-	struct plumb_error *failure; /* first thing that went wrong in the consumer */
-	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
-	uint64_t chunk_ns, samples;
-	bool broken; /* records were lost in the middle: nothing after them can be understood */
-
-	pthread_mutex_t lock;
-	pthread_cond_t ended_cond;
-	struct plumb_status status;
-	char hottest[256], shown[256];
-};
-
-/* ---- the consumer ------------------------------------------------------------------------------------------------ */
-
-static void keep_failure(struct plumb_session *s, struct plumb_error *err)
-{
-	if (!s->failure)
-		s->failure = err;
-	else
-		plumb_error_destroy(err);
-}
-
-/* Without the recording the profile still grows: the report comes all the same. */
-static void writing_failed(struct plumb_session *s, struct plumb_error *err)
-{
-	pl_capture_destroy(s->writer);
-	s->writer = NULL;
-	keep_failure(s, err);
-}
-
-static void count_self(struct plumb_session *s, const struct pl_sample *sample)
-{
-	const struct plumb_profile *p = s->profile;
-	uint32_t function = PL_NO_FUNCTION;
-
-	if (sample->stack)
-		function = p->locations[p->stacks[sample->stack].location].function;
-	pl_hottest_add(&s->hot, function, sample->time_ns);
-}
-
-static struct plumb_error *take_sample(void *ctx, const struct pl_sample *sample)
-{
-	struct plumb_session *s = ctx;
-	struct plumb_error *err = s->writer ? pl_capture_add(s->writer, sample) : NULL;
-
-	if (err)
-		writing_failed(s, err);
-	s->samples++;
-	count_self(s, sample);
-	return NULL;
-}
-
-/* Interning finds the same words again. */
-static void take_refusals(struct plumb_session *s, const struct pl_refusals *r)
-{
-	struct pl_meta *m = &s->profile->meta;
-
-	memcpy(m->refused, r->by_cause, sizeof m->refused);
-	if (*r->why)
-		plumb_error_destroy(pl_profile_string(s->profile, r->why, strlen(r->why), &m->refused_why));
-}
-
-static void take_stats(struct plumb_session *s, const struct pl_engine_stats *st)
-{
-	struct pl_meta *m = &s->profile->meta;
-	uint64_t damaged = m->losses[PL_LOSS_DAMAGED];
-
-	m->duration_ns = st->elapsed_ns;
-	m->ticks = st->ticks;
-	memcpy(m->losses, st->losses, sizeof m->losses);
-	m->losses[PL_LOSS_DAMAGED] = damaged;
-	m->stops = st->stops;
-	m->stopped_ns = st->stopped_ns;
-	m->taken_ns = st->taken_ns;
-	m->missed_ns = st->missed_ns;
-	take_refusals(s, &st->refusals);
-	m->profiler_cpu_ns = pl_clock_process_cpu_ns();
-}
-
-static void find_hottest(struct plumb_session *s, struct plumb_status *status)
-{
-	const struct plumb_profile *p = s->profile;
-	uint32_t best;
-
-	s->hottest[0] = '\0';
-	if (!pl_hottest_find(&s->hot, &best, &status->hottest_share))
-		return;
-	snprintf(s->hottest, sizeof s->hottest, "%s", pl_strtab_get(p->strings, p->functions[best].qualname, NULL));
-}
-
-static void show_status(struct plumb_session *s, const struct pl_engine_stats *st)
-{
-	pthread_mutex_lock(&s->lock);
-	s->status.elapsed_ns = st->elapsed_ns;
-	s->status.threads = st->threads;
-	s->status.processes = st->processes;
-	s->status.program_ended = st->target_ended;
-	s->status.samples = s->samples;
-	s->status.found_python = st->found_python;
-	find_hottest(s, &s->status);
-	if (st->ended) {
-		s->status.ended = true;
-		pthread_cond_broadcast(&s->ended_cond);
-	}
-	pthread_mutex_unlock(&s->lock);
-}
-
-static void write_chunk(struct plumb_session *s, uint64_t now)
-{
-	if (!s->writer || (now - s->chunk_ns < PL_CAPTURE_CHUNK_NS && !pl_capture_wants_flush(s->writer)))
-		return;
-	s->chunk_ns = now;
-	struct plumb_error *err = pl_capture_flush(s->writer, s->profile);
-	if (err)
-		writing_failed(s, err);
-}
-
-/* A shell script or a launcher was started, and now a Python has turned up. Only a name that we chose is changed. */
-static void name_after_python(struct plumb_session *s)
-{
-	const struct plumb_profile *p = s->profile;
-	char *path;
-
-	if (s->named || !s->writer || !p->process_count)
-		return;
-	s->named = true;
-	if (asprintf(&path, RECORDING_NAME, pl_strtab_get(p->strings, p->processes[0].name, NULL),
-		     (int)s->options.pid) < 0)
-		return;
-	if (strcmp(path, s->path) == 0 || !pl_capture_rename(s->writer, path)) {
-		free(path);
-		return;
-	}
-	free(s->path);
-	s->path = path;
-}
-
-static struct plumb_error *take_over(struct plumb_session *s, int timeout_ms)
-{
-	if (!s->broken)
-		return s->ops->poll(s->engine, s->profile, timeout_ms, take_sample, s);
-	nanosleep(&(struct timespec){.tv_nsec = BROKEN_WAIT_NS}, NULL); /* the engine is about to end */
-	return NULL;
-}
-
-static void *consume(void *session)
-{
-	struct plumb_session *s = session;
-	struct pl_engine_stats st = {0};
-	uint64_t shown_ns = 0;
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	while (!st.ended) {
-		/* Stats first: what was sampled before the end is in the queue when we poll. */
-		s->ops->stats(s->engine, &st);
-		struct plumb_error *err = take_over(s, st.ended ? 0 : POLL_MS);
-		if (err) {
-			keep_failure(s, err);
-			s->broken = true;
-			s->ops->stop(s->engine);
-		}
-		uint64_t now = pl_clock_monotonic_ns();
-		atomic_store(&s->program_ended, st.target_ended);
-		take_stats(s, &st);
-		name_after_python(s);
-		write_chunk(s, now);
-		if (st.ended || now - shown_ns > STATUS_EVERY_NS || !s->status.samples != !s->samples) {
-			shown_ns = now;
-			struct pl_engine_stats latest;
-			s->ops->stats(s->engine, &latest); /* not older than the samples it is shown with */
-			latest.ended = st.ended;
-			show_status(s, &latest);
-		}
-	}
-	return NULL;
-}
+/* With max_nodes: of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
+#define CELLS_A_NODE 4
 
 /* ---- making a session -------------------------------------------------------------------------------------------- */
 
@@ -229,11 +21,25 @@ static uint64_t fresh_seed(void)
 	return pl_clock_real_ns() * 0x9e3779b97f4a7c15ull ^ (uint64_t)getpid();
 }
 
-static struct plumb_error *check_options(const struct plumb_session_options *o)
+struct plumb_error *pl_session_check_rate(double rate_hz)
 {
-	if (o->rate_hz != 0 && !(o->rate_hz >= 0.01 && o->rate_hz <= 1e6))
-		return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
-				o->rate_hz);
+	if (rate_hz == 0 || (rate_hz >= 0.01 && rate_hz <= 1e6))
+		return NULL;
+	return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
+			rate_hz);
+}
+
+uint64_t pl_session_period_ns(double rate_hz)
+{
+	return rate_hz > 0 ? (uint64_t)(1e9 / rate_hz) : 0;
+}
+
+struct plumb_error *pl_session_check_options(const struct plumb_session_options *o)
+{
+	struct plumb_error *err = pl_session_check_rate(o->rate_hz);
+
+	if (err)
+		return err;
 	if (o->max_overhead != 0 && !(o->max_overhead >= 0.0001 && o->max_overhead <= 1))
 		return pl_error(PLUMB_ERR_INVALID, "an overhead of %g %% is out of range: 0.01 to 100",
 				100 * o->max_overhead);
@@ -244,15 +50,14 @@ static struct plumb_error *check_options(const struct plumb_session_options *o)
 	return NULL;
 }
 
-static struct pl_engine_options engine_options(const struct plumb_session_options *o, bool launched)
+struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o)
 {
 	return (struct pl_engine_options){
-		.launched = launched,
-		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES ||
-				(launched && o->subprocesses == PLUMB_SUBPROCESSES_AUTO),
-		.period_ns = o->rate_hz > 0 ? (uint64_t)(1e9 / o->rate_hz) : 0,
+		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES,
+		.period_ns = pl_session_period_ns(o->rate_hz),
 		.max_overhead = o->max_overhead,
 		.opcodes = o->opcodes,
+		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,
 		.jitter = !o->no_jitter,
@@ -260,6 +65,12 @@ static struct pl_engine_options engine_options(const struct plumb_session_option
 		.duration_ns = o->duration_ns,
 		.threads = o->thread_count ? o->threads : NULL,
 		.thread_count = o->thread_count,
+		.hidden = o->hidden,
+		.hidden_count = o->hidden_count,
+		.tids = o->tids,
+		.tid_count = o->tid_count,
+		.max_nodes = o->max_nodes,
+		.cycle_ns = o->cycle_ns,
 	};
 }
 
@@ -281,55 +92,81 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
 	m->max_overhead_ppm = (uint32_t)(s->options.max_overhead * 1e6 + 0.5);
-	if ((err = intern(s->profile, s->ops->name, &m->engine)) ||
+	if ((err = intern(s->profile, s->options.own ? "in process" : s->ops->name, &m->engine)) ||
 	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
 		return err;
 	return NULL;
 }
 
-static struct plumb_error *open_recording(struct plumb_session *s, const char *path)
+static void init_locks(struct plumb_session *s)
 {
-	s->named = path != NULL;
-	s->path = path ? strdup(path) : NULL;
-	if (!path && asprintf(&s->path, RECORDING_NAME, s->program, (int)s->options.pid) < 0)
-		s->path = NULL;
-	return s->path ? pl_capture_create(s->path, s->profile, &s->writer) : &pl_err_no_memory;
-}
-
-/* Nothing was recorded. Only a file that is ours to remove goes: -o may name a device or a pipe. */
-static void remove_recording(struct plumb_session *s)
-{
-	struct stat st;
-
-	if (s->path && lstat(s->path, &st) == 0 && S_ISREG(st.st_mode))
-		(void)unlink(s->path);
-}
-
-static struct plumb_error *session_alloc(const struct plumb_session_options *o, bool launched,
-					 struct plumb_session **ret)
-{
-	struct plumb_session *s = calloc(1, sizeof *s);
 	pthread_condattr_t attr;
 
-	if (!s)
-		return &pl_err_no_memory;
-	s->ops = &pl_engine_remote;
-	s->options = engine_options(o, launched);
-	s->reaped = !launched;
+	pthread_mutex_init(&s->work, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->ended_cond, &attr);
 	pthread_condattr_destroy(&attr);
-	struct plumb_error *err = pl_profile_create(&s->profile);
+}
+
+/* The caller's need not live. */
+static struct plumb_error *copy_tids(struct plumb_session *s)
+{
+	struct pl_engine_options *o = &s->options;
+
+	s->tids = calloc(o->hidden_count + o->tid_count + 1, sizeof *s->tids);
+	if (!s->tids)
+		return &pl_err_no_memory;
+	if (o->hidden_count)
+		memcpy(s->tids, o->hidden, o->hidden_count * sizeof *s->tids);
+	if (o->tid_count)
+		memcpy(s->tids + o->hidden_count, o->tids, o->tid_count * sizeof *s->tids);
+	o->hidden = s->tids;
+	o->tids = o->tids ? s->tids + o->hidden_count : NULL;
+	return NULL;
+}
+
+static struct plumb_error *session_alloc(const struct plumb_session_options *o, struct pl_engine_options eo,
+					 struct plumb_session **ret)
+{
+	struct plumb_session *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return &pl_err_no_memory;
+	s->ops = &pl_engine_remote;
+	s->options = eo;
+	s->generation = pl_forks_generation();
+	s->cycles = (struct pl_cycles){.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1};
+	s->reaped = !eo.launched;
+	init_locks(s);
+	struct plumb_error *err = copy_tids(s);
+	if (!err)
+		err = pl_profile_create(&s->profile);
 	if (!err)
 		err = fill_plan(s);
+	if (!err && o->max_nodes < UINT32_MAX / CELLS_A_NODE)
+		pl_profile_limit_cells(s->profile, (uint32_t)(CELLS_A_NODE * o->max_nodes));
 	if (err) {
 		plumb_session_destroy(s);
 		return err;
 	}
 	*ret = s;
 	return NULL;
+}
+
+/* Signals are the program's: threads inherit that they have none. */
+static struct plumb_error *start_threads(struct plumb_session *s)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	struct plumb_error *err = s->ops->start(s->engine);
+	int r = err ? 0 : pthread_create(&s->consumer, NULL, pl_session_consume, s);
+	s->consuming = !err && r == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r ? pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start a thread") : err;
 }
 
 /* There is a process and an engine for it: begin. */
@@ -341,38 +178,33 @@ static struct plumb_error *begin(struct plumb_session *s)
 	pl_target_command(s->options.pid, command, sizeof command);
 	if ((err = intern(s->profile, command, &s->profile->meta.command)))
 		return err;
-	s->profile->meta.start_real_ns = pl_clock_real_ns();
-	if ((err = s->ops->start(s->engine)))
-		return err;
+	s->profile->meta.start_real_ns = s->since.real_ns = pl_clock_real_ns();
 	s->chunk_ns = pl_clock_monotonic_ns();
-	int r = pthread_create(&s->consumer, NULL, consume, s);
-	if (r)
-		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start a thread");
-	s->consuming = true;
-	return NULL;
+	return start_threads(s);
 }
 
-static struct plumb_error *attach(struct plumb_session *s, const char *output)
+static struct plumb_error *attach(struct plumb_session *s, const struct plumb_session_options *o)
 {
 	struct plumb_error *err = pl_target_check(s->options.pid);
 
 	if (err)
 		return err;
 	pl_target_program(s->options.pid, s->program, sizeof s->program);
-	if ((err = s->ops->open(&s->options, &s->engine)) || (err = open_recording(s, output)))
+	if ((err = s->ops->open(&s->options, &s->engine)) ||
+	    (!o->no_recording && (err = pl_session_open_recording(s, o->output))))
 		return err;
 	return begin(s);
 }
 
-struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
+struct plumb_error *pl_session_attach(const struct plumb_session_options *o, struct pl_engine_options eo,
+				      struct plumb_session **ret)
 {
 	struct plumb_session *s;
-	struct plumb_error *err = check_options(o);
+	struct plumb_error *err = session_alloc(o, eo, &s);
 
-	if (err || (err = session_alloc(o, false, &s)))
+	if (err)
 		return err;
-	s->options.pid = pid;
-	err = attach(s, o->output);
+	err = attach(s, o);
 	if (err) {
 		plumb_session_destroy(s);
 		return err;
@@ -381,17 +213,29 @@ struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, 
 	return NULL;
 }
 
+struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
+{
+	struct plumb_error *err = pl_session_check_options(o);
+
+	if (err)
+		return err;
+	struct pl_engine_options eo = pl_session_engine_options(o);
+	eo.pid = pid;
+	return pl_session_attach(o, eo, ret);
+}
+
 /* A named recording that cannot be written is told before the program is started; one in the current directory, whose
  * name has the process id, cannot be: then the program runs, the report comes, and the error at the end. */
-static struct plumb_error *launch(struct plumb_session *s, const char *output, char *const argv[])
+static struct plumb_error *launch(struct plumb_session *s, const struct plumb_session_options *o, char *const argv[])
 {
-	struct plumb_error *err = output ? open_recording(s, output) : NULL;
+	const char *output = o->no_recording ? NULL : o->output;
+	struct plumb_error *err = output ? pl_session_open_recording(s, output) : NULL;
 
 	if (err || (err = pl_target_launch(argv, &s->options.pid)))
 		return err;
 	pl_target_program(s->options.pid, s->program, sizeof s->program);
-	if (!output && (err = open_recording(s, NULL))) {
-		writing_failed(s, err);
+	if (!output && !o->no_recording && (err = pl_session_open_recording(s, NULL))) {
+		pl_session_writing_failed(s, err);
 		free(s->path);
 		s->path = NULL;
 	}
@@ -403,16 +247,21 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, 
 					 struct plumb_session **ret)
 {
 	struct plumb_session *s;
-	struct plumb_error *err = check_options(o);
+	struct plumb_error *err = pl_session_check_options(o);
 
-	if (err || (err = session_alloc(o, true, &s)))
+	if (err)
 		return err;
-	err = launch(s, o->output, argv);
+	struct pl_engine_options eo = pl_session_engine_options(o);
+	eo.launched = true;
+	eo.subprocesses = o->subprocesses != PLUMB_SUBPROCESSES_NO;
+	if ((err = session_alloc(o, eo, &s)))
+		return err;
+	err = launch(s, o, argv);
 	if (err) {
 		if (s->options.pid) { /* started, but it cannot be sampled: no program is left behind unseen */
 			plumb_session_signal(s, SIGTERM);
 		} else if (s->writer) {
-			remove_recording(s);
+			pl_session_remove_recording(s);
 		}
 		plumb_session_destroy(s);
 		return err;
@@ -423,36 +272,15 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, 
 
 /* ---- using it ---------------------------------------------------------------------------------------------------- */
 
-static struct timespec deadline(int timeout_ms)
-{
-	uint64_t at = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
-
-	return (struct timespec){.tv_sec = (time_t)(at / PL_NS_PER_S), .tv_nsec = (long)(at % PL_NS_PER_S)};
-}
-
-void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret)
-{
-	struct timespec until = deadline(timeout_ms < 0 ? 0 : timeout_ms);
-	int r = 0;
-
-	pthread_mutex_lock(&s->lock);
-	while (!s->status.ended && r == 0)
-		r = timeout_ms < 0 ? pthread_cond_wait(&s->ended_cond, &s->lock)
-				   : pthread_cond_timedwait(&s->ended_cond, &s->lock, &until);
-	*ret = s->status;
-	memcpy(s->shown, s->hottest, sizeof s->shown);
-	ret->hottest = s->shown;
-	pthread_mutex_unlock(&s->lock);
-}
-
 void plumb_session_stop(struct plumb_session *s)
 {
-	s->ops->stop(s->engine);
+	if (!pl_session_forked(s))
+		s->ops->stop(s->engine);
 }
 
 void plumb_session_signal(struct plumb_session *s, int signo)
 {
-	if (!s->reaped && s->options.pid > 0)
+	if (!s->reaped && s->options.pid > 0 && !pl_session_forked(s))
 		(void)kill(s->options.pid, signo);
 	plumb_session_interrupt(s);
 }
@@ -469,7 +297,9 @@ static void join_consumer(struct plumb_session *s)
 		return;
 	s->ops->stop(s->engine);
 	pthread_join(s->consumer, NULL);
+	pthread_mutex_lock(&s->work);
 	s->consuming = false;
+	pthread_mutex_unlock(&s->work);
 }
 
 /* That a program ran no Python, or ended before it did, is a result and no error. */
@@ -483,46 +313,28 @@ static struct plumb_error *real_trouble(struct plumb_error *err)
 	return NULL;
 }
 
-/* So that formats with instants can be written at once. Where it cannot be opened again (-o was a pipe), or not be read
- * as it was written, there are counts only. */
-static void read_recording_again(struct plumb_session *s, uint64_t chunks)
+/* The recording has all, the profile what was counted since it was told to begin anew. */
+static void finish_counting(struct plumb_session *s)
 {
-	struct pl_capture_info info = {.chunks = chunks, .complete = true};
-	struct stat st;
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return;
-	}
-	plumb_error_destroy(pl_again_from_recording(s->profile, fd, &info));
-}
-
-static void finish_recording(struct plumb_session *s)
-{
-	if (!s->writer)
-		return;
-	struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
-	if (err) {
-		writing_failed(s, err);
-		return;
-	}
-	uint64_t chunks = pl_capture_chunks(s->writer);
-	pl_capture_destroy(s->writer);
-	s->writer = NULL;
-	read_recording_again(s, chunks);
+	pl_cycles_finish(&s->cycles, pl_clock_real_ns());
+	s->profile->meta.complete = true;
+	pl_session_finish_recording(s);
+	pl_session_fit(s, s->profile);
+	s->profile->meta.untimed = !s->profile->stream.each;
 }
 
 struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret)
 {
 	struct pl_engine_stats st;
 
+	*ret = (struct plumb_result){.pid = s->options.pid, .recording = s->path};
+	if (pl_session_forked(s))
+		return pl_session_check_forked(s);
 	join_consumer(s);
 	s->ops->stats(s->engine, &st);
-	s->profile->meta.complete = true;
-	finish_recording(s);
+	pthread_mutex_lock(&s->work);
+	finish_counting(s);
+	pthread_mutex_unlock(&s->work);
 	*ret = (struct plumb_result){.pid = s->options.pid,
 				     .recording = s->path,
 				     .target_ended = st.target_ended,
@@ -531,7 +343,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	if (s->options.launched && st.target_ended)
 		ret->wait_status = plumb_session_reap(s);
 	if (!st.found_python) {
-		remove_recording(s);
+		pl_session_remove_recording(s);
 		if (!s->failure)
 			s->failure = real_trouble(s->ops->trouble(s->engine));
 	}
@@ -554,10 +366,23 @@ const struct plumb_profile *plumb_session_profile(const struct plumb_session *s)
 	return s->profile;
 }
 
+/* Its threads are not there, and its memory is as they left it, in the middle of something: only descriptors go. */
+static void abandon(struct plumb_session *s)
+{
+	if (s->engine)
+		s->ops->abandon(s->engine);
+	if (s->writer)
+		pl_capture_abandon(s->writer);
+}
+
 void plumb_session_destroy(struct plumb_session *s)
 {
 	if (!s)
 		return;
+	if (pl_session_forked(s)) {
+		abandon(s);
+		return;
+	}
 	join_consumer(s);
 	pl_capture_destroy(s->writer);
 	if (s->engine)
@@ -565,8 +390,12 @@ void plumb_session_destroy(struct plumb_session *s)
 	pl_profile_destroy(s->profile);
 	plumb_error_destroy(s->failure);
 	pl_hottest_deinit(&s->hot);
+	pl_cycles_deinit(&s->cycles);
+	pl_vec_deinit(&s->since.thread_cpu_ns);
 	pthread_cond_destroy(&s->ended_cond);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->work);
 	free(s->path);
+	free(s->tids);
 	free(s);
 }

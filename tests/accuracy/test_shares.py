@@ -108,6 +108,7 @@ class Case:
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
+@pytest.mark.thinned(2, of=len(PROGRAMS))
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_shares_are_those_the_program_measured(plumb, places, minor, program, table, effort):
     Case(plumb, places, minor, "truth.py", "--program", program).judge(table, program, effort(*SECONDS))
@@ -115,6 +116,7 @@ def test_shares_are_those_the_program_measured(plumb, places, minor, program, ta
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
+@pytest.mark.thinned(2, of=len(PERIODS))  # whether they beat together is the clock's doing, not the interpreter's
 @pytest.mark.parametrize("period", PERIODS)
 def test_a_program_in_step_with_the_sampler_is_seen_as_it_is(plumb, places, minor, period, table, effort):
     case = Case(plumb, places, minor, "periodic.py", "--period", str(period), within="main")

@@ -95,6 +95,7 @@ static struct plumb_error *add_up(void *ctx, const struct pl_sample *s)
 static void read_again(int fd, struct plumb_profile *p, const struct pl_capture_info *info)
 {
 	uint32_t stacks = p->stack_count, threads = p->thread_count, processes = p->process_count;
+	uint32_t sources = p->source_count;
 	uint64_t counted = 0, again = 0;
 	for (uint32_t i = 0; i < p->cell_count; i++)
 		counted = pl_sum_u64(counted, p->cells[i].samples);
@@ -103,6 +104,7 @@ static void read_again(int fd, struct plumb_profile *p, const struct pl_capture_
 	must(pl_capture_read_again(fd, p, info, add_up, &again));
 	assert(again == counted);
 	assert(p->stack_count == stacks && p->thread_count == threads && p->process_count == processes);
+	assert(p->source_count == sources);
 }
 
 static void read_file(const uint8_t *bytes, size_t len)

@@ -8,13 +8,13 @@ import subprocess
 import pytest
 
 
-def make(plumb, seed, samples=300):
-    """A recording with everything that hurts formats in it."""
+def make(plumb, seed, samples=300, *shape):
+    """A recording with everything that hurts formats in it, or of another shape that make_profile knows."""
     program = pathlib.Path(plumb.binary).parent / "tests/tools/make_profile"
     if not os.access(program, os.X_OK):
         pytest.fail("there is no %s: build with -Dtests=true" % program)
     recording = plumb.path()
-    subprocess.run([str(program), str(seed), str(recording), str(samples)], check=True, timeout=60)
+    subprocess.run([str(program), str(seed), str(recording), str(samples), *shape], check=True, timeout=600)
     return recording
 
 

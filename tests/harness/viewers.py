@@ -65,6 +65,11 @@ def speedscope_schema():
     return _part("npm", "node_modules/speedscope/dist/release/file-format-schema.json")
 
 
+def axe():
+    """The text of axe-core, which checks a page for those who do not see or point."""
+    return _part("npm", "node_modules/axe-core/axe.min.js").read_text()
+
+
 class Page:
     """What speedscope shows of a file in its sandwich view."""
 

@@ -83,6 +83,7 @@ def interrupted(plumb, target, python, option, rounds):
 
 @pytest.mark.alone
 @pytest.mark.timeout(120)
+@pytest.mark.thinned(2, of=len(STOPS))
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
     """But for the gap that docs/design/002-true-stacks.md names: whoever falls asleep between our look and our stop. It is wider where
@@ -222,6 +223,7 @@ def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, option
 
 
 @pytest.mark.alone
+@pytest.mark.thinned(2, of=len(STOPS))
 @pytest.mark.parametrize("option", STOPS)
 def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
     with target(minor, "signals.py", count=True) as busy:

@@ -70,14 +70,21 @@ def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
     assert not verdict.impossible, verdict
 
 
+def judged(graph, profile):
+    """Of how many samples at least a part of the stack was told; of the fastest programs on slow machines one in twenty."""
+    verdict = check(graph, profile)
+    return verdict.checked + verdict.partial
+
+
 @pytest.mark.parametrize("script", ["families.py", "generators.py"])
 def test_never_stop_shows_what_is_doubtful_as_such(plumb, target, minor, script):
     graph = CallGraph(TARGETS / script)
     with target(minor, script) as running:
-        profile = plumb.attach_until(lambda profile: profile.samples > 1000, running.pid, "-r", "10000", "--never-stop")
+        profile = plumb.attach_until(lambda profile: profile.samples > 1000 and judged(graph, profile) > 100, running.pid, "-r", "10000",
+                                     "--never-stop")
     verdict = check(graph, profile)
     assert profile.samples > 1000, profile.quality
-    assert verdict.checked + verdict.partial > 100, verdict
+    assert judged(graph, profile) > 100, verdict
     assert not verdict.impossible, verdict
     assert profile.quality["stopped"] == 0, profile.quality
     # The stacks of these programs change many times while they are read: without a stop not all can be proved.
@@ -123,7 +130,7 @@ def enough(generations):
 @pytest.mark.timeout(120)
 def test_no_dead_function_is_ever_named(plumb, target, minor, table):
     with target(minor, "exec_churn.py") as running:
-        profile = plumb.attach_until(lambda profile: enough(Generations(profile)), running.pid, "-r", "5000", seconds=1)
+        profile = plumb.attach_until(lambda profile: enough(Generations(profile)), running.pid, "-r", "5000", seconds=4)
     generations = Generations(profile)
     table(minor, "dead / churned", "%d / %d" % (generations.wrong, generations.samples))
     assert enough(generations), generations

@@ -54,7 +54,7 @@ def test_help_names_every_option_of_the_task(plumb, command):
     if command == "report":
         options += ["--json", "--markdown", "--format", "--names"]
     else:
-        options += ["--rate", "--mode", "--no-jitter", "--seed", "--never-stop", "--always-stop", "--duration", "--output"]
+        options += ["--rate", "--mode", "--no-jitter", "--no-sources", "--seed", "--never-stop", "--always-stop", "--duration", "--output"]
     missing = [option for option in options if option not in text]
     assert not missing, text
 

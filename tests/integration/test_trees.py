@@ -71,6 +71,7 @@ def assert_shares(measure):
     pytest.fail("shares are off, or a child is never seen:\n" + "\n".join(map(str, text)))
 
 
+@pytest.mark.thinned(4, of=len(WAYS))
 @pytest.mark.parametrize("way", WAYS)
 def test_each_process_has_its_share(plumb, places, python, way, table):
     table(python, "tree %s" % way, "FAILED")

@@ -55,8 +55,9 @@ static const struct name nasty[] = {
 	NAME("<module>"),
 	NAME(""),
 };
-#define NASTY	  (sizeof nasty / sizeof *nasty)
-#define FUNCTIONS (NASTY * 2 + 1) /* each name twice, and the long one */
+#define WIDE_FUNCTIONS 5000
+#define NASTY	       (sizeof nasty / sizeof *nasty)
+#define FUNCTIONS      (NASTY * 2 + 1) /* each name twice, and the long one */
 
 struct maker {
 	const struct random_shape *shape;
@@ -186,12 +187,29 @@ static struct plumb_error *add_tables(struct maker *m)
 	return err;
 }
 
+/* Small numbers often: half of them 0, a quarter 1, ... */
+static uint32_t mostly_small(struct maker *m)
+{
+	return (uint32_t)__builtin_ctzll(pl_rng_next(&m->rng) | 1u << 7);
+}
+
+/* The function that is called from the frame on top of @p stack, and the line that it runs. */
+static uint32_t choose_callee(struct maker *m, uint32_t stack, int32_t *line_ret)
+{
+	uint32_t caller = stack ? m->p->locations[m->p->stacks[stack].location].function : 0;
+
+	*line_ret = 10 + (int32_t)(m->shape->program ? mostly_small(m) : below(m, 30));
+	if (!m->shape->program)
+		return (uint32_t)below(m, WIDE_FUNCTIONS);
+	return (uint32_t)((caller * 2654435761u + mostly_small(m) * 40503u) % WIDE_FUNCTIONS);
+}
+
 static struct plumb_error *push_wide(struct maker *m, uint32_t *stack)
 {
-	struct pl_location l = {.line = 10 + (int32_t)below(m, 30), .column = -1, .end_column = -1};
+	struct pl_location l = {.column = -1, .end_column = -1};
 	struct pl_function f = {0};
 	char text[64];
-	uint64_t i = below(m, 5000);
+	uint64_t i = choose_callee(m, *stack, &l.line);
 	uint32_t id = 0;
 	struct plumb_error *err;
 
@@ -259,18 +277,30 @@ static struct plumb_error *choose_stack(struct maker *m, uint32_t sample, uint32
 	return err;
 }
 
+/* A third of the samples falls into the tick of the one before. */
+static uint64_t next_tick(struct maker *m)
+{
+	return below(m, 3) ? PERIOD_NS / 2 + below(m, PERIOD_NS) : 0;
+}
+
 static struct pl_sample make_sample(struct maker *m)
 {
 	struct pl_sample s = {.thread = m->threads[below(m, PROCESSES * THREADS)], .weight_ns = PERIOD_NS};
 
-	/* A third of the samples falls into the tick of the one before. */
-	m->now_ns += below(m, 3) ? PERIOD_NS / 2 + below(m, PERIOD_NS) : 0;
+	m->now_ns += m->shape->span_ns ? below(m, 2 * m->shape->span_ns / m->shape->samples + 1) : next_tick(m);
 	s.time_ns = m->now_ns;
 	s.state = (uint8_t)(m->shape->plain ? below(m, 2) * PL_STATE_ON_CPU : below(m, 64));
 	s.quality = (uint8_t)(m->shape->plain ? PL_EXACT : below(m, PL_QUALITIES));
 	if (!m->shape->plain && below(m, 4) == 0)
 		s.weight_ns = below(m, 5) * 1234567;
 	return s;
+}
+
+static uint32_t outermost(const struct plumb_profile *p, uint32_t stack)
+{
+	while (p->stacks[stack].depth > 1)
+		stack = p->stacks[stack].parent;
+	return stack;
 }
 
 struct plumb_error *random_recording(const struct random_shape *shape, struct plumb_profile *p, pl_sample_fn *fn,
@@ -283,8 +313,9 @@ struct plumb_error *random_recording(const struct random_shape *shape, struct pl
 		struct pl_sample s = make_sample(&m);
 
 		err = shape->stacks ? choose_stack(&m, i, &s.stack) : make_stack(&m, &s.stack);
-		if (shape->stacks)
-			s.thread = m.threads[s.stack % (PROCESSES * THREADS)]; /* it calls what it calls */
+		if (shape->stacks) /* it calls what it calls */
+			s.thread =
+				m.threads[(shape->program ? outermost(p, s.stack) : s.stack) % (PROCESSES * THREADS)];
 		p->meta.ticks = i + 1;
 		p->meta.duration_ns = m.now_ns + PERIOD_NS;
 		if (!err)

@@ -13,6 +13,9 @@ struct random_shape {
 	bool plain;	 /* tame names, states and weights as a real recording has them */
 	uint32_t stacks; /* only wide; not 0: so many, which come evenly over time and come again as those of a program
 			    do */
+	bool program; /* only with stacks: functions call a few others from a few lines, and a thread runs its own part
+			 of the tree: what a profile of a large program looks like to a compressor */
+	uint64_t span_ns; /* not 0: the time over which the samples are spread */
 };
 
 /** Fill @p p (empty) but for its counts and give each sample to @p fn, whose first error ends it. Equal shapes, equal

@@ -33,6 +33,13 @@ uint64_t pl_budget_init(struct pl_budget *b, double limit, uint64_t period_ns, u
 	return limit > 0 ? clamp(COST_NS / limit, b) : period_ns;
 }
 
+void pl_budget_skip(struct pl_budget *b, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns)
+{
+	b->since_ns = now;
+	b->cpu_ns = cpu_ns;
+	b->stopped_ns = stopped_ns;
+}
+
 uint64_t pl_budget_period(struct pl_budget *b, uint64_t period_ns, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns)
 {
 	double passed = (double)(now - b->since_ns), cpu = (double)(cpu_ns - b->cpu_ns);
@@ -40,9 +47,7 @@ uint64_t pl_budget_period(struct pl_budget *b, uint64_t period_ns, uint64_t now,
 	double used = (cpu > stopped ? cpu : stopped) / passed / b->limit;
 	double factor = used / AIM;
 
-	b->since_ns = now;
-	b->cpu_ns = cpu_ns;
-	b->stopped_ns = stopped_ns;
+	pl_budget_skip(b, now, cpu_ns, stopped_ns);
 	if (used > COMFORTABLE && used <= 1)
 		return period_ns;
 	if (factor > SLOWER_AT_MOST)

@@ -20,6 +20,9 @@ struct pl_budget {
  * @return the period to begin with. */
 uint64_t pl_budget_init(struct pl_budget *b, double limit, uint64_t period_ns, uint64_t now);
 
+/** What was used until now does not count. */
+void pl_budget_skip(struct pl_budget *b, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns);
+
 /** True when it is time for pl_budget_period. */
 bool pl_budget_due(const struct pl_budget *b, uint64_t now);
 

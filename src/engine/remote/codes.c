@@ -93,6 +93,8 @@ static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const s
 /* Takes over @p k on success. */
 static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struct pl_known_code *k)
 {
+	if (s->max && s->known.len >= s->max)
+		return &pl_err_limit;
 	k->id = (uint32_t)s->known.len;
 	k->same_hash = UINT32_MAX;
 	(void)pl_map_get(&s->by_hash, hash, k->lines, &k->same_hash);
@@ -111,6 +113,7 @@ static struct plumb_error *learn_content(struct pl_codes *c, const struct pl_py 
 		return &pl_err_no_memory;
 	pl_code_init(&k->code);
 	k->lines = py->layout.line_table;
+	k->process = c->process;
 	struct plumb_error *err = pl_code_read(live, py, addr, &k->code);
 	if (!err) {
 		uint64_t hash = hash_code(&k->code);

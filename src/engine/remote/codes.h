@@ -15,6 +15,7 @@ struct pl_known_code {
 	enum pl_line_table lines; /* how its line table is to be read */
 	uint32_t id;
 	uint32_t same_hash; /* next code with the same content hash, UINT32_MAX at the end */
+	uint32_t process;   /* number in the output of the first that ran it */
 };
 
 /** A code object's address and what proves that it still holds that content. */
@@ -31,6 +32,7 @@ struct pl_code_slot {
 struct pl_code_store {
 	PL_VEC(struct pl_known_code *) known; /* by id */
 	struct pl_map by_hash;		      /* content hash -> first known code */
+	size_t max;			      /* 0: no limit */
 };
 
 void pl_code_store_deinit(struct pl_code_store *s);
@@ -38,6 +40,7 @@ void pl_code_store_deinit(struct pl_code_store *s);
 /** Addresses, which mean something in one address space only. */
 struct pl_codes {
 	struct pl_code_store *store; /* the caller's */
+	uint32_t process;	     /* number in the output */
 	PL_VEC(struct pl_code_slot) slots;
 	struct pl_map by_addr; /* address -> slot */
 	uint32_t tlbc_generation;
@@ -64,7 +67,7 @@ static inline bool pl_codes_fresh(const struct pl_codes *c, uint32_t slot, uint6
  * What @p frame runs: its slot, the id of its code and the byte offset in it.
  * @param mem the snapshot, for the proof; @param live the process, for code not seen before.
  * @param tick a number that changes with each reading of a stack; @param generation of pl_interp, 0 if there is none.
- * Errors: pl_err_stale, pl_err_corrupt, pl_err_unreadable, pl_err_no_memory.
+ * Errors: pl_err_stale, pl_err_limit, pl_err_corrupt, pl_err_unreadable, pl_err_no_memory.
  */
 struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
 				     struct pl_mem *live, const struct pl_frame *frame, uint64_t tick,

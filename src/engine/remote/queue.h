@@ -37,7 +37,9 @@ struct pl_record {
 		} process;
 	};
 	uint8_t kind, state, quality, marker;
+	uint32_t tag; /* of a sample */
 };
+_Static_assert(sizeof(struct pl_record) == 32, "a slot of the queue is half a cache line");
 
 struct pl_queue {
 	struct pl_record *slots;

@@ -134,7 +134,25 @@ static bool walk_frames(struct pl_reader *r, struct pl_stack_reader *s, const st
 	return true;
 }
 
-/* Thread state, interpreter and frames, through the snapshot. True if the walk came to an end. */
+static bool wants_tag(const struct pl_reader *r)
+{
+	return r->tags && __atomic_load_n(&r->tags->ready, __ATOMIC_ACQUIRE);
+}
+
+/* Words that cannot be read or make no sense are no tag. */
+static void read_context(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
+{
+	if (wants_tag(r))
+		plumb_error_destroy(pl_context_read(&s->snap.mem, r->tags, s->tstate, &ret->context));
+}
+
+static void read_tag(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
+{
+	if (ret->context.vars)
+		plumb_error_destroy(pl_context_tag(&s->snap.mem, r->tags, &ret->context, &ret->tag));
+}
+
+/* Thread state, context, interpreter and frames, through the snapshot. True if the walk came to an end. */
 static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
 	struct pl_mem *mem = &s->snap.mem;
@@ -147,7 +165,9 @@ static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_readi
 	s->tail.count = 0;
 	if (pl_tstate_read(mem, &r->py, s->tstate, &ret->tstate))
 		return false;
+	read_context(r, s, ret);
 	pl_snapshot_anchor_touched(&s->snap);
+	read_tag(r, s, ret);
 	if (ret->tstate.interp != s->interp.addr || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
 		return false;
 	bool in_jit_known;
@@ -169,6 +189,16 @@ static bool same_frame(const struct pl_frame *a, const struct pl_frame *b, bool 
 	       (innermost || a->instr == b->instr);
 }
 
+/* The tag is that of the frames if it could not be another one while they were read. */
+static bool same_context(struct pl_reader *r, struct pl_stack_reader *s, struct pl_mem *mem,
+			 const struct pl_context *context)
+{
+	struct pl_context c;
+
+	return !wants_tag(r) ||
+	       (!pl_context_read(mem, r->tags, s->tstate, &c) && c.addr == context->addr && c.vars == context->vars);
+}
+
 static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *reading)
 {
 	struct pl_tstate before, after;
@@ -177,6 +207,9 @@ static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, struct
 	    pl_tstate_read(&s->snap.after, &r->py, s->tstate, &after))
 		return false;
 	if (!same_tstate(&before, &reading->tstate) || !same_tstate(&after, &reading->tstate))
+		return false;
+	if (!same_context(r, s, &s->snap.before, &reading->context) ||
+	    !same_context(r, s, &s->snap.after, &reading->context))
 		return false;
 	for (size_t i = 0; i < s->frames.len && i < ANCHORED_FRAMES; i++) {
 		const struct pl_frame *f = &s->frames.data[i];
@@ -246,7 +279,7 @@ static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader
 
 /* Turn the walked frames into a stack id. While the frames equal those of the last reading, so do their nodes. */
 static struct plumb_error *see_frames(struct pl_reader *r, struct pl_stack_reader *s, uint64_t generation,
-				      uint32_t *node)
+				      uint32_t *node, bool *folded)
 {
 	size_t depth = 0;
 	bool same = true;
@@ -266,6 +299,9 @@ static struct plumb_error *see_frames(struct pl_reader *r, struct pl_stack_reade
 			continue;
 		const struct pl_seen_frame *old = same && depth < s->previous.len ? &s->previous.data[depth] : NULL;
 		struct plumb_error *err = see_frame(r, s, f, old, *node, generation, now);
+		*folded = err == &pl_err_limit;
+		if (*folded) /* what is known of it is its outer part */
+			return NULL;
 		if (err)
 			return err;
 		same = old && old->node == now->node;
@@ -323,7 +359,7 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 	if (!walk(r, s, ret))
 		return NULL;
 	pl_codes_note_copies(&r->codes, ret->interp.tlbc_generation);
-	err = see_frames(r, s, ret->interp.code_generation, &ret->node);
+	err = see_frames(r, s, ret->interp.code_generation, &ret->node, &ret->folded);
 	if (err) {
 		pl_vec_clear(&s->seen);
 		if (fatal(err))

@@ -4,6 +4,7 @@
 #define PL_READING_H
 
 #include "codes.h"
+#include "context.h"
 #include "snapshot.h"
 #include "trie.h"
 
@@ -21,9 +22,10 @@ struct pl_reader {
 	struct pl_py py;
 	struct pl_mem_live *live;
 	struct pl_codes codes;
-	struct pl_trie *trie; /* of the tables */
-	uint64_t tick;	      /* counts readings; proofs of code objects hold for one reading */
-	bool opcodes;	      /* read which instruction each frame runs */
+	struct pl_trie *trie;	       /* of the tables */
+	uint64_t tick;		       /* counts readings; proofs of code objects hold for one reading */
+	bool opcodes;		       /* read which instruction each frame runs */
+	const struct plumb_tags *tags; /* read what the thread works for; NULL: not asked for */
 };
 
 void pl_reader_init(struct pl_reader *r, struct pl_tables *t);
@@ -80,7 +82,10 @@ struct pl_reading {
 	bool steady;   /* and one fetch brought all of it, with equal anchors before and after */
 	pl_addr root;  /* outermost frame, 0 if there is none */
 	bool at_rest;  /* and the innermost instruction was the same before and after */
+	bool folded;   /* `node` is the outer part alone: there is no room for more */
 	bool in_jit;   /* it runs code that the JIT compiler made */
+	struct pl_context context;
+	uint32_t tag; /* that is set in it; 0: none, or not asked for */
 };
 
 /** Read once. Errors: pl_err_target_exited, pl_err_no_memory; anything else shows as !complete. */

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "mem_live.h"
 
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
 #define READY_WAIT_NS 5000000
 
+#define GUEST_SHARE 4  /* of the descriptors that are free in our own process: one in four */
 #define SPARE_FILES 16 /* without any left nothing of /proc could be read */
 
 static void remote_close(struct pl_engine *e);
@@ -27,12 +29,14 @@ static uint64_t descriptor_limit(void)
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
-	e->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (e->stop_fd < 0)
+	e->bell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (e->bell_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	/* Numbers are given out from the lowest: about so many are in use. */
-	uint64_t used = (uint64_t)e->stop_fd + SPARE_FILES, all = descriptor_limit();
+	uint64_t used = (uint64_t)e->bell_fd + SPARE_FILES, all = descriptor_limit();
 	e->max_files = all > used ? all - used : 0;
+	if (e->options.own)
+		e->max_files /= GUEST_SHARE;
 	return NULL;
 }
 
@@ -76,13 +80,26 @@ static struct plumb_error *attach_running(struct pl_engine *e)
 	return NULL;
 }
 
+static void note_files(struct pl_engine *e)
+{
+	const int fds[] = {e->bell_fd, e->exit_fd, e->queue.event_fd, e->root->pid_fd,
+			   pl_mem_live_fd(e->root->reader.live)};
+
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+		pl_guest_note(&e->files, fds[i]);
+}
+
 static struct plumb_error *prepare(struct pl_engine *e)
 {
 	struct plumb_error *err;
 
-	if ((err = open_descriptors(e)) || (err = pl_queue_init(&e->queue)) ||
-	    (err = pl_resolver_create(&e->resolver)) || (err = pl_tables_init(&e->tables)) || (err = pl_tree_open(e)))
+	if ((e->options.own && (err = pl_mem_live_try_own())) || (err = open_descriptors(e)) ||
+	    (err = pl_queue_init(&e->queue)) ||
+	    (err = pl_resolver_create(e->options.sources, e->options.max_nodes, &e->resolver)) ||
+	    (err = pl_tables_init(&e->tables)) || (err = pl_tree_open(e)))
 		return err;
+	pl_resolver_use_tags(e->resolver, e->options.tags, e->options.max_nodes);
+	e->tables.trie.max = e->tables.codes.max = e->options.max_nodes;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
 	return e->options.launched ? NULL : attach_running(e);
 }
@@ -94,14 +111,18 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	if (!e)
 		return &pl_err_no_memory;
 	e->options = *o;
-	e->stop_fd = e->exit_fd = e->queue.event_fd = -1;
+	e->bell_fd = e->exit_fd = e->queue.event_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
-	raise_descriptor_limit();
+	pl_orders_init(&e->orders);
+	if (!o->own)
+		raise_descriptor_limit();
 	struct plumb_error *err = prepare(e);
 	if (err) {
 		remote_close(e);
 		return err;
 	}
+	if (o->own)
+		note_files(e);
 	*ret = e;
 	return NULL;
 }
@@ -116,19 +137,23 @@ static struct plumb_error *remote_start(struct pl_engine *e)
 	return NULL;
 }
 
-static struct plumb_error *remote_poll(struct pl_engine *e, struct plumb_profile *p, int timeout_ms,
-				       pl_engine_sample_fn *fn, void *ctx)
+static void remote_wait(struct pl_engine *e, int timeout_ms)
+{
+	atomic_store(&e->consumer_cpu_ns, pl_clock_thread_cpu_ns());
+	pl_queue_wait(&e->queue, timeout_ms);
+}
+
+static struct plumb_error *remote_take(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn, void *ctx)
 {
 	struct pl_record rec;
 
-	pl_queue_wait(&e->queue, timeout_ms);
 	/* At most what fits: with a fast sampler the queue need not run empty. */
 	for (uint32_t i = 0; i < PL_QUEUE_SLOTS && pl_queue_pop(&e->queue, &rec); i++) {
 		struct plumb_error *err = pl_resolver_take(e->resolver, &rec, p, fn, ctx);
 		if (err)
 			return err;
 	}
-	return NULL;
+	return pl_resolver_read_texts(e->resolver, p);
 }
 
 static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
@@ -138,11 +163,17 @@ static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
 	pthread_mutex_unlock(&e->lock);
 }
 
+static void remote_order(struct pl_engine *e, struct pl_order order)
+{
+	pl_orders_give(&e->orders, order, e->bell_fd);
+}
+
 static void remote_stop(struct pl_engine *e)
 {
 	uint64_t one = 1;
 
-	(void)!write(e->stop_fd, &one, sizeof one);
+	atomic_store(&e->stopping, true);
+	(void)!write(e->bell_fd, &one, sizeof one);
 }
 
 static struct plumb_error *remote_trouble(struct pl_engine *e)
@@ -165,6 +196,11 @@ static void drop_records(struct pl_engine *e)
 			free(rec.process.info);
 }
 
+static void remote_abandon(struct pl_engine *e)
+{
+	pl_guest_close_all(&e->files);
+}
+
 static void remote_close(struct pl_engine *e)
 {
 	if (!e)
@@ -179,9 +215,10 @@ static void remote_close(struct pl_engine *e)
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);
 	plumb_error_destroy(e->trouble);
-	if (e->stop_fd >= 0)
-		close(e->stop_fd);
+	if (e->bell_fd >= 0)
+		close(e->bell_fd);
 	pthread_mutex_destroy(&e->lock);
+	pl_orders_deinit(&e->orders);
 	free(e);
 }
 
@@ -189,9 +226,12 @@ const struct pl_engine_ops pl_engine_remote = {
 	.name = "remote",
 	.open = remote_open,
 	.start = remote_start,
-	.poll = remote_poll,
+	.wait = remote_wait,
+	.take = remote_take,
 	.stats = remote_stats,
+	.order = remote_order,
 	.stop = remote_stop,
 	.trouble = remote_trouble,
+	.abandon = remote_abandon,
 	.close = remote_close,
 };

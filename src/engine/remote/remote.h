@@ -7,8 +7,10 @@
  *   roster.c   which threads it has, what they are called
  *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy |
  *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    }
- *   queue.c    from the sampling thread to the consumer
+ *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread
  *   resolve.c  the consumer: names and lines, into the profile                    consumer thread only
+ *   tagged.c   stacks with a tag                                                  consumer thread only
+ *   texts.c    the source files that they are of                                  consumer thread only
  *   remote.c   the ops: open, start, stop, close
  *   examine.c  what doctor asks;  dump*.c  one look at everything                 the caller's thread
  *
@@ -20,7 +22,9 @@
 
 #include "births.h"
 #include "engine.h"
+#include "guest.h"
 #include "image.h"
+#include "orders.h"
 #include "queue.h"
 #include "tid_map.h"
 #include "watch.h"
@@ -42,6 +46,7 @@ struct pl_process_info {
 	uint64_t start_ns; /* since boot; with the pid it names the process */
 	uint64_t came_ns, ended_ns;
 	bool ended;
+	bool alike; /* it sees our files: pl_target_file_alike */
 	char python[PL_VERSION_TEXT];
 	char name[128], command[4096]; /* of the program */
 };
@@ -105,7 +110,11 @@ struct pl_engine {
 
 	pthread_t thread;
 	bool started;
-	int stop_fd, exit_fd; /* exit_fd: an epoll of all pid_fds */
+	int bell_fd, exit_fd; /* rung for orders and to stop; an epoll of all pid_fds */
+	atomic_bool stopping;
+	struct pl_orders orders;
+	struct pl_guest_files files; /* only with options.own */
+	_Atomic uint64_t consumer_cpu_ns;
 
 	pthread_mutex_t lock; /* guards stats and trouble */
 	struct pl_engine_stats stats;
@@ -123,8 +132,9 @@ struct pl_engine {
 	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
 	uint64_t max_files;    /* that we may open for them */
 	uint32_t next_process, next_thread, watch_count, attached_count;
-	struct pl_engine_stats now; /* copied to stats once a round */
-	uint64_t start_ns;
+	struct pl_engine_stats now;	      /* copied to stats once a round */
+	uint64_t start_ns;		      /* a pause moves it */
+	uint64_t paused_ns;		      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	struct pl_refusals gone_refusals;
 	uint32_t sent_nodes, sent_codes;
@@ -175,9 +185,14 @@ void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t n
 void pl_roster_clock(struct pl_target *t, uint64_t now);
 
 /* resolve.c */
-struct plumb_error *pl_resolver_create(struct pl_resolver **ret) PLUMB_MUST_CHECK;
+/** @p sources: keep the texts of files. @p max_threads: further ones are one row; 0: no limit. */
+struct plumb_error *pl_resolver_create(bool sources, size_t max_threads, struct pl_resolver **ret) PLUMB_MUST_CHECK;
+/** Put the texts of tags below the stacks that bear one. @p max: of such stacks, 0 for many. */
+void pl_resolver_use_tags(struct pl_resolver *r, const struct plumb_tags *tags, size_t max);
 void pl_resolver_destroy(struct pl_resolver *r);
 struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
 				     pl_engine_sample_fn *fn, void *ctx) PLUMB_MUST_CHECK;
+/** After some of these: read the files that they have named for the first time. */
+struct plumb_error *pl_resolver_read_texts(struct pl_resolver *r, struct plumb_profile *p) PLUMB_MUST_CHECK;
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "lines.h"
 #include "remote.h"
+#include "tagged.h"
+#include "texts.h"
 
 struct code_row {
 	const struct pl_known_code *code;
@@ -21,9 +23,12 @@ struct pl_resolver {
 	PL_VEC(struct code_row) codes;
 	/* number in the records -> id in the profile */
 	pl_id_vec nodes, threads, processes;
+	size_t max_threads; /* 0: no limit */
+	struct pl_texts texts;
+	struct pl_tagged tagged;
 };
 
-struct plumb_error *pl_resolver_create(struct pl_resolver **ret)
+struct plumb_error *pl_resolver_create(bool sources, size_t max_threads, struct pl_resolver **ret)
 {
 	struct pl_resolver *r = calloc(1, sizeof *r);
 
@@ -31,8 +36,16 @@ struct plumb_error *pl_resolver_create(struct pl_resolver **ret)
 		free(r);
 		return &pl_err_no_memory;
 	}
+	r->texts.off = !sources;
+	r->max_threads = max_threads;
 	*ret = r;
 	return NULL;
+}
+
+void pl_resolver_use_tags(struct pl_resolver *r, const struct plumb_tags *tags, size_t max)
+{
+	r->tagged.tags = tags;
+	r->tagged.max = max;
 }
 
 void pl_resolver_destroy(struct pl_resolver *r)
@@ -43,6 +56,8 @@ void pl_resolver_destroy(struct pl_resolver *r)
 	pl_vec_deinit(&r->nodes);
 	pl_vec_deinit(&r->threads);
 	pl_vec_deinit(&r->processes);
+	pl_texts_deinit(&r->texts);
+	pl_tagged_deinit(&r->tagged);
 	free(r);
 }
 
@@ -56,7 +71,8 @@ static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_reco
 	if ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
 	    (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
 	    (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
-	    (err = pl_profile_function(p, &f, &row.function)))
+	    (err = pl_profile_function(p, &f, &row.function)) ||
+	    (err = pl_texts_want(&r->texts, f.file, row.code->process)))
 		return err;
 	return pl_vec_push(&r->codes, row) ? NULL : &pl_err_no_memory;
 }
@@ -112,7 +128,7 @@ static struct plumb_error *add_process(struct pl_resolver *r, const struct pl_pr
 	if ((err = pl_profile_string(p, info->python, strlen(info->python), &proc.python)) ||
 	    (err = pl_profile_string(p, info->command, strlen(info->command), &proc.program)) ||
 	    (err = pl_profile_string(p, info->name, strlen(info->name), &proc.name)) ||
-	    (err = pl_profile_process(p, &proc, &id)))
+	    (err = pl_profile_process(p, &proc, &id)) || (err = pl_texts_process(&r->texts, info)))
 		return err;
 	return note_id(&r->processes, info->index, id);
 }
@@ -125,6 +141,29 @@ static struct plumb_error *take_process(struct pl_resolver *r, const struct pl_r
 	return err;
 }
 
+/* There is no room for one more: it counts with others of its kind. */
+static struct plumb_error *add_surplus_thread(struct pl_resolver *r, const struct pl_thread_info *info,
+					      uint32_t process, struct plumb_profile *p)
+{
+	static const char name[] = "<more threads>";
+	struct pl_thread t = {.process = process};
+	uint32_t id;
+	struct plumb_error *err;
+
+	if ((err = pl_profile_string(p, name, sizeof name - 1, &t.name)) || (err = pl_profile_thread(p, &t, &id)))
+		return err;
+	return note_id(&r->threads, info->index, id);
+}
+
+static bool is_surplus_thread(const struct pl_resolver *r, const struct pl_thread_info *info,
+			      const struct plumb_profile *p)
+{
+	if (!r->max_threads || p->thread_count < r->max_threads)
+		return false;
+	uint32_t id = info->index < r->threads.len ? r->threads.data[info->index] : PL_NO_ID;
+	return id == PL_NO_ID || p->threads[id].tid == 0;
+}
+
 static struct plumb_error *add_thread(struct pl_resolver *r, const struct pl_thread_info *info, struct plumb_profile *p)
 {
 	struct pl_thread t = {
@@ -135,6 +174,8 @@ static struct plumb_error *add_thread(struct pl_resolver *r, const struct pl_thr
 	if (info->process >= r->processes.len || r->processes.data[info->process] == PL_NO_ID)
 		return &pl_err_corrupt;
 	t.process = r->processes.data[info->process];
+	if (is_surplus_thread(r, info, p))
+		return add_surplus_thread(r, info, t.process, p);
 	if ((err = pl_profile_string(p, info->name, strlen(info->name), &t.name)) ||
 	    (err = pl_profile_thread(p, &t, &id)))
 		return err;
@@ -153,6 +194,7 @@ static const char *const marker_names[] = {
 	[PL_MARKER_MOVING] = "<moving>",
 	[PL_MARKER_GC] = "<GC>",
 	[PL_MARKER_NO_FRAME] = "<no Python frame>",
+	[PL_MARKER_FOLDED] = "<folded>",
 };
 
 static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
@@ -168,12 +210,9 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 		return &pl_err_corrupt;
 	s.thread = r->threads.data[rec->sample.thread];
 	s.stack = r->nodes.data[rec->sample.node];
-	if (rec->marker != PL_MARKER_NONE) {
-		struct plumb_error *err = pl_profile_marker(p, s.stack, marker_names[rec->marker], &s.stack);
-		if (err)
-			return err;
-	}
-	struct plumb_error *err = pl_profile_add(p, &s);
+	struct plumb_error *err = pl_tagged_stack(&r->tagged, p, rec->tag, s.stack, &s.stack);
+	if (!err && rec->marker != PL_MARKER_NONE)
+		err = pl_profile_marker(p, s.stack, marker_names[rec->marker], &s.stack);
 	return err ? err : fn(ctx, &s);
 }
 
@@ -193,4 +232,9 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 		return take_sample(r, rec, p, fn, ctx);
 	}
 	return NULL;
+}
+
+struct plumb_error *pl_resolver_read_texts(struct pl_resolver *r, struct plumb_profile *p)
+{
+	return pl_texts_read(&r->texts, p);
 }

@@ -17,6 +17,29 @@
 /* When to look again for the name of a thread that had none: it registers a moment after it starts. */
 static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
 
+static void watch_free(struct pl_engine *e, struct pl_watch *w)
+{
+	pl_guest_forget(&e->files, w->clock.schedstat_fd);
+	pl_guest_forget(&e->files, w->clock.syscall_fd);
+	pl_watch_deinit(w);
+	free(w);
+}
+
+static struct pl_watch *watch_make(struct pl_engine *e, struct pl_target *t, pid_t tid, const struct pl_tstate *ts,
+				   const struct pl_interp *interp)
+{
+	struct pl_watch *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	pl_watch_init(w, &t->reader, t->pid, tid, ts, interp);
+	if (e->options.own) {
+		pl_guest_note(&e->files, w->clock.schedstat_fd);
+		pl_guest_note(&e->files, w->clock.syscall_fd);
+	}
+	return w;
+}
+
 void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 {
 	struct pl_roster *r = &t->roster;
@@ -26,8 +49,7 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 		pl_sampler_part(e, r->watches.data[i]);
 		if (r->watches.data[i]->announced)
 			pl_roster_announce(e, r->watches.data[i]);
-		pl_watch_deinit(r->watches.data[i]);
-		free(r->watches.data[i]);
+		watch_free(e, r->watches.data[i]);
 	}
 	pl_vec_deinit(&r->watches);
 	pl_vec_deinit(&r->interps);
@@ -145,26 +167,39 @@ static bool tid_taken(const struct pl_roster *r, pl_addr interp, pid_t tid)
 	return false;
 }
 
+static bool is_among(const int *tids, size_t count, pid_t tid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (tids[i] == tid)
+			return true;
+	return false;
+}
+
+/* Threads that nobody wants to see. */
+static bool is_left_out(const struct pl_engine_options *o, pid_t tid)
+{
+	return is_among(o->hidden, o->hidden_count, tid) || (o->tids && !is_among(o->tids, o->tid_count, tid));
+}
+
 static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, const struct pl_tstate *ts,
 				     const struct pl_interp *interp, uint64_t now)
 {
 	pid_t own = own_tid_of(t, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
 
-	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
-		return NULL; /* being created or gone; the next list tells */
+	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid) ||
+	    is_left_out(&e->options, tid))
+		return NULL; /* being created or gone; the next list tells. Or not wanted */
 	/* The main thread is the oldest, and so the last of the list: it is not left out for the others. */
 	bool full = e->watch_count >= PL_MAX_WATCHES && tid != t->pid;
 	if (full || !pl_tree_has_room(e)) {
 		t->roster.refused++;
 		return NULL;
 	}
-	struct pl_watch *w = calloc(1, sizeof *w);
+	struct pl_watch *w = watch_make(e, t, tid, ts, interp);
 	if (!w)
 		return &pl_err_no_memory;
-	pl_watch_init(w, &t->reader, t->pid, tid, ts, interp);
 	if (!pl_vec_push(&t->roster.watches, w)) {
-		pl_watch_deinit(w);
-		free(w);
+		watch_free(e, w);
 		return &pl_err_no_memory;
 	}
 	e->watch_count++;
@@ -238,8 +273,7 @@ void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 	if (w->announced)
 		pl_roster_announce(e, w);
 	unlink_watch(w);
-	pl_watch_deinit(w);
-	free(w);
+	watch_free(e, w);
 	e->watch_count--;
 	struct pl_watch **at = t->roster.watches.data + i; /* the order is that in which they are sampled */
 	memmove(at, at + 1, (--t->roster.watches.len - i) * sizeof *at);

@@ -30,7 +30,7 @@
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-enum wake { WAKE_TIME, WAKE_STOP, WAKE_EXIT };
+enum wake { WAKE_TIME, WAKE_STOP, WAKE_ORDER, WAKE_EXIT };
 
 /* Let go of late stops that have come about. How long the others can wait for us; UINT64_MAX: there are none. */
 static uint64_t settle_all(struct pl_engine *e, uint64_t now)
@@ -48,21 +48,29 @@ static uint64_t settle_all(struct pl_engine *e, uint64_t now)
 
 /* Ctrl-Z and its like stop all threads of a process at once. Whoever runs us blocks them elsewhere and so leaves them
  * to this thread, which takes them while it waits and holds no thread of the target: that would stand still as long as
- * we do. */
-static void signals_while_waiting(bool holding, sigset_t *blocked)
+ * we do. In our own process signals are the program's. */
+static void signals_while_waiting(const struct pl_engine *e, bool holding, sigset_t *blocked)
 {
 	sigfillset(blocked);
-	if (holding)
+	if (holding || e->options.own)
 		return;
 	sigdelset(blocked, SIGTSTP);
 	sigdelset(blocked, SIGTTIN);
 	sigdelset(blocked, SIGTTOU);
 }
 
+static enum wake answer_bell(struct pl_engine *e)
+{
+	uint64_t count;
+
+	(void)!read(e->bell_fd, &count, sizeof count);
+	return atomic_load(&e->stopping) ? WAKE_STOP : WAKE_ORDER;
+}
+
 /* Sleep until @p until (0: only look). */
 static enum wake wait_until(struct pl_engine *e, uint64_t until)
 {
-	struct pollfd fds[] = {{.fd = e->stop_fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = e->bell_fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
 
 	for (;;) {
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
@@ -74,11 +82,11 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
 		sigset_t blocked;
-		signals_while_waiting(patience != UINT64_MAX, &blocked);
+		signals_while_waiting(e, patience != UINT64_MAX, &blocked);
 		int n = ppoll(fds, 2, &ts, &blocked);
 
 		if (n > 0)
-			return fds[0].revents ? WAKE_STOP : WAKE_EXIT;
+			return fds[0].revents ? answer_bell(e) : WAKE_EXIT;
 		if (n == 0 && pl_clock_monotonic_ns() >= until)
 			return WAKE_TIME;
 	}
@@ -115,7 +123,7 @@ static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl
 			uint64_t weight_ns)
 {
 	struct pl_record rec = {
-		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker};
+		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker, .tag = s->tag};
 
 	if (!w->announced)
 		pl_roster_announce(e, w);
@@ -123,6 +131,7 @@ static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
+	e->now.folded += s->marker == PL_MARKER_FOLDED;
 	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;
@@ -195,9 +204,25 @@ static void sum_stops(struct pl_engine *e)
 	}
 }
 
+/* In our own process the rest of the CPU time is the program's. */
+static uint64_t cost_ns(struct pl_engine *e)
+{
+	if (!e->options.own)
+		return pl_clock_process_cpu_ns();
+	return pl_clock_thread_cpu_ns() + atomic_load(&e->consumer_cpu_ns);
+}
+
+/* While sampling is paused its time stands still. */
+static uint64_t elapsed_ns(const struct pl_engine *e, uint64_t now)
+{
+	return (e->now.paused ? e->paused_ns : now) - e->start_ns;
+}
+
 static void publish_stats(struct pl_engine *e, uint64_t now)
 {
-	e->now.elapsed_ns = now - e->start_ns;
+	e->now.elapsed_ns = elapsed_ns(e, now);
+	e->now.told_ns = e->now.paused ? e->paused_ns : now;
+	e->now.cpu_ns = cost_ns(e);
 	e->now.threads = e->watch_count;
 	e->now.processes = e->attached_count;
 	sum_stops(e);
@@ -407,15 +432,20 @@ static void announce_all(struct pl_engine *e, uint64_t now)
 		pl_roster_announce_all(e, e->targets.data[k], now);
 }
 
-/* Nothing more will be known of the threads that are left. */
-static void part_from_all(struct pl_engine *e, uint64_t now)
+static void each_watch(struct pl_engine *e, void (*fn)(struct pl_engine *, struct pl_watch *))
 {
 	for (size_t k = 0; k < e->targets.len; k++) {
 		struct pl_roster *r = &e->targets.data[k]->roster;
 
 		for (size_t i = 0; i < r->watches.len; i++)
-			pl_sampler_part(e, r->watches.data[i]);
+			fn(e, r->watches.data[i]);
 	}
+}
+
+/* Nothing more will be known of the threads that are left. */
+static void part_from_all(struct pl_engine *e, uint64_t now)
+{
+	each_watch(e, pl_sampler_part);
 	announce_all(e, now);
 }
 
@@ -426,6 +456,7 @@ struct run {
 	struct pl_budget budget;
 	bool sampling; /* there was a Python at the last tick */
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
+	uint64_t cycle; /* that has not ended */
 };
 
 /* Does @p err tell less about why nothing was sampled than what is known? */
@@ -487,8 +518,7 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 	if (!pl_budget_due(&run->budget, now))
 		return;
 	sum_stops(e);
-	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, pl_clock_process_cpu_ns(),
-					   e->now.stopped_ns);
+	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, cost_ns(e), e->now.stopped_ns);
 	if (period != run->schedule.period_ns)
 		pl_schedule_begin(&run->schedule, now, period);
 }
@@ -528,10 +558,20 @@ static void step(struct pl_engine *e, struct run *run, uint64_t now)
 		sample(e, run, now);
 }
 
+static uint64_t cycle_end(const struct pl_engine *e, const struct run *run)
+{
+	return e->start_ns + (run->cycle + 1) * e->options.cycle_ns;
+}
+
 /* When something is due next. */
 static uint64_t next_wake(const struct pl_engine *e, const struct run *run)
 {
 	uint64_t wake = !e->attached_count ? UINT64_MAX : run->sampling ? run->schedule.due_ns : 0;
+
+	if (e->now.paused)
+		return UINT64_MAX;
+	if (e->options.cycle_ns && cycle_end(e, run) < wake)
+		wake = cycle_end(e, run);
 
 	/* A tick that comes soon is soon enough for a look. */
 	if (e->births && run->look_next_ns + births_pause_ns(run) < wake)
@@ -547,18 +587,106 @@ static uint64_t next_wake(const struct pl_engine *e, const struct run *run)
 
 static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	if (now - run->published_ns <= PUBLISH_NS && e->stats.threads == e->watch_count)
+	bool cycle = e->options.cycle_ns && now >= cycle_end(e, run);
+
+	if (now - run->published_ns <= PUBLISH_NS && e->stats.threads == e->watch_count && !cycle)
 		return;
 	run->published_ns = now;
+	e->now.period_ns = run->schedule.period_ns;
 	publish_stats(e, now);
+	if (!cycle)
+		return;
+	run->cycle = (now - e->start_ns) / e->options.cycle_ns;
+	pl_queue_wake(&e->queue);
+}
+
+/* ---- orders ------------------------------------------------------------------------------------------------------ */
+
+static void pause_watch(struct pl_engine *e, struct pl_watch *w)
+{
+	pl_watch_pause(w);
+	pl_sampler_part(e, w);
+}
+
+/* The tick that was to come is dropped, not missed. */
+static void begin_pause(struct pl_engine *e, uint64_t now)
+{
+	if (e->now.paused)
+		return;
+	each_watch(e, pause_watch);
+	announce_all(e, now);
+	e->paused_ns = now;
+	e->now.paused = true;
+}
+
+static void resume_watch(struct pl_engine *e, struct pl_watch *w)
+{
+	pl_watch_resume(w);
+}
+
+/* Begin with whole periods of @p period_ns; what was used up to now is no business of the budget. */
+static void begin_periods(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
+{
+	sum_stops(e);
+	pl_budget_skip(&run->budget, now, cost_ns(e), e->now.stopped_ns);
+	run->last_ns = now;
+	pl_schedule_begin(&run->schedule, now, period_ns);
+}
+
+/* Time goes on where it stood. */
+static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	if (!e->now.paused)
+		return;
+	e->now.paused = false;
+	e->start_ns += now - e->paused_ns;
+	each_watch(e, resume_watch);
+	begin_periods(e, run, now, run->schedule.period_ns);
+}
+
+static void change_period(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
+{
+	e->options.period_ns = period_ns;
+	period_ns = pl_budget_init(&run->budget, e->options.max_overhead, period_ns, now);
+	begin_periods(e, run, now, period_ns);
+}
+
+static void obey(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	struct pl_order order;
+
+	if (!pl_orders_next(&e->orders, &order))
+		return;
+	switch (order.kind) {
+	case PL_ORDER_PAUSE:
+		begin_pause(e, now);
+		break;
+	case PL_ORDER_RESUME:
+		end_pause(e, run, now);
+		break;
+	case PL_ORDER_PERIOD:
+		change_period(e, run, now, order.period_ns);
+		break;
+	case PL_ORDER_TELL_THREADS:
+		if (!e->now.paused) /* it was told when the pause began */
+			announce_all(e, now);
+		break;
+	case PL_ORDER_TELL:
+		break;
+	}
+	e->now.period_ns = run->schedule.period_ns;
+	publish_stats(e, now);
+	pl_orders_done(&e->orders);
+	if (order.kind == PL_ORDER_PAUSE || order.kind == PL_ORDER_RESUME)
+		pl_queue_wake(&e->queue); /* the consumer waits longer in a pause */
 }
 
 static void loop(struct pl_engine *e, struct run *run)
 {
-	uint64_t end = e->options.duration_ns ? e->start_ns + e->options.duration_ns : UINT64_MAX;
-
 	/* A process can also turn out to have ended while it is sampled: then nothing would wake us. */
 	while (e->root || !pl_tree_over(e, pl_clock_monotonic_ns())) {
+		uint64_t end =
+			e->options.duration_ns && !e->now.paused ? e->start_ns + e->options.duration_ns : UINT64_MAX;
 		uint64_t wake = next_wake(e, run), now = pl_clock_monotonic_ns();
 		enum wake w = WAKE_TIME;
 		bool last = wake >= end || now >= end;
@@ -571,6 +699,10 @@ static void loop(struct pl_engine *e, struct run *run)
 			pl_tree_reap(e, now);
 		if (w == WAKE_STOP || (w == WAKE_TIME && last))
 			return;
+		if (w == WAKE_ORDER)
+			obey(e, run, now);
+		if (e->now.paused)
+			continue;
 		step(e, run, now);
 		publish_now_and_then(e, run, now);
 	}
@@ -618,6 +750,7 @@ void *pl_sampler_main(void *engine)
 	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
 	publish_stats(e, pl_clock_monotonic_ns());
+	pl_orders_close(&e->orders);
 	pl_queue_wake(&e->queue);
 	return NULL;
 }

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "priv.h"
 #include "proc.h"
+#include "target_file.h"
 
 #define PAST_NS	       1000000000ull
 #define MAX_PAST       256
@@ -107,6 +108,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->came_ns = pl_clock_monotonic_ns();
 	pl_reader_init(&t->reader, &e->tables);
 	t->reader.opcodes = e->options.opcodes;
+	t->reader.tags = e->options.tags;
 	struct plumb_error *err = open_descriptor(e, t);
 	if (!err && !same_process(st))
 		err = no_process(t->pid);
@@ -116,7 +118,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 		target_free(t);
 		return err;
 	}
-	t->index = e->next_process++;
+	t->index = t->reader.codes.process = e->next_process++;
 	*ret = t;
 	return NULL;
 }
@@ -360,6 +362,7 @@ void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint
 		pl_py_version_text(&t->reader.py, info->python);
 		pl_proc_command(t->pid, info->command, sizeof info->command);
 		pl_proc_program(t->pid, info->name, sizeof info->name);
+		info->alike = e->options.sources && pl_target_file_alike(t->pid);
 	}
 	pl_queue_push(&e->queue, &rec);
 	t->announced = t->known = true;

@@ -21,7 +21,7 @@ struct plumb_error *pl_trie_child(struct pl_trie *t, uint32_t parent, uint32_t c
 
 	if (pl_map_get(&t->index, k0, k1, ret))
 		return NULL;
-	if (t->nodes.len >= UINT32_MAX)
+	if (t->nodes.len >= UINT32_MAX || (t->max && t->nodes.len > t->max))
 		return &pl_err_limit;
 	uint32_t id = (uint32_t)t->nodes.len;
 	if (!pl_vec_reserve(&t->nodes, 1) || !pl_map_set(&t->index, k0, k1, id))

@@ -7,26 +7,18 @@
 #include <time.h>
 
 #include "clock.h"
-#include "refusal.h"
 #include "thread_state.h"
 
-#define STOP_BUDGET_PERMILLE 25 /* of the target's time */
-#define STOP_BURST_NS	     10000000ull
 /* At high rates the kernel is not asked at each sample whether a calm thread still runs. */
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
 #define LET_RUN_NS	  20000
 #define PARTIAL_TRIES	  12
-#define PARTIAL_AGREEMENT 8		/* readings: in a loop of a microsecond four can be torn alike */
-#define REFUSED_NS	  1000000000ull /* another tracer may be on a short visit */
+#define PARTIAL_AGREEMENT 8 /* readings: in a loop of a microsecond four can be torn alike */
 #define PROBE_EVERY	  4
 /* A thread that blocks after shorter than this is never stopped: it would often have blocked before the stop reaches
  * it, and an interrupted epoll_wait returns EINTR. */
 #define BURST_NS 200000ull
-/* Between two looks at a stop that has not come about. */
-#define PATIENCE_MIN_NS 100000ull
-#define PATIENCE_MAX_NS 20000000ull
-#define PATIENCE_SHARE	8 /* of the time that it has taken already: so much longer it lasts at most */
 
 static uint64_t times_blocked(const struct pl_watch *w)
 {
@@ -53,16 +45,6 @@ void pl_watch_deinit(struct pl_watch *w)
 	pl_thread_clock_close(&w->clock);
 	pl_stack_reader_deinit(&w->stack);
 	pl_vec_deinit(&w->waiting);
-}
-
-static bool may_stop(const struct pl_stopper *b, uint64_t now)
-{
-	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
-	if (b->policy == PL_STOP_NEVER || now < b->refused_until_ns || b->late.len)
-		return false;
-	if (b->policy == PL_STOP_ALWAYS)
-		return true;
-	return b->stopped_ns * 1000 < (now - b->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
 }
 
 /* How long it has run is asked after how often it has blocked: a burst that ends just then may be in the time and not
@@ -133,6 +115,8 @@ static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, c
 
 static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
 {
+	if (r->folded)
+		return PL_MARKER_FOLDED;
 	if (state & PL_STATE_IN_GC)
 		return PL_MARKER_GC;
 	return r->node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
@@ -141,6 +125,7 @@ static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
 static void fill(struct pl_raw_sample *s, const struct pl_reading *r, uint8_t state, enum pl_quality quality)
 {
 	s->node = r->node;
+	s->tag = r->tag;
 	s->state = state;
 	s->quality = (uint8_t)quality;
 	s->marker = marker_of(r, state);
@@ -199,76 +184,6 @@ static bool still_running(const struct pl_watch *w)
 	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
 }
 
-static void note_exit(struct pl_stopper *s, const struct pl_pause *p)
-{
-	s->exit_known |= p->exited && p->tid == p->pid;
-}
-
-bool pl_stopper_settle(struct pl_stopper *s)
-{
-	for (size_t i = s->late.len; i-- > 0;) {
-		struct pl_pause *p = &s->late.data[i];
-
-		if (!pl_pause_try_release(p))
-			continue;
-		note_exit(s, p);
-		*p = s->late.data[--s->late.len];
-	}
-	return s->late.len == 0;
-}
-
-uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now)
-{
-	uint64_t patience = PATIENCE_MAX_NS;
-
-	for (size_t i = 0; i < s->late.len; i++) {
-		uint64_t waited = now - s->late.data[i].since_ns;
-
-		if (waited / PATIENCE_SHARE < patience)
-			patience = waited / PATIENCE_SHARE;
-	}
-	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
-}
-
-void pl_stopper_deinit(struct pl_stopper *s)
-{
-	pl_vec_deinit(&s->late);
-}
-
-void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from)
-{
-	for (int i = 0; i < PL_REFUSALS; i++)
-		to->by_cause[i] += from->by_cause[i];
-	if (*from->why)
-		memcpy(to->why, from->why, sizeof to->why);
-}
-
-static void let_go(struct pl_stopper *s, struct pl_pause *pause)
-{
-	if (!pl_pause_release(pause))
-		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
-	note_exit(s, pause);
-	s->stops++;
-	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
-}
-
-static const enum pl_refused refused[] = {[PL_REFUSAL_TRACER] = PL_REFUSED_TRACER,
-					  [PL_REFUSAL_RIGHTS] = PL_REFUSED_RIGHTS,
-					  [PL_REFUSAL_FILTER] = PL_REFUSED_FILTER,
-					  [PL_REFUSAL_OTHER] = PL_REFUSED_OTHER};
-
-/* The kernel also refuses a thread that is about to end: that says nothing about the others. */
-static void note_refusal(struct pl_stopper *s, const struct pl_watch *w)
-{
-	struct pl_refusal r;
-
-	if (!pl_refusal_find(w->pid, w->tid, &r))
-		return;
-	s->refused_until_ns = pl_clock_monotonic_ns() + REFUSED_NS;
-	s->refusals.by_cause[refused[r.cause]]++;
-	memcpy(s->refusals.why, r.words, sizeof s->refusals.why);
-}
-
 /* Stop, read, let go. PL_WATCH_NOTHING: it could not be stopped. */
 static enum pl_watch_result stop_and_read(struct attempt *a)
 {
@@ -276,21 +191,15 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	struct pl_stopper *s = a->stopper;
 	struct pl_pause pause;
 
-	if (!pl_vec_reserve(&s->late, 1))
-		return PL_WATCH_NOTHING;
-	enum pl_pause_result p = pl_pause_stop(&pause, w->pid, w->tid);
-	if (p == PL_PAUSE_GONE) {
-		note_exit(s, &pause);
+	enum pl_pause_result p = pl_stopper_stop(s, w->pid, w->tid, &pause);
+	if (p == PL_PAUSE_GONE)
 		return s->exit_known ? PL_WATCH_EXITED : PL_WATCH_GONE;
-	}
-	if (p == PL_PAUSE_REFUSED) {
-		note_refusal(s, w);
+	if (p == PL_PAUSE_REFUSED)
 		return PL_WATCH_NOTHING;
-	}
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
 	if (!err && a->reading->complete && s->while_stopped)
 		s->while_stopped(s->while_stopped_ctx, w);
-	let_go(s, &pause);
+	pl_stopper_release(s, &pause);
 	pl_bursts_stopped(&w->bursts);
 	return err ? read_result(err) : PL_WATCH_SAMPLE;
 }
@@ -340,6 +249,8 @@ static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity a
 	struct pl_stack_reader *stack = &a->w->stack;
 	size_t depth = SIZE_MAX;
 	int complete = 0;
+	uint32_t tag = 0;
+	bool tag_agreed = false;
 
 	for (int i = 0; i < PARTIAL_TRIES && complete < PARTIAL_AGREEMENT; i++) {
 		struct plumb_error *err = pl_stack_read(a->r, stack, a->reading);
@@ -349,10 +260,13 @@ static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity a
 			continue; /* a frame that was popped meanwhile ends the chain too early */
 		if (complete++ > 0 && pl_stack_common(stack) < depth)
 			depth = pl_stack_common(stack);
+		tag_agreed = complete > 1 && a->reading->tag == tag;
+		tag = a->reading->tag;
 	}
 	if (complete == 0 && a->reading->tstate.addr == 0)
 		return PL_WATCH_UNREADABLE;
 	a->reading->node = complete == PARTIAL_AGREEMENT ? pl_stack_prefix(stack, depth) : 0;
+	a->reading->tag = tag_agreed ? tag : 0; /* else it may be that of other frames */
 	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_PARTIAL);
 	a->ret->marker = PL_MARKER_MOVING;
 	return PL_WATCH_SAMPLE;
@@ -445,15 +359,6 @@ static enum pl_watch_result ask_again_and_stop(struct attempt *a)
 	return activity == PL_ACTIVITY_RUNNING ? sample_by_stop(a) : PL_WATCH_NOTHING;
 }
 
-/* A stop of ours has not come about yet: until we let it go, it runs no code of its own. */
-static bool is_held(const struct pl_stopper *s, const struct pl_watch *w)
-{
-	for (size_t i = 0; i < s->late.len; i++)
-		if (s->late.data[i].tid == w->tid)
-			return true;
-	return false;
-}
-
 static enum pl_watch_result sample_held(struct attempt *a)
 {
 	pl_addr root = a->w->stack.root;
@@ -472,11 +377,11 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	struct pl_watch *w = a->w;
 	enum pl_watch_result result = PL_WATCH_NOTHING;
 
-	if (is_held(a->stopper, w))
+	if (pl_stopper_holds(a->stopper, w->tid))
 		result = sample_held(a);
 	else if (a->stopper->policy != PL_STOP_ALWAYS)
 		result = sample_unstopped(a, activity);
-	if (result == PL_WATCH_NOTHING && activity == PL_ACTIVITY_RUNNING && may_stop(a->stopper, now) &&
+	if (result == PL_WATCH_NOTHING && activity == PL_ACTIVITY_RUNNING && pl_stopper_may(a->stopper, now) &&
 	    !blocks_soon(w))
 		result = ask_again_and_stop(a);
 	if (result != PL_WATCH_NOTHING)
@@ -490,7 +395,7 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 /* Is it clear before it is asked what it does that it will be stopped, if it runs? */
 static bool stop_is_due(const struct attempt *a, uint64_t now)
 {
-	return (a->w->moving || a->stopper->policy == PL_STOP_ALWAYS) && may_stop(a->stopper, now) &&
+	return (a->w->moving || a->stopper->policy == PL_STOP_ALWAYS) && pl_stopper_may(a->stopper, now) &&
 	       !blocks_soon(a->w);
 }
 
@@ -643,6 +548,24 @@ void pl_watch_skip(struct pl_watch *w)
 {
 	(void)pl_thread_clock_counters(&w->clock, &w->counters);
 	w->still = false;
+}
+
+void pl_watch_pause(struct pl_watch *w)
+{
+	bool gone;
+
+	(void)unchanged(w, &gone);
+}
+
+void pl_watch_resume(struct pl_watch *w)
+{
+	struct pl_run_counters c;
+
+	w->still = false;
+	if (pl_thread_clock_counters(&w->clock, &c) != PL_CLOCK_OK)
+		return;
+	w->first.run_ns += c.run_ns - w->counters.run_ns;
+	w->counters = c;
 }
 
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,

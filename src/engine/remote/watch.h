@@ -17,15 +17,15 @@
 
 #include "bursts.h"
 #include "engine.h"
-#include "pause.h"
 #include "reading.h"
+#include "stopper.h"
 #include "thread_clock.h"
 
 #define PL_CALM_AFTER 16
 
 /** A sample before its names are known. */
 struct pl_raw_sample {
-	uint32_t node;
+	uint32_t node, tag;		/* tag: 0 is none */
 	uint8_t state, quality, marker; /* marker: enum pl_marker */
 };
 
@@ -36,31 +36,7 @@ struct pl_waiting_sample {
 	struct pl_raw_sample sample;
 };
 
-enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME };
-
-struct pl_watch;
-
-/** Stopping threads of one target: how much is allowed, what it came to, and the stops that have not come about yet. */
-struct pl_stopper {
-	enum pl_stop_policy policy;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
-	uint64_t stops, stopped_ns;
-	uint64_t refused_until_ns; /* the kernel did not let us stop a thread: not before then again */
-	struct pl_refusals refusals;
-	PL_VEC(struct pl_pause)
-	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
-	bool exit_known; /* the main thread ended in our hands */
-	/* Called while a thread is stopped, when its stack was read whole; NULL: nobody wants to know. */
-	void (*while_stopped)(void *ctx, struct pl_watch *w);
-	void *while_stopped_ctx;
-};
-
-/** Let go of late stops that have come about. True if none is left. */
-bool pl_stopper_settle(struct pl_stopper *s);
-/** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
-uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
-void pl_stopper_deinit(struct pl_stopper *s);
-void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from);
+enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME, PL_MARKER_FOLDED };
 
 struct pl_target; /* remote.h */
 
@@ -114,6 +90,10 @@ void pl_watch_deinit(struct pl_watch *w);
 bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r);
 /** One tick in which the thread is in another interpreter. */
 void pl_watch_skip(struct pl_watch *w);
+
+/** Nothing is sampled until pl_watch_resume: what it runs meanwhile does not count. */
+void pl_watch_pause(struct pl_watch *w);
+void pl_watch_resume(struct pl_watch *w);
 
 /** One tick. */
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,

@@ -13,6 +13,7 @@
 struct memory {
 	struct pl_mem mem;
 	uint8_t bytes[PAGES * PAGE];
+	size_t mapped; /* of the bytes */
 	unsigned reads;
 };
 
@@ -21,7 +22,7 @@ static struct plumb_error *memory_read(struct pl_mem *mem, pl_addr addr, void *d
 	struct memory *m = (struct memory *)mem;
 
 	m->reads++;
-	if (addr < BASE || len > sizeof m->bytes || addr - BASE > sizeof m->bytes - len)
+	if (addr < BASE || len > m->mapped || addr - BASE > m->mapped - len)
 		return &pl_err_unreadable;
 	memcpy(dst, m->bytes + (addr - BASE), len);
 	return NULL;
@@ -35,6 +36,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	memory.mem.ops = &memory_ops;
+	memory.mapped = sizeof memory.bytes;
 	memory.reads = 0;
 	for (size_t i = 0; i < sizeof memory.bytes; i++)
 		memory.bytes[i] = (uint8_t)(i * 7 + i / PAGE);
@@ -107,7 +109,19 @@ static void pages_take_turns_in_a_slot(void **state)
 		assert_reads(BASE + PAGE, 8);
 		assert_ptr_equal(pl_mem_read(pl_mem_pages_mem(pages), BASE + 65 * PAGE, got, 8), &pl_err_unreadable);
 	}
-	assert_int_equal(memory.reads, 4);
+	assert_int_equal(memory.reads, 6);
+}
+
+/* As the last page of a core file that was cut. */
+static void what_there_is_of_a_page_can_be_read(void **state)
+{
+	uint8_t got[8];
+
+	(void)state;
+	memory.mapped -= 100;
+	assert_reads(BASE + 3 * PAGE, 8);
+	assert_reads(BASE + 3 * PAGE - 8, PAGE - 100);
+	assert_ptr_equal(pl_mem_read(pl_mem_pages_mem(pages), BASE + memory.mapped - 4, got, 8), &pl_err_unreadable);
 }
 
 int main(void)
@@ -119,6 +133,7 @@ int main(void)
 		TEST(what_changed_is_seen_after_forgetting),
 		TEST(what_is_not_mapped_cannot_be_read),
 		TEST(pages_take_turns_in_a_slot),
+		TEST(what_there_is_of_a_page_can_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

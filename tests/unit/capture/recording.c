@@ -93,6 +93,8 @@ static void make(struct recording *r, uint64_t seed, size_t chunks, unsigned sam
 			check(pl_profile_add(r->profile, &sample));
 			check(pl_capture_add(w, &sample));
 		}
+		if (rich)
+			generate_source(&g);
 		end_chunk(r, &g, w, path, i + 1 == chunks);
 	}
 	pl_capture_destroy(w);

@@ -57,6 +57,15 @@ static bool next_sample(struct plumb_profile *p, int i, struct pl_sample *s)
 	return true;
 }
 
+/* Of two files; each has another text at first. */
+static bool add_text(struct plumb_profile *p, int i)
+{
+	uint32_t file = 0;
+	const char *text = i < 200 ? "pass # twice\n" : "pass\n";
+	return well(pl_profile_string(p, i % 200 == 50 ? "f1" : "f2", 2, &file)) &&
+	       well(pl_profile_source(p, file, text, strlen(text), false));
+}
+
 static bool record(struct scene *s)
 {
 	if (!well(pl_profile_create(&s->p)) || !well(pl_capture_create(s->path, s->p, &s->w)))
@@ -69,6 +78,8 @@ static bool record(struct scene *s)
 		bool added = well(pl_profile_add(s->p, &sample));
 		assert_int_equal(samples_in(s->p), before + added);
 		if (!added || !well(pl_capture_add(s->w, &sample)))
+			return false;
+		if (i % 100 == 50 && !add_text(s->p, i))
 			return false;
 		if (i == SAMPLES / 2 && !well(pl_capture_flush(s->w, s->p)))
 			return false;
@@ -83,7 +94,7 @@ static bool read_back(struct scene *s)
 	assert_true(fd >= 0);
 	bool ok = well(pl_profile_create(&s->back)) && well(pl_capture_read(fd, s->back, NULL, NULL, &info));
 	close(fd);
-	assert_true(!ok || samples_in(s->back) == SAMPLES);
+	assert_true(!ok || (samples_in(s->back) == SAMPLES && s->back->source_count == 2));
 	return ok;
 }
 

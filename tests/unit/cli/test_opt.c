@@ -15,9 +15,9 @@
 
 static const struct opt *const run_tables[] = {options_sampling, options_rows,	 options_idle,
 					       options_quiet,	 options_common, NULL};
-static const struct opt *const report_tables[] = {
-	options_rows, options_idle,  options_threads, options_filters, options_names, options_output,
-	options_json, options_width, options_formats, options_common,  NULL};
+static const struct opt *const report_tables[] = {options_rows,	 options_idle,	  options_threads, options_filters,
+						  options_names, options_output,  options_html,	   options_json,
+						  options_width, options_formats, options_common,  NULL};
 
 static const struct command run = {.name = "run",
 				   .usage = "[--] PROGRAM [ARG...]",

@@ -66,9 +66,21 @@ static void without_a_limit_it_is_never_due(void **state)
 	assert_false(pl_budget_due(&b, UINT64_MAX));
 }
 
+static void what_is_skipped_does_not_count(void **state)
+{
+	struct pl_budget b;
+
+	assert_int_equal(pl_budget_init(&b, 0.05, MS, 0), MS);
+	pl_budget_skip(&b, 1000 * MS, 900 * MS, 800 * MS);
+	assert_false(pl_budget_due(&b, 1099 * MS));
+	assert_true(pl_budget_due(&b, 1100 * MS));
+	assert_int_equal(pl_budget_period(&b, MS, 1100 * MS, 901 * MS, 801 * MS), MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_skipped_does_not_count),
 		cmocka_unit_test(what_fits_is_not_slowed),
 		cmocka_unit_test(the_dearer_of_the_two_costs_sets_the_rate),
 		cmocka_unit_test(it_goes_faster_again_but_never_than_asked),

@@ -3,11 +3,13 @@
  * ...: it stays whole, what was in it stays, and what is read is true. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "failing.h"
+#include "proc.h"
 #include "queue.h"
 #include "remote.h"
 #include "snapshot.h"
@@ -99,29 +101,48 @@ static bool take_infos(struct pl_resolver *r, struct plumb_profile *p)
 	struct pl_record process = {.kind = PL_RECORD_PROCESS}, thread = {.kind = PL_RECORD_THREAD};
 
 	process.process.info = calloc(1, sizeof *process.process.info); /* the resolver frees them */
-	if (!process.process.info || !take(r, p, process))
+	if (!process.process.info)
+		return false;
+	process.process.info->pid = (uint32_t)getpid();
+	process.process.info->start_ns = pl_proc_started_ns(getpid());
+	if (!take(r, p, process))
 		return false;
 	thread.thread.info = calloc(1, sizeof *thread.thread.info);
 	return thread.thread.info && take(r, p, thread);
 }
 
+static bool tag_text(void *ctx, uint32_t id, char *ret, size_t size)
+{
+	snprintf(ret, size, "[id=%u]", id);
+	return true;
+}
+
+/* Of two files, some samples with a tag. */
 static void use_resolver(void *ctx)
 {
-	static struct pl_known_code code = {.lines = PL_LINES_LNOTAB};
+	const char *const *files = ctx;
+	struct pl_known_code code = {.lines = PL_LINES_LNOTAB};
 	struct pl_resolver *r = NULL;
 	struct plumb_profile *p = NULL;
+	const struct plumb_tags tags = {.text = tag_text};
 
-	bool ok = well(pl_profile_create(&p)) && well(pl_resolver_create(&r)) && take_infos(r, p);
+	bool ok = well(pl_profile_create(&p)) && well(pl_resolver_create(true, 0, &r)) && take_infos(r, p);
+	if (r)
+		pl_resolver_use_tags(r, &tags, 0);
 	for (uint32_t i = 0; ok && i < 200; i++) {
-		struct pl_record sample = {.kind = PL_RECORD_SAMPLE, .marker = i % 2 ? PL_MARKER_GC : PL_MARKER_NONE};
+		struct pl_record sample = {
+			.kind = PL_RECORD_SAMPLE, .marker = i % 2 ? PL_MARKER_GC : PL_MARKER_NONE, .tag = i % 3};
 
+		code.code.filename.data = (uint8_t *)(uintptr_t)files[i % 2];
+		code.code.filename.len = strlen(files[i % 2]);
 		code.code.firstlineno = i + 1;
 		sample.sample.node = i + 1;
 		ok = take(r, p, (struct pl_record){.kind = PL_RECORD_CODE, .code = {&code}}) &&
 		     take(r, p, (struct pl_record){.kind = PL_RECORD_NODE, .node = {.parent = i, .code = i}}) &&
-		     take(r, p, sample);
+		     take(r, p, sample) && well(pl_resolver_read_texts(r, p));
 	}
 	assert_true(ok || failing_happened());
+	assert_true(!ok || p->source_count == 2);
 	pl_resolver_destroy(r);
 	pl_profile_destroy(p);
 }
@@ -143,7 +164,17 @@ static void snapshots_are_true_or_not_there(void **state)
 
 static void a_resolver_ends_at_what_it_cannot_take_over(void **state)
 {
-	failing_each(use_resolver, NULL, 20);
+	char one[] = "/tmp/plumb-one-XXXXXX", two[] = "/tmp/plumb-two-XXXXXX";
+	char *const names[] = {one, two};
+
+	for (size_t i = 0; i < 2; i++) {
+		int fd = mkstemp(names[i]);
+		assert_int_equal(write(fd, "pass\n", 5), 5);
+		close(fd);
+	}
+	failing_each(use_resolver, (void *)(uintptr_t)names, 20);
+	unlink(one);
+	unlink(two);
 }
 
 int main(void)

@@ -31,9 +31,13 @@ static char *chosen(const struct spec *spec, size_t count, size_t max_rows, doub
 	build_start(&b);
 	for (size_t i = 0; i < count; i++) {
 		struct pl_tree_row row = {.depth = spec[i].depth, .total.share = spec[i].share};
-		uint32_t s = build_frame(&b, 0, spec[i].name,
-					 spec[i].library ? "/usr/lib/python3.12/x.py" : "/srv/app.py", 5);
+		uint32_t s;
 
+		if (spec[i].name[0] == '[')
+			assert_null(pl_profile_marker(b.p, 0, spec[i].name, &s));
+		else
+			s = build_frame(&b, 0, spec[i].name,
+					spec[i].library ? "/usr/lib/python3.12/x.py" : "/srv/app.py", 5);
 		row.function = b.p->locations[b.p->stacks[s].location].function;
 		assert_true(pl_vec_push(&tree, row));
 	}
@@ -149,6 +153,16 @@ static void frames_of_the_program_outlast_those_of_libraries(void **state)
 	EXPECT(spec, 3, "0main 1load 2scan+2", 0);
 }
 
+static void a_tag_stays_as_long_as_something_on_it_does(void **state)
+{
+	const struct spec spec[] = {{0, .6, "[a]", false}, {1, .6, "run", true}, {2, .5, "f", false},
+				    {0, .3, "[b]", false}, {1, .3, "run", true}, {2, .2, "g", false},
+				    {0, .1, "[c]", false}, {1, .1, "run", true}};
+
+	EXPECT(spec, 6, "0[a] 1f+1 0[b] 1g+1 0[c] 1run", 0);
+	EXPECT(spec, 4, "0[a] 1f+1 0[b] 1g+1", .1);
+}
+
 static void an_empty_tree_has_no_rows(void **state)
 {
 	double cut;
@@ -170,6 +184,7 @@ int main(void)
 		cmocka_unit_test(removing_the_branch_below_a_folded_chain_leaves_no_orphan),
 		cmocka_unit_test(recursion_ten_thousand_deep_is_one_line),
 		cmocka_unit_test(frames_of_the_program_outlast_those_of_libraries),
+		cmocka_unit_test(a_tag_stays_as_long_as_something_on_it_does),
 		cmocka_unit_test(an_empty_tree_has_no_rows),
 	};
 

@@ -351,6 +351,32 @@ static void names_of_recordings_are_quoted_for_the_shell(void **state)
 	build_end(&b);
 }
 
+static void add_source(struct build *b, const char *file, const char *text, bool changed)
+{
+	struct plumb_error *err = pl_profile_source(b->p, build_string(b, file), text, strlen(text), changed);
+
+	assert_null(err);
+}
+
+static void json_names_the_files_whose_text_there_is(void **state)
+{
+	static const char expected[] = "\"sources\":[{\"file\":\"/a.py\",\"bytes\":5,\"changed\":false},"
+				       "{\"file\":\"/b.py\",\"bytes\":7,\"changed\":true}],\"sources_left_out\":3}";
+	struct pl_export_options o = build_options(80);
+	struct build b;
+	size_t len;
+
+	build_example(&b);
+	add_source(&b, "/b.py", "secret\n", true);
+	add_source(&b, "/a.py", "pass\n", false);
+	b.p->meta.sources_left_out = 3;
+	char *got = build_output(b.p, "json", &o, &len);
+	assert_non_null(strstr(got, expected));
+	assert_null(strstr(got, "secret"));
+	free(got);
+	build_end(&b);
+}
+
 static void no_name_breaks_out_of_json_or_markdown(void **state)
 {
 	struct pl_export_options o = build_options(80);
@@ -428,6 +454,7 @@ int main(void)
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),
 		cmocka_unit_test(cpu_and_gil_mode_tell_time_of_their_kind),
 		cmocka_unit_test(names_of_recordings_are_quoted_for_the_shell),
+		cmocka_unit_test(json_names_the_files_whose_text_there_is),
 		cmocka_unit_test(no_name_breaks_out_of_json_or_markdown),
 		cmocka_unit_test(names_of_64_kib_and_stacks_of_10000_frames_work),
 		cmocka_unit_test(formats_are_found_by_name_and_by_path),

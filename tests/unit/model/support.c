@@ -84,6 +84,21 @@ static void dump_threads(const struct plumb_profile *p, lines *all)
 	}
 }
 
+static void dump_sources(const struct plumb_profile *p, lines *all)
+{
+	for (uint32_t i = 0; i < p->source_count; i++) {
+		const struct pl_source *s = &p->sources[i];
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		fprintf(out, "source %s changed=%d ", text_of(p, s->file), s->changed);
+		for (size_t j = 0; j < s->len; j++)
+			fprintf(out, "%02x", (unsigned)(uint8_t)s->text[j]);
+		fclose(out);
+		push_line(all, text);
+	}
+}
+
 static void write_meta(FILE *out, const struct plumb_profile *p)
 {
 	const struct pl_meta *m = &p->meta;
@@ -102,7 +117,8 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 		fprintf(out, " %g %g %g %g %g %g %g", c->interval_usec, c->run_interval_usec, c->duration_sec,
 			c->sample_rate, c->error_rate, c->missed_samples, c->mode);
 	fprintf(out, "\n");
-	fprintf(out, "untimed=%d batch_ns=%" PRIu64 "\n", m->untimed, p->batch_ns);
+	fprintf(out, "untimed=%d batch_ns=%" PRIu64 " left_out=%" PRIu64 "\n", m->untimed, p->batch_ns,
+		m->sources_left_out);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -115,6 +131,7 @@ char *profile_dump(const struct plumb_profile *p)
 	lines all = {0};
 	dump_cells(p, &all);
 	dump_threads(p, &all);
+	dump_sources(p, &all);
 	if (all.len)
 		qsort(all.data, all.len, sizeof *all.data, compare_lines);
 	char *text = NULL;
@@ -244,6 +261,17 @@ struct pl_sample generate_sample(struct generator *g)
 	return s;
 }
 
+void generate_source(struct generator *g)
+{
+	char file[32], text[64];
+	struct pl_rng *rng = &g->rng;
+	size_t len = random_below(rng, sizeof text);
+	for (size_t i = 0; i < len; i++)
+		text[i] = (char)random_below(rng, i ? 256 : 3);
+	snprintf(file, sizeof file, "m%" PRIu64 ".py", random_below(rng, 3));
+	check(pl_profile_source(g->profile, add_string(g->profile, file), text, len, random_below(rng, 4) == 0));
+}
+
 static struct pl_collector random_collector(struct pl_rng *rng)
 {
 	struct pl_collector c = {.known = random_below(rng, 2)};
@@ -284,6 +312,7 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->host = add_string(p, random_below(rng, 2) ? "a" : "b");
 	m->refused_why = add_string(p, commands[random_below(rng, 4)]);
 	m->collector = random_collector(rng);
+	m->sources_left_out = random_below(rng, 100);
 }
 
 struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
@@ -297,5 +326,7 @@ struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
 		struct pl_sample s = generate_sample(&g);
 		check(pl_profile_add(p, &s));
 	}
+	for (int i = 0; i < 3; i++)
+		generate_source(&g);
 	return p;
 }

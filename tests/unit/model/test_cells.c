@@ -87,6 +87,30 @@ static void any_time_finds_a_batch(void **state)
 	pl_profile_destroy(p);
 }
 
+/* Batches become longer instead; what remains are as many cells as there are stacks. */
+static void cells_are_bounded(void **state)
+{
+	struct plumb_profile *p = NULL;
+	uint32_t stacks[30];
+	check(pl_profile_create(&p));
+	uint32_t t = add_thread(p, 1, 1, "", true);
+	for (int i = 0; i < 30; i++)
+		stacks[i] = add_frame(p, 0, "f", "f.py", i + 1);
+	pl_profile_limit_cells(p, 100);
+	for (uint64_t i = 0; i < 3000; i++) {
+		add_samples(p, stacks[i % 30], t, 0, i * (PL_BATCH_MIN_NS / 50), 1, 7);
+		assert_true(p->cell_count <= 101);
+	}
+	assert_int_equal(samples_of(p), 3000);
+	assert_true(p->batch_ns > PL_BATCH_MIN_NS);
+	pl_profile_limit_cells(p, 10); /* it cannot be: one batch has 30 */
+	for (uint64_t i = 0; i < 300; i++)
+		add_samples(p, stacks[i % 30], t, 0, 60 * PL_BATCH_MIN_NS, 1, 7);
+	assert_int_equal(samples_of(p), 3300);
+	assert_true(p->cell_count == 30);
+	pl_profile_destroy(p);
+}
+
 static void sums_stay_at_the_maximum(void **state)
 {
 	struct plumb_profile *p = NULL;
@@ -100,9 +124,8 @@ static void sums_stay_at_the_maximum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_samples_share_a_cell),
-		cmocka_unit_test(batches_hold_the_samples_of_their_time),
-		cmocka_unit_test(any_time_finds_a_batch),
+		cmocka_unit_test(equal_samples_share_a_cell), cmocka_unit_test(batches_hold_the_samples_of_their_time),
+		cmocka_unit_test(any_time_finds_a_batch),     cmocka_unit_test(cells_are_bounded),
 		cmocka_unit_test(sums_stay_at_the_maximum),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

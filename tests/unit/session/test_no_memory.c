@@ -138,6 +138,60 @@ static bool sample(struct scene *s)
 	return ok;
 }
 
+static struct plumb_error *see(void *ctx, const struct plumb_tree_node *node)
+{
+	return NULL;
+}
+
+/* What was asked for, if @p err does not say that there was no memory for it; NULL afterwards. */
+static bool look_at(struct plumb_error *err, struct plumb_profile **p)
+{
+	if (!well(err))
+		return false;
+	bool ok = !*p || well(plumb_profile_walk(*p, see, NULL));
+	plumb_profile_destroy(*p);
+	*p = NULL;
+	return ok;
+}
+
+/* Nothing is written: what was counted is asked for while it is. */
+static bool ask(struct plumb_session *session)
+{
+	struct plumb_profile *p = NULL;
+	uint64_t end_ns;
+	bool ok = look_at(plumb_session_snapshot(session, &p), &p);
+
+	ok = look_at(plumb_session_recent(session, &p), &p) && ok;
+	plumb_session_pause(session);
+	ok = well(plumb_session_set_rate(session, 2000)) && ok;
+	plumb_session_reset(session);
+	plumb_session_resume(session);
+	return look_at(plumb_session_cycle(session, &end_ns, &p), &p) && ok;
+}
+
+static bool sample_unwritten(struct scene *s)
+{
+	struct plumb_session_options o = session_options(s);
+	struct plumb_session *session;
+	struct plumb_result result;
+	struct plumb_profile *p = NULL;
+	int hidden = 1;
+
+	o.no_recording = true;
+	o.cycle_ns = SAMPLED_NS / 3;
+	o.hidden = &hidden;
+	o.hidden_count = 1;
+	o.max_nodes = 100;
+	if (!well(plumb_session_attach(&o, s->pid, &session)))
+		return false;
+	bool ok = ask(session);
+	ok = finish(s, session, &result) && ok && result.found_python;
+	ok = look_at(plumb_session_snapshot(session, &p), &p) && ok;
+	ok = well(plumb_profile_save(plumb_session_profile(session), s->path)) && ok;
+	plumb_session_destroy(session);
+	return ok;
+}
+
 /* The program ends by itself, however little of it could be sampled; on a busy machine it may do so before it is seen.
  */
 static bool launch(struct scene *s)
@@ -225,6 +279,11 @@ static void run_session(void *ctx)
 	count(ctx, sample(ctx));
 }
 
+static void run_unwritten(void *ctx)
+{
+	count(ctx, sample_unwritten(ctx));
+}
+
 static void run_launch(void *ctx)
 {
 	count(ctx, launch(ctx));
@@ -262,6 +321,11 @@ static void sessions_survive(void **state)
 	failing_some(run_session, s, 9, FAILING_ALL_AFTER);
 }
 
+static void sessions_without_a_recording_survive(void **state)
+{
+	survives(*state, run_unwritten, 5);
+}
+
 static void launches_survive(void **state)
 {
 	survives(*state, run_launch, 9);
@@ -291,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sessions_survive, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sessions_without_a_recording_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(launches_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reports_survive, set_up, tear_down),

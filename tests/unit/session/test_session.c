@@ -203,6 +203,7 @@ static void stopping_ends_the_sampling_and_not_the_program(void **state)
 	struct plumb_session *s = launch(&o, SPIN);
 	struct plumb_result r;
 	wait_samples(s);
+	wait_hottest(s, "spin");
 	plumb_session_stop(s);
 	wait_end(s);
 	assert_ok(plumb_session_finish(s, &r));
@@ -236,6 +237,7 @@ static void finish_ends_what_was_not_stopped(void **state)
 	struct plumb_session *s = launch(&o, SPIN);
 	struct plumb_result r;
 	wait_samples(s);
+	wait_hottest(s, "spin");
 	assert_ok(plumb_session_finish(s, &r));
 	assert_false(r.target_ended);
 	plumb_session_signal(s, SIGKILL);
@@ -309,7 +311,7 @@ static void the_end_of_an_attached_program_ends_the_session(void **state)
 	struct plumb_result r;
 	int status;
 	assert_ok(plumb_session_attach(&o, pid, &s));
-	wait_samples(s);
+	wait_hottest(s, "spin");
 	kill(pid, SIGTERM);
 	wait_end(s);
 	assert_ok(plumb_session_finish(s, &r));
@@ -457,7 +459,7 @@ static void as_fast_as_possible_and_very_slowly_work(void **state)
 	struct plumb_result r;
 	o.rate_hz = 0;
 	assert_ok(plumb_session_attach(&o, pid, &s));
-	wait_samples(s);
+	wait_hottest(s, "spin");
 	assert_ok(plumb_session_finish(s, &r));
 	plumb_session_destroy(s);
 	assert_recording(true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The window of a reader over its file (layer capture). One thread at a time. Works on pipes and on files that grow:
  * the end is where read(2) says it is at that moment, once. */
-#include "source.h"
+#include "intake.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,18 +10,18 @@
 
 #define READ_SIZE (64u << 10)
 
-void pl_source_init(struct pl_source *s, int fd)
+void pl_intake_init(struct pl_intake *s, int fd)
 {
-	*s = (struct pl_source){.fd = fd, .window = PL_BUF_INIT((size_t)1 << 30)};
+	*s = (struct pl_intake){.fd = fd, .window = PL_BUF_INIT((size_t)1 << 30)};
 }
 
-void pl_source_deinit(struct pl_source *s)
+void pl_intake_deinit(struct pl_intake *s)
 {
 	pl_buf_deinit(&s->window);
 }
 
 /* Move what is left to the front when that is the smaller part, so that each byte moves about once. */
-static void drop_consumed(struct pl_source *s)
+static void drop_consumed(struct pl_intake *s)
 {
 	if (s->at < READ_SIZE || s->at < s->window.len / 2)
 		return;
@@ -30,7 +30,7 @@ static void drop_consumed(struct pl_source *s)
 	s->at = 0;
 }
 
-static struct plumb_error *read_more(struct pl_source *s)
+static struct plumb_error *read_more(struct pl_intake *s)
 {
 	drop_consumed(s);
 	struct plumb_error *err = pl_buf_reserve(&s->window, READ_SIZE);
@@ -47,7 +47,7 @@ static struct plumb_error *read_more(struct pl_source *s)
 	return NULL;
 }
 
-struct plumb_error *pl_source_look(struct pl_source *s, size_t len, const uint8_t **bytes_ret, size_t *len_ret)
+struct plumb_error *pl_intake_look(struct pl_intake *s, size_t len, const uint8_t **bytes_ret, size_t *len_ret)
 {
 	while (!s->ended && s->window.len - s->at < len) {
 		struct plumb_error *err = read_more(s);
@@ -59,7 +59,7 @@ struct plumb_error *pl_source_look(struct pl_source *s, size_t len, const uint8_
 	return NULL;
 }
 
-void pl_source_skip(struct pl_source *s, size_t len)
+void pl_intake_skip(struct pl_intake *s, size_t len)
 {
 	assert(len <= s->window.len - s->at);
 	s->at += len;

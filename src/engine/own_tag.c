@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine. */
+#include "own_tag.h"
+
+#include <unistd.h>
+
+#include "context.h"
+#include "mem_live.h"
+
+struct plumb_error *pl_own_tag(const struct plumb_tags *t, uint64_t tstate, uint32_t *ret)
+{
+	struct pl_mem_live *live;
+	struct pl_context c;
+	struct plumb_error *err = pl_mem_live_create(getpid(), &live);
+
+	if (err)
+		return err;
+	err = pl_context_read(pl_mem_live_mem(live), t, tstate, &c);
+	if (!err)
+		err = pl_context_tag(pl_mem_live_mem(live), t, &c, ret);
+	pl_mem_live_destroy(live);
+	return err;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only. See stopper.h. */
+#include "stopper.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "refusal.h"
+
+#define STOP_BUDGET_PERMILLE 25 /* of the target's time */
+#define STOP_BURST_NS	     10000000ull
+#define REFUSED_NS	     1000000000ull /* another tracer may be on a short visit */
+/* Between two looks at a stop that has not come about. */
+#define PATIENCE_MIN_NS 100000ull
+#define PATIENCE_MAX_NS 20000000ull
+#define PATIENCE_SHARE	8 /* of the time that it has taken already: so much longer it lasts at most */
+
+void pl_stopper_deinit(struct pl_stopper *s)
+{
+	pl_vec_deinit(&s->late);
+}
+
+bool pl_stopper_may(const struct pl_stopper *s, uint64_t now)
+{
+	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
+	if (s->policy == PL_STOP_NEVER || now < s->refused_until_ns || s->late.len)
+		return false;
+	if (s->policy == PL_STOP_ALWAYS)
+		return true;
+	return s->stopped_ns * 1000 < (now - s->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
+}
+
+static void note_exit(struct pl_stopper *s, const struct pl_pause *p)
+{
+	s->exit_known |= p->exited && p->tid == p->pid;
+}
+
+static const enum pl_refused refused[] = {[PL_REFUSAL_TRACER] = PL_REFUSED_TRACER,
+					  [PL_REFUSAL_RIGHTS] = PL_REFUSED_RIGHTS,
+					  [PL_REFUSAL_FILTER] = PL_REFUSED_FILTER,
+					  [PL_REFUSAL_OTHER] = PL_REFUSED_OTHER};
+
+/* The kernel also refuses a thread that is about to end: that says nothing about the others. */
+static void note_refusal(struct pl_stopper *s, pid_t pid, pid_t tid)
+{
+	struct pl_refusal r;
+
+	if (!pl_refusal_find(pid, tid, &r))
+		return;
+	s->refused_until_ns = pl_clock_monotonic_ns() + REFUSED_NS;
+	s->refusals.by_cause[refused[r.cause]]++;
+	memcpy(s->refusals.why, r.words, sizeof s->refusals.why);
+}
+
+enum pl_pause_result pl_stopper_stop(struct pl_stopper *s, pid_t pid, pid_t tid, struct pl_pause *ret)
+{
+	if (!pl_vec_reserve(&s->late, 1))
+		return PL_PAUSE_REFUSED;
+	enum pl_pause_result result = pl_pause_stop(ret, pid, tid);
+	if (result == PL_PAUSE_GONE)
+		note_exit(s, ret);
+	if (result == PL_PAUSE_REFUSED)
+		note_refusal(s, pid, tid);
+	return result;
+}
+
+void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause)
+{
+	if (!pl_pause_release(pause))
+		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
+	note_exit(s, pause);
+	s->stops++;
+	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
+}
+
+bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->late.len; i++)
+		if (s->late.data[i].tid == tid)
+			return true;
+	return false;
+}
+
+bool pl_stopper_settle(struct pl_stopper *s)
+{
+	for (size_t i = s->late.len; i-- > 0;) {
+		struct pl_pause *p = &s->late.data[i];
+
+		if (!pl_pause_try_release(p))
+			continue;
+		note_exit(s, p);
+		*p = s->late.data[--s->late.len];
+	}
+	return s->late.len == 0;
+}
+
+uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now)
+{
+	uint64_t patience = PATIENCE_MAX_NS;
+
+	for (size_t i = 0; i < s->late.len; i++) {
+		uint64_t waited = now - s->late.data[i].since_ns;
+
+		if (waited / PATIENCE_SHARE < patience)
+			patience = waited / PATIENCE_SHARE;
+	}
+	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
+}
+
+void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from)
+{
+	for (int i = 0; i < PL_REFUSALS; i++)
+		to->by_cause[i] += from->by_cause[i];
+	if (*from->why)
+		memcpy(to->why, from->why, sizeof to->why);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stopping threads of one target: how much of it is allowed, what it came to, and the stops that have not come about
+ * yet. docs/design/002-true-stacks.md */
+#ifndef PL_STOPPER_H
+#define PL_STOPPER_H
+
+#include <sys/types.h>
+
+#include "engine.h"
+#include "pause.h"
+#include "vec.h"
+
+struct pl_watch;
+
+struct pl_stopper {
+	enum pl_stop_policy policy;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t stops, stopped_ns;
+	uint64_t refused_until_ns; /* the kernel did not let us stop a thread: not before then again */
+	struct pl_refusals refusals;
+	PL_VEC(struct pl_pause)
+	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
+	bool exit_known; /* the main thread ended in our hands */
+	/* Called while a thread is stopped, when its stack was read whole; NULL: nobody wants to know. */
+	void (*while_stopped)(void *ctx, struct pl_watch *w);
+	void *while_stopped_ctx;
+};
+void pl_stopper_deinit(struct pl_stopper *s);
+
+/** Are the policy and the budget for one more stop? */
+bool pl_stopper_may(const struct pl_stopper *s, uint64_t now);
+/** Stop a thread; if it is stopped, pl_stopper_release has to follow. A refusal is noted; without memory for a late
+ * stop it is one that nobody is to blame for. */
+enum pl_pause_result pl_stopper_stop(struct pl_stopper *s, pid_t pid, pid_t tid, struct pl_pause *ret);
+void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause);
+/** Has a stop of this thread not come about yet? Until we let it go, it runs no code of its own. */
+bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid);
+/** Let go of late stops that have come about. True if none is left. */
+bool pl_stopper_settle(struct pl_stopper *s);
+/** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
+uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
+
+void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts of the files that sampled functions come from: which are wanted, which were read. Consumer thread only. */
+#ifndef PL_TEXTS_H
+#define PL_TEXTS_H
+
+#include "file_text.h"
+#include "map.h"
+#include "profile.h"
+#include "vec.h"
+
+#define PL_TEXTS_MAX_BYTES (32u << 20) /* of all */
+#define PL_TEXTS_MAX_FILES 65536u      /* names tried, once for each process that ran something of them */
+
+struct pl_process_info;
+
+struct pl_text_place {
+	pid_t pid; /* 0: not known yet */
+	uint64_t start_ns;
+	bool alike;
+};
+
+struct pl_text_wish {
+	uint32_t file, process; /* string id; number in the output */
+};
+
+struct pl_texts {
+	bool off;
+	PL_VEC(struct pl_text_place) places; /* by number in the output */
+	PL_VEC(struct pl_text_wish) wishes;
+	PL_VEC(struct pl_file_state) states;
+	struct pl_map asked;	/* (file, process) */
+	struct pl_map read;	/* file -> its state when it was read last */
+	struct pl_map left_out; /* file */
+	uint64_t bytes;
+};
+
+void pl_texts_deinit(struct pl_texts *t);
+/** A function of @p file is run by @p process, which need not be known yet. */
+struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process) PLUMB_MUST_CHECK;
+/** What is known of a process. */
+struct plumb_error *pl_texts_process(struct pl_texts *t, const struct pl_process_info *info) PLUMB_MUST_CHECK;
+/** Read what is wanted of known processes into @p p. */
+struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p) PLUMB_MUST_CHECK;
+
+#endif

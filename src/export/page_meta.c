@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the report page tells of a recording as a whole (layer export; any thread). */
+#include "page_parts.h"
+
+#include <stdlib.h>
+
+#include "categories.h"
+#include "frame_name.h"
+#include "opcodes.h"
+#include "report_facts.h"
+
+#define SCHEMA "plumb.page/1"
+
+static void write_flags(struct pl_json *j, const struct plumb_profile *p)
+{
+	pl_json_key_bool(j, "untimed", !pl_profile_is_timed(p));
+	pl_json_key_bool(j, "counted", p->meta.counted);
+	pl_json_key_bool(j, "imported", p->meta.imported);
+	pl_json_key_u64(j, "ticks", p->meta.ticks);
+}
+
+static void write_categories(struct pl_json *j)
+{
+	pl_json_key(j, "categories");
+	pl_json_array(j);
+	for (int i = 0; i < PL_CATEGORIES; i++) {
+		pl_json_object(j);
+		pl_json_key_str(j, "name", pl_categories[i].name);
+		pl_json_key_str(j, "fill", pl_categories[i].fill);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+/* The names of the instructions that occur, where they are known. */
+static void write_opcodes(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_tables *t,
+			  bool *seen /* of 65536, all false */)
+{
+	const struct pl_opcodes *known = pl_opcodes_of(p);
+	char key[8];
+
+	for (uint32_t i = 0; i < t->location_count; i++) {
+		uint16_t opcode = p->locations[t->locations[i]].opcode;
+
+		if (opcode)
+			seen[opcode - 1] = true;
+	}
+	pl_json_key(j, "opcodes");
+	pl_json_object(j);
+	for (unsigned i = 0; i < UINT16_MAX; i++) {
+		const char *name = seen[i] ? pl_opcode_name(known, i) : NULL;
+
+		if (!name)
+			continue;
+		snprintf(key, sizeof key, "%u", i);
+		pl_json_key_str(j, key, name);
+	}
+	pl_json_object_end(j);
+}
+
+static void write_pruned(struct pl_json *j, const struct pl_page_nodes *n)
+{
+	if (!n->pruned) {
+		pl_json_key_null(j, "pruned");
+		return;
+	}
+	pl_json_key(j, "pruned");
+	pl_json_object(j);
+	pl_json_key_double(j, "share", n->pruned_share, 12);
+	pl_json_key_u64(j, "nodes", n->pruned);
+	pl_json_object_end(j);
+}
+
+/* What chose a part of the recording, if it is one; null: nothing did. */
+static void write_filter(struct pl_json *j, const struct pl_export_options *o)
+{
+	if (o->part)
+		pl_json_key_str(j, "filter", o->made_by ? o->made_by : "");
+	else
+		pl_json_key_null(j, "filter");
+}
+
+static void write_times(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m)
+{
+	pl_json_key_u64(j, "bin_ns", m->bin_ns);
+	pl_json_key_u64(j, "bins", m->bins);
+	pl_json_key_u64(j, "batch_ns", p->batch_ns);
+}
+
+static void write_meta(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m, bool *seen)
+{
+	static const char *const idle[] = {"hide-threads", "keep", "skip-samples"};
+	struct pl_text version = pl_text_of(p, p->meta.plumb_version);
+
+	pl_json_object(j);
+	pl_json_key_str(j, "schema", SCHEMA);
+	pl_json_key_str_or_null(j, "made_by", m->o->made_by);
+	pl_json_key_strn(j, "plumb_version", version.s, version.len);
+	pl_report_recording(j, p);
+	write_flags(j, p);
+	pl_report_losses(j, p);
+	pl_report_overhead(j, p);
+	write_times(j, p, m);
+	pl_report_processes(j, p, m->threads);
+	pl_report_threads(j, p, m->threads);
+	write_categories(j);
+	write_opcodes(j, p, m->tables, seen);
+	pl_json_key_u64(j, "sources_left_out", p->meta.sources_left_out);
+	write_pruned(j, m->nodes);
+	write_filter(j, m->o);
+	pl_json_key_str(j, "idle", idle[m->o->filter.idle]);
+	pl_json_key_bool(j, "lines", m->o->filter.lines);
+	pl_json_key_str_or_null(j, "recording", m->o->recording);
+	pl_json_object_end(j);
+}
+
+/* As text of memory: a section begins with its length. */
+struct plumb_error *pl_page_meta_write(const struct plumb_profile *p, const struct pl_page_meta *m, FILE *out)
+{
+	bool *seen = calloc(UINT16_MAX + 1, sizeof *seen);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = seen ? open_memstream(&text, &len) : NULL;
+	struct pl_page_columns c;
+	struct pl_json j;
+
+	pl_page_columns_init(&c);
+	if (f) {
+		pl_json_init(&j, f, 0);
+		write_meta(&j, p, m, seen);
+	}
+	bool good = f && !ferror(f);
+	good = f && fclose(f) == 0 && good;
+	if (good)
+		pl_page_columns_bytes(&c, text, len);
+	free(text);
+	free(seen);
+	if (!good)
+		return &pl_err_no_memory;
+	return pl_page_columns_end(&c, PL_PAGE_META, out);
+}

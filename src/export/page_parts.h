@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile in columns, part by part, for the report page: docs/design/006-report-page.md. Inside the layer only. */
+#ifndef PL_PAGE_PARTS_H
+#define PL_PAGE_PARTS_H
+
+#include "export.h"
+#include "page_columns.h"
+#include "row_index.h"
+
+enum pl_page_tag {
+	PL_PAGE_META = 1,
+	PL_PAGE_STRINGS,
+	PL_PAGE_FUNCTIONS,
+	PL_PAGE_LOCATIONS,
+	PL_PAGE_TREE,
+	PL_PAGE_CELLS,
+	PL_PAGE_STRIP,
+	PL_PAGE_SOURCES,
+};
+
+#define PL_PAGE_NONE UINT32_MAX
+
+/** What keeps a page small. */
+struct pl_page_limits {
+	uint32_t nodes; /* more stacks than that: the lightest are counted at their callers */
+	uint32_t times; /* bits that the times of samples take: if it were more, neighbouring bins are added up */
+	uint32_t strip; /* bins of all threads together */
+};
+extern const struct pl_page_limits pl_page_limits;
+
+/* ---- page_nodes.c: which stacks are nodes ---- */
+
+struct pl_page_nodes {
+	uint64_t *weight; /* of each stack, with all that it calls */
+	bool *kept;
+	uint32_t own;	     /* how many have samples of their own */
+	double pruned_share; /* stacks below that share are left out, */
+	uint32_t pruned;     /* so many */
+};
+struct plumb_error *pl_page_nodes_init(struct pl_page_nodes *n, const struct plumb_profile *p,
+				       uint32_t max_nodes) PLUMB_MUST_CHECK;
+void pl_page_nodes_deinit(struct pl_page_nodes *n);
+
+/* ---- page_tables.c: functions, locations and strings ---- */
+
+struct pl_page_tables {
+	uint32_t *function_of; /* function of the profile -> of the page; PL_PAGE_NONE: not on a kept stack */
+	uint32_t *functions;   /* the other way */
+	uint32_t function_count;
+	uint32_t *location_of; /* location of the profile -> index among those of its function */
+	uint32_t *locations;   /* those of the profile, function by function */
+	uint32_t location_count;
+	struct pl_strtab *strings; /* valid UTF-8 */
+	uint32_t *string_of;	   /* string of the profile -> 1 + string of the page; 0: not asked for yet */
+};
+struct plumb_error *pl_page_tables_init(struct pl_page_tables *t, const struct plumb_profile *p,
+					const struct pl_page_nodes *n) PLUMB_MUST_CHECK;
+void pl_page_tables_deinit(struct pl_page_tables *t);
+/** The string of the page for one of the profile. */
+struct plumb_error *pl_page_string(struct pl_page_tables *t, const struct plumb_profile *p, uint32_t string,
+				   uint32_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_page_functions_write(struct pl_page_tables *t, const struct plumb_profile *p,
+					    FILE *out) PLUMB_MUST_CHECK;
+struct plumb_error *pl_page_locations_write(const struct pl_page_tables *t, const struct plumb_profile *p,
+					    FILE *out) PLUMB_MUST_CHECK;
+/** After all who ask for strings. */
+struct plumb_error *pl_page_strings_write(const struct pl_page_tables *t, FILE *out) PLUMB_MUST_CHECK;
+
+/* ---- page_sources.c ---- */
+
+struct plumb_error *pl_page_sources_write(const struct plumb_profile *p, struct pl_page_tables *t,
+					  FILE *out) PLUMB_MUST_CHECK;
+
+/* ---- page_callees.c: functions of nodes ---- */
+
+struct pl_page_callees {
+	PL_VEC(uint64_t) nodes;
+};
+/** The next node: @p function, called by function @p caller - 1, 0: by none. */
+struct plumb_error *pl_page_callees_add(struct pl_page_callees *c, uint32_t caller, uint32_t function) PLUMB_MUST_CHECK;
+/** Write the lists of callees of @p callers callers, none with them, and of each node its place in the list of its
+ * caller. */
+struct plumb_error *pl_page_callees_write(const struct pl_page_callees *c, uint32_t callers,
+					  struct pl_page_columns *lists,
+					  struct pl_page_columns *ranks) PLUMB_MUST_CHECK;
+void pl_page_callees_deinit(struct pl_page_callees *c);
+
+/* ---- page_tree.c: the call tree ---- */
+
+/** Write the tree. *ret: stack of the profile -> 1 + L node, of a stack that is left out that of the one it is counted
+ * at, 0: of none. Owner: the caller, free(). */
+struct plumb_error *pl_page_tree_write(const struct plumb_profile *p, const struct pl_page_nodes *n,
+				       const struct pl_page_tables *t, FILE *out, uint32_t **ret) PLUMB_MUST_CHECK;
+
+/* ---- page_cells.c: samples of a node ---- */
+
+struct pl_page_cell {
+	uint32_t node, thread;
+	uint16_t what; /* state << 2 | quality */
+	uint16_t bin;
+	uint64_t samples, weight_ns;
+};
+struct pl_page_cells {
+	PL_VEC(struct pl_page_cell) rows;
+	struct pl_row_index index;
+	uint64_t stacks;	   /* how many there are with samples of their own */
+	uint32_t max_bits;	   /* that times may take */
+	unsigned shift, max_shift; /* bins of the cells are bins of the strip >> shift */
+};
+/** One sample more, of bin @p c->bin before it is shifted. */
+struct plumb_error *pl_page_cells_add(struct pl_page_cells *cells, struct pl_page_cell c) PLUMB_MUST_CHECK;
+struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t period_ns, FILE *out) PLUMB_MUST_CHECK;
+void pl_page_cells_deinit(struct pl_page_cells *cells);
+
+/* ---- page_strip.c: what each thread did when ---- */
+
+enum pl_page_doing {
+	PL_PAGE_RUNNING,
+	PL_PAGE_WANTS_GIL,
+	PL_PAGE_WAITING,
+	PL_PAGE_COLLECTING,
+	PL_PAGE_UNKNOWN,
+	PL_PAGE_DOINGS,
+};
+struct pl_page_run {
+	uint32_t thread, bin;
+	uint64_t samples[PL_PAGE_DOINGS];
+};
+struct pl_page_strip {
+	PL_VEC(struct pl_page_run) rows;
+	struct pl_row_index index;
+};
+struct plumb_error *pl_page_strip_add(struct pl_page_strip *s, uint32_t thread, uint32_t bin, uint8_t state,
+				      uint64_t samples) PLUMB_MUST_CHECK;
+struct plumb_error *pl_page_strip_write(struct pl_page_strip *s, uint32_t threads, uint32_t bins,
+					FILE *out) PLUMB_MUST_CHECK;
+void pl_page_strip_deinit(struct pl_page_strip *s);
+
+/* ---- page_meta.c ---- */
+
+struct pl_page_meta {
+	const struct pl_export_options *o;
+	const struct pl_page_nodes *nodes;
+	const struct pl_page_tables *tables;
+	const pl_thread_rows *threads;
+	uint64_t bin_ns;
+	uint32_t bins;
+};
+struct plumb_error *pl_page_meta_write(const struct plumb_profile *p, const struct pl_page_meta *m,
+				       FILE *out) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts about a recording as members of a JSON object (layer export; any thread). */
+#include "report_facts.h"
+
+#include <inttypes.h>
+
+#include "clock.h"
+#include "frame_name.h"
+
+static void key_text(struct pl_json *j, const char *key, struct pl_text t)
+{
+	pl_json_key_strn(j, key, t.s, t.len);
+}
+
+void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)
+{
+	static const char *const modes[] = {"wall", "cpu", "gil"};
+	const struct pl_meta *m = &p->meta;
+	char seed[24];
+
+	key_text(j, "command", pl_text_of(p, m->command));
+	key_text(j, "host", pl_text_of(p, m->host));
+	key_text(j, "engine", pl_text_of(p, m->engine));
+	pl_json_key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+	pl_json_key_time(j, "start", m->start_real_ns);
+	pl_json_key_u64(j, "duration_ns", m->duration_ns);
+	pl_json_key_u64(j, "period_ns", m->period_ns);
+	if (m->period_ns)
+		pl_json_key_double(j, "rate_hz", (double)PL_NS_PER_S / (double)m->period_ns, 3);
+	else
+		pl_json_key_null(j, "rate_hz");
+	pl_json_key_bool(j, "jitter", m->jitter);
+	/* 64 bits: more than a number holds in most readers. */
+	snprintf(seed, sizeof seed, "%" PRIu64, m->seed);
+	pl_json_key_str(j, "seed", seed);
+	pl_json_key_bool(j, "complete", m->complete);
+}
+
+static void write_process_samples(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads,
+				  uint32_t process)
+{
+	uint64_t samples = 0, weight_ns = 0;
+
+	for (size_t i = 0; i < threads->len; i++) {
+		const struct pl_thread_row *row = &threads->data[i];
+
+		if (p->threads[row->thread].process != process)
+			continue;
+		samples += row->samples;
+		weight_ns += row->weight_ns;
+	}
+	pl_json_key_u64(j, "samples", samples);
+	pl_json_key_u64(j, "weight_ns", weight_ns);
+}
+
+void pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads)
+{
+	pl_json_key(j, "processes");
+	pl_json_array(j);
+	for (uint32_t i = 0; i < p->process_count; i++) {
+		const struct pl_process *proc = &p->processes[i];
+
+		pl_json_object(j);
+		pl_json_key_u64(j, "pid", proc->pid);
+		pl_json_key_u64(j, "parent", proc->parent);
+		key_text(j, "name", pl_text_of(p, proc->name));
+		key_text(j, "program", pl_text_of(p, proc->program));
+		key_text(j, "python", pl_text_of(p, proc->python));
+		if (proc->host)
+			key_text(j, "host", pl_text_of(p, proc->host));
+		pl_json_key_u64(j, "start_ns", proc->start_ns);
+		pl_json_key_u64(j, "came_ns", proc->came_ns);
+		pl_json_key_u64_or_null(j, "ended_ns", proc->ended, proc->ended_ns);
+		write_process_samples(j, p, threads, i);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+void pl_report_threads(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads)
+{
+	pl_json_key(j, "threads");
+	pl_json_array(j);
+	for (size_t i = 0; i < threads->len; i++) {
+		const struct pl_thread_row *row = &threads->data[i];
+		const struct pl_thread *t = &p->threads[row->thread];
+
+		pl_json_object(j);
+		pl_json_key_u64(j, "process", t->process);
+		pl_json_key_u64(j, "pid", t->process < p->process_count ? p->processes[t->process].pid : 0);
+		pl_json_key_u64(j, "tid", t->tid);
+		key_text(j, "name", pl_text_of(p, t->name));
+		pl_json_key_bool(j, "main", t->main);
+		pl_json_key_bool(j, "idle", row->idle);
+		pl_json_key_u64(j, "samples", row->samples);
+		pl_json_key_u64(j, "weight_ns", row->weight_ns);
+		pl_json_key_u64(j, "on_cpu", row->on_cpu);
+		pl_json_key_u64(j, "has_gil", row->has_gil);
+		pl_json_key_u64(j, "wants_gil", row->wants_gil);
+		pl_json_key_u64_or_null(j, "cpu_ns", t->cpu_known, t->cpu_ns);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+void pl_report_losses(struct pl_json *j, const struct plumb_profile *p)
+{
+	const struct pl_meta *m = &p->meta;
+
+	pl_json_key(j, "losses");
+	pl_json_object(j);
+	pl_json_key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
+	pl_json_key_u64_or_null(j, "missed_ns", m->taken_ns != 0, m->missed_ns);
+	pl_json_key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
+	pl_json_key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
+	pl_json_key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
+	pl_json_key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
+	pl_json_key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
+	pl_json_object_end(j);
+}
+
+static void write_refusals(struct pl_json *j, const struct plumb_profile *p)
+{
+	static const char *const causes[PL_REFUSALS] = {"tracer", "rights", "filter", "other"};
+	const struct pl_meta *m = &p->meta;
+
+	pl_json_key(j, "stops_refused");
+	pl_json_object(j);
+	for (int i = 0; i < PL_REFUSALS; i++)
+		pl_json_key_u64(j, causes[i], m->refused[i]);
+	if (m->refused_why)
+		key_text(j, "last", pl_text_of(p, m->refused_why));
+	else
+		pl_json_key_null(j, "last");
+	pl_json_object_end(j);
+}
+
+void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
+{
+	const struct pl_meta *m = &p->meta;
+
+	pl_json_key(j, "overhead");
+	pl_json_object(j);
+	pl_json_key_u64(j, "stops", m->stops);
+	pl_json_key_u64(j, "stopped_ns", m->stopped_ns);
+	write_refusals(j, p);
+	pl_json_key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
+	if (m->max_overhead_ppm)
+		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
+	else
+		pl_json_key_null(j, "limit");
+	pl_json_object_end(j);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What outputs in JSON tell of a recording, as docs/user/json.md has it: each function writes members of the object
+ * that is open. Inside the layer only. */
+#ifndef PL_REPORT_FACTS_H
+#define PL_REPORT_FACTS_H
+
+#include "json.h"
+#include "view.h"
+
+/** "command" to "complete". */
+void pl_report_recording(struct pl_json *j, const struct plumb_profile *p);
+/** The samples of a process are those of @p threads. */
+void pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
+void pl_report_threads(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
+void pl_report_losses(struct pl_json *j, const struct plumb_profile *p);
+void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p);
+
+#endif

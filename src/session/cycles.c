@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: see cycles.h. Under `work`. */
+#include "cycles.h"
+
+#include <string.h>
+
+static void cycle_deinit(struct pl_cycle *c)
+{
+	pl_vec_deinit(&c->cells);
+	pl_row_index_deinit(&c->index);
+}
+
+void pl_cycles_deinit(struct pl_cycles *c)
+{
+	pl_cycles_clear(c);
+	pl_vec_deinit(&c->list);
+}
+
+void pl_cycles_clear(struct pl_cycles *c)
+{
+	for (size_t i = 0; i < c->list.len; i++)
+		cycle_deinit(&c->list.data[i]);
+	pl_vec_clear(&c->list);
+	c->ended = 0;
+}
+
+void pl_cycles_drop(struct pl_cycles *c)
+{
+	cycle_deinit(&c->list.data[0]);
+	c->list.len--;
+	c->ended--;
+	memmove(c->list.data, c->list.data + 1, c->list.len * sizeof *c->list.data);
+}
+
+const struct pl_cycle *pl_cycles_oldest(const struct pl_cycles *c)
+{
+	return c->ended ? &c->list.data[0] : NULL;
+}
+
+const struct pl_cycle *pl_cycles_recent(const struct pl_cycles *c)
+{
+	return c->ended < c->list.len ? &c->list.data[c->list.len - 1] : NULL;
+}
+
+static uint64_t last_number(const struct pl_cycles *c)
+{
+	return c->list.data[c->list.len - 1].number;
+}
+
+/* Up to @p number; of a long time in which nothing was counted the end is enough. */
+static struct plumb_error *reach(struct pl_cycles *c, uint64_t number)
+{
+	uint64_t next = c->list.len ? last_number(c) + 1 : number;
+
+	if (next < number && number - next > c->max)
+		next = number - c->max;
+	for (; next <= number; next++) {
+		if (!pl_vec_push(&c->list, ((struct pl_cycle){.number = next})))
+			return &pl_err_no_memory;
+	}
+	return NULL;
+}
+
+static struct pl_cycle *cycle_of(struct pl_cycles *c, uint64_t number)
+{
+	for (size_t i = c->list.len; i-- > 1;)
+		if (c->list.data[i].number <= number)
+			return &c->list.data[i];
+	return &c->list.data[0];
+}
+
+static bool same_key(const struct pl_cell *a, const struct pl_cell *b)
+{
+	return a->stack == b->stack && a->thread == b->thread && a->state == b->state && a->quality == b->quality;
+}
+
+static struct plumb_error *count(struct pl_cycle *cycle, const struct pl_sample *s)
+{
+	struct pl_cell c = {.stack = s->stack, .thread = s->thread, .state = s->state, .quality = s->quality};
+	uint32_t row, hash = pl_row_hash((uint64_t)c.stack << 32 | c.thread, (uint64_t)c.state << 8 | c.quality);
+
+	for (size_t at = pl_row_index_start(&cycle->index, hash); pl_row_index_next(&cycle->index, hash, &at, &row);)
+		if (same_key(&cycle->cells.data[row], &c)) {
+			cycle->cells.data[row].samples += 1 + s->extra;
+			cycle->cells.data[row].weight_ns += s->weight_ns;
+			return NULL;
+		}
+	c.samples = 1 + s->extra;
+	c.weight_ns = s->weight_ns;
+	if (cycle->cells.len >= UINT32_MAX || !pl_vec_reserve(&cycle->cells, 1) ||
+	    !pl_row_index_add(&cycle->index, hash, (uint32_t)cycle->cells.len))
+		return &pl_err_no_memory;
+	cycle->cells.data[cycle->cells.len++] = c;
+	return NULL;
+}
+
+struct plumb_error *pl_cycles_add(struct pl_cycles *c, const struct pl_sample *s)
+{
+	if (!c->length_ns)
+		return NULL;
+	struct plumb_error *err = reach(c, s->time_ns / c->length_ns);
+
+	return err ? err : count(cycle_of(c, s->time_ns / c->length_ns), s);
+}
+
+struct plumb_error *pl_cycles_advance(struct pl_cycles *c, uint64_t elapsed_ns, uint64_t real_ns)
+{
+	if (!c->length_ns)
+		return NULL;
+	struct plumb_error *err = reach(c, elapsed_ns / c->length_ns);
+
+	for (; c->ended < c->list.len; c->ended++) {
+		struct pl_cycle *cycle = &c->list.data[c->ended];
+		uint64_t end_ns = (cycle->number + 1) * c->length_ns;
+
+		if (end_ns > elapsed_ns)
+			break;
+		cycle->end_real_ns = real_ns - (elapsed_ns - end_ns);
+		pl_row_index_deinit(&cycle->index);
+	}
+	while (c->ended > c->max)
+		pl_cycles_drop(c);
+	return err;
+}
+
+void pl_cycles_finish(struct pl_cycles *c, uint64_t real_ns)
+{
+	if (c->ended == c->list.len)
+		return;
+	struct pl_cycle *last = &c->list.data[c->list.len - 1];
+	last->end_real_ns = real_ns;
+	c->ended = c->list.len;
+	if (!last->cells.len) {
+		cycle_deinit(last);
+		c->list.len--;
+		c->ended--;
+	}
+	if (c->ended > c->max)
+		pl_cycles_drop(c);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: sampling the process that we are in; control of a session from any thread. */
+#include "session_parts.h"
+
+#include <unistd.h>
+
+#include "forks.h"
+
+struct plumb_error *plumb_session_own(const struct plumb_session_options *o, struct plumb_session **ret)
+{
+	struct plumb_error *err = pl_session_check_options(o);
+
+	if (err)
+		return err;
+	struct pl_engine_options eo = pl_session_engine_options(o);
+	eo.own = true;
+	eo.pid = getpid();
+	eo.stop = PL_STOP_NEVER; /* a thread cannot stop its siblings */
+	eo.subprocesses = false;
+	eo.tags = o->tags;
+	return pl_session_attach(o, eo, ret);
+}
+
+bool pl_session_forked(const struct plumb_session *s)
+{
+	return s->generation != pl_forks_generation();
+}
+
+struct plumb_error *pl_session_check_forked(const struct plumb_session *s)
+{
+	if (!pl_session_forked(s))
+		return NULL;
+	return pl_error(PLUMB_ERR_FORKED, "this process was forked by the one that the session belongs to");
+}
+
+static bool is_paused(struct plumb_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool paused = s->status.paused;
+	pthread_mutex_unlock(&s->lock);
+	return paused;
+}
+
+void pl_session_order(struct plumb_session *s, struct pl_order order)
+{
+	bool tells = order.kind == PL_ORDER_TELL || order.kind == PL_ORDER_TELL_THREADS;
+
+	if (!tells || !is_paused(s))
+		s->ops->order(s->engine, order);
+}
+
+void plumb_session_pause(struct plumb_session *s)
+{
+	if (!pl_session_forked(s))
+		pl_session_order(s, (struct pl_order){.kind = PL_ORDER_PAUSE});
+}
+
+void plumb_session_resume(struct plumb_session *s)
+{
+	if (!pl_session_forked(s))
+		pl_session_order(s, (struct pl_order){.kind = PL_ORDER_RESUME});
+}
+
+struct plumb_error *plumb_session_set_rate(struct plumb_session *s, double rate_hz)
+{
+	struct plumb_error *err = pl_session_check_rate(rate_hz);
+
+	if (err || (err = pl_session_check_forked(s)))
+		return err;
+	struct pl_order order = {.kind = PL_ORDER_PERIOD, .period_ns = pl_session_period_ns(rate_hz)};
+	pl_session_order(s, order);
+	pthread_mutex_lock(&s->work);
+	s->options.period_ns = order.period_ns;
+	pthread_mutex_unlock(&s->work);
+	return NULL;
+}

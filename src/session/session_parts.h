@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/session: a session, and which file does what with it.
+ *
+ *   session.c   making one, ending it
+ *   consumer.c  taking over what was sampled; the consumer thread; status
+ *   record.c    its recording
+ *   own.c       sampling the own process; control; the child of a fork
+ *   reset.c     counting from anew: what the figures of the engine are since then
+ *   snapshot.c  copies of what it counted so far;  cycles.c  what each stretch of time counted
+ *
+ * Threads: the caller's, any number; the consumer; the engine's sampling thread. Whoever holds `work` is the consumer
+ * for that time: profile, writer and counts belong to it. `lock` guards what plumb_session_wait() shows, and is held
+ * for a moment only. `work` is taken first. */
+#ifndef PL_SESSION_PARTS_H
+#define PL_SESSION_PARTS_H
+
+#include <plumb/plumb.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "capture.h"
+#include "cycles.h"
+#include "engine.h"
+#include "hottest.h"
+
+/** When counting began: with the session, or at plumb_session_reset(). */
+struct pl_session_since {
+	struct pl_engine_stats stats; /* of the engine then */
+	uint64_t real_ns, cpu_ns;
+	PL_VEC(uint64_t) thread_cpu_ns; /* by thread of the profile */
+	bool reset;
+};
+
+struct plumb_session {
+	struct pl_engine_options options;
+	int *tids;	     /* what options.hidden and options.tids point into */
+	unsigned generation; /* of the process that began it: forks.h */
+	const struct pl_engine_ops *ops;
+	struct pl_engine *engine;
+	char program[128];
+	bool reaped;
+	int wait_status;
+	atomic_bool program_ended;
+	pthread_t consumer;
+	bool consuming;
+
+	pthread_mutex_t work;
+	struct plumb_profile *profile;
+	struct pl_capture_writer *writer; /* NULL: nothing is written, or writing failed */
+	char *path;
+	bool named;		     /* the recording, after the Python program */
+	struct plumb_error *failure; /* first thing that went wrong in the consumer */
+	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
+	uint64_t chunk_ns, samples, by_quality[PL_QUALITIES];
+	struct pl_engine_stats stats; /* the latest */
+	struct pl_session_since since;
+	struct pl_cycles cycles;
+	bool broken; /* records were lost in the middle: nothing after them can be understood */
+
+	pthread_mutex_t lock;
+	pthread_cond_t ended_cond;
+	struct plumb_status status;
+	char hottest[256], shown[256];
+};
+
+/* session.c */
+/** There is a process: open the engine for it, and the recording at @p output (NULL: a name of ours), and begin. */
+struct plumb_error *pl_session_attach(const struct plumb_session_options *o, struct pl_engine_options eo,
+				      struct plumb_session **ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_session_check_options(const struct plumb_session_options *o) PLUMB_MUST_CHECK;
+struct plumb_error *pl_session_check_rate(double rate_hz) PLUMB_MUST_CHECK;
+uint64_t pl_session_period_ns(double rate_hz);
+struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o);
+
+/* own.c */
+/** Are we in a child of the process that began it? Then none of its threads is there, and nothing of it means anything.
+ */
+bool pl_session_forked(const struct plumb_session *s);
+struct plumb_error *pl_session_check_forked(const struct plumb_session *s) PLUMB_MUST_CHECK;
+/** Give the engine an order and wait until it is done; with time at a standstill only one that changes that. */
+void pl_session_order(struct plumb_session *s, struct pl_order order);
+
+/* consumer.c */
+/** Take over what was sampled until now. Under `work`. */
+void pl_session_take(struct plumb_session *s);
+void *pl_session_consume(void *session);
+/** Keep the first one. */
+void pl_session_failed(struct plumb_session *s, struct plumb_error *err);
+
+/* reset.c */
+/** What the engine says, since counting began. */
+struct pl_engine_stats pl_session_stats_since(const struct plumb_session *s);
+uint64_t pl_session_cost_ns(const struct plumb_session *s);
+/** Make the figures of @p p, the session's profile or a copy, those since counting began. */
+void pl_session_fit(const struct plumb_session *s, struct plumb_profile *p);
+
+/* record.c */
+struct plumb_error *pl_session_open_recording(struct plumb_session *s, const char *path) PLUMB_MUST_CHECK;
+/** Write what has come if it is time. */
+void pl_session_write_chunk(struct plumb_session *s, uint64_t now);
+/** A shell script or a launcher was started, and now a Python has turned up. Only a name that we chose is changed. */
+void pl_session_name_after_python(struct plumb_session *s);
+/** Without the recording the profile still grows: the report comes all the same. */
+void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err);
+void pl_session_finish_recording(struct plumb_session *s);
+/** Nothing was recorded. Only a file that is ours to remove goes: -o may name a device or a pipe. */
+void pl_session_remove_recording(struct plumb_session *s);
+
+#endif

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phones, dark and light, and what axe-core finds wrong for those who do not see or point."""
+import pytest
+
+from harness import viewers
+from harness.browser import VIEWS
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+
+
+def violations(page, axe):
+    page.page.evaluate(axe)
+    found = page.page.evaluate("axe.run()")
+    assert len(found["passes"]) > 10
+    return [(v["id"], v["help"], v["nodes"][0]["html"][:200], v["nodes"][0]["failureSummary"][:300]) for v in found["violations"]]
+
+
+@pytest.fixture(scope="module")
+def axe():
+    return viewers.axe()
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_is_hard_to_use(threads, opened, axe, view, colours):
+    page = opened(threads, color_scheme=colours, reduced_motion="reduce")
+    assert page.page.locator("html").get_attribute("data-theme") == colours
+    page.menu("spin", "Show callers and callees")
+    page.tab(view)
+    page.rest()
+    assert violations(page, axe) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nothing_that_opens_is_hard_to_use(threads, opened, axe, colours):
+    page = opened(threads, color_scheme=colours, reduced_motion="reduce")
+    for title in ("Processes and threads that count", "What threads were doing", "Kinds of frames, folding, modules",
+                  "Copy or save what is shown"):
+        with page.panel(title):
+            assert violations(page, axe) == [], title
+    page.page.keyboard.press("?")
+    assert violations(page, axe) == []
+    page.page.keyboard.press("Escape")
+    page.menu("spin", "Focus on the function")
+    assert violations(page, axe) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nothing_of_a_comparison_is_hard_to_use(compared, opened, axe, colours):
+    page = opened(compared.page, color_scheme=colours, reduced_motion="reduce")
+    assert page.current_tab == "Comparison"
+    assert violations(page, axe) == []
+
+
+def luminance(page, selector="body"):
+    colour = page.page.evaluate("selector => getComputedStyle(document.querySelector(selector)).backgroundColor", selector)
+    return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]) / 765
+
+
+def test_dark_and_light_follow_the_system_or_the_switch(threads, opened):
+    page = opened(threads, color_scheme="dark")
+    assert luminance(page) < 0.2
+    page.page.emulate_media(color_scheme="light")
+    page.rest()
+    assert luminance(page) > 0.8
+    page.page.get_by_role("button", name="Colours:").click()
+    page.page.get_by_role("button", name="Colours:").click()
+    page.rest()
+    assert luminance(page) < 0.2
+    page.go(page.fragment)
+    assert luminance(page) < 0.2, "the switch is in the link"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_shows_every_view_without_scrolling_sideways(threads, opened, view):
+    page = opened(threads, **PHONE)
+    page.tab(view)
+    page.rest()
+    width = page.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1] == 360
+    panel = page.page.get_by_role("tabpanel").bounding_box()
+    assert panel["x"] >= 0 and panel["width"] <= 360 and panel["height"] >= 150
+
+
+def test_a_finger_selects_and_comes_nearer(threads, opened):
+    page = opened(threads, **PHONE)
+    graph = page.page.get_by_role("application", name="Flame graph")
+    box = graph.bounding_box()
+    before = page.fragment
+    page.page.touchscreen.tap(box["x"] + 40, box["y"] + 10)
+    selected = page.fragment
+    assert selected != before
+    page.page.touchscreen.tap(box["x"] + 40, box["y"] + 10)
+    page.page.touchscreen.tap(box["x"] + 40, box["y"] + 10)
+    assert page.fragment != selected

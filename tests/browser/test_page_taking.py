@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be taken away from the page: text that is that of `plumb report -f collapsed`, pictures that are pictures."""
+import re
+import struct
+import xml.etree.ElementTree
+import zlib
+
+import pytest
+
+from harness import browser as browsers
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def stacks(text):
+    """{stack without its thread: samples}"""
+    found = {}
+    for line in text.splitlines():
+        stack, _, count = line.rpartition(" ")
+        stack = ";".join(frame for frame in stack.split(";") if not re.match(r"(tid|pid):", frame))
+        found[stack] = found.get(stack, 0) + int(count)
+    return found
+
+
+@pytest.mark.parametrize("by, options", [("Functions", ["--functions"]), ("Lines", [])], ids=["functions", "lines"])
+def test_stacks_are_those_of_the_collapsed_format(threads, opened, by, options):
+    page = opened(threads)
+    page.whole_stacks()
+    page.keep_idle()  # as the collapsed format does
+    page.switch("Merge by", by)
+    page.switch("Unit", "Samples")
+    assert stacks(page.copied("Copy as collapsed text")) == stacks(threads.collapsed(*options))
+    page.tick(browsers.STATES, "On a CPU")
+    assert stacks(page.copied("Copy as collapsed text")) == stacks(threads.collapsed("--state", "on-cpu", *options))
+
+
+def test_saved_stacks_are_those_copied(threads, opened, tmp_path):
+    page = opened(threads)
+    saved = page.saved("Save as collapsed text", tmp_path / "x.folded").read_text(encoding="utf-8")
+    assert saved == page.copied("Copy as collapsed text") and len(saved) > 100
+
+
+def test_names_places_and_stacks_are_copied(threads, opened):
+    page = opened(threads)
+    page.tab("Call tree")
+    page.search("spin_gamma")
+    page.grid().focus()
+    page.page.keyboard.press("n")
+    function = threads.report().function("spin_gamma")
+    details = page.page.get_by_role("complementary")
+    for button, expected in (("Copy name", "spin_gamma"), ("Copy place", "%s:%d" % (function["file"], function["line"]))):
+        details.get_by_role("button", name=button).click()
+        page.rest()
+        assert page.page.evaluate("navigator.clipboard.readText()") == expected
+    details.get_by_role("button", name="Copy stack").click()
+    page.rest()
+    lines = page.page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[-1].startswith("spin_gamma (threads.py:") and any(line.startswith("work_gamma ") for line in lines)
+
+
+@pytest.mark.parametrize("view", ["Flame graph", "Callers and callees"])
+def test_the_svg_is_a_picture_with_names(threads, opened, view, tmp_path):
+    page = opened(threads)
+    page.menu("spin", "Show callers and callees")
+    page.tab(view)
+    picture = page.saved("Save picture as SVG", tmp_path / "x.svg")
+    root = xml.etree.ElementTree.parse(picture).getroot()
+    assert root.tag == SVG + "svg"
+    texts = " ".join("".join(text.itertext()) for text in root.iter(SVG + "text"))
+    assert "work_alpha" in texts and "spin" in texts
+    assert len(list(root.iter(SVG + "rect"))) > 3
+    assert not re.search(r"<script|href|url\([^#]", picture.read_text(encoding="utf-8"))
+    shown = opened(picture, waits=False)
+    assert shown.page.evaluate("document.querySelector('svg').getBoundingClientRect().width") > 300
+
+
+def test_the_png_is_what_is_seen(threads, opened, tmp_path):
+    page = opened(threads)
+    data = page.saved("Save picture as PNG", tmp_path / "x.png").read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", data[16:24])
+    assert width >= 600 and height >= 60
+    at, pixels = 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        pixels += data[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    assert len(set(zlib.decompress(pixels))) > 30

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orders are carried out one at a time, each once, and whoever gave one waits for that or for the end. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "orders.h"
+
+#define GIVERS 4
+#define EACH   500
+
+struct office {
+	struct pl_orders orders;
+	int bell;
+	atomic_ulong sum;	 /* of what was carried out */
+	atomic_ulong done_early; /* orders that came back before they were carried out */
+	unsigned long limit;
+};
+
+static void *carry_out(void *ctx)
+{
+	struct office *o = ctx;
+	struct pl_order order;
+
+	for (unsigned long n = 0; n < o->limit;) {
+		uint64_t rings;
+
+		poll(&(struct pollfd){.fd = o->bell, .events = POLLIN}, 1, -1);
+		(void)!read(o->bell, &rings, sizeof rings);
+		if (!pl_orders_next(&o->orders, &order))
+			continue;
+		atomic_fetch_add(&o->sum, order.period_ns);
+		pl_orders_done(&o->orders);
+		n++;
+	}
+	pl_orders_close(&o->orders);
+	return NULL;
+}
+
+static void *give(void *ctx)
+{
+	struct office *o = ctx;
+
+	for (int i = 0; i < EACH; i++) {
+		unsigned long before = atomic_load(&o->sum);
+
+		pl_orders_give(&o->orders, (struct pl_order){.kind = PL_ORDER_PERIOD, .period_ns = 3}, o->bell);
+		atomic_fetch_add(&o->done_early, atomic_load(&o->sum) < before + 3);
+	}
+	return NULL;
+}
+
+/* @p limit orders are carried out; nobody waits for the rest. */
+static void run(unsigned long limit, unsigned long early)
+{
+	struct office o = {.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .limit = limit};
+	pthread_t givers[GIVERS], worker;
+
+	pl_orders_init(&o.orders);
+	assert_int_equal(pthread_create(&worker, NULL, carry_out, &o), 0);
+	for (int i = 0; i < GIVERS; i++)
+		assert_int_equal(pthread_create(&givers[i], NULL, give, &o), 0);
+	for (int i = 0; i < GIVERS; i++)
+		pthread_join(givers[i], NULL);
+	pthread_join(worker, NULL);
+	assert_int_equal(atomic_load(&o.sum), 3 * limit);
+	assert_int_equal(atomic_load(&o.done_early), early);
+	pl_orders_deinit(&o.orders);
+	close(o.bell);
+}
+
+static void each_is_carried_out_before_it_returns(void **state)
+{
+	run(GIVERS * EACH, 0);
+}
+
+static void at_the_end_nobody_waits(void **state)
+{
+	run(0, GIVERS * EACH);
+}
+
+static void a_list_of_descriptors_closes_what_is_on_it(void **state)
+{
+	static struct pl_guest_files files;
+	int fds[2], ours = eventfd(0, EFD_CLOEXEC), gone = eventfd(0, EFD_CLOEXEC);
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pl_guest_note(&files, -1);
+	pl_guest_note(&files, ours);
+	pl_guest_note(&files, gone);
+	pl_guest_note(&files, fds[0]); /* as a number that has become another's */
+	pl_guest_forget(&files, gone);
+	pl_guest_close_all(&files);
+	assert_int_equal(fcntl(ours, F_GETFD), -1);
+	assert_true(fcntl(gone, F_GETFD) >= 0 && fcntl(fds[0], F_GETFD) >= 0);
+	close(gone);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_carried_out_before_it_returns),
+		cmocka_unit_test(at_the_end_nobody_waits),
+		cmocka_unit_test(a_list_of_descriptors_closes_what_is_on_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

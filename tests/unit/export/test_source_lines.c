@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines come from the text that the profile has, and only without one from the file that is there by now. */
+#include "source_lines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "build.h"
+
+struct scene {
+	struct build b;
+	char path[40];
+	uint32_t file;
+	struct pl_sources *sources;
+};
+
+/* A file says "of the file"; @p text, if any, is what was recorded of it. */
+static void scene_init(struct scene *s, const char *text)
+{
+	build_start(&s->b);
+	strcpy(s->path, "/tmp/plumb-lines-XXXXXX");
+	int fd = mkstemp(s->path);
+	assert_int_equal(write(fd, "of the file\n", 12), 12);
+	close(fd);
+	s->file = build_string(&s->b, s->path);
+	if (text)
+		assert_null(pl_profile_source(s->b.p, s->file, text, strlen(text), false));
+	s->sources = pl_sources_create(s->b.p);
+	assert_non_null(s->sources);
+}
+
+static void scene_deinit(struct scene *s)
+{
+	pl_sources_destroy(s->sources);
+	unlink(s->path);
+	build_end(&s->b);
+}
+
+static void assert_line(struct scene *s, int32_t number, const char *expected)
+{
+	struct pl_text line;
+
+	assert_true(pl_sources_line(s->sources, s->file, number, &line));
+	assert_int_equal(line.len, strlen(expected));
+	assert_memory_equal(line.s, expected, line.len);
+}
+
+static void the_recorded_text_goes_before_the_file(void **state)
+{
+	struct pl_text line;
+	struct scene s;
+
+	scene_init(&s, "of the\nrecording");
+	assert_line(&s, 1, "of the");
+	assert_line(&s, 2, "recording");
+	assert_false(pl_sources_line(s.sources, s.file, 3, &line));
+	scene_deinit(&s);
+}
+
+static void without_one_the_file_is_read(void **state)
+{
+	struct scene s;
+
+	scene_init(&s, NULL);
+	assert_line(&s, 1, "of the file");
+	scene_deinit(&s);
+}
+
+static void it_is_decoded_as_it_says(void **state)
+{
+	struct scene s;
+
+	scene_init(&s, "# coding: latin-1\nx = '\xe4'\n");
+	assert_line(&s, 2, "x = '\xc3\xa4'");
+	assert_int_equal((unsigned char)pl_profile_source_of(s.b.p, s.file)->text[23],
+			 0xe4); /* the profile's own is as it was */
+	scene_deinit(&s);
+}
+
+/* The file may be another by now: what was recorded, be it of no use, is what ran. */
+static void a_text_that_cannot_be_told_has_no_lines(void **state)
+{
+	struct pl_text line;
+	struct scene s;
+
+	scene_init(&s, "x = '\xe4'\n");
+	assert_false(pl_sources_line(s.sources, s.file, 1, &line));
+	scene_deinit(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_recorded_text_goes_before_the_file),
+		cmocka_unit_test(without_one_the_file_is_read),
+		cmocka_unit_test(it_is_decoded_as_it_says),
+		cmocka_unit_test(a_text_that_cannot_be_told_has_no_lines),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files are opened with the rights of the process that they are opened for, and afterwards with our own again. */
+#include "rights.h"
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stage.h"
+#include "target_file.h"
+
+#define ORDINARY 65534
+#define GROUP	 54321
+
+struct scene {
+	char dir[32], theirs[48], ours[48], shared[48], hidden[48];
+	pid_t pid;
+};
+
+static void make_file(char ret[48], const struct scene *s, const char *name, uid_t uid, gid_t gid, mode_t mode)
+{
+	snprintf(ret, 48, "%s/%s", s->dir, name);
+	int fd = open(ret, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fchown(fd, uid, gid), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+/* A process of an ordinary user, and files of it and of ours. */
+static void scene_init(struct scene *s)
+{
+	stage_word *ready = stage_share(sizeof *ready);
+	const gid_t group = GROUP;
+
+	memset(s, 0, sizeof *s);
+	strcpy(s->dir, "/tmp/plumb-rights-XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	assert_int_equal(chmod(s->dir, 0755), 0);
+	make_file(s->theirs, s, "theirs", ORDINARY, ORDINARY, 0400);
+	make_file(s->ours, s, "ours", 0, 0, 0600);
+	make_file(s->shared, s, "shared", 0, GROUP, 0640);
+	make_file(s->hidden, s, "hidden", 0, 0, 0640);
+	s->pid = stage_fork();
+	if (s->pid == 0) {
+		if (setgroups(1, &group) || setresgid(ORDINARY, ORDINARY, ORDINARY) ||
+		    setresuid(ORDINARY, ORDINARY, ORDINARY))
+			_exit(1);
+		stage_set(ready, 1);
+		stage_block();
+	}
+	stage_await(ready, 1);
+}
+
+static void scene_deinit(struct scene *s)
+{
+	const char *const files[] = {s->theirs, s->ours, s->shared, s->hidden};
+
+	stage_kill(s->pid);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		unlink(files[i]);
+	rmdir(s->dir);
+}
+
+static bool opens(pid_t pid, const char *path)
+{
+	int fd = pl_target_file_open(pid, path);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void what_a_status_file_says(void **state)
+{
+	struct pl_rights r;
+
+	assert_true(pl_rights_parse("Name:\tx\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t10 11 12 \n", &r));
+	assert_int_equal(r.uid, 4);
+	assert_int_equal(r.gid, 8);
+	assert_int_equal(r.group_count, 3);
+	assert_int_equal(r.groups[2], 12);
+	assert_true(pl_rights_parse("Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t\nNStgid:\t9\n", &r));
+	assert_int_equal(r.group_count, 0);
+	assert_false(pl_rights_parse("Uid:\t1\t2\t3\nGid:\t5\t6\t7\t8\nGroups:\t\n", &r));
+	assert_false(pl_rights_parse("Uid:\t1\t2\t3\t4\nGroups:\t\n", &r));
+	assert_false(pl_rights_parse("Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n", &r));
+	assert_false(pl_rights_parse("", &r));
+}
+
+static void more_groups_than_are_taken_on(void **state)
+{
+	char status[8 * PL_RIGHTS_MAX_GROUPS + 200];
+	size_t len = (size_t)snprintf(status, sizeof status, "Uid:\t1\t1\t1\t1\nGid:\t1\t1\t1\t1\nGroups:\t");
+	struct pl_rights r;
+
+	for (int i = 0; i < PL_RIGHTS_MAX_GROUPS + 20; i++)
+		len += (size_t)snprintf(status + len, sizeof status - len, "%d ", i);
+	assert_true(pl_rights_parse(status, &r));
+	assert_int_equal(r.group_count, PL_RIGHTS_MAX_GROUPS);
+	assert_int_equal(r.groups[PL_RIGHTS_MAX_GROUPS - 1], PL_RIGHTS_MAX_GROUPS - 1);
+}
+
+static void root_reads_for_a_user_what_the_user_may_read(void **state)
+{
+	struct scene s;
+	gid_t before[64], after[64];
+
+	if (geteuid() != 0)
+		skip();
+	int count = getgroups(64, before);
+	scene_init(&s);
+	assert_true(opens(s.pid, s.theirs));
+	assert_true(opens(s.pid, s.shared));
+	assert_false(opens(s.pid, s.hidden));
+	assert_false(opens(s.pid, s.ours));
+	assert_true(opens(getpid(), s.ours));
+	assert_true(opens(getpid(), s.theirs));
+	assert_int_equal(setfsuid((uid_t)-1), 0);
+	assert_int_equal(setfsgid((gid_t)-1), getegid());
+	assert_int_equal(getgroups(64, after), count);
+	assert_memory_equal(before, after, (size_t)(count > 0 ? count : 0) * sizeof *before);
+	assert_false(pl_target_file_alike(s.pid));
+	assert_true(pl_target_file_alike(getpid()));
+	scene_deinit(&s);
+}
+
+static void of_a_process_that_is_gone_nothing_is_read(void **state)
+{
+	struct pl_rights own, r;
+	pid_t pid = stage_fork();
+
+	if (pid == 0)
+		stage_block();
+	stage_kill(pid);
+	assert_false(pl_rights_of(pid, &r));
+	assert_false(pl_target_file_alike(pid));
+	assert_false(opens(pid, "/etc/passwd"));
+	if (geteuid() == 0)
+		assert_false(pl_rights_take(pid, &own));
+	assert_int_equal(setfsuid((uid_t)-1), geteuid());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_status_file_says),
+		cmocka_unit_test(more_groups_than_are_taken_on),
+		cmocka_unit_test(root_reads_for_a_user_what_the_user_may_read),
+		cmocka_unit_test(of_a_process_that_is_gone_nothing_is_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "cycles.h"
+
+static struct pl_cycles cycles(size_t max)
+{
+	return (struct pl_cycles){.length_ns = 100, .max = max};
+}
+
+static void add(struct pl_cycles *c, uint64_t time_ns, uint32_t stack)
+{
+	assert_ok(pl_cycles_add(c, &(struct pl_sample){.time_ns = time_ns, .stack = stack, .weight_ns = 7}));
+}
+
+static uint64_t samples(const struct pl_cycle *c)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->cells.len; i++) {
+		sum += c->cells.data[i].samples;
+		assert_true(c->cells.data[i].weight_ns == 7 * c->cells.data[i].samples);
+	}
+	return sum;
+}
+
+static void a_sample_is_in_the_cycle_of_its_time(void **state)
+{
+	struct pl_cycles c = cycles(10);
+
+	add(&c, 0, 1);
+	add(&c, 99, 2);
+	add(&c, 99, 1);
+	add(&c, 100, 1); /* taken after the end, told before it */
+	assert_null(pl_cycles_oldest(&c));
+	assert_ok(pl_cycles_advance(&c, 99, 5099));
+	assert_null(pl_cycles_oldest(&c));
+	assert_ok(pl_cycles_advance(&c, 130, 5130));
+	const struct pl_cycle *first = pl_cycles_oldest(&c);
+	assert_true(samples(first) == 3 && first->cells.len == 2 && first->end_real_ns == 5100);
+	assert_true(first->cells.data[0].stack == 1 && first->cells.data[1].stack == 2); /* as they were first seen */
+	add(&c, 98, 3);									 /* known late */
+	assert_int_equal(samples(pl_cycles_oldest(&c)), 4);
+	pl_cycles_drop(&c);
+	assert_null(pl_cycles_oldest(&c));
+	add(&c, 97, 3); /* later than late */
+	assert_int_equal(samples(pl_cycles_recent(&c)), 2);
+	pl_cycles_finish(&c, 6000);
+	assert_true(samples(pl_cycles_oldest(&c)) == 2 && pl_cycles_oldest(&c)->end_real_ns == 6000);
+	assert_null(pl_cycles_recent(&c));
+	pl_cycles_deinit(&c);
+}
+
+static void cycles_without_samples_are_cycles(void **state)
+{
+	struct pl_cycles c = cycles(10);
+
+	add(&c, 10, 1);
+	assert_ok(pl_cycles_advance(&c, 305, 5305));
+	for (uint64_t i = 0; i < 3; i++) {
+		const struct pl_cycle *o = pl_cycles_oldest(&c);
+
+		assert_true(o->number == i && samples(o) == (i == 0) && o->end_real_ns == 5100 + 100 * i);
+		pl_cycles_drop(&c);
+	}
+	assert_true(pl_cycles_recent(&c)->number == 3);
+	pl_cycles_finish(&c, 6000);
+	assert_null(pl_cycles_oldest(&c)); /* it had just begun */
+	pl_cycles_deinit(&c);
+}
+
+static void the_oldest_goes(void **state)
+{
+	struct pl_cycles c = cycles(3);
+
+	for (uint64_t t = 5; t < 1000; t += 10)
+		add(&c, t, (uint32_t)t);
+	assert_ok(pl_cycles_advance(&c, 1000, 6000));
+	assert_true(c.ended == 3 && pl_cycles_oldest(&c)->number == 7 && samples(pl_cycles_oldest(&c)) == 10);
+	assert_ok(pl_cycles_advance(&c, 1000000000000, 2000000000000)); /* ten milliard cycles are nothing */
+	assert_true(c.ended == 3 && c.list.len == 4 && pl_cycles_oldest(&c)->number == 10000000000 - 3);
+	pl_cycles_clear(&c);
+	assert_true(!pl_cycles_oldest(&c) && !pl_cycles_recent(&c));
+	pl_cycles_finish(&c, 1);
+	pl_cycles_deinit(&c);
+}
+
+static void without_a_length_there_are_none(void **state)
+{
+	struct pl_cycles c = {.max = 1};
+
+	add(&c, 10, 1);
+	assert_ok(pl_cycles_advance(&c, 1000, 1000));
+	pl_cycles_finish(&c, 1000);
+	assert_true(!pl_cycles_oldest(&c) && !pl_cycles_recent(&c));
+	pl_cycles_deinit(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_is_in_the_cycle_of_its_time),
+		cmocka_unit_test(cycles_without_samples_are_cycles),
+		cmocka_unit_test(the_oldest_goes),
+		cmocka_unit_test(without_a_length_there_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

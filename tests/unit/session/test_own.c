@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process that samples itself: Python is loaded into the test program. */
+#include "unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <plumb/plumb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "own_python.h"
+
+#define LIMIT_MS 20000
+#define ENOUGH	 300
+
+static struct plumb_session_options options(void)
+{
+	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+
+	o.no_recording = true;
+	return o;
+}
+
+static struct plumb_session *start(const struct plumb_session_options *o)
+{
+	struct plumb_session *s;
+
+	assert_ok(plumb_session_own(o, &s));
+	return s;
+}
+
+static struct plumb_status status(struct plumb_session *s)
+{
+	struct plumb_status st;
+
+	plumb_session_wait(s, 0, &st);
+	return st;
+}
+
+/* Until it has @p samples more. */
+static void wait_samples(struct plumb_session *s, uint64_t samples)
+{
+	struct plumb_status st = status(s);
+	uint64_t wanted = st.samples + samples;
+
+	for (int i = 0; i < LIMIT_MS / 5 && st.samples < wanted; i++) {
+		plumb_session_wait(s, 5, &st);
+		assert_false(st.ended);
+	}
+	assert_true(st.samples >= wanted);
+}
+
+static void finish(struct plumb_session *s)
+{
+	struct plumb_result r;
+
+	assert_ok(plumb_session_finish(s, &r));
+	assert_true(r.found_python && r.recording == NULL && r.pid == getpid());
+	plumb_session_destroy(s);
+}
+
+static struct plumb_profile *snapshot(struct plumb_session *s)
+{
+	struct plumb_profile *p;
+
+	assert_ok(plumb_session_snapshot(s, &p));
+	return p;
+}
+
+struct sought {
+	const char *name;
+	uint64_t samples, all;
+	uint32_t last_depth, nodes;
+};
+
+static struct plumb_error *look(void *ctx, const struct plumb_tree_node *n)
+{
+	struct sought *x = ctx;
+
+	assert_true(x->nodes ? n->depth >= 1 && n->depth <= x->last_depth + 1 : n->depth == 0 && !*n->name);
+	x->last_depth = n->depth;
+	x->nodes++;
+	if (n->depth == 0)
+		x->all = n->samples;
+	assert_true(n->samples > 0 || n->depth == 0);
+	if (n->depth && strcmp(n->name, x->name) == 0) {
+		x->samples += n->samples;
+		assert_int_equal(n->kind, *n->name == '<' ? PLUMB_KIND_MARKER : PLUMB_KIND_PYTHON);
+		assert_true(n->line >= (int32_t)n->firstline);
+	}
+	return NULL;
+}
+
+static struct sought find(const struct plumb_profile *p, const char *name)
+{
+	struct sought x = {.name = name};
+
+	assert_ok(plumb_profile_walk(p, look, &x));
+	return x;
+}
+
+/* Entries of a directory of /proc/self. */
+static int count_in(const char *path)
+{
+	DIR *d = opendir(path);
+	int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* There are no more. The kernel lists a thread that was joined for a moment longer. */
+static void assert_threads(int count)
+{
+	for (int i = 0; i < LIMIT_MS && count_in("/proc/self/task") > count; i++)
+		usleep(1000);
+	assert_true(count_in("/proc/self/task") <= count);
+}
+
+static void what_runs_is_counted(void **state)
+{
+	int threads = count_in("/proc/self/task"), files = count_in("/proc/self/fd");
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+	struct plumb_profile_info info;
+
+	wait_samples(s, ENOUGH);
+	struct plumb_profile *p = snapshot(s);
+	plumb_profile_info(p, &info);
+	struct sought spin = find(p, "spin");
+	assert_string_equal(info.engine, "in process");
+	assert_true(info.samples >= ENOUGH && spin.all == info.samples && info.period_ns == 1000000);
+	assert_true(info.exact + info.doubtful + info.partial == info.samples);
+	assert_true(spin.samples > info.samples / 4); /* one of two threads; the other does not run Python */
+	plumb_profile_destroy(p);
+	finish(s);
+	assert_threads(threads);
+	assert_int_equal(count_in("/proc/self/fd"), files);
+}
+
+/* Context switches of the thread of that name: how often it woke up. */
+static long wake_ups(const char *name)
+{
+	DIR *d = opendir("/proc/self/task");
+	char path[320], line[128], comm[32];
+	long count = -1, n;
+
+	assert_non_null(d);
+	for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+		snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+		FILE *f = fopen(path, "re");
+		bool its = f && fscanf(f, "Name:\t%31s\n", comm) == 1 && strcmp(comm, name) == 0;
+		while (its && fgets(line, sizeof line, f))
+			if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
+				count = n;
+		if (f)
+			fclose(f);
+	}
+	closedir(d);
+	return count;
+}
+
+/* None of our threads wakes up for so long. The wait is what is tested; on a busy machine they may go to sleep late. */
+static void wait_for_silence(void)
+{
+	long sampler, consumer;
+
+	for (int i = 0; i < 20; i++) {
+		sampler = wake_ups("plumb-sampler");
+		consumer = wake_ups("plumb-consumer");
+		usleep(300000);
+		if (wake_ups("plumb-sampler") == sampler && wake_ups("plumb-consumer") == consumer)
+			return;
+	}
+	fail();
+}
+
+static void in_a_pause_nothing_happens(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+
+	wait_samples(s, ENOUGH);
+	plumb_session_pause(s);
+	plumb_session_pause(s);
+	struct plumb_status before = status(s);
+	assert_true(before.paused && !before.ended);
+	wait_for_silence();
+	struct plumb_status after = status(s);
+	assert_true(after.samples == before.samples && after.ticks == before.ticks);
+	assert_true(after.elapsed_ns == before.elapsed_ns);
+	plumb_session_resume(s);
+	plumb_session_resume(s);
+	wait_samples(s, ENOUGH);
+	after = status(s);
+	assert_false(after.paused);
+	assert_true(after.ticks + after.missed <= after.elapsed_ns / 1000000 + 3); /* nor was a tick missed */
+	struct plumb_profile *p = snapshot(s);
+	struct plumb_profile_info info;
+	plumb_profile_info(p, &info);
+	/* two threads at most, each tick stands for its period */
+	assert_true(info.weight_ns <= 2 * (info.duration_ns + 2000000));
+	plumb_profile_destroy(p);
+	plumb_session_pause(s);
+	finish(s);
+}
+
+static void weights_follow_the_rate(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_profile_info info, later;
+
+	o.rate_hz = 200;
+	struct plumb_session *s = start(&o);
+	wait_samples(s, 40);
+	assert_code(plumb_session_set_rate(s, -1), PLUMB_ERR_INVALID);
+	assert_code(plumb_session_set_rate(s, 1e7), PLUMB_ERR_INVALID);
+	plumb_session_pause(s);
+	assert_ok(plumb_session_set_rate(s, 1000));
+	struct plumb_profile *p = snapshot(s);
+	plumb_profile_info(p, &info);
+	plumb_profile_destroy(p);
+	assert_true(info.weight_ns == info.samples * 5000000);
+	plumb_session_resume(s);
+	wait_samples(s, ENOUGH);
+	struct plumb_status st = status(s);
+	assert_true(st.rate_hz > 999 && st.rate_hz < 1001);
+	p = snapshot(s);
+	plumb_profile_info(p, &later);
+	assert_true(later.weight_ns == info.weight_ns + (later.samples - info.samples) * 1000000);
+	assert_true(later.period_ns == 1000000);
+	plumb_profile_destroy(p);
+	finish(s);
+}
+
+static void counting_begins_anew(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+	struct plumb_profile_info info;
+
+	wait_samples(s, 2 * ENOUGH);
+	plumb_session_pause(s);
+	plumb_session_reset(s);
+	struct plumb_status st = status(s);
+	assert_true(st.samples == 0 && st.ticks == 0 && st.elapsed_ns == 0 && st.exact + st.doubtful + st.partial == 0);
+	plumb_session_resume(s);
+	wait_samples(s, ENOUGH / 3);
+	plumb_session_pause(s); /* counts and figures of the same moment */
+	struct plumb_profile *p = snapshot(s);
+	plumb_profile_info(p, &info);
+	assert_true(info.samples >= ENOUGH / 3 && info.samples <= 2 * info.ticks);
+	assert_true(info.ticks + info.missed <= info.duration_ns / 1000000 + 3);
+	assert_true(info.weight_ns == info.samples * 1000000);
+	assert_true(find(p, "spin").samples > 0);
+	plumb_profile_destroy(p);
+	finish(s);
+}
+
+static void threads_are_chosen(void **state)
+{
+	struct plumb_session_options o = options();
+	int spinner = (int)own_python_int("spinner");
+
+	o.hidden = &spinner;
+	o.hidden_count = 1;
+	struct plumb_session *s = start(&o);
+	wait_samples(s, ENOUGH / 3);
+	struct plumb_profile *p = snapshot(s);
+	assert_true(find(p, "spin").samples == 0 && find(p, "spin").all >= ENOUGH / 3);
+	plumb_profile_destroy(p);
+	finish(s);
+
+	o = options();
+	o.tids = &spinner;
+	o.tid_count = 1;
+	s = start(&o);
+	wait_samples(s, ENOUGH / 3);
+	p = snapshot(s);
+	struct sought spin = find(p, "spin");
+	assert_true(spin.samples > spin.all / 2); /* the rest is doubted by the proof at its worst */
+	assert_int_equal(status(s).threads, 1);
+	plumb_profile_destroy(p);
+	finish(s);
+}
+
+static void cycles_hold_all_samples(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_profile *p;
+	struct plumb_profile_info info;
+	uint64_t samples = 0, cycles = 0, end_ns = 0, last_ns = 0;
+
+	o.cycle_ns = 50000000;
+	o.max_cycles = 1000;
+	struct plumb_session *s = start(&o);
+	while (cycles < 4) {
+		struct plumb_status st;
+		plumb_session_wait(s, 5, &st);
+		assert_false(st.ended);
+		assert_ok(plumb_session_cycle(s, &end_ns, &p));
+		if (!p)
+			continue;
+		plumb_profile_info(p, &info);
+		assert_true(info.duration_ns == o.cycle_ns && (!last_ns || end_ns > last_ns));
+		assert_true(find(p, "spin").all == info.samples);
+		samples += info.samples;
+		cycles++;
+		last_ns = end_ns;
+		plumb_profile_destroy(p);
+	}
+	assert_ok(plumb_session_recent(s, &p));
+	plumb_profile_info(p, &info);
+	assert_true(info.duration_ns < o.cycle_ns);
+	plumb_profile_destroy(p);
+	struct plumb_result r;
+	assert_ok(plumb_session_finish(s, &r));
+	for (;;) {
+		assert_ok(plumb_session_cycle(s, &end_ns, &p));
+		if (!p)
+			break;
+		plumb_profile_info(p, &info);
+		samples += info.samples;
+		plumb_profile_destroy(p);
+	}
+	plumb_profile_info(plumb_session_profile(s), &info);
+	assert_true(info.samples == samples);
+	plumb_session_destroy(s);
+}
+
+/* Of many stacks so many are told apart; what is beyond is counted. */
+static void room_is_bounded(void **state)
+{
+	struct plumb_session_options o = options();
+	int spinner = (int)own_python_int("spinner");
+
+	o.max_nodes = 3;
+	o.tids = &spinner;
+	o.tid_count = 1;
+	struct plumb_session *s = start(&o);
+	wait_samples(s, ENOUGH);
+	struct plumb_status st = status(s);
+	struct plumb_profile *p = snapshot(s);
+	struct sought folded = find(p, "<folded>");
+	assert_true(st.folded > 0 && folded.samples > 0);
+	assert_true(folded.nodes <= 1 + 3 + 2 * (3 + 1)); /* markers are beside them */
+	plumb_profile_destroy(p);
+	finish(s);
+}
+
+static void many_threads_share_a_row(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_profile_info info;
+
+	own_python_run("stop = threading.Event()\n"
+		       "waiting = [threading.Thread(target=stop.wait) for i in range(6)]\n"
+		       "for t in waiting: t.start()\n");
+	o.max_nodes = 3;
+	struct plumb_session *s = start(&o);
+	wait_samples(s, ENOUGH);
+	struct plumb_profile *p = snapshot(s);
+	plumb_profile_info(p, &info);
+	assert_int_equal(info.threads, 3 + 1);
+	assert_true(info.samples >= ENOUGH && find(p, "wait").all == info.samples);
+	plumb_profile_destroy(p);
+	finish(s);
+	own_python_run("stop.set()\nfor t in waiting: t.join()\n");
+}
+
+static uint64_t resident_pages(void)
+{
+	unsigned long size, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	assert_true(f && fscanf(f, "%lu %lu", &size, &resident) == 2);
+	fclose(f);
+	return resident;
+}
+
+static void many_rounds_leave_nothing(void **state)
+{
+	struct plumb_session_options o = options();
+	int threads = count_in("/proc/self/task"), files = count_in("/proc/self/fd");
+	uint64_t pages = 0;
+
+	for (int i = 0; i < 100; i++) {
+		struct plumb_session *s = start(&o);
+
+		wait_samples(s, 1);
+		finish(s);
+		pages = i == 20 ? resident_pages() : pages;
+	}
+	assert_true(pages > 0);
+	assert_threads(threads);
+	assert_int_equal(count_in("/proc/self/fd"), files);
+#ifndef __SANITIZE_ADDRESS__			      /* it keeps what was freed; leaks it finds itself */
+	assert_true(resident_pages() < pages + 1000); /* a session has 128 of them in its queue alone */
+#endif
+}
+
+static void sessions_do_not_disturb_each_other(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *all = start(&o);
+	int spinner = (int)own_python_int("spinner");
+
+	o.tids = &spinner;
+	o.tid_count = 1;
+	struct plumb_session *one = start(&o);
+	wait_samples(one, ENOUGH / 3);
+	plumb_session_pause(one);
+	wait_samples(all, ENOUGH / 3);
+	assert_true(status(one).paused && !status(all).paused);
+	finish(one);
+	wait_samples(all, ENOUGH / 3);
+	finish(all);
+}
+
+/* The program may need what is left. */
+static void a_guest_takes_a_part_of_the_descriptors(void **state)
+{
+	struct plumb_session_options o = options();
+	struct rlimit before, little, after;
+	int files = count_in("/proc/self/fd");
+
+	own_python_run("stop = threading.Event()\n"
+		       "waiting = [threading.Thread(target=stop.wait) for i in range(40)]\n"
+		       "for t in waiting: t.start()\n");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	little = before;
+	little.rlim_cur = (rlim_t)files + 64;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &little), 0);
+	struct plumb_session *s = start(&o);
+	wait_samples(s, ENOUGH);
+	assert_true(count_in("/proc/self/fd") < files + 32);
+	assert_true(status(s).threads >= 2 && status(s).threads < 10);
+	finish(s);
+	assert_true(getrlimit(RLIMIT_NOFILE, &after) == 0 && after.rlim_cur == little.rlim_cur);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	own_python_run("stop.set()\nfor t in waiting: t.join()\n");
+}
+
+/* Threads come and go while the process forks: a child closes what is its own of it, and nothing else. */
+static void children_of_a_restless_process_end(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+	int mine = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), child_status = -1;
+
+	own_python_run("import os\n"
+		       "def come_and_go():\n"
+		       "    while go:\n"
+		       "        ts = [threading.Thread(target=leaf, args=(1,)) for i in range(4)]\n"
+		       "        for t in ts: t.start()\n"
+		       "        for t in ts: t.join()\n"
+		       "restless = threading.Thread(target=come_and_go)\n"
+		       "restless.start()\n");
+	for (int i = 0; i < 50; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			alarm(20);
+			plumb_session_destroy(s);
+			_exit(fcntl(mine, F_GETFD) >= 0 ? 0 : 1);
+		}
+		assert_true(child > 0 && waitpid(child, &child_status, 0) == child);
+		assert_int_equal(child_status, 0);
+	}
+	close(mine);
+	finish(s);
+	own_python_run("go = False\nrestless.join()\nthread.join()\ngo = True\n"
+		       "thread = threading.Thread(target=spin, name='spinner')\nthread.start()\n"
+		       "spinner = thread.native_id\n");
+}
+
+static void a_child_has_no_session(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+	struct plumb_profile *p;
+	struct plumb_result r;
+	uint64_t end_ns;
+	int child_status = -1, files = -1;
+
+	wait_samples(s, ENOUGH / 3);
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(20);
+		files = count_in("/proc/self/fd");
+		bool ok = status(s).forked && status(s).ended;
+		plumb_session_stop(s);
+		plumb_session_pause(s);
+		plumb_session_resume(s);
+		plumb_session_reset(s);
+		struct plumb_error *errors[] = {plumb_session_set_rate(s, 10), plumb_session_snapshot(s, &p),
+						plumb_session_recent(s, &p), plumb_session_cycle(s, &end_ns, &p),
+						plumb_session_finish(s, &r)};
+		for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+			ok = ok && plumb_error_code(errors[i]) == PLUMB_ERR_FORKED;
+			plumb_error_destroy(errors[i]);
+		}
+		plumb_session_destroy(s);
+		_exit(ok && count_in("/proc/self/fd") <= files - 7 ? 0 : 1);
+	}
+	assert_true(child > 0 && waitpid(child, &child_status, 0) == child);
+	assert_int_equal(child_status, 0);
+	wait_samples(s, ENOUGH / 3); /* the parent's goes on */
+	finish(s);
+}
+
+static int begin(void **state)
+{
+	own_python_run("import threading\n"
+		       "go = True\n"
+		       "def leaf(n):\n"
+		       "    return n\n"
+		       "def spin():\n"
+		       "    while go:\n"
+		       "        n = 0\n"
+		       "        while n < 1000:\n"
+		       "            n += 1\n"
+		       "        leaf(n)\n"
+		       "thread = threading.Thread(target=spin, name='spinner')\n"
+		       "thread.start()\n"
+		       "spinner = thread.native_id\n");
+	return 0;
+}
+
+static int end(void **state)
+{
+	own_python_run("go = False\nthread.join()\n");
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_runs_is_counted),
+		cmocka_unit_test(in_a_pause_nothing_happens),
+		cmocka_unit_test(weights_follow_the_rate),
+		cmocka_unit_test(counting_begins_anew),
+		cmocka_unit_test(threads_are_chosen),
+		cmocka_unit_test(cycles_hold_all_samples),
+		cmocka_unit_test(room_is_bounded),
+		cmocka_unit_test(many_threads_share_a_row),
+		cmocka_unit_test(many_rounds_leave_nothing),
+		cmocka_unit_test(sessions_do_not_disturb_each_other),
+		cmocka_unit_test(a_guest_takes_a_part_of_the_descriptors),
+		cmocka_unit_test(a_child_has_no_session),
+		cmocka_unit_test(children_of_a_restless_process_end),
+	};
+
+	if (!own_python_begin())
+		return 77;
+	return cmocka_run_group_tests(tests, begin, end);
+}

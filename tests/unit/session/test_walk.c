@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile as a tree and as figures, and saved. */
+#include "unit.h"
+
+#include <plumb/plumb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+struct text {
+	char s[2048];
+	size_t len;
+	int stop_after;
+};
+
+static struct plumb_error *note(void *ctx, const struct plumb_tree_node *n)
+{
+	struct text *t = ctx;
+
+	if (t->stop_after && --t->stop_after == 0)
+		return pl_error(PLUMB_ERR_LIMIT, "enough");
+	t->len += (size_t)snprintf(t->s + t->len, sizeof t->s - t->len, "%*s%s:%d %d%s\n", (int)n->depth, "", n->name,
+				   (int)n->line, (int)n->samples, n->kind == PLUMB_KIND_MARKER ? " marker" : "");
+	assert_true(strlen(n->name) == n->name_len && strlen(n->file) == n->file_len &&
+		    strlen(n->qualname) == n->qualname_len);
+	return NULL;
+}
+
+/* main -> work (two lines of it) -> leaf, in two threads; the second thread saw other(...) first. */
+static struct plumb_profile *small_profile(void)
+{
+	struct plumb_profile *p;
+
+	check(pl_profile_create(&p));
+	uint32_t one = add_thread(p, 1, 1, "MainThread", true), two = add_thread(p, 1, 2, "t", false);
+	uint32_t top = add_frame(p, 0, "main", "m.py", 3), other = add_frame(p, 0, "other", "m.py", 30);
+	uint32_t work = add_frame(p, top, "work", "m.py", 12), again = add_frame(p, top, "work", "m.py", 11), gc;
+
+	check(pl_profile_marker(p, work, "<GC>", &gc));
+	add_samples(p, add_frame(p, work, "leaf", "m.py", 22), one, PL_STATE_ON_CPU, 0, 2, 100);
+	add_samples(p, other, two, 0, 0, 1, 100);
+	add_samples(p, again, two, PL_STATE_HAS_GIL, 100, 4, 100);
+	add_samples(p, gc, one, PL_STATE_IN_GC, 200, 1, 100);
+	p->meta.ticks = 5;
+	p->meta.losses[PL_LOSS_MISSED] = 6;
+	p->meta.period_ns = 100;
+	return p;
+}
+
+static void threads_and_lines_are_added_up(void **state)
+{
+	struct plumb_profile *p = small_profile();
+	struct text t = {.len = 0};
+
+	assert_ok(plumb_profile_walk(p, note, &t));
+	assert_string_equal(t.s, ":0 8\n"
+				 " main:3 7\n"
+				 "  work:12 7\n"
+				 "   leaf:22 2\n"
+				 "   <GC>:0 1 marker\n"
+				 " other:30 1\n");
+	t = (struct text){.stop_after = 3};
+	assert_code(plumb_profile_walk(p, note, &t), PLUMB_ERR_LIMIT);
+	assert_string_equal(t.s, ":0 8\n main:3 7\n");
+	plumb_profile_destroy(p);
+}
+
+static void an_empty_profile_is_a_root(void **state)
+{
+	struct plumb_profile *p;
+	struct text t = {.len = 0};
+
+	check(pl_profile_create(&p));
+	assert_ok(plumb_profile_walk(p, note, &t));
+	assert_string_equal(t.s, ":0 0\n");
+	plumb_profile_destroy(p);
+}
+
+static void figures_are_told(void **state)
+{
+	struct plumb_profile *p = small_profile();
+	struct plumb_profile_info i;
+
+	plumb_profile_info(p, &i);
+	assert_true(i.samples == 8 && i.weight_ns == 800 && i.threads == 2 && i.processes == 1);
+	assert_true(i.ticks == 5 && i.missed == 6 && i.period_ns == 100 && i.exact == 8 && i.partial == 0);
+	assert_string_equal(i.mode, "wall");
+	assert_string_equal(i.engine, "");
+	plumb_profile_destroy(p);
+}
+
+static int files_in(const char *dir)
+{
+	char command[128];
+	int n = 0;
+
+	snprintf(command, sizeof command, "ls %s", dir);
+	FILE *f = popen(command, "r");
+	for (int c = fgetc(f); c != EOF; c = fgetc(f))
+		n += c == '\n';
+	pclose(f);
+	return n;
+}
+
+/* Also onto the recording that it is read from. */
+static void what_is_saved_is_read_back(void **state)
+{
+	char dir[] = "/tmp/plumb-walk-XXXXXX", path[64];
+	struct plumb_profile *p = small_profile(), *q;
+	struct plumb_recording_info info;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/a.plumb", dir);
+	assert_ok(plumb_profile_save(p, path));
+	assert_ok(plumb_profile_open(path, &info, &q));
+	for (int i = 0; i < 2; i++) {
+		struct text t = {.len = 0};
+
+		assert_ok(plumb_profile_walk(q, note, &t));
+		assert_non_null(strstr(t.s, "   leaf:22 2\n"));
+		assert_ok(plumb_profile_save(q, path));
+	}
+	plumb_profile_destroy(q);
+	assert_int_equal(files_in(dir), 1);
+	assert_code(plumb_profile_save(p, "/proc/nowhere/a.plumb"), PLUMB_ERR_WRITE_FAILED);
+	assert_ok(plumb_profile_save(p, "/dev/null"));
+	struct stat st;
+	assert_true(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0);
+	plumb_profile_destroy(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_and_lines_are_added_up),
+		cmocka_unit_test(an_empty_profile_is_a_root),
+		cmocka_unit_test(figures_are_told),
+		cmocka_unit_test(what_is_saved_is_read_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts about a recording, checked as far as the page relies on them. Layer data; pure.
+import type { Meta, Process, Thread } from "./profile";
+
+const amounts = ["duration_ns", "period_ns", "bin_ns", "bins", "batch_ns", "ticks"];
+const objects = ["losses", "overhead", "opcodes"];
+
+type Loose = Record<string, unknown>;
+
+function isObject(v: unknown): v is Loose {
+	return typeof v === "object" && v !== null && !Array.isArray(v);
+}
+
+function must(holds: boolean, name: string): void {
+	if (!holds) throw new Error(`its meta has no good "${name}"`);
+}
+
+function isAmount(v: unknown): boolean {
+	return typeof v === "number" && v >= 0 && Number.isFinite(v);
+}
+
+function checkThreads(meta: Loose): void {
+	const { processes, threads } = meta;
+	must(Array.isArray(processes) && processes.every((p: Process) => isObject(p) && isAmount(p.pid)), "processes");
+	const known = (processes as unknown[]).length;
+	const good = (t: Thread) => isObject(t) && isAmount(t.process) && (t.process < known || known === 0);
+	must(Array.isArray(threads) && threads.every(good), "threads");
+}
+
+export function decodeMeta(bytes: Uint8Array): Meta {
+	const meta: unknown = JSON.parse(new TextDecoder().decode(bytes));
+	if (!isObject(meta)) throw new Error("its meta is no object");
+	must(meta["schema"] === "plumb.page/1", "schema");
+	for (const name of amounts) must(isAmount(meta[name]), name);
+	for (const name of objects) must(isObject(meta[name]), name);
+	must(Array.isArray(meta["categories"]) && meta["categories"].every(isObject), "categories");
+	checkThreads(meta);
+	return meta as unknown as Meta;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page holds once it is decoded. Typed arrays side by side, never an object a node: a profile has a million of
+// them. Layer data; types, and names of the numbers in them.
+
+/** How a profile was taken. Members are those of `plumb report --json` (docs/user/json.md). */
+export interface Meta {
+	readonly schema: string;
+	readonly made_by: string;
+	readonly plumb_version: string;
+	readonly command: string;
+	readonly host: string;
+	readonly engine: string;
+	readonly mode: "wall" | "cpu" | "gil";
+	/** ISO 8601, or null. */
+	readonly start: string | null;
+	readonly duration_ns: number;
+	/** 0: as fast as possible. */
+	readonly period_ns: number;
+	readonly jitter: boolean;
+	readonly seed: string;
+	readonly complete: boolean;
+	/** Its samples have no instants: bins are batches, and there is no timeline. */
+	readonly untimed: boolean;
+	/** Weights are numbers of samples; nothing is known of time. */
+	readonly counted: boolean;
+	readonly imported: boolean;
+	readonly ticks: number;
+	readonly losses: Losses;
+	readonly overhead: Overhead;
+	readonly bin_ns: number;
+	readonly bins: number;
+	readonly batch_ns: number;
+	readonly processes: readonly Process[];
+	readonly threads: readonly Thread[];
+	readonly categories: readonly Category[];
+	readonly opcodes: Readonly<Record<string, string>>;
+	/** Subtrees that were too light to be kept. */
+	readonly pruned: { readonly share: number; readonly nodes: number } | null;
+	/** The command that left out a part of the recording; null: none did. */
+	readonly filter: string | null;
+	/** What the page begins with: idle threads and samples as in `plumb.report/1`, functions or lines. */
+	readonly idle?: "hide-threads" | "keep" | "skip-samples";
+	readonly lines?: boolean;
+	/** Source files that were not stored. */
+	readonly sources_left_out?: number;
+	readonly recording: string | null;
+}
+
+export interface Losses {
+	readonly missed: number;
+	readonly missed_ns: number | null;
+	readonly unreadable: number;
+	readonly queue: number;
+	readonly damaged: number;
+	readonly unseen: number;
+	readonly beyond: number;
+}
+
+export interface Overhead {
+	readonly stops: number;
+	readonly stopped_ns: number;
+	readonly stops_refused: {
+		readonly tracer: number;
+		readonly rights: number;
+		readonly filter: number;
+		readonly other: number;
+		readonly last: string | null;
+	};
+	readonly profiler_cpu_ns: number;
+	readonly limit: number | null;
+}
+
+export interface Process {
+	readonly pid: number;
+	readonly parent: number;
+	readonly name: string;
+	readonly program: string;
+	readonly python: string;
+	readonly host?: string;
+	readonly start_ns: number;
+	readonly came_ns: number;
+	readonly ended_ns: number | null;
+	readonly samples: number;
+	readonly weight_ns: number;
+}
+
+export interface Thread {
+	/** Index into `processes`. */
+	readonly process: number;
+	readonly pid: number;
+	readonly tid: number;
+	readonly name: string;
+	readonly main: boolean;
+	/** It did nothing all along: left out unless asked for. */
+	readonly idle: boolean;
+	readonly samples: number;
+	readonly weight_ns: number;
+	readonly on_cpu: number;
+	readonly has_gil: number;
+	readonly wants_gil: number;
+	readonly cpu_ns: number | null;
+}
+
+export interface Category {
+	readonly name: string;
+	/** CSS colour of a box with black text on it. */
+	readonly fill: string;
+}
+
+/** Bits of a sample's state. Neither onCpu nor unknown: it was waiting. */
+export const State = {
+	onCpu: 1,
+	hasGil: 2,
+	wantsGil: 4,
+	inGc: 8,
+	exception: 16,
+	unknown: 32,
+	jit: 64,
+} as const;
+
+/** How sure the stack of a sample is. */
+export const Quality = { exact: 0, stopped: 1, doubtful: 2, partial: 3 } as const;
+
+/** What kind of frame a function is. */
+export const Origin = { python: 0, native: 1, kernel: 2, task: 3, marker: 4 } as const;
+
+/** Functions, the most used first. Rows from `count` on are no functions of the program but stand for what can be
+ * collapsed into one frame: first each module (`modules`), then each category. All columns have `rows` entries. */
+export interface FunctionTable {
+	readonly count: number;
+	readonly rows: number;
+	/** String ids. */
+	readonly name: Uint32Array;
+	readonly qualname: Uint32Array;
+	readonly file: Uint32Array;
+	readonly module: Uint32Array;
+	/** Where it is defined; 0: not known. */
+	readonly line: Uint32Array;
+	/** Index into `meta.categories`. */
+	readonly category: Uint8Array;
+	/** One of `Origin`. */
+	readonly origin: Uint8Array;
+	/** String ids of the modules there are; row `count + i` stands for module i. */
+	readonly modules: Uint32Array;
+}
+
+/** The places in functions that were sampled, function by function, sorted by line. */
+export interface LocationTable {
+	readonly count: number;
+	/** Those of function f: start[f] .. start[f + 1] - 1. */
+	readonly start: Uint32Array;
+	readonly fn: Uint32Array;
+	/** 0: none. */
+	readonly line: Int32Array;
+	readonly endLine: Int32Array;
+	/** From 0, in bytes of UTF-8; -1: none. */
+	readonly column: Int32Array;
+	readonly endColumn: Int32Array;
+	/** 0: none, else 1 + number. */
+	readonly opcode: Uint16Array;
+}
+
+/** The call tree as it was recorded. F nodes, one for each function below its caller, in preorder; each is made of
+ * places (L nodes): the distinct (location, place of the caller). Callers come before callees in both. */
+export interface BaseTree {
+	/** Number of F nodes. */
+	readonly count: number;
+	readonly parent: Int32Array;
+	readonly depth: Int32Array;
+	/** Behind the last node of the subtree. */
+	readonly end: Int32Array;
+	readonly fn: Uint32Array;
+	/** Places of F node n: firstPlace[n] .. firstPlace[n + 1] - 1. */
+	readonly firstPlace: Int32Array;
+	/** Number of L nodes. */
+	readonly places: number;
+	/** Of L nodes: index into the locations, L node of the caller (-1: none), F node. */
+	readonly location: Uint32Array;
+	readonly caller: Int32Array;
+	readonly node: Int32Array;
+}
+
+/** The samples, added up. Sorted by place. */
+export interface Cells {
+	readonly count: number;
+	/** L node, -1: a stack without frames. */
+	readonly place: Int32Array;
+	readonly thread: Uint32Array;
+	/** State << 2 | quality. */
+	readonly state: Uint16Array;
+	/** In bins of `binNs`. */
+	readonly bin: Uint32Array;
+	readonly samples: Float64Array;
+	/** ns; null: samples * meta.period_ns. */
+	readonly weight: Float64Array | null;
+	readonly binNs: number;
+	readonly bins: number;
+}
+
+/** What threads did when. Kinds in the order of the columns: */
+export const stripKinds = ["running", "wants-gil", "waiting", "gc", "unknown"] as const;
+
+/** Runs of thread t: start[t] .. start[t + 1] - 1, bins rising. */
+export interface Strip {
+	readonly bins: number;
+	readonly binNs: number;
+	readonly start: Uint32Array;
+	readonly bin: Uint32Array;
+	/** Samples of kind k in run r: samples[r * stripKinds.length + k]. */
+	readonly samples: Float64Array;
+}
+
+/** Lines of a source file that the page has; others were not near anything sampled. */
+export interface Source {
+	/** What ran may have been another text. */
+	readonly changed: boolean;
+	readonly ranges: readonly { readonly firstLine: number; readonly lines: readonly string[] }[];
+}
+
+export interface Profile {
+	readonly meta: Meta;
+	/** String 0 is empty. */
+	readonly strings: readonly string[];
+	readonly functions: FunctionTable;
+	readonly locations: LocationTable;
+	readonly tree: BaseTree;
+	readonly cells: Cells;
+	readonly strip: Strip;
+	/** By string id of the file. */
+	readonly sources: ReadonlyMap<number, Source>;
+}
+
+export type Verdict = "same" | "new" | "gone" | "more" | "less";
+
+/** One figure of a comparison; members as in `plumb.diff/1`. */
+export interface DiffFigure {
+	readonly verdict: Verdict;
+	readonly before: number;
+	readonly after: number;
+	readonly change: number;
+	readonly half_width: number;
+	readonly relative: number | null;
+	readonly relative_half_width: number | null;
+	readonly p: number;
+	readonly q: number;
+	readonly detectable: number | null;
+	readonly before_samples: number;
+	readonly after_samples: number;
+}
+
+export interface DiffRow {
+	readonly name: string;
+	readonly qualname: string;
+	readonly file: string;
+	readonly line: number;
+	readonly kind: string;
+	/** Of paths: index of the row that called it, or null. */
+	readonly caller?: number | null;
+	readonly self: DiffFigure;
+	readonly total: DiffFigure;
+}
+
+export interface DiffSide {
+	readonly recordings: string | null;
+	readonly runs: number;
+	readonly samples: number;
+	readonly weight_ns: number;
+}
+
+/** The judgement of `plumb diff --json`. */
+export interface DiffReport {
+	readonly schema: string;
+	readonly made_by: string | null;
+	readonly normalized_by: { readonly scale: string; readonly function: string | null };
+	readonly variance: string;
+	readonly false_discovery_rate: { readonly self: number; readonly total: number };
+	readonly smallest_change: number;
+	readonly moved: number;
+	readonly before: DiffSide;
+	readonly after: DiffSide;
+	readonly changes: { readonly self: number; readonly total: number };
+	readonly rows: "functions" | "lines" | "paths";
+	readonly list: readonly DiffRow[];
+}
+
+/** All that a page shows. */
+export interface Report {
+	/** One; in a comparison two: before, after. */
+	readonly profiles: readonly Profile[];
+	readonly diff: { readonly functions: DiffReport; readonly paths: DiffReport } | null;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rows got in each batch of time, for their intervals. Several rows are asked for at once: each is a bit, so that
+// one pass over the tree and one over the cells answer for all of them. Layer model; pure.
+import type { Profile } from "../data/profile";
+import type { Sieve, Unit } from "./filter";
+import { shareHalfWidth } from "./intervals";
+import type { Shape } from "./tree";
+
+/** Rows that `rowBits` has room for: two bits for each. */
+export const maxRows = 15;
+
+export interface Batches {
+	/** Everything that passes. */
+	readonly all: Float64Array;
+	/** By row, then batch. */
+	readonly hits: readonly Float64Array[];
+	/** Samples of all, and by row. */
+	readonly samples: number;
+	readonly rowSamples: Float64Array;
+}
+
+/** Of each bin of cells the batch it is in. Bins that are longer than a batch are batches of their own. */
+function batchOfBins(profile: Profile): Uint32Array {
+	const { bins, binNs } = profile.cells;
+	const perBatch = Math.max(1, Math.round(profile.meta.batch_ns / binNs) || 1);
+	return Uint32Array.from({ length: bins }, (_, bin) => Math.floor(bin / perBatch));
+}
+
+/** What is asked for: a set of rows for each place of the profile, or for each `state << 2 | quality`. */
+export type Rows = { readonly byPlace: Uint32Array } | { readonly byState: Uint32Array };
+
+/** Add up the cells that pass the sieve and are in the shape. */
+export function batchesOf(
+	profile: Profile,
+	sieve: Sieve,
+	shape: Shape,
+	unit: Unit,
+	count: number,
+	rows: Rows,
+): Batches {
+	const { place, thread, state, bin, samples, weight } = profile.cells;
+	const { nodeOf, out, keepsFrameless } = shape;
+	const { threads, states, fromBin, toBin } = sieve;
+	const batch = batchOfBins(profile);
+	const batches = (batch[batch.length - 1] ?? 0) + 1;
+	const amount = unit === "time" && weight ? weight : samples;
+	const all = new Float64Array(batches);
+	const hits = Array.from({ length: count }, () => new Float64Array(batches));
+	const rowSamples = new Float64Array(count);
+	const [ofPlace, ofState] = "byPlace" in rows ? [rows.byPlace, null] : [null, rows.byState];
+	let sampled = 0;
+	for (let i = 0; i < place.length; i++) {
+		const at = bin[i]!;
+		if (!threads[thread[i]!] || !states[state[i]!] || at < fromBin || at >= toBin) continue;
+		const l = place[i]!;
+		if (l < 0 ? !keepsFrameless : nodeOf[l] === -1 || out?.[l]) continue;
+		const b = batch[at]!;
+		all[b]! += amount[i]!;
+		sampled += samples[i]!;
+		let set = ofState ? ofState[state[i]!]! : l < 0 ? 0 : ofPlace![l]!;
+		for (; set; set &= set - 1) {
+			const row = 31 - Math.clz32(set & -set);
+			hits[row]![b]! += amount[i]!;
+			rowSamples[row]! += samples[i]!;
+		}
+	}
+	return { all, hits, samples: sampled, rowSamples };
+}
+
+/** Trials are samples: what is in nanoseconds is scaled to add up to their number. */
+export function halfWidths({ all, hits, samples }: Batches): number[] {
+	const sum = all.reduce((total, n) => total + n, 0);
+	const scale = sum > 0 ? samples / sum : 0;
+	const scaled = all.map((n) => n * scale);
+	return hits.map((hit) => shareHalfWidth(hit.map((n) => n * scale), scaled));
+}
+
+/** By place of the profile: bit 2n if node is that of row n, bit 2n + 1 if it is, or one further out in its stack. */
+export function rowBits(shape: Shape, rowOf: (node: number) => number): Uint32Array {
+	const byNode = new Uint32Array(shape.count);
+	const selfBits = 0x55555555;
+	for (let i = 0; i < shape.count; i++) {
+		const row = rowOf(i);
+		const up = shape.parent[i]!;
+		const outer = up < 0 ? 0 : byNode[up]! & ~selfBits;
+		byNode[i] = row < 0 ? outer : outer | (3 << (2 * row));
+	}
+	return spread(shape.nodeOf, byNode);
+}
+
+/** What nodes have, by place of the profile. */
+function spread(nodeOf: Int32Array, byNode: Uint32Array): Uint32Array {
+	const byPlace = new Uint32Array(nodeOf.length);
+	for (let l = 0; l < nodeOf.length; l++) if (nodeOf[l]! >= 0) byPlace[l] = byNode[nodeOf[l]!]!;
+	return byPlace;
+}
+
+/** The same for one node: bit 0 for it, bit 1 for its subtree. */
+export function nodeBits(shape: Shape, node: number): Uint32Array {
+	const end = shape.end[node]!;
+	const byPlace = new Uint32Array(shape.nodeOf.length);
+	for (let l = 0; l < byPlace.length; l++) {
+		const at = shape.nodeOf[l]!;
+		if (at >= node && at < end) byPlace[l] = at === node ? 3 : 2;
+	}
+	return byPlace;
+}

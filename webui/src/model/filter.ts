@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which samples count. Layer model; pure.
+import type { Profile } from "../data/profile";
+import { State } from "../data/profile";
+
+/** What a sample's thread was doing: a sample passes if one of those asked for is true of it. */
+export const Doing = { onCpu: 1, waiting: 2, gil: 4, wantsGil: 8, gc: 16, exception: 32 } as const;
+
+export interface Filter {
+	/** Indexes into meta.processes, meta.threads; null: all. Threads asked for are shown even if they are idle. */
+	readonly processes: readonly number[] | null;
+	readonly threads: readonly number[] | null;
+	/** Nanoseconds since the start, from and to; null: all. */
+	readonly time: readonly [number, number] | null;
+	/** Set of `Doing`; 0: all. */
+	readonly states: number;
+	/** "hide": threads that did nothing all along are left out; "keep": nothing is; "skip": only samples on a CPU or
+	 * holding the GIL count. */
+	readonly idle: "hide" | "keep" | "skip";
+	/** Set of 1 << `Origin`: other frames are left out of the stacks; 0: all. */
+	readonly kinds: number;
+	/** String ids of modules: only samples with a frame of one of them; empty: all. */
+	readonly modules: readonly number[];
+}
+
+export const noFilter: Filter = {
+	processes: null,
+	threads: null,
+	time: null,
+	states: 0,
+	idle: "hide",
+	kinds: 0,
+	modules: [],
+};
+
+export type Unit = "time" | "samples";
+
+/** A filter as tables to look up a cell in. Frames and modules are asked for elsewhere (shape.ts): they are a matter of
+ * stacks. */
+export interface Sieve {
+	/** By thread, by state << 2 | quality: 1 passes. */
+	readonly threads: Uint8Array;
+	readonly states: Uint8Array;
+	/** Bins of cells. */
+	readonly fromBin: number;
+	readonly toBin: number;
+	/** How many threads are left out for being idle. */
+	readonly idleHidden: number;
+}
+
+function doingOf(state: number): number {
+	return (
+		(state & State.onCpu ? Doing.onCpu : 0) |
+		(state & (State.onCpu | State.unknown) ? 0 : Doing.waiting) |
+		(state & State.hasGil ? Doing.gil : 0) |
+		(state & State.wantsGil ? Doing.wantsGil : 0) |
+		(state & State.inGc ? Doing.gc : 0) |
+		(state & State.exception ? Doing.exception : 0)
+	);
+}
+
+function statesOf(filter: Filter): Uint8Array {
+	return Uint8Array.from({ length: 1024 }, (_, i) => {
+		const state = i >> 2;
+		if (filter.idle === "skip" && !(state & (State.onCpu | State.hasGil))) return 0;
+		return !filter.states || filter.states & doingOf(state) ? 1 : 0;
+	});
+}
+
+function hidesIdle(filter: Filter): boolean {
+	return filter.idle === "hide" && filter.threads === null;
+}
+
+function threadsOf(profile: Profile, filter: Filter): Uint8Array {
+	const { threads, processes } = filter;
+	return Uint8Array.from(profile.meta.threads, (t, i) => {
+		if (threads && !threads.includes(i)) return 0;
+		if (processes && !processes.includes(t.process)) return 0;
+		return t.idle && hidesIdle(filter) ? 0 : 1;
+	});
+}
+
+/** The bins that are nearest to a time range; at least one. */
+export function binsOf(time: Filter["time"], binNs: number, bins: number): readonly [number, number] {
+	if (!time || !(binNs > 0)) return [0, bins];
+	const from = Math.min(Math.max(Math.round(time[0] / binNs), 0), Math.max(bins - 1, 0));
+	return [from, Math.max(from + 1, Math.min(Math.round(time[1] / binNs), bins))];
+}
+
+export function sieveOf(profile: Profile, filter: Filter): Sieve {
+	const [fromBin, toBin] = binsOf(filter.time, profile.cells.binNs, profile.cells.bins);
+	const idle = hidesIdle(filter) ? profile.meta.threads.filter((t) => t.idle).length : 0;
+	return {
+		threads: threadsOf(profile, filter),
+		states: statesOf(filter),
+		fromBin,
+		toBin,
+		idleHidden: idle,
+	};
+}
+
+/** What passes, by place. */
+export interface PlaceValues {
+	/** By L node; of stacks without frames `frameless`. */
+	readonly values: Float64Array;
+	readonly frameless: number;
+}
+
+export function placeValues(profile: Profile, sieve: Sieve, unit: Unit): PlaceValues {
+	const { count, place, thread, state, bin, samples, weight } = profile.cells;
+	const { threads, states, fromBin, toBin } = sieve;
+	const values = new Float64Array(profile.tree.places);
+	const amount = unit === "time" && weight ? weight : samples;
+	const scale = unit === "time" && !weight ? profile.meta.period_ns : 1;
+	let frameless = 0;
+	for (let i = 0; i < count; i++) {
+		const at = bin[i]!;
+		if (!threads[thread[i]!] || !states[state[i]!] || at < fromBin || at >= toBin) continue;
+		const l = place[i]!;
+		if (l < 0) frameless += amount[i]!;
+		else values[l]! += amount[i]!;
+	}
+	if (scale !== 1) for (let l = 0; l < values.length; l++) values[l]! *= scale;
+	return { values, frameless: frameless * scale };
+}
+
+/** What passes, by class of state (0: none) and by what `to` makes of its place (below 0: nothing), in one pass. */
+export function valuesByClass(
+	profile: Profile,
+	sieve: Sieve,
+	unit: Unit,
+	classes: { readonly of: Uint8Array; readonly count: number },
+	to: { readonly of: Int32Array; readonly count: number },
+): Float64Array[] {
+	const { count, place, thread, state, bin, samples, weight } = profile.cells;
+	const { threads, fromBin, toBin } = sieve;
+	const amount = unit === "time" && weight ? weight : samples;
+	const scale = unit === "time" && !weight ? profile.meta.period_ns : 1;
+	const values = Array.from({ length: classes.count }, () => new Float64Array(to.count));
+	for (let i = 0; i < count; i++) {
+		const kind = classes.of[state[i]!]!;
+		const at = bin[i]!;
+		if (!kind || !threads[thread[i]!] || at < fromBin || at >= toBin) continue;
+		const target = place[i]! < 0 ? -1 : to.of[place[i]!]!;
+		if (target >= 0) values[kind - 1]![target]! += amount[i]! * scale;
+	}
+	return values;
+}
+
+/** The states of a sieve that have one of the bits, or, with bits 0, that are waiting. */
+export function statesWith(sieve: Sieve, bits: number): Uint8Array {
+	return sieve.states.map((passes, i) => {
+		const state = i >> 2;
+		const is = bits ? state & bits : !(state & (State.onCpu | State.unknown));
+		return passes && is ? 1 : 0;
+	});
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of functions, or of lines: self, and total counted once however often it is in a stack. Layer model; pure.
+import type { Profile } from "../data/profile";
+import { intern, interner } from "./interner";
+import type { Tree } from "./tree";
+
+export interface FunctionRows {
+	readonly count: number;
+	/** Row of the function table. */
+	readonly fn: Uint32Array;
+	/** 0 in a table of functions. */
+	readonly line: Int32Array;
+	readonly self: Float64Array;
+	readonly total: Float64Array;
+}
+
+function hasLines(tree: Tree): boolean {
+	for (let i = 0; i < tree.count; i++) if (tree.line[i] !== 0) return true;
+	return false;
+}
+
+/** By node: which row it belongs to. */
+function keysOf(tree: Tree, rows: number): { key: ArrayLike<number>; fn: ArrayLike<number>; line: ArrayLike<number> } {
+	if (!hasLines(tree)) {
+		const fn = Uint32Array.from({ length: rows }, (_, i) => i);
+		return { key: tree.fn, fn, line: new Int32Array(rows) };
+	}
+	const table = interner();
+	const key = new Int32Array(tree.count);
+	for (let i = 0; i < tree.count; i++) key[i] = intern(table, tree.fn[i]!, tree.line[i]!, 0);
+	return { key, fn: table.a.subarray(0, table.count), line: table.b.subarray(0, table.count) };
+}
+
+/** Self and total of each key (-1: none). A node below one of the same key adds nothing to the total: that has it. */
+export function sumByKey(
+	tree: Tree,
+	key: ArrayLike<number>,
+	keys: number,
+): { readonly self: Float64Array; readonly total: Float64Array } {
+	const { count, end } = tree;
+	const self = new Float64Array(keys);
+	const total = new Float64Array(keys);
+	const until = new Int32Array(keys);
+	for (let i = 0; i < count; i++) {
+		const k = key[i]!;
+		if (k < 0) continue;
+		self[k]! += tree.self[i]!;
+		if (i < until[k]!) continue;
+		total[k]! += tree.total[i]!;
+		until[k] = end[i]!;
+	}
+	return { self, total };
+}
+
+/** Rows with samples, in no special order. */
+export function functionRows(profile: Profile, tree: Tree): FunctionRows {
+	const { key, fn, line } = keysOf(tree, profile.functions.rows);
+	const { self, total } = sumByKey(tree, key, fn.length);
+	const kept: number[] = [];
+	for (let k = 0; k < total.length; k++) if (total[k]! > 0) kept.push(k);
+	return {
+		count: kept.length,
+		fn: Uint32Array.from(kept, (k) => fn[k]!),
+		line: Int32Array.from(kept, (k) => line[k]!),
+		self: Float64Array.from(kept, (k) => self[k]!),
+		total: Float64Array.from(kept, (k) => total[k]!),
+	};
+}
+
+function compareText(a: string, b: string): number {
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface Sort {
+	readonly column: "self" | "total" | "name" | "file";
+	readonly descending: boolean;
+}
+
+/** Indexes of rows in the order of a column; equals by self, total and name, so that the order is always the same. */
+export function sortRows(profile: Profile, rows: FunctionRows, { column, descending }: Sort): Uint32Array {
+	const { functions, strings } = profile;
+	const { fn, line, self, total } = rows;
+	const name = (i: number) => strings[functions.qualname[fn[i]!]!]!;
+	const file = (i: number) => strings[functions.file[fn[i]!]!]!;
+	const heavier = (a: number, b: number) => self[b]! - self[a]! || total[b]! - total[a]!;
+	const named = (a: number, b: number) =>
+		compareText(name(a), name(b)) || compareText(file(a), file(b)) || line[a]! - line[b]! || fn[a]! - fn[b]!;
+	const by = {
+		self: (a: number, b: number) => self[a]! - self[b]!,
+		total: (a: number, b: number) => total[a]! - total[b]!,
+		name: (a: number, b: number) => compareText(name(a), name(b)),
+		file: (a: number, b: number) => compareText(file(a), file(b)),
+	}[column];
+	const order = Uint32Array.from({ length: rows.count }, (_, i) => i);
+	return order.sort((a, b) => (descending ? -by(a, b) : by(a, b)) || heavier(a, b) || named(a, b));
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the profile's call tree, a filter's frames and modules, and transforms to the shape of the tree that is shown.
+// Figures come later (tree.ts), so that a filter of time or threads leaves the shape alone. Layer model; pure.
+import type { Profile } from "../data/profile";
+import { intern, interner } from "./interner";
+import { dropped, fold, hide, type Stacks, stacksOf } from "./stacks";
+import { Startup, startupFunctions } from "./startup";
+import { apply, type Transform } from "./transform";
+import { layOut, type Shape } from "./tree";
+
+export interface ShapeOptions {
+	readonly by: "function" | "line";
+	readonly startup: boolean;
+	readonly transforms: readonly Transform[];
+	/** As in `Filter`. */
+	readonly kinds: number;
+	readonly modules: readonly number[];
+}
+
+export interface FoldedShape extends Shape {
+	/** Functions of start-up frames that were folded. */
+	readonly folded: readonly number[];
+}
+
+/** The tree as it is in the profile. */
+function baseShape(profile: Profile): Shape {
+	const { count, parent, depth, end, fn, firstPlace, node } = profile.tree;
+	const base = firstPlace.subarray(0, count);
+	const line = new Int32Array(count);
+	return { count, parent, depth, end, fn, line, nodeOf: node, out: null, base, keepsFrameless: true };
+}
+
+/** By L node: 1 if no frame of its stack is of one of the modules. Null: none is asked for. */
+function outsideModules(profile: Profile, modules: readonly number[]): Uint8Array | null {
+	if (modules.length === 0) return null;
+	const { tree, functions } = profile;
+	const inside = new Uint8Array(tree.count);
+	const wanted = new Set(modules);
+	for (let i = 0; i < tree.count; i++) {
+		const up = tree.parent[i]!;
+		if ((up >= 0 && inside[up]) || wanted.has(functions.module[tree.fn[i]!]!)) inside[i] = 1;
+	}
+	return Uint8Array.from(tree.node, (node) => 1 - inside[node]!);
+}
+
+/** Weights of whole subtrees are not known yet: those of all samples by place, which give siblings their order. */
+function allSamples(profile: Profile): Float64Array {
+	const { place, samples, weight } = profile.cells;
+	const all = new Float64Array(profile.tree.places);
+	for (let i = 0; i < place.length; i++) if (place[i]! >= 0) all[place[i]!]! += (weight ?? samples)[i]!;
+	return all;
+}
+
+/** Kept nodes that have samples, or call what has. */
+function neededNodes(s: Stacks, out: Uint8Array | null, all: Float64Array): Uint8Array {
+	const needed = new Uint8Array(s.count);
+	for (let l = 0; l < all.length; l++) {
+		const to = s.to[s.ofPlace[l]!]!;
+		if (to >= 0 && all[l]! > 0 && !out?.[l]) needed[to] = 1;
+	}
+	for (let i = s.count - 1; i >= 0; i--) if (needed[i] && s.parent[i]! >= 0) needed[s.parent[i]!] = 1;
+	return needed;
+}
+
+/** Nodes with the same caller, function and line become one. */
+function merge(s: Stacks, needed: Uint8Array): { groupOf: Int32Array; table: ReturnType<typeof interner> } {
+	const table = interner(s.count);
+	const groupOf = new Int32Array(s.count).fill(-1);
+	for (let i = 0; i < s.count; i++) {
+		if (!needed[i]) continue;
+		const up = s.parent[i]!;
+		groupOf[i] = intern(table, up < 0 ? -1 : groupOf[up]!, s.fn[i]!, s.line[i]!);
+	}
+	return { groupOf, table };
+}
+
+function shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): Shape {
+	const needed = neededNodes(s, out, all);
+	const { groupOf, table } = merge(s, needed);
+	const { count, a: parent, b: fn, c: line } = table;
+	const groupAt = (l: number) => groupOf[s.to[s.ofPlace[l]!]!] ?? -1;
+	const weight = new Float64Array(count);
+	const someplace = new Int32Array(count);
+	for (let l = all.length - 1; l >= 0; l--) {
+		const group = groupAt(l);
+		if (group < 0) continue;
+		weight[group]! += all[l]!;
+		someplace[group] = l;
+	}
+	for (let group = count - 1; group >= 0; group--) {
+		const up = parent[group]!;
+		if (up < 0) continue;
+		weight[up]! += weight[group]!;
+	}
+	const { newId, ...laid } = layOut({ count, parent, fn, line, weight });
+	const nodeOf = new Int32Array(all.length);
+	const base = new Int32Array(count);
+	for (let l = all.length - 1; l >= 0; l--) {
+		const to = s.to[s.ofPlace[l]!]!;
+		const group = to >= 0 ? groupOf[to]! : -1;
+		nodeOf[l] = group >= 0 ? newId[group]! : Math.min(to, dropped);
+	}
+	for (let group = 0; group < count; group++) base[newId[group]!] = someplace[group]!;
+	return { ...laid, nodeOf, out, base, keepsFrameless: s.keepsFrameless && !out };
+}
+
+export function shapeOf(profile: Profile, o: ShapeOptions): FoldedShape {
+	const kinds = o.startup ? startupFunctions(profile) : null;
+	const folds = kinds?.some((kind) => kind !== Startup.none) ?? false;
+	if (o.by === "function" && !folds && !o.transforms.length && !o.kinds && !o.modules.length) {
+		return { ...baseShape(profile), folded: [] };
+	}
+	const s = stacksOf(profile, o.by);
+	const folded = kinds && folds ? fold(s, kinds) : [];
+	if (o.kinds) hide(s, (fn) => !(o.kinds & (1 << profile.functions.origin[fn]!)));
+	for (const transform of o.transforms) apply(profile, s, transform);
+	return { ...shapeOfStacks(s, outsideModules(profile, o.modules), allSamples(profile)), folded };
+}

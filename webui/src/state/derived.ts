@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the state to what is shown. Everything is made when it is asked for, and kept until a part of the state that it
+// was made from changes: a brush over the timeline leaves the shapes of trees alone, a search leaves everything alone.
+// Layer state; no DOM.
+import type { Profile, Report } from "../data/profile";
+import { State as Bit } from "../data/profile";
+import { batchesOf, halfWidths, maxRows, nodeBits, rowBits, type Rows } from "../model/batches";
+import {
+	type PlaceValues, placeValues, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
+} from "../model/filter";
+import type { Figure, Figures } from "../model/figures";
+import { folded } from "../model/folded";
+import { type FunctionRows, functionRows } from "../model/functions";
+import { calleesOf, callersOf, invert } from "../model/grouped";
+import {
+	expressionsOf, fileFigures, type FileFigures, type FileLines, lineCallees, lineCallers, lineTable,
+	locationsByLine, locationValues, opcodesOf,
+} from "../model/lines";
+import { matchedValue, matcher } from "../model/search";
+import { type FoldedShape, shapeOf } from "../model/shape";
+import { type Statistics, statisticsOf } from "../model/statistics";
+import { stripColumns, type StripColumns } from "../model/strip";
+import { type Shape, type Tree, treeOf, wholeOf } from "../model/tree";
+import { memory, type Memory } from "./memory";
+import type { State } from "./state";
+
+export type { Figure, Figures, FileLines };
+
+export interface Shown {
+	readonly profile: Profile;
+	/** Everything that passes, in the unit of the trees: what shares are shares of. */
+	readonly whole: number;
+	readonly samples: number;
+	readonly weightNs: number;
+	/** Left out because they did nothing all along. */
+	readonly idleThreads: number;
+	/** Functions of start-up frames that are folded; rows of the function table. */
+	foldedFunctions(): readonly number[];
+	folded(): number;
+	tree(): Tree;
+	inverted(): Tree;
+	/** What the flame graph and the call tree show. */
+	shownTree(): Tree;
+	callers(fn: number): Tree;
+	callees(fn: number): Tree;
+	/** Functions, or lines, as the state says. Start-up frames are not folded here: figures are those of a report. */
+	rows(): FunctionRows;
+	functionRows(): FunctionRows;
+	/** Half widths of the shares of these rows of `rows()`, in their order. */
+	rowHalfWidths(rows: ArrayLike<number>): { readonly self: readonly number[]; readonly total: readonly number[] };
+	/** Of a node of a tree that was got from here. */
+	figures(tree: Tree, node: number): Figures;
+	functionFigures(fn: number): Figures;
+	/** Self samples by what the thread did, in the order of `stripKinds`; each sample once. */
+	functionStates(fn: number): readonly number[];
+	/** Parts of `self` by node; zeros in trees that do not end in innermost frames. */
+	leafStates(tree: Tree): { readonly waiting: Float64Array; readonly gc: Float64Array };
+	/** `rows`: by row of the function table, null: nothing is searched for. `share` of what passes. */
+	search(): { readonly rows: Uint8Array | null; readonly share: number; readonly error: string | null };
+	statistics(): Statistics;
+	sourceFiles(): readonly FileFigures[];
+	sourceLines(file: number): FileLines;
+	strip(fromNs: number, toNs: number, columns: number): StripColumns;
+	/** The tree as collapsed stacks. */
+	collapsed(): string;
+}
+
+/** The parts of the state, one after the other, and what is made of them. */
+interface Pipeline {
+	readonly profile: Profile;
+	readonly state: State;
+	readonly keep: Memory;
+}
+
+function sieve({ profile, state: { filter: f }, keep }: Pipeline): Sieve {
+	const parts = [profile, f.processes, f.threads, f.time?.[0], f.time?.[1], f.states, f.idle];
+	return keep("sieve", parts, () => sieveOf(profile, f));
+}
+
+function places(p: Pipeline, unit: Unit): PlaceValues {
+	const passes = sieve(p);
+	return p.keep(`places ${unit}`, [passes], () => placeValues(p.profile, passes, unit));
+}
+
+function shape({ profile, state, keep }: Pipeline, by: State["by"], startup: boolean): FoldedShape {
+	const { transforms } = state;
+	const { kinds, modules } = state.filter;
+	const make = (folds: boolean) =>
+		keep(`shape ${by} ${String(folds)}`, [profile, transforms, kinds, modules], () =>
+			shapeOf(profile, { by, startup: folds, transforms, kinds, modules }),
+		);
+	return make(startup);
+}
+
+function tree(p: Pipeline, by: State["by"], startup: boolean): Tree {
+	const form = shape(p, by, startup);
+	const values = places(p, p.state.unit);
+	return p.keep(`tree ${by} ${String(startup)}`, [form, values], () => treeOf(form, values));
+}
+
+function mainTree(p: Pipeline): Tree {
+	return tree(p, p.state.by, p.state.startup);
+}
+
+/** The function whose root is zoomed into, in an inverted tree. */
+function zoomedRoot(p: Pipeline, from: Tree): number {
+	const { zoom, inverted: isInverted } = p.state;
+	const node = zoom && isInverted ? (from.nodeOf[zoom.base] ?? -1) : -1;
+	return node < 0 ? -1 : from.fn[node]!;
+}
+
+function inverted(p: Pipeline): Tree {
+	const from = mainTree(p);
+	const root = zoomedRoot(p, from);
+	return p.keep("inverted", [from, root], () => invert(from, root));
+}
+
+function whole(p: Pipeline, unit: Unit): number {
+	if (unit === "time" && !p.profile.cells.weight) return whole(p, "samples") * p.profile.meta.period_ns;
+	const form = shape(p, "function", false);
+	const values = places(p, unit);
+	return p.keep(`whole ${unit}`, [form, values], () => wholeOf(form, values));
+}
+
+/** Figures of some rows: values, samples and intervals out of one pass over the cells. */
+function figuresOf(p: Pipeline, count: number, rows: Rows): Figure[] {
+	const { unit } = p.state;
+	const batches = batchesOf(p.profile, sieve(p), shape(p, "function", false), unit, count, rows);
+	const widths = halfWidths(batches);
+	const scale = unit === "time" && !p.profile.cells.weight ? p.profile.meta.period_ns : 1;
+	const all = whole(p, unit);
+	return batches.hits.map((hit, row) => {
+		const value = hit.reduce((sum, n) => sum + n, 0) * scale;
+		const share = all > 0 ? value / all : 0;
+		return { value, samples: batches.rowSamples[row]!, share, halfWidth: widths[row]! };
+	});
+}
+
+function pair([self, total]: readonly Figure[]): Figures {
+	return { self: self!, total: total! };
+}
+
+function ownerFigures(p: Pipeline, form: Shape, isOwn: (node: number) => boolean): Figures {
+	return pair(figuresOf(p, 2, { byPlace: rowBits(form, (node) => (isOwn(node) ? 0 : -1)) }));
+}
+
+function functionFigures(p: Pipeline, fn: number): Figures {
+	const form = shape(p, "function", false);
+	const known = p.keep("function figures", [form, sieve(p), p.state.unit], () => new Map<number, Figures>());
+	const figures = known.get(fn) ?? ownerFigures(p, form, (node) => form.fn[node] === fn);
+	known.set(fn, figures);
+	return figures;
+}
+
+function rowsOf(p: Pipeline, by: State["by"]): FunctionRows {
+	const from = tree(p, by, false);
+	return p.keep(`rows ${by}`, [from], () => functionRows(p.profile, from));
+}
+
+/** By row, NaN: not known yet. */
+function knownWidths(p: Pipeline): { self: Float64Array; total: Float64Array } {
+	const rows = rowsOf(p, p.state.by);
+	return p.keep("widths", [rows], () => ({
+		self: new Float64Array(rows.count).fill(NaN),
+		total: new Float64Array(rows.count).fill(NaN),
+	}));
+}
+
+function findWidths(p: Pipeline, wanted: readonly number[]): void {
+	const rows = rowsOf(p, p.state.by);
+	const known = knownWidths(p);
+	const form = shape(p, p.state.by, false);
+	const keyOf = (fn: number, line: number) => fn * 2 ** 32 + line;
+	const nth = new Map(wanted.map((row, i) => [keyOf(rows.fn[row]!, rows.line[row]!), i]));
+	const functions = new Uint8Array(p.profile.functions.rows);
+	for (const row of wanted) functions[rows.fn[row]!] = 1;
+	const rowOf = (node: number) => {
+		const fn = form.fn[node]!;
+		return functions[fn] ? (nth.get(keyOf(fn, form.line[node]!)) ?? -1) : -1;
+	};
+	const figures = figuresOf(p, 2 * wanted.length, { byPlace: rowBits(form, rowOf) });
+	wanted.forEach((row, i) => {
+		known.self[row] = figures[2 * i]!.halfWidth;
+		known.total[row] = figures[2 * i + 1]!.halfWidth;
+	});
+}
+
+function rowHalfWidths(p: Pipeline, rows: ArrayLike<number>): { self: number[]; total: number[] } {
+	const known = knownWidths(p);
+	const all = Array.from(rows);
+	const unknown = all.filter((row) => Number.isNaN(known.self[row]));
+	for (let i = 0; i < unknown.length; i += maxRows) findWidths(p, unknown.slice(i, i + maxRows));
+	return { self: all.map((row) => known.self[row]!), total: all.map((row) => known.total[row]!) };
+}
+
+/** Sets of states in the order of `stripKinds`: each state in the first one that is true of it (gc first). */
+function exclusiveStates(passes: Sieve): Uint8Array[] {
+	const left = { ...passes, states: passes.states.slice() };
+	const take = (bits: number) => {
+		const taken = statesWith(left, bits);
+		left.states = left.states.map((is, i) => (taken[i] ? 0 : is));
+		return taken;
+	};
+	const gc = take(Bit.inGc);
+	const wantsGil = take(Bit.wantsGil);
+	const running = take(Bit.onCpu);
+	const unknown = take(Bit.unknown);
+	return [running, wantsGil, left.states, gc, unknown];
+}
+
+/** Sets of states as classes, from 1; 0: in none. */
+function classesOf(sets: readonly Uint8Array[]): { of: Uint8Array; count: number } {
+	const of = new Uint8Array(sets[0]!.length);
+	sets.forEach((set, kind) => {
+		for (let i = 0; i < set.length; i++) if (set[i]) of[i] = kind + 1;
+	});
+	return { of, count: sets.length };
+}
+
+/** The node of each place whose samples are shown, else below 0. */
+function shownNodes({ nodeOf, out }: Shape): Int32Array {
+	return out ? nodeOf.map((node, l) => (out[l] ? -1 : node)) : nodeOf;
+}
+
+function functionStates(p: Pipeline, fn: number): number[] {
+	const form = shape(p, "function", false);
+	const passes = sieve(p);
+	const classes = p.keep("states", [passes], () => classesOf(exclusiveStates(passes)));
+	const own = shownNodes(form).map((node) => (node >= 0 && form.fn[node] === fn ? 0 : -1));
+	const values = valuesByClass(p.profile, passes, "samples", classes, { of: own, count: 1 });
+	return values.map(([samples]) => samples!);
+}
+
+function leafStates(p: Pipeline, of: Tree): { waiting: Float64Array; gc: Float64Array } {
+	if (of !== mainTree(p)) return { waiting: new Float64Array(of.count), gc: new Float64Array(of.count) };
+	const passes = sieve(p);
+	return p.keep("leaf states", [of, passes], () => {
+		const [, wantsGil, waiting, gc] = exclusiveStates(passes) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+		const waits = waiting.map((is, i) => is | (wantsGil[i]! && !((i >> 2) & Bit.onCpu) ? 1 : 0));
+		const to = { of: shownNodes(of), count: of.count };
+		const values = valuesByClass(p.profile, passes, p.state.unit, classesOf([waits, gc]), to);
+		return { waiting: values[0]!, gc: values[1]! };
+	});
+}
+
+function search(p: Pipeline): { rows: Uint8Array | null; share: number; error: string | null } {
+	const { search: text, regex } = p.state;
+	const matches = p.keep("matches", [p.profile, text, regex], () => matcher(p.profile, text, regex));
+	const from = mainTree(p);
+	return p.keep("search", [matches, from], () => ({
+		...matches,
+		share: matches.rows && from.whole > 0 ? matchedValue(from, matches.rows) / from.whole : 0,
+	}));
+}
+
+function sourceLines(p: Pipeline, file: number): FileLines {
+	const from = tree(p, "line", false);
+	return p.keep("source", [from, file], () => {
+		const { profile } = p;
+		const table = lineTable(profile, from, file);
+		const byLine = locationsByLine(profile, file);
+		const on = (row: number) => byLine.get(table.lines[row]!) ?? [];
+		const self = locationValues(profile, from, places(p, p.state.unit));
+		const samples = locationValues(profile, from, places(p, "samples"));
+		return {
+			lines: table.lines,
+			self: table.self,
+			total: table.total,
+			expressions: (row) => expressionsOf(profile, on(row), self),
+			callers: (row) => lineCallers(from, table, row),
+			callees: (row) => lineCallees(from, table, row),
+			opcodes: (row) => opcodesOf(profile, on(row), samples),
+			figures: (row) => ownerFigures(p, from, (node) => table.rowOf[node] === row),
+		};
+	});
+}
+
+function collapsed(p: Pipeline): string {
+	const form = shape(p, p.state.by, p.state.startup);
+	return folded(p.profile, treeOf(form, places(p, "samples")));
+}
+
+function shownOf(p: Pipeline): Shown {
+	const { profile, state, keep } = p;
+	return {
+		profile,
+		get whole() {
+			return whole(p, state.unit);
+		},
+		get samples() {
+			return whole(p, "samples");
+		},
+		get weightNs() {
+			return whole(p, "time");
+		},
+		get idleThreads() {
+			return sieve(p).idleHidden;
+		},
+		foldedFunctions: () => shape(p, state.by, state.startup).folded,
+		folded: () => shape(p, state.by, state.startup).folded.length,
+		tree: () => mainTree(p),
+		inverted: () => inverted(p),
+		shownTree: () => (state.inverted ? inverted(p) : mainTree(p)),
+		callers: (fn) => keep("callers", [mainTree(p), fn], () => callersOf(mainTree(p), fn)),
+		callees: (fn) => keep("callees", [mainTree(p), fn], () => calleesOf(mainTree(p), fn)),
+		rows: () => rowsOf(p, state.by),
+		functionRows: () => rowsOf(p, "function"),
+		rowHalfWidths: (rows) => rowHalfWidths(p, rows),
+		figures: (of, node) => pair(figuresOf(p, 2, { byPlace: nodeBits(of, node) })),
+		functionFigures: (fn) => functionFigures(p, fn),
+		functionStates: (fn) => functionStates(p, fn),
+		leafStates: (of) => leafStates(p, of),
+		search: () => search(p),
+		statistics() {
+			const form = shape(p, "function", false);
+			return keep("statistics", [form, sieve(p)], () => statisticsOf(profile, sieve(p), form));
+		},
+		sourceFiles() {
+			const from = tree(p, "line", false);
+			return keep("files", [from], () => fileFigures(profile, from));
+		},
+		sourceLines: (file) => sourceLines(p, file),
+		strip: (fromNs, toNs, columns) => stripColumns(profile, sieve(p).threads, fromNs, toNs, columns),
+		collapsed: () => collapsed(p),
+	};
+}
+
+export function profileOf(report: Report, state: State): Profile {
+	const { profiles } = report;
+	return profiles[state.profile ?? profiles.length - 1] ?? profiles[profiles.length - 1]!;
+}
+
+export function createDerived(report: Report): (state: State) => Shown {
+	const keep = memory();
+	return (state) =>
+		keep("shown", [state], () => shownOf({ profile: profileOf(report, state), state, keep }));
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that is chosen on the page. Immutable; a link holds all of it (url.ts). Layer state.
+import type { Filter } from "../model/filter";
+import { noFilter } from "../model/filter";
+import type { Place } from "../model/tree";
+import type { Transform } from "../model/transform";
+
+export const views = ["flame", "sandwich", "functions", "tree", "source", "statistics", "diff"] as const;
+export type View = (typeof views)[number];
+
+export const sortColumns = ["self", "total", "name", "file"] as const;
+export type SortColumn = (typeof sortColumns)[number];
+
+export interface State {
+	readonly view: View;
+	/** Of a comparison: which of the two profiles the views show; null in the beginning: the last. */
+	readonly profile: number | null;
+	readonly filter: Filter;
+	/** Start-up frames are folded. */
+	readonly startup: boolean;
+	readonly transforms: readonly Transform[];
+	readonly by: "function" | "line";
+	/** What boxes and rows are measured in. */
+	readonly unit: "time" | "samples";
+	/** Flame graph and call tree begin at the innermost frames. */
+	readonly inverted: boolean;
+	/** The flame graph grows upwards. */
+	readonly flipped: boolean;
+	/** What of the flame graph fills its width; null: all. */
+	readonly zoom: Place | null;
+	/** The selected function: a row of the function table. */
+	readonly selected: number | null;
+	/** The box or row of the tree that is selected, if it was selected in one. */
+	readonly at: Place | null;
+	/** Source view: string id of the file, and line. */
+	readonly file: number | null;
+	readonly line: number | null;
+	readonly search: string;
+	readonly regex: boolean;
+	readonly sort: { readonly column: SortColumn; readonly descending: boolean };
+	/** Comparison: the figure that is coloured and listed, and what the width of a box is. */
+	readonly diffFigure: "self" | "total";
+	readonly diffWidth: "after" | "both";
+	readonly theme: "system" | "light" | "dark";
+}
+
+export const initialState: State = {
+	view: "flame",
+	profile: null,
+	filter: noFilter,
+	startup: true,
+	transforms: [],
+	by: "function",
+	unit: "time",
+	inverted: false,
+	flipped: false,
+	zoom: null,
+	selected: null,
+	at: null,
+	file: null,
+	line: null,
+	search: "",
+	regex: false,
+	sort: { column: "self", descending: true },
+	diffFigure: "total",
+	diffWidth: "after",
+	theme: "system",
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The answer in a sentence: which function has most self time, and the way to where most time goes. */
+
+import { Fragment, type JSX } from "preact";
+import { useMemo } from "preact/hooks";
+
+import { stateLabels } from "../canvas/heat";
+import { percent, sharePm, time } from "../model/numbers";
+import { heaviestPath } from "../model/tree";
+import { FunctionLink } from "./FunctionLink";
+import { hotPath } from "./hotPath";
+import type { Page } from "./page";
+import { useSettled } from "./useSettled";
+
+const STEPS = 4;
+/** The hot path ends where no branch has this much of its caller. */
+const BRANCH = 0.3;
+
+/** The function with the most self time, or -1. */
+export function hottest(page: Page): number {
+	const { self, total, fn } = page.shown.functionRows();
+	let best = -1;
+	for (let row = 0; row < fn.length; row++) {
+		if (best < 0 || self[row] > self[best] || (self[row] === self[best] && total[row] > total[best])) best = row;
+	}
+	return best < 0 || self[best] === 0 ? -1 : fn[best];
+}
+
+function Path({ page }: { page: Page }): JSX.Element | null {
+	const tree = page.shown.tree();
+	const path = hotPath(tree, heaviestPath(tree, BRANCH), page.profile.functions, STEPS);
+	if (path.length < 2) return null;
+	return (
+		<>
+			{" Hot path: "}
+			{path.map((node, i) => (
+				<Fragment key={node}>
+					{i > 0 ? (
+						<span class="sep" aria-hidden="true">
+							›
+						</span>
+					) : null}
+					<FunctionLink page={page} fn={tree.fn[node]} /> {percent(tree.total[node] / tree.whole)}
+				</Fragment>
+			))}
+			.
+		</>
+	);
+}
+
+/** What threads mostly did in it, if that is not to compute. Counts are in the order of `stateLabels`. */
+function doingWords(samples: readonly number[]): string {
+	const all = samples.reduce((sum, one) => sum + one, 0);
+	const most = samples.findIndex((one) => one > all / 2);
+	return most > 0 ? `, mostly ${stateLabels[most]}` : "";
+}
+
+function Sentence({ page }: { page: Page }): JSX.Element {
+	const fn = hottest(page);
+	if (fn < 0) {
+		const text =
+			page.profile.cells.count === 0 ? "The recording has no samples." : "No samples pass the filters.";
+		return <>{text}</>;
+	}
+	const { self } = page.shown.functionFigures(fn);
+	const timed = page.state.unit === "time" && !page.profile.meta.counted;
+	return (
+		<>
+			Most self time: <FunctionLink page={page} fn={fn} /> with <b>{sharePm(self.share, self.halfWidth)}</b>
+			{timed ? ` (${time(self.value)})` : ""}
+			{doingWords(page.shown.functionStates(fn))}.
+			<Path page={page} />
+		</>
+	);
+}
+
+export function Answer({ page }: { page: Page }): JSX.Element {
+	const { filter, transforms, startup, by, unit } = page.state;
+	const settled = useSettled(page, [page.profile, filter, transforms, startup, by, unit]);
+	const sentence = useMemo(() => (settled ? <Sentence page={settled} /> : null), [settled]);
+	return <p class="answer">{sentence}</p>;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The flame graph of everything that passes the filters. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { nodeAt, placeOf, type Tree } from "../model/tree";
+import type { State } from "../state/state";
+import { FlameCanvas } from "./FlameCanvas";
+import { laidOut, lookOf } from "./flameLook";
+import { flameText } from "./flameText";
+import type { Page } from "./page";
+
+function selectedNode(state: State, tree: Tree): number {
+	const node = state.at ? nodeAt(tree, state.at) : -1;
+	return node >= 0 && tree.fn[node] === state.selected ? node : -1;
+}
+
+function labelOf({ inverted, flipped }: State): string {
+	const direction = flipped ? "upwards" : "downwards";
+	return inverted
+		? `Flame graph from the innermost function to its callers, ${direction}`
+		: `Flame graph from callers to callees, ${direction}`;
+}
+
+export function FlameView({ page }: { page: Page }): JSX.Element {
+	const { shown, state, change, dark } = page;
+	const tree = shown.shownTree();
+	const { flame, rows } = laidOut(tree);
+	const text = flameText(page, tree, flame, !state.inverted);
+	const look = useMemo(
+		() => lookOf(shown, tree, dark, text, !state.inverted),
+		[shown.profile, tree, dark, state.search, state.regex],
+	);
+	if (flame.sum === 0) return <p class="empty">No samples pass the filters.</p>;
+	return (
+		<FlameCanvas
+			tree={flame}
+			rowCount={rows}
+			look={look}
+			flipped={state.flipped}
+			zoom={state.zoom ? nodeAt(tree, state.zoom) : -1}
+			selected={selectedNode(state, tree)}
+			label={labelOf(state)}
+			tip={text.tip}
+			sentence={text.sentence}
+			onSelect={(node) => change({ selected: tree.fn[node], at: placeOf(tree, node) })}
+			onZoom={(node) => change({ zoom: node < 0 ? null : placeOf(tree, node) })}
+			onMenu={(node, at) => page.openMenu(tree.fn[node], at.x, at.y)}
+			picture={page.picture}
+		/>
+	);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is not seen, and why: nothing is left out without a word. */
+
+import type { JSX } from "preact";
+
+import { count, percent } from "../model/numbers";
+import type { Page } from "./page";
+
+function frames(n: number): string {
+	return n === 1 ? "1 start-up function" : `${count(n)} start-up functions`;
+}
+
+function notes(page: Page): string[] {
+	const { meta } = page.profile;
+	const { state, shown } = page;
+	const folded = state.startup ? shown.folded() : 0;
+	const idle = shown.idleThreads;
+	const found = [
+		folded > 0 ? `${frames(folded)} folded` : null,
+		idle > 0 ? `${count(idle)} idle ${idle === 1 ? "thread" : "threads"} left out` : null,
+		meta.pruned
+			? `branches below ${percent(meta.pruned.share)} left out of the file (${count(meta.pruned.nodes)})`
+			: null,
+		meta.filter === null ? null : `made with a filter: ${meta.filter}`,
+		meta.untimed ? "the recording has no instants: no timeline" : null,
+	];
+	return found.filter((note) => note !== null);
+}
+
+export function Notes({ page }: { page: Page }): JSX.Element {
+	const { meta } = page.profile;
+	const passed = page.shown.samples;
+	return (
+		<div class="foot">
+			<span>{passed === 1 ? "1 sample" : `${count(passed)} samples`} shown</span>
+			{notes(page).map((note) => (
+				<span key={note}>{note}</span>
+			))}
+			<span class="foot-made">made by plumb {meta.plumb_version}, offline</span>
+		</div>
+	);
+}

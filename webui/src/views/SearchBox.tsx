@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Search, and which share of the time what was found takes. */
+
+import type { JSX } from "preact";
+
+import { percent } from "../model/numbers";
+import type { Page } from "./page";
+
+function found(page: Page): string {
+	if (page.state.search === "") return "";
+	const { share, error } = page.shown.search();
+	return error === null ? `${percent(share)} found` : "not a pattern";
+}
+
+export function SearchBox({ page }: { page: Page }): JSX.Element {
+	const { search, regex } = page.state;
+	const error = search === "" ? null : page.shown.search().error;
+	const onKeyDown = (event: KeyboardEvent): void => {
+		if (event.key !== "Escape") return;
+		event.stopPropagation();
+		if (search === "") (event.currentTarget as HTMLElement).blur();
+		else page.change({ search: "" });
+	};
+	return (
+		<div class="search" role="search">
+			<input
+				id="search"
+				type="search"
+				value={search}
+				placeholder={regex ? "Search: regular expression" : "Search functions, files"}
+				aria-label="Search functions and files"
+				aria-invalid={error !== null}
+				title={error ?? "Search (/)"}
+				autocomplete="off"
+				spellcheck={false}
+				onInput={(event) => page.change({ search: event.currentTarget.value })}
+				onKeyDown={onKeyDown}
+			/>
+			<button
+				type="button"
+				class={regex ? "choice chosen mono" : "choice mono"}
+				aria-pressed={regex}
+				aria-label="Regular expression"
+				title="Regular expression"
+				onClick={() => page.change({ regex: !regex })}
+			>
+				.*
+			</button>
+			<output aria-live="polite">{found(page)}</output>
+		</div>
+	);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The marks of time under the sum of all threads. */
+
+import type { JSX } from "preact";
+import { instant, ticksOf } from "../canvas/axis";
+
+interface Props {
+	duration: number;
+	width: number;
+}
+
+/** CSS pixels between two marks at least. */
+const APART = 80;
+
+export function StripAxis({ duration, width }: Props): JSX.Element {
+	const { step, at } = ticksOf(0, duration, Math.max(1, Math.floor(width / APART)));
+	const fits = at.filter((tick) => (1 - tick / duration) * width > APART / 2);
+	return (
+		<div class="strip-axis" aria-hidden="true">
+			{fits.map((tick) => (
+				<span key={tick} style={{ left: `${(tick / duration) * 100}%` }}>
+					{instant(tick, step)}
+				</span>
+			))}
+		</div>
+	);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rows of the function table of a profile by what a comparison knows of a function: its name and its file. */
+
+import type { DiffRow, Profile } from "../data/profile";
+
+const tables = new WeakMap<Profile, Map<string, number>>();
+
+function tableOf(profile: Profile): Map<string, number> {
+	const { functions, strings } = profile;
+	const table = new Map<string, number>();
+	/* Backwards, so that of equal ones the most used stays. */
+	for (let fn = functions.count - 1; fn >= 0; fn--) {
+		table.set(`${strings[functions.qualname[fn]]}\0${strings[functions.file[fn]]}`, fn);
+	}
+	return table;
+}
+
+/** Null if it is not in this profile. */
+export function functionOfRow(profile: Profile, row: DiffRow): number | null {
+	let table = tables.get(profile);
+	if (!table) {
+		table = tableOf(profile);
+		tables.set(profile, table);
+	}
+	return table.get(`${row.qualname}\0${row.file}`) ?? null;
+}

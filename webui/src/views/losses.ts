@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What keeps the figures from being the whole truth, in sentences; nothing if nothing does. */
+
+import type { Meta } from "../data/profile";
+import { count, percent } from "../model/numbers";
+
+function missedShare(meta: Meta): number {
+	const { missed, missed_ns } = meta.losses;
+	if (missed_ns !== null && meta.duration_ns > 0) return missed_ns / meta.duration_ns;
+	return missed + meta.ticks > 0 ? missed / (missed + meta.ticks) : 0;
+}
+
+function refused(meta: Meta): string | null {
+	const { tracer, rights, filter, other, last } = meta.overhead.stops_refused;
+	const times = tracer + rights + filter + other;
+	if (times === 0) return null;
+	const why = last === null ? "" : ` (${last})`;
+	return `A stop was refused ${count(times)} times${why}: some stacks are not proved.`;
+}
+
+export function lostWords(meta: Meta): string[] {
+	const { losses } = meta;
+	const missed = missedShare(meta);
+	const lost = losses.queue + losses.damaged + losses.unreadable;
+	const sentences = [
+		meta.complete ? null : "The profiler was killed: up to the last second is missing.",
+		missed >= 0.01
+			? `${percent(missed)} of the time was missed: the machine was busy or the rate too high.`
+			: null,
+		lost > 0 ? `${count(lost)} samples were lost.` : null,
+		losses.unseen > 0 ? `${count(losses.unseen)} processes ended unseen.` : null,
+		losses.beyond > 0 ? `${count(losses.beyond)} processes or threads were too many to be followed.` : null,
+		refused(meta),
+	];
+	return sentences.filter((sentence) => sentence !== null);
+}

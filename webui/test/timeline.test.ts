@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Profile } from "../src/data/profile";
+import type { ThreadStrip } from "../src/model/strip";
+import { stripRows } from "../src/views/stripRows";
+
+/* One column for each kind: running, wants the GIL, waiting, collects garbage, unknown. */
+function strip(thread: number, running: number, waiting: number): ThreadStrip {
+	return { thread, samples: Float64Array.of(running, 0, waiting, 0, 0) };
+}
+
+function profileOf(threads: { process: number; name: string }[]): Profile {
+	const meta = {
+		processes: [
+			{ pid: 10, name: "web", program: "python web.py" },
+			{ pid: 11, name: "job", program: "python job.py" },
+		],
+		threads: threads.map((thread, i) => ({ ...thread, pid: 10 + thread.process, tid: 100 + i, samples: 5 })),
+	};
+	return { meta } as unknown as Profile;
+}
+
+const profile = profileOf([
+	{ process: 0, name: "calm" },
+	{ process: 1, name: "busy" },
+	{ process: 0, name: "\u202eevil" },
+	{ process: 1, name: "" },
+]);
+
+test("threads stand by process, the busiest first", () => {
+	const threads = [strip(0, 1, 9), strip(1, 8, 2), strip(2, 3, 7), strip(3, 0, 10)];
+	const rows = stripRows(profile, { threads, full: 10 }, 1);
+	assert.deepEqual(rows.map(({ name }) => name), [
+		"all threads", "job 11", "busy", "thread 103", "web 10", "\\u202eevil", "calm",
+	]);
+	assert.deepEqual(rows.map(({ thread }) => thread), [null, null, 1, 3, null, 2, 0]);
+});
+
+test("rows lie below each other, and headings only part several processes", () => {
+	const rows = stripRows(profile, { threads: [strip(0, 1, 9), strip(2, 3, 7)], full: 10 }, 1).slice(1);
+	assert.deepEqual(rows.map(({ kind }) => kind), ["thread", "thread"]);
+	assert.equal(rows[1].top, rows[0].top + rows[0].height);
+});
+
+test("a thread's row is full where it was sampled all the time; the sum leaves out who waited", () => {
+	const rows = stripRows(profile, { threads: [strip(0, 4, 6), strip(1, 6, 4)], full: 10 }, 1);
+	const shares = (name: string): number[] =>
+		[...(rows.find((row) => row.name === name)?.shares ?? [])].map((share) => Math.round(share * 100) / 100);
+	assert.deepEqual(shares("calm"), [0.4, 0, 0.6, 0, 0]);
+	assert.deepEqual(shares("all threads"), [1, 0, 0, 0, 0]);
+});
+
+test("without a period the busiest column is the measure", () => {
+	const rows = stripRows(profile, { threads: [strip(0, 2, 2), strip(2, 1, 0)], full: 0 }, 1);
+	assert.deepEqual([...rows[1].shares], [0.5, 0, 0.5, 0, 0]);
+});
+
+test("of thousands of threads the last row has the average", () => {
+	const many = profileOf(Array.from({ length: 1000 }, (_, i) => ({ process: 0, name: `t${i}` })));
+	const threads = Array.from({ length: 1000 }, (_, i) => strip(i, i, 0));
+	const rows = stripRows(many, { threads, full: 1000 }, 1);
+	const rest = rows[rows.length - 1];
+	assert.equal(rest.name, "850 more threads");
+	assert.ok(Math.abs(rest.shares[0] - 0.4245) < 1e-6);
+	assert.equal(rows.length, 152);
+});

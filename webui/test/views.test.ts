@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { decodeProfile } from "../src/data/decode";
+import type { Profile } from "../src/data/profile";
+import { initialState } from "../src/state/state";
+import { createDerived } from "../src/state/derived";
+import { heaviestPath } from "../src/model/tree";
+import { codeParts, indexOfByte } from "../src/views/codeText";
+import { hotPath } from "../src/views/hotPath";
+import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
+import { sourceRows } from "../src/views/sourceRows";
+import { encodeProfile, type PlainProfile } from "./encode";
+
+function shownOf(plain: PlainProfile) {
+	const profile: Profile = decodeProfile(encodeProfile(plain));
+	return createDerived({ profiles: [profile], diff: null })(initialState);
+}
+
+test("a column in bytes is found in text of any script", () => {
+	assert.equal(indexOfByte("abc", 2), 2);
+	assert.equal(indexOfByte("äbc", 2), 1);
+	assert.equal(indexOfByte("😀bc", 4), 2);
+	assert.equal(indexOfByte("abc", 9), 3);
+});
+
+test("an expression is cut out of its line; one that is all of it is not", () => {
+	assert.deepEqual(codeParts("\tä = f(x)", 6, 10), { before: "\tä = ", inside: "f(x)", after: "" });
+	assert.deepEqual(codeParts("  f(x)", 2, 6), { before: "  f(x)", inside: "", after: "" });
+	assert.equal(codeParts("a\u202eb", -1, -1).before, "a\\u202eb");
+});
+
+test("rows of a file say where lines are left out, and keep sampled lines without text", () => {
+	const source = { changed: false, ranges: [{ firstLine: 3, lines: ["three", "four"] }] };
+	const rows = sourceRows(source, [4, 9]);
+	assert.deepEqual(
+		rows.map(({ line, text, sampled }) => [line, text, sampled]),
+		[
+			[0, null, -1],
+			[3, "three", -1],
+			[4, "four", 0],
+			[0, null, -1],
+			[9, null, 1],
+		],
+	);
+});
+
+test("the hot path passes over those who only hand on", () => {
+	const shown = shownOf({
+		samples: [
+			{ stack: "main:1;hand:1;on:1;work:1", samples: 60 },
+			{ stack: "main:1;hand:1;on:1;work:1;leaf:1", samples: 30 },
+			{ stack: "main:1;rest:1", samples: 10 },
+		],
+	});
+	const tree = shown.tree();
+	const path = hotPath(tree, heaviestPath(tree, 0.3), shown.profile.functions, 4);
+	const { strings, functions } = shown.profile;
+	assert.deepEqual(
+		path.map((node) => strings[functions.name[tree.fn[node]]]),
+		["main", "work", "leaf"],
+	);
+});
+
+test("open branches: the hot path at first, heaviest first, carried over to a new tree", () => {
+	const shown = shownOf({
+		samples: [
+			{ stack: "a:1;b:1", samples: 5 },
+			{ stack: "a:1;c:1", samples: 20 },
+			{ stack: "d:1;e:1", samples: 10 },
+		],
+	});
+	const tree = shown.tree();
+	const names = (rows: readonly number[]) =>
+		rows.map((node) => shown.profile.strings[shown.profile.functions.name[tree.fn[node]]]);
+	const first = firstBranches(tree, false);
+	assert.deepEqual(names(openRows(first)), ["a", "c", "b", "d"]);
+	const more = withOpen(first, [openRows(first)[3]], 1);
+	assert.deepEqual(names(openRows(more)), ["a", "c", "b", "d", "e"]);
+	assert.deepEqual(names(openRows(carriedBranches(more, { ...tree }, false))), ["a", "c", "b", "d", "e"]);
+});
+
+test("a stack of 10,000 frames opens without recursion", () => {
+	const stack = Array.from({ length: 10_000 }, (_, i) => ({ fn: `f${String(i % 100)}`, line: 1 }));
+	const tree = shownOf({ samples: [{ stack }] }).tree();
+	const all = withOpen(firstBranches(tree, false), Array.from({ length: tree.count }, (_, i) => i), 1);
+	assert.equal(openRows(all).length, tree.count);
+});
