@@ -10,13 +10,15 @@ import sys
 
 import formats
 import measures
+import page
+import python_package
 from harness import interpreters
 from harness.target import Places
 from samplers import Austin, Plumb, PySpy, Tachyon
 
 LOOKS, DUMPS = 5, 15  # runs of each sampler
 PARTS = ["stacks", "threads", "slowdown", "first", "dump", "minute"]
-FORMATS = "formats"  # needs no sampler, but minutes and gigabytes: only if it is asked for
+FORMATS, PAGE, PYTHON = "formats", "page", "python"  # need no sampler, but minutes or gigabytes: only if they are asked for
 
 
 class Table:
@@ -163,6 +165,20 @@ class Bench:
         self.results["formats"] = measured.results
         self.absent += measured.absent
 
+    def page(self):
+        measured = page.Pages(self.options.plumb, self.options.nodes)
+        measured.run()
+        print(measured.markdown())
+        self.results["page"] = measured.results
+        self.absent += measured.absent
+
+    def python(self):
+        measured = python_package.Package(python_package.peers_python(self.options.peers), 5 * self.options.rounds, self.options.pairs)
+        measured.run()
+        print(measured.markdown())
+        self.results["python"] = measured.results
+        self.absent += measured.absent
+
 
 def machine():
     with open("/proc/cpuinfo") as f:
@@ -185,26 +201,32 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=30, help="how often plumb's slow-down is measured (30)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS,
-                        help="these parts, with commas between them: %s; and %s" % (", ".join(PARTS), FORMATS))
+                        help="these parts, with commas between them: %s; and %s, %s, %s" % (", ".join(PARTS), FORMATS, PAGE, PYTHON))
     parser.add_argument("--samples", type=int, default=formats.SAMPLES, help="of the recording for formats (%d)" % formats.SAMPLES)
     parser.add_argument("--stacks", type=int, default=formats.STACKS, help="of the recording for formats (%d)" % formats.STACKS)
     parser.add_argument("--formats", type=lambda text: text.split(","), default=formats.ALL,
                         help="these of formats, with commas between them: %s" % ", ".join(formats.ALL))
+    parser.add_argument("--nodes", type=lambda text: [int(part) for part in text.split(",")], default=page.NODES,
+                        help="of the pages (%s)" % ",".join(map(str, page.NODES)))
     parser.add_argument("--json", default="build/bench.json")
     options = parser.parse_args()
-    unknown = [part for part in options.only if part not in [*PARTS, FORMATS]]
+    unknown = [part for part in options.only if part not in [*PARTS, FORMATS, PAGE, PYTHON]]
     if unknown:
-        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join([*PARTS, FORMATS])))
+        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join([*PARTS, FORMATS, PAGE, PYTHON])))
     unknown = [name for name in options.formats if name not in formats.ALL]
     if unknown:
         parser.error("'%s' is not measured; there are %s" % (unknown[0], ", ".join(formats.ALL)))
     options.plumb = os.path.abspath(options.plumb)
     bench = Bench(options)
-    if options.only != [FORMATS]:
+    if set(options.only) - {FORMATS, PAGE, PYTHON}:
         bench.run()
         print(bench.table.markdown())
     if FORMATS in options.only:
         bench.formats()
+    if PAGE in options.only:
+        bench.page()
+    if PYTHON in options.only:
+        bench.python()
     for line in sorted(set(bench.absent)):
         print("not run: " + line)
     bench.results["not run"] = sorted(set(bench.absent))

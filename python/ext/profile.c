@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The type Profile: <plumb/profile.h> for Python. Extension module.
+ *
+ * A file that a profile reads its samples from has one place, so one thread at a time has the profile. */
+#include "ext.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct profile {
+	PyObject_HEAD PyObject *module;
+	struct plumb_profile *profile;
+	struct plumb_session *session; /* it belongs to; NULL: none */
+	struct ext_lock lock;
+};
+
+static const struct ext_state *state_of(PyObject *self)
+{
+	return ext_state_of(((struct profile *)self)->module);
+}
+
+static void destroy(struct plumb_profile *p, struct plumb_session *session)
+{
+	if (session)
+		plumb_session_destroy(session);
+	else
+		plumb_profile_destroy(p);
+}
+
+PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session)
+{
+	PyTypeObject *type = (PyTypeObject *)ext_state_of(module)->profile_type;
+	struct profile *self = (struct profile *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+
+	if (!self) {
+		destroy(p, session);
+		return NULL;
+	}
+	Py_INCREF(module);
+	self->module = module;
+	self->profile = p;
+	self->session = session;
+	ext_lock_init(&self->lock);
+	return (PyObject *)self;
+}
+
+static void dealloc(PyObject *self)
+{
+	struct profile *p = (struct profile *)self;
+	PyTypeObject *type = Py_TYPE(self);
+
+	PyObject_GC_UnTrack(self);
+	Py_BEGIN_ALLOW_THREADS;
+	destroy(p->profile, p->session);
+	ext_lock_deinit(&p->lock);
+	Py_END_ALLOW_THREADS;
+	Py_XDECREF(p->module);
+	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+	Py_DECREF(type);
+}
+
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+	Py_VISIT(((struct profile *)self)->module);
+	return ext_visit_type(self, visit, arg);
+}
+
+/* ---- open -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *profile_open(PyObject *type, PyObject *args, PyObject *kwargs)
+{
+	static char *known[] = {"path", "format", NULL};
+	struct plumb_profile *p;
+	struct plumb_error *err;
+	const char *format = NULL, *name;
+	PyObject *path;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|z:open", known, PyUnicode_FSConverter, &path, &format))
+		return NULL;
+	PyObject *module = ext_module_of((PyTypeObject *)type), *self = NULL;
+	if (module && (name = PyBytes_AsString(path))) {
+		Py_BEGIN_ALLOW_THREADS;
+		err = plumb_profile_open_as(name, format, NULL, &p);
+		Py_END_ALLOW_THREADS;
+		self = err ? ext_raise(ext_state_of(module), err) : ext_profile_new(module, p, NULL);
+	}
+	Py_DECREF(path);
+	Py_XDECREF(module);
+	return self;
+}
+
+static PyObject *format_of(PyObject *type, PyObject *path)
+{
+	PyObject *bytes;
+
+	if (!PyUnicode_FSConverter(path, &bytes))
+		return NULL;
+	PyObject *format = Py_BuildValue("z", plumb_format_for_path(PyBytes_AsString(bytes)));
+	Py_DECREF(bytes);
+	return format;
+}
+
+/* ---- write ------------------------------------------------------------------------------------------------------- */
+
+/* All that was written to a file, as bytes. */
+static PyObject *contents(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return PyErr_SetFromErrno(PyExc_OSError);
+	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)st.st_size);
+	for (off_t at = 0; bytes && at < st.st_size;) {
+		ssize_t n = pread(fd, PyBytes_AsString(bytes) + at, (size_t)(st.st_size - at), at);
+
+		if (n > 0) {
+			at += n;
+		} else if (n == 0 || errno != EINTR) {
+			PyErr_SetFromErrno(PyExc_OSError);
+			Py_CLEAR(bytes);
+		}
+	}
+	return bytes;
+}
+
+static PyObject *write_to(struct profile *self, struct ext_report *r, int fd)
+{
+	struct plumb_error *err;
+
+	Py_BEGIN_ALLOW_THREADS;
+	ext_lock(&self->lock);
+	err = plumb_profile_write(self->profile, &r->options, fd);
+	ext_unlock(&self->lock);
+	Py_END_ALLOW_THREADS;
+	if (err)
+		return ext_raise(state_of((PyObject *)self), err);
+	Py_RETURN_NONE;
+}
+
+static PyObject *write_bytes(struct profile *self, struct ext_report *r)
+{
+	int fd = memfd_create("plumb", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return PyErr_SetFromErrno(PyExc_OSError);
+	PyObject *none = write_to(self, r, fd), *bytes = none ? contents(fd) : NULL;
+	Py_XDECREF(none);
+	close(fd);
+	return bytes;
+}
+
+static int tell_notes(const struct ext_report *r, PyObject *list)
+{
+	for (size_t i = 0; i < r->note_count; i++) {
+		PyObject *note = PyUnicode_DecodeUTF8(r->notes[i], (Py_ssize_t)strlen(r->notes[i]), "replace");
+		int status = note ? PyList_Append(list, note) : -1;
+
+		Py_XDECREF(note);
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static PyObject *written(struct profile *self, struct ext_report *r, PyObject *fd, PyObject *notes)
+{
+	int number = fd == Py_None ? -1 : PyObject_AsFileDescriptor(fd);
+
+	if (fd != Py_None && number < 0)
+		return NULL;
+	PyObject *done = fd == Py_None ? write_bytes(self, r) : write_to(self, r, number);
+	if (done && notes && tell_notes(r, notes) < 0)
+		Py_CLEAR(done);
+	return done;
+}
+
+/* The list to tell notes, which is no option of reports: *ret, borrowed from @p kwargs before it leaves them. */
+static PyObject *options_of(PyObject *kwargs, PyObject **ret)
+{
+	PyObject *options = kwargs ? PyDict_Copy(kwargs) : PyDict_New();
+
+	*ret = kwargs ? PyDict_GetItemString(kwargs, "notes") : NULL;
+	if (!options || !*ret)
+		return options;
+	if (!PyList_Check(*ret)) {
+		PyErr_SetString(PyExc_TypeError, "notes is a list, which gets them");
+		Py_CLEAR(options);
+	} else if (PyDict_DelItemString(options, "notes") < 0) {
+		Py_CLEAR(options);
+	}
+	return options;
+}
+
+static PyObject *profile_write(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *fd, *done = NULL, *notes;
+	struct ext_report r;
+	const char *format;
+
+	if (!PyArg_ParseTuple(args, "Os:write", &fd, &format))
+		return NULL;
+	PyObject *options = options_of(kwargs, &notes);
+	if (!options)
+		return NULL;
+	if (ext_report_init(&r, options) == 0) {
+		r.options.format = format;
+		done = written((struct profile *)self, &r, fd, notes);
+	}
+	ext_report_deinit(&r);
+	Py_DECREF(options);
+	return done;
+}
+
+/* ---- what it is -------------------------------------------------------------------------------------------------- */
+
+static PyObject *profile_info(PyObject *self, PyObject *none)
+{
+	const struct profile *p = (struct profile *)self;
+	struct plumb_profile_info i;
+
+	plumb_profile_info(p->profile, &i);
+	return Py_BuildValue(
+		"{s:d, s:d, s:d, s:K, s:d, s:I, s:I, s:K, s:{s:K, s:K, s:K, s:K, s:K, s:K}, s:{s:K, s:K, s:K, s:K}, "
+		"s:d, s:s, s:s, s:s, s:s}",
+		"start", (double)i.start_real_ns / 1e9, "duration", (double)i.duration_ns / 1e9, "interval",
+		(double)i.period_ns / 1e9, "samples", (unsigned long long)i.samples, "seconds",
+		(double)i.weight_ns / 1e9, "threads", (unsigned)i.threads, "processes", (unsigned)i.processes, "ticks",
+		(unsigned long long)i.ticks, "losses", "missed", (unsigned long long)i.missed, "unreadable",
+		(unsigned long long)i.unreadable, "queue", (unsigned long long)i.queue, "damaged",
+		(unsigned long long)i.damaged, "unseen", (unsigned long long)i.unseen, "beyond",
+		(unsigned long long)i.beyond, "quality", "exact", (unsigned long long)i.exact, "stopped",
+		(unsigned long long)i.stopped, "doubtful", (unsigned long long)i.doubtful, "partial",
+		(unsigned long long)i.partial, "profiler_cpu", (double)i.profiler_cpu_ns / 1e9, "mode", i.mode,
+		"engine", i.engine, "command", i.command, "version", i.plumb_version);
+}
+
+static int depth_of(PyObject *given, Py_ssize_t *ret)
+{
+	*ret = -1;
+	if (given == Py_None)
+		return 0;
+	*ret = PyNumber_AsSsize_t(given, PyExc_OverflowError);
+	if (*ret >= 0)
+		return 0;
+	if (!PyErr_Occurred())
+		PyErr_SetString(PyExc_ValueError, "depth is negative");
+	return -1;
+}
+
+static PyObject *profile_tree(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	static char *known[] = {"omit", "stop", "depth", "lines", NULL};
+	PyObject *omit = Py_None, *stop = Py_None, *depth = Py_None;
+	struct profile *p = (struct profile *)self;
+	struct ext_tree_options o;
+	int lines = 1;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOp:tree", known, &omit, &stop, &depth, &lines) ||
+	    depth_of(depth, &o.depth) < 0)
+		return NULL;
+	o.omit = omit == Py_None ? NULL : omit;
+	o.stop = stop == Py_None ? NULL : stop;
+	o.lines = lines;
+	return ext_tree(state_of(self), p->profile, &p->lock, &o);
+}
+
+static PyMethodDef methods[] = {
+	{"open", (PyCFunction)(void (*)(void))profile_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+	 "open($type, /, path, format=None)\n--\n\nRead a recording, or a file of another tool."},
+	{"format_of", format_of, METH_O | METH_STATIC,
+	 "format_of(path, /)\n--\n\nThe format that the end of a name tells; None if it tells none."},
+	{"write", (PyCFunction)(void (*)(void))profile_write, METH_VARARGS | METH_KEYWORDS,
+	 "write($self, fd, format, /, *, notes=None, **options)\n--\n\n"
+	 "Write it to a file descriptor, or for None give it as bytes. Options are those of plumb report; the list "
+	 "notes "
+	 "is told what the format has no room for."},
+	{"info", profile_info, METH_NOARGS, "info($self, /)\n--\n\nFigures: duration, samples, losses, ..."},
+	{"tree", (PyCFunction)(void (*)(void))profile_tree, METH_VARARGS | METH_KEYWORDS,
+	 "tree($self, /, *, omit=(), stop=None, depth=None, lines=True)\n--\n\n"
+	 "The tree that process() would have made; lines=False leaves the text of lines out."},
+	{0},
+};
+
+static PyType_Slot slots[] = {
+	{Py_tp_doc, "What was recorded."}, {Py_tp_dealloc, (void *)dealloc}, {Py_tp_traverse, (void *)traverse},
+	{Py_tp_methods, methods},	   {Py_tp_new, (void *)ext_no_new},  {0},
+};
+
+PyType_Spec ext_profile_spec = {
+	.name = "plumb._plumb.Profile",
+	.basicsize = sizeof(struct profile),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+	.slots = slots,
+};

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb: a statistical profiler.
+
+    with plumb.profile() as p:
+        work()
+    p.print()
+
+`plumb.profile` is a module as well: it has the functions of `distributed.profile`.
+"""
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if "t" in sys.abiflags:
+    raise ImportError("plumb cannot be imported by free-threaded Pythons yet; the program samples them: plumb attach PID")
+
+if TYPE_CHECKING:
+    from plumb import profile as _profile
+    from plumb import web
+    from plumb._plumb import Error
+    from plumb._profiler import Profiler
+    from plumb._recording import Profile, Recording, open, start
+    from plumb._tags import tag
+
+    # Type checkers know no module that can be called.
+    profile: _profile._Module
+
+__all__ = ["Error", "Profile", "Profiler", "Recording", "open", "profile", "start", "tag", "web"]
+
+# Imported when it is asked for: pytest imports this package wherever it is installed, mostly for nothing.
+_HOMES = {
+    "Error": "plumb._plumb", "Profile": "plumb._recording", "Profiler": "plumb._profiler", "Recording": "plumb._recording",
+    "open": "plumb._recording", "profile": "plumb.profile", "start": "plumb._recording", "tag": "plumb._tags", "web": "plumb.web",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError("module 'plumb' has no attribute %r" % name)
+    module = importlib.import_module(_HOMES[name])
+    value = module if module.__name__ == "plumb." + name else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def load_ipython_extension(shell: Any) -> None:
+    from plumb import _jupyter
+
+    _jupyter.load(shell)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be said of a frame: its line, the text of that line. Real frames, and whatever has the same attributes."""
+from __future__ import annotations
+
+import dis
+import linecache
+import sys
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+# linecache forgets what it did not find, and a search through sys.path takes longer than a sample. What is not there now is
+# not looked for again at once.
+_RETRY_SECONDS = 1.0
+_MISSES_KEPT = 1000
+_misses: Dict[Tuple[str, int], float] = {}
+
+
+def line_number(frame: Any) -> int:
+    """f_lineno; where there is none, the last line that begins before the instruction; -1 if that cannot be told either."""
+    if frame.f_lineno is not None:
+        return frame.f_lineno
+    code = frame.f_code
+    try:
+        line = code.co_firstlineno
+        for offset, starting in dis.findlinestarts(code):
+            if frame.f_lasti < offset:
+                break
+            line = starting or line
+        return line
+    except Exception:
+        return -1
+
+
+def source_line(filename: str, line: int, module_globals: Optional[Dict[str, Any]]) -> str:
+    """The text of a line without what it begins with; "" if there is none."""
+    if filename in linecache.cache:
+        return linecache.getline(filename, line, module_globals).lstrip()
+    key, now = (filename, id(module_globals)), time.monotonic()
+    if now < _misses.get(key, 0.0):
+        return ""
+    text = linecache.getline(filename, line, module_globals)
+    if filename not in linecache.cache:
+        if len(_misses) >= _MISSES_KEPT:
+            _misses.clear()
+        _misses[key] = now + _RETRY_SECONDS
+    return text.lstrip()
+
+
+def _location(frame: Any) -> Tuple[str, str, int, str]:
+    """file, function, line number, line"""
+    code, number = frame.f_code, line_number(frame)
+    try:
+        name, filename = code.co_name, code.co_filename
+    except AttributeError:  # a builtin in the place of a code object
+        return "<built-in>", code.__qualname__, number, ""
+    return filename, name, number, source_line(filename, number, frame.f_globals)
+
+
+def info_frame(frame: Any) -> Dict[str, Any]:
+    """The description of a frame in a tree."""
+    filename, name, number, line = _location(frame)
+    return {"filename": filename, "name": name, "line_number": number, "line": line}
+
+
+def repr_frame(frame: Any) -> str:
+    """A frame as two lines of a traceback."""
+    filename, name, number, line = _location(frame)
+    return '  File "%s", line %s, in %s\n\t%s' % (filename, number, name, line)
+
+
+def call_stack(frame: Any) -> List[str]:
+    """Each frame as repr_frame() gives it, the outermost first."""
+    lines = []
+    while frame:
+        lines.append(repr_frame(frame))
+        frame = frame.f_back
+    lines.reverse()
+    return lines
+
+
+def builtin_identifier(frame: Any) -> str:
+    """The identifier of a frame whose code object is a builtin."""
+    code = frame.f_code
+    module = code.__module__ + "." if code.__module__ else ""
+    return "%s%s:%s" % (module, code.__qualname__, line_number(frame))
+
+
+_modules: Dict[str, Any] = {}
+_modules_seen = 0
+
+
+def _globals_of(filename: str) -> Optional[Dict[str, Any]]:
+    """Those of the module that was loaded from a file: its loader may have the source."""
+    global _modules_seen
+    if len(sys.modules) != _modules_seen:
+        modules = list(sys.modules.values())
+        _modules.clear()
+        _modules.update((str(getattr(module, "__file__", "")), module) for module in modules)
+        _modules_seen = len(modules)
+    return getattr(_modules.get(filename), "__dict__", None)
+
+
+def recorded_line(filename: str, line: int) -> str:
+    """source_line() where there is no frame to ask for its globals."""
+    if line <= 0 or not filename:
+        return ""
+    try:
+        return source_line(filename, line, None if filename in linecache.cache else _globals_of(filename))
+    except Exception:  # of a loader, which may be anybody's
+        return ""

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A history of trees that adds up any part of it quickly."""
+from __future__ import annotations
+
+import collections
+import os
+import threading
+from typing import Any, Deque, Dict, Iterable, List, Optional, Tuple
+
+from plumb._plumb import pack
+
+Tree = Dict[str, Any]
+
+# Sums are kept of 8, 64, 512, ... entries: one for seven entries. A sum is what pack() gives.
+_BITS = 3
+
+# One for all histories: it is never held for long, and a fork can wait for it, so that no child begins with it held.
+_lock = threading.RLock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+class History(collections.deque):
+    """A deque of (time, tree), in order of time, whose trees are not changed any more.
+
+    Entries are numbered as they are appended; a block is 8**level of them from a multiple of that. Merging is associative, also
+    in the order of children, so the sum of a part is that of the few blocks it is made of. A sum is made when the last entry of
+    its block is appended, which costs as much as reading each entry once, and forgotten when the first one is gone.
+    """
+
+    def __init__(self, entries: Iterable[Tuple[float, Tree]] = (), maxlen: Optional[int] = None) -> None:
+        self._next = 0  # number of the entry that comes next
+        self._sums: Dict[Tuple[int, int], Any] = {}  # by level and number of the first entry
+        super().__init__((), maxlen)
+        for entry in entries:
+            self.append(entry)
+
+    def append(self, entry: Tuple[float, Tree]) -> None:
+        with _lock:
+            super().append(entry)
+            self._next += 1
+            self._sum_what_ended()
+
+    def _sum_what_ended(self) -> None:
+        """Of the blocks that the last entry completes. What is no tree is for who asks for a sum to be told of."""
+        level = 1
+        while self._next % _size(level) == 0 and len(self) >= _size(level):
+            self._forget_old()
+            try:
+                self._sum_block(level)
+            except Exception:
+                return
+            level += 1
+
+    def _forget_old(self) -> None:
+        oldest = self._next - len(self)
+        self._sums = {block: tree for block, tree in self._sums.items() if block[1] >= oldest}
+
+    def _sum_block(self, level: int) -> None:
+        first, below = self._next - _size(level), _size(level - 1)
+        if level == 1:
+            parts = [self[i][1] for i in range(-_size(1), 0)]
+        else:
+            parts = [self._sums[level - 1, start] for start in range(first, self._next, below)]
+        self._sums[level, first] = pack(*parts)
+
+    def take(self, queue: Deque[Tuple[float, Tree]]) -> None:
+        """Append what is in a queue, in its order, whoever else does so with the same queue."""
+        with _lock:
+            while queue:
+                self.append(queue.popleft())
+
+    def __reduce__(self) -> Any:
+        return type(self), (list(self), self.maxlen)
+
+    def snapshot(self) -> Tuple[int, List[Tuple[float, Tree]]]:
+        """The number of the first entry, and all entries."""
+        with _lock:
+            return self._next - len(self), list(self)
+
+    def parts(self, number: int, entries: List[Tuple[float, Tree]], first: int, last: int) -> List[Any]:
+        """What add up to entries[first:last], as merge() takes it; `number` and `entries` are of a snapshot."""
+        with _lock:
+            self._forget_old()
+            sums = dict(self._sums)
+        trees, at = [], first
+        while at < last:
+            level = _largest_level(number + at, last - at)
+            trees.append(_sum_of(sums, entries, number, level, number + at))
+            at += _size(level)
+        with _lock:
+            self._sums = {**sums, **self._sums}
+        return trees
+
+
+def _size(level: int) -> int:
+    return 1 << (_BITS * level)
+
+
+def _largest_level(number: int, count: int) -> int:
+    """Of the blocks that begin with entry `number` and have no more than so many entries."""
+    level = 0
+    while number % _size(level + 1) == 0 and count >= _size(level + 1):
+        level += 1
+    return level
+
+
+def _sum_of(sums: Dict[Tuple[int, int], Any], entries: List[Tuple[float, Tree]], number: int, level: int, first: int) -> Any:
+    if level == 0:
+        return entries[first - number][1]
+    known = sums.get((level, first))
+    if known is None:
+        starts = range(first, first + _size(level), _size(level - 1))
+        known = sums[level, first] = pack(*(_sum_of(sums, entries, number, level - 1, start) for start in starts))
+    return known
+
+
+def _forgetting(name: str) -> Any:
+    """A method of deque after which the numbers of entries mean nothing: all sums are forgotten."""
+    method = getattr(collections.deque, name)
+
+    def change(self: History, *arguments: Any) -> Any:
+        with _lock:
+            self._sums = {}
+            result = method(self, *arguments)
+            self._next += len(self)  # so that none has the number of a sum on its way
+            return result
+
+    change.__name__ = name
+    return change
+
+
+for _name in (
+    "appendleft", "clear", "extend", "extendleft", "insert", "pop", "remove", "reverse", "rotate",
+    "__delitem__", "__iadd__", "__imul__", "__setitem__",
+):  # fmt: skip
+    setattr(History, _name, _forgetting(_name))

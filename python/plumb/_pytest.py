@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plug-in for pytest: `pytest --plumb`.
+
+One session serves the whole run; samples are told apart by a tag with the id of the test. With pytest-xdist each worker records into a file
+of its own, and the process with the terminal adds them up. Only hooks are used that pytest has had for long, and no wrappers, so that a
+pytest that is not known yet can still load it; without --plumb nothing but its options is there.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Any, Dict, List, Optional, Tuple
+
+import pytest
+
+_PAGE = "plumb-report.html"
+_LONGEST_TAG = 100  # longer values of tags are cut
+_OLDEST = (6, 0)
+
+
+def _interval(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1e-5 <= seconds <= 10:
+        raise argparse.ArgumentTypeError("the interval is a number of seconds from 0.00001 to 10, not '%s'" % text)
+    return seconds
+
+
+def pytest_addoption(parser: Any) -> None:
+    group = parser.getgroup("plumb", "profiling by plumb")
+    # "=html" is a part of the name: an option with a value of its own choice would take the name of a test that follows it.
+    group.addoption("--plumb", "--plumb=text", dest="plumb", action="store_const", const="text",
+                    help="sample the tests and tell what took the time")
+    group.addoption("--plumb=html", dest="plumb", action="store_const", const="html", help="the same, and write a page with all of it")
+    group.addoption("--plumb-interval", type=_interval, default=0.001, metavar="SECONDS", help="time between two samples (0.001)")
+    group.addoption("--plumb-output", metavar="FILE", help="write the profile to it, in the format that the end of its name tells: "
+                    ".html, .plumb (a recording), .json, .speedscope.json, ...")
+
+
+def pytest_configure(config: Any) -> None:
+    config.addinivalue_line("markers", "plumb(limit=10): with --plumb, show the functions of this test by themselves")
+    if not config.getoption("plumb"):
+        return
+    if _version(pytest.__version__) < _OLDEST:
+        raise pytest.UsageError("--plumb needs pytest %d.%d or later" % _OLDEST)
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        reporter = Reporter(config)
+        config.pluginmanager.register(reporter, "plumb-reporter")
+        if not _has_workers(config):
+            config.pluginmanager.register(Recorder(config, reporter.recording("tests"), reporter.take), "plumb-recorder")
+    elif "plumb" in worker:
+        config.pluginmanager.register(Recorder(config, worker["plumb"], config.workeroutput.update), "plumb-recorder")
+
+
+def _version(text: str) -> Tuple[int, ...]:
+    """What cannot be read is newer than all that is known."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, found.groups())) if found else (sys.maxsize, 0)
+
+
+def _has_workers(config: Any) -> bool:
+    """Whether the tests run in other processes, by pytest-xdist."""
+    return config.getoption("dist", "no") != "no" or bool(config.getoption("tx", None))
+
+
+def tag_of(nodeid: str) -> str:
+    """What stands for a test in the tags: its id, or the beginning of a long one with a number that comes from all of it."""
+    if len(nodeid) <= _LONGEST_TAG:
+        return nodeid
+    return "%s~%s" % (nodeid[: _LONGEST_TAG - 13], hashlib.sha256(nodeid.encode("utf-8", "replace")).hexdigest()[:12])
+
+
+def _limit(nodeid: str, *arguments: Any, **options: Any) -> int:
+    """Of a marker: how many functions are shown."""
+    limit = options.pop("limit", 10)
+    if arguments or options or not isinstance(limit, int) or limit < 1:
+        raise pytest.UsageError("%s: the marker plumb has one option: limit=NUMBER" % nodeid)
+    return limit
+
+
+class Recorder:
+    """Samples the process in which the tests run."""
+
+    def __init__(self, config: Any, path: str, told: Any) -> None:
+        self._config, self._path, self._told = config, path, told
+        self._marked: Dict[str, int] = {}
+        self._recording: Any = None
+        self._tag: Any = None
+
+    def pytest_sessionstart(self) -> None:
+        import plumb
+
+        try:
+            self._recording = plumb.start(interval=self._config.getoption("plumb_interval"), output=self._path)
+        except (plumb.Error, OSError) as error:
+            self._told({"plumb_trouble": str(error)})
+
+    def pytest_itemcollected(self, item: Any) -> None:
+        marker = item.get_closest_marker("plumb")
+        if marker:
+            self._marked[item.nodeid] = _limit(item.nodeid, *marker.args, **marker.kwargs)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        import plumb
+
+        self._tag = plumb.tag(test=tag_of(nodeid))
+        self._tag.__enter__()
+
+    def pytest_runtest_logfinish(self) -> None:
+        if self._tag:
+            self._tag.__exit__(None, None, None)
+            self._tag = None
+
+    def pytest_sessionfinish(self) -> None:
+        if self._recording:
+            self._recording.stop()
+        self._told({"plumb_marked": self._marked})
+
+
+class Reporter:
+    """Tells what was recorded, in the process that has the terminal."""
+
+    def __init__(self, config: Any) -> None:
+        self._config = config
+        self._directory = tempfile.mkdtemp(prefix="plumb-pytest-")
+        self._recordings: List[str] = []
+        self._marked: Dict[str, int] = {}
+        self._names: Dict[str, str] = {}
+        self._trouble: List[str] = []
+
+    def recording(self, name: str) -> str:
+        self._recordings.append(os.path.join(self._directory, name + ".plumb"))
+        return self._recordings[-1]
+
+    def take(self, told: Dict[str, Any]) -> None:
+        self._marked.update(told.get("plumb_marked", {}))
+        if "plumb_trouble" in told:
+            self._trouble.append(told["plumb_trouble"])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["plumb"] = self.recording(node.gateway.id)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self.take(getattr(node, "workeroutput", {}))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._names[tag_of(nodeid)] = nodeid
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        import plumb
+
+        terminalreporter.section("plumb")
+        try:
+            self._tell(terminalreporter.write_line)
+        except (plumb.Error, ValueError, OSError) as error:
+            self._trouble.append(str(error))
+        for line in dict.fromkeys(self._trouble):
+            terminalreporter.write_line("plumb: " + line)
+
+    def pytest_unconfigure(self) -> None:
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _tell(self, write: Any) -> None:
+        from plumb import _pytest_summary
+
+        profile = self._profile()
+        if not profile:
+            return
+        for line in _pytest_summary.lines(profile, self._names, self._marked):
+            write(line)
+        for path in self._files():
+            profile.save(path)
+            write("plumb: the profile is in %s" % path)
+
+    def _files(self) -> List[str]:
+        output: Optional[str] = self._config.getoption("plumb_output")
+        page = self._config.getoption("plumb") == "html" and not (output or "").endswith((".html", ".htm"))
+        return [path for path in (output, _PAGE if page else None) if path]
+
+    def _profile(self) -> Any:
+        """All that was recorded; None: nothing."""
+        import plumb
+        from plumb import _binary
+
+        there = [path for path in self._recordings if os.path.exists(path)]
+        if len(there) < 2:
+            return plumb.open(there[0]) if there else None
+        merged = os.path.join(self._directory, "all.plumb")
+        done = subprocess.run([_binary.find(), "merge", "-o", merged, *there], stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode:
+            raise OSError("the recordings of the workers could not be added up: " + done.stderr.decode("utf-8", "replace").strip())
+        return plumb.open(merged)
+

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording a stretch of the program's life: a block, a function's calls, or from here to there."""
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+import warnings
+import weakref
+from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
+
+from plumb import _forks, _gil, _plumb, _threads
+from plumb._decorated import Done, decorated
+from plumb._external import ExternalSession
+from plumb._result import Path, Profile, open
+
+__all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_ENGINES = (None, "inprocess", "external", "gil")
+
+
+def _rate(interval: float) -> float:
+    if isinstance(interval, bool) or not isinstance(interval, (int, float)):
+        raise TypeError("interval is a number of seconds, not %r" % (interval,))
+    if not interval > 0:
+        raise ValueError("interval is a number of seconds more than 0, not %r" % interval)
+    return 1 / interval
+
+
+def _checked_output(output: Optional[Path]) -> Optional[str]:
+    if output is None:
+        return None
+    format = _plumb.Profile.format_of(output)
+    if format not in (None, "plumb"):
+        raise ValueError("output is the name of the recording; save(%r) writes it as %s afterwards" % (output, format))
+    return os.path.abspath(os.fspath(output))
+
+
+def _session(engine: Optional[str], recording: str, options: Dict[str, Any]) -> Any:
+    if engine == "external":
+        return ExternalSession(recording, **options)
+    return _gil.begin(engine, recording=recording, **options)
+
+
+def _place(output: Optional[str]) -> Tuple[Any, str]:
+    """Where it is written, and what has to be closed afterwards. A file without a name is gone with the process."""
+    if output is not None:
+        return None, output
+    file = tempfile.TemporaryFile(prefix="plumb-")
+    return file, "/proc/%d/fd/%d" % (os.getpid(), file.fileno())
+
+
+def _end(session: Any, file: Any, pid: int) -> None:
+    """When nobody can stop it any more, or the interpreter ends."""
+    if os.getpid() == pid:
+        session.stop()
+    if file is not None:
+        file.close()
+
+
+class Recording(Profile):
+    """A profile that grows until stop(). It can be looked at before: as it is then.
+
+    What it records is the process, all of it, whichever thread began it; several recordings at once are independent.
+    In the child of a fork it is not there: leaving the block does nothing, and asking for it is an Error.
+    """
+
+    def __init__(self, interval: float, output: Optional[Path], engine: Optional[str], **options: Any) -> None:
+        if engine not in _ENGINES:
+            raise ValueError('engine is "inprocess", "external", "gil" or None, not %r' % (engine,))
+        self.output = self._name = _checked_output(output)
+        self._engine, self._options = engine, dict(options, rate=_rate(interval))
+        self._session: Any = None
+        self._outcome: Optional[_plumb.Profile] = None
+        self._lock = _forks.Lock()
+
+    def start(self) -> Recording:
+        with self._lock:
+            if self._session is not None:
+                raise RuntimeError("this recording was begun already; plumb.profile() makes another one")
+            self._begin()
+        return self
+
+    def _begin(self) -> None:
+        options = dict(self._options)
+        options["tids"] = _threads.native_ids(options.pop("threads"))
+        options["hidden"] = _threads.native_ids(options["hidden"]) or ()
+        file, name = _place(self._name)
+        try:
+            self._session = _session(self._engine, name, options)
+        except BaseException:
+            if file is not None:
+                file.close()
+            raise
+        self._pid = os.getpid()
+        self._finalizer = weakref.finalize(self, _end, self._session, file, self._pid)
+
+    def stop(self) -> Recording:
+        """Any thread; the second time nothing happens."""
+        with self._lock:
+            if self._outcome is None:
+                self._outcome = self._running().stop()
+                self._finalizer()
+        return self
+
+    def _running(self) -> Any:
+        if self._session is None:
+            raise RuntimeError("nothing has been recorded yet: start() begins it, and so does a with statement")
+        return self._session
+
+    def _now(self) -> _plumb.Profile:
+        if self._outcome is not None:
+            return self._outcome
+        now: _plumb.Profile = self._running().snapshot()
+        return now
+
+    def __repr__(self) -> str:
+        return "<plumb.Recording: not begun>" if self._session is None else super().__repr__()
+
+    def __enter__(self) -> Recording:
+        return self.start()
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if os.getpid() != self._pid:
+            return
+        try:
+            self.stop()
+        except _plumb.Error as trouble:
+            if error is None:
+                raise
+            # What the block raised is of more interest.
+            warnings.warn("plumb: %s" % trouble, RuntimeWarning, stacklevel=2)
+
+
+class Block(Recording):
+    """What profile() gives: for a with statement, or for a function."""
+
+    def __init__(self, done: Done, **options: Any) -> None:
+        super().__init__(**options)
+        self._done, self._record = done, functools.partial(Recording, **options)
+
+    def __call__(self, function: Function) -> Function:
+        made: Function = decorated(function, self._record, self._done)
+        return made
+
+
+def profile(
+    interval: float = 0.001,
+    *,
+    threads: _threads.Threads = None,
+    hidden: _threads.Threads = (),
+    mode: str = "wall",
+    engine: Optional[str] = None,
+    tags: bool = True,
+    output: Optional[Path] = None,
+    jitter: bool = True,
+    seed: Optional[int] = None,
+    sources: bool = True,
+    opcodes: bool = False,
+    max_overhead: float = 0.0,
+    done: Done = None,
+) -> Block:
+    """Record a block: `with plumb.profile() as p: ...`, then p.print(), p.open(), p.save(path), ...
+    Or the calls of a function: `@plumb.profile()`, also of a generator, a coroutine function, an asynchronous generator.
+
+    interval      seconds between two samples of a thread
+    threads       None or "all": all there are and will be; else those that run now: Thread, ident, name, or several
+    hidden        threads that are not sampled, given in the same way
+    mode          "wall": all time; "cpu": time on a CPU; "gil": time with the GIL
+    engine        "inprocess": a thread that is none of Python's reads this process's memory, without the GIL
+                  "external": the program plumb does it from outside
+                  None: the first, and where memory is not to be read a Python thread, with a warning
+    tags          what plumb.tag() says is shown in the stacks
+    output        the recording's file; it grows while it is recorded, and stays if the process is killed. None: a temporary one
+    jitter, seed  a random point in each interval, and what the random numbers follow from
+    sources       the texts of the sampled files are recorded, too
+    opcodes       so are the instructions
+    max_overhead  a share: the rate is lowered until it takes no more of the time; 0: no limit
+    done          of a decorated function: called with each recording; without it and without output it is printed to stderr.
+                  Calls that overlap share one. The last one is the attribute `profile` of the function
+    """
+    return Block(
+        done,
+        interval=interval,
+        threads=threads,
+        hidden=hidden,
+        mode=mode,
+        engine=engine,
+        tags=tags,
+        output=output,
+        jitter=jitter,
+        seed=seed,
+        sources=sources,
+        opcodes=opcodes,
+        max_overhead=max_overhead,
+    )
+
+
+def start(interval: float = 0.001, **options: Any) -> Recording:
+    """Record from now on, until stop() of what it gives. Options are those of profile()."""
+    return profile(interval, **options).start()

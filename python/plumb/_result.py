@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was recorded, and what can be made of it."""
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import secrets
+import sys
+import tempfile
+from typing import Any, Callable, Dict, Optional, Union, overload
+
+from plumb import _browser, _plumb, _terminal
+
+Path = Union[str, "os.PathLike[str]"]
+
+_RECORDING = "plumb"  # the name of the format
+
+
+class Profile:
+    """What was recorded.
+
+    **report are the options of `plumb report`, by their names with underscores:
+    lines=True, functions=True          rows are lines; leave lines out
+    idle="hide"|"keep"|"skip"           threads that did nothing all along, and samples of waiting
+    threads=, process=, module=         a name or several
+    time=(from, to)                     seconds since the start; None: no limit
+    state=, kind=                       what threads were doing; which frames: a word or several
+    focus=, ignore=                     regular expressions for "function file"
+    min_share=                          percent: what takes less counts where it is called from
+    names="short"|"full"
+    width=, color=, ascii=              of text
+    """
+
+    def __init__(self, core: _plumb.Profile, recording: Optional[str] = None) -> None:
+        self._core = core
+        self._name = recording  # of the file that holds it, if it is to stay
+
+    def _now(self) -> _plumb.Profile:
+        return self._core
+
+    def __repr__(self) -> str:
+        info = self.info()
+        return "<plumb.Profile: %.3g s, %d samples>" % (info["duration"], info["samples"])
+
+    def info(self) -> Dict[str, Any]:
+        """Figures: start, duration, interval, samples, threads, losses, quality, mode, engine, command, ..."""
+        return self._now().info()
+
+    @overload
+    def write(self, format: str, path: None = None, **report: Any) -> bytes: ...
+
+    @overload
+    def write(self, format: str, path: Path, **report: Any) -> None: ...
+
+    def write(self, format: str, path: Optional[Path] = None, **report: Any) -> Optional[bytes]:
+        """In one of the formats of `plumb help formats`: into a file, or as bytes."""
+        core = self._now()
+        report.setdefault("made_by", "plumb %s" % core.info()["version"])
+        if path is None:
+            return core.write(None, format, **report)
+        _replace(os.fspath(path), lambda fd: core.write(fd, format, **report))
+        return None
+
+    def text(self, **report: Any) -> str:
+        """As `plumb report` prints it, without colours."""
+        report.setdefault("recording", self._name)
+        return self._now().write(None, "text", **report).decode(errors="replace")
+
+    def print(self, file: Any = None, **report: Any) -> None:
+        """To standard output or another text file, in colours where it is a terminal that has them."""
+        file = sys.stdout if file is None else file
+        file.write(self.text(**{**_terminal.look(file), **report}))
+
+    @overload
+    def html(self, path: None = None, **report: Any) -> str: ...
+
+    @overload
+    def html(self, path: Path, **report: Any) -> None: ...
+
+    def html(self, path: Optional[Path] = None, **report: Any) -> Optional[str]:
+        """The report page: into a file, or as str."""
+        if path is None:
+            return self.write("html", **report).decode()
+        self.write("html", path, **report)
+        return None
+
+    def open(self, path: Optional[Path] = None, **report: Any) -> str:
+        """Write the report page and show it in the browser of $BROWSER or that of xdg-open; the name of its file, which
+        stays."""
+        name = os.fspath(path) if path is not None else self._page_name()
+        self.html(name, **report)
+        _browser.show(name)
+        return name
+
+    def _page_name(self) -> str:
+        """As `plumb report --open`: in the current directory, after the recording, if that has a name."""
+        if self._name:
+            return os.path.splitext(os.path.basename(self._name))[0] + ".html"
+        fd, name = tempfile.mkstemp(prefix="plumb-", suffix=".html")
+        os.close(fd)
+        return name
+
+    def save(self, path: Path, **report: Any) -> None:
+        """In the format that the end of the name tells; without one as a recording, for plumb.open() and `plumb report`."""
+        self.write(_plumb.Profile.format_of(path) or _RECORDING, path, **report)
+
+    def stats(self, **report: Any) -> Dict[str, Any]:
+        """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""
+        found: Dict[str, Any] = json.loads(self._now().write(None, "json", **report))
+        return found
+
+    def tree(self, **options: Any) -> Dict[str, Any]:
+        """As plumb.profile.process() would have made it; omit, stop and depth as there. lines=False: without source."""
+        return self._now().tree(**options)
+
+
+def _replace(path: str, write: Callable[[int], object]) -> None:
+    """All or nothing, and never over the file that is being read. What is no plain file (/dev/stdout) is written to."""
+    if os.path.lexists(path) and not os.path.isfile(path):
+        with io.open(path, "wb") as file:
+            write(file.fileno())
+        return
+    path = os.path.realpath(path)
+    name = "%s.%s" % (path, secrets.token_hex(4))
+    try:
+        with io.open(name, "xb") as file:
+            write(file.fileno())
+            if os.path.exists(path):
+                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def open(path: Path, format: Optional[str] = None) -> Profile:
+    """Read a recording, or what another profiler wrote: its content tells what it is, or `format` does."""
+    core = _plumb.Profile.open(path, format)
+    return Profile(core, os.fspath(path) if _plumb.Profile.format_of(path) == _RECORDING else None)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb.tag: what a thread or task works for, in the samples that are taken of it meanwhile."""
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar
+
+from plumb import _contexts, _forks
+from plumb._plumb import Tag, new_tag
+
+_Labels = Tuple[Tuple[str, str], ...]  # in order of the keys
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_KEY_LENGTH, _VALUE_LENGTH, _TEXT_LENGTH = 40, 100, 240
+_LABELS = 16
+_OTHER = 1  # the number of all tags that are too many
+
+
+class _Entry(Tag):
+    """What is set in the context: a tag that was entered, on those that were entered before."""
+
+    __slots__ = ("labels", "owner", "outer")
+    labels: _Labels  # with those of the outer ones
+    owner: tag
+    outer: Optional[_Entry]
+
+
+# None: no tag. A set value stays behind where the first tag of a context was left.
+_current: ContextVar[Optional[_Entry]] = ContextVar("plumb.tag", default=None)
+_numbers: Dict[_Labels, int] = {}
+_lock = _forks.Lock()
+_usable: Optional[bool] = None  # not known yet
+_finding = 0  # ident of the thread that is about to know
+
+
+def _are_usable() -> bool:
+    global _usable, _finding
+    if _finding == threading.get_ident():  # a finalizer or a signal handler in the middle of it
+        return False
+    with _lock:
+        if _usable is None:
+            _finding = threading.get_ident()
+            try:
+                why_not = _contexts.find(_current, _Entry)
+                _usable = not why_not
+            finally:
+                _finding = 0
+            if why_not:
+                warnings.warn("plumb.tag does nothing: " + why_not, RuntimeWarning, stacklevel=3)
+    return bool(_usable)
+
+
+def _cut(text: str, length: int) -> str:
+    """One line, not longer than that."""
+    if len(text) > length:
+        text = text[: length - 1] + "\u2026"
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _number(labels: _Labels) -> int:
+    number = _numbers.get(labels)
+    if number is None:
+        number = new_tag("[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH))
+        if number != _OTHER:
+            _numbers[labels] = number
+    return number
+
+
+def _enter(owner: tag) -> None:
+    outer = _current.get()
+    labels = owner._labels if outer is None else tuple(sorted(dict(outer.labels + owner._labels).items()))[:_LABELS]
+    entry = _Entry(_number(labels))
+    entry.labels, entry.owner, entry.outer = labels, owner, outer
+    _current.set(entry)
+
+
+def _leave(owner: tag) -> None:
+    """Take away what it entered last in this context, with all that was entered since: what is left then belongs to nobody. A
+    context that it did not enter, such as that of a collector which closes a generator, is left as it is."""
+    entry = _current.get()
+    while entry is not None and entry.owner is not owner:
+        entry = entry.outer
+    if entry is not None:
+        _current.set(entry.outer)
+
+
+class tag:
+    """`with plumb.tag(route="/x", user=3):` samples of the block are shown below `[route=/x, user=3]`. Also a decorator of
+    functions, coroutine functions and generators.
+
+    The tag belongs to the context (contextvars): of a thread, or of an asyncio task and those that it starts. Tags in a tag add
+    up; of a key the inner one counts. Values are written by str() when the tag is made. One object can be entered any number of
+    times, by many threads and tasks at once.
+    """
+
+    __slots__ = ("_labels",)
+
+    def __init__(self, /, **labels: Any) -> None:
+        self._labels: _Labels = tuple(
+            sorted((_cut(key, _KEY_LENGTH), _cut(str(value), _VALUE_LENGTH)) for key, value in labels.items())
+        )[:_LABELS]
+
+    def __repr__(self) -> str:
+        return "plumb.tag(%s)" % ", ".join("%s=%r" % label for label in self._labels)
+
+    def __enter__(self) -> tag:
+        if self._labels and (_usable or _are_usable()):
+            _enter(self)
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType]
+    ) -> None:
+        if self._labels and _usable:
+            _leave(self)
+
+    def __call__(self, function: _Function) -> _Function:
+        if inspect.iscoroutinefunction(function):
+            decorate = _of_coroutine
+        elif inspect.isasyncgenfunction(function):
+            decorate = _of_async_generator
+        elif inspect.isgeneratorfunction(function):
+            decorate = _of_generator
+        else:
+            decorate = _of_function
+        return functools.wraps(function)(decorate(self, function))  # type: ignore[return-value]
+
+
+def _of_function(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
+    def tagged(*args: Any, **kwargs: Any) -> Any:
+        with owner:
+            return function(*args, **kwargs)
+
+    return tagged
+
+
+def _of_coroutine(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def tagged(*args: Any, **kwargs: Any) -> Any:
+        with owner:
+            return await function(*args, **kwargs)
+
+    return tagged
+
+
+def _of_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Who takes its values is not tagged: the tag is set while the generator runs."""
+
+    def tagged(*args: Any, **kwargs: Any) -> Any:
+        with owner:
+            generator = function(*args, **kwargs)
+        resume, value = generator.send, None
+        try:
+            while True:
+                with owner:
+                    try:
+                        item = resume(value)
+                    except StopIteration as end:
+                        return end.value
+                try:
+                    resume, value = generator.send, (yield item)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    resume, value = generator.throw, error
+        finally:
+            with owner:
+                generator.close()
+
+    return tagged
+
+
+def _of_async_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
+    """As _of_generator()."""
+
+    async def tagged(*args: Any, **kwargs: Any) -> Any:
+        with owner:
+            generator = function(*args, **kwargs)
+        resume, value = generator.asend, None
+        try:
+            while True:
+                with owner:
+                    try:
+                        item = await resume(value)
+                    except StopAsyncIteration:
+                        return
+                try:
+                    resume, value = generator.asend, (yield item)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    resume, value = generator.athrow, error
+        finally:
+            with owner:
+                await generator.aclose()
+
+    return tagged

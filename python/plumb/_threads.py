@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads by the number that the kernel has for them, which is how a session knows them."""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Iterable, List, Optional, Union
+
+Threads = Union[None, str, int, threading.Thread, Iterable[Union[str, int, threading.Thread]]]
+
+
+def exists(tid: int) -> bool:
+    """Whether a thread of this process has that number."""
+    return os.path.exists("/proc/self/task/%d" % tid)
+
+
+def native_id(thread: threading.Thread) -> Optional[int]:
+    """None: it does not run."""
+    if thread.ident == threading.get_ident():
+        return threading.get_native_id()
+    tid = thread.native_id
+    if tid is not None and exists(tid):
+        return tid
+    # In the child of a fork Python may not have noticed that its main thread has another number.
+    return os.getpid() if thread is threading.main_thread() and thread.is_alive() else None
+
+
+def _native_ids_of(which: Any) -> List[int]:
+    """Of the threads that are that one, have that ident or that name."""
+    if which == threading.get_ident():
+        return [threading.get_native_id()]
+    found = [native_id(thread) for thread in threading.enumerate() if which in (thread, thread.ident, thread.name)]
+    tids = [tid for tid in found if tid is not None]
+    if not tids:
+        raise ValueError("no thread that runs is %r" % (which,))
+    return tids
+
+
+def native_ids(threads: Threads) -> Optional[List[int]]:
+    """Of one thread or several, each given as a Thread, its ident (threading.get_ident()) or its name. None: of all, also
+    of those to come, which is what None and "all" mean."""
+    if threads is None or threads == "all":
+        return None
+    several = [threads] if isinstance(threads, (str, int, threading.Thread)) else list(threads)
+    return sorted({tid for which in several for tid in _native_ids_of(which)})

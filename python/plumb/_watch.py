@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""watch(): a history of what threads do, cycle by cycle, which grows while they run."""
+from __future__ import annotations
+
+import atexit
+import collections
+import datetime
+import os
+import threading
+import time
+import warnings
+from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Union
+
+from plumb import _gil, _threads
+from plumb._history import History
+from plumb._plumb import Error, create
+
+Tree = Dict[str, Any]
+Time = Union[str, float, datetime.timedelta]
+
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+_LONG_UNITS = {
+    "second": "s", "millisecond": "ms", "microsecond": "us", "nanosecond": "ns", "minute": "m", "hour": "h", "day": "d", "week": "w",
+}  # fmt: skip
+
+# A cycle that is due and has not quite ended is asked for again after this part of one, and no later than that.
+_AGAIN_PART, _AGAIN_SECONDS = 0.1, 0.02
+# Where Python stands still for long, so many cycles wait; then the oldest goes.
+_MOST_WAITING = 1000
+# The thread ends as soon as it has heard of it, unless it is in `stop`.
+_JOIN_SECONDS = 1.0
+
+_running: Set["_Publisher"] = set()
+
+
+def seconds(value: Time) -> float:
+    """Of "20ms", "2 s", "1.5 minutes", a number of seconds, a timedelta."""
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if not isinstance(value, str):
+        return float(value)
+    text = value.replace(" ", "").lower() or "?"
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = text[len(number) :] or "s"
+    try:
+        return float(number or "1") * _UNITS[_LONG_UNITS.get(unit[:-1] if unit.endswith("s") else unit, unit)]
+    except (KeyError, ValueError):
+        raise ValueError("not a time: %r; that is a number and one of %s" % (value, ", ".join(_UNITS))) from None
+
+
+def _positive(name: str, value: Time) -> float:
+    result = seconds(value)
+    if not 0 < result < float("inf"):
+        raise ValueError("%s is longer than 0, not %r" % (name, value))
+    return result
+
+
+class Watch(History):
+    """What watch() returns: a deque of (time.time() of its end, tree) for each cycle, whose trees are not to be changed."""
+
+    # A copy has none: nothing is added to it any more.
+    _publisher: Optional["_Publisher"] = None
+
+    @property
+    def engine(self) -> Optional[str]:
+        """What samples: "inprocess", or "gil" where that is not allowed; None: nothing ever did."""
+        return self.status()["engine"]
+
+    def recent(self) -> Tree:
+        """The cycle that has not ended. What has ended is in the history when this returns."""
+        return self._publisher.recent() if self._publisher else create()
+
+    def status(self) -> Dict[str, Any]:
+        """Of the session, with `engine`; another one begins when it has folded stacks."""
+        return self._publisher.status() if self._publisher else {"engine": None, "ended": True, "samples": 0}
+
+    def stop(self) -> None:
+        """All that was sampled is in the history when this returns, and there will be no more."""
+        if self._publisher:
+            self._publisher.stop()
+
+
+class _Publisher:
+    """Session, and thread that fetches what it has counted, of a watch."""
+
+    def __init__(self, history: Watch, omit: Any, stop: Callable[[], bool], engine: Optional[str], options: Dict[str, Any]) -> None:
+        self._history, self._omit, self._asked, self._wanted, self._options = history, omit, stop, engine, options
+        self._cycle: float = options["cycle"]
+        self._lock = threading.RLock()  # a signal handler may want it, too
+        self._ending = threading.Event()
+        self._session: Any = None
+        self._queue: Deque[Any] = collections.deque()
+        self._due = 0.0
+        self._thread: Optional[threading.Thread] = None
+        self._last_status: Dict[str, Any] = {}
+        try:
+            with self._lock:
+                # The thread comes first: its number has to be known, for it is not to be sampled. It waits for the lock.
+                self._thread = _started(self._run, self.stop)
+                _running.add(self)
+                self._begin()
+        except BaseException:
+            self.stop()
+            raise
+
+    def recent(self) -> Tree:
+        with self._lock:
+            if self._session is not None:
+                self._fetch()
+            tree = create() if self._session is None else self._session.recent().tree(omit=self._omit)
+        self._history.take(self._queue)
+        return tree
+
+    def status(self) -> Dict[str, Any]:
+        with self._lock:
+            return _gil.status(self._session) if self._session else dict(self._last_status)
+
+    def stop(self) -> None:
+        self._over()
+        self._end()
+        if self._thread and self._thread is not threading.current_thread():
+            self._thread.join(_JOIN_SECONDS)
+
+    def forked(self) -> None:
+        """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
+        self._lock, self._ending = threading.RLock(), threading.Event()
+        self._last_status.update(ended=True, forked=True)
+        self._session = None
+        _running.discard(self)
+
+    def _begin(self) -> None:
+        hidden = [publisher._thread.native_id for publisher in list(_running) if publisher._thread]
+        self._session = _gil.begin(self._wanted, hidden=hidden, **self._options)
+        self._last_status = _gil.status(self._session)
+        self._due = time.monotonic() + self._cycle
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._session is None:
+                return
+            try:
+                self._session.stop()
+                self._fetch()
+            finally:
+                self._last_status = _gil.status(self._session)
+                self._session = None
+        self._history.take(self._queue)
+
+    def _over(self) -> None:
+        _running.discard(self)
+        self._ending.set()
+
+    def _fetch(self) -> None:
+        """Cycles that have ended go into the queue, and from there into the history when our lock is free: a signal handler
+        may interrupt who reads the history, and want ours."""
+        while True:
+            entry = self._session.cycle()
+            if entry is None:
+                return
+            end, profile = entry
+            self._queue.append((end, profile.tree(omit=self._omit)))
+            self._due = time.monotonic() + min(max(0.0, end + self._cycle - time.time()), self._cycle)
+
+    def _run(self) -> None:
+        """What the thread does."""
+        try:
+            while not self._ending.wait(self._wait_seconds()) and self._turn():
+                continue
+        finally:
+            self._over()
+            self._end()
+
+    def _wait_seconds(self) -> float:
+        with self._lock:
+            left = self._due - time.monotonic()
+        return left if left > 0 else min(self._cycle * _AGAIN_PART, _AGAIN_SECONDS)
+
+    def _turn(self) -> bool:
+        """False: it is over."""
+        with self._lock:
+            before = self._due
+            if self._session is None:
+                return False
+            self._fetch()
+        self._history.take(self._queue)
+        return self._due == before or (not self._is_over() and self._renew())
+
+    def _is_over(self) -> bool:
+        tids = self._options["tids"]
+        return self._asked() or (tids is not None and not any(map(_threads.exists, tids)))
+
+    def _renew(self) -> bool:
+        """A session that has folded stacks would never tell new functions from the known ones that call them."""
+        if not self.status().get("folded"):
+            return True
+        self._end()
+        try:
+            with self._lock:
+                if self._ending.is_set():
+                    return False
+                self._begin()
+        except Error as error:
+            warnings.warn("watching ends, for a new session cannot be had: %s" % error, RuntimeWarning)
+            return False
+        return True
+
+
+def _started(run: Callable[[], None], stop: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=run, name="Profile", daemon=True)
+    try:
+        thread.start()
+        return thread
+    except RuntimeError:
+        # Subinterpreters of 3.12 and later may have no daemons, and wait for other threads before their atexit.
+        thread = threading.Thread(target=run, name="Profile", daemon=False)
+        threading._register_atexit(stop)  # type: ignore[attr-defined]
+        thread.start()
+        return thread
+
+
+def _tids(threads: _threads.Threads) -> Optional[List[int]]:
+    try:
+        return _threads.native_ids(threads)
+    except ValueError:
+        return []  # it may have ended just now; its history is empty
+
+
+def watch(
+    thread_id: _threads.Threads = None,
+    interval: Time = "20ms",
+    cycle: Time = "2s",
+    maxlen: Optional[int] = 1000,
+    omit: Union[Collection[str], str, None] = None,
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    jitter: bool = True,
+    max_nodes: int = 100_000,
+    engine: Optional[str] = None,
+) -> Watch:
+    """Sample threads from now on. Each cycle becomes an entry (time of its end, tree) of the history that is returned.
+
+    thread_id  what threading.get_ident() says in the thread; several of these; "all". None: the calling thread
+    interval   seconds between two samples, or a text like "20ms"
+    cycle      seconds that a tree is about, or a text
+    maxlen     entries to keep; None: all
+    omit       suffixes of file names: a stack whose innermost function is in one of them is not counted
+    stop       is asked after each cycle; True: that was the last
+    jitter     sample at a random point of each interval, and not in its middle
+    max_nodes  of the sampler's own tree; when there are more it begins anew with the next cycle
+    engine     "inprocess": by reading the process's memory; "gil": with the GIL; None: the latter only where the former is refused
+
+    It ends with its threads, when `stop` says so, with history.stop(), or with the program.
+    """
+    options = {
+        "rate": 1 / _positive("interval", interval), "cycle": _positive("cycle", cycle), "jitter": jitter, "max_nodes": max_nodes,
+        "tids": _tids(threading.get_ident() if thread_id is None else thread_id),
+        "max_cycles": min(maxlen or _MOST_WAITING, _MOST_WAITING),
+    }  # fmt: skip
+    history = Watch((), maxlen)
+    if options["tids"] != []:
+        history._publisher = _Publisher(history, () if omit is None else omit, stop, engine, options)
+    return history
+
+
+def _in_child() -> None:
+    for publisher in list(_running):
+        publisher.forked()
+
+
+def _at_exit() -> None:
+    for publisher in list(_running):
+        publisher.stop()
+
+
+os.register_at_fork(after_in_child=_in_child)
+atexit.register(_at_exit)

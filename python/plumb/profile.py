@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call stacks as trees of counts: the functions of `distributed.profile`, with the same results.
+
+A tree is a dict, and so is each node in it:
+
+    {"identifier": "function;file;first line",
+     "description": {"filename": ..., "name": ..., "line_number": ..., "line": ...},
+     "count": samples in which it was running or had called what was running,
+     "children": {identifier: node}}
+
+Where distributed loses samples or shares parts of its arguments, these functions do not, unless `strict` asks for it;
+docs/user/python.md has the list.
+
+The module can be called: `with plumb.profile() as p: ...` records a block, `@plumb.profile()` the calls of a function.
+"""
+from __future__ import annotations
+
+import bisect
+import inspect
+import sys
+import types
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from plumb import _recording
+from plumb._frames import call_stack, info_frame, repr_frame
+from plumb._gil import lock
+from plumb._history import History
+from plumb._plot import plot_figure
+from plumb._plumb import create, identifier, merge, plot_data, process
+from plumb._watch import watch
+
+__all__ = [
+    "History",
+    "call_stack",
+    "create",
+    "get_profile",
+    "identifier",
+    "info_frame",
+    "ll_get_stack",
+    "llprocess",
+    "lock",
+    "merge",
+    "plot_data",
+    "plot_figure",
+    "process",
+    "repr_frame",
+    "watch",
+]
+
+Tree = Dict[str, Any]
+
+
+def _window(times: Sequence[Any], start: Optional[float], stop: Optional[float]) -> Tuple[int, int]:
+    """Of entries (time, ...): from the first at or after start, to the first at or after stop, which belongs to it: an entry's
+    time is its end, so that one contains the instant."""
+    first = 0 if start is None else bisect.bisect_left(times, (start,))
+    last = len(times) if stop is None else bisect.bisect_right(times, (stop,)) + 1
+    return first, min(last, len(times))
+
+
+def _selected(entries: List[Tuple[float, Tree]], start: Optional[float], stop: Optional[float]) -> List[Any]:
+    first, last = _window(entries, start, stop)
+    return [tree for _, tree in entries[first:last]]
+
+
+def _summed(history: History, start: Optional[float], stop: Optional[float]) -> List[Any]:
+    """Fewer trees than are selected, with the same sum."""
+    number, entries = history.snapshot()
+    return history.parts(number, entries, *_window(entries, start, stop))
+
+
+def _of_key(data: Tree, key: Any) -> Optional[Tree]:
+    """An entry is a tree, which has all keys together, or a dict with a tree for each."""
+    return data if key is None or "identifier" in data else data.get(key)
+
+
+def get_profile(
+    history: Sequence[Tuple[float, Tree]],
+    recent: Optional[Tree] = None,
+    start: Optional[float] = None,
+    stop: Optional[float] = None,
+    key: Any = None,
+    *,
+    strict: bool = False,
+) -> Tree:
+    """The sum of the trees of a time: of [(time, tree), ...] in order, and `recent` if there is one.
+
+    key     where an entry is {key: tree}: only that key's trees
+    strict  True: nothing comes of `recent` where no entry is in the time, and keys are ignored, as in distributed
+    """
+    if strict:
+        trees = _selected(list(history), start, stop)
+        return merge(*trees, *([recent] if recent and trees else []), strict=True)
+    if key is None and isinstance(history, History):
+        trees = _summed(history, start, stop)
+    else:
+        trees = [_of_key(tree, key) for tree in _selected(list(history), start, stop)]
+    if recent and (trees or not history):
+        trees.append(_of_key(recent, key))
+    return merge(*[tree for tree in trees if tree is not None])
+
+
+def _no_low_level(*_: Any) -> Any:
+    raise NotImplementedError(
+        "plumb cannot unwind native stacks yet: leave the option distributed.worker.profile.low-level off"
+    )
+
+
+def llprocess(frames: Any, child: Any, state: Optional[Tree]) -> Optional[Tree]:
+    """Not there yet: stacks of native functions."""
+    return _no_low_level(frames, child, state)
+
+
+def ll_get_stack(tid: int) -> Any:
+    """Not there yet: the native functions that a thread is in."""
+    return _no_low_level(tid)
+
+
+class _Module(types.ModuleType):
+    __call__ = staticmethod(_recording.profile)
+    __signature__ = inspect.signature(_recording.profile)
+
+
+sys.modules[__name__].__class__ = _Module

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may see a profile over HTTP, and who may change what is sampled."""
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import ipaddress
+import re
+import secrets
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+
+
+class Request(NamedTuple):
+    """A request as WSGI, ASGI and Flask all have it."""
+
+    method: str
+    mount: str  # the path where the application is
+    path: str  # below that; "" is the mount point itself
+    query: str
+    headers: Mapping[str, str]  # names in lower case; what came twice is joined by a comma
+    body: bytes
+    peer: Optional[str]  # address of who is connected; None: not known, as with a Unix socket
+    context: Any  # environ or scope: what `allow` is asked about
+
+
+class Refused(Exception):
+    """An answer that is no success, with a sentence that says why."""
+
+    def __init__(self, status: int, sentence: str, headers: Optional[Dict[str, str]] = None) -> None:
+        super().__init__(sentence)
+        self.status, self.headers = status, headers or {}
+
+
+_ASK = {"www-authenticate": 'Basic realm="plumb", charset="UTF-8"'}
+# What proxies add. They can be forged, so they never allow anything.
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]*)(:\d+)?")
+
+
+def _is_loopback(address: Optional[str]) -> bool:
+    try:
+        ip = ipaddress.ip_address(address or "")
+    except ValueError:
+        return False
+    return (getattr(ip, "ipv4_mapped", None) or ip).is_loopback
+
+
+def _names_loopback(host: str) -> bool:
+    """A page of another site whose name leads to this machine gives that name here (DNS rebinding)."""
+    found = _HOST.fullmatch(host)
+    name = found.group(1).strip("[]").lower() if found else ""
+    return name == "localhost" or name.endswith(".localhost") or _is_loopback(name)
+
+
+class Access:
+    """Reading: with the token; or if `allow(environ or scope)` says so; or, where neither was given, from this machine and not
+    through a proxy. Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
+
+    def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str]) -> None:
+        if token is not None and (not isinstance(token, str) or len(token) < 8):
+            raise ValueError("a token is a str of at least 8 characters")
+        self._allow = allow
+        self._given = token is not None
+        self.token: str = secrets.token_urlsafe(24) if token is None else token
+        # The same in all processes that were given or have inherited one token, and tells nothing of it.
+        self.form_token = hmac.new(self.token.encode("utf-8"), b"plumb: forms", hashlib.sha256).hexdigest()
+
+    def check_read(self, request: Request) -> None:
+        """Or Refused."""
+        kind, presented = _credentials(request.headers)
+        if presented is not None and _same(presented, self.token):
+            return
+        if self._allow is not None and self._allow(request.context):
+            return
+        if self._allow is None and not self._given and _is_loopback(request.peer):
+            return self._check_local(request)
+        if presented is not None and kind != "basic":
+            raise Refused(403, "that is not the token")
+        if self._allow is not None and not self._given:
+            raise Refused(403, "you are not allowed to see this")
+        raise Refused(401, "this needs a token: as Authorization: Bearer, or as the password of any user", _ASK)
+
+    def _check_local(self, request: Request) -> None:
+        if any(name in request.headers for name in _FORWARDED):
+            raise Refused(403, "this came through a proxy: give the control application a token")
+        if not _names_loopback(request.headers.get("host", "localhost")):
+            raise Refused(403, "the name in Host is not one of this machine's loopback: give the control application a token")
+
+    def check_change(self, request: Request, fields: Mapping[str, str]) -> None:
+        """Or Refused; after check_read(). Browsers send passwords by themselves, so one is not enough here."""
+        kind, presented = _credentials(request.headers)
+        if presented is None or kind == "basic":
+            presented = fields.get("token")
+        if presented is None:
+            raise Refused(401, "changes need a token: as Authorization: Bearer, or in the form's field token", _ASK)
+        if not (_same(presented, self.token) or _same(presented, self.form_token)):
+            raise Refused(403, "that is not the token")
+
+
+def _same(presented: str, token: str) -> bool:
+    return hmac.compare_digest(presented.encode("utf-8", "replace"), token.encode("utf-8"))
+
+
+def _credentials(headers: Mapping[str, str]) -> Any:
+    """("bearer" or "basic", what was presented), or (None, None)."""
+    kind, _, value = headers.get("authorization", "").strip().partition(" ")
+    kind, value = kind.lower(), value.strip()
+    if kind == "bearer":
+        return kind, value
+    if kind == "basic":
+        return kind, _password(value)
+    return ("bearer", headers["x-plumb-token"]) if "x-plumb-token" in headers else (None, None)
+
+
+def _password(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
+    except (binascii.Error, ValueError):
+        return ""

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ASGI middleware that tags the samples of a request, and nothing else."""
+from __future__ import annotations
+
+from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
+
+from plumb.web import _routes
+from plumb.web._requests import TIMES, Request
+from plumb.web._times import RequestTimes
+
+Message = Dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class ASGIMiddleware:
+    """As WSGIMiddleware, for ASGI 3. What overlaps in one thread is kept apart by the context of its task. Whatever is no HTTP
+    request (lifespan, websockets) passes as it is."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]], times: Optional[RequestTimes] = None) -> None:
+        self.app = app
+        self.times = TIMES if times is None else times
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope.get("type") != "http":
+            await self.app(scope, receive, send)
+            return
+        path = str(scope.get("path", ""))
+        request = Request(self.times, str(scope.get("method", "")), path)
+
+        def matched(found: Mapping[str, Any], mounted: str) -> None:
+            request.route(_routes.of_matched(path, found, mounted))
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                request.started(message.get("status"))
+            await send(message)
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                request.ended()
+
+        try:
+            with request.tag():
+                await self.app(_routes.Scope(scope, matched), receive, sending)
+        finally:
+            request.ended()

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control application, whatever server it runs in: a request goes in, an answer comes out."""
+from __future__ import annotations
+
+import json
+import urllib.parse
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from plumb._plumb import Error
+from plumb._profiler import Profiler, records, table
+from plumb.web import _pages
+from plumb.web._access import Access, Refused, Request
+from plumb.web._requests import TIMES
+from plumb.web._times import RequestTimes
+
+LONGEST_BODY = 65536
+
+_TEXT, _JSON, _HTML = "text/plain; charset=utf-8", "application/json", "text/html; charset=utf-8"
+
+# What a profile is written as: format, type. The pages have policies of their own, which forbid all requests; here they
+# lose the rights of this origin, too, which has the forms.
+_REPORTS = {
+    "/flamegraph": ("html", _HTML),
+    "/flamegraph.svg": ("svg", "image/svg+xml"),
+    "/collapsed": ("collapsed", _TEXT),
+    "/recording": ("plumb", "application/octet-stream"),
+}
+_SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
+
+_ALWAYS = {
+    "content-type": _TEXT,
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+
+
+class Response(NamedTuple):
+    status: int
+    headers: Dict[str, str]
+    body: bytes
+
+
+class Control:
+    """handle() is all there is to it. `token` is the one that was given, or made."""
+
+    def __init__(
+        self,
+        profiler: Profiler,
+        allow: Optional[Callable[[Any], Any]] = None,
+        token: Optional[str] = None,
+        times: Optional[RequestTimes] = None,
+    ) -> None:
+        self._profiler = profiler
+        self._access = Access(allow, token)
+        self._times = TIMES if times is None else times
+        self.token = self._access.token
+        self._pages: Dict[str, Callable[[Mapping[str, str]], Response]] = {
+            "/": self._index,
+            "/status": self._status,
+            "/text": self._text,
+            "/times": self._times_json,
+            "/times.csv": self._times_csv,
+        }
+        self._changes: Dict[str, Callable[..., None]] = {
+            name: getattr(profiler, name) for name in ("start", "stop", "pause", "resume", "cancel", "reset")
+        }
+        self._changes["interval"] = self._set_interval
+
+    def handle(self, request: Request) -> Response:
+        try:
+            self._access.check_read(request)
+            answer = self._answer(request)
+        except Refused as why:
+            answer = Response(why.status, why.headers, (str(why) + "\n").encode("utf-8", "replace"))
+        headers = {**_ALWAYS, **answer.headers, "content-length": str(len(answer.body))}
+        return Response(answer.status, headers, b"" if request.method == "HEAD" else answer.body)
+
+    def _answer(self, request: Request) -> Response:
+        path = request.path
+        if path == "":  # for the relative links of the page it must be a folder
+            return Response(308, {"location": "./%s/" % urllib.parse.quote(request.mount.rpartition("/")[2])}, b"")
+        if path[1:] in self._changes:
+            _check_method(request, "POST")
+            return self._change(path[1:], request)
+        if path not in self._pages and path not in _REPORTS:
+            raise Refused(404, "there is no such page")
+        _check_method(request, "GET", "HEAD")
+        page = self._pages.get(path)
+        fields = _fields(request.query)
+        return _as_asked(lambda: page(fields) if page else self._report(path, fields))
+
+    # ---- changes ----
+
+    def _change(self, name: str, request: Request) -> Response:
+        if request.query:
+            raise Refused(400, "a change takes its fields from the body")
+        fields = _fields_of_body(request)
+        self._access.check_change(request, fields)
+        wanted = {key: value for key, value in fields.items() if key != "token"}
+        _as_asked(lambda: self._do(name, wanted))
+        if "text/html" in request.headers.get("accept", ""):
+            return Response(303, {"location": "./"}, b"")
+        return self._status({})
+
+    def _do(self, name: str, fields: Dict[str, str]) -> None:
+        if name == "interval":
+            self._set_interval(**_only(fields, "interval"))
+        else:
+            _only(fields)
+            self._changes[name]()
+
+    def _set_interval(self, interval: Optional[str] = None) -> None:
+        if interval is None:
+            raise Refused(400, "interval is missing: the seconds between two samples")
+        self._profiler.set_interval(_number(interval))
+
+    # ---- pages ----
+
+    def _index(self, fields: Mapping[str, str]) -> Response:
+        _only(fields)
+        status = self._profiler.status()
+        functions = self._profiler.query(max_records=20) if status["samples"] else []
+        page = _pages.index(status, functions, self._times.rows(), self._access.form_token)
+        return Response(200, {"content-type": _HTML, "content-security-policy": _pages.POLICY}, page.encode("utf-8", "replace"))
+
+    def _status(self, fields: Mapping[str, str]) -> Response:
+        _only(fields)
+        return _json(self._profiler.status())
+
+    def _text(self, fields: Mapping[str, str]) -> Response:
+        """Other than show(), searches for a text as it stands: a regular expression can keep the process busy for years."""
+        wanted = _only(fields, "limit", "search", "sort", "idle")
+        limit, search = _count(wanted.get("limit", "20")), wanted.get("search", "")
+        report = {"idle": wanted["idle"]} if "idle" in wanted else {}
+        found = records(self._profiler.snapshot(), lambda name: search in name, limit, wanted.get("sort", "self"), **report)
+        text = table(self._profiler.status(), found)
+        return Response(200, {}, text.encode("utf-8", "replace"))
+
+    def _report(self, path: str, fields: Mapping[str, str]) -> Response:
+        report = _only(fields, "idle")
+        what, kind = _REPORTS[path]
+        body = self._profiler.snapshot().write(what, **report) or b""
+        headers = {"content-type": kind, "content-security-policy": _SANDBOX}
+        if what == "plumb":
+            headers["content-disposition"] = 'attachment; filename="plumb.%d.plumb"' % self._profiler.status()["pid"]
+        return Response(200, headers, body)
+
+    def _times_json(self, fields: Mapping[str, str]) -> Response:
+        _only(fields)
+        return _json({"pid": self._profiler.status()["pid"], "routes": self._times.rows()})
+
+    def _times_csv(self, fields: Mapping[str, str]) -> Response:
+        _only(fields)
+        return Response(200, {"content-type": "text/csv; charset=utf-8"}, self._times.csv().encode("utf-8", "replace"))
+
+
+def _as_asked(do: Callable[[], Any]) -> Any:
+    """What a profiler refuses, as an answer."""
+    try:
+        return do()
+    except (ValueError, TypeError) as why:
+        raise Refused(422, str(why)) from None
+    except Error as why:
+        raise Refused(503, str(why)) from None
+    except RuntimeError as why:
+        raise Refused(409, str(why)) from None
+
+
+def _json(what: Any) -> Response:
+    return Response(200, {"content-type": _JSON}, (json.dumps(what) + "\n").encode("utf-8"))
+
+
+def _check_method(request: Request, *methods: str) -> None:
+    if request.method not in methods:
+        raise Refused(405, "this is for %s" % " and ".join(methods), {"allow": ", ".join(methods)})
+
+
+def _fields_of_body(request: Request) -> Dict[str, str]:
+    if len(request.body) > LONGEST_BODY:
+        raise Refused(413, "that is more than %d bytes" % LONGEST_BODY)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.body and kind not in ("", "application/x-www-form-urlencoded"):
+        raise Refused(415, "fields come as application/x-www-form-urlencoded")
+    try:
+        return _fields(request.body.decode("ascii"))
+    except UnicodeDecodeError:
+        raise Refused(400, "fields are written in ASCII, with %XX for what is not") from None
+
+
+def _fields(text: str) -> Dict[str, str]:
+    try:
+        pairs: List[Tuple[str, str]] = urllib.parse.parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=20)
+    except ValueError:  # not UTF-8, or too many
+        raise Refused(400, "these fields cannot be read") from None
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise Refused(400, "a field is there twice")
+    return fields
+
+
+def _only(fields: Mapping[str, str], *names: str) -> Dict[str, str]:
+    for name in fields:
+        if name not in names:
+            raise Refused(400, "%r is no field of this: it has %s" % (name[:50], ", ".join(names) or "none"))
+    return dict(fields)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Refused(400, "%r is no number" % text[:50]) from None
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Refused(400, "%r is no whole number" % text[:50])
+    return int(text)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control application as WSGI, as ASGI, and as a blueprint of Flask (2 and 3)."""
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import http
+import urllib.parse
+from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
+
+from plumb._profiler import Profiler
+from plumb.web._access import Request
+from plumb.web._control import LONGEST_BODY, Control, Response
+
+# ---- WSGI ----
+
+
+def control(profiler: Profiler, **options: Any) -> "WSGIControl":
+    """A WSGI application that shows and controls the profiler. It answers to programs of this machine, unless it is told who else
+    may: by `allow(environ)` or a `token`. Behind a proxy all requests come from this machine: give a token there.
+
+    allow  a callable, which is asked instead of looking where a request comes from
+    token  who presents it may do everything; without one given it is made: the attribute `token`
+    times  a RequestTimes; default: that of all middleware that was given none
+    """
+    return WSGIControl(Control(profiler, **options))
+
+
+class WSGIControl:
+    def __init__(self, core: Control) -> None:
+        self._core = core
+        self.token = core.token
+
+    def __call__(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        answer = self._core.handle(_of_environ(environ, _wsgi_body(environ)))
+        start_response("%d %s" % (answer.status, http.HTTPStatus(answer.status).phrase), _header_list(answer))
+        return [answer.body]
+
+
+def _wsgi_body(environ: Mapping[str, Any]) -> bytes:
+    length = environ.get("CONTENT_LENGTH") or ""
+    if not (length.isascii() and length.isdigit()):
+        return b""
+    return environ["wsgi.input"].read(min(int(length[:10]), LONGEST_BODY + 1))
+
+
+def _of_environ(environ: Mapping[str, Any], body: bytes) -> Request:
+    headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
+    headers["content-type"] = environ.get("CONTENT_TYPE") or ""
+    return Request(
+        method=environ["REQUEST_METHOD"],
+        mount=environ.get("SCRIPT_NAME", ""),
+        path=environ.get("PATH_INFO", ""),
+        query=environ.get("QUERY_STRING", ""),
+        headers=headers,
+        body=body,
+        peer=environ.get("REMOTE_ADDR"),
+        context=environ,
+    )
+
+
+def _header_list(answer: Response) -> List[Tuple[str, str]]:
+    return list(answer.headers.items())
+
+
+# ---- ASGI ----
+
+
+def control_asgi(profiler: Profiler, **options: Any) -> "ASGIControl":
+    """As control(), for ASGI 3; `allow` is asked about the scope, in another thread."""
+    return ASGIControl(Control(profiler, **options))
+
+
+class ASGIControl:
+    def __init__(self, core: Control) -> None:
+        self._core = core
+        self.token = core.token
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[..., Awaitable[None]]) -> None:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await _live(receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close"})
+
+    async def _answer(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+        body = await _asgi_body(receive)
+        if body is None:
+            return
+        # To write a report takes a moment, in which the loop has other things to do.
+        context = contextvars.copy_context()
+        loop = asyncio.get_running_loop()
+        answer = await loop.run_in_executor(None, context.run, self._core.handle, _of_scope(scope, body))
+        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+
+async def _live(receive: Any, send: Any) -> None:
+    for event in ("startup", "shutdown"):
+        await receive()
+        await send({"type": "lifespan.%s.complete" % event})
+
+
+async def _asgi_body(receive: Any) -> Optional[bytes]:
+    """None: nobody waits for an answer."""
+    body, more = b"", True
+    while more and len(body) <= LONGEST_BODY:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+def _of_scope(scope: Mapping[str, Any], body: bytes) -> Request:
+    headers: Dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = "%s, %s" % (headers[name], value) if name in headers else value
+    mount, path = scope.get("root_path", ""), scope["path"]
+    if mount and (path + "/").startswith(mount + "/"):  # servers of before ASGI's specification said that it belongs there
+        path = path[len(mount) :]
+    return Request(
+        method=scope["method"],
+        mount=mount,
+        path=path,
+        query=scope.get("query_string", b"").decode("latin-1"),
+        headers=headers,
+        body=body,
+        peer=(scope.get("client") or [None])[0],
+        context=scope,
+    )
+
+
+# ---- Flask ----
+
+
+def flask_blueprint(profiler: Profiler, name: str = "plumb", url_prefix: str = "/plumb", **options: Any) -> Any:
+    """As control(), to be given to app.register_blueprint(); `allow` may use what Flask knows of the request. Its attribute
+    `token` is that of control(). An extension that checks forms for tokens of its own is to leave this blueprint out."""
+    import flask
+
+    core = Control(profiler, **options)
+    blueprint = flask.Blueprint(name, __name__, url_prefix=url_prefix)
+    blueprint.token = core.token
+
+    def answer(path: str = "") -> Any:
+        request = _of_environ(flask.request.environ, _flask_body(flask.request))
+        found = core.handle(request._replace(path="/" + path))
+        return flask.Response(found.body, found.status, _header_list(found))
+
+    for rule in ("/", "/<path:path>"):
+        blueprint.add_url_rule(rule, "control", answer, methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+    return blueprint
+
+
+def _flask_body(request: Any) -> bytes:
+    """An extension may have read the form already."""
+    if (request.content_length or 0) > LONGEST_BODY:
+        return bytes(LONGEST_BODY + 1)
+    return request.get_data() or urllib.parse.urlencode(list(request.form.items(multi=True))).encode("ascii")

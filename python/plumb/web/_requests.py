@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A request on its way: what its samples are tagged with, and how long it took. What WSGI and ASGI have in common."""
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, Optional
+
+from plumb._tags import tag
+from plumb.web._routes import Names, folded, known_method
+from plumb.web._times import RequestTimes
+
+TIMES = RequestTimes()
+"""Of all middleware of this process that was given none of its own."""
+
+_NAMES = Names(500)
+
+
+class Request:
+    """One for each request; used by whatever thread or task works on it, one at a time."""
+
+    __slots__ = ("_times", "_path", "_told", "_labels", "_begin", "_ended")
+
+    def __init__(self, times: RequestTimes, method: str, path: str) -> None:
+        self._times = times
+        self._path = folded(path)
+        self._told: Optional[str] = None
+        self._labels: Dict[str, Any] = {"route": _NAMES.known(self._path), "method": known_method(method)}
+        self._begin = time.perf_counter()
+        self._ended = False
+
+    def tag(self) -> Any:
+        """Around what works on the request."""
+        return tag(**self._labels)
+
+    def _tag_rest(self) -> None:
+        # Never left by itself: it ends with the tag around it, or with the task that it was set in.
+        self.tag().__enter__()
+
+    def route(self, name: Optional[str]) -> None:
+        """A framework found the route."""
+        if not isinstance(name, str) or name == self._told:
+            return
+        self._told = name
+        self._labels["route"] = _NAMES.known(name)
+        self._tag_rest()
+
+    def started(self, status: Any) -> None:
+        """The response has started."""
+        if isinstance(status, int) and 100 <= status <= 599:
+            self._labels["status"] = status
+            self._tag_rest()
+
+    def ended(self) -> None:
+        """With or without a response; only the first call counts."""
+        if self._ended:
+            return
+        self._ended = True
+        status = self._labels.get("status")
+        # What is not there has as many names as there are searches for it.
+        route = self._told or ("not found" if status == 404 else self._path)
+        self._times.add(self._labels["method"], route, time.perf_counter() - self._begin, status)

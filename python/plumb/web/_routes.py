@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a request is called: by its route where a framework tells it, else by its path without what is different each time."""
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any, Callable, Dict, Mapping, Optional
+
+METHODS = frozenset("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split())
+
+# A version is a part of the name: /v1/users/17 is /v1/users/{n}.
+_VERSION = re.compile(r"v\d{1,2}")
+_IDENTIFIER = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")
+_DIGITS = re.compile(r"\d+")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_LONGEST = 200
+
+
+def known_method(method: str) -> str:
+    return method if method in METHODS else "other"
+
+
+def _folded_part(part: str) -> str:
+    if _VERSION.fullmatch(part):
+        return part
+    return "{id}" if _IDENTIFIER.fullmatch(part) else _DIGITS.sub("{n}", part)
+
+
+def folded(path: str) -> str:
+    """A path whose numbers and identifiers are written {n} and {id}."""
+    return "/".join(map(_folded_part, _UNPRINTABLE.sub(" ", path[:_LONGEST]).split("/"))) or "/"
+
+
+class Names:
+    """So many different names, and "other" for all that come later: each is kept for good by what counts samples."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: Dict[str, str] = {}
+
+    def known(self, name: str) -> str:
+        if name not in self._known and len(self._known) < self._most:
+            self._known[name] = name
+        return self._known.get(name, "other")
+
+
+# ---- WSGI ----
+
+
+def wsgi_path(environ: Mapping[str, Any]) -> str:
+    raw = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    return raw.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def of_werkzeug(environ: Mapping[str, Any]) -> Optional[str]:
+    """The rule that Flask found; known as soon as it has looked for one."""
+    rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
+    return getattr(rule, "rule", None)
+
+
+def ask_flask(app: Any, told: Callable[[Mapping[str, Any]], None]) -> None:
+    """Where `app` is a Flask application or its wsgi_app: call told(environ) when it knows the route of a request."""
+    flask = sys.modules.get("flask")
+    owner = getattr(app, "__self__", app)
+    if flask is None or not isinstance(owner, flask.Flask):
+        return
+
+    def tell() -> None:
+        told(flask.request.environ)
+
+    owner.before_request_funcs.setdefault(None, []).insert(0, tell)
+
+
+# ---- ASGI ----
+
+
+def _with_parameters(path: str, parameters: Mapping[str, Any]) -> str:
+    names = {str(value): "{%s}" % name for name, value in parameters.items()}
+    whole = path
+    for value, name in names.items():
+        if "/" in value:
+            whole = whole.replace(value, name)
+    return "/".join(names.get(part, part) for part in whole.split("/"))
+
+
+def of_matched(path: str, matched: Mapping[str, Any], mounted: str) -> Optional[str]:
+    """The route, from what a router of Starlette's kind puts into the scope when it has found one, in an application that is
+    mounted there."""
+    route = getattr(matched.get("route"), "path", None)
+    if isinstance(route, str):
+        return mounted + route
+    if "endpoint" not in matched:
+        return None
+    if "root_path" in matched:  # an application that may have routes of its own
+        return mounted + "/*"
+    return _with_parameters(path, matched.get("path_params") or {})
+
+
+class Scope(Dict[str, Any]):
+    """A scope that tells when a router has found the route: routers write it there, and nothing else tells."""
+
+    def __init__(self, scope: Mapping[str, Any], told: Callable[[Mapping[str, Any], str], None]) -> None:
+        super().__init__(scope)
+        self._told, self._root = told, str(scope.get("root_path", ""))
+
+    def _tell(self, found: Mapping[str, Any]) -> None:
+        """With the path of what is mounted below the application that got this scope."""
+        self._told(found, str(self.get("root_path", ""))[len(self._root) :])
+
+    def update(self, *others: Any, **more: Any) -> None:
+        super().update(*others, **more)
+        self._tell(dict(*others, **more))
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, value)
+        if key in ("route", "endpoint"):
+            self._tell({"path_params": self.get("path_params"), key: value})

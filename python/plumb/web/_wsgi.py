@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""WSGI middleware that tags the samples of a request, and nothing else."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional
+
+from plumb.web import _routes
+from plumb.web._requests import TIMES, Request
+from plumb.web._times import RequestTimes
+
+# A callable that applications may tell their route to: environ["plumb.route"]("/users/{id}").
+ROUTE = "plumb.route"
+
+
+class WSGIMiddleware:
+    """While the application works on a request or makes a part of its response, samples are tagged with route and method, and
+    with the status from when the response starts. `times` takes how long requests took. Responses and exceptions pass as they are.
+    """
+
+    def __init__(self, app: Callable[..., Iterable[bytes]], times: Optional[RequestTimes] = None) -> None:
+        self.app = app
+        self.times = TIMES if times is None else times
+        _routes.ask_flask(app, _tell_rule)
+
+    def __call__(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        request = Request(self.times, environ.get("REQUEST_METHOD", ""), _routes.wsgi_path(environ))
+        environ[ROUTE] = request.route
+
+        def start(status: str, headers: Any, *exc_info: Any) -> Any:
+            request.route(_routes.of_werkzeug(environ))
+            request.started(_number(status))
+            return start_response(status, headers, *exc_info)
+
+        try:
+            with request.tag():
+                body = self.app(environ, start)
+        except BaseException:
+            request.ended()
+            raise
+        if _is_there(body, environ):
+            request.ended()
+            return body
+        return _Body(body, request)
+
+
+def _tell_rule(environ: Mapping[str, Any]) -> None:
+    rule, tell = _routes.of_werkzeug(environ), environ.get(ROUTE)
+    if rule and tell:
+        tell(rule)
+
+
+def _number(status: Any) -> Optional[int]:
+    try:
+        return int(status[:3])
+    except (TypeError, ValueError):
+        return None  # the server will say what is wrong with it
+
+
+def _is_there(body: Any, environ: Mapping[str, Any]) -> bool:
+    """Nothing of the application's runs while it is sent. Servers look at the type of such bodies: at the length of a list, and
+    whether it is a file that the kernel can send."""
+    wrapper = environ.get("wsgi.file_wrapper")
+    return isinstance(body, (list, tuple, bytes)) or (isinstance(wrapper, type) and isinstance(body, wrapper))
+
+
+class _Body:
+    """A response that is made while it is sent."""
+
+    def __init__(self, body: Iterable[bytes], request: Request) -> None:
+        self._body = body
+        self._parts: Optional[Iterator[bytes]] = None
+        self._request = request
+
+    def __iter__(self) -> "_Body":
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            with self._request.tag():
+                if self._parts is None:
+                    self._parts = iter(self._body)
+                return next(self._parts)
+        except BaseException:  # StopIteration, too
+            self._request.ended()
+            raise
+
+    def close(self) -> None:
+        try:
+            if hasattr(self._body, "close"):
+                with self._request.tag():
+                    self._body.close()
+        finally:
+            self._request.ended()

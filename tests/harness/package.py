@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running scripts of tests/python with the Python package as it was built, on any interpreter."""
+import os
+import pathlib
+import subprocess
+
+from harness.interpreters import cache
+from harness.plumb import TOP
+
+SCRIPTS = TOP / "tests" / "python"
+# Releases of distributed, each with the first Python it runs on; ./dev setup puts them into the cache.
+ORIGINALS = {"2022.12.1": (3, 8), "2026.8.0": (3, 10)}
+
+# In a mount namespace of its own a root directory gets our directories, and /proc, which psutil looks into.
+_MOUNT = 'root=$0; for dir in opt srv mnt; do mount --bind "$1" "$root/$dir"; shift; done; mount --bind /proc "$root/proc"; exec chroot "$root" "$@"'
+
+
+def built():
+    """The directory to put into sys.path."""
+    binary = pathlib.Path(os.environ.get("PLUMB_BIN") or TOP / "build" / "plumb")
+    return binary.resolve().parent / "python"
+
+
+def original(release):
+    return cache() / ("dask-" + release)
+
+
+def why_not(python):
+    """Why the package cannot be had by an interpreter; "" if it can."""
+    if python.minor < (3, 8):
+        return "the package is for 3.8 and later"
+    if python.free_threaded:
+        return "the package is not built for free-threaded Pythons yet"
+    if not list((built() / "plumb").glob("_plumb*.so")):
+        return "the package was not built: there are no headers of a Python"
+    return ""
+
+
+def _command(python, other):
+    """(what to start, the directories of package, scripts and other as the interpreter sees them)"""
+    ours = [str(built()), str(SCRIPTS), str(other or SCRIPTS)]
+    if not python.root:
+        return [*python.command], ours
+    become_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["unshare", *become_root, "--mount", "sh", "-c", _MOUNT, python.root, *ours, python.command[-1]], ["/opt", "/srv", "/mnt"]
+
+
+def environment(paths=None):
+    """For a program that imports the package."""
+    paths = paths or [str(built())]
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(paths), PYTHONDONTWRITEBYTECODE="1")
+    if "asan" in built().parent.name:
+        found = subprocess.run(["gcc", "-print-file-name=libasan.so"], stdout=subprocess.PIPE, text=True, check=True)
+        # What Python does not free at its end is not of interest.
+        environment.update(LD_PRELOAD=found.stdout.strip(), ASAN_OPTIONS="detect_leaks=0", PYTHONMALLOC="malloc")
+    return environment
+
+
+def run(python, script, *arguments, other=None, options=()):
+    """Output of a script; `other` is one more directory in its path. A failure is told with all it said."""
+    command, (package, scripts, further) = _command(python, other)
+    paths = [package, further] if other else [package]
+    result = subprocess.run(
+        [*command, *options, os.path.join(scripts, script), *map(str, arguments)],
+        env=environment(paths), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
+    )
+    assert result.returncode == 0, "%s %s: status %d\n%s\n%s" % (
+        python, script, result.returncode, result.stdout[-2000:], result.stderr[-6000:])
+    return result.stdout

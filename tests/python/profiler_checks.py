@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plumb.Profiler does with the process it runs in. Each check_ is run, or with "fine" each fine_, which take times on a
+machine that does little else; their names are told."""
+import gc
+import inspect
+import json
+import os
+import sys
+import threading
+import time
+import warnings
+
+import plumb
+
+PERIOD = 0.001
+
+
+def raises(kind, function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+    except kind as error:
+        return str(error)
+    raise AssertionError("no %s" % kind.__name__)
+
+
+def spin(seconds=0.005):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+def until(profiler, samples):
+    """Work until so many more samples were taken."""
+    wanted = profiler.status()["samples"] + samples
+    end = time.monotonic() + 30
+    while profiler.status()["samples"] < wanted:
+        assert time.monotonic() < end, profiler.status()
+        spin()
+
+
+def tasks():
+    return {int(tid) for tid in os.listdir("/proc/self/task")}
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def switches(tids):
+    """How often threads have been given a processor."""
+    total = 0
+    for tid in tids:
+        with open("/proc/self/task/%d/status" % tid) as file:
+            total += sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+    return total
+
+
+def in_child(function):
+    """What a function says in a child of this process; an exception there is one here."""
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that there are threads, from 3.12 on
+        pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(writer, json.dumps(function()).encode())
+        except BaseException as error:
+            os.write(writer, json.dumps({"error": repr(error)}).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        told = json.loads(file.read() or b'{"error": "it died"}')
+    os.waitpid(pid, 0)
+    assert not (isinstance(told, dict) and "error" in told), told
+    return told
+
+
+# ---- life ----
+
+
+def check_the_states_are_what_they_are_called():
+    profiler = plumb.Profiler()
+    assert profiler.status()["state"] == "idle"
+    assert "start() was not called" in raises(RuntimeError, profiler.snapshot)
+    for method in (profiler.pause, profiler.resume):
+        assert "start() was not called" in raises(RuntimeError, method)
+    profiler.stop()
+    profiler.cancel()
+    profiler.reset()
+    assert profiler.status()["state"] == "idle"
+    profiler.start()
+    profiler.start()
+    until(profiler, 5)
+    status = profiler.status()
+    assert status["state"] == "running" and status["engine"] == "inprocess" and status["pid"] == os.getpid()
+    assert json.loads(json.dumps(status)) == status
+    profiler.pause()
+    profiler.pause()
+    assert profiler.status()["state"] == "paused"
+    counted = profiler.status()["samples"]
+    profiler.start()
+    assert profiler.status()["state"] == "running" and profiler.status()["samples"] >= counted
+    profiler.stop()
+    profiler.stop()
+    status = profiler.status()
+    assert status["state"] == "stopped" and status["samples"] >= counted
+    assert profiler.query()[0]["self_samples"] > 0, "what was found can be asked for after the end"
+    assert "it was stopped" in raises(RuntimeError, profiler.pause)
+    profiler.reset()
+    raises(RuntimeError, profiler.show)
+    assert profiler.status()["samples"] == 0
+
+
+def check_a_hundred_rounds_leave_nothing_behind():
+    profiler = plumb.Profiler()
+
+    def rounds(count):
+        for i in range(count):
+            profiler.start()
+            (profiler.stop, profiler.cancel)[i % 2]()
+        gc.collect()
+        return tasks(), descriptors()
+
+    before = rounds(10)
+    blocks = sys.getallocatedblocks()
+    assert rounds(100) == before
+    assert sys.getallocatedblocks() - blocks < 100, "each round keeps something"
+
+
+def check_sampling_with_the_gil_is_controlled_alike():
+    profiler = plumb.Profiler(engine="gil", interval=0.002)
+    if sys.version_info[:2] == (3, 11):
+        assert "3.11" in raises(plumb.Error, profiler.start)
+        assert profiler.status()["state"] == "idle"
+        return
+    before = threading.active_count()
+    profiler.start()
+    until(profiler, 20)
+    profiler.pause()
+    counted = profiler.status()["samples"]
+    spin(0.02)
+    assert profiler.status()["samples"] == counted and profiler.status()["state"] == "paused"
+    profiler.resume()
+    profiler.set_interval(0.001)
+    until(profiler, 20)
+    profiler.stop()
+    assert profiler.status()["engine"] == "gil" and threading.active_count() == before
+    assert profiler.query("^spin ") and not profiler.query("_run .*_gil"), profiler.show()
+
+
+def check_what_is_wrong_is_refused():
+    profiler = plumb.Profiler()
+    for interval in (0, -1, 10, 11, float("nan"), float("inf"), 1e-9):
+        for call in (profiler.set_interval, plumb.Profiler):
+            assert "interval" in raises(ValueError, call, interval)
+    for interval in ("1", None, True):
+        raises(TypeError, profiler.set_interval, interval)
+    for options in ({"mode": "x"}, {"engine": "x"}, {"engine": "external"}, {"max_nodes": -1}):
+        raises(ValueError, plumb.Profiler, **options)
+    profiler.start()
+    until(profiler, 5)
+    assert "regular expression" in raises(ValueError, profiler.query, "(")
+    for options in ({"max_records": -1}, {"sort": "up"}, {"idle": "x"}):
+        raises(ValueError, profiler.query, **options)
+    raises(ValueError, profiler.show, -1)
+    assert profiler.query(max_records=0) == [] and profiler.status()["state"] == "running"
+    profiler.cancel()
+
+
+def check_threads_that_are_not_asked_for_are_not_sampled():
+    ready, end = threading.Event(), threading.Event()
+
+    def other_thread():
+        ready.set()
+        while not end.is_set():
+            spin()
+
+    thread = threading.Thread(target=other_thread, name="other")
+    thread.start()
+    ready.wait()
+    for threads, there in ((None, True), ("other", True), (threading.main_thread(), False)):
+        profiler = plumb.Profiler(threads=threads)
+        profiler.start()
+        until(profiler, 30)
+        profiler.stop()
+        assert bool(profiler.query("other_thread")) is there, (threads, profiler.show())
+        assert bool(profiler.query("until")) is (threads != "other"), (threads, profiler.show())
+    end.set()
+    thread.join()
+
+
+# ---- what is found ----
+
+
+def deep(depth, end):
+    if depth:
+        return deep(depth - 1, end)
+    while not end():
+        for _ in range(50):  # to ask takes a moment
+            hot_function()
+
+
+def hot_function():
+    return sum(range(20000))
+
+
+def check_a_function_is_counted_once_a_sample():
+    profiler = plumb.Profiler(threads=threading.main_thread())
+    profiler.start()
+    deep(20, lambda: profiler.status()["samples"] > 300)
+    profiler.stop()
+    by_name = {record["function"]: record for record in profiler.query()}
+    assert by_name["hot_function"]["self"] > 0.8, profiler.show()
+    recursive = by_name["deep"]
+    assert recursive["total"] <= 1 and recursive["total_samples"] <= profiler.status()["samples"], recursive
+    assert recursive["total"] > 0.9 and recursive["self"] < 0.2
+    assert profiler.query(sort="total")[0]["total"] >= recursive["total"]
+    assert [record["function"] for record in profiler.query("^hot_")] == ["hot_function"]
+    assert profiler.query(r"profiler_checks\.py$", 1)[0]["function"] == "hot_function"
+    lines = profiler.show(limit=3, query="hot").splitlines()
+    share, _, _, name, place = lines[3].split()
+    assert len(lines) == 4 and name == "hot_function" and float(share) > 80
+    assert place.endswith("profiler_checks.py:%d" % hot_function.__code__.co_firstlineno)
+
+
+def check_nothing_of_the_profiler_is_in_the_profile():
+    profiler = plumb.Profiler()
+    profiler.start()
+    end = time.monotonic() + 30
+    while profiler.status()["samples"] < 200 and time.monotonic() < end:
+        hot_function()
+    profiler.stop()
+    threads = json.loads(profiler.snapshot().write("json", idle="keep"))["threads"]
+    assert [thread["tid"] for thread in threads] == [threading.get_native_id()], threads
+
+
+def check_names_cannot_move_the_cursor():
+    space = {}
+    exec(compile("def f():\n    return sum(range(500000))", "/x/\x1b[2J\u202e.py", "exec"), space)
+    profiler = plumb.Profiler()
+    profiler.start()
+    while profiler.status()["samples"] < 30:
+        space["f"]()
+    profiler.stop()
+    text = profiler.show()
+    assert "\\x1b[2J\\u202e.py" in text and "\x1b" not in text, text
+
+
+def check_what_is_kept_is_bounded():
+    profiler = plumb.Profiler(interval=0.0002, max_nodes=200)
+    profiler.start()
+    for _ in range(20):
+        space = {}
+        source = "".join("def f%d(end):\n  while not end(): pass\n" % i for i in range(50))
+        exec(compile(source, "/x/generated.py", "exec"), space)
+        for i in range(50):
+            begin = profiler.status()["samples"]
+            space["f%d" % i](lambda: profiler.status()["samples"] > begin)
+    status = profiler.status()
+    profiler.stop()
+    assert status["folded"] > 0 and status["samples"] >= 1000, status
+    assert len(profiler.query(max_records=10**6)) <= 200, status
+
+
+def check_what_was_counted_can_be_forgotten():
+    profiler = plumb.Profiler()
+    profiler.start()
+    end = profiler.status
+    while end()["samples"] < 50:
+        hot_function()
+    profiler.reset()
+    assert profiler.status()["samples"] < 50
+    until(profiler, 50)
+    profiler.stop()
+    assert profiler.query("hot_function") == [] and profiler.query("spin"), profiler.show()
+
+
+# ---- others at the same time ----
+
+
+def check_ten_clients_read_what_is_controlled_meanwhile():
+    profiler, end, failed = plumb.Profiler(), threading.Event(), []
+
+    def client(number):
+        try:
+            while not end.is_set():
+                profiler.status()
+                for ask in (profiler.show, profiler.query, profiler.snapshot):
+                    try:
+                        ask()
+                    except RuntimeError as error:
+                        assert "nothing was sampled" in str(error), error
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(10)]
+    for thread in threads:
+        thread.start()
+    interval = sys.getswitchinterval()
+    for i in range(15):
+        profiler.start()
+        until(profiler, 5)
+        profiler.pause()
+        profiler.set_interval(0.001 + i / 10000)
+        profiler.resume()
+        profiler.reset()
+        (profiler.stop, profiler.cancel)[i % 2]()
+        assert sys.getswitchinterval() == interval
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed[0]
+
+
+def check_a_child_begins_anew():
+    profiler = plumb.Profiler()
+
+    def child():
+        found = [profiler.status()["state"]]
+        found.append(raises(RuntimeError, profiler.snapshot))
+        found.append(raises(RuntimeError, profiler.pause))
+        profiler.stop()
+        profiler.cancel()
+        profiler.start()
+        until(profiler, 20)
+        found.append(profiler.status()["state"])
+        assert profiler.status()["pid"] == os.getpid()
+        profiler.stop()
+        assert profiler.query("spin")
+        return found
+
+    assert in_child(lambda: profiler.status()["state"]) == "idle"
+    profiler.start()
+    until(profiler, 5)
+    stop_asking = threading.Event()
+    askers = [threading.Thread(target=lambda: [profiler.status() for _ in iter(stop_asking.is_set, True)]) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    for _ in range(3):
+        state, snapshot, pause, after = in_child(child)
+        assert state == "forked" and after == "running"
+        assert "forked" in snapshot and "forked" in pause
+    stop_asking.set()
+    for asker in askers:
+        asker.join()
+    until(profiler, 20)
+    assert profiler.status()["state"] == "running", "the parent goes on"
+    profiler.stop()
+    assert profiler.query("spin")
+
+
+# ---- times ----
+
+
+def fine_cancel_takes_no_time_in_any_state():
+    """Nine of ten times: what keeps it from the processor for longer may be anybody."""
+    found = {}
+    for state in ("idle", "running", "paused", "slow", "stopped", "cancelled"):
+        taken = sorted(seconds_to_cancel(state) for _ in range(20))
+        found[state] = round(taken[17], 4)
+        assert taken[17] < 0.1, (state, taken)
+    return found
+
+
+def seconds_to_cancel(state):
+    profiler = plumb.Profiler(interval=9 if state == "slow" else PERIOD)
+    if state != "idle":
+        profiler.start()
+    if state == "paused":
+        profiler.pause()
+    if state == "stopped":
+        profiler.stop()
+    if state == "cancelled":
+        profiler.cancel()
+    begin = time.perf_counter()
+    profiler.cancel()
+    return time.perf_counter() - begin
+
+
+def fine_nothing_wakes_up_while_it_is_paused(seconds=2):
+    """Two seconds in which nothing may happen."""
+    before = tasks()
+    profiler = plumb.Profiler()
+    profiler.start()
+    until(profiler, 20)
+    own = tasks() - before
+    assert own
+    profiler.pause()
+    time.sleep(0.05)  # on their way to sleep
+    samples, woken = profiler.status()["samples"], switches(own)
+    time.sleep(seconds)
+    assert (profiler.status()["samples"], switches(own)) == (samples, woken)
+    profiler.resume()
+    until(profiler, 20)
+    profiler.cancel()
+    return len(own)
+
+
+def fine_the_interval_holds_from_when_it_is_set():
+    """Ticks come as asked; those for which a busy machine woke the sampler too late are told as missed."""
+    found = {}
+    profiler = plumb.Profiler()
+    profiler.start()
+    for interval in (0.001, 0.01, 0.002):
+        profiler.set_interval(interval)
+        before = profiler.status()
+        spin(0.5 if interval < 0.01 else 2)
+        status = profiler.status()
+        assert status["rate_asked"] == 1 / interval
+        missed = (status["missed"] - before["missed"]) / (status["elapsed"] - before["elapsed"])
+        found[interval] = round(status["rate_delivered"] * interval, 3), round(missed * interval, 3)
+    profiler.cancel()
+    assert all(0.95 < delivered + missed < 1.05 and delivered > 0 for delivered, missed in found.values()), found
+    return found
+
+
+def fine_no_thread_stalls_while_ten_clients_ask():
+    """A thread that wakes up each 5 ms, beside ten that ask for the status. How late it is without a profiler is the machine's
+    share."""
+    profiler, end = plumb.Profiler(), threading.Event()
+
+    def stalls(ask):
+        end.clear()
+        clients = [threading.Thread(target=lambda: [ask() for _ in iter(end.is_set, True)]) for _ in range(10)]
+        for client in clients:
+            client.start()
+        longest, last = 0.0, time.perf_counter()
+        for _ in range(200):
+            time.sleep(0.005)
+            now = time.perf_counter()
+            longest, last = max(longest, now - last - 0.005), now
+        end.set()
+        for client in clients:
+            client.join()
+        return longest
+
+    alone = stalls(lambda: time.sleep(0.001))
+    profiler.start()
+
+    def ask():
+        profiler.status()
+        time.sleep(0.001)
+
+    found = min(stalls(ask) for _ in range(3))  # by the profiler it would stall each time
+    profiler.cancel()
+    assert found < 0.05 + alone, (found, alone)
+    return round(found, 4), round(alone, 4)
+
+
+def main(kind="check"):
+    checks = [(name, check) for name, check in sorted(globals().items()) if name.startswith(kind + "_") and inspect.isfunction(check)]
+    print(json.dumps({"checks": {name: check() for name, check in checks}}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,571 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plumb.profile(), plumb.start() and plumb.open() do in the process that is sampled. Each check_ is run; their names are told."""
+import asyncio
+import collections
+import contextlib
+import gc
+import importlib.util
+import inspect
+import io
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+
+import plumb
+from plumb import _plumb
+
+OUT = tempfile.mkdtemp(prefix="plumb-test-")
+
+
+def spin():
+    """A millisecond or so: looking at a profile all the time would leave it nothing to see but that."""
+    for _ in range(300):
+        sum(range(300))
+
+
+def busy_inner(until):
+    while not until():
+        spin()
+
+
+def busy_outer(until):
+    while not until():
+        spin()
+
+
+def has(p, samples, *names):
+    """A condition: it has got so many more samples by now, with each of these functions if there are any."""
+    if not names:
+        wanted = p.info()["samples"] + samples
+        return lambda: p.info()["samples"] >= wanted
+    wanted = functions(p)
+    return lambda: all(functions(p).get(name, 0) >= wanted.get(name, 0) + samples for name in names)
+
+
+def functions(p):
+    """{name: samples with it} of a profile or a tree."""
+    found, waiting = {}, [(p if isinstance(p, dict) else p.tree(), ())]
+    while waiting:
+        node, above = waiting.pop()
+        name = node["description"]["name"]
+        if name not in above:
+            found[name] = found.get(name, 0) + node["count"]
+        waiting += [(child, above + (name,)) for child in node["children"].values()]
+    return found
+
+
+def raises(kind, function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+    except kind as error:
+        return error
+    raise AssertionError("no %s" % kind.__name__)
+
+
+def check_a_block_is_recorded_and_told_in_every_form():
+    with plumb.profile() as p:
+        busy_inner(has(p, 50, "busy_inner"))
+    info = p.info()
+    assert info["samples"] >= 50 and info["mode"] == "wall" and info["interval"] == 0.001
+    assert "busy_inner" in p.text(), p.text()
+    assert max(map(len, p.text(width=60).splitlines())) <= 60
+    assert "busy_inner" in [row["name"] for row in p.stats()["functions"]]
+    assert p.tree()["count"] == info["samples"] == p.stats()["samples"]["total"]
+    assert functions(p)["busy_inner"] >= 50
+    assert p.html().startswith("<!")
+    assert b"busy_inner" in p.write("collapsed")
+    assert re.match(r"<plumb.Profile: [\d.]+ s, %d samples>" % info["samples"], repr(p))
+    there = io.StringIO()
+    p.print(there)
+    assert there.getvalue() == p.text()
+    with contextlib.redirect_stdout(io.StringIO()) as there:
+        p.print()
+    assert "busy_inner" in there.getvalue()
+
+
+def check_it_is_saved_and_opened_again():
+    path = os.path.join(OUT, "a.plumb")
+    with plumb.profile(output=path) as p:
+        busy_inner(has(p, 30, "busy_inner"))
+    for name in ("b.plumb", "c", "d.folded", "e.firefox.json", "f.svg", "a.plumb"):
+        p.save(os.path.join(OUT, name))
+    for name in ("a.plumb", "b.plumb", "c"):
+        again = plumb.open(os.path.join(OUT, name))
+        assert again.tree() == p.tree() and again.info()["samples"] == p.info()["samples"], name
+        assert functions(again)["busy_inner"] == functions(p)["busy_inner"]
+    assert "busy_inner" in functions(plumb.open(os.path.join(OUT, "d.folded")))
+    assert "plumb report %s" % path in plumb.open(path).text(width=200)
+    assert not [name for name in os.listdir(OUT) if re.search(r"\.[0-9a-f]{8}$", name)]
+
+
+def check_what_holds_no_sample_is_told_in_every_form():
+    with plumb.profile(interval=9) as p:
+        pass
+    for form in ("text", "json", "markdown", "html", "svg", "collapsed", "pprof", "firefox", "speedscope", "plumb"):
+        p.write(form)
+    assert p.info()["samples"] <= 1 and p.tree()["count"] <= 1 and p.text()
+
+
+def check_it_can_be_looked_at_while_it_grows():
+    p = plumb.start()
+    busy_inner(has(p, 20, "busy_inner"))
+    first = p.info()["samples"]
+    assert "busy_inner" in p.text() and functions(p)
+    busy_inner(has(p, 20))
+    assert p.stop() is p and p.info()["samples"] >= first + 20
+    assert p.stop() is p
+
+
+def check_recordings_in_each_other_are_independent():
+    with plumb.profile() as outer:
+        busy_outer(has(outer, 20, "busy_outer"))
+        with plumb.profile() as inner:
+            busy_inner(has(inner, 20, "busy_inner"))
+        busy_outer(has(outer, 20, "busy_outer"))
+    assert set(functions(inner)) & {"busy_inner", "busy_outer"} == {"busy_inner"}
+    assert set(functions(outer)) >= {"busy_inner", "busy_outer"}
+
+
+def check_threads_may_each_have_their_own_and_all_see_all():
+    found, begun = {}, threading.Barrier(2)
+
+    def work(name, busy):
+        with plumb.profile() as p:
+            seen = has(p, 20, "busy_inner", "busy_outer")
+            begun.wait()
+
+            def both_have_seen():  # until then both are busy
+                if seen():
+                    found[name] = p
+                return len(found) == 2
+
+            busy(both_have_seen)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in (("a", busy_inner), ("b", busy_outer))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for p in found.values():
+        assert set(functions(p)) >= {"busy_inner", "busy_outer"}
+
+
+def check_threads_are_chosen_and_hidden():
+    stop, ready = threading.Event(), threading.Event()
+
+    def other():
+        ready.set()
+        while not stop.is_set():
+            spin()
+
+    thread = threading.Thread(target=other, name="other one")
+    thread.start()
+    ready.wait()
+    try:
+        for chosen in (thread, thread.ident, "other one", [thread]):
+            with plumb.profile(threads=chosen) as p:
+                busy_inner(has(p, 10, "other"))
+            assert "busy_inner" not in functions(p) and "other" in functions(p), (chosen, functions(p), p.info())
+        with plumb.profile(hidden=thread) as p:
+            busy_inner(has(p, 10, "busy_inner"))
+        assert "other" not in functions(p)
+        assert "nobody" in str(raises(ValueError, plumb.start, threads="nobody"))
+    finally:
+        stop.set()
+        thread.join()
+
+
+def check_what_a_block_raises_is_raised_and_recorded():
+    for error in (ValueError("of the block"), SystemExit(3)):
+        try:
+            with plumb.profile() as p:
+                busy_inner(has(p, 10))
+                raise error
+        except BaseException as got:
+            assert got is error
+        assert p.info()["samples"] >= 10
+        after = p.info()
+        spin()
+        assert p.info() == after
+
+
+def check_ctrl_c_ends_a_block():
+    def interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+
+    try:
+        with plumb.profile() as p:
+            busy_inner(has(p, 10))
+            threading.Thread(target=interrupt).start()
+            while True:
+                spin()
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("no KeyboardInterrupt")
+    assert p.info()["samples"] >= 10 and p.stop() is p
+
+
+def check_any_thread_may_stop_it():
+    p = plumb.start()
+    busy_inner(has(p, 10))
+    threads = [threading.Thread(target=p.stop) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    count = p.info()["samples"]
+    assert count >= 10 and p.stop().info()["samples"] == count
+
+
+def check_a_recording_is_begun_once():
+    p = plumb.profile()
+    assert "not begun" in repr(p)
+    for early in (p.print, p.stop, p.tree, p.stats):
+        assert "nothing has been recorded" in str(raises(RuntimeError, early))
+    with p:
+        assert "begun already" in str(raises(RuntimeError, p.start))
+    raises(RuntimeError, p.__enter__)
+
+
+def check_wrong_arguments_are_refused_in_words():
+    for wrong in ({"interval": 0}, {"interval": -1}, {"mode": "gpu"}, {"engine": "steam"}, {"max_overhead": 3}, {"output": "x.svg"}):
+        assert str(raises(ValueError, plumb.start, **wrong)), wrong
+    for wrong in ({"interval": "soon"}, {"colour": 1}, {"seed": "x"}):
+        raises(TypeError, plumb.start, **wrong)
+    with plumb.profile() as p:
+        busy_inner(has(p, 5))
+    assert "is one of hide, keep, skip" in str(raises(ValueError, p.text, idle="maybe"))
+    assert "no output format" in str(raises(ValueError, p.write, "pdf"))
+    raises(ValueError, p.text, focus="(")
+    raises(TypeError, p.text, colour=True)
+    raises(ValueError, p.tree, depth=-1)
+    for path, code in (("/nowhere/at.plumb", "not-found"), ("/dev/null", "not-a-recording"), (__file__, "not-a-recording")):
+        error = raises(plumb.Error, plumb.open, path)
+        assert error.code == code and isinstance(error, RuntimeError), (error, error.code)
+    error = raises(plumb.Error, plumb.start, output="/nowhere/at/all.plumb")
+    assert error.code == "write-failed" and error.hint
+    raises(FileNotFoundError, p.save, "/nowhere/at/all.plumb")
+
+
+def check_report_options_choose():
+    with plumb.profile() as p:
+        busy_inner(has(p, 30, "busy_inner"))
+        busy_outer(has(p, 30, "busy_outer"))
+    assert "busy_outer" not in p.write("collapsed", focus="busy_inner").decode()
+    assert "busy_inner" not in p.write("collapsed", ignore="busy_inner").decode()
+    assert b"busy_inner" in p.write("collapsed", threads=[threading.get_native_id()])
+    end = p.info()["duration"]
+    first = p.write("collapsed", time=(0, end / 2)) + p.write("collapsed", time=(end / 2, None))
+    assert b"busy_inner" in first and b"busy_outer" in first
+    assert p.stats(state="on-cpu")["samples"]["total"] + p.stats(state=["waiting"])["samples"]["total"] <= p.info()["samples"]
+    assert "\x1b" in p.text(color=True) and p.text(ascii=True).isascii() and not p.text().isascii()
+
+
+def check_trees_are_those_of_process():
+    with plumb.profile() as p:
+        busy_inner(has(p, 30, "busy_inner"))
+    whole = p.tree()
+    assert list(whole) == list(plumb.profile.create()) and whole["identifier"] == "root"
+    node = whole
+    while node["children"]:
+        assert list(node["children"]) == [child["identifier"] for child in node["children"].values()]
+        assert node["count"] >= sum(child["count"] for child in node["children"].values())
+        node = max(node["children"].values(), key=lambda child: child["count"])
+        if node["description"]["name"] == "busy_inner":
+            assert node["description"]["filename"] == __file__
+            assert node["description"]["line"].strip() in ("while not until():", "spin()")
+            assert node["identifier"] == "busy_inner;%s;%d" % (__file__, busy_inner.__code__.co_firstlineno)
+    own = os.path.basename(__file__)
+    left = p.tree(omit=own)
+    assert left["count"] < whole["count"] and not [d for d in descriptions(left, leaves=True) if d["filename"] == __file__]
+    # Of a stack of this file only the leaf is left.
+    below = p.tree(stop=own)
+    assert below["count"] == whole["count"] and all(not node["children"] or not node["description"]["filename"].endswith(own)
+                                                    for node in below["children"].values())
+    for depth in (0, 1, 2, 3):
+        cut = p.tree(depth=depth)
+        assert cut["count"] == whole["count"]
+        assert innermost(cut) == innermost(whole)
+    assert list(p.tree(depth=0)["children"]) == ["<truncated>"]
+    assert p.tree(depth=1000) == whole
+    assert {node["line"] for node in descriptions(p.tree(lines=False))} == {""}
+    assert plumb.profile.merge(whole, whole)["count"] == 2 * whole["count"]
+
+
+def check_what_a_marker_stands_below_decides_what_is_omitted():
+    path = os.path.join(OUT, "markers.folded")
+    with open(path, "w") as file:
+        file.write("/srv/a.py:a:1;/srv/b.py:b:2 5\n/srv/a.py:a:1;/srv/b.py:b:2;<GC> 2\n/srv/a.py:a:1 1\n")
+    p = plumb.open(path)
+    kinds = {name for name, samples in functions(p).items()}
+    assert len(kinds) == 4, kinds
+    assert p.tree()["count"] == 8 and p.tree(omit="b.py")["count"] == 1 and p.tree(omit="a.py")["count"] == 7
+
+
+def innermost(tree):
+    """{name: samples in which it was what ran}"""
+    found, waiting = collections.Counter(), [tree]
+    while waiting:
+        node = waiting.pop()
+        found[node["description"]["name"]] += node["count"] - sum(child["count"] for child in node["children"].values())
+        waiting.extend(node["children"].values())
+    return +found
+
+
+def descriptions(tree, leaves=False):
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not (leaves and node["children"]):
+            yield node["description"]
+        waiting.extend(node["children"].values())
+
+
+def check_source_of_a_loader_is_found():
+    class Loader:
+        create_module = exec_module = staticmethod(lambda *_: None)
+
+        @staticmethod
+        def get_source(name):
+            return "def work(until):\n    while not until():\n        sum(range(300))  # of the loader\n"
+
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("made_up", Loader, origin="/not/there/made_up.py"))
+    module.__file__ = "/not/there/made_up.py"
+    exec(compile(Loader.get_source(""), module.__file__, "exec"), module.__dict__)
+    sys.modules["made_up"] = module
+    with plumb.profile() as p:
+        module.work(has(p, 20, "work"))
+    lines = [d["line"] for d in descriptions(p.tree()) if d["name"] == "work"]
+    assert lines and lines[0] in ("while not until():\n", "sum(range(300))  # of the loader\n"), lines
+
+
+def check_calls_of_a_function_are_recorded():
+    done = []
+
+    @plumb.profile(done=done.append)
+    def work(n):
+        """Of work."""
+        busy_inner(has(done_p(), 10))
+        return work(n - 1) if n else "result"
+
+    def done_p():
+        return [p for p in gc.get_objects() if type(p) is plumb.Recording and p._outcome is None and p._session is not None][0]
+
+    assert work(3) == "result" and work.__doc__ == "Of work." and list(inspect.signature(work).parameters) == ["n"]
+    assert len(done) == 1 and work.profile is done[0] and done[0].info()["samples"] >= 40
+    assert work(0) == "result" and len(done) == 2 and work.profile is done[1]
+
+
+def check_a_decorated_function_may_raise_and_tells_on_stderr():
+    @plumb.profile()
+    def work():
+        spin()
+        raise KeyError("of work")
+
+    with contextlib.redirect_stderr(io.StringIO()) as told:
+        assert "of work" in str(raises(KeyError, work))
+    assert told.getvalue().startswith("plumb 0.")
+    path = os.path.join(OUT, "decorated.plumb")
+    silent = plumb.profile(output=path)(spin)
+    with contextlib.redirect_stderr(io.StringIO()) as told:
+        silent()
+    assert told.getvalue() == "" and os.path.getsize(path) > 0
+
+
+def check_generators_are_recorded_from_begin_to_end():
+    done = []
+
+    @plumb.profile(done=done.append)
+    def numbers(first):
+        try:
+            got = yield first
+            while True:
+                try:
+                    got = yield got + 1
+                except ValueError:
+                    got = 100
+        finally:
+            spin()
+
+    assert inspect.isgeneratorfunction(numbers)
+    iterator = numbers(1)
+    assert not done and next(iterator) == 1 and iterator.send(5) == 6 and iterator.throw(ValueError("of the test")) == 101
+    assert not done
+    iterator.close()
+    assert len(done) == 1 and next(numbers(7)) == 7
+    gc.collect()
+    assert len(done) == 2
+
+    @plumb.profile(done=done.append)
+    def returning():
+        yield 1
+        return "result"
+
+    def delegating():
+        return (yield from returning())
+
+    iterator = delegating()
+    next(iterator)
+    assert raises(StopIteration, next, iterator).value == "result" and len(done) == 3
+
+
+def check_coroutines_share_a_recording():
+    done = []
+
+    @plumb.profile(done=done.append)
+    async def work(event, others):
+        others.append(1)
+        if len(others) == 2:
+            event.set()
+        await event.wait()
+        return len(others)
+
+    async def main():
+        event, others = asyncio.Event(), []
+        return await asyncio.gather(work(event, others), work(event, others))
+
+    assert inspect.iscoroutinefunction(work)
+    assert asyncio.run(main()) == [2, 2] and len(done) == 1
+
+
+def check_asynchronous_generators_are_recorded():
+    done, closed = [], []
+
+    @plumb.profile(done=done.append)
+    async def numbers(first):
+        try:
+            got = yield first
+            while True:
+                try:
+                    got = yield got + 1
+                except ValueError:
+                    got = 100
+        finally:
+            closed.append(first)
+
+    @plumb.profile(done=done.append)
+    async def three():
+        for i in range(3):
+            await asyncio.sleep(0)
+            yield i
+
+    async def main():
+        iterator = numbers(1)
+        assert await iterator.__anext__() == 1 and await iterator.asend(5) == 6
+        assert await iterator.athrow(ValueError("of the test")) == 101
+        await iterator.aclose()
+        assert closed == [1] and len(done) == 1
+        assert [i async for i in three()] == [0, 1, 2] and len(done) == 2
+
+    assert inspect.isasyncgenfunction(numbers)
+    asyncio.run(main())
+
+
+def threads_and_descriptors():
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+
+
+def settled(before):
+    """Whether there are no more than before; a thread that has been joined may need a moment until it is gone."""
+    deadline = time.monotonic() + 10
+    while any(now > then for now, then in zip(threads_and_descriptors(), before)) and time.monotonic() < deadline:
+        os.sched_yield()
+    return threads_and_descriptors() <= before
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_a_hundred_rounds_leave_nothing_behind():
+    def rounds(n):
+        for i in range(n):
+            with plumb.profile() as p:
+                spin()
+            if i % 10 == 0:
+                p.tree(), p.text(), p.html()
+        gc.collect()
+
+    rounds(20)
+    before, memory = threads_and_descriptors(), resident()
+    rounds(100)
+    assert settled(before), (before, threads_and_descriptors())
+    # A kilobyte for each round would be nothing; a profile for each would be thirty times as much.
+    assert SANITIZED or resident() - memory < 3 << 20, resident() - memory
+
+
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
+
+
+def check_what_nobody_has_any_more_is_stopped():
+    before = threads_and_descriptors()
+    plumb.start()
+    gc.collect()
+    assert settled(before), (before, threads_and_descriptors())
+    session = _plumb.Session()
+    busy_inner(lambda: session.status()["samples"] > 5)
+    del session
+    gc.collect()
+    assert settled(before), (before, threads_and_descriptors())
+
+
+def check_a_child_of_a_fork_is_not_recorded():
+    with plumb.profile() as p:
+        busy_inner(has(p, 10))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a process with several threads, as it is now
+            child = os.fork()
+        if child == 0:
+            break_out(p)
+        status = os.waitpid(child, 0)[1]
+    assert status == 0 and p.info()["samples"] >= 10, (status, p.info())
+
+
+def break_out(p):
+    """In the child: exit with what is wrong."""
+    status = 1
+    try:
+        p.__exit__(None, None, None)
+        status = 2
+        assert raises(plumb.Error, p.text).code == "forked"
+        with plumb.profile() as own:
+            busy_inner(has(own, 10, "busy_inner"))
+        status = 0 if "busy_inner" in functions(own) else 3
+    finally:
+        os._exit(status)
+
+
+def check_another_interpreter_can_import_it():
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    code = "import plumb\nwith plumb.profile() as p:\n    sum(range(1000))\nassert p.info() and plumb.profile.merge(p.tree())\n"
+    interpreter = interpreters.create()
+    try:
+        failed = (getattr(interpreters, "run_string", None) or interpreters.exec)(interpreter, code)
+    finally:
+        interpreters.destroy(interpreter)
+    assert failed is None, failed
+
+
+def main():
+    checks = [name for name in sorted(globals()) if name.startswith("check_")]
+    chosen = sys.argv[1:] or checks
+    slow = {}
+    for name in chosen:
+        began = time.monotonic()
+        globals()[name]()
+        slow[name] = round(time.monotonic() - began, 2)
+    print(json.dumps({"checks": slow}))
+
+
+main()

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program does all sorts of things while it is being watched. Each check_ is run; their names are told.
+
+    robust.py ENGINE        with ONLY=part in the environment: those with that in their name"""
+import gc
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import plumb.profile as profile
+
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+else:
+    import _xxsubinterpreters as interpreters
+
+ENGINE = sys.argv[1]
+IN_PROCESS = ENGINE == "inprocess"
+
+
+def spin():
+    n = 20000
+    while n:
+        n -= 1
+
+
+def spin_until(true):
+    while not true():
+        spin()
+
+
+def watch(*arguments, **options):
+    return profile.watch(*arguments, **{"interval": 0.001, "cycle": 0.02, "engine": ENGINE, **options})
+
+
+def samples(history):
+    return history.status()["samples"]
+
+
+def counted(history):
+    return profile.get_profile(history)["count"]
+
+
+def names(history):
+    found, waiting = set(), [profile.get_profile(history)]
+    while waiting:
+        node = waiting.pop()
+        found.add(node["description"]["name"])
+        waiting.extend(node["children"].values())
+    return found
+
+
+def resources():
+    """(threads, descriptors, kilobytes) of this process"""
+    with open("/proc/self/statm") as file:
+        pages = int(file.read().split()[1])
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), pages * 4
+
+
+def one_round():
+    history = watch(cycle=0.005)
+    spin()
+    history.recent()
+    history.stop()
+    assert history.status()["ended"]
+
+
+def check_a_hundred_rounds_leave_nothing():
+    for _ in range(20):
+        one_round()
+    before = resources()
+    for _ in range(100):
+        one_round()
+    spin_until(lambda: resources()[:2] == before[:2])  # a thread that was joined may take its time to be gone
+    assert resources()[2] < before[2] + 3000, (before, resources())
+
+
+def check_rounds_without_a_stop_end_with_their_threads():
+    before = resources()[:2]
+    for _ in range(10):
+        thread = threading.Thread(target=lambda: watch("all", stop=lambda: True) and watch())
+        thread.start()
+        thread.join()
+    spin_until(lambda: resources()[:2] == before)
+
+
+def in_child(work):
+    """Run it in a child by fork; its trace is on stderr if it fails."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(pid, 0)
+    assert status == 0, "status %#x" % status
+
+
+def check_a_child_by_fork_is_unharmed_and_may_watch_itself():
+    history = watch()
+    spin_until(lambda: counted(history) >= 10)
+
+    def child():
+        assert counted(history) >= 10 and history.recent() == profile.create()
+        status = history.status()
+        assert status["ended"] and status["forked"], status
+        history.stop()
+        mine = watch()
+        spin_until(lambda: counted(mine) >= 10)
+        mine.stop()
+        assert {"spin", "child"} <= names(mine)
+        grandchild = watch("all")
+        in_child(lambda: watch().stop())
+        grandchild.stop()
+
+    for _ in range(5):
+        in_child(child)
+    before = samples(history)
+    spin_until(lambda: samples(history) > before)
+    history.stop()
+    assert "child" not in names(history)
+
+
+def check_forks_at_any_moment():
+    histories = [watch(cycle=0.002), watch("all", cycle=0.003)]
+    done = []
+
+    def read():
+        while not done:
+            for history in histories:
+                history.recent()
+                counted(history)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+
+    def child():
+        for history in histories:
+            assert counted(history) >= 0 and history.status()["ended"]
+            history.stop()
+        with profile.lock:
+            gc.collect()
+
+    for _ in range(25):
+        in_child(child)
+    done.append(True)
+    for thread in readers:
+        thread.join()
+    for history in histories:
+        history.stop()
+
+
+def _work_in_process(pipe):
+    history = watch()
+    spin_until(lambda: counted(history) >= 10)
+    history.stop()
+    pipe.send(sorted(names(history) & {"_work_in_process", "check_multiprocessing_by_fork"}))
+
+
+def check_multiprocessing_by_fork():
+    context = multiprocessing.get_context("fork")
+    history = watch("all")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work_in_process, args=(theirs,))
+    process.start()
+    assert "_work_in_process" in ours.recv()
+    process.join()
+    assert process.exitcode == 0
+    history.stop()
+
+
+def check_threads_come_and_go():
+    history = watch("all", interval=0.0005)
+    before = samples(history)
+    for _ in range(30):
+        threads = [threading.Thread(target=spin) for _ in range(10)]
+        one = None
+        for thread in threads:
+            thread.start()
+            one = one or watch(thread.ident)
+        for thread in threads:
+            thread.join()
+        one.stop()
+    assert samples(history) > before
+    history.stop()
+    # With the GIL only those are seen that hand it over.
+    assert not IN_PROCESS or "spin" in names(history)
+
+
+def check_signal_handlers_may_ask():
+    history, asked = watch(cycle=0.002), []
+
+    def ask(*_):
+        asked.append(history.recent()["count"])
+        if len(asked) < 50:
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+
+    before = signal.signal(signal.SIGALRM, ask)
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    while len(asked) < 50:
+        history.recent()
+        counted(history)
+    signal.signal(signal.SIGALRM, before)
+    history.stop()
+
+
+def check_the_collector_and_the_interpreter_are_left_alone():
+    interval, history = sys.getswitchinterval(), watch(cycle=0.005)
+    gc.freeze()
+    for _ in range(20):
+        circle = [[] for _ in range(1000)]
+        circle.append(circle)
+        del circle
+        gc.collect()
+        history.recent()
+    gc.unfreeze()
+    assert sys.getswitchinterval() == interval and sys.gettrace() is None and sys.getprofile() is None and gc.isenabled()
+    history.stop()
+
+
+INSIDE = """
+import plumb.profile as profile
+history = profile.watch(interval=0.001, cycle=0.02, engine=%r)
+def inside():
+    n = 20000
+    while n:
+        n -= 1
+while not any("inside" in str(tree) for _, tree in list(history)):
+    inside()
+%s
+"""
+
+
+def new_interpreter():
+    """One with the same GIL."""
+    if sys.version_info >= (3, 13):
+        return interpreters.create("legacy")
+    return interpreters.create() if sys.version_info < (3, 9) else interpreters.create(isolated=False)
+
+
+def check_interpreters_in_the_interpreter():
+    """One stops its watch, one leaves that to its end. sys._current_frames() knows one stack of a thread only."""
+    if not IN_PROCESS:
+        return
+    history = watch()
+    # Before 3.12 those with a thread left cannot be ended.
+    for last in ("history.stop()", "") if sys.version_info >= (3, 12) else ("history.stop()",):
+        interpreter = new_interpreter()
+        failed = interpreters.run_string(interpreter, "import sys\nsys.path[:] = %r\n" % sys.path + INSIDE % (ENGINE, last))
+        assert failed is None, failed
+        interpreters.destroy(interpreter)
+    before = samples(history)
+    spin_until(lambda: samples(history) > before)
+    history.stop()
+
+
+ENDS = {
+    "by itself": ("", 0),
+    "os._exit": ("os._exit(3)", 3),
+    "sys.exit": ("sys.exit(4)", 4),
+    "sys.exit in a thread": ("t = threading.Thread(target=sys.exit, args=(5,)); t.start(); t.join()", 0),
+    "with a daemon": ("threading.Thread(target=forever, daemon=True).start(); profile.watch('all', engine=ENGINE)", 0),
+    "with many watches": ("more = [profile.watch('all', cycle='1ms', engine=ENGINE) for _ in range(5)]", 0),
+    "with a thread that goes on": ("threading.Thread(target=time.sleep, args=(0.05,)).start()", 0),
+    "asked at the very end": ("atexit.register(lambda: (history.recent(), history.stop(), history.status()))", 0),
+    "held by the module": ("sys.keep = history; import builtins; builtins.keep = history", 0),
+    "by a signal": ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+}
+BEGIN = """
+import atexit, os, signal, sys, threading, time
+import plumb.profile as profile
+ENGINE = %r
+def forever():
+    while True:
+        pass
+history = profile.watch(interval=0.001, cycle=0.005, engine=ENGINE)
+while not any(tree["count"] for _, tree in list(history)):
+    pass
+"""
+
+
+def run(text, *options):
+    command = [sys.executable, *options, "-c", BEGIN % ENGINE + text]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check_programs_end_as_ever():
+    for name, (text, status) in ENDS.items():
+        result = run(text, "-X", "dev", "-W", "error")
+        assert (result.returncode, result.stderr, result.stdout) == (status, "", ""), (name, result)
+
+
+def check_a_crash_still_has_its_trace():
+    for where in ("crash()", "t = threading.Thread(target=crash); t.start(); t.join()"):
+        result = run("import faulthandler, ctypes\nfaulthandler.enable()\ndef crash():\n    ctypes.string_at(0)\n" + where)
+        assert result.returncode == -signal.SIGSEGV, result
+        assert "Fatal Python error: Segmentation fault" in result.stderr and " in crash\n" in result.stderr, result
+
+
+def main():
+    took = {}
+    for name, check in sorted(globals().items()):
+        if not name.startswith("check_") or os.environ.get("ONLY", "") not in name:
+            continue
+        before = time.monotonic()
+        check()
+        took[name[6:]] = round(time.monotonic() - before, 2)
+    assert threading.active_count() == 1, threading.enumerate()
+    print(json.dumps({"checks": took, "engine": ENGINE}))
+
+
+main()

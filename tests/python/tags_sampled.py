@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that tag what they do, sampled by the package: tags_sampled.py SAMPLES [FOLDER]. Prints, for each program, the samples of
+each function below each tag, how long the functions took by the program's own clock, and the share of time that was not sampled."""
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+
+import plumb
+
+ENOUGH = int(sys.argv[1])
+LIMIT_S = 60
+
+
+class Program:
+    """What is sampled, and when it is enough."""
+
+    def __init__(self, name):
+        output = os.path.join(sys.argv[2], name + ".plumb") if len(sys.argv) > 2 else None
+        self.name, self.took = name, {}
+        self._recording = plumb.start(output=output)
+        self._end = time.monotonic() + LIMIT_S
+
+    def enough(self, *functions):
+        """So many samples, and some of each of these functions."""
+        if time.monotonic() > self._end:
+            return True
+        if self._recording.info()["samples"] < ENOUGH:
+            return False
+        seen = self._seen()
+        return all(sum(row.get(name, 0) for row in seen.values()) > 20 for name in functions)
+
+    def call(self, function, *arguments):
+        """It takes no turns with others meanwhile."""
+        begin = time.perf_counter()
+        function(*arguments)
+        self.took[function.__name__] = self.took.get(function.__name__, 0) + time.perf_counter() - begin
+
+    def _seen(self):
+        """{tag: {function: samples}}; those without a tag are under ""."""
+        seen, waiting = {}, [(self._recording.tree(lines=False), "")]
+        while waiting:
+            node, tag = waiting.pop()
+            for child in node["children"].values():
+                name = child["description"]["name"]
+                its = name if name.startswith("[") else tag
+                if name != its:
+                    row = seen.setdefault(its, {})
+                    row[name] = row.get(name, 0) + child["count"]
+                waiting.append((child, its))
+        return seen
+
+    def result(self):
+        self._recording.stop()
+        info = self._recording.info()
+        missed = info["losses"]["missed"]
+        return {"seen": self._seen(), "took": self.took, "missed": missed / (info["ticks"] + missed)}
+
+
+def burn(n):
+    total = 0
+    for i in range(n):
+        total += i * i
+    return total
+
+
+def only_a(n):
+    burn(n)
+
+
+def only_b(n):
+    burn(n)
+
+
+def nested_b(n):
+    burn(n)
+
+
+def requests(turn):
+    """Two requests that overlap, by turns of about so many loops; the second one has a part with one label more."""
+    program = Program("requests-%d" % turn)
+    over = []
+
+    async def handle(route, work):
+        with plumb.tag(route=route, method="GET"):
+            while not over:
+                work()
+                await asyncio.sleep(0)
+
+    def work_b():
+        program.call(only_b, 2 * turn)
+        with plumb.tag(step="nested"):
+            program.call(nested_b, turn)
+
+    async def watch():
+        while not program.enough():
+            await asyncio.sleep(0.02)
+        over.append(True)
+
+    async def main():
+        await asyncio.gather(handle("/a", lambda: program.call(only_a, turn)), handle("/b", work_b), watch())
+
+    asyncio.run(main())
+    return program.result()
+
+
+def waiter(go_on):
+    go_on.wait()
+
+
+def untagged(over):
+    while not over:
+        burn(100)
+
+
+def busy(over):
+    while not over:
+        burn(100)
+
+
+@plumb.tag(role="generator")
+def squares():
+    while True:
+        only_a(2000)
+        yield
+
+
+def taker(over):
+    """Its own time is not the generator's."""
+    for _ in squares():
+        only_b(2000)
+        if over:
+            return
+
+
+def threads():
+    """Each with its own, one that waits all the time, and one without."""
+    program = Program("threads")
+    over, go_on = [], threading.Event()
+
+    def tagged(function, argument):
+        with plumb.tag(role=function.__name__):
+            function(argument)
+
+    started = [
+        threading.Thread(target=tagged, args=(waiter, go_on)),
+        threading.Thread(target=tagged, args=(busy, over)),
+        threading.Thread(target=untagged, args=(over,)),
+        threading.Thread(target=taker, args=(over,)),
+    ]
+    for thread in started:
+        thread.start()
+    while not program.enough("only_a", "only_b", "waiter", "busy", "untagged"):
+        time.sleep(0.02)
+    over.append(True)
+    go_on.set()
+    for thread in started:
+        thread.join()
+    return program.result()
+
+
+def main():
+    print(json.dumps({"requests": requests(3000), "quick": requests(1000), "threads": threads()}))
+
+
+main()

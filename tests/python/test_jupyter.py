@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""%plumb and %%plumb in a notebook that a real kernel executes, and in a terminal's IPython."""
+import html
+import re
+
+import pytest
+
+from harness import notebook
+
+BUSY = """import time
+def busy(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(200))
+"""
+MANY = """
+names = {"busy": busy}
+for i in range(300):
+    exec("def function_%d():\\n    busy(0.001)\\n" % i, names)
+"""
+
+CELLS = {
+    "load": "%load_ext plumb",
+    "busy": BUSY + "x = 3",
+    "line": "%plumb busy(0.3)",
+    "value": "y = %plumb -f none {'a  b': [x, '$x {x}']}\ny",
+    "cell": "%%plumb -o p --interval 0.002\nbusy(0.3)\nz = x\nz + 1",
+    "assigned": "[r['name'] for r in p.stats()['functions'] if r['self']['share'] > 0.5], p.info()['interval'], z",
+    "threads": "[t['name'] for t in p.stats()['threads']]",
+    "no value": "%%plumb -f none\nx;",
+    "raises": "%%plumb -o broken -f text\nbusy(0.1)\nraise KeyError('of the cell')",
+    "after": "broken.info()['samples'] > 0",
+    "stopped": "%%plumb -o stopped -f none\nimport os, signal, threading\n"
+    "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\nbusy(1000)",
+    "interrupted": "stopped.info()['samples'] > 0",
+    "last": "%plumb",
+    "pool": "%%plumb -o pool -f none\nt = threading.Thread(target=busy, args=(0.2,), name='mine')\nt.start()\nt.join()",
+    "pool's threads": "sorted(t['name'] for t in pool.stats()['threads'])",
+    "named": "%%plumb -t mine -f text\nt = threading.Thread(target=busy, args=(0.2,), name='mine')\nt.start()\nt.join()",
+    "lines": "%%plumb -f none\nimport linecache, sys\nframe = sys._getframe()\n"
+    "linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame.f_lineno",
+    "many": MANY + "%plumb -f none -o wide [names['function_%d' % i]() for i in range(300)];",
+    "sizes": "import plumb._jupyter as j\nsizes = [len(wide.html(min_share=share).encode()) / 1e6 for share in (0, 10)]\n"
+    "sizes[0] > sizes[1] + 0.001",
+    "pruned": "page, said = j._page(wide, {'threads': None, 'min_share': None, 'largest': sum(sizes) / 2})\n"
+    "len(page.encode()) / 1e6 <= sum(sizes) / 2, said",
+    "too large": "%plumb -f html --largest 0.1 busy(0.01)",
+    "unknown": "%plumb --colour red x",
+    "no value given": "%plumb x -i\n%plumb -i",
+    "no number": "%plumb -i soon x",
+    "no word": "%plumb -f pdf x",
+    "no name": "%plumb -o 3 x",
+    "code in the first line": "%%plumb x\nx",
+    "awaits": "%%plumb\nimport asyncio\nawait asyncio.sleep(0)",
+    "no directory": "%plumb -f none -s /nowhere/at/all.plumb x",
+    "saved": "%plumb -f none -s kept.plumb busy(0.1)\nimport plumb\nplumb.open('kept.plumb').info()['samples'] > 0",
+    "minus": "%plumb -f none -- -x",
+    "terminal": "import subprocess\ncode = '%%load_ext plumb\\n%s%%plumb busy(0.2)'\n" % BUSY.replace("\n", "\\n")
+    + "shell = [sys.executable, '-m', 'IPython', '--no-banner', '--simple-prompt', '-c', code]\n"
+    "print(subprocess.run(shell, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout)",
+    "help": "print(get_ipython().find_line_magic('plumb').__doc__)",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said():
+    return dict(zip(CELLS, notebook.executed(list(CELLS.values()))))
+
+
+@pytest.mark.timeout(120)
+def test_a_cell_shows_text_and_the_page_and_keeps_its_value(said):
+    assert said["cell"]["value"] == "4"
+    assert re.search(r"\d % .* busy", said["cell"]["text"]), said["cell"]["text"]
+    (page,) = said["cell"]["html"]
+    assert re.match('<iframe sandbox="allow-scripts" ', page)
+    inside = html.unescape(re.search('srcdoc="([^"]*)"', page)[1])
+    assert inside.startswith("<!doctype html>") and "Content-Security-Policy" in inside
+    assert said["assigned"]["value"] == "(['busy'], 0.002, 3)"
+    assert said["line"]["html"] and "busy" in said["line"]["text"]
+
+
+@pytest.mark.timeout(120)
+def test_an_expression_is_taken_as_it_stands(said):
+    assert said["value"]["value"] == "{'a  b': [3, '$x {x}']}"
+    assert said["minus"]["value"] == "-3"
+    assert said["no value"]["value"] is None and not said["no value"]["error"]
+
+
+@pytest.mark.timeout(120)
+def test_exceptions_and_interrupts_keep_the_profile(said):
+    assert said["raises"]["raised"] == "KeyError: 'of the cell'"
+    assert "busy" in said["raises"]["text"] and "_jupyter" not in said["raises"]["traceback"]
+    assert said["after"]["value"] == "True"
+    assert said["stopped"]["raised"].startswith("KeyboardInterrupt")
+    assert said["interrupted"]["value"] == "True"
+    assert said["last"]["value"].startswith("<plumb")
+
+
+@pytest.mark.timeout(120)
+def test_threads_of_the_kernel_are_not_the_users(said):
+    assert said["threads"]["value"] == "['MainThread']"
+    assert said["pool's threads"]["value"] == "['MainThread', 'mine']"
+    assert re.search(r"\d % .* busy", said["named"]["text"]) and "join" not in said["named"]["text"]
+
+
+@pytest.mark.timeout(120)
+def test_lines_are_those_of_the_cell(said):
+    assert said["lines"]["value"] == r"('frame = sys._getframe()\n', 3)"
+
+
+@pytest.mark.timeout(120)
+def test_a_large_page_is_pruned_and_that_is_told(said):
+    assert said["sizes"]["value"] == "True", said["sizes"]
+    assert re.match(r"\(True,\s+.What was called in less than [\d.]+ % .*--min-share", said["pruned"]["value"]), said["pruned"]
+    assert not said["too large"]["html"] and "more than --largest 0.1" in said["too large"]["text"]
+
+
+SENTENCES = {
+    "unknown": "UsageError: there is no option --colour; ",
+    "no value given": "UsageError: -i needs a value: SECONDS",
+    "no number": "UsageError: the interval is a number from 0.00001 to 10, not 'soon'",
+    "no word": "UsageError: the format is text, html, both or none, not 'pdf'",
+    "no name": "UsageError: '3' is no name of a variable",
+    "code in the first line": "UsageError: 'x' is no option; the cell begins in the next line",
+    "awaits": "UsageError: a cell that awaits is profiled by `with plumb.profile() as p:` in it",
+    "no directory": "plumb: ",
+}
+
+
+@pytest.mark.timeout(120)
+def test_what_is_wrong_is_said_in_a_sentence(said):
+    for cell, sentence in SENTENCES.items():
+        assert sentence in said[cell]["error"] and "Traceback" not in said[cell]["error"], (cell, said[cell])
+
+
+@pytest.mark.timeout(120)
+def test_profiles_are_saved_and_the_help_names_all_options(said):
+    assert said["saved"]["value"] == "True", said["saved"]
+    for option in ("--interval", "--threads", "--mode", "--format", "--variable", "--save", "--min-share", "--largest"):
+        assert option in said["help"]["text"]
+
+
+@pytest.mark.timeout(120)
+def test_a_terminal_has_the_text(said):
+    assert re.search(r"\d % .* busy", said["terminal"]["text"]) and "<a report page of " in said["terminal"]["text"], said["terminal"]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package as it is installed: the program in it, its types, what importing it costs and who may import it."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import zipfile
+
+import pytest
+
+from harness import package
+from harness.plumb import TOP
+
+
+def said(python, *arguments, **popen):
+    result = subprocess.run([*python.command, *arguments], env=package.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, cwd="/", **popen)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_the_module_is_the_program(one, plumb):
+    assert said(one, "-m", "plumb", "help") == plumb("help").stdout
+    result = subprocess.run([*one.command, "-m", "plumb", "no-such-command"], env=package.environment(), stderr=subprocess.PIPE, text=True)
+    assert result.returncode == plumb("no-such-command").status != 0 and "no-such-command" in result.stderr
+
+
+def test_importing_it_takes_along_little(one):
+    ours = "print(*sorted(m for m in sys.modules if m.partition('.')[0] in ('plumb', 'http', 'asyncio', 'html', 'bokeh', 'unittest')))"
+    alone, used = said(one, "-c", "import sys, plumb\n%s\nplumb.profile\n%s" % (ours, ours)).splitlines()
+    assert alone == "plumb"
+    assert "plumb.profile" in used.split()
+    assert {name.partition(".")[0] for name in used.split()} == {"plumb"}
+    assert not [name for name in used.split() if name.startswith("plumb.web")]
+
+
+def test_everything_that_is_promised_is_there(one):
+    code = "import plumb, inspect\nfor name in plumb.__all__: getattr(plumb, name)\nfor name in plumb.profile.__all__: getattr(plumb.profile, name)\nprint(inspect.signature(plumb.profile))"
+    assert said(one, "-c", code).startswith("(interval: ")
+
+
+def test_the_extension_shows_nothing_of_the_library(one):
+    (extension,) = (package.built() / "plumb").glob("_plumb.abi3.so")
+    names = subprocess.run(["nm", "-D", "--defined-only", extension], check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert re.findall(r" [A-Z] (\w+)", names) == ["PyInit__plumb"]
+
+
+def test_stubs_name_what_the_extension_has(one):
+    code = "import json, plumb._plumb as e\nprint(json.dumps({n: [m for m in dir(getattr(e, n)) if m[0] != '_'] for n in dir(e) if n[0] != '_'}))"
+    there = json.loads(said(one, "-c", code))
+    stub = (package.built() / "plumb" / "_plumb.pyi").read_text()
+    for name, members in there.items():
+        assert re.search(r"^(def|class) %s\b" % name, stub, re.MULTILINE), name
+        for member in members if name in ("Profile", "Session") else ():
+            assert re.search(r"^    def %s\(" % member, stub, re.MULTILINE), member
+
+
+def test_a_free_threaded_python_is_refused_in_words(free_threaded):
+    result = subprocess.run([*free_threaded.command, "-c", "import plumb"], env=package.environment(), stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1 and "ImportError: plumb cannot be imported by free-threaded Pythons yet" in result.stderr
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
+    subprocess.run(["./dev", "wheel", tmp_path], cwd=TOP, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert re.fullmatch(r"plumb_profiler-[\d.]+-cp38-abi3-linux_\w+\.whl", wheel.name)
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [name for name in names if name.endswith(".data/scripts/plumb")] and "plumb/py.typed" in names and "plumb/web/__init__.py" in names
+    venv = tmp_path / "venv"
+    subprocess.run([*one.command, "-m", "venv", venv], check=True)
+    subprocess.run([venv / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True)
+    code = "import plumb\nfrom plumb import _binary\nwith plumb.profile(engine='external') as p: sum(range(9**6))\nprint(_binary.find())"
+    told = subprocess.run([venv / "bin" / "python", "-c", code], check=True, cwd="/", stdout=subprocess.PIPE, text=True,
+                          env={"PATH": "/usr/bin:/bin"}).stdout
+    assert told.strip() == str(venv / "bin" / "plumb")
+
+
+USER = """
+import plumb
+import plumb.profile as functions
+from plumb.profile import merge
+
+with plumb.profile(0.01, threads="all", output=None) as p:
+    pass
+p.print()
+text: str = p.text(lines=True)
+q: plumb.Profile = plumb.open("x.plumb")
+r = plumb.start(mode="cpu")
+r.stop().save("y.svg")
+
+@plumb.profile()
+def work(n: int) -> str:
+    return str(n)
+
+@plumb.profile(done=print)
+async def later(n: int) -> str:
+    return work(n)
+
+result: str = work(3)
+tree = merge(functions.create(), q.tree(omit=("x.py",), depth=3))
+try:
+    plumb.open("z")
+except plumb.Error as error:
+    print(error.code, error.hint)
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_user_s_program_is_typed(tmp_path, one):
+    venv = tmp_path / "venv"
+    subprocess.run([*one.command, "-m", "venv", venv], check=True)
+    if subprocess.run([venv / "bin" / "python", "-m", "pip", "install", "-q", "mypy"]).returncode:
+        pytest.skip("there is no mypy to be had")
+    (tmp_path / "user.py").write_text(USER)
+    site = next(venv.glob("lib/python*/site-packages"))
+    (site / "plumb").symlink_to(package.built() / "plumb")
+    result = subprocess.run([venv / "bin" / "python", "-m", "mypy", "--strict", "user.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert result.returncode == 0, result.stdout

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pytest --plumb, in runs of pytest of its own that find the plug-in as an installed one."""
+import os
+import re
+import subprocess
+import sys
+import types
+
+import pytest
+
+from harness import package
+from harness.interpreters import Interpreter
+from harness.plumb import TOP
+
+SAMPLE = '''
+import time
+import pytest
+
+def spin(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        sum(range(100))  # here
+
+def turn(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        sum(range(100))
+
+def test_slow():
+    spin(0.5)
+
+@pytest.mark.plumb(limit=1)
+def test_marked():
+    turn(0.25)
+    spin(0.05)
+
+def test_fails():
+    turn(0.1)
+    assert not "as it should"
+
+@pytest.mark.parametrize("value", [pytest.param(0, id=name) for name in ("a]b, c", "y" * 150 + "1", "y" * 150 + "2")])
+def test_ids(value):
+    spin(0.1)
+'''
+LINE = SAMPLE.splitlines().index("        sum(range(100))  # here") + 1
+FAILED = 1  # exit status of a run with a failed test
+USAGE = 4
+
+
+def installed(directory):
+    """What pip would leave: the entry points of the package."""
+    declared = re.search(r'\[project\.entry-points\.pytest11\]\n(\w+) = "(.*)"', (TOP / "pyproject.toml").read_text())
+    info = directory / "plumb_profiler-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plumb-profiler\nVersion: 0\n")
+    (info / "entry_points.txt").write_text("[pytest11]\n%s = %s\n" % declared.groups())
+    return directory
+
+
+class Run(types.SimpleNamespace):
+    def section(self):
+        """What the plug-in told at the end."""
+        return re.search(r"=+ plumb =+\n(.*?)\n(?:=+ |\Z)", self.text, re.DOTALL)[1]
+
+    def outcome(self):
+        """The last line of pytest without its time."""
+        return re.search(r"=+ (.*) in [\d.]+s.* =+\Z", self.text.strip())[1]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """run("--plumb", ...) is a run of pytest over SAMPLE, or over other texts."""
+    because = package.why_not(Interpreter("own", sys.version_info[:3], (sys.executable,)))
+    if because:
+        pytest.skip(because)
+    site = installed(tmp_path / "site")
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def start(*arguments, code=SAMPLE, before=""):
+        (work / "test_sample.py").write_text(code)
+        begin = "import pytest, sys\n%s\nsys.exit(pytest.main(sys.argv[1:]))" % before
+        command = [sys.executable, "-c", begin, "-p", "no:cacheprovider", *arguments]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package.built()), str(site)]), "COLUMNS": "200"}
+        done = subprocess.run(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        return Run(status=done.returncode, text=done.stdout, work=work)
+
+    return start
+
+
+def seconds_of(section):
+    """{test: seconds} of the slowest tests."""
+    return {name: float(seconds) for seconds, name in re.findall(r"^ +([\d.]+) s  .*?::(\S+?)(?:\[.*)?: [\d.]+ % in ", section, re.M)}
+
+
+@pytest.mark.timeout(60)
+def test_the_summary_tells_tests_and_functions_apart(run):
+    done = run("--plumb", "test_sample.py")
+    assert done.status == FAILED and done.outcome() == "1 failed, 5 passed", done.text
+    section = done.section()
+    assert re.search(r"hottest functions:\n.*\n.* spin \(test_sample\.py:\d+\)\n.* turn ", section), section
+    assert re.search(r"::test_slow: [\d.]+ %% in spin \(test_sample\.py:%d\)" % LINE, section), section
+    took = seconds_of(section)
+    assert list(took)[0] == "test_slow" and 0.1 < took["test_slow"] < 0.75, section
+    # Long ids and such that look like tags are whole.
+    assert "::test_ids[a]b, c]: " in section and "y" * 150 + "1]: " in section and "y" * 150 + "2]: " in section, section
+    marked = re.search(r"::test_marked: ([\d.]+) s, \d+ samples\n.*\n( +[\d.]+ % .*)\Z", section)
+    assert marked and " turn " in marked[2], section
+
+
+@pytest.mark.timeout(60)
+def test_the_page_and_the_recording_are_written(run, plumb):
+    done = run("--plumb=html", "--plumb-output", "kept.plumb", "--plumb-interval", "0.002", "-k", "slow")
+    assert done.status == 0, done.text
+    assert (done.work / "plumb-report.html").read_text().startswith("<!doctype html>")
+    report = plumb("report", "--json", done.work / "kept.plumb")
+    assert report.status == 0 and '"period_ns":2000000' in report.stdout
+    assert "[test=test_sample.py::test_slow]" in report.stdout
+    for name in ("plumb-report.html", "kept.plumb"):
+        assert "the profile is in " + name in done.section()
+
+
+@pytest.mark.timeout(60)
+def test_workers_of_xdist_are_added_up(run, plumb):
+    pytest.importorskip("xdist")
+    done = run("--plumb", "-n", "2", "--plumb-output", "all.plumb")
+    assert done.status == FAILED and "1 failed, 5 passed" in done.outcome(), done.text
+    took = seconds_of(done.section())
+    assert {"test_slow", "test_marked", "test_fails", "test_ids"} <= set(took), done.text
+    assert re.search(r"::test_marked: ([\d.]+) s, \d+ samples\n", done.section())
+    info = plumb("report", "--json", done.work / "all.plumb").stdout
+    assert len(set(re.findall(r'"pid":(\d+),"parent"', info))) == 2
+
+
+CRASHES = '''
+import os
+
+def test_one():
+    sum(i * i for i in range(4000000))
+
+def test_dies(request):
+    recording = request.config.workerinput["plumb"]
+    size = os.path.getsize(recording)
+    while os.path.getsize(recording) == size:  # until the samples of the first one are there
+        sum(range(1000))
+    os.kill(os.getpid(), 9)
+'''
+
+
+@pytest.mark.timeout(60)
+def test_a_worker_that_is_killed_leaves_what_it_recorded(run):
+    pytest.importorskip("xdist")
+    done = run("--plumb", "-n", "1", "--max-worker-restart", "0", code=CRASHES)
+    assert done.status == FAILED and "1 failed, 1 passed" in done.outcome(), done.text
+    assert "test_one" in seconds_of(done.section()), done.text
+
+
+@pytest.mark.timeout(60)
+def test_without_the_option_nothing_is_sampled(run):
+    count = "import atexit, os; atexit.register(lambda: print('threads:', len(os.listdir('/proc/self/task'))))"
+    done = run("-p", "no:rerunfailures", before=count)
+    assert done.status == FAILED and " plumb " not in done.text and "threads: 1" in done.text, done.text
+    assert "plumb(limit=10): with --plumb" in run("--markers").text
+    assert run("-p", "no:plumb", "--plumb").status == USAGE
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--plumb=pdf"], "argument --plumb"),
+    (["--plumb", "--plumb-interval", "soon"], "the interval is a number of seconds from 0.00001 to 10, not 'soon'"),
+    (["--plumb", "--plumb-interval=0"], "the interval is a number of seconds"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_in_a_sentence(run, arguments, sentence):
+    done = run(*arguments)
+    assert done.status == USAGE and sentence in done.text and "Traceback" not in done.text, done.text
+
+
+@pytest.mark.timeout(60)
+def test_a_marker_that_says_something_else_is_refused(run):
+    done = run("--plumb", code="import pytest\n@pytest.mark.plumb(limits=3)\ndef test_it(): pass\n")
+    assert done.status == USAGE and "test_sample.py::test_it: the marker plumb has one option: limit=NUMBER" in done.text, done.text
+
+
+@pytest.mark.timeout(60)
+def test_an_output_that_cannot_be_written_fails_no_test(run):
+    done = run("--plumb", "--plumb-output", "/nowhere/at/all.plumb", "-k", "slow")
+    assert done.status == 0 and re.search(r"plumb: .*/nowhere/at", done.section()), done.text
+
+
+@pytest.mark.timeout(60)
+def test_releases_of_pytest(run):
+    assert "--plumb needs pytest 6.0 or later" in run("--plumb", before="pytest.__version__ = '5.4.3'").text
+    assert run("--plumb", "-k", "slow", before="pytest.__version__ = 'unknown'").status == 0

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb.profile(), plumb.start() and plumb.open() on every interpreter, and how a recording ends when its process does."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+from harness import package
+from harness.target import wait_until
+from harness.terminal import Terminal
+
+BUSY = "import plumb, sys\ndef busy(n):\n    for _ in range(n): sum(range(300))\n"
+
+
+@contextlib.contextmanager
+def started(python, code, **popen):
+    """A program of that text, as a Popen with pipes."""
+    environment = dict(package.environment(), **popen.pop("env", {}))
+    process = subprocess.Popen([*python.command, "-c", BUSY + code], env=environment, text=True, cwd="/", stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ended(python, code, **popen):
+    """(status, output, errors) of a program of that text."""
+    with started(python, code, **popen) as process:
+        output, errors = process.communicate()
+        return process.returncode, output, errors
+
+
+@pytest.mark.timeout(180)
+def test_blocks_and_functions_are_recorded(able):
+    told = json.loads(package.run(able, "recording.py", options=["-X", "dev", "-W", "error"]))
+    assert len(told["checks"]) > 20
+
+
+@pytest.mark.smoke
+@pytest.mark.timeout(180)
+def test_no_memory_is_misused(one):
+    assert json.loads(package.run(one, "recording.py"))["checks"]
+
+
+@pytest.mark.parametrize("end", ["pass", "sys.exit(0)", "raise SystemExit(0)", "del p"])
+def test_a_recording_is_complete_when_the_interpreter_ends(one, plumb, end):
+    path = plumb.path()
+    code = "p = plumb.start(output=%r)\nq = plumb.start()\nwhile p.info()['samples'] < 50: busy(100)\n%s\n" % (str(path), end)
+    status, _, errors = ended(one, code)
+    assert (status, errors) == (0, "")
+    assert plumb.report(path).samples >= 50 and plumb.report(path).json["complete"]
+
+
+def test_a_recording_survives_a_process_that_is_killed(one, plumb):
+    path = plumb.path()
+    with started(one, "p = plumb.start(output=%r)\nwhile True: busy(100)\n" % str(path)) as process:
+        wait_until(lambda: path.exists() and path.stat().st_size > 3000, "nothing is recorded")
+        process.kill()
+        process.wait()
+    assert "busy" in plumb("report", path).stdout
+    assert not plumb.report(path).json["complete"]
+
+
+def test_nothing_is_left_in_the_temporary_directory(one, tmp_path):
+    code = "p = plumb.start()\nwhile p.info()['samples'] < 50: busy(100)\nprint('there', flush=True)\nwhile True: busy(100)\n"
+    with started(one, code, env={"TMPDIR": str(tmp_path)}) as process:
+        assert process.stdout.readline() == "there\n"
+        process.kill()
+        process.wait()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_crash_is_still_told_by_faulthandler(one):
+    code = "import faulthandler, os, signal\nfaulthandler.enable()\np = plumb.start()\nwhile p.info()['samples'] < 50: busy(100)\n"
+    status, _, errors = ended(one, code + "os.kill(os.getpid(), signal.SIGSEGV)\n")
+    assert status == -signal.SIGSEGV and "Fatal Python error: Segmentation fault" in errors
+
+
+def test_the_external_engine_attaches_and_stops(one, plumb):
+    path = plumb.path()
+    code = """
+import os, threading
+def children(): return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent(name) == os.getpid()]
+def parent(pid):
+    try:
+        with open("/proc/%s/stat" % pid) as file: return int(file.read().rpartition(")")[2].split()[1])
+    except OSError: return 0
+def samples(p):
+    try: return p.info()["samples"]
+    except plumb.Error: return 0
+from plumb import _external
+for output in (sys.argv[1], None):
+    # As under Yama: it is held back until it is allowed to read us.
+    _external._asks_for_permission = lambda: output is None
+    with plumb.profile(engine="external", output=output, threads=threading.main_thread(), seed=3) as p:
+        assert len(children()) == 1
+        while samples(p) < 50: busy(100)
+    assert children() == [] and p.info()["engine"] == "remote" and "busy" in p.text()
+assert len(os.listdir("/proc/self/fd")) < 10
+try: plumb.start(engine="external", output="/nowhere/at/all.plumb")
+except (OSError, plumb.Error) as error: assert "nowhere" in str(error)
+else: raise AssertionError
+assert children() == []
+"""
+    command = [*one.command, "-X", "dev", "-W", "error", "-c", BUSY + code, str(path)]
+    result = subprocess.run(command, env=package.environment(), stderr=subprocess.PIPE, text=True, cwd="/")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert plumb.report(path).samples >= 50
+
+
+def test_an_external_engine_that_fails_says_why(one, tmp_path):
+    failing = tmp_path / "plumb"
+    failing.write_text("#!/bin/sh\necho 'plumb: nothing works here' >&2\nexit 125\n")
+    failing.chmod(0o755)
+    code = "from plumb import _binary\n_binary.find = lambda: %r\ntry: plumb.start(engine='external')\nexcept plumb.Error as error: print(error)\n"
+    assert ended(one, code % str(failing))[:2] == (0, "plumb could not attach: plumb: nothing works here\n")
+
+
+def test_the_page_is_shown_in_the_browser(one, tmp_path):
+    shown = tmp_path / "shown"
+    os.mkfifo(shown)
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\nprintf %%s "$1" >%s\n' % shown)
+    browser.chmod(0o755)
+    code = "with plumb.profile() as p: busy(1000)\nprint(p.open())\nimport os\nos.chdir(%r)\np.save('a.plumb')\nprint(plumb.open('a.plumb').open())\n"
+    with started(one, code % str(tmp_path), env={"BROWSER": "not-there:%s" % browser, "TMPDIR": str(tmp_path)}) as process:
+        first = shown.read_text()
+        second = shown.read_text()
+        assert process.communicate()[0].split() == [first, "a.html"]
+    assert second == str(tmp_path / "a.html") and first.startswith(str(tmp_path / "plumb-"))
+    for page in (first, second):
+        assert pathlib.Path(page).read_text().startswith("<!")
+
+
+def test_a_report_fits_its_terminal(one):
+    code = BUSY + "with plumb.profile() as p:\n    while p.info()['samples'] < 20: busy(100)\np.print()\n"
+    environment = dict(package.environment(), LANG="C.UTF-8", PYTHONUTF8="1")
+    with Terminal([*one.command, "-c", code], columns=70, environment=environment) as terminal:
+        terminal.expect("function (")
+        assert terminal.wait() == 0
+        assert terminal.coloured and "└" in terminal.plain
+        assert max(map(len, terminal.plain.splitlines())) <= 70
+
+
+def test_what_is_printed_is_what_plumb_report_says(one, plumb):
+    path = plumb.path()
+    code = "p = plumb.start(output=%r)\nwhile p.info()['samples'] < 50: busy(100)\np.stop().print()\n" % str(path)
+    status, output, _ = ended(one, code, env={"LANG": "C.UTF-8", "PYTHONUTF8": "1"})
+    assert status == 0
+    assert output == plumb("report", path, env=dict(os.environ, LANG="C.UTF-8")).stdout

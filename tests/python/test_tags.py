@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb.tag: what is set, that it is found, and that samples bear it. On every interpreter."""
+import json
+
+import pytest
+
+from harness import package, statistics
+from harness.plumb import Plumb
+
+OURS = ("only_a", "only_b", "nested_b")
+A, B, NESTED = "[method=GET, route=/a]", "[method=GET, route=/b]", "[method=GET, route=/b, step=nested]"
+
+
+@pytest.mark.once
+def test_what_is_tagged_is_found_by_its_number(able):
+    told = json.loads(package.run(able, "tags.py", options=["-X", "dev", "-W", "error"]))
+    assert len(told["checks"]) > 15
+
+
+@pytest.mark.once
+@pytest.mark.smoke
+@pytest.mark.timeout(120)
+def test_no_memory_is_misused(one):
+    assert json.loads(package.run(one, "tags.py"))["checks"]
+    assert json.loads(package.run(one, "tags_sampled.py", 100))["requests"]["seen"]
+
+
+def counted(program, tag, function):
+    return program["seen"].get(tag, {}).get(function, 0)
+
+
+def anywhere(program, function):
+    return sum(row.get(function, 0) for row in program["seen"].values())
+
+
+def nothing_is_mixed_up(program):
+    """A sample is without its tag at most where it could not be proved."""
+    for function, its in zip(OURS, (A, B, NESTED)):
+        seen, lost = counted(program, its, function), counted(program, "", function)
+        assert seen + lost == anywhere(program, function), program["seen"]
+        assert lost <= 3 + seen / 20
+    assert all(counted(program, tag, "<module>") > 10 for tag in (A, B))
+
+
+def shares_are_right(program):
+    seen = {function: anywhere(program, function) for function in OURS}
+    for comparison in statistics.compare(program["took"], seen, sum(seen.values())):
+        assert abs(comparison.seen - comparison.truth) <= 5 * comparison.error + program["missed"], str(comparison)
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(120)
+def test_samples_bear_the_tag_of_their_request_or_thread(able, effort):
+    told = json.loads(package.run(able, "tags_sampled.py", effort(400, 20000)))
+    nothing_is_mixed_up(told["requests"])
+    shares_are_right(told["requests"])
+    nothing_is_mixed_up(told["quick"])
+    threads = told["threads"]
+    for tag, function in {"[role=waiter]": "waiter", "[role=busy]": "busy", "[role=generator]": "only_a"}.items():
+        assert counted(threads, tag, function) + counted(threads, "", function) == anywhere(threads, function)
+        assert counted(threads, tag, function) > 10 > counted(threads, "", function)
+    for function in ("untagged", "only_b"):
+        assert counted(threads, "", function) == anywhere(threads, function) > 10
+    assert counted(threads, "", "waiter") == 0  # it stood still all the time
+
+
+@pytest.mark.timeout(60)
+def test_a_report_can_be_of_one_tag(one, tmp_path):
+    package.run(one, "tags_sampled.py", 300, tmp_path)
+    plumb, recording = Plumb(tmp_path), tmp_path / "requests-3000.plumb"
+    assert B in plumb("report", recording).stdout  # the hot path names the tags of what it shows: the half of it all
+    picture = plumb.path(".svg")
+    plumb("report", recording, "-o", picture)
+    assert all(tag in picture.read_text() for tag in (A, B, NESTED))
+    whole, of_a = plumb.report(recording), plumb.report(recording, "--focus", "route=/a")
+    assert {stack.frames[0].name for stack in of_a.stacks} == {A}
+    assert any(stack.has("only_a") for stack in of_a.stacks) and not any(stack.has("only_b") for stack in of_a.stacks)
+    assert of_a.samples == sum(stack.samples for stack in whole.stacks if stack.frames[0].name == A)
+    assert not plumb.report(recording, "--focus", "route=/none").samples

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real applications on real sockets, profiled and controlled over HTTP while clients ask them: `flask` or `asgi`."""
+import asyncio
+import collections
+import contextlib
+import http.client
+import json
+import logging
+import sys
+import threading
+import time
+
+import plumb
+import plumb.web
+
+SPIN_S = 0.002
+FORM = "application/x-www-form-urlencoded"
+
+profiler = plumb.Profiler()
+
+
+def spin():
+    end = time.perf_counter() + SPIN_S
+    while time.perf_counter() < end:
+        pass
+
+
+# Who calls spin() says for which route it works. One function for each, so that a stack tells what its tag must be.
+def work_of_fast():
+    spin()
+
+
+def work_of_slow():
+    for _ in range(3):
+        spin()
+
+
+def work_of_stream():
+    spin()
+
+
+ROUTES = {"work_of_fast": "fast", "work_of_slow": "slow", "work_of_stream": "stream"}
+PATHS = ["/fast/1", "/fast/22", "/slow/some-name", "/stream", "/nowhere/%d"]
+
+
+# ---- clients ----
+
+
+class Client:
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def __call__(self, method, path, body=None, **headers):
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.connection.request(method, path, body, {"Content-Type": FORM, **headers} if body else headers)
+        response = self.connection.getresponse()
+        return response.status, response.read()
+
+
+class Load:
+    """Threads that ask without an end, and what they were told."""
+
+    def __init__(self, port):
+        self.port, self.end = port, threading.Event()
+        self.told, self.failed = collections.Counter(), []
+        self.threads = []
+
+    def add(self, count, *paths):
+        for _ in range(count):
+            thread = threading.Thread(target=self.ask, args=(paths,))
+            self.threads.append(thread)
+            thread.start()
+
+    def ask(self, paths):
+        try:
+            client = Client(self.port)
+            while not self.end.is_set():
+                for i, path in enumerate(paths):
+                    path = path.replace("%d", str(i))
+                    self.told[path, client("GET", path)[0]] += 1
+        except Exception as error:
+            self.failed.append(error)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end.set()
+        for thread in self.threads:
+            thread.join()
+        assert not self.failed, self.failed[0]
+
+
+# ---- what is found ----
+
+
+def stacks(text):
+    """(frames, samples) of collapsed stacks."""
+    for line in text.decode().splitlines():
+        frames, _, count = line.rpartition(" ")
+        yield frames.split(";"), int(count)
+
+
+def check_tags(text, routes):
+    """Each sample of a route's work has that route's tag and no other's; by route, how many there are, and with a status."""
+    found, started = collections.Counter(), collections.Counter()
+    for frames, count in stacks(text):
+        works = {work for work in ROUTES if any(":%s:" % work in frame for frame in frames)}
+        if not works:
+            continue
+        (work,) = works
+        (tag,) = [frame for frame in frames if frame.startswith("[") and "route=" in frame]
+        assert "route=%s" % routes[work] in tag and "method=GET" in tag, (tag, frames)
+        found[work] += count
+        started[work] += count if "status=200" in tag else 0
+    return found, started
+
+
+def controlled(port, token, routes):
+    """All that can be done over HTTP, while clients ask for everything."""
+    ask = Client(port)
+
+    def change(what, **fields):
+        body = "&".join("%s=%s" % item for item in dict(fields, token=token).items())
+        status, told = ask("POST", "/plumb/" + what, body)
+        assert status == 200, (what, status, told)
+        return json.loads(told)
+
+    def status():
+        code, told = ask("GET", "/plumb/status")
+        assert code == 200, told
+        return json.loads(told)
+
+    assert status()["state"] == "idle"
+    assert ask("POST", "/plumb/start")[0] == 401 and ask("POST", "/plumb/start", "token=wrong")[0] == 403
+    assert ask("GET", "/plumb/status", X_Forwarded_For="10.1.2.3")[0] in (401, 403)  # servers may take it for where it comes from
+    assert ask("POST", "/plumb/interval", "interval=x&token=" + token)[0] == 400
+    with Load(port) as load:
+        load.add(4, *PATHS)
+        assert change("start")["state"] == "running"
+        load.add(10, "/plumb/status", "/plumb/text", "/plumb/times")
+        assert change("interval", interval="0.002")["interval"] == 0.002
+        change("reset")
+        counted = collections.Counter()
+        end = time.monotonic() + 40
+        while (min(counted[work] for work in ROUTES) < 20 or status()["samples"] < 500) and time.monotonic() < end:
+            code, text = ask("GET", "/plumb/collapsed")
+            assert code == 200, text
+            counted, started = check_tags(text, routes)
+        assert min(counted[work] for work in ROUTES) >= 20, (counted, status())
+        assert change("pause")["state"] == "paused"
+        before = status()["samples"]
+        for _ in range(20):
+            assert ask("GET", "/fast/3")[0] == 200
+        assert status()["samples"] == before
+        assert change("resume")["state"] == "running"
+        assert change("stop")["state"] == "stopped"
+    for path, kind in [("/plumb/flamegraph", b"<!doctype html>"), ("/plumb/flamegraph.svg", b"<?xml"), ("/plumb/", b"<!doctype html>")]:
+        code, page = ask("GET", path)
+        assert code == 200 and page.lower().startswith(kind), (path, code, page[:200])
+    counted, started = check_tags(ask("GET", "/plumb/collapsed")[1], routes)
+    assert started["work_of_stream"] == counted["work_of_stream"], "it works after the response has started"
+    assert started["work_of_fast"] == 0, "it works before that"
+    assert {status for path, status in load.told if path.startswith("/plumb/")} == {200}
+    asked = collections.Counter()
+    for (path, _), count in load.told.items():
+        asked[path.split("/")[1]] += count
+    rows = {row["route"]: row for row in json.loads(ask("GET", "/plumb/times")[1])["routes"]}
+    assert rows[routes["work_of_slow"]]["count"] == asked["slow"] and rows[routes["work_of_fast"]]["count"] == asked["fast"] + 20
+    assert rows[routes["work_of_stream"]]["count"] == asked["stream"] and rows["not found"]["count"] == asked["nowhere"]
+    assert rows[routes["work_of_slow"]]["p50_s"] >= 3 * SPIN_S > SPIN_S
+    assert rows[routes["work_of_slow"]]["statuses"] == {"2xx": asked["slow"]}
+    assert change("cancel")["state"] == "idle"
+    return {"samples": dict(counted), "requests": sum(load.told.values())}
+
+
+# ---- applications ----
+
+
+@contextlib.contextmanager
+def served_by_werkzeug(app):
+    from werkzeug.serving import make_server
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def flask_application():
+    import flask
+
+    app = flask.Flask("test")
+    blueprint = plumb.web.flask_blueprint(profiler)
+    app.register_blueprint(blueprint)
+    app.wsgi_app = plumb.web.WSGIMiddleware(app.wsgi_app)
+
+    @app.route("/fast/<int:n>")
+    def fast(n):
+        work_of_fast()
+        return "fast"
+
+    @app.route("/slow/<name>")
+    def slow(name):
+        work_of_slow()
+        return "slow"
+
+    @app.route("/stream")
+    def stream():
+        def parts():
+            for _ in range(3):
+                work_of_stream()
+                yield b"part"
+
+        return flask.Response(parts())
+
+    return app, blueprint.token
+
+
+def main_flask():
+    app, token = flask_application()
+    with served_by_werkzeug(app) as port:
+        return controlled(port, token, {"work_of_fast": "/fast/<int:n>", "work_of_slow": "/slow/<name>", "work_of_stream": "/stream"})
+
+
+@contextlib.contextmanager
+def served_by_uvicorn(app):
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def asgi_application():
+    from starlette.applications import Starlette
+    from starlette.responses import PlainTextResponse, StreamingResponse
+    from starlette.routing import Mount, Route
+
+    async def fast(request):
+        for _ in range(3):
+            work_of_fast()
+            await asyncio.sleep(0)  # another request's turn
+        return PlainTextResponse("fast")
+
+    async def slow(request):
+        work_of_slow()
+        await asyncio.sleep(0.001)
+        work_of_slow()
+        return PlainTextResponse("slow")
+
+    async def stream(request):
+        async def parts():
+            for _ in range(3):
+                work_of_stream()
+                await asyncio.sleep(0)
+                yield b"part"
+
+        return StreamingResponse(parts())
+
+    control = plumb.web.control_asgi(profiler)
+    routes = [Route("/fast/{n:int}", fast), Route("/slow/{name}", slow), Route("/stream", stream), Mount("/plumb", control)]
+    return plumb.web.ASGIMiddleware(Starlette(routes=routes)), control.token
+
+
+def main_asgi():
+    app, token = asgi_application()
+    with served_by_uvicorn(app) as port:
+        return controlled(port, token, {"work_of_fast": "/fast/{n}", "work_of_slow": "/slow/{name}", "work_of_stream": "/stream"})
+
+
+if __name__ == "__main__":
+    print(json.dumps({"flask": main_flask, "asgi": main_asgi}[sys.argv[1]]()))
