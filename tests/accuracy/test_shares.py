@@ -15,7 +15,7 @@ from harness.statistics import AtMost, compare, outside
 pytestmark = pytest.mark.alone
 
 SECONDS = 2, 20  # in an ordinary run and with --soak
-UNKNOWN = 0.02  # the share of samples that may tell no part
+UNKNOWN = 0.02  # the share of samples that may tell no part, beside those between the parts
 DOUBTFUL = 0.05  # and of those that may be unproved although there was time left for stops
 STOPS = 0.025  # the share of the time that stops may take: from there on, any number is doubtful
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
@@ -49,8 +49,9 @@ def stops_used_up(profile):
     return spent >= 0.8 * STOPS
 
 
-def comparisons(profile, truth, within):
-    """The parts' shares of the measured time, by the weight of the samples, and what of the samples tells none or is not proved."""
+def comparisons(profile, truth, between, within):
+    """The parts' shares of the measured time, by the weight of the samples, and what of the samples tells none or is not proved.
+    `between`: the share of the time that was spent between the parts."""
     parts = measured_parts(profile, truth, within)
     samples = sum(count for count, _ in parts.values())
     seen = {name: weight for name, (_, weight) in parts.items()}
@@ -60,7 +61,7 @@ def comparisons(profile, truth, within):
     untold, used_up = unknown_share(profile, within), stops_used_up(profile)
     if used_up:  # samples that tell no part may be of any: no share is known better than that
         errors = {name: error + 1.96 * untold / 3 for name, error in errors.items()}
-    unknown = AtMost("unknown", UNKNOWN, 0.0 if used_up else untold, profile.samples)
+    unknown = AtMost("unknown", UNKNOWN + between, 0.0 if used_up else untold, profile.samples)
     doubtful = AtMost("doubtful", DOUBTFUL, 0.0 if used_up else profile.quality["doubtful"] / profile.samples, profile.samples)
     return [*compare(truth, seen, samples, errors), unknown, doubtful]
 
@@ -79,11 +80,12 @@ class Case:
         rate = ["-r", str(self.rate)] if self.rate else []
         result = self.plumb("run", *self.options, *rate, "-o", recording, "--", *command, timeout=seconds * 3 + 30)
         assert result.status == 0, result
-        truth = [json.loads(line) for line in result.stdout.splitlines() if '"truth"' in line][-1][self.clock]
+        told = [json.loads(line) for line in result.stdout.splitlines() if '"truth"' in line][-1]
+        truth, between = told[self.clock], told.get("between", {}).get(self.clock, 0)
         profile = self.plumb.report(recording)
         if stops_used_up(profile) and not self.options:  # a stop takes longer here: ask for fewer, if asked again
             self.rate = (self.rate or 1000) // 2
-        return comparisons(profile, truth, self.within)
+        return comparisons(profile, truth, between / (between + sum(truth.values())), self.within)
 
     def judge(self, table, column, seconds):
         first = self.measure(seconds)

@@ -107,21 +107,26 @@ class Truth:
     """Clocks around the parts of a program: what share each really took.
 
     measure(name, function, ...) calls the function and adds the wall time and the CPU time of this thread that went by.
+    What went by between the parts is told, too: who has to wait for a processor often does so after asking for the time.
     """
 
     def __init__(self):
         self.wall = {}
         self.cpu = {}
+        self.first = self.last = None  # (wall, CPU) when the first part began and the last one ended
 
     def measure(self, name, function, *arguments):
         cpu, wall = thread_time_ns(), perf_counter_ns()
+        self.first = self.first or (wall, cpu)
         function(*arguments)
-        wall, cpu = perf_counter_ns() - wall, thread_time_ns() - cpu
-        self.wall[name] = self.wall.get(name, 0) + wall
-        self.cpu[name] = self.cpu.get(name, 0) + cpu
+        self.last = perf_counter_ns(), thread_time_ns()
+        self.wall[name] = self.wall.get(name, 0) + self.last[0] - wall
+        self.cpu[name] = self.cpu.get(name, 0) + self.last[1] - cpu
 
     def tell(self):
-        tell(event="truth", wall=self.wall, cpu=self.cpu)
+        whole = [last - first for first, last in zip(self.first, self.last)]
+        between = {"wall": whole[0] - sum(self.wall.values()), "cpu": whole[1] - sum(self.cpu.values())}
+        tell(event="truth", wall=self.wall, cpu=self.cpu, between=between)
 
 
 def repeat_for(milliseconds, function):
