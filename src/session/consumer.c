@@ -14,14 +14,6 @@
 #define POLL_MS		100 /* also how late a chunk can be: see PL_CAPTURE_CHUNK_NS */
 #define STATUS_EVERY_NS 200000000ull
 
-void pl_session_failed(struct plumb_session *s, struct plumb_error *err)
-{
-	if (!s->failure)
-		s->failure = err;
-	else
-		plumb_error_destroy(err);
-}
-
 /* ---- taking over ------------------------------------------------------------------------------------------------- */
 
 static void count_self(struct plumb_session *s, const struct pl_sample *sample)

@@ -13,6 +13,14 @@
 
 #define RECORDING_NAME "plumb.%s.%d.plumb"
 
+void pl_session_failed(struct plumb_session *s, struct plumb_error *err)
+{
+	if (!s->failure)
+		s->failure = err;
+	else
+		plumb_error_destroy(err);
+}
+
 void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err)
 {
 	pl_capture_destroy(s->writer);

@@ -16,64 +16,6 @@
 
 /* ---- making a session -------------------------------------------------------------------------------------------- */
 
-static uint64_t fresh_seed(void)
-{
-	return pl_clock_real_ns() * 0x9e3779b97f4a7c15ull ^ (uint64_t)getpid();
-}
-
-struct plumb_error *pl_session_check_rate(double rate_hz)
-{
-	if (rate_hz == 0 || (rate_hz >= 0.01 && rate_hz <= 1e6))
-		return NULL;
-	return pl_error(PLUMB_ERR_INVALID, "a rate of %g per second is out of range: 0.01 to 1,000,000, or max",
-			rate_hz);
-}
-
-uint64_t pl_session_period_ns(double rate_hz)
-{
-	return rate_hz > 0 ? (uint64_t)(1e9 / rate_hz) : 0;
-}
-
-struct plumb_error *pl_session_check_options(const struct plumb_session_options *o)
-{
-	struct plumb_error *err = pl_session_check_rate(o->rate_hz);
-
-	if (err)
-		return err;
-	if (o->max_overhead != 0 && !(o->max_overhead >= 0.0001 && o->max_overhead <= 1))
-		return pl_error(PLUMB_ERR_INVALID, "an overhead of %g %% is out of range: 0.01 to 100",
-				100 * o->max_overhead);
-	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
-	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO)
-		return pl_error(PLUMB_ERR_INVALID,
-				"there is no such mode or way to stop threads or choice of processes");
-	return NULL;
-}
-
-struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o)
-{
-	return (struct pl_engine_options){
-		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES,
-		.period_ns = pl_session_period_ns(o->rate_hz),
-		.max_overhead = o->max_overhead,
-		.opcodes = o->opcodes,
-		.sources = !o->no_sources,
-		.mode = (enum pl_mode)o->mode,
-		.stop = (enum pl_stop_policy)o->stop,
-		.jitter = !o->no_jitter,
-		.seed = o->has_seed ? o->seed : fresh_seed(),
-		.duration_ns = o->duration_ns,
-		.threads = o->thread_count ? o->threads : NULL,
-		.thread_count = o->thread_count,
-		.hidden = o->hidden,
-		.hidden_count = o->hidden_count,
-		.tids = o->tids,
-		.tid_count = o->tid_count,
-		.max_nodes = o->max_nodes,
-		.cycle_ns = o->cycle_ns,
-	};
-}
-
 static struct plumb_error *intern(struct plumb_profile *p, const char *s, uint32_t *ret)
 {
 	return pl_profile_string(p, s, strlen(s), ret);
@@ -196,8 +138,8 @@ static struct plumb_error *attach(struct plumb_session *s, const struct plumb_se
 	return begin(s);
 }
 
-struct plumb_error *pl_session_attach(const struct plumb_session_options *o, struct pl_engine_options eo,
-				      struct plumb_session **ret)
+static struct plumb_error *attach_session(const struct plumb_session_options *o, struct pl_engine_options eo,
+					  struct plumb_session **ret)
 {
 	struct plumb_session *s;
 	struct plumb_error *err = session_alloc(o, eo, &s);
@@ -221,7 +163,22 @@ struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, 
 		return err;
 	struct pl_engine_options eo = pl_session_engine_options(o);
 	eo.pid = pid;
-	return pl_session_attach(o, eo, ret);
+	return attach_session(o, eo, ret);
+}
+
+struct plumb_error *plumb_session_own(const struct plumb_session_options *o, struct plumb_session **ret)
+{
+	struct plumb_error *err = pl_session_check_options(o);
+
+	if (err)
+		return err;
+	struct pl_engine_options eo = pl_session_engine_options(o);
+	eo.own = true;
+	eo.pid = getpid();
+	eo.stop = PL_STOP_NEVER; /* a thread cannot stop its siblings */
+	eo.subprocesses = false;
+	eo.tags = o->tags;
+	return attach_session(o, eo, ret);
 }
 
 /* A named recording that cannot be written is told before the program is started; one in the current directory, whose

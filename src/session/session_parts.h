@@ -2,11 +2,14 @@
 /* Private to src/session: a session, and which file does what with it.
  *
  *   session.c   making one, ending it
+ *   reset.c     counting from anew;  snapshot.c  copies of what it counted so far
  *   consumer.c  taking over what was sampled; the consumer thread; status
- *   record.c    its recording
- *   own.c       sampling the own process; control; the child of a fork
- *   reset.c     counting from anew: what the figures of the engine are since then
- *   snapshot.c  copies of what it counted so far;  cycles.c  what each stretch of time counted
+ *   record.c    its recording, and what went wrong
+ *   since.c     the figures since counting began;  cycles.c  what each stretch of time counted
+ *   control.c   orders from any thread; the child of a fork
+ *   options.c   what was asked for
+ *
+ * Each calls only those below it.
  *
  * Threads: the caller's, any number; the consumer; the engine's sampling thread. Whoever holds `work` is the consumer
  * for that time: profile, writer and counts belong to it. `lock` guards what plumb_session_wait() shows, and is held
@@ -64,16 +67,13 @@ struct plumb_session {
 	char hottest[256], shown[256];
 };
 
-/* session.c */
-/** There is a process: open the engine for it, and the recording at @p output (NULL: a name of ours), and begin. */
-struct plumb_error *pl_session_attach(const struct plumb_session_options *o, struct pl_engine_options eo,
-				      struct plumb_session **ret) PLUMB_MUST_CHECK;
+/* options.c */
 struct plumb_error *pl_session_check_options(const struct plumb_session_options *o) PLUMB_MUST_CHECK;
 struct plumb_error *pl_session_check_rate(double rate_hz) PLUMB_MUST_CHECK;
 uint64_t pl_session_period_ns(double rate_hz);
 struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o);
 
-/* own.c */
+/* control.c */
 /** Are we in a child of the process that began it? Then none of its threads is there, and nothing of it means anything.
  */
 bool pl_session_forked(const struct plumb_session *s);
@@ -85,10 +85,8 @@ void pl_session_order(struct plumb_session *s, struct pl_order order);
 /** Take over what was sampled until now. Under `work`. */
 void pl_session_take(struct plumb_session *s);
 void *pl_session_consume(void *session);
-/** Keep the first one. */
-void pl_session_failed(struct plumb_session *s, struct plumb_error *err);
 
-/* reset.c */
+/* since.c */
 /** What the engine says, since counting began. */
 struct pl_engine_stats pl_session_stats_since(const struct plumb_session *s);
 uint64_t pl_session_cost_ns(const struct plumb_session *s);
@@ -96,6 +94,8 @@ uint64_t pl_session_cost_ns(const struct plumb_session *s);
 void pl_session_fit(const struct plumb_session *s, struct plumb_profile *p);
 
 /* record.c */
+/** Keep the first thing that went wrong. */
+void pl_session_failed(struct plumb_session *s, struct plumb_error *err);
 struct plumb_error *pl_session_open_recording(struct plumb_session *s, const char *path) PLUMB_MUST_CHECK;
 /** Write what has come if it is time. */
 void pl_session_write_chunk(struct plumb_session *s, uint64_t now);

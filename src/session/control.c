@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer session: sampling the process that we are in; control of a session from any thread. */
+/* Layer session: control of a session from any thread; what a fork means for it. */
 #include "session_parts.h"
 
-#include <unistd.h>
-
 #include "forks.h"
-
-struct plumb_error *plumb_session_own(const struct plumb_session_options *o, struct plumb_session **ret)
-{
-	struct plumb_error *err = pl_session_check_options(o);
-
-	if (err)
-		return err;
-	struct pl_engine_options eo = pl_session_engine_options(o);
-	eo.own = true;
-	eo.pid = getpid();
-	eo.stop = PL_STOP_NEVER; /* a thread cannot stop its siblings */
-	eo.subprocesses = false;
-	eo.tags = o->tags;
-	return pl_session_attach(o, eo, ret);
-}
 
 bool pl_session_forked(const struct plumb_session *s)
 {
