@@ -100,7 +100,7 @@ static struct plumb_error *walk_lists(struct pl_task_walk *w)
 static struct plumb_error *walk_named_set(struct pl_task_walk *w, const char *name, bool weak)
 {
 	pl_addr set;
-	struct plumb_error *err = pl_asyncio_attr(&w->a, &w->a.tasks_module, name, &set);
+	struct plumb_error *err = pl_dict_get(w->a.mem, w->a.py, &w->a.tasks_module, name, &set);
 
 	if (err || !set)
 		return err;
@@ -192,18 +192,6 @@ static void clear(struct pl_tasks *t)
 	t->lost = 0;
 }
 
-struct plumb_error *pl_asyncio_attr(const struct pl_asyncio *a, const struct pl_dict *module, const char *name,
-				    pl_addr *ret)
-{
-	struct plumb_error *err = pl_dict_find(a->mem, a->py, module, name, ret);
-
-	if (plumb_error_code(err) != PLUMB_ERR_STALE)
-		return err;
-	plumb_error_destroy(err);
-	*ret = 0;
-	return NULL;
-}
-
 /* A module without entries if it is not imported. */
 static struct plumb_error *open_module(struct pl_asyncio *a, const char *name, struct pl_dict *ret)
 {
@@ -222,7 +210,7 @@ static struct plumb_error *add_running_by_loop(struct pl_task_walk *w)
 	pl_addr current;
 	struct pl_dict d = {0};
 	struct pl_dict_item item;
-	struct plumb_error *err = pl_asyncio_attr(&w->a, &w->a.tasks_module, "_current_tasks", &current);
+	struct plumb_error *err = pl_dict_get(w->a.mem, w->a.py, &w->a.tasks_module, "_current_tasks", &current);
 
 	if (!err && current)
 		err = pl_dict_open(w->a.mem, w->a.py, current, 0, &d);
@@ -262,9 +250,9 @@ static struct plumb_error *prepare(struct pl_task_walk *w, bool *here_ret)
 		return err;
 	err = open_module(a, "_asyncio", &a->c_module);
 	if (!err)
-		err = pl_asyncio_attr(a, &a->c_module, "Task", &a->task_type);
+		err = pl_dict_get(a->mem, a->py, &a->c_module, "Task", &a->task_type);
 	if (!err)
-		err = pl_asyncio_attr(a, &a->c_module, "Future", &a->future_type);
+		err = pl_dict_get(a->mem, a->py, &a->c_module, "Future", &a->future_type);
 	if (!err)
 		err = pl_task_layout_find(a);
 	if (!err)

@@ -113,7 +113,7 @@ static struct plumb_error *find_section(struct pl_mem *mem, const struct pl_py *
 static struct plumb_error *find_data(const struct pl_asyncio *a, pl_addr *ret)
 {
 	pl_addr function;
-	struct plumb_error *err = pl_asyncio_attr(a, &a->c_module, "_get_running_loop", &function);
+	struct plumb_error *err = pl_dict_get(a->mem, a->py, &a->c_module, "_get_running_loop", &function);
 
 	if (!err && !function)
 		return pl_error(PLUMB_ERR_NOT_SUPPORTED, "asyncio without its C module is not read on 3.14 and later");

@@ -38,9 +38,6 @@ struct pl_task_words {
 
 /** Where the words are, into a->layout; PLUMB_ERR_NOT_SUPPORTED by name. */
 struct plumb_error *pl_task_layout_find(struct pl_asyncio *a) PLUMB_MUST_CHECK;
-/** An attribute of a module; 0 if it has none of that name. */
-struct plumb_error *pl_asyncio_attr(const struct pl_asyncio *a, const struct pl_dict *module, const char *name,
-				    pl_addr *ret) PLUMB_MUST_CHECK;
 
 /** Is the object an instance of @p base (a type object; 0: of nothing)? */
 bool pl_task_derives(const struct pl_asyncio *a, pl_addr obj, pl_addr base);

@@ -228,6 +228,18 @@ struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, con
 	return &pl_err_stale;
 }
 
+struct plumb_error *pl_dict_get(struct pl_mem *mem, const struct pl_py *py, const struct pl_dict *d, const char *name,
+				pl_addr *ret)
+{
+	struct plumb_error *err = pl_dict_find(mem, py, d, name, ret);
+
+	if (plumb_error_code(err) != PLUMB_ERR_STALE)
+		return err;
+	plumb_error_destroy(err);
+	*ret = 0;
+	return NULL;
+}
+
 struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
 				   struct pl_dict *ret, pl_addr *dict_type_ret)
 {

@@ -34,6 +34,9 @@ struct plumb_error *pl_dict_item(struct pl_mem *mem, const struct pl_dict *d, ui
 /** Value of the str key @p name (ASCII, up to 60 bytes); PLUMB_ERR_STALE if it is not there. */
 struct plumb_error *pl_dict_find(struct pl_mem *mem, const struct pl_py *py, const struct pl_dict *d, const char *name,
 				 pl_addr *ret) PLUMB_MUST_CHECK;
+/** The same, but 0 if it is not there. */
+struct plumb_error *pl_dict_get(struct pl_mem *mem, const struct pl_py *py, const struct pl_dict *d, const char *name,
+				pl_addr *ret) PLUMB_MUST_CHECK;
 /** sys.modules[@p module].__dict__; PLUMB_ERR_STALE if it is not imported. @p dict_type_ret (may be NULL): the type of
  * dicts. The search goes through all modules: for more than one attribute open once. */
 struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,

@@ -18,37 +18,6 @@
 #define MAX_SEGMENTS 512u
 #define PAGE	     4096u
 
-bool pl_elf_read(const struct pl_elf *e, uint64_t offset, void *dst, size_t len)
-{
-	if (offset > e->size || len > e->size - offset)
-		return false;
-	if (e->fd < 0) {
-		memcpy(dst, e->bytes + offset, len);
-		return true;
-	}
-	for (size_t done = 0; done < len;) {
-		ssize_t n = pread(e->fd, (char *)dst + done, len - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
-void *pl_elf_copy(const struct pl_elf *e, uint64_t offset, uint64_t count, size_t size, size_t max_bytes)
-{
-	if (count == 0 || count > max_bytes / size)
-		return NULL;
-	void *copy = malloc(count * size);
-	if (copy && !pl_elf_read(e, offset, copy, count * size)) {
-		free(copy);
-		return NULL;
-	}
-	return copy;
-}
-
 static struct plumb_error *check_header(const Elf64_Ehdr *h)
 {
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)

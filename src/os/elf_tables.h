@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What elf.c (the file) and elf_symbols.c (its symbol tables) share. */
+/* What elf.c (the file), elf_symbols.c (its symbol tables) and elf_read.c (its bytes) share. */
 #ifndef PL_ELF_TABLES_H
 #define PL_ELF_TABLES_H
 

@@ -116,6 +116,11 @@ struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret)
 	return pl_proc_stat_field(stat, 22, ret) ? NULL : no_entry(pid, 0);
 }
 
+uint64_t pl_proc_ticks_ns(uint64_t ticks)
+{
+	return ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 uint64_t pl_proc_started_ns(pid_t pid)
 {
 	uint64_t ticks = 0;
@@ -124,7 +129,7 @@ uint64_t pl_proc_started_ns(pid_t pid)
 		plumb_error_destroy(err);
 		return 0;
 	}
-	return ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	return pl_proc_ticks_ns(ticks);
 }
 
 uint64_t pl_proc_booted_real_ns(void)

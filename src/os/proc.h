@@ -19,7 +19,9 @@ bool pl_proc_is_ours(void);
 struct plumb_error *pl_proc_check(pid_t pid) PLUMB_MUST_CHECK;
 /** Start time in clock ticks since boot: with the pid it names a process for good. */
 struct plumb_error *pl_proc_start_time(pid_t pid, uint64_t *ret) PLUMB_MUST_CHECK;
-/** The same in nanoseconds; 0 if it is gone. */
+/** Clock ticks in nanoseconds. */
+uint64_t pl_proc_ticks_ns(uint64_t ticks);
+/** The start time in nanoseconds; 0 if it is gone. */
 uint64_t pl_proc_started_ns(pid_t pid);
 /** When the machine was booted, in nanoseconds since 1970. Read from two clocks: two calls differ a little. */
 uint64_t pl_proc_booted_real_ns(void);

@@ -219,7 +219,7 @@ static struct plumb_error *dump_natives(struct dumper *u)
 /* Half of the threads must not look like all of them. */
 static struct plumb_error *check_room(const struct dumper *u)
 {
-	if (!u->roster->refused || pl_tree_has_room(u->e)) /* those beyond PL_MAX_WATCHES are marked */
+	if (!u->roster->refused || pl_roster_has_room(u->e)) /* those beyond PL_MAX_WATCHES are marked */
 		return NULL;
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The remote engine's parts and who owns what:
  *
- *   sampler.c  the sampling thread: the clock, the rounds
+ *   sampler.c  the sampling thread: the clock, orders
+ *   round.c    every thread of every process once
  *   tree.c     which processes there are: children come, processes end
  *   search.c   the Python of one process                                         } sampling thread only
  *   roster.c   which threads it has, what they are called
+ *   send.c     handing over to the consumer
  *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy |
  *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread
@@ -101,7 +103,17 @@ struct pl_past {
 	uint64_t ended_ns;
 };
 
-struct pl_resolver; /* resolve.c */
+struct pl_resolver; /* send.c */
+/** Tell the consumer about a process, with its program unless it has ended. */
+void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
+/** What we know of a thread; of its process first. */
+void pl_send_thread(struct pl_engine *e, struct pl_watch *w);
+/** What a tick found; @p s: NULL, nothing. In CPU mode it waits until its weight is known. */
+void pl_send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns);
+/** All that still waits: nothing more will be known of this thread. */
+void pl_send_rest(struct pl_engine *e, struct pl_watch *w);
+
+/* resolve.c */
 
 struct pl_engine {
 	struct pl_engine_options options;
@@ -142,8 +154,9 @@ struct pl_engine {
 
 /* sampler.c */
 void *pl_sampler_main(void *engine);
-/** Send what still waits for its weight: nothing more will be known of this thread. */
-void pl_sampler_part(struct pl_engine *e, struct pl_watch *w);
+
+/* round.c */
+void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns);
 
 /* tree.c */
 /** Begin with the process of the options. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */
@@ -154,12 +167,8 @@ void pl_tree_look(struct pl_engine *e, uint64_t now);
 /** Part with those that have ended. */
 void pl_tree_reap(struct pl_engine *e, uint64_t now);
 void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now);
-/** Room for one more process, or for one more thread? Two descriptors each. */
-bool pl_tree_has_room(const struct pl_engine *e);
 /** Nothing is left that sampling should wait for. False between two looks. */
 bool pl_tree_over(struct pl_engine *e, uint64_t now);
-/** Tell the consumer about a process, with its program unless it has ended. */
-void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
 
 /* search.c */
 /** Try once. Afterwards t->attached, or an error: PLUMB_ERR_NOT_READY, PLUMB_ERR_NOT_PYTHON, ... */
@@ -172,13 +181,13 @@ void pl_search_inherit(struct pl_target *t, const struct pl_target *parent);
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret);
 
 /* roster.c */
+/** Room for one more process, or for one more thread? Two descriptors each. */
+bool pl_roster_has_room(const struct pl_engine *e);
 void pl_roster_deinit(struct pl_engine *e, struct pl_target *t);
 /** Read the lists of interpreters and threads; begin to watch new ones. */
 struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now) PLUMB_MUST_CHECK;
 /** The others keep their order. */
 void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i);
-/** Tell the consumer what we know of a thread; of its process first. */
-void pl_roster_announce(struct pl_engine *e, struct pl_watch *w);
 /** All threads of a process that the consumer knows, with their CPU times as they are now. */
 void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now);
 /** Now and then: the CPU times. */

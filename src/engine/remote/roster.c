@@ -11,11 +11,15 @@
 
 #define CLOCK_NS      10000000ull
 #define RELIST_NS     100000000ull
-#define RELIST_CUT_NS 2000000ull  /* when a list was cut short because it changed */
-#define CPU_KNOWN_NS  50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
+#define RELIST_CUT_NS 2000000ull /* when a list was cut short because it changed */
 
 /* When to look again for the name of a thread that had none: it registers a moment after it starts. */
 static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
+
+bool pl_roster_has_room(const struct pl_engine *e)
+{
+	return e->watch_count == 0 || 2 * (e->targets.len + e->watch_count + 1) <= e->max_files;
+}
 
 static void watch_free(struct pl_engine *e, struct pl_watch *w)
 {
@@ -46,9 +50,9 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 
 	e->watch_count -= (uint32_t)r->watches.len;
 	for (size_t i = 0; i < r->watches.len; i++) {
-		pl_sampler_part(e, r->watches.data[i]);
+		pl_send_rest(e, r->watches.data[i]);
 		if (r->watches.data[i]->announced)
-			pl_roster_announce(e, r->watches.data[i]);
+			pl_send_thread(e, r->watches.data[i]);
 		watch_free(e, r->watches.data[i]);
 	}
 	pl_vec_deinit(&r->watches);
@@ -69,29 +73,6 @@ static bool filter_matches(const struct pl_engine_options *o, const struct pl_wa
 		if (strcmp(o->threads[i], w->name) == 0 || strcmp(o->threads[i], tid) == 0)
 			return true;
 	return false;
-}
-
-void pl_roster_announce(struct pl_engine *e, struct pl_watch *w)
-{
-	struct pl_target *t = w->target;
-
-	if (!t->announced)
-		pl_tree_announce(e, t, false, 0);
-	if (!t->announced || pl_queue_room(&e->queue) == 0)
-		return;
-	struct pl_record rec = {.kind = PL_RECORD_THREAD};
-	struct pl_thread_info *info = rec.thread.info = calloc(1, sizeof *info);
-	if (!info)
-		return;
-	*info = (struct pl_thread_info){.index = w->index,
-					.process = t->index,
-					.tid = (uint64_t)w->tid,
-					.main = w->main,
-					.cpu_known = w->clocked_ns >= w->came_ns + CPU_KNOWN_NS,
-					.cpu_ns = w->cpu_ns};
-	memcpy(info->name, w->name, sizeof info->name);
-	pl_queue_push(&e->queue, &rec);
-	w->announced = true;
 }
 
 /* A reading of a calm thread does not bring its run time along, and of a thread that has ended it is not to be had. */
@@ -117,7 +98,7 @@ void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t n
 	pl_roster_clock(t, now);
 	for (size_t i = 0; i < t->roster.watches.len; i++)
 		if (t->announced)
-			pl_roster_announce(e, t->roster.watches.data[i]);
+			pl_send_thread(e, t->roster.watches.data[i]);
 }
 
 /* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
@@ -191,7 +172,7 @@ static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, c
 		return NULL; /* being created or gone; the next list tells. Or not wanted */
 	/* The main thread is the oldest, and so the last of the list: it is not left out for the others. */
 	bool full = e->watch_count >= PL_MAX_WATCHES && tid != t->pid;
-	if (full || !pl_tree_has_room(e)) {
+	if (full || !pl_roster_has_room(e)) {
 		t->roster.refused++;
 		return NULL;
 	}
@@ -269,9 +250,9 @@ void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 {
 	struct pl_watch *w = t->roster.watches.data[i];
 
-	pl_sampler_part(e, w);
+	pl_send_rest(e, w);
 	if (w->announced)
-		pl_roster_announce(e, w);
+		pl_send_thread(e, w);
 	unlink_watch(w);
 	watch_free(e, w);
 	e->watch_count--;
@@ -356,7 +337,7 @@ static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		w->wanted = filter_matches(&e->options, w);
 		/* Who asks for a thread that is not there is told which are. */
 		if (w->announced || !w->wanted)
-			pl_roster_announce(e, w);
+			pl_send_thread(e, w);
 	}
 }
 

@@ -17,16 +17,12 @@
 #include "remote.h"
 #include "schedule.h"
 
-#define DOUBT_NS	3000000ull
-#define SLICE_NS	100000ull
-#define ANNOUNCE_NS	1000000000ull
-#define PUBLISH_NS	20000000ull
-#define HOLDER_TRIES	3
-#define SHARED_BY	32 /* samples */
-#define SHARED_AFTER_NS 500000000ull
-#define LOOK_NS		200000ull  /* at the highest rate: how often to look whether we shall stop */
-#define BIRTHS_MIN_NS	1000000ull /* asking whether a process was born takes half a microsecond */
-#define BIRTHS_MAX_NS	5000000ull
+#define SLICE_NS      100000ull
+#define ANNOUNCE_NS   1000000000ull
+#define PUBLISH_NS    20000000ull
+#define LOOK_NS	      200000ull	 /* at the highest rate: how often to look whether we shall stop */
+#define BIRTHS_MIN_NS 1000000ull /* asking whether a process was born takes half a microsecond */
+#define BIRTHS_MAX_NS 5000000ull
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -92,105 +88,7 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 	}
 }
 
-/* ---- handing over ------------------------------------------------------------------------------------------------ */
-
-/* Codes and nodes the consumer has not seen go before the sample that needs them. False: no room, the sample is lost.
- */
-static bool send_pending(struct pl_engine *e)
-{
-	size_t codes = e->tables.codes.known.len, nodes = e->tables.trie.nodes.len;
-
-	while (e->sent_codes < codes && pl_queue_room(&e->queue)) {
-		struct pl_record rec = {.kind = PL_RECORD_CODE};
-
-		rec.code.code = e->tables.codes.known.data[e->sent_codes++];
-		pl_queue_push(&e->queue, &rec);
-	}
-	while (e->sent_codes == codes && e->sent_nodes < nodes && pl_queue_room(&e->queue)) {
-		const struct pl_node *n = &e->tables.trie.nodes.data[e->sent_nodes++];
-		struct pl_record rec = {.kind = PL_RECORD_NODE};
-
-		rec.node.parent = n->parent;
-		rec.node.code = n->code;
-		rec.node.offset = n->offset;
-		rec.node.opcode = n->opcode;
-		pl_queue_push(&e->queue, &rec);
-	}
-	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
-}
-
-static void send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t time_ns,
-			uint64_t weight_ns)
-{
-	struct pl_record rec = {
-		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker, .tag = s->tag};
-
-	if (!w->announced)
-		pl_roster_announce(e, w);
-	if (!w->announced || !send_pending(e)) {
-		e->now.losses[PL_LOSS_QUEUE]++;
-		return;
-	}
-	e->now.folded += s->marker == PL_MARKER_FOLDED;
-	rec.sample.time_ns = time_ns;
-	rec.sample.weight_ns = weight_ns;
-	rec.sample.node = s->node;
-	rec.sample.thread = w->index;
-	pl_queue_push(&e->queue, &rec);
-}
-
-/* ---- CPU mode ----------------------------------------------------------------------------------------------------
- * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
- * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
- * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
- * given the end of the part before it. */
-
-static void share_run_time(struct pl_engine *e, struct pl_watch *w)
-{
-	uint64_t share = w->cpu_due_ns / w->waiting.len;
-
-	for (size_t i = 0; i < w->waiting.len; i++)
-		send_sample(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
-	pl_vec_clear(&w->waiting);
-	w->cpu_due_ns = 0;
-}
-
-/* @p s: NULL for a tick without a sample. */
-static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
-{
-	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
-
-	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
-		pl_roster_announce(e, w);
-	if (s && !w->counted)
-		send_sample(e, w, s, now, weight_ns); /* the kernel does not tell run times */
-	else if (s)
-		(void)pl_vec_push(&w->waiting,
-				  ((struct pl_waiting_sample){now, weight_ns, *s})); /* else the others get its time */
-	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
-		return;
-	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
-		share_run_time(e, w);
-}
-
-/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
-static uint64_t time_waited_for(const struct pl_watch *w)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < w->waiting.len; i++)
-		sum += w->waiting.data[i].weight_ns;
-	return sum;
-}
-
-void pl_sampler_part(struct pl_engine *e, struct pl_watch *w)
-{
-	if (w->waiting.len == 0)
-		return;
-	if (w->cpu_due_ns == 0)
-		w->cpu_due_ns = time_waited_for(w);
-	share_run_time(e, w);
-}
+/* ---- figures ----------------------------------------------------------------------------------------------------- */
 
 static void sum_stops(struct pl_engine *e)
 {
@@ -231,200 +129,7 @@ static void publish_stats(struct pl_engine *e, uint64_t now)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------------ */
-
-enum round { ROUND_OK, ROUND_NONE, ROUND_GONE };
-
-/* A reading brings the interpreter's words along: a new head means a new thread. */
-static void notice_interp(struct pl_target *t, const struct pl_reading *r)
-{
-	if (!r->complete)
-		return;
-	for (size_t i = 0; i < t->roster.interps.len; i++)
-		if (t->roster.interps.data[i].addr == r->interp.addr &&
-		    t->roster.interps.data[i].threads_head != r->interp.threads_head)
-			t->roster.next_list_ns = 0;
-}
-
-/* A stack that cannot be read may be that of a thread state that is gone. */
-static void doubt_roster(struct pl_target *t)
-{
-	if (pl_clock_monotonic_ns() - t->roster.listed_ns > DOUBT_NS)
-		t->roster.next_list_ns = 0;
-}
-
-static enum round sample_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
-{
-	struct pl_watch *w = t->roster.watches.data[i];
-	struct pl_reading reading;
-	struct pl_raw_sample s;
-	bool cpu = e->options.mode == PL_MODE_CPU;
-	enum pl_watch_result r = pl_watch_sample(w, &t->reader, &t->stopper, e->options.mode, &reading, &s);
-
-	switch (r) {
-	case PL_WATCH_SAMPLE:
-		if (cpu)
-			send_by_cpu_time(e, w, &s, weight_ns);
-		else
-			send_sample(e, w, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
-		break;
-	case PL_WATCH_NOTHING:
-		if (cpu)
-			send_by_cpu_time(e, w, NULL, 0);
-		notice_interp(t, &reading);
-		return ROUND_NONE;
-	case PL_WATCH_UNREADABLE:
-		e->now.losses[PL_LOSS_UNREADABLE]++;
-		doubt_roster(t);
-		break;
-	case PL_WATCH_GONE:
-		pl_roster_remove(e, t, i);
-		return ROUND_OK;
-	case PL_WATCH_EXITED:
-		return ROUND_GONE;
-	}
-	notice_interp(t, &reading);
-	return ROUND_OK;
-}
-
-/* A thread that is in another interpreter is sampled there. */
-static enum round sample_here(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
-{
-	struct pl_watch *w = t->roster.watches.data[i];
-
-	if ((w->newer || w->older) && !pl_watch_innermost(w, &t->reader)) {
-		pl_watch_skip(w);
-		return ROUND_NONE;
-	}
-	return w->wanted ? sample_one(e, t, i, weight_ns) : ROUND_NONE;
-}
-
-/* Each thread once. The stops that are allowed may not do for all that need one, and whoever comes first gets them: so
- * a round begins behind the thread that was stopped last. */
-static enum round sample_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
-{
-	struct pl_roster *r = &t->roster;
-	size_t i = r->first;
-
-	for (size_t left = r->watches.len; left > 0; left--) {
-		size_t len = r->watches.len;
-		uint64_t stops = t->stopper.stops;
-
-		i = i < len ? i : 0;
-		if (sample_here(e, t, i, weight_ns) == ROUND_GONE)
-			return ROUND_GONE;
-		if (r->watches.len == len) /* else the next one has moved up */
-			i++;
-		if (t->stopper.stops != stops)
-			r->first = i;
-		(void)pl_stopper_settle(&t->stopper);
-	}
-	return ROUND_OK;
-}
-
-static bool find_holder(const struct pl_roster *r, pl_addr tstate, size_t *ret)
-{
-	for (size_t i = 0; i < r->watches.len; i++) {
-		const struct pl_watch *w = r->watches.data[i];
-
-		*ret = i;
-		if (w->stack.tstate == tstate)
-			return w->wanted;
-	}
-	return false;
-}
-
-/* Up to 3.11 a process has one GIL; then an interpreter may have one of its own. */
-static bool shares_gil(const struct pl_target *t, size_t k)
-{
-	const struct pl_interp *interps = t->roster.interps.data;
-
-	if (t->reader.py.layout.interp.gil == PL_NONE)
-		return k > 0;
-	for (size_t i = 0; i < k; i++)
-		if (interps[i].gil == interps[k].gil)
-			return true;
-	return false;
-}
-
-/* GIL mode: ask the interpreter who holds it and sample that thread alone, once a GIL. ROUND_NONE: it had passed it on
- * meanwhile. */
-static enum round sample_holder(struct pl_engine *e, struct pl_target *t, size_t k, uint64_t weight_ns)
-{
-	const struct pl_interp *known = &t->roster.interps.data[k];
-	struct pl_interp interp;
-	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(t->reader.live), &t->reader.py, known, &interp);
-	size_t i;
-
-	if (err) {
-		enum round r = err == &pl_err_target_exited ? ROUND_GONE : ROUND_OK;
-		plumb_error_destroy(err);
-		return r;
-	}
-	if (interp.threads_head != known->threads_head)
-		t->roster.next_list_ns = 0;
-	if (interp.gil_holder == 0 || shares_gil(t, k) || !find_holder(&t->roster, interp.gil_holder, &i))
-		return ROUND_OK;
-	return sample_one(e, t, i, weight_ns);
-}
-
-static enum round sample_holders(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
-{
-	for (size_t k = 0; k < t->roster.interps.len; k++) {
-		enum round r = ROUND_NONE;
-
-		for (int tries = 0; tries < HOLDER_TRIES && r == ROUND_NONE; tries++)
-			r = sample_holder(e, t, k, weight_ns);
-		if (r == ROUND_GONE)
-			return r;
-	}
-	return ROUND_OK;
-}
-
-/* The words that tell of new threads, when no running thread brought them along. A process that has just been forked is
- * asked each time until its one thread bears its own number. */
-static enum round keep_roster(struct pl_engine *e, struct pl_target *t, uint64_t now)
-{
-	struct pl_roster *r = &t->roster;
-	bool due = now >= r->next_list_ns || (t->forked && r->watches.len == 0);
-	struct plumb_error *err = due ? pl_roster_refresh(e, t, now) : NULL;
-
-	if (err == &pl_err_target_exited)
-		return ROUND_GONE;
-	plumb_error_destroy(err);
-	pl_roster_clock(t, now);
-	return ROUND_OK;
-}
-
-static enum round sample_target(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
-{
-	if (keep_roster(e, t, now) == ROUND_GONE)
-		return ROUND_GONE;
-	t->met |= t->roster.watches.len > 0;
-	return e->options.mode == PL_MODE_GIL ? sample_holders(e, t, weight_ns) : sample_all(e, t, weight_ns);
-}
-
-/* The address space is gone: the process has ended, or has become another program by exec. */
-static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
-{
-	if (t->stopper.exit_known)
-		pl_tree_end(e, t, now);
-	else
-		pl_search_detach(e, t);
-}
-
-/* Every thread of every process. Backwards, as a process can leave. */
-static void sample_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
-{
-	e->now.ticks++;
-	for (size_t i = e->targets.len; i-- > 0;) {
-		struct pl_target *t = e->targets.data[i];
-
-		if (t->attached && sample_target(e, t, now, weight_ns) == ROUND_GONE &&
-		    pl_mem_live_gone(t->reader.live))
-			lose_target(e, t, now);
-	}
-}
+/* ---- all threads ------------------------------------------------------------------------------------------------- */
 
 static void announce_all(struct pl_engine *e, uint64_t now)
 {
@@ -445,7 +150,7 @@ static void each_watch(struct pl_engine *e, void (*fn)(struct pl_engine *, struc
 /* Nothing more will be known of the threads that are left. */
 static void part_from_all(struct pl_engine *e, uint64_t now)
 {
-	each_watch(e, pl_sampler_part);
+	each_watch(e, pl_send_rest);
 	announce_all(e, now);
 }
 
@@ -529,7 +234,7 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 
 	run->last_ns = now;
 	e->now.taken_ns += weight_ns;
-	sample_round(e, now, weight_ns);
+	pl_round(e, now, weight_ns);
 	if (run->schedule.period_ns)
 		plan_next(e, run, now);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
@@ -605,7 +310,7 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 static void pause_watch(struct pl_engine *e, struct pl_watch *w)
 {
 	pl_watch_pause(w);
-	pl_sampler_part(e, w);
+	pl_send_rest(e, w);
 }
 
 /* The tick that was to come is dropped, not missed. */

@@ -28,11 +28,6 @@
 
 /* ---- coming ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t ticks_to_ns(uint64_t ticks)
-{
-	return ticks * (PL_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
 static uint64_t boot_ns(void)
 {
 	struct timespec ts;
@@ -158,11 +153,6 @@ void pl_tree_close(struct pl_engine *e)
 		close(e->exit_fd);
 }
 
-bool pl_tree_has_room(const struct pl_engine *e)
-{
-	return e->watch_count == 0 || 2 * (e->targets.len + e->watch_count + 1) <= e->max_files;
-}
-
 /* A process of ours made its session, and lives or has just ended. */
 static bool in_our_session(const struct pl_engine *e, const struct pl_proc_stat *st, uint64_t now)
 {
@@ -187,7 +177,7 @@ static void note_way(struct pl_engine *e, enum pl_birth birth, const struct pl_p
 {
 	if (birth != PL_BIRTH_SWEPT)
 		e->told_children++;
-	else if (ticks_to_ns(st->start_ticks + 2) > e->opened_boot_ns)
+	else if (pl_proc_ticks_ns(st->start_ticks + 2) > e->opened_boot_ns)
 		e->swept_children++;
 	if (e->swept_children >= DISTRUST_AFTER && e->swept_children > e->told_children)
 		pl_births_distrust(e->births);
@@ -206,7 +196,7 @@ static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl
 
 	if (!pl_proc_is_process(st->pid))
 		return;
-	if (e->targets.len >= PL_MAX_TARGETS || !pl_tree_has_room(e)) {
+	if (e->targets.len >= PL_MAX_TARGETS || !pl_roster_has_room(e)) {
 		count_beyond(e, birth);
 		return;
 	}
@@ -295,7 +285,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		e->now.losses[PL_LOSS_UNSEEN]++;
 	pl_search_detach(e, t);
 	if (t->known)
-		pl_tree_announce(e, t, true, now);
+		pl_send_process(e, t, true, now);
 	e->gone_stops += t->stopper.stops;
 	e->gone_stopped_ns += t->stopper.stopped_ns;
 	pl_refusals_add(&e->gone_refusals, &t->stopper.refusals);
@@ -333,37 +323,4 @@ bool pl_tree_over(struct pl_engine *e, uint64_t now)
 			return false;
 	}
 	return true;
-}
-
-/* ---- telling ----------------------------------------------------------------------------------------------------- */
-
-static uint64_t since_start(const struct pl_engine *e, uint64_t at)
-{
-	return at > e->start_ns ? at - e->start_ns : 0;
-}
-
-void pl_tree_announce(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now)
-{
-	struct pl_record rec = {.kind = PL_RECORD_PROCESS};
-
-	if (pl_queue_room(&e->queue) == 0)
-		return;
-	struct pl_process_info *info = rec.process.info = calloc(1, sizeof *info);
-	if (!info)
-		return;
-	*info = (struct pl_process_info){.index = t->index,
-					 .pid = (uint32_t)t->pid,
-					 .parent = (uint32_t)t->parent,
-					 .start_ns = ticks_to_ns(t->start_ticks),
-					 .came_ns = since_start(e, t->came_ns),
-					 .ended = ended,
-					 .ended_ns = ended ? since_start(e, now) : 0};
-	if (!ended) {
-		pl_py_version_text(&t->reader.py, info->python);
-		pl_proc_command(t->pid, info->command, sizeof info->command);
-		pl_proc_program(t->pid, info->name, sizeof info->name);
-		info->alike = e->options.sources && pl_target_file_alike(t->pid);
-	}
-	pl_queue_push(&e->queue, &rec);
-	t->announced = t->known = true;
 }

@@ -35,11 +35,11 @@ static void a_thread_that_ends_untold_weighs_what_its_samples_stood_for(void **s
 
 	wait_with(&w, 1000000);
 	wait_with(&w, 3000000);
-	pl_sampler_part(&e, &w);
+	pl_send_rest(&e, &w);
 	assert_int_equal(weight_sent(&e), 4000000);
 	e.options.period_ns = 0; /* as fast as possible */
 	wait_with(&w, 700);
-	pl_sampler_part(&e, &w);
+	pl_send_rest(&e, &w);
 	assert_int_equal(weight_sent(&e), 700);
 	pl_vec_deinit(&w.waiting);
 	pl_queue_deinit(&e.queue);
@@ -52,7 +52,7 @@ static void what_the_kernel_tells_goes_before(void **state)
 
 	wait_with(&w, 1000000);
 	wait_with(&w, 3000000);
-	pl_sampler_part(&e, &w);
+	pl_send_rest(&e, &w);
 	assert_int_equal(weight_sent(&e), 10000);
 	pl_vec_deinit(&w.waiting);
 	pl_queue_deinit(&e.queue);

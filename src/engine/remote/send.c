@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only: handing over to the consumer what was sampled, and of what processes and threads.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "proc.h"
+#include "remote.h"
+#include "target_file.h"
+
+#define CPU_KNOWN_NS	50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
+#define SHARED_BY	32	    /* samples */
+#define SHARED_AFTER_NS 500000000ull
+
+/* ---- processes and threads --------------------------------------------------------------------------------------- */
+
+static uint64_t since_start(const struct pl_engine *e, uint64_t at)
+{
+	return at > e->start_ns ? at - e->start_ns : 0;
+}
+
+void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now)
+{
+	struct pl_record rec = {.kind = PL_RECORD_PROCESS};
+
+	if (pl_queue_room(&e->queue) == 0)
+		return;
+	struct pl_process_info *info = rec.process.info = calloc(1, sizeof *info);
+	if (!info)
+		return;
+	*info = (struct pl_process_info){.index = t->index,
+					 .pid = (uint32_t)t->pid,
+					 .parent = (uint32_t)t->parent,
+					 .start_ns = pl_proc_ticks_ns(t->start_ticks),
+					 .came_ns = since_start(e, t->came_ns),
+					 .ended = ended,
+					 .ended_ns = ended ? since_start(e, now) : 0};
+	if (!ended) {
+		pl_py_version_text(&t->reader.py, info->python);
+		pl_proc_command(t->pid, info->command, sizeof info->command);
+		pl_proc_program(t->pid, info->name, sizeof info->name);
+		info->alike = e->options.sources && pl_target_file_alike(t->pid);
+	}
+	pl_queue_push(&e->queue, &rec);
+	t->announced = t->known = true;
+}
+
+void pl_send_thread(struct pl_engine *e, struct pl_watch *w)
+{
+	struct pl_target *t = w->target;
+
+	if (!t->announced)
+		pl_send_process(e, t, false, 0);
+	if (!t->announced || pl_queue_room(&e->queue) == 0)
+		return;
+	struct pl_record rec = {.kind = PL_RECORD_THREAD};
+	struct pl_thread_info *info = rec.thread.info = calloc(1, sizeof *info);
+	if (!info)
+		return;
+	*info = (struct pl_thread_info){.index = w->index,
+					.process = t->index,
+					.tid = (uint64_t)w->tid,
+					.main = w->main,
+					.cpu_known = w->clocked_ns >= w->came_ns + CPU_KNOWN_NS,
+					.cpu_ns = w->cpu_ns};
+	memcpy(info->name, w->name, sizeof info->name);
+	pl_queue_push(&e->queue, &rec);
+	w->announced = true;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
+
+/* Codes and nodes the consumer has not seen go before the sample that needs them. False: no room, the sample is lost.
+ */
+static bool send_pending(struct pl_engine *e)
+{
+	size_t codes = e->tables.codes.known.len, nodes = e->tables.trie.nodes.len;
+
+	while (e->sent_codes < codes && pl_queue_room(&e->queue)) {
+		struct pl_record rec = {.kind = PL_RECORD_CODE};
+
+		rec.code.code = e->tables.codes.known.data[e->sent_codes++];
+		pl_queue_push(&e->queue, &rec);
+	}
+	while (e->sent_codes == codes && e->sent_nodes < nodes && pl_queue_room(&e->queue)) {
+		const struct pl_node *n = &e->tables.trie.nodes.data[e->sent_nodes++];
+		struct pl_record rec = {.kind = PL_RECORD_NODE};
+
+		rec.node.parent = n->parent;
+		rec.node.code = n->code;
+		rec.node.offset = n->offset;
+		rec.node.opcode = n->opcode;
+		pl_queue_push(&e->queue, &rec);
+	}
+	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
+}
+
+static void send_weighed(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t time_ns,
+			 uint64_t weight_ns)
+{
+	struct pl_record rec = {
+		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker, .tag = s->tag};
+
+	if (!w->announced)
+		pl_send_thread(e, w);
+	if (!w->announced || !send_pending(e)) {
+		e->now.losses[PL_LOSS_QUEUE]++;
+		return;
+	}
+	e->now.folded += s->marker == PL_MARKER_FOLDED;
+	rec.sample.time_ns = time_ns;
+	rec.sample.weight_ns = weight_ns;
+	rec.sample.node = s->node;
+	rec.sample.thread = w->index;
+	pl_queue_push(&e->queue, &rec);
+}
+
+/* ---- CPU mode ----------------------------------------------------------------------------------------------------
+ * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
+ * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
+ * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
+ * given the end of the part before it. */
+
+static void share_run_time(struct pl_engine *e, struct pl_watch *w)
+{
+	uint64_t share = w->cpu_due_ns / w->waiting.len;
+
+	for (size_t i = 0; i < w->waiting.len; i++)
+		send_weighed(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
+	pl_vec_clear(&w->waiting);
+	w->cpu_due_ns = 0;
+}
+
+/* @p s: NULL for a tick without a sample. */
+static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t now,
+			     uint64_t weight_ns)
+{
+	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
+		pl_send_thread(e, w);
+	if (s && !w->counted)
+		send_weighed(e, w, s, now, weight_ns); /* the kernel does not tell run times */
+	else if (s)
+		(void)pl_vec_push(&w->waiting,
+				  ((struct pl_waiting_sample){now, weight_ns, *s})); /* else the others get its time */
+	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
+		return;
+	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
+		share_run_time(e, w);
+}
+
+/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
+static uint64_t time_waited_for(const struct pl_watch *w)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->waiting.len; i++)
+		sum += w->waiting.data[i].weight_ns;
+	return sum;
+}
+
+void pl_send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
+{
+	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
+
+	if (e->options.mode == PL_MODE_CPU)
+		send_by_cpu_time(e, w, s, now, weight_ns);
+	else if (s)
+		send_weighed(e, w, s, now, weight_ns);
+}
+
+void pl_send_rest(struct pl_engine *e, struct pl_watch *w)
+{
+	if (w->waiting.len == 0)
+		return;
+	if (w->cpu_due_ns == 0)
+		w->cpu_due_ns = time_waited_for(w);
+	share_run_time(e, w);
+}
