@@ -23,6 +23,10 @@ void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 	const char *state = pl_proc_status_field(text, "State");
 	ret->letter = state ? *state : 0;
 	ret->tracer = (pid_t)pl_proc_status_number(text, "TracerPid", 10, 0);
+	if (ret->tracer == gettid()) { /* a stop of ours that has not come about, or not been taken back, yet */
+		ret->letter = ret->letter == 't' ? 'R' : ret->letter;
+		ret->tracer = 0;
+	}
 	ret->blocks = pl_proc_status_number(text, "voluntary_ctxt_switches", 10, UINT64_MAX);
 	uint64_t pushed_off = pl_proc_status_number(text, "nonvoluntary_ctxt_switches", 10, UINT64_MAX);
 	if (ret->blocks != UINT64_MAX && pushed_off != UINT64_MAX)

@@ -10,11 +10,12 @@
 struct pl_thread_state {
 	char letter; /* as ps has it: R runs or is ready, S sleeps, D cannot be woken, T stopped, t stopped by a tracer,
 			Z dead; 0: gone */
-	pid_t tracer;	 /* 0: none */
+	pid_t tracer;	 /* 0: none, or the calling thread */
 	uint64_t blocks; /* times it left the CPU by itself, to wait; UINT64_MAX: not known */
 	uint64_t ends;	 /* times it left the CPU: pl_run_counters.runs, or one fewer while it has one; UINT64_MAX: not
 			    known */
 };
+/** A thread that the calling thread holds is as it was: it runs, and nobody traces it. */
 void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret);
 
 /** Nanoseconds since @p pid was started; false if it is gone. */

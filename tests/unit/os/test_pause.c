@@ -15,6 +15,7 @@
 
 #include "pause.h"
 #include "stage.h"
+#include "thread_state.h"
 
 /* A process whose second thread counts. */
 struct scene {
@@ -141,6 +142,18 @@ static void a_stopped_thread_stands_still_and_then_runs_on(void **state)
 		assert_free();
 		assert_runs_on();
 	}
+}
+
+static void who_is_held_by_us_runs_for_all_others(void **state)
+{
+	struct pl_pause p;
+	struct pl_thread_state st;
+	start_target(count_on, NULL);
+	hold(&p, sc->tid);
+	pl_thread_state_read(pid, sc->tid, &st);
+	assert_int_equal(st.letter, 'R');
+	assert_int_equal(st.tracer, 0);
+	let_go(&p);
 }
 
 static void a_signal_that_comes_during_the_stop_is_delivered(void **state)
@@ -520,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_stopped_thread_stands_still_and_then_runs_on),
+		T(who_is_held_by_us_runs_for_all_others),
 		T(a_signal_that_comes_during_the_stop_is_delivered),
 		T(a_signal_that_comes_with_the_stop_is_delivered_with_its_value),
 		T(a_fatal_signal_that_comes_with_the_stop_kills),
