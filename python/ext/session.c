@@ -12,6 +12,8 @@
 
 #include "tag.h"
 
+#define MOST_ENDED 64 /* cycles that are handed over at a time: they are copies */
+
 struct session {
 	PyObject_HEAD PyObject *module;
 	struct plumb_session *s;
@@ -356,20 +358,9 @@ static PyObject *session_status(PyObject *o, PyObject *none)
 
 /* ---- what it has counted ----------------------------------------------------------------------------------------- */
 
-typedef struct plumb_error *profile_fn(struct plumb_session *s, uint64_t *when, struct plumb_profile **ret);
+typedef struct plumb_error *profile_fn(struct plumb_session *s, struct plumb_profile **ret);
 
-static struct plumb_error *take_snapshot(struct plumb_session *s, uint64_t *when, struct plumb_profile **ret)
-{
-	return plumb_session_snapshot(s, ret);
-}
-
-static struct plumb_error *take_recent(struct plumb_session *s, uint64_t *when, struct plumb_profile **ret)
-{
-	return plumb_session_recent(s, ret);
-}
-
-/* A Profile; NULL with or without an exception. */
-static PyObject *profile_of(struct session *self, profile_fn *fn, uint64_t *when)
+static PyObject *profile_of(struct session *self, profile_fn *fn)
 {
 	struct plumb_profile *p = NULL;
 	struct plumb_error *err;
@@ -378,39 +369,86 @@ static PyObject *profile_of(struct session *self, profile_fn *fn, uint64_t *when
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	ext_lock(&self->lock);
-	err = fn(self->s, when, &p);
+	err = fn(self->s, &p);
 	ext_unlock(&self->lock);
 	Py_END_ALLOW_THREADS;
-	if (err)
-		return ext_raise(state_of(self), err);
-	return p ? ext_profile_new(self->module, p, NULL) : NULL;
+	return err ? ext_raise(state_of(self), err) : ext_profile_new(self->module, p, NULL);
 }
 
 static PyObject *session_snapshot(PyObject *o, PyObject *none)
 {
 	struct session *self = (struct session *)o;
-	uint64_t when;
 
-	return self->outcome ? outcome_of(self) : profile_of(self, take_snapshot, &when);
+	return self->outcome ? outcome_of(self) : profile_of(self, plumb_session_snapshot);
 }
 
 static PyObject *session_recent(PyObject *o, PyObject *none)
 {
-	uint64_t when;
-
-	return profile_of((struct session *)o, take_recent, &when);
+	return profile_of((struct session *)o, plumb_session_recent);
 }
 
-static PyObject *session_cycle(PyObject *o, PyObject *none)
-{
-	uint64_t when = 0;
-	PyObject *profile = profile_of((struct session *)o, plumb_session_cycle, &when);
+/* What cycles have counted that have ended. */
+struct ended {
+	uint64_t when[MOST_ENDED];
+	struct plumb_profile *profiles[MOST_ENDED];
+	size_t count;
+};
 
-	if (profile)
-		return Py_BuildValue("dN", (double)when / 1e9, profile);
-	if (PyErr_Occurred())
+static struct plumb_error *take_ended(struct session *self, struct ended *e)
+{
+	struct plumb_error *err = NULL;
+
+	ext_lock(&self->lock);
+	for (; e->count < MOST_ENDED; e->count++)
+		if ((err = plumb_session_cycle(self->s, &e->when[e->count], &e->profiles[e->count])) ||
+		    !e->profiles[e->count])
+			break;
+	ext_unlock(&self->lock);
+	return err;
+}
+
+/* (seconds, Profile), to which the profile belongs from here on. */
+static int append_ended(const struct session *self, PyObject *list, uint64_t when, struct plumb_profile *p)
+{
+	PyObject *profile = ext_profile_new(self->module, p, NULL);
+	PyObject *entry = profile ? Py_BuildValue("dN", (double)when / 1e9, profile) : NULL;
+	int r = entry ? PyList_Append(list, entry) : -1;
+
+	Py_XDECREF(entry);
+	return r;
+}
+
+static PyObject *list_of_ended(const struct session *self, struct ended *e)
+{
+	PyObject *list = PyList_New(0);
+	size_t i = 0;
+
+	while (list && i < e->count) {
+		if (append_ended(self, list, e->when[i], e->profiles[i]) < 0)
+			Py_CLEAR(list);
+		i++;
+	}
+	for (; i < e->count; i++)
+		plumb_profile_destroy(e->profiles[i]);
+	return list;
+}
+
+/* An error after some of them comes again when the next are asked for. */
+static PyObject *session_cycles(PyObject *o, PyObject *none)
+{
+	struct session *self = (struct session *)o;
+	struct ended e = {.count = 0};
+	struct plumb_error *err;
+
+	if (check_alive(self) < 0)
 		return NULL;
-	Py_RETURN_NONE;
+	Py_BEGIN_ALLOW_THREADS;
+	err = take_ended(self, &e);
+	Py_END_ALLOW_THREADS;
+	if (err && e.count == 0)
+		return ext_raise(state_of(self), err);
+	plumb_error_destroy(err);
+	return list_of_ended(self, &e);
 }
 
 static PyMethodDef methods[] = {
@@ -425,10 +463,9 @@ static PyMethodDef methods[] = {
 	{"status", session_status, METH_NOARGS, "status($self, /)\n--\n\n"},
 	{"snapshot", session_snapshot, METH_NOARGS, "snapshot($self, /)\n--\n\nThe profile so far."},
 	{"recent", session_recent, METH_NOARGS, "recent($self, /)\n--\n\nThe cycle that has not ended."},
-	{"cycle", session_cycle, METH_NOARGS,
-	 "cycle($self, /)\n--\n\n(time.time() of its end, profile) of the oldest cycle that has ended and was not "
-	 "asked "
-	 "for; None if there is none."},
+	{"cycles", session_cycles, METH_NOARGS,
+	 "cycles($self, /)\n--\n\n[(time.time() of its end, profile)] of the oldest cycles that have "
+	 "ended and were not asked for."},
 	{0},
 };
 

@@ -104,6 +104,18 @@ def as_profile(tree: Tree) -> Profile:
         return Profile.open("/proc/self/fd/%d" % fd, "dask")
 
 
+class _Counted:
+    """What a cycle has counted. Making a Profile of it lets go of the GIL again and again, which takes longer than a short
+    cycle where another thread takes it each time."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def tree(self, *, omit: Any = ()) -> Tree:
+        """As Profile.tree(); not to be changed."""
+        return as_profile(self._tree).tree(omit=omit) if omit else self._tree
+
+
 class GilSession:
     """What `_plumb.Session` is for the own process, with fewer means: the wall clock, functions and lines."""
 
@@ -173,14 +185,13 @@ class GilSession:
             tree = merge(self._before, self._tree)
         return as_profile(tree)
 
-    def cycle(self) -> Optional[Tuple[float, Profile]]:
-        """The oldest cycle that has ended and was not asked for: when, and what was counted."""
+    def cycles(self) -> List[Tuple[float, _Counted]]:
+        """Those that have ended and were not asked for: when, and what was counted."""
         with self._state:
             self._end_cycles()
-            if not self._ended_cycles:
-                return None
-            end, tree = self._ended_cycles.popleft()
-        return end, as_profile(tree)
+            ended = list(self._ended_cycles)
+            self._ended_cycles.clear()
+        return ended
 
     def recent(self) -> Profile:
         """The cycle that has not ended."""
@@ -211,8 +222,10 @@ class GilSession:
         self._state.notify_all()
 
     def _end_cycle(self, end: float) -> None:
-        self._ended_cycles.append((end, self._tree))
-        self._before, self._tree = merge(self._before, self._tree), create()
+        self._ended_cycles.append((end, _Counted(self._tree)))
+        if self._tree["count"]:
+            self._before = merge(self._before, self._tree)
+        self._tree = create()
 
     def _end_cycles(self) -> None:
         late = self._watch.read() - self._cycle_end

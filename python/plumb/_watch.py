@@ -89,6 +89,7 @@ class _Publisher:
         self._lock = threading.RLock()  # a signal handler may want it, too
         self._ending = threading.Event()
         self._session: Any = None
+        self._fetched: Deque[Any] = collections.deque()
         self._queue: Deque[Any] = collections.deque()
         self._due = 0.0
         self._thread: Optional[threading.Thread] = None
@@ -140,7 +141,8 @@ class _Publisher:
                 return
             try:
                 self._session.stop()
-                self._fetch()
+                while self._fetch_some(self._session) is not None:
+                    continue
             finally:
                 self._last_status = _gil.status(self._session)
                 self._session = None
@@ -152,14 +154,23 @@ class _Publisher:
 
     def _fetch(self) -> None:
         """Cycles that have ended go into the queue, and from there into the history when our lock is free: a signal handler
-        may interrupt who reads the history, and want ours."""
-        while True:
-            entry = self._session.cycle()
-            if entry is None:
-                return
-            end, profile = entry
+        may interrupt who reads the history, and want ours. Those that end meanwhile are for the next time: with a thread that
+        keeps the GIL a cycle may take longer to fetch than it lasted, and this would have no end."""
+        session, began, more = self._session, time.monotonic(), True
+        while more:
+            end = self._fetch_some(session)
+            passed = time.monotonic() - began
+            more = end is not None and time.time() - end > passed
+
+    def _fetch_some(self, session: Any) -> Optional[float]:
+        """When the last of them ended; None: there is none."""
+        end = None
+        self._fetched.extend(session.cycles())
+        while self._fetched:
+            end, profile = self._fetched.popleft()
             self._queue.append((end, profile.tree(omit=self._omit)))
             self._due = time.monotonic() + min(max(0.0, end + self._cycle - time.time()), self._cycle)
+        return end
 
     def _run(self) -> None:
         """What the thread does."""

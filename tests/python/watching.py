@@ -343,6 +343,15 @@ def check_ten_readers_at_a_time():
     assert profile.get_profile(history)["count"] == history.status()["samples"]
 
 
+def check_cycles_may_be_shorter_than_it_takes_to_fetch_one():
+    """Others end while those that have ended are fetched. So it is for longer ones where a thread keeps the GIL."""
+    history = watch(cycle=1e-4)
+    spin_until(lambda: history)
+    history.recent()
+    history.stop()
+    assert history.status()["ended"]
+
+
 def check_functions_are_seen_after_many_others_were():
     """Only in the process is there a limit to what is known at a time."""
     if not IN_PROCESS:
