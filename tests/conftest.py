@@ -4,13 +4,14 @@
 A test that fails is run once more (pytest-rerunfailures): each takes its measure on a machine that others use. What failed
 first is named at the end, with what it said. Where a single failure is proof, the test is marked `once`."""
 import collections
+import contextlib
 import os
 import pathlib
 import signal
 
 import pytest
 
-from harness import interpreters, sites, table as tables
+from harness import interpreters, left_over, sites, table as tables
 from harness.plumb import Plumb
 from harness.target import Places, started
 
@@ -21,6 +22,7 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 PYTHONS = interpreters.discover()
 NEWEST_PATCHED = interpreters.one_per_minor(PYTHONS)
+LEFT_OVER = {}  # lines: what is told twice is there once
 
 
 def pytest_addoption(parser):
@@ -154,8 +156,9 @@ def table(request):
 
 # The test may run in another process than the one that prints the tables: its cells go there with its report.
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item):
+def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
+    report.left_over = item.left_over if call.when == "teardown" else []
     if not hasattr(item, "cells"):
         return
     if report.skipped:
@@ -166,9 +169,30 @@ def pytest_runtest_makereport(item):
 def pytest_runtest_logreport(report):
     if hasattr(report, "cells"):
         tables.take(report.ordinal, report.cells)
+    LEFT_OVER.update(("left running by %s, and killed: %s" % (report.nodeid, told), None) for told in report.left_over)
 
 
-# A test that hangs ends here; what it started ends with its pipes.
+# What a test leaves running would take the machine from those that come after it. What fixtures share outlives tests.
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    item.left_over = []  # by all its runs: not all releases of the plug-in report the teardown of one that is repeated
+    with left_over.marked():
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef):
+    with contextlib.nullcontext() if fixturedef.scope == "function" else left_over.unmarked():
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_teardown(item):
+    yield
+    item.left_over += left_over.ended()
+
+
+# A test that hangs ends here; what it started ends with its pipes, or is ended.
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     marker = item.get_closest_marker("timeout")
@@ -193,6 +217,7 @@ def pytest_terminal_summary(terminalreporter):
     for report in terminalreporter.stats.get("rerun", []):
         said = report.longreprtext.strip().splitlines() or ["?"]
         notes.append("run again: %s, which had said: %s" % (report.nodeid, said[-1][:300]))
+    notes += LEFT_OVER
     for line in notes:
         terminalreporter.write_line(line)
     # For the closing lines of ./dev test, which come after more than one run of pytest.

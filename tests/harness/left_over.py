@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test started and left running. It is known by a word in its environment, which all that it starts inherits, whatever
+process group or session they are in and whoever their parent is by now."""
+import contextlib
+import os
+import pathlib
+import signal
+
+from harness.target import wait_until
+
+NAME = "PLUMB_TEST_OF"
+_SECONDS = 2  # for what is about to end
+
+
+@contextlib.contextmanager
+def _with(value):
+    before = os.environ.pop(NAME, None)
+    if value:
+        os.environ[NAME] = value
+    try:
+        yield
+    finally:
+        os.environ.pop(NAME, None)
+        if before:
+            os.environ[NAME] = before
+
+
+def marked(word=str(os.getpid())):
+    """What is started meanwhile is the test's."""
+    return _with(word)
+
+
+def unmarked():
+    """What is started meanwhile outlives the test."""
+    return _with(None)
+
+
+def _has(pid, entry):
+    try:
+        return entry in pathlib.Path("/proc", pid, "environ").read_bytes().split(b"\0")
+    except OSError:  # it is gone, or another user's
+        return False
+
+
+def running(word=str(os.getpid())):
+    entry = os.fsencode("%s=%s" % (NAME, word))
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _has(pid, entry)]
+
+
+def _command(pid):
+    with contextlib.suppress(OSError):
+        words = pathlib.Path("/proc/%d/cmdline" % pid).read_text(errors="replace").split("\0")
+        return " ".join(" ".join(words).split())[:200]
+    return "?"
+
+
+def ended(word=str(os.getpid())):
+    """End all that still runs, and tell what that was: processes may fork until the last one is gone."""
+    killed = {}
+
+    def none_runs():
+        for pid in running(word):
+            killed.setdefault(pid, "process %d: %s" % (pid, _command(pid)))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not running(word)
+
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: not running(word), "", _SECONDS)
+    wait_until(none_runs, "what a test left running cannot be killed: %r" % killed)
+    return list(killed.values())
