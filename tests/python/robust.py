@@ -323,7 +323,7 @@ def main():
         before = time.monotonic()
         check()
         took[name[6:]] = round(time.monotonic() - before, 2)
-    assert threading.active_count() == 1, threading.enumerate()
+    spin_until(lambda: threading.active_count() == 1)  # one that was left to itself may take its time
     print(json.dumps({"checks": took, "engine": ENGINE}))
 
 
