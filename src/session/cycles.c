@@ -24,12 +24,18 @@ void pl_cycles_clear(struct pl_cycles *c)
 	c->ended = 0;
 }
 
+static void drop(struct pl_cycles *c, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		cycle_deinit(&c->list.data[i]);
+	c->list.len -= count;
+	c->ended -= count;
+	memmove(c->list.data, c->list.data + count, c->list.len * sizeof *c->list.data);
+}
+
 void pl_cycles_drop(struct pl_cycles *c)
 {
-	cycle_deinit(&c->list.data[0]);
-	c->list.len--;
-	c->ended--;
-	memmove(c->list.data, c->list.data + 1, c->list.len * sizeof *c->list.data);
+	drop(c, 1);
 }
 
 const struct pl_cycle *pl_cycles_oldest(const struct pl_cycles *c)
@@ -118,8 +124,8 @@ struct plumb_error *pl_cycles_advance(struct pl_cycles *c, uint64_t elapsed_ns, 
 		cycle->end_real_ns = real_ns - (elapsed_ns - end_ns);
 		pl_row_index_deinit(&cycle->index);
 	}
-	while (c->ended > c->max)
-		pl_cycles_drop(c);
+	if (c->ended > c->max)
+		drop(c, c->ended - c->max);
 	return err;
 }
 

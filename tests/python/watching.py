@@ -345,7 +345,7 @@ def check_ten_readers_at_a_time():
 
 def check_cycles_may_be_shorter_than_it_takes_to_fetch_one():
     """Others end while those that have ended are fetched. So it is for longer ones where a thread keeps the GIL."""
-    history = watch(cycle=1e-4)
+    history = watch(cycle=1e-5)
     spin_until(lambda: history)
     history.recent()
     history.stop()

@@ -85,6 +85,20 @@ static void the_oldest_goes(void **state)
 	pl_cycles_deinit(&c);
 }
 
+/* Whoever was held up for long has many to drop at a time. */
+static void very_many_may_have_gone(void **state)
+{
+	const uint64_t count = 400000;
+	struct pl_cycles c = cycles(2);
+
+	for (uint64_t i = 0; i < count; i++)
+		add(&c, 100 * i, 1);
+	assert_ok(pl_cycles_advance(&c, 100 * count, 100 * count));
+	assert_int_equal(c.ended, 2);
+	assert_int_equal(pl_cycles_oldest(&c)->number, count - 2);
+	pl_cycles_deinit(&c);
+}
+
 static void without_a_length_there_are_none(void **state)
 {
 	struct pl_cycles c = {.max = 1};
@@ -102,6 +116,7 @@ int main(void)
 		cmocka_unit_test(a_sample_is_in_the_cycle_of_its_time),
 		cmocka_unit_test(cycles_without_samples_are_cycles),
 		cmocka_unit_test(the_oldest_goes),
+		cmocka_unit_test(very_many_may_have_gone),
 		cmocka_unit_test(without_a_length_there_are_none),
 	};
 
