@@ -66,7 +66,8 @@ def _with_variables(count: int) -> Context:
     """A context with so many variables of others."""
     context = Context()
     for _ in range(count):
-        context.run(ContextVar("plumb.other").set, None)
+        other: ContextVar[None] = ContextVar("plumb.other")
+        context.run(other.set, None)
     return context
 
 
@@ -90,7 +91,7 @@ class _Name(str):
         return self.wanted
 
 
-def colliding(var: ContextVar) -> Optional[ContextVar]:
+def colliding(var: ContextVar[Any]) -> Optional[ContextVar[Any]]:
     """A variable with the hash of another; None if none comes about.
 
     The hash is made of the variable's address and its name's hash. A variable takes, as a rule, the place of one that was just
@@ -101,13 +102,13 @@ def colliding(var: ContextVar) -> Optional[ContextVar]:
         address_hash = hash(ContextVar(plain))
         name = _Name("plumb.colliding")
         name.wanted = address_hash ^ hash(var)
-        other: ContextVar = ContextVar(name)
+        other: ContextVar[Any] = ContextVar(name)
         if hash(other) == hash(var):
             return other
     return None
 
 
-def _look(var: ContextVar, value_type: Type[Tag]) -> None:
+def _look(var: ContextVar[Any], value_type: Type[Tag]) -> None:
     """Find all of it and let find_tag() look there."""
     one, two = Context(), Context()
     one.run(var.set, value_type(2))
@@ -130,7 +131,7 @@ def _look(var: ContextVar, value_type: Type[Tag]) -> None:
     )
 
 
-def _contexts(var: ContextVar) -> Iterator[Context]:
+def _contexts(var: ContextVar[Any]) -> Iterator[Context]:
     """Contexts of all kinds in which the variable is not set."""
     for count in _PROOFS:
         yield _with_variables(count)
@@ -142,7 +143,7 @@ def _contexts(var: ContextVar) -> Iterator[Context]:
         yield context
 
 
-def _prove(var: ContextVar, value_type: Type[Tag]) -> None:
+def _prove(var: ContextVar[Any], value_type: Type[Tag]) -> None:
     """What is set is found, whatever else there is, and nothing where nothing is set."""
 
     def found() -> int:
@@ -159,7 +160,7 @@ def _prove(var: ContextVar, value_type: Type[Tag]) -> None:
             raise Unknown("%s instead of tag %d" % (seen, number))
 
 
-def find(var: ContextVar, value_type: Type[Tag]) -> str:
+def find(var: ContextVar[Any], value_type: Type[Tag]) -> str:
     """Let sessions find what is set in the variable. Why that is not possible; "" if it is."""
     try:
         _look(var, value_type)

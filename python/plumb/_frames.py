@@ -17,8 +17,9 @@ _misses: Dict[Tuple[str, int], float] = {}
 
 def line_number(frame: Any) -> int:
     """f_lineno; where there is none, the last line that begins before the instruction; -1 if that cannot be told either."""
-    if frame.f_lineno is not None:
-        return frame.f_lineno
+    line: Optional[int] = frame.f_lineno
+    if line is not None:
+        return line
     code = frame.f_code
     try:
         line = code.co_firstlineno
@@ -26,7 +27,7 @@ def line_number(frame: Any) -> int:
             if frame.f_lasti < offset:
                 break
             line = starting or line
-        return line
+        return -1 if line is None else line
     except Exception:
         return -1
 

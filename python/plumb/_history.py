@@ -19,7 +19,7 @@ _lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-class History(collections.deque):
+class History(Deque[Tuple[float, Tree]]):
     """A deque of (time, tree), in order of time, whose trees are not changed any more.
 
     Entries are numbered as they are appended; a block is 8**level of them from a multiple of that. Merging is associative, also

@@ -131,8 +131,6 @@ def load(shell: Any) -> None:
 
     magic = _Magic(shell)
 
-    @marks.needs_local_scope
-    @marks.no_var_expand  # { and $ are the expression's own
     def run(line: str, cell: Optional[str] = None, local_ns: Optional[Dict[str, Any]] = None) -> Any:
         __tracebackhide__ = True
         try:
@@ -149,6 +147,8 @@ def load(shell: Any) -> None:
             magic.end(recording, chosen)
 
     run.__doc__ = options.help_text()
-    if hasattr(marks, "output_can_be_silenced"):  # by a semicolon at the end; IPython 8.11
-        run = marks.output_can_be_silenced(run)
+    # { and $ are the expression's own. IPython 8.11 knows of a semicolon at the end, which keeps the output away.
+    for mark in ("no_var_expand", "needs_local_scope", "output_can_be_silenced"):
+        if hasattr(marks, mark):
+            run = getattr(marks, mark)(run)
     shell.register_magic_function(run, magic_kind="line_cell", magic_name="plumb")

@@ -254,6 +254,7 @@ def _functions(profile: Profile, report: Dict[str, Any]) -> List[Dict[str, Any]]
     waiting. A quote within a string is written \\", so this is found nowhere else."""
     text = profile.write("json", **report).decode("utf-8")
     mark = '"functions":'
+    functions: List[Dict[str, Any]]
     functions, _ = json.JSONDecoder().raw_decode(text, text.index(mark) + len(mark))
     return functions
 

@@ -82,7 +82,8 @@ class Profile:
     def html(self, path: Optional[Path] = None, **report: Any) -> Optional[str]:
         """The report page: into a file, or as str."""
         if path is None:
-            return self.write("html", **report).decode()
+            page: bytes = self.write("html", **report)
+            return page.decode()
         self.write("html", path, **report)
         return None
 

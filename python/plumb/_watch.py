@@ -64,7 +64,8 @@ class Watch(History):
     @property
     def engine(self) -> Optional[str]:
         """What samples: "inprocess", or "gil" where that is not allowed; None: nothing ever did."""
-        return self.status()["engine"]
+        engine: Optional[str] = self.status()["engine"]
+        return engine
 
     def recent(self) -> Tree:
         """The cycle that has not ended. What has ended is in the history when this returns."""

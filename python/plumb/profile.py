@@ -19,7 +19,7 @@ import bisect
 import inspect
 import sys
 import types
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 from plumb import _recording
 from plumb._frames import call_stack, info_frame, repr_frame
@@ -100,7 +100,7 @@ def get_profile(
     return merge(*[tree for tree in trees if tree is not None])
 
 
-def _no_low_level(*_: Any) -> Any:
+def _no_low_level() -> NoReturn:
     raise NotImplementedError(
         "plumb cannot unwind native stacks yet: leave the option distributed.worker.profile.low-level off"
     )
@@ -108,12 +108,12 @@ def _no_low_level(*_: Any) -> Any:
 
 def llprocess(frames: Any, child: Any, state: Optional[Tree]) -> Optional[Tree]:
     """Not there yet: stacks of native functions."""
-    return _no_low_level(frames, child, state)
+    _no_low_level()
 
 
 def ll_get_stack(tid: int) -> Any:
     """Not there yet: the native functions that a thread is in."""
-    return _no_low_level(tid)
+    _no_low_level()
 
 
 class _Module(types.ModuleType):

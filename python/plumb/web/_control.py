@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import urllib.parse
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 from plumb._plumb import Error
 from plumb._profiler import Profiler, records, table
@@ -14,6 +14,8 @@ from plumb.web._requests import TIMES
 from plumb.web._times import RequestTimes
 
 LONGEST_BODY = 65536
+
+_Answer = TypeVar("_Answer")
 
 _TEXT, _JSON, _HTML = "text/plain; charset=utf-8", "application/json", "text/html; charset=utf-8"
 
@@ -157,7 +159,7 @@ class Control:
         return Response(200, {"content-type": "text/csv; charset=utf-8"}, self._times.csv().encode("utf-8", "replace"))
 
 
-def _as_asked(do: Callable[[], Any]) -> Any:
+def _as_asked(do: Callable[[], _Answer]) -> _Answer:
     """What a profiler refuses, as an answer."""
     try:
         return do()

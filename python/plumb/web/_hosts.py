@@ -41,7 +41,8 @@ def _wsgi_body(environ: Mapping[str, Any]) -> bytes:
     length = environ.get("CONTENT_LENGTH") or ""
     if not (length.isascii() and length.isdigit()):
         return b""
-    return environ["wsgi.input"].read(min(int(length[:10]), LONGEST_BODY + 1))
+    body: bytes = environ["wsgi.input"].read(min(int(length[:10]), LONGEST_BODY + 1))
+    return body
 
 
 def _of_environ(environ: Mapping[str, Any], body: bytes) -> Request:

@@ -48,7 +48,7 @@ class Names:
 
 
 def wsgi_path(environ: Mapping[str, Any]) -> str:
-    raw = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    raw: str = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
     return raw.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
