@@ -9,6 +9,7 @@ import sys
 from typing import Any, Callable, Optional
 
 from plumb import _forks
+from plumb._unseen import unseen
 
 Done = Optional[Callable[[Any], Any]]
 
@@ -43,6 +44,7 @@ class _Calls:
 
 
 def _plain(function: Any, calls: _Calls) -> Any:
+    @unseen
     def call(*args: Any, **kwargs: Any) -> Any:
         with calls:
             return function(*args, **kwargs)
@@ -51,6 +53,7 @@ def _plain(function: Any, calls: _Calls) -> Any:
 
 
 def _generator(function: Any, calls: _Calls) -> Any:
+    @unseen
     def call(*args: Any, **kwargs: Any) -> Any:
         with calls:
             return (yield from function(*args, **kwargs))
@@ -59,6 +62,7 @@ def _generator(function: Any, calls: _Calls) -> Any:
 
 
 def _coroutine(function: Any, calls: _Calls) -> Any:
+    @unseen
     async def call(*args: Any, **kwargs: Any) -> Any:
         with calls:
             return await function(*args, **kwargs)
@@ -67,6 +71,7 @@ def _coroutine(function: Any, calls: _Calls) -> Any:
 
 
 def _async_generator(function: Any, calls: _Calls) -> Any:
+    @unseen
     async def call(*args: Any, **kwargs: Any) -> Any:
         with calls:
             generator = function(*args, **kwargs)

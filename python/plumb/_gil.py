@@ -18,6 +18,7 @@ from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, 
 
 from plumb import _forks, _threads
 from plumb._plumb import Error, Profile, Session, create, merge, process
+from plumb._unseen import NAME
 
 Tree = Dict[str, Any]
 
@@ -81,6 +82,15 @@ class _Stopwatch:
         self._since, self.paused = time.monotonic(), False
 
 
+def _children(node: Tree) -> Iterator[Tuple[str, Tree]]:
+    """Those of a child that is left out take its place, even beside one with their key: what reads this adds them up."""
+    for key, child in node["children"].items():
+        if child["description"]["name"] == NAME:
+            yield from _children(child)
+        else:
+            yield key, child
+
+
 def _pieces(tree: Tree) -> Iterator[str]:
     """A tree as JSON. Trees are deeper than json goes."""
     waiting: List[Any] = [tree]
@@ -92,8 +102,9 @@ def _pieces(tree: Tree) -> Iterator[str]:
         head = {name: piece[name] for name in ("identifier", "description", "count")}
         yield json.dumps(head)[:-1] + ', "children": {'
         waiting.append("}}")
-        for i, (key, child) in enumerate(reversed(list(piece["children"].items()))):
-            waiting += [child, ("" if i + 1 == len(piece["children"]) else ", ") + json.dumps(key) + ": "]
+        children = list(_children(piece))
+        for i, (key, child) in enumerate(reversed(children)):
+            waiting += [child, ("" if i + 1 == len(children) else ", ") + json.dumps(key) + ": "]
 
 
 def as_profile(tree: Tree) -> Profile:

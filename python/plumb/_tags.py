@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar
 
 from plumb import _contexts, _forks
 from plumb._plumb import Tag, new_tag
+from plumb._unseen import unseen
 
 _Labels = Tuple[Tuple[str, str], ...]  # in order of the keys
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -132,6 +133,7 @@ class tag:
 
 
 def _of_function(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
+    @unseen
     def tagged(*args: Any, **kwargs: Any) -> Any:
         with owner:
             return function(*args, **kwargs)
@@ -140,6 +142,7 @@ def _of_function(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _of_coroutine(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
+    @unseen
     async def tagged(*args: Any, **kwargs: Any) -> Any:
         with owner:
             return await function(*args, **kwargs)
@@ -150,6 +153,7 @@ def _of_coroutine(owner: tag, function: Callable[..., Any]) -> Callable[..., Any
 def _of_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
     """Who takes its values is not tagged: the tag is set while the generator runs."""
 
+    @unseen
     def tagged(*args: Any, **kwargs: Any) -> Any:
         with owner:
             generator = function(*args, **kwargs)
@@ -177,6 +181,7 @@ def _of_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any
 def _of_async_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
     """As _of_generator()."""
 
+    @unseen
     async def tagged(*args: Any, **kwargs: Any) -> Any:
         with owner:
             generator = function(*args, **kwargs)

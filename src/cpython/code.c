@@ -5,6 +5,8 @@
  * same proof words, and a caller that remembers a code object by its address must compare the proof again. */
 #include "code.h"
 
+#include <string.h>
+
 #include "frame.h"
 #include "pick.h"
 #include "text.h"
@@ -138,6 +140,14 @@ static struct plumb_error *read_texts(struct pl_mem *mem, const struct pl_py *py
 	return err;
 }
 
+/* The Python package names what only leads to its users' functions so. */
+static bool is_left_out(const struct pl_code *c)
+{
+	static const char name[] = "<plumb>";
+
+	return c->name.len == sizeof name - 1 && memcmp(c->name.data, name, sizeof name - 1) == 0;
+}
+
 static struct plumb_error *check_unmoved(struct pl_mem *mem, const struct pl_py *py, pl_addr code,
 					 const struct pl_code_proof *before)
 {
@@ -176,6 +186,7 @@ struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_
 		err = read_texts(mem, py, raw, ret);
 	if (!err)
 		err = check_unmoved(mem, py, code, &ret->proof);
+	ret->hidden = !err && (ret->hidden || is_left_out(ret));
 	return err;
 }
 

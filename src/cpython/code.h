@@ -35,7 +35,7 @@ struct pl_code {
 			*/
 	bool hidden;   /* code that never gets as far as its first traceable instruction: 3.13+ puts such a frame (named
 			* __init__) between a class call and the real __init__. Python does not show it in tracebacks; nor
-			* should we. */
+			* should we. And code named <plumb>: wrappers of the Python package (_unseen.py). */
 };
 
 void pl_code_init(struct pl_code *c);

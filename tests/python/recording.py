@@ -7,6 +7,7 @@ import gc
 import importlib.util
 import inspect
 import io
+import itertools
 import json
 import os
 import re
@@ -466,6 +467,100 @@ def check_asynchronous_generators_are_recorded():
 
     assert inspect.isasyncgenfunction(numbers)
     asyncio.run(main())
+
+
+@plumb.tag(step="plain")
+def lead_to_plain(until):
+    busy_inner(until)
+
+
+@plumb.tag(step="generator")
+def lead_to_generator(until):
+    while not until():
+        yield spin()
+
+
+@plumb.tag(step="coroutine")
+async def lead_to_coroutine(until):
+    busy_inner(until)
+
+
+@plumb.tag(step="asynchronous generator")
+async def lead_to_async_generator(until):
+    while not until():
+        yield spin()
+
+
+def lead(until, engine):
+    """To work, by wrappers of each kind; recorded, and the profile is given."""
+    found = []
+
+    def recorded(function):
+        return plumb.profile(engine=engine, done=found.append)(function)
+
+    @recorded
+    def lead_plain():
+        lead_to_plain(until("lead_to_plain"))
+        yield
+        collections.deque(lead_to_generator(until("lead_to_generator")))
+
+    @recorded
+    async def lead_async():
+        await lead_to_coroutine(until("lead_to_coroutine"))
+        async for _ in lead_to_async_generator(until("lead_to_async_generator")):
+            yield
+
+    async def take():
+        async for _ in lead_async():
+            pass
+
+    application = plumb.web.WSGIMiddleware(recorded(lambda environ, start: [list(lead_plain()), asyncio.run(take())]))
+    application({"REQUEST_METHOD": "GET", "PATH_INFO": "/"}, None)
+    return found[-1]
+
+
+def ways(tree):
+    """Of each node, the functions that lead to it."""
+    waiting = [(tree, ())]
+    while waiting:
+        node, above = waiting.pop()
+        way = above + (node["description"]["name"],)
+        yield way
+        waiting += [(child, way) for child in node["children"].values()]
+
+
+def check_frames_that_only_lead_to_functions_are_left_out(engines=("inprocess", "gil")):
+    for engine in engines[: 1 if sys.version_info[:2] == (3, 11) else None]:
+        path = os.path.join(OUT, "wrappers.plumb")
+        with plumb.profile(engine=engine) as p:
+            wanted = lambda name: enough(p, name)
+            inner = lead(wanted, engine)
+        p.save(path)
+        for profile in (p, inner, plumb.open(path)):
+            tree = profile.tree()
+            found = set(ways(tree))
+            for place in (("lead_plain", "lead_to_plain"), ("lead_plain", "lead_to_generator"), ("lead_async", "lead_to_coroutine"),
+                          ("lead_async", "lead_to_async_generator"), ("lead", "<lambda>")):
+                assert any(way[-2:] == place for way in found), (engine, place, found)
+            assert plumb._unseen.NAME not in functions(tree)
+            leading = ("call", "tagged", "__call__")
+            assert not [d for d in descriptions(tree) if d["name"] in leading and "/plumb/" in d["filename"]]
+            assert not [f for f in profile.stats()["functions"] if f["name"] in leading + (plumb._unseen.NAME,) and "/plumb/" in f["file"]]
+            assert "decorated.<locals>.call" not in profile.text(idle="keep", names="full", width=300)
+
+
+def enough(p, name):
+    """A condition: some samples of that function."""
+    reached = []
+
+    def until():
+        """Often asked: a profile is made only now and then."""
+        if not reached and next(turns) % 20 == 0 and functions(p.tree(lines=False)).get(name, 0) >= 10:
+            reached.append(True)
+        return bool(reached)
+
+    turns = itertools.count()
+    return until
 
 
 def threads_and_descriptors():

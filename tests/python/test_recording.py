@@ -96,13 +96,17 @@ def samples(p):
     try: return p.info()["samples"]
     except plumb.Error: return 0
 from plumb import _external
+@plumb.tag(step="busy")
+def led(p):
+    while samples(p) < 50: busy(100)
 for output in (sys.argv[1], None):
     # As under Yama: it is held back until it is allowed to read us.
     _external._asks_for_permission = lambda: output is None
     with plumb.profile(engine="external", output=output, threads=threading.main_thread(), seed=3) as p:
         assert len(children()) == 1
-        while samples(p) < 50: busy(100)
+        led(p)
     assert children() == [] and p.info()["engine"] == "remote" and "busy" in p.text()
+    assert not {f["name"] for f in p.stats()["functions"]} & {"<plumb>", "tagged"}
 assert len(os.listdir("/proc/self/fd")) < 10
 try: plumb.start(engine="external", output="/nowhere/at/all.plumb")
 except (OSError, plumb.Error) as error: assert "nowhere" in str(error)

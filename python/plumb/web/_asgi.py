@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
 
+from plumb._unseen import unseen
 from plumb.web import _routes
 from plumb.web._requests import TIMES, Request
 from plumb.web._times import RequestTimes
@@ -21,6 +22,7 @@ class ASGIMiddleware:
         self.app = app
         self.times = TIMES if times is None else times
 
+    @unseen
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if scope.get("type") != "http":
             await self.app(scope, receive, send)

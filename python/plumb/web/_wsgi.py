@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional
 
+from plumb._unseen import unseen
 from plumb.web import _routes
 from plumb.web._requests import TIMES, Request
 from plumb.web._times import RequestTimes
@@ -22,6 +23,7 @@ class WSGIMiddleware:
         self.times = TIMES if times is None else times
         _routes.ask_flask(app, _tell_rule)
 
+    @unseen
     def __call__(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = Request(self.times, environ.get("REQUEST_METHOD", ""), _routes.wsgi_path(environ))
         environ[ROUTE] = request.route
@@ -74,6 +76,7 @@ class _Body:
     def __iter__(self) -> "_Body":
         return self
 
+    @unseen
     def __next__(self) -> bytes:
         try:
             with self._request.tag():

@@ -68,11 +68,11 @@ static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_reco
 	struct code_row row = {.code = rec->code.code};
 	struct plumb_error *err;
 
-	if ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
-	    (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
-	    (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
-	    (err = pl_profile_function(p, &f, &row.function)) ||
-	    (err = pl_texts_want(&r->texts, f.file, row.code->process)))
+	if (!c->hidden && ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
+			   (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
+			   (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
+			   (err = pl_profile_function(p, &f, &row.function)) ||
+			   (err = pl_texts_want(&r->texts, f.file, row.code->process))))
 		return err;
 	return pl_vec_push(&r->codes, row) ? NULL : &pl_err_no_memory;
 }
@@ -92,7 +92,7 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 	uint32_t location, stack;
 	struct plumb_error *err;
 
-	/* Frames that the interpreter hides from its own users are no frames here either. */
+	/* Frames that the interpreter hides from its own users, or plumb from its, are no frames here either. */
 	if (c->hidden) {
 		stack = r->nodes.data[rec->node.parent];
 		return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;

@@ -229,6 +229,28 @@ static void code_that_never_becomes_traceable_is_hidden(void **state)
 	fake_deinit(&f);
 }
 
+/* One that only begins or ends like it is anybody's. */
+static void wrappers_of_the_package_are_hidden(void **state)
+{
+	static const char *const names[] = {"<plumb>", "<plumb", "<plumb>>", "plumb"};
+
+	for (int minor = 8; minor <= 15; minor++) {
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+			struct pl_py py = fake_py(minor);
+			struct pl_code c;
+			struct fake f;
+
+			fake_init(&f);
+			pl_code_init(&c);
+			assert_ok(
+				pl_code_read(&f.mem, &py, fake_code(&f, &py, names[i], "/plumb/_tags.py", 17, 20), &c));
+			assert_int_equal(c.hidden, i == 0);
+			pl_code_deinit(&c);
+			fake_deinit(&f);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_runs_a_copy_of_the_bytecode_is_where_it_is_in_the_copy),
 		cmocka_unit_test(a_frame_before_its_first_traceable_instruction_has_no_offset),
 		cmocka_unit_test(code_that_never_becomes_traceable_is_hidden),
+		cmocka_unit_test(wrappers_of_the_package_are_hidden),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
