@@ -8,7 +8,7 @@ import threading
 import warnings
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
 from plumb import _contexts, _forks
 from plumb._plumb import Tag, new_tag
@@ -150,17 +150,44 @@ def _of_coroutine(owner: tag, function: Callable[..., Any]) -> Callable[..., Any
     return tagged
 
 
+class _Steps:
+    """Around each step of a generator: its tag, and what it had entered inside when it stopped the last time and had not left."""
+
+    __slots__ = ("_owner", "_inside", "_first")
+
+    def __init__(self, owner: tag) -> None:
+        self._owner, self._inside = owner, []  # type: Tuple[tag, List[tag]]
+        self._first: Optional[_Entry] = None
+
+    def __enter__(self) -> None:
+        self._first = None
+        if self._owner._labels and (_usable or _are_usable()):
+            _enter(self._owner)
+            self._first = _current.get()
+            for inner in self._inside:
+                _enter(inner)
+
+    def __exit__(self, *_: Any) -> None:
+        """In a context that was not entered nothing is found, and so nothing changed."""
+        inside, entry = [], _current.get()
+        while entry is not None and entry is not self._first:
+            inside.append(entry.owner)
+            entry = entry.outer
+        if entry is not None:
+            self._inside = inside[::-1]
+            _current.set(entry.outer)
+
+
 def _of_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Who takes its values is not tagged: the tag is set while the generator runs."""
+    """Who takes its values is not tagged: the tag, and those that are entered inside, are set while the generator runs."""
 
     @unseen
     def tagged(*args: Any, **kwargs: Any) -> Any:
-        with owner:
-            generator = function(*args, **kwargs)
+        generator, steps = function(*args, **kwargs), _Steps(owner)
         resume, value = generator.send, None
         try:
             while True:
-                with owner:
+                with steps:
                     try:
                         item = resume(value)
                     except StopIteration as end:
@@ -172,7 +199,7 @@ def _of_generator(owner: tag, function: Callable[..., Any]) -> Callable[..., Any
                 except BaseException as error:
                     resume, value = generator.throw, error
         finally:
-            with owner:
+            with steps:
                 generator.close()
 
     return tagged
@@ -183,12 +210,11 @@ def _of_async_generator(owner: tag, function: Callable[..., Any]) -> Callable[..
 
     @unseen
     async def tagged(*args: Any, **kwargs: Any) -> Any:
-        with owner:
-            generator = function(*args, **kwargs)
+        generator, steps = function(*args, **kwargs), _Steps(owner)
         resume, value = generator.asend, None
         try:
             while True:
-                with owner:
+                with steps:
                     try:
                         item = await resume(value)
                     except StopAsyncIteration:
@@ -200,7 +226,7 @@ def _of_async_generator(owner: tag, function: Callable[..., Any]) -> Callable[..
                 except BaseException as error:
                     resume, value = generator.athrow, error
         finally:
-            with owner:
+            with steps:
                 await generator.aclose()
 
     return tagged

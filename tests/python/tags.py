@@ -166,6 +166,96 @@ def check_generators_are_tagged_while_they_run():
     assert labels() == {} and inspect.isgeneratorfunction(numbers)
 
 
+def check_what_a_decorated_generator_has_entered_is_its_own_between_its_steps():
+    inner = plumb.tag(inner=1)
+
+    @plumb.tag(outer=1)
+    def numbers():
+        with inner:
+            with plumb.tag(outer=2):
+                yield labels()
+                yield labels()
+            try:
+                yield labels()
+            except KeyError:
+                with inner:
+                    yield labels()
+            yield labels()
+        try:
+            yield labels()
+        finally:
+            closed.append(labels())
+
+    both, within, alone = {"outer": "2", "inner": "1"}, {"outer": "1", "inner": "1"}, {"outer": "1"}
+    closed = []
+    generator = numbers()
+    assert next(generator) == both and labels() == {}
+    with plumb.tag(caller=1, inner="caller's"):
+        assert next(generator) == {**both, "caller": "1"} and labels() == {"caller": "1", "inner": "caller's"}
+    assert next(generator) == within and labels() == {}
+    assert generator.throw(KeyError()) == within and labels() == {}
+    assert contextvars.copy_context().run(next, generator) == within and labels() == {}
+    assert contextvars.Context().run(lambda: (next(generator), labels())) == (alone, {})
+    generator.close()
+    assert closed == [alone] and labels() == {}
+    taken = [numbers(), numbers()]
+    assert [next(generator) for generator in taken * 3] == [both] * 4 + [within] * 2 and labels() == {}
+    with plumb.tag(later=1):
+        del taken, generator
+        gc.collect()
+        assert labels() == {"later": "1"} and closed == [alone]
+
+
+def check_what_a_decorated_asynchronous_generator_has_entered_is_its_own_between_its_steps():
+    closed = []
+
+    @plumb.tag(outer=1)
+    async def numbers():
+        with plumb.tag(inner=1):
+            try:
+                for _ in range(3):
+                    await asyncio.sleep(0)
+                    yield labels()
+            finally:
+                await asyncio.sleep(0)
+                closed.append(labels())
+
+    async def take(name):
+        with plumb.tag(task=name):
+            async for seen in numbers():
+                assert seen == {"outer": "1", "inner": "1", "task": name} and labels() == {"task": name}
+                await asyncio.sleep(0)
+                assert labels() == {"task": name}
+
+    async def main():
+        await asyncio.gather(take("a"), take("b"))
+        generator = numbers()
+        assert await generator.__anext__() == {"outer": "1", "inner": "1"} and labels() == {}
+        await asyncio.ensure_future(generator.aclose())
+        assert labels() == {}
+
+    asyncio.run(main())
+    assert closed == [{"outer": "1", "inner": "1", "task": name} for name in "ab"] + [{"outer": "1", "inner": "1"}]
+
+
+def check_without_the_decorator_it_is_the_caller_s_too():
+    """As all variables of contexts, also in what is recorded."""
+    def numbers():
+        with plumb.tag(inner=1):
+            yield labels()
+            yield labels()
+
+    for function in (numbers, plumb.profile(done=lambda p: None)(numbers)):
+        generator = function()
+        for _ in range(2):
+            assert next(generator) == {"inner": "1"} == labels()
+        generator.close()
+        assert labels() == {}
+        generator = function()
+        assert [contextvars.copy_context().run(next, generator) for _ in range(2)] == [{"inner": "1"}, {}]
+        generator.close()
+
+
 def check_generators_that_end_in_any_order_leave_nothing_behind():
     def leaky(**of):
         with plumb.tag(**of):
