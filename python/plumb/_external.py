@@ -8,16 +8,32 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from typing import Any, Collection, Dict, List, Optional
+import tempfile
+import weakref
+from typing import Any, Collection, Dict, List, Optional, Tuple
 
-from plumb import _binary
-from plumb._plumb import Error, Profile, allow_tracer
+from plumb import _binary, _forks, _threads
+from plumb._gil import as_profile
+from plumb._plumb import Error, Profile, allow_tracer, create
 
 _LOOK_SECONDS = 0.002
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
+# Of a status, added up.
+_FIGURES = ("samples", "ticks", "missed", "unreadable", "threads", "elapsed", "cpu")
+_NOTHING_WRITTEN = "plumb, which was attached, ended before it had written anything"
+# Options of a recording that a long-lived session has not.
+_PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "max_overhead": 0.0}
+
 # So that this process can allow it before it tries.
 _AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@" </dev/null']
+
+
+def checked_engine(engine: Optional[str]) -> Optional[str]:
+    """Of a recording or a Profiler; or ValueError."""
+    if engine not in (None, "inprocess", "external", "gil"):
+        raise ValueError('engine is "inprocess", "external", "gil" or None, not %r' % (engine,))
+    return engine
 
 
 def _asks_for_permission() -> bool:
@@ -42,6 +58,32 @@ def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
     return found
 
 
+class Unnamed:
+    """A file that is in no directory, and gone with this object. `path` is for whoever opens it meanwhile."""
+
+    def __init__(self) -> None:
+        file = tempfile.TemporaryFile(prefix="plumb-")
+        self.fd = file.fileno()
+        self.path = "/proc/%d/fd/%d" % (os.getpid(), self.fd)
+        self.close = weakref.finalize(self, file.close)
+
+
+def merge(output: str, *recordings: str) -> None:
+    """Write their sum, as a recording."""
+    done = subprocess.run([_binary.find(), "merge", "-q", "-o", output, *recordings], stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode:
+        raise Error("recordings could not be added up: " + done.stderr.decode("utf-8", "replace").strip())
+
+
+def _terminate(process: "subprocess.Popen[bytes]", pid: int) -> None:
+    """When nobody can stop it any more, or the interpreter ends."""
+    if os.getpid() == pid:
+        process.terminate()
+        assert process.stderr
+        process.stderr.close()
+        process.wait()
+
+
 class ExternalSession:
     """With `stop`, `snapshot` and `status` of `_plumb.Session`. It sees no tags."""
 
@@ -53,7 +95,15 @@ class ExternalSession:
         self._outcome: Optional[Profile] = None
         self._pid = os.getpid()
         self._process = self._start([_binary.find(), *_arguments(recording, options)])
+        self._finalizer = weakref.finalize(self, _terminate, self._process, self._pid)
+        _forks.tell(self)
         self._wait_until_it_records()
+
+    def forked(self) -> None:
+        """This is the child of a fork: the process is not its child."""
+        self._process.returncode = 0
+        assert self._process.stderr
+        self._process.stderr.close()
 
     def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
         gated = _asks_for_permission()
@@ -74,11 +124,17 @@ class ExternalSession:
 
     def _wait_until_it_records(self) -> None:
         while os.stat(self._path).st_size == 0:
-            try:
-                self._process.wait(_LOOK_SECONDS)
-            except subprocess.TimeoutExpired:
-                continue
-            raise Error("plumb could not attach: %s" % self._said())
+            if not self.goes_on():
+                self._finalizer.detach()
+                raise Error("plumb could not attach: %s" % self._said())
+
+    def goes_on(self) -> bool:
+        """Whether it will write more, asked in a loop."""
+        try:
+            self._process.wait(_LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
 
     def _said(self) -> str:
         assert self._process.stderr
@@ -88,9 +144,23 @@ class ExternalSession:
     def status(self) -> Dict[str, Any]:
         return {"ended": self._process.poll() is not None, "forked": os.getpid() != self._pid}
 
+    def written(self) -> Optional[Profile]:
+        """So far, which lags behind by a second at most. None: nothing yet."""
+        try:
+            return self._outcome or Profile.open(self._path)
+        except Error as error:
+            if error.code == "empty":
+                return None
+            raise
+
     def snapshot(self) -> Profile:
-        """What has been written so far, which lags behind by a second at most."""
-        return self._outcome or Profile.open(self._path)
+        """What has been written so far; waits until there is something."""
+        found = self.written()
+        while found is None:
+            goes_on, found = self.goes_on(), self.written()
+            if found is None and not goes_on:
+                raise Error(_NOTHING_WRITTEN)
+        return found
 
     def stop(self) -> Profile:
         if self._outcome is None:
@@ -99,8 +169,131 @@ class ExternalSession:
         return self._outcome
 
     def _end(self) -> None:
+        self._finalizer.detach()
         # Not SIGINT, which is ignored by what a program in the background of a shell starts.
         self._process.send_signal(signal.SIGTERM)
         said = self._said()
         if self._process.wait() != 0:
             raise Error("plumb, which was attached, failed: %s" % said)
+
+
+class _Sum:
+    """Recordings that have ended, as one, and what is counted in it."""
+
+    def __init__(self) -> None:
+        self._file: Optional[Unnamed] = None
+        self.figures = dict.fromkeys(_FIGURES, 0.0)
+
+    def add(self, file: Unnamed, profile: Profile) -> None:
+        """The file is the sum's from now on."""
+        self.figures = _added(self.figures, profile)
+        self._file = file if self._file is None else _both(self._file, file)
+
+    def with_more(self, profile: Profile) -> Profile:
+        """Both, while this stays as it is."""
+        if self._file is None:
+            return profile
+        file = Unnamed()
+        profile.write(file.fd, "plumb")
+        both = _both(self._file, file)
+        return Profile.open(both.path)
+
+    def profile(self) -> Profile:
+        return Profile.open(self._file.path) if self._file else as_profile(create())
+
+
+def _both(one: Unnamed, other: Unnamed) -> Unnamed:
+    file = Unnamed()
+    merge(file.path, one.path, other.path)
+    return file
+
+
+def _added(figures: Dict[str, float], profile: Profile) -> Dict[str, float]:
+    info = profile.info()
+    more = {**info, **info["losses"], "elapsed": info["duration"], "cpu": info["profiler_cpu"]}
+    return {name: max(figures[name], more[name]) if name == "threads" else figures[name] + more[name] for name in figures}
+
+
+class ControlledSession:
+    """An external session that can be paused, changed and emptied: for each of these the program is attached anew, and what was
+    counted is the sum of the recordings."""
+
+    engine = "external"
+
+    def __init__(self, rate: float, tids: Optional[Collection[int]], **options: Any) -> None:
+        self._rate, self._tids, self._options = rate, tids, options
+        self._lock = _forks.Lock()
+        self._ended = _Sum()
+        self._session: Optional[ExternalSession] = None
+        self._begin()
+
+    def _begin(self) -> None:
+        tids = self._tids and [tid for tid in self._tids if _threads.exists(tid)]
+        file = Unnamed()
+        self._session = ExternalSession(file.path, rate=self._rate, tids=tids, **self._options, **_PLAIN)
+        self._file = file
+        self._seen: Tuple[int, Optional[Profile]] = -1, None  # bytes of the recording, and what is in them
+
+    def _end(self) -> bool:
+        """Whether it ran."""
+        session, self._session = self._session, None
+        if session is not None:
+            self._ended.add(self._file, session.stop())
+        return session is not None
+
+    def pause(self) -> None:
+        with self._lock:
+            self._end()
+
+    def resume(self) -> None:
+        with self._lock:
+            if self._session is None:
+                self._begin()
+
+    def set_rate(self, hz: float) -> None:
+        with self._lock:
+            self._rate = hz
+            if self._end():
+                self._begin()
+
+    def reset(self) -> None:
+        with self._lock:
+            ran = self._end()
+            self._ended = _Sum()
+            if ran:
+                self._begin()
+
+    def _now(self) -> Optional[Profile]:
+        """What is in the recording that grows; None: nothing yet, or it does not grow."""
+        if self._session is None:
+            return None
+        size = os.fstat(self._file.fd).st_size
+        if size != self._seen[0]:
+            self._seen = size, self._session.written()
+        return self._seen[1]
+
+    def status(self) -> Dict[str, Any]:
+        with self._lock:
+            now = self._now()
+            figures = _added(self._ended.figures, now) if now else self._ended.figures
+        seconds = {name: figures[name] for name in ("elapsed", "cpu")}
+        return {**{name: int(figures[name]) for name in figures}, **seconds, "folded": 0}
+
+    def snapshot(self) -> Profile:
+        """Waits until there is something."""
+        lost = None
+        while True:
+            with self._lock:
+                session, now = self._session, self._now()
+                if session is None:
+                    return self._ended.profile()
+                if now is not None:
+                    return self._ended.with_more(now)
+            if session is lost:
+                raise Error(_NOTHING_WRITTEN)
+            lost = None if session.goes_on() else session
+
+    def stop(self) -> Profile:
+        with self._lock:
+            self._end()
+            return self._ended.profile()

@@ -8,6 +8,7 @@ import re
 from typing import Any, Callable, Dict, List, Optional
 
 from plumb import _forks, _gil, _threads
+from plumb._external import ControlledSession, checked_engine
 from plumb._result import Profile
 
 # What a session can be asked for: it takes a million samples a second at most.
@@ -43,7 +44,8 @@ class Profiler:
     jitter     a random point in each interval instead of its middle
     max_nodes  so much is kept of different stacks; of a stack that is new then, only its known outer part, which is told as folded
     mode       "wall", "cpu" or "gil", as for `plumb run`
-    engine     "inprocess", "gil" or None: see plumb.profile()
+    engine     "inprocess", "external", "gil" or None: see plumb.profile(). What is recorded from outside is known a second later,
+               and goes to a file: max_nodes is no limit there
 
     What is counted from one start() to the next is one profile. In the child of a fork nothing runs, until it starts its own.
     """
@@ -59,11 +61,9 @@ class Profiler:
     ) -> None:
         if mode not in ("wall", "cpu", "gil"):
             raise ValueError('mode is "wall", "cpu" or "gil", not %r' % (mode,))
-        if engine not in (None, "inprocess", "gil"):
-            raise ValueError('engine is "inprocess", "gil" or None for a Profiler, not %r' % (engine,))
         self._interval = checked_interval(interval)
         self._options = {"mode": mode, "jitter": bool(jitter), "max_nodes": checked_count("max_nodes", max_nodes), "tags": True}
-        self._threads, self._engine = threads, engine
+        self._threads, self._engine = threads, checked_engine(engine)
         self._lock = _forks.Lock()
         self._session: Any = None
         self._paused = False
@@ -98,8 +98,11 @@ class Profiler:
             session, self._session = self._session, None
             if session is None:
                 return
-            self._state, self._status = "stopped", _gil.status(session)
-            self._profile = Profile(session.stop())
+            self._state = "stopped"
+            try:
+                self._profile = Profile(session.stop())
+            finally:
+                self._status = _gil.status(session)
 
     def cancel(self) -> None:
         """End this round, in whatever state, and forget what it counted."""
@@ -141,6 +144,9 @@ class Profiler:
 
     def _begin(self) -> Any:
         tids = _threads.native_ids(self._threads)
+        if self._engine == "external":
+            options = {name: value for name, value in self._options.items() if name != "max_nodes"}
+            return ControlledSession(1 / self._interval, tids, **options)
         return _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
 
     def _empty(self) -> None:
@@ -223,7 +229,8 @@ class Profiler:
 
     def show(self, limit: int = 20, query: Optional[str] = None, sort: str = "self", **report: Any) -> str:
         """The same as a table; `query` is query()'s regex."""
-        return table(self.status(), self.query(query, limit, sort=sort, **report))
+        found = self.query(query, limit, sort=sort, **report)
+        return table(self.status(), found)
 
 
 def records(profile: Profile, fits: Callable[[str], Any], most: int, sort: str, **report: Any) -> List[Record]:

@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from typing import Any, Dict, List, Optional, Tuple
@@ -191,14 +190,12 @@ class Reporter:
     def _profile(self) -> Any:
         """All that was recorded; None: nothing."""
         import plumb
-        from plumb import _binary
+        from plumb import _external
 
         there = [path for path in self._recordings if os.path.exists(path)]
         if len(there) < 2:
             return plumb.open(there[0]) if there else None
         merged = os.path.join(self._directory, "all.plumb")
-        done = subprocess.run([_binary.find(), "merge", "-o", merged, *there], stdin=subprocess.DEVNULL, capture_output=True)
-        if done.returncode:
-            raise OSError("the recordings of the workers could not be added up: " + done.stderr.decode("utf-8", "replace").strip())
+        _external.merge(merged, *there)
         return plumb.open(merged)
 

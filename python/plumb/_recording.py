@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 import warnings
 import weakref
 from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
 
 from plumb import _forks, _gil, _plumb, _threads
 from plumb._decorated import Done, decorated
-from plumb._external import ExternalSession
+from plumb._external import ExternalSession, Unnamed, checked_engine
 from plumb._result import Path, Profile, open
 
 __all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_ENGINES = (None, "inprocess", "external", "gil")
 
 
 def _rate(interval: float) -> float:
@@ -44,11 +42,11 @@ def _session(engine: Optional[str], recording: str, options: Dict[str, Any]) -> 
 
 
 def _place(output: Optional[str]) -> Tuple[Any, str]:
-    """Where it is written, and what has to be closed afterwards. A file without a name is gone with the process."""
+    """Where it is written, and what has to be closed afterwards."""
     if output is not None:
         return None, output
-    file = tempfile.TemporaryFile(prefix="plumb-")
-    return file, "/proc/%d/fd/%d" % (os.getpid(), file.fileno())
+    file = Unnamed()
+    return file, file.path
 
 
 def _end(session: Any, file: Any, pid: int) -> None:
@@ -67,10 +65,8 @@ class Recording(Profile):
     """
 
     def __init__(self, interval: float, output: Optional[Path], engine: Optional[str], **options: Any) -> None:
-        if engine not in _ENGINES:
-            raise ValueError('engine is "inprocess", "external", "gil" or None, not %r' % (engine,))
         self.output = self._name = _checked_output(output)
-        self._engine, self._options = engine, dict(options, rate=_rate(interval))
+        self._engine, self._options = checked_engine(engine), dict(options, rate=_rate(interval))
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
