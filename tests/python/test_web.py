@@ -8,6 +8,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_a_real_application_under_load_is_profiled_by_route(one, packages, table
 
 @contextlib.contextmanager
 def gunicorn(application, workers):
-    """The port it listens on. The application is loaded before it forks."""
+    """The pid of its master, and the port it listens on. The application is loaded before it forks."""
     program = pathlib.Path(sys.executable).parent / "gunicorn"
     if not program.exists():
         pytest.skip("gunicorn is not installed in the tests' environment")
@@ -54,7 +55,7 @@ def gunicorn(application, workers):
     environment = dict(os.environ, PYTHONPATH=path, PYTHONDONTWRITEBYTECODE="1", PLUMB_TEST_TOKEN=TOKEN)
     with subprocess.Popen(command, env=environment, pass_fds=[listener.fileno()]) as server:
         try:
-            yield listener.getsockname()[1]
+            yield server.pid, listener.getsockname()[1]
         finally:
             server.terminate()
             listener.close()
@@ -94,7 +95,7 @@ def test_each_worker_of_a_server_that_forks_has_a_profile(plumb):
             recordings[profile.json["processes"][0]["pid"]] = recording
         return len(recordings) == 2
 
-    with gunicorn("prefork:application", workers=2) as port:
+    with gunicorn("prefork:application", workers=2) as (_, port):
         wait_until(lambda: all_workers("forked"), "not all workers say that they were forked")
         wait_until(lambda: all_workers("running"), "not all workers have begun anew")
         wait_until(recorded, "not all workers were at work")
@@ -103,3 +104,33 @@ def test_each_worker_of_a_server_that_forks_has_a_profile(plumb):
     merged = plumb("merge", *recordings.values(), "-o", whole)
     assert merged.status == 0, merged
     assert {process["pid"] for process in plumb.report(whole).json["processes"]} == set(states)
+
+
+@pytest.mark.timeout(60)
+def test_all_workers_of_a_server_are_one_recording_from_outside(plumb):
+    """As docs/user/web.md has it: plumb attach --subprocesses on the master. Frames of the middleware are left out there, too."""
+    if not list((package.built() / "plumb").glob("_plumb*.so")):
+        pytest.skip("the package was not built: there are no headers of a Python")
+    over = threading.Event()
+
+    def load():
+        while not over.is_set():
+            with contextlib.suppress(OSError):  # it has not begun yet
+                asked(port, "GET", "/")
+
+    def at_work(profile):
+        """The processes that were seen working."""
+        return {stack.thread["pid"] for stack in profile.stacks if stack.has("work_for_a_request")}
+
+    with gunicorn("prefork:application", workers=2) as (master, port):
+        clients = [threading.Thread(target=load) for _ in range(4)]
+        for client in clients:
+            client.start()
+        try:
+            profile = plumb.attach_until(lambda profile: len(at_work(profile)) == 2, master, "--subprocesses")
+        finally:
+            over.set()
+            for client in clients:
+                client.join()
+    assert len(at_work(profile)) == 2 and {process["parent"] for process in profile.json["processes"]} > {master}
+    assert ("__call__", "_wsgi.py") not in {(f["name"], os.path.basename(f["file"])) for f in profile.json["functions"]}
