@@ -451,6 +451,39 @@ def check_a_child_begins_anew():
     assert profiler.query("spin")
 
 
+def warnings_of_a_fork():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    return ["multi-threaded" in str(warning.message) for warning in told]
+
+
+def check_python_warns_of_a_fork_while_threads_of_ours_are_there():
+    """As of any threads, from 3.12 on."""
+    profiler = plumb.Profiler()
+    while len(tasks()) > 1:  # those of checks before this one are on their way out
+        os.sched_yield()
+    assert warnings_of_a_fork() == []
+    profiler.start()
+    assert warnings_of_a_fork() == [True] * (sys.version_info >= (3, 12))
+    profiler.stop()
+    while len(tasks()) > 1:
+        os.sched_yield()
+    assert warnings_of_a_fork() == []
+
+
+def check_python_does_not_warn_of_a_fork_while_it_is_sampled_from_outside():
+    profiler = plumb.Profiler(engine="external")
+    while len(tasks()) > 1:
+        os.sched_yield()
+    profiler.start()
+    assert warnings_of_a_fork() == []
+    profiler.cancel()
+
+
 # ---- times ----
 
 
