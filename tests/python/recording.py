@@ -385,13 +385,13 @@ def check_generators_are_recorded_from_begin_to_end():
 
     @plumb.profile(done=done.append)
     def numbers(first):
+        number = first
         try:
-            got = yield first
             while True:
                 try:
-                    got = yield got + 1
+                    number = (yield number) + 1
                 except ValueError:
-                    got = 100
+                    number = 101
         finally:
             spin()
 
@@ -442,12 +442,9 @@ def check_asynchronous_generators_are_recorded():
     @plumb.profile(done=done.append)
     async def numbers(first):
         try:
-            got = yield first
-            while True:
-                try:
-                    got = yield got + 1
-                except ValueError:
-                    got = 100
+            yield (yield first) + 1
+        except ValueError:
+            yield 101
         finally:
             closed.append(first)
 

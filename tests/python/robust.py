@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program does all sorts of things while it is being watched. Each check_ is run; their names are told.
-
-    robust.py ENGINE        with ONLY=part in the environment: those with that in their name"""
+"""A program does all sorts of things while it is being watched. Each check_ is run; their names are told. checks.py says how."""
 import gc
-import json
 import multiprocessing
 import os
 import signal
@@ -13,25 +10,12 @@ import threading
 import time
 
 import plumb.profile as profile
+from checks import ENGINE, IN_PROCESS, run_all, spin, spin_until
 
 if sys.version_info >= (3, 13):
     import _interpreters as interpreters
 else:
     import _xxsubinterpreters as interpreters
-
-ENGINE = sys.argv[1]
-IN_PROCESS = ENGINE == "inprocess"
-
-
-def spin():
-    n = 20000
-    while n:
-        n -= 1
-
-
-def spin_until(true):
-    while not true():
-        spin()
 
 
 def watch(*arguments, **options):
@@ -315,16 +299,4 @@ def check_a_crash_still_has_its_trace():
         assert "Fatal Python error: Segmentation fault" in result.stderr and " in crash\n" in result.stderr, result
 
 
-def main():
-    took = {}
-    for name, check in sorted(globals().items()):
-        if not name.startswith("check_") or os.environ.get("ONLY", "") not in name:
-            continue
-        before = time.monotonic()
-        check()
-        took[name[6:]] = round(time.monotonic() - before, 2)
-    spin_until(lambda: threading.active_count() == 1)  # one that was left to itself may take its time
-    print(json.dumps({"checks": took, "engine": ENGINE}))
-
-
-main()
+run_all(globals())

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plumb.profile.watch() promises. Each check_ is run; their names are told.
-
-    watching.py ENGINE      with ONLY=part in the environment: those with that in their name"""
+"""What plumb.profile.watch() promises. Each check_ is run; their names are told. checks.py says how."""
 import copy
 import datetime
 import gc
 import inspect
-import json
 import os
 import pickle
 import sys
@@ -14,21 +11,9 @@ import threading
 import time
 
 import plumb.profile as profile
+from checks import ENGINE, IN_PROCESS, run_all, spin, spin_until
 
-ENGINE = sys.argv[1]
-IN_PROCESS = ENGINE == "inprocess"
 HERE = os.path.basename(__file__)
-
-
-def spin():
-    n = 20000
-    while n:
-        n -= 1
-
-
-def spin_until(true):
-    while not true():
-        spin()
 
 
 def watch(*arguments, **options):
@@ -390,17 +375,4 @@ def check_deep_stacks_are_whole():
     assert depth > 900
 
 
-def main():
-    checks = [(name, check) for name, check in sorted(globals().items()) if name.startswith("check_")]
-    took = {}
-    for name, check in checks:
-        if os.environ.get("ONLY", "") not in name:
-            continue
-        before = time.monotonic()
-        check()
-        took[name[6:]] = round(time.monotonic() - before, 2)
-    spin_until(lambda: threading.active_count() == 1)  # one that was left to itself may take its time
-    print(json.dumps({"checks": took, "engine": ENGINE}))
-
-
-main()
+run_all(globals())
