@@ -240,6 +240,29 @@ def check_the_picture_can_be_cut_and_told_more_of():
     assert profile.plot_data(profile.create())["left"] == []
 
 
+def check_a_tree_may_go_while_its_picture_is_made():
+    """Of nodes whose code runs the last one that is asked takes away all that is not drawn yet."""
+    class Count(int):
+        def __bool__(self):
+            if self == 7:
+                for node in nodes:
+                    node.clear()
+            return True
+
+    def node(name, count, *children):
+        description = {"filename": "/srv/%s.py" % name, "name": name, "line_number": 1, "line": "x = %s\n" % name}
+        nodes.append({"identifier": name, "count": count, "description": description, "children": {c["identifier"]: c for c in children}})
+        return nodes[-1]
+
+    for place in range(0, 100, 9):
+        nodes = []
+        rows = [node("a%d" % i, Count(7) if i == place else i + 8, *[node("b%d_%d" % (i, j), j + 1) for j in range(3)]) for i in range(100)]
+        root = node("root", 10000, *rows)
+        del rows
+        raises(KeyError, profile.plot_data, root)
+        assert nodes == [{}] * len(nodes)
+
+
 def check_what_is_recent_is_not_lost_while_the_history_is_empty():
     tree = profile.create()
     profile.process(frame_of("a"), None, tree)

@@ -236,9 +236,36 @@ def case_merge_refused(r):
     same(mine, original)
 
 
+def plotted_counts(r):
+    return r.choice([0, 1, True, 3, 2.5, 300, -1, 10**16 + 1, 10**16 + 3, 10**17])
+
+
+class Own(dict):
+    """Is asked by its methods."""
+
+
+def otherwise_kept(r, tree):
+    """The same tree of dicts that are not all made alike: keys that are equal only, in another order, among others, one deleted."""
+    def kept(old):
+        new = r.choice([dict, dict, dict, Own])(gone=1)
+        for name in r.sample(sorted(old), len(old)) if r.random() < 0.3 else old:
+            new["".join(list(name)) if r.random() < 0.2 else name] = old[name]
+            new["more"] = new.get("more", 0)
+        del new["gone"]
+        return new
+
+    node = kept({**tree, "description": kept(tree["description"])})
+    children = r.choice([dict, Own])(gone=1, **{key: otherwise_kept(r, child) for key, child in tree["children"].items()})
+    del children["gone"]
+    node["children"] = children
+    return node
+
+
 def case_plot(r):
-    tree = random_tree(r, r.choice([0, 1, 20, 200]), r.choice([plain_counts, plain_counts, lambda r: r.choice([1, 2.5, 10**17, 3])]))
-    interval = r.choice([0.01, 1, 1e-7, 0.123, 3600.0, 1e5])
+    tree = random_tree(r, r.choice([0, 1, 20, 200]), r.choice([plain_counts, plain_counts, plotted_counts]))
+    if r.random() < 0.5:
+        tree = otherwise_kept(r, tree)
+    interval = r.choice([0.01, 1, 1e-7, 0.123, 3600.0, 1e5, 0.0, True])
     arguments = (tree,) if r.random() < 0.3 else (tree, interval)
     mine, original = ours.plot_data(*arguments), theirs.plot_data(*arguments)
     assert [id(node) for node in mine.pop("states")] == [id(node) for node in original.pop("states")]
