@@ -32,7 +32,8 @@
 	X(co_firstlineno);                                                                                             \
 	X(endswith)
 
-#define EXT_CODES 4096 /* a power of two */
+#define EXT_CODES   4096 /* a power of two */
+#define EXT_GUESSES 256
 
 /** What is known of a code object. */
 struct ext_code {
@@ -54,6 +55,7 @@ struct ext_state {
 	PyObject *merged;				 /* a node with the keys in merge()'s order, to be copied */
 	PyObject *error, *profile_type, *session_type;
 	struct ext_code *codes;
+	PyObject *guesses[EXT_GUESSES]; /* of process.c; not to be looked into */
 };
 
 struct ext_state *ext_state_of(PyObject *module);

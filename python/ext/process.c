@@ -3,9 +3,10 @@
  *
  * The frames are collected first, innermost first, then the tree is walked from its root, and only when all nodes are
  * there is anything counted: an exception leaves no half of a sample behind. */
-#include "ext.h"
+#include "dicts.h"
 
 #define FRAMES_AT_HAND 96
+#define FIRST_CHILDREN 8 /* that are compared before a child is looked up */
 
 enum outcome { FAILED = -1, WHOLE, TRUNCATED, OMITTED, LOST };
 static const char *const outcome_names[] = {"whole", "truncated", "omitted", "lost"};
@@ -20,6 +21,7 @@ struct stack {
 	struct step at_hand[FRAMES_AT_HAND], *steps;
 	size_t count, room;
 	bool cut; /* there are more frames, which were not asked for */
+	struct ext_shape shape;
 };
 
 struct rules {
@@ -37,6 +39,7 @@ static void stack_init(struct stack *s)
 	s->count = 0;
 	s->room = FRAMES_AT_HAND;
 	s->cut = false;
+	s->shape = (struct ext_shape){0};
 }
 
 static void stack_deinit(struct stack *s)
@@ -152,14 +155,62 @@ static PyObject *described(const struct ext_state *st, PyObject *frame)
 			     st->zero, st->line, "");
 }
 
-/* The child with that identifier, perhaps a new one; without a frame the one that stands for frames left out. */
-static PyObject *child_of(const struct ext_state *st, PyObject *parent, PyObject *identifier, PyObject *frame)
+static PyObject *children_of(const struct ext_state *st, struct ext_shape *shape, PyObject *node)
 {
-	PyObject *node, *children = ext_get(parent, st->children);
+	struct ext_fields f;
+
+	if (!ext_fields(st, shape, node, &f))
+		return ext_get(node, st->children);
+	Py_INCREF(f.children);
+	return f.children;
+}
+
+/* Nodes are found one by way of the other, each by some words of memory in a row. So which one is found is guessed: it
+ * was that one last time. A guess is only compared, what it points to may be long gone; but the processor goes on with
+ * it while it still waits for what is compared. The compiler must not see that both are the same, then. */
+static PyObject *as_guessed(struct ext_state *st, PyObject *identifier, PyObject *found)
+{
+	PyObject **guess = &st->guesses[(uintptr_t)identifier / 16 % EXT_GUESSES];
+	PyObject *node = *guess, *compared = node;
+
+	__asm__("" : "+r"(compared));
+	if (compared == found)
+		return node;
+	*guess = found;
+	return found;
+}
+
+/* A tree mostly has the very identifiers that code objects have here, and most nodes have few children. */
+static PyObject *known_child(struct ext_state *st, PyObject *children, PyObject *identifier)
+{
+	struct ext_entries e;
+
+	if (!ext_entries(children, &e))
+		return NULL;
+	for (Py_ssize_t i = 0; i < e.count && i < FIRST_CHILDREN; i++)
+		if (e.at[i * e.step] == identifier)
+			return as_guessed(st, identifier, e.at[i * e.step + 1]);
+	return NULL;
+}
+
+static int find_child(struct ext_state *st, PyObject *children, PyObject *identifier, PyObject **ret)
+{
+	*ret = known_child(st, children, identifier);
+	if (!*ret)
+		return ext_find(children, identifier, ret);
+	Py_INCREF(*ret);
+	return 0;
+}
+
+/* The child with that identifier, perhaps a new one; without a frame the one that stands for frames left out. */
+static PyObject *child_of(struct ext_state *st, struct ext_shape *shape, PyObject *parent, PyObject *identifier,
+			  PyObject *frame)
+{
+	PyObject *node, *children = children_of(st, shape, parent);
 
 	if (!children)
 		return NULL;
-	if (ext_find(children, identifier, &node) < 0 || node) {
+	if (find_child(st, children, identifier, &node) < 0 || node) {
 		Py_DECREF(children);
 		return node;
 	}
@@ -168,49 +219,64 @@ static PyObject *child_of(const struct ext_state *st, PyObject *parent, PyObject
 	return node;
 }
 
-static PyObject *cut_node(const struct ext_state *st, PyObject *root)
+static PyObject *cut_node(struct ext_state *st, struct ext_shape *shape, PyObject *root)
 {
 	PyObject *identifier = PyUnicode_FromString("<truncated>");
-	PyObject *node = identifier ? child_of(st, root, identifier, NULL) : NULL;
+	PyObject *node = identifier ? child_of(st, shape, root, identifier, NULL) : NULL;
 
 	Py_XDECREF(identifier);
 	return node;
 }
 
 /* Find or make the nodes of all frames, the outermost below @p top. */
-static int find_nodes(const struct ext_state *st, struct stack *s, PyObject *top)
+static int find_nodes(struct ext_state *st, struct stack *s, PyObject *top)
 {
 	for (size_t i = s->count; i-- > 0;) {
 		struct step *step = &s->steps[i];
 		PyObject *parent = i + 1 < s->count ? s->steps[i + 1].node : top;
 
-		step->node = child_of(st, parent, step->code.identifier, step->frame);
+		step->node = child_of(st, &s->shape, parent, step->code.identifier, step->frame);
 		if (!step->node)
 			return -1;
 	}
 	return 0;
 }
 
-static int count_stack(const struct ext_state *st, const struct stack *s, bool with_leaf)
+static int count_node(const struct ext_state *st, struct ext_shape *shape, PyObject *node)
+{
+	struct ext_fields f;
+	int overflow = 1;
+	bool plain = ext_fields(st, shape, node, &f) && PyLong_CheckExact(f.count);
+	long long count = plain ? PyLong_AsLongLongAndOverflow(f.count, &overflow) : 0;
+
+	if (overflow || count == PY_LLONG_MAX)
+		return ext_increment(st, node, st->count);
+	PyObject *more = PyLong_FromLongLong(count + 1);
+	int r = more ? PyDict_SetItem(node, st->count, more) : -1;
+	Py_XDECREF(more);
+	return r;
+}
+
+static int count_stack(const struct ext_state *st, struct stack *s, bool with_leaf)
 {
 	for (size_t i = s->count; i-- > (with_leaf ? 0 : 1);)
-		if (ext_increment(st, s->steps[i].node, st->count) < 0)
+		if (count_node(st, &s->shape, s->steps[i].node) < 0)
 			return -1;
 	return 0;
 }
 
 /* Everything that stands above the frames: the root and, if there is one, the node for those left out. */
-static int enter(const struct ext_state *st, struct stack *s, PyObject *root, bool mark_cut, bool with_leaf)
+static int enter(struct ext_state *st, struct stack *s, PyObject *root, bool mark_cut, bool with_leaf)
 {
 	PyObject *cut = NULL;
 
-	if (s->cut && mark_cut && !(cut = cut_node(st, root)))
+	if (s->cut && mark_cut && !(cut = cut_node(st, &s->shape, root)))
 		return -1;
 	int r = find_nodes(st, s, cut ? cut : root);
 	if (r == 0)
-		r = ext_increment(st, root, st->count);
+		r = count_node(st, &s->shape, root);
 	if (r == 0 && cut)
-		r = ext_increment(st, cut, st->count);
+		r = count_node(st, &s->shape, cut);
 	if (r == 0)
 		r = count_stack(st, s, with_leaf);
 	Py_XDECREF(cut);

@@ -241,26 +241,28 @@ def check_the_picture_can_be_cut_and_told_more_of():
 
 
 def check_a_tree_may_go_while_its_picture_is_made():
-    """Of nodes whose code runs the last one that is asked takes away all that is not drawn yet."""
+    """The count of one node is of a class whose code takes away all nodes of its level while others of them wait for their turn."""
     class Count(int):
         def __bool__(self):
-            if self == 7:
-                for node in nodes:
-                    node.clear()
+            for parent in parents:
+                parent["children"].clear()
             return True
 
     def node(name, count, *children):
         description = {"filename": "/srv/%s.py" % name, "name": name, "line_number": 1, "line": "x = %s\n" % name}
-        nodes.append({"identifier": name, "count": count, "description": description, "children": {c["identifier"]: c for c in children}})
-        return nodes[-1]
+        return {"identifier": name, "count": count, "description": description, "children": {c["identifier"]: c for c in children}}
 
-    for place in range(0, 100, 9):
-        nodes = []
-        rows = [node("a%d" % i, Count(7) if i == place else i + 8, *[node("b%d_%d" % (i, j), j + 1) for j in range(3)]) for i in range(100)]
-        root = node("root", 10000, *rows)
-        del rows
-        raises(KeyError, profile.plot_data, root)
-        assert nodes == [{}] * len(nodes)
+    def level(name, count):
+        return [node("%s%d" % (name, i), count(i)) for i in range(100)]
+
+    for place in (0, 31, 32, 50, 99):
+        root = node("root", 10000, *level("a", lambda i: Count(7) if i == place else 7))
+        parents = [root]
+        assert len(profile.plot_data(root)["name"]) == 101 and not root["children"]
+        parents = level("a", lambda i: 7)
+        parents[50]["children"] = {c["identifier"]: c for c in level("b", lambda i: Count(1) if i == place else 1)}
+        root = node("root", 10000, *parents)
+        assert len(profile.plot_data(root)["name"]) == 201 and not parents[50]["children"]
 
 
 def check_what_is_recent_is_not_lost_while_the_history_is_empty():
