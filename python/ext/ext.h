@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the extension module share. Limited API of CPython 3.8: one file for all releases.
+/* What the files of the extension module share. Limited API of CPython 3.8: one file for all releases with a GIL; for
+ * free-threaded ones it is built with their own headers.
  *
- * All of it runs with the GIL unless it says otherwise. A function that returns int gives -1 with an exception set; one
- * that returns an object gives NULL then. */
+ * All of it runs with the GIL, or where there is none as an attached thread, unless it says otherwise. A function that
+ * returns int gives -1 with an exception set; one that returns an object gives NULL then. */
 #ifndef PLUMB_EXT_H
 #define PLUMB_EXT_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "gil.h"
+
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -41,6 +42,11 @@ struct ext_code {
 	PyObject *identifier, *filename;
 };
 
+struct ext_code_slot {
+	struct ext_mutex mutex;
+	struct ext_code known;
+};
+
 /** One for each interpreter that has imported the module. */
 struct ext_state {
 #define EXT_NAME(s) PyObject *s
@@ -54,7 +60,7 @@ struct ext_state {
 	PyObject *gc_isenabled, *gc_disable, *gc_enable; /* of gc */
 	PyObject *merged;				 /* a node with the keys in merge()'s order, to be copied */
 	PyObject *error, *profile_type, *session_type;
-	struct ext_code *codes;
+	struct ext_code_slot *codes;
 	PyObject *guesses[EXT_GUESSES]; /* of process.c; not to be looked into */
 };
 
@@ -78,7 +84,9 @@ PyObject *ext_get(PyObject *node, PyObject *key);
 /** node.get(key), a new reference; *ret is NULL if there is none. */
 int ext_find(PyObject *node, PyObject *key, PyObject **ret);
 int ext_set(PyObject *node, PyObject *key, PyObject *value);
-/** node[key] += 1 */
+/** node.setdefault(key, value), a new reference. */
+PyObject *ext_add(PyObject *node, PyObject *key, PyObject *value);
+/** node[key] += 1; between ext_trees_begin() and ext_trees_end(), which it leaves for nodes and numbers of others. */
 int ext_increment(const struct ext_state *st, PyObject *node, PyObject *key);
 /** Of a mapping, a dict to iterate over: itself or a copy. A new reference. */
 PyObject *ext_as_dict(PyObject *mapping);
@@ -87,7 +95,8 @@ PyObject *ext_create(const struct ext_state *st);
 
 /* gc.c */
 
-/** Let no collection begin, however many objects are made. Whether there is something to resume; -1 is an exception. */
+/** Let no collection begin, however many objects are made, where it could. Whether there is something to resume; -1 is
+ * an exception. */
 int ext_pause_gc(const struct ext_state *st);
 /** After ext_pause_gc() gave @p paused. An exception that is set stays. */
 void ext_resume_gc(const struct ext_state *st, int paused);
@@ -112,7 +121,7 @@ PyObject *ext_raise(const struct ext_state *st, struct plumb_error *err);
 
 struct ext_lock {
 	pthread_mutex_t mutex;
-	pid_t pid; /* of the process in which somebody may hold it */
+	_Atomic(pid_t) pid; /* of the process in which somebody may hold it */
 };
 
 void ext_lock_init(struct ext_lock *l);

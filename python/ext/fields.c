@@ -5,11 +5,8 @@
 int ext_find(PyObject *node, PyObject *key, PyObject **ret)
 {
 	*ret = NULL;
-	if (PyDict_CheckExact(node)) {
-		*ret = PyDict_GetItemWithError(node, key);
-		Py_XINCREF(*ret);
-		return *ret || !PyErr_Occurred() ? 0 : -1;
-	}
+	if (PyDict_CheckExact(node))
+		return ext_dict_find(node, key, ret);
 	*ret = PyObject_GetItem(node, key);
 	if (*ret)
 		return 0;
@@ -23,10 +20,9 @@ PyObject *ext_get(PyObject *node, PyObject *key)
 {
 	if (!PyDict_CheckExact(node))
 		return PyObject_GetItem(node, key);
-	PyObject *value = PyDict_GetItemWithError(node, key);
-	if (!value && !PyErr_Occurred())
+	PyObject *value;
+	if (ext_dict_find(node, key, &value) == 0 && !value)
 		PyErr_SetObject(PyExc_KeyError, key);
-	Py_XINCREF(value);
 	return value;
 }
 
@@ -35,6 +31,20 @@ int ext_set(PyObject *node, PyObject *key, PyObject *value)
 	if (PyDict_CheckExact(node))
 		return PyDict_SetItem(node, key, value);
 	return PyObject_SetItem(node, key, value);
+}
+
+PyObject *ext_add(PyObject *node, PyObject *key, PyObject *value)
+{
+	PyObject *there;
+
+	if (PyDict_CheckExact(node))
+		return ext_dict_add(node, key, value);
+	if (ext_find(node, key, &there) < 0 || there)
+		return there;
+	if (PyObject_SetItem(node, key, value) < 0)
+		return NULL;
+	Py_INCREF(value);
+	return value;
 }
 
 static PyObject *plus_one(const struct ext_state *st, PyObject *number)
@@ -48,7 +58,7 @@ static PyObject *plus_one(const struct ext_state *st, PyObject *number)
 	return PyNumber_Add(number, st->one);
 }
 
-int ext_increment(const struct ext_state *st, PyObject *node, PyObject *key)
+static int increment(const struct ext_state *st, PyObject *node, PyObject *key)
 {
 	PyObject *old = ext_get(node, key);
 	if (!old)
@@ -59,6 +69,30 @@ int ext_increment(const struct ext_state *st, PyObject *node, PyObject *key)
 		return -1;
 	int r = ext_set(node, key, sum);
 	Py_DECREF(sum);
+	return r;
+}
+
+/* Whether counting there runs nobody's code. */
+static bool is_plain(PyObject *node, PyObject *key)
+{
+	PyObject *number;
+
+	if (!PyDict_CheckExact(node))
+		return false;
+	if (ext_dict_find(node, key, &number) < 0)
+		PyErr_Clear();
+	bool plain = !number || PyLong_CheckExact(number) || PyFloat_CheckExact(number);
+	Py_XDECREF(number);
+	return plain;
+}
+
+int ext_increment(const struct ext_state *st, PyObject *node, PyObject *key)
+{
+	if (EXT_HAS_GIL || is_plain(node, key))
+		return increment(st, node, key);
+	ext_trees_end();
+	int r = increment(st, node, key);
+	ext_trees_begin(true);
 	return r;
 }
 

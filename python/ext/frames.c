@@ -99,11 +99,38 @@ static void copy_refs(struct ext_code *to, const struct ext_code *from)
 	*to = *from;
 }
 
-static struct ext_code *slot_of(struct ext_state *st, PyObject *code)
+static struct ext_code_slot *slot_of(struct ext_state *st, PyObject *code)
 {
 	uintptr_t address = (uintptr_t)code >> 4;
 
 	return &st->codes[(address ^ address >> 12) & (EXT_CODES - 1)];
+}
+
+/* What is known of room->code is put there. */
+static bool is_known(struct ext_state *st, struct ext_code *room)
+{
+	struct ext_code_slot *slot = slot_of(st, room->code);
+	PyObject *code = room->code;
+
+	ext_mutex_lock(&slot->mutex);
+	bool known = slot->known.code == code;
+	if (known)
+		copy_refs(room, &slot->known);
+	ext_mutex_unlock(&slot->mutex);
+	if (known)
+		Py_DECREF(code);
+	return known;
+}
+
+static void remember(struct ext_state *st, const struct ext_code *room)
+{
+	struct ext_code_slot *slot = slot_of(st, room->code);
+
+	ext_mutex_lock(&slot->mutex);
+	struct ext_code old = slot->known;
+	copy_refs(&slot->known, room);
+	ext_mutex_unlock(&slot->mutex);
+	ext_code_clear(&old);
 }
 
 int ext_frame_code(struct ext_state *st, PyObject *frame, struct ext_code *room)
@@ -111,22 +138,14 @@ int ext_frame_code(struct ext_state *st, PyObject *frame, struct ext_code *room)
 	*room = (struct ext_code){.code = code_of(st, frame)};
 	if (!room->code)
 		return -1;
-	bool real = (PyObject *)Py_TYPE(room->code) == st->code_type;
-	struct ext_code *known = slot_of(st, room->code);
-	if (known->code == room->code) {
-		Py_DECREF(room->code);
-		copy_refs(room, known);
+	if (is_known(st, room))
 		return 0;
-	}
 	if (describe(st, frame, room) < 0) {
 		ext_code_clear(room);
 		return -1;
 	}
-	if (real) {
-		struct ext_code old = *known;
-		copy_refs(known, room);
-		ext_code_clear(&old);
-	}
+	if ((PyObject *)Py_TYPE(room->code) == st->code_type)
+		remember(st, room);
 	return 0;
 }
 

@@ -4,11 +4,13 @@
  * While hundreds of thousands of dicts are made, none of which can be garbage, the collector would go through all of
  * them again and again: that took more than four fifths of the time of large merges. Where the GIL is held from
  * beginning to end nobody sees the pause. The functions of the limited API for this are of 3.10, so those of the module
- * gc. */
+ * gc. Without a GIL others would see it, and there collections begin between instructions of Python only. */
 #include "ext.h"
 
 int ext_pause_gc(const struct ext_state *st)
 {
+	if (!EXT_HAS_GIL)
+		return 0;
 	PyObject *enabled = PyObject_CallObject(st->gc_isenabled, NULL);
 	int paused = enabled ? PyObject_IsTrue(enabled) : -1;
 

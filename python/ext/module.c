@@ -74,6 +74,7 @@ static int init(PyObject *module)
 {
 	struct ext_state *st = ext_state_of(module);
 
+	ext_trees_init();
 	if (init_names(st) < 0 || init_imported(st) < 0 || init_types(module, st) < 0 || ext_add_tags(module) < 0 ||
 	    ext_dicts_init() < 0)
 		return -1;
@@ -107,11 +108,8 @@ static int clear(PyObject *module)
 
 	if (!st)
 		return 0;
-	for (size_t i = 0; st->codes && i < EXT_CODES; i++) {
-		Py_CLEAR(st->codes[i].code);
-		Py_CLEAR(st->codes[i].identifier);
-		Py_CLEAR(st->codes[i].filename);
-	}
+	for (size_t i = 0; st->codes && i < EXT_CODES; i++)
+		ext_code_clear(&st->codes[i].known);
 	PyMem_Free(st->codes);
 	st->codes = NULL;
 	/* Everything before it is an object. */
@@ -152,7 +150,12 @@ static PyMethodDef methods[] = {
 #define PER_INTERPRETER_GIL	    ((void *)2)
 #define MULTIPLE_INTERPRETERS_SINCE 12
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)init}, {MULTIPLE_INTERPRETERS, PER_INTERPRETER_GIL}, {0}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)init},
+				   {MULTIPLE_INTERPRETERS, PER_INTERPRETER_GIL},
+#ifdef Py_GIL_DISABLED
+				   {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+				   {0}};
 static PyModuleDef_Slot older_slots[] = {{Py_mod_exec, (void *)init}, {0}};
 
 static struct PyModuleDef definition = {

@@ -5,7 +5,8 @@
  * all are there each gets its place in preorder, and the columns are made at once: nobody's code runs by then.
  *
  * Rows own what they refer to; only nodes that wait for their turn are borrowed, as long as nobody's code (of counts
- * that are no ints, of mappings that are no dicts) has run: own() ends that.
+ * that are no ints, of mappings that are no dicts) has run: own() ends that. Without a GIL they are owned from the
+ * beginning, and what ends is that nobody counts in the tree meanwhile.
  *
  * The left edge of a node's first child is the node's own left edge, the same object: so the root's 0 stays an int down
  * the first branch, as in the original. */
@@ -71,6 +72,7 @@ struct plot {
 	size_t count, room;
 	size_t visited; /* rows whose turn it was */
 	bool owned;	/* the nodes of the others, too */
+	bool locked;	/* ext_trees_begin() */
 	struct part parts[EXT_TOUCHED];
 	size_t part_count;
 	struct ext_shape shape;
@@ -224,31 +226,58 @@ static int add_row(struct plot *p, PyObject *node, uint32_t parent)
 	return 0;
 }
 
+static void unlock(struct plot *p)
+{
+	if (p->locked)
+		ext_trees_end();
+	p->locked = false;
+}
+
 static void own(struct plot *p)
 {
 	for (size_t i = p->visited; !p->owned && i < p->count; i++)
 		Py_INCREF(*taken(p, i, STATES));
 	p->owned = true;
+	unlock(p);
+}
+
+/* Before something is asked of a mapping that was not to be had at once. */
+static void own_unless_plain(struct plot *p, PyObject *mapping)
+{
+	if (EXT_HAS_GIL || !PyDict_CheckExact(mapping))
+		own(p);
+}
+
+static int add_entries(struct plot *p, const struct ext_entries *e, uint32_t parent)
+{
+	for (Py_ssize_t i = 0; i < e->count; i++) {
+		PyObject *node = e->at[i * e->step + 1];
+		if (node && add_row(p, node, parent) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_values(struct plot *p, PyObject *children, uint32_t parent)
+{
+	PyObject *key, *node;
+	Py_ssize_t at = 0;
+
+	while (PyDict_Next(children, &at, &key, &node))
+		if (add_row(p, node, parent) < 0)
+			return -1;
+	return 0;
 }
 
 static int add_rows(struct plot *p, PyObject *children, uint32_t parent)
 {
 	struct ext_entries e;
-	PyObject *key, *node;
-	Py_ssize_t at = 0;
+	int r;
 
-	if (ext_entries(children, &e)) {
-		for (; at < e.count; at++) {
-			node = e.at[at * e.step + 1];
-			if (node && add_row(p, node, parent) < 0)
-				return -1;
-		}
-		return 0;
-	}
-	while (PyDict_Next(children, &at, &key, &node))
-		if (add_row(p, node, parent) < 0)
-			return -1;
-	return 0;
+	if (ext_entries(children, &e))
+		return add_entries(p, &e, parent);
+	EXT_ALONE_WITH(children, r = add_values(p, children, parent));
+	return r;
 }
 
 /* 1: it is not 0. -1 is an exception. */
@@ -391,7 +420,7 @@ static int ask_for_count(struct plot *p, struct part *part)
 {
 	if (part->count)
 		return 0;
-	own(p);
+	own_unless_plain(p, *taken(p, part->row, STATES));
 	part->count = ext_get(*taken(p, part->row, STATES), p->st->count);
 	return part->count ? 0 : -1;
 }
@@ -402,7 +431,7 @@ static int ask_for_rest(struct plot *p, struct part *part)
 
 	if (part->children)
 		return 0;
-	own(p);
+	own_unless_plain(p, node);
 	part->children = ext_get(node, p->st->children);
 	part->description = part->children ? ext_get(node, p->st->description) : NULL;
 	return part->description ? 0 : -1;
@@ -472,7 +501,7 @@ static bool find_texts(struct plot *p, PyObject *const *keys, PyObject *descript
 
 static int ask_for_texts(struct plot *p, PyObject *const *keys, const struct part *part)
 {
-	own(p);
+	own_unless_plain(p, part->description);
 	for (size_t k = 0; k < TEXTS; k++) {
 		PyObject *text = ext_get(part->description, keys[k]);
 		if (!text)
@@ -545,10 +574,16 @@ static int take_some(struct plot *p)
 
 static int take_all(struct plot *p, PyObject *root)
 {
+	p->owned = !EXT_HAS_GIL;
+	p->locked = true;
+	ext_trees_begin(false);
+	if (!PyFloat_CheckExact(p->interval) && !PyLong_CheckExact(p->interval))
+		own(p);
 	int r = add_row(p, root, NO_ROW);
 
 	while (r == 0 && p->visited < p->count)
 		r = take_some(p);
+	unlock(p);
 	return r < 0 ? -1 : ask_for_colors(p);
 }
 
@@ -731,7 +766,6 @@ PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs)
 		Py_INCREF(p.interval);
 	else
 		p.interval = PyFloat_FromDouble(0.01);
-	p.owned = p.interval && !PyFloat_CheckExact(p.interval);
 	p.files = PyDict_New();
 	p.colors = PyList_New(0);
 	if (p.interval && p.files && p.colors && take_all(&p, state) == 0)

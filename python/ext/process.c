@@ -136,15 +136,15 @@ static PyObject *new_node(const struct ext_state *st, PyObject *identifier, PyOb
 			     st->identifier, identifier);
 }
 
-/* Add to the children of a node what is described; takes over @p description. */
+/* Add to the children of a node what is described, unless somebody did so meanwhile; takes over @p description. */
 static PyObject *add_child(const struct ext_state *st, PyObject *children, PyObject *identifier, PyObject *description)
 {
 	PyObject *node = description ? new_node(st, identifier, description) : NULL;
+	PyObject *there = node ? ext_add(children, identifier, node) : NULL;
 
-	if (node && ext_set(children, identifier, node) < 0)
-		Py_CLEAR(node);
+	Py_XDECREF(node);
 	Py_XDECREF(description);
-	return node;
+	return there;
 }
 
 static PyObject *described(const struct ext_state *st, PyObject *frame)
@@ -265,6 +265,19 @@ static int count_stack(const struct ext_state *st, struct stack *s, bool with_le
 	return 0;
 }
 
+/* @p cut may be NULL. */
+static int count_all(const struct ext_state *st, struct stack *s, PyObject *root, PyObject *cut, bool with_leaf)
+{
+	ext_trees_begin(true);
+	int r = count_node(st, &s->shape, root);
+	if (r == 0 && cut)
+		r = count_node(st, &s->shape, cut);
+	if (r == 0)
+		r = count_stack(st, s, with_leaf);
+	ext_trees_end();
+	return r;
+}
+
 /* Everything that stands above the frames: the root and, if there is one, the node for those left out. */
 static int enter(struct ext_state *st, struct stack *s, PyObject *root, bool mark_cut, bool with_leaf)
 {
@@ -274,11 +287,7 @@ static int enter(struct ext_state *st, struct stack *s, PyObject *root, bool mar
 		return -1;
 	int r = find_nodes(st, s, cut ? cut : root);
 	if (r == 0)
-		r = count_node(st, &s->shape, root);
-	if (r == 0 && cut)
-		r = count_node(st, &s->shape, cut);
-	if (r == 0)
-		r = count_stack(st, s, with_leaf);
+		r = count_all(st, s, root, cut, with_leaf);
 	Py_XDECREF(cut);
 	return r;
 }
@@ -292,9 +301,13 @@ static int tell(const struct ext_state *st, PyObject *tally, enum outcome o)
 	key = PyUnicode_InternFromString(outcome_names[o]);
 	if (!key)
 		return -1;
-	int r = ext_find(tally, key, &before);
-	if (r == 0)
-		r = before ? ext_increment(st, tally, key) : ext_set(tally, key, st->one);
+	before = ext_add(tally, key, st->zero);
+	int r = -1;
+	if (before) {
+		ext_trees_begin(true);
+		r = ext_increment(st, tally, key);
+		ext_trees_end();
+	}
 	Py_XDECREF(before);
 	Py_DECREF(key);
 	return r;

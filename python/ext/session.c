@@ -193,10 +193,18 @@ static int keep_outcome(struct session *self)
 {
 	if (self->outcome)
 		return 0;
-	self->outcome = ext_profile_new(self->module, (struct plumb_profile *)plumb_session_profile(self->s), self->s);
-	if (!self->outcome)
+	PyObject *outcome =
+		ext_profile_new(self->module, (struct plumb_profile *)plumb_session_profile(self->s), self->s);
+	if (!outcome)
 		self->s = NULL;
-	return self->outcome ? 0 : -1;
+	__atomic_store_n(&self->outcome, outcome, __ATOMIC_RELEASE);
+	return outcome ? 0 : -1;
+}
+
+/* Whatever other threads do: it stays. */
+static bool has_outcome(const struct session *self)
+{
+	return __atomic_load_n(&self->outcome, __ATOMIC_ACQUIRE);
 }
 
 static PyObject *outcome_of(const struct session *self)
@@ -221,7 +229,7 @@ static PyObject *session_stop(PyObject *o, PyObject *none)
 	struct plumb_error *err = NULL;
 	struct plumb_result result;
 
-	if (self->outcome || check_alive(self) < 0)
+	if (has_outcome(self) || check_alive(self) < 0)
 		return self->outcome ? outcome_of(self) : NULL;
 	if (self->pid != getpid())
 		return session_snapshot(o, none); /* which says why there is none */
@@ -232,7 +240,9 @@ static PyObject *session_stop(PyObject *o, PyObject *none)
 	self->finished = true;
 	ext_unlock(&self->lock);
 	Py_END_ALLOW_THREADS;
-	if (keep_outcome(self) < 0) {
+	int kept;
+	EXT_ALONE_WITH(o, kept = keep_outcome(self));
+	if (kept < 0) {
 		plumb_error_destroy(err);
 		return NULL;
 	}
@@ -379,7 +389,7 @@ static PyObject *session_snapshot(PyObject *o, PyObject *none)
 {
 	struct session *self = (struct session *)o;
 
-	return self->outcome ? outcome_of(self) : profile_of(self, plumb_session_snapshot);
+	return has_outcome(self) ? outcome_of(self) : profile_of(self, plumb_session_snapshot);
 }
 
 static PyObject *session_recent(PyObject *o, PyObject *none)

@@ -9,7 +9,8 @@
  * same node in the sum the first tree's comes first.
  *
  * As long as nobody's code runs (of keys that are no texts, of numbers that are no ints) nothing can go away meanwhile,
- * so references are borrowed; ext_walk_own() ends that. */
+ * so references are borrowed; ext_walk_own() ends that. Without a GIL they are our own from the beginning, and what
+ * ends is that nobody counts in a tree meanwhile. */
 #include "walk.h"
 
 #define BATCH EXT_TOUCHED
@@ -33,11 +34,19 @@ static void disown(struct ext_item *item)
 	Py_XDECREF(item->children);
 }
 
+static void unlock(struct ext_walk *w)
+{
+	if (w->locked)
+		ext_trees_end();
+	w->locked = false;
+}
+
 void ext_walk_own(struct ext_walk *w)
 {
 	for (size_t i = w->expanded; !w->owned && i < w->tail; i++)
 		own(at(w, i));
 	w->owned = true;
+	unlock(w);
 }
 
 void ext_walk_deinit(struct ext_walk *w)
@@ -81,7 +90,8 @@ static int visit_slowly(struct ext_walk *w, struct ext_item *item)
 	struct ext_fields f = {0};
 	int r = -1;
 
-	ext_walk_own(w);
+	if (EXT_HAS_GIL || !PyDict_CheckExact(item->node))
+		ext_walk_own(w);
 	if ((f.count = ext_get(item->node, w->st->count)) && (f.identifier = ext_get(item->node, w->st->identifier)) &&
 	    (item->children = ext_get(item->node, w->st->children)))
 		r = w->visit(w, item, &f);
@@ -131,21 +141,29 @@ static int enqueue_entries(struct ext_walk *w, const struct ext_entries *e, uint
 	return 0;
 }
 
-static int enqueue_children(struct ext_walk *w, PyObject *children, uint32_t parent)
+static int enqueue_items(struct ext_walk *w, PyObject *children, uint32_t parent)
 {
-	struct ext_entries e;
 	PyObject *key, *node;
 	Py_ssize_t next = 0;
 	bool first = true;
 
-	if (ext_entries(children, &e))
-		return enqueue_entries(w, &e, parent);
 	while (PyDict_Next(children, &next, &key, &node)) {
 		if (enqueue(w, node, key, parent, first) < 0)
 			return -1;
 		first = false;
 	}
 	return 0;
+}
+
+static int enqueue_children(struct ext_walk *w, PyObject *children, uint32_t parent)
+{
+	struct ext_entries e;
+	int r;
+
+	if (ext_entries(children, &e))
+		return enqueue_entries(w, &e, parent);
+	EXT_ALONE_WITH(children, r = enqueue_items(w, children, parent));
+	return r;
 }
 
 /* Take the head off, its children come to the end. */
@@ -197,7 +215,7 @@ static int step(struct ext_walk *w)
 	return 0;
 }
 
-int ext_walk(struct ext_walk *w, PyObject *trees, Py_ssize_t from, Py_ssize_t *ret)
+static int walk(struct ext_walk *w, PyObject *trees, Py_ssize_t from, Py_ssize_t *ret)
 {
 	Py_ssize_t count = PyTuple_Size(trees), i = from;
 
@@ -214,4 +232,14 @@ int ext_walk(struct ext_walk *w, PyObject *trees, Py_ssize_t from, Py_ssize_t *r
 			return -1;
 		}
 	}
+}
+
+int ext_walk(struct ext_walk *w, PyObject *trees, Py_ssize_t from, Py_ssize_t *ret)
+{
+	w->owned |= !EXT_HAS_GIL;
+	w->locked = true;
+	ext_trees_begin(false);
+	int r = walk(w, trees, from, ret);
+	unlock(w);
+	return r;
 }

@@ -27,7 +27,8 @@ struct ext_walk {
 	size_t room;	       /* a power of two */
 	size_t expanded, tail; /* items that have left it, and all so far */
 	struct ext_shape shape;
-	bool owned; /* references to all that is in the ring are ours */
+	bool owned;  /* references to all that is in the ring are ours */
+	bool locked; /* ext_trees_begin() */
 };
 
 void ext_walk_deinit(struct ext_walk *w);

@@ -10,11 +10,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
-if "t" in sys.abiflags:
-    raise ImportError("plumb cannot be imported by free-threaded Pythons yet; the program samples them: plumb attach PID")
+# A free-threaded 3.13 takes an extension for Pythons with a GIL as well, and crashes.
+if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "origin", ".abi3.so").endswith(".abi3.so"):
+    raise ImportError("this plumb was not built for this free-threaded Python; the program samples it: plumb attach PID")
 
 if TYPE_CHECKING:
     from plumb import profile as _profile

@@ -65,8 +65,9 @@ def _root(variables: Any) -> Any:
 def _with_variables(count: int) -> Context:
     """A context with so many variables of others."""
     context = Context()
-    for _ in range(count):
-        other: ContextVar[None] = ContextVar("plumb.other")
+    for i in range(count):
+        # Addresses alone may be too much alike, and hashes are made of them and of the names.
+        other: ContextVar[None] = ContextVar("plumb.other%d" % i)
         context.run(other.set, None)
     return context
 
@@ -95,13 +96,17 @@ def colliding(var: ContextVar[Any]) -> Optional[ContextVar[Any]]:
     """A variable with the hash of another; None if none comes about.
 
     The hash is made of the variable's address and its name's hash. A variable takes, as a rule, the place of one that was just
-    freed: then the address is known before it is made.
+    freed or, in free-threaded Pythons, the place that comes next: then the address is known before it is made.
     """
-    for _ in range(10):
-        plain = _Name("plumb.colliding")
-        address_hash = hash(ContextVar(plain))
+    kept: List[ContextVar[Any]] = []  # free places that come in no order are used up
+    for attempt in range(1000):
         name = _Name("plumb.colliding")
-        name.wanted = address_hash ^ hash(var)
+        kept += ContextVar(name), ContextVar(name)
+        address = 2 * id(kept[-1]) - id(kept[-2])
+        if attempt % 2:
+            address = id(kept[-1])
+            kept.pop()
+        name.wanted = address >> 4 ^ hash(var)
         other: ContextVar[Any] = ContextVar(name)
         if hash(other) == hash(var):
             return other

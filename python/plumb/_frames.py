@@ -32,14 +32,22 @@ def line_number(frame: Any) -> int:
         return -1
 
 
+def _getline(filename: str, line: int, module_globals: Optional[Dict[str, Any]]) -> str:
+    """linecache.getline(): it may look for an entry that another thread has just taken away."""
+    try:
+        return linecache.getline(filename, line, module_globals)
+    except KeyError:
+        return linecache.getline(filename, line, module_globals)
+
+
 def source_line(filename: str, line: int, module_globals: Optional[Dict[str, Any]]) -> str:
     """The text of a line without what it begins with; "" if there is none."""
     if filename in linecache.cache:
-        return linecache.getline(filename, line, module_globals).lstrip()
+        return _getline(filename, line, module_globals).lstrip()
     key, now = (filename, id(module_globals)), time.monotonic()
     if now < _misses.get(key, 0.0):
         return ""
-    text = linecache.getline(filename, line, module_globals)
+    text = _getline(filename, line, module_globals)
     if filename not in linecache.cache:
         if len(_misses) >= _MISSES_KEPT:
             _misses.clear()
@@ -92,13 +100,14 @@ _modules_seen = 0
 
 def _globals_of(filename: str) -> Optional[Dict[str, Any]]:
     """Those of the module that was loaded from a file: its loader may have the source."""
-    global _modules_seen
+    global _modules, _modules_seen
+    modules = _modules
     if len(sys.modules) != _modules_seen:
-        modules = list(sys.modules.values())
-        _modules.clear()
-        _modules.update((str(getattr(module, "__file__", "")), module) for module in modules)
-        _modules_seen = len(modules)
-    return getattr(_modules.get(filename), "__dict__", None)
+        loaded = list(sys.modules.values())
+        # Other threads have the old ones until all are there.
+        modules = _modules = {str(getattr(module, "__file__", "")): module for module in loaded}
+        _modules_seen = len(loaded)
+    return getattr(modules.get(filename), "__dict__", None)
 
 
 def recorded_line(filename: str, line: int) -> str:

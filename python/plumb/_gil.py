@@ -25,10 +25,19 @@ Tree = Dict[str, Any]
 lock = threading.Lock()
 """Nothing in this package holds a frame while somebody else has the lock."""
 
-# There sys._current_frames() can wait for itself: it makes frame objects, which may start the garbage collector, which may let
-# another thread run, with a lock of the interpreter held that the other one then wants. (CPython's issue 106883)
-_CAN_DEADLOCK = sys.version_info[:2] == (3, 11)
-_WHY_NOT = "Python 3.11 cannot be sampled with the GIL: sys._current_frames() may never return there"
+
+
+def _why_not() -> str:
+    """Why this Python cannot be sampled so; "" if it can."""
+    # There sys._current_frames() can wait for itself: it makes frame objects, which may start the garbage collector, which may
+    # let another thread run, with a lock of the interpreter held that the other one then wants. (CPython's issue 106883)
+    if sys.version_info[:2] == (3, 11):
+        return "Python 3.11 cannot be sampled with the GIL: sys._current_frames() may never return there"
+    # A thread whose frames are read may go on meanwhile, and leave them.
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return "a Python without a GIL cannot be sampled with it: frames of threads that run must not be read"
+    return ""
+
 
 # Trees go into profiles as JSON, whose reader has a limit. Of a deeper stack the innermost frames are kept.
 _MOST_FRAMES = 8000
@@ -146,8 +155,8 @@ class GilSession:
     ) -> None:
         if mode != "wall":
             raise ValueError("with the GIL only the wall clock can be sampled, not mode=%r" % mode)
-        if _CAN_DEADLOCK:
-            raise Error(_WHY_NOT)
+        if _why_not():
+            raise Error(_why_not())
         self._hidden = _idents(hidden)
         self._watched = None if tids is None else [thread for thread in threading.enumerate() if _threads.native_id(thread) in tids]
         self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Any]]
@@ -308,8 +317,8 @@ def begin(engine: Optional[str] = None, **options: Any) -> Union[Session, GilSes
     except Error as error:
         if engine or error.code != "not-permitted":
             raise
-        if _CAN_DEADLOCK:
-            raise Error("%s; %s" % (error, _WHY_NOT)) from None
+        if _why_not():
+            raise Error("%s; %s" % (error, _why_not())) from None
         session = _with_the_gil(options)
         _tell(error)
         return session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import os
 import threading
-from typing import Any, Deque, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from plumb._plumb import pack
 
@@ -39,6 +39,11 @@ class History(Deque[Tuple[float, Tree]]):
             super().append(entry)
             self._next += 1
             self._sum_what_ended()
+
+    def __iter__(self) -> Iterator[Tuple[float, Tree]]:
+        """As they are now: without a GIL who appends meanwhile would end it."""
+        with _lock:
+            return iter(list(super().__iter__()))
 
     def _sum_what_ended(self) -> None:
         """Of the blocks that the last entry completes. What is no tree is for who asks for a sum to be told of."""

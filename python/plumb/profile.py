@@ -16,6 +16,7 @@ The module can be called: `with plumb.profile() as p: ...` records a block, `@pl
 from __future__ import annotations
 
 import bisect
+import collections
 import inspect
 import sys
 import types
@@ -58,6 +59,16 @@ def _window(times: Sequence[Any], start: Optional[float], stop: Optional[float])
     return first, min(last, len(times))
 
 
+def _entries(history: Sequence[Tuple[float, Tree]]) -> List[Tuple[float, Tree]]:
+    """All there are at a moment."""
+    while True:
+        try:
+            return list(history)
+        except RuntimeError:  # without a GIL others append meanwhile
+            if not isinstance(history, collections.deque):
+                raise
+
+
 def _selected(entries: List[Tuple[float, Tree]], start: Optional[float], stop: Optional[float]) -> List[Any]:
     first, last = _window(entries, start, stop)
     return [tree for _, tree in entries[first:last]]
@@ -89,12 +100,12 @@ def get_profile(
     strict  True: nothing comes of `recent` where no entry is in the time, and keys are ignored, as in distributed
     """
     if strict:
-        trees = _selected(list(history), start, stop)
+        trees = _selected(_entries(history), start, stop)
         return merge(*trees, *([recent] if recent and trees else []), strict=True)
     if key is None and isinstance(history, History):
         trees = _summed(history, start, stop)
     else:
-        trees = [_of_key(tree, key) for tree in _selected(list(history), start, stop)]
+        trees = [_of_key(tree, key) for tree in _selected(_entries(history), start, stop)]
     if recent and (trees or not history):
         trees.append(_of_key(recent, key))
     return merge(*[tree for tree in trees if tree is not None])

@@ -21,18 +21,18 @@ def built():
     return binary.resolve().parent / "python"
 
 
-def original(release):
-    return cache() / ("dask-" + release)
+def original(release, python=None):
+    """What a free-threaded Python takes has nothing in it that was built for the limited API: that crashes it."""
+    return cache() / ("dask-%s%s" % (release, "-free-threaded" if python and python.free_threaded else ""))
 
 
 def why_not(python):
     """Why the package cannot be had by an interpreter; "" if it can."""
     if python.minor < (3, 8):
         return "the package is for 3.8 and later"
-    if python.free_threaded:
-        return "the package is not built for free-threaded Pythons yet"
-    if not list((built() / "plumb").glob("_plumb*.so")):
-        return "the package was not built: there are no headers of a Python"
+    suffix = "cpython-%d%dt-*" % python.minor if python.free_threaded else "abi3"
+    if not list((built() / "plumb").glob("_plumb.%s.so" % suffix)):
+        return "the package was not built for it: there are no headers of a Python"
     return ""
 
 
@@ -45,14 +45,16 @@ def _command(python, other):
     return ["unshare", *become_root, "--mount", "sh", "-c", _MOUNT, python.root, *ours, python.command[-1]], ["/opt", "/srv", "/mnt"]
 
 
-def environment(paths=None):
+def environment(python, paths=None):
     """For a program that imports the package."""
     paths = paths or [str(built())]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(paths), PYTHONDONTWRITEBYTECODE="1")
     if "asan" in built().parent.name:
         found = subprocess.run(["gcc", "-print-file-name=libasan.so"], stdout=subprocess.PIPE, text=True, check=True)
         # What Python does not free at its end is not of interest.
-        environment.update(LD_PRELOAD=found.stdout.strip(), ASAN_OPTIONS="detect_leaks=0", PYTHONMALLOC="malloc")
+        environment.update(LD_PRELOAD=found.stdout.strip(), ASAN_OPTIONS="detect_leaks=0")
+        if not python.free_threaded:  # those have one allocator
+            environment.update(PYTHONMALLOC="malloc")
     return environment
 
 
@@ -62,7 +64,7 @@ def run(python, script, *arguments, other=None, options=()):
     paths = [package, further] if other else [package]
     result = subprocess.run(
         [*command, *options, os.path.join(scripts, script), *map(str, arguments)],
-        env=environment(paths), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
+        env=environment(python, paths), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
     )
     assert result.returncode == 0, "%s %s: status %d\n%s\n%s" % (
         python, script, result.returncode, result.stdout[-2000:], result.stderr[-6000:])

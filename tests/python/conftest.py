@@ -18,13 +18,20 @@ def able(minor):
 
 
 @pytest.fixture
-def one(any_python):
+def one(either):
+    """An ordinary one, and free-threaded ones."""
+    return _able(either)
+
+
+@pytest.fixture
+def with_gil(any_python):
+    """For what is about the GIL."""
     return _able(any_python)
 
 
 @pytest.fixture
 def some(able, effort):
     """For what takes long."""
-    if effort(able.minor not in ((3, 8), (3, 12), (3, 15)), False):
-        pytest.skip("one old, one new and one between are enough, without --soak")
+    if effort(able.minor not in ((3, 8), (3, 12), (3, 15)) and not able.free_threaded, False):
+        pytest.skip("one old, one new, one between and the free-threaded ones are enough, without --soak")
     return able

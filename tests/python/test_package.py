@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,7 +16,7 @@ from harness.plumb import TOP
 
 
 def said(python, *arguments, **popen):
-    result = subprocess.run([*python.command, *arguments], env=package.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    result = subprocess.run([*python.command, *arguments], env=package.environment(python), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True, cwd="/", **popen)
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -23,7 +24,7 @@ def said(python, *arguments, **popen):
 
 def test_the_module_is_the_program(one, plumb):
     assert said(one, "-m", "plumb", "help") == plumb("help").stdout
-    result = subprocess.run([*one.command, "-m", "plumb", "no-such-command"], env=package.environment(), stderr=subprocess.PIPE, text=True)
+    result = subprocess.run([*one.command, "-m", "plumb", "no-such-command"], env=package.environment(one), stderr=subprocess.PIPE, text=True)
     assert result.returncode == plumb("no-such-command").status != 0 and "no-such-command" in result.stderr
 
 
@@ -42,7 +43,8 @@ def test_everything_that_is_promised_is_there(one):
 
 
 def test_the_extension_shows_nothing_of_the_library(one):
-    (extension,) = (package.built() / "plumb").glob("_plumb.abi3.so")
+    code = "import plumb._plumb; print(plumb._plumb.__file__)"
+    extension = said(one, "-c", code).strip()
     names = subprocess.run(["nm", "-D", "--defined-only", extension], check=True, stdout=subprocess.PIPE, text=True).stdout
     assert re.findall(r" [A-Z] (\w+)", names) == ["PyInit__plumb"]
 
@@ -57,19 +59,28 @@ def test_stubs_name_what_the_extension_has(one):
             assert re.search(r"^    def %s\(" % member, stub, re.MULTILINE), member
 
 
-def test_a_free_threaded_python_is_refused_in_words(free_threaded):
-    result = subprocess.run([*free_threaded.command, "-c", "import plumb"], env=package.environment(), stderr=subprocess.PIPE, text=True)
-    assert result.returncode == 1 and "ImportError: plumb cannot be imported by free-threaded Pythons yet" in result.stderr
+def test_a_free_threaded_python_without_its_extension_is_refused_in_words(free_threaded, tmp_path):
+    """It would take the one for Pythons with a GIL."""
+    shutil.copytree(package.built() / "plumb", tmp_path / "plumb", ignore=shutil.ignore_patterns("_plumb.cpython-*", "*.p"))
+    for there in (True, False):
+        assert len(list((tmp_path / "plumb").glob("_plumb*.so"))) == there
+        result = subprocess.run([*free_threaded.command, "-c", "import plumb"], env=package.environment(free_threaded, [str(tmp_path)]), stderr=subprocess.PIPE, text=True)
+        assert result.returncode == 1 and "ImportError: this plumb was not built for this free-threaded Python" in result.stderr
+        (tmp_path / "plumb" / "_plumb.abi3.so").unlink(missing_ok=True)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     subprocess.run(["./dev", "wheel", tmp_path], cwd=TOP, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    assert re.fullmatch(r"plumb_profiler-[\d.]+-cp38-abi3-linux_\w+\.whl", wheel.name)
+    if one.free_threaded:
+        (wheel,) = tmp_path.glob("*-cp%d%d-cp%d%dt-linux_*.whl" % (one.minor * 2))
+    else:
+        (wheel,) = tmp_path.glob("*-cp38-abi3-linux_*.whl")
+    assert re.fullmatch(r"plumb_profiler-[\d.]+-\w+-\w+-linux_\w+\.whl", wheel.name)
     names = zipfile.ZipFile(wheel).namelist()
     assert [name for name in names if name.endswith(".data/scripts/plumb")] and "plumb/py.typed" in names and "plumb/web/__init__.py" in names
+    assert len([name for name in names if name.endswith(".so")]) == 1
     venv = tmp_path / "venv"
     subprocess.run([*one.command, "-m", "venv", venv], check=True)
     subprocess.run([venv / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True)

@@ -19,7 +19,7 @@ BUSY = "import plumb, sys\ndef busy(n):\n    for _ in range(n): sum(range(300))\
 @contextlib.contextmanager
 def started(python, code, **popen):
     """A program of that text, as a Popen with pipes."""
-    environment = dict(package.environment(), **popen.pop("env", {}))
+    environment = dict(package.environment(python), **popen.pop("env", {}))
     process = subprocess.Popen([*python.command, "-c", BUSY + code], env=environment, text=True, cwd="/", stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
     try:
@@ -111,7 +111,7 @@ else: raise AssertionError
 assert children() == []
 """
     command = [*one.command, "-X", "dev", "-W", "error", "-c", BUSY + code, str(path)]
-    result = subprocess.run(command, env=package.environment(), stderr=subprocess.PIPE, text=True, cwd="/")
+    result = subprocess.run(command, env=package.environment(one), stderr=subprocess.PIPE, text=True, cwd="/")
     assert (result.returncode, result.stderr) == (0, "")
     assert plumb.report(path).samples >= 50
 
@@ -142,7 +142,7 @@ def test_the_page_is_shown_in_the_browser(one, tmp_path):
 
 def test_a_report_fits_its_terminal(one):
     code = BUSY + "with plumb.profile() as p:\n    while p.info()['samples'] < 20: busy(100)\np.print()\n"
-    environment = dict(package.environment(), LANG="C.UTF-8", PYTHONUTF8="1")
+    environment = dict(package.environment(one), LANG="C.UTF-8", PYTHONUTF8="1")
     with Terminal([*one.command, "-c", code], columns=70, environment=environment) as terminal:
         terminal.expect("function (")
         assert terminal.wait() == 0

@@ -15,5 +15,5 @@ def test_nothing_of_the_program_changes(some):
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_nothing_changes_with_the_gil_either(one):
-    assert len(json.loads(package.run(one, "robust.py", "gil"))["checks"]) > 10
+def test_nothing_changes_with_the_gil_either(with_gil):
+    assert len(json.loads(package.run(with_gil, "robust.py", "gil"))["checks"]) > 10
