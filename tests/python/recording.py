@@ -538,7 +538,8 @@ def check_frames_that_only_lead_to_functions_are_left_out(engines=("inprocess", 
             found = set(ways(tree))
             for place in (("lead_plain", "lead_to_plain"), ("lead_plain", "lead_to_generator"), ("lead_async", "lead_to_coroutine"),
                           ("lead_async", "lead_to_async_generator"), ("lead", "<lambda>")):
-                assert any(way[-2:] == place for way in found), (engine, place, found)
+                # Of the inner recording it is not waited for.
+                assert profile is inner or any(way[-2:] == place for way in found), (engine, place, found)
             assert plumb._unseen.NAME not in functions(tree)
             leading = {("call", "_decorated.py"), ("tagged", "_tags.py"), ("__call__", "_wsgi.py")}
             places = {(d["name"], os.path.basename(d["filename"])) for d in descriptions(tree)}
