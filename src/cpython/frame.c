@@ -77,22 +77,26 @@ struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr)
 	return (struct pl_range){addr, py->layout.frame_span};
 }
 
+struct plumb_error *pl_frame_parse(const struct pl_py *py, const uint8_t *raw, pl_addr addr, struct pl_frame *ret)
+{
+	struct pl_frame f;
+	pl_addr type;
+
+	if (!parse_frame(&py->layout, raw, addr, &f, &type))
+		return &pl_err_corrupt;
+	*ret = f;
+	return NULL;
+}
+
 struct plumb_error *pl_frame_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr, struct pl_frame *ret)
 {
 	uint8_t raw[PL_FRAME_MAX];
-	struct pl_frame f;
-	pl_addr type;
 	struct plumb_error *err;
 
 	if (!pl_pointer_ok(addr))
 		return &pl_err_corrupt;
 	err = pl_mem_read(mem, addr, raw, py->layout.frame_span);
-	if (err)
-		return err;
-	if (!parse_frame(&py->layout, raw, addr, &f, &type))
-		return &pl_err_corrupt;
-	*ret = f;
-	return NULL;
+	return err ? err : pl_frame_parse(py, raw, addr, ret);
 }
 
 /* Where on the data stack the walk is: the chunk and the end of what may still come. Frames of one chunk are met from

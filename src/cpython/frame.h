@@ -32,6 +32,10 @@ struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr);
 struct plumb_error *pl_frame_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				  struct pl_frame *ret) PLUMB_MUST_CHECK;
 
+/** As pl_frame_read, of the bytes of pl_frame_range(). Errors: pl_err_corrupt. */
+struct plumb_error *pl_frame_parse(const struct pl_py *py, const uint8_t *raw, pl_addr addr,
+				   struct pl_frame *ret) PLUMB_MUST_CHECK;
+
 /** The outer part of a chain as it was walked before, if its bytes have not changed since; len 0: there is none. */
 struct pl_frame_tail {
 	const struct pl_frame *frames; /* innermost first; they stay the caller's */

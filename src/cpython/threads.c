@@ -92,6 +92,19 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 	return NULL;
 }
 
+struct plumb_error *pl_tstate_frame(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate, pl_addr *ret)
+{
+	const struct pl_layout *lay = &py->layout;
+	pl_addr cframe;
+
+	if (lay->frame_model != PL_FRAME_CFRAME)
+		return pl_mem_read_u64(mem, tstate + lay->tstate.frame, ret);
+	struct plumb_error *err = pl_mem_read_u64(mem, tstate + lay->tstate.cframe, &cframe);
+	if (err)
+		return err;
+	return pl_pointer_ok(cframe) ? pl_mem_read_u64(mem, cframe + lay->cframe.current_frame, ret) : &pl_err_corrupt;
+}
+
 /* The few copied ranges of one PyInterpreterState. */
 struct interp_copy {
 	const struct pl_layout *lay;

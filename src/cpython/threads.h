@@ -29,6 +29,10 @@ struct pl_tstate {
 struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				   struct pl_tstate *ret) PLUMB_MUST_CHECK;
 
+/** The address of its innermost frame alone, 0 if no Python frame runs: the smallest read that tells. */
+struct plumb_error *pl_tstate_frame(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate,
+				    pl_addr *ret) PLUMB_MUST_CHECK;
+
 /** Does it run code that the JIT compiler made? Such code notes where it is only now and then: the instruction of the
  * innermost frame may be behind. False also if that cannot be told: *known_ret. */
 bool pl_tstate_in_jit(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate, bool *known_ret);

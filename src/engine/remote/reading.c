@@ -321,7 +321,7 @@ static bool suspends(const struct pl_reader *r, const struct pl_stack_reader *s)
 	       r->codes.store->known.data[s->seen.data[0].code_id]->code.suspends;
 }
 
-static bool root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)
+bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)
 {
 	if (root == 0 || root == s->root)
 		return true;
@@ -373,28 +373,22 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 	if (!bare)
 		s->bare_readings = 0;
 	ret->steady = ret->complete && s->frames.len && s->snap.whole && anchors_equal(r, s, ret) &&
-		      root_known(r, s, ret->root);
+		      pl_stack_root_known(r, s, ret->root);
 	pl_snapshot_learn(&s->snap);
 	return NULL;
 }
 
-size_t pl_stack_common(const struct pl_stack_reader *s)
+uint32_t pl_stack_tag(struct pl_reader *r, struct pl_stack_reader *s)
 {
-	size_t i = 0;
+	struct pl_mem *live = pl_mem_live_mem(r->live);
+	struct pl_context context;
+	uint32_t tag = 0;
 
-	for (; i < s->seen.len && i < s->previous.len; i++) {
-		const struct pl_seen_frame *a = &s->seen.data[i], *b = &s->previous.data[i];
-
-		if (a->addr != b->addr || a->code_id != b->code_id)
-			break;
-		if (a->node != b->node)
-			return i +
-			       1; /* the same function at another line: its callers are proved, its callees are not */
-	}
-	return i;
-}
-
-uint32_t pl_stack_prefix(const struct pl_stack_reader *s, size_t depth)
-{
-	return depth ? s->seen.data[depth - 1].node : 0;
+	if (!wants_tag(r))
+		return 0;
+	struct plumb_error *err = pl_context_read(live, r->tags, s->tstate, &context);
+	if (!err && context.vars)
+		err = pl_context_tag(live, r->tags, &context, &tag);
+	plumb_error_destroy(err);
+	return tag;
 }

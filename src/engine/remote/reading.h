@@ -67,7 +67,7 @@ struct pl_stack_reader {
 	pl_frame_vec walked; /* of the one before */
 	struct pl_stack_tail tail;
 	pl_seen_vec seen;     /* of the last complete reading, root first */
-	pl_seen_vec previous; /* of the one before that failed its proof */
+	pl_seen_vec previous; /* of the one before */
 };
 
 void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,
@@ -95,9 +95,10 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 /** The last reading is true for another reason (the thread was stopped or blocked): its root is the thread's root. */
 void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r);
 
-/** How many frames, from the root, the last two complete readings have in common. */
-size_t pl_stack_common(const struct pl_stack_reader *s);
-/** The stack of the outermost @p depth frames of the last complete reading. */
-uint32_t pl_stack_prefix(const struct pl_stack_reader *s, size_t depth);
+/** Is this the thread's outermost frame? If it is another one than so far, it is learnt when it was found so often that
+ * it must be. 0: no frames at all. */
+bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root);
+/** The tag that is set in the thread now. */
+uint32_t pl_stack_tag(struct pl_reader *r, struct pl_stack_reader *s);
 
 #endif

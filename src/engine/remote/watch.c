@@ -13,8 +13,7 @@
 #define ACTIVITY_FRESH_NS 400000ull
 #define STOP_TRIES	  3
 #define LET_RUN_NS	  20000
-#define PARTIAL_TRIES	  12
-#define PARTIAL_AGREEMENT 8 /* readings: in a loop of a microsecond four can be torn alike */
+#define WALK_TRIES	  4
 #define PROBE_EVERY	  4
 /* A thread that blocks after shorter than this is never stopped: it would often have blocked before the stop reaches
  * it, and an interrupted epoll_wait returns EINTR. */
@@ -44,6 +43,7 @@ void pl_watch_deinit(struct pl_watch *w)
 {
 	pl_thread_clock_close(&w->clock);
 	pl_stack_reader_deinit(&w->stack);
+	pl_outer_deinit(&w->outer);
 	pl_vec_deinit(&w->waiting);
 }
 
@@ -243,30 +243,45 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 	return a->reading->complete ? PL_WATCH_NOTHING : PL_WATCH_UNREADABLE;
 }
 
-/* Not proved and not to be stopped: what complete readings agree on, from the root. */
+/* Has the last reading come to the thread's outermost frame? */
+static bool came_to_root(const struct attempt *a)
+{
+	return a->reading->complete && a->reading->root && a->reading->root == a->w->stack.root;
+}
+
+/* Frames to look for: those that were found last time, or those of a whole walk, whatever it is worth. */
+static struct plumb_error *walk_to_root(struct attempt *a)
+{
+	const struct pl_outer *o = &a->w->outer;
+	bool known = o->known.len && o->root == a->w->stack.root;
+	struct plumb_error *err = NULL;
+
+	for (int i = 0; !err && i < WALK_TRIES && !came_to_root(a) && !(known && a->reading->tstate.addr); i++)
+		err = pl_stack_read(a->r, &a->w->stack, a->reading);
+	return err;
+}
+
+/* Not proved and not to be stopped: the frames that stood throughout, from the root. */
 static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity activity)
 {
 	struct pl_stack_reader *stack = &a->w->stack;
-	size_t depth = SIZE_MAX;
-	int complete = 0;
-	uint32_t tag = 0;
-	bool tag_agreed = false;
+	struct pl_outer *o = &a->w->outer;
+	struct plumb_error *err = walk_to_root(a);
+	uint32_t node = 0;
 
-	for (int i = 0; i < PARTIAL_TRIES && complete < PARTIAL_AGREEMENT; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, stack, a->reading);
-		if (err)
-			return read_result(err);
-		if (!a->reading->complete || stack->root == 0 || a->reading->root != stack->root)
-			continue; /* a frame that was popped meanwhile ends the chain too early */
-		if (complete++ > 0 && pl_stack_common(stack) < depth)
-			depth = pl_stack_common(stack);
-		tag_agreed = complete > 1 && a->reading->tag == tag;
-		tag = a->reading->tag;
-	}
-	if (complete == 0 && a->reading->tstate.addr == 0)
+	if (err)
+		return read_result(err);
+	if (a->reading->tstate.addr == 0)
 		return PL_WATCH_UNREADABLE;
-	a->reading->node = complete == PARTIAL_AGREEMENT ? pl_stack_prefix(stack, depth) : 0;
-	a->reading->tag = tag_agreed ? tag : 0; /* else it may be that of other frames */
+	/* Where no walk came to the root that is known, it may have become another. */
+	bool walked = a->reading->complete && a->reading->root && (came_to_root(a) || o->root != stack->root);
+	if (walked || (o->known.len && o->root == stack->root))
+		err = pl_outer_read(a->r, stack, o, walked, a->reading->root, &node);
+	if (err)
+		return read_result(err);
+	a->reading->node = node && pl_stack_root_known(a->r, stack, o->root) ? node : 0;
+	if (a->reading->tag != pl_stack_tag(a->r, stack)) /* it may be that of other frames */
+		a->reading->tag = 0;
 	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_PARTIAL);
 	a->ret->marker = PL_MARKER_MOVING;
 	return PL_WATCH_SAMPLE;

@@ -5,7 +5,7 @@
  *   blocked                            -> its stack stands still: read, EXACT
  *   running, calm                      -> read; a steady reading is EXACT
  *   running, moving or not steady      -> stop it for some microseconds and read, STOPPED
- *   ... but stopping is not allowed    -> DOUBTFUL (steady by chance) or PARTIAL (what two readings have in common)
+ *   ... but stopping is not allowed    -> DOUBTFUL (steady by chance) or PARTIAL (what stood throughout: outer.h)
  *
  * A thread counts as moving from the first reading that fails its proof until CALM_AFTER readings in a row have passed:
  * a single steady reading of a thread that calls and returns all the time proves little, and taking it when it happens
@@ -17,7 +17,7 @@
 
 #include "bursts.h"
 #include "engine.h"
-#include "reading.h"
+#include "outer.h"
 #include "stopper.h"
 #include "thread_clock.h"
 
@@ -43,6 +43,7 @@ struct pl_target; /* remote.h */
 struct pl_watch {
 	struct pl_target *target; /* whose thread it is; for the roster */
 	struct pl_stack_reader stack;
+	struct pl_outer outer; /* of the samples that are not proved whole */
 	struct pl_thread_clock clock;
 	pid_t pid, tid;
 	uint64_t ident; /* pthread_t */

@@ -37,6 +37,21 @@ static const char *const churning_calls[][2] = {{"<module>", "main"}, {"main", "
 						{"left", "deep_a"},   {"right", "deep_b"}, {"deep_a", "leaf_a"},
 						{"deep_b", "leaf_b"}};
 
+/* Changes its innermost frames faster than they can be read: generators, and functions that C calls. */
+static const char hopping_script[] = "import os\n"
+				     "def leaf(n): return n\n"
+				     "def steps(n):\n"
+				     "    for i in range(n): yield leaf(i)\n"
+				     "def turn(numbers):\n"
+				     "    for n in steps(3): leaf(n)\n"
+				     "    for n in map(leaf, numbers): pass\n"
+				     "def main():\n"
+				     "    while True: turn((1, 2, 3))\n"
+				     "os.write(1, b'ready\\n')\n"
+				     "main()\n";
+static const char *const hopping_calls[][2] = {
+	{"<module>", "main"}, {"main", "turn"}, {"turn", "steps"}, {"turn", "leaf"}, {"steps", "leaf"}};
+
 /* Stays in one place and runs. */
 static const char spinning_script[] = "import os\n"
 				      "def spin():\n"

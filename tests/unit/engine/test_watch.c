@@ -101,26 +101,31 @@ static void a_blocked_thread_is_exact_never_stopped_and_read_once(void **state)
 	}
 }
 
-static bool calls(const char *from, const char *to)
+static bool calls(const char *const pairs[][2], size_t n, const char *from, const char *to)
 {
-	for (size_t i = 0; i < sizeof churning_calls / sizeof *churning_calls; i++)
-		if (strcmp(churning_calls[i][0], from) == 0 && strcmp(churning_calls[i][1], to) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(pairs[i][0], from) == 0 && strcmp(pairs[i][1], to) == 0)
 			return true;
 	return false;
 }
 
 /* A stack that could have been, from the root; it need not reach the leaf. */
-static void assert_possible(struct scene *s, const struct pl_raw_sample *a)
+static void assert_possible_of(struct scene *s, const struct pl_raw_sample *a, const char *const pairs[][2], size_t n)
 {
 	struct python_chain c;
 
 	python_chain(&s->p, a->node, &c);
 	bool ok = c.depth == 0 ? a->quality == PL_PARTIAL : strcmp(c.names[0], "<module>") == 0;
 	for (size_t i = 1; i < c.depth; i++)
-		ok = ok && calls(c.names[i - 1], c.names[i]);
+		ok = ok && calls(pairs, n, c.names[i - 1], c.names[i]);
 	for (size_t i = 0; !ok && i < c.depth; i++)
 		print_message("%s: quality %d [%zu] %s\n", s->p.exe, a->quality, i, c.names[i]);
 	assert_true(ok);
+}
+
+static void assert_possible(struct scene *s, const struct pl_raw_sample *a)
+{
+	assert_possible_of(s, a, churning_calls, sizeof churning_calls / sizeof *churning_calls);
 }
 
 struct tally {
@@ -285,6 +290,48 @@ static void without_stops_a_churning_thread_is_doubtful_or_partial(void **state)
 	with_each(churning_script, check_never);
 }
 
+static pl_addr innermost(const struct scene *s)
+{
+	pl_addr frame = 0;
+
+	assert_ok(pl_tstate_frame(pl_mem_live_mem(s->p.live), &s->p.py, s->w.stack.tstate, &frame));
+	return frame;
+}
+
+static void check_outer(struct scene *s)
+{
+	size_t partial = 0, bare = 0;
+
+	for (int i = 0; i < 300000 && partial < 300; i++) {
+		struct pl_raw_sample a;
+		pl_addr before = innermost(s);
+		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		if (a.quality != PL_PARTIAL || innermost(s) == before) { /* it waits for a CPU, or was lucky */
+			sched_yield();
+			continue;
+		}
+		assert_possible_of(s, &a, hopping_calls, sizeof hopping_calls / sizeof *hopping_calls);
+		partial++;
+		bare += a.node == 0;
+	}
+	print_message("%s: %zu partial, %zu of them bare\n", s->p.exe, partial, bare);
+	assert_int_equal(partial, 300);
+	assert_true(bare * 10 <= partial);
+}
+
+static void of_a_stack_that_changes_all_the_time_the_outer_part_is_known(void **state)
+{
+	cpu_set_t cpus;
+
+	assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+	if (CPU_COUNT(&cpus) < 2) {
+		print_message("on one processor it stands still while it is read\n");
+		skip();
+	}
+	policy = PL_STOP_NEVER;
+	with_each(hopping_script, check_outer);
+}
+
 /* Whenever we wake it has to leave the CPU, after some microseconds: but it does not block. */
 static void check_pushed_off(struct scene *s)
 {
@@ -409,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_blocked_thread_is_exact_never_stopped_and_read_once),
+		cmocka_unit_test(of_a_stack_that_changes_all_the_time_the_outer_part_is_known),
 		cmocka_unit_test(a_stop_that_does_not_come_about_is_looked_at_less_and_less_often),
 		cmocka_unit_test(a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be),
 		cmocka_unit_test(with_stop_always_each_sample_of_a_running_thread_is_a_stop),
