@@ -27,7 +27,7 @@ lock = threading.Lock()
 
 
 
-def _why_not() -> str:
+def why_not() -> str:
     """Why this Python cannot be sampled so; "" if it can."""
     # There sys._current_frames() can wait for itself: it makes frame objects, which may start the garbage collector, which may
     # let another thread run, with a lock of the interpreter held that the other one then wants. (CPython's issue 106883)
@@ -155,8 +155,8 @@ class GilSession:
     ) -> None:
         if mode != "wall":
             raise ValueError("with the GIL only the wall clock can be sampled, not mode=%r" % mode)
-        if _why_not():
-            raise Error(_why_not())
+        if why_not():
+            raise Error(why_not())
         self._hidden = _idents(hidden)
         self._watched = None if tids is None else [thread for thread in threading.enumerate() if _threads.native_id(thread) in tids]
         self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Any]]
@@ -317,8 +317,8 @@ def begin(engine: Optional[str] = None, **options: Any) -> Union[Session, GilSes
     except Error as error:
         if engine or error.code != "not-permitted":
             raise
-        if _why_not():
-            raise Error("%s; %s" % (error, _why_not())) from None
+        if why_not():
+            raise Error("%s; %s" % (error, why_not())) from None
         session = _with_the_gil(options)
         _tell(error)
         return session

@@ -526,8 +526,8 @@ def ways(tree):
         waiting += [(child, way) for child in node["children"].values()]
 
 
-def check_frames_that_only_lead_to_functions_are_left_out(engines=("inprocess", "gil")):
-    for engine in engines[: 1 if sys.version_info[:2] == (3, 11) else None]:
+def check_frames_that_only_lead_to_functions_are_left_out():
+    for engine in ("inprocess",) if plumb._gil.why_not() else ("inprocess", "gil"):
         path = os.path.join(OUT, "wrappers.plumb")
         with plumb.profile(engine=engine) as p:
             wanted = lambda name: enough(p, name)
