@@ -64,7 +64,10 @@ struct ext_state {
 	PyObject *guesses[EXT_GUESSES]; /* of process.c; not to be looked into */
 };
 
-struct ext_state *ext_state_of(PyObject *module);
+static inline struct ext_state *ext_state_of(PyObject *module)
+{
+	return PyModule_GetState(module);
+}
 
 /* types.c */
 

@@ -7,11 +7,6 @@
 
 #include "tag.h"
 
-struct ext_state *ext_state_of(PyObject *module)
-{
-	return PyModule_GetState(module);
-}
-
 static PyObject *imported(const char *module, const char *name)
 {
 	PyObject *m = PyImport_ImportModule(module), *value = m ? PyObject_GetAttrString(m, name) : NULL;
