@@ -29,7 +29,7 @@ _ALL_ROWS = """async grid => {
     };
     for (let top = 0; ; top += grid.clientHeight / 2) {
         grid.scrollTop = top;
-        await drawn();
+        do await drawn(); while (grid.textContent.includes("±…")); // intervals come a moment after the figures
         for (const row of grid.querySelectorAll("[role=row][aria-rowindex]")) {
             const cells = [...row.querySelectorAll("[role=gridcell]")];
             if (cells.length) rows.set(+row.ariaRowIndex, [+row.ariaRowIndex, +row.ariaLevel, cells.map(texts)]);
