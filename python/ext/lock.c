@@ -6,7 +6,7 @@
 
 #include "ext.h"
 
-#define BEING_MADE -1
+#define BEING_MADE (-1)
 
 void ext_lock_init(struct ext_lock *l)
 {

@@ -32,9 +32,9 @@ def test_shares_are_those_of_the_programs_own_clock(some, table, effort):
 @pytest.mark.slow
 @pytest.mark.parametrize("release", package.ORIGINALS)
 def test_the_original_is_wrong_of_the_same_run(with_gil, release, table):
-    if not package.original(release, one).is_dir():
+    if not package.original(release, with_gil).is_dir():
         pytest.skip("there is no distributed %s: ./dev setup takes it from the package index" % release)
-    told = json.loads(package.run(with_gil, "skew.py", 0.8, "original", other=package.original(release, one)))
+    told = json.loads(package.run(with_gil, "skew.py", 0.8, "original", other=package.original(release, with_gil)))
     ours, theirs = errors(told, "ours"), errors(told, "theirs")
     table(with_gil.name, release, "%.1f" % (100 * max(theirs.values())), title=TITLE)
     # It takes the GIL a thousand times a second. Waits for it between two functions the program's clock puts down to one.

@@ -2,6 +2,8 @@
 /* Layer engine, sampling thread only. See outer.h; never stops the target. */
 #include "outer.h"
 
+#include <assert.h>
+
 #include "clock.h"
 
 #define LOOKS	   8	 /* that must come to a known frame: in a loop of a microsecond some can be torn alike */
@@ -50,6 +52,7 @@ static uint32_t add_range(struct pl_outer *o, struct pl_range range, uint32_t *t
 {
 	uint32_t at = *total;
 
+	assert(o->ranges.data); /* room was made for two of each frame */
 	*total += range.len;
 	o->ranges.data[o->ranges.len++] = range;
 	return at;
@@ -269,14 +272,20 @@ struct plumb_error *pl_outer_read(struct pl_reader *r, struct pl_stack_reader *s
 {
 	struct plumb_error *err = begin(r, s, o, walked, root);
 	size_t found = 0;
+	uint32_t tag = 0;
 
-	*node_ret = 0;
+	*node_ret = o->tag = 0;
 	for (size_t i = 0; !err && i < LOOKS_MAX && found < LOOKS && o->known.len; i++) {
 		bool reached = false;
 
-		/* The last look comes after the names: what ran then ran the code that was named. */
-		if (found == LOOKS - 1 && o->nodes.len == 0)
+		if (i == 0)
+			tag = pl_stack_tag(r, s);
+		/* The last look comes after names and tag: what ran then ran the code that was named, as it was tagged.
+		 */
+		if (found == LOOKS - 1 && o->nodes.len == 0) {
+			o->tag = pl_stack_tag(r, s) == tag ? tag : 0; /* else it may be that of other frames */
 			err = name_frames(r, s, o);
+		}
 		if (!err)
 			err = look(r, s->tstate, o, NULL, &reached);
 		if (!err && reached)

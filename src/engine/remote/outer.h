@@ -24,6 +24,7 @@ struct pl_outer {
 	size_t planned;			      /* ranges and pieces are for so many known frames */
 	PL_VEC(uint8_t) bytes;
 	PL_VEC(uint32_t) nodes; /* of the known frames */
+	uint32_t tag;		/* that the thread bore meanwhile; 0: none, or several */
 	uint64_t random;
 };
 

@@ -280,8 +280,7 @@ static enum pl_watch_result sample_partial(struct attempt *a, enum pl_activity a
 	if (err)
 		return read_result(err);
 	a->reading->node = node && pl_stack_root_known(a->r, stack, o->root) ? node : 0;
-	if (a->reading->tag != pl_stack_tag(a->r, stack)) /* it may be that of other frames */
-		a->reading->tag = 0;
+	a->reading->tag = a->reading->node ? o->tag : 0;
 	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_PARTIAL);
 	a->ret->marker = PL_MARKER_MOVING;
 	return PL_WATCH_SAMPLE;
