@@ -5,7 +5,10 @@ import select
 import subprocess
 import sys
 
+import pytest
+
 from harness import left_over
+from harness.target import wait_until
 
 # Its parent ends at once; it is in a session of its own and spins for ever.
 SPINNER = """
@@ -20,14 +23,27 @@ if os.fork() == 0:
 WORD = "%d of a test of the harness" % os.getpid()
 
 
-def started(context):
-    with context, subprocess.Popen([sys.executable, "-c", SPINNER], stdout=subprocess.PIPE, text=True) as process:
-        return int(process.stdout.readline())
+@pytest.fixture
+def started():
+    """started(context) gives the number of a spinner; it ends with the test."""
+    pids = []
+
+    def start(context):
+        with context, subprocess.Popen([sys.executable, "-c", SPINNER], stdout=subprocess.PIPE, text=True) as process:
+            pids.append(int(process.stdout.readline()))
+        return pids[-1]
+
+    yield start
+    for pid in pids:
+        try:
+            os.kill(pid, 9)
+        except ProcessLookupError:
+            continue
 
 
-def test_a_grandchild_that_spins_is_ended_and_told():
+def test_a_grandchild_that_spins_is_ended_and_told(started):
     pid = started(left_over.marked(WORD))
-    assert left_over.running(WORD) == [pid]
+    wait_until(lambda: left_over.running(WORD) == [pid], "its parent does not end")
     gone = select.poll()
     gone.register(os.pidfd_open(pid))
     said = left_over.ended(WORD)
@@ -35,8 +51,7 @@ def test_a_grandchild_that_spins_is_ended_and_told():
     assert gone.poll(10000) and left_over.ended(WORD) == []
 
 
-def test_what_outlives_a_test_is_left_alone():
+def test_what_outlives_a_test_is_left_alone(started):
     with left_over.marked(WORD):
-        pid = started(left_over.unmarked())
+        started(left_over.unmarked())
         assert left_over.running(WORD) == []
-    os.kill(pid, 9)

@@ -178,6 +178,8 @@ def check_sampling_from_outside_is_controlled_alike():
     for _ in range(100):
         hot_function()
     assert profiler.snapshot().info()["samples"] > 0, "it waits for what was written first"
+    while not seen(profiler, "^hot_"):
+        hot_function()
     until(profiler, 20)
     profiler.pause()
     profiler.pause()
