@@ -156,3 +156,14 @@ def test_what_is_printed_is_what_plumb_report_says(one, plumb):
     status, output, _ = ended(one, code, env={"LANG": "C.UTF-8", "PYTHONUTF8": "1"})
     assert status == 0
     assert output == plumb("report", path, env=dict(os.environ, LANG="C.UTF-8")).stdout
+
+
+@pytest.mark.timeout(120)
+def test_a_crawler_with_threads_is_seen_as_it_is(one):
+    told = json.loads(package.run(one, "crawler.py"))
+    assert len(set(told["pages"])) == len(told["pages"]) == 60
+    crawlers = {tag: row for tag, row in told["seen"].items() if tag.startswith("[crawler=")}
+    assert len(crawlers) == 6 and all(row["crawl"] > 100 for row in crawlers.values()), told["seen"]
+    seen = {name: sum(row.get(name, 0) for row in crawlers.values()) for name in told["took"]}
+    true, found = (times["fetch"] / sum(times.values()) for times in (told["took"], seen))
+    assert abs(true - found) < 0.05, (told["took"], seen)
