@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 
+from trees import by_tag
+
 PAGES, THREADS, ENOUGH = 60, 6, 6000
 
 
@@ -89,18 +91,6 @@ def whole_site(todo):
     while len(seen) < PAGES:
         time.sleep(0.001)
     return sorted(seen)
-
-
-def by_tag(tree):
-    """{tag: {function: samples}}"""
-    found, waiting = collections.defaultdict(collections.Counter), [(tree, "")]
-    while waiting:
-        node, tag = waiting.pop()
-        for child in node["children"].values():
-            name = child["description"]["name"]
-            found[tag][name] += child["count"]
-            waiting.append((child, name if name.startswith("[") else tag))
-    return found
 
 
 def main(port):

@@ -11,6 +11,7 @@ import time
 
 import plumb.profile as profile
 from checks import ENGINE, IN_PROCESS, run_all, spin, spin_until
+from trees import nodes
 
 if sys.version_info >= (3, 13):
     import _interpreters as interpreters
@@ -31,12 +32,7 @@ def counted(history):
 
 
 def names(history):
-    found, waiting = set(), [profile.get_profile(history)]
-    while waiting:
-        node = waiting.pop()
-        found.add(node["description"]["name"])
-        waiting.extend(node["children"].values())
-    return found
+    return {node["description"]["name"] for node in nodes(profile.get_profile(history))}
 
 
 def alone():

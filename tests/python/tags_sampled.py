@@ -9,6 +9,7 @@ import threading
 import time
 
 import plumb
+from trees import by_tag
 
 ENOUGH = int(sys.argv[1])
 LIMIT_S = 60
@@ -39,18 +40,7 @@ class Program:
         self.took[function.__name__] = self.took.get(function.__name__, 0) + time.perf_counter() - begin
 
     def _seen(self):
-        """{tag: {function: samples}}; those without a tag are under ""."""
-        seen, waiting = {}, [(self._recording.tree(lines=False), "")]
-        while waiting:
-            node, tag = waiting.pop()
-            for child in node["children"].values():
-                name = child["description"]["name"]
-                its = name if name.startswith("[") else tag
-                if name != its:
-                    row = seen.setdefault(its, {})
-                    row[name] = row.get(name, 0) + child["count"]
-                waiting.append((child, its))
-        return seen
+        return by_tag(self._recording.tree(lines=False))
 
     def result(self):
         self._recording.stop()

@@ -12,6 +12,7 @@ import types
 import plumb
 import plumb.profile as profile
 from plumb._history import History
+from trees import nodes
 
 ROUNDS = int(sys.argv[1])
 NAMES = ["f%d" % i for i in range(12)]
@@ -35,14 +36,6 @@ def frame_of(names, line_of=lambda: 1):
     for name in names:
         back = Frame(name, back, line_of)
     return back
-
-
-def nodes(tree):
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(node["children"].values())
 
 
 def assert_whole(tree):

@@ -12,6 +12,7 @@ import time
 
 import plumb.profile as profile
 from checks import ENGINE, IN_PROCESS, run_all, spin, spin_until
+from trees import nodes
 
 HERE = os.path.basename(__file__)
 
@@ -24,14 +25,6 @@ def watch(*arguments, **options):
 def sampled(history, least=5):
     """Whether so many samples are in it."""
     return sum(tree["count"] for _, tree in list(history)) >= least
-
-
-def nodes(tree):
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(node["children"].values())
 
 
 def names(history):
