@@ -41,9 +41,13 @@ class History(Deque[Tuple[float, Tree]]):
             self._sum_what_ended()
 
     def __iter__(self) -> Iterator[Tuple[float, Tree]]:
-        """As they are now: without a GIL who appends meanwhile would end it."""
+        """As they are now: without a GIL who appends meanwhile would end it. A signal handler may append in spite of the lock."""
         with _lock:
-            return iter(list(super().__iter__()))
+            while True:
+                try:
+                    return iter(list(super().__iter__()))
+                except RuntimeError:
+                    continue
 
     def _sum_what_ended(self) -> None:
         """Of the blocks that the last entry completes. What is no tree is for who asks for a sum to be told of."""

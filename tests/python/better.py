@@ -344,6 +344,25 @@ def check_a_history_nobody_asks_keeps_no_more_sums_than_entries():
     assert profile.get_profile(history)["count"] == 100
 
 
+def check_a_history_may_grow_between_any_two_steps_of_reading_it():
+    """As it does where a signal handler interrupts who reads it."""
+    history = profile.History((float(i), profile.create()) for i in range(5))
+
+    def grow(frame, event, _):
+        frame.f_trace_opcodes = True
+        if event == "opcode" and frame.f_code is profile.History.__iter__.__code__ and len(history) < 60:
+            history.append((float(len(history)), profile.create()))
+        return grow
+
+    before = sys.gettrace()
+    sys.settrace(grow)
+    try:
+        read = [when for when, _ in history]
+    finally:
+        sys.settrace(before)
+    assert read == [float(i) for i in range(len(read))] and len(read) >= 5, read
+
+
 def check_entries_that_are_no_trees_are_told_of_when_they_are_added_up():
     history = profile.History((float(i), {"x": profile.create()}) for i in range(64))
     assert raises(KeyError, profile.get_profile, history)
