@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the end-to-end tests, a hard time limit for each test, and the closing table.
+"""Fixtures of the end-to-end tests, the end of a test that hangs, and the closing table.
 
-A test that fails is run once more (pytest-rerunfailures): each takes its measure on a machine that others use. What failed
-first is named at the end, with what it said. Where a single failure is proof, the test is marked `once`."""
+A test that fails is run once more (pytest-rerunfailures), so that a run tells more; what failed first is named at the end, with
+what it said: it is a defect to mend. Where a single failure is proof, the test is marked `once`."""
 import collections
 import contextlib
 import os
@@ -11,7 +11,7 @@ import signal
 
 import pytest
 
-from harness import interpreters, left_over, sites, table as tables
+from harness import interpreters, left_over, sites, statistics, table as tables
 from harness.plumb import Plumb
 from harness.target import Places, started
 
@@ -22,10 +22,12 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 PYTHONS = interpreters.discover()
 NEWEST_PATCHED = interpreters.one_per_minor(PYTHONS)
+HANGS = 600  # seconds after which a test is taken for one that hangs: no measure of anything, on no machine
 LEFT_OVER = {}  # lines: what is told twice is there once
 
 
 def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="on the oldest interpreter, the newest and one between")
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one: hours rather than minutes")
 
 
@@ -53,13 +55,14 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release and kind; `any_python` one that is there;
-    `either` that and the free-threaded ones; `jit` those that may have been built with a JIT compiler; `newest` those of the newest minor; `placed` each in every
-    place."""
+    """`python` is every interpreter; `minor` one for each minor release and kind; `few` the oldest, the newest and one between;
+    `any_python` one that is there; `either` that and the free-threaded ones; `jit` those that may have been built with a JIT compiler;
+    `newest` those of the newest minor; `placed` each in every place. Which one a test takes: docs/internals/tests.md."""
     if "placed" in metafunc.fixturenames:
         metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
     free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
-    choices = {"python": PYTHONS, "minor": NEWEST_PATCHED, "any_python": [favourite()], "free_threaded": free_threaded,
+    quick = metafunc.config.getoption("--quick")
+    choices = {"python": few() if quick else PYTHONS, "minor": few() if quick else NEWEST_PATCHED, "few": few(), "any_python": [favourite()], "free_threaded": free_threaded,
                "either": [favourite(), *free_threaded],
                "newest": [p for p in NEWEST_PATCHED if p.minor == max(q.minor for q in NEWEST_PATCHED)],
                "jit": [python for python in NEWEST_PATCHED if python.kind >= (3, 14, "")]}
@@ -75,6 +78,12 @@ def favourite():
     return (wanted or there or NEWEST_PATCHED)[-1]
 
 
+def few():
+    """The oldest, the newest and one between: for what differs with the interpreter if at all by its age."""
+    there = [python for python in NEWEST_PATCHED if not python.missing and not python.free_threaded]
+    return sorted({there[0], favourite(), there[-1]}, key=there.index) if there else NEWEST_PATCHED[-1:]
+
+
 def _present(request):
     if request.param.missing:
         pytest.skip(request.param.missing)
@@ -83,6 +92,7 @@ def _present(request):
 
 python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
+few_python = pytest.fixture(_present, name="few")
 any_python = pytest.fixture(_present, name="any_python")
 either = pytest.fixture(_present, name="either")
 free_threaded = pytest.fixture(_present, name="free_threaded")
@@ -195,11 +205,10 @@ def pytest_runtest_teardown(item):
 # A test that hangs ends here; what it started ends with its pipes, or is ended.
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    marker = item.get_closest_marker("timeout")
-    seconds = (marker.args[0] if marker else 60) * (20 if item.config.getoption("--soak") else 1)
+    seconds = HANGS * (20 if item.config.getoption("--soak") else 1)
 
     def give_up(*_):
-        pytest.fail("the test took more than %d s" % seconds)
+        pytest.fail("the test hangs: it has not ended in %d s" % seconds)
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(seconds)
@@ -216,7 +225,11 @@ def pytest_terminal_summary(terminalreporter):
     notes = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
     for report in terminalreporter.stats.get("rerun", []):
         said = report.longreprtext.strip().splitlines() or ["?"]
-        notes.append("run again: %s, which had said: %s" % (report.nodeid, said[-1][:300]))
+        notes.append("run again, a defect to mend: %s, which had said: %s" % (report.nodeid, said[-1][:300]))
+    for report in terminalreporter.stats.get("skipped", []):
+        why = report.longrepr[2].replace("Skipped: ", "", 1) if isinstance(report.longrepr, tuple) else ""
+        if why.startswith(statistics.UNDECIDED):
+            notes.append("%s%s: %s" % (statistics.UNDECIDED, report.nodeid, why[len(statistics.UNDECIDED) :][:300].splitlines()[0]))
     notes += LEFT_OVER
     for line in notes:
         terminalreporter.write_line(line)

@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Add up what meson and pytest ran and print the closing lines of `./dev test`.
 
-The last line is "N passed, N failed, N skipped" alone; before it stands, by name, what was not run and why, and
-what had to be run again.
+The last line is "N passed, N failed, N skipped" alone; before it stands, by name, where the time went, what was not run and
+why, what could not be decided and what had to be run again.
 Exit status 1 if anything failed or nothing ran.
 """
 import argparse
+import collections
 import json
 import os
 import sys
 import xml.etree.ElementTree as xml
 
 
+LONGEST = 12
+UNDECIDED = "undecided: "  # as harness/statistics.py writes it
+
+
 class Counts:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.failures = []
+        self.seconds = collections.Counter()  # of each test function, whatever its parameters
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
         self.failures += other.failures
+        self.seconds += other.seconds
 
 
 def read_meson(path):
@@ -30,6 +37,7 @@ def read_meson(path):
     with open(path, encoding="utf-8") as log:
         for line in log:
             row = json.loads(line)
+            counts.seconds[row["name"]] += row["duration"]
             if row["result"] in ("OK", "EXPECTEDFAIL"):
                 counts.passed += 1
             elif row["result"] == "SKIP":
@@ -42,9 +50,11 @@ def read_meson(path):
 
 def read_pytest(path):
     kinds = {}  # of each test: one that was run again stands there once for each time, and only the last one tells
+    counts = Counts()
     for case in xml.parse(path).getroot().iter("testcase"):
         kinds.setdefault("%s::%s" % (case.get("classname"), case.get("name")), set()).update(child.tag for child in case)
-    counts = Counts()
+        function = "%s::%s" % (case.get("classname"), case.get("name").partition("[")[0])
+        counts.seconds[function] += float(case.get("time"))
     for name, tags in kinds.items():
         if tags & {"failure", "error"}:
             counts.failed += 1
@@ -57,19 +67,28 @@ def read_pytest(path):
 
 
 def read(path):
-    if not os.path.exists(path):
-        # The step that writes it did not get so far; that step has failed and is named.
-        counts = Counts()
-        counts.failed = 1
-        counts.failures.append("no results in %s" % path)
-        return counts
     return read_pytest(path) if path.endswith(".xml") else read_meson(path)
+
+
+def minutes(seconds):
+    return "%3d:%02d" % divmod(round(seconds), 60)
+
+
+def print_times(steps, seconds):
+    """Steps in the order they were run; of the tests those that took longest, with all their parameters added up."""
+    rows = [line.rstrip("\n").split("\t") for line in steps]
+    for took, name in rows:
+        print("took %s  %s" % (minutes(float(took)), name))
+    print("took %s  all steps" % minutes(sum(float(took) for took, _ in rows)))
+    for name, took in seconds.most_common(LONGEST):
+        print("of it %s  %s" % (minutes(took), name))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps-failed", default="", help="names, separated by ', '")
     parser.add_argument("--notes", help="file with a line for each part that could not be had or had to be run again")
+    parser.add_argument("--steps", help="file with a line for each step: seconds, tab, name")
     parser.add_argument("results", nargs="*", help="meson testlog.json and pytest junit files")
     options = parser.parse_args()
 
@@ -78,7 +97,7 @@ def main():
         total.add(read(path))
     # A step that failed without a failed test of its own (a compiler, a crash of the runner) counts as one.
     steps = [name for name in options.steps_failed.split(", ") if name]
-    builds = [name for name in steps if name.startswith(("build", "no binary"))]
+    builds = [name for name in steps if name.startswith("build")]
     total.failed += len(builds)
     if steps and not total.failed:
         total.failed = len(steps)
@@ -88,9 +107,16 @@ def main():
         print("step failed: " + name)
     for name in total.failures:
         print("failed: " + name)
+    notes = []
     if options.notes and os.path.exists(options.notes):
         with open(options.notes, encoding="utf-8") as lines:
-            sys.stdout.writelines(dict.fromkeys(lines))  # each once: there is more than one run of pytest
+            notes = list(dict.fromkeys(lines))  # each once: there is more than one run of pytest
+    sys.stdout.writelines(notes)
+    if options.steps and os.path.exists(options.steps):
+        with open(options.steps, encoding="utf-8") as lines:
+            print_times(lines, total.seconds)
+    print("%d of the skipped tests could not be decided on this machine now; %d tests were run again" % (
+        sum(line.startswith(UNDECIDED) for line in notes), sum(line.startswith("run again") for line in notes)))
     print("%d passed, %d failed, %d skipped" % (total.passed, total.failed, total.skipped))
     return 1 if total.failed or not total.passed else 0
 

@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from harness.statistics import AtMost, compare, outside
+from harness.shares import AtMost, compare, outside
 
 pytestmark = pytest.mark.alone
 
@@ -109,7 +109,6 @@ class Case:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.thinned(2, of=len(PROGRAMS))
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_shares_are_those_the_program_measured(plumb, places, minor, program, table, effort):
@@ -117,7 +116,6 @@ def test_shares_are_those_the_program_measured(plumb, places, minor, program, ta
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.thinned(2, of=len(PERIODS))  # whether they beat together is the clock's doing, not the interpreter's
 @pytest.mark.parametrize("period", PERIODS)
 def test_a_program_in_step_with_the_sampler_is_seen_as_it_is(plumb, places, minor, period, table, effort):
@@ -126,7 +124,6 @@ def test_a_program_in_step_with_the_sampler_is_seen_as_it_is(plumb, places, mino
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("mode", ["wall", "cpu"])
 def test_waiting_counts_in_wall_time_and_not_in_cpu_time(plumb, places, minor, mode, table, effort):
     case = Case(plumb, places, minor, "truth.py", "--program", "waits", clock=mode, options=["--mode", mode])
@@ -134,7 +131,6 @@ def test_waiting_counts_in_wall_time_and_not_in_cpu_time(plumb, places, minor, m
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_falling_asleep_and_waking_up_are_cpu_time(plumb, places, any_python, table, effort):
     """A hundredth of the CPU time: the samples must tell a thread that is about to sleep, or has just woken up, from one that sleeps."""
     case = Case(plumb, places, any_python, "truth.py", "--program", "naps", clock="cpu", options=["--mode", "cpu"])
@@ -142,7 +138,6 @@ def test_falling_asleep_and_waking_up_are_cpu_time(plumb, places, any_python, ta
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_gil_mode_sees_only_who_holds_it(plumb, places, minor, effort):
     """Hashing and waiting let go of the GIL; the loop does not."""
     if minor.free_threaded:

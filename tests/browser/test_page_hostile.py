@@ -148,12 +148,10 @@ def test_an_old_browser_is_told_what_it_lacks(mixed, opened):
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
 def test_a_hundred_million_samples_of_two_days_open(maker, opened):
     open_days(maker, opened, 100_000_000)
 
 
-@pytest.mark.timeout(180)
 def test_many_samples_of_days_open(maker, opened):
     open_days(maker, opened, 200_000)
 

@@ -12,7 +12,7 @@ from harness.report import Profile
 from harness.target import wait_until
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE = 60
+PATIENCE = 300  # seconds after which a plumb is taken for one that hangs
 
 # What a sanitizer writes. It fails any test, whatever the test looks at.
 _SANITIZER = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:).*")

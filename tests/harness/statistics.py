@@ -1,66 +1,102 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When is a measured share right? Limits follow from the number of samples, never from a fixed percentage."""
+"""How a test decides that meets chance: by as many trials as it takes, and so that it fails by chance once in a million.
+
+Each rule below weighs the evidence after each trial, as a ratio of likelihoods: what was seen, if something is wrong, against
+what was seen, if all is right. While all is right such a ratio ever reaches K with a probability of at most 1 in K, however
+often it is looked at (Ville). So trials can be added until they decide. If they do not, the test is `undecided`: that is
+counted, shown, and fails nothing. docs/internals/tests.md says which rule is for what."""
 import math
 import time
 
+import pytest
 
-def standard_error(share, samples, half_width=0.0):
-    """Of a share among so many samples: the binomial one, or what the profile itself says (a 95 % half width) if larger.
-
-    Neighbouring samples see the same part of a program, so the binomial error can be too small; one sample per period of
-    a part longer than the period makes it too large. The larger one is used. A share near 0 gets that of one sample.
-    """
-    if samples <= 0:
-        return 1.0
-    spread = max(share * (1 - share), 1.0 / samples)
-    return max(math.sqrt(spread / samples), half_width / 1.96)
+FALSE_ALARM = 1e-6
+SURE = 1 / FALSE_ALARM  # K: to fail
+SURE_ENOUGH = 100  # K: to stop looking for a failure
+UNDECIDED = "undecided: "
 
 
-class Comparison:
-    """One share: what the program measured and what the profile says."""
-
-    def __init__(self, name, truth, seen, samples, half_width=0.0):
-        self.name, self.truth, self.seen, self.samples = name, truth, seen, samples
-        self.error = standard_error(truth, samples, half_width)
-
-    @property
-    def score(self):
-        return (self.seen - self.truth) / self.error
-
-    def __str__(self):
-        return "%-18s true %6.2f %%  seen %6.2f %%  %+5.2f standard errors (%.2f %%), %d samples" % (
-            self.name, 100 * self.truth, 100 * self.seen, self.score, 100 * self.error, self.samples)
+class NotNow(Exception):
+    """A trial that says nothing: the machine did not let it measure."""
 
 
-class AtMost:
-    """A share that may be anything up to a limit."""
+def undecided(why):
+    """End the test: on this machine it cannot be decided now."""
+    pytest.skip(UNDECIDED + str(why))
 
-    def __init__(self, name, limit, seen, samples):
-        self.name, self.limit, self.seen, self.samples = name, limit, seen, samples
-        self.error = standard_error(limit, samples)
+
+class Trials:
+    """Does something hold that is missed now and then although all is right: in one trial of `1 / by_chance` or fewer? If it is
+    wrong, every second trial shows it, or more. One trial without a miss is enough; after a miss it takes more of them."""
+
+    WRONG = 0.5
+
+    def __init__(self, by_chance):
+        self._miss = math.log(self.WRONG / by_chance)
+        self._hit = math.log((1 - self.WRONG) / (1 - by_chance))
+        self.log_evidence, self.hits, self.misses = 0.0, 0, 0
+
+    def add(self, hit):
+        self.log_evidence += self._hit if hit else self._miss
+        self.hits += bool(hit)
+        self.misses += not hit
 
     @property
-    def score(self):
-        return max(0.0, (self.seen - self.limit) / self.error)
+    def wrong(self):
+        return self.log_evidence >= math.log(SURE)
 
-    def __str__(self):
-        return "%-18s at most %3.0f %%  seen %6.2f %%  %+5.2f standard errors (%.2f %%), %d samples" % (
-            self.name, 100 * self.limit, 100 * self.seen, self.score, 100 * self.error, self.samples)
-
-
-def compare(truth, seen, samples, half_widths=None):
-    """Comparisons of every part: truth is {name: time}, seen {name: weight}, samples the number of all samples in it."""
-    total, weight = sum(truth.values()), sum(seen.values())
-    half_widths = half_widths or {}
-    return [
-        Comparison(name, time / total, seen.get(name, 0) / weight if weight else 0.0, samples, half_widths.get(name, 0.0))
-        for name, time in sorted(truth.items())
-    ]
+    @property
+    def right(self):
+        return self.hits > 0 and self.log_evidence <= 0
 
 
-def outside(comparisons, limit=3.0):
-    """{name: sign} of the shares further off than the limit."""
-    return {c.name: math.copysign(1, c.score) for c in comparisons if abs(c.score) > limit}
+def holds(trial, by_chance=0.05, most=24):
+    """Decide a test by trials. `trial()` returns what is off, "" or None if nothing; it raises NotNow if it could not see. Each
+    must be a measurement of its own. A right program may miss one in `1 / by_chance`: say in the test why it is no more."""
+    trials, said = Trials(by_chance), []
+    for _ in range(most):
+        try:
+            off = trial()
+        except NotNow as not_now:
+            said.append("saw nothing: %s" % not_now)
+            continue
+        trials.add(not off)
+        said += ["missed: %s" % off] if off else []
+        if trials.wrong:
+            pytest.fail("missed by %d trials of %d, which chance does once in a million:\n%s" % (
+                trials.misses, trials.hits + trials.misses, "\n".join(said)))
+        if trials.right:
+            return
+    undecided("%d trials missed, %d did not, %d saw nothing; the last one said: %s" % (
+        trials.misses, trials.hits, most - trials.hits - trials.misses, said[-1]))
+
+
+def evidence_above(limit, events, chances):
+    """That something happens more often than in a share `limit` of all chances, if it did in so many of so many: the likelihood,
+    averaged over all shares above the limit, against that at the limit."""
+    # The average over the shares above is a tail of the binomial distribution of one chance more (the beta integral).
+    log_tail = _log_binomial_tail(chances + 1, events, limit)
+    log_all = -math.log(chances + 1) - _log_choose(chances, events)
+    log_at_limit = events * math.log(limit) + (chances - events) * math.log1p(-limit)
+    return math.exp(min(700.0, log_tail + log_all - log_at_limit - math.log1p(-limit)))
+
+
+def _log_choose(n, k):
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _log_binomial_tail(n, most, share):
+    """Logarithm of the probability of at most so many of n."""
+    terms = [_log_choose(n, k) + k * math.log(share) + (n - k) * math.log1p(-share) for k in range(most + 1)]
+    largest = max(terms)
+    return largest + math.log(math.fsum(math.exp(term - largest) for term in terms))
+
+
+def assert_at_most(limit, events, chances, what):
+    """An event that each of many chances brings with a probability of at most `limit`; the number of chances may depend on what
+    was seen so far. Fails if it came more often than chance explains."""
+    assert chances > 0, "nothing was tried: %s" % what
+    assert evidence_above(limit, events, chances) < SURE, "%d of %d, and at most %g of each is right: %s" % (events, chances, limit, what)
 
 
 def median(values):
@@ -73,13 +109,8 @@ class Pairs:
     """Is something slower? Times of the same with (`sampled`) and without (`alone`), in pairs, looked at one after the other.
 
     How often the ratio of a pair is above the limit decides (a sign test: nothing is assumed of how times are spread, and one
-    that was held up counts as one). After each pair the evidence is compared with chance: the likelihood of the signs if the
-    median lies on one side, averaged over all chances from one half to one, against that of a fair coin. While the median lies
-    on the other side that ratio ever reaches K with a probability of at most 1 in K, however often it is looked at (Ville), so
-    pairs can be taken until they decide.
+    that was held up counts as one): whether that is more often than not, and whether it is less often.
     """
-
-    SLOWER, NO_SLOWER = 1000, 100  # K: how sure to be to fail, and to stop taking pairs
 
     def __init__(self, limit, most):
         self.limit, self.most, self.ratios = limit, most, []
@@ -87,19 +118,13 @@ class Pairs:
     def add(self, sampled, alone):
         self.ratios.append(sampled / alone)
 
-    def _evidence(self, count):
-        """Against a coin that is fair, or shows that side less often, when it showed it `count` times of all."""
-        n = len(self.ratios)
-        tail = sum(math.comb(n + 1, i) for i in range(count + 1))  # of 2^(n + 1): the part of the average above one half
-        return tail / ((n + 1) * math.comb(n, count))
-
     @property
     def slower(self):
-        return self._evidence(sum(ratio > self.limit for ratio in self.ratios)) >= self.SLOWER
+        return evidence_above(0.5, sum(ratio > self.limit for ratio in self.ratios), len(self.ratios)) >= SURE
 
     @property
     def no_slower(self):
-        return self._evidence(sum(ratio < self.limit for ratio in self.ratios)) >= self.NO_SLOWER
+        return evidence_above(0.5, sum(ratio < self.limit for ratio in self.ratios), len(self.ratios)) >= SURE_ENOUGH
 
     @property
     def decided(self):

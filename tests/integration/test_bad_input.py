@@ -225,7 +225,6 @@ def test_a_directory_is_no_recording(plumb):
 
 
 @pytest.mark.smoke
-@pytest.mark.timeout(120)
 def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recording):
     data = recording.read_bytes()
     whole = plumb.report(recording)

@@ -70,7 +70,6 @@ def row_of(found, name):
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(400)
 def test_the_same_program_is_not_called_changed(plumb, series, effort, table):
     tries = effort(10, 100)
     recordings = series(tries + 1, effort(1, 30), mode="wall")
@@ -78,7 +77,6 @@ def test_the_same_program_is_not_called_changed(plumb, series, effort, table):
     assert len(alarms) <= max(1, tries // 20), alarms
 
 
-@pytest.mark.timeout(400)
 def test_a_slower_function_is_found(plumb, series, effort, pair):
     """Four times the time from some seconds (the fixture finds it); with --soak a tenth more from 30 s."""
     slow, tries, seconds, mode = effort((SLOW, 1, 1, "cpu"), (110, 100, 30, "wall"))

@@ -40,7 +40,6 @@ def test_a_thread_of_several_interpreters_is_one(plumb, target, minor):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_threads_beyond_those_that_are_looked_at_are_marked(plumb, target, any_python):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 3 * LOOKED_AT:

@@ -99,7 +99,6 @@ def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, 
     assert not verdict.impossible, verdict
 
 
-@pytest.mark.timeout(120)
 def test_attaching_at_any_moment_of_an_exec(plumb, target, any_python):
     """Between two programs there is no Python; the next one is waited for."""
     with target(any_python, "restless.py", "--part", "exec", count=True) as restless:
@@ -119,7 +118,6 @@ def rounds(profile):
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(120)
 def test_of_a_thousand_threads_each_gets_its_share(plumb, target, any_python):
     with target(any_python, "many_threads.py", "--threads", "1000", "--depth", "5", count=True) as crowd:
         profile = plumb.attach_until(lambda profile: max(rounds(profile)) >= 50, crowd.pid, "-r", "100", seconds=2)
@@ -186,7 +184,6 @@ def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_pytho
     assert worked and min(worked) < 26, worked
 
 
-@pytest.mark.timeout(120)
 def test_too_little_memory_is_told(plumb, target, any_python):
     """From what the dynamic loader just needs to plenty: no crash, and the program runs on."""
     if plumb.sanitized:

@@ -82,7 +82,6 @@ def interrupted(plumb, target, python, option, rounds):
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(120)
 @pytest.mark.thinned(2, of=len(STOPS))
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
@@ -158,7 +157,6 @@ def assert_all_killed_well(plumb, victim, kills):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_profilers_killed_at_random_moments(plumb, target, any_python, effort):
     """kill -9 of plumb while it stops the target all the time: the target runs on, and the recording opens and lacks at most
     its last second. One that was killed before its first chunk opens as well or is refused in a sentence."""
@@ -342,7 +340,6 @@ UNITS = 100  # of work, of a millisecond or two: that one of them is counted to 
 
 @pytest.mark.alone
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("options, limit", [(["--never-stop"], 1.05), ([], 1.08)], ids=["never-stop", "default"])
 def test_fixed_work_takes_no_longer(plumb, target, any_python, table, options, limit):
     """Rounds of equal work, with and without a sampler in turn. The limits leave room for a shared machine; what is really

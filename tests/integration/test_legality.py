@@ -36,7 +36,6 @@ def sampled(plumb, target, python, script, quota, effort):
 
 @pytest.mark.once
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_no_stack_that_is_sure_is_impossible(plumb, target, minor, table, effort):
     quotas = {script: effort(*quota) for script, quota in QUOTA.items()}
     verdicts = {script: sampled(plumb, target, minor, script, quota, effort) for script, quota in quotas.items()}
@@ -62,7 +61,6 @@ def test_the_outer_part_of_a_moving_stack_is_short_but_never_wrong(plumb, target
 
 @pytest.mark.once
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_coroutines_are_never_mixed_up(plumb, target, minor, effort):
     if minor.version < (3,):
         pytest.skip("Python 2.7 has no coroutines")
@@ -149,7 +147,6 @@ def enough(generations):
 
 @pytest.mark.once
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_no_dead_function_is_ever_named(plumb, target, minor, table):
     with target(minor, "exec_churn.py") as running:
         profile = plumb.attach_until(lambda profile: enough(Generations(profile)), running.pid, "-r", "5000", seconds=4)

@@ -108,7 +108,6 @@ def whole_depth(profile):
     return any(sum(frame.name == "down" for frame in stack.python) == 10000 for stack in profile.stacks)
 
 
-@pytest.mark.timeout(120)
 def test_recursion_ten_thousand_deep_keeps_its_root(plumb, target, minor):
     with target(minor, "recursion.py", "--depth", "10000") as running:
         profile = plumb.attach_until(whole_depth, running.pid, seconds=1)

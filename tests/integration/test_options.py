@@ -256,7 +256,6 @@ def test_recording_is_named_after_program_and_process(plumb, target, any_python)
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(120)
 def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_python):
     """Of two runs of one program as fast as 20,000 a second, the one with a budget costs a fraction of the other."""
     program = [*any_python.command, places.directory(any_python.root)[1] + "/families.py", "--seconds", "4"]

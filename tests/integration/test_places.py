@@ -116,7 +116,6 @@ def tried(plumb, target, places, site, way):
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(120)
 def test_every_program_wherever_it_runs(plumb, target, places, placed, table, tmp_path):
     """The matrix of all programs in each place; a table of its own."""
     if made(placed, tmp_path).script != "calls.py":

@@ -67,7 +67,6 @@ def watched(plumb, pid, recording):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_a_server_under_load_answers_as_fast_as_ever(plumb, gunicorn, table, effort):
     """The 99th percentile at 1 kHz and alone, in turn. The load leaves processor time, as one that a server is meant for does."""
     wrk = shutil.which("wrk")

@@ -70,7 +70,6 @@ def test_a_free_threaded_python_without_its_extension_is_refused_in_words(free_t
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(600)
 def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     subprocess.run(["./dev", "wheel", tmp_path], cwd=TOP, check=True)
     if one.free_threaded:

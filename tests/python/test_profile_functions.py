@@ -26,27 +26,23 @@ def compared(python, release, seed, cases):
 
 @pytest.mark.once
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_the_same_work_has_the_same_results_as_the_original(able, release, effort):
     compared(able, release, seed=1, cases=effort(24, 5000))
 
 
 @pytest.mark.once
-@pytest.mark.timeout(120)
 def test_nothing_is_lost_shared_or_cut_where_the_original_does_so(able):
     told = json.loads(package.run(able, "better.py", options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) > 15
 
 
 @pytest.mark.once
-@pytest.mark.timeout(300)
 def test_threads_at_one_tree_lose_nothing(able, effort):
     assert len(json.loads(package.run(able, "together.py", effort(1000, 50000)))["checks"]) > 5
 
 
 @pytest.mark.once
 @pytest.mark.smoke
-@pytest.mark.timeout(300)
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "better.py"))["checks"] and json.loads(package.run(one, "together.py", 200))["checks"]
     if package.original("2026.8.0", one).is_dir():
@@ -54,7 +50,6 @@ def test_no_memory_is_misused(one):
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(300)
 def test_pip_installs_the_package_and_the_command(tmp_path, one):
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([*one.command, "-m", "venv", tmp_path / "venv"], check=True)

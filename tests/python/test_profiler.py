@@ -8,14 +8,12 @@ from harness import package
 
 
 @pytest.mark.once
-@pytest.mark.timeout(60)
 def test_a_profiler_is_controlled_and_asked(able):
     told = json.loads(package.run(able, "profiler_checks.py", options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) > 10
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(60)
 def test_it_is_quick_to_end_silent_when_paused_and_in_nobodys_way(one, table):
     told = json.loads(package.run(one, "profiler_checks.py", "fine"))["checks"]
     for name, found in told.items():

@@ -94,7 +94,6 @@ def seconds_of(section):
     return {name: float(seconds) for seconds, name in re.findall(r"^ +([\d.]+) s  .*?::(\S+?)(?:\[.*)?: [\d.]+ % in ", section, re.M)}
 
 
-@pytest.mark.timeout(60)
 def test_the_summary_tells_tests_and_functions_apart(run):
     done = run("--plumb", "test_sample.py")
     assert done.status == FAILED and done.outcome() == "1 failed, 5 passed", done.text
@@ -109,7 +108,6 @@ def test_the_summary_tells_tests_and_functions_apart(run):
     assert marked and " turn " in marked[2], section
 
 
-@pytest.mark.timeout(60)
 def test_the_page_and_the_recording_are_written(run, plumb):
     done = run("--plumb=html", "--plumb-output", "kept.plumb", "--plumb-interval", "0.002", "-k", "slow")
     assert done.status == 0, done.text
@@ -121,7 +119,6 @@ def test_the_page_and_the_recording_are_written(run, plumb):
         assert "the profile is in " + name in done.section()
 
 
-@pytest.mark.timeout(60)
 def test_workers_of_xdist_are_added_up(run, plumb):
     pytest.importorskip("xdist")
     done = run("--plumb", "-n", "2", "--plumb-output", "all.plumb")
@@ -148,7 +145,6 @@ def test_dies(request):
 '''
 
 
-@pytest.mark.timeout(60)
 def test_a_worker_that_is_killed_leaves_what_it_recorded(run):
     pytest.importorskip("xdist")
     done = run("--plumb", "-n", "1", "--max-worker-restart", "0", code=CRASHES)
@@ -156,7 +152,6 @@ def test_a_worker_that_is_killed_leaves_what_it_recorded(run):
     assert "test_one" in seconds_of(done.section()), done.text
 
 
-@pytest.mark.timeout(60)
 def test_without_the_option_nothing_is_sampled(run):
     count = "import atexit, os; atexit.register(lambda: print('threads:', len(os.listdir('/proc/self/task'))))"
     done = run("-p", "no:rerunfailures", before=count)
@@ -165,7 +160,6 @@ def test_without_the_option_nothing_is_sampled(run):
     assert run("-p", "no:plumb", "--plumb").status == USAGE
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("arguments, sentence", [
     (["--plumb=pdf"], "argument --plumb"),
     (["--plumb", "--plumb-interval", "soon"], "the interval is a number of seconds from 0.00001 to 10, not 'soon'"),
@@ -176,19 +170,16 @@ def test_what_is_wrong_is_said_in_a_sentence(run, arguments, sentence):
     assert done.status == USAGE and sentence in done.text and "Traceback" not in done.text, done.text
 
 
-@pytest.mark.timeout(60)
 def test_a_marker_that_says_something_else_is_refused(run):
     done = run("--plumb", code="import pytest\n@pytest.mark.plumb(limits=3)\ndef test_it(): pass\n")
     assert done.status == USAGE and "test_sample.py::test_it: the marker plumb has one option: limit=NUMBER" in done.text, done.text
 
 
-@pytest.mark.timeout(60)
 def test_an_output_that_cannot_be_written_fails_no_test(run):
     done = run("--plumb", "--plumb-output", "/nowhere/at/all.plumb", "-k", "slow")
     assert done.status == 0 and re.search(r"plumb: .*/nowhere/at", done.section()), done.text
 
 
-@pytest.mark.timeout(60)
 def test_releases_of_pytest(run):
     assert "--plumb needs pytest 6.0 or later" in run("--plumb", before="pytest.__version__ = '5.4.3'").text
     assert run("--plumb", "-k", "slow", before="pytest.__version__ = 'unknown'").status == 0

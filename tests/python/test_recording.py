@@ -37,14 +37,12 @@ def ended(python, code, **popen):
         return process.returncode, output, errors
 
 
-@pytest.mark.timeout(180)
 def test_blocks_and_functions_are_recorded(able):
     told = json.loads(package.run(able, "recording.py", options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) > 20
 
 
 @pytest.mark.smoke
-@pytest.mark.timeout(180)
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "recording.py"))["checks"]
 
@@ -158,7 +156,6 @@ def test_what_is_printed_is_what_plumb_report_says(one, plumb):
     assert output == plumb("report", path, env=dict(os.environ, LANG="C.UTF-8")).stdout
 
 
-@pytest.mark.timeout(120)
 def test_a_crawler_with_threads_is_seen_as_it_is(one):
     told = json.loads(package.run(one, "crawler.py"))
     assert len(set(told["pages"])) == len(told["pages"]) == 60

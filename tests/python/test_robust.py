@@ -8,12 +8,10 @@ from harness import package
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_nothing_of_the_program_changes(some):
     assert len(json.loads(package.run(some, "robust.py", "inprocess"))["checks"]) > 10
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_nothing_changes_with_the_gil_either(with_gil):
     assert len(json.loads(package.run(with_gil, "robust.py", "gil"))["checks"]) > 10

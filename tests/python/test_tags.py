@@ -19,7 +19,6 @@ def test_what_is_tagged_is_found_by_its_number(able):
 
 @pytest.mark.once
 @pytest.mark.smoke
-@pytest.mark.timeout(120)
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "tags.py"))["checks"]
     assert json.loads(package.run(one, "tags_sampled.py", 100))["requests"]["seen"]
@@ -49,7 +48,6 @@ def shares_are_right(program):
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(120)
 def test_samples_bear_the_tag_of_their_request_or_thread(able, effort):
     told = json.loads(package.run(able, "tags_sampled.py", effort(400, 20000)))
     nothing_is_mixed_up(told["requests"])
@@ -64,7 +62,6 @@ def test_samples_bear_the_tag_of_their_request_or_thread(able, effort):
     assert counted(threads, "", "waiter") == 0  # it stood still all the time
 
 
-@pytest.mark.timeout(60)
 def test_a_report_can_be_of_one_tag(one, tmp_path):
     package.run(one, "tags_sampled.py", 300, tmp_path)
     plumb, recording = Plumb(tmp_path), tmp_path / "requests-3000.plumb"

@@ -44,7 +44,6 @@ def test_the_original_is_wrong_of_the_same_run(with_gil, release, table):
 
 @pytest.mark.alone
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_thousand_samples_a_second_for_a_hundredth_of_the_time(one, table):
     told = json.loads(package.run(one, "pace.py"))
     (rate, _), (cost, _), (stalls, _) = told["rate"], told["cost"], told["stalls"]

@@ -12,13 +12,11 @@ def checked(python, script, engine, *options):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_it_keeps_what_it_promises(able):
     assert len(checked(able, "watching.py", "inprocess", "-X", "dev", "-W", "error")) > 15
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_it_keeps_that_with_the_gil_as_well(able, effort):
     if able.minor == (3, 11) or able.free_threaded:
         pytest.skip("it has no such engine")
@@ -43,6 +41,5 @@ def test_where_memory_is_not_to_be_read_it_samples_with_the_gil_and_says_so(able
 
 
 @pytest.mark.smoke
-@pytest.mark.timeout(300)
 def test_it_misuses_no_memory(one):
     assert checked(one, "watching.py", "inprocess")

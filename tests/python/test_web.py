@@ -20,7 +20,6 @@ TOKEN = "the token of this test"
 
 
 @pytest.mark.once
-@pytest.mark.timeout(120)
 def test_requests_are_tagged_and_a_profiler_is_controlled(able):
     told = json.loads(package.run(able, "web_checks.py", options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) > 20
@@ -31,7 +30,6 @@ def test_a_million_requests_take_no_more_memory_than_a_thousand(one):
     package.run(one, "web_checks.py", 10**6)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("packages", ["flask-2", "flask-3", "asgi"])
 def test_a_real_application_under_load_is_profiled_by_route(one, packages, table):
     """Flask in a server with threads; Starlette in uvicorn, where requests overlap in one thread."""
@@ -69,7 +67,6 @@ def asked(port, method, path):
         return response.status, response.read()
 
 
-@pytest.mark.timeout(60)
 def test_each_worker_of_a_server_that_forks_has_a_profile(plumb):
     """That one worker answers and not another is the kernel's choice: it is asked until all have."""
     if not list((package.built() / "plumb").glob("_plumb*.so")):
@@ -106,7 +103,6 @@ def test_each_worker_of_a_server_that_forks_has_a_profile(plumb):
     assert {process["pid"] for process in plumb.report(whole).json["processes"]} == set(states)
 
 
-@pytest.mark.timeout(60)
 def test_all_workers_of_a_server_are_one_recording_from_outside(plumb):
     """As docs/user/web.md has it: plumb attach --subprocesses on the master. Frames of the middleware are left out there, too."""
     if not list((package.built() / "plumb").glob("_plumb*.so")):
