@@ -87,6 +87,7 @@ struct pl_engine_ops {
 	/** Move what was sampled into the tables of @p p and give each sample, not counted yet, to @p fn. Errors: of
 	 * @p fn, PLUMB_ERR_NO_MEMORY. */
 	struct plumb_error *(*take)(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn, void *ctx);
+	/** Of a moment ago; a thread is counted before take() gives its first sample. */
 	void (*stats)(struct pl_engine *e, struct pl_engine_stats *ret);
 	/** Returns when it has been done, or sampling has ended. */
 	void (*order)(struct pl_engine *e, struct pl_order order);

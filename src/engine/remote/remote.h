@@ -144,7 +144,7 @@ struct pl_engine {
 	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
 	uint64_t max_files;    /* that we may open for them */
 	uint32_t next_process, next_thread, watch_count, attached_count;
-	struct pl_engine_stats now;	      /* copied to stats once a round */
+	struct pl_engine_stats now;	      /* copied to stats now and then */
 	uint64_t start_ns;		      /* a pause moves it */
 	uint64_t paused_ns;		      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
@@ -154,6 +154,8 @@ struct pl_engine {
 
 /* sampler.c */
 void *pl_sampler_main(void *engine);
+/** Let the figures of `now` be seen. */
+void pl_sampler_publish(struct pl_engine *e, uint64_t now);
 
 /* round.c */
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns);

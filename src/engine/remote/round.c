@@ -169,6 +169,8 @@ static enum result sample_target(struct pl_engine *e, struct pl_target *t, uint6
 	if (keep_roster(e, t, now) == TARGET_GONE)
 		return TARGET_GONE;
 	t->met |= t->roster.watches.len > 0;
+	if (e->stats.threads != e->watch_count) /* a thread is told before its first sample is */
+		pl_sampler_publish(e, now);
 	return e->options.mode == PL_MODE_GIL ? sample_holders(e, t, weight_ns) : sample_all(e, t, weight_ns);
 }
 

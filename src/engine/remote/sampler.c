@@ -116,7 +116,7 @@ static uint64_t elapsed_ns(const struct pl_engine *e, uint64_t now)
 	return (e->now.paused ? e->paused_ns : now) - e->start_ns;
 }
 
-static void publish_stats(struct pl_engine *e, uint64_t now)
+void pl_sampler_publish(struct pl_engine *e, uint64_t now)
 {
 	e->now.elapsed_ns = elapsed_ns(e, now);
 	e->now.told_ns = e->now.paused ? e->paused_ns : now;
@@ -298,7 +298,7 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 		return;
 	run->published_ns = now;
 	e->now.period_ns = run->schedule.period_ns;
-	publish_stats(e, now);
+	pl_sampler_publish(e, now);
 	if (!cycle)
 		return;
 	run->cycle = (now - e->start_ns) / e->options.cycle_ns;
@@ -380,7 +380,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 		break;
 	}
 	e->now.period_ns = run->schedule.period_ns;
-	publish_stats(e, now);
+	pl_sampler_publish(e, now);
 	pl_orders_done(&e->orders);
 	if (order.kind == PL_ORDER_PAUSE || order.kind == PL_ORDER_RESUME)
 		pl_queue_wake(&e->queue); /* the consumer waits longer in a pause */
@@ -450,11 +450,12 @@ void *pl_sampler_main(void *engine)
 		ask_for_punctuality();
 	run.schedule = (struct pl_schedule){.rng = {e->options.seed}, .jitter = e->options.jitter};
 	pl_schedule_begin(&run.schedule, e->start_ns, period_ns);
+	e->now.period_ns = run.schedule.period_ns;
 	loop(e, &run);
 	pl_tree_reap(e, pl_clock_monotonic_ns());
 	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
-	publish_stats(e, pl_clock_monotonic_ns());
+	pl_sampler_publish(e, pl_clock_monotonic_ns());
 	pl_orders_close(&e->orders);
 	pl_queue_wake(&e->queue);
 	return NULL;
