@@ -133,11 +133,13 @@ static void show_counts(struct plumb_status *status, const struct plumb_session 
 	status->cpu_ns = pl_session_cost_ns(s) - s->since.cpu_ns;
 }
 
-/* @p ended: nothing comes any more. Under `work`. */
+/* @p ended: nothing comes any more. The figures are asked for once more: they must not be older than the samples that
+ * they are shown with. Under `work`. */
 static void show_status(struct plumb_session *s, bool ended)
 {
 	const struct pl_engine_stats *st = &s->stats;
 
+	s->ops->stats(s->engine, &s->stats);
 	pthread_mutex_lock(&s->lock);
 	s->status.threads = st->threads;
 	s->status.processes = st->processes;
@@ -226,7 +228,6 @@ static void work(struct plumb_session *s, uint64_t *shown_ns)
 	if (!ended && now - *shown_ns <= STATUS_EVERY_NS && !s->status.samples == !s->samples)
 		return;
 	*shown_ns = now;
-	s->ops->stats(s->engine, &s->stats); /* not older than the samples it is shown with */
 	show_status(s, ended);
 }
 
