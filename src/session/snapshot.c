@@ -45,9 +45,11 @@ static struct plumb_error *make_part(struct plumb_session *s, const struct pl_cy
 	if (err)
 		return err;
 	struct pl_meta *m = &(*ret)->meta;
-	uint64_t begin_ns = c->number * s->cycles.length_ns, left_ns = s->stats.elapsed_ns - begin_ns;
+	uint64_t begin_ns = c->number * s->cycles.length_ns, elapsed_ns = s->stats.elapsed_ns;
+	/* Its first sample may be younger than the figures. */
+	uint64_t lasted_ns = elapsed_ns > begin_ns ? elapsed_ns - begin_ns : 0;
 	m->period_ns = s->options.period_ns;
-	m->duration_ns = left_ns < s->cycles.length_ns ? left_ns : s->cycles.length_ns;
+	m->duration_ns = lasted_ns < s->cycles.length_ns ? lasted_ns : s->cycles.length_ns;
 	m->start_real_ns = (c->end_real_ns ? c->end_real_ns : pl_clock_real_ns()) - m->duration_ns;
 	return NULL;
 }

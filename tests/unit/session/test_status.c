@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a status shows, of an engine that is made up: its figures change while samples are taken. */
+/* What a session tells while samples come, of an engine that is made up. */
 #include "unit.h"
 
 #include <string.h>
@@ -7,8 +7,10 @@
 #include "forks.h"
 #include "session_parts.h"
 
+/* With its first sample it tells other figures. */
 struct pl_engine {
-	struct pl_engine_stats stats;
+	struct pl_engine_stats stats, later;
+	uint64_t sample_ns;
 };
 
 static void tell(struct pl_engine *e, struct pl_engine_stats *ret)
@@ -16,32 +18,46 @@ static void tell(struct pl_engine *e, struct pl_engine_stats *ret)
 	*ret = e->stats;
 }
 
-/* The first sample comes, and what the engine says by then. */
 static struct plumb_error *take(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn, void *ctx)
 {
 	struct pl_process process = {.pid = 1};
 	struct pl_thread thread = {.tid = 1};
-	struct pl_sample s = {.time_ns = 1000, .weight_ns = 1000};
+	struct pl_sample s = {.time_ns = e->sample_ns, .weight_ns = 1000};
 
 	assert_ok(pl_profile_process(p, &process, &thread.process));
 	assert_ok(pl_profile_thread(p, &thread, &s.thread));
-	e->stats = (struct pl_engine_stats){
-		.found_python = true, .threads = 1, .processes = 1, .ticks = 1, .elapsed_ns = 1000};
+	e->stats = e->later;
 	return fn(ctx, &s);
 }
 
 static const struct pl_engine_ops ops = {.stats = tell, .take = take};
 
+static void session_init(struct plumb_session *s, struct pl_engine *e)
+{
+	*s = (struct plumb_session){.ops = &ops, .engine = e, .generation = pl_forks_generation(), .consuming = true};
+	pthread_mutex_init(&s->work, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	assert_ok(pl_profile_create(&s->profile));
+}
+
+static void session_deinit(struct plumb_session *s)
+{
+	pl_profile_destroy(s->profile);
+	pl_hottest_deinit(&s->hot);
+	pl_cycles_deinit(&s->cycles);
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->work);
+}
+
 static void figures_are_not_older_than_the_samples_they_are_shown_with(void **state)
 {
-	struct pl_engine engine = {0};
-	struct plumb_session s = {
-		.ops = &ops, .engine = &engine, .generation = pl_forks_generation(), .consuming = true};
+	struct pl_engine engine = {
+		.later = {.found_python = true, .threads = 1, .processes = 1, .ticks = 1, .elapsed_ns = 1000},
+		.sample_ns = 1000};
+	struct plumb_session s;
 	struct plumb_status st;
 
-	pthread_mutex_init(&s.work, NULL);
-	pthread_mutex_init(&s.lock, NULL);
-	assert_ok(pl_profile_create(&s.profile));
+	session_init(&s, &engine);
 	plumb_session_wait(&s, 0, &st);
 	assert_int_equal(st.samples, 1);
 	assert_true(st.found_python);
@@ -49,17 +65,31 @@ static void figures_are_not_older_than_the_samples_they_are_shown_with(void **st
 	assert_int_equal(st.processes, 1);
 	assert_int_equal(st.ticks, 1);
 	assert_int_equal(st.elapsed_ns, 1000);
-	pl_profile_destroy(s.profile);
-	pl_hottest_deinit(&s.hot);
-	pl_cycles_deinit(&s.cycles);
-	pthread_mutex_destroy(&s.lock);
-	pthread_mutex_destroy(&s.work);
+	session_deinit(&s);
+}
+
+static void a_cycle_that_has_just_begun_has_lasted_no_time(void **state)
+{
+	struct pl_engine engine = {.stats = {.elapsed_ns = 990}, .later = {.elapsed_ns = 990}, .sample_ns = 1010};
+	struct plumb_session s;
+	struct plumb_profile *p;
+	struct plumb_profile_info info;
+
+	session_init(&s, &engine);
+	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 10};
+	assert_ok(plumb_session_recent(&s, &p));
+	plumb_profile_info(p, &info);
+	assert_int_equal(info.samples, 1);
+	assert_int_equal(info.duration_ns, 0);
+	plumb_profile_destroy(p);
+	session_deinit(&s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_not_older_than_the_samples_they_are_shown_with),
+		cmocka_unit_test(a_cycle_that_has_just_begun_has_lasted_no_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
