@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stage.h"
 
+#include "unit.h"
+
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +14,13 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define LIMIT_S 20
-
-static double now_s(void)
+/* Also in a child, where cmocka's ways to fail lead nowhere. */
+static void wait_on(time_t since_s, const char *what)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static _Noreturn void give_up(const char *what)
-{
+	if (unit_now_s() - since_s <= PATIENCE_S)
+		return;
 	fprintf(stderr, "waited in vain for %s\n", what);
 	abort();
 }
@@ -47,7 +40,7 @@ pid_t stage_fork(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
-		alarm(60);
+		alarm(2 * PATIENCE_S);
 	}
 	return pid;
 }
@@ -60,12 +53,11 @@ void stage_set(stage_word *w, uint32_t value)
 
 void stage_await(stage_word *w, uint32_t value)
 {
-	double start = now_s();
+	time_t start = unit_now_s();
 	struct timespec second = {.tv_sec = 1};
 
 	for (uint32_t v; (v = atomic_load(w)) < value;) {
-		if (now_s() - start > LIMIT_S)
-			give_up("a word in shared memory");
+		wait_on(start, "a word in shared memory");
 		syscall(SYS_futex, w, FUTEX_WAIT, v, &second, NULL, 0);
 	}
 }
@@ -107,11 +99,10 @@ char stage_state(pid_t pid, pid_t tid)
 
 void stage_await_state(pid_t pid, pid_t tid, const char *states)
 {
-	double start = now_s();
+	time_t start = unit_now_s();
 
 	for (char c; (c = stage_state(pid, tid)) != states[0] && !(c && strchr(states, c));) {
-		if (now_s() - start > LIMIT_S)
-			give_up("the state of a thread");
+		wait_on(start, "the state of a thread");
 		sched_yield();
 	}
 }
@@ -127,7 +118,7 @@ int stage_tracer(pid_t pid, pid_t tid)
 bool stage_ended(pid_t pid)
 {
 	struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-	bool ended = p.fd < 0 || poll(&p, 1, 5000) == 1;
+	bool ended = p.fd < 0 || poll(&p, 1, PATIENCE_S * 1000) == 1;
 
 	if (p.fd >= 0)
 		close(p.fd);
@@ -136,11 +127,10 @@ bool stage_ended(pid_t pid)
 
 void stage_await_count(const _Atomic uint64_t *count, uint64_t value)
 {
-	double start = now_s();
+	time_t start = unit_now_s();
 
 	while (atomic_load(count) <= value) {
-		if (now_s() - start > LIMIT_S)
-			give_up("a counter");
+		wait_on(start, "a counter");
 		sched_yield();
 	}
 }

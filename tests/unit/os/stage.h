@@ -14,7 +14,7 @@ typedef _Atomic uint32_t stage_word;
 
 /** Zeroed memory that a forked child shares with us. */
 void *stage_share(size_t size);
-/** fork(); the child dies with us and after a minute at the latest. */
+/** fork(); the child dies with us, and not much later than we lose patience. */
 pid_t stage_fork(void);
 void stage_set(stage_word *w, uint32_t value);
 /** Wait until *w >= value. */
@@ -30,7 +30,7 @@ char stage_state(pid_t pid, pid_t tid);
 void stage_await_state(pid_t pid, pid_t tid, const char *states);
 /** TracerPid of a thread, -1 if there is none. */
 int stage_tracer(pid_t pid, pid_t tid);
-/** True as soon as the process has ended, false after 5 s. */
+/** True as soon as the process has ended. */
 bool stage_ended(pid_t pid);
 /** Wait until the counter has passed @p value. */
 void stage_await_count(const _Atomic uint64_t *count, uint64_t value);

@@ -12,11 +12,8 @@
 #include "clock.h"
 #include "stage.h"
 
-#define LIMIT_NS 10000000000ull
-
 struct scene {
 	struct pl_births *births;
-	uint64_t start_ns;
 };
 
 /* Births from a moment on at which the first sweep is over. */
@@ -24,10 +21,8 @@ static void open_scene(struct scene *s)
 {
 	struct pl_proc_stat st;
 
-	s->start_ns = pl_clock_monotonic_ns();
 	assert_ok(pl_births_create(getpid(), &s->births));
-	while (pl_births_sweeping(s->births)) {
-		assert_true(pl_clock_monotonic_ns() - s->start_ns < LIMIT_NS);
+	await (!pl_births_sweeping(s->births)) {
 		pl_births_look(s->births, pl_clock_monotonic_ns());
 		while (pl_births_next(s->births, pl_clock_monotonic_ns(), &st) != PL_BIRTH_NONE)
 			;
@@ -37,17 +32,14 @@ static void open_scene(struct scene *s)
 /* Look until @p pid is told. */
 static enum pl_birth hear_of(struct scene *s, pid_t pid, struct pl_proc_stat *ret)
 {
-	uint64_t start = pl_clock_monotonic_ns();
-	enum pl_birth birth;
+	enum pl_birth birth = PL_BIRTH_NONE;
 
-	while (pl_clock_monotonic_ns() - start < LIMIT_NS) {
-		pl_births_look(s->births, pl_clock_monotonic_ns());
-		while ((birth = pl_births_next(s->births, pl_clock_monotonic_ns(), ret)) != PL_BIRTH_NONE)
-			if (ret->pid == pid)
-				return birth;
+	await (birth != PL_BIRTH_NONE && ret->pid == pid) {
+		if (birth == PL_BIRTH_NONE)
+			pl_births_look(s->births, pl_clock_monotonic_ns());
+		birth = pl_births_next(s->births, pl_clock_monotonic_ns(), ret);
 	}
-	fail_msg("nothing was told of %d", (int)pid);
-	return PL_BIRTH_NONE;
+	return birth;
 }
 
 static void a_child_is_told_with_its_parent(void **state)
@@ -124,10 +116,8 @@ static void a_program_that_was_executed_is_no_longer_forked(void **state)
 		_exit(127);
 	}
 	(void)hear_of(&s, pid, &st);
-	uint64_t start = pl_clock_monotonic_ns();
-	while (st.forked && pl_clock_monotonic_ns() - start < LIMIT_NS)
+	await (!st.forked)
 		assert_true(pl_proc_stat_read(pid, &st));
-	assert_false(st.forked);
 	stage_kill(pid);
 	pl_births_destroy(s.births);
 }
@@ -172,8 +162,7 @@ static void a_sweep_finds_what_was_there_before(void **state)
 	if (pid == 0)
 		stage_block();
 	assert_ok(pl_births_create(getpid(), &births));
-	uint64_t start = pl_clock_monotonic_ns();
-	while (!found && pl_births_sweeping(births) && pl_clock_monotonic_ns() - start < LIMIT_NS) {
+	await (found || !pl_births_sweeping(births)) {
 		enum pl_birth birth;
 		int looked = 0;
 		pl_births_look(births, pl_clock_monotonic_ns());

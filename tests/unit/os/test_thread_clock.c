@@ -100,7 +100,7 @@ static enum pl_activity await_blocked(const struct pl_thread_clock *c, struct pl
 {
 	enum pl_activity a = PL_ACTIVITY_RUNNING;
 
-	for (int i = 0; i < 1000000 && a == PL_ACTIVITY_RUNNING; i++)
+	await (a != PL_ACTIVITY_RUNNING)
 		a = pl_thread_clock_activity(c, ret);
 	return a;
 }
@@ -170,17 +170,12 @@ static void a_spinning_thread_runs_and_its_time_grows(void **state)
 	stage_await_count(&s->count, 1000);
 	assert_int_equal(pl_thread_clock_counters(&c, &first), PL_CLOCK_OK);
 	now = first;
-	for (int i = 0; i < 1000000 && now.run_ns == first.run_ns; i++) {
+	await (now.run_ns > first.run_ns) {
 		assert_int_equal(pl_thread_clock_activity(&c, &info), PL_ACTIVITY_RUNNING);
 		assert_int_equal(pl_thread_clock_counters(&c, &now), PL_CLOCK_OK);
 	}
-	assert_true(now.run_ns > first.run_ns);
-	bool on = false;
-	for (int i = 0; i < 1000000 && !on; i++) {
-		sched_yield();
-		on = has_cpu(pid, &c);
-	}
-	assert_true(on);
+	await (has_cpu(pid, &c))
+		continue;
 	end(pid, s, &c);
 }
 
