@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +57,7 @@ void python_hear(struct python *p, char *line, size_t size)
 {
 	for (size_t n = 0; n < size; n++) {
 		struct pollfd fd = {.fd = p->out, .events = POLLIN};
-		if (poll(&fd, 1, 20000) != 1 || read(p->out, line + n, 1) != 1)
+		if (poll(&fd, 1, PATIENCE_S * 1000) != 1 || read(p->out, line + n, 1) != 1)
 			fail_msg("%s says nothing", p->exe);
 		if (line[n] == '\n') {
 			line[n] = '\0';
@@ -84,20 +83,21 @@ static struct plumb_error *find(struct python *p)
 	return pl_py_detect(pl_mem_live_mem(p->live), &facts, &p->py);
 }
 
+/* It is starting up, or its stacks changed faster than they could be read. */
+static bool may_change(const struct plumb_error *err)
+{
+	return plumb_error_code(err) == PLUMB_ERR_NOT_READY || plumb_error_code(err) == PLUMB_ERR_STALE;
+}
+
 bool python_attach(struct python *p)
 {
-	struct plumb_error *err = NULL;
+	struct plumb_error *err;
 	pl_interp_vec interps = {0};
 	pl_tstate_vec threads = {0};
 
 	assert_ok(pl_mem_live_create(p->pid, &p->live));
-	for (int i = 0; i < 10000; i++) {
+	await (!may_change(err = find(p)))
 		plumb_error_destroy(err);
-		err = find(p);
-		if (plumb_error_code(err) != PLUMB_ERR_NOT_READY)
-			break;
-		sched_yield();
-	}
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED) {
 		print_message("%s: %s\n", p->exe, plumb_error_message(err));
 		plumb_error_destroy(err);
