@@ -21,7 +21,6 @@
 #include "failing.h"
 #include "first_python.h"
 
-#define LIMIT_MS   20000
 #define SAMPLED_NS 5000000
 
 struct scene {
@@ -117,7 +116,7 @@ static bool finish(struct scene *s, struct plumb_session *session, struct plumb_
 	struct plumb_report_options look = PLUMB_REPORT_OPTIONS_INIT;
 	struct plumb_status st;
 
-	plumb_session_wait(session, LIMIT_MS, &st);
+	plumb_session_wait(session, PATIENCE_S * 1000, &st);
 	assert_true(st.ended);
 	look.format = "json";
 	return well(plumb_session_finish(session, ret)) &&
