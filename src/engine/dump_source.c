@@ -32,7 +32,8 @@ static void load(struct pl_sources *s, struct pl_source_file *f)
 	int fd = -1;
 
 	if (f->path[0] && f->path[0] != '<')
-		fd = s->root ? pl_file_open_below(s->root, f->path) : pl_target_file_open(s->pid, f->path);
+		fd = s->root ? pl_file_open_below(s->root, &s->view.rights, f->path)
+			     : pl_target_file_open(s->pid, &s->view, f->path);
 	if (fd < 0)
 		return;
 	if (pl_file_state_read(fd, &state) && state.len <= FILE_MAX_BYTES) {

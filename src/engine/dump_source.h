@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "dump_model.h"
+#include "target_file.h"
 
 struct pl_source_file {
 	const char *path; /* the frame's text: equal text, equal pointer */
@@ -14,9 +15,11 @@ struct pl_source_file {
 	bool changed;
 };
 
-/** The files read so far. Start with {.pid = pid, .age_ns = ...}. */
+/** The files read so far. Start with {.pid = pid, .view = as it was before anything was read, .age_ns = ...}, or with
+ * {.root = "/", .view.rights = ...}. */
 struct pl_sources {
 	pid_t pid;
+	struct pl_file_view view;
 	const char *root; /* of the files, instead of the process's; NULL: none */
 	uint64_t age_ns;  /* of the process; 0 unknown */
 	PL_VEC(struct pl_source_file) files;

@@ -5,9 +5,11 @@
 #include "source_lines.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "map.h"
@@ -57,6 +59,31 @@ static bool may_be_file(struct pl_text name)
 	return name.len && !memchr(name.s, 0, name.len) && !(name.s[0] == '<' && name.s[name.len - 1] == '>');
 }
 
+/* Who may go where it lies, and read it: all. */
+static bool is_open_to_all(const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct stat st;
+	bool open_to_all = real && stat(real, &st) == 0 && (st.st_mode & S_IROTH);
+
+	for (char *end = real ? strrchr(real, '/') : NULL; open_to_all && end && end != real;
+	     end = strrchr(real, '/')) {
+		*end = '\0';
+		open_to_all = stat(real, &st) == 0 && (st.st_mode & S_IXOTH);
+	}
+	free(real);
+	return open_to_all;
+}
+
+/* Root may read all files, and whoever made the profile could not: of those it names, root reads what anybody may. What
+ * is in /proc is about us. */
+static bool may_be_shown(const char *path, int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type != PROC_SUPER_MAGIC && (geteuid() != 0 || is_open_to_all(path));
+}
+
 /* The whole file; NULL: not a file to be read. */
 static char *read_file(const char *path, size_t room, size_t *len_ret)
 {
@@ -68,7 +95,8 @@ static char *read_file(const char *path, size_t room, size_t *len_ret)
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX_BYTES && (size_t)st.st_size <= room)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_be_shown(path, fd) && st.st_size <= FILE_MAX_BYTES &&
+	    (size_t)st.st_size <= room)
 		text = malloc((size_t)st.st_size + 1);
 	while (text && n > 0 && len < (size_t)st.st_size) {
 		n = read(fd, text + len, (size_t)st.st_size - len);

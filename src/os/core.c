@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core_notes.h"
+#include "target_file.h"
 
 #define MAX_SEGMENTS (1u << 20)
 #define MAX_NOTES    (64u << 20)
@@ -49,6 +50,9 @@ struct pl_core {
 	PL_VEC(struct load) loads;
 	PL_VEC(struct mapped_file) files;
 	struct pl_core_notes notes;
+	struct pl_rights rights; /* of whom the files are opened that it names */
+	char *root;		 /* in which they are */
+	size_t root_len;	 /* by which their paths are longer */
 };
 
 static bool read_at(int fd, uint64_t offset, void *dst, size_t len)
@@ -111,24 +115,15 @@ static bool is_same_file(const struct pl_core *c, int fd, uint64_t inode)
 	return true; /* this core has no first pages: there is nothing to compare */
 }
 
-static int open_plain(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 static int open_mapped(struct pl_core *c, const struct pl_mapping *m)
 {
 	for (size_t i = 0; i < c->files.len; i++)
 		if (c->files.data[i].inode == m->inode)
 			return c->files.data[i].fd;
-	struct mapped_file f = {.inode = m->inode, .fd = open_plain(m->path)};
+	struct mapped_file f = {.inode = m->inode, .fd = -1};
+
+	if (m->path[0] == '/')
+		f.fd = pl_file_open_below(c->root, &c->rights, m->path + c->root_len);
 	if (f.fd >= 0 && !is_same_file(c, f.fd, m->inode)) {
 		close(f.fd);
 		f.fd = -1;
@@ -340,6 +335,7 @@ static struct plumb_error *open_file(struct pl_core *c, const char *path)
 		return not_a_core(path, "no plain file");
 	c->size = (uint64_t)st.st_size;
 	c->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	pl_rights_of_owner(st.st_uid, st.st_gid, &c->rights);
 	return NULL;
 }
 
@@ -351,7 +347,9 @@ struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_c
 		return &pl_err_no_memory;
 	c->mem.ops = &core_ops;
 	c->fd = -1;
-	struct plumb_error *err = open_file(c, path);
+	c->root = strdup(root ? root : "/");
+	c->root_len = root ? strlen(root) : 0;
+	struct plumb_error *err = c->root ? open_file(c, path) : &pl_err_no_memory;
 	if (!err)
 		err = read_segments(c, path);
 	if (!err && root)
@@ -376,6 +374,7 @@ void pl_core_close(struct pl_core *c)
 	pl_core_notes_deinit(&c->notes);
 	if (c->fd >= 0)
 		close(c->fd);
+	free(c->root);
 	free(c);
 }
 
@@ -412,4 +411,9 @@ const char *pl_core_exe(const struct pl_core *c)
 uint64_t pl_core_written_ns(const struct pl_core *c)
 {
 	return c->written_ns;
+}
+
+void pl_core_rights(const struct pl_core *c, struct pl_rights *ret)
+{
+	*ret = c->rights;
 }

@@ -6,6 +6,7 @@
 
 #include "maps.h"
 #include "mem.h"
+#include "rights.h"
 #include "thread_clock.h"
 #include "vec.h"
 
@@ -38,5 +39,7 @@ const char *pl_core_command(const struct pl_core *c);
 const char *pl_core_exe(const struct pl_core *c);
 /** When the file was written, CLOCK_REALTIME. */
 uint64_t pl_core_written_ns(const struct pl_core *c);
+/** Of the owner of the file, which the kernel makes the user of the process: what it says itself may be made up. */
+void pl_core_rights(const struct pl_core *c, struct pl_rights *ret);
 
 #endif

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking on the rights of another process to files (layer os). Of the calling thread only: the calls are made without
- * the C library, which would change all threads.
+/* Taking on the rights of somebody else to files (layer os). Of the calling thread only: the calls are made without the
+ * C library, which would change all threads.
  *
- * A user id for files other than 0 takes root's right to read everything away until it is 0 again; the right to change
- * ids stays, so that the way back is open. */
+ * Ids alone are not enough: a user id for files other than 0 takes from root the right to read all files, but not the
+ * one to look into other processes, by which files of /proc are judged. So all capabilities go that the other side
+ * lacks. They stay permitted, so that the way back is open. */
 #include "rights.h"
 
-#include <stdint.h>
+#include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/fsuid.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "proc_file.h"
 
-#define STATUS_BYTES 16384
+#define STATUS_BYTES 65536	 /* a process in many groups has a long list of them */
 #define NO_CHANGE    ((uid_t)-1) /* not an id: setfsuid only tells the one that holds */
+#define READS_FILES  (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_DAC_READ_SEARCH)
 
 /* "Uid: real effective saved files" */
 static bool files_id(const char *status, const char *key, uint32_t *ret)
@@ -35,11 +40,13 @@ static bool files_id(const char *status, const char *key, uint32_t *ret)
 
 bool pl_rights_parse(const char *status, struct pl_rights *ret)
 {
-	const char *text = pl_proc_status_field(status, "Groups");
+	const char *text = pl_proc_status_field(status, "Groups"), *caps = pl_proc_status_field(status, "CapEff");
 	char *end;
 
-	if (!files_id(status, "Uid", &ret->uid) || !files_id(status, "Gid", &ret->gid) || !text)
+	memset(ret, 0, sizeof *ret); /* compared as bytes */
+	if (!files_id(status, "Uid", &ret->uid) || !files_id(status, "Gid", &ret->gid) || !text || !caps)
 		return false;
+	ret->capabilities = strtoull(caps, NULL, 16) & READS_FILES;
 	ret->group_count = 0;
 	while (ret->group_count < PL_RIGHTS_MAX_GROUPS && *text >= '0' && *text <= '9') {
 		ret->groups[ret->group_count++] = (gid_t)strtoul(text, &end, 10);
@@ -48,30 +55,56 @@ bool pl_rights_parse(const char *status, struct pl_rights *ret)
 	return true;
 }
 
+/* What it may in a user namespace of its own it may not in ours. */
+static bool in_our_user_namespace(pid_t pid)
+{
+	char path[40];
+	struct stat theirs, ours;
+
+	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+	return stat(path, &theirs) == 0 && stat("/proc/self/ns/user", &ours) == 0 && theirs.st_ino == ours.st_ino &&
+	       theirs.st_dev == ours.st_dev;
+}
+
 bool pl_rights_of(pid_t pid, struct pl_rights *ret)
 {
 	char status[STATUS_BYTES];
 
-	return pl_proc_file(pid, "status", status, sizeof status) > 0 && pl_rights_parse(status, ret);
+	if (pl_proc_file(pid, "status", status, sizeof status) <= 0 || !pl_rights_parse(status, ret))
+		return false;
+	if (ret->capabilities && !in_our_user_namespace(pid))
+		ret->capabilities = 0;
+	return true;
 }
+
+void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	ret->uid = uid;
+	ret->gid = gid;
+	ret->capabilities = uid == 0 ? READS_FILES : 0;
+}
+
+bool pl_rights_equal(const struct pl_rights *a, const struct pl_rights *b)
+{
+	return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* ---- taking them on ---------------------------------------------------------------------------------------------- */
 
 static bool set_groups(const struct pl_rights *r)
 {
 	return syscall(SYS_setgroups, r->group_count, r->groups) == 0;
 }
 
-static void set_ids(const struct pl_rights *r)
+static bool set_ids(const struct pl_rights *r)
 {
 	(void)setfsgid(r->gid);
 	(void)setfsuid(r->uid);
-}
-
-static bool has_ids(const struct pl_rights *r)
-{
 	return (uid_t)setfsuid(NO_CHANGE) == r->uid && (gid_t)setfsgid((gid_t)NO_CHANGE) == r->gid;
 }
 
-static bool own_rights(struct pl_rights *ret)
+static bool own_ids(struct pl_rights *ret)
 {
 	int count = getgroups(PL_RIGHTS_MAX_GROUPS, ret->groups);
 
@@ -83,30 +116,75 @@ static bool own_rights(struct pl_rights *ret)
 	return true;
 }
 
-bool pl_rights_take(pid_t pid, struct pl_rights *own)
+static bool same_groups(const struct pl_rights *a, const struct pl_rights *b)
 {
-	struct pl_rights theirs;
+	return a->gid == b->gid && a->group_count == b->group_count &&
+	       memcmp(a->groups, b->groups, a->group_count * sizeof *a->groups) == 0;
+}
 
-	own->uid = NO_CHANGE;
-	if (setfsuid(NO_CHANGE) != 0)
-		return true;
-	if (!pl_rights_of(pid, &theirs))
+static bool capabilities(long call, struct __user_cap_data_struct data[2])
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return syscall(call, &header, data) == 0;
+}
+
+/* Of those that are permitted. */
+static bool make_effective(const uint32_t effective[2])
+{
+	struct __user_cap_data_struct data[2];
+
+	if (!capabilities(SYS_capget, data))
 		return false;
-	if (theirs.uid == 0)
+	for (int i = 0; i < 2; i++)
+		data[i].effective = effective[i];
+	return capabilities(SYS_capset, data);
+}
+
+static bool note_effective(uint32_t ret[2])
+{
+	struct __user_cap_data_struct data[2];
+
+	if (!capabilities(SYS_capget, data))
+		return false;
+	for (int i = 0; i < 2; i++)
+		ret[i] = data[i].effective;
+	return true;
+}
+
+static bool keep_capabilities(const struct pl_own_rights *own, uint64_t theirs)
+{
+	const uint32_t both[2] = {own->effective[0] & (uint32_t)theirs, own->effective[1] & (uint32_t)(theirs >> 32)};
+
+	return make_effective(both);
+}
+
+/* Groups before ids: with the ids the right to change groups need not go, but nothing says so. */
+static bool become(const struct pl_rights *theirs, struct pl_own_rights *own)
+{
+	own->changed_ids = true;
+	return set_groups(theirs) && set_ids(theirs);
+}
+
+bool pl_rights_take(const struct pl_rights *theirs, struct pl_own_rights *own)
+{
+	memset(own, 0, sizeof *own);
+	if (!own_ids(&own->files) || !note_effective(own->effective))
+		return false;
+	/* Who is not root cannot drop a group; a program of the same user could have been given it. */
+	bool alike = theirs->uid == own->files.uid && (theirs->uid != 0 || same_groups(theirs, &own->files));
+	if ((alike || (own->files.uid == 0 && become(theirs, own))) && keep_capabilities(own, theirs->capabilities))
 		return true;
-	if (own_rights(own) && set_groups(&theirs)) {
-		set_ids(&theirs);
-		if (has_ids(&theirs))
-			return true;
-	}
 	pl_rights_give_back(own);
 	return false;
 }
 
-void pl_rights_give_back(const struct pl_rights *own)
+void pl_rights_give_back(const struct pl_own_rights *own)
 {
-	if (own->uid == NO_CHANGE)
+	(void)make_effective(own->effective);
+	if (!own->changed_ids)
 		return;
-	set_ids(own);
-	(void)set_groups(own);
+	(void)set_ids(&own->files);
+	(void)set_groups(&own->files);
+	(void)make_effective(own->effective); /* what came back with the user id may be more than there was */
 }

@@ -5,25 +5,38 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define PL_RIGHTS_MAX_GROUPS 256 /* more are not taken on: fewer rights, never more */
 
+/** By which somebody is judged who opens a file. */
 struct pl_rights {
 	uid_t uid;
 	gid_t gid;
+	uint64_t capabilities; /* of those that let a file be read, as bits: what root has */
 	size_t group_count;
 	gid_t groups[PL_RIGHTS_MAX_GROUPS];
 };
 
-/** By which @p pid is judged when it opens a file. False: it is gone. */
+/** Those of @p pid. False: it is gone. */
 bool pl_rights_of(pid_t pid, struct pl_rights *ret);
-/** Pure: the same of the text of its status file. */
+/** Pure: the same of the text of its status file, if it is in our user namespace. */
 bool pl_rights_parse(const char *status, struct pl_rights *ret);
+/** Those of the owner of a file, without any further groups. */
+void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret);
+bool pl_rights_equal(const struct pl_rights *a, const struct pl_rights *b);
 
-/** Open files as @p pid would, in this thread, until pl_rights_give_back(@p own). Who is not root has no more than its
- * own rights, and keeps them. False: they cannot be had, and all is as it was. */
-bool pl_rights_take(pid_t pid, struct pl_rights *own);
-void pl_rights_give_back(const struct pl_rights *own);
+/** What to give back. */
+struct pl_own_rights {
+	struct pl_rights files;
+	uint32_t effective[2];
+	bool changed_ids;
+};
+
+/** Open files as whoever has the rights @p theirs, in this thread, until pl_rights_give_back(@p own). Who is not root
+ * can only be itself, and of its own groups. False: they cannot be had, and all is as it was. */
+bool pl_rights_take(const struct pl_rights *theirs, struct pl_own_rights *own);
+void pl_rights_give_back(const struct pl_own_rights *own);
 
 #endif

@@ -7,19 +7,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc.h"
 #include "proc_file.h"
-#include "rights.h"
 
-#define PATH_BYTES 4200
+#define PATH_BYTES     4200
+#define CONFIGFS_MAGIC 0x62656570 /* <linux/magic.h> has it not */
 
 static int open_proc_dir(pid_t pid, const char *name)
 {
@@ -29,21 +32,47 @@ static int open_proc_dir(pid_t pid, const char *name)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Nothing that could block or wake a device is opened for reading before it is known to be a plain file. */
+/* What the kernel makes up: it holds no sources, and is judged by who opens it and not by ids alone. */
+static bool is_made_up(int fd)
+{
+	static const unsigned long kinds[] = {
+		PROC_SUPER_MAGIC,    SYSFS_MAGIC,  DEBUGFS_MAGIC,  TRACEFS_MAGIC,  SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC, PSTOREFS_MAGIC, EFIVARFS_MAGIC, SELINUX_MAGIC,    CONFIGFS_MAGIC};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return true;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if ((unsigned long)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Nothing that could block or wake a device is opened for reading before it is known to be a plain file; what came in
+ * its place meanwhile is not taken for it. */
 static int open_plain(int dir, const char *path, uint64_t resolve)
 {
 	struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, .resolve = resolve};
 	struct open_how look = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
-	struct stat st;
+	struct stat seen, opened;
 	int fd = (int)syscall(SYS_openat2, dir, path, &look, sizeof look);
 
 	if (fd < 0)
 		return -1;
-	bool plain = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool plain = fstat(fd, &seen) == 0 && S_ISREG(seen.st_mode) && !is_made_up(fd);
 	close(fd);
-	if (plain)
-		return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
-	errno = EINVAL;
+	fd = plain ? (int)syscall(SYS_openat2, dir, path, &how, sizeof how) : -1;
+	if (fd >= 0 && fstat(fd, &opened) == 0 && is_same(&seen, &opened))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	if (!plain || fd >= 0)
+		errno = EINVAL;
 	return -1;
 }
 
@@ -77,11 +106,11 @@ static void close_keeping_errno(int fd)
 }
 
 /* Whether we may look at its root directory is asked of us; whether the file may be read, of the target. */
-static int open_as(pid_t pid, int root, const char *path)
+static int open_as(const struct pl_rights *theirs, int root, const char *path)
 {
-	struct pl_rights own;
+	struct pl_own_rights own;
 
-	if (!pl_rights_take(pid, &own)) {
+	if (!pl_rights_take(theirs, &own)) {
 		errno = EACCES;
 		return -1;
 	}
@@ -92,26 +121,45 @@ static int open_as(pid_t pid, int root, const char *path)
 	return fd;
 }
 
-int pl_target_file_open(pid_t pid, const char *path)
+/* 0 if it is who it was; else why not. */
+static int who_else(pid_t pid, const struct pl_file_view *seen)
+{
+	struct pl_file_view now;
+
+	if (!pl_file_view_of(pid, &now) || now.start_ticks != seen->start_ticks)
+		return ESRCH;
+	return pl_file_view_equal(&now, seen) ? 0 : EPERM;
+}
+
+static bool is_directory(int fd, uint64_t dev, uint64_t ino)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
+int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *path)
 {
 	char whole[2 * PATH_BYTES];
 	const char *from_root = path;
+	pid_t task = pl_proc_live_task(pid); /* a main thread that has ended has no root directory any more */
+	bool relative = path[0] != '/', placed = !relative || path_of_cwd(task, path, whole, sizeof whole);
+	int root = open_proc_dir(task, "root"), fd = -1;
 
-	pid = pl_proc_live_task(pid); /* a main thread that has ended has no root directory any more */
-	if (path[0] != '/') {
-		if (!path_of_cwd(pid, path, whole, sizeof whole))
-			return -1;
+	/* Asked last: what it was before, it was meanwhile. */
+	int other = who_else(pid, seen);
+	if (relative)
 		from_root = whole;
-	}
-	int root = open_proc_dir(pid, "root");
-	if (root < 0)
-		return -1;
-	int fd = open_as(pid, root, from_root);
-	close_keeping_errno(root);
+	if (!other && placed && is_directory(root, seen->root_dev, seen->root_ino))
+		fd = open_as(&seen->rights, root, from_root);
+	else
+		errno = other ? other : EACCES;
+	if (root >= 0)
+		close_keeping_errno(root);
 	return fd;
 }
 
-int pl_file_open_below(const char *root, const char *path)
+int pl_file_open_below(const char *root, const struct pl_rights *as, const char *path)
 {
 	if (path[0] != '/') {
 		errno = EINVAL;
@@ -120,24 +168,49 @@ int pl_file_open_below(const char *root, const char *path)
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -1;
-	int fd = open_inside(dir, path);
+	int fd = open_as(as, dir, path);
 	close_keeping_errno(dir);
 	return fd;
 }
 
-static bool same_file(pid_t pid, const char *name, const char *ours)
+/* ---- views ------------------------------------------------------------------------------------------------------- */
+
+/* Of what a link in /proc leads to; 0 if it may not be followed. */
+static void identify(pid_t pid, const char *name, uint64_t *dev, uint64_t *ino)
 {
 	char path[40];
-	struct stat a, b;
+	struct stat st;
 
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-	return stat(path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	bool there = stat(path, &st) == 0;
+	*dev = there ? st.st_dev : 0;
+	*ino = there ? st.st_ino : 0;
 }
 
-bool pl_target_file_alike(pid_t pid)
+bool pl_file_view_of(pid_t pid, struct pl_file_view *ret)
 {
-	struct pl_rights theirs, ours;
+	pid_t task = pl_proc_live_task(pid);
+	struct pl_proc_stat stat;
 
-	return same_file(pid, "root", "/") && same_file(pid, "ns/mnt", "/proc/self/ns/mnt") &&
-	       pl_rights_of(pid, &theirs) && pl_rights_of(getpid(), &ours) && theirs.uid == ours.uid;
+	memset(ret, 0, sizeof *ret);
+	if (!pl_proc_stat_read(pid, &stat) || stat.ended || !pl_rights_of(task, &ret->rights))
+		return false;
+	ret->start_ticks = stat.start_ticks;
+	identify(task, "exe", &ret->exe_dev, &ret->exe_ino);
+	identify(task, "root", &ret->root_dev, &ret->root_ino);
+	identify(task, "ns/mnt", &ret->mounts_dev, &ret->mounts_ino);
+	return ret->root_ino != 0;
+}
+
+bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b)
+{
+	return memcmp(a, b, sizeof *a) == 0;
+}
+
+bool pl_file_view_is_ours(const struct pl_file_view *v)
+{
+	struct pl_file_view ours;
+
+	return pl_file_view_of(getpid(), &ours) && v->root_dev == ours.root_dev && v->root_ino == ours.root_ino &&
+	       v->mounts_dev == ours.mounts_dev && v->mounts_ino == ours.mounts_ino;
 }

@@ -4,17 +4,34 @@
 #define PL_TARGET_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+#include "rights.h"
+
+/** Who a process is, as far as files go, and where it sees them. Compared as bytes. */
+struct pl_file_view {
+	uint64_t start_ticks;		 /* since boot: with the pid it names the process */
+	uint64_t exe_dev, exe_ino;	 /* its program */
+	uint64_t root_dev, root_ino;	 /* its root directory */
+	uint64_t mounts_dev, mounts_ino; /* its mount namespace */
+	struct pl_rights rights;
+};
+
+/** That of @p pid now. False: it is gone, or hidden from us. */
+bool pl_file_view_of(pid_t pid, struct pl_file_view *ret);
+bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b);
+/** Does it see the files that we see? Then they can be opened without it. */
+bool pl_file_view_is_ours(const struct pl_file_view *v);
+
 /**
- * Open the plain file @p path for reading, as @p pid would: from its root directory, and from its current one if the
- * path is relative. A link that leads out of that root is not followed out of it, and what its user may not read is not
- * read, whoever we are. Returns a descriptor, -1 with errno: also for what is no plain file.
+ * Open the plain file @p path for reading, as @p pid would that had the view @p seen: from its root directory, and from
+ * its current one if the path is relative, with its rights, whoever we are. A link that leads out of that root is not
+ * followed out of it. Returns a descriptor; -1 with errno: also for what is no plain file, or one that the kernel makes
+ * up (/proc, /sys); ESRCH if the process has ended, EPERM if it is no longer who it was.
  */
-int pl_target_file_open(pid_t pid, const char *path);
-/** The same from the directory @p root; a relative path is none. */
-int pl_file_open_below(const char *root, const char *path);
-/** Does it see the files that we see, as the user that we are? Then they can be read without it when it has ended. */
-bool pl_target_file_alike(pid_t pid);
+int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *path);
+/** The same from the directory @p root, which is opened as ourselves; a relative path is none. */
+int pl_file_open_below(const char *root, const struct pl_rights *as, const char *path);
 
 #endif

@@ -317,6 +317,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}},
 			   .sources = {.pid = pid}};
 	uint64_t start = pl_clock_monotonic_ns();
+	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
 	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
 
 	if (err)

@@ -266,8 +266,8 @@ static void tell_header(struct core_dumper *u, const char *path)
 	u->p.tracer = pl_dump_other(u->d, 0);
 	u->p.refused = pl_dump_str(u->d, "");
 	/* Files of this machine; those that are younger than the core may be others than those that ran. */
-	u->sources.pid = getpid();
-	u->sources.root = u->o->root;
+	u->sources.root = u->o->root ? u->o->root : "/";
+	pl_core_rights(u->core, &u->sources.view.rights);
 	u->sources.age_ns = now > written ? now - written : 0;
 }
 

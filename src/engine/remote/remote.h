@@ -28,6 +28,7 @@
 #include "image.h"
 #include "orders.h"
 #include "queue.h"
+#include "target_file.h"
 #include "tid_map.h"
 #include "watch.h"
 
@@ -48,7 +49,8 @@ struct pl_process_info {
 	uint64_t start_ns; /* since boot; with the pid it names the process */
 	uint64_t came_ns, ended_ns;
 	bool ended;
-	bool alike; /* it sees our files: pl_target_file_alike */
+	uint32_t view_number; /* grows with each change of the view */
+	struct pl_file_view view;
 	char python[PL_VERSION_TEXT];
 	char name[128], command[4096]; /* of the program */
 };
@@ -89,6 +91,9 @@ struct pl_target {
 	bool known;	  /* to the consumer */
 	bool met;	  /* a tick has met a thread of it */
 
+	struct pl_file_view view; /* before the codes were seen that were not sent yet; only with options.sources */
+	uint32_t view_number;	  /* 0: not known */
+
 	struct pl_search search;
 	bool attached; /* the rest is alive */
 	bool forked;   /* it ran its parent's program when we attached */
@@ -106,6 +111,8 @@ struct pl_past {
 struct pl_resolver; /* send.c */
 /** Tell the consumer about a process, with its program unless it has ended. */
 void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
+/** Note how the process sees files: before any code of it is. */
+void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t);
 /** What we know of a thread; of its process first. */
 void pl_send_thread(struct pl_engine *e, struct pl_watch *w);
 /** What a tick found; @p s: NULL, nothing. In CPU mode it waits until its weight is known. */
@@ -149,7 +156,7 @@ struct pl_engine {
 	uint64_t paused_ns;		      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	struct pl_refusals gone_refusals;
-	uint32_t sent_nodes, sent_codes;
+	uint32_t sent_nodes, sent_codes, judged_codes;
 };
 
 /* sampler.c */

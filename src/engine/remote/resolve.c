@@ -72,7 +72,7 @@ static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_reco
 			   (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
 			   (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
 			   (err = pl_profile_function(p, &f, &row.function)) ||
-			   (err = pl_texts_want(&r->texts, f.file, row.code->process))))
+			   (err = pl_texts_want(&r->texts, f.file, row.code->process, row.code->view))))
 		return err;
 	return pl_vec_push(&r->codes, row) ? NULL : &pl_err_no_memory;
 }

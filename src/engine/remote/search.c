@@ -60,6 +60,7 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	t->forked = t->search.seen.forked;
 	t->attached = true;
 	t->announced = false; /* as the program it is now */
+	pl_send_look_at_view(e, t);
 	t->stopper.policy = e->options.stop;
 	t->stopper.started_ns = pl_clock_monotonic_ns();
 	e->attached_count++;

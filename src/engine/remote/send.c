@@ -7,7 +7,6 @@
 #include "clock.h"
 #include "proc.h"
 #include "remote.h"
-#include "target_file.h"
 
 #define CPU_KNOWN_NS	50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
 #define SHARED_BY	32	    /* samples */
@@ -35,12 +34,13 @@ void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint6
 					 .start_ns = pl_proc_ticks_ns(t->start_ticks),
 					 .came_ns = since_start(e, t->came_ns),
 					 .ended = ended,
-					 .ended_ns = ended ? since_start(e, now) : 0};
+					 .ended_ns = ended ? since_start(e, now) : 0,
+					 .view_number = t->view_number,
+					 .view = t->view};
 	if (!ended) {
 		pl_py_version_text(&t->reader.py, info->python);
 		pl_proc_command(t->pid, info->command, sizeof info->command);
 		pl_proc_program(t->pid, info->name, sizeof info->name);
-		info->alike = e->options.sources && pl_target_file_alike(t->pid);
 	}
 	pl_queue_push(&e->queue, &rec);
 	t->announced = t->known = true;
@@ -69,6 +69,59 @@ void pl_send_thread(struct pl_engine *e, struct pl_watch *w)
 	w->announced = true;
 }
 
+/* ---- who ran a code ----------------------------------------------------------------------------------------------
+ * The files that codes name are opened later, with the rights that their process had when they were seen. A process can
+ * change them at any moment, so what counts is that they were the same before a code was seen and afterwards. */
+
+static struct pl_target *target_of(const struct pl_engine *e, uint32_t index)
+{
+	for (size_t i = 0; i < e->targets.len; i++)
+		if (e->targets.data[i]->index == index)
+			return e->targets.data[i];
+	return NULL;
+}
+
+/* True if it is as it was. We ourselves are whoever we are: what we may not read any more is not read. */
+static bool same_view(struct pl_engine *e, struct pl_target *t)
+{
+	struct pl_file_view now;
+
+	if (!pl_file_view_of(t->pid, &now))
+		return false;
+	if (t->view_number && pl_file_view_equal(&now, &t->view))
+		return true;
+	t->view = now;
+	t->view_number++;
+	if (t->announced)
+		pl_send_process(e, t, false, 0);
+	return e->options.own;
+}
+
+void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t)
+{
+	if (e->options.sources)
+		(void)same_view(e, t);
+}
+
+/* One look for all new codes of a process. */
+static void judge_codes(struct pl_engine *e)
+{
+	const struct pl_code_store *codes = &e->tables.codes;
+	uint32_t process = UINT32_MAX, view = 0;
+
+	for (; e->judged_codes < codes->known.len; e->judged_codes++) {
+		struct pl_known_code *k = codes->known.data[e->judged_codes];
+
+		if (k->process != process) {
+			struct pl_target *t = target_of(e, k->process);
+
+			process = k->process;
+			view = t && same_view(e, t) ? t->view_number : 0;
+		}
+		k->view = view;
+	}
+}
+
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
 /* Codes and nodes the consumer has not seen go before the sample that needs them. False: no room, the sample is lost.
@@ -77,6 +130,8 @@ static bool send_pending(struct pl_engine *e)
 {
 	size_t codes = e->tables.codes.known.len, nodes = e->tables.trie.nodes.len;
 
+	if (e->options.sources)
+		judge_codes(e);
 	while (e->sent_codes < codes && pl_queue_room(&e->queue)) {
 		struct pl_record rec = {.kind = PL_RECORD_CODE};
 

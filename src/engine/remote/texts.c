@@ -3,17 +3,17 @@
  *
  * A file is looked at once for each process that is the first to run some code of it: another process can have another
  * file of that name (a container), or the same one after it was edited. It is read again only if it is not the file
- * that was read last. Files are read soon after the first sample of them, while the process lives; of one that has
- * ended they are read if it saw the files that we see. */
+ * that was read last. Files are read soon after the first sample of them, with the rights that the process had when it
+ * was taken: while it lives and has them still, or, when it has ended, if it saw the files that we see. */
 #include "texts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "proc.h"
 #include "remote.h"
-#include "target_file.h"
 
 void pl_texts_deinit(struct pl_texts *t)
 {
@@ -25,14 +25,14 @@ void pl_texts_deinit(struct pl_texts *t)
 	pl_map_deinit(&t->left_out);
 }
 
-struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process)
+struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process, uint32_t view)
 {
 	uint32_t known;
 
-	if (t->off || pl_map_get(&t->asked, file, process, &known))
+	if (t->off || !view || pl_map_get(&t->asked, file, process, &known))
 		return NULL;
 	if (!pl_map_set(&t->asked, file, process, 1) ||
-	    !pl_vec_push(&t->wishes, ((struct pl_text_wish){file, process})))
+	    !pl_vec_push(&t->wishes, ((struct pl_text_wish){file, process, view})))
 		return &pl_err_no_memory;
 	return NULL;
 }
@@ -44,10 +44,10 @@ struct plumb_error *pl_texts_process(struct pl_texts *t, const struct pl_process
 	while (t->places.len <= info->index)
 		if (!pl_vec_push(&t->places, ((struct pl_text_place){0})))
 			return &pl_err_no_memory;
-	struct pl_text_place *place = &t->places.data[info->index];
-	/* Of one that has ended nothing new can be known. */
-	bool alike = info->ended ? place->alike : info->alike;
-	*place = (struct pl_text_place){.pid = (pid_t)info->pid, .start_ns = info->start_ns, .alike = alike};
+	t->places.data[info->index] = (struct pl_text_place){.pid = (pid_t)info->pid,
+							     .start_ns = info->start_ns,
+							     .view_number = info->view_number,
+							     .view = info->view};
 	return NULL;
 }
 
@@ -62,16 +62,15 @@ static struct plumb_error *leave_out(struct pl_texts *t, struct plumb_profile *p
 	return pl_map_set(&t->left_out, file, 0, 1) ? NULL : &pl_err_no_memory;
 }
 
-/* The number may be another process's by now: then what was opened is not its file. */
-static int open_file(const struct pl_text_place *place, const char *path)
+/* Never with more rights than were seen: of a process that has other ones by now nothing is read. */
+static int open_file(const struct pl_text_place *place, uint32_t view, const char *path)
 {
-	int fd = pl_target_file_open(place->pid, path);
-
-	if (fd >= 0 && pl_proc_started_ns(place->pid) != place->start_ns) {
-		close(fd);
-		fd = -1;
-	}
-	return fd < 0 && place->alike ? pl_file_open_below("/", path) : fd;
+	if (view != place->view_number)
+		return -1;
+	int fd = pl_target_file_open(place->pid, &place->view, path);
+	if (fd >= 0 || errno != ESRCH || !pl_file_view_is_ours(&place->view))
+		return fd;
+	return pl_file_open_below("/", &place->view.rights, path);
 }
 
 static bool is_read(const struct pl_texts *t, uint32_t file, const struct pl_file_state *state)
@@ -144,7 +143,7 @@ static struct plumb_error *fulfil(struct pl_texts *t, struct plumb_profile *p, c
 		return NULL;
 	if (t->asked.len > PL_TEXTS_MAX_FILES)
 		return leave_out(t, p, wish->file);
-	int fd = open_file(place, path);
+	int fd = open_file(place, wish->view, path);
 	if (fd < 0)
 		return NULL;
 	uint64_t start_real_ns = place->start_ns ? booted_ns + place->start_ns : 0;

@@ -6,6 +6,7 @@
 #include "file_text.h"
 #include "map.h"
 #include "profile.h"
+#include "target_file.h"
 #include "vec.h"
 
 #define PL_TEXTS_MAX_BYTES (32u << 20) /* of all */
@@ -16,11 +17,13 @@ struct pl_process_info;
 struct pl_text_place {
 	pid_t pid; /* 0: not known yet */
 	uint64_t start_ns;
-	bool alike;
+	uint32_t view_number;
+	struct pl_file_view view;
 };
 
 struct pl_text_wish {
 	uint32_t file, process; /* string id; number in the output */
+	uint32_t view;		/* of the process, when it ran code of that file */
 };
 
 struct pl_texts {
@@ -35,8 +38,9 @@ struct pl_texts {
 };
 
 void pl_texts_deinit(struct pl_texts *t);
-/** A function of @p file is run by @p process, which need not be known yet. */
-struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process) PLUMB_MUST_CHECK;
+/** A function of @p file is run by @p process, which need not be known yet, and had that @p view then; 0: none for
+ * certain, so nothing is read for it. */
+struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process, uint32_t view) PLUMB_MUST_CHECK;
 /** What is known of a process. */
 struct plumb_error *pl_texts_process(struct pl_texts *t, const struct pl_process_info *info) PLUMB_MUST_CHECK;
 /** Read what is wanted of known processes into @p p. */

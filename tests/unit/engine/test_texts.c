@@ -16,6 +16,8 @@
 #include "proc.h"
 #include "remote.h"
 
+#define VIEW 1 /* its number */
+
 struct scene {
 	char dir[32];
 	struct plumb_profile *p;
@@ -29,8 +31,19 @@ static void scene_init(struct scene *s)
 	strcpy(s->dir, "/tmp/plumb-texts-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
 	assert_ok(pl_profile_create(&s->p));
-	s->self = (struct pl_process_info){.pid = (uint32_t)getpid(), .start_ns = pl_proc_started_ns(getpid())};
+	s->self = (struct pl_process_info){
+		.pid = (uint32_t)getpid(), .start_ns = pl_proc_started_ns(getpid()), .view_number = VIEW};
+	assert_true(pl_file_view_of(getpid(), &s->self.view));
 	assert_ok(pl_texts_process(&s->t, &s->self));
+}
+
+/* The same process under one more number. */
+static struct plumb_error *again_as(struct scene *s, uint32_t index)
+{
+	struct pl_process_info info = s->self;
+
+	info.index = index;
+	return pl_texts_process(&s->t, &info);
 }
 
 static void scene_deinit(struct scene *s)
@@ -72,7 +85,7 @@ static uint32_t want(struct scene *s, const char *path, uint32_t process)
 	uint32_t file = 0;
 
 	assert_ok(pl_profile_string(s->p, path, strlen(path), &file));
-	assert_ok(pl_texts_want(&s->t, file, process));
+	assert_ok(pl_texts_want(&s->t, file, process, VIEW));
 	return file;
 }
 
@@ -131,7 +144,7 @@ static void what_is_no_file_is_not_read(void **state)
 	char name[80] = {0};
 	size_t len = (size_t)snprintf(name, sizeof name, "%s", path_of(&s, "a.py"));
 	assert_ok(pl_profile_string(s.p, name, len + 3, &cut));
-	assert_ok(pl_texts_want(&s.t, cut, 0));
+	assert_ok(pl_texts_want(&s.t, cut, 0, VIEW));
 	assert_null(got(&s, cut));
 	assert_int_equal(s.p->source_count, 0);
 	assert_int_equal(s.p->meta.sources_left_out, 0);
@@ -147,8 +160,7 @@ static void large_files_are_left_out_and_counted_once(void **state)
 	write_file(&s, "large.py", text, PL_SOURCE_MAX_BYTES + 1);
 	write_file(&s, "full.py", text, PL_SOURCE_MAX_BYTES);
 	free(text);
-	assert_ok(pl_texts_process(
-		&s.t, &(struct pl_process_info){.index = 1, .pid = s.self.pid, .start_ns = s.self.start_ns}));
+	assert_ok(again_as(&s, 1));
 	assert_null(got(&s, want(&s, path_of(&s, "large.py"), 0)));
 	assert_null(got(&s, want(&s, path_of(&s, "large.py"), 1)));
 	assert_int_equal(s.p->meta.sources_left_out, 1);
@@ -187,8 +199,7 @@ static void another_text_for_another_process_is_seen(void **state)
 	uint32_t file = want(&s, path_of(&s, "a.py"), 0);
 	assert_string_equal(got(&s, file)->text, "x = 2\n");
 	for (uint32_t i = 1; i < 3; i++)
-		assert_ok(pl_texts_process(
-			&s.t, &(struct pl_process_info){.index = i, .pid = s.self.pid, .start_ns = s.self.start_ns}));
+		assert_ok(again_as(&s, i));
 	want(&s, path_of(&s, "a.py"), 1);
 	assert_false(got(&s, file)->changed);
 	assert_int_equal(s.t.bytes, 6); /* not read again */
@@ -232,18 +243,51 @@ static void of_one_that_has_ended_they_are_read_if_it_saw_ours(void **state)
 
 	scene_init(&s);
 	write_file(&s, "a.py", "pass\n", 5);
-	struct pl_process_info other = {.index = 1, .pid = (uint32_t)ended_process(), .start_ns = 5};
+	struct pl_process_info other = s.self;
+	other.index = 1;
+	other.pid = (uint32_t)ended_process();
+	other.view.mounts_ino++;
 	assert_ok(pl_texts_process(&s.t, &other));
 	assert_null(got(&s, want(&s, path_of(&s, "a.py"), 1)));
 	/* Its number is that of another process by now. */
-	other = (struct pl_process_info){.index = 2, .pid = s.self.pid, .start_ns = s.self.start_ns - 1};
+	other = s.self;
+	other.index = 2;
+	other.view.start_ticks--;
+	other.view.root_ino++;
 	assert_ok(pl_texts_process(&s.t, &other));
 	assert_null(got(&s, want(&s, path_of(&s, "a.py"), 2)));
-	other = (struct pl_process_info){.index = 3, .pid = (uint32_t)ended_process(), .start_ns = 5, .alike = true};
+	other = s.self;
+	other.index = 3;
+	other.pid = (uint32_t)ended_process();
 	assert_ok(pl_texts_process(&s.t, &other));
-	other.ended = true;
-	other.alike = false;
+	assert_non_null(got(&s, want(&s, path_of(&s, "a.py"), 3)));
+	scene_deinit(&s);
+}
+
+/* What it may read by now, or might read then, is not known to be what it could when its code ran. */
+static void of_one_that_has_other_rights_by_now_nothing_is_read(void **state)
+{
+	struct pl_process_info other;
+	struct scene s;
+
+	scene_init(&s);
+	write_file(&s, "a.py", "pass\n", 5);
+	other = s.self;
+	other.index = 1;
+	other.view.rights.gid++;
 	assert_ok(pl_texts_process(&s.t, &other));
+	assert_null(got(&s, want(&s, path_of(&s, "a.py"), 1)));
+	/* It was told meanwhile that they have changed. */
+	uint32_t file = want(&s, path_of(&s, "a.py"), 2);
+	other = s.self;
+	other.index = 2;
+	other.view_number = VIEW + 1;
+	assert_ok(pl_texts_process(&s.t, &other));
+	assert_null(got(&s, file));
+	/* Not even known when the code was seen: asked for again when it is. */
+	assert_ok(again_as(&s, 3));
+	assert_ok(pl_texts_want(&s.t, file, 3, 0));
+	assert_null(got(&s, file));
 	assert_non_null(got(&s, want(&s, path_of(&s, "a.py"), 3)));
 	scene_deinit(&s);
 }
@@ -271,6 +315,7 @@ int main(void)
 		cmocka_unit_test(another_text_for_another_process_is_seen),
 		cmocka_unit_test(a_process_may_become_known_later),
 		cmocka_unit_test(of_one_that_has_ended_they_are_read_if_it_saw_ours),
+		cmocka_unit_test(of_one_that_has_other_rights_by_now_nothing_is_read),
 		cmocka_unit_test(without_them_nothing_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +28,7 @@ static void scene_init(struct scene *s, const char *text)
 	strcpy(s->path, "/tmp/plumb-lines-XXXXXX");
 	int fd = mkstemp(s->path);
 	assert_int_equal(write(fd, "of the file\n", 12), 12);
+	assert_int_equal(fchmod(fd, 0644), 0);
 	close(fd);
 	s->file = build_string(&s->b, s->path);
 	if (text)
@@ -72,6 +74,29 @@ static void without_one_the_file_is_read(void **state)
 	scene_deinit(&s);
 }
 
+/* The name is a profile's, which anybody may have made. */
+static void root_shows_what_all_may_read(void **state)
+{
+	char dir[] = "/tmp/plumb-dir-XXXXXX", inside[64];
+	struct pl_text line;
+	struct scene s;
+
+	if (geteuid() != 0)
+		skip();
+	scene_init(&s, NULL);
+	assert_int_equal(chmod(s.path, 0640), 0);
+	assert_false(pl_sources_line(s.sources, s.file, 1, &line));
+	assert_int_equal(chmod(s.path, 0644), 0);
+	assert_non_null(mkdtemp(dir)); /* root's alone */
+	snprintf(inside, sizeof inside, "%s/f", dir);
+	assert_int_equal(link(s.path, inside), 0);
+	assert_false(pl_sources_line(s.sources, build_string(&s.b, inside), 1, &line));
+	assert_false(pl_sources_line(s.sources, build_string(&s.b, "/proc/self/maps"), 1, &line));
+	unlink(inside);
+	rmdir(dir);
+	scene_deinit(&s);
+}
+
 static void it_is_decoded_as_it_says(void **state)
 {
 	struct scene s;
@@ -99,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_recorded_text_goes_before_the_file),
 		cmocka_unit_test(without_one_the_file_is_read),
+		cmocka_unit_test(root_shows_what_all_may_read),
 		cmocka_unit_test(it_is_decoded_as_it_says),
 		cmocka_unit_test(a_text_that_cannot_be_told_has_no_lines),
 	};

@@ -187,27 +187,33 @@ static void test_unix_table(void **state)
 static void test_target_file(void **state)
 {
 	char dir[] = "/tmp/plumb-file-XXXXXX", path[64], name[64];
+	struct pl_file_view view;
 	int fd;
 
+	assert_true(pl_file_view_of(getpid(), &view));
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/f", dir);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	assert_int_equal(write(fd, "hello", 5), 5);
 	close(fd);
-	fd = pl_target_file_open(getpid(), path);
+	fd = pl_target_file_open(getpid(), &view, path);
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(chdir(dir), 0);
-	fd = pl_target_file_open(getpid(), "f");
+	fd = pl_target_file_open(getpid(), &view, "f");
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(pl_target_file_open(getpid(), "g"), -1);
+	assert_int_equal(pl_target_file_open(getpid(), &view, "g"), -1);
 	assert_int_equal(errno, ENOENT);
 	/* Nothing that would block is opened. */
 	snprintf(name, sizeof name, "%s/fifo", dir);
 	assert_int_equal(mkfifo(name, 0600), 0);
-	assert_int_equal(pl_target_file_open(getpid(), name), -1);
-	assert_int_equal(pl_target_file_open(getpid(), "/dev/null"), -1);
+	assert_int_equal(pl_target_file_open(getpid(), &view, name), -1);
+	assert_int_equal(pl_target_file_open(getpid(), &view, "/dev/null"), -1);
+	/* Nor what the kernel makes up: of ours there would be what is nobody's business. */
+	assert_int_equal(pl_target_file_open(getpid(), &view, "/proc/self/environ"), -1);
+	assert_int_equal(pl_target_file_open(getpid(), &view, "/proc/1/environ"), -1);
+	assert_int_equal(pl_target_file_open(getpid(), &view, "/sys/kernel/uevent_seqnum"), -1);
 	unlink(name);
 	unlink(path);
 	assert_int_equal(chdir("/"), 0);

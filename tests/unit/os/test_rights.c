@@ -4,8 +4,10 @@
 
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "stage.h"
+#include "proc_file.h"
 #include "target_file.h"
 
 #define ORDINARY 65534
@@ -69,29 +72,48 @@ static void scene_deinit(struct scene *s)
 	rmdir(s->dir);
 }
 
-static bool opens(pid_t pid, const char *path)
+static bool opens_as(pid_t pid, const struct pl_file_view *seen, const char *path)
 {
-	int fd = pl_target_file_open(pid, path);
+	int fd = pl_target_file_open(pid, seen, path);
 
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
+static bool opens(pid_t pid, const char *path)
+{
+	struct pl_file_view now;
+
+	return pl_file_view_of(pid, &now) && opens_as(pid, &now, path);
+}
+
+static uint64_t effective_capabilities(void)
+{
+	char status[65536];
+
+	assert_true(pl_proc_file(gettid(), "status", status, sizeof status) > 0);
+	return pl_proc_status_number(status, "CapEff", 16, 0);
+}
+
 static void what_a_status_file_says(void **state)
 {
 	struct pl_rights r;
 
-	assert_true(pl_rights_parse("Name:\tx\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t10 11 12 \n", &r));
+	assert_true(
+		pl_rights_parse("Name:\tx\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t10 11 12 \nCapEff:\t0\n", &r));
 	assert_int_equal(r.uid, 4);
 	assert_int_equal(r.gid, 8);
 	assert_int_equal(r.group_count, 3);
 	assert_int_equal(r.groups[2], 12);
-	assert_true(pl_rights_parse("Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t\nNStgid:\t9\n", &r));
+	assert_true(pl_rights_parse(
+		"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t\nNStgid:\t9\nCapEff:\t000001ffffffffff\n", &r));
+	assert_int_equal(r.capabilities, 1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH);
 	assert_int_equal(r.group_count, 0);
 	assert_false(pl_rights_parse("Uid:\t1\t2\t3\nGid:\t5\t6\t7\t8\nGroups:\t\n", &r));
 	assert_false(pl_rights_parse("Uid:\t1\t2\t3\t4\nGroups:\t\n", &r));
 	assert_false(pl_rights_parse("Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n", &r));
+	assert_false(pl_rights_parse("Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t\n", &r));
 	assert_false(pl_rights_parse("", &r));
 }
 
@@ -103,6 +125,7 @@ static void more_groups_than_are_taken_on(void **state)
 
 	for (int i = 0; i < PL_RIGHTS_MAX_GROUPS + 20; i++)
 		len += (size_t)snprintf(status + len, sizeof status - len, "%d ", i);
+	snprintf(status + len, sizeof status - len, "\nCapEff:\t0\n");
 	assert_true(pl_rights_parse(status, &r));
 	assert_int_equal(r.group_count, PL_RIGHTS_MAX_GROUPS);
 	assert_int_equal(r.groups[PL_RIGHTS_MAX_GROUPS - 1], PL_RIGHTS_MAX_GROUPS - 1);
@@ -127,24 +150,86 @@ static void root_reads_for_a_user_what_the_user_may_read(void **state)
 	assert_int_equal(setfsgid((gid_t)-1), getegid());
 	assert_int_equal(getgroups(64, after), count);
 	assert_memory_equal(before, after, (size_t)(count > 0 ? count : 0) * sizeof *before);
-	assert_false(pl_target_file_alike(s.pid));
-	assert_true(pl_target_file_alike(getpid()));
 	scene_deinit(&s);
+}
+
+/* With the rights that were seen, not those of now; and of whoever is another by now, nothing. */
+static void what_was_seen_counts(void **state)
+{
+	struct pl_file_view theirs, mixed;
+	struct pl_rights ours;
+	struct scene s;
+
+	if (geteuid() != 0)
+		skip();
+	scene_init(&s);
+	assert_true(pl_file_view_of(s.pid, &theirs));
+	assert_true(pl_file_view_is_ours(&theirs));
+	assert_true(pl_rights_of(getpid(), &ours));
+	assert_true(opens_as(s.pid, &theirs, s.theirs));
+	mixed = theirs;
+	mixed.rights = ours;
+	assert_false(opens_as(s.pid, &mixed, s.theirs));
+	assert_int_equal(errno, EPERM);
+	mixed = theirs;
+	mixed.exe_ino++;
+	assert_false(opens_as(s.pid, &mixed, s.theirs));
+	assert_int_equal(errno, EPERM);
+	mixed = theirs;
+	mixed.start_ticks++;
+	assert_false(opens_as(s.pid, &mixed, s.theirs));
+	assert_int_equal(errno, ESRCH);
+	int fd = pl_file_open_below("/", &theirs.rights, s.theirs);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(pl_file_open_below("/", &theirs.rights, s.hidden), -1);
+	stage_kill(s.pid);
+	assert_false(opens_as(s.pid, &theirs, s.theirs));
+	assert_int_equal(errno, ESRCH);
+	s.pid = stage_fork();
+	if (s.pid == 0)
+		stage_block();
+	scene_deinit(&s);
+}
+
+/* The right to look into processes is not one of ids: with it, files of /proc would be open. */
+static void no_other_right_is_kept(void **state)
+{
+	struct pl_rights user, before, after;
+	struct pl_own_rights own;
+
+	if (geteuid() != 0)
+		skip();
+	pl_rights_of_owner(ORDINARY, ORDINARY, &user);
+	assert_true(pl_rights_of(getpid(), &before));
+	assert_true(pl_rights_take(&user, &own));
+	int fd = open("/proc/1/environ", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(effective_capabilities(), 0);
+	pl_rights_give_back(&own);
+	assert_int_equal(fd, -1);
+	assert_true(pl_rights_of(getpid(), &after));
+	assert_true(pl_rights_equal(&before, &after));
+	assert_true(effective_capabilities() != 0);
+	/* A root that has given them up reads what is its own, and no more. */
+	pl_rights_of_owner(0, 0, &user);
+	user.capabilities = 0;
+	assert_true(pl_rights_take(&user, &own));
+	assert_int_equal(effective_capabilities(), 0);
+	pl_rights_give_back(&own);
 }
 
 static void of_a_process_that_is_gone_nothing_is_read(void **state)
 {
-	struct pl_rights own, r;
+	struct pl_rights r;
+	struct pl_file_view view;
 	pid_t pid = stage_fork();
 
 	if (pid == 0)
 		stage_block();
 	stage_kill(pid);
 	assert_false(pl_rights_of(pid, &r));
-	assert_false(pl_target_file_alike(pid));
+	assert_false(pl_file_view_of(pid, &view));
 	assert_false(opens(pid, "/etc/passwd"));
-	if (geteuid() == 0)
-		assert_false(pl_rights_take(pid, &own));
 	assert_int_equal(setfsuid((uid_t)-1), geteuid());
 }
 
@@ -154,6 +239,8 @@ int main(void)
 		cmocka_unit_test(what_a_status_file_says),
 		cmocka_unit_test(more_groups_than_are_taken_on),
 		cmocka_unit_test(root_reads_for_a_user_what_the_user_may_read),
+		cmocka_unit_test(what_was_seen_counts),
+		cmocka_unit_test(no_other_right_is_kept),
 		cmocka_unit_test(of_a_process_that_is_gone_nothing_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
