@@ -27,9 +27,11 @@ PLUMB_API void plumb_merge_destroy(struct plumb_merge *m);
 PLUMB_API struct plumb_error *plumb_merge_add(struct plumb_merge *m, const char *path,
 					      struct plumb_recording_info *info, bool *again_ret) PLUMB_MUST_CHECK;
 
-/** Write the sum as a recording. The file depends on what was added and not on the order. Errors:
- * PLUMB_ERR_WRITE_FAILED; a file that was begun is removed. */
-PLUMB_API struct plumb_error *plumb_merge_write(const struct plumb_merge *m, const char *path) PLUMB_MUST_CHECK;
+/** Write the sum as a recording. The file depends on what was added and not on the order. Errors: PLUMB_ERR_EXISTS (a
+ * file that plumb did not write is there, and not @p force), PLUMB_ERR_WRITE_FAILED; what was there before is there
+ * still. */
+PLUMB_API struct plumb_error *plumb_merge_write(const struct plumb_merge *m, const char *path,
+						bool force) PLUMB_MUST_CHECK;
 
 /** What was added up: for a summary. */
 PLUMB_API void plumb_merge_totals(const struct plumb_merge *m, uint64_t *samples_ret, uint64_t *stacks_ret,

@@ -4,6 +4,7 @@
 #define PLUMB_H
 
 #include <plumb/error.h>
+#include <plumb/output.h>
 #include <plumb/processes.h>
 #include <plumb/profile.h>
 #include <plumb/session.h>

@@ -46,6 +46,7 @@ struct plumb_session_options {
 	double max_overhead;
 	bool opcodes;	   /* record which instruction each frame runs (3.11+), for the formats that show it */
 	bool no_sources;   /* do not keep the texts of the files that sampled functions come from */
+	bool force;	   /* the recording may replace a file that plumb did not write */
 	bool no_recording; /* nothing is written: plumb_session_snapshot() is all there is, and at the end the profile
 			    */
 	/* So many different stacks, functions and threads are told apart; 0: no limit. A sample of a further one counts

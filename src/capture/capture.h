@@ -6,6 +6,7 @@
 #ifndef PL_CAPTURE_H
 #define PL_CAPTURE_H
 
+#include "new_file.h"
 #include "profile.h"
 
 /* A profiler that is killed loses at most a second: this, and the time until the writer is asked again. */
@@ -15,8 +16,12 @@ struct pl_capture_writer;
 
 /** Whether a file that begins with these bytes is a recording, perhaps a damaged one. */
 bool pl_capture_is(const uint8_t *bytes, size_t len);
-/** Create or truncate @p path and write the file header. p->meta.period_ns must be known: it sets the unit of time.
- * Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
+/** Write the file header into @p file, which is taken over on success. The file takes its name with the first chunk
+ * that has samples in it. p->meta.period_ns must be known: it sets the unit of time. Errors: PLUMB_ERR_WRITE_FAILED
+ * naming path and reason. */
+struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct plumb_profile *p,
+					 struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
+/** The same into a file that has its name at once (PL_REPLACE_NAMED). Errors: PLUMB_ERR_EXISTS, too. */
 struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p,
 				      struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
 /** The same into @p fd, which stays the caller's; @p name is for messages. */
@@ -35,13 +40,19 @@ uint64_t pl_capture_chunks(const struct pl_capture_writer *w);
 /** Write a chunk: new table rows of @p p, the samples, p->meta. One write(2) where possible. After an error nothing is
  * lost: a later call writes it all. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** The file takes its name now, whatever is in it; again: nothing. Errors: PLUMB_ERR_WRITE_FAILED. */
+struct plumb_error *pl_capture_publish(struct pl_capture_writer *w) PLUMB_MUST_CHECK;
+bool pl_capture_is_published(const struct pl_capture_writer *w);
 /** Write the last chunk (marks the recording complete) and close. Nothing may be added afterwards. */
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
-/** Give the file another name; false: it keeps the one it has. */
+/** Give the file another name, a free one; false: it keeps the one it has. */
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
 /** In a child of the process that writes: close its descriptor and do nothing else. */
 void pl_capture_abandon(struct pl_capture_writer *w);
-/** Free, and close without the last chunk if pl_capture_finish was not called. NULL-safe. */
+/** What it is called, or is to be. Owner: the writer. */
+const char *pl_capture_path(const struct pl_capture_writer *w);
+/** Free, and close without the last chunk if pl_capture_finish was not called. A file that has not taken its name is
+ * gone. NULL-safe. */
 void pl_capture_destroy(struct pl_capture_writer *w);
 
 struct pl_capture_info {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "new_file.h"
 #include "buf.h"
 #include "cursor.h"
 #include "error.h"
@@ -16,8 +17,6 @@
 #define PL_RECORDING_VERSION 1
 
 /* Like PNG's: the NUL says "binary" to whoever guesses, and a transfer that rewrites line ends destroys the magic. */
-#define PL_FILE_MAGIC	    "plumb\0\r\n"
-#define PL_FILE_MAGIC_LEN   8
 #define PL_FILE_HEADER_LEN  24
 #define PL_CHUNK_MAGIC	    "\x89PLC"
 #define PL_CHUNK_MAGIC_LEN  4

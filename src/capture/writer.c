@@ -24,9 +24,8 @@
 #define DUE_BYTES   (8u << 20)
 
 struct pl_capture_writer {
-	int fd; /* -1: finished */
-	char *path;
-	uint64_t file_len; /* of whole chunks */
+	struct pl_new_file file; /* its fd -1: finished */
+	uint64_t file_len;	 /* of whole chunks */
 	uint32_t sequence;
 	uint64_t samples_before;
 	struct pl_columns columns;
@@ -37,20 +36,20 @@ struct pl_capture_writer {
 
 static struct plumb_error *write_error(const struct pl_capture_writer *w, int errnum)
 {
-	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", w->path);
+	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", w->file.path);
 }
 
 /* All of it, or nothing as far as the file allows. */
 static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_t *bytes, size_t len)
 {
 	for (size_t done = 0; done < len;) {
-		ssize_t n = write(w->fd, bytes + done, len - done);
+		ssize_t n = write(w->file.fd, bytes + done, len - done);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
 			int errnum = n ? errno : ENOSPC;
-			if (ftruncate(w->fd, (off_t)w->file_len) == 0)
-				(void)lseek(w->fd, (off_t)w->file_len, SEEK_SET);
+			if (ftruncate(w->file.fd, (off_t)w->file_len) == 0)
+				(void)lseek(w->file.fd, (off_t)w->file_len, SEEK_SET);
 			return write_error(w, errnum);
 		}
 		done += (size_t)n;
@@ -59,35 +58,27 @@ static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_
 	return NULL;
 }
 
-/* @p fd -1: the file of that name. */
-static struct plumb_error *open_file(struct pl_capture_writer *w, int fd)
+static struct plumb_error *write_header(struct pl_capture_writer *w)
 {
 	uint8_t header[PL_FILE_HEADER_LEN];
-	w->fd = fd < 0 ? open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (w->fd < 0)
-		return write_error(w, errno);
+
 	pl_file_header_encode(header, PL_RECORDING_VERSION);
 	return write_bytes(w, header, sizeof header);
 }
 
-struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p, struct pl_capture_writer **ret)
-{
-	return pl_capture_create_at(-1, path, p, ret);
-}
-
-struct plumb_error *pl_capture_create_at(int fd, const char *path, const struct plumb_profile *p,
+struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct plumb_profile *p,
 					 struct pl_capture_writer **ret)
 {
 	struct pl_capture_writer *w = calloc(1, sizeof *w);
 	if (!w)
 		return &pl_err_no_memory;
-	w->fd = -1;
 	w->raw = w->out = (struct pl_buf)PL_BUF_INIT(2 * (size_t)PL_CHUNK_MAX_BYTES);
 	pl_columns_init(&w->columns, p->meta.period_ns);
 	pl_table_marks_init(&w->marks);
-	w->path = strdup(path);
-	struct plumb_error *err = w->path ? open_file(w, fd) : &pl_err_no_memory;
+	w->file = *file;
+	struct plumb_error *err = write_header(w);
 	if (err) {
+		w->file = (struct pl_new_file){.fd = -1};
 		pl_capture_destroy(w);
 		return err;
 	}
@@ -95,35 +86,72 @@ struct plumb_error *pl_capture_create_at(int fd, const char *path, const struct 
 	return NULL;
 }
 
+static struct plumb_error *create(struct plumb_error *err, struct pl_new_file *file, const struct plumb_profile *p,
+				  struct pl_capture_writer **ret)
+{
+	if (!err)
+		err = pl_capture_create_in(file, p, ret);
+	if (err)
+		pl_new_file_discard(file);
+	return err;
+}
+
+struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p, struct pl_capture_writer **ret)
+{
+	struct pl_new_file file;
+	struct plumb_error *err = pl_new_file_open(path, PL_REPLACE_NAMED, &file);
+
+	return create(err ? err : pl_new_file_publish(&file), &file, p, ret);
+}
+
+struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct plumb_profile *p,
+					 struct pl_capture_writer **ret)
+{
+	struct pl_new_file file = {.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .path = strdup(name)};
+	struct plumb_error *err = NULL;
+
+	if (file.fd < 0)
+		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", name);
+	else if (!file.path)
+		err = &pl_err_no_memory;
+	return create(err, &file, p, ret);
+}
+
+struct plumb_error *pl_capture_publish(struct pl_capture_writer *w)
+{
+	return pl_new_file_publish(&w->file);
+}
+
+bool pl_capture_is_published(const struct pl_capture_writer *w)
+{
+	return !w->file.made;
+}
+
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
 {
-	char *copy = strdup(path);
-	if (!copy || rename(w->path, copy) != 0) {
-		free(copy);
-		return false;
-	}
-	free(w->path);
-	w->path = copy;
-	return true;
+	return pl_new_file_rename(&w->file, path);
+}
+
+const char *pl_capture_path(const struct pl_capture_writer *w)
+{
+	return w->file.path;
 }
 
 void pl_capture_abandon(struct pl_capture_writer *w)
 {
-	close(w->fd);
+	close(w->file.fd);
 }
 
 void pl_capture_destroy(struct pl_capture_writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0)
-		close(w->fd);
+	pl_new_file_discard(&w->file);
 	pl_columns_deinit(&w->columns);
 	pl_table_marks_deinit(&w->marks);
 	pl_text_marks_deinit(&w->texts);
 	pl_buf_deinit(&w->raw);
 	pl_buf_deinit(&w->out);
-	free(w->path);
 	free(w);
 }
 
@@ -174,7 +202,7 @@ static struct plumb_error *write_chunk(struct pl_capture_writer *w, enum pl_chun
 		return err;
 	w->sequence++;
 	w->samples_before += samples;
-	return NULL;
+	return samples ? pl_capture_publish(w) : NULL;
 }
 
 /* *whole_ret: with this chunk all rows and samples are in the file. */
@@ -239,7 +267,7 @@ struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct 
 	if (err)
 		return err;
 	/* Some file systems report a full disk only here. */
-	int failed = close(w->fd) < 0 ? errno : 0;
-	w->fd = -1;
+	int failed = close(w->file.fd) < 0 ? errno : 0;
+	w->file.fd = -1;
 	return failed ? write_error(w, failed) : NULL;
 }

@@ -10,8 +10,9 @@
 
 #define REDRAW_MS 250
 
-static const struct opt *const tables[] = {options_sampling, options_rows,  options_idle,   options_filters,
-					   options_html,     options_quiet, options_common, NULL};
+static const struct opt *const tables[] = {options_sampling, options_rows,   options_idle,
+					   options_filters,  options_html,   options_force,
+					   options_quiet,    options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb attach 4242",

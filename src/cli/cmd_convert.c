@@ -7,8 +7,9 @@
 #include "target.h"
 #include "term.h"
 
-static const struct opt *const tables[] = {options_formats, options_names,   options_rows,   options_idle,
-					   options_threads, options_filters, options_common, NULL};
+static const struct opt *const tables[] = {options_formats, options_names,   options_rows,
+					   options_idle,    options_threads, options_filters,
+					   options_force,   options_common,  NULL};
 
 static const char *const examples[] = {
 	"plumb convert plumb.app.4242.plumb app.folded",
@@ -44,10 +45,10 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 
 	if (!page_file_check(c, c->report.format, &why))
 		return complain_failure(&why);
-	if (!target_open(strcmp(out, "-") == 0 ? NULL : out, &in, 1, &t, &why))
+	if (!target_open(out, config_output_name(c), &in, 1, &t, &why))
 		return complain_failure(&why);
 	if (!target_takes(&t, c->report.format, &why)) {
-		target_close(&t, NULL);
+		target_drop(&t);
 		return complain_failure(&why);
 	}
 	term_look(c, t.fd);

@@ -10,9 +10,19 @@
 
 #define EXIT_SLOWER 1
 
-static const struct opt *const tables[] = {options_diff,       options_idle,  options_threads, options_filters,
-					   options_diff_forms, options_names, options_output,  options_html,
-					   options_json,       options_width, options_common,  NULL};
+static const struct opt *const tables[] = {options_diff,
+					   options_idle,
+					   options_threads,
+					   options_filters,
+					   options_diff_forms,
+					   options_names,
+					   options_output,
+					   options_force,
+					   options_html,
+					   options_json,
+					   options_width,
+					   options_common,
+					   NULL};
 
 static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb",
@@ -140,7 +150,7 @@ static int write_diff(struct config *c, const struct inputs *in, char *const *pa
 	free(profiles);
 	if (err)
 		return complain_error(err);
-	if (target_open(c->output, paths, in->count, &t, &why))
+	if (target_open(c->output, config_output_name(c), paths, in->count, &t, &why))
 		status = target_close(&t, plumb_diff_write(d, t.fd));
 	else
 		status = complain_failure(&why);

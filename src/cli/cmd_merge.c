@@ -13,7 +13,7 @@ static const struct opt options_merge[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
-static const struct opt *const tables[] = {options_merge, options_quiet, options_common, NULL};
+static const struct opt *const tables[] = {options_merge, options_force, options_quiet, options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb merge monday.plumb tuesday.plumb -o week.plumb",
@@ -78,7 +78,7 @@ static int merge(const struct config *c, struct plumb_merge *m, char *const *pat
 
 	if (err)
 		return complain_input_error(err);
-	err = plumb_merge_write(m, c->output);
+	err = plumb_merge_write(m, c->output, c->force);
 	if (err)
 		return complain_error(err);
 	tell(c, m, count);

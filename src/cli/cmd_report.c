@@ -7,9 +7,9 @@
 #include "target.h"
 #include "term.h"
 
-static const struct opt *const tables[] = {options_rows,    options_idle,  options_threads, options_filters,
-					   options_formats, options_names, options_output,  options_html,
-					   options_json,    options_width, options_common,  NULL};
+static const struct opt *const tables[] = {
+	options_rows,  options_idle, options_threads, options_filters, options_formats, options_names, options_output,
+	options_force, options_html, options_json,    options_width,   options_common,	NULL};
 
 static const char *const examples[] = {
 	"plumb report plumb.app.4242.plumb",
@@ -47,10 +47,10 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 	if (!page_file_choose(c, c->report.format, recording, ".html", &page, &why))
 		return complain_failure(&why);
 
-	if (!target_open(c->output, &recording, 1, &t, &why))
+	if (!target_open(c->output, config_output_name(c), &recording, 1, &t, &why))
 		return complain_failure(&why);
 	if (!target_takes(&t, c->report.format, &why)) {
-		target_close(&t, NULL);
+		target_drop(&t);
 		return complain_failure(&why);
 	}
 	term_look(c, t.fd);

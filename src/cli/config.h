@@ -21,6 +21,8 @@ struct config {
 	int split;	    /* operands before "--"; -1: there was none */
 	const char *core;   /* dump --core; in argv */
 	const char *output; /* -o; in argv */
+	bool chosen;	    /* `output` is plumb's choice, not of -o */
+	bool force;	    /* whatever is there may be replaced */
 	const char *format; /* NULL: not given */
 	const char *from;   /* --from; NULL: not given */
 	enum color color;
@@ -37,6 +39,8 @@ struct config {
 	}
 
 void config_free(struct config *c);
+/** What may be replaced by what -o names. */
+enum plumb_output_name config_output_name(const struct config *c);
 /** Hand the lists, the command line and the notes over to c->report. */
 void config_report(struct config *c);
 
@@ -48,6 +52,7 @@ extern const struct opt options_filters[];  /* which samples and frames are writ
 extern const struct opt options_names[];    /* report, convert, diff: how names are written */
 extern const struct opt options_formats[];  /* report, convert: the formats of what is read and written */
 extern const struct opt options_output[];   /* report, diff: where to write; operands tell convert */
+extern const struct opt options_force[];    /* every command that writes a file */
 extern const struct opt options_width[];    /* report, diff, dump: of their text */
 extern const struct opt options_threads[];  /* report, convert, diff: run and attach have it among those of sampling */
 extern const struct opt options_diff[];	    /* diff: what is compared */

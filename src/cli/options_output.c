@@ -13,6 +13,11 @@ bool option_set_output(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+enum plumb_output_name config_output_name(const struct config *c)
+{
+	return c->force ? PLUMB_OUTPUT_FORCED : c->chosen ? PLUMB_OUTPUT_CHOSEN : PLUMB_OUTPUT_NAMED;
+}
+
 static bool set_lines(struct config *c, const char *value, struct failure *why)
 {
 	c->report.lines = true;
@@ -93,6 +98,12 @@ static bool set_open(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_force(struct config *c, const char *value, struct failure *why)
+{
+	c->force = c->session.force = true;
+	return true;
+}
+
 static bool set_markdown(struct config *c, const char *value, struct failure *why)
 {
 	c->format = "markdown";
@@ -138,6 +149,11 @@ const struct opt options_html[] = {
 	 "write a page for a browser; on a terminal, and by run and attach, into a file named after the recording",
 	 OUTPUT, set_html},
 	{"open", 0, NULL, "write it and show it, in the browser of $BROWSER or that of xdg-open", OUTPUT, set_open},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_force[] = {
+	{"force", 0, NULL, "replace a file that plumb did not write, too", OUTPUT, set_force},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

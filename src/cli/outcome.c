@@ -3,8 +3,6 @@
  * the program's. The recording is complete before anything else is written, so that no later failure costs it. */
 #include "outcome.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,13 +10,17 @@
 #include "signals.h"
 #include "term.h"
 
-static bool open_second(struct second_output *second, struct failure *why)
+static bool open_second(const char *path, enum plumb_output_name name, struct second_output *second,
+			struct failure *why)
 {
-	second->created = access(second->path, F_OK) != 0;
-	second->fd = open(second->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (second->fd >= 0)
+	struct plumb_error *err = plumb_output_open(path, name, &second->file);
+
+	if (!err)
 		return true;
-	return refuse(why, "give another place with '-o'", "cannot write %s: %s", second->path, strerror(errno));
+	refuse(why, plumb_error_code(err) == PLUMB_ERR_EXISTS ? plumb_error_hint(err) : "give another place with '-o'",
+	       "%s", plumb_error_message(err));
+	plumb_error_destroy(err);
+	return false;
 }
 
 /* --html or --open: the page is what -o names, or it goes beside the recording. */
@@ -36,7 +38,7 @@ static bool wants_page(struct config *c, struct second_output *second, struct fa
 
 bool outcome_prepare(struct config *c, struct second_output *second, struct failure *why)
 {
-	*second = (struct second_output){.fd = -1};
+	*second = (struct second_output){0};
 	config_report(c);
 	/* The report is told of threads, too: if there is none of that name, it names those there are. */
 	c->session.threads = c->report.threads;
@@ -45,6 +47,9 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 		return false;
 	if (!c->output)
 		return true;
+	if (strcmp(c->output, "-") == 0)
+		return refuse(why, "name a file with '-o'; 'plumb report FILE -f FORMAT' writes to standard output",
+			      "a recording is not written to standard output");
 	second->format = plumb_format_for_path(c->output);
 	if (!second->format || strcmp(second->format, "plumb") == 0) {
 		second->format = NULL;
@@ -53,58 +58,42 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 	}
 	if (!page_file_check(c, second->format, why))
 		return false;
-	second->path = c->output;
-	return open_second(second, why);
+	return open_second(c->output, config_output_name(c), second, why);
 }
 
 void outcome_discard(struct second_output *second)
 {
-	if (second->fd < 0)
-		return;
-	close(second->fd);
-	second->fd = -1;
-	if (second->created)
-		unlink(second->path);
+	plumb_output_discard(second->file);
+	second->file = NULL;
 }
 
-/* The file is cut only now: a session that came to nothing leaves an older one alone. */
 static int write_second(struct config *c, const struct plumb_profile *p, struct second_output *second)
 {
 	struct plumb_report_options o = c->report;
-	struct plumb_error *err;
-	int fd = second->fd, failed = 0;
 
-	if (fd < 0)
+	if (!second->file)
 		return 0;
-	second->fd = -1;
 	o.format = second->format;
 	o.note = c->quiet ? NULL : tell_note;
 	o.color = false;
 	o.width = 0;
-	if (ftruncate(fd, 0) != 0 && errno != EINVAL) /* a pipe or a device cannot be cut and need not be */
-		failed = errno;
-	err = plumb_profile_write(p, &o, fd);
-	if (close(fd) != 0 && !err && !failed)
-		failed = errno;
-	if (failed) {
-		struct failure why;
-
-		plumb_error_destroy(err);
-		refuse(&why, "", "cannot write %s: %s", second->path, strerror(failed));
-		return complain_failure(&why);
+	struct plumb_error *err = plumb_profile_write(p, &o, plumb_output_fd(second->file));
+	if (!err) {
+		err = plumb_output_publish(second->file);
+		second->file = NULL;
 	}
+	outcome_discard(second);
 	return err ? complain_error(err) : 0;
 }
 
 /* Its place is that of the recording, which was written there. */
-static bool open_beside(const char *recording, struct second_output *second, struct page_file *page,
-			struct failure *why)
+static bool open_beside(const struct config *c, const char *recording, struct second_output *second,
+			struct page_file *page, struct failure *why)
 {
 	if (!page_file_name(recording, ".html", false, page, why))
 		return false;
 	second->format = "html";
-	second->path = page->name;
-	return open_second(second, why);
+	return open_second(page->name, c->force ? PLUMB_OUTPUT_FORCED : PLUMB_OUTPUT_CHOSEN, second, why);
 }
 
 static int write_page(struct config *c, const struct plumb_profile *p, const char *recording,
@@ -114,7 +103,9 @@ static int write_page(struct config *c, const struct plumb_profile *p, const cha
 	struct failure why;
 	bool shown = second->beside || (second->format && strcmp(second->format, "html") == 0);
 
-	if (second->beside && !open_beside(recording, second, &page, &why))
+	if (second->beside && !recording) /* it could not be written, nor could this */
+		return 0;
+	if (second->beside && !open_beside(c, recording, second, &page, &why))
 		return complain_failure(&why);
 	int status = write_second(c, p, second);
 	return status || !shown ? status : page_file_show(c, &page);

@@ -7,10 +7,9 @@
 
 /** A file in an output format, beside the recording. */
 struct second_output {
-	const char *path, *format; /* NULL: none */
-	int fd;
-	bool created; /* by us: removed again if there is nothing to write */
-	bool beside;  /* a page, named after the recording: opened at the end */
+	const char *format;	   /* NULL: none */
+	struct plumb_output *file; /* NULL: not opened yet */
+	bool beside;		   /* a page, named after the recording: opened at the end */
 };
 
 /** Decide what -o means, take over --threads, and open what will be written: a bad place is told before, not after. */

@@ -52,6 +52,7 @@ bool page_file_choose(struct config *c, const char *format, const char *recordin
 	if (!page_file_name(recording, suffix, true, ret, why))
 		return false;
 	c->output = ret->name;
+	c->chosen = true;
 	return true;
 }
 

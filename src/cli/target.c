@@ -17,19 +17,36 @@ static bool is_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-bool target_open(const char *output, char *const *inputs, size_t count, struct target *ret, struct failure *why)
+static bool open_standard(struct failure *why)
 {
-	*ret = (struct target){.path = "standard output", .fd = STDOUT_FILENO};
-	if (!output)
-		return (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY ||
-		       refuse(why, "give '-o OUT' to write a file", "cannot write to standard output: it is closed");
+	return (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY ||
+	       refuse(why, "give '-o OUT' to write a file", "cannot write to standard output: it is closed");
+}
+
+bool target_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count, struct target *ret,
+		 struct failure *why)
+{
+	*ret = (struct target){.fd = STDOUT_FILENO};
+	if (!output || strcmp(output, "-") == 0)
+		return open_standard(why);
 	for (size_t i = 0; i < count; i++) {
 		if (is_same_file(inputs[i], output))
 			return refuse(why, "give another name with '-o'", "'%s' is the recording itself", output);
 	}
-	ret->path = output;
-	ret->fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return ret->fd >= 0 || refuse(why, "", "cannot write %s: %s", output, strerror(errno));
+	struct plumb_error *err = plumb_output_open(output, name, &ret->file);
+	if (err) {
+		refuse(why, plumb_error_hint(err), "%s", plumb_error_message(err));
+		plumb_error_destroy(err);
+		return false;
+	}
+	ret->fd = plumb_output_fd(ret->file);
+	return true;
+}
+
+void target_drop(struct target *t)
+{
+	plumb_output_discard(t->file);
+	t->file = NULL;
 }
 
 bool target_takes(const struct target *t, const char *format, struct failure *why)
@@ -59,19 +76,17 @@ static bool reader_left(int fd)
 
 int target_close(struct target *t, struct plumb_error *err)
 {
-	struct failure why;
-	int status = 0;
-
 	if (err && reader_left(t->fd)) {
 		plumb_error_destroy(err);
-		status = EXIT_OWN_FAILURE;
-	} else if (err) {
-		status = complain_error(err);
+		target_drop(t);
+		return EXIT_OWN_FAILURE;
 	}
-	if (t->fd == STDOUT_FILENO || close(t->fd) == 0)
-		return status;
-	refuse(&why, "", "cannot write %s: %s", t->path, strerror(errno));
-	return complain_failure(&why);
+	if (!err && t->file) {
+		err = plumb_output_publish(t->file);
+		t->file = NULL;
+	}
+	target_drop(t);
+	return err ? complain_error(err) : 0;
 }
 
 void target_warn_incomplete(const char *path, const struct plumb_recording_info *info)

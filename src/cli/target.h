@@ -6,15 +6,17 @@
 #include "cli.h"
 
 struct target {
-	const char *path; /* for messages */
+	struct plumb_output *file; /* NULL: standard output */
 	int fd;
 };
 
-/** Open @p output, or standard output if it is NULL. Refuses one of the @p count @p inputs: it would be destroyed
- * before it is read. */
-bool target_open(const char *output, char *const *inputs, size_t count, struct target *ret, struct failure *why);
-/** Close, and tell what went wrong, @p err (NULL: nothing; destroyed) or the closing. Returns 0 or EXIT_OWN_FAILURE.
- * A reader of a pipe that went away, as head(1) and pagers do, is not told. */
+/** Open @p output, or standard output if it is NULL or "-". Refuses one of the @p count @p inputs. */
+bool target_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count, struct target *ret,
+		 struct failure *why);
+/** Nothing was written, and nothing is left. */
+void target_drop(struct target *t);
+/** Close, and tell what went wrong, @p err (NULL: nothing; destroyed) or the closing. Returns 0 or EXIT_OWN_FAILURE;
+ * then no file is left of it. A reader of a pipe that went away, as head(1) and pagers do, is not told. */
 int target_close(struct target *t, struct plumb_error *err);
 /** Refuse to write binary @p format to a terminal. */
 bool target_takes(const struct target *t, const char *format, struct failure *why);

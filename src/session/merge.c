@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "capture.h"
 #include "save.h"
@@ -105,28 +103,15 @@ struct plumb_error *plumb_merge_add(struct plumb_merge *m, const char *path, str
 	return err;
 }
 
-static void remove_half(const char *path)
+struct plumb_error *plumb_merge_write(const struct plumb_merge *m, const char *path, bool force)
 {
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
-}
-
-struct plumb_error *plumb_merge_write(const struct plumb_merge *m, const char *path)
-{
-	struct pl_capture_writer *w;
 	struct plumb_profile *sorted;
 	struct plumb_error *err = pl_profile_in_order(m->sum, &sorted);
 
 	if (err)
 		return err;
 	sorted->meta.untimed = true;
-	err = pl_capture_create(path, sorted, &w);
-	if (!err)
-		err = pl_save_to(sorted, w);
-	if (err)
-		remove_half(path);
+	err = pl_save_as(sorted, path, force);
 	pl_profile_destroy(sorted);
 	return err;
 }

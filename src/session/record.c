@@ -11,7 +11,7 @@
 
 #include "again.h"
 
-#define RECORDING_NAME "plumb.%s.%d.plumb"
+#define NAMES_MAX 1000
 
 void pl_session_failed(struct plumb_session *s, struct plumb_error *err)
 {
@@ -23,18 +23,59 @@ void pl_session_failed(struct plumb_session *s, struct plumb_error *err)
 
 void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err)
 {
+	bool kept = pl_capture_is_published(s->writer);
+
 	pl_capture_destroy(s->writer);
 	s->writer = NULL;
+	if (!kept) {
+		free(s->path);
+		s->path = NULL;
+	}
 	pl_session_failed(s, err);
+}
+
+/* A name of our choice is a free one: plumb.app.4242.plumb, or plumb.app.4242.2.plumb and so on. */
+static char *free_name(const char *program, int pid, int number)
+{
+	char suffix[16] = "", *path;
+
+	if (number > 1)
+		snprintf(suffix, sizeof suffix, ".%d", number);
+	return asprintf(&path, "plumb.%s.%d%s.plumb", program, pid, suffix) < 0 ? NULL : path;
+}
+
+static struct plumb_error *open_unnamed(struct plumb_session *s, struct pl_new_file *ret)
+{
+	struct plumb_error *err = NULL;
+
+	for (int number = 1; number <= NAMES_MAX; number++) {
+		char *path = free_name(s->program, (int)s->options.pid, number);
+
+		plumb_error_destroy(err);
+		err = path ? pl_new_file_open(path, PL_REPLACE_NONE, ret) : &pl_err_no_memory;
+		free(path);
+		if (plumb_error_code(err) != PLUMB_ERR_EXISTS)
+			break;
+	}
+	return err;
 }
 
 struct plumb_error *pl_session_open_recording(struct plumb_session *s, const char *path)
 {
+	enum pl_replace replace = s->force ? PL_REPLACE_ALL : PL_REPLACE_NAMED;
+	struct pl_new_file file;
+	struct plumb_error *err = path ? pl_new_file_open(path, replace, &file) : open_unnamed(s, &file);
+
 	s->named = path != NULL;
-	s->path = path ? strdup(path) : NULL;
-	if (!path && asprintf(&s->path, RECORDING_NAME, s->program, (int)s->options.pid) < 0)
-		s->path = NULL;
-	return s->path ? pl_capture_create(s->path, s->profile, &s->writer) : &pl_err_no_memory;
+	if (!err) {
+		err = pl_capture_create_in(&file, s->profile, &s->writer);
+		if (err)
+			pl_new_file_discard(&file);
+	}
+	if (err)
+		return err;
+	s->path = strdup(path ? path : pl_capture_path(s->writer));
+	return s->path ? NULL : &pl_err_no_memory;
 }
 
 void pl_session_write_chunk(struct plumb_session *s, uint64_t now)
@@ -50,28 +91,23 @@ void pl_session_write_chunk(struct plumb_session *s, uint64_t now)
 void pl_session_name_after_python(struct plumb_session *s)
 {
 	const struct plumb_profile *p = s->profile;
-	char *path;
 
 	if (s->named || !s->writer || !p->process_count)
 		return;
 	s->named = true;
-	if (asprintf(&path, RECORDING_NAME, pl_strtab_get(p->strings, p->processes[0].name, NULL),
-		     (int)s->options.pid) < 0)
-		return;
-	if (strcmp(path, s->path) == 0 || !pl_capture_rename(s->writer, path)) {
-		free(path);
-		return;
+	const char *program = pl_strtab_get(p->strings, p->processes[0].name, NULL);
+	bool renamed = strcmp(program, s->program) == 0;
+	for (int number = 1; number <= NAMES_MAX && !renamed; number++) {
+		char *path = free_name(program, (int)s->options.pid, number);
+
+		renamed = path && pl_capture_rename(s->writer, path);
+		if (renamed) {
+			free(s->path);
+			s->path = path;
+		} else {
+			free(path);
+		}
 	}
-	free(s->path);
-	s->path = path;
-}
-
-void pl_session_remove_recording(struct plumb_session *s)
-{
-	struct stat st;
-
-	if (s->path && lstat(s->path, &st) == 0 && S_ISREG(st.st_mode))
-		(void)unlink(s->path);
 }
 
 /* So that formats with instants can be written at once. Where it cannot be opened again (-o was a pipe), or not be read
@@ -91,11 +127,18 @@ static void read_recording_again(struct plumb_session *s, uint64_t chunks)
 	plumb_error_destroy(pl_again_from_recording(s->profile, fd, &info));
 }
 
-void pl_session_finish_recording(struct plumb_session *s)
+static struct plumb_error *finish(struct plumb_session *s)
+{
+	struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
+
+	return err ? err : pl_capture_publish(s->writer);
+}
+
+void pl_session_finish_recording(struct plumb_session *s, bool worth_it)
 {
 	if (!s->writer)
 		return;
-	struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
+	struct plumb_error *err = worth_it ? finish(s) : NULL;
 	if (err) {
 		pl_session_writing_failed(s, err);
 		return;
@@ -103,6 +146,6 @@ void pl_session_finish_recording(struct plumb_session *s)
 	uint64_t chunks = pl_capture_chunks(s->writer);
 	pl_capture_destroy(s->writer);
 	s->writer = NULL;
-	if (!s->since.reset) /* else it tells more than was counted */
+	if (worth_it && !s->since.reset) /* else it tells more than was counted */
 		read_recording_again(s, chunks);
 }

@@ -5,12 +5,6 @@
 
 #include <plumb/plumb.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "capture.h"
 
 struct saving {
@@ -29,13 +23,15 @@ static struct plumb_error *save_sample(void *ctx, const struct pl_sample *s)
 	return err;
 }
 
-struct plumb_error *pl_save_to(const struct plumb_profile *p, struct pl_capture_writer *w)
+static struct plumb_error *save_to(const struct plumb_profile *p, struct pl_capture_writer *w)
 {
 	struct saving x = {.profile = p, .writer = w};
 	struct plumb_error *err = pl_profile_each(p, save_sample, &x);
 
 	if (!err)
 		err = pl_capture_finish(w, p);
+	if (!err)
+		err = pl_capture_publish(w);
 	pl_capture_destroy(w);
 	return err;
 }
@@ -45,37 +41,27 @@ struct plumb_error *pl_save(const struct plumb_profile *p, int fd)
 	struct pl_capture_writer *w;
 	struct plumb_error *err = pl_capture_create_at(fd, "the recording", p, &w);
 
-	return err ? err : pl_save_to(p, w);
+	return err ? err : save_to(p, w);
 }
 
-static struct plumb_error *save_as(const struct plumb_profile *p, const char *path)
+/* The old file stays until all is written: @p p may be read from it. */
+struct plumb_error *pl_save_as(const struct plumb_profile *p, const char *path, bool force)
 {
 	struct pl_capture_writer *w;
-	struct plumb_error *err = pl_capture_create(path, p, &w);
+	struct pl_new_file file;
+	struct plumb_error *err = pl_new_file_open(path, force ? PL_REPLACE_ALL : PL_REPLACE_NAMED, &file);
 
-	return err ? err : pl_save_to(p, w);
-}
-
-/* Under another name first: @p p may be read from what is there. */
-static struct plumb_error *replace(const struct plumb_profile *p, const char *path)
-{
-	char *fresh;
-
-	if (asprintf(&fresh, "%s.%d.new", path, (int)getpid()) < 0)
-		return &pl_err_no_memory;
-	struct plumb_error *err = save_as(p, fresh);
-	if (!err && rename(fresh, path))
-		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", path);
 	if (err)
-		unlink(fresh);
-	free(fresh);
-	return err;
+		return err;
+	err = pl_capture_create_in(&file, p, &w);
+	if (err) {
+		pl_new_file_discard(&file);
+		return err;
+	}
+	return save_to(p, w);
 }
 
 struct plumb_error *plumb_profile_save(const struct plumb_profile *p, const char *path)
 {
-	struct stat st;
-	bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-
-	return special ? save_as(p, path) : replace(p, path);
+	return pl_save_as(p, path, false);
 }

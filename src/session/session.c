@@ -3,6 +3,7 @@
 #include "session_parts.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,7 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 	s->generation = pl_forks_generation();
 	s->cycles = (struct pl_cycles){.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1};
 	s->reaped = !eo.launched;
+	s->force = o->force;
 	init_locks(s);
 	struct plumb_error *err = copy_tids(s);
 	if (!err)
@@ -181,21 +183,34 @@ struct plumb_error *plumb_session_own(const struct plumb_session_options *o, str
 	return attach_session(o, eo, ret);
 }
 
-/* A named recording that cannot be written is told before the program is started; one in the current directory, whose
- * name has the process id, cannot be: then the program runs, the report comes, and the error at the end. */
+/* A recording whose name has the process id is made when there is a process: whether it can be is found out before. */
+static struct plumb_error *check_place(void)
+{
+	struct pl_new_file probe;
+	char name[32];
+
+	snprintf(name, sizeof name, ".plumb.%d.new", (int)getpid());
+	struct plumb_error *err = pl_new_file_open(name, PL_REPLACE_OURS, &probe);
+	if (!err)
+		pl_new_file_discard(&probe);
+	else if (plumb_error_code(err) == PLUMB_ERR_WRITE_FAILED)
+		err = pl_error_hint(err, "a recording goes into the current directory; '-o' names another place");
+	return err;
+}
+
+/* What cannot be written is told before the program is started. */
 static struct plumb_error *launch(struct plumb_session *s, const struct plumb_session_options *o, char *const argv[])
 {
 	const char *output = o->no_recording ? NULL : o->output;
-	struct plumb_error *err = output ? pl_session_open_recording(s, output) : NULL;
+	struct plumb_error *err = output	    ? pl_session_open_recording(s, output)
+				  : o->no_recording ? NULL
+						    : check_place();
 
 	if (err || (err = pl_target_launch(argv, &s->options.pid)))
 		return err;
 	pl_target_program(s->options.pid, s->program, sizeof s->program);
-	if (!output && !o->no_recording && (err = pl_session_open_recording(s, NULL))) {
-		pl_session_writing_failed(s, err);
-		free(s->path);
-		s->path = NULL;
-	}
+	if (!output && !o->no_recording && (err = pl_session_open_recording(s, NULL)))
+		pl_session_failed(s, err);
 	err = s->ops->open(&s->options, &s->engine);
 	return err ? err : begin(s);
 }
@@ -215,11 +230,8 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, 
 		return err;
 	err = launch(s, o, argv);
 	if (err) {
-		if (s->options.pid) { /* started, but it cannot be sampled: no program is left behind unseen */
+		if (s->options.pid) /* started, but it cannot be sampled: no program is left behind unseen */
 			plumb_session_signal(s, SIGTERM);
-		} else if (s->writer) {
-			pl_session_remove_recording(s);
-		}
 		plumb_session_destroy(s);
 		return err;
 	}
@@ -271,11 +283,11 @@ static struct plumb_error *real_trouble(struct plumb_error *err)
 }
 
 /* The recording has all, the profile what was counted since it was told to begin anew. */
-static void finish_counting(struct plumb_session *s)
+static void finish_counting(struct plumb_session *s, bool found_python)
 {
 	pl_cycles_finish(&s->cycles, pl_clock_real_ns());
 	s->profile->meta.complete = true;
-	pl_session_finish_recording(s);
+	pl_session_finish_recording(s, found_python);
 	pl_session_fit(s, s->profile);
 	s->profile->meta.untimed = !s->profile->stream.each;
 }
@@ -290,7 +302,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	join_consumer(s);
 	s->ops->stats(s->engine, &st);
 	pthread_mutex_lock(&s->work);
-	finish_counting(s);
+	finish_counting(s, st.found_python);
 	pthread_mutex_unlock(&s->work);
 	*ret = (struct plumb_result){.pid = s->options.pid,
 				     .recording = s->path,
@@ -299,11 +311,8 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 				     .found_python = st.found_python};
 	if (s->options.launched && st.target_ended)
 		ret->wait_status = plumb_session_reap(s);
-	if (!st.found_python) {
-		pl_session_remove_recording(s);
-		if (!s->failure)
-			s->failure = real_trouble(s->ops->trouble(s->engine));
-	}
+	if (!st.found_python && !s->failure)
+		s->failure = real_trouble(s->ops->trouble(s->engine));
 	struct plumb_error *err = s->failure;
 	s->failure = NULL;
 	return err;

@@ -53,6 +53,7 @@ struct plumb_session {
 	struct pl_capture_writer *writer; /* NULL: nothing is written, or writing failed */
 	char *path;
 	bool named;		     /* the recording, after the Python program */
+	bool force;		     /* it may replace what plumb did not write */
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
 	uint64_t chunk_ns, samples, by_quality[PL_QUALITIES];
@@ -103,8 +104,7 @@ void pl_session_write_chunk(struct plumb_session *s, uint64_t now);
 void pl_session_name_after_python(struct plumb_session *s);
 /** Without the recording the profile still grows: the report comes all the same. */
 void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err);
-void pl_session_finish_recording(struct plumb_session *s);
-/** Nothing was recorded. Only a file that is ours to remove goes: -o may name a device or a pipe. */
-void pl_session_remove_recording(struct plumb_session *s);
+/** @p worth_it: something was recorded; else nothing is left of it, and what was there before is. */
+void pl_session_finish_recording(struct plumb_session *s, bool worth_it);
 
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file that is written, so that nothing is lost by it: what has the name already keeps it until the new one is worth
+ * having, and keeps it for good unless plumb wrote it. Files are their owner's alone (0600), as they hold source texts
+ * and command lines. */
+#ifndef PL_NEW_FILE_H
+#define PL_NEW_FILE_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+/* A recording begins so. */
+#define PL_FILE_MAGIC	  "plumb\0\r\n"
+#define PL_FILE_MAGIC_LEN 8
+
+/** What may be replaced. A pipe, a device or a terminal is written to and not replaced. */
+enum pl_replace {
+	PL_REPLACE_NONE,  /* the name is free, or it is an error */
+	PL_REPLACE_OURS,  /* what plumb wrote, and what is empty; links are not followed: the name is plumb's choice */
+	PL_REPLACE_NAMED, /* the same, and links are followed: the name was given */
+	PL_REPLACE_ALL,
+};
+
+struct pl_new_file {
+	int fd;	      /* the owner of the structure may close it, and makes it -1 then */
+	char *path;   /* as it is to be called */
+	char *beside; /* as it is called until it is published; NULL: the same */
+	bool made;    /* and not published; else it was there, as a pipe or a device, or is to stay */
+};
+
+/** Make it, beside what is there if that is to be replaced. The file is empty. Errors: PLUMB_ERR_EXISTS,
+ * PLUMB_ERR_WRITE_FAILED; both name @p path. */
+struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
+				     struct pl_new_file *ret) PLUMB_MUST_CHECK;
+/** Give it its name, for good. Again: nothing. */
+struct plumb_error *pl_new_file_publish(struct pl_new_file *f) PLUMB_MUST_CHECK;
+/** Give it another name, a free one. False: it is taken, or cannot be had. */
+bool pl_new_file_rename(struct pl_new_file *f, const char *path);
+/** Close and free. */
+void pl_new_file_deinit(struct pl_new_file *f);
+/** The same, and it was never there, unless it is published already. */
+void pl_new_file_discard(struct pl_new_file *f);
+
+#endif

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plumb writes destroys nothing: a file that plumb did not write stays unless --force is given, one that it did stays until
+the new one is worth having, and names of its own choice are free ones. What it writes is its owner's alone."""
+import os
+import signal
+import stat
+import subprocess
+
+import pytest
+
+from harness.plumb import finish, running
+from harness.target import wait_until
+
+OLD = "print('a script')\n"
+
+
+@pytest.fixture
+def recording(plumb, threads_recording):
+    """A copy that a test may lose."""
+    path = plumb.path()
+    path.write_bytes(threads_recording.read_bytes())
+    return path
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def left(plumb):
+    """What lies beside recordings and pages: nothing."""
+    return [name for name in os.listdir(plumb.directory) if name.endswith(".new")]
+
+
+def test_a_file_that_plumb_did_not_write_stays(plumb, any_python, recording):
+    script = plumb.directory / "app.py"
+    script.write_text(OLD)
+    data = plumb.directory / "data.json"
+    data.write_text("{}\n")
+    for command in (["run", "-o", script, "--", *any_python.command, script], ["merge", recording, "-o", script],
+                    ["report", recording, "-o", data], ["convert", recording, data], ["run", "-o", data, "--", *any_python.command, script]):
+        result = plumb(*command)
+        assert result.status == 125 and "is there already, and plumb did not write it" in result.stderr, (command, result)
+        assert "'--force'" in result.stderr and len(result.stderr.splitlines()) == 2, result
+        assert "a script" not in result.stdout, "the program was started"
+    assert script.read_text() == OLD and data.read_text() == "{}\n" and not left(plumb)
+    assert plumb("convert", recording, data, "--force").status == 0
+    assert data.read_text().startswith('{"schema"')
+    assert plumb("merge", recording, "-o", script, "--force").status == 0
+    assert plumb.report(script).samples > 0
+
+
+def test_what_plumb_wrote_is_replaced(plumb, recording):
+    """Its recordings wherever they were copied to; all else where the file system remembers who wrote it."""
+    page = plumb.path(".html")
+    assert plumb("report", recording, "-o", page).status == 0
+    if "user.plumb" not in os.listxattr(page):
+        pytest.skip("this file system keeps no extended attributes")
+    page.write_text("")
+    for _ in range(2):
+        assert plumb("report", recording, "-o", page).status == 0
+        assert page.read_text().startswith("<!doctype html>")
+    copy = plumb.path()
+    copy.write_bytes(recording.read_bytes())
+    assert plumb("merge", recording, "-o", copy).status == 0
+    assert plumb.report(copy).samples > 0 and not left(plumb)
+
+
+@pytest.mark.parametrize("command, status", [
+    (["no-such-program"], 127), (["ls"], 0), (["sh", "-c", "exit 7"], 7), (["/dev/null"], 126),
+], ids=["not found", "no Python", "no Python, failing", "not executable"])
+def test_a_run_that_comes_to_nothing_leaves_what_was_there(plumb, recording, command, status):
+    before, folded = recording.read_bytes(), plumb.path(".folded")
+    assert plumb("report", recording, "-o", folded).status == 0
+    text = folded.read_bytes()
+    for output in (recording, folded):
+        result = plumb("run", "-o", output, "--", *command)
+        assert result.status == status, result
+    new = plumb.path()
+    assert plumb("run", "-o", new, "--", *command).status == status
+    assert recording.read_bytes() == before and folded.read_bytes() == text
+    assert not new.exists() and not left(plumb)
+
+
+def test_an_attach_that_comes_to_nothing_leaves_what_was_there(plumb, recording):
+    before = recording.read_bytes()
+    with subprocess.Popen(["sleep", "1000"]) as sleeper:
+        result = plumb("attach", "-o", recording, sleeper.pid)
+        sleeper.kill()
+    assert result.status == 125 and recording.read_bytes() == before and not left(plumb), result
+
+
+def test_an_older_recording_stays_until_the_new_one_has_samples(plumb, target, any_python, recording):
+    """Until then whoever kills plumb has lost nothing; from then on it is the new one, and can be read."""
+    before = recording.read_bytes()
+    with target(any_python, "families.py") as busy:
+        with running(plumb.start("attach", "-o", recording, busy.pid, stderr=subprocess.DEVNULL)) as process:
+            beside = plumb.directory / ("%s.%d.new" % (recording.name, process.pid))
+            wait_until(lambda: beside.exists() or recording.read_bytes() != before, "it is not begun")
+            wait_until(lambda: recording.read_bytes() != before, "it does not take its place")
+            assert plumb.report(recording).samples > 0
+            assert not beside.exists()
+            process.kill()
+            process.wait()
+    assert not plumb.report(recording).complete
+
+
+def test_a_second_attach_has_a_name_of_its_own(plumb, target, any_python):
+    with target(any_python, "families.py") as busy:
+        for _ in range(3):
+            result = plumb("attach", "-d", "0.2", busy.pid)
+            assert result.status == 0, result
+    names = sorted(name for name in os.listdir(plumb.directory) if name.endswith(".plumb"))
+    assert names == ["plumb.families.py.%d%s.plumb" % (busy.pid, suffix) for suffix in (".2", ".3", "")]
+    assert all(mode(plumb.directory / name) == 0o600 for name in names)
+
+
+def test_a_link_of_the_name_that_plumb_chooses_is_not_followed(plumb, target, any_python):
+    """Planted in a directory that others write to, as /tmp."""
+    victim = plumb.directory / "victim"
+    victim.write_text(OLD)
+    with target(any_python, "families.py") as busy:
+        link = plumb.directory / ("plumb.families.py.%d.plumb" % busy.pid)
+        link.symlink_to(victim)
+        page = plumb.directory / ("plumb.families.py.%d.2.html" % busy.pid)
+        page.symlink_to(victim)
+        result = plumb("attach", "-d", "0.2", "--html", busy.pid)
+    assert result.status == 125 and str(page.name) in result.stderr, result
+    assert victim.read_text() == OLD and link.is_symlink() and page.is_symlink()
+    assert plumb.report(plumb.directory / ("plumb.families.py.%d.2.plumb" % busy.pid)).samples > 0
+
+
+def test_what_is_written_is_its_owners_alone(plumb, recording, any_python):
+    paths = [plumb.path(suffix) for suffix in (".plumb", ".html", ".svg", ".json", ".folded", ".pb.gz")]
+    umask = os.umask(0)
+    try:
+        for path in paths:
+            assert plumb("convert", recording, path).status == 0
+        merged = plumb.path()
+        assert plumb("merge", recording, "-o", merged).status == 0
+        launched = plumb.path()
+        assert plumb("run", "-o", launched, "--", *any_python.command, "-c", "sum(range(10**7))").status == 0
+    finally:
+        os.umask(umask)
+    assert {mode(path) for path in [*paths, merged, launched]} == {0o600}
+
+
+def test_links_that_are_given_are_followed(plumb, recording):
+    real, link = plumb.path(".folded"), plumb.path(".folded")
+    assert plumb("report", recording, "-o", real).status == 0
+    link.symlink_to(real)
+    real.write_text("")
+    assert plumb("report", recording, "-o", link).status == 0
+    assert link.is_symlink() and real.stat().st_size > 0
+
+
+def test_what_cannot_be_written_is_told_before_the_program_runs(plumb, tmp_path):
+    program = ["sh", "-c", "echo it ran"]
+    for options in (["-o", "no/such/place.plumb"], ["-o", "/proc/recording.plumb"], ["-o", "no/such/page.html"]):
+        result = plumb("run", *options, "--", *program)
+        assert result.status == 125 and "cannot write" in result.stderr and "it ran" not in result.stdout, result
+    result = plumb("run", "--", *program, cwd="/proc")
+    assert result.status == 125 and "'-o' names another place" in result.stderr, result
+    assert "it ran" not in result.stdout
+
+
+def test_an_export_that_fails_leaves_no_file(plumb, recording):
+    damaged = plumb.path()
+    damaged.write_bytes(recording.read_bytes()[:30])
+    for command in (["report", damaged], ["convert", damaged]):
+        out = plumb.path(".html")
+        result = plumb(*command, *(["-o"] if command[0] == "report" else []), out)
+        assert result.status == 1 and not out.exists(), result
+
+
+def test_a_dash_is_standard_output_and_never_a_file(plumb, recording):
+    told = plumb("report", recording, "-o", "-", "-f", "collapsed")
+    assert told.status == 0 and told.stdout
+    for command in (["run", "-o", "-", "--", "true"], ["attach", "-o", "-", os.getpid()]):
+        result = plumb(*command)
+        assert result.status == 125 and "not written to standard output" in result.stderr, result
+    assert not (plumb.directory / "-").exists()
+
+
+def test_two_plumbs_with_one_name_leave_one_whole_recording(plumb, target, any_python):
+    """Each writes beside it; the last one that ends has the name."""
+    recording = plumb.path()
+    with target(any_python, "families.py") as busy:
+        both = [plumb.start("attach", "-d", "0.5", "-o", recording, busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for _ in range(2)]
+        results = [finish(process) for process in both]
+    assert all(result.status in (0, 125) for result in results) and any(result.status == 0 for result in results), results
+    assert plumb.report(recording).samples > 0 and not left(plumb)
+
+
+def test_ctrl_c_before_the_first_sample_loses_nothing(plumb, recording):
+    before = recording.read_bytes()
+    with running(plumb.start("run", "-o", recording, "--", "sleep", "1000", stderr=subprocess.DEVNULL)) as process:
+        beside = plumb.directory / ("%s.%d.new" % (recording.name, process.pid))
+        wait_until(beside.exists, "it is not begun")
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+    assert recording.read_bytes() == before and not left(plumb)
