@@ -52,8 +52,8 @@ static inline PyObject *ext_dict_add(PyObject *dict, PyObject *key, PyObject *va
 
 /* trees.c: one for all trees, so that a whole stack is counted while nobody is reading. */
 
-/** Once, when the module is imported. */
-void ext_trees_init(void);
+/** When the module is imported. */
+int ext_trees_init(void);
 /** Begin to read trees, or to @p count in them. Nobody's code may run before ext_trees_end(), but if it does nothing
  * worse comes of it than a wait. */
 void ext_trees_begin(bool count);
@@ -95,8 +95,9 @@ static inline PyObject *ext_dict_add(PyObject *dict, PyObject *key, PyObject *va
 
 #define EXT_ALONE_WITH(object, statement) statement
 
-static inline void ext_trees_init(void)
+static inline int ext_trees_init(void)
 {
+	return 0;
 }
 
 static inline void ext_trees_begin(bool count)

@@ -421,8 +421,13 @@ static PyObject *tree_of(struct sums *s, bool strict)
 static PyObject *sum_of_trees(const struct ext_state *st, PyObject *trees, bool strict)
 {
 	struct sums s = {.st = st};
-	PyObject *tree = add_trees(&s, trees) == 0 ? tree_of(&s, strict) : NULL;
+	PyObject *tree = NULL;
 
+	if (add_trees(&s, trees) == 0) {
+		ext_trees_begin(false);
+		tree = tree_of(&s, strict);
+		ext_trees_end();
+	}
 	sums_deinit(&s);
 	return tree;
 }

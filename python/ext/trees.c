@@ -3,7 +3,9 @@
  *
  * Who counts a stack is alone, who reads trees is with others that read. Waiting is done as a thread that Python may
  * pass over, and the lock is kept through code of others only where such code comes up unasked, in the end of an
- * object: what that wants of trees it gets without waiting for its own thread. */
+ * object: what that wants of trees it gets without waiting for its own thread.
+ *
+ * A fork is alone, too: a dict has a lock of its own, which in the child would stay with whoever was reading it. */
 #include "gil.h"
 
 #ifdef Py_GIL_DISABLED
@@ -41,9 +43,46 @@ static void make_once(void)
 	pthread_atfork(NULL, NULL, make_in_child);
 }
 
-void ext_trees_init(void)
+static PyObject *before_fork(PyObject *self, PyObject *none)
+{
+	ext_trees_begin(true);
+	Py_RETURN_NONE;
+}
+
+static PyObject *after_fork(PyObject *self, PyObject *none)
+{
+	ext_trees_end();
+	Py_RETURN_NONE;
+}
+
+/* Of this interpreter: os.register_at_fork(). */
+static int have_forks_wait(void)
+{
+	static PyMethodDef before = {"before_fork", before_fork, METH_NOARGS, NULL};
+	static PyMethodDef after = {"after_fork", after_fork, METH_NOARGS, NULL};
+	PyObject *os = PyImport_ImportModule("os"), *none = PyTuple_New(0), *done = NULL;
+	PyObject *begin = PyCFunction_New(&before, NULL), *end = PyCFunction_New(&after, NULL);
+	PyObject *options = os && none && begin && end ? Py_BuildValue("{s:O, s:O, s:O}", "before", begin,
+								       "after_in_parent", end, "after_in_child", end)
+						       : NULL;
+	PyObject *tell = options ? PyObject_GetAttrString(os, "register_at_fork") : NULL;
+
+	if (tell)
+		done = PyObject_Call(tell, none, options);
+	Py_XDECREF(tell);
+	Py_XDECREF(options);
+	Py_XDECREF(begin);
+	Py_XDECREF(end);
+	Py_XDECREF(none);
+	Py_XDECREF(os);
+	Py_XDECREF(done);
+	return done ? 0 : -1;
+}
+
+int ext_trees_init(void)
 {
 	pthread_once(&once, make_once);
+	return have_forks_wait();
 }
 
 static int try_now(bool count)

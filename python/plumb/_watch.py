@@ -126,6 +126,7 @@ class _Publisher:
     def forked(self) -> None:
         """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
         self._lock, self._ending = threading.RLock(), threading.Event()
+        self._fetched, self._queue = collections.deque(), collections.deque()  # without a GIL they may be locked, too
         self._last_status.update(ended=True, forked=True)
         self._session = None
         _running.discard(self)

@@ -5,9 +5,15 @@
 import collections
 import gc
 import json
+import os
 import sys
 import threading
+import time
 import types
+import warnings
+
+before_fork = []  # what is to be done then, after all that plumb does
+os.register_at_fork(before=lambda: [do() for do in before_fork])
 
 import plumb
 import plumb.profile as profile
@@ -15,6 +21,7 @@ from plumb._history import History
 from trees import nodes
 
 ROUNDS = int(sys.argv[1])
+GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 NAMES = ["f%d" % i for i in range(12)]
 
 
@@ -182,6 +189,56 @@ def check_a_code_object_is_known_to_all_at_once():
     at_once(*[ask] * 4)
 
 
+class Key:
+    """Says when it is compared; all of them are in one place of a dict."""
+
+    def __init__(self, compared):
+        self.compared = compared
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        self.compared()
+        return self is other
+
+
+def check_a_fork_waits_for_who_reads_trees():
+    """Without a GIL whoever reads a dict may have its lock, which in the child nobody would give back. Here who reads stands still at
+    the last key of its answer until the fork has begun."""
+    if GIL:
+        return
+    compared, read, seen, began, forks = [], [], [], threading.Event(), threading.Event()
+
+    def compare():
+        compared.append(True)
+        if len(compared) == most:
+            began.set()
+            forks.wait()
+            time.sleep(0.05)  # in which nothing may happen
+            read.append(True)
+
+    most = 0
+    node = {**profile.create(), "count": 1, "identifier": "x"}
+    tree = {**profile.create(), "children": {Key(compare): node, Key(compare): node}}
+    compared.clear()
+    profile.merge(tree)
+    most = 2 * len(compared)
+    thread = threading.Thread(target=profile.merge, args=(tree,))
+    thread.start()
+    began.wait()
+    os.register_at_fork(before=forks.set)  # what is registered last is done first
+    before_fork.append(lambda: seen.extend(read))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that there are threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if profile.merge(tree)["count"] == 0 else 1)
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0 and seen == [True]
+    before_fork.clear()
+
+
 def check_a_recording_is_asked_and_stopped_by_all():
     for _ in range(5):
         recording = plumb.start(interval=0.0005)
@@ -191,7 +248,7 @@ def check_a_recording_is_asked_and_stopped_by_all():
 
 
 def check_the_gil_stays_as_it_was():
-    assert getattr(sys, "_is_gil_enabled", lambda: True)() is ("t" not in getattr(sys, "abiflags", ""))
+    assert GIL is ("t" not in getattr(sys, "abiflags", ""))
 
 
 def main():
