@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running scripts of tests/python with the Python package as it was built, on any interpreter."""
+import contextlib
+import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
+import tempfile
+
+import pytest
 
 from harness.interpreters import cache
 from harness.plumb import TOP
@@ -58,14 +65,51 @@ def environment(python, paths=None):
     return environment
 
 
-def run(python, script, *arguments, other=None, options=()):
-    """Output of a script; `other` is one more directory in its path. A failure is told with all it said."""
+@contextlib.contextmanager
+def _started(python, script, arguments, other, options, **popen):
+    """A script that runs until it ends by itself. If anything fails, what it said is shown, and where its threads are."""
     command, (package, scripts, further) = _command(python, other)
     paths = [package, further] if other else [package]
-    result = subprocess.run(
-        [*command, *options, os.path.join(scripts, script), *map(str, arguments)],
-        env=environment(python, paths), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
-    )
-    assert result.returncode == 0, "%s %s: status %d\n%s\n%s" % (
-        python, script, result.returncode, result.stdout[-2000:], result.stderr[-6000:])
-    return result.stdout
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            [*command, "-X", "faulthandler", *options, os.path.join(scripts, script), *map(str, arguments)],
+            env=environment(python, paths), stderr=said, text=True, cwd="/", **popen,
+        )
+        try:
+            yield process
+            process.wait()
+        except BaseException:
+            process.send_signal(signal.SIGABRT)
+            process.wait()
+            print(_end_of(said), file=sys.stderr)
+            raise
+        assert process.returncode == 0, "%s %s: status %d\n%s" % (python, script, process.returncode, _end_of(said))
+
+
+def _end_of(said):
+    said.seek(0)
+    return said.read()[-6000:]
+
+
+def run(python, script, *arguments, other=None, options=()):
+    """Output of a script; `other` is one more directory in its path."""
+    with tempfile.TemporaryFile("w+") as output:
+        with _started(python, script, arguments, other, options, stdin=subprocess.DEVNULL, stdout=output):
+            pass
+        output.seek(0)
+        return output.read()
+
+
+@contextlib.contextmanager
+def measuring(python, script, *arguments, other=None):
+    """A function that asks a script for one more measurement: it writes a line of JSON for each line that it reads."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with _started(python, script, arguments, other, (), **pipes) as process, process.stdout:
+
+        def ask():
+            with contextlib.suppress(BrokenPipeError):
+                os.write(process.stdin.fileno(), b"\n")
+            return json.loads(process.stdout.readline() or pytest.fail("it has ended"))
+
+        with process.stdin:
+            yield ask

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many samples come of those asked for, and what that costs the program.
 
-    pace.py
+    pace.py rate|cost|stalls
 
-On a machine that others use each measure is taken again until it is as good as it has to be: they can only make it worse."""
+For each line that it reads it measures that once."""
 import json
 import subprocess
 import sys
@@ -34,42 +34,56 @@ print(len(awake) / 1000)
 
 
 def rate():
-    """The share of 1,000 samples a second of a thread that never waits, of those that this machine lets anybody have now."""
+    """Of a second's thousand samples of a thread that never waits, the shares that came too late and that could not be had; and the
+    share of its milliseconds that another process, which only sleeps, could not have either."""
     sleeper = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE)
     history = profile.watch(interval="1ms", cycle="200ms")
-    start = time.perf_counter()
     while sleeper.poll() is None:
         down(30, 5000)
-    took = time.perf_counter() - start
     history.stop()
-    possible = min(1.0, float(sleeper.communicate()[0]))
-    return profile.get_profile(history)["count"] / took / 1000 / possible
+    status = history.status()
+    due = status["ticks"] + status["missed"]
+    assert profile.get_profile(history)["count"] == status["samples"]
+    return {"due": due, "elapsed": status["elapsed"], "missed": status["missed"] / due, "lost": status["ticks"] - status["samples"],
+            "sleeper": 1 - float(sleeper.communicate()[0])}
 
 
-def least(n):
-    """Of so many times that a bit of work of some ten samples took."""
-    times = []
-    for _ in range(n):
-        before = time.perf_counter()
+def waited():
+    """Seconds that this thread could have run and had no processor: that is the business of others."""
+    try:
+        with open("/proc/thread-self/schedstat") as file:
+            return int(file.read().split()[1]) / 1e9
+    except OSError:
+        return 0.0
+
+
+def time_of_work():
+    before = time.perf_counter() - waited()
+    for _ in range(5):
         down(30, 300000)
-        times.append(time.perf_counter() - before)
-    return min(times)
+    return time.perf_counter() - waited() - before
+
+
+def watched_work():
+    history = profile.watch(interval="1ms", cycle="50ms")
+    try:
+        return time_of_work()
+    finally:
+        history.stop()
 
 
 def cost():
-    """What being watched makes of the time that work takes, in turns."""
-    without, watched = [], []
-    for _ in range(6):
-        without.append(least(6))
-        history = profile.watch(interval="1ms", cycle="50ms")
-        watched.append(least(6))
-        history.stop()
-    return min(watched) / min(without)
+    """Times that some work takes, watched and alone. Which comes first changes."""
+    order.reverse()
+    times = {measure: measure() for measure in order}
+    return times[watched_work], times[time_of_work]
 
 
-def stalls():
-    """How often a thread that wants to sleep 5 ms sleeps 50 ms longer, beside a busy one, both watched and the history read."""
-    history = profile.watch("all", interval="1ms", cycle="20ms")
+order = [watched_work, time_of_work]
+
+
+def oversleeps(work):
+    """By how much a thread that wants to sleep 5 ms oversleeps at most in a second, beside one that is busy."""
     late, done = [], []
 
     def heart():
@@ -82,29 +96,26 @@ def stalls():
     thread.start()
     end = time.perf_counter() + 1
     while time.perf_counter() < end:
+        work()
+    done.append(True)
+    thread.join()
+    return max(late)
+
+
+def stalls():
+    """That time, with both threads watched and the history read, and without."""
+    alone = oversleeps(lambda: down(30, 20000))
+    history = profile.watch("all", interval="1ms", cycle="20ms")
+
+    def work_and_read():
         down(30, 20000)
         history.recent()
         profile.get_profile(history)
-    done.append(True)
-    thread.join()
+
+    watched = oversleeps(work_and_read)
     history.stop()
-    return sum(1 for seconds in late if seconds > 0.05)
+    return watched, alone
 
 
-def until_good(measure, is_good, times):
-    """(the last, how many times it was taken)"""
-    results = [measure()]
-    while not is_good(results[-1]) and len(results) < times:
-        results.append(measure())
-    return results[-1], len(results)
-
-
-def main():
-    print(json.dumps({
-        "rate": until_good(rate, lambda share: share >= 0.98, 12),
-        "cost": until_good(cost, lambda ratio: ratio <= 1.01, 8),
-        "stalls": until_good(stalls, lambda count: count == 0, 8),
-    }))  # fmt: skip
-
-
-main()
+for _ in sys.stdin:
+    print(json.dumps(globals()[sys.argv[1]]()), flush=True)

@@ -3,8 +3,10 @@
 
     skew.py SECONDS [original]
 
-Tells for each program the shares of its two functions: by its own clock, as watch() has them, and, with the word, as
-distributed's watch() has them, which takes its samples of the same run."""
+For each line that it reads it runs all programs once, and tells of each the share of its first function by the program's own clock, the
+samples that watch() has of both, the share of samples for which the sampler came too late, and, with the word, the share that
+distributed's watch() has, which takes its samples of the same run."""
+
 import json
 import sys
 import time
@@ -13,7 +15,7 @@ import zlib
 import plumb.profile as profile
 
 BIG = list(range(600000))
-BLOCK = bytes(200000)
+BLOCK, LONG_BLOCK = bytes(200000), bytes(20000000)
 
 
 def search_in_c():
@@ -37,6 +39,10 @@ def without_the_gil():
     zlib.compress(BLOCK, 1)
 
 
+def long_without_the_gil():
+    zlib.crc32(LONG_BLOCK)
+
+
 def asleep():
     time.sleep(0.001)
 
@@ -45,13 +51,13 @@ def asleep():
 exec("def straight_line(x=3):\n" + "    x = x * x % 1000003 + 1\n" * 20000)
 straight = globals()["straight_line"]
 
-TIMES = 6  # at most
-
 PROGRAMS = {
     "a function in C keeps the GIL": (search_in_c, few_lines),
     "one in C lets it go": (many_lines, without_the_gil),
     "one sleeps": (many_lines, asleep),
     "one has no loop": (straight, few_lines),
+    # As busy, but nobody who needs the GIL has to wait for it.
+    "both let the GIL go": (long_without_the_gil, without_the_gil),
 }
 
 
@@ -69,9 +75,9 @@ def alternate(seconds, functions):
     return spent
 
 
-def shares(values):
-    total = sum(values.values()) or 1  # some see neither of the two, ever
-    return {name: value / total for name, value in values.items()}
+def share_of_first(values):
+    """Some see neither of the two, ever."""
+    return next(iter(values.values())) / (sum(values.values()) or 1)
 
 
 def counts(tree, names):
@@ -93,33 +99,25 @@ def original_watch():
     return original.watch(interval="1ms", cycle="1ms", maxlen=None, stop=lambda: bool(ended)), lambda: ended.append(True)
 
 
-def measure_once(seconds, functions, with_original):
+def measure(seconds, functions, with_original):
     theirs, end = original_watch() if with_original else ([], lambda: None)
     # Nothing is published meanwhile: a wait for the GIL between two functions would be put down to one by the clock.
     ours = profile.watch(interval="1ms", cycle="1h")
     spent = alternate(seconds, functions)
     ours.stop()
     end()
-    names = list(spent)
-    seen = counts(profile.get_profile(ours), names)
-    told = {"truth": shares(spent), "ours": shares(seen), "delivered": sum(seen.values()) / sum(spent.values()) / 1000}
-    if with_original:
-        told["theirs"] = shares(counts(profile.get_profile(list(theirs)), names))
-    return told
-
-
-def measure(seconds, functions, with_original):
-    """Once more where others kept the machine from taking the samples: that is when both processors were busy."""
-    for _ in range(TIMES):
-        told = measure_once(seconds, functions, with_original)
-        if told["delivered"] > 0.95:
-            break
-    return told
+    seen, status = counts(profile.get_profile(ours), spent), ours.status()
+    return {
+        "truth": share_of_first(spent), "ours": share_of_first(seen), "samples": sum(seen.values()),
+        "missed": status["missed"] / max(1, status["ticks"] + status["missed"]),
+        "theirs": share_of_first(counts(profile.get_profile(list(theirs)), spent)) if with_original else None,
+    }  # fmt: skip
 
 
 def main():
     seconds, with_original = float(sys.argv[1]), sys.argv[2:] == ["original"]
-    print(json.dumps({title: measure(seconds, functions, with_original) for title, functions in PROGRAMS.items()}))
+    for _ in sys.stdin:
+        print(json.dumps({title: measure(seconds, functions, with_original) for title, functions in PROGRAMS.items()}), flush=True)
 
 
 main()
