@@ -12,7 +12,8 @@ import plumb
 from trees import by_tag
 
 ENOUGH = int(sys.argv[1])
-LIMIT_S = 60
+SOME = 20
+A, B, NESTED = "[method=GET, route=/a]", "[method=GET, route=/b]", "[method=GET, route=/b, step=nested]"
 
 
 class Program:
@@ -22,16 +23,13 @@ class Program:
         output = os.path.join(sys.argv[2], name + ".plumb") if len(sys.argv) > 2 else None
         self.name, self.took = name, {}
         self._recording = plumb.start(output=output)
-        self._end = time.monotonic() + LIMIT_S
 
-    def enough(self, *functions):
-        """So many samples, and some of each of these functions."""
-        if time.monotonic() > self._end:
-            return True
+    def enough(self, *wanted):
+        """So many samples, and some of each (tag, function)."""
         if self._recording.info()["samples"] < ENOUGH:
             return False
         seen = self._seen()
-        return all(sum(row.get(name, 0) for row in seen.values()) > 20 for name in functions)
+        return all(seen.get(tag, {}).get(function, 0) >= SOME for tag, function in wanted)
 
     def call(self, function, *arguments):
         """It takes no turns with others meanwhile."""
@@ -85,7 +83,7 @@ def requests(turn):
             program.call(nested_b, turn)
 
     async def watch():
-        while not program.enough():
+        while not program.enough((A, "only_a"), (B, "only_b"), (NESTED, "nested_b"), (A, "<module>"), (B, "<module>")):
             await asyncio.sleep(0.02)
         over.append(True)
 
@@ -142,7 +140,9 @@ def threads():
     ]
     for thread in started:
         thread.start()
-    while not program.enough("only_a", "only_b", "waiter", "busy", "untagged"):
+    roles = {"waiter": "waiter", "busy": "busy", "generator": "only_a"}
+    wanted = [("[role=%s]" % role, function) for role, function in roles.items()]
+    while not program.enough(*wanted, ("", "only_b"), ("", "untagged")):
         time.sleep(0.02)
     over.append(True)
     go_on.set()

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from harness import package, statistics
+from harness import package
 from harness.plumb import Plumb
+from harness.shares import compare
+from harness.statistics import assert_at_most, undecided
 
+LOST = 0.05  # of the samples of a function that sets and resets tags all the time
 OURS = ("only_a", "only_b", "nested_b")
 A, B, NESTED = "[method=GET, route=/a]", "[method=GET, route=/b]", "[method=GET, route=/b, step=nested]"
 
@@ -32,34 +35,34 @@ def anywhere(program, function):
     return sum(row.get(function, 0) for row in program["seen"].values())
 
 
-def nothing_is_mixed_up(program):
-    """A sample is without its tag at most where it could not be proved."""
-    for function, its in zip(OURS, (A, B, NESTED)):
-        seen, lost = counted(program, its, function), counted(program, "", function)
-        assert seen + lost == anywhere(program, function), program["seen"]
-        assert lost <= 3 + seen / 20
-    assert all(counted(program, tag, "<module>") > 10 for tag in (A, B))
+def has_its_tag(program, tag, function):
+    """A sample is without its tag at most where it could not be proved, and never has another."""
+    seen, lost = counted(program, tag, function), counted(program, "", function)
+    assert seen + lost == anywhere(program, function), program["seen"]
+    assert_at_most(LOST, lost, seen + lost, "samples of %s without their tag %s" % (function, tag))
 
 
 def shares_are_right(program):
+    """The samples that came too late may have been of any function. Else chance is further off than 5.3 errors once in three million."""
     seen = {function: anywhere(program, function) for function in OURS}
-    for comparison in statistics.compare(program["took"], seen, sum(seen.values())):
-        assert abs(comparison.seen - comparison.truth) <= 5 * comparison.error + program["missed"], str(comparison)
+    for comparison in compare(program["took"], seen, sum(seen.values())):
+        assert abs(comparison.seen - comparison.truth) <= 5.3 * comparison.error + program["missed"], str(comparison)
 
 
-@pytest.mark.alone
 def test_samples_bear_the_tag_of_their_request_or_thread(able, effort):
     told = json.loads(package.run(able, "tags_sampled.py", effort(400, 20000)))
-    nothing_is_mixed_up(told["requests"])
-    shares_are_right(told["requests"])
-    nothing_is_mixed_up(told["quick"])
+    for program in (told["requests"], told["quick"]):
+        for function, tag in zip(OURS, (A, B, NESTED)):
+            has_its_tag(program, tag, function)
     threads = told["threads"]
     for tag, function in {"[role=waiter]": "waiter", "[role=busy]": "busy", "[role=generator]": "only_a"}.items():
-        assert counted(threads, tag, function) + counted(threads, "", function) == anywhere(threads, function)
-        assert counted(threads, tag, function) > 10 > counted(threads, "", function)
+        has_its_tag(threads, tag, function)
     for function in ("untagged", "only_b"):
-        assert counted(threads, "", function) == anywhere(threads, function) > 10
+        assert counted(threads, "", function) == anywhere(threads, function) > 0
     assert counted(threads, "", "waiter") == 0  # it stood still all the time
+    shares_are_right(told["requests"])
+    if told["requests"]["missed"] > 0.1:
+        undecided("whether shares are right, for %.0f %% of the samples came too late" % (100 * told["requests"]["missed"]))
 
 
 def test_a_report_can_be_of_one_tag(one, tmp_path):
