@@ -77,14 +77,17 @@ def check_the_signature_begins_as_that_of_distributed():
 
 
 def check_each_cycle_is_a_tree_with_the_time_of_its_end():
+    """Of many ends the middle one counts: two clocks are read for each, and who reads them may lose the processor between the two."""
     before = time.time()
     history = watch()
-    spin_until(lambda: len(history) >= 5)
+    after = time.time()
+    spin_until(lambda: len(history) >= 12)
     history.stop()
-    ends = [end for end, _ in history]
-    gaps = [after - end for end, after in zip(ends, ends[1:-1])]
-    assert all(abs(gap - 0.05) < 0.02 for gap in gaps), gaps
-    assert before + 0.03 < ends[0] and ends[-1] <= time.time() + 0.02
+    ends = [end for end, _ in list(history)[:-1]]
+    begins = sorted(end - 0.05 * (i + 1) for i, end in enumerate(ends))
+    gaps = sorted(after - end for end, after in zip(ends, ends[1:]))
+    assert abs(gaps[len(gaps) // 2] - 0.05) < 0.002, gaps
+    assert before - 0.002 < begins[len(begins) // 2] < after + 0.002, (before, begins, after)
     tree = history[1][1]
     assert list(tree) == list(profile.create()) and tree["identifier"] == "root"
     assert {"spin_until", "spin"} <= names(history)
@@ -166,7 +169,7 @@ def check_the_thread_is_called_profile_and_is_not_sampled():
     spin_until(lambda: sampled(history, 20))
     assert "Profile" in [thread.name for thread in threading.enumerate()]
     history.stop()
-    assert "Profile" not in [thread.name for thread in threading.enumerate()]
+    spin_until(lambda: "Profile" not in [thread.name for thread in threading.enumerate()])
     assert "_wait_seconds" not in names(history) and "_turn" not in names(history)
 
 
@@ -275,14 +278,14 @@ def refused(kind, function, *arguments, **options):
 
 
 def check_wrong_arguments_are_refused_and_leave_no_thread():
-    before = threading.active_count()
+    spin_until(lambda: threading.active_count() == 1)
     for name in ("interval", "cycle"):
         for bad in (0, -1, "0ms", "soon", float("nan"), float("inf")):
             assert name in refused(ValueError, watch, **{name: bad}) or bad == "soon"
     refused(ValueError, watch, engine="steam")
     refused(ValueError, watch, maxlen=-1)
     refused(TypeError, watch, interval=None)
-    assert threading.active_count() == before
+    spin_until(lambda: threading.active_count() == 1)
 
 
 def check_the_lock_stops_nobody_but_those_who_hold_frames():
@@ -341,12 +344,10 @@ def check_functions_are_seen_after_many_others_were():
         exec("def made_up_%d():\n    spin()\n" % number, space)
         space["made_up_%d" % number]()
 
-    deadline = time.monotonic() + 20
-    while number < 150 or (not any("made_up_%d" % n in names(history) for n in range(100, number)) and time.monotonic() < deadline):
+    while number < 150 or not any("made_up_%d" % n in names(history) for n in range(100, number)):
         number += 1
         made_up()
     history.stop()
-    assert any("made_up_%d" % n in names(history) for n in range(100, number))
 
 
 def check_deep_stacks_are_whole():
