@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A crawler with threads, of a site on loopback that another process serves, profiled as a whole. Prints the pages it found, how
-long fetching and parsing took by its own clock, and the samples of each function below each thread's tag.
+long fetching and parsing took by its own clock, the samples of each function below each thread's tag, and the share of those that came
+too late.
 
     crawler.py serve    the site; says its port, ends with its standard input"""
 import collections
@@ -17,6 +18,7 @@ import time
 from trees import by_tag
 
 PAGES, THREADS, ENOUGH = 60, 6, 6000
+EACH = 100  # samples of each thread
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -93,19 +95,28 @@ def whole_site(todo):
     return sorted(seen)
 
 
+def enough(p):
+    if p.info()["samples"] < ENOUGH:
+        return False
+    seen = by_tag(p.tree(lines=False))
+    return all(seen["[crawler=%d]" % number]["crawl"] >= EACH for number in range(THREADS))
+
+
 def main(port):
     todo, took = queue.Queue(), [collections.Counter() for _ in range(THREADS)]
     threads = [threading.Thread(target=tagged_crawl, args=(n, port, todo, took[n])) for n in range(THREADS)]
     with plumb.profile() as p:
         for thread in threads:
             thread.start()
-        while p.info()["samples"] < ENOUGH:
+        while not enough(p):
             pages = whole_site(todo)
         for _ in threads:
             todo.put(None)
         for thread in threads:
             thread.join()
-    print(json.dumps({"pages": pages, "took": sum(took, collections.Counter()), "seen": by_tag(p.tree(lines=False))}))
+    info = p.info()
+    missed = info["losses"]["missed"] / (info["ticks"] + info["losses"]["missed"])
+    print(json.dumps({"pages": pages, "missed": missed, "took": sum(took, collections.Counter()), "seen": by_tag(p.tree(lines=False))}))
 
 
 if sys.argv[1:] == ["serve"]:
