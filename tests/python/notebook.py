@@ -36,7 +36,8 @@ def main():
         from nbformat.v4 import new_code_cell, new_notebook
 
         notebook = new_notebook(cells=[new_code_cell(source) for source in json.loads(sys.argv[1])])
-        nbclient.NotebookClient(notebook, timeout=100, allow_errors=True, resources={"metadata": {"path": directory}}).execute()
+        patience = {"timeout": None, "startup_timeout": 600, "iopub_timeout": 600}  # of one that hangs
+        nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": directory}}, **patience).execute()
     cells = [told(cell) for cell in notebook.cells]
     if sys.argv[2:]:
         shown = "\n".join(page for cell in cells for page in cell["html"])

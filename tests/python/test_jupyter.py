@@ -7,44 +7,47 @@ import pytest
 
 from harness import notebook
 
-BUSY = """import time
-def busy(seconds):
-    end = time.thread_time() + seconds
-    while time.thread_time() < end:
-        sum(range(200))
+BUSY = """import gc, plumb
+def running():
+    return [r for r in gc.get_objects() if issubclass(type(r), plumb.Recording) and r._outcome is None and r._session is not None][0]
+def busy(samples, p=None):
+    p = p or running()
+    end = p._session.status()["samples"] + samples
+    while p._session.status()["samples"] < end:
+        for _ in range(100): sum(range(200))
 """
 MANY = """
 names = {"busy": busy}
 for i in range(300):
-    exec("def function_%d():\\n    busy(0.001)\\n" % i, names)
+    exec("def function_%d(p):\\n    busy(1, p)\\n" % i, names)
 """
 
 CELLS = {
     "load": "%load_ext plumb",
     "busy": BUSY + "x = 3",
-    "line": "%plumb busy(0.3)",
+    "line": "%plumb busy(100)",
     "value": "y = %plumb -f none {'a  b': [x, '$x {x}']}\ny",
-    "cell": "%%plumb -o p --interval 0.002\nbusy(0.3)\nz = x\nz + 1",
-    "assigned": "[r['name'] for r in p.stats()['functions'] if r['self']['share'] > 0.5], p.info()['interval'], z",
+    "cell": "%%plumb -o p --interval 0.002\nbusy(100)\nz = x\nz + 1",
+    "assigned": "max(p.stats()['functions'], key=lambda r: r['self']['share'])['name'], p.info()['interval'], z",
     "threads": "[t['name'] for t in p.stats()['threads']]",
     "no value": "%%plumb -f none\nx;",
-    "raises": "%%plumb -o broken -f text\nbusy(0.1)\nraise KeyError('of the cell')",
+    "raises": "%%plumb -o broken -f text\nbusy(20)\nraise KeyError('of the cell')",
     "after": "broken.info()['samples'] > 0",
     "stopped": "%%plumb -o stopped -f none\nimport os, signal, threading\n"
-    "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\nbusy(1000)",
+    "threading.Thread(target=lambda: (busy(20), os.kill(os.getpid(), signal.SIGINT))).start()\nbusy(10**9)",
     "interrupted": "stopped.info()['samples'] > 0",
     "last": "%plumb",
-    "pool": "%%plumb -o pool -f none\nt = threading.Thread(target=busy, args=(0.2,), name='mine')\nt.start()\nt.join()",
+    "pool": "%%plumb -o pool -f none\nt = threading.Thread(target=busy, args=(100,), name='mine')\nt.start()\nt.join()",
     "pool's threads": "sorted(t['name'] for t in pool.stats()['threads'])",
-    "named": "%%plumb -t mine -f text\nt = threading.Thread(target=busy, args=(0.2,), name='mine')\nt.start()\nt.join()",
+    "named": "%%plumb -t mine -f text\nt = threading.Thread(target=busy, args=(100,), name='mine')\nt.start()\nt.join()",
     "lines": "%%plumb -f none\nimport linecache, sys\nframe = sys._getframe()\n"
     "linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame.f_lineno",
-    "many": MANY + "%plumb -f none -o wide [names['function_%d' % i]() for i in range(300)];",
+    "many": MANY + "%plumb -f none -o wide [names['function_%d' % i](p) for p in [running()] for i in range(300)];",
     "sizes": "import plumb._jupyter as j\nsizes = [len(wide.html(min_share=share).encode()) / 1e6 for share in (0, 10)]\n"
     "sizes[0] > sizes[1] + 0.001",
     "pruned": "page, said = j._page(wide, {'threads': None, 'min_share': None, 'largest': sum(sizes) / 2})\n"
     "len(page.encode()) / 1e6 <= sum(sizes) / 2, said",
-    "too large": "%plumb -f html --largest 0.1 busy(0.01)",
+    "too large": "%plumb -f html --largest 0.1 busy(1)",
     "unknown": "%plumb --colour red x",
     "no value given": "%plumb x -i\n%plumb -i",
     "no number": "%plumb -i soon x",
@@ -53,9 +56,9 @@ CELLS = {
     "code in the first line": "%%plumb x\nx",
     "awaits": "%%plumb\nimport asyncio\nawait asyncio.sleep(0)",
     "no directory": "%plumb -f none -s /nowhere/at/all.plumb x",
-    "saved": "%plumb -f none -s kept.plumb busy(0.1)\nimport plumb\nplumb.open('kept.plumb').info()['samples'] > 0",
+    "saved": "%plumb -f none -s kept.plumb busy(20)\nimport plumb\nplumb.open('kept.plumb').info()['samples'] > 0",
     "minus": "%plumb -f none -- -x",
-    "terminal": "import subprocess\ncode = '%%load_ext plumb\\n%s%%plumb busy(0.2)'\n" % BUSY.replace("\n", "\\n")
+    "terminal": "import subprocess\ncode = '%%load_ext plumb\\n%s%%plumb busy(100)'\n" % BUSY.replace("\n", "\\n")
     + "shell = [sys.executable, '-m', 'IPython', '--no-banner', '--simple-prompt', '-c', code]\n"
     "print(subprocess.run(shell, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout)",
     "help": "print(get_ipython().find_line_magic('plumb').__doc__)",
@@ -74,7 +77,7 @@ def test_a_cell_shows_text_and_the_page_and_keeps_its_value(said):
     assert re.match('<iframe sandbox="allow-scripts" ', page)
     inside = html.unescape(re.search('srcdoc="([^"]*)"', page)[1])
     assert inside.startswith("<!doctype html>") and "Content-Security-Policy" in inside
-    assert said["assigned"]["value"] == "(['busy'], 0.002, 3)"
+    assert said["assigned"]["value"] == "('busy', 0.002, 3)"
     assert said["line"]["html"] and "busy" in said["line"]["text"]
 
 
