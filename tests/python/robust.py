@@ -256,6 +256,7 @@ def check_interpreters_in_the_interpreter():
     history.stop()
 
 
+HANGS = 300  # seconds after which a program is taken for one that hangs
 ENDS = {
     "by itself": ("", 0),
     "os._exit": ("os._exit(3)", 3),
@@ -283,7 +284,13 @@ while not any(tree["count"] for _, tree in list(history)):
 
 def run(text, *options):
     command = [sys.executable, *options, "-c", BEGIN % ENGINE + text]
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        output, errors = process.communicate(timeout=HANGS)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # with -X dev it tells where its threads are
+        raise AssertionError("%r hangs: %s" % (text, process.communicate()))
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def check_programs_end_as_ever():
