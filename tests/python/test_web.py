@@ -60,7 +60,7 @@ def gunicorn(application, workers):
 
 
 def asked(port, method, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port)
     with contextlib.closing(connection):
         connection.request(method, path, headers={"Authorization": "Bearer " + TOKEN})
         response = connection.getresponse()
@@ -107,7 +107,7 @@ def test_all_workers_of_a_server_are_one_recording_from_outside(plumb):
     """As docs/user/web.md has it: plumb attach --subprocesses on the master. Frames of the middleware are left out there, too."""
     if not list((package.built() / "plumb").glob("_plumb*.so")):
         pytest.skip("the package was not built: there are no headers of a Python")
-    over = threading.Event()
+    over, recording = threading.Event(), plumb.path()
 
     def load():
         while not over.is_set():
@@ -123,10 +123,12 @@ def test_all_workers_of_a_server_are_one_recording_from_outside(plumb):
         for client in clients:
             client.start()
         try:
-            profile = plumb.attach_until(lambda profile: len(at_work(profile)) == 2, master, "--subprocesses")
+            with plumb.attached(master, "--subprocesses", recording=recording):
+                wait_until(lambda: plumb.recorded(recording, lambda profile: len(at_work(profile)) == 2), "not both workers were seen")
         finally:
             over.set()
             for client in clients:
                 client.join()
+    profile = plumb.report(recording)
     assert len(at_work(profile)) == 2 and {process["parent"] for process in profile.json["processes"]} > {master}
     assert ("__call__", "_wsgi.py") not in {(f["name"], os.path.basename(f["file"])) for f in profile.json["functions"]}

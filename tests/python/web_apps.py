@@ -48,7 +48,7 @@ PATHS = ["/fast/1", "/fast/22", "/slow/some-name", "/stream", "/nowhere/%d"]
 
 class Client:
     def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port)
 
     def __call__(self, method, path, body=None, **headers):
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -142,12 +142,10 @@ def controlled(port, token, routes):
         assert change("interval", interval="0.002")["interval"] == 0.002
         change("reset")
         counted = collections.Counter()
-        end = time.monotonic() + 40
-        while (min(counted[work] for work in ROUTES) < 20 or status()["samples"] < 500) and time.monotonic() < end:
+        while min(counted[work] for work in ROUTES) < 20 or status()["samples"] < 500:
             code, text = ask("GET", "/plumb/collapsed")
             assert code == 200, text
             counted, started = check_tags(text, routes)
-        assert min(counted[work] for work in ROUTES) >= 20, (counted, status())
         assert change("pause")["state"] == "paused"
         before = status()["samples"]
         for _ in range(20):
@@ -162,12 +160,15 @@ def controlled(port, token, routes):
     assert started["work_of_stream"] == counted["work_of_stream"], "it works after the response has started"
     assert started["work_of_fast"] == 0, "it works before that"
     assert {status for path, status in load.told if path.startswith("/plumb/")} == {200}
-    asked = collections.Counter()
+    asked = collections.Counter({"fast": 20})
     for (path, _), count in load.told.items():
         asked[path.split("/")[1]] += count
-    rows = {row["route"]: row for row in json.loads(ask("GET", "/plumb/times")[1])["routes"]}
-    assert rows[routes["work_of_slow"]]["count"] == asked["slow"] and rows[routes["work_of_fast"]]["count"] == asked["fast"] + 20
-    assert rows[routes["work_of_stream"]]["count"] == asked["stream"] and rows["not found"]["count"] == asked["nowhere"]
+    names = {**{routes[work]: name for work, name in ROUTES.items()}, "not found": "nowhere"}
+    # What a client has been told may still be on its way into the table.
+    rows = {}
+    while not rows or any(rows[route]["count"] < asked[name] for route, name in names.items()):
+        rows = {row["route"]: row for row in json.loads(ask("GET", "/plumb/times")[1])["routes"]}
+    assert {route: rows[route]["count"] for route in names} == {route: asked[name] for route, name in names.items()}
     assert rows[routes["work_of_slow"]]["p50_s"] >= 3 * SPIN_S > SPIN_S
     assert rows[routes["work_of_slow"]]["statuses"] == {"2xx": asked["slow"]}
     assert change("cancel")["state"] == "idle"
