@@ -298,7 +298,7 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 		return;
 	run->published_ns = now;
 	e->now.period_ns = run->schedule.period_ns;
-	pl_sampler_publish(e, now);
+	pl_sampler_publish(e, pl_clock_monotonic_ns()); /* ticks were missed while it was sampled */
 	if (!cycle)
 		return;
 	run->cycle = (now - e->start_ns) / e->options.cycle_ns;

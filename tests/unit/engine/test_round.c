@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds one by one, in the test's own thread; linked so that it sees each record go into the queue. */
+/* Rounds, and what is told of them; linked so that the test sees each record go into the queue, and keeps the clock. */
 #include "unit.h"
 
 #include "clock.h"
@@ -16,8 +16,20 @@ static const char script[] = "import os, threading, time\n"
 			     "    t.start()\n"
 			     "    os.write(1, b'started\\n')\n";
 
+#define PERIOD_NS 1000000
+
 static struct pl_engine *engine;
 static uint32_t samples;
+static _Atomic uint64_t late_ns; /* with each sample the machine does something else for so long */
+static _Atomic uint64_t ahead_ns;
+
+uint64_t __real_pl_clock_monotonic_ns(void);
+uint64_t __wrap_pl_clock_monotonic_ns(void);
+
+uint64_t __wrap_pl_clock_monotonic_ns(void)
+{
+	return __real_pl_clock_monotonic_ns() + atomic_load(&ahead_ns);
+}
 
 void __real_pl_queue_push(struct pl_queue *q, const struct pl_record *r);
 void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r);
@@ -32,6 +44,7 @@ void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 		assert_true(st.found_python && st.processes == 1 && st.threads > r->sample.thread);
 		assert_true(st.ticks > 0 && st.elapsed_ns > 0);
 		samples++;
+		atomic_fetch_add(&ahead_ns, atomic_load(&late_ns));
 	}
 	__real_pl_queue_push(q, r);
 }
@@ -43,7 +56,7 @@ static void a_thread_is_told_before_its_first_sample(void **state)
 
 	python_start(&p, python_exe(0), script);
 	python_hear(&p, line, sizeof line);
-	struct pl_engine_options o = {.pid = p.pid, .period_ns = 1000000, .stop = PL_STOP_NEVER};
+	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
 	assert_ok(pl_engine_remote.open(&o, &engine));
 	engine->start_ns = pl_clock_monotonic_ns() - 1;
 	for (uint32_t threads = 1; threads <= 3; threads++) {
@@ -59,10 +72,32 @@ static void a_thread_is_told_before_its_first_sample(void **state)
 	python_end(&p);
 }
 
+static void what_is_told_is_of_one_moment(void **state)
+{
+	struct python p;
+	struct pl_engine_stats st = {0};
+	char line[16];
+
+	python_start(&p, python_exe(0), script);
+	python_hear(&p, line, sizeof line);
+	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	assert_ok(pl_engine_remote.open(&o, &engine));
+	atomic_store(&late_ns, 50 * PERIOD_NS);
+	assert_ok(pl_engine_remote.start(engine));
+	await (st.ticks >= 5) {
+		pl_engine_remote.stats(engine, &st);
+		assert_true(st.ticks + st.losses[PL_LOSS_MISSED] <= st.elapsed_ns / PERIOD_NS + 2);
+	}
+	pl_engine_remote.close(engine);
+	atomic_store(&late_ns, 0);
+	python_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_is_told_before_its_first_sample),
+		cmocka_unit_test(what_is_told_is_of_one_moment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
