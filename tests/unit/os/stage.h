@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two processes of a test that wait for each other on words in shared memory, and what /proc says of a thread. All
- * waits are bounded: a test that waits in vain fails. */
+ * waits of ours are bounded: a test that waits in vain fails. */
 #ifndef PL_TEST_STAGE_H
 #define PL_TEST_STAGE_H
 
@@ -14,7 +14,7 @@ typedef _Atomic uint32_t stage_word;
 
 /** Zeroed memory that a forked child shares with us. */
 void *stage_share(size_t size);
-/** fork(); the child dies with us, and not much later than we lose patience. */
+/** fork(); the child dies with us, and after an hour at the latest. */
 pid_t stage_fork(void);
 void stage_set(stage_word *w, uint32_t value);
 /** Wait until *w >= value. */
