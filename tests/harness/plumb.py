@@ -83,6 +83,27 @@ class Plumb:
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 0
 
+    def try_sampling(self, enough, pid, *options, **popen):
+        """Attach for as long as it takes until the profile has enough, or plumb ends: (Result, recording)."""
+        recording, size = self.path(), 0
+
+        def grown():
+            nonlocal size
+            before, size = size, recording.stat().st_size if recording.exists() else 0
+            return size > before
+
+        command = ["attach", "-o", recording, *options, pid]
+        with running(self.start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)) as process:
+            wait_until(lambda: process.poll() is not None or (grown() and self.recorded(recording, enough)), "the profile never has enough")
+            process.send_signal(signal.SIGINT)
+            return finish(process), recording
+
+    def sampled(self, enough, pid, *options, **popen):
+        """Attach for as long as it takes until the profile has enough: (Result, Profile)."""
+        result, recording = self.try_sampling(enough, pid, *options, **popen)
+        assert result.status == 0, "attach failed: %s" % result
+        return result, self.report(recording)
+
     def attach_until(self, enough, pid, *options, seconds=0.5):
         """Attach for so long, for twice as long, ... until the profile has enough: how many samples come in a second, and of
         what, is the machine's to decide. The last profile, be it enough or not."""

@@ -16,7 +16,7 @@ import pytest
 
 from harness.plumb import PATIENCE, finish, running
 from harness.recording import last_sample_ns
-from harness.statistics import in_turn, judged
+from harness.statistics import assert_at_most, in_turn, judged, undecided
 from harness.target import status, thread_ids, traces, wait_until
 from harness.terminal import Terminal
 
@@ -31,7 +31,7 @@ def state(pid):
 def test_attach_leaves_no_trace(plumb, target, python):
     with target(python, "threads.py", count=True) as running_target:
         before = thread_ids(running_target.pid)
-        plumb.attach(running_target.pid, "-d", "0.5")
+        plumb.sampled(lambda profile: profile.samples, running_target.pid)
         assert thread_ids(running_target.pid) == before
         assert traces(running_target.pid) == ""
         running_target.wait_progress()
@@ -39,8 +39,9 @@ def test_attach_leaves_no_trace(plumb, target, python):
 
 
 def wakeups(pid):
-    """How often each thread has gone to sleep of its own accord."""
-    return {tid: status(pid, tid)["voluntary_ctxt_switches"] for tid in thread_ids(pid)}
+    """How often each thread that is asleep has gone to sleep of its own accord."""
+    threads = {tid: status(pid, tid) for tid in thread_ids(pid)}
+    return {tid: facts["voluntary_ctxt_switches"] for tid, facts in threads.items() if facts["State"][0] == "S"}
 
 
 def sleepers(waiting, count):
@@ -58,47 +59,49 @@ def sleepers(waiting, count):
     return found
 
 
-def waited_s(pid):
-    """For how long the threads of a process were ready to run but did not, added up."""
-    waits = [pathlib.Path("/proc/%d/task/%d/schedstat" % (pid, tid)).read_text().split()[1] for tid in thread_ids(pid)]
-    return sum(map(int, waits)) / 1e9
-
-
 def interrupted(plumb, target, python, option, rounds):
-    """(how many epolls and receives saw EINTR while one with a time limit came round so often, the share of the time in which plumb
-    waited for a processor). Who sleeps is never woken."""
+    """{call: how often it was made and how often it saw EINTR}, while an epoll with a time limit came round so often. Who sleeps all the
+    while is never woken."""
     with target(python, "waiting.py", count=True) as waiting:
         asleep = sleepers(waiting, 3)  # main, the epoll without a time limit, the recv
-        with plumb.attached(waiting.pid, option) as process:
-            start, waited = time.monotonic(), waited_s(process.pid)
-            waiting.wait_progress(rounds, seconds=80)
-            held_up = (waited_s(process.pid) - waited) / (time.monotonic() - start)
+        with plumb.attached(waiting.pid, option):
+            waiting.wait_progress(rounds)
         now = wakeups(waiting.pid)
-        woken = [tid for tid, number in asleep.items() if now[tid] != number]
+        woken = [tid for tid, number in asleep.items() if now.get(tid) != number]
         waiting.stop()
         counts = waiting.result("waited")["counts"]
     assert not woken, "a sleeping thread was woken"
-    return {name: count["eintr"] for name, count in counts.items()}, held_up
+    assert counts["recv"]["eintr"] == 0, counts
+    return counts["epoll_wait"]
 
 
-@pytest.mark.alone
+# Of all waits. Measured on two processors that 25 programs wanted: 0 of 28,371 on all releases; in the worst case that is known 2 of
+# 20,468. A sampler that took short bursts for long ones had 1 in 200.
+EINTR_SHARE = 1 / 1000
+
+
 @pytest.mark.thinned(2, of=len(STOPS))
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
-    """But for the gap that docs/design/002-true-stacks.md names: whoever falls asleep between our look and our stop. It is wider where
-    others have the processors just then, and seldom met all the same."""
-    found, held_up = interrupted(plumb, target, minor, option, 100)
-    if found["epoll_wait"] and held_up > 0.05 and option != "--never-stop":
-        found, _ = interrupted(plumb, target, minor, option, 1000)
-        assert found["epoll_wait"] <= 10 and found["recv"] == 0, found
-    else:
-        assert found == {"epoll_wait": 0, "recv": 0}, (found, held_up)
+    """But for the gap that docs/design/002-true-stacks.md names: who falls asleep between our look and our stop. Once that is met, it is
+    looked at for longer, until it is as seldom as it may be or more often than chance explains."""
+    calls = seen = 0
+    for rounds in (100, 1000, 2000, 4000, 8000):
+        found = interrupted(plumb, target, minor, option, rounds)
+        calls, seen = calls + found["calls"], seen + found["eintr"]
+        if option == "--never-stop":
+            assert not seen, "nothing is stopped, but %d of %d waits were interrupted" % (seen, calls)
+        assert_at_most(EINTR_SHARE, seen, calls, "waits that were interrupted")
+        if seen <= EINTR_SHARE * calls:
+            return
+    undecided("%d of %d waits were interrupted" % (seen, calls))
 
 
 # A plumb that is killed while it samples ---------------------------------------------------------------------------------
 
 AT_ONCE = 3  # plumbs, each on a target of its own
 LAST = 1.3  # seconds: longer than what a recording may lack, so what happens in them is all that can delay its last chunk
+LATE = 0.05  # of all kills; what keeps plumb from writing without being a wait for a processor, as a disk, is rarer: 0 of 60 beside 25 programs
 
 
 class Kill:
@@ -117,43 +120,62 @@ def lives_on(process, seconds):
     assert not ended, "plumb ended of its own accord"
 
 
-def assert_killed_well(plumb, victim, kill):
+def waited_s(pid):
+    """For how long the threads of a process were ready to run but did not, added up; without waits that last."""
+    waits = [pathlib.Path("/proc/%d/task/%d/schedstat" % (pid, tid)).read_text().split()[1] for tid in thread_ids(pid)]
+    return sum(map(int, waits)) / 1e9
+
+
+def stop(process):
+    """Return when all threads stand. Each had to run for that, so that no wait lasts."""
+    process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: {status(process.pid, tid)["State"][0] for tid in thread_ids(process.pid)} == {"T"}, "SIGSTOP does not stop it")
+
+
+def killed_well(plumb, victim, kill):
+    """Whether what plumb had sampled up to a second before the end is there."""
     with running(plumb.start("attach", "-o", kill.recording, kill.stopping, victim.pid, stderr=subprocess.DEVNULL)) as process:
         if kill.long:
-            wait_until(kill.recording.exists, "plumb does not attach")
+            wait_until(lambda: plumb.recorded(kill.recording, lambda profile: profile.samples), "it is not sampled")
         lives_on(process, kill.moment)
         if kill.long:
             before = waited_s(process.pid)
             lives_on(process, LAST)
+            killed_ns = time.time_ns()
+            stop(process)
             waited = waited_s(process.pid) - before
-        killed_ns = time.time_ns()
         process.send_signal(signal.SIGKILL)
         process.wait()
-    wait_until(lambda: not traces(victim.pid), "left behind: %s" % traces(victim.pid))
+    wait_until(lambda: not traces(victim.pid), "it is left traced or stopped")
     victim.wait_progress()
     if kill.long:
-        assert_lacks_a_second(plumb, kill.recording, killed_ns, waited)
-    elif kill.recording.exists():
+        return lacks_a_second(plumb, kill.recording, killed_ns, waited)
+    if kill.recording.exists():
         result = plumb("report", kill.recording)
         assert result.status == 0 or result.status == 1 and result.stderr.startswith("plumb: "), result
         assert result.status == 0 or str(kill.recording) in result.stderr and len(result.stderr.splitlines()) <= 2, result
+    return True
 
 
-def assert_lacks_a_second(plumb, recording, killed_ns, waited):
-    """It opens, and up to a second before the end all is there. Plumb can do nothing while others have the processors: the
-    time that its threads waited for one is on top; a tenth is for a wait that the kernel has not counted, as it lasted."""
+def lacks_a_second(plumb, recording, killed_ns, waited):
+    """It opens, and whether it lacks no more than a second. Plumb can do nothing while others have the processors: the time that its
+    threads waited for one is on top."""
     profile = plumb.report(recording)
     assert not profile.complete and profile.samples > 0, profile.quality
     lost = (killed_ns - last_sample_ns(recording)) / 1e9
-    assert lost <= 1.0 + waited + 0.1, "%.3f s are lost; plumb waited %.3f s for a processor" % (lost, waited)
+    print("%.3f s are lost; plumb waited %.3f s for a processor" % (lost, waited))
+    return lost <= 1.0 + waited
 
 
-def assert_all_killed_well(plumb, victim, kills):
+def all_killed_well(plumb, victim, kills):
+    """How many recordings lack more than they may."""
+    late = 0
     for kill in kills:
         try:
-            assert_killed_well(plumb, victim, kill)
+            late += not killed_well(plumb, victim, kill)
         except AssertionError as failed:
             raise AssertionError("kill %d after %.3f s, %s: %s" % (kill.number, kill.moment, kill.stopping, failed)) from failed
+    return late
 
 
 @pytest.mark.slow
@@ -163,12 +185,13 @@ def test_profilers_killed_at_random_moments(plumb, target, any_python, effort):
     seed = random.randrange(1 << 30)
     print("seed %d" % seed)
     chance = random.Random(seed)
-    kills = [Kill(number, plumb.path(), chance) for number in range(effort(200, 1000))]
+    kills = [Kill(number, plumb.path(), chance) for number in range(effort(120, 1000))]
     with contextlib.ExitStack() as stack:
         victims = [stack.enter_context(target(any_python, "families.py", count=True)) for _ in range(AT_ONCE)]
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(lambda n: assert_all_killed_well(plumb, victims[n], kills[n::AT_ONCE]), range(AT_ONCE)))
+            late = sum(pool.map(lambda n: all_killed_well(plumb, victims[n], kills[n::AT_ONCE]), range(AT_ONCE)))
     assert [victim.process.returncode for victim in victims] == [0] * AT_ONCE
+    assert_at_most(LATE, late, sum(kill.long for kill in kills), "recordings that lack more than a second")
 
 
 # A target that is killed while it is sampled ----------------------------------------------------------------------------
@@ -220,21 +243,25 @@ def test_targets_killed_at_random_moments_of_a_run(plumb, places, either, option
         assert_told(plumb, result, recording, 128 + signal.SIGKILL)
 
 
-@pytest.mark.alone
 @pytest.mark.thinned(2, of=len(STOPS))
 @pytest.mark.parametrize("option", STOPS)
 def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
+    """Of those that are sent each is acknowledged. The timer is set anew by the handler of its signal, so it stands still if one is lost."""
     with target(minor, "signals.py", count=True) as busy:
         busy.wait_progress()
+        sent = 0
         with plumb.attached(busy.pid, option):
-            for number in range(1, 201):
+            before, timer = None, 0
+            while sent < 200 or timer < before + 200:
                 os.kill(busy.pid, signal.SIGUSR1)
-                assert busy.result("ack")["number"] == number
+                sent += 1
+                told = busy.result("ack")
+                assert told["user"] == sent, told
+                timer = told["timer"]
+                before = timer if before is None else before
         busy.stop()
         told = busy.result("signals")
-    assert told["wrong"] == 0 and told["user"] == 200, told
-    # Those that arrive while the program does not run are one, and Python folds those that come while a handler waits to run.
-    assert told["timer"] > 0.3 * told["cpu_ns"] / 1e6, told
+    assert told["wrong"] == 0 and told["user"] == sent, told
 
 
 @pytest.mark.parametrize("option", STOPS)
@@ -245,10 +272,10 @@ def test_job_control_goes_on_working(plumb, target, any_python, option):
             for _ in range(5):
                 job.wait_progress()
                 os.kill(job.pid, signal.SIGSTOP)
-                wait_until(lambda: state(job.pid) in "Tt", "SIGSTOP does not stop it")
+                wait_until(lambda: state(job.pid) == "T", "SIGSTOP does not stop it")
                 frozen = job.progress
                 select.select([], [], [], 0.1)  # a tenth of a second in which nothing may happen
-                assert job.progress - frozen <= 1, "it runs although it is stopped"
+                assert job.progress == frozen, "it runs although it is stopped"
                 os.kill(job.pid, signal.SIGCONT)
             job.wait_progress()
         assert traces(job.pid) == ""
@@ -312,8 +339,7 @@ def test_a_stopped_target_can_be_attached_to_and_stays_stopped(plumb, target, an
         job.wait_progress()
         os.kill(job.pid, signal.SIGSTOP)
         wait_until(lambda: state(job.pid) == "T", "SIGSTOP does not stop it")
-        profile = plumb.attach_until(lambda profile: profile.samples, job.pid)
-        assert profile.samples > 0
+        plumb.sampled(lambda profile: profile.samples, job.pid)
         assert state(job.pid) == "T", status(job.pid)["State"]
         os.kill(job.pid, signal.SIGCONT)
         job.wait_progress()
@@ -327,8 +353,8 @@ def test_a_target_that_is_traced_already_is_sampled_without_stops(plumb, target,
     with target(any_python, "calls.py") as traced:
         with running(subprocess.Popen([tracer, "-f", "-p", str(traced.pid), "-o", tmp_path / "strace"], stderr=subprocess.PIPE)) as other:
             other.stderr.readline()  # "attached"
-            profile = plumb.attach_until(lambda profile: profile.json["overhead"]["stops_refused"]["tracer"], traced.pid)
-            assert profile.samples > 0 and profile.quality["stopped"] == 0
+            _, profile = plumb.sampled(lambda profile: profile.samples and profile.json["overhead"]["stops_refused"]["tracer"], traced.pid)
+            assert profile.quality["stopped"] == 0, profile.quality
             refused = profile.json["overhead"]["stops_refused"]
             assert refused["tracer"] >= 1 and refused["last"] == "strace (pid %d) traces it" % other.pid, refused
             other.terminate()
@@ -349,7 +375,7 @@ def test_fixed_work_takes_no_longer(plumb, target, any_python, table, options, l
     table("fixed work", "never-stop" if options else "default", str(found), title="time with plumb / alone")
     assert not found.slower, found
     if found.open:
-        pytest.skip("too noisy to tell whether work takes longer: %s" % found)
+        undecided(found)
 
 
 def pace(worker):
