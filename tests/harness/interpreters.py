@@ -20,6 +20,7 @@ import tempfile
 KINDS = [(2, 7, ""), *((3, n, "") for n in range(6, 16)), (3, 13, "t"), (3, 11, "d")]
 HERE = pathlib.Path(__file__).resolve().parent
 TARGETS = HERE.parent / "targets"
+HANGS = 300  # seconds after which what does not answer is no interpreter
 
 # The programs of the matrix.
 PROGRAMS = {
@@ -80,7 +81,7 @@ def _ask(command):
     """(version, kind of build) of a CPython, or None."""
     try:
         answer = subprocess.run(
-            [*command, "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd="/"
+            [*command, "-c", _ASK], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANGS, cwd="/"
         )
         version, implementation, flags = answer.stdout.split()
     except (OSError, ValueError, subprocess.TimeoutExpired):
