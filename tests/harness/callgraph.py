@@ -104,6 +104,7 @@ class Verdict:
         self.impossible = 0
         self.partial = 0
         self.partial_impossible = 0
+        self.outer_impossible = 0  # of those that are the outer part of a stack that moved
         self.examples = []
 
     def add(self, stack, problem):
@@ -114,12 +115,13 @@ class Verdict:
             self.impossible += stack.samples
         elif problem:
             self.partial_impossible += stack.samples
+            self.outer_impossible += stack.samples if stack.quality == "partial" else 0
         if problem and len(self.examples) < 5:
             self.examples.append("%d x %s%s: %s" % (stack.samples, "" if sure else "(not sure) ", problem, stack))
 
     def __str__(self):
-        return "%d sure samples, %d impossible; %d others, %d impossible\n%s" % (
-            self.checked, self.impossible, self.partial, self.partial_impossible, "\n".join(self.examples))
+        return "%d sure samples, %d impossible; %d others, %d impossible, of these %d outer parts\n%s" % (
+            self.checked, self.impossible, self.partial, self.partial_impossible, self.outer_impossible, "\n".join(self.examples))
 
     __repr__ = __str__
 

@@ -9,7 +9,7 @@ import signal
 from harness.target import wait_until
 
 NAME = "PLUMB_TEST_OF"
-_SECONDS = 2  # for what is about to end
+_SECONDS = 20  # for what is about to end; waited for only where something still runs
 
 
 @contextlib.contextmanager
@@ -54,7 +54,7 @@ def _command(pid):
     return "?"
 
 
-def ended(word=str(os.getpid())):
+def ended(word=str(os.getpid()), seconds=_SECONDS):
     """End all that still runs, and tell what that was: processes may fork until the last one is gone."""
     killed = {}
 
@@ -66,6 +66,6 @@ def ended(word=str(os.getpid())):
         return not running(word)
 
     with contextlib.suppress(AssertionError):
-        wait_until(lambda: not running(word), "", _SECONDS)
+        wait_until(lambda: not running(word), "", seconds)
     wait_until(none_runs, "what a test left running cannot be killed: %r" % killed)
     return list(killed.values())

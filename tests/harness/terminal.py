@@ -12,6 +12,8 @@ import struct
 import termios
 import time
 
+from harness.target import PATIENCE
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -70,7 +72,7 @@ class Terminal:
         self.text += data.decode(errors="replace")
         return bool(data)
 
-    def expect(self, text, seconds=30):
+    def expect(self, text, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while text not in self.text:
             assert time.monotonic() < deadline, "the terminal does not show %r but: %s" % (text, self.text)
@@ -82,7 +84,7 @@ class Terminal:
     def resize(self, columns):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, columns, 0, 0))
 
-    def wait(self, seconds=30):
+    def wait(self, seconds=PATIENCE):
         """The exit status as a shell gives it."""
         deadline = time.monotonic() + seconds
         while self._read(0.2):

@@ -16,7 +16,8 @@ from harness.interpreters import TARGETS
 from harness.plumb import PATIENCE, finish, running
 from harness.scarce import limited, mounted, sentence
 from harness.sites import Lacking, tool, unshare
-from harness.target import status, traces, wait_until
+from harness.statistics import NotNow, holds
+from harness.target import status, thread_ids, traces, wait_until
 
 
 # A thread that is blocked -----------------------------------------------------------------------------------------------
@@ -28,13 +29,15 @@ def runs(pid, tid):
 
 
 def all_asleep(pid, tids):
-    """Wait until none of them runs any more: the same counters twenty times in a row."""
+    """Wait until none of them runs any more: asleep, with the same counters twenty times in a row. (One that waits for the GIL wakes up
+    more often, or is ready to run.)"""
     last, same = {}, 0
 
     def settled():
         nonlocal last, same
         now = {tid: runs(pid, tid) for tid in tids}
-        same = same + 1 if now == last else 0
+        asleep = all(status(pid, tid)["State"][0] == "S" for tid in tids)
+        same = same + 1 if asleep and now == last else 0
         last = now
         return same >= 20
 
@@ -42,7 +45,7 @@ def all_asleep(pid, tids):
     return last
 
 
-@pytest.mark.alone
+@pytest.mark.thinned(2, of=3)
 @pytest.mark.parametrize("option", ["-r1000", "-rmax", "--always-stop"])
 def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
     """epoll_wait, nanosleep, recv, futex, waitpid and accept, while another thread works: none returns, none is woken,
@@ -56,15 +59,14 @@ def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
             samples = {thread["tid"]: thread["samples"] for thread in profile.threads}
             return all(samples.get(tid, 0) > 50 for tid in names)
 
-        profile = plumb.attach_until(all_sampled, asleep.pid, "-r", "1000", option)
-        assert plumb("dump", "--locals", asleep.pid).status == 0
+        plumb.sampled(all_sampled, asleep.pid, option)
+        assert plumb("dump", "--timeout", PATIENCE, "--locals", asleep.pid).status == 0
         after = {tid: runs(asleep.pid, tid) for tid in names}
         asleep.wait_progress()
         asleep.stop()
         returned = asleep.result("waited")["returned"]
     assert not returned, "returned: %s" % returned
     assert before == after, {names[tid]: (before[tid], after[tid]) for tid in names if before[tid] != after[tid]}
-    assert all_sampled(profile), "they were sampled all the while: %s of %s" % (profile.threads, names)
 
 
 # A target that does not keep still --------------------------------------------------------------------------------------
@@ -81,21 +83,12 @@ def enough(part, profile):
 def test_what_the_target_takes_away_while_it_is_read(plumb, target, any_python, part, option):
     with target(any_python, "restless.py", "--part", part, count=True) as restless:
         restless.wait_progress()
-        recording = plumb.path()
-        with running(plumb.start("attach", "-o", recording, "-r", "1000", option, restless.pid, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE)) as process:
-            wait_until(recording.exists, "plumb does not attach")
-            restless.wait_progress(10)
-            wait_until(lambda: plumb.recorded(recording, lambda profile: enough(part, profile)), "it is not sampled")
-            process.send_signal(signal.SIGINT)
-            result = finish(process)
-        wait_until(lambda: not traces(restless.pid), "left behind: %s" % traces(restless.pid))
+        start = restless.progress
+        _, profile = plumb.sampled(lambda profile: enough(part, profile) and restless.progress > start + 3, restless.pid, option)
+        wait_until(lambda: not traces(restless.pid), "it is left traced or stopped")
         restless.wait_progress()
-    assert result.status == 0, result
     assert restless.process.returncode == 0, "the program itself came to its end"
-    profile = plumb.report(recording)
     verdict = check(CallGraph(TARGETS / "restless.py"), profile)
-    assert enough(part, profile), (profile.losses, verdict)
     assert not verdict.impossible, verdict
 
 
@@ -117,20 +110,25 @@ def rounds(profile):
     return [thread["samples"] for thread in profile.threads if not thread["main"]] or [0]
 
 
-@pytest.mark.alone
 def test_of_a_thousand_threads_each_gets_its_share(plumb, target, any_python):
+    """A round takes all or none of them: what differs is the rounds before a thread was on the list."""
+
+    def all_get_the_same():
+        _, profile = plumb.sampled(lambda profile: max(rounds(profile)) >= 50, crowd.pid, "-r", "50")
+        blocked = rounds(profile)
+        assert len(blocked) == 1000, len(blocked)
+        assert profile.losses["unreadable"] <= profile.json["ticks"], "only of the thread that works: %s" % profile.losses
+        if profile.losses["queue"]:
+            raise NotNow("the thread that takes the samples had no processor: %s" % profile.losses)
+        return "%d to %d samples" % (min(blocked), max(blocked)) if min(blocked) < max(blocked) - 2 else ""
+
     with target(any_python, "many_threads.py", "--threads", "1000", "--depth", "5", count=True) as crowd:
-        profile = plumb.attach_until(lambda profile: max(rounds(profile)) >= 50, crowd.pid, "-r", "100", seconds=2)
+        holds(all_get_the_same)  # measured beside 40 programs: 109 samples of each in 109 rounds
         crowd.wait_progress()
-    blocked = rounds(profile)
-    assert len(blocked) == 1000, len(blocked)
-    # A round takes all or none of them: what differs is the rounds before a thread was on the list.
-    assert min(blocked) >= 0.9 * max(blocked) > 0, (min(blocked), max(blocked), profile.losses)
-    assert profile.losses["unreadable"] <= 0.01 * profile.samples, profile.losses
 
 
 def dump_of(plumb, pid):
-    result = plumb("dump", pid)
+    result = plumb("dump", "--timeout", PATIENCE, pid)
     assert result.status == 0, result
     return result.stdout
 
@@ -139,14 +137,14 @@ def long_named(profile):
     return [frame for stack in profile.stacks for frame in stack.python if frame.name.startswith("ffff")]
 
 
+@pytest.mark.thinned(2, of=3)
 @pytest.mark.parametrize("length", [65535, 65536, 200_000])
 def test_names_of_any_length(plumb, target, minor, length):
     """Up to 64 KiB they are whole; longer ones are cut."""
     with target(minor, "long_names.py", "--length", str(length)) as named:
-        found = long_named(plumb.attach_until(long_named, named.pid))
+        found = long_named(plumb.sampled(long_named, named.pid)[1])
         # It may be looked at in between, too.
         wait_until(lambda: "f" * 100 in dump_of(plumb, named.pid), "the dump never shows the name")
-    assert found, "the profile never shows the name"
     kept = min(length, 65536)
     assert {frame.name[:kept] for frame in found} == {"f" * kept}, {len(frame.name) for frame in found}
     assert {frame.file[:kept] for frame in found} == {"/" + "d" * (kept - 1)}, {len(frame.file) for frame in found}
@@ -165,11 +163,7 @@ def test_too_few_descriptors_are_named_or_do_not_matter(plumb, target, any_pytho
     worked = set()
     with target(any_python, "many_threads.py", "--threads", "20", "--depth", "3", count=True) as crowd:
         for limit in [*range(3, 26), 40]:
-            for seconds in (0.2, 1, 5):  # a busy machine may leave no time for a sample of each
-                recording = plumb.path()
-                result = plumb("attach", "-d", seconds, "-r", "200", "-o", recording, crowd.pid, before=limited("-n", limit))
-                if result.status != 0 or sampled_or_told(plumb.report(recording)) == 21:
-                    break
+            result, recording = plumb.try_sampling(lambda profile: sampled_or_told(profile) >= 21, crowd.pid, before=limited("-n", limit))
             if "shared libraries" in result.stderr:
                 continue  # it was not we who ran
             if result.status != 0:
@@ -258,7 +252,6 @@ def grows(path):
     return lambda: path.stat().st_size > size
 
 
-@pytest.mark.alone
 def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
     """SIGSTOP for a second: the target runs on, the ticks of that second are missed and counted, and none comes twice."""
     rate = 1000
@@ -268,7 +261,7 @@ def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
             wait_until(recording.exists, "it does not begin to record")
             wait_until(grows(recording), "it records nothing")
             process.send_signal(signal.SIGSTOP)
-            wait_until(lambda: status(process.pid)["State"][0] == "T", "plumb does not stop")
+            wait_until(lambda: all_stopped(process.pid), "plumb does not stop")
             began = time.monotonic()
             while time.monotonic() < began + 1:
                 busy.wait_progress()
@@ -279,9 +272,12 @@ def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
             assert process.wait(PATIENCE) == 0
     profile = plumb.report(recording)
     planned, missed, ticks = profile.duration_s * rate, profile.losses["missed"], profile.json["ticks"]
-    assert missed >= 0.95 * suspended * rate, (missed, suspended)
-    assert ticks <= planned - 0.95 * suspended * rate + 2, "ticks were made up for: %d of %d" % (ticks, planned)
-    assert 0.95 * planned <= ticks + missed <= planned + 2, (ticks, missed, planned)
+    assert missed >= suspended * rate - 2, (missed, suspended)
+    assert ticks + missed <= planned + 2, "ticks were made up for: %d and %d missed of %d" % (ticks, missed, planned)
+
+
+def all_stopped(pid):
+    return {status(pid, tid)["State"][0] for tid in thread_ids(pid)} == {"T"}
 
 
 CLOCK_JUMPS = r"""
@@ -324,10 +320,21 @@ time_t time(time_t *ret)
 """
 
 
-def assert_on_time(profile, seconds):
-    ticks = profile.json["ticks"] + profile.losses["missed"]
-    assert profile.samples > 0 and seconds <= profile.duration_s < seconds + 5, profile.duration_s
-    assert abs(ticks - profile.duration_s * 1000) < 0.2 * ticks, (ticks, profile.duration_s)
+HALF_A_JUMP = 1800  # seconds; the other clock of the last test is further off
+
+
+def sampled_for_a_second(plumb, pid, before):
+    """By the clock that plumb has, and for longer where that leaves no time for a sample."""
+    for seconds in range(1, HALF_A_JUMP):
+        recording = plumb.path()
+        result = plumb("attach", "-d", seconds, "-o", recording, pid, before=before)
+        assert result.status == 0, result
+        profile = plumb.report(recording)
+        ticks = profile.json["ticks"] + profile.losses["missed"]
+        assert seconds <= profile.duration_s < HALF_A_JUMP, profile.duration_s
+        assert 0 < ticks <= profile.duration_s * 1000 + 2, (ticks, profile.duration_s)
+        if profile.samples:
+            return
 
 
 def test_a_time_of_day_that_jumps_does_not_matter(plumb, target, any_python, tmp_path):
@@ -342,12 +349,9 @@ def test_a_time_of_day_that_jumps_does_not_matter(plumb, target, any_python, tmp
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
     jumping = ["env", "LD_PRELOAD=%s" % library]
     with target(any_python, "calls.py") as busy:
-        recording = plumb.path()
-        result = plumb("attach", "-d", "1", "-r", "1000", "-o", recording, busy.pid, before=jumping)
-        assert result.status == 0, result
-        dumped = plumb("dump", busy.pid, before=jumping)
+        sampled_for_a_second(plumb, busy.pid, jumping)
+        dumped = plumb("dump", "--timeout", PATIENCE, busy.pid, before=jumping)
     assert dumped.status == 0 and "main" in dumped.stdout, dumped
-    assert_on_time(plumb.report(recording), 1)
 
 
 def test_another_monotonic_clock_than_the_targets_does_not_matter(plumb, target, any_python):
@@ -357,12 +361,9 @@ def test_another_monotonic_clock_than_the_targets_does_not_matter(plumb, target,
     except Lacking as lacking:
         pytest.skip(str(lacking))
     with target(any_python, "calls.py") as busy:
-        recording = plumb.path()
         # A user namespace of its own would take away the right to read the target: root needs none.
         if os.geteuid() == 0:
             ahead = [word for word in ahead if word not in ("--user", "--map-root-user")]
-        result = plumb("attach", "-d", "1", "-r", "1000", "-o", recording, busy.pid, before=ahead)
-    if result.status and "namespace" in result.stderr and os.geteuid() != 0:
-        pytest.skip("only root may read a process from another user namespace")
-    assert result.status == 0, result
-    assert_on_time(plumb.report(recording), 1)
+        elif "namespace" in plumb("attach", "-d", "0.1", "-o", plumb.path(), busy.pid, before=ahead).stderr:
+            pytest.skip("only root may read a process from another user namespace")
+        sampled_for_a_second(plumb, busy.pid, ahead)

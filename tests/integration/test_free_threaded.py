@@ -3,6 +3,8 @@
 import collections
 import os
 
+from harness.statistics import holds
+
 
 def test_gil_mode_says_that_there_is_no_gil(plumb, target, free_threaded):
     with target(free_threaded, "threads.py") as busy:
@@ -16,15 +18,14 @@ def names_of(profile):
 
 def test_a_gil_that_is_switched_on_is_seen(plumb, target, free_threaded):
     with target(free_threaded, "threads.py", env=dict(os.environ, PYTHON_GIL="1")) as busy:
-        profile = plumb.attach_until(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", "gil")
-    assert {"alpha", "beta"} <= names_of(profile) and profile.samples <= profile.json["ticks"], names_of(profile)
+        _, profile = plumb.sampled(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", "gil")
+    assert profile.samples <= profile.json["ticks"], names_of(profile)
 
 
 def test_nobody_holds_a_gil_that_is_off(plumb, target, free_threaded):
     with target(free_threaded, "threads.py") as busy:
-        profile = plumb.attach_until(lambda profile: profile.json["states"]["on_cpu"]["samples"], busy.pid)
+        _, profile = plumb.sampled(lambda profile: profile.json["states"]["on_cpu"]["samples"], busy.pid)
     assert profile.json["states"]["has_gil"]["samples"] == 0, profile.json["states"]
-    assert profile.json["states"]["on_cpu"]["samples"] > 0, profile.json["states"]
 
 
 def stops_of(profile):
@@ -38,12 +39,12 @@ def stops_of(profile):
 
 def test_the_stops_that_are_allowed_are_shared_by_all_threads(plumb, target, free_threaded):
     """Without a GIL more threads move at once than may be stopped; the oldest of eight does not get most of the stops."""
-    looks = []
+
+    def the_oldest_gets_few():
+        """An eighth is its share. To get a third of twenty by chance is 1 in 100; STOPS_MEASURED."""
+        _, profile = plumb.sampled(lambda profile: sum(stops_of(profile).values()) >= 20, busy.pid)
+        stops = stops_of(profile)
+        return "" if stops["0"] < sum(stops.values()) / 3 else str(stops)
+
     with target(free_threaded, "movers.py") as busy:
-        for seconds in ("1.5", "3", "5"):  # a machine that is busy elsewhere: look for longer before it counts
-            _, profile = plumb.attach(busy.pid, "-d", seconds)
-            looks.append(stops_of(profile))
-            total = sum(looks[-1].values())
-            if total >= 20 and looks[-1]["0"] < total / 3:
-                return
-    raise AssertionError(looks)
+        holds(the_oldest_gets_few)

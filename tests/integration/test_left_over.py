@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from harness import left_over
-from harness.target import wait_until
+from harness.target import PATIENCE, wait_until
 
 # Its parent ends at once; it is in a session of its own and spins for ever.
 SPINNER = """
@@ -46,9 +46,9 @@ def test_a_grandchild_that_spins_is_ended_and_told(started):
     wait_until(lambda: left_over.running(WORD) == [pid], "its parent does not end")
     gone = select.poll()
     gone.register(os.pidfd_open(pid))
-    said = left_over.ended(WORD)
+    said = left_over.ended(WORD, seconds=0)
     assert len(said) == 1 and sys.executable in said[0] and "setsid" in said[0], said
-    assert gone.poll(10000) and left_over.ended(WORD) == []
+    assert gone.poll(PATIENCE * 1000) and left_over.ended(WORD) == []
 
 
 def test_what_outlives_a_test_is_left_alone(started):

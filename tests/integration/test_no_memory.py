@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from harness.interpreters import HERE
-from harness.plumb import finish
+from harness.plumb import PATIENCE, finish
 from harness.sites import Lacking, tool
 from harness.target import started, traces
 
@@ -45,7 +45,7 @@ class Failing:
             environment["PLUMB_FAIL_ALL"] = "1"
         arguments = [word() if callable(word) else word for word in self.arguments]
         process = self.plumb.start(*arguments, env=environment, pass_fds=[memory], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        result = finish(process, timeout=30)
+        result = finish(process)
         with mmap.mmap(memory, 4096) as counts:
             made, failed = struct.unpack_from("=qq", counts)
         os.close(memory)
@@ -123,7 +123,7 @@ def test_dump(plumb, library, effort, target, any_python, options):
     skip_if_sanitized(plumb)
     with target(any_python, "threads.py", count=True) as busy:
         whole = threads_shown(5) if "--json" in options else lambda r: r.stdout.count("work_alpha") and "wait_here" in r.stdout
-        try_all(Failing(plumb, library, ["dump", *options, busy.pid]), effort, (0,), whole, busy)
+        try_all(Failing(plumb, library, ["dump", "--timeout", PATIENCE, *options, busy.pid]), effort, (0,), whole, busy)
 
 
 def test_doctor_of_a_process(plumb, library, effort, target, any_python):
@@ -154,9 +154,8 @@ def test_run(plumb, library, effort, any_python):
 @pytest.mark.parametrize("options", [["--lines"], ["--json"], ["--markdown"], ["-f", "collapsed"]], ids=" ".join)
 def test_report(plumb, library, effort, places, any_python, options):
     skip_if_sanitized(plumb)
-    recording = plumb.path()
     with started(places, any_python, "exec_churn.py") as busy:
-        assert plumb("attach", "-d", "0.5", "-o", recording, busy.pid).status == 0
+        _, recording = plumb.try_sampling(lambda profile: profile.samples, busy.pid)
     failing = Failing(plumb, library, ["report", *options, recording])
     clean, _, _ = failing()
     try_all(failing, effort, (0,), lambda result: result.stdout == clean.stdout)

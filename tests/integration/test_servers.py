@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real server under a real load: it answers as fast with plumb as without."""
-import contextlib
 import os
 import pathlib
 import re
@@ -12,7 +11,8 @@ import sys
 import pytest
 
 from harness.interpreters import TARGETS
-from harness.statistics import in_turn, judged
+from harness.plumb import PATIENCE
+from harness.statistics import in_turn, judged, undecided
 from harness.target import children_of, wait_until
 
 pytestmark = pytest.mark.alone
@@ -52,18 +52,14 @@ def p99_ms(wrk, port, seconds):
     not half a processor left: then any other program is in a server's way."""
     idle = idle_s()
     done = subprocess.run([wrk, "-t", "1", "-c", "8", "-d", "%ds" % seconds, "--latency", "-s", PAUSES, "http://127.0.0.1:%d/" % port],
-                          capture_output=True, text=True, timeout=seconds + 60)
+                          capture_output=True, text=True, timeout=seconds + PATIENCE)
     assert done.returncode == 0 and "Non-2xx" not in done.stdout and "Socket errors" not in done.stdout, done
     value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", done.stdout).groups()
     return float(value) * UNITS_MS[unit] if idle_s() - idle > 0.5 * seconds else None
 
 
-@contextlib.contextmanager
-def watched(plumb, pid, recording):
-    """All processes of the server are sampled, and recorded anew."""
-    recording.unlink(missing_ok=True)
-    with plumb.attached(pid, "--subprocesses", "-r", "1000", recording=recording):
-        yield
+def workers_seen(profile):
+    return {stack.thread["pid"] for stack in profile.stacks if stack.has("application", "total")}
 
 
 @pytest.mark.slow
@@ -73,13 +69,13 @@ def test_a_server_under_load_answers_as_fast_as_ever(plumb, gunicorn, table, eff
     if not wrk:
         pytest.skip("wrk is not installed")
     server, port = gunicorn
-    recording, seconds = plumb.path(), effort(1, 5)
-    p99_ms(wrk, port, seconds)
-    pairs = in_turn(lambda: p99_ms(wrk, port, seconds), lambda: watched(plumb, server.pid, recording))
+    seconds = effort(1, 5)
+    with subprocess.Popen([wrk, "-t", "1", "-c", "8", "-d", "%ds" % PATIENCE, "http://127.0.0.1:%d/" % port], stdout=subprocess.DEVNULL) as load:
+        plumb.sampled(lambda profile: len(workers_seen(profile)) == 2, server.pid, "--subprocesses")
+        load.terminate()
+    pairs = in_turn(lambda: p99_ms(wrk, port, seconds), lambda: plumb.attached(server.pid, "--subprocesses", "-r", "1000"))
     found = judged(LIMIT, pairs, most=effort(40, 100), seconds=effort(60, 1200))
     table("gunicorn", "p99 at 1 kHz", str(found), title="time with plumb / alone")
     assert not found.slower, found
-    profile = plumb.report(recording)
-    assert len({stack.thread["pid"] for stack in profile.stacks if stack.has("application", "total")}) == 2, "both workers were seen"
     if found.open:
-        pytest.skip("too busy a machine to tell whether answers take longer: %s" % found)
+        undecided(found)

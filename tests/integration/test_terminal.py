@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is seen on a terminal, on a narrow one, on none, and through a pipe."""
 import os
+import select
 import signal
 import subprocess
 import unicodedata
 
 import pytest
 
+from harness.plumb import Plumb, finish, running
+from harness.target import started, wait_until
 from harness.terminal import Terminal
 
 
-@pytest.fixture
-def recording(plumb, target, any_python):
-    path = plumb.path()
-    with target(any_python, "mixed.py") as busy:
-        assert plumb("attach", "-d", "0.5", "-o", path, busy.pid).status == 0
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory, places, ordinary_python):
+    """To be read only."""
+    with started(places, ordinary_python, "mixed.py") as busy:
+        _, path = Plumb(tmp_path_factory.mktemp("recording")).try_sampling(lambda profile: profile.samples > 100, busy.pid)
     return path
 
 
@@ -77,15 +80,15 @@ def test_attach_shows_one_line_while_it_runs_and_ends_at_ctrl_c(plumb, target, a
 def test_without_a_terminal_attach_is_silent_until_a_signal_ends_it(plumb, target, any_python, name):
     recording = plumb.path()
     with target(any_python, "calls.py", count=True) as busy:
-        process = plumb.start("attach", "-o", recording, busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        while not recording.exists() and process.poll() is None:
-            busy.wait_progress(1)
-        busy.wait_progress(20)
-        process.send_signal(getattr(signal, name))
-        stdout, stderr = process.communicate(timeout=20)
-    assert process.returncode == 0, stderr
-    assert stdout == b"" and b"\r" not in stderr and b"\x1b" not in stderr, stderr
-    assert len(stderr.splitlines()) <= 25
+        with running(plumb.start("attach", "-o", recording, busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 start_new_session=True)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            assert not select.select([process.stdout, process.stderr], [], [], 0)[0], "it is silent"
+            process.send_signal(getattr(signal, name))
+            result = finish(process)
+    assert result.status == 0, result
+    assert result.stdout == "" and "\r" not in result.stderr and "\x1b" not in result.stderr, result
+    assert len(result.stderr.splitlines()) <= 25
     assert plumb.report(recording).complete
 
 
@@ -95,6 +98,5 @@ def test_a_reader_that_goes_away_is_no_error(plumb, recording):
     process = plumb.start("report", "--json", recording, stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     os.close(reading)
-    _, stderr = process.communicate(timeout=20)
-    assert process.returncode in (0, -signal.SIGPIPE, 125), stderr
-    assert stderr == b""
+    result = finish(process)
+    assert result.status in (0, -signal.SIGPIPE, 125) and result.stderr == "", result

@@ -7,6 +7,7 @@ import pytest
 from harness.interpreters import HERE, TARGETS
 from harness.callgraph import CallGraph, check
 from harness.sites import Lacking, tool
+from harness.statistics import assert_at_most
 from harness.target import children_of, wait_until
 
 
@@ -33,13 +34,15 @@ def both_sampled(profile):
 
 def test_it_is_sampled_as_its_parent_only(plumb, lingering):
     parent, _ = lingering
-    profile = plumb.attach_until(both_sampled, parent.pid, "--subprocesses", "-r", "1000")
+    _, profile = plumb.sampled(both_sampled, parent.pid, "--subprocesses")
     parent.wait_progress()
     by_name = {thread["name"]: thread for thread in profile.threads}
     assert {process["pid"] for process in profile.json["processes"] if process["samples"]} == {parent.pid}, profile.json["processes"]
     assert max(thread["samples"] for thread in profile.threads) <= profile.json["ticks"], by_name
     assert by_name["lingers"]["samples"] > 0 and by_name["lingers"]["on_cpu"] == 0, by_name
-    assert by_name["MainThread"]["on_cpu"] > 0.5 * by_name["MainThread"]["samples"], by_name
+    # It computes all the time; to be put to sleep by the kernel, as for a page, is seldom.
+    main = by_name["MainThread"]
+    assert_at_most(0.05, main["samples"] - main["on_cpu"], main["samples"], "samples of the thread that computes that found it asleep")
     assert not check(CallGraph(TARGETS / "lingering.py"), profile).impossible
 
 
