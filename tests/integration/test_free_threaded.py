@@ -41,7 +41,7 @@ def test_the_stops_that_are_allowed_are_shared_by_all_threads(plumb, target, fre
     """Without a GIL more threads move at once than may be stopped; the oldest of eight does not get most of the stops."""
 
     def the_oldest_gets_few():
-        """An eighth is its share. To get a third of twenty by chance is 1 in 100; STOPS_MEASURED."""
+        """An eighth is its share. To get a third of twenty by chance is 1 in 100."""
         _, profile = plumb.sampled(lambda profile: sum(stops_of(profile).values()) >= 20, busy.pid)
         stops = stops_of(profile)
         return "" if stops["0"] < sum(stops.values()) / 3 else str(stops)

@@ -64,7 +64,7 @@ def test_without_stops_what_is_doubtful_is_shown_as_such_and_the_outer_part_is_k
 
     def few_are_bare():
         """One in a hundred has no outer part; but a thread that lost its processor between the steps that link a frame stands so for
-        many samples: one in five beside 25 programs. BARE_MEASURED."""
+        many samples. Beside 30 to 60 programs these were more than half in 1 of 22 trials."""
         _, profile = plumb.sampled(enough, running.pid, "-r", "max", "--never-stop")
         verdict = check(graph, profile)
         assert not verdict.impossible and not verdict.outer_impossible, verdict
@@ -73,7 +73,7 @@ def test_without_stops_what_is_doubtful_is_shown_as_such_and_the_outer_part_is_k
         return "%d %% of those that moved are bare" % (100 * bare) if bare > 0.5 else ""
 
     with target(minor, script) as running:
-        holds(few_are_bare)
+        holds(few_are_bare, by_chance=0.2)
 
 
 @pytest.mark.once
@@ -83,7 +83,7 @@ def test_always_stop_is_always_sure(plumb, target, minor, script):
 
     def nearly_all_are_proved():
         """It never blocks, so it may always be stopped, also where it is often pushed off its processor: none to 6 in 1000 were not
-        proved. PROVED_MEASURED."""
+        proved; beside 50 programs 1 of 2,089."""
         _, profile = plumb.sampled(lambda profile: check(graph, profile).checked > 200, running.pid, "--always-stop")
         verdict = check(graph, profile)
         assert not verdict.impossible and not verdict.outer_impossible, verdict
