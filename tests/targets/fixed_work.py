@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed amount of work in rounds; prints the wall time and the CPU time of each. --depth calls lie below the work, --kind
-is "loop" (the stack rarely changes) or "calls" (it changes every microsecond)."""
+"""A fixed amount of work in --rounds, each of which is a tick. --depth calls lie below the work, --kind is "loop" (the stack rarely
+changes) or "calls" (it changes every microsecond)."""
 import sys
-import time
 
 import parley
 
@@ -35,21 +34,16 @@ def down(depth, function, *arguments):
 
 def rounds(n):
     parley.ready()
-    results = []
-    while not parley.over():
-        wall, cpu = parley.perf_counter(), time.process_time()
+    left = parley.argument("rounds", 10)
+    while left and not parley.over():
         work(n)
-        results.append([parley.perf_counter() - wall, time.process_time() - cpu])
-        if len(results) == parley.argument("rounds", 10):
-            break
+        left -= 1
         parley.tick()
-    return results
 
 
 def main():
     sys.setrecursionlimit(5000)
-    n = parley.argument("work", 20000)
-    parley.tell(event="rounds", rounds=down(parley.argument("depth", 1), rounds, n))
+    down(parley.argument("depth", 1), rounds, parley.argument("work", 20000))
 
 
 if __name__ == "__main__":
