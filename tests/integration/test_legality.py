@@ -51,8 +51,12 @@ def bare_share(stacks):
     return sum(stack.samples for stack in stacks if not stack.python) / sum(stack.samples for stack in stacks)
 
 
+# program -> how many samples in which its stack moved; an event loop often stands still
+MOVING = {"families.py": 300, "generators.py": 300, "callbacks.py": 100}
+
+
 @pytest.mark.once
-@pytest.mark.parametrize("script", ["families.py", "generators.py", "callbacks.py"])
+@pytest.mark.parametrize("script", MOVING)
 def test_without_stops_what_is_doubtful_is_shown_as_such_and_the_outer_part_is_known(plumb, target, minor, script):
     """The stacks of these programs change many times while they are read: without a stop not all can be proved."""
     if minor.version < (3,) and script == "callbacks.py":
@@ -60,7 +64,7 @@ def test_without_stops_what_is_doubtful_is_shown_as_such_and_the_outer_part_is_k
     graph = CallGraph(TARGETS / script)
 
     def enough(profile):
-        return sum(stack.samples for stack in moving(profile)) > 300
+        return sum(stack.samples for stack in moving(profile)) > MOVING[script]
 
     def few_are_bare():
         """One in a hundred has no outer part; but a thread that lost its processor between the steps that link a frame stands so for
