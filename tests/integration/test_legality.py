@@ -13,11 +13,11 @@ from harness.statistics import holds
 
 # program -> how many sure samples of it, in an ordinary run and with --soak
 QUOTA = {
-    "families.py": (2_000, 200_000),
-    "generators.py": (1_000, 40_000),
-    "mixed.py": (1_000, 40_000),
-    "threads.py": (1_000, 20_000),
-    "coroutines.py": (1_000, 40_000),
+    "families.py": (10_000, 200_000),
+    "generators.py": (4_000, 40_000),
+    "mixed.py": (4_000, 40_000),
+    "threads.py": (4_000, 20_000),
+    "coroutines.py": (4_000, 40_000),
 }
 AT_ONCE = 4_000  # sure samples in one recording: it is read anew each time that it has grown
 
