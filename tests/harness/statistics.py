@@ -5,6 +5,7 @@ Each rule below weighs the evidence after each trial, as a ratio of likelihoods:
 what was seen, if all is right. While all is right such a ratio ever reaches K with a probability of at most 1 in K, however
 often it is looked at (Ville). So trials can be added until they decide. If they do not, the test is `undecided`: that is
 counted, shown, and fails nothing. docs/internals/tests.md says which rule is for what."""
+import functools
 import math
 import time
 
@@ -71,6 +72,7 @@ def holds(trial, by_chance=0.05, most=24):
         trials.misses, trials.hits, most - trials.hits - trials.misses, said[-1]))
 
 
+@functools.lru_cache(maxsize=None)
 def evidence_above(limit, events, chances):
     """That something happens more often than in a share `limit` of all chances, if it did in so many of so many: the likelihood,
     averaged over all shares above the limit, against that at the limit."""
