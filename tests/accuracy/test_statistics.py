@@ -133,7 +133,9 @@ def test_who_sees_nothing_decides_nothing():
     def blind():
         raise NotNow("busy")
 
-    with pytest.raises(pytest.skip.Exception, match=UNDECIDED + ".*busy"):
+    with pytest.raises(pytest.skip.Exception, match=UNDECIDED + ".* 24 saw nothing.*busy"):
         holds(blind)
+    with pytest.raises(pytest.skip.Exception, match=" 3 saw nothing"):
+        holds(blind, blind=3)
     with pytest.raises(pytest.skip.Exception, match="1 trials missed, 1 did not"):
         holds(outcomes([False]), most=2)

@@ -51,15 +51,19 @@ class Trials:
         return self.hits > 0 and self.log_evidence <= 0
 
 
-def holds(trial, by_chance=0.05, most=24):
+def holds(trial, by_chance=0.05, most=24, blind=24):
     """Decide a test by trials. `trial()` returns what is off, "" or None if nothing; it raises NotNow if it could not see. Each
-    must be a measurement of its own. A right program may miss one in `1 / by_chance`: say in the test why it is no more."""
-    trials, said = Trials(by_chance), []
+    must be a measurement of its own. A right program may miss one in `1 / by_chance`: say in the test why it is no more. After
+    `blind` trials that saw nothing the test gives up. `most` is not for that: it takes six misses and more to fail."""
+    trials, said, unseen = Trials(by_chance), [], 0
     for _ in range(most):
         try:
             off = trial()
         except NotNow as not_now:
             said.append("saw nothing: %s" % not_now)
+            unseen += 1
+            if unseen == blind:
+                break
             continue
         trials.add(not off)
         said += ["missed: %s" % off] if off else []
@@ -69,7 +73,7 @@ def holds(trial, by_chance=0.05, most=24):
         if trials.right:
             return
     undecided("%d trials missed, %d did not, %d saw nothing; the last one said: %s" % (
-        trials.misses, trials.hits, most - trials.hits - trials.misses, said[-1]))
+        trials.misses, trials.hits, unseen, said[-1]))
 
 
 @functools.lru_cache(maxsize=None)
