@@ -7,7 +7,9 @@ import random
 
 import pytest
 
+from harness import shares
 from harness.statistics import FALSE_ALARM, SURE, UNDECIDED, NotNow, Pairs, Trials, assert_at_most, evidence_above, holds, judged
+from harness.ticks import Timeline
 
 MOST = 40
 QUIET, NOISY, WILD = 0.02, 0.10, 0.693  # times are up to e^x longer than they should be: the last one by a factor of two
@@ -139,3 +141,57 @@ def test_who_sees_nothing_decides_nothing():
         holds(blind, blind=3)
     with pytest.raises(pytest.skip.Exception, match="1 trials missed, 1 did not"):
         holds(outcomes([False]), most=2)
+
+
+PARTS = {"half": 0.5, "third": 0.3, "fifth": 0.2}  # those of targets/periodic.py
+SAMPLES = 2000  # of a measurement of two seconds
+
+
+def measurement(chance, bias):
+    """trial() by samples drawn for themselves, of a profiler that sees the first part too often, by so many standard errors."""
+    extra = bias * shares.standard_error(PARTS["half"], SAMPLES)
+    seen_as = [PARTS["half"] + extra, PARTS["third"] - extra, PARTS["fifth"]]
+
+    def trial():
+        seen = collections.Counter(chance.choices(list(PARTS), seen_as, k=SAMPLES))
+        return shares.off(shares.compare(PARTS, seen, SAMPLES))
+
+    return trial
+
+
+def found(bias, cases):
+    """In how many of so many cases."""
+    chance, count = random.Random(1), 0
+    for _ in range(cases):
+        try:
+            holds(measurement(chance, bias), shares.BY_CHANCE)
+        except pytest.fail.Exception:
+            count += 1
+    return count
+
+
+def test_shares_are_off_by_chance_no_more_often_than_is_said():
+    trial = measurement(random.Random(1), 0)
+    assert sum(bool(trial()) for _ in range(1000)) <= 1000 * shares.BY_CHANCE
+    assert found(0, 200) == 0
+
+
+def test_a_bias_of_three_standard_errors_of_two_seconds_is_found():
+    """In one case of two or more, and there are dozens of them; one of four errors in each case but a few."""
+    assert found(3, 100) >= 55
+    assert found(4, 100) >= 90
+
+
+def test_a_share_between_two_is_right():
+    between = shares.Comparison("a", 0.2, 0.3, 1000, other_truth=0.4)
+    assert between.score == 0 and not shares.off([between])
+    assert shares.Comparison("a", 0.4, 0.1, 1000, other_truth=0.2).score < -5
+    assert shares.at_most("a", 0.02, 0.001, 1000).score == 0 and shares.at_most("a", 0.02, 0.1, 1000).score > 5
+
+
+def test_what_ran_in_missed_periods_is_left_out():
+    """A pause and a boundary of parts within a period count as long as they are; a period with two samples counts twice."""
+    timeline = Timeline({"names": ["a", "b", "a"], "times": [1000, 1025, 1030, 1045, 1045, 1060]}, 1000)
+    every = timeline.time_in({number: 1 for number in range(6)}, 10)
+    assert every == {"a": 40, "b": 15, None: 5}
+    assert timeline.time_in({2: 1, 4: 2}, 10) == {"a": 15, "b": 10, None: 5}

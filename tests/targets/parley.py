@@ -103,30 +103,53 @@ def tick():
         struct.pack_into("=Q", _counter, 0, _ticks)
 
 
-class Truth:
-    """Clocks around the parts of a program: what share each really took.
+class Waited:
+    """waited() is how long this thread has been ready to run without a processor, in nanoseconds, as the kernel counts it:
+    --schedstat is a descriptor of /proc/PID/schedstat. Without it, 0."""
 
-    measure(name, function, ...) calls the function and adds the wall time and the CPU time of this thread that went by.
-    What went by between the parts is told, too: who has to wait for a processor often does so after asking for the time.
+    def __init__(self):
+        self._file = argument("schedstat", -1)
+
+    def __call__(self):
+        if self._file < 0:
+            return 0
+        os.lseek(self._file, 0, os.SEEK_SET)
+        return int(os.read(self._file, 64).split()[1])
+
+
+def time_of_day_at_zero():
+    """The time of day when perf_counter_ns() was 0, in nanoseconds; of some looks the one that took the shortest."""
+    found = []
+    for _ in range(10):
+        before, now, after = perf_counter_ns(), time.time(), perf_counter_ns()
+        found.append((after - before, int(now * 1e9) - (before + after) // 2))
+    return min(found)[1]
+
+
+class Truth:
+    """Clocks around the parts of a program.
+
+    measure(name, function, ...) calls the function and notes when it began and ended, the CPU time of this thread that went by, and
+    the time in which it was ready to run, with a processor or without.
     """
 
     def __init__(self):
-        self.wall = {}
-        self.cpu = {}
-        self.first = self.last = None  # (wall, CPU) when the first part began and the last one ended
+        self.waited = Waited()
+        self.cpu, self.ready = {}, {}
+        self.names, self.times = [], []  # of each call: its part; when it began and ended
 
     def measure(self, name, function, *arguments):
-        cpu, wall = thread_time_ns(), perf_counter_ns()
-        self.first = self.first or (wall, cpu)
+        cpu, waited, begin = thread_time_ns(), self.waited(), perf_counter_ns()
         function(*arguments)
-        self.last = perf_counter_ns(), thread_time_ns()
-        self.wall[name] = self.wall.get(name, 0) + self.last[0] - wall
-        self.cpu[name] = self.cpu.get(name, 0) + self.last[1] - cpu
+        end, waited, cpu = perf_counter_ns(), self.waited() - waited, thread_time_ns() - cpu
+        self.cpu[name] = self.cpu.get(name, 0) + cpu
+        self.ready[name] = self.ready.get(name, 0) + cpu + waited
+        self.names.append(name)
+        self.times += [begin, end]
 
     def tell(self):
-        whole = [last - first for first, last in zip(self.first, self.last)]
-        between = {"wall": whole[0] - sum(self.wall.values()), "cpu": whole[1] - sum(self.cpu.values())}
-        tell(event="truth", wall=self.wall, cpu=self.cpu, between=between)
+        zero = time_of_day_at_zero()
+        tell(event="truth", cpu=self.cpu, ready=self.ready, names=self.names, times=[zero + at for at in self.times])
 
 
 def repeat_for(milliseconds, function):

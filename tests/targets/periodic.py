@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program in step with the clock: in every period of --period microseconds three functions follow each other for 50, 30
 and 20 % of it, each spinning until its absolute deadline. A sampler with the same period and a fixed phase would see one
-of them only. The one reading of the clock that ends a part begins the next, so the sums cover all time."""
+of them only. The one reading of the clock that ends a part begins the next, so the parts cover all time."""
 import parley
 
 
@@ -28,22 +28,17 @@ def part_fifth(until):
 
 def main():
     period = int(parley.argument("period", 1000.0) * 1000)
-    sums = [0, 0, 0]
     parley.ready()
-    start = last = parley.perf_counter_ns()
-    turn = 0
-    while turn % 64 or not parley.over():
-        begin = start + turn * period
-        first = part_half(begin + period // 2)
-        second = part_third(begin + period * 4 // 5)
-        third = part_fifth(begin + period)
-        sums[0] += first - last
-        sums[1] += second - first
-        sums[2] += third - second
-        last = third
-        turn += 1
-    names = ("part_half", "part_third", "part_fifth")
-    parley.tell(event="truth", wall=dict(zip(names, sums)), cpu={}, turns=turn)
+    start, ends = parley.perf_counter_ns(), []
+    while len(ends) % 192 or not parley.over():
+        begin = start + len(ends) // 3 * period
+        ends.append(part_half(begin + period // 2))
+        ends.append(part_third(begin + period * 4 // 5))
+        ends.append(part_fifth(begin + period))
+    zero = parley.time_of_day_at_zero()
+    names = ["part_half", "part_third", "part_fifth"] * (len(ends) // 3)
+    times = [zero + at for pair in zip([start] + ends, ends) for at in pair]
+    parley.tell(event="truth", names=names, times=times)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that measure their own shares. --program names one; each part runs for a few milliseconds at a time between
-two readings of the clocks, so that what is not measured is far below a thousandth. At the end: the sums, as JSON.
+two readings of the clocks, so that what is not measured is far below a thousandth. At the end: when each began and ended, and the sums, as JSON.
 
 The parts are functions called part_*; a profile's share of a part is that of the stacks with its function in them."""
 import hashlib
