@@ -27,28 +27,37 @@ def maker(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def made(maker, ordinary_python):
-    """made("mixed.py", ...): the target run to its end under plumb."""
+    """made("mixed.py", ...): the target run to its end under plumb; for twice as long, until the profile is `enough`."""
 
     @functools.lru_cache(maxsize=None)
-    def make(script, *arguments, options=()):
-        recording = maker.path()
-        result = maker("run", "-o", recording, *options, "--", *ordinary_python.command, TARGETS / script, *arguments)
-        assert result.status == 0, result
-        return Made(maker, recording, page_of(maker, recording))
+    def make(script, *arguments, seconds=1.5, options=(), enough=lambda profile: True):
+        while True:
+            recording = maker.path()
+            command = [*ordinary_python.command, TARGETS / script, *arguments, "--seconds", str(seconds)]
+            result = maker("run", "-o", recording, *options, "--", *command)
+            assert result.status == 0, result
+            if enough(maker.report(recording)):
+                return Made(maker, recording, page_of(maker, recording))
+            seconds *= 2
 
     return make
+
+
+def has(*names):
+    """Whether functions of all these names were sampled: which of them a short time shows is the machine's to decide."""
+    return lambda profile: all(map(profile.function, names))
 
 
 @pytest.fixture(scope="session")
 def mixed(made):
     """Many functions, one thread."""
-    return made("mixed.py", "--seconds", "1.5")
+    return made("mixed.py", enough=has("main", "compared"))
 
 
 @pytest.fixture(scope="session")
 def threads(made):
     """Threads that compute, and one that waits."""
-    return made("threads.py", "--seconds", "1.5")
+    return made("threads.py", enough=has("work_alpha", "work_gamma", "spin", "spin_gamma"))
 
 
 @pytest.fixture
@@ -73,18 +82,22 @@ def families(made):
 
 @pytest.fixture(scope="session")
 def recursion(made):
-    return made("recursion.py", "--seconds", "1.5")
+    return made("recursion.py", enough=has("down", "even"))
 
 
 @pytest.fixture(scope="session")
 def compared(made):
-    """A program, and the same with a function that takes six times as long."""
-    sides = [made("compared.py", "--slow", slow, "--seconds", "3") for slow in ("100", "600")]
-    return Comparison(sides[0].plumb, [side.recording for side in sides])
+    """A program, and the same with a function that takes six times as long; for long enough to be told apart."""
+    seconds, changes = 3, {}
+    while not (changes.get("total") and changes.get("self")):
+        sides = [made("compared.py", "--slow", slow, seconds=seconds) for slow in ("100", "600")]
+        found = Comparison(sides[0].plumb, [side.recording for side in sides])
+        changes, seconds = found.diff()["changes"], 2 * seconds
+    return found
 
 
 @pytest.fixture(scope="session")
 def same(made):
     """Two runs of one program."""
-    sides = [made("compared.py", "--slow", "100", "--seconds", seconds) for seconds in ("3", "3.1")]
+    sides = [made("compared.py", "--slow", "100", seconds=seconds) for seconds in (3, 3.1)]
     return Comparison(sides[0].plumb, [side.recording for side in sides])

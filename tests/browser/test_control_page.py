@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import package
+from harness import browser as browsers, package
 
 
 @pytest.fixture
@@ -21,7 +21,8 @@ def port(ordinary_python):
 
 
 def test_forms_control_the_profiler_and_lead_to_a_report(browser, port):
-    context = browser.new_context()
+    context, address = browser.new_context(), "http://127.0.0.1:%d/" % port
+    context.set_default_timeout(browsers.PATIENCE_MS)
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -30,7 +31,7 @@ def test_forms_control_the_profiler_and_lead_to_a_report(browser, port):
         page.get_by_role("button", name=name, exact=True).click()
         page.get_by_role("heading", name=": " + state).wait_for()
 
-    page.goto("http://127.0.0.1:%d/" % port)
+    page.goto(address)
     press("start", "running")
     page.get_by_label("seconds between samples").fill("0.002")
     press("set interval", "running")
@@ -42,10 +43,10 @@ def test_forms_control_the_profiler_and_lead_to_a_report(browser, port):
     page.get_by_role("link", name="report page with flame graph").click()
     page.get_by_role("tab", name="Functions", exact=True).click()
     page.get_by_role("gridcell", name="spin").first.wait_for()
-    page.go_back()
+    page.goto(address)
     page.get_by_role("link", name="text", exact=True).click()
     page.get_by_text("served.py").first.wait_for()
-    page.go_back()
+    page.goto(address)
     press("reset", "idle")
     context.close()
     assert not complaints, complaints

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-PATIENCE_MS = 20_000
+PATIENCE_MS = 300_000  # after which a page is taken for one that hangs: no measure of anything, on no machine
 OWN = ("file:", "blob:", "data:", "about:")
 
 VIEWS = ["Flame graph", "Callers and callees", "Functions", "Call tree", "Source", "Statistics"]
@@ -17,6 +17,29 @@ THREADS = "Processes and threads that count"
 STATES = "What threads were doing"
 FRAMES = "Kinds of frames, folding, modules"
 SHARE = "Copy or save what is shown"
+
+# untilRest() resolves when the page has drawn and waits for nothing: no frame that it asked for, and no timer but long ones,
+# which take away what was said or free memory.
+_WATCHED = """(() => {
+    const {setTimeout, clearTimeout, requestAnimationFrame, cancelAnimationFrame} = window;
+    const timers = new Set(), frames = new Set();
+    window.setTimeout = (call, ms, ...values) => {
+        const timer = setTimeout(() => { timers.delete(timer); call(...values); }, ms);
+        if (!(ms > 1000)) timers.add(timer);
+        return timer;
+    };
+    window.clearTimeout = timer => { timers.delete(timer); clearTimeout(timer); };
+    window.requestAnimationFrame = call => {
+        const frame = requestAnimationFrame(time => { frames.delete(frame); call(time); });
+        frames.add(frame);
+        return frame;
+    };
+    window.cancelAnimationFrame = frame => { frames.delete(frame); cancelAnimationFrame(frame); };
+    window.untilRest = async () => {
+        for (let drawn = 0; drawn < 3; drawn = timers.size + frames.size ? 0 : drawn + 1)
+            await new Promise(done => requestAnimationFrame(done));
+    };
+})()"""
 
 # The rows of a table of which only what is seen exists: [[number, level, [the texts of each cell]]].
 _ALL_ROWS = """async grid => {
@@ -70,6 +93,7 @@ class Report:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", self._on_dialog)
         self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.add_init_script(_WATCHED)
         if before:
             self.page.add_init_script(before)
         self.go(fragment)
@@ -104,14 +128,7 @@ class Report:
 
     def rest(self):
         """Until nothing is about to change: the address is written a while after the last change."""
-        self.page.evaluate("""async () => {
-            const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-            for (let same = 0, last = null; same < 8; await drawn()) {
-                const now = location.hash + document.body.textContent.length;
-                same = now === last ? same + 1 : 0;
-                last = now;
-            }
-        }""")
+        self.page.evaluate("untilRest()")
 
     def tab(self, name):
         self.page.get_by_role("tab", name=name, exact=True).click()
