@@ -20,7 +20,7 @@ DOUBTFUL = 0.05  # and of those that may be unproved although there was time lef
 STOPS = 0.025  # the share of the time that stops may take: from there on, the machine decides how many are unproved
 RARE = 0.1  # share of the time without a processor, up to which what depends on it can be judged
 BLIND = 4  # trials: a machine that has no processor to give has none for a while
-OTHERS = 0.015  # of the samples of GIL mode
+OTHERS = 0.015, 0.03  # of the samples of GIL mode; and where processors are rare: who has to wait for one may hold the GIL meanwhile
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, pytest.param(1000, marks=pytest.mark.smoke), 1001, 2000]  # microseconds; the sampler's own is 1000
 
@@ -191,7 +191,7 @@ def test_gil_mode_sees_only_who_holds_it(plumb, places, minor, table, effort):
     def trial():
         measured = case.measure(effort(*SECONDS), enough=ENOUGH // 2)
         others = sum(weight for name, weight in measured.seen.items() if name not in holders) / sum(measured.seen.values())
-        found = at_most("others", OTHERS, others, measured.samples)
+        found = at_most("others", OTHERS[measured.missed > RARE], others, measured.samples)
         print(found)
         table(minor, "waits, gil", "%+.1f" % found.score)
         return off([found])
