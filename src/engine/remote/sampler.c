@@ -211,15 +211,18 @@ static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 	return run->sampling && now >= run->schedule.due_ns;
 }
 
+static void count_missed(struct pl_engine *e, const struct run *run, uint64_t missed)
+{
+	if (!e->options.period_ns)
+		return;
+	e->now.losses[PL_LOSS_MISSED] += missed;
+	e->now.missed_ns += missed * run->schedule.period_ns;
+}
+
 /* The next tick, in time or, if there is a budget and it is used up, later. */
 static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	uint64_t missed = pl_schedule_next(&run->schedule, pl_clock_monotonic_ns());
-
-	if (e->options.period_ns) {
-		e->now.losses[PL_LOSS_MISSED] += missed;
-		e->now.missed_ns += missed * run->schedule.period_ns;
-	}
+	count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
 	if (!pl_budget_due(&run->budget, now))
 		return;
 	sum_stops(e);
@@ -386,6 +389,13 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 		pl_queue_wake(&e->queue); /* the consumer waits longer in a pause */
 }
 
+/* Who is not let onto a processor until the end has missed what was due by then. */
+static void miss_the_rest(struct pl_engine *e, const struct run *run, uint64_t now)
+{
+	if (run->sampling && e->attached_count && !e->now.paused && run->schedule.period_ns)
+		count_missed(e, run, pl_schedule_over(&run->schedule, now));
+}
+
 static void loop(struct pl_engine *e, struct run *run)
 {
 	/* A process can also turn out to have ended while it is sampled: then nothing would wake us. */
@@ -402,8 +412,10 @@ static void loop(struct pl_engine *e, struct run *run)
 		}
 		if (w == WAKE_EXIT)
 			pl_tree_reap(e, now);
-		if (w == WAKE_STOP || (w == WAKE_TIME && last))
+		if (w == WAKE_STOP || (w == WAKE_TIME && last)) {
+			miss_the_rest(e, run, now);
 			return;
+		}
 		if (w == WAKE_ORDER)
 			obey(e, run, now);
 		if (e->now.paused)

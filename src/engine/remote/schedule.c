@@ -25,3 +25,10 @@ uint64_t pl_schedule_next(struct pl_schedule *s, uint64_t now)
 	due_at(s, next + missed);
 	return missed;
 }
+
+uint64_t pl_schedule_over(const struct pl_schedule *s, uint64_t now)
+{
+	uint64_t current = (now - s->start_ns) / s->period_ns;
+
+	return current > s->tick ? current - s->tick : 0;
+}

@@ -24,4 +24,7 @@ void pl_schedule_begin(struct pl_schedule *s, uint64_t now, uint64_t period_ns);
  * @return how many periods were missed. */
 uint64_t pl_schedule_next(struct pl_schedule *s, uint64_t now);
 
+/** How many periods are over whose sample was not taken. Not with a period of 0. */
+uint64_t pl_schedule_over(const struct pl_schedule *s, uint64_t now);
+
 #endif

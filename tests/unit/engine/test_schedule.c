@@ -107,6 +107,17 @@ static void ticks_and_misses_add_up_to_the_time(void **state)
 	(void)point_in(&s, taken + missed);
 }
 
+static void at_the_end_what_was_not_taken_is_over(void **state)
+{
+	struct pl_schedule s = begun(11, true);
+
+	assert_int_equal(pl_schedule_next(&s, s.due_ns), 0); /* one is taken, the second is to come */
+	assert_int_equal(pl_schedule_over(&s, START + PERIOD - 1), 0);
+	assert_int_equal(pl_schedule_over(&s, START + 2 * PERIOD - 1), 0);
+	assert_int_equal(pl_schedule_over(&s, START + 2 * PERIOD), 1);
+	assert_int_equal(pl_schedule_over(&s, START + 9 * PERIOD + 5), 8);
+}
+
 static void another_period_begins_now_with_other_points(void **state)
 {
 	struct pl_schedule s = begun(10, true), again = s;
@@ -136,6 +147,7 @@ int main(void)
 		cmocka_unit_test(without_jitter_it_is_the_middle),
 		cmocka_unit_test(what_is_missed_is_counted_and_not_caught_up),
 		cmocka_unit_test(ticks_and_misses_add_up_to_the_time),
+		cmocka_unit_test(at_the_end_what_was_not_taken_is_over),
 		cmocka_unit_test(another_period_begins_now_with_other_points),
 		cmocka_unit_test(as_fast_as_possible_is_always_due),
 	};
