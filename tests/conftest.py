@@ -12,7 +12,7 @@ import signal
 import pytest
 
 from harness import interpreters, left_over, sites, statistics, table as tables
-from harness.plumb import Plumb
+from harness.plumb import Plumb, until
 from harness.target import Places, started
 
 # A run in the background of a shell, or under nohup, starts with these ignored, and so would everything it starts.
@@ -55,15 +55,17 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_generate_tests(metafunc):
-    """`python` is every interpreter; `minor` one for each minor release and kind; `few` the oldest, the newest and one between;
-    `any_python` one that is there; `either` that and the free-threaded ones; `jit` those that may have been built with a JIT compiler;
-    `newest` those of the newest minor; `placed` each in every place. Which one a test takes: docs/internals/tests.md."""
+    """`python` is every interpreter; `minor` one for each minor release and kind; `other_build` all but those; `few` the oldest, the
+    newest and one between; `any_python` one that is there; `either` that and the free-threaded ones; `jit` those that may have been
+    built with a JIT compiler; `newest` those of the newest minor; `placed` every place with those that are put there. Which one a
+    test takes: docs/internals/tests.md."""
     if "placed" in metafunc.fixturenames:
         metafunc.parametrize("placed", list(sites.placements(PYTHONS)), ids=str)
     free_threaded = [python for python in NEWEST_PATCHED if python.free_threaded]
     quick = metafunc.config.getoption("--quick")
-    choices = {"python": few() if quick else PYTHONS, "minor": few() if quick else NEWEST_PATCHED, "few": few(), "any_python": [favourite()], "free_threaded": free_threaded,
-               "either": [favourite(), *free_threaded],
+    choices = {"python": few() if quick else PYTHONS, "minor": few() if quick else NEWEST_PATCHED, "few": few(),
+               "other_build": [python for python in PYTHONS if python not in NEWEST_PATCHED],
+               "any_python": [favourite()], "free_threaded": free_threaded, "either": [favourite(), *free_threaded],
                "newest": [p for p in NEWEST_PATCHED if p.minor == max(q.minor for q in NEWEST_PATCHED)],
                "jit": [python for python in NEWEST_PATCHED if python.kind >= (3, 14, "")]}
     for name, pythons in choices.items():
@@ -92,6 +94,7 @@ def _present(request):
 
 python = pytest.fixture(_present, name="python")
 minor = pytest.fixture(_present, name="minor")
+other_build = pytest.fixture(_present, name="other_build")
 few_python = pytest.fixture(_present, name="few")
 any_python = pytest.fixture(_present, name="any_python")
 either = pytest.fixture(_present, name="either")
@@ -123,13 +126,21 @@ def places():
 
 @pytest.fixture(scope="session")
 def threads_recording(tmp_path_factory, places, ordinary_python):
-    """Of a program with threads, one second; to be read only."""
+    """Of a program with threads, from one second on, with samples of all of them and of each part of that second; to be read only."""
     plumb = Plumb(tmp_path_factory.mktemp("recording"))
-    path = plumb.path()
+
+    def attach(seconds):
+        path = plumb.path()
+        result = plumb("attach", "-d", seconds, "-o", path, busy.pid)
+        assert result.status == 0, result
+        return path
+
+    def enough(path):
+        parts = [plumb.report(path, "--time", part).samples for part in ("..0.2", "0.2..0.5", "0.5..0.7", "0.7..")]
+        return min(parts) > 20 and {"alpha", "beta", "waiter"} <= {t["name"] for t in plumb.report(path).threads if t["samples"]}
+
     with started(places, ordinary_python, "threads.py") as busy:
-        result = plumb("attach", "-d", "1", "-o", path, busy.pid)
-    assert result.status == 0, result
-    return path
+        return until(attach, enough, 1)
 
 
 @pytest.fixture

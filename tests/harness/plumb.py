@@ -7,12 +7,14 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 
 from harness.report import Profile
 from harness.target import wait_until
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = 300  # seconds after which a plumb is taken for one that hangs
+LONGEST = 20  # seconds that a profile of `until` ever takes
 
 # What a sanitizer writes. It fails any test, whatever the test looks at.
 _SANITIZER = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:).*")
@@ -105,13 +107,30 @@ class Plumb:
         return result, self.report(recording)
 
     def attach_until(self, enough, pid, *options, seconds=0.5):
-        """Attach for so long, for twice as long, ... until the profile has enough: how many samples come in a second, and of
-        what, is the machine's to decide. The last profile, be it enough or not."""
-        for doubled in range(6):
-            _, profile = self.attach(pid, "-d", str(seconds * 2**doubled), *options)
-            if enough(profile):
-                break
-        return profile
+        """The profile of an attach that has enough."""
+        return until(lambda seconds: self.attach(pid, "-d", str(seconds), *options)[1], enough, seconds)
+
+    def run_until(self, enough, *command, seconds=0.3, env=None, **popen):
+        """The profile of a target, started by plumb, that has enough."""
+
+        def run(seconds):
+            recording, environment = self.path(), dict(env or os.environ, PLUMB_TEST_SECONDS=str(seconds))
+            result = self("run", "-o", recording, "--", *command, env=environment, **popen)
+            assert result.status == 0, result
+            return self.report(recording)
+
+        return until(run, enough, seconds)
+
+
+def until(profile_of, enough, seconds):
+    """profile_of(seconds) for so long, for twice as long, ... until it has enough: how many samples come in a second, and of what,
+    is the machine's to decide. The last one, which has not enough only where that hangs."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        profile = profile_of(seconds)
+        if enough(profile) or time.monotonic() > deadline:
+            return profile
+        seconds = min(2 * seconds, LONGEST)
 
 
 def finish(process, timeout=PATIENCE):

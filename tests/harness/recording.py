@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of the last sample of a recording, which no report tells: read as docs/internals/recording.md says."""
+"""What no report tells of a recording, as where its chunks are and when the last sample was taken: read as docs/internals/recording.md says."""
 import ctypes
 import struct
 
@@ -47,6 +47,7 @@ def _sections(data):
 
 
 def _whole_chunks(data):
+    """(where its payload begins, sections) of each."""
     at = FILE_HEADER
     while at + CHUNK.size <= len(data):
         magic, _, _, _, _, length, plain, _, _ = CHUNK.unpack_from(data, at)
@@ -54,17 +55,22 @@ def _whole_chunks(data):
         at += CHUNK.size
         if at + length > len(data):
             return
-        yield _sections(_decompressed(data[at : at + length], plain))
+        yield at, _sections(_decompressed(data[at : at + length], plain))
         at += length
 
 
 def last_sample_ns(path):
     """When the last sample was taken, in nanoseconds of the time of day; None without any."""
     last = None
-    for chunk in _whole_chunks(path.read_bytes()):
+    for _, chunk in _whole_chunks(path.read_bytes()):
         if TIMES not in chunk:
             continue
         unit_ns = 1 << next(_varints(chunk[UNITS]))
         deltas = [(value >> 1) ^ -(value & 1) for value in _varints(chunk[TIMES])]
         last = next(_varints(chunk[META])) + unit_ns * sum(deltas)
     return last
+
+
+def chunks_with_samples(path):
+    """Where the payloads of the chunks begin that hold samples."""
+    return [at for at, chunk in _whole_chunks(path.read_bytes()) if TIMES in chunk]

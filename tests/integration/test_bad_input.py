@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from harness.plumb import Plumb, finish
+from harness.plumb import Plumb, finish, until
+from harness.recording import chunks_with_samples
 from harness.target import started
 
 BAD_INPUT, OWN_FAILURE = 1, 125
@@ -105,7 +106,7 @@ def test_a_user_may_profile_processes_of_his_own(plumb, any_python):
         shutil.copy(plumb.binary, place / "plumb")
         os.chmod(place / "plumb", 0o755)
         os.chmod(place, 0o777)
-        code = "import time\nend = time.time() + 1\ndef spin():\n    return sum(range(1000))\nwhile time.time() < end:\n    spin()\n"
+        code = "import time\ndef spin():\n    return sum(range(1000))\nwhile time.process_time() < 0.5:\n    spin()\n"
         result = finish(subprocess.Popen(
             [place / "plumb", "run", "-o", place / "x.plumb", "--", "/usr/bin/python3", "-c", code], cwd=place, user="nobody",
             group="nogroup", extra_groups=[], env={"PATH": "/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
@@ -184,11 +185,15 @@ def test_values_that_make_no_sense(plumb, arguments):
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory, places, ordinary_python):
     plumb = Plumb(tmp_path_factory.mktemp("recording"))
-    path = plumb.path()
     with started(places, ordinary_python, "exec_churn.py") as busy:
-        result = plumb("attach", "-d", "2.2", "-o", path, busy.pid)
-    assert result.status == 0, result
-    return path
+
+        def attach(seconds):
+            path = plumb.path()
+            result = plumb("attach", "-d", seconds, "-o", path, busy.pid)
+            assert result.status == 0, result
+            return path
+
+        return until(attach, lambda path: len(chunks_with_samples(path)) > 2, 2.2)
 
 
 @pytest.mark.smoke
@@ -250,7 +255,7 @@ def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recordin
 def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
     data = bytearray(recording.read_bytes())
     whole = plumb.report(recording).samples
-    data[len(data) // 2] ^= 0x55
+    data[chunks_with_samples(recording)[1] + 1] ^= 0x55
     damaged = plumb.path()
     damaged.write_bytes(data)
     result = plumb("report", damaged)
@@ -294,14 +299,17 @@ def test_all_standard_streams_closed_break_nothing(plumb, places, any_python):
 
 def test_a_disk_that_gets_full_loses_nothing_of_the_report(plumb, places, any_python):
     """The recording may not grow past 110 KB; everything generated in the program makes it grow."""
-    path = plumb.path()
     script = os.path.join(places.directory(any_python.root)[1], "exec_churn.py")
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (110_000, 110_000))
 
-    result = plumb("run", "-r", "5000", "-o", path, "--", *any_python.command, script, "--seconds", "8", preexec_fn=limit)
+    def run(seconds):
+        path = plumb.path()
+        return plumb("run", "-r", "5000", "-o", path, "--", *any_python.command, script, "--seconds", seconds, preexec_fn=limit), path
+
+    result, path = until(run, lambda found: found[0].status != 0, 4)
     assert '"generations"' in result.stdout, result  # the program was not disturbed
     assert result.status == OWN_FAILURE, result
     assert path.name in result.stderr and "too large" in result.stderr.lower(), result

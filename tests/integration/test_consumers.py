@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from harness.plumb import until
 from harness.viewers import flamegraph
 
 ODD = ["a:b", "two words 7", "line break", "r n p", "<tag> & \"quote\" 'it'", "größe 関数"]
@@ -30,10 +31,14 @@ def frames_in(svg):
 
 @pytest.mark.parametrize("names", ["short", "full"])
 def test_flamegraph_draws_every_sample_under_its_name(plumb, target, any_python, names):
-    recording = plumb.path()
     with target(any_python, "odd_names.py") as busy:
-        assert plumb("attach", "-d", "0.5", "-o", recording, busy.pid).status == 0
-    folded = plumb("report", "-f", "collapsed", "--names", names, recording)
+
+        def attach(seconds):
+            recording = plumb.path()
+            assert plumb("attach", "-d", seconds, "-o", recording, busy.pid).status == 0
+            return recording, plumb("report", "-f", "collapsed", "--names", names, recording)
+
+        recording, folded = until(attach, lambda found: all(name in found[1].stdout for name in ODD), 0.5)
     assert frames_in(flamegraph(folded.stdout.encode())) == frames_of(folded.stdout)
     total = sum(int(row.rsplit(" ", 1)[1]) for row in folded.stdout.splitlines())
     assert total == plumb.report(recording).samples > 0

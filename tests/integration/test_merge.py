@@ -7,19 +7,25 @@ import resource
 
 import pytest
 
+from harness.plumb import Plumb, until
+from harness.recording import chunks_with_samples
+from harness.target import started
+
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory, places, ordinary_python):
     """Three of different programs: one of threads, one of processes, one that was cut short."""
-    from harness.plumb import Plumb
-    from harness.target import started
-
     plumb = Plumb(tmp_path_factory.mktemp("merge"))
     made = []
     for script in ("threads.py", "mixed.py", "compared.py"):
-        made.append(plumb.path())
         with started(places, ordinary_python, script) as program:
-            assert plumb("attach", "-q", "-d", "1.2", "-o", made[-1], program.pid).status == 0
+
+            def attach(seconds):
+                path = plumb.path()
+                assert plumb("attach", "-q", "-d", seconds, "-o", path, program.pid).status == 0
+                return path
+
+            made.append(until(attach, lambda path: len(chunks_with_samples(path)) > 1, 1.2))
     return made
 
 

@@ -7,11 +7,12 @@ import pytest
 
 from harness.figures import make
 from harness.page import Page, blocks, page_is_built  # noqa: F401 - a fixture
+from harness.plumb import until
 from harness.target import started, wait_until
 from harness.terminal import Terminal
 
 OWN_FAILURE = 125
-BUSY = "import time; end = time.time() + 0.3\nwhile time.time() < end: sum(range(99))"
+BUSY = "import time\nwhile time.process_time() < 0.3: sum(range(99))"  # as long as it takes on a busy machine
 
 
 def profiles(page):
@@ -115,7 +116,8 @@ def test_run_writes_it_where_it_is_wanted(plumb, any_python):
 def test_attach_writes_a_page_beside_the_recording(plumb, places, any_python):
     recording = plumb.path()
     with started(places, any_python, "threads.py") as busy:
-        result = plumb("attach", "--html", "-d", "0.5", "-o", recording, busy.pid)
+        result = until(lambda seconds: plumb("attach", "--html", "-d", seconds, "-o", recording, busy.pid),
+                       lambda _: plumb.report(recording).samples, 0.5)
     assert result.status == 0 and "note: the page is %s" % recording.with_suffix(".html") in result.stderr, result
     (profile,) = profiles(recording.with_suffix(".html").read_bytes())
     assert sum(cell[5] for cell in profile.cells) == plumb.report(recording).samples > 0

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from harness.plumb import running
+from harness.plumb import PATIENCE, running, until
 from harness.target import wait_until
 from harness.terminal import Terminal
 
@@ -20,6 +20,11 @@ def program(plumb, places, any_python):
     """program("--exit", "3") is the command line of targets/status.py."""
     script = os.path.join(places.directory(any_python.root)[1], PROGRAM)
     return lambda *arguments: [*any_python.command, script, *arguments]
+
+
+def spins(seconds):
+    """As many as take about so long."""
+    return str(int(400 * seconds))
 
 
 @pytest.mark.smoke
@@ -63,17 +68,21 @@ def test_output_and_input_are_the_programs_own(plumb, program):
     echo = [sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read().upper())"]
     with running(plumb.start("run", "-o", plumb.path(), "--", *echo, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)) as process:
-        stdout, _ = process.communicate(b"hello\n", timeout=30)
+        stdout, _ = process.communicate(b"hello\n", timeout=PATIENCE)
     assert stdout == b"HELLO\n" and process.returncode == 0
 
 
 def test_report_is_at_most_25_lines_and_names_the_recording(plumb, program):
-    result = plumb("run", "--", *program())
+    def run(seconds):
+        for old in plumb.directory.glob("*.plumb"):
+            old.unlink()
+        return plumb("run", "--", *program("--spins", spins(seconds)))
+
+    result = until(run, lambda result: "spin" in result.stderr, 0.1)
     lines = result.stderr.splitlines()
     assert 5 < len(lines) <= 25, result
-    recordings = list(plumb.directory.glob("plumb.status*.plumb"))
-    assert len(recordings) == 1, list(plumb.directory.iterdir())
-    assert recordings[0].name in result.stderr, result
+    [recording] = plumb.directory.glob("plumb.status*.plumb")
+    assert recording.name in result.stderr, result
     assert "spin" in result.stderr and "±" in result.stderr or "+-" in result.stderr, result
     assert max(map(len, lines)) <= 80, result
 
@@ -109,7 +118,7 @@ def test_duration_ends_the_sampling_and_not_the_program(plumb, target, any_pytho
 def test_ctrl_c_goes_to_the_program_and_the_report_still_comes(plumb, places, any_python):
     recording = plumb.path()
     script = os.path.join(places.directory(any_python.root)[1], "calls.py")
-    with Terminal([plumb.binary, "run", "-o", recording, "--", *any_python.command, script, "--seconds", "30"]) as terminal:
+    with Terminal([plumb.binary, "run", "-o", recording, "--", *any_python.command, script, "--seconds", "600"]) as terminal:
         terminal.expect('"ready"')
         terminal.type("\x03")
         status = terminal.wait()
@@ -124,19 +133,26 @@ def test_a_signal_to_plumb_reaches_the_program(plumb, target, any_python, name):
     recording = plumb.path()
     with target(any_python, "calls.py", before=[plumb.binary, "run", "-o", recording, "--"], count=True,
                 stderr=subprocess.PIPE) as job:
-        job.wait_progress()
+        wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
         job.process.send_signal(number)
-        _, stderr = job.process.communicate(timeout=30)
+        _, stderr = job.process.communicate(timeout=PATIENCE)
         assert job.process.returncode == 128 + number, stderr
     assert plumb.report(recording).samples > 0
 
 
 def test_two_programs_in_a_row_under_one_shell(plumb, program):
     """What the shell starts and what it becomes are two processes."""
-    command = "'%s'; exec '%s'" % ("' '".join(program("--exit", "0")), "' '".join(program("--exit", "6", "--spins", "60")))
-    recording = plumb.path()
-    result = plumb("run", "-o", recording, "--", "sh", "-c", command)
-    assert result.status == 6, result
-    profile = plumb.report(recording)
-    assert any(stack.has("main", "spin") for stack in profile.stacks)
-    assert len({thread["pid"] for thread in profile.threads}) == 2, profile.threads
+    def run(seconds):
+        busy = "' '".join(program("--spins", spins(seconds), "--exit"))
+        recording = plumb.path()
+        result = plumb("run", "-o", recording, "--", "sh", "-c", "'%s' 0; exec '%s' 6" % (busy, busy))
+        assert result.status == 6, result
+        return plumb.report(recording)
+
+    profile = until(run, lambda profile: len(with_spin(profile)) == 2, 0.1)
+    assert len(with_spin(profile)) == 2 and {thread["pid"] for thread in profile.threads} == with_spin(profile), profile.threads
+
+
+def with_spin(profile):
+    """The processes that were seen in it."""
+    return {stack.thread["pid"] for stack in profile.stacks if stack.has("main", "spin")}

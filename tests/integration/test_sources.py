@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from harness.plumb import PATIENCE
+from harness.dump import PATIENCE as IN_TIME
+from harness.plumb import PATIENCE, until
 from harness.target import wait_until
 
 ORDINARY = 65534  # nobody
@@ -57,14 +58,18 @@ def lines(plumb, recording):
 def attached(plumb, pid, names, *options):
     """A recording in which there are samples of all these files."""
     names = {str(name) for name in names}
-    for seconds in (0.3, 0.6, 1.2, 2.4, 4.8, 9.6):
+
+    def attach(seconds):
         recording = plumb.path()
-        result = plumb("attach", "-d", str(seconds), "-o", recording, *options, pid)
+        result = plumb("attach", "-d", seconds, "-o", recording, *options, pid)
         assert result.status == 0, result
-        files = {function["file"] for function in plumb.report(recording).json["functions"]}
-        if names <= files:
-            return recording
-    raise AssertionError("no samples of %s" % (names - files))
+        return recording
+
+    return until(attach, lambda recording: names <= files_of(plumb.report(recording)), 0.2)
+
+
+def files_of(profile):
+    return {function["file"] for function in profile.functions}
 
 
 @pytest.fixture
@@ -98,7 +103,7 @@ def test_without_sources(plumb, any_python, tmp_path):
     with Spinning(any_python, tmp_path / "secret.py", SPIN.format(mark="must not leave the machine")) as spinning:
         recording = attached(plumb, spinning.pid, [spinning.script], "--no-sources")
         launched = plumb.path()
-        with plumb.start("run", "-d", "0.3", "--no-sources", "-o", launched, "--", *any_python.command, spinning.script,
+        with plumb.start("run", "--no-sources", "-o", launched, "--", *any_python.command, spinning.script,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
             wait_until(lambda: plumb.recorded(launched, lambda profile: profile.samples), "it is not sampled")
             running.send_signal(signal.SIGTERM)
@@ -114,13 +119,12 @@ def test_a_program_that_is_over_at_once(plumb, any_python, tmp_path):
     script = tmp_path / "short.py"
     script.write_text("def work():\n    return sum(i * i for i in range(300000))\nwork()\n")
 
-    def profile():
+    def run(_):
         recording = plumb.path()
         assert plumb("run", "-r", "max", "-o", recording, "--", *any_python.command, script).status == 0
         return plumb.report(recording)
 
-    profiles = (profile() for _ in range(20))
-    sampled = next(p for p in profiles if str(script) in {function["file"] for function in p.json["functions"]})
+    sampled = until(run, lambda profile: str(script) in files_of(profile), 0)
     assert str(script) in sources(sampled)
 
 
@@ -202,7 +206,7 @@ def shown_line(plumb, pid, name):
     found = []
 
     def look():
-        (process,) = json.loads(plumb("dump", "--json", pid).stdout)["processes"]
+        (process,) = json.loads(plumb("dump", "--json", *IN_TIME, pid).stdout)["processes"]
         found.extend(frame["source"] for frame in process["threads"][0]["frames"] if frame["file"] == str(name))
         return found
 

@@ -3,7 +3,7 @@
 
 A test passes two pipes by number in the environment: PLUMB_TEST_READY, on which the target writes one JSON object per
 line, and PLUMB_TEST_CONTROL, on which it reads: one byte is "go", end of file is "stop" (so a target never outlives its
-test). Without them, run by hand, a target starts at once and runs for --seconds.
+test). Without them, run by hand, a target starts at once and runs for --seconds, or PLUMB_TEST_SECONDS.
 
 PLUMB_TEST_PROGRESS may name a third descriptor, of shared memory, whose first eight bytes tick() counts up.
 """
@@ -66,7 +66,7 @@ def ready(**facts):
     tell(event="ready", pid=os.getpid(), **facts)
     if _control >= 0 and not os.read(_control, 1):
         sys.exit(0)
-    seconds = argument("seconds", 0.0 if _control >= 0 else 2.0)
+    seconds = argument("seconds", float(os.environ.get("PLUMB_TEST_SECONDS", 0 if _control >= 0 else 2)))
     if seconds:
         _deadline = perf_counter() + seconds
 
