@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading what `plumb dump --json` writes (docs/user/dump.md): many looks at one process, as stacks like those of a profile."""
 import json
-import time
 
 from harness.callgraph import check
 from harness.report import Frame, Stack
+from harness.target import wait_until
 
 AT_ONCE = 15  # looks by one plumb: a process can be named as often as one likes
-PATIENCE = 20
+# Seconds in which one process is read: a machine that is busy may take long, and what hangs is told.
+PATIENCE = ("--timeout", "300")
 
 
 class Looks:
@@ -42,13 +43,16 @@ class Looks:
 
 def look(plumb, pid, graph, source):
     """Dump a process again and again, until everything that it is known to do has been seen."""
-    looks, deadline = Looks(source), time.monotonic() + PATIENCE
-    while not looks.stacks or not looks.sure or graph.missing(looks.stacks):
-        assert time.monotonic() < deadline, "%d looks never showed %s" % (looks.count, graph.missing(looks.stacks))
-        result = plumb("dump", "--json", *[pid] * AT_ONCE)
+    looks = Looks(source)
+
+    def seen():
+        result = plumb("dump", *PATIENCE, "--json", *[pid] * AT_ONCE)
         assert result.status == 0 and result.stderr == "", result
         for process in json.loads(result.stdout)["processes"]:
             looks.add(process)
+        return looks.stacks and looks.sure and not graph.missing(looks.stacks)
+
+    wait_until(seen, "looks never showed all of %s" % graph.expect)
     return looks
 
 
