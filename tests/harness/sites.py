@@ -29,7 +29,6 @@ class Site:
     mapped: str = ""  # the file that it must have mapped then, as /proc/PID/maps shows it
     original: str = ""  # and the one that it must not
     script: str = "calls.py"
-    arguments: bool = True  # takes --seconds
 
     @property
     def environment(self):
@@ -202,7 +201,7 @@ def gdb(python, directory):
     if "has Python" not in version.stdout:
         raise Lacking("this gdb has no Python")
     host = dataclasses.replace(python, name="gdb", command=(program, "-nx", "-q", "-batch", "-x"), root="")
-    return Site(host, {"PYTHONPATH": str(TARGETS)}, arguments=False)
+    return Site(host, {"PYTHONPATH": str(TARGETS)})
 
 
 def uwsgi(python, directory):
@@ -212,18 +211,27 @@ def uwsgi(python, directory):
     options = "--master --die-on-term --lazy-apps --enable-threads --processes 1 --need-app".split()
     listen = ("--socket", os.path.join(directory, "socket"))
     host = dataclasses.replace(python, name="uwsgi", command=(str(program), *options, *listen, "--wsgi-file"), root="")
-    return Site(host, {"PYTHONPATH": str(TARGETS)}, script="host_app.py", arguments=False)
+    return Site(host, {"PYTHONPATH": str(TARGETS)}, script="host_app.py")
 
 
-# Which interpreters can be put somewhere: the reason why not, or "".
+# Which interpreters are put somewhere: the reason why not, or "".
 
 
 def _any(python):
     return ""
 
 
+# Releases that keep what leads to their threads in different ways: in variables, in one structure, with offsets in it.
+_DIFFERENT = {(2, 7), (3, 6), (3, 12), (3, 15)}
+
+
+def _some(python):
+    different = python.minor in _DIFFERENT or _is_shared(python)
+    return "" if different else "how its file is found there does not depend on the release; some of different kinds are tried"
+
+
 def _an_interpreter(python):
-    return "in a program that embeds Python this is a place of its own" if _is_shared(python) else ""
+    return "in a program that embeds Python this is a place of its own" if _is_shared(python) else _some(python)
 
 
 def _a_library(python):
@@ -241,15 +249,15 @@ def _debian(python):
 NOT_BY_RUN = "it happens to a program that runs already"
 # place -> (how it is made, why an interpreter cannot be put there, why it is not launched there)
 SITES = {
-    "renamed": (renamed, _any, ""),
+    "renamed": (renamed, _some, ""),
     "stripped, renamed": (stripped, _any, ""),
-    "deleted": (deleted, _any, NOT_BY_RUN),
-    "upgraded": (upgraded, _any, NOT_BY_RUN),
+    "deleted": (deleted, _some, NOT_BY_RUN),
+    "upgraded": (upgraded, _some, NOT_BY_RUN),
     "main thread ended": (leaderless, _an_interpreter, ""),
     "in a thread, main thread ended": (embedded_in_a_thread, _a_library, ""),
     "other root": (other_root, _rooted, ""),
-    "other pid namespace": (pid_namespace, _any, ""),
-    "private mount": (private_mount, _any, ""),
+    "other pid namespace": (pid_namespace, _some, ""),
+    "private mount": (private_mount, _some, ""),
     "musl (3.9.2)": (musl, _debian, ""),
     "gdb": (gdb, _debian, ""),
     "uwsgi": (uwsgi, _debian, ""),
