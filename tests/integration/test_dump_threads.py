@@ -3,37 +3,40 @@
 import json
 import re
 import resource
-import time
 
 import pytest
 
-from harness.target import thread_ids
+from harness.dump import PATIENCE
+from harness.target import thread_ids, wait_until
 
 LOOKED_AT = 4000
-PATIENCE = 60
 
 
 def dump(plumb, *arguments):
     """(the process as JSON has it, the text), of two looks."""
-    told = plumb("dump", "--timeout", "60", *arguments, timeout=PATIENCE)
+    told = plumb("dump", *PATIENCE, *arguments)
     assert told.status == 0, told
-    (process,) = json.loads(plumb("dump", "--json", "--timeout", "60", *arguments, timeout=PATIENCE).stdout)["processes"]
+    (process,) = json.loads(plumb("dump", "--json", *PATIENCE, *arguments).stdout)["processes"]
     return process, told.stdout
 
 
 def test_a_thread_of_several_interpreters_is_one(plumb, target, minor):
     if minor.version < (3, 8):
         pytest.skip("Python %d.%d has no module for interpreters" % minor.minor)
+    looks = []
+
+    def both_show():
+        """A thread in two interpreters, as both looks find it."""
+        looks[:] = dump(plumb, busy.pid)
+        process, text = looks
+        entries = [thread["tid"] for thread in process["threads"] if thread["python"]]
+        looks.append(re.search(r", (\d+) threads \((\d+) entries: one for each interpreter a thread has been in\)", text))
+        return len(entries) > len(set(entries)) and looks[-1]
+
     with target(minor, "subinterpreters.py") as busy:
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            process, text = dump(plumb, busy.pid)
-            entries = [thread["tid"] for thread in process["threads"] if thread["python"]]
-            told = re.search(r", (\d+) threads \((\d+) entries: one for each interpreter a thread has been in\)", text)
-            if len(entries) > len(set(entries)) and told:
-                break
-            assert time.monotonic() < deadline, text
+        wait_until(both_show, "it is never in two interpreters")
         threads = len(thread_ids(busy.pid))
+    process, text, told = looks
     assert process["os_threads"] == threads == len({thread["tid"] for thread in process["threads"]}), process
     assert process["threads_beyond"] == 0
     assert int(told.group(1)) <= threads < int(told.group(2)), text
