@@ -6,8 +6,6 @@ import shutil
 
 import pytest
 
-pytestmark = pytest.mark.alone
-
 STARTS = {
     "dump": lambda pid: ["dump", "--locals", pid],
     "attach": lambda pid: ["attach", "-d", "0.2", "-o", "/dev/null", pid],

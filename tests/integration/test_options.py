@@ -4,10 +4,15 @@ import json
 import os
 import pathlib
 import re
+import signal
+import subprocess
+import time
 
 import pytest
 
-from harness.plumb import TOP
+from harness.dump import PATIENCE as IN_TIME
+from harness.plumb import PATIENCE, TOP, running, until
+from harness.statistics import NotNow, holds
 from harness.target import thread_ids, wait_until
 
 THREADS = {"MainThread", "alpha", "beta", "waiter"}  # of threads.py
@@ -80,14 +85,18 @@ def test_threads_chosen_while_sampling(plumb, target, any_python):
 
 
 def test_a_thread_that_is_not_there_is_named_while_sampling(plumb, target, any_python):
-    recording = plumb.path()
     with target(any_python, "threads.py") as busy:
-        result = plumb("attach", "-d", "0.3", "--threads", "nobody", "-o", recording, busy.pid)
-    told = " ".join(result.stderr.replace("!", " ").split())
-    assert result.status == 0 and "no samples of the threads named; there are: " in told, result
+
+        def attach(seconds):
+            recording = plumb.path()
+            result = plumb("attach", "-d", seconds, "--threads", "nobody", "-o", recording, busy.pid)
+            assert result.status == 0 and plumb.report(recording).samples == 0, result
+            return " ".join(result.stderr.replace("!", " ").split())
+
+        told = until(attach, lambda told: "waiter" in told, 0.3)
+    assert "no samples of the threads named; there are: " in told, told
     for name in ("alpha", "beta", "waiter", "%d MainThread" % busy.pid):
-        assert name in told, "%r is missing: %s" % (name, result)
-    assert plumb.report(recording).samples == 0
+        assert name in told, "%r is missing: %s" % (name, told)
 
 
 def test_idle_threads_are_hidden_counted_and_shown_on_demand(plumb, recording):
@@ -126,8 +135,12 @@ def test_collapsed_by_the_suffix_of_the_output(plumb, target, any_python, record
     assert plumb("report", "--idle", "-o", by_report, recording).status == 0
     assert by_report.read_text() == plumb("report", "-f", "collapsed", "--idle", recording).stdout
     with target(any_python, "calls.py") as busy:
-        assert plumb("attach", "-d", "0.3", "-o", by_attach, busy.pid).status == 0
-    assert re.search(r"calls\.py:main:\d+;calls\.py:outer:\d+", by_attach.read_text())
+
+        def attach(seconds):
+            assert plumb("attach", "-d", seconds, "-o", by_attach, busy.pid).status == 0
+            return re.search(r"calls\.py:main:\d+;calls\.py:outer:\d+", by_attach.read_text())
+
+        assert until(attach, bool, 0.3)
 
 
 @pytest.mark.smoke
@@ -178,15 +191,41 @@ def test_the_same_recording_gives_the_same_report(plumb, recording):
         assert plumb("report", *options, recording).stdout == plumb("report", *options, recording).stdout
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("rate, low, high", [("100", 60, 102), ("1000", 700, 1020), ("2khz", 1200, 2040)])
-def test_rate(plumb, target, any_python, rate, low, high):
-    """Samples per second; the machine may be busy, but what is missing must be counted as missed."""
+def test_what_could_not_be_taken_until_the_end_is_missed(plumb, target, any_python):
+    """plumb is held up for a second, beyond its end."""
+
+    def held_up(seconds):
+        """The profile; None if the machine itself has held up the test until plumb was at its end."""
+        recording = plumb.path()
+        with running(plumb.start("attach", "-d", seconds, "-r", "100", "-o", recording, busy.pid, stderr=subprocess.DEVNULL)) as process:
+            began = time.monotonic()
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(max(1, began + seconds + 0.1 - time.monotonic()))
+            process.send_signal(signal.SIGCONT)
+            assert process.wait(PATIENCE) == 0
+        profile = plumb.report(recording)
+        return profile if profile.duration_s > seconds + 0.05 else None
+
     with target(any_python, "calls.py") as busy:
-        _, profile = plumb.attach(busy.pid, "-d", "1", "-r", rate)
-    taken = profile.json["ticks"] / profile.duration_s
-    whole = (profile.json["ticks"] + profile.losses["missed"]) / profile.duration_s
-    assert taken <= high and low <= whole <= high * 1.02, (taken, whole, profile.losses)
+        profile = until(held_up, bool, 2)
+    periods, counted = 100 * profile.duration_s, profile.json["ticks"] + profile.losses["missed"]
+    assert 0.9 * periods <= counted <= periods + 2, (counted, periods, profile.losses)
+
+
+@pytest.mark.parametrize("option, rate", [("100", 100), ("1000", 1000), ("2khz", 2000)])
+def test_rate(plumb, target, any_python, option, rate):
+    """One sample in each period; what is missing is counted as missed, from where plumb has found the Python: that takes seldom as
+    long as a tenth of a second, and longer only where plumb gets no processor."""
+
+    def off():
+        _, profile = plumb.attach(busy.pid, "-d", "1", "-r", option)
+        periods, counted = profile.duration_s * rate, profile.json["ticks"] + profile.losses["missed"]
+        assert counted <= periods + 2, (counted, periods, profile.losses)
+        return "" if counted >= 0.9 * periods else "%d of %d: %s" % (counted, periods, profile.losses)
+
+    with target(any_python, "calls.py") as busy:
+        holds(off)
 
 
 @pytest.mark.smoke
@@ -197,18 +236,22 @@ def test_seed_and_jitter_are_recorded(plumb, target, any_python):
     assert fixed.json["seed"] == "42" and not fixed.json["jitter"] and other.json["jitter"]
 
 
-@pytest.mark.alone
 @pytest.mark.smoke
 def test_modes_are_recorded_and_a_waiting_thread_costs_no_cpu(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
+        wait_until(lambda: waits(plumb, busy.pid), "it does not wait")
         profiles = {mode: plumb.attach_until(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", mode)
                     for mode in ("wall", "cpu", "gil")}
     for mode, profile in profiles.items():
         assert profile.json["mode"] == mode
     assert any(stack.has("wait_here") for stack in profiles["wall"].stacks)
     for mode in ("cpu", "gil"):
-        waiting = sum(s.weight_ns for s in profiles[mode].stacks if s.has("wait_here"))
-        assert waiting <= 0.01 * sum(s.weight_ns for s in profiles[mode].stacks), mode
+        assert not any(stack.weight_ns for stack in profiles[mode].stacks if stack.has("wait_here")), mode
+
+
+def waits(plumb, pid):
+    threads = json.loads(plumb("dump", "--json", *IN_TIME, pid).stdout)["processes"][0]["threads"]
+    return any(thread["name"] == "waiter" and thread["doing"] == "blocked" for thread in threads)
 
 
 def cpu_s(pid):
@@ -217,22 +260,26 @@ def cpu_s(pid):
     return sum(map(int, used)) / 1e9
 
 
-@pytest.mark.alone
 @pytest.mark.smoke
 def test_cpu_mode_tells_the_cpu_time_there_was(plumb, target, any_python):
-    recording = plumb.path()
-    with target(any_python, "threads.py") as busy:
+    """All of it but what is used after the last sample, seldom a tenth of the whole even where plumb has to wait."""
+
+    def off():
+        recording = plumb.path()
         before = cpu_s(busy.pid)
         with plumb.attached(busy.pid, "--mode", "cpu", recording=recording):
             start = cpu_s(busy.pid)
             wait_until(lambda: cpu_s(busy.pid) > start + 0.5, "it does not run")
             end = cpu_s(busy.pid)
         after = cpu_s(busy.pid)
-    told = sum(stack.weight_ns for stack in plumb.report(recording).stacks) / 1e9
-    assert 0.95 * (end - start) <= told <= 1.05 * (after - before), (end - start, told, after - before)
+        told = sum(stack.weight_ns for stack in plumb.report(recording).stacks) / 1e9
+        right = 0.95 * (end - start) <= told <= 1.05 * (after - before)
+        return "" if right else "%g s were used, %g are told, %g before and after" % (end - start, told, after - before)
+
+    with target(any_python, "threads.py") as busy:
+        holds(off)
 
 
-@pytest.mark.alone
 def test_gil_mode_has_one_holder_at_a_time(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
         profile = plumb.attach_until(lambda profile: {"alpha", "beta"} <= names_of(profile), busy.pid, "--mode", "gil")
@@ -242,7 +289,7 @@ def test_gil_mode_has_one_holder_at_a_time(plumb, target, any_python):
 
 def test_never_stop_never_stops(plumb, target, any_python):
     with target(any_python, "families.py") as busy:
-        _, profile = plumb.attach(busy.pid, "-d", "0.5", "-r", "5000", "--never-stop")
+        profile = plumb.attach_until(lambda profile: profile.samples > 200, busy.pid, "-r", "5000", "--never-stop", seconds=0.2)
     assert profile.json["overhead"]["stops"] == 0 and profile.quality["stopped"] == 0
 
 
@@ -255,10 +302,10 @@ def test_recording_is_named_after_program_and_process(plumb, target, any_python)
             plumb.directory / ("plumb.calls.py.%d.plumb" % busy.pid)), os.listdir(plumb.directory)
 
 
-@pytest.mark.alone
 def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_python):
-    """Of two runs of one program as fast as 20,000 a second, the one with a budget costs a fraction of the other."""
-    program = [*any_python.command, places.directory(any_python.root)[1] + "/families.py", "--seconds", "4"]
+    """Of two runs of one program as fast as 20,000 a second, the one with a budget costs a fraction of the other. Costs are those of
+    plumb's own clocks; where it hardly gets a processor, no budget is needed."""
+    program = [*any_python.command, places.directory(any_python.root)[1] + "/families.py", "--seconds", "3"]
 
     def run(*options):
         recording = plumb.path()
@@ -267,12 +314,18 @@ def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_pyt
         cost = profile.json["overhead"]
         return profile, max(cost["stopped_ns"], cost["profiler_cpu_ns"]) / profile.json["duration_ns"]
 
-    free, cost_free = run()
-    bound, cost_bound = run("--max-overhead", "2%")
-    assert cost_bound < cost_free / 3, (cost_bound, cost_free)
-    assert cost_bound < 0.05, cost_bound  # what comes before the first look counts, too
-    assert 10 < bound.samples < free.samples / 3, (bound.samples, free.samples)
-    assert bound.quality["weight_ns"] == pytest.approx(bound.json["duration_ns"], rel=0.15)
+    def off():
+        free, cost_free = run()
+        if cost_free < 0.15:
+            raise NotNow("without a budget it costs no more than %g" % cost_free)
+        bound, cost_bound = run("--max-overhead", "2%")
+        whole = (bound.quality["weight_ns"] + bound.losses["missed_ns"]) / bound.json["duration_ns"]
+        told = "cost %g, without a budget %g; %d samples, %d; %g of the time" % (cost_bound, cost_free, bound.samples, free.samples, whole)
+        # What comes before the first look counts, too.
+        right = cost_bound < cost_free / 3 and cost_bound < 0.05 and 10 < bound.samples < free.samples / 3 and abs(whole - 1) < 0.15
+        return "" if right else told
+
+    holds(off)
 
 
 @pytest.mark.smoke

@@ -4,20 +4,17 @@ import contextlib
 import json
 import os
 import resource
-import select
 import signal
 import subprocess
-import time
 
 import pytest
 
-from harness import statistics
-from harness.plumb import PATIENCE, finish, running
+from harness import shares
+from harness.plumb import PATIENCE, finish, running, until
+from harness.statistics import NotNow, holds
 from harness.target import children_of, wait_until
 
-# How long the first child works, in seconds. On a busy machine ticks are missed in bursts, when both children work or when one
-# does: a share that is off is looked at again, for longer, and is wrong if it is off on the same side each time.
-UNITS = (0.3, 0.9, 1.8)
+UNIT = 0.3  # seconds that the first child works
 WAYS = ["fork", "spawn", "forkserver", "os.fork", "exec", "subprocess", "shell", "posix_spawn"]
 
 
@@ -32,20 +29,18 @@ def sample(plumb, places, python, *arguments, before=(), options=()):
 
 
 def with_function(profile, name):
-    """{pid: samples that have a function of that name on their stack}"""
+    """{pid: (samples, nanoseconds) that have a function of that name on their stack}"""
     found = {}
     for stack in profile.stacks:
         if stack.has(name):
-            found[stack.thread["pid"]] = found.get(stack.thread["pid"], 0) + stack.samples
+            samples, weight_ns = found.get(stack.thread["pid"], (0, 0))
+            found[stack.thread["pid"]] = samples + stack.samples, weight_ns + stack.weight_ns
     return found
 
 
 def wait_sampled(profiler, pid):
     """Return when the profiler has the memory of that process open."""
-    poll, deadline = select.poll(), time.monotonic() + PATIENCE
-    while "/proc/%d/mem" % pid not in descriptors(profiler):
-        assert time.monotonic() < deadline, "process %d is not sampled" % pid
-        poll.poll(2)  # gives the processor away for two milliseconds
+    wait_until(lambda: "/proc/%d/mem" % pid in descriptors(profiler), "process %d is not sampled" % pid)
 
 
 def descriptors(pid):
@@ -56,22 +51,16 @@ def descriptors(pid):
     return found
 
 
-def assert_shares(measure):
-    """measure(how long the first child works) -> comparisons; none if a child was over before plumb, held up, saw it"""
-    off, text = None, []
-    for unit in UNITS:
-        comparisons = measure(unit)
-        text += comparisons
-        if not comparisons:
-            continue
-        found = statistics.outside(comparisons, 4)
-        off = found if off is None else {name: side for name, side in found.items() if off.get(name) == side}
-        if not off:
-            return
-    pytest.fail("shares are off, or a child is never seen:\n" + "\n".join(map(str, text)))
+def off(compared):
+    """What is off in the shares of a run, which compared(seconds) makes: for as long as it takes to see both children. Shares are
+    of CPU time, which is told in full by the samples that there are: on a busy machine ticks are missed in bursts."""
+    comparisons = until(compared, bool, UNIT)
+    assert comparisons, "a child is never seen"
+    return "\n".join(map(str, comparisons)) if shares.outside(comparisons, 4) else ""
 
 
-@pytest.mark.thinned(4, of=len(WAYS))
+# How a process comes to be does not depend on the release; each way is tried on some.
+@pytest.mark.thinned(2, of=len(WAYS))
 @pytest.mark.parametrize("way", WAYS)
 def test_each_process_has_its_share(plumb, places, python, way, table):
     table(python, "tree %s" % way, "FAILED")
@@ -81,18 +70,18 @@ def test_each_process_has_its_share(plumb, places, python, way, table):
         pytest.skip("multiprocessing only forks before 3.4")
     if python.minor < (3, 8) and way == "posix_spawn":
         pytest.skip("os.posix_spawn is new in 3.8")
-    assert_shares(lambda unit: shares(plumb, places, python, way, unit))
+    holds(lambda: off(lambda seconds: of_children(plumb, places, python, way, seconds)))
     table(python, "tree %s" % way, "ok")
 
 
-def shares(plumb, places, python, way, unit):
-    """Of the two children, by their shares, when they work for so long and twice as long."""
-    result, profile, told = sample(plumb, places, python, "--way", way, "--unit", str(unit), options=["-r", "500"])
+def of_children(plumb, places, python, way, seconds):
+    """Comparisons of the two children, which work for so long and twice as long; none if one was over before plumb saw it."""
+    result, profile, told = sample(plumb, places, python, "--way", way, "--unit", str(seconds), options=["--mode", "cpu", "-r", "500"])
     worked = {t["pid"]: t for t in told if t["event"] == "worked"}
     assert len(worked) == 2, result
     processes = {p["pid"]: p for p in profile.json["processes"]}
     spun = with_function(profile, "spin")
-    if not spun or not set(worked) <= set(processes):
+    if not set(worked) <= set(spun):
         return []
     for pid, truth in worked.items():
         process = processes[pid]
@@ -100,8 +89,8 @@ def shares(plumb, places, python, way, unit):
         assert process["python"].startswith("%d.%d" % python.minor), process
         assert process["came_ns"] < process["ended_ns"] <= profile.json["duration_ns"], process
     truth = {"child %d" % t["share"]: t["seconds"] for t in worked.values()}
-    seen = {"child %d" % t["share"]: spun.get(pid, 0) for pid, t in worked.items()}
-    return statistics.compare(truth, seen, sum(seen.values()))
+    seen = {"child %d" % t["share"]: spun[pid][1] for pid, t in worked.items()}
+    return shares.compare(truth, seen, sum(spun[pid][0] for pid in worked))
 
 
 def test_no_subprocesses_samples_the_program_alone(plumb, places, any_python):
@@ -130,12 +119,17 @@ def test_attach_takes_the_children_there_are_and_those_that_come_if_it_is_told_t
 def test_a_shell_script_is_passed_through_and_the_recording_named_after_the_python(plumb, places, any_python):
     script = plumb.path(".sh")
     program = os.path.join(places.directory(any_python.root)[1], "status.py")
-    run = "'%s'" % "' '".join([*any_python.command, program, "--spins", "60"])
-    script.write_text("#!/bin/sh\n%s\n%s --exit 0\nexit 7\n" % (run, run))
-    script.chmod(0o755)
-    result = plumb("run", "--", script)
+
+    def run(seconds):
+        for old in plumb.directory.glob("plumb.*.plumb"):
+            old.unlink()
+        command = "'%s'" % "' '".join([*any_python.command, program, "--spins", str(int(400 * seconds))])
+        script.write_text("#!/bin/sh\n%s\n%s --exit 0\nexit 7\n" % (command, command))
+        script.chmod(0o755)
+        return plumb("run", "--", script)
+
+    result = until(run, lambda result: "2 processes" in result.stderr, 0.1)
     assert result.status == 7, result
-    assert "2 processes" in result.stderr, result
     [recording] = plumb.directory.glob("plumb.*.plumb")
     assert recording.name.startswith("plumb.status.py."), recording
     assert recording.name in result.stderr, result
@@ -144,9 +138,12 @@ def test_a_shell_script_is_passed_through_and_the_recording_named_after_the_pyth
 
 
 def test_reports_tell_processes_apart(plumb, places, any_python):
-    _, profile, told = sample(plumb, places, any_python, "--way", "os.fork")
-    recording = sorted(plumb.directory.glob("*.plumb"))[-1]
-    worked = [t for t in told if t["event"] == "worked"]
+    def run(seconds):
+        _, profile, told = sample(plumb, places, any_python, "--way", "os.fork", "--unit", str(seconds))
+        return profile, [t for t in told if t["event"] == "worked"]
+
+    profile, worked = until(run, lambda found: {t["pid"] for t in found[1]} <= set(with_function(found[0], "spin")), UNIT)
+    recording = max(plumb.directory.glob("*.plumb"), key=lambda path: path.stat().st_mtime_ns)
     one = worked[1]["pid"]
     chosen = plumb.report(recording, "--process", str(one))
     assert {s.thread["pid"] for s in chosen.stacks} == {one}
@@ -167,28 +164,37 @@ def test_children_for_which_there_is_no_room_are_counted_and_told(plumb, places,
     def few_descriptors():
         resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
 
-    recording = plumb.path()
     script = os.path.join(places.directory(either.root)[1], "children.py")
-    result = plumb("run", "-o", recording, "--", *either.command, script, "--way", "together", "--children", "24",
-                   "--unit", "0.5", preexec_fn=few_descriptors)
-    assert result.status == 0, result
-    profile = plumb.report(recording)
+
+    def run(seconds):
+        recording = plumb.path()
+        result = plumb("run", "-o", recording, "--", *either.command, script, "--way", "together", "--children", "24",
+                       "--unit", seconds, preexec_fn=few_descriptors)
+        assert result.status == 0, result
+        return result, plumb.report(recording)
+
+    result, profile = until(run, lambda found: found[1].losses["beyond"] > 0, 0.5)
     assert 1 < len(profile.json["processes"]) < 25
     assert profile.losses["beyond"] > 0
     assert "too many to be followed" in result.stderr, result
 
 
 def test_most_children_of_twenty_milliseconds_are_sampled(plumb, places, either, table):
-    """On a busy machine the sampler may itself wait for longer than that: the best of three counts."""
-    for _ in range(3):
-        _, profile, told = sample(plumb, places, either, "--way", "short", "--children", "100", "--unit", "0.02")
-        spun = with_function(profile, "short_lived")
-        children = len(profile.json["processes"]) - 1
+    """Of CPU time. On a busy machine the sampler may itself wait for longer, and says that it missed ticks."""
+
+    def off():
+        _, profile, _ = sample(plumb, places, either, "--way", "short", "--children", "100", "--unit", "0.02")
+        spun, children = len(with_function(profile, "short_lived")), len(profile.json["processes"]) - 1
         table(either, "100 short", "%d seen" % children)
         assert children + profile.losses["unseen"] <= 100
-        if min(children, len(spun)) >= 75:
-            return
-    pytest.fail("%d children of 100 are in the recording, %d with what they did; %s" % (children, len(spun), profile.losses))
+        if min(children, spun) >= 75:
+            return ""
+        told = "%d children of 100 are in the recording, %d with what they did; %s" % (children, spun, profile.losses)
+        if profile.losses["missed"] > 0.1 * profile.json["ticks"]:
+            raise NotNow(told)
+        return told
+
+    holds(off)
 
 
 def wait_for_processes(plumb, recording, pids):
@@ -221,7 +227,7 @@ def test_a_daemon_is_not_waited_for(plumb, any_python):
             "if os.fork() == 0:\n"
             "    os.setsid()\n"
             "    os.close(0); os.close(1); os.close(2)\n"
-            "    time.sleep(50)\n"
+            "    time.sleep(600)\n"
             "    os._exit(0)\n"
             "sys.stdin.read()\n"
             "sys.exit(3)")
@@ -229,7 +235,7 @@ def test_a_daemon_is_not_waited_for(plumb, any_python):
     with running(plumb.start("run", "-o", recording, "--", *any_python.command, "-c", code, stdin=subprocess.PIPE,
                              stderr=subprocess.PIPE)) as process:
         wait_for_processes(plumb, recording, 2)
-        result = finish(process, timeout=30)
+        result = finish(process)
     assert result.status == 3, result
     daemon = plumb.report(recording).json["processes"][1]
     assert daemon["ended_ns"] is None, daemon
@@ -240,7 +246,7 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
     code = ("import os, sys, time\n"
             "pid = os.fork()\n"
             "if pid == 0:\n"
-            "    time.sleep(50)\n"
+            "    time.sleep(600)\n"
             "    os._exit(0)\n"
             "sys.stdin.read()\n"
             "print(pid)")
@@ -261,23 +267,26 @@ def test_ctrl_c_ends_the_waiting_for_what_a_program_left(plumb, any_python):
 @pytest.mark.skipif(os.geteuid() != 0, reason="choosing the number of a process needs root")
 def test_a_number_that_is_used_again_is_another_process(plumb, either, places):
     """The second child gets the number of the first."""
-    assert_shares(lambda unit: shares_of_one_number(plumb, places, either, unit))
+    holds(lambda: off(lambda seconds: of_one_number(plumb, places, either, seconds)))
 
 
-def shares_of_one_number(plumb, places, python, unit):
-    _, profile, told = sample(plumb, places, python, "--way", "reuse", "--unit", str(unit))
+def of_one_number(plumb, places, python, seconds):
+    _, profile, told = sample(plumb, places, python, "--way", "reuse", "--unit", str(seconds), options=["--mode", "cpu"])
     reused = [t for t in told if t["event"] == "worked"]
     if len({t["pid"] for t in reused}) != 1:
-        pytest.skip("another process took the number that was to be used again")
+        raise NotNow("another process took the number that was to be used again")
     rows = [p for p in profile.json["processes"] if p["pid"] == reused[0]["pid"]]
+    if len(rows) != 2:
+        return []
+    assert rows[0]["ended_ns"] <= rows[1]["came_ns"], rows
+    assert rows[0]["start_ns"] < rows[1]["start_ns"], rows
     # If somebody else's process is given the next number at once, the kernel's last number is again what it was, and only the
-    # sweep, once a second, finds the second child: too late for its share, or for the child.
-    if len(rows) == 2:
-        assert rows[0]["ended_ns"] <= rows[1]["came_ns"], rows
-        assert rows[0]["start_ns"] < rows[1]["start_ns"], rows
+    # sweep, once a second, finds the second child.
+    if rows[1]["came_ns"] - rows[0]["ended_ns"] > 2e8:
+        raise NotNow("the second child was found late")
     truth = {"child %d" % t["share"]: t["seconds"] for t in reused}
-    seen = dict(zip(truth, (row["samples"] for row in rows)))
-    return statistics.compare(truth, seen, sum(seen.values()))
+    seen = {name: row["weight_ns"] for name, row in zip(truth, rows)}
+    return shares.compare(truth, seen, sum(row["samples"] for row in rows))
 
 
 def test_gunicorn_with_two_workers_under_load(plumb, either, tmp_path):
@@ -296,13 +305,14 @@ def test_gunicorn_with_two_workers_under_load(plumb, either, tmp_path):
         "    start_response('200 OK', [('Content-Length', '2')])\n"
         "    return [b'ok']\n")
     recording, address = plumb.path(), tmp_path / "socket"
-    with running(plumb.start("run", "-o", recording, "--", *either.command, "-m", "gunicorn", "-w", "2", "--bind",
+    with running(plumb.start("run", "-o", recording, "--", *either.command, "-m", "gunicorn", "-w", "2", "-t", "600", "--bind",
                              "unix:%s" % address, "served:app", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                              cwd=tmp_path, env=dict(os.environ, PYTHONPATH=":".join(sorted(paths)))) ) as process:
         for line in process.stderr:
             if b"Listening" in line:
                 break
         assert [ask(address) for _ in range(200)].count(b"ok") == 200
+        wait_until(lambda: ask(address) and plumb.recorded(recording, lambda profile: with_function(profile, "spin")), "no worker is sampled")
         process.send_signal(signal.SIGTERM)
         result = finish(process)
     assert result.status == 0, result
