@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from harness.plumb import PATIENCE
+
 
 def make(plumb, seed, samples=300, *shape):
     """A recording with everything that hurts formats in it, or of another shape that make_profile knows."""
@@ -14,7 +16,7 @@ def make(plumb, seed, samples=300, *shape):
     if not os.access(program, os.X_OK):
         pytest.fail("there is no %s: build with -Dtests=true" % program)
     recording = plumb.path()
-    subprocess.run([str(program), str(seed), str(recording), str(samples), *shape], check=True, timeout=600)
+    subprocess.run([str(program), str(seed), str(recording), str(samples), *shape], check=True, timeout=PATIENCE)
     return recording
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from harness import interpreters
 
-PATIENCE = 60
+PATIENCE = 300  # seconds after which a viewer is taken for one that hangs
 
 
 def _part(folder, path):

@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from harness.plumb import PATIENCE
+
 SHELLS = ("bash", "zsh", "fish")
 
 # Prints what the script offers for the words given: one line each, and "(files)" if it leaves the rest to readline.
@@ -83,7 +85,7 @@ def pages(plumb):
 
 
 def run_tool(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
 
 
 @pytest.fixture

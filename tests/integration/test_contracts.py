@@ -14,6 +14,7 @@ import tempfile
 import pytest
 
 from harness import collector_runs, seed_flame
+from harness.plumb import PATIENCE
 
 HARNESS = pathlib.Path(__file__).resolve().parents[1] / "harness"
 SOURCES = {
@@ -35,7 +36,7 @@ def collectors(pythons):
     def run(runs, sources):
         given = {"runs": runs, "sources": {path: base64.b64encode(text).decode() for path, text in sources.items()}}
         script = (HARNESS / "run_collectors.py").read_text()
-        result = subprocess.run([*found[0].command, "-I", "-c", script], input=json.dumps(given), capture_output=True, text=True, timeout=120)
+        result = subprocess.run([*found[0].command, "-I", "-c", script], input=json.dumps(given), capture_output=True, text=True, timeout=PATIENCE)
         assert result.returncode == 0, result.stderr[-4000:]
         return json.loads(result.stdout)
 

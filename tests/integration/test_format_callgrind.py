@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from harness.figures import Figures, make, written
+from harness.plumb import PATIENCE
 
 
 def clean(text):
@@ -29,7 +30,7 @@ def annotated(path, event, *options):
     if not tool:
         pytest.skip("there is no callgrind_annotate (Debian: valgrind)")
     command = [tool, "--threshold=100", "--auto=no", "--show=" + event, "--sort=" + event, *options, str(path)]
-    shown = subprocess.run(command, capture_output=True, timeout=60, cwd=path.parent)  # it strips the directory it runs in
+    shown = subprocess.run(command, capture_output=True, timeout=PATIENCE, cwd=path.parent)  # it strips the directory it runs in
     assert shown.returncode == 0 and shown.stderr == b"", shown.stderr
     rows, whole = {}, None
     for line in shown.stdout.decode().split("\n"):
@@ -67,7 +68,7 @@ def test_what_callgrind_wrote_comes_in(plumb, options):
     if not valgrind:
         pytest.skip("there is no valgrind")
     path = plumb.directory / "callgrind.out.1"
-    run = subprocess.run([valgrind, "-q", "--tool=callgrind", "--callgrind-out-file=%s" % path, *options, "/bin/true"], capture_output=True, timeout=100)
+    run = subprocess.run([valgrind, "-q", "--tool=callgrind", "--callgrind-out-file=%s" % path, *options, "/bin/true"], capture_output=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     own, whole = annotated(path, "Ir", "--inclusive=no")
     profile = plumb.report(path)

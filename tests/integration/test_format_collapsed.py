@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from harness import collector_runs
+from harness.plumb import PATIENCE
 
 MAKER = "tests/tools/make_profile"
 
@@ -21,7 +22,7 @@ def test_what_was_written_comes_back(plumb, seed):
     if not os.access(maker, os.X_OK):
         pytest.skip("there is no %s: the binary is not in its build directory" % maker)
     recording, first, again = plumb.path(), plumb.path(".folded"), plumb.path(".folded")
-    subprocess.run([maker, str(seed), recording, "2000"], check=True, timeout=60)
+    subprocess.run([maker, str(seed), recording, "2000"], check=True, timeout=PATIENCE)
     assert plumb("convert", "--idle", recording, first).status == 0
     result = plumb("convert", first, again)
     assert result.status == 0, result

@@ -16,6 +16,7 @@ import pytest
 
 from harness.consumers import environment, go_program
 from harness.figures import Cost, Figures, NOTHING, make, written
+from harness.plumb import PATIENCE
 
 SEEDS = [1, 2, 3]
 READER = pathlib.Path(__file__).resolve().parents[1] / "harness" / "otlp_read.py"  # for a Python that has the definitions
@@ -25,7 +26,7 @@ FRAME_TYPES = {"python": "cpython"}
 
 
 def read(path, form="protobuf"):
-    done = subprocess.run([environment("venv-otlp"), str(READER), str(path), form], capture_output=True, timeout=60)
+    done = subprocess.run([environment("venv-otlp"), str(READER), str(path), form], capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return json.loads(done.stdout)
 
@@ -169,7 +170,7 @@ class Backend:
 
     def next(self):
         with self.came:
-            assert self.came.wait_for(lambda: self.bodies, timeout=30), "the Collector passed nothing on"
+            assert self.came.wait_for(lambda: self.bodies, timeout=PATIENCE), "the Collector passed nothing on"
             return self.bodies.pop(0)
 
     def close(self):
@@ -198,7 +199,7 @@ class Collector:
         """(status, answer)"""
         request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.port, PATH), data=body, headers={"Content-Type": TYPES[form]})
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read()
@@ -210,18 +211,15 @@ def free_port():
         return listener.getsockname()[1]
 
 
-@pytest.fixture(scope="module")
-def collector(tmp_path_factory):
-    program = go_program("otelcol")
-    directory = tmp_path_factory.mktemp("collector")
-    backend, port = Backend(), free_port()
+@contextlib.contextmanager
+def started_collector(program, directory, port, backend):
+    """A Collector that listens there; None if another program took the port before it could."""
     configuration = directory / "collector.yaml"
     configuration.write_text(CONFIGURATION % (port, backend.port, PATH))
-    log = []
-    with contextlib.closing(backend), subprocess.Popen(
-            [program, "--config", str(configuration), "--feature-gates=service.profilesSupport"], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as process:
-        ready = threading.Event()
+    command = [program, "--config", str(configuration), "--feature-gates=service.profilesSupport"]
+    log, ready = [], threading.Event()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          errors="replace") as process:
 
         def follow():
             for line in process.stderr:
@@ -233,11 +231,24 @@ def collector(tmp_path_factory):
         follower = threading.Thread(target=follow, daemon=True)
         follower.start()
         try:
-            assert ready.wait(30) and process.poll() is None, "".join(log)
-            yield Collector(port, backend)
+            assert ready.wait(PATIENCE), "".join(log)
+            taken = "address already in use" in "".join(log)
+            assert taken or "Everything is ready" in "".join(log), "".join(log)
+            yield None if taken else Collector(port, backend)
         finally:
             process.terminate()
-            follower.join(30)
+            follower.join(PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def collector(tmp_path_factory):
+    program, directory = go_program("otelcol"), tmp_path_factory.mktemp("collector")
+    with contextlib.closing(Backend()) as backend:
+        while True:
+            with started_collector(program, directory, free_port(), backend) as listening:
+                if listening:
+                    yield listening
+                    return
 
 
 @pytest.mark.parametrize("form", ["protobuf", "json"])
@@ -267,8 +278,8 @@ def test_a_collector_refuses_what_is_cut(plumb, collector):
 
 def test_samples_of_a_real_run_reach_a_collector(plumb, collector, target, any_python, tmp_path):
     recording = plumb.path()
-    with target(any_python, "odd_names.py") as busy:
-        assert plumb("attach", "-d", "0.5", "-o", recording, busy.pid).status == 0
+    with target(any_python, "odd_names.py") as busy, plumb.attached(busy.pid, recording=recording):
+        pass
     status, answer = collector.post(written(plumb, recording, "otlp").read_bytes(), "protobuf")
     assert status == 200, answer
     passed = tmp_path / "passed.otlp"

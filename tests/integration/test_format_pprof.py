@@ -11,6 +11,7 @@ import pytest
 
 from harness.consumers import CACHE, go_program
 from harness.figures import Figures, make, written
+from harness.plumb import PATIENCE
 
 SEEDS = [1, 2, 3]
 ALL = ["-nodecount=1000000", "-nodefraction=0", "-edgefraction=0"]
@@ -19,7 +20,7 @@ ROW = re.compile(r"^ *([\d.e+]+)(?:ns)? +[\d.]+% +[\d.]+% +([\d.e+]+)(?:ns)? +[\
 
 def pprof(*arguments, home):
     environment = {**os.environ, "PPROF_TMPDIR": str(home), "HOME": str(home)}
-    done = subprocess.run([go_program("pprof"), *map(str, arguments)], capture_output=True, timeout=60, env=environment)
+    done = subprocess.run([go_program("pprof"), *map(str, arguments)], capture_output=True, timeout=PATIENCE, env=environment)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return done.stdout.decode()
 
@@ -77,7 +78,7 @@ def test_the_public_definition_knows_every_field(plumb):
         pytest.skip("there is no %s" % ("protoc (Debian: protobuf-compiler)" if not protoc else "profile.proto: ./dev setup fetches it"))
     body = gzip.decompress(written(plumb, make(plumb, 3), "pprof").read_bytes())
     done = subprocess.run([protoc, "--decode", "perftools.profiles.Profile", "-I", str(definition.parent), definition.name],
-                          input=body, capture_output=True, timeout=60)
+                          input=body, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.decode().splitlines()
     assert not [line for line in lines if re.match(r" *\d+[:{ ]", line)], "fields without a name"

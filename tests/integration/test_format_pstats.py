@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from harness.figures import Figures, make, written
+from harness.plumb import PATIENCE
 
 SEEDS = [1, 2]
 
@@ -51,7 +52,7 @@ def key(function, line):
 
 def test_every_python_reads_the_same_figures(recordings, minor):
     lines = b"\n".join(base64.b64encode(written) for _, written in recordings)
-    reader = subprocess.run([*minor.command, "-c", READER], input=lines, capture_output=True, timeout=60)
+    reader = subprocess.run([*minor.command, "-c", READER], input=lines, capture_output=True, timeout=PATIENCE)
     assert reader.returncode == 0, reader.stderr.decode()
     for (wanted, _), (calls, seconds, rows) in zip(recordings, json.loads(reader.stdout), strict=True):
         assert seconds == pytest.approx(wanted.all.weight_ns / 1e9)
@@ -71,7 +72,7 @@ def test_every_python_reads_the_same_figures(recordings, minor):
 def test_the_tool_of_the_standard_library_prints_it(plumb, any_python, recordings, tmp_path):
     path = tmp_path / "odd.pstats"
     path.write_bytes(recordings[0][1])
-    shown = subprocess.run([*any_python.command, "-m", "pstats", str(path)], input=b"sort tottime\nstats 5\n", capture_output=True, timeout=60)
+    shown = subprocess.run([*any_python.command, "-m", "pstats", str(path)], input=b"sort tottime\nstats 5\n", capture_output=True, timeout=PATIENCE)
     assert shown.returncode == 0 and b"function calls" in shown.stdout and b"Traceback" not in shown.stdout + shown.stderr, shown
 
 
@@ -94,7 +95,7 @@ os.rmdir(os.path.dirname(path))
 
 
 def test_what_cprofile_wrote_comes_in(plumb, minor):
-    run = subprocess.run([*minor.command, "-c", PROGRAM], capture_output=True, timeout=60)
+    run = subprocess.run([*minor.command, "-c", PROGRAM], capture_output=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr.decode()
     data, rows = json.loads(run.stdout)
     path = plumb.path(".pstats")

@@ -12,6 +12,7 @@ import pytest
 
 from harness import interpreters, viewers
 from harness.figures import Figures, make, written
+from harness.plumb import PATIENCE
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Nothing else: no links, no images, no styles, nothing foreign.
@@ -150,7 +151,7 @@ def browser():
 def browsed(path, pattern, click):
     """What a browser found that searched for the pattern and clicked on that box."""
     python, chromium = browser()
-    run = subprocess.run([str(python), "-c", BROWSE, str(path), chromium, pattern, str(click)], capture_output=True, text=True, timeout=100)
+    run = subprocess.run([str(python), "-c", BROWSE, str(path), chromium, pattern, str(click)], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
     assert found["trouble"] == []

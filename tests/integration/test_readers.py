@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from harness.plumb import PATIENCE
+
 OLDEST = {"variables": (2, 7), "tasks": (3, 7)}
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "cpython"
 
@@ -24,6 +26,6 @@ def test_variables_and_tasks_are_those_of_the_program(plumb, python, what):
     result = subprocess.run(
         [sys.executable, str(GOLDEN / "capture.py"), reader, shlex.join(command), "all", "--print", what]
         + (["--root", python.root] if python.root else []),
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stdout[-8000:] + result.stderr
