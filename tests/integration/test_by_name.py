@@ -9,6 +9,7 @@ import uuid
 
 import pytest
 
+from harness.dump import PATIENCE
 from harness.interpreters import TARGETS
 
 
@@ -47,7 +48,7 @@ def test_the_script_the_stem_and_the_path_lead_to_the_process(plumb, target, any
             assert result.status == 0, result
             assert [p["pid"] for p in plumb.report(recording).json["processes"]] == [running.pid]
         doctor = plumb("doctor", "--json", app.script)
-        dump = plumb("dump", "--json", app.script)
+        dump = plumb("dump", *PATIENCE, "--json", app.script)
         assert json.loads(doctor.stdout)["pid"] == running.pid, doctor
         assert [p["pid"] for p in json.loads(dump.stdout)["processes"]] == [running.pid], dump
 
@@ -64,8 +65,8 @@ def test_a_dump_takes_numbers_and_names_mixed(plumb, target, any_python, app, tm
     """In the order of the operands; a name of nobody does not keep plumb from the others."""
     other = App(tmp_path_factory.mktemp("other"))
     with app.start(target, any_python) as one, other.start(target, any_python) as two:
-        mixed = plumb("dump", "--json", two.pid, app.script, other.script)
-        some = plumb("dump", "--json", app.script, "nobody-is-called-that", two.pid)
+        mixed = plumb("dump", *PATIENCE, "--json", two.pid, app.script, other.script)
+        some = plumb("dump", *PATIENCE, "--json", app.script, "nobody-is-called-that", two.pid)
     assert mixed.status == 0 and mixed.stderr == "", mixed
     assert [p["pid"] for p in json.loads(mixed.stdout)["processes"]] == [two.pid, one.pid, two.pid], mixed
     assert some.status == 1 and "no process is called 'nobody-is-called-that'" in some.stderr, some
@@ -78,7 +79,7 @@ def test_of_several_a_dump_tells_the_command_for_all(plumb, target, any_python, 
         listed = plumb("dump", app.script)
         command, text = listed.stderr.splitlines()[-1].split("  for ")
         assert text == "both" and command.split() == ["plumb", "dump", *map(str, pids)], listed
-        dump = plumb("dump", "--json", *command.split()[2:])
+        dump = plumb("dump", *PATIENCE, "--json", *command.split()[2:])
     assert [p["pid"] for p in json.loads(dump.stdout)["processes"]] == pids, dump
 
 

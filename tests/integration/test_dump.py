@@ -203,7 +203,7 @@ def assert_lines(threads, python):
 def test_text(plumb, blocked, any_python):
     with blocked(any_python) as hung:
         wait_asleep(hung.pid)
-        result = plumb("dump", hung.pid, env=dict(os.environ, LC_ALL="C.UTF-8"))
+        result = plumb("dump", *IN_TIME, hung.pid, env=dict(os.environ, LC_ALL="C.UTF-8"))
         told = hung.told
     assert result.status == 0 and result.stderr == "", result
     assert "\033" not in result.stdout
@@ -220,7 +220,7 @@ def test_narrow_text(plumb, blocked, any_python):
     with blocked(any_python) as hung:
         wait_asleep(hung.pid)
         for width in (20, 40, 79):
-            result = plumb("dump", hung.pid, "--width", width, env=dict(os.environ, LC_ALL="C"))
+            result = plumb("dump", *IN_TIME, hung.pid, "--width", width, env=dict(os.environ, LC_ALL="C"))
             assert result.status == 0 and result.stdout.isascii(), result
             assert max(len(line) for line in result.stdout.splitlines()) <= width, result
 
@@ -230,7 +230,7 @@ def test_color_on_a_terminal_only_and_not_with_no_color(plumb, blocked, any_pyth
         for more, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
             reader, writer = pty.openpty()
             environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE")}
-            process = plumb.start("dump", hung.pid, stdout=writer, env=dict(environment, TERM="xterm", **more))
+            process = plumb.start("dump", *IN_TIME, hung.pid, stdout=writer, env=dict(environment, TERM="xterm", **more))
             os.close(writer)
             text = b""
             try:
@@ -244,8 +244,8 @@ def test_color_on_a_terminal_only_and_not_with_no_color(plumb, blocked, any_pyth
             os.close(reader)
             assert process.wait(PATIENCE) == 0
             assert (b"\033[" in text) == colored, text
-        assert "\033[" in plumb("dump", "--color", "always", hung.pid).stdout
-        assert '"source":null' in plumb("dump", "--json", "--no-source", hung.pid).stdout
+        assert "\033[" in plumb("dump", *IN_TIME, "--color", "always", hung.pid).stdout
+        assert '"source":null' in plumb("dump", *IN_TIME, "--json", "--no-source", hung.pid).stdout
 
 
 def test_who_holds_the_gil_and_who_waits(plumb, target, minor):
@@ -419,7 +419,7 @@ def test_a_source_file_that_changed(plumb, any_python, tmp_path):
         os.utime(script, (time.time() + 1,) * 2)
         frame = dump(plumb, process.pid)["threads"][0]["frames"][0]
         assert frame["source_changed"] and frame["source"] == "something_else()"
-        assert "changed.py was changed after the process had started" in plumb("dump", process.pid).stdout
+        assert "changed.py was changed after the process had started" in plumb("dump", *IN_TIME, process.pid).stdout
         script.unlink()
         assert dump(plumb, process.pid)["threads"][0]["frames"][0]["source"] is None
     finally:
@@ -433,8 +433,8 @@ def test_several_processes_and_one_that_is_none(plumb, target, any_python):
     sleeper = subprocess.Popen(["sleep", "600"])
     try:
         with target(any_python, "threads.py") as one, target(any_python, "names.py") as two:
-            result = plumb("dump", "--json", one.pid, gone.pid, sleeper.pid, two.pid)
-            text = plumb("dump", one.pid, two.pid, env=dict(os.environ, LC_ALL="C"))
+            result = plumb("dump", *IN_TIME, "--json", one.pid, gone.pid, sleeper.pid, two.pid)
+            text = plumb("dump", *IN_TIME, one.pid, two.pid, env=dict(os.environ, LC_ALL="C"))
     finally:
         sleeper.kill()
         sleeper.wait()
@@ -450,7 +450,7 @@ def test_several_processes_and_one_that_is_none(plumb, target, any_python):
 def test_nothing_to_dump(plumb):
     gone = subprocess.Popen(["true"])
     gone.wait()
-    result = plumb("dump", gone.pid)
+    result = plumb("dump", *IN_TIME, gone.pid)
     assert result.status == 125 and result.stdout == "" and str(gone.pid) in result.stderr, result
     for word in ("-1", "0", "99999999999", ""):
         result = plumb("dump", "--", word)
@@ -506,21 +506,21 @@ def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_p
         assert lines == [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in then[name]["frames"]]
         assert thread["wait"]["call"] == then[name]["wait"]["call"], thread
     assert {t["signal"] for t in process["threads"]} == {None, signal.SIGABRT}
-    text = plumb("dump", "--core", core, *where)
+    text = plumb("dump", *IN_TIME, "--core", core, *where)
     assert text.status == 0 and "from the core %s" % core in text.stdout and "received signal 6" in text.stdout, text
 
 
 def test_what_is_no_core(plumb, any_python, tmp_path):
     for path, code in (("/bin/true", "not-a-core"), (tmp_path / "none", "not-found"), (tmp_path, "not-a-core")):
-        result = plumb("dump", "--json", "--core", path)
+        result = plumb("dump", *IN_TIME, "--json", "--core", path)
         assert result.status == 125, result
         assert [f["code"] for f in json.loads(result.stdout)["failures"]] == [code], result
 
 
 def test_the_root_of_a_core(plumb, any_python, tmp_path):
-    nowhere = plumb("dump", "--core", "core", "--root", tmp_path / "none")
+    nowhere = plumb("dump", *IN_TIME, "--core", "core", "--root", tmp_path / "none")
     assert nowhere.status == 125 and "there is no directory '%s'" % (tmp_path / "none") in nowhere.stderr, nowhere
-    alone = plumb("dump", "--root", tmp_path, os.getpid())
+    alone = plumb("dump", *IN_TIME, "--root", tmp_path, os.getpid())
     assert alone.status == 125 and "'--root' goes with '--core FILE'" in alone.stderr, alone
 
 
@@ -528,7 +528,7 @@ def test_a_core_whose_files_are_not_below_the_root(plumb, target, any_python, tm
     """Files elsewhere are never taken in their place."""
     core, _ = core_of(plumb, target, any_python, tmp_path, signal.SIGABRT)
     (tmp_path / "empty").mkdir()
-    result = plumb("dump", "--core", core, "--root", tmp_path / "empty")
+    result = plumb("dump", *IN_TIME, "--core", core, "--root", tmp_path / "empty")
     assert result.status == 125 and "no Python was found in the files of %s/empty/" % tmp_path in result.stderr, result
 
 
@@ -562,7 +562,7 @@ def test_processes_that_come_and_go(plumb, target, any_python):
     """A process may end at any moment of the dump."""
     for number in range(10):
         with target(any_python, "threads.py") as busy:
-            process = plumb.start("dump", "--json", busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = plumb.start("dump", *IN_TIME, "--json", busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             busy.stop()
             result = finish(process)
         assert result.status in (0, 125), result
@@ -628,7 +628,7 @@ def test_tasks_and_who_waits_for_whom(plumb, target, minor):
     with target(minor, "tasktree.py") as loop:
         wait_asleep(loop.pid)
         process = dump_until(plumb, lambda p: all(t["doing"] == "waiting" for t in p["tasks"]), loop.pid)
-        text = plumb("dump", loop.pid, env=dict(os.environ, LC_ALL="C")).stdout
+        text = plumb("dump", *IN_TIME, loop.pid, env=dict(os.environ, LC_ALL="C")).stdout
     tasks = {task["name"]: task for task in process["tasks"]}
     assert process["tasks_lost"] == 0 and set(tasks) == {"Task-1", "outer", "left", "right", "innermost"}, tasks
     assert {task["tid"] for task in tasks.values()} == {loop.pid}

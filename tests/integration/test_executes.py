@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb never runs what it looks at, nor any other program to learn something: what the kernel was asked to execute, by
 strace's word."""
+import os
 import re
 import shutil
 
 import pytest
 
+from harness.dump import PATIENCE
+
 STARTS = {
-    "dump": lambda pid: ["dump", "--locals", pid],
-    "attach": lambda pid: ["attach", "-d", "0.2", "-o", "/dev/null", pid],
-    "attach by name": lambda pid: ["attach", "-d", "0.2", "-o", "/dev/null", "threads.py"],
-    "doctor": lambda pid: ["doctor", pid],
+    "dump": lambda pid, script: ["dump", *PATIENCE, "--locals", pid],
+    "attach": lambda pid, script: ["attach", "-d", "0.2", "-o", "/dev/null", pid],
+    "attach by name": lambda pid, script: ["attach", "-d", "0.2", "-o", "/dev/null", script],
+    "doctor": lambda pid, script: ["doctor", pid],
 }
 
 
@@ -35,9 +38,11 @@ def executed(plumb, tmp_path):
 
 
 @pytest.mark.parametrize("name", STARTS)
-def test_nothing_is_executed_to_look_at_a_process(plumb, target, any_python, executed, name):
-    with target(any_python, "threads.py") as busy:
-        assert executed(STARTS[name](busy.pid)) == [str(plumb.binary)]
+def test_nothing_is_executed_to_look_at_a_process(plumb, target, places, any_python, executed, name, tmp_path):
+    for script in ("threads.py", "parley.py"):  # at a path that no other process has
+        shutil.copy(os.path.join(places.directory()[0], script), tmp_path)
+    with target(any_python, "threads.py", directory=(str(tmp_path), str(tmp_path))) as busy:
+        assert executed(STARTS[name](busy.pid, tmp_path / "threads.py")) == [str(plumb.binary)]
 
 
 def test_a_run_executes_its_program_and_nothing_else(plumb, any_python, executed):

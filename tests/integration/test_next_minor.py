@@ -3,6 +3,7 @@
 import json
 
 from harness.dump import PATIENCE
+from harness.plumb import until
 from harness.statistics import assert_at_most
 
 NEWER = 16  # than the newest minor plumb knows; if this fails because there is one, count on
@@ -15,11 +16,10 @@ def inner_seen(profile):
 def test_a_newer_minor_is_sampled_with_a_note(plumb, target, newest):
     says = "3.%d.%d%s read as 3.%d" % (NEWER, newest.version[2], newest.build, newest.minor[1])
     with target(newest, "tomorrow.py", "--minor", str(NEWER)) as busy:
-        profile = plumb.attach_until(inner_seen, busy.pid)
-        told = plumb("attach", "-d", "0.1", "-o", plumb.path(), busy.pid).stderr
+        result, profile = until(lambda seconds: plumb.attach(busy.pid, "-d", seconds), lambda found: inner_seen(found[1]), 0.5)
         dumped = json.loads(plumb("dump", "--json", *PATIENCE, busy.pid).stdout)["processes"][0]
         asked = json.loads(plumb("doctor", "--json", busy.pid).stdout)
-    assert "CPython " + says in told, told
+    assert "CPython " + says in result.stderr, result
     assert [p["python"] for p in profile.json["processes"]] == [says], profile.json["processes"]
     assert inner_seen(profile), profile.stacks
     assert_at_most(0.1, profile.quality["doubtful"] + profile.quality["partial"], profile.samples, profile.quality)

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from harness.callgraph import CallGraph, check, whole
-from harness.dump import assert_true, look
+from harness.dump import PATIENCE, assert_true, look
 from harness.interpreters import PROGRAMS, SINCE_3, TARGETS
 from harness.sites import Lacking, Placement, gaps
 from harness.table import MATRIX, NotRun
@@ -131,7 +131,7 @@ def test_a_deleted_library_without_a_name_is_found_without_privileges(plumb, tar
     drop = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
     with target(site.python, site.script, before=(*drop, *site.before), env=site.environment) as running:
         site.after(running.pid)
-        result = plumb("dump", running.pid, before=drop)
+        result = plumb("dump", *PATIENCE, running.pid, before=drop)
     assert result.status == 0 and "calls.py" in result.stdout, result
 
 
@@ -143,7 +143,7 @@ def test_who_waits_for_the_gil_is_told_on_a_stripped_2_7(plumb, target, pythons,
     site = made(Placement("attach", "stripped, renamed", python), tmp_path)
     with target(site.python, "threads.py", before=site.before, env=site.environment) as busy:
         assert_moved(site, busy.pid)
-        wait_until(lambda: '"doing":"gil"' in plumb("dump", "--json", busy.pid).stdout, "nobody waits for the GIL")
+        wait_until(lambda: '"doing":"gil"' in plumb("dump", *PATIENCE, "--json", busy.pid).stdout, "nobody waits for the GIL")
 
 
 def sampled(profile):

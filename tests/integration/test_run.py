@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from harness.plumb import PATIENCE, running, until
-from harness.target import wait_until
+from harness.target import status, thread_ids, wait_until
 from harness.terminal import Terminal
 
 PROGRAM = "status.py"
@@ -104,14 +104,22 @@ def test_a_program_without_python_is_run_all_the_same(plumb, seconds):
 
 
 def test_duration_ends_the_sampling_and_not_the_program(plumb, target, any_python):
-    recording = plumb.path()
-    before = [plumb.binary, "run", "-d", "0.3", "-o", recording, "--"]
-    with target(any_python, "calls.py", before=before, count=True, stderr=subprocess.DEVNULL) as job:
-        wait_until(lambda: plumb.recorded(recording, lambda profile: profile.complete), "the sampling does not end")
-        job.wait_progress()
-        assert job.process.poll() is None, "plumb waits for its program"
-    assert job.process.returncode == 0
-    assert plumb.report(recording).duration_s >= 0.29
+    def run(seconds):
+        recording = plumb.path()
+        before = [plumb.binary, "run", "-d", str(seconds), "-o", recording, "--"]
+        with target(any_python, "calls.py", before=before, count=True, stderr=subprocess.DEVNULL) as job:
+            wait_until(lambda: "plumb-sampler" not in thread_names(job.process.pid), "the sampling does not end")
+            job.wait_progress()
+            assert job.process.poll() is None, "plumb waits for its program"
+        assert job.process.returncode == 0
+        return recording
+
+    recording = until(run, lambda recording: recording.exists(), 0.3)  # there is none if no Python was found in time
+    assert plumb.report(recording).complete and plumb.report(recording).duration_s >= 0.29
+
+
+def thread_names(pid):
+    return {status(pid, tid).get("Name", "").strip() for tid in thread_ids(pid)}
 
 
 @pytest.mark.smoke
