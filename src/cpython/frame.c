@@ -10,10 +10,11 @@
 
 #include "pick.h"
 
-#define CHUNK_HEADER_BYTES 24
-#define CHUNK_MAX_BYTES	   (1u << 30)
-#define PREFETCH_MAX	   (1u << 20)
-#define WINDOW_BYTES	   4096
+#define CHUNK_HEADER_BYTES   24
+#define CHUNK_MAX_BYTES	     (1u << 30)
+#define PREFETCH_MAX	     (1u << 20)
+#define WINDOW_BYTES	     4096
+#define REFCOUNT_BEFORE_TYPE 8 /* ob_refcnt and ob_type are neighbours, also with Py_TRACE_REFS */
 
 /* <= 3.10. @p raw holds frame_span bytes. */
 static void parse_object(const struct pl_layout *lay, const uint8_t *raw, struct pl_frame *f)
@@ -24,6 +25,8 @@ static void parse_object(const struct pl_layout *lay, const uint8_t *raw, struct
 	f->code = pl_pick_u64(raw, lay->frame.code);
 	f->instr = lasti < 0 ? (pl_addr)-1 : (pl_addr)lasti * lay->instr_scale;
 	f->kind = PL_FRAME_PYTHON;
+	/* Up to 3.9 each code object keeps the frame of its last call for the next one, as it was. */
+	f->freed = pl_pick_u64(raw, lay->object.type - REFCOUNT_BEFORE_TYPE) == 0;
 	f->entry = true; /* one C eval loop per Python frame */
 }
 
@@ -306,7 +309,7 @@ struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, co
 		if (!err && !parse_frame(lay, raw, addr, &f, &type))
 			err = &pl_err_corrupt;
 		if (!err)
-			err = check_place(mem, lay, &f, &cursor);
+			err = f.freed ? &pl_err_corrupt : check_place(mem, lay, &f, &cursor);
 		if (!err && f.entry && !entered) {
 			entered = true;
 			err = check_entry(mem, lay, ts, &f);

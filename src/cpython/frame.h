@@ -21,6 +21,7 @@ struct pl_frame {
 	uint8_t owner;	     /* raw owner byte; 0 where the release has none */
 	uint8_t kind;	     /* enum pl_frame_kind */
 	bool entry;	     /* a C eval loop begins at this frame (3.11 is_entry, shims, every frame <= 3.10) */
+	bool freed;	     /* <= 3.10: nobody refers to it; its words are those of its last call */
 };
 
 typedef PL_VEC(struct pl_frame) pl_frame_vec;
@@ -28,7 +29,7 @@ typedef PL_VEC(struct pl_frame) pl_frame_vec;
 /** The bytes pl_frame_read reads: so that a caller can fetch them together with others. */
 struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr);
 
-/** Parse one frame. Errors: pl_err_unreadable, pl_err_corrupt (alignment, owner, previous == addr). */
+/** Parse one frame, freed or not. Errors: pl_err_unreadable, pl_err_corrupt (alignment, owner, previous == addr). */
 struct plumb_error *pl_frame_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				  struct pl_frame *ret) PLUMB_MUST_CHECK;
 
@@ -45,8 +46,8 @@ struct pl_frame_tail {
 
 /**
  * Walk from ts->frame to the root, innermost first, appended to @p ret (shims included). Prefetches the live data-stack
- * chunk. Checks as it goes: owner, alignment, no cycle, thread-owned frames have `previous` below themselves in the
- * same chunk or outside it. Bounded by PL_MAX_FRAMES.
+ * chunk. Checks as it goes: owner, alignment, no cycle, none is freed, thread-owned frames have `previous` below
+ * themselves in the same chunk or outside it. Bounded by PL_MAX_FRAMES.
  * @param root_ret address of the outermost frame reached; compare it with the root known from earlier walks (or
  * base_frame). Errors: as pl_frame_read, PLUMB_ERR_LIMIT; the frames walked so far stay in @p ret.
  * @param tail when the walk comes to its first frame, the rest is taken from it; may be NULL.

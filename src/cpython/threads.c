@@ -105,6 +105,26 @@ struct plumb_error *pl_tstate_frame(struct pl_mem *mem, const struct pl_py *py, 
 	return pl_pointer_ok(cframe) ? pl_mem_read_u64(mem, cframe + lay->cframe.current_frame, ret) : &pl_err_corrupt;
 }
 
+struct pl_range pl_data_stack_range(const struct pl_py *py, pl_addr tstate)
+{
+	const struct pl_layout *lay = &py->layout;
+
+	if (lay->tstate.datastack_top == PL_NONE)
+		return (struct pl_range){0};
+	/* datastack_limit is the word behind datastack_top. */
+	return (struct pl_range){tstate + lay->tstate.datastack_chunk,
+				 lay->tstate.datastack_top + 16 - lay->tstate.datastack_chunk};
+}
+
+bool pl_data_stack_above(const struct pl_py *py, const uint8_t *raw, pl_addr addr)
+{
+	const uint32_t top_at = py->layout.tstate.datastack_top - py->layout.tstate.datastack_chunk;
+	pl_addr limit = pl_pick_u64(raw, top_at + 8);
+	pl_addr top = checked_top(pl_pick_u64(raw, 0), pl_pick_u64(raw, top_at), limit);
+
+	return top && addr >= top && addr < limit;
+}
+
 /* The few copied ranges of one PyInterpreterState. */
 struct interp_copy {
 	const struct pl_layout *lay;

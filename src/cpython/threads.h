@@ -33,6 +33,13 @@ struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, p
 struct plumb_error *pl_tstate_frame(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate,
 				    pl_addr *ret) PLUMB_MUST_CHECK;
 
+/** The words that tell how much of its newest data-stack chunk is in use; len 0: this release has no data stack. */
+struct pl_range pl_data_stack_range(const struct pl_py *py, pl_addr tstate);
+
+/** @p raw: these words as they were at one moment. Was a frame at @p addr popped by then: in that chunk, but above what
+ * is in use? False also if that cannot be told. */
+bool pl_data_stack_above(const struct pl_py *py, const uint8_t *raw, pl_addr addr);
+
 /** Does it run code that the JIT compiler made? Such code notes where it is only now and then: the instruction of the
  * innermost frame may be behind. False also if that cannot be told: *known_ret. */
 bool pl_tstate_in_jit(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate, bool *known_ret);

@@ -164,6 +164,11 @@ pl_addr fake_code(struct fake *f, const struct pl_py *py, const char *name, cons
 	return code;
 }
 
+void fake_refer(struct fake *f, const struct pl_py *py, pl_addr object, uint64_t count)
+{
+	fake_u64(f, object + py->layout.object.type - 8, count);
+}
+
 void fake_frame(struct fake *f, const struct pl_py *py, pl_addr addr, pl_addr previous, pl_addr code, uint8_t owner,
 		uint32_t instr)
 {
@@ -175,6 +180,7 @@ void fake_frame(struct fake *f, const struct pl_py *py, pl_addr addr, pl_addr pr
 	fake_field(f, addr, lay->frame.owner, owner, 1);
 	if (lay->frame_model == PL_FRAME_OBJECT) {
 		fake_field(f, addr, lay->object.type, 0x501000, 8);
+		fake_refer(f, py, addr, 1);
 		fake_field(f, addr, lay->frame.lasti, instr / lay->instr_scale, 4);
 	}
 }

@@ -47,6 +47,8 @@ pl_addr fake_bytes(struct fake *f, const struct pl_py *py, const void *bytes, si
 /** A code object of py->code_type; @p units of bytecode. */
 pl_addr fake_code(struct fake *f, const struct pl_py *py, const char *name, const char *file, int firstlineno,
 		  uint32_t units);
+/** The count of references to an object that begins with it. */
+void fake_refer(struct fake *f, const struct pl_py *py, pl_addr object, uint64_t count);
 /** Write a frame's header at @p addr (mapped already). @p instr: a byte offset into the code. */
 void fake_frame(struct fake *f, const struct pl_py *py, pl_addr addr, pl_addr previous, pl_addr code, uint8_t owner,
 		uint32_t instr);

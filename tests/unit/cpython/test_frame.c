@@ -118,6 +118,26 @@ static void frame_objects_link_to_the_end(void **state)
 	}
 }
 
+static void a_walk_through_a_frame_object_that_was_freed_is_torn(void **state)
+{
+	for (int minor = 6; minor <= 10; minor++) {
+		struct scene s;
+		struct pl_frame f;
+		open_scene(&s, minor);
+		pl_addr outer = fake_new(&s.f, 128), inner = fake_new(&s.f, 128);
+		fake_frame(&s.f, &s.py, outer, 0, CODE, 0, 6);
+		fake_frame(&s.f, &s.py, inner, outer, CODE + 16, 0, 4);
+		s.ts.frame = inner;
+		assert_ok(walk(&s));
+		assert_false(s.frames.data[1].freed);
+		fake_refer(&s.f, &s.py, outer, 0);
+		assert_code(walk(&s), PLUMB_ERR_CORRUPT);
+		assert_ok(pl_frame_read(&s.f.mem, &s.py, outer, &f));
+		assert_true(f.freed);
+		close_scene(&s);
+	}
+}
+
 static void frame_objects_of_different_types_are_corrupt(void **state)
 {
 	struct scene s;
@@ -472,6 +492,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frame_objects_link_to_the_end),
+		cmocka_unit_test(a_walk_through_a_frame_object_that_was_freed_is_torn),
 		cmocka_unit_test(frame_objects_of_different_types_are_corrupt),
 		cmocka_unit_test(shims_and_generators_are_part_of_the_chain),
 		cmocka_unit_test(a_frame_that_is_just_being_linked_is_corrupt),

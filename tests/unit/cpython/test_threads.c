@@ -69,6 +69,25 @@ static void a_thread_is_read_on_every_version(void **state)
 	}
 }
 
+static void what_lies_above_the_top_of_the_data_stack_is_told_from_what_stands(void **state)
+{
+	const uint64_t words[] = {CHUNK, CHUNK + 800, CHUNK + 16384}, wrong[] = {CHUNK, CHUNK + 800, CHUNK + 16000};
+
+	for (int minor = 6; minor <= 15; minor++) {
+		struct pl_py py = fake_py(minor);
+		struct pl_range r = pl_data_stack_range(&py, 0x1000);
+
+		assert_int_equal(r.len, minor < 11 ? 0 : sizeof words);
+		if (!r.len)
+			continue;
+		assert_int_equal(r.addr, 0x1000 + py.layout.tstate.datastack_chunk);
+		assert_false(pl_data_stack_above(&py, (const uint8_t *)words, CHUNK + 792));
+		assert_true(pl_data_stack_above(&py, (const uint8_t *)words, CHUNK + 800));
+		assert_false(pl_data_stack_above(&py, (const uint8_t *)words, CHUNK + 16384)); /* it lies elsewhere */
+		assert_false(pl_data_stack_above(&py, (const uint8_t *)wrong, CHUNK + 800));
+	}
+}
+
 static void the_top_of_the_data_stack_is_believed_only_inside_a_plausible_chunk(void **state)
 {
 	const struct {
@@ -396,6 +415,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_is_read_on_every_version),
+		cmocka_unit_test(what_lies_above_the_top_of_the_data_stack_is_told_from_what_stands),
 		cmocka_unit_test(the_top_of_the_data_stack_is_believed_only_inside_a_plausible_chunk),
 		cmocka_unit_test(exceptions_being_raised_or_handled_are_seen),
 		cmocka_unit_test(gil_words_of_3_15),
