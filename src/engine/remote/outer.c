@@ -6,8 +6,8 @@
 
 #include "clock.h"
 
-#define LOOKS	   8	 /* that must come to a known frame: in a loop of a microsecond some can be torn alike */
-#define LOOKS_MAX  48	 /* the others lost their way in a frame that was popped */
+#define LOOKS	   8	 /* that must agree with what is known: in a loop of a microsecond some can be torn alike */
+#define LOOKS_MAX  48	 /* the others lost their way in a frame that was popped, or found that known ones have moved */
 #define LINKS_MAX  48	 /* from the innermost frame to a known one */
 #define STEP_NS	   2048	 /* a look comes up to so much later, at random: no loop keeps step with it */
 #define READ_TWICE 24	 /* innermost ranges; what is farther out changes seldom */
@@ -43,72 +43,89 @@ static bool add_known(struct pl_outer *o, const pl_frame_vec *inner)
 	return true;
 }
 
-static bool near(const struct pl_range *r, pl_addr addr)
+static void add_range(struct pl_outer *o, struct pl_range range)
 {
-	return addr >= r->addr + r->len && addr - (r->addr + r->len) <= GAP;
-}
-
-static uint32_t add_range(struct pl_outer *o, struct pl_range range, uint32_t *total)
-{
-	uint32_t at = *total;
-
-	assert(o->ranges.data); /* room was made for two of each frame */
-	*total += range.len;
+	assert(o->ranges.data); /* room was made for two of each frame, and the data stack */
 	o->ranges.data[o->ranges.len++] = range;
-	return at;
 }
 
-/* All known frames from the root inwards, in as few ranges as there are places. */
-static void plan_inwards(struct pl_outer *o, uint32_t span, uint32_t *total)
+/* Of the range that was added last. */
+static void add_piece(struct pl_outer *o, size_t frame)
 {
-	for (size_t i = 0; i < o->known.len; i++) {
+	assert(o->pieces.data);
+	o->pieces.data[o->pieces.len++] =
+		(struct pl_outer_piece){.frame = (uint32_t)frame, .range = (uint32_t)o->ranges.len - 1};
+}
+
+/* A range that ends here, before @p r, is read with it. */
+static bool near(const struct pl_range *r, pl_addr end)
+{
+	return end <= r->addr && r->addr - end <= GAP;
+}
+
+/* All known frames from the innermost outwards, in as few ranges as there are places. */
+static void plan_outwards(struct pl_outer *o, uint32_t span)
+{
+	for (size_t i = o->known.len; i-- > 0;) {
 		pl_addr addr = o->known.data[i].addr;
 		struct pl_range *last = o->ranges.len ? &o->ranges.data[o->ranges.len - 1] : NULL;
 
-		if (last && near(last, addr)) {
-			*total += (uint32_t)(addr + span - (last->addr + last->len));
-			last->len = (uint32_t)(addr + span - last->addr);
-		} else {
-			add_range(o, (struct pl_range){addr, span}, total);
-		}
-		o->pieces.data[o->pieces.len++] =
-			(struct pl_outer_piece){(uint32_t)i, *total - span, (uint32_t)o->ranges.len - 1};
+		if (last && near(last, addr + span))
+			*last = (struct pl_range){addr, (uint32_t)(last->addr + last->len - addr)};
+		else
+			add_range(o, (struct pl_range){addr, span});
+		add_piece(o, i);
 	}
 }
 
-/* And back outwards, but for the innermost range: so the instruction of a caller is read on both sides of what it
- * calls. */
-static void plan_outwards(struct pl_outer *o, uint32_t *total)
+/* And back inwards, but for the outermost range: so what a frame calls is read on both sides of it. */
+static void plan_inwards(struct pl_outer *o)
 {
-	size_t n = o->ranges.len, i = o->known.len;
+	size_t p = o->pieces.len, n = o->ranges.len - 1;
 
-	for (size_t g = n; g-- > 0 && n - g <= READ_TWICE;) {
-		uint32_t at = g + 1 == n ? 0 : add_range(o, o->ranges.data[g], total);
-
-		for (; i > 0 && o->pieces.data[i - 1].range == g; i--) {
-			struct pl_outer_piece p = o->pieces.data[i - 1];
-
-			p.at = at + (uint32_t)(o->known.data[p.frame].addr - o->ranges.data[g].addr);
-			if (g + 1 < n)
-				o->pieces.data[o->pieces.len++] = p;
-		}
+	for (size_t g = n < READ_TWICE ? n : READ_TWICE; g-- > 0;) {
+		add_range(o, o->ranges.data[g]);
+		for (; p > 0 && o->pieces.data[p - 1].range >= g; p--)
+			if (o->pieces.data[p - 1].range == g)
+				add_piece(o, o->pieces.data[p - 1].frame);
 	}
 }
 
-static bool plan(struct pl_outer *o, uint32_t span)
+/* Where the pieces are among the bytes. */
+static uint32_t place(struct pl_outer *o)
 {
+	uint32_t start = 0;
+	size_t range = 0;
+
+	for (size_t i = 0; i < o->pieces.len; i++) {
+		struct pl_outer_piece *p = &o->pieces.data[i];
+
+		while (range < p->range)
+			start += o->ranges.data[range++].len;
+		p->at = start + (uint32_t)(o->known.data[p->frame].addr - o->ranges.data[range].addr);
+	}
+	while (range < o->ranges.len)
+		start += o->ranges.data[range++].len;
+	return start;
+}
+
+static bool plan(struct pl_outer *o, const struct pl_py *py, pl_addr tstate)
+{
+	const struct pl_range stack = pl_data_stack_range(py, tstate);
 	size_t known = o->known.len;
-	uint32_t total = 0;
 
 	pl_vec_clear(&o->ranges);
 	pl_vec_clear(&o->pieces);
-	if (!pl_vec_reserve(&o->ranges, 2 * known) || !pl_vec_reserve(&o->pieces, 2 * known))
+	if (!pl_vec_reserve(&o->ranges, 2 * known + 1) || !pl_vec_reserve(&o->pieces, 2 * known))
 		return false;
-	plan_inwards(o, span, &total);
-	plan_outwards(o, &total);
+	plan_outwards(o, py->layout.frame_span);
+	plan_inwards(o);
+	o->stack_at = place(o);
+	if (stack.len)
+		add_range(o, stack);
 	pl_vec_clear(&o->bytes);
 	o->planned = known;
-	return pl_vec_reserve(&o->bytes, total);
+	return pl_vec_reserve(&o->bytes, o->stack_at + stack.len);
 }
 
 /* Does a copy of a known frame contradict what is known? @p first: nothing is yet, but who links to whom. */
@@ -119,7 +136,7 @@ static void compare(struct pl_reader *r, struct pl_outer *o, const struct pl_out
 	if (p->frame >= o->known.len)
 		return;
 	bool parsed = !pl_frame_parse(&r->py, o->bytes.data + p->at, known->addr, &f);
-	if (!parsed || (first ? f.previous != known->previous : !same_function(&f, known))) {
+	if (!parsed || f.freed || (first ? f.previous != known->previous : !same_function(&f, known))) {
 		o->known.len = p->frame;
 		return;
 	}
@@ -129,12 +146,26 @@ static void compare(struct pl_reader *r, struct pl_outer *o, const struct pl_out
 	*known = f;
 }
 
+/* A popped frame of the data stack keeps its words until another one takes its place. */
+static void drop_popped(struct pl_reader *r, struct pl_outer *o)
+{
+	size_t i = 0;
+
+	if (r->py.layout.tstate.datastack_top == PL_NONE)
+		return;
+	while (i < o->known.len && !pl_data_stack_above(&r->py, o->bytes.data + o->stack_at, o->known.data[i].addr))
+		i++;
+	o->known.len = i;
+}
+
 /* A new copy of the known frames. */
-static struct plumb_error *copy(struct pl_reader *r, struct pl_outer *o, bool first)
+static struct plumb_error *copy(struct pl_reader *r, pl_addr tstate, struct pl_outer *o, bool first)
 {
 	size_t got;
 
-	if (o->planned != o->known.len && !plan(o, r->py.layout.frame_span))
+	if (o->known.len == 0)
+		return NULL;
+	if (o->planned != o->known.len && !plan(o, &r->py, tstate))
 		return &pl_err_no_memory;
 	struct plumb_error *err = pl_mem_live_readv(r->live, o->ranges.data, o->ranges.len, o->bytes.data, &got);
 	if (err)
@@ -143,6 +174,7 @@ static struct plumb_error *copy(struct pl_reader *r, struct pl_outer *o, bool fi
 		pl_vec_clear(&o->known);
 	for (size_t i = 0; i < o->pieces.len; i++)
 		compare(r, o, &o->pieces.data[i], first && i < o->planned);
+	drop_popped(r, o);
 	return NULL;
 }
 
@@ -155,7 +187,7 @@ static size_t find(const struct pl_outer *o, pl_addr addr)
 	return i;
 }
 
-/* Follow the links from the innermost frame to a known one. @p inner: the frames on the way, unless NULL. */
+/* Follow the links from the innermost frame to where a known one is. @p inner: the frames on the way, unless NULL. */
 static struct plumb_error *look(struct pl_reader *r, pl_addr tstate, struct pl_outer *o, pl_frame_vec *inner,
 				bool *found)
 {
@@ -166,16 +198,16 @@ static struct plumb_error *look(struct pl_reader *r, pl_addr tstate, struct pl_o
 	*found = false;
 	for (size_t links = 0; !err && addr && links < LINKS_MAX; links++) {
 		struct pl_frame f;
-
-		err = pl_frame_read(live, &r->py, addr, &f);
-		if (err)
-			break;
 		size_t depth = find(o, addr);
-		*found = depth > 0 && same_function(&f, &o->known.data[depth - 1]);
+
+		*found = depth > 0;
 		if (*found) {
 			o->known.len = depth;
 			return NULL;
 		}
+		err = pl_frame_read(live, &r->py, addr, &f);
+		if (err)
+			break;
 		if (inner && !pl_vec_push(inner, f))
 			return &pl_err_no_memory;
 		addr = f.previous;
@@ -184,6 +216,19 @@ static struct plumb_error *look(struct pl_reader *r, pl_addr tstate, struct pl_o
 		return err;
 	plumb_error_destroy(err);
 	return NULL;
+}
+
+/* A look that comes to a known frame, and at once a copy of that frame and its callers. @p agreed: they are as they
+ * were. */
+static struct plumb_error *look_and_copy(struct pl_reader *r, pl_addr tstate, struct pl_outer *o, bool *agreed)
+{
+	struct plumb_error *err = look(r, tstate, o, NULL, agreed);
+	size_t depth = o->known.len;
+
+	if (!err && *agreed)
+		err = copy(r, tstate, o, false);
+	*agreed = *agreed && o->known.len == depth;
+	return err;
 }
 
 static uint16_t read_opcode(struct pl_reader *r, const struct pl_frame *f, int32_t offset)
@@ -255,7 +300,7 @@ static struct plumb_error *begin(struct pl_reader *r, struct pl_stack_reader *s,
 	} else {
 		err = go_on(r, s, o);
 	}
-	return err ? err : copy(r, o, true);
+	return err ? err : copy(r, s->tstate, o, true);
 }
 
 static void get_out_of_step(struct pl_outer *o)
@@ -276,7 +321,7 @@ struct plumb_error *pl_outer_read(struct pl_reader *r, struct pl_stack_reader *s
 
 	*node_ret = o->tag = 0;
 	for (size_t i = 0; !err && i < LOOKS_MAX && found < LOOKS && o->known.len; i++) {
-		bool reached = false;
+		bool agreed = false;
 
 		if (i == 0)
 			tag = pl_stack_tag(r, s);
@@ -287,10 +332,8 @@ struct plumb_error *pl_outer_read(struct pl_reader *r, struct pl_stack_reader *s
 			err = name_frames(r, s, o);
 		}
 		if (!err)
-			err = look(r, s->tstate, o, NULL, &reached);
-		if (!err && reached)
-			err = copy(r, o, false);
-		if (!err && reached && ++found < LOOKS)
+			err = look_and_copy(r, s->tstate, o, &agreed);
+		if (!err && agreed && ++found < LOOKS)
 			get_out_of_step(o);
 	}
 	if (!err && found == LOOKS && o->known.len)

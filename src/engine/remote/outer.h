@@ -4,7 +4,8 @@
  *
  * A look follows the links from the thread state outward, each frame read after the word that led to it, until it comes
  * to a frame that is known; the known ones are copied before and after. What no copy and no look contradicts was on the
- * stack. */
+ * stack. A frame that was popped contradicts, though its words may be as they were: that it stands no more is told by
+ * its count of references (<= 3.10) or by the top of the data stack (3.11+). */
 #ifndef PL_OUTER_H
 #define PL_OUTER_H
 
@@ -22,6 +23,7 @@ struct pl_outer {
 	pl_range_vec ranges;
 	PL_VEC(struct pl_outer_piece) pieces; /* each known frame's, then those that are copied twice */
 	size_t planned;			      /* ranges and pieces are for so many known frames */
+	uint32_t stack_at;		      /* the thread's words on its data stack, in `bytes` */
 	PL_VEC(uint8_t) bytes;
 	PL_VEC(uint32_t) nodes; /* of the known frames */
 	uint32_t tag;		/* that the thread bore meanwhile; 0: none, or several */
