@@ -72,6 +72,9 @@ struct plumb_report_options {
 	/* Told what the format has no room for and the like, in whole sentences; NULL: nobody. */
 	void (*note)(void *ctx, const char *message);
 	void *note_ctx;
+
+	const char *program;	 /* text: how plumb is called, in the next commands; NULL: "plumb" */
+	const char *page_option; /* text: "--open" or "--html", the next command that makes the page; NULL: none */
 };
 
 #define PLUMB_REPORT_OPTIONS_INIT                                                                                      \

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,6 +68,29 @@ static bool start_one_of(const char *list, const char *path)
 		list += len + (list[len] == ':');
 	}
 	return false;
+}
+
+static bool on_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char name[PATH_MAX];
+
+	while (path && *path) {
+		int len = (int)strcspn(path, ":");
+
+		if (snprintf(name, sizeof name, "%.*s/%s", len, path, program) < (int)sizeof name &&
+		    access(name, X_OK) == 0)
+			return true;
+		path += len + (path[len] == ':');
+	}
+	return false;
+}
+
+bool browser_likely(void)
+{
+	const char *wanted = getenv("BROWSER");
+
+	return (wanted && *wanted) || on_path("xdg-open");
 }
 
 bool browser_open(const char *path, struct failure *why)

@@ -8,5 +8,7 @@
 /** Start the browser of $BROWSER (several are tried in turn, with colons between them), else xdg-open, with the file
  * @p path. It is on its own then: no child, and not of this terminal. False if there is none. */
 bool browser_open(const char *path, struct failure *why);
+/** Whether there is one to try. */
+bool browser_likely(void);
 
 #endif

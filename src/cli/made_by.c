@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "browser.h"
 #include "config.h"
 
 #define MAX_BYTES 4096
@@ -56,6 +57,16 @@ char *made_by(int argc, char *const *argv, const char *out_name)
 	return text;
 }
 
+/* What is proposed has to work: it takes a page, and to show it a browser. */
+static const char *page_option(void)
+{
+	struct plumb_error *err = plumb_format_check("html");
+	const char *option = err ? NULL : browser_likely() ? "--open" : "--html";
+
+	plumb_error_destroy(err);
+	return option;
+}
+
 void config_report(struct config *c)
 {
 	struct plumb_report_options *o = &c->report;
@@ -67,5 +78,6 @@ void config_report(struct config *c)
 	o->modules = c->modules.count ? (const char *const *)c->modules.words : NULL;
 	o->module_count = c->modules.count;
 	o->made_by = c->made_by;
+	o->page_option = page_option();
 	o->note = c->quiet ? NULL : tell_note;
 }

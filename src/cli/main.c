@@ -29,7 +29,7 @@ static const char *out_name(const struct command *cmd, const struct config *c, i
 	return cmd->written && operands >= cmd->written ? argv[cmd->written - 1] : c->output;
 }
 
-static int run_command(const struct command *cmd, int argc, char **argv)
+static int run_command(const char *program, const struct command *cmd, int argc, char **argv)
 {
 	struct config c = CONFIG_INIT;
 	struct failure why = {0};
@@ -44,6 +44,7 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 		opt_help(cmd, term_width(STDOUT_FILENO), stdout);
 		status = finish_stdout();
 	} else {
+		c.report.program = strchr(program, '/') ? program : NULL; /* else it is found as it was */
 		c.made_by = words ? made_by(argc, words, out_name(cmd, &c, operands, argv)) : NULL;
 		status = cmd->run(cmd, &c, operands, argv);
 	}
@@ -72,5 +73,5 @@ int main(int argc, char **argv)
 		return finish_stdout();
 	}
 	cmd = command_find(argv[1], &why);
-	return cmd ? run_command(cmd, argc - 1, argv + 1) : complain_failure(&why);
+	return cmd ? run_command(argv[0], cmd, argc - 1, argv + 1) : complain_failure(&why);
 }

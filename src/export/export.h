@@ -9,14 +9,16 @@
 
 struct pl_export_options {
 	struct pl_filter filter;
-	bool full_names;       /* --names full: whole path and qualified name */
-	bool escape;	       /* collapsed: make names safe for flamegraph.pl (';' and line breaks) */
-	bool seed;	       /* flamegraph-json: as CPython's collector was at first, not as in 3.15.2 */
-	int width;	       /* text: columns of the terminal */
-	bool color;	       /* text */
-	bool unicode;	       /* text: tree lines, the plus-minus sign */
-	int max_lines;	       /* text: at most so many lines (25) */
-	const char *recording; /* path, for the "next commands"; NULL: none */
+	bool full_names;	 /* --names full: whole path and qualified name */
+	bool escape;		 /* collapsed: make names safe for flamegraph.pl (';' and line breaks) */
+	bool seed;		 /* flamegraph-json: as CPython's collector was at first, not as in 3.15.2 */
+	int width;		 /* text: columns of the terminal */
+	bool color;		 /* text */
+	bool unicode;		 /* text: tree lines, the plus-minus sign */
+	int max_lines;		 /* text: at most so many lines (25) */
+	const char *recording;	 /* path, for the "next commands"; NULL: none */
+	const char *program;	 /* how plumb is called in them; NULL: "plumb" */
+	const char *page_option; /* the one that makes the report page; NULL: none does */
 	/* What made this output, to be named in it where the format has a place for it:
 	 * "plumb 0.1.0: plumb convert a.plumb b.json --threads main". The time of day is
 	 * never in it: the same command writes the same bytes. NULL: unknown. */

@@ -23,8 +23,8 @@
 #define LABEL_COLUMNS  10
 #define MIN_WIDTH      20
 /* Narrower pages have labels, but no column of them. */
-#define LABEL_FROM_WIDTH 50
-#define PATH_MAX_BYTES	 (64u << 10)
+#define LABEL_FROM_WIDTH  50
+#define COMMAND_MAX_BYTES (128u << 10)
 
 struct report {
 	const struct plumb_profile *p;
@@ -165,7 +165,7 @@ static struct plumb_error *quote(const char *path, struct pl_buf *ret)
 
 /* One command. A file name is never cut, because somebody will copy the line: it wraps before the options, and a name
  * that is wider than the page makes the only line that is, too. */
-static void write_command(const char *lead, const char *path, const char *options, struct pl_page *page)
+static void write_command(const char *lead, const char *command, const char *options, struct pl_page *page)
 {
 	struct pl_page wide = *page;
 	struct pl_line l;
@@ -173,8 +173,7 @@ static void write_command(const char *lead, const char *path, const char *option
 	wide.width = PL_LINE_MAX_COLUMNS;
 	pl_line_start(&l, &wide);
 	pl_line_add(&l, lead);
-	pl_line_add(&l, "plumb report ");
-	pl_line_name(&l, path, strlen(path), PL_LINE_MAX_COLUMNS, PL_CUT_END);
+	pl_line_name(&l, command, strlen(command), PL_LINE_MAX_COLUMNS, PL_CUT_END);
 	if (l.cols + 1 + (int)strlen(options) > page->width) {
 		pl_line_add(&l, " \\");
 		pl_line_end(&l);
@@ -190,22 +189,26 @@ static void write_command(const char *lead, const char *path, const char *option
 
 static struct plumb_error *write_next(const struct report *r, struct pl_page *page)
 {
-	struct pl_buf path = PL_BUF_INIT(PATH_MAX_BYTES);
+	struct pl_buf command = PL_BUF_INIT(COMMAND_MAX_BYTES);
 	struct plumb_error *err;
 
 	if (!r->o.recording)
 		return NULL;
-	err = quote(r->o.recording, &path);
+	err = quote(r->o.program ? r->o.program : "plumb", &command);
+	if (!err)
+		err = pl_buf_add_str(&command, " report ");
+	if (!err)
+		err = quote(r->o.recording, &command);
 	if (!err) {
 		bool labels = page->width >= LABEL_FROM_WIDTH;
 
 		if (r->commands > 0)
-			write_command(labels ? "next: " : " ", pl_buf_str(&path),
+			write_command(labels ? "next: " : " ", pl_buf_str(&command),
 				      r->o.filter.lines ? "--markdown" : "--lines", page);
-		if (r->commands > 1)
-			write_command(labels ? "      " : " ", pl_buf_str(&path), "--open", page);
+		if (r->commands > 1 && r->o.page_option)
+			write_command(labels ? "      " : " ", pl_buf_str(&command), r->o.page_option, page);
 	}
-	pl_buf_deinit(&path);
+	pl_buf_deinit(&command);
 	return err;
 }
 

@@ -55,6 +55,8 @@ static struct pl_export_options export_options(const struct plumb_report_options
 		.unicode = !o->ascii,
 		.max_lines = MAX_TEXT_LINES,
 		.recording = o->recording,
+		.program = o->program,
+		.page_option = o->page_option,
 		.made_by = o->made_by,
 		.seed = o->seed_flavour,
 	};

@@ -86,6 +86,16 @@ def test_without_a_browser_the_page_is_there_all_the_same(plumb, recording):
     assert len(profiles(out.read_bytes())) == 1
 
 
+def test_a_report_proposes_what_works_here(plumb, recording):
+    def proposed(**environment):
+        return plumb("report", recording, env={**os.environ, "PATH": str(plumb.directory), **environment}).stdout.split()[-1]
+
+    assert proposed(BROWSER="") == "--html"
+    assert proposed(BROWSER="some-browser") == "--open"
+    (plumb.directory / "xdg-open").touch(mode=0o755)
+    assert proposed(BROWSER="") == "--open"
+
+
 def test_only_a_page_is_shown(plumb, recording):
     for options in (["--json", "--open"], ["-o", plumb.path(".folded"), "--open"]):
         result = plumb("report", recording, *options)

@@ -164,6 +164,7 @@ struct pl_export_options build_options(int width)
 	struct pl_export_options o = {.escape = true, .width = width, .unicode = true, .max_lines = 25};
 
 	o.recording = "plumb.app.4242.plumb";
+	o.page_option = "--open";
 	return o;
 }
 

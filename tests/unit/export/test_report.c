@@ -336,7 +336,7 @@ static void cpu_and_gil_mode_tell_time_of_their_kind(void **state)
 	build_end(&b);
 }
 
-static void names_of_recordings_are_quoted_for_the_shell(void **state)
+static void next_commands_can_be_copied_to_a_shell(void **state)
 {
 	struct pl_export_options o = build_options(200);
 	struct build b;
@@ -344,8 +344,14 @@ static void names_of_recordings_are_quoted_for_the_shell(void **state)
 	build_example(&b);
 	o.recording = "it's a; file.plumb";
 	expect_text(&b, &o, "plumb report 'it'\\''s a; file.plumb' --lines\n");
-	o.recording = NULL;
+	o.program = "my tools/plumb";
+	expect_text(&b, &o, "'my tools/plumb' report 'it'\\''s a; file.plumb' --open\n");
+	o.page_option = NULL;
 	char *got = build_output(b.p, "text", &o, NULL);
+	assert_null(strstr(got, "--open"));
+	free(got);
+	o.recording = NULL;
+	got = build_output(b.p, "text", &o, NULL);
 	assert_null(strstr(got, "next:"));
 	free(got);
 	build_end(&b);
@@ -453,7 +459,7 @@ int main(void)
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_long_to_record),
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),
 		cmocka_unit_test(cpu_and_gil_mode_tell_time_of_their_kind),
-		cmocka_unit_test(names_of_recordings_are_quoted_for_the_shell),
+		cmocka_unit_test(next_commands_can_be_copied_to_a_shell),
 		cmocka_unit_test(json_names_the_files_whose_text_there_is),
 		cmocka_unit_test(no_name_breaks_out_of_json_or_markdown),
 		cmocka_unit_test(names_of_64_kib_and_stacks_of_10000_frames_work),
