@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands README begins with, on a machine that has nothing but Debian's minimum: as root, and as a user with sudo.
+
+`./dev test` is run in its quick form: the whole one is what these tests are a part of."""
+import re
+import shlex
+
+import pytest
+
+from harness import fresh
+
+pytestmark = [pytest.mark.fresh, pytest.mark.once]
+USER = "someone"
+SENTENCE = "packages are missing that only root can install: "
+
+
+@pytest.fixture(scope="module", params=["root", USER])
+def machine(request):
+    try:
+        with fresh.machine(request.param) as made:
+            yield made
+    except fresh.Lacking as why:
+        pytest.skip(str(why))
+
+
+@pytest.fixture(scope="module")
+def demo(machine):
+    if machine.user != "root":
+        machine.must("apt-get install -y sudo && echo '%s ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/%s" % (USER, USER), user="root")
+    return machine.run("./dev demo")
+
+
+@pytest.fixture(scope="module")
+def quick_tests(machine, demo):
+    return machine.run("./dev test --quick")
+
+
+def told(result):
+    """What `dev` says."""
+    return re.findall("^dev: (.*)", result.stderr, re.M)
+
+
+def proposed(text):
+    """The commands a report names at its end."""
+    return re.findall(r"^(?:next: | {6})(\S*plumb report .*)$", text, re.M)
+
+
+def on_a_terminal(command):
+    return "script -qec %s /dev/null" % shlex.quote(command)
+
+
+def test_who_may_not_install_is_told_what_to_do(machine):
+    result = machine.run("./dev demo", user="nobody")
+    (sentence,) = told(result)
+    assert result.status == 1 and sentence.startswith(SENTENCE), str(result)
+    machine.must(sentence[len(SENTENCE):].replace("apt-get install", "apt-get install --simulate"), user="root")
+
+
+def test_demo_prints_the_answer_and_what_it_proposes_works(machine, demo):
+    assert demo.status == 0 and "hot path" in demo.stderr and "pipeline.py" in demo.stderr, str(demo)
+    assert not [line for line in told(demo) if "without" in line or "could not" in line], str(demo)
+    lines, page = proposed(demo.stderr)
+    assert lines.endswith(" --lines") and page.endswith(" --html"), str(demo)  # there is no browser
+    assert re.search(r"pipeline\.py:\d+", machine.must(lines).stdout)
+    assert "the page is demo.html" in machine.must(on_a_terminal(page)).stdout
+    assert machine.must("cat demo.html").stdout.startswith("<!doctype html>")
+
+
+def test_the_page_is_shown_where_there_is_a_browser(machine, demo):
+    machine.must("printf '#!/bin/sh\\nln -s \"$1\" /tmp/shown\\n' >/usr/local/bin/xdg-open && chmod +x /usr/local/bin/xdg-open", user="root")
+    page = proposed(machine.must("build/plumb report demo.plumb").stdout)[1]
+    assert page.endswith(" --open")
+    machine.must(page + " && until [ -e /tmp/shown ]; do sleep 0.1; done && cmp /tmp/shown demo.html")
+
+
+def test_the_tests_pass(quick_tests):
+    print(quick_tests.stdout[-2000:])
+    assert quick_tests.status == 0 and re.match(r"[1-9]\d* passed, 0 failed, \d+ skipped", quick_tests.stdout.splitlines()[-1]), str(quick_tests)
+
+
+def test_a_part_that_cannot_be_had_is_told_and_left_out(machine, quick_tests):
+    machine.must("dpkg --remove --force-depends nodejs npm $(dpkg-query -S Python.h | sed 's/:.*//') && rm /etc/apt/sources.list", user="root")
+    demo = machine.must("./dev demo")
+    left_out = [line.split(": ")[-1] for line in told(demo) if "without" in line]
+    assert left_out == ["plumb is built without its Python package", "plumb is built without the report page"], str(demo)
+    (lines,) = proposed(demo.stderr)
+    machine.must(lines)
