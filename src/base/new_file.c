@@ -89,9 +89,10 @@ static struct plumb_error *make_beside(struct pl_new_file *f)
 	return f->made ? NULL : cannot_write(f->path);
 }
 
+/* A pipe, a device; or a file without a name, in /proc/PID/fd: only who made that can want it to be written to. */
 static struct plumb_error *open_what_is_there(struct pl_new_file *f)
 {
-	f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	f->fd = open(f->path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 	return f->fd >= 0 ? NULL : cannot_write(f->path);
 }
 
@@ -108,7 +109,7 @@ static struct plumb_error *open_named(struct pl_new_file *f, enum pl_replace rep
 		return cannot_write(f->path);
 	if ((through_links ? stat(f->path, &st) : lstat(f->path, &st)) != 0)
 		return cannot_write(f->path);
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode) || st.st_nlink == 0)
 		return through_links ? open_what_is_there(f) : exists(f->path);
 	return may_replace(f->path, &st, replace) ? make_beside(f) : exists(f->path);
 }

@@ -14,7 +14,8 @@ USER = "someone"
 SENTENCE = "packages are missing that only root can install: "
 
 
-@pytest.fixture(scope="module", params=["root", USER])
+# Each machine belongs to one worker.
+@pytest.fixture(scope="module", params=[pytest.param(user, marks=pytest.mark.xdist_group(user)) for user in ("root", USER)])
 def machine(request):
     try:
         with fresh.machine(request.param) as made:

@@ -96,6 +96,8 @@ static bool take(struct pl_resolver *r, struct plumb_profile *p, struct pl_recor
 	return well(pl_resolver_take(r, &rec, p, no_sample, NULL));
 }
 
+#define VIEW 1 /* its number */
+
 static bool take_infos(struct pl_resolver *r, struct plumb_profile *p)
 {
 	struct pl_record process = {.kind = PL_RECORD_PROCESS}, thread = {.kind = PL_RECORD_THREAD};
@@ -105,6 +107,8 @@ static bool take_infos(struct pl_resolver *r, struct plumb_profile *p)
 		return false;
 	process.process.info->pid = (uint32_t)getpid();
 	process.process.info->start_ns = pl_proc_started_ns(getpid());
+	process.process.info->view_number = VIEW;
+	assert_true(pl_file_view_of(getpid(), &process.process.info->view));
 	if (!take(r, p, process))
 		return false;
 	thread.thread.info = calloc(1, sizeof *thread.thread.info);
@@ -121,7 +125,7 @@ static bool tag_text(void *ctx, uint32_t id, char *ret, size_t size)
 static void use_resolver(void *ctx)
 {
 	const char *const *files = ctx;
-	struct pl_known_code code = {.lines = PL_LINES_LNOTAB};
+	struct pl_known_code code = {.lines = PL_LINES_LNOTAB, .view = VIEW};
 	struct pl_resolver *r = NULL;
 	struct plumb_profile *p = NULL;
 	const struct plumb_tags tags = {.text = tag_text};
