@@ -56,7 +56,7 @@ def off(compared):
     of CPU time, which is told in full by the samples that there are: on a busy machine ticks are missed in bursts."""
     comparisons = until(compared, bool, UNIT)
     assert comparisons, "a child is never seen"
-    return "\n".join(map(str, comparisons)) if shares.outside(comparisons, 4) else ""
+    return "\n".join(map(str, comparisons)) if any(abs(found.score) > 4 for found in comparisons) else ""
 
 
 # How a process comes to be does not depend on the release; each way is tried on some.

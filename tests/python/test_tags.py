@@ -46,7 +46,7 @@ def shares_are_right(program):
     """The samples that came too late may have been of any function. Else chance is further off than 5.3 errors once in three million."""
     seen = {function: anywhere(program, function) for function in OURS}
     for comparison in compare(program["took"], seen, sum(seen.values())):
-        assert abs(comparison.seen - comparison.truth) <= 5.3 * comparison.error + program["missed"], str(comparison)
+        assert abs(comparison.score) * comparison.error <= 5.3 * comparison.error + program["missed"], str(comparison)
 
 
 def test_samples_bear_the_tag_of_their_request_or_thread(able, effort):
