@@ -251,7 +251,7 @@ static bool count_reads(unsigned long *calls, unsigned long *bytes)
 static void it_reads_little(void **state)
 {
 	struct pl_python_image image;
-	unsigned long calls, bytes, calls_after, bytes_after;
+	unsigned long calls = 0, bytes = 0, calls_after = 0, bytes_after = 0;
 	struct fake f = start("fake_shared");
 	bool told = count_reads(&calls, &bytes);
 	assert_ok(pl_python_image_find(f.pid, &image));
