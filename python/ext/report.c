@@ -255,6 +255,7 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	    set_bool(&o->full_names, "names", name_kind, names) < 0 ||
 	    set_bool(&o->seed_flavour, "flavour", flavour, flavours) < 0)
 		return -1;
+	o->page_option = "--open";
 	o->lines = lines;
 	o->functions = functions;
 	o->no_escape = no_escape;

@@ -27,6 +27,8 @@ _LONG_UNITS = {
 _AGAIN_PART, _AGAIN_SECONDS = 0.1, 0.02
 # Where Python stands still for long, so many cycles wait; then the oldest goes.
 _MOST_WAITING = 1000
+# How often the cycle that has not ended is asked for, when another one ended meanwhile.
+_TRIES = 5
 # The thread ends as soon as it has heard of it, unless it is in `stop`.
 _JOIN_SECONDS = 1.0
 
@@ -107,10 +109,18 @@ class _Publisher:
 
     def recent(self) -> Tree:
         with self._lock:
-            if self._session is not None:
-                self._fetch()
-            tree = create() if self._session is None else self._session.recent().tree(omit=self._omit)
+            tree = create() if self._session is None else self._recent(self._session)
         self._history.take(self._queue)
+        return tree
+
+    def _recent(self, session: Any) -> Tree:
+        """A cycle that ends between the two is in neither, and one that ends after them may be in both: they are asked again. Not
+        for ever: cycles can be shorter than the questions."""
+        for _ in range(_TRIES):
+            self._fetch()
+            tree: Tree = session.recent().tree(omit=self._omit)
+            if self._fetch_some(session) is None:
+                break
         return tree
 
     def status(self) -> Dict[str, Any]:

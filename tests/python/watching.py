@@ -145,6 +145,31 @@ def check_recent_and_history_are_all_there_is():
     assert history.recent() == profile.create()
 
 
+def check_a_cycle_that_ends_between_two_questions_is_in_one_of_the_answers():
+    history, other = watch(cycle="1h"), watch(cycle="1h")
+    spin_until(lambda: history.status()["samples"] >= 10)
+    session, begun, ended = history._publisher._session, other._publisher._session.recent(), []
+
+    class Ending:
+        """When it is asked for the cycle that has not ended, that has just done so."""
+
+        def cycles(self):
+            answer, ended[:] = ended[:], []
+            return answer
+
+        def recent(self):
+            if not history:
+                ended.append((time.time(), session.recent()))
+            return begun
+
+    low = history.status()["samples"]
+    history._publisher._session = Ending()
+    assert profile.get_profile(history, history.recent())["count"] >= low
+    history._publisher._session = session
+    history.stop()
+    other.stop()
+
+
 def check_one_thread_several_or_all():
     def one():
         spin()
