@@ -47,6 +47,7 @@ def collectors(pythons):
 def sources():
     """Source files under names that are the same for us and for an interpreter with another root."""
     directory = tempfile.mkdtemp(prefix="plumb-sources-")
+    os.chmod(directory, 0o755)  # root shows what anybody may read
     paths = {}
     for name, text in SOURCES.items():
         path = os.path.join(directory, name)

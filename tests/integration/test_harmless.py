@@ -60,19 +60,21 @@ def sleepers(waiting, count):
 
 
 def interrupted(plumb, target, python, option, rounds):
-    """{call: how often it was made and how often it saw EINTR}, while an epoll with a time limit came round so often. Who sleeps all the
-    while is never woken."""
+    """(how often an epoll with a time limit was made and how often it saw EINTR, the share of the time in which plumb waited for a
+    processor), while it came round so often. Who sleeps all the while is never woken."""
     with target(python, "waiting.py", count=True) as waiting:
         asleep = sleepers(waiting, 3)  # main, the epoll without a time limit, the recv
-        with plumb.attached(waiting.pid, option):
+        with plumb.attached(waiting.pid, option) as process:
+            start, waited = time.monotonic(), waited_s(process.pid)
             waiting.wait_progress(rounds)
+            held_up = (waited_s(process.pid) - waited) / (time.monotonic() - start)
         now = wakeups(waiting.pid)
         woken = [tid for tid, number in asleep.items() if now.get(tid) != number]
         waiting.stop()
         counts = waiting.result("waited")["counts"]
     assert not woken, "a sleeping thread was woken"
     assert counts["recv"]["eintr"] == 0, counts
-    return counts["epoll_wait"]
+    return counts["epoll_wait"], held_up
 
 
 # Of all waits. Measured on two processors that 25 programs wanted: 0 of 28,371 on all releases; in the worst case that is known 2 of
@@ -80,14 +82,22 @@ def interrupted(plumb, target, python, option, rounds):
 EINTR_SHARE = 1 / 1000
 
 
+HELD_UP = 0.05
+
+
+@pytest.mark.alone
 @pytest.mark.thinned(2, of=len(STOPS))
 @pytest.mark.parametrize("option", STOPS)
 def test_blocked_system_calls_never_see_eintr(plumb, target, minor, option):
     """But for the gap that docs/design/002-true-stacks.md names: who falls asleep between our look and our stop. Once that is met, it is
-    looked at for longer, until it is as seldom as it may be or more often than chance explains."""
+    looked at for longer, until it is as seldom as it may be or more often than chance explains. The gap is as wide as plumb is held up
+    in it: where others have the processors, nothing can be said of how wide it is by itself."""
     calls = seen = 0
     for rounds in (100, 1000, 2000, 4000, 8000):
-        found = interrupted(plumb, target, minor, option, rounds)
+        found, held_up = interrupted(plumb, target, minor, option, rounds)
+        if found["eintr"] and held_up > HELD_UP and option != "--never-stop":
+            undecided("plumb waited for a processor in %.0f %% of the time; %d of %d waits were interrupted" % (
+                100 * held_up, found["eintr"], found["calls"]))
         calls, seen = calls + found["calls"], seen + found["eintr"]
         if option == "--never-stop":
             assert not seen, "nothing is stopped, but %d of %d waits were interrupted" % (seen, calls)
