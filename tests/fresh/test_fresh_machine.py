@@ -74,11 +74,13 @@ def test_the_page_is_shown_where_there_is_a_browser(machine, demo):
     machine.must(page + " && until [ -e /tmp/shown ]; do sleep 0.1; done && cmp /tmp/shown demo.html")
 
 
+@pytest.mark.soak  # minutes for each machine
 def test_the_tests_pass(quick_tests):
     print(quick_tests.stdout[-2000:])
     assert quick_tests.status == 0 and re.match(r"[1-9]\d* passed, 0 failed, \d+ skipped", quick_tests.stdout.splitlines()[-1]), str(quick_tests)
 
 
+@pytest.mark.soak
 def test_a_part_that_cannot_be_had_is_told_and_left_out(machine, quick_tests):
     machine.must("dpkg --remove --force-depends nodejs npm $(dpkg-query -S Python.h | sed 's/:.*//') && rm /etc/apt/sources.list", user="root")
     demo = machine.must("./dev demo")

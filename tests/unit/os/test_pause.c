@@ -62,9 +62,12 @@ static int tear_down(void **state)
 {
 	if (pid > 0) {
 		kill(pid, SIGKILL);
-		/* A thread that was not let go would keep its process from being reaped. */
-		await (waitpid(pid, NULL, WNOHANG) == pid)
-			(void)waitpid(sc->tid, NULL, __WALL | WNOHANG);
+		/* A thread that was not let go would keep its process from being reaped. By an exec it may have become
+		 * the process itself, which is reaped by its name then. */
+		await (waitpid(pid, NULL, WNOHANG) != 0) {
+			if (sc->tid > 0)
+				(void)waitpid(sc->tid, NULL, __WALL | WNOHANG);
+		}
 	}
 	pid = 0;
 	close(pipe_fds[0]);
