@@ -151,15 +151,6 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path)
 	return true;
 }
 
-void pl_new_file_deinit(struct pl_new_file *f)
-{
-	if (f->fd >= 0)
-		close(f->fd);
-	free(f->path);
-	free(f->beside);
-	*f = (struct pl_new_file){.fd = -1};
-}
-
 /* Only what this run made: by now another file may have the name. */
 static bool is_still(const struct pl_new_file *f, const char *name)
 {
@@ -175,5 +166,9 @@ void pl_new_file_discard(struct pl_new_file *f)
 
 	if (f->made && is_still(f, name))
 		(void)unlink(name);
-	pl_new_file_deinit(f);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->path);
+	free(f->beside);
+	*f = (struct pl_new_file){.fd = -1};
 }

@@ -36,9 +36,7 @@ struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f) PLUMB_MUST_CHECK;
 /** Give it another name, a free one. False: it is taken, or cannot be had. */
 bool pl_new_file_rename(struct pl_new_file *f, const char *path);
-/** Close and free. */
-void pl_new_file_deinit(struct pl_new_file *f);
-/** The same, and it was never there, unless it is published already. */
+/** Close and free; it was never there, unless it is published already. */
 void pl_new_file_discard(struct pl_new_file *f);
 
 #endif

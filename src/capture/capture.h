@@ -16,9 +16,9 @@ struct pl_capture_writer;
 
 /** Whether a file that begins with these bytes is a recording, perhaps a damaged one. */
 bool pl_capture_is(const uint8_t *bytes, size_t len);
-/** Write the file header into @p file, which is taken over on success. The file takes its name with the first chunk
- * that has samples in it. p->meta.period_ns must be known: it sets the unit of time. Errors: PLUMB_ERR_WRITE_FAILED
- * naming path and reason. */
+/** Write the file header into @p file, which is taken over; after an error it is gone. It takes its name with the first
+ * chunk that has samples in it. p->meta.period_ns must be known: it sets the unit of time. Errors:
+ * PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct plumb_profile *p,
 					 struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
 /** The same into a file that has its name at once (PL_REPLACE_NAMED). Errors: PLUMB_ERR_EXISTS, too. */

@@ -70,15 +70,16 @@ struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct 
 					 struct pl_capture_writer **ret)
 {
 	struct pl_capture_writer *w = calloc(1, sizeof *w);
-	if (!w)
+	if (!w) {
+		pl_new_file_discard(file);
 		return &pl_err_no_memory;
+	}
 	w->raw = w->out = (struct pl_buf)PL_BUF_INIT(2 * (size_t)PL_CHUNK_MAX_BYTES);
 	pl_columns_init(&w->columns, p->meta.period_ns);
 	pl_table_marks_init(&w->marks);
 	w->file = *file;
 	struct plumb_error *err = write_header(w);
 	if (err) {
-		w->file = (struct pl_new_file){.fd = -1};
 		pl_capture_destroy(w);
 		return err;
 	}
@@ -86,22 +87,18 @@ struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct 
 	return NULL;
 }
 
-static struct plumb_error *create(struct plumb_error *err, struct pl_new_file *file, const struct plumb_profile *p,
-				  struct pl_capture_writer **ret)
-{
-	if (!err)
-		err = pl_capture_create_in(file, p, ret);
-	if (err)
-		pl_new_file_discard(file);
-	return err;
-}
-
 struct plumb_error *pl_capture_create(const char *path, const struct plumb_profile *p, struct pl_capture_writer **ret)
 {
 	struct pl_new_file file;
 	struct plumb_error *err = pl_new_file_open(path, PL_REPLACE_NAMED, &file);
 
-	return create(err ? err : pl_new_file_publish(&file), &file, p, ret);
+	if (err)
+		return err;
+	if ((err = pl_new_file_publish(&file))) {
+		pl_new_file_discard(&file);
+		return err;
+	}
+	return pl_capture_create_in(&file, p, ret);
 }
 
 struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct plumb_profile *p,
@@ -114,7 +111,11 @@ struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct 
 		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", name);
 	else if (!file.path)
 		err = &pl_err_no_memory;
-	return create(err, &file, p, ret);
+	if (err) {
+		pl_new_file_discard(&file);
+		return err;
+	}
+	return pl_capture_create_in(&file, p, ret);
 }
 
 struct plumb_error *pl_capture_publish(struct pl_capture_writer *w)

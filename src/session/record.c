@@ -67,11 +67,8 @@ struct plumb_error *pl_session_open_recording(struct plumb_session *s, const cha
 	struct plumb_error *err = path ? pl_new_file_open(path, replace, &file) : open_unnamed(s, &file);
 
 	s->named = path != NULL;
-	if (!err) {
+	if (!err)
 		err = pl_capture_create_in(&file, s->profile, &s->writer);
-		if (err)
-			pl_new_file_discard(&file);
-	}
 	if (err)
 		return err;
 	s->path = strdup(path ? path : pl_capture_path(s->writer));

@@ -51,14 +51,9 @@ struct plumb_error *pl_save_as(const struct plumb_profile *p, const char *path, 
 	struct pl_new_file file;
 	struct plumb_error *err = pl_new_file_open(path, force ? PL_REPLACE_ALL : PL_REPLACE_NAMED, &file);
 
-	if (err)
-		return err;
-	err = pl_capture_create_in(&file, p, &w);
-	if (err) {
-		pl_new_file_discard(&file);
-		return err;
-	}
-	return save_to(p, w);
+	if (!err)
+		err = pl_capture_create_in(&file, p, &w);
+	return err ? err : save_to(p, w);
 }
 
 struct plumb_error *plumb_profile_save(const struct plumb_profile *p, const char *path)
