@@ -80,9 +80,9 @@ def interrupted(plumb, target, python, option, rounds):
 # Of all waits. Measured on two processors that 25 programs wanted: 0 of 28,371 on all releases; in the worst case that is known 2 of
 # 20,468. A sampler that took short bursts for long ones had 1 in 200.
 EINTR_SHARE = 1 / 1000
-# A defect that is known and not mended: at the highest rate some attaches interrupt far more, on an idle machine, too: 54 of 4,270 and 12
-# of 490 waits on 3.7, 17 of 1,849 and 22 of 557 on 3.13t; most interrupt none.
-EINTR_SHARE_AT_MAX = 1 / 10
+# At the highest rate, on an idle virtual machine of whose time 1 % was stolen, which makes short bursts look long: 22 of 45,900, never
+# more than 3 of 1,900. A sampler that took a burst after a long one for long, too, had 350 of 38,000.
+EINTR_SHARE_AT_MAX = 1 / 200
 
 
 HELD_UP = 0.05

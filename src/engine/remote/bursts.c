@@ -2,8 +2,9 @@
 /* Layer engine, sampling thread only. See bursts.h. */
 #include "bursts.h"
 
-/* Longer ones count as this long: a thread that begins to block often must be noticed after few of its bursts. */
-#define LONG_NS 1000000ull
+/* Longer ones count as this long: a thread that begins to block often must be noticed after few of its bursts, and one
+ * that blocks often must not pass for another after one long burst: a hypervisor that takes the CPU away makes some. */
+#define LONG_NS (2 * PL_BURST_BRIEF_NS)
 /* What it did before we came: its start was one long burst, and it may have begun to block only lately. */
 #define PAST_SHARE 4
 
@@ -52,14 +53,20 @@ void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint6
 	}
 	b->mean_ns = (3 * b->mean_ns + no_more_than_long((now->run_ns - b->begin_ns) / n)) / 4;
 	b->begin_ns = now->run_ns;
+	b->so_far_ns = 0;
 }
 
 void pl_bursts_go_on(struct pl_bursts *b, const struct pl_run_counters *now)
 {
 	if (now->run_ns < b->begin_ns)
 		return; /* read before the end of the last one was noted */
-	uint64_t so_far = no_more_than_long(now->run_ns - b->begin_ns);
+	uint64_t so_far = now->run_ns - b->begin_ns;
 
-	if (so_far > b->mean_ns)
-		b->mean_ns = so_far;
+	if (so_far > b->so_far_ns)
+		b->so_far_ns = so_far;
+}
+
+bool pl_bursts_brief(const struct pl_bursts *b)
+{
+	return b->mean_ns < PL_BURST_BRIEF_NS && b->so_far_ns < PL_BURST_BRIEF_NS;
 }

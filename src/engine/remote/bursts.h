@@ -13,9 +13,13 @@
 
 #include "thread_clock.h"
 
+/* A thread that blocks after shorter than this would often have blocked before a stop reaches it. */
+#define PL_BURST_BRIEF_NS 200000ull
+
 struct pl_bursts {
-	uint64_t mean_ns;
+	uint64_t mean_ns;      /* of those that have ended, the last ones most */
 	uint64_t begin_ns;     /* its run time when the burst that goes on began */
+	uint64_t so_far_ns;    /* what that has been seen to last */
 	uint64_t runs, blocks; /* that are accounted for */
 };
 
@@ -28,5 +32,7 @@ bool pl_bursts_may_have_ended(const struct pl_bursts *b, const struct pl_run_cou
 /** Not while a stop of ours has still to come about: it would be taken for one of its own. */
 void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks);
 void pl_bursts_go_on(struct pl_bursts *b, const struct pl_run_counters *now);
+/** Is it likely to block soon? Not in a burst that has lasted for long already, whatever the others were like. */
+bool pl_bursts_brief(const struct pl_bursts *b);
 
 #endif

@@ -15,9 +15,6 @@
 #define LET_RUN_NS	  20000
 #define WALK_TRIES	  4
 #define PROBE_EVERY	  4
-/* A thread that blocks after shorter than this is never stopped: it would often have blocked before the stop reaches
- * it, and an interrupted epoll_wait returns EINTR. */
-#define BURST_NS 200000ull
 
 static uint64_t times_blocked(const struct pl_watch *w)
 {
@@ -59,7 +56,8 @@ static void note_end_of_burst(struct pl_watch *w)
 		pl_bursts_end(&w->bursts, &now, blocks);
 }
 
-/* Is it likely to block before a stop reaches it? Not known without run counters. */
+/* Is it likely to block before a stop reaches it? Then it is not stopped: an interrupted epoll_wait returns EINTR. Not
+ * known without run counters. */
 static bool blocks_soon(struct pl_watch *w)
 {
 	if (!w->counted)
@@ -68,7 +66,7 @@ static bool blocks_soon(struct pl_watch *w)
 		note_end_of_burst(w);
 	else
 		pl_bursts_go_on(&w->bursts, &w->counters);
-	return w->bursts.mean_ns < BURST_NS;
+	return pl_bursts_brief(&w->bursts);
 }
 
 static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
