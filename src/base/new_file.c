@@ -164,7 +164,7 @@ void pl_new_file_discard(struct pl_new_file *f)
 {
 	const char *name = f->beside ? f->beside : f->path;
 
-	if (f->made && is_still(f, name))
+	if (name && f->made && is_still(f, name))
 		(void)unlink(name);
 	if (f->fd >= 0)
 		close(f->fd);
