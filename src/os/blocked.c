@@ -165,24 +165,68 @@ static void describe_select(struct question *q)
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF"; a waiter's line has "->" behind the number. */
+struct lock_line {
+	long long number; /* of the lock; who waits for it has the same */
+	bool waits;
+	pid_t pid;
+	unsigned dev_major, dev_minor;
+	unsigned long long inode;
+};
+
+/* "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF", "1: -> FLOCK  ADVISORY  WRITE 1235 08:01:5678 0 EOF". */
+static bool parse_lock_line(const char *line, struct lock_line *ret)
+{
+	int at = 0;
+
+	if (sscanf(line, "%lld: %n", &ret->number, &at) != 1 || at == 0)
+		return false;
+	line += at;
+	ret->waits = strncmp(line, "->", 2) == 0;
+	return sscanf(line + (ret->waits ? 2 : 0), " %*[A-Z] %*s %*s %d %x:%x:%llu", &ret->pid, &ret->dev_major,
+		      &ret->dev_minor, &ret->inode) == 4 &&
+	       ret->pid > 0;
+}
+
+static const char *next_line(const char *line)
+{
+	line = strchr(line, '\n');
+	return line && line[1] ? line + 1 : NULL;
+}
+
 pid_t pl_blocked_lock_holder(const char *locks, uint64_t device, uint64_t inode)
 {
-	for (const char *line = locks; line; line = strchr(line, '\n')) {
-		unsigned dev_major, dev_minor;
-		unsigned long long ino;
-		int pid;
+	struct lock_line l;
 
-		line += *line == '\n';
-		if (sscanf(line, "%*d: %*[A-Z] %*s %*s %d %x:%x:%llu", &pid, &dev_major, &dev_minor, &ino) == 4 &&
-		    ino == inode && dev_major == major(device) && dev_minor == minor(device) && pid > 0)
-			return pid;
-	}
+	for (const char *line = locks; line; line = next_line(line))
+		if (parse_lock_line(line, &l) && !l.waits && l.inode == inode && l.dev_major == major(device) &&
+		    l.dev_minor == minor(device))
+			return l.pid;
 	return 0;
 }
 
+pid_t pl_blocked_lock_waited_for(const char *locks, pid_t waiter)
+{
+	struct lock_line l, held = {.pid = 0};
+	pid_t found = 0;
+
+	for (const char *line = locks; line; line = next_line(line)) {
+		if (!parse_lock_line(line, &l))
+			continue;
+		if (!l.waits)
+			held = l;
+		if (!l.waits || l.pid != waiter)
+			continue;
+		pid_t holder = held.number == l.number ? held.pid : 0;
+
+		if (holder == 0 || (found && found != holder))
+			return 0;
+		found = holder;
+	}
+	return found;
+}
+
 /* Each read of this file makes the kernel hold up all file locks for some milliseconds: read no further than needed. */
-static pid_t find_lock_holder(const struct pl_fd_facts *file)
+static pid_t find_lock_holder(pid_t waiter, const struct pl_fd_facts *file)
 {
 	char *locks = malloc(LOCKS_MAX);
 	int fd = locks ? open("/proc/locks", O_RDONLY | O_CLOEXEC) : -1;
@@ -196,6 +240,8 @@ static pid_t find_lock_holder(const struct pl_fd_facts *file)
 		locks[len] = '\0';
 		holder = pl_blocked_lock_holder(locks, file->device, file->inode);
 	}
+	if (len && !holder)
+		holder = pl_blocked_lock_waited_for(locks, waiter);
 	if (fd >= 0)
 		close(fd);
 	free(locks);
@@ -212,7 +258,7 @@ static void describe_file_lock(struct question *q)
 		return;
 	pl_fd_look(q->pid, q->ret->fd, &net, &fd);
 	if (fd.inode)
-		q->ret->lock_holder = find_lock_holder(&fd);
+		q->ret->lock_holder = find_lock_holder(q->pid, &fd);
 	pl_net_deinit(&net);
 }
 

@@ -48,5 +48,8 @@ void pl_blocked_describe(pid_t pid, struct pl_mem *mem, const struct pl_activity
 
 /** Pure: who holds a lock on the file, by the text of /proc/locks; 0 if nobody does. */
 pid_t pl_blocked_lock_holder(const char *locks, uint64_t device, uint64_t inode);
+/** Pure: who holds the lock that process @p waiter waits for; 0: nobody, or it waits for locks of several. For files
+ * that are not known there by their own device: overlayfs names that of the layer below. */
+pid_t pl_blocked_lock_waited_for(const char *locks, pid_t waiter);
 
 #endif

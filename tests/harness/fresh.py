@@ -25,7 +25,7 @@ SOURCE = "/srv/plumb"
 HANGS = 3600  # seconds after which a command is taken for one that hangs
 
 # $1 are the directories of which it is made, $2 is an empty one, $3 keeps downloads, $4 is the user, $5 their home and $6 the
-# source. /tmp is no overlay, where /proc/locks has other device numbers than stat. PID 1 collects orphans, and ends with its input.
+# source. PID 1 collects orphans, and ends with its input.
 HOLD = """
 mount -t tmpfs -o size=%dg tmpfs "$2"
 mkdir "$2/upper" "$2/work" "$2/root"
@@ -35,7 +35,6 @@ mount -t proc proc proc
 mount --rbind /sys sys
 mount --rbind /dev dev
 mount -t tmpfs tmpfs dev/shm
-mount -t tmpfs tmpfs tmp
 mount --bind "$3/apt" var/cache/apt/archives
 mkdir -p ".$5/.cache/pip" ".$5/.npm" "$3/$4.pip" "$3/$4.npm"
 mount --bind "$3/$4.pip" ".$5/.cache/pip"

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -471,6 +472,45 @@ def test_a_process_of_root_for_somebody_else(plumb, target, any_python):
     finally:
         os.unlink(binary)
     assert result.status == 125 and "it belongs to user root (uid 0)" in result.stderr, result
+
+
+WAITS_ON_OVERLAYFS = """
+set -e
+mkdir "$1/lower" "$1/upper"
+mount -t tmpfs tmpfs "$1/upper"
+mkdir "$1/upper/files" "$1/upper/work" "$1/root"
+mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper/files,workdir=$1/upper/work" overlay "$1/root"
+exec "$2" -c '
+import fcntl, os, sys
+first = open(sys.argv[1], "w")
+fcntl.flock(first, fcntl.LOCK_EX)
+second = open(sys.argv[1], "w")
+waiter = os.fork()
+if waiter == 0:
+    first.close()
+    fcntl.flock(second, fcntl.LOCK_EX)
+    sys.exit()
+print(os.getpid(), waiter, flush=True)
+sys.stdin.read()
+' "$1/root/lock"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may mount")
+def test_who_holds_a_lock_on_overlayfs(plumb, tmp_path):
+    """The kernel lists the lock under a device that is not the file's own."""
+    try:
+        program = subprocess.Popen([shutil.which("unshare"), "--mount", "sh", "-c", WAITS_ON_OVERLAYFS, "sh", tmp_path, sys.executable],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        line = program.stdout.readline()
+        if not line:
+            pytest.skip("there is no overlayfs here")
+        holder, waiter = map(int, line.split())
+        process = dump_until(plumb, lambda found: found["threads"][0]["doing"] == "blocked", str(waiter))
+        assert process["threads"][0]["wait"]["holder"]["pid"] == holder, process["threads"][0]
+    finally:
+        program.stdin.close()
+        program.wait(PATIENCE)
 
 
 def core_of(plumb, target, python, directory, signo):

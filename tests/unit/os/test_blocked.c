@@ -397,6 +397,28 @@ static void test_state_and_age(void **state)
 	assert_false(pl_process_age(pid, &age));
 }
 
+/* On overlayfs the device is not the one that a file says it is on. */
+static void test_lock_holder_by_who_waits(void **state)
+{
+	const char *locks = "1: FLOCK  ADVISORY  WRITE 77 00:1f:42 0 EOF\n"
+			    "1: -> FLOCK  ADVISORY  WRITE 78 00:1f:42 0 EOF\n"
+			    "1:  -> FLOCK  ADVISORY  WRITE 79 00:1f:42 0 EOF\n"
+			    "2: OFDLCK ADVISORY  WRITE -1 00:1f:43 0 EOF\n"
+			    "2: -> POSIX  ADVISORY  WRITE 80 00:1f:43 0 EOF\n"
+			    "3: POSIX  ADVISORY  WRITE 81 00:1f:44 0 9\n"
+			    "3: -> POSIX  ADVISORY  WRITE 78 00:1f:44 0 9\n"
+			    "3: -> POSIX  ADVISORY  WRITE 83 00:1f:44 0 9\n"
+			    "4: FLOCK  ADVISORY  WRITE 81 00:1f:45 0 EOF\n"
+			    "4: -> FLOCK  ADVISORY  WRITE 83 00:1f:45 0 EOF\n";
+
+	assert_int_equal(pl_blocked_lock_waited_for(locks, 79), 77);
+	assert_int_equal(pl_blocked_lock_waited_for(locks, 83), 81);
+	assert_int_equal(pl_blocked_lock_waited_for(locks, 78), 0); /* of two */
+	assert_int_equal(pl_blocked_lock_waited_for(locks, 80), 0); /* whose holder has no number */
+	assert_int_equal(pl_blocked_lock_waited_for(locks, 77), 0);
+	assert_int_equal(pl_blocked_lock_waited_for("1: -> FLOCK", 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_arguments_that_lie),
 		cmocka_unit_test(test_lock_holder_of_a_line),
+		cmocka_unit_test(test_lock_holder_by_who_waits),
 		cmocka_unit_test(test_state_and_age),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
