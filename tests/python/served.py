@@ -22,7 +22,7 @@ def spin():
     return sum(range(50000))
 
 
-application = plumb.web.WSGIMiddleware(plumb.web.control(plumb.Profiler()))
+application = plumb.web.WSGIMiddleware(plumb.web.control(plumb.Profiler(), allow_loopback=True))
 server = make_server("127.0.0.1", 0, application, handler_class=Silent)
 for work_on in (work, server.serve_forever):
     threading.Thread(target=work_on, daemon=True).start()

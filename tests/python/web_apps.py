@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import logging
+import socket
 import sys
 import threading
 import time
@@ -116,6 +117,24 @@ def check_tags(text, routes):
     return found, started
 
 
+def answered(port, headers, *parts):
+    """The status that a POST gets, once these parts of its body have been sent; a body that is not whole is never whole."""
+    lines = ["POST /plumb/start HTTP/1.1", "Host: localhost", *headers, "", ""]
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        for part in parts:
+            connection.sendall(b"%x\r\n%s\r\n" % (len(part), part))
+        return int(connection.makefile("rb").readline().split()[1])
+
+
+def check_bodies(port, token):
+    """Whoever may not ask is told so before they have sent anything, and nobody has more read than can be used."""
+    stranger, chunked = "X-Forwarded-For: 10.1.2.3", "Transfer-Encoding: chunked"
+    assert answered(port, [stranger, "Content-Length: 400000000"]) in (401, 403)
+    assert answered(port, [stranger, chunked]) in (401, 403)
+    assert answered(port, ["Authorization: Bearer " + token, chunked], bytes(40000), bytes(40000)) == 413
+
+
 def controlled(port, token, routes):
     """All that can be done over HTTP, while clients ask for everything."""
     ask = Client(port)
@@ -135,6 +154,7 @@ def controlled(port, token, routes):
     assert ask("POST", "/plumb/start")[0] == 401 and ask("POST", "/plumb/start", "token=wrong")[0] == 403
     assert ask("GET", "/plumb/status", X_Forwarded_For="10.1.2.3")[0] in (401, 403)  # servers may take it for where it comes from
     assert ask("POST", "/plumb/interval", "interval=x&token=" + token)[0] == 400
+    check_bodies(port, token)
     with Load(port) as load:
         load.add(4, *PATHS)
         assert change("start")["state"] == "running"
@@ -198,7 +218,7 @@ def flask_application():
     import flask
 
     app = flask.Flask("test")
-    blueprint = plumb.web.flask_blueprint(profiler)
+    blueprint = plumb.web.flask_blueprint(profiler, allow_loopback=True)
     app.register_blueprint(blueprint)
     app.wsgi_app = plumb.web.WSGIMiddleware(app.wsgi_app)
 
@@ -272,7 +292,7 @@ def asgi_application():
 
         return StreamingResponse(parts())
 
-    control = plumb.web.control_asgi(profiler)
+    control = plumb.web.control_asgi(profiler, allow_loopback=True)
     routes = [Route("/fast/{n:int}", fast), Route("/slow/{name}", slow), Route("/stream", stream), Mount("/plumb", control)]
     return plumb.web.ASGIMiddleware(Starlette(routes=routes)), control.token
 

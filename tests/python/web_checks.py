@@ -12,6 +12,7 @@ import re
 import sys
 import threading
 import types
+import urllib.parse
 from wsgiref.validate import validator
 
 import plumb
@@ -374,6 +375,8 @@ class Client:
 
 
 def control_of(profiler=None, **options):
+    """Where nothing else is said, one that this machine may ask."""
+    options = options or {"allow_loopback": True}
     return Client(control(profiler or plumb.Profiler(), times=RequestTimes(), **options))
 
 
@@ -428,6 +431,49 @@ def check_nothing_is_changed_without_post_and_token():
     assert ask("POST", "/start", headers={"Authorization": "Bearer " + ask.token})[0] == 200
     assert ask("POST", "/cancel", headers={"X-Plumb-Token": ask.token})[0] == 200
     assert ask("POST", "/status", {"token": ask.token})[0] == 405
+
+
+def check_a_token_is_needed_unless_something_else_was_said():
+    """A proxy that adds no header looks like this machine."""
+    ask = Client(control(plumb.Profiler(), times=RequestTimes()))
+    status, headers, body = ask("GET", "/")
+    assert status == 401 and "www-authenticate" in headers and b"allow_loopback=True" in body, body
+    assert ask("GET", "/status", headers={"Authorization": "Bearer " + ask.token})[0] == 200
+    assert raises(ValueError, control, plumb.Profiler(), allow=bool, allow_loopback=True)
+
+
+class Unread:
+    def read(self, *_):
+        raise AssertionError("it was read")
+
+
+def check_what_is_not_needed_of_a_body_is_not_read():
+    """Nothing of whoever may not ask."""
+    app, told = control(plumb.Profiler(), times=RequestTimes()), []
+    bearer = {"HTTP_AUTHORIZATION": "Bearer " + app.token}
+    for method, credentials, status in [("POST", {}, 401), ("GET", {}, 401), ("GET", bearer, 405), ("HEAD", bearer, 405)]:
+        asked = environ("/start", method, CONTENT_LENGTH="400000000", **{"wsgi.input": Unread()}, **credentials)
+        app(asked, lambda status, headers: told.append(int(status[:3])))
+        assert told.pop() == status, (method, credentials)
+    asked = environ("/start", "POST", CONTENT_LENGTH="400000000", **{"wsgi.input": io.BytesIO(bytes(1000000))}, **bearer)
+    app(asked, lambda status, headers: told.append(int(status[:3])))
+    assert told.pop() == 413 and asked["wsgi.input"].tell() < 100000
+    in_asgi = control_asgi(plumb.Profiler(), times=RequestTimes())
+    assert run_asgi(in_asgi, http_scope("/start", "POST"))[0]["status"] == 401  # there is no message to be received
+
+
+def check_a_token_may_have_any_characters():
+    for token, encodings in [("p\u00e4ssw\u00f6rter", ("utf-8", "latin-1")), ("\u65e5\u672c\u8a9e\u306e\u6697\u53f7\u3067\u3059", ("utf-8",))]:
+        ask = control_of(token=token)
+        for presented in (token.encode(encoding) for encoding in encodings):
+            basic = base64.b64encode(b"any:" + presented).decode()
+            for header in ({"Authorization": b"Bearer " + presented}, {"X-Plumb-Token": presented}, {"Authorization": b"Basic " + basic.encode()}):
+                header = {name: value.decode("latin-1") for name, value in header.items()}
+                assert ask("GET", "/status", headers=header)[0] == 200, (token, header)
+        in_form = {"token": urllib.parse.quote(token)}
+        assert ask("POST", "/start", in_form, {"Authorization": "Basic " + base64.b64encode(b"any:" + token.encode()).decode()})[0] == 200
+        assert ask("GET", "/status", headers={"Authorization": "Bearer " + "?" * len(token)})[0] == 403
+        assert ask("POST", "/cancel", in_form, {"Authorization": "Bearer " + token.encode().decode("latin-1")})[0] == 200
 
 
 def check_only_this_machine_may_look_unless_others_are_allowed():
@@ -505,7 +551,7 @@ def check_names_are_text_on_the_page():
     profiler = plumb.Profiler()
     times = RequestTimes()
     times.add("GET", "<script>alert(1)</script>", 0.1, 200)
-    ask = Client(control(profiler, times=times))
+    ask = Client(control(profiler, times=times, allow_loopback=True))
     space = {}
     exec(compile("def spin():\n    return sum(range(1000000))", '<img src=x onerror="alert(2)">', "exec"), space)
     profiler.start()
@@ -567,7 +613,7 @@ def check_nothing_that_comes_makes_it_fail():
 
 def check_the_same_comes_over_asgi():
     profiler = plumb.Profiler()
-    app = control_asgi(profiler, times=RequestTimes())
+    app = control_asgi(profiler, times=RequestTimes(), allow_loopback=True)
 
     def ask(scope, body=b""):
         half = len(body) // 2
@@ -584,7 +630,7 @@ def check_the_same_comes_over_asgi():
     assert ask(posted, b"token=" + app.token.encode())[0] == 200 and profiler.status()["state"] == "running"
     assert ask(posted, b"token=" + bytes(100000))[0] == 413
     profiler.cancel()
-    assert run_asgi(app, http_scope(), {"type": "http.disconnect"}) == []
+    assert run_asgi(app, http_scope("/start", "POST"), {"type": "http.disconnect"}) == []
     events = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
     answers = run_asgi(app, {"type": "lifespan"}, *events)
     assert [answer["type"] for answer in answers] == [event["type"] + ".complete" for event in events]

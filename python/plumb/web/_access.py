@@ -9,18 +9,17 @@ import hmac
 import ipaddress
 import re
 import secrets
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 
 class Request(NamedTuple):
-    """A request as WSGI, ASGI and Flask all have it."""
+    """A request as WSGI, ASGI and Flask all have it; its body is read when it is known that whoever sent it may."""
 
     method: str
     mount: str  # the path where the application is
     path: str  # below that; "" is the mount point itself
     query: str
-    headers: Mapping[str, str]  # names in lower case; what came twice is joined by a comma
-    body: bytes
+    headers: Mapping[str, str]  # names in lower case, values as latin-1; what came twice is joined by a comma
     peer: Optional[str]  # address of who is connected; None: not known, as with a Unix socket
     context: Any  # environ or scope: what `allow` is asked about
 
@@ -33,6 +32,8 @@ class Refused(Exception):
         self.status, self.headers = status, headers or {}
 
 
+_NEEDED = "this needs a token: as Authorization: Bearer, or as the password of any user"
+_MADE = ". The application has made one: the attribute token of its control application; it can give one (token=), or let in this machine without (allow_loopback=True)"
 _ASK = {"www-authenticate": 'Basic realm="plumb", charset="UTF-8"'}
 # What proxies add. They can be forged, so they never allow anything.
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -55,13 +56,15 @@ def _names_loopback(host: str) -> bool:
 
 
 class Access:
-    """Reading: with the token; or if `allow(environ or scope)` says so; or, where neither was given, from this machine and not
+    """Reading: with the token; or if `allow(environ or scope)` says so; or, where that was allowed, from this machine and not
     through a proxy. Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
 
-    def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str]) -> None:
+    def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str], allow_loopback: bool) -> None:
         if token is not None and (not isinstance(token, str) or len(token) < 8):
             raise ValueError("a token is a str of at least 8 characters")
-        self._allow = allow
+        if allow is not None and allow_loopback:
+            raise ValueError("allow decides alone: it is not to be given with allow_loopback")
+        self._allow, self._allow_loopback = allow, allow_loopback
         self._given = token is not None
         self.token: str = secrets.token_urlsafe(24) if token is None else token
         # The same in all processes that were given or have inherited one token, and tells nothing of it.
@@ -74,13 +77,13 @@ class Access:
             return
         if self._allow is not None and self._allow(request.context):
             return
-        if self._allow is None and not self._given and _is_loopback(request.peer):
+        if self._allow_loopback and _is_loopback(request.peer):
             return self._check_local(request)
         if presented is not None and kind != "basic":
             raise Refused(403, "that is not the token")
         if self._allow is not None and not self._given:
             raise Refused(403, "you are not allowed to see this")
-        raise Refused(401, "this needs a token: as Authorization: Bearer, or as the password of any user", _ASK)
+        raise Refused(401, _NEEDED if self._given else _NEEDED + _MADE, _ASK)
 
     def _check_local(self, request: Request) -> None:
         if any(name in request.headers for name in _FORWARDED):
@@ -92,30 +95,34 @@ class Access:
         """Or Refused; after check_read(). Browsers send passwords by themselves, so one is not enough here."""
         kind, presented = _credentials(request.headers)
         if presented is None or kind == "basic":
-            presented = fields.get("token")
+            presented = fields["token"].encode("utf-8", "replace") if "token" in fields else None
         if presented is None:
             raise Refused(401, "changes need a token: as Authorization: Bearer, or in the form's field token", _ASK)
         if not (_same(presented, self.token) or _same(presented, self.form_token)):
             raise Refused(403, "that is not the token")
 
 
-def _same(presented: str, token: str) -> bool:
-    return hmac.compare_digest(presented.encode("utf-8", "replace"), token.encode("utf-8"))
+def _same(presented: bytes, token: str) -> bool:
+    """Clients write headers in UTF-8 or in latin-1."""
+    in_latin_1 = token.encode("latin-1", "replace")  # with other characters no token at all
+    return hmac.compare_digest(presented, token.encode("utf-8")) or (
+        in_latin_1.decode("latin-1") == token and hmac.compare_digest(presented, in_latin_1)
+    )
 
 
-def _credentials(headers: Mapping[str, str]) -> Any:
+def _credentials(headers: Mapping[str, str]) -> Tuple[Optional[str], Optional[bytes]]:
     """("bearer" or "basic", what was presented), or (None, None)."""
     kind, _, value = headers.get("authorization", "").strip().partition(" ")
     kind, value = kind.lower(), value.strip()
     if kind == "bearer":
-        return kind, value
+        return kind, value.encode("latin-1", "replace")
     if kind == "basic":
         return kind, _password(value)
-    return ("bearer", headers["x-plumb-token"]) if "x-plumb-token" in headers else (None, None)
+    return ("bearer", headers["x-plumb-token"].encode("latin-1", "replace")) if "x-plumb-token" in headers else (None, None)
 
 
-def _password(value: str) -> str:
+def _password(value: str) -> bytes:
     try:
-        return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
+        return base64.b64decode(value, validate=True).partition(b":")[2]
     except (binascii.Error, ValueError):
-        return ""
+        return b""

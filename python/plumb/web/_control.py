@@ -46,17 +46,18 @@ class Response(NamedTuple):
 
 
 class Control:
-    """handle() is all there is to it. `token` is the one that was given, or made."""
+    """refused(), and if it is not, answer(): that is all there is to it. `token` is the one that was given, or made."""
 
     def __init__(
         self,
         profiler: Profiler,
         allow: Optional[Callable[[Any], Any]] = None,
         token: Optional[str] = None,
+        allow_loopback: bool = False,
         times: Optional[RequestTimes] = None,
     ) -> None:
         self._profiler = profiler
-        self._access = Access(allow, token)
+        self._access = Access(allow, token, allow_loopback)
         self._times = TIMES if times is None else times
         self.token = self._access.token
         self._pages: Dict[str, Callable[[Mapping[str, str]], Response]] = {
@@ -71,22 +72,29 @@ class Control:
         }
         self._changes["interval"] = self._set_interval
 
-    def handle(self, request: Request) -> Response:
+    def refused(self, request: Request) -> Optional[Response]:
+        """The answer to whoever may not see this, before anything that they send is read; None: they may."""
         try:
             self._access.check_read(request)
-            answer = self._answer(request)
         except Refused as why:
-            answer = Response(why.status, why.headers, (str(why) + "\n").encode("utf-8", "replace"))
-        headers = {**_ALWAYS, **answer.headers, "content-length": str(len(answer.body))}
-        return Response(answer.status, headers, b"" if request.method == "HEAD" else answer.body)
+            return _whole(request, _refusal(why))
+        return None
 
-    def _answer(self, request: Request) -> Response:
+    def answer(self, request: Request, body: bytes) -> Response:
+        """To one that is not refused. Of a longer body LONGEST_BODY + 1 bytes are enough; only POST needs one."""
+        try:
+            found = self._answer(request, body)
+        except Refused as why:
+            found = _refusal(why)
+        return _whole(request, found)
+
+    def _answer(self, request: Request, body: bytes) -> Response:
         path = request.path
         if path == "":  # for the relative links of the page it must be a folder
             return Response(308, {"location": "./%s/" % urllib.parse.quote(request.mount.rpartition("/")[2])}, b"")
         if path[1:] in self._changes:
             _check_method(request, "POST")
-            return self._change(path[1:], request)
+            return self._change(path[1:], request, body)
         if path not in self._pages and path not in _REPORTS:
             raise Refused(404, "there is no such page")
         _check_method(request, "GET", "HEAD")
@@ -96,10 +104,10 @@ class Control:
 
     # ---- changes ----
 
-    def _change(self, name: str, request: Request) -> Response:
+    def _change(self, name: str, request: Request, body: bytes) -> Response:
         if request.query:
             raise Refused(400, "a change takes its fields from the body")
-        fields = _fields_of_body(request)
+        fields = _fields_of_body(request, body)
         self._access.check_change(request, fields)
         wanted = {key: value for key, value in fields.items() if key != "token"}
         _as_asked(lambda: self._do(name, wanted))
@@ -171,6 +179,15 @@ def _as_asked(do: Callable[[], _Answer]) -> _Answer:
         raise Refused(409, str(why)) from None
 
 
+def _refusal(why: Refused) -> Response:
+    return Response(why.status, why.headers, (str(why) + "\n").encode("utf-8", "replace"))
+
+
+def _whole(request: Request, found: Response) -> Response:
+    headers = {**_ALWAYS, **found.headers, "content-length": str(len(found.body))}
+    return Response(found.status, headers, b"" if request.method == "HEAD" else found.body)
+
+
 def _json(what: Any) -> Response:
     return Response(200, {"content-type": _JSON}, (json.dumps(what) + "\n").encode("utf-8"))
 
@@ -180,14 +197,14 @@ def _check_method(request: Request, *methods: str) -> None:
         raise Refused(405, "this is for %s" % " and ".join(methods), {"allow": ", ".join(methods)})
 
 
-def _fields_of_body(request: Request) -> Dict[str, str]:
-    if len(request.body) > LONGEST_BODY:
+def _fields_of_body(request: Request, body: bytes) -> Dict[str, str]:
+    if len(body) > LONGEST_BODY:
         raise Refused(413, "that is more than %d bytes" % LONGEST_BODY)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if request.body and kind not in ("", "application/x-www-form-urlencoded"):
+    if body and kind not in ("", "application/x-www-form-urlencoded"):
         raise Refused(415, "fields come as application/x-www-form-urlencoded")
     try:
-        return _fields(request.body.decode("ascii"))
+        return _fields(body.decode("ascii"))
     except UnicodeDecodeError:
         raise Refused(400, "fields are written in ASCII, with %XX for what is not") from None
 

@@ -16,12 +16,12 @@ from plumb.web._control import LONGEST_BODY, Control, Response
 
 
 def control(profiler: Profiler, **options: Any) -> "WSGIControl":
-    """A WSGI application that shows and controls the profiler. It answers to programs of this machine, unless it is told who else
-    may: by `allow(environ)` or a `token`. Behind a proxy all requests come from this machine: give a token there.
+    """A WSGI application that shows and controls the profiler. It answers to whoever presents its token.
 
-    allow  a callable, which is asked instead of looking where a request comes from
-    token  who presents it may do everything; without one given it is made: the attribute `token`
-    times  a RequestTimes; default: that of all middleware that was given none
+    token           without one given it is made: the attribute `token`
+    allow           a callable: to whom allow(environ) says so it answers, too
+    allow_loopback  to programs of this machine, too. Not behind a proxy: all requests come from this machine there
+    times           a RequestTimes; default: that of all middleware that was given none
     """
     return WSGIControl(Control(profiler, **options))
 
@@ -32,20 +32,21 @@ class WSGIControl:
         self.token = core.token
 
     def __call__(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        answer = self._core.handle(_of_environ(environ, _wsgi_body(environ)))
+        request = _of_environ(environ)
+        answer = self._core.refused(request) or self._core.answer(request, _wsgi_body(environ))
         start_response("%d %s" % (answer.status, http.HTTPStatus(answer.status).phrase), _header_list(answer))
         return [answer.body]
 
 
 def _wsgi_body(environ: Mapping[str, Any]) -> bytes:
     length = environ.get("CONTENT_LENGTH") or ""
-    if not (length.isascii() and length.isdigit()):
+    if environ["REQUEST_METHOD"] != "POST" or not (length.isascii() and length.isdigit()):
         return b""
     body: bytes = environ["wsgi.input"].read(min(int(length[:10]), LONGEST_BODY + 1))
     return body
 
 
-def _of_environ(environ: Mapping[str, Any], body: bytes) -> Request:
+def _of_environ(environ: Mapping[str, Any]) -> Request:
     headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
     headers["content-type"] = environ.get("CONTENT_TYPE") or ""
     return Request(
@@ -54,7 +55,6 @@ def _of_environ(environ: Mapping[str, Any], body: bytes) -> Request:
         path=environ.get("PATH_INFO", ""),
         query=environ.get("QUERY_STRING", ""),
         headers=headers,
-        body=body,
         peer=environ.get("REMOTE_ADDR"),
         context=environ,
     )
@@ -87,16 +87,22 @@ class ASGIControl:
             await send({"type": "websocket.close"})
 
     async def _answer(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-        body = await _asgi_body(receive)
-        if body is None:
-            return
-        # To write a report takes a moment, in which the loop has other things to do.
-        context = contextvars.copy_context()
-        loop = asyncio.get_running_loop()
-        answer = await loop.run_in_executor(None, context.run, self._core.handle, _of_scope(scope, body))
+        request = _of_scope(scope)
+        answer = await _aside(self._core.refused, request)
+        if answer is None:
+            body = await _asgi_body(receive) if request.method == "POST" else b""
+            if body is None:
+                return
+            answer = await _aside(self._core.answer, request, body)
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await send({"type": "http.response.body", "body": answer.body})
+
+
+async def _aside(function: Callable[..., Any], *arguments: Any) -> Any:
+    """To write a report takes a moment, in which the loop has other things to do."""
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(None, context.run, function, *arguments)
 
 
 async def _live(receive: Any, send: Any) -> None:
@@ -117,7 +123,7 @@ async def _asgi_body(receive: Any) -> Optional[bytes]:
     return body
 
 
-def _of_scope(scope: Mapping[str, Any], body: bytes) -> Request:
+def _of_scope(scope: Mapping[str, Any]) -> Request:
     headers: Dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -131,7 +137,6 @@ def _of_scope(scope: Mapping[str, Any], body: bytes) -> Request:
         path=path,
         query=scope.get("query_string", b"").decode("latin-1"),
         headers=headers,
-        body=body,
         peer=(scope.get("client") or [None])[0],
         context=scope,
     )
@@ -150,8 +155,8 @@ def flask_blueprint(profiler: Profiler, name: str = "plumb", url_prefix: str = "
     blueprint.token = core.token
 
     def answer(path: str = "") -> Any:
-        request = _of_environ(flask.request.environ, _flask_body(flask.request))
-        found = core.handle(request._replace(path="/" + path))
+        request = _of_environ(flask.request.environ)._replace(path="/" + path)
+        found = core.refused(request) or core.answer(request, _flask_body(flask.request))
         return flask.Response(found.body, found.status, _header_list(found))
 
     for rule in ("/", "/<path:path>"):
@@ -160,7 +165,8 @@ def flask_blueprint(profiler: Profiler, name: str = "plumb", url_prefix: str = "
 
 
 def _flask_body(request: Any) -> bytes:
-    """An extension may have read the form already."""
-    if (request.content_length or 0) > LONGEST_BODY:
-        return bytes(LONGEST_BODY + 1)
-    return request.get_data() or urllib.parse.urlencode(list(request.form.items(multi=True))).encode("ascii")
+    """No more of it than can be used, also where its length is not told. An extension may have read the body, or the form, already."""
+    if request.method != "POST":
+        return b""
+    body: bytes = request.stream.read(LONGEST_BODY + 1)
+    return body or request.get_data() or urllib.parse.urlencode(list(request.form.items(multi=True))).encode("ascii")
