@@ -107,7 +107,7 @@ static void put_escape(struct pl_json *j, uint8_t c)
 
 static bool is_plain_ascii(uint8_t c)
 {
-	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 /* Write the character at @p s (at least one byte) that is not plain ASCII; returns the bytes used. */
@@ -121,7 +121,7 @@ static size_t put_character(struct pl_json *j, const uint8_t *s, size_t len)
 	size_t used = pl_utf8_decode(s, len, &code);
 	if (code == PL_UTF8_INVALID)
 		put(j, "\xef\xbf\xbd", 3);
-	else if (code == 0x2028 || code == 0x2029) /* line ends in JavaScript before ES2019 */
+	else if (code < 0xa0 || code == 0x2028 || code == 0x2029) /* controls; line ends in JavaScript before ES2019 */
 		fprintf(j->out, "\\u%04x", code);
 	else
 		put(j, (const char *)s, used);

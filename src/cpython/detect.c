@@ -38,17 +38,14 @@ static struct plumb_error *not_supported(uint32_t version)
 	return pl_error(PLUMB_ERR_NOT_SUPPORTED, "CPython %u.%u is not supported", version >> 16, version >> 8 & 0xff);
 }
 
-/* A text is a name if it decodes, is not empty, and holds no control characters. */
-static bool printable_name(struct pl_mem *mem, const struct pl_py *py, pl_addr obj)
+/* Is there a str? Programs name functions as they like: any characters can be in it, or none. */
+static bool decodes(struct pl_mem *mem, const struct pl_py *py, pl_addr name)
 {
 	struct pl_buf text = PL_BUF_INIT(1024);
-	struct plumb_error *err = pl_text_read_str(mem, py, obj, 256, &text);
-	bool ok = !err && text.len;
+	struct plumb_error *err = pl_text_read_str(mem, py, name, 256, &text);
 
-	for (size_t i = 0; ok && i < text.len; i++)
-		ok = text.data[i] >= 0x20 && text.data[i] != 0x7f;
 	pl_buf_deinit(&text);
-	return ok;
+	return !err;
 }
 
 /* Is @p type the type of code objects? Its C name says so. */
@@ -77,7 +74,7 @@ static const char *check_codes(struct pl_mem *mem, struct pl_py *py, const pl_fr
 			type = proof.type;
 		if (proof.type != type)
 			return "the code objects of a stack have different types";
-		if (codes++ < NAMES_PER_WALK && !printable_name(mem, py, proof.name))
+		if (codes++ < NAMES_PER_WALK && !decodes(mem, py, proof.name))
 			return "the name of a code object does not decode";
 	}
 	if (codes && !py->code_type) {

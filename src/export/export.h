@@ -55,6 +55,7 @@ struct pl_format {
 	unsigned keeps; /* set of enum pl_fact; what else the profile tells is lost, and that is said */
 	bool binary;	/* not for terminals */
 	bool views;	/* made of views (view.h), which hide idle threads by themselves and say how many */
+	bool colours;	/* written where they are asked for; it makes names printable itself */
 	bool report;	/* for people and scripts, not for another profiler: that it leaves out things is no news */
 	struct plumb_error *(*check)(void); /* NULL if this build has all that it takes; no function: it always has */
 };

@@ -32,7 +32,7 @@ static const char *const speedscope_suffixes[] = {".speedscope.json", ".speedsco
 
 const struct pl_format pl_formats[] = {
 	{"text", text_suffixes, "the report for the terminal, at most 25 lines", pl_text_write, .keeps = ~0u,
-	 .views = true, .report = true},
+	 .views = true, .colours = true, .report = true},
 	{"json", json_suffixes, "all figures, functions and stacks; schema plumb.report/1", pl_report_json_write,
 	 .keeps = TABLES | PL_FACT_LINES | PL_FACT_COLUMNS | PL_FACT_OPCODES | PL_FACT_PATHS, .views = true,
 	 .report = true},

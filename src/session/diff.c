@@ -3,10 +3,8 @@
 #include <plumb/diff.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <plumb/plumb.h>
 
@@ -14,6 +12,7 @@
 #include "diff.h"
 #include "diff_page.h"
 #include "diff_sides.h"
+#include "stream.h"
 
 #define MAX_TEXT_LINES 25
 #define MADE_BY_MAX    (1u << 20)
@@ -163,15 +162,10 @@ static struct plumb_error *write_page(const struct plumb_diff *d, const struct p
 struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int fd)
 {
 	struct pl_diff_look look = look_of(d);
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *out = pl_stream_open(fd, look.color && d->format->write == pl_diff_text_write);
 
-	if (!out) {
-		struct plumb_error *err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the comparison");
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
+	if (!out)
+		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the comparison");
 	struct plumb_error *err = d->format->write ? d->format->write(&d->diff, &look, out) : write_page(d, &look, out);
 	bool failed = ferror(out) != 0;
 	if ((fclose(out) != 0 || failed) && !err)

@@ -6,7 +6,6 @@
 #include <plumb/dump.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "clock.h"
 #include "dump.h"
 #include "dump_export.h"
+#include "stream.h"
 
 #define DEFAULT_LIMIT_NS (5 * PL_NS_PER_S)
 #define PROVE_SHARE	 4 /* of the limit is for proving stacks: the rest of the work must fit, too */
@@ -216,15 +216,10 @@ static bool write_to(const struct plumb_dump *d, const struct plumb_dump_look *l
 
 struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *look, int fd)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *out = pl_stream_open(fd, look->color && !look->json);
 
-	if (!out) {
-		struct plumb_error *err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
+	if (!out)
+		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");
 	bool whole = write_to(d, look, out), failed = ferror(out) != 0;
 	if (fclose(out) != 0 || failed)
 		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");

@@ -3,15 +3,14 @@
 #include <plumb/profile.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "export.h"
 #include "facts.h"
 #include "refine.h"
 #include "save.h"
+#include "stream.h"
 
 #define MAX_TEXT_LINES 25
 
@@ -143,14 +142,9 @@ static struct plumb_error *write_format(const struct pl_format *format, const st
 	eo.part = part;
 	if (!format->write)
 		return pl_save(p, fd);
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
-	if (!out) {
-		struct plumb_error *err = write_failed();
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
+	FILE *out = pl_stream_open(fd, eo.color && format->colours);
+	if (!out)
+		return write_failed();
 	return write_to(format, p, &eo, out);
 }
 

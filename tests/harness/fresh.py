@@ -35,7 +35,7 @@ mount -t proc proc proc
 mount --rbind /sys sys
 mount --rbind /dev dev
 mount -t tmpfs tmpfs dev/shm
-mount --bind "$3/apt" var/cache/apt/archives
+mount --bind "$3/$4.apt" var/cache/apt/archives
 mkdir -p ".$5/.cache/pip" ".$5/.npm" "$3/$4.pip" "$3/$4.npm"
 mount --bind "$3/$4.pip" ".$5/.cache/pip"
 mount --bind "$3/$4.npm" ".$5/.npm"
@@ -98,13 +98,22 @@ def _debootstrapped(directory):
     """Made once for each release, in half a minute."""
     release = _release()
     made = directory / release
-    if not made.exists():
+    with _locked(directory / "lock"):
+        if made.exists():
+            return made
         new = directory / (release + ".new")
         shutil.rmtree(new, ignore_errors=True)
         mirror = _output(TOP / "tools/debian_mirror.sh").strip()
         _output(_program("debootstrap"), "--variant=minbase", release, new, mirror)
         new.rename(made)
     return made
+
+
+@contextlib.contextmanager
+def _locked(path):
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _home(user):
@@ -184,8 +193,8 @@ class Machine:
 @contextlib.contextmanager
 def _held(layers, downloads, user):
     """The mounts live as long as what is yielded: how to get there, and where it is then."""
-    place = downloads / "mnt"
-    for directory in (place, downloads / "apt"):
+    place = downloads / (user + ".mnt")
+    for directory in (place, downloads / (user + ".apt")):
         directory.mkdir(exist_ok=True)
     words = [":".join(map(str, layers)), place, downloads, user, _home(user), SOURCE]
     with subprocess.Popen([_program("unshare"), "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", HOLD, "hold", *map(str, words)],
@@ -201,7 +210,7 @@ def _held(layers, downloads, user):
 
 @contextlib.contextmanager
 def machine(user):
-    """One at a time: apt's downloads are kept in one place."""
+    """One at a time for each user: what is downloaded is kept."""
     if os.geteuid() != 0:
         raise Lacking("only root can make a fresh machine")
     available = int(re.search(r"MemAvailable: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
@@ -209,8 +218,7 @@ def machine(user):
         raise Lacking("less than %d GB of memory are free" % GIGABYTES)
     directory = cache() / "fresh"
     directory.mkdir(parents=True, exist_ok=True)
-    with open(directory / "lock", "w") as lock, tempfile.TemporaryDirectory(dir=directory) as layer:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _locked(directory / (user + ".lock")), tempfile.TemporaryDirectory(dir=directory) as layer:
         made = _debootstrapped(directory)
         _put_settings(pathlib.Path(layer), _home(user))
         _put_source(pathlib.Path(layer + SOURCE))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is seen on a terminal, on a narrow one, on none, and through a pipe."""
 import os
+import re
 import select
 import signal
 import subprocess
@@ -60,6 +61,61 @@ def test_no_colours_in_a_pipe_unless_asked_for(plumb, recording):
 def test_a_locale_without_utf8_gets_plain_letters(plumb, recording):
     result = plumb("report", recording, env=dict(os.environ, LC_ALL="C", LANG="C"))
     assert result.status == 0 and result.stdout.isascii(), result
+
+
+# Sets the title, clears the screen, colours and hides what follows, turns it around: as ESC, as C1 in UTF-8 and as a bare byte.
+HOSTILE = "\x1b]0;title\x07\x1b[2J\u009b31m\x1b[31mred\x1b[8m\b\u202e\udc9bend"
+COMMANDS_A_TERMINAL = re.compile("[^\\t\\n -~\u00a0-\u200a\u2010-\u2027\u2070-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U000dffff\ufffd]")
+
+
+def formats(plumb, command):
+    if command == "diff":
+        return ["text", "json", "markdown", "html", "collapsed", "svg"]
+    return re.findall(r"^  (\S+) {2,}", plumb("help", "formats").stdout, re.M)
+
+
+@pytest.mark.parametrize("command", ["report", "diff"])
+def test_no_format_lets_a_name_command_the_terminal(plumb, tmp_path, command):
+    profile, shown = tmp_path / "hostile.folded", set()
+    names = [HOSTILE.replace(";", ":"), HOSTILE.replace(";", ":")[::-1]]
+    profile.write_bytes(("main;%s 10\nmain;%s 5\n" % tuple(names)).encode("utf-8", "surrogateescape"))
+    for format in formats(plumb, command):
+        for color in ("always", "never"):
+            arguments = [plumb.binary, command, "--format", format, "--color", color, *[profile] * (1 + (command == "diff"))]
+            with Terminal(arguments, directory=tmp_path) as terminal:
+                terminal.wait()
+            told = terminal.plain.replace("\r\n", "\n")  # csv has such line ends itself
+            assert not COMMANDS_A_TERMINAL.search(told), (format, COMMANDS_A_TERMINAL.findall(told), told[:2000])
+            if "end" in terminal.plain:
+                shown.add(format)
+    assert len(shown) >= 5, shown
+
+
+@pytest.mark.parametrize("color", ["always", "never"])
+def test_no_program_commands_the_terminal_by_its_names(plumb, tmp_path, ordinary_python, color):
+    """Its file, its function, its thread, its arguments and its source."""
+    text = HOSTILE.replace("\udc9b", "")
+    program, recording = tmp_path / HOSTILE, tmp_path / "hostile.plumb"
+    program.write_text("""import threading
+def work(secret="%s"):
+    while True: sum(range(1000))  # %s
+work.__code__ = work.__code__.replace(co_name=%r, **({"co_qualname": %r} if hasattr(work.__code__, "co_qualname") else {}))
+threading.Thread(target=work, name=%r).start()
+print("ready", flush=True)
+work()
+""" % (text, text, text, text, text))
+    with running(subprocess.Popen([*ordinary_python.command, program, HOSTILE], stdout=subprocess.PIPE)) as busy:
+        assert busy.stdout.readline() == b"ready\n"
+        plumb.attach_until(lambda profile: profile.samples > 20, busy.pid)
+        for command in [["dump", busy.pid], ["dump", "--locals", busy.pid], ["dump", "--json", busy.pid], ["doctor", busy.pid],
+                        ["attach", "-d", "0.5", "-o", recording, busy.pid], ["report", recording], ["report", "--lines", recording],
+                        ["report", "--thread", "x", recording]]:
+            with Terminal([plumb.binary, *map(str, command)], environment={} if color == "always" else {"NO_COLOR": "1"}) as terminal:
+                status = terminal.wait()
+            told = re.sub(r"\r|\x1b\[K", "", terminal.plain)  # the line that is written over
+            assert status == 0 and "end" in told, (command, status, told)
+            assert not COMMANDS_A_TERMINAL.search(told), (command, COMMANDS_A_TERMINAL.findall(told), told[:3000])
+        busy.kill()
 
 
 @pytest.mark.smoke
