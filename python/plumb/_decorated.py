@@ -26,9 +26,16 @@ class _Calls:
         with self._lock:
             if self._pid != os.getpid():  # what ran in the parent of a fork is not ours to stop
                 self._running, self._pid = 0, os.getpid()
-            if self._running == 0:
-                self._recording = self._record().start()
-            self._running += 1
+            self._running += 1  # first: a signal handler may call the same function
+            if self._running == 1:
+                self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self._recording = self._record().start()
+        except BaseException:
+            self._running -= 1
+            raise
 
     def __exit__(self, *error: Any) -> None:
         recording = None

@@ -24,14 +24,16 @@ os.register_at_fork(after_in_child=_tell_all)
 
 
 class Lock:
-    """A lock that is free in the child of a fork, whoever held it in the parent."""
+    """Who has it may take it again, as a signal handler does that interrupts its own thread: what it guards has to be whole
+    whenever something else is called. In the child of a fork it is free, unless the thread that forked has it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock: Any = threading.RLock()
         tell(self)
 
     def forked(self) -> None:
-        self._lock = threading.Lock()
+        if not self._lock._is_owned():
+            self._lock = threading.RLock()
 
     def __enter__(self) -> None:
         self._lock.acquire()

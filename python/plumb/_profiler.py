@@ -86,8 +86,11 @@ class Profiler:
         """Begin anew; what the last round counted is gone. If it runs: nothing; if it is paused: go on."""
         with self._lock:
             if self._session is None:
-                self._session = self._begin()
-                self._profile, self._since = None, (0.0, 0)
+                session = self._begin()
+                if self._session is not None:  # a signal handler was faster
+                    session.stop()
+                    return
+                self._session, self._profile, self._since = session, None, (0.0, 0)
             elif self._paused:
                 self._session.resume()
             self._paused = False
@@ -95,14 +98,14 @@ class Profiler:
     def stop(self) -> None:
         """End this round; what it counted can be asked for until the next one."""
         with self._lock:
-            session, self._session = self._session, None
+            session = self._session
             if session is None:
                 return
-            self._state = "stopped"
             try:
                 self._profile = Profile(session.stop())
             finally:
                 self._status = _gil.status(session)
+                self._session, self._state = None, "stopped"
 
     def cancel(self) -> None:
         """End this round, in whatever state, and forget what it counted."""
@@ -130,15 +133,16 @@ class Profiler:
             self._profile, self._since = None, (0.0, 0)
             self._status, self._state = dict(_NO_STATUS), "idle"
             if self._session is not None:
-                self._empty()
+                self._empty(self._session)
 
     def set_interval(self, interval: float) -> None:
         """Seconds between two samples of a thread, at once and from now on. ValueError unless 0 < interval < 10."""
         interval = checked_interval(interval)
         with self._lock:
-            if self._session is not None:
-                self._session.set_rate(1 / interval)
-                found = self._session.status()
+            session = self._session
+            if session is not None:
+                session.set_rate(1 / interval)
+                found = session.status()
                 self._since = found["elapsed"], found["ticks"]
             self._interval = interval
 
@@ -149,15 +153,19 @@ class Profiler:
             return ControlledSession(1 / self._interval, tids, **options)
         return _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
 
-    def _empty(self) -> None:
+    def _empty(self, session: Any) -> None:
         """A session that is full has no room after a reset either."""
-        if not self._session.status()["folded"]:
-            self._session.reset()
+        if not session.status()["folded"]:
+            session.reset()
             return
-        self._session.stop()
-        self._session = self._begin()
+        session.stop()
+        fresh = self._begin()
+        if self._session is not session:  # a signal handler ended it
+            fresh.stop()
+            return
+        self._session = fresh
         if self._paused:
-            self._session.pause()
+            fresh.pause()
 
     def _running(self) -> Any:
         if self._session is None:

@@ -70,12 +70,17 @@ class Recording(Profile):
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
+        self._beginning = False
 
     def start(self) -> Recording:
         with self._lock:
-            if self._session is not None:
+            if self._session is not None or self._beginning:  # by a signal handler in the middle of it
                 raise RuntimeError("this recording was begun already; plumb.profile() makes another one")
-            self._begin()
+            self._beginning = True
+            try:
+                self._begin()
+            finally:
+                self._beginning = False
         return self
 
     def _begin(self) -> None:

@@ -4,8 +4,11 @@
     profiler_checks.py MEASURE    for each line that it reads it takes measure_MEASURE once, and tells what it found"""
 import gc
 import inspect
+import itertools
 import json
 import os
+import random
+import signal
 import sys
 import threading
 import time
@@ -598,6 +601,60 @@ def measure_stalls():
     asked = latest(lambda: (profiler.status(), time.sleep(0.001)))
     profiler.cancel()
     return asked, alone
+
+
+def interrupted_within(module, calls, handled, most=200):
+    """Make the calls in turn until a signal handler, which makes one of `handled` each time, has so often interrupted code of `module`."""
+    within, turn = 0, itertools.cycle(handled)
+
+    def handler(signo, frame):
+        nonlocal within
+        while frame and frame.f_globals.get("__name__") != module:
+            frame = frame.f_back
+        within += frame is not None
+        next(turn)()
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for call in itertools.cycle(calls):
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 5e-4))
+            call()
+            if within >= most:
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def or_refused(function):
+    """A handler that comes in the middle of something may be told that there is nothing yet, or no more."""
+
+    def call():
+        try:
+            function()
+        except RuntimeError:
+            pass
+
+    return call
+
+
+def check_a_signal_handler_may_interrupt_each_call_by_any():
+    threads, files = tasks(), descriptors()
+    profiler = plumb.Profiler(interval=PERIOD)
+    calls = [or_refused(getattr(profiler, name)) for name in ("start", "show", "pause", "status", "resume", "query", "reset", "snapshot", "stop")]
+    calls.append(lambda: profiler.set_interval(PERIOD))
+    interrupted_within("plumb._profiler", calls, calls)
+    profiler.cancel()
+    assert profiler.status()["state"] == "idle"
+
+    @plumb.profile(done=lambda _: None)
+    def recorded():
+        spin(0.0001)
+
+    interrupted_within("plumb._decorated", [recorded], [recorded], most=50)
+    del profiler, calls, recorded
+    gc.collect()
+    assert tasks() == threads and descriptors() == files, "what was begun in the middle of something else goes on"
 
 
 def all_checks():

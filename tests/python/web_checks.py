@@ -6,6 +6,7 @@ import base64
 import contextvars
 import inspect
 import io
+import itertools
 import json
 import random
 import re
@@ -17,6 +18,7 @@ from wsgiref.validate import validator
 
 import plumb
 from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _requests, _routes, control, control_asgi
+from profiler_checks import interrupted_within
 
 TOKEN = "this is the token"
 FORM = "application/x-www-form-urlencoded"
@@ -314,6 +316,13 @@ def check_many_requests_take_no_more_memory_than_few(most=50000):
     rows = times.rows()
     assert sum(row["count"] for row in rows) == most + 1000 and len(rows) == 51
     assert rows[0]["route"] == "other" and len(rows[0]["statuses"]) == 5
+
+
+def check_a_signal_handler_may_interrupt_the_counting():
+    times = RequestTimes()
+    numbers = itertools.count()
+    calls = [lambda: times.add("GET", "/%d" % (next(numbers) % 300), 0.001, 200), times.rows, times.csv]
+    interrupted_within("plumb.web._times", calls, [*calls, times.reset])
 
 
 def check_many_threads_count_each_request_once():

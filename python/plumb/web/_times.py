@@ -91,7 +91,8 @@ class RequestTimes:
         """One dict for each route and method, those that took most time together first."""
         with self._lock:
             times = sorted(self._times.items(), key=lambda item: (-item[1].sum, item[0]))
-            return [_row(method, route, found) for (method, route), found in times]
+            # A signal handler that asks may have interrupted the first one being counted.
+            return [_row(method, route, found) for (method, route), found in times if found.count]
 
     def csv(self) -> str:
         """The same as a table. Texts that a spreadsheet would compute get an apostrophe in front."""
