@@ -28,6 +28,8 @@ enum plumb_subprocesses {
 	PLUMB_SUBPROCESSES_NO,
 };
 
+#define PLUMB_MAX_NODES ((size_t)4 << 20)
+
 struct plumb_session_options {
 	size_t size;	/* sizeof(struct plumb_session_options) */
 	double rate_hz; /* samples per second and thread; 0: as fast as possible */
@@ -49,8 +51,9 @@ struct plumb_session_options {
 	bool force;	   /* the recording may replace a file that plumb did not write */
 	bool no_recording; /* nothing is written: plumb_session_snapshot() is all there is, and at the end the profile
 			    */
-	/* So many different stacks, functions and threads are told apart; 0: no limit. A sample of a further one counts
-	 * at the outer part of its stack that is known, below a frame "<folded>". */
+	/* So many different places in stacks, functions and threads are told apart; 0: PLUMB_MAX_NODES. A sample of a
+	 * further one counts at the outer part of its stack that is known, below a frame "<folded>". What is kept of
+	 * functions takes 128 bytes for each at most, and 4 MB. */
 	size_t max_nodes;
 	/* What each stretch of so much time counted, for plumb_session_cycle(); 0: none is kept. */
 	uint64_t cycle_ns;

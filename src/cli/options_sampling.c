@@ -33,6 +33,17 @@ static bool set_max_overhead(struct config *c, const char *value, struct failure
 	return true;
 }
 
+static bool set_max_nodes(struct config *c, const char *value, struct failure *why)
+{
+	uint64_t n;
+
+	if (!value_u64(value, &n) || n == 0 || n > UINT32_MAX / 8)
+		return refuse(why, "give a whole number, as in '--max-nodes 1000000'", "'%s' is not a number of places",
+			      value);
+	c->session.max_nodes = (size_t)n;
+	return true;
+}
+
 static bool set_mode(struct config *c, const char *value, struct failure *why)
 {
 	int mode = value_word(value, option_modes);
@@ -107,6 +118,11 @@ const struct opt options_sampling[] = {
 	{"max-overhead", 0, "PERCENT",
 	 "lower the rate until the program is stopped for, and plumb computes for, no more than so much of the time",
 	 SAMPLING, set_max_overhead},
+	{"max-nodes", 0, "N",
+	 "tell so many different places in stacks apart (4194304 is the default); the rest counts at its outer part, "
+	 "below "
+	 "<folded>. It bounds plumb's memory",
+	 SAMPLING, set_max_nodes},
 	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
 	 set_mode},
 	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,

@@ -35,7 +35,7 @@ struct pl_engine_options {
 	const struct plumb_tags *tags; /* NULL: none. Borrowed as well */
 	const int *hidden, *tids;      /* kernel tids: not these; only these, NULL: all. Borrowed as above */
 	size_t hidden_count, tid_count;
-	size_t max_nodes;  /* stacks and codes that are told apart; 0: no limit */
+	size_t max_nodes;  /* stacks and codes that are told apart */
 	uint64_t cycle_ns; /* tell the consumer when so much time is over, again and again; 0: no cycles */
 };
 
@@ -68,7 +68,6 @@ struct pl_engine_stats {
 	uint64_t period_ns; /* as it is now */
 	uint64_t told_ns;   /* CLOCK_MONOTONIC at elapsed_ns */
 	uint64_t cpu_ns;    /* of the sampling thread and of the consumer */
-	uint64_t folded;    /* samples beyond max_nodes */
 	struct pl_refusals refusals;
 };
 

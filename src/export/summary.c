@@ -280,6 +280,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "unseen processes", p->meta.losses[PL_LOSS_UNSEEN]);
 	if (p->meta.losses[PL_LOSS_BEYOND])
 		counted(row, "not followed", p->meta.losses[PL_LOSS_BEYOND]);
+	if (p->meta.losses[PL_LOSS_FOLDED])
+		counted(row, "folded", p->meta.losses[PL_LOSS_FOLDED]);
 	if (refused_stops(p))
 		counted(row, "stops refused", refused_stops(p));
 }
@@ -323,6 +325,11 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 	if (l[PL_LOSS_BEYOND])
 		warn(s, "%s processes and threads were too many to be followed and have no samples",
 		     pl_units_count(l[PL_LOSS_BEYOND]).s);
+	if (l[PL_LOSS_FOLDED])
+		warn(s,
+		     "there were too many different stacks: of %s samples only the outer part is told, below <folded> "
+		     "(--max-nodes)",
+		     pl_units_count(l[PL_LOSS_FOLDED]).s);
 	if (l[PL_LOSS_DAMAGED])
 		warn(s, "a part of the recording is damaged: %s samples in it are lost",
 		     pl_units_count(l[PL_LOSS_DAMAGED]).s);

@@ -55,6 +55,7 @@ enum pl_loss {
 	PL_LOSS_DAMAGED,    /* samples in a damaged part of the recording */
 	PL_LOSS_UNSEEN,	    /* Python processes that ended before a sample could be taken */
 	PL_LOSS_BEYOND,	    /* processes and threads that were too many to be followed */
+	PL_LOSS_FOLDED,	    /* samples of which only the outer part is told: beyond max_nodes */
 	PL_LOSSES,
 };
 

@@ -30,6 +30,7 @@ const struct pl_meta_figure pl_meta_figures[] = {
 	{"lost damaged", offsetof(struct pl_meta, losses[PL_LOSS_DAMAGED])},
 	{"lost unseen", offsetof(struct pl_meta, losses[PL_LOSS_UNSEEN])},
 	{"lost beyond", offsetof(struct pl_meta, losses[PL_LOSS_BEYOND])},
+	{"lost folded", offsetof(struct pl_meta, losses[PL_LOSS_FOLDED])},
 	{"seed", offsetof(struct pl_meta, seed)},
 	{"stops", offsetof(struct pl_meta, stops)},
 	{"stopped ns", offsetof(struct pl_meta, stopped_ns)},

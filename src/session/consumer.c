@@ -129,7 +129,7 @@ static void show_counts(struct plumb_status *status, const struct plumb_session 
 	status->missed = st.losses[PL_LOSS_MISSED];
 	status->unreadable = st.losses[PL_LOSS_UNREADABLE];
 	status->queue = st.losses[PL_LOSS_QUEUE];
-	status->folded = st.folded;
+	status->folded = st.losses[PL_LOSS_FOLDED];
 	status->cpu_ns = pl_session_cost_ns(s) - s->since.cpu_ns;
 }
 

@@ -59,7 +59,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.hidden_count = o->hidden_count,
 		.tids = o->tids,
 		.tid_count = o->tid_count,
-		.max_nodes = o->max_nodes,
+		.max_nodes = o->max_nodes ? o->max_nodes : PLUMB_MAX_NODES,
 		.cycle_ns = o->cycle_ns,
 	};
 }

@@ -12,7 +12,7 @@
 #include "forks.h"
 #include "target.h"
 
-/* With max_nodes: of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
+/* Of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
 #define CELLS_A_NODE 4
 
 /* ---- making a session -------------------------------------------------------------------------------------------- */
@@ -89,8 +89,8 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 		err = pl_profile_create(&s->profile);
 	if (!err)
 		err = fill_plan(s);
-	if (!err && o->max_nodes < UINT32_MAX / CELLS_A_NODE)
-		pl_profile_limit_cells(s->profile, (uint32_t)(CELLS_A_NODE * o->max_nodes));
+	if (!err && eo.max_nodes < UINT32_MAX / CELLS_A_NODE)
+		pl_profile_limit_cells(s->profile, (uint32_t)(CELLS_A_NODE * eo.max_nodes));
 	if (err) {
 		plumb_session_destroy(s);
 		return err;

@@ -21,7 +21,6 @@ struct pl_engine_stats pl_session_stats_since(const struct plumb_session *s)
 	st.missed_ns -= from->missed_ns;
 	st.stops -= from->stops;
 	st.stopped_ns -= from->stopped_ns;
-	st.folded -= from->folded;
 	for (int i = 0; i < PL_LOSSES; i++)
 		st.losses[i] -= from->losses[i];
 	for (int i = 0; i < PL_REFUSALS; i++)

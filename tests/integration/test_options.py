@@ -328,6 +328,26 @@ def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_pyt
     holds(off)
 
 
+def test_a_program_that_makes_ever_new_functions_takes_no_more_memory_than_was_allowed(plumb, target, any_python):
+    """What is beyond is counted at the outer part of its stack, and told."""
+    with target(any_python, "exec_churn.py") as busy:
+        recording = plumb.path()
+        with plumb.attached(busy.pid, "--max-nodes", "200", recording=recording):
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.losses["folded"] > 50), "nothing is folded")
+    profile = plumb.report(recording)
+    folded = [stack for stack in profile.stacks if stack.frames[-1].name == "<folded>"]
+    assert sum(stack.samples for stack in folded) == profile.losses["folded"]
+    assert {stack.python[0].name for stack in folded if stack.python} <= {"<module>"}
+    assert len({frame for stack in profile.stacks for frame in stack.python}) <= 200
+    assert "too many different stacks" in plumb("report", recording).stdout
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many", "1e3", "", "99999999999"])
+def test_what_is_no_number_of_places(plumb, number):
+    result = plumb("run", "--max-nodes", number, "--", "true")
+    assert result.status == 125 and "is not a number of places" in result.stderr and "hint: " in result.stderr, result
+
+
 @pytest.mark.smoke
 @pytest.mark.parametrize("percent", ["0", "-1", "101", "much", "1%%", ""])
 def test_what_is_no_overhead(plumb, percent):

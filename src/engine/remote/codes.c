@@ -90,10 +90,19 @@ static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const s
 	return id;
 }
 
+static size_t content_bytes(const struct pl_known_code *k)
+{
+	const struct pl_code *c = &k->code;
+
+	return sizeof *k + c->name.cap + c->qualname.cap + c->filename.cap + c->linetable.cap;
+}
+
 /* Takes over @p k on success. */
 static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struct pl_known_code *k)
 {
-	if (s->max && s->known.len >= s->max)
+	size_t bytes = content_bytes(k);
+
+	if (s->max && (s->known.len >= s->max || bytes > s->max_bytes - s->bytes))
 		return &pl_err_limit;
 	k->id = (uint32_t)s->known.len;
 	k->same_hash = UINT32_MAX;
@@ -101,6 +110,7 @@ static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struc
 	if (!pl_vec_reserve(&s->known, 1) || !pl_map_set(&s->by_hash, hash, k->lines, k->id))
 		return &pl_err_no_memory;
 	s->known.data[s->known.len++] = k;
+	s->bytes += bytes;
 	return NULL;
 }
 

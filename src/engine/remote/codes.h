@@ -34,6 +34,7 @@ struct pl_code_store {
 	PL_VEC(struct pl_known_code *) known; /* by id */
 	struct pl_map by_hash;		      /* content hash -> first known code */
 	size_t max;			      /* 0: no limit */
+	size_t bytes, max_bytes;	      /* of their contents */
 };
 
 void pl_code_store_deinit(struct pl_code_store *s);

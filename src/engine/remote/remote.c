@@ -15,6 +15,10 @@
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
 #define READY_WAIT_NS 5000000
 
+/* Of functions' names and line tables. Those of a large program take a kilobyte each, and are each in many places. */
+#define CODE_BYTES	  ((size_t)4 << 20)
+#define CODE_BYTES_A_NODE 128
+
 #define GUEST_SHARE 4  /* of the descriptors that are free in our own process: one in four */
 #define SPARE_FILES 16 /* without any left nothing of /proc could be read */
 
@@ -100,6 +104,7 @@ static struct plumb_error *prepare(struct pl_engine *e)
 		return err;
 	pl_resolver_use_tags(e->resolver, e->options.tags, e->options.max_nodes);
 	e->tables.trie.max = e->tables.codes.max = e->options.max_nodes;
+	e->tables.codes.max_bytes = CODE_BYTES + CODE_BYTES_A_NODE * e->options.max_nodes;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
 	return e->options.launched ? NULL : attach_running(e);
 }

@@ -163,7 +163,7 @@ static void send_weighed(struct pl_engine *e, struct pl_watch *w, const struct p
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
-	e->now.folded += s->marker == PL_MARKER_FOLDED;
+	e->now.losses[PL_LOSS_FOLDED] += s->marker == PL_MARKER_FOLDED;
 	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;

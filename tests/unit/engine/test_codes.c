@@ -146,11 +146,41 @@ static void what_is_no_code_object_is_refused(void **state)
 	python_end(&p);
 }
 
+/* A program that names its functions as it likes cannot take all memory: what is known stays, what is too much is
+ * refused. */
+static void contents_are_kept_up_to_a_limit(void **state)
+{
+	struct python p;
+	pl_addr at[4];
+	struct plumb_error *err = NULL;
+	uint32_t slot, id;
+	int32_t offset;
+
+	python_start(&p, python_exe(0), script);
+	for (size_t k = 0; k < 4; k++)
+		at[k] = hear_address(&p);
+	if (python_attach(&p)) {
+		struct pl_mem *mem = pl_mem_live_mem(p.live);
+		struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = at[2]};
+
+		p.tables.codes.max = 1000;
+		p.tables.codes.max_bytes = p.tables.codes.bytes + sizeof(struct pl_known_code) + 4096;
+		uint32_t same = resolve(&p, at[0], 1, 0, "same");
+		assert_true(p.tables.codes.bytes > sizeof(struct pl_known_code));
+		p.tables.codes.max_bytes = p.tables.codes.bytes + sizeof(struct pl_known_code);
+		err = pl_codes_resolve(&p.reader.codes, &p.py, mem, mem, &f, 1, 0, &slot, &id, &offset);
+		assert_ptr_equal(err, &pl_err_limit);
+		assert_int_equal(resolve(&p, at[1], 2, 0, "same"), same);
+	}
+	python_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(codes_of_each_interpreter),
 		cmocka_unit_test(what_is_no_code_object_is_refused),
+		cmocka_unit_test(contents_are_kept_up_to_a_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,7 @@ export interface Losses {
 	readonly damaged: number;
 	readonly unseen: number;
 	readonly beyond: number;
+	readonly folded: number;
 }
 
 export interface Overhead {

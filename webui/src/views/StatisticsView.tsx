@@ -86,6 +86,7 @@ function truthRows(page: Page, { samples, byQuality }: Statistics): (Row | null)
 		["In damaged parts", losses.damaged],
 		["Processes that ended unseen", losses.unseen],
 		["Too many to be followed", losses.beyond],
+		["Folded", losses.folded],
 	] as const;
 	return [
 		{ name: "Samples that pass the filters", value: count(samples) },

@@ -30,6 +30,9 @@ export function lostWords(meta: Meta): string[] {
 		lost > 0 ? `${count(lost)} samples were lost.` : null,
 		losses.unseen > 0 ? `${count(losses.unseen)} processes ended unseen.` : null,
 		losses.beyond > 0 ? `${count(losses.beyond)} processes or threads were too many to be followed.` : null,
+		losses.folded > 0
+			? `There were too many different stacks: of ${count(losses.folded)} samples only the outer part is told.`
+			: null,
 		refused(meta),
 	];
 	return sentences.filter((sentence) => sentence !== null);
