@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine: source lines for a dump. The name of a file comes from a code object: only plain files inside the
- * target's root directory are read, and no more of them than a source file is long. */
+ * target's root directory are read, and no more of them than a source file is long, by somebody who can be left behind.
+ */
 #include "dump_source.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "clock.h"
-#include "file_text.h"
-#include "target_file.h"
 
 #define FILE_MAX_BYTES (16u << 20)
 #define LINE_MAX_BYTES 2000
@@ -19,6 +17,7 @@ void pl_sources_deinit(struct pl_sources *s)
 	for (size_t i = 0; i < s->files.len; i++)
 		free(s->files.data[i].text);
 	pl_vec_deinit(&s->files);
+	pl_source_reader_deinit(&s->reader);
 }
 
 static uint64_t start_real_ns(const struct pl_sources *s)
@@ -28,20 +27,25 @@ static uint64_t start_real_ns(const struct pl_sources *s)
 
 static void load(struct pl_sources *s, struct pl_source_file *f)
 {
-	struct pl_file_state state;
-	int fd = -1;
+	struct pl_source_question q = {.pid = s->root ? 0 : s->pid,
+				       .view = s->view,
+				       .root = s->root,
+				       .path = f->path,
+				       .max_len = FILE_MAX_BYTES};
+	struct pl_source_answer answer;
 
-	if (f->path[0] && f->path[0] != '<')
-		fd = s->root ? pl_file_open_below(s->root, &s->view.rights, f->path)
-			     : pl_target_file_open(s->pid, &s->view, f->path);
-	if (fd < 0)
+	if (!f->path[0] || f->path[0] == '<' || s->silent || !pl_source_ask(&s->reader, &q))
 		return;
-	if (pl_file_state_read(fd, &state) && state.len <= FILE_MAX_BYTES) {
-		f->len = state.len;
-		f->changed = pl_file_state_younger(&state, start_real_ns(s));
-		s->no_memory |= pl_file_text_read(fd, &state, &f->text) == PL_FILE_TEXT_NO_MEMORY;
-	}
-	close(fd);
+	while (!pl_source_answered(&s->reader, s->patience_ms, s->patience_ms, &answer))
+		;
+	if (answer.outcome == PL_SOURCE_SILENT)
+		s->silent = f->path;
+	s->no_memory |= answer.outcome == PL_SOURCE_NO_MEMORY;
+	if (answer.outcome != PL_SOURCE_READ)
+		return;
+	f->text = answer.text;
+	f->len = answer.state.len;
+	f->changed = pl_file_state_younger(&answer.state, start_real_ns(s));
 }
 
 static const struct pl_source_file *file_of(struct pl_sources *s, const char *path)

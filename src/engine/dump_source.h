@@ -6,7 +6,9 @@
 #include <sys/types.h>
 
 #include "dump_model.h"
-#include "target_file.h"
+#include "source_reader.h"
+
+#define SOURCE_PATIENCE_MS 500 /* the rest of a dump has to fit into its limit, too */
 
 struct pl_source_file {
 	const char *path; /* the frame's text: equal text, equal pointer */
@@ -16,14 +18,17 @@ struct pl_source_file {
 };
 
 /** The files read so far. Start with {.pid = pid, .view = as it was before anything was read, .age_ns = ...}, or with
- * {.root = "/", .view.rights = ...}. */
+ * {.root = "/", .view.rights = ...}; and .patience_ms. */
 struct pl_sources {
 	pid_t pid;
 	struct pl_file_view view;
 	const char *root; /* of the files, instead of the process's; NULL: none */
 	uint64_t age_ns;  /* of the process; 0 unknown */
 	PL_VEC(struct pl_source_file) files;
-	bool no_memory; /* files were left out */
+	bool no_memory;	    /* files were left out */
+	int patience_ms;    /* how long a file is waited for; then none is read any more */
+	const char *silent; /* that file; NULL: all answered */
+	struct pl_source_reader reader;
 };
 void pl_sources_deinit(struct pl_sources *s);
 

@@ -225,6 +225,7 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_json_key_u64_or_null(j, "gil_holder", p->gil_holder, p->gil_holder);
 	other_or_null(j, "tracer", &p->tracer);
 	text_or_null(j, "stop_refused", p->refused);
+	text_or_null(j, "source_silent", p->silent);
 	pl_json_key_u64(j, "threads_unread", p->unread);
 	pl_json_key_u64(j, "threads_beyond", n.beyond);
 	pl_json_key_u64(j, "os_threads", n.python + n.native + n.beyond);

@@ -131,9 +131,9 @@ static void put_refused(struct pl_page *page, const struct pl_dump_process *p)
 	pl_line_end(&l);
 }
 
-static void put_changed(struct pl_page *page, const struct pl_dump_text *file)
+/* "note: FILE is ..." */
+static void put_file_note(struct pl_page *page, const struct pl_dump_text *file, const char *rest)
 {
-	static const char rest[] = "was changed after the process had started: it may run other lines than are shown";
 	struct pl_line l;
 
 	pl_page_blank(page);
@@ -142,7 +142,7 @@ static void put_changed(struct pl_page *page, const struct pl_dump_text *file)
 	pl_line_add(&l, "note: ");
 	pl_line_name(&l, file->s, file->len, page->width - l.cols, PL_CUT_START);
 	pl_line_add(&l, " ");
-	pl_dump_add_wrapped(&l, 6, rest, sizeof rest - 1);
+	pl_dump_add_wrapped(&l, 6, rest, strlen(rest));
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	pl_line_end(&l);
 }
@@ -159,11 +159,17 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 	pl_dump_put_tasks(page, p);
 	if (p->refused.len)
 		put_refused(page, p);
+	if (p->silent.len)
+		put_file_note(page, &p->silent,
+			      "is on a file system that does not answer: source lines are left out (--no-source does "
+			      "not ask)");
 	for (size_t i = 0; i < p->threads.len; i++)
 		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {
 			const struct pl_dump_frame *f = &p->threads.data[i].frames.data[k];
 			if (f->source_changed && !told_before(p, i, k))
-				put_changed(page, &f->file);
+				put_file_note(page, &f->file,
+					      "was changed after the process had started: it may run other lines than "
+					      "are shown");
 		}
 }
 

@@ -152,6 +152,7 @@ struct pl_dump_process {
 	uint64_t gil_holder;			   /* tid; 0 nobody, or not known */
 	struct pl_dump_other tracer;
 	struct pl_dump_text refused; /* why the kernel did not let us stop a thread; "" if it did, or none had to be */
+	struct pl_dump_text silent;  /* a source file that is not answered for, so lines are missing; "": all were */
 	uint32_t unread;	     /* threads that came or went meanwhile */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_task) tasks;

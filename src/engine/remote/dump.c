@@ -315,7 +315,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .d = d,
 			   .p = &p,
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}},
-			   .sources = {.pid = pid}};
+			   .sources = {.pid = pid, .patience_ms = SOURCE_PATIENCE_MS}};
 	uint64_t start = pl_clock_monotonic_ns();
 	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
 	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
@@ -339,6 +339,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 	pl_looker_deinit(&u.looker);
 	pl_engine_remote.close(u.e);
 	pl_surroundings_deinit(&u.around);
+	p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
 	pl_sources_deinit(&u.sources);
 	pl_sched_clocks_deinit(&u.clocks);
 	p.took_ns = pl_clock_monotonic_ns() - start;

@@ -290,12 +290,13 @@ static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 
 struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)
 {
-	struct core_dumper u = {.o = o, .d = d};
+	struct core_dumper u = {.o = o, .d = d, .sources = {.patience_ms = SOURCE_PATIENCE_MS}};
 	uint64_t start = pl_clock_monotonic_ns();
 	struct plumb_error *err = dump_core(&u, path);
 
 	pl_core_close(u.core);
 	pl_vec_deinit(&u.interps);
+	u.p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
 	pl_sources_deinit(&u.sources);
 	u.p.took_ns = pl_clock_monotonic_ns() - start;
 	if (!err && (d->no_memory || u.sources.no_memory))

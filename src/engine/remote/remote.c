@@ -98,11 +98,9 @@ static struct plumb_error *prepare(struct pl_engine *e)
 	struct plumb_error *err;
 
 	if ((e->options.own && (err = pl_mem_live_try_own())) || (err = open_descriptors(e)) ||
-	    (err = pl_queue_init(&e->queue)) ||
-	    (err = pl_resolver_create(e->options.sources, e->options.max_nodes, &e->resolver)) ||
+	    (err = pl_queue_init(&e->queue)) || (err = pl_resolver_create(&e->options, &e->resolver)) ||
 	    (err = pl_tables_init(&e->tables)) || (err = pl_tree_open(e)))
 		return err;
-	pl_resolver_use_tags(e->resolver, e->options.tags, e->options.max_nodes);
 	e->tables.trie.max = e->tables.codes.max = e->options.max_nodes;
 	e->tables.codes.max_bytes = CODE_BYTES + CODE_BYTES_A_NODE * e->options.max_nodes;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
@@ -152,13 +150,16 @@ static struct plumb_error *remote_take(struct pl_engine *e, struct plumb_profile
 {
 	struct pl_record rec;
 
+	pthread_mutex_lock(&e->lock);
+	bool ended = e->stats.ended; /* then nothing comes behind what is in the queue */
+	pthread_mutex_unlock(&e->lock);
 	/* At most what fits: with a fast sampler the queue need not run empty. */
 	for (uint32_t i = 0; i < PL_QUEUE_SLOTS && pl_queue_pop(&e->queue, &rec); i++) {
 		struct plumb_error *err = pl_resolver_take(e->resolver, &rec, p, fn, ctx);
 		if (err)
 			return err;
 	}
-	return pl_resolver_read_texts(e->resolver, p);
+	return pl_resolver_read_texts(e->resolver, p, ended);
 }
 
 static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)

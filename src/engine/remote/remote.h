@@ -203,14 +203,13 @@ void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t n
 void pl_roster_clock(struct pl_target *t, uint64_t now);
 
 /* resolve.c */
-/** @p sources: keep the texts of files. @p max_threads: further ones are one row; 0: no limit. */
-struct plumb_error *pl_resolver_create(bool sources, size_t max_threads, struct pl_resolver **ret) PLUMB_MUST_CHECK;
-/** Put the texts of tags below the stacks that bear one. @p max: of such stacks, 0 for many. */
-void pl_resolver_use_tags(struct pl_resolver *r, const struct plumb_tags *tags, size_t max);
+/** With the texts of files if there are to be sources, those of tags below the stacks that bear one, and max_nodes
+ * threads: further ones are one row. 0: no limit. */
+struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct pl_resolver **ret) PLUMB_MUST_CHECK;
 void pl_resolver_destroy(struct pl_resolver *r);
 struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
 				     pl_engine_sample_fn *fn, void *ctx) PLUMB_MUST_CHECK;
-/** After some of these: read the files that they have named for the first time. */
-struct plumb_error *pl_resolver_read_texts(struct pl_resolver *r, struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** After some of these: read the files that they have named for the first time. @p all: nothing comes any more. */
+struct plumb_error *pl_resolver_read_texts(struct pl_resolver *r, struct plumb_profile *p, bool all) PLUMB_MUST_CHECK;
 
 #endif

@@ -28,7 +28,7 @@ struct pl_resolver {
 	struct pl_tagged tagged;
 };
 
-struct plumb_error *pl_resolver_create(bool sources, size_t max_threads, struct pl_resolver **ret)
+struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct pl_resolver **ret)
 {
 	struct pl_resolver *r = calloc(1, sizeof *r);
 
@@ -36,16 +36,13 @@ struct plumb_error *pl_resolver_create(bool sources, size_t max_threads, struct 
 		free(r);
 		return &pl_err_no_memory;
 	}
-	r->texts.off = !sources;
-	r->max_threads = max_threads;
+	r->texts.off = !o->sources;
+	r->texts.reader.in_thread = o->own;
+	r->max_threads = o->max_nodes;
+	r->tagged.tags = o->tags;
+	r->tagged.max = o->max_nodes;
 	*ret = r;
 	return NULL;
-}
-
-void pl_resolver_use_tags(struct pl_resolver *r, const struct plumb_tags *tags, size_t max)
-{
-	r->tagged.tags = tags;
-	r->tagged.max = max;
 }
 
 void pl_resolver_destroy(struct pl_resolver *r)
@@ -234,7 +231,7 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 	return NULL;
 }
 
-struct plumb_error *pl_resolver_read_texts(struct pl_resolver *r, struct plumb_profile *p)
+struct plumb_error *pl_resolver_read_texts(struct pl_resolver *r, struct plumb_profile *p, bool all)
 {
-	return pl_texts_read(&r->texts, p);
+	return all ? pl_texts_finish(&r->texts, p) : pl_texts_read(&r->texts, p);
 }

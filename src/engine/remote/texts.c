@@ -4,16 +4,21 @@
  * A file is looked at once for each process that is the first to run some code of it: another process can have another
  * file of that name (a container), or the same one after it was edited. It is read again only if it is not the file
  * that was read last. Files are read soon after the first sample of them, with the rights that the process had when it
- * was taken: while it lives and has them still, or, when it has ended, if it saw the files that we see. */
+ * was taken: while it lives and has them still, or, when it has ended, if it saw the files that we see. Who reads them
+ * is somebody else (source_reader.h): no file system keeps the samples waiting. */
 #include "texts.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "clock.h"
 #include "proc.h"
 #include "remote.h"
+
+#define AT_ONCE_MS  20 /* most files of a turn come in less */
+#define PATIENCE_MS 5000
+#define AT_END_MS   1000 /* whoever waits for the end waits for this, too */
 
 void pl_texts_deinit(struct pl_texts *t)
 {
@@ -23,6 +28,7 @@ void pl_texts_deinit(struct pl_texts *t)
 	pl_map_deinit(&t->asked);
 	pl_map_deinit(&t->read);
 	pl_map_deinit(&t->left_out);
+	pl_source_reader_deinit(&t->reader);
 }
 
 struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process, uint32_t view)
@@ -62,24 +68,6 @@ static struct plumb_error *leave_out(struct pl_texts *t, struct plumb_profile *p
 	return pl_map_set(&t->left_out, file, 0, 1) ? NULL : &pl_err_no_memory;
 }
 
-/* Never with more rights than were seen: of a process that has other ones by now nothing is read. */
-static int open_file(const struct pl_text_place *place, uint32_t view, const char *path)
-{
-	if (view != place->view_number)
-		return -1;
-	int fd = pl_target_file_open(place->pid, &place->view, path);
-	if (fd >= 0 || errno != ESRCH || !pl_file_view_is_ours(&place->view))
-		return fd;
-	return pl_file_open_below("/", &place->view.rights, path);
-}
-
-static bool is_read(const struct pl_texts *t, uint32_t file, const struct pl_file_state *state)
-{
-	uint32_t at;
-
-	return pl_map_get(&t->read, file, 0, &at) && pl_file_state_equal(&t->states.data[at], state);
-}
-
 static struct plumb_error *note_read(struct pl_texts *t, uint32_t file, const struct pl_file_state *state)
 {
 	uint32_t at;
@@ -93,37 +81,29 @@ static struct plumb_error *note_read(struct pl_texts *t, uint32_t file, const st
 	return pl_vec_push(&t->states, *state) && pl_map_set(&t->read, file, 0, at) ? NULL : &pl_err_no_memory;
 }
 
-static struct plumb_error *read_text(struct pl_texts *t, struct plumb_profile *p, uint32_t file, int fd,
-				     const struct pl_file_state *state, uint64_t start_real_ns)
+static struct plumb_error *take_answer(struct pl_texts *t, struct plumb_profile *p, struct pl_source_answer *a)
 {
-	struct pl_file_state after;
-	char *text = NULL;
+	const struct pl_text_wish *w = &t->asked_for;
+	uint64_t start_ns = t->places.data[w->process].start_ns;
+	uint64_t start_real_ns = start_ns ? pl_proc_booted_real_ns() + start_ns : 0;
+	struct plumb_error *err = NULL;
 
-	switch (pl_file_text_read(fd, state, &text)) {
-	case PL_FILE_TEXT_NO_MEMORY:
-		return &pl_err_no_memory;
-	case PL_FILE_TEXT_NONE:
+	switch (a->outcome) {
+	case PL_SOURCE_NONE:
+	case PL_SOURCE_KNOWN:
 		return NULL;
-	case PL_FILE_TEXT_READ:
+	case PL_SOURCE_TOO_LONG:
+	case PL_SOURCE_SILENT:
+		return leave_out(t, p, w->file);
+	case PL_SOURCE_NO_MEMORY:
+		return &pl_err_no_memory;
+	case PL_SOURCE_READ:
 		break;
 	}
-	bool changed = pl_file_state_younger(state, start_real_ns) || !pl_file_state_read(fd, &after) ||
-		       !pl_file_state_equal(state, &after);
-	struct plumb_error *err = pl_profile_source(p, file, text, state->len, changed);
-	free(text);
-	return err ? err : note_read(t, file, state);
-}
-
-static struct plumb_error *take_file(struct pl_texts *t, struct plumb_profile *p, uint32_t file, int fd,
-				     uint64_t start_real_ns)
-{
-	struct pl_file_state state;
-
-	if (!pl_file_state_read(fd, &state) || is_read(t, file, &state))
-		return NULL;
-	if (state.len > PL_SOURCE_MAX_BYTES || state.len > PL_TEXTS_MAX_BYTES - t->bytes)
-		return leave_out(t, p, file);
-	return read_text(t, p, file, fd, &state, start_real_ns);
+	bool changed = a->moving || pl_file_state_younger(&a->state, start_real_ns);
+	err = pl_profile_source(p, w->file, a->text, a->state.len, changed);
+	free(a->text);
+	return err ? err : note_read(t, w->file, &a->state);
 }
 
 /* "<string>" is no file, and neither is what C would take for the end of another name. */
@@ -132,41 +112,76 @@ static bool is_path(const char *name, size_t len)
 	return len && name[0] != '<' && strlen(name) == len;
 }
 
-static struct plumb_error *fulfil(struct pl_texts *t, struct plumb_profile *p, const struct pl_text_wish *wish,
-				  uint64_t booted_ns)
+static uint64_t room(const struct pl_texts *t)
+{
+	uint64_t left = PL_TEXTS_MAX_BYTES - t->bytes;
+
+	return left < PL_SOURCE_MAX_BYTES ? left : PL_SOURCE_MAX_BYTES;
+}
+
+static struct plumb_error *ask(struct pl_texts *t, struct plumb_profile *p, const struct pl_text_wish *wish)
 {
 	const struct pl_text_place *place = &t->places.data[wish->process];
 	size_t len = 0;
 	const char *path = pl_strtab_get(p->strings, wish->file, &len);
+	uint32_t at;
 
-	if (!is_path(path, len))
-		return NULL;
-	if (t->asked.len > PL_TEXTS_MAX_FILES)
+	if (!is_path(path, len) || wish->view != place->view_number)
+		return NULL; /* of a process that has other rights by now nothing is read */
+	struct pl_source_question q = {.pid = place->pid, .view = place->view, .path = path, .max_len = room(t)};
+	if (pl_map_get(&t->read, wish->file, 0, &at))
+		q.known = t->states.data[at];
+	t->asked_for = *wish;
+	if (t->asked.len > PL_TEXTS_MAX_FILES || !pl_source_ask(&t->reader, &q))
 		return leave_out(t, p, wish->file);
-	int fd = open_file(place, wish->view, path);
-	if (fd < 0)
-		return NULL;
-	uint64_t start_real_ns = place->start_ns ? booted_ns + place->start_ns : 0;
-	struct plumb_error *err = take_file(t, p, wish->file, fd, start_real_ns);
-	close(fd);
+	return NULL;
+}
+
+/* The next wish that can be fulfilled; false: there is none. */
+static bool next_wish(struct pl_texts *t, struct pl_text_wish *ret)
+{
+	for (size_t i = 0; i < t->wishes.len; i++) {
+		struct pl_text_wish *w = &t->wishes.data[i];
+
+		if (w->process >= t->places.len || !t->places.data[w->process].pid)
+			continue;
+		*ret = *w;
+		memmove(w, w + 1, (--t->wishes.len - i) * sizeof *w);
+		return true;
+	}
+	return false;
+}
+
+static struct plumb_error *read_for(struct pl_texts *t, struct plumb_profile *p, int timeout_ms, int patience_ms)
+{
+	uint64_t until = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
+	struct plumb_error *err = NULL;
+	struct pl_source_answer answer;
+	struct pl_text_wish wish;
+
+	while (!err) {
+		if (t->reader.asked) {
+			uint64_t now = pl_clock_monotonic_ns();
+			int left = until > now ? (int)((until - now) / 1000000) : 0;
+
+			if (!pl_source_answered(&t->reader, left, patience_ms, &answer))
+				break;
+			err = take_answer(t, p, &answer);
+		} else if (next_wish(t, &wish)) {
+			err = ask(t, p, &wish);
+		} else {
+			break;
+		}
+	}
 	return err;
 }
 
 struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p)
 {
-	uint64_t booted_ns = t->wishes.len ? pl_proc_booted_real_ns() : 0;
-	struct plumb_error *err = NULL;
-	size_t left = 0;
+	return read_for(t, p, AT_ONCE_MS, PATIENCE_MS);
+}
 
-	for (size_t i = 0; i < t->wishes.len; i++) {
-		struct pl_text_wish wish = t->wishes.data[i];
-		bool known = wish.process < t->places.len && t->places.data[wish.process].pid;
-
-		if (known && !err)
-			err = fulfil(t, p, &wish, booted_ns);
-		else
-			t->wishes.data[left++] = wish;
-	}
-	t->wishes.len = left;
-	return err;
+struct plumb_error *pl_texts_finish(struct pl_texts *t, struct plumb_profile *p)
+{
+	return read_for(t, p, INT_MAX, AT_END_MS);
 }

@@ -6,7 +6,7 @@
 #include "file_text.h"
 #include "map.h"
 #include "profile.h"
-#include "target_file.h"
+#include "source_reader.h"
 #include "vec.h"
 
 #define PL_TEXTS_MAX_BYTES (32u << 20) /* of all */
@@ -35,6 +35,8 @@ struct pl_texts {
 	struct pl_map read;	/* file -> its state when it was read last */
 	struct pl_map left_out; /* file */
 	uint64_t bytes;
+	struct pl_source_reader reader;
+	struct pl_text_wish asked_for; /* while reader.asked */
 };
 
 void pl_texts_deinit(struct pl_texts *t);
@@ -43,7 +45,9 @@ void pl_texts_deinit(struct pl_texts *t);
 struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process, uint32_t view) PLUMB_MUST_CHECK;
 /** What is known of a process. */
 struct plumb_error *pl_texts_process(struct pl_texts *t, const struct pl_process_info *info) PLUMB_MUST_CHECK;
-/** Read what is wanted of known processes into @p p. */
+/** Read what is wanted of known processes into @p p, as much as comes in a few milliseconds. */
 struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** All of it. What a file system does not give in seconds is left out, and counted. */
+struct plumb_error *pl_texts_finish(struct pl_texts *t, struct plumb_profile *p) PLUMB_MUST_CHECK;
 
 #endif

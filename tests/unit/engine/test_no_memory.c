@@ -130,9 +130,9 @@ static void use_resolver(void *ctx)
 	struct plumb_profile *p = NULL;
 	const struct plumb_tags tags = {.text = tag_text};
 
-	bool ok = well(pl_profile_create(&p)) && well(pl_resolver_create(true, 0, &r)) && take_infos(r, p);
-	if (r)
-		pl_resolver_use_tags(r, &tags, 0);
+	const struct pl_engine_options options = {.sources = true, .own = true, .tags = &tags};
+
+	bool ok = well(pl_profile_create(&p)) && well(pl_resolver_create(&options, &r)) && take_infos(r, p);
 	for (uint32_t i = 0; ok && i < 200; i++) {
 		struct pl_record sample = {
 			.kind = PL_RECORD_SAMPLE, .marker = i % 2 ? PL_MARKER_GC : PL_MARKER_NONE, .tag = i % 3};
@@ -143,8 +143,9 @@ static void use_resolver(void *ctx)
 		sample.sample.node = i + 1;
 		ok = take(r, p, (struct pl_record){.kind = PL_RECORD_CODE, .code = {&code}}) &&
 		     take(r, p, (struct pl_record){.kind = PL_RECORD_NODE, .node = {.parent = i, .code = i}}) &&
-		     take(r, p, sample) && well(pl_resolver_read_texts(r, p));
+		     take(r, p, sample) && well(pl_resolver_read_texts(r, p, false));
 	}
+	ok = ok && well(pl_resolver_read_texts(r, p, true));
 	assert_true(ok || failing_happened());
 	assert_true(!ok || p->source_count == 2);
 	pl_resolver_destroy(r);

@@ -92,7 +92,7 @@ static uint32_t want(struct scene *s, const char *path, uint32_t process)
 /* The text of the file of that name; NULL: there is none. */
 static const struct pl_source *got(struct scene *s, uint32_t file)
 {
-	assert_ok(pl_texts_read(&s->t, s->p));
+	assert_ok(pl_texts_finish(&s->t, s->p));
 	return pl_profile_source_of(s->p, file);
 }
 
@@ -181,7 +181,7 @@ static void all_of_them_have_a_limit(void **state)
 		want(&s, path_of(&s, name), 0);
 	}
 	free(text);
-	assert_ok(pl_texts_read(&s.t, s.p));
+	assert_ok(pl_texts_finish(&s.t, s.p));
 	assert_int_equal(s.p->source_count, PL_TEXTS_MAX_BYTES / PL_SOURCE_MAX_BYTES);
 	assert_int_equal(s.p->meta.sources_left_out, 3);
 	assert_int_equal(s.t.bytes, PL_TEXTS_MAX_BYTES);

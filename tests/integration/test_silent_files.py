@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Source files on a file system that does not answer: the stacks are safe, and everything ends."""
+import signal
+import subprocess
+
+import pytest
+
+from harness import package
+from harness.plumb import PATIENCE, finish, running
+from harness.silent import go_away, silent_files
+from harness.target import wait_until
+
+PROGRAM = """
+import sys
+found = {}
+exec(compile("def work(n):\\n    return sum(range(n))\\n", sys.argv[1] + "/app.py", "exec"), found)
+print("ready", flush=True)
+for _ in range(int(sys.argv[2])):
+    found["work"](100000)
+sys.exit(7)
+"""
+
+
+@pytest.fixture
+def silent(tmp_path):
+    directory = tmp_path / "silent"
+    directory.mkdir()
+    try:
+        with silent_files(directory):
+            yield directory
+    except OSError as why:
+        pytest.skip("no file system can be mounted: %s" % why)
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_run_ends_with_the_program(plumb, any_python, silent, program):
+    recording = plumb.path()
+    result = plumb("run", "-o", recording, "--", *any_python.command, program, silent, "500")
+    assert result.status == 7, result
+    profile = plumb.report(recording)
+    assert any(stack.python[-1].name == "work" for stack in profile.stacks if stack.python)
+    assert profile.json["sources_left_out"] == 1 and any(source["file"].endswith("program.py") for source in profile.json["sources"])
+
+
+def test_attach_ends_at_ctrl_c(plumb, any_python, silent, program):
+    recording = plumb.path()
+    with running(subprocess.Popen([*any_python.command, program, silent, "1000000000"], stdout=subprocess.PIPE)) as busy:
+        busy.stdout.readline()
+        with running(plumb.start("attach", "-o", recording, busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples > 1000), "the recording does not go on")
+            process.send_signal(signal.SIGINT)
+            assert finish(process).status == 0
+        busy.kill()
+    assert plumb.report(recording).json["sources_left_out"] == 1
+
+
+def test_dump_shows_the_stacks(plumb, any_python, silent, program):
+    with running(subprocess.Popen([*any_python.command, program, silent, "1000000000"], stdout=subprocess.PIPE)) as busy:
+        busy.stdout.readline()
+        result = plumb("dump", busy.pid)
+        busy.kill()
+    assert result.status == 0 and "work (" in result.stdout and "<module> (" in result.stdout, result
+    told = " ".join(result.stdout.split())
+    assert "app.py is on a file system that does not answer: source lines are left out (--no-source does not ask)" in told, told
+
+
+def test_a_recording_of_the_own_process_ends(any_python, silent, tmp_path):
+    """There a thread reads, with which the process itself cannot end before the file system is gone."""
+    if package.why_not(any_python):
+        pytest.skip(package.why_not(any_python))
+    script = tmp_path / "own.py"
+    script.write_text("""
+import sys, plumb
+found = {}
+exec(compile("def work(n):\\n    return sum(range(n))\\n", sys.argv[1] + "/app.py", "exec"), found)
+with plumb.profile() as recording:
+    for _ in range(500):
+        found["work"](100000)
+print(recording.info()["samples"], flush=True)
+""")
+    own = subprocess.Popen([*any_python.command, script, silent], env=package.environment(any_python), stdout=subprocess.PIPE)
+    with running(own):
+        assert int(own.stdout.readline()) > 0
+        go_away(silent)
+        assert own.wait(PATIENCE) == 0
