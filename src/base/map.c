@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAP 16
+#define FIRST_CAP  16
+#define MOST_SLOTS 64 /* for each key, that clearing wipes */
 
 /* Two rounds of the murmur3 finalizer: keys are often addresses, whose low bits say nothing. */
 static uint64_t hash_key(uint64_t k0, uint64_t k1)
@@ -50,10 +51,16 @@ void pl_map_deinit(struct pl_map *m)
 	*m = (struct pl_map)PL_MAP_INIT;
 }
 
+/* Clearing costs no more than filling did: a map that was large once is not wiped for a few keys. */
 void pl_map_clear(struct pl_map *m)
 {
-	if (m->len)
-		memset(m->slots, 0, m->cap * sizeof *m->slots);
+	if (!m->len)
+		return;
+	if (m->len < m->cap / MOST_SLOTS) {
+		pl_map_deinit(m);
+		return;
+	}
+	memset(m->slots, 0, m->cap * sizeof *m->slots);
 	m->len = 0;
 }
 

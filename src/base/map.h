@@ -24,6 +24,7 @@ struct pl_map {
 	}
 
 void pl_map_deinit(struct pl_map *m);
+/** Without keys; in time that follows their number, whatever the map once held. */
 void pl_map_clear(struct pl_map *m);
 /** True and *ret set if the key is there. */
 bool pl_map_get(const struct pl_map *m, uint64_t k0, uint64_t k1, uint32_t *ret);

@@ -27,22 +27,29 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_map_deinit(&r->lives);
 	pl_map_deinit(&r->hosts);
 	pl_map_deinit(&r->thread_slots);
+	pl_vec_deinit(&r->with_hole);
 	pl_vec_deinit(&r->places);
 	pl_vec_deinit(&r->weights_ns);
 }
 
-/* A stack hangs on the marker if rows of it, or all of it, were lost. Only the damaged file pays for this walk. */
-static bool has_lost_part(const struct pl_restore *r, uint32_t stack)
+/* A stack hangs on the marker if rows of it, or all of it, were lost. Each stack is looked at once, behind its parent,
+ * whose id is smaller: places are many, and stacks may be deep. */
+static struct plumb_error *has_lost_part(struct pl_restore *r, uint32_t stack, bool *ret)
 {
 	const struct plumb_profile *p = r->profile;
+	*ret = false;
 	if (!r->has_lost_stack)
-		return false;
+		return NULL;
 	uint32_t lost = p->locations[p->stacks[r->lost_stack].location].function;
-	for (; stack; stack = p->stacks[stack].parent) { /* ends: parents have smaller ids */
-		if (p->locations[p->stacks[stack].location].function == lost)
-			return true;
+	while (r->with_hole.len <= stack) {
+		const struct pl_stack *s = &p->stacks[r->with_hole.len];
+		bool is_root = r->with_hole.len == 0;
+		bool hole = !is_root && (p->locations[s->location].function == lost || r->with_hole.data[s->parent]);
+		if (!pl_vec_push(&r->with_hole, hole))
+			return &pl_err_no_memory;
 	}
-	return false;
+	*ret = r->with_hole.data[stack];
+	return NULL;
 }
 
 static struct plumb_error *thread_slot(struct pl_restore *r, uint32_t thread, uint64_t period_ns, uint32_t *ret)
@@ -68,20 +75,24 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 		err = pl_restore_stack_id(r, *stack, &place.stack);
 	if (!err)
 		err = thread_slot(r, thread, period_ns, &place.thread_slot);
+	if (!err)
+		err = has_lost_part(r, place.stack, &place.lost);
 	if (err)
 		return err;
-	place.lost = has_lost_part(r, place.stack);
 	return pl_vec_push(&r->places, place) ? NULL : &pl_err_no_memory;
 }
 
-static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decoder *d, uint64_t period_ns)
+/* At most one for each sample of the chunk: what nobody is at was not written, and would take memory. */
+static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decoder *d, uint64_t period_ns,
+					  uint32_t count)
 {
 	uint32_t stack = 0;
 	pl_vec_clear(&r->places);
 	pl_vec_clear(&r->weights_ns);
 	pl_map_clear(&r->thread_slots);
 	while (pl_cursor_left(&d->cursor)) {
-		struct plumb_error *err = restore_place(r, d, period_ns, &stack);
+		struct plumb_error *err =
+			r->places.len < count ? restore_place(r, d, period_ns, &stack) : &pl_err_corrupt;
 		if (err)
 			return err;
 	}
@@ -146,7 +157,7 @@ static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
 	uint64_t shift = pl_decode(units), period_ns = pl_decode(units);
 	if (units->bad || shift > PL_MAX_TIME_SHIFT)
 		return &pl_err_corrupt;
-	struct plumb_error *err = restore_places(r, &sections[PL_SECTION_PLACES], period_ns);
+	struct plumb_error *err = restore_places(r, &sections[PL_SECTION_PLACES], period_ns, count);
 	struct columns c = {.times = &sections[PL_SECTION_TIMES],
 			    .runs = &sections[PL_SECTION_RUNS],
 			    .places = &sections[PL_SECTION_SAMPLES],

@@ -29,7 +29,8 @@ struct pl_restore {
 	uint64_t lost_samples;
 	struct pl_decoder *opcodes; /* of the current chunk's locations */
 	bool has_lost_stack;
-	uint32_t lost_stack; /* the marker "<lost>" */
+	uint32_t lost_stack;	/* the marker "<lost>" */
+	PL_VEC(bool) with_hole; /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */
 	/* Of the current chunk. */
 	struct pl_map thread_slots; /* id of the file -> slot */
 	PL_VEC(struct pl_place) places;

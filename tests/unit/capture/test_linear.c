@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Four times the recording is four times the work, whatever is in it. What zstd does is not counted: it is bounded by
+ * the ratio that the reader allows. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "counted.h"
+#include "format.h"
+#include "unit.h"
+
+#define ITEMS 1024u
+
+/* A recording as it is made: chunk by chunk, a chunk section by section. */
+struct file {
+	struct pl_buf bytes, raw, section;
+	struct pl_encoder e; /* into the section */
+	struct pl_chunk_header h;
+};
+
+static void file_init(struct file *f)
+{
+	uint8_t header[PL_FILE_HEADER_LEN];
+
+	*f = (struct file){.bytes = PL_BUF_INIT(1 << 28), .raw = PL_BUF_INIT(1 << 26), .section = PL_BUF_INIT(1 << 26)};
+	f->e.buf = &f->section;
+	pl_file_header_encode(header, PL_RECORDING_VERSION);
+	assert_ok(pl_buf_add(&f->bytes, header, sizeof header));
+}
+
+static void end_section(struct file *f, enum pl_section tag)
+{
+	struct pl_encoder out = {.buf = &f->raw, .err = f->e.err};
+
+	pl_encode_section(&out, tag, &f->section);
+	assert_ok(out.err);
+	pl_buf_clear(&f->section);
+}
+
+static void end_chunk(struct file *f, uint32_t samples)
+{
+	f->h.kind = PL_CHUNK_MORE;
+	f->h.samples = samples;
+	assert_ok(pl_chunk_seal(&f->h, &f->raw, &f->bytes));
+	f->h.sequence++;
+	f->h.samples_before += samples;
+	pl_buf_clear(&f->raw);
+}
+
+static void begin_table(struct file *f, uint32_t first, uint32_t count)
+{
+	pl_encode(&f->e, first);
+	pl_encode(&f->e, count);
+}
+
+/* One string, one function, one location. */
+static void add_location(struct file *f)
+{
+	begin_table(f, 1, 1);
+	pl_encode(&f->e, 1);
+	pl_encode_bytes(&f->e, "f", 1);
+	end_section(f, PL_SECTION_STRINGS);
+	begin_table(f, 0, 1);
+	for (int i = 0; i < 4; i++)
+		pl_encode_signed(&f->e, i == 0);
+	pl_encode(&f->e, PL_ORIGIN_PYTHON);
+	end_section(f, PL_SECTION_FUNCTIONS);
+	begin_table(f, 0, 1);
+	for (int i = 0; i < 5; i++)
+		pl_encode_signed(&f->e, 0);
+	end_section(f, PL_SECTION_LOCATIONS);
+}
+
+/* From stack @p first on each is called by the one before. */
+static void add_chain(struct file *f, uint32_t first, uint32_t count)
+{
+	begin_table(f, first, count);
+	for (uint32_t i = 0; i < count; i++) {
+		pl_encode(&f->e, 1);
+		pl_encode_signed(&f->e, 0);
+	}
+	end_section(f, PL_SECTION_STACKS);
+}
+
+/* @p count samples at one instant, each at a place of its own, whose thread and stack are @p thread and @p stack and
+ * these steps further for each. */
+static void add_samples(struct file *f, uint32_t count, uint32_t thread, uint32_t stack, uint32_t thread_step,
+			uint32_t stack_step)
+{
+	pl_encode(&f->e, 10);
+	pl_encode(&f->e, 1000000);
+	end_section(f, PL_SECTION_UNITS);
+	for (uint32_t i = 0; i < count; i++) {
+		pl_encode(&f->e, thread + i * thread_step);
+		pl_encode_signed(&f->e, i ? stack_step : stack);
+	}
+	end_section(f, PL_SECTION_PLACES);
+	pl_encode_signed(&f->e, 1);
+	end_section(f, PL_SECTION_TIMES);
+	for (uint32_t i = 0; i < count; i++)
+		pl_encode(&f->e, i);
+	end_section(f, PL_SECTION_SAMPLES);
+	for (uint32_t i = 0; i < count; i++)
+		pl_encode(&f->e, PL_EXACT);
+	end_section(f, PL_SECTION_STATES);
+	for (uint32_t i = 0; i < count; i++)
+		pl_encode_signed(&f->e, 0);
+	end_section(f, PL_SECTION_WEIGHTS);
+}
+
+static int descriptor_of(const struct pl_buf *bytes)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes->data, bytes->len), bytes->len);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+/* Reads and frees it; returns how many samples were found. */
+static uint64_t read_file(struct file *f)
+{
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	uint64_t samples = 0;
+	int fd = descriptor_of(&f->bytes);
+
+	counted_begin();
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_capture_read(fd, p, NULL, NULL, &info));
+	counted_end();
+	assert_int_equal(info.damaged_chunks, 0);
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		samples += p->cells[i].samples;
+	pl_profile_destroy(p);
+	pl_buf_deinit(&f->bytes);
+	pl_buf_deinit(&f->raw);
+	pl_buf_deinit(&f->section);
+	close(fd);
+	return samples;
+}
+
+static void read_chunks(void *ctx, unsigned items)
+{
+	struct file f;
+
+	file_init(&f);
+	add_location(&f);
+	for (unsigned i = 0; i < items; i++) {
+		add_chain(&f, 1 + 8 * i, 8);
+		add_samples(&f, 8, 0, 1 + 8 * i, 0, 1);
+		end_chunk(&f, 8);
+	}
+	assert_int_equal(read_file(&f), 8 * items);
+}
+
+static void chunks_cost_what_is_in_them(void **state)
+{
+	counted_linear(read_chunks, NULL, ITEMS / 4);
+}
+
+/* A stack that hangs on one which no chunk has is there to make the reader look for others. */
+static void read_deep_stacks_after_a_loss(void *ctx, unsigned items)
+{
+	struct file f;
+
+	file_init(&f);
+	add_location(&f);
+	add_chain(&f, 1, items);
+	end_chunk(&f, 0);
+	add_chain(&f, items + 2, 1);
+	add_samples(&f, items, 0, items, 1, 0);
+	end_chunk(&f, items);
+	assert_int_equal(read_file(&f), items);
+}
+
+static void what_was_lost_of_deep_stacks_is_found_once(void **state)
+{
+	counted_linear(read_deep_stacks_after_a_loss, NULL, ITEMS);
+}
+
+static void read_small_chunks_after_one_with_many_threads(void *ctx, unsigned items)
+{
+	struct file f;
+
+	file_init(&f);
+	add_samples(&f, items, 0, 0, 1, 0);
+	end_chunk(&f, items);
+	for (unsigned i = 0; i < items; i++) {
+		add_samples(&f, 1, 0, 0, 0, 0);
+		end_chunk(&f, 1);
+	}
+	assert_int_equal(read_file(&f), 2 * items);
+}
+
+static void a_small_chunk_costs_little_after_a_large_one(void **state)
+{
+	counted_linear(read_small_chunks_after_one_with_many_threads, NULL, ITEMS);
+}
+
+/* Of two bytes each, and more of them than samples, they would take memory that no sample needs. */
+static void places_beyond_the_samples_are_damage(void **state)
+{
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	struct file f;
+
+	file_init(&f);
+	add_samples(&f, 2, 0, 0, 1, 0);
+	end_chunk(&f, 1);
+	int fd = descriptor_of(&f.bytes);
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_capture_read(fd, p, NULL, NULL, &info));
+	assert_int_equal(info.damaged_chunks, 1);
+	assert_int_equal(p->meta.losses[PL_LOSS_DAMAGED], 1);
+	pl_profile_destroy(p);
+	pl_buf_deinit(&f.bytes);
+	pl_buf_deinit(&f.raw);
+	pl_buf_deinit(&f.section);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chunks_cost_what_is_in_them),
+		cmocka_unit_test(what_was_lost_of_deep_stacks_is_found_once),
+		cmocka_unit_test(a_small_chunk_costs_little_after_a_large_one),
+		cmocka_unit_test(places_beyond_the_samples_are_damage),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
