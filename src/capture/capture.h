@@ -57,7 +57,8 @@ void pl_capture_destroy(struct pl_capture_writer *w);
 
 struct pl_capture_info {
 	uint32_t version;
-	uint64_t chunks, damaged_chunks, ignored_bytes; /* ignored: after the last whole chunk */
+	uint64_t chunks, damaged_chunks; /* damaged: also the header of the file */
+	uint64_t ignored_bytes;		 /* after the last whole chunk */
 	bool complete;
 };
 typedef struct plumb_error *pl_capture_sample_fn(void *ctx, const struct pl_sample *s);

@@ -54,8 +54,10 @@ static struct plumb_error *read_file_header(struct reader *r)
 		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is empty");
 	if (len < PL_FILE_HEADER_LEN)
 		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is too short for a plumb recording");
-	if (pl_file_header_decode(bytes, &version) == PL_FILE_HEADER_FOREIGN)
+	enum pl_file_header_status status = pl_file_header_decode(bytes, &version);
+	if (status == PL_FILE_HEADER_FOREIGN)
 		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is not a plumb recording");
+	r->info.damaged_chunks += status == PL_FILE_HEADER_DAMAGED; /* nothing is lost with it, but it is told */
 	if (version > PL_RECORDING_VERSION)
 		return pl_error(PLUMB_ERR_NEWER_RECORDING, "the recording has format %u; this plumb reads up to %d",
 				version, PL_RECORDING_VERSION);
@@ -277,6 +279,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 	struct plumb_error *err = read_all(&r);
 	if (!err) {
 		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
+		p->meta.damaged_parts += r.info.damaged_chunks;
 		p->meta.complete = r.info.complete;
 		*ret = r.info;
 	}

@@ -321,6 +321,7 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	pl_encode(&e, (m->untimed ? PL_META_UNTIMED : 0) | (m->counted ? PL_META_COUNTED : 0) |
 			      (m->imported ? PL_META_IMPORTED : 0));
 	pl_encode(&e, m->sources_left_out);
+	pl_encode(&e, m->damaged_parts);
 	out.err = e.err;
 	pl_encode_section(&out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

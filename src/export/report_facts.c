@@ -114,6 +114,7 @@ void pl_report_losses(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
 	pl_json_key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
 	pl_json_key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
+	pl_json_key_u64(j, "damaged_parts", m->damaged_parts);
 	pl_json_key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
 	pl_json_key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
 	pl_json_key_u64(j, "folded", m->losses[PL_LOSS_FOLDED]);

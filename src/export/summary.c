@@ -276,6 +276,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "dropped", p->meta.losses[PL_LOSS_QUEUE]);
 	if (p->meta.losses[PL_LOSS_DAMAGED])
 		counted(row, "damaged", p->meta.losses[PL_LOSS_DAMAGED]);
+	if (p->meta.damaged_parts)
+		counted(row, "damaged parts", p->meta.damaged_parts);
 	if (p->meta.losses[PL_LOSS_UNSEEN])
 		counted(row, "unseen processes", p->meta.losses[PL_LOSS_UNSEEN]);
 	if (p->meta.losses[PL_LOSS_BEYOND])
@@ -310,6 +312,20 @@ static double missed_share(const struct pl_meta *m)
 	return ratio((double)missed, (double)missed + (double)m->ticks);
 }
 
+/* A part without samples can have held the text of a file, or the totals at the end. */
+static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
+{
+	uint64_t parts = m->damaged_parts, samples = m->losses[PL_LOSS_DAMAGED];
+
+	if (!parts && !samples)
+		return;
+	warn(s, "%s part%s of the recording %s damaged and left out: %s%s", parts > 1 ? pl_units_count(parts).s : "a",
+	     parts > 1 ? "s" : "", parts > 1 ? "are" : "is", samples ? pl_units_count(samples).s : "",
+	     samples == 1 ? " sample is lost"
+	     : samples	  ? " samples are lost"
+			  : "no sample is lost, but texts of files or the last totals may be");
+}
+
 static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 {
 	const uint64_t *l = p->meta.losses;
@@ -330,9 +346,7 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 		     "there were too many different stacks: of %s samples only the outer part is told, below <folded> "
 		     "(--max-nodes)",
 		     pl_units_count(l[PL_LOSS_FOLDED]).s);
-	if (l[PL_LOSS_DAMAGED])
-		warn(s, "a part of the recording is damaged: %s samples in it are lost",
-		     pl_units_count(l[PL_LOSS_DAMAGED]).s);
+	warn_damage(s, &p->meta);
 }
 
 static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)

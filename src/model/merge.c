@@ -343,6 +343,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->ticks = pl_sum_u64(m->ticks, from->ticks);
 	for (int i = 0; i < PL_LOSSES; i++)
 		m->losses[i] = pl_sum_u64(m->losses[i], from->losses[i]);
+	m->damaged_parts = pl_sum_u64(m->damaged_parts, from->damaged_parts);
 	m->taken_ns = pl_sum_u64(m->taken_ns, from->taken_ns);
 	m->missed_ns = pl_sum_u64(m->missed_ns, from->missed_ns);
 	m->stops = pl_sum_u64(m->stops, from->stops);

@@ -168,6 +168,7 @@ struct pl_meta {
 	uint64_t stopped_ns;	       /* sum of those stops */
 	uint64_t refused[PL_REFUSALS]; /* stops that were tried and refused, by enum pl_refused */
 	uint64_t profiler_cpu_ns;
+	uint64_t damaged_parts;	   /* of the recording, which were left out */
 	uint64_t sources_left_out; /* files whose text is not there because it is too much */
 	uint32_t max_overhead_ppm; /* the rate was lowered to cost no more than this millionth share; 0: no limit */
 	uint32_t command, engine, plumb_version, host; /* string ids */

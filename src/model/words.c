@@ -31,6 +31,7 @@ const struct pl_meta_figure pl_meta_figures[] = {
 	{"lost unseen", offsetof(struct pl_meta, losses[PL_LOSS_UNSEEN])},
 	{"lost beyond", offsetof(struct pl_meta, losses[PL_LOSS_BEYOND])},
 	{"lost folded", offsetof(struct pl_meta, losses[PL_LOSS_FOLDED])},
+	{"damaged parts", offsetof(struct pl_meta, damaged_parts)},
 	{"seed", offsetof(struct pl_meta, seed)},
 	{"stops", offsetof(struct pl_meta, stops)},
 	{"stopped ns", offsetof(struct pl_meta, stopped_ns)},
@@ -39,7 +40,7 @@ const struct pl_meta_figure pl_meta_figures[] = {
 	{"missed ns", offsetof(struct pl_meta, missed_ns)},
 	{NULL, 0},
 };
-_Static_assert(COUNT(pl_meta_figures) == 1 + PL_LOSSES + 6 + 1, "each loss has a name");
+_Static_assert(COUNT(pl_meta_figures) == 1 + PL_LOSSES + 7 + 1, "each loss has a name");
 
 uint64_t *pl_meta_figure(struct pl_meta *m, const struct pl_meta_figure *f)
 {

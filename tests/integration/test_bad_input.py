@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is wrong, the user reads one clear sentence and gets the right status."""
+import json
 import os
 import pathlib
 import resource
@@ -261,6 +262,28 @@ def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
     result = plumb("report", damaged)
     assert result.status == 0 and "damaged" in (result.stdout + result.stderr), result
     assert 0 < plumb.report(damaged).samples < whole
+
+
+def test_four_changed_bytes_are_told_wherever_they_are(plumb, any_python, tmp_path):
+    script = tmp_path / "long.py"
+    script.write_text("def work(n):\n    return sum(i * i for i in range(n))\n"
+                      + "".join("# %d\n" % (i * 7919 % 10007) for i in range(4000))
+                      + "work(10_000_000)\n")
+    recording = plumb.path()
+    assert plumb("run", "-o", recording, "--", *any_python.command, script).status == 0
+    whole = recording.read_bytes()
+    damaged = plumb.path()
+    for at in range(9, len(whole) - 4, max(1, len(whole) // 40)):
+        data = bytearray(whole)
+        for i in range(4):
+            data[at + i] ^= 0x55
+        damaged.write_bytes(data)
+        result = plumb("report", damaged)
+        if result.status:
+            sentence(result, "every part of the recording is damaged", status=BAD_INPUT)
+        else:
+            assert "damaged and left out" in result.stdout, (at, len(whole), result)
+            assert json.loads(plumb("report", "--json", damaged).stdout)["losses"]["damaged_parts"] > 0
 
 
 @pytest.mark.smoke

@@ -271,6 +271,49 @@ static void changed_bytes_never_add_samples(void **state)
 	recording_free(&r);
 }
 
+/* Whether the reader says that something is missing, to whoever has only the profile. */
+static bool is_told(const struct plumb_profile *p, const struct pl_capture_info *info)
+{
+	assert_true(p->meta.damaged_parts >= info->damaged_chunks);
+	return info->damaged_chunks > 0;
+}
+
+static void check_changed(const struct recording *r, const uint8_t *bytes, size_t at)
+{
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	struct plumb_error *err = read_bytes(bytes, r->len, &p, &info);
+
+	if (err) {
+		assert_true(plumb_error_message(err)[0]);
+		plumb_error_destroy(err);
+	} else if (!is_told(p, &info)) {
+		fail_msg("byte %zu of %zu changes in silence", at, r->len);
+	}
+	pl_profile_destroy(p);
+}
+
+/* One byte, and as many as a bad sector of a very small disk has. Nothing in a recording belongs to nobody. */
+static void each_changed_byte_is_told(void **state)
+{
+	static const size_t widths[] = {1, 4};
+	struct recording r;
+	struct pl_rng rng = {.state = 101};
+
+	recording_make_rich(&r, 18, 4, 20);
+	for (size_t at = 0; at < r.len; at++) {
+		for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+			uint8_t *bytes = malloc(r.len);
+			memcpy(bytes, r.bytes, r.len);
+			for (size_t i = at; i < at + widths[w] && i < r.len; i++)
+				bytes[i] ^= (uint8_t)(1 + random_below(&rng, 255));
+			check_changed(&r, bytes, at);
+			free(bytes);
+		}
+	}
+	recording_free(&r);
+}
+
 static void foreign_files_are_named(void **state)
 {
 	static const struct {
@@ -329,6 +372,7 @@ int main(void)
 		cmocka_unit_test(bytes_put_in_between_are_stepped_over),
 		cmocka_unit_test(frames_of_a_lost_chunk_are_shown_as_lost),
 		cmocka_unit_test(changed_bytes_never_add_samples),
+		cmocka_unit_test(each_changed_byte_is_told),
 		cmocka_unit_test(foreign_files_are_named),
 		cmocka_unit_test(newer_formats_are_refused_by_number),
 		cmocka_unit_test(a_directory_cannot_be_read),

@@ -191,7 +191,12 @@ static void losses_and_a_cut_recording_are_told_in_sentences(void **state)
 	expect_text(&b, &o, "! incomplete: the profiler was killed");
 	expect_text(&b, &o, "! 4.8 % of the time was missed");
 	expect_text(&b, &o, "! 4,000 samples were dropped");
-	expect_text(&b, &o, "! a part of the recording is damaged: 5 samples");
+	expect_text(&b, &o, "! a part of the recording is damaged and left out: 5 samples are lost");
+	b.p->meta.damaged_parts = 3;
+	expect_text(&b, &o, "! 3 parts of the recording are damaged and left out: 5 samples are lost");
+	b.p->meta.losses[PL_LOSS_DAMAGED] = 0;
+	expect_text(&b, &o, "! 3 parts of the recording are damaged and left out: no sample is lost, but texts");
+	expect_text(&b, &o, "damaged parts 3");
 	b.p->meta.taken_ns = 3000000; /* a budget made the ticks that were missed longer than the others */
 	b.p->meta.missed_ns = 1000000;
 	expect_text(&b, &o, "! 25 % of the time was missed");

@@ -108,6 +108,7 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 		m->complete, m->ticks, m->stops, m->stopped_ns, m->profiler_cpu_ns);
 	for (int i = 0; i < PL_LOSSES; i++)
 		fprintf(out, "loss %d=%" PRIu64 "\n", i, m->losses[i]);
+	fprintf(out, "damaged parts %" PRIu64 "\n", m->damaged_parts);
 	struct pl_meta copy = *m;
 	for (size_t i = 0; pl_meta_text(&copy, i); i++)
 		fprintf(out, "text %zu=%s\n", i, text_of(p, *pl_meta_text(&copy, i)));
@@ -303,6 +304,7 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->ticks = 1 + random_below(rng, 100000);
 	for (int i = 0; i < PL_LOSSES; i++)
 		m->losses[i] = random_below(rng, 100);
+	m->damaged_parts = random_below(rng, 100);
 	m->stops = random_below(rng, 1000);
 	m->stopped_ns = random_below(rng, 1000000);
 	m->profiler_cpu_ns = random_below(rng, 1000000);

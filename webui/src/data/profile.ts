@@ -52,6 +52,7 @@ export interface Losses {
 	readonly unreadable: number;
 	readonly queue: number;
 	readonly damaged: number;
+	readonly damaged_parts?: number;
 	readonly unseen: number;
 	readonly beyond: number;
 	readonly folded: number;

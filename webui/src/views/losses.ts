@@ -22,12 +22,14 @@ export function lostWords(meta: Meta): string[] {
 	const { losses } = meta;
 	const missed = missedShare(meta);
 	const lost = losses.queue + losses.damaged + losses.unreadable;
+	const damaged = losses.damaged_parts ?? 0;
 	const sentences = [
 		meta.complete ? null : "The profiler was killed: up to the last second is missing.",
 		missed >= 0.01
 			? `${percent(missed)} of the time was missed: the machine was busy or the rate too high.`
 			: null,
 		lost > 0 ? `${count(lost)} samples were lost.` : null,
+		damaged > 0 ? `Damaged parts of the recording were left out: ${count(damaged)}.` : null,
 		losses.unseen > 0 ? `${count(losses.unseen)} processes ended unseen.` : null,
 		losses.beyond > 0 ? `${count(losses.beyond)} processes or threads were too many to be followed.` : null,
 		losses.folded > 0
