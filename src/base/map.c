@@ -8,23 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 #define FIRST_CAP  16
 #define MOST_SLOTS 64 /* for each key, that clearing wipes */
-
-/* Two rounds of the murmur3 finalizer: keys are often addresses, whose low bits say nothing. */
-static uint64_t hash_key(uint64_t k0, uint64_t k1)
-{
-	uint64_t h = k0 ^ (k1 * 0x9e3779b97f4a7c15ull);
-	h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdull;
-	h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ull;
-	return h ^ (h >> 33);
-}
 
 /* The slot that holds the key, or the free one where it belongs. Needs cap > 0. */
 static size_t find_slot(const struct pl_map *m, uint64_t k0, uint64_t k1)
 {
 	size_t mask = m->cap - 1;
-	size_t i = hash_key(k0, k1) & mask;
+	size_t i = pl_hash_words(k0, k1) & mask;
 	while (m->slots[i].used && (m->slots[i].k0 != k0 || m->slots[i].k1 != k1))
 		i = (i + 1) & mask;
 	return i;
@@ -108,7 +101,7 @@ bool pl_map_reserve(struct pl_map *m, size_t extra)
 void pl_map_expect(const struct pl_map *m, uint64_t k0, uint64_t k1)
 {
 	if (m->cap)
-		__builtin_prefetch(&m->slots[hash_key(k0, k1) & (m->cap - 1)]);
+		__builtin_prefetch(&m->slots[pl_hash_words(k0, k1) & (m->cap - 1)]);
 }
 
 bool pl_map_remove(struct pl_map *m, uint64_t k0, uint64_t k1)
@@ -119,7 +112,7 @@ bool pl_map_remove(struct pl_map *m, uint64_t k0, uint64_t k1)
 	if (!m->slots[hole].used)
 		return false;
 	for (size_t i = (hole + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {
-		size_t home = hash_key(m->slots[i].k0, m->slots[i].k1) & mask;
+		size_t home = pl_hash_words(m->slots[i].k0, m->slots[i].k1) & mask;
 		/* It may move into the hole only if its home does not lie between the hole and itself. */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			m->slots[hole] = m->slots[i];

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hash.h"
+
 struct pl_row_slot {
 	uint32_t hash, row; /* row: number + 1; 0: free */
 };
@@ -29,12 +31,10 @@ bool pl_row_index_reserve(struct pl_row_index *x, size_t extra);
 /** Enter a row that is not in it; @p row < UINT32_MAX. False without memory, the index is then as it was. */
 bool pl_row_index_add(struct pl_row_index *x, uint32_t hash, uint32_t row);
 
-/** Of a key of two words. */
+/** Of a key of two words, for this process. */
 static inline uint32_t pl_row_hash(uint64_t k0, uint64_t k1)
 {
-	uint64_t h = (k0 ^ (k1 * 0x9e3779b97f4a7c15ull)) * 0xff51afd7ed558ccdull;
-	h = (h ^ (h >> 32)) * 0xc4ceb9fe1a85ec53ull;
-	return (uint32_t)(h >> 32);
+	return (uint32_t)pl_hash_words(k0, k1);
 }
 
 /** Where looking for a hash begins. */

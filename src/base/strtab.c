@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "vec.h"
 
 #define FIRST_CHUNK 2048u
@@ -37,24 +38,6 @@ struct pl_strtab {
 	size_t free_len, chunk_len;
 	uint64_t text_len;
 };
-
-/* 8 bytes at a time, multiply and fold: file and function names are short, and one is hashed for each new code object.
- */
-static uint32_t hash_bytes(const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-	uint64_t h = len * 0x9e3779b97f4a7c15ull, word = 0;
-	for (; len >= 8; len -= 8, p += 8) {
-		memcpy(&word, p, 8);
-		h = (h ^ word) * 0xff51afd7ed558ccdull;
-		h ^= h >> 32;
-	}
-	word = 0;
-	if (len)
-		memcpy(&word, p, len);
-	h = (h ^ word) * 0xc4ceb9fe1a85ec53ull;
-	return (uint32_t)(h ^ (h >> 32));
-}
 
 static size_t find_slot(const struct pl_strtab *t, const void *bytes, size_t len, uint32_t hash)
 {
@@ -145,7 +128,7 @@ void pl_strtab_destroy(struct pl_strtab *t)
 
 struct plumb_error *pl_strtab_add(struct pl_strtab *t, const void *bytes, size_t len, uint32_t *ret)
 {
-	uint32_t hash = hash_bytes(bytes, len);
+	uint32_t hash = (uint32_t)pl_hash_bytes(bytes, len);
 	size_t slot = find_slot(t, bytes, len, hash);
 	if (t->index[slot] != NO_ID) {
 		*ret = t->index[slot];

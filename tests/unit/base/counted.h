@@ -21,5 +21,7 @@ struct counted counted_now(void);
 void counted_linear(void (*scenario)(void *ctx, unsigned items), void *ctx, unsigned items);
 void counted_begin(void);
 void counted_end(void);
+/** One more, for a loop of a test: its own code is not counted. */
+void counted_step(void);
 
 #endif
