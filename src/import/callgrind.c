@@ -27,12 +27,19 @@ struct named {
 	uint32_t object, file, function; /* of the flow, or ROOT or NO_FUNCTION */
 };
 
+/* A name that ends with a line, as plumb writes it, in two. It may be long, and be told once for many lines. */
+struct split_name {
+	uint32_t name, line;
+};
+
 struct reader {
 	struct pl_sink *sink;
 	struct pl_flow flow;
 	struct pl_span rest; /* of the file */
 	size_t line;
 	struct pl_map names; /* (space, number) -> string */
+	struct pl_map split; /* name of a function -> index of what is in it */
+	PL_VEC(struct split_name) splits;
 	bool ours;
 	int positions, line_position, samples_event, ns_event;
 	uint64_t last[MAX_COLUMNS]; /* positions of the line before */
@@ -96,21 +103,42 @@ static struct plumb_error *read_name(struct reader *r, enum space space, struct 
 	return err || pl_map_set(&r->names, number, space, *ret) ? err : &pl_err_no_memory;
 }
 
-/* plumb writes the first line of a function behind its name. */
-static struct plumb_error *split_first_line(struct reader *r, struct pl_function *f)
+/* Without a line @p ret is the whole name. */
+static struct plumb_error *split_name(struct reader *r, uint32_t whole, struct split_name *ret)
 {
 	struct pl_span name;
 	uint64_t line = 0;
 	size_t at;
 
-	name.s = pl_strtab_get(r->sink->profile->strings, f->name, &name.len);
+	*ret = (struct split_name){.name = whole};
+	name.s = pl_strtab_get(r->sink->profile->strings, whole, &name.len);
 	for (at = name.len; at && name.s[at - 1] >= '0' && name.s[at - 1] <= '9'; at--)
 		;
 	if (at < 2 || name.s[at - 1] != ':' || !number_of((struct pl_span){name.s + at, name.len - at}, &line) ||
 	    line > INT32_MAX)
 		return NULL;
-	f->firstline = (uint32_t)line;
-	return intern(r, (struct pl_span){name.s, at - 1}, &f->name);
+	ret->line = (uint32_t)line;
+	return intern(r, (struct pl_span){name.s, at - 1}, &ret->name);
+}
+
+/* plumb writes the first line of a function behind its name. */
+static struct plumb_error *split_first_line(struct reader *r, struct pl_function *f)
+{
+	struct split_name s;
+	struct plumb_error *err;
+	uint32_t at;
+
+	if (!pl_map_get(&r->split, f->name, 0, &at)) {
+		at = (uint32_t)r->splits.len;
+		err = split_name(r, f->name, &s);
+		if (err)
+			return err;
+		if (!pl_vec_push(&r->splits, s) || !pl_map_set(&r->split, f->name, 0, at))
+			return &pl_err_no_memory;
+	}
+	f->name = r->splits.data[at].name;
+	f->firstline = r->splits.data[at].line;
+	return NULL;
 }
 
 static uint8_t origin_of(const struct reader *r, struct pl_span file)
@@ -375,6 +403,8 @@ struct plumb_error *pl_callgrind_read(const struct pl_import_input *in, struct p
 	if (!err)
 		err = pl_flow_write(&r.flow, thread, sink);
 	pl_map_deinit(&r.names);
+	pl_map_deinit(&r.split);
+	pl_vec_deinit(&r.splits);
 	pl_flow_deinit(&r.flow);
 	return err;
 }

@@ -20,6 +20,7 @@
 #define MAX_DEPTH      500u
 #define NOBODY	       UINT32_MAX
 #define LEAST	       0.5 /* of a unit: what is less is not worth a node */
+#define PIECES_EACH    64u /* for each line and node of a function, that its costs may be cut into */
 #define STEPS_PER_NODE                                                                                                 \
 	1000u /* edges and callers looked at, on the average: a function with many edges can be met often */
 
@@ -315,6 +316,25 @@ static uint64_t part(uint64_t whole, double share)
 	return share >= 1 || v >= (double)whole ? whole : (uint64_t)v;
 }
 
+/* The lines flow->lines[from..to) of one function meet each of its nodes, which can be more than there is memory for:
+ * then they are shared out over those that were grown first, which are the heaviest, and stand last in the list. */
+static void limit_nodes(struct grower *g, size_t from, size_t to)
+{
+	uint32_t function = g->flow->lines.data[from].function, *first = &g->first_of[function];
+	uint64_t lines = to - from, nodes = 0;
+
+	for (uint32_t n = *first; n != NOBODY; n = g->next_of[n])
+		nodes++;
+	uint64_t most = PIECES_EACH * (lines + nodes) / lines;
+	if (nodes <= most)
+		return;
+	for (; nodes > most; nodes--)
+		*first = g->next_of[*first];
+	g->of_function[function] = 0;
+	for (uint32_t n = *first; n != NOBODY; n = g->next_of[n])
+		g->of_function[function] += g->nodes.data[n].self;
+}
+
 /* Sums of parts are rounded, not the parts: so they add up. What would be less than one sample waits for the next. */
 static struct plumb_error *give_line(struct grower *g, const struct pl_flow_line *l)
 {
@@ -346,6 +366,21 @@ static struct plumb_error *give_line(struct grower *g, const struct pl_flow_line
 	return err;
 }
 
+static struct plumb_error *give_lines(struct grower *g)
+{
+	const struct pl_flow *f = g->flow;
+	struct plumb_error *err = NULL;
+
+	for (size_t from = 0, to = 0; from < f->lines.len && !err; from = to) {
+		while (to < f->lines.len && f->lines.data[to].function == f->lines.data[from].function)
+			to++;
+		limit_nodes(g, from, to);
+		for (size_t i = from; i < to && !err; i++)
+			err = give_line(g, &f->lines.data[i]);
+	}
+	return err;
+}
+
 static void deinit(struct grower *g)
 {
 	free(g->self);
@@ -374,8 +409,8 @@ struct plumb_error *pl_flow_write(struct pl_flow *flow, uint32_t thread, struct 
 	while (ok && g.heap.len && g.steps / STEPS_PER_NODE < g.max_nodes)
 		ok = grow(&g, heap_pop(&g));
 	err = ok ? list_nodes(&g) : &pl_err_no_memory;
-	for (size_t i = 0; i < flow->lines.len && !err; i++)
-		err = give_line(&g, &flow->lines.data[i]);
+	if (!err)
+		err = give_lines(&g);
 	deinit(&g);
 	return err;
 }

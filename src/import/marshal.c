@@ -192,8 +192,11 @@ struct plumb_error *pl_marshal_next(struct pl_marshal *m, struct pl_marshal_toke
 		t.ref = (uint32_t)m->refs.len;
 		if (!pl_vec_push(&m->refs, t))
 			return &pl_err_no_memory;
-	} else if (code == 't' && !pl_vec_push(&m->interned, t)) {
-		return &pl_err_no_memory;
+	} else if (code == 't') {
+		t.ref = (uint32_t)m->interned.len;
+		t.interned = true;
+		if (!pl_vec_push(&m->interned, t))
+			return &pl_err_no_memory;
 	}
 	*ret = t;
 	return NULL;
@@ -203,4 +206,15 @@ void pl_marshal_keep(struct pl_marshal *m, uint32_t ref, uint32_t kept)
 {
 	if (ref < m->refs.len)
 		m->refs.data[ref] = (struct pl_marshal_token){.kind = PL_MARSHAL_KEPT, .kept = kept, .ref = ref};
+}
+
+void pl_marshal_keep_text(struct pl_marshal *m, const struct pl_marshal_token *t, uint32_t kept)
+{
+	size_t known = t->interned ? m->interned.len : m->refs.len;
+	struct pl_marshal_token *there = t->interned ? m->interned.data : m->refs.data;
+
+	if (t->ref >= known)
+		return;
+	there[t->ref].kept = kept;
+	there[t->ref].has_kept = true;
 }

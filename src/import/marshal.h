@@ -3,6 +3,8 @@
 #ifndef PL_MARSHAL_H
 #define PL_MARSHAL_H
 
+#include <stdbool.h>
+
 #include "cursor.h"
 #include "error.h"
 #include "vec.h"
@@ -26,7 +28,9 @@ struct pl_marshal_token {
 	const uint8_t *text; /* of TEXT */
 	uint32_t count;	     /* bytes of TEXT, items of TUPLE */
 	uint32_t ref;	     /* by what number it can be met again; PL_MARSHAL_NO_REF: by none */
-	uint32_t kept;	     /* of KEPT */
+	bool interned;	     /* the number is one of those that count apart */
+	uint32_t kept;	     /* of KEPT, and of a TEXT that was kept */
+	bool has_kept;	     /* of TEXT */
 };
 
 struct pl_marshal {
@@ -43,6 +47,8 @@ void pl_marshal_deinit(struct pl_marshal *m);
 struct plumb_error *pl_marshal_next(struct pl_marshal *m, struct pl_marshal_token *ret) PLUMB_MUST_CHECK;
 /** Whoever meets the tuple @p ref again shall get a KEPT with @p kept. */
 void pl_marshal_keep(struct pl_marshal *m, uint32_t ref, uint32_t kept);
+/** Whoever meets the text @p t again, which may be long, shall get it with @p kept. */
+void pl_marshal_keep_text(struct pl_marshal *m, const struct pl_marshal_token *t, uint32_t kept);
 /** PLUMB_ERR_CORRUPT: "byte 12: @p what". */
 struct plumb_error *pl_marshal_fail(const struct pl_marshal *m, const char *what) PLUMB_MUST_CHECK;
 

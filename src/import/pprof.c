@@ -17,6 +17,9 @@
 #define FRAMES_FREE 65536 /* that any file may have, */
 #define FRAMES_EACH 4	  /* and for each of its bytes */
 
+/* Whether a mapping is of the kernel: asked for each location, of a name that may be long. */
+enum answer { NOT_ASKED, NO, YES };
+
 struct reader {
 	struct pl_pprof t;
 	struct pl_pprof_meaning meaning;
@@ -25,6 +28,7 @@ struct reader {
 	uint32_t *location_of; /* line, and after all of them each location without one -> location of the profile */
 	uint32_t *bare;	       /* location -> its place there, if it has no lines */
 	uint32_t *string_of;   /* string -> 1 + string of the profile, 0: not yet */
+	uint8_t *kernel;       /* mapping -> enum answer */
 	struct pl_pprof_keys keys;
 	uint64_t frames_left;
 	pl_pb_numbers locations, values; /* of the sample that is read */
@@ -56,37 +60,56 @@ static bool ends_with(struct pl_cursor text, const char *end)
 }
 
 /* What kind of frame has this file, in another's profile. */
-static uint8_t origin_by_file(struct pl_cursor file, struct pl_cursor mapping)
+static uint8_t origin_by_file(struct pl_cursor file, bool kernel)
 {
-	if (pl_cursor_left(&mapping) >= 7 && memmem(mapping.p, pl_cursor_left(&mapping), "[kernel", 7))
+	if (kernel)
 		return PL_ORIGIN_KERNEL;
 	if (ends_with(file, ".py") || ends_with(file, ".pyx") || ends_with(file, ".pyc"))
 		return PL_ORIGIN_PYTHON;
 	return pl_cursor_left(&file) && *file.p == '<' ? PL_ORIGIN_PYTHON : PL_ORIGIN_NATIVE;
 }
 
-static struct plumb_error *mapping_file(const struct reader *r, uint64_t mapping, struct pl_cursor *ret)
+/* Locations need not have a mapping: it is without a name then, and of nothing. */
+static struct plumb_error *look_at_mapping(const struct reader *r, uint64_t mapping, struct pl_cursor *name,
+					   bool *kernel)
 {
 	uint32_t index;
 
-	*ret = (struct pl_cursor){0};
+	*name = (struct pl_cursor){0};
+	*kernel = false;
 	if (!pl_map_get(&r->t.mapping_ids, mapping, 0, &index))
-		return NULL; /* locations need not have one */
-	return pl_pprof_text(&r->t, r->t.mapping_files.data[index], ret);
+		return NULL;
+	struct plumb_error *err = pl_pprof_text(&r->t, r->t.mapping_files.data[index], name);
+	if (!err && r->kernel[index] == NOT_ASKED) {
+		size_t len = pl_cursor_left(name);
+		r->kernel[index] = len >= 7 && memmem(name->p, len, "[kernel", 7) ? YES : NO;
+	}
+	*kernel = r->kernel[index] == YES;
+	return err;
+}
+
+static struct plumb_error *mapping_file(struct reader *r, uint64_t mapping, uint32_t *ret)
+{
+	uint32_t index;
+
+	*ret = 0;
+	return pl_map_get(&r->t.mapping_ids, mapping, 0, &index) ? string_of(r, r->t.mapping_files.data[index], ret)
+								 : NULL;
 }
 
 static struct plumb_error *find_origin(const struct reader *r, uint64_t mapping, uint64_t file_string, uint8_t *ret)
 {
 	struct pl_cursor file, map;
+	bool kernel;
 	struct plumb_error *err = pl_pprof_text(&r->t, file_string, &file);
 
 	if (!err)
-		err = mapping_file(r, mapping, &map);
+		err = look_at_mapping(r, mapping, &map, &kernel);
 	if (err)
 		return err;
 	*ret = PL_ORIGIN_PYTHON;
 	if (!r->meaning.ours)
-		*ret = origin_by_file(file, map);
+		*ret = origin_by_file(file, kernel);
 	else if (mapping > 1)
 		(void)pl_origin_parse((const char *)map.p, pl_cursor_left(&map), ret);
 	return NULL;
@@ -135,15 +158,12 @@ static struct plumb_error *add_address(struct reader *r, const struct pl_pprof_l
 {
 	struct pl_location l = {.column = -1, .end_column = -1};
 	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
-	struct pl_cursor file;
 	char name[24];
 	int len = snprintf(name, sizeof name, "0x%" PRIx64, from->address);
-	struct plumb_error *err = mapping_file(r, from->mapping, &file);
+	struct plumb_error *err = mapping_file(r, from->mapping, &f.file);
 
 	if (!err)
 		err = pl_profile_string(r->p, name, (size_t)len, &f.name);
-	if (!err)
-		err = pl_profile_string(r->p, file.p ? (const void *)file.p : "", pl_cursor_left(&file), &f.file);
 	f.qualname = f.name;
 	if (!err)
 		err = pl_profile_function(r->p, &f, &l.function);
@@ -291,7 +311,9 @@ static struct plumb_error *make_room(struct reader *r)
 	r->location_of = calloc(r->t.lines.len + r->t.locations.len + 1, sizeof *r->location_of);
 	r->bare = calloc(r->t.locations.len + 1, sizeof *r->bare);
 	r->string_of = calloc(r->t.strings.len + 1, sizeof *r->string_of);
-	return r->location_of && r->bare && r->string_of ? pl_pprof_keys_init(&r->keys, &r->t) : &pl_err_no_memory;
+	r->kernel = calloc(r->t.mapping_files.len + 1, sizeof *r->kernel);
+	return r->location_of && r->bare && r->string_of && r->kernel ? pl_pprof_keys_init(&r->keys, &r->t)
+								      : &pl_err_no_memory;
 }
 
 struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_sink *sink)
@@ -311,6 +333,7 @@ struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_si
 	free(r.location_of);
 	free(r.bare);
 	free(r.string_of);
+	free(r.kernel);
 	pl_pprof_keys_deinit(&r.keys);
 	pl_vec_deinit(&r.locations);
 	pl_vec_deinit(&r.values);

@@ -3,6 +3,7 @@
  * type of each kind is taken, as viewers do, unless the file names another as its default. */
 #include "pprof_meaning.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "words.h"
@@ -111,7 +112,8 @@ static struct plumb_error *read_fact(struct plumb_profile *p, struct pl_cursor w
 	return NULL;
 }
 
-static struct plumb_error *read_comments(const struct pl_pprof *t, struct plumb_profile *p, bool *ours)
+/* @p seen: by string. A text that is named again says nothing new, and may be long. */
+static struct plumb_error *read_comments(const struct pl_pprof *t, struct plumb_profile *p, bool *seen, bool *ours)
 {
 	struct plumb_error *err = NULL;
 
@@ -122,6 +124,9 @@ static struct plumb_error *read_comments(const struct pl_pprof *t, struct plumb_
 		err = pl_pprof_text(t, t->comments.data[i], &text);
 		if (err)
 			return err;
+		if (seen[t->comments.data[i]])
+			continue;
+		seen[t->comments.data[i]] = true;
 		colon = pl_cursor_left(&text) ? memmem(text.p, pl_cursor_left(&text), ": ", 2) : NULL;
 		what = (struct pl_cursor){text.p, colon ? colon : text.p};
 		value = (struct pl_cursor){colon ? colon + 2 : text.p, text.end};
@@ -129,6 +134,15 @@ static struct plumb_error *read_comments(const struct pl_pprof *t, struct plumb_
 		if (*ours)
 			err = read_fact(p, what, value);
 	}
+	return err;
+}
+
+static struct plumb_error *understand_comments(const struct pl_pprof *t, struct plumb_profile *p, bool *ours)
+{
+	bool *seen = calloc(t->strings.len + 1, sizeof *seen);
+	struct plumb_error *err = seen ? read_comments(t, p, seen, ours) : &pl_err_no_memory;
+
+	free(seen);
 	return err;
 }
 
@@ -177,7 +191,7 @@ struct plumb_error *pl_pprof_understand(const struct pl_pprof *t, struct plumb_p
 	p->meta.period_ns = m.period_ns;
 	p->meta.mode = m.on_cpu ? PL_MODE_CPU : PL_MODE_WALL;
 	p->meta.complete = true;
-	err = read_comments(t, p, &m.ours);
+	err = understand_comments(t, p, &m.ours);
 	if (!err && !m.ours)
 		err = read_program(t, p, &m.program);
 	if (!err)

@@ -46,7 +46,15 @@ static struct plumb_error *read_string(struct reader *r, const char *what, uint3
 	struct pl_marshal_token t;
 	struct plumb_error *err = expect(r, PL_MARSHAL_TEXT, what, &t);
 
-	return err ? err : pl_profile_string(r->sink->profile, t.text, t.count, ret);
+	if (err)
+		return err;
+	if (t.has_kept) {
+		*ret = t.kept;
+		return NULL;
+	}
+	err = pl_profile_string(r->sink->profile, t.text, t.count, ret);
+	pl_marshal_keep_text(&r->m, &t, *ret);
+	return err;
 }
 
 /* Builtins have the file "~" and no line, as plumb's own markers and native functions are written. */

@@ -25,14 +25,19 @@ struct pl_task {
 	size_t frames, frame_count; /* of its coroutines, in pl_task_graph.frames */
 	uint64_t parent;	    /* the one that is followed, if there are any, */
 	uint64_t parent_count;
-	uint32_t visit; /* the last leaf that came by */
+	uint32_t leaf;	/* + 1: the last one that came by */
+	uint32_t stack; /* with the task on top, if there is one yet; on a ring: when that is entered here */
+	uint32_t ring;	/* of a task on one: where it was entered first */
+	bool has_stack, on_ring;
 };
 
 struct pl_task_graph {
 	PL_VEC(struct pl_task) tasks; /* a task that is told twice is here once, as it was told last */
 	struct pl_map task_of;	      /* id -> index */
 	struct pl_map awaiting;	      /* ids that others are awaited by */
-	pl_ids frames, path;
+	pl_ids frames;
+	pl_ids path; /* tasks */
+	uint64_t ring_steps;
 };
 
 void pl_task_graph_clear(struct pl_task_graph *g);

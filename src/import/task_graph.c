@@ -6,7 +6,8 @@
 
 #include "sample_stack.h"
 
-#define NAME_MAX_BYTES ((size_t)1 << 30)
+#define NAME_MAX_BYTES	((size_t)1 << 30)
+#define RING_STEPS_EACH 64 /* for each task, that ways round a ring may take */
 
 struct reading {
 	struct plumb_profile *p;
@@ -23,6 +24,7 @@ void pl_task_graph_clear(struct pl_task_graph *g)
 	pl_vec_clear(&g->frames);
 	pl_map_clear(&g->task_of);
 	pl_map_clear(&g->awaiting);
+	g->ring_steps = 0;
 }
 
 void pl_task_graph_deinit(struct pl_task_graph *g)
@@ -192,28 +194,113 @@ static struct plumb_error *task_frame(struct plumb_profile *p, const struct pl_t
 	return err ? err : pl_profile_location(p, &loc, ret);
 }
 
-/* From the leaf outwards, innermost frame first; a ring of tasks ends where it began. */
-static struct plumb_error *follow(struct pl_task_graph *g, struct plumb_profile *p, uint32_t leaf, uint32_t visit)
+/* On @p stack the frames of a task: its name, and inside of it those of its coroutines. */
+static struct plumb_error *push_task(struct pl_task_graph *g, struct plumb_profile *p, uint32_t at, uint32_t *stack)
 {
-	uint32_t at = leaf, frame;
+	const struct pl_task *t = &g->tasks.data[at];
+	uint32_t frame;
+	struct plumb_error *err = task_frame(p, t, &frame);
+
+	if (!err)
+		err = pl_profile_stack(p, *stack, frame, stack);
+	for (size_t i = t->frame_count; i-- > 0 && !err;)
+		err = pl_profile_stack(p, *stack, g->frames.data[t->frames + i], stack);
+	return err;
+}
+
+static bool parent_of(const struct pl_task_graph *g, uint32_t at, uint32_t *ret)
+{
+	const struct pl_task *t = &g->tasks.data[at];
+
+	return t->parent_count && pl_map_get(&g->task_of, t->parent, 0, ret);
+}
+
+/* path[from..] on @p stack, the last task of it outermost. */
+static struct plumb_error *push_path(struct pl_task_graph *g, struct plumb_profile *p, size_t from, uint32_t *stack,
+				     bool keep)
+{
 	struct plumb_error *err = NULL;
 
-	pl_vec_clear(&g->path);
-	while (!err && g->tasks.data[at].visit != visit) {
+	for (size_t i = g->path.len; i-- > from && !err;) {
+		struct pl_task *t = &g->tasks.data[g->path.data[i]];
+
+		err = push_task(g, p, g->path.data[i], stack);
+		if (!keep)
+			continue;
+		t->stack = *stack;
+		t->has_stack = true;
+	}
+	g->path.len = from;
+	return err;
+}
+
+/* The tasks of a ring, of which @p first is one. */
+static void mark_ring(struct pl_task_graph *g, uint32_t first)
+{
+	uint32_t at = first;
+
+	do {
+		g->tasks.data[at].on_ring = true;
+		g->tasks.data[at].ring = first;
+	} while (parent_of(g, at, &at) && at != first);
+}
+
+/* Of a ring that is entered at @p entry: once round, to where it began. With many entries each way round is another
+ * stack; when that is too much for the number of tasks, all that follow come by way of the first one. */
+static struct plumb_error *ring_stack(struct pl_task_graph *g, struct plumb_profile *p, uint32_t entry, uint32_t *ret)
+{
+	struct pl_task *t = &g->tasks.data[entry], *first = &g->tasks.data[t->ring];
+	uint32_t at = entry;
+	size_t from = g->path.len;
+
+	if (!t->has_stack && first->has_stack && g->ring_steps > RING_STEPS_EACH * g->tasks.len)
+		t = first;
+	if (t->has_stack) {
+		*ret = t->stack;
+		return NULL;
+	}
+	do {
+		if (!pl_vec_push(&g->path, at))
+			return &pl_err_no_memory;
+	} while (parent_of(g, at, &at) && at != entry);
+	g->ring_steps += g->path.len - from;
+	*ret = 0;
+	struct plumb_error *err = push_path(g, p, from, ret, false);
+	t->stack = *ret;
+	t->has_stack = !err;
+	return err;
+}
+
+/* From the leaf outwards, up to a task whose stack is known, to a ring or to the end. Each task has one stack, whatever
+ * it is that hangs on it; but of a ring that is so for where it is entered. */
+static struct plumb_error *leaf_stack(struct pl_task_graph *g, struct plumb_profile *p, uint32_t leaf, uint32_t *ret)
+{
+	uint32_t at = leaf;
+	bool more = true;
+	struct plumb_error *err = NULL;
+
+	*ret = 0;
+	g->path.len = 0;
+	while (more && !g->tasks.data[at].has_stack && !g->tasks.data[at].on_ring) {
 		struct pl_task *t = &g->tasks.data[at];
 
-		t->visit = visit;
-		for (size_t i = 0; i < t->frame_count; i++) {
-			if (!pl_vec_push(&g->path, g->frames.data[t->frames + i]))
-				return &pl_err_no_memory;
-		}
-		err = task_frame(p, t, &frame);
-		if (!err && !pl_vec_push(&g->path, frame))
-			err = &pl_err_no_memory;
-		if (!t->parent_count || !pl_map_get(&g->task_of, t->parent, 0, &at))
+		if (t->leaf == leaf + 1) { /* was here before */
+			mark_ring(g, at);
+			while (g->path.data[g->path.len - 1] != at)
+				g->path.len--;
+			g->path.len--;
 			break;
+		}
+		t->leaf = leaf + 1;
+		if (!pl_vec_push(&g->path, at))
+			return &pl_err_no_memory;
+		more = parent_of(g, at, &at);
 	}
-	return err;
+	if (more && g->tasks.data[at].on_ring)
+		err = ring_stack(g, p, at, ret);
+	else if (more)
+		*ret = g->tasks.data[at].stack;
+	return err ? err : push_path(g, p, 0, ret, true);
 }
 
 static int compare_tasks(const void *va, const void *vb)
@@ -233,16 +320,13 @@ struct plumb_error *pl_task_graph_stacks(struct pl_task_graph *g, struct plumb_p
 	if (g->tasks.len)
 		qsort(g->tasks.data, g->tasks.len, sizeof *g->tasks.data, compare_tasks);
 	for (uint32_t i = 0; i < g->tasks.len; i++) {
-		g->tasks.data[i].visit = 0;
 		if (!pl_map_set(&g->task_of, g->tasks.data[i].id, 0, i))
 			return &pl_err_no_memory;
 	}
 	for (uint32_t i = 0; i < g->tasks.len && !err; i++) {
 		if (pl_map_get(&g->awaiting, g->tasks.data[i].id, 0, &none))
 			continue;
-		err = follow(g, p, i, i + 1);
-		if (!err)
-			err = pl_sample_stack(p, g->path.data, g->path.len, &stack);
+		err = leaf_stack(g, p, i, &stack);
 		if (!err)
 			err = fn(ctx, g->tasks.data[i].thread, stack);
 	}

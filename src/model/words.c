@@ -84,6 +84,8 @@ bool pl_state_parse(const char *text, size_t len, uint8_t *ret)
 	const char *end = text + len;
 	uint8_t state = 0;
 
+	if (len >= PL_STATE_TEXT_BYTES) /* longer than all of them: a text that is told once can be meant often */
+		return false;
 	for (;;) {
 		const char *comma = memchr(text, ',', (size_t)(end - text));
 

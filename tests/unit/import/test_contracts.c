@@ -95,6 +95,36 @@ static void samples_keep_what_the_collectors_need(void **state)
 	pl_profile_destroy(p);
 }
 
+static void assert_outermost(const struct plumb_profile *p, uint32_t stack, uint32_t depth, const char *name)
+{
+	assert_int_equal(p->stacks[stack].depth, depth);
+	while (p->stacks[stack].depth > 1)
+		stack = p->stacks[stack].parent;
+	const struct pl_function *f = &p->functions[p->locations[p->stacks[stack].location].function];
+	assert_string_equal(pl_strtab_get(p->strings, f->name, NULL), name);
+}
+
+/* As the collectors of CPython walk it: from each leaf once round, to where the ring was entered. */
+static void a_ring_of_tasks_ends_where_it_was_entered(void **state)
+{
+	static const char ring[] =
+		"{\"sample_interval_usec\":1,\"samples\":[{\"awaited\":[{\"thread_id\":9,\"tasks\":["
+		"{\"id\":1,\"awaited_by\":[2]},{\"id\":2,\"awaited_by\":[3]},{\"id\":3,\"awaited_by\":[1]},"
+		"{\"id\":10,\"awaited_by\":[1]},{\"id\":11,\"awaited_by\":[2]},{\"id\":12,\"awaited_by\":[13]},"
+		"{\"id\":13,\"awaited_by\":[2]},{\"id\":14,\"awaited_by\":[13]}]}]}]}";
+	struct plumb_profile *p;
+	struct got got = {.count = 0};
+
+	assert_null(pl_profile_create(&p));
+	assert_null(read_text(p, "samples", ring, &got));
+	assert_int_equal(got.count, 4);
+	assert_outermost(p, got.samples[0].stack, 4, "Task-3");
+	assert_outermost(p, got.samples[1].stack, 4, "Task-1");
+	assert_outermost(p, got.samples[2].stack, 5, "Task-1");
+	assert_outermost(p, got.samples[3].stack, 5, "Task-1");
+	pl_profile_destroy(p);
+}
+
 static void counts_of_a_tree_become_samples_of_its_nodes(void **state)
 {
 	struct plumb_profile *p;
@@ -249,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_input_format_is_listed_once),
 		cmocka_unit_test(samples_keep_what_the_collectors_need),
+		cmocka_unit_test(a_ring_of_tasks_ends_where_it_was_entered),
 		cmocka_unit_test(counts_of_a_tree_become_samples_of_its_nodes),
 		cmocka_unit_test(parts_mean_what_they_look_like),
 		cmocka_unit_test(counts_are_what_follows_the_last_blank),
