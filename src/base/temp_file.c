@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define SMALL_BYTES (16u << 20) /* what is no more than that is not asked about */
 
 /* -1 and errno: not in this folder. */
 static int open_in(const char *folder)
@@ -44,8 +48,31 @@ struct plumb_error *pl_temp_file(int *ret)
 		"TMPDIR names another place");
 }
 
+/* What is free now was so at the beginning, but for what is in the file already. */
+static struct plumb_error *leave_room(int fd, size_t len)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	uint64_t taken = (at > 0 ? (uint64_t)at : 0) + len, free_bytes;
+	struct statvfs fs;
+
+	if (taken < SMALL_BYTES || fstatvfs(fd, &fs) || !fs.f_blocks)
+		return NULL;
+	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (free_bytes >= len && (free_bytes - len) >= taken / 3)
+		return NULL;
+	return pl_error_hint(pl_error(PLUMB_ERR_WRITE_FAILED,
+				      "a temporary file would leave too little room: it has %" PRIu64
+				      " MiB, and %" PRIu64 " MiB are free where it is",
+				      (taken - len) >> 20, free_bytes >> 20),
+			     "TMPDIR names another place");
+}
+
 struct plumb_error *pl_temp_write(int fd, const void *bytes, size_t len)
 {
+	struct plumb_error *err = leave_room(fd, len);
+
+	if (err)
+		return err;
 	for (const char *at = bytes; len;) {
 		ssize_t n = write(fd, at, len);
 

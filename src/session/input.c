@@ -20,14 +20,22 @@
 
 #define PIECE	  (256u << 10)
 #define MAX_BYTES (8ull << 30)
-/* Deflate cannot do better than 1,032. */
-#define MAX_RATIO  1100
-#define RATIO_BASE 4096
+/* Deflate does up to 1,032 with what repeats itself all over; stacks and JSON of profiles become a tenth, a hundredth
+ * where a program does the same for hours. */
+#define MAX_RATIO  200
+#define RATIO_BASE (64ull << 20)
 #define LOOK_BYTES (1u << 20)
 
 static struct plumb_error *too_large(const char *what)
 {
 	return pl_error(PLUMB_ERR_LIMIT, "%s than 8 GiB, the most that plumb reads", what);
+}
+
+static struct plumb_error *unpacks_too_far(void)
+{
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_LIMIT, "it is gzip data that unpacks to more than %d times its length", MAX_RATIO),
+		"a file made to fill the disk does that; if it is a profile, unpack it with 'gunzip' first");
 }
 
 static ssize_t read_piece(int fd, void *to)
@@ -154,7 +162,9 @@ static struct plumb_error *decompress_into(const struct pl_import_input *from, s
 
 	if (u->enough)
 		return NULL;
-	return err == &pl_err_limit ? too_large("it is gzip data of more") : err;
+	if (err != &pl_err_limit)
+		return err;
+	return most < MAX_BYTES ? unpacks_too_far() : too_large("it is gzip data of more");
 }
 
 static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, void *ctx)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -204,6 +205,57 @@ static void what_is_none_of_all_is_told(void **state)
 	free(zeros);
 }
 
+/* As JSON has them between its values: there is nothing to say no to before the end. */
+static char *gzip_of_blanks(size_t mib)
+{
+	char *path = temp_file(), *blanks = malloc(1 << 20);
+	FILE *out = fopen(path, "wb"), *z = pl_gzip_open(out);
+
+	memset(blanks, ' ', 1 << 20);
+	fputc('{', z);
+	for (size_t i = 0; i < mib; i++)
+		assert_int_equal(fwrite(blanks, 1, 1 << 20, z), 1 << 20);
+	assert_int_equal(fclose(z), 0);
+	assert_int_equal(fclose(out), 0);
+	free(blanks);
+	return path;
+}
+
+static void gzip_that_unpacks_too_far_is_refused(void **state)
+{
+	char *little = gzip_of_blanks(32), *bomb = gzip_of_blanks(100);
+
+	assert_refused(little, "samples", PLUMB_ERR_CORRUPT, "");
+	assert_refused(bomb, "samples", PLUMB_ERR_LIMIT, "unpacks to more than 200 times its length");
+	drop(little);
+	drop(bomb);
+}
+
+/* Of a MiB, where temporary files are; 0: what there is. The C library has fstatvfs by that name, for large files. */
+static unsigned long free_blocks;
+
+int __real_fstatvfs64(int fd, struct statvfs *fs);
+int __wrap_fstatvfs64(int fd, struct statvfs *fs);
+int __wrap_fstatvfs64(int fd, struct statvfs *fs)
+{
+	if (!free_blocks)
+		return __real_fstatvfs64(fd, fs);
+	*fs = (struct statvfs){.f_frsize = 1 << 20, .f_blocks = 1000, .f_bavail = free_blocks};
+	return 0;
+}
+
+static void temporary_files_leave_room_for_others(void **state)
+{
+	char *packed = gzip_of_blanks(32);
+
+	free_blocks = 5;
+	assert_refused(packed, "samples", PLUMB_ERR_WRITE_FAILED, "would leave too little room");
+	free_blocks = 100;
+	assert_refused(packed, "samples", PLUMB_ERR_CORRUPT, "");
+	free_blocks = 0;
+	drop(packed);
+}
+
 /* Whoever cuts or rewrites a file between two readings gets an error, or what was there at first; never a crash. */
 static void a_file_may_change_under_us(void **state)
 {
@@ -284,6 +336,8 @@ int main(void)
 		cmocka_unit_test(an_import_is_saved_too),
 		cmocka_unit_test(gzip_and_standard_input_are_the_file),
 		cmocka_unit_test(what_is_none_of_all_is_told),
+		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
+		cmocka_unit_test(temporary_files_leave_room_for_others),
 		cmocka_unit_test(a_file_may_change_under_us),
 		cmocka_unit_test(what_a_format_has_no_room_for_is_said_once),
 	};
