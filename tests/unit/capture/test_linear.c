@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Four times the recording is four times the work, whatever is in it. What zstd does is not counted: it is bounded by
  * the ratio that the reader allows. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +29,13 @@ static void file_init(struct file *f)
 	f->e.buf = &f->section;
 	pl_file_header_encode(header, PL_RECORDING_VERSION);
 	assert_ok(pl_buf_add(&f->bytes, header, sizeof header));
+}
+
+static void file_deinit(struct file *f)
+{
+	pl_buf_deinit(&f->bytes);
+	pl_buf_deinit(&f->raw);
+	pl_buf_deinit(&f->section);
 }
 
 static void end_section(struct file *f, enum pl_section tag)
@@ -84,8 +92,8 @@ static void add_chain(struct file *f, uint32_t first, uint32_t count)
 	end_section(f, PL_SECTION_STACKS);
 }
 
-/* @p count samples at one instant, each at a place of its own, whose thread and stack are @p thread and @p stack and
- * these steps further for each. */
+/* @p count samples at one instant, each at a place of its own (without steps: all at the first), whose thread and stack
+ * are @p thread and @p stack and these steps further for each. */
 static void add_samples(struct file *f, uint32_t count, uint32_t thread, uint32_t stack, uint32_t thread_step,
 			uint32_t stack_step)
 {
@@ -100,7 +108,7 @@ static void add_samples(struct file *f, uint32_t count, uint32_t thread, uint32_
 	pl_encode_signed(&f->e, 1);
 	end_section(f, PL_SECTION_TIMES);
 	for (uint32_t i = 0; i < count; i++)
-		pl_encode(&f->e, i);
+		pl_encode(&f->e, thread_step || stack_step ? i : 0);
 	end_section(f, PL_SECTION_SAMPLES);
 	for (uint32_t i = 0; i < count; i++)
 		pl_encode(&f->e, PL_EXACT);
@@ -136,9 +144,7 @@ static uint64_t read_file(struct file *f)
 	for (uint32_t i = 0; i < p->cell_count; i++)
 		samples += p->cells[i].samples;
 	pl_profile_destroy(p);
-	pl_buf_deinit(&f->bytes);
-	pl_buf_deinit(&f->raw);
-	pl_buf_deinit(&f->section);
+	file_deinit(f);
 	close(fd);
 	return samples;
 }
@@ -217,14 +223,40 @@ static void places_beyond_the_samples_are_damage(void **state)
 	assert_int_equal(info.damaged_chunks, 1);
 	assert_int_equal(p->meta.losses[PL_LOSS_DAMAGED], 1);
 	pl_profile_destroy(p);
-	pl_buf_deinit(&f.bytes);
-	pl_buf_deinit(&f.raw);
-	pl_buf_deinit(&f.section);
+	file_deinit(&f);
 	close(fd);
 }
 
-int main(void)
+/* A few hundred bytes: before each stack was looked at once, reading them took seconds, and far more with sanitizers.
+ */
+static void save_deep_stacks(const char *corpus)
 {
+	const uint32_t count = 40000;
+	struct file f;
+	char path[4096];
+
+	file_init(&f);
+	add_location(&f);
+	add_chain(&f, 1, count);
+	end_chunk(&f, 0);
+	add_chain(&f, count + 2, 1);
+	add_samples(&f, count, 0, count, 0, 0);
+	end_chunk(&f, count);
+	snprintf(path, sizeof path, "%s/deep_stacks_after_a_loss", corpus);
+	FILE *out = fopen(path, "wb");
+	assert_non_null(out);
+	assert_int_equal(fwrite(f.bytes.data, 1, f.bytes.len, out), f.bytes.len);
+	assert_int_equal(fclose(out), 0);
+	file_deinit(&f);
+}
+
+/* With an argument, tests/fuzz/corpus/capture: a file for the fuzzer. */
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		save_deep_stacks(argv[1]);
+		return 0;
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chunks_cost_what_is_in_them),
 		cmocka_unit_test(what_was_lost_of_deep_stacks_is_found_once),

@@ -2,6 +2,7 @@
 /* Four times the file is four times the work and the memory, in each format: for files as they are, and for those that
  * somebody made so that few bytes ask for much. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -514,7 +515,7 @@ static void speedscope_many_threads(struct pl_buf *to, unsigned items)
 /* ---- all of them ---- */
 
 struct shape {
-	const char *importer;
+	const char *importer, *name;
 	void (*make)(struct pl_buf *to, unsigned items);
 };
 
@@ -546,43 +547,74 @@ static void work_follows_the_length_of_the_file(void **state)
 
 #define SHAPE(importer, make)                                                                                          \
 	{                                                                                                              \
-		importer " " #make, work_follows_the_length_of_the_file, NULL, NULL, &(struct shape)                   \
-		{                                                                                                      \
-			importer, make                                                                                 \
-		}                                                                                                      \
+		importer, #make, make                                                                                  \
 	}
 
-int main(void)
+static struct shape shapes[] = {
+	SHAPE("collapsed", folded_lines),
+	SHAPE("collapsed", folded_deep_stack),
+	SHAPE("collapsed", folded_long_name),
+	SHAPE("callgrind", callgrind_chain),
+	SHAPE("callgrind", callgrind_lines_and_callers),
+	SHAPE("callgrind", callgrind_everybody_calls_everybody),
+	SHAPE("callgrind", callgrind_long_name_told_once),
+	SHAPE("dask", dask_flat),
+	SHAPE("dask", dask_deep),
+	SHAPE("perf-script", perf_events),
+	SHAPE("perf-script", perf_deep_stack),
+	SHAPE("perf-script", perf_times_in_a_name),
+	SHAPE("pprof", pprof_plain),
+	SHAPE("pprof", pprof_long_mapping),
+	SHAPE("pprof", pprof_addresses_in_a_long_mapping),
+	SHAPE("pprof", pprof_long_state),
+	SHAPE("pprof", pprof_one_comment_often),
+	SHAPE("pprof", pprof_inlined),
+	SHAPE("pstats", pstats_chain),
+	SHAPE("pstats", pstats_one_text_often),
+	SHAPE("pstats", pstats_one_interned_text_often),
+	SHAPE("samples", samples_ticks),
+	SHAPE("samples", samples_leaves_on_a_chain),
+	SHAPE("samples", samples_leaves_on_a_ring),
+	SHAPE("samples", samples_many_tasks_and_then_few),
+	SHAPE("speedscope", speedscope_samples),
+	SHAPE("speedscope", speedscope_deep_events),
+	SHAPE("speedscope", speedscope_many_threads),
+};
+#define SHAPES (sizeof shapes / sizeof *shapes)
+
+static int count_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		SHAPE("collapsed", folded_lines),
-		SHAPE("collapsed", folded_deep_stack),
-		SHAPE("collapsed", folded_long_name),
-		SHAPE("callgrind", callgrind_chain),
-		SHAPE("callgrind", callgrind_lines_and_callers),
-		SHAPE("callgrind", callgrind_everybody_calls_everybody),
-		SHAPE("callgrind", callgrind_long_name_told_once),
-		SHAPE("dask", dask_flat),
-		SHAPE("dask", dask_deep),
-		SHAPE("perf-script", perf_events),
-		SHAPE("perf-script", perf_deep_stack),
-		SHAPE("perf-script", perf_times_in_a_name),
-		SHAPE("pprof", pprof_plain),
-		SHAPE("pprof", pprof_long_mapping),
-		SHAPE("pprof", pprof_addresses_in_a_long_mapping),
-		SHAPE("pprof", pprof_long_state),
-		SHAPE("pprof", pprof_one_comment_often),
-		SHAPE("pprof", pprof_inlined),
-		SHAPE("pstats", pstats_chain),
-		SHAPE("pstats", pstats_one_text_often),
-		SHAPE("pstats", pstats_one_interned_text_often),
-		SHAPE("samples", samples_ticks),
-		SHAPE("samples", samples_leaves_on_a_chain),
-		SHAPE("samples", samples_leaves_on_a_ring),
-		SHAPE("samples", samples_many_tasks_and_then_few),
-		SHAPE("speedscope", speedscope_samples),
-		SHAPE("speedscope", speedscope_deep_events),
-		SHAPE("speedscope", speedscope_many_threads),
-	};
+	struct CMUnitTest tests[SHAPES];
+
+	for (size_t i = 0; i < SHAPES; i++)
+		tests[i] = (struct CMUnitTest){.name = shapes[i].name,
+					       .test_func = work_follows_the_length_of_the_file,
+					       .initial_state = &shapes[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* Seeds for fuzzers: small, for these to grow. */
+static void save_all(const char *corpora)
+{
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct pl_buf bytes = PL_BUF_INIT(1 << 20);
+		char path[4096];
+
+		shapes[i].make(&bytes, 16);
+		snprintf(path, sizeof path, "%s/import_%s/%s", corpora, shapes[i].importer, shapes[i].name);
+		FILE *f = fopen(path, "wb");
+		assert_non_null(f);
+		assert_int_equal(fwrite(bytes.data, 1, bytes.len, f), bytes.len);
+		assert_int_equal(fclose(f), 0);
+		pl_buf_deinit(&bytes);
+	}
+}
+
+/* With an argument, tests/fuzz/corpus: the same files for the fuzzers. */
+int main(int argc, char **argv)
+{
+	if (argc == 1)
+		return count_all();
+	save_all(argv[1]);
+	return 0;
 }
