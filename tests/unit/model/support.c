@@ -302,9 +302,11 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->jitter = random_below(rng, 2);
 	m->complete = random_below(rng, 2);
 	m->ticks = 1 + random_below(rng, 100000);
-	for (int i = 0; i < PL_LOSSES; i++)
+	struct pl_rng newer = *rng; /* what an older plumb, of which recordings are kept, did not have */
+	for (int i = 0; i <= PL_LOSS_BEYOND; i++)
 		m->losses[i] = random_below(rng, 100);
-	m->damaged_parts = random_below(rng, 100);
+	m->losses[PL_LOSS_FOLDED] = random_below(&newer, 100);
+	m->damaged_parts = random_below(&newer, 100);
 	m->stops = random_below(rng, 1000);
 	m->stopped_ns = random_below(rng, 1000000);
 	m->profiler_cpu_ns = random_below(rng, 1000000);
