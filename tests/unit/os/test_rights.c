@@ -233,6 +233,30 @@ static void of_a_process_that_is_gone_nothing_is_read(void **state)
 	assert_int_equal(setfsuid((uid_t)-1), geteuid());
 }
 
+/* "/etc/passwd" is everywhere, but not below that root. */
+static void links_stay_below_the_root(void **state)
+{
+	static const char *const targets[] = {"/etc/passwd", "../../../../../../etc/passwd",
+					      "/proc/self/root/etc/passwd"};
+	char dir[] = "/tmp/plumb-links-XXXXXX", link[64];
+	struct pl_rights ours;
+
+	assert_true(pl_rights_of(getpid(), &ours));
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof link, "%s/app.py", dir);
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		assert_int_equal(symlink(targets[i], link), 0);
+		assert_int_equal(pl_file_open_below(dir, &ours, "/app.py"), -1);
+		int fd = pl_file_open_below("/", &ours, link);
+		assert_true(fd >= 0 || i == 2); /* nor is what the kernel makes up read */
+		if (fd >= 0)
+			close(fd);
+		assert_int_equal(unlink(link), 0);
+	}
+	assert_int_equal(pl_file_open_below(dir, &ours, "/../../../../etc/passwd"), -1);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +266,7 @@ int main(void)
 		cmocka_unit_test(what_was_seen_counts),
 		cmocka_unit_test(no_other_right_is_kept),
 		cmocka_unit_test(of_a_process_that_is_gone_nothing_is_read),
+		cmocka_unit_test(links_stay_below_the_root),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
