@@ -8,6 +8,7 @@
 #include <plumb/processes.h>
 #include <plumb/profile.h>
 #include <plumb/session.h>
+#include <plumb/signals.h>
 #include <plumb/tags.h>
 #include <plumb/text.h>
 

@@ -4,6 +4,7 @@
 #define PLUMB_SESSION_H
 
 #include <plumb/profile.h>
+#include <plumb/signals.h>
 #include <plumb/tags.h>
 
 #ifdef __cplusplus
@@ -63,6 +64,9 @@ struct plumb_session_options {
 	const int *tids; /* only these; NULL: all. Borrowed until the session begins */
 	size_t tid_count;
 	const struct plumb_tags *tags; /* plumb_session_own() only; NULL: none. It lives as long as the session */
+	/* plumb_session_launch() only: what the program begins with; NULL: what is ignored in this process and blocked
+	 * in this thread at the call. Borrowed until the program runs */
+	const struct plumb_signals *signals;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
@@ -73,7 +77,8 @@ struct plumb_session_options {
 /**
  * A session holds a thread of the program for some microseconds now and then. If this process were suspended just then,
  * that thread would stand still as long. So block SIGTSTP, SIGTTIN and SIGTTOU in all your threads while a session
- * runs: its own thread takes them when it holds nothing. Nobody can do that for SIGSTOP.
+ * runs: its own thread takes them when it holds nothing. Nobody can do that for SIGSTOP. A program that is launched is
+ * to begin without that: note plumb_signals_now() before, and give it as plumb_session_options.signals.
  */
 struct plumb_session;
 
@@ -106,7 +111,8 @@ struct plumb_result {
 };
 
 /**
- * Start @p argv (searched in PATH) with our stdin, stdout and stderr, and sample it from its first moment.
+ * Start @p argv (searched in PATH) with our stdin, stdout and stderr, and sample it from its first moment. Its exit
+ * status can be had only while SIGCHLD is not ignored here.
  * Errors: PLUMB_ERR_NOT_FOUND (exit 127), PLUMB_ERR_NOT_EXECUTABLE (126), PLUMB_ERR_WRITE_FAILED (recording), ...
  */
 PLUMB_API struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, char *const argv[],

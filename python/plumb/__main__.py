@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m plumb ARGUMENTS is plumb ARGUMENTS."""
 import os
+import signal
 import sys
 
 from plumb import _binary
@@ -10,6 +11,9 @@ _OWN_FAILURE = 125  # what plumb exits with
 
 
 def main() -> None:
+    # Python ignores them, and whom it executes would as well.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execv(_binary.find(), ["plumb", *sys.argv[1:]])
     except (Error, OSError) as error:

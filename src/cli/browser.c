@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "signals.h"
+
 /* In a process of its own: become @p program, away from our terminal. What failed goes to @p tell. */
 static _Noreturn void become(const char *program, const char *path, int tell)
 {
@@ -21,6 +23,7 @@ static _Noreturn void become(const char *program, const char *path, int tell)
 	setsid();
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++)
 		dup2(null, fd);
+	signals_give_back();
 	execvp(program, argv);
 	int failed = errno;
 	(void)!write(tell, &failed, sizeof failed);

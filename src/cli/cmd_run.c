@@ -126,6 +126,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 
 	if (!outcome_prepare(c, &second, &why))
 		return complain_failure(&why);
+	c->session.signals = signals_inherited();
 	signals_for_run();
 	status = sample(c, argc, argv, &second);
 	outcome_discard(&second);

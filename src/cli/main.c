@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 	const struct command *cmd;
 	struct failure why;
 
+	signals_remember();
 	fill_standard_streams();
 	signals_no_pipe();
 	if (argc < 2) {

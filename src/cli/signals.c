@@ -2,8 +2,8 @@
 /* Signals while a session runs. Layer cli. The one place with state of the whole process, because handlers have no
  * other.
  *
- * Signals are caught, never ignored: a caught signal is back to its default in a program that is executed, an ignored
- * one stays ignored there. Who started plumb with a signal ignored (nohup) keeps it so. */
+ * What plumb has inherited is noted before anything changes it: a program that plumb starts inherits the same. Who
+ * started plumb with a signal ignored (nohup) keeps it so. */
 #include "signals.h"
 
 #include <signal.h>
@@ -12,6 +12,7 @@
 
 #include <plumb/plumb.h>
 
+static struct plumb_signals inherited;
 static struct plumb_session *volatile session;
 static volatile sig_atomic_t waiting; /* signal that came before there was a session */
 
@@ -54,14 +55,39 @@ static void catch_signal(int signo, void (*handler)(int))
 	sigaction(signo, &action, NULL);
 }
 
+void signals_remember(void)
+{
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+
+	plumb_signals_now(&inherited);
+	/* Where it is ignored, nobody can be asked how a child has ended. */
+	sigaction(SIGCHLD, &plain, NULL);
+}
+
+const struct plumb_signals *signals_inherited(void)
+{
+	return &inherited;
+}
+
+void signals_give_back(void)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	for (int signo = 1; signo < NSIG; signo++)
+		if (sigismember(&inherited.ignored, signo) > 0)
+			sigaction(signo, &ignore, NULL);
+	sigprocmask(SIG_SETMASK, &inherited.blocked, NULL);
+}
+
 static void mask_suspension(int how)
 {
+	static const int suspend[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 	sigset_t s;
 
 	sigemptyset(&s);
-	sigaddset(&s, SIGTSTP);
-	sigaddset(&s, SIGTTIN);
-	sigaddset(&s, SIGTTOU);
+	for (size_t i = 0; i < sizeof suspend / sizeof suspend[0]; i++)
+		if (!sigismember(&inherited.blocked, suspend[i])) /* else it is blocked before and after */
+			sigaddset(&s, suspend[i]);
 	sigprocmask(how, &s, NULL);
 }
 

@@ -4,6 +4,13 @@
 #define SIGNALS_H
 
 struct plumb_session;
+struct plumb_signals;
+
+/** First of all: what plumb has inherited, which a program that it starts inherits as well. */
+void signals_remember(void);
+const struct plumb_signals *signals_inherited(void);
+/** In a child that is about to execute a program. */
+void signals_give_back(void);
 
 /**
  * For `run`: the terminal's signals (Ctrl-C, Ctrl-\) reach the program by themselves, so plumb only survives them;

@@ -9,9 +9,14 @@
 #include "proc.h"
 #include "spawn.h"
 
-struct plumb_error *pl_target_launch(char *const argv[], pid_t *ret)
+struct plumb_error *pl_target_launch(char *const argv[], const struct plumb_signals *signals, pid_t *ret)
 {
-	return pl_spawn(argv, ret);
+	return pl_spawn(argv, signals, ret);
+}
+
+void pl_target_signals(struct plumb_signals *ret)
+{
+	pl_spawn_signals(ret);
 }
 
 struct plumb_error *pl_target_check(pid_t pid)

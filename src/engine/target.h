@@ -3,6 +3,8 @@
 #ifndef PL_TARGET_H
 #define PL_TARGET_H
 
+#include <plumb/signals.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +14,10 @@
 #include "vec.h"
 
 /** As pl_spawn (os/spawn.h). */
-struct plumb_error *pl_target_launch(char *const argv[], pid_t *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_target_launch(char *const argv[], const struct plumb_signals *signals,
+				     pid_t *ret) PLUMB_MUST_CHECK;
+/** As pl_spawn_signals. */
+void pl_target_signals(struct plumb_signals *ret);
 /** PLUMB_ERR_NO_PROCESS if there is none. */
 struct plumb_error *pl_target_check(pid_t pid) PLUMB_MUST_CHECK;
 /** A short name, fit for a file name. */

@@ -25,6 +25,7 @@ struct plan {
 	char *text;	   /* the paths to try, one behind the other, then "" */
 	char *const *argv; /* the caller's */
 	char **shell_argv; /* /bin/sh PATH ARGS..., for a script without "#!"; [1] is filled in by the child */
+	const struct plumb_signals *signals; /* the caller's */
 };
 
 /* What the child reports when nothing could be executed: sent through a pipe that a successful exec closes. */
@@ -70,12 +71,15 @@ static char *list_paths(const char *name)
 	return text;
 }
 
-static bool plan_init(struct plan *p, char *const argv[])
+static bool plan_init(struct plan *p, char *const argv[], const struct plumb_signals *signals)
 {
 	size_t n = 0;
 	while (argv[n])
 		n++;
-	*p = (struct plan){.argv = argv, .text = list_paths(argv[0]), .shell_argv = calloc(n + 2, sizeof(char *))};
+	*p = (struct plan){.argv = argv,
+			   .text = list_paths(argv[0]),
+			   .shell_argv = calloc(n + 2, sizeof(char *)),
+			   .signals = signals};
 	if (!p->text || !p->shell_argv)
 		return false;
 	p->shell_argv[0] = (char *)SHELL;
@@ -90,20 +94,15 @@ static void plan_deinit(struct plan *p)
 	free(p->shell_argv);
 }
 
-/* The signals that a profiler ignores or handles go back to what a program expects. SIGHUP keeps being ignored under
- * nohup: that is the user's wish, not ours. */
-static void reset_signals(void)
+/* A handler of ours is replaced before the mask lets it run in the child, where it would speak for us. */
+static void set_signals(const struct plumb_signals *wanted)
 {
-	static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD};
-	struct sigaction plain = {.sa_handler = SIG_DFL}, now;
-	sigset_t none;
-	for (int signo = 1; signo < NSIG; signo++)
-		if (sigaction(signo, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
-			sigaction(signo, &plain, NULL);
-	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		sigaction(ours[i], &plain, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	struct sigaction action = {0};
+	for (int signo = 1; signo < NSIG; signo++) {
+		action.sa_handler = sigismember(&wanted->ignored, signo) > 0 ? SIG_IGN : SIG_DFL;
+		(void)sigaction(signo, &action, NULL); /* SIGKILL and SIGSTOP are what they are */
+	}
+	sigprocmask(SIG_SETMASK, &wanted->blocked, NULL);
 }
 
 /* A shell runs a file without "#!" that the kernel refuses, unless its first line looks like a binary. */
@@ -157,7 +156,7 @@ static struct failure exec_any(const struct plan *p)
 
 static _Noreturn void child(const struct plan *p, int report)
 {
-	reset_signals();
+	set_signals(p->signals);
 	struct failure f = exec_any(p);
 	ssize_t n = write(report, &f, sizeof f);
 	_exit(n == sizeof f ? 126 : 127); /* nobody sees it: the parent reaps us and speaks for us */
@@ -248,12 +247,22 @@ static struct plumb_error *start(const struct plan *p, pid_t *ret)
 	return err;
 }
 
-struct plumb_error *pl_spawn(char *const argv[], pid_t *ret)
+void pl_spawn_signals(struct plumb_signals *ret)
+{
+	struct sigaction action;
+	sigemptyset(&ret->ignored);
+	for (int signo = 1; signo < NSIG; signo++)
+		if (sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			sigaddset(&ret->ignored, signo);
+	pthread_sigmask(SIG_SETMASK, NULL, &ret->blocked);
+}
+
+struct plumb_error *pl_spawn(char *const argv[], const struct plumb_signals *signals, pid_t *ret)
 {
 	struct plan p;
 	if (!argv[0])
 		return pl_error(PLUMB_ERR_INVALID, "there is no command to run");
-	struct plumb_error *err = plan_init(&p, argv) ? start(&p, ret) : &pl_err_no_memory;
+	struct plumb_error *err = plan_init(&p, argv, signals) ? start(&p, ret) : &pl_err_no_memory;
 	plan_deinit(&p);
 	return err;
 }

@@ -202,11 +202,15 @@ static struct plumb_error *check_place(void)
 static struct plumb_error *launch(struct plumb_session *s, const struct plumb_session_options *o, char *const argv[])
 {
 	const char *output = o->no_recording ? NULL : o->output;
+	struct plumb_signals now;
 	struct plumb_error *err = output	    ? pl_session_open_recording(s, output)
 				  : o->no_recording ? NULL
 						    : check_place();
 
-	if (err || (err = pl_target_launch(argv, &s->options.pid)))
+	if (err)
+		return err;
+	plumb_signals_now(&now);
+	if ((err = pl_target_launch(argv, o->signals ? o->signals : &now, &s->options.pid)))
 		return err;
 	pl_target_program(s->options.pid, s->program, sizeof s->program);
 	if (!output && !o->no_recording && (err = pl_session_open_recording(s, NULL)))
@@ -237,6 +241,11 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, 
 	}
 	*ret = s;
 	return NULL;
+}
+
+void plumb_signals_now(struct plumb_signals *ret)
+{
+	pl_target_signals(ret);
 }
 
 /* ---- using it ---------------------------------------------------------------------------------------------------- */

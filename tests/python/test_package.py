@@ -28,6 +28,11 @@ def test_the_module_is_the_program(one, plumb):
     assert result.returncode == plumb("no-such-command").status != 0 and "no-such-command" in result.stderr
 
 
+def test_a_program_that_the_module_runs_begins_with_the_signals_that_it_would_have_alone(one):
+    state = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
+    assert said(one, "-m", "plumb", "run", "--", *state) == subprocess.run(state, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def test_importing_it_takes_along_little(one):
     ours = "print(*sorted(m for m in sys.modules if m.partition('.')[0] in ('plumb', 'http', 'asyncio', 'html', 'bokeh', 'unittest')))"
     alone, used = said(one, "-c", "import sys, plumb\n%s\nplumb.profile\n%s" % (ours, ours)).splitlines()
