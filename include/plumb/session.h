@@ -153,10 +153,10 @@ PLUMB_API struct plumb_error *plumb_session_recent(struct plumb_session *s,
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread. */
 PLUMB_API void plumb_session_stop(struct plumb_session *s);
-/** Signal the launched program; after it has ended: stop waiting for the processes it left. Async-signal-safe. */
+/** Signal the launched program, if it has not ended. Async-signal-safe. */
 PLUMB_API void plumb_session_signal(struct plumb_session *s, int signo);
-/** What Ctrl-C means, which the launched program gets from the terminal itself: after it has ended, as
- * plumb_session_stop(). Async-signal-safe. */
+/** What Ctrl-C means to us, beside what it means to the launched program: after that has ended, as
+ * plumb_session_stop(): do not wait for the processes that it left. Async-signal-safe. */
 PLUMB_API void plumb_session_interrupt(struct plumb_session *s);
 /** End sampling, write the last chunk, detach. Call once. The error tells what was lost (e.g. disk full); *ret is set
  * all the same. */

@@ -144,7 +144,7 @@ const struct command command_run = {
 		 "plumb.PROG.PID.plumb. "
 		 "The exit status is the program's own (128+N for signal N); 125 if plumb failed, 126 if PROGRAM "
 		 "cannot be "
-		 "executed, 127 if there is none. Ctrl-C goes to the program.",
+		 "executed, 127 if there is none. Ctrl-C and signals to plumb go to the program.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_PROGRAM,

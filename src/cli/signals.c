@@ -2,57 +2,108 @@
 /* Signals while a session runs. Layer cli. The one place with state of the whole process, because handlers have no
  * other.
  *
- * What plumb has inherited is noted before anything changes it: a program that plumb starts inherits the same. Who
- * started plumb with a signal ignored (nohup) keeps it so. */
+ * What plumb has inherited is noted before anything changes it: a program that plumb starts inherits the same.
+ *
+ * One rule holds for the signals of a program that is run: what a process sends to plumb, the program gets, also if it
+ * is ignored or blocked here, as the program may want it all the same. What a terminal sends reaches the program by
+ * itself, as it is in our process group. On plumb itself a signal that was ignored when it began (nohup) has no effect.
+ */
 #include "signals.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
-#include <string.h>
 
 #include <plumb/plumb.h>
 
 static struct plumb_signals inherited;
 static struct plumb_session *volatile session;
-static volatile sig_atomic_t waiting; /* signal that came before there was a session */
+static atomic_uint_least64_t waiting; /* signals that came before there was a session, one bit each */
 
-static void on_survive(int signo)
+typedef void handler(int signo, siginfo_t *info, void *context);
+
+/* About plumb itself: its faults and limits, its children, its writing, its suspension. All others are the program's.
+ */
+static const int ours[] = {SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,	SIGSEGV, SIGSYS,  SIGXCPU,
+			   SIGXFSZ, SIGCHLD, SIGPIPE, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, 0};
+
+static uint64_t bit(int signo)
+{
+	return 1ull << (signo - 1);
+}
+
+/* Of two that mean nothing unless one has asked for them. */
+static bool is_news(int signo)
+{
+	return signo == SIGWINCH || signo == SIGURG;
+}
+
+static bool is_ignored(int signo)
+{
+	return sigismember(&inherited.ignored, signo) > 0;
+}
+
+static void on_survive(int signo, siginfo_t *info, void *context)
 {
 }
 
-static void on_pass(int signo)
+/* The program decides what a signal means, whatever it means to us. */
+static void on_pass(int signo, siginfo_t *info, void *context)
 {
-	if (session)
+	int saved = errno;
+	bool reached = signals_from_terminal(info);
+
+	if (!session && !reached)
+		atomic_fetch_or(&waiting, bit(signo));
+	if (session && !reached)
 		plumb_session_signal(session, signo);
-	else
-		waiting = signo;
-}
-
-static void on_interrupt(int signo)
-{
-	if (session)
+	if (session && !is_news(signo) && !is_ignored(signo))
 		plumb_session_interrupt(session);
+	errno = saved;
 }
 
-static void on_stop(int signo)
+static void on_stop(int signo, siginfo_t *info, void *context)
 {
 	if (session)
 		plumb_session_stop(session);
 	else
-		waiting = signo;
+		atomic_fetch_or(&waiting, bit(signo));
 }
 
-static void catch_signal(int signo, void (*handler)(int))
+static void catch_signal(int signo, handler *h)
 {
-	struct sigaction old, action;
+	struct sigaction action = {.sa_sigaction = h, .sa_flags = SA_SIGINFO};
 
-	if (sigaction(signo, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
-		return;
-	/* Without SA_RESTART: a wait has to come back and look. */
-	memset(&action, 0, sizeof action);
-	action.sa_handler = handler;
-	sigemptyset(&action.sa_mask);
+	/* Else without SA_RESTART: a wait has to come back and look. */
+	if (is_news(signo))
+		action.sa_flags |= SA_RESTART;
 	sigaction(signo, &action, NULL);
+}
+
+static void catch_unless_ignored(int signo, handler *h)
+{
+	if (!is_ignored(signo))
+		catch_signal(signo, h);
+}
+
+void signals_of_program(sigset_t *ret)
+{
+	sigfillset(ret);
+	sigdelset(ret, SIGKILL);
+	sigdelset(ret, SIGSTOP);
+	for (const int *signo = ours; *signo; signo++)
+		sigdelset(ret, *signo);
+}
+
+bool signals_from_terminal(const siginfo_t *info)
+{
+	static const int typed[] = {SIGINT, SIGQUIT, SIGHUP, SIGWINCH};
+	bool may = false;
+
+	for (size_t i = 0; i < sizeof typed / sizeof typed[0]; i++)
+		may |= info->si_signo == typed[i];
+	return may && info->si_code == SI_KERNEL;
 }
 
 void signals_remember(void)
@@ -103,25 +154,26 @@ void signals_allow_suspension(void)
 
 void signals_no_pipe(void)
 {
-	catch_signal(SIGPIPE, on_survive);
+	catch_unless_ignored(SIGPIPE, on_survive);
 }
 
 void signals_for_run(void)
 {
-	static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+	sigset_t passed;
 
-	for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
-		catch_signal(passed[i], on_pass);
-	catch_signal(SIGINT, on_interrupt);
-	catch_signal(SIGQUIT, on_interrupt);
+	signals_of_program(&passed);
+	for (int signo = 1; signo < NSIG; signo++)
+		if (sigismember(&passed, signo) > 0)
+			catch_signal(signo, on_pass);
+	sigprocmask(SIG_UNBLOCK, &passed, NULL);
 	signals_hold_suspension();
 }
 
 void signals_for_attach(void)
 {
-	catch_signal(SIGINT, on_stop);
-	catch_signal(SIGTERM, on_stop);
-	catch_signal(SIGHUP, on_stop);
+	catch_unless_ignored(SIGINT, on_stop);
+	catch_unless_ignored(SIGTERM, on_stop);
+	catch_unless_ignored(SIGHUP, on_stop);
 	signals_hold_suspension();
 }
 
@@ -129,12 +181,9 @@ void signals_for_attach(void)
  * harm. */
 void signals_watch(struct plumb_session *s)
 {
-	struct sigaction term;
-	int signo;
-
 	session = s;
-	signo = waiting;
-	waiting = 0;
-	if (s && signo && sigaction(signo, NULL, &term) == 0)
-		term.sa_handler(signo);
+	uint64_t late = atomic_exchange(&waiting, 0);
+	for (int signo = 1; s && signo < NSIG; signo++)
+		if (late & bit(signo))
+			raise(signo);
 }

@@ -3,6 +3,9 @@
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 struct plumb_session;
 struct plumb_signals;
 
@@ -12,10 +15,13 @@ const struct plumb_signals *signals_inherited(void);
 /** In a child that is about to execute a program. */
 void signals_give_back(void);
 
+/** Those that are not about plumb itself. */
+void signals_of_program(sigset_t *ret);
+/** It was sent to the whole process group by a terminal: keys, another size, its end. */
+bool signals_from_terminal(const siginfo_t *info);
 /**
- * For `run`: the terminal's signals (Ctrl-C, Ctrl-\) reach the program by themselves, so plumb only survives them;
- * those sent to plumb alone (TERM, HUP, USR1, USR2) are passed on. Call before the launch; what comes before
- * signals_watch() waits.
+ * For `run`: those of the program are passed on to it, but for what a terminal sends, which has reached it by itself.
+ * Call before the launch; what comes before signals_watch() waits.
  */
 void signals_for_run(void);
 /** For `attach`: INT, TERM and HUP end the sampling. */

@@ -260,7 +260,6 @@ void plumb_session_signal(struct plumb_session *s, int signo)
 {
 	if (!s->reaped && s->options.pid > 0 && !pl_session_forked(s))
 		(void)kill(s->options.pid, signo);
-	plumb_session_interrupt(s);
 }
 
 void plumb_session_interrupt(struct plumb_session *s)

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`plumb run` stands between a program and whoever started it: signals that were ignored or blocked stay so in the program."""
+"""`plumb run` stands between a program and whoever started it: signals that were ignored or blocked stay so in the program, those
+that are sent to plumb reach it, and as the first process of a container plumb does what an init has to do."""
 import contextlib
+import os
+import re
 import signal
 import subprocess
 
 import pytest
 
 from harness import sites
-from harness.target import children_of, wait_until
+from harness.plumb import PATIENCE, running
+from harness.target import children_of, status, thread_ids, wait_until
+from harness.terminal import Terminal
 
 STATE = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
 # SIGPIPE and SIGXFSZ are ignored by Python itself, so that only another program can tell what it was given.
@@ -50,6 +55,35 @@ def heard(plumb, target, python, way, *arguments, **popen):
         yield job, outer
 
 
+def ends(job):
+    """The status and what plumb said."""
+    _, stderr = job.process.communicate(timeout=PATIENCE)
+    return job.process.returncode, stderr
+
+
+LEAVES = """
+import os, time
+left = os.fork()
+while left == 0:
+    time.sleep(600)
+os.read(0, 1)
+print(left)
+"""
+
+
+@contextlib.contextmanager
+def leaves_one(plumb, python, way, **popen):
+    """A plumb that samples what its program has left: (the process, the number of what is left as that knows it)."""
+    recording = plumb.path()
+    with running(plumb.start("run", "-o", recording, "--", *python.command, "-c", LEAVES, before=way, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)) as process:
+        wait_until(lambda: plumb.recorded(recording, lambda profile: len(profile.json["processes"]) == 2), "it is not sampled")
+        process.stdin.close()
+        left = int(process.stdout.readline())
+        assert b"sampling goes on for 1 process" in process.stderr.readline()
+        yield process, left
+
+
 @pytest.mark.parametrize("name", STATES)
 def test_signals_are_ignored_and_blocked_in_the_program_as_they_were_when_plumb_began(plumb, name, way):
     state = begins_with(*STATES[name])
@@ -70,3 +104,61 @@ def test_a_python_begins_with_the_signals_that_it_would_have_alone(plumb, target
 def test_the_exit_status_is_the_programs_where_ends_of_children_are_ignored(plumb, way, code, expected):
     result = plumb("run", "--", "sh", "-c", code, before=way, **begins_with([signal.SIGCHLD]))
     assert result.status == expected, result
+
+
+def test_what_is_sent_to_plumb_reaches_the_program(plumb, target, any_python, way):
+    with heard(plumb, target, any_python, way) as (job, outer):
+        for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGWINCH", "SIGIO", "SIGTERM"):
+            os.kill(outer, getattr(signal, name))
+            assert job.result("heard")["signal"] == name
+        returned, stderr = ends(job)
+        assert returned == 3, stderr
+
+
+def test_what_is_ignored_or_blocked_in_plumb_reaches_a_program_that_wants_it(plumb, target, any_python, way):
+    """It may have changed its mind about them."""
+    with heard(plumb, target, any_python, way, **begins_with([signal.SIGHUP, signal.SIGINT], [])) as (job, outer):
+        for name in ("SIGHUP", "SIGINT", "SIGTERM"):
+            os.kill(outer, getattr(signal, name))
+            assert job.result("heard")["signal"] == name
+        assert ends(job)[0] == 3
+    with heard(plumb, target, any_python, way, "--deaf", **begins_with([], [signal.SIGUSR1])) as (job, outer):
+        os.kill(outer, signal.SIGUSR1)
+        wait_until(lambda: int(status(job.pid)["ShdPnd"], 16) == 1 << signal.SIGUSR1 - 1, "it is not told")
+
+
+def test_ignored_signals_end_neither_the_program_nor_the_sampling(plumb, target, any_python, way):
+    """As with nohup, and in the background of a shell script."""
+    numbers = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1]
+    with heard(plumb, target, any_python, way, "--deaf", count=True, **begins_with(numbers)) as (job, outer):
+        for number in numbers:
+            os.kill(outer, number)
+        job.wait_progress()
+        assert any("plumb-sampler" in status(pid, tid).get("Name", "") for pid in (outer, *children_of(outer)) for tid in thread_ids(pid))
+        job.stop()
+        returned, stderr = ends(job)
+        assert returned == 0, stderr
+
+
+def test_an_ignored_signal_does_not_end_the_waiting_for_what_a_program_left(plumb, any_python):
+    with leaves_one(plumb, any_python, (), **begins_with([signal.SIGHUP])) as (process, left):
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)  # nothing may happen meanwhile
+        os.kill(left, signal.SIGKILL)
+        assert process.wait(PATIENCE) == 0
+
+
+def test_keys_of_a_terminal_reach_the_program_once(plumb, places, any_python, way):
+    keys = {"\x03": "SIGINT"} if way else {"\x03": "SIGINT", "\x1c": "SIGQUIT"}  # unshare itself ends at Ctrl-\\
+    script = os.path.join(places.directory(any_python.root)[1], "heard.py")
+    command = [*way, plumb.binary, "run", "-q", "-o", plumb.path(), "--", *any_python.command, script, "--seconds", "600"]
+    with Terminal(command) as terminal:
+        terminal.expect('"ready"')
+        for key, name in keys.items():
+            terminal.type(key)
+            terminal.expect(name)
+        # plumb passes signals on in turn: what it had passed on of the keys would have come before this one.
+        os.kill(children_of(terminal.pid)[0] if way else terminal.pid, signal.SIGTERM)
+        assert terminal.wait() == 3, terminal.text
+    assert re.findall('"heard", "signal": "(.*?)"', terminal.text) == [*keys.values(), "SIGTERM"], terminal.text
