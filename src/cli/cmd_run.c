@@ -2,10 +2,12 @@
 /* plumb run: start a program and sample it. Layer cli. */
 #include <sys/wait.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "init.h"
 #include "outcome.h"
 #include "signals.h"
 
@@ -118,7 +120,7 @@ static int sample(struct config *c, int argc, char **argv, struct second_output 
 	return status ? status : failed;
 }
 
-static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+static int run_and_tell(struct config *c, int argc, char **argv)
 {
 	struct second_output second;
 	struct failure why;
@@ -131,6 +133,19 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	status = sample(c, argc, argv, &second);
 	outcome_discard(&second);
 	return status;
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct failure why;
+	pid_t other = init_fork();
+
+	if (other == 0)
+		return run_and_tell(c, argc, argv);
+	if (other > 0)
+		return exit_status(init_look_after(other));
+	refuse(&why, "", "cannot start a process: %s", strerror(errno));
+	return complain_failure(&why);
 }
 
 const struct command command_run = {

@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 
-CALLS = {"ptrace": 101, "process_vm_readv": 310, "pidfd_open": 434}
+CALLS = {"clone": 56, "ptrace": 101, "process_vm_readv": 310, "pidfd_open": 434}
 LOAD_NUMBER, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, FILTER = 38, 22, 2
 FAIL, ALLOW = 0x00050000, 0x7FFF0000

@@ -3,9 +3,11 @@
 that are sent to plumb reach it, and as the first process of a container plumb does what an init has to do."""
 import contextlib
 import os
+import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -19,6 +21,7 @@ STATE = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
 SOME = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM, signal.SIGCHLD, signal.SIGTSTP, signal.SIGTTIN,
         signal.SIGTTOU, signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMIN + 3]
 STATES = {"nothing": ([], []), "ignored": (SOME, []), "blocked": ([], SOME), "both": (SOME, SOME), "SIGCHLD ignored": ([signal.SIGCHLD], [])}
+DENY = pathlib.Path(__file__).resolve().parents[1] / "harness" / "deny.py"
 NAMESPACE = ("--pid", "--mount-proc", "--fork", "--kill-child")
 
 
@@ -38,6 +41,14 @@ def way(request):
     """What stands before plumb: nothing, or what makes it the first process of a pid namespace, as in a container."""
     if request.param == "ordinary":
         return ()
+    try:
+        return sites.unshare(*NAMESPACE)
+    except sites.Lacking as lacking:
+        pytest.skip(str(lacking))
+
+
+@pytest.fixture
+def namespace():
     try:
         return sites.unshare(*NAMESPACE)
     except sites.Lacking as lacking:
@@ -162,3 +173,74 @@ def test_keys_of_a_terminal_reach_the_program_once(plumb, places, any_python, wa
         os.kill(children_of(terminal.pid)[0] if way else terminal.pid, signal.SIGTERM)
         assert terminal.wait() == 3, terminal.text
     assert re.findall('"heard", "signal": "(.*?)"', terminal.text) == [*keys.values(), "SIGTERM"], terminal.text
+
+
+# The first process of a pid namespace ------------------------------------------------------------------------------------
+
+ORPHANS = """
+import os, sys, time
+def orphan():
+    told, tell = os.pipe()
+    held, hold = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(hold)
+        grandchild = os.fork()
+        if grandchild == 0:
+            os.read(held, 1)
+            os._exit(9)
+        os.write(tell, b"%d" % grandchild)
+        os._exit(0)
+    os.waitpid(child, 0)
+    pid = int(os.read(told, 9))
+    os.close(hold)
+    return pid
+pids = [orphan() for _ in range(5)]
+while any(os.path.exists("/proc/%d" % pid) for pid in pids):
+    time.sleep(0.01)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--no-subprocesses"], ["--always-stop"]], ids=lambda options: " ".join(options) or "default")
+def test_orphans_of_a_container_are_reaped_and_the_exit_status_is_the_programs(plumb, any_python, namespace, options):
+    """The program waits until none of them is left, not even as a zombie."""
+    result = plumb("run", *options, "-o", plumb.path(), "--", *any_python.command, "-c", ORPHANS, "7", before=namespace)
+    assert result.status == 7, result
+
+
+@pytest.mark.parametrize("code, expected", [("exit 0", 0), ("exit 255", 255), ("kill -KILL $$", 128 + signal.SIGKILL)])
+def test_a_container_ends_as_its_program_does(plumb, namespace, code, expected):
+    result = plumb("run", "--", "sh", "-c", code, before=namespace)
+    assert result.status == expected, result
+
+
+def test_in_a_container_a_command_that_is_not_there_gives_127(plumb, namespace):
+    result = plumb("run", "--", "no-such-program-anywhere", before=namespace)
+    assert result.status == 127 and "no-such-program-anywhere" in result.stderr, result
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGRTMIN"])
+def test_a_container_is_stopped_by_a_signal(plumb, target, any_python, namespace, name):
+    """One that the program does not handle, with a report and a whole recording."""
+    number = getattr(signal, name)
+    with heard(plumb, target, any_python, namespace, "--deaf") as (job, outer):
+        os.kill(outer, number)
+        returned, stderr = ends(job)
+    assert returned == 128 + number and b"Python" in stderr, stderr
+
+
+def test_in_a_container_without_room_for_another_process_that_is_told(plumb, namespace):
+    result = plumb("run", "--", "true", before=[*namespace, sys.executable, str(DENY), "clone"])
+    assert result.status == 125 and "cannot start a process: Operation not permitted" in result.stderr, result
+
+
+def test_a_container_can_be_stopped_from_inside(plumb, namespace):
+    result = plumb("run", "--", "sh", "-c", "kill -TERM 1; exec sleep 600", before=namespace)
+    assert result.status == 128 + signal.SIGTERM, result
+
+
+def test_what_a_program_leaves_in_a_container_is_sampled_until_a_signal_comes(plumb, any_python, namespace):
+    with leaves_one(plumb, any_python, namespace) as (process, _):
+        os.kill(children_of(process.pid)[0], signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
