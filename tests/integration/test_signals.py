@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from harness import sites
-from harness.plumb import PATIENCE, running
+from harness.plumb import PATIENCE, running, until
 from harness.target import children_of, status, thread_ids, wait_until
 from harness.terminal import Terminal
 
@@ -22,6 +22,12 @@ SOME = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIG
         signal.SIGTTOU, signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMIN + 3]
 STATES = {"nothing": ([], []), "ignored": (SOME, []), "blocked": ([], SOME), "both": (SOME, SOME), "SIGCHLD ignored": ([signal.SIGCHLD], [])}
 DENY = pathlib.Path(__file__).resolve().parents[1] / "harness" / "deny.py"
+BROWSER = """#!%s
+import os, sys
+with open("/proc/self/status") as status, open(sys.argv[1] + ".new", "w") as told:
+    told.writelines(line for line in status if line.startswith(("SigIgn", "SigBlk")))
+os.rename(sys.argv[1] + ".new", sys.argv[1] + ".told")
+"""
 NAMESPACE = ("--pid", "--mount-proc", "--fork", "--kill-child")
 
 
@@ -34,6 +40,11 @@ def begins_with(ignored=(), blocked=()):
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     return {"preexec_fn": become, "restore_signals": True}
+
+
+def told(page):
+    """What the browser found when it was to show that."""
+    return page.with_suffix(".html.told")
 
 
 @pytest.fixture(params=["ordinary", "first process"])
@@ -109,6 +120,24 @@ def test_a_python_begins_with_the_signals_that_it_would_have_alone(plumb, target
         pass
     with heard(plumb, target, any_python, (), **state) as (job, _):
         assert [job.told[of] for of in ("ignored", "blocked")] == [alone.told[of] for of in ("ignored", "blocked")]
+
+
+def test_a_browser_begins_with_the_signals_that_plumb_began_with(plumb, any_python):
+    program = plumb.path(".py")
+    program.write_text(BROWSER % sys.executable)
+    program.chmod(0o755)
+    state = begins_with([signal.SIGINT, signal.SIGCHLD], [signal.SIGUSR2, signal.SIGTSTP])
+    alone, page = plumb.path(".html"), plumb.path(".html")
+    subprocess.run([program, alone], check=True, **state)
+
+    def run(seconds):
+        busy = "import time\nend = time.time() + %f\nwhile time.time() < end: pass" % seconds
+        return plumb("run", "--open", "-o", page, "--", *any_python.command, "-c", busy, env={**os.environ, "BROWSER": str(program)}, **state)
+
+    result = until(run, lambda result: "nothing to report" not in result.stderr, 0.3)
+    assert result.status == 0, result
+    wait_until(lambda: told(page).exists(), "no browser was started: %s" % result)
+    assert told(page).read_text() == told(alone).read_text()
 
 
 @pytest.mark.parametrize("code, expected", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 128 + signal.SIGTERM)])
