@@ -171,8 +171,13 @@ void signals_for_run(void)
 
 void signals_for_attach(void)
 {
+	sigset_t end;
+
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	catch_signal(SIGTERM, on_stop);
+	sigprocmask(SIG_UNBLOCK, &end, NULL);
 	catch_unless_ignored(SIGINT, on_stop);
-	catch_unless_ignored(SIGTERM, on_stop);
 	catch_unless_ignored(SIGHUP, on_stop);
 	signals_hold_suspension();
 }

@@ -24,7 +24,8 @@ bool signals_from_terminal(const siginfo_t *info);
  * Call before the launch; what comes before signals_watch() waits.
  */
 void signals_for_run(void);
-/** For `attach`: INT, TERM and HUP end the sampling. */
+/** For `attach`: INT, TERM and HUP end the sampling; TERM also if it was ignored or blocked when plumb began, as a
+ * program that is sampled from within has no other way to end the plumb that it started. */
 void signals_for_attach(void);
 /** SIGPIPE is an error of the write that caused it. */
 void signals_no_pipe(void);

@@ -11,7 +11,7 @@ import pytest
 
 from harness import package
 from harness.statistics import NotNow, holds
-from harness.target import wait_until
+from harness.target import PATIENCE, wait_until
 from harness.terminal import Terminal
 
 BUSY = "import plumb, sys\ndef busy(n):\n    for _ in range(n): sum(range(300))\n"
@@ -80,6 +80,16 @@ def test_a_crash_is_still_told_by_faulthandler(one):
     code = "import faulthandler, os, signal\nfaulthandler.enable()\np = plumb.start()\nwhile p.info()['samples'] < 50: busy(100)\n"
     status, _, errors = ended(one, code + "os.kill(os.getpid(), signal.SIGSEGV)\n")
     assert status == -signal.SIGSEGV and "Fatal Python error: Segmentation fault" in errors
+
+
+def test_the_external_engine_stops_in_a_program_that_ignores_or_blocks_sigterm(one):
+    code = ("import signal, plumb\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "with plumb.profile(engine='external') as p: sum(range(9**6))\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_DFL)\n"
+            "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
+            "with plumb.profile(engine='external') as p: sum(range(9**6))\n")
+    subprocess.run([*one.command, "-c", code], env=package.environment(one), check=True, timeout=PATIENCE)
 
 
 def test_the_external_engine_attaches_and_stops(one, plumb):
