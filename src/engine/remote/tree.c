@@ -51,12 +51,15 @@ static bool has_ended(const struct pl_target *t)
 	return poll(&p, 1, 0) > 0;
 }
 
-static void target_free(struct pl_target *t)
+/* A child of a fork has the descriptor, too: to close ours would not end its events, which name the target. */
+static void target_free(struct pl_engine *e, struct pl_target *t)
 {
 	pl_stopper_deinit(&t->stopper);
 	pl_reader_deinit(&t->reader);
-	if (t->pid_fd >= 0)
+	if (t->pid_fd >= 0) {
+		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);
 		close(t->pid_fd);
+	}
 	free(t);
 }
 
@@ -110,7 +113,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;
 	if (err) {
-		target_free(t);
+		target_free(e, t);
 		return err;
 	}
 	t->index = t->reader.codes.process = e->next_process++;
@@ -144,7 +147,7 @@ void pl_tree_close(struct pl_engine *e)
 {
 	for (size_t i = 0; i < e->targets.len; i++) {
 		pl_search_detach(e, e->targets.data[i]);
-		target_free(e->targets.data[i]);
+		target_free(e, e->targets.data[i]);
 	}
 	pl_vec_deinit(&e->targets);
 	pl_vec_deinit(&e->past);
@@ -290,7 +293,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	e->gone_stopped_ns += t->stopper.stopped_ns;
 	pl_refusals_add(&e->gone_refusals, &t->stopper.refusals);
 	leave(e, t);
-	target_free(t);
+	target_free(e, t);
 	e->over_next_ns = 0;
 }
 

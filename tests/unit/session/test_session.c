@@ -178,6 +178,28 @@ static void a_program_is_sampled_until_its_end_and_its_status_is_told(void **sta
 	assert_recording(true);
 }
 
+/* It has all our descriptors for as long as it lives. */
+static void a_child_of_a_fork_makes_no_end_come_twice(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = launch(&o, THEN("os._exit(7)") SPIN);
+	struct plumb_result r;
+
+	wait_hottest(s, "spin");
+	pid_t child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	plumb_session_signal(s, SIGUSR1);
+	wait_end(s);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_ok(plumb_session_finish(s, &r));
+	assert_true(WIFEXITED(r.wait_status) && WEXITSTATUS(r.wait_status) == 7);
+	plumb_session_destroy(s);
+	assert_recording(true);
+}
+
 static void a_program_that_dies_by_a_signal_is_told_so(void **state)
 {
 	static const int signals[] = {SIGTERM, SIGKILL};
@@ -528,6 +550,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_program_is_sampled_until_its_end_and_its_status_is_told),
+		T(a_child_of_a_fork_makes_no_end_come_twice),
 		T(a_program_that_dies_by_a_signal_is_told_so),
 		T(stopping_ends_the_sampling_and_not_the_program),
 		T(a_duration_ends_the_sampling),
