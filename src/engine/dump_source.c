@@ -17,7 +17,7 @@ void pl_sources_deinit(struct pl_sources *s)
 	for (size_t i = 0; i < s->files.len; i++)
 		free(s->files.data[i].text);
 	pl_vec_deinit(&s->files);
-	pl_source_reader_deinit(&s->reader);
+	pl_source_reader_end(&s->reader);
 }
 
 static uint64_t start_real_ns(const struct pl_sources *s)

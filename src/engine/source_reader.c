@@ -210,7 +210,7 @@ static void forget_answer(struct pl_source_reader *r)
 }
 
 /* One that has answered ends at once. One that has not may never end: then it is init's. */
-static void let_go(struct pl_source_reader *r)
+void pl_source_reader_end(struct pl_source_reader *r)
 {
 	int status, flags = r->asked ? WNOHANG : 0;
 
@@ -223,12 +223,6 @@ static void let_go(struct pl_source_reader *r)
 		;
 	r->fd = 0;
 	r->pid = 0;
-}
-
-void pl_source_reader_deinit(struct pl_source_reader *r)
-{
-	let_go(r);
-	*r = (struct pl_source_reader){0};
 }
 
 bool pl_source_ask(struct pl_source_reader *r, const struct pl_source_question *q)
@@ -247,7 +241,7 @@ bool pl_source_ask(struct pl_source_reader *r, const struct pl_source_question *
 	if (!send_all(r->fd, &h, sizeof h) || (q->root && !send_all(r->fd, q->root, h.root_len)) ||
 	    !send_all(r->fd, q->path, h.path_len)) {
 		r->left_behind++;
-		let_go(r);
+		pl_source_reader_end(r);
 		return false;
 	}
 	r->asked = true;
@@ -306,7 +300,7 @@ static bool give(struct pl_source_reader *r, struct pl_source_answer *ret)
 	r->answer.text = NULL;
 	forget_answer(r);
 	if (ret->outcome == PL_SOURCE_NO_MEMORY)
-		let_go(r);
+		pl_source_reader_end(r);
 	return true;
 }
 
@@ -320,7 +314,7 @@ static int ms_left(uint64_t until_ns)
 static bool give_up(struct pl_source_reader *r, struct pl_source_answer *ret)
 {
 	r->left_behind++;
-	let_go(r);
+	pl_source_reader_end(r);
 	*ret = (struct pl_source_answer){.outcome = PL_SOURCE_SILENT};
 	return true;
 }

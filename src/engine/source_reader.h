@@ -52,7 +52,7 @@ bool pl_source_ask(struct pl_source_reader *r, const struct pl_source_question *
 /** Wait for the answer, for @p timeout_ms at most; false: not yet. One that does not come in @p patience_ms after the
  * question is PL_SOURCE_SILENT. */
 bool pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms, struct pl_source_answer *ret);
-/** All zero again; whoever is still reading is left behind. */
-void pl_source_reader_deinit(struct pl_source_reader *r);
+/** Nothing more is asked for now: whoever reads ends, or is left behind if it still does. */
+void pl_source_reader_end(struct pl_source_reader *r);
 
 #endif

@@ -28,7 +28,7 @@ void pl_texts_deinit(struct pl_texts *t)
 	pl_map_deinit(&t->asked);
 	pl_map_deinit(&t->read);
 	pl_map_deinit(&t->left_out);
-	pl_source_reader_deinit(&t->reader);
+	pl_source_reader_end(&t->reader);
 }
 
 struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process, uint32_t view)
@@ -183,5 +183,8 @@ struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p)
 
 struct plumb_error *pl_texts_finish(struct pl_texts *t, struct plumb_profile *p)
 {
-	return read_for(t, p, INT_MAX, AT_END_MS);
+	struct plumb_error *err = read_for(t, p, INT_MAX, AT_END_MS);
+
+	pl_source_reader_end(&t->reader); /* also if the session is looked at for long */
+	return err;
 }
