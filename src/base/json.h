@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streaming JSON writer to a stdio stream. Commas and nesting are its business; a misuse is an assert.
- * Text is bytes: valid UTF-8 is kept, anything else (bad bytes, lone surrogates) becomes U+FFFD. Also escapes controls, U+2028/9
- * and '</'. */
+ * Text is bytes: valid UTF-8 is kept, anything else (bad bytes, lone surrogates) becomes U+FFFD. Also escapes controls,
+ * U+2028/9 and '</'. */
 #ifndef PL_JSON_H
 #define PL_JSON_H
 
