@@ -80,6 +80,17 @@ static int choose_cycle(double seconds, uint64_t *ret)
 	return 0;
 }
 
+static int choose_overhead(PyObject *given, double *ret)
+{
+	if (given == Py_None)
+		return 0;
+	*ret = PyFloat_AsDouble(given);
+	if (*ret == 0)
+		PyErr_SetString(PyExc_ValueError,
+				"max_overhead is a share from 0.0001 to 1, math.inf for no limit, or None");
+	return PyErr_Occurred() ? -1 : 0;
+}
+
 static int choose_seed(PyObject *given, struct plumb_session_options *o)
 {
 	if (given == Py_None)
@@ -102,7 +113,8 @@ static int parse(struct arguments *a, PyObject *args, PyObject *kwargs)
 	static char *known[] = {"rate",		"mode",	 "jitter",     "seed",	    "tids",    "hidden",
 				"max_nodes",	"cycle", "max_cycles", "recording", "sources", "opcodes",
 				"max_overhead", "tags",	 "pid",	       NULL};
-	PyObject *seed = Py_None, *tids = Py_None, *hidden = NULL, *recording = Py_None, *pid = Py_None;
+	PyObject *seed = Py_None, *tids = Py_None, *hidden = NULL, *recording = Py_None, *pid = Py_None,
+		 *overhead = Py_None;
 	int jitter = 1, sources = 1, opcodes = 0, tags = 0;
 	Py_ssize_t max_nodes = 0, max_cycles = 0;
 	struct plumb_session_options *o = &a->o;
@@ -110,11 +122,12 @@ static int parse(struct arguments *a, PyObject *args, PyObject *kwargs)
 	double cycle = 0;
 
 	*a = (struct arguments){.o = PLUMB_SESSION_OPTIONS_INIT};
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|d$spOOOndnOppdpO:Session", known, &o->rate_hz, &mode, &jitter,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|d$spOOOndnOppOpO:Session", known, &o->rate_hz, &mode, &jitter,
 					 &seed, &tids, &hidden, &max_nodes, &cycle, &max_cycles, &recording, &sources,
-					 &opcodes, &o->max_overhead, &tags, &pid) ||
+					 &opcodes, &overhead, &tags, &pid) ||
 	    choose_mode(mode, &o->mode) < 0 || choose_cycle(cycle, &o->cycle_ns) < 0 || choose_seed(seed, o) < 0 ||
-	    (tids != Py_None && tids_init(&a->tids, tids) < 0) || (hidden && tids_init(&a->hidden, hidden) < 0) ||
+	    choose_overhead(overhead, &o->max_overhead) < 0 || (tids != Py_None && tids_init(&a->tids, tids) < 0) ||
+	    (hidden && tids_init(&a->hidden, hidden) < 0) ||
 	    (recording != Py_None && !PyUnicode_FSConverter(recording, &a->recording)))
 		return -1;
 	if (max_nodes < 0 || max_cycles < 0) {

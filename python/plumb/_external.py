@@ -5,6 +5,7 @@ It stops threads where a stack cannot be proved otherwise, goes on when this pro
 """
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -23,7 +24,7 @@ _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 _FIGURES = ("samples", "ticks", "missed", "unreadable", "threads", "elapsed", "cpu")
 _NOTHING_WRITTEN = "plumb, which was attached, ended before it had written anything"
 # Options of a recording that a long-lived session has not.
-_PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "max_overhead": 0.0}
+_PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "max_overhead": None}
 
 # So that this process can allow it before it tries.
 _AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@" </dev/null']
@@ -51,8 +52,9 @@ def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
     found += [flag for flag, wanted in flags if wanted]
     if options["seed"] is not None:
         found += ["--seed", str(options["seed"])]
-    if options["max_overhead"]:
-        found += ["--max-overhead", repr(100 * options["max_overhead"])]
+    limit = options["max_overhead"]
+    if limit is not None:
+        found += ["--max-overhead", "none" if limit == math.inf else repr(100 * limit)]
     if options["tids"] is not None:
         found += ["--threads", ",".join(map(str, options["tids"]))]
     return found

@@ -45,7 +45,7 @@ class Session:
         recording: Optional[Path] = ...,
         sources: bool = ...,
         opcodes: bool = ...,
-        max_overhead: float = ...,
+        max_overhead: Optional[float] = ...,
         tags: bool = ...,
         pid: Optional[int] = ...,
     ) -> None: ...

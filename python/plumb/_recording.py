@@ -159,7 +159,7 @@ def profile(
     seed: Optional[int] = None,
     sources: bool = True,
     opcodes: bool = False,
-    max_overhead: float = 0.0,
+    max_overhead: Optional[float] = None,
     done: Done = None,
 ) -> Block:
     """Record a block: `with plumb.profile() as p: ...`, then p.print(), p.open(), p.save(path), ...
@@ -177,7 +177,8 @@ def profile(
     jitter, seed  a random point in each interval, and what the random numbers follow from
     sources       the texts of the sampled files are recorded, too
     opcodes       so are the instructions
-    max_overhead  a share: the rate is lowered until it takes no more of the time; 0: no limit
+    max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
+                  math.inf: no limit
     done          of a decorated function: called with each recording; without it and without output it is printed to stderr.
                   Calls that overlap share one. The last one is the attribute `profile` of the function
     """

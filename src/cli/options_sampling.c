@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options of `plumb run` and `plumb attach`: what is sampled, and how. Layer cli; data and one-line setters. */
+#include <math.h>
 #include <string.h>
 
 #include "config.h"
@@ -27,9 +28,17 @@ static bool set_rate(struct config *c, const char *value, struct failure *why)
 
 static bool set_max_overhead(struct config *c, const char *value, struct failure *why)
 {
-	if (!value_percent(value, &c->session.max_overhead))
-		return refuse(why, "give percent from 0.01 to 100, as in '--max-overhead 1'",
+	if (strcmp(value, "none") == 0)
+		c->session.max_overhead = INFINITY;
+	else if (!value_percent(value, &c->session.max_overhead))
+		return refuse(why, "give percent from 0.01 to 100, as in '--max-overhead 1', or 'none'",
 			      "'%s' is not a percentage", value);
+	return true;
+}
+
+static bool set_priority(struct config *c, const char *value, struct failure *why)
+{
+	c->session.priority = true;
 	return true;
 }
 
@@ -116,8 +125,14 @@ const struct opt options_sampling[] = {
 	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
 	 SAMPLING, set_duration},
 	{"max-overhead", 0, "PERCENT",
-	 "lower the rate until the program is stopped for, and plumb computes for, no more than so much of the time",
+	 "lower the rate until the program is stopped for, and plumb computes for, no more than so much of the time; "
+	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone",
 	 SAMPLING, set_max_overhead},
+	{"priority", 0, NULL,
+	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "
+	 "machine, "
+	 "and the time is theirs",
+	 SAMPLING, set_priority},
 	{"max-nodes", 0, "N",
 	 "tell so many different places in stacks apart (4194304 is the default); the rest counts at its outer part, "
 	 "below "

@@ -14,15 +14,21 @@
 
 struct plumb_tags;
 
+/* Of a core, and of the time of a program that is stopped. */
+#define PL_USUAL_OVERHEAD 0.2
+
 enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
 
 struct pl_engine_options {
 	pid_t pid;
-	bool own;	     /* it is ours: we are its guest */
-	bool launched;	     /* our child, perhaps not yet running Python: wait for one to appear */
-	bool subprocesses;   /* sample its descendants, too */
-	uint64_t period_ns;  /* 0: as fast as possible */
-	double max_overhead; /* the rate falls until sampling costs no more than this share; 0: no limit */
+	bool own;	    /* it is ours: we are its guest */
+	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
+	bool subprocesses;  /* sample its descendants, too */
+	uint64_t period_ns; /* 0: as fast as possible */
+	/* The rate falls until sampling costs no more than this share. 0: PL_USUAL_OVERHEAD for the rounds alone, and
+	 * no limit as fast as possible; INFINITY: no limit */
+	double max_overhead;
+	bool priority; /* before other programs */
 	enum pl_mode mode;
 	enum pl_stop_policy stop;
 	bool jitter;
@@ -77,6 +83,8 @@ struct pl_engine; /* private to each engine */
 
 struct pl_engine_ops {
 	const char *name;
+	/** May what @p o asks for be had here? Asked before a program is started. */
+	struct plumb_error *(*check)(const struct pl_engine_options *o);
 	/** Find the target and its Python. Not launched: all errors of plumb_session_attach() are told here. */
 	struct plumb_error *(*open)(const struct pl_engine_options *o, struct pl_engine **ret);
 	/** Begin to sample; samples' time counts from here. */

@@ -7,6 +7,8 @@
 #include "clock.h"
 #include "frame_name.h"
 
+#define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
+
 static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 {
 	pl_json_key_strn(j, key, t.s, t.len);
@@ -137,9 +139,18 @@ static void write_refusals(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_object_end(j);
 }
 
+double pl_report_lowered_rate(const struct pl_meta *m)
+{
+	double asked = m->period_ns ? (double)PL_NS_PER_S / (double)m->period_ns : 0;
+	double kept = m->taken_ns ? (double)m->ticks * PL_NS_PER_S / (double)m->taken_ns : asked;
+
+	return m->max_overhead_ppm && kept < WORTH_TELLING_RATE * asked ? kept : 0;
+}
+
 void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
 {
 	const struct pl_meta *m = &p->meta;
+	double lowered = pl_report_lowered_rate(m);
 
 	pl_json_key(j, "overhead");
 	pl_json_object(j);
@@ -151,5 +162,9 @@ void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
 		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
 	else
 		pl_json_key_null(j, "limit");
+	if (lowered > 0)
+		pl_json_key_double(j, "lowered_to_hz", lowered, 6);
+	else
+		pl_json_key_null(j, "lowered_to_hz");
 	pl_json_object_end(j);
 }

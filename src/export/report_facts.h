@@ -13,6 +13,9 @@ void pl_report_recording(struct pl_json *j, const struct plumb_profile *p);
 void pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
 void pl_report_threads(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
 void pl_report_losses(struct pl_json *j, const struct plumb_profile *p);
+/** The rate that a limit of the overhead made of the one that was asked for; 0: that one. Missed samples are no part of
+ * it. */
+double pl_report_lowered_rate(const struct pl_meta *m);
 void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p);
 
 #endif

@@ -14,11 +14,11 @@
 #include "clock.h"
 #include "frame_name.h"
 #include "glyph.h"
+#include "report_facts.h"
 #include "units.h"
 
 /* Shares below this are not worth an item of the header. */
-#define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
-#define WORTH_TELLING	   0.01
+#define WORTH_TELLING 0.01
 /* A share less certain than this is not an answer; how long to record is computed for the second. */
 #define UNCERTAIN_HALF_WIDTH 0.05
 #define WANTED_HALF_WIDTH    0.02
@@ -200,6 +200,7 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 	static const char *const modes[] = {"wall clock", "CPU time", "GIL holders only"};
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_SAMPLES];
 	double seconds = (double)p->meta.duration_ns / PL_NS_PER_S, taken = ratio((double)p->meta.ticks, seconds);
+	double lowered = pl_report_lowered_rate(&p->meta);
 	double wanted = p->meta.period_ns ? (double)PL_NS_PER_S / (double)p->meta.period_ns : 0;
 
 	if (p->meta.imported && !p->meta.period_ns)
@@ -207,8 +208,8 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 	else
 		item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
 		     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
-	if (p->meta.max_overhead_ppm && taken < WORTH_TELLING_RATE * wanted)
-		item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(taken).s);
+	if (lowered > 0)
+		item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(lowered).s);
 	if (!p->meta.counted)
 		item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
 	if (s->totals.idle_threads_hidden)
@@ -326,6 +327,21 @@ static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
 			  : "no sample is lost, but texts of files or the last totals may be");
 }
 
+/* No loss, but whoever counts samples would wonder. */
+static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
+{
+	double rate = pl_report_lowered_rate(m);
+
+	uint32_t threads = s->totals.threads + s->totals.idle_threads_hidden;
+
+	if (rate > 0)
+		warn(s,
+		     "%" PRIu32 " thread%s: sampled at %s each, so that plumb takes no more than %s of a core "
+		     "(--max-overhead)",
+		     threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
+		     pl_units_percent(m->max_overhead_ppm / 1e6).s);
+}
+
 static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 {
 	const uint64_t *l = p->meta.losses;
@@ -401,6 +417,7 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 
 	if (!p->meta.complete)
 		warn(s, "incomplete: the profiler was killed; up to the last second is missing");
+	warn_lowered(s, &p->meta);
 	warn_losses(s, p);
 	warn_refusals(s, p);
 	if (t->jit)

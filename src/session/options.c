@@ -2,6 +2,7 @@
 /* Layer session: are a session's options in range, and what they are for an engine. */
 #include "session_parts.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -30,7 +31,7 @@ struct plumb_error *pl_session_check_options(const struct plumb_session_options 
 
 	if (err)
 		return err;
-	if (o->max_overhead != 0 && !(o->max_overhead >= 0.0001 && o->max_overhead <= 1))
+	if (o->max_overhead != 0 && o->max_overhead != INFINITY && !(o->max_overhead >= 0.0001 && o->max_overhead <= 1))
 		return pl_error(PLUMB_ERR_INVALID, "an overhead of %g %% is out of range: 0.01 to 100",
 				100 * o->max_overhead);
 	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
@@ -46,6 +47,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES,
 		.period_ns = pl_session_period_ns(o->rate_hz),
 		.max_overhead = o->max_overhead,
+		.priority = o->priority,
 		.opcodes = o->opcodes,
 		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,

@@ -49,6 +49,12 @@ def has(p, samples, *names):
     return lambda: all(functions(p).get(name, 0) >= wanted.get(name, 0) + samples for name in names)
 
 
+def hottest(p):
+    """The function with the most self time, which is always told: others are where they do not fit, and callers that do nothing
+    but call are folded."""
+    return p.stats()["functions"][0]["name"]
+
+
 def functions(p):
     """{name: samples with it} of a profile or a tree."""
     found, waiting = {}, [(p if isinstance(p, dict) else p.tree(), ())]
@@ -74,7 +80,7 @@ def check_a_block_is_recorded_and_told_in_every_form():
         busy_inner(has(p, 50, "busy_inner"))
     info = p.info()
     assert info["samples"] >= 50 and info["mode"] == "wall" and info["interval"] == 0.001
-    assert "busy_inner" in p.text(), p.text()
+    assert hottest(p) in p.text(), p.text()
     assert max(map(len, p.text(width=60).splitlines())) <= 60
     assert "busy_inner" in [row["name"] for row in p.stats()["functions"]]
     assert p.tree()["count"] == info["samples"] == p.stats()["samples"]["total"]
@@ -87,7 +93,7 @@ def check_a_block_is_recorded_and_told_in_every_form():
     assert there.getvalue() == p.text()
     with contextlib.redirect_stdout(io.StringIO()) as there:
         p.print()
-    assert "busy_inner" in there.getvalue()
+    assert hottest(p) in there.getvalue()
 
 
 def check_it_is_saved_and_opened_again():
@@ -117,7 +123,7 @@ def check_it_can_be_looked_at_while_it_grows():
     p = plumb.start()
     busy_inner(has(p, 20, "busy_inner"))
     first = p.info()["samples"]
-    assert "busy_inner" in p.text() and functions(p)
+    assert "self" in p.text() and functions(p)["busy_inner"] >= 20
     busy_inner(has(p, 20))
     assert p.stop() is p and p.info()["samples"] >= first + 20
     assert p.stop() is p

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "mem_live.h"
+#include "priority.h"
 
 #define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
 #define READY_WAIT_NS 5000000
@@ -105,6 +106,11 @@ static struct plumb_error *prepare(struct pl_engine *e)
 	e->tables.codes.max_bytes = CODE_BYTES + CODE_BYTES_A_NODE * e->options.max_nodes;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
 	return e->options.launched ? NULL : attach_running(e);
+}
+
+static struct plumb_error *remote_check(const struct pl_engine_options *o)
+{
+	return o->priority ? pl_priority_check() : NULL;
 }
 
 static struct plumb_error *remote_open(const struct pl_engine_options *o, struct pl_engine **ret)
@@ -230,6 +236,7 @@ static void remote_close(struct pl_engine *e)
 
 const struct pl_engine_ops pl_engine_remote = {
 	.name = "remote",
+	.check = remote_check,
 	.open = remote_open,
 	.start = remote_start,
 	.wait = remote_wait,

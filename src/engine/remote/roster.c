@@ -75,27 +75,28 @@ static bool filter_matches(const struct pl_engine_options *o, const struct pl_wa
 	return false;
 }
 
-/* A reading of a calm thread does not bring its run time along, and of a thread that has ended it is not to be had. */
-void pl_roster_clock(struct pl_target *t, uint64_t now)
+static void clock_older_than(struct pl_target *t, uint64_t now, uint64_t age_ns)
 {
-	if (now - t->roster.clocked_ns < CLOCK_NS)
-		return;
 	t->roster.clocked_ns = now;
 	for (size_t i = 0; i < t->roster.watches.len; i++) {
 		struct pl_watch *w = t->roster.watches.data[i];
 		struct pl_run_counters c;
 
-		if (pl_thread_clock_counters(&w->clock, &c) != PL_CLOCK_OK)
-			continue;
-		w->cpu_ns = c.run_ns - w->first.run_ns;
-		w->clocked_ns = now;
+		if (w->clocked_ns + age_ns <= now && pl_thread_clock_counters(&w->clock, &c) == PL_CLOCK_OK)
+			pl_watch_clocked(w, &c, now);
 	}
+}
+
+/* A reading of a calm thread does not bring its run time along, and of a thread that has ended it is not to be had. */
+void pl_roster_clock(struct pl_target *t, uint64_t now)
+{
+	if (now - t->roster.clocked_ns >= CLOCK_NS)
+		clock_older_than(t, now, CLOCK_NS);
 }
 
 void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	t->roster.clocked_ns = 0;
-	pl_roster_clock(t, now);
+	clock_older_than(t, now, 0);
 	for (size_t i = 0; i < t->roster.watches.len; i++)
 		if (t->announced)
 			pl_send_thread(e, t->roster.watches.data[i]);

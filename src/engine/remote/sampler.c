@@ -3,21 +3,20 @@
  * is over before its sample could be taken is counted as missed; nothing is caught up. It allocates only when it meets
  * something new, and never writes or waits for the disk. */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "budget.h"
 #include "clock.h"
+#include "priority.h"
 #include "remote.h"
 #include "schedule.h"
 
-#define SLICE_NS      100000ull
 #define ANNOUNCE_NS   1000000000ull
 #define PUBLISH_NS    20000000ull
 #define LOOK_NS	      200000ull	 /* at the highest rate: how often to look whether we shall stop */
@@ -159,6 +158,7 @@ static void part_from_all(struct pl_engine *e, uint64_t now)
 struct run {
 	struct pl_schedule schedule;
 	struct pl_budget budget;
+	uint64_t rounds_cpu_ns;
 	bool sampling; /* there was a Python at the last tick */
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
 	uint64_t cycle; /* that has not ended */
@@ -198,6 +198,51 @@ static void search_all(struct pl_engine *e, uint64_t now)
 	}
 }
 
+/* ---- the budget -------------------------------------------------------------------------------------------------- */
+
+static bool has_usual_budget(const struct pl_engine *e)
+{
+	return e->options.max_overhead == 0;
+}
+
+/* Whoever asks for a limit is held to all that we cost. The usual one counts what more samples would make more of:
+ * finding a program and reading its files costs the same at any rate. */
+static uint64_t budget_cost_ns(struct pl_engine *e, const struct run *run)
+{
+	return has_usual_budget(e) ? run->rounds_cpu_ns : cost_ns(e);
+}
+
+/* What was used up to now is no business of the budget. */
+static void skip_budget(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	sum_stops(e);
+	pl_budget_skip(&run->budget, now, budget_cost_ns(e, run), e->now.stopped_ns);
+}
+
+/* The period to begin with: under the usual limit the one that was asked for. */
+static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
+{
+	double usual = period_ns ? PL_USUAL_OVERHEAD : 0, asked = e->options.max_overhead;
+
+	if (has_usual_budget(e)) {
+		(void)pl_budget_init(&run->budget, usual, period_ns, now);
+		return period_ns;
+	}
+	return pl_budget_init(&run->budget, isfinite(asked) ? asked : 0, period_ns, now);
+}
+
+static void round_in_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t weight_ns)
+{
+	bool counted = run->budget.limit > 0 && has_usual_budget(e);
+	uint64_t began = counted ? pl_clock_thread_cpu_ns() : 0;
+
+	pl_round(e, now, weight_ns);
+	if (counted)
+		run->rounds_cpu_ns += pl_clock_thread_cpu_ns() - began;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
+
 /* Without a Python the clock of the samples stands. */
 static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 {
@@ -206,8 +251,10 @@ static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 	run->sampling = e->attached_count > 0;
 	if (resumed && run->schedule.period_ns)
 		(void)pl_schedule_next(&run->schedule, now);
-	if (resumed)
+	if (resumed) {
 		run->last_ns = now;
+		skip_budget(e, run, now);
+	}
 	return run->sampling && now >= run->schedule.due_ns;
 }
 
@@ -226,7 +273,8 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 	if (!pl_budget_due(&run->budget, now))
 		return;
 	sum_stops(e);
-	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, cost_ns(e), e->now.stopped_ns);
+	uint64_t period =
+		pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run), e->now.stopped_ns);
 	if (period != run->schedule.period_ns)
 		pl_schedule_begin(&run->schedule, now, period);
 }
@@ -237,7 +285,7 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 
 	run->last_ns = now;
 	e->now.taken_ns += weight_ns;
-	pl_round(e, now, weight_ns);
+	round_in_budget(e, run, now, weight_ns);
 	if (run->schedule.period_ns)
 		plan_next(e, run, now);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
@@ -332,11 +380,10 @@ static void resume_watch(struct pl_engine *e, struct pl_watch *w)
 	pl_watch_resume(w);
 }
 
-/* Begin with whole periods of @p period_ns; what was used up to now is no business of the budget. */
+/* Begin with whole periods of @p period_ns. */
 static void begin_periods(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
-	sum_stops(e);
-	pl_budget_skip(&run->budget, now, cost_ns(e), e->now.stopped_ns);
+	skip_budget(e, run, now);
 	run->last_ns = now;
 	pl_schedule_begin(&run->schedule, now, period_ns);
 }
@@ -355,8 +402,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 static void change_period(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
 	e->options.period_ns = period_ns;
-	period_ns = pl_budget_init(&run->budget, e->options.max_overhead, period_ns, now);
-	begin_periods(e, run, now, period_ns);
+	begin_periods(e, run, now, begin_budget(e, run, now, period_ns));
 }
 
 static void obey(struct pl_engine *e, struct run *run, uint64_t now)
@@ -425,28 +471,6 @@ static void loop(struct pl_engine *e, struct run *run)
 	}
 }
 
-/* The kernel's struct, not in the C library's headers everywhere. */
-struct slice_attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-
-/* We run for some microseconds at a time: asking for a short slice (Linux 6.12) puts us on a CPU soon after we wake,
- * also on a busy machine, and a thread we have stopped does not wait for us. Where it is allowed, a better priority
- * does the same. */
-static void ask_for_punctuality(void)
-{
-	struct slice_attr a = {.size = sizeof a, .policy = SCHED_OTHER, .nice = -10, .runtime = SLICE_NS};
-
-	if (syscall(SYS_sched_setattr, 0, &a, 0) == 0)
-		return;
-	a.nice = 0;
-	(void)syscall(SYS_sched_setattr, 0, &a, 0);
-}
-
 void *pl_sampler_main(void *engine)
 {
 	struct pl_engine *e = engine;
@@ -457,9 +481,9 @@ void *pl_sampler_main(void *engine)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	prctl(PR_SET_NAME, "plumb-sampler");
-	uint64_t period_ns = pl_budget_init(&run.budget, e->options.max_overhead, e->options.period_ns, e->start_ns);
+	uint64_t period_ns = begin_budget(e, &run, e->start_ns, e->options.period_ns);
 	if (period_ns)
-		ask_for_punctuality();
+		pl_priority_be_punctual(e->options.priority);
 	run.schedule = (struct pl_schedule){.rng = {e->options.seed}, .jitter = e->options.jitter};
 	pl_schedule_begin(&run.schedule, e->start_ns, period_ns);
 	e->now.period_ns = run.schedule.period_ns;

@@ -404,11 +404,12 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 	return PL_WATCH_SAMPLE;
 }
 
-/* Is it clear before it is asked what it does that it will be stopped, if it runs? */
+/* Is it clear before it is asked what it does that it will be stopped, if it runs? Of one that was brief when it was
+ * last looked at that takes a dear look, which is for those that do run: a server's threads hardly ever do. */
 static bool stop_is_due(const struct attempt *a, uint64_t now)
 {
 	return (a->w->moving || a->stopper->policy == PL_STOP_ALWAYS) && pl_stopper_may(a->stopper, now) &&
-	       !blocks_soon(a->w);
+	       !pl_bursts_brief(&a->w->bursts) && !blocks_soon(a->w);
 }
 
 /* A moving thread is stopped anyway: now and then is enough to notice that it has become calm. */
@@ -489,8 +490,14 @@ static enum pl_watch_result sample_calm(struct attempt *a, uint64_t now)
 	return PL_WATCH_SAMPLE;
 }
 
+void pl_watch_clocked(struct pl_watch *w, const struct pl_run_counters *c, uint64_t now)
+{
+	w->cpu_ns = c->run_ns - w->first.run_ns;
+	w->clocked_ns = now;
+}
+
 /* Update the counters; true if the thread has not been on a CPU since the last sample, which then still holds. */
-static bool unchanged(struct pl_watch *w, bool *gone)
+static bool unchanged(struct pl_watch *w, uint64_t now, bool *gone)
 {
 	struct pl_run_counters c;
 	enum pl_clock_result r = pl_thread_clock_counters(&w->clock, &c);
@@ -502,6 +509,7 @@ static bool unchanged(struct pl_watch *w, bool *gone)
 	}
 	bool same = w->still && c.runs == w->counters.runs;
 	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
+	pl_watch_clocked(w, &c, now);
 	w->counters = c;
 	w->counted = true;
 	return same;
@@ -515,7 +523,7 @@ static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t 
 
 	if (mode != PL_MODE_CPU && looks_calm(a) && (result = sample_calm(a, now)) != PL_WATCH_NOTHING)
 		return result;
-	bool same = unchanged(w, &gone);
+	bool same = unchanged(w, now, &gone);
 	if (gone)
 		return PL_WATCH_GONE;
 	if (same) {
@@ -566,7 +574,7 @@ void pl_watch_pause(struct pl_watch *w)
 {
 	bool gone;
 
-	(void)unchanged(w, &gone);
+	(void)unchanged(w, pl_clock_monotonic_ns(), &gone);
 }
 
 void pl_watch_resume(struct pl_watch *w)

@@ -92,6 +92,9 @@ bool pl_watch_innermost(const struct pl_watch *w, struct pl_reader *r);
 /** One tick in which the thread is in another interpreter. */
 void pl_watch_skip(struct pl_watch *w);
 
+/** @p c is what the kernel said of it at @p now. */
+void pl_watch_clocked(struct pl_watch *w, const struct pl_run_counters *c, uint64_t now);
+
 /** Nothing is sampled until pl_watch_resume: what it runs meanwhile does not count. */
 void pl_watch_pause(struct pl_watch *w);
 void pl_watch_resume(struct pl_watch *w);

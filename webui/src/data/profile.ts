@@ -69,7 +69,10 @@ export interface Overhead {
 		readonly last: string | null;
 	};
 	readonly profiler_cpu_ns: number;
+	/** The share of the time that neither may exceed; null: there was no limit. */
 	readonly limit: number | null;
+	/** The rate that came of the limit; null: the one that was asked for. */
+	readonly lowered_to_hz?: number | null;
 }
 
 export interface Process {

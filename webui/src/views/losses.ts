@@ -2,7 +2,7 @@
 /* What keeps the figures from being the whole truth, in sentences; nothing if nothing does. */
 
 import type { Meta } from "../data/profile";
-import { count, percent } from "../model/numbers";
+import { count, percent, rate } from "../model/numbers";
 
 function missedShare(meta: Meta): number {
 	const { missed, missed_ns } = meta.losses;
@@ -18,6 +18,13 @@ function refused(meta: Meta): string | null {
 	return `A stop was refused ${count(times)} times${why}: some stacks are not proved.`;
 }
 
+function lowered(meta: Meta): string | null {
+	const { lowered_to_hz, limit } = meta.overhead;
+	if (!lowered_to_hz || !limit) return null;
+	const why = `so that plumb took no more than ${percent(limit)} of a core`;
+	return `Each thread was sampled at ${rate(lowered_to_hz)}, ${why}.`;
+}
+
 export function lostWords(meta: Meta): string[] {
 	const { losses } = meta;
 	const missed = missedShare(meta);
@@ -25,6 +32,7 @@ export function lostWords(meta: Meta): string[] {
 	const damaged = losses.damaged_parts ?? 0;
 	const sentences = [
 		meta.complete ? null : "The profiler was killed: up to the last second is missing.",
+		lowered(meta),
 		missed >= 0.01
 			? `${percent(missed)} of the time was missed: the machine was busy or the rate too high.`
 			: null,

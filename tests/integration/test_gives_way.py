@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb gives way to the program: it runs at the priority it was started with, and where samples cost too much it takes fewer, and
+says so; unless whoever runs it insists."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from harness.plumb import running
+from harness.target import wait_until
+
+ORDINARY = 65534  # nobody
+needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+
+
+def niceness(task):
+    return int((task / "stat").read_text().rsplit(")", 1)[1].split()[16])
+
+
+def nice_of_sampler(pid):
+    """Of the thread that samples, as soon as it has its name and has asked for what it wants."""
+    tasks = pathlib.Path("/proc", str(pid), "task")
+    return [niceness(task) for task in tasks.iterdir() if (task / "comm").read_text() == "plumb-sampler\n"]
+
+
+@pytest.mark.parametrize("inherited", [0, 5, 19])
+def test_the_sampling_thread_has_the_priority_that_plumb_was_started_with(plumb, target, any_python, inherited):
+    with target(any_python, "calls.py", count=True) as busy, plumb.attached(busy.pid) as process:
+        assert nice_of_sampler(process.pid) == [os.getpriority(os.PRIO_PROCESS, 0)]
+    with target(any_python, "calls.py", count=True) as busy:
+        recording = plumb.path()
+        with running(plumb.start("attach", "-o", recording, busy.pid, before=["nice", "-n", str(inherited)],
+                                 stderr=subprocess.DEVNULL)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            assert nice_of_sampler(process.pid) == [niceness(pathlib.Path("/proc/self")) + inherited]
+
+
+@needs_root
+def test_who_insists_is_served_first(plumb, target, any_python):
+    with target(any_python, "calls.py", count=True) as busy, plumb.attached(busy.pid, "--priority") as process:
+        assert nice_of_sampler(process.pid) == [-10]
+
+
+@needs_root
+def test_who_may_not_insist_is_told_before_the_program_runs(plumb):
+    plumb.directory.chmod(0o777)
+    begun = plumb.path(".begun")
+    result = plumb("run", "--priority", "--", "touch", begun, before=["setpriv", "--reuid", str(ORDINARY), "--clear-groups"])
+    assert result.status == 125 and "cannot sample at nice -10" in result.stderr and "without --priority" in result.stderr, result
+    assert not begun.exists()
+
+
+def test_many_threads_are_sampled_less_often_and_that_is_told(plumb, target, any_python):
+    """A round over so many threads takes longer than a period: at 20,000 a second for each it cannot be had for a fifth of a core."""
+    with target(any_python, "many_threads.py", "--threads", "300", "--depth", "5", "--busy", "0") as crowd:
+        result, profile = plumb.sampled(lambda profile: profile.json["overhead"]["lowered_to_hz"], crowd.pid, "-r", "20k")
+        rate = profile.json["overhead"]["lowered_to_hz"]
+        assert rate < 18000 and profile.json["overhead"]["limit"] == 0.2 and profile.json["rate_hz"] == 20000
+        said = " ".join(result.stderr.split())
+        assert re.search(r"301 threads: sampled at [\d,.]+/s each, so that plumb takes no more than 20 % of a core", said), said
+
+
+def test_who_wants_all_samples_gets_them(plumb, target, any_python):
+    """Whatever it costs: what is not had is missed, and told as that."""
+    with target(any_python, "many_threads.py", "--threads", "300", "--depth", "5", "--busy", "0") as crowd:
+        for options, limit in (["-r", "20k", "--max-overhead", "none"], None), (["-r", "max"], None), (["-r", "10"], 0.2):
+            profile = plumb.attach_until(lambda profile: profile.json["ticks"] > 3, crowd.pid, *options)
+            overhead = profile.json["overhead"]
+            assert (overhead["limit"], overhead["lowered_to_hz"]) == (limit, None), options
