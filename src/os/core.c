@@ -52,7 +52,6 @@ struct pl_core {
 	struct pl_core_notes notes;
 	struct pl_rights rights; /* of whom the files are opened that it names */
 	char *root;		 /* in which they are */
-	size_t root_len;	 /* by which their paths are longer */
 };
 
 static bool read_at(int fd, uint64_t offset, void *dst, size_t len)
@@ -123,7 +122,7 @@ static int open_mapped(struct pl_core *c, const struct pl_mapping *m)
 	struct mapped_file f = {.inode = m->inode, .fd = -1};
 
 	if (m->path[0] == '/')
-		f.fd = pl_file_open_below(c->root, &c->rights, m->path + c->root_len);
+		f.fd = pl_file_open_below(c->root, &c->rights, m->path);
 	if (f.fd >= 0 && !is_same_file(c, f.fd, m->inode)) {
 		close(f.fd);
 		f.fd = -1;
@@ -299,28 +298,6 @@ static struct plumb_error *read_segments(struct pl_core *c, const char *path)
 	return err ? err : complete_mappings(c);
 }
 
-/* The kernel notes paths as the process saw them, and without links on the way. */
-static struct plumb_error *move_files(struct pl_core *c, const char *root)
-{
-	char exe[sizeof c->notes.exe];
-
-	for (size_t i = 0; i < c->notes.maps.len; i++) {
-		struct pl_mapping *m = &c->notes.maps.data[i];
-		char *moved;
-
-		if (m->path[0] != '/')
-			continue;
-		if (asprintf(&moved, "%s%s", root, m->path) < 0)
-			return &pl_err_no_memory;
-		free(m->path);
-		m->path = moved;
-	}
-	snprintf(exe, sizeof exe, "%s", c->notes.exe);
-	if (*exe)
-		snprintf(c->notes.exe, sizeof c->notes.exe, "%s%s", root, exe);
-	return NULL;
-}
-
 static struct plumb_error *open_file(struct pl_core *c, const char *path)
 {
 	struct stat st;
@@ -348,12 +325,9 @@ struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_c
 	c->mem.ops = &core_ops;
 	c->fd = -1;
 	c->root = strdup(root ? root : "/");
-	c->root_len = root ? strlen(root) : 0;
 	struct plumb_error *err = c->root ? open_file(c, path) : &pl_err_no_memory;
 	if (!err)
 		err = read_segments(c, path);
-	if (!err && root)
-		err = move_files(c, root);
 	if (err)
 		pl_core_close(c);
 	else

@@ -52,7 +52,9 @@ static const char *const symbol_names[SYMBOLS] = {
 };
 
 struct search {
-	pid_t pid;
+	pid_t pid; /* 0: that of a process that has ended */
+	const char *root;
+	const struct pl_rights *as;
 	pl_mapping_vec maps;
 	PL_VEC(struct pl_image_file) files; /* in the order of asking */
 	char exe[512];
@@ -197,7 +199,8 @@ static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables,
 {
 	struct pl_elf_symbol found[SYMBOLS] = {0};
 	uint64_t bias;
-	struct plumb_error *err = pl_image_file_open(s->pid, &s->maps, f);
+	const struct pl_image_place place = {.pid = s->pid, .root = s->root, .as = s->as, .maps = &s->maps};
+	struct plumb_error *err = pl_image_file_open(&place, f);
 	if (err) {
 		s->wrong_class |= f->rank == PL_IMAGE_EXE && plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED;
 		note_trouble(s, err);
@@ -374,17 +377,17 @@ static void close_files(struct search *s)
 }
 
 /* Without a process the files are found by their names alone. */
-struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe,
-						struct pl_python_image *ret)
+struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe, const char *root,
+						const struct pl_rights *as, struct pl_python_image *ret)
 {
-	struct search s = {.maps = *maps};
+	struct search s = {.maps = *maps, .root = root, .as = as};
 	struct plumb_error *err = NULL;
 	snprintf(s.exe, sizeof s.exe, "%s", exe);
 	if (!collect_files(&s))
 		err = &pl_err_no_memory;
 	else if (!find_interpreter(&s, ret))
-		err = pl_error_hint(pl_error(PLUMB_ERR_NOT_PYTHON, "no Python was found in the files of %s",
-					     *exe ? exe : "the program"),
+		err = pl_error_hint(pl_error(PLUMB_ERR_NOT_PYTHON, "no Python was found in the files of %s%s",
+					     strcmp(root, "/") != 0 ? root : "", *exe ? exe : "the program"),
 				    "the program and its libraries must still be where they were, and unchanged");
 	close_files(&s);
 	return err;

@@ -12,6 +12,7 @@
 #include "error.h"
 #include "maps.h"
 #include "mem.h"
+#include "rights.h"
 
 struct pl_python_image {
 	/* run-time addresses (load bias added), 0 if not found */
@@ -36,8 +37,9 @@ struct pl_python_image {
 struct plumb_error *pl_python_image_find(pid_t pid, struct pl_python_image *ret) PLUMB_MUST_CHECK;
 
 /** The same for a process that has ended, by what it had mapped and the path of its program. The files must still be
- * there. Errors: PLUMB_ERR_NOT_PYTHON. */
-struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe,
+ * there, below @p root, and are opened @p as the process was. Errors: PLUMB_ERR_NOT_PYTHON. */
+struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe, const char *root,
+						const struct pl_rights *as,
 						struct pl_python_image *ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "mem_live.h"
 #include "proc_file.h"
+#include "target_file.h"
 
 #define MAX_LOADED (128u << 20)
 #define COPY_STEP  (64u << 10)
@@ -145,13 +146,14 @@ static uint64_t load_bias_of(const struct pl_mapping *m, const uint8_t *file, ui
 	return bias;
 }
 
-static struct plumb_error *open_loaded(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
+static struct plumb_error *open_loaded(const struct pl_image_place *place, struct pl_image_file *f)
 {
+	const pl_mapping_vec *maps = place->maps;
 	struct pl_mem_live *live;
 	uint64_t size = loaded_size(maps, f->map);
 	if (!size)
 		return pl_error(PLUMB_ERR_NOT_FOUND, "nothing of the file can be read");
-	struct plumb_error *err = pl_mem_live_create(pid, &live);
+	struct plumb_error *err = pl_mem_live_create(place->pid, &live);
 	if (err)
 		return err;
 	f->copy = calloc(1, size);
@@ -168,10 +170,22 @@ static struct plumb_error *open_loaded(pid_t pid, const pl_mapping_vec *maps, st
 	return pl_elf_open_loaded(f->copy, size, load_bias_of(f->map, f->copy, size), &f->elf);
 }
 
-static struct plumb_error *open_any(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
+/* Nobody has it open any more: its name is all there is. */
+static struct plumb_error *open_below(const struct pl_image_place *place, struct pl_image_file *f)
+{
+	errno = 0;
+	int fd = pl_file_open_below(place->root, place->as, f->map->path);
+	if (fd < 0)
+		return no_route("no path leads to the file");
+	struct plumb_error *err = pl_elf_open_fd(fd, &f->elf);
+	close(fd);
+	return err;
+}
+
+static struct plumb_error *open_live(const struct pl_image_place *place, struct pl_image_file *f)
 {
 	char link[80];
-	int task = (int)pl_proc_live_task(pid);
+	int task = (int)pl_proc_live_task(place->pid);
 	if (f->rank == PL_IMAGE_EXE)
 		snprintf(link, sizeof link, "/proc/%d/exe", task);
 	else
@@ -180,22 +194,22 @@ static struct plumb_error *open_any(pid_t pid, const pl_mapping_vec *maps, struc
 	struct plumb_error *err = open_link(link, &f->elf);
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND) {
 		plumb_error_destroy(err);
-		err = open_named(pid, f->map, &f->elf);
+		err = open_named(place->pid, f->map, &f->elf);
 	}
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && (f->rank != PL_IMAGE_OTHER || f->loaded)) {
 		plumb_error_destroy(err);
-		err = open_loaded(pid, maps, f);
+		err = open_loaded(place, f);
 	}
 	return err;
 }
 
-struct plumb_error *pl_image_file_open(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f)
+struct plumb_error *pl_image_file_open(const struct pl_image_place *place, struct pl_image_file *f)
 {
 	if (f->elf)
 		return NULL;
 	if (f->failed)
 		return pl_error(PLUMB_ERR_NOT_FOUND, "the file cannot be opened");
-	struct plumb_error *err = open_any(pid, maps, f);
+	struct plumb_error *err = place->pid ? open_live(place, f) : open_below(place, f);
 	f->failed = err != NULL;
 	return err;
 }

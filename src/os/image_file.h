@@ -5,11 +5,20 @@
 
 #include "elf.h"
 #include "maps.h"
+#include "rights.h"
 
 enum pl_image_rank {
 	PL_IMAGE_EXE,	 /* the program itself */
 	PL_IMAGE_PYTHON, /* its name says so */
 	PL_IMAGE_OTHER,
+};
+
+/* Whose file it is. */
+struct pl_image_place {
+	pid_t pid;		    /* 0: a process that has ended, whose files are */
+	const char *root;	    /* below this directory, */
+	const struct pl_rights *as; /* opened with these rights. Both borrowed */
+	const pl_mapping_vec *maps; /* all that it has mapped */
 };
 
 struct pl_image_file {
@@ -21,9 +30,8 @@ struct pl_image_file {
 	void *copy;	    /* its bytes, if they had to come from the process's memory */
 };
 
-/** Open @p f unless it is open or has failed before. @p maps: all mappings of @p pid. Errors: as pl_elf_open_fd,
- * PLUMB_ERR_NOT_FOUND. */
-struct plumb_error *pl_image_file_open(pid_t pid, const pl_mapping_vec *maps, struct pl_image_file *f) PLUMB_MUST_CHECK;
+/** Open @p f unless it is open or has failed before. Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND. */
+struct plumb_error *pl_image_file_open(const struct pl_image_place *place, struct pl_image_file *f) PLUMB_MUST_CHECK;
 /** What to add to the file's symbols in this process. */
 bool pl_image_file_bias(const struct pl_image_file *f, uint64_t *ret);
 /** May be opened again afterwards. */

@@ -572,6 +572,16 @@ def test_a_core_whose_files_are_not_below_the_root(plumb, target, any_python, tm
     assert result.status == 125 and "no Python was found in the files of %s/empty/" % tmp_path in result.stderr, result
 
 
+def test_a_link_below_the_root_does_not_lead_out_of_it(plumb, target, any_python, tmp_path):
+    """It means what it meant to the process, whose root was there."""
+    core, _ = core_of(plumb, target, any_python, tmp_path, signal.SIGABRT)
+    program = pathlib.Path(any_python.command[0]).resolve()
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / program.parts[1]).symlink_to("/" + program.parts[1])
+    result = plumb("dump", *IN_TIME, "--core", core, "--root", tmp_path / "root")
+    assert result.status == 125 and "no Python was found in the files of %s/root/" % tmp_path in result.stderr, result
+
+
 def test_a_traced_process(plumb, target, any_python):
     """Its threads cannot be stopped by us: what cannot be proved without is marked as such."""
     if not shutil.which("strace"):

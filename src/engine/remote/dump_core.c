@@ -231,7 +231,11 @@ static struct plumb_error *dump_threads(struct core_dumper *u)
 static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 {
 	struct pl_python_image image;
-	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(u->core), pl_core_exe(u->core), &image);
+	struct pl_rights owner;
+
+	pl_core_rights(u->core, &owner);
+	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(u->core), pl_core_exe(u->core),
+							      u->o->root ? u->o->root : "/", &owner, &image);
 
 	if (err)
 		return err;
