@@ -29,7 +29,7 @@ struct pl_units pl_diff_change(const struct pl_diff_value *v, bool unicode)
 	struct pl_units u;
 
 	snprintf(u.s, sizeof u.s, "%+.*f %s%.*f", decimals, fmin(fmax(change, -9e9), 9e9), plus_minus(unicode),
-		 decimals, fmin(ceil(half * unit - 1e-9) / unit, 9e9));
+		 decimals, fmin(ceil(half * unit - 1e-9) / unit + 0.0, 9e9));
 	return u;
 }
 

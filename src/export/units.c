@@ -67,6 +67,12 @@ struct pl_units pl_units_time(double ns)
 	return u;
 }
 
+/* No smaller than it is; what is next to nothing is 0, not -0. */
+static double rounded_up(double v)
+{
+	return ceil(v - ROUNDING) + 0.0; /* -0.0 + 0.0 is 0.0 */
+}
+
 struct pl_units pl_units_time_pm(double ns, double half_width_ns, bool unicode)
 {
 	struct pl_units u, value = pl_units_time(ns), error;
@@ -78,8 +84,7 @@ struct pl_units pl_units_time_pm(double ns, double half_width_ns, bool unicode)
 		error = pl_units_time(half_width_ns);
 	else
 		snprintf(error.s, sizeof error.s, "%.*f", decimals,
-			 decimals ? ceil(half_width_ns / scale * 10 - ROUNDING) / 10
-				  : ceil(half_width_ns / scale - ROUNDING));
+			 decimals ? rounded_up(half_width_ns / scale * 10) / 10 : rounded_up(half_width_ns / scale));
 	snprintf(u.s, sizeof u.s, "%.18s %s%.16s", value.s, plus_minus(unicode), error.s);
 	return u;
 }
@@ -113,6 +118,6 @@ struct pl_units pl_units_share(double share, double half_width, bool unicode)
 	bool fine = v < 99.95 && (v < 9.95 || half < 0.5);
 
 	snprintf(u.s, sizeof u.s, "%.*f %% %s%.*f", fine, v, plus_minus(unicode), half < 9.95,
-		 half < 9.95 ? ceil(half * 10 - ROUNDING) / 10 : ceil(half));
+		 half < 9.95 ? rounded_up(half * 10) / 10 : ceil(half));
 	return u;
 }

@@ -133,7 +133,8 @@ def check_recordings_in_each_other_are_independent():
     with plumb.profile() as outer:
         busy_outer(has(outer, 20, "busy_outer"))
         with plumb.profile() as inner:
-            busy_inner(has(inner, 20, "busy_inner"))
+            conditions = [has(inner, 20, "busy_inner"), has(outer, 1, "busy_inner")]
+            busy_inner(lambda: all(condition() for condition in conditions))
         busy_outer(has(outer, 20, "busy_outer"))
     assert set(functions(inner)) & {"busy_inner", "busy_outer"} == {"busy_inner"}
     assert set(functions(outer)) >= {"busy_inner", "busy_outer"}
