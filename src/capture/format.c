@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /* Chunks are a few kilobytes, mostly one-byte numbers without repetitions, which zstd packs with a Huffman code at
  * every level: measured with 1,000 samples in a chunk, level 19 gains nothing and costs three times the CPU. */
@@ -173,6 +174,8 @@ struct plumb_error *pl_chunk_unseal(const struct pl_chunk_header *h, const uint8
 	if (err)
 		return err;
 	size_t len = ZSTD_decompress(raw->data, h->raw_len, payload, h->payload_len);
+	if (ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation)
+		return &pl_err_no_memory;
 	if (ZSTD_isError(len) || len != h->raw_len)
 		return &pl_err_corrupt;
 	raw->len = len;

@@ -151,6 +151,16 @@ def test_run(plumb, library, effort, any_python):
     try_all(Failing(plumb, library, ["run", "-o", plumb.path, "--", *program]), effort, (0,), whole)
 
 
+def test_what_cannot_be_read_for_want_of_memory_is_not_called_damaged(plumb, library, target, any_python):
+    """At each moment there is: what unpacks a part takes memory of its own."""
+    skip_if_sanitized(plumb)
+    with target(any_python, "threads.py", count=True) as busy:
+        _, recording = plumb.try_sampling(lambda profile: profile.samples, busy.pid)
+    failing = Failing(plumb, library, ["report", "-f", "collapsed", recording])
+    clean, _, _ = failing()
+    try_all(failing, lambda some, all_of_them: all_of_them, (0,), lambda result: result.stdout == clean.stdout)
+
+
 @pytest.mark.parametrize("options", [["--lines"], ["--json"], ["--markdown"], ["-f", "collapsed"]], ids=" ".join)
 def test_report(plumb, library, effort, places, any_python, options):
     skip_if_sanitized(plumb)
