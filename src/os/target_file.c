@@ -199,7 +199,8 @@ bool pl_file_view_of(pid_t pid, struct pl_file_view *ret)
 	identify(task, "exe", &ret->exe_dev, &ret->exe_ino);
 	identify(task, "root", &ret->root_dev, &ret->root_ino);
 	identify(task, "ns/mnt", &ret->mounts_dev, &ret->mounts_ino);
-	return ret->root_ino != 0;
+	/* On its way out a process lets go of its memory, then of its root, then of its namespaces. */
+	return ret->exe_ino && ret->root_ino && ret->mounts_ino;
 }
 
 bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b)

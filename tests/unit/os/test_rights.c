@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "stage.h"
+#include "proc.h"
 #include "proc_file.h"
 #include "target_file.h"
 
@@ -233,6 +234,21 @@ static void of_a_process_that_is_gone_nothing_is_read(void **state)
 	assert_int_equal(setfsuid((uid_t)-1), geteuid());
 }
 
+/* Who is on the way out has no memory, and with it no program, some time before its root and its number are gone. It
+ * runs no more code and is nobody else: to whoever asks it has ended. A thread of the kernel is like that all its life.
+ */
+static void what_has_no_program_any_more_has_ended(void **state)
+{
+	struct pl_file_view view;
+	char comm[16];
+
+	pl_proc_comm(2, 2, comm);
+	if (geteuid() != 0 || strcmp(comm, "kthreadd") != 0)
+		skip(); /* in a container there is none */
+	assert_int_equal(access("/proc/2/root", F_OK), 0);
+	assert_false(pl_file_view_of(2, &view));
+}
+
 /* "/etc/passwd" is everywhere, but not below that root. */
 static void links_stay_below_the_root(void **state)
 {
@@ -266,6 +282,7 @@ int main(void)
 		cmocka_unit_test(what_was_seen_counts),
 		cmocka_unit_test(no_other_right_is_kept),
 		cmocka_unit_test(of_a_process_that_is_gone_nothing_is_read),
+		cmocka_unit_test(what_has_no_program_any_more_has_ended),
 		cmocka_unit_test(links_stay_below_the_root),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
