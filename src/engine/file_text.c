@@ -2,7 +2,7 @@
 /* Reading source files (layer engine). Any thread. How a file of the target is opened is os/target_file.h. */
 #include "file_text.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,14 +48,21 @@ static bool read_all(int fd, char *buf, size_t len)
 
 enum pl_file_text pl_file_text_read(int fd, const struct pl_file_state *f, char **ret)
 {
-	char *text = f->len ? malloc(f->len) : NULL;
-
-	if (!text)
-		return f->len ? PL_FILE_TEXT_NO_MEMORY : PL_FILE_TEXT_NONE;
+	if (!f->len)
+		return PL_FILE_TEXT_NONE;
+	char *text = mmap(NULL, f->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		return PL_FILE_TEXT_NO_MEMORY;
 	if (!read_all(fd, text, f->len)) {
-		free(text);
+		pl_file_text_free(text, f);
 		return PL_FILE_TEXT_NONE;
 	}
 	*ret = text;
 	return PL_FILE_TEXT_READ;
+}
+
+void pl_file_text_free(char *text, const struct pl_file_state *f)
+{
+	if (text)
+		munmap(text, f->len);
 }

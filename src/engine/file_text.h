@@ -18,7 +18,9 @@ bool pl_file_state_equal(const struct pl_file_state *a, const struct pl_file_sta
 bool pl_file_state_younger(const struct pl_file_state *f, uint64_t start_real_ns);
 
 enum pl_file_text { PL_FILE_TEXT_NONE, PL_FILE_TEXT_READ, PL_FILE_TEXT_NO_MEMORY };
-/** All f->len bytes into *ret, which is the caller's to free. */
+/** All f->len bytes into *ret, for pl_file_text_free. Not by malloc: whoever reads may be the child of a fork, and
+ * another thread may have held the allocator then. */
 enum pl_file_text pl_file_text_read(int fd, const struct pl_file_state *f, char **ret);
+void pl_file_text_free(char *text, const struct pl_file_state *f);
 
 #endif

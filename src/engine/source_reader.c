@@ -110,7 +110,7 @@ static bool reply(int fd, const struct head *h, const char *words)
 		close(file);
 	}
 	bool sent = send_all(fd, &answer, sizeof answer) && (!text || send_all(fd, text, answer.state.len));
-	free(text);
+	pl_file_text_free(text, &answer.state);
 	return sent;
 }
 
