@@ -117,18 +117,18 @@ class Plumb:
             recording, environment = self.path(), dict(env or os.environ, PLUMB_TEST_SECONDS=str(seconds))
             result = self("run", "-o", recording, "--", *command, env=environment, **popen)
             assert result.status == 0, result
-            return self.report(recording)
+            return self.report(recording) if recording.exists() else None  # it was over before its first sample
 
         return until(run, enough, seconds)
 
 
 def until(profile_of, enough, seconds):
-    """profile_of(seconds) for so long, for twice as long, ... until it has enough: how many samples come in a second, and of what,
+    """profile_of(seconds), or None, for so long, for twice as long, ... until it has enough: how many samples come in a second, and of what,
     is the machine's to decide. The last one, which has not enough only where that hangs."""
     deadline = time.monotonic() + PATIENCE
     while True:
         profile = profile_of(seconds)
-        if enough(profile) or time.monotonic() > deadline:
+        if (profile and enough(profile)) or time.monotonic() > deadline:
             return profile
         seconds = min(2 * seconds, LONGEST)
 
