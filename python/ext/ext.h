@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <plumb/plumb.h>
@@ -35,6 +36,14 @@
 
 #define EXT_CODES   4096 /* a power of two */
 #define EXT_GUESSES 256
+
+/** As PyMem_Calloc, which headers of 3.8 and 3.9 do not declare for the limited API. */
+static inline void *ext_calloc(size_t count, size_t size)
+{
+	void *p = count <= PY_SSIZE_T_MAX / size ? PyMem_Malloc(count * size) : NULL;
+
+	return p ? memset(p, 0, count * size) : NULL;
+}
 
 /** What is known of a code object. */
 struct ext_code {

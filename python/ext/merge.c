@@ -407,7 +407,7 @@ static int make_nodes(struct sums *s, PyObject *root, bool strict, PyObject **be
 
 static PyObject *tree_of(struct sums *s, bool strict)
 {
-	PyObject **below = PyMem_Calloc(s->count, sizeof(PyObject *));
+	PyObject **below = ext_calloc(s->count, sizeof(PyObject *));
 
 	if (!below)
 		return PyErr_NoMemory();

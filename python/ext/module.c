@@ -74,7 +74,7 @@ static int init(PyObject *module)
 		return -1;
 	st->merged = Py_BuildValue("{O:O, O:O, O:O, O:O}", st->description, Py_None, st->children, Py_None, st->count,
 				   Py_None, st->identifier, Py_None);
-	st->codes = PyMem_Calloc(EXT_CODES, sizeof *st->codes);
+	st->codes = ext_calloc(EXT_CODES, sizeof *st->codes);
 	if (st->merged && !st->codes)
 		PyErr_NoMemory();
 	return st->merged && st->codes ? 0 : -1;

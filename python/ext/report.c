@@ -75,7 +75,7 @@ int ext_words_init(struct ext_words *w, PyObject *words)
 	if ((is_one(words) ? append(w->bytes, encoded(words)) : append_each(w->bytes, words)) < 0)
 		return -1;
 	w->count = (size_t)PyList_Size(w->bytes);
-	w->words = PyMem_Calloc(w->count + 1, sizeof *w->words);
+	w->words = ext_calloc(w->count + 1, sizeof *w->words);
 	if (!w->words) {
 		PyErr_NoMemory();
 		return -1;

@@ -42,7 +42,7 @@ static int tids_init(struct tids *t, PyObject *given)
 
 	if (!all)
 		return -1;
-	t->ids = PyMem_Calloc((size_t)PyList_Size(all) + 1, sizeof *t->ids);
+	t->ids = ext_calloc((size_t)PyList_Size(all) + 1, sizeof *t->ids);
 	if (!t->ids)
 		PyErr_NoMemory();
 	for (; t->ids && t->count < (size_t)PyList_Size(all); t->count++) {

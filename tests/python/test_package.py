@@ -13,6 +13,7 @@ import pytest
 
 from harness import package
 from harness.plumb import TOP
+from harness.sites import tool
 
 
 def said(python, *arguments, **popen):
@@ -72,6 +73,20 @@ def test_a_free_threaded_python_without_its_extension_is_refused_in_words(free_t
         result = subprocess.run([*free_threaded.command, "-c", "import plumb"], env=package.environment(free_threaded, [str(tmp_path)]), stderr=subprocess.PIPE, text=True)
         assert result.returncode == 1 and "ImportError: this plumb was not built for this free-threaded Python" in result.stderr
         (tmp_path / "plumb" / "_plumb.abi3.so").unlink(missing_ok=True)
+
+
+def test_the_extension_is_built_with_the_headers_of_each_python(minor):
+    """What one of them does not declare for the limited API would be taken for a function that returns an int."""
+    if minor.version < (3, 8) or minor.root:
+        pytest.skip("the package is for 3.8 and later, and this Python's headers are to be here")
+    where = "import sysconfig; print(sysconfig.get_config_var('INCLUDEPY'))"
+    headers = subprocess.run([*minor.command, "-c", where], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    if not os.path.exists(os.path.join(headers, "Python.h")):
+        pytest.skip("there is no %s/Python.h" % headers)
+    api = [] if minor.free_threaded else ["-DPy_LIMITED_API=0x03080000"]
+    for source in (TOP / "python" / "ext").glob("*.c"):
+        subprocess.run([tool("cc"), "-fsyntax-only", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Werror", *api, "-I", TOP / "include",
+                        "-iquote", TOP / "python" / "ext", "-isystem", headers, source], check=True)
 
 
 @pytest.mark.soak
