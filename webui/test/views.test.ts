@@ -10,8 +10,9 @@ import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
 import { hotPath } from "../src/views/hotPath";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
+import { lostWords } from "../src/views/losses";
 import { sourceRows } from "../src/views/sourceRows";
-import { encodeProfile, type PlainProfile } from "./encode";
+import { encodeProfile, meta, type PlainProfile } from "./encode";
 
 function shownOf(plain: PlainProfile) {
 	const profile: Profile = decodeProfile(encodeProfile(plain));
@@ -86,4 +87,13 @@ test("a stack of 10,000 frames opens without recursion", () => {
 	const tree = shownOf({ samples: [{ stack }] }).tree();
 	const all = withOpen(firstBranches(tree, false), Array.from({ length: tree.count }, (_, i) => i), 1);
 	assert.equal(openRows(all).length, tree.count);
+});
+
+test("a rate that was lowered is told, and is no loss", () => {
+	const kept = meta();
+	const lowered = meta({ overhead: { ...kept.overhead, limit: 0.2, lowered_to_hz: 80.4 } });
+	assert.deepEqual(lostWords(kept), []);
+	assert.deepEqual(lostWords(lowered), [
+		"Each thread was sampled at 80/s, so that plumb took no more than 20 % of a core.",
+	]);
 });
