@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading of source files (layer export; one owner at a time). What the recording has goes before what lies on the disk
- * by now. The names are a profile's, hence anybody's: nothing that could block or be endless is read, and memory has a
- * limit. */
+/* Lines of source files (layer export; one owner at a time): of the texts that a recording has. Which files of the
+ * program may be shown was decided when it was sampled, so nothing else is read for a recording. What comes from a file
+ * of another tool never had texts: for that, and for nobody's program, files of the disk stand in. The names are
+ * anybody's: only plain files are opened, and memory has a limit. */
 #include "source_lines.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,50 +62,74 @@ static bool may_be_file(struct pl_text name)
 	return name.len && !memchr(name.s, 0, name.len) && !(name.s[0] == '<' && name.s[name.len - 1] == '>');
 }
 
-/* Who may go where it lies, and read it: all. */
-static bool is_open_to_all(const char *path)
+static bool all_may_enter(char *path)
 {
-	char *real = realpath(path, NULL);
 	struct stat st;
-	bool open_to_all = real && stat(real, &st) == 0 && (st.st_mode & S_IROTH);
 
-	for (char *end = real ? strrchr(real, '/') : NULL; open_to_all && end && end != real;
-	     end = strrchr(real, '/')) {
+	for (char *end = strrchr(path, '/'); end && end != path; end = strrchr(path, '/')) {
 		*end = '\0';
-		open_to_all = stat(real, &st) == 0 && (st.st_mode & S_IXOTH);
+		if (stat(path, &st) != 0 || !(st.st_mode & S_IXOTH))
+			return false;
 	}
-	free(real);
-	return open_to_all;
+	return true;
+}
+
+/* Who may go where it lies, and read it: all. Asked of the file that is open, whose name may be another's by now. */
+static bool is_open_to_all(int fd, const struct stat *st)
+{
+	char link[40], real[PATH_MAX];
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, real, sizeof real - 1);
+	if (n <= 0 || !(st->st_mode & S_IROTH))
+		return false;
+	real[n] = '\0';
+	return all_may_enter(real);
 }
 
 /* Root may read all files, and whoever made the profile could not: of those it names, root reads what anybody may. What
  * is in /proc is about us. */
-static bool may_be_shown(const char *path, int fd)
+static bool may_be_shown(int fd, const struct stat *st)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type != PROC_SUPER_MAGIC && (geteuid() != 0 || is_open_to_all(path));
+	return fstatfs(fd, &fs) == 0 && fs.f_type != PROC_SUPER_MAGIC && (geteuid() != 0 || is_open_to_all(fd, st));
+}
+
+/* A plain file of at most @p room bytes that may be shown; -1: it is none. Nothing else is opened: that can do
+ * something. */
+static int open_plain(const char *path, size_t room, size_t *size_ret)
+{
+	int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct stat st;
+	char link[40];
+
+	if (found < 0)
+		return -1;
+	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode) && may_be_shown(found, &st) && st.st_size <= FILE_MAX_BYTES &&
+	    (size_t)st.st_size <= room) {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", found);
+		fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		*size_ret = (size_t)st.st_size;
+	}
+	close(found);
+	return fd;
 }
 
 /* The whole file; NULL: not a file to be read. */
 static char *read_file(const char *path, size_t room, size_t *len_ret)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	struct stat st;
-	char *text = NULL;
-	size_t len = 0;
+	size_t size = 0, len = 0;
+	int fd = open_plain(path, room, &size);
+	char *text = fd >= 0 ? malloc(size + 1) : NULL;
 	ssize_t n = 1;
 
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_be_shown(path, fd) && st.st_size <= FILE_MAX_BYTES &&
-	    (size_t)st.st_size <= room)
-		text = malloc((size_t)st.st_size + 1);
-	while (text && n > 0 && len < (size_t)st.st_size) {
-		n = read(fd, text + len, (size_t)st.st_size - len);
+	while (text && n > 0 && len < size) {
+		n = read(fd, text + len, size - len);
 		len += n > 0 ? (size_t)n : 0;
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	if (n < 0) {
 		free(text);
 		return NULL;
@@ -230,7 +257,7 @@ static char *text_of_file(const struct pl_sources *s, uint32_t file, size_t *len
 
 	if (recorded)
 		return recorded_text(recorded, room, len_ret);
-	return may_be_file(name) ? read_file(name.s, room, len_ret) : NULL;
+	return s->p->meta.imported && may_be_file(name) ? read_file(name.s, room, len_ret) : NULL;
 }
 
 static void load(struct pl_sources *s, struct source *f, uint32_t file)

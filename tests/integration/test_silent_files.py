@@ -48,6 +48,12 @@ def test_run_ends_with_the_program(plumb, any_python, silent, program):
     assert profile.json["sources_left_out"] == 1 and any(source["file"].endswith("program.py") for source in profile.json["sources"])
 
 
+def test_what_is_written_at_the_end_asks_for_no_file_again(plumb, any_python, silent, program):
+    out = plumb.path(".flamegraph.json")
+    result = plumb("run", "-o", out, "--", *any_python.command, program, silent, "500")
+    assert result.status == 7 and '"work"' in out.read_text(), result
+
+
 def test_attach_ends_at_ctrl_c(plumb, any_python, silent, program):
     recording = plumb.path()
     with running(subprocess.Popen([*any_python.command, program, silent, "1000000000"], stdout=subprocess.PIPE)) as busy:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines come from the text that the profile has, and only without one from the file that is there by now. */
+/* Lines come from the text that the profile has; where it is none of ours, from the file that is there by now. */
 #include "source_lines.h"
 
 #include <setjmp.h>
@@ -65,11 +65,16 @@ static void the_recorded_text_goes_before_the_file(void **state)
 	scene_deinit(&s);
 }
 
-static void without_one_the_file_is_read(void **state)
+static void without_one_the_file_is_read_for_what_was_imported(void **state)
 {
+	struct pl_text line;
 	struct scene s;
 
 	scene_init(&s, NULL);
+	assert_false(pl_sources_line(s.sources, s.file, 1, &line));
+	scene_deinit(&s);
+	scene_init(&s, NULL);
+	s.b.p->meta.imported = true;
 	assert_line(&s, 1, "of the file");
 	scene_deinit(&s);
 }
@@ -84,6 +89,7 @@ static void root_shows_what_all_may_read(void **state)
 	if (geteuid() != 0)
 		skip();
 	scene_init(&s, NULL);
+	s.b.p->meta.imported = true;
 	assert_int_equal(chmod(s.path, 0640), 0);
 	assert_false(pl_sources_line(s.sources, s.file, 1, &line));
 	assert_int_equal(chmod(s.path, 0644), 0);
@@ -123,7 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_recorded_text_goes_before_the_file),
-		cmocka_unit_test(without_one_the_file_is_read),
+		cmocka_unit_test(without_one_the_file_is_read_for_what_was_imported),
 		cmocka_unit_test(root_shows_what_all_may_read),
 		cmocka_unit_test(it_is_decoded_as_it_says),
 		cmocka_unit_test(a_text_that_cannot_be_told_has_no_lines),
