@@ -24,15 +24,20 @@ enum pl_replace {
 struct pl_new_file {
 	int fd;	      /* the owner of the structure may close it, and makes it -1 then */
 	char *path;   /* as it is to be called */
-	char *beside; /* as it is called until it is published; NULL: the same */
-	bool made;    /* and not published; else it was there, as a pipe or a device, or is to stay */
+	int dir;      /* where it is, until it is published: its path can lead elsewhere by now; -1: nowhere */
+	char *beside; /* as it is called there until it is published; NULL: as it is to be called */
+	enum pl_replace replace;
+	bool made; /* and not published; else it was there, as a pipe or a device, or is to stay */
 };
 
-/** Make it, beside what is there if that is to be replaced. The file is empty. Errors: PLUMB_ERR_EXISTS,
- * PLUMB_ERR_WRITE_FAILED; both name @p path. */
+#define PL_NEW_FILE_NONE ((struct pl_new_file){.fd = -1, .dir = -1})
+
+/** Make it, beside what is there if that is to be replaced. The file is empty. A link that somebody else has made is
+ * not followed, but for root's. Errors: PLUMB_ERR_EXISTS, PLUMB_ERR_WRITE_FAILED; both name @p path. */
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 				     struct pl_new_file *ret) PLUMB_MUST_CHECK;
-/** Give it its name, for good. Again: nothing. */
+/** Give it its name, for good; again: nothing. What has the name by now is asked once more whether it may be replaced.
+ * Errors: PLUMB_ERR_EXISTS, it may not, and the new file stays beside it, as the error says; PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f) PLUMB_MUST_CHECK;
 /** Give it another name, a free one. False: it is taken, or cannot be had. */
 bool pl_new_file_rename(struct pl_new_file *f, const char *path);

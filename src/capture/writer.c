@@ -104,8 +104,11 @@ struct plumb_error *pl_capture_create(const char *path, const struct plumb_profi
 struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct plumb_profile *p,
 					 struct pl_capture_writer **ret)
 {
-	struct pl_new_file file = {.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .path = strdup(name)};
+	struct pl_new_file file = PL_NEW_FILE_NONE;
 	struct plumb_error *err = NULL;
+
+	file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	file.path = strdup(name);
 
 	if (file.fd < 0)
 		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", name);

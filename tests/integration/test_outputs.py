@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from harness import sites
 from harness.plumb import finish, running
 from harness.target import wait_until
 
@@ -94,11 +95,10 @@ def test_an_older_recording_stays_until_the_new_one_has_samples(plumb, target, a
     before = recording.read_bytes()
     with target(any_python, "families.py") as busy:
         with running(plumb.start("attach", "-o", recording, busy.pid, stderr=subprocess.DEVNULL)) as process:
-            beside = plumb.directory / ("%s.%d.new" % (recording.name, process.pid))
-            wait_until(lambda: beside.exists() or recording.read_bytes() != before, "it is not begun")
+            wait_until(lambda: left(plumb) or recording.read_bytes() != before, "it is not begun")
             wait_until(lambda: recording.read_bytes() != before, "it does not take its place")
             assert plumb.report(recording).samples > 0
-            assert not beside.exists()
+            assert not left(plumb)
             process.kill()
             process.wait()
     assert not plumb.report(recording).complete
@@ -195,8 +195,57 @@ def test_two_plumbs_with_one_name_leave_one_whole_recording(plumb, target, any_p
 def test_ctrl_c_before_the_first_sample_loses_nothing(plumb, recording):
     before = recording.read_bytes()
     with running(plumb.start("run", "-o", recording, "--", "sleep", "1000", stderr=subprocess.DEVNULL)) as process:
-        beside = plumb.directory / ("%s.%d.new" % (recording.name, process.pid))
-        wait_until(beside.exists, "it is not begun")
+        wait_until(lambda: left(plumb), "it is not begun")
         process.send_signal(signal.SIGTERM)
         process.wait()
     assert recording.read_bytes() == before and not left(plumb)
+
+
+def test_what_a_killed_plumb_has_left_is_not_in_the_way(plumb, any_python, recording):
+    """In a container each plumb has the same number."""
+    try:
+        container = sites.unshare("--pid", "--mount-proc", "--fork", "--kill-child")
+    except sites.Lacking as lacking:
+        pytest.skip(str(lacking))
+    with running(plumb.start("run", "-o", recording, "--", "sleep", "1000", before=container, stderr=subprocess.DEVNULL)) as process:
+        wait_until(lambda: left(plumb), "it is not begun")
+        process.kill()
+        process.wait()
+    assert len(left(plumb)) == 1
+    again = plumb("run", "-o", recording, "--", *any_python.command, "-c", "sum(range(10**7))", before=container)
+    assert again.status == 0 and plumb.report(recording).samples, again
+
+
+def test_what_somebody_has_changed_since_is_theirs(plumb, recording):
+    notes = plumb.path(".md")
+    for _ in range(2):
+        assert plumb("report", recording, "--markdown", "-o", notes).status == 0
+    with open(notes, "r+") as file:
+        file.write("my own words")
+    again = plumb("report", recording, "--markdown", "-o", notes)
+    assert again.status != 0 and "plumb did not write it" in again.stderr and notes.read_text().startswith("my own words"), again
+
+
+def test_what_another_program_writes_meanwhile_stays(plumb, any_python):
+    """What plumb made stays as well, and is named."""
+    out = plumb.path(".folded")
+    make = "import os, sys\nsum(range(10**7))\nopen(sys.argv[1] + '.its', 'w').write('its own')\nos.rename(sys.argv[1] + '.its', sys.argv[1])\n"
+    assert plumb("run", "-o", out, "--", *any_python.command, "-c", "sum(range(10**7))").status == 0
+    result = plumb("run", "-o", out, "--", *any_python.command, "-c", make, out)
+    assert out.read_text() == "its own" and "made by another program meanwhile" in result.stderr, result
+    beside, = left(plumb)
+    assert beside in result.stderr.replace("\n", "").replace(" ", "") and "<module>" in (plumb.directory / beside).read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_a_link_that_somebody_else_has_made_is_not_followed(plumb, recording):
+    """They can have it lead elsewhere at any time."""
+    empty, link = plumb.path(".md"), plumb.path(".md")
+    empty.touch()
+    link.symlink_to(empty)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    for force in ((), ("--force",)):
+        result = plumb("report", recording, "--markdown", "-o", link, *force)
+        assert result.status != 0 and "a link that another user has made" in result.stderr and not empty.stat().st_size, result
+    os.chown(link, 0, 0, follow_symlinks=False)
+    assert plumb("report", recording, "--markdown", "-o", link).status == 0 and empty.stat().st_size
