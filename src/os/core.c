@@ -19,6 +19,7 @@
 #define MAX_SEGMENTS (1u << 20)
 #define MAX_NOTES    (64u << 20)
 #define PAGE	     4096
+#define NOBODY	     65534 /* who has no rights but those of all */
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -316,6 +317,15 @@ static struct plumb_error *open_file(struct pl_core *c, const char *path)
 	return NULL;
 }
 
+/* Whose file a core is cannot be made up. But root keeps what others dumped: gcore, systemd-coredump and programs that
+ * may not be dumped otherwise make cores of anybody's processes root's. Then the lesser of both counts: what the
+ * process says of itself gives it nothing that its owner has not. */
+static void lower_rights(struct pl_core *c)
+{
+	if (c->rights.uid == 0)
+		pl_rights_of_owner(c->notes.uid, c->notes.gid, &c->rights);
+}
+
 struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_core **ret)
 {
 	struct pl_core *c = calloc(1, sizeof *c);
@@ -324,15 +334,19 @@ struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_c
 		return &pl_err_no_memory;
 	c->mem.ops = &core_ops;
 	c->fd = -1;
+	c->notes.uid = NOBODY;
+	c->notes.gid = NOBODY;
 	c->root = strdup(root ? root : "/");
 	struct plumb_error *err = c->root ? open_file(c, path) : &pl_err_no_memory;
 	if (!err)
 		err = read_segments(c, path);
-	if (err)
+	if (err) {
 		pl_core_close(c);
-	else
-		*ret = c;
-	return err;
+		return err;
+	}
+	lower_rights(c);
+	*ret = c;
+	return NULL;
 }
 
 void pl_core_close(struct pl_core *c)

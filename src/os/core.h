@@ -39,7 +39,8 @@ const char *pl_core_command(const struct pl_core *c);
 const char *pl_core_exe(const struct pl_core *c);
 /** When the file was written, CLOCK_REALTIME. */
 uint64_t pl_core_written_ns(const struct pl_core *c);
-/** Of the owner of the file, which the kernel makes the user of the process: what it says itself may be made up. */
+/** Of the owner of the file, which the kernel makes the user of the process: what it says itself may be made up. Of a
+ * file of root's, which may be anybody's process, those that it says itself. */
 void pl_core_rights(const struct pl_core *c, struct pl_rights *ret);
 
 #endif

@@ -210,7 +210,7 @@ def test_root_of_a_user_namespace_is_nobody_here(plumb, place):
 
 
 def test_a_core_shows_what_its_owner_may_read(plumb, place, any_python):
-    """What a core says of its process can be made up; whose file it is cannot."""
+    """What a core says of its process can be made up; whose file it is cannot. But what root keeps can be anybody's process."""
     gcore = shutil.which("gcore")
     if not gcore:
         pytest.skip("gcore is not installed")
@@ -221,5 +221,6 @@ def test_a_core_shows_what_its_owner_may_read(plumb, place, any_python):
     of_root = plumb("dump", "--json", "--core", core)
     assert any(frame["file"] == str(place / "program.py") and frame["source"]
                for thread in json.loads(of_root.stdout)["processes"][0]["threads"] for frame in thread["frames"]), of_root
+    assert_shows_no_line_of(of_root, place / "secret.py")
     os.chown(core, ORDINARY, ORDINARY)
     assert_shows_no_line_of(plumb("dump", "--json", "--core", core), place / "secret.py")
