@@ -5,7 +5,7 @@ import struct
 
 FILE_HEADER = 24
 CHUNK = struct.Struct("<4sB3xIIQIIQQ")
-META, UNITS, TIMES = 7, 8, 10
+META, UNITS, PLACES, TIMES, COLUMNS = 7, 8, 9, 10, (12, 13, 14)
 
 
 def _decompressed(payload, length):
@@ -44,6 +44,52 @@ def _sections(data):
         found[tag] = data[at : at + length]
         at += length
     return found
+
+
+def _sum(data):
+    """FNV-1a of 64 bits."""
+    found = 0xCBF29CE484222325
+    for byte in data:
+        found = (found ^ byte) * 0x100000001B3 % (1 << 64)
+    return found
+
+
+def _compressed(data):
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_compress.restype = zstd.ZSTD_compressBound.restype = ctypes.c_size_t
+    zstd.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
+    zstd.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
+    out = ctypes.create_string_buffer(zstd.ZSTD_compressBound(len(data)))
+    length = zstd.ZSTD_compress(out, len(out), data, len(data), 9)
+    return out.raw[:length]
+
+
+def _chunk(sequence, samples, before, payload, plain):
+    head = struct.pack("<4sB3xIIQIIQ", b"\x89PLC", 1, sequence, samples, before, len(payload), plain, _sum(payload))
+    return head + struct.pack("<Q", _sum(head)) + payload
+
+
+def with_samples(data, chunks, each):
+    """A recording and, behind its first chunk with samples, so many more of so many samples each: the first one again and again."""
+    head, sections = FILE_HEADER, None
+    for at, sections in _whole_chunks(data):
+        head = at
+        if PLACES in sections:
+            break
+    _, _, sequence, samples, before, length, _, _, _ = CHUNK.unpack_from(data, head - CHUNK.size)
+    zeros = {UNITS: sections[UNITS], PLACES: sections[PLACES], TIMES: b"\0", **{tag: bytes(each) for tag in COLUMNS}}
+    plain = b"".join(_coded(tag) + _coded(len(content)) + content for tag, content in zeros.items())
+    payload = _compressed(plain)
+    more = [_chunk(sequence + 1 + i, each, before + samples + i * each, payload, len(plain)) for i in range(chunks)]
+    return data[: head + length] + b"".join(more)
+
+
+def _coded(value):
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
 
 
 def _whole_chunks(data):

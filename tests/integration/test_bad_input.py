@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from harness.plumb import Plumb, finish, until
-from harness.recording import chunks_with_samples
+from harness.recording import chunks_with_samples, with_samples
 from harness.target import started
 
 BAD_INPUT, OWN_FAILURE = 1, 125
@@ -348,3 +348,13 @@ def test_several_mistakes_do_not_crash(plumb):
         result = plumb(*arguments)
         assert result.status == OWN_FAILURE and result.stderr.startswith("plumb: "), (arguments, result)
     assert plumb(sys.argv[0] * 50).status == OWN_FAILURE
+
+
+def test_a_small_file_does_not_stand_for_thousands_of_millions_of_samples(plumb, threads_recording, tmp_path):
+    """Zeros are packed 30,000 to one: what no sampler writes is damage, and told."""
+    bomb = tmp_path / "bomb.plumb"
+    bomb.write_bytes(with_samples(threads_recording.read_bytes(), 30, 4 << 20))
+    profile = plumb.report(bomb)
+    most = (64 << 20) + 512 * bomb.stat().st_size
+    assert most / 2 < profile.json["samples"]["total"] <= most and profile.losses["damaged"] > 30 * (4 << 20) - most, profile.losses
+    assert profile.losses["damaged_parts"], "it is not told"
