@@ -63,7 +63,7 @@ class Load:
 
     def __init__(self, port):
         self.port, self.end = port, threading.Event()
-        self.told, self.failed = collections.Counter(), []
+        self.told, self.of_each, self.failed = collections.Counter(), [], []
         self.threads = []
 
     def add(self, count, *paths):
@@ -73,12 +73,14 @@ class Load:
             thread.start()
 
     def ask(self, paths):
+        told = collections.Counter()  # of one for all, numbers would be lost where there is no GIL
+        self.of_each.append(told)
         try:
             client = Client(self.port)
             while not self.end.is_set():
                 for i, path in enumerate(paths):
                     path = path.replace("%d", str(i))
-                    self.told[path, client("GET", path)[0]] += 1
+                    told[path, client("GET", path)[0]] += 1
         except Exception as error:
             self.failed.append(error)
 
@@ -89,6 +91,8 @@ class Load:
         self.end.set()
         for thread in self.threads:
             thread.join()
+        for told in self.of_each:
+            self.told.update(told)
         assert not self.failed, self.failed[0]
 
 
