@@ -212,6 +212,10 @@ static struct plumb_error *open_named(struct pl_new_file *f)
 
 	if (err)
 		return err;
+	if (!*name_of(f)) {
+		errno = EISDIR;
+		return cannot_write(f->path);
+	}
 	make(f, name_of(f));
 	if (f->made)
 		return NULL;

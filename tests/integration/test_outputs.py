@@ -158,6 +158,9 @@ def test_what_cannot_be_written_is_told_before_the_program_runs(plumb, tmp_path)
     for options in (["-o", "no/such/place.plumb"], ["-o", "/proc/recording.plumb"], ["-o", "no/such/page.html"]):
         result = plumb("run", *options, "--", *program)
         assert result.status == 125 and "cannot write" in result.stderr and "it ran" not in result.stdout, result
+    for directory in (tmp_path, "%s/" % tmp_path):
+        result = plumb("run", "-o", directory, "--", *program)
+        assert result.status == 125 and "cannot write %s: Is a directory" % directory in result.stderr, result
     result = plumb("run", "--", *program, cwd="/proc")
     assert result.status == 125 and "'-o' names another place" in result.stderr, result
     assert "it ran" not in result.stdout
