@@ -8,6 +8,7 @@
 #ifndef PL_ENGINE_H
 #define PL_ENGINE_H
 
+#include <math.h>
 #include <sys/types.h>
 
 #include "profile.h"
@@ -18,6 +19,14 @@ struct plumb_tags;
 #define PL_USUAL_OVERHEAD 0.2
 
 enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
+
+/** What @p max_overhead of the options below means at a period of @p period_ns: a share, 0 no limit. */
+static inline double pl_overhead_limit(double max_overhead, uint64_t period_ns)
+{
+	double usual = period_ns ? PL_USUAL_OVERHEAD : 0, limit = max_overhead ? max_overhead : usual;
+
+	return isfinite(limit) ? limit : 0;
+}
 
 struct pl_engine_options {
 	pid_t pid;

@@ -2,7 +2,6 @@
 /* Layer session: <plumb/session.h>. Wires an engine to a profile and a recording: making a session, ending it. */
 #include "session_parts.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +22,6 @@ static struct plumb_error *intern(struct plumb_profile *p, const char *s, uint32
 	return pl_profile_string(p, s, strlen(s), ret);
 }
 
-static uint32_t overhead_ppm(const struct pl_engine_options *o)
-{
-	double usual = o->period_ns ? PL_USUAL_OVERHEAD : 0, share = o->max_overhead ? o->max_overhead : usual;
-
-	return isfinite(share) ? (uint32_t)(share * 1e6 + 0.5) : 0;
-}
-
 /* What is known before there is a process. The writer needs the period. */
 static struct plumb_error *fill_plan(struct plumb_session *s)
 {
@@ -42,7 +34,7 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 	m->seed = s->options.seed;
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
-	m->max_overhead_ppm = overhead_ppm(&s->options);
+	m->max_overhead_ppm = (uint32_t)(pl_overhead_limit(s->options.max_overhead, s->options.period_ns) * 1e6 + 0.5);
 	if ((err = intern(s->profile, s->options.own ? "in process" : s->ops->name, &m->engine)) ||
 	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
 		return err;

@@ -3,7 +3,6 @@
  * is over before its sample could be taken is counted as missed; nothing is caught up. It allocates only when it meets
  * something new, and never writes or waits for the disk. */
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -222,13 +221,10 @@ static void skip_budget(struct pl_engine *e, struct run *run, uint64_t now)
 /* The period to begin with: under the usual limit the one that was asked for. */
 static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
-	double usual = period_ns ? PL_USUAL_OVERHEAD : 0, asked = e->options.max_overhead;
+	double limit = pl_overhead_limit(e->options.max_overhead, period_ns);
+	uint64_t careful = pl_budget_init(&run->budget, limit, period_ns, now);
 
-	if (has_usual_budget(e)) {
-		(void)pl_budget_init(&run->budget, usual, period_ns, now);
-		return period_ns;
-	}
-	return pl_budget_init(&run->budget, isfinite(asked) ? asked : 0, period_ns, now);
+	return has_usual_budget(e) ? period_ns : careful;
 }
 
 static void round_in_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t weight_ns)
