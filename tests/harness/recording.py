@@ -71,17 +71,13 @@ def _chunk(sequence, samples, before, payload, plain):
 
 def with_samples(data, chunks, each):
     """A recording and, behind its first chunk with samples, so many more of so many samples each: the first one again and again."""
-    head, sections = FILE_HEADER, None
-    for at, sections in _whole_chunks(data):
-        head = at
-        if PLACES in sections:
-            break
-    _, _, sequence, samples, before, length, _, _, _ = CHUNK.unpack_from(data, head - CHUNK.size)
+    at, sections = next(chunk for chunk in _whole_chunks(data) if PLACES in chunk[1])
+    _, _, sequence, samples, before, length, _, _, _ = CHUNK.unpack_from(data, at - CHUNK.size)
     zeros = {UNITS: sections[UNITS], PLACES: sections[PLACES], TIMES: b"\0", **{tag: bytes(each) for tag in COLUMNS}}
     plain = b"".join(_coded(tag) + _coded(len(content)) + content for tag, content in zeros.items())
     payload = _compressed(plain)
     more = [_chunk(sequence + 1 + i, each, before + samples + i * each, payload, len(plain)) for i in range(chunks)]
-    return data[: head + length] + b"".join(more)
+    return data[: at + length] + b"".join(more)
 
 
 def _coded(value):

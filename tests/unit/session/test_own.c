@@ -114,17 +114,11 @@ static int count_in(const char *path)
 	return n;
 }
 
-/* There are no more. The kernel lists a thread that was joined for a moment longer. */
-static void assert_threads(int count)
+/* There are no more. The kernel lists a thread that was joined for a moment longer, and who reads source files may be
+ * on its way out. */
+static void assert_no_more(const char *directory, int count)
 {
-	await (count_in("/proc/self/task") <= count)
-		continue;
-}
-
-/* Nor more descriptors: who reads source files may be on its way out. */
-static void assert_files(int count)
-{
-	await (count_in("/proc/self/fd") <= count)
+	await (count_in(directory) <= count)
 		continue;
 }
 
@@ -145,8 +139,8 @@ static void what_runs_is_counted(void **state)
 	assert_share("spin", spin.samples, info.samples, 0.4); /* one of two threads; the other does not run Python */
 	plumb_profile_destroy(p);
 	finish(s);
-	assert_threads(threads);
-	assert_files(files);
+	assert_no_more("/proc/self/task", threads);
+	assert_no_more("/proc/self/fd", files);
 }
 
 /* Context switches of the thread of that name: how often it woke up. */
@@ -398,8 +392,8 @@ static void many_rounds_leave_nothing(void **state)
 		pages = i == 20 ? resident_pages() : pages;
 	}
 	assert_true(pages > 0);
-	assert_threads(threads);
-	assert_files(files);
+	assert_no_more("/proc/self/task", threads);
+	assert_no_more("/proc/self/fd", files);
 #ifndef __SANITIZE_ADDRESS__			      /* it keeps what was freed; leaks it finds itself */
 	assert_true(resident_pages() < pages + 1000); /* a session has 128 of them in its queue alone */
 #endif
