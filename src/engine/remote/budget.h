@@ -3,7 +3,8 @@
  *
  * Two costs are held under the same limit: the time in which threads of the target were stopped, and the CPU time of
  * the profiler, each as a share of the time that has passed. Both grow with the rate, so the rate follows the larger
- * one, a tenth of a second at a time, and never exceeds what was asked for. */
+ * one, a tenth of a second at a time, and never exceeds what was asked for. What was used too much is saved
+ * afterwards: a program may be dear to sample whenever the rate has risen. */
 #ifndef PL_BUDGET_H
 #define PL_BUDGET_H
 
@@ -14,6 +15,7 @@ struct pl_budget {
 	double limit;			       /* share of the time, 0.01 is one percent; 0: no limit */
 	uint64_t asked_period_ns;	       /* never faster than this */
 	uint64_t since_ns, cpu_ns, stopped_ns; /* at the last look */
+	double debt_ns;			       /* used too much, and not saved yet */
 };
 
 /** @param period_ns as asked for; 0, as fast as possible, becomes 10 us: a budget needs a clock.

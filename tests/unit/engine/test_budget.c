@@ -53,9 +53,35 @@ static void it_goes_faster_again_but_never_than_asked(void **state)
 	for (int i = 0; i < 20; i++)
 		period = pl_budget_period(&b, period, now += 100 * MS, (uint64_t)(i + 1) * 90 * MS, 0);
 	assert_int_equal(period, 1000 * MS); /* nine tenths of a core whatever it does: as slow as it gets */
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 120; i++) /* ten seconds to save what was too much, and then as fast as before */
 		period = pl_budget_period(&b, period, now += 100 * MS, 20 * 90 * MS, 0);
 	assert_int_equal(period, MS);
+}
+
+/* What a look used too much is saved later: a program whose samples are cheap for a while and then dear would be met at
+ * the rate of the cheap ones each time. The first second is left out: nothing is known of it before. */
+static void what_was_too_much_is_saved(void **state)
+{
+	static const int phases[] = {1, 2, 3, 5, 10, 30}; /* looks */
+
+	for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+		struct pl_budget b;
+		uint64_t now = 0, cpu = 0, first = 0, period = pl_budget_init(&b, 0.02, MS, now);
+		double samples = 0; /* a period can be longer than a look */
+
+		for (int look = 0; look < 6000; look++) {
+			samples += 100.0 * MS / (double)period;
+			uint64_t cost = look / phases[i] % 2 ? 500000 : 5000;
+
+			cpu += (uint64_t)samples * cost;
+			samples -= (uint64_t)samples;
+			period = pl_budget_period(&b, period, now += 100 * MS, cpu, 0);
+			first = look == 9 ? cpu : first;
+		}
+		double used = (double)(cpu - first) / (5990 * 100.0 * MS);
+		if (used > 0.0205 || used < 0.005)
+			fail_msg("phases of %d looks: %f", phases[i], used);
+	}
 }
 
 static void without_a_limit_it_is_never_due(void **state)
@@ -84,6 +110,7 @@ int main(void)
 		cmocka_unit_test(what_fits_is_not_slowed),
 		cmocka_unit_test(the_dearer_of_the_two_costs_sets_the_rate),
 		cmocka_unit_test(it_goes_faster_again_but_never_than_asked),
+		cmocka_unit_test(what_was_too_much_is_saved),
 		cmocka_unit_test(without_a_limit_it_is_never_due),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
