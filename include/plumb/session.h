@@ -153,7 +153,8 @@ PLUMB_API struct plumb_error *plumb_session_recent(struct plumb_session *s,
 						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Return after @p timeout_ms (-1: no limit) or when sampling has ended. */
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
-/** Ask the sampling to end; the target lives on. Async-signal-safe, any thread. */
+/** Ask the sampling to end; the target lives on. Async-signal-safe, any thread; of plumb_session_own() not while
+ * plumb_session_finish() runs. */
 PLUMB_API void plumb_session_stop(struct plumb_session *s);
 /** Signal the launched program, if it has not ended. Async-signal-safe. */
 PLUMB_API void plumb_session_signal(struct plumb_session *s, int signo);
@@ -161,7 +162,7 @@ PLUMB_API void plumb_session_signal(struct plumb_session *s, int signo);
  * plumb_session_stop(): do not wait for the processes that it left. Async-signal-safe. */
 PLUMB_API void plumb_session_interrupt(struct plumb_session *s);
 /** End sampling, write the last chunk, detach. Call once. The error tells what was lost (e.g. disk full); *ret is set
- * all the same. */
+ * all the same. What is kept of plumb_session_own() holds no descriptor. */
 PLUMB_API struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret) PLUMB_MUST_CHECK;
 /** Wait for the launched program to end (after a session that ended by duration); its wait status. */
 PLUMB_API int plumb_session_reap(struct plumb_session *s);

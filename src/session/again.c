@@ -4,11 +4,21 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "temp_file.h"
 
 struct recording {
 	struct plumb_profile *profile;
 	int fd;
+	struct pl_capture_info info;
+};
+
+struct mapping {
+	struct plumb_profile *profile;
+	void *bytes;
+	size_t len;
 	struct pl_capture_info info;
 };
 
@@ -48,6 +58,62 @@ struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd, con
 	return NULL;
 }
 
+/* Asked of the kernel: who reads what is missing of a mapping gets a SIGBUS. */
+static bool is_cut(const struct mapping *m, int fd)
+{
+	return pwrite(fd, (const char *)m->bytes + m->len - 1, 1, 0) < 0 && errno == EFAULT;
+}
+
+static struct plumb_error *copy_mapping(const struct mapping *m, int fd)
+{
+	if (is_cut(m, fd))
+		return pl_error(PLUMB_ERR_CORRUPT, "somebody has cut the recording since it was written");
+	struct plumb_error *err = pl_temp_write(fd, m->bytes, m->len);
+
+	(void)madvise(m->bytes, m->len, MADV_DONTNEED);
+	if (err || lseek(fd, 0, SEEK_SET) == 0)
+		return err;
+	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot read the recording again");
+}
+
+static struct plumb_error *mapping_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	struct mapping *m = ctx;
+	int fd;
+	struct plumb_error *err = pl_temp_file(&fd);
+
+	if (err)
+		return err;
+	err = copy_mapping(m, fd);
+	if (!err)
+		err = pl_capture_read_again(fd, m->profile, &m->info, fn, fn_ctx);
+	close(fd);
+	return err;
+}
+
+static void mapping_destroy(void *ctx)
+{
+	struct mapping *m = ctx;
+
+	munmap(m->bytes, m->len);
+	free(m);
+}
+
+struct plumb_error *pl_again_from_mapping(struct plumb_profile *p, int fd, size_t len,
+					  const struct pl_capture_info *info)
+{
+	struct mapping *m = malloc(sizeof *m);
+	void *bytes = m ? mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+
+	if (bytes == MAP_FAILED) {
+		free(m);
+		return &pl_err_no_memory;
+	}
+	*m = (struct mapping){.profile = p, .bytes = bytes, .len = len, .info = *info};
+	p->stream = (struct pl_stream){.each = mapping_each, .destroy = mapping_destroy, .ctx = m};
+	return NULL;
+}
+
 static struct plumb_error *imported_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
 {
 	struct imported *i = ctx;
@@ -80,6 +146,8 @@ struct plumb_error *pl_again_from_import(struct plumb_profile *p, struct pl_inpu
 		pl_input_close(in);
 		return &pl_err_no_memory;
 	}
+	close(in->fd); /* it is mapped, and nobody else can cut it */
+	in->fd = -1;
 	*i = (struct imported){.profile = p, .input = *in, .importer = importer};
 	*in = (struct pl_input){.fd = -1};
 	p->stream = (struct pl_stream){.each = imported_each, .destroy = imported_destroy, .ctx = i};

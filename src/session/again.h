@@ -10,6 +10,10 @@
  * errors. */
 struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd,
 					    const struct pl_capture_info *info) PLUMB_MUST_CHECK;
+/** The same from the file as it is now, @p len bytes of @p fd, and without a descriptor: a program may keep many. @p fd
+ * stays the caller's. */
+struct plumb_error *pl_again_from_mapping(struct plumb_profile *p, int fd, size_t len,
+					  const struct pl_capture_info *info) PLUMB_MUST_CHECK;
 /** @p p gives its samples from what @p importer read. Takes the mapping of @p in over, also on errors. */
 struct plumb_error *pl_again_from_import(struct plumb_profile *p, struct pl_input *in,
 					 const struct pl_importer *importer) PLUMB_MUST_CHECK;

@@ -28,8 +28,10 @@ void pl_session_order(struct plumb_session *s, struct pl_order order)
 {
 	bool tells = order.kind == PL_ORDER_TELL || order.kind == PL_ORDER_TELL_THREADS;
 
-	if (!tells || !is_paused(s))
+	pthread_mutex_lock(&s->ordering);
+	if (s->engine && (!tells || !is_paused(s)))
 		s->ops->order(s->engine, order);
+	pthread_mutex_unlock(&s->ordering);
 }
 
 void plumb_session_pause(struct plumb_session *s)

@@ -117,11 +117,9 @@ static void read_recording_again(struct plumb_session *s, uint64_t chunks)
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return;
-	}
-	plumb_error_destroy(pl_again_from_recording(s->profile, fd, &info));
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		plumb_error_destroy(pl_again_from_mapping(s->profile, fd, (size_t)st.st_size, &info));
+	close(fd);
 }
 
 static struct plumb_error *finish(struct plumb_session *s)

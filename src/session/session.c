@@ -45,6 +45,7 @@ static void init_locks(struct plumb_session *s)
 {
 	pthread_condattr_t attr;
 
+	pthread_mutex_init(&s->ordering, NULL);
 	pthread_mutex_init(&s->work, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -254,7 +255,7 @@ void plumb_signals_now(struct plumb_signals *ret)
 
 void plumb_session_stop(struct plumb_session *s)
 {
-	if (!pl_session_forked(s))
+	if (s->engine && !pl_session_forked(s))
 		s->ops->stop(s->engine);
 }
 
@@ -292,6 +293,15 @@ static struct plumb_error *real_trouble(struct plumb_error *err)
 	return NULL;
 }
 
+static void close_engine(struct plumb_session *s)
+{
+	pthread_mutex_lock(&s->ordering);
+	if (s->engine)
+		s->ops->close(s->engine);
+	s->engine = NULL;
+	pthread_mutex_unlock(&s->ordering);
+}
+
 /* The recording has all, the profile what was counted since it was told to begin anew. */
 static void finish_counting(struct plumb_session *s, bool found_python)
 {
@@ -323,6 +333,8 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 		ret->wait_status = plumb_session_reap(s);
 	if (!st.found_python && !s->failure)
 		s->failure = real_trouble(s->ops->trouble(s->engine));
+	if (s->options.own) /* its outcome may be kept for as long as the program runs, and be one of many */
+		close_engine(s);
 	struct plumb_error *err = s->failure;
 	s->failure = NULL;
 	return err;
@@ -361,8 +373,7 @@ void plumb_session_destroy(struct plumb_session *s)
 	}
 	join_consumer(s);
 	pl_capture_destroy(s->writer);
-	if (s->engine)
-		s->ops->close(s->engine);
+	close_engine(s);
 	pl_profile_destroy(s->profile);
 	plumb_error_destroy(s->failure);
 	pl_hottest_deinit(&s->hot);
@@ -371,6 +382,7 @@ void plumb_session_destroy(struct plumb_session *s)
 	pthread_cond_destroy(&s->ended_cond);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->work);
+	pthread_mutex_destroy(&s->ordering);
 	free(s->path);
 	free(s->tids);
 	free(s);

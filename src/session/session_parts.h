@@ -13,7 +13,7 @@
  *
  * Threads: the caller's, any number; the consumer; the engine's sampling thread. Whoever holds `work` is the consumer
  * for that time: profile, writer and counts belong to it. `lock` guards what plumb_session_wait() shows, and is held
- * for a moment only. `work` is taken first. */
+ * for a moment only. `ordering` is taken before `work`, and that before `lock`. */
 #ifndef PL_SESSION_PARTS_H
 #define PL_SESSION_PARTS_H
 
@@ -48,6 +48,7 @@ struct plumb_session {
 	pthread_t consumer;
 	bool consuming;
 
+	pthread_mutex_t ordering; /* who gives the engine an order: it is not closed meanwhile */
 	pthread_mutex_t work;
 	struct plumb_profile *profile;
 	struct pl_capture_writer *writer; /* NULL: nothing is written, or writing failed */

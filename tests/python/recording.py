@@ -609,6 +609,36 @@ def check_a_hundred_rounds_leave_nothing_behind():
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 
 
+def check_what_has_ended_holds_no_descriptors():
+    path, before = os.path.join(OUT, "kept.plumb"), threads_and_descriptors()
+    with plumb.profile() as unnamed, plumb.profile(output=path) as named:
+        profiler = plumb.Profiler()
+        profiler.start()
+        reached = has(unnamed, 20, "busy_inner"), has(named, 20, "busy_inner")
+        busy_inner(lambda: profiler.status()["samples"] >= 40 and all(has_enough() for has_enough in reached))
+        profiler.stop()
+    settle(before)
+    os.unlink(path)
+    for p in (unnamed, named, profiler.snapshot()):
+        assert hottest(p) in p.text() and p.html().startswith("<!") and "busy_inner" in functions(p)
+        p.save(path)
+        assert functions(plumb.open(path)) == functions(p)
+    for p in (unnamed, named):  # with the time of each sample
+        assert len(json.loads(p.write("firefox"))["threads"]) == p.info()["threads"]
+        assert p.stats(time=(0, p.info()["duration"] / 2))["samples"]["total"] < p.info()["samples"]
+    gc.collect()
+    settle(before)
+    assert profiler.status()["state"] == "stopped"
+
+
+def check_a_recording_that_is_cut_when_it_has_ended_is_told():
+    path = os.path.join(OUT, "cut.plumb")
+    with plumb.profile(output=path) as p:
+        busy_inner(has(p, 20))
+    os.truncate(path, 100)
+    assert "the recording" in str(raises(plumb.Error, p.write, "firefox")) and p.text()
+
+
 def check_what_nobody_has_any_more_is_stopped():
     before = threads_and_descriptors()
     plumb.start()

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <plumb/plumb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -172,6 +173,48 @@ static bool is_silent(void)
 
 	usleep(300000);
 	return wake_ups("plumb-sampler") == sampler && wake_ups("plumb-consumer") == consumer;
+}
+
+static size_t written(const struct plumb_profile *p, const char *format)
+{
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	FILE *out = tmpfile();
+
+	o.format = format;
+	assert_ok(plumb_profile_write(p, &o, fileno(out)));
+	off_t len = lseek(fileno(out), 0, SEEK_END);
+	fclose(out);
+	return (size_t)len;
+}
+
+/* ... and answers all questions. */
+static void what_has_ended_holds_no_descriptors(void **state)
+{
+	int files = count_in("/proc/self/fd");
+	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+	char dir[] = "/tmp/plumb-own-XXXXXX", path[64];
+	struct plumb_result r;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/own.plumb", dir);
+	o.output = path;
+	struct plumb_session *s = start(&o);
+	wait_samples(s, ENOUGH);
+	assert_ok(plumb_session_finish(s, &r));
+	assert_no_more("/proc/self/fd", files);
+	assert_int_equal(unlink(path) | rmdir(dir), 0);
+	plumb_session_pause(s);
+	plumb_session_stop(s);
+	struct plumb_status st = status(s);
+	assert_true(st.ended && !st.paused && st.samples >= ENOUGH);
+	struct plumb_profile *p = snapshot(s);
+	assert_int_equal(find(p, "spin").all, st.samples);
+	plumb_profile_destroy(p);
+	assert_true(written(plumb_session_profile(s), "text") > 0);
+	assert_true(written(plumb_session_profile(s), "firefox") > ENOUGH); /* with the time of each */
+	assert_int_equal(written(plumb_session_profile(s), "plumb"), written(plumb_session_profile(s), "plumb"));
+	assert_no_more("/proc/self/fd", files);
+	plumb_session_destroy(s);
 }
 
 static void in_a_pause_nothing_happens(void **state)
@@ -536,6 +579,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_runs_is_counted),
+		cmocka_unit_test(what_has_ended_holds_no_descriptors),
 		cmocka_unit_test(in_a_pause_nothing_happens),
 		cmocka_unit_test(weights_follow_the_rate),
 		cmocka_unit_test(counting_begins_anew),
