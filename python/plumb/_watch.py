@@ -87,8 +87,9 @@ class _Publisher:
     """Session, and thread that fetches what it has counted, of a watch."""
 
     def __init__(self, history: Watch, omit: Any, stop: Callable[[], bool], engine: Optional[str], options: Dict[str, Any]) -> None:
-        self._history, self._omit, self._asked, self._wanted, self._options = history, omit, stop, engine, options
+        self._history, self._omit, self._is_over, self._wanted, self._options = history, omit, stop, engine, options
         self._cycle: float = options["cycle"]
+        self._longest_wait = float("inf") if stop is _never else 1 / options["rate"]
         self._lock = threading.RLock()  # a signal handler may want it, too
         self._ending = threading.Event()
         self._session: Any = None
@@ -187,7 +188,7 @@ class _Publisher:
     def _run(self) -> None:
         """What the thread does."""
         try:
-            while not self._ending.wait(self._wait_seconds()) and self._turn():
+            while not self._ending.wait(self._wait_seconds()) and not self._is_over() and self._turn():
                 continue
         finally:
             self._over()
@@ -196,7 +197,7 @@ class _Publisher:
     def _wait_seconds(self) -> float:
         with self._lock:
             left = self._due - time.monotonic()
-        return left if left > 0 else min(self._cycle * _AGAIN_PART, _AGAIN_SECONDS)
+        return min(left if left > 0 else min(self._cycle * _AGAIN_PART, _AGAIN_SECONDS), self._longest_wait)
 
     def _turn(self) -> bool:
         """False: it is over."""
@@ -204,13 +205,15 @@ class _Publisher:
             before = self._due
             if self._session is None:
                 return False
+            if time.monotonic() < before:  # it was time to ask for the end, and no more
+                return True
             self._fetch()
         self._history.take(self._queue)
-        return self._due == before or (not self._is_over() and self._renew())
+        return self._due == before or (self._has_threads() and self._renew())
 
-    def _is_over(self) -> bool:
+    def _has_threads(self) -> bool:
         tids = self._options["tids"]
-        return self._asked() or (tids is not None and not any(map(_threads.exists, tids)))
+        return tids is None or any(map(_threads.exists, tids))
 
     def _renew(self) -> bool:
         """A session that has folded stacks would never tell new functions from the known ones that call them."""
@@ -248,13 +251,17 @@ def _tids(threads: _threads.Threads) -> Optional[List[int]]:
         return []  # it may have ended just now; its history is empty
 
 
+def _never() -> bool:
+    return False
+
+
 def watch(
     thread_id: _threads.Threads = None,
     interval: Time = "20ms",
     cycle: Time = "2s",
     maxlen: Optional[int] = 1000,
     omit: Union[Collection[str], str, None] = None,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = _never,
     *,
     jitter: bool = True,
     max_nodes: int = 100_000,
@@ -267,13 +274,15 @@ def watch(
     cycle      seconds that a tree is about, or a text
     maxlen     entries to keep; None: all
     omit       suffixes of file names: a stack whose innermost function is in one of them is not counted
-    stop       is asked after each cycle; True: that was the last
+    stop       a function that is asked once in each interval; True: that was the last
     jitter     sample at a random point of each interval, and not in its middle
     max_nodes  of the sampler's own tree; when there are more it begins anew with the next cycle
     engine     "inprocess": by reading the process's memory; "gil": with the GIL; None: the latter only where the former is refused
 
     It ends with its threads, when `stop` says so, with history.stop(), or with the program.
     """
+    if not callable(stop):
+        raise TypeError("stop is a function without arguments, which says whether to stop, not %r" % (stop,))
     options = {
         "rate": 1 / _positive("interval", interval), "cycle": _positive("cycle", cycle), "jitter": jitter, "max_nodes": max_nodes,
         "tids": _tids(threading.get_ident() if thread_id is None else thread_id),

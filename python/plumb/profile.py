@@ -53,10 +53,10 @@ Tree = Dict[str, Any]
 
 def _window(times: Sequence[Any], start: Optional[float], stop: Optional[float]) -> Tuple[int, int]:
     """Of entries (time, ...): from the first at or after start, to the first at or after stop, which belongs to it: an entry's
-    time is its end, so that one contains the instant."""
+    time is its end, so that one contains the instant. One more than there are is what is recent."""
     first = 0 if start is None else bisect.bisect_left(times, (start,))
-    last = len(times) if stop is None else bisect.bisect_right(times, (stop,)) + 1
-    return first, min(last, len(times))
+    last = len(times) + 1 if stop is None else bisect.bisect_right(times, (stop,)) + 1
+    return first, last
 
 
 def _entries(history: Sequence[Tuple[float, Tree]]) -> List[Tuple[float, Tree]]:
@@ -69,15 +69,18 @@ def _entries(history: Sequence[Tuple[float, Tree]]) -> List[Tuple[float, Tree]]:
                 raise
 
 
-def _selected(entries: List[Tuple[float, Tree]], start: Optional[float], stop: Optional[float]) -> List[Any]:
+def _selected(history: Sequence[Any], start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:
+    """The trees of the time, and whether what is recent is of it, too."""
+    entries = _entries(history)
     first, last = _window(entries, start, stop)
-    return [tree for _, tree in entries[first:last]]
+    return [tree for _, tree in entries[first:last]], first <= len(entries) < last
 
 
-def _summed(history: History, start: Optional[float], stop: Optional[float]) -> List[Any]:
+def _summed(history: History, start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:
     """Fewer trees than are selected, with the same sum."""
     number, entries = history.snapshot()
-    return history.parts(number, entries, *_window(entries, start, stop))
+    first, last = _window(entries, start, stop)
+    return history.parts(number, entries, first, min(last, len(entries))), first <= len(entries) < last
 
 
 def _of_key(data: Tree, key: Any) -> Optional[Tree]:
@@ -94,19 +97,20 @@ def get_profile(
     *,
     strict: bool = False,
 ) -> Tree:
-    """The sum of the trees of a time: of [(time, tree), ...] in order, and `recent` if there is one.
+    """The sum of the trees of a time: of [(time, tree), ...] in order, and of `recent`, which is what came after them.
 
     key     where an entry is {key: tree}: only that key's trees
-    strict  True: nothing comes of `recent` where no entry is in the time, and keys are ignored, as in distributed
+    strict  True: `recent` is of each time that has an entry and of no other, and keys are ignored, as in distributed
     """
     if strict:
-        trees = _selected(_entries(history), start, stop)
+        trees, _ = _selected(history, start, stop)
         return merge(*trees, *([recent] if recent and trees else []), strict=True)
     if key is None and isinstance(history, History):
-        trees = _summed(history, start, stop)
+        trees, reaches_now = _summed(history, start, stop)
     else:
-        trees = [_of_key(tree, key) for tree in _selected(_entries(history), start, stop)]
-    if recent and (trees or not history):
+        trees, reaches_now = _selected(history, start, stop)
+        trees = [_of_key(tree, key) for tree in trees]
+    if recent and reaches_now:
         trees.append(_of_key(recent, key))
     return merge(*[tree for tree in trees if tree is not None])
 

@@ -273,6 +273,26 @@ def check_what_is_recent_is_not_lost_while_the_history_is_empty():
     assert profile.get_profile([], recent={}) == profile.create()
 
 
+def check_what_is_recent_is_of_the_time_after_the_last_cycle():
+    names = "a", "b", "recent"
+    trees = [profile.create() for _ in names]
+    for name, tree in zip(names, trees):
+        profile.process(frame_of(name), None, tree)
+    entries = [(10.0, trees[0]), (20.0, trees[1])]
+    for history in (entries, profile.History(entries)):
+
+        def found(**options):
+            tree = profile.get_profile(history, trees[2], **options)
+            return "+".join(child["description"]["name"] for child in tree["children"].values())
+
+        assert found() == "a+b+recent" and found(start=15) == found(start=20) == "b+recent"
+        assert found(start=21) == found(start=21, stop=22) == "recent"
+        assert found(stop=21) == "a+b+recent" and found(start=15, stop=21) == "b+recent"
+        assert found(stop=20) == found(stop=15) == "a+b" and found(stop=5) == "a" and found(start=15, stop=15) == "b"
+        assert found(start=21, stop=5) == ""
+        assert found(stop=5, strict=True) == "a+recent" and found(start=21, strict=True) == ""
+
+
 def check_a_key_chooses_where_there_are_keys():
     one, two = profile.create(), profile.create()
     profile.process(frame_of("a"), None, one)

@@ -338,7 +338,9 @@ def case_history(r):
         options[edge] = r.choice([None, None, r.uniform(-1, 11), r.randrange(10)])
     original = theirs.get_profile(history, **options)
     same(ours.get_profile(history, strict=True, **options), original, times, options)
-    if history or not options["recent"]:
+    start, stop = options["start"], options["stop"]
+    # It adds `recent` to any time that has an entry, and to no other.
+    if not options["recent"] or (times and (start is None or start <= times[-1]) and (stop is None or stop > times[-1])):
         if r.random() < 0.5:
             history = ours.History(history)
         same(ours.get_profile(history, **options), original, times, options)

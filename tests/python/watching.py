@@ -218,11 +218,13 @@ def check_omit_is_about_the_innermost_function_and_drops_the_whole_sample():
 
 def check_stop_is_asked_and_may_end_it_from_within():
     asked = []
-    history = watch(stop=lambda: asked.append(threading.current_thread().name) or len(asked) == 3)
+    history = watch(cycle="1h", stop=lambda: asked.append(threading.current_thread().name) or len(asked) == 3)
     ended(history)
     assert asked == ["Profile"] * 3
-    assert len(history) >= 3
-    inner = watch(stop=lambda: inner.stop())
+    known = threading.Event()
+    inner = watch(stop=lambda: known.is_set() and inner.stop())
+    spin_until(lambda: sampled(inner))
+    known.set()
     ended(inner)
     assert inner
 
@@ -230,7 +232,10 @@ def check_stop_is_asked_and_may_end_it_from_within():
 def check_it_ends_if_stop_raises():
     told, hook = [], threading.excepthook
     threading.excepthook = told.append
-    history = watch(stop=lambda: 1 / 0)
+    ready = threading.Event()
+    history = watch(stop=lambda: ready.is_set() and 1 / 0)
+    spin_until(lambda: sampled(history))
+    ready.set()
     ended(history)
     spin_until(lambda: told)
     threading.excepthook = hook
@@ -310,6 +315,8 @@ def check_wrong_arguments_are_refused_and_leave_no_thread():
     refused(ValueError, watch, engine="steam")
     refused(ValueError, watch, maxlen=-1)
     refused(TypeError, watch, interval=None)
+    assert "stop is a function without arguments" in refused(TypeError, watch, stop=3)
+    assert "stop is a function without arguments" in refused(TypeError, watch, stop=None)
     spin_until(lambda: threading.active_count() == 1)
 
 
