@@ -148,8 +148,11 @@ class ExternalSession:
 
     def written(self) -> Optional[Profile]:
         """So far, which lags behind by a second at most. None: nothing yet."""
+        if self._outcome:
+            return self._outcome
         try:
-            return self._outcome or Profile.open(self._path)
+            found = Profile.open(self._path)
+            return found if found.info()["duration"] else None
         except Error as error:
             if error.code == "empty":
                 return None

@@ -46,11 +46,13 @@ def pytest_addoption(parser: Any) -> None:
 
 def pytest_configure(config: Any) -> None:
     config.addinivalue_line("markers", "plumb(limit=10): with --plumb, show the functions of this test by themselves")
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        _check_output(config.getoption("plumb_output"), config.getoption("plumb"))
     if not config.getoption("plumb"):
         return
     if _version(pytest.__version__) < _OLDEST:
         raise pytest.UsageError("--plumb needs pytest %d.%d or later" % _OLDEST)
-    worker = getattr(config, "workerinput", None)
     if worker is None:
         reporter = Reporter(config)
         config.pluginmanager.register(reporter, "plumb-reporter")
@@ -58,6 +60,32 @@ def pytest_configure(config: Any) -> None:
             config.pluginmanager.register(Recorder(config, reporter.recording("tests"), reporter.take), "plumb-recorder")
     elif "plumb" in worker:
         config.pluginmanager.register(Recorder(config, worker["plumb"], config.workeroutput.update), "plumb-recorder")
+
+
+def _check_output(path: Optional[str], wanted: Optional[str]) -> None:
+    """What can be known before the tests run."""
+    if path is None:
+        return
+    if not wanted:
+        raise pytest.UsageError("--plumb-output does nothing without --plumb: add that")
+    why = _why_not(path, os.path.dirname(path) or ".")
+    if why:
+        raise pytest.UsageError("--plumb-output %s: %s" % (path, why))
+
+
+def _why_not(path: str, folder: str) -> Optional[str]:
+    """Why no file of that name can be written; None if it can."""
+    if os.path.isdir(path):
+        return "that is a folder; name a file"
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe, a terminal
+        return None
+    if not os.path.isdir(folder):
+        return "there is no folder %s; make it, or name another one" % folder
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        return "nothing can be written into the folder %s: %s" % (folder, error.strerror)
+    return None
 
 
 def _version(text: str) -> Tuple[int, ...]:
@@ -187,12 +215,25 @@ class Reporter:
         page = self._config.getoption("plumb") == "html" and not (output or "").endswith((".html", ".htm"))
         return [path for path in (output, _PAGE if page else None) if path]
 
+    def _can_be_read(self, path: str) -> bool:
+        """What one worker has left must not cost the recordings of the others."""
+        import plumb
+
+        if not os.path.exists(path):
+            return False
+        try:
+            plumb.open(path)
+        except plumb.Error as error:
+            self._trouble.append(str(error))
+            return False
+        return True
+
     def _profile(self) -> Any:
         """All that was recorded; None: nothing."""
         import plumb
         from plumb import _external
 
-        there = [path for path in self._recordings if os.path.exists(path)]
+        there = [path for path in self._recordings if self._can_be_read(path)]
         if len(there) < 2:
             return plumb.open(there[0]) if there else None
         merged = os.path.join(self._directory, "all.plumb")

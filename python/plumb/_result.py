@@ -123,17 +123,19 @@ def _replace(path: str, write: Callable[[int], object]) -> None:
         with io.open(path, "wb") as file:
             write(file.fileno())
         return
-    path = os.path.realpath(path)
-    name = "%s.%s" % (path, secrets.token_hex(4))
+    target = os.path.realpath(path)
+    name = "%s.%s" % (target, secrets.token_hex(4))
     try:
         with io.open(name, "xb") as file:
             write(file.fileno())
-            if os.path.exists(path):
-                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
-        os.replace(name, path)
-    except BaseException:
+            if os.path.exists(target):
+                os.fchmod(file.fileno(), os.stat(target).st_mode & 0o777)
+        os.replace(name, target)
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+        if isinstance(error, OSError) and error.filename == name:
+            error.filename = path  # which is what the caller knows
         raise
 
 

@@ -116,6 +116,15 @@ static struct plumb_error *start_threads(struct plumb_session *s)
 	return r ? pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start a thread") : err;
 }
 
+/* Who looks at it before anything was sampled finds what is known by then. */
+static void write_first_chunk(struct plumb_session *s)
+{
+	struct plumb_error *err = s->writer ? pl_capture_flush(s->writer, s->profile) : NULL;
+
+	if (err)
+		pl_session_writing_failed(s, err);
+}
+
 /* There is a process and an engine for it: begin. */
 static struct plumb_error *begin(struct plumb_session *s)
 {
@@ -127,6 +136,7 @@ static struct plumb_error *begin(struct plumb_session *s)
 		return err;
 	s->profile->meta.start_real_ns = s->since.real_ns = pl_clock_real_ns();
 	s->chunk_ns = pl_clock_monotonic_ns();
+	write_first_chunk(s);
 	return start_threads(s);
 }
 

@@ -262,6 +262,13 @@ def check_wrong_arguments_are_refused_in_words():
     raises(FileNotFoundError, p.save, "/nowhere/at/all.plumb")
 
 
+def check_a_file_that_cannot_be_written_is_named_as_it_was_given():
+    with plumb.profile() as p:
+        pass
+    for name in ("/nodir/x", "nodir/x.html"):
+        assert raises(FileNotFoundError, p.save, name).filename == name
+
+
 def check_report_options_choose():
     with plumb.profile() as p:
         busy_inner(has(p, 30, "busy_inner"))

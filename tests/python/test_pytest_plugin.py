@@ -86,6 +86,7 @@ def run(tmp_path):
                               stderr=subprocess.STDOUT, text=True)
         return Run(status=done.returncode, text=done.stdout, work=work)
 
+    start.work = work
     return start
 
 
@@ -152,6 +153,27 @@ def test_a_worker_that_is_killed_leaves_what_it_recorded(run):
     assert "test_one" in seconds_of(done.section()), done.text
 
 
+DIES_YOUNG = '''
+import os
+
+def test_dies():
+    os.kill(os.getpid(), 9)
+
+def test_one():
+    sum(i * i for i in range(4000000))
+
+def test_two():
+    sum(i * i for i in range(4000000))
+'''
+
+
+def test_a_worker_that_is_killed_in_its_first_second_costs_the_others_nothing(run):
+    pytest.importorskip("xdist")
+    done = run("--plumb", "-n", "2", code=DIES_YOUNG)
+    assert done.status == FAILED and "1 failed, 2 passed" in done.outcome(), done.text
+    assert {"test_one", "test_two"} <= set(seconds_of(done.section())) and "plumb: " not in done.section(), done.text
+
+
 def test_without_the_option_nothing_is_sampled(run):
     count = "import atexit, os; atexit.register(lambda: print('threads:', len(os.listdir('/proc/self/task'))))"
     done = run("-p", "no:rerunfailures", before=count)
@@ -164,6 +186,10 @@ def test_without_the_option_nothing_is_sampled(run):
     (["--plumb=pdf"], "argument --plumb"),
     (["--plumb", "--plumb-interval", "soon"], "the interval is a number of seconds from 0.00001 to 10, not 'soon'"),
     (["--plumb", "--plumb-interval=0"], "the interval is a number of seconds"),
+    (["--plumb", "--plumb-output", "missing/all.plumb"], "--plumb-output missing/all.plumb: there is no folder missing"),
+    (["--plumb", "--plumb-output", "/proc/all.plumb"], "--plumb-output /proc/all.plumb: nothing can be written into the folder /proc"),
+    (["--plumb", "--plumb-output", "."], "--plumb-output .: that is a folder; name a file"),
+    (["--plumb-output", "all.plumb"], "--plumb-output does nothing without --plumb"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_in_a_sentence(run, arguments, sentence):
     done = run(*arguments)
@@ -175,9 +201,10 @@ def test_a_marker_that_says_something_else_is_refused(run):
     assert done.status == USAGE and "test_sample.py::test_it: the marker plumb has one option: limit=NUMBER" in done.text, done.text
 
 
-def test_an_output_that_cannot_be_written_fails_no_test(run):
-    done = run("--plumb", "--plumb-output", "/nowhere/at/all.plumb", "-k", "slow")
-    assert done.status == 0 and re.search(r"plumb: .*/nowhere/at", done.section()), done.text
+def test_an_output_that_cannot_be_written_in_the_end_fails_no_test(run):
+    (run.work / "folder").mkdir()
+    done = run("--plumb", "--plumb-output", "folder/all.plumb", code="import os\ndef test_it(): os.rmdir('folder')\n")
+    assert done.status == 0 and re.search(r"plumb: .*No such file or directory: 'folder/all\.plumb'$", done.section(), re.M), done.text
 
 
 def test_releases_of_pytest(run):

@@ -217,6 +217,31 @@ static void what_has_ended_holds_no_descriptors(void **state)
 	plumb_session_destroy(s);
 }
 
+/* Its first samples come much later. */
+static void a_recording_can_be_read_from_its_beginning(void **state)
+{
+	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+	char dir[] = "/tmp/plumb-own-XXXXXX", path[64];
+	struct plumb_profile_info info;
+	struct plumb_result r;
+	struct plumb_profile *p;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/own.plumb", dir);
+	o.output = path;
+	o.rate_hz = 0.1;
+	o.no_jitter = true;
+	struct plumb_session *s = start(&o);
+	assert_ok(plumb_profile_open(path, NULL, &p));
+	plumb_profile_info(p, &info);
+	assert_true(info.samples == 0 && info.period_ns == 10000000000 && *info.command);
+	plumb_profile_destroy(p);
+	assert_ok(plumb_session_finish(s, &r));
+	plumb_session_destroy(s);
+	unlink(path);
+	rmdir(dir);
+}
+
 static void in_a_pause_nothing_happens(void **state)
 {
 	struct plumb_session_options o = options();
@@ -580,6 +605,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_runs_is_counted),
 		cmocka_unit_test(what_has_ended_holds_no_descriptors),
+		cmocka_unit_test(a_recording_can_be_read_from_its_beginning),
 		cmocka_unit_test(in_a_pause_nothing_happens),
 		cmocka_unit_test(weights_follow_the_rate),
 		cmocka_unit_test(counting_begins_anew),
