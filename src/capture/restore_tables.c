@@ -367,6 +367,7 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	m->untimed = flags & PL_META_UNTIMED;
 	m->counted = flags & PL_META_COUNTED;
 	m->imported = flags & PL_META_IMPORTED;
+	m->selected = flags & PL_META_SELECTED;
 	m->sources_left_out = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->damaged_parts = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	return d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);

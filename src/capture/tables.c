@@ -319,7 +319,7 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 		pl_encode(&e, m->refused[i]);
 	pl_encode(&e, m->refused_why);
 	pl_encode(&e, (m->untimed ? PL_META_UNTIMED : 0) | (m->counted ? PL_META_COUNTED : 0) |
-			      (m->imported ? PL_META_IMPORTED : 0));
+			      (m->imported ? PL_META_IMPORTED : 0) | (m->selected ? PL_META_SELECTED : 0));
 	pl_encode(&e, m->sources_left_out);
 	pl_encode(&e, m->damaged_parts);
 	out.err = e.err;

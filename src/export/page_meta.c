@@ -16,6 +16,7 @@ static void write_flags(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_key_bool(j, "untimed", !pl_profile_is_timed(p));
 	pl_json_key_bool(j, "counted", p->meta.counted);
 	pl_json_key_bool(j, "imported", p->meta.imported);
+	pl_json_key_bool(j, "selected", p->meta.selected);
 	pl_json_key_u64(j, "ticks", p->meta.ticks);
 }
 

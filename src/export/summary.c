@@ -85,31 +85,46 @@ static void title(struct pl_summary *s, const struct plumb_profile *p)
 	}
 }
 
-/* How much time of processes there was in one of the recording. */
-static double process_time(const struct plumb_profile *p)
+static double lived(const struct plumb_profile *p, uint32_t process)
+{
+	const struct pl_process *proc = &p->processes[process];
+	double end = (double)(proc->ended ? proc->ended_ns : p->meta.duration_ns);
+
+	return end > (double)proc->came_ns ? end - (double)proc->came_ns : 0;
+}
+
+/* How much time of processes there was in one of the recording: of all, or of @p shown. */
+static double process_time(const struct plumb_profile *p, const pl_process_rows *shown)
 {
 	double sum = 0, duration = (double)p->meta.duration_ns;
 
 	if (p->process_count <= 1)
 		return 1;
-	for (uint32_t i = 0; i < p->process_count; i++) {
-		const struct pl_process *proc = &p->processes[i];
-		double end = proc->ended ? (double)proc->ended_ns : duration;
-
-		sum += end > (double)proc->came_ns ? end - (double)proc->came_ns : 0;
-	}
+	for (uint32_t i = 0; i < (shown ? shown->len : p->process_count); i++)
+		sum += lived(p, shown ? shown->data[i].process : i);
 	return sum > 0 && duration > 0 ? sum / duration : 1;
 }
 
-static void wall_states(struct pl_summary *s, const struct plumb_profile *p)
+/* Whoever holds the GIL holds it for the whole process: a share of time, not of thread time. Of samples that were
+ * selected it is not known at which ticks there were any. */
+static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
+{
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
+	const struct pl_totals *t = &s->totals;
+	double all = (double)t->samples, ticks = (double)p->meta.ticks * process_time(p, shown);
+	double held = ratio((double)t->has_gil, p->meta.selected ? all : ticks);
+	double half_width = t->has_gil_half_width * (p->meta.selected ? 1 : ratio(all, ticks));
+
+	if (p->meta.ticks)
+		item(row, PL_TONE_PLAIN, "%s %s", p->meta.selected ? "holding the GIL" : "GIL held",
+		     pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
+}
+
+static void wall_states(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
 	double all = (double)t->samples;
-	/* Whoever holds the GIL holds it for the whole process: a share of time, not of thread time. */
-	double ticks = (double)p->meta.ticks * process_time(p);
-	double held = ratio((double)t->has_gil, ticks);
-	double held_half = t->has_gil_half_width * ratio(all, ticks);
 
 	item(row, PL_TONE_PLAIN, "on CPU %s",
 	     pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
@@ -122,11 +137,10 @@ static void wall_states(struct pl_summary *s, const struct plumb_profile *p)
 	if (ratio((double)t->unknown, all) >= WORTH_TELLING)
 		item(row, PL_TONE_WARN, "unknown %s",
 		     pl_units_share(ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
-	if (p->meta.ticks)
-		item(row, PL_TONE_PLAIN, "GIL held %s", pl_units_share(held < 1 ? held : 1, held_half, s->unicode).s);
+	gil_held(s, p, shown);
 }
 
-static void where(struct pl_summary *s, const struct plumb_profile *p)
+static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
@@ -141,7 +155,7 @@ static void where(struct pl_summary *s, const struct plumb_profile *p)
 		item(row, PL_TONE_PLAIN, "GIL held %s (%s of the time)", pl_units_time((double)t->weight_ns).s,
 		     pl_units_percent(of_time < 1 ? of_time : 1).s);
 	else
-		wall_states(s, p);
+		wall_states(s, p, shown);
 	if (ratio((double)t->wants_gil, all) >= WORTH_TELLING)
 		item(row, PL_TONE_PLAIN, "waiting for the GIL %s",
 		     pl_units_share(ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
@@ -184,12 +198,13 @@ static void show_processes(struct pl_summary *s, const struct plumb_profile *p, 
 		item(row, PL_TONE_PLAIN, "%zu more", rows->len - shown);
 }
 
-/* Those that have samples here, by their share of them. */
+/* What depends on which processes have samples here. */
 static struct plumb_error *processes(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
 	pl_process_rows rows = {0};
 	struct plumb_error *err = p->process_count > 1 ? pl_view_processes(p, f, &rows) : NULL;
 
+	where(s, p, f->processes || f->threads ? &rows : NULL);
 	show_processes(s, p, &rows);
 	pl_vec_deinit(&rows);
 	return err;
@@ -297,7 +312,7 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 	if (p->meta.imported && !p->meta.stopped_ns && !p->meta.profiler_cpu_ns)
 		return;
 	item(row, PL_TONE_PLAIN, "target stopped %s",
-	     pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p))).s);
+	     pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
 	item(row, PL_TONE_PLAIN, "profiler %s of a core",
 	     pl_units_percent(ratio((double)p->meta.profiler_cpu_ns, duration)).s);
 	item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
@@ -429,7 +444,7 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 		warn_no_thread(s, p);
 	else if (t->samples == 0)
 		warn(s, "no samples: the program was too short, or all of its threads were left out");
-	else if (p->meta.mode == PL_MODE_WALL &&
+	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&
 		 ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < WORTH_TELLING)
 		warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
 }
@@ -448,7 +463,6 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 	for (int i = 0; i < PL_SUMMARY_ROWS; i++)
 		ret->rows[i].label = labels[i];
 	title(ret, p);
-	where(ret, p);
 	err = processes(ret, p, f);
 	if (err)
 		return err;

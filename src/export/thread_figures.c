@@ -128,14 +128,14 @@ struct plumb_error *pl_thread_figures_add(struct pl_thread_figures *f, const str
 	return pl_vec_push(&f->order, rank) ? NULL : &pl_err_no_memory;
 }
 
-/* A tick at which there was no thread left no sample, but it was one. Without times only the number of ticks is known.
- */
+/* A tick at which there was no thread left no sample, but it was one; of samples that were selected the others are
+ * nobody's. Without times only the number of ticks is known. */
 void pl_thread_figures_finish(struct pl_thread_figures *f)
 {
 	uint64_t ticks = f->p->meta.ticks;
 
 	end_tick(f);
-	if (ticks && (ticks > f->ticks || !pl_profile_is_timed(f->p)))
+	if (ticks && !f->p->meta.selected && (ticks > f->ticks || !pl_profile_is_timed(f->p)))
 		f->ticks = ticks;
 	if (f->gc_ticks > f->ticks)
 		f->gc_ticks = f->ticks;

@@ -338,6 +338,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->seed = m->seed == from->seed ? m->seed : 0;
 	m->jitter = m->jitter || from->jitter;
 	m->untimed = m->untimed || from->untimed;
+	m->selected = m->selected || from->selected;
 	m->imported = m->imported && from->imported;
 	m->complete = m->complete && from->complete;
 	m->ticks = pl_sum_u64(m->ticks, from->ticks);

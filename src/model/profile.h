@@ -159,6 +159,7 @@ struct pl_meta {
 	bool jitter;
 	bool untimed;	/* its samples have no instants: it was added up, or read from a format without times */
 	bool counted;	/* weights are numbers of samples: nothing is known of how long they took */
+	bool selected;	/* samples were left out for what they show: ticks are not the whole of what is left */
 	bool imported;	/* read from a file of another tool; `engine` says of which kind */
 	bool complete;	/* false: the recording ends without its last chunk (profiler killed) */
 	uint64_t ticks; /* rounds taken */

@@ -22,6 +22,7 @@ struct refiner {
 	struct plumb_profile *to;
 	struct plumb_profile *owned;					/* `from`, if it is of the first round */
 	struct pl_refine o;						/* without its texts */
+	bool selects;							/* samples, by what they show */
 	uint8_t *flags;							/* of the stacks of `from`; NULL: all pass */
 	bool *threads_in;						/* NULL: all */
 	uint32_t *stacks, *locations, *functions, *threads, *processes; /* ids of `from` -> ids of `to` */
@@ -343,6 +344,7 @@ static struct plumb_error *map_meta(struct refiner *r)
 			return err;
 	}
 	cut_meta(&m, r->o.from_ns, r->o.to_ns);
+	m.selected = m.selected || r->selects;
 	r->to->meta = m;
 	return NULL;
 }
@@ -363,6 +365,7 @@ static struct plumb_error *choose_threads(struct refiner *r, const struct pl_ref
 static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_profile *p, const struct pl_refine *o)
 {
 	r->from = p;
+	r->selects = o->doing || o->module_count || o->focus || o->ignore;
 	r->o = (struct pl_refine){.from_ns = o->from_ns,
 				  .to_ns = o->to_ns,
 				  .doing = o->doing,

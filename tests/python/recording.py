@@ -283,6 +283,19 @@ def check_report_options_choose():
     assert "\x1b" in p.text(color=True) and p.text(ascii=True).isascii() and not p.text().isascii()
 
 
+def check_shares_of_a_part_are_of_that_part():
+    path = os.path.join(OUT, "part.plumb")
+    with plumb.profile() as p:
+        busy_inner(has(p, 20, "busy_inner"))
+        time.sleep(0.2)  # so that it is a part
+    part = p.stats(focus="busy_inner")
+    share = 100 * part["states"]["has_gil"]["samples"] / part["samples"]["total"]
+    p.save(path, focus="busy_inner")
+    for text in (p.text(focus="busy_inner"), plumb.open(path).text()):
+        told = re.search(r"holding the GIL ([\d.]+) %", text)
+        assert "GIL held" not in text and told and abs(float(told[1]) - share) <= 0.5, (share, text)
+
+
 def check_trees_are_those_of_process():
     with plumb.profile() as p:
         busy_inner(has(p, 30, "busy_inner"))

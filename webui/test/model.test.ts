@@ -205,6 +205,14 @@ test("statistics are those of the report", () => {
 	assert.equal(s.gilHeld?.share, 13 / 200);
 });
 
+test("ticks are the whole of all samples, and of no others", () => {
+	const held = (profile: PlainProfile, filter: Partial<State["filter"]> = {}) =>
+		shownOf(profile, { filter: { ...initialState.filter, ...filter } }).statistics().gilHeld;
+	assert.equal(held({ ...threads, meta: { ...threads.meta, selected: true } }), null);
+	assert.equal(held(threads, { states: 1 }), null);
+	assert.equal(held(threads, { processes: [0] })?.share, 13 / 100);
+});
+
 test("what threads did in a function, each sample once", () => {
 	const shown = shownOf(threads);
 	const of = (name: string) => shown.functionStates(fn(shown.profile, name));

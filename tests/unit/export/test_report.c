@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "refine.h"
+#include "unit.h"
 
 #define RUN (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)
 
@@ -341,6 +343,43 @@ static void cpu_and_gil_mode_tell_time_of_their_kind(void **state)
 	build_end(&b);
 }
 
+/* Ticks are the whole of all samples, and of no others. */
+static void shares_of_a_part_are_of_that_part(void **state)
+{
+	struct pl_export_options o = build_options(100);
+	const struct pl_refine focus = {.focus = "^holds "};
+	struct plumb_profile *part;
+	struct build b;
+
+	build_start(&b);
+	b.p->meta.ticks = 1000;
+	build_samples(&b, 0, build_frame(&b, 0, "holds", "/a.py", 1), PL_STATE_ON_CPU | PL_STATE_HAS_GIL, PL_EXACT,
+		      300);
+	build_samples(&b, 0, build_frame(&b, 0, "waits", "/a.py", 2), 0, PL_EXACT, 700);
+	expect_text(&b, &o, "GIL held 30 %");
+	assert_ok(pl_refine(b.p, &focus, &part));
+	expect_text(&(struct build){.p = part}, &o, "holding the GIL 100 %");
+	pl_profile_destroy(part);
+	build_end(&b);
+}
+
+/* Two of them hold a GIL all the time. */
+static void the_time_of_some_processes_is_theirs(void **state)
+{
+	struct pl_export_options o = build_options(100);
+	struct build b;
+
+	build_start(&b);
+	b.p->meta.ticks = 1000;
+	for (uint32_t pid = 5000; pid < 5002; pid++)
+		build_samples(&b, build_process(&b, pid, 4242, "worker.py"), build_frame(&b, 0, "f", "/a.py", 1),
+			      PL_STATE_ON_CPU | PL_STATE_HAS_GIL, PL_EXACT, 500); /* each lives for half of it */
+	o.filter.processes = (const char *const[]){"5001"};
+	o.filter.process_count = 1;
+	expect_text(&b, &o, "GIL held 100 %");
+	build_end(&b);
+}
+
 static void next_commands_can_be_copied_to_a_shell(void **state)
 {
 	struct pl_export_options o = build_options(200);
@@ -464,6 +503,8 @@ int main(void)
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_long_to_record),
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),
 		cmocka_unit_test(cpu_and_gil_mode_tell_time_of_their_kind),
+		cmocka_unit_test(shares_of_a_part_are_of_that_part),
+		cmocka_unit_test(the_time_of_some_processes_is_theirs),
 		cmocka_unit_test(next_commands_can_be_copied_to_a_shell),
 		cmocka_unit_test(json_names_the_files_whose_text_there_is),
 		cmocka_unit_test(no_name_breaks_out_of_json_or_markdown),

@@ -24,6 +24,8 @@ export interface Meta {
 	/** Weights are numbers of samples; nothing is known of time. */
 	readonly counted: boolean;
 	readonly imported: boolean;
+	/** Samples were left out for what they show: ticks are not the whole of what is left. */
+	readonly selected: boolean;
 	readonly ticks: number;
 	readonly losses: Losses;
 	readonly overhead: Overhead;

@@ -4,7 +4,7 @@
 import type { Profile } from "../data/profile";
 import { State } from "../data/profile";
 import { batchesOf, halfWidths } from "./batches";
-import type { Sieve } from "./filter";
+import type { Filter, Sieve } from "./filter";
 import { nodeOfSamples, type Shape } from "./tree";
 
 /** Samples by state; a sample can be in several. `waiting`: neither on a CPU nor unknown. */
@@ -41,7 +41,8 @@ export interface Statistics {
 	/** Samples by quality: exact, stopped, doubtful, partial. */
 	readonly byQuality: readonly number[];
 	readonly states: Readonly<Record<StateName, StateFigure>>;
-	/** Whoever holds the GIL holds it for the process: the share of time in which somebody did. Null: not known. */
+	/** Whoever holds the GIL holds it for the process: the share of time in which somebody did. Null: not known, as of
+	 * samples that were selected for what they show. */
 	readonly gilHeld: { readonly share: number; readonly halfWidth: number } | null;
 	/** Those with samples that pass; the busiest first. */
 	readonly threads: readonly ThreadFigures[];
@@ -98,11 +99,12 @@ function sum(values: Iterable<number>): number {
 	return total;
 }
 
-/** How much time of processes there was in one of the recording. */
-function processTime(profile: Profile): number {
+/** How much time of processes there was in one of the recording: of all, or of some. */
+function processTime(profile: Profile, shown?: readonly ProcessFigures[]): number {
 	const { processes, duration_ns } = profile.meta;
 	if (processes.length <= 1) return 1;
-	const lived = sum(processes.map((p) => Math.max(0, (p.ended_ns ?? duration_ns) - p.came_ns)));
+	const some = shown?.map(({ process }) => processes[process]!);
+	const lived = sum((some ?? processes).map((p) => Math.max(0, (p.ended_ns ?? duration_ns) - p.came_ns)));
 	return lived > 0 && duration_ns > 0 ? lived / duration_ns : 1;
 }
 
@@ -131,7 +133,20 @@ function timeShare(profile: Profile, sieve: Sieve): number {
 	return bins > 0 ? Math.min(1, (sieve.toBin - sieve.fromBin) / bins) : 1;
 }
 
-export function statisticsOf(profile: Profile, sieve: Sieve, shape: Shape): Statistics {
+/** How many ticks there were in the time and the processes that were asked for; 0: not known. */
+function ticksOf(profile: Profile, filter: Filter, sieve: Sieve, shown: readonly ProcessFigures[]): number {
+	const { meta } = profile;
+	if (meta.selected || filter.states !== 0 || filter.modules.length > 0) return 0;
+	const some = filter.processes ?? filter.threads ? shown : undefined;
+	return meta.ticks * processTime(profile, some) * timeShare(profile, sieve);
+}
+
+function gilHeldOf({ meta }: Profile, ticks: number, hasGil: StateFigure, all: number): Statistics["gilHeld"] {
+	if (ticks <= 0 || meta.mode !== "wall") return null;
+	return { share: Math.min(1, hasGil.samples / ticks), halfWidth: (hasGil.halfWidth * all) / ticks };
+}
+
+export function statisticsOf(profile: Profile, filter: Filter, sieve: Sieve, shape: Shape): Statistics {
 	const { meta } = profile;
 	const { states, samples, weight, byQuality } = count(profile, sieve, shape);
 	const threads: ThreadFigures[] = [];
@@ -141,20 +156,16 @@ export function statisticsOf(profile: Profile, sieve: Sieve, shape: Shape): Stat
 	threads.sort((a, b) => b.states.onCpu - a.states.onCpu || b.samples - a.samples || a.thread - b.thread);
 	const all = sum(samples);
 	const overall = overallStates(profile, sieve, shape, threads, all);
-	const ticks = meta.ticks * processTime(profile) * timeShare(profile, sieve);
-	const { hasGil } = overall;
-	const gilHeld = ticks > 0 && meta.mode === "wall";
+	const processes = processFigures(profile, threads);
 	const seconds = meta.duration_ns / 1e9;
 	return {
 		samples: all,
 		weightNs: sum(weight),
 		byQuality,
 		states: overall,
-		gilHeld: gilHeld
-			? { share: Math.min(1, hasGil.samples / ticks), halfWidth: (hasGil.halfWidth * all) / ticks }
-			: null,
+		gilHeld: gilHeldOf(profile, ticksOf(profile, filter, sieve, processes), overall.hasGil, all),
 		threads,
-		processes: processFigures(profile, threads),
+		processes,
 		idleHidden: sieve.idleHidden,
 		rateTaken: seconds > 0 ? meta.ticks / seconds : 0,
 		stoppedShare: meta.duration_ns > 0 ? meta.overhead.stopped_ns / (meta.duration_ns * processTime(profile)) : 0,

@@ -313,7 +313,7 @@ function shownOf(p: Pipeline): Shown {
 		search: () => search(p),
 		statistics() {
 			const form = shape(p, "function", false);
-			return keep("statistics", [form, sieve(p)], () => statisticsOf(profile, sieve(p), form));
+			return keep("statistics", [form, sieve(p)], () => statisticsOf(profile, state.filter, sieve(p), form));
 		},
 		sourceFiles() {
 			const from = tree(p, "line", false);
