@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the report page and write it as C, cut where its data goes: embed_page.py NODE WEBUI SCRATCH OUTPUT DEPFILE.
 
-SCRATCH is a folder for page.html. DEPFILE names what the page was made of, so that a change makes it anew."""
+SCRATCH is a folder for page.html. DEPFILE names what the page was made of, so that a change makes it anew. A page that is made
+already: embed_page.py PAGE OUTPUT."""
 
 import pathlib
 import subprocess
@@ -37,13 +38,20 @@ def embedded(page):
             "\t.head = head, .tail = tail, .head_len = sizeof head - 1, .tail_len = sizeof tail - 1};\n" % (literal(head), literal(tail)))
 
 
-def main():
+def embed(page, output):
+    output.write_text(embedded(page.read_bytes()))
+
+
+def make():
     node, webui, scratch, output, depfile = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
     scratch.mkdir(parents=True, exist_ok=True)
     subprocess.run([node, str(webui / "build.mjs"), str(scratch)], check=True)
-    output.write_text(embedded((scratch / "page.html").read_bytes()))
+    embed(scratch / "page.html", output)
     depfile.write_text("%s: %s\n" % (escaped(output), " ".join(map(escaped, sources(webui)))))
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) == 3:
+        embed(*map(pathlib.Path, sys.argv[1:]))
+    else:
+        make()

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -107,6 +108,31 @@ def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     told = subprocess.run([venv / "bin" / "python", "-c", code], check=True, cwd="/", stdout=subprocess.PIPE, text=True,
                           env={"PATH": "/usr/bin:/bin"}).stdout
     assert told.strip() == str(venv / "bin" / "plumb")
+
+
+def test_a_source_distribution_has_the_report_page(tmp_path):
+    """What is built of it has the page, without Node and what it is made with."""
+    if not (TOP / "webui" / "node_modules").is_dir() or not (TOP / ".git").exists():
+        pytest.skip("the page can be made in a checkout with webui/node_modules only")
+
+    def meson(*arguments):
+        result = subprocess.run([tool("meson"), *arguments], cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert result.returncode == 0, result.stdout
+
+    options = ["-Dtests=false", "-Dpython=disabled"]
+    meson("setup", tmp_path / "here", *options)
+    meson("dist", "-C", tmp_path / "here", "--no-tests", "--allow-dirty", "--formats", "gztar")
+    (archive,) = (tmp_path / "here" / "meson-dist").glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path)
+    (source,) = tmp_path.glob("plumb-*")
+    assert not (source / "webui" / "node_modules").exists()
+    meson("setup", tmp_path / "there", source, *options, "-Dweb=enabled")
+    texts = []
+    for build in (tmp_path / "here", tmp_path / "there"):
+        subprocess.run([tool("ninja"), "-C", build, "src/export/page_text.c"], check=True, stdout=subprocess.DEVNULL)
+        texts.append((build / "src" / "export" / "page_text.c").read_text())
+    assert "plumb-blocks" not in texts[0] and texts[0] == texts[1]
 
 
 USER = """
