@@ -69,8 +69,9 @@ static int init(PyObject *module)
 {
 	struct ext_state *st = ext_state_of(module);
 
-	if (ext_trees_init() < 0 || init_names(st) < 0 || init_imported(st) < 0 || init_types(module, st) < 0 ||
-	    ext_add_tags(module) < 0 || ext_dicts_init() < 0)
+	if (PyModule_AddStringConstant(module, "__version__", PLUMB_VERSION) < 0 || ext_trees_init() < 0 ||
+	    init_names(st) < 0 || init_imported(st) < 0 || init_types(module, st) < 0 || ext_add_tags(module) < 0 ||
+	    ext_dicts_init() < 0)
 		return -1;
 	st->merged = Py_BuildValue("{O:O, O:O, O:O, O:O}", st->description, Py_None, st->children, Py_None, st->count,
 				   Py_None, st->identifier, Py_None);

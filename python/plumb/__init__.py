@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
 # A free-threaded 3.13 takes an extension for Pythons with a GIL as well, and crashes.
 if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "origin", ".abi3.so").endswith(".abi3.so"):
@@ -21,7 +21,7 @@ if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "or
 if TYPE_CHECKING:
     from plumb import profile as _profile
     from plumb import web
-    from plumb._plumb import Error
+    from plumb._plumb import Error, __version__
     from plumb._profiler import Profiler
     from plumb._recording import Profile, Recording, open, start
     from plumb._tags import tag
@@ -33,7 +33,7 @@ __all__ = ["Error", "Profile", "Profiler", "Recording", "open", "profile", "star
 
 # Imported when it is asked for: pytest imports this package wherever it is installed, mostly for nothing.
 _HOMES = {
-    "Error": "plumb._plumb", "Profile": "plumb._recording", "Profiler": "plumb._profiler", "Recording": "plumb._recording",
+    "__version__": "plumb._plumb", "Error": "plumb._plumb", "Profile": "plumb._recording", "Profiler": "plumb._profiler", "Recording": "plumb._recording",
     "open": "plumb._recording", "profile": "plumb.profile", "start": "plumb._recording", "tag": "plumb._tags", "web": "plumb.web",
 }  # fmt: skip
 
@@ -45,6 +45,10 @@ def __getattr__(name: str) -> Any:
     value = module if module.__name__ == "plumb." + name else getattr(module, name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> List[str]:
+    return [*__all__, "__version__"]
 
 
 def load_ipython_extension(shell: Any) -> None:

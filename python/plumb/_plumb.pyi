@@ -3,6 +3,8 @@ import os
 from contextvars import ContextVar
 from typing import Any, Collection, Dict, Iterable, List, MutableMapping, Optional, Tuple, Type, Union, overload
 
+__version__: str
+
 Tree = Dict[str, Any]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 

@@ -19,6 +19,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _rate(interval: float) -> float:
+    if callable(interval):
+        raise TypeError("interval is a number of seconds, not %r: a decorator is written @plumb.profile(), with parentheses" % (interval,))
     if isinstance(interval, bool) or not isinstance(interval, (int, float)):
         raise TypeError("interval is a number of seconds, not %r" % (interval,))
     if not interval > 0:
