@@ -43,6 +43,8 @@ struct pl_thread_info {
 	char name[128];
 };
 
+typedef PL_VEC(pl_addr) pl_addr_vec;
+
 /** The same. Sent when its first thread is known, when it has executed another program, and when it has ended. */
 struct pl_process_info {
 	uint32_t index, pid, parent;
@@ -61,10 +63,13 @@ struct pl_roster {
 	pl_interp_vec interps; /* as last listed */
 	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */
 	struct pl_tid_map tids;
-	uint64_t listed_ns;    /* when the lists were read last */
-	uint64_t next_list_ns; /* when to read them again; 0 at once */
-	uint64_t clocked_ns;   /* when the threads' CPU times were read last */
-	uint32_t refused;      /* threads for which there was no room */
+	pl_addr_vec unborn, were_unborn; /* thread states without a thread, in the last list and the one before */
+	uint64_t unborn_ns;		 /* since when there were no others */
+	uint64_t listed_ns;		 /* when the lists were read last */
+	uint64_t listed_tick;		 /* and in which round */
+	uint64_t next_list_ns;		 /* when to read them again; 0 at once */
+	uint64_t clocked_ns;		 /* when the threads' CPU times were read last */
+	uint32_t refused;		 /* threads for which there was no room */
 };
 
 /** Looking for a Python in a process that runs none, or none yet. */

@@ -9,9 +9,12 @@
 #include "proc.h"
 #include "remote.h"
 
-#define CLOCK_NS      10000000ull
-#define RELIST_NS     100000000ull
-#define RELIST_CUT_NS 2000000ull /* when a list was cut short because it changed */
+#define CLOCK_NS  10000000ull
+#define RELIST_NS 100000000ull
+#define RELIST_SOON_NS                                                                                                 \
+	2000000ull /* when a list was cut short because it changed, or has a thread that is not yet born */
+#define UNBORN_MAX     64
+#define BORN_WITHIN_NS 250000000ull /* what has no thread by then may never have one */
 
 /* When to look again for the name of a thread that had none: it registers a moment after it starts. */
 static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
@@ -57,6 +60,8 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 	}
 	pl_vec_deinit(&r->watches);
 	pl_vec_deinit(&r->interps);
+	pl_vec_deinit(&r->unborn);
+	pl_vec_deinit(&r->were_unborn);
 	pl_tid_map_deinit(&r->tids);
 	r->tid_offset = 0;
 	r->next_list_ns = 0;
@@ -163,14 +168,38 @@ static bool is_left_out(const struct pl_engine_options *o, pid_t tid)
 	return is_among(o->hidden, o->hidden_count, tid) || (o->tids && !is_among(o->tids, o->tid_count, tid));
 }
 
+static bool has_state(const pl_addr *states, size_t count, pl_addr state)
+{
+	for (size_t i = 0; i < count; i++)
+		if (states[i] == state)
+			return true;
+	return false;
+}
+
+static struct plumb_error *note_unborn(struct pl_roster *r, pl_addr state)
+{
+	return r->unborn.len == UNBORN_MAX || pl_vec_push(&r->unborn, state) ? NULL : &pl_err_no_memory;
+}
+
+/* Whoever waited for its thread in the last list may have run since then. */
+static void count_unseen(struct pl_engine *e, const struct pl_roster *r, const struct pl_watch *w)
+{
+	bool waited = has_state(r->were_unborn.data, r->were_unborn.len, w->stack.tstate);
+
+	if (waited && w->wanted && e->now.ticks > r->listed_tick + 1)
+		e->now.losses[PL_LOSS_UNREADABLE] += e->now.ticks - r->listed_tick - 1;
+}
+
 static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, const struct pl_tstate *ts,
 				     const struct pl_interp *interp, uint64_t now)
 {
 	pid_t own = own_tid_of(t, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
 
-	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid) ||
-	    is_left_out(&e->options, tid))
-		return NULL; /* being created or gone; the next list tells. Or not wanted */
+	/* Being created, or gone; the next list tells. */
+	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
+		return note_unborn(&t->roster, ts->addr);
+	if (is_left_out(&e->options, tid))
+		return NULL;
 	/* The main thread is the oldest, and so the last of the list: it is not left out for the others. */
 	bool full = e->watch_count >= PL_MAX_WATCHES && tid != t->pid;
 	if (full || !pl_roster_has_room(e)) {
@@ -193,6 +222,7 @@ static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, c
 	if (w->main)
 		snprintf(w->name, sizeof w->name, "MainThread");
 	w->wanted = filter_matches(&e->options, w);
+	count_unseen(e, &t->roster, w);
 	return NULL;
 }
 
@@ -342,6 +372,15 @@ static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	}
 }
 
+/* Is there a thread state that will have a thread soon? */
+static bool birth_is_due(struct pl_roster *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->unborn.len; i++)
+		if (!has_state(r->were_unborn.data, r->were_unborn.len, r->unborn.data[i]))
+			r->unborn_ns = now;
+	return r->unborn.len && now - r->unborn_ns < BORN_WITHIN_NS;
+}
+
 /* @p whole: the list of interpreters came to its end. If those of their threads did, too, a thread that is on none is
  * gone; if not, they are read again soon. */
 static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t, bool whole, uint64_t now)
@@ -352,6 +391,7 @@ static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t
 
 	for (size_t i = 0; i < t->roster.watches.len; i++)
 		t->roster.watches.data[i]->listed = false;
+	pl_vec_clear(&t->roster.unborn);
 	bool numbered = t->roster.tid_offset != 0;
 	for (size_t i = 0; i < interps->len && !err; i++)
 		err = list_interp(e, t, &interps->data[i], now, &all);
@@ -365,7 +405,8 @@ static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t
 		if (!t->roster.watches.data[i]->listed)
 			pl_roster_remove(e, t, i);
 	t->roster.listed_ns = now;
-	t->roster.next_list_ns = now + (all ? RELIST_NS : RELIST_CUT_NS);
+	t->roster.listed_tick = e->now.ticks;
+	t->roster.next_list_ns = now + (all && !birth_is_due(&t->roster, now) ? RELIST_NS : RELIST_SOON_NS);
 	relate_watches(&t->roster);
 	return NULL;
 }
@@ -375,6 +416,9 @@ struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, 
 	uint32_t refused = t->roster.refused;
 
 	t->roster.refused = 0;
+	pl_addr_vec before = t->roster.were_unborn;
+	t->roster.were_unborn = t->roster.unborn;
+	t->roster.unborn = before;
 	pl_tid_map_begin(&t->roster.tids, t->pid);
 	pl_vec_clear(&t->roster.interps);
 	bool whole = false;

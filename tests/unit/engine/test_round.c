@@ -31,6 +31,17 @@ uint64_t __wrap_pl_clock_monotonic_ns(void)
 	return __real_pl_clock_monotonic_ns() + atomic_load(&ahead_ns);
 }
 
+/* The instant at which a thread has a state and does not run yet, for as long as a test needs. */
+static bool being_born;
+
+bool __real_pl_proc_thread_alive(pid_t pid, pid_t tid);
+bool __wrap_pl_proc_thread_alive(pid_t pid, pid_t tid);
+
+bool __wrap_pl_proc_thread_alive(pid_t pid, pid_t tid)
+{
+	return !(being_born && tid != pid) && __real_pl_proc_thread_alive(pid, tid);
+}
+
 void __real_pl_queue_push(struct pl_queue *q, const struct pl_record *r);
 void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r);
 
@@ -72,6 +83,67 @@ static void a_thread_is_told_before_its_first_sample(void **state)
 	python_end(&p);
 }
 
+static void round_after(uint64_t ns)
+{
+	atomic_fetch_add(&ahead_ns, ns);
+	pl_round(engine, pl_clock_monotonic_ns(), PERIOD_NS);
+}
+
+static void a_thread_is_seen_soon_after_its_birth(void **state)
+{
+	struct python p;
+	char line[16];
+
+	python_start(&p, python_exe(0), script);
+	python_hear(&p, line, sizeof line);
+	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	assert_ok(pl_engine_remote.open(&o, &engine));
+	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	round_after(0);
+	python_say(&p, "x");
+	python_hear(&p, line, sizeof line);
+	being_born = true;
+	engine->root->roster.next_list_ns = 0;
+	round_after(PERIOD_NS);
+	assert_int_equal(engine->watch_count, 1);
+	engine->root->roster.next_list_ns = UINT64_MAX; /* two rounds that do not look */
+	round_after(0);
+	round_after(0);
+	engine->root->roster.next_list_ns = engine->root->roster.listed_ns + 2 * PERIOD_NS;
+	being_born = false;
+	round_after(3 * PERIOD_NS);
+	assert_int_equal(engine->watch_count, 2);
+	assert_int_equal(engine->now.losses[PL_LOSS_UNREADABLE], 2); /* its first two rounds */
+	pl_engine_remote.close(engine);
+	python_end(&p);
+}
+
+/* A state that never has a thread costs lists for a quarter of a second only. */
+static void what_is_not_born_in_time_is_left_alone(void **state)
+{
+	struct python p;
+	char line[16];
+
+	python_start(&p, python_exe(0), script);
+	python_hear(&p, line, sizeof line);
+	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	assert_ok(pl_engine_remote.open(&o, &engine));
+	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	being_born = true;
+	python_say(&p, "x");
+	python_hear(&p, line, sizeof line);
+	engine->root->roster.next_list_ns = 0;
+	round_after(0);
+	const struct pl_roster *r = &engine->root->roster;
+	assert_true(r->next_list_ns - r->listed_ns < 10 * PERIOD_NS);
+	for (int i = 0; i < 3; i++)
+		round_after(200 * PERIOD_NS);
+	assert_true(r->next_list_ns - r->listed_ns == 100 * PERIOD_NS);
+	being_born = false;
+	pl_engine_remote.close(engine);
+	python_end(&p);
+}
+
 static void what_is_told_is_of_one_moment(void **state)
 {
 	struct python p;
@@ -97,6 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_is_told_before_its_first_sample),
+		cmocka_unit_test(a_thread_is_seen_soon_after_its_birth),
+		cmocka_unit_test(what_is_not_born_in_time_is_left_alone),
 		cmocka_unit_test(what_is_told_is_of_one_moment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
