@@ -21,6 +21,7 @@ struct plumb_dump_options {
 	bool locals;	   /* show arguments and local variables; a running thread is stopped for up to 5 ms */
 	uint64_t limit_ns; /* for one process; 0: five seconds */
 	const char *root;  /* of cores: the directory that was the process's root; NULL: ours */
+	bool trust_core;   /* of cores: nobody has made it up, so files that it names are opened with our own rights */
 };
 
 #define PLUMB_DUMP_OPTIONS_INIT                                                                                        \
@@ -56,7 +57,8 @@ PLUMB_API struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid) PLUM
 
 /**
  * Add the process that the core file @p path was written of. The program and its libraries must still be where they
- * were, below the option `root`. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE, PLUMB_ERR_NOT_PYTHON,
+ * were, below the option `root`, and open to the owner of the core, or, if that is root, to everybody (see the option
+ * `trust_core`). Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE, PLUMB_ERR_NOT_PYTHON,
  * PLUMB_ERR_NOT_SUPPORTED, PLUMB_ERR_TIMEOUT.
  */
 PLUMB_API struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path) PLUMB_MUST_CHECK;

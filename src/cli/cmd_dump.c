@@ -118,6 +118,11 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		refuse(&why, "a process that lives has its root directory itself", "'--root' goes with '--core FILE'");
 		return complain_failure(&why);
 	}
+	if (c->dump.trust_core && !c->core) {
+		refuse(&why, "files of a process that lives are read with its own rights",
+		       "'--trust-core' goes with '--core FILE'");
+		return complain_failure(&why);
+	}
 	if (!choose(cmd, argc, argv, &chosen)) {
 		refuse(&why, "", "out of memory");
 		return complain_failure(&why);

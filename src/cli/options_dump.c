@@ -23,6 +23,12 @@ static bool set_root(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_trust_core(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.trust_core = true;
+	return true;
+}
+
 static bool set_locals(struct config *c, const char *value, struct failure *why)
 {
 	c->dump.locals = true;
@@ -56,6 +62,8 @@ const struct opt options_dump[] = {
 	{"core", 0, "FILE", "read a core file instead of a process", READING, set_core},
 	{"root", 0, "DIR", "with --core: the program's files are below DIR, which was its root directory", READING,
 	 set_root},
+	{"trust-core", 0, NULL, "with --core: nobody has made it up; read all files that it names, with your rights",
+	 READING, set_trust_core},
 	{"locals", 'l', NULL, "show arguments and local variables; values with names of secrets are masked", OUTPUT,
 	 set_locals},
 	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},

@@ -14,6 +14,7 @@ struct pl_dump_options {
 	bool source;	   /* read the source lines */
 	bool locals;	   /* and the values of arguments and local variables */
 	const char *root;  /* of a core: the directory that was the process's root; NULL: ours */
+	bool trust_core;   /* open what it names with our own rights */
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 

@@ -40,6 +40,8 @@ static void load(struct pl_sources *s, struct pl_source_file *f)
 		;
 	if (answer.outcome == PL_SOURCE_SILENT)
 		s->silent = f->path;
+	if (answer.outcome == PL_SOURCE_BARRED && !s->barred)
+		s->barred = f->path;
 	s->no_memory |= answer.outcome == PL_SOURCE_NO_MEMORY;
 	if (answer.outcome != PL_SOURCE_READ)
 		return;

@@ -28,6 +28,7 @@ struct pl_sources {
 	bool no_memory;	    /* files were left out */
 	int patience_ms;    /* how long a file is waited for; then none is read any more */
 	const char *silent; /* that file; NULL: all answered */
+	const char *barred; /* the first file that may not be read; NULL: none */
 	struct pl_source_reader reader;
 };
 void pl_sources_deinit(struct pl_sources *s);

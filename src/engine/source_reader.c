@@ -108,6 +108,8 @@ static bool reply(int fd, const struct head *h, const char *words)
 	if (file >= 0) {
 		read_open(h, file, &answer, &text);
 		close(file);
+	} else if (errno == EACCES) {
+		answer.outcome = PL_SOURCE_BARRED;
 	}
 	bool sent = send_all(fd, &answer, sizeof answer) && (!text || send_all(fd, text, answer.state.len));
 	pl_file_text_free(text, &answer.state);

@@ -20,7 +20,8 @@ struct pl_source_question {
 };
 
 enum pl_source_outcome {
-	PL_SOURCE_NONE, /* no such file, or not for those rights */
+	PL_SOURCE_NONE,	  /* no such file, or no plain one */
+	PL_SOURCE_BARRED, /* not for those rights */
 	PL_SOURCE_READ,
 	PL_SOURCE_KNOWN,
 	PL_SOURCE_TOO_LONG,

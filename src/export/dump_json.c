@@ -226,6 +226,7 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	other_or_null(j, "tracer", &p->tracer);
 	text_or_null(j, "stop_refused", p->refused);
 	text_or_null(j, "source_silent", p->silent);
+	text_or_null(j, "source_barred", p->barred);
 	pl_json_key_u64(j, "threads_unread", p->unread);
 	pl_json_key_u64(j, "threads_beyond", n.beyond);
 	pl_json_key_u64(j, "os_threads", n.python + n.native + n.beyond);

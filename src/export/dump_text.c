@@ -163,6 +163,10 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 		put_file_note(page, &p->silent,
 			      "is on a file system that does not answer: source lines are left out (--no-source does "
 			      "not ask)");
+	if (p->barred.len)
+		put_file_note(page, &p->barred,
+			      "is not open to the owner of the core (to everybody, where that is root, who keeps cores of others, "
+			      "too): source lines are left out (--trust-core shows them)");
 	for (size_t i = 0; i < p->threads.len; i++)
 		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {
 			const struct pl_dump_frame *f = &p->threads.data[i].frames.data[k];

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "core_notes.h"
@@ -19,7 +20,6 @@
 #define MAX_SEGMENTS (1u << 20)
 #define MAX_NOTES    (64u << 20)
 #define PAGE	     4096
-#define NOBODY	     65534 /* who has no rights but those of all */
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -299,7 +299,34 @@ static struct plumb_error *read_segments(struct pl_core *c, const char *path)
 	return err ? err : complete_mappings(c);
 }
 
-static struct plumb_error *open_file(struct pl_core *c, const char *path)
+/* A number that systemd-coredump notes at the cores it keeps: from the kernel, and of the first user namespace. */
+static bool noted(int fd, const char *name, uint32_t *ret)
+{
+	char text[16] = "", *end;
+	ssize_t len = fgetxattr(fd, name, text, sizeof text - 1);
+	unsigned long v = strtoul(text, &end, 10);
+
+	*ret = (uint32_t)v;
+	return len > 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && v < UINT32_MAX;
+}
+
+/* Whose file a core is cannot be made up. But root keeps what others dumped: gcore, and whatever is given the cores by
+ * the kernel. What stands in the core then tells nothing of its user: the kernel writes the ids as the process's own
+ * user namespace has them, in which everybody can be root, or anyone else. */
+static void judge_owner(struct pl_core *c, const struct stat *st)
+{
+	bool roots = st->st_uid == 0, alone = !(st->st_mode & (S_IWGRP | S_IWOTH));
+	uint32_t uid, gid;
+
+	if (!roots)
+		pl_rights_of_owner(st->st_uid, st->st_gid, &c->rights);
+	else if (alone && noted(c->fd, "user.coredump.uid", &uid) && noted(c->fd, "user.coredump.gid", &gid))
+		pl_rights_of_owner(uid, gid, &c->rights);
+	else
+		pl_rights_of_all(&c->rights);
+}
+
+static struct plumb_error *open_file(struct pl_core *c, const char *path, bool trusted)
 {
 	struct stat st;
 
@@ -313,20 +340,12 @@ static struct plumb_error *open_file(struct pl_core *c, const char *path)
 		return not_a_core(path, "no plain file");
 	c->size = (uint64_t)st.st_size;
 	c->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
-	pl_rights_of_owner(st.st_uid, st.st_gid, &c->rights);
+	if (!trusted || !pl_rights_of(getpid(), &c->rights))
+		judge_owner(c, &st);
 	return NULL;
 }
 
-/* Whose file a core is cannot be made up. But root keeps what others dumped: gcore, systemd-coredump and programs that
- * may not be dumped otherwise make cores of anybody's processes root's. Then the lesser of both counts: what the
- * process says of itself gives it nothing that its owner has not. */
-static void lower_rights(struct pl_core *c)
-{
-	if (c->rights.uid == 0)
-		pl_rights_of_owner(c->notes.uid, c->notes.gid, &c->rights);
-}
-
-struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_core **ret)
+struct plumb_error *pl_core_open(const char *path, const char *root, bool trusted, struct pl_core **ret)
 {
 	struct pl_core *c = calloc(1, sizeof *c);
 
@@ -334,17 +353,14 @@ struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_c
 		return &pl_err_no_memory;
 	c->mem.ops = &core_ops;
 	c->fd = -1;
-	c->notes.uid = NOBODY;
-	c->notes.gid = NOBODY;
 	c->root = strdup(root ? root : "/");
-	struct plumb_error *err = c->root ? open_file(c, path) : &pl_err_no_memory;
+	struct plumb_error *err = c->root ? open_file(c, path, trusted) : &pl_err_no_memory;
 	if (!err)
 		err = read_segments(c, path);
 	if (err) {
 		pl_core_close(c);
 		return err;
 	}
-	lower_rights(c);
 	*ret = c;
 	return NULL;
 }

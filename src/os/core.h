@@ -20,9 +20,11 @@ typedef PL_VEC(struct pl_core_thread) pl_core_thread_vec;
 
 struct pl_core;
 
-/** @p root: the directory that was the process's root, NULL: ours. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE
+/** @p root: the directory that was the process's root, NULL: ours. @p trusted: what it names is opened with our own
+ * rights. Errors: PLUMB_ERR_NOT_FOUND, PLUMB_ERR_NOT_A_CORE
  * (says what it is), PLUMB_ERR_NOT_SUPPORTED (32 bits, another machine), PLUMB_ERR_SYSTEM. */
-struct plumb_error *pl_core_open(const char *path, const char *root, struct pl_core **ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_core_open(const char *path, const char *root, bool trusted,
+				 struct pl_core **ret) PLUMB_MUST_CHECK;
 void pl_core_close(struct pl_core *c);
 
 /** What the core holds, and what it leaves out because it is in the files that were mapped, if they are still the same.
@@ -39,8 +41,9 @@ const char *pl_core_command(const struct pl_core *c);
 const char *pl_core_exe(const struct pl_core *c);
 /** When the file was written, CLOCK_REALTIME. */
 uint64_t pl_core_written_ns(const struct pl_core *c);
-/** Of the owner of the file, which the kernel makes the user of the process: what it says itself may be made up. Of a
- * file of root's, which may be anybody's process, those that it says itself. */
+/** With which the files are opened that it names: those of the owner of the file, which the kernel makes the user of
+ * the process. Of a file of root's, which may be anybody's process, those of the user that systemd-coredump has noted
+ * at the file, else those that everybody has. */
 void pl_core_rights(const struct pl_core *c, struct pl_rights *ret);
 
 #endif

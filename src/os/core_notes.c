@@ -63,8 +63,6 @@ static void take_process(const uint8_t *desc, size_t len, struct pl_core_notes *
 		return;
 	memcpy(&info, desc, sizeof info);
 	ret->pid = info.pr_pid;
-	ret->uid = info.pr_uid;
-	ret->gid = info.pr_gid;
 	snprintf(ret->command, sizeof ret->command, "%.*s", (int)sizeof info.pr_psargs, info.pr_psargs);
 	for (size_t end = strlen(ret->command); end > 0 && ret->command[end - 1] == ' ';)
 		ret->command[--end] = '\0';

@@ -7,8 +7,6 @@
 
 struct pl_core_notes {
 	pid_t pid;
-	uid_t uid; /* its real ids; unknown: as they were */
-	gid_t gid;
 	char command[88], exe[512];
 	uint64_t entry; /* run-time address of the program's entry; 0 unknown */
 	pl_core_thread_vec threads;

@@ -14,12 +14,14 @@
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "proc_file.h"
 
 #define STATUS_BYTES 65536	 /* a process in many groups has a long list of them */
 #define NO_CHANGE    ((uid_t)-1) /* not an id: setfsuid only tells the one that holds */
+#define NOBODY	     65534	 /* who has no rights but those of all */
 #define READS_FILES  (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_DAC_READ_SEARCH)
 
 /* "Uid: real effective saved files" */
@@ -52,6 +54,7 @@ bool pl_rights_parse(const char *status, struct pl_rights *ret)
 		ret->groups[ret->group_count++] = (gid_t)strtoul(text, &end, 10);
 		text = end + (*end == ' ');
 	}
+	ret->more_groups = *text >= '0' && *text <= '9';
 	return true;
 }
 
@@ -83,6 +86,13 @@ void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret)
 	ret->uid = uid;
 	ret->gid = gid;
 	ret->capabilities = uid == 0 ? READS_FILES : 0;
+	ret->more_groups = true;
+}
+
+void pl_rights_of_all(struct pl_rights *ret)
+{
+	pl_rights_of_owner(NOBODY, NOBODY, ret);
+	ret->anybody = true;
 }
 
 bool pl_rights_equal(const struct pl_rights *a, const struct pl_rights *b)
@@ -166,14 +176,22 @@ static bool become(const struct pl_rights *theirs, struct pl_own_rights *own)
 	return set_groups(theirs) && set_ids(theirs);
 }
 
+/* Who is not root cannot drop a group; a program of the same user could have been given it. And nobody else can be
+ * taken on, so what is open to all is told by the file alone (pl_rights_allow). */
+static bool is_us(const struct pl_rights *theirs, const struct pl_rights *own)
+{
+	if (own->uid != 0)
+		return theirs->anybody || theirs->uid == own->uid;
+	return theirs->uid == 0 && same_groups(theirs, own);
+}
+
 bool pl_rights_take(const struct pl_rights *theirs, struct pl_own_rights *own)
 {
 	memset(own, 0, sizeof *own);
 	if (!own_ids(&own->files) || !note_effective(own->effective))
 		return false;
-	/* Who is not root cannot drop a group; a program of the same user could have been given it. */
-	bool alike = theirs->uid == own->files.uid && (theirs->uid != 0 || same_groups(theirs, &own->files));
-	if ((alike || (own->files.uid == 0 && become(theirs, own))) && keep_capabilities(own, theirs->capabilities))
+	if ((is_us(theirs, &own->files) || (own->files.uid == 0 && become(theirs, own))) &&
+	    keep_capabilities(own, theirs->capabilities))
 		return true;
 	pl_rights_give_back(own);
 	return false;
@@ -187,4 +205,28 @@ void pl_rights_give_back(const struct pl_own_rights *own)
 	(void)set_ids(&own->files);
 	(void)set_groups(&own->files);
 	(void)make_effective(own->effective); /* what came back with the user id may be more than there was */
+}
+
+/* ---- what they do not tell --------------------------------------------------------------------------------------- */
+
+/* A list that shuts out some of those that the mode lets in. */
+static bool has_list(int fd)
+{
+	return fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+bool pl_rights_allow(const struct pl_rights *r, int fd)
+{
+	const mode_t all = S_IRUSR | S_IRGRP | S_IROTH;
+	struct stat st;
+
+	if (r->capabilities || (!r->anybody && !r->more_groups))
+		return true;
+	if (fstat(fd, &st) != 0)
+		return false;
+	if (r->anybody)
+		return (st.st_mode & all) == all && !has_list(fd);
+	if (st.st_uid == r->uid || !(st.st_mode & S_IROTH))
+		return true; /* not as one of the others */
+	return (st.st_mode & S_IRGRP) && !has_list(fd);
 }

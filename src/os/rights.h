@@ -8,13 +8,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PL_RIGHTS_MAX_GROUPS 256 /* more are not taken on: fewer rights, never more */
+#define PL_RIGHTS_MAX_GROUPS 256 /* more are not taken on */
 
 /** By which somebody is judged who opens a file. */
 struct pl_rights {
 	uid_t uid;
 	gid_t gid;
 	uint64_t capabilities; /* of those that let a file be read, as bits: what root has */
+	bool anybody;	       /* nothing is known: what each and all may do */
+	bool more_groups;      /* it may be in others than these */
 	size_t group_count;
 	gid_t groups[PL_RIGHTS_MAX_GROUPS];
 };
@@ -23,8 +25,10 @@ struct pl_rights {
 bool pl_rights_of(pid_t pid, struct pl_rights *ret);
 /** Pure: the same of the text of its status file, if it is in our user namespace. */
 bool pl_rights_parse(const char *status, struct pl_rights *ret);
-/** Those of the owner of a file, without any further groups. */
+/** Those of the owner of a file, whose further groups are not known. */
 void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret);
+/** Those that everybody has. */
+void pl_rights_of_all(struct pl_rights *ret);
 bool pl_rights_equal(const struct pl_rights *a, const struct pl_rights *b);
 
 /** What to give back. */
@@ -38,5 +42,8 @@ struct pl_own_rights {
  * can only be itself, and of its own groups. False: they cannot be had, and all is as it was. */
 bool pl_rights_take(const struct pl_rights *theirs, struct pl_own_rights *own);
 void pl_rights_give_back(const struct pl_own_rights *own);
+/** Is the file, which was opened with these rights, open to all whose rights they may be? Who is in the group of a file
+ * may do what the group may, also if others may do more: a group that was not taken on can be one that is shut out. */
+bool pl_rights_allow(const struct pl_rights *r, int fd);
 
 #endif

@@ -117,6 +117,11 @@ static int open_as(const struct pl_rights *theirs, int root, const char *path)
 	int fd = open_inside(root, path);
 	int saved = errno;
 	pl_rights_give_back(&own);
+	if (fd >= 0 && !pl_rights_allow(theirs, fd)) {
+		close(fd);
+		fd = -1;
+		saved = EACCES;
+	}
 	errno = saved;
 	return fd;
 }

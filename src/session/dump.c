@@ -88,8 +88,11 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 	if (!t)
 		return &pl_err_no_memory;
 	t->pid = pid;
-	t->options = (struct pl_dump_options){
-		.stop = stops[o->stop], .source = !o->no_source, .locals = o->locals, .limit_ns = limit / PROVE_SHARE};
+	t->options = (struct pl_dump_options){.stop = stops[o->stop],
+					      .source = !o->no_source,
+					      .locals = o->locals,
+					      .trust_core = o->trust_core,
+					      .limit_ns = limit / PROVE_SHARE};
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

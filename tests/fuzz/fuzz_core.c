@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	struct plumb_error *err = pl_core_open(path, NULL, &c);
+	struct plumb_error *err = pl_core_open(path, NULL, false, &c);
 	plumb_error_destroy(err);
 	if (!err) {
 		look(c);

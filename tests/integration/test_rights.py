@@ -7,8 +7,10 @@ import pathlib
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import tempfile
+import unittest.mock
 
 import pytest
 
@@ -209,18 +211,98 @@ def test_root_of_a_user_namespace_is_nobody_here(plumb, place):
     assert_shows_no_line_of(dumped, place / "secret.py")
 
 
-def test_a_core_shows_what_its_owner_may_read(plumb, place, any_python):
-    """What a core says of its process can be made up; whose file it is cannot. But what root keeps can be anybody's process."""
+@pytest.fixture
+def core(place):
+    """Of an ordinary user's program that names secret.py; root's, as gcore has made it."""
     gcore = shutil.which("gcore")
     if not gcore:
         pytest.skip("gcore is not installed")
     with Running(place, CLAIM, before=ordinary()) as program:
         made = subprocess.run([gcore, "-o", place / "core", str(program.process.pid)], capture_output=True, text=True)
         assert made.returncode == 0, made.stderr
-        core = place / ("core.%d" % program.process.pid)
-    of_root = plumb("dump", "--json", "--core", core)
-    assert any(frame["file"] == str(place / "program.py") and frame["source"]
-               for thread in json.loads(of_root.stdout)["processes"][0]["threads"] for frame in thread["frames"]), of_root
-    assert_shows_no_line_of(of_root, place / "secret.py")
+        return place / ("core.%d" % program.process.pid)
+
+
+def sources_of(plumb, core, *options):
+    """Lines that are shown of the files that a core names, by file."""
+    dumped = plumb("dump", "--json", *options, "--core", core)
+    assert dumped.status == 0, dumped
+    (process,) = json.loads(dumped.stdout)["processes"]
+    shown = {frame["file"]: frame["source"] for thread in process["threads"] for frame in thread["frames"] if frame["source"]}
+    return {pathlib.Path(file).name: line for file, line in shown.items()}, process.get("source_barred")
+
+
+PROGRAM, ANY = "program.py", unittest.mock.ANY
+
+
+def test_a_core_shows_what_its_owner_may_read(plumb, place, any_python, core):
+    """What a core says of its process can be made up; whose file it is cannot."""
     os.chown(core, ORDINARY, ORDINARY)
-    assert_shows_no_line_of(plumb("dump", "--json", "--core", core), place / "secret.py")
+    assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
+    os.chown(place / "secret.py", ORDINARY, ORDINARY)
+    assert sources_of(plumb, core) == ({PROGRAM: ANY, "secret.py": SECRET.strip()}, None)
+
+
+def set_user(core, user):
+    """The kernel notes the ids as the process's own user namespace has them."""
+    data = bytearray(core.read_bytes())
+    (headers,), (count,) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<H", data, 56)
+    for at in range(headers, headers + 56 * count, 56):
+        kind, _, at_note, _, _, length = struct.unpack_from("<IIQQQQ", data, at)
+        if kind != 4:  # PT_NOTE
+            continue
+        end = at_note + length
+        while at_note < end:
+            name, text, note = struct.unpack_from("<III", data, at_note)
+            at_note += 12 + (name + 3 & ~3)
+            if note == 3:  # NT_PRPSINFO
+                struct.pack_into("<II", data, at_note + 16, user, user)
+            at_note += text + 3 & ~3
+    core.write_bytes(data)
+
+
+@pytest.mark.parametrize("user", [0, 1234])
+def test_whom_a_core_of_roots_names_counts_for_nothing(plumb, place, any_python, core, user):
+    """Root keeps everybody's cores, and in a user namespace of its own everybody can be root, or anyone else."""
+    set_user(core, user)
+    os.chown(place / "secret.py", user, user)
+    for mode in (0o400, 0o440, 0o444 & ~0o040):
+        (place / "secret.py").chmod(mode)
+        assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py")), oct(mode)
+    told = " ".join(plumb("dump", "--core", core).stdout.split())
+    assert "secret.py is not open to the owner of the core" in told and "(--trust-core shows them)" in told, told
+    assert sources_of(plumb, core, "--trust-core")[0] == {PROGRAM: ANY, "secret.py": SECRET.strip()}
+    (place / "secret.py").chmod(0o444)
+    assert sources_of(plumb, core)[0] == {PROGRAM: ANY, "secret.py": SECRET.strip()}
+
+
+def test_whom_systemd_has_noted_at_a_core_of_roots_counts(plumb, place, any_python, core):
+    """In attributes that only whoever may write the file can give it."""
+    set_user(core, 0)
+    os.chown(place / "secret.py", ORDINARY, ORDINARY)
+    try:
+        os.setxattr(core, "user.coredump.uid", b"%d" % ORDINARY)
+        os.setxattr(core, "user.coredump.gid", b"%d" % ORDINARY)
+    except OSError as why:
+        pytest.skip("files of %s have no attributes: %s" % (place, why))
+    assert sources_of(plumb, core) == ({PROGRAM: ANY, "secret.py": SECRET.strip()}, None)
+    core.chmod(0o666)
+    assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
+
+
+def test_a_group_that_may_not_read_what_others_may(plumb, place, any_python, core):
+    """The owner of a core may be in it: of which groups it was in nothing is known."""
+    os.chown(core, ORDINARY, ORDINARY)
+    os.chown(place / "secret.py", 0, 4321)
+    (place / "secret.py").chmod(0o604)
+    assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
+    (place / "secret.py").chmod(0o644)
+    assert sources_of(plumb, core) == ({PROGRAM: ANY, "secret.py": SECRET.strip()}, None)
+
+
+def test_a_core_that_cannot_be_read_with_everybodys_rights_says_so(plumb, place, any_python, core):
+    """Its program is below a directory of root's."""
+    (place / "root").mkdir(mode=0o700)
+    (place / "root" / "usr").symlink_to("/usr")
+    refused = plumb("dump", "--core", core, "--root", place / "root")
+    assert refused.status == 125 and "'--trust-core' looks into all" in refused.stderr, refused

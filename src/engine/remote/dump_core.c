@@ -231,12 +231,16 @@ static struct plumb_error *dump_threads(struct core_dumper *u)
 static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 {
 	struct pl_python_image image;
-	struct pl_rights owner;
+	struct pl_rights as;
 
-	pl_core_rights(u->core, &owner);
+	pl_core_rights(u->core, &as);
 	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(u->core), pl_core_exe(u->core),
-							      u->o->root ? u->o->root : "/", &owner, &image);
+							      u->o->root ? u->o->root : "/", &as, &image);
 
+	if (plumb_error_code(err) == PLUMB_ERR_NOT_PYTHON && as.anybody)
+		return pl_error_hint(err, "root keeps this core, which may be anybody's: only files that are open to "
+					  "everybody were looked into; '--trust-core' looks into all, for a core that "
+					  "nobody has made up");
 	if (err)
 		return err;
 	struct pl_py_facts facts = pl_facts_of(&image);
@@ -277,7 +281,7 @@ static void tell_header(struct core_dumper *u, const char *path)
 
 static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 {
-	struct plumb_error *err = pl_core_open(path, u->o->root, &u->core);
+	struct plumb_error *err = pl_core_open(path, u->o->root, u->o->trust_core, &u->core);
 
 	if (err)
 		return err;
@@ -301,6 +305,7 @@ struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options 
 	pl_core_close(u.core);
 	pl_vec_deinit(&u.interps);
 	u.p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
+	u.p.barred = pl_dump_str(d, u.sources.barred ? u.sources.barred : "");
 	pl_sources_deinit(&u.sources);
 	u.p.took_ns = pl_clock_monotonic_ns() - start;
 	if (!err && (d->no_memory || u.sources.no_memory))

@@ -90,6 +90,7 @@ static struct plumb_error *take_answer(struct pl_texts *t, struct plumb_profile 
 
 	switch (a->outcome) {
 	case PL_SOURCE_NONE:
+	case PL_SOURCE_BARRED:
 	case PL_SOURCE_KNOWN:
 		return NULL;
 	case PL_SOURCE_TOO_LONG:

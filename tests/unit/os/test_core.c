@@ -134,7 +134,7 @@ static struct pl_core *open_core(void)
 	struct pl_core *c;
 
 	write_core(ET_CORE);
-	assert_ok(pl_core_open(core_path, NULL, &c));
+	assert_ok(pl_core_open(core_path, NULL, true, &c)); /* its files are ours alone */
 	return c;
 }
 
@@ -193,11 +193,11 @@ static void test_what_is_no_core(void **state)
 	struct pl_core *c;
 
 	write_core(ET_DYN);
-	assert_code(pl_core_open(core_path, NULL, &c), PLUMB_ERR_NOT_A_CORE);
+	assert_code(pl_core_open(core_path, NULL, false, &c), PLUMB_ERR_NOT_A_CORE);
 	write_file(core_path, "hello", 5);
-	assert_code(pl_core_open(core_path, NULL, &c), PLUMB_ERR_NOT_A_CORE);
-	assert_code(pl_core_open(dir, NULL, &c), PLUMB_ERR_NOT_A_CORE);
-	assert_code(pl_core_open("/nowhere/at/all", NULL, &c), PLUMB_ERR_NOT_FOUND);
+	assert_code(pl_core_open(core_path, NULL, false, &c), PLUMB_ERR_NOT_A_CORE);
+	assert_code(pl_core_open(dir, NULL, false, &c), PLUMB_ERR_NOT_A_CORE);
+	assert_code(pl_core_open("/nowhere/at/all", NULL, false, &c), PLUMB_ERR_NOT_FOUND);
 }
 
 /* A core that was cut off anywhere opens or is refused; it is never read past its end. */
@@ -211,7 +211,7 @@ static void test_cut_anywhere(void **state)
 	assert_int_equal(stat(core_path, &st), 0);
 	for (off_t len = st.st_size; len >= 0; len -= 61) {
 		assert_int_equal(truncate(core_path, len), 0);
-		struct plumb_error *err = pl_core_open(core_path, NULL, &c);
+		struct plumb_error *err = pl_core_open(core_path, NULL, false, &c);
 		plumb_error_destroy(err);
 		if (err)
 			continue;

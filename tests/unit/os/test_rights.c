@@ -107,6 +107,7 @@ static void what_a_status_file_says(void **state)
 	assert_int_equal(r.gid, 8);
 	assert_int_equal(r.group_count, 3);
 	assert_int_equal(r.groups[2], 12);
+	assert_false(r.more_groups);
 	assert_true(pl_rights_parse(
 		"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t\nNStgid:\t9\nCapEff:\t000001ffffffffff\n", &r));
 	assert_int_equal(r.capabilities, 1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH);
@@ -130,6 +131,7 @@ static void more_groups_than_are_taken_on(void **state)
 	assert_true(pl_rights_parse(status, &r));
 	assert_int_equal(r.group_count, PL_RIGHTS_MAX_GROUPS);
 	assert_int_equal(r.groups[PL_RIGHTS_MAX_GROUPS - 1], PL_RIGHTS_MAX_GROUPS - 1);
+	assert_true(r.more_groups);
 }
 
 static void root_reads_for_a_user_what_the_user_may_read(void **state)
@@ -219,6 +221,52 @@ static void no_other_right_is_kept(void **state)
 	pl_rights_give_back(&own);
 }
 
+static bool opens_with(const struct pl_rights *as, const char *path)
+{
+	int fd = pl_file_open_below("/", as, path);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Whoever is in the group of a file is not one of the others. */
+static void a_group_that_is_not_known_can_be_shut_out(void **state)
+{
+	struct pl_rights user;
+	struct scene s;
+
+	if (geteuid() != 0)
+		skip();
+	scene_init(&s);
+	pl_rights_of_owner(ORDINARY, ORDINARY, &user);
+	assert_true(opens_with(&user, s.theirs));
+	assert_int_equal(chmod(s.shared, 0604), 0);
+	assert_false(opens_with(&user, s.shared));
+	user.more_groups = false;
+	assert_true(opens_with(&user, s.shared));
+	scene_deinit(&s);
+}
+
+static void everybody_is_nobody_in_particular(void **state)
+{
+	struct pl_rights all;
+	struct scene s;
+
+	if (geteuid() != 0)
+		skip();
+	scene_init(&s);
+	pl_rights_of_all(&all);
+	assert_false(opens_with(&all, s.theirs)); /* which is nobody's */
+	assert_int_equal(chmod(s.ours, 0444), 0);
+	assert_true(opens_with(&all, s.ours));
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(chmod(s.ours, 0444 & ~(4u << 3 * i)), 0);
+		assert_false(opens_with(&all, s.ours));
+	}
+	scene_deinit(&s);
+}
+
 static void of_a_process_that_is_gone_nothing_is_read(void **state)
 {
 	struct pl_rights r;
@@ -281,6 +329,8 @@ int main(void)
 		cmocka_unit_test(root_reads_for_a_user_what_the_user_may_read),
 		cmocka_unit_test(what_was_seen_counts),
 		cmocka_unit_test(no_other_right_is_kept),
+		cmocka_unit_test(a_group_that_is_not_known_can_be_shut_out),
+		cmocka_unit_test(everybody_is_nobody_in_particular),
 		cmocka_unit_test(of_a_process_that_is_gone_nothing_is_read),
 		cmocka_unit_test(what_has_no_program_any_more_has_ended),
 		cmocka_unit_test(links_stay_below_the_root),
