@@ -39,8 +39,9 @@ struct load {
 };
 
 struct mapped_file {
-	int fd; /* -1: not opened yet; -2: cannot be used */
-	uint64_t inode;
+	bool asked;
+	int fd;			       /* -1: cannot be used */
+	const struct pl_mapping *head; /* of its first page, which is in the core; NULL: there is none */
 };
 
 struct pl_core {
@@ -49,10 +50,12 @@ struct pl_core {
 	uint64_t size, written_ns;
 	PL_VEC(struct segment) segments; /* by address */
 	PL_VEC(struct load) loads;
-	PL_VEC(struct mapped_file) files;
+	bool noted;
 	struct pl_core_notes notes;
-	struct pl_rights rights; /* of whom the files are opened that it names */
-	char *root;		 /* in which they are */
+	size_t named;			  /* of the mappings; those of files come first, by address */
+	PL_VEC(struct mapped_file) files; /* by inode, from 1 */
+	struct pl_rights rights;	  /* of whom the files are opened that it names */
+	char *root;			  /* in which they are */
 };
 
 static bool read_at(int fd, uint64_t offset, void *dst, size_t len)
@@ -88,51 +91,56 @@ static const struct segment *find_segment(const struct pl_core *c, pl_addr addr)
 	return low < c->segments.len && c->segments.data[low].start <= addr ? &c->segments.data[low] : NULL;
 }
 
+/* The last of a file that begins at @p addr or before. */
+static struct pl_mapping *named_before(const struct pl_core *c, pl_addr addr)
+{
+	struct pl_mapping *maps = c->notes.maps.data;
+	size_t low = 0, high = c->named;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (maps[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &maps[low - 1] : NULL;
+}
+
 static const struct pl_mapping *find_mapping(const struct pl_core *c, pl_addr addr)
 {
-	const pl_mapping_vec *maps = &c->notes.maps;
+	const struct pl_mapping *m = named_before(c, addr);
 
-	for (size_t i = 0; i < maps->len; i++)
-		if (maps->data[i].inode && addr >= maps->data[i].start && addr < maps->data[i].end)
-			return &maps->data[i];
-	return NULL;
+	return m && addr < m->end ? m : NULL;
 }
 
 /* Where the core has the start of a file, that must be the start of the file that bears its name now. */
-static bool is_same_file(const struct pl_core *c, int fd, uint64_t inode)
+static bool is_same_file(const struct pl_core *c, int fd, const struct pl_mapping *head)
 {
-	const pl_mapping_vec *maps = &c->notes.maps;
+	const struct segment *s = head ? find_segment(c, head->start) : NULL;
 	char then[PAGE], now[PAGE];
 
-	for (size_t i = 0; i < maps->len; i++) {
-		const struct pl_mapping *m = &maps->data[i];
-		const struct segment *s = m->inode == inode && m->offset == 0 ? find_segment(c, m->start) : NULL;
-
-		if (s && s->end - m->start >= PAGE)
-			return read_at(c->fd, s->offset + (m->start - s->start), then, PAGE) &&
-			       read_at(fd, 0, now, PAGE) && memcmp(then, now, PAGE) == 0;
-	}
-	return true; /* this core has no first pages: there is nothing to compare */
+	if (!s)
+		return true; /* this core has no first pages: there is nothing to compare */
+	return read_at(c->fd, s->offset + (head->start - s->start), then, PAGE) && read_at(fd, 0, now, PAGE) &&
+	       memcmp(then, now, PAGE) == 0;
 }
 
 static int open_mapped(struct pl_core *c, const struct pl_mapping *m)
 {
-	for (size_t i = 0; i < c->files.len; i++)
-		if (c->files.data[i].inode == m->inode)
-			return c->files.data[i].fd;
-	struct mapped_file f = {.inode = m->inode, .fd = -1};
+	struct mapped_file *f = &c->files.data[m->inode - 1];
 
+	if (f->asked)
+		return f->fd;
+	f->asked = true;
 	if (m->path[0] == '/')
-		f.fd = pl_file_open_below(c->root, &c->rights, m->path);
-	if (f.fd >= 0 && !is_same_file(c, f.fd, m->inode)) {
-		close(f.fd);
-		f.fd = -1;
+		f->fd = pl_file_open_below(c->root, &c->rights, m->path);
+	if (f->fd >= 0 && !is_same_file(c, f->fd, f->head)) {
+		close(f->fd);
+		f->fd = -1;
 	}
-	if (!pl_vec_push(&c->files, f) && f.fd >= 0) {
-		close(f.fd);
-		f.fd = -1;
-	}
-	return f.fd;
+	return f->fd;
 }
 
 /* Some leading part of the range; 0 if it is nowhere. */
@@ -209,8 +217,19 @@ static int compare_segments(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct pl_mapping *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The kernel writes one segment of notes. Another one could be the same bytes once more, and so could thousands. */
 static struct plumb_error *read_notes(struct pl_core *c, const Elf64_Phdr *p)
 {
+	if (c->noted)
+		return NULL;
+	c->noted = true;
 	uint64_t len = p->p_filesz < MAX_NOTES ? p->p_filesz : MAX_NOTES;
 	void *bytes = malloc(len ? len : 1);
 
@@ -249,20 +268,19 @@ static struct plumb_error *take_segment(struct pl_core *c, const Elf64_Phdr *p)
 }
 
 /* The notes know files, the segments know rights, and what is no file. */
-static struct plumb_error *complete_mapping(pl_mapping_vec *maps, size_t files, const struct load *l)
+static struct plumb_error *complete_mapping(struct pl_core *c, const struct load *l)
 {
-	struct pl_mapping anonymous = {.start = l->start, .end = l->end}, *m = &anonymous;
+	struct pl_mapping anonymous = {.start = l->start, .end = l->end}, *m = named_before(c, l->start);
 
-	for (size_t i = 0; i < files && m == &anonymous; i++)
-		if (maps->data[i].start == l->start)
-			m = &maps->data[i];
+	if (!m || m->start != l->start)
+		m = &anonymous;
 	m->readable = l->flags & PF_R;
 	m->writable = l->flags & PF_W;
 	m->executable = l->flags & PF_X;
 	if (m != &anonymous)
 		return NULL;
 	anonymous.path = strdup("");
-	if (anonymous.path && pl_vec_push(maps, anonymous))
+	if (anonymous.path && pl_vec_push(&c->notes.maps, anonymous))
 		return NULL;
 	free(anonymous.path);
 	return &pl_err_no_memory;
@@ -270,12 +288,36 @@ static struct plumb_error *complete_mapping(pl_mapping_vec *maps, size_t files, 
 
 static struct plumb_error *complete_mappings(struct pl_core *c)
 {
-	size_t files = c->notes.maps.len;
 	struct plumb_error *err = NULL;
 
+	c->named = c->notes.maps.len;
+	if (c->named)
+		qsort(c->notes.maps.data, c->named, sizeof *c->notes.maps.data, compare_mappings);
 	for (size_t i = 0; i < c->loads.len && !err; i++)
-		err = complete_mapping(&c->notes.maps, files, &c->loads.data[i]);
+		err = complete_mapping(c, &c->loads.data[i]);
 	return err;
+}
+
+static bool has_first_page(const struct pl_core *c, const struct pl_mapping *m)
+{
+	const struct segment *s = m->offset == 0 ? find_segment(c, m->start) : NULL;
+
+	return s && s->end - m->start >= PAGE;
+}
+
+static struct plumb_error *list_files(struct pl_core *c)
+{
+	for (size_t i = 0; i < c->named; i++) {
+		const struct pl_mapping *m = &c->notes.maps.data[i];
+
+		while (c->files.len < m->inode)
+			if (!pl_vec_push(&c->files, ((struct mapped_file){.fd = -1})))
+				return &pl_err_no_memory;
+		struct mapped_file *f = &c->files.data[m->inode - 1];
+		if (!f->head && has_first_page(c, m))
+			f->head = m;
+	}
+	return NULL;
 }
 
 static struct plumb_error *read_segments(struct pl_core *c, const char *path)
@@ -296,7 +338,9 @@ static struct plumb_error *read_segments(struct pl_core *c, const char *path)
 	}
 	if (!err && c->segments.len)
 		qsort(c->segments.data, c->segments.len, sizeof *c->segments.data, compare_segments);
-	return err ? err : complete_mappings(c);
+	if (err || (err = complete_mappings(c)))
+		return err;
+	return list_files(c);
 }
 
 /* A number that systemd-coredump notes at the cores it keeps: from the kernel, and of the first user namespace. */

@@ -10,6 +10,7 @@
 #include <sys/user.h>
 
 #include "cursor.h"
+#include "strtab.h"
 
 #define MAX_THREADS 65536
 #define MAX_MAPS    (1u << 20)
@@ -74,37 +75,32 @@ struct raw_mapping {
 	uint64_t start, end, page;
 };
 
-/* Mappings of one file follow one another: equal names in a row are one file. */
-static uint64_t inode_of(const pl_mapping_vec *maps, const char *path)
-{
-	for (size_t i = maps->len; i > 0; i--)
-		if (strcmp(maps->data[i - 1].path, path) == 0)
-			return maps->data[i - 1].inode;
-	return maps->len + 1;
-}
-
 static struct plumb_error *add_mapping(struct pl_core_notes *ret, const struct raw_mapping *raw, uint64_t page_size,
-				       const char *name)
+				       const char *name, struct pl_strtab *paths)
 {
 	static const char deleted[] = " (deleted)";
 	struct pl_mapping m = {.start = raw->start, .end = raw->end, .offset = raw->page * page_size};
 	size_t len = strlen(name), cut = sizeof deleted - 1;
+	uint32_t file;
 
 	if (raw->end <= raw->start)
 		return NULL;
 	m.deleted = len > cut && strcmp(name + len - cut, deleted) == 0;
-	m.path = strndup(name, m.deleted ? len - cut : len);
-	if (!m.path)
-		return &pl_err_no_memory;
-	m.inode = inode_of(&ret->maps, m.path);
-	if (pl_vec_push(&ret->maps, m))
+	len -= m.deleted ? cut : 0;
+	struct plumb_error *err = pl_strtab_add(paths, name, len, &file);
+	if (err)
+		return err;
+	m.inode = (uint64_t)file + 1;
+	m.path = strndup(name, len);
+	if (m.path && pl_vec_push(&ret->maps, m))
 		return NULL;
 	free(m.path);
 	return &pl_err_no_memory;
 }
 
 /* count, page size, count times (start, end, page in the file), then as many names. */
-static struct plumb_error *take_files(const uint8_t *desc, size_t len, struct pl_core_notes *ret)
+static struct plumb_error *take_rows(const uint8_t *desc, size_t len, struct pl_strtab *paths,
+				     struct pl_core_notes *ret)
 {
 	struct pl_cursor rows = {desc, desc + len}, names = rows;
 	const uint8_t *skipped;
@@ -125,8 +121,22 @@ static struct plumb_error *take_files(const uint8_t *desc, size_t len, struct pl
 		    !pl_cursor_u64(&rows, &raw.page))
 			break;
 		names.p = end + 1;
-		err = add_mapping(ret, &raw, page_size, name);
+		err = add_mapping(ret, &raw, page_size, name, paths);
 	}
+	return err;
+}
+
+static struct plumb_error *take_files(const uint8_t *desc, size_t len, struct pl_core_notes *ret)
+{
+	struct pl_strtab *paths;
+	struct plumb_error *err;
+
+	if (ret->maps.len) /* the kernel notes them once */
+		return NULL;
+	if ((err = pl_strtab_create(&paths)))
+		return err;
+	err = take_rows(desc, len, paths, ret);
+	pl_strtab_destroy(paths);
 	return err;
 }
 

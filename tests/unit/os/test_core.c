@@ -98,18 +98,20 @@ static void write_mapped_file(uint8_t first)
 	write_file(file_path, bytes, sizeof bytes);
 }
 
-static void write_core(Elf64_Half type)
+/* With one header for the notes, or two for the same ones. */
+static void write_core_of(Elf64_Half type, int note_headers)
 {
 	static uint8_t bytes[32768];
 	struct notes n;
 	make_notes(&n);
-	size_t at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
+	size_t at = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Phdr);
 	Elf64_Ehdr e = {.e_type = type,
 			.e_machine = MACHINE,
-			.e_phoff = sizeof e,
+			.e_phoff = sizeof e + (size_t)(2 - note_headers) * sizeof(Elf64_Phdr),
 			.e_phentsize = sizeof(Elf64_Phdr),
-			.e_phnum = 3};
-	Elf64_Phdr p[3] = {
+			.e_phnum = (Elf64_Half)(2 + note_headers)};
+	Elf64_Phdr p[4] = {
+		{.p_type = PT_NOTE, .p_offset = at, .p_filesz = n.len},
 		{.p_type = PT_NOTE, .p_offset = at, .p_filesz = n.len},
 		{.p_type = PT_LOAD, .p_offset = at + n.len, .p_vaddr = HEAP_AT, .p_filesz = HEAP_LEN, .p_memsz = PAGE},
 		{.p_type = PT_LOAD,
@@ -127,6 +129,11 @@ static void write_core(Elf64_Half type)
 	memset(bytes + at + n.len, 0xee, HEAP_LEN);
 	memset(bytes + at + n.len + HEAP_LEN, 1, PAGE);
 	write_file(core_path, bytes, at + n.len + HEAP_LEN + PAGE);
+}
+
+static void write_core(Elf64_Half type)
+{
+	write_core_of(type, 1);
 }
 
 static struct pl_core *open_core(void)
@@ -153,6 +160,19 @@ static void test_notes(void **state)
 	assert_false(pl_core_threads(c)->data[0].in_call);
 	assert_int_equal(pl_core_maps(c)->len, 2); /* the file and the heap */
 	assert_string_equal(pl_core_maps(c)->data[0].path, file_path);
+	pl_core_close(c);
+}
+
+/* Each time they would take memory again. */
+static void test_notes_with_many_headers_are_read_once(void **state)
+{
+	struct pl_core *c;
+
+	write_mapped_file(1);
+	write_core_of(ET_CORE, 2);
+	assert_ok(pl_core_open(core_path, NULL, true, &c));
+	assert_int_equal(pl_core_threads(c)->len, 2);
+	assert_int_equal(pl_core_maps(c)->len, 2);
 	pl_core_close(c);
 }
 
@@ -239,11 +259,9 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_notes),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_a_file_that_was_replaced_is_not_used),
-		cmocka_unit_test(test_what_is_no_core),
-		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_notes),		cmocka_unit_test(test_notes_with_many_headers_are_read_once),
+		cmocka_unit_test(test_memory),		cmocka_unit_test(test_a_file_that_was_replaced_is_not_used),
+		cmocka_unit_test(test_what_is_no_core), cmocka_unit_test(test_cut_anywhere),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a core file costs follows its length, whatever is in it. */
+#include "unit.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "core.h"
+#include "counted.h"
+
+#define ITEMS 400
+#define PAGE  4096
+#define FIRST 0x10000ull
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+static void add(struct pl_buf *b, const void *bytes, size_t len)
+{
+	assert_ok(pl_buf_add(b, bytes, len));
+}
+
+static uint64_t address_of(unsigned item)
+{
+	return FIRST + 2ull * PAGE * item;
+}
+
+/* As many files as there are mappings. */
+static void add_files(struct pl_buf *b, unsigned items)
+{
+	const uint64_t head[2] = {items, PAGE};
+	char name[32];
+
+	add(b, head, sizeof head);
+	for (unsigned i = 0; i < items; i++) {
+		const uint64_t row[3] = {address_of(i), address_of(i) + PAGE, 0};
+
+		add(b, row, sizeof row);
+	}
+	for (unsigned i = 0; i < items; i++)
+		add(b, name, (size_t)snprintf(name, sizeof name, "/nowhere/%016x", i) + 1);
+	while (b->len % 4)
+		add(b, "", 1);
+}
+
+static void add_note(struct pl_buf *b, unsigned items)
+{
+	struct pl_buf files = PL_BUF_INIT(UINT32_MAX);
+
+	add_files(&files, items);
+	const uint32_t head[3] = {5, (uint32_t)files.len, NT_FILE};
+	add(b, head, sizeof head);
+	add(b, "CORE\0\0\0", 8);
+	add(b, files.data, files.len);
+	pl_buf_deinit(&files);
+}
+
+/* None of the pages is in the core. */
+static void write_core(const char *path, unsigned items)
+{
+	struct pl_buf notes = PL_BUF_INIT(UINT32_MAX), b = PL_BUF_INIT(UINT32_MAX);
+	Elf64_Ehdr e = {.e_type = ET_CORE,
+			.e_machine = MACHINE,
+			.e_phoff = sizeof e,
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = (Elf64_Half)(items + 1)};
+	const size_t at = sizeof e + (items + 1) * sizeof(Elf64_Phdr);
+
+	add_note(&notes, items);
+	memcpy(e.e_ident, ELFMAG, SELFMAG);
+	e.e_ident[EI_CLASS] = ELFCLASS64;
+	e.e_ident[EI_DATA] = ELFDATA2LSB;
+	add(&b, &e, sizeof e);
+	add(&b, &(Elf64_Phdr){.p_type = PT_NOTE, .p_offset = at, .p_filesz = notes.len}, sizeof(Elf64_Phdr));
+	for (unsigned i = 0; i < items; i++)
+		add(&b, &(Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = address_of(i), .p_memsz = PAGE},
+		    sizeof(Elf64_Phdr));
+	add(&b, notes.data, notes.len);
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, b.data, b.len), b.len);
+	close(fd);
+	pl_buf_deinit(&notes);
+	pl_buf_deinit(&b);
+}
+
+/* Opened, and each mapping read once: the files are not there. */
+static void read_core(void *ctx, unsigned items)
+{
+	struct pl_core *c;
+	char byte;
+
+	write_core(ctx, items);
+	counted_begin();
+	assert_ok(pl_core_open(ctx, NULL, true, &c));
+	for (unsigned i = 0; i < items; i++) {
+		assert_ptr_equal(pl_mem_read(pl_core_mem(c), address_of(i), &byte, 1), &pl_err_unreadable);
+		counted_step();
+	}
+	assert_int_equal(pl_core_maps(c)->len, items);
+	pl_core_close(c);
+	counted_end();
+}
+
+static void a_core_costs_what_is_in_it(void **state)
+{
+	char path[] = "/tmp/plumb-linear-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	counted_linear(read_core, path, ITEMS);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_core_costs_what_is_in_it),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
