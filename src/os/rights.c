@@ -59,25 +59,31 @@ bool pl_rights_parse(const char *status, struct pl_rights *ret)
 }
 
 /* What it may in a user namespace of its own it may not in ours. */
-static bool in_our_user_namespace(pid_t pid)
+static bool in_our_user_namespace(pid_t pid, pid_t tid)
 {
-	char path[40];
+	char path[64];
 	struct stat theirs, ours;
 
-	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/ns/user", (int)pid, (int)tid);
 	return stat(path, &theirs) == 0 && stat("/proc/self/ns/user", &ours) == 0 && theirs.st_ino == ours.st_ino &&
 	       theirs.st_dev == ours.st_dev;
 }
 
-bool pl_rights_of(pid_t pid, struct pl_rights *ret)
+bool pl_rights_of_thread(pid_t pid, pid_t tid, struct pl_rights *ret)
 {
-	char status[STATUS_BYTES];
+	char name[32], status[STATUS_BYTES];
 
-	if (pl_proc_file(pid, "status", status, sizeof status) <= 0 || !pl_rights_parse(status, ret))
+	snprintf(name, sizeof name, "task/%d/status", (int)tid);
+	if (pl_proc_file(pid, name, status, sizeof status) <= 0 || !pl_rights_parse(status, ret))
 		return false;
-	if (ret->capabilities && !in_our_user_namespace(pid))
+	if (ret->capabilities && !in_our_user_namespace(pid, tid))
 		ret->capabilities = 0;
 	return true;
+}
+
+bool pl_rights_of(pid_t pid, struct pl_rights *ret)
+{
+	return pl_rights_of_thread(pid, pid, ret);
 }
 
 void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret)

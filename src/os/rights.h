@@ -23,6 +23,8 @@ struct pl_rights {
 
 /** Those of @p pid. False: it is gone. */
 bool pl_rights_of(pid_t pid, struct pl_rights *ret);
+/** Those of its thread @p tid: the kernel keeps them for each by itself, only the C library changes all at once. */
+bool pl_rights_of_thread(pid_t pid, pid_t tid, struct pl_rights *ret);
 /** Pure: the same of the text of its status file, if it is in our user namespace. */
 bool pl_rights_parse(const char *status, struct pl_rights *ret);
 /** Those of the owner of a file, whose further groups are not known. */

@@ -181,31 +181,35 @@ int pl_file_open_below(const char *root, const struct pl_rights *as, const char 
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 /* Of what a link in /proc leads to; 0 if it may not be followed. */
-static void identify(pid_t pid, const char *name, uint64_t *dev, uint64_t *ino)
+static void identify(pid_t pid, pid_t tid, const char *name, uint64_t *dev, uint64_t *ino)
 {
-	char path[40];
+	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
 	bool there = stat(path, &st) == 0;
 	*dev = there ? st.st_dev : 0;
 	*ino = there ? st.st_ino : 0;
 }
 
-bool pl_file_view_of(pid_t pid, struct pl_file_view *ret)
+bool pl_file_view_by(pid_t pid, pid_t tid, struct pl_file_view *ret)
 {
-	pid_t task = pl_proc_live_task(pid);
 	struct pl_proc_stat stat;
 
 	memset(ret, 0, sizeof *ret);
-	if (!pl_proc_stat_read(pid, &stat) || stat.ended || !pl_rights_of(task, &ret->rights))
+	if (!pl_proc_stat_read(pid, &stat) || stat.ended || !pl_rights_of_thread(pid, tid, &ret->rights))
 		return false;
 	ret->start_ticks = stat.start_ticks;
-	identify(task, "exe", &ret->exe_dev, &ret->exe_ino);
-	identify(task, "root", &ret->root_dev, &ret->root_ino);
-	identify(task, "ns/mnt", &ret->mounts_dev, &ret->mounts_ino);
+	identify(pid, tid, "exe", &ret->exe_dev, &ret->exe_ino);
+	identify(pid, tid, "root", &ret->root_dev, &ret->root_ino);
+	identify(pid, tid, "ns/mnt", &ret->mounts_dev, &ret->mounts_ino);
 	/* On its way out a process lets go of its memory, then of its root, then of its namespaces. */
 	return ret->exe_ino && ret->root_ino && ret->mounts_ino;
+}
+
+bool pl_file_view_of(pid_t pid, struct pl_file_view *ret)
+{
+	return pl_file_view_by(pid, pl_proc_live_task(pid), ret);
 }
 
 bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b)

@@ -18,8 +18,10 @@ struct pl_file_view {
 	struct pl_rights rights;
 };
 
-/** That of @p pid now. False: it is gone, or hidden from us. */
+/** That of @p pid now, by its main thread. False: it is gone, or hidden from us. */
 bool pl_file_view_of(pid_t pid, struct pl_file_view *ret);
+/** The same by its thread @p tid, which can have rights, a root directory and mounts of its own. */
+bool pl_file_view_by(pid_t pid, pid_t tid, struct pl_file_view *ret);
 bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b);
 /** Does it see the files that we see? Then they can be opened without it. */
 bool pl_file_view_is_ours(const struct pl_file_view *v);

@@ -57,6 +57,26 @@ while True:
     claimed(3000)
 """
 
+# Of itself alone, as servers of files do that serve each request with the rights of whoever asks.
+THREAD = BEGIN + """
+import ctypes, platform, threading
+def drop_alone():
+    call = ctypes.CDLL(None).syscall
+    setresuid, setresgid = {'x86_64': (117, 119), 'aarch64': (147, 149)}[platform.machine()]
+    assert not call(setresgid, %d, %d, %d) and not call(setresuid, %d, %d, %d)
+def serve():
+    drop_alone()
+    claimed = claim(SECRET)
+    say('claims')
+    while True:
+        claimed(3000)
+wait_for_word()
+os.setgroups([])
+threading.Thread(target=serve, daemon=True).start()
+while True:
+    signal.pause()
+""" % ((ORDINARY,) * 6)
+
 WORKER = BEGIN + """
 wait_for_word()
 if os.fork() == 0:
@@ -155,6 +175,16 @@ def test_a_daemon_that_has_dropped_its_rights(plumb, place):
     with Running(place, DAEMON) as daemon:
         recording = sampled_from_before(plumb, daemon, place / "secret.py")
     assert_not_in(plumb, recording, place / "secret.py")
+
+
+def test_a_thread_that_has_dropped_its_rights(plumb, place):
+    with Running(place, THREAD) as server:
+        recording = sampled_from_before(plumb, server, place / "secret.py")
+        dumped = plumb("dump", "--json", server.process.pid)
+    assert_not_in(plumb, recording, place / "secret.py")
+    assert str(place / "program.py") in {source["file"] for source in plumb.report(recording).json["sources"]}
+    assert_shows_no_line_of(dumped, place / "secret.py")
+    assert [thread for thread in json.loads(dumped.stdout)["processes"][0]["threads"] if thread["main"] and thread["frames"][0]["source"]]
 
 
 def test_a_forked_worker_that_has_dropped_its_rights(plumb, place):

@@ -16,7 +16,7 @@ struct pl_known_code {
 	uint32_t id;
 	uint32_t same_hash; /* next code with the same content hash, UINT32_MAX at the end */
 	uint32_t process;   /* number in the output of the first that ran it */
-	uint32_t view;	    /* of that process, when the code was seen; 0: it changed just then */
+	uint32_t view; /* of that process, when the code was seen; 0: it changed just then, or a thread has another */
 };
 
 /** A code object's address and what proves that it still holds that content. */

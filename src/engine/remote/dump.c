@@ -30,6 +30,7 @@ struct dumper {
 	struct pl_dump_process *p;
 	struct pl_surroundings around;
 	struct pl_sources sources;
+	bool no_source; /* for the thread at hand */
 	struct pl_looker looker;
 	struct pl_sched_clocks clocks;
 };
@@ -90,7 +91,7 @@ static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
 static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, const struct pl_code *code,
 				     size_t depth, struct pl_look *l, struct pl_dump_thread *t)
 {
-	struct pl_sources *sources = u->o->source ? &u->sources : NULL;
+	struct pl_sources *sources = u->no_source ? NULL : &u->sources;
 	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->reader->py, code, n->offset);
 
 	pl_dump_give_locals(&l->locals, depth, &f);
@@ -117,6 +118,14 @@ static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struc
 		node = n->parent;
 	}
 	return err;
+}
+
+/* A thread can have other rights than its process, and names other files then. */
+static bool sees_files(const struct dumper *u, pid_t tid)
+{
+	struct pl_file_view by;
+
+	return pl_file_view_by(pid_of(u), tid, &by) && pl_file_view_equal(&by, &u->sources.view);
 }
 
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
@@ -158,6 +167,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	if (l.read) {
 		tell_state(&l, &t);
 		t.gil_holder = holder_tid(u->roster, l.holder);
+		u->no_source = !u->o->source || !sees_files(u, w->tid);
 		err = add_frames(u, &l, &t);
 	}
 	t.wait = l.wait;

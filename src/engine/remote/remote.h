@@ -118,6 +118,8 @@ struct pl_resolver; /* send.c */
 void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
 /** Note how the process sees files: before any code of it is. */
 void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t);
+/** Judge the codes that were met since the last call, all of them by the thread @p tid: whose files are they? */
+void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid);
 /** What we know of a thread; of its process first. */
 void pl_send_thread(struct pl_engine *e, struct pl_watch *w);
 /** What a tick found; @p s: NULL, nothing. In CPU mode it waits until its weight is known. */

@@ -33,6 +33,7 @@ static enum result sample_one(struct pl_engine *e, struct pl_target *t, size_t i
 	struct pl_raw_sample s;
 	enum pl_watch_result r = pl_watch_sample(w, &t->reader, &t->stopper, e->options.mode, &reading, &s);
 
+	pl_send_judge_codes(e, t, w->tid);
 	switch (r) {
 	case PL_WATCH_SAMPLE:
 		pl_send_sample(e, w, &s, weight_ns);

@@ -73,14 +73,6 @@ void pl_send_thread(struct pl_engine *e, struct pl_watch *w)
  * The files that codes name are opened later, with the rights that their process had when they were seen. A process can
  * change them at any moment, so what counts is that they were the same before a code was seen and afterwards. */
 
-static struct pl_target *target_of(const struct pl_engine *e, uint32_t index)
-{
-	for (size_t i = 0; i < e->targets.len; i++)
-		if (e->targets.data[i]->index == index)
-			return e->targets.data[i];
-	return NULL;
-}
-
 /* True if it is as it was. We ourselves are whoever we are: what we may not read any more is not read. */
 static bool same_view(struct pl_engine *e, struct pl_target *t)
 {
@@ -103,23 +95,24 @@ void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t)
 		(void)same_view(e, t);
 }
 
-/* One look for all new codes of a process. */
-static void judge_codes(struct pl_engine *e)
+/* A thread can have rights, a root and mounts of its own. The view is the process's: code of a thread that sees files
+ * in another way is code of somebody else. */
+static bool sees_the_same(const struct pl_target *t, pid_t tid)
+{
+	struct pl_file_view by;
+
+	return tid == t->pid || (pl_file_view_by(t->pid, tid, &by) && pl_file_view_equal(&by, &t->view));
+}
+
+void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid)
 {
 	const struct pl_code_store *codes = &e->tables.codes;
-	uint32_t process = UINT32_MAX, view = 0;
 
-	for (; e->judged_codes < codes->known.len; e->judged_codes++) {
-		struct pl_known_code *k = codes->known.data[e->judged_codes];
-
-		if (k->process != process) {
-			struct pl_target *t = target_of(e, k->process);
-
-			process = k->process;
-			view = t && same_view(e, t) ? t->view_number : 0;
-		}
-		k->view = view;
-	}
+	if (!e->options.sources || e->judged_codes == codes->known.len)
+		return;
+	uint32_t view = same_view(e, t) && sees_the_same(t, tid) ? t->view_number : 0;
+	while (e->judged_codes < codes->known.len)
+		codes->known.data[e->judged_codes++]->view = view;
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
@@ -130,8 +123,6 @@ static bool send_pending(struct pl_engine *e)
 {
 	size_t codes = e->tables.codes.known.len, nodes = e->tables.trie.nodes.len;
 
-	if (e->options.sources)
-		judge_codes(e);
 	while (e->sent_codes < codes && pl_queue_room(&e->queue)) {
 		struct pl_record rec = {.kind = PL_RECORD_CODE};
 
