@@ -74,7 +74,7 @@ static void look_at_file(const char *link, struct pl_fd_facts *ret)
 {
 	struct statx st;
 
-	if (statx(AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) != 0)
+	if (!pl_proc_look_behind(link, &st))
 		return;
 	ret->inode = st.stx_ino;
 	ret->device = makedev(st.stx_dev_major, st.stx_dev_minor);

@@ -254,20 +254,15 @@ void pl_proc_comm(pid_t pid, pid_t tid, char ret[static 16])
 	ret[len] = '\0';
 }
 
-static bool stat_exe(pid_t task, struct stat *ret)
+static bool identify_exe(pid_t task, uint64_t *dev, uint64_t *ino)
 {
 	char path[32];
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)task);
-	return stat(path, ret) == 0;
+	return pl_proc_identify(path, dev, ino);
 }
 
 bool pl_proc_exe_id(pid_t pid, uint64_t *dev, uint64_t *ino)
 {
-	struct stat st;
 	/* Asked often of process trees: whether the main thread lives costs as much again. */
-	if (!stat_exe(pid, &st) && !stat_exe(pl_proc_live_task(pid), &st))
-		return false;
-	*dev = st.st_dev;
-	*ino = st.st_ino;
-	return true;
+	return identify_exe(pid, dev, ino) || identify_exe(pl_proc_live_task(pid), dev, ino);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "proc.h"
@@ -45,6 +46,22 @@ ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
 	close(fd);
 	errno = saved;
 	return len;
+}
+
+bool pl_proc_look_behind(const char *link, struct statx *ret)
+{
+	return statx(AT_FDCWD, link, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_INO, ret) == 0;
+}
+
+bool pl_proc_identify(const char *link, uint64_t *dev, uint64_t *ino)
+{
+	struct statx st;
+
+	if (!pl_proc_look_behind(link, &st))
+		return false;
+	*dev = makedev(st.stx_dev_major, st.stx_dev_minor);
+	*ino = st.stx_ino;
+	return true;
 }
 
 bool pl_out_of_descriptors(int errnum)

@@ -5,10 +5,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /** Read /proc/@p pid/@p name (/proc/self/... for pid 0), at most @p size - 1 bytes, and append a NUL. -1: see errno. */
 ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size);
+/** What is behind a link of /proc, or a descriptor's: only what the kernel knows by itself, as device, number and kind
+ * are. The file may be on a server that does not answer, and whoever asks it waits where no signal helps. */
+bool pl_proc_look_behind(const char *link, struct statx *ret);
+/** Which file that is. */
+bool pl_proc_identify(const char *link, uint64_t *dev, uint64_t *ino);
 /** Did a call fail because we, or the machine, have no file descriptor left? */
 bool pl_out_of_descriptors(int errnum);
 /** The text behind "@p key:" and its blanks in a status file, up to the end of its line; NULL if there is none. */

@@ -184,12 +184,10 @@ int pl_file_open_below(const char *root, const struct pl_rights *as, const char 
 static void identify(pid_t pid, pid_t tid, const char *name, uint64_t *dev, uint64_t *ino)
 {
 	char path[64];
-	struct stat st;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-	bool there = stat(path, &st) == 0;
-	*dev = there ? st.st_dev : 0;
-	*ino = there ? st.st_ino : 0;
+	if (!pl_proc_identify(path, dev, ino))
+		*dev = *ino = 0;
 }
 
 bool pl_file_view_by(pid_t pid, pid_t tid, struct pl_file_view *ret)

@@ -3,11 +3,13 @@
 asks it waits, and no signal helps, until it is taken away."""
 import contextlib
 import ctypes
+import errno
 import os
 import struct
 import threading
 
-_IN, _INIT = struct.Struct("=IIQQIIII"), 26
+_IN, _GETATTR = struct.Struct("=IIQQIIII"), 3
+_UNANSWERED = {2, 36, 42}  # FORGET, INTERRUPT, BATCH_FORGET: nobody waits
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -30,15 +32,27 @@ def go_away(directory):
     _LIBC.umount2(os.fsencode(directory), 1 | 2)  # MNT_FORCE, MNT_DETACH
 
 
+def _answer(device, silent):
+    """A directory that is empty and denies nothing, until it is silent."""
+    about = struct.pack("=QII", 0, 0, 0) + struct.pack("=QQQQQQIIIIIIIIII", 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o40755, 1, 0, 0, 0, 4096, 0)
+    with contextlib.suppress(OSError):
+        _introduce(device)
+        while True:
+            _, what, unique, *_ = _IN.unpack_from(os.read(device, 1 << 17))
+            if silent.is_set() or what in _UNANSWERED:
+                continue
+            text, error = (about, 0) if what == _GETATTR else (b"", -errno.ENOSYS)
+            os.write(device, struct.pack("=IiQ", 16 + len(text), error, unique) + text)
+
+
 @contextlib.contextmanager
-def silent_files(directory):
-    """Mounted on `directory`; OSError where that is not allowed."""
+def _mounted(directory, serve):
     device = os.open("/dev/fuse", os.O_RDWR)
     options = "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % device
     if _LIBC.mount(b"silent", os.fsencode(directory), b"fuse", 0, options.encode()):
         os.close(device)
         raise OSError(ctypes.get_errno(), "mount")
-    server = threading.Thread(target=_swallow, args=(device,), daemon=True)
+    server = threading.Thread(target=serve, args=(device,), daemon=True)
     server.start()
     try:
         yield
@@ -46,3 +60,16 @@ def silent_files(directory):
         go_away(directory)
         server.join()
         os.close(device)
+
+
+def silent_files(directory):
+    """Mounted on `directory`; OSError where that is not allowed."""
+    return _mounted(directory, _swallow)
+
+
+@contextlib.contextmanager
+def files_that_fall_silent(directory):
+    """The same, but it answers until what it yields, an event, is set."""
+    silent = threading.Event()
+    with _mounted(directory, lambda device: _answer(device, silent)):
+        yield silent

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source files on a file system that does not answer: the stacks are safe, and everything ends."""
+import os
 import signal
 import subprocess
 
@@ -7,7 +8,7 @@ import pytest
 
 from harness import package
 from harness.plumb import PATIENCE, finish, running
-from harness.silent import go_away, silent_files
+from harness.silent import files_that_fall_silent, go_away, silent_files
 from harness.target import wait_until
 
 PROGRAM = """
@@ -21,15 +22,24 @@ sys.exit(7)
 """
 
 
-@pytest.fixture
-def silent(tmp_path):
-    directory = tmp_path / "silent"
+def mounted(directory, kind):
     directory.mkdir()
     try:
-        with silent_files(directory):
-            yield directory
+        with kind(directory) as told:
+            yield directory, told
     except OSError as why:
         pytest.skip("no file system can be mounted: %s" % why)
+
+
+@pytest.fixture
+def silent(tmp_path):
+    for directory, _ in mounted(tmp_path / "silent", silent_files):
+        yield directory
+
+
+@pytest.fixture
+def falls_silent(tmp_path):
+    yield from mounted(tmp_path / "silent", files_that_fall_silent)
 
 
 @pytest.fixture
@@ -64,6 +74,42 @@ def test_attach_ends_at_ctrl_c(plumb, any_python, silent, program):
             assert finish(process).status == 0
         busy.kill()
     assert plumb.report(recording).json["sources_left_out"] == 1
+
+
+IN_ITS_ROOT = """
+import os, signal, sys
+told = []
+signal.signal(signal.SIGUSR1, lambda *_: told.append(1))
+os.chroot(sys.argv[1])
+os.chdir("/")
+print("ready", flush=True)
+while not told:
+    sum(range(1000))
+found = {}
+exec(compile("def work(n):\\n    return sum(range(n))\\n", "/app.py", "exec"), found)
+while True:
+    found["work"](100000)
+"""
+
+
+def test_a_root_directory_that_falls_silent(plumb, any_python, falls_silent, tmp_path):
+    """Whether a program still is who it was is asked when it brings new code: of the kernel, not of whoever has the files."""
+    directory, silence = falls_silent
+    (tmp_path / "program.py").write_text(IN_ITS_ROOT)
+    recording = plumb.path()
+    with running(subprocess.Popen([*any_python.command, tmp_path / "program.py", directory], stdout=subprocess.PIPE)) as busy:
+        assert busy.stdout.readline() == b"ready\n"
+        with plumb.attached(busy.pid, recording=recording) as process:
+            try:
+                silence.set()
+                os.kill(busy.pid, signal.SIGUSR1)
+                wait_until(lambda: plumb.recorded(recording, lambda profile: any(f["name"] == "work" for f in profile.functions)), "it hangs")
+                process.send_signal(signal.SIGINT)
+                assert process.wait(PATIENCE) == 0
+            except BaseException:
+                go_away(directory)  # a plumb that waits for it cannot be killed
+                raise
+        busy.kill()
 
 
 def test_dump_shows_the_stacks(plumb, any_python, silent, program):
