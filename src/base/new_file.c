@@ -4,13 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What plumb wrote bears this, with the length and the time of its end: what somebody has changed since is theirs.
@@ -18,6 +22,11 @@
 #define MARK	    "user.plumb"
 #define MARK_MAX    64
 #define NAMES_TRIED 100
+#define LINKS_MAX   40 /* as the kernel */
+
+/* So long the reader of a pipe may take to come: who starts both at once does not know which one is first. */
+#define READER_LOOKS   500
+#define READER_LOOK_NS 10000000
 
 static struct plumb_error *cannot_write(const char *path)
 {
@@ -45,28 +54,41 @@ static const char *present_name(const struct pl_new_file *f)
 	return f->beside ? f->beside : name_of(f);
 }
 
-/* The directory of @p path is looked up once. */
-static int open_dir_of(const char *path)
+/* The directory of @p path, which begins in the directory @p from, is looked up once. */
+static int open_dir_of(int from, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, why = errno;
+	int fd = dir ? openat(from, dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, why = errno;
 
 	free(dir);
 	errno = why;
 	return fd;
 }
 
-/* @p path: taken over. */
-static struct plumb_error *move_to(struct pl_new_file *f, char *path)
+/* @p path, taken over, as it is told; it leads to where @p said does from the directory @p from. */
+static struct plumb_error *move_from(struct pl_new_file *f, int from, const char *said, char *path)
 {
+	int dir = open_dir_of(from, said), why = errno;
+
 	if (f->dir >= 0)
 		close(f->dir);
 	if (path != f->path)
 		free(f->path);
 	f->path = path;
-	f->dir = open_dir_of(path);
-	return f->dir >= 0 ? NULL : cannot_write(path);
+	f->dir = dir;
+	errno = why;
+	if (f->dir < 0)
+		return cannot_write(path);
+	if (*name_of(f))
+		return NULL;
+	errno = EISDIR;
+	return cannot_write(path);
+}
+
+static struct plumb_error *move_to(struct pl_new_file *f, char *path)
+{
+	return move_from(f, AT_FDCWD, path, path);
 }
 
 static bool look(const struct pl_new_file *f, const char *name, struct stat *ret)
@@ -164,68 +186,171 @@ static struct plumb_error *replace_it(struct pl_new_file *f)
 	return may_replace(f) ? make_beside(f) : exists(f->path);
 }
 
+/* ---- what is written to as it is --------------------------------------------------------------------------------- */
+
+/* Whoever owns a link decides where it leads, and can change that at any time; whoever owns a pipe, who reads it. */
+static bool is_trusted(const struct stat *st)
+{
+	return st->st_uid == geteuid() || st->st_uid == 0;
+}
+
+/* A pipe without a name is from whoever has started plumb, who may be another user (sudo). Devices are root's to make,
+ * whoever has the use of them: what can lead to one in another's place is a link. */
+static bool is_strangers_pipe(int place, const struct stat *st)
+{
+	struct statfs fs;
+
+	return S_ISFIFO(st->st_mode) && !is_trusted(st) && (fstatfs(place, &fs) != 0 || fs.f_type != PIPEFS_MAGIC);
+}
+
+static struct plumb_error *of_another_user(const struct pl_new_file *f, const char *what, const char *hint)
+{
+	return pl_error_hint(pl_error(PLUMB_ERR_EXISTS, "%s is a %s that another user has made", f->path, what), "%s",
+			     hint);
+}
+
+/* What is open is opened for writing. Who is at the other end of a pipe or a line is not waited for in the kernel. */
+static int open_again(int place)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+	return open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static int open_pipe(int place)
+{
+	int fd = open_again(place);
+
+	for (int i = 0; i < READER_LOOKS && fd < 0 && errno == ENXIO; i++) {
+		if (nanosleep(&(struct timespec){.tv_nsec = READER_LOOK_NS}, NULL) != 0)
+			break;
+		fd = open_again(place);
+	}
+	return fd;
+}
+
+static struct plumb_error *cannot_open(const struct pl_new_file *f, const struct stat *st)
+{
+	if (!S_ISFIFO(st->st_mode) || errno != ENXIO)
+		return cannot_write(f->path);
+	return pl_error_hint(pl_error(PLUMB_ERR_WRITE_FAILED, "cannot write %s: nobody reads this pipe", f->path),
+			     "start what reads it first");
+}
+
 /* A pipe, a device; or a file without a name, in /proc/PID/fd: only who made that can want it to be written to. If by
  * now a file with a name is there, nothing has happened to it yet. */
-static struct plumb_error *open_what_is_there(struct pl_new_file *f)
+static struct plumb_error *write_into(struct pl_new_file *f, int place, const struct stat *st)
 {
-	struct stat st;
-
-	f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (f->fd < 0 || fstat(f->fd, &st) != 0)
-		return cannot_write(f->path);
-	if (!S_ISREG(st.st_mode))
-		return NULL;
-	if (st.st_nlink)
+	if (S_ISREG(st->st_mode) && st->st_nlink)
 		return exists(f->path);
-	return ftruncate(f->fd, 0) == 0 ? NULL : cannot_write(f->path);
-}
-
-/* Whoever owns a link decides where it leads, and can change that at any time. */
-static bool is_trusted(const struct stat *link)
-{
-	return link->st_uid == geteuid() || link->st_uid == 0;
-}
-
-static struct plumb_error *open_linked(struct pl_new_file *f, const struct stat *link)
-{
-	struct stat st;
-
-	if (stat(f->path, &st) != 0)
+	if (is_strangers_pipe(place, st))
+		return of_another_user(f, "pipe", "'-o' can name a file, or a pipe of your own");
+	f->fd = S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place);
+	if (f->fd < 0)
+		return cannot_open(f, st);
+	if (fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK) != 0 ||
+	    (S_ISREG(st->st_mode) && ftruncate(f->fd, 0) != 0))
 		return cannot_write(f->path);
-	if (!S_ISREG(st.st_mode) || st.st_nlink == 0)
-		return open_what_is_there(f);
-	if (!is_trusted(link))
-		return pl_error_hint(pl_error(PLUMB_ERR_EXISTS, "%s is a link that another user has made", f->path),
-				     "'-o' can name the file itself");
-	char *real = realpath(f->path, NULL);
-	struct plumb_error *err = real ? move_to(f, real) : cannot_write(f->path);
-	if (err)
-		return err;
-	return look(f, name_of(f), &st) && S_ISREG(st.st_mode) ? replace_it(f) : exists(f->path);
+	return NULL;
 }
 
-static struct plumb_error *open_named(struct pl_new_file *f)
+/* A link in /proc/PID/fd leads to what is open there, whatever it says. *ret_place: that, unless it has a name. */
+static bool leads_to_open(const struct pl_new_file *f, int *ret_place, struct stat *ret)
+{
+	struct statfs fs;
+
+	if (fstatfs(f->dir, &fs) != 0 || fs.f_type != PROC_SUPER_MAGIC)
+		return false;
+	int place = openat(f->dir, name_of(f), O_PATH | O_CLOEXEC);
+	if (place < 0)
+		return false;
+	if (fstat(place, ret) == 0 && (!S_ISREG(ret->st_mode) || !ret->st_nlink)) {
+		*ret_place = place;
+		return true;
+	}
+	close(place);
+	return false;
+}
+
+/* ---- finding it -------------------------------------------------------------------------------------------------- */
+
+/* One step. */
+static struct plumb_error *follow(struct pl_new_file *f, int link)
+{
+	char target[PATH_MAX], *path;
+	ssize_t n = readlinkat(link, "", target, sizeof target - 1);
+
+	if (n < 0)
+		return cannot_write(f->path);
+	target[n] = '\0';
+	int kept = *target == '/' ? 0 : (int)(name_of(f) - f->path);
+	if (asprintf(&path, "%.*s%s", kept, f->path, target) < 0)
+		return &pl_err_no_memory;
+	return move_from(f, f->dir, target, path);
+}
+
+static struct plumb_error *take_link(struct pl_new_file *f, int link, const struct stat *st, bool *ret_followed)
+{
+	struct plumb_error *err;
+	struct stat opened;
+	int place;
+
+	if (!is_trusted(st))
+		return of_another_user(f, "link", "'-o' can name the file itself");
+	*ret_followed = !leads_to_open(f, &place, &opened);
+	if (*ret_followed)
+		return follow(f, link);
+	err = write_into(f, place, &opened);
+	close(place);
+	return err;
+}
+
+/* @p place is what has the name, judged as it is open: by now its name may be something else's. */
+static struct plumb_error *take_what_is_there(struct pl_new_file *f, int place, bool *ret_followed)
 {
 	bool given = f->replace == PL_REPLACE_NAMED || f->replace == PL_REPLACE_ALL;
-	struct plumb_error *err = move_to(f, f->path);
 	struct stat st;
 
-	if (err)
-		return err;
-	if (!*name_of(f)) {
-		errno = EISDIR;
-		return cannot_write(f->path);
-	}
-	make(f, name_of(f));
-	if (f->made)
-		return NULL;
-	if (errno != EEXIST || !look(f, name_of(f), &st))
+	*ret_followed = false;
+	if (fstat(place, &st) != 0)
 		return cannot_write(f->path);
 	if (S_ISREG(st.st_mode))
 		return replace_it(f);
 	if (!given)
 		return exists(f->path);
-	return S_ISLNK(st.st_mode) ? open_linked(f, &st) : open_what_is_there(f);
+	return S_ISLNK(st.st_mode) ? take_link(f, place, &st, ret_followed) : write_into(f, place, &st);
+}
+
+static struct plumb_error *open_what_is_there(struct pl_new_file *f)
+{
+	struct plumb_error *err = NULL;
+	bool followed = true;
+
+	for (int i = 0; i < LINKS_MAX && followed && !err; i++) {
+		int place = openat(f->dir, name_of(f), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+		if (place < 0)
+			return cannot_write(f->path);
+		err = take_what_is_there(f, place, &followed);
+		close(place);
+	}
+	if (err || !followed)
+		return err;
+	errno = ELOOP;
+	return cannot_write(f->path);
+}
+
+static struct plumb_error *open_named(struct pl_new_file *f)
+{
+	struct plumb_error *err = move_to(f, f->path);
+
+	if (err)
+		return err;
+	make(f, name_of(f));
+	if (f->made)
+		return NULL;
+	return errno == EEXIST ? open_what_is_there(f) : cannot_write(f->path);
 }
 
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace, struct pl_new_file *ret)

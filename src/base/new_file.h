@@ -32,8 +32,9 @@ struct pl_new_file {
 
 #define PL_NEW_FILE_NONE ((struct pl_new_file){.fd = -1, .dir = -1})
 
-/** Make it, beside what is there if that is to be replaced. The file is empty. A link that somebody else has made is
- * not followed, but for root's. Errors: PLUMB_ERR_EXISTS, PLUMB_ERR_WRITE_FAILED; both name @p path. */
+/** Make it, beside what is there if that is to be replaced. The file is empty. Links and pipes that somebody else has
+ * made are not followed and not written to, but for root's. A pipe that nobody reads is given some seconds.
+ * Errors: PLUMB_ERR_EXISTS, PLUMB_ERR_WRITE_FAILED; both name @p path, or where its links lead. */
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 				     struct pl_new_file *ret) PLUMB_MUST_CHECK;
 /** Give it its name, for good; again: nothing. What has the name by now is asked once more whether it may be replaced.

@@ -2,6 +2,8 @@
 """What plumb writes destroys nothing: a file that plumb did not write stays unless --force is given, one that it did stays until
 the new one is worth having, and names of its own choice are free ones. What it writes is its owner's alone."""
 import os
+import select
+import shutil
 import signal
 import stat
 import subprocess
@@ -13,6 +15,8 @@ from harness.plumb import finish, running
 from harness.target import wait_until
 
 OLD = "print('a script')\n"
+ORDINARY = 65534  # nobody
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
 
 
 @pytest.fixture
@@ -240,15 +244,117 @@ def test_what_another_program_writes_meanwhile_stays(plumb, any_python):
     assert beside in result.stderr.replace("\n", "").replace(" ", "") and "<module>" in (plumb.directory / beside).read_text()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+@needs_root
 def test_a_link_that_somebody_else_has_made_is_not_followed(plumb, recording):
     """They can have it lead elsewhere at any time."""
     empty, link = plumb.path(".md"), plumb.path(".md")
     empty.touch()
     link.symlink_to(empty)
-    os.chown(link, 65534, 65534, follow_symlinks=False)
+    os.chown(link, ORDINARY, ORDINARY, follow_symlinks=False)
     for force in ((), ("--force",)):
         result = plumb("report", recording, "--markdown", "-o", link, *force)
         assert result.status != 0 and "a link that another user has made" in result.stderr and not empty.stat().st_size, result
     os.chown(link, 0, 0, follow_symlinks=False)
     assert plumb("report", recording, "--markdown", "-o", link).status == 0 and empty.stat().st_size
+
+
+def of_another(path):
+    os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)
+    return path
+
+
+def has_come(fd):
+    return bool(select.select([fd], [], [], 0)[0])
+
+
+@needs_root
+def test_a_device_is_not_reached_by_a_link_of_another_user(plumb, recording, any_python):
+    """A terminal stands for a disk: it tells what is written to it. Links may lead to further links."""
+    device, shown = os.openpty()
+    link, further = plumb.directory / "link.plumb", plumb.directory / "further.plumb"
+    link.symlink_to(os.ttyname(shown))
+    of_another(link)
+    further.symlink_to(link.name)
+    try:
+        for path in (link, further):
+            for force in ((), ("--force",)):
+                result = plumb("run", "-o", path, *force, "--", *any_python.command, "-c", "print('it ran')")
+                assert result.status == 125 and "a link that another user has made" in result.stderr, result
+                assert "it ran" not in result.stdout and not has_come(device)
+        os.chown(link, 0, 0, follow_symlinks=False)
+        assert plumb("report", recording, "-f", "collapsed", "-o", further).status == 0 and has_come(device)
+    finally:
+        os.close(device)
+        os.close(shown)
+
+
+@needs_root
+def test_nothing_is_written_to_a_pipe_of_another_user(plumb, recording):
+    pipe, link = plumb.path(), plumb.path()
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    of_another(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for path in (pipe, link):
+            for command in (["run", "-o", path, "--", "echo", "it ran"], ["merge", recording, "-o", path, "--force"],
+                            ["report", recording, "-f", "collapsed", "-o", path]):
+                result = plumb(*command)
+                assert result.status == 125 and "a pipe that another user has made" in result.stderr, result
+                assert "it ran" not in result.stdout and os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+
+
+def test_a_pipe_that_nobody_reads_is_told(plumb):
+    pipe = plumb.path()
+    os.mkfifo(pipe)
+    with running(plumb.start("run", "-o", pipe, "--", "echo", "it ran", stdout=subprocess.PIPE, stderr=subprocess.PIPE)) as process:
+        wait_until(lambda: process.poll() is not None, "it waits for ever", seconds=60)
+        result = finish(process)
+    assert result.status == 125 and "nobody reads this pipe" in result.stderr and "space" not in result.stderr, result
+    assert "it ran" not in result.stdout
+
+
+def test_pipes_that_are_read_are_written_to(plumb, recording, any_python):
+    """One with a name, whose reader comes when it comes; those of a shell; standard output, which another user's shell may have made."""
+    expected = plumb("report", recording, "-f", "collapsed").stdout
+    pipe = plumb.path()
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", "cat %s" % pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert plumb("report", recording, "-f", "collapsed", "-o", pipe).status == 0
+        assert reader.communicate()[0] == expected
+    with running(plumb.start("report", recording, "-f", "collapsed", "-o", pipe)) as process:
+        assert pipe.read_text() == expected and process.wait() == 0
+    if shutil.which("bash"):
+        script = '"$0" run -q -o >(cat >copy.plumb) -- "$@" && wait $!'
+        run = [plumb.binary, *any_python.command, "-c", "sum(range(10**7))"]
+        assert subprocess.run(["bash", "-c", script, *run], cwd=plumb.directory, stdin=subprocess.DEVNULL).returncode == 0
+        assert plumb.report(plumb.directory / "copy.plumb").complete
+    out, into = os.pipe()
+    if os.geteuid() == 0:
+        os.fchown(into, ORDINARY, ORDINARY)
+    with open(out) as told:
+        with running(plumb.start("report", recording, "-f", "collapsed", "-o", "/dev/stdout", stdout=into)) as process:
+            os.close(into)
+            assert told.read() == expected and process.wait() == 0
+
+
+def test_links_lead_to_a_file_wherever_they_lie(plumb, recording):
+    """From one directory to another, and as a shell opens one."""
+    directory = plumb.directory / "further"
+    directory.mkdir()
+    real, link, further = plumb.path(".folded"), directory / "link.folded", plumb.path(".folded")
+    real.touch()
+    link.symlink_to("../" + real.name)
+    further.symlink_to("further/link.folded")
+    assert plumb("report", recording, "-o", further).status == 0
+    assert further.is_symlink() and link.is_symlink() and real.stat().st_size > 0 and not left(plumb)
+    shell = plumb.path(".folded")
+    with open(shell, "w") as file:
+        assert plumb("report", recording, "-f", "collapsed", "-o", "/dev/stdout", stdout=file).status == 0
+    assert shell.read_text() == real.read_text()
+    link.unlink()
+    link.symlink_to(link.name)
+    result = plumb("report", recording, "-o", further)
+    assert result.status == 125 and "Too many levels of symbolic links" in result.stderr, result
