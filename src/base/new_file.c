@@ -42,16 +42,21 @@ static struct plumb_error *exists(const char *path)
 
 /* ---- where it is ------------------------------------------------------------------------------------------------- */
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static const char *name_of(const struct pl_new_file *f)
 {
-	const char *slash = strrchr(f->path, '/');
-
-	return slash ? slash + 1 : f->path;
+	return last_part(f->path);
 }
 
 static const char *present_name(const struct pl_new_file *f)
 {
-	return f->beside ? f->beside : name_of(f);
+	return f->beside ? last_part(f->beside) : name_of(f);
 }
 
 /* The directory of @p path, which begins in the directory @p from, is looked up once. */
@@ -121,31 +126,61 @@ static bool is_marked(int fd, const struct stat *st)
 }
 
 /* It may be lost: it is gone, it is empty, or was written by plumb. The file that is open is judged, not its name. */
-static bool is_ours(const struct pl_new_file *f)
+static bool is_ours(const struct pl_new_file *f, const char *name)
 {
-	int fd = openat(f->dir, name_of(f), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(f->dir, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
-		return errno == ENOENT || (look(f, name_of(f), &st) && S_ISREG(st.st_mode) && !st.st_size);
+		return errno == ENOENT || (look(f, name, &st) && S_ISREG(st.st_mode) && !st.st_size);
 	bool ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 		    (!st.st_size || is_marked(fd, &st) || begins_as_recording(fd));
 	close(fd);
 	return ours;
 }
 
-static bool may_replace(const struct pl_new_file *f)
+static bool may_replace(const struct pl_new_file *f, const char *name)
 {
 	switch (f->replace) {
 	case PL_REPLACE_NONE:
 		return false;
 	case PL_REPLACE_OURS:
 	case PL_REPLACE_NAMED:
-		return is_ours(f);
+		return is_ours(f, name);
 	case PL_REPLACE_ALL:
 		return true;
 	}
 	return false;
+}
+
+/* In a directory as /tmp. Root may, unless its capabilities were taken away. */
+static bool is_anothers_to_replace(const struct pl_new_file *f, uid_t owner)
+{
+	struct stat dir;
+
+	return geteuid() != 0 && owner != geteuid() && fstat(f->dir, &dir) == 0 && dir.st_mode & S_ISVTX &&
+	       dir.st_uid != geteuid();
+}
+
+/* That nothing can take its place is found out before anything is written, as far as the kernel tells. */
+static struct plumb_error *check_gives_way(const struct pl_new_file *f)
+{
+	struct statx st;
+	const char *why;
+
+	if (statx(f->dir, name_of(f), AT_SYMLINK_NOFOLLOW, STATX_UID, &st) != 0)
+		return NULL;
+	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+		why = "it is a mount point";
+	else if (st.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND))
+		why = "it is marked as one that cannot be changed (lsattr)";
+	else if (is_anothers_to_replace(f, st.stx_uid))
+		why = "it belongs to another user";
+	else
+		return NULL;
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_WRITE_FAILED, "cannot write %s: %s, and nothing can take its place", f->path, why),
+		"give a name that is not there yet");
 }
 
 /* ---- making it --------------------------------------------------------------------------------------------------- */
@@ -170,11 +205,11 @@ static struct plumb_error *make_beside(struct pl_new_file *f)
 		f->beside = NULL;
 		if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
 			number = (uint32_t)getpid() * NAMES_TRIED + (uint32_t)i;
-		if (asprintf(&f->beside, "%s.%08x.new", name_of(f), number) < 0) {
+		if (asprintf(&f->beside, "%s.%08x.new", f->path, number) < 0) {
 			f->beside = NULL;
 			return &pl_err_no_memory;
 		}
-		make(f, f->beside);
+		make(f, present_name(f));
 		if (!f->made && errno != EEXIST)
 			break;
 	}
@@ -183,7 +218,9 @@ static struct plumb_error *make_beside(struct pl_new_file *f)
 
 static struct plumb_error *replace_it(struct pl_new_file *f)
 {
-	return may_replace(f) ? make_beside(f) : exists(f->path);
+	struct plumb_error *err = may_replace(f, name_of(f)) ? check_gives_way(f) : exists(f->path);
+
+	return err ? err : make_beside(f);
 }
 
 /* ---- what is written to as it is --------------------------------------------------------------------------------- */
@@ -381,32 +418,72 @@ static void complete_mark(const struct pl_new_file *f)
 	close(fd);
 }
 
-static struct plumb_error *take_name(struct pl_new_file *f)
+static bool move_in(const struct pl_new_file *f, unsigned flags)
 {
-	if (!may_replace(f)) {
-		f->made = false; /* nothing of what was written is lost */
-		return pl_error(PLUMB_ERR_EXISTS,
-				"%s was made by another program meanwhile: what plumb wrote is beside it, %s", f->path,
-				f->beside);
+	return renameat2(f->dir, present_name(f), f->dir, name_of(f), flags) == 0;
+}
+
+/* What came out is judged as well: somebody may have put it there since it was judged by its name. */
+static bool exchange(const struct pl_new_file *f)
+{
+	if (!move_in(f, RENAME_EXCHANGE))
+		return false;
+	if (may_replace(f, present_name(f))) {
+		(void)unlinkat(f->dir, present_name(f), 0);
+		return true;
 	}
-	return renameat(f->dir, f->beside, f->dir, name_of(f)) == 0 ? NULL : cannot_write(f->path);
+	(void)move_in(f, RENAME_EXCHANGE);
+	errno = EEXIST;
+	return false;
+}
+
+/* errno EEXIST: something has the name that is to stay. Not all file systems can exchange. */
+static bool take_name(const struct pl_new_file *f)
+{
+	if (f->replace == PL_REPLACE_ALL)
+		return move_in(f, 0);
+	if (!may_replace(f, name_of(f))) {
+		errno = EEXIST;
+		return false;
+	}
+	if (move_in(f, RENAME_NOREPLACE) || (errno == EEXIST && exchange(f)))
+		return true;
+	return (errno == EINVAL || errno == ENOSYS) && move_in(f, 0);
+}
+
+static struct plumb_error *stays_beside(const struct pl_new_file *f)
+{
+	struct plumb_error *err;
+
+	if (errno == EEXIST)
+		err = pl_error(PLUMB_ERR_EXISTS,
+			       "%s was made by another program meanwhile: what plumb wrote is beside it, %s", f->path,
+			       f->beside);
+	else
+		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "what plumb wrote is %s, it cannot be called %s",
+				     f->beside, f->path);
+	return pl_error_hint(err, "it is all there: give it another name");
 }
 
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 {
-	struct plumb_error *err;
-
 	if (!f->made)
 		return NULL;
 	complete_mark(f);
-	if (f->beside && (err = take_name(f)))
-		return err;
+	f->stays = f->beside && !take_name(f);
+	if (f->stays)
+		return stays_beside(f);
 	free(f->beside);
 	f->beside = NULL;
 	f->made = false; /* it is what it was made for */
 	close(f->dir);
 	f->dir = -1;
 	return NULL;
+}
+
+const char *pl_new_file_path(const struct pl_new_file *f)
+{
+	return f->stays ? f->beside : f->path;
 }
 
 bool pl_new_file_rename(struct pl_new_file *f, const char *path)
@@ -442,7 +519,7 @@ static bool is_still(const struct pl_new_file *f, const char *name)
 
 void pl_new_file_discard(struct pl_new_file *f)
 {
-	if (f->path && f->made && is_still(f, present_name(f)))
+	if (f->path && f->made && !f->stays && is_still(f, present_name(f)))
 		(void)unlinkat(f->dir, present_name(f), 0);
 	if (f->fd >= 0)
 		close(f->fd);

@@ -25,9 +25,10 @@ struct pl_new_file {
 	int fd;	      /* the owner of the structure may close it, and makes it -1 then */
 	char *path;   /* as it is to be called */
 	int dir;      /* where it is, until it is published: its path can lead elsewhere by now; -1: nowhere */
-	char *beside; /* as it is called there until it is published; NULL: as it is to be called */
+	char *beside; /* as it is called until it is published; NULL: as it is to be called */
 	enum pl_replace replace;
-	bool made; /* and not published; else it was there, as a pipe or a device, or is to stay */
+	bool made;  /* and not published; else it was there, as a pipe or a device */
+	bool stays; /* beside its name, which could not be had when it was asked for */
 };
 
 #define PL_NEW_FILE_NONE ((struct pl_new_file){.fd = -1, .dir = -1})
@@ -38,11 +39,15 @@ struct pl_new_file {
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 				     struct pl_new_file *ret) PLUMB_MUST_CHECK;
 /** Give it its name, for good; again: nothing. What has the name by now is asked once more whether it may be replaced.
- * Errors: PLUMB_ERR_EXISTS, it may not, and the new file stays beside it, as the error says; PLUMB_ERR_WRITE_FAILED. */
+ * After an error the new file stays beside it, as the error says, and it may be tried again. Errors: PLUMB_ERR_EXISTS,
+ * something is not to be replaced; PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f) PLUMB_MUST_CHECK;
+/** Where it is found: under its name, be it that it has it or will; beside it, if it could not be published. Owner:
+ * @p f. */
+const char *pl_new_file_path(const struct pl_new_file *f);
 /** Give it another name, a free one. False: it is taken, or cannot be had. */
 bool pl_new_file_rename(struct pl_new_file *f, const char *path);
-/** Close and free; it was never there, unless it is published already. */
+/** Close and free; it was never there, unless it is published, or could not be. */
 void pl_new_file_discard(struct pl_new_file *f);
 
 #endif

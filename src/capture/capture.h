@@ -17,8 +17,8 @@ struct pl_capture_writer;
 /** Whether a file that begins with these bytes is a recording, perhaps a damaged one. */
 bool pl_capture_is(const uint8_t *bytes, size_t len);
 /** Write the file header into @p file, which is taken over; after an error it is gone. It takes its name with the first
- * chunk that has samples in it. p->meta.period_ns must be known: it sets the unit of time. Errors:
- * PLUMB_ERR_WRITE_FAILED naming path and reason. */
+ * chunk that has samples in it, and is kept beside that if it cannot. p->meta.period_ns must be known: it sets the unit
+ * of time. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct plumb_profile *p,
 					 struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
 /** The same into a file that has its name at once (PL_REPLACE_NAMED). Errors: PLUMB_ERR_EXISTS, too. */
@@ -40,16 +40,18 @@ uint64_t pl_capture_chunks(const struct pl_capture_writer *w);
 /** Write a chunk: new table rows of @p p, the samples, p->meta. One write(2) where possible. After an error nothing is
  * lost: a later call writes it all. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
-/** The file takes its name now, whatever is in it; again: nothing. Errors: PLUMB_ERR_WRITE_FAILED. */
+/** The file takes its name now, whatever is in it; if it has it: nothing. Errors: PLUMB_ERR_EXISTS,
+ * PLUMB_ERR_WRITE_FAILED; it is kept beside its name. */
 struct plumb_error *pl_capture_publish(struct pl_capture_writer *w) PLUMB_MUST_CHECK;
-bool pl_capture_is_published(const struct pl_capture_writer *w);
+/** Whether the file stays when the writer is freed: it has its name, or could not take it. */
+bool pl_capture_is_kept(const struct pl_capture_writer *w);
 /** Write the last chunk (marks the recording complete) and close. Nothing may be added afterwards. */
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** Give the file another name, a free one; false: it keeps the one it has. */
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
 /** In a child of the process that writes: close its descriptor and do nothing else. */
 void pl_capture_abandon(struct pl_capture_writer *w);
-/** What it is called, or is to be. Owner: the writer. */
+/** What it is called, or is to be; if it could not take its name, what it is called instead. Owner: the writer. */
 const char *pl_capture_path(const struct pl_capture_writer *w);
 /** Free, and close without the last chunk if pl_capture_finish was not called. A file that has not taken its name is
  * gone. NULL-safe. */

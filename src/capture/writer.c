@@ -36,7 +36,7 @@ struct pl_capture_writer {
 
 static struct plumb_error *write_error(const struct pl_capture_writer *w, int errnum)
 {
-	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", w->file.path);
+	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", pl_capture_path(w));
 }
 
 /* All of it, or nothing as far as the file allows. */
@@ -126,9 +126,9 @@ struct plumb_error *pl_capture_publish(struct pl_capture_writer *w)
 	return pl_new_file_publish(&w->file);
 }
 
-bool pl_capture_is_published(const struct pl_capture_writer *w)
+bool pl_capture_is_kept(const struct pl_capture_writer *w)
 {
-	return !w->file.made;
+	return !w->file.made || w->file.stays;
 }
 
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
@@ -138,7 +138,7 @@ bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
 
 const char *pl_capture_path(const struct pl_capture_writer *w)
 {
-	return w->file.path;
+	return pl_new_file_path(&w->file);
 }
 
 void pl_capture_abandon(struct pl_capture_writer *w)
@@ -206,7 +206,9 @@ static struct plumb_error *write_chunk(struct pl_capture_writer *w, enum pl_chun
 		return err;
 	w->sequence++;
 	w->samples_before += samples;
-	return samples ? pl_capture_publish(w) : NULL;
+	if (samples) /* a name that cannot be had is asked for again, at last by whoever tells it */
+		plumb_error_destroy(pl_capture_publish(w));
+	return NULL;
 }
 
 /* *whole_ret: with this chunk all rows and samples are in the file. */

@@ -21,17 +21,29 @@ void pl_session_failed(struct plumb_session *s, struct plumb_error *err)
 		plumb_error_destroy(err);
 }
 
+/* For the last time. Without it the recording is as good, and the path is where it is. */
+static void take_name(struct plumb_session *s)
+{
+	struct plumb_error *err = pl_capture_publish(s->writer);
+
+	if (!err)
+		return;
+	free(s->path);
+	s->path = strdup(pl_capture_path(s->writer));
+	pl_session_failed(s, err);
+}
+
 void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err)
 {
-	bool kept = pl_capture_is_published(s->writer);
-
-	pl_capture_destroy(s->writer);
-	s->writer = NULL;
-	if (!kept) {
+	pl_session_failed(s, err);
+	if (pl_capture_is_kept(s->writer)) {
+		take_name(s);
+	} else {
 		free(s->path);
 		s->path = NULL;
 	}
-	pl_session_failed(s, err);
+	pl_capture_destroy(s->writer);
+	s->writer = NULL;
 }
 
 /* A name of our choice is a free one: plumb.app.4242.plumb, or plumb.app.4242.2.plumb and so on. */
@@ -113,7 +125,7 @@ static void read_recording_again(struct plumb_session *s, uint64_t chunks)
 {
 	struct pl_capture_info info = {.chunks = chunks, .complete = true};
 	struct stat st;
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = s->path ? open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
 	if (fd < 0)
 		return;
@@ -122,22 +134,17 @@ static void read_recording_again(struct plumb_session *s, uint64_t chunks)
 	close(fd);
 }
 
-static struct plumb_error *finish(struct plumb_session *s)
-{
-	struct plumb_error *err = pl_capture_finish(s->writer, s->profile);
-
-	return err ? err : pl_capture_publish(s->writer);
-}
-
 void pl_session_finish_recording(struct plumb_session *s, bool worth_it)
 {
 	if (!s->writer)
 		return;
-	struct plumb_error *err = worth_it ? finish(s) : NULL;
+	struct plumb_error *err = worth_it ? pl_capture_finish(s->writer, s->profile) : NULL;
 	if (err) {
 		pl_session_writing_failed(s, err);
 		return;
 	}
+	if (worth_it)
+		take_name(s);
 	uint64_t chunks = pl_capture_chunks(s->writer);
 	pl_capture_destroy(s->writer);
 	s->writer = NULL;

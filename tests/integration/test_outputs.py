@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 
 import pytest
 
@@ -358,3 +359,64 @@ def test_links_lead_to_a_file_wherever_they_lie(plumb, recording):
     link.symlink_to(link.name)
     result = plumb("report", recording, "-o", further)
     assert result.status == 125 and "Too many levels of symbolic links" in result.stderr, result
+
+
+def test_what_nothing_can_replace_is_told_before_the_program_runs(plumb, any_python):
+    """A file that a container was given."""
+    try:
+        mounts = sites.unshare("--mount")
+    except sites.Lacking as lacking:
+        pytest.skip(str(lacking))
+    given, host = plumb.path(), plumb.path()
+    given.touch()
+    host.touch()
+    mounted = [*mounts, "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', host, given]
+    for force in ((), ("--force",)):
+        result = plumb("run", "-o", given, *force, "--", "echo", "it ran", before=list(map(str, mounted)))
+        assert result.status == 125 and "it is a mount point, and nothing can take its place" in result.stderr, result
+        assert "it ran" not in result.stdout and not left(plumb)
+
+
+@needs_root
+def test_a_file_of_another_user_in_a_directory_for_all_is_told_before_the_program_runs(plumb):
+    with tempfile.TemporaryDirectory(prefix="plumb-for-all-") as place:
+        os.chmod(place, 0o1777)
+        binary, out = os.path.join(place, "plumb"), os.path.join(place, "out.plumb")
+        shutil.copy(plumb.binary, binary)
+        os.chmod(binary, 0o755)
+        open(out, "w").close()
+        for force in ((), ("--force",)):
+            result = finish(subprocess.Popen([binary, "run", "-o", out, *force, "--", "echo", "it ran"], cwd=place, user=ORDINARY,
+                                             group=ORDINARY, extra_groups=[], stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+            assert result.status == 125 and "belongs to another user, and nothing can take its place" in result.stderr, result
+            assert "it ran" not in result.stdout and sorted(os.listdir(place)) == ["out.plumb", "plumb"]
+
+
+def test_a_recording_goes_on_beside_a_name_that_was_taken_meanwhile(plumb, recording, any_python):
+    """To its end, where it is told what it is called. The shell takes the name before there is a Python to be sampled."""
+    take = 'rm "$0" && echo notes >"$0" && exec "$@"'
+    with running(plumb.start("run", "-o", recording, "--", "sh", "-c", take, recording, *any_python.command, "-c", "while True: sum(range(1000))",
+                             stderr=subprocess.PIPE)) as process:
+        wait_until(lambda: left(plumb), "it is not begun")
+        beside = plumb.directory / left(plumb)[0]
+        wait_until(lambda: plumb.recorded(beside, lambda profile: profile.samples), "it is not sampled")
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+    assert recording.read_text() == "notes\n" and left(plumb) == [beside.name]
+    assert "made by another program meanwhile" in result.stderr and str(beside) in result.stderr, result
+    assert "plumb report %s" % beside in result.stderr, result
+    assert plumb.report(beside).complete
+
+
+def test_a_name_that_becomes_free_again_is_taken(plumb, recording, any_python):
+    take = 'rm "$0" && echo notes >"$0" && exec "$@"'
+    with running(plumb.start("run", "-o", recording, "--", "sh", "-c", take, recording, *any_python.command, "-c", "while True: sum(range(1000))",
+                             stderr=subprocess.PIPE)) as process:
+        wait_until(lambda: left(plumb), "it is not begun")
+        beside = plumb.directory / left(plumb)[0]
+        wait_until(lambda: plumb.recorded(beside, lambda profile: profile.samples), "it is not sampled")
+        recording.unlink()
+        wait_until(lambda: not left(plumb), "it does not take its name")
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+    assert "meanwhile" not in result.stderr and plumb.report(recording).complete, result

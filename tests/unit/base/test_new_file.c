@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linked with --wrap=renameat2: what happens to a name in the moment in which it is taken, and file systems that cannot
+ * do all that is asked for. */
+#include "new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define THEIRS "what somebody else wrote"
+#define OURS   "what plumb wrote"
+
+struct scene {
+	char dir[64], path[96], beside[160];
+	struct pl_new_file file;
+};
+
+/* The scene that looks on; what the next renames do instead of renaming, or before. */
+static struct scene *scene;
+static int failing_with, failing_times;
+static bool refuses_flags, intruding;
+
+int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+	if (intruding) {
+		intruding = false;
+		put(scene->path, THEIRS);
+	}
+	if (failing_times && failing_times--) {
+		errno = failing_with;
+		return -1;
+	}
+	if (refuses_flags && flags) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_renameat2(from, old, to, new, flags);
+}
+
+static void assert_holds(const char *path, const char *expected)
+{
+	char text[64] = "";
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	fclose(f);
+	assert_string_equal(text, expected);
+}
+
+/* An empty file has the name, and what plumb writes lies beside it. */
+static void begin(struct scene *s, enum pl_replace replace)
+{
+	*s = (struct scene){.dir = "/tmp/plumb-test-new-file-XXXXXX"};
+	scene = s;
+	failing_times = 0;
+	refuses_flags = intruding = false;
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->path, sizeof s->path, "%s/out", s->dir);
+	put(s->path, "");
+	assert_ok(pl_new_file_open(s->path, replace, &s->file));
+	assert_int_equal(write(s->file.fd, OURS, strlen(OURS)), strlen(OURS));
+	assert_non_null(s->file.beside);
+	snprintf(s->beside, sizeof s->beside, "%s", s->file.beside);
+}
+
+static void end(struct scene *s)
+{
+	pl_new_file_discard(&s->file);
+	(void)unlink(s->path);
+	(void)unlink(s->beside);
+	assert_int_equal(rmdir(s->dir), 0);
+}
+
+static void what_is_written_takes_the_name(void **state)
+{
+	struct scene s;
+
+	for (int old = 0; old < 2; old++) {
+		for (enum pl_replace replace = PL_REPLACE_OURS; replace <= PL_REPLACE_ALL; replace++) {
+			begin(&s, replace);
+			refuses_flags = old;
+			assert_string_equal(pl_new_file_path(&s.file), s.path);
+			assert_ok(pl_new_file_publish(&s.file));
+			assert_holds(s.path, OURS);
+			assert_int_equal(access(s.beside, F_OK), -1);
+			end(&s);
+		}
+	}
+}
+
+static void what_comes_when_the_name_is_taken_stays(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	intruding = true;
+	assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
+	assert_string_equal(pl_new_file_path(&s.file), s.beside);
+	pl_new_file_discard(&s.file);
+	assert_holds(s.path, THEIRS);
+	assert_holds(s.beside, OURS);
+	end(&s);
+}
+
+static void a_name_that_has_become_free_is_taken(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	assert_int_equal(unlink(s.path), 0);
+	assert_ok(pl_new_file_publish(&s.file));
+	assert_holds(s.path, OURS);
+	end(&s);
+}
+
+static void a_name_that_comes_to_be_taken_in_that_moment_stays(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	assert_int_equal(unlink(s.path), 0);
+	intruding = true;
+	assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
+	assert_holds(s.path, THEIRS);
+	end(&s);
+}
+
+static void without_the_name_what_was_written_stays_and_is_tried_again(void **state)
+{
+	struct scene s;
+
+	for (enum pl_replace replace = PL_REPLACE_NAMED; replace <= PL_REPLACE_ALL; replace++) {
+		begin(&s, replace);
+		failing_with = EBUSY;
+		failing_times = 1;
+		struct plumb_error *err = pl_new_file_publish(&s.file);
+		assert_int_equal(plumb_error_code(err), PLUMB_ERR_WRITE_FAILED);
+		assert_non_null(strstr(plumb_error_message(err), s.beside));
+		assert_non_null(strstr(plumb_error_message(err), "busy"));
+		plumb_error_destroy(err);
+		assert_holds(s.beside, OURS);
+		assert_ok(pl_new_file_publish(&s.file));
+		assert_string_equal(pl_new_file_path(&s.file), s.path);
+		assert_holds(s.path, OURS);
+		end(&s);
+	}
+	begin(&s, PL_REPLACE_NAMED);
+	failing_times = 1;
+	assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_WRITE_FAILED);
+	pl_new_file_discard(&s.file);
+	assert_holds(s.beside, OURS);
+	end(&s);
+}
+
+static void what_is_discarded_is_gone(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	pl_new_file_discard(&s.file);
+	assert_int_equal(access(s.beside, F_OK), -1);
+	assert_holds(s.path, "");
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_takes_the_name),
+		cmocka_unit_test(what_comes_when_the_name_is_taken_stays),
+		cmocka_unit_test(a_name_that_has_become_free_is_taken),
+		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
+		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
+		cmocka_unit_test(what_is_discarded_is_gone),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
