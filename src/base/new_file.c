@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What plumb wrote bears this, with the length and the time of its end: what somebody has changed since is theirs.
- * Without them it was never finished. A recording is known by its first bytes, too, wherever it was copied to. */
+/* What plumb wrote bears this, with the length and the time of its end: what somebody has changed since is theirs. A
+ * recording is known by its first bytes, too, wherever it was copied to. */
 #define MARK	    "user.plumb"
 #define MARK_MAX    64
 #define NAMES_TRIED 100
@@ -122,7 +122,7 @@ static bool is_marked(int fd, const struct stat *st)
 	char marked[MARK_MAX], expected[MARK_MAX];
 	ssize_t n = fgetxattr(fd, MARK, marked, sizeof marked), len = mark_text(st, expected);
 
-	return n == 0 || (n == len && memcmp(marked, expected, (size_t)n) == 0);
+	return n == len && memcmp(marked, expected, (size_t)n) == 0;
 }
 
 /* It may be lost: it is gone, it is empty, or was written by plumb. The file that is open is judged, not its name. */
@@ -190,8 +190,6 @@ static void make(struct pl_new_file *f, const char *name)
 {
 	f->fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	f->made = f->fd >= 0;
-	if (f->made)
-		(void)fsetxattr(f->fd, MARK, "", 0, 0); /* not all file systems have that */
 }
 
 /* Names that are nobody's: what a killed plumb has left must not be in the way, and in containers process ids repeat.

@@ -420,3 +420,16 @@ def test_a_name_that_becomes_free_again_is_taken(plumb, recording, any_python):
         process.send_signal(signal.SIGTERM)
         result = finish(process)
     assert "meanwhile" not in result.stderr and plumb.report(recording).complete, result
+
+
+def test_what_somebody_writes_into_a_file_that_plumb_has_not_finished_is_theirs(plumb, recording):
+    out = plumb.path(".csv")
+    with running(plumb.start("run", "-o", out, "--", "cat", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)) as process:
+        wait_until(out.exists, "it is not begun")
+        process.kill()
+        process.wait()
+    with open(out, "r+") as file:
+        file.write("my own figures")
+    result = plumb("report", recording, "-o", out)
+    assert result.status == 125 and "plumb did not write it" in result.stderr, result
+    assert out.read_text() == "my own figures"
