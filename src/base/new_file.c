@@ -527,3 +527,15 @@ void pl_new_file_discard(struct pl_new_file *f)
 	free(f->beside);
 	*f = PL_NEW_FILE_NONE;
 }
+
+struct plumb_error *pl_new_file_try(const char *path)
+{
+	struct pl_new_file f = PL_NEW_FILE_NONE;
+	char *copy = strdup(path);
+	struct plumb_error *err = copy ? move_to(&f, copy) : &pl_err_no_memory;
+
+	if (!err)
+		err = make_beside(&f);
+	pl_new_file_discard(&f);
+	return err;
+}

@@ -49,5 +49,7 @@ const char *pl_new_file_path(const struct pl_new_file *f);
 bool pl_new_file_rename(struct pl_new_file *f, const char *path);
 /** Close and free; it was never there, unless it is published, or could not be. */
 void pl_new_file_discard(struct pl_new_file *f);
+/** Whether a file could be made beside @p path. Nothing is left of it. Errors: PLUMB_ERR_WRITE_FAILED. */
+struct plumb_error *pl_new_file_try(const char *path) PLUMB_MUST_CHECK;
 
 #endif

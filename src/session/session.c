@@ -199,14 +199,9 @@ struct plumb_error *plumb_session_own(const struct plumb_session_options *o, str
 /* A recording whose name has the process id is made when there is a process: whether it can be is found out before. */
 static struct plumb_error *check_place(void)
 {
-	struct pl_new_file probe;
-	char name[32];
+	struct plumb_error *err = pl_new_file_try(".plumb");
 
-	snprintf(name, sizeof name, ".plumb.%d.new", (int)getpid());
-	struct plumb_error *err = pl_new_file_open(name, PL_REPLACE_OURS, &probe);
-	if (!err)
-		pl_new_file_discard(&probe);
-	else if (plumb_error_code(err) == PLUMB_ERR_WRITE_FAILED)
+	if (plumb_error_code(err) == PLUMB_ERR_WRITE_FAILED)
 		err = pl_error_hint(err, "a recording goes into the current directory; '-o' names another place");
 	return err;
 }

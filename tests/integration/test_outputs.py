@@ -433,3 +433,10 @@ def test_what_somebody_writes_into_a_file_that_plumb_has_not_finished_is_theirs(
     result = plumb("report", recording, "-o", out)
     assert result.status == 125 and "plumb did not write it" in result.stderr, result
     assert out.read_text() == "my own figures"
+
+
+def test_no_name_of_plumbs_own_choice_can_be_foreseen(plumb):
+    """Somebody who writes to that directory, too, could have taken it."""
+    took = 'echo theirs >".plumb.$$.new" && exec "$0" run -- echo "it ran"'
+    result = finish(subprocess.Popen(["sh", "-c", took, plumb.binary], cwd=plumb.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    assert result.status == 0 and result.stdout == "it ran\n", result
