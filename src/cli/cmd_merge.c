@@ -6,6 +6,7 @@
 #include <plumb/merge.h>
 
 #include "config.h"
+#include "shown.h"
 #include "target.h"
 
 static const struct opt options_merge[] = {
@@ -67,9 +68,10 @@ static void tell(const struct config *c, const struct plumb_merge *m, int count)
 	if (c->quiet)
 		return;
 	plumb_merge_totals(m, &samples, &stacks, &processes, &hosts);
-	fprintf(stderr,
-		"plumb: %d recordings: %" PRIu64 " samples, %" PRIu64 " stacks, %zu process%s, %zu host%s -> %s\n",
-		count, samples, stacks, processes, processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s", c->output);
+	fprintf(stderr, "plumb: %d recordings: %" PRIu64 " samples, %" PRIu64 " stacks, %zu process%s, %zu host%s -> ",
+		count, samples, stacks, processes, processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
+	put_shown(c->output, SIZE_MAX, stderr);
+	fputc('\n', stderr);
 }
 
 static int merge(const struct config *c, struct plumb_merge *m, char *const *paths, int count)

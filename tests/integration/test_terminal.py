@@ -91,6 +91,13 @@ def test_no_format_lets_a_name_command_the_terminal(plumb, tmp_path, command):
     assert len(shown) >= 5, shown
 
 
+def test_no_name_of_a_file_commands_the_terminal(plumb, recording, tmp_path):
+    with Terminal([plumb.binary, "merge", recording, "-o", HOSTILE], directory=tmp_path) as terminal:
+        assert terminal.wait() == 0
+    told = terminal.plain.replace("\r\n", "\n")
+    assert "end" in told and not COMMANDS_A_TERMINAL.search(told), told
+
+
 @pytest.mark.parametrize("color", ["always", "never"])
 def test_no_program_commands_the_terminal_by_its_names(plumb, tmp_path, ordinary_python, color):
     """Its file, its function, its thread, its arguments and its source."""
