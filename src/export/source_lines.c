@@ -22,9 +22,15 @@
 #define FILE_MAX_BYTES ((off_t)16 << 20)
 #define ALL_MAX_BYTES  ((size_t)256 << 20)
 
+/* A line is looked for from the beginning of its stretch: a text of nothing but line breaks takes no more memory than
+ * any other. */
+#define STRETCH_BYTES 64
+
 struct source {
 	char *text;
-	PL_VEC(struct pl_text) lines;
+	struct pl_text body;	/* the text without a mark of its byte order */
+	uint32_t *lines_before; /* each stretch, and the end */
+	size_t line_count;
 };
 
 struct pl_sources {
@@ -33,6 +39,13 @@ struct pl_sources {
 	PL_VEC(struct source) files;
 	size_t bytes;
 };
+
+static void source_deinit(struct source *f)
+{
+	free(f->text);
+	free(f->lines_before);
+	*f = (struct source){0};
+}
 
 struct pl_sources *pl_sources_create(const struct plumb_profile *p)
 {
@@ -47,10 +60,8 @@ void pl_sources_destroy(struct pl_sources *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->files.len; i++) {
-		free(s->files.data[i].text);
-		pl_vec_deinit(&s->files.data[i].lines);
-	}
+	for (size_t i = 0; i < s->files.len; i++)
+		source_deinit(&s->files.data[i]);
 	pl_vec_deinit(&s->files);
 	pl_map_deinit(&s->known);
 	free(s);
@@ -166,36 +177,6 @@ static bool is_utf8(const char *s, size_t len)
 	return true;
 }
 
-enum encoding { UTF_8, LATIN_1, OTHER };
-
-static bool begins(const char *s, const char *end, const char *word)
-{
-	size_t len = strlen(word);
-
-	return (size_t)(end - s) >= len && strncasecmp(s, word, len) == 0;
-}
-
-/* What a comment in the first two lines asks for (PEP 263). */
-static enum encoding encoding_of(const struct source *f)
-{
-	for (size_t i = 0; i < f->lines.len && i < 2; i++) {
-		struct pl_text line = f->lines.data[i];
-		const char *at = memmem(line.s, line.len, "coding", 6), *end = line.s + line.len;
-
-		if (!at || !memchr(line.s, '#', (size_t)(at - line.s)))
-			continue;
-		at += 6;
-		if (at == end || (*at != ':' && *at != '='))
-			continue;
-		for (at++; at < end && (*at == ' ' || *at == '\t'); at++)
-			;
-		if (begins(at, end, "utf-8") || begins(at, end, "utf_8") || begins(at, end, "utf8"))
-			return UTF_8;
-		return begins(at, end, "latin-1") || begins(at, end, "iso-8859-1") ? LATIN_1 : OTHER;
-	}
-	return UTF_8;
-}
-
 /* The text in UTF-8; every byte of it is a character. */
 static bool from_latin_1(struct source *f, size_t *len)
 {
@@ -217,23 +198,87 @@ static bool from_latin_1(struct source *f, size_t *len)
 	return true;
 }
 
-static bool split_lines(struct source *f, size_t len)
+/* One begins at @p at: after "\n", "\r" or "\r\n". */
+static bool begins_line(struct pl_text body, size_t at)
 {
-	const char *s = f->text, *end = s + len;
+	if (at == 0)
+		return true;
+	return body.s[at - 1] == '\n' || (body.s[at - 1] == '\r' && body.s[at] != '\n');
+}
 
-	pl_vec_clear(&f->lines);
-	if (len >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
-		s += 3;
-	while (s < end) {
-		const char *stop = s;
+static bool find_lines(struct source *f, size_t len)
+{
+	bool marked = len >= 3 && memcmp(f->text, "\xef\xbb\xbf", 3) == 0;
 
-		while (stop < end && *stop != '\n' && *stop != '\r')
-			stop++;
-		if (!pl_vec_push(&f->lines, ((struct pl_text){s, (size_t)(stop - s)})))
-			return false;
-		s = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
+	f->body = (struct pl_text){f->text + (marked ? 3 : 0), len - (marked ? 3 : 0)};
+	free(f->lines_before);
+	f->lines_before = calloc(f->body.len / STRETCH_BYTES + 2, sizeof *f->lines_before);
+	f->line_count = 0;
+	if (!f->lines_before)
+		return false;
+	for (size_t at = 0; at < f->body.len; at++) {
+		f->line_count += begins_line(f->body, at);
+		f->lines_before[at / STRETCH_BYTES + 1] = (uint32_t)f->line_count;
 	}
 	return true;
+}
+
+/* That in which line @p i, from 0, begins: the last one with no more lines before. */
+static size_t stretch_of(const struct source *f, size_t i)
+{
+	size_t low = 0, high = f->body.len / STRETCH_BYTES + 1;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->lines_before[middle] <= i)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct pl_text line_at(const struct source *f, size_t i)
+{
+	size_t stretch = stretch_of(f, i), at = stretch * STRETCH_BYTES;
+
+	for (size_t before = f->lines_before[stretch]; (before += begins_line(f->body, at)) <= i; at++)
+		;
+	size_t end = at;
+	while (end < f->body.len && f->body.s[end] != '\n' && f->body.s[end] != '\r')
+		end++;
+	return (struct pl_text){f->body.s + at, end - at};
+}
+
+enum encoding { UTF_8, LATIN_1, OTHER };
+
+static bool begins(const char *s, const char *end, const char *word)
+{
+	size_t len = strlen(word);
+
+	return (size_t)(end - s) >= len && strncasecmp(s, word, len) == 0;
+}
+
+/* What a comment in the first two lines asks for (PEP 263). */
+static enum encoding encoding_of(const struct source *f)
+{
+	for (size_t i = 0; i < f->line_count && i < 2; i++) {
+		struct pl_text line = line_at(f, i);
+		const char *at = memmem(line.s, line.len, "coding", 6), *end = line.s + line.len;
+
+		if (!at || !memchr(line.s, '#', (size_t)(at - line.s)))
+			continue;
+		at += 6;
+		if (at == end || (*at != ':' && *at != '='))
+			continue;
+		for (at++; at < end && (*at == ' ' || *at == '\t'); at++)
+			;
+		if (begins(at, end, "utf-8") || begins(at, end, "utf_8") || begins(at, end, "utf8"))
+			return UTF_8;
+		return begins(at, end, "latin-1") || begins(at, end, "iso-8859-1") ? LATIN_1 : OTHER;
+	}
+	return UTF_8;
 }
 
 /* Into lines of UTF-8. False: it cannot be told what the bytes mean, or there is no memory. */
@@ -241,11 +286,11 @@ static bool decode(struct source *f, size_t *len)
 {
 	enum encoding encoding;
 
-	if (!split_lines(f, *len))
+	if (!find_lines(f, *len))
 		return false;
 	encoding = encoding_of(f);
 	if (encoding == LATIN_1)
-		return from_latin_1(f, len) && split_lines(f, *len);
+		return from_latin_1(f, len) && find_lines(f, *len);
 	return encoding == UTF_8 && is_utf8(f->text, *len);
 }
 
@@ -268,9 +313,7 @@ static void load(struct pl_sources *s, struct source *f, uint32_t file)
 	if (!f->text)
 		return;
 	if (!decode(f, &len)) {
-		pl_vec_deinit(&f->lines);
-		free(f->text);
-		f->text = NULL;
+		source_deinit(f);
 		return;
 	}
 	s->bytes += len;
@@ -287,17 +330,16 @@ bool pl_sources_line(struct pl_sources *s, uint32_t file, int32_t line, struct p
 		at = (uint32_t)s->files.len;
 		load(s, &fresh, file);
 		if (!pl_vec_push(&s->files, fresh)) {
-			free(fresh.text);
-			pl_vec_deinit(&fresh.lines);
+			source_deinit(&fresh);
 			return false;
 		}
 		if (!pl_map_set(&s->known, file, 0, at))
 			return false;
 	}
 	f = &s->files.data[at];
-	if (line < 1 || (size_t)line > f->lines.len)
+	if (line < 1 || (size_t)line > f->line_count)
 		return false;
-	*ret = f->lines.data[line - 1];
+	*ret = line_at(f, (size_t)line - 1);
 	return true;
 }
 

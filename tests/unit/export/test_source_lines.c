@@ -2,6 +2,7 @@
 /* Lines come from the text that the profile has; where it is none of ours, from the file that is there by now. */
 #include "source_lines.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,6 +36,14 @@ static void scene_init(struct scene *s, const char *text)
 		assert_null(pl_profile_source(s->b.p, s->file, text, strlen(text), false));
 	s->sources = pl_sources_create(s->b.p);
 	assert_non_null(s->sources);
+}
+
+/* Under a sanitizer, which counts for itself: 0. */
+static size_t allocated(void)
+{
+	struct mallinfo2 all = mallinfo2();
+
+	return all.uordblks + all.hblkhd;
 }
 
 static void scene_deinit(struct scene *s)
@@ -125,6 +134,58 @@ static void a_text_that_cannot_be_told_has_no_lines(void **state)
 	scene_deinit(&s);
 }
 
+/* As many as a text has, by the rule and nothing else. */
+static void assert_lines_of(const char *text)
+{
+	const char *at = text, *end;
+	struct pl_text line;
+	struct scene s;
+	int32_t number = 0;
+
+	scene_init(&s, text);
+	for (; *at; at = end + (*end != '\0') + (end[0] == '\r' && end[1] == '\n')) {
+		end = at + strcspn(at, "\r\n");
+		assert_true(pl_sources_line(s.sources, s.file, ++number, &line));
+		assert_int_equal(line.len, end - at);
+		assert_memory_equal(line.s, at, line.len);
+	}
+	assert_false(pl_sources_line(s.sources, s.file, number + 1, &line));
+	scene_deinit(&s);
+}
+
+static void lines_end_where_they_end_wherever_they_lie(void **state)
+{
+	char text[257];
+	uint32_t random = 1;
+
+	for (size_t len = 0; len < sizeof text; len++) {
+		for (size_t i = 0; i < len; i++) {
+			random = random * 1664525 + 1013904223;
+			text[i] = "ab\r\n"[random >> 30];
+		}
+		text[len] = '\0';
+		assert_lines_of(text);
+	}
+}
+
+static void a_text_of_line_breaks_takes_no_more_memory_than_another(void **state)
+{
+	size_t len = PL_SOURCE_MAX_BYTES;
+	char *text = malloc(len + 1);
+	struct pl_text line;
+	struct scene s;
+
+	assert_non_null(text);
+	memset(text, '\n', len);
+	text[len] = '\0';
+	scene_init(&s, text);
+	size_t before = allocated();
+	assert_true(pl_sources_line(s.sources, s.file, (int32_t)len, &line));
+	assert_in_range(allocated() - before, 0, 2 * len);
+	scene_deinit(&s);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +194,8 @@ int main(void)
 		cmocka_unit_test(root_shows_what_all_may_read),
 		cmocka_unit_test(it_is_decoded_as_it_says),
 		cmocka_unit_test(a_text_that_cannot_be_told_has_no_lines),
+		cmocka_unit_test(lines_end_where_they_end_wherever_they_lie),
+		cmocka_unit_test(a_text_of_line_breaks_takes_no_more_memory_than_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
