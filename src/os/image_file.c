@@ -52,11 +52,13 @@ static int locate(const char *path, const struct pl_mapping *m, enum match *matc
 	return fd;
 }
 
+/* A file with a lease on it is one that may not be read: the kernel would keep us waiting until whoever has the lease
+ * gives it back (or for lease-break-time, 45 s), at each of his files. */
 static struct plumb_error *open_located(int path_fd, struct pl_elf **ret)
 {
 	char path[40];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return no_route("the file may not be read");
 	struct plumb_error *err = pl_elf_open_fd(fd, ret);

@@ -3,6 +3,7 @@
  * are. */
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -237,6 +239,58 @@ static void a_replaced_library_without_privileges(void **state)
 	assert_int_equal(rmdir(c.dir), 0);
 }
 
+/* In a child: map the file, and have it leased; -1 if there is no such thing on this file system. */
+static void hold_lease(const char *path, int out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), held = -1;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGIO, SIG_IGN); /* that somebody wants the file: it is not given back */
+	if (fd >= 0 && mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED)
+		held = fcntl(fd, F_SETLEASE, F_WRLCK);
+	(void)!write(out, &held, sizeof held);
+	for (;;)
+		pause();
+}
+
+static pid_t start_with_lease(const char *path)
+{
+	int fds[2], held = -1;
+	assert_int_equal(pipe(fds), 0);
+	pid_t pid = fork();
+	if (pid == 0)
+		hold_lease(path, fds[1]);
+	assert_int_equal(read(fds[0], &held, sizeof held), sizeof held);
+	close(fds[0]);
+	close(fds[1]);
+	if (held == 0)
+		return pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return -1;
+}
+
+static void a_file_with_a_lease_is_not_waited_for(void **state)
+{
+	struct copy c = make_copy("fake_plain");
+	copy_file("fake_plain", c.library);
+	pid_t pid = start_with_lease(c.library);
+	if (pid > 0) {
+		assert_refused(pid, PLUMB_ERR_NOT_PYTHON, "/test_os_image, not Python");
+		/* Had somebody waited, it would be over by now. */
+		assert_int_equal(open(c.library, O_RDONLY | O_NONBLOCK | O_CLOEXEC), -1);
+		assert_int_equal(errno, EWOULDBLOCK);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	unlink(c.library);
+	unlink(c.program);
+	assert_int_equal(rmdir(c.dir), 0);
+	if (pid < 0) {
+		print_message("no leases on the files of /tmp\n");
+		skip();
+	}
+}
+
 /* What we have read so far: the kernel counts calls and bytes. */
 static bool count_reads(unsigned long *calls, unsigned long *bytes)
 {
@@ -284,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_thread_is_no_program),
 		cmocka_unit_test(a_deleted_executable),
 		cmocka_unit_test(a_replaced_library_without_privileges),
+		cmocka_unit_test(a_file_with_a_lease_is_not_waited_for),
 		cmocka_unit_test(it_reads_little),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
