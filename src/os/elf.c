@@ -65,12 +65,13 @@ static struct plumb_error *elf_open(struct pl_elf *e, struct pl_elf **ret)
 	return NULL;
 }
 
-struct plumb_error *pl_elf_open_fd(int fd, struct pl_elf **ret)
+struct plumb_error *pl_elf_open_fd(int fd, struct pl_work *work, struct pl_elf **ret)
 {
 	struct stat st;
 	struct pl_elf *e = calloc(1, sizeof *e);
 	if (!e)
 		return &pl_err_no_memory;
+	e->work = work;
 	e->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (e->fd < 0 || fstat(e->fd, &st) != 0) {
 		int saved = errno;
@@ -83,10 +84,11 @@ struct plumb_error *pl_elf_open_fd(int fd, struct pl_elf **ret)
 
 struct plumb_error *pl_elf_open_bytes(const void *bytes, size_t len, struct pl_elf **ret)
 {
-	return pl_elf_open_loaded(bytes, len, 0, ret);
+	return pl_elf_open_loaded(bytes, len, 0, NULL, ret);
 }
 
-struct plumb_error *pl_elf_open_loaded(const void *bytes, size_t len, uint64_t bias, struct pl_elf **ret)
+struct plumb_error *pl_elf_open_loaded(const void *bytes, size_t len, uint64_t bias, struct pl_work *work,
+				       struct pl_elf **ret)
 {
 	struct pl_elf *e = calloc(1, sizeof *e);
 	if (!e)
@@ -95,6 +97,7 @@ struct plumb_error *pl_elf_open_loaded(const void *bytes, size_t len, uint64_t b
 	e->bytes = bytes;
 	e->size = len;
 	e->bias = bias;
+	e->work = work;
 	return elf_open(e, ret);
 }
 

@@ -9,17 +9,19 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "work.h"
 
 struct pl_elf; /* a file that is read piece by piece, or bytes in memory */
 
-/** Keeps a duplicate of @p fd, which may be closed. Errors: PLUMB_ERR_CORRUPT (static: no ELF file),
+/** Keeps a duplicate of @p fd, which may be closed. What is read of it takes from @p work (borrowed; NULL: no limit);
+ * what would take more than is left counts as not there. Errors: PLUMB_ERR_CORRUPT (static: no ELF file),
  * PLUMB_ERR_NOT_SUPPORTED (32 bits or big endian), PLUMB_ERR_NO_MEMORY, PLUMB_ERR_SYSTEM. */
-struct plumb_error *pl_elf_open_fd(int fd, struct pl_elf **ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_elf_open_fd(int fd, struct pl_work *work, struct pl_elf **ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_elf_open_bytes(const void *bytes, size_t len,
 				      struct pl_elf **ret) PLUMB_MUST_CHECK; /* borrows */
 /** As pl_elf_open_bytes, for a file put together from the memory of a process that has it mapped: the addresses in its
  * dynamic section may have had @p bias added. */
-struct plumb_error *pl_elf_open_loaded(const void *bytes, size_t len, uint64_t bias,
+struct plumb_error *pl_elf_open_loaded(const void *bytes, size_t len, uint64_t bias, struct pl_work *work,
 				       struct pl_elf **ret) PLUMB_MUST_CHECK;
 void pl_elf_close(struct pl_elf *e);
 

@@ -7,9 +7,14 @@
 
 #include "elf_tables.h"
 
+bool pl_elf_may(const struct pl_elf *e, uint64_t units)
+{
+	return !e->work || pl_work_spend(e->work, units);
+}
+
 bool pl_elf_read(const struct pl_elf *e, uint64_t offset, void *dst, size_t len)
 {
-	if (offset > e->size || len > e->size - offset)
+	if (offset > e->size || len > e->size - offset || !pl_elf_may(e, PL_WORK_CALL + len))
 		return false;
 	if (e->fd < 0) {
 		memcpy(dst, e->bytes + offset, len);

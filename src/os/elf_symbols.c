@@ -233,14 +233,15 @@ static void lookup_linear(const struct pl_elf *e, const struct pl_elf_symtab *t,
 	size_t found = 0;
 	char *strings = pl_elf_copy(e, t->strings, t->strings_len, 1, MAX_STRINGS);
 	for (uint32_t i = 0; strings && i < n; i++)
-		if (!ret[i].value)
+		if (!ret[i].value && pl_elf_may(e, t->strings_len))
 			found += find_name(strings, t->strings_len, names[i], i, o + found, MAX_OCCURRENCES - found);
 	free(strings);
 	uint64_t count = t->symbol_count < MAX_SYMBOLS ? t->symbol_count : MAX_SYMBOLS;
 	for (uint64_t i = 0; found && i < count; i += sizeof some / sizeof *some) {
 		size_t batch = sizeof some / sizeof *some;
 		batch = count - i < batch ? count - i : batch;
-		if (!pl_elf_read(e, t->symbols + i * sizeof *some, some, batch * sizeof *some))
+		if (!pl_elf_may(e, batch * found) ||
+		    !pl_elf_read(e, t->symbols + i * sizeof *some, some, batch * sizeof *some))
 			return;
 		match_symbols(some, batch, o, found, ret);
 	}

@@ -12,6 +12,7 @@
 
 #include "elf.h"
 #include "image_file.h"
+#include "map.h"
 #include "maps.h"
 #include "proc.h"
 #include "proc_file.h"
@@ -19,6 +20,8 @@
 #define MAX_FILES     4096
 #define GIL_MAX_BYTES 512 /* four neighbours of 40 and 48 bytes */
 #define PF_KTHREAD    0x00200000u
+
+#define WORK_A_MAPPING 512 /* to read its line */
 
 /* The first two decide whether a file is an interpreter. */
 enum symbol {
@@ -55,8 +58,10 @@ struct search {
 	pid_t pid; /* 0: that of a process that has ended */
 	const char *root;
 	const struct pl_rights *as;
+	struct pl_work *work;
 	pl_mapping_vec maps;
 	PL_VEC(struct pl_image_file) files; /* in the order of asking */
+	struct pl_map known;		    /* inode and device -> where in `files` before they are in order */
 	char exe[512];
 	bool wrong_class;	     /* the executable is a 32-bit program */
 	bool not_ready;		     /* it, or the libpython that it needs, is not mapped yet */
@@ -68,14 +73,22 @@ static bool is_python_file(const char *path)
 	return strstr(pl_base_name(path), "python") != NULL;
 }
 
+static uint64_t device_of(const struct pl_mapping *m)
+{
+	return (uint64_t)m->dev_major << 32 | m->dev_minor;
+}
+
 static struct pl_image_file *known_file(struct search *s, const struct pl_mapping *m)
 {
-	for (size_t i = s->files.len; i > 0; i--) {
-		struct pl_image_file *f = &s->files.data[i - 1];
-		if (f->map->inode == m->inode && f->map->dev_major == m->dev_major && f->map->dev_minor == m->dev_minor)
-			return f;
-	}
-	return NULL;
+	uint32_t at;
+	return pl_map_get(&s->known, m->inode, device_of(m), &at) ? &s->files.data[at] : NULL;
+}
+
+static bool add_file(struct search *s, const struct pl_mapping *m, enum pl_image_rank rank)
+{
+	uint32_t at = (uint32_t)s->files.len;
+	return pl_vec_push(&s->files, ((struct pl_image_file){.map = m, .rank = rank})) &&
+	       pl_map_set(&s->known, m->inode, device_of(m), at);
 }
 
 /* Note the file of @p m if it can hold an interpreter; false without memory. */
@@ -94,7 +107,7 @@ static bool note_file(struct search *s, const struct pl_mapping *m)
 			known->map = m;
 		return true;
 	}
-	return s->files.len >= MAX_FILES || pl_vec_push(&s->files, ((struct pl_image_file){.map = m, .rank = rank}));
+	return s->files.len >= MAX_FILES || add_file(s, m, rank);
 }
 
 static int compare_files(const void *a, const void *b)
@@ -194,22 +207,30 @@ static void note_unmapped(struct search *s, const struct pl_image_file *f)
 	s->not_ready |= f->rank == PL_IMAGE_EXE;
 }
 
+static bool open_file(struct search *s, struct pl_image_file *f)
+{
+	const struct pl_image_place place = {
+		.pid = s->pid, .root = s->root, .as = s->as, .maps = &s->maps, .work = s->work};
+	struct plumb_error *err = pl_image_file_open(&place, f);
+	if (!err)
+		return true;
+	s->wrong_class |= f->rank == PL_IMAGE_EXE && plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED;
+	note_trouble(s, err);
+	return false;
+}
+
 /* Ask one file; true if it holds an interpreter and *ret is filled in. */
 static bool ask_file(struct search *s, struct pl_image_file *f, unsigned tables, struct pl_python_image *ret)
 {
 	struct pl_elf_symbol found[SYMBOLS] = {0};
 	uint64_t bias;
-	const struct pl_image_place place = {.pid = s->pid, .root = s->root, .as = s->as, .maps = &s->maps};
-	struct plumb_error *err = pl_image_file_open(&place, f);
-	if (err) {
-		s->wrong_class |= f->rank == PL_IMAGE_EXE && plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED;
-		note_trouble(s, err);
+	if (!open_file(s, f))
 		return false;
-	}
 	if (f->rank == PL_IMAGE_EXE && pl_elf_needs(f->elf, "libpython"))
 		s->not_ready = true;
 	if (!look_up(f->elf, tables, found))
 		return false;
+	pl_work_note(s->work, SYMBOLS * s->maps.len);
 	if (!pl_image_file_bias(f, &bias)) {
 		note_unmapped(s, f);
 		return false;
@@ -240,7 +261,7 @@ static void prefer_executable(struct search *s, struct pl_python_image *ret)
 	struct pl_image_file *exe = &s->files.data[0];
 	struct pl_elf_symbol found[SYMBOLS] = {0};
 	uint64_t bias;
-	if (exe->rank != PL_IMAGE_EXE || !exe->elf || !pl_image_file_bias(exe, &bias))
+	if (exe->rank != PL_IMAGE_EXE || !open_file(s, exe) || !pl_image_file_bias(exe, &bias))
 		return;
 	pl_elf_symbols(exe->elf, PL_ELF_DYNAMIC, symbol_names, EXPORTED, found);
 	pl_addr version = at_run_time(s, &found[VERSION], bias), code_type = at_run_time(s, &found[CODE_TYPE], bias);
@@ -282,13 +303,17 @@ static bool take_from_memory(struct search *s)
 }
 
 /* Reading files out of a process takes long. So that comes last, and only if the program needs a libpython: whatever
- * that is called, it is then one of the files that were deleted or replaced since. */
+ * that is called, it is then one of the files that were deleted or replaced since. If the first were not asked in full,
+ * what the others hold may be a copy. */
 static bool find_interpreter(struct search *s, struct pl_python_image *ret)
 {
 	const unsigned all = PL_ELF_DYNAMIC | PL_ELF_STATIC;
-	return ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, PL_ELF_DYNAMIC, ret) ||
-	       ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, all, ret) ||
-	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, PL_ELF_DYNAMIC, ret) ||
+	if (ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, PL_ELF_DYNAMIC, ret) ||
+	    ask_files(s, PL_IMAGE_EXE, PL_IMAGE_PYTHON, all, ret))
+		return true;
+	if (s->work->ran_out)
+		return false;
+	return ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, PL_ELF_DYNAMIC, ret) ||
 	       ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret) ||
 	       (s->not_ready && take_from_memory(s) && ask_files(s, PL_IMAGE_OTHER, PL_IMAGE_OTHER, all, ret));
 }
@@ -311,6 +336,15 @@ static struct plumb_error *take_trouble(struct search *s)
 	return err;
 }
 
+static struct plumb_error *too_much(pid_t pid, const char *runs)
+{
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_NOT_PYTHON,
+			 "pid %d runs %s; its files are too many or too large to look all through them for a Python",
+			 (int)pid, runs),
+		"a Python is found at once if it is the program itself, or a libpython of it");
+}
+
 static struct plumb_error *not_python(struct search *s)
 {
 	char comm[24] = "[";
@@ -330,6 +364,8 @@ static struct plumb_error *not_python(struct search *s)
 			"plumb reads 64-bit programs");
 	if (strstr(pl_base_name(runs), "pypy"))
 		return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs PyPy (%s), not CPython", (int)s->pid, runs);
+	if (s->work->ran_out)
+		return too_much(s->pid, runs);
 	if (s->not_ready)
 		return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) has not loaded its Python yet", (int)s->pid, runs);
 	return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs %s, not Python", (int)s->pid, runs);
@@ -343,6 +379,7 @@ static struct plumb_error *run_search(struct search *s, struct pl_python_image *
 		return err;
 	if (!s->maps.len)
 		return no_memory_map(s->pid);
+	pl_work_note(s->work, WORK_A_MAPPING * s->maps.len);
 	pl_proc_exe(s->pid, s->exe, sizeof s->exe);
 	if (!collect_files(s))
 		return &pl_err_no_memory;
@@ -373,6 +410,7 @@ static void close_files(struct search *s)
 	for (size_t i = 0; i < s->files.len; i++)
 		pl_image_file_close(&s->files.data[i]);
 	pl_vec_deinit(&s->files);
+	pl_map_deinit(&s->known);
 	plumb_error_destroy(s->trouble);
 }
 
@@ -380,7 +418,8 @@ static void close_files(struct search *s)
 struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe, const char *root,
 						const struct pl_rights *as, struct pl_python_image *ret)
 {
-	struct search s = {.maps = *maps, .root = root, .as = as};
+	struct pl_work work = {.most = PL_IMAGE_WORK};
+	struct search s = {.maps = *maps, .root = root, .as = as, .work = &work};
 	struct plumb_error *err = NULL;
 	snprintf(s.exe, sizeof s.exe, "%s", exe);
 	if (!collect_files(&s))
@@ -393,9 +432,9 @@ struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, cons
 	return err;
 }
 
-struct plumb_error *pl_python_image_find(pid_t pid, struct pl_python_image *ret)
+struct plumb_error *pl_python_image_find(pid_t pid, struct pl_work *work, struct pl_python_image *ret)
 {
-	struct search s = {.pid = pid};
+	struct search s = {.pid = pid, .work = work};
 	struct plumb_error *err = check_user_process(pid);
 	if (!err)
 		err = run_search(&s, ret);

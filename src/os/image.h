@@ -13,6 +13,7 @@
 #include "maps.h"
 #include "mem.h"
 #include "rights.h"
+#include "work.h"
 
 struct pl_python_image {
 	/* run-time addresses (load bias added), 0 if not found */
@@ -30,11 +31,15 @@ struct pl_python_image {
 	char path[512];	       /* the file, as the target sees it */
 };
 
+/** Enough for all files of a process: 600 libraries take a tenth of it, a Python a hundredth at most. */
+#define PL_IMAGE_WORK (512u << 20)
+
 /**
+ * @param work what may be done for it. With work->ran_out it may be that there is a Python all the same.
  * Errors: PLUMB_ERR_NO_PROCESS; PLUMB_ERR_NOT_PERMITTED with a hint that names the cause that was checked (other user,
  * Yama, not dumpable, missing capability: see priv.h); PLUMB_ERR_NOT_PYTHON: "pid 12 runs /usr/bin/vim, not Python".
  */
-struct plumb_error *pl_python_image_find(pid_t pid, struct pl_python_image *ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_python_image_find(pid_t pid, struct pl_work *work, struct pl_python_image *ret) PLUMB_MUST_CHECK;
 
 /** The same for a process that has ended, by what it had mapped and the path of its program. The files must still be
  * there, below @p root, and are opened @p as the process was. Errors: PLUMB_ERR_NOT_PYTHON. */

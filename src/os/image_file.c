@@ -24,6 +24,8 @@
 #define MAX_LOADED (128u << 20)
 #define COPY_STEP  (64u << 10)
 
+#define WORK_A_MAPPING 4
+
 /* How sure we are that a path leads to the mapped file. Devices differ on overlayfs and btrfs, where stat and maps
  * disagree. */
 enum match { MATCH_NONE, MATCH_PATH, MATCH_INODE, MATCH_ALL };
@@ -54,19 +56,19 @@ static int locate(const char *path, const struct pl_mapping *m, enum match *matc
 
 /* A file with a lease on it is one that may not be read: the kernel would keep us waiting until whoever has the lease
  * gives it back (or for lease-break-time, 45 s), at each of his files. */
-static struct plumb_error *open_located(int path_fd, struct pl_elf **ret)
+static struct plumb_error *open_located(int path_fd, struct pl_work *work, struct pl_elf **ret)
 {
 	char path[40];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return no_route("the file may not be read");
-	struct plumb_error *err = pl_elf_open_fd(fd, ret);
+	struct plumb_error *err = pl_elf_open_fd(fd, work, ret);
 	close(fd);
 	return err;
 }
 
-static struct plumb_error *open_link(const char *link, struct pl_elf **ret)
+static struct plumb_error *open_link(const char *link, struct pl_work *work, struct pl_elf **ret)
 {
 	enum match ignored;
 	struct pl_mapping any = {0};
@@ -74,13 +76,13 @@ static struct plumb_error *open_link(const char *link, struct pl_elf **ret)
 	int fd = locate(link, &any, &ignored);
 	if (fd < 0)
 		return no_route("the kernel shows no link to the file");
-	struct plumb_error *err = open_located(fd, ret);
+	struct plumb_error *err = open_located(fd, work, ret);
 	close(fd);
 	return err;
 }
 
 /* By name: the route with the better match wins, the target's root before ours. */
-static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, struct pl_elf **ret)
+static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, struct pl_work *work, struct pl_elf **ret)
 {
 	char in_root[4200];
 	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pl_proc_live_task(pid), m->path);
@@ -102,7 +104,7 @@ static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, str
 	}
 	if (best < 0)
 		return no_route("no path leads to the file");
-	struct plumb_error *err = open_located(best, ret);
+	struct plumb_error *err = open_located(best, work, ret);
 	close(best);
 	return err;
 }
@@ -112,11 +114,13 @@ static bool same_file(const struct pl_mapping *a, const struct pl_mapping *b)
 	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
-/* Copy what the process has mapped of the file to where it is in the file; what cannot be read stays zero. */
-static void copy_mapping(struct pl_mem *mem, const struct pl_mapping *m, uint8_t *file, uint64_t size)
+/* Copy what the process has mapped of the file to where it is in the file; what cannot be read stays zero, and so does
+ * what would be too much. */
+static void copy_mapping(struct pl_mem *mem, const struct pl_mapping *m, struct pl_work *work, uint8_t *file,
+			 uint64_t size)
 {
 	uint64_t len = m->end - m->start;
-	for (uint64_t at = 0; at < len && m->offset + at < size; at += COPY_STEP) {
+	for (uint64_t at = 0; at < len && m->offset + at < size && pl_work_spend(work, COPY_STEP); at += COPY_STEP) {
 		uint64_t step = len - at < COPY_STEP ? len - at : COPY_STEP;
 		plumb_error_destroy(pl_mem_read(mem, m->start + at, file + m->offset + at, step));
 	}
@@ -152,7 +156,7 @@ static struct plumb_error *open_loaded(const struct pl_image_place *place, struc
 {
 	const pl_mapping_vec *maps = place->maps;
 	struct pl_mem_live *live;
-	uint64_t size = loaded_size(maps, f->map);
+	uint64_t size = pl_work_spend(place->work, WORK_A_MAPPING * maps->len) ? loaded_size(maps, f->map) : 0;
 	if (!size)
 		return pl_error(PLUMB_ERR_NOT_FOUND, "nothing of the file can be read");
 	struct plumb_error *err = pl_mem_live_create(place->pid, &live);
@@ -164,12 +168,12 @@ static struct plumb_error *open_loaded(const struct pl_image_place *place, struc
 		/* Two mappings may share a page of the file: they differ only where data was relocated, which we want.
 		 */
 		if (same_file(m, f->map) && m->readable && m->end - m->start < MAX_LOADED && m->offset < MAX_LOADED)
-			copy_mapping(pl_mem_live_mem(live), m, f->copy, size);
+			copy_mapping(pl_mem_live_mem(live), m, place->work, f->copy, size);
 	}
 	pl_mem_live_destroy(live);
 	if (!f->copy)
 		return &pl_err_no_memory;
-	return pl_elf_open_loaded(f->copy, size, load_bias_of(f->map, f->copy, size), &f->elf);
+	return pl_elf_open_loaded(f->copy, size, load_bias_of(f->map, f->copy, size), place->work, &f->elf);
 }
 
 /* Nobody has it open any more: its name is all there is. */
@@ -179,7 +183,7 @@ static struct plumb_error *open_below(const struct pl_image_place *place, struct
 	int fd = pl_file_open_below(place->root, place->as, f->map->path);
 	if (fd < 0)
 		return no_route("no path leads to the file");
-	struct plumb_error *err = pl_elf_open_fd(fd, &f->elf);
+	struct plumb_error *err = pl_elf_open_fd(fd, place->work, &f->elf);
 	close(fd);
 	return err;
 }
@@ -193,10 +197,10 @@ static struct plumb_error *open_live(const struct pl_image_place *place, struct 
 	else
 		snprintf(link, sizeof link, "/proc/%d/map_files/%llx-%llx", task, (unsigned long long)f->map->start,
 			 (unsigned long long)f->map->end);
-	struct plumb_error *err = open_link(link, &f->elf);
+	struct plumb_error *err = open_link(link, place->work, &f->elf);
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND) {
 		plumb_error_destroy(err);
-		err = open_named(place->pid, f->map, &f->elf);
+		err = open_named(place->pid, f->map, place->work, &f->elf);
 	}
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && (f->rank != PL_IMAGE_OTHER || f->loaded)) {
 		plumb_error_destroy(err);
@@ -211,6 +215,8 @@ struct plumb_error *pl_image_file_open(const struct pl_image_place *place, struc
 		return NULL;
 	if (f->failed)
 		return pl_error(PLUMB_ERR_NOT_FOUND, "the file cannot be opened");
+	if (!pl_work_spend(place->work, PL_WORK_OPEN))
+		return pl_error(PLUMB_ERR_NOT_FOUND, "enough files were looked into");
 	struct plumb_error *err = place->pid ? open_live(place, f) : open_below(place, f);
 	f->failed = err != NULL;
 	return err;

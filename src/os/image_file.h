@@ -6,6 +6,7 @@
 #include "elf.h"
 #include "maps.h"
 #include "rights.h"
+#include "work.h"
 
 enum pl_image_rank {
 	PL_IMAGE_EXE,	 /* the program itself */
@@ -19,6 +20,7 @@ struct pl_image_place {
 	const char *root;	    /* below this directory, */
 	const struct pl_rights *as; /* opened with these rights. Both borrowed */
 	const pl_mapping_vec *maps; /* all that it has mapped */
+	struct pl_work *work;	    /* that may be done for all files together */
 };
 
 struct pl_image_file {
@@ -30,7 +32,8 @@ struct pl_image_file {
 	void *copy;	    /* its bytes, if they had to come from the process's memory */
 };
 
-/** Open @p f unless it is open or has failed before. Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND. */
+/** Open @p f unless it is open or has failed before. Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND: also if it
+ * would take more work than is left. */
 struct plumb_error *pl_image_file_open(const struct pl_image_place *place, struct pl_image_file *f) PLUMB_MUST_CHECK;
 /** What to add to the file's symbols in this process. */
 bool pl_image_file_bias(const struct pl_image_file *f, uint64_t *ret);

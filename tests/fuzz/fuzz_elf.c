@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct pl_elf_symbol s[5] = {0}, section;
 		struct pl_elf *e;
 		uint64_t bias;
-		struct plumb_error *err = pl_elf_open_loaded(data, size, biases[i], &e);
+		struct plumb_error *err = pl_elf_open_loaded(data, size, biases[i], NULL, &e);
 		if (err) {
 			plumb_error_destroy(err);
 			continue;

@@ -17,9 +17,10 @@
 
 static void examine_image(pid_t pid, struct pl_python_facts *f)
 {
+	struct pl_work work = {.most = PL_IMAGE_WORK};
 	struct pl_python_image image;
 	char exe[512];
-	struct plumb_error *err = pl_python_image_find(pid, &image);
+	struct plumb_error *err = pl_python_image_find(pid, &work, &image);
 
 	if (err) {
 		plumb_error_destroy(err); /* opening the engine meets the same and tells it */

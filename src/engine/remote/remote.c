@@ -69,10 +69,11 @@ static bool comes_up(const struct pl_target *t, const struct plumb_error *err)
 
 static struct plumb_error *attach_running(struct pl_engine *e)
 {
+	struct pl_work work = {.most = PL_IMAGE_WORK}; /* for all tries */
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < READY_TRIES; i++) {
-		err = pl_search_attach(e, e->root);
+		err = pl_search_attach(e, e->root, &work);
 		if (!comes_up(e->root, err) || i + 1 == READY_TRIES)
 			break;
 		plumb_error_destroy(err);

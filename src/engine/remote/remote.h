@@ -75,6 +75,8 @@ struct pl_roster {
 /** Looking for a Python in a process that runs none, or none yet. */
 struct pl_search {
 	uint64_t next_ns, pause_ns; /* when to look at the process again */
+	bool wanted;		    /* its files are to be looked into */
+	bool costly;		    /* ... which takes so long that it has to wait for its turn */
 	uint64_t full_ns;	    /* when to look into its files again though it seems to be the same program */
 	struct pl_proc_stat seen;   /* at the last look */
 	uint64_t dev, ino;	    /* of the program then */
@@ -157,6 +159,8 @@ struct pl_engine {
 	pid_t root_session;    /* once it has ended: */
 	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
 	uint64_t max_files;    /* that we may open for them */
+	uint64_t looks_ns;     /* up to when looks into files have used up their share of time */
+	uint64_t costly_ns;    /* when it is the next one's turn whose files take long */
 	uint32_t next_process, next_thread, watch_count, attached_count;
 	struct pl_engine_stats now;	      /* copied to stats now and then */
 	uint64_t start_ns;		      /* a pause moves it */
@@ -187,8 +191,9 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now);
 bool pl_tree_over(struct pl_engine *e, uint64_t now);
 
 /* search.c */
-/** Try once. Afterwards t->attached, or an error: PLUMB_ERR_NOT_READY, PLUMB_ERR_NOT_PYTHON, ... */
-struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t) PLUMB_MUST_CHECK;
+/** Try once, with no more than @p work. Afterwards t->attached, or an error: PLUMB_ERR_NOT_READY, PLUMB_ERR_NOT_PYTHON,
+ * ... */
+struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, struct pl_work *work) PLUMB_MUST_CHECK;
 /** Forget its Python: it has ended or runs another program. */
 void pl_search_detach(struct pl_engine *e, struct pl_target *t);
 /** @p t was forked from @p parent, and is what that is unless it has executed a program since. */

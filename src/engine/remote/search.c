@@ -3,7 +3,9 @@
  * another program at any moment, or map an interpreter late.
  *
  * Looking into the files of a process takes far longer than a sample, so it is done when the process has become another
- * program, and again only if its memory has grown. */
+ * program, and again only if its memory has grown. How long it takes is up to whoever made the files. So each look is
+ * short, which is enough for nearly all programs, and the longer looks are, the fewer there are. What takes longer
+ * waits for its turn. However many processes there are, a fifth of the time and a twentieth is what both take. */
 #include "remote.h"
 
 #include <string.h>
@@ -15,7 +17,13 @@
 #define PAUSE_MIN_NS 500000ull
 #define PAUSE_MAX_NS 20000000ull
 #define TORN_TRIES   20
-#define FULL_PAUSES  4 /* a program that grows all the time is looked into at every fourth look only */
+
+#define LITTLE_WORK  (8u << 20)	  /* at once: a Python takes a fifth of it at most */
+#define LITTLE_PAUSE 10		  /* to the next look at this process: so many times as long as the last one took */
+#define ALL_PAUSE    5		  /* between all looks at all processes, on average */
+#define COSTLY_PAUSE 20		  /* between turns */
+#define AHEAD_NS     500000000ull /* many processes may begin at once */
+#define FULL_PAUSES  4		  /* a program that grows all the time is looked into at every fourth look only */
 
 static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_python_image *image, struct pl_py *py)
 {
@@ -76,10 +84,10 @@ static bool may_change(struct pl_search *s, const struct plumb_error *err)
 	return code == PLUMB_ERR_NOT_READY || (code == PLUMB_ERR_STALE && ++s->torn < TORN_TRIES);
 }
 
-struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
+struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, struct pl_work *work)
 {
 	struct pl_search *s = &t->search;
-	struct plumb_error *err = s->image_known ? NULL : pl_python_image_find(t->pid, &s->image);
+	struct plumb_error *err = s->image_known ? NULL : pl_python_image_find(t->pid, work, &s->image);
 	struct pl_py py;
 
 	if (!err && !s->live)
@@ -102,6 +110,7 @@ struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t)
 void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 {
 	forget_image(&t->search);
+	t->search.wanted = t->search.costly = false;
 	t->search.next_ns = 0;
 	t->search.dev = t->search.ino = 0; /* what it runs next is looked into, also if it is the same program again */
 	t->search.pause_ns = PAUSE_MIN_NS;
@@ -141,6 +150,7 @@ static bool has_changed(struct pl_target *t, uint64_t now)
 	(void)pl_proc_exe_id(t->pid, &dev, &ino);
 	bool same = same_program(s, &st, dev, ino), grown = st.vsize != s->seen.vsize;
 
+	s->costly &= s->dev == dev && s->ino == ino;
 	s->seen = st;
 	s->dev = dev;
 	s->ino = ino;
@@ -152,9 +162,11 @@ static bool has_changed(struct pl_target *t, uint64_t now)
 	return s->image_known || (grown && now >= s->full_ns);
 }
 
-static void pause_longer(struct pl_search *s, uint64_t now, bool starting)
+static void pause_longer(struct pl_search *s, uint64_t now, uint64_t looked_ns, bool starting)
 {
-	s->next_ns = now + s->pause_ns;
+	uint64_t least_ns = LITTLE_PAUSE * looked_ns;
+
+	s->next_ns = now + (s->pause_ns > least_ns ? s->pause_ns : least_ns);
 	s->pause_ns = starting ? s->pause_ns * 11 / 10 : s->pause_ns * 3 / 2;
 	if (s->pause_ns > PAUSE_MAX_NS)
 		s->pause_ns = PAUSE_MAX_NS;
@@ -169,7 +181,38 @@ static void check_borrowed(struct pl_engine *e, struct pl_target *t, uint64_t no
 	if (pl_proc_stat_read(t->pid, &st) && !st.forked)
 		pl_search_detach(e, t);
 	else
-		pause_longer(&t->search, now, true);
+		pause_longer(&t->search, now, 0, true);
+}
+
+static bool may_look(const struct pl_engine *e, const struct pl_search *s, uint64_t now)
+{
+	return s->image_known || (s->costly ? now >= e->costly_ns : now + AHEAD_NS > e->looks_ns);
+}
+
+/* A unit of work takes a nanosecond at most. */
+static void note_look(struct pl_engine *e, bool turn, uint64_t now, uint64_t took_ns)
+{
+	if (turn)
+		e->costly_ns = now + COSTLY_PAUSE * took_ns;
+	else
+		e->looks_ns = (now > e->looks_ns ? now : e->looks_ns) + ALL_PAUSE * took_ns;
+}
+
+static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t *looked_ns)
+{
+	struct pl_search *s = &t->search;
+	bool turn = s->costly;
+	struct pl_work work = {.most = turn ? PL_IMAGE_WORK : LITTLE_WORK};
+	struct plumb_error *err = pl_search_attach(e, t, &work);
+
+	*looked_ns = turn ? 0 : work.spent;
+	s->costly |= work.ran_out;
+	s->wanted = s->costly && !turn && !t->attached;
+	note_look(e, turn, now, work.spent);
+	if (!s->wanted)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
 }
 
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret)
@@ -181,14 +224,17 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 		check_borrowed(e, t, now);
 	if (t->attached)
 		return;
-	bool tried = t->search.inherited || has_changed(t, now);
+	struct pl_search *s = &t->search;
+	uint64_t looked_ns = 0;
 
-	t->search.inherited = false;
+	s->wanted |= s->inherited || has_changed(t, now);
+	s->inherited = false;
+	bool tried = s->wanted && may_look(e, s, now);
 	if (tried)
-		*ret = pl_search_attach(e, t);
+		*ret = look_into(e, t, now, &looked_ns);
 	if (t->attached)
 		return;
-	pause_longer(&t->search, now, plumb_error_code(*ret) == PLUMB_ERR_NOT_READY);
+	pause_longer(s, now, looked_ns, plumb_error_code(*ret) == PLUMB_ERR_NOT_READY);
 	if (tried)
-		t->search.full_ns = now + FULL_PAUSES * t->search.pause_ns;
+		s->full_ns = now + FULL_PAUSES * s->pause_ns;
 }

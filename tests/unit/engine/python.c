@@ -75,7 +75,8 @@ void python_say(struct python *p, const char *text)
 static struct plumb_error *find(struct python *p)
 {
 	struct pl_python_image image;
-	struct plumb_error *err = pl_python_image_find(p->pid, &image);
+	struct pl_work work = {.most = PL_IMAGE_WORK};
+	struct plumb_error *err = pl_python_image_find(p->pid, &work, &image);
 
 	if (err)
 		return err;

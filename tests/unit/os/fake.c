@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +58,81 @@ void fake_end(struct fake *f)
 {
 	kill(f->pid, SIGKILL);
 	assert_int_equal(waitpid(f->pid, NULL, 0), f->pid);
+}
+
+static void put_at(int fd, const void *bytes, size_t len, size_t at)
+{
+	assert_int_equal(pwrite(fd, bytes, len, (off_t)at), len);
+}
+
+/* The symbols are in a hole of the file. */
+void fake_large_elf(const char *path, size_t symbols)
+{
+	static const char strings[] = "\0_PyRuntime\0_PyThreadState_Current";
+	const size_t table = 4096, len = symbols * sizeof(Elf64_Sym), names = table + len, headers = names + 4096;
+	const Elf64_Phdr segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 4096, .p_memsz = 4096};
+	const Elf64_Shdr sections[] = {
+		{0},
+		{.sh_type = SHT_SYMTAB, .sh_offset = table, .sh_size = len, .sh_link = 2},
+		{.sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = sizeof strings},
+	};
+	Elf64_Ehdr head = {.e_ident = ELFMAG,
+			   .e_type = ET_DYN,
+			   .e_machine = EM_X86_64,
+			   .e_phoff = sizeof head,
+			   .e_phentsize = sizeof segment,
+			   .e_phnum = 1,
+			   .e_shoff = headers,
+			   .e_shentsize = sizeof *sections,
+			   .e_shnum = 3,
+			   .e_shstrndx = 2};
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	assert_true(fd >= 0);
+	head.e_ident[EI_CLASS] = ELFCLASS64;
+	head.e_ident[EI_DATA] = ELFDATA2LSB;
+	put_at(fd, &head, sizeof head, 0);
+	put_at(fd, &segment, sizeof segment, sizeof head);
+	put_at(fd, strings, sizeof strings, names);
+	put_at(fd, sections, sizeof sections, headers);
+	close(fd);
+}
+
+static _Noreturn void map_them(const char *const *paths, size_t n, int out)
+{
+	bool all = true;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 0; i < n; i++) {
+		int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
+		all &= fd >= 0 && mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED;
+	}
+	(void)!write(out, &all, sizeof all);
+	for (;;)
+		pause();
+}
+
+pid_t fake_start_mapping(const char *const *paths, size_t n)
+{
+	int fds[2];
+	bool all = false;
+	assert_int_equal(pipe(fds), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		map_them(paths, n, fds[1]);
+	assert_int_equal(read(fds[0], &all, sizeof all), sizeof all);
+	assert_true(all);
+	close(fds[0]);
+	close(fds[1]);
+	return pid;
+}
+
+bool fake_count_reads(unsigned long *calls, unsigned long *bytes)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+	bool told = f && fscanf(f, "rchar: %lu wchar: %*u syscr: %lu", bytes, calls) == 2;
+	if (f)
+		fclose(f);
+	return told;
 }
 
 static void become_nobody(void)

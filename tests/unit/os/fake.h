@@ -3,6 +3,8 @@
 #ifndef PL_TEST_FAKE_H
 #define PL_TEST_FAKE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct fake {
@@ -16,6 +18,13 @@ const char *fake_path(const char *name, char *buf, size_t size);
 struct fake fake_start(const char *path, char *const argv[]);
 /** Kill it and collect it. */
 void fake_end(struct fake *f);
+/** Make a library at @p path that is small on the disk and has @p symbols symbols, none of which is an interpreter's,
+ * though all names are there that one is looked for by. */
+void fake_large_elf(const char *path, size_t symbols);
+/** In a child that dies with us: map the first page of @p n files, as code; returns when it has. */
+pid_t fake_start_mapping(const char *const *paths, size_t n);
+/** What we have read so far, as the kernel counts it; false if it does not. */
+bool fake_count_reads(unsigned long *calls, unsigned long *bytes);
 /** Run @p work in a child that is user nobody if we are root; what it writes to its descriptor comes back in @p buf. */
 void run_unprivileged(void (*work)(int out, const void *arg), const void *arg, char *buf, size_t size);
 

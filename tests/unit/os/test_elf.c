@@ -37,7 +37,7 @@ static struct pl_elf *open_name(const char *name)
 	struct pl_elf *e;
 	int fd = open(fake_path(name, path, sizeof path), O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_ok(pl_elf_open_fd(fd, &e));
+	assert_ok(pl_elf_open_fd(fd, NULL, &e));
 	close(fd);
 	return e;
 }
@@ -168,7 +168,7 @@ static void other_files_are_refused(void **state)
 	b.data[EI_DATA] = ELFDATA2MSB;
 	assert_code(pl_elf_open_bytes(b.data, b.len, &e), PLUMB_ERR_NOT_SUPPORTED);
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	assert_ptr_equal(pl_elf_open_fd(fd, &e), &pl_err_corrupt);
+	assert_ptr_equal(pl_elf_open_fd(fd, NULL, &e), &pl_err_corrupt);
 	close(fd);
 	assert_null(e);
 	free(b.data);

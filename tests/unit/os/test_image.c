@@ -23,10 +23,16 @@
 #include "image.h"
 #include "proc_file.h"
 
+static struct plumb_error *find_image(pid_t pid, struct pl_python_image *ret)
+{
+	struct pl_work work = {.most = PL_IMAGE_WORK};
+	return pl_python_image_find(pid, &work, ret);
+}
+
 static void assert_image(const struct fake *f, const char *file, bool with_code_type)
 {
 	struct pl_python_image image;
-	assert_ok(pl_python_image_find(f->pid, &image));
+	assert_ok(find_image(f->pid, &image));
 	assert_true(image.runtime == f->runtime);
 	assert_int_equal(image.runtime_size, 512);
 	assert_true(image.code_type == (with_code_type ? f->code_type : 0));
@@ -92,7 +98,7 @@ static void the_name_tells_the_version(void **state)
 {
 	struct pl_python_image image;
 	struct fake f = start("fake_shared");
-	assert_ok(pl_python_image_find(f.pid, &image));
+	assert_ok(find_image(f.pid, &image));
 	assert_int_equal(image.name_version, 0x090900);
 	fake_end(&f);
 }
@@ -100,7 +106,7 @@ static void the_name_tells_the_version(void **state)
 static void assert_refused(pid_t pid, enum plumb_error_code code, const char *part)
 {
 	struct pl_python_image image;
-	struct plumb_error *err = pl_python_image_find(pid, &image);
+	struct plumb_error *err = find_image(pid, &image);
 	if (plumb_error_code(err) != code || !strstr(plumb_error_message(err), part))
 		fail_msg("got %s: \"%s\", wanted \"%s\"", plumb_error_name(plumb_error_code(err)),
 			 plumb_error_message(err), part);
@@ -218,7 +224,7 @@ static void report_after_update(int out, const void *arg)
 	struct fake f = fake_start(c->program, NULL);
 	if (rename(c->update, c->library) != 0)
 		dprintf(out, "cannot replace %s ", c->library);
-	struct plumb_error *err = pl_python_image_find(f.pid, &image);
+	struct plumb_error *err = find_image(f.pid, &image);
 	bool same = image.runtime == f.runtime && image.code_type == f.code_type && image.version == f.version;
 	dprintf(out, "%s %s %s", same ? "found" : "lost", image.path, plumb_error_message(err));
 	plumb_error_destroy(err);
@@ -291,25 +297,15 @@ static void a_file_with_a_lease_is_not_waited_for(void **state)
 	}
 }
 
-/* What we have read so far: the kernel counts calls and bytes. */
-static bool count_reads(unsigned long *calls, unsigned long *bytes)
-{
-	FILE *f = fopen("/proc/self/io", "re");
-	bool told = f && fscanf(f, "rchar: %lu wchar: %*u syscr: %lu", bytes, calls) == 2;
-	if (f)
-		fclose(f);
-	return told;
-}
-
 /* Files are looked into, not read as a whole: that is what it may cost. */
 static void it_reads_little(void **state)
 {
 	struct pl_python_image image;
 	unsigned long calls = 0, bytes = 0, calls_after = 0, bytes_after = 0;
 	struct fake f = start("fake_shared");
-	bool told = count_reads(&calls, &bytes);
-	assert_ok(pl_python_image_find(f.pid, &image));
-	told = told && count_reads(&calls_after, &bytes_after);
+	bool told = fake_count_reads(&calls, &bytes);
+	assert_ok(find_image(f.pid, &image));
+	told = told && fake_count_reads(&calls_after, &bytes_after);
 	fake_end(&f);
 	if (!told) {
 		print_message("this kernel does not count what is read\n");
@@ -318,6 +314,54 @@ static void it_reads_little(void **state)
 	print_message("%lu calls, %lu bytes\n", calls_after - calls, bytes_after - bytes);
 	assert_true(calls_after - calls < 200);
 	assert_true(bytes_after - bytes < 50000);
+}
+
+#define LARGE_FILES 8
+
+struct large {
+	char dir[64], names[LARGE_FILES][128];
+	const char *paths[LARGE_FILES];
+};
+
+static void make_large(struct large *l)
+{
+	strcpy(l->dir, "/tmp/plumb-image-XXXXXX");
+	assert_non_null(mkdtemp(l->dir));
+	for (size_t i = 0; i < LARGE_FILES; i++) {
+		snprintf(l->names[i], sizeof l->names[i], "%s/lib%zu.so", l->dir, i);
+		fake_large_elf(l->names[i], 1u << 20); /* 24 MB of symbols */
+		l->paths[i] = l->names[i];
+	}
+}
+
+static void remove_large(struct large *l)
+{
+	for (size_t i = 0; i < LARGE_FILES; i++)
+		unlink(l->names[i]);
+	assert_int_equal(rmdir(l->dir), 0);
+}
+
+static void huge_files_are_looked_through_up_to_a_limit(void **state)
+{
+	struct large l;
+	struct pl_python_image image;
+	struct pl_work work = {.most = 32u << 20};
+	unsigned long calls = 0, bytes = 0, bytes_after = 0;
+	make_large(&l);
+	pid_t pid = fake_start_mapping(l.paths, LARGE_FILES);
+	bool told = fake_count_reads(&calls, &bytes);
+	struct plumb_error *err = pl_python_image_find(pid, &work, &image);
+	told = told && fake_count_reads(&calls, &bytes_after);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	remove_large(&l);
+	assert_code(err, PLUMB_ERR_NOT_PYTHON);
+	assert_true(work.ran_out && work.spent <= work.most);
+	if (!told) {
+		print_message("this kernel does not count what is read\n");
+		skip();
+	}
+	assert_in_range(bytes_after - bytes, 1, work.most);
 }
 
 int main(void)
@@ -340,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_replaced_library_without_privileges),
 		cmocka_unit_test(a_file_with_a_lease_is_not_waited_for),
 		cmocka_unit_test(it_reads_little),
+		cmocka_unit_test(huge_files_are_looked_through_up_to_a_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much of the sampling thread's time looking for Pythons takes, on a clock of the test's own. */
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "remote.h"
+
+#define FILES	8
+#define TARGETS 3
+#define STEPS	3000
+#define STEP_NS 1000000ull
+
+struct files {
+	char dir[64], names[FILES][128];
+	const char *paths[FILES];
+};
+
+static void make_files(struct files *f)
+{
+	strcpy(f->dir, "/tmp/plumb-search-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	for (size_t i = 0; i < FILES; i++) {
+		snprintf(f->names[i], sizeof f->names[i], "%s/lib%zu.so", f->dir, i);
+		fake_large_elf(f->names[i], 8u << 20);
+		f->paths[i] = f->names[i];
+	}
+}
+
+static void remove_files(struct files *f)
+{
+	for (size_t i = 0; i < FILES; i++)
+		unlink(f->names[i]);
+	assert_int_equal(rmdir(f->dir), 0);
+}
+
+/* As if at each step the first had become another program, and the others had grown. */
+static void search_all(struct pl_engine *e, struct pl_target *targets, uint64_t now)
+{
+	struct plumb_error *err;
+
+	for (size_t i = 0; i < TARGETS; i++) {
+		targets[i].search.ino = i ? targets[i].search.ino : 0;
+		targets[i].search.seen.vsize = targets[i].search.full_ns = 0;
+		pl_search_step(e, &targets[i], now, &err);
+		plumb_error_destroy(err);
+	}
+}
+
+/* Each byte that is read is a nanosecond at most. A fifth and a twentieth of the time, and what may be taken ahead. */
+static void looking_into_files_takes_its_share_of_time_and_no_more(void **state)
+{
+	const uint64_t allowed = STEPS * STEP_NS / 4 + 100000000 + PL_IMAGE_WORK;
+	unsigned long calls, bytes = 0, bytes_after = 0;
+	struct files f;
+	struct pl_engine e = {0};
+	struct pl_target targets[TARGETS] = {0};
+
+	make_files(&f);
+	pid_t pid = fake_start_mapping(f.paths, FILES);
+	for (size_t i = 0; i < TARGETS; i++)
+		targets[i].pid = pid;
+	bool told = fake_count_reads(&calls, &bytes);
+	for (uint64_t i = 1; told && i <= STEPS && bytes_after <= bytes + allowed; i++) {
+		search_all(&e, targets, i * STEP_NS);
+		told = fake_count_reads(&calls, &bytes_after);
+	}
+	for (size_t i = 0; i < TARGETS; i++)
+		pl_search_detach(&e, &targets[i]);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	remove_files(&f);
+	if (!told) {
+		print_message("this kernel does not count what is read\n");
+		skip();
+	}
+	print_message("%lu of %lu MB\n", (bytes_after - bytes) >> 20, (unsigned long)allowed >> 20);
+	assert_in_range(bytes_after - bytes, 1, allowed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(looking_into_files_takes_its_share_of_time_and_no_more),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
