@@ -282,8 +282,8 @@ static bool ask_files(struct search *s, enum pl_image_rank from, enum pl_image_r
 				prefer_executable(s, ret);
 			return true;
 		}
-		if (f->rank == PL_IMAGE_OTHER)
-			pl_image_file_close(f); /* there may be more of them than we may open */
+		if (f->rank == PL_IMAGE_OTHER || f->copy)
+			pl_image_file_close(f); /* there may be more of them than we may open, or have memory for */
 	}
 	return false;
 }

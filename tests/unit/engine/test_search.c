@@ -63,7 +63,7 @@ static void looking_into_files_takes_its_share_of_time_and_no_more(void **state)
 	struct pl_target targets[TARGETS] = {0};
 
 	make_files(&f);
-	pid_t pid = fake_start_mapping(f.paths, FILES);
+	pid_t pid = fake_start_mapping(f.paths, FILES, 4096);
 	for (size_t i = 0; i < TARGETS; i++)
 		targets[i].pid = pid;
 	bool told = fake_count_reads(&calls, &bytes);

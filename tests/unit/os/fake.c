@@ -97,20 +97,20 @@ void fake_large_elf(const char *path, size_t symbols)
 	close(fd);
 }
 
-static _Noreturn void map_them(const char *const *paths, size_t n, int out)
+static _Noreturn void map_them(const char *const *paths, size_t n, size_t len, int out)
 {
 	bool all = true;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = 0; i < n; i++) {
 		int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
-		all &= fd >= 0 && mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED;
+		all &= fd >= 0 && mmap(NULL, len, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED;
 	}
 	(void)!write(out, &all, sizeof all);
 	for (;;)
 		pause();
 }
 
-pid_t fake_start_mapping(const char *const *paths, size_t n)
+pid_t fake_start_mapping(const char *const *paths, size_t n, size_t len)
 {
 	int fds[2];
 	bool all = false;
@@ -118,7 +118,7 @@ pid_t fake_start_mapping(const char *const *paths, size_t n)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
-		map_them(paths, n, fds[1]);
+		map_them(paths, n, len, fds[1]);
 	assert_int_equal(read(fds[0], &all, sizeof all), sizeof all);
 	assert_true(all);
 	close(fds[0]);

@@ -21,8 +21,8 @@ void fake_end(struct fake *f);
 /** Make a library at @p path that is small on the disk and has @p symbols symbols, none of which is an interpreter's,
  * though all names are there that one is looked for by. */
 void fake_large_elf(const char *path, size_t symbols);
-/** In a child that dies with us: map the first page of @p n files, as code; returns when it has. */
-pid_t fake_start_mapping(const char *const *paths, size_t n);
+/** In a child that dies with us: map the first @p len bytes of @p n files, as code; returns when it has. */
+pid_t fake_start_mapping(const char *const *paths, size_t n, size_t len);
 /** What we have read so far, as the kernel counts it; false if it does not. */
 bool fake_count_reads(unsigned long *calls, unsigned long *bytes);
 /** Run @p work in a child that is user nobody if we are root; what it writes to its descriptor comes back in @p buf. */

@@ -317,6 +317,7 @@ static void it_reads_little(void **state)
 }
 
 #define LARGE_FILES 8
+#define LARGE_NAME  "%s/libpython9.%zu.so" /* files of that name are copied out of the memory if they have to be */
 
 struct large {
 	char dir[64], names[LARGE_FILES][128];
@@ -328,7 +329,7 @@ static void make_large(struct large *l)
 	strcpy(l->dir, "/tmp/plumb-image-XXXXXX");
 	assert_non_null(mkdtemp(l->dir));
 	for (size_t i = 0; i < LARGE_FILES; i++) {
-		snprintf(l->names[i], sizeof l->names[i], "%s/lib%zu.so", l->dir, i);
+		snprintf(l->names[i], sizeof l->names[i], LARGE_NAME, l->dir, i);
 		fake_large_elf(l->names[i], 1u << 20); /* 24 MB of symbols */
 		l->paths[i] = l->names[i];
 	}
@@ -348,7 +349,7 @@ static void huge_files_are_looked_through_up_to_a_limit(void **state)
 	struct pl_work work = {.most = 32u << 20};
 	unsigned long calls = 0, bytes = 0, bytes_after = 0;
 	make_large(&l);
-	pid_t pid = fake_start_mapping(l.paths, LARGE_FILES);
+	pid_t pid = fake_start_mapping(l.paths, LARGE_FILES, 4096);
 	bool told = fake_count_reads(&calls, &bytes);
 	struct plumb_error *err = pl_python_image_find(pid, &work, &image);
 	told = told && fake_count_reads(&calls, &bytes_after);
@@ -362,6 +363,42 @@ static void huge_files_are_looked_through_up_to_a_limit(void **state)
 		skip();
 	}
 	assert_in_range(bytes_after - bytes, 1, work.most);
+}
+
+#define LARGE_BYTES (24ul << 20)
+
+/* Whoever may not use the kernel's links to mapped files has the memory only. */
+static void report_memory(int out, const void *arg)
+{
+	const struct large *l = arg;
+	struct pl_python_image image;
+	char status[4096];
+	pid_t pid = fake_start_mapping(l->paths, LARGE_FILES, LARGE_BYTES);
+	for (size_t i = 0; i < LARGE_FILES; i++)
+		unlink(l->paths[i]);
+	struct plumb_error *err = find_image(pid, &image);
+	const char *most =
+		pl_proc_file(0, "status", status, sizeof status) > 0 ? pl_proc_status_field(status, "VmHWM") : NULL;
+	dprintf(out, "%s %lu", plumb_error_name(plumb_error_code(err)), most ? strtoul(most, NULL, 10) : 0);
+	plumb_error_destroy(err);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void files_are_copied_out_of_memory_one_at_a_time(void **state)
+{
+	char got[64], code[32];
+	unsigned long most_kb = 0;
+	struct large l;
+	make_large(&l);
+	chmod(l.dir, 0777);
+	run_unprivileged(report_memory, &l, got, sizeof got);
+	assert_int_equal(rmdir(l.dir), 0);
+	assert_int_equal(sscanf(got, "%31s %lu", code, &most_kb), 2);
+	assert_string_equal(code, "not-python");
+#ifndef __SANITIZE_ADDRESS__ /* it keeps what was freed */
+	assert_in_range(most_kb, LARGE_BYTES / 1024, 3 * LARGE_BYTES / 1024);
+#endif
 }
 
 int main(void)
@@ -385,6 +422,7 @@ int main(void)
 		cmocka_unit_test(a_file_with_a_lease_is_not_waited_for),
 		cmocka_unit_test(it_reads_little),
 		cmocka_unit_test(huge_files_are_looked_through_up_to_a_limit),
+		cmocka_unit_test(files_are_copied_out_of_memory_one_at_a_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
