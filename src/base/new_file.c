@@ -192,21 +192,24 @@ static void make(struct pl_new_file *f, const char *name)
 	f->made = f->fd >= 0;
 }
 
-/* Names that are nobody's: what a killed plumb has left must not be in the way, and in containers process ids repeat.
- */
+/* One that is nobody's: what a killed plumb has left must not be in the way, and in containers process ids repeat. */
+static char *drawn_path(const char *path, int attempt)
+{
+	uint32_t number;
+	char *drawn;
+
+	if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
+		number = (uint32_t)getpid() * NAMES_TRIED + (uint32_t)attempt;
+	return asprintf(&drawn, "%s.%08x.new", path, number) < 0 ? NULL : drawn;
+}
+
 static struct plumb_error *make_beside(struct pl_new_file *f)
 {
-	uint32_t number = 0;
-
 	for (int i = 0; i < NAMES_TRIED && !f->made; i++) {
 		free(f->beside);
-		f->beside = NULL;
-		if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
-			number = (uint32_t)getpid() * NAMES_TRIED + (uint32_t)i;
-		if (asprintf(&f->beside, "%s.%08x.new", f->path, number) < 0) {
-			f->beside = NULL;
+		f->beside = drawn_path(f->path, i);
+		if (!f->beside)
 			return &pl_err_no_memory;
-		}
 		make(f, present_name(f));
 		if (!f->made && errno != EEXIST)
 			break;
@@ -531,9 +534,9 @@ void pl_new_file_discard(struct pl_new_file *f)
 struct plumb_error *pl_new_file_try(const char *path)
 {
 	struct pl_new_file f = PL_NEW_FILE_NONE;
-	char *copy = strdup(path);
-	struct plumb_error *err = copy ? move_to(&f, copy) : &pl_err_no_memory;
 
+	f.path = strdup(path);
+	struct plumb_error *err = f.path ? move_to(&f, f.path) : &pl_err_no_memory;
 	if (!err)
 		err = make_beside(&f);
 	pl_new_file_discard(&f);

@@ -13,9 +13,11 @@ import json
 import os
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORDS = ("runtime", "runtime_size", "version", "code_type", "name", "tstate_current")
@@ -161,15 +163,20 @@ PRINTS = {"tasks": ("target_tasks.py", tasks_differ),
 
 def look(a, source):
     """(what the program says, what capture_image says, facts)"""
-    target, command = "/tmp/" + source, ["chroot", a.root, a.python] if a.root else shlex.split(a.python)
+    command = ["chroot", a.root, a.python] if a.root else shlex.split(a.python)
     old = subprocess.run([*command, "-c", "import sys; sys.exit(sys.version_info < (3,))"]).returncode
-    if old:
-        source = source.replace(".py", "27.py")
-    with open(os.path.join(HERE, source)) as f, open((a.root or "") + target, "w") as g:
-        g.write(f.read())
-    options = ["-E", "-s", "-S", "-B"] if old else ["-I", "-S", "-B", "-X", "utf8"]
-    args = options + [target, a.work] + ([a.depth] if a.depth else [])
-    with subprocess.Popen(command + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    root = a.root or ""
+    with tempfile.TemporaryDirectory(dir=root + "/tmp") as folder:
+        os.chmod(folder, 0o755)
+        # The name is part of an image, which is to be the same each time it is made.
+        target = "/tmp/" + source if a.image else folder[len(root):] + "/" + source
+        shutil.copyfile(os.path.join(HERE, source.replace(".py", "27.py") if old else source), root + target)
+        options = ["-E", "-s", "-S", "-B"] if old else ["-I", "-S", "-B", "-X", "utf8"]
+        return look_at(a, command + options + [target, a.work] + ([a.depth] if a.depth else []))
+
+
+def look_at(a, command):
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         expected = json.loads(child.stdout.readline())
         assert child.stdout.readline() == "ready\n"
         facts = [f for f in facts_of(child.pid, a.root) if f.split("=")[0] not in (a.drop_facts or "").split(",")]
