@@ -112,19 +112,19 @@ static int parse(struct arguments *a, PyObject *args, PyObject *kwargs)
 {
 	static char *known[] = {"rate",		"mode",	 "jitter",     "seed",	    "tids",    "hidden",
 				"max_nodes",	"cycle", "max_cycles", "recording", "sources", "opcodes",
-				"max_overhead", "tags",	 "pid",	       NULL};
+				"max_overhead", "tags",	 "pid",	       "force",	    NULL};
 	PyObject *seed = Py_None, *tids = Py_None, *hidden = NULL, *recording = Py_None, *pid = Py_None,
 		 *overhead = Py_None;
-	int jitter = 1, sources = 1, opcodes = 0, tags = 0;
+	int jitter = 1, sources = 1, opcodes = 0, tags = 0, force = 0;
 	Py_ssize_t max_nodes = 0, max_cycles = 0;
 	struct plumb_session_options *o = &a->o;
 	const char *mode = "wall";
 	double cycle = 0;
 
 	*a = (struct arguments){.o = PLUMB_SESSION_OPTIONS_INIT};
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|d$spOOOndnOppOpO:Session", known, &o->rate_hz, &mode, &jitter,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|d$spOOOndnOppOpOp:Session", known, &o->rate_hz, &mode, &jitter,
 					 &seed, &tids, &hidden, &max_nodes, &cycle, &max_cycles, &recording, &sources,
-					 &opcodes, &overhead, &tags, &pid) ||
+					 &opcodes, &overhead, &tags, &pid, &force) ||
 	    choose_mode(mode, &o->mode) < 0 || choose_cycle(cycle, &o->cycle_ns) < 0 || choose_seed(seed, o) < 0 ||
 	    choose_overhead(overhead, &o->max_overhead) < 0 || (tids != Py_None && tids_init(&a->tids, tids) < 0) ||
 	    (hidden && tids_init(&a->hidden, hidden) < 0) ||
@@ -146,6 +146,7 @@ static int parse(struct arguments *a, PyObject *args, PyObject *kwargs)
 	o->hidden_count = a->hidden.count;
 	o->tags = tags ? ext_tags() : NULL;
 	o->no_recording = !a->recording;
+	o->force = force;
 	o->output = a->recording ? PyBytes_AsString(a->recording) : NULL;
 	if (pid != Py_None)
 		a->pid = (int)PyLong_AsLong(pid);

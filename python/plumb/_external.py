@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import weakref
-from typing import Any, Collection, Dict, List, Optional, Tuple
+from typing import IO, Any, Collection, Dict, List, Optional, Tuple
 
 from plumb import _binary, _forks, _threads
 from plumb._gil import as_profile
@@ -24,7 +24,7 @@ _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 _FIGURES = ("samples", "ticks", "missed", "unreadable", "threads", "elapsed", "cpu")
 _NOTHING_WRITTEN = "plumb, which was attached, ended before it had written anything"
 # Options of a recording that a long-lived session has not.
-_PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "max_overhead": None}
+_PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "max_overhead": None, "force": False}
 
 # So that this process can allow it before it tries.
 _AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@" </dev/null']
@@ -47,9 +47,10 @@ def _asks_for_permission() -> bool:
 
 
 def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
-    found = ["attach", str(os.getpid()), "--quiet", "-o", recording, "-r", repr(options["rate"]), "--mode", options["mode"]]
-    flags = [("--no-jitter", not options["jitter"]), ("--opcodes", options["opcodes"]), ("--no-sources", not options["sources"])]
-    found += [flag for flag, wanted in flags if wanted]
+    found = ["attach", str(os.getpid()), "--quiet", "--announce", "-o", recording, "-r", repr(options["rate"])]
+    found += ["--mode", options["mode"]]
+    found += ["--no-" + name for name in ("jitter", "sources") if not options[name]]
+    found += ["--" + name for name in ("opcodes", "force") if options[name]]
     if options["seed"] is not None:
         found += ["--seed", str(options["seed"])]
     limit = options["max_overhead"]
@@ -92,14 +93,20 @@ class ExternalSession:
     def __init__(self, recording: str, tags: bool, hidden: Collection[int], **options: Any) -> None:
         if hidden:
             raise ValueError("no thread can be hidden from the engine that is external: name those to be sampled")
+        if os.path.exists(recording) and not os.path.isfile(recording):
+            raise ValueError("%s is no file, from which could be read what the engine that is external has recorded" % recording)
         self._path = recording
-        open(recording, "wb").close()
+        # Whether and when that is replaced is the program's to decide.
+        self._older = self._written_file()
         self._outcome: Optional[Profile] = None
+        self._failure: Optional[Error] = None
         self._pid = os.getpid()
-        self._process = self._start([_binary.find(), *_arguments(recording, options)])
-        self._finalizer = weakref.finalize(self, _terminate, self._process, self._pid)
-        _forks.tell(self)
-        self._wait_until_it_records()
+        # A pipe could be held open by whoever is forked meanwhile.
+        with tempfile.TemporaryFile(prefix="plumb-") as announced:
+            self._process = self._start([_binary.find(), *_arguments(recording, options)], announced)
+            self._finalizer = weakref.finalize(self, _terminate, self._process, self._pid)
+            _forks.tell(self)
+            self._wait_until_it_samples(announced)
 
     def forked(self) -> None:
         """This is the child of a fork: the process is not its child."""
@@ -107,13 +114,13 @@ class ExternalSession:
         assert self._process.stderr
         self._process.stderr.close()
 
-    def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
+    def _start(self, command: List[str], announced: IO[bytes]) -> "subprocess.Popen[bytes]":
         gated = _asks_for_permission()
         # A session of its own: Ctrl-C is for this program.
         process = subprocess.Popen(
             [*_AFTER_A_LINE, *command] if gated else command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=announced,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
@@ -124,8 +131,8 @@ class ExternalSession:
                 process.stdin.write(b"\n")
         return process
 
-    def _wait_until_it_records(self) -> None:
-        while os.stat(self._path).st_size == 0:
+    def _wait_until_it_samples(self, announced: IO[bytes]) -> None:
+        while os.fstat(announced.fileno()).st_size == 0:
             if not self.goes_on():
                 self._finalizer.detach()
                 raise Error("plumb could not attach: %s" % self._said())
@@ -146,10 +153,20 @@ class ExternalSession:
     def status(self) -> Dict[str, Any]:
         return {"ended": self._process.poll() is not None, "forked": os.getpid() != self._pid}
 
+    def _written_file(self) -> Optional[Tuple[int, int]]:
+        """Which one it is; None: there is none, or nothing in it."""
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino) if found.st_size else None
+
     def written(self) -> Optional[Profile]:
-        """So far, which lags behind by a second at most. None: nothing yet."""
+        """So far, which lags behind by a second at most. None: nothing yet, or only an older recording."""
         if self._outcome:
             return self._outcome
+        if self._written_file() in (None, self._older):
+            return None
         try:
             found = Profile.open(self._path)
             return found if found.info()["duration"] else None
@@ -168,6 +185,8 @@ class ExternalSession:
         return found
 
     def stop(self) -> Profile:
+        if self._failure is not None:
+            raise self._failure
         if self._outcome is None:
             self._end()
             self._outcome = Profile.open(self._path)
@@ -179,7 +198,8 @@ class ExternalSession:
         self._process.send_signal(signal.SIGTERM)
         said = self._said()
         if self._process.wait() != 0:
-            raise Error("plumb, which was attached, failed: %s" % said)
+            self._failure = Error("plumb, which was attached, failed: %s" % said)
+            raise self._failure
 
 
 class _Sum:

@@ -157,6 +157,7 @@ def profile(
     engine: Optional[str] = None,
     tags: bool = True,
     output: Optional[Path] = None,
+    force: bool = False,
     jitter: bool = True,
     seed: Optional[int] = None,
     sources: bool = True,
@@ -176,6 +177,7 @@ def profile(
                   None: the first, and where memory is not to be read a Python thread, with a warning
     tags          what plumb.tag() says is shown in the stacks
     output        the recording's file; it grows while it is recorded, and stays if the process is killed. None: a temporary one
+    force         output may replace a file that plumb did not write
     jitter, seed  a random point in each interval, and what the random numbers follow from
     sources       the texts of the sampled files are recorded, too
     opcodes       so are the instructions
@@ -193,6 +195,7 @@ def profile(
         engine=engine,
         tags=tags,
         output=output,
+        force=force,
         jitter=jitter,
         seed=seed,
         sources=sources,

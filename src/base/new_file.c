@@ -283,7 +283,7 @@ static struct plumb_error *write_into(struct pl_new_file *f, int place, const st
 	if (S_ISREG(st->st_mode) && st->st_nlink)
 		return exists(f->path);
 	if (is_strangers_pipe(place, st))
-		return of_another_user(f, "pipe", "'-o' can name a file, or a pipe of your own");
+		return of_another_user(f, "pipe", "name a file, or a pipe of your own");
 	f->fd = S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place);
 	if (f->fd < 0)
 		return cannot_open(f, st);
@@ -335,7 +335,7 @@ static struct plumb_error *take_link(struct pl_new_file *f, int link, const stru
 	int place;
 
 	if (!is_trusted(st))
-		return of_another_user(f, "link", "'-o' can name the file itself");
+		return of_another_user(f, "link", "name the file itself");
 	*ret_followed = !leads_to_open(f, &place, &opened);
 	if (*ret_followed)
 		return follow(f, link);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plumb attach: sample a running process. Layer cli. */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "outcome.h"
@@ -10,9 +11,21 @@
 
 #define REDRAW_MS 250
 
-static const struct opt *const tables[] = {options_sampling, options_rows,   options_idle,
-					   options_filters,  options_html,   options_force,
-					   options_quiet,    options_common, NULL};
+static bool set_announce(struct config *c, const char *value, struct failure *why)
+{
+	c->announce = true;
+	return true;
+}
+
+/* Of who starts us and has to know: the engine of `import plumb` that is external. */
+static const struct opt options_announce[] = {
+	{"announce", 0, NULL, NULL, "Output", set_announce},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+static const struct opt *const tables[] = {options_sampling, options_rows,  options_idle,  options_filters,
+					   options_html,     options_force, options_quiet, options_common,
+					   options_announce, NULL};
 
 static const char *const examples[] = {
 	"plumb attach 4242",
@@ -42,6 +55,13 @@ static void watch(const struct config *c, struct plumb_session *s)
 		status_line_erase();
 }
 
+/* On standard output, where attach has nothing else to say. */
+static void announce(void)
+{
+	puts("sampling");
+	fflush(stdout);
+}
+
 static int sample(struct config *c, int pid, struct second_output *second)
 {
 	struct plumb_session *s;
@@ -52,6 +72,8 @@ static int sample(struct config *c, int pid, struct second_output *second)
 	if (err)
 		return complain_error(err);
 	signals_watch(s);
+	if (c->announce)
+		announce();
 	watch(c, s);
 	status = outcome_tell(c, s, second, &result);
 	signals_watch(NULL);

@@ -28,8 +28,9 @@ struct config {
 	enum color color;
 	int width; /* 0: that of the terminal */
 	bool quiet, help;
-	bool open; /* show the page */
-	bool man;  /* help: as a man page */
+	bool announce; /* attach: say when it samples */
+	bool open;     /* show the page */
+	bool man;      /* help: as a man page */
 };
 
 #define CONFIG_INIT                                                                                                    \

@@ -183,3 +183,49 @@ def test_a_crawler_with_threads_is_seen_as_it_is(one):
         return abs(true - found) > 0.05 + told["missed"] and "%s %s" % (told["took"], seen)
 
     holds(off, most=8)
+
+
+REFUSED = """
+try: plumb.start(engine={engine!r}, output={output!r})
+except plumb.Error as error: print(error)
+"""
+
+
+@pytest.mark.parametrize("engine", ["inprocess", "external"])
+def test_no_engine_replaces_what_plumb_did_not_write(one, plumb, tmp_path, engine):
+    app, link = tmp_path / "app.py", tmp_path / "link.plumb"
+    app.write_text("precious")
+    link.symlink_to(app)
+    for output in (app, link):
+        status, said, errors = ended(one, REFUSED.format(engine=engine, output=str(output)))
+        assert (status, errors, app.read_text()) == (0, "", "precious")
+        assert "app.py is there already, and plumb did not write it" in said and "force=True" in said
+    forced = "with plumb.profile(engine=%r, output=%r, force=True) as p:\n    while p.info()['samples'] < 10: busy(100)\n"
+    assert ended(one, forced % (engine, str(app))) == (0, "", "")
+    assert plumb.report(app).samples >= 10 and app.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_older_recording_stays_until_the_external_engine_has_samples(one, plumb, tmp_path):
+    path, program = plumb.path(), tmp_path / "plumb"
+    whole = "with plumb.profile(engine=%r, output=%r) as p:\n    while p.info()['samples'] < 10: busy(100)\nprint(p.info()['engine'])\n"
+    assert ended(one, whole % ("inprocess", str(path))) == (0, "in process\n", "")
+    older = path.read_bytes()
+    instead = "from plumb import _binary\n_binary.find = lambda: %r\n" % str(program)
+    program.write_text("#!/bin/sh\nexit 125\n")
+    program.chmod(0o755)
+    status, said, errors = ended(one, instead + REFUSED.format(engine="external", output=str(path)))
+    assert (status, errors, path.read_bytes()) == (0, "", older) and "could not attach" in said
+    program.write_text("#!/bin/sh\necho sampling\nexec sleep infinity\n")
+    code = """
+import os
+p = plumb.start(engine="external", output=%r)
+print(p._session.written())
+for _ in range(2):
+    try: p.stop()
+    except plumb.Error: print("failed", flush=True)
+os._exit(0)
+"""
+    assert ended(one, instead + code % str(path)) == (0, "None\nfailed\nfailed\n", "")
+    assert path.read_bytes() == older
+    assert ended(one, whole % ("external", str(path))) == (0, "remote\n", "")
+    assert path.read_bytes() != older
