@@ -125,29 +125,58 @@ static PyObject *contents(int fd)
 	return bytes;
 }
 
-static PyObject *write_to(struct profile *self, struct ext_report *r, int fd)
+/* Where to: a file of that name, or else a descriptor. */
+struct place {
+	const char *path;
+	enum plumb_output_name name;
+	int fd;
+};
+
+/* Without the GIL. */
+static struct plumb_error *write_fd(struct profile *self, const struct ext_report *r, int fd)
+{
+	ext_lock(&self->lock);
+	struct plumb_error *err = plumb_profile_write(self->profile, &r->options, fd);
+	ext_unlock(&self->lock);
+	return err;
+}
+
+/* Likewise. */
+static struct plumb_error *write_file(struct profile *self, const struct ext_report *r, const struct place *to)
+{
+	struct plumb_output *file;
+	struct plumb_error *err = plumb_output_open(to->path, to->name, &file);
+
+	if (err)
+		return err;
+	err = write_fd(self, r, plumb_output_fd(file));
+	if (!err)
+		return plumb_output_publish(file);
+	plumb_output_discard(file);
+	return err;
+}
+
+static PyObject *write_to(struct profile *self, const struct ext_report *r, const struct place *to)
 {
 	struct plumb_error *err;
 
 	Py_BEGIN_ALLOW_THREADS;
-	ext_lock(&self->lock);
-	err = plumb_profile_write(self->profile, &r->options, fd);
-	ext_unlock(&self->lock);
+	err = to->path ? write_file(self, r, to) : write_fd(self, r, to->fd);
 	Py_END_ALLOW_THREADS;
 	if (err)
 		return ext_raise(state_of((PyObject *)self), err);
 	Py_RETURN_NONE;
 }
 
-static PyObject *write_bytes(struct profile *self, struct ext_report *r)
+static PyObject *write_bytes(struct profile *self, const struct ext_report *r)
 {
-	int fd = memfd_create("plumb", MFD_CLOEXEC);
+	struct place to = {.fd = memfd_create("plumb", MFD_CLOEXEC)};
 
-	if (fd < 0)
+	if (to.fd < 0)
 		return PyErr_SetFromErrno(PyExc_OSError);
-	PyObject *none = write_to(self, r, fd), *bytes = none ? contents(fd) : NULL;
+	PyObject *none = write_to(self, r, &to), *bytes = none ? contents(to.fd) : NULL;
 	Py_XDECREF(none);
-	close(fd);
+	close(to.fd);
 	return bytes;
 }
 
@@ -164,13 +193,11 @@ static int tell_notes(const struct ext_report *r, PyObject *list)
 	return 0;
 }
 
-static PyObject *written(struct profile *self, struct ext_report *r, PyObject *fd, PyObject *notes)
+/* @p to: NULL for bytes. */
+static PyObject *written(struct profile *self, const struct ext_report *r, const struct place *to, PyObject *notes)
 {
-	int number = fd == Py_None ? -1 : PyObject_AsFileDescriptor(fd);
+	PyObject *done = to ? write_to(self, r, to) : write_bytes(self, r);
 
-	if (fd != Py_None && number < 0)
-		return NULL;
-	PyObject *done = fd == Py_None ? write_bytes(self, r) : write_to(self, r, number);
 	if (done && notes && tell_notes(r, notes) < 0)
 		Py_CLEAR(done);
 	return done;
@@ -193,23 +220,60 @@ static PyObject *options_of(PyObject *kwargs, PyObject **ret)
 	return options;
 }
 
-static PyObject *profile_write(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *write_as(PyObject *self, const char *format, PyObject *kwargs, const struct place *to)
 {
-	PyObject *fd, *done = NULL, *notes;
+	PyObject *notes, *options = options_of(kwargs, &notes), *done = NULL;
 	struct ext_report r;
-	const char *format;
 
-	if (!PyArg_ParseTuple(args, "Os:write", &fd, &format))
-		return NULL;
-	PyObject *options = options_of(kwargs, &notes);
 	if (!options)
 		return NULL;
 	if (ext_report_init(&r, options) == 0) {
 		r.options.format = format;
-		done = written((struct profile *)self, &r, fd, notes);
+		done = written((struct profile *)self, &r, to, notes);
 	}
 	ext_report_deinit(&r);
 	Py_DECREF(options);
+	return done;
+}
+
+static PyObject *profile_write(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	struct place to = {0};
+	const char *format;
+	PyObject *fd;
+
+	if (!PyArg_ParseTuple(args, "Os:write", &fd, &format) ||
+	    (fd != Py_None && (to.fd = PyObject_AsFileDescriptor(fd)) < 0))
+		return NULL;
+	return write_as(self, format, kwargs, fd == Py_None ? NULL : &to);
+}
+
+static int choose_name(const char *word, enum plumb_output_name *ret)
+{
+	static const char *const words[] = {"chosen", "named", "forced"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (strcmp(word, words[i]) == 0) {
+			*ret = (enum plumb_output_name)i;
+			return 0;
+		}
+	}
+	PyErr_Format(PyExc_ValueError, "a name is chosen, named or forced, not '%s'", word);
+	return -1;
+}
+
+static PyObject *profile_save(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	const char *format, *name;
+	PyObject *path, *done = NULL;
+	struct place to = {0};
+
+	if (!PyArg_ParseTuple(args, "O&ss:save", PyUnicode_FSConverter, &path, &format, &name))
+		return NULL;
+	to.path = PyBytes_AsString(path);
+	if (to.path && choose_name(name, &to.name) == 0)
+		done = write_as(self, format, kwargs, &to);
+	Py_DECREF(path);
 	return done;
 }
 
@@ -276,6 +340,11 @@ static PyMethodDef methods[] = {
 	 "Write it to a file descriptor, or for None give it as bytes. Options are those of plumb report; the list "
 	 "notes "
 	 "is told what the format has no room for."},
+	{"save", (PyCFunction)(void (*)(void))profile_save, METH_VARARGS | METH_KEYWORDS,
+	 "save($self, path, format, name, /, *, notes=None, **options)\n--\n\n"
+	 "Write it to a file, which is its owner's alone and takes the name when it is whole. The name is \"chosen\" "
+	 "by "
+	 "plumb, \"named\" by the user, or \"forced\": then what is there may go, whoever wrote it."},
 	{"info", profile_info, METH_NOARGS, "info($self, /)\n--\n\nFigures: duration, samples, losses, ..."},
 	{"tree", (PyCFunction)(void (*)(void))profile_tree, METH_VARARGS | METH_KEYWORDS,
 	 "tree($self, /, *, omit=(), stop=None, depth=None, lines=True)\n--\n\n"

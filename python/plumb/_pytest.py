@@ -42,6 +42,7 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption("--plumb-interval", type=_interval, default=0.001, metavar="SECONDS", help="time between two samples (0.001)")
     group.addoption("--plumb-output", metavar="FILE", help="write the profile to it, in the format that the end of its name tells: "
                     ".html, .plumb (a recording), .json, .speedscope.json, ...")
+    group.addoption("--plumb-force", action="store_true", help="replace files that plumb did not write, too")
 
 
 def pytest_configure(config: Any) -> None:
@@ -206,14 +207,17 @@ class Reporter:
             return
         for line in _pytest_summary.lines(profile, self._names, self._marked):
             write(line)
-        for path in self._files():
-            profile.save(path)
-            write("plumb: the profile is in %s" % path)
+        self._write_files(profile, write)
 
-    def _files(self) -> List[str]:
+    def _write_files(self, profile: Any, write: Any) -> None:
         output: Optional[str] = self._config.getoption("plumb_output")
-        page = self._config.getoption("plumb") == "html" and not (output or "").endswith((".html", ".htm"))
-        return [path for path in (output, _PAGE if page else None) if path]
+        force: bool = self._config.getoption("plumb_force")
+        if output:
+            profile.save(output, force=force)
+            write("plumb: the profile is in %s" % output)
+        if self._config.getoption("plumb") == "html" and not (output or "").endswith((".html", ".htm")):
+            profile._write_file("html", _PAGE, "forced" if force else "chosen", {})
+            write("plumb: the profile is in %s" % _PAGE)
 
     def _can_be_read(self, path: str) -> bool:
         """What one worker has left must not cost the recordings of the others."""

@@ -2,14 +2,12 @@
 """What was recorded, and what can be made of it."""
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import secrets
 import sys
 import tempfile
-from typing import Any, Callable, Dict, Optional, Union, overload
+from typing import Any, Dict, Optional, Union, overload
 
 from plumb import _browser, _plumb, _terminal
 
@@ -31,6 +29,9 @@ class Profile:
     min_share=                          percent: what takes less counts where it is called from
     names="short"|"full"
     width=, color=, ascii=              of text
+
+    A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, and
+    that is an Error, unless force=True.
     """
 
     def __init__(self, core: _plumb.Profile, recording: Optional[str] = None) -> None:
@@ -52,16 +53,20 @@ class Profile:
     def write(self, format: str, path: None = None, **report: Any) -> bytes: ...
 
     @overload
-    def write(self, format: str, path: Path, **report: Any) -> None: ...
+    def write(self, format: str, path: Path, *, force: bool = ..., **report: Any) -> None: ...
 
-    def write(self, format: str, path: Optional[Path] = None, **report: Any) -> Optional[bytes]:
+    def write(self, format: str, path: Optional[Path] = None, *, force: bool = False, **report: Any) -> Optional[bytes]:
         """In one of the formats of `plumb help formats`: into a file, or as bytes."""
+        if path is not None:
+            self._write_file(format, path, "forced" if force else "named", report)
+            return None
         core = self._now()
-        report.setdefault("made_by", "plumb %s" % core.info()["version"])
-        if path is None:
-            return core.write(None, format, **report)
-        _replace(os.fspath(path), lambda fd: core.write(fd, format, **report))
-        return None
+        return core.write(None, format, **_made_by(core, report))
+
+    def _write_file(self, format: str, path: Path, name: str, report: Dict[str, Any]) -> None:
+        """name: whose choice it is, as for _plumb.Profile.save()"""
+        core = self._now()
+        core.save(path, format, name, **_made_by(core, report))
 
     def text(self, **report: Any) -> str:
         """As `plumb report` prints it, without colours."""
@@ -77,21 +82,21 @@ class Profile:
     def html(self, path: None = None, **report: Any) -> str: ...
 
     @overload
-    def html(self, path: Path, **report: Any) -> None: ...
+    def html(self, path: Path, *, force: bool = ..., **report: Any) -> None: ...
 
-    def html(self, path: Optional[Path] = None, **report: Any) -> Optional[str]:
+    def html(self, path: Optional[Path] = None, *, force: bool = False, **report: Any) -> Optional[str]:
         """The report page: into a file, or as str."""
         if path is None:
             page: bytes = self.write("html", **report)
             return page.decode()
-        self.write("html", path, **report)
+        self.write("html", path, force=force, **report)
         return None
 
-    def open(self, path: Optional[Path] = None, **report: Any) -> str:
+    def open(self, path: Optional[Path] = None, *, force: bool = False, **report: Any) -> str:
         """Write the report page and show it in the browser of $BROWSER or that of xdg-open; the name of its file, which
         stays."""
         name = os.fspath(path) if path is not None else self._page_name()
-        self.html(name, **report)
+        self._write_file("html", name, "forced" if force else "named" if path is not None else "chosen", report)
         _browser.show(name)
         return name
 
@@ -99,13 +104,11 @@ class Profile:
         """As `plumb report --open`: in the current directory, after the recording, if that has a name."""
         if self._name:
             return os.path.splitext(os.path.basename(self._name))[0] + ".html"
-        fd, name = tempfile.mkstemp(prefix="plumb-", suffix=".html")
-        os.close(fd)
-        return name
+        return os.path.join(tempfile.gettempdir(), "plumb-%s.html" % secrets.token_hex(8))
 
-    def save(self, path: Path, **report: Any) -> None:
+    def save(self, path: Path, *, force: bool = False, **report: Any) -> None:
         """In the format that the end of the name tells; without one as a recording, for plumb.open() and `plumb report`."""
-        self.write(_plumb.Profile.format_of(path) or _RECORDING, path, **report)
+        self.write(_plumb.Profile.format_of(path) or _RECORDING, path, force=force, **report)
 
     def stats(self, **report: Any) -> Dict[str, Any]:
         """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""
@@ -117,26 +120,8 @@ class Profile:
         return self._now().tree(**options)
 
 
-def _replace(path: str, write: Callable[[int], object]) -> None:
-    """All or nothing, and never over the file that is being read. What is no plain file (/dev/stdout) is written to."""
-    if os.path.lexists(path) and not os.path.isfile(path):
-        with io.open(path, "wb") as file:
-            write(file.fileno())
-        return
-    target = os.path.realpath(path)
-    name = "%s.%s" % (target, secrets.token_hex(4))
-    try:
-        with io.open(name, "xb") as file:
-            write(file.fileno())
-            if os.path.exists(target):
-                os.fchmod(file.fileno(), os.stat(target).st_mode & 0o777)
-        os.replace(name, target)
-    except BaseException as error:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        if isinstance(error, OSError) and error.filename == name:
-            error.filename = path  # which is what the caller knows
-        raise
+def _made_by(core: _plumb.Profile, report: Dict[str, Any]) -> Dict[str, Any]:
+    return {"made_by": "plumb %s" % core.info()["version"], **report}
 
 
 def open(path: Path, format: Optional[str] = None) -> Profile:

@@ -109,7 +109,53 @@ def check_it_is_saved_and_opened_again():
         assert functions(again)["busy_inner"] == functions(p)["busy_inner"]
     assert "busy_inner" in functions(plumb.open(os.path.join(OUT, "d.folded")))
     assert "plumb report %s" % path in plumb.open(path).text(width=200)
-    assert not [name for name in os.listdir(OUT) if re.search(r"\.[0-9a-f]{8}$", name)]
+    assert not [name for name in os.listdir(OUT) if re.search(r"\.[0-9a-f]{8}(\.new)?$", name)]
+
+
+def check_what_plumb_did_not_write_stays_unless_one_insists():
+    path, link = os.path.join(OUT, "precious.py"), os.path.join(OUT, "link.html")
+    os.symlink(path, link)
+    with plumb.profile() as p:
+        busy_inner(has(p, 5))
+    for write in (lambda force: p.save(path, force=force), lambda force: p.write("collapsed", path, force=force),
+                  lambda force: p.html(path, force=force), lambda force: p.html(link, force=force)):
+        with open(path, "w") as file:
+            file.write("precious")
+        os.chmod(path, 0o644)
+        error = raises(plumb.Error, write, False)
+        assert error.code == "exists" and "force=True" in error.hint, error
+        with open(path) as file:
+            assert file.read() == "precious"
+        write(True)
+        assert os.stat(path).st_mode & 0o777 == 0o600 and os.path.islink(link)
+        with open(path, "rb") as file:
+            assert file.read(8) != b"precious"
+    assert not [name for name in os.listdir(OUT) if name.endswith(".new")]
+
+
+def check_what_is_written_is_its_owners_alone_from_the_beginning():
+    with plumb.profile() as p:
+        busy_inner(has(p, 5))
+    before, modes = os.umask(0), []
+    try:
+        for name in ("own.plumb", "own.html", "own.folded"):
+            path = os.path.join(OUT, name)
+            for _ in range(2):  # into nothing, and in place of itself
+                p.save(path)
+                modes.append(os.stat(path).st_mode & 0o777)
+    finally:
+        os.umask(before)
+    assert set(modes) == {0o600}, modes
+
+
+def check_a_pipe_is_written_to():
+    with plumb.profile() as p:
+        busy_inner(has(p, 5, "busy_inner"))
+    ours, theirs = os.pipe()
+    p.write("collapsed", "/proc/self/fd/%d" % theirs)
+    assert b"busy_inner" in os.read(ours, 4096)  # there is room for it in a pipe
+    os.close(ours)
+    os.close(theirs)
 
 
 def check_what_holds_no_sample_is_told_in_every_form():
@@ -260,7 +306,8 @@ def check_wrong_arguments_are_refused_in_words():
         assert error.code == code and isinstance(error, RuntimeError), (error, error.code)
     error = raises(plumb.Error, plumb.start, output="/nowhere/at/all.plumb")
     assert error.code == "write-failed" and error.hint
-    raises(FileNotFoundError, p.save, "/nowhere/at/all.plumb")
+    error = raises(plumb.Error, p.save, "/nowhere/at/all.plumb")
+    assert error.code == "write-failed" and error.hint
 
 
 def check_a_file_that_cannot_be_written_is_named_as_it_was_given():

@@ -207,6 +207,22 @@ def test_an_output_that_cannot_be_written_in_the_end_fails_no_test(run):
     assert done.status == 0 and re.search(r"plumb: .*No such file or directory: 'folder/all\.plumb'$", done.section(), re.M), done.text
 
 
+def test_what_plumb_did_not_write_stays_unless_one_insists(run):
+    """A link of the name that plumb chooses is not followed; a page of the last run is replaced."""
+    done = run("--plumb=html", "-k", "slow")
+    precious, page = done.work / "precious", done.work / "plumb-report.html"
+    again = run("--plumb=html", "-k", "slow")
+    assert "the profile is in plumb-report.html" in again.section() and page.stat().st_mode & 0o777 == 0o600
+    precious.write_text("precious")
+    page.unlink()
+    page.symlink_to(precious)
+    assert "plumb-report.html is there already" in run("--plumb=html", "-k", "slow").section()
+    assert "precious is there already" in run("--plumb", "--plumb-output", "precious", "-k", "slow").section()
+    assert precious.read_text() == "precious"
+    assert "the profile is in precious" in run("--plumb", "--plumb-output", "precious", "--plumb-force", "-k", "slow").section()
+    assert precious.read_bytes().startswith(b"plumb")
+
+
 def test_releases_of_pytest(run):
     assert "--plumb needs pytest 6.0 or later" in run("--plumb", before="pytest.__version__ = '5.4.3'").text
     assert run("--plumb", "-k", "slow", before="pytest.__version__ = 'unknown'").status == 0

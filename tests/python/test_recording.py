@@ -21,8 +21,9 @@ BUSY = "import plumb, sys\ndef busy(n):\n    for _ in range(n): sum(range(300))\
 def started(python, code, **popen):
     """A program of that text, as a Popen with pipes."""
     environment = dict(package.environment(python), **popen.pop("env", {}))
-    process = subprocess.Popen([*python.command, "-c", BUSY + code], env=environment, text=True, cwd="/", stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+    popen.setdefault("stdin", subprocess.DEVNULL)
+    process = subprocess.Popen([*python.command, "-c", BUSY + code], env=environment, text=True, cwd="/", stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, **popen)
     try:
         yield process
     finally:
@@ -139,9 +140,20 @@ def test_the_page_is_shown_in_the_browser(one, tmp_path):
     browser = tmp_path / "browser"
     browser.write_text('#!/bin/sh\nprintf %%s "$1" >%s\n' % shown)
     browser.chmod(0o755)
-    code = "with plumb.profile() as p: busy(1000)\nprint(p.open())\nimport os\nos.chdir(%r)\np.save('a.plumb')\nprint(plumb.open('a.plumb').open())\n"
-    with started(one, code % str(tmp_path), env={"BROWSER": "not-there:%s" % browser, "TMPDIR": str(tmp_path)}) as process:
+    code = """
+import os
+with plumb.profile() as p: busy(1000)
+print(p.open())
+os.chdir(%r)
+p.save("a.plumb")
+input()
+print(plumb.open("a.plumb").open())
+"""
+    environment = {"BROWSER": "not-there:%s" % browser, "TMPDIR": str(tmp_path)}
+    with started(one, code % str(tmp_path), env=environment, stdin=subprocess.PIPE) as process:
         first = shown.read_text()
+        # Of two browsers at once it would be read what both have written.
+        print(file=process.stdin, flush=True)
         second = shown.read_text()
         assert process.communicate()[0].split() == [first, "a.html"]
     assert second == str(tmp_path / "a.html") and first.startswith(str(tmp_path / "plumb-"))
@@ -183,6 +195,22 @@ def test_a_crawler_with_threads_is_seen_as_it_is(one):
         return abs(true - found) > 0.05 + told["missed"] and "%s %s" % (told["took"], seen)
 
     holds(off, most=8)
+
+def test_a_page_whose_name_plumb_chooses_follows_no_link(one, tmp_path):
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "a.html").symlink_to("precious")
+    code = """
+import os
+with plumb.profile() as p: busy(1000)
+os.chdir(%r)
+os.umask(0)
+p.save("a.plumb")
+try: plumb.open("a.plumb").open()
+except plumb.Error as error: print(error.code)
+print("%%o" %% (os.stat(p.open()).st_mode & 0o777))
+"""
+    assert ended(one, code % str(tmp_path), env={"BROWSER": "true", "TMPDIR": str(tmp_path)}) == (0, "exists\n600\n", "")
+    assert (tmp_path / "precious").read_text() == "precious"
 
 
 REFUSED = """

@@ -150,7 +150,7 @@ class Control:
         return Response(200, {}, text.encode("utf-8", "replace"))
 
     def _report(self, path: str, fields: Mapping[str, str]) -> Response:
-        report = _only(fields, "idle")
+        report: Dict[str, Any] = _only(fields, "idle")
         what, kind = _REPORTS[path]
         body = self._profiler.snapshot().write(what, **report) or b""
         headers = {"content-type": kind, "content-security-policy": _SANDBOX}
