@@ -5,11 +5,13 @@ It stops threads where a stack cannot be proved otherwise, goes on when this pro
 """
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import signal
 import subprocess
 import tempfile
+import time
 import weakref
 from typing import IO, Any, Collection, Dict, List, Optional, Tuple
 
@@ -25,6 +27,11 @@ _FIGURES = ("samples", "ticks", "missed", "unreadable", "threads", "elapsed", "c
 _NOTHING_WRITTEN = "plumb, which was attached, ended before it had written anything"
 # Options of a recording that a long-lived session has not.
 _PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "max_overhead": None, "force": False}
+
+# Found out here, and not by a signal handler that interrupts who is about to: that takes a lock of tempfile's. Where there is none
+# who wants one is told.
+with contextlib.suppress(OSError):
+    tempfile.gettempdir()
 
 # So that this process can allow it before it tries.
 _AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@" </dev/null']
@@ -135,15 +142,20 @@ class ExternalSession:
         while os.fstat(announced.fileno()).st_size == 0:
             if not self.goes_on():
                 self._finalizer.detach()
+                self._process.wait()
                 raise Error("plumb could not attach: %s" % self._said())
 
     def goes_on(self) -> bool:
         """Whether it will write more, asked in a loop."""
+        time.sleep(_LOOK_SECONDS)
+        return self._runs()
+
+    def _runs(self) -> bool:
+        """Popen.poll() would have a lock meanwhile, for which wait() waits in a signal handler that interrupts it."""
         try:
-            self._process.wait(_LOOK_SECONDS)
-        except subprocess.TimeoutExpired:
-            return True
-        return False
+            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:  # it was waited for, or is that of the process that was forked
+            return False
 
     def _said(self) -> str:
         assert self._process.stderr
@@ -151,7 +163,7 @@ class ExternalSession:
             return said.read().decode(errors="replace").strip()
 
     def status(self) -> Dict[str, Any]:
-        return {"ended": self._process.poll() is not None, "forked": os.getpid() != self._pid}
+        return {"ended": not self._runs(), "forked": os.getpid() != self._pid}
 
     def _written_file(self) -> Optional[Tuple[int, int]]:
         """Which one it is; None: there is none, or nothing in it."""
@@ -245,9 +257,10 @@ class ControlledSession:
 
     engine = "external"
 
-    def __init__(self, rate: float, tids: Optional[Collection[int]], **options: Any) -> None:
+    def __init__(self, lock: _forks.Lock, rate: float, tids: Optional[Collection[int]], **options: Any) -> None:
+        """lock: that of the caller, for a signal handler that interrupts us may want it."""
         self._rate, self._tids, self._options = rate, tids, options
-        self._lock = _forks.Lock()
+        self._lock = lock
         self._ended = _Sum()
         self._session: Optional[ExternalSession] = None
         self._begin()

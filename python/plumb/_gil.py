@@ -7,6 +7,7 @@ keep it are put down to who comes next, and under a busy thread some hundred sam
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import os
 import random
@@ -136,8 +137,23 @@ class _Counted:
         return as_profile(self._tree).tree(omit=omit) if omit else self._tree
 
 
+@contextlib.contextmanager
+def _if_free(wanted: Any) -> Iterator[bool]:
+    """Whether we have it. Who has it may wait for us to end, or for what we hold."""
+    got = wanted.acquire(blocking=False)
+    try:
+        yield got
+    finally:
+        if got:
+            wanted.release()
+
+
 class GilSession:
-    """What `_plumb.Session` is for the own process, with fewer means: the wall clock, functions and lines."""
+    """What `_plumb.Session` is for the own process, with fewer means: the wall clock, functions and lines.
+
+    A signal handler may call it while its own thread has `_state`: then nobody waits for the thread that samples. And it may want
+    a lock of our caller: who has one has it whenever he calls what takes `_state`, which snapshot() does not.
+    """
 
     engine = "gil"
 
@@ -160,7 +176,7 @@ class GilSession:
         self._hidden = _idents(hidden)
         self._watched = None if tids is None else [thread for thread in threading.enumerate() if _threads.native_id(thread) in tids]
         self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Any]]
-        self._tree, self._before = create(), create()  # before: of all cycles that have ended
+        self._trees = create(), create()  # of all cycles that have ended; of the one that has not
         self._ticks = self._samples = 0
         self._stopped = self._forked = False
         self._state = threading.Condition()
@@ -187,7 +203,7 @@ class GilSession:
 
     def reset(self) -> None:
         with self._state:
-            self._tree, self._before = create(), create()
+            self._trees = create(), create()
             self._ticks = self._samples = self._schedule.missed = 0
             self._watch, self._cycle_end = _Stopwatch(), self._cycle
 
@@ -201,9 +217,7 @@ class GilSession:
             }  # fmt: skip
 
     def snapshot(self) -> Profile:
-        with self._state:
-            tree = merge(self._before, self._tree)
-        return as_profile(tree)
+        return as_profile(merge(*self._trees))
 
     def cycles(self) -> List[Tuple[float, _Counted]]:
         """Those that have ended and were not asked for: when, and what was counted."""
@@ -217,7 +231,7 @@ class GilSession:
         """The cycle that has not ended."""
         with self._state:
             self._end_cycles()
-            tree = merge(self._tree)
+            tree = merge(self._trees[1])
         return as_profile(tree)
 
     def stop(self) -> Profile:
@@ -228,8 +242,9 @@ class GilSession:
                     self._end_cycle(time.time())
                 self._stopped = True
                 self._state.notify_all()
-        if not self._forked and threading.current_thread() is not self._thread:
-            self._thread.join()
+        # From now on it counts no more, and ends when it has heard of that.
+        if not self._forked:
+            _threads.join(self._thread, self._state)
         return self.snapshot()
 
     def forked(self) -> None:
@@ -242,10 +257,9 @@ class GilSession:
         self._state.notify_all()
 
     def _end_cycle(self, end: float) -> None:
-        self._ended_cycles.append((end, _Counted(self._tree)))
-        if self._tree["count"]:
-            self._before = merge(self._before, self._tree)
-        self._tree = create()
+        before, tree = self._trees
+        self._ended_cycles.append((end, _Counted(tree)))
+        self._trees = merge(before, tree) if tree["count"] else before, create()
 
     def _end_cycles(self) -> None:
         late = self._watch.read() - self._cycle_end
@@ -278,15 +292,11 @@ class GilSession:
         self._end_cycles()
         if self._watch.paused or self._stopped:
             return
-        with _no_fork:
-            # Who has it may be waiting for us to end.
-            if not lock.acquire(blocking=False):
-                self._schedule.missed += 1
-                return
-            try:
+        with _if_free(_no_fork) as no_fork, _if_free(lock) as unlocked:
+            if no_fork and unlocked:
                 self._count(sys._current_frames())
-            finally:
-                lock.release()
+            else:
+                self._schedule.missed += 1
 
     def _count(self, frames: Dict[int, Any]) -> None:
         """Of each thread that is watched; empties the dict, which has this very frame."""
@@ -295,7 +305,7 @@ class GilSession:
         while frames:
             ident, frame = frames.popitem()
             if ident not in self._hidden and (watched is None or ident in watched):
-                process(frame, None, self._tree, depth=_MOST_FRAMES)
+                process(frame, None, self._trees[1], depth=_MOST_FRAMES)
                 self._samples += 1
 
 

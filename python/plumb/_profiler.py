@@ -150,7 +150,7 @@ class Profiler:
         tids = _threads.native_ids(self._threads)
         if self._engine == "external":
             options = {name: value for name, value in self._options.items() if name != "max_nodes"}
-            return ControlledSession(1 / self._interval, tids, **options)
+            return ControlledSession(self._lock, 1 / self._interval, tids, **options)
         return _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
 
     def _empty(self, session: Any) -> None:

@@ -72,7 +72,7 @@ class Recording(Profile):
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
-        self._beginning = False
+        self._beginning = self._ending = False
 
     def start(self) -> Recording:
         with self._lock:
@@ -91,20 +91,25 @@ class Recording(Profile):
         options["hidden"] = _threads.native_ids(options["hidden"]) or ()
         file, name = _place(self._name)
         try:
-            self._session = _session(self._engine, name, options)
+            session = _session(self._engine, name, options)
         except BaseException:
             if file is not None:
                 file.close()
             raise
         self._pid = os.getpid()
-        self._finalizer = weakref.finalize(self, _end, self._session, file, self._pid)
+        self._finalizer = weakref.finalize(self, _end, session, file, self._pid)
+        self._session = session  # at last: from now on a signal handler may stop it
 
     def stop(self) -> Recording:
         """Any thread; the second time nothing happens."""
         with self._lock:
-            if self._outcome is None:
-                self._outcome = self._running().stop()
-                self._finalizer()
+            if self._outcome is None and not self._ending:  # by a signal handler in the middle of it
+                self._ending = True
+                try:
+                    self._outcome = self._running().stop()
+                    self._finalizer()
+                finally:
+                    self._ending = False
         return self
 
     def _running(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Iterable, List, Optional, Union
+from typing import Any, Iterable, List, Optional, Set, Tuple, Union
 
 Threads = Union[None, str, int, threading.Thread, Iterable[Union[str, int, threading.Thread]]]
 
@@ -43,3 +43,19 @@ def native_ids(threads: Threads) -> Optional[List[int]]:
         return None
     several = [threads] if isinstance(threads, (str, int, threading.Thread)) else list(threads)
     return sorted({tid for which in several for tid in _native_ids_of(which)})
+
+
+_joining: Set[Tuple[int, threading.Thread]] = set()
+
+
+def join(thread: threading.Thread, wanted: Any, timeout: Optional[float] = None) -> None:
+    """Wait for the end of a thread that may want a lock. Not in a signal handler that has interrupted who has the lock, or who
+    waits here already: before 3.13 that one may have the lock of the thread's end."""
+    me = threading.get_ident(), thread
+    if thread is threading.current_thread() or wanted._is_owned() or me in _joining:
+        return
+    _joining.add(me)
+    try:
+        thread.join(timeout)
+    finally:
+        _joining.discard(me)

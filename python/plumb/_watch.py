@@ -110,7 +110,8 @@ class _Publisher:
 
     def recent(self) -> Tree:
         with self._lock:
-            tree = create() if self._session is None else self._recent(self._session)
+            session = self._session
+            tree = create() if session is None else self._recent(session)
         self._history.take(self._queue)
         return tree
 
@@ -118,7 +119,7 @@ class _Publisher:
         """A cycle that ends between the two is in neither, and one that ends after them may be in both: they are asked again. Not
         for ever: cycles can be shorter than the questions."""
         for _ in range(_TRIES):
-            self._fetch()
+            self._fetch(session)
             tree: Tree = session.recent().tree(omit=self._omit)
             if self._fetch_some(session) is None:
                 break
@@ -126,13 +127,14 @@ class _Publisher:
 
     def status(self) -> Dict[str, Any]:
         with self._lock:
-            return _gil.status(self._session) if self._session else dict(self._last_status)
+            session = self._session
+            return _gil.status(session) if session else dict(self._last_status)
 
     def stop(self) -> None:
         self._over()
         self._end()
-        if self._thread and self._thread is not threading.current_thread():
-            self._thread.join(_JOIN_SECONDS)
+        if self._thread:
+            _threads.join(self._thread, self._lock, _JOIN_SECONDS)
 
     def forked(self) -> None:
         """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
@@ -150,14 +152,15 @@ class _Publisher:
 
     def _end(self) -> None:
         with self._lock:
-            if self._session is None:
+            session = self._session  # a signal handler may end it, too
+            if session is None:
                 return
             try:
-                self._session.stop()
-                while self._fetch_some(self._session) is not None:
+                session.stop()
+                while self._fetch_some(session) is not None:
                     continue
             finally:
-                self._last_status = _gil.status(self._session)
+                self._last_status = _gil.status(session)
                 self._session = None
         self._history.take(self._queue)
 
@@ -165,11 +168,11 @@ class _Publisher:
         _running.discard(self)
         self._ending.set()
 
-    def _fetch(self) -> None:
+    def _fetch(self, session: Any) -> None:
         """Cycles that have ended go into the queue, and from there into the history when our lock is free: a signal handler
         may interrupt who reads the history, and want ours. Those that end meanwhile are for the next time: with a thread that
         keeps the GIL a cycle may take longer to fetch than it lasted, and this would have no end."""
-        session, began, more = self._session, time.monotonic(), True
+        began, more = time.monotonic(), True
         while more:
             end = self._fetch_some(session)
             passed = time.monotonic() - began
@@ -207,7 +210,7 @@ class _Publisher:
                 return False
             if time.monotonic() < before:  # it was time to ask for the end, and no more
                 return True
-            self._fetch()
+            self._fetch(self._session)
         self._history.take(self._queue)
         return self._due == before or (self._has_threads() and self._renew())
 

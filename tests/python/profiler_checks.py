@@ -2,6 +2,7 @@
 """What plumb.Profiler does with the process it runs in. Each check_ is run; their names are told.
 
     profiler_checks.py MEASURE    for each line that it reads it takes measure_MEASURE once, and tells what it found"""
+import functools
 import gc
 import inspect
 import itertools
@@ -15,7 +16,7 @@ import time
 import warnings
 
 import plumb
-from plumb import _binary
+from plumb import _binary, _gil
 
 PERIOD = 0.001
 
@@ -663,6 +664,47 @@ def check_a_signal_handler_may_interrupt_each_call_by_any():
     interrupted_within("plumb._decorated", [recorded], [recorded], most=50)
     del profiler, calls, recorded
     nothing_is_left(threads, files)  # what was begun in the middle of something else has ended
+
+
+def other_engines():
+    """Those in whose Python code a signal handler can come: the first one has none."""
+    return [*([] if _gil.why_not() else ["gil"]), *(["external"] if is_the_program_there() else [])]
+
+
+def check_a_signal_handler_may_interrupt_each_call_of_other_engines():
+    """Another thread asks, too: it has locks that the handler wants, and wants those that the interrupted call has."""
+    for engine in other_engines():
+        threads, files = tasks(), descriptors()
+        profiler, done = plumb.Profiler(interval=PERIOD, engine=engine), []
+        names = ("start", "status", "snapshot", "set_interval", "reset", "status", "pause", "status", "resume", "stop")
+        arguments = {"set_interval": [PERIOD]}
+        calls = [or_refused(functools.partial(getattr(profiler, name), *arguments.get(name, ()))) for name in names]
+        other = threading.Thread(target=lambda: [or_refused(profiler.status)() for _ in iter(lambda: bool(done), True)])
+        other.start()
+        interrupted_within({"gil": "plumb._gil", "external": "plumb._external"}[engine], calls, calls, most={"gil": 200, "external": 30}[engine])
+        done.append(True)
+        other.join()
+        profiler.cancel()
+        recording = plumb.profile()
+
+        def recorded():
+            nonlocal recording
+            recording = plumb.profile(engine=engine)
+            recording.start()
+            recording.stop()
+
+        interrupted_within("plumb._recording", [recorded], [or_refused(lambda: recording.stop())], most=30)
+        del profiler, calls, recording
+        nothing_is_left(threads, files)
+
+
+def check_a_signal_handler_may_stop_a_watch_within_its_calls():
+    for engine in (None, *(["gil"] if "gil" in other_engines() else [])):
+        for _ in range(50):
+            history = plumb.profile.watch(interval=PERIOD, cycle=0.005, engine=engine)
+            calls = [history.status, history.recent]
+            interrupted_within("plumb._watch", calls, [history.stop], most=1)
+            assert history.status()["ended"]
 
 
 def all_checks():
