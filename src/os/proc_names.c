@@ -3,14 +3,21 @@
  * target chose; what goes to a terminal holds no control characters, what goes into a file name only harmless ones. */
 #include "proc.h"
 
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "proc_file.h"
 
 #define CMDLINE_MAX 16384
+#define CACHE_TRIES 3
+#ifndef RESOLVE_CACHED /* Linux 5.12 */
+#define RESOLVE_CACHED 0x20
+#endif
 
 /* Text with a fixed end, cut where it is full. */
 struct out {
@@ -213,16 +220,45 @@ static bool is_path_called(const char *path, const char *name)
 	       (len > 3 && memcmp(path + len - 3, ".py", 3) == 0 && ends_like(path, len - 3, name));
 }
 
-/* Is @p name, from here, the file that the process knows as @p script? */
+/* By names that the kernel has in memory, nothing else: any process can bear a name on a file system that does not
+ * answer, and whoever looks it up waits where no signal helps. */
+static int open_cached(int dir, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	int fd = -1;
+
+	if (*path == '/')
+		how.resolve |= RESOLVE_IN_ROOT;
+	/* EAGAIN also if somebody renames a file just then. */
+	for (int i = 0; i < CACHE_TRIES && fd < 0; i++)
+		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+	return fd;
+}
+
+/* Which file a process knows by that path. */
+static bool identify_its(pid_t pid, const char *path, uint64_t *dev, uint64_t *ino)
+{
+	char link[40];
+	snprintf(link, sizeof link, "/proc/%d/%s", (int)pl_proc_live_task(pid), *path == '/' ? "root" : "cwd");
+	int dir = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir >= 0 ? open_cached(dir, path) : -1;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	bool there = fd >= 0 && pl_proc_identify(link, dev, ino);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return there;
+}
+
+/* Is @p name, from here, the file that the process knows as @p script? If so, we have just looked it up ourselves, and
+ * the kernel knows it by its names. Only links on the way there may be forgotten; then it is named by its number. */
 static bool is_same_file(pid_t pid, const char *script, const char *name)
 {
-	char path[4200];
-	struct stat ours, its;
-	if (!strchr(name, '/') || stat(name, &ours) != 0)
-		return false;
-	snprintf(path, sizeof path, "/proc/%d/%s/%s", (int)pl_proc_live_task(pid), *script == '/' ? "root" : "cwd",
-		 script);
-	return stat(path, &its) == 0 && ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+	struct stat ours;
+	uint64_t dev, ino;
+	return strchr(name, '/') && stat(name, &ours) == 0 && identify_its(pid, script, &dev, &ino) &&
+	       ours.st_dev == dev && ours.st_ino == ino;
 }
 
 static bool is_script_called(pid_t pid, const struct arguments *a, const char *name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source files on a file system that does not answer: the stacks are safe, and everything ends."""
+import json
 import os
 import signal
 import subprocess
@@ -74,6 +75,26 @@ def test_attach_ends_at_ctrl_c(plumb, any_python, silent, program):
             assert finish(process).status == 0
         busy.kill()
     assert plumb.report(recording).json["sources_left_out"] == 1
+
+
+def test_a_program_on_it_does_not_hold_up_the_search_for_another(plumb, any_python, silent, tmp_path):
+    """By a path, each Python can be the one that is meant."""
+    (tmp_path / "app.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(1e6)\n")
+    hangs = subprocess.Popen([*any_python.command, silent / "app.py"])
+    try:
+        with running(subprocess.Popen([*any_python.command, "app.py"], stdout=subprocess.PIPE, cwd=tmp_path)) as sleeper:
+            sleeper.stdout.readline()
+            looking = plumb.start("dump", "--json", "./app.py", cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                told, error = looking.communicate(timeout=PATIENCE)
+            finally:
+                go_away(silent)  # one that waits for it cannot be killed
+                looking.wait()
+    finally:
+        go_away(silent)
+        hangs.wait(PATIENCE)
+    assert looking.returncode == 0, error
+    assert [process["pid"] for process in json.loads(told)["processes"]] == [sleeper.pid]
 
 
 IN_ITS_ROOT = """

@@ -243,6 +243,19 @@ static void a_path_is_the_script_if_it_leads_to_the_same_file(void **state)
 	assert_false(pl_proc_is_called(p.pid, "./app.py"));
 	assert_false(pl_proc_is_called(p.pid, "/tmp"));
 	fake_end(&p);
+	/* By a link, in its path or in ours. */
+	char linked[80], by[96];
+	snprintf(linked, sizeof linked, "%s-link", dir);
+	snprintf(by, sizeof by, "%s/app.py", linked);
+	assert_int_equal(symlink(dir, linked), 0);
+	p = fake_start(fake_path("fake_plain", (char[512]){0}, 512), (char *[]){"python3", by, NULL});
+	assert_true(pl_proc_is_called(p.pid, path));
+	assert_false(pl_proc_is_called(p.pid, "/tmp"));
+	fake_end(&p);
+	p = fake_start(fake_path("fake_plain", (char[512]){0}, 512), (char *[]){"python3", path, NULL});
+	assert_true(pl_proc_is_called(p.pid, by));
+	fake_end(&p);
+	unlink(linked);
 	unlink(path);
 	rmdir(dir);
 }
