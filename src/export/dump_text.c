@@ -165,7 +165,8 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 			      "not ask)");
 	if (p->barred.len)
 		put_file_note(page, &p->barred,
-			      "is not open to the owner of the core (to everybody, where that is root, who keeps cores of others, "
+			      "is not open to the owner of the core (to everybody, where that is root, who keeps cores "
+			      "of others, "
 			      "too): source lines are left out (--trust-core shows them)");
 	for (size_t i = 0; i < p->threads.len; i++)
 		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {

@@ -53,7 +53,7 @@ static void it_goes_faster_again_but_never_than_asked(void **state)
 	for (int i = 0; i < 20; i++)
 		period = pl_budget_period(&b, period, now += 100 * MS, (uint64_t)(i + 1) * 90 * MS, 0);
 	assert_int_equal(period, 1000 * MS); /* nine tenths of a core whatever it does: as slow as it gets */
-	for (int i = 0; i < 120; i++) /* ten seconds to save what was too much, and then as fast as before */
+	for (int i = 0; i < 120; i++)	     /* ten seconds to save what was too much, and then as fast as before */
 		period = pl_budget_period(&b, period, now += 100 * MS, 20 * 90 * MS, 0);
 	assert_int_equal(period, MS);
 }
