@@ -100,7 +100,7 @@ def test_too_few_descriptors_for_a_run(plumb, any_python):
             continue  # it was not we who ran
         if result.status == 0:
             assert result.stdout == "done\n", (limit, result)
-            if plumb.report(recording).samples:
+            if os.path.exists(recording) and plumb.report(recording).samples:  # it may be over before its first sample
                 worked.add(limit)
             continue
         assert result.status == 125 and "too many open files" in result.stderr.lower(), (limit, result)

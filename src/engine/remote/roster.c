@@ -372,6 +372,17 @@ static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	}
 }
 
+/* When to look for a name that was not there; UINT64_MAX: never. A thread may be over before the next usual list. */
+static uint64_t next_name_ns(const struct pl_roster *r)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->name_next_ns < next)
+			next = r->watches.data[i]->name_next_ns;
+	return next;
+}
+
 /* Is there a thread state that will have a thread soon? */
 static bool birth_is_due(struct pl_roster *r, uint64_t now)
 {
@@ -407,6 +418,8 @@ static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t
 	t->roster.listed_ns = now;
 	t->roster.listed_tick = e->now.ticks;
 	t->roster.next_list_ns = now + (all && !birth_is_due(&t->roster, now) ? RELIST_NS : RELIST_SOON_NS);
+	if (next_name_ns(&t->roster) < t->roster.next_list_ns)
+		t->roster.next_list_ns = next_name_ns(&t->roster);
 	relate_watches(&t->roster);
 	return NULL;
 }

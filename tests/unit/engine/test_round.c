@@ -144,6 +144,32 @@ static void what_is_not_born_in_time_is_left_alone(void **state)
 	python_end(&p);
 }
 
+/* A thread is named by Python a moment after it starts, and may live for less than the time between two usual lists. */
+static void a_name_is_looked_for_again_soon(void **state)
+{
+	static const char nameless[] = "import _thread, os, time\n"
+				       "_thread.start_new_thread(time.sleep, (3600,))\n"
+				       "os.write(1, b'ready\\n')\n"
+				       "time.sleep(3600)\n";
+	struct python p;
+	char line[16];
+
+	python_start(&p, python_exe(0), nameless);
+	python_hear(&p, line, sizeof line);
+	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	assert_ok(pl_engine_remote.open(&o, &engine));
+	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	const struct pl_roster *r = &engine->root->roster;
+	await (engine->watch_count == 2) /* it may still have been in birth */
+		round_after(10 * PERIOD_NS);
+	assert_true(r->next_list_ns - r->listed_ns <= 10 * PERIOD_NS);
+	for (int i = 0; i < 20; i++)
+		round_after(1000 * PERIOD_NS);
+	assert_true(r->next_list_ns - r->listed_ns == 100 * PERIOD_NS); /* it seems to have none */
+	pl_engine_remote.close(engine);
+	python_end(&p);
+}
+
 static void what_is_told_is_of_one_moment(void **state)
 {
 	struct python p;
@@ -171,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_thread_is_told_before_its_first_sample),
 		cmocka_unit_test(a_thread_is_seen_soon_after_its_birth),
 		cmocka_unit_test(what_is_not_born_in_time_is_left_alone),
+		cmocka_unit_test(a_name_is_looked_for_again_soon),
 		cmocka_unit_test(what_is_told_is_of_one_moment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
