@@ -4,20 +4,19 @@
 #include "proc.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proc_file.h"
 
 #define CMDLINE_MAX 16384
-#define CACHE_TRIES 3
-#ifndef RESOLVE_CACHED /* Linux 5.12 */
-#define RESOLVE_CACHED 0x20
-#endif
+#define PATIENCE_MS 2000
 
 /* Text with a fixed end, cut where it is full. */
 struct out {
@@ -220,45 +219,60 @@ static bool is_path_called(const char *path, const char *name)
 	       (len > 3 && memcmp(path + len - 3, ".py", 3) == 0 && ends_like(path, len - 3, name));
 }
 
-/* By names that the kernel has in memory, nothing else: any process can bear a name on a file system that does not
- * answer, and whoever looks it up waits where no signal helps. */
-static int open_cached(int dir, const char *path)
+static bool leads_to(const char *path, const struct stat *file)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
-	int fd = -1;
-
-	if (*path == '/')
-		how.resolve |= RESOLVE_IN_ROOT;
-	/* EAGAIN also if somebody renames a file just then. */
-	for (int i = 0; i < CACHE_TRIES && fd < 0; i++)
-		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
-	return fd;
+	struct stat st;
+	return stat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
-/* Which file a process knows by that path. */
-static bool identify_its(pid_t pid, const char *path, uint64_t *dev, uint64_t *ino)
+/* Whoever waits for the end of our output must not wait for a file system: of our files only the pipe is kept. */
+static _Noreturn void answer(int fd, const char *path, const struct stat *file)
 {
-	char link[40];
-	snprintf(link, sizeof link, "/proc/%d/%s", (int)pl_proc_live_task(pid), *path == '/' ? "root" : "cwd");
-	int dir = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = dir >= 0 ? open_cached(dir, path) : -1;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	bool there = fd >= 0 && pl_proc_identify(link, dev, ino);
-	if (fd >= 0)
-		close(fd);
-	if (dir >= 0)
-		close(dir);
-	return there;
+	for (int i = 0; i < 3; i++)
+		dup2(fd, i);
+	syscall(SYS_close_range, 3u, ~0u, 0u);
+	_exit(leads_to(path, file) && write(0, "y", 1) == 1 ? 0 : 1);
 }
 
-/* Is @p name, from here, the file that the process knows as @p script? If so, we have just looked it up ourselves, and
- * the kernel knows it by its names. Only links on the way there may be forgotten; then it is named by its number. */
+/* Something, or nothing at all when it ends, comes before we lose patience. */
+static bool says_yes(int fd, bool *answered)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char yes;
+	*answered = poll(&p, 1, PATIENCE_MS) > 0;
+	return *answered && read(fd, &yes, 1) == 1;
+}
+
+/* Any process can bear a name on a file system that does not answer. Whoever looks it up waits where no signal helps,
+ * so that is a process which can be left behind. */
+static bool leads_to_apart(const char *path, const struct stat *file)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	pid_t child = fork();
+	if (child == 0)
+		answer(ends[1], path, file);
+	close(ends[1]);
+	bool answered = false, same = child > 0 && says_yes(ends[0], &answered);
+	close(ends[0]);
+	if (child > 0 && !answered)
+		kill(child, SIGKILL);
+	if (child > 0) /* one that waits for a file system is init's, once we have ended */
+		waitpid(child, NULL, answered ? 0 : WNOHANG);
+	return same;
+}
+
+/* Is @p name, from here, the file that the process knows as @p script? */
 static bool is_same_file(pid_t pid, const char *script, const char *name)
 {
+	char path[4200];
 	struct stat ours;
-	uint64_t dev, ino;
-	return strchr(name, '/') && stat(name, &ours) == 0 && identify_its(pid, script, &dev, &ino) &&
-	       ours.st_dev == dev && ours.st_ino == ino;
+	if (!strchr(name, '/') || stat(name, &ours) != 0)
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/%s/%s", (int)pl_proc_live_task(pid), *script == '/' ? "root" : "cwd",
+		 script);
+	return leads_to_apart(path, &ours);
 }
 
 static bool is_script_called(pid_t pid, const struct arguments *a, const char *name)

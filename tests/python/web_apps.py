@@ -258,7 +258,8 @@ def main_flask():
 def served_by_uvicorn(app):
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical"))
+    # A client that gets no processor for a while must not find its connection closed.
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", timeout_keep_alive=600))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
