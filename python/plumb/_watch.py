@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import contextlib
 import datetime
 import os
 import threading
@@ -83,6 +84,32 @@ class Watch(History):
             self._publisher.stop()
 
 
+class _Latch:
+    """What threading.Event is, once it is set for good; but a signal handler may set it while it interrupts who does: an Event has a
+    lock then, and the handler would wait for its own thread."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._closed = threading.Lock()
+        self._closed.acquire()
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        self._is_set = True
+        self._open()
+
+    def wait(self, seconds: float) -> bool:
+        if not self._is_set and self._closed.acquire(timeout=seconds):
+            self._open()  # for whoever else waits
+        return self._is_set
+
+    def _open(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it is open
+            self._closed.release()
+
+
 class _Publisher:
     """Session, and thread that fetches what it has counted, of a watch."""
 
@@ -91,7 +118,7 @@ class _Publisher:
         self._cycle: float = options["cycle"]
         self._longest_wait = float("inf") if stop is _never else 1 / options["rate"]
         self._lock = threading.RLock()  # a signal handler may want it, too
-        self._ending = threading.Event()
+        self._ending = _Latch()
         self._session: Any = None
         self._fetched: Deque[Any] = collections.deque()
         self._queue: Deque[Any] = collections.deque()
@@ -138,7 +165,7 @@ class _Publisher:
 
     def forked(self) -> None:
         """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
-        self._lock, self._ending = threading.RLock(), threading.Event()
+        self._lock, self._ending = threading.RLock(), _Latch()
         self._fetched, self._queue = collections.deque(), collections.deque()  # without a GIL they may be locked, too
         self._last_status.update(ended=True, forked=True)
         self._session = None

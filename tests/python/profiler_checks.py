@@ -707,6 +707,27 @@ def check_a_signal_handler_may_stop_a_watch_within_its_calls():
             assert history.status()["ended"]
 
 
+def check_a_signal_handler_may_stop_a_watch_while_it_is_stopped():
+    """Between any two lines: who traces a line may call what a handler that comes there would."""
+    history = plumb.profile.watch(interval=PERIOD, cycle=0.005)
+    depth = 0
+
+    def trace(frame, event, arg):
+        nonlocal depth
+        if depth == 0 and event == "line":
+            depth = 1
+            history.stop()
+            depth = 0
+        return trace
+
+    sys.settrace(trace)
+    try:
+        history.stop()
+    finally:
+        sys.settrace(None)
+    assert history.status()["ended"]
+
+
 def all_checks():
     checks = [(name, check) for name, check in sorted(globals().items()) if name.startswith("check_") and inspect.isfunction(check)]
     if not is_the_program_there():
