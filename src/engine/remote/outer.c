@@ -114,6 +114,7 @@ static bool plan(struct pl_outer *o, const struct pl_py *py, pl_addr tstate)
 	const struct pl_range stack = pl_data_stack_range(py, tstate);
 	size_t known = o->known.len;
 
+	o->planned = 0; /* nothing, until there is room for all of it */
 	pl_vec_clear(&o->ranges);
 	pl_vec_clear(&o->pieces);
 	if (!pl_vec_reserve(&o->ranges, 2 * known + 1) || !pl_vec_reserve(&o->pieces, 2 * known))
@@ -124,8 +125,10 @@ static bool plan(struct pl_outer *o, const struct pl_py *py, pl_addr tstate)
 	if (stack.len)
 		add_range(o, stack);
 	pl_vec_clear(&o->bytes);
+	if (!pl_vec_reserve(&o->bytes, o->stack_at + stack.len))
+		return false;
 	o->planned = known;
-	return pl_vec_reserve(&o->bytes, o->stack_at + stack.len);
+	return true;
 }
 
 /* Does a copy of a known frame contradict what is known? @p first: nothing is yet, but who links to whom. */

@@ -4,6 +4,7 @@
  * code alone, on another; `seen` has returned then, and its frame keeps its words. */
 #include "unit.h"
 
+#include "failing.h"
 #include "fake.h"
 #include "mem_live.h"
 #include "outer.h"
@@ -267,10 +268,63 @@ static void a_caller_is_read_next_after_the_frame_that_a_look_comes_to(void **st
 	with_each(6, 10, check_kept);
 }
 
+static void walk_of(struct scene *s, size_t depth)
+{
+	const pl_addr inwards[] = {s->main, s->yard, s->seen};
+	struct pl_frame f;
+
+	go(s, CALLS_SEEN);
+	pl_vec_clear(&s->stack.frames);
+	for (size_t i = depth; i-- > 0;) {
+		assert_ok(pl_frame_read(&s->f.mem, &s->py, inwards[i], &f));
+		assert_true(pl_vec_push(&s->stack.frames, f)); /* there was room before */
+	}
+}
+
+/* What is copied has room, also after a plan for a deeper stack for which there was no memory. */
+static void go_deeper(void *ctx)
+{
+	struct scene *s = ctx;
+
+	pl_outer_deinit(&s->outer);
+	s->outer = (struct pl_outer){0};
+	for (size_t depth = 1; depth <= 3; depth++) {
+		const struct pl_outer *o = &s->outer;
+		uint32_t node;
+		size_t len = 0;
+
+		walk_of(s, depth);
+		plumb_error_destroy(pl_outer_read(&s->reader, &s->stack, &s->outer, true, s->main, &node));
+		for (size_t i = 0; i < o->ranges.len; i++)
+			len += o->ranges.data[i].len;
+		assert_true(o->planned == 0 || len <= o->bytes.cap);
+	}
+}
+
+static void check_no_memory(const struct pl_py *py)
+{
+	struct scene s;
+
+	open_scene(&s, py);
+	s.at_read = always_seen;
+	walk_of(&s, 3);
+	failing_each(go_deeper, &s, 2);
+	close_scene(&s);
+}
+
+static void there_is_room_for_what_was_planned(void **state)
+{
+	const struct pl_py py27 = fake_py27();
+
+	check_no_memory(&py27);
+	with_each(6, 15, check_no_memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_stands_throughout_is_found),
+		cmocka_unit_test(there_is_room_for_what_was_planned),
 		cmocka_unit_test(a_frame_object_that_waits_for_the_next_call_does_not_stand),
 		cmocka_unit_test(a_frame_above_the_top_of_the_data_stack_does_not_stand),
 		cmocka_unit_test(a_caller_is_read_next_after_the_frame_that_a_look_comes_to),
