@@ -245,9 +245,12 @@ static struct pl_text line_at(const struct source *f, size_t i)
 
 	for (size_t before = f->lines_before[stretch]; (before += begins_line(f->body, at)) <= i; at++)
 		;
-	size_t end = at;
-	while (end < f->body.len && f->body.s[end] != '\n' && f->body.s[end] != '\r')
+	size_t end = at, most = f->body.len - at > PL_LINE_SHOWN_BYTES ? at + PL_LINE_SHOWN_BYTES : f->body.len;
+	while (end < most && f->body.s[end] != '\n' && f->body.s[end] != '\r')
 		end++;
+	if (end == most && most < f->body.len)
+		while (end > at && (f->body.s[end] & 0xc0) == 0x80)
+			end--; /* not within a character */
 	return (struct pl_text){f->body.s + at, end - at};
 }
 

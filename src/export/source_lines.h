@@ -8,12 +8,16 @@
 
 #include "frame_name.h"
 
+/* Some outputs have the line of each node, and a file may be one line of a megabyte. */
+#define PL_LINE_SHOWN_BYTES 4096
+
 struct pl_sources;
 
 /** NULL: no memory. */
 struct pl_sources *pl_sources_create(const struct plumb_profile *p);
 void pl_sources_destroy(struct pl_sources *s);
-/** Line @p line (from 1) of the file named by string @p file, without the line break. False: there is none. */
+/** Line @p line (from 1) of the file named by string @p file, without the line break; PL_LINE_SHOWN_BYTES of it at
+ * most. False: there is none. */
 bool pl_sources_line(struct pl_sources *s, uint32_t file, int32_t line, struct pl_text *ret);
 
 /** What Python's str.strip() takes away: at the beginning, */

@@ -186,6 +186,26 @@ static void a_text_of_line_breaks_takes_no_more_memory_than_another(void **state
 	free(text);
 }
 
+/* Two-byte characters; of the second line the last one that there is room for is cut. */
+static void a_line_is_shown_up_to_a_limit(void **state)
+{
+	char text[2 * PL_LINE_SHOWN_BYTES + 16], *end = text;
+	struct pl_text line;
+	struct scene s;
+
+	for (size_t i = 0; i < PL_LINE_SHOWN_BYTES / 2; i++)
+		end = stpcpy(end, "\xc3\xa9");
+	end = stpcpy(end, "\nx");
+	for (size_t i = 0; i < PL_LINE_SHOWN_BYTES / 2; i++)
+		end = stpcpy(end, "\xc3\xa9");
+	scene_init(&s, text);
+	assert_true(pl_sources_line(s.sources, s.file, 1, &line));
+	assert_int_equal(line.len, PL_LINE_SHOWN_BYTES);
+	assert_true(pl_sources_line(s.sources, s.file, 2, &line));
+	assert_int_equal(line.len, PL_LINE_SHOWN_BYTES - 1);
+	scene_deinit(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +214,7 @@ int main(void)
 		cmocka_unit_test(root_shows_what_all_may_read),
 		cmocka_unit_test(it_is_decoded_as_it_says),
 		cmocka_unit_test(a_text_that_cannot_be_told_has_no_lines),
+		cmocka_unit_test(a_line_is_shown_up_to_a_limit),
 		cmocka_unit_test(lines_end_where_they_end_wherever_they_lie),
 		cmocka_unit_test(a_text_of_line_breaks_takes_no_more_memory_than_another),
 	};
