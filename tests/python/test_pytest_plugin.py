@@ -204,7 +204,7 @@ def test_a_marker_that_says_something_else_is_refused(run):
 def test_an_output_that_cannot_be_written_in_the_end_fails_no_test(run):
     (run.work / "folder").mkdir()
     done = run("--plumb", "--plumb-output", "folder/all.plumb", code="import os\ndef test_it(): os.rmdir('folder')\n")
-    assert done.status == 0 and re.search(r"plumb: .*No such file or directory: 'folder/all\.plumb'$", done.section(), re.M), done.text
+    assert done.status == 0 and "plumb: cannot write folder/all.plumb: No such file or directory" in done.section(), done.text
 
 
 def test_what_plumb_did_not_write_stays_unless_one_insists(run):
