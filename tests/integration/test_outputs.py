@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What plumb writes destroys nothing: a file that plumb did not write stays unless --force is given, one that it did stays until
 the new one is worth having, and names of its own choice are free ones. What it writes is its owner's alone."""
+import contextlib
 import os
 import select
 import shutil
@@ -392,14 +393,21 @@ def test_a_file_of_another_user_in_a_directory_for_all_is_told_before_the_progra
             assert "it ran" not in result.stdout and sorted(os.listdir(place)) == ["out.plumb", "plumb"]
 
 
-def test_a_recording_goes_on_beside_a_name_that_was_taken_meanwhile(plumb, recording, any_python):
-    """To its end, where it is told what it is called. The shell takes the name before there is a Python to be sampled."""
+@contextlib.contextmanager
+def sampled_beside(plumb, recording, any_python):
+    """A run whose name was taken, and what it is called instead. The shell takes the name before there is a Python to be sampled."""
     take = 'rm "$0" && echo notes >"$0" && exec "$@"'
     with running(plumb.start("run", "-o", recording, "--", "sh", "-c", take, recording, *any_python.command, "-c", "while True: sum(range(1000))",
                              stderr=subprocess.PIPE)) as process:
         wait_until(lambda: left(plumb), "it is not begun")
         beside = plumb.directory / left(plumb)[0]
         wait_until(lambda: plumb.recorded(beside, lambda profile: profile.samples), "it is not sampled")
+        yield process, beside
+
+
+def test_a_recording_goes_on_beside_a_name_that_was_taken_meanwhile(plumb, recording, any_python):
+    """To its end, where it is told what it is called."""
+    with sampled_beside(plumb, recording, any_python) as (process, beside):
         process.send_signal(signal.SIGTERM)
         result = finish(process)
     assert recording.read_text() == "notes\n" and left(plumb) == [beside.name]
@@ -409,12 +417,7 @@ def test_a_recording_goes_on_beside_a_name_that_was_taken_meanwhile(plumb, recor
 
 
 def test_a_name_that_becomes_free_again_is_taken(plumb, recording, any_python):
-    take = 'rm "$0" && echo notes >"$0" && exec "$@"'
-    with running(plumb.start("run", "-o", recording, "--", "sh", "-c", take, recording, *any_python.command, "-c", "while True: sum(range(1000))",
-                             stderr=subprocess.PIPE)) as process:
-        wait_until(lambda: left(plumb), "it is not begun")
-        beside = plumb.directory / left(plumb)[0]
-        wait_until(lambda: plumb.recorded(beside, lambda profile: profile.samples), "it is not sampled")
+    with sampled_beside(plumb, recording, any_python) as (process, _):
         recording.unlink()
         wait_until(lambda: not left(plumb), "it does not take its name")
         process.send_signal(signal.SIGTERM)

@@ -418,8 +418,9 @@ static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t
 	t->roster.listed_ns = now;
 	t->roster.listed_tick = e->now.ticks;
 	t->roster.next_list_ns = now + (all && !birth_is_due(&t->roster, now) ? RELIST_NS : RELIST_SOON_NS);
-	if (next_name_ns(&t->roster) < t->roster.next_list_ns)
-		t->roster.next_list_ns = next_name_ns(&t->roster);
+	uint64_t name_ns = next_name_ns(&t->roster);
+	if (name_ns < t->roster.next_list_ns)
+		t->roster.next_list_ns = name_ns;
 	relate_watches(&t->roster);
 	return NULL;
 }

@@ -61,27 +61,47 @@ void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 	__real_pl_queue_push(q, r);
 }
 
+/* The program has said that it is ready; @p ret_o: its rounds are the test's to begin. */
+static void begin(struct python *p, const char *program, struct pl_engine_options *ret_o)
+{
+	char line[16];
+
+	python_start(p, python_exe(0), program);
+	python_hear(p, line, sizeof line);
+	*ret_o = (struct pl_engine_options){.pid = p->pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	assert_ok(pl_engine_remote.open(ret_o, &engine));
+	engine->start_ns = pl_clock_monotonic_ns() - 1;
+}
+
+static void end(struct python *p)
+{
+	pl_engine_remote.close(engine);
+	python_end(p);
+}
+
+static void start_a_thread(struct python *p)
+{
+	char line[16];
+
+	python_say(p, "x");
+	python_hear(p, line, sizeof line);
+}
+
 static void a_thread_is_told_before_its_first_sample(void **state)
 {
 	struct python p;
-	char line[16];
+	struct pl_engine_options o;
 
-	python_start(&p, python_exe(0), script);
-	python_hear(&p, line, sizeof line);
-	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
-	assert_ok(pl_engine_remote.open(&o, &engine));
-	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	begin(&p, script, &o);
 	for (uint32_t threads = 1; threads <= 3; threads++) {
 		samples = 0;
 		engine->root->roster.next_list_ns = 0;
 		pl_round(engine, pl_clock_monotonic_ns(), o.period_ns);
 		assert_int_equal(engine->watch_count, threads);
 		assert_int_equal(samples, threads);
-		python_say(&p, "x");
-		python_hear(&p, line, sizeof line);
+		start_a_thread(&p);
 	}
-	pl_engine_remote.close(engine);
-	python_end(&p);
+	end(&p);
 }
 
 static void round_after(uint64_t ns)
@@ -102,16 +122,11 @@ static void a_thread_is_seen_soon_after_its_birth(void **state)
 {
 	threads_go = true;
 	struct python p;
-	char line[16];
+	struct pl_engine_options o;
 
-	python_start(&p, python_exe(0), script);
-	python_hear(&p, line, sizeof line);
-	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
-	assert_ok(pl_engine_remote.open(&o, &engine));
-	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	begin(&p, script, &o);
 	round_after(0);
-	python_say(&p, "x");
-	python_hear(&p, line, sizeof line);
+	start_a_thread(&p);
 	being_born = true;
 	engine->root->roster.next_list_ns = 0;
 	round_after(PERIOD_NS);
@@ -126,32 +141,25 @@ static void a_thread_is_seen_soon_after_its_birth(void **state)
 	round_after(3 * PERIOD_NS);
 	assert_int_equal(engine->watch_count, 2);
 	assert_true(engine->now.losses[PL_LOSS_UNREADABLE] >= lost + unseen); /* the rounds since the last list */
-	pl_engine_remote.close(engine);
-	python_end(&p);
+	end(&p);
 }
 
 /* A state that never has a thread costs lists for a quarter of a second only. */
 static void what_is_not_born_in_time_is_left_alone(void **state)
 {
 	struct python p;
-	char line[16];
+	struct pl_engine_options o;
 
-	python_start(&p, python_exe(0), script);
-	python_hear(&p, line, sizeof line);
-	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
-	assert_ok(pl_engine_remote.open(&o, &engine));
-	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	begin(&p, script, &o);
 	being_born = true;
-	python_say(&p, "x");
-	python_hear(&p, line, sizeof line);
+	start_a_thread(&p);
 	engine->root->roster.next_list_ns = 0;
 	round_after(0);
 	assert_true(until_next_list() < 10 * PERIOD_NS);
 	await (until_next_list() == 100 * PERIOD_NS)
 		round_after(200 * PERIOD_NS);
 	being_born = false;
-	pl_engine_remote.close(engine);
-	python_end(&p);
+	end(&p);
 }
 
 /* A thread is named by Python a moment after it starts, and may live for less than the time between two usual lists. */
@@ -162,13 +170,9 @@ static void a_name_is_looked_for_again_soon(void **state)
 				       "os.write(1, b'ready\\n')\n"
 				       "time.sleep(3600)\n";
 	struct python p;
-	char line[16];
+	struct pl_engine_options o;
 
-	python_start(&p, python_exe(0), nameless);
-	python_hear(&p, line, sizeof line);
-	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
-	assert_ok(pl_engine_remote.open(&o, &engine));
-	engine->start_ns = pl_clock_monotonic_ns() - 1;
+	begin(&p, nameless, &o);
 	const struct pl_roster *r = &engine->root->roster;
 	await (engine->watch_count == 2) /* it may still have been in birth */
 		round_after(10 * PERIOD_NS);
@@ -179,8 +183,7 @@ static void a_name_is_looked_for_again_soon(void **state)
 	}
 	await (until_next_list() == 100 * PERIOD_NS) /* it seems to have none */
 		round_after(1000 * PERIOD_NS);
-	pl_engine_remote.close(engine);
-	python_end(&p);
+	end(&p);
 }
 
 static void what_is_told_is_of_one_moment(void **state)
@@ -188,21 +191,17 @@ static void what_is_told_is_of_one_moment(void **state)
 	threads_go = false;
 	struct python p;
 	struct pl_engine_stats st = {0};
-	char line[16];
+	struct pl_engine_options o;
 
-	python_start(&p, python_exe(0), script);
-	python_hear(&p, line, sizeof line);
-	struct pl_engine_options o = {.pid = p.pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
-	assert_ok(pl_engine_remote.open(&o, &engine));
+	begin(&p, script, &o);
 	atomic_store(&late_ns, 50 * PERIOD_NS);
 	assert_ok(pl_engine_remote.start(engine));
 	await (st.ticks >= 5) {
 		pl_engine_remote.stats(engine, &st);
 		assert_true(st.ticks + st.losses[PL_LOSS_MISSED] <= st.elapsed_ns / PERIOD_NS + 2);
 	}
-	pl_engine_remote.close(engine);
 	atomic_store(&late_ns, 0);
-	python_end(&p);
+	end(&p);
 }
 
 int main(void)

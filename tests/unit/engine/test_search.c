@@ -12,33 +12,9 @@
 #include "fake.h"
 #include "remote.h"
 
-#define FILES	8
 #define TARGETS 3
 #define STEPS	3000
 #define STEP_NS 1000000ull
-
-struct files {
-	char dir[64], names[FILES][128];
-	const char *paths[FILES];
-};
-
-static void make_files(struct files *f)
-{
-	strcpy(f->dir, "/tmp/plumb-search-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-	for (size_t i = 0; i < FILES; i++) {
-		snprintf(f->names[i], sizeof f->names[i], "%s/lib%zu.so", f->dir, i);
-		fake_large_elf(f->names[i], 8u << 20);
-		f->paths[i] = f->names[i];
-	}
-}
-
-static void remove_files(struct files *f)
-{
-	for (size_t i = 0; i < FILES; i++)
-		unlink(f->names[i]);
-	assert_int_equal(rmdir(f->dir), 0);
-}
 
 /* As if at each step the first had become another program, and the others had grown. */
 static void search_all(struct pl_engine *e, struct pl_target *targets, uint64_t now)
@@ -58,12 +34,12 @@ static void looking_into_files_takes_its_share_of_time_and_no_more(void **state)
 {
 	const uint64_t allowed = STEPS * STEP_NS / 4 + 100000000 + PL_IMAGE_WORK;
 	unsigned long calls, bytes = 0, bytes_after = 0;
-	struct files f;
+	struct fake_large f;
 	struct pl_engine e = {0};
 	struct pl_target targets[TARGETS] = {0};
 
-	make_files(&f);
-	pid_t pid = fake_start_mapping(f.paths, FILES, 4096);
+	fake_large_make(&f, "lib", 8u << 20);
+	pid_t pid = fake_start_mapping(f.paths, FAKE_LARGE_FILES, 4096);
 	for (size_t i = 0; i < TARGETS; i++)
 		targets[i].pid = pid;
 	bool told = fake_count_reads(&calls, &bytes);
@@ -75,7 +51,7 @@ static void looking_into_files_takes_its_share_of_time_and_no_more(void **state)
 		pl_search_detach(&e, &targets[i]);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	remove_files(&f);
+	fake_large_remove(&f);
 	if (!told) {
 		print_message("this kernel does not count what is read\n");
 		skip();

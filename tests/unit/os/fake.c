@@ -97,6 +97,24 @@ void fake_large_elf(const char *path, size_t symbols)
 	close(fd);
 }
 
+void fake_large_make(struct fake_large *l, const char *name, size_t symbols)
+{
+	strcpy(l->dir, "/tmp/plumb-large-XXXXXX");
+	assert_non_null(mkdtemp(l->dir));
+	for (size_t i = 0; i < FAKE_LARGE_FILES; i++) {
+		snprintf(l->names[i], sizeof l->names[i], "%s/%s%zu.so", l->dir, name, i);
+		fake_large_elf(l->names[i], symbols);
+		l->paths[i] = l->names[i];
+	}
+}
+
+void fake_large_remove(struct fake_large *l)
+{
+	for (size_t i = 0; i < FAKE_LARGE_FILES; i++)
+		unlink(l->names[i]);
+	assert_int_equal(rmdir(l->dir), 0);
+}
+
 static _Noreturn void map_them(const char *const *paths, size_t n, size_t len, int out)
 {
 	bool all = true;

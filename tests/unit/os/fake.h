@@ -21,6 +21,14 @@ void fake_end(struct fake *f);
 /** Make a library at @p path that is small on the disk and has @p symbols symbols, none of which is an interpreter's,
  * though all names are there that one is looked for by. */
 void fake_large_elf(const char *path, size_t symbols);
+/** Some of these in a directory of their own, called @p name and a number. */
+#define FAKE_LARGE_FILES 8
+struct fake_large {
+	char dir[64], names[FAKE_LARGE_FILES][128];
+	const char *paths[FAKE_LARGE_FILES];
+};
+void fake_large_make(struct fake_large *l, const char *name, size_t symbols);
+void fake_large_remove(struct fake_large *l);
 /** In a child that dies with us: map the first @p len bytes of @p n files, as code; returns when it has. */
 pid_t fake_start_mapping(const char *const *paths, size_t n, size_t len);
 /** What we have read so far, as the kernel counts it; false if it does not. */

@@ -316,46 +316,23 @@ static void it_reads_little(void **state)
 	assert_true(bytes_after - bytes < 50000);
 }
 
-#define LARGE_FILES 8
-#define LARGE_NAME  "%s/libpython9.%zu.so" /* files of that name are copied out of the memory if they have to be */
-
-struct large {
-	char dir[64], names[LARGE_FILES][128];
-	const char *paths[LARGE_FILES];
-};
-
-static void make_large(struct large *l)
-{
-	strcpy(l->dir, "/tmp/plumb-image-XXXXXX");
-	assert_non_null(mkdtemp(l->dir));
-	for (size_t i = 0; i < LARGE_FILES; i++) {
-		snprintf(l->names[i], sizeof l->names[i], LARGE_NAME, l->dir, i);
-		fake_large_elf(l->names[i], 1u << 20); /* 24 MB of symbols */
-		l->paths[i] = l->names[i];
-	}
-}
-
-static void remove_large(struct large *l)
-{
-	for (size_t i = 0; i < LARGE_FILES; i++)
-		unlink(l->names[i]);
-	assert_int_equal(rmdir(l->dir), 0);
-}
+#define LARGE_NAME    "libpython9." /* files of that name are copied out of the memory if they have to be */
+#define LARGE_SYMBOLS (1u << 20)    /* 24 MB of them */
 
 static void huge_files_are_looked_through_up_to_a_limit(void **state)
 {
-	struct large l;
+	struct fake_large l;
 	struct pl_python_image image;
 	struct pl_work work = {.most = 32u << 20};
 	unsigned long calls = 0, bytes = 0, bytes_after = 0;
-	make_large(&l);
-	pid_t pid = fake_start_mapping(l.paths, LARGE_FILES, 4096);
+	fake_large_make(&l, LARGE_NAME, LARGE_SYMBOLS);
+	pid_t pid = fake_start_mapping(l.paths, FAKE_LARGE_FILES, 4096);
 	bool told = fake_count_reads(&calls, &bytes);
 	struct plumb_error *err = pl_python_image_find(pid, &work, &image);
 	told = told && fake_count_reads(&calls, &bytes_after);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	remove_large(&l);
+	fake_large_remove(&l);
 	assert_code(err, PLUMB_ERR_NOT_PYTHON);
 	assert_true(work.ran_out && work.spent <= work.most);
 	if (!told) {
@@ -370,11 +347,11 @@ static void huge_files_are_looked_through_up_to_a_limit(void **state)
 /* Whoever may not use the kernel's links to mapped files has the memory only. */
 static void report_memory(int out, const void *arg)
 {
-	const struct large *l = arg;
+	const struct fake_large *l = arg;
 	struct pl_python_image image;
 	char status[4096];
-	pid_t pid = fake_start_mapping(l->paths, LARGE_FILES, LARGE_BYTES);
-	for (size_t i = 0; i < LARGE_FILES; i++)
+	pid_t pid = fake_start_mapping(l->paths, FAKE_LARGE_FILES, LARGE_BYTES);
+	for (size_t i = 0; i < FAKE_LARGE_FILES; i++)
 		unlink(l->paths[i]);
 	struct plumb_error *err = find_image(pid, &image);
 	const char *most =
@@ -389,8 +366,8 @@ static void files_are_copied_out_of_memory_one_at_a_time(void **state)
 {
 	char got[64], code[32];
 	unsigned long most_kb = 0;
-	struct large l;
-	make_large(&l);
+	struct fake_large l;
+	fake_large_make(&l, LARGE_NAME, LARGE_SYMBOLS);
 	chmod(l.dir, 0777);
 	run_unprivileged(report_memory, &l, got, sizeof got);
 	assert_int_equal(rmdir(l.dir), 0);
