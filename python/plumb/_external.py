@@ -89,8 +89,6 @@ def _terminate(process: "subprocess.Popen[bytes]", pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     if os.getpid() == pid:
         process.terminate()
-        assert process.stderr
-        process.stderr.close()
         process.wait()
 
 
@@ -108,7 +106,8 @@ class ExternalSession:
         self._outcome: Optional[Profile] = None
         self._failure: Optional[Error] = None
         self._pid = os.getpid()
-        # A pipe could be held open by whoever is forked meanwhile.
+        # Files: a pipe could be held open by whoever is forked meanwhile.
+        self._messages = tempfile.TemporaryFile(prefix="plumb-")
         with tempfile.TemporaryFile(prefix="plumb-") as announced:
             self._process = self._start([_binary.find(), *_arguments(recording, options)], announced)
             self._finalizer = weakref.finalize(self, _terminate, self._process, self._pid)
@@ -118,8 +117,7 @@ class ExternalSession:
     def forked(self) -> None:
         """This is the child of a fork: the process is not its child."""
         self._process.returncode = 0
-        assert self._process.stderr
-        self._process.stderr.close()
+        self._messages.close()
 
     def _start(self, command: List[str], announced: IO[bytes]) -> "subprocess.Popen[bytes]":
         gated = _asks_for_permission()
@@ -128,7 +126,7 @@ class ExternalSession:
             [*_AFTER_A_LINE, *command] if gated else command,
             stdin=subprocess.PIPE,
             stdout=announced,
-            stderr=subprocess.PIPE,
+            stderr=self._messages,
             start_new_session=True,
         )
         assert process.stdin
@@ -158,9 +156,10 @@ class ExternalSession:
             return False
 
     def _said(self) -> str:
-        assert self._process.stderr
-        with self._process.stderr as said:
-            return said.read().decode(errors="replace").strip()
+        """Once it has ended."""
+        with self._messages as messages:
+            messages.seek(0)
+            return messages.read().decode(errors="replace").strip()
 
     def status(self) -> Dict[str, Any]:
         return {"ended": not self._runs(), "forked": os.getpid() != self._pid}
@@ -208,10 +207,16 @@ class ExternalSession:
         self._finalizer.detach()
         # Not SIGINT, which is ignored by what a program in the background of a shell starts.
         self._process.send_signal(signal.SIGTERM)
+        self._wait_for_end()
         said = self._said()
         if self._process.wait() != 0:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
             raise self._failure
+
+    def _wait_for_end(self) -> None:
+        """As _runs(), without the lock that a signal handler would wait for."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
 
 
 class _Sum:

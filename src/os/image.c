@@ -416,10 +416,10 @@ static void close_files(struct search *s)
 
 /* Without a process the files are found by their names alone. */
 struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe, const char *root,
-						const struct pl_rights *as, struct pl_python_image *ret)
+						const struct pl_rights *as, struct pl_work *work,
+						struct pl_python_image *ret)
 {
-	struct pl_work work = {.most = PL_IMAGE_WORK};
-	struct search s = {.maps = *maps, .root = root, .as = as, .work = &work};
+	struct search s = {.maps = *maps, .root = root, .as = as, .work = work};
 	struct plumb_error *err = NULL;
 	snprintf(s.exe, sizeof s.exe, "%s", exe);
 	if (!collect_files(&s))

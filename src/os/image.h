@@ -31,7 +31,7 @@ struct pl_python_image {
 	char path[512];	       /* the file, as the target sees it */
 };
 
-/** Enough for all files of a process: 600 libraries take a tenth of it, a Python a hundredth at most. */
+/** Enough for all files and stacks of a process: 600 libraries take a tenth of it, a Python a hundredth at most. */
 #define PL_IMAGE_WORK (512u << 20)
 
 /**
@@ -44,7 +44,7 @@ struct plumb_error *pl_python_image_find(pid_t pid, struct pl_work *work, struct
 /** The same for a process that has ended, by what it had mapped and the path of its program. The files must still be
  * there, below @p root, and are opened @p as the process was. Errors: PLUMB_ERR_NOT_PYTHON. */
 struct plumb_error *pl_python_image_find_mapped(const pl_mapping_vec *maps, const char *exe, const char *root,
-						const struct pl_rights *as,
+						const struct pl_rights *as, struct pl_work *work,
 						struct pl_python_image *ret) PLUMB_MUST_CHECK;
 
 #endif

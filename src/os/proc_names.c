@@ -16,7 +16,11 @@
 #include "proc_file.h"
 
 #define CMDLINE_MAX 16384
-#define PATIENCE_MS 2000
+
+/* With the first that does not answer; with each further one half as much. */
+#define PATIENCE_MS	  2000
+#define LEAST_PATIENCE_MS 20
+#define SILENT_MAX	  64 /* then nobody is asked any more */
 
 /* Text with a fixed end, cut where it is full. */
 struct out {
@@ -234,12 +238,32 @@ static _Noreturn void answer(int fd, const char *path, const struct stat *file)
 	_exit(leads_to(path, file) && write(0, "y", 1) == 1 ? 0 : 1);
 }
 
+/* Whoever starts many that do not answer must not hold up the search for long. */
+static _Atomic int silent;
+
+static int patience_ms(void)
+{
+	int ms = PATIENCE_MS >> (silent < 16 ? silent : 16);
+	return ms > LEAST_PATIENCE_MS ? ms : LEAST_PATIENCE_MS;
+}
+
+/* It has not been on a processor for long enough to ask. */
+static bool is_on_its_way(pid_t child)
+{
+	struct pl_proc_stat st;
+	return pl_proc_stat_read(child, &st) && st.state == 'R';
+}
+
 /* Something, or nothing at all when it ends, comes before we lose patience. */
-static bool says_yes(int fd, bool *answered)
+static bool says_yes(int fd, pid_t child, bool *answered)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int ms = patience_ms();
 	char yes;
-	*answered = poll(&p, 1, PATIENCE_MS) > 0;
+	do
+		*answered = poll(&p, 1, ms) > 0;
+	while (!*answered && is_on_its_way(child));
+	silent += !*answered;
 	return *answered && read(fd, &yes, 1) == 1;
 }
 
@@ -248,13 +272,13 @@ static bool says_yes(int fd, bool *answered)
 static bool leads_to_apart(const char *path, const struct stat *file)
 {
 	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (silent == SILENT_MAX || pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	pid_t child = fork();
 	if (child == 0)
 		answer(ends[1], path, file);
 	close(ends[1]);
-	bool answered = false, same = child > 0 && says_yes(ends[0], &answered);
+	bool answered = false, same = child > 0 && says_yes(ends[0], child, &answered);
 	close(ends[0]);
 	if (child > 0 && !answered)
 		kill(child, SIGKILL);

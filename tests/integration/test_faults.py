@@ -102,6 +102,18 @@ def test_attaching_at_any_moment_of_an_exec(plumb, target, any_python):
     assert restless.process.returncode == 0
 
 
+def test_stacks_that_are_made_up_hold_up_nothing(plumb, target, pythons):
+    """Each walk comes to as many frames as there may be, and none is whole: with a try for each thread this took hours."""
+    found = [python for python in pythons if python.kind == (3, 11, "") and not python.missing]
+    if not found:
+        pytest.skip("the chain is made up of frames of CPython 3.11, which this machine does not have")
+    with target(found[0], "endless.py") as endless:
+        for command in (["attach", "-d", "0.1", "-o", plumb.path()], ["dump"]):
+            result = plumb(*command, endless.pid)
+            assert result.status == 125 and "no whole stack was found in this Python" in result.stderr, result
+        endless.kill()
+
+
 # Much of everything -----------------------------------------------------------------------------------------------------
 
 

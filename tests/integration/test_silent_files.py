@@ -77,10 +77,10 @@ def test_attach_ends_at_ctrl_c(plumb, any_python, silent, program):
     assert plumb.report(recording).json["sources_left_out"] == 1
 
 
-def test_a_program_on_it_does_not_hold_up_the_search_for_another(plumb, any_python, silent, tmp_path):
+def test_programs_on_it_do_not_hold_up_the_search_for_another(plumb, any_python, silent, tmp_path):
     """By a path, each Python can be the one that is meant."""
     (tmp_path / "app.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(1e6)\n")
-    hangs = subprocess.Popen([*any_python.command, silent / "app.py"])
+    hang = [subprocess.Popen([*any_python.command, silent / "app.py"]) for _ in range(12)]
     try:
         with running(subprocess.Popen([*any_python.command, "app.py"], stdout=subprocess.PIPE, cwd=tmp_path)) as sleeper:
             sleeper.stdout.readline()
@@ -92,7 +92,8 @@ def test_a_program_on_it_does_not_hold_up_the_search_for_another(plumb, any_pyth
                 looking.wait()
     finally:
         go_away(silent)
-        hangs.wait(PATIENCE)
+        for process in hang:
+            process.wait(PATIENCE)
     assert looking.returncode == 0, error
     assert [process["pid"] for process in json.loads(told)["processes"]] == [sleeper.pid]
 

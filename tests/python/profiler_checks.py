@@ -507,6 +507,16 @@ def check_python_does_not_warn_of_a_fork_while_it_is_sampled_from_outside():
     profiler.cancel()
 
 
+def check_what_plumb_says_comes_in_files():
+    """A pipe that somebody forks with, at the wrong moment, would be open as long as that child lives."""
+    profiler = plumb.Profiler(engine="external")
+    before = children()
+    profiler.start()
+    (pid,) = children() - before
+    assert "pipe" not in "".join(os.readlink("/proc/%s/fd/%d" % (pid, fd)) for fd in (1, 2))
+    profiler.cancel()
+
+
 # ---- times ----
 
 STATES = ("idle", "running", "paused", "slow", "stopped", "cancelled")

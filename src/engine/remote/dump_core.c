@@ -14,10 +14,10 @@
 #include "dump_tasks.h"
 #include "dump_wait.h"
 #include "exceptions.h"
-#include "facts.h"
 #include "frame.h"
 #include "image.h"
 #include "profile.h"
+#include "which_python.h"
 
 struct core_dumper {
 	const struct pl_dump_options *o;
@@ -230,12 +230,13 @@ static struct plumb_error *dump_threads(struct core_dumper *u)
 
 static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 {
+	struct pl_work work = {.most = PL_IMAGE_WORK};
 	struct pl_python_image image;
 	struct pl_rights as;
 
 	pl_core_rights(u->core, &as);
 	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(u->core), pl_core_exe(u->core),
-							      u->o->root ? u->o->root : "/", &as, &image);
+							      u->o->root ? u->o->root : "/", &as, &work, &image);
 
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_PYTHON && as.anybody)
 		return pl_error_hint(err, "root keeps this core, which may be anybody's: only files that are open to "
@@ -243,8 +244,7 @@ static struct plumb_error *find_python(struct core_dumper *u, const char *path)
 					  "nobody has made up");
 	if (err)
 		return err;
-	struct pl_py_facts facts = pl_facts_of(&image);
-	return pl_py_detect(u->mem, &facts, &u->py);
+	return pl_which_python(u->mem, &image, &work, &u->py);
 }
 
 static struct plumb_error *dump_tasks(struct core_dumper *u)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "clock.h"
-#include "facts.h"
 #include "mem_live.h"
+#include "which_python.h"
 
 #define PAUSE_MIN_NS 500000ull
 #define PAUSE_MAX_NS 20000000ull
@@ -24,13 +24,6 @@
 #define COSTLY_PAUSE 20		  /* between turns */
 #define AHEAD_NS     500000000ull /* many processes may begin at once */
 #define FULL_PAUSES  4		  /* a program that grows all the time is looked into at every fourth look only */
-
-static struct plumb_error *detect(struct pl_mem_live *live, const struct pl_python_image *image, struct pl_py *py)
-{
-	struct pl_py_facts facts = pl_facts_of(image);
-
-	return pl_py_detect(pl_mem_live_mem(live), &facts, py);
-}
 
 /* Without a GIL nobody holds it: nothing would ever be sampled. */
 static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl_target *t, const struct pl_py *py)
@@ -97,7 +90,7 @@ struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, s
 		return err;
 	}
 	s->image_known = true;
-	err = detect(s->live, &s->image, &py);
+	err = pl_which_python(pl_mem_live_mem(s->live), &s->image, work, &py);
 	if (!err)
 		err = check_mode(e, t, &py);
 	if (!err)
@@ -186,7 +179,7 @@ static void check_borrowed(struct pl_engine *e, struct pl_target *t, uint64_t no
 
 static bool may_look(const struct pl_engine *e, const struct pl_search *s, uint64_t now)
 {
-	return s->image_known || (s->costly ? now >= e->costly_ns : now + AHEAD_NS > e->looks_ns);
+	return s->costly ? now >= e->costly_ns : s->image_known || now + AHEAD_NS > e->looks_ns;
 }
 
 /* A unit of work takes a nanosecond at most. */

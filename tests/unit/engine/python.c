@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "facts.h"
 #include "image.h"
 #include "stage.h"
 #include "unit.h"
+#include "which_python.h"
 
 const char *python_exe(size_t i)
 {
@@ -80,8 +80,7 @@ static struct plumb_error *find(struct python *p)
 
 	if (err)
 		return err;
-	struct pl_py_facts facts = pl_facts_of(&image);
-	return pl_py_detect(pl_mem_live_mem(p->live), &facts, &p->py);
+	return pl_which_python(pl_mem_live_mem(p->live), &image, &work, &p->py);
 }
 
 /* It is starting up, or its stacks changed faster than they could be read. */
