@@ -95,8 +95,8 @@ static const char *check_stack(struct pl_mem *mem, struct pl_py *py, pl_addr tst
 	pl_vec_clear(frames);
 	if (pl_tstate_read(mem, py, tstate, &ts))
 		return "a thread state is not readable";
-	if (pl_frame_walk(mem, py, &ts, NULL, frames, &root))
-		return "no stack walks to its end";
+	if (pl_frame_walk(mem, py, &ts, NULL, frames, &root) && frames->len < PL_MAX_FRAMES)
+		return "no stack walks to its end"; /* one that is deeper than any that is walked proves as much */
 	*frames_ret = frames->len;
 	return check_codes(mem, py, frames);
 }

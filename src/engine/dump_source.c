@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "clock.h"
+#include "profile.h"
 
-#define FILE_MAX_BYTES (16u << 20)
-#define LINE_MAX_BYTES 2000
+#define TEXTS_MAX_BYTES (64u << 20) /* of all files; a stack can name as many as it likes */
+#define LINE_MAX_BYTES	2000
 
 void pl_sources_deinit(struct pl_sources *s)
 {
@@ -25,13 +26,20 @@ static uint64_t start_real_ns(const struct pl_sources *s)
 	return s->age_ns ? pl_clock_real_ns() - s->age_ns : 0;
 }
 
+static size_t room_for_text(const struct pl_sources *s)
+{
+	size_t left = TEXTS_MAX_BYTES - s->bytes;
+
+	return left < PL_SOURCE_MAX_BYTES ? left : PL_SOURCE_MAX_BYTES;
+}
+
 static void load(struct pl_sources *s, struct pl_source_file *f)
 {
 	struct pl_source_question q = {.pid = s->root ? 0 : s->pid,
 				       .view = s->view,
 				       .root = s->root,
 				       .path = f->path,
-				       .max_len = FILE_MAX_BYTES};
+				       .max_len = room_for_text(s)};
 	struct pl_source_answer answer;
 
 	if (!f->path[0] || f->path[0] == '<' || s->silent || !pl_source_ask(&s->reader, &q))
@@ -47,6 +55,7 @@ static void load(struct pl_sources *s, struct pl_source_file *f)
 		return;
 	f->text = answer.text;
 	f->len = answer.state.len;
+	s->bytes += f->len;
 	f->changed = pl_file_state_younger(&answer.state, start_real_ns(s));
 }
 

@@ -25,6 +25,7 @@ struct pl_sources {
 	const char *root; /* of the files, instead of the process's; NULL: none */
 	uint64_t age_ns;  /* of the process; 0 unknown */
 	PL_VEC(struct pl_source_file) files;
+	size_t bytes;	    /* of their texts */
 	bool no_memory;	    /* files were left out */
 	int patience_ms;    /* how long a file is waited for; then none is read any more */
 	const char *silent; /* that file; NULL: all answered */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "map.h"
@@ -75,24 +76,27 @@ static bool may_be_file(struct pl_text name)
 
 static bool all_may_enter(char *path)
 {
+	const mode_t all = S_IXGRP | S_IXOTH;
 	struct stat st;
 
 	for (char *end = strrchr(path, '/'); end && end != path; end = strrchr(path, '/')) {
 		*end = '\0';
-		if (stat(path, &st) != 0 || !(st.st_mode & S_IXOTH))
+		if (stat(path, &st) != 0 || (st.st_mode & all) != all)
 			return false;
 	}
 	return true;
 }
 
-/* Who may go where it lies, and read it: all. Asked of the file that is open, whose name may be another's by now. */
+/* Who may go where it lies, and read it: all, also those who are in its group or in a list of its own. Asked of the
+ * file that is open, whose name may be another's by now. */
 static bool is_open_to_all(int fd, const struct stat *st)
 {
+	const mode_t all = S_IRUSR | S_IRGRP | S_IROTH;
 	char link[40], real[PATH_MAX];
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	ssize_t n = readlink(link, real, sizeof real - 1);
-	if (n <= 0 || !(st->st_mode & S_IROTH))
+	if (n <= 0 || (st->st_mode & all) != all || getxattr(link, "system.posix_acl_access", NULL, 0) > 0)
 		return false;
 	real[n] = '\0';
 	return all_may_enter(real);

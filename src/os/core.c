@@ -354,18 +354,19 @@ static bool noted(int fd, const char *name, uint32_t *ret)
 	return len > 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && v < UINT32_MAX;
 }
 
-/* Whose file a core is cannot be made up. But root keeps what others dumped: gcore, and whatever is given the cores by
- * the kernel. What stands in the core then tells nothing of its user: the kernel writes the ids as the process's own
- * user namespace has them, in which everybody can be root, or anyone else. */
+/* Whose file a core is cannot be made up, but if others may write to it they may have written it. And root keeps what
+ * others dumped: gcore, and whatever is given the cores by the kernel. What stands in the core then tells nothing of
+ * its user: the kernel writes the ids as the process's own user namespace has them, in which everybody can be root, or
+ * anyone else. */
 static void judge_owner(struct pl_core *c, const struct stat *st)
 {
-	bool roots = st->st_uid == 0, alone = !(st->st_mode & (S_IWGRP | S_IWOTH));
+	bool alone = !(st->st_mode & (S_IWGRP | S_IWOTH)); /* with a list the group's bits are of all that it names */
 	uint32_t uid, gid;
 
-	if (!roots)
-		pl_rights_of_owner(st->st_uid, st->st_gid, &c->rights);
+	if (alone && st->st_uid != 0)
+		pl_rights_of_owner(st->st_uid, &c->rights);
 	else if (alone && noted(c->fd, "user.coredump.uid", &uid) && noted(c->fd, "user.coredump.gid", &gid))
-		pl_rights_of_owner(uid, gid, &c->rights);
+		pl_rights_of_user(uid, gid, &c->rights);
 	else
 		pl_rights_of_all(&c->rights);
 }

@@ -86,7 +86,7 @@ bool pl_rights_of(pid_t pid, struct pl_rights *ret)
 	return pl_rights_of_thread(pid, pid, ret);
 }
 
-void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret)
+void pl_rights_of_user(uid_t uid, gid_t gid, struct pl_rights *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	ret->uid = uid;
@@ -95,9 +95,15 @@ void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret)
 	ret->more_groups = true;
 }
 
+void pl_rights_of_owner(uid_t uid, struct pl_rights *ret)
+{
+	pl_rights_of_user(uid, NOBODY, ret);
+	ret->no_group = true;
+}
+
 void pl_rights_of_all(struct pl_rights *ret)
 {
-	pl_rights_of_owner(NOBODY, NOBODY, ret);
+	pl_rights_of_user(NOBODY, NOBODY, ret);
 	ret->anybody = true;
 }
 
@@ -232,7 +238,9 @@ bool pl_rights_allow(const struct pl_rights *r, int fd)
 		return false;
 	if (r->anybody)
 		return (st.st_mode & all) == all && !has_list(fd);
-	if (st.st_uid == r->uid || !(st.st_mode & S_IROTH))
-		return true; /* not as one of the others */
+	if (st.st_uid == r->uid)
+		return true;
+	if (!(st.st_mode & S_IROTH))
+		return !r->no_group;
 	return (st.st_mode & S_IRGRP) && !has_list(fd);
 }

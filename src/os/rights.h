@@ -17,6 +17,7 @@ struct pl_rights {
 	uint64_t capabilities; /* of those that let a file be read, as bits: what root has */
 	bool anybody;	       /* nothing is known: what each and all may do */
 	bool more_groups;      /* it may be in others than these */
+	bool no_group;	       /* gid is not known, nor any other: nothing is open to it for a group */
 	size_t group_count;
 	gid_t groups[PL_RIGHTS_MAX_GROUPS];
 };
@@ -27,8 +28,10 @@ bool pl_rights_of(pid_t pid, struct pl_rights *ret);
 bool pl_rights_of_thread(pid_t pid, pid_t tid, struct pl_rights *ret);
 /** Pure: the same of the text of its status file, if it is in our user namespace. */
 bool pl_rights_parse(const char *status, struct pl_rights *ret);
-/** Those of the owner of a file, whose further groups are not known. */
-void pl_rights_of_owner(uid_t uid, gid_t gid, struct pl_rights *ret);
+/** Those of a user whose further groups are not known. */
+void pl_rights_of_user(uid_t uid, gid_t gid, struct pl_rights *ret);
+/** Those of the owner of a file, who need not be in the file's group: a directory can give that. */
+void pl_rights_of_owner(uid_t uid, struct pl_rights *ret);
 /** Those that everybody has. */
 void pl_rights_of_all(struct pl_rights *ret);
 bool pl_rights_equal(const struct pl_rights *a, const struct pl_rights *b);

@@ -108,6 +108,13 @@ while True:
     claimed(3000)
 """
 
+# A core is of one moment: once it says so it is in there for good.
+STAY = BEGIN + """
+space = {'say': say}
+exec(compile('def claimed():\\n    say("ready") or sum(iter(int, 1))\\n', SECRET, 'exec'), space)
+space['claimed']()
+"""
+
 
 @pytest.fixture
 def place():
@@ -247,7 +254,7 @@ def core(place):
     gcore = shutil.which("gcore")
     if not gcore:
         pytest.skip("gcore is not installed")
-    with Running(place, CLAIM, before=ordinary()) as program:
+    with Running(place, STAY, before=ordinary()) as program:
         made = subprocess.run([gcore, "-o", place / "core", str(program.process.pid)], capture_output=True, text=True)
         assert made.returncode == 0, made.stderr
         return place / ("core.%d" % program.process.pid)
@@ -271,6 +278,22 @@ def test_a_core_shows_what_its_owner_may_read(plumb, place, any_python, core):
     assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
     os.chown(place / "secret.py", ORDINARY, ORDINARY)
     assert sources_of(plumb, core) == ({PROGRAM: ANY, "secret.py": SECRET.strip()}, None)
+
+
+def test_a_core_is_not_believed_to_be_of_its_files_group(plumb, place, any_python, core):
+    """Files get the group of a directory with the set-group-ID bit, whoever makes them."""
+    os.chown(core, ORDINARY, 4321)
+    os.chown(place / "secret.py", 0, 4321)
+    (place / "secret.py").chmod(0o640)
+    assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
+
+
+def test_a_core_that_others_may_write_to_is_anybodys(plumb, place, any_python, core):
+    os.chown(core, ORDINARY, ORDINARY)
+    os.chown(place / "secret.py", ORDINARY, ORDINARY)
+    for mode in (0o660, 0o606):
+        core.chmod(mode)
+        assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py")), oct(mode)
 
 
 def set_user(core, user):

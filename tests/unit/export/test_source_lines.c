@@ -88,9 +88,21 @@ static void without_one_the_file_is_read_for_what_was_imported(void **state)
 	scene_deinit(&s);
 }
 
-/* The name is a profile's, which anybody may have made. */
+/* By a profile that has not asked before. */
+static bool root_shows(struct scene *s, const char *path)
+{
+	struct pl_sources *sources = pl_sources_create(s->b.p);
+	struct pl_text line;
+	bool shown = pl_sources_line(sources, build_string(&s->b, path), 1, &line);
+
+	pl_sources_destroy(sources);
+	return shown;
+}
+
+/* The name is a profile's, which anybody may have made. Who is in the group of a file is one of all, too. */
 static void root_shows_what_all_may_read(void **state)
 {
+	static const mode_t shut[] = {0600, 0640, 0604};
 	char dir[] = "/tmp/plumb-dir-XXXXXX", inside[64];
 	struct pl_text line;
 	struct scene s;
@@ -99,13 +111,19 @@ static void root_shows_what_all_may_read(void **state)
 		skip();
 	scene_init(&s, NULL);
 	s.b.p->meta.imported = true;
-	assert_int_equal(chmod(s.path, 0640), 0);
-	assert_false(pl_sources_line(s.sources, s.file, 1, &line));
+	for (unsigned i = 0; i < sizeof shut / sizeof *shut; i++) {
+		assert_int_equal(chmod(s.path, shut[i]), 0);
+		assert_false(root_shows(&s, s.path));
+	}
 	assert_int_equal(chmod(s.path, 0644), 0);
 	assert_non_null(mkdtemp(dir)); /* root's alone */
 	snprintf(inside, sizeof inside, "%s/f", dir);
 	assert_int_equal(link(s.path, inside), 0);
-	assert_false(pl_sources_line(s.sources, build_string(&s.b, inside), 1, &line));
+	assert_false(root_shows(&s, inside));
+	assert_int_equal(chmod(dir, 0705), 0);
+	assert_false(root_shows(&s, inside));
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_true(root_shows(&s, inside));
 	assert_false(pl_sources_line(s.sources, build_string(&s.b, "/proc/self/maps"), 1, &line));
 	unlink(inside);
 	rmdir(dir);

@@ -203,7 +203,7 @@ static void no_other_right_is_kept(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	pl_rights_of_owner(ORDINARY, ORDINARY, &user);
+	pl_rights_of_user(ORDINARY, ORDINARY, &user);
 	assert_true(pl_rights_of(getpid(), &before));
 	assert_true(pl_rights_take(&user, &own));
 	int fd = open("/proc/1/environ", O_RDONLY | O_CLOEXEC);
@@ -214,7 +214,7 @@ static void no_other_right_is_kept(void **state)
 	assert_true(pl_rights_equal(&before, &after));
 	assert_true(effective_capabilities() != 0);
 	/* A root that has given them up reads what is its own, and no more. */
-	pl_rights_of_owner(0, 0, &user);
+	pl_rights_of_user(0, 0, &user);
 	user.capabilities = 0;
 	assert_true(pl_rights_take(&user, &own));
 	assert_int_equal(effective_capabilities(), 0);
@@ -239,7 +239,7 @@ static void a_group_that_is_not_known_can_be_shut_out(void **state)
 	if (geteuid() != 0)
 		skip();
 	scene_init(&s);
-	pl_rights_of_owner(ORDINARY, ORDINARY, &user);
+	pl_rights_of_user(ORDINARY, ORDINARY, &user);
 	assert_true(opens_with(&user, s.theirs));
 	assert_int_equal(chmod(s.shared, 0604), 0);
 	assert_false(opens_with(&user, s.shared));

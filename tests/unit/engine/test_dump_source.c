@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source lines of a dump: a stack can name as many files as it likes, and of all together no more is kept than is
+ * allowed. */
+#include "dump_source.h"
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILES	  80
+#define FILE_LEN  (1 << 20)
+#define ALL_BYTES (64u << 20)
+
+static void name_of(const char *dir, int i, char path[static 64])
+{
+	snprintf(path, 64, "%s/%d.py", dir, i);
+}
+
+/* One file under many names: a line, and nothing behind it. */
+static void make_files(const char *dir)
+{
+	char first[64], path[64];
+
+	name_of(dir, 0, first);
+	int fd = open(first, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	assert_int_equal(write(fd, "work()\n", 7), 7);
+	assert_int_equal(ftruncate(fd, FILE_LEN), 0);
+	close(fd);
+	for (int i = 1; i < FILES; i++) {
+		name_of(dir, i, path);
+		assert_int_equal(link(first, path), 0);
+	}
+}
+
+static void remove_files(const char *dir)
+{
+	char path[64];
+
+	for (int i = 0; i < FILES; i++) {
+		name_of(dir, i, path);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+static bool has_source(struct pl_sources *s, struct pl_dump *d, const char *path)
+{
+	struct pl_dump_frame f = {.file = pl_dump_text(d, path, strlen(path)), .line = 1};
+
+	pl_sources_add(s, d, &f);
+	return f.has_source;
+}
+
+static void files_are_kept_up_to_a_limit(void **state)
+{
+	char dir[] = "/tmp/plumb-lines-XXXXXX", path[64];
+	struct pl_sources s = {.root = "/", .patience_ms = 60000};
+	struct pl_dump *d;
+	unsigned shown = 0;
+
+	assert_non_null(mkdtemp(dir));
+	make_files(dir);
+	assert_true(pl_file_view_of(getpid(), &s.view));
+	assert_ok(pl_dump_create(&d));
+	for (int i = 0; i < FILES; i++) {
+		name_of(dir, i, path);
+		shown += has_source(&s, d, path);
+	}
+	name_of(dir, 0, path);
+	bool again = has_source(&s, d, path);
+	pl_sources_deinit(&s);
+	pl_dump_destroy(d);
+	remove_files(dir);
+	assert_int_equal(shown, ALL_BYTES / FILE_LEN);
+	assert_true(again);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_are_kept_up_to_a_limit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
