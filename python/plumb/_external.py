@@ -85,8 +85,9 @@ def merge(output: str, *recordings: str) -> None:
         raise Error("recordings could not be added up: " + done.stderr.decode("utf-8", "replace").strip())
 
 
-def _terminate(process: "subprocess.Popen[bytes]", pid: int) -> None:
+def _terminate(process: "subprocess.Popen[bytes]", messages: IO[bytes], pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
+    messages.close()
     if os.getpid() == pid:
         process.terminate()
         process.wait()
@@ -109,8 +110,12 @@ class ExternalSession:
         # Files: a pipe could be held open by whoever is forked meanwhile.
         self._messages = tempfile.TemporaryFile(prefix="plumb-")
         with tempfile.TemporaryFile(prefix="plumb-") as announced:
-            self._process = self._start([_binary.find(), *_arguments(recording, options)], announced)
-            self._finalizer = weakref.finalize(self, _terminate, self._process, self._pid)
+            try:
+                self._process = self._start([_binary.find(), *_arguments(recording, options)], announced)
+            except BaseException:
+                self._messages.close()
+                raise
+            self._finalizer = weakref.finalize(self, _terminate, self._process, self._messages, self._pid)
             _forks.tell(self)
             self._wait_until_it_samples(announced)
 

@@ -272,7 +272,7 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 	uint64_t period =
 		pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run), e->now.stopped_ns);
 	if (period != run->schedule.period_ns)
-		pl_schedule_begin(&run->schedule, now, period);
+		pl_schedule_change(&run->schedule, period);
 }
 
 static void sample(struct pl_engine *e, struct run *run, uint64_t now)

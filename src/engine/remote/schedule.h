@@ -20,6 +20,9 @@ struct pl_schedule {
 /** Periods of @p period_ns from now on; the random numbers go on where they are. 0: always due. */
 void pl_schedule_begin(struct pl_schedule *s, uint64_t now, uint64_t period_ns);
 
+/** The same from the beginning of the period that is next: none is cut short, as its sample stands for all of it. */
+void pl_schedule_change(struct pl_schedule *s, uint64_t period_ns);
+
 /** On to the next period that is not over yet: nothing is caught up. Not with a period of 0.
  * @return how many periods were missed. */
 uint64_t pl_schedule_next(struct pl_schedule *s, uint64_t now);

@@ -130,6 +130,23 @@ static void another_period_begins_now_with_other_points(void **state)
 	assert_in_range(s.due_ns, now + 3 * PERIOD, now + 6 * PERIOD - 1);
 }
 
+/* Also one that is longer or shorter each time. */
+static void periods_that_change_add_up_to_the_time(void **state)
+{
+	struct pl_schedule s = begun(12, true);
+	struct pl_rng lateness = {13};
+	uint64_t told = 0, now = 0;
+
+	for (int i = 0; i < TICKS; i++) {
+		now = s.due_ns + (uint64_t)(2 * pl_rng_unit(&lateness) * (double)s.period_ns);
+		told += s.period_ns;
+		told += s.period_ns * pl_schedule_next(&s, now);
+		pl_schedule_change(&s, PERIOD * (1 + i % 7));
+		assert_int_equal(s.start_ns, START + told);
+	}
+	assert_in_range(now - START, told - 21 * PERIOD, told + 21 * PERIOD);
+}
+
 static void as_fast_as_possible_is_always_due(void **state)
 {
 	struct pl_schedule s = {.rng = {1}, .jitter = true};
@@ -149,6 +166,7 @@ int main(void)
 		cmocka_unit_test(ticks_and_misses_add_up_to_the_time),
 		cmocka_unit_test(at_the_end_what_was_not_taken_is_over),
 		cmocka_unit_test(another_period_begins_now_with_other_points),
+		cmocka_unit_test(periods_that_change_add_up_to_the_time),
 		cmocka_unit_test(as_fast_as_possible_is_always_due),
 	};
 
