@@ -261,6 +261,22 @@ def _added(figures: Dict[str, float], profile: Profile) -> Dict[str, float]:
     return {name: max(figures[name], more[name]) if name == "threads" else figures[name] + more[name] for name in figures}
 
 
+class _Growing:
+    """A session and its recording, which is read as often as it has grown."""
+
+    def __init__(self, **options: Any) -> None:
+        self.file = Unnamed()
+        self.session = ExternalSession(self.file.path, **options)
+        self._seen: Tuple[int, Optional[Profile]] = -1, None  # bytes of the recording, and what is in them
+
+    def now(self) -> Optional[Profile]:
+        """None: nothing yet."""
+        seen, size = self._seen, os.fstat(self.file.fd).st_size
+        if size != seen[0]:
+            self._seen = seen = size, self.session.written()
+        return seen[1]
+
+
 class ControlledSession:
     """An external session that can be paused, changed and emptied: for each of these the program is attached anew, and what was
     counted is the sum of the recordings."""
@@ -268,26 +284,28 @@ class ControlledSession:
     engine = "external"
 
     def __init__(self, lock: _forks.Lock, rate: float, tids: Optional[Collection[int]], **options: Any) -> None:
-        """lock: that of the caller, for a signal handler that interrupts us may want it."""
+        """lock: that of the caller, for a signal handler that interrupts us may want it. Then it has the lock, too: what runs and what
+        has ended are taken from here in one step each, and asked for again if they are others afterwards."""
         self._rate, self._tids, self._options = rate, tids, options
         self._lock = lock
         self._ended = _Sum()
-        self._session: Optional[ExternalSession] = None
+        self._running: List[_Growing] = []  # one, or none
         self._begin()
 
     def _begin(self) -> None:
         tids = self._tids and [tid for tid in self._tids if _threads.exists(tid)]
-        file = Unnamed()
-        self._session = ExternalSession(file.path, rate=self._rate, tids=tids, **self._options, **_PLAIN)
-        self._file = file
-        self._seen: Tuple[int, Optional[Profile]] = -1, None  # bytes of the recording, and what is in them
+        self._running.append(_Growing(rate=self._rate, tids=tids, **self._options, **_PLAIN))
+        while len(self._running) > 1:  # a signal handler has begun one meanwhile
+            self._end()
 
     def _end(self) -> bool:
         """Whether it ran."""
-        session, self._session = self._session, None
-        if session is not None:
-            self._ended.add(self._file, session.stop())
-        return session is not None
+        try:
+            growing = self._running.pop()
+        except IndexError:
+            return False
+        self._ended.add(growing.file, growing.session.stop())
+        return True
 
     def pause(self) -> None:
         with self._lock:
@@ -295,7 +313,7 @@ class ControlledSession:
 
     def resume(self) -> None:
         with self._lock:
-            if self._session is None:
+            if not self._running:
                 self._begin()
 
     def set_rate(self, hz: float) -> None:
@@ -311,19 +329,17 @@ class ControlledSession:
             if ran:
                 self._begin()
 
-    def _now(self) -> Optional[Profile]:
-        """What is in the recording that grows; None: nothing yet, or it does not grow."""
-        if self._session is None:
-            return None
-        size = os.fstat(self._file.fd).st_size
-        if size != self._seen[0]:
-            self._seen = size, self._session.written()
-        return self._seen[1]
+    def _growing(self) -> Optional[_Growing]:
+        return next(iter(self._running), None)
 
     def status(self) -> Dict[str, Any]:
         with self._lock:
-            now = self._now()
-            figures = _added(self._ended.figures, now) if now else self._ended.figures
+            while True:
+                growing = self._growing()
+                figures, now = self._ended.figures, growing.now() if growing else None
+                if growing is self._growing():
+                    break
+            figures = _added(figures, now) if now is not None else figures
         seconds = {name: figures[name] for name in ("elapsed", "cpu")}
         return {**{name: int(figures[name]) for name in figures}, **seconds, "folded": 0}
 
@@ -332,14 +348,19 @@ class ControlledSession:
         lost = None
         while True:
             with self._lock:
-                session, now = self._session, self._now()
-                if session is None:
-                    return self._ended.profile()
-                if now is not None:
-                    return self._ended.with_more(now)
-            if session is lost:
+                growing = self._growing()
+                found = self._ended.profile() if growing is None else self._with(growing)
+                if growing is not self._growing():
+                    continue
+            if found is not None or growing is None:
+                return found
+            if growing is lost:
                 raise Error(_NOTHING_WRITTEN)
-            lost = None if session.goes_on() else session
+            lost = None if growing.session.goes_on() else growing
+
+    def _with(self, growing: _Growing) -> Optional[Profile]:
+        ended, now = self._ended, growing.now()
+        return None if now is None else ended.with_more(now)
 
     def stop(self) -> Profile:
         with self._lock:

@@ -507,6 +507,38 @@ def check_python_does_not_warn_of_a_fork_while_it_is_sampled_from_outside():
     profiler.cancel()
 
 
+def pauses_at_line(profiler, call, number):
+    """As a signal handler that comes there would. Whether there are so many lines."""
+    lines = itertools.count()
+
+    def trace(frame, event, arg):
+        if frame.f_globals.get("__name__") != "plumb._external":
+            return None
+        if event == "line" and next(lines) == number:
+            sys.settrace(None)
+            profiler.pause()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(None)
+    return next(lines) > number
+
+
+def check_a_handler_may_pause_anywhere_in_status_outside():
+    profiler = plumb.Profiler(interval=PERIOD, engine="external")
+    profiler.start()
+    until(profiler, 1)
+    for number in itertools.count():
+        if not pauses_at_line(profiler, profiler.status, number):
+            break
+        assert profiler.status()["state"] == "paused"
+        profiler.resume()
+    profiler.cancel()
+
+
 def check_what_is_said_outside_comes_in_files():
     """A pipe that somebody forks with, at the wrong moment, would be open as long as that child lives."""
     profiler = plumb.Profiler(engine="external")

@@ -22,9 +22,9 @@ def work():
     for i in range(FRAMES):
         struct.pack_into("<Q", frame, PREVIOUS, first + (i + 1) * SPAN if i + 1 < FRAMES else 0x11)
         chain[i * SPAN : (i + 1) * SPAN] = bytes(frame)
-    parley.ready()
     previous = ctypes.c_uint64.from_address(inner + PREVIOUS)
     previous.value = first
+    parley.ready()
     ctypes.CDLL(None).pause()
 
 
