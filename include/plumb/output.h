@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /** A file that takes its name when it is whole: until then what is there keeps it. It is its owner's alone (0600). A
- * pipe or a device is written to as it is. One thread at a time. */
+ * pipe or a device is written to as it is, and so is a file that is open already (/dev/stdout). One thread at a time.
+ */
 struct plumb_output;
 
 enum plumb_output_name {
@@ -26,7 +27,8 @@ PLUMB_API struct plumb_error *plumb_output_open(const char *path, enum plumb_out
 						struct plumb_output **ret) PLUMB_MUST_CHECK;
 /** To write to; stays open until the next call of these. */
 PLUMB_API int plumb_output_fd(const struct plumb_output *o);
-/** It is whole: close it, give it its name, free @p o. Errors: PLUMB_ERR_WRITE_FAILED, and it is not there. */
+/** It is whole: close it, give it its name, free @p o. Errors: PLUMB_ERR_WRITE_FAILED; PLUMB_ERR_EXISTS, what has the
+ * name by now stays, and the message says what it is called instead. */
 PLUMB_API struct plumb_error *plumb_output_publish(struct plumb_output *o) PLUMB_MUST_CHECK;
 /** It was never there. NULL-safe. */
 PLUMB_API void plumb_output_discard(struct plumb_output *o);

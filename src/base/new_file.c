@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -33,11 +35,6 @@ static struct plumb_error *cannot_write(const char *path)
 	if (errno == ENOMEM)
 		return &pl_err_no_memory;
 	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", path);
-}
-
-static struct plumb_error *exists(const char *path)
-{
-	return pl_error(PLUMB_ERR_EXISTS, "%s is there already, and plumb did not write it", path);
 }
 
 /* ---- where it is ------------------------------------------------------------------------------------------------- */
@@ -125,25 +122,68 @@ static bool is_marked(int fd, const struct stat *st)
 	return n == len && memcmp(marked, expected, (size_t)n) == 0;
 }
 
-/* It may be lost: it is gone, it is empty, or was written by plumb. The file that is open is judged, not its name. */
+/* Whoever writes a file has it locked, and is the only one who may lose it. */
+static bool is_being_written(int fd)
+{
+	return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/* What is open already. Who is at the other end of a pipe or a line is not waited for in the kernel. */
+static int open_again(int place, int flags)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+	return open(name, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* A pipe or a device is not touched. */
+static int open_to_judge(const struct pl_new_file *f, const char *name)
+{
+	int place = openat(f->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (place < 0)
+		return -1;
+	int fd = fstat(place, &st) == 0 && S_ISREG(st.st_mode) ? open_again(place, O_RDONLY) : -1;
+	close(place);
+	return fd;
+}
+
+/* It may be lost: it is gone, it is empty, or plumb wrote it and has ended that. The file that is open is judged, not
+ * its name. */
 static bool is_ours(const struct pl_new_file *f, const char *name)
 {
-	int fd = openat(f->dir, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_to_judge(f, name);
 	struct stat st;
 
 	if (fd < 0)
-		return errno == ENOENT || (look(f, name, &st) && S_ISREG(st.st_mode) && !st.st_size);
-	bool ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		return !look(f, name, &st) || (S_ISREG(st.st_mode) && !st.st_size);
+	bool ours = fstat(fd, &st) == 0 && !is_being_written(fd) &&
 		    (!st.st_size || is_marked(fd, &st) || begins_as_recording(fd));
 	close(fd);
 	return ours;
 }
 
+static struct plumb_error *exists(const struct pl_new_file *f)
+{
+	int fd = open_to_judge(f, name_of(f));
+	bool written = fd >= 0 && begins_as_recording(fd) && is_being_written(fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (written)
+		return pl_error(PLUMB_ERR_EXISTS, "%s is being written by another plumb", f->path);
+	return pl_error(PLUMB_ERR_EXISTS, "%s is there already, and plumb did not write it", f->path);
+}
+
 static bool may_replace(const struct pl_new_file *f, const char *name)
 {
+	struct stat st;
+
 	switch (f->replace) {
 	case PL_REPLACE_NONE:
-		return false;
+		return !look(f, name, &st);
 	case PL_REPLACE_OURS:
 	case PL_REPLACE_NAMED:
 		return is_ours(f, name);
@@ -188,8 +228,10 @@ static struct plumb_error *check_gives_way(const struct pl_new_file *f)
 /* A link of that name is none to go through. */
 static void make(struct pl_new_file *f, const char *name)
 {
-	f->fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f->fd = openat(f->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	f->made = f->fd >= 0;
+	if (f->made)
+		(void)flock(f->fd, LOCK_EX | LOCK_NB); /* not all file systems can */
 }
 
 /* One that is nobody's: what a killed plumb has left must not be in the way, and in containers process ids repeat. */
@@ -200,11 +242,15 @@ static char *drawn_path(const char *path, int attempt)
 
 	if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
 		number = (uint32_t)getpid() * NAMES_TRIED + (uint32_t)attempt;
-	return asprintf(&drawn, "%s.%08x.new", path, number) < 0 ? NULL : drawn;
+	int dir = (int)(last_part(path) - path), most = NAME_MAX - (int)strlen(".01234567.new");
+	if (asprintf(&drawn, "%.*s%.*s.%08x.new", dir, path, most, path + dir, number) < 0)
+		return NULL;
+	return drawn;
 }
 
 static struct plumb_error *make_beside(struct pl_new_file *f)
 {
+	f->made = false;
 	for (int i = 0; i < NAMES_TRIED && !f->made; i++) {
 		free(f->beside);
 		f->beside = drawn_path(f->path, i);
@@ -219,7 +265,7 @@ static struct plumb_error *make_beside(struct pl_new_file *f)
 
 static struct plumb_error *replace_it(struct pl_new_file *f)
 {
-	struct plumb_error *err = may_replace(f, name_of(f)) ? check_gives_way(f) : exists(f->path);
+	struct plumb_error *err = may_replace(f, name_of(f)) ? check_gives_way(f) : exists(f);
 
 	return err ? err : make_beside(f);
 }
@@ -247,23 +293,14 @@ static struct plumb_error *of_another_user(const struct pl_new_file *f, const ch
 			     hint);
 }
 
-/* What is open is opened for writing. Who is at the other end of a pipe or a line is not waited for in the kernel. */
-static int open_again(int place)
-{
-	char name[32];
-
-	snprintf(name, sizeof name, "/proc/self/fd/%d", place);
-	return open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 static int open_pipe(int place)
 {
-	int fd = open_again(place);
+	int fd = open_again(place, O_WRONLY);
 
 	for (int i = 0; i < READER_LOOKS && fd < 0 && errno == ENXIO; i++) {
 		if (nanosleep(&(struct timespec){.tv_nsec = READER_LOOK_NS}, NULL) != 0)
 			break;
-		fd = open_again(place);
+		fd = open_again(place, O_WRONLY);
 	}
 	return fd;
 }
@@ -276,15 +313,54 @@ static struct plumb_error *cannot_open(const struct pl_new_file *f, const struct
 			     "start what reads it first");
 }
 
-/* A pipe, a device; or a file without a name, in /proc/PID/fd: only who made that can want it to be written to. If by
- * now a file with a name is there, nothing has happened to it yet. */
+static bool is_dir(const struct pl_new_file *f, const char *path)
+{
+	struct stat here, there;
+
+	return fstat(f->dir, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
+	       here.st_ino == there.st_ino;
+}
+
+/* As /dev/stdout and /dev/fd/N lead to one. -1: to none. */
+static int own_descriptor(const struct pl_new_file *f)
+{
+	char *end;
+	long fd = strtol(name_of(f), &end, 10);
+
+	return !*end && (is_dir(f, "/proc/self/fd") || is_dir(f, "/proc/thread-self/fd")) ? (int)fd : -1;
+}
+
+/* Whoever has opened it writes to it, too, and so may the program: what comes goes where they have come to. */
+static struct plumb_error *write_on(struct pl_new_file *f, int open_already)
+{
+	if ((fcntl(open_already, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		errno = EBADF;
+	else
+		f->fd = fcntl(open_already, F_DUPFD_CLOEXEC, 3);
+	f->shared = true;
+	return f->fd < 0 ? cannot_write(f->path) : NULL;
+}
+
+static struct plumb_error *open_elsewhere(const struct pl_new_file *f)
+{
+	return pl_error_hint(pl_error(PLUMB_ERR_WRITE_FAILED,
+				      "cannot write %s: it is a file that another program has open", f->path),
+			     "name the file itself");
+}
+
+/* A pipe, a device, a file that is open. One without a name that somebody else has open: only who made that can want
+ * it to be written to. */
 static struct plumb_error *write_into(struct pl_new_file *f, int place, const struct stat *st)
 {
+	int ours = S_ISREG(st->st_mode) ? own_descriptor(f) : -1;
+
+	if (ours >= 0)
+		return write_on(f, ours);
 	if (S_ISREG(st->st_mode) && st->st_nlink)
-		return exists(f->path);
+		return open_elsewhere(f);
 	if (is_strangers_pipe(place, st))
 		return of_another_user(f, "pipe", "name a file, or a pipe of your own");
-	f->fd = S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place);
+	f->fd = S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY);
 	if (f->fd < 0)
 		return cannot_open(f, st);
 	if (fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK) != 0 ||
@@ -293,7 +369,7 @@ static struct plumb_error *write_into(struct pl_new_file *f, int place, const st
 	return NULL;
 }
 
-/* A link in /proc/PID/fd leads to what is open there, whatever it says. *ret_place: that, unless it has a name. */
+/* A link in /proc/PID/fd leads to what is open there, *ret_place, whatever it says. */
 static bool leads_to_open(const struct pl_new_file *f, int *ret_place, struct stat *ret)
 {
 	struct statfs fs;
@@ -303,7 +379,7 @@ static bool leads_to_open(const struct pl_new_file *f, int *ret_place, struct st
 	int place = openat(f->dir, name_of(f), O_PATH | O_CLOEXEC);
 	if (place < 0)
 		return false;
-	if (fstat(place, ret) == 0 && (!S_ISREG(ret->st_mode) || !ret->st_nlink)) {
+	if (fstat(place, ret) == 0) {
 		*ret_place = place;
 		return true;
 	}
@@ -356,7 +432,7 @@ static struct plumb_error *take_what_is_there(struct pl_new_file *f, int place, 
 	if (S_ISREG(st.st_mode))
 		return replace_it(f);
 	if (!given)
-		return exists(f->path);
+		return exists(f);
 	return S_ISLNK(st.st_mode) ? take_link(f, place, &st, ret_followed) : write_into(f, place, &st);
 }
 
@@ -369,7 +445,7 @@ static struct plumb_error *open_what_is_there(struct pl_new_file *f)
 		int place = openat(f->dir, name_of(f), O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 		if (place < 0)
-			return cannot_write(f->path);
+			return errno == ENOENT ? make_beside(f) : cannot_write(f->path);
 		err = take_what_is_there(f, place, &followed);
 		close(place);
 	}
@@ -379,16 +455,21 @@ static struct plumb_error *open_what_is_there(struct pl_new_file *f)
 	return cannot_write(f->path);
 }
 
+static struct plumb_error *make_named(struct pl_new_file *f)
+{
+	make(f, name_of(f));
+	if (f->made)
+		return NULL;
+	return errno == EEXIST ? exists(f) : cannot_write(f->path);
+}
+
 static struct plumb_error *open_named(struct pl_new_file *f)
 {
 	struct plumb_error *err = move_to(f, f->path);
 
 	if (err)
 		return err;
-	make(f, name_of(f));
-	if (f->made)
-		return NULL;
-	return errno == EEXIST ? open_what_is_there(f) : cannot_write(f->path);
+	return f->replace == PL_REPLACE_NONE ? make_named(f) : open_what_is_there(f);
 }
 
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace, struct pl_new_file *ret)
@@ -405,18 +486,46 @@ struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace, 
 
 /* ---- the end of it ----------------------------------------------------------------------------------------------- */
 
-/* It is finished, unless it is a recording, which may grow. */
-static void complete_mark(const struct pl_new_file *f)
+/* By now another file may have the name. */
+static bool is_still(const struct pl_new_file *f)
 {
-	int fd = openat(f->dir, present_name(f), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	struct stat now, made;
+
+	return look(f, present_name(f), &now) && fstat(f->fd, &made) == 0 && now.st_dev == made.st_dev &&
+	       now.st_ino == made.st_ino;
+}
+
+static struct plumb_error *copy_from(int from, const struct pl_new_file *to)
+{
+	off_t done = 0;
+	ssize_t n;
+
+	while ((n = sendfile(to->fd, from, &done, INT_MAX)) > 0)
+		;
+	return n < 0 ? cannot_write(to->path) : NULL;
+}
+
+/* Somebody has taken its name away, and perhaps it with that: what is open is all there is. */
+static struct plumb_error *make_again(struct pl_new_file *f)
+{
+	int lost = f->fd;
+
+	f->kept = false;
+	struct plumb_error *err = make_beside(f);
+	if (!err)
+		err = copy_from(lost, f);
+	close(lost);
+	return err;
+}
+
+/* It is finished, unless it is a recording, which may grow. */
+static void mark(const struct pl_new_file *f)
+{
 	char text[MARK_MAX];
 	struct stat st;
 
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0)
-		(void)fsetxattr(fd, MARK, text, (size_t)mark_text(&st, text), 0);
-	close(fd);
+	if (fstat(f->fd, &st) == 0)
+		(void)fsetxattr(f->fd, MARK, text, (size_t)mark_text(&st, text), 0);
 }
 
 static bool move_in(const struct pl_new_file *f, unsigned flags)
@@ -466,25 +575,34 @@ static struct plumb_error *stays_beside(const struct pl_new_file *f)
 	return pl_error_hint(err, "it is all there: give it another name");
 }
 
+struct plumb_error *pl_new_file_finish(struct pl_new_file *f)
+{
+	/* Some file systems report a full disk only to who closes a descriptor. */
+	int again = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
+
+	if (again >= 0 && close(again) != 0)
+		return cannot_write(pl_new_file_path(f));
+	return f->made && !is_still(f) ? make_again(f) : NULL;
+}
+
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 {
 	if (!f->made)
 		return NULL;
-	complete_mark(f);
-	f->stays = f->beside && !take_name(f);
-	if (f->stays)
+	mark(f);
+	f->kept = true;
+	if (!f->beside)
+		return NULL;
+	if (!take_name(f))
 		return stays_beside(f);
 	free(f->beside);
 	f->beside = NULL;
-	f->made = false; /* it is what it was made for */
-	close(f->dir);
-	f->dir = -1;
 	return NULL;
 }
 
 const char *pl_new_file_path(const struct pl_new_file *f)
 {
-	return f->stays ? f->beside : f->path;
+	return f->kept && f->beside ? f->beside : f->path;
 }
 
 bool pl_new_file_rename(struct pl_new_file *f, const char *path)
@@ -493,9 +611,7 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path)
 	char *copy = strdup(path);
 	struct plumb_error *err = copy ? move_to(&to, copy) : &pl_err_no_memory;
 
-	if (!err && f->dir < 0)
-		err = move_to(f, f->path);
-	if (err || renameat2(f->dir, present_name(f), to.dir, name_of(&to), RENAME_NOREPLACE) != 0) {
+	if (err || !is_still(f) || renameat2(f->dir, present_name(f), to.dir, name_of(&to), RENAME_NOREPLACE) != 0) {
 		plumb_error_destroy(err);
 		pl_new_file_discard(&to);
 		return false;
@@ -509,19 +625,12 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path)
 	return true;
 }
 
-/* Only what this run made: by now another file may have the name. */
-static bool is_still(const struct pl_new_file *f, const char *name)
-{
-	struct stat now, made;
-
-	return f->fd < 0 || (look(f, name, &now) && fstat(f->fd, &made) == 0 && now.st_dev == made.st_dev &&
-			     now.st_ino == made.st_ino);
-}
-
 void pl_new_file_discard(struct pl_new_file *f)
 {
-	if (f->path && f->made && !f->stays && is_still(f, present_name(f)))
+	if (f->made && !f->kept && is_still(f))
 		(void)unlinkat(f->dir, present_name(f), 0);
+	if (f->made)
+		(void)flock(f->fd, LOCK_UN); /* a child of the program may have the descriptor, too */
 	if (f->fd >= 0)
 		close(f->fd);
 	if (f->dir >= 0)

@@ -22,22 +22,27 @@ enum pl_replace {
 };
 
 struct pl_new_file {
-	int fd;	      /* the owner of the structure may close it, and makes it -1 then */
+	int fd;	      /* to write to and to read from; until it is discarded */
 	char *path;   /* as it is to be called */
-	int dir;      /* where it is, until it is published: its path can lead elsewhere by now; -1: nowhere */
+	int dir;      /* where it is: its path can lead elsewhere by now; -1: nowhere */
 	char *beside; /* as it is called until it is published; NULL: as it is to be called */
 	enum pl_replace replace;
-	bool made;  /* and not published; else it was there, as a pipe or a device */
-	bool stays; /* beside its name, which could not be had when it was asked for */
+	bool made;   /* by plumb; else it was there, as a pipe or a device */
+	bool kept;   /* whatever happens: it was published, under its name or beside it */
+	bool shared; /* a file, and the place in it, with whoever has opened it: what is before and after is theirs */
 };
 
 #define PL_NEW_FILE_NONE ((struct pl_new_file){.fd = -1, .dir = -1})
 
-/** Make it, beside what is there if that is to be replaced. The file is empty. Links and pipes that somebody else has
- * made are not followed and not written to, but for root's. A pipe that nobody reads is given some seconds.
- * Errors: PLUMB_ERR_EXISTS, PLUMB_ERR_WRITE_FAILED; both name @p path, or where its links lead. */
+/** Make it, beside its name; with PL_REPLACE_NONE under it, so that it is taken. The file is empty, and locked. What
+ * leads to a file that plumb was started with (/dev/stdout, /dev/fd/N) is written through that. Links and pipes that
+ * somebody else has made are not followed and not written to, but for root's. A pipe that nobody reads is given some
+ * seconds. Errors: PLUMB_ERR_EXISTS, PLUMB_ERR_WRITE_FAILED; both name @p path, or where its links lead. */
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 				     struct pl_new_file *ret) PLUMB_MUST_CHECK;
+/** Nothing more is written. If somebody has taken the file away from its place, its content is beside its name again.
+ * Errors: PLUMB_ERR_WRITE_FAILED. */
+struct plumb_error *pl_new_file_finish(struct pl_new_file *f) PLUMB_MUST_CHECK;
 /** Give it its name, for good; again: nothing. What has the name by now is asked once more whether it may be replaced.
  * After an error the new file stays beside it, as the error says, and it may be tried again. Errors: PLUMB_ERR_EXISTS,
  * something is not to be replaced; PLUMB_ERR_WRITE_FAILED. */

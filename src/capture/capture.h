@@ -16,9 +16,8 @@ struct pl_capture_writer;
 
 /** Whether a file that begins with these bytes is a recording, perhaps a damaged one. */
 bool pl_capture_is(const uint8_t *bytes, size_t len);
-/** Write the file header into @p file, which is taken over; after an error it is gone. It takes its name with the first
- * chunk that has samples in it, and is kept beside that if it cannot. p->meta.period_ns must be known: it sets the unit
- * of time. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
+/** Write the file header into @p file, which is taken over; after an error it is gone. p->meta.period_ns must be
+ * known: it sets the unit of time. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */
 struct plumb_error *pl_capture_create_in(struct pl_new_file *file, const struct plumb_profile *p,
 					 struct pl_capture_writer **ret) PLUMB_MUST_CHECK;
 /** The same into a file that has its name at once (PL_REPLACE_NAMED). Errors: PLUMB_ERR_EXISTS, too. */
@@ -43,9 +42,16 @@ struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct p
 /** The file takes its name now, whatever is in it; if it has it: nothing. Errors: PLUMB_ERR_EXISTS,
  * PLUMB_ERR_WRITE_FAILED; it is kept beside its name. */
 struct plumb_error *pl_capture_publish(struct pl_capture_writer *w) PLUMB_MUST_CHECK;
-/** Whether the file stays when the writer is freed: it has its name, or could not take it. */
+/** Whether the file stays when the writer is freed: it was published. */
 bool pl_capture_is_kept(const struct pl_capture_writer *w);
-/** Write the last chunk (marks the recording complete) and close. Nothing may be added afterwards. */
+/** Whether it has its name already. */
+bool pl_capture_is_named(const struct pl_capture_writer *w);
+/** Whether samples were written, and not only remembered. */
+bool pl_capture_has_samples(const struct pl_capture_writer *w);
+/** To read what was written. Owner: the writer. */
+int pl_capture_fd(const struct pl_capture_writer *w);
+/** Write the last chunk (marks the recording complete). Nothing may be added afterwards. If somebody has taken the file
+ * away from its name, what was written is beside that. */
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** Give the file another name, a free one; false: it keeps the one it has. */
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
@@ -53,8 +59,8 @@ bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
 void pl_capture_abandon(struct pl_capture_writer *w);
 /** What it is called, or is to be; if it could not take its name, what it is called instead. Owner: the writer. */
 const char *pl_capture_path(const struct pl_capture_writer *w);
-/** Free, and close without the last chunk if pl_capture_finish was not called. A file that has not taken its name is
- * gone. NULL-safe. */
+/** Free, and close without the last chunk if pl_capture_finish was not called. A file that was not published is gone.
+ * NULL-safe. */
 void pl_capture_destroy(struct pl_capture_writer *w);
 
 struct pl_capture_info {

@@ -24,8 +24,8 @@
 #define DUE_BYTES   (8u << 20)
 
 struct pl_capture_writer {
-	struct pl_new_file file; /* its fd -1: finished */
-	uint64_t file_len;	 /* of whole chunks */
+	struct pl_new_file file;
+	uint64_t file_len; /* of whole chunks */
 	uint32_t sequence;
 	uint64_t samples_before;
 	struct pl_columns columns;
@@ -48,7 +48,7 @@ static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_
 			continue;
 		if (n <= 0) {
 			int errnum = n ? errno : ENOSPC;
-			if (ftruncate(w->file.fd, (off_t)w->file_len) == 0)
+			if (!w->file.shared && ftruncate(w->file.fd, (off_t)w->file_len) == 0)
 				(void)lseek(w->file.fd, (off_t)w->file_len, SEEK_SET);
 			return write_error(w, errnum);
 		}
@@ -109,7 +109,7 @@ struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct 
 
 	file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	file.path = strdup(name);
-
+	file.shared = true;
 	if (file.fd < 0)
 		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", name);
 	else if (!file.path)
@@ -128,7 +128,22 @@ struct plumb_error *pl_capture_publish(struct pl_capture_writer *w)
 
 bool pl_capture_is_kept(const struct pl_capture_writer *w)
 {
-	return !w->file.made || w->file.stays;
+	return !w->file.made || w->file.kept;
+}
+
+bool pl_capture_is_named(const struct pl_capture_writer *w)
+{
+	return !w->file.beside;
+}
+
+bool pl_capture_has_samples(const struct pl_capture_writer *w)
+{
+	return w->samples_before > 0;
+}
+
+int pl_capture_fd(const struct pl_capture_writer *w)
+{
+	return w->file.fd;
 }
 
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
@@ -144,6 +159,8 @@ const char *pl_capture_path(const struct pl_capture_writer *w)
 void pl_capture_abandon(struct pl_capture_writer *w)
 {
 	close(w->file.fd);
+	if (w->file.dir >= 0)
+		close(w->file.dir);
 }
 
 void pl_capture_destroy(struct pl_capture_writer *w)
@@ -206,8 +223,6 @@ static struct plumb_error *write_chunk(struct pl_capture_writer *w, enum pl_chun
 		return err;
 	w->sequence++;
 	w->samples_before += samples;
-	if (samples) /* a name that cannot be had is asked for again, at last by whoever tells it */
-		plumb_error_destroy(pl_capture_publish(w));
 	return NULL;
 }
 
@@ -270,10 +285,6 @@ struct plumb_error *pl_capture_flush(struct pl_capture_writer *w, const struct p
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p)
 {
 	struct plumb_error *err = write_chunks(w, p, true);
-	if (err)
-		return err;
-	/* Some file systems report a full disk only here. */
-	int failed = close(w->file.fd) < 0 ? errno : 0;
-	w->file.fd = -1;
-	return failed ? write_error(w, failed) : NULL;
+
+	return err ? err : pl_new_file_finish(&w->file);
 }

@@ -4,6 +4,7 @@
 #include "outcome.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "page_file.h"
@@ -36,6 +37,16 @@ static bool wants_page(struct config *c, struct second_output *second, struct fa
 	return page_file_check(c, "html", why);
 }
 
+/* Where the program writes to. Devices take what comes from anybody, but for a terminal. */
+static bool is_standard_output(const char *output)
+{
+	struct stat named, standard;
+
+	return strcmp(output, "-") == 0 ||
+	       (stat(output, &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 && named.st_dev == standard.st_dev &&
+		named.st_ino == standard.st_ino && (!S_ISCHR(named.st_mode) || isatty(STDOUT_FILENO)));
+}
+
 bool outcome_prepare(struct config *c, struct second_output *second, struct failure *why)
 {
 	*second = (struct second_output){0};
@@ -47,7 +58,7 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 		return false;
 	if (!c->output)
 		return true;
-	if (strcmp(c->output, "-") == 0)
+	if (is_standard_output(c->output))
 		return refuse(why, "name a file with '-o'; 'plumb report FILE -f FORMAT' writes to standard output",
 			      "a recording is not written to standard output");
 	second->format = plumb_format_for_path(c->output);

@@ -2,9 +2,7 @@
 /* Layer session: <plumb/output.h>, on top of base. */
 #include <plumb/output.h>
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "new_file.h"
 
@@ -37,12 +35,8 @@ int plumb_output_fd(const struct plumb_output *o)
 
 struct plumb_error *plumb_output_publish(struct plumb_output *o)
 {
-	struct plumb_error *err = NULL;
+	struct plumb_error *err = pl_new_file_finish(&o->file);
 
-	/* Some file systems report a full disk only here. */
-	if (close(o->file.fd) != 0)
-		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", o->file.path);
-	o->file.fd = -1;
 	if (!err)
 		err = pl_new_file_publish(&o->file);
 	plumb_output_discard(o);

@@ -2,12 +2,10 @@
 /* Layer session: the recording of a session. Under `work`, or while there is no consumer. */
 #include "session_parts.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "again.h"
 
@@ -29,14 +27,14 @@ static void take_name(struct plumb_session *s)
 	if (!err)
 		return;
 	free(s->path);
-	s->path = strdup(pl_capture_path(s->writer));
+	s->path = pl_capture_is_kept(s->writer) ? strdup(pl_capture_path(s->writer)) : NULL;
 	pl_session_failed(s, err);
 }
 
 void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err)
 {
 	pl_session_failed(s, err);
-	if (pl_capture_is_kept(s->writer)) {
+	if (pl_capture_is_kept(s->writer) || pl_capture_has_samples(s->writer)) {
 		take_name(s);
 	} else {
 		free(s->path);
@@ -72,19 +70,57 @@ static struct plumb_error *open_unnamed(struct plumb_session *s, struct pl_new_f
 	return err;
 }
 
+/* A name that is free is taken at once: whoever looks finds what is known by then. */
+static struct plumb_error *open_named(const struct plumb_session *s, const char *path, struct pl_new_file *ret)
+{
+	struct plumb_error *err = pl_new_file_open(path, PL_REPLACE_NONE, ret);
+
+	if (plumb_error_code(err) != PLUMB_ERR_EXISTS)
+		return err;
+	plumb_error_destroy(err);
+	return pl_new_file_open(path, s->force ? PL_REPLACE_ALL : PL_REPLACE_NAMED, ret);
+}
+
+/* Others may write to it, too, and a recording has to be alone in its file: one without a name is whoever's who says
+ * that. */
+static bool is_of_others(const struct pl_new_file *file)
+{
+	struct stat st;
+
+	return file->shared && fstat(file->fd, &st) == 0 && st.st_nlink;
+}
+
+static struct plumb_error *refuse_shared(struct pl_new_file *file)
+{
+	struct plumb_error *err = pl_error(PLUMB_ERR_WRITE_FAILED,
+					   "a recording is not written to a file that is open already: %s", file->path);
+
+	pl_new_file_discard(file);
+	return pl_error_hint(err, "name the file itself");
+}
+
 struct plumb_error *pl_session_open_recording(struct plumb_session *s, const char *path)
 {
-	enum pl_replace replace = s->force ? PL_REPLACE_ALL : PL_REPLACE_NAMED;
 	struct pl_new_file file;
-	struct plumb_error *err = path ? pl_new_file_open(path, replace, &file) : open_unnamed(s, &file);
+	struct plumb_error *err = path ? open_named(s, path, &file) : open_unnamed(s, &file);
 
 	s->named = path != NULL;
 	if (!err)
-		err = pl_capture_create_in(&file, s->profile, &s->writer);
+		err = is_of_others(&file) ? refuse_shared(&file) : pl_capture_create_in(&file, s->profile, &s->writer);
 	if (err)
 		return err;
 	s->path = strdup(path ? path : pl_capture_path(s->writer));
 	return s->path ? NULL : &pl_err_no_memory;
+}
+
+/* From its first samples on it is worth more than what was there. A name that cannot be had is asked for again, at last
+ * by whoever tells it. */
+static void publish_samples(struct plumb_session *s)
+{
+	bool published = pl_capture_is_kept(s->writer) && pl_capture_is_named(s->writer);
+
+	if (pl_capture_has_samples(s->writer) && !published)
+		plumb_error_destroy(pl_capture_publish(s->writer));
 }
 
 void pl_session_write_chunk(struct plumb_session *s, uint64_t now)
@@ -95,6 +131,8 @@ void pl_session_write_chunk(struct plumb_session *s, uint64_t now)
 	struct plumb_error *err = pl_capture_flush(s->writer, s->profile);
 	if (err)
 		pl_session_writing_failed(s, err);
+	else
+		publish_samples(s);
 }
 
 void pl_session_name_after_python(struct plumb_session *s)
@@ -119,19 +157,16 @@ void pl_session_name_after_python(struct plumb_session *s)
 	}
 }
 
-/* So that formats with instants can be written at once. Where it cannot be opened again (-o was a pipe), or not be read
- * as it was written, there are counts only. */
-static void read_recording_again(struct plumb_session *s, uint64_t chunks)
+/* So that formats with instants can be written at once: from what was written, whatever has its name by now. Where that
+ * cannot be read (-o was a pipe), or not as it was written, there are counts only. */
+static void read_recording_again(struct plumb_session *s)
 {
-	struct pl_capture_info info = {.chunks = chunks, .complete = true};
+	struct pl_capture_info info = {.chunks = pl_capture_chunks(s->writer), .complete = true};
+	int fd = pl_capture_fd(s->writer);
 	struct stat st;
-	int fd = s->path ? open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
-	if (fd < 0)
-		return;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		plumb_error_destroy(pl_again_from_mapping(s->profile, fd, (size_t)st.st_size, &info));
-	close(fd);
 }
 
 void pl_session_finish_recording(struct plumb_session *s, bool worth_it)
@@ -145,9 +180,8 @@ void pl_session_finish_recording(struct plumb_session *s, bool worth_it)
 	}
 	if (worth_it)
 		take_name(s);
-	uint64_t chunks = pl_capture_chunks(s->writer);
+	if (worth_it && !s->since.reset) /* else it tells more than was counted */
+		read_recording_again(s);
 	pl_capture_destroy(s->writer);
 	s->writer = NULL;
-	if (worth_it && !s->since.reset) /* else it tells more than was counted */
-		read_recording_again(s, chunks);
 }

@@ -2,6 +2,7 @@
 """What plumb writes destroys nothing: a file that plumb did not write stays unless --force is given, one that it did stays until
 the new one is worth having, and names of its own choice are free ones. What it writes is its owner's alone."""
 import contextlib
+import ctypes
 import os
 import select
 import shutil
@@ -190,15 +191,84 @@ def test_a_dash_is_standard_output_and_never_a_file(plumb, recording):
     assert not (plumb.directory / "-").exists()
 
 
-def test_two_plumbs_with_one_name_leave_one_whole_recording(plumb, target, any_python):
-    """Each writes beside it; the last one that ends has the name."""
+def test_two_plumbs_with_one_name_lose_no_recording(plumb, target, any_python):
+    """Whichever has the name first has it; the other one is refused, or goes on beside it."""
     recording = plumb.path()
     with target(any_python, "families.py") as busy:
         both = [plumb.start("attach", "-d", "0.5", "-o", recording, busy.pid, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 for _ in range(2)]
         results = [finish(process) for process in both]
-    assert all(result.status in (0, 125) for result in results) and any(result.status == 0 for result in results), results
-    assert plumb.report(recording).samples > 0 and not left(plumb)
+    whole = [path for path in [recording, *map(plumb.directory.joinpath, left(plumb))] if plumb.report(path).complete]
+    told = [result for result in results if "meanwhile" in result.stderr]
+    assert len(whole) == 1 + len(told) and all(result.status in (0, 125) for result in results), results
+
+
+def test_a_recording_that_is_written_is_not_replaced(plumb, target, any_python, recording):
+    busy_one = plumb.path()
+    with target(any_python, "families.py") as busy, plumb.attached(busy.pid, recording=busy_one):
+        for command in (["run", "-o", busy_one, "--", "echo", "it ran"], ["merge", recording, "-o", busy_one]):
+            result = plumb(*command)
+            assert result.status == 125 and "is being written by another plumb" in result.stderr and "it ran" not in result.stdout, result
+    assert plumb.report(busy_one).complete
+    assert plumb("merge", recording, "-o", busy_one).status == 0
+
+
+def taken_away(plumb, target, any_python, take):
+    """What a plumb says whose recording somebody takes away while it is written, and what is beside its name."""
+    recording = plumb.path()
+    with target(any_python, "families.py") as busy:
+        with running(plumb.start("attach", "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            take(recording)
+            process.send_signal(signal.SIGINT)
+            return recording, finish(process), [plumb.directory / name for name in left(plumb)]
+
+
+def test_a_recording_that_somebody_has_replaced_is_kept_beside_it(plumb, target, any_python):
+    """By force, so that nothing is left of it but what is open."""
+    def take(path):
+        other = path.with_suffix(".theirs")
+        other.write_text("notes")
+        other.rename(path)
+
+    recording, result, (beside,) = taken_away(plumb, target, any_python, take)
+    assert recording.read_text() == "notes" and result.status == 125, result
+    assert "made by another program meanwhile" in result.stderr and str(beside) in result.stderr, result
+    assert plumb.report(beside).complete and plumb.report(beside).samples
+
+
+def test_a_recording_that_somebody_has_removed_is_there_in_the_end(plumb, target, any_python):
+    recording, result, beside = taken_away(plumb, target, any_python, os.unlink)
+    assert result.status == 0 and not beside and plumb.report(recording).complete, result
+
+
+def test_what_has_the_name_of_a_recording_by_its_end_is_not_opened(plumb, target, any_python):
+    """A pipe or a disk of somebody who may write to the directory, and a link to one."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    pipe = plumb.directory / "pipe"
+    os.mkfifo(pipe)
+    in_open = 0x20
+    assert libc.inotify_add_watch(watch, os.fsencode(pipe), in_open) >= 0
+
+    def link(path):
+        path.unlink()
+        path.symlink_to(pipe)
+
+    def put(path):
+        path.unlink()
+        path.hardlink_to(pipe)
+
+    try:
+        for take in (link, put):
+            recording, result, beside = taken_away(plumb, target, any_python, take)
+            assert result.status == 125 and any(plumb.report(path).complete for path in beside), result
+            recording.unlink()
+            assert not has_come(watch), "it was opened"
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+        assert has_come(watch), "this test sees nothing"
+    finally:
+        os.close(watch)
 
 
 def test_ctrl_c_before_the_first_sample_loses_nothing(plumb, recording):
@@ -244,6 +314,41 @@ def test_what_another_program_writes_meanwhile_stays(plumb, any_python):
     assert out.read_text() == "its own" and "made by another program meanwhile" in result.stderr, result
     beside, = left(plumb)
     assert beside in result.stderr.replace("\n", "").replace(" ", "") and "<module>" in (plumb.directory / beside).read_text()
+
+
+WRITES_ITS_OWN = """import os, sys
+sum(range(10**7))
+with open(sys.argv[1] + sys.argv[2], "w") as file:
+    file.write("precious " * 100000)
+os.rename(sys.argv[1] + sys.argv[2], sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("form, suffix", [(".html", ".its"), (".html", ""), (".folded", ""), (".plumb", ".its")])
+def test_what_a_program_writes_under_a_free_name_stays(plumb, any_python, form, suffix):
+    """Not marked as what plumb wrote, either: the next run would replace it."""
+    out = plumb.path(form)
+    result = plumb("run", "-o", out, "--", *any_python.command, "-c", WRITES_ITS_OWN, out, suffix)
+    beside, = left(plumb)
+    assert out.read_text() == "precious " * 100000 and "user.plumb" not in os.listxattr(out)
+    assert result.status == 125 and "made by another program meanwhile" in result.stderr and beside in result.stderr, result
+    if form == ".plumb":
+        assert plumb.report(plumb.directory / beside).samples
+    else:
+        assert ("</html>" if form == ".html" else "<module>") in (plumb.directory / beside).read_text()
+    assert plumb("run", "-o", out, "--", "echo", "it ran").status == 125 and out.read_text() == "precious " * 100000
+
+
+def test_a_report_whose_file_somebody_removes_meanwhile_is_whole(plumb, any_python):
+    out = plumb.path(".folded")
+    tidy = "import os\nsum(range(10**7))\n[os.unlink(name) for name in os.listdir('.') if name.endswith('.new')]\n"
+    result = plumb("run", "-o", out, "--", *any_python.command, "-c", tidy)
+    assert result.status == 0 and "<module>" in out.read_text() and not left(plumb), result
+
+
+def test_a_long_name_can_be_taken(plumb, recording):
+    out = plumb.directory / ("n" * 247 + ".folded")
+    assert plumb("report", recording, "-o", out).status == 0 and out.stat().st_size
 
 
 @needs_root
@@ -362,6 +467,44 @@ def test_links_lead_to_a_file_wherever_they_lie(plumb, recording):
     assert result.status == 125 and "Too many levels of symbolic links" in result.stderr, result
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"])
+def test_standard_output_is_shared_with_whoever_writes_to_it(plumb, recording, name):
+    """Nothing is lost of what comes before and after, and it is not marked as plumb's."""
+    expected = plumb("report", recording, "-f", "collapsed").stdout
+    out = plumb.path(".txt")
+    for mode, before in (("w", ""), ("a", ""), ("a", "older\n")):
+        out.write_text(before)
+        with open(out, mode) as file:
+            script = '"$@"; "$@"; echo footer'
+            command = ["sh", "-c", script, "sh", plumb.binary, "report", recording, "-f", "collapsed", "-o", name]
+            assert subprocess.run(command, stdout=file).returncode == 0
+        assert out.read_text() == before + 2 * expected + "footer\n"
+        assert "user.plumb" not in os.listxattr(out) and not left(plumb)
+    merged = plumb.path()
+    with open(merged, "w") as file:
+        assert plumb("merge", "-q", recording, "-o", name, stdout=file).status == 0
+    assert plumb.report(merged).samples > 0
+
+
+def test_a_recording_is_not_written_to_what_the_program_may_write_to(plumb, any_python):
+    out = plumb.path(".txt")
+    program = [*any_python.command, "-c", "print('it ran')"]
+    with open(out, "w") as file:
+        other = "/proc/%d/fd/%d" % (os.getpid(), file.fileno())
+        for name in ("/dev/stdout", "/dev/fd/1", out):
+            result = plumb("run", "-o", name, "--", *program, stdout=file)
+            assert result.status == 125 and "a recording is not written to standard output" in result.stderr, result
+        result = plumb("run", "-o", other, "--", *program)
+        assert result.status == 125 and "a file that another program has open" in result.stderr, result
+        for command in (["run", "-o", "/dev/fd/%d" % file.fileno(), "--", *program], ["attach", "-o", "/dev/stdout", os.getpid()]):
+            result = plumb(*command, pass_fds=[file.fileno()], **({"stdout": file} if command[0] == "attach" else {}))
+            assert result.status == 125 and ("a file that is open already" in result.stderr or "standard output" in result.stderr), result
+    result = finish(subprocess.Popen([plumb.binary, "run", "-o", "/dev/stdout", "--", *program], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE))
+    assert result.status == 125 and "a recording is not written to standard output" in result.stderr, result
+    assert not result.stdout and not out.stat().st_size and not left(plumb)
+
+
 def test_what_nothing_can_replace_is_told_before_the_program_runs(plumb, any_python):
     """A file that a container was given."""
     try:
@@ -425,12 +568,23 @@ def test_a_name_that_becomes_free_again_is_taken(plumb, recording, any_python):
     assert "meanwhile" not in result.stderr and plumb.report(recording).complete, result
 
 
-def test_what_somebody_writes_into_a_file_that_plumb_has_not_finished_is_theirs(plumb, recording):
+def test_a_report_that_a_killed_plumb_did_not_finish_is_not_in_the_way(plumb, recording):
     out = plumb.path(".csv")
     with running(plumb.start("run", "-o", out, "--", "cat", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)) as process:
-        wait_until(out.exists, "it is not begun")
+        wait_until(lambda: left(plumb), "it is not begun")
         process.kill()
         process.wait()
+    assert not out.exists() and plumb("report", recording, "-o", out).status == 0 and out.stat().st_size
+
+
+def test_what_somebody_writes_into_a_file_that_plumb_has_not_finished_is_theirs(plumb, recording):
+    """What a killed plumb has left, under another name now."""
+    out = plumb.path(".csv")
+    with running(plumb.start("run", "-o", out, "--", "cat", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)) as process:
+        wait_until(lambda: left(plumb), "it is not begun")
+        process.kill()
+        process.wait()
+    (plumb.directory / left(plumb)[0]).rename(out)
     with open(out, "r+") as file:
         file.write("my own figures")
     result = plumb("report", recording, "-o", out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=renameat2: what happens to a name in the moment in which it is taken, and file systems that cannot
- * do all that is asked for. */
+/* Linked with --wrap=renameat2 and --wrap=close: what happens to a name in the moment in which it is taken, and file
+ * systems that cannot do all that is asked for. */
 #include "new_file.h"
 
 #include <errno.h>
@@ -24,10 +24,24 @@ struct scene {
 /* The scene that looks on; what the next renames do instead of renaming, or before. */
 static struct scene *scene;
 static int failing_with, failing_times;
-static bool refuses_flags, intruding;
+static bool refuses_flags, intruding, full;
 
 int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
 int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+
+int __wrap_close(int fd)
+{
+	int r = __real_close(fd);
+
+	if (!full)
+		return r;
+	full = false;
+	errno = EDQUOT;
+	return -1;
+}
 
 static void put(const char *path, const char *text)
 {
@@ -72,7 +86,7 @@ static void begin(struct scene *s, enum pl_replace replace)
 	*s = (struct scene){.dir = "/tmp/plumb-test-new-file-XXXXXX"};
 	scene = s;
 	failing_times = 0;
-	refuses_flags = intruding = false;
+	refuses_flags = intruding = full = false;
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->path, sizeof s->path, "%s/out", s->dir);
 	put(s->path, "");
@@ -182,6 +196,74 @@ static void what_is_discarded_is_gone(void **state)
 	end(&s);
 }
 
+/* Whoever has the name by then: only what is still plumb's is taken away. */
+static void a_disk_that_turns_out_to_be_full_in_the_end_costs_others_nothing(void **state)
+{
+	struct scene s;
+
+	for (int theirs = 0; theirs < 2; theirs++) {
+		begin(&s, PL_REPLACE_NAMED);
+		if (theirs) {
+			assert_int_equal(unlink(s.beside), 0);
+			put(s.beside, THEIRS);
+		}
+		full = true;
+		assert_code(pl_new_file_finish(&s.file), PLUMB_ERR_WRITE_FAILED);
+		pl_new_file_discard(&s.file);
+		assert_int_equal(access(s.beside, F_OK), theirs ? 0 : -1);
+		assert_holds(s.path, "");
+		end(&s);
+	}
+}
+
+static void what_somebody_has_taken_away_is_there_again(void **state)
+{
+	struct scene s;
+
+	for (int published = 0; published < 2; published++) {
+		begin(&s, PL_REPLACE_NAMED);
+		if (published)
+			assert_ok(pl_new_file_publish(&s.file));
+		assert_int_equal(unlink(published ? s.path : s.beside), 0);
+		put(s.path, "");
+		assert_ok(pl_new_file_finish(&s.file));
+		assert_ok(pl_new_file_publish(&s.file));
+		assert_holds(s.path, OURS);
+		end(&s);
+	}
+}
+
+static void what_another_has_put_in_its_place_stays(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	assert_ok(pl_new_file_publish(&s.file));
+	assert_int_equal(unlink(s.path), 0);
+	put(s.path, THEIRS);
+	assert_ok(pl_new_file_finish(&s.file));
+	assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
+	snprintf(s.beside, sizeof s.beside, "%s", pl_new_file_path(&s.file));
+	assert_holds(s.path, THEIRS);
+	assert_holds(s.beside, OURS);
+	end(&s);
+}
+
+static void what_is_being_written_is_not_replaced(void **state)
+{
+	struct scene s;
+	struct pl_new_file other;
+
+	begin(&s, PL_REPLACE_NAMED);
+	assert_ok(pl_new_file_publish(&s.file));
+	assert_code(pl_new_file_open(s.path, PL_REPLACE_NAMED, &other), PLUMB_ERR_EXISTS);
+	pl_new_file_discard(&s.file);
+	assert_ok(pl_new_file_open(s.path, PL_REPLACE_NAMED, &other));
+	pl_new_file_discard(&other);
+	assert_holds(s.path, OURS);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +273,10 @@ int main(void)
 		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
 		cmocka_unit_test(what_is_discarded_is_gone),
+		cmocka_unit_test(a_disk_that_turns_out_to_be_full_in_the_end_costs_others_nothing),
+		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
+		cmocka_unit_test(what_another_has_put_in_its_place_stays),
+		cmocka_unit_test(what_is_being_written_is_not_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,21 +219,66 @@ static void an_older_file_of_that_name_is_replaced(void **state)
 	struct pl_capture_writer *again = NULL;
 	struct stat st;
 	add_random(s, 1000);
-	check(pl_capture_flush(s->w, s->p));
+	check(pl_capture_finish(s->w, s->p));
+	pl_capture_destroy(s->w);
+	s->w = NULL;
 	check(pl_capture_create(s->path, s->p, &again));
 	assert_int_equal(stat(s->path, &st), 0);
 	assert_int_equal(st.st_size, PL_FILE_HEADER_LEN);
 	pl_capture_destroy(again);
 }
 
+static void a_recording_that_is_written_is_not_replaced(void **state)
+{
+	struct scene *s = *state;
+	struct pl_capture_writer *again = NULL;
+	add_random(s, 1000);
+	check(pl_capture_flush(s->w, s->p));
+	struct plumb_error *err = pl_capture_create(s->path, s->p, &again);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_EXISTS);
+	assert_non_null(strstr(plumb_error_message(err), "is being written"));
+	plumb_error_destroy(err);
+}
+
+/* However many chunks come before the one that fails. */
+static void an_older_file_stays_until_the_new_one_is_published(void **state)
+{
+	struct scene *s = *state;
+	struct pl_new_file file;
+	struct pl_capture_info info;
+	add_random(s, 100);
+	check(pl_capture_finish(s->w, s->p));
+	pl_capture_destroy(s->w);
+	for (int published = 0; published < 2; published++) {
+		check(pl_new_file_open(s->path, PL_REPLACE_NAMED, &file));
+		check(pl_capture_create_in(&file, s->p, &s->w));
+		add_random(s, 50);
+		check(pl_capture_flush(s->w, s->p));
+		add_random(s, 50);
+		check(pl_capture_finish(s->w, s->p));
+		if (published)
+			check(pl_capture_publish(s->w));
+		pl_capture_destroy(s->w);
+		s->w = NULL;
+		struct plumb_profile *back = read_path(s->path, &info);
+		assert_int_equal(info.chunks, published ? 2 : 1);
+		pl_profile_destroy(back);
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(a_place_that_cannot_be_written_is_named), TEST(a_full_disk_loses_nothing_that_was_whole),
-		TEST(a_growing_recording_can_be_read),	       TEST(a_chunk_is_due_after_its_time),
-		TEST(a_chunk_is_due_when_it_is_large),	       TEST(a_killed_writer_leaves_whole_chunks),
+		TEST(a_place_that_cannot_be_written_is_named),
+		TEST(a_full_disk_loses_nothing_that_was_whole),
+		TEST(a_growing_recording_can_be_read),
+		TEST(a_chunk_is_due_after_its_time),
+		TEST(a_chunk_is_due_when_it_is_large),
+		TEST(a_killed_writer_leaves_whole_chunks),
 		TEST(an_older_file_of_that_name_is_replaced),
+		TEST(a_recording_that_is_written_is_not_replaced),
+		TEST(an_older_file_stays_until_the_new_one_is_published),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
