@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine. See source_reader.h. Question and answer go over a socket, whose other end notices when ours is closed.
+/* Layer engine. See source_reader.h. Each question has a thread, and that a process that shares its memory.
  *
- * The process has our rights, none of our files, and no signal of the terminal ends it before we do. */
+ * We may be a guest in the program, and it must not feel anything of this:
+ *   - Whoever reads takes on rights, and may stand in the kernel for ever. A thread of the program must do neither: the
+ *     C library changes the rights of a program in all of its threads, by a signal for which it waits, and aborts where
+ *     one thread may not what the others may. So that is a process.
+ *   - It tells nobody of its end, and only who asks for it in particular waits for it (__WALL): the program's SIGCHLD
+ *     and wait() are for its own children.
+ *   - It is made without the C library's fork, whose handlers are the program's, and copies no memory, which takes long
+ *     and makes each page of the program fault.
+ *   - It has the storage of a thread (errno) in common with its maker, which waits for it meanwhile and for nothing
+ * else.
+ *   - It allocates nothing: who kills it would leave a lock of the program's behind.
+ *   - It has none of our files, so nobody who waits for the end of one waits for a file system; and closes none, which
+ *     can mean something to a file system. */
 #include "source_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include <linux/close_range.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,64 +34,40 @@
 
 #define NAME		 "plumb-sources"
 #define MOST_LEFT_BEHIND 3
-#define WORDS_MAX	 65536 /* of paths */
+#define STACK_BYTES	 (512u << 10) /* of the process; what it calls has large buffers */
+#define THREAD_BYTES	 (256u << 10)
 
-struct head {
-	pid_t pid;
-	struct pl_file_view view;
-	struct pl_file_state known;
-	uint64_t max_len;
-	uint32_t root_len, path_len; /* with their ends; root_len 0: none */
+struct pl_source_job {
+	atomic_int users; /* who asks, and the thread */
+	struct pl_source_question question;
+	bool own; /* the file is named by the process that we are in */
+
+	struct pl_source_answer answer; /* its text: of pl_file_text_read */
+	bool read;			/* the process came to its end */
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool done; /* the answer is whole, or will never be */
 };
 
-struct reply {
-	enum pl_source_outcome outcome;
-	bool moving;
-	struct pl_file_state state;
-};
-
-/* ---- whoever reads ----------------------------------------------------------------------------------------------- */
-
-static bool receive(int fd, void *to, size_t len)
-{
-	for (size_t got = 0; got < len;) {
-		ssize_t n = recv(fd, (char *)to + got, len - got, 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		got += (size_t)n;
-	}
-	return true;
-}
-
-static bool send_all(int fd, const void *from, size_t len)
-{
-	for (size_t sent = 0; sent < len;) {
-		ssize_t n = send(fd, (const char *)from + sent, len - sent, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		sent += (size_t)n;
-	}
-	return true;
-}
+/* ---- the process ------------------------------------------------------------------------------------------------- */
 
 /* Never with more rights than were seen: of a process that has other ones by now nothing is read. */
-static int open_file(const struct head *h, const char *root, const char *path)
+static int open_file(const struct pl_source_job *j)
 {
-	if (!h->pid)
-		return pl_file_open_below(root, &h->view.rights, path);
-	int fd = pl_target_file_open(h->pid, &h->view, path);
-	if (fd >= 0 || errno != ESRCH || !pl_file_view_is_ours(&h->view))
+	const struct pl_source_question *q = &j->question;
+
+	if (j->own)
+		return pl_own_file_open(&q->view, q->path);
+	if (!q->pid)
+		return pl_file_open_below(q->root, &q->view.rights, q->path);
+	int fd = pl_target_file_open(q->pid, &q->view, q->path);
+	if (fd >= 0 || errno != ESRCH || !pl_file_view_is_ours(&q->view))
 		return fd;
-	return pl_file_open_below("/", &h->view.rights, path);
+	return pl_file_open_below("/", &q->view.rights, q->path);
 }
 
-static void read_open(const struct head *h, int fd, struct reply *ret, char **text)
+static void read_open(const struct pl_source_question *q, int fd, struct pl_source_answer *ret)
 {
 	static const enum pl_source_outcome outcomes[] = {[PL_FILE_TEXT_NONE] = PL_SOURCE_NONE,
 							  [PL_FILE_TEXT_READ] = PL_SOURCE_READ,
@@ -87,55 +76,85 @@ static void read_open(const struct head *h, int fd, struct reply *ret, char **te
 
 	if (!pl_file_state_read(fd, &ret->state))
 		return;
-	if (pl_file_state_equal(&ret->state, &h->known)) {
+	if (pl_file_state_equal(&ret->state, &q->known)) {
 		ret->outcome = PL_SOURCE_KNOWN;
 		return;
 	}
-	if (ret->state.len > h->max_len) {
+	if (ret->state.len > q->max_len) {
 		ret->outcome = PL_SOURCE_TOO_LONG;
 		return;
 	}
-	ret->outcome = outcomes[pl_file_text_read(fd, &ret->state, text)];
+	ret->outcome = outcomes[pl_file_text_read(fd, &ret->state, &ret->text)];
 	ret->moving = !pl_file_state_read(fd, &after) || !pl_file_state_equal(&ret->state, &after);
 }
 
-static bool reply(int fd, const struct head *h, const char *words)
+static int process_main(void *job)
 {
-	struct reply answer = {.outcome = PL_SOURCE_NONE};
-	char *text = NULL;
-	int file = open_file(h, words, words + h->root_len);
+	struct pl_source_job *j = job;
 
-	if (file >= 0) {
-		read_open(h, file, &answer, &text);
-		close(file);
-	} else if (errno == EACCES) {
-		answer.outcome = PL_SOURCE_BARRED;
-	}
-	bool sent = send_all(fd, &answer, sizeof answer) && (!text || send_all(fd, text, answer.state.len));
-	pl_file_text_free(text, &answer.state);
-	return sent;
-}
-
-static void serve(int fd)
-{
-	char words[WORDS_MAX];
-	struct head h;
-
-	while (receive(fd, &h, sizeof h) && receive(fd, words, h.root_len + h.path_len) && reply(fd, &h, words))
-		;
-	close(fd);
-}
-
-/* ---- making it --------------------------------------------------------------------------------------------------- */
-
-static void *thread_main(void *fd)
-{
+	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) != 0)
+		return 1;
 	prctl(PR_SET_NAME, NAME);
-	serve((int)(intptr_t)fd);
+	int fd = open_file(j);
+	if (fd >= 0)
+		read_open(&j->question, fd, &j->answer);
+	else if (errno == EACCES)
+		j->answer.outcome = PL_SOURCE_BARRED;
+	j->read = true;
+	return 0;
+}
+
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
+
+/* Who we are is asked here: a process of its own may not look into a program that has changed its user. */
+static bool is_who_it_was(const struct pl_source_question *q)
+{
+	struct pl_file_view now;
+
+	return pl_file_view_of(q->pid, &now) && pl_file_view_equal(&now, &q->view);
+}
+
+/* The thread sleeps where each signal reaches it. */
+static bool run_process(struct pl_source_job *j)
+{
+	alignas(16) char stack[STACK_BYTES];
+	pid_t pid = clone(process_main, stack + sizeof stack, CLONE_VM | CLONE_FILES, j);
+
+	if (pid < 0)
+		return false;
+	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+		;
+	return j->read;
+}
+
+static void leave(struct pl_source_job *j)
+{
+	if (atomic_fetch_sub(&j->users, 1) > 1)
+		return;
+	pl_file_text_free(j->answer.text, &j->answer.state);
+	free((char *)(uintptr_t)j->question.root);
+	free((char *)(uintptr_t)j->question.path);
+	pthread_cond_destroy(&j->changed);
+	pthread_mutex_destroy(&j->lock);
+	free(j);
+}
+
+static void *thread_main(void *job)
+{
+	struct pl_source_job *j = job;
+
+	prctl(PR_SET_NAME, NAME);
+	if ((!j->own || is_who_it_was(&j->question)) && !run_process(j))
+		j->answer.outcome = PL_SOURCE_SILENT;
+	pthread_mutex_lock(&j->lock);
+	j->done = true;
+	pthread_cond_signal(&j->changed);
+	pthread_mutex_unlock(&j->lock);
+	leave(j);
 	return NULL;
 }
 
-static bool start_thread(int fd)
+static bool start_thread(struct pl_source_job *j)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -144,181 +163,86 @@ static bool start_thread(int fd)
 	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES + THREAD_BYTES);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	int failed = pthread_create(&thread, &attr, thread_main, (void *)(intptr_t)fd);
+	int failed = pthread_create(&thread, &attr, thread_main, j);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return !failed;
 }
 
-/* Whoever waits for the end of our output must not wait for a file system. */
-static void let_go_of_files(int fd)
-{
-	int null = open("/dev/null", O_RDWR);
+/* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
-	for (int i = 0; i < 3; i++)
-		dup2(null, i);
-	dup2(fd, 3);
-	syscall(SYS_close_range, 4u, ~0u, 0u);
+static struct pl_source_job *job_create(const struct pl_source_question *q)
+{
+	struct pl_source_job *j = calloc(1, sizeof *j);
+	pthread_condattr_t attr;
+
+	if (!j)
+		return NULL;
+	pthread_mutex_init(&j->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&j->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	j->users = 1;
+	j->question = *q;
+	j->question.path = strdup(q->path);
+	j->question.root = q->root ? strdup(q->root) : NULL;
+	j->own = q->pid == getpid();
+	if (j->question.path && (j->question.root || !q->root))
+		return j;
+	leave(j);
+	return NULL;
 }
 
-static void process_main(int fd)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	prctl(PR_SET_NAME, NAME);
-	let_go_of_files(fd);
-	serve(3);
-	_exit(0);
-}
-
-static bool start_process(struct pl_source_reader *r, int fd)
-{
-	pid_t child = fork();
-
-	if (child == 0)
-		process_main(fd);
-	r->pid = child > 0 ? child : 0;
-	return child > 0;
-}
-
-static bool start(struct pl_source_reader *r)
-{
-	int ends[2];
-
-	if (r->left_behind >= MOST_LEFT_BEHIND || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-		return false;
-	if (!r->in_thread && start_process(r, ends[1])) {
-		close(ends[1]);
-	} else if (!start_thread(ends[1])) {
-		close(ends[0]);
-		close(ends[1]);
-		return false;
-	}
-	r->fd = ends[0];
-	return true;
-}
-
-/* ---- our end ----------------------------------------------------------------------------------------------------- */
-
-static void forget_answer(struct pl_source_reader *r)
-{
-	free(r->answer.text);
-	r->answer = (struct pl_source_answer){0};
-	r->got = 0;
-	r->headed = r->asked = false;
-}
-
-/* One that has answered ends at once. One that has not may never end: then it is init's. */
 void pl_source_reader_end(struct pl_source_reader *r)
 {
-	int status, flags = r->asked ? WNOHANG : 0;
-
-	forget_answer(r);
-	if (r->fd) {
-		shutdown(r->fd, SHUT_RDWR); /* a child of a fork may have it, too */
-		close(r->fd);
-	}
-	while (r->pid && waitpid(r->pid, &status, flags) < 0 && errno == EINTR)
-		;
-	r->fd = 0;
-	r->pid = 0;
+	if (r->asked)
+		leave(r->asked);
+	r->asked = NULL;
 }
 
 bool pl_source_ask(struct pl_source_reader *r, const struct pl_source_question *q)
 {
-	struct head h = {.pid = q->pid,
-			 .view = q->view,
-			 .known = q->known,
-			 .max_len = q->max_len,
-			 .root_len = q->root ? (uint32_t)strlen(q->root) + 1 : 0,
-			 .path_len = (uint32_t)strlen(q->path) + 1};
+	struct pl_source_job *j = r->left_behind < MOST_LEFT_BEHIND ? job_create(q) : NULL;
 
-	if (h.root_len + h.path_len > WORDS_MAX || (!r->fd && !start(r)))
+	if (!j)
 		return false;
-	forget_answer(r);
-	/* It has read all questions before, so there is room for this one. */
-	if (!send_all(r->fd, &h, sizeof h) || (q->root && !send_all(r->fd, q->root, h.root_len)) ||
-	    !send_all(r->fd, q->path, h.path_len)) {
-		r->left_behind++;
-		pl_source_reader_end(r);
+	j->users++;
+	if (!start_thread(j)) {
+		j->users--;
+		leave(j);
 		return false;
 	}
-	r->asked = true;
+	r->asked = j;
 	r->asked_ns = pl_clock_monotonic_ns();
-	r->max_len = q->max_len;
 	return true;
 }
 
-/* Bytes that have come; 0: none yet; -1: it has ended. */
-static ssize_t take_some(struct pl_source_reader *r, void *to, size_t len)
+/* Of the text the caller has a copy that is freed as others are. */
+static void give(const struct pl_source_job *j, struct pl_source_answer *ret)
 {
-	ssize_t n = recv(r->fd, to, len, MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	return n > 0 ? n : -1;
+	*ret = j->answer;
+	if (!ret->text)
+		return;
+	ret->text = malloc(ret->state.len);
+	if (ret->text)
+		memcpy(ret->text, j->answer.text, ret->state.len);
+	else
+		ret->outcome = PL_SOURCE_NO_MEMORY;
 }
 
-static bool take_head(struct pl_source_reader *r)
+static bool wait_for(struct pl_source_job *j, uint64_t until_ns)
 {
-	struct reply head;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / PL_NS_PER_S), .tv_nsec = (long)(until_ns % PL_NS_PER_S)};
 
-	/* It is sent in one piece, and small. */
-	ssize_t n = take_some(r, &head, sizeof head);
-	if (n == 0)
-		return true;
-	if (n != (ssize_t)sizeof head || (head.outcome == PL_SOURCE_READ && head.state.len > r->max_len))
-		return false;
-	r->headed = true;
-	r->answer = (struct pl_source_answer){.outcome = head.outcome, .state = head.state, .moving = head.moving};
-	if (head.outcome != PL_SOURCE_READ)
-		return true;
-	r->answer.text = malloc(head.state.len);
-	if (!r->answer.text)
-		r->answer.outcome = PL_SOURCE_NO_MEMORY;
-	return true;
-}
-
-static bool take_text(struct pl_source_reader *r)
-{
-	ssize_t n = take_some(r, r->answer.text + r->got, r->answer.state.len - r->got);
-
-	r->got += n > 0 ? (uint64_t)n : 0;
-	return n >= 0;
-}
-
-static bool is_whole(const struct pl_source_reader *r)
-{
-	return r->headed && (!r->answer.text || r->got == r->answer.state.len);
-}
-
-/* Of an answer that could not be kept, the rest would be taken for the next one. */
-static bool give(struct pl_source_reader *r, struct pl_source_answer *ret)
-{
-	*ret = r->answer;
-	r->answer.text = NULL;
-	forget_answer(r);
-	if (ret->outcome == PL_SOURCE_NO_MEMORY)
-		pl_source_reader_end(r);
-	return true;
-}
-
-static int ms_left(uint64_t until_ns)
-{
-	uint64_t now = pl_clock_monotonic_ns();
-
-	return until_ns > now ? (int)((until_ns - now + 999999) / 1000000) : 0;
-}
-
-static bool give_up(struct pl_source_reader *r, struct pl_source_answer *ret)
-{
-	r->left_behind++;
-	pl_source_reader_end(r);
-	*ret = (struct pl_source_answer){.outcome = PL_SOURCE_SILENT};
-	return true;
+	pthread_mutex_lock(&j->lock);
+	while (!j->done && pthread_cond_timedwait(&j->changed, &j->lock, &until) == 0)
+		;
+	bool done = j->done;
+	pthread_mutex_unlock(&j->lock);
+	return done;
 }
 
 bool pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms, struct pl_source_answer *ret)
@@ -326,19 +250,13 @@ bool pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience
 	uint64_t until = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
 	uint64_t silent = r->asked_ns + (uint64_t)patience_ms * 1000000;
 
-	for (;;) {
-		if (!(r->headed ? take_text(r) : take_head(r)))
-			return give_up(r, ret);
-		if (is_whole(r))
-			return give(r, ret);
-		int left = ms_left(until), patience = ms_left(silent);
-		struct pollfd p = {.fd = r->fd, .events = POLLIN};
-
-		if (poll(&p, 1, left < patience ? left : patience) > 0)
-			continue;
-		if (ms_left(silent) == 0)
-			return give_up(r, ret);
-		if (ms_left(until) == 0)
-			return false;
-	}
+	if (wait_for(r->asked, until < silent ? until : silent))
+		give(r->asked, ret);
+	else if (until < silent)
+		return false;
+	else
+		*ret = (struct pl_source_answer){.outcome = PL_SOURCE_SILENT};
+	r->left_behind += ret->outcome == PL_SOURCE_SILENT;
+	pl_source_reader_end(r);
+	return true;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source files are opened and read by somebody else: a file system that does not answer (a network's, one in user
- * space) holds up whoever asks it, and no signal helps. So that is a process of its own, which can be left behind; our
- * end never waits for longer than it is told. Where no process can be made, or must not (the program is our own), it is
- * a thread. One question at a time; used by one thread. */
+ * space) holds up whoever asks it, and no signal helps. So that is a process of its own, which can be left behind, and
+ * whoever asks never waits for longer than he is told. One question at a time; used by one thread. */
 #ifndef PL_SOURCE_READER_H
 #define PL_SOURCE_READER_H
 
@@ -36,16 +35,12 @@ struct pl_source_answer {
 	char *text;  /* state.len bytes, the caller's to free; NULL: not read */
 };
 
+struct pl_source_job; /* private */
+
 struct pl_source_reader {
-	bool in_thread; /* set before the first question: never a process */
-	int fd;		/* 0: there is nobody yet */
-	pid_t pid;	/* 0: it is a thread */
+	struct pl_source_job *asked; /* NULL: no question is open */
 	int left_behind;
-	bool asked;
-	uint64_t asked_ns, max_len;
-	struct pl_source_answer answer; /* what has come of it */
-	uint64_t got;			/* bytes */
-	bool headed;
+	uint64_t asked_ns;
 };
 
 /** False: nobody can be asked any more. @p q is not kept. */
@@ -53,7 +48,7 @@ bool pl_source_ask(struct pl_source_reader *r, const struct pl_source_question *
 /** Wait for the answer, for @p timeout_ms at most; false: not yet. One that does not come in @p patience_ms after the
  * question is PL_SOURCE_SILENT. */
 bool pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms, struct pl_source_answer *ret);
-/** Nothing more is asked for now: whoever reads ends, or is left behind if it still does. */
+/** Nothing more is asked: who still reads is left behind. */
 void pl_source_reader_end(struct pl_source_reader *r);
 
 #endif

@@ -143,16 +143,16 @@ static bool is_directory(int fd, uint64_t dev, uint64_t ino)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
 }
 
-int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *path)
+/* @p judged: the process whose view has to be as it was seen; 0: that was found out. */
+static int open_in(pid_t task, const struct pl_file_view *seen, const char *path, pid_t judged)
 {
 	char whole[2 * PATH_BYTES];
 	const char *from_root = path;
-	pid_t task = pl_proc_live_task(pid); /* a main thread that has ended has no root directory any more */
 	bool relative = path[0] != '/', placed = !relative || path_of_cwd(task, path, whole, sizeof whole);
 	int root = open_proc_dir(task, "root"), fd = -1;
 
 	/* Asked last: what it was before, it was meanwhile. */
-	int other = who_else(pid, seen);
+	int other = judged ? who_else(judged, seen) : 0;
 	if (relative)
 		from_root = whole;
 	if (!other && placed && is_directory(root, seen->root_dev, seen->root_ino))
@@ -162,6 +162,17 @@ int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *
 	if (root >= 0)
 		close_keeping_errno(root);
 	return fd;
+}
+
+int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *path)
+{
+	/* a main thread that has ended has no root directory any more */
+	return open_in(pl_proc_live_task(pid), seen, path, pid);
+}
+
+int pl_own_file_open(const struct pl_file_view *seen, const char *path)
+{
+	return open_in(getpid(), seen, path, 0);
 }
 
 int pl_file_open_below(const char *root, const struct pl_rights *as, const char *path)

@@ -33,6 +33,8 @@ bool pl_file_view_is_ours(const struct pl_file_view *v);
  * up (/proc, /sys); ESRCH if the process has ended, EPERM if it is no longer who it was.
  */
 int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *path);
+/** The same as the process that we are in, which has that view: whoever calls has found that out. */
+int pl_own_file_open(const struct pl_file_view *seen, const char *path);
 /** The same from the directory @p root, which is opened as ourselves; a relative path is none. */
 int pl_file_open_below(const char *root, const struct pl_rights *as, const char *path);
 

@@ -145,22 +145,44 @@ def test_dump_shows_the_stacks(plumb, any_python, silent, program):
     assert "app.py is on a file system that does not answer: source lines are left out (--no-source does not ask)" in told, told
 
 
-def test_a_recording_of_the_own_process_ends(any_python, silent, tmp_path):
-    """There a thread reads, with which the process itself cannot end before the file system is gone."""
-    if package.why_not(any_python):
-        pytest.skip(package.why_not(any_python))
-    script = tmp_path / "own.py"
-    script.write_text("""
-import sys, plumb
+OWN = """
+import os, signal, sys, plumb
+told = []
+signal.signal(signal.SIGCHLD, lambda *_: told.append("a signal"))
 found = {}
 exec(compile("def work(n):\\n    return sum(range(n))\\n", sys.argv[1] + "/app.py", "exec"), found)
-with plumb.profile() as recording:
+
+def a_child():
+    try:
+        return os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return None
+
+with plumb.profile(output=sys.argv[2]) as recording:
     for _ in range(500):
         found["work"](100000)
-print(recording.info()["samples"], flush=True)
-""")
-    own = subprocess.Popen([*any_python.command, script, silent], env=package.environment(any_python), stdout=subprocess.PIPE)
-    with running(own):
-        assert int(own.stdout.readline()) > 0
+        os.setgroups(os.getgroups())
+        if a_child():
+            told.append("a child")
+print(recording.info()["samples"] > 0, told, flush=True)
+"""
+
+
+def test_the_own_process_changes_its_rights_and_ends(plumb, any_python, silent, tmp_path):
+    """The C library changes the rights of all threads, and waits for each: none may stand where no signal reaches it, and none
+    may have rights of its own. Of who does the program sees nothing, and ends without it."""
+    if package.why_not(any_python):
+        pytest.skip(package.why_not(any_python))
+    script, recording = tmp_path / "own.py", plumb.path()
+    script.write_text(OWN)
+    own = subprocess.Popen(
+        [*any_python.command, script, silent, recording], env=package.environment(any_python), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        told, error = own.communicate(timeout=PATIENCE)
+    finally:
         go_away(silent)
-        assert own.wait(PATIENCE) == 0
+        own.kill()
+        own.communicate()
+    assert (own.returncode, told) == (0, b"True []\n"), error
+    assert plumb.report(recording).json["sources_left_out"] == 1

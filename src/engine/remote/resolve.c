@@ -37,7 +37,6 @@ struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct
 		return &pl_err_no_memory;
 	}
 	r->texts.off = !o->sources;
-	r->texts.reader.in_thread = o->own;
 	r->max_threads = o->max_nodes;
 	r->tagged.tags = o->tags;
 	r->tagged.max = o->max_nodes;
