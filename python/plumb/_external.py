@@ -69,13 +69,18 @@ def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
 
 
 class Unnamed:
-    """A file that is in no directory, and gone with this object. `path` is for whoever opens it meanwhile."""
+    """A file that is in no directory, and gone with this object. `path` is for whoever opens it meanwhile. A child of a fork has no
+    use for it, and may give its number to another file: there it is closed at once."""
 
     def __init__(self) -> None:
         file = tempfile.TemporaryFile(prefix="plumb-")
         self.fd = file.fileno()
         self.path = "/proc/%d/fd/%d" % (os.getpid(), self.fd)
         self.close = weakref.finalize(self, file.close)
+        _forks.tell(self)
+
+    def forked(self) -> None:
+        self.close()
 
 
 def merge(output: str, *recordings: str) -> None:

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "own_fd.h"
+
 /* What plumb wrote bears this, with the length and the time of its end: what somebody has changed since is theirs. A
  * recording is known by its first bytes, too, wherever it was copied to. */
 #define MARK	    "user.plumb"
@@ -61,7 +63,7 @@ static int open_dir_of(int from, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	int fd = dir ? openat(from, dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, why = errno;
+	int fd = dir ? pl_own_fd(openat(from, dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) : -1, why = errno;
 
 	free(dir);
 	errno = why;
@@ -73,8 +75,7 @@ static struct plumb_error *move_from(struct pl_new_file *f, int from, const char
 {
 	int dir = open_dir_of(from, said), why = errno;
 
-	if (f->dir >= 0)
-		close(f->dir);
+	pl_own_fd_close(f->dir);
 	if (path != f->path)
 		free(f->path);
 	f->path = path;
@@ -228,7 +229,7 @@ static struct plumb_error *check_gives_way(const struct pl_new_file *f)
 /* A link of that name is none to go through. */
 static void make(struct pl_new_file *f, const char *name)
 {
-	f->fd = openat(f->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f->fd = pl_own_fd(openat(f->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	f->made = f->fd >= 0;
 	if (f->made)
 		(void)flock(f->fd, LOCK_EX | LOCK_NB); /* not all file systems can */
@@ -336,7 +337,7 @@ static struct plumb_error *write_on(struct pl_new_file *f, int open_already)
 	if ((fcntl(open_already, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		errno = EBADF;
 	else
-		f->fd = fcntl(open_already, F_DUPFD_CLOEXEC, 3);
+		f->fd = pl_own_fd(fcntl(open_already, F_DUPFD_CLOEXEC, 3));
 	f->shared = true;
 	return f->fd < 0 ? cannot_write(f->path) : NULL;
 }
@@ -360,7 +361,7 @@ static struct plumb_error *write_into(struct pl_new_file *f, int place, const st
 		return open_elsewhere(f);
 	if (is_strangers_pipe(place, st))
 		return of_another_user(f, "pipe", "name a file, or a pipe of your own");
-	f->fd = S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY);
+	f->fd = pl_own_fd(S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY));
 	if (f->fd < 0)
 		return cannot_open(f, st);
 	if (fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK) != 0 ||
@@ -514,7 +515,7 @@ static struct plumb_error *make_again(struct pl_new_file *f)
 	struct plumb_error *err = make_beside(f);
 	if (!err)
 		err = copy_from(lost, f);
-	close(lost);
+	pl_own_fd_close(lost);
 	return err;
 }
 
@@ -618,7 +619,7 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path)
 	}
 	free(f->beside);
 	free(f->path);
-	close(f->dir);
+	pl_own_fd_close(f->dir);
 	f->beside = NULL;
 	f->path = to.path;
 	f->dir = to.dir;
@@ -631,10 +632,8 @@ void pl_new_file_discard(struct pl_new_file *f)
 		(void)unlinkat(f->dir, present_name(f), 0);
 	if (f->made)
 		(void)flock(f->fd, LOCK_UN); /* a child of the program may have the descriptor, too */
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->dir >= 0)
-		close(f->dir);
+	pl_own_fd_close(f->fd);
+	pl_own_fd_close(f->dir);
 	free(f->path);
 	free(f->beside);
 	*f = PL_NEW_FILE_NONE;

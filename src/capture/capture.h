@@ -55,8 +55,6 @@ int pl_capture_fd(const struct pl_capture_writer *w);
 struct plumb_error *pl_capture_finish(struct pl_capture_writer *w, const struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** Give the file another name, a free one; false: it keeps the one it has. */
 bool pl_capture_rename(struct pl_capture_writer *w, const char *path);
-/** In a child of the process that writes: close its descriptor and do nothing else. */
-void pl_capture_abandon(struct pl_capture_writer *w);
 /** What it is called, or is to be; if it could not take its name, what it is called instead. Owner: the writer. */
 const char *pl_capture_path(const struct pl_capture_writer *w);
 /** Free, and close without the last chunk if pl_capture_finish was not called. A file that was not published is gone.

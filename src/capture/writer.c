@@ -16,6 +16,7 @@
 
 #include "columns.h"
 #include "format.h"
+#include "own_fd.h"
 #include "tables.h"
 #include "texts.h"
 
@@ -107,7 +108,7 @@ struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct 
 	struct pl_new_file file = PL_NEW_FILE_NONE;
 	struct plumb_error *err = NULL;
 
-	file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	file.fd = pl_own_fd(fcntl(fd, F_DUPFD_CLOEXEC, 3));
 	file.path = strdup(name);
 	file.shared = true;
 	if (file.fd < 0)
@@ -154,13 +155,6 @@ bool pl_capture_rename(struct pl_capture_writer *w, const char *path)
 const char *pl_capture_path(const struct pl_capture_writer *w)
 {
 	return pl_new_file_path(&w->file);
-}
-
-void pl_capture_abandon(struct pl_capture_writer *w)
-{
-	close(w->file.fd);
-	if (w->file.dir >= 0)
-		close(w->file.dir);
 }
 
 void pl_capture_destroy(struct pl_capture_writer *w)

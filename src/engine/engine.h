@@ -110,9 +110,6 @@ struct pl_engine_ops {
 	void (*stop)(struct pl_engine *e); /* async-signal-safe */
 	/** Why no Python was sampled; NULL if there was one, or nothing is known. Owner: caller. */
 	struct plumb_error *(*trouble)(struct pl_engine *e);
-	/** In a child of the process that opened it: let go of what of an engine with options.own is open there.
-	 * Nothing else may be done with it. */
-	void (*abandon)(struct pl_engine *e);
 	void (*close)(struct pl_engine *e);
 };
 

@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "own_fd.h"
 #include "priv.h"
 #include "proc_file.h"
 
@@ -51,7 +52,7 @@ struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
 	pid_t task = pl_proc_live_task(pid);
 
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)task);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = pl_own_fd(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0) {
 		if (errno == EACCES || errno == EPERM)
 			return pl_priv_explain(pid);
@@ -61,7 +62,7 @@ struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
 	}
 	struct pl_mem_live *m = calloc(1, sizeof *m);
 	if (!m) {
-		close(fd);
+		pl_own_fd_close(fd);
 		return &pl_err_no_memory;
 	}
 	m->mem.ops = &live_ops;
@@ -76,13 +77,8 @@ void pl_mem_live_destroy(struct pl_mem_live *m)
 {
 	if (!m)
 		return;
-	close(m->fd);
+	pl_own_fd_close(m->fd);
 	free(m);
-}
-
-int pl_mem_live_fd(const struct pl_mem_live *m)
-{
-	return m->fd;
 }
 
 struct pl_mem *pl_mem_live_mem(struct pl_mem_live *m)

@@ -12,8 +12,6 @@ struct pl_mem_live;
 /** Opens /proc/PID/mem. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_NOT_PERMITTED (explained by priv.h). */
 struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret) PLUMB_MUST_CHECK;
 void pl_mem_live_destroy(struct pl_mem_live *m);
-/** Its descriptor, which stays its own. */
-int pl_mem_live_fd(const struct pl_mem_live *m);
 /** Single reads by pread on /proc/PID/mem. */
 struct pl_mem *pl_mem_live_mem(struct pl_mem_live *m);
 /** True once the address space is gone: the process ended or runs another program. */

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "own_fd.h"
+
 static int open_task_file(pid_t pid, pid_t tid, const char *name)
 {
 	char path[80];
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return pl_own_fd(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 void pl_thread_clock_open(struct pl_thread_clock *c, pid_t pid, pid_t tid)
@@ -26,10 +28,8 @@ void pl_thread_clock_open(struct pl_thread_clock *c, pid_t pid, pid_t tid)
 
 void pl_thread_clock_close(struct pl_thread_clock *c)
 {
-	if (c->schedstat_fd >= 0)
-		close(c->schedstat_fd);
-	if (c->syscall_fd >= 0)
-		close(c->syscall_fd);
+	pl_own_fd_close(c->schedstat_fd);
+	pl_own_fd_close(c->syscall_fd);
 	c->schedstat_fd = c->syscall_fd = -1;
 }
 

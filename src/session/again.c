@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "temp_file.h"
@@ -12,6 +13,7 @@
 struct recording {
 	struct plumb_profile *profile;
 	int fd;
+	struct stat file; /* that it was when it was opened */
 	struct pl_capture_info info;
 };
 
@@ -28,10 +30,21 @@ struct imported {
 	const struct pl_importer *importer;
 };
 
+/* A profile can be kept for long, and by the children of a fork, too: programs that close all descriptors there are, as
+ * daemons do, have given its number to another file. */
+static bool is_still_open(const struct recording *r)
+{
+	struct stat now;
+
+	return fstat(r->fd, &now) == 0 && now.st_dev == r->file.st_dev && now.st_ino == r->file.st_ino;
+}
+
 static struct plumb_error *recording_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
 {
 	struct recording *r = ctx;
 
+	if (!is_still_open(r))
+		return pl_error(PLUMB_ERR_SYSTEM, "cannot read the recording again: the program has closed it");
 	if (lseek(r->fd, 0, SEEK_SET) != 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot read the recording again");
 	return pl_capture_read_again(r->fd, r->profile, &r->info, fn, fn_ctx);
@@ -41,7 +54,8 @@ static void recording_destroy(void *ctx)
 {
 	struct recording *r = ctx;
 
-	close(r->fd);
+	if (is_still_open(r))
+		close(r->fd);
 	free(r);
 }
 
@@ -54,6 +68,8 @@ struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd, con
 		return &pl_err_no_memory;
 	}
 	*r = (struct recording){.profile = p, .fd = fd, .info = *info};
+	if (fstat(fd, &r->file) != 0)
+		r->file = (struct stat){0};
 	p->stream = (struct pl_stream){.each = recording_each, .destroy = recording_destroy, .ctx = r};
 	return NULL;
 }

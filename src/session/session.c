@@ -359,23 +359,11 @@ const struct plumb_profile *plumb_session_profile(const struct plumb_session *s)
 	return s->profile;
 }
 
-/* Its threads are not there, and its memory is as they left it, in the middle of something: only descriptors go. */
-static void abandon(struct plumb_session *s)
-{
-	if (s->engine)
-		s->ops->abandon(s->engine);
-	if (s->writer)
-		pl_capture_abandon(s->writer);
-}
-
 void plumb_session_destroy(struct plumb_session *s)
 {
-	if (!s)
+	/* In a child its threads are not there, and its memory is as they left it, in the middle of something. */
+	if (!s || pl_session_forked(s))
 		return;
-	if (pl_session_forked(s)) {
-		abandon(s);
-		return;
-	}
 	join_consumer(s);
 	pl_capture_destroy(s->writer);
 	close_engine(s);

@@ -12,6 +12,7 @@ import json
 import os
 import pydoc
 import re
+import select
 import signal
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import time
 import warnings
 
 import plumb
-from plumb import _plumb
+from plumb import _binary, _plumb
 
 OUT = tempfile.mkdtemp(prefix="plumb-test-")
 
@@ -753,6 +754,105 @@ def break_out(p):
         status = 0 if "busy_inner" in functions(own) else 3
     finally:
         os._exit(status)
+
+
+def descriptors():
+    """{number: what is open}"""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # that of the list itself
+            found[int(name)] = os.readlink("/proc/self/fd/" + name)
+    return found
+
+
+def take_all_numbers(last):
+    """As a daemon that has closed what there was and opens what it needs: files of all the kinds that plumb has."""
+    name, taken, number = os.path.join(OUT, "daemon"), [], 0
+    kinds = lambda: os.open(name, os.O_RDWR | os.O_CREAT, 0o600), lambda: os.open("/proc/self/stat", os.O_RDONLY), select.epoll
+    for kind in itertools.cycle(kinds):
+        if number > last:
+            return taken
+        taken.append(kind())
+        number = taken[-1] if isinstance(taken[-1], int) else taken[-1].fileno()
+
+
+def as_a_daemon(answer, before, kept):
+    """In the child of a fork: tell what it has of plumb's, and what of its own is closed when nobody has plumb's objects any more."""
+    has = descriptors()
+    os.dup2(answer, 2)
+    os.closerange(3, max(has) + 1)
+    taken = take_all_numbers(max(has) + 3)
+    opened = descriptors()
+    kept.clear()
+    gc.collect()
+    lost = set(opened.items()) - set(descriptors().items())
+    os.write(2, json.dumps([sorted(set(has) - set(before)), sorted(lost), len(taken)]).encode())
+
+
+def daemon_beside(begin, end):
+    """(descriptors of plumb's, descriptors that it lost) of a daemon that is forked while there is what `begin` gives."""
+    gc.collect()
+    read, answer = os.pipe()
+    before = descriptors()
+    kept = [begin()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            as_a_daemon(answer, before, kept)
+        finally:
+            os._exit(0)
+    os.close(answer)
+    with open(read) as told:
+        has, lost, taken = json.loads(told.read())
+    os.waitpid(child, 0)
+    end(kept.pop())
+    assert taken
+    return has, lost
+
+
+def ways_to_keep_a_session():
+    """(how it begins, how it ends), ..."""
+
+    def profiler(**options):
+        made = plumb.Profiler(**options)
+        made.start()
+        return made
+
+    def generator():
+        @plumb.profile(done=lambda _: None)
+        def values():
+            yield
+
+        made = values()
+        next(made)
+        return made
+
+    def stop(session):
+        session.stop()
+
+    ways = [
+        (lambda: plumb.start(output=os.path.join(OUT, "fork.plumb")), stop),
+        (plumb.start, stop),
+        (profiler, stop),
+        (_plumb.Session, stop),
+        (lambda: plumb.profile.watch("all"), stop),
+        (generator, list),
+    ]
+    if not plumb._gil.why_not():
+        ways.append((lambda: plumb.start(engine="gil"), stop))
+    with contextlib.suppress(plumb.Error):
+        _binary.find()
+        ways += [(lambda: plumb.start(engine="external"), stop), (lambda: profiler(engine="external"), stop)]
+    return ways
+
+
+def check_a_child_of_a_fork_has_its_descriptors_for_itself():
+    for number, (begin, end) in enumerate(ways_to_keep_a_session()):
+        assert daemon_beside(begin, end) == ([], []), number
+    opened = lambda: plumb.open(os.path.join(OUT, "fork.plumb"))
+    assert daemon_beside(opened, str)[1] == []  # which the child may read, too
 
 
 def check_another_interpreter_can_import_it():

@@ -8,9 +8,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "own_fd.h"
+
 struct plumb_error *pl_queue_init(struct pl_queue *q)
 {
-	*q = (struct pl_queue){.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	*q = (struct pl_queue){.event_fd = pl_own_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
 	if (q->event_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	q->slots = calloc(PL_QUEUE_SLOTS, sizeof *q->slots);
@@ -19,8 +21,7 @@ struct plumb_error *pl_queue_init(struct pl_queue *q)
 
 void pl_queue_deinit(struct pl_queue *q)
 {
-	if (q->event_fd >= 0)
-		close(q->event_fd);
+	pl_own_fd_close(q->event_fd);
 	free(q->slots);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine: the remote engine's ops. It reads the memory of another process of ours from outside, without rights of
  * its own and without anything in the target. */
+#include "own_fd.h"
 #include "remote.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static uint64_t descriptor_limit(void)
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
-	e->bell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	e->bell_fd = pl_own_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (e->bell_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	/* Numbers are given out from the lowest: about so many are in use. */
@@ -86,15 +87,6 @@ static struct plumb_error *attach_running(struct pl_engine *e)
 	return NULL;
 }
 
-static void note_files(struct pl_engine *e)
-{
-	const int fds[] = {e->bell_fd, e->exit_fd, e->queue.event_fd, e->root->pid_fd,
-			   pl_mem_live_fd(e->root->reader.live)};
-
-	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-		pl_guest_note(&e->files, fds[i]);
-}
-
 static struct plumb_error *prepare(struct pl_engine *e)
 {
 	struct plumb_error *err;
@@ -131,8 +123,6 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 		remote_close(e);
 		return err;
 	}
-	if (o->own)
-		note_files(e);
 	*ret = e;
 	return NULL;
 }
@@ -209,11 +199,6 @@ static void drop_records(struct pl_engine *e)
 			free(rec.process.info);
 }
 
-static void remote_abandon(struct pl_engine *e)
-{
-	pl_guest_close_all(&e->files);
-}
-
 static void remote_close(struct pl_engine *e)
 {
 	if (!e)
@@ -228,8 +213,7 @@ static void remote_close(struct pl_engine *e)
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);
 	plumb_error_destroy(e->trouble);
-	if (e->bell_fd >= 0)
-		close(e->bell_fd);
+	pl_own_fd_close(e->bell_fd);
 	pthread_mutex_destroy(&e->lock);
 	pl_orders_deinit(&e->orders);
 	free(e);
@@ -246,6 +230,5 @@ const struct pl_engine_ops pl_engine_remote = {
 	.order = remote_order,
 	.stop = remote_stop,
 	.trouble = remote_trouble,
-	.abandon = remote_abandon,
 	.close = remote_close,
 };

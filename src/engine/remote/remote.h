@@ -24,7 +24,6 @@
 
 #include "births.h"
 #include "engine.h"
-#include "guest.h"
 #include "image.h"
 #include "orders.h"
 #include "queue.h"
@@ -141,7 +140,6 @@ struct pl_engine {
 	int bell_fd, exit_fd; /* rung for orders and to stop; an epoll of all pid_fds */
 	atomic_bool stopping;
 	struct pl_orders orders;
-	struct pl_guest_files files; /* only with options.own */
 	_Atomic uint64_t consumer_cpu_ns;
 
 	pthread_mutex_t lock; /* guards stats and trouble */

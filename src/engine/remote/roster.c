@@ -26,8 +26,6 @@ bool pl_roster_has_room(const struct pl_engine *e)
 
 static void watch_free(struct pl_engine *e, struct pl_watch *w)
 {
-	pl_guest_forget(&e->files, w->clock.schedstat_fd);
-	pl_guest_forget(&e->files, w->clock.syscall_fd);
 	pl_watch_deinit(w);
 	free(w);
 }
@@ -40,10 +38,6 @@ static struct pl_watch *watch_make(struct pl_engine *e, struct pl_target *t, pid
 	if (!w)
 		return NULL;
 	pl_watch_init(w, &t->reader, t->pid, tid, ts, interp);
-	if (e->options.own) {
-		pl_guest_note(&e->files, w->clock.schedstat_fd);
-		pl_guest_note(&e->files, w->clock.syscall_fd);
-	}
 	return w;
 }
 

@@ -17,6 +17,7 @@
 
 #include "clock.h"
 #include "priv.h"
+#include "own_fd.h"
 #include "proc.h"
 #include "target_file.h"
 
@@ -58,7 +59,7 @@ static void target_free(struct pl_engine *e, struct pl_target *t)
 	pl_reader_deinit(&t->reader);
 	if (t->pid_fd >= 0) {
 		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);
-		close(t->pid_fd);
+		pl_own_fd_close(t->pid_fd);
 	}
 	free(t);
 }
@@ -67,7 +68,7 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = t};
 
-	t->pid_fd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+	t->pid_fd = pl_own_fd((int)syscall(SYS_pidfd_open, t->pid, 0));
 	if (t->pid_fd < 0 && errno == ESRCH)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
 	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
@@ -126,7 +127,7 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 	struct pl_proc_stat st;
 	struct plumb_error *err = NULL;
 
-	e->exit_fd = epoll_create1(EPOLL_CLOEXEC);
+	e->exit_fd = pl_own_fd(epoll_create1(EPOLL_CLOEXEC));
 	if (e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	if (!pl_proc_stat_read(e->options.pid, &st))
@@ -152,8 +153,7 @@ void pl_tree_close(struct pl_engine *e)
 	pl_vec_deinit(&e->targets);
 	pl_vec_deinit(&e->past);
 	pl_births_destroy(e->births);
-	if (e->exit_fd >= 0)
-		close(e->exit_fd);
+	pl_own_fd_close(e->exit_fd);
 }
 
 /* A process of ours made its session, and lives or has just ended. */

@@ -190,6 +190,7 @@ static void a_killed_writer_leaves_whole_chunks(void **state)
 	assert_int_equal(pipe(fds), 0);
 	pid_t child = fork();
 	if (child == 0) {
+		check(pl_capture_create(s->path, s->p, &s->w)); /* its own */
 		for (;;) {
 			add_random(s, 1000);
 			check(pl_capture_flush(s->w, s->p));

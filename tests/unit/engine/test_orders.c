@@ -2,12 +2,11 @@
 /* Orders are carried out one at a time, each once, and whoever gave one waits for that or for the end. */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "guest.h"
 #include "orders.h"
 
 #define GIVERS 4
@@ -83,31 +82,11 @@ static void at_the_end_nobody_waits(void **state)
 	run(0, GIVERS * EACH);
 }
 
-static void a_list_of_descriptors_closes_what_is_on_it(void **state)
-{
-	static struct pl_guest_files files;
-	int fds[2], ours = eventfd(0, EFD_CLOEXEC), gone = eventfd(0, EFD_CLOEXEC);
-
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	pl_guest_note(&files, -1);
-	pl_guest_note(&files, ours);
-	pl_guest_note(&files, gone);
-	pl_guest_note(&files, fds[0]); /* as a number that has become another's */
-	pl_guest_forget(&files, gone);
-	pl_guest_close_all(&files);
-	assert_int_equal(fcntl(ours, F_GETFD), -1);
-	assert_true(fcntl(gone, F_GETFD) >= 0 && fcntl(fds[0], F_GETFD) >= 0);
-	close(gone);
-	close(fds[0]);
-	close(fds[1]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_carried_out_before_it_returns),
 		cmocka_unit_test(at_the_end_nobody_waits),
-		cmocka_unit_test(a_list_of_descriptors_closes_what_is_on_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

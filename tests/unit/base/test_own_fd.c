@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "own_fd.h"
+
+#define FORKS 300
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* In a child of a fork: what @p fn says. */
+static int in_child(int (*fn)(const int *fds), const int *fds)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(fn(fds));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int has_others_only(const int *fds)
+{
+	if (is_open(fds[0]) || !is_open(fds[1]) || is_open(fds[2]))
+		return 1;
+	/* its number is the child's, and so is what the child's children have */
+	if (dup2(fds[1], fds[0]) != fds[0])
+		return 2;
+	pid_t child = fork();
+	if (child == 0)
+		_exit(is_open(fds[0]) ? 0 : 3);
+	int status;
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+}
+
+static void a_child_of_a_fork_has_what_is_not_ours(void **state)
+{
+	const int fds[] = {pl_own_fd(eventfd(0, 0)), eventfd(0, 0), pl_own_fd(eventfd(0, 0))};
+
+	assert_int_equal(pl_own_fd_close(fds[2]), 0);
+	assert_int_equal(in_child(has_others_only, fds), 0);
+	assert_true(is_open(fds[0]) && is_open(fds[1]));
+	assert_int_equal(pl_own_fd_close(fds[0]), 0);
+	close(fds[1]);
+	assert_int_equal(pl_own_fd(-1), -1);
+	assert_int_equal(pl_own_fd_close(-1), 0);
+}
+
+static atomic_bool over;
+
+/* The numbers that are free go to and fro between ours and theirs. */
+static void *open_and_close(void *unused)
+{
+	while (!atomic_load(&over)) {
+		int ours = pl_own_fd(eventfd(0, 0));
+		pl_own_fd_close(ours);
+	}
+	return NULL;
+}
+
+static int opens_and_keeps(const int *unused)
+{
+	int own = eventfd(0, 0);
+
+	return own >= 0 && is_open(own) && pl_own_fd_close(own) == 0 ? 0 : 1;
+}
+
+static void a_fork_at_any_moment_leaves_a_child_that_works(void **state)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, open_and_close, NULL), 0);
+	for (int i = 0; i < FORKS; i++)
+		assert_int_equal(in_child(opens_and_keeps, NULL), 0);
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_of_a_fork_has_what_is_not_ours),
+		cmocka_unit_test(a_fork_at_any_moment_leaves_a_child_that_works),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
