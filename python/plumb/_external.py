@@ -354,17 +354,21 @@ class ControlledSession:
         while True:
             with self._lock:
                 growing = self._growing()
-                found = self._ended.profile() if growing is None else self._with(growing)
+                found = self._with(growing)
                 if growing is not self._growing():
                     continue
-            if found is not None or growing is None:
+            if found is not None:
                 return found
-            if growing is lost:
+            if growing is None or growing is lost:
                 raise Error(_NOTHING_WRITTEN)
             lost = None if growing.session.goes_on() else growing
 
-    def _with(self, growing: _Growing) -> Optional[Profile]:
-        ended, now = self._ended, growing.now()
+    def _with(self, growing: Optional[_Growing]) -> Optional[Profile]:
+        """All that was counted. None: nothing is known yet of what runs."""
+        ended = self._ended
+        if growing is None:
+            return ended.profile()
+        now = growing.now()
         return None if now is None else ended.with_more(now)
 
     def stop(self) -> Profile:
