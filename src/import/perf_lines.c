@@ -80,13 +80,15 @@ static bool take_names(struct pl_span s, struct pl_perf_event *e)
 bool pl_perf_event(struct pl_span line, struct pl_perf_event *ret)
 {
 	struct pl_perf_event e = {.period = 0};
-	struct pl_span left = line, word, before;
+	/* Begins with a word: what stands before a time is trimmed for each word that looks like one. */
+	const struct pl_span whole = pl_span_trim(line);
+	struct pl_span left = whole, word, before;
 
 	do {
 		word = pl_span_word(&left);
 		if (word.len == 0)
 			return false;
-		before = (struct pl_span){line.s, (size_t)(word.s - line.s)};
+		before = (struct pl_span){whole.s, (size_t)(word.s - whole.s)};
 	} while (!take_time(word, &e.time_ns) || !take_names(before, &e));
 	word = pl_span_word(&left);
 	if (pl_span_decimal(word, &e.period)) {

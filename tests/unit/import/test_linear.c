@@ -151,6 +151,14 @@ static void perf_times_in_a_name(struct pl_buf *to, unsigned items)
 	say(to, "7/7 1.0: 1000 cpu-clock:\n\t10 main (/usr/bin/x)\n\n");
 }
 
+static void perf_times_behind_blanks(struct pl_buf *to, unsigned items)
+{
+	perf_events(to, 1);
+	repeat(to, "    ", items);
+	repeat(to, "1.5: ", items);
+	say(to, "\n");
+}
+
 /* ---- pprof ---- */
 
 enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, COMMENT = 13 };
@@ -563,6 +571,7 @@ static struct shape shapes[] = {
 	SHAPE("perf-script", perf_events),
 	SHAPE("perf-script", perf_deep_stack),
 	SHAPE("perf-script", perf_times_in_a_name),
+	SHAPE("perf-script", perf_times_behind_blanks),
 	SHAPE("pprof", pprof_plain),
 	SHAPE("pprof", pprof_long_mapping),
 	SHAPE("pprof", pprof_addresses_in_a_long_mapping),
