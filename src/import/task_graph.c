@@ -7,7 +7,7 @@
 #include "sample_stack.h"
 
 #define NAME_MAX_BYTES	((size_t)1 << 30)
-#define RING_STEPS_EACH 64 /* for each task, that ways round a ring may take */
+#define RING_STEPS_EACH 16 /* for each task and each frame of one, that ways round a ring may take */
 
 struct reading {
 	struct plumb_profile *p;
@@ -246,14 +246,14 @@ static void mark_ring(struct pl_task_graph *g, uint32_t first)
 }
 
 /* Of a ring that is entered at @p entry: once round, to where it began. With many entries each way round is another
- * stack; when that is too much for the number of tasks, all that follow come by way of the first one. */
+ * stack; when that is too much for what the sample holds, all that follow come by way of the first one. */
 static struct plumb_error *ring_stack(struct pl_task_graph *g, struct plumb_profile *p, uint32_t entry, uint32_t *ret)
 {
 	struct pl_task *t = &g->tasks.data[entry], *first = &g->tasks.data[t->ring];
 	uint32_t at = entry;
 	size_t from = g->path.len;
 
-	if (!t->has_stack && first->has_stack && g->ring_steps > RING_STEPS_EACH * g->tasks.len)
+	if (!t->has_stack && first->has_stack && g->ring_steps > RING_STEPS_EACH * (g->tasks.len + g->frames.len))
 		t = first;
 	if (t->has_stack) {
 		*ret = t->stack;
@@ -262,8 +262,8 @@ static struct plumb_error *ring_stack(struct pl_task_graph *g, struct plumb_prof
 	do {
 		if (!pl_vec_push(&g->path, at))
 			return &pl_err_no_memory;
+		g->ring_steps += 1 + g->tasks.data[at].frame_count;
 	} while (parent_of(g, at, &at) && at != entry);
-	g->ring_steps += g->path.len - from;
 	*ret = 0;
 	struct plumb_error *err = push_path(g, p, from, ret, false);
 	t->stack = *ret;

@@ -462,6 +462,46 @@ static void samples_leaves_on_a_ring(struct pl_buf *to, unsigned items)
 	say(to, "]}");
 }
 
+static unsigned square_root(unsigned n)
+{
+	unsigned root = 1;
+
+	while ((root + 1) * (root + 1) <= n)
+		root++;
+	return root;
+}
+
+/* Of as many tasks as there may be where each way round is another one, because of others that wait for nothing;
+ * put_one adds what one task of the ring has. */
+static void ring_among_many(struct pl_buf *to, unsigned items, void (*put_one)(struct pl_buf *to, unsigned items))
+{
+	unsigned ring = 2 * square_root(items);
+
+	begin_tasks(to);
+	put_one(to, items);
+	for (unsigned i = 1; i < ring; i++)
+		put_task(to, i, (i + 1) % ring);
+	for (unsigned i = 0; i < ring; i++)
+		put_task(to, ring + i, i);
+	for (unsigned i = 0; i < items; i++)
+		say(to, "{\"id\":%u},", 2 * ring + i);
+	end_tasks(to, 2 * ring + items);
+	say(to, "]}");
+}
+
+static void put_deep_task(struct pl_buf *to, unsigned items)
+{
+	say(to, "{\"id\":0,\"coros\":[{\"frames\":[");
+	for (unsigned i = 0; i < 8 * items; i++)
+		say(to, "%s[\"\",%u,\"\"]", i ? "," : "", 1 + i % 9);
+	say(to, "]}],\"awaited_by\":[1]},");
+}
+
+static void samples_deep_task_on_a_ring(struct pl_buf *to, unsigned items)
+{
+	ring_among_many(to, items, put_deep_task);
+}
+
 static void samples_many_tasks_and_then_few(struct pl_buf *to, unsigned items)
 {
 	begin_tasks(to);
@@ -584,6 +624,7 @@ static struct shape shapes[] = {
 	SHAPE("samples", samples_ticks),
 	SHAPE("samples", samples_leaves_on_a_chain),
 	SHAPE("samples", samples_leaves_on_a_ring),
+	SHAPE("samples", samples_deep_task_on_a_ring),
 	SHAPE("samples", samples_many_tasks_and_then_few),
 	SHAPE("speedscope", speedscope_samples),
 	SHAPE("speedscope", speedscope_deep_events),
