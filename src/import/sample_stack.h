@@ -25,10 +25,11 @@ struct pl_task {
 	size_t frames, frame_count; /* of its coroutines, in pl_task_graph.frames */
 	uint64_t parent;	    /* the one that is followed, if there are any, */
 	uint64_t parent_count;
+	uint32_t frame; /* that stands for the task, if it was made yet */
 	uint32_t leaf;	/* + 1: the last one that came by */
 	uint32_t stack; /* with the task on top, if there is one yet; on a ring: when that is entered here */
 	uint32_t ring;	/* of a task on one: where it was entered first */
-	bool has_stack, on_ring;
+	bool has_frame, has_stack, on_ring;
 };
 
 struct pl_task_graph {

@@ -173,7 +173,7 @@ struct plumb_error *pl_task_graph_read(struct pl_json_reader *r, struct plumb_pr
 }
 
 /* The frame that stands for a task: its name, and how many await it. */
-static struct plumb_error *task_frame(struct plumb_profile *p, const struct pl_task *t, uint32_t *ret)
+static struct plumb_error *make_frame(struct plumb_profile *p, const struct pl_task *t, uint32_t *ret)
 {
 	struct pl_buf text = PL_BUF_INIT(NAME_MAX_BYTES);
 	struct pl_function f = {.origin = PL_ORIGIN_TASK};
@@ -194,10 +194,20 @@ static struct plumb_error *task_frame(struct plumb_profile *p, const struct pl_t
 	return err ? err : pl_profile_location(p, &loc, ret);
 }
 
+/* Made once: names can be long, and ways round a ring many. */
+static struct plumb_error *task_frame(struct plumb_profile *p, struct pl_task *t, uint32_t *ret)
+{
+	struct plumb_error *err = t->has_frame ? NULL : make_frame(p, t, &t->frame);
+
+	t->has_frame = !err;
+	*ret = t->frame;
+	return err;
+}
+
 /* On @p stack the frames of a task: its name, and inside of it those of its coroutines. */
 static struct plumb_error *push_task(struct pl_task_graph *g, struct plumb_profile *p, uint32_t at, uint32_t *stack)
 {
-	const struct pl_task *t = &g->tasks.data[at];
+	struct pl_task *t = &g->tasks.data[at];
 	uint32_t frame;
 	struct plumb_error *err = task_frame(p, t, &frame);
 

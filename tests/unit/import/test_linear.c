@@ -502,6 +502,18 @@ static void samples_deep_task_on_a_ring(struct pl_buf *to, unsigned items)
 	ring_among_many(to, items, put_deep_task);
 }
 
+static void put_task_of_a_long_name(struct pl_buf *to, unsigned items)
+{
+	say(to, "{\"id\":0,\"name\":\"");
+	repeat(to, "0123456789abcdef", 16 * items);
+	say(to, "\",\"coros\":[],\"awaited_by\":[1]},");
+}
+
+static void samples_long_name_on_a_ring(struct pl_buf *to, unsigned items)
+{
+	ring_among_many(to, items, put_task_of_a_long_name);
+}
+
 static void samples_many_tasks_and_then_few(struct pl_buf *to, unsigned items)
 {
 	begin_tasks(to);
@@ -625,6 +637,7 @@ static struct shape shapes[] = {
 	SHAPE("samples", samples_leaves_on_a_chain),
 	SHAPE("samples", samples_leaves_on_a_ring),
 	SHAPE("samples", samples_deep_task_on_a_ring),
+	SHAPE("samples", samples_long_name_on_a_ring),
 	SHAPE("samples", samples_many_tasks_and_then_few),
 	SHAPE("speedscope", speedscope_samples),
 	SHAPE("speedscope", speedscope_deep_events),
