@@ -12,6 +12,7 @@
 
 struct code_row {
 	const struct pl_known_code *code;
+	struct pl_lines lines; /* of its line table */
 	uint32_t function;
 };
 
@@ -48,6 +49,8 @@ void pl_resolver_destroy(struct pl_resolver *r)
 {
 	if (!r)
 		return;
+	for (size_t i = 0; i < r->codes.len; i++)
+		pl_lines_close(&r->codes.data[i].lines);
 	pl_vec_deinit(&r->codes);
 	pl_vec_deinit(&r->nodes);
 	pl_vec_deinit(&r->threads);
@@ -70,15 +73,18 @@ static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_reco
 			   (err = pl_profile_function(p, &f, &row.function)) ||
 			   (err = pl_texts_want(&r->texts, f.file, row.code->process, row.code->view))))
 		return err;
-	return pl_vec_push(&r->codes, row) ? NULL : &pl_err_no_memory;
+	err = pl_lines_open(row.code->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno, &row.lines);
+	if (err || pl_vec_push(&r->codes, row))
+		return err;
+	pl_lines_close(&row.lines);
+	return &pl_err_no_memory;
 }
 
 static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
 	const struct code_row *row = &r->codes.data[rec->node.code];
 	const struct pl_code *c = &row->code->code;
-	struct pl_position pos = pl_lines_find(row->code->lines, c->linetable.data, c->linetable.len,
-					       (int32_t)c->firstlineno, rec->node.offset);
+	struct pl_position pos = pl_lines_at(&row->lines, rec->node.offset);
 	struct pl_location loc = {.function = row->function,
 				  .line = pos.line,
 				  .end_line = pos.end_line,

@@ -83,6 +83,39 @@ static void a_table_that_ends_early_answers_with_the_last_known_line(void **stat
 	assert_int_equal(line(PL_LINES_PEP657, BYTES(1, 2, 0xe8, 2), 10, 0), 11); /* not the start of an entry */
 }
 
+/* Entries of all lengths, garbage between them, and long stretches that say nothing. */
+static void fill_long_table(uint8_t *table, size_t len, uint32_t seed)
+{
+	for (size_t i = 0; i < len; i++) {
+		seed = seed * 1664525 + 1013904223;
+		bool silent = i / 1500 % 3 == 1;
+
+		table[i] = silent ? 0 : (uint8_t)(seed >> 24 & (i % 2 ? 0xbf : 0x83));
+	}
+}
+
+static void a_long_table_that_is_asked_often_answers_alike(void **state)
+{
+	static uint8_t table[9000];
+	struct pl_lines l;
+
+	for (int kind = PL_LINES_LNOTAB_U8; kind <= PL_LINES_PEP657; kind++) {
+		fill_long_table(table, sizeof table, (uint32_t)kind);
+		assert_ok(pl_lines_open(kind, table, sizeof table, 10, &l));
+		assert_in_range(l.marks.len, 10, sizeof table / 500);
+		int32_t end = (int32_t)l.marks.data[l.marks.len - 1].end + 1000;
+		for (int32_t at = -1; at < end; at++) {
+			struct pl_position once = pl_lines_find(kind, table, sizeof table, 10, at),
+					   often = pl_lines_at(&l, at);
+			assert_memory_equal(&once, &often, sizeof once);
+		}
+		pl_lines_close(&l);
+	}
+	assert_ok(pl_lines_open(PL_LINES_PEP657, NULL, 0, 10, &l));
+	assert_int_equal(pl_lines_at(&l, 0).line, 10);
+	pl_lines_close(&l);
+}
+
 static void garbage_ends_and_overflow_wraps(void **state)
 {
 	uint8_t table[300];
@@ -107,6 +140,7 @@ int main(void)
 		cmocka_unit_test(columns_come_in_all_forms),
 		cmocka_unit_test(before_the_first_instruction_stands_the_first_line),
 		cmocka_unit_test(a_table_that_ends_early_answers_with_the_last_known_line),
+		cmocka_unit_test(a_long_table_that_is_asked_often_answers_alike),
 		cmocka_unit_test(garbage_ends_and_overflow_wraps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

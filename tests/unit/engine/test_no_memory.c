@@ -124,6 +124,7 @@ static bool tag_text(void *ctx, uint32_t id, char *ret, size_t size)
 /* Of two files, some samples with a tag. */
 static void use_resolver(void *ctx)
 {
+	static uint8_t long_table[2000];
 	const char *const *files = ctx;
 	struct pl_known_code code = {.lines = PL_LINES_LNOTAB, .view = VIEW};
 	struct pl_resolver *r = NULL;
@@ -139,6 +140,8 @@ static void use_resolver(void *ctx)
 
 		code.code.filename.data = (uint8_t *)(uintptr_t)files[i % 2];
 		code.code.filename.len = strlen(files[i % 2]);
+		code.code.linetable.data = long_table;
+		code.code.linetable.len = sizeof long_table;
 		code.code.firstlineno = i + 1;
 		sample.sample.node = i + 1;
 		ok = take(r, p, (struct pl_record){.kind = PL_RECORD_CODE, .code = {&code}}) &&
