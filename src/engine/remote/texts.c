@@ -31,15 +31,38 @@ void pl_texts_deinit(struct pl_texts *t)
 	pl_source_reader_end(&t->reader);
 }
 
+/* The place of a process, which need not be known yet; NULL without memory. */
+static struct pl_text_place *place_of(struct pl_texts *t, uint32_t process)
+{
+	while (t->places.len <= process)
+		if (!pl_vec_push(&t->places, ((struct pl_text_place){0})))
+			return NULL;
+	return &t->places.data[process];
+}
+
+static void append(struct pl_texts *t, struct pl_text_list *to, struct pl_text_list what)
+{
+	if (!what.first)
+		return;
+	if (to->first)
+		t->wishes.data[to->last - 1].next = what.first;
+	else
+		to->first = what.first;
+	to->last = what.last;
+}
+
 struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t process, uint32_t view)
 {
 	uint32_t known;
 
 	if (t->off || !view || pl_map_get(&t->asked, file, process, &known))
 		return NULL;
-	if (!pl_map_set(&t->asked, file, process, 1) ||
-	    !pl_vec_push(&t->wishes, ((struct pl_text_wish){file, process, view})))
+	struct pl_text_place *place = place_of(t, process);
+	if (!place || !pl_map_set(&t->asked, file, process, 1) ||
+	    !pl_vec_push(&t->wishes, ((struct pl_text_wish){file, process, view, 0})))
 		return &pl_err_no_memory;
+	const uint32_t last = (uint32_t)t->wishes.len;
+	append(t, place->pid ? &t->due : &place->waiting, (struct pl_text_list){last, last});
 	return NULL;
 }
 
@@ -47,13 +70,14 @@ struct plumb_error *pl_texts_process(struct pl_texts *t, const struct pl_process
 {
 	if (t->off)
 		return NULL;
-	while (t->places.len <= info->index)
-		if (!pl_vec_push(&t->places, ((struct pl_text_place){0})))
-			return &pl_err_no_memory;
-	t->places.data[info->index] = (struct pl_text_place){.pid = (pid_t)info->pid,
-							     .start_ns = info->start_ns,
-							     .view_number = info->view_number,
-							     .view = info->view};
+	struct pl_text_place *place = place_of(t, info->index);
+	if (!place)
+		return &pl_err_no_memory;
+	append(t, &t->due, place->waiting);
+	*place = (struct pl_text_place){.pid = (pid_t)info->pid,
+					.start_ns = info->start_ns,
+					.view_number = info->view_number,
+					.view = info->view};
 	return NULL;
 }
 
@@ -141,16 +165,11 @@ static struct plumb_error *ask(struct pl_texts *t, struct plumb_profile *p, cons
 /* The next wish that can be fulfilled; false: there is none. */
 static bool next_wish(struct pl_texts *t, struct pl_text_wish *ret)
 {
-	for (size_t i = 0; i < t->wishes.len; i++) {
-		struct pl_text_wish *w = &t->wishes.data[i];
-
-		if (w->process >= t->places.len || !t->places.data[w->process].pid)
-			continue;
-		*ret = *w;
-		memmove(w, w + 1, (--t->wishes.len - i) * sizeof *w);
-		return true;
-	}
-	return false;
+	if (!t->due.first)
+		return false;
+	*ret = t->wishes.data[t->due.first - 1];
+	t->due.first = ret->next;
+	return true;
 }
 
 static struct plumb_error *read_for(struct pl_texts *t, struct plumb_profile *p, int timeout_ms, int patience_ms)

@@ -14,8 +14,14 @@
 
 struct pl_process_info;
 
+/** Wishes in the order in which they came, linked by their `next`: numbers of them, + 1; 0: none. */
+struct pl_text_list {
+	uint32_t first, last;
+};
+
 struct pl_text_place {
-	pid_t pid; /* 0: not known yet */
+	struct pl_text_list waiting; /* for it to become known */
+	pid_t pid;		     /* 0: not known yet */
 	uint64_t start_ns;
 	uint32_t view_number;
 	struct pl_file_view view;
@@ -24,12 +30,14 @@ struct pl_text_place {
 struct pl_text_wish {
 	uint32_t file, process; /* string id; number in the output */
 	uint32_t view;		/* of the process, when it ran code of that file */
+	uint32_t next;
 };
 
 struct pl_texts {
 	bool off;
 	PL_VEC(struct pl_text_place) places; /* by number in the output */
-	PL_VEC(struct pl_text_wish) wishes;
+	PL_VEC(struct pl_text_wish) wishes;  /* all there ever were */
+	struct pl_text_list due;	     /* those of known processes that were not asked for yet */
 	PL_VEC(struct pl_file_state) states;
 	struct pl_map asked;	/* (file, process) */
 	struct pl_map read;	/* file -> its state when it was read last */

@@ -2,6 +2,7 @@
 /* What the consumer does with records follows their number, whatever the program has put into its code objects. */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "counted.h"
@@ -79,10 +80,64 @@ static void lines_of_a_long_table(void **state)
 		counted_linear(take_nodes, &tables[i], ITEMS);
 }
 
+static void make_known(struct pl_resolver *r, struct plumb_profile *p, uint32_t process)
+{
+	struct pl_record rec = {.kind = PL_RECORD_PROCESS};
+
+	rec.process.info = calloc(1, sizeof *rec.process.info);
+	assert_non_null(rec.process.info);
+	rec.process.info->index = process;
+	rec.process.info->pid = 1 + process;
+	rec.process.info->view_number = 1;
+	take(r, &rec, p);
+}
+
+/* Code of ever other files, of a process that is known and of one that is not, yet. Nobody is asked for what has such a
+ * name. */
+static void take_files(void *ctx, unsigned items)
+{
+	const struct pl_engine_options o = {.sources = true};
+	struct pl_known_code *codes = calloc(items, sizeof *codes);
+	struct plumb_profile *p;
+	struct pl_resolver *r;
+
+	assert_non_null(codes);
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_resolver_create(&o, &r));
+	for (unsigned i = 0; i < items; i++) {
+		codes[i] = (struct pl_known_code){.lines = PL_LINES_PEP657, .process = i % 2, .view = 1};
+		pl_code_init(&codes[i].code);
+		assert_ok(pl_buf_printf(&codes[i].code.filename, "<string %u>", i));
+	}
+	counted_begin();
+	make_known(r, p, 0);
+	for (unsigned i = 0; i < items; i++) {
+		const struct pl_record rec = {.kind = PL_RECORD_CODE, .code.code = &codes[i]};
+
+		take(r, &rec, p);
+		if (i % (items / 8) == 0)
+			assert_ok(pl_resolver_read_texts(r, p, false));
+	}
+	make_known(r, p, 1);
+	assert_ok(pl_resolver_read_texts(r, p, true));
+	counted_end();
+	for (unsigned i = 0; i < items; i++)
+		pl_code_deinit(&codes[i].code);
+	free(codes);
+	pl_resolver_destroy(r);
+	pl_profile_destroy(p);
+}
+
+static void files_that_are_wanted(void **state)
+{
+	counted_linear(take_files, NULL, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_a_long_table),
+		cmocka_unit_test(files_that_are_wanted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
