@@ -76,7 +76,7 @@ static int open_plain(int dir, const char *path, uint64_t resolve)
 	return -1;
 }
 
-/* The target's current directory as a path from its own root: readlink shows it from ours. */
+/* The target's current directory as a path from its own root: readlink shows it from ours. None leads out of a root. */
 static bool path_of_cwd(pid_t pid, const char *path, char *ret, size_t size)
 {
 	char link[40], root[PATH_BYTES], cwd[PATH_BYTES];
@@ -88,8 +88,9 @@ static bool path_of_cwd(pid_t pid, const char *path, char *ret, size_t size)
 	if (n < 0 || m < 0)
 		return false;
 	root[n] = cwd[m] = '\0';
-	size_t skip = n > 1 && strncmp(cwd, root, (size_t)n) == 0 ? (size_t)n : 0;
-	return (size_t)snprintf(ret, size, "%s/%s", cwd + skip, path) < size;
+	size_t skip = n > 1 ? (size_t)n : 0;
+	bool below = strncmp(cwd, root, skip) == 0 && (cwd[skip] == '/' || cwd[skip] == '\0');
+	return below && (size_t)snprintf(ret, size, "%s/%s", cwd + skip, path) < size;
 }
 
 static int open_inside(int root, const char *path)

@@ -321,6 +321,48 @@ static void links_stay_below_the_root(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* What a process with that root and that current directory calls "m.py". */
+static bool opens_from(const char *root, const char *cwd)
+{
+	stage_word *ready = stage_share(sizeof *ready);
+	pid_t pid = stage_fork();
+
+	if (pid == 0) {
+		if (chdir(cwd) || chroot(root))
+			_exit(1);
+		stage_set(ready, 1);
+		stage_block();
+	}
+	stage_await(ready, 1);
+	bool ret = opens(pid, "m.py");
+	stage_kill(pid);
+	return ret;
+}
+
+static void a_directory_beside_the_root_is_not_below_it(void **state)
+{
+	static const char *const made[] = {"", "/a", "/a/b", "/ab"};
+	char dir[] = "/tmp/plumb-beside-XXXXXX", paths[4][48], file[64];
+
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(paths[i], sizeof paths[i], "%s%s", dir, made[i]);
+		assert_true(i == 0 || mkdir(paths[i], 0755) == 0);
+	}
+	snprintf(file, sizeof file, "%s/m.py", paths[2]);
+	close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+	assert_true(opens_from(paths[1], paths[2]));
+	assert_true(opens_from(paths[2], paths[2]));
+	assert_true(opens_from("/", paths[2]));
+	assert_false(opens_from(paths[1], paths[1]));
+	assert_false(opens_from(paths[1], paths[3])); /* not m.py in b */
+	unlink(file);
+	for (size_t i = 4; i-- > 0;)
+		assert_int_equal(rmdir(paths[i]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +376,7 @@ int main(void)
 		cmocka_unit_test(of_a_process_that_is_gone_nothing_is_read),
 		cmocka_unit_test(what_has_no_program_any_more_has_ended),
 		cmocka_unit_test(links_stay_below_the_root),
+		cmocka_unit_test(a_directory_beside_the_root_is_not_below_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
