@@ -34,12 +34,25 @@ bool pl_task_derives(const struct pl_asyncio *a, pl_addr obj, pl_addr base)
 	return found;
 }
 
+/* The last word of a task that is looked at: from 3.14 on the program says where each of them is. */
+static uint32_t last_word(const struct pl_asyncio *a)
+{
+	const struct pl_task_layout *t = &a->layout;
+	const uint32_t words[] = {a->py->layout.object.size, t->state, t->fut_waiter, t->name};
+	uint32_t last = t->coro;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (words[i] != PL_NONE && words[i] > last)
+			last = words[i];
+	return last;
+}
+
 static struct plumb_error *read_struct(const struct pl_asyncio *a, pl_addr task, struct pl_task_words *ret)
 {
 	const struct pl_task_layout *t = &a->layout;
 	uint8_t raw[TASK_MAX_BYTES];
-	uint32_t span = t->name == PL_NONE || t->coro > t->name ? t->coro + 8 : t->name + 8;
-	struct plumb_error *err = span > sizeof raw ? &pl_err_corrupt : pl_mem_read(a->mem, task, raw, span);
+	uint32_t last = last_word(a);
+	struct plumb_error *err = last > sizeof raw - 8 ? &pl_err_corrupt : pl_mem_read(a->mem, task, raw, last + 8);
 
 	if (err)
 		return err;

@@ -98,12 +98,23 @@ static struct plumb_error *open_table(const struct pl_layout *lay, const uint8_t
 	return pl_pointer_ok(ret->entries) ? NULL : &pl_err_corrupt;
 }
 
+/* The last word of a dict that is looked at: from 3.13 on the program says where each of them is. */
+static uint32_t last_word(const struct pl_layout *lay)
+{
+	const uint32_t words[] = {lay->object.type, lay->dict.values, lay->dict.mask};
+	uint32_t last = lay->dict.keys;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (words[i] != PL_NONE && words[i] > last)
+			last = words[i];
+	return last;
+}
+
 struct plumb_error *pl_dict_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr type,
 				 struct pl_dict *ret)
 {
 	const struct pl_layout *lay = &py->layout;
-	uint32_t last =
-		lay->dict.values == PL_NONE || lay->dict.keys > lay->dict.values ? lay->dict.keys : lay->dict.values;
+	uint32_t last = last_word(lay);
 	uint8_t raw[HEADER_MAX];
 	struct plumb_error *err;
 

@@ -92,6 +92,26 @@ static void damaged_tables_are_corrupt(void **state)
 	}
 }
 
+/* A program can say so in its debug offsets. */
+static void the_type_may_stand_behind_the_other_words(void **state)
+{
+	struct pl_py py = fake_py(13);
+	struct fake f;
+	struct pl_dict d;
+	pl_addr keys;
+
+	fake_init(&f);
+	(void)put_dict(&f, &py, 8, 2, &keys);
+	pl_addr dict = fake_new(&f, 128);
+	fake_field(&f, dict, py.layout.dict.keys, keys, 8);
+	py.layout.object.type = 56;
+	for (pl_addr type = 0x5550; type <= 0x6660; type += 0x1110) {
+		fake_u64(&f, dict + 56, type);
+		assert_ok(pl_dict_open(&f.mem, &py, dict, type, &d));
+	}
+	fake_deinit(&f);
+}
+
 /* 2.7: {hash, key, value} at their places in the hash table itself. */
 static void the_table_of_2_7_has_holes_everywhere(void **state)
 {
@@ -197,6 +217,7 @@ int main(void)
 		cmocka_unit_test(keys_are_found_past_holes_and_other_keys),
 		cmocka_unit_test(values_of_a_split_table_are_in_their_own_array),
 		cmocka_unit_test(damaged_tables_are_corrupt),
+		cmocka_unit_test(the_type_may_stand_behind_the_other_words),
 		cmocka_unit_test(the_table_of_2_7_has_holes_everywhere),
 		cmocka_unit_test(the_two_ints_of_2_7_are_told_apart_by_their_type),
 		cmocka_unit_test(a_table_that_claims_to_be_huge_is_searched_only_in_part),

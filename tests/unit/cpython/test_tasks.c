@@ -212,6 +212,27 @@ static void a_set_that_claims_to_be_huge_is_refused_or_read_in_part(void **state
 	close_scene(&s);
 }
 
+/* A program can say so in the debug section of _asyncio. */
+static void the_state_may_stand_behind_the_other_words(void **state)
+{
+	struct scene s;
+	struct pl_task_words words;
+
+	open_scene(&s, "3.14.10");
+	const struct pl_task_layout real = words_of(&s);
+	pl_addr task = s.tasks.list.data[0].addr;
+	struct pl_asyncio a = {.mem = &s.mem, .py = &s.py, .interp = &s.interp, .layout = real};
+	a.task_type = word_at(&s, task + s.py.layout.object.type);
+	a.layout.fut_waiter = a.layout.coro = a.layout.name = s.py.layout.object.size;
+	a.layout.state = real.coro;
+	for (uint32_t value = 0; value < 2; value++) {
+		patch(&s, task + real.coro, value);
+		assert_ok(pl_task_words_read(&a, task, &words));
+		assert_int_equal(words.done, value);
+	}
+	close_scene(&s);
+}
+
 static void without_asyncio_or_without_modules_there_are_no_tasks(void **state)
 {
 	struct scene s;
@@ -245,6 +266,7 @@ int main(void)
 		cmocka_unit_test(a_list_that_does_not_come_back_ends_and_is_counted),
 		cmocka_unit_test(words_that_lie_cost_their_own_task_only),
 		cmocka_unit_test(a_set_that_claims_to_be_huge_is_refused_or_read_in_part),
+		cmocka_unit_test(the_state_may_stand_behind_the_other_words),
 		cmocka_unit_test(without_asyncio_or_without_modules_there_are_no_tasks),
 		cmocka_unit_test(a_release_that_is_not_known_says_so),
 	};
