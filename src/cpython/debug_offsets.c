@@ -264,7 +264,7 @@ static struct plumb_error *check_unicode(const struct pl_layout *ref, struct pl_
 	/* 3.13 and 3.14 do not publish the size of PyCompactUnicodeObject: it follows PyASCIIObject, so if that is as
 	 * in the reference row, so is this. The bit-field positions are published by none. */
 	if (lay->unicode.ascii_size != ref->unicode.ascii_size || lay->unicode.state != ref->unicode.state ||
-	    lay->unicode.compact_size < lay->unicode.ascii_size)
+	    lay->unicode.length + 8 > lay->unicode.ascii_size || lay->unicode.compact_size < lay->unicode.ascii_size)
 		return pl_error(PLUMB_ERR_CORRUPT, "debug offsets: unknown layout of str objects");
 	lay->unicode.data = lay->unicode.compact_size;
 	return NULL;

@@ -176,6 +176,24 @@ static void words_of_a_code_object_that_lie_in_its_head_are_corrupt(void **state
 	}
 }
 
+/* Where it is looked at, the head of a str is what was read of it. */
+static void the_length_of_a_str_that_lies_behind_its_head_is_corrupt(void **state)
+{
+	uint8_t bytes[PL_DEBUG_OFFSETS_MAX];
+	struct pl_layout lay;
+
+	for (int minor = 13; minor <= 15; minor++) {
+		const struct pl_layout *r = pl_layout_reference(PL_PY_VERSION(3, minor, 0), false);
+		offsets_make(minor, false, bytes);
+		offsets_set(minor, PL_WORD_UNICODE_OBJECT_SIZE, 256, bytes);
+		assert_ok(parse(bytes, &lay));
+		offsets_set(minor, PL_WORD_UNICODE_OBJECT_LENGTH, r->unicode.ascii_size, bytes);
+		assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+		offsets_set(minor, PL_WORD_UNICODE_OBJECT_LENGTH, 248, bytes);
+		assert_code(parse(bytes, &lay), PLUMB_ERR_CORRUPT);
+	}
+}
+
 static void set_version(uint8_t *bytes, uint64_t hex)
 {
 	memcpy(bytes + 8, &hex, sizeof hex);
@@ -252,6 +270,7 @@ int main(void)
 		cmocka_unit_test(every_word_that_leaves_its_struct_is_corrupt),
 		cmocka_unit_test(offsets_that_are_not_aligned_are_corrupt),
 		cmocka_unit_test(words_of_a_code_object_that_lie_in_its_head_are_corrupt),
+		cmocka_unit_test(the_length_of_a_str_that_lies_behind_its_head_is_corrupt),
 		cmocka_unit_test(a_newer_minor_is_read_as_the_newest_one_if_its_words_fit),
 		cmocka_unit_test(other_versions_are_refused_by_name),
 		cmocka_unit_test(short_or_foreign_bytes_are_no_debug_offsets),
