@@ -118,17 +118,14 @@ static struct plumb_error *write_samples(struct pl_firefox *w, struct pl_spool *
 	return err;
 }
 
-static void write_process(struct pl_firefox *w, const struct pl_process *proc, uint32_t id)
+static void write_process(struct pl_firefox *w, const struct pl_process *proc)
 {
 	struct pl_text name = pl_text_of(w->p, proc->name ? proc->name : proc->program);
 	char pid[40];
-	uint32_t before = 0;
 
 	/* A pid is text, and that of one process: numbers are used again. */
-	for (uint32_t i = 0; i < id; i++)
-		before += w->p->processes[i].pid == proc->pid;
-	if (before)
-		snprintf(pid, sizeof pid, "%u.%u", (unsigned)proc->pid, (unsigned)before);
+	if (proc->before)
+		snprintf(pid, sizeof pid, "%u.%u", (unsigned)proc->pid, (unsigned)proc->before);
 	else
 		snprintf(pid, sizeof pid, "%u", (unsigned)proc->pid);
 	pl_json_key_str(&w->j, "processType", "default");
@@ -150,7 +147,7 @@ static struct plumb_error *write_thread(struct pl_firefox *w, struct pl_spool *s
 	struct plumb_error *err;
 
 	pl_json_object(&w->j);
-	write_process(w, &w->p->processes[t->process], t->process);
+	write_process(w, &w->p->processes[t->process]);
 	pl_json_key_strn(&w->j, "name", name.s, name.len);
 	pl_json_key_bool(&w->j, "isMainThread", t->main);
 	pl_json_key_u64(&w->j, "tid", t->tid);

@@ -88,10 +88,12 @@ static void write_times(struct pl_json *j, const struct plumb_profile *p, const 
 	pl_json_key_u64(j, "batch_ns", p->batch_ns);
 }
 
-static void write_meta(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m, bool *seen)
+static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m,
+				      bool *seen)
 {
 	static const char *const idle[] = {"hide-threads", "keep", "skip-samples"};
 	struct pl_text version = pl_text_of(p, p->meta.plumb_version);
+	struct plumb_error *err;
 
 	pl_json_object(j);
 	pl_json_key_str(j, "schema", SCHEMA);
@@ -102,7 +104,9 @@ static void write_meta(struct pl_json *j, const struct plumb_profile *p, const s
 	pl_report_losses(j, p);
 	pl_report_overhead(j, p);
 	write_times(j, p, m);
-	pl_report_processes(j, p, m->threads);
+	err = pl_report_processes(j, p, m->threads);
+	if (err)
+		return err;
 	pl_report_threads(j, p, m->threads);
 	write_categories(j);
 	write_opcodes(j, p, m->tables, seen);
@@ -113,6 +117,7 @@ static void write_meta(struct pl_json *j, const struct plumb_profile *p, const s
 	pl_json_key_bool(j, "lines", m->o->filter.lines);
 	pl_json_key_str_or_null(j, "recording", m->o->recording);
 	pl_json_object_end(j);
+	return NULL;
 }
 
 /* As text of memory: a section begins with its length. */
@@ -123,20 +128,21 @@ struct plumb_error *pl_page_meta_write(const struct plumb_profile *p, const stru
 	size_t len = 0;
 	FILE *f = seen ? open_memstream(&text, &len) : NULL;
 	struct pl_page_columns c;
+	struct plumb_error *err = &pl_err_no_memory;
 	struct pl_json j;
 
 	pl_page_columns_init(&c);
 	if (f) {
 		pl_json_init(&j, f, 0);
-		write_meta(&j, p, m, seen);
+		err = write_meta(&j, p, m, seen);
 	}
-	bool good = f && !ferror(f);
+	bool good = f && !err && !ferror(f);
 	good = f && fclose(f) == 0 && good;
 	if (good)
 		pl_page_columns_bytes(&c, text, len);
 	free(text);
 	free(seen);
 	if (!good)
-		return &pl_err_no_memory;
+		return err ? err : &pl_err_no_memory;
 	return pl_page_columns_end(&c, PL_PAGE_META, out);
 }

@@ -3,6 +3,7 @@
 #include "report_facts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "clock.h"
 #include "frame_name.h"
@@ -38,25 +39,31 @@ void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_key_bool(j, "complete", m->complete);
 }
 
-static void write_process_samples(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads,
-				  uint32_t process)
+struct sums {
+	uint64_t samples, weight_ns;
+};
+
+/* Of each process, over its threads. NULL: no memory. */
+static struct sums *sum_processes(const struct plumb_profile *p, const pl_thread_rows *threads)
 {
-	uint64_t samples = 0, weight_ns = 0;
+	struct sums *sums = calloc((size_t)p->process_count + 1, sizeof *sums);
 
-	for (size_t i = 0; i < threads->len; i++) {
+	for (size_t i = 0; i < threads->len && sums; i++) {
 		const struct pl_thread_row *row = &threads->data[i];
+		struct sums *sum = &sums[p->threads[row->thread].process];
 
-		if (p->threads[row->thread].process != process)
-			continue;
-		samples += row->samples;
-		weight_ns += row->weight_ns;
+		sum->samples += row->samples;
+		sum->weight_ns += row->weight_ns;
 	}
-	pl_json_key_u64(j, "samples", samples);
-	pl_json_key_u64(j, "weight_ns", weight_ns);
+	return sums;
 }
 
-void pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads)
+struct plumb_error *pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads)
 {
+	struct sums *sums = sum_processes(p, threads);
+
+	if (!sums)
+		return &pl_err_no_memory;
 	pl_json_key(j, "processes");
 	pl_json_array(j);
 	for (uint32_t i = 0; i < p->process_count; i++) {
@@ -73,10 +80,13 @@ void pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const
 		pl_json_key_u64(j, "start_ns", proc->start_ns);
 		pl_json_key_u64(j, "came_ns", proc->came_ns);
 		pl_json_key_u64_or_null(j, "ended_ns", proc->ended, proc->ended_ns);
-		write_process_samples(j, p, threads, i);
+		pl_json_key_u64(j, "samples", sums[i].samples);
+		pl_json_key_u64(j, "weight_ns", sums[i].weight_ns);
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);
+	free(sums);
+	return NULL;
 }
 
 void pl_report_threads(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads)

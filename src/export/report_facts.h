@@ -10,7 +10,8 @@
 /** "command" to "complete". */
 void pl_report_recording(struct pl_json *j, const struct plumb_profile *p);
 /** The samples of a process are those of @p threads. */
-void pl_report_processes(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
+struct plumb_error *pl_report_processes(struct pl_json *j, const struct plumb_profile *p,
+					const pl_thread_rows *threads) PLUMB_MUST_CHECK;
 void pl_report_threads(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
 void pl_report_losses(struct pl_json *j, const struct plumb_profile *p);
 /** The rate that a limit of the overhead made of the one that was asked for; 0: that one. Missed samples are no part of

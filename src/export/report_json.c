@@ -414,15 +414,18 @@ static struct plumb_error *number(struct report *r)
 	return NULL;
 }
 
-static void write_all(struct report *r)
+static struct plumb_error *write_all(struct report *r)
 {
 	struct pl_json *j = &r->j;
+	struct plumb_error *err;
 
 	pl_json_object(j);
 	pl_json_key_str(j, "schema", SCHEMA);
 	key_text(j, "plumb_version", pl_text_of(r->p, r->p->meta.plumb_version));
 	pl_report_recording(j, r->p);
-	pl_report_processes(j, r->p, &r->threads);
+	err = pl_report_processes(j, r->p, &r->threads);
+	if (err)
+		return err;
 	write_filter(r);
 	write_samples(r);
 	write_states(r);
@@ -434,6 +437,7 @@ static void write_all(struct report *r)
 	write_sources(r);
 	pl_json_object_end(j);
 	fputc('\n', j->out);
+	return NULL;
 }
 
 static void deinit(struct report *r)
@@ -459,7 +463,7 @@ struct plumb_error *pl_report_json_write(const struct plumb_profile *p, const st
 	if (!err)
 		err = number(&r);
 	if (!err)
-		write_all(&r);
+		err = write_all(&r);
 	deinit(&r);
 	return err;
 }

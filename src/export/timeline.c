@@ -37,11 +37,7 @@ uint64_t pl_timeline_length(const struct pl_timeline *t, uint64_t gap_ns, uint64
 
 uint64_t pl_timeline_pid(const struct plumb_profile *p, uint32_t process)
 {
-	uint64_t before = 0;
-
-	for (uint32_t i = 0; i < process; i++)
-		before += p->processes[i].pid == p->processes[process].pid;
-	return p->processes[process].pid + before * PIDS;
+	return p->processes[process].pid + p->processes[process].before * PIDS;
 }
 
 uint64_t pl_timeline_tid(const struct plumb_profile *p, const struct pl_thread *t)

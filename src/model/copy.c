@@ -47,10 +47,11 @@ static bool copy_row_index(struct pl_row_index *ret, const struct pl_row_index *
 static bool copy_maps(struct pl_profile_index *ret, const struct pl_profile_index *x)
 {
 	return copy_map(&ret->names, &x->names) && copy_map(&ret->functions, &x->functions) &&
-	       copy_map(&ret->spans, &x->spans) && copy_map(&ret->hosts, &x->hosts) &&
-	       copy_map(&ret->locations, &x->locations) && copy_map(&ret->threads, &x->threads) &&
-	       copy_map(&ret->processes, &x->processes) && copy_map(&ret->sources, &x->sources) &&
-	       copy_row_index(&ret->stacks, &x->stacks) && copy_row_index(&ret->cells, &x->cells);
+	       copy_map(&ret->spans, &x->spans) && copy_map(&ret->hosts, &x->hosts) && copy_map(&ret->pids, &x->pids) &&
+	       copy_map(&ret->uses, &x->uses) && copy_map(&ret->locations, &x->locations) &&
+	       copy_map(&ret->threads, &x->threads) && copy_map(&ret->processes, &x->processes) &&
+	       copy_map(&ret->sources, &x->sources) && copy_row_index(&ret->stacks, &x->stacks) &&
+	       copy_row_index(&ret->cells, &x->cells);
 }
 
 static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)

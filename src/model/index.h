@@ -17,6 +17,8 @@ struct pl_profile_index {
 	struct pl_map functions;
 	struct pl_map spans; /* (end_line, column, end_column) -> id of the triple */
 	struct pl_map hosts; /* (pid, host, program + 1 or 0) -> id of the triple */
+	struct pl_map pids;  /* (pid, host) of each process -> the last of them */
+	struct pl_map uses;  /* pid -> how many processes have it */
 	struct pl_map locations, threads, processes, sources;
 	struct pl_row_index stacks, cells;
 	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, cell_cap;

@@ -88,6 +88,8 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->functions);
 	pl_map_deinit(&x->spans);
 	pl_map_deinit(&x->hosts);
+	pl_map_deinit(&x->pids);
+	pl_map_deinit(&x->uses);
 	pl_map_deinit(&x->locations);
 	pl_row_index_deinit(&x->stacks);
 	pl_map_deinit(&x->threads);
@@ -288,23 +290,26 @@ struct plumb_error *pl_profile_name_hosts(struct plumb_profile *p)
 {
 	uint32_t host = p->meta.host;
 	struct plumb_error *err = host ? NULL : pl_profile_string(p, "?", 1, &host);
-	struct pl_map processes = PL_MAP_INIT;
+	struct pl_map processes = PL_MAP_INIT, pids = PL_MAP_INIT;
 	for (uint32_t i = 0; i < p->process_count && !err; i++) {
 		struct pl_process proc = p->processes[i];
 		uint64_t k0, k1;
 		proc.host = proc.host ? proc.host : host;
 		err = process_key(p, &proc, &k0, &k1);
-		if (!err && !pl_map_set(&processes, k0, k1, i))
+		if (!err && (!pl_map_set(&processes, k0, k1, i) || !pl_map_set(&pids, proc.pid, proc.host, i)))
 			err = &pl_err_no_memory;
 	}
 	if (err) {
 		pl_map_deinit(&processes);
+		pl_map_deinit(&pids);
 		return err;
 	}
 	for (uint32_t i = 0; i < p->process_count; i++)
 		p->processes[i].host = p->processes[i].host ? p->processes[i].host : host;
 	pl_map_deinit(&p->index->processes);
+	pl_map_deinit(&p->index->pids);
 	p->index->processes = processes;
+	p->index->pids = pids;
 	return NULL;
 }
 
@@ -322,9 +327,13 @@ struct plumb_error *pl_profile_process(struct plumb_profile *p, const struct pl_
 	err = pl_row_room(p, (void **)&p->processes, &x->process_cap, p->process_count, sizeof *p->processes);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->processes, k0, k1, p->process_count))
+	uint32_t before = 0;
+	(void)pl_map_get(&x->uses, proc->pid, 0, &before);
+	if (!pl_map_set(&x->pids, proc->pid, proc->host, p->process_count) ||
+	    !pl_map_set(&x->uses, proc->pid, 0, before + 1) || !pl_map_set(&x->processes, k0, k1, p->process_count))
 		return &pl_err_no_memory;
 	p->processes[p->process_count] = *proc;
+	p->processes[p->process_count].before = before;
 	*ret = p->process_count++;
 	return NULL;
 }

@@ -102,6 +102,7 @@ struct pl_process {
 	bool ended;	      /* while it was sampled, */
 	uint64_t ended_ns;    /* then */
 	uint32_t host;	      /* string id; 0: that of the recording (meta.host). Only merged profiles name it */
+	uint32_t before;      /* processes with its pid before it: numbers are used again. The profile sets it */
 };
 /* The text of a file that functions come from, as it was while they were sampled. */
 struct pl_source {

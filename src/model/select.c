@@ -37,11 +37,9 @@ bool pl_select_named(const struct plumb_profile *p, const struct pl_filter *f, u
 /* Started by another process of this profile? */
 static bool is_child(const struct plumb_profile *p, uint32_t process)
 {
-	uint32_t parent = p->processes[process].parent, host = p->processes[process].host;
-	for (uint32_t i = 0; parent && i < p->process_count; i++)
-		if (p->processes[i].pid == parent && p->processes[i].host == host)
-			return true;
-	return false;
+	const struct pl_process *proc = &p->processes[process];
+	uint32_t any;
+	return proc->parent && pl_map_get(&p->index->pids, proc->parent, proc->host, &any);
 }
 
 bool pl_view_thread_idle(const struct plumb_profile *p, uint32_t thread)

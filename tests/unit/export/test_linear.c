@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Four times the profile is four times the work in each format, whatever is in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "counted.h"
+#include "unit.h"
+
+#define ITEMS 1024u
+
+struct shape {
+	const struct pl_format *format;
+	void (*build)(struct build *b, unsigned items);
+};
+
+static void write_shape(void *ctx, unsigned items)
+{
+	const struct shape *shape = ctx;
+	struct pl_export_options o = build_options(100);
+	struct build b;
+
+	build_start(&b);
+	shape->build(&b, items);
+	counted_begin();
+	free(build_output(b.p, shape->format->name, &o, NULL));
+	counted_end();
+	build_end(&b);
+}
+
+static void write_all(void (*build)(struct build *b, unsigned items))
+{
+	for (const struct pl_format *f = pl_formats; f->name; f++) {
+		struct plumb_error *missing = f->check ? f->check() : NULL;
+		struct shape shape = {f, build};
+
+		plumb_error_destroy(missing);
+		if (missing)
+			continue;
+		if (getenv("PLUMB_TEST_COUNTS"))
+			print_message("%s: ", f->name);
+		counted_linear(write_shape, &shape, ITEMS);
+	}
+}
+
+/* Whose parents are not there: each is looked for among all. */
+static void build_orphans(struct build *b, unsigned items)
+{
+	uint32_t stack = build_frame(b, 0, "work", "/srv/app.py", 1);
+
+	for (unsigned i = 0; i < items; i++)
+		build_samples(b, build_process(b, 10000 + i, 1, "worker"), stack, 0, PL_EXACT, 1);
+}
+
+static void many_processes_cost_what_is_in_them(void **state)
+{
+	write_all(build_orphans);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_processes_cost_what_is_in_them),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
