@@ -47,7 +47,7 @@ struct pprof {
 	struct pl_symbols symbols;
 	struct pl_pb w;
 	uint32_t keys[KEYS];
-	uint32_t states[64], qualities[PL_QUALITIES]; /* strings */
+	uint32_t qualities[PL_QUALITIES]; /* strings */
 };
 
 /* Values are signed. */
@@ -153,13 +153,10 @@ static struct plumb_error *write_head(struct pprof *f, const struct pl_export_op
 
 static struct plumb_error *make_words(struct pprof *f)
 {
-	char text[PL_STATE_TEXT_BYTES];
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < KEYS && !err; i++)
 		err = pl_symbols_text(&f->symbols, key_names[i], &f->keys[i]);
-	for (unsigned i = 0; i < 64 && !err; i++)
-		err = pl_symbols_text(&f->symbols, pl_state_text((uint8_t)i, text), &f->states[i]);
 	for (unsigned i = 0; i < PL_QUALITIES && !err; i++)
 		err = pl_symbols_text(&f->symbols, pl_quality_name(i), &f->qualities[i]);
 	return err;
@@ -182,19 +179,22 @@ static struct plumb_error *write_labels(struct pprof *f, const struct pl_symbol_
 {
 	const struct pl_thread *t = &f->p->threads[g->thread];
 	const struct pl_process *proc = &f->p->processes[t->process];
-	uint32_t thread = 0, process = 0, host = 0;
+	uint32_t thread = 0, process = 0, host = 0, state = 0;
+	char text[PL_STATE_TEXT_BYTES];
 	struct plumb_error *err = pl_symbols_string(&f->symbols, t->name, &thread);
 
 	if (!err)
 		err = pl_symbols_string(&f->symbols, proc->name, &process);
 	if (!err)
 		err = pl_symbols_string(&f->symbols, proc->host, &host);
+	if (!err)
+		err = pl_symbols_text(&f->symbols, pl_state_text(g->state, text), &state);
 	write_label(f, KEY_THREAD, LABEL_TEXT, thread);
 	write_label(f, KEY_TID, LABEL_NUMBER, value_of(t->tid));
 	write_label(f, KEY_PROCESS, LABEL_TEXT, process);
 	write_label(f, KEY_PID, LABEL_NUMBER, proc->pid);
 	write_label(f, KEY_HOST, LABEL_TEXT, host);
-	write_label(f, KEY_STATE, LABEL_TEXT, f->states[g->state & 63]);
+	write_label(f, KEY_STATE, LABEL_TEXT, state);
 	write_label(f, KEY_QUALITY, LABEL_TEXT, g->quality == PL_EXACT ? 0 : f->qualities[g->quality % PL_QUALITIES]);
 	return err;
 }

@@ -61,6 +61,26 @@ static void what_we_write_comes_back(void **state)
 	}
 }
 
+static void each_state_comes_back(void **state)
+{
+	struct plumb_profile *p = random_profile(3, 1), *q = NULL;
+	size_t len = 0;
+
+	for (unsigned i = 0; i < 2 * PL_STATE_JIT; i++) {
+		struct pl_sample s = {.state = (uint8_t)i, .weight_ns = 1000, .extra = i};
+		check(pl_profile_add(p, &s));
+	}
+	uint8_t *bytes = exported(p, "pprof", &len);
+	check(import_bytes("pprof", bytes, len, &q));
+	char *want = counts_text(p), *got = counts_text(q);
+	assert_string_equal(got, want);
+	free(want);
+	free(got);
+	free(bytes);
+	pl_profile_destroy(p);
+	pl_profile_destroy(q);
+}
+
 static void what_came_back_is_written_alike(void **state)
 {
 	struct plumb_profile *p = random_profile(5, 500), *q = NULL, *r = NULL;
@@ -257,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_we_write_comes_back),
+		cmocka_unit_test(each_state_comes_back),
 		cmocka_unit_test(what_came_back_is_written_alike),
 		cmocka_unit_test(an_empty_profile_comes_back),
 		cmocka_unit_test(inlined_lines_are_frames_and_tables_may_come_last),
