@@ -77,6 +77,10 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 		err = thread_slot(r, thread, period_ns, &place.thread_slot);
 	if (!err)
 		err = has_lost_part(r, place.stack, &place.lost);
+	if (!err && r->places.len == r->places_paid) {
+		err = pl_restore_spend(r, PL_ROW_MEMORY);
+		r->places_paid += !err;
+	}
 	if (err)
 		return err;
 	return pl_vec_push(&r->places, place) ? NULL : &pl_err_no_memory;

@@ -8,6 +8,8 @@
 #include "idmap.h"
 #include "map.h"
 
+#define PL_ROW_MEMORY 128 /* a row, its entries in hash maps, its id */
+
 /** A place of the current chunk, in ids of the profile. */
 struct pl_place {
 	uint32_t thread, stack;
@@ -34,6 +36,7 @@ struct pl_restore {
 	/* Of the current chunk. */
 	struct pl_map thread_slots; /* id of the file -> slot */
 	PL_VEC(struct pl_place) places;
+	size_t places_paid;	     /* the most that a chunk had: their memory is kept */
 	PL_VEC(uint64_t) weights_ns; /* per slot: the weight of the thread's last sample */
 };
 
@@ -48,6 +51,9 @@ struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk
 struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder sections[PL_SECTIONS]) PLUMB_MUST_CHECK;
 struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count,
 				       struct pl_decoder sections[PL_SECTIONS]) PLUMB_MUST_CHECK;
+
+/** Take @p bytes of r->memory_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
+struct plumb_error *pl_restore_spend(struct pl_restore *r, uint64_t bytes) PLUMB_MUST_CHECK;
 
 /* Ids of the file -> ids of the profile; what was lost becomes "<lost>". */
 struct plumb_error *pl_restore_stack_id(struct pl_restore *r, uint32_t id, uint32_t *ret) PLUMB_MUST_CHECK;

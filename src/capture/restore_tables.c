@@ -8,10 +8,9 @@
 
 #include <string.h>
 
-#define ROW_MEMORY 128 /* a row, its entries in hash maps, its id */
-#define LOST	   "<lost>"
+#define LOST "<lost>"
 
-static struct plumb_error *spend(struct pl_restore *r, uint64_t bytes)
+struct plumb_error *pl_restore_spend(struct pl_restore *r, uint64_t bytes)
 {
 	if (bytes > r->memory_left)
 		return &pl_err_corrupt;
@@ -121,7 +120,7 @@ static struct plumb_error *string_row(struct pl_restore *r, struct pl_decoder *d
 	const uint8_t *text = NULL;
 	if (d->bad || len > pl_cursor_left(&d->cursor) || !pl_cursor_bytes(&d->cursor, (size_t)len, &text))
 		return &pl_err_corrupt;
-	struct plumb_error *err = spend(r, len);
+	struct plumb_error *err = pl_restore_spend(r, len);
 	return err ? err : pl_profile_string(r->profile, text, (size_t)len, ret);
 }
 
@@ -212,7 +211,7 @@ static struct plumb_error *restore_table(struct pl_restore *r, const struct tabl
 	union fields fields = {0};
 	for (; id < end; id++) {
 		uint32_t value = 0;
-		struct plumb_error *err = spend(r, ROW_MEMORY);
+		struct plumb_error *err = pl_restore_spend(r, PL_ROW_MEMORY);
 		if (!err)
 			err = t->row(r, d, (uint32_t)id, &fields, &value);
 		if (err)
@@ -305,10 +304,12 @@ static struct plumb_error *source_row(struct pl_restore *r, struct pl_decoder *d
 	const uint8_t *text = NULL;
 	if (d->bad || len > PL_SOURCE_MAX_BYTES || !pl_cursor_bytes(&d->cursor, (size_t)len, &text))
 		return &pl_err_corrupt;
-	if (r->again || !pl_idmap_get(&r->strings, id, &file))
+	if (!pl_idmap_get(&r->strings, id, &file))
 		return NULL;
-	struct plumb_error *err = spend(r, len);
-	return err ? err : pl_profile_source(r->profile, file, text, (size_t)len, flags & PL_SOURCE_CHANGED);
+	struct plumb_error *err = pl_restore_spend(r, len);
+	if (err || r->again)
+		return err;
+	return pl_profile_source(r->profile, file, text, (size_t)len, flags & PL_SOURCE_CHANGED);
 }
 
 /* Number of rows, rows that are new or replace what is known. */
@@ -321,7 +322,7 @@ static struct plumb_error *restore_changing(struct pl_restore *r, struct pl_deco
 	if (d->bad || count > pl_cursor_left(&d->cursor))
 		return &pl_err_corrupt;
 	for (; count; count--) {
-		struct plumb_error *err = spend(r, ROW_MEMORY);
+		struct plumb_error *err = pl_restore_spend(r, PL_ROW_MEMORY);
 		if (!err)
 			err = row(r, d);
 		if (err)

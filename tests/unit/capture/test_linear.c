@@ -92,23 +92,27 @@ static void add_chain(struct file *f, uint32_t first, uint32_t count)
 	end_section(f, PL_SECTION_STACKS);
 }
 
-/* @p count samples at one instant, each at a place of its own (without steps: all at the first), whose thread and stack
- * are @p thread and @p stack and these steps further for each. */
-static void add_samples(struct file *f, uint32_t count, uint32_t thread, uint32_t stack, uint32_t thread_step,
-			uint32_t stack_step)
+/* Thread and stack of the first are @p thread and @p stack, and these steps further for each. */
+static void add_places(struct file *f, uint32_t count, uint32_t thread, uint32_t stack, uint32_t thread_step,
+		       uint32_t stack_step)
 {
-	pl_encode(&f->e, 10);
-	pl_encode(&f->e, 1000000);
-	end_section(f, PL_SECTION_UNITS);
 	for (uint32_t i = 0; i < count; i++) {
 		pl_encode(&f->e, thread + i * thread_step);
 		pl_encode_signed(&f->e, i ? stack_step : stack);
 	}
 	end_section(f, PL_SECTION_PLACES);
+}
+
+/* At one instant, the first at place 0 and each @p place_step further. */
+static void add_columns(struct file *f, uint32_t count, uint32_t place_step)
+{
+	pl_encode(&f->e, 10);
+	pl_encode(&f->e, 1000000);
+	end_section(f, PL_SECTION_UNITS);
 	pl_encode_signed(&f->e, 1);
 	end_section(f, PL_SECTION_TIMES);
 	for (uint32_t i = 0; i < count; i++)
-		pl_encode(&f->e, thread_step || stack_step ? i : 0);
+		pl_encode(&f->e, i * place_step);
 	end_section(f, PL_SECTION_SAMPLES);
 	for (uint32_t i = 0; i < count; i++)
 		pl_encode(&f->e, PL_EXACT);
@@ -116,6 +120,14 @@ static void add_samples(struct file *f, uint32_t count, uint32_t thread, uint32_
 	for (uint32_t i = 0; i < count; i++)
 		pl_encode_signed(&f->e, 0);
 	end_section(f, PL_SECTION_WEIGHTS);
+}
+
+/* Samples each at a place of its own; without steps: all at the first. */
+static void add_samples(struct file *f, uint32_t count, uint32_t thread, uint32_t stack, uint32_t thread_step,
+			uint32_t stack_step)
+{
+	add_places(f, count, thread, stack, thread_step, stack_step);
+	add_columns(f, count, thread_step || stack_step);
 }
 
 static int descriptor_of(const struct pl_buf *bytes)
@@ -227,6 +239,28 @@ static void places_beyond_the_samples_are_damage(void **state)
 	close(fd);
 }
 
+/* One for each sample, of two bytes that are packed to nothing. */
+static void places_are_paid_as_rows_are(void **state)
+{
+	const uint32_t count = 5u << 19;
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	struct file f;
+
+	file_init(&f);
+	add_places(&f, count, 0, 0, 0, 1);
+	add_columns(&f, count, 0);
+	end_chunk(&f, count);
+	int fd = descriptor_of(&f.bytes);
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_capture_read(fd, p, NULL, NULL, &info));
+	assert_int_equal(info.damaged_chunks, 1);
+	assert_int_equal(p->meta.losses[PL_LOSS_DAMAGED], count);
+	pl_profile_destroy(p);
+	file_deinit(&f);
+	close(fd);
+}
+
 /* A few hundred bytes: before each stack was looked at once, reading them took seconds, and far more with sanitizers.
  */
 static void save_deep_stacks(const char *corpus)
@@ -262,6 +296,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_was_lost_of_deep_stacks_is_found_once),
 		cmocka_unit_test(a_small_chunk_costs_little_after_a_large_one),
 		cmocka_unit_test(places_beyond_the_samples_are_damage),
+		cmocka_unit_test(places_are_paid_as_rows_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
