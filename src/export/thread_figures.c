@@ -12,24 +12,29 @@
 
 enum mark { HAS_GC = 1, HAS_TASK = 2 };
 
-static bool is_gc(struct pl_text name)
+static uint8_t mark_of(const struct plumb_profile *p, const struct pl_function *f)
 {
-	return memmem(name.s, name.len, "<GC>", 4) || memmem(name.s, name.len, "gc_collect", 10);
+	struct pl_text name = pl_text_of(p, f->name);
+	bool gc = memmem(name.s, name.len, "<GC>", 4) || memmem(name.s, name.len, "gc_collect", 10);
+
+	return (gc ? HAS_GC : 0) | (f->origin == PL_ORIGIN_TASK ? HAS_TASK : 0);
 }
 
-/* Callers have smaller ids than what they call, so one pass sees all. */
-static void mark_stacks(struct pl_thread_figures *f)
+/* A name, which may be long, is searched once, however many stacks it stands in. Callers have smaller ids than what
+ * they call, so one pass sees all. */
+static struct plumb_error *mark_stacks(struct pl_thread_figures *f)
 {
-	for (uint32_t i = 1; i < f->p->stack_count; i++) {
-		const struct pl_stack *s = &f->p->stacks[i];
-		const struct pl_function *fn = &f->p->functions[f->p->locations[s->location].function];
+	const struct plumb_profile *p = f->p;
+	uint8_t *functions = calloc((size_t)p->function_count + 1, sizeof *functions);
 
-		f->marks[i] = f->marks[s->parent];
-		if (is_gc(pl_text_of(f->p, fn->name)))
-			f->marks[i] |= HAS_GC;
-		if (fn->origin == PL_ORIGIN_TASK)
-			f->marks[i] |= HAS_TASK;
-	}
+	if (!functions)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->function_count; i++)
+		functions[i] = mark_of(p, &p->functions[i]);
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		f->marks[i] = f->marks[p->stacks[i].parent] | functions[p->locations[p->stacks[i].location].function];
+	free(functions);
+	return NULL;
 }
 
 static int compare_u64(const void *va, const void *vb)
@@ -68,8 +73,7 @@ struct plumb_error *pl_thread_figures_init(struct pl_thread_figures *f, const st
 	if (!f->tids || !f->rank_of || !f->each || !f->marks)
 		return &pl_err_no_memory;
 	rank_threads(f);
-	mark_stacks(f);
-	return NULL;
+	return mark_stacks(f);
 }
 
 void pl_thread_figures_deinit(struct pl_thread_figures *f)

@@ -57,10 +57,32 @@ static void many_processes_cost_what_is_in_them(void **state)
 	write_all(build_orphans);
 }
 
+/* One function all the way down, with a long name. */
+static void build_recursion(struct build *b, unsigned items)
+{
+	char *name = calloc(1, 16 * items);
+	uint32_t stack = 0;
+
+	assert_non_null(name);
+	memset(name, 'A', 16 * items);
+	for (unsigned i = 0; i < items; i++)
+		stack = build_frame_n(b, stack, name, 16 * items, "a.py", 4, 1);
+	build_samples(b, 0, stack, 0, PL_EXACT, 1);
+	free(name);
+}
+
+static void a_name_is_searched_once(void **state)
+{
+	struct shape shape = {pl_format_by_name("flamegraph-json"), build_recursion};
+
+	counted_linear(write_shape, &shape, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
+		cmocka_unit_test(a_name_is_searched_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
