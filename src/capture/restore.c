@@ -2,15 +2,25 @@
 /* One decompressed payload into a profile: sections and samples (layer capture). One thread at a time.
  *
  * Compression lets a few bytes stand for millions of rows, so the memory that rows may take is tied to the bytes of the
- * file: a base that the deepest recursion needs, and a share for each byte. Samples take no memory of their own. */
+ * file: a base that the deepest recursion needs, and a share for each byte. Samples take no memory of their own.
+ *
+ * So are the frames of all places, for there are formats that write each frame of each stack that has samples: a place
+ * of two bytes can be a stack that takes megabytes to write. Samples of one place are not counted: who sleeps deep down
+ * has thousands of them for each byte. */
 #include "restore.h"
 
 #define MEMORY_BASE	(256ull << 20)
 #define MEMORY_PER_BYTE 4096ull
 
+/* A recursion that is as deep as can be recorded, and seen at another depth in each sample, has 30,000 a byte. */
+#define FRAMES_BASE	(1ull << 28)
+#define FRAMES_PER_BYTE (64ull << 10)
+#define FRAME_TEXT	64 /* bytes of a frame's names that count as one frame more */
+
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx)
 {
-	*r = (struct pl_restore){.profile = p, .fn = fn, .ctx = ctx, .memory_left = MEMORY_BASE};
+	*r = (struct pl_restore){
+		.profile = p, .fn = fn, .ctx = ctx, .memory_left = MEMORY_BASE, .frames_left = FRAMES_BASE};
 	/* Row 0 of these two is known to everybody and never written. */
 	r->strings.next = r->stacks.next = 1;
 }
@@ -28,6 +38,7 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_map_deinit(&r->hosts);
 	pl_map_deinit(&r->thread_slots);
 	pl_vec_deinit(&r->with_hole);
+	pl_vec_deinit(&r->lengths);
 	pl_vec_deinit(&r->places);
 	pl_vec_deinit(&r->weights_ns);
 }
@@ -50,6 +61,32 @@ static struct plumb_error *has_lost_part(struct pl_restore *r, uint32_t stack, b
 	}
 	*ret = r->with_hole.data[stack];
 	return NULL;
+}
+
+/* What the frames of a stack count. Each stack is looked at once, behind its parent. */
+static struct plumb_error *length_of(struct pl_restore *r, uint32_t stack, uint64_t *ret)
+{
+	const struct plumb_profile *p = r->profile;
+	while (r->lengths.len <= stack) {
+		const struct pl_stack *s = &p->stacks[r->lengths.len];
+		bool is_root = r->lengths.len == 0;
+		uint64_t own = is_root ? 0 : 1 + pl_restore_text_bytes(p, s->location) / FRAME_TEXT;
+		if (!pl_vec_push(&r->lengths, is_root ? 0 : r->lengths.data[s->parent] + own))
+			return &pl_err_no_memory;
+	}
+	*ret = r->lengths.data[stack];
+	return NULL;
+}
+
+static struct plumb_error *spend_frames(struct pl_restore *r, uint32_t stack)
+{
+	uint64_t length = 0;
+	struct plumb_error *err = length_of(r, stack, &length);
+	if (!err && length > r->frames_left)
+		err = &pl_err_corrupt;
+	if (!err)
+		r->frames_left -= length;
+	return err;
 }
 
 static struct plumb_error *thread_slot(struct pl_restore *r, uint32_t thread, uint64_t period_ns, uint32_t *ret)
@@ -77,6 +114,8 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 		err = thread_slot(r, thread, period_ns, &place.thread_slot);
 	if (!err)
 		err = has_lost_part(r, place.stack, &place.lost);
+	if (!err)
+		err = spend_frames(r, place.stack);
 	if (!err && r->places.len == r->places_paid) {
 		err = pl_restore_spend(r, PL_ROW_MEMORY);
 		r->places_paid += !err;
@@ -207,7 +246,9 @@ static bool find_sections(const struct pl_buf *raw, struct pl_decoder sections[P
 struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk_header *h, const struct pl_buf *raw)
 {
 	struct pl_decoder sections[PL_SECTIONS] = {0};
-	r->memory_left += MEMORY_PER_BYTE * (PL_CHUNK_HEADER_LEN + (uint64_t)h->payload_len);
+	uint64_t bytes = PL_CHUNK_HEADER_LEN + (uint64_t)h->payload_len;
+	r->memory_left += MEMORY_PER_BYTE * bytes;
+	r->frames_left += FRAMES_PER_BYTE * bytes;
 	struct plumb_error *err = find_sections(raw, sections) ? NULL : &pl_err_corrupt;
 	if (!err)
 		err = pl_restore_tables(r, sections);

@@ -28,11 +28,13 @@ struct pl_restore {
 	struct pl_map threads, lives;	 /* id of the file -> id of the profile */
 	struct pl_map hosts;		 /* process of the file -> string of the profile */
 	uint64_t memory_left;		 /* what the bytes read so far can justify; see restore.c */
+	uint64_t frames_left;		 /* likewise, of all places */
 	uint64_t lost_samples;
 	struct pl_decoder *opcodes; /* of the current chunk's locations */
 	bool has_lost_stack;
-	uint32_t lost_stack;	/* the marker "<lost>" */
-	PL_VEC(bool) with_hole; /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */
+	uint32_t lost_stack;	  /* the marker "<lost>" */
+	PL_VEC(bool) with_hole;	  /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */
+	PL_VEC(uint64_t) lengths; /* by stack of the profile, as far as it was asked: what its frames count */
 	/* Of the current chunk. */
 	struct pl_map thread_slots; /* id of the file -> slot */
 	PL_VEC(struct pl_place) places;
@@ -54,6 +56,9 @@ struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count,
 
 /** Take @p bytes of r->memory_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
 struct plumb_error *pl_restore_spend(struct pl_restore *r, uint64_t bytes) PLUMB_MUST_CHECK;
+
+/** How long the names are that stand at a location. */
+uint64_t pl_restore_text_bytes(const struct plumb_profile *p, uint32_t location);
 
 /* Ids of the file -> ids of the profile; what was lost becomes "<lost>". */
 struct plumb_error *pl_restore_stack_id(struct pl_restore *r, uint32_t id, uint32_t *ret) PLUMB_MUST_CHECK;

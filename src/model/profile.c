@@ -191,6 +191,8 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 			return NULL;
 		}
 	}
+	if (p->stacks[parent].depth >= PL_STACK_MAX_DEPTH)
+		return pl_error(PLUMB_ERR_LIMIT, "a stack is deeper than %u frames", PL_STACK_MAX_DEPTH);
 	struct plumb_error *err = pl_row_room(p, (void **)&p->stacks, &x->stack_cap, p->stack_count, sizeof *p->stacks);
 	if (err)
 		return err;

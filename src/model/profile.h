@@ -22,6 +22,10 @@
 
 #include "error.h"
 
+/* Frames of a stack. The engine reads 65,536 of a thread at most, and puts a few of its own on them; files of others
+ * are refused beyond it, recordings are damaged. What is written of a stack follows its depth. */
+#define PL_STACK_MAX_DEPTH (1u << 17)
+
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
 
@@ -216,6 +220,7 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 					uint32_t *ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl_location *l,
 					uint32_t *ret) PLUMB_MUST_CHECK;
+/** Errors: PLUMB_ERR_LIMIT beyond PL_STACK_MAX_DEPTH. */
 struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, uint32_t location,
 				     uint32_t *ret) PLUMB_MUST_CHECK;
 /** A marker frame such as "<moving>" on top of @p parent: origin PL_ORIGIN_MARKER, file "~", no line. */

@@ -64,11 +64,11 @@ static void begin_table(struct file *f, uint32_t first, uint32_t count)
 }
 
 /* One string, one function, one location. */
-static void add_location(struct file *f)
+static void add_location_named(struct file *f, const char *name, size_t len)
 {
 	begin_table(f, 1, 1);
-	pl_encode(&f->e, 1);
-	pl_encode_bytes(&f->e, "f", 1);
+	pl_encode(&f->e, len);
+	pl_encode_bytes(&f->e, name, len);
 	end_section(f, PL_SECTION_STRINGS);
 	begin_table(f, 0, 1);
 	for (int i = 0; i < 4; i++)
@@ -79,6 +79,11 @@ static void add_location(struct file *f)
 	for (int i = 0; i < 5; i++)
 		pl_encode_signed(&f->e, 0);
 	end_section(f, PL_SECTION_LOCATIONS);
+}
+
+static void add_location(struct file *f)
+{
+	add_location_named(f, "f", 1);
 }
 
 /* From stack @p first on each is called by the one before. */
@@ -261,6 +266,99 @@ static void places_are_paid_as_rows_are(void **state)
 	close(fd);
 }
 
+/* Reads and frees it: how many parts are damaged, and samples lost with them. */
+static uint64_t read_damaged(struct file *f, uint64_t *lost_ret)
+{
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	int fd = descriptor_of(&f->bytes);
+
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_capture_read(fd, p, NULL, NULL, &info));
+	*lost_ret = p->meta.losses[PL_LOSS_DAMAGED];
+	pl_profile_destroy(p);
+	file_deinit(f);
+	close(fd);
+	return info.damaged_chunks;
+}
+
+static void read_chain(uint32_t depth, uint64_t damaged)
+{
+	struct file f;
+	uint64_t lost;
+
+	file_init(&f);
+	add_location(&f);
+	add_chain(&f, 1, depth);
+	add_samples(&f, 1, 0, depth, 0, 0);
+	end_chunk(&f, 1);
+	assert_int_equal(read_damaged(&f, &lost), damaged);
+	assert_int_equal(lost, damaged);
+}
+
+static void stacks_deeper_than_any_that_is_recorded_are_damage(void **state)
+{
+	read_chain(PL_STACK_MAX_DEPTH, 0);
+	read_chain(PL_STACK_MAX_DEPTH + 1, 1);
+}
+
+/* A recording of @p seconds in which @p threads sleep @p depth deep: a chunk a second. */
+static void read_sleepers(uint32_t threads, uint32_t depth, uint32_t seconds)
+{
+	struct file f;
+	uint64_t lost;
+
+	file_init(&f);
+	add_location(&f);
+	add_chain(&f, 1, depth);
+	for (uint32_t i = 0; i < seconds; i++) {
+		add_places(&f, threads, 0, depth, 1, 0);
+		add_columns(&f, threads, 1);
+		end_chunk(&f, threads);
+	}
+	assert_int_equal(read_damaged(&f, &lost), 0);
+}
+
+static void an_hour_in_a_few_deep_stacks_is_read(void **state)
+{
+	read_sleepers(64, 1000, 3600);
+	read_sleepers(8, 65536, 3600);
+}
+
+/* Each sample at a place of its own, all of them in one stack. */
+static void stacks_that_take_far_more_to_write_than_the_file_has_are_damage(void **state)
+{
+	struct file f;
+	uint64_t lost;
+
+	file_init(&f);
+	add_location(&f);
+	add_chain(&f, 1, 65536);
+	add_places(&f, 65536, 0, 65536, 0, 0);
+	add_columns(&f, 65536, 0);
+	end_chunk(&f, 65536);
+	assert_int_equal(read_damaged(&f, &lost), 1);
+	assert_int_equal(lost, 65536);
+}
+
+/* A name as long as the file may have one, in 100,000 places of a tree. */
+static void names_count_for_each_frame(void **state)
+{
+	char *name = calloc(1, PL_STRING_MAX_BYTES);
+	struct file f;
+	uint64_t lost;
+
+	assert_non_null(name);
+	memset(name, 'A', PL_STRING_MAX_BYTES);
+	file_init(&f);
+	add_location_named(&f, name, PL_STRING_MAX_BYTES);
+	add_chain(&f, 1, 100000);
+	add_samples(&f, 1, 0, 1, 0, 0);
+	end_chunk(&f, 1);
+	assert_int_equal(read_damaged(&f, &lost), 1);
+	free(name);
+}
+
 /* A few hundred bytes: before each stack was looked at once, reading them took seconds, and far more with sanitizers.
  */
 static void save_deep_stacks(const char *corpus)
@@ -297,6 +395,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_small_chunk_costs_little_after_a_large_one),
 		cmocka_unit_test(places_beyond_the_samples_are_damage),
 		cmocka_unit_test(places_are_paid_as_rows_are),
+		cmocka_unit_test(stacks_deeper_than_any_that_is_recorded_are_damage),
+		cmocka_unit_test(an_hour_in_a_few_deep_stacks_is_read),
+		cmocka_unit_test(stacks_that_take_far_more_to_write_than_the_file_has_are_damage),
+		cmocka_unit_test(names_count_for_each_frame),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

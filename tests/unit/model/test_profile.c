@@ -116,6 +116,19 @@ static void stacks_share_prefixes_and_know_their_depth(void **state)
 	assert_int_not_equal(add_frame(p, 0, "b", "x.py", 2), ab);
 }
 
+static void there_is_a_deepest_stack(void **state)
+{
+	struct plumb_profile *p = *state;
+	uint32_t first = add_frame(p, 0, "f", "x.py", 1), location = p->stacks[first].location, stack = first;
+	for (uint32_t i = 1; i < PL_STACK_MAX_DEPTH; i++)
+		check(pl_profile_stack(p, stack, location, &stack));
+	assert_int_equal(p->stacks[stack].depth, PL_STACK_MAX_DEPTH);
+	struct plumb_error *err = pl_profile_stack(p, stack, location, &stack);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_LIMIT);
+	plumb_error_destroy(err);
+	assert_int_equal(p->stack_count, PL_STACK_MAX_DEPTH + 1);
+}
+
 static void markers_are_one_function_wherever_they_stand(void **state)
 {
 	struct plumb_profile *p = *state;
@@ -193,6 +206,7 @@ int main(void)
 		TEST(locations_are_equal_by_all_their_fields),
 		TEST(a_hundred_thousand_rows_stay_distinct),
 		TEST(stacks_share_prefixes_and_know_their_depth),
+		TEST(there_is_a_deepest_stack),
 		TEST(markers_are_one_function_wherever_they_stand),
 		TEST(a_thread_keeps_its_id_when_its_name_comes_later),
 		TEST(equal_tids_of_two_processes_are_two_threads),
