@@ -26,9 +26,10 @@
 #define PL_CHUNK_MAX_BYTES   (64u << 20) /* compressed, and uncompressed */
 #define PL_CHUNK_MAX_SAMPLES (4u << 20)
 /* No zstd block holds more than 128 KiB in its 3 bytes of header and 1 byte of content. */
-#define PL_CHUNK_MAX_RATIO  (32u << 10)
-#define PL_STRING_MAX_BYTES (1u << 20) /* longer ones are cut by the writer */
-#define PL_MAX_TIME_SHIFT   24	       /* the shortest batch of a profile: PL_BATCH_MIN_NS */
+#define PL_CHUNK_MAX_RATIO (32u << 10)
+/* Longer ones are cut: a name as it is read from a program, and "..." behind it. */
+#define PL_STRING_MAX_BYTES ((64u << 10) + 8)
+#define PL_MAX_TIME_SHIFT   24 /* the shortest batch of a profile: PL_BATCH_MIN_NS */
 
 enum pl_chunk_kind {
 	PL_CHUNK_MORE = 1, /* others follow */

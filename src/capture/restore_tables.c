@@ -120,6 +120,7 @@ static struct plumb_error *string_row(struct pl_restore *r, struct pl_decoder *d
 	const uint8_t *text = NULL;
 	if (d->bad || len > pl_cursor_left(&d->cursor) || !pl_cursor_bytes(&d->cursor, (size_t)len, &text))
 		return &pl_err_corrupt;
+	len = len > PL_STRING_MAX_BYTES ? PL_STRING_MAX_BYTES : len;
 	struct plumb_error *err = pl_restore_spend(r, len);
 	return err ? err : pl_profile_string(r->profile, text, (size_t)len, ret);
 }

@@ -33,6 +33,6 @@ struct plumb_error *pl_rows_encode(const struct pl_encoder *rows, uint32_t count
 				   struct pl_buf *raw, struct plumb_error *err) PLUMB_MUST_CHECK;
 
 #define PL_TABLES_MAX_BYTES  (8u << 20)
-#define PL_SECTION_MAX_BYTES (PL_TABLES_MAX_BYTES + 2 * PL_STRING_MAX_BYTES)
+#define PL_SECTION_MAX_BYTES (PL_TABLES_MAX_BYTES + 2 * PL_SOURCE_MAX_BYTES)
 
 #endif

@@ -341,6 +341,34 @@ static void stacks_that_take_far_more_to_write_than_the_file_has_are_damage(void
 	assert_int_equal(lost, 65536);
 }
 
+/* As another writer may leave it. */
+static void a_name_that_nobody_records_is_cut(void **state)
+{
+	const size_t len = 1u << 20;
+	char *name = calloc(1, len);
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	struct file f;
+	size_t kept;
+
+	assert_non_null(name);
+	memset(name, 'A', len);
+	file_init(&f);
+	add_location_named(&f, name, len);
+	end_chunk(&f, 0);
+	int fd = descriptor_of(&f.bytes);
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_capture_read(fd, p, NULL, NULL, &info));
+	assert_int_equal(info.damaged_chunks, 0);
+	(void)pl_strtab_get(p->strings, p->functions[0].qualname, &kept);
+	assert_int_equal(kept, PL_STRING_MAX_BYTES);
+	assert_true(kept < len);
+	pl_profile_destroy(p);
+	file_deinit(&f);
+	free(name);
+	close(fd);
+}
+
 /* A name as long as the file may have one, in 100,000 places of a tree. */
 static void names_count_for_each_frame(void **state)
 {
@@ -398,6 +426,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stacks_deeper_than_any_that_is_recorded_are_damage),
 		cmocka_unit_test(an_hour_in_a_few_deep_stacks_is_read),
 		cmocka_unit_test(stacks_that_take_far_more_to_write_than_the_file_has_are_damage),
+		cmocka_unit_test(a_name_that_nobody_records_is_cut),
 		cmocka_unit_test(names_count_for_each_frame),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

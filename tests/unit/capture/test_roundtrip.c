@@ -196,14 +196,15 @@ static void many_rows_take_several_chunks(void **state)
 	struct pl_capture_writer *w = NULL;
 	struct pl_capture_info info;
 	size_t len = 0;
-	char *path = temp_file(), *text = malloc(900000);
+	char *path = temp_file(), *text = malloc(60000);
 	check(pl_profile_create(&p));
 	check(pl_capture_create(path, p, &w));
-	memset(text, 'x', 900000);
+	memset(text, 'x', 60000);
+	text[59999] = '\0';
 	uint32_t t = add_thread(p, 1, 1, "", true), stack = 0;
-	for (int i = 0; i < 30; i++) {
-		text[899999] = '\0';
-		text[0] = (char)('A' + i);
+	for (int i = 0; i < 450; i++) {
+		text[0] = (char)('A' + i % 26);
+		text[1] = (char)('A' + i / 26);
 		stack = add_frame(p, stack, text, "x.py", i);
 	}
 	struct pl_sample s = {.thread = t, .stack = stack, .weight_ns = 3};
