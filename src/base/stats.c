@@ -166,21 +166,26 @@ double pl_stats_wilson_half_width(double hits, double n)
 
 double pl_stats_share_half_width(const double *hit, const double *all, size_t n)
 {
-	double hits = 0, total = 0, batches = 0, squares = 0;
+	struct pl_share_sums s = {0};
 	for (size_t i = 0; i < n; i++) {
-		hits += hit[i];
-		total += all[i];
-		batches += all[i] > 0;
+		s.hits += hit[i];
+		s.total += all[i];
+		s.batches += all[i] > 0;
 	}
-	double wilson = pl_stats_wilson_half_width(hits, total);
-	if (batches < MIN_BATCHES)
-		return wilson;
-	double share = hits / total;
+	double share = s.total > 0 ? s.hits / s.total : 0;
 	for (size_t i = 0; i < n; i++) {
 		double residual = all[i] > 0 ? hit[i] - share * all[i] : 0;
-		squares += residual * residual;
+		s.squares += residual * residual;
 	}
-	double sigma = sqrt(squares * batches / (batches - 1)) / total;
+	return pl_stats_sums_half_width(&s);
+}
+
+double pl_stats_sums_half_width(const struct pl_share_sums *s)
+{
+	double wilson = pl_stats_wilson_half_width(s->hits, s->total), batches = (double)s->batches;
+	if (batches < MIN_BATCHES)
+		return wilson;
+	double sigma = sqrt(s->squares * batches / (batches - 1)) / s->total;
 	double half = pl_stats_t_quantile(CONFIDENCE_P, batches - 1) * sigma;
 	return fmin(fmax(half, wilson), 1);
 }

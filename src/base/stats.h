@@ -21,4 +21,12 @@ double pl_stats_wilson_half_width(double hits, double n);
  */
 double pl_stats_share_half_width(const double *hit, const double *all, size_t n);
 
+/** What that is made of, for whoever adds up many shares batch by batch. */
+struct pl_share_sums {
+	double hits, total;
+	size_t batches; /* that are not empty */
+	double squares; /* of hit - hits / total * all, over them */
+};
+double pl_stats_sums_half_width(const struct pl_share_sums *s);
+
 #endif

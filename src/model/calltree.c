@@ -185,125 +185,115 @@ struct plumb_error *pl_calltree_topmost(const struct pl_calltree *t, bool *topmo
 	return NULL;
 }
 
-/* What one row got in one batch. Rows are absent from most batches of a long recording: only these are kept. */
-struct hit {
-	uint32_t row;
-	uint8_t batch;
+/* What one row got in the current batch, and how far it was from its share in those before. Not what it got in each: a
+ * small file can have millions of rows in all batches. */
+struct tally {
 	uint64_t self_ns, total_ns;
+	double self_squares, total_squares;
 };
 
-struct hits {
+struct tallies {
 	const struct pl_calltree *tree;
 	const uint32_t *self_row, *total_row;
 	uint32_t row_count;
+	double scale;		      /* of weights: see set_half_widths */
 	uint32_t *parent;	      /* of each node, side by side: the loops over all nodes live on the cache */
 	uint64_t *self_ns, *total_ns; /* of the current batch, per node */
-	struct hit *current;	      /* of the current batch, per row */
-	PL_VEC(struct hit) all;
+	struct tally *rows;
 };
 
-static void hits_deinit(struct hits *h)
+static void tallies_deinit(struct tallies *t)
 {
-	free(h->parent);
-	free(h->self_ns);
-	free(h->total_ns);
-	free(h->current);
-	pl_vec_deinit(&h->all);
+	free(t->parent);
+	free(t->self_ns);
+	free(t->total_ns);
+	free(t->rows);
 }
 
-static bool hits_init(struct hits *h)
+static bool tallies_init(struct tallies *t)
 {
-	h->parent = calloc(h->tree->node_count, sizeof *h->parent);
-	h->self_ns = calloc(h->tree->node_count, sizeof *h->self_ns);
-	h->total_ns = calloc(h->tree->node_count, sizeof *h->total_ns);
-	h->current = calloc((size_t)h->row_count + 1, sizeof *h->current);
-	if (!h->parent || !h->self_ns || !h->total_ns || !h->current)
+	t->parent = calloc(t->tree->node_count, sizeof *t->parent);
+	t->self_ns = calloc(t->tree->node_count, sizeof *t->self_ns);
+	t->total_ns = calloc(t->tree->node_count, sizeof *t->total_ns);
+	t->rows = calloc((size_t)t->row_count + 1, sizeof *t->rows);
+	if (!t->parent || !t->self_ns || !t->total_ns || !t->rows)
 		return false;
-	for (uint32_t n = 0; n < h->tree->node_count; n++)
-		h->parent[n] = h->tree->nodes[n].parent;
+	for (uint32_t n = 0; n < t->tree->node_count; n++)
+		t->parent[n] = t->tree->nodes[n].parent;
 	return true;
 }
 
-static void sum_batch(struct hits *h, uint8_t batch)
+static void sum_batch(struct tallies *t, int batch)
 {
-	const struct pl_calltree *t = h->tree;
-	const struct pl_selection *s = t->selection;
-	memset(h->self_ns, 0, t->node_count * sizeof *h->self_ns);
-	memset(h->total_ns, 0, t->node_count * sizeof *h->total_ns);
+	const struct pl_calltree *tree = t->tree;
+	const struct pl_selection *s = tree->selection;
+	memset(t->self_ns, 0, tree->node_count * sizeof *t->self_ns);
+	memset(t->total_ns, 0, tree->node_count * sizeof *t->total_ns);
 	for (uint32_t i = s->start[batch]; i < s->start[batch + 1]; i++) {
-		uint32_t n = t->node_of_stack[s->cells[i]->stack];
-		h->self_ns[n] = pl_sum_u64(h->self_ns[n], s->cells[i]->weight_ns);
-		h->total_ns[n] = h->self_ns[n];
+		uint32_t n = tree->node_of_stack[s->cells[i]->stack];
+		t->self_ns[n] = pl_sum_u64(t->self_ns[n], s->cells[i]->weight_ns);
+		t->total_ns[n] = t->self_ns[n];
 	}
-	for (uint32_t n = t->node_count - 1; n > 0; n--) {
-		if (h->total_ns[n]) /* most nodes have nothing in most batches */
-			h->total_ns[h->parent[n]] = pl_sum_u64(h->total_ns[h->parent[n]], h->total_ns[n]);
+	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
+		if (t->total_ns[n]) /* most nodes have nothing in most batches */
+			t->total_ns[t->parent[n]] = pl_sum_u64(t->total_ns[t->parent[n]], t->total_ns[n]);
 	}
 }
 
-static bool keep_batch(struct hits *h, uint8_t batch)
+static void sum_rows(struct tallies *t)
 {
-	for (uint32_t r = 0; r < h->row_count; r++)
-		h->current[r] = (struct hit){.row = r, .batch = batch};
-	for (uint32_t n = 1; n < h->tree->node_count; n++) {
-		if (!h->total_ns[n])
+	for (uint32_t n = 1; n < t->tree->node_count; n++) {
+		if (!t->total_ns[n])
 			continue;
-		uint32_t self = h->self_row[n], total = h->total_row[n];
+		uint32_t self = t->self_row[n], total = t->total_row[n];
 		if (self != PL_NO_ROW)
-			h->current[self].self_ns = pl_sum_u64(h->current[self].self_ns, h->self_ns[n]);
+			t->rows[self].self_ns = pl_sum_u64(t->rows[self].self_ns, t->self_ns[n]);
 		if (total != PL_NO_ROW)
-			h->current[total].total_ns = pl_sum_u64(h->current[total].total_ns, h->total_ns[n]);
+			t->rows[total].total_ns = pl_sum_u64(t->rows[total].total_ns, t->total_ns[n]);
 	}
-	for (uint32_t r = 0; r < h->row_count; r++) {
-		if (h->current[r].total_ns && !pl_vec_push(&h->all, h->current[r]))
-			return false;
-	}
-	return true;
 }
 
-static bool collect_hits(struct hits *h)
+static double square(double x)
 {
-	if (!hits_init(h))
-		return false;
-	for (int b = 0; b < PL_BATCHES; b++) {
-		if (!h->tree->selection->batch_weight_ns[b])
-			continue;
-		sum_batch(h, (uint8_t)b);
-		if (!keep_batch(h, (uint8_t)b))
-			return false;
-	}
-	return true;
+	return x * x;
 }
 
-static int compare_hits(const void *a, const void *b)
+static void end_batch(struct tallies *t, int batch, const struct pl_call_shares *shares)
 {
-	const struct hit *x = a, *y = b;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return (int)x->batch - (int)y->batch;
+	double all = (double)t->tree->selection->batch_weight_ns[batch] * t->scale;
+	for (uint32_t r = 0; r < t->row_count; r++) {
+		struct tally *row = &t->rows[r];
+		row->self_squares += square((double)row->self_ns * t->scale - shares[r].self.share * all);
+		row->total_squares += square((double)row->total_ns * t->scale - shares[r].total.share * all);
+		row->self_ns = row->total_ns = 0;
+	}
 }
 
 /* The interval counts trials, and what was tried is samples: so weights are scaled to add up to their number. */
-static void set_half_widths(const struct hits *h, struct pl_call_shares *rows)
+static void set_half_widths(struct tallies *t, struct pl_call_shares *rows)
 {
-	const struct pl_selection *s = h->tree->selection;
-	double scale = s->weight_ns ? (double)s->samples / (double)s->weight_ns : 0;
-	double all[PL_BATCHES], none[PL_BATCHES] = {0};
-	for (int b = 0; b < PL_BATCHES; b++)
-		all[b] = (double)s->batch_weight_ns[b] * scale;
+	const struct pl_selection *s = t->tree->selection;
+	struct pl_share_sums none = {0};
+	t->scale = s->weight_ns ? (double)s->samples / (double)s->weight_ns : 0;
+	for (int b = 0; b < PL_BATCHES; b++) {
+		none.total += (double)s->batch_weight_ns[b] * t->scale;
+		if (!s->batch_weight_ns[b])
+			continue;
+		none.batches++;
+		sum_batch(t, b);
+		sum_rows(t);
+		end_batch(t, b, rows);
+	}
 	/* Most rows of a tree have nothing of their own: one answer for all of them. */
-	double none_half_width = pl_stats_share_half_width(none, all, PL_BATCHES);
-	size_t at = 0;
-	for (uint32_t r = 0; r < h->row_count; r++) {
-		double self[PL_BATCHES] = {0}, total[PL_BATCHES] = {0};
-		for (; at < h->all.len && h->all.data[at].row == r; at++) {
-			const struct hit *hit = &h->all.data[at];
-			self[hit->batch] = (double)hit->self_ns * scale;
-			total[hit->batch] = (double)hit->total_ns * scale;
-		}
-		rows[r].self.half_width =
-			rows[r].self.weight_ns ? pl_stats_share_half_width(self, all, PL_BATCHES) : none_half_width;
-		rows[r].total.half_width = pl_stats_share_half_width(total, all, PL_BATCHES);
+	double none_half_width = pl_stats_sums_half_width(&none);
+	for (uint32_t r = 0; r < t->row_count; r++) {
+		struct pl_share_sums self = none, total = none;
+		self.hits = (double)rows[r].self.weight_ns * t->scale;
+		self.squares = t->rows[r].self_squares;
+		total.hits = (double)rows[r].total.weight_ns * t->scale;
+		total.squares = t->rows[r].total_squares;
+		rows[r].self.half_width = rows[r].self.weight_ns ? pl_stats_sums_half_width(&self) : none_half_width;
+		rows[r].total.half_width = pl_stats_sums_half_width(&total);
 	}
 }
 
@@ -313,7 +303,7 @@ static void add_share(struct pl_share *into, struct pl_counts c)
 	into->weight_ns = pl_sum_u64(into->weight_ns, c.weight_ns);
 }
 
-static void set_shares(const struct hits *h, struct pl_call_shares *rows)
+static void set_shares(const struct tallies *h, struct pl_call_shares *rows)
 {
 	const struct pl_calltree *t = h->tree;
 	for (uint32_t n = 1; n < t->node_count; n++) {
@@ -332,14 +322,12 @@ static void set_shares(const struct hits *h, struct pl_call_shares *rows)
 struct plumb_error *pl_calltree_shares(const struct pl_calltree *t, const uint32_t *self_row, const uint32_t *total_row,
 				       struct pl_call_shares *rows, uint32_t row_count)
 {
-	struct hits h = {.tree = t, .self_row = self_row, .total_row = total_row, .row_count = row_count};
-	bool ok = collect_hits(&h);
+	struct tallies all = {.tree = t, .self_row = self_row, .total_row = total_row, .row_count = row_count};
+	bool ok = tallies_init(&all);
 	if (ok) {
-		if (h.all.len)
-			qsort(h.all.data, h.all.len, sizeof *h.all.data, compare_hits);
-		set_shares(&h, rows);
-		set_half_widths(&h, rows);
+		set_shares(&all, rows);
+		set_half_widths(&all, rows);
 	}
-	hits_deinit(&h);
+	tallies_deinit(&all);
 	return ok ? NULL : &pl_err_no_memory;
 }

@@ -136,6 +136,11 @@ size_t __wrap_strlen(const char *s)
 	return len;
 }
 
+struct counted counted_now(void)
+{
+	return all;
+}
+
 void counted_begin(void)
 {
 	begun = all;

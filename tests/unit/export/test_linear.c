@@ -78,11 +78,41 @@ static void a_name_is_searched_once(void **state)
 	counted_linear(write_shape, &shape, ITEMS);
 }
 
+/* What the tree of one deep stack takes that has samples in so many of the batches. */
+static uint64_t bytes_of_tree(unsigned batches)
+{
+	const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
+	pl_tree_rows rows = {0};
+	struct build b;
+	uint32_t stack = 0;
+
+	build_start(&b);
+	for (unsigned i = 0; i < ITEMS; i++)
+		stack = build_frame(&b, stack, "f", "a.py", 1);
+	for (unsigned i = 0; i < batches; i++) {
+		b.now_ns = i * PL_BATCH_MIN_NS;
+		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	}
+	uint64_t before = counted_now().allocated;
+	assert_ok(pl_view_tree(b.p, &everything, 0, &rows));
+	uint64_t bytes = counted_now().allocated - before;
+	assert_int_equal(rows.len, ITEMS);
+	pl_vec_deinit(&rows);
+	build_end(&b);
+	return bytes;
+}
+
+static void a_tree_takes_no_more_memory_for_more_batches(void **state)
+{
+	assert_true(bytes_of_tree(PL_BATCHES) < bytes_of_tree(1) + (64 << 10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
 		cmocka_unit_test(a_name_is_searched_once),
+		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
