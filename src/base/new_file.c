@@ -99,6 +99,28 @@ static bool look(const struct pl_new_file *f, const char *name, struct stat *ret
 	return fstatat(f->dir, name, ret, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* The directory, too: names are looked up in it. */
+static bool is_open(const struct pl_new_file *f)
+{
+	return pl_file_id_is(&f->file, f->fd) && (f->dir < 0 || pl_own_fd_is(f->dir));
+}
+
+static void take(struct pl_new_file *f, int fd)
+{
+	f->fd = pl_own_fd(fd);
+	f->file = pl_file_id(fd);
+}
+
+struct plumb_error *pl_new_file_check(const struct pl_new_file *f)
+{
+	if (is_open(f))
+		return NULL;
+	return pl_error_hint(pl_error(PLUMB_ERR_WRITE_FAILED,
+				      "cannot write %s any more: the program has closed its descriptor",
+				      pl_new_file_path(f)),
+			     "begin to record after the program has closed all descriptors");
+}
+
 /* ---- what is there ----------------------------------------------------------------------------------------------- */
 
 static bool begins_as_recording(int fd)
@@ -229,7 +251,7 @@ static struct plumb_error *check_gives_way(const struct pl_new_file *f)
 /* A link of that name is none to go through. */
 static void make(struct pl_new_file *f, const char *name)
 {
-	f->fd = pl_own_fd(openat(f->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	take(f, openat(f->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	f->made = f->fd >= 0;
 	if (f->made)
 		(void)flock(f->fd, LOCK_EX | LOCK_NB); /* not all file systems can */
@@ -337,7 +359,7 @@ static struct plumb_error *write_on(struct pl_new_file *f, int open_already)
 	if ((fcntl(open_already, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		errno = EBADF;
 	else
-		f->fd = pl_own_fd(fcntl(open_already, F_DUPFD_CLOEXEC, 3));
+		take(f, fcntl(open_already, F_DUPFD_CLOEXEC, 3));
 	f->shared = true;
 	return f->fd < 0 ? cannot_write(f->path) : NULL;
 }
@@ -361,7 +383,7 @@ static struct plumb_error *write_into(struct pl_new_file *f, int place, const st
 		return open_elsewhere(f);
 	if (is_strangers_pipe(place, st))
 		return of_another_user(f, "pipe", "name a file, or a pipe of your own");
-	f->fd = pl_own_fd(S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY));
+	take(f, S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY));
 	if (f->fd < 0)
 		return cannot_open(f, st);
 	if (fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK) != 0 ||
@@ -485,15 +507,25 @@ struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace, 
 	return err;
 }
 
+struct plumb_error *pl_new_file_share(int fd, const char *name, struct pl_new_file *ret)
+{
+	*ret = PL_NEW_FILE_NONE;
+	ret->path = strdup(name);
+	struct plumb_error *err = ret->path ? write_on(ret, fd) : &pl_err_no_memory;
+
+	if (err)
+		pl_new_file_discard(ret);
+	return err;
+}
+
 /* ---- the end of it ----------------------------------------------------------------------------------------------- */
 
 /* By now another file may have the name. */
 static bool is_still(const struct pl_new_file *f)
 {
-	struct stat now, made;
+	struct stat now;
 
-	return look(f, present_name(f), &now) && fstat(f->fd, &made) == 0 && now.st_dev == made.st_dev &&
-	       now.st_ino == made.st_ino;
+	return look(f, present_name(f), &now) && now.st_dev == f->file.dev && now.st_ino == f->file.ino;
 }
 
 static struct plumb_error *copy_from(int from, const struct pl_new_file *to)
@@ -578,6 +610,10 @@ static struct plumb_error *stays_beside(const struct pl_new_file *f)
 
 struct plumb_error *pl_new_file_finish(struct pl_new_file *f)
 {
+	struct plumb_error *err = pl_new_file_check(f);
+
+	if (err)
+		return err;
 	/* Some file systems report a full disk only to who closes a descriptor. */
 	int again = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 
@@ -590,8 +626,11 @@ struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 {
 	if (!f->made)
 		return NULL;
-	mark(f);
 	f->kept = true;
+	struct plumb_error *err = pl_new_file_check(f);
+	if (err)
+		return err;
+	mark(f);
 	if (!f->beside)
 		return NULL;
 	if (!take_name(f))
@@ -612,7 +651,8 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path)
 	char *copy = strdup(path);
 	struct plumb_error *err = copy ? move_to(&to, copy) : &pl_err_no_memory;
 
-	if (err || !is_still(f) || renameat2(f->dir, present_name(f), to.dir, name_of(&to), RENAME_NOREPLACE) != 0) {
+	if (err || !is_open(f) || !is_still(f) ||
+	    renameat2(f->dir, present_name(f), to.dir, name_of(&to), RENAME_NOREPLACE) != 0) {
 		plumb_error_destroy(err);
 		pl_new_file_discard(&to);
 		return false;
@@ -628,11 +668,13 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path)
 
 void pl_new_file_discard(struct pl_new_file *f)
 {
-	if (f->made && !f->kept && is_still(f))
+	bool made = f->made && is_open(f);
+
+	if (made && !f->kept && is_still(f))
 		(void)unlinkat(f->dir, present_name(f), 0);
-	if (f->made)
+	if (made)
 		(void)flock(f->fd, LOCK_UN); /* a child of the program may have the descriptor, too */
-	pl_own_fd_close(f->fd);
+	pl_own_fd_close_as(f->fd, &f->file);
 	pl_own_fd_close(f->dir);
 	free(f->path);
 	free(f->beside);

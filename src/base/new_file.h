@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "error.h"
+#include "own_fd.h"
 
 /* A recording begins so. */
 #define PL_FILE_MAGIC	  "plumb\0\r\n"
@@ -22,10 +23,11 @@ enum pl_replace {
 };
 
 struct pl_new_file {
-	int fd;	      /* to write to and to read from; until it is discarded */
-	char *path;   /* as it is to be called */
-	int dir;      /* where it is: its path can lead elsewhere by now; -1: nowhere */
-	char *beside; /* as it is called until it is published; NULL: as it is to be called */
+	int fd;			/* to write to and to read from; until it is discarded */
+	struct pl_file_id file; /* which it is open for: it can be another one's by now */
+	char *path;		/* as it is to be called */
+	int dir;		/* where it is: its path can lead elsewhere by now; -1: nowhere */
+	char *beside;		/* as it is called until it is published; NULL: as it is to be called */
 	enum pl_replace replace;
 	bool made;   /* by plumb; else it was there, as a pipe or a device */
 	bool kept;   /* whatever happens: it was published, under its name or beside it */
@@ -40,6 +42,9 @@ struct pl_new_file {
  * seconds. Errors: PLUMB_ERR_EXISTS, PLUMB_ERR_WRITE_FAILED; both name @p path, or where its links lead. */
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 				     struct pl_new_file *ret) PLUMB_MUST_CHECK;
+/** What is open already as @p fd, with a descriptor of its own; @p name is what it is called. Errors:
+ * PLUMB_ERR_WRITE_FAILED. */
+struct plumb_error *pl_new_file_share(int fd, const char *name, struct pl_new_file *ret) PLUMB_MUST_CHECK;
 /** Nothing more is written. If somebody has taken the file away from its place, its content is beside its name again.
  * Errors: PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_finish(struct pl_new_file *f) PLUMB_MUST_CHECK;
@@ -47,6 +52,9 @@ struct plumb_error *pl_new_file_finish(struct pl_new_file *f) PLUMB_MUST_CHECK;
  * After an error the new file stays beside it, as the error says, and it may be tried again. Errors: PLUMB_ERR_EXISTS,
  * something is not to be replaced; PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f) PLUMB_MUST_CHECK;
+/** It cannot be written to or from: the program that we are in has closed it, and its number may be another file's.
+ * NULL: it is open. Errors: PLUMB_ERR_WRITE_FAILED. */
+struct plumb_error *pl_new_file_check(const struct pl_new_file *f) PLUMB_MUST_CHECK;
 /** Where it is found: under its name, be it that it has it or will; beside it, if it could not be published. Owner:
  * @p f. */
 const char *pl_new_file_path(const struct pl_new_file *f);

@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors that are ours in a process that is not: in the child of a fork they are open, while nobody is there who
- * would close them. Later on is too late, as their numbers may be another's by then: daemons close all there are. So
- * each child begins with closing them. Any thread. */
+/* Descriptors that are ours in a process that is not. Whoever has the process may close them, as daemons close all
+ * there are, and their numbers are other files' then: what is done with one by its number is done only while it is
+ * ours. And in the child of a fork they are open while nobody is there who would close them: each child begins with
+ * that. Any thread.
+ */
 #ifndef PL_OWN_FD_H
 #define PL_OWN_FD_H
 
-/** From now on children close it. Returns @p fd, which may be none (negative). Without memory they keep it. */
+#include <stdbool.h>
+#include <sys/types.h>
+
+/** Which file a descriptor is open for. All of the kernel's events (eventfd and the like) are one. */
+struct pl_file_id {
+	bool known; /* the rest is */
+	dev_t dev;
+	ino_t ino;
+};
+
+struct pl_file_id pl_file_id(int fd);
+/** Is @p fd open for it? A file system that does not tell says nothing against it. */
+bool pl_file_id_is(const struct pl_file_id *id, int fd);
+
+/** From now on it is ours, and children close it. Returns @p fd, which may be none (negative). Without memory nothing
+ * is noted: it is taken for ours, and children keep it. */
 int pl_own_fd(int fd);
-/** As close(); the only way to close it. None: nothing. */
+/** Is it still what it was when it became ours? */
+bool pl_own_fd_is(int fd);
+/** As close(); the only way to close it. None, or no longer ours: nothing. */
 int pl_own_fd_close(int fd);
+/** The same if it is open for @p file: its number may be that of something else of ours. */
+void pl_own_fd_close_as(int fd, const struct pl_file_id *file);
 
 #endif

@@ -8,7 +8,6 @@
 #include "capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 
 #include "columns.h"
 #include "format.h"
-#include "own_fd.h"
 #include "tables.h"
 #include "texts.h"
 
@@ -35,8 +33,15 @@ struct pl_capture_writer {
 	struct pl_buf raw, out; /* kept between chunks to save the allocations */
 };
 
-static struct plumb_error *write_error(const struct pl_capture_writer *w, int errnum)
+/* The file is cut back to its whole chunks where that is possible. */
+static struct plumb_error *write_failed(struct pl_capture_writer *w, int errnum)
 {
+	struct plumb_error *err = pl_new_file_check(&w->file);
+
+	if (err)
+		return err;
+	if (!w->file.shared && ftruncate(w->file.fd, (off_t)w->file_len) == 0)
+		(void)lseek(w->file.fd, (off_t)w->file_len, SEEK_SET);
 	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", pl_capture_path(w));
 }
 
@@ -44,15 +49,14 @@ static struct plumb_error *write_error(const struct pl_capture_writer *w, int er
 static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_t *bytes, size_t len)
 {
 	for (size_t done = 0; done < len;) {
+		struct plumb_error *err = pl_new_file_check(&w->file);
+		if (err)
+			return err;
 		ssize_t n = write(w->file.fd, bytes + done, len - done);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			int errnum = n ? errno : ENOSPC;
-			if (!w->file.shared && ftruncate(w->file.fd, (off_t)w->file_len) == 0)
-				(void)lseek(w->file.fd, (off_t)w->file_len, SEEK_SET);
-			return write_error(w, errnum);
-		}
+		if (n <= 0)
+			return write_failed(w, n ? errno : ENOSPC);
 		done += (size_t)n;
 	}
 	w->file_len += len;
@@ -105,20 +109,11 @@ struct plumb_error *pl_capture_create(const char *path, const struct plumb_profi
 struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct plumb_profile *p,
 					 struct pl_capture_writer **ret)
 {
-	struct pl_new_file file = PL_NEW_FILE_NONE;
-	struct plumb_error *err = NULL;
+	struct pl_new_file file;
+	struct plumb_error *err = pl_new_file_share(fd, name, &file);
 
-	file.fd = pl_own_fd(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-	file.path = strdup(name);
-	file.shared = true;
-	if (file.fd < 0)
-		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", name);
-	else if (!file.path)
-		err = &pl_err_no_memory;
-	if (err) {
-		pl_new_file_discard(&file);
+	if (err)
 		return err;
-	}
 	return pl_capture_create_in(&file, p, ret);
 }
 

@@ -18,11 +18,13 @@
 #include "proc_file.h"
 
 #define TASKS_TRIED 8 /* that may end one after the other */
+#define PATH_LEN    64
 
 struct pl_mem_live {
 	struct pl_mem mem; /* first: the reader interface */
 	pid_t pid, task;   /* `task`: the thread through which the memory is reached; any that lives will do */
 	int fd;
+	struct pl_file_id file; /* which `fd` is open for */
 	struct iovec remote[PL_READV_MAX];
 };
 
@@ -46,13 +48,18 @@ static struct plumb_error *live_read(struct pl_mem *mem, pl_addr addr, void *dst
 
 static const struct pl_mem_ops live_ops = {.read = live_read};
 
+static int open_mem(pid_t task, char path[static PATH_LEN])
+{
+	snprintf(path, PATH_LEN, "/proc/%d/mem", (int)task);
+	return pl_own_fd(open(path, O_RDONLY | O_CLOEXEC));
+}
+
 struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
 {
-	char path[64];
+	char path[PATH_LEN];
 	pid_t task = pl_proc_live_task(pid);
+	int fd = open_mem(task, path);
 
-	snprintf(path, sizeof path, "/proc/%d/mem", (int)task);
-	int fd = pl_own_fd(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0) {
 		if (errno == EACCES || errno == EPERM)
 			return pl_priv_explain(pid);
@@ -69,6 +76,7 @@ struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)
 	m->pid = pid;
 	m->task = task;
 	m->fd = fd;
+	m->file = pl_file_id(fd);
 	*ret = m;
 	return NULL;
 }
@@ -77,7 +85,7 @@ void pl_mem_live_destroy(struct pl_mem_live *m)
 {
 	if (!m)
 		return;
-	pl_own_fd_close(m->fd);
+	pl_own_fd_close_as(m->fd, &m->file);
 	free(m);
 }
 
@@ -92,6 +100,17 @@ bool pl_mem_live_gone(struct pl_mem_live *m)
 
 	/* Address 0 is not mapped: EIO while the address space lives, 0 once it is gone. */
 	return pread(m->fd, &byte, 1, 0) == 0;
+}
+
+bool pl_mem_live_reopen(struct pl_mem_live *m)
+{
+	char path[PATH_LEN];
+
+	if (pl_file_id_is(&m->file, m->fd))
+		return false;
+	m->fd = open_mem(pl_proc_live_task(m->pid), path);
+	m->file = pl_file_id(m->fd);
+	return true;
 }
 
 /* How many leading ranges do @p bytes cover whole? */

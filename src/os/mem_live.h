@@ -17,6 +17,9 @@ struct pl_mem *pl_mem_live_mem(struct pl_mem_live *m);
 /** True once the address space is gone: the process ended or runs another program. */
 bool pl_mem_live_gone(struct pl_mem_live *m);
 
+/** Whoever has our process may close our descriptors: open again what is no longer ours. True: it was so. */
+bool pl_mem_live_reopen(struct pl_mem_live *m);
+
 #define PL_READV_MAX 1024
 
 /**

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "own_fd.h"
-
 static int open_task_file(pid_t pid, pid_t tid, const char *name)
 {
 	char path[80];
@@ -24,12 +22,14 @@ void pl_thread_clock_open(struct pl_thread_clock *c, pid_t pid, pid_t tid)
 {
 	c->schedstat_fd = open_task_file(pid, tid, "schedstat");
 	c->syscall_fd = open_task_file(pid, tid, "syscall");
+	c->schedstat = pl_file_id(c->schedstat_fd);
+	c->syscall = pl_file_id(c->syscall_fd);
 }
 
 void pl_thread_clock_close(struct pl_thread_clock *c)
 {
-	pl_own_fd_close(c->schedstat_fd);
-	pl_own_fd_close(c->syscall_fd);
+	pl_own_fd_close_as(c->schedstat_fd, &c->schedstat);
+	pl_own_fd_close_as(c->syscall_fd, &c->syscall);
 	c->schedstat_fd = c->syscall_fd = -1;
 }
 

@@ -9,9 +9,11 @@
 #include <sys/types.h>
 
 #include "error.h"
+#include "own_fd.h"
 
 struct pl_thread_clock {
 	int schedstat_fd, syscall_fd; /* -1: not open */
+	struct pl_file_id schedstat, syscall;
 };
 
 /** Never fails: what cannot be opened is unknown. */

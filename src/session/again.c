@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "own_fd.h"
 #include "temp_file.h"
 
 struct recording {
 	struct plumb_profile *profile;
 	int fd;
-	struct stat file; /* that it was when it was opened */
+	struct pl_file_id file; /* that it was when it was opened */
 	struct pl_capture_info info;
 };
 
@@ -34,9 +34,7 @@ struct imported {
  * daemons do, have given its number to another file. */
 static bool is_still_open(const struct recording *r)
 {
-	struct stat now;
-
-	return fstat(r->fd, &now) == 0 && now.st_dev == r->file.st_dev && now.st_ino == r->file.st_ino;
+	return pl_file_id_is(&r->file, r->fd);
 }
 
 static struct plumb_error *recording_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
@@ -67,9 +65,7 @@ struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd, con
 		close(fd);
 		return &pl_err_no_memory;
 	}
-	*r = (struct recording){.profile = p, .fd = fd, .info = *info};
-	if (fstat(fd, &r->file) != 0)
-		r->file = (struct stat){0};
+	*r = (struct recording){.profile = p, .fd = fd, .file = pl_file_id(fd), .info = *info};
 	p->stream = (struct pl_stream){.each = recording_each, .destroy = recording_destroy, .ctx = r};
 	return NULL;
 }

@@ -2,8 +2,6 @@
 /* Layer engine; see orders.h. */
 #include "orders.h"
 
-#include <unistd.h>
-
 void pl_orders_init(struct pl_orders *o)
 {
 	*o = (struct pl_orders){0};
@@ -17,10 +15,8 @@ void pl_orders_deinit(struct pl_orders *o)
 	pthread_mutex_destroy(&o->lock);
 }
 
-void pl_orders_give(struct pl_orders *o, struct pl_order order, int bell_fd)
+void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_bell *bell)
 {
-	uint64_t one = 1;
-
 	pthread_mutex_lock(&o->lock);
 	while (o->pending && !o->over)
 		pthread_cond_wait(&o->changed, &o->lock);
@@ -28,7 +24,7 @@ void pl_orders_give(struct pl_orders *o, struct pl_order order, int bell_fd)
 		o->order = order;
 		o->pending = true;
 		uint64_t mine = ++o->given;
-		(void)!write(bell_fd, &one, sizeof one);
+		pl_bell_ring(bell);
 		while (o->done < mine && !o->over)
 			pthread_cond_wait(&o->changed, &o->lock);
 	}

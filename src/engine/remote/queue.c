@@ -2,26 +2,16 @@
 /* Layer engine. See queue.h for the thread rules. */
 #include "queue.h"
 
-#include <poll.h>
 #include <stdlib.h>
-#include <errno.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include "own_fd.h"
 
 struct plumb_error *pl_queue_init(struct pl_queue *q)
 {
-	*q = (struct pl_queue){.event_fd = pl_own_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
-	if (q->event_fd < 0)
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
-	q->slots = calloc(PL_QUEUE_SLOTS, sizeof *q->slots);
+	*q = (struct pl_queue){.slots = calloc(PL_QUEUE_SLOTS, sizeof *q->slots), .bell = PL_BELL_INIT};
 	return q->slots ? NULL : &pl_err_no_memory;
 }
 
 void pl_queue_deinit(struct pl_queue *q)
 {
-	pl_own_fd_close(q->event_fd);
 	free(q->slots);
 }
 
@@ -45,10 +35,7 @@ void pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 
 void pl_queue_wake(struct pl_queue *q)
 {
-	uint64_t one = 1;
-
-	/* EAGAIN: the counter is full of wake-ups already. */
-	(void)!write(q->event_fd, &one, sizeof one);
+	pl_bell_ring(&q->bell);
 }
 
 bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret)
@@ -64,9 +51,7 @@ bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret)
 
 void pl_queue_wait(struct pl_queue *q, int timeout_ms)
 {
-	struct pollfd pfd = {.fd = q->event_fd, .events = POLLIN};
-	uint64_t count;
+	struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L};
 
-	if (poll(&pfd, 1, timeout_ms) > 0)
-		(void)!read(q->event_fd, &count, sizeof count);
+	(void)pl_bell_wait(&q->bell, timeout_ms < 0 ? NULL : &timeout);
 }

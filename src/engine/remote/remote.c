@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine: the remote engine's ops. It reads the memory of another process of ours from outside, without rights of
  * its own and without anything in the target. */
-#include "own_fd.h"
 #include "remote.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "mem_live.h"
@@ -35,14 +32,17 @@ static uint64_t descriptor_limit(void)
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
-	e->bell_fd = pl_own_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (e->bell_fd < 0)
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
+	struct plumb_error *err = pl_bell_open(&e->bell);
+
+	if (err)
+		return err;
 	/* Numbers are given out from the lowest: about so many are in use. */
-	uint64_t used = (uint64_t)e->bell_fd + SPARE_FILES, all = descriptor_limit();
+	uint64_t used = (uint64_t)e->bell.fd + SPARE_FILES, all = descriptor_limit();
 	e->max_files = all > used ? all - used : 0;
-	if (e->options.own)
+	if (e->options.own) {
 		e->max_files /= GUEST_SHARE;
+		pl_bell_close(&e->bell); /* the program might do so, too */
+	}
 	return NULL;
 }
 
@@ -113,7 +113,8 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	if (!e)
 		return &pl_err_no_memory;
 	e->options = *o;
-	e->bell_fd = e->exit_fd = e->queue.event_fd = -1;
+	e->bell = PL_BELL_INIT;
+	e->exit_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
 	pl_orders_init(&e->orders);
 	if (!o->own)
@@ -168,15 +169,13 @@ static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
 
 static void remote_order(struct pl_engine *e, struct pl_order order)
 {
-	pl_orders_give(&e->orders, order, e->bell_fd);
+	pl_orders_give(&e->orders, order, &e->bell);
 }
 
 static void remote_stop(struct pl_engine *e)
 {
-	uint64_t one = 1;
-
 	atomic_store(&e->stopping, true);
-	(void)!write(e->bell_fd, &one, sizeof one);
+	pl_bell_ring(&e->bell);
 }
 
 static struct plumb_error *remote_trouble(struct pl_engine *e)
@@ -213,7 +212,7 @@ static void remote_close(struct pl_engine *e)
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);
 	plumb_error_destroy(e->trouble);
-	pl_own_fd_close(e->bell_fd);
+	pl_bell_close(&e->bell);
 	pthread_mutex_destroy(&e->lock);
 	pl_orders_deinit(&e->orders);
 	free(e);

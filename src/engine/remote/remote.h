@@ -9,7 +9,7 @@
  *   send.c     handing over to the consumer
  *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy |
  *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    }
- *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread
+ *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  bell.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                    consumer thread only
  *   tagged.c   stacks with a tag                                                  consumer thread only
  *   texts.c    the source files that they are of                                  consumer thread only
@@ -90,7 +90,7 @@ struct pl_search {
 struct pl_target {
 	pid_t pid, parent, session;
 	uint64_t start_ticks;
-	int pid_fd;
+	int pid_fd;	  /* -1: as exit_fd */
 	uint64_t came_ns; /* CLOCK_MONOTONIC */
 	uint32_t index;	  /* number in the output */
 	bool announced;	  /* as the program it is now */
@@ -137,7 +137,8 @@ struct pl_engine {
 
 	pthread_t thread;
 	bool started;
-	int bell_fd, exit_fd; /* rung for orders and to stop; an epoll of all pid_fds */
+	struct pl_bell bell; /* rung for orders and to stop */
+	int exit_fd;	     /* an epoll of all pid_fds; -1: our own process, which we do not outlive */
 	atomic_bool stopping;
 	struct pl_orders orders;
 	_Atomic uint64_t consumer_cpu_ns;

@@ -184,6 +184,20 @@ static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		pl_search_detach(e, t);
 }
 
+/* A program that we are a guest of can close our descriptors at any moment. That of its memory is asked for; those of
+ * the threads are opened with it. */
+static void keep_open(struct pl_target *t)
+{
+	if (!pl_mem_live_reopen(t->reader.live))
+		return;
+	for (size_t i = 0; i < t->roster.watches.len; i++) {
+		struct pl_watch *w = t->roster.watches.data[i];
+
+		pl_thread_clock_close(&w->clock);
+		pl_thread_clock_open(&w->clock, w->pid, w->tid);
+	}
+}
+
 /* Every thread of every process. Backwards, as a process can leave. */
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 {
@@ -191,6 +205,8 @@ void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 	for (size_t i = e->targets.len; i-- > 0;) {
 		struct pl_target *t = e->targets.data[i];
 
+		if (t->attached && e->options.own)
+			keep_open(t);
 		if (t->attached && sample_target(e, t, now, weight_ns) == TARGET_GONE &&
 		    pl_mem_live_gone(t->reader.live))
 			lose_target(e, t, now);

@@ -42,30 +42,45 @@ static uint64_t settle_all(struct pl_engine *e, uint64_t now)
 
 /* Ctrl-Z and its like stop all threads of a process at once. Whoever runs us blocks them elsewhere and so leaves them
  * to this thread, which takes them while it waits and holds no thread of the target: that would stand still as long as
- * we do. In our own process signals are the program's. */
-static void signals_while_waiting(const struct pl_engine *e, bool holding, sigset_t *blocked)
+ * we do. */
+static void signals_while_waiting(bool holding, sigset_t *blocked)
 {
 	sigfillset(blocked);
-	if (holding || e->options.own)
+	if (holding)
 		return;
 	sigdelset(blocked, SIGTSTP);
 	sigdelset(blocked, SIGTTIN);
 	sigdelset(blocked, SIGTTOU);
 }
 
-static enum wake answer_bell(struct pl_engine *e)
+static enum wake what_rang(const struct pl_engine *e)
 {
-	uint64_t count;
-
-	(void)!read(e->bell_fd, &count, sizeof count);
 	return atomic_load(&e->stopping) ? WAKE_STOP : WAKE_ORDER;
+}
+
+static enum wake wait_for_events(struct pl_engine *e, const struct timespec *timeout, bool holding)
+{
+	struct pollfd fds[] = {{.fd = e->bell.fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
+	sigset_t blocked;
+
+	signals_while_waiting(holding, &blocked);
+	if (ppoll(fds, 2, timeout, &blocked) <= 0)
+		return WAKE_TIME;
+	if (!fds[0].revents)
+		return WAKE_EXIT;
+	(void)pl_bell_answer(&e->bell);
+	return what_rang(e);
+}
+
+/* In our own process none is waited for to end, and signals are the program's. */
+static enum wake wait_as_guest(struct pl_engine *e, const struct timespec *timeout)
+{
+	return pl_bell_wait(&e->bell, timeout) ? what_rang(e) : WAKE_TIME;
 }
 
 /* Sleep until @p until (0: only look). */
 static enum wake wait_until(struct pl_engine *e, uint64_t until)
 {
-	struct pollfd fds[] = {{.fd = e->bell_fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
-
 	for (;;) {
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
 		/* A thread that did not stop in time stops when it gets on a CPU again: it must not wait for our next
@@ -75,14 +90,10 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		if (left > patience)
 			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
-		sigset_t blocked;
-		signals_while_waiting(e, patience != UINT64_MAX, &blocked);
-		int n = ppoll(fds, 2, &ts, &blocked);
+		enum wake w = e->options.own ? wait_as_guest(e, &ts) : wait_for_events(e, &ts, patience != UINT64_MAX);
 
-		if (n > 0)
-			return fds[0].revents ? answer_bell(e) : WAKE_EXIT;
-		if (n == 0 && pl_clock_monotonic_ns() >= until)
-			return WAKE_TIME;
+		if (w != WAKE_TIME || pl_clock_monotonic_ns() >= until)
+			return w;
 	}
 }
 

@@ -68,6 +68,9 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = t};
 
+	t->pid_fd = -1;
+	if (e->options.own)
+		return NULL;
 	t->pid_fd = pl_own_fd((int)syscall(SYS_pidfd_open, t->pid, 0));
 	if (t->pid_fd < 0 && errno == ESRCH)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
@@ -127,8 +130,9 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 	struct pl_proc_stat st;
 	struct plumb_error *err = NULL;
 
-	e->exit_fd = pl_own_fd(epoll_create1(EPOLL_CLOEXEC));
-	if (e->exit_fd < 0)
+	if (!e->options.own)
+		e->exit_fd = pl_own_fd(epoll_create1(EPOLL_CLOEXEC));
+	if (!e->options.own && e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	if (!pl_proc_stat_read(e->options.pid, &st))
 		return no_process(e->options.pid);
@@ -300,7 +304,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 void pl_tree_reap(struct pl_engine *e, uint64_t now)
 {
 	struct epoll_event events[EVENTS];
-	int n = epoll_wait(e->exit_fd, events, EVENTS, 0);
+	int n = e->options.own ? 0 : epoll_wait(e->exit_fd, events, EVENTS, 0);
 
 	for (int i = 0; i < n; i++)
 		pl_tree_end(e, events[i].data.ptr, now);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -264,6 +265,34 @@ static void what_is_being_written_is_not_replaced(void **state)
 	end(&s);
 }
 
+/* The program that plumb is in has closed all descriptors there are, and has files of its own under these numbers. */
+static void what_is_anothers_by_now_is_not_touched(void **state)
+{
+	struct scene s;
+	struct stat st;
+	char marked[8], other[160];
+
+	for (int dir = 0; dir < 2; dir++) {
+		begin(&s, PL_REPLACE_NAMED);
+		snprintf(other, sizeof other, "%s/other", s.dir);
+		int fd = dir ? s.file.dir : s.file.fd, theirs = open(other, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		assert_int_equal(dup3(theirs, fd, O_CLOEXEC), fd);
+		assert_code(pl_new_file_check(&s.file), PLUMB_ERR_WRITE_FAILED);
+		assert_code(pl_new_file_finish(&s.file), PLUMB_ERR_WRITE_FAILED);
+		assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_WRITE_FAILED);
+		assert_string_equal(pl_new_file_path(&s.file), s.beside);
+		assert_false(pl_new_file_rename(&s.file, s.path));
+		pl_new_file_discard(&s.file);
+		assert_true(fstat(fd, &st) == 0 && st.st_size == 0 &&
+			    fgetxattr(fd, "user.plumb", marked, sizeof marked) < 0);
+		assert_holds(s.beside, OURS);
+		close(fd);
+		close(theirs);
+		unlink(other);
+		end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +306,7 @@ int main(void)
 		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
 		cmocka_unit_test(what_another_has_put_in_its_place_stays),
 		cmocka_unit_test(what_is_being_written_is_not_replaced),
+		cmocka_unit_test(what_is_anothers_by_now_is_not_touched),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

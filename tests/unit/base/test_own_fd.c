@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +58,38 @@ static void a_child_of_a_fork_has_what_is_not_ours(void **state)
 	assert_int_equal(pl_own_fd_close(-1), 0);
 }
 
+/* An own file for the number of @p fd. */
+static void give_away(int fd)
+{
+	int other = memfd_create("another", MFD_CLOEXEC);
+
+	assert_true(other >= 0 && dup3(other, fd, O_CLOEXEC) == fd);
+	close(other);
+}
+
+static int has_it(const int *fds)
+{
+	return is_open(fds[0]) ? 0 : 1;
+}
+
+/* As daemons close all descriptors there are, without a fork. */
+static void a_number_that_is_anothers_by_now_stays_open(void **state)
+{
+	int fds[] = {pl_own_fd(memfd_create("ours", MFD_CLOEXEC)), pl_own_fd(memfd_create("ours", MFD_CLOEXEC))};
+
+	assert_true(pl_own_fd_is(fds[0]) && pl_own_fd_is(fds[1]) && !pl_own_fd_is(-1));
+	give_away(fds[0]);
+	close(fds[1]);
+	assert_false(pl_own_fd_is(fds[0]) || pl_own_fd_is(fds[1]));
+	assert_int_equal(in_child(has_it, fds), 0);
+	assert_int_equal(pl_own_fd_close(fds[0]), 0);
+	assert_int_equal(pl_own_fd_close(fds[1]), 0);
+	assert_true(is_open(fds[0]));
+	assert_int_equal(pl_own_fd_close(fds[0]), 0);
+	assert_true(is_open(fds[0]));
+	close(fds[0]);
+}
+
 static atomic_bool over;
 
 /* The numbers that are free go to and fro between ours and theirs. */
@@ -91,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_of_a_fork_has_what_is_not_ours),
+		cmocka_unit_test(a_number_that_is_anothers_by_now_stays_open),
 		cmocka_unit_test(a_fork_at_any_moment_leaves_a_child_that_works),
 	};
 

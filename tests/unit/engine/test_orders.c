@@ -2,10 +2,7 @@
 /* Orders are carried out one at a time, each once, and whoever gave one waits for that or for the end. */
 #include "unit.h"
 
-#include <poll.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "orders.h"
 
@@ -14,7 +11,7 @@
 
 struct office {
 	struct pl_orders orders;
-	int bell;
+	struct pl_bell bell;
 	atomic_ulong sum;	 /* of what was carried out */
 	atomic_ulong done_early; /* orders that came back before they were carried out */
 	unsigned long limit;
@@ -26,10 +23,7 @@ static void *carry_out(void *ctx)
 	struct pl_order order;
 
 	for (unsigned long n = 0; n < o->limit;) {
-		uint64_t rings;
-
-		poll(&(struct pollfd){.fd = o->bell, .events = POLLIN}, 1, -1);
-		(void)!read(o->bell, &rings, sizeof rings);
+		(void)pl_bell_wait(&o->bell, NULL);
 		if (!pl_orders_next(&o->orders, &order))
 			continue;
 		atomic_fetch_add(&o->sum, order.period_ns);
@@ -47,7 +41,7 @@ static void *give(void *ctx)
 	for (int i = 0; i < EACH; i++) {
 		unsigned long before = atomic_load(&o->sum);
 
-		pl_orders_give(&o->orders, (struct pl_order){.kind = PL_ORDER_PERIOD, .period_ns = 3}, o->bell);
+		pl_orders_give(&o->orders, (struct pl_order){.kind = PL_ORDER_PERIOD, .period_ns = 3}, &o->bell);
 		atomic_fetch_add(&o->done_early, atomic_load(&o->sum) < before + 3);
 	}
 	return NULL;
@@ -56,7 +50,7 @@ static void *give(void *ctx)
 /* @p limit orders are carried out; nobody waits for the rest. */
 static void run(unsigned long limit, unsigned long early)
 {
-	struct office o = {.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .limit = limit};
+	struct office o = {.bell = PL_BELL_INIT, .limit = limit};
 	pthread_t givers[GIVERS], worker;
 
 	pl_orders_init(&o.orders);
@@ -69,7 +63,6 @@ static void run(unsigned long limit, unsigned long early)
 	assert_int_equal(atomic_load(&o.sum), 3 * limit);
 	assert_int_equal(atomic_load(&o.done_early), early);
 	pl_orders_deinit(&o.orders);
-	close(o.bell);
 }
 
 static void each_is_carried_out_before_it_returns(void **state)

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "own_python.h"
@@ -575,6 +578,104 @@ static void a_child_has_no_session(void **state)
 	finish(s);
 }
 
+#define OTHERS 30
+#define LETTER "what is the program's"
+
+struct others {
+	int files[OTHERS], lines[OTHERS][2];
+};
+
+/* All descriptors there are become the program's own, without a fork. */
+static struct others take_all_descriptors(void)
+{
+	struct others o;
+
+	assert_int_equal(close_range(3, ~0u, 0), 0);
+	for (int i = 0; i < OTHERS; i++) {
+		o.files[i] = memfd_create("other", MFD_CLOEXEC);
+		assert_true(o.files[i] >= 0);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, o.lines[i]), 0);
+		for (int end = 0; end < 2; end++)
+			assert_int_equal(write(o.lines[i][end], LETTER, sizeof LETTER), sizeof LETTER);
+	}
+	return o;
+}
+
+static void assert_nobody_was_there(const struct others *o)
+{
+	for (int i = 0; i < OTHERS; i++) {
+		char got[2 * sizeof LETTER];
+
+		assert_int_equal(lseek(o->files[i], 0, SEEK_END), 0);
+		assert_true(flistxattr(o->files[i], got, sizeof got) <= 0);
+		for (int end = 0; end < 2; end++) {
+			assert_int_equal(recv(o->lines[i][end], got, sizeof got, MSG_DONTWAIT), sizeof LETTER);
+			assert_string_equal(got, LETTER);
+		}
+	}
+	for (int i = 0; i < OTHERS; i++)
+		assert_int_equal(close(o->files[i]) | close(o->lines[i][0]) | close(o->lines[i][1]), 0);
+}
+
+static void a_program_that_closes_all_descriptors_goes_on(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+	struct plumb_profile_info info;
+
+	wait_samples(s, ENOUGH);
+	struct others others = take_all_descriptors();
+	plumb_session_pause(s);
+	plumb_session_reset(s);
+	assert_ok(plumb_session_set_rate(s, 500));
+	plumb_session_resume(s);
+	wait_samples(s, ENOUGH);
+	struct plumb_profile *p = snapshot(s);
+	plumb_profile_info(p, &info);
+	assert_true(find(p, "spin").samples > 0 && info.exact > 0);
+	plumb_profile_destroy(p);
+	finish(s);
+	assert_nobody_was_there(&others);
+}
+
+static uint64_t samples_in(const char *path)
+{
+	struct plumb_profile *p = NULL;
+	struct plumb_profile_info info = {0};
+	struct plumb_error *err = plumb_profile_open(path, NULL, &p);
+
+	plumb_error_destroy(err);
+	if (p)
+		plumb_profile_info(p, &info);
+	plumb_profile_destroy(p);
+	return info.samples;
+}
+
+static void a_recording_whose_descriptors_are_closed_ends(void **state)
+{
+	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+	char dir[] = "/tmp/plumb-own-XXXXXX", path[64];
+	struct plumb_result r;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/own.plumb", dir);
+	o.output = path;
+	struct plumb_session *s = start(&o);
+	await (samples_in(path) > 0)
+		continue;
+	struct others others = take_all_descriptors();
+	uint64_t written = samples_in(path);
+	wait_samples(s, 10 * ENOUGH); /* more than a chunk */
+	struct plumb_error *err = plumb_session_finish(s, &r);
+	assert_non_null(strstr(plumb_error_message(err), "the program has closed"));
+	assert_code(err, PLUMB_ERR_WRITE_FAILED);
+	assert_string_equal(r.recording, path);
+	plumb_session_destroy(s);
+	assert_nobody_was_there(&others);
+	assert_int_equal(samples_in(path), written);
+	assert_int_equal(unlink(path) | rmdir(dir), 0);
+}
+
 static int begin(void **state)
 {
 	own_python_run("import threading\n"
@@ -617,6 +718,8 @@ int main(void)
 		cmocka_unit_test(a_guest_takes_a_part_of_the_descriptors),
 		cmocka_unit_test(a_child_has_no_session),
 		cmocka_unit_test(children_of_a_restless_process_end),
+		cmocka_unit_test(a_program_that_closes_all_descriptors_goes_on),
+		cmocka_unit_test(a_recording_whose_descriptors_are_closed_ends),
 	};
 
 	if (!own_python_begin())
