@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -11,14 +12,27 @@ from typing import Iterator
 from plumb._plumb import Error
 
 
+def _built(package: str) -> str:
+    """What was built together with the package: the build says so in a file, which is not installed."""
+    try:
+        with open(os.path.join(package, "_built"), encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 def _candidates() -> Iterator[str]:
+    """Where only those can have put a program who could change the package, too: above the directory of pip install --target, which may
+    be /tmp, that is anybody."""
     package = os.path.dirname(os.path.abspath(__file__))
-    yield os.path.join(package, "..", "..", "plumb")  # where it was built
-    yield os.path.join(package, "..", "bin", "plumb")  # pip install --target
+    packages = os.path.dirname(package)
+    yield _built(package)
+    yield os.path.join(packages, "bin", "plumb")  # pip install --target
     yield os.path.join(sysconfig.get_path("scripts"), "plumb")
-    # pip install --user and the like: LIB/pythonX.Y/site-packages/plumb
-    yield os.path.join(package, "..", "..", "..", "..", "bin", "plumb")
-    yield os.path.join(os.path.dirname(sys.executable or ""), "plumb")
+    if re.search("/lib[^/]*/python[^/]*/(site|dist)-packages$", packages):  # pip install --user and the like
+        yield os.path.join(packages, "..", "..", "..", "bin", "plumb")
+    if sys.executable:
+        yield os.path.join(os.path.dirname(sys.executable), "plumb")
     yield shutil.which("plumb") or ""
 
 

@@ -35,6 +35,35 @@ def test_a_program_that_the_module_runs_begins_with_the_signals_that_it_would_ha
     assert said(one, "-m", "plumb", "run", "--", *state) == subprocess.run(state, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
+def program(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_program_is_looked_for_where_it_was_installed_and_not_around_that(one, tmp_path):
+    """In a directory above the one of pip install --target, as /tmp, anybody may have put a program of that name."""
+    if one.root:
+        pytest.skip("the directories of this test are not in its root directory")
+    target = tmp_path / "some" / "where" / "deps"
+    shutil.copytree(TOP / "python" / "plumb", target / "plumb", ignore=shutil.ignore_patterns("__pycache__"))
+    for extension in (package.built() / "plumb").glob("_plumb*.so"):
+        shutil.copy(extension, target / "plumb")
+    anybodys = [program(tmp_path / name) for name in ("some/where/plumb", "some/where/bin/plumb", "some/bin/plumb", "bin/plumb", "here/plumb")]
+    environment = dict(package.environment(one, [str(target)]), PATH="/nowhere")
+    code = "import sys\nsys.executable = ''\nimport sysconfig\nsysconfig.get_path = lambda name: '/nowhere'\nfrom plumb import _binary\ntry: print(_binary.find())\nexcept Exception as error: print('none', error)"
+    ask = lambda: subprocess.run([*one.command, "-c", code], check=True, cwd=anybodys[-1].parent, stdout=subprocess.PIPE, text=True, env=environment).stdout.strip()
+    assert ask().startswith("none the program plumb is neither")
+    own = program(target / "bin" / "plumb")
+    assert ask() == str(own)
+    packages = tmp_path / "lib" / "python3.8" / "site-packages"  # where pip install --user puts it
+    packages.mkdir(parents=True)
+    (target / "plumb").rename(packages / "plumb")
+    environment["PYTHONPATH"] = str(packages)
+    assert ask() == str(tmp_path / "bin" / "plumb")
+
+
 def test_importing_it_takes_along_little(one):
     ours = "print(*sorted(m for m in sys.modules if m.partition('.')[0] in ('plumb', 'http', 'asyncio', 'html', 'bokeh', 'unittest')))"
     alone, used = said(one, "-c", "import sys, plumb\n%s\nplumb.profile\n%s" % (ours, ours)).splitlines()
@@ -100,7 +129,7 @@ def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     assert re.fullmatch(r"plumb_profiler-[\d.]+-\w+-\w+-linux_\w+\.whl", wheel.name)
     names = zipfile.ZipFile(wheel).namelist()
     assert [name for name in names if name.endswith(".data/scripts/plumb")] and "plumb/py.typed" in names and "plumb/web/__init__.py" in names
-    assert len([name for name in names if name.endswith(".so")]) == 1
+    assert len([name for name in names if name.endswith(".so")]) == 1 and "plumb/_built" not in names
     venv = tmp_path / "venv"
     subprocess.run([*one.command, "-m", "venv", venv], check=True)
     subprocess.run([venv / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True)
