@@ -111,6 +111,8 @@ class ExternalSession:
         self._older = self._written_file()
         self._outcome: Optional[Profile] = None
         self._failure: Optional[Error] = None
+        self._told = False  # that it shall end
+        self._status: Optional[int] = None  # with which it has ended; 0: well
         self._pid = os.getpid()
         # Files: a pipe could be held open by whoever is forked meanwhile.
         self._messages = tempfile.TemporaryFile(prefix="plumb-")
@@ -151,7 +153,9 @@ class ExternalSession:
             if not self.goes_on():
                 self._finalizer.detach()
                 self._process.wait()
-                raise Error("plumb could not attach: %s" % self._said())
+                said = self._said()
+                self._messages.close()
+                raise Error("plumb could not attach: %s" % said)
 
     def goes_on(self) -> bool:
         """Whether it will write more, asked in a loop."""
@@ -166,10 +170,11 @@ class ExternalSession:
             return False
 
     def _said(self) -> str:
-        """Once it has ended."""
-        with self._messages as messages:
-            messages.seek(0)
-            return messages.read().decode(errors="replace").strip()
+        """Once it has ended. Nothing where it was asked and closed already."""
+        with contextlib.suppress(ValueError):
+            file = self._messages.fileno()
+            return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
+        return ""
 
     def status(self) -> Dict[str, Any]:
         return {"ended": not self._runs(), "forked": os.getpid() != self._pid}
@@ -206,43 +211,51 @@ class ExternalSession:
         return found
 
     def stop(self) -> Profile:
+        """A signal handler may do so, too, while we wait here: then all is done when we come to it, each step once more."""
+        if self._outcome is None and self._failure is None:
+            self._end()
         if self._failure is not None:
             raise self._failure
         if self._outcome is None:
-            self._end()
             self._outcome = Profile.open(self._path)
         return self._outcome
 
     def _end(self) -> None:
         self._finalizer.detach()
-        # Not SIGINT, which is ignored by what a program in the background of a shell starts.
-        self._process.send_signal(signal.SIGTERM)
+        if not self._told:
+            with contextlib.suppress(ProcessLookupError):
+                # Not SIGINT, which is ignored by what a program in the background of a shell starts.
+                self._process.send_signal(signal.SIGTERM)
+            self._told = True
         self._wait_for_end()
         said = self._said()
-        if self._process.wait() != 0:
+        if self._status and self._failure is None:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
-            raise self._failure
+        self._messages.close()
 
     def _wait_for_end(self) -> None:
         """As _runs(), without the lock that a signal handler would wait for."""
-        with contextlib.suppress(ChildProcessError):
-            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        try:
+            ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:
+            ended = None
+        if self._status is None:
+            self._status = ended.si_status if ended else self._process.poll() or 0
+        self._process.poll()
 
 
 class _Sum:
-    """Recordings that have ended, as one, and what is counted in it."""
+    """Recordings that have ended, as one, and what is counted in it. It stays as it is."""
 
-    def __init__(self) -> None:
-        self._file: Optional[Unnamed] = None
-        self.figures = dict.fromkeys(_FIGURES, 0.0)
+    def __init__(self, file: Optional[Unnamed] = None, figures: Optional[Dict[str, float]] = None) -> None:
+        self._file = file
+        self.figures = figures or dict.fromkeys(_FIGURES, 0.0)
 
-    def add(self, file: Unnamed, profile: Profile) -> None:
-        """The file is the sum's from now on."""
-        self.figures = _added(self.figures, profile)
-        self._file = file if self._file is None else _both(self._file, file)
+    def plus(self, file: Unnamed, profile: Profile) -> "_Sum":
+        """With `profile`, which is in the file."""
+        return _Sum(file if self._file is None else _both(self._file, file), _added(self.figures, profile))
 
     def with_more(self, profile: Profile) -> Profile:
-        """Both, while this stays as it is."""
         if self._file is None:
             return profile
         file = Unnamed()
@@ -272,6 +285,7 @@ class _Growing:
     def __init__(self, **options: Any) -> None:
         self.file = Unnamed()
         self.session = ExternalSession(self.file.path, **options)
+        self.ending = False
         self._seen: Tuple[int, Optional[Profile]] = -1, None  # bytes of the recording, and what is in them
 
     def now(self) -> Optional[Profile]:
@@ -282,6 +296,26 @@ class _Growing:
         return seen[1]
 
 
+class _Rounds:
+    """What has ended, and what runs, or is about to end. A signal handler may come between any two steps of somebody who changes that:
+    a change is one step, of whoever comes first."""
+
+    def __init__(self, ended: _Sum, running: Tuple[_Growing, ...]) -> None:
+        self.ended, self.running = ended, running
+        self._next: Dict[str, "_Rounds"] = {}
+
+    def become(self, ended: _Sum, running: Tuple[_Growing, ...]) -> bool:
+        """False: somebody else was faster."""
+        new = _Rounds(ended, running)
+        return self._next.setdefault("", new) is new
+
+    def latest(self) -> "_Rounds":
+        found = self
+        while found._next:
+            found = found._next[""]
+        return found
+
+
 class ControlledSession:
     """An external session that can be paused, changed and emptied: for each of these the program is attached anew, and what was
     counted is the sum of the recordings."""
@@ -289,28 +323,53 @@ class ControlledSession:
     engine = "external"
 
     def __init__(self, lock: _forks.Lock, rate: float, tids: Optional[Collection[int]], **options: Any) -> None:
-        """lock: that of the caller, for a signal handler that interrupts us may want it. Then it has the lock, too: what runs and what
-        has ended are taken from here in one step each, and asked for again if they are others afterwards."""
+        """lock: that of the caller, for a signal handler that interrupts us may want it. Then it has the lock, too: it finds each round
+        among those that run or in the sum, and can end what is about to end."""
         self._rate, self._tids, self._options = rate, tids, options
         self._lock = lock
-        self._ended = _Sum()
-        self._running: List[_Growing] = []  # one, or none
+        self._rounds = _Rounds(_Sum(), ())
         self._begin()
+
+    def _now(self) -> _Rounds:
+        self._rounds = found = self._rounds.latest()
+        return found
 
     def _begin(self) -> None:
         tids = self._tids and [tid for tid in self._tids if _threads.exists(tid)]
-        self._running.append(_Growing(rate=self._rate, tids=tids, **self._options, **_PLAIN))
-        while len(self._running) > 1:  # a signal handler has begun one meanwhile
-            self._end()
+        growing = _Growing(rate=self._rate, tids=tids, **self._options, **_PLAIN)
+        while True:
+            now = self._now()
+            if now.become(now.ended, (*now.running, growing)):
+                break
+        for other in now.running:  # a signal handler has begun one meanwhile
+            self._finish(other)
 
     def _end(self) -> bool:
         """Whether it ran."""
+        running = self._now().running
+        ran = any(not growing.ending for growing in running)
+        for growing in running:
+            self._finish(growing)
+        return ran
+
+    def _finish(self, growing: _Growing) -> None:
+        growing.ending = True
         try:
-            growing = self._running.pop()
-        except IndexError:
-            return False
-        self._ended.add(growing.file, growing.session.stop())
-        return True
+            profile = growing.session.stop()
+        except Error:
+            self._add(growing, _written(growing))
+            raise
+        self._add(growing, (growing.file, profile))
+
+    def _add(self, growing: _Growing, found: Optional[Tuple[Unnamed, Profile]]) -> None:
+        """Once, whoever does it first; None: nothing is known of it."""
+        while True:
+            now = self._now()
+            if growing not in now.running:
+                return
+            others = tuple(other for other in now.running if other is not growing)
+            if now.become(now.ended.plus(*found) if found else now.ended, others):
+                return
 
     def pause(self) -> None:
         with self._lock:
@@ -318,7 +377,7 @@ class ControlledSession:
 
     def resume(self) -> None:
         with self._lock:
-            if not self._running:
+            if all(growing.ending for growing in self._now().running):
                 self._begin()
 
     def set_rate(self, hz: float) -> None:
@@ -330,21 +389,23 @@ class ControlledSession:
     def reset(self) -> None:
         with self._lock:
             ran = self._end()
-            self._ended = _Sum()
+            while True:
+                now = self._now()
+                if now.become(_Sum(), now.running):
+                    break
             if ran:
                 self._begin()
-
-    def _growing(self) -> Optional[_Growing]:
-        return next(iter(self._running), None)
 
     def status(self) -> Dict[str, Any]:
         with self._lock:
             while True:
-                growing = self._growing()
-                figures, now = self._ended.figures, growing.now() if growing else None
-                if growing is self._growing():
+                now = self._now()
+                found = [growing.now() for growing in now.running]
+                if now is self._now():
                     break
-            figures = _added(figures, now) if now is not None else figures
+        figures = now.ended.figures
+        for profile in found:
+            figures = figures if profile is None else _added(figures, profile)
         seconds = {name: figures[name] for name in ("elapsed", "cpu")}
         return {**{name: int(figures[name]) for name in figures}, **seconds, "folded": 0}
 
@@ -353,25 +414,42 @@ class ControlledSession:
         lost = None
         while True:
             with self._lock:
-                growing = self._growing()
-                found = self._with(growing)
-                if growing is not self._growing():
+                now = self._now()
+                found = _all_of(now)
+                if now is not self._now():
                     continue
             if found is not None:
                 return found
-            if growing is None or growing is lost:
+            growing = now.running[-1]
+            if growing is lost:
                 raise Error(_NOTHING_WRITTEN)
             lost = None if growing.session.goes_on() else growing
-
-    def _with(self, growing: Optional[_Growing]) -> Optional[Profile]:
-        """All that was counted. None: nothing is known yet of what runs."""
-        ended = self._ended
-        if growing is None:
-            return ended.profile()
-        now = growing.now()
-        return None if now is None else ended.with_more(now)
 
     def stop(self) -> Profile:
         with self._lock:
             self._end()
-            return self._ended.profile()
+            return self._now().ended.profile()
+
+
+def _written(growing: _Growing) -> Optional[Tuple[Unnamed, Profile]]:
+    """What is left of a round whose end went wrong, as one that has ended well."""
+    with contextlib.suppress(Error):
+        profile = growing.session.written()
+        if profile is not None:
+            file = Unnamed()
+            profile.write(file.fd, "plumb")
+            return file, profile
+    return None
+
+
+def _all_of(now: _Rounds) -> Optional[Profile]:
+    """None: nothing is known yet of what runs."""
+    if not now.running:
+        return now.ended.profile()
+    *ending, last = now.running
+    ended = now.ended
+    for growing in ending:
+        found = growing.now()
+        ended = ended if found is None else ended.plus(growing.file, found)
+    profile = last.now()
+    return None if profile is None else ended.with_more(profile)

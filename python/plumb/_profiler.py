@@ -2,6 +2,7 @@
 """Control of one long-lived session: what a service keeps for its whole life and looks into now and then."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from plumb import _forks, _gil, _threads
 from plumb._external import ControlledSession, checked_engine
+from plumb._plumb import Error
 from plumb._result import Profile
 
 # What a session can be asked for: it takes a million samples a second at most.
@@ -103,6 +105,10 @@ class Profiler:
                 return
             try:
                 self._profile = Profile(session.stop())
+            except Error:  # of the last part: what came before is there
+                with contextlib.suppress(Error):
+                    self._profile = Profile(session.snapshot())
+                raise
             finally:
                 self._status = _gil.status(session)
                 self._session, self._state = None, "stopped"

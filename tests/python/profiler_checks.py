@@ -507,7 +507,7 @@ def check_python_does_not_warn_of_a_fork_while_it_is_sampled_from_outside():
     profiler.cancel()
 
 
-def pauses_at_line(profiler, call, number):
+def interrupted_at_line(number, call, handle):
     """As a signal handler that comes there would. Whether there are so many lines."""
     lines = itertools.count()
 
@@ -516,7 +516,7 @@ def pauses_at_line(profiler, call, number):
             return None
         if event == "line" and next(lines) == number:
             sys.settrace(None)
-            profiler.pause()
+            handle()
         return trace
 
     sys.settrace(trace)
@@ -532,11 +532,58 @@ def check_a_handler_may_pause_anywhere_in_status_outside():
     profiler.start()
     until(profiler, 1)
     for number in itertools.count():
-        if not pauses_at_line(profiler, profiler.status, number):
+        if not interrupted_at_line(number, profiler.status, profiler.pause):
             break
         assert profiler.status()["state"] == "paused"
         profiler.resume()
     profiler.cancel()
+
+
+def check_a_handler_finds_each_round_anywhere_in_what_ends_it_outside():
+    """As one that saves what there is before the program ends."""
+    threads, files = tasks(), descriptors()
+    profiler = plumb.Profiler(interval=PERIOD, engine="external")
+    found = []
+
+    def handle():
+        profiler.stop()
+        found.append(profiler.snapshot().info()["duration"])  # it may be too short for a sample
+
+    for way in ("pause", "stop"):
+        for number in itertools.count():
+            found.clear()
+            profiler.start()
+            if not interrupted_at_line(number, getattr(profiler, way), handle):
+                break
+            assert found[0] > 0 and profiler.snapshot().info()["duration"] == found[0], (way, number, found)
+        profiler.cancel()
+    del profiler, handle
+    nothing_is_left(threads, files)
+
+
+def check_what_was_counted_is_left_when_what_samples_from_outside_is_killed():
+    profiler = plumb.Profiler(interval=PERIOD, engine="external")
+    profiler.start()
+    until(profiler, 20)
+    profiler.pause()
+    first = profiler.status()["samples"]
+    for kill in (False, True, True):
+        before = children()
+        profiler.resume()
+        (pid,) = children() - before
+        until(profiler, profiler.status()["samples"] + 1)
+        counted = profiler.status()["samples"]
+        if kill:
+            os.kill(int(pid), signal.SIGKILL)
+            raises(plumb.Error, profiler.pause)
+        else:
+            profiler.pause()
+        assert profiler.status()["samples"] >= counted > first, (counted, first)
+    profiler.resume()
+    (pid,) = children()
+    os.kill(int(pid), signal.SIGKILL)
+    raises(plumb.Error, profiler.stop)
+    assert profiler.status()["state"] == "stopped" and profiler.snapshot().info()["samples"] >= counted
 
 
 def check_what_is_said_outside_comes_in_files():
