@@ -139,7 +139,6 @@ static struct plumb_error *enter_chunk(struct pl_mem *mem, const struct pl_layou
 	if (top > (size - lay->chunk.data) / 8)
 		return &pl_err_corrupt;
 	c->below = chunk + lay->chunk.data + top * 8;
-	pl_mem_prefetch(mem, chunk, c->below - chunk < PREFETCH_MAX ? c->below - chunk : PREFETCH_MAX);
 	return NULL;
 }
 
@@ -197,6 +196,21 @@ static struct plumb_error *frame_bytes(struct pl_mem *mem, const struct pl_layou
 	return err;
 }
 
+/* Move to the older chunk that has the frame at @p addr, and fetch its live part: headers alone can be made up, as many
+ * as fit. */
+static struct plumb_error *go_to_chunk(struct pl_mem *mem, const struct pl_layout *lay, pl_addr addr,
+				       struct stack_cursor *c)
+{
+	while (!in_chunk(c, addr)) {
+		struct plumb_error *err = enter_chunk(mem, lay, c->older, false, c);
+		if (err)
+			return err;
+	}
+	pl_addr len = c->below - c->chunk;
+	pl_mem_prefetch(mem, c->chunk, len < PREFETCH_MAX ? len : PREFETCH_MAX);
+	return NULL;
+}
+
 /* Is a frame with this owner allowed at this place? Moves the cursor to older chunks as the walk gets there. */
 static struct plumb_error *check_place(struct pl_mem *mem, const struct pl_layout *lay, const struct pl_frame *f,
 				       struct stack_cursor *c)
@@ -205,11 +219,9 @@ static struct plumb_error *check_place(struct pl_mem *mem, const struct pl_layou
 		return NULL;
 	if (f->owner != lay->owner_thread)
 		return in_chunk(c, f->addr) ? &pl_err_corrupt : NULL;
-	while (!in_chunk(c, f->addr)) {
-		struct plumb_error *err = enter_chunk(mem, lay, c->older, false, c);
-		if (err)
-			return err;
-	}
+	struct plumb_error *err = in_chunk(c, f->addr) ? NULL : go_to_chunk(mem, lay, f->addr, c);
+	if (err)
+		return err;
 	if (f->addr < c->chunk + lay->chunk.data || f->addr + lay->frame_span > c->below)
 		return &pl_err_corrupt;
 	c->below = f->addr;

@@ -10,7 +10,6 @@
 #define SLACK		512u /* a stack grows a little between two fetches */
 #define PREFETCH_MAX	(256u * 1024)
 #define PLAN_RANGES_MAX 65536u
-#define PLAN_BYTES_MAX	(64u * 1024 * 1024)
 #define PLAN_MAX_AGE	64 /* fetches; then a plan for a deeper stack than today's is dropped */
 
 static bool inside(pl_addr addr, size_t len, pl_addr start, size_t size)
@@ -49,6 +48,12 @@ static const struct pl_piece *find_linear(const struct pl_snapshot *s, size_t fr
 	return NULL;
 }
 
+/* The first piece that was prefetched. */
+static size_t ahead(const struct pl_snapshot *s)
+{
+	return s->fetched ? s->plan.len : 0;
+}
+
 static const struct pl_piece *find(struct pl_snapshot *s, pl_addr addr, size_t len)
 {
 	const struct pl_piece *p = NULL;
@@ -65,7 +70,7 @@ static const struct pl_piece *find(struct pl_snapshot *s, pl_addr addr, size_t l
 			p = find_in_body(s, addr, len);
 	}
 	if (!p)
-		p = find_linear(s, s->fetched ? s->plan.len : 0, s->pieces.len, addr, len);
+		p = find_linear(s, ahead(s), s->pieces.len, addr, len);
 	if (p)
 		s->last_piece = (uint32_t)(p - s->pieces.data);
 	return p;
@@ -96,6 +101,12 @@ static struct plumb_error *snapshot_read(struct pl_mem *mem, pl_addr addr, void 
 	return pl_mem_read(pl_mem_live_mem(s->live), addr, dst, len);
 }
 
+/* One chunk is small, but there can be any number, overlapping each other. */
+static bool may_prefetch(const struct pl_snapshot *s, size_t len)
+{
+	return s->pieces.len - ahead(s) < PL_AHEAD_MAX && s->len + len <= PL_PLAN_BYTES_MAX;
+}
+
 static void snapshot_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
 {
 	struct pl_snapshot *s = (struct pl_snapshot *)mem;
@@ -106,6 +117,8 @@ static void snapshot_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
 		touch(s, addr, len);
 		return;
 	}
+	if (!may_prefetch(s, len))
+		return;
 	s->whole = false;
 	struct pl_piece piece = {addr, (uint32_t)len, (uint32_t)s->len};
 	if (!buf_reserve(s, len) || pl_mem_read(pl_mem_live_mem(s->live), addr, s->buf + s->len, len))
@@ -258,7 +271,7 @@ static bool join(struct pl_range *a, pl_addr addr, uint32_t len, uint32_t gap)
 	if (addr > a_end + gap || a->addr > b_end + gap)
 		return false;
 	pl_addr start = a->addr < addr ? a->addr : addr, end = a_end > b_end ? a_end : b_end;
-	if (end - start > PLAN_BYTES_MAX)
+	if (end - start > PL_PLAN_BYTES_MAX)
 		return false;
 	*a = (struct pl_range){start, (uint32_t)(end - start)};
 	return true;
@@ -324,7 +337,7 @@ static bool add_body(struct pl_snapshot *s)
 		add_slack(&s->plan.data[i]);
 		bytes += s->plan.data[i].len;
 	}
-	return bytes <= PLAN_BYTES_MAX;
+	return bytes <= PL_PLAN_BYTES_MAX;
 }
 
 static bool add_anchors(struct pl_snapshot *s)

@@ -17,7 +17,9 @@
 #include "mem_live.h"
 #include "vec.h"
 
-#define PL_MAX_ANCHORS 8
+#define PL_MAX_ANCHORS	  8
+#define PL_PLAN_BYTES_MAX (64u * 1024 * 1024)
+#define PL_AHEAD_MAX	  1024 /* pieces of one fetch that are prefetched: those before them are looked through for each */
 
 /** Bytes of the target and where their copy is. */
 struct pl_piece {

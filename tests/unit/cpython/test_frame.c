@@ -409,6 +409,33 @@ static void older_chunks_are_prefetched_and_their_top_is_believed(void **state)
 	close_scene(&s);
 }
 
+/* Chunks may be made up, one every few bytes: only what has frames of the walk is worth a copy. */
+static void chunks_without_frames_are_not_prefetched(void **state)
+{
+	const unsigned empty = 100;
+	const pl_addr headers = 0x7f0000030000;
+	struct scene s;
+
+	open_scene(&s, 13);
+	fake_map(&s.f, headers, (empty + 1) * 24ul);
+	for (unsigned i = 0; i < empty; i++) {
+		fake_u64(&s.f, headers + i * 24, i + 1 < empty ? headers + (i + 1) * 24 : OLDER);
+		fake_u64(&s.f, headers + i * 24 + 8, CHUNK_SZ);
+		fake_u64(&s.f, headers + i * 24 + 16, (CHUNK_SZ - 24) / 8);
+	}
+	put_shim(&s, C_STACK, 0);
+	fake_frame(&s.f, &s.py, OLDER + 24, C_STACK, CODE, 0, 8);
+	fake_u64(&s.f, OLDER + 16, STEP / 8);
+	fake_u64(&s.f, CHUNK, headers);
+	put_thread(&s, 0, OLDER + 24);
+	s.ts.frame = in_chunk(0);
+	s.ts.chunk_top = in_chunk(1);
+	assert_ok(walk(&s));
+	assert_int_equal(s.f.prefetches, 2);
+	assert_int_equal(s.f.prefetched[1].addr, OLDER);
+	close_scene(&s);
+}
+
 static void without_a_top_the_live_part_ends_with_the_innermost_frame(void **state)
 {
 	struct scene s;
@@ -505,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_thread_frame_outside_the_data_stack_is_corrupt),
 		cmocka_unit_test(cycles_end),
 		cmocka_unit_test(older_chunks_are_prefetched_and_their_top_is_believed),
+		cmocka_unit_test(chunks_without_frames_are_not_prefetched),
 		cmocka_unit_test(without_a_top_the_live_part_ends_with_the_innermost_frame),
 		cmocka_unit_test(a_ring_of_chunks_ends),
 		cmocka_unit_test(ten_thousand_frames_cost_few_reads),

@@ -532,6 +532,28 @@ static void reads_through_a_snapshot_equal_the_memory_whatever_was_read_before(v
 	munmap(area, PAGES * PAGE);
 }
 
+/* Chunks that are made up can overlap, and be as many as there are frames. */
+static void what_is_fetched_ahead_has_a_limit(void **state)
+{
+	const size_t len = 256 * 1024, shift = 24, times = 600;
+	size_t pages = (len + times * shift) / PAGE + 1;
+	struct pl_snapshot s;
+	uint8_t *area = map_pages(pages, 0);
+
+	pl_snapshot_init(&s, live);
+	assert_ok(pl_snapshot_fetch(&s));
+	for (size_t i = 0; i < times; i++)
+		s.mem.ops->prefetch(&s.mem, at(area + i * shift), len);
+	assert_true(s.len > len && s.len <= PL_PLAN_BYTES_MAX);
+	read_at(&s, area + times * shift, 64); /* what was left out is read all the same */
+	pl_snapshot_bypass(&s);
+	for (size_t i = 0; i < 4 * PL_AHEAD_MAX; i++)
+		s.mem.ops->prefetch(&s.mem, at(area + i * shift), shift);
+	assert_int_equal(s.pieces.len, PL_AHEAD_MAX);
+	pl_snapshot_deinit(&s);
+	munmap(area, pages * PAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -548,6 +570,7 @@ int main(void)
 		cmocka_unit_test(an_old_plan_is_made_anew_for_what_is_read_today),
 		cmocka_unit_test(another_anchor_makes_another_plan),
 		cmocka_unit_test(a_prefetch_beyond_the_limit_is_ignored),
+		cmocka_unit_test(what_is_fetched_ahead_has_a_limit),
 		cmocka_unit_test(what_was_prefetched_serves_the_reads_inside_it),
 		cmocka_unit_test(a_prefetch_that_fails_does_not_spoil_the_next_plan),
 		cmocka_unit_test(bypassing_reads_the_process_and_keeps_the_plan),
