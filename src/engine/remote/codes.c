@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "clock.h"
+#include "mem_limited.h"
+
 #define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
 
 void pl_code_store_deinit(struct pl_code_store *s)
@@ -50,42 +53,49 @@ void pl_codes_forget(struct pl_codes *c)
 	pl_map_clear(&c->by_addr);
 }
 
-static uint64_t hash_bytes(uint64_t h, const struct pl_buf *b)
+/* What is hashed and compared counts as work, as does what is read. */
+static uint64_t hash_bytes(uint64_t h, const struct pl_buf *b, struct pl_work *work)
 {
+	pl_work_note(work, b->len);
 	for (size_t i = 0; i < b->len; i++)
 		h = (h ^ b->data[i]) * 0x100000001b3ull; /* FNV-1a */
 	return (h ^ b->len) * 0x100000001b3ull;
 }
 
-static uint64_t hash_code(const struct pl_code *c)
+static uint64_t hash_code(const struct pl_code *c, struct pl_work *work)
 {
 	uint64_t h = 0xcbf29ce484222325ull ^ c->firstlineno;
 
-	h = hash_bytes(h, &c->qualname);
-	h = hash_bytes(h, &c->filename);
-	return hash_bytes(h, &c->linetable);
+	h = hash_bytes(h, &c->qualname, work);
+	h = hash_bytes(h, &c->filename, work);
+	return hash_bytes(h, &c->linetable, work);
 }
 
-static bool equal_bytes(const struct pl_buf *a, const struct pl_buf *b)
+static bool equal_bytes(const struct pl_buf *a, const struct pl_buf *b, struct pl_work *work)
 {
-	return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+	if (a->len != b->len)
+		return false;
+	pl_work_note(work, a->len);
+	return a->len == 0 || memcmp(a->data, b->data, a->len) == 0;
 }
 
-static bool equal_code(const struct pl_code *a, const struct pl_code *b)
+static bool equal_code(const struct pl_code *a, const struct pl_code *b, struct pl_work *work)
 {
+	pl_work_note(work, sizeof *a);
 	return a->firstlineno == b->firstlineno && a->firsttraceable == b->firsttraceable &&
-	       a->code_bytes == b->code_bytes && equal_bytes(&a->name, &b->name) &&
-	       equal_bytes(&a->qualname, &b->qualname) && equal_bytes(&a->filename, &b->filename) &&
-	       equal_bytes(&a->linetable, &b->linetable);
+	       a->code_bytes == b->code_bytes && equal_bytes(&a->name, &b->name, work) &&
+	       equal_bytes(&a->qualname, &b->qualname, work) && equal_bytes(&a->filename, &b->filename, work) &&
+	       equal_bytes(&a->linetable, &b->linetable, work);
 }
 
-static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const struct pl_known_code *k)
+static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const struct pl_known_code *k,
+			   struct pl_work *work)
 {
 	uint32_t id;
 
 	if (!pl_map_get(&s->by_hash, hash, k->lines, &id))
 		return UINT32_MAX;
-	while (id != UINT32_MAX && !equal_code(&s->known.data[id]->code, &k->code))
+	while (id != UINT32_MAX && !equal_code(&s->known.data[id]->code, &k->code, work))
 		id = s->known.data[id]->same_hash;
 	return id;
 }
@@ -114,8 +124,21 @@ static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struc
 	return NULL;
 }
 
-static struct plumb_error *learn_content(struct pl_codes *c, const struct pl_py *py, struct pl_mem *live, pl_addr addr,
-					 struct pl_code_slot *slot)
+/* The id of this content. Takes over @p k if it is new: k->id is that then. */
+static struct plumb_error *identify(struct pl_code_store *s, struct pl_known_code *k, struct pl_work *work,
+				    uint32_t *id_ret)
+{
+	uint64_t hash = hash_code(&k->code, work);
+	uint32_t id = find_equal(s, hash, k, work);
+	struct plumb_error *err = id == UINT32_MAX ? publish(s, hash, k) : NULL;
+
+	if (!err)
+		*id_ret = id == UINT32_MAX ? k->id : id;
+	return err;
+}
+
+static struct plumb_error *read_content(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem, pl_addr addr,
+					struct pl_work *work, struct pl_code_slot *slot)
 {
 	struct pl_known_code *k = calloc(1, sizeof *k);
 
@@ -124,24 +147,34 @@ static struct plumb_error *learn_content(struct pl_codes *c, const struct pl_py 
 	pl_code_init(&k->code);
 	k->lines = py->layout.line_table;
 	k->process = c->process;
-	struct plumb_error *err = pl_code_read(live, py, addr, &k->code);
+	k->id = UINT32_MAX;
+	struct plumb_error *err = pl_code_read(mem, py, addr, &k->code);
 	if (!err) {
-		uint64_t hash = hash_code(&k->code);
-
 		slot->proof = k->code.proof;
 		slot->instr_base = k->code.instr_base;
-		slot->code = find_equal(c->store, hash, k);
-		if (slot->code == UINT32_MAX) {
-			err = publish(c->store, hash, k);
-			if (!err) {
-				slot->code = k->id;
-				return NULL;
-			}
-		}
+		err = identify(c->store, k, work, &slot->code);
 	}
+	if (!err && slot->code == k->id)
+		return NULL;
 	pl_code_deinit(&k->code);
 	free(k);
 	return err;
+}
+
+/* With no more work than the target may make us do. What is too much now is learnt by a later reading, which finds here
+ * what this one has learnt. */
+static struct plumb_error *learn_content(struct pl_codes *c, const struct pl_py *py, struct pl_mem *live, pl_addr addr,
+					 struct pl_code_slot *slot)
+{
+	struct pl_work work = pl_ration_begin(&c->ration, pl_clock_monotonic_ns());
+	struct pl_mem_limited limited;
+	struct plumb_error *err = read_content(c, py, pl_mem_limited_init(&limited, live, &work), addr, &work, slot);
+
+	pl_ration_end(&c->ration, &work);
+	if (!err || !work.ran_out)
+		return err;
+	plumb_error_destroy(err);
+	return &pl_err_unreadable; /* not pl_err_limit: there is room for it */
 }
 
 static struct plumb_error *prove(struct pl_code_slot *slot, const struct pl_py *py, struct pl_mem *mem, pl_addr addr,

@@ -7,6 +7,7 @@
 #include "code.h"
 #include "frame.h"
 #include "map.h"
+#include "ration.h"
 #include "vec.h"
 
 /** The content of a code object. Immutable and at a fixed address once published. */
@@ -43,6 +44,7 @@ void pl_code_store_deinit(struct pl_code_store *s);
 struct pl_codes {
 	struct pl_code_store *store; /* the caller's */
 	uint32_t process;	     /* number in the output */
+	struct pl_ration ration;     /* for code that was not seen before */
 	PL_VEC(struct pl_code_slot) slots;
 	struct pl_map by_addr; /* address -> slot */
 	uint32_t tlbc_generation;

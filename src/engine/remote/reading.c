@@ -365,6 +365,9 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 		if (fatal(err))
 			return err;
 		plumb_error_destroy(err);
+		/* Where there was more new code than may be learnt at once, the next reading begins with what this one
+		 * has read: at the cost of one call, however deep the stack. */
+		pl_snapshot_learn(&s->snap);
 		return NULL;
 	}
 	/* A thread that had frames is caught without any: at a frame's birth (3.11 links it in two steps), or truly. */

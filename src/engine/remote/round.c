@@ -75,7 +75,7 @@ static enum result sample_all(struct pl_engine *e, struct pl_target *t, uint64_t
 	struct pl_roster *r = &t->roster;
 	size_t i = r->first;
 
-	for (size_t left = r->watches.len; left > 0; left--) {
+	for (size_t left = r->watches.len; left > 0 && !atomic_load(&e->stopping); left--) {
 		size_t len = r->watches.len;
 		uint64_t stops = t->stopper.stops;
 
@@ -202,7 +202,7 @@ static void keep_open(struct pl_target *t)
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 {
 	e->now.ticks++;
-	for (size_t i = e->targets.len; i-- > 0;) {
+	for (size_t i = e->targets.len; i-- > 0 && !atomic_load(&e->stopping);) {
 		struct pl_target *t = e->targets.data[i];
 
 		if (t->attached && e->options.own)

@@ -174,6 +174,52 @@ static void a_target_that_has_ended_is_told(void **state)
 	with_each(spinning_script, check_end);
 }
 
+#define DEEP_FUNCTIONS 48
+
+/* Each function of the stack is another one. */
+static const char deep_script[] =
+	"import os\n"
+	"fs = []\n"
+	"def make(i):\n"
+	"    d = {'fs': fs, 'os': os}\n"
+	"    exec('def f%d():\\n    return fs[%d]() if len(fs) > %d else os.read(0, 1)\\n' % (i, i + 1, i + 1), d)\n"
+	"    fs.append(d['f%d' % i])\n"
+	"for i in range(48): make(i)\n"
+	"os.write(1, b'ready\\n')\n"
+	"fs[0]()\n";
+
+/* With a ration that is for some of the functions only: each reading learns more of them, none is lost. */
+static void check_deep(struct python *p, struct pl_stack_reader *s)
+{
+	struct pl_codes *c = &p->reader.codes;
+	struct pl_reading r = {0};
+	struct python_chain chain;
+	size_t readings = 0;
+
+	c->ration.at_ns = UINT64_MAX; /* no time passes */
+	stage_await_state(p->pid, p->pid, "S");
+	for (; !r.complete; readings++) {
+		size_t known = c->slots.len;
+
+		c->ration.spent = PL_RATION_MOST - (256 << 10);
+		r = read_once(p, s);
+		assert_true(c->slots.len > known);
+		assert_true(s->snap.plan.len > 0); /* what was read comes at once the next time */
+	}
+	assert_true(readings > 1);
+	assert_false(r.folded);
+	python_chain(p, r.node, &chain);
+	assert_int_equal(chain.depth, DEEP_FUNCTIONS + 1);
+	c->ration.spent = PL_RATION_MOST; /* what is known needs none */
+	r = read_once(p, s);
+	assert_true(r.complete);
+}
+
+static void a_deep_stack_of_new_functions_is_learnt_by_and_by(void **state)
+{
+	with_each(deep_script, check_deep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +228,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_runs_in_one_place_is_steady),
 		cmocka_unit_test(what_readings_of_a_moving_thread_agree_on_could_be),
 		cmocka_unit_test(a_target_that_has_ended_is_told),
+		cmocka_unit_test(a_deep_stack_of_new_functions_is_learnt_by_and_by),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

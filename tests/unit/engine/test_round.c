@@ -23,6 +23,7 @@ static uint32_t samples;
 static bool threads_go;		 /* so that the number of one may be beyond how many there are */
 static _Atomic uint64_t late_ns; /* with each sample the machine does something else for so long */
 static _Atomic uint64_t ahead_ns;
+static bool stop_at_a_sample;
 
 uint64_t __real_pl_clock_monotonic_ns(void);
 uint64_t __wrap_pl_clock_monotonic_ns(void);
@@ -57,6 +58,8 @@ void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 		assert_true(st.ticks > 0 && st.elapsed_ns > 0);
 		samples++;
 		atomic_fetch_add(&ahead_ns, atomic_load(&late_ns));
+		if (stop_at_a_sample)
+			atomic_store(&engine->stopping, true);
 	}
 	__real_pl_queue_push(q, r);
 }
@@ -186,6 +189,28 @@ static void a_name_is_looked_for_again_soon(void **state)
 	end(&p);
 }
 
+/* A round over many threads whose stacks take long must not be waited for. */
+static void a_round_ends_when_sampling_is_to_stop(void **state)
+{
+	struct python p;
+	struct pl_engine_options o;
+
+	threads_go = false;
+	begin(&p, script, &o);
+	for (int i = 0; i < 3; i++)
+		start_a_thread(&p);
+	await (engine->watch_count == 4)
+		round_after(100 * PERIOD_NS);
+	samples = 0;
+	stop_at_a_sample = true;
+	round_after(PERIOD_NS);
+	assert_int_equal(samples, 1);
+	round_after(PERIOD_NS);
+	assert_int_equal(samples, 1);
+	stop_at_a_sample = false;
+	end(&p);
+}
+
 static void what_is_told_is_of_one_moment(void **state)
 {
 	threads_go = false;
@@ -211,6 +236,7 @@ int main(void)
 		cmocka_unit_test(a_thread_is_seen_soon_after_its_birth),
 		cmocka_unit_test(what_is_not_born_in_time_is_left_alone),
 		cmocka_unit_test(a_name_is_looked_for_again_soon),
+		cmocka_unit_test(a_round_ends_when_sampling_is_to_stop),
 		cmocka_unit_test(what_is_told_is_of_one_moment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

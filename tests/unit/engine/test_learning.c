@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What code costs that was not seen before, in a process that is made up. */
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "codes.h"
+#include "fake.h"
+
+#define STOPPED_CLOCK UINT64_MAX /* as the moment of the last ration: no time passes */
+
+/* The process, and how much of it is read. */
+struct counted {
+	struct pl_mem mem;
+	struct fake f;
+	uint64_t bytes;
+};
+
+struct scene {
+	struct counted live;
+	struct pl_py py;
+	struct pl_code_store store;
+	struct pl_codes codes;
+	uint64_t tick;
+};
+
+static struct plumb_error *counted_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct counted *c = (struct counted *)mem;
+
+	c->bytes += len;
+	return pl_mem_read(&c->f.mem, addr, dst, len);
+}
+
+static void open_scene(struct scene *s)
+{
+	static const struct pl_mem_ops ops = {.read = counted_read};
+
+	*s = (struct scene){.live.mem.ops = &ops, .py = fake_py(12)};
+	fake_init(&s->live.f);
+	pl_codes_init(&s->codes, &s->store);
+	s->codes.ration.at_ns = STOPPED_CLOCK;
+}
+
+static void close_scene(struct scene *s)
+{
+	pl_codes_deinit(&s->codes);
+	pl_code_store_deinit(&s->store);
+	fake_deinit(&s->live.f);
+}
+
+static struct plumb_error *resolve(struct scene *s, pl_addr code)
+{
+	struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = code, .instr = code + s->py.layout.code.code_bytes};
+	uint32_t slot, id;
+	int32_t offset;
+
+	return pl_codes_resolve(&s->codes, &s->py, &s->live.mem, &s->live.mem, &f, s->tick, 0, &slot, &id, &offset);
+}
+
+/* As a reading does it: all frames, until the code of one cannot be had. How many could. */
+static size_t resolve_all(struct scene *s, const pl_addr *codes, size_t n)
+{
+	s->tick++;
+	for (size_t i = 0; i < n; i++) {
+		struct plumb_error *err = resolve(s, codes[i]);
+
+		if (!err)
+			continue;
+		assert_ptr_equal(err, &pl_err_unreadable);
+		return i;
+	}
+	return n;
+}
+
+/* Many equal functions that share one line table, the longest that is read. */
+static void long_line_tables_cost_no_more_than_a_ration(void **state)
+{
+	enum { CODES = 200 };
+	struct scene s;
+	pl_addr codes[CODES];
+	size_t len = PL_MAX_LINETABLE_BYTES - 64;
+	uint8_t *zeros = calloc(1, len);
+
+	open_scene(&s);
+	pl_addr linetable = fake_bytes(&s.live.f, &s.py, zeros, len);
+	for (size_t i = 0; i < CODES; i++) {
+		codes[i] = fake_code(&s.live.f, &s.py, "name", "file.py", 10, 8);
+		fake_field(&s.live.f, codes[i], s.py.layout.code.linetable, linetable, 8);
+	}
+	size_t known = resolve_all(&s, codes, CODES);
+	assert_true(known > 0 && known < CODES);
+	/* They are read, hashed and compared. */
+	assert_true(s.live.bytes > PL_RATION_MOST / 4 && s.live.bytes < PL_RATION_MOST);
+	uint64_t bytes = s.live.bytes;
+	assert_int_equal(resolve_all(&s, codes, CODES), known);
+	assert_true(s.live.bytes - bytes < len);
+	s.codes.ration.spent = 0; /* much later */
+	assert_true(resolve_all(&s, codes, CODES) > known);
+	close_scene(&s);
+	free(zeros);
+}
+
+static void what_does_not_fit_into_one_reading_is_known_after_some(void **state)
+{
+	enum { CODES = 300, AT_ONCE = 40 };
+	struct scene s;
+	pl_addr codes[CODES];
+	size_t turns = 0;
+
+	open_scene(&s);
+	for (size_t i = 0; i < CODES; i++)
+		codes[i] = fake_code(&s.live.f, &s.py, "name", "file.py", 10 + (int)i, 8);
+	assert_int_equal(resolve_all(&s, codes, 1), 1);
+	uint64_t each = s.codes.ration.spent;
+	assert_true(each > 0);
+	for (size_t known = 1; known < CODES; turns++) {
+		s.codes.ration.spent = PL_RATION_MOST - AT_ONCE * each;
+		size_t now = resolve_all(&s, codes, CODES);
+		assert_true(now == CODES || (now >= known + AT_ONCE / 2 && now <= known + AT_ONCE));
+		known = now;
+	}
+	assert_true(turns > 1);
+	uint64_t spent = s.codes.ration.spent;
+	assert_int_equal(resolve_all(&s, codes, CODES), CODES); /* what is known costs nothing of it */
+	assert_int_equal(s.codes.ration.spent, spent);
+	close_scene(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_line_tables_cost_no_more_than_a_ration),
+		cmocka_unit_test(what_does_not_fit_into_one_reading_is_known_after_some),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
