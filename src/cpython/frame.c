@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "cycle.h"
 #include "pick.h"
 
 #define CHUNK_HEADER_BYTES   24
@@ -228,24 +229,6 @@ static struct plumb_error *check_place(struct pl_mem *mem, const struct pl_layou
 	return NULL;
 }
 
-/* Brent's cycle detection: one compare per step, and a cycle is seen within a few rounds of it. */
-struct cycle_guard {
-	pl_addr mark;
-	size_t steps, limit;
-};
-
-static bool goes_round(struct cycle_guard *g, pl_addr addr)
-{
-	if (addr == g->mark)
-		return true;
-	if (++g->steps >= g->limit) {
-		g->mark = addr;
-		g->steps = 0;
-		g->limit = g->limit ? g->limit * 2 : 1;
-	}
-	return false;
-}
-
 /* May the chain end after this frame? 3.15 ends at the thread's base frame, 3.12-3.14 at a shim, 3.11 where C came in.
  * Anything else is a frame caught while it was being linked or unlinked. */
 static bool may_be_root(const struct pl_layout *lay, const struct pl_tstate *ts, const struct pl_frame *f)
@@ -303,7 +286,7 @@ struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, co
 {
 	const pl_addr known = tail && tail->len ? tail->frames[0].addr : 0;
 	const struct pl_layout *lay = &py->layout;
-	struct cycle_guard guard = {0};
+	struct pl_cycle_guard guard = {0};
 	struct stack_cursor cursor;
 	pl_addr addr = ts->frame, object_type = 0;
 	struct pl_frame f = {0};
@@ -329,7 +312,7 @@ struct plumb_error *pl_frame_walk(struct pl_mem *mem, const struct pl_py *py, co
 		if (err)
 			return err;
 		/* All frame objects of a process are of one type. */
-		if (goes_round(&guard, addr) || (done && type != object_type))
+		if (pl_goes_round(&guard, addr) || (done && type != object_type))
 			return &pl_err_corrupt;
 		object_type = type;
 		if (!pl_vec_push(ret, f))

@@ -6,6 +6,7 @@
  * serves reads from one bulk copy gets all words of a thread from the same moment. */
 #include "threads.h"
 
+#include "cycle.h"
 #include "pick.h"
 
 #define CHUNK_UNIT	 16384 /* DATA_STACK_CHUNK_SIZE: chunks are this, or doubled until a frame fits */
@@ -297,6 +298,7 @@ static void tell_whole(bool *whole_ret, bool whole)
 
 struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret, bool *whole_ret)
 {
+	struct pl_cycle_guard guard = {0};
 	pl_addr addr;
 	struct plumb_error *err = pl_interp_head(mem, py, &addr);
 
@@ -305,7 +307,7 @@ struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, p
 	tell_whole(whole_ret, false);
 	for (size_t done = 0; addr; done++) {
 		struct pl_interp in;
-		if (done == PL_MAX_INTERPRETERS)
+		if (pl_goes_round(&guard, addr) || done == PL_MAX_INTERPRETERS)
 			return &pl_err_corrupt;
 		err = pl_interp_read(mem, py, addr, &in);
 		if (ends_list(err, done))
@@ -334,12 +336,13 @@ bool pl_tstate_in_jit(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate
 struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
 				   pl_tstate_vec *ret, bool *whole_ret)
 {
+	struct pl_cycle_guard guard = {0};
 	pl_addr addr = interp->threads_head;
 
 	tell_whole(whole_ret, false);
 	for (size_t done = 0; addr; done++) {
 		struct pl_tstate ts;
-		if (done == PL_MAX_THREADS)
+		if (pl_goes_round(&guard, addr) || done == PL_MAX_THREADS)
 			return &pl_err_corrupt;
 		struct plumb_error *err = pl_tstate_read(mem, py, addr, &ts);
 		if (!err && ts.interp != interp->addr)

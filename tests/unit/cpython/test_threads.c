@@ -377,10 +377,32 @@ static void cyclic_lists_are_corrupt(void **state)
 	fake_field(&s.f, ts, s.py.layout.tstate.next, ts, 8);
 	fake_field(&s.f, s.interp, s.py.layout.interp.next, s.interp, 8);
 	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+	s.f.reads = 0;
 	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, NULL), &pl_err_corrupt);
-	assert_int_equal(threads.len, PL_MAX_THREADS);
 	assert_ptr_equal(pl_interp_list(&s.f.mem, &s.py, &interps, NULL), &pl_err_corrupt);
+	assert_true(s.f.reads < 40);
+	assert_true(threads.len <= 2); /* each is looked at as often as it is listed */
+	assert_true(interps.len <= 2);
 	pl_vec_deinit(&interps);
+	pl_vec_deinit(&threads);
+	fake_deinit(&s.f);
+}
+
+/* The newest come first: of more threads than are read the others are not lost. */
+static void of_a_list_that_is_too_long_the_first_are_kept(void **state)
+{
+	struct scene s;
+	struct pl_interp in;
+	pl_tstate_vec threads = {0};
+	bool whole = true;
+
+	open_scene(&s, 12);
+	for (uint64_t i = 0; i <= PL_MAX_THREADS; i++)
+		add_thread(&s, i);
+	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, &whole), &pl_err_corrupt);
+	assert_int_equal(threads.len, PL_MAX_THREADS);
+	assert_false(whole);
 	pl_vec_deinit(&threads);
 	fake_deinit(&s.f);
 }
@@ -428,6 +450,7 @@ int main(void)
 		cmocka_unit_test(no_interpreter_is_not_ready),
 		cmocka_unit_test(a_thread_that_is_gone_ends_the_list),
 		cmocka_unit_test(cyclic_lists_are_corrupt),
+		cmocka_unit_test(of_a_list_that_is_too_long_the_first_are_kept),
 		cmocka_unit_test(the_tid_is_found_in_its_usual_place_or_by_looking),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
