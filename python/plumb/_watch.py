@@ -209,11 +209,13 @@ class _Publisher:
         """When the last of them ended; None: there is none."""
         end = None
         self._fetched.extend(session.cycles())
-        while self._fetched:
-            end, profile = self._fetched.popleft()
+        while True:
+            try:
+                end, profile = self._fetched.popleft()
+            except IndexError:  # a signal handler may have taken what was there a moment ago
+                return end
             self._queue.append((end, profile.tree(omit=self._omit)))
             self._due = time.monotonic() + min(max(0.0, end + self._cycle - time.time()), self._cycle)
-        return end
 
     def _run(self) -> None:
         """What the thread does."""

@@ -852,7 +852,8 @@ def check_a_child_of_a_fork_has_its_descriptors_for_itself():
     if SANITIZED:  # its allocator does not come through a fork while another thread allocates
         return
     for number, (begin, end) in enumerate(ways_to_keep_a_session()):
-        assert daemon_beside(begin, end) == ([], []), number
+        found = daemon_beside(begin, end)
+        assert found == ([], []), "way %d: %r" % (number, found)
     opened = lambda: plumb.open(os.path.join(OUT, "fork.plumb"))
     assert daemon_beside(opened, str)[1] == []  # which the child may read, too
 
