@@ -17,6 +17,7 @@
 #include "utf8.h"
 
 #define REPEATED_MAX   1000000u /* events that are written again for one sample each */
+#define BYTES_MAX      1e11	/* no reader takes so much, and it would fill the disk before anyone could try */
 #define KERNEL_ADDRESS UINT64_C(0xffffffff80000000)
 #define ADDRESS	       UINT64_C(0x10000)
 #define NO_NAME	       "<unnamed>"
@@ -184,14 +185,44 @@ static struct plumb_error *put_sample(void *ctx, const struct pl_sample *sample)
 	return NULL;
 }
 
-/* How many events there would be. */
-static struct plumb_error *add_count(void *ctx, const struct pl_sample *sample)
-{
-	uint64_t *sum = ctx;
+/* What there would be to write. As floating-point numbers: they do not overflow. */
+struct sums {
+	double *bytes_of; /* of the frames of each stack */
+	double repeated;  /* events beside one for each sample, */
+	double bytes, repeated_bytes;
+};
 
-	if (__builtin_add_overflow(*sum, sample->extra, sum))
-		*sum = UINT64_MAX;
+static struct plumb_error *add_sums(void *ctx, const struct pl_sample *sample)
+{
+	struct sums *sums = ctx;
+
+	sums->repeated += (double)sample->extra;
+	sums->bytes += sums->bytes_of[sample->stack];
+	sums->repeated_bytes += (double)sample->extra * sums->bytes_of[sample->stack];
 	return NULL;
+}
+
+/* Whether samples that stand for several are repeated, and whether the whole can be written at all. */
+static struct plumb_error *measure(struct script *s)
+{
+	struct sums sums = {.bytes_of = calloc(s->p->stack_count, sizeof *sums.bytes_of)};
+	struct plumb_error *err;
+
+	if (!sums.bytes_of)
+		return &pl_err_no_memory;
+	for (uint32_t i = 1; i < s->p->stack_count; i++) {
+		const struct pl_stack *stack = &s->p->stacks[i];
+		const size_t *at = &s->frame_at[s->p->locations[stack->location].function];
+
+		sums.bytes_of[i] = sums.bytes_of[stack->parent] + (double)(at[1] - at[0]);
+	}
+	err = pl_profile_each(s->p, add_sums, &sums);
+	free(sums.bytes_of);
+	if (!err && sums.bytes > BYTES_MAX)
+		return pl_error(PLUMB_ERR_LIMIT, "with the whole stack of each sample it would be %.0f GB",
+				sums.bytes / 1e9);
+	s->repeats = sums.repeated <= REPEATED_MAX && sums.bytes + sums.repeated_bytes <= BYTES_MAX;
+	return err;
 }
 
 static struct plumb_error *prepare(struct script *s)
@@ -199,22 +230,19 @@ static struct plumb_error *prepare(struct script *s)
 	static const char *const events[] = {"wall-clock", "cpu-clock", "gil-clock"};
 	const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
 	struct pl_totals totals;
-	uint64_t repeated = 0;
 	struct plumb_error *err = pl_view_totals(s->p, &everything, &totals);
 
-	if (!err)
-		err = pl_profile_each(s->p, add_count, &repeated);
 	if (err)
 		return err;
 	s->weighted = totals.weight_ns > 0 && !s->p->meta.counted;
-	s->repeats = repeated <= REPEATED_MAX;
 	s->event = events[s->p->meta.mode <= PL_MODE_GIL ? s->p->meta.mode : PL_MODE_WALL];
 	s->timelines = calloc((size_t)s->p->thread_count + 1, sizeof *s->timelines);
 	if (!s->timelines)
 		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < s->p->thread_count; i++)
 		pl_timeline_start(&s->timelines[i], s->p);
-	return make_frames(s);
+	err = make_frames(s);
+	return err ? err : measure(s);
 }
 
 struct plumb_error *pl_perf_script_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)

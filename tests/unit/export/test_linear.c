@@ -107,12 +107,37 @@ static void a_tree_takes_no_more_memory_for_more_batches(void **state)
 	assert_true(bytes_of_tree(PL_BATCHES) < bytes_of_tree(1) + (64 << 10));
 }
 
+/* Formats that write the whole stack of each sample: of twenty with long names, deep down, each. */
+static void what_nobody_could_read_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	const unsigned len = 60000;
+	char *name = calloc(1, len);
+	uint32_t stack = 0;
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', len);
+	build_start(&b);
+	while (b.p->stacks[stack].depth < PL_STACK_MAX_DEPTH)
+		stack = build_frame_n(&b, stack, name, len, "a.py", 4, 1);
+	for (unsigned i = 0; i < 20; i++, stack = b.p->stacks[stack].parent)
+		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("perf-script")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
+		cmocka_unit_test(what_nobody_could_read_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
