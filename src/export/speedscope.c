@@ -18,7 +18,8 @@
 #include "json.h"
 #include "spool.h"
 
-#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+#define FRAMES_MAX 10000000000ull /* of all runs: no viewer takes so much, and it would fill the disk */
+#define SCHEMA	   "https://www.speedscope.app/file-format-schema.json"
 
 struct stack_sum {
 	uint64_t samples, weight_ns;
@@ -32,6 +33,7 @@ struct writer {
 	pl_thread_rows threads;	  /* the busiest first */
 	struct stack_sum *stacks; /* over all threads */
 	bool weighted;		  /* weights are times, not numbers of samples */
+	uint64_t frames;	  /* that there are to write */
 	uint32_t *path;		  /* of one stack */
 };
 
@@ -76,6 +78,12 @@ static void write_count(struct writer *w, const struct run *run)
 	pl_json_u64(&w->j, run->samples);
 }
 
+/* Writes nothing. */
+static void count_frames(struct writer *w, const struct run *run)
+{
+	w->frames = pl_sum_u64(w->frames, w->p->stacks[run->stack].depth);
+}
+
 static void end_run(struct column *c)
 {
 	if (c->run.samples == 0)
@@ -100,15 +108,13 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 	return NULL;
 }
 
-/* Write a column of @p thread, or of all threads if that is NULL. */
-static struct plumb_error *write_column(struct writer *w, const char *key, const struct pl_thread_row *thread,
-					void (*write)(struct writer *, const struct run *), uint64_t *sum_ret)
+/* Of @p thread, or of all threads if that is NULL. */
+static struct plumb_error *each_run(struct writer *w, const struct pl_thread_row *thread,
+				    void (*write)(struct writer *, const struct run *), uint64_t *sum_ret)
 {
 	struct column c = {.w = w, .write = write};
 	struct plumb_error *err = NULL;
 
-	pl_json_key(&w->j, key);
-	pl_json_array(&w->j);
 	if (thread)
 		err = pl_spool_each(w->spool, thread->thread, add_sample, &c);
 	for (uint32_t i = 0; !thread && i < w->p->stack_count; i++) {
@@ -116,8 +122,17 @@ static struct plumb_error *write_column(struct writer *w, const char *key, const
 			add_to_run(&c, i, w->stacks[i].samples, w->stacks[i].weight_ns);
 	}
 	end_run(&c);
-	pl_json_array_end(&w->j);
 	*sum_ret = c.sum;
+	return err;
+}
+
+static struct plumb_error *write_column(struct writer *w, const char *key, const struct pl_thread_row *thread,
+					void (*write)(struct writer *, const struct run *), uint64_t *sum_ret)
+{
+	pl_json_key(&w->j, key);
+	pl_json_array(&w->j);
+	struct plumb_error *err = each_run(w, thread, write, sum_ret);
+	pl_json_array_end(&w->j);
 	return err;
 }
 
@@ -332,6 +347,20 @@ static struct plumb_error *sum_stacks(struct writer *w)
 	return NULL;
 }
 
+static struct plumb_error *measure(struct writer *w)
+{
+	struct plumb_error *err = NULL;
+	uint64_t sum;
+
+	for (size_t i = 0; i < w->threads.len && !err; i++)
+		err = each_run(w, &w->threads.data[i], count_frames, &sum);
+	if (!err && w->frames > FRAMES_MAX)
+		err = pl_error(PLUMB_ERR_LIMIT,
+			       "it would be the %.0f thousand million frames of the stacks of all samples",
+			       (double)w->frames / 1e9);
+	return err;
+}
+
 static struct plumb_error *prepare(struct writer *w)
 {
 	const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
@@ -351,7 +380,7 @@ static struct plumb_error *prepare(struct writer *w)
 	for (uint32_t i = 0; i < w->p->stack_count; i++)
 		depth = w->p->stacks[i].depth > depth ? w->p->stacks[i].depth : depth;
 	w->path = calloc((size_t)depth + 1, sizeof *w->path);
-	return w->path ? NULL : &pl_err_no_memory;
+	return w->path ? measure(w) : &pl_err_no_memory;
 }
 
 struct plumb_error *pl_speedscope_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)

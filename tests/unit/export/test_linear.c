@@ -107,8 +107,8 @@ static void a_tree_takes_no_more_memory_for_more_batches(void **state)
 	assert_true(bytes_of_tree(PL_BATCHES) < bytes_of_tree(1) + (64 << 10));
 }
 
-/* Formats that write the whole stack of each sample: of twenty with long names, deep down, each. */
-static void what_nobody_could_read_is_not_begun(void **state)
+/* perf-script has the whole stack of each sample, by name: of twenty with long names, deep down, each. */
+static void perf_script_of_more_than_anyone_can_read_is_not_begun(void **state)
 {
 	const struct pl_export_options o = build_options(100);
 	const unsigned len = 60000;
@@ -131,13 +131,45 @@ static void what_nobody_could_read_is_not_begun(void **state)
 	free(name);
 }
 
+static struct plumb_error *go_up_and_down(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const uint32_t *stack = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < 80000 && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.stack = *stack - i % 2, .time_ns = i});
+	return err;
+}
+
+/* speedscope has that of each run of equal ones: 80,000 samples that go up and down between two. */
+static void speedscope_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	uint32_t stack = 0;
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	while (b.p->stacks[stack].depth < PL_STACK_MAX_DEPTH)
+		stack = build_frame(&b, stack, "f", "a.py", 1);
+	b.p->stream.each = go_up_and_down;
+	b.p->stream.ctx = &stack;
+	build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("speedscope")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
-		cmocka_unit_test(what_nobody_could_read_is_not_begun),
+		cmocka_unit_test(perf_script_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
