@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,11 @@
 /* So long the reader of a pipe may take to come: who starts both at once does not know which one is first. */
 #define READER_LOOKS   500
 #define READER_LOOK_NS 10000000
+
+/* And so many looks at it find nothing read, before who is to end gives up. A plumb that was suspended meanwhile has
+ * not looked. */
+#define SILENT_LOOKS   50
+#define SILENT_LOOK_MS 100
 
 static struct plumb_error *cannot_write(const char *path)
 {
@@ -516,6 +522,37 @@ struct plumb_error *pl_new_file_share(int fd, const char *name, struct pl_new_fi
 	if (err)
 		pl_new_file_discard(ret);
 	return err;
+}
+
+/* ---- writing to it ----------------------------------------------------------------------------------------------- */
+
+void pl_new_file_heed(struct pl_new_file *f, const atomic_bool *hurry)
+{
+	f->hurry = hurry;
+	if (!f->made && !f->shared) /* nobody else has it open in this way */
+		(void)fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) | O_NONBLOCK);
+}
+
+/* Until there is room. False: there is nobody who makes any. */
+static bool wait_for_reader(struct pl_new_file *f)
+{
+	struct pollfd pfd = {.fd = f->fd, .events = POLLOUT};
+	int silent = 0;
+
+	while (silent < SILENT_LOOKS && poll(&pfd, 1, SILENT_LOOK_MS) <= 0)
+		silent = f->hurry && atomic_load(f->hurry) ? silent + 1 : 0;
+	f->deserted = silent == SILENT_LOOKS;
+	return !f->deserted;
+}
+
+ssize_t pl_new_file_write(struct pl_new_file *f, const void *bytes, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = write(f->fd, bytes, len);
+	while (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_reader(f))));
+	return n;
 }
 
 /* ---- the end of it ----------------------------------------------------------------------------------------------- */

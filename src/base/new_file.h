@@ -5,7 +5,9 @@
 #ifndef PL_NEW_FILE_H
 #define PL_NEW_FILE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "error.h"
 #include "own_fd.h"
@@ -32,6 +34,8 @@ struct pl_new_file {
 	bool made;   /* by plumb; else it was there, as a pipe or a device */
 	bool kept;   /* whatever happens: it was published, under its name or beside it */
 	bool shared; /* a file, and the place in it, with whoever has opened it: what is before and after is theirs */
+	const atomic_bool *hurry; /* pl_new_file_heed() */
+	bool deserted;		  /* a write was given up: nobody reads it */
 };
 
 #define PL_NEW_FILE_NONE ((struct pl_new_file){.fd = -1, .dir = -1})
@@ -45,6 +49,11 @@ struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace,
 /** What is open already as @p fd, with a descriptor of its own; @p name is what it is called. Errors:
  * PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_share(int fd, const char *name, struct pl_new_file *ret) PLUMB_MUST_CHECK;
+/** From now on pl_new_file_write() does not wait for ever for who reads a pipe or the like: from when @p hurry is true,
+ * who wants to end has waited enough when nothing was read for some seconds. @p hurry lives as long as the file. */
+void pl_new_file_heed(struct pl_new_file *f, const atomic_bool *hurry);
+/** As write(2), but what a signal interrupts goes on. What is given up sets f->deserted. */
+ssize_t pl_new_file_write(struct pl_new_file *f, const void *bytes, size_t len);
 /** Nothing more is written. If somebody has taken the file away from its place, its content is beside its name again.
  * Errors: PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_finish(struct pl_new_file *f) PLUMB_MUST_CHECK;

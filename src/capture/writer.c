@@ -40,6 +40,11 @@ static struct plumb_error *write_failed(struct pl_capture_writer *w, int errnum)
 
 	if (err)
 		return err;
+	if (w->file.deserted)
+		return pl_error_hint(pl_error(PLUMB_ERR_WRITE_FAILED,
+					      "cannot write %s to its end: nobody reads it any more",
+					      pl_capture_path(w)),
+				     "what was read until then is a recording");
 	if (!w->file.shared && ftruncate(w->file.fd, (off_t)w->file_len) == 0)
 		(void)lseek(w->file.fd, (off_t)w->file_len, SEEK_SET);
 	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot write %s", pl_capture_path(w));
@@ -52,9 +57,7 @@ static struct plumb_error *write_bytes(struct pl_capture_writer *w, const uint8_
 		struct plumb_error *err = pl_new_file_check(&w->file);
 		if (err)
 			return err;
-		ssize_t n = write(w->file.fd, bytes + done, len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
+		ssize_t n = pl_new_file_write(&w->file, bytes + done, len - done);
 		if (n <= 0)
 			return write_failed(w, n ? errno : ENOSPC);
 		done += (size_t)n;

@@ -143,6 +143,7 @@ int outcome_tell(struct config *c, struct plumb_session *s, struct second_output
 	int report = 0, other = 0;
 
 	signals_allow_suspension();
+	signals_begin_telling();
 	int status = err ? complain_error(err) : 0;
 	if (ret->found_python && p) {
 		report = write_report(c, p, ret->recording);
@@ -150,5 +151,6 @@ int outcome_tell(struct config *c, struct plumb_session *s, struct second_output
 	} else {
 		outcome_discard(second);
 	}
+	signals_end_telling();
 	return status ? status : report ? report : other;
 }

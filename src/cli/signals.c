@@ -14,12 +14,18 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <plumb/plumb.h>
+
+/* So long who is told to end goes on telling what it has sampled, to a pager that is not at the end or to nobody. */
+#define TELLING_S 5
 
 static struct plumb_signals inherited;
 static struct plumb_session *volatile session;
 static atomic_uint_least64_t waiting; /* signals that came before there was a session, one bit each */
+static volatile sig_atomic_t last;    /* that is to end us while we tell */
+static void (*catch_usual)(void);     /* while it is sampled */
 
 typedef void handler(int signo, siginfo_t *info, void *context);
 
@@ -71,14 +77,17 @@ static void on_stop(int signo, siginfo_t *info, void *context)
 		atomic_fetch_or(&waiting, bit(signo));
 }
 
+static void catch_with(int signo, handler *h, int flags)
+{
+	struct sigaction action = {.sa_sigaction = h, .sa_flags = SA_SIGINFO | flags};
+
+	sigaction(signo, &action, NULL);
+}
+
 static void catch_signal(int signo, handler *h)
 {
-	struct sigaction action = {.sa_sigaction = h, .sa_flags = SA_SIGINFO};
-
 	/* Else without SA_RESTART: a wait has to come back and look. */
-	if (is_news(signo))
-		action.sa_flags |= SA_RESTART;
-	sigaction(signo, &action, NULL);
+	catch_with(signo, h, is_news(signo) ? SA_RESTART : 0);
 }
 
 static void catch_unless_ignored(int signo, handler *h)
@@ -157,7 +166,7 @@ void signals_no_pipe(void)
 	catch_unless_ignored(SIGPIPE, on_survive);
 }
 
-void signals_for_run(void)
+static void catch_for_run(void)
 {
 	sigset_t passed;
 
@@ -166,10 +175,16 @@ void signals_for_run(void)
 		if (sigismember(&passed, signo) > 0)
 			catch_signal(signo, on_pass);
 	sigprocmask(SIG_UNBLOCK, &passed, NULL);
+}
+
+void signals_for_run(void)
+{
+	catch_usual = catch_for_run;
+	catch_usual();
 	signals_hold_suspension();
 }
 
-void signals_for_attach(void)
+static void catch_for_attach(void)
 {
 	sigset_t end;
 
@@ -179,7 +194,53 @@ void signals_for_attach(void)
 	sigprocmask(SIG_UNBLOCK, &end, NULL);
 	catch_unless_ignored(SIGINT, on_stop);
 	catch_unless_ignored(SIGHUP, on_stop);
+}
+
+void signals_for_attach(void)
+{
+	catch_usual = catch_for_attach;
+	catch_usual();
 	signals_hold_suspension();
+}
+
+/* A second one acts as on any program. */
+static void on_end(int signo, siginfo_t *info, void *context)
+{
+	if (session && !signals_from_terminal(info))
+		plumb_session_signal(session, signo);
+	last = signo;
+	alarm(TELLING_S);
+}
+
+/* Of the clock, or of who means the program. */
+static void on_alarm(int signo, siginfo_t *info, void *context)
+{
+	if (info->si_code != SI_KERNEL) {
+		on_pass(signo, info, context);
+		return;
+	}
+	sigaction(last, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	raise(last);
+}
+
+void signals_begin_telling(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t clock;
+
+	sigemptyset(&clock);
+	sigaddset(&clock, SIGALRM);
+	catch_with(SIGALRM, on_alarm, SA_RESTART);
+	sigprocmask(SIG_UNBLOCK, &clock, NULL);
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (!is_ignored(ends[i]))
+			catch_with(ends[i], on_end, SA_RESTART | SA_RESETHAND);
+}
+
+void signals_end_telling(void)
+{
+	catch_usual();
+	alarm(0);
 }
 
 /* A signal that came while the session was being made acts now; one that comes in between acts twice, which does no

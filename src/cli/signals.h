@@ -27,6 +27,10 @@ void signals_for_run(void);
 /** For `attach`: INT, TERM and HUP end the sampling; TERM also if it was ignored or blocked when plumb began, as a
  * program that is sampled from within has no other way to end the plumb that it started. */
 void signals_for_attach(void);
+/** Sampling is over, and what it found is told. Whoever reads that may be slow, or not be there: INT, TERM and HUP
+ * leave it some seconds, a second one none. A program that outlives the sampling gets them as before. */
+void signals_begin_telling(void);
+void signals_end_telling(void);
 /** SIGPIPE is an error of the write that caused it. */
 void signals_no_pipe(void);
 /**

@@ -175,6 +175,17 @@ static void wait_for_end(struct plumb_session *s, int timeout_ms)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* The consumer may be waiting for whoever reads the recording: what Ctrl-C means is known without it. */
+static void note_program_end(struct plumb_session *s)
+{
+	struct pl_engine_stats st;
+
+	if (!s->options.launched)
+		return;
+	s->ops->stats(s->engine, &st);
+	atomic_store(&s->program_ended, st.target_ended);
+}
+
 /* As it is now. A terminal does not wait for whoever is the consumer now, perhaps with a slow disk. */
 static void bring_up_to_date(struct plumb_session *s)
 {
@@ -198,6 +209,7 @@ void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_st
 		return;
 	}
 	wait_for_end(s, timeout_ms);
+	note_program_end(s);
 	bring_up_to_date(s);
 	pthread_mutex_lock(&s->lock);
 	*ret = s->status;

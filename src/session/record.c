@@ -105,8 +105,10 @@ struct plumb_error *pl_session_open_recording(struct plumb_session *s, const cha
 	struct plumb_error *err = path ? open_named(s, path, &file) : open_unnamed(s, &file);
 
 	s->named = path != NULL;
-	if (!err)
-		err = is_of_others(&file) ? refuse_shared(&file) : pl_capture_create_in(&file, s->profile, &s->writer);
+	if (err)
+		return err;
+	pl_new_file_heed(&file, &s->hurry);
+	err = is_of_others(&file) ? refuse_shared(&file) : pl_capture_create_in(&file, s->profile, &s->writer);
 	if (err)
 		return err;
 	s->path = strdup(path ? path : pl_capture_path(s->writer));

@@ -260,8 +260,10 @@ void plumb_signals_now(struct plumb_signals *ret)
 
 void plumb_session_stop(struct plumb_session *s)
 {
-	if (s->engine && !pl_session_forked(s))
-		s->ops->stop(s->engine);
+	if (!s->engine || pl_session_forked(s))
+		return;
+	atomic_store(&s->hurry, true);
+	s->ops->stop(s->engine);
 }
 
 void plumb_session_signal(struct plumb_session *s, int signo)
@@ -276,11 +278,21 @@ void plumb_session_interrupt(struct plumb_session *s)
 		plumb_session_stop(s);
 }
 
+static bool has_ended(struct plumb_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool ended = s->status.ended;
+	pthread_mutex_unlock(&s->lock);
+	return ended;
+}
+
+/* Of one that has ended by itself nobody is in a hurry: what reads its recording may be slow. */
 static void join_consumer(struct plumb_session *s)
 {
 	if (!s->consuming)
 		return;
-	s->ops->stop(s->engine);
+	if (!has_ended(s))
+		plumb_session_stop(s);
 	pthread_join(s->consumer, NULL);
 	pthread_mutex_lock(&s->work);
 	s->consuming = false;

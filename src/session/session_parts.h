@@ -55,6 +55,7 @@ struct plumb_session {
 	char *path;
 	bool named;		     /* the recording, after the Python program */
 	bool force;		     /* it may replace what plumb did not write */
+	atomic_bool hurry;	     /* it was asked to end */
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
 	uint64_t chunk_ns, samples, by_quality[PL_QUALITIES];

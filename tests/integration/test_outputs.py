@@ -3,6 +3,7 @@
 the new one is worth having, and names of its own choice are free ones. What it writes is its owner's alone."""
 import contextlib
 import ctypes
+import fcntl
 import os
 import select
 import shutil
@@ -421,6 +422,84 @@ def test_a_pipe_that_nobody_reads_is_told(plumb):
         result = finish(process)
     assert result.status == 125 and "nobody reads this pipe" in result.stderr and "space" not in result.stderr, result
     assert "it ran" not in result.stdout
+
+
+@contextlib.contextmanager
+def unread(plumb):
+    """A small pipe, whose reader does not read: (its path, the reader). The first samples do not fit."""
+    pipe = plumb.path()
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 8192)
+        yield pipe, reader
+    finally:
+        os.close(reader)
+
+
+def is_full(pipe):
+    into = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        return not select.select([], [into], [], 0)[1]
+    finally:
+        os.close(into)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_attach_ends_though_the_pipe_is_not_read_any_more(plumb, target, any_python, name):
+    with target(any_python, "families.py") as busy, unread(plumb) as (pipe, _):
+        with running(plumb.start("attach", "-o", pipe, busy.pid, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: is_full(pipe), "nothing comes")
+            process.send_signal(getattr(signal, name))
+            result = finish(process)
+    assert result.status == 125 and "nobody reads it any more" in result.stderr and "samples" in result.stderr, result
+
+
+def test_run_does_not_outlive_its_program_for_a_pipe_that_is_not_read_any_more(plumb, any_python):
+    with unread(plumb) as (pipe, _):
+        script = plumb.path(".py")
+        script.write_text("# %s\nwhile True:\n    sum(range(1000))\n" % os.urandom(10000).hex())
+        with running(plumb.start("run", "-o", pipe, "--", *any_python.command, script, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: is_full(pipe), "nothing comes")
+            # The first one ends the program; as long as plumb has not noticed, further ones are the program's, too.
+            wait_until(lambda: process.poll() is not None or process.send_signal(signal.SIGTERM), "it waits for ever")
+            result = finish(process)
+    assert result.status == 128 + signal.SIGTERM and "nobody reads it any more" in result.stderr, result
+
+
+def test_a_slow_reader_of_a_pipe_loses_nothing(plumb, target, any_python):
+    """As long as it reads now and then after the end was asked for."""
+    with target(any_python, "families.py") as busy, unread(plumb) as (pipe, reader):
+        with running(plumb.start("attach", "-o", pipe, busy.pid, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: is_full(pipe), "nothing comes")
+            process.send_signal(signal.SIGINT)
+            copy, parts = plumb.path(), [b"more"]
+            os.set_blocking(reader, True)
+            while parts[-1]:
+                parts.append(os.read(reader, 1000))
+            result = finish(process)
+    copy.write_bytes(b"".join(parts[1:]))
+    assert result.status == 0 and plumb.report(copy).complete, result
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("way", ["attach", "run", "run that its program outlives"])
+def test_a_report_that_is_not_read_keeps_nobody(plumb, target, any_python, way, name):
+    """Standard error is a pipe that is full. By then the recording is complete."""
+    recording = plumb.path()
+    end, into = os.pipe()
+    fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(into, b"x" * 4096)
+    short, endless = ["sh", "-c", 'exec "$@" 2>&-', "sh", *any_python.command, "-c", "sum(range(10**7))"], "while True: sum(range(1000))"
+    with target(any_python, "families.py") as busy:
+        what = {"attach": ["attach", "-d", "0.3", busy.pid], "run": ["run", "--", *short]}.get(way, ["run", "-d", "0.3", "--", *short[:-1], endless])
+        with running(plumb.start(what[0], "-o", recording, *what[1:], stderr=into)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.complete), "it does not end")
+            process.send_signal(getattr(signal, name))
+            wait_until(lambda: process.poll() is not None, "it waits for ever")
+    os.close(end)
+    os.close(into)
+    assert process.returncode == -getattr(signal, name) and plumb.report(recording).complete
 
 
 def test_pipes_that_are_read_are_written_to(plumb, recording, any_python):

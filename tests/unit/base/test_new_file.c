@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=renameat2 and --wrap=close: what happens to a name in the moment in which it is taken, and file
- * systems that cannot do all that is asked for. */
+/* Linked with --wrap=renameat2, --wrap=close and --wrap=poll: what happens to a name in the moment in which it is
+ * taken, file systems that cannot do all that is asked for, and readers of pipes. */
 #include "new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,26 @@ int __wrap_close(int fd)
 	full = false;
 	errno = EDQUOT;
 	return -1;
+}
+
+/* The reader of a pipe: it reads after so many looks in vain, and is told by then that the end was asked for. */
+static struct {
+	int fd, looks, reads_after, hurry_after;
+	atomic_bool hurry;
+} reader;
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	char bytes[4096];
+
+	reader.looks++;
+	atomic_store(&reader.hurry, reader.looks > reader.hurry_after);
+	if (reader.looks % reader.reads_after)
+		return 0;
+	assert_true(read(reader.fd, bytes, sizeof bytes) > 0);
+	fds[0].revents = POLLOUT;
+	return 1;
 }
 
 static void put(const char *path, const char *text)
@@ -293,6 +314,65 @@ static void what_is_anothers_by_now_is_not_touched(void **state)
 	}
 }
 
+/* A pipe that is full. */
+static void begin_pipe(struct scene *s, int reads_after, int hurry_after)
+{
+	*s = (struct scene){.dir = "/tmp/plumb-test-new-file-XXXXXX"};
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->path, sizeof s->path, "%s/pipe", s->dir);
+	assert_int_equal(mkfifo(s->path, 0600), 0);
+	reader.fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader.fd >= 0);
+	reader.looks = 0;
+	reader.reads_after = reads_after;
+	reader.hurry_after = hurry_after;
+	assert_ok(pl_new_file_open(s->path, PL_REPLACE_NAMED, &s->file));
+	pl_new_file_heed(&s->file, &reader.hurry);
+	char *bytes = calloc(1, 1 << 20);
+	assert_true(pl_new_file_write(&s->file, bytes, 1 << 20) > 0);
+	free(bytes);
+	assert_int_equal(reader.looks, 0);
+}
+
+static void end_pipe(struct scene *s)
+{
+	close(reader.fd);
+	end(s);
+}
+
+static void who_reads_a_pipe_is_waited_for(void **state)
+{
+	struct scene s;
+
+	begin_pipe(&s, 1000, 1000);
+	assert_int_equal(pl_new_file_write(&s.file, "x", 1), 1);
+	assert_int_equal(reader.looks, 1000);
+	assert_false(s.file.deserted);
+	end_pipe(&s);
+}
+
+static void who_still_reads_is_waited_for_when_the_end_was_asked_for(void **state)
+{
+	struct scene s;
+
+	begin_pipe(&s, 20, 0);
+	while (reader.looks < 200)
+		assert_int_equal(pl_new_file_write(&s.file, "x", 1), 1);
+	assert_false(s.file.deserted);
+	end_pipe(&s);
+}
+
+static void who_reads_nothing_more_is_given_up_when_the_end_was_asked_for(void **state)
+{
+	struct scene s;
+
+	begin_pipe(&s, 1000, 500);
+	assert_int_equal(pl_new_file_write(&s.file, "x", 1), -1);
+	assert_true(s.file.deserted);
+	assert_in_range(reader.looks, 501, 600);
+	end_pipe(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +387,9 @@ int main(void)
 		cmocka_unit_test(what_another_has_put_in_its_place_stays),
 		cmocka_unit_test(what_is_being_written_is_not_replaced),
 		cmocka_unit_test(what_is_anothers_by_now_is_not_touched),
+		cmocka_unit_test(who_reads_a_pipe_is_waited_for),
+		cmocka_unit_test(who_still_reads_is_waited_for_when_the_end_was_asked_for),
+		cmocka_unit_test(who_reads_nothing_more_is_given_up_when_the_end_was_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
