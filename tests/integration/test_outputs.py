@@ -445,9 +445,16 @@ def is_full(pipe):
         os.close(into)
 
 
+def long_script(plumb):
+    """Its source alone does not fit into the pipe, however it is compressed."""
+    script = plumb.path(".py")
+    script.write_text("# %s\nwhile True:\n    sum(range(1000))\n" % os.urandom(10000).hex())
+    return script
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_attach_ends_though_the_pipe_is_not_read_any_more(plumb, target, any_python, name):
-    with target(any_python, "families.py") as busy, unread(plumb) as (pipe, _):
+def test_attach_ends_though_the_pipe_is_not_read_any_more(plumb, any_python, name):
+    with running(subprocess.Popen([*any_python.command, long_script(plumb)])) as busy, unread(plumb) as (pipe, _):
         with running(plumb.start("attach", "-o", pipe, busy.pid, stderr=subprocess.PIPE)) as process:
             wait_until(lambda: is_full(pipe), "nothing comes")
             process.send_signal(getattr(signal, name))
@@ -457,9 +464,7 @@ def test_attach_ends_though_the_pipe_is_not_read_any_more(plumb, target, any_pyt
 
 def test_run_does_not_outlive_its_program_for_a_pipe_that_is_not_read_any_more(plumb, any_python):
     with unread(plumb) as (pipe, _):
-        script = plumb.path(".py")
-        script.write_text("# %s\nwhile True:\n    sum(range(1000))\n" % os.urandom(10000).hex())
-        with running(plumb.start("run", "-o", pipe, "--", *any_python.command, script, stderr=subprocess.PIPE)) as process:
+        with running(plumb.start("run", "-o", pipe, "--", *any_python.command, long_script(plumb), stderr=subprocess.PIPE)) as process:
             wait_until(lambda: is_full(pipe), "nothing comes")
             # The first one ends the program; as long as plumb has not noticed, further ones are the program's, too.
             wait_until(lambda: process.poll() is not None or process.send_signal(signal.SIGTERM), "it waits for ever")

@@ -181,8 +181,8 @@ static bool tells_less(const struct plumb_error *known, const struct plumb_error
 
 	if (code == PLUMB_ERR_NO_PROCESS || code == PLUMB_ERR_TARGET_EXITED)
 		return true;
-	return (code == PLUMB_ERR_NOT_PYTHON || code == PLUMB_ERR_NOT_READY) &&
-	       (had == PLUMB_ERR_NOT_PERMITTED || had == PLUMB_ERR_NOT_SUPPORTED);
+	return (code == PLUMB_ERR_NOT_PYTHON || code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_STALE) &&
+	       (had == PLUMB_ERR_NOT_PERMITTED || had == PLUMB_ERR_NOT_SUPPORTED || had == PLUMB_ERR_NO_MEMORY);
 }
 
 static void set_trouble(struct pl_engine *e, struct plumb_error *err)
