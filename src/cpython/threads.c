@@ -141,8 +141,10 @@ static struct plumb_error *copy_interp(struct pl_mem *mem, const struct pl_layou
 		pl_addr at = addr + lay->interp_reads[i].at;
 		struct plumb_error *err;
 
-		if (known_gil && lay->interp_reads[i].at == lay->interp.gil && lay->interp_reads[i].len == 8)
+		if (known_gil && lay->interp_reads[i].at == lay->interp.gil && lay->interp_reads[i].len == 8) {
+			memcpy(ret->raw[i], &known_gil, 8); /* other words can have been put there, too */
 			continue;
+		}
 		err = pl_mem_read(mem, at, ret->raw[i], lay->interp_reads[i].len);
 		if (err)
 			return err;

@@ -216,6 +216,35 @@ static void an_interpreter_is_read_again_without_the_pointer_to_its_gil(void **s
 	}
 }
 
+/* What the reading finds on its stack where it has put nothing. */
+static __attribute__((noinline)) void litter_the_stack(void)
+{
+	volatile uint8_t litter[16384];
+
+	for (size_t i = 0; i < sizeof litter; i++)
+		litter[i] = 0xa5;
+}
+
+/* Offsets that a program has made up: other words where the pointer to the GIL is. */
+static void words_in_the_place_of_the_gil_are_not_left_out(void **state)
+{
+	struct scene s;
+	struct pl_interp in, again;
+
+	open_scene(&s, 13);
+	pl_addr gil = fake_new(&s.f, 512);
+	s.py.layout.interp.next = s.py.layout.interp.threads_main = s.py.layout.interp.gil;
+	assert_true(pl_layout_finish(&s.py.layout));
+	fake_field(&s.f, s.interp, s.py.layout.interp.gil, gil, 8);
+	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
+	litter_the_stack();
+	assert_ok(pl_interp_read_again(&s.f.mem, &s.py, &in, &again));
+	assert_int_equal(again.gil, gil);
+	assert_int_equal(again.next, gil);
+	assert_int_equal(again.threads_main, gil);
+	fake_deinit(&s.f);
+}
+
 static void up_to_3_6_two_words_stand_for_the_runtime(void **state)
 {
 	struct pl_py py = fake_py(6);
@@ -443,6 +472,7 @@ int main(void)
 		cmocka_unit_test(gil_words_of_3_15),
 		cmocka_unit_test(the_holder_of_the_gil_comes_from_where_the_version_keeps_it),
 		cmocka_unit_test(an_interpreter_is_read_again_without_the_pointer_to_its_gil),
+		cmocka_unit_test(words_in_the_place_of_the_gil_are_not_left_out),
 		cmocka_unit_test(up_to_3_6_two_words_stand_for_the_runtime),
 		cmocka_unit_test(up_to_3_6_symbols_tell_what_is_waited_for),
 		cmocka_unit_test(without_a_gil_threads_attach),
