@@ -8,11 +8,17 @@
 struct taker {
 	struct pl_dump *d;
 	pl_dump_local_vec *ret;
+	uint64_t end_ns;
+	bool late; /* there were more when the time was over */
 };
 
 static bool take_local(void *ctx, const struct pl_local *l)
 {
 	struct taker *t = ctx;
+
+	t->late = pl_clock_monotonic_ns() >= t->end_ns;
+	if (t->late)
+		return false;
 	struct pl_dump_local local = {.name = pl_dump_text(t->d, l->name, l->name_len),
 				      .value = pl_dump_text(t->d, l->text, l->text_len),
 				      .argument = l->is_arg,
@@ -22,11 +28,15 @@ static bool take_local(void *ctx, const struct pl_local *l)
 }
 
 /* False: they cannot be had. */
-static bool take_frame(struct pl_dump *d, struct pl_values *v, const struct pl_frame *f, pl_dump_local_vec *ret)
+static bool take_frame(struct pl_dump *d, struct pl_values *v, const struct pl_frame *f, uint64_t end_ns,
+		       pl_dump_local_vec *ret)
 {
-	struct taker t = {.d = d, .ret = ret};
+	struct taker t = {.d = d, .ret = ret, .end_ns = end_ns};
 	struct plumb_error *err = pl_locals_each(v, f, take_local, &t);
 
+	if (t.late)
+		(void)pl_vec_push(ret, ((struct pl_dump_local){.name = pl_dump_str(d, "..."),
+							       .value = pl_dump_str(d, "<no time>")}));
 	plumb_error_destroy(err);
 	return !err;
 }
@@ -55,7 +65,7 @@ void pl_dump_take_locals(struct pl_dump *d, struct pl_values *v, const pl_frame_
 
 		if (frames->data[i].kind != PL_FRAME_PYTHON)
 			continue;
-		(void)take_frame(d, v, &frames->data[i], &locals);
+		(void)take_frame(d, v, &frames->data[i], end, &locals);
 		if (pl_vec_push(&ret->frames, locals))
 			continue;
 		pl_vec_deinit(&locals);
@@ -74,5 +84,5 @@ void pl_dump_give_locals(struct pl_taken_locals *t, size_t i, struct pl_dump_fra
 
 void pl_dump_add_locals(struct pl_dump *d, struct pl_values *v, const struct pl_frame *f, struct pl_dump_frame *ret)
 {
-	ret->has_locals = take_frame(d, v, f, &ret->locals);
+	ret->has_locals = take_frame(d, v, f, UINT64_MAX, &ret->locals);
 }

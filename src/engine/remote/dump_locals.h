@@ -12,8 +12,8 @@ struct pl_taken_locals {
 };
 void pl_taken_locals_deinit(struct pl_taken_locals *t);
 
-/** Forget what was taken, then read the variables of @p frames for at most @p limit_ns; what is not reached is left
- * out. */
+/** Forget what was taken, then read the variables of @p frames for at most @p limit_ns and what one value takes; what
+ * is not reached is left out, and of the frame that it was in "..." tells so. */
 void pl_dump_take_locals(struct pl_dump *d, struct pl_values *v, const pl_frame_vec *frames, uint64_t limit_ns,
 			 struct pl_taken_locals *ret);
 /** Hand over those of frame @p i. */
