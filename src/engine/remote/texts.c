@@ -8,7 +8,6 @@
  * is somebody else (source_reader.h): no file system keeps the samples waiting. */
 #include "texts.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +15,10 @@
 #include "proc.h"
 #include "remote.h"
 
-#define AT_ONCE_MS  20 /* most files of a turn come in less */
-#define PATIENCE_MS 5000
-#define AT_END_MS   1000 /* whoever waits for the end waits for this, too */
+#define AT_ONCE_MS    20 /* most files of a turn come in less */
+#define PATIENCE_MS   5000
+#define AT_END_MS     1000 /* whoever waits for the end waits for this, too */
+#define ALL_AT_END_MS 5000 /* however many there are */
 
 void pl_texts_deinit(struct pl_texts *t)
 {
@@ -157,7 +157,7 @@ static struct plumb_error *ask(struct pl_texts *t, struct plumb_profile *p, cons
 	if (pl_map_get(&t->read, wish->file, 0, &at))
 		q.known = t->states.data[at];
 	t->asked_for = *wish;
-	if (t->asked.len > PL_TEXTS_MAX_FILES || !pl_source_ask(&t->reader, &q))
+	if (t->late || t->asked.len > PL_TEXTS_MAX_FILES || !pl_source_ask(&t->reader, &q))
 		return leave_out(t, p, wish->file);
 	return NULL;
 }
@@ -196,6 +196,17 @@ static struct plumb_error *read_for(struct pl_texts *t, struct plumb_profile *p,
 	return err;
 }
 
+static struct plumb_error *leave_rest(struct pl_texts *t, struct plumb_profile *p)
+{
+	struct plumb_error *err = leave_out(t, p, t->asked_for.file);
+	struct pl_text_wish wish;
+
+	t->late = true;
+	while (!err && next_wish(t, &wish))
+		err = ask(t, p, &wish);
+	return err;
+}
+
 struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p)
 {
 	return read_for(t, p, AT_ONCE_MS, PATIENCE_MS);
@@ -203,8 +214,10 @@ struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p)
 
 struct plumb_error *pl_texts_finish(struct pl_texts *t, struct plumb_profile *p)
 {
-	struct plumb_error *err = read_for(t, p, INT_MAX, AT_END_MS);
+	struct plumb_error *err = read_for(t, p, ALL_AT_END_MS, AT_END_MS);
 
+	if (!err && t->reader.asked) /* the time is over */
+		err = leave_rest(t, p);
 	pl_source_reader_end(&t->reader); /* also if the session is looked at for long */
 	return err;
 }

@@ -45,6 +45,7 @@ struct pl_texts {
 	uint64_t bytes;
 	struct pl_source_reader reader;
 	struct pl_text_wish asked_for; /* while reader.asked */
+	bool late;		       /* nothing more is asked for */
 };
 
 void pl_texts_deinit(struct pl_texts *t);
@@ -55,7 +56,7 @@ struct plumb_error *pl_texts_want(struct pl_texts *t, uint32_t file, uint32_t pr
 struct plumb_error *pl_texts_process(struct pl_texts *t, const struct pl_process_info *info) PLUMB_MUST_CHECK;
 /** Read what is wanted of known processes into @p p, as much as comes in a few milliseconds. */
 struct plumb_error *pl_texts_read(struct pl_texts *t, struct plumb_profile *p) PLUMB_MUST_CHECK;
-/** All of it. What a file system does not give in seconds is left out, and counted. */
+/** All of it that comes in some seconds; the rest is left out, and counted. */
 struct plumb_error *pl_texts_finish(struct pl_texts *t, struct plumb_profile *p) PLUMB_MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source files into the profile: once each, within limits, of the process that they belong to, and of nothing that is
- * no file. The target is ourselves. */
+ * no file. The target is ourselves. Linked with --wrap=pl_clock_monotonic_ns and
+ * --wrap=pl_source_answered. */
 #include "texts.h"
 
 #include "unit.h"
@@ -13,10 +14,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "proc.h"
 #include "remote.h"
 
 #define VIEW 1 /* its number */
+
+/* Each answer takes so long. */
+static uint64_t answer_ns, passed_ns;
+
+uint64_t __real_pl_clock_monotonic_ns(void);
+uint64_t __wrap_pl_clock_monotonic_ns(void);
+
+uint64_t __wrap_pl_clock_monotonic_ns(void)
+{
+	return __real_pl_clock_monotonic_ns() + passed_ns;
+}
+
+bool __real_pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms,
+			       struct pl_source_answer *ret);
+bool __wrap_pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms,
+			       struct pl_source_answer *ret);
+
+bool __wrap_pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms,
+			       struct pl_source_answer *ret)
+{
+	passed_ns += answer_ns;
+	if (answer_ns > (uint64_t)timeout_ms * 1000000)
+		return false;
+	return __real_pl_source_answered(r, timeout_ms, patience_ms, ret);
+}
 
 struct scene {
 	char dir[32];
@@ -188,6 +215,38 @@ static void all_of_them_have_a_limit(void **state)
 	scene_deinit(&s);
 }
 
+/* Files that are read when the end is waited for, and those that are left out, each of which takes a while. */
+static uint32_t read_at_end(uint32_t files)
+{
+	struct scene s;
+	char name[24];
+
+	scene_init(&s);
+	for (uint32_t i = 0; i < files; i++) {
+		snprintf(name, sizeof name, "m%u.py", i);
+		write_file(&s, name, "pass\n", 5);
+		want(&s, path_of(&s, name), 0);
+	}
+	want(&s, "<string>", 0); /* is not left out */
+	answer_ns = 50000000;
+	assert_ok(pl_texts_finish(&s.t, s.p));
+	answer_ns = 0;
+	uint32_t read = s.p->source_count;
+	assert_int_equal(s.p->meta.sources_left_out, files - read);
+	assert_ok(pl_texts_finish(&s.t, s.p));
+	assert_int_equal(s.p->source_count, read);
+	scene_deinit(&s);
+	return read;
+}
+
+static void who_waits_for_the_end_does_not_wait_for_more_when_there_is_more(void **state)
+{
+	uint32_t read = read_at_end(200);
+
+	assert_in_range(read, 10, 150);
+	assert_in_range(read_at_end(400), 10, 150);
+}
+
 /* A worker that was started again after the file was edited. */
 static void another_text_for_another_process_is_seen(void **state)
 {
@@ -312,6 +371,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_is_not_read),
 		cmocka_unit_test(large_files_are_left_out_and_counted_once),
 		cmocka_unit_test(all_of_them_have_a_limit),
+		cmocka_unit_test(who_waits_for_the_end_does_not_wait_for_more_when_there_is_more),
 		cmocka_unit_test(another_text_for_another_process_is_seen),
 		cmocka_unit_test(a_process_may_become_known_later),
 		cmocka_unit_test(of_one_that_has_ended_they_are_read_if_it_saw_ours),
