@@ -357,7 +357,8 @@ static bool noted(int fd, const char *name, uint32_t *ret)
 /* Whose file a core is cannot be made up, but if others may write to it they may have written it. And root keeps what
  * others dumped: gcore, and whatever is given the cores by the kernel. What stands in the core then tells nothing of
  * its user: the kernel writes the ids as the process's own user namespace has them, in which everybody can be root, or
- * anyone else. */
+ * anyone else. And a root that was noted from outside need not be ours: that of most containers has no namespace for
+ * users, but other files. */
 static void judge_owner(struct pl_core *c, const struct stat *st)
 {
 	bool alone = !(st->st_mode & (S_IWGRP | S_IWOTH)); /* with a list the group's bits are of all that it names */
@@ -365,7 +366,8 @@ static void judge_owner(struct pl_core *c, const struct stat *st)
 
 	if (alone && st->st_uid != 0)
 		pl_rights_of_owner(st->st_uid, &c->rights);
-	else if (alone && noted(c->fd, "user.coredump.uid", &uid) && noted(c->fd, "user.coredump.gid", &gid))
+	else if (alone && noted(c->fd, "user.coredump.uid", &uid) && noted(c->fd, "user.coredump.gid", &gid) && uid &&
+		 gid)
 		pl_rights_of_user(uid, gid, &c->rights);
 	else
 		pl_rights_of_all(&c->rights);

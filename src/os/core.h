@@ -43,7 +43,7 @@ const char *pl_core_exe(const struct pl_core *c);
 uint64_t pl_core_written_ns(const struct pl_core *c);
 /** With which the files are opened that it names: those of the owner of the file, which the kernel makes the user of
  * the process. Of a file of root's, which may be anybody's process, those of the user that systemd-coredump has noted
- * at the file, else those that everybody has. */
+ * at the file, unless that is root, else those that everybody has. */
 void pl_core_rights(const struct pl_core *c, struct pl_rights *ret);
 
 #endif

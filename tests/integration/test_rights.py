@@ -343,6 +343,19 @@ def test_whom_systemd_has_noted_at_a_core_of_roots_counts(plumb, place, any_pyth
     assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
 
 
+@pytest.mark.parametrize("user, group, mode", [(0, 0, 0o400), (ORDINARY, 0, 0o440)])
+def test_root_as_systemd_has_noted_it_may_be_that_of_a_container(plumb, place, any_python, core, user, group, mode):
+    """Without a user namespace of its own its ids are those of here, and its files are not."""
+    (place / "secret.py").chmod(mode)
+    try:
+        os.setxattr(core, "user.coredump.uid", b"%d" % user)
+        os.setxattr(core, "user.coredump.gid", b"%d" % group)
+    except OSError as why:
+        pytest.skip("files of %s have no attributes: %s" % (place, why))
+    assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
+    assert sources_of(plumb, core, "--trust-core")[0] == {PROGRAM: ANY, "secret.py": SECRET.strip()}
+
+
 def test_a_group_that_may_not_read_what_others_may(plumb, place, any_python, core):
     """The owner of a core may be in it: of which groups it was in nothing is known."""
     os.chown(core, ORDINARY, ORDINARY)
