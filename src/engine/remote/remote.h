@@ -8,7 +8,8 @@
  *   roster.c   which threads it has, what they are called
  *   send.c     handing over to the consumer
  *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy |
- *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    }
+ *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    |
+ *   ration.c   what is new in a process, with no more work than it may cause     }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  bell.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                    consumer thread only
  *   tagged.c   stacks with a tag                                                  consumer thread only
@@ -69,6 +70,8 @@ struct pl_roster {
 	uint64_t next_list_ns;		 /* when to read them again; 0 at once */
 	uint64_t clocked_ns;		 /* when the threads' CPU times were read last */
 	uint32_t refused;		 /* threads for which there was no room */
+	struct pl_ration lists, names;	 /* for reading them */
+	uint64_t list_work;		 /* that the last lists took */
 };
 
 /** Looking for a Python in a process that runs none, or none yet. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "mem_limited.h"
 #include "proc.h"
 #include "remote.h"
 
@@ -13,6 +14,8 @@
 #define RELIST_NS 100000000ull
 #define RELIST_SOON_NS                                                                                                 \
 	2000000ull /* when a list was cut short because it changed, or has a thread that is not yet born */
+#define NEW_THREAD_WORK (4 * PL_WORK_CALL) /* is it alive? */
+
 #define UNBORN_MAX     64
 #define BORN_WITHIN_NS 250000000ull /* what has no thread by then may never have one */
 
@@ -58,7 +61,7 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 	pl_vec_deinit(&r->were_unborn);
 	pl_tid_map_deinit(&r->tids);
 	r->tid_offset = 0;
-	r->next_list_ns = 0;
+	r->next_list_ns = r->list_work = 0;
 }
 
 static bool filter_matches(const struct pl_engine_options *o, const struct pl_watch *w)
@@ -101,34 +104,51 @@ void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t n
 			pl_send_thread(e, t->roster.watches.data[i]);
 }
 
-/* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
-static void learn_tid_offset(struct pl_target *t, const struct pl_tstate *ts)
-{
-	struct pl_mem *mem = pl_mem_live_mem(t->reader.live);
-	pl_tid_vec tids = {0};
-	struct plumb_error *err = pl_proc_tids(t->pid, &tids);
+/* One reading of the lists. What the process has in them is up to it, and so is how long they take. */
+struct listing {
+	struct pl_engine *e;
+	struct pl_target *t;
+	struct pl_work work; /* that may be done */
+	struct pl_mem_limited limited;
+	struct pl_mem *mem; /* counts as work */
+	pl_tid_vec tids;
+	bool tids_listed;
+	uint64_t now;
+	bool all; /* they came to their end: a thread that is on none is gone */
+};
 
-	for (size_t i = 0; i < tids.len; i++)
-		tids.data[i] = pl_tid_map_its(&t->roster.tids, tids.data[i]);
-	if (!err)
-		err = pl_pthread_tid_offset(mem, ts->thread_id, tids.data, tids.len, &t->roster.tid_offset);
-	plumb_error_destroy(err);
-	pl_vec_deinit(&tids);
+/* The numbers of all threads, as they know them themselves. */
+static void list_tids(struct listing *l)
+{
+	if (l->tids_listed)
+		return;
+	l->tids_listed = true;
+	plumb_error_destroy(pl_proc_tids(l->t->pid, &l->tids));
+	for (size_t i = 0; i < l->tids.len; i++)
+		l->tids.data[i] = pl_tid_map_its(&l->t->roster.tids, l->tids.data[i]);
+	if (!pl_work_spend(&l->work, l->tids.len * PL_WORK_CALL))
+		pl_vec_clear(&l->tids);
+}
+
+/* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
+static void learn_tid_offset(struct listing *l, const struct pl_tstate *ts)
+{
+	struct pl_roster *r = &l->t->roster;
+
+	if (ts->native_id || r->tid_offset)
+		return;
+	list_tids(l);
+	plumb_error_destroy(pl_pthread_tid_offset(l->mem, ts->thread_id, l->tids.data, l->tids.len, &r->tid_offset));
 }
 
 /* <= 3.10 know a thread by its pthread_t only; its number is inside the C library's descriptor at that address. */
-static pid_t own_tid_of(struct pl_target *t, const struct pl_tstate *ts)
+static pid_t own_tid_of(const struct listing *l, const struct pl_tstate *ts)
 {
-	uint32_t tid;
+	uint32_t tid, at = l->t->roster.tid_offset;
 
 	if (ts->native_id)
 		return (pid_t)ts->native_id;
-	if (t->roster.tid_offset == 0)
-		learn_tid_offset(t, ts);
-	if (t->roster.tid_offset == 0 ||
-	    pl_mem_read(pl_mem_live_mem(t->reader.live), ts->thread_id + t->roster.tid_offset, &tid, sizeof tid))
-		return 0;
-	return (pid_t)tid;
+	return at && !pl_mem_read(l->mem, ts->thread_id + at, &tid, sizeof tid) ? (pid_t)tid : 0;
 }
 
 static struct pl_watch *find_watch(const struct pl_roster *r, const struct pl_tstate *ts)
@@ -184,10 +204,11 @@ static void count_unseen(struct pl_engine *e, const struct pl_roster *r, const s
 		e->now.losses[PL_LOSS_UNREADABLE] += e->now.ticks - r->listed_tick - 1;
 }
 
-static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, const struct pl_tstate *ts,
-				     const struct pl_interp *interp, uint64_t now)
+static struct plumb_error *add_watch(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
 {
-	pid_t own = own_tid_of(t, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
+	struct pl_engine *e = l->e;
+	struct pl_target *t = l->t;
+	pid_t own = own_tid_of(l, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
 
 	/* Being created, or gone; the next list tells. */
 	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
@@ -210,9 +231,9 @@ static struct plumb_error *add_watch(struct pl_engine *e, struct pl_target *t, c
 	e->watch_count++;
 	w->target = t;
 	w->index = e->next_thread++;
-	w->came_ns = now;
+	w->came_ns = l->now;
 	w->listed = true;
-	w->name_next_ns = now;
+	w->name_next_ns = l->now;
 	if (w->main)
 		snprintf(w->name, sizeof w->name, "MainThread");
 	w->wanted = filter_matches(&e->options, w);
@@ -286,30 +307,42 @@ void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
 	t->roster.next_list_ns = 0;
 }
 
-static struct plumb_error *list_interp(struct pl_engine *e, struct pl_target *t, const struct pl_interp *interp,
-				       uint64_t now, bool *whole)
+static struct plumb_error *see_thread(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
+{
+	struct pl_roster *r = &l->t->roster;
+	struct pl_watch *w = find_watch(r, ts);
+
+	if (!w && !pl_work_spend(&l->work, NEW_THREAD_WORK)) {
+		l->all = false;
+		return NULL;
+	}
+	if (!w)
+		return add_watch(l, ts, interp);
+	/* A main thread that has ended leaves its thread state behind. */
+	w->listed = !w->main || pl_proc_thread_alive(w->pid, w->tid);
+	return NULL;
+}
+
+static struct plumb_error *list_interp(struct listing *l, const struct pl_interp *interp)
 {
 	pl_tstate_vec threads = {0};
-	bool all = false;
-	struct plumb_error *err =
-		pl_tstate_list(pl_mem_live_mem(t->reader.live), &t->reader.py, interp, &threads, &all);
+	bool whole = false;
+	struct plumb_error *err = pl_tstate_list(l->mem, &l->t->reader.py, interp, &threads, &whole);
 
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory) {
 		pl_vec_deinit(&threads);
 		return err;
 	}
 	/* The list changed while we read it: what we have is right, the rest comes next time. */
-	*whole = *whole && !err && all;
+	l->all = l->all && !err && whole;
 	plumb_error_destroy(err);
 	err = NULL;
-	for (size_t i = 0; i < threads.len && !err; i++) {
-		struct pl_watch *w = find_watch(&t->roster, &threads.data[i]);
-
-		if (w) /* a main thread that has ended leaves its thread state behind */
-			w->listed = !w->main || pl_proc_thread_alive(w->pid, w->tid);
-		else
-			err = add_watch(e, t, &threads.data[i], interp, now);
+	if (threads.len) { /* the oldest, which may be the main thread, or should it have ended the newest: not each */
+		learn_tid_offset(l, &threads.data[threads.len - 1]);
+		learn_tid_offset(l, &threads.data[0]);
 	}
+	for (size_t i = 0; i < threads.len && !err; i++)
+		err = see_thread(l, &threads.data[i], interp);
 	pl_vec_deinit(&threads);
 	return err;
 }
@@ -338,14 +371,24 @@ static bool names_due(const struct pl_roster *r, uint64_t now)
 	return false;
 }
 
+/* Each interpreter has a threading module of its own; the main one, which comes last, has the last word. What is too
+ * much to read is looked for again like a name that was not there. */
+static void read_names(struct pl_target *t, uint64_t now)
+{
+	struct pl_work work = pl_ration_begin(&t->roster.names, now);
+	struct pl_mem_limited limited;
+	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_mem_live_mem(t->reader.live), &work);
+
+	for (size_t i = 0; i < t->roster.interps.len; i++)
+		plumb_error_destroy(pl_thread_names(mem, &t->reader.py, &t->roster.interps.data[i], take_name, t));
+	pl_ration_end(&t->roster.names, &work);
+}
+
 static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	if (!names_due(&t->roster, now))
 		return;
-	/* Each interpreter has a threading module of its own; the main one, which comes last, has the last word. */
-	for (size_t i = 0; i < t->roster.interps.len; i++)
-		plumb_error_destroy(pl_thread_names(pl_mem_live_mem(t->reader.live), &t->reader.py,
-						    &t->roster.interps.data[i], take_name, t));
+	read_names(t, now);
 	for (size_t i = 0; i < t->roster.watches.len; i++) {
 		struct pl_watch *w = t->roster.watches.data[i];
 		size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
@@ -386,59 +429,82 @@ static bool birth_is_due(struct pl_roster *r, uint64_t now)
 	return r->unborn.len && now - r->unborn_ns < BORN_WITHIN_NS;
 }
 
-/* @p whole: the list of interpreters came to its end. If those of their threads did, too, a thread that is on none is
- * gone; if not, they are read again soon. */
-static struct plumb_error *list_threads(struct pl_engine *e, struct pl_target *t, bool whole, uint64_t now)
+/* Those of all interpreters. Their own list has been read; if it came to its end, and those of their threads do, too, a
+ * thread that is on none is gone; if not, they are read again soon. */
+static struct plumb_error *list_threads(struct listing *l)
 {
-	pl_interp_vec *interps = &t->roster.interps;
+	struct pl_roster *r = &l->t->roster;
+	bool whole = l->all, numbered = r->tid_offset != 0;
 	struct plumb_error *err = NULL;
-	bool all = whole;
 
-	for (size_t i = 0; i < t->roster.watches.len; i++)
-		t->roster.watches.data[i]->listed = false;
-	pl_vec_clear(&t->roster.unborn);
-	bool numbered = t->roster.tid_offset != 0;
-	for (size_t i = 0; i < interps->len && !err; i++)
-		err = list_interp(e, t, &interps->data[i], now, &all);
+	for (size_t i = 0; i < r->watches.len; i++)
+		r->watches.data[i]->listed = false;
+	pl_vec_clear(&r->unborn);
+	for (size_t i = 0; i < r->interps.len && !err; i++)
+		err = list_interp(l, &r->interps.data[i]);
+	if (err || numbered || !r->tid_offset)
+		return err;
+	l->all = whole; /* it was learnt from the main thread, which is last: now the others */
+	return list_threads(l);
+}
+
+static void plan_next(struct listing *l)
+{
+	struct pl_roster *r = &l->t->roster;
+
+	r->listed_ns = l->now;
+	r->listed_tick = l->e->now.ticks;
+	r->next_list_ns = l->now + (l->all && !birth_is_due(r, l->now) ? RELIST_NS : RELIST_SOON_NS);
+	uint64_t name_ns = next_name_ns(r);
+	if (name_ns < r->next_list_ns)
+		r->next_list_ns = name_ns;
+}
+
+/* Read the lists, and make the watches what they say. */
+static struct plumb_error *list_all(struct listing *l)
+{
+	struct pl_roster *r = &l->t->roster;
+
+	pl_vec_clear(&r->interps);
+	struct plumb_error *err = pl_interp_list(l->mem, &l->t->reader.py, &r->interps, &l->all);
+	if (err == &pl_err_target_exited || err == &pl_err_no_memory)
+		return err;
+	plumb_error_destroy(err);
+	err = list_threads(l);
 	if (err)
 		return err;
-	if (!numbered && t->roster.tid_offset) /* it was learnt from the main thread, which is last: now the others */
-		return list_threads(e, t, whole, now);
-	if (interps->len)
-		name_threads(e, t, now);
-	for (size_t i = t->roster.watches.len; all && i-- > 0;)
-		if (!t->roster.watches.data[i]->listed)
-			pl_roster_remove(e, t, i);
-	t->roster.listed_ns = now;
-	t->roster.listed_tick = e->now.ticks;
-	t->roster.next_list_ns = now + (all && !birth_is_due(&t->roster, now) ? RELIST_NS : RELIST_SOON_NS);
-	uint64_t name_ns = next_name_ns(&t->roster);
-	if (name_ns < t->roster.next_list_ns)
-		t->roster.next_list_ns = name_ns;
-	relate_watches(&t->roster);
+	if (r->interps.len)
+		name_threads(l->e, l->t, l->now);
+	for (size_t i = r->watches.len; l->all && i-- > 0;)
+		if (!r->watches.data[i]->listed)
+			pl_roster_remove(l->e, l->t, i);
+	plan_next(l);
+	relate_watches(r);
 	return NULL;
 }
 
 struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	uint32_t refused = t->roster.refused;
+	struct pl_roster *r = &t->roster;
+	struct listing l = {.e = e, .t = t, .work = pl_ration_begin(&r->lists, now), .now = now};
+	uint32_t refused = r->refused;
 
-	t->roster.refused = 0;
-	pl_addr_vec before = t->roster.were_unborn;
-	t->roster.were_unborn = t->roster.unborn;
-	t->roster.unborn = before;
-	pl_tid_map_begin(&t->roster.tids, t->pid);
-	pl_vec_clear(&t->roster.interps);
-	bool whole = false;
-	struct plumb_error *err =
-		pl_interp_list(pl_mem_live_mem(t->reader.live), &t->reader.py, &t->roster.interps, &whole);
-
-	if (err == &pl_err_target_exited || err == &pl_err_no_memory)
-		return err;
-	plumb_error_destroy(err);
-	err = list_threads(e, t, whole, now);
+	if (l.work.most < r->list_work) { /* lists that are cut short would tell less than the last ones do */
+		r->next_list_ns = now + RELIST_SOON_NS;
+		return NULL;
+	}
+	l.mem = pl_mem_limited_init(&l.limited, pl_mem_live_mem(t->reader.live), &l.work);
+	r->refused = 0;
+	pl_addr_vec before = r->were_unborn;
+	r->were_unborn = r->unborn;
+	r->unborn = before;
+	pl_tid_map_begin(&r->tids, t->pid);
+	struct plumb_error *err = list_all(&l);
+	pl_vec_deinit(&l.tids);
+	r->list_work = l.work.ran_out ? PL_RATION_MOST : l.work.spent;
+	pl_ration_end(&r->lists, &l.work);
 	/* A thread that finds no room is met in each list: count those that have come. */
-	if (t->roster.refused > refused)
-		e->now.losses[PL_LOSS_BEYOND] += t->roster.refused - refused;
+	if (r->refused > refused)
+		e->now.losses[PL_LOSS_BEYOND] += r->refused - refused;
 	return err;
 }

@@ -64,16 +64,60 @@ void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 	__real_pl_queue_push(q, r);
 }
 
+/* How often the process is read by single calls. */
+static struct pl_mem counted_live;
+static struct pl_mem *live;
+static _Atomic uint64_t reads;
+
+struct pl_mem *__real_pl_mem_live_mem(struct pl_mem_live *m);
+struct pl_mem *__wrap_pl_mem_live_mem(struct pl_mem_live *m);
+
+static struct plumb_error *counted_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	atomic_fetch_add(&reads, 1);
+	return pl_mem_read(live, addr, dst, len);
+}
+
+struct pl_mem *__wrap_pl_mem_live_mem(struct pl_mem_live *m)
+{
+	static const struct pl_mem_ops ops = {.read = counted_read};
+
+	live = __real_pl_mem_live_mem(m);
+	counted_live.ops = &ops;
+	return &counted_live;
+}
+
+/* A C library that keeps the numbers of threads where nobody looks. */
+static bool offset_hidden;
+static size_t offset_asked;
+
+struct plumb_error *__real_pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
+						 uint32_t *ret);
+struct plumb_error *__wrap_pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
+						 uint32_t *ret);
+
+struct plumb_error *__wrap_pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pthread, const pid_t *tids, size_t n,
+						 uint32_t *ret)
+{
+	offset_asked++;
+	return offset_hidden ? &pl_err_corrupt : __real_pl_pthread_tid_offset(mem, pthread, tids, n, ret);
+}
+
 /* The program has said that it is ready; @p ret_o: its rounds are the test's to begin. */
-static void begin(struct python *p, const char *program, struct pl_engine_options *ret_o)
+static void begin_with(struct python *p, const char *exe, const char *program, struct pl_engine_options *ret_o)
 {
 	char line[16];
 
-	python_start(p, python_exe(0), program);
+	python_start(p, exe, program);
 	python_hear(p, line, sizeof line);
 	*ret_o = (struct pl_engine_options){.pid = p->pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
 	assert_ok(pl_engine_remote.open(ret_o, &engine));
 	engine->start_ns = pl_clock_monotonic_ns() - 1;
+}
+
+static void begin(struct python *p, const char *program, struct pl_engine_options *ret_o)
+{
+	begin_with(p, python_exe(0), program, ret_o);
 }
 
 static void end(struct python *p)
@@ -189,13 +233,87 @@ static void a_name_is_looked_for_again_soon(void **state)
 	end(&p);
 }
 
+/* Each entry of threading._active is looked up among tens of thousands of attributes. */
+static void names_cost_no_more_than_a_ration(void **state)
+{
+	static const char hostile[] = "import os, threading, time\n"
+				      "class T(object): pass\n"
+				      "o = T()\n"
+				      "for i in range(20000): o.__dict__['k%d' % i] = 0\n"
+				      "threading._active = dict((i, o) for i in range(300))\n"
+				      "os.write(1, b'ready\\n')\n"
+				      "time.sleep(3600)\n";
+	struct python p;
+	struct pl_engine_options o;
+
+	begin(&p, hostile, &o);
+	struct pl_roster *r = &engine->root->roster;
+	r->names.at_ns = UINT64_MAX; /* no time passes */
+	reads = 0;
+	round_after(0);
+	assert_int_equal(engine->watch_count, 1);
+	assert_true(r->names.spent > PL_RATION_MOST / 2 && reads < PL_RATION_MOST / PL_WORK_CALL + 10000);
+	uint64_t so_far = reads;
+	for (int i = 0; i < 5; i++) {
+		r->next_list_ns = r->watches.data[0]->name_next_ns = 0;
+		round_after(0);
+	}
+	assert_true(reads - so_far < 10000);
+	assert_string_equal(r->watches.data[0]->name, "MainThread");
+	end(&p);
+}
+
+static void lists_are_read_when_there_is_a_ration_for_them(void **state)
+{
+	struct python p;
+	struct pl_engine_options o;
+
+	begin(&p, script, &o);
+	struct pl_roster *r = &engine->root->roster;
+	round_after(0);
+	assert_int_equal(engine->watch_count, 1);
+	assert_true(r->list_work > 0 && r->lists.spent >= r->list_work);
+	start_a_thread(&p);
+	r->lists = (struct pl_ration){PL_RATION_MOST - r->list_work / 2, UINT64_MAX};
+	r->next_list_ns = 0;
+	round_after(0);
+	assert_int_equal(engine->watch_count, 1); /* what is known stays */
+	assert_int_equal(r->interps.len, 1);
+	r->lists = (struct pl_ration){0};
+	await (engine->watch_count == 2)
+		round_after(100 * PERIOD_NS);
+	end(&p);
+}
+
+/* Up to 3.10: where the C library keeps the number of a thread is asked of one or two, however many there are. */
+static void where_numbers_are_is_asked_once_a_list(void **state)
+{
+	const char *exe;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct python p;
+		struct pl_engine_options o;
+
+		begin_with(&p, exe, script, &o);
+		for (int k = 0; k < 20; k++)
+			start_a_thread(&p);
+		offset_hidden = true;
+		offset_asked = 0;
+		round_after(0);
+		assert_true(offset_asked <= 2);
+		offset_hidden = false;
+		await (engine->watch_count == 21)
+			round_after(100 * PERIOD_NS);
+		end(&p);
+	}
+}
+
 /* A round over many threads whose stacks take long must not be waited for. */
 static void a_round_ends_when_sampling_is_to_stop(void **state)
 {
 	struct python p;
 	struct pl_engine_options o;
 
-	threads_go = false;
 	begin(&p, script, &o);
 	for (int i = 0; i < 3; i++)
 		start_a_thread(&p);
@@ -236,6 +354,9 @@ int main(void)
 		cmocka_unit_test(a_thread_is_seen_soon_after_its_birth),
 		cmocka_unit_test(what_is_not_born_in_time_is_left_alone),
 		cmocka_unit_test(a_name_is_looked_for_again_soon),
+		cmocka_unit_test(names_cost_no_more_than_a_ration),
+		cmocka_unit_test(lists_are_read_when_there_is_a_ration_for_them),
+		cmocka_unit_test(where_numbers_are_is_asked_once_a_list),
 		cmocka_unit_test(a_round_ends_when_sampling_is_to_stop),
 		cmocka_unit_test(what_is_told_is_of_one_moment),
 	};
