@@ -162,7 +162,9 @@ PLUMB_API void plumb_session_signal(struct plumb_session *s, int signo);
  * plumb_session_stop(): do not wait for the processes that it left. Async-signal-safe. */
 PLUMB_API void plumb_session_interrupt(struct plumb_session *s);
 /** End sampling, write the last chunk, detach. Call once. The error tells what was lost (e.g. disk full); *ret is set
- * all the same. What is kept of plumb_session_own() holds no descriptor. */
+ * all the same. What is kept of plumb_session_own() holds no descriptor. PLUMB_ERR_TIMEOUT: it was to end, and a
+ * process that was sampled held its thread up in the kernel for seconds; that is left behind with what it needs, and
+ * what was sampled is there. */
 PLUMB_API struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_result *ret) PLUMB_MUST_CHECK;
 /** Wait for the launched program to end (after a session that ended by duration); its wait status. */
 PLUMB_API int plumb_session_reap(struct plumb_session *s);

@@ -108,6 +108,9 @@ struct pl_engine_ops {
 	/** Returns when it has been done, or sampling has ended. */
 	void (*order)(struct pl_engine *e, struct pl_order order);
 	void (*stop)(struct pl_engine *e); /* async-signal-safe */
+	/** The sampling thread does not come back: it has ended for whoever asks, and is left behind. The engine is not
+	 * closed afterwards, and what it has borrowed stays. Consumer. */
+	void (*leave)(struct pl_engine *e);
 	/** Why no Python was sampled; NULL if there was one, or nothing is known. Owner: caller. */
 	struct plumb_error *(*trouble)(struct pl_engine *e);
 	void (*close)(struct pl_engine *e);

@@ -13,6 +13,7 @@
 #define BROKEN_WAIT_NS	1000000
 #define POLL_MS		100 /* also how late a chunk can be: see PL_CAPTURE_CHUNK_NS */
 #define STATUS_EVERY_NS 200000000ull
+#define SILENT_TURNS	50 /* of POLL_MS: a plumb that was suspended meanwhile has had none */
 
 /* ---- taking over ------------------------------------------------------------------------------------------------- */
 
@@ -229,10 +230,35 @@ static void wait_for_work(struct plumb_session *s, bool paused)
 		s->ops->wait(s->engine, paused ? -1 : POLL_MS);
 }
 
+/* Whoever reads or stops another process may wait for it in the kernel, or for a file system that it waits for. A
+ * thread of the program that we are in has to be waited for. */
+static bool is_silent(struct plumb_session *s, uint64_t told_ns)
+{
+	if (s->options.own || !atomic_load(&s->hurry) || s->stats.ended)
+		return false;
+	s->silent_turns = s->stats.told_ns == told_ns ? s->silent_turns + 1 : 0;
+	return s->silent_turns >= SILENT_TURNS;
+}
+
+/* What has come of it is whole. */
+static void leave_sampler(struct plumb_session *s)
+{
+	s->left = true;
+	s->ops->leave(s->engine);
+	pl_session_failed(s, pl_error_hint(pl_error(PLUMB_ERR_TIMEOUT,
+						    "the sampling was to end, and did not come back from the kernel: a "
+						    "process that it looked at holds it up"),
+					   "what was sampled until then is there"));
+	pl_session_take(s);
+}
+
 /* One turn. Under `work`. */
 static void work(struct plumb_session *s, uint64_t *shown_ns)
 {
+	uint64_t told_ns = s->stats.told_ns;
 	pl_session_take(s);
+	if (is_silent(s, told_ns))
+		leave_sampler(s);
 	uint64_t now = pl_clock_monotonic_ns();
 	bool ended = s->stats.ended;
 	pl_session_name_after_python(s);

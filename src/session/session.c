@@ -313,7 +313,7 @@ static struct plumb_error *real_trouble(struct plumb_error *err)
 static void close_engine(struct plumb_session *s)
 {
 	pthread_mutex_lock(&s->ordering);
-	if (s->engine)
+	if (s->engine && !s->left)
 		s->ops->close(s->engine);
 	s->engine = NULL;
 	pthread_mutex_unlock(&s->ordering);
@@ -389,6 +389,7 @@ void plumb_session_destroy(struct plumb_session *s)
 	pthread_mutex_destroy(&s->work);
 	pthread_mutex_destroy(&s->ordering);
 	free(s->path);
-	free(s->tids);
+	if (!s->left)
+		free(s->tids);
 	free(s);
 }

@@ -56,6 +56,8 @@ struct plumb_session {
 	bool named;		     /* the recording, after the Python program */
 	bool force;		     /* it may replace what plumb did not write */
 	atomic_bool hurry;	     /* it was asked to end */
+	int silent_turns;	     /* since then: of the consumer, in which the sampling thread said nothing */
+	bool left;		     /* behind: that thread, and the engine with all that it has borrowed */
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
 	uint64_t chunk_ns, samples, by_quality[PL_QUALITIES];

@@ -8,7 +8,7 @@ import os
 import struct
 import threading
 
-_IN, _GETATTR = struct.Struct("=IIQQIIII"), 3
+_IN, _GETATTR, _READ = struct.Struct("=IIQQIIII"), 3, 15
 _UNANSWERED = {2, 36, 42}  # FORGET, INTERRUPT, BATCH_FORGET: nobody waits
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -32,23 +32,23 @@ def go_away(directory):
     _LIBC.umount2(os.fsencode(directory), 1 | 2)  # MNT_FORCE, MNT_DETACH
 
 
-def _answer(device, silent):
-    """A directory that is empty and denies nothing, until it is silent."""
-    about = struct.pack("=QII", 0, 0, 0) + struct.pack("=QQQQQQIIIIIIIIII", 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o40755, 1, 0, 0, 0, 4096, 0)
+def _answer(device, silent, mode=0o40755):
+    """A directory that is empty, or a file, which denies nothing, until it is silent."""
+    about = struct.pack("=QII", 0, 0, 0) + struct.pack("=QQQQQQIIIIIIIIII", 1, 4096, 0, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
     with contextlib.suppress(OSError):
         _introduce(device)
         while True:
             _, what, unique, *_ = _IN.unpack_from(os.read(device, 1 << 17))
-            if silent.is_set() or what in _UNANSWERED:
+            if silent.is_set() or what in _UNANSWERED or what == _READ:
                 continue
             text, error = (about, 0) if what == _GETATTR else (b"", -errno.ENOSYS)
             os.write(device, struct.pack("=IiQ", 16 + len(text), error, unique) + text)
 
 
 @contextlib.contextmanager
-def _mounted(directory, serve):
+def _mounted(directory, serve, mode=0o40000):
     device = os.open("/dev/fuse", os.O_RDWR)
-    options = "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % device
+    options = "fd=%d,rootmode=%o,user_id=0,group_id=0,allow_other" % (device, mode)
     if _LIBC.mount(b"silent", os.fsencode(directory), b"fuse", 0, options.encode()):
         os.close(device)
         raise OSError(ctypes.get_errno(), "mount")
@@ -73,3 +73,8 @@ def files_that_fall_silent(directory):
     silent = threading.Event()
     with _mounted(directory, lambda device: _answer(device, silent)):
         yield silent
+
+
+def silent_program(path):
+    """A file, mounted on one, that can be opened and has what is asked for, but is never read."""
+    return _mounted(path, lambda device: _answer(device, threading.Event(), 0o100755), 0o100000)

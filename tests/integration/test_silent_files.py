@@ -4,13 +4,14 @@ import json
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
 from harness import package
 from harness.plumb import PATIENCE, finish, running
-from harness.silent import files_that_fall_silent, go_away, silent_files
-from harness.target import wait_until
+from harness.silent import files_that_fall_silent, go_away, silent_files, silent_program
+from harness.target import thread_ids, wait_until
 
 PROGRAM = """
 import sys
@@ -23,8 +24,9 @@ sys.exit(7)
 """
 
 
-def mounted(directory, kind):
-    directory.mkdir()
+def mounted(directory, kind, made=False):
+    if not made:
+        directory.mkdir()
     try:
         with kind(directory) as told:
             yield directory, told
@@ -132,6 +134,53 @@ def test_a_root_directory_that_falls_silent(plumb, any_python, falls_silent, tmp
                 go_away(directory)  # a plumb that waits for it cannot be killed
                 raise
         busy.kill()
+
+
+EXECUTES = """
+import ctypes, signal, sys, threading, time
+execute = threading.Event()
+signal.signal(signal.SIGUSR1, lambda *_: execute.set())
+def spin():
+    while True:
+        sum(range(10000))
+threading.Thread(target=spin, daemon=True).start()
+print("ready", flush=True)
+while not execute.is_set():
+    time.sleep(0.01)
+arguments = (ctypes.c_char_p * 2)(b"it", None)
+ctypes.CDLL(None).execv(sys.argv[1].encode(), arguments)
+"""
+
+
+def test_attach_ends_though_a_program_that_is_executed_does_not_come(plumb, any_python, tmp_path):
+    """Whoever would stop a thread of that process waits in the kernel as long."""
+    (tmp_path / "program.py").write_text(EXECUTES)
+    silent, recording = tmp_path / "silent", plumb.path()
+    silent.touch()
+    for path, _ in mounted(silent, silent_program, made=True):
+        with running(subprocess.Popen([*any_python.command, tmp_path / "program.py", path], stdout=subprocess.PIPE)) as busy:
+            assert busy.stdout.readline() == b"ready\n"
+            try:
+                with running(plumb.start("attach", "--always-stop", "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+                    wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+                    os.kill(busy.pid, signal.SIGUSR1)
+                    wait_until(lambda: waits_to_seize(process.pid), "it does not come to that")
+                    process.send_signal(signal.SIGINT)
+                    result = finish(process)
+            finally:
+                go_away(path)
+            busy.kill()
+    assert result.status == 125 and "did not come back" in result.stderr and "samples" in result.stderr, result
+    assert plumb.report(recording).complete
+
+
+def waits_to_seize(pid):
+    """Whether its sampling thread stands in ptrace(2), at two looks."""
+    for _ in range(2):
+        if not any(open("/proc/%d/task/%d/syscall" % (pid, tid)).read().startswith("101 ") for tid in thread_ids(pid)):
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def test_dump_shows_the_stacks(plumb, any_python, silent, program):

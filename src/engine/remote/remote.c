@@ -144,27 +144,27 @@ static void remote_wait(struct pl_engine *e, int timeout_ms)
 	pl_queue_wait(&e->queue, timeout_ms);
 }
 
+static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
+{
+	pthread_mutex_lock(&e->lock);
+	*ret = e->stats;
+	pthread_mutex_unlock(&e->lock);
+	ret->ended |= atomic_load(&e->left);
+}
+
 static struct plumb_error *remote_take(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn, void *ctx)
 {
+	struct pl_engine_stats st;
 	struct pl_record rec;
 
-	pthread_mutex_lock(&e->lock);
-	bool ended = e->stats.ended; /* then nothing comes behind what is in the queue */
-	pthread_mutex_unlock(&e->lock);
+	remote_stats(e, &st); /* if it has ended nothing comes behind what is in the queue */
 	/* At most what fits: with a fast sampler the queue need not run empty. */
 	for (uint32_t i = 0; i < PL_QUEUE_SLOTS && pl_queue_pop(&e->queue, &rec); i++) {
 		struct plumb_error *err = pl_resolver_take(e->resolver, &rec, p, fn, ctx);
 		if (err)
 			return err;
 	}
-	return pl_resolver_read_texts(e->resolver, p, ended);
-}
-
-static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
-{
-	pthread_mutex_lock(&e->lock);
-	*ret = e->stats;
-	pthread_mutex_unlock(&e->lock);
+	return pl_resolver_read_texts(e->resolver, p, st.ended);
 }
 
 static void remote_order(struct pl_engine *e, struct pl_order order)
@@ -176,6 +176,13 @@ static void remote_stop(struct pl_engine *e)
 {
 	atomic_store(&e->stopping, true);
 	pl_bell_ring(&e->bell);
+}
+
+static void remote_leave(struct pl_engine *e)
+{
+	atomic_store(&e->left, true);
+	pl_orders_close(&e->orders);
+	pthread_detach(e->thread);
 }
 
 static struct plumb_error *remote_trouble(struct pl_engine *e)
@@ -228,6 +235,7 @@ const struct pl_engine_ops pl_engine_remote = {
 	.stats = remote_stats,
 	.order = remote_order,
 	.stop = remote_stop,
+	.leave = remote_leave,
 	.trouble = remote_trouble,
 	.close = remote_close,
 };

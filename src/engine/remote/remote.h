@@ -142,7 +142,7 @@ struct pl_engine {
 	bool started;
 	struct pl_bell bell; /* rung for orders and to stop */
 	int exit_fd;	     /* an epoll of all pid_fds; -1: our own process, which we do not outlive */
-	atomic_bool stopping;
+	atomic_bool stopping, left;
 	struct pl_orders orders;
 	_Atomic uint64_t consumer_cpu_ns;
 

@@ -11,6 +11,7 @@
 struct pl_engine {
 	struct pl_engine_stats stats, later;
 	uint64_t sample_ns;
+	int waits, speaks_until; /* turns of the consumer; so many in which the sampling thread says something */
 };
 
 static void tell(struct pl_engine *e, struct pl_engine_stats *ret)
@@ -30,7 +31,27 @@ static struct plumb_error *take(struct pl_engine *e, struct plumb_profile *p, pl
 	return fn(ctx, &s);
 }
 
+static struct plumb_error *take_nothing(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn,
+					void *ctx)
+{
+	return NULL;
+}
+
+static void wait_in_vain(struct pl_engine *e, int timeout_ms)
+{
+	e->waits++;
+	if (e->waits <= e->speaks_until)
+		e->stats.told_ns++;
+}
+
+static void leave(struct pl_engine *e)
+{
+	assert_false(e->stats.ended);
+	e->stats.ended = true;
+}
+
 static const struct pl_engine_ops ops = {.stats = tell, .take = take};
+static const struct pl_engine_ops stands = {.stats = tell, .take = take_nothing, .wait = wait_in_vain, .leave = leave};
 
 static void session_init(struct plumb_session *s, struct pl_engine *e)
 {
@@ -85,11 +106,29 @@ static void a_cycle_that_has_just_begun_has_lasted_no_time(void **state)
 	session_deinit(&s);
 }
 
+static void who_does_not_come_back_is_left_behind_when_the_end_was_asked_for(void **state)
+{
+	struct pl_engine engine = {.speaks_until = 1000};
+	struct plumb_session s;
+
+	session_init(&s, &engine);
+	s.ops = &stands;
+	pthread_cond_init(&s.ended_cond, NULL);
+	atomic_store(&s.hurry, true);
+	pl_session_consume(&s);
+	assert_true(s.left && s.status.ended);
+	assert_in_range(engine.waits, 1001, 1100);
+	assert_code(s.failure, PLUMB_ERR_TIMEOUT);
+	pthread_cond_destroy(&s.ended_cond);
+	session_deinit(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_not_older_than_the_samples_they_are_shown_with),
 		cmocka_unit_test(a_cycle_that_has_just_begun_has_lasted_no_time),
+		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_end_was_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
