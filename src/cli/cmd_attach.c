@@ -71,6 +71,7 @@ static int sample(struct config *c, int pid, struct second_output *second)
 
 	if (err)
 		return complain_error(err);
+	signals_for_attach();
 	signals_watch(s);
 	if (c->announce)
 		announce();
@@ -95,7 +96,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		return status;
 	if (!outcome_prepare(c, &second, &why))
 		return complain_failure(&why);
-	signals_for_attach();
+	signals_before_attach();
 	status = sample(c, pid, &second);
 	outcome_discard(&second);
 	return status;

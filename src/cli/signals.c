@@ -184,14 +184,20 @@ void signals_for_run(void)
 	signals_hold_suspension();
 }
 
-static void catch_for_attach(void)
+void signals_before_attach(void)
 {
 	sigset_t end;
 
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
-	catch_signal(SIGTERM, on_stop);
+	sigaction(SIGTERM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	sigprocmask(SIG_UNBLOCK, &end, NULL);
+	signals_hold_suspension();
+}
+
+static void catch_for_attach(void)
+{
+	catch_signal(SIGTERM, on_stop);
 	catch_unless_ignored(SIGINT, on_stop);
 	catch_unless_ignored(SIGHUP, on_stop);
 }
@@ -200,7 +206,6 @@ void signals_for_attach(void)
 {
 	catch_usual = catch_for_attach;
 	catch_usual();
-	signals_hold_suspension();
 }
 
 /* A second one acts as on any program. */

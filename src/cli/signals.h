@@ -24,8 +24,11 @@ bool signals_from_terminal(const siginfo_t *info);
  * Call before the launch; what comes before signals_watch() waits.
  */
 void signals_for_run(void);
-/** For `attach`: INT, TERM and HUP end the sampling; TERM also if it was ignored or blocked when plumb began, as a
- * program that is sampled from within has no other way to end the plumb that it started. */
+/** For `attach`, while it looks for the Python: INT, TERM and HUP end plumb, by themselves, as it may wait for a file
+ * where no handler would be called. TERM also if it was ignored or blocked when plumb began: a program that is sampled
+ * from within has no other way to end the plumb that it started. */
+void signals_before_attach(void);
+/** From then on they end the sampling. */
 void signals_for_attach(void);
 /** Sampling is over, and what it found is told. Whoever reads that may be slow, or not be there: INT, TERM and HUP
  * leave it some seconds, a second one none. A program that outlives the sampling gets them as before. */
@@ -36,8 +39,8 @@ void signals_no_pipe(void);
 /**
  * Ctrl-Z (and a terminal that stops programs in the background) must not stop plumb while it holds a thread of the
  * program, which would stand still as long. Held back, such signals wait: during a session its sampling thread takes
- * them between two samples, else signals_allow_suspension() does. signals_for_run() and signals_for_attach() begin with
- * holding them back. SIGSTOP cannot be held back.
+ * them between two samples, else signals_allow_suspension() does. signals_for_run() and signals_before_attach() begin
+ * with holding them back. SIGSTOP cannot be held back.
  */
 void signals_hold_suspension(void);
 void signals_allow_suspension(void);

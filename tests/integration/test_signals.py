@@ -2,6 +2,7 @@
 """`plumb run` stands between a program and whoever started it: signals that were ignored or blocked stay so in the program, those
 that are sent to plumb reach it, and as the first process of a container plumb does what an init has to do."""
 import contextlib
+import ctypes
 import os
 import pathlib
 import re
@@ -273,3 +274,27 @@ def test_what_a_program_leaves_in_a_container_is_sampled_until_a_signal_comes(pl
     with leaves_one(plumb, any_python, namespace) as (process, _):
         os.kill(children_of(process.pid)[0], signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_attach_ends_at_a_signal_while_it_looks_for_the_python(plumb, any_python, name):
+    """It may wait for files of the program meanwhile, where only what a signal does by itself can end it. The Python does not come up: it
+    stands where it was executed, traced."""
+
+    def held():
+        return int(status(process.pid)["SigBlk"], 16) >> (signal.SIGTSTP - 1) & 1
+
+    def ends_at_once():
+        nonlocal process
+        process = plumb.start("attach", stands.pid, stderr=subprocess.DEVNULL)
+        wait_until(lambda: held() or process.poll() is not None, "it does not begin")
+        process.send_signal(getattr(signal, name))
+        return process.wait(PATIENCE) == -getattr(signal, name)
+
+    process, libc = None, ctypes.CDLL(None)
+    stands = subprocess.Popen(any_python.command, stdin=subprocess.DEVNULL, preexec_fn=lambda: libc.ptrace(0, 0, 0, 0))
+    try:
+        assert any(ends_at_once() for _ in range(5))  # it looks for a second, which may be over before the signal comes
+    finally:
+        os.kill(stands.pid, signal.SIGKILL)
+        stands.wait()
