@@ -13,13 +13,14 @@ import subprocess
 import tempfile
 import time
 import weakref
-from typing import IO, Any, Collection, Dict, List, Optional, Tuple
+from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _threads
 from plumb._gil import as_profile
 from plumb._plumb import Error, Profile, allow_tracer, create
 
 _LOOK_SECONDS = 0.002
+_LAST_SECONDS = 20.0  # plumb itself ends five seconds after SIGTERM, whatever holds it up
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
 # Of a status, added up.
@@ -68,19 +69,44 @@ def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
     return found
 
 
+def _is_still(fd: int, file: Tuple[int, int]) -> bool:
+    """Whether a descriptor is that of this file: the program may have closed all there are, and given its number to another one."""
+    try:
+        found = os.fstat(fd)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == file
+
+
+def _close(fd: int, file: Tuple[int, int]) -> None:
+    if _is_still(fd, file):
+        os.close(fd)
+
+
 class Unnamed:
-    """A file that is in no directory, and gone with this object. `path` is for whoever opens it meanwhile. A child of a fork has no
-    use for it, and may give its number to another file: there it is closed at once."""
+    """A file that is in no directory, and gone with this object. A child of a fork has no use for it, and may give its number to
+    another file: there it is closed at once."""
 
     def __init__(self) -> None:
-        file = tempfile.TemporaryFile(prefix="plumb-")
-        self.fd = file.fileno()
-        self.path = "/proc/%d/fd/%d" % (os.getpid(), self.fd)
-        self.close = weakref.finalize(self, file.close)
+        with tempfile.TemporaryFile(prefix="plumb-") as file:
+            self._fd = os.dup(file.fileno())
+        found = os.fstat(self._fd)
+        self._file = found.st_dev, found.st_ino
+        self.close = weakref.finalize(self, _close, self._fd, self._file)
         _forks.tell(self)
 
     def forked(self) -> None:
         self.close()
+
+    def fileno(self) -> int:
+        if not _is_still(self._fd, self._file):
+            raise Error("what was recorded is lost: the program has closed its descriptor")
+        return self._fd
+
+    @property
+    def path(self) -> str:
+        """For whoever opens it meanwhile."""
+        return "/proc/%d/fd/%d" % (os.getpid(), self.fileno())
 
 
 def merge(output: str, *recordings: str) -> None:
@@ -90,23 +116,33 @@ def merge(output: str, *recordings: str) -> None:
         raise Error("recordings could not be added up: " + done.stderr.decode("utf-8", "replace").strip())
 
 
-def _terminate(process: "subprocess.Popen[bytes]", messages: IO[bytes], pid: int) -> None:
+def _end_in_time(process: "subprocess.Popen[bytes]") -> None:
+    """Of nobody's concern any more: it may finish its file, and is waited for as long as that takes at most."""
+    process.terminate()
+    try:
+        process.wait(_LAST_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _terminate(process: "subprocess.Popen[bytes]", messages: Unnamed, pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     messages.close()
     if os.getpid() == pid:
-        process.terminate()
-        process.wait()
+        _end_in_time(process)
 
 
 class ExternalSession:
     """With `stop`, `snapshot` and `status` of `_plumb.Session`. It sees no tags."""
 
-    def __init__(self, recording: str, tags: bool, hidden: Collection[int], **options: Any) -> None:
+    def __init__(self, recording: Union[str, Unnamed], tags: bool, hidden: Collection[int], **options: Any) -> None:
         if hidden:
             raise ValueError("no thread can be hidden from the engine that is external: name those to be sampled")
-        if os.path.exists(recording) and not os.path.isfile(recording):
-            raise ValueError("%s is no file, from which could be read what the engine that is external has recorded" % recording)
-        self._path = recording
+        self._recording = recording
+        path = self._path
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError("%s is no file, from which could be read what the engine that is external has recorded" % path)
         # Whether and when that is replaced is the program's to decide.
         self._older = self._written_file()
         self._outcome: Optional[Profile] = None
@@ -115,16 +151,20 @@ class ExternalSession:
         self._status: Optional[int] = None  # with which it has ended; 0: well
         self._pid = os.getpid()
         # Files: a pipe could be held open by whoever is forked meanwhile.
-        self._messages = tempfile.TemporaryFile(prefix="plumb-")
+        self._messages = Unnamed()
         with tempfile.TemporaryFile(prefix="plumb-") as announced:
             try:
-                self._process = self._start([_binary.find(), *_arguments(recording, options)], announced)
+                self._process = self._start([_binary.find(), *_arguments(path, options)], announced)
             except BaseException:
                 self._messages.close()
                 raise
             self._finalizer = weakref.finalize(self, _terminate, self._process, self._messages, self._pid)
             _forks.tell(self)
             self._wait_until_it_samples(announced)
+
+    @property
+    def _path(self) -> str:
+        return self._recording if isinstance(self._recording, str) else self._recording.path
 
     def forked(self) -> None:
         """This is the child of a fork: the process is not its child."""
@@ -138,7 +178,7 @@ class ExternalSession:
             [*_AFTER_A_LINE, *command] if gated else command,
             stdin=subprocess.PIPE,
             stdout=announced,
-            stderr=self._messages,
+            stderr=self._messages.fileno(),
             start_new_session=True,
         )
         assert process.stdin
@@ -171,7 +211,7 @@ class ExternalSession:
 
     def _said(self) -> str:
         """Once it has ended. Nothing where it was asked and closed already."""
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(Error, OSError):
             file = self._messages.fileno()
             return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
         return ""
@@ -220,6 +260,13 @@ class ExternalSession:
             self._outcome = Profile.open(self._path)
         return self._outcome
 
+    def leave(self) -> None:
+        """As stop(), when the interpreter ends: nobody would end what does not. Nothing if somebody has called that, and knows."""
+        if not self._finalizer.alive:
+            return
+        _end_in_time(self._process)
+        self.stop()
+
     def _end(self) -> None:
         self._finalizer.detach()
         if not self._told:
@@ -259,7 +306,7 @@ class _Sum:
         if self._file is None:
             return profile
         file = Unnamed()
-        profile.write(file.fd, "plumb")
+        profile.write(file.fileno(), "plumb")
         both = _both(self._file, file)
         return Profile.open(both.path)
 
@@ -284,13 +331,13 @@ class _Growing:
 
     def __init__(self, **options: Any) -> None:
         self.file = Unnamed()
-        self.session = ExternalSession(self.file.path, **options)
+        self.session = ExternalSession(self.file, **options)
         self.ending = False
         self._seen: Tuple[int, Optional[Profile]] = -1, None  # bytes of the recording, and what is in them
 
     def now(self) -> Optional[Profile]:
         """None: nothing yet."""
-        seen, size = self._seen, os.fstat(self.file.fd).st_size
+        seen, size = self._seen, os.fstat(self.file.fileno()).st_size
         if size != seen[0]:
             self._seen = seen = size, self.session.written()
         return seen[1]
@@ -437,7 +484,7 @@ def _written(growing: _Growing) -> Optional[Tuple[Unnamed, Profile]]:
         profile = growing.session.written()
         if profile is not None:
             file = Unnamed()
-            profile.write(file.fd, "plumb")
+            profile.write(file.fileno(), "plumb")
             return file, profile
     return None
 

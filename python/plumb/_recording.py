@@ -6,7 +6,7 @@ import functools
 import os
 import warnings
 import weakref
-from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Optional, TypeVar, Union
 
 from plumb import _forks, _gil, _plumb, _threads
 from plumb._decorated import Done, decorated
@@ -37,26 +37,23 @@ def _checked_output(output: Optional[Path]) -> Optional[str]:
     return os.path.abspath(os.fspath(output))
 
 
-def _session(engine: Optional[str], recording: str, options: Dict[str, Any]) -> Any:
+def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Any:
     if engine == "external":
         return ExternalSession(recording, **options)
-    return _gil.begin(engine, recording=recording, **options)
+    return _gil.begin(engine, recording=recording if isinstance(recording, str) else recording.path, **options)
 
 
-def _place(output: Optional[str]) -> Tuple[Any, str]:
-    """Where it is written, and what has to be closed afterwards."""
-    if output is not None:
-        return None, output
-    file = Unnamed()
-    return file, file.path
+def _close(place: Union[str, Unnamed]) -> None:
+    if isinstance(place, Unnamed):
+        place.close()
 
 
-def _end(session: Any, file: Any, pid: int) -> None:
+def _end(session: Any, place: Union[str, Unnamed], pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     if os.getpid() == pid:
-        session.stop()
-    if file is not None:
-        file.close()
+        end = session.leave if isinstance(session, ExternalSession) else session.stop
+        end()
+    _close(place)
 
 
 class Recording(Profile):
@@ -89,15 +86,14 @@ class Recording(Profile):
         options = dict(self._options)
         options["tids"] = _threads.native_ids(options.pop("threads"))
         options["hidden"] = _threads.native_ids(options["hidden"]) or ()
-        file, name = _place(self._name)
+        place = self._name or Unnamed()
         try:
-            session = _session(self._engine, name, options)
+            session = _session(self._engine, place, options)
         except BaseException:
-            if file is not None:
-                file.close()
+            _close(place)
             raise
         self._pid = os.getpid()
-        self._finalizer = weakref.finalize(self, _end, session, file, self._pid)
+        self._finalizer = weakref.finalize(self, _end, session, place, self._pid)
         self._session = session  # at last: from now on a signal handler may stop it
 
     def stop(self) -> Recording:

@@ -257,3 +257,45 @@ os._exit(0)
     assert path.read_bytes() == older
     assert ended(one, whole % ("external", str(path))) == (0, "remote\n", "")
     assert path.read_bytes() != older
+
+@pytest.mark.parametrize("begin", ["plumb.start()", "plumb.start(engine='external')", "plumb.Profiler(engine='external')", "plumb.Profiler()"])
+def test_a_program_that_closes_all_descriptors_keeps_its_own_files(one, begin):
+    code = """
+import gc, os, tempfile
+p = %s
+if hasattr(p, "query"):
+    for _ in range(2):
+        p.start()
+        while p.status()["samples"] < 5: busy(100)
+        p.pause()
+    p.resume()
+else:
+    while p.info()["samples"] < 5: busy(100)
+os.closerange(3, 256)
+files = [tempfile.TemporaryFile() for _ in range(60)]
+for ask in (p.stop, p.stop):
+    try: ask()
+    except plumb.Error as error: print(error)
+del p, ask
+gc.collect()
+for file in files:
+    assert os.fstat(file.fileno()).st_size == 0
+    file.close()
+"""
+    status, said, errors = ended(one, code % begin)
+    assert (status, errors) == (0, ""), (said, errors)
+    assert all("the program has closed" in line for line in said.splitlines()) and bool(said) == (begin != "plumb.Profiler()"), said
+
+
+def test_a_program_ends_also_if_the_external_engine_does_not(one, tmp_path):
+    program = tmp_path / "plumb"
+    program.write_text("#!/bin/sh\ntrap '' TERM\necho sampling\nexec sleep infinity\n")
+    program.chmod(0o755)
+    code = """
+from plumb import _binary, _external
+_binary.find = lambda: %r
+_external._LAST_SECONDS = 0.1
+p = plumb.start(engine="external")
+"""
+    status, said, errors = ended(one, code % str(program))
+    assert (status, said) == (0, "") and "plumb, which was attached, failed" in errors
