@@ -75,7 +75,12 @@ struct plumb_report_options {
 
 	const char *program;	 /* text: how plumb is called, in the next commands; NULL: "plumb" */
 	const char *page_option; /* text: "--open" or "--html", the next command that makes the page; NULL: none */
+
+	int top; /* text, Markdown: rows of each table, however light or unsure, up to PLUMB_TOP_MAX; 0: 25 lines in all
+		  */
+	bool quality; /* text: the details behind its line of quality, too */
 };
+#define PLUMB_TOP_MAX 100
 
 #define PLUMB_REPORT_OPTIONS_INIT                                                                                      \
 	{                                                                                                              \

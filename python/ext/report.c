@@ -196,6 +196,16 @@ static int set_share(struct plumb_report_options *o, double percent)
 	return 0;
 }
 
+static int set_top(struct plumb_report_options *o, int rows)
+{
+	if (rows < 0 || rows > PLUMB_TOP_MAX) {
+		PyErr_Format(PyExc_ValueError, "top is a number of rows up to %d; 0: as many as fit", PLUMB_TOP_MAX);
+		return -1;
+	}
+	o->top = rows;
+	return 0;
+}
+
 /* @p *ret owns the text. */
 static int set_text(const char **to, PyObject *given, PyObject **ret)
 {
@@ -229,29 +239,31 @@ static void take_note(void *ctx, const char *message)
 
 int ext_report_init(struct ext_report *r, PyObject *kwargs)
 {
-	static char *known[] = {"lines",   "functions", "idle",	 "threads", "process",	 "time",    "state",
-				"kind",	   "module",	"focus", "ignore",  "min_share", "names",   "no_escape",
-				"flavour", "color",	"ascii", "width",   "recording", "made_by", NULL};
+	static char *known[] = {"lines",     "functions", "idle",    "threads", "process", "time",
+				"state",     "kind",	  "module",  "focus",	"ignore",  "min_share",
+				"names",     "no_escape", "flavour", "color",	"ascii",   "width",
+				"recording", "made_by",	  "top",     "quality", NULL};
 	PyObject *idle = NULL, *threads = NULL, *processes = NULL, *time = NULL, *state = NULL, *kind = NULL;
 	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL;
-	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0;
+	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0, top = 0, quality = 0;
 	const char *name_kind = NULL, *flavour = NULL;
 	double percent = 0;
 
 	*r = (struct ext_report){.options = PLUMB_REPORT_OPTIONS_INIT};
 	struct plumb_report_options *o = &r->options;
 	PyObject *none = PyTuple_New(0);
-	int parsed = none && PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOdzpzppiOO:write", known, &lines,
-							 &functions, &idle, &threads, &processes, &time, &state, &kind,
-							 &module, &focus, &ignore, &percent, &name_kind, &no_escape,
-							 &flavour, &color, &ascii, &width, &recording, &made_by);
+	int parsed = none &&
+		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOdzpzppiOOip:write", known, &lines,
+						 &functions, &idle, &threads, &processes, &time, &state, &kind, &module,
+						 &focus, &ignore, &percent, &name_kind, &no_escape, &flavour, &color,
+						 &ascii, &width, &recording, &made_by, &top, &quality);
 	Py_XDECREF(none);
 	if (!parsed || set_idle(o, idle) < 0 || ext_words_init(&r->threads, threads) < 0 ||
 	    ext_words_init(&r->processes, processes) < 0 || ext_words_init(&r->modules, module) < 0 ||
 	    set_time(o, time) < 0 || choose_all("state", state, states, &o->states) < 0 ||
 	    choose_all("kind", kind, kinds, &o->kinds) < 0 || set_text(&o->focus, focus, &r->focus) < 0 ||
 	    set_text(&o->ignore, ignore, &r->ignore) < 0 || set_text(&o->recording, recording, &r->recording) < 0 ||
-	    set_text(&o->made_by, made_by, &r->made_by) < 0 || set_share(o, percent) < 0 ||
+	    set_text(&o->made_by, made_by, &r->made_by) < 0 || set_share(o, percent) < 0 || set_top(o, top) < 0 ||
 	    set_bool(&o->full_names, "names", name_kind, names) < 0 ||
 	    set_bool(&o->seed_flavour, "flavour", flavour, flavours) < 0)
 		return -1;
@@ -262,6 +274,7 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	o->color = color;
 	o->ascii = ascii;
 	o->width = width;
+	o->quality = quality;
 	o->threads = r->threads.words;
 	o->thread_count = r->threads.count;
 	o->processes = r->processes.words;

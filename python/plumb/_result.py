@@ -28,6 +28,7 @@ class Profile:
     focus=, ignore=                     regular expressions for "function file"
     min_share=                          percent: what takes less counts where it is called from
     names="short"|"full"
+    top=, quality=True                  of text: rows of each table; what the line of quality is made of
     width=, color=, ascii=              of text
 
     A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, and

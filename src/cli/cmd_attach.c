@@ -23,9 +23,9 @@ static const struct opt options_announce[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
-static const struct opt *const tables[] = {options_sampling, options_rows,  options_idle,  options_filters,
-					   options_html,     options_force, options_quiet, options_common,
-					   options_announce, NULL};
+static const struct opt *const tables[] = {options_sampling, options_rows,     options_text,  options_idle,
+					   options_filters,  options_html,     options_force, options_quiet,
+					   options_common,   options_announce, NULL};
 
 static const char *const examples[] = {
 	"plumb attach 4242",
@@ -41,7 +41,8 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static void watch(const struct config *c, struct plumb_session *s)
+/* Returns for how long it was sampled. */
+static uint64_t watch(const struct config *c, struct plumb_session *s)
 {
 	bool draw = !c->quiet && term_can_redraw(STDERR_FILENO);
 	struct plumb_status st = {0};
@@ -53,6 +54,19 @@ static void watch(const struct config *c, struct plumb_session *s)
 	}
 	if (draw)
 		status_line_erase();
+	return st.elapsed_ns;
+}
+
+/* Whoever asked for a time learns that there was less. */
+static void tell_early_end(const struct config *c, const struct plumb_result *r, uint64_t sampled_ns)
+{
+	char message[128];
+
+	if (!r->target_ended || c->quiet || sampled_ns >= c->session.duration_ns)
+		return;
+	snprintf(message, sizeof message, "the process ended after %.1f of %.1f s", (double)sampled_ns / 1e9,
+		 (double)c->session.duration_ns / 1e9);
+	complain(message, "");
 }
 
 /* On standard output, where attach has nothing else to say. */
@@ -67,6 +81,7 @@ static int sample(struct config *c, int pid, struct second_output *second)
 	struct plumb_session *s;
 	struct plumb_result result = {0};
 	struct plumb_error *err = plumb_session_attach(&c->session, pid, &s);
+	uint64_t sampled_ns;
 	int status;
 
 	if (err)
@@ -75,8 +90,9 @@ static int sample(struct config *c, int pid, struct second_output *second)
 	signals_watch(s);
 	if (c->announce)
 		announce();
-	watch(c, s);
+	sampled_ns = watch(c, s);
 	status = outcome_tell(c, s, second, &result);
+	tell_early_end(c, &result, sampled_ns);
 	signals_watch(NULL);
 	plumb_session_destroy(s);
 	if (!result.found_python && !status) {

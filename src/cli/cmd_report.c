@@ -8,8 +8,8 @@
 #include "term.h"
 
 static const struct opt *const tables[] = {
-	options_rows,  options_idle, options_threads, options_filters, options_formats, options_names, options_output,
-	options_force, options_html, options_json,    options_width,   options_common,	NULL};
+	options_rows,	options_text,  options_idle, options_threads, options_filters, options_formats, options_names,
+	options_output, options_force, options_html, options_json,    options_width,   options_common,	NULL};
 
 static const char *const examples[] = {
 	"plumb report plumb.app.4242.plumb",

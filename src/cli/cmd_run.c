@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,9 @@
 #include "outcome.h"
 #include "signals.h"
 
-static const struct opt *const tables[] = {options_sampling, options_rows,   options_idle,
-					   options_filters,  options_html,   options_force,
-					   options_quiet,    options_common, NULL};
+static const struct opt *const tables[] = {options_sampling, options_rows, options_text,  options_idle,
+					   options_filters,  options_html, options_force, options_quiet,
+					   options_common,   NULL};
 
 #define LOOK_MS 1000
 
@@ -79,6 +80,19 @@ static int end_of_program(struct plumb_session *s, const struct plumb_result *r)
 	return exit_status(plumb_session_reap(s));
 }
 
+/* A shell would say so, had it started the program itself. Nobody wonders about an end that he asked for, or a reader.
+ */
+static void tell_signal(const struct config *c, const struct plumb_result *r)
+{
+	char message[128];
+	int signo = r->target_ended && WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
+
+	if (!signo || signo == SIGINT || signo == SIGPIPE || c->quiet)
+		return;
+	snprintf(message, sizeof message, "the program was killed by signal %d (%.60s)", signo, strsignal(signo));
+	complain(message, "");
+}
+
 /* Who waits for more than the program should know what for. */
 static void wait_end(struct plumb_session *s)
 {
@@ -111,6 +125,7 @@ static int sample(struct config *c, int argc, char **argv, struct second_output 
 	signals_watch(s);
 	wait_end(s);
 	failed = outcome_tell(c, s, second, &result);
+	tell_signal(c, &result);
 	if (!result.found_python)
 		tell_no_python(argc, argv);
 	status = end_of_program(s, &result);

@@ -48,6 +48,7 @@ void config_report(struct config *c);
 /* Each ends with a NULL name. */
 extern const struct opt options_sampling[]; /* run, attach: what and how to sample */
 extern const struct opt options_rows[];	    /* which rows a report has */
+extern const struct opt options_text[];	    /* run, attach, report: how much of its text is wanted */
 extern const struct opt options_idle[];	    /* report, convert, diff: idle threads and samples */
 extern const struct opt options_filters[];  /* which samples and frames are written; --threads is apart */
 extern const struct opt options_names[];    /* report, convert, diff: how names are written */

@@ -32,6 +32,19 @@ static bool set_functions(struct config *c, const char *value, struct failure *w
 	return true;
 }
 
+static bool set_top(struct config *c, const char *value, struct failure *why)
+{
+	if (value_int(value, 1, PLUMB_TOP_MAX, &c->report.top))
+		return true;
+	return refuse(why, "give a number of rows from 1 to 100", "'%s' is no number of rows", value);
+}
+
+static bool set_quality(struct config *c, const char *value, struct failure *why)
+{
+	c->report.quality = true;
+	return true;
+}
+
 static bool set_idle(struct config *c, const char *value, struct failure *why)
 {
 	c->report.idle = PLUMB_IDLE_KEEP;
@@ -117,6 +130,13 @@ const struct opt options_rows[] = {
 	{"lines", 0, NULL, "rows are lines", REPORT, set_lines},
 	{"functions", 0, NULL, "rows are functions (the default); in other formats: leave lines out", REPORT,
 	 set_functions},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_text[] = {
+	{"top", 0, "COUNT", "text, Markdown: so many rows in each table, the light and unsure ones, too", REPORT,
+	 set_top},
+	{"quality", 0, NULL, "text: what the line 'quality' is made of, too", REPORT, set_quality},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -15,7 +15,9 @@ struct pl_export_options {
 	int width;		 /* text: columns of the terminal */
 	bool color;		 /* text */
 	bool unicode;		 /* text: tree lines, the plus-minus sign */
-	int max_lines;		 /* text: at most so many lines (25) */
+	int max_lines;		 /* text: at most so many lines (25), unless one of the next two asks for more */
+	int top;		 /* text, markdown: so many rows, however light or unsure; 0: those that tell most */
+	bool quality;		 /* text: the details behind the verdict, too */
 	const char *recording;	 /* path, for the "next commands"; NULL: none */
 	const char *program;	 /* how plumb is called in them; NULL: "plumb" */
 	const char *page_option; /* the one that makes the report page; NULL: none does */

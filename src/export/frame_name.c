@@ -92,6 +92,13 @@ bool pl_frame_is_tag(const struct plumb_profile *p, const struct pl_function *f)
 	return f->origin == PL_ORIGIN_MARKER && name.len && name.s[0] == '[';
 }
 
+bool pl_frame_is_unresolved(const struct plumb_profile *p, const struct pl_function *f)
+{
+	struct pl_text name = pl_text_of(p, f->name);
+
+	return f->origin == PL_ORIGIN_MARKER && name.len == 8 && memcmp(name.s, "<moving>", 8) == 0;
+}
+
 bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f)
 {
 	static const char *const places[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hot path: choosing the rows of a call tree that are worth a line each. Layer export; pure, any thread.
  *
- * Each row has an information: a frame with one heavy child is worth the share that does not go to that child, the end
- * of a branch is worth its whole share, and a fork is kept, as is a tag that has something on it. The row with the
- * least information goes until the rest fits. Its input is cut at a few percent, so there are at most some dozens of
- * branch ends and forks; only chains can be long. */
+ * Each row has an information: a function with one heavy child is worth the share that does not go to that child, the
+ * end of a branch is worth its whole share, and a fork is kept, as is a tag that has something on it. What is not a
+ * function of its own (library frames together, the self of a function) is worth less: the line above says most of it.
+ * The row with the least information goes until the rest fits. Its input is cut at a few percent, so there are at most
+ * some dozens of branch ends and forks; only chains can be long. */
 #include "hot_path.h"
 
 #include <stdlib.h>
@@ -13,15 +14,17 @@
 
 /* Above this many rows chains are thinned out in one pass, before the loop that is quadratic. */
 #define LOOP_ROWS 256
-/* A library frame called by a library frame that keeps less than this for itself is never worth a line. */
+/* In a tree of all functions: a library frame called by a library frame that keeps less than this for itself is never
+ * worth a line. */
 #define PASS_THROUGH_SHARE 0.002
 /* What a frame of the program itself counts for more than one of a library. */
 #define OWN_CODE_BONUS 0.05
-
-#define NO_ROW SIZE_MAX
+/* What the share of a row counts that is no function of its own. */
+#define PART_WEIGHT 0.5
 
 struct node {
-	size_t parent; /* nearest kept one, or NO_ROW */
+	size_t parent; /* nearest kept one, or PL_HOT_NO_ROW */
+	size_t into;   /* library frames that are told in its line, or PL_HOT_NO_ROW */
 	uint32_t children, folded;
 	bool gone, library, tag;
 	double share, down; /* down: the share of the kept children */
@@ -36,19 +39,20 @@ struct path {
 
 static void link_nodes(struct path *h, const struct plumb_profile *p)
 {
-	size_t at = NO_ROW; /* the last row, then its ancestors */
+	size_t at = PL_HOT_NO_ROW; /* the last row, then its ancestors */
 
 	for (size_t i = 0; i < h->tree->len; i++) {
 		const struct pl_tree_row *r = &h->tree->data[i];
 		struct node *n = &h->nodes[i];
 
-		while (at != NO_ROW && h->tree->data[at].depth >= r->depth)
+		while (at != PL_HOT_NO_ROW && h->tree->data[at].depth >= r->depth)
 			at = h->nodes[at].parent;
 		n->parent = at;
+		n->into = PL_HOT_NO_ROW;
 		n->share = r->total.share;
 		n->library = pl_frame_is_library(p, &p->functions[r->function]);
 		n->tag = pl_frame_is_tag(p, &p->functions[r->function]);
-		if (at != NO_ROW) {
+		if (at != PL_HOT_NO_ROW) {
 			h->nodes[at].children++;
 			h->nodes[at].down += n->share;
 		}
@@ -61,10 +65,14 @@ static bool is_chain(const struct node *n)
 	return n->children == 1;
 }
 
-static double information(const struct node *n)
+static double information(const struct path *h, size_t i)
 {
+	const struct node *n = &h->nodes[i];
+
 	if (n->children > 1 || (n->children && n->tag))
 		return 2; /* more than any share */
+	if (h->tree->data[i].kind != PL_TREE_FUNCTION)
+		return n->share * PART_WEIGHT;
 	return n->share - n->down + (is_chain(n) && !n->library ? OWN_CODE_BONUS : 0);
 }
 
@@ -80,11 +88,42 @@ static void remove_node(struct path *h, size_t i)
 		h->cut = n->share;
 	/* An end of a branch, with what was folded above it: its share becomes the own share of the frame it hung on.
 	 */
-	while (n->parent != NO_ROW && h->nodes[n->parent].gone)
+	while (n->parent != PL_HOT_NO_ROW && h->nodes[n->parent].gone)
 		n = &h->nodes[n->parent];
-	if (n->parent != NO_ROW) {
+	if (n->parent != PL_HOT_NO_ROW) {
 		h->nodes[n->parent].children--;
 		h->nodes[n->parent].down -= n->share;
+	}
+}
+
+/* The line of a function tells of the library frames below it, if there is nothing else below. */
+static void tell_in_one_line(struct path *h)
+{
+	for (size_t i = 0; i < h->tree->len; i++) {
+		struct node *n = &h->nodes[i];
+		struct node *parent = n->parent == PL_HOT_NO_ROW ? NULL : &h->nodes[n->parent];
+
+		if (n->gone || h->tree->data[i].kind != PL_TREE_LIBRARY || !parent || parent->gone ||
+		    parent->children != 1 || h->tree->data[n->parent].kind != PL_TREE_FUNCTION)
+			continue;
+		n->gone = true;
+		h->kept--;
+		parent->into = i;
+		parent->children = 0;
+		parent->down = 0;
+	}
+}
+
+/* A row below another one is no surer than that. */
+static void drop_unsure(struct path *h)
+{
+	for (size_t i = h->tree->len; i-- > 1;) {
+		const struct pl_share *s = &h->tree->data[i].total;
+
+		if (h->nodes[i].children == 0 && s->share <= s->half_width) {
+			remove_node(h, i);
+			h->cut = 0; /* nobody asked for fewer rows */
+		}
 	}
 }
 
@@ -94,7 +133,7 @@ static void adopt(struct path *h)
 	for (size_t i = 0; i < h->tree->len; i++) {
 		struct node *n = &h->nodes[i];
 
-		while (!n->gone && n->parent != NO_ROW && h->nodes[n->parent].gone) {
+		while (!n->gone && n->parent != PL_HOT_NO_ROW && h->nodes[n->parent].gone) {
 			n->folded += 1 + h->nodes[n->parent].folded;
 			n->parent = h->nodes[n->parent].parent;
 		}
@@ -105,9 +144,10 @@ static void fold_pass_through(struct path *h)
 {
 	for (size_t i = 0; i < h->tree->len; i++) {
 		const struct node *n = &h->nodes[i];
-		bool under_library = n->parent == NO_ROW || h->nodes[n->parent].library;
+		bool under_library = n->parent == PL_HOT_NO_ROW || h->nodes[n->parent].library;
 
-		if (is_chain(n) && n->library && !n->tag && under_library && n->share - n->down < PASS_THROUGH_SHARE)
+		if (!n->gone && is_chain(n) && n->library && !n->tag && under_library &&
+		    n->share - n->down < PASS_THROUGH_SHARE)
 			remove_node(h, i);
 	}
 }
@@ -132,13 +172,13 @@ static struct plumb_error *thin_chains(struct path *h)
 		return &pl_err_no_memory;
 	for (size_t i = 0; i < h->tree->len; i++) {
 		if (!h->nodes[i].gone && is_chain(&h->nodes[i]))
-			values[count++] = information(&h->nodes[i]);
+			values[count++] = information(h, i);
 	}
 	qsort(values, count, sizeof *values, compare_doubles);
 	limit = count > LOOP_ROWS ? values[count - LOOP_ROWS] : -1;
 	free(values);
 	for (size_t i = 0; i < h->tree->len && h->kept > LOOP_ROWS; i++) {
-		if (!h->nodes[i].gone && is_chain(&h->nodes[i]) && information(&h->nodes[i]) <= limit)
+		if (!h->nodes[i].gone && is_chain(&h->nodes[i]) && information(h, i) <= limit)
 			remove_node(h, i);
 	}
 	return NULL;
@@ -146,19 +186,19 @@ static struct plumb_error *thin_chains(struct path *h)
 
 static void remove_least(struct path *h)
 {
-	size_t best = NO_ROW;
+	size_t best = PL_HOT_NO_ROW;
 	double least = 0, value;
 
 	for (size_t i = 0; i < h->tree->len; i++) {
 		if (h->nodes[i].gone)
 			continue;
-		value = information(&h->nodes[i]);
-		if (best == NO_ROW || value <= least) { /* of equals the deeper one goes: roots orient */
+		value = information(h, i);
+		if (best == PL_HOT_NO_ROW || value <= least) { /* of equals the deeper one goes: roots orient */
 			best = i;
 			least = value;
 		}
 	}
-	if (best != NO_ROW)
+	if (best != PL_HOT_NO_ROW)
 		remove_node(h, best);
 }
 
@@ -170,18 +210,34 @@ static struct plumb_error *collect(const struct path *h, pl_hot_rows *ret)
 
 	for (size_t i = 0; ok && i < h->tree->len; i++) {
 		const struct node *n = &h->nodes[i];
-		struct pl_hot_row row = {.row = i, .folded = n->folded};
+		struct pl_hot_row row = {.row = i, .into = n->into, .folded = n->folded};
 
 		if (n->gone)
 			continue;
-		row.depth = depths[i] = n->parent == NO_ROW ? 0 : depths[n->parent] + 1;
+		row.depth = depths[i] = n->parent == PL_HOT_NO_ROW ? 0 : depths[n->parent] + 1;
 		ok = pl_vec_push(ret, row);
 	}
 	free(depths);
 	return ok ? NULL : &pl_err_no_memory;
 }
 
-struct plumb_error *pl_hot_path(const struct plumb_profile *p, const pl_tree_rows *tree, size_t max_rows,
+static struct plumb_error *choose(struct path *h, size_t max_rows, bool unsure)
+{
+	struct plumb_error *err;
+
+	if (!unsure)
+		drop_unsure(h);
+	tell_in_one_line(h);
+	fold_pass_through(h);
+	err = thin_chains(h);
+	while (!err && h->kept > max_rows) {
+		remove_least(h);
+		tell_in_one_line(h);
+	}
+	return err;
+}
+
+struct plumb_error *pl_hot_path(const struct plumb_profile *p, const pl_tree_rows *tree, size_t max_rows, bool unsure,
 				pl_hot_rows *ret, double *cut_ret)
 {
 	struct path h = {.tree = tree, .kept = tree->len};
@@ -195,10 +251,7 @@ struct plumb_error *pl_hot_path(const struct plumb_profile *p, const pl_tree_row
 	if (!h.nodes)
 		return &pl_err_no_memory;
 	link_nodes(&h, p);
-	fold_pass_through(&h);
-	err = thin_chains(&h);
-	while (!err && h.kept > max_rows)
-		remove_least(&h);
+	err = choose(&h, max_rows, unsure);
 	if (!err) {
 		adopt(&h);
 		err = collect(&h, ret);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Markdown for an issue or a pull request: the header, a table of the top functions, the hot path as code. Layer
- * export; any thread. GitHub's dialect.
+/* Markdown for an issue or a pull request: what ran, the tree of its own functions as code, a table of the functions by
+ * self time, how far that can be trusted. Layer export; any thread. GitHub's dialect.
  *
  * Every name stands inside a code span or block, where Markdown and HTML mean nothing; what could end one is replaced.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "formats.h"
 #include "hot_path.h"
 #include "markdown_span.h"
+#include "own_code.h"
 #include "rows.h"
 #include "summary.h"
 
@@ -23,103 +25,150 @@ static void write_text(struct pl_text t, uint32_t line, FILE *out)
 	pl_markdown_span(t.s, t.len, line, out);
 }
 
+static void write_items(const struct pl_summary_row *row, FILE *out)
+{
+	for (int i = 0; i < row->count; i++) {
+		const struct pl_item *it = &row->items[i];
+		const char *strong = it->tone == PL_TONE_PLAIN ? "" : "**";
+
+		fprintf(out, "%s%s%s%s", i ? " \xc2\xb7 " : "", strong, it->text, strong);
+	}
+}
+
 static void write_header(const struct plumb_profile *p, const struct pl_summary *s, bool full_names, FILE *out)
 {
 	fputs("### plumb: ", out);
-	write_text(pl_text_command(p, full_names), 0, out);
+	write_text(pl_summary_program(p, full_names), 0, out);
 	for (int i = 0; i < s->rows[PL_SUMMARY_TITLE].count; i++)
 		fprintf(out, " \xc2\xb7 %s", s->rows[PL_SUMMARY_TITLE].items[i].text);
-	fputs("\n\n", out);
-	for (int row = PL_SUMMARY_WHERE; row < PL_SUMMARY_ROWS; row++) {
-		if (s->rows[row].count == 0)
-			continue;
-		fprintf(out, "- %s: ", s->rows[row].label);
-		for (int i = 0; i < s->rows[row].count; i++) {
-			const struct pl_item *it = &s->rows[row].items[i];
-			const char *strong = it->tone == PL_TONE_PLAIN ? "" : "**";
+	fputs("\n", out);
+	if (s->finding.text[0])
+		fprintf(out, "\n**%s**\n", s->finding.text);
+}
 
-			fprintf(out, "%s%s%s%s", i ? " \xc2\xb7 " : "", strong, it->text, strong);
-		}
+static void write_details(const struct pl_summary *s, FILE *out)
+{
+	fputc('\n', out);
+	if (s->verdict.count) {
+		fputs("- quality: ", out);
+		write_items(&s->verdict, out);
 		fputc('\n', out);
 	}
 	for (int i = 0; i < s->warning_count; i++)
 		fprintf(out, "- **%s**\n", s->warnings[i].text);
-}
-
-static void write_function(const struct plumb_profile *p, const struct pl_function_row *row, bool full_names,
-			   double total_ns, FILE *out)
-{
-	const struct pl_function *f = &p->functions[row->function];
-	struct pl_text file = pl_text_of(p, f->file);
-	int32_t line = row->line > 0 ? row->line : (int32_t)f->firstline;
-
-	fprintf(out, "| %s | %s | %s | ", pl_units_share(row->self.share, row->self.half_width, true).s,
-		pl_units_time_pm((double)row->self.weight_ns, row->self.half_width * total_ns, true).s,
-		pl_units_share(row->total.share, row->total.half_width, true).s);
-	write_text(pl_frame_qualname(p, f), 0, out);
-	fputs(" | ", out);
-	if (!pl_frame_is_bare(p, f, line))
-		write_text(full_names ? file : pl_text_short_path(file), (uint32_t)line, out);
-	fputs(" |\n", out);
-}
-
-static struct plumb_error *write_functions(const struct plumb_profile *p, const struct pl_export_options *o,
-					   double total_ns, FILE *out)
-{
-	pl_function_rows rows = {0};
-	struct plumb_error *err = pl_view_functions(p, &o->filter, &rows);
-	size_t all = 0;
-
-	while (all < rows.len && rows.data[all].self.samples)
-		all++;
-	if (!err && all) {
-		fprintf(out, "\n| self | time | total | %s (%zu of %zu) | where |\n|--:|--:|--:|:--|:--|\n",
-			o->filter.lines ? "line" : "function", all < FUNCTIONS ? all : FUNCTIONS, all);
-		for (size_t i = 0; i < all && i < FUNCTIONS; i++)
-			write_function(p, &rows.data[i], o->full_names, total_ns, out);
+	for (int row = PL_SUMMARY_PROCESSES; row < PL_SUMMARY_ROWS; row++) {
+		if (s->rows[row].count == 0)
+			continue;
+		fprintf(out, "- %s: ", s->rows[row].label);
+		write_items(&s->rows[row], out);
+		fputc('\n', out);
 	}
-	pl_vec_deinit(&rows);
-	return err;
+}
+
+/* What a table is made of. */
+struct report {
+	const struct plumb_profile *p;
+	struct pl_export_options o;
+	struct pl_summary summary;
+	pl_tree_rows tree;
+	pl_function_rows functions;
+	FILE *out;
+};
+
+static void write_function(const struct report *r, const struct pl_function_row *row)
+{
+	const struct pl_function *f = &r->p->functions[row->function];
+	struct pl_text file = pl_text_of(r->p, f->file);
+	int32_t line = row->line > 0 ? row->line : (int32_t)f->firstline;
+	double scale = r->summary.scale, total_ns = (double)r->summary.totals.weight_ns * scale;
+
+	fprintf(r->out, "| %s | %s | %s | ", pl_units_share(row->self.share, row->self.half_width, true).s,
+		pl_units_time_pm((double)row->self.weight_ns * scale, row->self.half_width * total_ns, true).s,
+		pl_units_share(row->total.share, row->total.half_width, true).s);
+	write_text(pl_frame_is_unresolved(r->p, f) ? (struct pl_text){"[not resolved]", 14}
+						   : pl_frame_qualname(r->p, f),
+		   0, r->out);
+	fputs(" | ", r->out);
+	if (!pl_frame_is_bare(r->p, f, line))
+		write_text(r->o.full_names ? file : pl_text_short_path(file), (uint32_t)line, r->out);
+	fputs(" |\n", r->out);
+}
+
+static void write_functions(const struct report *r)
+{
+	const pl_function_rows *rows = &r->functions;
+	size_t all = 0, most = r->o.top > 0 ? (size_t)r->o.top : FUNCTIONS;
+
+	while (all < rows->len && rows->data[all].self.samples)
+		all++;
+	if (!all)
+		return;
+	fprintf(r->out, "\n| self | time | total | %s (%zu of %zu) | where |\n|--:|--:|--:|:--|:--|\n",
+		r->o.filter.lines ? "line" : "function", all < most ? all : most, all);
+	for (size_t i = 0; i < all && i < most; i++)
+		write_function(r, &rows->data[i]);
 }
 
 /* Every line begins with a figure, so that no name can end the block. */
-static struct plumb_error *write_tree(const struct plumb_profile *p, const struct pl_export_options *o, double total_ns,
-				      FILE *out)
+static struct plumb_error *write_tree(const struct report *r)
 {
-	struct pl_export_options wide = *o;
-	struct pl_page page = {.out = out, .width = CODE_WIDTH, .unicode = true};
-	pl_tree_rows tree = {0};
+	struct pl_export_options wide = r->o;
+	struct pl_page page = {.out = r->out, .width = CODE_WIDTH, .unicode = true};
+	size_t most = r->o.top > 0 ? (size_t)r->o.top : TREE_ROWS;
+	struct pl_rows *rows = malloc(sizeof *rows);
 	pl_hot_rows hot = {0};
 	double cut;
-	struct plumb_error *err = pl_view_tree(p, &o->filter, TREE_MIN_SHARE, &tree);
+	struct plumb_error *err = &pl_err_no_memory;
 
-	if (!err)
-		err = pl_hot_path(p, &tree, TREE_ROWS, &hot, &cut);
+	if (rows)
+		err = pl_hot_path(r->p, &r->tree, most < PL_ROWS_MAX ? most : PL_ROWS_MAX, r->o.top > 0, &hot, &cut);
 	if (!err && hot.len) {
-		struct pl_rows rows;
-
 		wide.width = CODE_WIDTH;
 		wide.unicode = true;
-		pl_rows_of_tree(p, &tree, &hot, &wide, total_ns, &rows);
-		fputs("\nHot path ([+N]: N frames not shown):\n\n```text\n", out);
-		pl_rows_write(&rows, NULL, &page);
-		fputs("```\n", out);
+		pl_rows_begin(rows, r->p, &wide, r->summary.scale, r->p->meta.mode != PL_MODE_CPU);
+		pl_rows_add_tree(rows, &r->tree, &hot);
+		fputs("\n```text\n", r->out);
+		pl_rows_write(rows, 0, rows->count, "%",
+			      "where the time went (\xe2\x96\xb8 into libraries; [+N] N left out)", &page);
+		fputs("```\n", r->out);
 	}
-	pl_vec_deinit(&tree);
 	pl_vec_deinit(&hot);
+	free(rows);
 	return err;
+}
+
+static struct plumb_error *gather(struct report *r)
+{
+	struct plumb_error *err = pl_summary_make(r->p, &r->o.filter, true, &r->summary);
+	double half = 0;
+
+	if (!err)
+		err = pl_own_code_tree(r->p, &r->o.filter, TREE_MIN_SHARE, &r->tree);
+	if (!err)
+		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
+	if (err)
+		return err;
+	for (size_t i = 0; i < r->tree.len; i++)
+		half = r->tree.data[i].total.half_width > half ? r->tree.data[i].total.half_width : half;
+	pl_summary_judge(&r->summary, r->p, half);
+	pl_summary_find(&r->summary, r->p, &r->functions);
+	return NULL;
 }
 
 struct plumb_error *pl_markdown_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
-	struct pl_summary summary;
-	struct plumb_error *err = pl_summary_make(p, &o->filter, true, &summary);
-	double total_ns;
+	struct report r = {.p = p, .o = *o, .out = out};
+	struct plumb_error *err = gather(&r);
 
-	if (err)
-		return err;
-	total_ns = (double)summary.totals.weight_ns;
-	write_header(p, &summary, o->full_names, out);
-	err = write_functions(p, o, total_ns, out);
-	return err ? err : write_tree(p, o, total_ns, out);
+	if (!err) {
+		write_header(p, &r.summary, o->full_names, out);
+		err = write_tree(&r);
+	}
+	if (!err) {
+		write_functions(&r);
+		write_details(&r.summary, out);
+	}
+	pl_vec_deinit(&r.tree);
+	pl_vec_deinit(&r.functions);
+	return err;
 }

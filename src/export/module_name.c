@@ -111,3 +111,33 @@ struct plumb_error *pl_module_name_add(struct pl_buf *b, struct pl_text file)
 	}
 	return err;
 }
+
+/* Of "<frozen importlib._bootstrap>" what is between. */
+static struct pl_text inside_frozen(struct pl_text file)
+{
+	static const char start[] = "<frozen ";
+	size_t len = sizeof start - 1;
+
+	if (file.len > len && memcmp(file.s, start, len) == 0 && file.s[file.len - 1] == '>')
+		return (struct pl_text){file.s + len, file.len - len - 1};
+	return (struct pl_text){file.s, 0};
+}
+
+struct pl_text pl_module_package(struct pl_text file)
+{
+	struct pl_text rest = inside_frozen(file), part;
+
+	if (rest.len) {
+		const char *dot = memchr(rest.s, '.', rest.len);
+
+		return dot ? (struct pl_text){rest.s, (size_t)(dot - rest.s)} : rest;
+	}
+	rest = inside_packages(file);
+	if (rest.len == file.len)
+		rest = inside_library(file);
+	if (rest.len == file.len)
+		rest = pl_text_basename(file);
+	if (!next_part(&rest, &part))
+		return (struct pl_text){file.s, 0};
+	return without_suffix(part);
+}

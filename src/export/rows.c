@@ -1,61 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a text report. Layer export; pure, any thread.
  *
- * Narrow pages lose columns rather than meaning: first the half widths of totals and of times, then the totals, the
- * places, the times. The share with its half width and the name stay at any width; 80 columns have all of it. */
+ * Narrow pages lose columns rather than meaning: first the places, then what was on a CPU, then the times. The share
+ * with its half width and the name stay at any width; 60 columns have all of it. */
 #include "rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "module_name.h"
+
 #define GAP 2
 /* Page widths from which a column is shown. */
-#define WIDTH_TOTAL_ERROR 72
-#define WIDTH_TIME_ERROR  64
-#define WIDTH_TOTAL	  58
-#define WIDTH_PLACE	  50
-#define WIDTH_TIME	  46
-/* From these self shares on a row of the table is hot or warm. */
+#define WIDTH_CPU   54
+#define WIDTH_PLACE 50
+#define WIDTH_TIME  46
+/* From these shares on a row is hot or warm. */
 #define HOT_SHARE  0.20
 #define WARM_SHARE 0.05
+/* A share of libraries that differs from that of its line by no more than this is not told. */
+#define SAME_SHARE 0.005
 
-/* Where nothing is known of time: samples. */
-static struct pl_units time_cell(const struct plumb_profile *p, const struct pl_share *s, double total_ns,
-				 const struct pl_export_options *o)
+void pl_rows_begin(struct pl_rows *rows, const struct plumb_profile *p, const struct pl_export_options *o, double scale,
+		   bool cpu)
 {
-	if (o->width < WIDTH_TIME)
-		return (struct pl_units){""};
-	if (p->meta.counted)
-		return pl_units_count(s->samples);
-	if (o->width < WIDTH_TIME_ERROR)
-		return pl_units_time((double)s->weight_ns);
-	return pl_units_time_pm((double)s->weight_ns, s->half_width * total_ns, o->unicode);
+	rows->p = p;
+	rows->o = o;
+	rows->scale = scale;
+	rows->cpu = cpu;
+	rows->count = 0;
 }
 
-static struct pl_units total_cell(const struct pl_share *s, const struct pl_export_options *o)
+/* ---- what a row says --------------------------------------------------------------------------------------------- */
+
+/* "52 % ±1.1" as two words. */
+static void set_share(struct pl_row *row, const struct pl_share *s)
 {
-	if (o->width < WIDTH_TOTAL)
-		return (struct pl_units){""};
-	if (o->width < WIDTH_TOTAL_ERROR)
-		return pl_units_percent(s->share);
-	return pl_units_share(s->share, s->half_width, o->unicode);
+	struct pl_units both = pl_units_share(s->share, s->half_width, false);
+	char *percent = strstr(both.s, " % +-");
+
+	snprintf(row->error, sizeof row->error, "%.12s", percent + 5);
+	*percent = '\0';
+	snprintf(row->share, sizeof row->share, "%.12s", both.s);
 }
 
-static void place(const struct plumb_profile *p, uint32_t function, int32_t line, const struct pl_export_options *o,
-		  struct pl_row *ret)
+static void set_figures(const struct pl_rows *rows, struct pl_row *row, const struct pl_share *s)
 {
-	const struct pl_function *f = &p->functions[function];
+	int width = rows->o->width;
 
-	ret->name = pl_frame_qualname(p, f);
-	if (ret->name.len == 0)
-		ret->name = (struct pl_text){"?", 1};
-	ret->file = pl_text_of(p, f->file);
-	if (!o->full_names)
-		ret->file = pl_text_short_path(ret->file);
-	ret->line = line > 0 ? (uint32_t)line : f->firstline;
-	ret->bare = pl_frame_is_bare(p, f, line > 0 ? line : (int32_t)f->firstline) || o->width < WIDTH_PLACE;
+	set_share(row, s);
+	if (width >= WIDTH_TIME)
+		row->time = rows->p->meta.counted ? pl_units_count(s->samples)
+						  : pl_units_time((double)s->weight_ns * rows->scale);
+	if (rows->cpu && width >= WIDTH_CPU && s->weight_ns)
+		snprintf(row->cpu, sizeof row->cpu, "%.0f%%", 100 * (double)s->on_cpu_ns / (double)s->weight_ns);
 }
+
+static struct pl_row_part *next_part(struct pl_row *row)
+{
+	return &row->parts[row->part_count < PL_ROW_PARTS ? row->part_count++ : PL_ROW_PARTS - 1];
+}
+
+static void add_text(struct pl_row *row, struct pl_text text)
+{
+	*next_part(row) = (struct pl_row_part){.text = text};
+}
+
+/* @p s lives as long as the row. */
+static void add_ours(struct pl_row *row, const char *s)
+{
+	*next_part(row) = (struct pl_row_part){.text = {s, strlen(s)}, .ours = true};
+}
+
+static void add_number(struct pl_row *row, const char *fmt, unsigned value)
+{
+	struct pl_row_part *part = next_part(row);
+
+	*part = (struct pl_row_part){.ours = true};
+	snprintf(part->room, sizeof part->room, fmt, value);
+}
+
+/* What is ours is in the row itself where it is made for it: a row can be copied. */
+static struct pl_text text_of(const struct pl_row_part *part)
+{
+	return part->room[0] ? (struct pl_text){part->room, strlen(part->room)} : part->text;
+}
+
+/* "main.<locals>.<listcomp>" is "main.<listcomp>", unless names are to be @p full. */
+static void add_qualname(struct pl_row *row, struct pl_text name, bool full)
+{
+	static const char locals[] = ".<locals>";
+	size_t len = sizeof locals - 1;
+	const char *at;
+
+	while (!full && row->part_count < 2 && (at = memmem(name.s, name.len, locals, len))) {
+		add_text(row, (struct pl_text){name.s, (size_t)(at - name.s)});
+		name = (struct pl_text){at + len, name.len - (size_t)(at - name.s) - len};
+	}
+	add_text(row, name);
+}
+
+static void add_function_name(const struct pl_rows *rows, struct pl_row *row, uint32_t function)
+{
+	const struct pl_function *f = &rows->p->functions[function];
+	struct pl_text name = pl_frame_qualname(rows->p, f);
+
+	if (pl_frame_is_unresolved(rows->p, f))
+		add_ours(row, "[not resolved]");
+	else if (name.len == 0)
+		add_ours(row, "?");
+	else
+		add_qualname(row, name, rows->o->full_names);
+}
+
+static void add_package(const struct pl_rows *rows, struct pl_row *row, uint32_t function)
+{
+	const struct pl_function *f = &rows->p->functions[function];
+	struct pl_text package = pl_module_package(pl_text_of(rows->p, f->file));
+
+	if (f->origin != PL_ORIGIN_PYTHON || !package.len)
+		return;
+	add_text(row, package);
+	add_ours(row, ".");
+}
+
+/* "▸ json.loads … raw_decode"; of a thread that runs no own code at all, whose first function tells nothing,
+ * "▸ threading.Condition.wait". */
+static void add_library(const struct pl_rows *rows, struct pl_row *row, const struct pl_tree_row *t)
+{
+	const struct pl_function *last = &rows->p->functions[t->last];
+	uint32_t first = t->depth == 0 ? t->last : t->function;
+
+	add_ours(row, rows->o->unicode ? "\xe2\x96\xb8 " : "> ");
+	add_package(rows, row, first);
+	add_function_name(rows, row, first);
+	if (t->last == first)
+		return;
+	add_ours(row, rows->o->unicode ? " \xe2\x80\xa6 " : " .. ");
+	if (last->origin == PL_ORIGIN_PYTHON)
+		add_text(row, pl_text_of(rows->p, last->name));
+	else
+		add_function_name(rows, row, t->last);
+}
+
+static void set_place(const struct pl_rows *rows, struct pl_row *row, uint32_t function, int32_t line)
+{
+	const struct pl_function *f = &rows->p->functions[function];
+
+	row->file = pl_text_of(rows->p, f->file);
+	if (!rows->o->full_names)
+		row->file = pl_text_short_path(row->file);
+	row->line = line > 0 ? (uint32_t)line : f->firstline;
+	row->bare =
+		pl_frame_is_bare(rows->p, f, line > 0 ? line : (int32_t)f->firstline) || rows->o->width < WIDTH_PLACE;
+}
+
+static enum pl_tone tone_of(const struct pl_share *s)
+{
+	return s->share >= HOT_SHARE ? PL_TONE_HOT : s->share >= WARM_SHARE ? PL_TONE_WARM : PL_TONE_PLAIN;
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
 /* True if a later row hangs on the same parent at @p depth: its branch line goes on. */
 static bool goes_on(const pl_hot_rows *hot, size_t i, uint32_t depth)
@@ -94,81 +201,89 @@ static void draw_lead(const pl_hot_rows *hot, size_t i, bool unicode, struct pl_
 	}
 }
 
-void pl_rows_of_tree(const struct plumb_profile *p, const pl_tree_rows *tree, const pl_hot_rows *hot,
-		     const struct pl_export_options *o, double total_ns, struct pl_rows *ret)
+/* "fib ×24 ▸ json.loads … raw_decode 11%" */
+static void name_tree_row(const struct pl_rows *rows, struct pl_row *row, const struct pl_tree_row *t,
+			  const struct pl_tree_row *into)
 {
-	memset(ret, 0, sizeof *ret);
-	for (size_t i = 0; i < hot->len && i < PL_ROWS_MAX; i++) {
-		const struct pl_tree_row *t = &tree->data[hot->data[i].row];
-		struct pl_row *row = &ret->rows[ret->count++];
+	bool unicode = rows->o->unicode;
 
-		row->share = pl_units_share(t->total.share, t->total.half_width, o->unicode);
-		row->time = time_cell(p, &t->total, total_ns, o);
-		place(p, t->function, t->line, o, row);
-		draw_lead(hot, i, o->unicode, row);
+	if (t->kind == PL_TREE_SELF)
+		add_ours(row, "[self]");
+	else if (t->kind == PL_TREE_LIBRARY)
+		add_library(rows, row, t);
+	else
+		add_function_name(rows, row, t->function);
+	if (t->kind == PL_TREE_FUNCTION && t->recursion)
+		add_number(row, unicode ? " \xc3\x97%u" : " x%u", t->recursion + 1);
+	if (!into)
+		return;
+	add_ours(row, " ");
+	add_library(rows, row, into);
+	if (t->total.share - into->total.share > SAME_SHARE)
+		add_number(row, " %u%%", (unsigned)lround(into->total.share * 100));
+}
+
+void pl_rows_add_tree(struct pl_rows *rows, const pl_tree_rows *tree, const pl_hot_rows *hot)
+{
+	for (size_t i = 0; i < hot->len && rows->count < PL_ROWS_MAX; i++) {
+		const struct pl_tree_row *t = &tree->data[hot->data[i].row];
+		size_t into = hot->data[i].into;
+		struct pl_row *row = &rows->rows[rows->count++];
+
+		memset(row, 0, sizeof *row);
+		set_figures(rows, row, &t->total);
+		name_tree_row(rows, row, t, into == PL_HOT_NO_ROW ? NULL : &tree->data[into]);
+		set_place(rows, row, t->kind == PL_TREE_LIBRARY ? t->last : t->function,
+			  t->kind == PL_TREE_LIBRARY ? 0 : t->line);
+		row->bare |= t->kind == PL_TREE_SELF;
+		draw_lead(hot, i, rows->o->unicode, row);
 	}
 }
 
-void pl_rows_of_functions(const struct plumb_profile *p, const pl_function_rows *rows, int max,
-			  const struct pl_export_options *o, double total_ns, struct pl_rows *ret)
+/* ---- the functions ----------------------------------------------------------------------------------------------- */
+
+static void add_function(struct pl_rows *rows, const struct pl_function_row *f)
 {
-	memset(ret, 0, sizeof *ret);
-	for (size_t i = 0; i < rows->len && ret->count < max && ret->count < PL_ROWS_MAX; i++) {
-		const struct pl_function_row *f = &rows->data[i];
-		struct pl_row *row = &ret->rows[ret->count];
+	struct pl_row *row = &rows->rows[rows->count++];
+
+	memset(row, 0, sizeof *row);
+	set_figures(rows, row, &f->self);
+	add_function_name(rows, row, f->function);
+	set_place(rows, row, f->function, f->line);
+	row->tone = tone_of(&f->self);
+}
+
+void pl_rows_add_functions(struct pl_rows *rows, const pl_function_rows *functions, int max)
+{
+	const struct pl_function_row *unresolved = NULL;
+	int end = rows->count + max < PL_ROWS_MAX ? rows->count + max : PL_ROWS_MAX;
+
+	for (size_t i = 0; i < functions->len && rows->count < end; i++) {
+		const struct pl_function_row *f = &functions->data[i];
 
 		if (f->self.samples == 0)
 			break; /* sorted by self: only callers follow */
-		ret->count++;
-		row->share = pl_units_share(f->self.share, f->self.half_width, o->unicode);
-		row->time = time_cell(p, &f->self, total_ns, o);
-		row->total = total_cell(&f->total, o);
-		row->tone = f->self.share >= HOT_SHARE	  ? PL_TONE_HOT
-			    : f->self.share >= WARM_SHARE ? PL_TONE_WARM
-							  : PL_TONE_PLAIN;
-		place(p, f->function, f->line, o, row);
+		if (pl_frame_is_unresolved(rows->p, &rows->p->functions[f->function])) {
+			unresolved = f;
+			end--;
+			continue;
+		}
+		add_function(rows, f);
 	}
+	if (unresolved && rows->count < PL_ROWS_MAX)
+		add_function(rows, unresolved);
 }
 
-/* A column of figures, "52 % ±1.1": the values end and the half widths begin in one line. */
-struct figures {
-	int value, half_width;
-};
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 struct layout {
-	struct figures share, time, total;
-	int name, file; /* columns, 0: not shown */
+	int share, error, time, cpu; /* columns, without the gap that follows; 0: not shown */
+	int name, file;
 };
 
-/* Where the half width of @p s begins, its blank included; the end if it has none. */
-static const char *half_width_of(const char *s)
+static int wider(int a, int b)
 {
-	const char *blank = strrchr(s, ' ');
-
-	return blank && (blank[1] == '+' || blank[1] == '\xc2') ? blank : s + strlen(s);
-}
-
-static void widen(struct figures *f, const char *s)
-{
-	int half_width = pl_line_columns(half_width_of(s)), value = pl_line_columns(s) - half_width;
-
-	f->value = value > f->value ? value : f->value;
-	f->half_width = half_width > f->half_width ? half_width : f->half_width;
-}
-
-static int columns_of(const struct figures *f)
-{
-	return f->value ? f->value + f->half_width + GAP : 0;
-}
-
-/* @p s in its column, with the gap that follows. */
-static void write_figures(struct pl_line *line, const struct figures *f, const char *s)
-{
-	int from = line->cols, half_width = pl_line_columns(half_width_of(s));
-
-	pl_line_pad(line, from + f->value - (pl_line_columns(s) - half_width));
-	pl_line_add(line, s);
-	pl_line_pad(line, from + columns_of(f));
+	return a > b ? a : b;
 }
 
 static int digits(uint32_t v)
@@ -185,27 +300,47 @@ static int file_columns(const struct pl_row *r, const struct pl_page *page)
 	       (r->line ? 1 + digits(r->line) : 0);
 }
 
+static int part_columns(const struct pl_row_part *part, const struct pl_page *page)
+{
+	struct pl_text t = text_of(part);
+
+	return part->ours ? pl_line_columns(t.s) : pl_glyph_columns(t.s, t.len, page->unicode, page->width);
+}
+
+static int name_columns(const struct pl_row *r, const struct pl_page *page)
+{
+	int cols = pl_line_columns(r->lead);
+
+	for (int i = 0; i < r->part_count; i++)
+		cols += part_columns(&r->parts[i], page);
+	return cols;
+}
+
+static int with_gap(int cols)
+{
+	return cols ? cols + GAP : 0;
+}
+
 static int figures_columns(const struct layout *l)
 {
-	return 1 + columns_of(&l->share) + columns_of(&l->time) + columns_of(&l->total);
+	return 1 + l->share + GAP + l->error + GAP + with_gap(l->time) + with_gap(l->cpu);
 }
 
 /* Share what the figures leave between name and file; the one that needs less gives the rest to the other. */
 static struct layout lay_out(const struct pl_rows *rows, const struct pl_page *page)
 {
-	struct layout l = {0};
+	struct layout l = {.share = 4};
 	int room, cols;
 
 	for (int i = 0; i < rows->count; i++) {
 		const struct pl_row *r = &rows->rows[i];
 
-		widen(&l.share, r->share.s);
-		widen(&l.time, r->time.s);
-		widen(&l.total, r->total.s);
-		cols = pl_line_columns(r->lead) + pl_glyph_columns(r->name.s, r->name.len, page->unicode, page->width);
-		l.name = cols > l.name ? cols : l.name;
-		cols = file_columns(r, page);
-		l.file = cols > l.file ? cols : l.file;
+		l.share = wider(l.share, (int)strlen(r->share));
+		l.error = wider(l.error, (int)strlen(r->error));
+		l.time = wider(l.time, pl_line_columns(r->time.s));
+		l.cpu = wider(l.cpu, (int)strlen(r->cpu));
+		l.name = wider(l.name, name_columns(r, page));
+		l.file = wider(l.file, file_columns(r, page));
 	}
 	room = page->width - figures_columns(&l) - (l.file ? GAP : 0);
 	if (l.name + l.file > room) {
@@ -220,6 +355,16 @@ static struct layout lay_out(const struct pl_rows *rows, const struct pl_page *p
 	return l;
 }
 
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+static void write_cell(struct pl_line *line, const char *s, int cols)
+{
+	if (!cols)
+		return;
+	pl_line_right(line, s, cols);
+	pl_line_pad(line, line->cols + GAP);
+}
+
 static void write_place(struct pl_line *line, const struct pl_row *r, int cols)
 {
 	char number[16] = "";
@@ -232,6 +377,24 @@ static void write_place(struct pl_line *line, const struct pl_row *r, int cols)
 	pl_line_add(line, number);
 }
 
+/* What does not fit is cut at the end, in the part where that is. */
+static void write_name(struct pl_line *line, const struct pl_row *r, int cols)
+{
+	int end = line->cols + cols;
+
+	pl_line_add(line, r->lead);
+	for (int i = 0; i < r->part_count && line->cols < end; i++) {
+		struct pl_text t = text_of(&r->parts[i]);
+		int rest = 0;
+
+		for (int j = i + 1; j < r->part_count; j++)
+			rest += part_columns(&r->parts[j], line->page);
+		/* A part that ends where the room does, with more behind it, has to give the mark its place. */
+		int room = end - line->cols - (rest && end - line->cols == part_columns(&r->parts[i], line->page));
+		pl_line_name(line, t.s, t.len, room, PL_CUT_END);
+	}
+}
+
 static void write_row(const struct pl_row *r, const struct layout *l, struct pl_page *page)
 {
 	int name_from = figures_columns(l);
@@ -241,13 +404,14 @@ static void write_row(const struct pl_row *r, const struct layout *l, struct pl_
 	pl_line_pad(&line, 1);
 	if (r->tone != PL_TONE_PLAIN)
 		pl_line_tone(&line, r->tone);
-	write_figures(&line, &l->share, r->share.s);
+	pl_line_right(&line, r->share, l->share);
 	if (r->tone != PL_TONE_PLAIN)
 		pl_line_tone(&line, PL_TONE_PLAIN);
-	write_figures(&line, &l->time, r->time.s);
-	write_figures(&line, &l->total, r->total.s);
-	pl_line_add(&line, r->lead);
-	pl_line_name(&line, r->name.s, r->name.len, l->name - (line.cols - name_from), PL_CUT_END);
+	pl_line_pad(&line, line.cols + GAP);
+	write_cell(&line, r->error, l->error);
+	write_cell(&line, r->time.s, l->time);
+	write_cell(&line, r->cpu, l->cpu);
+	write_name(&line, r, l->name);
 	if (l->file && !r->bare) {
 		pl_line_pad(&line, name_from + l->name + GAP);
 		write_place(&line, r, l->file);
@@ -255,33 +419,41 @@ static void write_row(const struct pl_row *r, const struct layout *l, struct pl_
 	pl_line_end(&line);
 }
 
-static void write_title(struct pl_line *line, const struct figures *f, const char *title)
+/* @p s, without what is in parentheses at its end if that does not fit. */
+static void write_fitting(struct pl_line *line, const char *s)
 {
-	if (!f->value)
-		return;
-	pl_line_right(line, title, f->value);
-	pl_line_pad(line, line->cols + f->half_width + GAP);
+	bool fits = line->cols + pl_line_columns(s) <= line->page->width;
+	size_t len = strcspn(s, "(");
+
+	if (!fits && s[len])
+		pl_line_addf(line, "%.*s", (int)len, s);
+	else
+		pl_line_add(line, s);
 }
 
-static void write_heading(const char *heading, const struct layout *l, struct pl_page *page)
+static void write_heading(const struct pl_rows *rows, const char *share, const char *what, const struct layout *l,
+			  struct pl_page *page)
 {
 	struct pl_line line;
 
 	pl_line_start(&line, page);
 	pl_line_pad(&line, 1);
-	write_title(&line, &l->share, "self");
-	write_title(&line, &l->time, "time");
-	write_title(&line, &l->total, "total");
-	pl_line_add(&line, heading);
+	pl_line_tone(&line, PL_TONE_FAINT);
+	write_cell(&line, share, l->share);
+	write_cell(&line, page->unicode ? "\xc2\xb1" : "+-", l->error);
+	write_cell(&line, rows->p->meta.counted ? "n" : "time", l->time);
+	write_cell(&line, "cpu", l->cpu);
+	write_fitting(&line, what);
+	pl_line_tone(&line, PL_TONE_PLAIN);
 	pl_line_end(&line);
 }
 
-void pl_rows_write(const struct pl_rows *rows, const char *heading, struct pl_page *page)
+void pl_rows_write(const struct pl_rows *rows, int from, int to, const char *share, const char *what,
+		   struct pl_page *page)
 {
 	struct layout l = lay_out(rows, page);
 
-	if (heading)
-		write_heading(heading, &l, page);
-	for (int i = 0; i < rows->count; i++)
+	write_heading(rows, share, what, &l, page);
+	for (int i = from; i < to; i++)
 		write_row(&rows->rows[i], &l, page);
 }

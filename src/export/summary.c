@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of a report in words. Layer export; pure, any thread. Text and Markdown share it; JSON has the bare
- * numbers.
+/* A report in words. Layer export; pure, any thread. Text and Markdown share it; JSON has the bare numbers. What is
+ * judged of them is summary_verdict.c.
  *
  * A number that should be 0 and is not is a warning, so that it stands out. Whatever makes the shares less than the
  * whole truth (losses, a cut recording, too few samples) is said in a sentence of its own. */
@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -18,11 +19,12 @@
 #include "units.h"
 
 /* Shares below this are not worth an item of the header. */
-#define WORTH_TELLING 0.01
-/* A share less certain than this is not an answer; how long to record is computed for the second. */
-#define UNCERTAIN_HALF_WIDTH 0.05
-#define WANTED_HALF_WIDTH    0.02
-#define PROCESSES_SHOWN	     4
+#define WORTH_TELLING	0.01
+#define PROCESSES_SHOWN 4
+/* Processes times threads: beyond that nobody adds up who used which CPU time. */
+#define MOST_COMPARED 1000000
+/* Times are not scaled by more than ten. */
+#define MOST_MISSED 0.9
 
 static struct pl_item *next_item(struct pl_summary_row *row)
 {
@@ -31,8 +33,7 @@ static struct pl_item *next_item(struct pl_summary_row *row)
 	return &row->items[row->count < last ? row->count++ : last];
 }
 
-static void __attribute__((format(printf, 3, 4)))
-item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
+void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
 {
 	struct pl_item *it = next_item(row);
 	va_list ap;
@@ -43,7 +44,7 @@ item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
 	it->tone = tone;
 }
 
-static void __attribute__((format(printf, 2, 3))) warn(struct pl_summary *s, const char *fmt, ...)
+void pl_summary_warn(struct pl_summary *s, const char *fmt, ...)
 {
 	struct pl_item *it;
 	va_list ap;
@@ -67,22 +68,81 @@ static const char *text(const struct plumb_profile *p, uint32_t string)
 	return pl_strtab_get(p->strings, string, NULL);
 }
 
+/* The word of the command line that is the script, and all behind it: what is before is the interpreter's. */
+static struct pl_text from_script(struct pl_text command, struct pl_text script)
+{
+	const char *at = command.s, *end = at + command.len;
+
+	while (script.len && at < end) {
+		const char *blank = memchr(at, ' ', (size_t)(end - at));
+		struct pl_text word = pl_text_basename((struct pl_text){at, (size_t)((blank ? blank : end) - at)});
+
+		if (word.len == script.len && memcmp(word.s, script.s, script.len) == 0)
+			return (struct pl_text){word.s, (size_t)(end - word.s)};
+		at = blank ? blank + 1 : end;
+	}
+	return (struct pl_text){command.s, 0};
+}
+
+struct pl_text pl_summary_program(const struct plumb_profile *p, bool full)
+{
+	struct pl_text found = {"", 0};
+
+	if (p->process_count && !p->processes[0].host &&
+	    !full) /* the first is whose command it was, or its first Python */
+		found = from_script(pl_text_of(p, p->processes[0].program), pl_text_of(p, p->processes[0].name));
+	return found.len ? found : pl_text_command(p, full);
+}
+
+/* Whole percents that add up to 100. */
+static void computing(struct pl_summary_row *row, const struct pl_totals *t)
+{
+	double all = (double)t->samples;
+	long on_cpu = lround(100 * ratio((double)t->on_cpu, all)),
+	     unknown = lround(100 * ratio((double)t->unknown, all));
+	long waiting = on_cpu + unknown < 100 ? 100 - on_cpu - unknown : 0;
+
+	if (unknown)
+		pl_summary_item(row, PL_TONE_STRONG, "%ld %% computing, %ld %% waiting, %ld %% unknown", on_cpu,
+				waiting, unknown);
+	else
+		pl_summary_item(row, PL_TONE_STRONG, "%ld %% computing, %ld %% waiting", on_cpu, waiting);
+}
+
+static void threads(struct pl_summary_row *row, const struct pl_totals *t)
+{
+	char idle[32] = "";
+
+	if (t->idle_threads_hidden)
+		snprintf(idle, sizeof idle, " (+%" PRIu32 " idle)", t->idle_threads_hidden);
+	pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s%s", t->threads, t->threads == 1 ? "" : "s", idle);
+}
+
 static void title(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TITLE];
+	const struct pl_totals *t = &s->totals;
+	double of_time = ratio((double)t->weight_ns, (double)p->meta.duration_ns);
 
 	if (p->meta.imported)
-		item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine));
+		pl_summary_item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine));
 	if (p->meta.duration_ns || !p->meta.imported)
-		item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
-	if (p->process_count == 1) {
-		if (text(p, p->processes[0].python)[0])
-			item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python));
-		if (p->processes[0].pid)
-			item(row, PL_TONE_PLAIN, "pid %" PRIu32, p->processes[0].pid);
-	} else if (p->process_count > 1) {
-		item(row, PL_TONE_PLAIN, "%" PRIu32 " processes", p->process_count);
-	}
+		pl_summary_item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
+	if (p->process_count == 1 && text(p, p->processes[0].python)[0])
+		pl_summary_item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python));
+	if (p->process_count > 1)
+		pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " processes", p->process_count);
+	threads(row, t);
+	if (t->samples == 0 || (p->meta.imported && t->unknown == t->samples))
+		return;
+	if (p->meta.mode == PL_MODE_CPU)
+		pl_summary_item(row, PL_TONE_STRONG, "%s of CPU time (%s of a core)",
+				pl_units_time((double)t->weight_ns).s, pl_units_percent(of_time).s);
+	else if (p->meta.mode == PL_MODE_GIL)
+		pl_summary_item(row, PL_TONE_STRONG, "GIL held %s (%s of the time)",
+				pl_units_time((double)t->weight_ns).s, pl_units_percent(of_time < 1 ? of_time : 1).s);
+	else
+		computing(row, t);
 }
 
 static double lived(const struct plumb_profile *p, uint32_t process)
@@ -115,9 +175,11 @@ static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const 
 	double held = ratio((double)t->has_gil, p->meta.selected ? all : ticks);
 	double half_width = t->has_gil_half_width * (p->meta.selected ? 1 : ratio(all, ticks));
 
+	if (!p->meta.selected)
+		s->gil_held = held < 1 ? held : 1;
 	if (p->meta.ticks)
-		item(row, PL_TONE_PLAIN, "%s %s", p->meta.selected ? "holding the GIL" : "GIL held",
-		     pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
+		pl_summary_item(row, PL_TONE_PLAIN, "%s %s", p->meta.selected ? "holding the GIL" : "GIL held",
+				pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
 }
 
 static void wall_states(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
@@ -126,17 +188,18 @@ static void wall_states(struct pl_summary *s, const struct plumb_profile *p, con
 	const struct pl_totals *t = &s->totals;
 	double all = (double)t->samples;
 
-	item(row, PL_TONE_PLAIN, "on CPU %s",
-	     pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
-	item(row, PL_TONE_PLAIN, "waiting %s",
-	     pl_units_share(
-		     ratio(t->on_cpu + t->unknown < t->samples ? (double)(t->samples - t->on_cpu - t->unknown) : 0,
-			   all),
-		     t->waiting_half_width, s->unicode)
-		     .s);
+	pl_summary_item(row, PL_TONE_PLAIN, "on CPU %s",
+			pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
+	pl_summary_item(
+		row, PL_TONE_PLAIN, "waiting %s",
+		pl_units_share(
+			ratio(t->on_cpu + t->unknown < t->samples ? (double)(t->samples - t->on_cpu - t->unknown) : 0,
+			      all),
+			t->waiting_half_width, s->unicode)
+			.s);
 	if (ratio((double)t->unknown, all) >= WORTH_TELLING)
-		item(row, PL_TONE_WARN, "unknown %s",
-		     pl_units_share(ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
+		pl_summary_item(row, PL_TONE_WARN, "unknown %s",
+				pl_units_share(ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
 	gil_held(s, p, shown);
 }
 
@@ -144,24 +207,19 @@ static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
-	double all = (double)t->samples, of_time = ratio((double)t->weight_ns, (double)p->meta.duration_ns);
+	double all = (double)t->samples;
 
 	if (t->samples == 0 || (p->meta.imported && t->unknown == t->samples))
 		return;
-	if (p->meta.mode == PL_MODE_CPU)
-		item(row, PL_TONE_PLAIN, "%s of CPU time (%s of a core)", pl_units_time((double)t->weight_ns).s,
-		     pl_units_percent(of_time).s);
-	else if (p->meta.mode == PL_MODE_GIL)
-		item(row, PL_TONE_PLAIN, "GIL held %s (%s of the time)", pl_units_time((double)t->weight_ns).s,
-		     pl_units_percent(of_time < 1 ? of_time : 1).s);
-	else
+	if (p->meta.mode == PL_MODE_WALL)
 		wall_states(s, p, shown);
 	if (ratio((double)t->wants_gil, all) >= WORTH_TELLING)
-		item(row, PL_TONE_PLAIN, "waiting for the GIL %s",
-		     pl_units_share(ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
+		pl_summary_item(
+			row, PL_TONE_PLAIN, "waiting for the GIL %s",
+			pl_units_share(ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
 	if (ratio((double)t->in_gc, all) >= WORTH_TELLING)
-		item(row, PL_TONE_PLAIN, "in GC %s",
-		     pl_units_share(ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
+		pl_summary_item(row, PL_TONE_PLAIN, "in GC %s",
+				pl_units_share(ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
 }
 
 /* Text of the program, as safe to show as our own. */
@@ -179,23 +237,76 @@ static void add_shown(char *buf, size_t size, struct pl_text text, bool unicode)
 	}
 }
 
-static void show_processes(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *rows)
+/* CPU time of a process; false where it is not known of all of its threads. */
+static bool cpu_of(const struct plumb_profile *p, uint32_t process, double *ret)
 {
-	struct pl_summary_row *row = &s->rows[PL_SUMMARY_PROCESSES];
-	size_t shown = rows->len <= PROCESSES_SHOWN ? rows->len : PROCESSES_SHOWN - 1;
+	bool known = true;
 
-	for (size_t i = 0; i < shown; i++) {
-		const struct pl_share *share = &rows->data[i].total;
-		const struct pl_process *proc = &p->processes[rows->data[i].process];
-		char name[80] = "", host[80] = "";
+	*ret = 0;
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct pl_thread *t = &p->threads[i];
 
-		add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
-		add_shown(host, sizeof host, pl_text_of(p, proc->host), s->unicode);
-		item(row, PL_TONE_PLAIN, "%s%s%" PRIu32 "%s%s %s", name, *name ? " " : "", proc->pid, *host ? "@" : "",
-		     host, pl_units_share(share->share, share->half_width, s->unicode).s);
+		if (t->process != process)
+			continue;
+		known &= t->cpu_known;
+		*ret += (double)t->cpu_ns;
 	}
+	return known;
+}
+
+struct shown_process {
+	double cpu_ns;
+	const struct pl_process_row *row;
+};
+
+static int compare_cpu(const void *a, const void *b)
+{
+	const struct shown_process *x = a, *y = b;
+
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void show_process(struct pl_summary *s, const struct plumb_profile *p, const struct shown_process *shown,
+			 bool cpu)
+{
+	const struct pl_share *share = &shown->row->total;
+	const struct pl_process *proc = &p->processes[shown->row->process];
+	char name[80] = "", host[80] = "";
+
+	add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
+	add_shown(host, sizeof host, pl_text_of(p, proc->host), s->unicode);
+	pl_summary_item(&s->rows[PL_SUMMARY_PROCESSES], PL_TONE_PLAIN, "%s%s%" PRIu32 "%s%s %s%s", name,
+			*name ? " " : "", proc->pid, *host ? "@" : "", host,
+			cpu ? pl_units_time(shown->cpu_ns).s
+			    : pl_units_share(share->share, share->half_width, s->unicode).s,
+			cpu ? " of CPU" : "");
+}
+
+/* By the CPU time that they took, where that is known: the thread time of one that waits for the others is the largest.
+ */
+static struct plumb_error *show_processes(struct pl_summary *s, const struct plumb_profile *p,
+					  const pl_process_rows *rows)
+{
+	struct shown_process *all = calloc(rows->len + 1, sizeof *all);
+	size_t shown = rows->len <= PROCESSES_SHOWN ? rows->len : PROCESSES_SHOWN - 1;
+	bool cpu = rows->len * (size_t)p->thread_count < MOST_COMPARED;
+
+	if (!all)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < rows->len; i++) {
+		all[i].row = &rows->data[i];
+		cpu = cpu && cpu_of(p, rows->data[i].process, &all[i].cpu_ns);
+	}
+	if (cpu)
+		qsort(all, rows->len, sizeof *all, compare_cpu);
+	for (size_t i = 0; i < shown; i++)
+		show_process(s, p, &all[i], cpu);
 	if (shown < rows->len)
-		item(row, PL_TONE_PLAIN, "%zu more", rows->len - shown);
+		pl_summary_item(&s->rows[PL_SUMMARY_PROCESSES], PL_TONE_PLAIN, "%zu more", rows->len - shown);
+	free(all);
+	return NULL;
 }
 
 /* What depends on which processes have samples here. */
@@ -205,7 +316,8 @@ static struct plumb_error *processes(struct pl_summary *s, const struct plumb_pr
 	struct plumb_error *err = p->process_count > 1 ? pl_view_processes(p, f, &rows) : NULL;
 
 	where(s, p, f->processes || f->threads ? &rows : NULL);
-	show_processes(s, p, &rows);
+	if (!err)
+		err = show_processes(s, p, &rows);
 	pl_vec_deinit(&rows);
 	return err;
 }
@@ -219,26 +331,30 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 	double wanted = p->meta.period_ns ? (double)PL_NS_PER_S / (double)p->meta.period_ns : 0;
 
 	if (p->meta.imported && !p->meta.period_ns)
-		item(row, PL_TONE_PLAIN, "%s", pl_units_count(s->totals.samples).s);
+		pl_summary_item(row, PL_TONE_PLAIN, "%s", pl_units_count(s->totals.samples).s);
 	else
-		item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
-		     pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
+		pl_summary_item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
+				pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
 	if (lowered > 0)
-		item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(lowered).s);
+		pl_summary_item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(lowered).s);
 	if (!p->meta.counted)
-		item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
+		pl_summary_item(row, PL_TONE_PLAIN, "%s",
+				modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
 	if (s->totals.idle_threads_hidden)
-		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s (%" PRIu32 " idle left out: --idle)", s->totals.threads,
-		     s->totals.threads == 1 ? "" : "s", s->totals.idle_threads_hidden);
+		pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s (%" PRIu32 " idle left out: --idle)",
+				s->totals.threads, s->totals.threads == 1 ? "" : "s", s->totals.idle_threads_hidden);
 	else
-		item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s", s->totals.threads, s->totals.threads == 1 ? "" : "s");
+		pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s", s->totals.threads,
+				s->totals.threads == 1 ? "" : "s");
 	if (!p->meta.jitter && !p->meta.imported)
-		item(row, PL_TONE_PLAIN, "no jitter");
+		pl_summary_item(row, PL_TONE_PLAIN, "no jitter");
+	if (p->process_count == 1 && p->processes[0].pid)
+		pl_summary_item(row, PL_TONE_PLAIN, "pid %" PRIu32, p->processes[0].pid);
 }
 
 static void counted(struct pl_summary_row *row, const char *what, uint64_t n)
 {
-	item(row, n ? PL_TONE_WARN : PL_TONE_PLAIN, "%s %s", what, pl_units_count(n).s);
+	pl_summary_item(row, n ? PL_TONE_WARN : PL_TONE_PLAIN, "%s %s", what, pl_units_count(n).s);
 }
 
 static void qualities(struct pl_summary_row *row, const struct pl_totals *t)
@@ -246,14 +362,15 @@ static void qualities(struct pl_summary_row *row, const struct pl_totals *t)
 	const uint64_t *q = t->by_quality;
 	double all = (double)t->samples;
 
-	item(row, PL_TONE_PLAIN, "exact %s", pl_units_percent(ratio((double)q[PL_EXACT], all)).s);
-	item(row, PL_TONE_PLAIN, "stopped %s", pl_units_percent(ratio((double)q[PL_STOPPED], all)).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "exact %s", pl_units_percent(ratio((double)q[PL_EXACT], all)).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "stopped %s", pl_units_percent(ratio((double)q[PL_STOPPED], all)).s);
 	if (q[PL_DOUBTFUL])
-		item(row, PL_TONE_WARN, "doubtful %s", pl_units_percent(ratio((double)q[PL_DOUBTFUL], all)).s);
+		pl_summary_item(row, PL_TONE_WARN, "doubtful %s",
+				pl_units_percent(ratio((double)q[PL_DOUBTFUL], all)).s);
 	if (q[PL_PARTIAL])
-		item(row, PL_TONE_WARN, "partial %s", pl_units_percent(ratio((double)q[PL_PARTIAL], all)).s);
+		pl_summary_item(row, PL_TONE_WARN, "partial %s", pl_units_percent(ratio((double)q[PL_PARTIAL], all)).s);
 	else
-		item(row, PL_TONE_PLAIN, "partial 0");
+		pl_summary_item(row, PL_TONE_PLAIN, "partial 0");
 }
 
 static uint64_t refused_stops(const struct plumb_profile *p)
@@ -265,8 +382,7 @@ static uint64_t refused_stops(const struct plumb_profile *p)
 	return times;
 }
 
-/* Files of most tools do not tell how sure their stacks are, nor what was missed. */
-static bool tells_truth(const struct pl_summary *s, const struct plumb_profile *p)
+bool pl_summary_tells_truth(const struct pl_summary *s, const struct plumb_profile *p)
 {
 	const uint64_t *q = s->totals.by_quality;
 	uint64_t lost = 0;
@@ -280,10 +396,10 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TRUTH];
 
-	if (p->meta.imported && !tells_truth(s, p))
+	if (p->meta.imported && !pl_summary_tells_truth(s, p))
 		return;
 	if (!p->meta.complete)
-		item(row, PL_TONE_WARN, "incomplete");
+		pl_summary_item(row, PL_TONE_WARN, "incomplete");
 	if (s->totals.samples)
 		qualities(row, &s->totals);
 	counted(row, "missed", p->meta.losses[PL_LOSS_MISSED]);
@@ -311,21 +427,11 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 
 	if (p->meta.imported && !p->meta.stopped_ns && !p->meta.profiler_cpu_ns)
 		return;
-	item(row, PL_TONE_PLAIN, "target stopped %s",
-	     pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
-	item(row, PL_TONE_PLAIN, "profiler %s of a core",
-	     pl_units_percent(ratio((double)p->meta.profiler_cpu_ns, duration)).s);
-	item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
-}
-
-/* Under a budget ticks differ in length. Older recordings know their number only. */
-static double missed_share(const struct pl_meta *m)
-{
-	uint64_t missed = m->losses[PL_LOSS_MISSED];
-
-	if (m->taken_ns)
-		return ratio((double)m->missed_ns, (double)m->missed_ns + (double)m->taken_ns);
-	return ratio((double)missed, (double)missed + (double)m->ticks);
+	pl_summary_item(row, PL_TONE_PLAIN, "target stopped %s",
+			pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "profiler %s of a core",
+			pl_units_percent(ratio((double)p->meta.profiler_cpu_ns, duration)).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
 }
 
 /* A part without samples can have held the text of a file, or the totals at the end. */
@@ -335,11 +441,12 @@ static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
 
 	if (!parts && !samples)
 		return;
-	warn(s, "%s part%s of the recording %s damaged and left out: %s%s", parts > 1 ? pl_units_count(parts).s : "a",
-	     parts > 1 ? "s" : "", parts > 1 ? "are" : "is", samples ? pl_units_count(samples).s : "",
-	     samples == 1 ? " sample is lost"
-	     : samples	  ? " samples are lost"
-			  : "no sample is lost, but texts of files or the last totals may be");
+	pl_summary_warn(s, "%s part%s of the recording %s damaged and left out: %s%s",
+			parts > 1 ? pl_units_count(parts).s : "a", parts > 1 ? "s" : "", parts > 1 ? "are" : "is",
+			samples ? pl_units_count(samples).s : "",
+			samples == 1 ? " sample is lost"
+			: samples    ? " samples are lost"
+				     : "no sample is lost, but texts of files or the last totals may be");
 }
 
 /* No loss, but whoever counts samples would wonder. */
@@ -350,33 +457,33 @@ static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
 	uint32_t threads = s->totals.threads + s->totals.idle_threads_hidden;
 
 	if (rate > 0)
-		warn(s,
-		     "%" PRIu32 " thread%s: sampled at %s each, so that plumb takes no more than %s of a core "
-		     "(--max-overhead)",
-		     threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
-		     pl_units_percent(m->max_overhead_ppm / 1e6).s);
+		pl_summary_warn(s,
+				"%" PRIu32
+				" thread%s: sampled at %s each, so that plumb takes no more than %s of a core "
+				"(--max-overhead)",
+				threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
+				pl_units_percent(m->max_overhead_ppm / 1e6).s);
 }
 
 static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 {
 	const uint64_t *l = p->meta.losses;
-	double missed = missed_share(&p->meta);
 
-	/* CPU time is read from counters and loses nothing; every other sample stands for one period. */
-	if (missed >= WORTH_TELLING)
-		warn(s, "%s of the time was missed%s: the machine is busy or the rate too high (-r)",
-		     pl_units_percent(missed).s, p->meta.mode == PL_MODE_CPU ? "" : ", and times are short by as much");
+	if (s->missed >= WORTH_TELLING)
+		pl_summary_warn(s, "%s of the time was missed%s: busy machine, or -r too high",
+				pl_units_percent(s->missed).s, s->scale > 1 ? " (times are scaled)" : "");
 	if (l[PL_LOSS_QUEUE])
-		warn(s, "%s samples were dropped: the recording could not be written fast enough",
-		     pl_units_count(l[PL_LOSS_QUEUE]).s);
+		pl_summary_warn(s, "%s samples were dropped: the recording could not be written fast enough",
+				pl_units_count(l[PL_LOSS_QUEUE]).s);
 	if (l[PL_LOSS_BEYOND])
-		warn(s, "%s processes and threads were too many to be followed and have no samples",
-		     pl_units_count(l[PL_LOSS_BEYOND]).s);
+		pl_summary_warn(s, "%s processes and threads were too many to be followed and have no samples",
+				pl_units_count(l[PL_LOSS_BEYOND]).s);
 	if (l[PL_LOSS_FOLDED])
-		warn(s,
-		     "there were too many different stacks: of %s samples only the outer part is told, below <folded> "
-		     "(--max-nodes)",
-		     pl_units_count(l[PL_LOSS_FOLDED]).s);
+		pl_summary_warn(s,
+				"there were too many different stacks: of %s samples only the outer part is told, "
+				"below <folded> "
+				"(--max-nodes)",
+				pl_units_count(l[PL_LOSS_FOLDED]).s);
 	warn_damage(s, &p->meta);
 }
 
@@ -388,8 +495,8 @@ static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
 	if (!times)
 		return;
 	add_shown(why, sizeof why, pl_text_of(p, p->meta.refused_why), s->unicode);
-	warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s, times == 1 ? " was" : "s were",
-	     *why ? why : "the cause is not in the recording");
+	pl_summary_warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s,
+			times == 1 ? " was" : "s were", *why ? why : "the cause is not in the recording");
 }
 
 /* One of the names that could have been meant; false when they fill the line. */
@@ -412,7 +519,7 @@ static void warn_no_thread(struct pl_summary *s, const struct plumb_profile *p)
 	while (i < p->thread_count &&
 	       add_candidate(s, names, sizeof names, p->threads[i].tid, pl_text_of(p, p->threads[i].name)))
 		i++;
-	warn(s, "no samples of the threads named; there are: %s", *names ? names : "none");
+	pl_summary_warn(s, "no samples of the threads named; there are: %s", *names ? names : "none");
 }
 
 static void warn_no_process(struct pl_summary *s, const struct plumb_profile *p)
@@ -423,7 +530,7 @@ static void warn_no_process(struct pl_summary *s, const struct plumb_profile *p)
 	while (i < p->process_count &&
 	       add_candidate(s, names, sizeof names, p->processes[i].pid, pl_text_of(p, p->processes[i].name)))
 		i++;
-	warn(s, "no samples of the processes named; there are: %s", *names ? names : "none");
+	pl_summary_warn(s, "no samples of the processes named; there are: %s", *names ? names : "none");
 }
 
 static void warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
@@ -431,28 +538,53 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 	const struct pl_totals *t = &s->totals;
 
 	if (!p->meta.complete)
-		warn(s, "incomplete: the profiler was killed; up to the last second is missing");
+		pl_summary_warn(s, "incomplete: the profiler was killed; up to the last second is missing");
 	warn_lowered(s, &p->meta);
 	warn_losses(s, p);
 	warn_refusals(s, p);
 	if (t->jit)
-		warn(s, "%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
-		     pl_units_percent(ratio((double)t->jit, (double)t->samples)).s);
+		pl_summary_warn(
+			s,
+			"%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
+			pl_units_percent(ratio((double)t->jit, (double)t->samples)).s);
 	if (t->samples == 0 && f->processes)
 		warn_no_process(s, p);
 	else if (t->samples == 0 && f->threads)
 		warn_no_thread(s, p);
 	else if (t->samples == 0)
-		warn(s, "no samples: the program was too short, or all of its threads were left out");
+		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&
 		 ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < WORTH_TELLING)
-		warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
+		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
+}
+
+/* Under a budget ticks differ in length. Older recordings know their number only. */
+static double missed_share(const struct pl_meta *m)
+{
+	uint64_t missed = m->losses[PL_LOSS_MISSED];
+
+	if (m->taken_ns)
+		return ratio((double)m->missed_ns, (double)m->missed_ns + (double)m->taken_ns);
+	return ratio((double)missed, (double)missed + (double)m->ticks);
+}
+
+/* CPU time is read from counters and loses nothing; every other sample stands for one period. What is known of next to
+ * no time is not known. */
+static void allow_for_missed(struct pl_summary *s, const struct pl_meta *m)
+{
+	s->missed = missed_share(m);
+	s->scale = 1;
+	if (s->missed >= WORTH_TELLING && s->missed <= MOST_MISSED && m->mode != PL_MODE_CPU && !m->counted)
+		s->scale = 1 / (1 - s->missed);
 }
 
 struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct pl_filter *f, bool unicode,
 				    struct pl_summary *ret)
 {
-	static const char *const labels[] = {"", "where", "processes", "samples", "truth", "overhead"};
+	static const char *const labels[PL_SUMMARY_ROWS] = {
+		[PL_SUMMARY_TITLE] = "",      [PL_SUMMARY_PROCESSES] = "processes",
+		[PL_SUMMARY_WHERE] = "where", [PL_SUMMARY_SAMPLES] = "samples",
+		[PL_SUMMARY_TRUTH] = "truth", [PL_SUMMARY_OVERHEAD] = "overhead"};
 	struct plumb_error *err;
 
 	memset(ret, 0, sizeof *ret);
@@ -462,6 +594,7 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 		return err;
 	for (int i = 0; i < PL_SUMMARY_ROWS; i++)
 		ret->rows[i].label = labels[i];
+	allow_for_missed(ret, &p->meta);
 	title(ret, p);
 	err = processes(ret, p, f);
 	if (err)
@@ -471,17 +604,4 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 	overhead(ret, p);
 	warnings(ret, p, f);
 	return NULL;
-}
-
-void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width)
-{
-	double factor = half_width / WANTED_HALF_WIDTH, more;
-
-	if (half_width < UNCERTAIN_HALF_WIDTH || s->totals.samples == 0 || p->meta.imported)
-		return;
-	/* The error shrinks with the square root of the time. Rounded up to what a person would type after -d. */
-	more = (double)p->meta.duration_ns / PL_NS_PER_S * factor * factor;
-	more = more < 10 ? ceil(more) : ceil(more / 10) * 10;
-	warn(s, "too short: shares may be off by %.0f points; record for %.0f s (-d %.0f) to know them to %s%.0f",
-	     ceil(half_width * 100), more, more, s->unicode ? "\xc2\xb1" : "+-", WANTED_HALF_WIDTH * 100);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of a report in words: what was recorded, what was found, how far it can be trusted, what it cost. */
+/* A report in words: what ran, what is wrong with it, how far the figures can be trusted, what the sampling cost. */
 #ifndef PL_SUMMARY_H
 #define PL_SUMMARY_H
 
 #include "export.h"
+#include "frame_name.h"
 #include "line.h"
 
 struct pl_item {
@@ -18,9 +19,10 @@ struct pl_summary_row {
 };
 
 enum {
-	PL_SUMMARY_TITLE,
-	PL_SUMMARY_WHERE,
+	PL_SUMMARY_TITLE, /* without the name of the program, which can be long and needs cutting */
 	PL_SUMMARY_PROCESSES,
+	/* the details behind the verdict */
+	PL_SUMMARY_WHERE,
 	PL_SUMMARY_SAMPLES,
 	PL_SUMMARY_TRUTH,
 	PL_SUMMARY_OVERHEAD,
@@ -29,16 +31,32 @@ enum {
 
 struct pl_summary {
 	struct pl_totals totals;
-	struct pl_summary_row
-		rows[PL_SUMMARY_ROWS]; /* the command is not in the title row: it can be long and needs cutting */
+	struct pl_summary_row rows[PL_SUMMARY_ROWS];
+	struct pl_item finding;	       /* what is wrong, in a sentence; "": no rule found anything */
+	struct pl_summary_row verdict; /* one line: how far the figures can be trusted; nothing where nobody knows */
 	struct pl_item warnings[8];    /* whole sentences */
 	int warning_count;
+	double gil_held; /* share of the time; 0 where it is not known */
+	double missed;	 /* share of the time */
+	double scale;	 /* of times, to allow for what was missed: 1 or more */
 	bool unicode;
 };
+#define PL_SUMMARY_DETAILS PL_SUMMARY_WHERE
 
 struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct pl_filter *f, bool unicode,
 				    struct pl_summary *ret) PLUMB_MUST_CHECK;
-/** Add "too short" if a share with the half width @p half_width was shown. */
+/** Files of most tools do not tell how sure their stacks are, nor what was missed. */
+bool pl_summary_tells_truth(const struct pl_summary *s, const struct plumb_profile *p);
+/** What ran: "app.py 3", with its arguments but without the interpreter; @p full: the whole command line. */
+struct pl_text pl_summary_program(const struct plumb_profile *p, bool full);
+/** Decide what the verdict is: the least certain share that is shown has the half width @p half_width. */
 void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width);
+/** Look for what is wrong: with the program, not with the profile. @p functions: all of them. */
+void pl_summary_find(struct pl_summary *s, const struct plumb_profile *p, const pl_function_rows *functions);
+/** Add an item, cut to what there is room for. */
+void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/** Add a sentence to the warnings, while there is room. */
+void pl_summary_warn(struct pl_summary *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,27 +1,29 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 /* The text report: at most options.max_lines lines that say where the time went. Layer export; any thread.
  *
- * Header first, then the hot path, the top functions and what to do next. The header is written as often as it takes:
- * once into nothing, to learn how many lines it leaves for the rest. */
+ * The answer first: what ran and what is wrong, the tree of its own functions, the functions by self time. How far that
+ * can be trusted is one line behind it, with what changes the conclusions; then what to do next. What is not a row of a
+ * table is written as often as it takes: once into nothing, to learn how many lines it leaves for the rows. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "formats.h"
 #include "hot_path.h"
+#include "own_code.h"
 #include "rows.h"
 #include "summary.h"
 
-#define TREE_MIN_SHARE 0.03
-#define TREE_ROWS      9
-#define TREE_ROWS_MIN  6
-#define FUNCTIONS      6
-#define FUNCTIONS_MIN  3
-#define FUNCTIONS_FAIR 4
-#define WARNINGS_MIN   2
-#define COMMANDS       2
-#define BODY_MIN       10 /* two blank lines, two headings, three rows each */
-#define LABEL_COLUMNS  10
-#define MIN_WIDTH      20
+#define TREE_MIN_SHARE	   0.03
+#define TREE_MIN_SHARE_TOP 0.001 /* if a number of rows was asked for */
+#define TREE_ROWS_MIN	   6
+#define FUNCTIONS	   6
+#define FUNCTIONS_MIN	   3
+#define FUNCTIONS_FAIR	   4
+#define WARNINGS_MIN	   2
+#define COMMANDS	   2
+#define BODY_MIN	   10 /* two blank lines, two headings, three rows each */
+#define MIN_WIDTH	   20
+#define DETAIL_COLUMNS	   10
 /* Narrower pages have labels, but no column of them. */
 #define LABEL_FROM_WIDTH  50
 #define COMMAND_MAX_BYTES (128u << 10)
@@ -33,9 +35,11 @@ struct report {
 	pl_tree_rows tree;
 	pl_function_rows functions;
 	pl_hot_rows hot;
-	double cut;					     /* share of the heaviest branch that found no line */
-	int function_rows, summary_rows, warnings, commands; /* as many as there is room for */
-	bool whole;					     /* the header has its half widths */
+	struct pl_rows *rows;
+	double cut;		/* share of the heaviest branch that found no line */
+	int tree_rows;		/* of `rows`, the rest is functions */
+	int function_rows;	/* as many as there is room for, */
+	int warnings, commands; /* likewise */
 };
 
 static const char *dot(const struct pl_page *page)
@@ -75,28 +79,23 @@ static void write_items(struct pl_line *l, const struct pl_summary_row *row, int
 static void write_title(const struct report *r, struct pl_page *page)
 {
 	const struct pl_summary_row *row = &r->summary.rows[PL_SUMMARY_TITLE];
-	struct pl_text command = pl_text_command(r->p, r->o.full_names);
-	struct pl_text version = pl_text_of(r->p, r->p->meta.plumb_version);
+	struct pl_text program = pl_summary_program(r->p, r->o.full_names);
 	struct pl_line l;
 	int rest = 0, room;
 
 	for (int i = 0; i < row->count; i++)
 		rest += pl_line_columns(dot(page)) + pl_line_columns(row->items[i].text);
 	pl_line_start(&l, page);
-	pl_line_add(&l, "plumb");
-	if (version.len)
-		pl_line_add(&l, " ");
-	pl_line_name(&l, version.s, version.len, 16, PL_CUT_END);
-	if (command.len) /* files of other tools need not tell it */
-		pl_line_add(&l, dot(page));
-	/* A command that would be cut to a stump has the line for itself. */
-	room = page->width - l.cols - rest;
-	pl_line_name(&l, command.s, command.len, room >= 24 ? room : page->width, PL_CUT_END);
-	write_items(&l, row, 1, true);
+	/* A name that would be cut to a stump has the line for itself; files of other tools need not tell it. */
+	room = page->width - rest;
+	pl_line_tone(&l, PL_TONE_STRONG);
+	pl_line_name(&l, program.s, program.len, room >= 24 ? room : page->width, PL_CUT_END);
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	write_items(&l, row, 1, program.len > 0);
 	pl_line_end(&l);
 }
 
-static void write_summary_row(const struct pl_summary_row *row, struct pl_page *page)
+static void write_detail(const struct pl_summary_row *row, struct pl_page *page)
 {
 	bool labels = page->width >= LABEL_FROM_WIDTH;
 	struct pl_line l;
@@ -106,20 +105,20 @@ static void write_summary_row(const struct pl_summary_row *row, struct pl_page *
 	pl_line_start(&l, page);
 	pl_line_pad(&l, 1);
 	pl_line_add(&l, row->label);
-	pl_line_pad(&l, labels ? 1 + LABEL_COLUMNS : l.cols + 1);
-	write_items(&l, row, labels ? 1 + LABEL_COLUMNS : 3, false);
+	pl_line_pad(&l, labels ? 1 + DETAIL_COLUMNS : l.cols + 1);
+	write_items(&l, row, labels ? 1 + DETAIL_COLUMNS : 3, false);
 	pl_line_end(&l);
 }
 
-/* A sentence, wrapped between words. */
-static void write_warning(const struct pl_item *warning, struct pl_page *page)
+/* A sentence, wrapped between words, behind @p mark. */
+static void write_sentence(const char *mark, const struct pl_item *sentence, struct pl_page *page)
 {
-	const char *word = warning->text;
+	const char *word = sentence->text;
 	struct pl_line l;
 
 	pl_line_start(&l, page);
-	pl_line_tone(&l, PL_TONE_WARN);
-	pl_line_add(&l, "!");
+	pl_line_tone(&l, sentence->tone);
+	pl_line_add(&l, mark);
 	while (*word) {
 		int len = (int)strcspn(word, " ");
 
@@ -127,7 +126,7 @@ static void write_warning(const struct pl_item *warning, struct pl_page *page)
 			pl_line_tone(&l, PL_TONE_PLAIN);
 			pl_line_end(&l);
 			pl_line_start(&l, page);
-			pl_line_tone(&l, PL_TONE_WARN);
+			pl_line_tone(&l, sentence->tone);
 			pl_line_add(&l, " ");
 		}
 		pl_line_addf(&l, " %.*s", len, word);
@@ -140,10 +139,30 @@ static void write_warning(const struct pl_item *warning, struct pl_page *page)
 static void write_header(const struct report *r, struct pl_page *page)
 {
 	write_title(r, page);
-	for (int i = PL_SUMMARY_WHERE; i < r->summary_rows; i++)
-		write_summary_row(&r->summary.rows[i], page);
+	write_detail(&r->summary.rows[PL_SUMMARY_PROCESSES], page);
+	if (r->summary.finding.text[0])
+		write_sentence("", &r->summary.finding, page);
+}
+
+/* How far the answer can be trusted. */
+static void write_verdict(const struct report *r, struct pl_page *page)
+{
+	const struct pl_summary_row *row = &r->summary.verdict;
+	struct pl_line l;
+
+	if (row->count) {
+		pl_line_start(&l, page);
+		pl_line_add(&l, row->label);
+		pl_line_add(&l, " ");
+		write_items(&l, row, 9, false);
+		if (!r->o.quality && l.cols + 20 <= page->width)
+			pl_line_add(&l, " (more: --quality)");
+		pl_line_end(&l);
+	}
+	for (int i = PL_SUMMARY_DETAILS; i < PL_SUMMARY_ROWS && r->o.quality; i++)
+		write_detail(&r->summary.rows[i], page);
 	for (int i = 0; i < r->warnings; i++)
-		write_warning(&r->summary.warnings[i], page);
+		write_sentence("!", &r->summary.warnings[i], page);
 }
 
 static bool is_shell_word(const char *s)
@@ -221,25 +240,48 @@ static bool has_folded(const pl_hot_rows *hot)
 	return false;
 }
 
+static bool has_library(const struct report *r)
+{
+	for (size_t i = 0; i < r->hot.len; i++) {
+		const struct pl_hot_row *h = &r->hot.data[i];
+
+		if (h->into != PL_HOT_NO_ROW || r->tree.data[h->row].kind == PL_TREE_LIBRARY)
+			return true;
+	}
+	return false;
+}
+
+/* Behind what a table is about, in parentheses. */
+static void add_note(char *what, size_t size, const char *note)
+{
+	size_t len = strlen(what);
+
+	snprintf(what + len, size - len, "%s%s", strchr(what, '(') ? "; " : " (", note);
+}
+
+/* "where the time went (of 12.3 s of thread time; ▸ into libraries; [+N] N left out)" */
 static void write_tree(const struct report *r, struct pl_page *page)
 {
-	const char *what = r->p->meta.mode == PL_MODE_CPU ? "CPU time" : "thread time";
-	static const char legend[] = " ([+N]: N frames not shown)";
-	double total = (double)r->summary.totals.weight_ns;
-	struct pl_rows rows;
-	struct pl_line l;
+	const struct pl_totals *t = &r->summary.totals;
+	bool cpu = r->p->meta.mode == PL_MODE_CPU, counted = r->p->meta.counted;
+	char what[200], total[64];
 
-	pl_line_start(&l, page);
-	pl_line_addf(&l, "hot path, branches over %.2g %%", (r->cut > 0 ? r->cut : TREE_MIN_SHARE) * 100);
-	if (r->p->meta.counted)
-		pl_line_addf(&l, " of %s samples", pl_units_count(r->summary.totals.samples).s);
-	else if (r->summary.totals.threads > 1 || r->p->meta.mode == PL_MODE_CPU)
-		pl_line_addf(&l, " of %s %s", pl_units_time(total).s, what);
-	if (has_folded(&r->hot) && page->width - l.cols >= (int)sizeof legend)
-		pl_line_add(&l, legend);
-	pl_line_end(&l);
-	pl_rows_of_tree(r->p, &r->tree, &r->hot, &r->o, total, &rows);
-	pl_rows_write(&rows, NULL, page);
+	snprintf(what, sizeof what, "where the %s", counted ? "samples are" : "time went");
+	if (counted || cpu || t->threads > 1) {
+		double ns = (double)t->weight_ns * r->summary.scale;
+		const char *of = counted ? "samples" : cpu ? "CPU time" : "thread time";
+
+		snprintf(total, sizeof total, counted ? "of %.30s %s" : "of %.30s of %s",
+			 counted ? pl_units_count(t->samples).s : pl_units_time(ns).s, of);
+		add_note(what, sizeof what, total);
+	}
+	if (has_library(r))
+		add_note(what, sizeof what, page->unicode ? "\xe2\x96\xb8 into libraries" : "> into libraries");
+	if (has_folded(&r->hot))
+		add_note(what, sizeof what, "[+N] N left out");
+	if (strchr(what, '('))
+		snprintf(what + strlen(what), sizeof what - strlen(what), ")");
+	pl_rows_write(r->rows, 0, r->tree_rows, "%", what, page);
 }
 
 static size_t with_self(const pl_function_rows *rows)
@@ -253,14 +295,12 @@ static size_t with_self(const pl_function_rows *rows)
 
 static void write_functions(const struct report *r, struct pl_page *page)
 {
-	size_t all = with_self(&r->functions);
-	struct pl_rows rows;
-	char heading[64];
+	char what[120];
 
-	pl_rows_of_functions(r->p, &r->functions, r->function_rows, &r->o, (double)r->summary.totals.weight_ns, &rows);
-	snprintf(heading, sizeof heading, "%s (%d of %s)", r->o.filter.lines ? "line" : "function", rows.count,
-		 pl_units_count(all).s);
-	pl_rows_write(&rows, heading, page);
+	snprintf(what, sizeof what, "most %s in the %s itself (%d of %s)", r->p->meta.counted ? "samples" : "time",
+		 r->o.filter.lines ? "line" : "function", r->rows->count - r->tree_rows,
+		 pl_units_count(with_self(&r->functions)).s);
+	pl_rows_write(r->rows, r->tree_rows, r->rows->count, "self", what, page);
 }
 
 static int smaller(int a, int b)
@@ -278,6 +318,7 @@ static int take(int *left, int wanted)
 	return got;
 }
 
+/* What is no row: the answer in a line, the verdict, the commands. */
 static struct plumb_error *count_lines(const struct report *r, const struct pl_page *page, int *ret)
 {
 	struct pl_page count = *page;
@@ -285,46 +326,18 @@ static struct plumb_error *count_lines(const struct report *r, const struct pl_p
 
 	count.out = NULL;
 	write_header(r, &count);
+	write_verdict(r, &count);
 	err = write_next(r, &count);
 	*ret = count.lines;
 	return err;
 }
 
-/* "on CPU 52 % +-1.1" is told without the half width. */
-static void drop_half_widths(struct pl_summary_row *row)
-{
-	for (int i = 0; i < row->count; i++) {
-		char *blank = strrchr(row->items[i].text, ' ');
-
-		if (blank && (strncmp(blank + 1, "+-", 2) == 0 || strncmp(blank + 1, "\xc2\xb1", 2) == 0))
-			*blank = '\0';
-	}
-}
-
-/* What is left when there are neither warnings nor commands: the half widths of the header, then the cost, which is the
- * last row. False if both are gone. */
-static bool shorten_rows(struct report *r)
-{
-	if (r->summary_rows < PL_SUMMARY_ROWS)
-		return false;
-	if (r->whole) {
-		drop_half_widths(&r->summary.rows[PL_SUMMARY_WHERE]);
-		drop_half_widths(&r->summary.rows[PL_SUMMARY_PROCESSES]);
-		r->whole = false;
-		return true;
-	}
-	r->summary_rows = PL_SUMMARY_OVERHEAD;
-	return true;
-}
-
-/* On a narrow page a long header leaves no room for the answer. What the warnings say is in the figures, too, so they
+/* On a narrow page long sentences leave no room for the answer. What the warnings say is in the figures, too, so they
  * are the first to go (the gravest stand first), then the commands. */
 static struct plumb_error *shorten(struct report *r, const struct pl_page *page, int *lines_ret)
 {
 	struct plumb_error *err;
 
-	r->summary_rows = PL_SUMMARY_ROWS;
-	r->whole = true;
 	r->warnings = r->summary.warning_count;
 	r->commands = COMMANDS;
 	while (!(err = count_lines(r, page, lines_ret)) && *lines_ret > r->o.max_lines - BODY_MIN) {
@@ -332,22 +345,19 @@ static struct plumb_error *shorten(struct report *r, const struct pl_page *page,
 			r->warnings--;
 		else if (r->commands > 0)
 			r->commands--;
-		else if (!shorten_rows(r))
+		else
 			break;
 	}
 	return err;
 }
 
-/* Lines are few: the header and the commands have theirs; tree and table share the rest, the most telling rows first.
- */
-static struct plumb_error *plan(struct report *r, const struct pl_page *page)
+/* Lines are few: what is no row has its own; tree and functions share the rest, the most telling rows first. */
+static struct plumb_error *share_lines(struct report *r, const struct pl_page *page, int *tree_ret)
 {
-	int tree = r->tree.len < TREE_ROWS ? (int)r->tree.len : TREE_ROWS;
+	int tree = (int)(r->tree.len < PL_ROWS_MAX / 2 ? r->tree.len : PL_ROWS_MAX / 2);
 	int table = smaller((int)with_self(&r->functions), FUNCTIONS), used, left, t, f;
 	struct plumb_error *err = shorten(r, page, &used);
 
-	if (err)
-		return err;
 	left = r->o.max_lines - used - 4;  /* two blank lines, two headings */
 	t = take(&left, smaller(tree, 1)); /* however little room there is */
 	f = take(&left, smaller(table, FUNCTIONS_MIN));
@@ -356,25 +366,75 @@ static struct plumb_error *plan(struct report *r, const struct pl_page *page)
 	t += take(&left, tree - t);
 	f += take(&left, table - f);
 	r->function_rows = f;
-	return pl_hot_path(r->p, &r->tree, (size_t)t, &r->hot, &r->cut);
+	*tree_ret = t;
+	return err;
 }
 
-/* The least certain of the shares that will be shown decides whether there are enough samples. */
+/* Functions of which it is not sure that they took any time are no news. */
+static int sure_functions(const struct report *r)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < r->functions.len && count < r->function_rows; i++) {
+		const struct pl_share *s = &r->functions.data[i].self;
+
+		if (s->samples && (i == 0 || s->share > s->half_width))
+			count++;
+	}
+	return count;
+}
+
+static bool tells_cpu(const struct report *r)
+{
+	const struct pl_totals *t = &r->summary.totals;
+
+	return r->p->meta.mode != PL_MODE_CPU && t->unknown < t->samples / 2;
+}
+
+static struct plumb_error *plan(struct report *r, const struct pl_page *page)
+{
+	bool asked = r->o.top > 0;
+	int tree = smaller(r->o.top, PL_ROWS_MAX / 2);
+	struct plumb_error *err = NULL;
+
+	r->warnings = r->summary.warning_count;
+	r->commands = COMMANDS;
+	r->function_rows = tree;
+	if (!asked)
+		err = share_lines(r, page, &tree);
+	if (!err)
+		err = pl_hot_path(r->p, &r->tree, (size_t)tree, asked, &r->hot, &r->cut);
+	if (err)
+		return err;
+	pl_rows_begin(r->rows, r->p, &r->o, r->summary.scale, tells_cpu(r));
+	pl_rows_add_tree(r->rows, &r->tree, &r->hot);
+	r->tree_rows = r->rows->count;
+	pl_rows_add_functions(r->rows, &r->functions, asked ? tree : sure_functions(r));
+	return NULL;
+}
+
+/* The least certain of the shares that can be shown decides whether there are enough samples. */
 static void judge(struct report *r)
 {
 	double half = 0;
 
-	for (size_t i = 0; i < r->tree.len; i++)
-		half = r->tree.data[i].total.half_width > half ? r->tree.data[i].total.half_width : half;
+	for (size_t i = 0; i < r->tree.len; i++) {
+		const struct pl_share *s = &r->tree.data[i].total;
+
+		if (s->half_width > half && (i == 0 || s->share > s->half_width))
+			half = s->half_width;
+	}
 	pl_summary_judge(&r->summary, r->p, half);
+	pl_summary_find(&r->summary, r->p, &r->functions);
 }
 
 static struct plumb_error *gather(struct report *r)
 {
+	double least = r->o.top > 0 ? TREE_MIN_SHARE_TOP : TREE_MIN_SHARE;
 	struct plumb_error *err = pl_summary_make(r->p, &r->o.filter, r->o.unicode, &r->summary);
 
 	if (!err)
-		err = pl_view_tree(r->p, &r->o.filter, TREE_MIN_SHARE, &r->tree);
+		err = pl_own_code_tree(r->p, &r->o.filter, least, &r->tree);
 	if (!err)
 		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
 	if (!err)
@@ -389,30 +449,32 @@ static struct plumb_error *write_report(struct report *r, struct pl_page *page)
 	if (err)
 		return err;
 	write_header(r, page);
-	if (r->hot.len) {
+	if (r->tree_rows > 0) {
 		pl_page_blank(page);
 		write_tree(r, page);
 	}
-	if (r->function_rows > 0) {
+	if (r->rows->count > r->tree_rows) {
 		pl_page_blank(page);
 		write_functions(r, page);
 	}
+	write_verdict(r, page);
 	return write_next(r, page);
 }
 
 struct plumb_error *pl_text_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
-	struct report r = {.p = p, .o = *o};
+	struct report r = {.p = p, .o = *o, .rows = malloc(sizeof *r.rows)};
 	struct pl_page page = {.out = out, .unicode = o->unicode, .color = o->color};
 	struct plumb_error *err;
 
 	page.width = o->width < MIN_WIDTH ? MIN_WIDTH : smaller(o->width, PL_LINE_MAX_COLUMNS);
 	r.o.width = page.width;
-	err = gather(&r);
+	err = r.rows ? gather(&r) : &pl_err_no_memory;
 	if (!err)
 		err = write_report(&r, &page);
 	pl_vec_deinit(&r.tree);
 	pl_vec_deinit(&r.functions);
 	pl_vec_deinit(&r.hot);
+	free(r.rows);
 	return err;
 }

@@ -18,22 +18,25 @@ struct builder {
 	struct pl_calltree *tree;
 	const struct plumb_profile *profile;
 	bool lines;
+	const bool *library; /* NULL: functions are all alike */
 	size_t key_cap;
 	struct pl_call_nodes nodes;
-	struct pl_map keys; /* (function, line) -> key */
+	struct pl_map keys; /* (function, line), library -> key */
 };
 
 static struct plumb_error *find_key(struct builder *b, const struct pl_location *l, uint32_t *ret)
 {
 	struct pl_calltree *t = b->tree;
-	struct pl_call_key key = {.function = l->function, .line = b->lines ? l->line : 0};
+	struct pl_call_key key = {.function = l->function,
+				  .line = b->lines ? l->line : 0,
+				  .library = b->library && b->library[l->function]};
 	uint64_t k0 = (uint64_t)key.function << 32 | (uint32_t)key.line;
-	if (pl_map_get(&b->keys, k0, 0, ret))
+	if (pl_map_get(&b->keys, k0, key.library, ret))
 		return NULL;
 	struct plumb_error *err = pl_table_room((void **)&t->keys, &b->key_cap, t->key_count, sizeof *t->keys);
 	if (err)
 		return err;
-	if (!pl_map_set(&b->keys, k0, 0, t->key_count))
+	if (!pl_map_set(&b->keys, k0, key.library, t->key_count))
 		return &pl_err_no_memory;
 	t->keys[t->key_count] = key;
 	*ret = t->key_count++;
@@ -60,6 +63,38 @@ struct plumb_error *pl_call_node_find(struct pl_call_nodes *known, struct pl_cal
 	return NULL;
 }
 
+/* Below @p parent, which is a node of library frames or an own function. Libraries go on in the node that the first of
+ * them made; an own function hangs on the own one before it, and stays there if that is itself. */
+static struct plumb_error *find_own_node(struct builder *b, uint32_t parent, uint32_t key, uint32_t stack,
+					 uint32_t *ret)
+{
+	struct pl_calltree *t = b->tree;
+	bool in_library = parent && t->keys[t->nodes[parent].key].library;
+	t->repeats[stack] = t->repeats[b->profile->stacks[stack].parent];
+	if (t->keys[key].library && in_library) {
+		*ret = parent;
+		return NULL;
+	}
+	if (!t->keys[key].library) {
+		uint32_t home = in_library ? t->nodes[parent].parent : parent;
+		t->repeats[stack] = home && t->nodes[home].key == key ? t->repeats[stack] + 1 : 0;
+		if (t->repeats[stack]) {
+			*ret = home;
+			return NULL;
+		}
+		parent = home;
+	}
+	return pl_call_node_find(&b->nodes, &t->nodes, &t->node_count, parent, key, ret);
+}
+
+static struct plumb_error *find_node(struct builder *b, uint32_t key, uint32_t stack)
+{
+	struct pl_calltree *t = b->tree;
+	uint32_t parent = t->node_of_stack[b->profile->stacks[stack].parent], *node = &t->node_of_stack[stack];
+	return b->library ? find_own_node(b, parent, key, stack, node)
+			  : pl_call_node_find(&b->nodes, &t->nodes, &t->node_count, parent, key, node);
+}
+
 static struct plumb_error *add_nodes(struct builder *b, const bool *needed)
 {
 	struct pl_calltree *t = b->tree;
@@ -75,8 +110,7 @@ static struct plumb_error *add_nodes(struct builder *b, const bool *needed)
 		uint32_t key = 0;
 		err = find_key(b, &p->locations[s->location], &key);
 		if (!err)
-			err = pl_call_node_find(&b->nodes, &t->nodes, &t->node_count, t->node_of_stack[s->parent], key,
-						&t->node_of_stack[id]);
+			err = find_node(b, key, id);
 		if (err)
 			return err;
 	}
@@ -87,6 +121,7 @@ static void add_counts(struct pl_counts *into, struct pl_counts c)
 {
 	into->samples = pl_sum_u64(into->samples, c.samples);
 	into->weight_ns = pl_sum_u64(into->weight_ns, c.weight_ns);
+	into->on_cpu_ns = pl_sum_u64(into->on_cpu_ns, c.on_cpu_ns);
 }
 
 static void sum_up(struct pl_calltree *t)
@@ -95,7 +130,9 @@ static void sum_up(struct pl_calltree *t)
 	for (uint32_t i = 0; i < s->start[PL_BATCHES]; i++) {
 		const struct pl_cell *c = s->cells[i];
 		struct pl_call_node *n = &t->nodes[t->node_of_stack[c->stack]];
-		struct pl_counts counts = {.samples = c->samples, .weight_ns = c->weight_ns};
+		struct pl_counts counts = {.samples = c->samples,
+					   .weight_ns = c->weight_ns,
+					   .on_cpu_ns = c->state & PL_STATE_ON_CPU ? c->weight_ns : 0};
 		add_counts(&n->self, counts);
 		add_counts(&n->total, counts);
 	}
@@ -103,13 +140,16 @@ static void sum_up(struct pl_calltree *t)
 		add_counts(&t->nodes[t->nodes[n].parent].total, t->nodes[n].total);
 }
 
-struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, struct pl_calltree *ret)
+struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, const bool *library,
+				      struct pl_calltree *ret)
 {
 	struct pl_calltree t = {.selection = s};
 	bool *needed = pl_select_stacks(s);
 	t.node_of_stack = calloc(s->profile->stack_count, sizeof *t.node_of_stack);
-	struct builder b = {.tree = &t, .profile = s->profile, .lines = lines};
-	struct plumb_error *err = needed && t.node_of_stack ? add_nodes(&b, needed) : &pl_err_no_memory;
+	t.repeats = library ? calloc(s->profile->stack_count, sizeof *t.repeats) : NULL;
+	struct builder b = {.tree = &t, .profile = s->profile, .lines = lines, .library = library};
+	bool room = needed && t.node_of_stack && (t.repeats || !library);
+	struct plumb_error *err = room ? add_nodes(&b, needed) : &pl_err_no_memory;
 	free(needed);
 	pl_row_index_deinit(&b.nodes.index);
 	pl_map_deinit(&b.keys);
@@ -127,6 +167,7 @@ void pl_calltree_deinit(struct pl_calltree *t)
 	free(t->nodes);
 	free(t->keys);
 	free(t->node_of_stack);
+	free(t->repeats);
 	*t = (struct pl_calltree){0};
 }
 
@@ -301,6 +342,7 @@ static void add_share(struct pl_share *into, struct pl_counts c)
 {
 	into->samples = pl_sum_u64(into->samples, c.samples);
 	into->weight_ns = pl_sum_u64(into->weight_ns, c.weight_ns);
+	into->on_cpu_ns = pl_sum_u64(into->on_cpu_ns, c.on_cpu_ns);
 }
 
 static void set_shares(const struct tallies *h, struct pl_call_shares *rows)

@@ -12,10 +12,11 @@
 struct pl_call_key {
 	uint32_t function;
 	int32_t line; /* 0 unless rows are lines */
+	bool library; /* of a tree of own functions: all frames of libraries that a call of this one led to */
 };
 
 struct pl_counts {
-	uint64_t samples, weight_ns;
+	uint64_t samples, weight_ns, on_cpu_ns;
 };
 
 struct pl_call_node {
@@ -40,6 +41,8 @@ struct pl_calltree {
 	struct pl_call_key *keys;
 	uint32_t key_count;
 	uint32_t *node_of_stack; /* 0 for stacks without selected samples */
+	uint32_t *repeats;	 /* of a tree of own functions, for each stack: how often its own function is called by
+				  * itself there; else NULL */
 };
 
 struct pl_call_shares {
@@ -48,8 +51,9 @@ struct pl_call_shares {
 
 #define PL_NO_ROW UINT32_MAX
 
-/** On success *ret borrows @p s and is to be released with pl_calltree_deinit. */
-struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines,
+/** On success *ret borrows @p s and is to be released with pl_calltree_deinit. With @p library (one for each function
+ * of the profile) it is the tree of own functions, see pl_view_own_tree(). */
+struct plumb_error *pl_calltree_build(const struct pl_selection *s, bool lines, const bool *library,
 				      struct pl_calltree *ret) PLUMB_MUST_CHECK;
 void pl_calltree_deinit(struct pl_calltree *t);
 

@@ -40,8 +40,8 @@ struct pl_totals {
 };
 
 struct pl_share {
-	uint64_t samples, weight_ns;
-	double share, half_width; /* 0..1; 95 % confidence */
+	uint64_t samples, weight_ns, on_cpu_ns; /* on_cpu_ns: of weight_ns, that of samples on a CPU */
+	double share, half_width;		/* 0..1; 95 % confidence */
 };
 
 struct pl_function_row {
@@ -51,12 +51,22 @@ struct pl_function_row {
 };
 typedef PL_VEC(struct pl_function_row) pl_function_rows;
 
+/** What a row of a call tree stands for; all but the first in pl_view_own_tree alone. */
+enum pl_tree_kind {
+	PL_TREE_FUNCTION,
+	PL_TREE_LIBRARY, /* frames of libraries, together: `function` is the one that own code called, */
+	PL_TREE_SELF,	 /* a function without what it calls, below the row of it with all that it calls */
+};
+
 /** A call tree node, in depth-first order, heaviest child first. */
 struct pl_tree_row {
 	uint32_t function;
 	int32_t line;
 	uint32_t depth; /* 0: a root */
 	struct pl_share self, total;
+	enum pl_tree_kind kind;
+	uint32_t last;	    /* PL_TREE_LIBRARY: the function in which most of that time was itself; */
+	uint32_t recursion; /* PL_TREE_FUNCTION: how often it is below itself at most, with no other own one between */
 };
 typedef PL_VEC(struct pl_tree_row) pl_tree_rows;
 typedef struct plumb_error *pl_tree_row_fn(void *ctx, const struct pl_tree_row *row);
@@ -93,6 +103,12 @@ struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struc
 /** Nodes whose total is at least @p min_share; functions merged over lines unless filter.lines. */
 struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
 				 pl_tree_rows *ret) PLUMB_MUST_CHECK;
+/** The same of the program's own functions: each hangs on the own function that called it, whatever frames of libraries
+ * are between. What such frames lead to and is no own function is one row for each function that own code called,
+ * and what a function with rows below it takes itself is a row, too. @p library tells of each function of @p p whether
+ * it is one of a library. */
+struct plumb_error *pl_view_own_tree(const struct plumb_profile *p, const struct pl_filter *f, const bool *library,
+				     double min_share, pl_tree_rows *ret) PLUMB_MUST_CHECK;
 /** All nodes as pl_view_tree has them, one by one and without half widths; the first error of @p fn ends it. For trees
  * of millions of nodes. */
 struct plumb_error *pl_view_tree_each(const struct plumb_profile *p, const struct pl_filter *f, pl_tree_row_fn *fn,

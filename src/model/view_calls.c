@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "calltree.h"
+#include "index.h"
+#include "map.h"
 #include "select.h"
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -96,12 +98,13 @@ struct calls {
 	struct pl_calltree tree; /* points into the selection */
 };
 
-static struct plumb_error *calls_open(struct calls *c, const struct plumb_profile *p, const struct pl_filter *f)
+static struct plumb_error *calls_open(struct calls *c, const struct plumb_profile *p, const struct pl_filter *f,
+				      const bool *library)
 {
 	struct plumb_error *err = pl_select(p, f, &c->selection);
 	if (err)
 		return err;
-	err = pl_calltree_build(&c->selection, f->lines, &c->tree);
+	err = pl_calltree_build(&c->selection, f->lines, library, &c->tree);
 	if (err)
 		pl_selection_deinit(&c->selection);
 	return err;
@@ -116,7 +119,7 @@ static void calls_close(struct calls *c)
 struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struct pl_filter *f, pl_function_rows *ret)
 {
 	struct calls c;
-	struct plumb_error *err = calls_open(&c, p, f);
+	struct plumb_error *err = calls_open(&c, p, f, NULL);
 	if (err)
 		return err;
 	err = function_rows(&c.tree, ret);
@@ -127,11 +130,18 @@ struct plumb_error *pl_view_functions(const struct plumb_profile *p, const struc
 /* The nodes that are shown, by parent and then heaviest first: the children of a node lie side by side. */
 struct pruned {
 	const struct pl_calltree *tree;
+	double least;	 /* weight of a node that is shown */
 	uint32_t *nodes; /* in that order */
 	uint32_t count;
 	uint32_t *row_of;     /* node -> place in `nodes`, PL_NO_ROW: not shown */
 	uint32_t *child_from; /* node -> place of its first child */
 	uint32_t *child_to;
+	struct own_facts *own; /* of a tree of own functions, for each place; else NULL */
+};
+
+struct own_facts {
+	uint32_t last, recursion;
+	uint64_t last_ns; /* of `last` itself */
 };
 
 static void pruned_deinit(struct pruned *p)
@@ -140,6 +150,7 @@ static void pruned_deinit(struct pruned *p)
 	free(p->row_of);
 	free(p->child_from);
 	free(p->child_to);
+	free(p->own);
 }
 
 static int compare_siblings(const void *a, const void *b, void *tree)
@@ -160,10 +171,10 @@ static int compare_siblings(const void *a, const void *b, void *tree)
 static void prune(struct pruned *p, double min_share)
 {
 	const struct pl_calltree *t = p->tree;
-	double least = min_share * (double)t->selection->weight_ns;
+	p->least = min_share * (double)t->selection->weight_ns;
 	for (uint32_t n = 1; n < t->node_count; n++) {
 		p->row_of[n] = PL_NO_ROW;
-		if ((double)t->nodes[n].total.weight_ns >= least)
+		if ((double)t->nodes[n].total.weight_ns >= p->least)
 			p->nodes[p->count++] = n;
 	}
 	p->row_of[0] = PL_NO_ROW;
@@ -193,8 +204,10 @@ static struct plumb_error *pruned_init(struct pruned *p, const struct pl_calltre
 static struct pl_share share_of(const struct pl_calltree *t, struct pl_counts c)
 {
 	double weight_ns = t->selection->weight_ns ? (double)t->selection->weight_ns : 1;
-	return (struct pl_share){
-		.samples = c.samples, .weight_ns = c.weight_ns, .share = (double)c.weight_ns / weight_ns};
+	return (struct pl_share){.samples = c.samples,
+				 .weight_ns = c.weight_ns,
+				 .on_cpu_ns = c.on_cpu_ns,
+				 .share = (double)c.weight_ns / weight_ns};
 }
 
 static struct pl_tree_row tree_row(const struct pruned *p, const struct pl_call_shares *shares, uint32_t at,
@@ -206,32 +219,68 @@ static struct pl_tree_row tree_row(const struct pruned *p, const struct pl_call_
 				    .line = t->keys[n->key].line,
 				    .depth = depth,
 				    .self = shares ? shares[at].self : share_of(t, n->self),
-				    .total = shares ? shares[at].total : share_of(t, n->total)};
+				    .total = shares ? shares[at].total : share_of(t, n->total),
+				    .kind = t->keys[n->key].library ? PL_TREE_LIBRARY : PL_TREE_FUNCTION,
+				    .last = p->own ? p->own[at].last : 0,
+				    .recursion = p->own ? p->own[at].recursion : 0};
 }
 
-/* Depth first. What is still to be shown of each level of the current path is a range of siblings. Without @p shares
- * there are no half widths. */
+static struct pl_tree_row self_row(const struct pruned *p, const struct pl_call_shares *shares, uint32_t at,
+				   uint32_t depth)
+{
+	struct pl_tree_row row = tree_row(p, shares, at, depth);
+	row.kind = PL_TREE_SELF;
+	row.total = row.self;
+	return row;
+}
+
+/* A level of the current path: what is still to be shown of a row's children, and of the row itself. */
+struct level {
+	uint32_t next, end;
+	uint32_t self_of; /* place of the row whose self is one of them and has not been shown; PL_NO_ROW: none is */
+};
+
+static struct level level_below(const struct pruned *p, uint32_t at)
+{
+	uint32_t node = p->nodes[at];
+	struct level l = {.next = p->child_from[node], .end = p->child_to[node], .self_of = PL_NO_ROW};
+	uint64_t self_ns = p->tree->nodes[node].self.weight_ns;
+	if (p->own && l.next < l.end && self_ns && (double)self_ns >= p->least)
+		l.self_of = at;
+	return l;
+}
+
+/* Whether the self of the row above comes before the next child: it is no lighter. */
+static bool self_is_next(const struct pruned *p, const struct level *l)
+{
+	if (l->self_of == PL_NO_ROW || l->next == l->end)
+		return l->self_of != PL_NO_ROW;
+	return p->tree->nodes[p->nodes[l->self_of]].self.weight_ns >= p->tree->nodes[p->nodes[l->next]].total.weight_ns;
+}
+
+/* Depth first. Without @p shares there are no half widths. */
 static struct plumb_error *emit_tree(const struct pruned *p, const struct pl_call_shares *shares, pl_tree_row_fn *fn,
 				     void *ctx)
 {
-	struct range {
-		uint32_t next, end;
-	};
-	PL_VEC(struct range) path = {0};
-	struct range roots = {.next = p->child_from[0], .end = p->child_to[0]};
+	PL_VEC(struct level) path = {0};
+	struct level roots = {.next = p->child_from[0], .end = p->child_to[0], .self_of = PL_NO_ROW};
 	struct plumb_error *err = pl_vec_push(&path, roots) ? NULL : &pl_err_no_memory;
 	while (!err && path.len) {
-		struct range *level = &path.data[path.len - 1];
-		if (level->next == level->end) {
+		struct level *level = &path.data[path.len - 1];
+		uint32_t depth = (uint32_t)path.len - 1;
+		if (self_is_next(p, level)) {
+			struct pl_tree_row row = self_row(p, shares, level->self_of, depth);
+			level->self_of = PL_NO_ROW;
+			err = fn(ctx, &row);
+		} else if (level->next == level->end) {
 			path.len--;
-			continue;
+		} else {
+			uint32_t at = level->next++;
+			struct pl_tree_row row = tree_row(p, shares, at, depth);
+			err = fn(ctx, &row);
+			if (!err && !pl_vec_push(&path, level_below(p, at)))
+				err = &pl_err_no_memory;
 		}
-		uint32_t at = level->next++, node = p->nodes[at];
-		struct range children = {.next = p->child_from[node], .end = p->child_to[node]};
-		struct pl_tree_row row = tree_row(p, shares, at, (uint32_t)path.len - 1);
-		err = fn(ctx, &row);
-		if (!err && !pl_vec_push(&path, children))
-			err = &pl_err_no_memory;
 	}
 	pl_vec_deinit(&path);
 	return err;
@@ -243,12 +292,91 @@ static struct plumb_error *keep_row(void *ctx, const struct pl_tree_row *row)
 	return pl_vec_push(rows, *row) ? NULL : &pl_err_no_memory;
 }
 
+static void set_recursion(struct pruned *p)
+{
+	const struct pl_calltree *t = p->tree;
+	for (uint32_t id = 1; id < t->selection->profile->stack_count; id++) {
+		uint32_t node = t->node_of_stack[id], at = p->row_of[node];
+		if (at == PL_NO_ROW || t->keys[t->nodes[node].key].library || t->repeats[id] < p->own[at].recursion)
+			continue;
+		p->own[at].recursion = t->repeats[id];
+	}
+}
+
+/* What a function itself takes in a row of library frames. */
+struct last {
+	uint32_t at, function;
+	uint64_t weight_ns;
+};
+typedef PL_VEC(struct last) lasts;
+
+static struct plumb_error *add_last(lasts *all, struct pl_map *index, uint32_t at, uint32_t function,
+				    uint64_t weight_ns)
+{
+	uint32_t i;
+	if (pl_map_get(index, (uint64_t)at << 32 | function, 0, &i)) {
+		all->data[i].weight_ns = pl_sum_u64(all->data[i].weight_ns, weight_ns);
+		return NULL;
+	}
+	struct last new = {.at = at, .function = function, .weight_ns = weight_ns};
+	if (!pl_map_set(index, (uint64_t)at << 32 | function, 0, (uint32_t)all->len) || !pl_vec_push(all, new))
+		return &pl_err_no_memory;
+	return NULL;
+}
+
+static struct plumb_error *sum_lasts(const struct pruned *p, lasts *all)
+{
+	const struct pl_selection *s = p->tree->selection;
+	struct pl_map index = PL_MAP_INIT;
+	struct plumb_error *err = NULL;
+	for (uint32_t i = 0; i < s->start[PL_BATCHES] && !err; i++) {
+		const struct pl_cell *c = s->cells[i];
+		uint32_t node = p->tree->node_of_stack[c->stack], at = p->row_of[node];
+		uint32_t location = s->profile->stacks[c->stack].location;
+		if (at != PL_NO_ROW && p->tree->keys[p->tree->nodes[node].key].library)
+			err = add_last(all, &index, at, s->profile->locations[location].function, c->weight_ns);
+	}
+	pl_map_deinit(&index);
+	return err;
+}
+
+static struct plumb_error *set_lasts(struct pruned *p)
+{
+	const struct plumb_profile *profile = p->tree->selection->profile;
+	lasts all = {0};
+	struct plumb_error *err = sum_lasts(p, &all);
+	for (size_t i = 0; i < all.len && !err; i++) {
+		struct own_facts *own = &p->own[all.data[i].at];
+		int order = compare_u64(all.data[i].weight_ns, own->last_ns);
+		if (order > 0 ||
+		    (order == 0 && own->last_ns && compare_names(profile, all.data[i].function, 0, own->last, 0) < 0)) {
+			own->last = all.data[i].function;
+			own->last_ns = all.data[i].weight_ns;
+		}
+	}
+	pl_vec_deinit(&all);
+	return err;
+}
+
+static struct plumb_error *set_own_facts(struct pruned *p)
+{
+	p->own = calloc((size_t)p->count + 1, sizeof *p->own);
+	if (!p->own)
+		return &pl_err_no_memory;
+	for (uint32_t at = 0; at < p->count; at++)
+		p->own[at].last = p->tree->keys[p->tree->nodes[p->nodes[at]].key].function;
+	set_recursion(p);
+	return set_lasts(p);
+}
+
 static struct plumb_error *tree_rows(const struct pl_calltree *t, double min_share, pl_tree_rows *ret)
 {
 	struct pruned p;
 	pl_tree_rows rows = {0};
 	struct pl_call_shares *shares = NULL;
 	struct plumb_error *err = pruned_init(&p, t, min_share);
+	if (!err && t->repeats)
+		err = set_own_facts(&p);
 	if (!err && !(shares = calloc((size_t)p.count + 1, sizeof *shares)))
 		err = &pl_err_no_memory;
 	if (!err)
@@ -265,16 +393,28 @@ static struct plumb_error *tree_rows(const struct pl_calltree *t, double min_sha
 	return NULL;
 }
 
-struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
-				 pl_tree_rows *ret)
+static struct plumb_error *view_tree(const struct plumb_profile *p, const struct pl_filter *f, const bool *library,
+				     double min_share, pl_tree_rows *ret)
 {
 	struct calls c;
-	struct plumb_error *err = calls_open(&c, p, f);
+	struct plumb_error *err = calls_open(&c, p, f, library);
 	if (err)
 		return err;
 	err = tree_rows(&c.tree, min_share, ret);
 	calls_close(&c);
 	return err;
+}
+
+struct plumb_error *pl_view_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
+				 pl_tree_rows *ret)
+{
+	return view_tree(p, f, NULL, min_share, ret);
+}
+
+struct plumb_error *pl_view_own_tree(const struct plumb_profile *p, const struct pl_filter *f, const bool *library,
+				     double min_share, pl_tree_rows *ret)
+{
+	return view_tree(p, f, library, min_share, ret);
 }
 
 static struct plumb_error *each_tree_row(const struct pl_calltree *t, pl_tree_row_fn *fn, void *ctx)
@@ -291,7 +431,7 @@ struct plumb_error *pl_view_tree_each(const struct plumb_profile *p, const struc
 				      void *ctx)
 {
 	struct calls c;
-	struct plumb_error *err = calls_open(&c, p, f);
+	struct plumb_error *err = calls_open(&c, p, f, NULL);
 	if (err)
 		return err;
 	err = each_tree_row(&c.tree, fn, ctx);

@@ -53,6 +53,8 @@ static struct pl_export_options export_options(const struct plumb_report_options
 		.color = o->color,
 		.unicode = !o->ascii,
 		.max_lines = MAX_TEXT_LINES,
+		.top = o->top,
+		.quality = o->quality,
 		.recording = o->recording,
 		.program = o->program,
 		.page_option = o->page_option,

@@ -58,7 +58,7 @@ def test_who_may_not_install_is_told_what_to_do(machine):
 
 
 def test_demo_prints_the_answer_and_what_it_proposes_works(machine, demo):
-    assert demo.status == 0 and "hot path" in demo.stderr and "pipeline.py" in demo.stderr, str(demo)
+    assert demo.status == 0 and "where the time went" in demo.stderr and "pipeline.py" in demo.stderr, str(demo)
     assert not [line for line in told(demo) if "without" in line or "could not" in line], str(demo)
     lines, page = proposed(demo.stderr)
     assert lines.endswith(" --lines") and page.endswith(" --html"), str(demo)  # there is no browser

@@ -38,6 +38,7 @@ def test_a_program_killed_by_a_signal_gives_128_plus_its_number(plumb, program, 
     number = getattr(signal, name)
     result = plumb("run", "-o", plumb.path(), "--", *program("--signal", str(int(number))))
     assert result.status == 128 + number, result
+    assert "the program was killed by signal %d (" % number in result.stderr, result
 
 
 def test_a_program_that_is_not_there_gives_127(plumb):

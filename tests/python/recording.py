@@ -350,7 +350,7 @@ def check_shares_of_a_part_are_of_that_part():
     part = p.stats(focus="busy_inner")
     share = 100 * part["states"]["has_gil"]["samples"] / part["samples"]["total"]
     p.save(path, focus="busy_inner")
-    for text in (p.text(focus="busy_inner"), plumb.open(path).text()):
+    for text in (p.text(focus="busy_inner", quality=True), plumb.open(path).text(quality=True)):
         told = re.search(r"holding the GIL ([\d.]+) %", text)
         assert "GIL held" not in text and told and abs(float(told[1]) - share) <= 0.5, (share, text)
 
@@ -458,7 +458,7 @@ def check_a_decorated_function_may_raise_and_tells_on_stderr():
 
     with contextlib.redirect_stderr(io.StringIO()) as told:
         assert "of work" in str(raises(KeyError, work))
-    assert told.getvalue().startswith("plumb 0.")
+    assert "samples" in told.getvalue()
     path = os.path.join(OUT, "decorated.plumb")
     silent = plumb.profile(output=path)(spin)
     with contextlib.redirect_stderr(io.StringIO()) as told:

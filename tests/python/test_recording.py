@@ -165,7 +165,7 @@ def test_a_report_fits_its_terminal(one):
     code = BUSY + "with plumb.profile() as p:\n    while p.info()['samples'] < 20: busy(100)\np.print()\n"
     environment = dict(package.environment(one), LANG="C.UTF-8", PYTHONUTF8="1")
     with Terminal([*one.command, "-c", code], columns=70, environment=environment) as terminal:
-        terminal.expect("function (")
+        terminal.expect("in the function itself (")
         assert terminal.wait() == 0
         assert terminal.coloured and "└" in terminal.plain
         assert max(map(len, terminal.plain.splitlines())) <= 70

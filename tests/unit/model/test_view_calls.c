@@ -199,6 +199,136 @@ static void tree_rows_equal_the_slow_count(void **state)
 	}
 }
 
+/* ---- the tree of own functions ------------------------------------------------------------------------------------
+ */
+
+struct step {
+	uint32_t function;
+	bool library;
+};
+#define STEPS_MAX 64
+
+/* What a stack is in that tree, the slow and obvious way. */
+static uint32_t own_path(const struct plumb_profile *p, const bool *library, uint32_t stack, struct step *path)
+{
+	uint32_t functions[STEPS_MAX], depth = p->stacks[stack].depth, len = 0;
+	assert_true(depth < STEPS_MAX);
+	for (uint32_t i = depth; i-- > 0; stack = p->stacks[stack].parent)
+		functions[i] = p->locations[p->stacks[stack].location].function;
+	for (uint32_t i = 0; i < depth; i++) {
+		uint32_t f = functions[i];
+		bool in_library = len && path[len - 1].library;
+		if (library[f] && in_library)
+			continue;
+		if (!library[f] && in_library)
+			len--;
+		if (!library[f] && len && path[len - 1].function == f)
+			continue;
+		path[len++] = (struct step){.function = f, .library = library[f]};
+	}
+	return len;
+}
+
+static bool begins_with(const struct step *path, uint32_t len, const struct step *head, uint32_t head_len)
+{
+	for (uint32_t i = 0; i < head_len; i++) {
+		if (i >= len || path[i].function != head[i].function || path[i].library != head[i].library)
+			return false;
+	}
+	return true;
+}
+
+static void compare_own_row(const struct plumb_profile *p, const bool *library, const struct step *head, uint32_t len,
+			    const struct pl_tree_row *r)
+{
+	uint64_t self = 0, total = 0, on_cpu = 0;
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+		struct step path[STEPS_MAX];
+		uint32_t path_len = own_path(p, library, c->stack, path);
+		if (!begins_with(path, path_len, head, len))
+			continue;
+		total += c->weight_ns;
+		on_cpu += c->state & PL_STATE_ON_CPU ? c->weight_ns : 0;
+		self += path_len == len ? c->weight_ns : 0;
+	}
+	assert_int_equal(r->self.weight_ns, self);
+	assert_int_equal(r->total.weight_ns, r->kind == PL_TREE_SELF ? self : total);
+	if (r->kind != PL_TREE_SELF)
+		assert_int_equal(r->total.on_cpu_ns, on_cpu);
+	assert_true(r->total.half_width > 0);
+}
+
+static void compare_own_tree(const struct plumb_profile *p, const bool *library)
+{
+	struct step path[STEPS_MAX];
+	pl_tree_rows rows = {0};
+	uint64_t sum = 0, all = 0;
+	check(pl_view_own_tree(p, &everything, library, 0, &rows));
+	for (size_t i = 0; i < rows.len; i++) {
+		const struct pl_tree_row *r = &rows.data[i];
+		bool self = r->kind == PL_TREE_SELF;
+		path[r->depth] = (struct step){.function = r->function, .library = r->kind == PL_TREE_LIBRARY};
+		compare_own_row(p, library, path, self ? r->depth : r->depth + 1, r);
+		sum += self ? 0 : r->self.weight_ns;
+		if (r->kind == PL_TREE_LIBRARY)
+			assert_true(library[r->function] && library[r->last] &&
+				    r->self.weight_ns == r->total.weight_ns);
+	}
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		all += p->cells[i].stack ? p->cells[i].weight_ns : 0;
+	assert_int_equal(sum, all);
+	pl_vec_deinit(&rows);
+}
+
+static void own_tree_rows_equal_the_slow_count(void **state)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct plumb_profile *p = random_profile(seed, 150);
+		bool *library = calloc(p->function_count, sizeof *library);
+		assert_non_null(library);
+		for (uint64_t chosen = 0; chosen < 4; chosen++) {
+			for (uint32_t f = 0; f < p->function_count; f++)
+				library[f] = f % 3 >= chosen;
+			compare_own_tree(p, library);
+		}
+		free(library);
+		pl_profile_destroy(p);
+	}
+}
+
+static void what_own_code_calls_is_named_first_and_last(void **state)
+{
+	struct plumb_profile *p = empty_profile();
+	uint32_t t = add_thread(p, 1, 1, "", true), main = add_frame(p, 0, "main", "x.py", 1);
+	uint32_t loads = add_frame(p, main, "loads", "json.py", 1),
+		 decode = add_frame(p, loads, "decode", "json.py", 2);
+	uint32_t hook = add_frame(p, decode, "hook", "x.py", 9), again = add_frame(p, hook, "hook", "x.py", 9);
+	add_samples(p, loads, t, PL_STATE_ON_CPU, 0, 10, MS);
+	add_samples(p, decode, t, PL_STATE_ON_CPU, 0, 20, MS);
+	add_samples(p, again, t, 0, 0, 40, MS);
+	add_samples(p, main, t, PL_STATE_ON_CPU, 0, 15, MS);
+	bool *library = calloc(p->function_count, sizeof *library);
+	assert_non_null(library);
+	for (uint32_t f = 0; f < p->function_count; f++)
+		library[f] = strcmp(pl_strtab_get(p->strings, p->functions[f].file, NULL), "json.py") == 0;
+	pl_tree_rows rows = {0};
+	check(pl_view_own_tree(p, &everything, library, 0, &rows));
+	assert_int_equal(rows.len, 4); /* main, hook, loads ... decode, self of main */
+	assert_string_equal(name_of(p, rows.data[1].function), "hook");
+	assert_int_equal(rows.data[1].recursion, 1);
+	assert_int_equal(rows.data[1].total.on_cpu_ns, 0);
+	assert_int_equal(rows.data[2].kind, PL_TREE_LIBRARY);
+	assert_string_equal(name_of(p, rows.data[2].function), "loads");
+	assert_string_equal(name_of(p, rows.data[2].last), "decode");
+	assert_int_equal(rows.data[2].total.samples, 30);
+	assert_int_equal(rows.data[3].kind, PL_TREE_SELF);
+	assert_int_equal(rows.data[3].total.samples, 15);
+	pl_vec_deinit(&rows);
+	free(library);
+	pl_profile_destroy(p);
+}
+
 static void recursion_counts_once(void **state)
 {
 	struct plumb_profile *p = empty_profile();
@@ -360,6 +490,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(function_rows_equal_the_slow_count),
 		cmocka_unit_test(tree_rows_equal_the_slow_count),
+		cmocka_unit_test(own_tree_rows_equal_the_slow_count),
+		cmocka_unit_test(what_own_code_calls_is_named_first_and_last),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(mutual_recursion_counts_once_each),
 		cmocka_unit_test(lines_are_merged_unless_asked_for),

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a profile is the program's own code, and the tree of it. */
+#ifndef PL_OWN_CODE_H
+#define PL_OWN_CODE_H
+
+#include "view.h"
+
+/** The tree of the program's own functions (pl_view_own_tree), or, where next to nothing is the program's own (a tool
+ * that is all library), that of all functions. Rows are for the caller to release. Errors: PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
+				     pl_tree_rows *ret) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is judged of a profile: how far its figures can be trusted, in one line, and what is wrong with the program, in
+ * one sentence. Layer export; pure, any thread. */
+#include "summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "units.h"
+
+/* A share less certain than this is not an answer; how much more it takes is computed for the second. */
+#define UNCERTAIN_HALF_WIDTH 0.05
+#define WANTED_HALF_WIDTH    0.02
+/* Shares of the time, or of the samples, up to which a profile is good, and from which it is poor. */
+#define GOOD_LOSS	0.02
+#define POOR_LOSS	0.25
+#define POOR_HALF_WIDTH 0.15
+/* From these shares on something is wrong. */
+#define GIL_WANTED_MUCH 0.2
+#define GIL_HELD_MUCH	0.8
+#define GC_MUCH		0.1
+#define IMPORT_MUCH	0.3
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------------------------- */
+
+static double not_proved(const struct pl_totals *t)
+{
+	return ratio((double)t->by_quality[PL_DOUBTFUL] + (double)t->by_quality[PL_PARTIAL], (double)t->samples);
+}
+
+/* Of what there is no share of the time: any is a flaw. */
+static uint64_t lost(const struct plumb_profile *p)
+{
+	uint64_t any = p->meta.damaged_parts;
+
+	for (int i = 0; i < PL_LOSSES; i++)
+		any |= i == PL_LOSS_MISSED || i == PL_LOSS_UNREADABLE ? 0 : p->meta.losses[i];
+	return any;
+}
+
+static double unreadable(const struct pl_summary *s, const struct plumb_profile *p)
+{
+	double times = (double)p->meta.losses[PL_LOSS_UNREADABLE];
+
+	return ratio(times, times + (double)s->totals.samples);
+}
+
+static const char *grade(const struct pl_summary *s, const struct plumb_profile *p, double half_width)
+{
+	double unproved = not_proved(&s->totals), unread = unreadable(s, p);
+
+	if (s->missed >= POOR_LOSS || unproved >= POOR_LOSS || unread >= POOR_LOSS || half_width >= POOR_HALF_WIDTH)
+		return "poor";
+	if (s->missed > GOOD_LOSS || unproved > GOOD_LOSS || unread > GOOD_LOSS || half_width >= UNCERTAIN_HALF_WIDTH ||
+	    lost(p) || !p->meta.complete)
+		return "fair";
+	return "good";
+}
+
+/* What keeps it from being good, in the order in which it hurts. */
+static void add_flaws(struct pl_summary *s, const struct plumb_profile *p)
+{
+	static const struct {
+		int loss;
+		const char *what;
+	} counted[] = {{PL_LOSS_QUEUE, "dropped"},
+		       {PL_LOSS_DAMAGED, "damaged"},
+		       {PL_LOSS_UNSEEN, "unseen processes"},
+		       {PL_LOSS_BEYOND, "not followed"},
+		       {PL_LOSS_FOLDED, "folded"}};
+	const struct {
+		double share;
+		const char *what;
+	} shares[] = {{s->missed, "missed"}, {not_proved(&s->totals), "not proved"}, {unreadable(s, p), "unreadable"}};
+	struct pl_summary_row *row = &s->verdict;
+
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		if (shares[i].share > GOOD_LOSS)
+			pl_summary_item(row, PL_TONE_WARN, "%s %s", pl_units_percent(shares[i].share).s,
+					shares[i].what);
+	for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+		if (p->meta.losses[counted[i].loss])
+			pl_summary_item(row, PL_TONE_WARN, "%s %s", pl_units_count(p->meta.losses[counted[i].loss]).s,
+					counted[i].what);
+}
+
+/* Nobody is told to record for longer what has ended by itself. */
+static void warn_too_short(struct pl_summary *s, double half_width)
+{
+	double factor = half_width / WANTED_HALF_WIDTH;
+
+	pl_summary_warn(s, "shares are known to %s%.0f points only: %.0f times the work, or time, gives %s%.0f",
+			s->unicode ? "\xc2\xb1" : "+-", ceil(half_width * 100), ceil(factor * factor),
+			s->unicode ? "\xc2\xb1" : "+-", WANTED_HALF_WIDTH * 100);
+}
+
+void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width)
+{
+	struct pl_summary_row *row = &s->verdict;
+	const char *found = grade(s, p, half_width);
+
+	row->label = "quality:";
+	if (s->totals.samples == 0 || (p->meta.imported && !pl_summary_tells_truth(s, p)))
+		return;
+	pl_summary_item(row, strcmp(found, "good") == 0 ? PL_TONE_PLAIN : PL_TONE_WARN, "%s", found);
+	add_flaws(s, p);
+	pl_summary_item(row, PL_TONE_PLAIN, "%s samples", pl_units_count(s->totals.samples).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "%s%.*f points", s->unicode ? "\xc2\xb1" : "+-", half_width < 0.0995,
+			half_width < 0.0995 ? ceil(half_width * 1000 - 1e-9) / 10 : ceil(half_width * 100));
+	if (half_width >= UNCERTAIN_HALF_WIDTH && !p->meta.imported)
+		warn_too_short(s, half_width);
+}
+
+/* ---- what is wrong with the program ------------------------------------------------------------------------------ */
+
+static void __attribute__((format(printf, 2, 3))) find(struct pl_summary *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->finding.text[0]) /* the first rule that holds is the gravest */
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->finding.text, sizeof s->finding.text, fmt, ap);
+	va_end(ap);
+	s->finding.tone = PL_TONE_STRONG;
+}
+
+static void find_gil(struct pl_summary *s)
+{
+	double wanted = ratio((double)s->totals.wants_gil, (double)s->totals.samples);
+
+	if (wanted >= GIL_WANTED_MUCH && s->gil_held >= GIL_HELD_MUCH)
+		find(s,
+		     "threads waited for the GIL for %.0f %% of their time, and it was held for %.0f %% of the time: "
+		     "more threads will not help",
+		     wanted * 100, s->gil_held * 100);
+}
+
+static void find_gc(struct pl_summary *s)
+{
+	double in_gc = ratio((double)s->totals.in_gc, (double)s->totals.samples);
+
+	if (in_gc >= GC_MUCH)
+		find(s, "garbage collection took %.0f %% of the time", in_gc * 100);
+}
+
+/* With all that it leads to: the code of modules, too. */
+static void find_import(struct pl_summary *s, const struct plumb_profile *p, const pl_function_rows *functions)
+{
+	static const char name[] = "_find_and_load", file[] = "<frozen importlib._bootstrap>";
+	double share = 0;
+
+	for (size_t i = 0; i < functions->len; i++) {
+		const struct pl_function *f = &p->functions[functions->data[i].function];
+		struct pl_text n = pl_text_of(p, f->name), where = pl_text_of(p, f->file);
+
+		if (n.len == sizeof name - 1 && memcmp(n.s, name, n.len) == 0 && where.len == sizeof file - 1 &&
+		    memcmp(where.s, file, where.len) == 0 && functions->data[i].total.share > share)
+			share = functions->data[i].total.share;
+	}
+	if (share >= IMPORT_MUCH)
+		find(s, "imports took %.0f %% of the time", share * 100);
+}
+
+void pl_summary_find(struct pl_summary *s, const struct plumb_profile *p, const pl_function_rows *functions)
+{
+	if (s->totals.samples == 0)
+		return;
+	find_gil(s);
+	find_import(s, p, functions);
+	find_gc(s);
+}
