@@ -17,6 +17,8 @@
 /* In a tree of all functions: a library frame called by a library frame that keeps less than this for itself is never
  * worth a line. */
 #define PASS_THROUGH_SHARE 0.002
+/* A function that gives this much of its time to one other has a line with it. */
+#define SAME_TIME 0.98
 /* What a frame of the program itself counts for more than one of a library. */
 #define OWN_CODE_BONUS 0.05
 /* What the share of a row counts that is no function of its own. */
@@ -25,8 +27,9 @@
 struct node {
 	size_t parent; /* nearest kept one, or PL_HOT_NO_ROW */
 	size_t into;   /* library frames that are told in its line, or PL_HOT_NO_ROW */
-	uint32_t children, folded;
+	uint32_t children;
 	bool gone, library, tag;
+	bool told;	    /* gone, but it is in the line of its only child */
 	double share, down; /* down: the share of the kept children */
 };
 
@@ -114,6 +117,30 @@ static void tell_in_one_line(struct path *h)
 	}
 }
 
+static bool only_leads_to(const struct node *n, const struct node *child)
+{
+	return is_chain(n) && !n->library && !n->tag && !child->library && n->down >= SAME_TIME * n->share;
+}
+
+/* Functions of the program that only lead to one another. The only child of a row is the next one that is kept. */
+static void join_chains(struct path *h)
+{
+	const struct node *next = NULL;
+
+	for (size_t i = h->tree->len; i-- > 0;) {
+		struct node *n = &h->nodes[i];
+
+		if (n->gone)
+			continue;
+		if (next && only_leads_to(n, next)) {
+			remove_node(h, i);
+			n->told = true;
+		} else {
+			next = n;
+		}
+	}
+}
+
 /* A row below another one is no surer than that. */
 static void drop_unsure(struct path *h)
 {
@@ -127,17 +154,24 @@ static void drop_unsure(struct path *h)
 	}
 }
 
-/* Rows come parents first, so that one pass finds the nearest kept ancestor of each and counts what is between. */
-static void adopt(struct path *h)
+/* The nearest kept ancestor of a row that is kept, and what is between: told in its line, or left out. */
+static size_t adopt(const struct path *h, size_t i, struct pl_hot_row *row)
 {
-	for (size_t i = 0; i < h->tree->len; i++) {
-		struct node *n = &h->nodes[i];
+	size_t above[PL_HOT_ABOVE], at = h->nodes[i].parent;
+	int count = 0;
 
-		while (!n->gone && n->parent != PL_HOT_NO_ROW && h->nodes[n->parent].gone) {
-			n->folded += 1 + h->nodes[n->parent].folded;
-			n->parent = h->nodes[n->parent].parent;
-		}
+	for (; at != PL_HOT_NO_ROW && h->nodes[at].gone; at = h->nodes[at].parent) {
+		if (!h->nodes[at].told)
+			row->folded++;
+		else if (count < PL_HOT_ABOVE)
+			above[count++] = at;
+		else
+			row->above_more = true;
 	}
+	row->above_count = count;
+	for (int k = 0; k < count; k++)
+		row->above[k] = above[count - 1 - k];
+	return at;
 }
 
 static void fold_pass_through(struct path *h)
@@ -210,11 +244,13 @@ static struct plumb_error *collect(const struct path *h, pl_hot_rows *ret)
 
 	for (size_t i = 0; ok && i < h->tree->len; i++) {
 		const struct node *n = &h->nodes[i];
-		struct pl_hot_row row = {.row = i, .into = n->into, .folded = n->folded};
+		struct pl_hot_row row = {.row = i, .into = n->into};
+		size_t parent;
 
 		if (n->gone)
 			continue;
-		row.depth = depths[i] = n->parent == PL_HOT_NO_ROW ? 0 : depths[n->parent] + 1;
+		parent = adopt(h, i, &row);
+		row.depth = depths[i] = parent == PL_HOT_NO_ROW ? 0 : depths[parent] + 1;
 		ok = pl_vec_push(ret, row);
 	}
 	free(depths);
@@ -229,6 +265,7 @@ static struct plumb_error *choose(struct path *h, size_t max_rows, bool unsure)
 		drop_unsure(h);
 	tell_in_one_line(h);
 	fold_pass_through(h);
+	join_chains(h);
 	err = thin_chains(h);
 	while (!err && h->kept > max_rows) {
 		remove_least(h);
@@ -252,10 +289,8 @@ struct plumb_error *pl_hot_path(const struct plumb_profile *p, const pl_tree_row
 		return &pl_err_no_memory;
 	link_nodes(&h, p);
 	err = choose(&h, max_rows, unsure);
-	if (!err) {
-		adopt(&h);
+	if (!err)
 		err = collect(&h, ret);
-	}
 	free(h.nodes);
 	*cut_ret = h.cut;
 	return err;

@@ -95,7 +95,9 @@ static void add_qualname(struct pl_row *row, struct pl_text name, bool full)
 	size_t len = sizeof locals - 1;
 	const char *at;
 
-	while (!full && row->part_count < 2 && (at = memmem(name.s, name.len, locals, len))) {
+	int parts = row->part_count;
+
+	while (!full && row->part_count < parts + 2 && (at = memmem(name.s, name.len, locals, len))) {
 		add_text(row, (struct pl_text){name.s, (size_t)(at - name.s)});
 		name = (struct pl_text){at + len, name.len - (size_t)(at - name.s) - len};
 	}
@@ -201,20 +203,41 @@ static void draw_lead(const pl_hot_rows *hot, size_t i, bool unicode, struct pl_
 	}
 }
 
+static const char *leads_to(const struct pl_rows *rows)
+{
+	return rows->o->unicode ? " \xe2\x80\xba " : " -> ";
+}
+
+/* "fib ×24" */
+static void add_tree_function(const struct pl_rows *rows, struct pl_row *row, const struct pl_tree_row *t)
+{
+	add_function_name(rows, row, t->function);
+	if (t->recursion)
+		add_number(row, rows->o->unicode ? " \xc3\x97%u" : " x%u", t->recursion + 1);
+}
+
+/* "<module> › main › " */
+static void add_callers(const struct pl_rows *rows, struct pl_row *row, const pl_tree_rows *tree,
+			const struct pl_hot_row *hot)
+{
+	row->dropped = hot->above_more;
+	for (int i = 0; i < hot->above_count; i++) {
+		add_tree_function(rows, row, &tree->data[hot->above[i]]);
+		add_ours(row, leads_to(rows));
+		row->droppable[row->droppable_count++] = row->part_count;
+	}
+}
+
 /* "fib ×24 ▸ json.loads … raw_decode 11%" */
 static void name_tree_row(const struct pl_rows *rows, struct pl_row *row, const struct pl_tree_row *t,
 			  const struct pl_tree_row *into)
 {
-	bool unicode = rows->o->unicode;
-
 	if (t->kind == PL_TREE_SELF)
 		add_ours(row, "[self]");
 	else if (t->kind == PL_TREE_LIBRARY)
 		add_library(rows, row, t);
 	else
-		add_function_name(rows, row, t->function);
-	if (t->kind == PL_TREE_FUNCTION && t->recursion)
-		add_number(row, unicode ? " \xc3\x97%u" : " x%u", t->recursion + 1);
+		add_tree_function(rows, row, t);
 	if (!into)
 		return;
 	add_ours(row, " ");
@@ -232,6 +255,7 @@ void pl_rows_add_tree(struct pl_rows *rows, const pl_tree_rows *tree, const pl_h
 
 		memset(row, 0, sizeof *row);
 		set_figures(rows, row, &t->total);
+		add_callers(rows, row, tree, &hot->data[i]);
 		name_tree_row(rows, row, t, into == PL_HOT_NO_ROW ? NULL : &tree->data[into]);
 		set_place(rows, row, t->kind == PL_TREE_LIBRARY ? t->last : t->function,
 			  t->kind == PL_TREE_LIBRARY ? 0 : t->line);
@@ -307,13 +331,25 @@ static int part_columns(const struct pl_row_part *part, const struct pl_page *pa
 	return part->ours ? pl_line_columns(t.s) : pl_glyph_columns(t.s, t.len, page->unicode, page->width);
 }
 
-static int name_columns(const struct pl_row *r, const struct pl_page *page)
+/* "… › ": callers that are not named */
+static const char *more_callers(const struct pl_page *page)
 {
-	int cols = pl_line_columns(r->lead);
+	return page->unicode ? "\xe2\x80\xa6 \xe2\x80\xba " : ".. -> ";
+}
 
-	for (int i = 0; i < r->part_count; i++)
+/* Of a name that begins with the part @p from. */
+static int parts_columns(const struct pl_row *r, int from, const struct pl_page *page)
+{
+	int cols = pl_line_columns(r->lead) + (from || r->dropped ? pl_line_columns(more_callers(page)) : 0);
+
+	for (int i = from; i < r->part_count; i++)
 		cols += part_columns(&r->parts[i], page);
 	return cols;
+}
+
+static int name_columns(const struct pl_row *r, const struct pl_page *page)
+{
+	return parts_columns(r, 0, page);
 }
 
 static int with_gap(int cols)
@@ -377,21 +413,32 @@ static void write_place(struct pl_line *line, const struct pl_row *r, int cols)
 	pl_line_add(line, number);
 }
 
-/* What does not fit is cut at the end, in the part where that is. */
+/* Where a name begins that has @p cols columns: without as many callers as it takes. */
+static int first_part(const struct pl_row *r, int cols, const struct pl_page *page)
+{
+	int from = 0;
+
+	for (int i = 0; i < r->droppable_count && parts_columns(r, from, page) > cols; i++)
+		from = r->droppable[i];
+	return from;
+}
+
+/* What still does not fit is cut at the end, in the part where that is. */
 static void write_name(struct pl_line *line, const struct pl_row *r, int cols)
 {
-	int end = line->cols + cols;
+	int end = line->cols + cols, from = first_part(r, cols, line->page);
 
 	pl_line_add(line, r->lead);
-	for (int i = 0; i < r->part_count && line->cols < end; i++) {
+	if (from || r->dropped)
+		pl_line_add(line, more_callers(line->page));
+	for (int i = from; i < r->part_count && line->cols < end; i++) {
 		struct pl_text t = text_of(&r->parts[i]);
-		int rest = 0;
+		int own = part_columns(&r->parts[i], line->page), room = end - line->cols;
+		bool more = i + 1 < r->part_count && parts_columns(r, i + 1, line->page) > 0;
 
-		for (int j = i + 1; j < r->part_count; j++)
-			rest += part_columns(&r->parts[j], line->page);
-		/* A part that ends where the room does, with more behind it, has to give the mark its place. */
-		int room = end - line->cols - (rest && end - line->cols == part_columns(&r->parts[i], line->page));
-		pl_line_name(line, t.s, t.len, room, PL_CUT_END);
+		pl_line_name(line, t.s, t.len, room - (more && own == room), PL_CUT_END);
+		if (more && own == room) /* what is behind it is told by the mark */
+			break;
 	}
 }
 

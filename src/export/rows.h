@@ -12,7 +12,7 @@
 #include "units.h"
 
 #define PL_ROWS_MAX  256
-#define PL_ROW_PARTS 16
+#define PL_ROW_PARTS 32
 
 /* A piece of what a row is called: of the program's own text, or of ours. */
 struct pl_row_part {
@@ -28,6 +28,9 @@ struct pl_row {
 	char lead[96]; /* branches of the tree, then "[+2] ": frames left out */
 	struct pl_row_part parts[PL_ROW_PARTS];
 	int part_count;
+	int droppable[PL_HOT_ABOVE]; /* parts up to these can go if the name is too long: callers, outermost first */
+	int droppable_count;
+	bool dropped; /* some have gone already */
 	struct pl_text file;
 	uint32_t line; /* 0: none */
 	bool bare;     /* no place */

@@ -26,7 +26,7 @@ static enum pl_tree_kind kind_of(enum what what)
 	return what == LIBRARY ? PL_TREE_LIBRARY : what == SELF ? PL_TREE_SELF : PL_TREE_FUNCTION;
 }
 
-/* "1load>loads+2": at depth 1, with a library in its line, two frames left out before it. */
+/* "1main.load>loads+2": at depth 1, with its caller and a library in its line, two frames left out before it. */
 static char *chosen(const struct spec *spec, size_t count, size_t max_rows, double *cut_ret)
 {
 	struct build b;
@@ -57,7 +57,12 @@ static char *chosen(const struct spec *spec, size_t count, size_t max_rows, doub
 	}
 	assert_null(pl_hot_path(b.p, &tree, max_rows, false, &hot, cut_ret));
 	for (size_t i = 0; i < hot.len; i++) {
-		fprintf(out, "%s%u%s", i ? " " : "", hot.data[i].depth, spec[hot.data[i].row].name);
+		fprintf(out, "%s%u", i ? " " : "", hot.data[i].depth);
+		if (hot.data[i].above_more)
+			fputs("...", out);
+		for (int k = 0; k < hot.data[i].above_count; k++)
+			fprintf(out, "%s.", spec[hot.data[i].above[k]].name);
+		fputs(spec[hot.data[i].row].name, out);
 		if (hot.data[i].into != PL_HOT_NO_ROW)
 			fprintf(out, ">%s", spec[hot.data[i].into].name);
 		if (hot.data[i].folded)
@@ -111,11 +116,19 @@ static void frames_that_keep_time_for_themselves_stay(void **state)
 
 static void of_a_long_chain_the_frames_that_tell_least_are_folded(void **state)
 {
-	const struct spec spec[] = {{0, 1, "a", OWN},	{1, .99, "b", OWN}, {2, .98, "c", OWN},
-				    {3, .70, "d", OWN}, {4, .69, "e", OWN}, {5, .2, "f", OWN}};
+	const struct spec spec[] = {{0, 1, "a", OWN},  {1, .95, "b", OWN}, {2, .9, "c", OWN},
+				    {3, .7, "d", OWN}, {4, .66, "e", OWN}, {5, .2, "f", OWN}};
 
-	/* c loses 28 points to others, e 49: both stay; the rest goes from the lightest. */
+	/* c loses 20 points to others, e 46: both stay; the rest goes from the lightest. */
 	EXPECT(spec, 3, "0c+2 1e+1 2f", 0);
+}
+
+static void functions_that_only_call_one_another_have_one_line(void **state)
+{
+	const struct spec spec[] = {{0, 1, "main", OWN}, {1, 1, "run", OWN},	    {2, .99, "step", OWN},
+				    {3, .6, "f", OWN},	 {4, .6, "loads", LIBRARY}, {3, .39, "g", OWN}};
+
+	EXPECT(spec, 9, "0main.run.step 1f>loads 1g", 0);
 }
 
 static void the_lightest_branches_go_and_are_owned_up_to(void **state)
@@ -133,7 +146,7 @@ static void a_fork_below_a_folded_chain_hangs_on_what_is_left(void **state)
 				    {3, .6, "f", OWN},	    {3, .4, "g", OWN},	 {4, .4, "deep", OWN},
 				    {5, .35, "deeper", OWN}};
 
-	EXPECT(spec, 3, "0pass2+2 1f 1deeper+2", 0);
+	EXPECT(spec, 3, "0main.pass.pass2 1f 1g.deeper+1", 0);
 }
 
 static void removing_the_branch_below_a_folded_chain_leaves_no_orphan(void **state)
@@ -160,7 +173,7 @@ static void recursion_ten_thousand_deep_is_one_line(void **state)
 	for (size_t i = 0; i < count; i++)
 		spec[i] = (struct spec){(uint32_t)i, 1 - (double)i * 1e-6, "fib", OWN};
 	got = chosen(spec, count, 1, &cut);
-	assert_string_equal(got, "0fib+9999");
+	assert_string_equal(got, "0...fib.fib.fib.fib.fib");
 	free(got);
 	free(spec);
 }
@@ -237,6 +250,7 @@ int main(void)
 		cmocka_unit_test(library_frames_inside_the_library_that_pass_the_time_on_are_folded),
 		cmocka_unit_test(frames_that_keep_time_for_themselves_stay),
 		cmocka_unit_test(of_a_long_chain_the_frames_that_tell_least_are_folded),
+		cmocka_unit_test(functions_that_only_call_one_another_have_one_line),
 		cmocka_unit_test(the_lightest_branches_go_and_are_owned_up_to),
 		cmocka_unit_test(a_fork_below_a_folded_chain_hangs_on_what_is_left),
 		cmocka_unit_test(removing_the_branch_below_a_folded_chain_leaves_no_orphan),
