@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that spends its time in one function, which is called in one of many ways: answers.py SHAPE SEED. It runs for PLUMB_TEST_SECONDS. What else it does takes less
 than a tenth of that."""
-import asyncio
-import concurrent.futures
 import functools
 import json
 import os
@@ -49,15 +47,19 @@ def generator():
         yield hot()
 
 
-async def coroutine():
-    await asyncio.sleep(0)
-    hot()
+def in_coroutines():
+    import asyncio  # which takes as long as all the rest
 
+    async def coroutine():
+        await asyncio.sleep(0)
+        hot()
 
-async def gather():
-    while time.time() < END:
-        await asyncio.gather(*(coroutine() for _ in range(4)))
-        cold()
+    async def gather():
+        while time.time() < END:
+            await asyncio.gather(*(coroutine() for _ in range(4)))
+            cold()
+
+    asyncio.run(gather())
 
 
 def again(step):
@@ -75,6 +77,8 @@ def in_threads():
 
 
 def in_a_pool():
+    import concurrent.futures
+
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         again(lambda: list(pool.map(hot, range(20))))
 
@@ -95,7 +99,7 @@ SHAPES = {
     "decorator": lambda: again(logged(hot)),
     "comprehension": lambda: again(lambda: [hot(x) for x in range(5)]),
     "generator": lambda: again(lambda: list(generator())),
-    "coroutine": lambda: asyncio.run(gather()),
+    "coroutine": in_coroutines,
     "threads": in_threads,
     "pool": in_a_pool,
     "parser": lambda: again(parse),
