@@ -19,7 +19,8 @@ struct plumb_diff_options {
 	size_t size;		   /* sizeof(struct plumb_diff_options) */
 	const char *format;	   /* see plumb_diff_format_at() */
 	enum plumb_diff_rows rows; /* "collapsed" and "svg" are of paths, whatever this says */
-	const char *normalize;	   /* "time" (NULL), "samples", or the name of a function whose time is the measure */
+	const char *normalize; /* NULL: shares of the time, and how long it took; "time", "samples": shares alone; or
+				* the name of a function whose time is the measure */
 	enum plumb_idle idle;
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
 	size_t thread_count;
@@ -55,6 +56,10 @@ PLUMB_API struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int f
 
 /** How many rows take significantly more, by more than the limit. 0 without one. */
 PLUMB_API size_t plumb_diff_slower(const struct plumb_diff *d);
+
+/** Whether all of it takes longer, by more than the limit: recordings of programs that ended by themselves, compared by
+ * their time. With fewer than three recordings a side that may be chance, and counts all the same. */
+PLUMB_API bool plumb_diff_grew(const struct plumb_diff *d);
 
 /** The @p i-th form that a comparison can have, from 0; false past the last. */
 PLUMB_API bool plumb_diff_format_at(size_t i, struct plumb_format *ret);

@@ -54,11 +54,12 @@ const struct opt options_diff[] = {
 	{"lines", 0, NULL, "compare lines", COMPARING, set_lines},
 	{"paths", 0, NULL, "compare paths of calls", COMPARING, set_paths},
 	{"normalize", 0, "BY",
-	 "time: shares of all time (the default); samples: of all samples; or the name of a function whose time is the "
-	 "measure",
+	 "the name of a function whose time is the measure; time, samples: shares of these alone (default: shares of "
+	 "the "
+	 "time, and how long all of it took)",
 	 COMPARING, set_normalize},
 	{"fail-above", 0, "PERCENT",
-	 "exit with 1 if anything is significantly slower by more than so much of what it took", COMPARING,
+	 "exit with 1 if anything, or all of it, takes longer by more than so much of what it took", COMPARING,
 	 set_fail_above},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

@@ -31,6 +31,23 @@ static void write_side(struct pl_json *j, const char *key, const char *name, con
 	pl_json_object_end(j);
 }
 
+/* Null: not of programs that ended by themselves. */
+static void write_growth(struct pl_json *j, const struct pl_diff *d)
+{
+	struct pl_diff_growth g = pl_diff_growth(d, 0);
+
+	if (!g.known) {
+		pl_json_key_null(j, "all");
+		return;
+	}
+	pl_json_key(j, "all");
+	pl_json_object(j);
+	pl_json_key_u64(j, "before_ns", (uint64_t)fmin(g.before_ns, 1.8e19));
+	pl_json_key_u64(j, "after_ns", (uint64_t)fmin(g.after_ns, 1.8e19));
+	pl_json_key_double(j, "relative", g.relative, 6);
+	pl_json_object_end(j);
+}
+
 static const char *variance_word(const struct pl_diff *d)
 {
 	if (d->between_runs)
@@ -57,6 +74,7 @@ static void write_head(struct pl_json *j, const struct pl_diff *d, const struct 
 	pl_json_key_u64(j, "moved", d->moved);
 	write_side(j, "before", look->names[PL_DIFF_BEFORE], &d->sides[PL_DIFF_BEFORE]);
 	write_side(j, "after", look->names[PL_DIFF_AFTER], &d->sides[PL_DIFF_AFTER]);
+	write_growth(j, d);
 	pl_json_key(j, "changes");
 	pl_json_object(j);
 	pl_json_key_u64(j, "self", d->self_changes);
@@ -70,6 +88,7 @@ static void write_head(struct pl_json *j, const struct pl_diff *d, const struct 
 	pl_json_object(j);
 	pl_json_key_double(j, "above", look->fail_above, 6);
 	pl_json_key_u64(j, "slower", pl_diff_slower(d, look->fail_above));
+	pl_json_key_bool(j, "grew", pl_diff_grew(d, look->fail_above));
 	pl_json_object_end(j);
 }
 

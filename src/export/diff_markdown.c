@@ -24,6 +24,7 @@ static void write_side(const struct pl_diff *d, const struct pl_diff_look *look,
 static struct plumb_error *write_header(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)
 {
 	struct pl_diff_text limit = pl_diff_limit_text(d, look), scale = pl_diff_scale_text(d, look), text;
+	struct pl_diff_text growth = pl_diff_growth_text(d);
 	struct plumb_error *err = pl_diff_detectable_text(d, look, &text);
 
 	if (err)
@@ -33,6 +34,8 @@ static struct plumb_error *write_header(const struct pl_diff *d, const struct pl
 		fprintf(out, "**%s**\n\n", limit.s);
 	write_side(d, look, PL_DIFF_BEFORE, out);
 	write_side(d, look, PL_DIFF_AFTER, out);
+	if (growth.s[0])
+		fprintf(out, "- all of it: %s\n", growth.s);
 	fputs("- per ", out);
 	if (d->scale == PL_DIFF_BY_FUNCTION)
 		pl_markdown_span(scale.s, strlen(scale.s), 0, out);

@@ -100,11 +100,13 @@ static void write_header(const struct text *t, struct pl_page *page)
 {
 	struct pl_diff_text scale = pl_diff_scale_text(t->d, t->look);
 	struct pl_diff_text found = pl_diff_found_text(t->d, page->unicode);
-	struct pl_diff_text limit = pl_diff_limit_text(t->d, t->look), note;
+	struct pl_diff_text limit = pl_diff_limit_text(t->d, t->look), growth = pl_diff_growth_text(t->d), note;
 	bool failed = strncmp(limit.s, "failed", 6) == 0;
 
 	write_side(t, PL_DIFF_BEFORE, page);
 	write_side(t, PL_DIFF_AFTER, page);
+	if (growth.s[0])
+		write_words("all of it", growth.s, PL_TONE_STRONG, page);
 	write_words("per", scale.s, PL_TONE_PLAIN, page);
 	write_words("found", found.s, PL_TONE_STRONG, page);
 	if (limit.s[0])

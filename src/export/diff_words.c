@@ -56,6 +56,19 @@ struct pl_diff_text pl_diff_side_text(const struct pl_diff_total *t)
 	return ret;
 }
 
+struct pl_diff_text pl_diff_growth_text(const struct pl_diff *d)
+{
+	struct pl_diff_growth g = pl_diff_growth(d, 0);
+	struct pl_diff_text ret = {""};
+	bool several = d->sides[PL_DIFF_BEFORE].runs > 1 || d->sides[PL_DIFF_AFTER].runs > 1;
+
+	if (g.known)
+		snprintf(ret.s, sizeof ret.s, "%.30s%s, before %.30s (%+.*f %%)", pl_units_time(g.after_ns).s,
+			 several ? " a run" : "", pl_units_time(g.before_ns).s, fabs(g.relative) < 0.0995,
+			 fmin(g.relative * 100, 9e9));
+	return ret;
+}
+
 struct pl_diff_text pl_diff_scale_text(const struct pl_diff *d, const struct pl_diff_look *look)
 {
 	struct pl_diff_text ret = {""};
@@ -171,9 +184,23 @@ bool pl_diff_note_at(const struct pl_diff *d, int i, struct pl_diff_text *ret)
 	return false;
 }
 
+/* That all of it takes longer is no matter of shares, so it is told in its own words. */
+static void add_grown(const struct pl_diff *d, double above, struct pl_diff_text *ret)
+{
+	struct pl_diff_growth g = pl_diff_growth(d, above);
+	size_t len = strlen(ret->s);
+
+	snprintf(ret->s + len, sizeof ret->s - len, "%s all of it takes %.3g %% more%s",
+		 len ? " and" : "failed:", fmin(g.relative * 100, 9e9),
+		 g.sure ? ""
+			: "; from three recordings a side on it could be told whether that is chance ('--normalize "
+			  "time': shares alone)");
+}
+
 struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_diff_look *look)
 {
 	uint32_t slower = look->fail_above < 0 ? 0 : pl_diff_slower(d, look->fail_above);
+	bool grew = look->fail_above >= 0 && pl_diff_grew(d, look->fail_above);
 	struct pl_diff_text ret = {""};
 
 	if (look->fail_above < 0)
@@ -181,7 +208,9 @@ struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_
 	if (slower)
 		snprintf(ret.s, sizeof ret.s, "failed: %s %s slower by more than %g %%", pl_units_count(slower).s,
 			 row_word(d, slower), look->fail_above * 100);
-	else
+	if (grew)
+		add_grown(d, look->fail_above, &ret);
+	if (!slower && !grew)
 		snprintf(ret.s, sizeof ret.s, "passed: no %s is significantly slower by more than %g %%",
 			 row_word(d, 1), look->fail_above * 100);
 	return ret;

@@ -20,6 +20,8 @@ struct pl_units pl_diff_change(const struct pl_diff_value *v, bool unicode);
 struct pl_units pl_diff_relative_text(const struct pl_diff_value *v);
 /** "30.0 s, 29,950 samples"; of several runs with their number. */
 struct pl_diff_text pl_diff_side_text(const struct pl_diff_total *t);
+/** How long all of it took before and after: "1.7 s, before 0.73 s (+130 %)"; "" where nobody knows. */
+struct pl_diff_text pl_diff_growth_text(const struct pl_diff *d);
 /** What the figures are shares of. */
 struct pl_diff_text pl_diff_scale_text(const struct pl_diff *d, const struct pl_diff_look *look);
 /** How many rows changed, and with what certainty. */

@@ -23,8 +23,6 @@
 #define PROCESSES_SHOWN 4
 /* Processes times threads: beyond that nobody adds up who used which CPU time. */
 #define MOST_COMPARED 1000000
-/* Times are not scaled by more than ten. */
-#define MOST_MISSED 0.9
 
 static struct pl_item *next_item(struct pl_summary_row *row)
 {
@@ -558,24 +556,12 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
 }
 
-/* Under a budget ticks differ in length. Older recordings know their number only. */
-static double missed_share(const struct pl_meta *m)
-{
-	uint64_t missed = m->losses[PL_LOSS_MISSED];
-
-	if (m->taken_ns)
-		return ratio((double)m->missed_ns, (double)m->missed_ns + (double)m->taken_ns);
-	return ratio((double)missed, (double)missed + (double)m->ticks);
-}
-
-/* CPU time is read from counters and loses nothing; every other sample stands for one period. What is known of next to
- * no time is not known. */
 static void allow_for_missed(struct pl_summary *s, const struct pl_meta *m)
 {
-	s->missed = missed_share(m);
+	s->missed = pl_view_missed(m);
 	s->scale = 1;
-	if (s->missed >= WORTH_TELLING && s->missed <= MOST_MISSED && m->mode != PL_MODE_CPU && !m->counted)
-		s->scale = 1 / (1 - s->missed);
+	if (s->missed >= WORTH_TELLING && !m->counted)
+		s->scale = pl_view_scale(m);
 }
 
 struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct pl_filter *f, bool unicode,

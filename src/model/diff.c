@@ -142,7 +142,7 @@ static struct plumb_error *check_inputs(const struct pl_diff_input sides[PL_DIFF
 struct plumb_error *pl_diff_make(const struct pl_diff_input sides[PL_DIFF_SIDES], const struct pl_diff_options *o,
 				 struct pl_diff *ret)
 {
-	struct pl_diff d = {.rows = o->rows, .scale = o->scale};
+	struct pl_diff d = {.rows = o->rows, .scale = o->scale, .in_shares = o->in_shares};
 	struct pl_diff_tables t;
 	struct plumb_error *err = check_inputs(sides);
 

@@ -28,6 +28,7 @@ struct pl_diff_options {
 	enum pl_diff_rows rows;
 	enum pl_diff_scale scale;
 	const char *reference; /* PL_DIFF_BY_FUNCTION: its name, qualified or not */
+	bool in_shares;	       /* how long it all took does not count */
 };
 
 struct pl_diff_input {
@@ -66,12 +67,22 @@ struct pl_diff_total {
 	size_t runs;
 	uint64_t samples, weight_ns, reference_ns;
 	bool batched; /* every run has the batches that intervals are made of; else samples are taken as independent */
+	bool whole;   /* every run is of a program that ended by itself: its time is that of the same work */
+	double mean_ns, squares_ns; /* of a run: its time, with what was missed; the sum of squares around that */
+};
+
+/** By how much all of it takes longer. */
+struct pl_diff_growth {
+	bool known; /* programs that ended by themselves, on both sides */
+	bool sure;  /* chance is an unlikely cause of a growth above the limit: from three runs a side on */
+	double before_ns, after_ns, relative;
 };
 
 struct pl_diff {
 	enum pl_diff_rows rows;
 	enum pl_diff_scale scale;
 	bool between_runs; /* the variance is that between runs */
+	bool in_shares;	   /* shares alone were asked for: how long it all took does not count */
 	struct pl_diff_total sides[PL_DIFF_SIDES];
 	struct pl_diff_key *keys;
 	uint32_t key_count;
@@ -88,6 +99,11 @@ struct plumb_error *pl_diff_make(const struct pl_diff_input sides[PL_DIFF_SIDES]
 				 struct pl_diff *ret) PLUMB_MUST_CHECK;
 void pl_diff_deinit(struct pl_diff *d);
 
+/** How long all of it took, and whether that is surely more than @p above of before. */
+struct pl_diff_growth pl_diff_growth(const struct pl_diff *d, double above);
+/** Whether all of it takes longer by more than @p above; with fewer than three runs a side also if that may be chance:
+ * nothing that could be slower passes. Never by a function, which has a measure of its own, nor in shares alone. */
+bool pl_diff_grew(const struct pl_diff *d, double above);
 /** after / before - 1; infinite without a before. */
 double pl_diff_relative(const struct pl_diff_value *v);
 /** Rows that take significantly more, by more than @p above of what they took; new ones: of everything. */

@@ -173,6 +173,22 @@ static void take(const struct pass *p, const struct figure *f, double runs, stru
 	into->lagged += lagged;
 }
 
+/* A recording of a program that another one has started, or of a part, is of no work that could be told. */
+static bool is_whole(const struct plumb_profile *p)
+{
+	return p->process_count && p->processes[0].ended && p->meta.complete && !p->meta.selected && !p->meta.imported;
+}
+
+/* Before it is counted. */
+static void add_time(struct pl_diff_total *total, const struct pl_selection *sel)
+{
+	double time_ns = (double)sel->weight_ns * pl_view_scale(&sel->profile->meta), off = time_ns - total->mean_ns;
+
+	total->mean_ns += off / (double)(total->runs + 1);
+	total->squares_ns += off * (time_ns - total->mean_ns);
+	total->whole = (total->whole || total->runs == 0) && is_whole(sel->profile);
+}
+
 static void take_run(const struct pass *p, struct pl_diff_sums *s)
 {
 	enum pl_diff_side side = p->run->side;
@@ -184,6 +200,7 @@ static void take_run(const struct pass *p, struct pl_diff_sums *s)
 		take(p, &p->self[r], (double)total->runs, &s->self[side][r]);
 		take(p, &p->total[r], (double)total->runs, &s->total[side][r]);
 	}
+	add_time(total, sel);
 	total->runs++;
 	total->samples = pl_sum_u64(total->samples, sel->samples);
 	total->weight_ns = pl_sum_u64(total->weight_ns, sel->weight_ns);

@@ -11,6 +11,30 @@
 #include "select.h"
 #include "stats.h"
 
+/* What is known of next to no time is not known. */
+#define MOST_MISSED 0.9
+
+static double part_of(double part, double rest)
+{
+	return part + rest > 0 ? part / (part + rest) : 0;
+}
+
+/* Under a budget ticks differ in length. Older recordings know their number only. */
+double pl_view_missed(const struct pl_meta *m)
+{
+	if (m->taken_ns)
+		return part_of((double)m->missed_ns, (double)m->taken_ns);
+	return part_of((double)m->losses[PL_LOSS_MISSED], (double)m->ticks);
+}
+
+/* CPU time is read from counters and loses nothing; every other sample stands for one period. */
+double pl_view_scale(const struct pl_meta *m)
+{
+	double missed = pl_view_missed(m);
+
+	return m->mode == PL_MODE_CPU || missed > MOST_MISSED ? 1 : 1 / (1 - missed);
+}
+
 static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t samples)
 {
 	if (state & bit)

@@ -92,6 +92,10 @@ struct pl_stack_row {
 };
 typedef PL_VEC(struct pl_stack_row) pl_stack_rows;
 
+/** The share of the time that was missed. */
+double pl_view_missed(const struct pl_meta *m);
+/** What times have to be multiplied by to allow for that: 1 or more, and no more than 10. */
+double pl_view_scale(const struct pl_meta *m);
 /** Both cost a few nanoseconds (with filter.threads or .processes: a few comparisons of strings). */
 bool pl_view_passes(const struct plumb_profile *p, const struct pl_filter *f, const struct pl_cell *cell);
 bool pl_view_thread_idle(const struct plumb_profile *p, uint32_t thread);

@@ -60,6 +60,7 @@ static struct pl_diff_options model_options(const struct plumb_diff_options *o, 
 			 : samples	 ? PL_DIFF_BY_SAMPLES
 					 : PL_DIFF_BY_TIME,
 		.reference = reference_of(o),
+		.in_shares = o->normalize && !reference_of(o),
 	};
 }
 
@@ -121,6 +122,11 @@ void plumb_diff_destroy(struct plumb_diff *d)
 	pl_diff_sides_deinit(&d->sides);
 	pl_buf_deinit(&d->made_by);
 	free(d);
+}
+
+bool plumb_diff_grew(const struct plumb_diff *d)
+{
+	return d->options.fail_above >= 0 && pl_diff_grew(&d->diff, d->options.fail_above);
 }
 
 size_t plumb_diff_slower(const struct plumb_diff *d)

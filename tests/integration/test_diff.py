@@ -109,6 +109,23 @@ def test_fail_above_fails_only_for_what_is_slower(plumb, pair, order, status, wo
     assert result.status == status and word in result.stdout, result
 
 
+def test_more_of_the_same_work_does_not_pass(plumb, any_python):
+    """Its shares are the same. Four times the work takes more than a fifth more CPU time on any machine."""
+
+    def run(rounds):
+        path = plumb.path()
+        result = plumb("run", "-q", "--mode", "cpu", "-o", path, "--", *any_python.command, "-c", "for _ in range(%d): sum(range(1000))" % rounds)
+        assert result.status == 0, result
+        return path
+
+    before, after = run(30000), run(120000)
+    result = plumb("diff", before, after, "--fail-above", "20%")
+    assert result.status == 1 and "all of it takes" in result.stdout and "all of it  " in result.stdout, result
+    assert plumb("diff", before, after, "--fail-above", "20%", "--normalize", "time").stdout.count("passed") == 1
+    found = compare(plumb, before, after)["all"]
+    assert found["after_ns"] > found["before_ns"] and found["relative"] > 0.2, found
+
+
 def test_a_named_function_is_the_measure(plumb, pair):
     found = compare(plumb, *pair, "--normalize", "parse")
     assert found["normalized_by"] == {"scale": "function", "function": "parse"}

@@ -299,6 +299,62 @@ static void runs_that_differ_are_no_change(void **state)
 	assert_true(several <= 2);
 }
 
+/* A run of a program that ended by itself. */
+static struct plumb_profile *whole_run(double ms)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	uint32_t t = add_thread(p, 1, 1, "", true);
+	add_samples(p, add_frame(p, 0, "main", "app.py", 1), t, PL_STATE_ON_CPU, 0, 1000, (uint64_t)(ms * 1e6));
+	p->processes[0].ended = true;
+	p->meta.complete = true;
+	return p;
+}
+
+/* Of @p runs a side, the later of which take @p factor times as long and vary by a tenth. */
+static bool grew(struct pl_rng *rng, size_t runs, double factor, double above, struct pl_diff_growth *ret)
+{
+	struct plumb_profile *all[10];
+	for (size_t i = 0; i < 2 * runs; i++)
+		all[i] = whole_run((i < runs ? 1 : factor) * (950 + 100 * pl_rng_unit(rng)));
+	struct pl_diff d = compare(all, runs, all + runs, runs, PL_DIFF_FUNCTIONS);
+	bool found = pl_diff_grew(&d, above);
+	*ret = pl_diff_growth(&d, above);
+	pl_diff_deinit(&d);
+	for (size_t i = 0; i < 2 * runs; i++)
+		pl_profile_destroy(all[i]);
+	return found;
+}
+
+/* Twice the work has the same shares, and is told all the same; that runs vary is none. */
+static void that_all_of_it_takes_longer_is_told(void **state)
+{
+	struct pl_rng rng = {5};
+	struct pl_diff_growth g;
+	int alarms = 0, found = 0;
+	for (int i = 0; i < 400; i++) {
+		alarms += grew(&rng, 3, 1, 0, &g);
+		found += grew(&rng, 3, 2, 0.05, &g);
+		assert_true(g.known && g.sure && fabs(g.relative - 1) < 0.2);
+	}
+	assert_int_equal(found, 400);
+	assert_true(alarms <=
+		    12); /* one in a hundred: more than twelve of 400 once in a thousand, and never for this seed */
+	assert_true(grew(&rng, 1, 2, 0.05, &g) && !g.sure); /* it may be chance, and does not pass */
+	assert_false(grew(&rng, 1, 1, 0.5, &g));
+}
+
+static void what_did_not_run_to_its_end_did_no_work_that_could_be_told(void **state)
+{
+	struct plumb_profile *a = whole_run(10), *b = whole_run(20);
+	b->processes[0].ended = false;
+	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+	assert_false(pl_diff_growth(&d, 0).known || pl_diff_grew(&d, 0));
+	pl_diff_deinit(&d);
+	pl_profile_destroy(a);
+	pl_profile_destroy(b);
+}
+
 static void modes_do_not_mix(void **state)
 {
 	struct plumb_profile *a = small("app.py", 1, "work", 3), *b = small("app.py", 1, "work", 3);
@@ -326,6 +382,8 @@ int main(void)
 		cmocka_unit_test(paths_know_their_callers),
 		cmocka_unit_test(a_named_function_is_the_measure),
 		cmocka_unit_test(runs_that_differ_are_no_change),
+		cmocka_unit_test(that_all_of_it_takes_longer_is_told),
+		cmocka_unit_test(what_did_not_run_to_its_end_did_no_work_that_could_be_told),
 		cmocka_unit_test(modes_do_not_mix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
