@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer base; see own_fd.h. Descriptors and memory are not copied at the same moment, so nothing is noted while a fork
- * is under way: what the child finds noted is what it has. */
+ * is under way: what the child finds noted is what it has. What can be opened and closed without a wait is, with the
+ * lock held. */
 #include "own_fd.h"
 
 #include <errno.h>
@@ -14,11 +15,13 @@ enum whose { NOT_NOTED, OURS, NOT_OURS };
 
 struct noted {
 	enum whose whose;
+	bool waits; /* whoever closes it may have to */
 	struct pl_file_id file;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static PL_VEC(struct noted) noted; /* by descriptor */
+static _Thread_local bool is_elsewhere;
 
 struct pl_file_id pl_file_id(int fd)
 {
@@ -76,24 +79,52 @@ static void begin(void)
 	(void)pthread_atfork(before_fork, in_parent, in_child); /* without memory: as if nobody ever forked */
 }
 
-static void note(int fd)
+static void note(int fd, bool waits)
 {
 	while (noted.len <= (size_t)fd)
 		if (!pl_vec_push(&noted, (struct noted){0}))
 			return;
-	noted.data[fd] = (struct noted){.whose = OURS, .file = pl_file_id(fd)};
+	noted.data[fd] = (struct noted){.whose = OURS, .waits = waits, .file = pl_file_id(fd)};
+}
+
+static void take_lock(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, begin);
+	pthread_mutex_lock(&lock);
 }
 
 int pl_own_fd(int fd)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 	if (fd < 0)
 		return fd;
-	pthread_once(&once, begin);
-	pthread_mutex_lock(&lock);
-	note(fd);
+	take_lock();
+	note(fd, true);
 	pthread_mutex_unlock(&lock);
+	return fd;
+}
+
+void pl_own_fd_elsewhere(bool elsewhere)
+{
+	is_elsewhere = elsewhere;
+}
+
+void pl_own_fd_begin(void)
+{
+	if (!is_elsewhere)
+		take_lock();
+}
+
+int pl_own_fd_end(int fd)
+{
+	if (is_elsewhere)
+		return fd;
+	int saved = errno;
+	if (fd >= 0)
+		note(fd, false);
+	pthread_mutex_unlock(&lock);
+	errno = saved;
 	return fd;
 }
 
@@ -105,17 +136,43 @@ bool pl_own_fd_is(int fd)
 	return is;
 }
 
+static bool may_wait(int fd)
+{
+	return fd < 0 || (size_t)fd >= noted.len || noted.data[fd].waits;
+}
+
 int pl_own_fd_close(int fd)
 {
+	if (is_elsewhere)
+		return close(fd);
 	pthread_mutex_lock(&lock);
-	bool is = is_ours(fd);
+	bool is = is_ours(fd), later = may_wait(fd);
+	int status = is && !later ? close(fd) : 0, saved = errno;
 	part_with(fd);
 	pthread_mutex_unlock(&lock);
-	return is ? close(fd) : 0;
+	errno = saved;
+	return is && later ? close(fd) : status;
 }
 
 void pl_own_fd_close_as(int fd, const struct pl_file_id *file)
 {
 	if (pl_file_id_is(file, fd))
 		pl_own_fd_close(fd);
+}
+
+DIR *pl_own_dir_open(const char *path)
+{
+	pl_own_fd_begin();
+	DIR *dir = opendir(path);
+	pl_own_fd_end(dir ? dirfd(dir) : -1);
+	return dir;
+}
+
+void pl_own_dir_close(DIR *dir)
+{
+	pl_own_fd_begin();
+	if (!is_elsewhere)
+		part_with(dirfd(dir));
+	closedir(dir);
+	pl_own_fd_end(-1);
 }

@@ -7,6 +7,7 @@
 #ifndef PL_OWN_FD_H
 #define PL_OWN_FD_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -22,13 +23,25 @@ struct pl_file_id pl_file_id(int fd);
 bool pl_file_id_is(const struct pl_file_id *id, int fd);
 
 /** From now on it is ours, and children close it. Returns @p fd, which may be none (negative). Without memory nothing
- * is noted: it is taken for ours, and children keep it. */
+ * is noted: it is taken for ours, and children keep it. For what may wait when it is opened or closed, as files that a
+ * server keeps: of a fork between its opening and this call, a child keeps it. */
 int pl_own_fd(int fd);
+/** The same for a call that waits for nobody: no fork comes between what it opens, or its closing, and our knowing. */
+#define PL_OWN_FD(call) (pl_own_fd_begin(), pl_own_fd_end(call))
+void pl_own_fd_begin(void);
+int pl_own_fd_end(int fd);
+/** Is this thread in a process that has our memory, and descriptors of its own? Nothing of them is noted or closed by
+ * anybody else, and no lock is taken. */
+void pl_own_fd_elsewhere(bool elsewhere);
 /** Is it still what it was when it became ours? */
 bool pl_own_fd_is(int fd);
 /** As close(); the only way to close it. None, or no longer ours: nothing. */
 int pl_own_fd_close(int fd);
 /** The same if it is open for @p file: its number may be that of something else of ours. */
 void pl_own_fd_close_as(int fd, const struct pl_file_id *file);
+
+/** As opendir() and closedir(), of what waits for nobody. The only way to close it. */
+DIR *pl_own_dir_open(const char *path);
+void pl_own_dir_close(DIR *dir);
 
 #endif

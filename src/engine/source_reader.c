@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "own_fd.h"
 
 #define NAME		 "plumb-sources"
 #define MOST_LEFT_BEHIND 3
@@ -118,13 +119,14 @@ static bool is_who_it_was(const struct pl_source_question *q)
 static bool run_process(struct pl_source_job *j)
 {
 	alignas(16) char stack[STACK_BYTES];
-	pid_t pid = clone(process_main, stack + sizeof stack, CLONE_VM | CLONE_FILES, j);
 
-	if (pid < 0)
-		return false;
-	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+	/* Its descriptors are its own, and who kills it would leave a lock of ours behind, too. */
+	pl_own_fd_elsewhere(true);
+	pid_t pid = clone(process_main, stack + sizeof stack, CLONE_VM | CLONE_FILES, j);
+	while (pid >= 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
-	return j->read;
+	pl_own_fd_elsewhere(false);
+	return pid >= 0 && j->read;
 }
 
 static void leave(struct pl_source_job *j)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "elf_tables.h"
+#include "own_fd.h"
 
 #define MAX_SEGMENTS 512u
 #define PAGE	     4096u
@@ -72,7 +73,7 @@ struct plumb_error *pl_elf_open_fd(int fd, struct pl_work *work, struct pl_elf *
 	if (!e)
 		return &pl_err_no_memory;
 	e->work = work;
-	e->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	e->fd = PL_OWN_FD(fcntl(fd, F_DUPFD_CLOEXEC, 3));
 	if (e->fd < 0 || fstat(e->fd, &st) != 0) {
 		int saved = errno;
 		pl_elf_close(e);
@@ -105,8 +106,7 @@ void pl_elf_close(struct pl_elf *e)
 {
 	if (!e)
 		return;
-	if (e->fd >= 0)
-		close(e->fd);
+	pl_own_fd_close(e->fd);
 	free(e->segments);
 	free(e->sections);
 	free(e);

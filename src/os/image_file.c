@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "mem_live.h"
+#include "own_fd.h"
 #include "proc_file.h"
 #include "target_file.h"
 
@@ -42,11 +43,11 @@ static struct plumb_error *no_route(const char *what)
 static int locate(const char *path, const struct pl_mapping *m, enum match *match)
 {
 	struct stat st;
-	int fd = open(path, O_PATH | O_CLOEXEC);
+	int fd = PL_OWN_FD(open(path, O_PATH | O_CLOEXEC));
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
+		pl_own_fd_close(fd);
 		return -1;
 	}
 	bool same_device = major(st.st_dev) == m->dev_major && minor(st.st_dev) == m->dev_minor;
@@ -60,11 +61,11 @@ static struct plumb_error *open_located(int path_fd, struct pl_work *work, struc
 {
 	char path[40];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return no_route("the file may not be read");
 	struct plumb_error *err = pl_elf_open_fd(fd, work, ret);
-	close(fd);
+	pl_own_fd_close(fd);
 	return err;
 }
 
@@ -77,7 +78,7 @@ static struct plumb_error *open_link(const char *link, struct pl_work *work, str
 	if (fd < 0)
 		return no_route("the kernel shows no link to the file");
 	struct plumb_error *err = open_located(fd, work, ret);
-	close(fd);
+	pl_own_fd_close(fd);
 	return err;
 }
 
@@ -95,17 +96,17 @@ static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, str
 		int fd = locate(routes[i], m, &match);
 		if (fd >= 0 && match > best_match) {
 			if (best >= 0)
-				close(best);
+				pl_own_fd_close(best);
 			best = fd;
 			best_match = match;
 		} else if (fd >= 0) {
-			close(fd);
+			pl_own_fd_close(fd);
 		}
 	}
 	if (best < 0)
 		return no_route("no path leads to the file");
 	struct plumb_error *err = open_located(best, work, ret);
-	close(best);
+	pl_own_fd_close(best);
 	return err;
 }
 

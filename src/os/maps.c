@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "own_fd.h"
 #include "priv.h"
 #include "proc.h"
 #include "proc_file.h"
@@ -164,11 +165,11 @@ struct plumb_error *pl_maps_read(pid_t pid, pl_mapping_vec *ret)
 	char path[32];
 	struct pl_buf text = PL_BUF_INIT(MAPS_MAX);
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)pl_proc_live_task(pid));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return open_failed(pid, errno);
 	struct plumb_error *err = read_text(pid, fd, &text);
-	close(fd);
+	pl_own_fd_close(fd);
 	if (!err)
 		err = pl_maps_parse((const char *)text.data, text.len, ret);
 	pl_buf_deinit(&text);

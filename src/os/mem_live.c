@@ -51,7 +51,7 @@ static const struct pl_mem_ops live_ops = {.read = live_read};
 static int open_mem(pid_t task, char path[static PATH_LEN])
 {
 	snprintf(path, PATH_LEN, "/proc/%d/mem", (int)task);
-	return pl_own_fd(open(path, O_RDONLY | O_CLOEXEC));
+	return PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 struct plumb_error *pl_mem_live_create(pid_t pid, struct pl_mem_live **ret)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "own_fd.h"
 #include "proc_file.h"
 
 #define NS_PER_S      1000000000ull
@@ -207,11 +208,11 @@ struct plumb_error *pl_proc_all(pl_tid_vec *ret)
 	struct plumb_error *err = check_proc();
 	if (err)
 		return err;
-	DIR *dir = opendir("/proc");
+	DIR *dir = pl_own_dir_open("/proc");
 	if (!dir)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot list the processes in /proc");
 	bool complete = read_tids(dir, ret);
-	closedir(dir);
+	pl_own_dir_close(dir);
 	if (!complete) {
 		pl_vec_deinit(ret);
 		return &pl_err_no_memory;
@@ -225,12 +226,12 @@ struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret)
 {
 	char path[32];
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *dir = opendir(path);
+	DIR *dir = pl_own_dir_open(path);
 	if (!dir)
 		return errno == ENOMEM ? &pl_err_no_memory : &pl_err_target_exited;
 	size_t before = ret->len;
 	bool complete = read_tids(dir, ret);
-	closedir(dir);
+	pl_own_dir_close(dir);
 	if (!complete || ret->len == before) {
 		ret->len = before;
 		return complete ? &pl_err_target_exited : &pl_err_no_memory;

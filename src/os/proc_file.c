@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "own_fd.h"
 #include "proc.h"
 
 static ssize_t read_whole(int fd, char *buf, size_t size)
@@ -38,12 +39,12 @@ ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
 		snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
 	else
 		snprintf(path, sizeof path, "/proc/self/%s", name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return -1;
 	ssize_t len = read_whole(fd, buf, size);
 	int saved = errno;
-	close(fd);
+	pl_own_fd_close(fd);
 	errno = saved;
 	return len;
 }
@@ -121,7 +122,7 @@ pid_t pl_proc_live_task(pid_t pid)
 	if (pl_proc_thread_alive(pid, pid))
 		return pid;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *dir = opendir(path);
+	DIR *dir = pl_own_dir_open(path);
 	if (!dir)
 		return pid;
 	for (const struct dirent *d; found == pid && (d = readdir(dir));) {
@@ -129,7 +130,7 @@ pid_t pl_proc_live_task(pid_t pid)
 		if (tid > 0 && pl_proc_thread_alive(pid, tid))
 			found = tid;
 	}
-	closedir(dir);
+	pl_own_dir_close(dir);
 	return found;
 }
 

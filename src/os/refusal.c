@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "own_fd.h"
 #include "proc.h"
 #include "thread_state.h"
 
@@ -30,9 +31,9 @@ static bool is_readable(pid_t tid)
 	if (process_vm_readv(tid, &local, 1, &remote, 1, 0) >= 0 || errno == EFAULT)
 		return true;
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)tid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd >= 0)
-		close(fd);
+		pl_own_fd_close(fd);
 	return fd >= 0;
 }
 

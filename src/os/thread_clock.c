@@ -15,7 +15,7 @@ static int open_task_file(pid_t pid, pid_t tid, const char *name)
 	char path[80];
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-	return pl_own_fd(open(path, O_RDONLY | O_CLOEXEC));
+	return PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 void pl_thread_clock_open(struct pl_thread_clock *c, pid_t pid, pid_t tid)

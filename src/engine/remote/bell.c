@@ -12,7 +12,7 @@
 
 struct plumb_error *pl_bell_open(struct pl_bell *b)
 {
-	b->fd = pl_own_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	b->fd = PL_OWN_FD(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (b->fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	return NULL;

@@ -71,7 +71,7 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 	t->pid_fd = -1;
 	if (e->options.own)
 		return NULL;
-	t->pid_fd = pl_own_fd((int)syscall(SYS_pidfd_open, t->pid, 0));
+	t->pid_fd = PL_OWN_FD((int)syscall(SYS_pidfd_open, t->pid, 0));
 	if (t->pid_fd < 0 && errno == ESRCH)
 		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
 	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
@@ -131,7 +131,7 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 	struct plumb_error *err = NULL;
 
 	if (!e->options.own)
-		e->exit_fd = pl_own_fd(epoll_create1(EPOLL_CLOEXEC));
+		e->exit_fd = PL_OWN_FD(epoll_create1(EPOLL_CLOEXEC));
 	if (!e->options.own && e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	if (!pl_proc_stat_read(e->options.pid, &st))

@@ -102,6 +102,15 @@ static void *open_and_close(void *unused)
 	return NULL;
 }
 
+static void *open_without_a_wait(void *unused)
+{
+	while (!atomic_load(&over)) {
+		pl_own_fd_close(PL_OWN_FD(eventfd(0, 0)));
+		pl_own_dir_close(pl_own_dir_open("/proc/self"));
+	}
+	return NULL;
+}
+
 static int opens_and_keeps(const int *unused)
 {
 	int own = eventfd(0, 0);
@@ -120,12 +129,59 @@ static void a_fork_at_any_moment_leaves_a_child_that_works(void **state)
 	pthread_join(thread, NULL);
 }
 
+#define NUMBERS 64
+
+static int has_no_more(const int *was_open)
+{
+	for (int fd = 0; fd < NUMBERS; fd++)
+		if (is_open(fd) && !was_open[fd])
+			return 1 + fd;
+	return 0;
+}
+
+static void a_child_keeps_nothing_that_is_open_for_a_moment(void **state)
+{
+	pthread_t thread;
+	int was_open[NUMBERS];
+
+	for (int fd = 0; fd < NUMBERS; fd++)
+		was_open[fd] = is_open(fd);
+	atomic_store(&over, false);
+	assert_int_equal(pthread_create(&thread, NULL, open_without_a_wait, NULL), 0);
+	for (int i = 0; i < FORKS; i++)
+		assert_int_equal(in_child(has_no_more, was_open), 0);
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+}
+
+/* In a process with memory of ours and descriptors of its own: its numbers may be those of ours. */
+static void descriptors_of_elsewhere_are_left_alone(void **state)
+{
+	int ours = PL_OWN_FD(eventfd(0, 0));
+
+	pl_own_fd_elsewhere(true);
+	int theirs = PL_OWN_FD(eventfd(0, 0));
+	DIR *dir = pl_own_dir_open("/proc");
+	assert_non_null(dir);
+	pl_own_dir_close(dir);
+	pl_own_fd_elsewhere(false);
+	const int fds[] = {theirs};
+	assert_int_equal(in_child(has_it, fds), 0);
+	pl_own_fd_elsewhere(true);
+	assert_int_equal(pl_own_fd_close(theirs), 0);
+	pl_own_fd_elsewhere(false);
+	assert_false(is_open(theirs));
+	assert_int_equal(pl_own_fd_close(ours), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_of_a_fork_has_what_is_not_ours),
 		cmocka_unit_test(a_number_that_is_anothers_by_now_stays_open),
 		cmocka_unit_test(a_fork_at_any_moment_leaves_a_child_that_works),
+		cmocka_unit_test(a_child_keeps_nothing_that_is_open_for_a_moment),
+		cmocka_unit_test(descriptors_of_elsewhere_are_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
