@@ -482,7 +482,6 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 				"below <folded> "
 				"(--max-nodes)",
 				pl_units_count(l[PL_LOSS_FOLDED]).s);
-	warn_damage(s, &p->meta);
 }
 
 static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
@@ -531,14 +530,16 @@ static void warn_no_process(struct pl_summary *s, const struct plumb_profile *p)
 	pl_summary_warn(s, "no samples of the processes named; there are: %s", *names ? names : "none");
 }
 
+/* The gravest first: where there is no room for all, they are what is told. */
 static void warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
 	const struct pl_totals *t = &s->totals;
 
 	if (!p->meta.complete)
 		pl_summary_warn(s, "incomplete: the profiler was killed; up to the last second is missing");
-	warn_lowered(s, &p->meta);
+	warn_damage(s, &p->meta);
 	warn_losses(s, p);
+	warn_lowered(s, &p->meta);
 	warn_refusals(s, p);
 	if (t->jit)
 		pl_summary_warn(

@@ -264,6 +264,21 @@ static void every_loss_is_a_figure_at_any_width(void **state)
 	build_end(&b);
 }
 
+/* On a busy machine there is more to tell than there is room for. */
+static void damage_is_told_before_what_is_less_grave(void **state)
+{
+	static const int widths[] = {80, 100, 120, 200};
+	struct build b;
+
+	build_worst(&b);
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		struct pl_export_options o = build_options(widths[i]);
+
+		expect_text(&b, &o, "! a part of the recording is damaged and left out");
+	}
+	build_end(&b);
+}
+
 static void several_processes_have_a_row(void **state)
 {
 	struct pl_export_options o = build_options(80);
@@ -569,6 +584,7 @@ int main(void)
 		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
 		cmocka_unit_test(a_refused_stop_is_told_with_its_cause),
 		cmocka_unit_test(every_loss_is_a_figure_at_any_width),
+		cmocka_unit_test(damage_is_told_before_what_is_less_grave),
 		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_much_more_it_takes),
