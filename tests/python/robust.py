@@ -106,9 +106,9 @@ def check_a_child_by_fork_is_unharmed_and_may_watch_itself():
         assert status["ended"] and status["forked"], status
         history.stop()
         mine = watch()
-        spin_until(lambda: counted(mine) >= 10)
+        # Not after so many samples: all of them may be of a moment in which this thread had no processor.
+        spin_until(lambda: {"spin", "child"} <= names(mine))
         mine.stop()
-        assert {"spin", "child"} <= names(mine)
         grandchild = watch("all")
         in_child(lambda: watch().stop())
         grandchild.stop()
@@ -173,8 +173,10 @@ def check_multiprocessing_by_fork():
 
 def check_threads_come_and_go():
     history = watch("all", interval=0.0005)
-    before = samples(history)
-    for _ in range(30):
+    rounds = 0
+    # With the GIL only those are seen that hand it over.
+    while rounds < 30 or not samples(history) or (IN_PROCESS and "spin" not in names(history)):
+        rounds += 1
         threads = [threading.Thread(target=spin) for _ in range(10)]
         one = None
         for thread in threads:
@@ -183,10 +185,7 @@ def check_threads_come_and_go():
         for thread in threads:
             thread.join()
         one.stop()
-    assert samples(history) > before
     history.stop()
-    # With the GIL only those are seen that hand it over.
-    assert not IN_PROCESS or "spin" in names(history)
 
 
 def check_signal_handlers_may_ask():
