@@ -52,6 +52,11 @@ def _command(python, other):
     return ["unshare", *become_root, "--mount", "sh", "-c", _MOUNT, python.root, *ours, python.command[-1]], ["/opt", "/srv", "/mnt"]
 
 
+def folder(python, other):
+    """What `other` is called where an interpreter sees it."""
+    return _command(python, other)[1][2]
+
+
 def environment(python, paths=None):
     """For a program that imports the package."""
     paths = paths or [str(built())]
