@@ -112,8 +112,10 @@ for output in (sys.argv[1], None):
     with plumb.profile(engine="external", output=output, threads=threading.main_thread(), seed=3) as p:
         assert len(children()) == 1
         led(p)
-    assert children() == [] and p.info()["engine"] == "remote" and "busy" in p.text()
-    assert not {f["name"] for f in p.stats()["functions"]} & {"<plumb>", "tagged"}
+    assert children() == [] and p.info()["engine"] == "remote"
+    # A text has room for the hottest functions only, and which they are is the machine's to decide.
+    names = [f["name"] for f in p.stats()["functions"]]
+    assert "busy" in names and names[0] in p.text() and not {"<plumb>", "tagged"} & set(names), (names, p.text())
 assert len(os.listdir("/proc/self/fd")) < 10
 try: plumb.start(engine="external", output="/nowhere/at/all.plumb")
 except (OSError, plumb.Error) as error: assert "nowhere" in str(error)
