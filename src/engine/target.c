@@ -76,6 +76,17 @@ void pl_target_user(pid_t pid, char *buf, size_t size)
 	pl_priv_user(pl_proc_owner(pid), buf, size);
 }
 
+bool pl_target_has_ended(pid_t pid)
+{
+	int before = errno; /* of whoever a signal handler has interrupted */
+	siginfo_t info = {0};
+	bool ended =
+		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid != 0 : errno == ECHILD;
+
+	errno = before;
+	return ended;
+}
+
 int pl_target_reap(pid_t pid)
 {
 	int status;

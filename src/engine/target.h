@@ -39,6 +39,8 @@ pid_t pl_target_parent(pid_t pid);
 /** Whose it is: "alice (uid 1000)". */
 void pl_target_user(pid_t pid, char *buf, size_t size);
 
+/** Whether a launched target has ended, or was reaped. Async-signal-safe. */
+bool pl_target_has_ended(pid_t pid);
 /** Wait for a launched target; its wait status, -1 if it was reaped elsewhere. */
 int pl_target_reap(pid_t pid);
 

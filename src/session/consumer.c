@@ -10,7 +10,6 @@
 
 #include "clock.h"
 
-#define BROKEN_WAIT_NS	1000000
 #define POLL_MS		100 /* also how late a chunk can be: see PL_CAPTURE_CHUNK_NS */
 #define STATUS_EVERY_NS 200000000ull
 #define SILENT_TURNS	50 /* of POLL_MS: a plumb that was suspended meanwhile has had none */
@@ -74,7 +73,6 @@ static void take_stats(struct plumb_session *s)
 	m->missed_ns = st->missed_ns;
 	take_refusals(s, &st->refusals);
 	m->profiler_cpu_ns = pl_session_cost_ns(s);
-	atomic_store(&s->program_ended, st->target_ended);
 }
 
 /* Pauses move the clock of the session against that of the world. */
@@ -176,17 +174,6 @@ static void wait_for_end(struct plumb_session *s, int timeout_ms)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The consumer may be waiting for whoever reads the recording: what Ctrl-C means is known without it. */
-static void note_program_end(struct plumb_session *s)
-{
-	struct pl_engine_stats st;
-
-	if (!s->options.launched)
-		return;
-	s->ops->stats(s->engine, &st);
-	atomic_store(&s->program_ended, st.target_ended);
-}
-
 /* As it is now. A terminal does not wait for whoever is the consumer now, perhaps with a slow disk. */
 static void bring_up_to_date(struct plumb_session *s)
 {
@@ -210,7 +197,6 @@ void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_st
 		return;
 	}
 	wait_for_end(s, timeout_ms);
-	note_program_end(s);
 	bring_up_to_date(s);
 	pthread_mutex_lock(&s->lock);
 	*ret = s->status;
@@ -221,22 +207,30 @@ void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_st
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
-/* In a pause there is nothing to wake up for; its end is told. */
+/* In a pause there is nothing to wake up for; its end is told, and that of an engine that was stopped. */
 static void wait_for_work(struct plumb_session *s, bool paused)
 {
-	if (s->broken)
-		nanosleep(&(struct timespec){.tv_nsec = BROKEN_WAIT_NS}, NULL); /* the engine is about to end */
-	else
-		s->ops->wait(s->engine, paused ? -1 : POLL_MS);
+	s->ops->wait(s->engine, paused ? -1 : POLL_MS);
+}
+
+/* Whether the sampling thread ends, or tells of that, at once. */
+static bool is_over(const struct plumb_session *s)
+{
+	const struct pl_engine_stats *st = &s->stats;
+	uint64_t length_ns = st->elapsed_ns + pl_clock_monotonic_ns() - st->told_ns, most_ns = s->options.duration_ns;
+
+	if (atomic_load(&s->hurry) || (most_ns && !st->paused && length_ns > most_ns))
+		return true;
+	return !st->target_ended && pl_session_program_ended(s);
 }
 
 /* Whoever reads or stops another process may wait for it in the kernel, or for a file system that it waits for. A
  * thread of the program that we are in has to be waited for. */
 static bool is_silent(struct plumb_session *s, uint64_t told_ns)
 {
-	if (s->options.own || !atomic_load(&s->hurry) || s->stats.ended)
+	if (s->options.own || s->stats.ended)
 		return false;
-	s->silent_turns = s->stats.told_ns == told_ns ? s->silent_turns + 1 : 0;
+	s->silent_turns = s->stats.told_ns == told_ns && is_over(s) ? s->silent_turns + 1 : 0;
 	return s->silent_turns >= SILENT_TURNS;
 }
 

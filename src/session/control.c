@@ -3,6 +3,7 @@
 #include "session_parts.h"
 
 #include "forks.h"
+#include "target.h"
 
 bool pl_session_forked(const struct plumb_session *s)
 {
@@ -14,6 +15,12 @@ struct plumb_error *pl_session_check_forked(const struct plumb_session *s)
 	if (!pl_session_forked(s))
 		return NULL;
 	return pl_error(PLUMB_ERR_FORKED, "this process was forked by the one that the session belongs to");
+}
+
+/* Asked of the kernel: the sampling thread can be held up, and say nothing. */
+bool pl_session_program_ended(const struct plumb_session *s)
+{
+	return s->options.launched && (s->reaped || pl_target_has_ended(s->options.pid));
 }
 
 static bool is_paused(struct plumb_session *s)

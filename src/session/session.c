@@ -274,7 +274,7 @@ void plumb_session_signal(struct plumb_session *s, int signo)
 
 void plumb_session_interrupt(struct plumb_session *s)
 {
-	if (atomic_load(&s->program_ended))
+	if (pl_session_program_ended(s))
 		plumb_session_stop(s);
 }
 

@@ -44,7 +44,6 @@ struct plumb_session {
 	char program[128];
 	bool reaped;
 	int wait_status;
-	atomic_bool program_ended;
 	pthread_t consumer;
 	bool consuming;
 
@@ -56,7 +55,7 @@ struct plumb_session {
 	bool named;		     /* the recording, after the Python program */
 	bool force;		     /* it may replace what plumb did not write */
 	atomic_bool hurry;	     /* it was asked to end */
-	int silent_turns;	     /* since then: of the consumer, in which the sampling thread said nothing */
+	int silent_turns;	     /* of the consumer, in which the sampling thread was to end and said nothing */
 	bool left;		     /* behind: that thread, and the engine with all that it has borrowed */
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
@@ -83,6 +82,8 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
  */
 bool pl_session_forked(const struct plumb_session *s);
 struct plumb_error *pl_session_check_forked(const struct plumb_session *s) PLUMB_MUST_CHECK;
+/** Whether the program that was launched has ended; false of one that was not. Async-signal-safe. */
+bool pl_session_program_ended(const struct plumb_session *s);
 /** Give the engine an order and wait until it is done; with time at a standstill only one that changes that. */
 void pl_session_order(struct plumb_session *s, struct pl_order order);
 

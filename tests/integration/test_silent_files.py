@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source files on a file system that does not answer: the stacks are safe, and everything ends."""
+import contextlib
 import json
 import os
 import signal
@@ -171,6 +172,42 @@ def test_attach_ends_though_a_program_that_is_executed_does_not_come(plumb, any_
                 go_away(path)
             busy.kill()
     assert result.status == 125 and "did not come back" in result.stderr and "samples" in result.stderr, result
+    assert plumb.report(recording).complete
+
+
+LEAVES_ONE = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, *sys.argv[1:3]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+child.stdout.readline()
+print(child.pid, flush=True)
+sys.stdin.readline()
+sys.exit(7)
+"""
+
+
+def test_run_ends_with_the_program_though_one_that_it_left_is_held_up(plumb, any_python, tmp_path):
+    """That the program has ended is asked of the kernel: the sampling thread, which would tell, waits for its child."""
+    for name, text in (("program.py", EXECUTES), ("parent.py", LEAVES_ONE)):
+        (tmp_path / name).write_text(text)
+    silent, recording = tmp_path / "silent", plumb.path()
+    silent.touch()
+    for path, _ in mounted(silent, silent_program, made=True):
+        command = [*any_python.command, tmp_path / "parent.py", tmp_path / "program.py", path]
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with running(plumb.start("run", "--always-stop", "-o", recording, "--", *command, **pipes)) as process:
+            child = int(process.stdout.readline())
+            try:
+                wait_until(lambda: plumb.recorded(recording, lambda profile: len(profile.json["processes"]) == 2), "it is not sampled")
+                os.kill(child, signal.SIGUSR1)
+                wait_until(lambda: waits_to_seize(process.pid), "it does not come to that")
+                process.stdin.write(b"\n")
+                process.stdin.flush()
+                result = finish(process)
+            finally:
+                go_away(path)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+    assert result.status == 7 and "did not come back" in result.stderr and "samples" in result.stderr, result
     assert plumb.report(recording).complete
 
 

@@ -130,7 +130,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 
 static struct plumb_error *remote_start(struct pl_engine *e)
 {
-	e->start_ns = pl_clock_monotonic_ns();
+	e->start_ns = e->stats.told_ns = pl_clock_monotonic_ns();
 	int r = pthread_create(&e->thread, NULL, pl_sampler_main, e);
 	if (r)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start the sampling thread");

@@ -348,11 +348,17 @@ static uint64_t next_wake(const struct pl_engine *e, const struct run *run)
 	return wake;
 }
 
+/* That tells at once. */
+static bool has_news(const struct pl_engine *e)
+{
+	return e->stats.threads != e->watch_count || e->stats.target_ended != e->now.target_ended;
+}
+
 static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t now)
 {
 	bool cycle = e->options.cycle_ns && now >= cycle_end(e, run);
 
-	if (now - run->published_ns <= PUBLISH_NS && e->stats.threads == e->watch_count && !cycle)
+	if (now - run->published_ns <= PUBLISH_NS && !has_news(e) && !cycle)
 		return;
 	run->published_ns = now;
 	e->now.period_ns = run->schedule.period_ns;

@@ -3,6 +3,8 @@
 #include "unit.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "forks.h"
 #include "session_parts.h"
@@ -106,7 +108,8 @@ static void a_cycle_that_has_just_begun_has_lasted_no_time(void **state)
 	session_deinit(&s);
 }
 
-static void who_does_not_come_back_is_left_behind_when_the_end_was_asked_for(void **state)
+/* @p how: how it comes that sampling is to end. */
+static void check_who_does_not_come_back(void (*how)(struct plumb_session *))
 {
 	struct pl_engine engine = {.speaks_until = 1000};
 	struct plumb_session s;
@@ -114,7 +117,7 @@ static void who_does_not_come_back_is_left_behind_when_the_end_was_asked_for(voi
 	session_init(&s, &engine);
 	s.ops = &stands;
 	pthread_cond_init(&s.ended_cond, NULL);
-	atomic_store(&s.hurry, true);
+	how(&s);
 	pl_session_consume(&s);
 	assert_true(s.left && s.status.ended);
 	assert_in_range(engine.waits, 1001, 1100);
@@ -123,12 +126,51 @@ static void who_does_not_come_back_is_left_behind_when_the_end_was_asked_for(voi
 	session_deinit(&s);
 }
 
+static void ask_for_the_end(struct plumb_session *s)
+{
+	atomic_store(&s->hurry, true);
+}
+
+static void be_over_by_now(struct plumb_session *s)
+{
+	s->options.duration_ns = 1;
+}
+
+static void launch_what_has_ended(struct plumb_session *s)
+{
+	siginfo_t info;
+
+	s->options.launched = true;
+	s->options.pid = fork();
+	if (!s->options.pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)s->options.pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void who_does_not_come_back_is_left_behind_when_the_end_was_asked_for(void **state)
+{
+	check_who_does_not_come_back(ask_for_the_end);
+}
+
+static void who_does_not_come_back_is_left_behind_when_the_time_is_over(void **state)
+{
+	check_who_does_not_come_back(be_over_by_now);
+}
+
+static void who_does_not_come_back_is_left_behind_when_the_program_has_ended(void **state)
+{
+	check_who_does_not_come_back(launch_what_has_ended);
+	wait(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_not_older_than_the_samples_they_are_shown_with),
 		cmocka_unit_test(a_cycle_that_has_just_begun_has_lasted_no_time),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_end_was_asked_for),
+		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_time_is_over),
+		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_program_has_ended),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
