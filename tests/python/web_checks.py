@@ -4,6 +4,7 @@ Each check_ is run; their names are told."""
 import asyncio
 import base64
 import contextvars
+import functools
 import inspect
 import io
 import itertools
@@ -530,6 +531,27 @@ def check_a_predicate_decides_instead():
     assert ask("POST", "/start", peer="10.1.2.3")[0] == 401
     assert ask("POST", "/start", {"token": ask.token}, peer="10.1.2.3")[0] == 200
     assert ask("POST", "/cancel", {"token": ask.token}, peer="10.1.2.3")[0] == 200
+
+    ask = control_of(allow=lambda environ: False, token=TOKEN)
+    assert ask("GET", "/status")[0] == 401
+
+
+def check_a_predicate_that_has_not_answered_lets_nobody_in():
+    """A coroutine is true whatever it would say."""
+
+    async def nobody(context):
+        return False
+
+    class Nobody:
+        async def __call__(self, context):
+            return False
+
+    for make in (control, control_asgi):
+        for allow in (nobody, Nobody(), functools.partial(nobody)):
+            assert raises(TypeError, make, plumb.Profiler(), allow=allow), allow
+    ask = control_of(allow=lambda environ: nobody(environ))
+    assert raises(TypeError, ask, "GET", "/status")
+    assert ask("GET", "/status", headers={"Authorization": "Bearer " + ask.token})[0] == 200
 
 
 def check_wrong_input_is_told_in_a_sentence():

@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import inspect
 import ipaddress
 import re
 import secrets
@@ -34,6 +35,7 @@ class Refused(Exception):
 
 _NEEDED = "this needs a token: as Authorization: Bearer, or as the password of any user"
 _MADE = ". The application has made one: the attribute token of its control application; it can give one (token=), or let in this machine without (allow_loopback=True)"
+_AT_ONCE = "allow answers at once, by True or False: what it gives is to be awaited, which would be true for everybody"
 _ASK = {"www-authenticate": 'Basic realm="plumb", charset="UTF-8"'}
 # What proxies add. They can be forged, so they never allow anything.
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -55,6 +57,10 @@ def _names_loopback(host: str) -> bool:
     return name == "localhost" or name.endswith(".localhost") or _is_loopback(name)
 
 
+def _answers_later(allow: Callable[[Any], Any]) -> bool:
+    return inspect.iscoroutinefunction(allow) or inspect.iscoroutinefunction(getattr(allow, "__call__", None))
+
+
 class Access:
     """Reading: with the token; or if `allow(environ or scope)` says so; or, where that was allowed, from this machine and not
     through a proxy. Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
@@ -62,6 +68,8 @@ class Access:
     def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str], allow_loopback: bool) -> None:
         if token is not None and (not isinstance(token, str) or len(token) < 8):
             raise ValueError("a token is a str of at least 8 characters")
+        if allow is not None and _answers_later(allow):
+            raise TypeError(_AT_ONCE)
         if allow is not None and allow_loopback:
             raise ValueError("allow decides alone: it is not to be given with allow_loopback")
         self._allow, self._allow_loopback = allow, allow_loopback
@@ -75,7 +83,7 @@ class Access:
         kind, presented = _credentials(request.headers)
         if presented is not None and _same(presented, self.token):
             return
-        if self._allow is not None and self._allow(request.context):
+        if self._is_allowed(request.context):
             return
         if self._allow_loopback and _is_loopback(request.peer):
             return self._check_local(request)
@@ -84,6 +92,14 @@ class Access:
         if self._allow is not None and not self._given:
             raise Refused(403, "you are not allowed to see this")
         raise Refused(401, _NEEDED if self._given else _NEEDED + _MADE, _ASK)
+
+    def _is_allowed(self, context: Any) -> bool:
+        found = self._allow is not None and self._allow(context)
+        if not inspect.isawaitable(found):
+            return bool(found)
+        if inspect.iscoroutine(found):
+            found.close()
+        raise TypeError(_AT_ONCE)
 
     def _check_local(self, request: Request) -> None:
         if any(name in request.headers for name in _FORWARDED):
