@@ -72,6 +72,8 @@ struct pl_roster {
 	uint32_t refused;		 /* threads for which there was no room */
 	struct pl_ration lists, names;	 /* for reading them */
 	uint64_t list_work;		 /* that the last lists took */
+	/* Where the watches are, while lists are read: by thread state and ident, by tid and interpreter, by ident. */
+	struct pl_map by_state, by_tid, by_ident;
 };
 
 /** Looking for a Python in a process that runs none, or none yet. */

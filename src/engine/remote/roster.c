@@ -15,6 +15,7 @@
 #define RELIST_SOON_NS                                                                                                 \
 	2000000ull /* when a list was cut short because it changed, or has a thread that is not yet born */
 #define NEW_THREAD_WORK (4 * PL_WORK_CALL) /* is it alive? */
+#define LOOK_WORK	64		   /* a watch is looked up */
 
 #define UNBORN_MAX     64
 #define BORN_WITHIN_NS 250000000ull /* what has no thread by then may never have one */
@@ -60,6 +61,9 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 	pl_vec_deinit(&r->unborn);
 	pl_vec_deinit(&r->were_unborn);
 	pl_tid_map_deinit(&r->tids);
+	pl_map_deinit(&r->by_state);
+	pl_map_deinit(&r->by_tid);
+	pl_map_deinit(&r->by_ident);
 	r->tid_offset = 0;
 	r->next_list_ns = r->list_work = 0;
 }
@@ -151,21 +155,41 @@ static pid_t own_tid_of(const struct listing *l, const struct pl_tstate *ts)
 	return at && !pl_mem_read(l->mem, ts->thread_id + at, &tid, sizeof tid) ? (pid_t)tid : 0;
 }
 
+static bool index_watch(struct pl_roster *r, uint32_t i)
+{
+	struct pl_watch *w = r->watches.data[i];
+	uint32_t other;
+
+	w->alike = pl_map_get(&r->by_ident, w->ident, 0, &other) ? r->watches.data[other] : NULL;
+	return pl_map_set(&r->by_state, w->stack.tstate, w->ident, i) &&
+	       pl_map_set(&r->by_tid, (uint64_t)w->tid, w->stack.interp.addr, i) &&
+	       pl_map_set(&r->by_ident, w->ident, 0, i);
+}
+
+static struct plumb_error *index_watches(struct pl_roster *r)
+{
+	pl_map_clear(&r->by_state);
+	pl_map_clear(&r->by_tid);
+	pl_map_clear(&r->by_ident);
+	for (uint32_t i = 0; i < r->watches.len; i++)
+		if (!index_watch(r, i))
+			return &pl_err_no_memory;
+	return NULL;
+}
+
 static struct pl_watch *find_watch(const struct pl_roster *r, const struct pl_tstate *ts)
 {
-	for (size_t i = 0; i < r->watches.len; i++)
-		if (r->watches.data[i]->stack.tstate == ts->addr && r->watches.data[i]->ident == ts->thread_id)
-			return r->watches.data[i];
-	return NULL;
+	uint32_t at;
+
+	return pl_map_get(&r->by_state, ts->addr, ts->thread_id, &at) ? r->watches.data[at] : NULL;
 }
 
 /* A thread state that is being set up still bears the number of the thread that creates it. */
 static bool tid_taken(const struct pl_roster *r, pl_addr interp, pid_t tid)
 {
-	for (size_t i = 0; i < r->watches.len; i++)
-		if (r->watches.data[i]->tid == tid && r->watches.data[i]->stack.interp.addr == interp)
-			return true;
-	return false;
+	uint32_t at;
+
+	return pl_map_get(&r->by_tid, (uint64_t)tid, interp, &at);
 }
 
 static bool is_among(const int *tids, size_t count, pid_t tid)
@@ -228,6 +252,11 @@ static struct plumb_error *add_watch(struct listing *l, const struct pl_tstate *
 		watch_free(e, w);
 		return &pl_err_no_memory;
 	}
+	if (!index_watch(&t->roster, (uint32_t)t->roster.watches.len - 1)) {
+		t->roster.watches.len--;
+		watch_free(e, w);
+		return &pl_err_no_memory;
+	}
 	e->watch_count++;
 	w->target = t;
 	w->index = e->next_thread++;
@@ -253,35 +282,33 @@ static size_t interp_index(const struct pl_roster *r, const struct pl_watch *w)
 /* The watch of the same thread in the nearest newer interpreter. Interpreters are listed newest first. */
 static struct pl_watch *next_newer(const struct pl_roster *r, const struct pl_watch *w)
 {
-	struct pl_watch *newer = NULL;
-	size_t mine = interp_index(r, w), best = 0;
+	uint32_t at;
 
-	for (size_t i = 0; i < r->watches.len; i++) {
-		struct pl_watch *other = r->watches.data[i];
-
-		if (other->tid != w->tid || other == w)
-			continue;
-		size_t index = interp_index(r, other);
-		if (index < mine && (!newer || index > best)) {
-			best = index;
-			newer = other;
-		}
-	}
-	return newer;
+	for (size_t i = interp_index(r, w); i-- > 0;)
+		if (pl_map_get(&r->by_tid, (uint64_t)w->tid, r->interps.data[i].addr, &at))
+			return r->watches.data[at];
+	return NULL;
 }
 
 /* Link the watches of one thread that has been in more than one interpreter. */
-static void relate_watches(struct pl_roster *r)
+static struct plumb_error *relate_watches(struct listing *l)
 {
+	struct pl_roster *r = &l->t->roster;
+
 	for (size_t i = 0; i < r->watches.len; i++)
 		r->watches.data[i]->newer = r->watches.data[i]->older = NULL;
-	for (size_t i = 0; r->interps.len > 1 && i < r->watches.len; i++) {
+	if (r->interps.len < 2)
+		return NULL;
+	struct plumb_error *err = index_watches(r); /* some are gone */
+	pl_work_note(&l->work, LOOK_WORK * r->interps.len * r->watches.len);
+	for (size_t i = 0; i < r->watches.len && !err; i++) {
 		struct pl_watch *w = r->watches.data[i];
 
 		w->newer = next_newer(r, w);
 		if (w->newer)
 			w->newer->older = w;
 	}
+	return err;
 }
 
 static void unlink_watch(struct pl_watch *w)
@@ -347,15 +374,21 @@ static struct plumb_error *list_interp(struct listing *l, const struct pl_interp
 	return err;
 }
 
+struct naming {
+	struct pl_roster *roster;
+	struct pl_work work;
+};
+
 static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
 {
-	struct pl_target *t = ctx;
+	struct naming *naming = ctx;
+	struct pl_roster *r = naming->roster;
+	uint32_t at;
 
-	for (size_t i = 0; i < t->roster.watches.len; i++) {
-		struct pl_watch *w = t->roster.watches.data[i];
-
-		if (w->ident != ident)
-			continue;
+	if (!pl_map_get(&r->by_ident, ident, 0, &at))
+		return;
+	for (struct pl_watch *w = r->watches.data[at]; w; w = w->alike) {
+		pl_work_note(&naming->work, LOOK_WORK);
 		size_t n = len < sizeof w->name - 1 ? len : sizeof w->name - 1;
 		memcpy(w->name, name, n);
 		w->name[n] = '\0';
@@ -375,13 +408,14 @@ static bool names_due(const struct pl_roster *r, uint64_t now)
  * much to read is looked for again like a name that was not there. */
 static void read_names(struct pl_target *t, uint64_t now)
 {
-	struct pl_work work = pl_ration_begin(&t->roster.names, now);
+	struct naming naming = {&t->roster, pl_ration_begin(&t->roster.names, now)};
 	struct pl_mem_limited limited;
-	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_mem_live_mem(t->reader.live), &work);
+	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_mem_live_mem(t->reader.live), &naming.work);
 
 	for (size_t i = 0; i < t->roster.interps.len; i++)
-		plumb_error_destroy(pl_thread_names(mem, &t->reader.py, &t->roster.interps.data[i], take_name, t));
-	pl_ration_end(&t->roster.names, &work);
+		plumb_error_destroy(
+			pl_thread_names(mem, &t->reader.py, &t->roster.interps.data[i], take_name, &naming));
+	pl_ration_end(&t->roster.names, &naming.work);
 }
 
 static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
@@ -440,6 +474,8 @@ static struct plumb_error *list_threads(struct listing *l)
 	for (size_t i = 0; i < r->watches.len; i++)
 		r->watches.data[i]->listed = false;
 	pl_vec_clear(&r->unborn);
+	if ((err = index_watches(r)))
+		return err;
 	for (size_t i = 0; i < r->interps.len && !err; i++)
 		err = list_interp(l, &r->interps.data[i]);
 	if (err || numbered || !r->tid_offset)
@@ -479,8 +515,7 @@ static struct plumb_error *list_all(struct listing *l)
 		if (!r->watches.data[i]->listed)
 			pl_roster_remove(l->e, l->t, i);
 	plan_next(l);
-	relate_watches(r);
-	return NULL;
+	return relate_watches(l);
 }
 
 struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now)

@@ -52,6 +52,7 @@ struct pl_watch {
 	/* The same thread in the next newer and the next older interpreter it has been in; NULL where there is none.
 	 * One that runs code in another interpreter waits in the older one, below. */
 	struct pl_watch *newer, *older;
+	struct pl_watch *alike; /* while lists are read: one more of the same ident; NULL: no other */
 	char name[128];
 	uint8_t name_tries;
 	uint64_t name_next_ns; /* when to look for its name again */
