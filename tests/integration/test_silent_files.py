@@ -153,8 +153,10 @@ ctypes.CDLL(None).execv(sys.argv[1].encode(), arguments)
 """
 
 
-def test_attach_ends_though_a_program_that_is_executed_does_not_come(plumb, any_python, tmp_path):
+@pytest.mark.parametrize("end", ["SIGINT", "-d"])
+def test_attach_ends_though_a_program_that_is_executed_does_not_come(plumb, any_python, tmp_path, end):
     """Whoever would stop a thread of that process waits in the kernel as long."""
+    options = ["-d", "3"] if end == "-d" else []
     (tmp_path / "program.py").write_text(EXECUTES)
     silent, recording = tmp_path / "silent", plumb.path()
     silent.touch()
@@ -162,11 +164,12 @@ def test_attach_ends_though_a_program_that_is_executed_does_not_come(plumb, any_
         with running(subprocess.Popen([*any_python.command, tmp_path / "program.py", path], stdout=subprocess.PIPE)) as busy:
             assert busy.stdout.readline() == b"ready\n"
             try:
-                with running(plumb.start("attach", "--always-stop", "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+                with running(plumb.start("attach", "--always-stop", *options, "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
                     wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
                     os.kill(busy.pid, signal.SIGUSR1)
                     wait_until(lambda: waits_to_seize(process.pid), "it does not come to that")
-                    process.send_signal(signal.SIGINT)
+                    if end == "SIGINT":
+                        process.send_signal(signal.SIGINT)
                     result = finish(process)
             finally:
                 go_away(path)
