@@ -73,7 +73,7 @@ struct plumb_error *pl_elf_open_fd(int fd, struct pl_work *work, struct pl_elf *
 	if (!e)
 		return &pl_err_no_memory;
 	e->work = work;
-	e->fd = PL_OWN_FD(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+	e->fd = pl_own_fd(fcntl(fd, F_DUPFD_CLOEXEC, 3)); /* to close it may take a file system */
 	if (e->fd < 0 || fstat(e->fd, &st) != 0) {
 		int saved = errno;
 		pl_elf_close(e);

@@ -43,7 +43,7 @@ static struct plumb_error *no_route(const char *what)
 static int locate(const char *path, const struct pl_mapping *m, enum match *match)
 {
 	struct stat st;
-	int fd = PL_OWN_FD(open(path, O_PATH | O_CLOEXEC));
+	int fd = pl_own_fd(open(path, O_PATH | O_CLOEXEC)); /* a file system may be waited for */
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -61,7 +61,7 @@ static struct plumb_error *open_located(int path_fd, struct pl_work *work, struc
 {
 	char path[40];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
-	int fd = PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	int fd = pl_own_fd(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return no_route("the file may not be read");
 	struct plumb_error *err = pl_elf_open_fd(fd, work, ret);
