@@ -125,7 +125,8 @@ def tells_what_is_recorded(section, seen):
     whole = sum(seen.values(), collections.Counter())
     table = re.search(r"hottest functions:\n.*\n((?: +[\d.]+ % .*\n)+)", section)[1]
     rows = [(float(own), name) for own, name in re.findall(r"^ +([\d.]+) % +[\d.]+ %  (?:\S+\.)?(\S+) \(", table, re.M)]
-    assert rows == sorted(rows, key=lambda row: -row[0]) and rows[0][1] == hottest(whole) and {"spin", "turn"} <= {name for _, name in rows}, (rows, whole)
+    assert rows == sorted(rows, key=lambda row: -row[0]) and rows[0][1] == hottest(whole), (rows, whole)
+    assert {"spin", "turn"} <= {name for _, name in rows}, (rows, whole)
     told = seconds_of(section)
     for test in ("test_slow", "test_marked", "test_fails"):
         assert abs(told[test] - sum(seen[test].values())) < 0.001, (test, told, seen)
