@@ -58,14 +58,14 @@ static void raise_descriptor_limit(void)
 }
 
 /* An interpreter that has just been started is given a second to come up; so is one that takes the place of the program
- * we were looking at: meanwhile the memory that we look for is gone, or not there yet. One whose stacks were torn is
- * looked at again as long as the search says so. */
+ * we were looking at: meanwhile the memory that we look for is gone, not there yet, or makes no sense. One whose stacks
+ * were torn is looked at again as long as the search says so. */
 static bool comes_up(const struct pl_target *t, const struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
 
 	return code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_TARGET_EXITED || code == PLUMB_ERR_UNREADABLE ||
-	       (code == PLUMB_ERR_STALE && t->search.image_known);
+	       code == PLUMB_ERR_CORRUPT || (code == PLUMB_ERR_STALE && t->search.image_known);
 }
 
 static struct plumb_error *attach_running(struct pl_engine *e)

@@ -68,13 +68,15 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	e->now.found_python = true;
 }
 
-/* What the next try may find better: an interpreter that is not ready; or stacks that changed faster than they could be
- * read, at each try. That is no proof against the layout, as long as it does not go on. */
+/* What the next try may find better: an interpreter that is not ready; stacks that changed faster than they could be
+ * read, at each try; or what makes no sense, as in an interpreter that is being set up. That is no proof against the
+ * layout, as long as it does not go on. */
 static bool may_change(struct pl_search *s, const struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
+	bool torn = code == PLUMB_ERR_STALE || code == PLUMB_ERR_CORRUPT;
 
-	return code == PLUMB_ERR_NOT_READY || (code == PLUMB_ERR_STALE && ++s->torn < TORN_TRIES);
+	return code == PLUMB_ERR_NOT_READY || (torn && ++s->torn < TORN_TRIES);
 }
 
 struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, struct pl_work *work)

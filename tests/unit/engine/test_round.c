@@ -103,6 +103,22 @@ struct plumb_error *__wrap_pl_pthread_tid_offset(struct pl_mem *mem, pl_addr pth
 	return offset_hidden ? &pl_err_corrupt : __real_pl_pthread_tid_offset(mem, pthread, tids, n, ret);
 }
 
+/* An interpreter that makes no sense for so many looks. */
+static int senseless;
+
+struct plumb_error *__real_pl_which_python(struct pl_mem *mem, const struct pl_python_image *image,
+					   struct pl_work *work, struct pl_py *ret);
+struct plumb_error *__wrap_pl_which_python(struct pl_mem *mem, const struct pl_python_image *image,
+					   struct pl_work *work, struct pl_py *ret);
+
+struct plumb_error *__wrap_pl_which_python(struct pl_mem *mem, const struct pl_python_image *image,
+					   struct pl_work *work, struct pl_py *ret)
+{
+	if (senseless > 0 && senseless--)
+		return &pl_err_corrupt;
+	return __real_pl_which_python(mem, image, work, ret);
+}
+
 /* The program has said that it is ready; @p ret_o: its rounds are the test's to begin. */
 static void begin_with(struct python *p, const char *exe, const char *program, struct pl_engine_options *ret_o)
 {
@@ -132,6 +148,21 @@ static void start_a_thread(struct python *p)
 
 	python_say(p, "x");
 	python_hear(p, line, sizeof line);
+}
+
+/* So looks one that is being set up, or another program than the one that was found: it is looked at again. */
+static void what_makes_no_sense_for_a_moment_is_looked_at_again(void **state)
+{
+	struct python p;
+	struct pl_engine_options o;
+
+	for (int looks = 1; looks <= 64; looks *= 4) {
+		senseless = looks;
+		begin(&p, script, &o);
+		assert_int_equal(senseless, 0);
+		assert_true(engine->root->attached);
+		end(&p);
+	}
 }
 
 static void a_thread_is_told_before_its_first_sample(void **state)
@@ -350,6 +381,7 @@ static void what_is_told_is_of_one_moment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_makes_no_sense_for_a_moment_is_looked_at_again),
 		cmocka_unit_test(a_thread_is_told_before_its_first_sample),
 		cmocka_unit_test(a_thread_is_seen_soon_after_its_birth),
 		cmocka_unit_test(what_is_not_born_in_time_is_left_alone),
