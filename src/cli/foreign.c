@@ -23,11 +23,11 @@
 #define THREADS                                                                                                        \
 	"threads are always told apart; " ROWS "'--threads NAME,TID' picks some; 'plumb report FILE --json' lists all"
 #define FOLDED	ROWS "use '-o NAME.folded'"
-#define HTML	"not yet: " ROWS "make a flame graph with '-o NAME.svg', or stacks for other tools with '-o NAME.folded'"
+#define HTML	"with 'run', 'attach', 'report' and 'diff': use '--html', or '--open' to show it at once"
 #define NAMED	ROWS "name the output after its format, '-o NAME.folded'; 'plumb help formats' lists them"
 #define ATTACH	"use 'plumb attach PID'"
 #define ASYNC	"'plumb dump PID' shows tasks; a recording shows coroutines on the thread that runs them"
-#define GC	"time in the garbage collector is always recorded; the header of the report tells its share"
+#define GC	"time in the garbage collector is always recorded: 'plumb report FILE --quality' tells its share"
 #define SLEEP	SAMPLING "use '--mode cpu', or '--skip-idle' to leave waiting out of the report"
 #define GIL	SAMPLING "use '--mode gil'"
 #define ALL	"all threads are sampled; " ROWS "'--idle' shows those that did nothing, too"
@@ -123,7 +123,7 @@ const struct foreign foreign_options[] = {
 	{"--realtime-stats", "profiling.sampling's", LIVE, NULL},
 	{"--sort", "profiling.sampling's", "the report sorts by self time; 'plumb report FILE --json' has all figures",
 	 NULL},
-	{"--limit", "profiling.sampling's", "the report has 25 lines; 'plumb report FILE --json' has all of it", NULL},
+	{"--limit", "profiling.sampling's", ROWS "use '--top COUNT'; 'plumb report FILE --json' has all of it", NULL},
 	{"--no-summary", "profiling.sampling's", SAMPLING "use '--quiet'", NULL},
 	{"--no-color", "other tools'", "use '--color never'", NULL},
 	{"--colour", "other tools'", "use '--color'", NULL},
@@ -142,6 +142,19 @@ const struct foreign foreign_commands[] = {
 	{"export", "other profilers'", "use 'plumb convert FILE OUT'", NULL},
 	{"serve", "other profilers'", "not yet: each recording is a file that 'plumb report' reads", NULL},
 	{"push", "other profilers'", "not yet: each recording is a file that 'plumb report' reads", NULL},
+	{"live", "profiling.sampling's", LIVE, NULL},
+	{"flamegraph", "memray's", "use 'plumb report FILE -o NAME.svg', or 'plumb report FILE --open'", NULL},
+	{"trace", "other profilers'", "plumb samples, and traces nothing: use 'plumb run -- PROGRAM ...'", NULL},
+	{"profile", "other profilers'", "use 'plumb run -- PROGRAM ...'", NULL},
+	{"stat", "perf's", "use 'plumb report FILE'", NULL},
+	{"stats", "memray's", "use 'plumb report FILE'", NULL},
+	{"summary", "memray's", "use 'plumb report FILE'", NULL},
+	{"tree", "memray's", "use 'plumb report FILE --top 40'", NULL},
+	{"table", "memray's", "use 'plumb report FILE --top 40'", NULL},
+	{"annotate", "perf's", "use 'plumb report FILE --lines'", NULL},
+	{"script", "perf's", "use 'plumb convert FILE OUT -f perf-script'", NULL},
+	{"open", "other profilers'", "use 'plumb report FILE --open'", NULL},
+	{"html", "other profilers'", "use 'plumb report FILE --html'", NULL},
 	{"version", "other profilers'", "use 'plumb --version'", NULL},
 	{"completions", "py-spy's", "use 'plumb completion SHELL'", NULL},
 	{NULL, NULL, NULL, NULL},

@@ -47,18 +47,20 @@ size_t pl_text_line_break(const unsigned char *s, size_t len)
 	return len >= 3 && s[0] == 0xe2 && s[1] == 0x80 && (s[2] == 0xa8 || s[2] == 0xa9) ? 3 : 0;
 }
 
+struct pl_text pl_text_without_folder(struct pl_text command)
+{
+	const char *blank = memchr(command.s, ' ', command.len);
+	struct pl_text first = {command.s, blank ? (size_t)(blank - command.s) : command.len};
+	size_t folder = first.len - pl_text_basename(first).len;
+
+	return (struct pl_text){command.s + folder, command.len - folder};
+}
+
 struct pl_text pl_text_command(const struct plumb_profile *p, bool full)
 {
-	struct pl_text all = pl_text_of(p, p->meta.command), first = all;
-	const char *blank = memchr(all.s, ' ', all.len);
-	size_t folder;
+	struct pl_text all = pl_text_of(p, p->meta.command);
 
-	if (full)
-		return all;
-	if (blank)
-		first.len = (size_t)(blank - all.s);
-	folder = first.len - pl_text_basename(first).len;
-	return (struct pl_text){all.s + folder, all.len - folder};
+	return full ? all : pl_text_without_folder(all);
 }
 
 struct pl_text pl_frame_qualname(const struct plumb_profile *p, const struct pl_function *f)

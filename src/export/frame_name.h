@@ -18,6 +18,8 @@ struct pl_text pl_text_short_path(struct pl_text path);
 /** Bytes of the line break that begins at @p s, @p len > 0 bytes; 0 if none. Readers differ in what they take for one:
  * all of Unicode's. */
 size_t pl_text_line_break(const unsigned char *s, size_t len);
+/** A command line without the folder of its program. */
+struct pl_text pl_text_without_folder(struct pl_text command);
 /** The command line, without the folder of the program unless @p full. */
 struct pl_text pl_text_command(const struct plumb_profile *p, bool full);
 /** Qualified name, or the plain one where there is none. */

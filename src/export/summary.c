@@ -84,12 +84,16 @@ static struct pl_text from_script(struct pl_text command, struct pl_text script)
 
 struct pl_text pl_summary_program(const struct plumb_profile *p, bool full)
 {
-	struct pl_text found = {"", 0};
+	struct pl_text found, command;
 
-	if (p->process_count && !p->processes[0].host &&
-	    !full) /* the first is whose command it was, or its first Python */
-		found = from_script(pl_text_of(p, p->processes[0].program), pl_text_of(p, p->processes[0].name));
-	return found.len ? found : pl_text_command(p, full);
+	if (full || !p->process_count || p->processes[0].host)
+		return pl_text_command(p, full);
+	/* The first is whose command it was, or the first Python of a launcher's. */
+	command = pl_text_of(p, p->processes[0].program);
+	found = from_script(command, pl_text_of(p, p->processes[0].name));
+	if (!found.len)
+		found = pl_text_without_folder(command);
+	return found.len ? found : pl_text_command(p, false);
 }
 
 /* Whole percents that add up to 100. */

@@ -264,7 +264,7 @@ static void write_tree(const struct report *r, struct pl_page *page)
 {
 	const struct pl_totals *t = &r->summary.totals;
 	bool cpu = r->p->meta.mode == PL_MODE_CPU, counted = r->p->meta.counted;
-	char what[200], total[64];
+	char what[240], total[64];
 
 	snprintf(what, sizeof what, "where the %s", counted ? "samples are" : "time went");
 	if (counted || cpu || t->threads > 1) {
@@ -273,6 +273,10 @@ static void write_tree(const struct report *r, struct pl_page *page)
 
 		snprintf(total, sizeof total, counted ? "of %.30s %s" : "of %.30s of %s",
 			 counted ? pl_units_count(t->samples).s : pl_units_time(ns).s, of);
+		add_note(what, sizeof what, total);
+	}
+	if (r->cut > 0) {
+		snprintf(total, sizeof total, "over %.2g %%", r->cut * 100);
 		add_note(what, sizeof what, total);
 	}
 	if (has_library(r))

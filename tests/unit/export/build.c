@@ -75,7 +75,7 @@ void build_start(struct build *b)
 	m->engine = build_string(b, "remote");
 	m->plumb_version = build_string(b, "0.1.0");
 	m->host = build_string(b, "box");
-	proc.program = build_string(b, "/usr/bin/python3.12");
+	proc.program = build_string(b, "/usr/bin/python3.12 app.py --x=/a b");
 	proc.python = build_string(b, "3.12.1");
 	ok(pl_profile_process(b->p, &proc, &id));
 	build_thread(b, 4242, "MainThread", 0.8);

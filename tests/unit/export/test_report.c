@@ -78,6 +78,7 @@ static void build_worst(struct build *b)
 	m = &b->p->meta;
 	m->command = build_string(b, "python \x1b]0;title\x07 -c 'import \xe4\xb8\xad\xe6\x96\x87; "
 				     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
+	b->p->processes[0].program = m->command;
 	for (int i = 0; i < PL_LOSSES; i++)
 		m->losses[i] = UINT64_MAX / 1000;
 	m->complete = m->jitter = false;
@@ -338,6 +339,35 @@ static void a_recording_that_is_too_short_is_told_with_how_much_more_it_takes(vo
 	build_end(&b);
 }
 
+/* Not what started it. */
+static void the_title_is_the_program(void **state)
+{
+	static const struct {
+		const char *command, *program, *name, *title;
+	} titles[] = {
+		{"env bash /shims/python3 /srv/app.py 3", "/opt/bin/python3 -X dev /srv/app.py 3", "app.py",
+		 "app.py 3 \xc2\xb7 "},
+		{"python3 -m json.tool x", "/opt/bin/python3 -m json.tool x", "json.tool", "json.tool x \xc2\xb7 "},
+		{"env python3 -c 1", "/opt/bin/python3 -c 1", "python", "python3 -c 1 \xc2\xb7 "},
+		{"/usr/bin/python3 app.py", "", "", "python3 app.py \xc2\xb7 "}};
+
+	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+		struct pl_export_options o = build_options(120);
+		struct build b;
+		char *got;
+
+		build_start(&b);
+		b.p->meta.command = build_string(&b, titles[i].command);
+		b.p->processes[0].program = build_string(&b, titles[i].program);
+		b.p->processes[0].name = build_string(&b, titles[i].name);
+		got = build_output(b.p, "text", &o, NULL);
+		if (strncmp(got, titles[i].title, strlen(titles[i].title)) != 0)
+			fail_msg("%s, and not %s", got, titles[i].title);
+		free(got);
+		build_end(&b);
+	}
+}
+
 static void what_is_wrong_is_told_in_the_second_line(void **state)
 {
 	struct pl_export_options o = build_options(200);
@@ -588,6 +618,7 @@ int main(void)
 		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_much_more_it_takes),
+		cmocka_unit_test(the_title_is_the_program),
 		cmocka_unit_test(what_is_wrong_is_told_in_the_second_line),
 		cmocka_unit_test(a_number_of_rows_can_be_asked_for),
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),
