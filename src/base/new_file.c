@@ -40,9 +40,17 @@
 
 static struct plumb_error *cannot_write(const char *path)
 {
-	if (errno == ENOMEM)
+	int failed = errno;
+
+	if (failed == ENOMEM)
 		return &pl_err_no_memory;
-	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write %s", path);
+	return pl_error_hint(pl_error_errno(PLUMB_ERR_WRITE_FAILED, failed, "cannot write %s", path), "%s",
+			     failed == ENOENT	? "there is no such folder: make it, or name another one"
+			     : failed == EROFS	? "that file system is read-only: name another place"
+			     : failed == ENOSPC ? "make room there, or name another place"
+			     : failed == EACCES || failed == EPERM
+				     ? "that place is not yours to write to: name another one"
+				     : "name another place");
 }
 
 /* ---- where it is ------------------------------------------------------------------------------------------------- */

@@ -501,37 +501,32 @@ static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
 }
 
 /* One of the names that could have been meant; false when they fill the line. */
-static bool add_candidate(struct pl_summary *s, char *names, size_t size, uint64_t number, struct pl_text name)
+static bool add_candidate(char *names, size_t size, uint64_t number, struct pl_text name, bool unicode)
 {
 	size_t len = strlen(names);
 
 	if (len >= size - 40)
 		return false;
 	snprintf(names + len, size - len, "%s%" PRIu64 "%s", len ? ", " : "", number, name.len ? " " : "");
-	add_shown(names, size - 40, name, s->unicode);
+	add_shown(names, size - 40, name, unicode);
 	return true;
 }
 
-static void warn_no_thread(struct pl_summary *s, const struct plumb_profile *p)
+struct pl_item pl_summary_nobody(const struct plumb_profile *p, const struct pl_filter *f, bool unicode)
 {
+	struct pl_item told = {.tone = PL_TONE_WARN};
 	char names[320] = "";
 	uint32_t i = 0;
 
-	while (i < p->thread_count &&
-	       add_candidate(s, names, sizeof names, p->threads[i].tid, pl_text_of(p, p->threads[i].name)))
+	while (f->processes && i < p->process_count &&
+	       add_candidate(names, sizeof names, p->processes[i].pid, pl_text_of(p, p->processes[i].name), unicode))
 		i++;
-	pl_summary_warn(s, "no samples of the threads named; there are: %s", *names ? names : "none");
-}
-
-static void warn_no_process(struct pl_summary *s, const struct plumb_profile *p)
-{
-	char names[320] = "";
-	uint32_t i = 0;
-
-	while (i < p->process_count &&
-	       add_candidate(s, names, sizeof names, p->processes[i].pid, pl_text_of(p, p->processes[i].name)))
+	while (!f->processes && i < p->thread_count &&
+	       add_candidate(names, sizeof names, p->threads[i].tid, pl_text_of(p, p->threads[i].name), unicode))
 		i++;
-	pl_summary_warn(s, "no samples of the processes named; there are: %s", *names ? names : "none");
+	snprintf(told.text, sizeof told.text, "no samples of the %s named; there are: %s",
+		 f->processes ? "processes" : "threads", *names ? names : "none");
+	return told;
 }
 
 /* The gravest first: where there is no room for all, they are what is told. */
@@ -540,7 +535,8 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 	const struct pl_totals *t = &s->totals;
 
 	if (!p->meta.complete)
-		pl_summary_warn(s, "incomplete: the profiler was killed; up to the last second is missing");
+		pl_summary_warn(s,
+				"incomplete: the profiler was killed, or the file was cut: what came last is missing");
 	warn_damage(s, &p->meta);
 	warn_losses(s, p);
 	warn_lowered(s, &p->meta);
@@ -550,10 +546,8 @@ static void warnings(struct pl_summary *s, const struct plumb_profile *p, const 
 			s,
 			"%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
 			pl_units_percent(ratio((double)t->jit, (double)t->samples)).s);
-	if (t->samples == 0 && f->processes)
-		warn_no_process(s, p);
-	else if (t->samples == 0 && f->threads)
-		warn_no_thread(s, p);
+	if (t->samples == 0 && (f->processes || f->threads))
+		pl_summary_warn(s, "%s", pl_summary_nobody(p, f, s->unicode).text);
 	else if (t->samples == 0)
 		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&

@@ -216,9 +216,10 @@ static struct plumb_error *nothing_there(const struct pass *p)
 	const char *side = p->run->side == PL_DIFF_BEFORE ? "before" : "after";
 
 	if (p->o->scale == PL_DIFF_BY_FUNCTION && p->run->selection.samples)
-		return pl_error(PLUMB_ERR_INVALID,
-				"a recording of '%s' has no samples of a function '%s' to normalise by", side,
-				p->o->reference);
+		return pl_error_hint(pl_error(PLUMB_ERR_INVALID,
+					      "a recording of '%s' has no samples of a function '%s' to normalise by",
+					      side, p->o->reference),
+				     "name a function that 'plumb report' shows of both, or time, or samples");
 	return pl_error(PLUMB_ERR_INVALID, "a recording of '%s' has no samples to compare", side);
 }
 

@@ -40,7 +40,8 @@ static struct plumb_error *compile(const char *text, regex_t *ret, bool *has_ret
 	if (code == 0)
 		return NULL;
 	regerror(code, ret, why, sizeof why);
-	return pl_error(PLUMB_ERR_INVALID, "'%s' is no regular expression: %s", text, why);
+	return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "'%s' is no regular expression: %s", text, why),
+			     "to look for one of ( ) [ ] { } * + ? . | ^ $ itself, write a \\ before it");
 }
 
 static bool is_match(bool has, const regex_t *r, const char *text)

@@ -368,7 +368,9 @@ static struct plumb_error *not_python(struct search *s)
 		return too_much(s->pid, runs);
 	if (s->not_ready)
 		return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) has not loaded its Python yet", (int)s->pid, runs);
-	return pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs %s, not Python", (int)s->pid, runs);
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_PYTHON, "pid %d runs %s, not Python", (int)s->pid, runs),
+			     "if it has started a Python: 'plumb attach %d --subprocesses', or the number of that one",
+			     (int)s->pid);
 }
 
 static struct plumb_error *run_search(struct search *s, struct pl_python_image *ret)

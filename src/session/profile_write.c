@@ -9,6 +9,7 @@
 #include "export.h"
 #include "facts.h"
 #include "refine.h"
+#include "summary.h"
 #include "save.h"
 #include "stream.h"
 
@@ -150,6 +151,22 @@ static struct plumb_error *write_format(const struct pl_format *format, const st
 	return write_to(format, p, &eo, out);
 }
 
+/* Text tells it itself. */
+static void note_nobody(const struct plumb_profile *p, const struct pl_format *format,
+			const struct plumb_report_options *o)
+{
+	struct pl_filter f = export_options(o).filter;
+	struct pl_totals totals;
+
+	if (format->colours || !(f.threads || f.processes) || !o->note)
+		return;
+	f.idle = PL_IDLE_KEEP;
+	struct plumb_error *err = pl_view_totals(p, &f, &totals);
+	if (!err && totals.samples == 0)
+		note(o, pl_summary_nobody(p, &f, true).text);
+	plumb_error_destroy(err);
+}
+
 struct plumb_error *plumb_format_check(const char *name)
 {
 	const struct pl_format *f = format_by_name(name);
@@ -172,8 +189,10 @@ struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const str
 	err = write_format(format, written, o, refined != NULL, fd);
 	if (!err && refined && !refined->cell_count)
 		note(o, "no sample passes the filters");
-	if (!err) /* a failure is told alone */
+	if (!err) { /* a failure is told alone */
+		note_nobody(p, format, o);
 		note_what_is_lost(written, format, o);
+	}
 	pl_profile_destroy(refined);
 	return err;
 }
