@@ -61,4 +61,14 @@ void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *
 /** Add a sentence to the warnings, while there is room. */
 void pl_summary_warn(struct pl_summary *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- between the files of it ---- */
+
+/* Shares below this are not worth an item, or a sentence. */
+#define PL_SUMMARY_WORTH_TELLING 0.01
+void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f);
+/** Append text of the program, as safe to show as our own, as far as it fits into @p size bytes. */
+void pl_summary_add_shown(char *buf, size_t size, struct pl_text text, bool unicode);
+/** How often a stop was refused, for whatever cause. */
+uint64_t pl_summary_refused_stops(const struct plumb_profile *p);
+
 #endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What keeps a report from being the whole truth, in sentences: what was lost, refused, or is not there. Layer export;
+ * pure, any thread. */
+#include "summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report_facts.h"
+#include "units.h"
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+/* A part without samples can have held the text of a file, or the totals at the end. */
+static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
+{
+	uint64_t parts = m->damaged_parts, samples = m->losses[PL_LOSS_DAMAGED];
+
+	if (!parts && !samples)
+		return;
+	pl_summary_warn(s, "%s part%s of the recording %s damaged and left out: %s%s",
+			parts > 1 ? pl_units_count(parts).s : "a", parts > 1 ? "s" : "", parts > 1 ? "are" : "is",
+			samples ? pl_units_count(samples).s : "",
+			samples == 1 ? " sample is lost"
+			: samples    ? " samples are lost"
+				     : "no sample is lost, but texts of files or the last totals may be");
+}
+
+/* No loss, but whoever counts samples would wonder. */
+static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
+{
+	double rate = pl_report_lowered_rate(m);
+
+	uint32_t threads = s->totals.threads + s->totals.idle_threads_hidden;
+
+	if (rate > 0)
+		pl_summary_warn(s,
+				"%" PRIu32
+				" thread%s: sampled at %s each, so that plumb takes no more than %s of a core "
+				"(--max-overhead)",
+				threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
+				pl_units_percent(m->max_overhead_ppm / 1e6).s);
+}
+
+static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
+{
+	const uint64_t *l = p->meta.losses;
+
+	if (s->missed >= PL_SUMMARY_WORTH_TELLING)
+		pl_summary_warn(s, "%s of the time was missed%s: busy machine, or -r too high",
+				pl_units_percent(s->missed).s, s->scale > 1 ? " (times are scaled)" : "");
+	if (l[PL_LOSS_QUEUE])
+		pl_summary_warn(s, "%s samples were dropped: the recording could not be written fast enough",
+				pl_units_count(l[PL_LOSS_QUEUE]).s);
+	if (l[PL_LOSS_BEYOND])
+		pl_summary_warn(s, "%s processes and threads were too many to be followed and have no samples",
+				pl_units_count(l[PL_LOSS_BEYOND]).s);
+	if (l[PL_LOSS_FOLDED])
+		pl_summary_warn(s,
+				"there were too many different stacks: of %s samples only the outer part is told, "
+				"below <folded> "
+				"(--max-nodes)",
+				pl_units_count(l[PL_LOSS_FOLDED]).s);
+}
+
+static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
+{
+	uint64_t times = pl_summary_refused_stops(p);
+	char why[320] = "";
+
+	if (!times)
+		return;
+	pl_summary_add_shown(why, sizeof why, pl_text_of(p, p->meta.refused_why), s->unicode);
+	pl_summary_warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s,
+			times == 1 ? " was" : "s were", *why ? why : "the cause is not in the recording");
+}
+
+/* One of the names that could have been meant; false when they fill the line. */
+static bool add_candidate(char *names, size_t size, uint64_t number, struct pl_text name, bool unicode)
+{
+	size_t len = strlen(names);
+
+	if (len >= size - 40)
+		return false;
+	snprintf(names + len, size - len, "%s%" PRIu64 "%s", len ? ", " : "", number, name.len ? " " : "");
+	pl_summary_add_shown(names, size - 40, name, unicode);
+	return true;
+}
+
+struct pl_item pl_summary_nobody(const struct plumb_profile *p, const struct pl_filter *f, bool unicode)
+{
+	struct pl_item told = {.tone = PL_TONE_WARN};
+	char names[320] = "";
+	uint32_t i = 0;
+
+	while (f->processes && i < p->process_count &&
+	       add_candidate(names, sizeof names, p->processes[i].pid, pl_text_of(p, p->processes[i].name), unicode))
+		i++;
+	while (!f->processes && i < p->thread_count &&
+	       add_candidate(names, sizeof names, p->threads[i].tid, pl_text_of(p, p->threads[i].name), unicode))
+		i++;
+	snprintf(told.text, sizeof told.text, "no samples of the %s named; there are: %s",
+		 f->processes ? "processes" : "threads", *names ? names : "none");
+	return told;
+}
+
+/* The gravest first: where there is no room for all, they are what is told. */
+void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	const struct pl_totals *t = &s->totals;
+
+	if (!p->meta.complete)
+		pl_summary_warn(s,
+				"incomplete: the profiler was killed, or the file was cut: what came last is missing");
+	warn_damage(s, &p->meta);
+	warn_losses(s, p);
+	warn_lowered(s, &p->meta);
+	warn_refusals(s, p);
+	if (t->jit)
+		pl_summary_warn(
+			s,
+			"%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
+			pl_units_percent(ratio((double)t->jit, (double)t->samples)).s);
+	if (t->samples == 0 && (f->processes || f->threads))
+		pl_summary_warn(s, "%s", pl_summary_nobody(p, f, s->unicode).text);
+	else if (t->samples == 0)
+		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
+	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&
+		 ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < PL_SUMMARY_WORTH_TELLING)
+		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
+}
