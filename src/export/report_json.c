@@ -11,6 +11,7 @@
 #include "json.h"
 #include "opcodes.h"
 #include "report_facts.h"
+#include "summary.h"
 #include "words.h"
 
 #define SCHEMA	     "plumb.report/1"
@@ -414,6 +415,20 @@ static struct plumb_error *number(struct report *r)
 	return NULL;
 }
 
+/* The sentence of the text report that says what is wrong. */
+static struct plumb_error *write_finding(struct report *r)
+{
+	struct pl_summary *s = malloc(sizeof *s);
+	struct plumb_error *err = s ? pl_summary_make(r->p, &r->o->filter, true, s) : &pl_err_no_memory;
+
+	if (!err) {
+		pl_summary_find(s, r->p, &r->functions);
+		pl_json_key_str_or_null(&r->j, "finding", s->finding.text[0] ? s->finding.text : NULL);
+	}
+	free(s);
+	return err;
+}
+
 static struct plumb_error *write_all(struct report *r)
 {
 	struct pl_json *j = &r->j;
@@ -423,7 +438,9 @@ static struct plumb_error *write_all(struct report *r)
 	pl_json_key_str(j, "schema", SCHEMA);
 	key_text(j, "plumb_version", pl_text_of(r->p, r->p->meta.plumb_version));
 	pl_report_recording(j, r->p);
-	err = pl_report_processes(j, r->p, &r->threads);
+	err = write_finding(r);
+	if (!err)
+		err = pl_report_processes(j, r->p, &r->threads);
 	if (err)
 		return err;
 	write_filter(r);
