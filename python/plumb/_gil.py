@@ -174,7 +174,7 @@ class GilSession:
         if why_not():
             raise Error(why_not())
         self._hidden = _idents(hidden)
-        self._watched = None if tids is None else [thread for thread in threading.enumerate() if _threads.native_id(thread) in tids]
+        self._watched = None if tids is None else [thread for thread in _threads.every() if _threads.native_id(thread) in tids]
         self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Any]]
         self._trees = create(), create()  # of all cycles that have ended; of the one that has not
         self._ticks = self._samples = 0
@@ -184,7 +184,7 @@ class GilSession:
         self._schedule = _Schedule(rate, jitter, seed)
         self._thread = threading.Thread(target=self._run, name="Profile", daemon=True)
         _forks.tell(self)
-        self._thread.start()
+        _threads.begin(self._thread)
 
     def pause(self) -> None:
         with self._state:
@@ -310,7 +310,7 @@ class GilSession:
 
 
 def _idents(tids: Collection[int]) -> Set[Optional[int]]:
-    return {thread.ident for thread in threading.enumerate() if _threads.native_id(thread) in tids}
+    return {thread.ident for thread in _threads.every() if _threads.native_id(thread) in tids}
 
 
 def begin(engine: Optional[str] = None, **options: Any) -> Union[Session, GilSession]:

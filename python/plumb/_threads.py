@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Iterable, List, Optional, Set, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
+
+from plumb._plumb import Error
+
+_MOMENT = 1.0  # for which others have the lock of a list of threads, at the very most
 
 Threads = Union[None, str, int, threading.Thread, Iterable[Union[str, int, threading.Thread]]]
 
@@ -12,6 +16,23 @@ Threads = Union[None, str, int, threading.Thread, Iterable[Union[str, int, threa
 def exists(tid: int) -> bool:
     """Whether a thread of this process has that number."""
     return os.path.exists("/proc/self/task/%d" % tid)
+
+
+def every() -> List[threading.Thread]:
+    """As threading.enumerate(), but for those that have just begun, and without its lock: a signal handler may have interrupted who
+    has that, and before 3.9 it would wait for itself."""
+    active: Dict[int, threading.Thread] = vars(threading)["_active"]
+    return list(active.copy().values())
+
+
+def begin(thread: threading.Thread) -> None:
+    """Start it. Whoever starts threads, or lists them, has a lock for that moment, which before 3.9 is had once: a signal handler that
+    has interrupted such a one would wait for ever, and is told instead."""
+    lock = vars(threading)["_active_limbo_lock"]
+    if not lock.acquire(timeout=_MOMENT):
+        raise Error("no thread can be started in a signal handler that has interrupted who starts or lists threads")
+    lock.release()
+    thread.start()
 
 
 def native_id(thread: threading.Thread) -> Optional[int]:
@@ -29,7 +50,7 @@ def _native_ids_of(which: Any) -> List[int]:
     """Of the threads that are that one, have that ident or that name."""
     if which == threading.get_ident():
         return [threading.get_native_id()]
-    found = [native_id(thread) for thread in threading.enumerate() if which in (thread, thread.ident, thread.name)]
+    found = [native_id(thread) for thread in every() if which in (thread, thread.ident, thread.name)]
     tids = [tid for tid in found if tid is not None]
     if not tids:
         raise ValueError("no thread that runs is %r" % (which,))

@@ -16,7 +16,7 @@ import time
 import warnings
 
 import plumb
-from plumb import _binary, _gil
+from plumb import _binary, _gil, _threads
 
 PERIOD = 0.001
 
@@ -760,6 +760,17 @@ def check_a_signal_handler_may_interrupt_each_call_by_any():
 def other_engines():
     """Those in whose Python code a signal handler can come: the first one has none."""
     return [*([] if _gil.why_not() else ["gil"]), *(["external"] if is_the_program_there() else [])]
+
+
+def check_a_list_of_threads_that_is_interrupted_keeps_nobody_waiting():
+    """Whoever lists or starts threads has a lock, which 3.8 does not give twice to the same thread."""
+    if _gil.why_not():
+        return
+    profiler = plumb.Profiler(interval=PERIOD, engine="gil")
+    with threading._active_limbo_lock:
+        assert threading.current_thread() in _threads.every()
+        or_refused(profiler.start)()
+    profiler.cancel()
 
 
 def check_a_signal_handler_may_interrupt_each_call_of_other_engines():
