@@ -205,7 +205,7 @@ static void draw_lead(const pl_hot_rows *hot, size_t i, bool unicode, struct pl_
 
 static const char *leads_to(const struct pl_rows *rows)
 {
-	return rows->o->unicode ? " \xe2\x80\xba " : " -> ";
+	return rows->o->unicode ? " \xe2\x86\x92 " : " -> ";
 }
 
 /* "fib ×24" */
@@ -216,7 +216,7 @@ static void add_tree_function(const struct pl_rows *rows, struct pl_row *row, co
 		add_number(row, rows->o->unicode ? " \xc3\x97%u" : " x%u", t->recursion + 1);
 }
 
-/* "<module> › main › " */
+/* "<module> → main → " */
 static void add_callers(const struct pl_rows *rows, struct pl_row *row, const pl_tree_rows *tree,
 			const struct pl_hot_row *hot)
 {
@@ -331,10 +331,10 @@ static int part_columns(const struct pl_row_part *part, const struct pl_page *pa
 	return part->ours ? pl_line_columns(t.s) : pl_glyph_columns(t.s, t.len, page->unicode, page->width);
 }
 
-/* "… › ": callers that are not named */
+/* "… → ": callers that are not named */
 static const char *more_callers(const struct pl_page *page)
 {
-	return page->unicode ? "\xe2\x80\xa6 \xe2\x80\xba " : ".. -> ";
+	return page->unicode ? "\xe2\x80\xa6 \xe2\x86\x92 " : ".. -> ";
 }
 
 /* Of a name that begins with the part @p from. */

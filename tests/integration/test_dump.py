@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb dump: what each thread is doing, on processes that really do it."""
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -513,6 +515,17 @@ def test_who_holds_a_lock_on_overlayfs(plumb, tmp_path):
         program.wait(PATIENCE)
 
 
+@contextlib.contextmanager
+def alone_in(directory):
+    """Whoever leaves a file of a name that is not its own to choose, while another run of the tests does the same."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def core_of(plumb, target, python, directory, signo):
     """A core of blocked.py after that signal, and what the program told; skips where the kernel writes cores elsewhere."""
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
@@ -522,14 +535,14 @@ def core_of(plumb, target, python, directory, signo):
     def unlimited():
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
-    with target(python, "blocked.py", cwd=directory, preexec_fn=unlimited) as hung:
+    left = pathlib.Path(python.root or directory)  # chroot goes to its new root
+    with alone_in(left), target(python, "blocked.py", cwd=directory, preexec_fn=unlimited) as hung:
         wait_asleep(hung.pid)
         before = dump(plumb, hung.pid)
         os.kill(hung.pid, signo)
         hung.process.wait(PATIENCE)
-    left = pathlib.Path(python.root or directory)  # chroot goes to its new root
-    (core,) = left.glob("*core*")
-    return (pathlib.Path(shutil.move(core, directory)) if python.root else core), before
+        (core,) = left.glob("*core*")
+        return (pathlib.Path(shutil.move(core, directory)) if python.root else core), before
 
 
 def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_path):

@@ -129,6 +129,7 @@ def test_ctrl_c_goes_to_the_program_and_the_report_still_comes(plumb, places, an
     script = os.path.join(places.directory(any_python.root)[1], "calls.py")
     with Terminal([plumb.binary, "run", "-o", recording, "--", *any_python.command, script, "--seconds", "600"]) as terminal:
         terminal.expect('"ready"')
+        wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
         terminal.type("\x03")
         status = terminal.wait()
     assert "KeyboardInterrupt" in terminal.text, terminal.text

@@ -72,7 +72,7 @@ def said():
 
 def test_a_cell_shows_text_and_the_page_and_keeps_its_value(said):
     assert said["cell"]["value"] == "4"
-    assert re.search(r"\d % .* busy", said["cell"]["text"]), said["cell"]["text"]
+    assert re.search(r"\d%  .*busy", said["cell"]["text"]), said["cell"]["text"]
     (page,) = said["cell"]["html"]
     assert re.match('<iframe sandbox="allow-scripts" ', page)
     inside = html.unescape(re.search('srcdoc="([^"]*)"', page)[1])
@@ -99,7 +99,7 @@ def test_exceptions_and_interrupts_keep_the_profile(said):
 def test_threads_of_the_kernel_are_not_the_users(said):
     assert said["threads"]["value"] == "['MainThread']"
     assert said["pool's threads"]["value"] == "['MainThread', 'mine']"
-    assert re.search(r"\d % .* busy", said["named"]["text"]) and "join" not in said["named"]["text"]
+    assert re.search(r"\d%  .*busy", said["named"]["text"]) and "join" not in said["named"]["text"]
 
 
 def test_lines_are_those_of_the_cell(said):
@@ -136,4 +136,4 @@ def test_profiles_are_saved_and_the_help_names_all_options(said):
 
 
 def test_a_terminal_has_the_text(said):
-    assert re.search(r"\d % .* busy", said["terminal"]["text"]) and "<a report page of " in said["terminal"]["text"], said["terminal"]
+    assert re.search(r"\d%  .*busy", said["terminal"]["text"]) and "<a report page of " in said["terminal"]["text"], said["terminal"]

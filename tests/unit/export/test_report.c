@@ -582,7 +582,7 @@ static void names_of_64_kib_and_stacks_of_10000_frames_work(void **state)
 		assert_true(build_lines(got, &columns) > 0);
 		if (i == 0) {
 			assert_true(columns <= 80);
-			assert_non_null(strstr(got, "\xe2\x80\xa6 \xe2\x80\xba nnn"));
+			assert_non_null(strstr(got, "\xe2\x80\xa6 \xe2\x86\x92 nnn"));
 		}
 		free(got);
 	}
