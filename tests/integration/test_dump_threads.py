@@ -39,7 +39,8 @@ def test_a_thread_of_several_interpreters_is_one(plumb, target, minor):
     process, text, told = looks
     assert process["os_threads"] == threads == len({thread["tid"] for thread in process["threads"]}), process
     assert process["threads_beyond"] == 0
-    assert int(told.group(1)) <= threads < int(told.group(2)), text
+    # Those that run Python at that moment: a thread of the process may run none.
+    assert int(told.group(1)) <= threads and int(told.group(1)) < int(told.group(2)), text
 
 
 @pytest.mark.slow
