@@ -54,11 +54,6 @@ void pl_summary_warn(struct pl_summary *s, const char *fmt, ...)
 	it->tone = PL_TONE_WARN;
 }
 
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
-
 static const char *text(const struct plumb_profile *p, uint32_t string)
 {
 	return pl_strtab_get(p->strings, string, NULL);
@@ -98,8 +93,8 @@ struct pl_text pl_summary_program(const struct plumb_profile *p, bool full)
 static void computing(struct pl_summary_row *row, const struct pl_totals *t)
 {
 	double all = (double)t->samples;
-	long on_cpu = lround(100 * ratio((double)t->on_cpu, all)),
-	     unknown = lround(100 * ratio((double)t->unknown, all));
+	long on_cpu = lround(100 * pl_ratio((double)t->on_cpu, all)),
+	     unknown = lround(100 * pl_ratio((double)t->unknown, all));
 	long waiting = on_cpu + unknown < 100 ? 100 - on_cpu - unknown : 0;
 
 	if (unknown)
@@ -122,7 +117,7 @@ static void title(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TITLE];
 	const struct pl_totals *t = &s->totals;
-	double of_time = ratio((double)t->weight_ns, (double)p->meta.duration_ns);
+	double of_time = pl_ratio((double)t->weight_ns, (double)p->meta.duration_ns);
 
 	if (p->meta.imported)
 		pl_summary_item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine));
@@ -172,8 +167,8 @@ static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const 
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
 	double all = (double)t->samples, ticks = (double)p->meta.ticks * process_time(p, shown);
-	double held = ratio((double)t->has_gil, p->meta.selected ? all : ticks);
-	double half_width = t->has_gil_half_width * (p->meta.selected ? 1 : ratio(all, ticks));
+	double held = pl_ratio((double)t->has_gil, p->meta.selected ? all : ticks);
+	double half_width = t->has_gil_half_width * (p->meta.selected ? 1 : pl_ratio(all, ticks));
 
 	if (!p->meta.selected)
 		s->gil_held = held < 1 ? held : 1;
@@ -189,17 +184,17 @@ static void wall_states(struct pl_summary *s, const struct plumb_profile *p, con
 	double all = (double)t->samples;
 
 	pl_summary_item(row, PL_TONE_PLAIN, "on CPU %s",
-			pl_units_share(ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
-	pl_summary_item(
-		row, PL_TONE_PLAIN, "waiting %s",
-		pl_units_share(
-			ratio(t->on_cpu + t->unknown < t->samples ? (double)(t->samples - t->on_cpu - t->unknown) : 0,
-			      all),
-			t->waiting_half_width, s->unicode)
-			.s);
-	if (ratio((double)t->unknown, all) >= PL_SUMMARY_WORTH_TELLING)
+			pl_units_share(pl_ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "waiting %s",
+			pl_units_share(pl_ratio(t->on_cpu + t->unknown < t->samples
+							? (double)(t->samples - t->on_cpu - t->unknown)
+							: 0,
+						all),
+				       t->waiting_half_width, s->unicode)
+				.s);
+	if (pl_ratio((double)t->unknown, all) >= PL_SUMMARY_WORTH_TELLING)
 		pl_summary_item(row, PL_TONE_WARN, "unknown %s",
-				pl_units_share(ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
+				pl_units_share(pl_ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
 	gil_held(s, p, shown);
 }
 
@@ -213,13 +208,13 @@ static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_
 		return;
 	if (p->meta.mode == PL_MODE_WALL)
 		wall_states(s, p, shown);
-	if (ratio((double)t->wants_gil, all) >= PL_SUMMARY_WORTH_TELLING)
+	if (pl_ratio((double)t->wants_gil, all) >= PL_SUMMARY_WORTH_TELLING)
 		pl_summary_item(
 			row, PL_TONE_PLAIN, "waiting for the GIL %s",
-			pl_units_share(ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
-	if (ratio((double)t->in_gc, all) >= PL_SUMMARY_WORTH_TELLING)
+			pl_units_share(pl_ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
+	if (pl_ratio((double)t->in_gc, all) >= PL_SUMMARY_WORTH_TELLING)
 		pl_summary_item(row, PL_TONE_PLAIN, "in GC %s",
-				pl_units_share(ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
+				pl_units_share(pl_ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
 }
 
 /* Text of the program, as safe to show as our own. */
@@ -326,7 +321,7 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 {
 	static const char *const modes[] = {"wall clock", "CPU time", "GIL holders only"};
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_SAMPLES];
-	double seconds = (double)p->meta.duration_ns / PL_NS_PER_S, taken = ratio((double)p->meta.ticks, seconds);
+	double seconds = (double)p->meta.duration_ns / PL_NS_PER_S, taken = pl_ratio((double)p->meta.ticks, seconds);
 	double lowered = pl_report_lowered_rate(&p->meta);
 	double wanted = p->meta.period_ns ? (double)PL_NS_PER_S / (double)p->meta.period_ns : 0;
 
@@ -362,13 +357,14 @@ static void qualities(struct pl_summary_row *row, const struct pl_totals *t)
 	const uint64_t *q = t->by_quality;
 	double all = (double)t->samples;
 
-	pl_summary_item(row, PL_TONE_PLAIN, "exact %s", pl_units_percent(ratio((double)q[PL_EXACT], all)).s);
-	pl_summary_item(row, PL_TONE_PLAIN, "stopped %s", pl_units_percent(ratio((double)q[PL_STOPPED], all)).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "exact %s", pl_units_percent(pl_ratio((double)q[PL_EXACT], all)).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "stopped %s", pl_units_percent(pl_ratio((double)q[PL_STOPPED], all)).s);
 	if (q[PL_DOUBTFUL])
 		pl_summary_item(row, PL_TONE_WARN, "doubtful %s",
-				pl_units_percent(ratio((double)q[PL_DOUBTFUL], all)).s);
+				pl_units_percent(pl_ratio((double)q[PL_DOUBTFUL], all)).s);
 	if (q[PL_PARTIAL])
-		pl_summary_item(row, PL_TONE_WARN, "partial %s", pl_units_percent(ratio((double)q[PL_PARTIAL], all)).s);
+		pl_summary_item(row, PL_TONE_WARN, "partial %s",
+				pl_units_percent(pl_ratio((double)q[PL_PARTIAL], all)).s);
 	else
 		pl_summary_item(row, PL_TONE_PLAIN, "partial 0");
 }
@@ -428,9 +424,9 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 	if (p->meta.imported && !p->meta.stopped_ns && !p->meta.profiler_cpu_ns)
 		return;
 	pl_summary_item(row, PL_TONE_PLAIN, "target stopped %s",
-			pl_units_percent(ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
+			pl_units_percent(pl_ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
 	pl_summary_item(row, PL_TONE_PLAIN, "profiler %s of a core",
-			pl_units_percent(ratio((double)p->meta.profiler_cpu_ns, duration)).s);
+			pl_units_percent(pl_ratio((double)p->meta.profiler_cpu_ns, duration)).s);
 	pl_summary_item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
 }
 

@@ -65,6 +65,11 @@ void pl_summary_warn(struct pl_summary *s, const char *fmt, ...) __attribute__((
 
 /* Shares below this are not worth an item, or a sentence. */
 #define PL_SUMMARY_WORTH_TELLING 0.01
+/** @p part of @p whole; 0 where there is no whole. */
+static inline double pl_ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f);
 /** Append text of the program, as safe to show as our own, as far as it fits into @p size bytes. */
 void pl_summary_add_shown(char *buf, size_t size, struct pl_text text, bool unicode);

@@ -22,16 +22,11 @@
 #define GC_MUCH		0.1
 #define IMPORT_MUCH	0.3
 
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
-
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 static double not_proved(const struct pl_totals *t)
 {
-	return ratio((double)t->by_quality[PL_DOUBTFUL] + (double)t->by_quality[PL_PARTIAL], (double)t->samples);
+	return pl_ratio((double)t->by_quality[PL_DOUBTFUL] + (double)t->by_quality[PL_PARTIAL], (double)t->samples);
 }
 
 /* Of what there is no share of the time: any is a flaw. */
@@ -48,7 +43,7 @@ static double unreadable(const struct pl_summary *s, const struct plumb_profile 
 {
 	double times = (double)p->meta.losses[PL_LOSS_UNREADABLE];
 
-	return ratio(times, times + (double)s->totals.samples);
+	return pl_ratio(times, times + (double)s->totals.samples);
 }
 
 static const char *grade(const struct pl_summary *s, const struct plumb_profile *p, double half_width)
@@ -133,7 +128,7 @@ static void __attribute__((format(printf, 2, 3))) find(struct pl_summary *s, con
 
 static void find_gil(struct pl_summary *s)
 {
-	double wanted = ratio((double)s->totals.wants_gil, (double)s->totals.samples);
+	double wanted = pl_ratio((double)s->totals.wants_gil, (double)s->totals.samples);
 
 	if (wanted >= GIL_WANTED_MUCH && s->gil_held >= GIL_HELD_MUCH)
 		find(s,
@@ -144,7 +139,7 @@ static void find_gil(struct pl_summary *s)
 
 static void find_gc(struct pl_summary *s)
 {
-	double in_gc = ratio((double)s->totals.in_gc, (double)s->totals.samples);
+	double in_gc = pl_ratio((double)s->totals.in_gc, (double)s->totals.samples);
 
 	if (in_gc >= GC_MUCH)
 		find(s, "garbage collection took %.0f %% of the time", in_gc * 100);

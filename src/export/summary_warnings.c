@@ -9,11 +9,6 @@
 #include "report_facts.h"
 #include "units.h"
 
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
-
 /* A part without samples can have held the text of a file, or the totals at the end. */
 static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
 {
@@ -123,12 +118,12 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 		pl_summary_warn(
 			s,
 			"%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
-			pl_units_percent(ratio((double)t->jit, (double)t->samples)).s);
+			pl_units_percent(pl_ratio((double)t->jit, (double)t->samples)).s);
 	if (t->samples == 0 && (f->processes || f->threads))
 		pl_summary_warn(s, "%s", pl_summary_nobody(p, f, s->unicode).text);
 	else if (t->samples == 0)
 		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&
-		 ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < PL_SUMMARY_WORTH_TELLING)
+		 pl_ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < PL_SUMMARY_WORTH_TELLING)
 		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
 }
