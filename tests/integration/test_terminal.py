@@ -28,8 +28,9 @@ def columns_of(line):
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
 def test_no_line_is_wider_than_the_terminal(plumb, recording, columns):
-    # A short name, from its own directory: the commands at the end are to be copied and are never cut.
-    with Terminal([plumb.binary, "report", recording.name], columns=columns, directory=recording.parent) as terminal:
+    # Short names, of plumb and of a file in its directory: the commands at the end are to be copied and are never cut.
+    found = {"PATH": os.path.dirname(plumb.binary)}
+    with Terminal(["plumb", "report", recording.name], columns=columns, directory=recording.parent, environment=found) as terminal:
         assert terminal.wait() == 0, terminal.text
     assert max(map(columns_of, terminal.plain.splitlines())) <= columns, terminal.plain
     assert len(terminal.plain.splitlines()) <= 25

@@ -836,6 +836,8 @@ def all_checks():
         checks = [(name, check) for name, check in checks if "_outside" not in name]
     for _, check in checks:
         check()
+        while threading.enumerate() != [threading.main_thread()]:  # a watch that a handler stopped ends by itself
+            time.sleep(0.001)
     print(json.dumps({"checks": [name for name, _ in checks]}))
 
 

@@ -10,7 +10,6 @@ from harness.shares import compare
 from harness.statistics import assert_at_most
 from harness.ticks import Timeline, sampled, start_ns
 
-LOST = 0.05  # of the samples of a function that sets and resets tags all the time
 OURS = ("only_a", "only_b", "nested_b")
 A, B, NESTED = "[method=GET, route=/a]", "[method=GET, route=/b]", "[method=GET, route=/b, step=nested]"
 
@@ -40,7 +39,7 @@ def has_its_tag(program, tag, function):
     """A sample is without its tag at most where it could not be proved, and never has another."""
     seen, lost = counted(program, tag, function), counted(program, "", function)
     assert seen + lost == anywhere(program, function), program["seen"]
-    assert_at_most(LOST, lost, seen + lost, "samples of %s without their tag %s" % (function, tag))
+    assert_at_most(package.UNTAGGED, lost, seen + lost, "samples of %s without their tag %s" % (function, tag))
 
 
 def shares_are_right(plumb, recording, program):

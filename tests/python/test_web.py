@@ -14,6 +14,7 @@ import pytest
 
 from harness import package
 from harness.interpreters import cache
+from harness.statistics import assert_at_most
 from harness.target import wait_until
 
 TOKEN = "the token of this test"
@@ -36,6 +37,8 @@ def test_a_real_application_under_load_is_profiled_by_route(one, packages, table
     if not (cache() / packages).is_dir():
         pytest.skip("there is no %s: ./dev setup takes it from the package index" % packages)
     told = json.loads(package.run(one, "web_apps.py", packages.partition("-")[0], other=cache() / packages))
+    tagged, untagged = sum(told["samples"].values()), told["untagged"]
+    assert_at_most(package.UNTAGGED, untagged, tagged + untagged, "samples of a route without its tag")
     table(packages, str(one), "%d requests, samples %s" % (told["requests"], told["samples"]), title="plumb.web")
 
 

@@ -107,18 +107,23 @@ def stacks(text):
 
 
 def check_tags(text, routes):
-    """Each sample of a route's work has that route's tag and no other's; by route, how many there are, and with a status."""
-    found, started = collections.Counter(), collections.Counter()
+    """Each sample of a route's work has that route's tag and no other's, or none where it could not be proved; by route, how many
+    there are with a tag, and with a status; how many there are without."""
+    found, started, untagged = collections.Counter(), collections.Counter(), 0
     for frames, count in stacks(text):
         works = {work for work in ROUTES if any(":%s:" % work in frame for frame in frames)}
         if not works:
             continue
         (work,) = works
-        (tag,) = [frame for frame in frames if frame.startswith("[") and "route=" in frame]
+        tags = [frame for frame in frames if frame.startswith("[") and "route=" in frame]
+        if not tags:
+            untagged += count
+            continue
+        (tag,) = tags
         assert "route=%s" % routes[work] in tag and "method=GET" in tag, (tag, frames)
         found[work] += count
         started[work] += count if "status=200" in tag else 0
-    return found, started
+    return found, started, untagged
 
 
 def answered(port, headers, *parts):
@@ -169,7 +174,7 @@ def controlled(port, token, routes):
         while min(counted[work] for work in ROUTES) < 20 or status()["samples"] < 500:
             code, text = ask("GET", "/plumb/collapsed")
             assert code == 200, text
-            counted, started = check_tags(text, routes)
+            counted, _, _ = check_tags(text, routes)
         assert change("pause")["state"] == "paused"
         before = status()["samples"]
         for _ in range(20):
@@ -180,7 +185,7 @@ def controlled(port, token, routes):
     for path, kind in [("/plumb/flamegraph", b"<!doctype html>"), ("/plumb/flamegraph.svg", b"<?xml"), ("/plumb/", b"<!doctype html>")]:
         code, page = ask("GET", path)
         assert code == 200 and page.lower().startswith(kind), (path, code, page[:200])
-    counted, started = check_tags(ask("GET", "/plumb/collapsed")[1], routes)
+    counted, started, untagged = check_tags(ask("GET", "/plumb/collapsed")[1], routes)
     assert started["work_of_stream"] == counted["work_of_stream"], "it works after the response has started"
     assert started["work_of_fast"] == 0, "it works before that"
     assert {status for path, status in load.told if path.startswith("/plumb/")} == {200}
@@ -196,7 +201,7 @@ def controlled(port, token, routes):
     assert rows[routes["work_of_slow"]]["p50_s"] >= 3 * SPIN_S > SPIN_S
     assert rows[routes["work_of_slow"]]["statuses"] == {"2xx": asked["slow"]}
     assert change("cancel")["state"] == "idle"
-    return {"samples": dict(counted), "requests": sum(load.told.values())}
+    return {"samples": dict(counted), "untagged": untagged, "requests": sum(load.told.values())}
 
 
 # ---- applications ----

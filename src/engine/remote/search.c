@@ -193,6 +193,13 @@ static void note_look(struct pl_engine *e, bool turn, uint64_t now, uint64_t too
 		e->looks_ns = (now > e->looks_ns ? now : e->looks_ns) + ALL_PAUSE * took_ns;
 }
 
+/* A stack that was torn tells nothing as long as it is looked at again: a program that ends meanwhile was not met in
+ * time, and nothing is wrong with it. */
+static bool is_told(const struct pl_search *s, const struct plumb_error *err)
+{
+	return !s->image_known || plumb_error_code(err) == PLUMB_ERR_NOT_READY;
+}
+
 static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t *looked_ns)
 {
 	struct pl_search *s = &t->search;
@@ -204,7 +211,7 @@ static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, u
 	s->costly |= work.ran_out;
 	s->wanted = s->costly && !turn && !t->attached;
 	note_look(e, turn, now, work.spent);
-	if (!s->wanted)
+	if (!s->wanted && is_told(s, err))
 		return err;
 	plumb_error_destroy(err);
 	return NULL;

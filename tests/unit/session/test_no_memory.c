@@ -111,8 +111,7 @@ static struct plumb_session_options session_options(const struct scene *s)
 	return o;
 }
 
-/* @p brief: the program lives for a moment, and may be met only when its interpreter is on its way out. */
-static bool finish(struct scene *s, struct plumb_session *session, bool brief, struct plumb_result *ret)
+static bool finish(struct scene *s, struct plumb_session *session, struct plumb_result *ret)
 {
 	struct plumb_report_options look = PLUMB_REPORT_OPTIONS_INIT;
 	struct plumb_status st;
@@ -121,10 +120,6 @@ static bool finish(struct scene *s, struct plumb_session *session, bool brief, s
 	assert_true(st.ended);
 	look.format = "json";
 	struct plumb_error *err = plumb_session_finish(session, ret);
-	if (brief && plumb_error_code(err) == PLUMB_ERR_STALE) {
-		plumb_error_destroy(err);
-		return false;
-	}
 	return well(err) &&
 	       (!ret->found_python || well(plumb_profile_write(plumb_session_profile(session), &look, s->sink)));
 }
@@ -137,7 +132,7 @@ static bool sample(struct scene *s)
 
 	if (!well(plumb_session_attach(&o, s->pid, &session)))
 		return false;
-	bool ok = finish(s, session, false, &result);
+	bool ok = finish(s, session, &result);
 	ok = ok && result.found_python;
 	plumb_session_destroy(session);
 	return ok;
@@ -190,7 +185,7 @@ static bool sample_unwritten(struct scene *s)
 	if (!well(plumb_session_attach(&o, s->pid, &session)))
 		return false;
 	bool ok = ask(session);
-	ok = finish(s, session, false, &result) && ok && result.found_python;
+	ok = finish(s, session, &result) && ok && result.found_python;
 	ok = look_at(plumb_session_snapshot(session, &p), &p) && ok;
 	ok = well(plumb_profile_save(plumb_session_profile(session), s->path)) && ok;
 	plumb_session_destroy(session);
@@ -214,7 +209,7 @@ static bool launch(struct scene *s)
 	o.duration_ns = 0;
 	if (!well(plumb_session_launch(&o, argv, &session)))
 		return false;
-	bool ok = finish(s, session, true, &result);
+	bool ok = finish(s, session, &result);
 	assert_int_equal(plumb_session_reap(session), 0);
 	plumb_session_destroy(session);
 	return ok;
