@@ -29,6 +29,9 @@
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
 
+/* Of its time a program stands still at most for samples that need it. */
+#define PL_STILL_PERMILLE 25
+
 enum pl_frame_origin { PL_ORIGIN_PYTHON, PL_ORIGIN_NATIVE, PL_ORIGIN_KERNEL, PL_ORIGIN_TASK, PL_ORIGIN_MARKER };
 
 /* What the thread was doing; a set. Neither ON_CPU nor UNKNOWN: it was waiting. */

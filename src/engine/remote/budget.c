@@ -27,11 +27,12 @@ static uint64_t clamp(double period, const struct pl_budget *b)
 	return (uint64_t)(period < slowest ? period : slowest);
 }
 
-uint64_t pl_budget_init(struct pl_budget *b, double limit, uint64_t period_ns, uint64_t now)
+uint64_t pl_budget_init(struct pl_budget *b, double limit, double still_limit, uint64_t period_ns, uint64_t now)
 {
 	if (limit > 0 && period_ns == 0)
 		period_ns = FASTEST_NS;
-	*b = (struct pl_budget){.limit = limit, .asked_period_ns = period_ns, .since_ns = now};
+	*b = (struct pl_budget){
+		.limit = limit, .still_limit = still_limit, .asked_period_ns = period_ns, .since_ns = now};
 	return limit > 0 ? clamp(COST_NS / limit, b) : period_ns;
 }
 
@@ -56,7 +57,8 @@ static double allowed(struct pl_budget *b, double passed, double used)
 uint64_t pl_budget_period(struct pl_budget *b, uint64_t period_ns, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns)
 {
 	double passed = (double)(now - b->since_ns), cpu = (double)(cpu_ns - b->cpu_ns);
-	double stopped = (double)(stopped_ns - b->stopped_ns), used = cpu > stopped ? cpu : stopped;
+	double stopped = (double)(stopped_ns - b->stopped_ns) * b->limit / b->still_limit;
+	double used = cpu > stopped ? cpu : stopped;
 	double may = allowed(b, passed, used);
 	double factor = may > used / SLOWER_AT_MOST ? used / may : SLOWER_AT_MOST;
 

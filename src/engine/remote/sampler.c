@@ -168,7 +168,7 @@ static void part_from_all(struct pl_engine *e, uint64_t now)
 struct run {
 	struct pl_schedule schedule;
 	struct pl_budget budget;
-	uint64_t rounds_cpu_ns;
+	uint64_t rounds_cpu_ns, still_ns;
 	bool sampling; /* there was a Python at the last tick */
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
 	uint64_t cycle; /* that has not ended */
@@ -222,18 +222,40 @@ static uint64_t budget_cost_ns(struct pl_engine *e, const struct run *run)
 	return has_usual_budget(e) ? run->rounds_cpu_ns : cost_ns(e);
 }
 
+/* What the target's stand still may be of the time. Where threads are stopped for it, stops are left out instead
+ * (stopper.h), unless a limit was asked for. */
+static double still_limit(const struct pl_engine *e, double limit)
+{
+	double most = PL_STILL_PERMILLE / 1000.0;
+
+	return e->options.stop == PL_STOP_NEVER && most < limit ? most : limit;
+}
+
+/* Each process has its own time to lose: that of which most was taken since the last call counts. */
+static uint64_t still_ns(struct pl_engine *e, struct run *run)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < e->targets.len; i++) {
+		struct pl_stopper *s = &e->targets.data[i]->stopper;
+
+		most = s->stopped_ns - s->told_ns > most ? s->stopped_ns - s->told_ns : most;
+		s->told_ns = s->stopped_ns;
+	}
+	return run->still_ns += most;
+}
+
 /* What was used up to now is no business of the budget. */
 static void skip_budget(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	sum_stops(e);
-	pl_budget_skip(&run->budget, now, budget_cost_ns(e, run), e->now.stopped_ns);
+	pl_budget_skip(&run->budget, now, budget_cost_ns(e, run), still_ns(e, run));
 }
 
 /* The period to begin with: under the usual limit the one that was asked for. */
 static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
 	double limit = pl_overhead_limit(e->options.max_overhead, period_ns);
-	uint64_t careful = pl_budget_init(&run->budget, limit, period_ns, now);
+	uint64_t careful = pl_budget_init(&run->budget, limit, still_limit(e, limit), period_ns, now);
 
 	return has_usual_budget(e) ? period_ns : careful;
 }
@@ -279,9 +301,8 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 	count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
 	if (!pl_budget_due(&run->budget, now))
 		return;
-	sum_stops(e);
 	uint64_t period =
-		pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run), e->now.stopped_ns);
+		pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run), still_ns(e, run));
 	if (period != run->schedule.period_ns)
 		pl_schedule_change(&run->schedule, period);
 }

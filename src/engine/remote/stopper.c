@@ -7,9 +7,8 @@
 #include "clock.h"
 #include "refusal.h"
 
-#define STOP_BUDGET_PERMILLE 25 /* of the target's time */
-#define STOP_BURST_NS	     10000000ull
-#define REFUSED_NS	     1000000000ull /* another tracer may be on a short visit */
+#define STOP_BURST_NS 10000000ull
+#define REFUSED_NS    1000000000ull /* another tracer may be on a short visit */
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
 #define PATIENCE_MAX_NS 20000000ull
@@ -27,7 +26,7 @@ bool pl_stopper_may(const struct pl_stopper *s, uint64_t now)
 		return false;
 	if (s->policy == PL_STOP_ALWAYS)
 		return true;
-	return s->stopped_ns * 1000 < (now - s->started_ns) * STOP_BUDGET_PERMILLE + STOP_BURST_NS * 1000;
+	return s->stopped_ns * 1000 < (now - s->started_ns) * PL_STILL_PERMILLE + STOP_BURST_NS * 1000;
 }
 
 static void note_exit(struct pl_stopper *s, const struct pl_pause *p)

@@ -16,6 +16,7 @@ struct pl_stopper {
 	enum pl_stop_policy policy;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t stops, stopped_ns;
+	uint64_t told_ns;	   /* of it, to the budget */
 	uint64_t refused_until_ns; /* the kernel did not let us stop a thread: not before then again */
 	struct pl_refusals refusals;
 	PL_VEC(struct pl_pause)

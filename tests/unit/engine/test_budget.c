@@ -11,7 +11,7 @@ static uint64_t settle(double limit, uint64_t period, uint64_t cpu_cost, uint64_
 	struct pl_budget b;
 	uint64_t now = 5 * MS, cpu = 0, stopped = 0;
 
-	period = pl_budget_init(&b, limit, period, now);
+	period = pl_budget_init(&b, limit, limit, period, now);
 	for (int look = 0; look < 100; look++) {
 		assert_false(pl_budget_due(&b, now));
 		now += 100 * MS;
@@ -48,7 +48,7 @@ static void the_dearer_of_the_two_costs_sets_the_rate(void **state)
 static void it_goes_faster_again_but_never_than_asked(void **state)
 {
 	struct pl_budget b;
-	uint64_t now = 0, period = pl_budget_init(&b, 0.01, MS, now);
+	uint64_t now = 0, period = pl_budget_init(&b, 0.01, 0.01, MS, now);
 
 	for (int i = 0; i < 20; i++)
 		period = pl_budget_period(&b, period, now += 100 * MS, (uint64_t)(i + 1) * 90 * MS, 0);
@@ -66,7 +66,7 @@ static void what_was_too_much_is_saved(void **state)
 
 	for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
 		struct pl_budget b;
-		uint64_t now = 0, cpu = 0, first = 0, period = pl_budget_init(&b, 0.02, MS, now);
+		uint64_t now = 0, cpu = 0, first = 0, period = pl_budget_init(&b, 0.02, 0.02, MS, now);
 		double samples = 0; /* a period can be longer than a look */
 
 		for (int look = 0; look < 6000; look++) {
@@ -84,11 +84,36 @@ static void what_was_too_much_is_saved(void **state)
 	}
 }
 
+/* The program's time has a limit of its own. */
+static void standing_still_is_limited_apart_from_cpu_time(void **state)
+{
+	struct pl_budget b;
+	uint64_t now = 0, used = 0, still = 0, period = pl_budget_init(&b, 0.2, 0.025, MS, now);
+
+	period = MS; /* as asked for: 100 us a sample, of 20 us of which the program stands, are within both limits */
+	for (int look = 0; look < 200; look++) {
+		uint64_t samples = 100 * MS / period;
+
+		period = pl_budget_period(&b, period, now += 100 * MS, used += samples * 100000,
+					  still += samples * 20000);
+		assert_int_equal(period, MS);
+	}
+	for (int look = 0; look < 400; look++) {
+		uint64_t samples = 100 * MS / period;
+
+		if (look == 200)
+			still = 0, pl_budget_skip(&b, now, used, still);
+		period = pl_budget_period(&b, period, now += 100 * MS, used += samples * 100000,
+					  still += samples * 50000);
+	}
+	assert_true(still <= 200 * 100 * MS / 1000 * 25 && still > 200 * 100 * MS / 1000 * 18);
+}
+
 static void without_a_limit_it_is_never_due(void **state)
 {
 	struct pl_budget b;
 
-	assert_int_equal(pl_budget_init(&b, 0, 0, 0), 0);
+	assert_int_equal(pl_budget_init(&b, 0, 0, 0, 0), 0);
 	assert_false(pl_budget_due(&b, UINT64_MAX));
 }
 
@@ -96,7 +121,7 @@ static void what_is_skipped_does_not_count(void **state)
 {
 	struct pl_budget b;
 
-	assert_int_equal(pl_budget_init(&b, 0.05, MS, 0), MS);
+	assert_int_equal(pl_budget_init(&b, 0.05, 0.05, MS, 0), MS);
 	pl_budget_skip(&b, 1000 * MS, 900 * MS, 800 * MS);
 	assert_false(pl_budget_due(&b, 1099 * MS));
 	assert_true(pl_budget_due(&b, 1100 * MS));
@@ -108,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_skipped_does_not_count),
 		cmocka_unit_test(what_fits_is_not_slowed),
+		cmocka_unit_test(standing_still_is_limited_apart_from_cpu_time),
 		cmocka_unit_test(the_dearer_of_the_two_costs_sets_the_rate),
 		cmocka_unit_test(it_goes_faster_again_but_never_than_asked),
 		cmocka_unit_test(what_was_too_much_is_saved),
