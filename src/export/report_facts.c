@@ -157,10 +157,38 @@ double pl_report_lowered_rate(const struct pl_meta *m)
 	return m->max_overhead_ppm && kept < WORTH_TELLING_RATE * asked ? kept : 0;
 }
 
+double pl_report_still_limit(const struct pl_meta *m)
+{
+	double limit = m->max_overhead_ppm / 1e6, most = PL_STILL_PERMILLE / 1000.0;
+
+	return m->stops == 0 && limit > most ? most : limit;
+}
+
+/* The rate follows whichever is nearer its limit. Where threads are stopped that is the CPU time, unless less was asked
+ * for. */
+bool pl_report_lowered_for_still(const struct pl_meta *m)
+{
+	double limit = m->max_overhead_ppm / 1e6;
+
+	return m->stops == 0 && (double)m->stopped_ns * limit > (double)m->profiler_cpu_ns * pl_report_still_limit(m);
+}
+
+static void write_lowered(struct pl_json *j, const struct pl_meta *m)
+{
+	double lowered = pl_report_lowered_rate(m);
+
+	if (lowered <= 0) {
+		pl_json_key_null(j, "lowered_to_hz");
+		pl_json_key_null(j, "lowered_for");
+		return;
+	}
+	pl_json_key_double(j, "lowered_to_hz", lowered, 6);
+	pl_json_key_str(j, "lowered_for", pl_report_lowered_for_still(m) ? "stopped" : "profiler_cpu");
+}
+
 void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
 {
 	const struct pl_meta *m = &p->meta;
-	double lowered = pl_report_lowered_rate(m);
 
 	pl_json_key(j, "overhead");
 	pl_json_object(j);
@@ -172,9 +200,6 @@ void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
 		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
 	else
 		pl_json_key_null(j, "limit");
-	if (lowered > 0)
-		pl_json_key_double(j, "lowered_to_hz", lowered, 6);
-	else
-		pl_json_key_null(j, "lowered_to_hz");
+	write_lowered(j, m);
 	pl_json_object_end(j);
 }

@@ -28,16 +28,17 @@ static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
 static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
 {
 	double rate = pl_report_lowered_rate(m);
-
 	uint32_t threads = s->totals.threads + s->totals.idle_threads_hidden;
 
-	if (rate > 0)
-		pl_summary_warn(s,
-				"%" PRIu32
-				" thread%s: sampled at %s each, so that plumb takes no more than %s of a core "
-				"(--max-overhead)",
-				threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
-				pl_units_percent(m->max_overhead_ppm / 1e6).s);
+	if (rate <= 0)
+		return;
+	bool still = pl_report_lowered_for_still(m);
+	pl_summary_warn(s,
+			"%" PRIu32 " thread%s: sampled at %s each, so that %s no more than %s of %s (--max-overhead)",
+			threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
+			still ? "the program is held up for" : "plumb takes",
+			pl_units_percent(still ? pl_report_still_limit(m) : m->max_overhead_ppm / 1e6).s,
+			still ? "its time" : "a core");
 }
 
 static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)

@@ -75,6 +75,8 @@ export interface Overhead {
 	readonly limit: number | null;
 	/** The rate that came of the limit; null: the one that was asked for. */
 	readonly lowered_to_hz?: number | null;
+	/** Which of both would have been more. */
+	readonly lowered_for?: "stopped" | "profiler_cpu" | null;
 }
 
 export interface Process {
