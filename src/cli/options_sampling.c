@@ -125,8 +125,9 @@ const struct opt options_sampling[] = {
 	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
 	 SAMPLING, set_duration},
 	{"max-overhead", 0, "PERCENT",
-	 "lower the rate until the program is stopped for, and plumb computes for, no more than so much of the time; "
-	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone",
+	 "lower the rate until the program is held up for, and plumb computes for, no more than so much of the time; "
+	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone, and with --never-stop 2.5 for "
+	 "which the program is held up",
 	 SAMPLING, set_max_overhead},
 	{"priority", 0, NULL,
 	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "
@@ -159,7 +160,10 @@ const struct opt options_sampling[] = {
 	{"no-jitter", 0, NULL, "sample in the middle of each period instead of at a random point of it", SAMPLING,
 	 set_no_jitter},
 	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},
-	{"never-stop", 0, NULL, "never stop a thread; what cannot be proved is counted as doubtful or partial",
+	{"never-stop", 0, NULL,
+	 "never stop a thread; one that moves is read from its own processor, and what cannot be proved so is counted "
+	 "as "
+	 "doubtful or partial",
 	 STOPPING, set_never_stop},
 	{"always-stop", 0, NULL,
 	 "stop each running thread at each sample (default: only where it must be, within a budget)", STOPPING,

@@ -65,6 +65,21 @@ def test_many_threads_are_sampled_less_often_and_that_is_told(plumb, target, any
         assert re.search(r"301 threads: sampled at [\d,.]+/s each, so that plumb takes no more than 20 % of a core", said), said
 
 
+def test_a_program_is_not_held_up_for_longer_than_it_may_be(plumb, target, any_python):
+    """A thread whose stack changes all the time is read from its processor, which it waits for. At 20,000 a second it would stand still
+    most of the time. What is too much at first is saved afterwards, and no more than a hundredth of a second is."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("on one processor any thread stands still while another one runs")
+    with target(any_python, "families.py") as busy:
+        result, profile = until(lambda seconds: plumb.attach(busy.pid, "-d", str(seconds), "-r", "20k", "--never-stop"),
+                                lambda told: told[1].json["overhead"]["lowered_for"] == "stopped", 0.5)
+        overhead = profile.json["overhead"]
+        assert overhead["lowered_to_hz"] < 18000 and overhead["stops"] == 0
+        said = " ".join(result.stderr.split())
+        assert re.search(r"1 thread: sampled at [\d,.]+/s each, so that the program is held up for no more than 2.5 % of its time", said), said
+        assert re.search(r"program held up [\d.]+ %", said), said
+
+
 def test_who_wants_all_samples_gets_them(plumb, target, any_python):
     """Whatever it costs: what is not had is missed, and told as that."""
     with target(any_python, "many_threads.py", "--threads", "300", "--depth", "5", "--busy", "0") as crowd:

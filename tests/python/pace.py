@@ -5,6 +5,7 @@
 
 For each line that it reads it measures that once."""
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -33,13 +34,21 @@ print(len(awake) / 1000)
 """
 
 
+def busy_until_end(depth, pid):
+    """Busy until a process has ended, in one frame all the while: a thread whose stack changes may be sampled less often."""
+    if depth:
+        return busy_until_end(depth - 1, pid)
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        for _ in range(5000):
+            pass
+
+
 def rate():
     """Of a second's thousand samples of a thread that never waits, the shares that came too late and that could not be had; and the
     share of its milliseconds that another process, which only sleeps, could not have either."""
     sleeper = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE)
     history = profile.watch(interval="1ms", cycle="200ms")
-    while sleeper.poll() is None:
-        down(30, 5000)
+    busy_until_end(30, sleeper.pid)
     history.stop()
     status = history.status()
     due = status["ticks"] + status["missed"]

@@ -141,6 +141,8 @@ static struct plumb_error *remote_start(struct pl_engine *e)
 static void remote_wait(struct pl_engine *e, int timeout_ms)
 {
 	atomic_store(&e->consumer_cpu_ns, pl_clock_thread_cpu_ns());
+	if (atomic_load(&e->stopping)) /* it may have been on its way to a processor when it was to stop */
+		pl_beside_free(&e->beside);
 	pl_queue_wait(&e->queue, timeout_ms);
 }
 
@@ -175,6 +177,7 @@ static void remote_order(struct pl_engine *e, struct pl_order order)
 static void remote_stop(struct pl_engine *e)
 {
 	atomic_store(&e->stopping, true);
+	pl_beside_free(&e->beside);
 	pl_bell_ring(&e->bell);
 }
 

@@ -167,6 +167,7 @@ struct pl_engine {
 	uint64_t costly_ns;    /* when it is the next one's turn whose files take long */
 	uint32_t next_process, next_thread, watch_count, attached_count;
 	struct pl_engine_stats now;	      /* copied to stats now and then */
+	struct pl_beside beside;	      /* which processor the sampling thread keeps to */
 	uint64_t start_ns;		      /* a pause moves it */
 	uint64_t paused_ns;		      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */

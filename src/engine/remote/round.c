@@ -5,6 +5,9 @@
 
 #define DOUBT_NS     3000000ull
 #define HOLDER_TRIES 3
+/* So many threads may be read from the processor of another one, which waits for us meanwhile. */
+#define FEW_THREADS   16
+#define BESIDE_ROUNDS 64 /* for which we keep to a processor though nobody was stood beside */
 
 enum result { TOOK, TOOK_NONE, TARGET_GONE };
 
@@ -86,6 +89,8 @@ static enum result sample_all(struct pl_engine *e, struct pl_target *t, uint64_t
 			i++;
 		if (t->stopper.stops != stops)
 			r->first = i;
+		if (left > FEW_THREADS)
+			(void)pl_beside_leave(&e->beside);
 		(void)pl_stopper_settle(&t->stopper);
 	}
 	return TOOK;
@@ -165,6 +170,27 @@ static enum result keep_roster(struct pl_engine *e, struct pl_target *t, uint64_
 	return TOOK;
 }
 
+/* What standing beside its threads took of the time of the process. The next round finds us there, where that is not
+ * in the way of anybody else. */
+static void end_beside(struct pl_engine *e, struct pl_target *t)
+{
+	uint64_t taken_ns = pl_beside_taken_ns(&e->beside);
+
+	if (t->stopper.beside_rounds == 0)
+		t->stopper.stopped_ns += taken_ns;
+	if (e->attached_count > 1 || t->roster.watches.len > FEW_THREADS || t->stopper.beside_rounds >= BESIDE_ROUNDS)
+		(void)pl_beside_leave(&e->beside);
+	t->stopper.beside_rounds++;
+}
+
+static enum result sample_threads(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
+{
+	enum result r = e->options.mode == PL_MODE_GIL ? sample_holders(e, t, weight_ns) : sample_all(e, t, weight_ns);
+
+	end_beside(e, t);
+	return r;
+}
+
 static enum result sample_target(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
 {
 	if (keep_roster(e, t, now) == TARGET_GONE)
@@ -172,12 +198,13 @@ static enum result sample_target(struct pl_engine *e, struct pl_target *t, uint6
 	t->met |= t->roster.watches.len > 0;
 	if (e->stats.threads != e->watch_count) /* a thread is told before its first sample is */
 		pl_sampler_publish(e, now);
-	return e->options.mode == PL_MODE_GIL ? sample_holders(e, t, weight_ns) : sample_all(e, t, weight_ns);
+	return sample_threads(e, t, weight_ns);
 }
 
 /* The address space is gone: the process has ended, or has become another program by exec. */
 static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
+	(void)pl_beside_leave(&e->beside);
 	if (t->stopper.exit_known)
 		pl_tree_end(e, t, now);
 	else

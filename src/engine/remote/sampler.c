@@ -405,6 +405,7 @@ static void begin_pause(struct pl_engine *e, uint64_t now)
 		return;
 	each_watch(e, pause_watch);
 	announce_all(e, now);
+	(void)pl_beside_leave(&e->beside);
 	e->paused_ns = now;
 	e->now.paused = true;
 }
@@ -518,10 +519,12 @@ void *pl_sampler_main(void *engine)
 	uint64_t period_ns = begin_budget(e, &run, e->start_ns, e->options.period_ns);
 	if (period_ns)
 		pl_priority_be_punctual(e->options.priority);
+	pl_beside_init(&e->beside);
 	run.schedule = (struct pl_schedule){.rng = {e->options.seed}, .jitter = e->options.jitter};
 	pl_schedule_begin(&run.schedule, e->start_ns, period_ns);
 	e->now.period_ns = run.schedule.period_ns;
 	loop(e, &run);
+	pl_beside_end(&e->beside);
 	pl_tree_reap(e, pl_clock_monotonic_ns());
 	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;

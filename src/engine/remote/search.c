@@ -63,6 +63,8 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	t->announced = false; /* as the program it is now */
 	pl_send_look_at_view(e, t);
 	t->stopper.policy = e->options.stop;
+	t->stopper.beside = &e->beside;
+	t->stopper.beside_rounds = 0;
 	t->stopper.started_ns = pl_clock_monotonic_ns();
 	e->attached_count++;
 	e->now.found_python = true;
@@ -229,6 +231,7 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 	struct pl_search *s = &t->search;
 	uint64_t looked_ns = 0;
 
+	(void)pl_beside_leave(&e->beside); /* that can take milliseconds */
 	s->wanted |= s->inherited || has_changed(t, now);
 	s->inherited = false;
 	bool tried = s->wanted && may_look(e, s, now);

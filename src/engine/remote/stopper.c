@@ -19,6 +19,16 @@ void pl_stopper_deinit(struct pl_stopper *s)
 	pl_vec_deinit(&s->late);
 }
 
+static bool can_afford(const struct pl_stopper *s, uint64_t now)
+{
+	return s->stopped_ns * 1000 < (now - s->started_ns) * PL_STILL_PERMILLE + STOP_BURST_NS * 1000;
+}
+
+bool pl_stopper_may_stand_beside(const struct pl_stopper *s, uint64_t now)
+{
+	return s->beside && s->policy == PL_STOP_NEVER && can_afford(s, now);
+}
+
 bool pl_stopper_may(const struct pl_stopper *s, uint64_t now)
 {
 	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
@@ -26,7 +36,7 @@ bool pl_stopper_may(const struct pl_stopper *s, uint64_t now)
 		return false;
 	if (s->policy == PL_STOP_ALWAYS)
 		return true;
-	return s->stopped_ns * 1000 < (now - s->started_ns) * PL_STILL_PERMILLE + STOP_BURST_NS * 1000;
+	return can_afford(s, now);
 }
 
 static void note_exit(struct pl_stopper *s, const struct pl_pause *p)

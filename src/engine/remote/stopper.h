@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stopping threads of one target: how much of it is allowed, what it came to, and the stops that have not come about
- * yet. docs/design/002-true-stacks.md */
+/* Having threads of one target stand still, by a stop or by standing on their processor: how much of it is allowed,
+ * what it came to, and the stops that have not come about yet. docs/design/002-true-stacks.md, 009-standing-beside.md
+ */
 #ifndef PL_STOPPER_H
 #define PL_STOPPER_H
 
 #include <sys/types.h>
 
+#include "beside.h"
 #include "engine.h"
 #include "pause.h"
 #include "vec.h"
@@ -14,10 +16,12 @@ struct pl_watch;
 
 struct pl_stopper {
 	enum pl_stop_policy policy;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
-	uint64_t stops, stopped_ns;
-	uint64_t told_ns;	   /* of it, to the budget */
-	uint64_t refused_until_ns; /* the kernel did not let us stop a thread: not before then again */
+	uint64_t started_ns;	    /* CLOCK_MONOTONIC */
+	uint64_t stops, stopped_ns; /* the time includes that in which we stood beside one */
+	uint64_t told_ns;	    /* of it, to the budget */
+	struct pl_beside *beside;   /* the engine's; NULL: nobody stands beside */
+	uint32_t beside_rounds;	    /* since we stood beside a thread of it */
+	uint64_t refused_until_ns;  /* the kernel did not let us stop a thread: not before then again */
 	struct pl_refusals refusals;
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
@@ -28,6 +32,8 @@ struct pl_stopper {
 };
 void pl_stopper_deinit(struct pl_stopper *s);
 
+/** Are the policy and the budget for standing beside one more thread? No right is needed. */
+bool pl_stopper_may_stand_beside(const struct pl_stopper *s, uint64_t now);
 /** Are the policy and the budget for one more stop? */
 bool pl_stopper_may(const struct pl_stopper *s, uint64_t now);
 /** Stop a thread; if it is stopped, pl_stopper_release has to follow. A refusal is noted; without memory for a late

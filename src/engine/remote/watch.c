@@ -15,6 +15,8 @@
 #define LET_RUN_NS	  20000
 #define WALK_TRIES	  4
 #define PROBE_EVERY	  4
+#define BESIDE_TRIES	  4
+#define PROBE_BESIDE	  256 /* for which we leave its processor, and come back */
 
 static uint64_t times_blocked(const struct pl_watch *w)
 {
@@ -136,6 +138,7 @@ struct attempt {
 	struct pl_stopper *stopper;
 	struct pl_reading *reading;
 	struct pl_raw_sample *ret;
+	bool beside_tried;
 };
 
 static enum pl_watch_result read_result(struct plumb_error *err)
@@ -297,13 +300,21 @@ static bool has_run(struct pl_watch *w, const struct pl_reading *r)
 	return ran;
 }
 
-static void note_steadiness(struct pl_watch *w, const struct pl_reading *r)
+/* Of one that runs on the processor that we keep to it says nothing: it stands still because of us. */
+static bool may_run_meanwhile(const struct attempt *a)
 {
+	return !a->stopper->beside || a->stopper->beside->cpu == PL_BESIDE_NOBODY;
+}
+
+static void note_steadiness(struct attempt *a, const struct pl_reading *r)
+{
+	struct pl_watch *w = a->w;
+
 	if (!r->steady) {
-		w->moving = true;
+		w->moving = w->seen_moving = true;
 		w->steady_run = 0;
-	} else if (w->moving && has_run(w, r) && ++w->steady_run >= PL_CALM_AFTER) {
-		w->moving = false;
+	} else if (w->moving && may_run_meanwhile(a) && has_run(w, r) && ++w->steady_run >= PL_CALM_AFTER) {
+		w->moving = w->seen_moving = false;
 		w->steady_run = 0;
 	}
 }
@@ -340,7 +351,7 @@ static enum pl_watch_result sample_unstopped(struct attempt *a, enum pl_activity
 	struct plumb_error *err = read_for_steady(a);
 	if (err)
 		return read_result(err);
-	note_steadiness(w, a->reading);
+	note_steadiness(a, a->reading);
 	if (!a->reading->steady || was_moving)
 		return PL_WATCH_NOTHING;
 	fill(a->ret, a->reading, state_of(a->reading, activity, NULL), PL_EXACT);
@@ -371,6 +382,124 @@ static enum pl_watch_result ask_again_and_stop(struct attempt *a)
 	return activity == PL_ACTIVITY_RUNNING ? sample_by_stop(a) : PL_WATCH_NOTHING;
 }
 
+/* ---- standing beside it (docs/design/009-standing-beside.md) ---- */
+
+/* Has the last reading, of a thread that stood still, brought its stack? Not if it stands between two instructions that
+ * together link a frame. */
+static bool is_whole(const struct attempt *a, pl_addr root)
+{
+	return a->reading->complete && (a->reading->root == 0 || a->reading->root == root);
+}
+
+enum beside { BESIDE_READ, BESIDE_RAN, BESIDE_MOVED, BESIDE_NOT_THERE };
+
+/* On its processor it does not run: read, and see that it has not run. BESIDE_MOVED: it was on another processor, to
+ * which we have gone. */
+static enum beside read_beside(struct attempt *a, struct plumb_error **err)
+{
+	struct pl_watch *w = a->w;
+	struct pl_beside *b = a->stopper->beside;
+	struct pl_run_counters before, after;
+
+	if (pl_thread_clock_counters(&w->clock, &before) != PL_CLOCK_OK)
+		return BESIDE_NOT_THERE;
+	w->counters.runs = before.runs;
+	int cpu = pl_beside_where(b, w->pid, w->tid);
+	if (cpu == PL_BESIDE_NOBODY)
+		return BESIDE_NOT_THERE;
+	if (cpu != b->cpu)
+		return pl_beside_go(b, cpu) ? BESIDE_MOVED : BESIDE_NOT_THERE;
+	if (!pl_beside_is_there(b))
+		return BESIDE_NOT_THERE;
+	*err = pl_stack_read(a->r, &w->stack, a->reading);
+	return pl_thread_clock_counters(&w->clock, &after) == PL_CLOCK_OK && after.runs == before.runs ? BESIDE_READ
+												       : BESIDE_RAN;
+}
+
+/* We have come from another processor, or have let it run: it may have blocked meanwhile. That it ran was seen before,
+ * and what ran is what counts. PL_WATCH_NOTHING: it does run. */
+static enum pl_watch_result sample_if_blocked(struct attempt *a)
+{
+	struct pl_activity_info info = {.syscall = -1};
+	enum pl_activity activity = pl_thread_clock_activity(&a->w->clock, &info);
+
+	if (activity == PL_ACTIVITY_GONE)
+		return PL_WATCH_GONE;
+	return activity == PL_ACTIVITY_BLOCKED ? sample_blocked(a, PL_ACTIVITY_RUNNING, &info) : PL_WATCH_NOTHING;
+}
+
+/* PL_WATCH_NOTHING: it went on running, or we cannot be where it is. */
+static enum pl_watch_result try_beside(struct attempt *a)
+{
+	pl_addr root = a->w->stack.root;
+
+	for (int i = 0; i < BESIDE_TRIES; i++) {
+		struct plumb_error *err = NULL;
+		enum pl_watch_result result = i ? sample_if_blocked(a) : PL_WATCH_NOTHING;
+
+		if (result != PL_WATCH_NOTHING)
+			return result;
+		enum beside beside = read_beside(a, &err);
+		if (err)
+			return read_result(err);
+		if (beside == BESIDE_NOT_THERE)
+			break;
+		if (beside != BESIDE_READ)
+			continue;
+		if (is_whole(a, i + 1 < BESIDE_TRIES ? root : a->reading->root)) {
+			pl_stack_trust(&a->w->stack, a->reading);
+			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_EXACT);
+			return PL_WATCH_SAMPLE;
+		}
+		if (a->reading->complete)
+			root = a->reading->root;
+		/* Longer each time: where others want the processor, too, they get it first. */
+		nanosleep(&(struct timespec){.tv_nsec = LET_RUN_NS << 2 * i}, NULL);
+	}
+	return PL_WATCH_NOTHING;
+}
+
+/* Because of us it stands still, so whether it has become calm is seen from elsewhere, now and then; as long as it
+ * seems so, more often. After the sample, so that nothing comes between the question what it does and its stack. */
+static struct plumb_error *probe_from_elsewhere(struct attempt *a)
+{
+	struct pl_watch *w = a->w;
+	struct pl_beside *b = a->stopper->beside;
+	struct pl_reading reading = *a->reading, *taken = a->reading;
+	int cpu = b->cpu;
+
+	if (w->probes++ % (w->steady_run ? PROBE_EVERY : PROBE_BESIDE) != 0 || !pl_beside_leave(b))
+		return NULL;
+	a->reading = &reading;
+	struct plumb_error *err = read_for_steady(a);
+	a->reading = taken;
+	if (err)
+		return err;
+	note_steadiness(a, &reading);
+	if (w->moving)
+		(void)pl_beside_go(b, cpu); /* the next tick finds us there */
+	return NULL;
+}
+
+/* One of which nothing is known yet is most often calm, and would be held up for nothing: its first samples are
+ * doubtful. */
+static bool may_stand_beside(const struct attempt *a, uint64_t now)
+{
+	return a->w->counted && a->w->seen_moving && !a->beside_tried && pl_stopper_may_stand_beside(a->stopper, now);
+}
+
+static enum pl_watch_result sample_beside(struct attempt *a)
+{
+	a->beside_tried = true;
+	enum pl_watch_result result = try_beside(a);
+
+	if (result != PL_WATCH_SAMPLE)
+		return result;
+	a->stopper->beside_rounds = 0;
+	struct plumb_error *err = probe_from_elsewhere(a);
+	return err ? read_result(err) : result;
+}
+
 static enum pl_watch_result sample_held(struct attempt *a)
 {
 	pl_addr root = a->w->stack.root;
@@ -378,8 +507,8 @@ static enum pl_watch_result sample_held(struct attempt *a)
 
 	if (err)
 		return read_result(err);
-	if (!a->reading->complete || (a->reading->root != 0 && a->reading->root != root))
-		return PL_WATCH_NOTHING; /* between the two steps that link a frame */
+	if (!is_whole(a, root))
+		return PL_WATCH_NOTHING;
 	fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
 	return PL_WATCH_SAMPLE;
 }
@@ -393,6 +522,8 @@ static enum pl_watch_result sample_running(struct attempt *a, enum pl_activity a
 		result = sample_held(a);
 	else if (a->stopper->policy != PL_STOP_ALWAYS)
 		result = sample_unstopped(a, activity);
+	if (result == PL_WATCH_NOTHING && activity == PL_ACTIVITY_RUNNING && may_stand_beside(a, now))
+		result = sample_beside(a);
 	if (result == PL_WATCH_NOTHING && activity == PL_ACTIVITY_RUNNING && pl_stopper_may(a->stopper, now) &&
 	    !blocks_soon(w))
 		result = ask_again_and_stop(a);
@@ -440,7 +571,8 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode m
 {
 	struct pl_watch *w = a->w;
 	struct pl_activity_info info = {.syscall = -1};
-	bool stop = stop_is_due(a, now), probed = stop && probe_is_due(a);
+	bool beside = w->moving && may_stand_beside(a, now);
+	bool stop = !beside && stop_is_due(a, now), probed = stop && probe_is_due(a);
 	struct plumb_error *err = probed ? read_for_steady(a) : NULL;
 	enum pl_watch_result result = PL_WATCH_NOTHING;
 
@@ -451,9 +583,11 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode m
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_WATCH_GONE;
 	w->activity_ns = now;
-	if (activity == PL_ACTIVITY_RUNNING && stop) {
+	if (activity == PL_ACTIVITY_RUNNING && beside) {
+		result = sample_beside(a);
+	} else if (activity == PL_ACTIVITY_RUNNING && stop) {
 		if (probed)
-			note_steadiness(w, a->reading);
+			note_steadiness(a, a->reading);
 		result = sample_by_stop(a);
 	} else if (activity == PL_ACTIVITY_BLOCKED) {
 		result = sample_blocked(a, on ? PL_ACTIVITY_RUNNING : activity, &info);

@@ -5,11 +5,12 @@
  *   blocked                            -> its stack stands still: read, EXACT
  *   running, calm                      -> read; a steady reading is EXACT
  *   running, moving or not steady      -> stop it for some microseconds and read, STOPPED
- *   ... but stopping is not allowed    -> DOUBTFUL (steady by chance) or PARTIAL (what stood throughout: outer.h)
+ *   ... but nothing may be stopped     -> stand on its processor and read, EXACT (os/beside.h)
+ *   ... but that cannot be had         -> DOUBTFUL (steady by chance) or PARTIAL (what stood throughout: outer.h)
  *
  * A thread counts as moving from the first reading that fails its proof until CALM_AFTER readings in a row have passed:
  * a single steady reading of a thread that calls and returns all the time proves little, and taking it when it happens
- * to succeed would prefer the code that stands still. docs/design/002-true-stacks.md */
+ * to succeed would prefer the code that stands still. docs/design/002-true-stacks.md, 009-standing-beside.md */
 #ifndef PL_WATCH_H
 #define PL_WATCH_H
 
@@ -65,6 +66,7 @@ struct pl_watch {
 	bool counted; /* the kernel gives counters */
 	bool still;   /* it was blocked; `last` holds while counters.runs does not move */
 	bool moving;
+	bool seen_moving;      /* not only taken for one because nothing is known of it yet */
 	uint32_t counted_node; /* where it was at the last steady reading that was counted */
 	pl_addr counted_instr;
 	uint64_t counted_run_ns;

@@ -27,6 +27,7 @@ struct scene {
 };
 
 static enum pl_stop_policy policy;
+static struct pl_beside *beside;
 
 /* As the sampling thread does between two samples. */
 static void settle(struct scene *s)
@@ -41,7 +42,8 @@ static void with_each(const char *script, void (*check)(struct scene *s))
 	size_t tried = 0;
 
 	for (size_t i = 0; (exe = python_exe(i)); i++) {
-		struct scene s = {.stopper = {.policy = policy, .started_ns = pl_clock_monotonic_ns()}};
+		struct scene s = {
+			.stopper = {.policy = policy, .beside = beside, .started_ns = pl_clock_monotonic_ns()}};
 		char line[16];
 		python_start(&s.p, exe, script);
 		python_hear(&s.p, line, sizeof line);
@@ -378,6 +380,64 @@ static void without_stops_a_churning_thread_is_doubtful_or_partial(void **state)
 	with_each(churning_script, check_never);
 }
 
+static void check_beside(struct scene *s)
+{
+	s->stopper.started_ns = 0; /* the budget is not what is tested */
+	struct tally t = sample_many(s, 1000);
+
+	assert_share("sure", t.of[PL_EXACT], t.all, 0.95);
+	assert_share("readable", t.all - t.lost, t.all, 0.995);
+	assert_int_equal(s->stopper.stops, 0);
+	assert_true(s->w.moving); /* though it stands still whenever we are there */
+}
+
+static void beside_a_churning_thread_it_is_proved_without_a_stop(void **state)
+{
+	struct pl_beside here = {0};
+
+	pl_beside_init(&here);
+	beside = &here;
+	policy = PL_STOP_NEVER;
+	with_each(churning_script, check_beside);
+	pl_beside_end(&here);
+	beside = NULL;
+}
+
+/* It has a processor on which we may not run. */
+static void check_apart(struct scene *s)
+{
+	cpu_set_t ours, its = {0};
+
+	assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&its) == 0; cpu++)
+		if (CPU_ISSET(cpu, &ours))
+			CPU_SET(cpu, &its);
+	CPU_XOR(&ours, &ours, &its);
+	assert_int_equal(sched_setaffinity(s->p.pid, sizeof its, &its), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof ours, &ours), 0);
+	pl_beside_init(beside);
+	assert_int_equal(sample_many_moving(s).of[PL_STOPPED], 0);
+	pl_beside_end(beside);
+	CPU_OR(&ours, &ours, &its);
+	assert_int_equal(sched_setaffinity(0, sizeof ours, &ours), 0);
+}
+
+static void where_it_runs_apart_from_us_it_is_doubtful_or_partial(void **state)
+{
+	struct pl_beside here = {0};
+	cpu_set_t cpus;
+
+	assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+	if (CPU_COUNT(&cpus) < 2) {
+		print_message("with one processor there is no other\n");
+		skip();
+	}
+	beside = &here;
+	policy = PL_STOP_NEVER;
+	with_each(churning_script, check_apart);
+	beside = NULL;
+}
+
 static pl_addr innermost(const struct scene *s)
 {
 	pl_addr frame = 0;
@@ -561,6 +621,8 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_often_pushed_off_its_cpu_is_stopped_all_the_same),
 		cmocka_unit_test(a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands),
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
+		cmocka_unit_test(beside_a_churning_thread_it_is_proved_without_a_stop),
+		cmocka_unit_test(where_it_runs_apart_from_us_it_is_doubtful_or_partial),
 		cmocka_unit_test(a_moving_thread_that_waits_for_a_cpu_does_not_become_calm),
 		cmocka_unit_test(where_stops_are_refused_nothing_is_made_up),
 		cmocka_unit_test(beyond_the_budget_nothing_is_stopped),
