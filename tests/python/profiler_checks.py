@@ -352,6 +352,23 @@ def check_nothing_of_the_profiler_is_in_the_profile():
     assert [thread["tid"] for thread in threads] == [threading.get_native_id()], threads
 
 
+def down(depth):
+    return down(depth - 1) if depth else 0
+
+
+def check_what_a_program_asks_for_is_no_cost_of_the_samples():
+    """A thread that asks all the time, and on whose processor the samples are taken, waits for most of what plumb does there because it
+    has asked. The rate does not fall for that."""
+    profiler = plumb.Profiler(interval=0.05)
+    profiler.start()
+    while profiler.status()["samples"] < 40:
+        for _ in range(50):
+            down(10)
+    profiler.stop()
+    lowered = json.loads(profiler.snapshot().write("json"))["overhead"]["lowered_to_hz"]
+    assert lowered is None or lowered > 10, lowered
+
+
 def check_names_cannot_move_the_cursor():
     space = {}
     exec(compile("def f():\n    return sum(range(500000))", "/x/\x1b[2J\u202e.py", "exec"), space)

@@ -465,6 +465,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 	}
 	e->now.period_ns = run->schedule.period_ns;
 	pl_sampler_publish(e, now);
+	(void)pl_beside_taken_ns(&e->beside); /* whoever gave the order waits for it: that is no cost of the samples */
 	pl_orders_done(&e->orders);
 	if (order.kind == PL_ORDER_PAUSE || order.kind == PL_ORDER_RESUME)
 		pl_queue_wake(&e->queue); /* the consumer waits longer in a pause */
