@@ -269,7 +269,8 @@ def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
     rate = 1000
     with target(any_python, "families.py", count=True) as busy:
         recording = plumb.path()
-        with running(plumb.start("attach", "-o", recording, "-r", rate, "--never-stop", busy.pid, stderr=subprocess.DEVNULL)) as process:
+        options = ["-o", recording, "-r", rate, "--never-stop", "--max-overhead", "none"]
+        with running(plumb.start("attach", *options, busy.pid, stderr=subprocess.DEVNULL)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it records nothing")
             process.send_signal(signal.SIGSTOP)
             wait_until(lambda: all_stopped(process.pid), "plumb does not stop")
