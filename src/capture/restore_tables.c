@@ -390,6 +390,7 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	m->selected = flags & PL_META_SELECTED;
 	m->sources_left_out = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->damaged_parts = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
+	m->max_still_ppm = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;
 	return d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
 }
 

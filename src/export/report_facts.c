@@ -157,20 +157,19 @@ double pl_report_lowered_rate(const struct pl_meta *m)
 	return m->max_overhead_ppm && kept < WORTH_TELLING_RATE * asked ? kept : 0;
 }
 
-double pl_report_still_limit(const struct pl_meta *m)
-{
-	double limit = m->max_overhead_ppm / 1e6, most = PL_STILL_PERMILLE / 1000.0;
-
-	return m->stops == 0 && limit > most ? most : limit;
-}
-
-/* The rate follows whichever is nearer its limit. Where threads are stopped that is the CPU time, unless less was asked
- * for. */
+/* The rate follows whichever is nearer its limit. */
 bool pl_report_lowered_for_still(const struct pl_meta *m)
 {
-	double limit = m->max_overhead_ppm / 1e6;
+	return (double)m->stopped_ns * m->max_overhead_ppm > (double)m->profiler_cpu_ns * m->max_still_ppm &&
+	       m->max_still_ppm;
+}
 
-	return m->stops == 0 && (double)m->stopped_ns * limit > (double)m->profiler_cpu_ns * pl_report_still_limit(m);
+static void write_limit(struct pl_json *j, const char *key, uint32_t ppm)
+{
+	if (ppm)
+		pl_json_key_double(j, key, ppm / 1e6, 6);
+	else
+		pl_json_key_null(j, key);
 }
 
 static void write_lowered(struct pl_json *j, const struct pl_meta *m)
@@ -196,10 +195,8 @@ void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_key_u64(j, "stopped_ns", m->stopped_ns);
 	write_refusals(j, p);
 	pl_json_key_u64(j, "profiler_cpu_ns", m->profiler_cpu_ns);
-	if (m->max_overhead_ppm)
-		pl_json_key_double(j, "limit", m->max_overhead_ppm / 1e6, 6);
-	else
-		pl_json_key_null(j, "limit");
+	write_limit(j, "limit", m->max_overhead_ppm);
+	write_limit(j, "stopped_limit", m->max_still_ppm);
 	write_lowered(j, m);
 	pl_json_object_end(j);
 }

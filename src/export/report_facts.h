@@ -19,8 +19,6 @@ void pl_report_losses(struct pl_json *j, const struct plumb_profile *p);
 double pl_report_lowered_rate(const struct pl_meta *m);
 /** Where it did: because the program would have stood still for longer than it may, and not because of CPU time? */
 bool pl_report_lowered_for_still(const struct pl_meta *m);
-/** The share of its time for which it may stand still. */
-double pl_report_still_limit(const struct pl_meta *m);
 void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p);
 
 #endif

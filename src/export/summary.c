@@ -423,9 +423,7 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 
 	if (p->meta.imported && !p->meta.stopped_ns && !p->meta.profiler_cpu_ns)
 		return;
-	/* Threads that were not stopped may have stood still all the same: we had their processor. */
-	pl_summary_item(row, PL_TONE_PLAIN, "%s %s",
-			p->meta.stops || !p->meta.stopped_ns ? "target stopped" : "program held up",
+	pl_summary_item(row, PL_TONE_PLAIN, "program held up %s",
 			pl_units_percent(pl_ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
 	pl_summary_item(row, PL_TONE_PLAIN, "profiler %s of a core",
 			pl_units_percent(pl_ratio((double)p->meta.profiler_cpu_ns, duration)).s);

@@ -37,7 +37,7 @@ static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
 			"%" PRIu32 " thread%s: sampled at %s each, so that %s no more than %s of %s (--max-overhead)",
 			threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
 			still ? "the program is held up for" : "plumb takes",
-			pl_units_percent(still ? pl_report_still_limit(m) : m->max_overhead_ppm / 1e6).s,
+			pl_units_percent((still ? m->max_still_ppm : m->max_overhead_ppm) / 1e6).s,
 			still ? "its time" : "a core");
 }
 

@@ -353,6 +353,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->stopped_ns = pl_sum_u64(m->stopped_ns, from->stopped_ns);
 	m->max_overhead_ppm =
 		m->max_overhead_ppm > from->max_overhead_ppm ? m->max_overhead_ppm : from->max_overhead_ppm;
+	m->max_still_ppm = m->max_still_ppm > from->max_still_ppm ? m->max_still_ppm : from->max_still_ppm;
 	m->sources_left_out = pl_sum_u64(m->sources_left_out, from->sources_left_out);
 	m->profiler_cpu_ns = pl_sum_u64(m->profiler_cpu_ns, from->profiler_cpu_ns);
 }

@@ -138,6 +138,7 @@ static struct plumb_error *take_meta(struct part *x)
 			      .untimed = true,
 			      .complete = true,
 			      .max_overhead_ppm = from->max_overhead_ppm,
+			      .max_still_ppm = from->max_still_ppm,
 			      .command = from->command,
 			      .engine = from->engine,
 			      .plumb_version = from->plumb_version,

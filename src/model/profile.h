@@ -29,9 +29,6 @@
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
 
-/* Of its time a program stands still at most for samples that need it. */
-#define PL_STILL_PERMILLE 25
-
 enum pl_frame_origin { PL_ORIGIN_PYTHON, PL_ORIGIN_NATIVE, PL_ORIGIN_KERNEL, PL_ORIGIN_TASK, PL_ORIGIN_MARKER };
 
 /* What the thread was doing; a set. Neither ON_CPU nor UNKNOWN: it was waiting. */
@@ -180,6 +177,7 @@ struct pl_meta {
 	uint64_t damaged_parts;	   /* of the recording, which were left out */
 	uint64_t sources_left_out; /* files whose text is not there because it is too much */
 	uint32_t max_overhead_ppm; /* the rate was lowered to cost no more than this millionth share; 0: no limit */
+	uint32_t max_still_ppm;	   /* and to have the program stand still for no more than this one; 0: no limit */
 	uint32_t command, engine, plumb_version, host; /* string ids */
 	struct pl_collector collector;
 	uint32_t refused_why; /* string id: the last of the refusals in words */

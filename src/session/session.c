@@ -22,10 +22,16 @@ static struct plumb_error *intern(struct plumb_profile *p, const char *s, uint32
 	return pl_profile_string(p, s, strlen(s), ret);
 }
 
+static uint32_t millionths(double share)
+{
+	return (uint32_t)(share * 1e6 + 0.5);
+}
+
 /* What is known before there is a process. The writer needs the period. */
 static struct plumb_error *fill_plan(struct plumb_session *s)
 {
 	struct pl_meta *m = &s->profile->meta;
+	double limit = pl_overhead_limit(s->options.max_overhead, s->options.period_ns);
 	char host[256] = "";
 	struct plumb_error *err;
 
@@ -34,7 +40,8 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 	m->seed = s->options.seed;
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
-	m->max_overhead_ppm = (uint32_t)(pl_overhead_limit(s->options.max_overhead, s->options.period_ns) * 1e6 + 0.5);
+	m->max_overhead_ppm = millionths(limit);
+	m->max_still_ppm = millionths(pl_still_limit(limit, s->options.stop));
 	if ((err = intern(s->profile, s->options.own ? "in process" : s->ops->name, &m->engine)) ||
 	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
 		return err;

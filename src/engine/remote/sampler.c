@@ -222,15 +222,6 @@ static uint64_t budget_cost_ns(struct pl_engine *e, const struct run *run)
 	return has_usual_budget(e) ? run->rounds_cpu_ns : cost_ns(e);
 }
 
-/* What the target's stand still may be of the time. Where threads are stopped for it, stops are left out instead
- * (stopper.h), unless a limit was asked for. */
-static double still_limit(const struct pl_engine *e, double limit)
-{
-	double most = PL_STILL_PERMILLE / 1000.0;
-
-	return e->options.stop == PL_STOP_NEVER && most < limit ? most : limit;
-}
-
 /* Each process has its own time to lose: that of which most was taken since the last call counts. */
 static uint64_t still_ns(struct pl_engine *e, struct run *run)
 {
@@ -255,7 +246,7 @@ static void skip_budget(struct pl_engine *e, struct run *run, uint64_t now)
 static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
 	double limit = pl_overhead_limit(e->options.max_overhead, period_ns);
-	uint64_t careful = pl_budget_init(&run->budget, limit, still_limit(e, limit), period_ns, now);
+	uint64_t careful = pl_budget_init(&run->budget, limit, pl_still_limit(limit, e->options.stop), period_ns, now);
 
 	return has_usual_budget(e) ? period_ns : careful;
 }

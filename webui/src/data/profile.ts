@@ -71,11 +71,13 @@ export interface Overhead {
 		readonly last: string | null;
 	};
 	readonly profiler_cpu_ns: number;
-	/** The share of the time that neither may exceed; null: there was no limit. */
+	/** The share of a core that it may use; null: there was no limit. */
 	readonly limit: number | null;
+	/** The share of its time for which the program may stand still; null: there was no limit. */
+	readonly stopped_limit?: number | null;
 	/** The rate that came of the limit; null: the one that was asked for. */
 	readonly lowered_to_hz?: number | null;
-	/** Which of both would have been more. */
+	/** For which of both limits. */
 	readonly lowered_for?: "stopped" | "profiler_cpu" | null;
 }
 

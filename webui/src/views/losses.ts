@@ -18,15 +18,12 @@ function refused(meta: Meta): string | null {
 	return `A stop was refused ${count(times)} times${why}: some stacks are not proved.`;
 }
 
-/** Of its time a program is held up for at most, whatever it was allowed. */
-const MOST_STILL = 0.025;
-
 function lowered(meta: Meta): string | null {
-	const { lowered_to_hz, lowered_for, limit } = meta.overhead;
+	const { lowered_to_hz, lowered_for, limit, stopped_limit } = meta.overhead;
 	if (!lowered_to_hz || !limit) return null;
 	const why =
-		lowered_for === "stopped"
-			? `so that the program was held up for no more than ${percent(Math.min(limit, MOST_STILL))} of its time`
+		lowered_for === "stopped" && stopped_limit
+			? `so that the program was held up for no more than ${percent(stopped_limit)} of its time`
 			: `so that plumb took no more than ${percent(limit)} of a core`;
 	return `Each thread was sampled at ${rate(lowered_to_hz)}, ${why}.`;
 }
