@@ -140,6 +140,24 @@ static struct plumb_error *read_texts(struct pl_mem *mem, const struct pl_py *py
 	return err;
 }
 
+static struct plumb_error *read_file_end(struct pl_mem *mem, const struct pl_py *py, pl_addr filename,
+					 struct pl_code_file_end *ret)
+{
+	struct plumb_error *err = NULL;
+
+	*ret = (struct pl_code_file_end){0};
+	if (py->layout.code.version == PL_NONE)
+		err = pl_text_end(mem, py, filename, &ret->addr);
+	return err || !ret->addr ? err : pl_mem_read_u64(mem, ret->addr, &ret->bytes);
+}
+
+bool pl_code_file_end_holds(struct pl_mem *mem, const struct pl_code_file_end *end)
+{
+	uint64_t now;
+
+	return !end->addr || (!pl_mem_read_u64(mem, end->addr, &now) && now == end->bytes);
+}
+
 /* The Python package names what only leads to its users' functions so. */
 static bool is_left_out(const struct pl_code *c)
 {
@@ -184,6 +202,8 @@ struct plumb_error *pl_code_read(struct pl_mem *mem, const struct pl_py *py, pl_
 		err = read_extent(mem, py, code, raw, ret);
 	if (!err)
 		err = read_texts(mem, py, raw, ret);
+	if (!err)
+		err = read_file_end(mem, py, ret->proof.filename, &ret->file_end);
 	if (!err)
 		err = check_unmoved(mem, py, code, &ret->proof);
 	ret->hidden = !err && (ret->hidden || is_left_out(ret));

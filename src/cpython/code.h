@@ -23,10 +23,21 @@ bool pl_code_proof_equal(const struct pl_code_proof *a, const struct pl_code_pro
 /** The range pl_code_proof_read reads: so that a caller can fetch it together with others. */
 struct pl_range pl_code_proof_range(const struct pl_py *py, pl_addr code);
 
+/** <= 3.11: the last 8 bytes of the file name. Code that is made anew under a name that all such code has (<lambda>)
+ * can get every word of the proof of what was there before, down to the address of its file name. */
+struct pl_code_file_end {
+	pl_addr addr; /* 0: nothing to compare */
+	uint64_t bytes;
+};
+
+/** Is it what it was? One small read. */
+bool pl_code_file_end_holds(struct pl_mem *mem, const struct pl_code_file_end *end);
+
 /** Everything about a code object that outlives it. Text is UTF-8 (surrogates passed through). */
 struct pl_code {
 	struct pl_code_proof proof;
 	struct pl_buf name, qualname, filename, linetable; /* qualname == name below 3.11 */
+	struct pl_code_file_end file_end;
 	uint32_t firstlineno;
 	uint64_t instr_base;	 /* 3.11+: address of the first code unit; <= 3.10: 0 */
 	uint32_t code_bytes;	 /* length of the bytecode if known, else UINT32_MAX */

@@ -253,6 +253,24 @@ struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py,
 	return err;
 }
 
+struct plumb_error *pl_text_end(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr *ret)
+{
+	struct str_view s = {.width = 1};
+	struct plumb_error *err;
+
+	if (pl_layout_str_is_bytes(&py->layout)) {
+		s.data = obj + py->layout.bytes.sval;
+		err = pl_mem_read_u64(mem, obj + py->layout.bytes.ob_size, &s.length);
+	} else {
+		err = open_str(mem, py, obj, &s);
+	}
+	if (!err && s.length > UINT32_MAX)
+		err = &pl_err_corrupt;
+	uint64_t bytes = s.length * s.width;
+	*ret = !err && bytes >= 8 ? s.data + bytes - 8 : 0;
+	return err;
+}
+
 struct plumb_error *pl_text_read_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				       struct pl_buf *ret)
 {

@@ -16,6 +16,8 @@ struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py,
  * characters the whole str has. */
 struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				       struct pl_buf *ret, uint64_t *chars_ret, bool *cut_ret) PLUMB_MUST_CHECK;
+/** Where the last 8 bytes of a str's characters are (of 2.7 of its bytes), as they are kept; 0 if it has fewer. */
+struct plumb_error *pl_text_end(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr *ret) PLUMB_MUST_CHECK;
 /** Append the contents of a bytes object; longer than @p max_bytes: PLUMB_ERR_LIMIT. */
 struct plumb_error *pl_text_read_bytes(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				       struct pl_buf *ret) PLUMB_MUST_CHECK;

@@ -151,6 +151,7 @@ static struct plumb_error *read_content(struct pl_codes *c, const struct pl_py *
 	struct plumb_error *err = pl_code_read(mem, py, addr, &k->code);
 	if (!err) {
 		slot->proof = k->code.proof;
+		slot->file_end = k->code.file_end;
 		slot->instr_base = k->code.instr_base;
 		err = identify(c->store, k, work, &slot->code);
 	}
@@ -183,7 +184,7 @@ static struct plumb_error *prove(struct pl_code_slot *slot, const struct pl_py *
 	struct pl_code_proof proof;
 	struct plumb_error *err = pl_code_proof_read(mem, py, addr, &proof);
 
-	*same = !err && pl_code_proof_equal(&proof, &slot->proof);
+	*same = !err && pl_code_proof_equal(&proof, &slot->proof) && pl_code_file_end_holds(mem, &slot->file_end);
 	return err;
 }
 

@@ -23,6 +23,7 @@ struct pl_known_code {
 /** A code object's address and what proves that it still holds that content. */
 struct pl_code_slot {
 	struct pl_code_proof proof;
+	struct pl_code_file_end file_end;
 	uint64_t instr_base;
 	uint64_t tick;	     /* of the last proof */
 	uint64_t generation; /* of the last proof; 0 unknown */

@@ -32,14 +32,19 @@ static struct plumb_error *counted_read(struct pl_mem *mem, pl_addr addr, void *
 	return pl_mem_read(&c->f.mem, addr, dst, len);
 }
 
-static void open_scene(struct scene *s)
+static void open_scene_on(struct scene *s, int minor)
 {
 	static const struct pl_mem_ops ops = {.read = counted_read};
 
-	*s = (struct scene){.live.mem.ops = &ops, .py = fake_py(12)};
+	*s = (struct scene){.live.mem.ops = &ops, .py = fake_py(minor)};
 	fake_init(&s->live.f);
 	pl_codes_init(&s->codes, &s->store);
 	s->codes.ration.at_ns = STOPPED_CLOCK;
+}
+
+static void open_scene(struct scene *s)
+{
+	open_scene_on(s, 12);
 }
 
 static void close_scene(struct scene *s)
@@ -127,9 +132,32 @@ static void what_does_not_fit_into_one_reading_is_known_after_some(void **state)
 	close_scene(&s);
 }
 
+/* Up to 3.11 code that is made anew can have every word of what was there before, its file name's address, too. */
+static void another_file_name_in_the_place_of_the_old_one_is_noticed(void **state)
+{
+	for (int minor = 6; minor <= 11; minor++) {
+		const uint32_t end = 'i' | 'i' << 8 | 'i' << 16 | '>' << 24;
+		struct scene s;
+		pl_addr filename;
+
+		open_scene_on(&s, minor);
+		pl_addr code = fake_code(&s.live.f, &s.py, "<lambda>", "<generation 542>", 12, 8);
+		assert_int_equal(resolve_all(&s, &code, 1), 1);
+		assert_int_equal(resolve_all(&s, &code, 1), 1);
+		assert_int_equal(s.store.known.len, 1);
+		assert_ok(pl_mem_read_u64(&s.live.f.mem, code + s.py.layout.code.filename, &filename));
+		fake_field(&s.live.f, filename, s.py.layout.unicode.ascii_size + sizeof "<generation", end, 4);
+		assert_int_equal(resolve_all(&s, &code, 1), 1);
+		assert_int_equal(s.store.known.len, 2);
+		assert_string_equal(pl_buf_str(&s.store.known.data[1]->code.filename), "<generation iii>");
+		close_scene(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_file_name_in_the_place_of_the_old_one_is_noticed),
 		cmocka_unit_test(long_line_tables_cost_no_more_than_a_ration),
 		cmocka_unit_test(what_does_not_fit_into_one_reading_is_known_after_some),
 	};
