@@ -100,7 +100,8 @@ void target_warn_incomplete(const char *path, const struct plumb_recording_info 
 	}
 	if (!info->complete) {
 		snprintf(message, sizeof message,
-			 "%s is incomplete: the profiler was killed, or the file was cut: what came last is missing", path);
+			 "%s is incomplete: the profiler was killed, or the file was cut: what came last is missing",
+			 path);
 		complain(message, "");
 	}
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text report: at most options.max_lines lines that say where the time went. Layer export; any thread.
  *
  * The answer first: what ran and what is wrong, the tree of its own functions, the functions by self time. How far that
