@@ -78,12 +78,6 @@ static uint64_t device_of(const struct pl_mapping *m)
 	return (uint64_t)m->dev_major << 32 | m->dev_minor;
 }
 
-static struct pl_image_file *known_file(struct search *s, const struct pl_mapping *m)
-{
-	uint32_t at;
-	return pl_map_get(&s->known, m->inode, device_of(m), &at) ? &s->files.data[at] : NULL;
-}
-
 static bool add_file(struct search *s, const struct pl_mapping *m, enum pl_image_rank rank)
 {
 	uint32_t at = (uint32_t)s->files.len;
@@ -101,8 +95,10 @@ static bool note_file(struct search *s, const struct pl_mapping *m)
 	 */
 	if (!m->inode || m->path[0] != '/' || (!m->executable && rank == PL_IMAGE_OTHER))
 		return true;
-	struct pl_image_file *known = known_file(s, m);
-	if (known) {
+	uint32_t at;
+	if (pl_map_get(&s->known, m->inode, device_of(m), &at)) {
+		struct pl_image_file *known = &s->files.data[at];
+
 		if (m->executable && !known->map->executable)
 			known->map = m;
 		return true;

@@ -109,7 +109,9 @@ void pl_rights_of_all(struct pl_rights *ret)
 
 bool pl_rights_equal(const struct pl_rights *a, const struct pl_rights *b)
 {
-	return memcmp(a, b, sizeof *a) == 0;
+	return a->uid == b->uid && a->gid == b->gid && a->capabilities == b->capabilities && a->anybody == b->anybody &&
+	       a->more_groups == b->more_groups && a->no_group == b->no_group && a->group_count == b->group_count &&
+	       memcmp(a->groups, b->groups, a->group_count * sizeof *a->groups) == 0;
 }
 
 /* ---- taking them on ---------------------------------------------------------------------------------------------- */

@@ -224,7 +224,9 @@ bool pl_file_view_of(pid_t pid, struct pl_file_view *ret)
 
 bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b)
 {
-	return memcmp(a, b, sizeof *a) == 0;
+	return a->start_ticks == b->start_ticks && a->exe_dev == b->exe_dev && a->exe_ino == b->exe_ino &&
+	       a->root_dev == b->root_dev && a->root_ino == b->root_ino && a->mounts_dev == b->mounts_dev &&
+	       a->mounts_ino == b->mounts_ino && pl_rights_equal(&a->rights, &b->rights);
 }
 
 bool pl_file_view_is_ours(const struct pl_file_view *v)
