@@ -126,6 +126,26 @@ void python_end(struct python *p)
 	stage_kill(p->pid);
 }
 
+void python_each(const char *script, void (*check)(struct python *p, void *ctx), void *ctx)
+{
+	const char *exe;
+	size_t tried = 0;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct python p;
+		char line[16];
+
+		python_start(&p, exe, script);
+		python_hear(&p, line, sizeof line);
+		if (python_attach(&p)) {
+			check(&p, ctx);
+			tried++;
+		}
+		python_end(&p);
+	}
+	assert_true(tried > 0);
+}
+
 void python_chain(const struct python *p, uint32_t node, struct python_chain *ret)
 {
 	static char names[PYTHON_MAX_DEPTH][64];

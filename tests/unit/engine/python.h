@@ -30,6 +30,8 @@ void python_say(struct python *p, const char *text);
 bool python_attach(struct python *p);
 /** Kill it, free all. */
 void python_end(struct python *p);
+/** @p check each interpreter that is supported, started on @p script and attached to when it has said a line. */
+void python_each(const char *script, void (*check)(struct python *p, void *ctx), void *ctx);
 
 #define PYTHON_MAX_DEPTH 64
 struct python_chain {

@@ -66,27 +66,19 @@ static void check_limits(struct python *p, struct pl_stack_reader *s)
 	pl_dump_destroy(d);
 }
 
+static void check_blocked(struct python *p, void *ctx)
+{
+	struct pl_stack_reader s;
+
+	stage_await_state(p->pid, p->pid, "S");
+	pl_stack_reader_init(&s, &p->reader, p->main.addr, &p->interp);
+	check_limits(p, &s);
+	pl_stack_reader_deinit(&s);
+}
+
 static void a_frame_of_many_variables_is_left_when_the_time_is_over(void **state)
 {
-	const char *exe;
-	size_t tried = 0;
-
-	for (size_t i = 0; (exe = python_exe(i)); i++) {
-		struct python p;
-		char line[16];
-		python_start(&p, exe, script);
-		python_hear(&p, line, sizeof line);
-		if (python_attach(&p)) {
-			struct pl_stack_reader s;
-			stage_await_state(p.pid, p.pid, "S");
-			pl_stack_reader_init(&s, &p.reader, p.main.addr, &p.interp);
-			check_limits(&p, &s);
-			pl_stack_reader_deinit(&s);
-			tried++;
-		}
-		python_end(&p);
-	}
-	assert_true(tried > 0);
+	python_each(script, check_blocked, NULL);
 }
 
 int main(void)

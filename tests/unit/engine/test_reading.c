@@ -10,27 +10,23 @@
 #include "share.h"
 #include "stage.h"
 
+struct check {
+	void (*run)(struct python *p, struct pl_stack_reader *s);
+};
+
+static void read_with(struct python *p, void *ctx)
+{
+	struct pl_stack_reader s;
+
+	pl_stack_reader_init(&s, &p->reader, p->main.addr, &p->interp);
+	((struct check *)ctx)->run(p, &s);
+	pl_stack_reader_deinit(&s);
+}
+
 /* Run @p check against a fresh child of each interpreter. */
 static void with_each(const char *script, void (*check)(struct python *p, struct pl_stack_reader *s))
 {
-	const char *exe;
-	size_t tried = 0;
-
-	for (size_t i = 0; (exe = python_exe(i)); i++) {
-		struct python p;
-		char line[16];
-		python_start(&p, exe, script);
-		python_hear(&p, line, sizeof line);
-		if (python_attach(&p)) {
-			struct pl_stack_reader s;
-			pl_stack_reader_init(&s, &p.reader, p.main.addr, &p.interp);
-			check(&p, &s);
-			pl_stack_reader_deinit(&s);
-			tried++;
-		}
-		python_end(&p);
-	}
-	assert_true(tried > 0);
+	python_each(script, read_with, &(struct check){check});
 }
 
 static struct pl_reading read_once(struct python *p, struct pl_stack_reader *s)
