@@ -162,8 +162,7 @@ const struct opt options_sampling[] = {
 	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},
 	{"never-stop", 0, NULL,
 	 "never stop a thread; one that moves is read from its own processor, and what cannot be proved so is counted "
-	 "as "
-	 "doubtful or partial",
+	 "as doubtful or partial",
 	 STOPPING, set_never_stop},
 	{"always-stop", 0, NULL,
 	 "stop each running thread at each sample (default: only where it must be, within a budget)", STOPPING,

@@ -66,6 +66,18 @@ static struct plumb_error *open_str(struct pl_mem *mem, const struct pl_py *py, 
 	return NULL;
 }
 
+/* The str of 2.7. */
+static struct plumb_error *open_byte_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, struct str_view *ret)
+{
+	struct plumb_error *err;
+
+	if (!pl_pointer_ok(obj))
+		return &pl_err_corrupt;
+	*ret = (struct str_view){.data = obj + py->layout.bytes.sval, .width = 1};
+	err = pl_mem_read_u64(mem, obj + py->layout.bytes.ob_size, &ret->length);
+	return err || ret->length <= UINT32_MAX ? err : &pl_err_corrupt;
+}
+
 static uint32_t char_at(const uint8_t *data, uint32_t width)
 {
 	uint32_t c = 0;
@@ -215,18 +227,15 @@ static struct plumb_error *read_byte_str(struct pl_mem *mem, const struct pl_py 
 					 struct pl_buf *ret)
 {
 	struct pl_buf bytes = PL_BUF_INIT(max_bytes + 1);
-	uint64_t len = 0;
-	struct plumb_error *err =
-		pl_pointer_ok(obj) ? pl_mem_read_u64(mem, obj + py->layout.bytes.ob_size, &len) : &pl_err_corrupt;
+	struct str_view s;
+	struct plumb_error *err = open_byte_str(mem, py, obj, &s);
 
-	if (!err && len > UINT32_MAX)
-		err = &pl_err_corrupt;
-	if (len > max_bytes)
-		len = max_bytes + 1; /* one more tells whether it has to be cut */
-	if (!err)
-		err = pl_buf_reserve(&bytes, len);
+	if (err)
+		return err;
+	uint64_t len = s.length > max_bytes ? max_bytes + 1 : s.length; /* one more tells whether it has to be cut */
+	err = pl_buf_reserve(&bytes, len);
 	if (!err && len)
-		err = pl_mem_read(mem, obj + py->layout.bytes.sval, bytes.data, len);
+		err = pl_mem_read(mem, s.data, bytes.data, len);
 	bytes.len = err ? 0 : len;
 	if (!err)
 		err = add_bytes(&bytes, max_bytes, ret);
@@ -255,19 +264,13 @@ struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py,
 
 struct plumb_error *pl_text_end(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, pl_addr *ret)
 {
-	struct str_view s = {.width = 1};
-	struct plumb_error *err;
+	bool is_bytes = pl_layout_str_is_bytes(&py->layout);
+	struct str_view s;
+	struct plumb_error *err = is_bytes ? open_byte_str(mem, py, obj, &s) : open_str(mem, py, obj, &s);
 
-	if (pl_layout_str_is_bytes(&py->layout)) {
-		s.data = obj + py->layout.bytes.sval;
-		err = pl_mem_read_u64(mem, obj + py->layout.bytes.ob_size, &s.length);
-	} else {
-		err = open_str(mem, py, obj, &s);
-	}
-	if (!err && s.length > UINT32_MAX)
-		err = &pl_err_corrupt;
-	uint64_t bytes = s.length * s.width;
-	*ret = !err && bytes >= 8 ? s.data + bytes - 8 : 0;
+	*ret = 0;
+	if (!err && s.length * s.width >= 8)
+		*ret = s.data + s.length * s.width - 8;
 	return err;
 }
 

@@ -216,6 +216,13 @@ static bool may_run_python_now(const struct attempt *a)
 	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) && may_run_python(&now);
 }
 
+/* Has the last reading, of a thread that stood still, brought its stack? Not if it stands between two instructions that
+ * together link a frame. */
+static bool is_whole(const struct attempt *a, pl_addr root)
+{
+	return a->reading->complete && (a->reading->root == 0 || a->reading->root == root);
+}
+
 /* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
  * end at that frame. An outermost frame that is not the one we know must be found by two stops in a row, or by the last
  * one. */
@@ -228,14 +235,13 @@ static enum pl_watch_result sample_stopped(struct attempt *a)
 
 		if (result != PL_WATCH_SAMPLE)
 			return result;
-		bool known = a->reading->root == 0 || a->reading->root == root || i + 1 == STOP_TRIES;
-		if (a->reading->complete)
-			root = a->reading->root;
-		if (a->reading->complete && known) {
+		if (is_whole(a, i + 1 < STOP_TRIES ? root : a->reading->root)) {
 			pl_stack_trust(&a->w->stack, a->reading);
 			fill(a->ret, a->reading, state_of(a->reading, PL_ACTIVITY_RUNNING, NULL), PL_STOPPED);
 			return PL_WATCH_SAMPLE;
 		}
+		if (a->reading->complete)
+			root = a->reading->root;
 		nanosleep(&(struct timespec){.tv_nsec = LET_RUN_NS}, NULL);
 		/* The same questions as before the first stop. */
 		if (a->stopper->late.len || !still_running(a->w) || !may_run_python_now(a))
@@ -383,13 +389,6 @@ static enum pl_watch_result ask_again_and_stop(struct attempt *a)
 }
 
 /* ---- standing beside it (docs/design/009-standing-beside.md) ---- */
-
-/* Has the last reading, of a thread that stood still, brought its stack? Not if it stands between two instructions that
- * together link a frame. */
-static bool is_whole(const struct attempt *a, pl_addr root)
-{
-	return a->reading->complete && (a->reading->root == 0 || a->reading->root == root);
-}
 
 enum beside { BESIDE_READ, BESIDE_RAN, BESIDE_MOVED, BESIDE_NOT_THERE };
 
