@@ -18,6 +18,11 @@ struct pl_dump_options {
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 
+static inline uint64_t pl_dump_limit_ns(const struct pl_dump_options *o)
+{
+	return o->limit_ns ? o->limit_ns : 1250000000;
+}
+
 /**
  * Add @p pid to @p d. Errors: those of pl_engine_ops.open; then nothing was added. A thread that cannot be read is no
  * error.

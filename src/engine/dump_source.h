@@ -8,7 +8,7 @@
 #include "dump_model.h"
 #include "source_reader.h"
 
-#define SOURCE_PATIENCE_MS 500 /* the rest of a dump has to fit into its limit, too */
+#define PL_SOURCES_PATIENCE_MOST_MS 60000
 
 struct pl_source_file {
 	const char *path; /* the frame's text: equal text, equal pointer */
@@ -33,6 +33,14 @@ struct pl_sources {
 	struct pl_source_reader reader;
 };
 void pl_sources_deinit(struct pl_sources *s);
+
+/** How long a file is waited for where stacks may be looked at for @p limit_ns: the rest has to fit in, too. */
+static inline int pl_sources_patience_ms(uint64_t limit_ns)
+{
+	uint64_t ms = limit_ns / 2500000;
+
+	return ms < PL_SOURCES_PATIENCE_MOST_MS ? (int)ms : PL_SOURCES_PATIENCE_MOST_MS;
+}
 
 /** Fill in the source of @p f, if its file can be read. */
 void pl_sources_add(struct pl_sources *s, struct pl_dump *d, struct pl_dump_frame *f);

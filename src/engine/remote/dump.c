@@ -15,10 +15,9 @@
 #include "remote.h"
 #include "thread_state.h"
 
-#define PAUSE_NS	 30000l
-#define SETTLE_NS	 1000000000ull
-#define COMMAND_BYTES	 4096
-#define DEFAULT_LIMIT_NS 1000000000ull
+#define PAUSE_NS      30000l
+#define SETTLE_NS     1000000000ull
+#define COMMAND_BYTES 4096
 
 struct dumper {
 	const struct pl_dump_options *o;
@@ -325,7 +324,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .d = d,
 			   .p = &p,
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}},
-			   .sources = {.pid = pid, .patience_ms = SOURCE_PATIENCE_MS}};
+			   .sources = {.pid = pid, .patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
 	uint64_t start = pl_clock_monotonic_ns();
 	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
 	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
@@ -342,7 +341,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 				      .stopper = u.stopper,
 				      .d = d,
 				      .around = &u.around,
-				      .end_ns = start + (o->limit_ns ? o->limit_ns : DEFAULT_LIMIT_NS)};
+				      .end_ns = start + pl_dump_limit_ns(o)};
 	err = pl_looker_init(&u.looker);
 	if (!err)
 		err = dump_process(&u);

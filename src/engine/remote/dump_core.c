@@ -298,7 +298,8 @@ static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 
 struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)
 {
-	struct core_dumper u = {.o = o, .d = d, .sources = {.patience_ms = SOURCE_PATIENCE_MS}};
+	struct core_dumper u = {
+		.o = o, .d = d, .sources = {.patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
 	uint64_t start = pl_clock_monotonic_ns();
 	struct plumb_error *err = dump_core(&u, path);
 
