@@ -14,6 +14,7 @@ import parley
 
 HOUR = 3600
 STARTED = []
+READY = os.pipe()
 
 
 def in_read(things):
@@ -95,9 +96,11 @@ FUNCTIONS = [
 ]
 
 
-def child(control):
+def child(readable, writable):
     """Waits until its parent is gone."""
-    os.read(control, 1)
+    os.close(writable)
+    os.write(READY[1], b".")
+    os.read(readable, 1)
     os._exit(0)
 
 
@@ -105,8 +108,8 @@ def make_things():
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(writable)
-        child(readable)
+        child(readable, writable)
+    os.read(READY[0], 1)  # from now on nobody else has the end that is written to
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(1)
