@@ -126,8 +126,8 @@ const struct opt options_sampling[] = {
 	 SAMPLING, set_duration},
 	{"max-overhead", 0, "PERCENT",
 	 "lower the rate until the program is held up for, and plumb computes for, no more than so much of the time; "
-	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone, and with --never-stop 2.5 for "
-	 "which the program is held up",
+	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone, and but for --always-stop 2.5 "
+	 "for which the program is held up",
 	 SAMPLING, set_max_overhead},
 	{"priority", 0, NULL,
 	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "
@@ -165,7 +165,7 @@ const struct opt options_sampling[] = {
 	 "as doubtful or partial",
 	 STOPPING, set_never_stop},
 	{"always-stop", 0, NULL,
-	 "stop each running thread at each sample (default: only where it must be, within a budget)", STOPPING,
-	 set_always_stop},
+	 "stop each running thread at each sample (default: only where it must be, for 2.5 % of the time at most)",
+	 STOPPING, set_always_stop},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

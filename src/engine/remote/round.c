@@ -177,8 +177,9 @@ static void end_beside(struct pl_engine *e, struct pl_target *t)
 	uint64_t taken_ns = pl_beside_taken_ns(&e->beside);
 
 	if (t->stopper.beside_rounds == 0)
-		t->stopper.stopped_ns += taken_ns;
-	if (e->attached_count > 1 || t->roster.watches.len > FEW_THREADS || t->stopper.beside_rounds >= BESIDE_ROUNDS)
+		pl_stopper_stood_beside(&t->stopper, taken_ns);
+	if (e->attached_count > 1 || t->roster.watches.len > FEW_THREADS || t->stopper.beside_rounds >= BESIDE_ROUNDS ||
+	    !pl_stopper_stands_beside(&t->stopper))
 		(void)pl_beside_leave(&e->beside);
 	t->stopper.beside_rounds++;
 }

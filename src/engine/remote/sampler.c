@@ -223,15 +223,14 @@ static uint64_t budget_cost_ns(struct pl_engine *e, const struct run *run)
 }
 
 /* Each process has its own time to lose: that of which most was taken since the last call counts. */
-static uint64_t still_ns(struct pl_engine *e, struct run *run)
+static uint64_t still_ns(struct pl_engine *e, struct run *run, uint64_t now)
 {
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
-		struct pl_stopper *s = &e->targets.data[i]->stopper;
+		uint64_t taken_ns = pl_stopper_taken_ns(&e->targets.data[i]->stopper, run->budget.still_limit, now);
 
-		most = s->stopped_ns - s->told_ns > most ? s->stopped_ns - s->told_ns : most;
-		s->told_ns = s->stopped_ns;
+		most = taken_ns > most ? taken_ns : most;
 	}
 	return run->still_ns += most;
 }
@@ -239,7 +238,7 @@ static uint64_t still_ns(struct pl_engine *e, struct run *run)
 /* What was used up to now is no business of the budget. */
 static void skip_budget(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	pl_budget_skip(&run->budget, now, budget_cost_ns(e, run), still_ns(e, run));
+	pl_budget_skip(&run->budget, now, budget_cost_ns(e, run), still_ns(e, run, now));
 }
 
 /* The period to begin with: under the usual limit the one that was asked for. */
@@ -292,8 +291,8 @@ static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
 	count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
 	if (!pl_budget_due(&run->budget, now))
 		return;
-	uint64_t period =
-		pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run), still_ns(e, run));
+	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run),
+					   still_ns(e, run, now));
 	if (period != run->schedule.period_ns)
 		pl_schedule_change(&run->schedule, period);
 }

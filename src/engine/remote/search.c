@@ -62,10 +62,7 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	t->attached = true;
 	t->announced = false; /* as the program it is now */
 	pl_send_look_at_view(e, t);
-	t->stopper.policy = e->options.stop;
-	t->stopper.beside = &e->beside;
-	t->stopper.beside_rounds = 0;
-	t->stopper.started_ns = pl_clock_monotonic_ns();
+	pl_stopper_begin(&t->stopper, e->options.stop, &e->beside, pl_clock_monotonic_ns());
 	e->attached_count++;
 	e->now.found_python = true;
 }

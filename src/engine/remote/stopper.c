@@ -7,16 +7,42 @@
 #include "clock.h"
 #include "refusal.h"
 
-#define STOP_BURST_NS 10000000ull
+#define STOP_BURST_NS 10000000ull   /* may be taken at once */
+#define LEFT_MOST_NS  5e6	    /* of it, without the rate falling */
 #define REFUSED_NS    1000000000ull /* another tracer may be on a short visit */
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
 #define PATIENCE_MAX_NS 20000000ull
 #define PATIENCE_SHARE	8 /* of the time that it has taken already: so much longer it lasts at most */
 
+void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct pl_beside *beside, uint64_t now)
+{
+	s->policy = policy;
+	s->beside = beside;
+	s->beside_rounds = 0;
+	if (s->started_ns)
+		return; /* an exec gives nothing back */
+	s->started_ns = s->tell_ns = now;
+	s->left_ns = LEFT_MOST_NS;
+}
+
 void pl_stopper_deinit(struct pl_stopper *s)
 {
 	pl_vec_deinit(&s->late);
+}
+
+uint64_t pl_stopper_taken_ns(struct pl_stopper *s, double limit, uint64_t now)
+{
+	double taken = (double)(s->stopped_ns - s->told_ns), usual = limit * (double)(now - s->tell_ns), beyond = 0;
+
+	s->told_ns = s->stopped_ns;
+	s->tell_ns = now;
+	s->left_ns += usual - taken;
+	if (s->left_ns < 0)
+		beyond = -s->left_ns, s->left_ns = 0;
+	if (s->left_ns > LEFT_MOST_NS)
+		s->left_ns = LEFT_MOST_NS;
+	return (uint64_t)((taken < usual ? taken : usual) + beyond);
 }
 
 static bool can_afford(const struct pl_stopper *s, uint64_t now)
@@ -24,19 +50,41 @@ static bool can_afford(const struct pl_stopper *s, uint64_t now)
 	return s->stopped_ns * 1000 < (now - s->started_ns) * PL_STILL_PERMILLE + STOP_BURST_NS * 1000;
 }
 
+static bool takes(const struct pl_stopper *s, enum pl_still_way way)
+{
+	switch (s->policy) {
+	case PL_STOP_NEVER:
+		return way == PL_STILL_BESIDE;
+	case PL_STOP_ALWAYS:
+		return way == PL_STILL_STOP;
+	case PL_STOP_AUTO:
+		break;
+	}
+	return way == s->still.way;
+}
+
+bool pl_stopper_stands_beside(const struct pl_stopper *s)
+{
+	return s->beside && takes(s, PL_STILL_BESIDE);
+}
+
 bool pl_stopper_may_stand_beside(const struct pl_stopper *s, uint64_t now)
 {
-	return s->beside && s->policy == PL_STOP_NEVER && can_afford(s, now);
+	return pl_stopper_stands_beside(s) && can_afford(s, now);
 }
 
 bool pl_stopper_may(const struct pl_stopper *s, uint64_t now)
 {
 	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
-	if (s->policy == PL_STOP_NEVER || now < s->refused_until_ns || s->late.len)
+	if (!takes(s, PL_STILL_STOP) || now < s->refused_until_ns || s->late.len)
 		return false;
-	if (s->policy == PL_STOP_ALWAYS)
-		return true;
-	return can_afford(s, now);
+	return s->policy == PL_STOP_ALWAYS || can_afford(s, now);
+}
+
+void pl_stopper_stood_beside(struct pl_stopper *s, uint64_t ns)
+{
+	s->stopped_ns += ns;
+	pl_still_note(&s->still, PL_STILL_BESIDE, ns);
 }
 
 static void note_exit(struct pl_stopper *s, const struct pl_pause *p)
@@ -79,7 +127,9 @@ void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause)
 		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
 	note_exit(s, pause);
 	s->stops++;
-	s->stopped_ns += pl_clock_monotonic_ns() - pause->since_ns;
+	uint64_t ns = pl_clock_monotonic_ns() - pause->since_ns;
+	s->stopped_ns += ns;
+	pl_still_note(&s->still, PL_STILL_STOP, ns);
 }
 
 bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid)

@@ -10,6 +10,7 @@
 #include "beside.h"
 #include "engine.h"
 #include "pause.h"
+#include "still.h"
 #include "vec.h"
 
 struct pl_watch;
@@ -18,9 +19,11 @@ struct pl_stopper {
 	enum pl_stop_policy policy;
 	uint64_t started_ns;	    /* CLOCK_MONOTONIC */
 	uint64_t stops, stopped_ns; /* the time includes that in which we stood beside one */
-	uint64_t told_ns;	    /* of it, to the budget */
+	uint64_t told_ns, tell_ns;  /* of it, to the budget; when that was */
+	double left_ns;		    /* so much more may be taken without being told */
 	struct pl_beside *beside;   /* the engine's; NULL: nobody stands beside */
 	uint32_t beside_rounds;	    /* since we stood beside a thread of it */
+	struct pl_still still;	    /* by default: which of the two ways */
 	uint64_t refused_until_ns;  /* the kernel did not let us stop a thread: not before then again */
 	struct pl_refusals refusals;
 	PL_VEC(struct pl_pause)
@@ -30,12 +33,23 @@ struct pl_stopper {
 	void (*while_stopped)(void *ctx, struct pl_watch *w);
 	void *while_stopped_ctx;
 };
+/** A Python was found; after an exec once more. @p beside is borrowed. */
+void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct pl_beside *beside, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
 
-/** Are the policy and the budget for standing beside one more thread? No right is needed. */
+/** What was taken of the program's time since the last call. What it took more than the share @p limit of the time that
+ * has passed is left out as long as it is made up for by what was left over before, or is the first: one stop can last
+ * long. */
+uint64_t pl_stopper_taken_ns(struct pl_stopper *s, double limit, uint64_t now);
+
+/** Are the policy, the costs and the budget for standing beside one more thread? No right is needed. */
 bool pl_stopper_may_stand_beside(const struct pl_stopper *s, uint64_t now);
-/** Are the policy and the budget for one more stop? */
+/** Are the policy, the costs and the budget for one more stop? */
 bool pl_stopper_may(const struct pl_stopper *s, uint64_t now);
+/** Threads of this target may still be stood beside: it is worth while to stay on their processor. */
+bool pl_stopper_stands_beside(const struct pl_stopper *s);
+/** What standing beside a thread, for one sample, took of the program's time. */
+void pl_stopper_stood_beside(struct pl_stopper *s, uint64_t ns);
 /** Stop a thread; if it is stopped, pl_stopper_release has to follow. A refusal is noted; without memory for a late
  * stop it is one that nobody is to blame for. */
 enum pl_pause_result pl_stopper_stop(struct pl_stopper *s, pid_t pid, pid_t tid, struct pl_pause *ret);

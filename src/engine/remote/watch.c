@@ -441,8 +441,10 @@ static enum pl_watch_result try_beside(struct attempt *a)
 		enum beside beside = read_beside(a, &err);
 		if (err)
 			return read_result(err);
-		if (beside == BESIDE_NOT_THERE)
+		if (beside == BESIDE_NOT_THERE) {
+			pl_still_failed(&a->stopper->still, PL_STILL_BESIDE);
 			break;
+		}
 		if (beside != BESIDE_READ)
 			continue;
 		if (is_whole(a, i + 1 < BESIDE_TRIES ? root : a->reading->root)) {

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "still.h"
+#include "stopper.h"
+
+#define US 1000ull
+#define MS 1000000ull
+
+/* So many samples, each in the way that is to be taken, which cost so much; how many of them were stops. */
+static int take(struct pl_still *s, int samples, uint64_t stop_ns, uint64_t beside_ns)
+{
+	int stops = 0;
+
+	for (int i = 0; i < samples; i++) {
+		enum pl_still_way way = s->way;
+
+		stops += way == PL_STILL_STOP;
+		pl_still_note(s, way, way == PL_STILL_STOP ? stop_ns : beside_ns);
+	}
+	return stops;
+}
+
+static void cheap_stops_stay(void **state)
+{
+	struct pl_still s = {0};
+
+	assert_int_equal(take(&s, 100000, 25 * US, 45 * US), 100000);
+}
+
+static void dear_stops_are_few(void **state)
+{
+	struct pl_still s = {0};
+
+	assert_int_equal(take(&s, 3, 400 * US, 45 * US), 3);
+	assert_int_equal(s.way, PL_STILL_BESIDE);
+	/* Trials: a few of hundreds. */
+	assert_in_range(take(&s, 100000, 400 * US, 45 * US), 50, 500);
+}
+
+static void one_dear_stop_is_forgotten(void **state)
+{
+	struct pl_still s = {0};
+
+	pl_still_note(&s, PL_STILL_STOP, 4000 * US);
+	assert_int_equal(s.way, PL_STILL_BESIDE);
+	(void)take(&s, 10000, 25 * US, 45 * US);
+	assert_int_equal(take(&s, 10000, 25 * US, 45 * US), 10000);
+}
+
+static void the_dearer_of_two_dear_ways_is_rare(void **state)
+{
+	struct pl_still s = {0};
+
+	assert_in_range(take(&s, 100000, 150 * US, 450 * US), 95000, 99999);
+	assert_in_range(take(&s, 100000, 450 * US, 150 * US), 1, 5000);
+}
+
+static void what_cannot_be_had_is_not_kept(void **state)
+{
+	struct pl_still s = {0};
+
+	(void)take(&s, 3, 400 * US, 45 * US);
+	pl_still_failed(&s, PL_STILL_BESIDE);
+	assert_int_equal(s.way, PL_STILL_STOP);
+	pl_still_failed(&s, PL_STILL_BESIDE);
+	assert_int_equal(s.way, PL_STILL_STOP);
+}
+
+/* 2.5 % is allowed; what is told makes the rate fall where it is more than that. */
+static void one_long_stop_is_made_up_for(void **state)
+{
+	struct pl_stopper s = {0};
+	uint64_t now = 5 * MS;
+
+	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now);
+	s.stopped_ns += 4 * MS; /* the first ones: nobody knew what they cost */
+	assert_in_range(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 0, 2500 * US);
+	for (int i = 0; i < 20; i++) {
+		s.stopped_ns += 2 * MS;
+		assert_int_equal(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 2 * MS);
+	}
+	s.stopped_ns += 6 * MS;
+	assert_in_range(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 0, 2500 * US);
+	s.stopped_ns += 16 * MS;
+	assert_in_range(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 10 * MS, 16 * MS);
+	assert_int_equal(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 0);
+	pl_stopper_deinit(&s);
+}
+
+static void what_is_too_much_all_the_time_is_told(void **state)
+{
+	struct pl_stopper s = {0};
+	uint64_t now = 5 * MS, told = 0;
+
+	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now);
+	for (int i = 0; i < 100; i++) {
+		s.stopped_ns += 5 * MS;
+		told += pl_stopper_taken_ns(&s, 0.025, now += 100 * MS);
+	}
+	assert_in_range(told, 490 * MS, 500 * MS);
+	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now); /* an exec gives nothing back */
+	s.stopped_ns += 5 * MS;
+	assert_int_equal(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 5 * MS);
+	pl_stopper_deinit(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cheap_stops_stay),
+		cmocka_unit_test(dear_stops_are_few),
+		cmocka_unit_test(one_dear_stop_is_forgotten),
+		cmocka_unit_test(the_dearer_of_two_dear_ways_is_rare),
+		cmocka_unit_test(what_cannot_be_had_is_not_kept),
+		cmocka_unit_test(one_long_stop_is_made_up_for),
+		cmocka_unit_test(what_is_too_much_all_the_time_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
