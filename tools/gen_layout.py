@@ -83,6 +83,9 @@ FIELDS = [
     ("frame.valuestack", [(OLD, 0x30A, off("PyFrameObject", "f_valuestack"))]),
     ("frame.stacktop", [(OLD, 0x309, off("PyFrameObject", "f_stacktop")), (0x30A, 0x30A, off("PyFrameObject", "f_stackdepth")),
                         (0x30B, 0x30D, off(IFRAME, "stacktop")), (0x30E, NEW, off(IFRAME, "stackpointer"))]),
+    # 2.7 to 3.10: the blocks that the frame is in (try, with, and a loop up to 3.7); later the exception table tells.
+    ("frame.iblock", [(OLD, 0x30A, off("PyFrameObject", "f_iblock"))]),
+    ("frame.blockstack", [(OLD, 0x30A, off("PyFrameObject", "f_blockstack"))]),
     ("chunk.previous", [(0x30B, NEW, off(CHUNK, "previous"))]),
     ("chunk.size", [(0x30B, NEW, off(CHUNK, "size"))]),
     ("chunk.top", [(0x30B, NEW, off(CHUNK, "top"))]),
@@ -106,6 +109,8 @@ FIELDS = [
     ("code.freevars", [(OLD, 0x30A, off(CODE, "co_freevars"))]),
     ("code.localsplusnames", [(0x30B, NEW, off(CODE, "co_localsplusnames"))]),
     ("code.localspluskinds", [(0x30B, NEW, off(CODE, "co_localspluskinds"))]),
+    ("code.stacksize", [(OLD, NEW, off(CODE, "co_stacksize"))]),
+    ("code.exceptiontable", [(0x30B, NEW, off(CODE, "co_exceptiontable"))]),
     ("object.type", [(OLD, NEW, off("PyObject", "ob_type"))]),
     ("object.size", [(OLD, NEW, "sizeof(PyObject)")]),
     ("bytes.ob_size", [(OLD, NEW, off("PyVarObject", "ob_size"))]),

@@ -104,23 +104,12 @@ static struct plumb_error *add_children(struct pl_task_walk *w, pl_addr gather, 
 	return NULL;
 }
 
-static bool is_named(struct pl_task_walk *w, pl_addr obj, const char *type)
-{
-	struct pl_buf text = PL_BUF_INIT(128);
-	struct plumb_error *err = pl_value_add_type(&w->a.values, obj, &text);
-	bool yes = !err && text.len == strlen(type) && !memcmp(text.data, type, text.len);
-
-	plumb_error_destroy(err);
-	pl_buf_deinit(&text);
-	return yes;
-}
-
 /* What the task waits for, and what follows from it for others. */
 static struct plumb_error *add_wait(struct pl_task_walk *w, struct pl_task *task)
 {
 	if (!task->waits_for)
 		return NULL;
-	if (is_named(w, task->waits_for, "asyncio.tasks._GatheringFuture")) {
+	if (pl_value_is_a(&w->a.values, task->waits_for, "asyncio.tasks._GatheringFuture")) {
 		task->wait_kind = PL_WAIT_GATHER;
 		return add_children(w, task->waits_for, task->addr);
 	}
@@ -168,11 +157,11 @@ static struct plumb_error *add_group(struct pl_task_walk *w, pl_addr task)
 	pl_addr method, group, parent;
 	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + lay->object.size + 8, &method);
 
-	if (!err && !is_named(w, method, "method"))
+	if (!err && !pl_value_is_a(&w->a.values, method, "method"))
 		return NULL;
 	if (!err)
 		err = pl_mem_read_u64(w->a.mem, method + lay->method.function + 8, &group);
-	if (!err && is_named(w, group, "asyncio.taskgroups.TaskGroup"))
+	if (!err && pl_value_is_a(&w->a.values, group, "asyncio.taskgroups.TaskGroup"))
 		err = pl_instance_attr(w->a.mem, w->a.py, group, "_parent_task", &parent);
 	else if (!err)
 		return NULL;

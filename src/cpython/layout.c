@@ -82,6 +82,7 @@ static const uint16_t in_shown_objects[] = {
 	AT(type.tp_dict),
 	AT(code.localsplusnames),
 	AT(code.localspluskinds),
+	AT(code.stacksize),
 	AT(tuple.items),
 	AT(list.items),
 	AT(set.used),
@@ -104,9 +105,9 @@ static const uint16_t in_shown_objects[] = {
 };
 
 /* From 3.11 on these frames are no objects. */
-static const uint16_t in_frame_objects[] = {AT(frame.previous),	  AT(frame.code), AT(frame.lasti),
-					    AT(frame.localsplus), AT(frame.gen),  AT(frame.valuestack),
-					    AT(frame.stacktop)};
+static const uint16_t in_frame_objects[] = {AT(frame.previous),	  AT(frame.code),   AT(frame.lasti),
+					    AT(frame.localsplus), AT(frame.gen),    AT(frame.valuestack),
+					    AT(frame.stacktop),	  AT(frame.iblock), AT(frame.blockstack)};
 
 static void move_members(struct pl_layout *lay, const uint16_t *members, size_t n)
 {

@@ -86,6 +86,8 @@ struct pl_layout {
 		/* The value stack: stacktop is a pointer (<= 3.9, 3.14+), a count from valuestack (3.10) or from
 		 * localsplus (3.11 - 3.13). */
 		uint32_t valuestack, stacktop;
+		/* <= 3.10: the blocks it is in (try, with): how many, and the first of them, three ints each. */
+		uint32_t iblock, blockstack;
 	} frame;
 	struct {
 		uint32_t previous, size, top, data;
@@ -98,6 +100,8 @@ struct pl_layout {
 		uint32_t argcount, kwonlyargcount, nlocals;
 		uint32_t varnames, cellvars, freevars;	   /* <= 3.10: tuples of names */
 		uint32_t localsplusnames, localspluskinds; /* 3.11+ */
+		uint32_t stacksize;			   /* int: slots of the value stack */
+		uint32_t exceptiontable;		   /* 3.11+: bytes, with.c */
 	} code;
 	struct {
 		uint32_t type, size;

@@ -13,6 +13,7 @@
 
 #define PAGE_BYTES   4096
 #define OBJECT_ALIGN 16
+#define BASES_MAX    16
 
 const struct pl_value_limits pl_value_usual = {
 	.depth = 2,
@@ -245,6 +246,53 @@ struct plumb_error *pl_value_add(struct pl_values *v, pl_addr obj, const char *n
 	if (err)
 		ret->len = before;
 	return err;
+}
+
+/* 2.7: the instances of all old-style classes are of one type. */
+static struct plumb_error *name_old_class(struct pl_render *r, pl_addr obj, char ret[static PL_TYPE_NAME])
+{
+	const struct pl_layout *lay = &r->v->py->layout;
+	pl_addr class = 0;
+	struct plumb_error *err = lay->old_instance.type == PL_NONE
+					  ? &pl_err_corrupt
+					  : pl_mem_read_u64(&r->mem, obj + lay->old_instance.type, &class);
+
+	return err ? err : pl_old_class_name(r, class, ret);
+}
+
+bool pl_value_type_name(struct pl_values *v, pl_addr obj, char ret[static PL_TYPE_NAME])
+{
+	struct pl_buf none = {0};
+	struct pl_render r = start_render(v, &none);
+	struct pl_value_type type;
+	struct plumb_error *err = pl_type_of(&r, obj, &type);
+
+	if (!err && type.kind == PL_KIND_OLD_INSTANCE)
+		err = name_old_class(&r, obj, ret);
+	else if (!err)
+		memcpy(ret, type.name, PL_TYPE_NAME);
+	plumb_error_destroy(err);
+	return !err;
+}
+
+bool pl_value_is_a(struct pl_values *v, pl_addr obj, const char *name)
+{
+	const struct pl_layout *lay = &v->py->layout;
+	struct pl_buf none = {0};
+	struct pl_render r = start_render(v, &none);
+	struct pl_value_type type = {0};
+	struct plumb_error *err = pl_type_of(&r, obj, &type);
+
+	for (int i = 0; i < BASES_MAX && !err && strcmp(type.name, name) != 0; i++) {
+		pl_addr base = 0;
+
+		err = lay->type.tp_base == PL_NONE ? &pl_err_corrupt
+						   : pl_mem_read_u64(&r.mem, type.type + lay->type.tp_base, &base);
+		if (!err)
+			err = pl_type_read(&r, base, &type);
+	}
+	plumb_error_destroy(err);
+	return !err && strcmp(type.name, name) == 0;
 }
 
 struct plumb_error *pl_value_add_type(struct pl_values *v, pl_addr obj, struct pl_buf *ret)

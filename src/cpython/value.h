@@ -69,6 +69,12 @@ struct plumb_error *pl_value_add(struct pl_values *v, pl_addr obj, const char *n
 /** Append "app.User" of the object's type (not of a type object itself: its metatype); "?" if it cannot be read. */
 struct plumb_error *pl_value_add_type(struct pl_values *v, pl_addr obj, struct pl_buf *ret) PLUMB_MUST_CHECK;
 
+/** The same as text of its own; of an instance of an old-style class of 2.7 its class. False if it cannot be read. */
+bool pl_value_type_name(struct pl_values *v, pl_addr obj, char ret[static PL_TYPE_NAME]);
+/** Is the object of the class @p name ("threading.Event"), or of one that is derived from it? False also if it cannot
+ * be read. */
+bool pl_value_is_a(struct pl_values *v, pl_addr obj, const char *name);
+
 /** Does this name tell that its value is a secret (password, api_key, authToken, Set-Cookie, ...)? ASCII only, in any
  * case; by whole words where a part would say too much ("auth" is one, "author" is not). */
 bool pl_name_is_secret(const char *name, size_t len);

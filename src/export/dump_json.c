@@ -18,6 +18,13 @@ static const char *const waits[PL_WAITS] = {
 	[PL_WAITS_TIME] = "time",	    [PL_WAITS_LOCK] = "lock",	  [PL_WAITS_CHILD] = "child",
 	[PL_WAITS_FILE_LOCK] = "file-lock", [PL_WAITS_SIGNAL] = "signal", [PL_WAITS_PATH] = "path"};
 
+static const char *const purposes[PL_DUMP_FORS] = {
+	[PL_DUMP_FOR_UNKNOWN] = NULL,	 [PL_DUMP_FOR_LOCK] = "lock",	    [PL_DUMP_FOR_NOTICE] = "notice",
+	[PL_DUMP_FOR_EVENT] = "event",	 [PL_DUMP_FOR_BARRIER] = "barrier", [PL_DUMP_FOR_PERMIT] = "permit",
+	[PL_DUMP_FOR_ITEM] = "item",	 [PL_DUMP_FOR_ROOM] = "room",	    [PL_DUMP_FOR_DONE] = "done",
+	[PL_DUMP_FOR_RESULT] = "result", [PL_DUMP_FOR_THREAD] = "thread",
+};
+
 static const char *const qualities[PL_QUALITIES] = {
 	[PL_EXACT] = "exact", [PL_STOPPED] = "stopped", [PL_DOUBTFUL] = "doubtful", [PL_PARTIAL] = "partial"};
 
@@ -75,7 +82,7 @@ static void fd_object(struct pl_json *j, const struct pl_dump_fd *f)
 	pl_json_object_end(j);
 }
 
-static void wait_object(struct pl_json *j, const struct pl_dump_wait *w)
+static void wait_object(struct pl_json *j, const struct pl_dump_wait *w, const struct pl_dump_awaited *a)
 {
 	pl_json_object(j);
 	text_or_null(j, "call", w->call);
@@ -93,6 +100,8 @@ static void wait_object(struct pl_json *j, const struct pl_dump_wait *w)
 	pl_json_array_end(j);
 	pl_json_key_u64(j, "watched_total", w->watched_total);
 	pl_json_key_u64_or_null(j, "lock", w->lock, w->lock);
+	pl_json_key_str_or_null(j, "what", a ? purposes[a->what] : NULL);
+	pl_json_key_u64_or_null(j, "object", a != NULL, a ? a->object : 0);
 	other_or_null(j, "child", &w->child);
 	other_or_null(j, "holder", &w->holder);
 	text_or_null(j, "path", w->path);
@@ -154,7 +163,7 @@ static void frames_member(struct pl_json *j, const pl_dump_frame_vec *frames)
 	pl_json_array_end(j);
 }
 
-static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
+static void thread_object(struct pl_json *j, const struct pl_dump_process *p, const struct pl_dump_thread *t)
 {
 	pl_json_object(j);
 	pl_json_key_u64(j, "tid", t->tid);
@@ -180,12 +189,55 @@ static void thread_object(struct pl_json *j, const struct pl_dump_thread *t)
 	pl_json_key_bool(j, "exception", t->exception);
 	pl_json_key(j, "wait");
 	if (t->in_call)
-		wait_object(j, &t->wait);
+		wait_object(j, &t->wait, pl_dump_awaited_of(p, t));
 	else
 		pl_json_null(j);
 	pl_json_key_str_or_null(j, "quality", t->read ? qualities[t->quality] : NULL);
 	frames_member(j, &t->frames);
 	pl_json_object_end(j);
+}
+
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+static void awaited_object(struct pl_json *j, const struct pl_dump_process *p, size_t i)
+{
+	const struct pl_dump_awaited *a = &p->awaited.data[i];
+
+	pl_json_object(j);
+	pl_json_key_str_or_null(j, "what", purposes[a->what]);
+	pl_json_key_u64(j, "object", a->object);
+	text(j, "type", a->type);
+	if (a->lock_known)
+		pl_json_key_bool(j, "held", a->held);
+	else
+		pl_json_key_null(j, "held");
+	pl_json_key_u64_or_null(j, "holder", a->holder, a->holder);
+	pl_json_key_u64_or_null(j, "count", a->count, a->count);
+	pl_json_key(j, "waiters");
+	pl_json_array(j);
+	for (size_t k = 0; k < p->threads.len; k++)
+		if (p->threads.data[k].waits_on && p->threads.data[k].awaited == i + 1)
+			pl_json_u64(j, p->threads.data[k].tid);
+	pl_json_array_end(j);
+	pl_json_object_end(j);
+}
+
+static void locks_members(struct pl_json *j, const struct pl_dump_process *p)
+{
+	pl_json_key(j, "awaited");
+	pl_json_array(j);
+	for (size_t i = 0; i < p->awaited.len; i++)
+		awaited_object(j, p, i);
+	pl_json_array_end(j);
+	pl_json_key(j, "deadlocks");
+	pl_json_array(j);
+	for (size_t i = 0; i < p->deadlocks.len; i++) {
+		pl_json_array(j);
+		for (size_t k = 0; k < p->deadlocks.data[i].threads.len; k++)
+			pl_json_u64(j, p->threads.data[p->deadlocks.data[i].threads.data[k]].tid);
+		pl_json_array_end(j);
+	}
+	pl_json_array_end(j);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -233,8 +285,9 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_json_key(j, "threads");
 	pl_json_array(j);
 	for (size_t i = 0; i < p->threads.len; i++)
-		thread_object(j, &p->threads.data[i]);
+		thread_object(j, p, &p->threads.data[i]);
 	pl_json_array_end(j);
+	locks_members(j, p);
 	pl_json_key_u64(j, "tasks_lost", p->tasks_lost);
 	pl_json_key(j, "tasks");
 	pl_json_array(j);

@@ -59,6 +59,35 @@ static void put_thread(struct pl_page *page, const struct pl_dump_process *p, co
 		pl_dump_put_frame(page, FRAME_INDENT, &t->frames.data[i]);
 }
 
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+typedef void words_fn(const struct pl_dump_process *p, size_t i, FILE *out);
+
+/* What @p words puts, on lines of its own. */
+static void put_note(struct pl_page *page, words_fn *words, const struct pl_dump_process *p, size_t i)
+{
+	struct pl_sentence s;
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_tone(&l, words == pl_dump_words_deadlock ? PL_TONE_WARN : PL_TONE_PLAIN);
+	if (pl_sentence_start(&s, page)) {
+		words(p, i, s.out);
+		pl_sentence_add(&s, &l, MORE_INDENT);
+	}
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
+}
+
+static void put_waits(struct pl_page *page, const struct pl_dump_process *p)
+{
+	for (size_t i = 0; i < p->deadlocks.len; i++)
+		put_note(page, pl_dump_words_deadlock, p, i);
+	for (size_t i = 0; i < p->awaited.len; i++)
+		if (p->awaited.data[i].waiters > 1)
+			put_note(page, pl_dump_words_waiters, p, i);
+}
+
 /* ---- processes --------------------------------------------------------------------------------------------------- */
 
 static void words_of_process(const struct pl_dump_process *p, FILE *out)
@@ -150,6 +179,7 @@ static void put_file_note(struct pl_page *page, const struct pl_dump_text *file,
 static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 {
 	put_header(page, p);
+	put_waits(page, p);
 	for (size_t i = 0; i < p->threads.len; i++) {
 		/* Threads without Python, or not looked at, have no stack: one line each, together. */
 		if (i == 0 || p->threads.data[i].python || p->threads.data[i - 1].python)

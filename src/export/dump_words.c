@@ -124,8 +124,25 @@ static void put_file_lock(const struct pl_dump_wait *w, FILE *out)
 	}
 }
 
-static void put_object(const struct pl_dump_wait *w, FILE *out)
+/* ---- waits ------------------------------------------------------------------------------------------------------- */
+
+static void put_lock(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
 {
+	const struct pl_dump_awaited *a = pl_dump_awaited_of(p, t);
+
+	if (!a) {
+		fputs(" for a lock", out);
+		return;
+	}
+	pl_dump_words_awaited(p, a, out);
+	if (t->waits_on)
+		pl_dump_words_holder(p, a, t->tid, out);
+}
+
+static void put_object(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
+{
+	const struct pl_dump_wait *w = &t->wait;
+
 	switch (w->on) {
 	case PL_WAITS_FD:
 		fputs(" on ", out);
@@ -140,7 +157,7 @@ static void put_object(const struct pl_dump_wait *w, FILE *out)
 		put_watched(w, out);
 		break;
 	case PL_WAITS_LOCK:
-		fputs(" for a lock", out);
+		put_lock(p, t, out);
 		break;
 	case PL_WAITS_CHILD:
 		put_child(w, out);
@@ -175,12 +192,12 @@ static void put_time(const struct pl_dump_wait *w, FILE *out)
 		fputs(", time is over", out);
 }
 
-static void put_wait(const char *verb, const struct pl_dump_wait *w, FILE *out)
+static void put_wait(const char *verb, const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
 {
 	fputs(verb, out);
-	put_call(w, out);
-	put_object(w, out);
-	put_time(w, out);
+	put_call(&t->wait, out);
+	put_object(p, t, out);
+	put_time(&t->wait, out);
 }
 
 /* What is shorter is nothing that one looks for. */
@@ -205,17 +222,11 @@ static void put_gil_wait(const struct pl_dump_process *p, const struct pl_dump_t
 	if (!holder || holder == t->tid)
 		return;
 	fputs(", held by ", out);
-	for (size_t i = 0; i < p->threads.len; i++) {
-		if (p->threads.data[i].tid != holder)
-			continue;
-		put(p->threads.data[i].name, out);
-		fprintf(out, " (%" PRIu64 ")", holder);
-		/* Who has not run since then has had the GIL since then. */
-		if (idle_for_long(&p->threads.data[i]) && p->threads.data[i].has_gil)
-			fprintf(out, " for at least %s", pl_units_time((double)p->threads.data[i].idle_ns).s);
-		return;
-	}
-	fprintf(out, "(%" PRIu64 ")", holder);
+	pl_dump_words_thread(p, holder, out);
+	const struct pl_dump_thread *h = pl_dump_find_thread(p, holder);
+	/* Who has not run since then has had the GIL since then. */
+	if (h && idle_for_long(h) && h->has_gil)
+		fprintf(out, " for at least %s", pl_units_time((double)h->idle_ns).s);
 }
 
 static void put_tracer(const struct pl_dump_process *p, FILE *out)
@@ -239,11 +250,11 @@ static void put_doing(const struct pl_dump_process *p, const struct pl_dump_thre
 		put_gil_wait(p, t, out);
 		break;
 	case PL_DOING_BLOCKED:
-		put_wait(sleeping ? "sleeping in " : "blocked in ", &t->wait, out);
+		put_wait(sleeping ? "sleeping in " : "blocked in ", p, t, out);
 		put_idle(t, out);
 		break;
 	case PL_DOING_UNWAKEABLE:
-		put_wait("blocked, not to be woken, in ", &t->wait, out);
+		put_wait("blocked, not to be woken, in ", p, t, out);
 		put_idle(t, out);
 		break;
 	case PL_DOING_STOPPED:
@@ -253,7 +264,7 @@ static void put_doing(const struct pl_dump_process *p, const struct pl_dump_thre
 		else
 			put_tracer(p, out);
 		if (t->in_call && t->wait.number >= 0)
-			put_wait(" in ", &t->wait, out);
+			put_wait(" in ", p, t, out);
 		break;
 	case PL_DOING_ENDED:
 		fputs("has ended", out);

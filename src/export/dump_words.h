@@ -10,6 +10,18 @@
 /** "blocked in recv on fd 7, tcp 127.0.0.1:40000 -> 127.0.0.1:8000 (connected), holds the GIL". Text of the target goes
  * out as it is: whoever shows it makes it printable. */
 void pl_dump_words(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out);
+/** What a thread waits for, as it follows "waits": " for lock 0x7f.. (threading.Lock)", " for an item of queue.Queue
+ * 0x7f..", " for worker-1 (4250) to end". */
+void pl_dump_words_awaited(const struct pl_dump_process *p, const struct pl_dump_awaited *a, FILE *out);
+/** ", held by worker-1 (4250)", ", held; by whom is not known", or nothing. @p tid: of the thread that waits; 0: of
+ * several. */
+void pl_dump_words_holder(const struct pl_dump_process *p, const struct pl_dump_awaited *a, uint64_t tid, FILE *out);
+/** "deadlock: worker-1 (4250) waits for ..., held by worker-2 (4251), which waits for ...", of deadlock @p i. */
+void pl_dump_words_deadlock(const struct pl_dump_process *p, size_t i, FILE *out);
+/** "2 threads wait for ..., held by ...: worker-1 (4250), worker-2 (4251)", of thing @p i of those awaited. */
+void pl_dump_words_waiters(const struct pl_dump_process *p, size_t i, FILE *out);
+/** "worker-1 (4250)". */
+void pl_dump_words_thread(const struct pl_dump_process *p, uint64_t tid, FILE *out);
 /** The descriptors it waits for, if there are several: one a row, in the end how many more. */
 size_t pl_dump_rows(const struct pl_dump_thread *t);
 void pl_dump_row(const struct pl_dump_thread *t, size_t i, FILE *out);

@@ -72,6 +72,10 @@ void pl_dump_process_deinit(struct pl_dump_process *p)
 	for (size_t i = 0; i < p->threads.len; i++)
 		pl_dump_thread_deinit(&p->threads.data[i]);
 	pl_vec_deinit(&p->threads);
+	pl_vec_deinit(&p->awaited);
+	for (size_t i = 0; i < p->deadlocks.len; i++)
+		pl_vec_deinit(&p->deadlocks.data[i].threads);
+	pl_vec_deinit(&p->deadlocks);
 	for (size_t i = 0; i < p->tasks.len; i++)
 		pl_dump_task_deinit(&p->tasks.data[i]);
 	pl_vec_deinit(&p->tasks);

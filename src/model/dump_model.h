@@ -81,6 +81,33 @@ struct pl_dump_wait {
 	int64_t left_ns;
 };
 
+/** What a thread waits for in terms of Python. */
+enum pl_dump_for {
+	PL_DUMP_FOR_UNKNOWN,
+	PL_DUMP_FOR_LOCK,
+	PL_DUMP_FOR_NOTICE, /* of a Condition */
+	PL_DUMP_FOR_EVENT,
+	PL_DUMP_FOR_BARRIER,
+	PL_DUMP_FOR_PERMIT, /* of a Semaphore */
+	PL_DUMP_FOR_ITEM,   /* of a queue */
+	PL_DUMP_FOR_ROOM,
+	PL_DUMP_FOR_DONE,
+	PL_DUMP_FOR_RESULT, /* of a concurrent.futures.Future */
+	PL_DUMP_FOR_THREAD,
+	PL_DUMP_FORS,
+};
+
+/** Something that threads wait for. */
+struct pl_dump_awaited {
+	enum pl_dump_for what;
+	uint64_t object; /* as Python's id() has it */
+	struct pl_dump_text type;
+	bool lock_known, held; /* of a lock: held is known */
+	uint64_t holder;       /* tid of who has the lock, or of the thread itself; 0 not known */
+	uint64_t count;	       /* of an RLock: how often it was taken */
+	uint32_t waiters;      /* threads that have `waits_on` */
+};
+
 struct pl_dump_local {
 	struct pl_dump_text name, value;
 	bool argument, closure; /* closure: of an enclosing function */
@@ -108,7 +135,9 @@ struct pl_dump_thread {
 	bool idle_known;
 	uint64_t idle_ns; /* blocked ones: so long at least it has not run, and so waits where it does */
 	struct pl_dump_wait wait;
-	int signal; /* core: that it received; 0 none */
+	uint32_t awaited; /* 1 + position in the process's `awaited`; 0: not known to be waiting for any of it */
+	bool waits_on;	  /* and it had not run since, when all threads had been read */
+	int signal;	  /* core: that it received; 0 none */
 	bool has_gil, wants_gil, in_gc, exception;
 	bool jit, jit_known; /* runs code that a JIT compiler made: the line of its innermost frame may be behind */
 	uint64_t gil_holder; /* tid of who held it when this thread was read; 0 nobody, or not known */
@@ -144,6 +173,11 @@ struct pl_dump_task {
 };
 void pl_dump_task_deinit(struct pl_dump_task *t);
 
+/** Threads that wait for one another for ever: each for the next one, the last for the first; one alone for itself. */
+struct pl_dump_deadlock {
+	PL_VEC(uint32_t) threads; /* positions in the process's `threads` */
+};
+
 struct pl_dump_process {
 	uint32_t pid;
 	struct pl_dump_text command, python, core; /* core: file it was read from, "" if it lives */
@@ -156,6 +190,8 @@ struct pl_dump_process {
 	struct pl_dump_text barred;  /* a source file that was not read for want of rights, of a core; "": none */
 	uint32_t unread;	     /* threads that came or went meanwhile */
 	pl_dump_thread_vec threads;
+	PL_VEC(struct pl_dump_awaited) awaited;
+	PL_VEC(struct pl_dump_deadlock) deadlocks; /* of threads */
 	PL_VEC(struct pl_dump_task) tasks;
 	uint64_t tasks_lost; /* that could not be read */
 };
@@ -198,5 +234,15 @@ struct pl_dump_thread_counts {
 	size_t states;		       /* entries of the first of these */
 };
 struct pl_dump_thread_counts pl_dump_count_threads(const struct pl_dump_process *p);
+
+/** What a thread waits for; NULL if that is not known. */
+const struct pl_dump_awaited *pl_dump_awaited_of(const struct pl_dump_process *p, const struct pl_dump_thread *t);
+
+/** The thread; NULL if there is none. */
+const struct pl_dump_thread *pl_dump_find_thread(const struct pl_dump_process *p, uint64_t tid);
+
+/** Count the waiters and find the deadlocks among the threads, which are sorted. A wait that ends by itself is in none.
+ */
+struct plumb_error *pl_dump_find_deadlocks(struct pl_dump_process *p) PLUMB_MUST_CHECK;
 
 #endif

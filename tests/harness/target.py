@@ -229,6 +229,19 @@ def wait_until(condition, what, seconds=PATIENCE):
         idle.poll(1)
 
 
+def resting(pid, tids=None):
+    """{thread: how often it has gone to sleep or lost its processor}; None if one of them (of `tids`; of all) does not sleep."""
+    facts = {tid: status(pid, tid) for tid in tids or thread_ids(pid)}
+    if any(fact.get("State", "R")[0] != "S" for fact in facts.values()):
+        return None
+    return {tid: (fact["voluntary_ctxt_switches"], fact["nonvoluntary_ctxt_switches"]) for tid, fact in facts.items()}
+
+
+def wait_asleep(pid, tids=None):
+    """Until all threads sleep at one moment: while one is looked at, another may wake up."""
+    wait_until(lambda: (first := resting(pid, tids)) and first == resting(pid, tids), "its threads never come to rest")
+
+
 def traces(pid):
     """What a profiler left behind on a process, as text; empty if nothing."""
     found = []

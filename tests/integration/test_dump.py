@@ -19,7 +19,7 @@ import pytest
 from harness.dump import PATIENCE as IN_TIME
 from harness.plumb import finish
 from harness.statistics import assert_at_most
-from harness.target import PATIENCE, status, thread_ids, traces, wait_until
+from harness.target import PATIENCE, status, thread_ids, traces, wait_asleep, wait_until
 
 TARGETS = pathlib.Path(__file__).resolve().parents[1] / "targets"
 ORDINARY = 65534  # nobody
@@ -69,19 +69,6 @@ def threads_of(process):
 
 def names(thread):
     return [frame["name"] for frame in thread["frames"]]
-
-
-def resting(pid):
-    """{thread: how often it has gone to sleep or lost its processor}; None if one of them does not sleep."""
-    facts = {tid: status(pid, tid) for tid in thread_ids(pid)}
-    if any(fact.get("State", "R")[0] != "S" for fact in facts.values()):
-        return None
-    return {tid: (fact["voluntary_ctxt_switches"], fact["nonvoluntary_ctxt_switches"]) for tid, fact in facts.items()}
-
-
-def wait_asleep(pid):
-    """Until all threads sleep at one moment: while one is looked at, another may wake up."""
-    wait_until(lambda: (first := resting(pid)) and first == resting(pid), "its threads never come to rest")
 
 
 def needs_3_8(python):

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "dump_holds.h"
 #include "dump_look.h"
 #include "dump_parts.h"
 #include "dump_tasks.h"
@@ -18,6 +19,13 @@
 #define PAUSE_NS      30000l
 #define SETTLE_NS     1000000000ull
 #define COMMAND_BYTES 4096
+
+/* A thread that waits for something in Python. */
+struct waiter {
+	size_t thread; /* position in the process's */
+	const struct pl_watch *watch;
+	struct pl_stand stand; /* when it was read */
+};
 
 struct dumper {
 	const struct pl_dump_options *o;
@@ -32,6 +40,8 @@ struct dumper {
 	bool no_source; /* for the thread at hand */
 	struct pl_looker looker;
 	struct pl_sched_clocks clocks;
+	struct pl_lock_finder locks;
+	PL_VEC(struct waiter) waiters;
 };
 
 static pid_t pid_of(const struct dumper *u)
@@ -63,8 +73,8 @@ static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, str
 	struct pl_thread_state state;
 
 	pl_thread_state_read(pid_of(u), tid, &state);
-	t->doing = doing_of(state.letter, l->activity, t->wants_gil);
-	t->in_call = l->activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL && t->doing != PL_DOING_ENDED;
+	t->doing = doing_of(state.letter, l->stand.activity, t->wants_gil);
+	t->in_call = l->stand.activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL && t->doing != PL_DOING_ENDED;
 	if (t->in_call)
 		t->idle_known = pl_last_run(&u->clocks, pid_of(u), tid, &t->idle_ns);
 	if (state.tracer)
@@ -147,6 +157,15 @@ static uint64_t interpreter_number(const struct pl_roster *r, pl_addr interp)
 	return 0;
 }
 
+static bool add_waiter(struct dumper *u, const struct pl_watch *w, const struct pl_look *l, struct pl_dump_thread *t)
+{
+	struct waiter waiter = {.thread = u->p->threads.len, .watch = w, .stand = l->stand};
+
+	if (t->in_call && l->agrees)
+		pl_lock_finder_add(&u->locks, &l->lock_wait, t);
+	return !t->awaited || pl_vec_push(&u->waiters, waiter);
+}
+
 static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 {
 	struct pl_dump_thread t = {.tid = (uint64_t)w->tid,
@@ -172,8 +191,9 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	t.wait = l.wait;
 	l.wait.watched = (pl_dump_fd_vec){0};
 	tell_doing(u, w->tid, &l, &t);
+	bool ok = !err && add_waiter(u, w, &l, &t);
 	pl_look_deinit(&l);
-	if (!err && pl_vec_push(&u->p->threads, t))
+	if (ok && pl_vec_push(&u->p->threads, t))
 		return NULL;
 	pl_dump_thread_deinit(&t);
 	return &pl_err_no_memory;
@@ -183,19 +203,19 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 {
 	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->roster->refused != 0};
-	struct pl_look l = {.info.syscall = -1};
+	struct pl_look l = {.stand.info.syscall = -1};
 	struct pl_thread_clock clock;
 	char comm[16];
 
 	pl_thread_clock_open(&clock, pid_of(u), tid);
-	l.activity = pl_thread_clock_activity(&clock, &l.info);
+	l.stand.activity = pl_thread_clock_activity(&clock, &l.stand.info);
 	pl_thread_clock_close(&clock);
 	pl_proc_comm(pid_of(u), tid, comm);
 	if (!comm[0])
 		return NULL;
 	t.name = pl_dump_str(u->d, comm);
-	if (l.activity == PL_ACTIVITY_BLOCKED)
-		pl_dump_wait(u->d, &u->around, pl_mem_live_mem(u->reader->live), &l.info, &t.wait);
+	if (l.stand.activity == PL_ACTIVITY_BLOCKED)
+		pl_dump_wait(u->d, &u->around, pl_mem_live_mem(u->reader->live), &l.stand.info, &t.wait);
 	tell_doing(u, tid, &l, &t);
 	if (pl_vec_push(&u->p->threads, t))
 		return NULL;
@@ -243,6 +263,22 @@ static struct plumb_error *dump_threads(struct dumper *u)
 	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
 		err = dump_thread(u, u->roster->watches.data[i]);
 	return err ? err : dump_natives(u);
+}
+
+/* Who has what is waited for. Waits that lasted until the holders had been found were all there at one moment. */
+static void dump_locks(struct dumper *u)
+{
+	const struct pl_roster *r = u->roster;
+
+	if (!u->waiters.len)
+		return;
+	for (size_t i = 0; i < r->watches.len && pl_clock_monotonic_ns() < u->looker.end_ns; i++)
+		pl_dump_take_holds(&u->locks, u->reader, r->watches.data[i]);
+	pl_lock_finder_tell(&u->locks);
+	for (size_t i = 0; i < u->waiters.len; i++) {
+		const struct waiter *w = &u->waiters.data[i];
+		u->p->threads.data[w->thread].waits_on = pl_stand_holds(&w->stand, w->watch);
+	}
 }
 
 static void find_gil_holder(struct dumper *u)
@@ -307,10 +343,12 @@ static struct plumb_error *dump_process(struct dumper *u)
 	settle(u);
 	if (err)
 		return err;
+	dump_locks(u);
 	u->p->refused = pl_dump_str(u->d, u->stopper->refusals.why);
 	find_gil_holder(u);
 	pl_dump_sort_threads(u->p);
-	err = dump_tasks(u);
+	err = pl_dump_find_deadlocks(u->p);
+	err = err ? err : dump_tasks(u);
 	if (err == &pl_err_target_exited) /* what was read before is whole */
 		err = NULL;
 	return err;
@@ -341,11 +379,15 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 				      .stopper = u.stopper,
 				      .d = d,
 				      .around = &u.around,
+				      .lock_values = &u.locks.values,
 				      .end_ns = start + pl_dump_limit_ns(o)};
+	pl_lock_finder_init(&u.locks, d, &p, pl_mem_live_mem(u.reader->live), &u.reader->py);
 	err = pl_looker_init(&u.looker);
 	if (!err)
 		err = dump_process(&u);
 	pl_looker_deinit(&u.looker);
+	pl_lock_finder_deinit(&u.locks);
+	pl_vec_deinit(&u.waiters);
 	pl_engine_remote.close(u.e);
 	pl_surroundings_deinit(&u.around);
 	p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");

@@ -10,6 +10,7 @@
 #include "core.h"
 #include "dump.h"
 #include "dump_locals.h"
+#include "dump_locks.h"
 #include "dump_parts.h"
 #include "dump_tasks.h"
 #include "dump_wait.h"
@@ -28,6 +29,7 @@ struct core_dumper {
 	struct pl_dump_process p;
 	struct pl_sources sources;
 	struct pl_values values;
+	struct pl_lock_finder locks;
 	pl_interp_vec interps;
 	uint32_t tid_offset; /* <= 3.10: of tid in struct pthread; 0 not known yet */
 };
@@ -52,25 +54,29 @@ static struct plumb_error *add_frame(struct core_dumper *u, const struct pl_fram
 }
 
 /* As far as it goes: a stack whose outer part is damaged is shown as partial. */
-static void add_frames(struct core_dumper *u, const struct pl_tstate *ts, struct pl_dump_thread *t)
+static void walk(struct core_dumper *u, const struct pl_tstate *ts, pl_frame_vec *ret, struct pl_dump_thread *t)
 {
-	pl_frame_vec frames = {0};
-	struct pl_code code;
 	pl_addr root;
-	struct plumb_error *err = ts->frame ? pl_frame_walk(u->mem, &u->py, ts, NULL, &frames, &root) : NULL;
+	struct plumb_error *err = ts->frame ? pl_frame_walk(u->mem, &u->py, ts, NULL, ret, &root) : NULL;
 
 	t->quality = err ? PL_PARTIAL : PL_EXACT;
 	plumb_error_destroy(err);
-	err = NULL;
+}
+
+static void add_frames(struct core_dumper *u, const struct pl_tstate *ts, const pl_frame_vec *frames,
+		       struct pl_dump_thread *t)
+{
+	struct plumb_error *err = NULL;
+	struct pl_code code;
+
 	pl_code_init(&code);
-	for (size_t i = 0; i < frames.len && !err; i++)
-		if (frames.data[i].kind == PL_FRAME_PYTHON)
-			err = add_frame(u, &frames.data[i], &code, t);
+	for (size_t i = 0; i < frames->len && !err; i++)
+		if (frames->data[i].kind == PL_FRAME_PYTHON)
+			err = add_frame(u, &frames->data[i], &code, t);
 	pl_code_deinit(&code);
 	t->quality = err ? PL_PARTIAL : t->quality;
 	t->read = t->frames.len || !ts->frame;
 	plumb_error_destroy(err);
-	pl_vec_deinit(&frames);
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
@@ -129,6 +135,17 @@ static uint64_t holder_tid(struct core_dumper *u, const struct pl_interp *interp
 	return 0;
 }
 
+static void tell_awaited(struct core_dumper *u, const pl_frame_vec *frames, struct pl_dump_thread *t)
+{
+	struct pl_lock_wait wait;
+
+	if (!t->in_call || t->wait.on != PL_WAITS_LOCK)
+		return;
+	pl_lock_wait_find(&u->locks.values, frames, t->wait.lock, &wait);
+	pl_lock_finder_add(&u->locks, &wait, t);
+	t->waits_on = t->awaited; /* nothing moves any more */
+}
+
 static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_interp *interp,
 				       const struct pl_tstate *ts, uint64_t holder, uint64_t number)
 {
@@ -143,12 +160,16 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 				   .exception = pl_exception_handled(u->mem, &u->py, ts),
 				   .has_gil = ts->gil_words ? ts->holds_gil : interp->gil_holder == ts->addr,
 				   .wait = {.number = -1, .fd = {.fd = -1, .kind = "unknown", .state = ""}}};
+	pl_frame_vec frames = {0};
 
 	t.name = pl_dump_str(u->d, t.main ? "MainThread" : "");
 	t.in_gc = t.has_gil && interp->gc_collecting;
 	if (note)
 		tell_note(u, note, interp, &t);
-	add_frames(u, ts, &t);
+	walk(u, ts, &frames, &t);
+	add_frames(u, ts, &frames, &t);
+	tell_awaited(u, &frames, &t);
+	pl_vec_deinit(&frames);
 	if (pl_vec_push(&u->p.threads, t))
 		return NULL;
 	pl_dump_thread_deinit(&t);
@@ -226,6 +247,34 @@ static struct plumb_error *dump_threads(struct core_dumper *u)
 	return err ? err : dump_natives(u);
 }
 
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+/* What each thread has of what is waited for, which is known only now. */
+static void take_holds(struct core_dumper *u, const struct pl_interp *interp)
+{
+	pl_tstate_vec list = {0};
+	struct plumb_error *err = pl_tstate_list(u->mem, &u->py, interp, &list, NULL);
+
+	plumb_error_destroy(err);
+	for (size_t i = 0; i < list.len; i++) {
+		struct pl_dump_thread none = {0};
+		pl_frame_vec frames = {0};
+
+		walk(u, &list.data[i], &frames, &none);
+		pl_lock_finder_holds(&u->locks, &frames, tid_of(u, &list.data[i]), &u->locks.holds);
+		pl_vec_deinit(&frames);
+	}
+	pl_vec_deinit(&list);
+}
+
+static struct plumb_error *find_locks(struct core_dumper *u)
+{
+	for (size_t i = 0; i < u->interps.len && u->p.awaited.len; i++)
+		take_holds(u, &u->interps.data[i]);
+	pl_lock_finder_tell(&u->locks);
+	return pl_dump_find_deadlocks(&u->p);
+}
+
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
 static struct plumb_error *find_python(struct core_dumper *u, const char *path)
@@ -289,11 +338,12 @@ static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 	if ((err = find_python(u, path)))
 		return err;
 	pl_values_init(&u->values, u->mem, &u->py, NULL);
+	pl_lock_finder_init(&u->locks, u->d, &u->p, u->mem, &u->py);
 	tell_header(u, path);
 	if ((err = dump_threads(u)) || (err = dump_tasks(u)))
 		return err;
 	pl_dump_sort_threads(&u->p);
-	return NULL;
+	return find_locks(u);
 }
 
 struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)
@@ -303,6 +353,7 @@ struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options 
 	uint64_t start = pl_clock_monotonic_ns();
 	struct plumb_error *err = dump_core(&u, path);
 
+	pl_lock_finder_deinit(&u.locks);
 	pl_core_close(u.core);
 	pl_vec_deinit(&u.interps);
 	u.p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");

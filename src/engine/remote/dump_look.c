@@ -75,15 +75,15 @@ static bool same_call(const struct pl_activity_info *a, const struct pl_activity
 	return a->syscall == b->syscall && (a->syscall < 0 || memcmp(a->args, b->args, sizeof a->args) == 0);
 }
 
-/* Not run since the counters were @p before; without counters, in the same call with the same arguments. */
-static bool stood_still(struct pl_watch *w, const struct pl_run_counters *before, const struct pl_look *l)
+/* Without counters: it is in the same call with the same arguments. */
+bool pl_stand_holds(const struct pl_stand *s, const struct pl_watch *w)
 {
 	struct pl_run_counters now;
 	struct pl_activity_info info = {.syscall = -1};
 
 	if (w->counted)
-		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == before->runs;
-	return pl_thread_clock_activity(&w->clock, &info) == l->activity && same_call(&info, &l->info);
+		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == s->counters.runs;
+	return pl_thread_clock_activity(&w->clock, &info) == s->activity && same_call(&info, &s->info);
 }
 
 /* A thread that runs and was not stopped: without the GIL, so that its frames do not change. Are they still the same?
@@ -105,7 +105,7 @@ static void take_locals(struct pl_looker *u, struct pl_watch *w, struct pl_look 
 		return;
 	pl_mem_pages_forget(u->pages);
 	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_NS, &l->locals);
-	if (l->activity != PL_ACTIVITY_BLOCKED)
+	if (l->stand.activity != PL_ACTIVITY_BLOCKED)
 		l->agrees &= kept_its_stack(u, w, l);
 }
 
@@ -115,7 +115,7 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_watch *
 	struct pl_mem *mem = pl_mem_live_mem(u->reader->live);
 	struct pl_tstate ts;
 
-	if (l->sample.state & PL_STATE_EXCEPTION || l->activity != PL_ACTIVITY_BLOCKED)
+	if (l->sample.state & PL_STATE_EXCEPTION || l->stand.activity != PL_ACTIVITY_BLOCKED)
 		return l->sample.state & PL_STATE_EXCEPTION;
 	struct plumb_error *err = pl_tstate_read(mem, &u->reader->py, w->stack.tstate, &ts);
 	bool handles = !err && pl_exception_handled(mem, &u->reader->py, &ts);
@@ -125,13 +125,13 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_watch *
 
 static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
 {
-	struct pl_run_counters before = {0};
 	struct pl_reading reading;
 
-	l->info = (struct pl_activity_info){.syscall = -1};
+	l->stand = (struct pl_stand){.info = {.syscall = -1}};
+	l->lock_wait = (struct pl_lock_wait){0};
 	pl_taken_locals_deinit(&l->locals); /* of an earlier look */
-	(void)pl_thread_clock_counters(&w->clock, &before);
-	l->activity = pl_thread_clock_activity(&w->clock, &l->info);
+	(void)pl_thread_clock_counters(&w->clock, &l->stand.counters);
+	l->stand.activity = pl_thread_clock_activity(&w->clock, &l->stand.info);
 	u->locals = &l->locals;
 	u->locals_taken = false;
 	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, PL_MODE_WALL, &reading, &l->sample);
@@ -139,11 +139,13 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	l->holder = reading.interp.gil_holder;
 	l->exception = l->read && handles_exception(u, w, l);
 	l->jit = pl_tstate_in_jit(pl_mem_live_mem(u->reader->live), &u->reader->py, w->stack.tstate, &l->jit_known);
-	l->agrees = l->activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
+	l->agrees = l->stand.activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
 	take_locals(u, w, l);
-	if (l->activity == PL_ACTIVITY_BLOCKED) {
-		pl_dump_wait(u->d, u->around, pl_mem_live_mem(u->reader->live), &l->info, &l->wait);
-		l->agrees = stood_still(w, &before, l);
+	if (l->stand.activity == PL_ACTIVITY_BLOCKED) {
+		pl_dump_wait(u->d, u->around, pl_mem_live_mem(u->reader->live), &l->stand.info, &l->wait);
+		if (l->read && l->wait.on == PL_WAITS_LOCK)
+			pl_lock_wait_find(u->lock_values, &w->stack.frames, l->wait.lock, &l->lock_wait);
+		l->agrees = pl_stand_holds(&l->stand, w);
 	}
 	return r;
 }
@@ -151,7 +153,7 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 /* A thread that waits for the GIL wakes up every 5 ms to ask for it again, and runs for some microseconds then. */
 static bool may_be_a_waiter(const struct pl_look *l)
 {
-	return l->activity == PL_ACTIVITY_RUNNING && !(l->sample.state & PL_STATE_HAS_GIL) && l->holder;
+	return l->stand.activity == PL_ACTIVITY_RUNNING && !(l->sample.state & PL_STATE_HAS_GIL) && l->holder;
 }
 
 static void swap(struct pl_look *a, struct pl_look *b)
@@ -183,5 +185,5 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	pl_look_deinit(&l);
-	return ret->read || ret->activity != PL_ACTIVITY_UNKNOWN;
+	return ret->read || ret->stand.activity != PL_ACTIVITY_UNKNOWN;
 }

@@ -6,6 +6,7 @@
 #include "dump.h"
 #include "dump_locals.h"
 #include "dump_wait.h"
+#include "lock_wait.h"
 #include "mem_pages.h"
 #include "remote.h"
 
@@ -18,23 +19,32 @@ struct pl_looker {
 	struct pl_surroundings *around;
 	struct pl_values values; /* with --locals: of what stands still, through `pages` */
 	struct pl_mem_pages *pages;
-	uint64_t end_ns; /* when to stop proving */
+	struct pl_values *lock_values; /* for what is waited for: of what stands still, as it is */
+	uint64_t end_ns;	       /* when to stop proving */
 	/* while a thread is stopped */
 	struct pl_taken_locals *locals; /* where to put its variables */
 	bool locals_taken;
 };
 
+/** What the kernel said of a thread: to see later whether it has run since. */
+struct pl_stand {
+	struct pl_run_counters counters;
+	enum pl_activity activity;
+	struct pl_activity_info info;
+};
+bool pl_stand_holds(const struct pl_stand *s, const struct pl_watch *w);
+
 /** What one look found. Start with {0}. */
 struct pl_look {
 	struct pl_raw_sample sample;
-	enum pl_activity activity;
-	struct pl_activity_info info;
+	struct pl_stand stand;
 	bool read;	/* sample is valid */
 	bool agrees;	/* it did not run between the first and the last glance at it */
 	bool exception; /* one is raised or handled */
 	bool jit, jit_known;
 	pl_addr holder; /* of the GIL, if it was read; else 0 */
 	struct pl_dump_wait wait;
+	struct pl_lock_wait lock_wait;
 	struct pl_taken_locals locals; /* of a proved stack */
 };
 void pl_look_deinit(struct pl_look *l);

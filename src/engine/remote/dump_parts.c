@@ -9,6 +9,14 @@ static struct pl_dump_text text_of(struct pl_dump *d, const struct pl_buf *b)
 	return pl_dump_text(d, (const char *)b->data, b->len);
 }
 
+uint64_t pl_dump_tid_of(const struct pl_dump_process *p, uint64_t ident)
+{
+	for (size_t i = 0; i < p->threads.len && ident; i++)
+		if (p->threads.data[i].python && p->threads.data[i].ident == ident)
+			return p->threads.data[i].tid;
+	return 0;
+}
+
 struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sources, const struct pl_py *py,
 				      const struct pl_code *code, int32_t offset)
 {

@@ -11,4 +11,7 @@
 struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sources, const struct pl_py *py,
 				      const struct pl_code *code, int32_t offset);
 
+/** The number of the thread that threading knows as @p ident; 0: none. */
+uint64_t pl_dump_tid_of(const struct pl_dump_process *p, uint64_t ident);
+
 #endif

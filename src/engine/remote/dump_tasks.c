@@ -44,14 +44,6 @@ static void add_frames(const struct pl_task_dumper *u, const struct pl_tasks *al
 	t->cut |= task->cut;
 }
 
-static uint64_t tid_of(const struct pl_dump_process *p, uint64_t ident)
-{
-	for (size_t i = 0; i < p->threads.len && ident; i++)
-		if (p->threads.data[i].python && p->threads.data[i].ident == ident)
-			return p->threads.data[i].tid;
-	return 0;
-}
-
 static struct pl_dump_text text_at(const struct pl_task_dumper *u, const struct pl_tasks *all, uint32_t at,
 				   uint32_t len)
 {
@@ -63,7 +55,7 @@ static struct plumb_error *add_task(const struct pl_task_dumper *u, const struct
 {
 	struct pl_dump_task t = {.id = task->addr,
 				 .interpreter = number,
-				 .tid = tid_of(u->p, task->thread_id),
+				 .tid = pl_dump_tid_of(u->p, task->thread_id),
 				 .name = text_at(u, all, task->name_at, task->name_len),
 				 .awaits = text_at(u, all, task->inner_at, task->inner_len),
 				 .doing = doings[task->state],

@@ -209,6 +209,57 @@ static void add_tasks(struct pl_dump_process *p)
 	p->tasks_lost = 2;
 }
 
+/* Threads that wait for one another: thread @p i for the thing number @p awaited of the process. */
+static void add_waiting(struct pl_dump_process *p, const char *name, uint64_t tid, uint32_t awaited, bool stood)
+{
+	struct pl_dump_thread t = thread_of(name, tid, PL_DOING_BLOCKED);
+
+	t.wait = wait_in("futex", PL_WAITS_LOCK, no_fd());
+	t.wait.lock = 0x7e00 + tid;
+	t.awaited = awaited + 1;
+	t.waits_on = stood;
+	add(p, t, NULL, 0);
+}
+
+static void add_awaited(struct pl_dump_process *p, struct pl_dump_awaited a, const char *type)
+{
+	a.object = 0x7f1234500000 + p->awaited.len * 16;
+	a.type = text(type);
+	assert_true(pl_vec_push(&p->awaited, a));
+}
+
+static void add_locked_process(void)
+{
+	struct pl_dump_process p = {.pid = 70, .command = text("python locked.py"), .python = text("3.13.0")};
+
+	add_awaited(&p,
+		    (struct pl_dump_awaited){.what = PL_DUMP_FOR_LOCK, .lock_known = true, .held = true, .holder = 72},
+		    "threading.Lock");
+	add_awaited(&p,
+		    (struct pl_dump_awaited){
+			    .what = PL_DUMP_FOR_LOCK, .lock_known = true, .held = true, .holder = 71, .count = 3},
+		    "threading.RLock");
+	add_awaited(&p, (struct pl_dump_awaited){.what = PL_DUMP_FOR_ITEM}, "queue.Queue");
+	add_awaited(&p, (struct pl_dump_awaited){.what = PL_DUMP_FOR_LOCK, .lock_known = true, .held = true},
+		    "threading.Lock");
+	add_awaited(&p, (struct pl_dump_awaited){.what = PL_DUMP_FOR_THREAD, .holder = 79}, "app.Thread");
+	add_awaited(&p,
+		    (struct pl_dump_awaited){.what = PL_DUMP_FOR_LOCK, .lock_known = true, .held = true, .holder = 77},
+		    "threading.Lock");
+	add_awaited(&p, (struct pl_dump_awaited){.what = PL_DUMP_FOR_EVENT}, "threading.Event");
+	add_waiting(&p, "writer\033[1m", 71, 0, true);
+	add_waiting(&p, "reader", 72, 1, true);
+	add_waiting(&p, "taker", 73, 2, true);
+	add_waiting(&p, "taker", 74, 2, true);
+	add_waiting(&p, "free?", 75, 3, true);
+	add_waiting(&p, "joiner", 76, 4, true);
+	add_waiting(&p, "itself", 77, 5, true);
+	add_waiting(&p, "gone on", 78, 5, false);
+	add_waiting(&p, "listener", 79, 6, true);
+	assert_ok(pl_dump_find_deadlocks(&p));
+	assert_true(pl_vec_push(&d->processes, p));
+}
+
 static int set_up(void **state)
 {
 	struct pl_dump_process p = {.pid = 4242, .age_ns = 7380 * S, .took_ns = 1500000, .gil_holder = 4242};
@@ -229,6 +280,7 @@ static int set_up(void **state)
 	t.main = true;
 	add(&small, t, NULL, 0);
 	assert_true(pl_vec_push(&d->processes, small));
+	add_locked_process();
 	struct pl_dump_failure f = {
 		.pid = 9, .code = PLUMB_ERR_NO_PROCESS, .message = text("there is no process 9"), .hint = text("")};
 	assert_true(pl_vec_push(&d->failures, f));

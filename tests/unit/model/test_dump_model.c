@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the threads of a dump are put in order and counted. */
+/* How the threads of a dump are put in order and counted, and which of them wait for one another. */
 #include "dump_model.h"
 
 #include <setjmp.h>
@@ -48,11 +48,106 @@ static void nothing_has_no_threads(void **state)
 	assert_int_equal(n.python + n.states + n.native + n.beyond, 0);
 }
 
+/* Thread @p tid waits for something that @p holder has, or does; 0: nobody that is known. */
+static void add_waiting(struct pl_dump_process *p, uint64_t tid, uint64_t holder)
+{
+	const struct pl_dump_awaited a = {.what = PL_DUMP_FOR_LOCK, .object = tid, .holder = holder};
+
+	assert_true(pl_vec_push(&p->awaited, a));
+	add(p,
+	    (struct pl_dump_thread){.tid = tid, .python = true, .awaited = (uint32_t)p->awaited.len, .waits_on = true});
+}
+
+static void assert_ring(const struct pl_dump_process *p, size_t i, const uint64_t *tids, size_t n)
+{
+	assert_int_equal(p->deadlocks.data[i].threads.len, n);
+	for (size_t k = 0; k < n; k++)
+		assert_int_equal(p->threads.data[p->deadlocks.data[i].threads.data[k]].tid, tids[k]);
+}
+
+static void rings_are_found_and_what_leads_to_them_is_none(void **state)
+{
+	struct pl_dump_process p = {0};
+
+	(void)state;
+	add_waiting(&p, 1, 2); /* leads to the ring of 2, 3, 4 */
+	add_waiting(&p, 2, 3);
+	add_waiting(&p, 3, 4);
+	add_waiting(&p, 4, 2);
+	add_waiting(&p, 5, 5);
+	add_waiting(&p, 6, 5); /* leads to 5, which waits for itself */
+	add_waiting(&p, 7, 8); /* ends at somebody who waits for nothing */
+	add(&p, (struct pl_dump_thread){.tid = 8, .python = true});
+	add_waiting(&p, 9, 0);
+	add_waiting(&p, 10, 99); /* a thread that is not there */
+	assert_int_equal(plumb_error_code(pl_dump_find_deadlocks(&p)), PLUMB_OK);
+	assert_int_equal(p.deadlocks.len, 2);
+	assert_ring(&p, 0, (const uint64_t[]){2, 3, 4}, 3);
+	assert_ring(&p, 1, (const uint64_t[]){5}, 1);
+	for (size_t i = 0; i < p.awaited.len; i++)
+		assert_int_equal(p.awaited.data[i].waiters, 1);
+	pl_dump_process_deinit(&p);
+}
+
+/* @p change one of two threads that wait for each other: no deadlock any more. */
+static void assert_no_ring(void (*change)(struct pl_dump_thread *))
+{
+	struct pl_dump_process p = {0};
+
+	add_waiting(&p, 1, 2);
+	add_waiting(&p, 2, 1);
+	change(&p.threads.data[1]);
+	assert_int_equal(plumb_error_code(pl_dump_find_deadlocks(&p)), PLUMB_OK);
+	assert_int_equal(p.deadlocks.len, 0);
+	pl_dump_process_deinit(&p);
+}
+
+static void gives_up_in_time(struct pl_dump_thread *t)
+{
+	t->wait.limited = true;
+}
+
+static void has_run_since(struct pl_dump_thread *t)
+{
+	t->waits_on = false;
+}
+
+static void waits_for_nothing(struct pl_dump_thread *t)
+{
+	t->awaited = 0;
+}
+
+static void who_does_not_wait_for_ever_is_in_no_ring(void **state)
+{
+	(void)state;
+	assert_no_ring(gives_up_in_time);
+	assert_no_ring(has_run_since);
+	assert_no_ring(waits_for_nothing);
+}
+
+/* It is there once for each interpreter, and waits in one of them. */
+static void a_thread_of_two_interpreters_is_in_a_ring_once(void **state)
+{
+	struct pl_dump_process p = {0};
+
+	(void)state;
+	add(&p, (struct pl_dump_thread){.tid = 1, .python = true, .interpreter = 1});
+	add_waiting(&p, 1, 2);
+	add_waiting(&p, 2, 1);
+	assert_int_equal(plumb_error_code(pl_dump_find_deadlocks(&p)), PLUMB_OK);
+	assert_int_equal(p.deadlocks.len, 1);
+	assert_ring(&p, 0, (const uint64_t[]){1, 2}, 2);
+	pl_dump_process_deinit(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_counts_once_however_many_interpreters_it_was_in),
 		cmocka_unit_test(nothing_has_no_threads),
+		cmocka_unit_test(rings_are_found_and_what_leads_to_them_is_none),
+		cmocka_unit_test(who_does_not_wait_for_ever_is_in_no_ring),
+		cmocka_unit_test(a_thread_of_two_interpreters_is_in_a_ring_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

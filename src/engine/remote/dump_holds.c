@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: which of the locks that are waited for a living thread has. It may run meanwhile, and its innermost
+ * frames change; those that are inside `with` stand longer. What both of two readings find in the same frame was there
+ * at two moments, while the lock's waiters waited. */
+#include "dump_holds.h"
+
+#define TRIES 8
+
+static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w, pl_lock_hold_vec *ret)
+{
+	struct pl_reading reading;
+	bool complete = false;
+
+	pl_vec_clear(ret);
+	for (int i = 0; i < TRIES && !complete; i++) {
+		struct plumb_error *err = pl_stack_read(r, &w->stack, &reading);
+		complete = !err && reading.complete;
+		plumb_error_destroy(err);
+		if (err)
+			break;
+	}
+	if (complete)
+		pl_lock_finder_holds(l, &w->stack.frames, (uint64_t)w->tid, ret);
+	return complete;
+}
+
+static bool is_among(const struct pl_lock_hold *h, const pl_lock_hold_vec *holds)
+{
+	for (size_t i = 0; i < holds->len; i++)
+		if (holds->data[i].awaited == h->awaited && holds->data[i].frame == h->frame)
+			return true;
+	return false;
+}
+
+void pl_dump_take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w)
+{
+	pl_lock_hold_vec first = {0}, second = {0};
+
+	if (read_holds(l, r, w, &first) && first.len && read_holds(l, r, w, &second))
+		for (size_t i = 0; i < second.len; i++)
+			if (is_among(&second.data[i], &first))
+				(void)pl_vec_push(&l->holds, second.data[i]); /* without memory: not told */
+	pl_vec_deinit(&first);
+	pl_vec_deinit(&second);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine: locks for a dump. What is waited for is found while the threads are read; who has it is asked when all
+ * of them are known. A holder is named if the lock itself says it, or if exactly one thread stands inside `with`. */
+#include "dump_locks.h"
+
+#include "dump_parts.h"
+#include "lock.h"
+#include "with.h"
+
+/* Bounds on what a made-up process can ask for. */
+#define THREAD_FRAMES_MAX 4096
+#define FRAMES_MAX	  200000 /* of all threads */
+#define HOLDS_MAX	  16384
+
+static const enum pl_dump_for purposes[] = {
+	[PL_FOR_UNKNOWN] = PL_DUMP_FOR_UNKNOWN, [PL_FOR_LOCK] = PL_DUMP_FOR_LOCK,
+	[PL_FOR_NOTICE] = PL_DUMP_FOR_NOTICE,	[PL_FOR_EVENT] = PL_DUMP_FOR_EVENT,
+	[PL_FOR_BARRIER] = PL_DUMP_FOR_BARRIER, [PL_FOR_PERMIT] = PL_DUMP_FOR_PERMIT,
+	[PL_FOR_ITEM] = PL_DUMP_FOR_ITEM,	[PL_FOR_ROOM] = PL_DUMP_FOR_ROOM,
+	[PL_FOR_DONE] = PL_DUMP_FOR_DONE,	[PL_FOR_RESULT] = PL_DUMP_FOR_RESULT,
+	[PL_FOR_THREAD] = PL_DUMP_FOR_THREAD,
+};
+
+void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_dump_process *p, struct pl_mem *mem,
+			 const struct pl_py *py)
+{
+	l->d = d;
+	l->p = p;
+	pl_values_init(&l->values, mem, py, NULL);
+}
+
+void pl_lock_finder_deinit(struct pl_lock_finder *l)
+{
+	pl_map_deinit(&l->by_object);
+	pl_vec_deinit(&l->found);
+	pl_vec_deinit(&l->holds);
+}
+
+/* ---- what is waited for ------------------------------------------------------------------------------------------ */
+
+static bool add(struct pl_lock_finder *l, const struct pl_lock_wait *w, uint32_t *ret)
+{
+	const struct pl_dump_awaited a = {
+		.what = purposes[w->what], .object = w->object, .type = pl_dump_str(l->d, w->type)};
+
+	*ret = (uint32_t)l->found.len;
+	if (!pl_vec_push(&l->found, *w))
+		return false;
+	if (pl_vec_push(&l->p->awaited, a)) {
+		if (pl_map_set(&l->by_object, w->object, w->what, *ret))
+			return true;
+		l->p->awaited.len--;
+	}
+	l->found.len--;
+	return false;
+}
+
+void pl_lock_finder_add(struct pl_lock_finder *l, const struct pl_lock_wait *w, struct pl_dump_thread *t)
+{
+	uint32_t at;
+
+	if (w->what == PL_FOR_UNKNOWN)
+		return;
+	if (pl_map_get(&l->by_object, w->object, w->what, &at) || add(l, w, &at))
+		t->awaited = at + 1;
+}
+
+/* ---- who has it -------------------------------------------------------------------------------------------------- */
+
+struct hold_taker {
+	struct pl_lock_finder *l;
+	pl_lock_hold_vec *ret;
+	struct pl_lock_hold hold; /* the same for all of a frame but for the lock */
+};
+
+static void take_with(void *ctx, pl_addr obj)
+{
+	struct hold_taker *t = ctx;
+	enum pl_lock_kind kind;
+	pl_addr lock = pl_lock_behind(&t->l->values, obj, &kind);
+
+	if (lock && t->ret->len < HOLDS_MAX && pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &t->hold.awaited))
+		(void)pl_vec_push(t->ret, t->hold); /* without memory: not told */
+}
+
+/* Condition.wait lets go of the lock that its caller has entered. */
+static void drop_released(struct pl_lock_finder *l, const pl_frame_vec *frames, size_t first, pl_lock_hold_vec *holds)
+{
+	for (size_t i = 0; i < frames->len && holds->len > first; i++) {
+		pl_addr lock = pl_lock_released(&l->values, &frames->data[i]);
+		uint32_t at;
+		size_t kept = first;
+
+		if (!lock || !pl_map_get(&l->by_object, lock, PL_FOR_LOCK, &at))
+			continue;
+		for (size_t k = first; k < holds->len; k++)
+			if (holds->data[k].awaited != at)
+				holds->data[kept++] = holds->data[k];
+		holds->len = kept;
+	}
+}
+
+void pl_lock_finder_holds(struct pl_lock_finder *l, const pl_frame_vec *frames, uint64_t tid, pl_lock_hold_vec *ret)
+{
+	struct hold_taker t = {.l = l, .ret = ret, .hold = {.tid = tid, .innermost = true}};
+	size_t first = ret->len;
+
+	for (size_t i = 0; i < frames->len && i < THREAD_FRAMES_MAX && l->frames < FRAMES_MAX; i++, l->frames++) {
+		if (frames->data[i].kind != PL_FRAME_PYTHON)
+			continue;
+		t.hold.frame = frames->data[i].addr;
+		pl_with_each(&l->values, &frames->data[i], take_with, &t);
+		t.hold.innermost = false;
+	}
+	drop_released(l, frames, first, ret);
+}
+
+/* Does the thread wait for this lock in the very function that is inside its `with`? Then that has let go of it: it is
+ * being taken back. */
+static bool takes_back(const struct pl_lock_finder *l, const struct pl_lock_hold *h)
+{
+	for (size_t i = 0; i < l->p->threads.len && h->innermost; i++)
+		if (l->p->threads.data[i].tid == h->tid && l->p->threads.data[i].awaited == h->awaited + 1)
+			return true;
+	return false;
+}
+
+/* The one thread that stands inside; 0: none, or more than one. */
+static uint64_t only_holder(const struct pl_lock_finder *l, uint32_t awaited)
+{
+	uint64_t tid = 0;
+
+	for (size_t i = 0; i < l->holds.len; i++) {
+		const struct pl_lock_hold *h = &l->holds.data[i];
+
+		if (h->awaited != awaited || takes_back(l, h))
+			continue;
+		if (tid && tid != h->tid)
+			return 0;
+		tid = h->tid;
+	}
+	return tid;
+}
+
+static void tell(const struct pl_lock_finder *l, uint32_t at)
+{
+	const struct pl_lock_wait *w = &l->found.data[at];
+	struct pl_dump_awaited *a = &l->p->awaited.data[at];
+	struct pl_lock lock;
+
+	if (w->what == PL_FOR_THREAD)
+		a->holder = pl_dump_tid_of(l->p, w->ident);
+	if (w->what != PL_FOR_LOCK || !pl_lock_read(l->values.mem, l->values.py, w->object, w->kind, &lock))
+		return;
+	a->lock_known = true;
+	a->held = lock.held;
+	a->count = lock.count;
+	if (lock.held)
+		a->holder = w->kind == PL_LOCK_PLAIN ? only_holder(l, at) : pl_dump_tid_of(l->p, lock.owner);
+}
+
+void pl_lock_finder_tell(struct pl_lock_finder *l)
+{
+	for (uint32_t i = 0; i < l->found.len; i++)
+		tell(l, i);
+}

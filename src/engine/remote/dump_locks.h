@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks for a dump: what threads wait for, and who has it. */
+#ifndef PL_DUMP_LOCKS_H
+#define PL_DUMP_LOCKS_H
+
+#include "dump_model.h"
+#include "frame.h"
+#include "lock_wait.h"
+#include "map.h"
+
+/** A frame of a thread stands inside `with` of a lock that is waited for. */
+struct pl_lock_hold {
+	uint32_t awaited; /* position in the process's `awaited` */
+	uint64_t tid;
+	pl_addr frame;
+	bool innermost;
+};
+typedef PL_VEC(struct pl_lock_hold) pl_lock_hold_vec;
+
+/** What is waited for in one process. Start with {0} and pl_lock_finder_init. */
+struct pl_lock_finder {
+	struct pl_dump *d;
+	struct pl_dump_process *p;
+	struct pl_values values;
+	struct pl_map by_object;	   /* (object, what) -> position in p->awaited */
+	PL_VEC(struct pl_lock_wait) found; /* of the same positions */
+	pl_lock_hold_vec holds;
+	size_t frames; /* looked at for them */
+};
+
+void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_dump_process *p, struct pl_mem *mem,
+			 const struct pl_py *py);
+void pl_lock_finder_deinit(struct pl_lock_finder *l);
+
+/** The thread waits for this: fills in t->awaited. Without memory, or for nothing that is known: as it was. */
+void pl_lock_finder_add(struct pl_lock_finder *l, const struct pl_lock_wait *w, struct pl_dump_thread *t);
+/** Append the locks that are waited for and that thread @p tid is inside of, by its frames, innermost first. */
+void pl_lock_finder_holds(struct pl_lock_finder *l, const pl_frame_vec *frames, uint64_t tid, pl_lock_hold_vec *ret);
+/** Whether each lock is held and by whom, by `holds`; all threads are known. */
+void pl_lock_finder_tell(struct pl_lock_finder *l);
+
+#endif
