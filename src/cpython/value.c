@@ -203,6 +203,8 @@ static struct plumb_error *render_known(struct pl_render *r, pl_addr obj, const 
 		return pl_render_old_class(r, obj);
 	case PL_KIND_OLD_INSTANCE:
 		return pl_render_old_instance(r, obj);
+	case PL_KIND_LOCK:
+		return pl_render_lock(r, obj, type);
 	case PL_KIND_GENERATOR:
 		if (r->v->py->layout.gen.qualname == PL_NONE) /* 2.7 */
 			return pl_buf_printf(r->out, "<%s>", type->name);

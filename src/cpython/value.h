@@ -8,6 +8,7 @@
  * - collections.deque: deque([1, 2])
  * - exceptions: ValueError('message')
  * - classes, functions, modules: <class 'app.User'>, <function load>, <module 'app'>
+ * - Lock and RLock as Python does: <locked _thread.lock object at 0x7f...>
  * - anything else: <app.User name='x', age=3>, the first plain ones of its __slots__ and __dict__
  *
  * Texts and long ints of 2.7 are written as 2.7 does: 'bytes', u'text', 5L. Subclasses of a builtin show as it does,

@@ -3,9 +3,11 @@
  * pl_mem; one thread. */
 #include "value_parts.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "dict.h"
+#include "lock.h"
 #include "pick.h"
 
 #define FLAG_HEAPTYPE (UINT64_C(1) << 9)
@@ -224,6 +226,20 @@ struct plumb_error *pl_render_old_instance(struct pl_render *r, pl_addr obj)
 		pl_render_leave(r);
 	}
 	return err ? err : pl_buf_add_u8(r->out, '>');
+}
+
+struct plumb_error *pl_render_lock(struct pl_render *r, pl_addr obj, const struct pl_value_type *type)
+{
+	enum pl_lock_kind kind = strcmp(type->name, "_thread.RLock") == 0 ? PL_LOCK_RECURSIVE : PL_LOCK_PLAIN;
+	struct plumb_error *err;
+	struct pl_lock lock;
+
+	if (!pl_lock_read(&r->mem, r->v->py, obj, kind, &lock))
+		return pl_buf_printf(r->out, "<%s>", type->name);
+	err = pl_buf_printf(r->out, "<%s %s object", lock.held ? "locked" : "unlocked", type->name);
+	if (!err && kind == PL_LOCK_RECURSIVE)
+		err = pl_buf_printf(r->out, " owner=%" PRIu64 " count=%" PRIu64, lock.owner, lock.count);
+	return err ? err : pl_buf_printf(r->out, " at 0x%" PRIx64 ">", obj);
 }
 
 /* <module 'app'>: the first member of a module is its dict. */

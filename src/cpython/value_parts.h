@@ -36,6 +36,7 @@ enum pl_value_kind {
 	PL_KIND_METHOD,
 	PL_KIND_GENERATOR, /* and coroutines of either kind */
 	PL_KIND_MODULE,
+	PL_KIND_LOCK,	   /* Lock or RLock in C: lock.h tells them apart */
 	PL_KIND_OLD_CLASS, /* 2.7: made by `class A:` */
 	PL_KIND_OLD_INSTANCE,
 };
@@ -101,6 +102,7 @@ struct plumb_error *pl_render_object(struct pl_render *r, pl_addr obj,
 struct plumb_error *pl_render_old_class(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_old_instance(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
 struct plumb_error *pl_render_module(struct pl_render *r, pl_addr obj) PLUMB_MUST_CHECK;
+struct plumb_error *pl_render_lock(struct pl_render *r, pl_addr obj, const struct pl_value_type *type) PLUMB_MUST_CHECK;
 /** May the contents of @p obj be told? Not below the depth, not inside itself. If true, leave again. */
 bool pl_render_enter(struct pl_render *r, pl_addr obj);
 void pl_render_leave(struct pl_render *r);

@@ -27,6 +27,8 @@ struct builtin {
 static const struct builtin builtins[] = {
 	{"NoneType", PL_KIND_NONE},
 	{"NotImplementedType", PL_KIND_CONSTANT},
+	{"_thread.RLock", PL_KIND_LOCK},
+	{"_thread.lock", PL_KIND_LOCK},
 	{"async_generator", PL_KIND_GENERATOR},
 	{"bool", PL_KIND_BOOL},
 	{"bytearray", PL_KIND_BYTEARRAY},
@@ -59,6 +61,7 @@ static const struct builtin builtins_of_2_7[] = {
 	{"int", PL_KIND_SMALL_INT},
 	{"long", PL_KIND_INT},
 	{"str", PL_KIND_BYTES},
+	{"thread.lock", PL_KIND_LOCK},
 	{"unicode", PL_KIND_STR},
 };
 

@@ -167,6 +167,24 @@ def assert_told_together(seen, things):
                         % (things["lock"], tid["holder"], tid["in_lock"], tid["in_lock_too"]))
 
 
+def local(thread, name):
+    """The value that --locals shows of the variable, of the innermost frame that has it."""
+    return next(each["value"] for frame in thread["frames"] for each in frame["locals"] or () if each["name"] == name)
+
+
+def test_locks_among_the_variables(plumb, target, python):
+    module = "thread" if python.minor < (3, 0) else "_thread"
+    with target(python, "locks.py", "--case", "waits") as program:
+        wait_asleep(program.pid)
+        seen, things = Seen(plumb, "--locals", program.pid), program.told["things"]
+    assert local(seen.threads["in_lock"], "lock") == "<locked %s.lock object at %#x>" % (module, things["lock"])
+    assert re.fullmatch("<unlocked %s.lock object at 0x[0-9a-f]+>" % module, local(seen.threads["holder"], "free"))
+    if python.minor >= (3, 0):
+        owner = seen.threads["holder"]["ident"]
+        assert local(seen.threads["in_rlock"], "lock") == (
+            "<locked _thread.RLock object owner=%d count=2 at %#x>" % (owner, things["rlock"]))
+
+
 def test_waits_that_end_by_themselves_are_no_deadlock(waiting, minor):
     if minor.version < (3, 2):
         pytest.skip("2.7 waits for a lock in time by asking again and again")

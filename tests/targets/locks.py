@@ -100,6 +100,8 @@ def hold(*locks):
 
 
 def stay():
+    free = threading.Lock()
+    assert not free.locked()
     GATE.wait()
     os.read(os.pipe()[0], 1)
 
