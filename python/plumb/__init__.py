@@ -19,15 +19,14 @@ if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "or
     raise ImportError("this plumb was not built for this free-threaded Python; the program samples it: plumb attach PID")
 
 if TYPE_CHECKING:
-    from plumb import profile as _profile
     from plumb import web
+    from plumb._module import Module as _Module
     from plumb._plumb import Error, __version__
     from plumb._profiler import Profiler
     from plumb._recording import Profile, Recording, open, start
     from plumb._tags import tag
 
-    # Type checkers know no module that can be called.
-    profile: _profile._Module
+    profile: _Module
 
 __all__ = ["Error", "Profile", "Profiler", "Recording", "open", "profile", "start", "tag", "web"]
 

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions whose calls are recorded: plain ones, generators, coroutine functions, asynchronous generators."""
+"""Functions whose calls are recorded: plain ones, generators, coroutine functions, asynchronous generators; and the making of a
+class's objects."""
 from __future__ import annotations
 
 import functools
 import inspect
 import os
-import sys
-from typing import Any, Callable, Optional
+import warnings
+from typing import Any, Callable
 
 from plumb import _forks
 from plumb._unseen import unseen
-
-Done = Optional[Callable[[Any], Any]]
 
 
 class _Calls:
@@ -46,8 +45,16 @@ class _Calls:
             if self._running == 0:
                 recording = self._recording
         if recording is not None:
-            recording.__exit__(*error)
+            self._finish(recording)
+
+    def _finish(self, recording: Any) -> None:
+        """What the function returned or raised is of more interest than what goes wrong here."""
+        try:
+            recording.stop()
             self._done(recording)
+        except Exception as trouble:
+            text = "plumb: a function ended, but not what was to be done with its profile: %s: %s"
+            warnings.warn(text % (type(trouble).__name__, trouble), RuntimeWarning, stacklevel=4)
 
 
 def _plain(function: Any, calls: _Calls) -> Any:
@@ -109,17 +116,29 @@ def _wrapper_of(function: Any) -> Any:
     return _generator if inspect.isgeneratorfunction(function) else _plain
 
 
-def decorated(function: Any, record: Callable[[], Any], done: Done) -> Any:
-    """Its last recording becomes its attribute `profile`; done(recording) is called, or by default it is printed."""
+def decorate_any(what: Any, decorate: Callable[[Any], Any]) -> Any:
+    """What a decorator of functions makes of whatever it stands above. A class stays what it is: its __init__() is decorated."""
+    if isinstance(what, type):
+        if what.__init__ is object.__init__:  # type: ignore[misc]
+            raise TypeError("the class %s has no __init__(): decorate its methods, each by itself" % what.__qualname__)
+        what.__init__ = decorate(what.__init__)  # type: ignore[misc]
+        return what
+    if isinstance(what, (staticmethod, classmethod)):
+        return type(what)(decorate(what.__func__))
+    if not callable(what):
+        raise TypeError("a function or a class is decorated, not %r" % (what,))
+    return decorate(what)
 
-    def finish(recording: Any) -> None:
-        call.profile = recording
-        (done or _print)(recording)
 
-    call: Any = functools.wraps(function)(_wrapper_of(function)(function, _Calls(record, finish)))
-    return call
+def decorated(what: Any, record: Callable[[], Any], done: Callable[[Any], Any]) -> Any:
+    """done(recording) is called after each; the last one is the function's attribute `profile`."""
 
+    def decorate(function: Any) -> Any:
+        def finish(recording: Any) -> None:
+            call.profile = recording
+            done(recording)
 
-def _print(recording: Any) -> None:
-    if recording.output is None and sys.stderr is not None:
-        recording.print(sys.stderr)
+        call: Any = functools.wraps(function)(_wrapper_of(function)(function, _Calls(record, finish)))
+        return call
+
+    return decorate_any(what, decorate)

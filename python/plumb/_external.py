@@ -95,7 +95,7 @@ class Unnamed:
         self.close = weakref.finalize(self, _close, self._fd, self._file)
         _forks.tell(self)
 
-    def forked(self) -> None:
+    def _after_fork(self) -> None:
         self.close()
 
     def fileno(self) -> int:
@@ -166,7 +166,7 @@ class ExternalSession:
     def _path(self) -> str:
         return self._recording if isinstance(self._recording, str) else self._recording.path
 
-    def forked(self) -> None:
+    def _after_fork(self) -> None:
         """This is the child of a fork: the process is not its child."""
         self._process.returncode = 0
         self._messages.close()

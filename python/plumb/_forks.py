@@ -11,13 +11,13 @@ _told: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 def tell(thing: Any) -> None:
-    """Call thing.forked() in each child for as long as the thing lives."""
+    """Call thing._after_fork() in each child for as long as the thing lives."""
     _told.add(thing)
 
 
 def _tell_all() -> None:
     for thing in list(_told):
-        thing.forked()
+        thing._after_fork()
 
 
 os.register_at_fork(after_in_child=_tell_all)
@@ -31,7 +31,7 @@ class Lock:
         self._lock: Any = threading.RLock()
         tell(self)
 
-    def forked(self) -> None:
+    def _after_fork(self) -> None:
         if not self._lock._is_owned():
             self._lock = threading.RLock()
 

@@ -247,7 +247,7 @@ class GilSession:
             _threads.join(self._thread, self._state)
         return self.snapshot()
 
-    def forked(self) -> None:
+    def _after_fork(self) -> None:
         """This is the child of a fork: the thread is not here, and who knows what it was doing."""
         self._state = threading.Condition()
         self._stopped = self._forked = True

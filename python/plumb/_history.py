@@ -72,7 +72,7 @@ class History(Deque[Tuple[float, Tree]]):
             parts = [self._sums[level - 1, start] for start in range(first, self._next, below)]
         self._sums[level, first] = pack(*parts)
 
-    def take(self, queue: Deque[Tuple[float, Tree]]) -> None:
+    def _take(self, queue: Deque[Tuple[float, Tree]]) -> None:
         """Append what is in a queue, in its order, whoever else does so with the same queue."""
         with _lock:
             while queue:
@@ -81,12 +81,12 @@ class History(Deque[Tuple[float, Tree]]):
     def __reduce__(self) -> Any:
         return type(self), (list(self), self.maxlen)
 
-    def snapshot(self) -> Tuple[int, List[Tuple[float, Tree]]]:
+    def _snapshot(self) -> Tuple[int, List[Tuple[float, Tree]]]:
         """The number of the first entry, and all entries."""
         with _lock:
             return self._next - len(self), list(self)
 
-    def parts(self, number: int, entries: List[Tuple[float, Tree]], first: int, last: int) -> List[Any]:
+    def _parts(self, number: int, entries: List[Tuple[float, Tree]], first: int, last: int) -> List[Any]:
         """What add up to entries[first:last], as merge() takes it; `number` and `entries` are of a snapshot."""
         with _lock:
             self._forget_old()

@@ -44,7 +44,7 @@ def _page(profile: Any, chosen: Dict[str, Any]) -> Tuple[str, str]:
         if size <= chosen["largest"]:
             said = "What was called in less than %g %% of its caller's time counts there (--min-share %g)." % (share, share)
             return page, said if share else ""
-    return "", "The page has %.1f MB, more than --largest %g: p.open() shows it in a window of its own." % (size, chosen["largest"])
+    return "", "The page has %.1f MB, more than --largest %g: p.open_in_browser() shows it in a window of its own." % (size, chosen["largest"])
 
 
 _FRAME = (
@@ -68,7 +68,7 @@ class _Shown:
         return frame(self._page)
 
     def __repr__(self) -> str:
-        return "<a report page of %d samples: p.open() shows it, p.html(FILE) writes it>" % self._samples
+        return "<a report page of %d samples: p.open_in_browser() shows it, p.html(FILE) writes it>" % self._samples
 
 
 def _show(profile: Any, chosen: Dict[str, Any]) -> None:

@@ -78,7 +78,7 @@ def help_text() -> str:
         "    %plumb                            the last profile",
         "",
         "All threads are sampled meanwhile, without stopping them. What came of it is shown also after an exception or an interrupt.",
-        "The page in the notebook is a sandboxed frame; p.open() shows it in a window of its own, p.html(FILE) writes it.",
+        "The page in the notebook is a sandboxed frame; p.open_in_browser() shows it in a window of its own, p.html(FILE) writes it.",
         "",
         "Options, before the expression (-- ends them):",
     ]

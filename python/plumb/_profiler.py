@@ -6,12 +6,15 @@ import contextlib
 import json
 import os
 import re
-from typing import Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from plumb import _forks, _gil, _threads
 from plumb._external import ControlledSession, checked_engine
 from plumb._plumb import Error
-from plumb._result import Profile
+from plumb._result import Profile, Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # What a session can be asked for: it takes a million samples a second at most.
 _SHORTEST, _TOO_LONG = 1e-6, 10.0
@@ -75,7 +78,7 @@ class Profiler:
         self._since = (0.0, 0)  # when this interval began: seconds and ticks
         _forks.tell(self)
 
-    def forked(self) -> None:
+    def _after_fork(self) -> None:
         """This is the child of a fork: what sampled is in the parent."""
         if self._session is not None:
             self._state = "forked"
@@ -227,7 +230,7 @@ class Profiler:
             raise RuntimeError("nothing was sampled: %s" % self._why_not())
         return profile
 
-    def query(self, regex: Optional[str] = None, max_records: int = 100, *, sort: str = "self", **report: Any) -> List[Record]:
+    def query(self, regex: Optional[str] = None, max_records: int = 100, *, sort: str = "self", **report: Unpack[Report]) -> List[Record]:
         """Functions by their share of the samples, each counted once a sample however often it is on the stack.
 
         regex        only those in whose "function file" it is found
@@ -241,13 +244,13 @@ class Profiler:
             raise ValueError("%r is no regular expression: %s" % (regex, error)) from None
         return records(self.snapshot(), fits, max_records, sort, **report)
 
-    def show(self, limit: int = 20, query: Optional[str] = None, sort: str = "self", **report: Any) -> str:
+    def show(self, limit: int = 20, query: Optional[str] = None, sort: str = "self", **report: Unpack[Report]) -> str:
         """The same as a table; `query` is query()'s regex."""
         found = self.query(query, limit, sort=sort, **report)
         return table(self.status(), found)
 
 
-def records(profile: Profile, fits: Callable[[str], Any], most: int, sort: str, **report: Any) -> List[Record]:
+def records(profile: Profile, fits: Callable[[str], Any], most: int, sort: str, **report: Unpack[Report]) -> List[Record]:
     """What query() finds; `fits` is asked about each function."""
     if sort not in _SORTS:
         raise ValueError('sort is "self" or "total", not %r' % (sort,))
@@ -270,7 +273,7 @@ def table(status: Dict[str, Any], found: List[Record]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _functions(profile: Profile, report: Dict[str, Any]) -> List[Dict[str, Any]]:
+def _functions(profile: Profile, report: Report) -> List[Dict[str, Any]]:
     """The member `functions` of the JSON report. All its stacks beside it are not taken apart: that would keep other threads
     waiting. A quote within a string is written \\", so this is found nowhere else."""
     text = profile.write("json", **report).decode("utf-8")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
+import sys
 import warnings
 import weakref
-from typing import Any, Callable, Dict, Optional, TypeVar, Union
+from typing import IO, Any, Callable, Dict, Optional, TypeVar, Union
 
 from plumb import _forks, _gil, _plumb, _threads
-from plumb._decorated import Done, decorated
+from plumb._decorated import decorated
 from plumb._external import ExternalSession, Unnamed, checked_engine
 from plumb._result import Path, Profile, open
 
 __all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Done = Optional[Callable[["Recording"], Any]]
+Printed = Union[None, bool, IO[str]]
 
 
 def _rate(interval: float) -> float:
-    if callable(interval):
-        raise TypeError("interval is a number of seconds, not %r: a decorator is written @plumb.profile(), with parentheses" % (interval,))
     if isinstance(interval, bool) or not isinstance(interval, (int, float)):
         raise TypeError("interval is a number of seconds, not %r" % (interval,))
     if not interval > 0:
@@ -140,16 +142,43 @@ class Recording(Profile):
 class Block(Recording):
     """What profile() gives: for a with statement, or for a function."""
 
-    def __init__(self, done: Done, **options: Any) -> None:
+    def __init__(self, done: Done, print: Printed, **options: Any) -> None:
         super().__init__(**options)
-        self._done, self._record = done, functools.partial(Recording, **options)
+        if done is not None and not callable(done):
+            raise TypeError("done is a function that takes the recording, not %r" % (done,))
+        if not isinstance(print, (bool, type(None))) and not hasattr(print, "write"):
+            raise TypeError("print is True (to standard error), False or a text file, not %r" % (print,))
+        self._done, self._printed, self._record = done, print, functools.partial(Recording, **options)
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        super().__exit__(kind, error, traceback)
+        if not self._printed or os.getpid() != self._pid:
+            return
+        try:
+            _print(self, self._printed)
+        except Exception:
+            if error is None:  # else what the block raised is of more interest
+                raise
 
     def __call__(self, function: Function) -> Function:
-        made: Function = decorated(function, self._record, self._done)
+        made: Function = decorated(function, self._record, self._finish)
         return made
 
+    def _finish(self, recording: Recording) -> None:
+        """After a function's calls."""
+        if self._done:
+            self._done(recording)
+        if self._printed or (self._printed is None and not self._done and self.output is None):
+            _print(recording, self._printed or True)
 
-def profile(
+
+def _print(recording: Recording, to: Union[bool, IO[str]]) -> None:
+    file = sys.stderr if isinstance(to, bool) else to
+    if file is not None:
+        recording.print(file)
+
+
+def start(
     interval: float = 0.001,
     *,
     threads: _threads.Threads = None,
@@ -164,10 +193,8 @@ def profile(
     sources: bool = True,
     opcodes: bool = False,
     max_overhead: Optional[float] = None,
-    done: Done = None,
-) -> Block:
-    """Record a block: `with plumb.profile() as p: ...`, then p.print(), p.open(), p.save(path), ...
-    Or the calls of a function: `@plumb.profile()`, also of a generator, a coroutine function, an asynchronous generator.
+) -> Recording:
+    """Record from now on, until stop() of what it gives.
 
     interval      seconds between two samples of a thread
     threads       None or "all": all there are and will be; else those that run now: Thread, ident, name, or several
@@ -184,27 +211,44 @@ def profile(
     opcodes       so are the instructions
     max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
                   math.inf: no limit
-    done          of a decorated function: called with each recording; without it and without output it is printed to stderr.
-                  Calls that overlap share one. The last one is the attribute `profile` of the function
     """
-    return Block(
-        done,
-        interval=interval,
-        threads=threads,
-        hidden=hidden,
-        mode=mode,
-        engine=engine,
-        tags=tags,
-        output=output,
-        force=force,
-        jitter=jitter,
-        seed=seed,
-        sources=sources,
-        opcodes=opcodes,
-        max_overhead=max_overhead,
-    )
+    return Recording(**locals()).start()
 
 
-def start(interval: float = 0.001, **options: Any) -> Recording:
-    """Record from now on, until stop() of what it gives. Options are those of profile()."""
-    return profile(interval, **options).start()
+def profile(interval: Any = 0.001, *, done: Done = None, print: Printed = None, **options: Any) -> Any:
+    """Record a block: `with plumb.profile() as p: ...`, then p.print(), p.open_in_browser(), p.save(path), ...
+    Or the calls of a function: `@plumb.profile`, also of a generator, a coroutine function, an asynchronous generator; of a class
+    its __init__().
+
+    The options are those of plumb.start(), and
+
+    print  True: the report goes to standard error when the block or the function has ended; or to a text file. None: that of a
+           function does, unless there is `done` or `output`
+    done   of a decorated function: called with each recording. Calls that overlap share one. The last one is the attribute
+           `profile` of the function. What it raises is a warning
+    """
+    given: Any = 0.001 if callable(interval) else interval
+    block = Block(done, print, interval=given, **_with_defaults(options))
+    return block(interval) if callable(interval) else block
+
+
+_OPTIONS = [parameter for parameter in inspect.signature(start).parameters.values() if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+def _with_defaults(options: Dict[str, Any]) -> Dict[str, Any]:
+    defaults = {parameter.name: parameter.default for parameter in _OPTIONS}
+    for name in options:
+        if name not in defaults:
+            raise TypeError("profile() has no option %s: it has interval, done, print, %s" % (name, ", ".join(defaults)))
+    return {**defaults, **options}
+
+
+def _signature() -> inspect.Signature:
+    """Of profile(), in full."""
+    own = inspect.signature(profile)
+    interval, done, shown, _ = own.parameters.values()
+    number = inspect.signature(start).parameters["interval"]
+    return own.replace(parameters=[interval.replace(annotation=number.annotation), *_OPTIONS, done, shown], return_annotation="Block")
+
+
+profile.__signature__ = _signature()  # type: ignore[attr-defined]

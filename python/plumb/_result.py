@@ -7,13 +7,42 @@ import os
 import secrets
 import sys
 import tempfile
-from typing import Any, Dict, Optional, Union, overload
+from typing import IO, TYPE_CHECKING, Any, Collection, Dict, Iterable, Optional, Tuple, TypedDict, Union, overload
 
 from plumb import _browser, _plumb, _terminal
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Path = Union[str, "os.PathLike[str]"]
+Words = Union[None, str, int, Iterable[Union[str, int]]]
 
 _RECORDING = "plumb"  # the name of the format
+
+
+class Report(TypedDict, total=False):
+    """Options of `plumb report`; Profile says what they are."""
+
+    lines: bool
+    functions: bool
+    idle: Union[None, bool, str]
+    threads: Words
+    process: Words
+    module: Words
+    time: Optional[Tuple[Optional[float], Optional[float]]]
+    state: Words
+    kind: Words
+    focus: Optional[str]
+    ignore: Optional[str]
+    min_share: float
+    names: Optional[str]
+    top: int
+    quality: bool
+    width: int
+    color: bool
+    ascii: bool
+    no_escape: bool
+    flavour: Optional[str]
 
 
 class Profile:
@@ -30,6 +59,7 @@ class Profile:
     names="short"|"full"
     top=, quality=True                  of text: rows of each table; what the line of quality is made of
     width=, color=, ascii=              of text
+    no_escape=True, flavour=            of collapsed and flamegraph-json
 
     A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, and
     that is an Error, unless force=True.
@@ -51,49 +81,50 @@ class Profile:
         return self._now().info()
 
     @overload
-    def write(self, format: str, path: None = None, **report: Any) -> bytes: ...
+    def write(self, format: str, path: None = None, **report: Unpack[Report]) -> bytes: ...
 
     @overload
-    def write(self, format: str, path: Path, *, force: bool = ..., **report: Any) -> None: ...
+    def write(self, format: str, path: Path, *, force: bool = ..., **report: Unpack[Report]) -> None: ...
 
-    def write(self, format: str, path: Optional[Path] = None, *, force: bool = False, **report: Any) -> Optional[bytes]:
+    def write(self, format: str, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> Optional[bytes]:
         """In one of the formats of `plumb help formats`: into a file, or as bytes."""
-        if path is not None:
-            self._write_file(format, path, "forced" if force else "named", report)
-            return None
-        core = self._now()
-        return core.write(None, format, **_made_by(core, report))
+        if path is None:
+            return self._bytes(format, report)
+        self._write_file(format, path, "forced" if force else "named", report)
+        return None
 
-    def _write_file(self, format: str, path: Path, name: str, report: Dict[str, Any]) -> None:
+    def _bytes(self, format: str, report: Report, **more: Any) -> bytes:
+        core = self._now()
+        return core.write(None, format, **_made_by(core, report), **more)
+
+    def _write_file(self, format: str, path: Path, name: str, report: Report) -> None:
         """name: whose choice it is, as for _plumb.Profile.save()"""
         core = self._now()
         core.save(path, format, name, **_made_by(core, report))
 
-    def text(self, **report: Any) -> str:
+    def text(self, **report: Unpack[Report]) -> str:
         """As `plumb report` prints it, without colours."""
-        report.setdefault("recording", self._name)
-        return self._now().write(None, "text", **report).decode(errors="replace")
+        return self._bytes("text", report, recording=self._name).decode(errors="replace")
 
-    def print(self, file: Any = None, **report: Any) -> None:
+    def print(self, file: Optional[IO[str]] = None, **report: Unpack[Report]) -> None:
         """To standard output or another text file, in colours where it is a terminal that has them."""
         file = sys.stdout if file is None else file
         file.write(self.text(**{**_terminal.look(file), **report}))
 
     @overload
-    def html(self, path: None = None, **report: Any) -> str: ...
+    def html(self, path: None = None, **report: Unpack[Report]) -> str: ...
 
     @overload
-    def html(self, path: Path, *, force: bool = ..., **report: Any) -> None: ...
+    def html(self, path: Path, *, force: bool = ..., **report: Unpack[Report]) -> None: ...
 
-    def html(self, path: Optional[Path] = None, *, force: bool = False, **report: Any) -> Optional[str]:
+    def html(self, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> Optional[str]:
         """The report page: into a file, or as str."""
         if path is None:
-            page: bytes = self.write("html", **report)
-            return page.decode()
+            return self._bytes("html", report).decode()
         self.write("html", path, force=force, **report)
         return None
 
-    def open(self, path: Optional[Path] = None, *, force: bool = False, **report: Any) -> str:
+    def open_in_browser(self, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> str:
         """Write the report page and show it in the browser of $BROWSER or that of xdg-open; the name of its file, which
         stays."""
         name = os.fspath(path) if path is not None else self._page_name()
@@ -107,21 +138,35 @@ class Profile:
             return os.path.splitext(os.path.basename(self._name))[0] + ".html"
         return os.path.join(tempfile.gettempdir(), "plumb-%s.html" % secrets.token_hex(8))
 
-    def save(self, path: Path, *, force: bool = False, **report: Any) -> None:
+    def save(self, path: Path, *, force: bool = False, **report: Unpack[Report]) -> None:
         """In the format that the end of the name tells; without one as a recording, for plumb.open() and `plumb report`."""
         self.write(_plumb.Profile.format_of(path) or _RECORDING, path, force=force, **report)
 
-    def stats(self, **report: Any) -> Dict[str, Any]:
+    def stats(self, **report: Unpack[Report]) -> Dict[str, Any]:
         """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""
-        found: Dict[str, Any] = json.loads(self._now().write(None, "json", **report))
+        found: Dict[str, Any] = json.loads(self._bytes("json", report))
         return found
 
-    def tree(self, **options: Any) -> Dict[str, Any]:
+    def tree(
+        self,
+        *,
+        omit: Union[None, str, Collection[str]] = (),
+        stop: Optional[str] = None,
+        depth: Optional[int] = None,
+        lines: bool = True,
+    ) -> Dict[str, Any]:
         """As plumb.profile.process() would have made it; omit, stop and depth as there. lines=False: without source."""
-        return self._now().tree(**options)
+        return self._now().tree(omit=omit, stop=stop, depth=depth, lines=lines)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "open":  # what open_in_browser() was called at first
+                return self.open_in_browser
+            raise AttributeError("%r object has no attribute %r" % (type(self).__name__, name))
 
 
-def _made_by(core: _plumb.Profile, report: Dict[str, Any]) -> Dict[str, Any]:
+def _made_by(core: _plumb.Profile, report: Report) -> Dict[str, Any]:
     return {"made_by": "plumb %s" % core.info()["version"], **report}
 
 

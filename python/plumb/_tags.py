@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
 from plumb import _contexts, _forks
+from plumb._decorated import decorate_any
 from plumb._plumb import Tag, new_tag
 from plumb._unseen import unseen
 
@@ -121,15 +122,20 @@ class tag:
             _leave(self)
 
     def __call__(self, function: _Function) -> _Function:
-        if inspect.iscoroutinefunction(function):
-            decorate = _of_coroutine
-        elif inspect.isasyncgenfunction(function):
-            decorate = _of_async_generator
-        elif inspect.isgeneratorfunction(function):
-            decorate = _of_generator
-        else:
-            decorate = _of_function
-        return functools.wraps(function)(decorate(self, function))  # type: ignore[return-value]
+        made: _Function = decorate_any(function, functools.partial(_tagged, self))
+        return made
+
+
+def _tagged(owner: tag, function: Any) -> Any:
+    if inspect.iscoroutinefunction(function):
+        decorate = _of_coroutine
+    elif inspect.isasyncgenfunction(function):
+        decorate = _of_async_generator
+    elif inspect.isgeneratorfunction(function):
+        decorate = _of_generator
+    else:
+        decorate = _of_function
+    return functools.wraps(function)(decorate(owner, function))
 
 
 def _of_function(owner: tag, function: Callable[..., Any]) -> Callable[..., Any]:

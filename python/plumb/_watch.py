@@ -139,7 +139,7 @@ class _Publisher:
         with self._lock:
             session = self._session
             tree = create() if session is None else self._recent(session)
-        self._history.take(self._queue)
+        self._history._take(self._queue)
         return tree
 
     def _recent(self, session: Any) -> Tree:
@@ -189,7 +189,7 @@ class _Publisher:
             finally:
                 self._last_status = _gil.status(session)
                 self._session = None
-        self._history.take(self._queue)
+        self._history._take(self._queue)
 
     def _over(self) -> None:
         _running.discard(self)
@@ -240,7 +240,7 @@ class _Publisher:
             if time.monotonic() < before:  # it was time to ask for the end, and no more
                 return True
             self._fetch(self._session)
-        self._history.take(self._queue)
+        self._history._take(self._queue)
         return self._due == before or (self._has_threads() and self._renew())
 
     def _has_threads(self) -> bool:

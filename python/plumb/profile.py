@@ -11,7 +11,7 @@ A tree is a dict, and so is each node in it:
 Where distributed loses samples or shares parts of its arguments, these functions do not, unless `strict` asks for it;
 docs/user/python.md has the list.
 
-The module can be called: `with plumb.profile() as p: ...` records a block, `@plumb.profile()` the calls of a function.
+The module can be called: `with plumb.profile() as p: ...` records a block, `@plumb.profile` the calls of a function.
 """
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _selected(history: Sequence[Any], start: Optional[float], stop: Optional[flo
 
 def _summed(history: History, start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:
     """Fewer trees than are selected, with the same sum."""
-    number, entries = history.snapshot()
+    number, entries = history._snapshot()
     first, last = _window(entries, start, stop)
-    return history.parts(number, entries, first, min(last, len(entries))), first <= len(entries) < last
+    return history._parts(number, entries, first, min(last, len(entries))), first <= len(entries) < last
 
 
 def _of_key(data: Tree, key: Any) -> Optional[Tree]:
@@ -129,6 +129,10 @@ def llprocess(frames: Any, child: Any, state: Optional[Tree]) -> Optional[Tree]:
 def ll_get_stack(tid: int) -> Any:
     """Not there yet: the native functions that a thread is in."""
     _no_low_level()
+
+
+def __dir__() -> List[str]:
+    return __all__
 
 
 class _Module(types.ModuleType):

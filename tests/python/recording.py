@@ -10,7 +10,6 @@ import io
 import itertools
 import json
 import os
-import pydoc
 import re
 import select
 import signal
@@ -316,16 +315,6 @@ def check_a_file_that_cannot_be_written_is_named_as_it_was_given():
         pass
     for name in ("/nodir/x", "nodir/x.html"):
         assert ("cannot write %s: " % name) in str(raises(plumb.Error, p.save, name))
-
-
-def check_names_that_are_public_are_those_that_are_shown():
-    assert sorted(dir(plumb)) == sorted([*plumb.__all__, "__version__"])
-    with plumb.profile() as p:
-        pass
-    assert plumb.__version__ == p.info()["version"]
-    told = pydoc.plain(pydoc.render_doc(plumb))
-    assert "class Profile(" in told and "importlib" not in told and "VERSION\n    %s" % plumb.__version__ in told, told[:2000]
-    assert "@plumb.profile(), with parentheses" in str(raises(TypeError, plumb.profile, spin))
 
 
 def check_report_options_choose():

@@ -165,14 +165,18 @@ def test_a_source_distribution_has_the_report_page(tmp_path):
 
 
 USER = """
+import sys
+
 import plumb
 import plumb.profile as functions
 from plumb.profile import merge
 
-with plumb.profile(0.01, threads="all", output=None) as p:
+with plumb.profile(0.01, threads="all", output=None, print=True) as p:
     pass
 p.print()
+p.print(sys.stderr, time=(1, None), state=["gil", "gc"])
 text: str = p.text(lines=True)
+page: str = p.open_in_browser(min_share=1)
 q: plumb.Profile = plumb.open("x.plumb")
 r = plumb.start(mode="cpu")
 r.stop().save("y.svg")
@@ -185,8 +189,19 @@ def work(n: int) -> str:
 async def later(n: int) -> str:
     return work(n)
 
-result: str = work(3)
+@plumb.profile
+def plain(n: int) -> str:
+    return str(n)
+
+@plumb.profile
+class Thing:
+    def __init__(self, n: int) -> None: ...
+
+thing: Thing = Thing(3)
+result: str = work(3) + plain(3)
 tree = merge(functions.create(), q.tree(omit=("x.py",), depth=3))
+history: functions.History = plumb.profile.watch(interval="20ms")
+tree = plumb.profile.get_profile(history, key="x")
 try:
     plumb.open("z")
 except plumb.Error as error:
@@ -205,11 +220,37 @@ def test_the_package_is_typed(tmp_path):
     assert not type_errors("--cache-dir", tmp_path)
 
 
+# What is refused, and a word of why.
+WRONG = {
+    "work('3')": "incompatible type",
+    "plain('3')": "incompatible type",
+    "Thing('3')": "incompatible type",
+    "plumb.start(intervall=3)": "intervall",
+    "plumb.profile(intervall=3)": "intervall",
+    "plumb.profile(print='yes')": "overload",
+    "plumb.profile.process(None, None, {}, foo=1)": "foo",
+    "plumb.profile.create(1)": "Too many arguments",
+    "plumb.profile.no_such_name": "no_such_name",
+    "functions.process(None, None, {}, foo=1)": "foo",
+    "p.text(colour=True)": "colour",
+    "p.html('x.html', foo=1)": "foo",
+    "p.write('json', state=3.5)": "overload",
+    "p.tree(foo=1)": "foo",
+    "p.open()": "open",
+    "plumb.web.control(plumb.Profiler(), foo=1)": "foo",
+    "plumb.Profiler().show(foo=1)": "foo",
+    "plumb.tag('x')": "Too many",
+}
+
+
 def test_a_user_s_program_is_typed(tmp_path):
     user = tmp_path / "user.py"
-    user.write_text(USER)
     environment = {"MYPYPATH": str(package.built())}
     options = ["--strict", "--follow-imports=silent", "--config-file=", "--cache-dir", tmp_path]
+    user.write_text(USER)
     assert not type_errors(*options, user, **environment)
-    user.write_text(USER.replace("work(3)", "work('3')"))
-    assert "incompatible type" in type_errors(*options, user, **environment)
+    user.write_text(USER + "\n".join(WRONG))
+    first, told = USER.count("\n") + 1, type_errors(*options, user, **environment)
+    for line, (call, why) in enumerate(WRONG.items(), first):
+        assert re.search(r"user\.py:%d: error: .*%s" % (line, why), told), (call, told)
+    assert {int(line) for line in re.findall(r"user\.py:(\d+): error", told)} == set(range(first, first + len(WRONG))), told

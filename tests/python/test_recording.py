@@ -145,7 +145,7 @@ def test_the_page_is_shown_in_the_browser(one, tmp_path):
     code = """
 import os
 with plumb.profile() as p: busy(1000)
-print(p.open())
+print(p.open_in_browser())
 os.chdir(%r)
 p.save("a.plumb")
 input()
@@ -209,7 +209,7 @@ os.umask(0)
 p.save("a.plumb")
 try: plumb.open("a.plumb").open()
 except plumb.Error as error: print(error.code)
-print("%%o" %% (os.stat(p.open()).st_mode & 0o777))
+print("%%o" %% (os.stat(p.open_in_browser()).st_mode & 0o777))
 """
     assert ended(one, code % str(tmp_path), env={"BROWSER": "true", "TMPDIR": str(tmp_path)}) == (0, "exists\n600\n", "")
     assert (tmp_path / "precious").read_text() == "precious"

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tup
 
 from plumb._plumb import Error
 from plumb._profiler import Profiler, records, table
+from plumb._result import Report
 from plumb.web import _pages
 from plumb.web._access import Access, Refused, Request
 from plumb.web._requests import TIMES
@@ -144,7 +145,7 @@ class Control:
         """Other than show(), searches for a text as it stands: a regular expression can keep the process busy for years."""
         wanted = _only(fields, "limit", "search", "sort", "idle")
         limit, search = _count(wanted.get("limit", "20")), wanted.get("search", "")
-        report = {"idle": wanted["idle"]} if "idle" in wanted else {}
+        report: Report = {"idle": wanted["idle"]} if "idle" in wanted else {}
         found = records(self._profiler.snapshot(), lambda name: search in name, limit, wanted.get("sort", "self"), **report)
         text = table(self._profiler.status(), found)
         return Response(200, {}, text.encode("utf-8", "replace"))

@@ -11,11 +11,18 @@ from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Opti
 from plumb._profiler import Profiler
 from plumb.web._access import Request
 from plumb.web._control import LONGEST_BODY, Control, Response
+from plumb.web._times import RequestTimes
 
 # ---- WSGI ----
 
 
-def control(profiler: Profiler, **options: Any) -> "WSGIControl":
+def control(
+    profiler: Profiler,
+    allow: Optional[Callable[[Any], Any]] = None,
+    token: Optional[str] = None,
+    allow_loopback: bool = False,
+    times: Optional[RequestTimes] = None,
+) -> "WSGIControl":
     """A WSGI application that shows and controls the profiler. It answers to whoever presents its token.
 
     token           without one given it is made: the attribute `token`
@@ -23,7 +30,7 @@ def control(profiler: Profiler, **options: Any) -> "WSGIControl":
     allow_loopback  to programs of this machine, too. Not behind a proxy: all requests come from this machine there
     times           a RequestTimes; default: that of all middleware that was given none
     """
-    return WSGIControl(Control(profiler, **options))
+    return WSGIControl(Control(profiler, allow, token, allow_loopback, times))
 
 
 class WSGIControl:
@@ -67,9 +74,15 @@ def _header_list(answer: Response) -> List[Tuple[str, str]]:
 # ---- ASGI ----
 
 
-def control_asgi(profiler: Profiler, **options: Any) -> "ASGIControl":
+def control_asgi(
+    profiler: Profiler,
+    allow: Optional[Callable[[Any], Any]] = None,
+    token: Optional[str] = None,
+    allow_loopback: bool = False,
+    times: Optional[RequestTimes] = None,
+) -> "ASGIControl":
     """As control(), for ASGI 3; `allow` is asked about the scope, in another thread."""
-    return ASGIControl(Control(profiler, **options))
+    return ASGIControl(Control(profiler, allow, token, allow_loopback, times))
 
 
 class ASGIControl:
@@ -145,12 +158,21 @@ def _of_scope(scope: Mapping[str, Any]) -> Request:
 # ---- Flask ----
 
 
-def flask_blueprint(profiler: Profiler, name: str = "plumb", url_prefix: str = "/plumb", **options: Any) -> Any:
+def flask_blueprint(
+    profiler: Profiler,
+    name: str = "plumb",
+    url_prefix: str = "/plumb",
+    *,
+    allow: Optional[Callable[[Any], Any]] = None,
+    token: Optional[str] = None,
+    allow_loopback: bool = False,
+    times: Optional[RequestTimes] = None,
+) -> Any:
     """As control(), to be given to app.register_blueprint(); `allow` may use what Flask knows of the request. Its attribute
     `token` is that of control(). An extension that checks forms for tokens of its own is to leave this blueprint out."""
     import flask
 
-    core = Control(profiler, **options)
+    core = Control(profiler, allow, token, allow_loopback, times)
     blueprint = flask.Blueprint(name, __name__, url_prefix=url_prefix)
     blueprint.token = core.token
 

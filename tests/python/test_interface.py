@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users meet of the package, on every interpreter: names, decorators, printing."""
+import json
+
+import pytest
+
+from harness import package
+
+
+@pytest.mark.smoke
+def test_what_users_meet_is_as_it_is_documented(able):
+    assert json.loads(package.run(able, "interface.py", options=["-X", "dev", "-W", "error"]))["checks"]
