@@ -190,6 +190,8 @@ PyObject *ext_merge(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_pack(PyObject *module, PyObject *trees);
 PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_allow_tracer(PyObject *module, PyObject *pid);
+/** ({name of an output format: the suffix that names it}, [names of input formats]) */
+PyObject *ext_formats(PyObject *module, PyObject *none);
 
 extern const char ext_identifier_doc[], ext_process_doc[], ext_merge_doc[], ext_pack_doc[], ext_plot_data_doc[],
 	ext_allow_tracer_doc[];

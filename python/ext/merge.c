@@ -450,6 +450,12 @@ PyObject *ext_merge(PyObject *module, PyObject *trees, PyObject *kwargs)
 		return NULL;
 	if (PyTuple_Size(trees) == 0)
 		return ext_create(st);
+	for (Py_ssize_t i = 0; i < PyTuple_Size(trees); i++) {
+		if (PyList_Check(PyTuple_GetItem(trees, i)) || PyTuple_Check(PyTuple_GetItem(trees, i))) {
+			PyErr_SetString(PyExc_TypeError, "each tree is an argument of its own: merge(*trees)");
+			return NULL;
+		}
+	}
 	int paused = ext_pause_gc(st);
 	PyObject *tree = paused < 0 ? NULL : sum_of_trees(st, trees, strict);
 	ext_resume_gc(st, paused);

@@ -130,6 +130,8 @@ static PyObject *create(PyObject *module, PyObject *none)
 
 static PyMethodDef methods[] = {
 	{"create", create, METH_NOARGS, "create($module, /)\n--\n\nAn empty tree."},
+	{"formats", ext_formats, METH_NOARGS,
+	 "formats($module, /)\n--\n\n({name of an output format: the end that names it}, [names of input formats])"},
 	{"allow_tracer", ext_allow_tracer, METH_O, ext_allow_tracer_doc},
 	{"identifier", ext_identifier, METH_O, ext_identifier_doc},
 	WITH_KEYWORDS(process),

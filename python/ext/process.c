@@ -423,6 +423,10 @@ PyObject *ext_process(PyObject *module, PyObject *args, PyObject *kwargs)
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOO$OO:process", names, &frame, &child, &root, &stop, &omit,
 					 &depth, &strict, &tally))
 		return NULL;
+	if (frame == Py_None) { /* the class of error is that of distributed */
+		PyErr_SetString(PyExc_AttributeError, "frame is None: there is no such thread, or it has ended");
+		return NULL;
+	}
 	struct rules r = {.stop = stop == Py_None ? NULL : stop, .tally = tally == Py_None ? NULL : tally};
 	int is_strict = PyObject_IsTrue(strict);
 	if (is_strict < 0 || set_depth(&r, depth, strict, is_strict) < 0 || set_omit(&r, omit, is_strict) < 0)

@@ -102,6 +102,30 @@ static PyObject *format_of(PyObject *type, PyObject *path)
 	return format;
 }
 
+PyObject *ext_formats(PyObject *module, PyObject *none)
+{
+	PyObject *outputs = PyDict_New(), *inputs = PyList_New(0);
+	struct plumb_format f;
+	int r = outputs && inputs ? 0 : -1;
+
+	for (size_t i = 0; r == 0 && plumb_format_at(i, &f); i++) {
+		PyObject *suffix = PyUnicode_FromString(f.suffix);
+
+		r = suffix ? PyDict_SetItemString(outputs, f.name, suffix) : -1;
+		Py_XDECREF(suffix);
+	}
+	for (size_t i = 0; r == 0 && plumb_input_format_at(i, &f); i++) {
+		PyObject *name = PyUnicode_FromString(f.name);
+
+		r = name ? PyList_Append(inputs, name) : -1;
+		Py_XDECREF(name);
+	}
+	PyObject *both = r == 0 ? PyTuple_Pack(2, outputs, inputs) : NULL;
+	Py_XDECREF(outputs);
+	Py_XDECREF(inputs);
+	return both;
+}
+
 /* ---- write ------------------------------------------------------------------------------------------------------- */
 
 /* All that was written to a file, as bytes. */

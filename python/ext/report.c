@@ -157,14 +157,13 @@ static int nanoseconds(PyObject *seconds, uint64_t *ret)
 	if (seconds == Py_None)
 		return 0;
 	double value = PyFloat_AsDouble(seconds);
-	if (value == -1 && PyErr_Occurred())
-		return -1;
-	if (!(value >= 0 && value < 1e9)) {
-		PyErr_SetString(PyExc_ValueError, "time is two numbers of seconds since the start; None: no limit");
-		return -1;
+	if (!PyErr_Occurred() && value >= 0 && value < 1e9) {
+		*ret = (uint64_t)llround(value * 1e9);
+		return 0;
 	}
-	*ret = (uint64_t)llround(value * 1e9);
-	return 0;
+	PyErr_SetString(PyErr_Occurred() ? PyExc_TypeError : PyExc_ValueError,
+			"time is (from, to), two numbers of seconds since the start; None: no limit");
+	return -1;
 }
 
 static int set_time(struct plumb_report_options *o, PyObject *given)
@@ -173,7 +172,7 @@ static int set_time(struct plumb_report_options *o, PyObject *given)
 
 	if (!given || given == Py_None)
 		return 0;
-	if (!PyTuple_Check(given)) {
+	if (!PyTuple_Check(given) || PyTuple_Size(given) != 2) {
 		PyErr_SetString(PyExc_TypeError, "time is a tuple: (from, to) in seconds since the start");
 		return -1;
 	}

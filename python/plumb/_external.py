@@ -38,13 +38,6 @@ with contextlib.suppress(OSError):
 _AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@" </dev/null']
 
 
-def checked_engine(engine: Optional[str]) -> Optional[str]:
-    """Of a recording or a Profiler; or ValueError."""
-    if engine not in (None, "inprocess", "external", "gil"):
-        raise ValueError('engine is "inprocess", "external", "gil" or None, not %r' % (engine,))
-    return engine
-
-
 def _asks_for_permission() -> bool:
     """Whether Yama lets only parents read their children's memory."""
     try:

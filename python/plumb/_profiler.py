@@ -9,36 +9,20 @@ import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from plumb import _forks, _gil, _threads
-from plumb._external import ControlledSession, checked_engine
+from plumb._arguments import checked_count, checked_engine, checked_interval, checked_mode
+from plumb._external import ControlledSession
 from plumb._plumb import Error
-from plumb._result import Profile, Report
+from plumb._report import Report
+from plumb._result import Profile
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# What a session can be asked for: it takes a million samples a second at most.
-_SHORTEST, _TOO_LONG = 1e-6, 10.0
+_TOO_LONG = 10.0  # seconds between two samples
 
 _NO_STATUS = {"samples": 0, "ticks": 0, "missed": 0, "unreadable": 0, "folded": 0, "threads": 0, "elapsed": 0.0}
 Record = Dict[str, Any]
 _SORTS = {"self": "self_samples", "total": "total_samples"}
-
-
-def checked_interval(interval: float) -> float:
-    """Or ValueError."""
-    if isinstance(interval, bool) or not isinstance(interval, (int, float)):
-        raise TypeError("interval is a number of seconds, not %r" % (interval,))
-    if not _SHORTEST <= interval < _TOO_LONG:
-        raise ValueError("interval is at least 0.000001 s and less than 10 s, not %r" % interval)
-    return float(interval)
-
-
-def checked_count(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError("%s is a whole number, not %r" % (name, value))
-    if value < 0:
-        raise ValueError("%s is not negative, as %d is" % (name, value))
-    return value
 
 
 class Profiler:
@@ -64,10 +48,8 @@ class Profiler:
         mode: str = "wall",
         engine: Optional[str] = None,
     ) -> None:
-        if mode not in ("wall", "cpu", "gil"):
-            raise ValueError('mode is "wall", "cpu" or "gil", not %r' % (mode,))
-        self._interval = checked_interval(interval)
-        self._options = {"mode": mode, "jitter": bool(jitter), "max_nodes": checked_count("max_nodes", max_nodes), "tags": True}
+        self._interval = checked_interval(interval, _TOO_LONG)
+        self._options = {"mode": checked_mode(mode), "jitter": bool(jitter), "max_nodes": checked_count("max_nodes", max_nodes), "tags": True}
         self._threads, self._engine = threads, checked_engine(engine)
         self._lock = _forks.Lock()
         self._session: Any = None
@@ -146,7 +128,7 @@ class Profiler:
 
     def set_interval(self, interval: float) -> None:
         """Seconds between two samples of a thread, at once and from now on. ValueError unless 0 < interval < 10."""
-        interval = checked_interval(interval)
+        interval = checked_interval(interval, _TOO_LONG)
         with self._lock:
             session = self._session
             if session is not None:
@@ -238,6 +220,8 @@ class Profiler:
         sort         "self": by time in the function itself; "total": with what it called
         report       as for a Profile's text(): idle="keep", threads=[...], focus=...
         """
+        if not isinstance(regex, (str, type(None))):
+            raise TypeError("regex is a text, not %r" % (regex,))
         try:
             fits = re.compile(regex or "").search
         except (re.error, RecursionError, OverflowError) as error:
@@ -246,7 +230,7 @@ class Profiler:
 
     def show(self, limit: int = 20, query: Optional[str] = None, sort: str = "self", **report: Unpack[Report]) -> str:
         """The same as a table; `query` is query()'s regex."""
-        found = self.query(query, limit, sort=sort, **report)
+        found = self.query(query, checked_count("limit", limit), sort=sort, **report)
         return table(self.status(), found)
 
 
@@ -254,7 +238,7 @@ def records(profile: Profile, fits: Callable[[str], Any], most: int, sort: str, 
     """What query() finds; `fits` is asked about each function."""
     if sort not in _SORTS:
         raise ValueError('sort is "self" or "total", not %r' % (sort,))
-    checked_count("the number of records", most)
+    checked_count("max_records", most)
     found = [_record(function) for function in _functions(profile, report)]
     found = [record for record in found if fits("%(function)s %(file)s" % record)]
     found.sort(key=lambda record: -record[_SORTS[sort]])

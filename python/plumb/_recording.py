@@ -11,8 +11,9 @@ import weakref
 from typing import IO, Any, Callable, Dict, Optional, TypeVar, Union
 
 from plumb import _forks, _gil, _plumb, _threads
+from plumb._arguments import checked_engine, checked_interval, checked_mode, checked_overhead, checked_seed
 from plumb._decorated import decorated
-from plumb._external import ExternalSession, Unnamed, checked_engine
+from plumb._external import ExternalSession, Unnamed
 from plumb._result import Path, Profile, open
 
 __all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
@@ -21,13 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Done = Optional[Callable[["Recording"], Any]]
 Printed = Union[None, bool, IO[str]]
 
-
-def _rate(interval: float) -> float:
-    if isinstance(interval, bool) or not isinstance(interval, (int, float)):
-        raise TypeError("interval is a number of seconds, not %r" % (interval,))
-    if not interval > 0:
-        raise ValueError("interval is a number of seconds more than 0, not %r" % interval)
-    return 1 / interval
+_TOO_LONG = 100.0  # seconds between two samples
 
 
 def _checked_output(output: Optional[Path]) -> Optional[str]:
@@ -67,7 +62,10 @@ class Recording(Profile):
 
     def __init__(self, interval: float, output: Optional[Path], engine: Optional[str], **options: Any) -> None:
         self.output = self._name = _checked_output(output)
-        self._engine, self._options = checked_engine(engine), dict(options, rate=_rate(interval))
+        self._engine, self._options = checked_engine(engine), dict(options, rate=1 / checked_interval(interval, _TOO_LONG))
+        checked_mode(options["mode"])
+        checked_seed(options["seed"])
+        checked_overhead(options["max_overhead"])
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
@@ -146,7 +144,7 @@ class Block(Recording):
         super().__init__(**options)
         if done is not None and not callable(done):
             raise TypeError("done is a function that takes the recording, not %r" % (done,))
-        if not isinstance(print, (bool, type(None))) and not hasattr(print, "write"):
+        if print is not None and not isinstance(print, bool) and not hasattr(print, "write"):
             raise TypeError("print is True (to standard error), False or a text file, not %r" % (print,))
         self._done, self._printed, self._record = done, print, functools.partial(Recording, **options)
 

@@ -7,42 +7,20 @@ import os
 import secrets
 import sys
 import tempfile
-from typing import IO, TYPE_CHECKING, Any, Collection, Dict, Iterable, Optional, Tuple, TypedDict, Union, overload
+import warnings
+from typing import IO, TYPE_CHECKING, Any, Collection, Dict, List, Optional, Union, overload
 
 from plumb import _browser, _plumb, _terminal
+from plumb._arguments import checked_count
+from plumb._report import Report, checked
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Path = Union[str, "os.PathLike[str]"]
-Words = Union[None, str, int, Iterable[Union[str, int]]]
 
 _RECORDING = "plumb"  # the name of the format
-
-
-class Report(TypedDict, total=False):
-    """Options of `plumb report`; Profile says what they are."""
-
-    lines: bool
-    functions: bool
-    idle: Union[None, bool, str]
-    threads: Words
-    process: Words
-    module: Words
-    time: Optional[Tuple[Optional[float], Optional[float]]]
-    state: Words
-    kind: Words
-    focus: Optional[str]
-    ignore: Optional[str]
-    min_share: float
-    names: Optional[str]
-    top: int
-    quality: bool
-    width: int
-    color: bool
-    ascii: bool
-    no_escape: bool
-    flavour: Optional[str]
+_FORMATS, _INPUTS = _plumb.formats()
 
 
 class Profile:
@@ -94,13 +72,16 @@ class Profile:
         return None
 
     def _bytes(self, format: str, report: Report, **more: Any) -> bytes:
-        core = self._now()
-        return core.write(None, format, **_made_by(core, report), **more)
+        core, notes = self._now(), []  # type: _plumb.Profile, List[str]
+        written = core.write(None, _known(format), notes=notes, **_made_by(core, report), **more)
+        _tell(notes)
+        return written
 
     def _write_file(self, format: str, path: Path, name: str, report: Report) -> None:
         """name: whose choice it is, as for _plumb.Profile.save()"""
-        core = self._now()
-        core.save(path, format, name, **_made_by(core, report))
+        core, notes = self._now(), []  # type: _plumb.Profile, List[str]
+        core.save(path, _known(format), name, notes=notes, **_made_by(core, report))
+        _tell(notes)
 
     def text(self, **report: Unpack[Report]) -> str:
         """As `plumb report` prints it, without colours."""
@@ -109,6 +90,8 @@ class Profile:
     def print(self, file: Optional[IO[str]] = None, **report: Unpack[Report]) -> None:
         """To standard output or another text file, in colours where it is a terminal that has them."""
         file = sys.stdout if file is None else file
+        if not hasattr(file, "write"):
+            raise TypeError("file is a text file, not %r" % (file,))
         file.write(self.text(**{**_terminal.look(file), **report}))
 
     @overload
@@ -140,7 +123,12 @@ class Profile:
 
     def save(self, path: Path, *, force: bool = False, **report: Unpack[Report]) -> None:
         """In the format that the end of the name tells; without one as a recording, for plumb.open() and `plumb report`."""
-        self.write(_plumb.Profile.format_of(path) or _RECORDING, path, force=force, **report)
+        format = _plumb.Profile.format_of(path)
+        suffix = os.path.splitext(os.fsdecode(path))[1]
+        if suffix and not format:
+            ends = ", ".join(filter(None, _FORMATS.values()))
+            raise ValueError("the end %s tells no format: there are %s; write() takes the name of a format" % (suffix, ends))
+        self.write(format or _RECORDING, path, force=force, **report)
 
     def stats(self, **report: Unpack[Report]) -> Dict[str, Any]:
         """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""
@@ -156,6 +144,12 @@ class Profile:
         lines: bool = True,
     ) -> Dict[str, Any]:
         """As plumb.profile.process() would have made it; omit, stop and depth as there. lines=False: without source."""
+        if not isinstance(stop, (str, type(None))):
+            raise TypeError("stop is the end of a file's name, not %r" % (stop,))
+        if not isinstance(omit, (str, Collection, type(None))):
+            raise TypeError("omit is the end of a file's name, or several, not %r" % (omit,))
+        if depth is not None:
+            checked_count("depth", depth)
         return self._now().tree(omit=omit, stop=stop, depth=depth, lines=lines)
 
     if not TYPE_CHECKING:
@@ -167,10 +161,34 @@ class Profile:
 
 
 def _made_by(core: _plumb.Profile, report: Report) -> Dict[str, Any]:
-    return {"made_by": "plumb %s" % core.info()["version"], **report}
+    return {"made_by": "plumb %s" % core.info()["version"], **checked(report)}
+
+
+def _known(format: str) -> str:
+    """The name of an output format, or ValueError."""
+    if format not in _FORMATS:
+        raise ValueError("format is one of %s, not %r" % (", ".join(_FORMATS), format))
+    return format
+
+
+def _tell(notes: List[str]) -> None:
+    """That nothing was chosen. What a format has no room for is in its documentation."""
+    for note in notes:
+        if note.startswith("no sample"):
+            warnings.warn("plumb: " + note, RuntimeWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """For a warning of who calls this: the first frame that is not the package's."""
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("plumb."):
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 def open(path: Path, format: Optional[str] = None) -> Profile:
     """Read a recording, or what another profiler wrote: its content tells what it is, or `format` does."""
+    if format is not None and format not in _INPUTS:
+        raise ValueError("format is one of %s, or None: the content tells, not %r" % (", ".join(_INPUTS), format))
     core = _plumb.Profile.open(path, format)
     return Profile(core, os.fspath(path) if _plumb.Profile.format_of(path) == _RECORDING else None)

@@ -8,7 +8,7 @@ import threading
 import warnings
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple, Type, TypeVar
 
 from plumb import _contexts, _forks
 from plumb._decorated import decorate_any
@@ -102,7 +102,9 @@ class tag:
 
     __slots__ = ("_labels",)
 
-    def __init__(self, /, **labels: Any) -> None:
+    def __init__(self, /, *given: NoReturn, **labels: Any) -> None:
+        if given:
+            raise TypeError("a tag takes labels by their names, as in plumb.tag(job=\"nightly\"), not %r alone" % given)
         self._labels: _Labels = tuple(
             sorted((_cut(key, _KEY_LENGTH), _cut(str(value), _VALUE_LENGTH)) for key, value in labels.items())
         )[:_LABELS]

@@ -8,6 +8,8 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
 
 from plumb._plumb import Error
 
+_ONE = (str, int, threading.Thread)
+_NAMED = 20  # names in a message
 _MOMENT = 1.0  # for which others have the lock of a list of threads, at the very most
 
 Threads = Union[None, str, int, threading.Thread, Iterable[Union[str, int, threading.Thread]]]
@@ -46,24 +48,31 @@ def native_id(thread: threading.Thread) -> Optional[int]:
     return os.getpid() if thread is threading.main_thread() and thread.is_alive() else None
 
 
-def _native_ids_of(which: Any) -> List[int]:
+def _native_ids_of(which: Any, ended: bool) -> List[int]:
     """Of the threads that are that one, have that ident or that name."""
+    if not isinstance(which, _ONE):
+        raise TypeError("a thread is given as a Thread, its ident or its name, not as %r" % (which,))
     if which == threading.get_ident():
         return [threading.get_native_id()]
     found = [native_id(thread) for thread in every() if which in (thread, thread.ident, thread.name)]
     tids = [tid for tid in found if tid is not None]
-    if not tids:
-        raise ValueError("no thread that runs is %r" % (which,))
+    if not tids and (isinstance(which, str) or not ended):
+        raise ValueError("no thread that runs is %r; there are %s" % (which, _names()))
     return tids
 
 
-def native_ids(threads: Threads) -> Optional[List[int]]:
+def _names() -> str:
+    names = [thread.name for thread in every()]
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+
+
+def native_ids(threads: Threads, *, ended: bool = False) -> Optional[List[int]]:
     """Of one thread or several, each given as a Thread, its ident (threading.get_ident()) or its name. None: of all, also
-    of those to come, which is what None and "all" mean."""
+    of those to come, which is what None and "all" mean. `ended`: a Thread or ident may be of one that has ended, and is left out."""
     if threads is None or threads == "all":
         return None
-    several = [threads] if isinstance(threads, (str, int, threading.Thread)) else list(threads)
-    return sorted({tid for which in several for tid in _native_ids_of(which)})
+    several = list(threads) if isinstance(threads, Iterable) and not isinstance(threads, str) else [threads]
+    return sorted({tid for which in several for tid in _native_ids_of(which, ended)})
 
 
 _joining: Set[Tuple[int, threading.Thread]] = set()

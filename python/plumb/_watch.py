@@ -13,6 +13,7 @@ import warnings
 from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Union
 
 from plumb import _gil, _threads
+from plumb._arguments import checked_count, is_number
 from plumb._history import History
 from plumb._plumb import Error, create
 
@@ -41,6 +42,8 @@ def seconds(value: Time) -> float:
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     if not isinstance(value, str):
+        if not is_number(value):
+            raise TypeError("not a time: %r; that is a number of seconds or a text like \"20ms\"" % (value,))
         return float(value)
     text = value.replace(" ", "").lower() or "?"
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
@@ -52,7 +55,10 @@ def seconds(value: Time) -> float:
 
 
 def _positive(name: str, value: Time) -> float:
-    result = seconds(value)
+    try:
+        result = seconds(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)("%s: %s" % (name, error)) from None
     if not 0 < result < float("inf"):
         raise ValueError("%s is longer than 0, not %r" % (name, value))
     return result
@@ -276,13 +282,6 @@ def _started(run: Callable[[], None], stop: Callable[[], None]) -> threading.Thr
         return thread
 
 
-def _tids(threads: _threads.Threads) -> Optional[List[int]]:
-    try:
-        return _threads.native_ids(threads)
-    except ValueError:
-        return []  # it may have ended just now; its history is empty
-
-
 def _never() -> bool:
     return False
 
@@ -315,9 +314,14 @@ def watch(
     """
     if not callable(stop):
         raise TypeError("stop is a function without arguments, which says whether to stop, not %r" % (stop,))
+    if not isinstance(omit, (str, Collection, type(None))):
+        raise TypeError("omit is the end of a file's name, or several, not %r" % (omit,))
+    if maxlen is not None:
+        checked_count("maxlen", maxlen)
     options = {
-        "rate": 1 / _positive("interval", interval), "cycle": _positive("cycle", cycle), "jitter": jitter, "max_nodes": max_nodes,
-        "tids": _tids(threading.get_ident() if thread_id is None else thread_id),
+        "rate": 1 / _positive("interval", interval), "cycle": _positive("cycle", cycle), "jitter": jitter,
+        "max_nodes": checked_count("max_nodes", max_nodes),
+        "tids": _threads.native_ids(threading.get_ident() if thread_id is None else thread_id, ended=True),
         "max_cycles": min(maxlen or _MOST_WAITING, _MOST_WAITING),
     }  # fmt: skip
     history = Watch((), maxlen)

@@ -72,8 +72,12 @@ def _entries(history: Sequence[Tuple[float, Tree]]) -> List[Tuple[float, Tree]]:
 def _selected(history: Sequence[Any], start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:
     """The trees of the time, and whether what is recent is of it, too."""
     entries = _entries(history)
-    first, last = _window(entries, start, stop)
-    return [tree for _, tree in entries[first:last]], first <= len(entries) < last
+    try:
+        first, last = _window(entries, start, stop)
+        return [tree for _, tree in entries[first:last]], first <= len(entries) < last
+    except (TypeError, ValueError) as error:
+        wanted = "history has entries (time, tree) in the order of their times, and start and stop are such times: %s"
+        raise type(error)(wanted % error) from None
 
 
 def _summed(history: History, start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:

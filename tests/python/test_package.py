@@ -239,7 +239,7 @@ WRONG = {
     "p.open()": "open",
     "plumb.web.control(plumb.Profiler(), foo=1)": "foo",
     "plumb.Profiler().show(foo=1)": "foo",
-    "plumb.tag('x')": "Too many",
+    "plumb.tag('x')": "incompatible type",
 }
 
 

@@ -180,7 +180,7 @@ def check_one_thread_several_or_all():
 
     with Busy(one) as a, Busy(other, "the other one") as b:
         histories = {
-            "one": watch(a.ident), "other": watch("the other one"), "both": watch([a.ident, b]), "all": watch("all"), "me": watch(),
+            "one": watch(a.ident), "other": watch("the other one"), "both": watch([1, a.ident, b]), "all": watch("all"), "me": watch(),
         }  # fmt: skip
         spin_until(lambda: all(sampled(history, 20) and {"one", "both", "other", "all", "me"} for history in histories.values()))
         for history in histories.values():
@@ -312,7 +312,7 @@ def check_wrong_arguments_are_refused_and_leave_no_thread():
     spin_until(lambda: threading.active_count() == 1)
     for name in ("interval", "cycle"):
         for bad in (0, -1, "0ms", "soon", float("nan"), float("inf")):
-            assert name in refused(ValueError, watch, **{name: bad}) or bad == "soon"
+            assert name in refused(ValueError, watch, **{name: bad})
     refused(ValueError, watch, engine="steam")
     refused(ValueError, watch, maxlen=-1)
     refused(TypeError, watch, interval=None)

@@ -68,6 +68,8 @@ class Access:
     def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str], allow_loopback: bool) -> None:
         if token is not None and (not isinstance(token, str) or len(token) < 8):
             raise ValueError("a token is a str of at least 8 characters")
+        if allow is not None and not callable(allow):
+            raise TypeError("allow is a function that is asked about each request, not %r" % (allow,))
         if allow is not None and _answers_later(allow):
             raise TypeError(_AT_ONCE)
         if allow is not None and allow_loopback:

@@ -6,7 +6,7 @@ from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
 
 from plumb._unseen import unseen
 from plumb.web import _routes
-from plumb.web._requests import TIMES, Request
+from plumb.web._requests import Request, checked_app, checked_times
 from plumb.web._times import RequestTimes
 
 Message = Dict[str, Any]
@@ -19,8 +19,8 @@ class ASGIMiddleware:
     request (lifespan, websockets) passes as it is."""
 
     def __init__(self, app: Callable[..., Awaitable[None]], times: Optional[RequestTimes] = None) -> None:
-        self.app = app
-        self.times = TIMES if times is None else times
+        self.app = checked_app("ASGI", app)
+        self.times = checked_times(times)
 
     @unseen
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:

@@ -8,10 +8,10 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tup
 
 from plumb._plumb import Error
 from plumb._profiler import Profiler, records, table
-from plumb._result import Report
+from plumb._report import Report
 from plumb.web import _pages
 from plumb.web._access import Access, Refused, Request
-from plumb.web._requests import TIMES
+from plumb.web._requests import checked_times
 from plumb.web._times import RequestTimes
 
 LONGEST_BODY = 65536
@@ -57,9 +57,11 @@ class Control:
         allow_loopback: bool = False,
         times: Optional[RequestTimes] = None,
     ) -> None:
+        if not isinstance(profiler, Profiler):
+            raise TypeError("profiler is a plumb.Profiler, not %r" % (profiler,))
         self._profiler = profiler
         self._access = Access(allow, token, allow_loopback)
-        self._times = TIMES if times is None else times
+        self._times = checked_times(times)
         self.token = self._access.token
         self._pages: Dict[str, Callable[[Mapping[str, str]], Response]] = {
             "/": self._index,

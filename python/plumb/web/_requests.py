@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional, TypeVar
 
 from plumb._tags import tag
 from plumb.web._routes import Names, folded, known_method
 from plumb.web._times import RequestTimes
 
+App = TypeVar("App", bound=Callable[..., Any])
+
 TIMES = RequestTimes()
 """Of all middleware of this process that was given none of its own."""
 
 _NAMES = Names(500)
+
+
+def checked_app(kind: str, app: App) -> App:
+    if not callable(app):
+        raise TypeError("app is an application of %s, which can be called, not %r" % (kind, app))
+    return app
+
+
+def checked_times(times: Optional[RequestTimes]) -> RequestTimes:
+    """None: those of the process."""
+    if times is not None and not isinstance(times, RequestTimes):
+        raise TypeError("times is a plumb.web.RequestTimes or None, not %r" % (times,))
+    return TIMES if times is None else times
 
 
 class Request:

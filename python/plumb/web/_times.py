@@ -7,6 +7,7 @@ import csv
 import io
 from typing import Any, Dict, List, Optional, Tuple
 
+from plumb._arguments import checked_count
 from plumb._forks import Lock
 
 OTHER = "other"
@@ -66,8 +67,8 @@ class RequestTimes:
     """Histograms of request times. Any thread; what it takes is bounded by `max_routes`: those that come later are "other"."""
 
     def __init__(self, max_routes: int = 200) -> None:
-        if max_routes < 1:
-            raise ValueError("max_routes is to be at least 1")
+        if checked_count("max_routes", max_routes) < 1:
+            raise ValueError("max_routes is at least 1")
         self._max_routes = max_routes
         self._lock = Lock()
         self._times: Dict[Tuple[str, str], _Times] = {}

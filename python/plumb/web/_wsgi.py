@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional
 
 from plumb._unseen import unseen
 from plumb.web import _routes
-from plumb.web._requests import TIMES, Request
+from plumb.web._requests import Request, checked_app, checked_times
 from plumb.web._times import RequestTimes
 
 # A callable that applications may tell their route to: environ["plumb.route"]("/users/{id}").
@@ -19,8 +19,8 @@ class WSGIMiddleware:
     """
 
     def __init__(self, app: Callable[..., Iterable[bytes]], times: Optional[RequestTimes] = None) -> None:
-        self.app = app
-        self.times = TIMES if times is None else times
+        self.app = checked_app("WSGI", app)
+        self.times = checked_times(times)
         _routes.ask_flask(app, _tell_rule)
 
     @unseen

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What arguments are to be: each function gives the value, or says in a sentence which argument is wrong and what there is."""
+from __future__ import annotations
+
+import math
+from typing import Any, Optional
+
+# A session takes a million samples a second at most.
+_SHORTEST = 1e-6
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def checked_interval(interval: float, too_long: float) -> float:
+    if not is_number(interval):
+        raise TypeError("interval is a number of seconds, not %r" % (interval,))
+    if not _SHORTEST <= interval < too_long:
+        raise ValueError("interval is at least 0.000001 s and less than %g s, not %r" % (too_long, interval))
+    return float(interval)
+
+
+def checked_count(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError("%s is a whole number, not %r" % (name, value))
+    if value < 0:
+        raise ValueError("%s is not negative, as %d is" % (name, value))
+    return value
+
+
+def checked_mode(mode: str) -> str:
+    if mode not in ("wall", "cpu", "gil"):
+        raise ValueError('mode is "wall", "cpu" or "gil", not %r' % (mode,))
+    return mode
+
+
+def checked_engine(engine: Optional[str]) -> Optional[str]:
+    """Of a recording or a Profiler."""
+    if engine not in (None, "inprocess", "external", "gil"):
+        raise ValueError('engine is "inprocess", "external", "gil" or None, not %r' % (engine,))
+    return engine
+
+
+def checked_seed(seed: Optional[int]) -> Optional[int]:
+    if seed is not None and not isinstance(seed, int):
+        raise TypeError("seed is a whole number, not %r" % (seed,))
+    return seed
+
+
+def checked_overhead(share: Optional[float]) -> Optional[float]:
+    if share is None or share == math.inf:
+        return share
+    wanted = "max_overhead is a share from 0.0001 to 1, math.inf for no limit, or None, not %r" % (share,)
+    if not is_number(share):
+        raise TypeError(wanted)
+    if not 0.0001 <= share <= 1:
+        raise ValueError(wanted)
+    return share

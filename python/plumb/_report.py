@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of reports: those of `plumb report`, by their names with underscores."""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, TypedDict, Union
+
+from plumb._arguments import checked_count, is_number
+
+Words = Union[None, str, int, Iterable[Union[str, int]]]
+
+
+class Report(TypedDict, total=False):
+    """Profile says what they are."""
+
+    lines: bool
+    functions: bool
+    idle: Union[None, bool, str]
+    threads: Words
+    process: Words
+    module: Words
+    time: Optional[Tuple[Optional[float], Optional[float]]]
+    state: Words
+    kind: Words
+    focus: Optional[str]
+    ignore: Optional[str]
+    min_share: float
+    names: Optional[str]
+    top: int
+    quality: bool
+    width: int
+    color: bool
+    ascii: bool
+    no_escape: bool
+    flavour: Optional[str]
+
+
+_TEXTS = ("focus", "ignore", "names", "flavour")
+_WORDS = ("threads", "process", "module", "state", "kind")
+_WIDTHS = range(20, 1001)
+
+
+def checked(report: Mapping[str, Any]) -> Dict[str, Any]:
+    """Or an error that names the option. What a word can be, and that a time does not end before it begins, C says."""
+    for name, value in report.items():
+        if name not in Report.__annotations__:
+            raise TypeError("reports have no option %s: they have %s" % (name, ", ".join(Report.__annotations__)))
+        if name in _TEXTS and not isinstance(value, (str, type(None))):
+            raise TypeError("%s is a text, not %r" % (name, value))
+        if name in _WORDS and not isinstance(value, (str, int, type(None), Iterable)):
+            raise TypeError("%s is a word or several, not %r" % (name, value))
+        if name == "min_share" and not is_number(value):
+            raise TypeError("min_share is a percentage, not %r" % (value,))
+        if name == "top":
+            checked_count(name, value)
+        if name == "width" and value not in _WIDTHS:
+            raise ValueError("width is a number of columns from 20 to 1000, not %r" % (value,))
+    return dict(report)

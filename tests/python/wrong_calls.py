@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of wrong calls: the table has how each sentence begins, and what is in it besides."""
+import io
+import json
+import os
+import sys
+import tempfile
+import warnings
+
+import plumb
+from plumb import web
+
+functions = plumb.profile
+there = io.StringIO()
+os.chdir(tempfile.mkdtemp(prefix="plumb-test-"))
+with plumb.profile() as p:
+    while p.info()["samples"] < 5:
+        sum(range(300))
+profiler, tree = plumb.Profiler(), functions.create()
+started = plumb.Profiler()
+started.start()
+started.stop()
+
+ENGINES = 'ValueError: engine is "inprocess", '
+MODES = 'ValueError: mode is "wall", "cpu" or "gil", not '
+THREAD = "TypeError: a thread is given as a Thread, its ident or its name, not as "
+NOBODY = "ValueError: no thread that runs is 'nobody'; there are MainThread"
+REPORT = "TypeError: reports have no option foo: they have lines, functions, "
+FILE = "Error: cannot write /nodir/x: "
+
+CALLS = {
+    'plumb.start("soon")': "TypeError: interval is a number of seconds, not 'soon'",
+    "plumb.start(True)": "TypeError: interval is a number of seconds, not True",
+    "plumb.start(0)": "ValueError: interval is at least 0.000001 s and less than 100 s, not 0",
+    'plumb.start(float("nan"))': "ValueError: interval is at least ",
+    "plumb.start(1000)": "ValueError: interval is at least ",
+    "plumb.start(intervall=3)": "TypeError: start() got an unexpected keyword argument 'intervall'",
+    "plumb.start(done=print)": "TypeError: start() got an unexpected keyword argument 'done'",
+    "plumb.profile(intervall=3)": "TypeError: profile() has no option intervall: it has interval, done, print, threads, hidden, mode, ",
+    'plumb.start(mode="gpu")': MODES + "'gpu'",
+    "plumb.start(mode=3)": MODES + "3",
+    'plumb.start(engine="steam")': ENGINES,
+    'plumb.start(threads="nobody")': NOBODY,
+    'plumb.start(threads=["MainThread", "nobody"])': NOBODY,
+    'plumb.start(hidden="nobody")': NOBODY,
+    "plumb.start(threads=3)": "ValueError: no thread that runs is 3; there are MainThread",
+    "plumb.start(threads=3.5)": THREAD + "3.5",
+    "plumb.start(threads=[None])": THREAD + "None",
+    'plumb.start(seed="x")': "TypeError: seed is a whole number, not 'x'",
+    "plumb.start(max_overhead=3)": "ValueError: max_overhead is a share from 0.0001 to 1, math.inf for no limit, or None, not 3",
+    'plumb.start(max_overhead="a")': "TypeError: max_overhead is a share ",
+    'plumb.start(output="x.svg")': "ValueError: output is the name of the recording; save('x.svg') writes it as svg",
+    'plumb.start(output="/nodir/x")': FILE,
+    "plumb.profile(done=3)": "TypeError: done is a function that takes the recording, not 3",
+    'plumb.profile(print="yes")': "TypeError: print is True (to standard error), False or a text file, not 'yes'",
+    "plumb.profile()(3)": "TypeError: a function or a class is decorated, not 3",
+    "plumb.profile()(Plain)": "TypeError: the class Plain has no __init__(): decorate its methods, each by itself",
+    "plumb.profile().stop()": "RuntimeError: nothing has been recorded yet: ",
+    "plumb.profile().text()": "RuntimeError: nothing has been recorded yet: ",
+    "p.start()": "RuntimeError: this recording was begun already; ",
+    'plumb.open("/nowhere")': "Error: there is no file /nowhere",
+    'plumb.open(__file__, "foo")': "ValueError: format is one of plumb, pprof, ",
+    'p.text(focus="(")': "ValueError: '(' is no regular expression: ",
+    "p.text(focus=3)": "TypeError: focus is a text, not 3",
+    "p.text(names=3)": "TypeError: names is a text, not 3",
+    "p.text(threads=3.5)": "TypeError: threads is a word or several, not 3.5",
+    'p.text(idle="maybe")': "ValueError: idle is one of hide, keep, skip, not 'maybe'",
+    'p.text(state="x")': "ValueError: state is one of on-cpu, waiting, ",
+    'p.text(kind="x")': "ValueError: kind is one of python, native, ",
+    'p.text(names="x")': "ValueError: names is one of short, full, not 'x'",
+    "p.text(time=3)": "TypeError: time is a tuple: (from, to) in seconds ",
+    "p.text(time=(1,))": "TypeError: time is a tuple: (from, to) in seconds ",
+    'p.text(time=("a", 2))': "TypeError: time is (from, to), two numbers ",
+    "p.text(time=(-1, 2))": "ValueError: time is (from, to), two numbers ",
+    "p.text(time=(5, 2))": "ValueError: time ends before it begins",
+    "p.text(min_share=200)": "ValueError: min_share is a percentage: 0 to 100",
+    'p.text(min_share="x")': "TypeError: min_share is a percentage, not 'x'",
+    "p.text(top=-1)": "ValueError: top is not negative, as -1 is",
+    'p.text(top="x")': "TypeError: top is a whole number, not 'x'",
+    "p.text(width=3)": "ValueError: width is a number of columns from 20 to 1000, not 3",
+    "p.text(foo=1)": REPORT,
+    "p.stats(foo=1)": REPORT,
+    "p.html(foo=1)": REPORT,
+    'p.save("x.json", foo=1)': REPORT,
+    'p.print("x")': "TypeError: file is a text file, not 'x'",
+    'p.write("pdf")': "ValueError: format is one of text, json, ",
+    'p.write("flamegraph-json", flavour="x")': "ValueError: flavour is one of cpython, seed, not 'x'",
+    'p.save("x.foo")': "ValueError: the end .foo tells no format: there are .txt, .json, ",
+    'p.save("/nodir/x")': FILE,
+    "p.tree(omit=3)": "TypeError: omit is the end of a file's name, or several, not 3",
+    "p.tree(stop=3)": "TypeError: stop is the end of a file's name, not 3",
+    "p.tree(depth=-1)": "ValueError: depth is not negative, as -1 is",
+    'p.tree(depth="x")': "TypeError: depth is a whole number, not 'x'",
+    'plumb.tag("x")': "TypeError: a tag takes labels by their names, as in ",
+    'plumb.tag(a="b")(3)': "TypeError: a function or a class is decorated, not 3",
+    "plumb.Profiler(interval=0)": "ValueError: interval is at least 0.000001 s and less than 10 s, not 0",
+    'plumb.Profiler(max_nodes="x")': "TypeError: max_nodes is a whole number, not 'x'",
+    "plumb.Profiler(mode=3)": MODES + "3",
+    'plumb.Profiler(engine="x")': ENGINES,
+    'plumb.Profiler(threads="nobody").start()': NOBODY,
+    "profiler.pause()": "RuntimeError: nothing is sampled: start() was not called",
+    "profiler.query()": "RuntimeError: nothing was sampled: start() was not called",
+    "started.query(3)": "TypeError: regex is a text, not 3",
+    'started.query("(")': "ValueError: '(' is no regular expression: ",
+    'started.query(max_records="x")': "TypeError: max_records is a whole number, not 'x'",
+    'started.query(sort="x")': 'ValueError: sort is "self" or "total", not ',
+    "started.query(foo=1)": REPORT,
+    "started.show(limit=-1)": "ValueError: limit is not negative, as -1 is",
+    'functions.watch("nobody")': NOBODY,
+    "functions.watch(3.5)": THREAD + "3.5",
+    'functions.watch(interval="x")': "ValueError: interval: not a time: 'x'; ",
+    "functions.watch(interval=None)": "TypeError: interval: not a time: None; ",
+    "functions.watch(cycle=0)": "ValueError: cycle is longer than 0, not 0",
+    'functions.watch(maxlen="x")': "TypeError: maxlen is a whole number, not 'x'",
+    "functions.watch(max_nodes=-1)": "ValueError: max_nodes is not negative, as -1 is",
+    "functions.watch(omit=3)": "TypeError: omit is the end of a file's name, or several, not 3",
+    "functions.watch(stop=3)": "TypeError: stop is a function without arguments, ",
+    'functions.watch(engine="x")': 'ValueError: engine is "inprocess", "gil" or None, not ',
+    "functions.get_profile([tree])": "ValueError: history has entries (time, tree) in the order ",
+    'functions.get_profile([(1, tree)], start="x")': "TypeError: history has entries (time, tree) in the order ",
+    "functions.merge([tree, tree])": "TypeError: each tree is an argument of its own: merge(*trees)",
+    "functions.process(None, None, tree)": "AttributeError: frame is None: there is no such thread, or it has ended",
+    'functions.process(sys._getframe(), None, tree, strict="x")': "ValueError: strict is False, True or ",
+    "web.WSGIMiddleware(None)": "TypeError: app is an application of WSGI, which can be called, not None",
+    "web.ASGIMiddleware(None)": "TypeError: app is an application of ASGI, which can be called, not None",
+    "web.WSGIMiddleware(print, times=3)": "TypeError: times is a plumb.web.RequestTimes or None, not 3",
+    "web.control(None)": "TypeError: profiler is a plumb.Profiler, not None",
+    "web.control_asgi(p)": "TypeError: profiler is a plumb.Profiler, not ",
+    'web.control(profiler, token="x")': "ValueError: a token is a str of at least 8 characters",
+    "web.control(profiler, allow=True)": "TypeError: allow is a function that is asked about each request, not True",
+    "web.control(profiler, foo=True)": "TypeError: control() got an unexpected keyword argument 'foo'",
+    "web.RequestTimes(0)": "ValueError: max_routes is at least 1",
+}  # fmt: skip
+
+# What is right, and chooses nothing: a warning.
+EMPTY = {
+    'p.stats(threads="nobody")': "no samples of the threads named; there are: ",
+    'p.save("x.folded", threads="nobody")': "no samples of the threads named; there are: ",
+    'p.write("json", process="nobody")': "no samples of the processes named; there are: ",
+    'p.text(focus="no such function")': "no sample passes the filters",
+}  # fmt: skip
+
+
+class Plain:
+    pass
+
+
+def said(call):
+    try:
+        eval(call)
+    except Exception as error:
+        return "%s: %s" % (type(error).__name__, error)
+    return "nothing"
+
+
+for call, sentence in CALLS.items():
+    assert said(call).startswith(sentence), (call, said(call))
+    assert os.listdir(".") == [], (call, os.listdir("."))
+for call, sentence in EMPTY.items():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        eval(call)
+    assert [str(one.message) for one in told][0].startswith("plumb: " + sentence) and len(told) == 1, (call, told)
+    assert told[0].filename in ("<string>", __file__), told[0]
+assert "no samples of the threads named; there are: " in p.text(threads="nobody")
+print(json.dumps({"calls": len(CALLS) + len(EMPTY)}))
