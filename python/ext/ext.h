@@ -141,6 +141,21 @@ void ext_lock_deinit(struct ext_lock *l);
 void ext_lock(struct ext_lock *l);
 void ext_unlock(struct ext_lock *l);
 
+/* output.c */
+
+/** Where to: a file of that name, or else a descriptor. */
+struct ext_place {
+	const char *path;
+	enum plumb_output_name name;
+	int fd;
+};
+/** From "chosen", "named" or "forced". */
+int ext_choose_name(const char *word, enum plumb_output_name *ret);
+/** Called without the GIL. */
+typedef struct plumb_error *ext_writer(void *ctx, int fd);
+/** Let @p fn write; None. @p to NULL: what it wrote, as bytes. */
+PyObject *ext_write(const struct ext_state *st, const struct ext_place *to, ext_writer *fn, void *ctx);
+
 /* report.c: the options of plumb report, from keywords. */
 
 #define EXT_NOTES 8
@@ -175,6 +190,9 @@ extern PyType_Spec ext_profile_spec, ext_session_spec;
  * over, also when it fails. */
 PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session);
 
+/** That of an object, which keeps it, and its lock; TypeError for another type. */
+const struct plumb_profile *ext_profile_of(const struct ext_state *st, PyObject *o, struct ext_lock **lock_ret);
+
 /** @p omit and @p stop as in process(); @p depth is negative for all. @p lock is that of the profile. */
 struct ext_tree_options {
 	PyObject *omit, *stop; /* NULL: none */
@@ -190,10 +208,13 @@ PyObject *ext_merge(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_pack(PyObject *module, PyObject *trees);
 PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_allow_tracer(PyObject *module, PyObject *pid);
-/** ({name of an output format: the suffix that names it}, [names of input formats]) */
+/** ({name: suffix} of the formats that a profile is written in, of those that are read, of those of a comparison) */
 PyObject *ext_formats(PyObject *module, PyObject *none);
 
-extern const char ext_identifier_doc[], ext_process_doc[], ext_merge_doc[], ext_pack_doc[], ext_plot_data_doc[],
-	ext_allow_tracer_doc[];
+PyObject *ext_add_up(PyObject *module, PyObject *args);
+PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs);
+
+extern const char ext_add_up_doc[], ext_compare_doc[], ext_identifier_doc[], ext_process_doc[], ext_merge_doc[],
+	ext_pack_doc[], ext_plot_data_doc[], ext_allow_tracer_doc[];
 
 #endif

@@ -131,7 +131,10 @@ static PyObject *create(PyObject *module, PyObject *none)
 static PyMethodDef methods[] = {
 	{"create", create, METH_NOARGS, "create($module, /)\n--\n\nAn empty tree."},
 	{"formats", ext_formats, METH_NOARGS,
-	 "formats($module, /)\n--\n\n({name of an output format: the end that names it}, [names of input formats])"},
+	 "formats($module, /)\n--\n\n{name: end of a file's name} of output formats, of input formats, of "
+	 "comparisons."},
+	{"add_up", ext_add_up, METH_VARARGS, ext_add_up_doc},
+	WITH_KEYWORDS(compare),
 	{"allow_tracer", ext_allow_tracer, METH_O, ext_allow_tracer_doc},
 	{"identifier", ext_identifier, METH_O, ext_identifier_doc},
 	WITH_KEYWORDS(process),

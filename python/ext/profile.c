@@ -4,11 +4,6 @@
  * A file that a profile reads its samples from has one place, so one thread at a time has the profile. */
 #include "ext.h"
 
-#include <errno.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 struct profile {
 	PyObject_HEAD PyObject *module;
 	struct plumb_profile *profile;
@@ -44,6 +39,18 @@ PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plum
 	self->session = session;
 	ext_lock_init(&self->lock);
 	return (PyObject *)self;
+}
+
+const struct plumb_profile *ext_profile_of(const struct ext_state *st, PyObject *o, struct ext_lock **lock_ret)
+{
+	struct profile *p = (struct profile *)o;
+
+	if ((PyObject *)Py_TYPE(o) != st->profile_type) {
+		PyErr_SetString(PyExc_TypeError, "what is compared are Profiles");
+		return NULL;
+	}
+	*lock_ret = &p->lock;
+	return p->profile;
 }
 
 static void dealloc(PyObject *self)
@@ -102,106 +109,23 @@ static PyObject *format_of(PyObject *type, PyObject *path)
 	return format;
 }
 
-PyObject *ext_formats(PyObject *module, PyObject *none)
-{
-	PyObject *outputs = PyDict_New(), *inputs = PyList_New(0);
-	struct plumb_format f;
-	int r = outputs && inputs ? 0 : -1;
-
-	for (size_t i = 0; r == 0 && plumb_format_at(i, &f); i++) {
-		PyObject *suffix = PyUnicode_FromString(f.suffix);
-
-		r = suffix ? PyDict_SetItemString(outputs, f.name, suffix) : -1;
-		Py_XDECREF(suffix);
-	}
-	for (size_t i = 0; r == 0 && plumb_input_format_at(i, &f); i++) {
-		PyObject *name = PyUnicode_FromString(f.name);
-
-		r = name ? PyList_Append(inputs, name) : -1;
-		Py_XDECREF(name);
-	}
-	PyObject *both = r == 0 ? PyTuple_Pack(2, outputs, inputs) : NULL;
-	Py_XDECREF(outputs);
-	Py_XDECREF(inputs);
-	return both;
-}
-
 /* ---- write ------------------------------------------------------------------------------------------------------- */
 
-/* All that was written to a file, as bytes. */
-static PyObject *contents(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) != 0)
-		return PyErr_SetFromErrno(PyExc_OSError);
-	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)st.st_size);
-	for (off_t at = 0; bytes && at < st.st_size;) {
-		ssize_t n = pread(fd, PyBytes_AsString(bytes) + at, (size_t)(st.st_size - at), at);
-
-		if (n > 0) {
-			at += n;
-		} else if (n == 0 || errno != EINTR) {
-			PyErr_SetFromErrno(PyExc_OSError);
-			Py_CLEAR(bytes);
-		}
-	}
-	return bytes;
-}
-
-/* Where to: a file of that name, or else a descriptor. */
-struct place {
-	const char *path;
-	enum plumb_output_name name;
-	int fd;
+/* What is written of which profile. */
+struct writing {
+	struct profile *self;
+	const struct ext_report *report;
 };
 
 /* Without the GIL. */
-static struct plumb_error *write_fd(struct profile *self, const struct ext_report *r, int fd)
+static struct plumb_error *write_profile(void *ctx, int fd)
 {
-	ext_lock(&self->lock);
-	struct plumb_error *err = plumb_profile_write(self->profile, &r->options, fd);
-	ext_unlock(&self->lock);
+	const struct writing *w = ctx;
+
+	ext_lock(&w->self->lock);
+	struct plumb_error *err = plumb_profile_write(w->self->profile, &w->report->options, fd);
+	ext_unlock(&w->self->lock);
 	return err;
-}
-
-/* Likewise. */
-static struct plumb_error *write_file(struct profile *self, const struct ext_report *r, const struct place *to)
-{
-	struct plumb_output *file;
-	struct plumb_error *err = plumb_output_open(to->path, to->name, &file);
-
-	if (err)
-		return err;
-	err = write_fd(self, r, plumb_output_fd(file));
-	if (!err)
-		return plumb_output_publish(file);
-	plumb_output_discard(file);
-	return err;
-}
-
-static PyObject *write_to(struct profile *self, const struct ext_report *r, const struct place *to)
-{
-	struct plumb_error *err;
-
-	Py_BEGIN_ALLOW_THREADS;
-	err = to->path ? write_file(self, r, to) : write_fd(self, r, to->fd);
-	Py_END_ALLOW_THREADS;
-	if (err)
-		return ext_raise(state_of((PyObject *)self), err);
-	Py_RETURN_NONE;
-}
-
-static PyObject *write_bytes(struct profile *self, const struct ext_report *r)
-{
-	struct place to = {.fd = memfd_create("plumb", MFD_CLOEXEC)};
-
-	if (to.fd < 0)
-		return PyErr_SetFromErrno(PyExc_OSError);
-	PyObject *none = write_to(self, r, &to), *bytes = none ? contents(to.fd) : NULL;
-	Py_XDECREF(none);
-	close(to.fd);
-	return bytes;
 }
 
 static int tell_notes(const struct ext_report *r, PyObject *list)
@@ -218,9 +142,10 @@ static int tell_notes(const struct ext_report *r, PyObject *list)
 }
 
 /* @p to: NULL for bytes. */
-static PyObject *written(struct profile *self, const struct ext_report *r, const struct place *to, PyObject *notes)
+static PyObject *written(struct profile *self, const struct ext_report *r, const struct ext_place *to, PyObject *notes)
 {
-	PyObject *done = to ? write_to(self, r, to) : write_bytes(self, r);
+	struct writing w = {.self = self, .report = r};
+	PyObject *done = ext_write(state_of((PyObject *)self), to, write_profile, &w);
 
 	if (done && notes && tell_notes(r, notes) < 0)
 		Py_CLEAR(done);
@@ -244,7 +169,7 @@ static PyObject *options_of(PyObject *kwargs, PyObject **ret)
 	return options;
 }
 
-static PyObject *write_as(PyObject *self, const char *format, PyObject *kwargs, const struct place *to)
+static PyObject *write_as(PyObject *self, const char *format, PyObject *kwargs, const struct ext_place *to)
 {
 	PyObject *notes, *options = options_of(kwargs, &notes), *done = NULL;
 	struct ext_report r;
@@ -262,7 +187,7 @@ static PyObject *write_as(PyObject *self, const char *format, PyObject *kwargs, 
 
 static PyObject *profile_write(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	struct place to = {0};
+	struct ext_place to = {0};
 	const char *format;
 	PyObject *fd;
 
@@ -272,30 +197,16 @@ static PyObject *profile_write(PyObject *self, PyObject *args, PyObject *kwargs)
 	return write_as(self, format, kwargs, fd == Py_None ? NULL : &to);
 }
 
-static int choose_name(const char *word, enum plumb_output_name *ret)
-{
-	static const char *const words[] = {"chosen", "named", "forced"};
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (strcmp(word, words[i]) == 0) {
-			*ret = (enum plumb_output_name)i;
-			return 0;
-		}
-	}
-	PyErr_Format(PyExc_ValueError, "a name is chosen, named or forced, not '%s'", word);
-	return -1;
-}
-
 static PyObject *profile_save(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	const char *format, *name;
 	PyObject *path, *done = NULL;
-	struct place to = {0};
+	struct ext_place to = {0};
 
 	if (!PyArg_ParseTuple(args, "O&ss:save", PyUnicode_FSConverter, &path, &format, &name))
 		return NULL;
 	to.path = PyBytes_AsString(path);
-	if (to.path && choose_name(name, &to.name) == 0)
+	if (to.path && ext_choose_name(name, &to.name) == 0)
 		done = write_as(self, format, kwargs, &to);
 	Py_DECREF(path);
 	return done;

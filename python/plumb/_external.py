@@ -17,7 +17,7 @@ from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _threads
 from plumb._gil import as_profile
-from plumb._plumb import Error, Profile, allow_tracer, create
+from plumb._plumb import Error, Profile, add_up, allow_tracer, create
 
 _LOOK_SECONDS = 0.002
 _LAST_SECONDS = 20.0  # plumb itself ends five seconds after SIGTERM, whatever holds it up
@@ -100,13 +100,6 @@ class Unnamed:
     def path(self) -> str:
         """For whoever opens it meanwhile."""
         return "/proc/%d/fd/%d" % (os.getpid(), self.fileno())
-
-
-def merge(output: str, *recordings: str) -> None:
-    """Write their sum, as a recording."""
-    done = subprocess.run([_binary.find(), "merge", "-q", "-o", output, *recordings], stdin=subprocess.DEVNULL, capture_output=True)
-    if done.returncode:
-        raise Error("recordings could not be added up: " + done.stderr.decode("utf-8", "replace").strip())
 
 
 def _end_in_time(process: "subprocess.Popen[bytes]") -> None:
@@ -309,7 +302,7 @@ class _Sum:
 
 def _both(one: Unnamed, other: Unnamed) -> Unnamed:
     file = Unnamed()
-    merge(file.path, one.path, other.path)
+    add_up(file.path, [one.path.encode(), other.path.encode()])
     return file
 
 

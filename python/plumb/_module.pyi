@@ -4,8 +4,8 @@ from typing import Optional, overload
 
 from plumb import _frames, _gil, _history, _plot, _plumb, _watch
 from plumb._recording import Block, Done, Function, Printed
-from plumb._result import Path
 from plumb._threads import Threads
+from plumb._written import Path
 from plumb.profile import get_profile as _get_profile
 from plumb.profile import ll_get_stack as _ll_get_stack
 from plumb.profile import llprocess as _llprocess

@@ -216,7 +216,7 @@ class Reporter:
             profile.save(output, force=force)
             write("plumb: the profile is in %s" % output)
         if self._config.getoption("plumb") == "html" and not (output or "").endswith((".html", ".htm")):
-            profile._write_file("html", _PAGE, "forced" if force else "chosen", {})
+            profile._write("html", _PAGE, "forced" if force else "chosen", {})
             write("plumb: the profile is in %s" % _PAGE)
 
     def _can_be_read(self, path: str) -> bool:
@@ -235,12 +235,9 @@ class Reporter:
     def _profile(self) -> Any:
         """All that was recorded; None: nothing."""
         import plumb
-        from plumb import _external
 
         there = [path for path in self._recordings if self._can_be_read(path)]
         if len(there) < 2:
             return plumb.open(there[0]) if there else None
-        merged = os.path.join(self._directory, "all.plumb")
-        _external.merge(merged, *there)
-        return plumb.open(merged)
+        return plumb.merge(*there)
 

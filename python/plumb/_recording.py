@@ -14,7 +14,8 @@ from plumb import _forks, _gil, _plumb, _threads
 from plumb._arguments import checked_engine, checked_interval, checked_mode, checked_overhead, checked_seed
 from plumb._decorated import decorated
 from plumb._external import ExternalSession, Unnamed
-from plumb._result import Path, Profile, open
+from plumb._result import Profile, open
+from plumb._written import Path
 
 __all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
 

@@ -180,6 +180,9 @@ page: str = p.open_in_browser(min_share=1)
 q: plumb.Profile = plumb.open("x.plumb")
 r = plumb.start(mode="cpu")
 r.stop().save("y.svg")
+d: plumb.Diff = plumb.diff([p, "x.plumb"], plumb.merge("y.plumb", p), normalize="time")
+if d.fails(above=5):
+    page = d.html(lines=True)
 
 @plumb.profile()
 def work(n: int) -> str:
@@ -237,6 +240,9 @@ WRONG = {
     "p.write('json', state=3.5)": "overload",
     "p.tree(foo=1)": "foo",
     "p.open()": "open",
+    "plumb.merge(3)": "incompatible type",
+    "plumb.diff(p, p, lines=True)": "lines",
+    "d.text(foo=1)": "foo",
     "plumb.web.control(plumb.Profiler(), foo=1)": "foo",
     "plumb.Profiler().show(foo=1)": "foo",
     "plumb.tag('x')": "incompatible type",

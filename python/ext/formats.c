@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which formats there are. Extension module; with the GIL. */
+#include <plumb/diff.h>
+
+#include "ext.h"
+
+typedef bool next_format(size_t i, struct plumb_format *ret);
+
+/* {name: the end of a file's name that tells it, or ""} */
+static PyObject *listed(next_format *at)
+{
+	PyObject *dict = PyDict_New();
+	struct plumb_format f;
+
+	for (size_t i = 0; dict && at(i, &f); i++) {
+		PyObject *suffix = PyUnicode_FromString(f.suffix);
+
+		if (!suffix || PyDict_SetItemString(dict, f.name, suffix) < 0)
+			Py_CLEAR(dict);
+		Py_XDECREF(suffix);
+	}
+	return dict;
+}
+
+PyObject *ext_formats(PyObject *module, PyObject *none)
+{
+	PyObject *outputs = listed(plumb_format_at), *inputs = listed(plumb_input_format_at);
+	PyObject *comparisons = listed(plumb_diff_format_at);
+	PyObject *all = outputs && inputs && comparisons ? PyTuple_Pack(3, outputs, inputs, comparisons) : NULL;
+
+	Py_XDECREF(outputs);
+	Py_XDECREF(inputs);
+	Py_XDECREF(comparisons);
+	return all;
+}

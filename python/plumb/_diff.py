@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb.diff(): what changed, and how sure that is."""
+from __future__ import annotations
+
+import os
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from plumb import _plumb
+from plumb._arguments import is_number
+from plumb._report import Report, checked
+from plumb._result import Profile, open
+from plumb._written import Path, Written, ends
+
+One = Union[Profile, Path]
+Side = Union[One, Sequence[One]]
+
+_FORMATS = _plumb.formats()[2]
+_NOT_OF_COMPARISONS = ("functions", "top", "quality", "flavour")
+
+
+class _Side(NamedTuple):
+    profiles: List[Profile]
+    name: str
+
+
+class Diff(Written):
+    """What changed from some profiles to others, as `plumb diff` tells it.
+
+    **report are options of `plumb diff`, by their names with underscores, which mean what they mean for a Profile: lines, idle,
+    threads, process, module, time, state, kind, focus, ignore, min_share, names, width, color, ascii, no_escape.
+    """
+
+    _formats = _FORMATS
+
+    def __init__(self, before: _Side, after: _Side, paths: bool, normalize: Optional[str]) -> None:
+        self._before, self._after = before, after
+        self._paths, self._normalize = bool(paths), normalize
+
+    def __repr__(self) -> str:
+        return "<plumb.Diff: %s -- %s>" % (self._before.name, self._after.name)
+
+    def fails(self, above: float, **report: Any) -> bool:
+        """Whether anything, or all of it, takes longer by more than so many percent of what it took, as for --fail-above."""
+        if not is_number(above) or not 0 <= above < float("inf"):
+            raise ValueError("above is a number of percent, not %r" % (above,))
+        return self._compare("json", None, "named", above / 100, checked(report))[1]
+
+    def _write(self, format: str, path: Optional[Path], name: str, report: Report) -> Optional[bytes]:
+        for option in report:
+            if option in _NOT_OF_COMPARISONS:
+                raise TypeError("comparisons have no option %s" % option)
+        return self._compare(format, path, name, -1, checked(report))[0]
+
+    def _compare(self, format: str, path: Optional[Path], name: str, limit: float, report: Any) -> Tuple[Optional[bytes], bool]:
+        options = self._paths, self._normalize, self._before.name, self._after.name, limit
+        before, after = ([profile._now() for profile in side.profiles] for side in (self._before, self._after))
+        return _plumb.compare(before, after, format, path, name, options, **report)
+
+    def _format_of(self, path: Path) -> str:
+        name = os.fsdecode(path)
+        for format, end in _FORMATS.items():
+            if end and name.endswith(end):
+                return format
+        raise ValueError("the end of %r tells no format: there are %s; write() takes the name of a format" % (name, ends(_FORMATS)))
+
+
+def _side(name: str, given: Side) -> _Side:
+    several = [given] if isinstance(given, (Profile, str, bytes, os.PathLike)) else given
+    if not isinstance(several, (list, tuple)) or not several:
+        raise TypeError("%s is a profile, a file, or several of these, not %r" % (name, given))
+    profiles = [one if isinstance(one, Profile) else open(one) for one in several]
+    return _Side(profiles, " ".join(one._name or name if isinstance(one, Profile) else os.fsdecode(one) for one in several))
+
+
+def diff(before: Side, after: Side, *, paths: bool = False, normalize: Optional[str] = None) -> Diff:
+    """Compare profiles, or files that plumb.open() reads; with several a side it is known how much runs differ by themselves.
+
+    paths      rows are paths of calls, else functions, or lines with lines=True
+    normalize  a function whose time is the measure; "time", "samples": shares alone. None: shares, and how long it took
+    """
+    if not isinstance(normalize, (str, type(None))):
+        raise TypeError('normalize is the name of a function, "time", "samples" or None, not %r' % (normalize,))
+    return Diff(_side("before", before), _side("after", after), paths, normalize)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb.merge(): recordings added up."""
+from __future__ import annotations
+
+import os
+import warnings
+from typing import List, Union
+
+from plumb import _plumb
+from plumb._external import Unnamed
+from plumb._result import Profile
+from plumb._written import Path
+
+
+def merge(*recordings: Union[Profile, Path]) -> Profile:
+    """The sum of profiles, or of recordings in files: of processes, machines, days. Samples have no instants in it: time= does not work
+    there. That one holds the same samples as one before it is a RuntimeWarning."""
+    if not recordings:
+        raise TypeError("merge() needs at least one recording")
+    kept: List[Unnamed] = []  # until they are read
+    paths = [os.fsencode(_written(one, kept) if isinstance(one, Profile) else one) for one in recordings]
+    whole = Unnamed()
+    try:
+        again = _plumb.add_up(whole.path, paths)
+    except ValueError as error:  # it names the file
+        raise ValueError(_with_numbers(str(error), paths, kept)) from None
+    for index in again:
+        text = "plumb: recording %d of merge() holds the same samples as one before it: they count twice"
+        warnings.warn(text % (index + 1), RuntimeWarning, stacklevel=2)
+    return Profile(_plumb.Profile.open(whole.path))
+
+
+def _written(profile: Profile, kept: List[Unnamed]) -> str:
+    kept.append(Unnamed())
+    profile._now().write(kept[-1].fileno(), "plumb")
+    return kept[-1].path
+
+
+def _with_numbers(text: str, paths: List[bytes], kept: List[Unnamed]) -> str:
+    """A message about recordings that have no name of their own."""
+    for file in kept:
+        text = text.replace(file.path + ":", "recording %d of merge():" % (paths.index(file.path.encode()) + 1))
+    return text

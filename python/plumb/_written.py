@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a profile and a comparison have in common: they are written, shown and saved."""
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import tempfile
+from typing import IO, TYPE_CHECKING, Any, Dict, Mapping, Optional, Union, overload
+
+from plumb import _browser, _plumb, _terminal
+from plumb._report import Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Written:
+    _formats: Mapping[str, str]  # the end of a name that tells each, or ""
+
+    def _write(self, format: str, path: Optional[Path], name: str, report: Report) -> Optional[bytes]:
+        """Into the file, or for None as bytes. name: whose choice it is, as for _plumb.Profile.save()"""
+        raise NotImplementedError
+
+    def _format_of(self, path: Path) -> str:
+        """What the end of a name tells, or ValueError."""
+        raise NotImplementedError
+
+    def _page_name(self) -> str:
+        """Of a page that was given none."""
+        return os.path.join(tempfile.gettempdir(), "plumb-%s.html" % secrets.token_hex(8))
+
+    def _bytes(self, format: str, report: Report) -> bytes:
+        return self._write(self._known(format), None, "named", report) or b""
+
+    def _known(self, format: str) -> str:
+        if format not in self._formats:
+            raise ValueError("format is one of %s, not %r" % (", ".join(self._formats), format))
+        return format
+
+    @overload
+    def write(self, format: str, path: None = None, **report: Unpack[Report]) -> bytes: ...
+
+    @overload
+    def write(self, format: str, path: Path, *, force: bool = ..., **report: Unpack[Report]) -> None: ...
+
+    def write(self, format: str, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> Optional[bytes]:
+        """In one of the formats of `plumb help formats`: into a file, or as bytes."""
+        if path is None:
+            return self._bytes(format, report)
+        return self._write(self._known(format), path, "forced" if force else "named", report)
+
+    def text(self, **report: Unpack[Report]) -> str:
+        """As `plumb report` prints it, without colours."""
+        return self._bytes("text", report).decode(errors="replace")
+
+    def print(self, file: Optional[IO[str]] = None, **report: Unpack[Report]) -> None:
+        """To standard output or another text file, in colours where it is a terminal that has them."""
+        file = sys.stdout if file is None else file
+        if not hasattr(file, "write"):
+            raise TypeError("file is a text file, not %r" % (file,))
+        file.write(self.text(**{**_terminal.look(file), **report}))
+
+    @overload
+    def html(self, path: None = None, **report: Unpack[Report]) -> str: ...
+
+    @overload
+    def html(self, path: Path, *, force: bool = ..., **report: Unpack[Report]) -> None: ...
+
+    def html(self, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> Optional[str]:
+        """The report page: into a file, or as str."""
+        if path is None:
+            return self._bytes("html", report).decode()
+        self.write("html", path, force=force, **report)
+        return None
+
+    def open_in_browser(self, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> str:
+        """Write the report page and show it in the browser of $BROWSER or that of xdg-open; the name of its file, which
+        stays."""
+        name = os.fspath(path) if path is not None else self._page_name()
+        self._write("html", name, "forced" if force else "named" if path is not None else "chosen", report)
+        _browser.show(name)
+        return name
+
+    def save(self, path: Path, *, force: bool = False, **report: Unpack[Report]) -> None:
+        """In the format that the end of the name tells. A profile without one is saved as a recording, for plumb.open()."""
+        self.write(self._format_of(path), path, force=force, **report)
+
+    def stats(self, **report: Unpack[Report]) -> Dict[str, Any]:
+        """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""
+        found: Dict[str, Any] = json.loads(self._bytes("json", report))
+        return found
+
+
+def ends(formats: Mapping[str, str]) -> str:
+    """The ends of names, to be listed."""
+    return ", ".join(filter(None, formats.values()))
