@@ -7,16 +7,19 @@ user, its last expression is its value.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
+import re
 import sys
 import threading
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import plumb
 from plumb import _jupyter_options as options
 
 _HEIGHT = 640  # of the page in the notebook
 _KERNEL = ("IPython", "ipykernel", "zmq")
+_CELL = re.compile(r"%%plumb(?=\s|\Z)")
 _SHARES = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # percent: what is tried to make a page fit
 
 
@@ -30,9 +33,32 @@ def _compiled(shell: Any, text: str, line: int) -> Tuple[Any, Any]:
     flags = shell.compile.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     first = compile(tree, name, "exec", flags, dont_inherit=True)
     value = last and compile(ast.Expression(last.value), name, "eval", flags, dont_inherit=True)
-    if any(code and code.co_flags & inspect.CO_COROUTINE for code in (first, value)):
-        raise ValueError("a cell that awaits is profiled by `with plumb.profile() as p:` in it")
     return first, value
+
+
+def _awaits(code: Tuple[Any, Any]) -> bool:
+    return any(part and part.co_flags & inspect.CO_COROUTINE for part in code)
+
+
+def _awaited(shell: Any, lines: List[str]) -> List[str]:
+    """A %%plumb cell that awaits, as IPython is to run it: nothing else awaits what a magic gives, and run_cell_magic() drops it where
+    the cell ends with a semicolon."""
+    found = _CELL.match(lines[0]) if lines else None
+    if not found:
+        return lines
+    line, cell = lines[0][found.end() :].strip(), "".join(lines[1:])
+    try:
+        awaits = _awaits(_compiled(shell, cell, 2))
+    except (SyntaxError, ValueError):  # for the magic to tell of
+        return lines
+    silent = ";" if cell.rstrip().endswith(";") else ""
+    return ["await get_ipython().find_cell_magic('plumb')(%r, %r)%s\n" % (line, cell, silent)] if awaits else lines
+
+
+async def _value(part: Any, names: Dict[str, Any]) -> Any:
+    __tracebackhide__ = True
+    found: Any = eval(part, names) if part else None
+    return await found if part and part.co_flags & inspect.CO_COROUTINE else found
 
 
 def _page(profile: Any, chosen: Dict[str, Any]) -> Tuple[str, str]:
@@ -135,6 +161,10 @@ def load(shell: Any) -> None:
         __tracebackhide__ = True
         try:
             chosen, code = magic.prepared(line, cell)
+            if code and _awaits(code):
+                if cell is None:
+                    raise ValueError("%plumb does not await: write it as a cell, with %%plumb in the line above")
+                return awaited(chosen, code)
             recording = magic.start(chosen) if code else None
         except (plumb.Error, ValueError) as error:
             raise UsageError(str(error)) from None
@@ -146,9 +176,19 @@ def load(shell: Any) -> None:
         finally:
             magic.end(recording, chosen)
 
+    async def awaited(chosen: Dict[str, Any], code: Tuple[Any, Any]) -> Any:
+        __tracebackhide__ = True
+        recording = magic.start(chosen)
+        try:
+            await _value(code[0], shell.user_ns)
+            return await _value(code[1], shell.user_ns)
+        finally:
+            magic.end(recording, chosen)
+
     run.__doc__ = options.help_text()
     # { and $ are the expression's own. IPython 8.11 knows of a semicolon at the end, which keeps the output away.
     for mark in ("no_var_expand", "needs_local_scope", "output_can_be_silenced"):
         if hasattr(marks, mark):
             run = getattr(marks, mark)(run)
     shell.register_magic_function(run, magic_kind="line_cell", magic_name="plumb")
+    shell.input_transformers_cleanup.append(functools.partial(_awaited, shell))

@@ -54,7 +54,13 @@ CELLS = {
     "no word": "%plumb -f pdf x",
     "no name": "%plumb -o 3 x",
     "code in the first line": "%%plumb x\nx",
-    "awaits": "%%plumb\nimport asyncio\nawait asyncio.sleep(0)",
+    "awaits": "%%plumb -o awaited -f text\nimport asyncio\nasync def later():\n    await asyncio.sleep(0)\n    busy(100)\n    return 7\n"
+    "seen = await later()\nawait later()",
+    "awaited": "seen, max(awaited.stats()['functions'], key=lambda r: r['self']['share'])['name']",
+    "awaits silently": "%%plumb -f none\nawait later();",
+    "awaits and raises": "%%plumb -f none -o fallen\nasync def fall():\n    raise KeyError('of the task')\nawait fall()",
+    "fallen": "fallen.info()['duration'] > 0",
+    "a line that awaits": "%plumb -f none await later()",
     "no directory": "%plumb -f none -s /nowhere/at/all.plumb x",
     "saved": "%plumb -f none -s kept.plumb busy(20)\nimport plumb\nplumb.open('kept.plumb').info()['samples'] > 0",
     "minus": "%plumb -f none -- -x",
@@ -96,6 +102,14 @@ def test_exceptions_and_interrupts_keep_the_profile(said):
     assert said["last"]["value"].startswith("<plumb")
 
 
+def test_a_cell_may_await(said):
+    assert said["awaits"]["value"] == "7" and re.search(r"\d%  .*busy", said["awaits"]["text"]), said["awaits"]
+    assert said["awaited"]["value"] == "(7, 'busy')"
+    assert said["awaits silently"]["value"] is None and not said["awaits silently"]["error"], said["awaits silently"]
+    assert said["awaits and raises"]["raised"] == "KeyError: 'of the task'" and "_jupyter" not in said["awaits and raises"]["traceback"]
+    assert said["fallen"]["value"] == "True"
+
+
 def test_threads_of_the_kernel_are_not_the_users(said):
     assert said["threads"]["value"] == "['MainThread']"
     assert said["pool's threads"]["value"] == "['MainThread', 'mine']"
@@ -119,7 +133,7 @@ SENTENCES = {
     "no word": "UsageError: the format is text, html, both or none, not 'pdf'",
     "no name": "UsageError: '3' is no name of a variable",
     "code in the first line": "UsageError: 'x' is no option; the cell begins in the next line",
-    "awaits": "UsageError: a cell that awaits is profiled by `with plumb.profile() as p:` in it",
+    "a line that awaits": "UsageError: %plumb does not await: write it as a cell, with %%plumb in the line above",
     "no directory": "plumb: ",
 }
 
