@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 
+_TEXTS = ("text", "tree", "markdown")  # made for people
+
 
 class Written:
     _formats: Mapping[str, str]  # the end of a name that tells each, or ""
@@ -53,16 +55,18 @@ class Written:
             return self._bytes(format, report)
         return self._write(self._known(format), path, "forced" if force else "named", report)
 
-    def text(self, **report: Unpack[Report]) -> str:
-        """As `plumb report` prints it, without colours."""
-        return self._bytes("text", report).decode(errors="replace")
+    def text(self, *, format: str = "text", **report: Unpack[Report]) -> str:
+        """As `plumb report` prints it, without colours. format="tree": the whole call tree; "markdown"."""
+        if format not in _TEXTS:
+            raise ValueError("format is one of %s, not %r" % (", ".join(_TEXTS), format))
+        return self._bytes(format, report).decode(errors="replace")
 
-    def print(self, file: Optional[IO[str]] = None, **report: Unpack[Report]) -> None:
-        """To standard output or another text file, in colours where it is a terminal that has them."""
+    def print(self, file: Optional[IO[str]] = None, *, format: str = "text", **report: Unpack[Report]) -> None:
+        """The same to standard output or another text file, in colours where it is a terminal that has them."""
         file = sys.stdout if file is None else file
         if not hasattr(file, "write"):
             raise TypeError("file is a text file, not %r" % (file,))
-        file.write(self.text(**{**_terminal.look(file), **report}))
+        file.write(self.text(format=format, **{**_terminal.look(file), **report}))
 
     @overload
     def html(self, path: None = None, **report: Unpack[Report]) -> str: ...

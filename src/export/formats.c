@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const char *const text_suffixes[] = {".txt", NULL};
+static const char *const tree_suffixes[] = {".tree", NULL};
 static const char *const json_suffixes[] = {".json", NULL};
 static const char *const markdown_suffixes[] = {".md", ".markdown", NULL};
 static const char *const flamegraph_suffixes[] = {".flamegraph.json", NULL};
@@ -33,6 +34,8 @@ static const char *const speedscope_suffixes[] = {".speedscope.json", ".speedsco
 const struct pl_format pl_formats[] = {
 	{"text", text_suffixes, "the report for the terminal, at most 25 lines", pl_text_write, .keeps = ~0u,
 	 .views = true, .colours = true, .report = true},
+	{"tree", tree_suffixes, "the whole call tree as text, libraries and all: a line for each call",
+	 pl_call_tree_write, .keeps = ~0u, .views = true, .colours = true, .report = true},
 	{"json", json_suffixes, "all figures, functions and stacks; schema plumb.report/1", pl_report_json_write,
 	 .keeps = TABLES | PL_FACT_LINES | PL_FACT_COLUMNS | PL_FACT_OPCODES | PL_FACT_PATHS, .views = true,
 	 .report = true},

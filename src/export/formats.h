@@ -6,6 +6,7 @@
 #include "export.h"
 
 pl_format_write pl_text_write;
+pl_format_write pl_call_tree_write;
 pl_format_write pl_report_json_write;
 pl_format_write pl_markdown_write;
 pl_format_write pl_collapsed_write;

@@ -87,6 +87,9 @@ def check_a_block_is_recorded_and_told_in_every_form():
     assert p.tree()["count"] == info["samples"] == p.stats()["samples"]["total"]
     assert functions(p)["busy_inner"] >= 50
     assert p.html().startswith("<!")
+    tree = p.text(format="tree")
+    assert re.search(r"^ +[\d.]+ +[\d.]+ m?s +(.*[├└] )?busy_inner", tree, re.MULTILINE), tree
+    assert p.write("tree").decode() == tree and len(tree.splitlines()) >= len(functions(p))
     assert b"busy_inner" in p.write("collapsed")
     assert re.match(r"<plumb.Profile: [\d.]+ s, %d samples>" % info["samples"], repr(p))
     there = io.StringIO()

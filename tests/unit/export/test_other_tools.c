@@ -15,7 +15,7 @@
 
 #define RUN (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)
 
-static const char *const formats[] = {"svg", "pstats", "callgrind", "csv", "jsonl"};
+static const char *const formats[] = {"svg", "pstats", "callgrind", "csv", "jsonl", "tree"};
 #define FORMATS (sizeof formats / sizeof formats[0])
 
 static struct pl_export_options made_by(const char *what)
