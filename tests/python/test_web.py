@@ -31,9 +31,9 @@ def test_a_million_requests_take_no_more_memory_than_a_thousand(one):
     package.run(one, "web_checks.py", 10**6)
 
 
-@pytest.mark.parametrize("packages", ["flask-2", "flask-3", "asgi"])
+@pytest.mark.parametrize("packages", ["flask-2", "flask-3", "asgi", "django"])
 def test_a_real_application_under_load_is_profiled_by_route(one, packages, table):
-    """Flask in a server with threads; Starlette in uvicorn, where requests overlap in one thread."""
+    """Flask and Django in servers with threads; Starlette in uvicorn, where requests overlap in one thread."""
     if not (cache() / packages).is_dir():
         pytest.skip("there is no %s: ./dev setup takes it from the package index" % packages)
     told = json.loads(package.run(one, "web_apps.py", packages.partition("-")[0], other=cache() / packages))

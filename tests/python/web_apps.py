@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real applications on real sockets, profiled and controlled over HTTP while clients ask them: `flask` or `asgi`."""
+"""Real applications on real sockets, profiled and controlled over HTTP while clients ask them: `flask` or `asgi`; `django` is profiled."""
 import asyncio
 import collections
 import contextlib
@@ -313,5 +313,114 @@ def main_asgi():
         return controlled(port, token, {"work_of_fast": "/fast/{n}", "work_of_slow": "/slow/{name}", "work_of_stream": "/stream"})
 
 
+@contextlib.contextmanager
+def served_by_wsgiref(app):
+    from socketserver import ThreadingMixIn
+    from wsgiref import simple_server
+
+    class Server(ThreadingMixIn, simple_server.WSGIServer):
+        request_queue_size = 100
+
+    class Handler(simple_server.WSGIRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = simple_server.make_server("127.0.0.1", 0, app, Server, Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def fast(request, n):
+    work_of_fast()
+    return sys.modules["django.http"].HttpResponse("fast")
+
+
+async def slow(request, name):
+    work_of_slow()
+    return sys.modules["django.http"].HttpResponse("slow")
+
+
+def stream(request):
+    def parts():
+        for _ in range(3):
+            work_of_stream()
+            yield b"part"
+
+    return sys.modules["django.http"].StreamingHttpResponse(parts())
+
+
+def django_routes():
+    from django.conf import settings
+    from django.urls import include, path, re_path
+
+    middleware = ["plumb.web.django_middleware", "django.middleware.common.CommonMiddleware"]
+    settings.configure(ROOT_URLCONF="web_apps", MIDDLEWARE=middleware, ALLOWED_HOSTS=["*"], SECRET_KEY="of the test")
+    sys.modules["web_apps"] = sys.modules["__main__"]
+    more = [path("<int:n>", fast)]
+    return [path("fast/", include(more)), path("slow/<slug:name>", slow), re_path(r"^(?:stream)$", stream)]
+
+
+async def asked_over_asgi(app, *paths):
+    """Statuses and bodies, of requests that overlap."""
+
+    async def ask(path):
+        messages = []
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [(b"host", b"localhost")], "http_version": "1.1"}
+        over = asyncio.Event()
+
+        async def receive():
+            if messages:
+                await over.wait()
+                return {"type": "http.disconnect"}
+            messages.append(None)
+            return {"type": "http.request", "body": b""}
+
+        async def send(message):
+            messages.append(message)
+
+        await app(scope, receive, send)
+        over.set()
+        return messages[1]["status"], b"".join(message.get("body", b"") for message in messages[2:])
+
+    return await asyncio.gather(*map(ask, paths))
+
+
+def main_django():
+    global urlpatterns
+    urlpatterns = django_routes()
+    import django
+
+    django.setup()
+    from django.core.asgi import get_asgi_application
+    from django.core.wsgi import get_wsgi_application
+
+    routes = {"work_of_fast": "/fast/<int:n>", "work_of_slow": "/slow/<slug:name>", "work_of_stream": "/^(?:stream)$"}
+    counted = collections.Counter()
+    with served_by_wsgiref(get_wsgi_application()) as port, Load(port) as load:
+        load.add(4, *PATHS)
+        profiler.start()
+        while not counted or min(counted[work] for work in ROUTES) < 20:
+            counted, started, untagged = check_tags(profiler.snapshot().write("collapsed"), routes)
+        profiler.stop()
+    assert started["work_of_stream"] == counted["work_of_stream"] and started["work_of_fast"] == 0
+    asked = collections.Counter()
+    for (path, status), count in load.told.items():
+        assert (status == 404) == path.startswith("/nowhere"), (path, status)
+        asked[path.split("/")[1]] += count
+    rows = {row["route"]: row["count"] for row in plumb.web._requests.TIMES.rows()}
+    assert rows == {**{routes[work]: asked[name] for work, name in ROUTES.items()}, "not found": asked["nowhere"]}, (rows, asked)
+    told = asyncio.run(asked_over_asgi(get_asgi_application(), "/fast/1", "/slow/name", "/nowhere"))
+    assert told[:2] == [(200, b"fast"), (200, b"slow")] and told[2][0] == 404, told
+    more = {row["route"]: row["count"] - rows[row["route"]] for row in plumb.web._requests.TIMES.rows()}
+    assert more == {routes["work_of_fast"]: 1, routes["work_of_slow"]: 1, routes["work_of_stream"]: 0, "not found": 1}, more
+    return {"samples": dict(counted), "untagged": untagged, "requests": sum(load.told.values())}
+
+
 if __name__ == "__main__":
-    print(json.dumps({"flask": main_flask, "asgi": main_asgi}[sys.argv[1]]()))
+    print(json.dumps({"flask": main_flask, "asgi": main_asgi, "django": main_django}[sys.argv[1]]()))

@@ -42,7 +42,7 @@ class WSGIMiddleware:
         if _is_there(body, environ):
             request.ended()
             return body
-        return _Body(body, request)
+        return Body(body, request)
 
 
 def _tell_rule(environ: Mapping[str, Any]) -> None:
@@ -65,7 +65,7 @@ def _is_there(body: Any, environ: Mapping[str, Any]) -> bool:
     return isinstance(body, (list, tuple, bytes)) or (isinstance(wrapper, type) and isinstance(body, wrapper))
 
 
-class _Body:
+class Body:
     """A response that is made while it is sent."""
 
     def __init__(self, body: Iterable[bytes], request: Request) -> None:
@@ -73,7 +73,7 @@ class _Body:
         self._parts: Optional[Iterator[bytes]] = None
         self._request = request
 
-    def __iter__(self) -> "_Body":
+    def __iter__(self) -> "Body":
         return self
 
     @unseen
