@@ -5,6 +5,8 @@ import asyncio
 import base64
 import contextvars
 import functools
+import gc
+import gzip
 import inspect
 import io
 import itertools
@@ -666,6 +668,100 @@ def check_the_same_comes_over_asgi():
     answers = run_asgi(app, {"type": "lifespan"}, *events)
     assert [answer["type"] for answer in answers] == [event["type"] + ".complete" for event in events]
     assert run_asgi(app, {"type": "websocket"}, {"type": "websocket.connect"}) == [{"type": "websocket.close"}]
+
+
+# ---- the page of a request ----
+
+
+def names_in(page):
+    """The blocks of a report page, as they are before they are packed."""
+    blocks = re.findall(rb'class="plumb-block" data-kind="[^"]*">([A-Za-z0-9+/=]*)<', page)
+    assert page.lower().startswith(b"<!doctype html>") and blocks, page[:200]
+    return b"".join(gzip.decompress(base64.b64decode(block)) for block in blocks)
+
+
+def recorded(samples):
+    """Work until the recording that is running has so many more."""
+    (running,) = [one for one in gc.get_objects() if type(one) is type(plumb.profile()) and one._session is not None and one._outcome is None]
+    end = running.info()["samples"] + samples
+    while running.info()["samples"] < end:
+        sum(range(3000))
+
+
+# A page has the text of this file in it, which must not have these names.
+WORK, NEIGHBOUR = ("_".join(["function", "of", whose]) for whose in ("request", "neighbour"))
+for name in (WORK, NEIGHBOUR):
+    exec("def %s():\n    recorded(20)\n" % name)
+
+
+def check_whoever_may_gets_the_page_of_a_request_instead_of_the_response():
+    served_paths, times = [], RequestTimes()
+
+    def app(environ, start_response):
+        served_paths.append(environ["PATH_INFO"])
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        if environ["PATH_INFO"] == "/work":
+            globals()[WORK]()
+        if environ["PATH_INFO"] == "/raise":
+            raise KeyError("of the application")
+        return iter([b"response"])
+
+    allowed = control(plumb.Profiler(), token=TOKEN)
+    ask = Client(WSGIMiddleware(app, times, control=allowed), TOKEN)
+    bearer = {"Authorization": "Bearer " + TOKEN}
+    status, headers, page = ask("GET", "/work?x=1&plumb", headers=bearer)
+    assert status == 200 and headers["content-type"].startswith("text/html") and "sandbox" in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store" and WORK.encode() in names_in(page)
+    assert served_paths == ["/work"] and [row["count"] for row in times.rows()] == [1]
+    assert ask("GET", "/work?plumb")[0] == 401 and ask("GET", "/work?plumb", headers={"Authorization": "Bearer wrong"})[0] == 403
+    assert served_paths == ["/work"], "who may not is not served"
+    for path, method in (("/", "GET"), ("/?q=plumb", "GET"), ("/?plumber=1", "GET"), ("/?plumb", "POST")):
+        assert ask(method, path, headers=bearer)[2] == b"response", path
+    assert "of the application" in str(raises(KeyError, ask, "GET", "/raise?plumb", headers=bearer))
+    without = Client(WSGIMiddleware(app, times), TOKEN)
+    assert without("GET", "/?plumb", headers=bearer)[2] == b"response"
+    assert "control is what plumb.web.control()" in str(raises(TypeError, WSGIMiddleware, app, control=plumb.Profiler()))
+
+
+def check_the_same_page_in_a_loop_has_the_request_and_not_its_neighbours():
+    begun, over = [], []  # an event each, of the loop
+
+    async def app(scope, receive, send):
+        if scope["path"] == "/work":
+            begun[0].set()
+            globals()[WORK]()
+            await over[0].wait()
+        if scope["path"] == "/neighbour":
+            globals()[NEIGHBOUR]()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"response"})
+
+    app = ASGIMiddleware(app, RequestTimes(), control=control_asgi(plumb.Profiler(), token=TOKEN))
+    bearer = [(b"host", b"localhost"), (b"authorization", b"Bearer " + TOKEN.encode())]
+
+    async def ask(path, query, headers=bearer):
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        await app(http_scope(path, query_string=query, headers=headers), None, send)
+        return sent[0]["status"], sent[1]["body"]
+
+    async def both():
+        begun.append(asyncio.Event())
+        over.append(asyncio.Event())
+        first = asyncio.ensure_future(ask("/work", b"plumb"))
+        await begun[0].wait()
+        busy, neighbours = await ask("/work", b"plumb"), await ask("/neighbour", b"")
+        over[0].set()
+        return await first, neighbours, busy
+
+    (status, page), neighbours, busy = asyncio.run(both())
+    assert status == 200 and neighbours == (200, b"response")
+    assert WORK.encode() in names_in(page) and NEIGHBOUR.encode() not in names_in(page)
+    assert busy[0] == 409 and b"ask again" in busy[1]
+    assert asyncio.run(ask("/work", b"plumb", []))[0] == 401 and asyncio.run(ask("/none", b""))[1] == b"response"
 
 
 def main(requests=None):

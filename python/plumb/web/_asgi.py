@@ -6,6 +6,8 @@ from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
 
 from plumb._unseen import unseen
 from plumb.web import _routes
+from plumb.web._hosts import of_scope, send_answer
+from plumb.web._request_page import RequestPage
 from plumb.web._requests import Request, checked_app, checked_times
 from plumb.web._times import RequestTimes
 
@@ -16,17 +18,27 @@ Send = Callable[[Message], Awaitable[None]]
 
 class ASGIMiddleware:
     """As WSGIMiddleware, for ASGI 3. What overlaps in one thread is kept apart by the context of its task. Whatever is no HTTP
-    request (lifespan, websockets) passes as it is."""
+    request (lifespan, websockets) passes as it is. `control` is what plumb.web.control_asgi() gives."""
 
-    def __init__(self, app: Callable[..., Awaitable[None]], times: Optional[RequestTimes] = None) -> None:
+    def __init__(self, app: Callable[..., Awaitable[None]], times: Optional[RequestTimes] = None, *, control: Any = None) -> None:
         self.app = checked_app("ASGI", app)
         self.times = checked_times(times)
+        self._page = None if control is None else RequestPage(control)
 
     @unseen
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if scope.get("type") != "http":
             await self.app(scope, receive, send)
             return
+        if self._page:
+            found = await self._page.answer_later(of_scope(scope), lambda: self._serve(scope, receive, _ignored))
+            if found:
+                await send_answer(found, send)
+                return
+        await self._serve(scope, receive, send)
+
+    @unseen
+    async def _serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         path = str(scope.get("path", ""))
         request = Request(self.times, str(scope.get("method", "")), path)
 
@@ -45,3 +57,7 @@ class ASGIMiddleware:
                 await self.app(_routes.Scope(scope, matched), receive, sending)
         finally:
             request.ended()
+
+
+async def _ignored(message: Message) -> None:
+    """send() of an application whose response nobody gets."""

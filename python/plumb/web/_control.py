@@ -91,6 +91,14 @@ class Control:
             found = _refusal(why)
         return _whole(request, found)
 
+    def page(self, request: Request, make: Callable[[], str]) -> Response:
+        """A report page of something else, to one that is not refused."""
+        try:
+            found = _as_asked(lambda: _report_page(_HTML, make().encode("utf-8", "replace")))
+        except Refused as why:
+            found = _refusal(why)
+        return _whole(request, found)
+
     def _answer(self, request: Request, body: bytes) -> Response:
         path = request.path
         if path == "":  # for the relative links of the page it must be a folder
@@ -156,10 +164,10 @@ class Control:
         report: Dict[str, Any] = _only(fields, "idle")
         what, kind = _REPORTS[path]
         body = self._profiler.snapshot().write(what, **report) or b""
-        headers = {"content-type": kind, "content-security-policy": _SANDBOX}
+        found = _report_page(kind, body)
         if what == "plumb":
-            headers["content-disposition"] = 'attachment; filename="plumb.%d.plumb"' % self._profiler.status()["pid"]
-        return Response(200, headers, body)
+            found.headers["content-disposition"] = 'attachment; filename="plumb.%d.plumb"' % self._profiler.status()["pid"]
+        return found
 
     def _times_json(self, fields: Mapping[str, str]) -> Response:
         _only(fields)
@@ -168,6 +176,10 @@ class Control:
     def _times_csv(self, fields: Mapping[str, str]) -> Response:
         _only(fields)
         return Response(200, {"content-type": "text/csv; charset=utf-8"}, self._times.csv().encode("utf-8", "replace"))
+
+
+def _report_page(kind: str, body: bytes) -> Response:
+    return Response(200, {"content-type": kind, "content-security-policy": _SANDBOX}, body)
 
 
 def _as_asked(do: Callable[[], _Answer]) -> _Answer:

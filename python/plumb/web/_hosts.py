@@ -39,10 +39,14 @@ class WSGIControl:
         self.token = core.token
 
     def __call__(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        request = _of_environ(environ)
+        request = of_environ(environ)
         answer = self._core.refused(request) or self._core.answer(request, _wsgi_body(environ))
-        start_response("%d %s" % (answer.status, http.HTTPStatus(answer.status).phrase), _header_list(answer))
-        return [answer.body]
+        return wsgi_answer(answer, start_response)
+
+
+def wsgi_answer(answer: Response, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    start_response("%d %s" % (answer.status, http.HTTPStatus(answer.status).phrase), header_list(answer))
+    return [answer.body]
 
 
 def _wsgi_body(environ: Mapping[str, Any]) -> bytes:
@@ -53,7 +57,7 @@ def _wsgi_body(environ: Mapping[str, Any]) -> bytes:
     return body
 
 
-def _of_environ(environ: Mapping[str, Any]) -> Request:
+def of_environ(environ: Mapping[str, Any]) -> Request:
     headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
     headers["content-type"] = environ.get("CONTENT_TYPE") or ""
     return Request(
@@ -67,7 +71,7 @@ def _of_environ(environ: Mapping[str, Any]) -> Request:
     )
 
 
-def _header_list(answer: Response) -> List[Tuple[str, str]]:
+def header_list(answer: Response) -> List[Tuple[str, str]]:
     return list(answer.headers.items())
 
 
@@ -100,19 +104,23 @@ class ASGIControl:
             await send({"type": "websocket.close"})
 
     async def _answer(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-        request = _of_scope(scope)
-        answer = await _aside(self._core.refused, request)
+        request = of_scope(scope)
+        answer = await aside(self._core.refused, request)
         if answer is None:
             body = await _asgi_body(receive) if request.method == "POST" else b""
             if body is None:
                 return
-            answer = await _aside(self._core.answer, request, body)
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body})
+            answer = await aside(self._core.answer, request, body)
+        await send_answer(answer, send)
 
 
-async def _aside(function: Callable[..., Any], *arguments: Any) -> Any:
+async def send_answer(answer: Response, send: Callable[[Dict[str, Any]], Awaitable[None]]) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})
+
+
+async def aside(function: Callable[..., Any], *arguments: Any) -> Any:
     """To write a report takes a moment, in which the loop has other things to do."""
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(None, context.run, function, *arguments)
@@ -136,7 +144,7 @@ async def _asgi_body(receive: Any) -> Optional[bytes]:
     return body
 
 
-def _of_scope(scope: Mapping[str, Any]) -> Request:
+def of_scope(scope: Mapping[str, Any]) -> Request:
     headers: Dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -177,9 +185,9 @@ def flask_blueprint(
     blueprint.token = core.token
 
     def answer(path: str = "") -> Any:
-        request = _of_environ(flask.request.environ)._replace(path="/" + path)
+        request = of_environ(flask.request.environ)._replace(path="/" + path)
         found = core.refused(request) or core.answer(request, _flask_body(flask.request))
-        return flask.Response(found.body, found.status, _header_list(found))
+        return flask.Response(found.body, found.status, header_list(found))
 
     for rule in ("/", "/<path:path>"):
         blueprint.add_url_rule(rule, "control", answer, methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])

@@ -6,6 +6,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional
 
 from plumb._unseen import unseen
 from plumb.web import _routes
+from plumb.web._hosts import of_environ, wsgi_answer
+from plumb.web._request_page import RequestPage
 from plumb.web._requests import Request, checked_app, checked_times
 from plumb.web._times import RequestTimes
 
@@ -16,15 +18,23 @@ ROUTE = "plumb.route"
 class WSGIMiddleware:
     """While the application works on a request or makes a part of its response, samples are tagged with route and method, and
     with the status from when the response starts. `times` takes how long requests took. Responses and exceptions pass as they are.
+
+    control  what plumb.web.control() gives: whoever may see that gets, for a GET with ?plumb, the report page of the request
     """
 
-    def __init__(self, app: Callable[..., Iterable[bytes]], times: Optional[RequestTimes] = None) -> None:
+    def __init__(self, app: Callable[..., Iterable[bytes]], times: Optional[RequestTimes] = None, *, control: Any = None) -> None:
         self.app = checked_app("WSGI", app)
         self.times = checked_times(times)
+        self._page = None if control is None else RequestPage(control)
         _routes.ask_flask(app, _tell_rule)
 
     @unseen
     def __call__(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        found = self._page and self._page.answer(of_environ(environ), lambda: _use_up(self._serve(environ, _ignored)))
+        return wsgi_answer(found, start_response) if found else self._serve(environ, start_response)
+
+    @unseen
+    def _serve(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = Request(self.times, environ.get("REQUEST_METHOD", ""), _routes.wsgi_path(environ))
         environ[ROUTE] = request.route
 
@@ -43,6 +53,20 @@ class WSGIMiddleware:
             request.ended()
             return body
         return Body(body, request)
+
+
+def _ignored(*_: Any) -> Callable[[bytes], None]:
+    """start_response() of an application whose response nobody gets."""
+    return lambda data: None
+
+
+def _use_up(body: Iterable[bytes]) -> None:
+    try:
+        for _ in body:
+            pass
+    finally:
+        if hasattr(body, "close"):
+            body.close()
 
 
 def _tell_rule(environ: Mapping[str, Any]) -> None:
