@@ -69,7 +69,7 @@ def _check_output(path: Optional[str], wanted: Optional[str]) -> None:
         return
     if not wanted:
         raise pytest.UsageError("--plumb-output does nothing without --plumb: add that")
-    why = _why_not(path, os.path.dirname(path) or ".")
+    why = _why_not(path, os.path.dirname(path) or ".") or _why_no_format(path)
     if why:
         raise pytest.UsageError("--plumb-output %s: %s" % (path, why))
 
@@ -86,6 +86,16 @@ def _why_not(path: str, folder: str) -> Optional[str]:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         return "nothing can be written into the folder %s: %s" % (folder, error.strerror)
+    return None
+
+
+def _why_no_format(path: str) -> Optional[str]:
+    from plumb._result import format_of
+
+    try:
+        format_of(path)
+    except ValueError as error:
+        return str(error).partition(";")[0]
     return None
 
 

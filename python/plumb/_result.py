@@ -65,11 +65,7 @@ class Profile(Written):
         return written
 
     def _format_of(self, path: Path) -> str:
-        format = _plumb.Profile.format_of(path)
-        suffix = os.path.splitext(os.fsdecode(path))[1]
-        if suffix and not format:
-            raise ValueError("the end %s tells no format: there are %s; write() takes the name of a format" % (suffix, ends(_FORMATS)))
-        return format or _RECORDING
+        return format_of(path)
 
     def _page_name(self) -> str:
         """As `plumb report --open`: in the current directory, after the recording, if that has a name."""
@@ -100,6 +96,15 @@ class Profile(Written):
             if name == "open":  # what open_in_browser() was called at first
                 return self.open_in_browser
             raise AttributeError("%r object has no attribute %r" % (type(self).__name__, name))
+
+
+def format_of(path: Path) -> str:
+    """What save() writes into a file of that name, or ValueError."""
+    format = _plumb.Profile.format_of(path)
+    suffix = os.path.splitext(os.fsdecode(path))[1]
+    if suffix and not format:
+        raise ValueError("the end %s tells no format: there are %s; write() takes the name of a format" % (suffix, ends(_FORMATS)))
+    return format or _RECORDING
 
 
 def _tell(notes: List[str]) -> None:
