@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparing recordings: what is matched, what is measured, and how often it is wrong or blind. The programs are
  * simulated, so that hundreds of recordings of 30 s cost a second; tests/integration/test_diff.py records real ones. */
-#include "diff.h"
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,92 +11,15 @@
 
 #include <cmocka.h>
 
-#include "support.h"
+#include "simulated.h"
 
-#define MS	  1000000ull
-#define FUNCTIONS 16
-#define NEAR	  1e-9
+#define NEAR 1e-9
 
-/* A program of FUNCTIONS functions below main -> loop. It stays in a function for `dwell` samples on average: 1 makes
- * independent samples. Function 0 takes a fifth, times `slow`; the last ones very little. */
-struct program {
-	double dwell, slow;
-	bool periodic; /* goes round through its functions every 40 ms instead of at random */
-};
-
-static double cost(const struct program *g, int function)
+static struct pl_diff compare_rows(struct plumb_profile *const *before, size_t n, struct plumb_profile *const *after,
+				   size_t m, enum pl_diff_rows rows)
 {
-	static const double costs[FUNCTIONS] = {0.2,  0.15, 0.13, 0.1,	0.1,  0.08,  0.07,   0.05,
-						0.04, 0.03, 0.02, 0.01, 0.01, 0.007, 0.0025, 0.0005};
-	return function ? costs[function] : costs[0] * g->slow;
-}
-
-static int pick(const struct program *g, double at)
-{
-	double sum = 0, all = 0;
-	for (int f = 0; f < FUNCTIONS; f++)
-		all += cost(g, f);
-	for (int f = 0; f < FUNCTIONS; f++) {
-		sum += cost(g, f) / all;
-		if (at < sum)
-			return f;
-	}
-	return FUNCTIONS - 1;
-}
-
-static struct plumb_profile *simulate(const struct program *g, uint64_t seed, unsigned samples)
-{
-	struct plumb_profile *p = NULL;
-	struct pl_rng rng = {seed};
-	uint32_t stacks[FUNCTIONS], last = 0;
-	check(pl_profile_create(&p));
-	uint32_t loop = add_frame(p, add_frame(p, 0, "main", "app.py", 1), "loop", "app.py", 2);
-	for (int f = 0; f < FUNCTIONS; f++) {
-		char name[16];
-		snprintf(name, sizeof name, "f%d", f);
-		stacks[f] = add_frame(p, loop, name, "app.py", 10 + f);
-	}
-	uint32_t thread = add_thread(p, 1, 1, "MainThread", true);
-	double total = 0, phase = pl_rng_unit(&rng);
-	for (int f = 0; f < FUNCTIONS; f++)
-		total += cost(g, f);
-	for (unsigned i = 0; i < samples; i++) {
-		if (g->periodic)
-			last = (uint32_t)pick(g, fmod(phase + (i + pl_rng_unit(&rng)) / (40 * total), 1));
-		else if (i == 0 || pl_rng_unit(&rng) * g->dwell < 1)
-			last = (uint32_t)pick(g, pl_rng_unit(&rng));
-		add_samples(p, stacks[last], thread, PL_STATE_ON_CPU, i * MS, 1, MS);
-	}
-	p->meta.period_ns = MS;
-	p->meta.ticks = samples;
-	return p;
-}
-
-static struct pl_diff compare(struct plumb_profile *const *before, size_t n, struct plumb_profile *const *after,
-			      size_t m, enum pl_diff_rows rows)
-{
-	const struct pl_diff_input sides[] = {{(const struct plumb_profile *const *)before, n},
-					      {(const struct plumb_profile *const *)after, m}};
 	const struct pl_diff_options o = {.filter = {.idle = PL_IDLE_KEEP}, .rows = rows};
-	struct pl_diff d;
-	check(pl_diff_make(sides, &o, &d));
-	return d;
-}
-
-static const char *name_of(const struct pl_diff *d, uint32_t row)
-{
-	const struct pl_diff_key *k = &d->keys[d->table[row].key];
-	return pl_strtab_get(k->profile->strings, k->profile->functions[k->function].name, NULL);
-}
-
-static const struct pl_diff_row *find_row(const struct pl_diff *d, const char *name, int32_t line)
-{
-	for (uint32_t r = 0; r < d->row_count; r++) {
-		if (strcmp(name_of(d, r), name) == 0 && (!line || d->keys[d->table[r].key].line == line))
-			return &d->table[r];
-	}
-	fail_msg("no row of %s:%d", name, line);
-	return NULL;
+	return compare(before, n, after, m, &o);
 }
 
 /* Two recordings of each program, `tries` times: how often anything is called a change, and how often f0 is. */
@@ -113,7 +34,7 @@ static struct outcome try_often(const struct program *before, const struct progr
 	for (int i = 0; i < tries; i++) {
 		struct plumb_profile *a = simulate(before, seed + 2 * (uint64_t)i, samples);
 		struct plumb_profile *b = simulate(after, seed + 2 * (uint64_t)i + 1, samples);
-		struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+		struct pl_diff d = compare_rows(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
 		ret.any += d.self_changes + d.total_changes > 0;
 		ret.found += find_row(&d, "f0", 0)->self.verdict == PL_DIFF_MORE;
 		pl_diff_deinit(&d);
@@ -165,7 +86,7 @@ static void what_could_have_been_seen_is_told(void **state)
 {
 	struct program g = {.dwell = 1, .slow = 1};
 	struct plumb_profile *a = simulate(&g, 1, 30000), *b = simulate(&g, 2, 30000);
-	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+	struct pl_diff d = compare_rows(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
 	double detectable = find_row(&d, "f0", 0)->self.detectable;
 	pl_diff_deinit(&d);
 	pl_profile_destroy(a);
@@ -200,7 +121,7 @@ static void code_that_moved_is_the_same(void **state)
 {
 	struct plumb_profile *a = small("/opt/v1/lib/app.py", 10, "work", 3);
 	struct plumb_profile *b = small("/srv/v2/lib/app.py", 90, "work", 3);
-	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_LINES);
+	struct pl_diff d = compare_rows(&a, 1, &b, 1, PL_DIFF_LINES);
 	assert_int_equal(d.moved, 1);
 	assert_int_equal(d.row_count, 2);
 	const struct pl_diff_row *row = find_row(&d, "work", 93);
@@ -215,7 +136,7 @@ static void code_that_moved_is_the_same(void **state)
 static void new_and_gone_come_first(void **state)
 {
 	struct plumb_profile *a = small("app.py", 10, "old", 3), *b = small("app.py", 10, "fresh", 5);
-	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+	struct pl_diff d = compare_rows(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
 	assert_int_equal(find_row(&d, "old", 0)->self.verdict, PL_DIFF_GONE);
 	assert_int_equal(find_row(&d, "fresh", 0)->self.verdict, PL_DIFF_NEW);
 	assert_int_equal(find_row(&d, "main", 0)->self.verdict, PL_DIFF_LESS);
@@ -235,9 +156,9 @@ static void paths_know_their_callers(void **state)
 {
 	struct program g = {.dwell = 1, .slow = 1}, slow = {.dwell = 1, .slow = 2};
 	struct plumb_profile *a = simulate(&g, 1, 5000), *b = simulate(&slow, 2, 5000);
-	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_PATHS);
+	struct pl_diff d = compare_rows(&a, 1, &b, 1, PL_DIFF_PATHS);
 	const struct pl_diff_row *row = find_row(&d, "f0", 0);
-	assert_int_equal(d.row_count, 2 + FUNCTIONS);
+	assert_int_equal(d.row_count, 2 + SIMULATED_FUNCTIONS);
 	assert_int_equal(row->self.verdict, PL_DIFF_MORE);
 	assert_string_equal(name_of(&d, row->parent), "loop");
 	assert_string_equal(name_of(&d, d.table[row->parent].parent), "main");
@@ -284,10 +205,10 @@ static void runs_that_differ_are_no_change(void **state)
 			struct program g = {.dwell = 1, .slow = 0.8 + 0.4 * pl_rng_unit(&rng)};
 			runs[k] = simulate(&g, pl_rng_next(&rng), 10000);
 		}
-		struct pl_diff d = compare(runs, 1, runs + 5, 1, PL_DIFF_FUNCTIONS);
+		struct pl_diff d = compare_rows(runs, 1, runs + 5, 1, PL_DIFF_FUNCTIONS);
 		single += d.self_changes > 0;
 		pl_diff_deinit(&d);
-		d = compare(runs, 5, runs + 5, 5, PL_DIFF_FUNCTIONS);
+		d = compare_rows(runs, 5, runs + 5, 5, PL_DIFF_FUNCTIONS);
 		several += d.self_changes > 0;
 		assert_true(d.between_runs);
 		pl_diff_deinit(&d);
@@ -317,7 +238,7 @@ static bool grew(struct pl_rng *rng, size_t runs, double factor, double above, s
 	struct plumb_profile *all[10];
 	for (size_t i = 0; i < 2 * runs; i++)
 		all[i] = whole_run((i < runs ? 1 : factor) * (950 + 100 * pl_rng_unit(rng)));
-	struct pl_diff d = compare(all, runs, all + runs, runs, PL_DIFF_FUNCTIONS);
+	struct pl_diff d = compare_rows(all, runs, all + runs, runs, PL_DIFF_FUNCTIONS);
 	bool found = pl_diff_grew(&d, above);
 	*ret = pl_diff_growth(&d, above);
 	pl_diff_deinit(&d);
@@ -348,7 +269,7 @@ static void what_did_not_run_to_its_end_did_no_work_that_could_be_told(void **st
 {
 	struct plumb_profile *a = whole_run(10), *b = whole_run(20);
 	b->processes[0].ended = false;
-	struct pl_diff d = compare(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
+	struct pl_diff d = compare_rows(&a, 1, &b, 1, PL_DIFF_FUNCTIONS);
 	assert_false(pl_diff_growth(&d, 0).known || pl_diff_grew(&d, 0));
 	pl_diff_deinit(&d);
 	pl_profile_destroy(a);
