@@ -19,8 +19,9 @@ struct plumb_diff_options {
 	size_t size;		   /* sizeof(struct plumb_diff_options) */
 	const char *format;	   /* see plumb_diff_format_at() */
 	enum plumb_diff_rows rows; /* "collapsed" and "svg" are of paths, whatever this says */
-	const char *normalize; /* NULL: shares of the time, and how long it took; "time", "samples": shares alone; or
-				* the name of a function whose time is the measure */
+	const char *normalize;	   /* NULL: "none" for programs that ended by themselves, else "total";
+				    * "none": times as they are; "total" (or "time"): shares of the time alone; "samples":
+				    * shares of the samples; or the name of a function whose time is the measure */
 	enum plumb_idle idle;
 	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
 	size_t thread_count;
@@ -42,8 +43,8 @@ struct plumb_diff;
 
 /**
  * Compare. The profiles are only read; they and what @p o points to must live as long as the comparison.
- * Errors: PLUMB_ERR_UNKNOWN_FORMAT, PLUMB_ERR_INVALID (modes differ, nothing to compare, no such function),
- * PLUMB_ERR_NO_MEMORY. Owner of *ret: caller, plumb_diff_destroy().
+ * Errors: PLUMB_ERR_UNKNOWN_FORMAT, PLUMB_ERR_INVALID (modes differ, nothing to compare, no such function, times
+ * of recordings that have none), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller, plumb_diff_destroy().
  */
 PLUMB_API struct plumb_error *plumb_diff_create(const struct plumb_profile *const *before, size_t before_count,
 						const struct plumb_profile *const *after, size_t after_count,
@@ -57,8 +58,9 @@ PLUMB_API struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int f
 /** How many rows take significantly more, by more than the limit. 0 without one. */
 PLUMB_API size_t plumb_diff_slower(const struct plumb_diff *d);
 
-/** Whether all of it takes longer, by more than the limit: recordings of programs that ended by themselves, compared by
- * their time. With fewer than three recordings a side that may be chance, and counts all the same. */
+/** Whether all of it takes longer, by more than the limit: of programs that ended by themselves,
+ * or where "none" says that the work is the same. With fewer than three recordings a side that may be chance, and
+ * counts all the same. */
 PLUMB_API bool plumb_diff_grew(const struct plumb_diff *d);
 
 /** The @p i-th form that a comparison can have, from 0; false past the last. */

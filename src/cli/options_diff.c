@@ -23,7 +23,7 @@ static bool set_paths(struct config *c, const char *value, struct failure *why)
 static bool set_normalize(struct config *c, const char *value, struct failure *why)
 {
 	if (!*value)
-		return refuse(why, "give time, samples, or the name of a function",
+		return refuse(why, "give none, total, samples, or the name of a function",
 			      "option '--normalize' needs what to normalise by");
 	c->diff.normalize = value;
 	return true;
@@ -54,9 +54,8 @@ const struct opt options_diff[] = {
 	{"lines", 0, NULL, "compare lines", COMPARING, set_lines},
 	{"paths", 0, NULL, "compare paths of calls", COMPARING, set_paths},
 	{"normalize", 0, "BY",
-	 "the name of a function whose time is the measure; time, samples: shares of these alone (default: shares of "
-	 "the "
-	 "time, and how long all of it took)",
+	 "none: compare times as they are; total: shares of all time; samples: shares of all samples; or the name of a "
+	 "function whose time is the measure. Default: none if the programs ended by themselves, else total",
 	 COMPARING, set_normalize},
 	{"fail-above", 0, "PERCENT",
 	 "exit with 1 if anything, or all of it, takes longer by more than so much of what it took", COMPARING,

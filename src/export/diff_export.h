@@ -12,6 +12,7 @@
 struct pl_diff_look {
 	const char *names[PL_DIFF_SIDES]; /* of the recordings, as the user wrote them */
 	const char *reference;		  /* function that is the measure; NULL: none */
+	const char *unit;		  /* of work, for which times are told (pl_diff.per_unit) */
 	const char *made_by;		  /* "plumb 0.1.0: plumb diff a b"; NULL: unknown */
 	double fail_above;		  /* limit for slow-downs; negative: none */
 	bool full_names, escape;

@@ -45,6 +45,7 @@ static void write_growth(struct pl_json *j, const struct pl_diff *d)
 	pl_json_key_u64(j, "before_ns", (uint64_t)fmin(g.before_ns, 1.8e19));
 	pl_json_key_u64(j, "after_ns", (uint64_t)fmin(g.after_ns, 1.8e19));
 	pl_json_key_double(j, "relative", g.relative, 6);
+	pl_json_key_double(j, "relative_half_width", g.half_width, 6);
 	pl_json_object_end(j);
 }
 
@@ -53,6 +54,13 @@ static const char *variance_word(const struct pl_diff *d)
 	if (d->between_runs)
 		return "runs";
 	return d->sides[PL_DIFF_BEFORE].batched && d->sides[PL_DIFF_AFTER].batched ? "batches" : "samples";
+}
+
+static double smallest_change(const struct pl_diff *d)
+{
+	if (d->between_runs)
+		return 0;
+	return d->in_time && !d->share_too ? PL_DIFF_MIN_TIME_CHANGE : PL_DIFF_MIN_CHANGE;
 }
 
 static void write_head(struct pl_json *j, const struct pl_diff *d, const struct pl_diff_look *look)
@@ -64,13 +72,14 @@ static void write_head(struct pl_json *j, const struct pl_diff *d, const struct 
 	pl_json_key_str(j, "scale", scale_words[d->scale]);
 	pl_json_key_str_or_null(j, "function", look->reference);
 	pl_json_object_end(j);
+	pl_json_key_str(j, "judged_by", d->share_too ? "time and share" : d->in_time ? "time" : "share");
 	pl_json_key_str(j, "variance", variance_word(d));
 	pl_json_key(j, "false_discovery_rate");
 	pl_json_object(j);
 	pl_json_key_double(j, "self", PL_DIFF_SELF_RATE, 3);
 	pl_json_key_double(j, "total", PL_DIFF_TOTAL_RATE, 3);
 	pl_json_object_end(j);
-	pl_json_key_double(j, "smallest_change", d->between_runs ? 0 : PL_DIFF_MIN_CHANGE, 3);
+	pl_json_key_double(j, "smallest_change", smallest_change(d), 3);
 	pl_json_key_u64(j, "moved", d->moved);
 	write_side(j, "before", look->names[PL_DIFF_BEFORE], &d->sides[PL_DIFF_BEFORE]);
 	write_side(j, "after", look->names[PL_DIFF_AFTER], &d->sides[PL_DIFF_AFTER]);
@@ -92,6 +101,23 @@ static void write_head(struct pl_json *j, const struct pl_diff *d, const struct 
 	pl_json_object_end(j);
 }
 
+/* Null where the recordings tell no time. */
+static void write_time(struct pl_json *j, const struct pl_diff_value *v)
+{
+	if (isnan(v->time.before_ns)) {
+		pl_json_key_null(j, "time");
+		return;
+	}
+	pl_json_key(j, "time");
+	pl_json_object(j);
+	pl_json_key_double(j, "before_ns", v->time.before_ns, 3);
+	pl_json_key_double(j, "after_ns", v->time.after_ns, 3);
+	pl_json_key_double(j, "relative", v->time.before_ns > 0 ? v->time.after_ns / v->time.before_ns - 1 : NAN,
+			   SHARE_DIGITS);
+	pl_json_key_double(j, "relative_half_width", v->time.relative_half_width, SHARE_DIGITS);
+	pl_json_object_end(j);
+}
+
 static void write_value(struct pl_json *j, const char *key, const struct pl_diff_value *v)
 {
 	static const char *const verdicts[] = {[PL_DIFF_SAME] = "same",
@@ -107,11 +133,13 @@ static void write_value(struct pl_json *j, const char *key, const struct pl_diff
 	pl_json_key_double(j, "after", v->after, SHARE_DIGITS);
 	pl_json_key_double(j, "change", v->after - v->before, SHARE_DIGITS);
 	pl_json_key_double(j, "half_width", v->half_width, SHARE_DIGITS);
-	pl_json_key_double(j, "relative", v->before > 0 ? pl_diff_relative(v) : NAN, SHARE_DIGITS);
+	pl_json_key_double(j, "relative", v->before > 0 ? v->after / v->before - 1 : NAN, SHARE_DIGITS);
 	pl_json_key_double(j, "relative_half_width", v->relative_half_width, SHARE_DIGITS);
 	pl_json_key_double(j, "p", v->p, 12);
 	pl_json_key_double(j, "q", v->q, 12);
 	pl_json_key_double(j, "detectable", v->detectable, SHARE_DIGITS);
+	pl_json_key_double(j, "seen_from", isfinite(v->seen_from) ? v->seen_from : NAN, SHARE_DIGITS);
+	write_time(j, v);
 	pl_json_key_u64(j, "before_samples", v->before_samples);
 	pl_json_key_u64(j, "after_samples", v->after_samples);
 	pl_json_object_end(j);

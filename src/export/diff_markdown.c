@@ -20,11 +20,22 @@ static void write_side(const struct pl_diff *d, const struct pl_diff_look *look,
 	fprintf(out, " \xc2\xb7 %s\n", pl_diff_side_text(&d->sides[side]).s);
 }
 
-/* Sentences that quote names of functions stand in a span as a whole. */
+/* @p named: it has a name in it that is not ours. */
+static void write_named(const char *label, const struct pl_diff_text *text, bool named, FILE *out)
+{
+	fputs(label, out);
+	if (named)
+		pl_markdown_span(text->s, strlen(text->s), 0, out);
+	else
+		fputs(text->s, out);
+	fputc('\n', out);
+}
+
+/* Sentences that quote names of functions or units stand in a span as a whole. */
 static struct plumb_error *write_header(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)
 {
 	struct pl_diff_text limit = pl_diff_limit_text(d, look), scale = pl_diff_scale_text(d, look), text;
-	struct pl_diff_text growth = pl_diff_growth_text(d);
+	struct pl_diff_text growth = pl_diff_growth_text(d, look);
 	struct plumb_error *err = pl_diff_detectable_text(d, look, &text);
 
 	if (err)
@@ -35,17 +46,10 @@ static struct plumb_error *write_header(const struct pl_diff *d, const struct pl
 	write_side(d, look, PL_DIFF_BEFORE, out);
 	write_side(d, look, PL_DIFF_AFTER, out);
 	if (growth.s[0])
-		fprintf(out, "- all of it: %s\n", growth.s);
-	fputs("- per ", out);
-	if (d->scale == PL_DIFF_BY_FUNCTION)
-		pl_markdown_span(scale.s, strlen(scale.s), 0, out);
-	else
-		fputs(scale.s, out);
-	fputc('\n', out);
+		write_named("- all of it: ", &growth, d->per_unit, out);
+	write_named("- per ", &scale, d->per_unit || d->scale == PL_DIFF_BY_FUNCTION, out);
 	if (text.s[0]) {
-		fputs("- visible would have been: ", out);
-		pl_markdown_span(text.s, strlen(text.s), 0, out);
-		fputc('\n', out);
+		write_named("- changes that would not have been seen: ", &text, true, out);
 	}
 	for (int i = 0; pl_diff_note_at(d, i, &text); i++)
 		fprintf(out, "- %s\n", text.s);
@@ -62,8 +66,9 @@ static struct plumb_error *write_row(const struct pl_diff *d, const struct pl_di
 	struct pl_text file = pl_diff_row_file(d, row, look->full_names, &line);
 
 	if (!err) {
-		fprintf(out, "| %s | %s | %s | %s | %s | ", pl_diff_verdicts[v->verdict], pl_units_percent(v->before).s,
-			pl_units_percent(v->after).s, pl_diff_change(v, true).s, pl_diff_relative_text(v).s);
+		fprintf(out, "| %s | %s | %s | %s | %s | ", pl_diff_verdicts[v->verdict],
+			pl_diff_took_text(d, v, PL_DIFF_BEFORE).s, pl_diff_took_text(d, v, PL_DIFF_AFTER).s,
+			pl_diff_relative_text(d, v, true).s, pl_diff_change(v, true).s);
 		pl_markdown_span(name.data ? (const char *)name.data : "", name.len, 0, out);
 		fputs(total ? " (total) | " : " | ", out);
 		if (line)
@@ -88,7 +93,7 @@ static struct plumb_error *write_rows(const struct pl_diff *d, const struct pl_d
 		if (is != changed)
 			continue;
 		if (count++ == 0)
-			fputs("\n| | before | after | points | relative | what | where |\n"
+			fputs("\n| | before | after | change | points | what | where |\n"
 			      "|:--|--:|--:|--:|--:|:--|:--|\n",
 			      out);
 		err = write_row(d, look, d->order[i], out);

@@ -85,17 +85,14 @@ static void write_verdict(const struct pl_diff_value *v, double rate, FILE *out)
 	pl_svg_string(q, out);
 }
 
-static void write_value(const struct pl_diff_value *v, double rate, FILE *out)
+static void write_value(const struct pl_diff *d, const struct pl_diff_value *v, double rate, FILE *out)
 {
-	struct pl_units relative = pl_diff_relative_text(v);
+	struct pl_units relative = pl_diff_relative_text(d, v, true);
 
-	pl_svg_string(pl_units_percent(v->before).s, out);
+	pl_svg_string(pl_diff_took_text(d, v, PL_DIFF_BEFORE).s, out);
 	fputs(" before, ", out);
-	pl_svg_string(pl_units_percent(v->after).s, out);
-	fprintf(out, " after, %s points", pl_diff_change(v, true).s);
-	if (relative.s[0])
-		fprintf(out, " (%s)", relative.s);
-	fputs(": ", out);
+	pl_svg_string(pl_diff_took_text(d, v, PL_DIFF_AFTER).s, out);
+	fprintf(out, " after, %s%s%s points: ", relative.s, relative.s[0] ? ", " : "", pl_diff_change(v, true).s);
 	write_verdict(v, rate, out);
 }
 
@@ -122,9 +119,9 @@ static void write_figures(const void *ctx, const struct pl_svg_box *b, FILE *out
 		write_sum(w, b, out);
 		return;
 	}
-	write_value(&r->total, PL_DIFF_TOTAL_RATE, out);
+	write_value(w->d, &r->total, PL_DIFF_TOTAL_RATE, out);
 	fputs("\nitself ", out);
-	write_value(&r->self, PL_DIFF_SELF_RATE, out);
+	write_value(w->d, &r->self, PL_DIFF_SELF_RATE, out);
 }
 
 static double change_of(const struct pl_diff_row *r)

@@ -21,8 +21,8 @@
 #define MAX_NOTES  3
 /* Page widths from which a column is shown. */
 #define WIDTH_PLACE  78
-#define WIDTH_BEFORE 56
-#define WIDTH_CHANGE 40
+#define WIDTH_BEFORE 60
+#define WIDTH_POINTS 48
 
 struct text {
 	const struct pl_diff *d;
@@ -100,7 +100,9 @@ static void write_header(const struct text *t, struct pl_page *page)
 {
 	struct pl_diff_text scale = pl_diff_scale_text(t->d, t->look);
 	struct pl_diff_text found = pl_diff_found_text(t->d, page->unicode);
-	struct pl_diff_text limit = pl_diff_limit_text(t->d, t->look), growth = pl_diff_growth_text(t->d), note;
+	struct pl_diff_text limit = pl_diff_limit_text(t->d, t->look), growth = pl_diff_growth_text(t->d, t->look),
+			    note;
+	char unseen[sizeof t->detectable.s + 8];
 	bool failed = strncmp(limit.s, "failed", 6) == 0;
 
 	write_side(t, PL_DIFF_BEFORE, page);
@@ -111,8 +113,10 @@ static void write_header(const struct text *t, struct pl_page *page)
 	write_words("found", found.s, PL_TONE_STRONG, page);
 	if (limit.s[0])
 		write_words("limit", limit.s, failed ? PL_TONE_HOT : PL_TONE_PLAIN, page);
-	if (t->detectable.s[0])
-		write_words("visible", t->detectable.s, PL_TONE_PLAIN, page);
+	if (t->detectable.s[0]) {
+		snprintf(unseen, sizeof unseen, "changes %s", t->detectable.s);
+		write_words("unseen", unseen, PL_TONE_PLAIN, page);
+	}
 	for (int i = 0; i < t->notes && pl_diff_note_at(t->d, i, &note); i++)
 		write_words(i ? "" : "note", note.s, PL_TONE_FAINT, page);
 }
@@ -136,21 +140,35 @@ static void write_cell(struct pl_line *l, const char *s, int cols)
 	pl_line_pad(l, l->cols + GAP);
 }
 
-static void write_figures(struct pl_line *l, const char *verdict, const char *before, const char *after,
-			  const char *change, const char *relative)
+/* What stands in the columns. */
+struct cells {
+	const char *verdict, *before, *after, *change, *points;
+};
+
+static void write_cells(struct pl_line *l, const struct cells *c)
 {
 	int width = l->page->width;
 
 	pl_line_pad(l, 1);
-	pl_line_add(l, verdict);
+	pl_line_add(l, c->verdict);
 	pl_line_pad(l, 1 + VERDICT + GAP);
 	if (width >= WIDTH_BEFORE) {
-		write_cell(l, before, 7);
-		write_cell(l, after, 7);
+		write_cell(l, c->before, 7);
+		write_cell(l, c->after, 7);
 	}
-	if (width >= WIDTH_CHANGE)
-		write_cell(l, change, 11);
-	write_cell(l, relative, 8);
+	write_cell(l, c->change, 11);
+	if (width >= WIDTH_POINTS)
+		write_cell(l, c->points, 11);
+}
+
+static void write_values(struct pl_line *l, const struct pl_diff *d, const struct pl_diff_value *v)
+{
+	bool unicode = l->page->unicode;
+	struct pl_units before = pl_diff_took_text(d, v, PL_DIFF_BEFORE),
+			after = pl_diff_took_text(d, v, PL_DIFF_AFTER);
+	struct pl_units change = pl_diff_relative_text(d, v, unicode), points = pl_diff_change(v, unicode);
+
+	write_cells(l, &(struct cells){pl_diff_verdicts[v->verdict], before.s, after.s, change.s, points.s});
 }
 
 static void write_heading(const char *what, struct pl_page *page)
@@ -158,7 +176,7 @@ static void write_heading(const char *what, struct pl_page *page)
 	struct pl_line l;
 
 	pl_line_start(&l, page);
-	write_figures(&l, "", "before", "after", "points", "relative");
+	write_cells(&l, &(struct cells){"", "before", "after", "change", "points"});
 	pl_line_add(&l, what);
 	pl_line_end(&l);
 }
@@ -196,9 +214,7 @@ static struct plumb_error *write_row(const struct text *t, uint32_t row, struct 
 	if (!err) {
 		pl_line_start(&l, page);
 		pl_line_tone(&l, tone_of(v));
-		write_figures(&l, pl_diff_verdicts[v->verdict], pl_units_percent(v->before).s,
-			      pl_units_percent(v->after).s, pl_diff_change(v, page->unicode).s,
-			      pl_diff_relative_text(v).s);
+		write_values(&l, t->d, v);
 		if (v->verdict != PL_DIFF_SAME)
 			pl_line_tone(&l, PL_TONE_PLAIN);
 		write_place(t, &l, row, name.data ? (const char *)name.data : "", name.len);
@@ -332,7 +348,8 @@ static struct plumb_error *write_all(struct text *t, struct pl_page *page)
 	if (!err)
 		err = write_table(t, TABLE_TOTAL, t->totals, "changed with its calls (total)", page);
 	if (!err)
-		err = write_table(t, TABLE_SAME, t->same, "no change found", page);
+		err = write_table(t, TABLE_SAME, t->same, t->d->share_too ? "no change of its own" : "no change found",
+				  page);
 	if (!err)
 		write_rest(t, page);
 	return err;

@@ -10,6 +10,7 @@
 #define PATH_FRAMES	 6 /* of a path, the innermost ones */
 #define DETECTABLE_ROWS	 3
 #define DETECTABLE_SHARE 0.005
+#define FINE		 0.02 /* a half width below which relative changes have a decimal */
 
 const char *const pl_diff_verdicts[] = {
 	[PL_DIFF_SAME] = "",	 [PL_DIFF_NEW] = "new",	  [PL_DIFF_GONE] = "gone",
@@ -33,14 +34,40 @@ struct pl_units pl_diff_change(const struct pl_diff_value *v, bool unicode)
 	return u;
 }
 
-struct pl_units pl_diff_relative_text(const struct pl_diff_value *v)
+/* "+20 % ±6"; without a half width if that is NaN. Its half is rounded up, never to look more certain than it is. */
+static struct pl_units signed_percent(double share, double half_width, bool unicode)
 {
-	double percent = pl_diff_relative(v) * 100;
-	struct pl_units u = {""};
+	bool fine = half_width < FINE && fabs(share) < 9.995;
+	double percent = fmin(share * 100, 9e9), half = fmin(half_width * 100, 9e9), unit = fine ? 10 : 1;
+	struct pl_units u;
 
-	if (isfinite(percent) && v->before > 0)
-		snprintf(u.s, sizeof u.s, "%+.*f %%", fabs(percent) < 99.95, fmin(percent, 9e9));
+	if (isnan(half_width))
+		snprintf(u.s, sizeof u.s, "%+.*f %%", fabs(share) < 0.0995, percent);
+	else
+		snprintf(u.s, sizeof u.s, "%+.*f %% %s%.*f", fine, percent, plus_minus(unicode), fine,
+			 ceil(half * unit - 1e-9) / unit + 0.0);
 	return u;
+}
+
+struct pl_units pl_diff_relative_text(const struct pl_diff *d, const struct pl_diff_value *v, bool unicode)
+{
+	double relative = pl_diff_relative(d, v), half_width = pl_diff_relative_half_width(d, v);
+
+	if (!isfinite(relative) || !(v->before > 0))
+		return (struct pl_units){""};
+	if (v->verdict == PL_DIFF_SAME && !(half_width < 1))
+		return (struct pl_units){"unknown"};
+	return signed_percent(relative, half_width, unicode);
+}
+
+struct pl_units pl_diff_took_text(const struct pl_diff *d, const struct pl_diff_value *v, enum pl_diff_side side)
+{
+	bool before = side == PL_DIFF_BEFORE;
+
+	if (!d->in_time)
+		return pl_units_percent(before ? v->before : v->after);
+	return pl_units_time_as(before ? v->time.before_ns : v->time.after_ns,
+				fmax(v->time.before_ns, v->time.after_ns));
 }
 
 struct pl_diff_text pl_diff_side_text(const struct pl_diff_total *t)
@@ -56,16 +83,29 @@ struct pl_diff_text pl_diff_side_text(const struct pl_diff_total *t)
 	return ret;
 }
 
-struct pl_diff_text pl_diff_growth_text(const struct pl_diff *d)
+struct pl_diff_text pl_diff_growth_text(const struct pl_diff *d, const struct pl_diff_look *look)
 {
 	struct pl_diff_growth g = pl_diff_growth(d, 0);
+	double like = fmax(g.before_ns, g.after_ns);
 	struct pl_diff_text ret = {""};
-	bool several = d->sides[PL_DIFF_BEFORE].runs > 1 || d->sides[PL_DIFF_AFTER].runs > 1;
 
-	if (g.known)
-		snprintf(ret.s, sizeof ret.s, "%.30s%s, before %.30s (%+.*f %%)", pl_units_time(g.after_ns).s,
-			 several ? " a run" : "", pl_units_time(g.before_ns).s, fabs(g.relative) < 0.0995,
-			 fmin(g.relative * 100, 9e9));
+	if (!g.known)
+		return ret;
+	snprintf(ret.s, sizeof ret.s, "%s %s %s%s%.100s, %s", pl_units_time_as(g.before_ns, like).s,
+		 look->unicode ? "\xe2\x86\x92" : "->", pl_units_time_as(g.after_ns, like).s,
+		 d->per_unit	   ? " per "
+		 : d->between_runs ? " a run"
+				   : "",
+		 d->per_unit ? look->unit : "", signed_percent(g.relative, g.half_width, look->unicode).s);
+	return ret;
+}
+
+static struct pl_diff_text unit_text(const struct pl_diff *d, const struct pl_diff_look *look)
+{
+	struct pl_diff_text ret;
+
+	snprintf(ret.s, sizeof ret.s, "%.100s: time of all threads for each of %.10g before and %.10g after",
+		 look->unit, d->sides[PL_DIFF_BEFORE].units, d->sides[PL_DIFF_AFTER].units);
 	return ret;
 }
 
@@ -73,7 +113,11 @@ struct pl_diff_text pl_diff_scale_text(const struct pl_diff *d, const struct pl_
 {
 	struct pl_diff_text ret = {""};
 
-	if (d->scale == PL_DIFF_BY_TIME)
+	if (d->per_unit)
+		return unit_text(d, look);
+	if (d->in_time)
+		snprintf(ret.s, sizeof ret.s, "run: time of all threads (points: of their shares of it)");
+	else if (d->scale == PL_DIFF_BY_TIME)
 		snprintf(ret.s, sizeof ret.s, "time: shares of all time, so what one row gains the others lose");
 	else if (d->scale == PL_DIFF_BY_SAMPLES)
 		snprintf(ret.s, sizeof ret.s, "samples: shares of all samples, so what one row gains the others lose");
@@ -111,9 +155,21 @@ struct pl_diff_text pl_diff_found_text(const struct pl_diff *d, bool unicode)
 			 pl_units_count(changed).s, pl_units_count(d->row_count).s, row_word(d, d->row_count),
 			 PL_DIFF_SELF_RATE * 100, plus_minus(unicode));
 	else
-		snprintf(ret.s, sizeof ret.s, "no change in %s %s that could be told from chance",
-			 pl_units_count(d->row_count).s, row_word(d, d->row_count));
+		snprintf(ret.s, sizeof ret.s, "no change %sin %s %s that could be told from chance",
+			 d->share_too ? "of its own " : "", pl_units_count(d->row_count).s, row_word(d, d->row_count));
 	return ret;
+}
+
+/* No smaller than it is. */
+static struct plumb_error *add_seen_from(struct pl_buf *text, double share)
+{
+	double percent = share * 100;
+
+	if (!isfinite(share))
+		return pl_buf_add_str(text, "of any size");
+	if (percent < 9.95)
+		return pl_buf_printf(text, "below %.1f %%", ceil(percent * 10 - 1e-9) / 10);
+	return pl_buf_printf(text, "below %.0f %%", fmin(ceil(percent - 1e-9), 9e9));
 }
 
 struct plumb_error *pl_diff_detectable_text(const struct pl_diff *d, const struct pl_diff_look *look,
@@ -123,32 +179,34 @@ struct plumb_error *pl_diff_detectable_text(const struct pl_diff *d, const struc
 	struct plumb_error *err = NULL;
 	int told = 0;
 
-	for (uint32_t i = 0; i < d->row_count && told < DETECTABLE_ROWS && !err; i++) {
+	for (uint32_t i = 0; i < d->row_count && told < DETECTABLE_ROWS && !err && !pl_diff_few_runs(d); i++) {
 		const struct pl_diff_key *k = &d->keys[d->table[d->order[i]].key];
 		const struct pl_diff_value *v = &d->table[d->order[i]].self;
 		struct pl_text name = pl_frame_qualname(k->profile, &k->profile->functions[k->function]);
 
-		if (v->verdict != PL_DIFF_SAME || isnan(v->detectable) || !(v->before > DETECTABLE_SHARE))
+		if (v->verdict != PL_DIFF_SAME || isnan(v->seen_from) || !(v->before > DETECTABLE_SHARE))
 			continue;
-		err = pl_buf_printf(&text, "%s%.*s (%s) %s%.*f", told ? ", " : "", name.len > 40 ? 40 : (int)name.len,
-				    name.s, pl_units_percent(v->before).s, plus_minus(look->unicode),
-				    v->detectable < 0.00095 ? 2 : 1, ceil(v->detectable * 1000 - 1e-9) / 10);
+		err = pl_buf_printf(&text, "%sof %.*s ", told ? ", " : "", name.len > 40 ? 40 : (int)name.len, name.s);
+		if (!err)
+			err = add_seen_from(&text, v->seen_from);
 		told++;
 	}
 	ret->s[0] = '\0';
 	if (!err && told)
-		snprintf(ret->s, sizeof ret->s, "%s points", pl_buf_str(&text));
+		snprintf(ret->s, sizeof ret->s, "%s", pl_buf_str(&text));
 	pl_buf_deinit(&text);
 	return err;
 }
 
-enum note { NOTE_ONE_RUN, NOTE_INDEPENDENT, NOTE_MOVED, NOTES };
+enum note { NOTE_ONE_RUN, NOTE_FEW_RUNS, NOTE_INDEPENDENT, NOTE_MOVED, NOTES };
 
 static bool is_told(const struct pl_diff *d, enum note note)
 {
 	switch (note) {
 	case NOTE_ONE_RUN:
 		return !d->between_runs;
+	case NOTE_FEW_RUNS:
+		return pl_diff_few_runs(d);
 	case NOTE_INDEPENDENT:
 		return !d->sides[PL_DIFF_BEFORE].batched || !d->sides[PL_DIFF_AFTER].batched;
 	default:
@@ -156,15 +214,33 @@ static bool is_told(const struct pl_diff *d, enum note note)
 	}
 }
 
+/* What one recording a side cannot tell, and what it needs therefore to call something a change. */
+static struct pl_diff_text one_run_text(const struct pl_diff *d)
+{
+	const char *rule = d->share_too ? "a row counts as changed only if its share changed as well, by %g %% or more"
+			   : d->in_time ? "changes below %g %% are not told, larger ones may be the machine's"
+					: "changes below %g %% of a row are not told";
+	struct pl_diff_text ret = {"one recording a side cannot tell how much runs differ: "};
+	size_t len = strlen(ret.s);
+
+	snprintf(ret.s + len, sizeof ret.s - len, rule,
+		 100 * (d->in_time && !d->share_too ? PL_DIFF_MIN_TIME_CHANGE : PL_DIFF_MIN_CHANGE));
+	len = strlen(ret.s);
+	snprintf(ret.s + len, sizeof ret.s - len, "; several can: plumb diff A1 A2 A3 -- B1 B2 B3");
+	return ret;
+}
+
 static struct pl_diff_text note_text(const struct pl_diff *d, enum note note)
 {
 	struct pl_diff_text ret;
 
 	if (note == NOTE_ONE_RUN)
+		return one_run_text(d);
+	if (note == NOTE_FEW_RUNS)
 		snprintf(ret.s, sizeof ret.s,
-			 "one recording a side cannot tell how much runs differ: changes below %g %% of a row are not "
-			 "told; several can: plumb diff A1 A2 A3 -- B1 B2 B3",
-			 PL_DIFF_MIN_CHANGE * 100);
+			 "fewer than %d recordings a side hardly tell how much runs differ, so only very large changes "
+			 "are told: use %d or more",
+			 PL_DIFF_RUNS_MIN, PL_DIFF_RUNS_MIN);
 	else if (note == NOTE_INDEPENDENT)
 		snprintf(ret.s, sizeof ret.s, "too short, or without times: samples are taken for independent");
 	else
@@ -194,7 +270,7 @@ static void add_grown(const struct pl_diff *d, double above, struct pl_diff_text
 		 len ? " and" : "failed:", fmin(g.relative * 100, 9e9),
 		 g.sure ? ""
 			: "; from three recordings a side on it could be told whether that is chance ('--normalize "
-			  "time': shares alone)");
+			  "total': shares alone)");
 }
 
 struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_diff_look *look)

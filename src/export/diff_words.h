@@ -16,17 +16,20 @@ struct pl_diff_text {
 
 /** "+1.6 ±0.5", in percent points. */
 struct pl_units pl_diff_change(const struct pl_diff_value *v, bool unicode);
-/** "+7.8 %", "" if there is no before. */
-struct pl_units pl_diff_relative_text(const struct pl_diff_value *v);
+/** By how much of what it took, "+20 % ±6"; "unknown" if it may be anything, "" if there is no before. */
+struct pl_units pl_diff_relative_text(const struct pl_diff *d, const struct pl_diff_value *v, bool unicode);
+/** What it took on a side: "0.70 s", or "21 %" where shares are compared. */
+struct pl_units pl_diff_took_text(const struct pl_diff *d, const struct pl_diff_value *v, enum pl_diff_side side);
 /** "30.0 s, 29,950 samples"; of several runs with their number. */
 struct pl_diff_text pl_diff_side_text(const struct pl_diff_total *t);
-/** How long all of it took before and after: "1.7 s, before 0.73 s (+130 %)"; "" where nobody knows. */
-struct pl_diff_text pl_diff_growth_text(const struct pl_diff *d);
-/** What the figures are shares of. */
+/** How long all of it took before and after: "730 ms -> 1.68 s, +130 % ±5"; "" where nobody knows. */
+struct pl_diff_text pl_diff_growth_text(const struct pl_diff *d, const struct pl_diff_look *look);
+/** What the figures are: times for what, or shares of what. */
 struct pl_diff_text pl_diff_scale_text(const struct pl_diff *d, const struct pl_diff_look *look);
 /** How many rows changed, and with what certainty. */
 struct pl_diff_text pl_diff_found_text(const struct pl_diff *d, bool unicode);
-/** How small a change could have been seen in the rows that did not change; "" if nothing is to be said. */
+/** Changes of the rows that did not change that would not have been seen: "of parse below 6.1 %, of count below 8 %";
+ * "" if nothing is to be said. */
 struct plumb_error *pl_diff_detectable_text(const struct pl_diff *d, const struct pl_diff_look *look,
 					    struct pl_diff_text *ret) PLUMB_MUST_CHECK;
 /** What limits the answer: sentences, @p i from 0; false past the last. */

@@ -89,6 +89,20 @@ struct pl_units pl_units_time_pm(double ns, double half_width_ns, bool unicode)
 	return u;
 }
 
+struct pl_units pl_units_time_as(double ns, double like_ns)
+{
+	struct pl_units u;
+	double scale;
+	int decimals;
+	const char *unit = unit_of(like_ns, &scale, &decimals);
+
+	if (!(ns > 0))
+		return (struct pl_units){"0 s"};
+	decimals = scale == 1 || like_ns / scale >= 99.95 ? 0 : like_ns / scale >= 9.995 ? 1 : 2;
+	snprintf(u.s, sizeof u.s, "%.*f %s", decimals, fmin(ns / scale, 9e15), unit);
+	return u;
+}
+
 struct pl_units pl_units_percent(double share)
 {
 	struct pl_units u;

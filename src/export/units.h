@@ -10,8 +10,10 @@ struct pl_units {
 	char s[40];
 };
 
-struct pl_units pl_units_count(uint64_t n);	  /* 12,301 */
-struct pl_units pl_units_time(double ns);	  /* 12.3 s, 845 ms, 2m05s, 3h12m */
+struct pl_units pl_units_count(uint64_t n); /* 12,301 */
+struct pl_units pl_units_time(double ns);   /* 12.3 s, 845 ms, 2m05s, 3h12m */
+/** In the unit and with the decimals in which @p like_ns has three digits: what stands beside it. */
+struct pl_units pl_units_time_as(double ns, double like_ns);
 struct pl_units pl_units_percent(double share);	  /* 52 %, 3.1 %, 0.05 % */
 struct pl_units pl_units_rate(double per_second); /* 1,000/s, 0.5/s */
 /** "52 % ±1.1"; the half width is rounded up, so that it is never shown smaller than it is. */

@@ -8,18 +8,26 @@
 
 #include "diff_parts.h"
 
-double pl_diff_relative(const struct pl_diff_value *v)
+double pl_diff_relative(const struct pl_diff *d, const struct pl_diff_value *v)
 {
-	if (v->before > 0)
-		return v->after / v->before - 1;
-	return v->after > 0 ? INFINITY : 0;
+	double before = d->in_time ? v->time.before_ns : v->before, after = d->in_time ? v->time.after_ns : v->after;
+
+	if (before > 0)
+		return after / before - 1;
+	return after > 0 ? INFINITY : 0;
 }
 
-static bool is_slower(const struct pl_diff_value *v, double above)
+double pl_diff_relative_half_width(const struct pl_diff *d, const struct pl_diff_value *v)
+{
+	return d->in_time ? v->time.relative_half_width : v->relative_half_width;
+}
+
+/* What is new has no before: it is held against everything. */
+static bool is_slower(const struct pl_diff *d, const struct pl_diff_value *v, double above)
 {
 	if (v->verdict == PL_DIFF_NEW)
-		return v->after > above;
-	return v->verdict == PL_DIFF_MORE && pl_diff_relative(v) > above;
+		return d->in_time ? v->time.after_ns > above * d->sides[PL_DIFF_BEFORE].mean_ns : v->after > above;
+	return v->verdict == PL_DIFF_MORE && pl_diff_relative(d, v) > above;
 }
 
 uint32_t pl_diff_slower(const struct pl_diff *d, double above)
@@ -27,7 +35,7 @@ uint32_t pl_diff_slower(const struct pl_diff *d, double above)
 	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < d->row_count; r++)
-		count += is_slower(&d->table[r].self, above) || is_slower(&d->table[r].total, above);
+		count += is_slower(d, &d->table[r].self, above) || is_slower(d, &d->table[r].total, above);
 	return count;
 }
 
@@ -39,12 +47,17 @@ static int rank(const struct pl_diff_row *r)
 	return v == PL_DIFF_NEW || v == PL_DIFF_GONE ? 0 : v != PL_DIFF_SAME ? 1 : 2;
 }
 
-static double size_of(const struct pl_diff_row *r)
+static double change_of(const struct pl_diff *d, const struct pl_diff_value *v)
+{
+	return d->in_time ? fabs(v->time.after_ns - v->time.before_ns) : fabs(v->after - v->before);
+}
+
+static double size_of(const struct pl_diff *d, const struct pl_diff_row *r)
 {
 	if (r->self.verdict != PL_DIFF_SAME)
-		return fabs(r->self.after - r->self.before);
+		return change_of(d, &r->self);
 	if (r->total.verdict != PL_DIFF_SAME)
-		return fabs(r->total.after - r->total.before);
+		return change_of(d, &r->total);
 	return fmax(r->self.before, r->self.after);
 }
 
@@ -69,8 +82,8 @@ static int compare_rows(const void *a, const void *b, void *diff)
 
 	if (order)
 		return order;
-	if (size_of(x) != size_of(y))
-		return size_of(x) > size_of(y) ? -1 : 1;
+	if (size_of(d, x) != size_of(d, y))
+		return size_of(d, x) > size_of(d, y) ? -1 : 1;
 	order = compare_names(&d->keys[x->key], &d->keys[y->key]);
 	return order ? order : (i > j) - (i < j);
 }
@@ -99,6 +112,24 @@ static struct plumb_error *name_rows(struct pl_diff *d, const struct pl_diff_tab
 	return NULL;
 }
 
+/* By what rows are judged, from what the recordings are of. */
+static struct plumb_error *choose_measure(struct pl_diff *d, const struct pl_diff_options *o)
+{
+	const struct pl_diff_total *before = &d->sides[PL_DIFF_BEFORE], *after = &d->sides[PL_DIFF_AFTER];
+	bool asked = o->measure == PL_DIFF_IN_TIME || o->units;
+
+	d->between_runs = before->runs > 1 || after->runs > 1;
+	d->per_unit = o->units != NULL;
+	if (d->scale != PL_DIFF_BY_TIME || d->in_shares)
+		return NULL;
+	if (asked && !(before->timed && after->timed))
+		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "a recording tells numbers of samples and no time"),
+				     "compare shares: --normalize total");
+	d->in_time = asked || (before->whole && after->whole);
+	d->share_too = d->in_time && !asked && !d->between_runs;
+	return NULL;
+}
+
 static struct plumb_error *compare(struct pl_diff_tables *t, const struct pl_diff_options *o, struct pl_diff *d)
 {
 	struct pl_diff_sums sums;
@@ -108,12 +139,13 @@ static struct plumb_error *compare(struct pl_diff_tables *t, const struct pl_dif
 		return err;
 	d->row_count = sums.row_count;
 	memcpy(d->sides, sums.sides, sizeof d->sides);
-	d->between_runs = d->sides[PL_DIFF_BEFORE].runs > 1 || d->sides[PL_DIFF_AFTER].runs > 1;
 	d->moved = t->moved;
 	d->keys = t->keys;
 	d->key_count = t->key_count;
 	t->keys = NULL;
-	err = name_rows(d, t);
+	err = choose_measure(d, o);
+	if (!err)
+		err = name_rows(d, t);
 	if (!err)
 		err = pl_diff_test(&sums, d);
 	if (!err)
@@ -142,7 +174,7 @@ static struct plumb_error *check_inputs(const struct pl_diff_input sides[PL_DIFF
 struct plumb_error *pl_diff_make(const struct pl_diff_input sides[PL_DIFF_SIDES], const struct pl_diff_options *o,
 				 struct pl_diff *ret)
 {
-	struct pl_diff d = {.rows = o->rows, .scale = o->scale, .in_shares = o->in_shares};
+	struct pl_diff d = {.rows = o->rows, .scale = o->scale, .in_shares = o->measure == PL_DIFF_IN_SHARES};
 	struct pl_diff_tables t;
 	struct plumb_error *err = check_inputs(sides);
 

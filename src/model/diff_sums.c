@@ -153,15 +153,30 @@ static void add_up(struct pass *p)
 	count_samples(p);
 }
 
+/* What a weight of the recording is in time for a unit of work. */
+static double time_factor(const struct pl_diff_run *run)
+{
+	return pl_view_scale(&run->selection.profile->meta) / run->units;
+}
+
+/* Add the @p n-th value, from 0, to a mean and the sum of squares around it. */
+static void add_value(double value, double n, double *mean, double *squares)
+{
+	double off = value - *mean;
+
+	*mean += off / (n + 1);
+	*squares += off * (value - *mean);
+}
+
 /* Take the figure of a recording over into that of its side, which has @p runs already. */
 static void take(const struct pass *p, const struct figure *f, double runs, struct pl_diff_sum *into)
 {
-	double share = f->hit / p->all, scale2 = p->all * p->all, deviation = share - into->mean;
+	double share = f->hit / p->all, scale2 = p->all * p->all;
 	double spread = fmax(f->hit2 - 2 * share * f->hit_all + share * share * p->all2, 0) / scale2;
 	double lagged = (f->lag_hit - share * f->lag_mixed + share * share * p->lag_all) / scale2;
 
-	into->mean += deviation / (runs + 1);
-	into->squares += deviation * (share - into->mean);
+	add_value(share, runs, &into->mean, &into->squares);
+	add_value(f->hit * time_factor(p->run), runs, &into->mean_ns, &into->squares_ns);
 	into->samples = pl_sum_u64(into->samples, f->samples);
 	if (p->batches < MIN_BATCHES) { /* no batches to speak of: samples are taken for independent */
 		double odds = p->o->scale == PL_DIFF_BY_FUNCTION ? share * (1 + share) : share * (1 - share);
@@ -180,13 +195,16 @@ static bool is_whole(const struct plumb_profile *p)
 }
 
 /* Before it is counted. */
-static void add_time(struct pl_diff_total *total, const struct pl_selection *sel)
+static void add_time(struct pl_diff_total *total, const struct pl_diff_run *run)
 {
-	double time_ns = (double)sel->weight_ns * pl_view_scale(&sel->profile->meta), off = time_ns - total->mean_ns;
+	const struct plumb_profile *p = run->selection.profile;
+	bool first = total->runs == 0;
 
-	total->mean_ns += off / (double)(total->runs + 1);
-	total->squares_ns += off * (time_ns - total->mean_ns);
-	total->whole = (total->whole || total->runs == 0) && is_whole(sel->profile);
+	add_value((double)run->selection.weight_ns * time_factor(run), (double)total->runs, &total->mean_ns,
+		  &total->squares_ns);
+	total->units += run->units;
+	total->whole = (total->whole || first) && is_whole(p);
+	total->timed = (total->timed || first) && !p->meta.counted;
 }
 
 static void take_run(const struct pass *p, struct pl_diff_sums *s)
@@ -200,7 +218,7 @@ static void take_run(const struct pass *p, struct pl_diff_sums *s)
 		take(p, &p->self[r], (double)total->runs, &s->self[side][r]);
 		take(p, &p->total[r], (double)total->runs, &s->total[side][r]);
 	}
-	add_time(total, sel);
+	add_time(total, p->run);
 	total->runs++;
 	total->samples = pl_sum_u64(total->samples, sel->samples);
 	total->weight_ns = pl_sum_u64(total->weight_ns, sel->weight_ns);

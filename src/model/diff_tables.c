@@ -253,28 +253,29 @@ static struct plumb_error *build_tree(struct pl_diff_tables *t, const struct pl_
 }
 
 static struct plumb_error *add_run(struct pl_diff_tables *t, const struct plumb_profile *p, enum pl_diff_side side,
-				   const struct pl_filter *f)
+				   const struct pl_diff_options *o)
 {
 	struct pl_diff_run *run = &t->runs[t->run_count];
-	struct plumb_error *err = pl_select(p, f, &run->selection);
+	struct plumb_error *err = pl_select(p, &o->filter, &run->selection);
 
 	if (err)
 		return err;
 	t->run_count++;
 	run->side = side;
+	run->units = o->units ? o->units[t->run_count - 1] : 1;
 	run->node_of_stack = calloc((size_t)p->stack_count + 1, sizeof *run->node_of_stack);
 	return run->node_of_stack ? NULL : &pl_err_no_memory;
 }
 
 static struct plumb_error *add_runs(struct pl_diff_tables *t, const struct pl_diff_input *sides,
-				    const struct pl_filter *f)
+				    const struct pl_diff_options *o)
 {
 	t->runs = calloc(sides[PL_DIFF_BEFORE].count + sides[PL_DIFF_AFTER].count + 1, sizeof *t->runs);
 	if (!t->runs)
 		return &pl_err_no_memory;
 	for (int side = 0; side < PL_DIFF_SIDES; side++) {
 		for (size_t i = 0; i < sides[side].count; i++) {
-			struct plumb_error *err = add_run(t, sides[side].profiles[i], (enum pl_diff_side)side, f);
+			struct plumb_error *err = add_run(t, sides[side].profiles[i], (enum pl_diff_side)side, o);
 			if (err)
 				return err;
 		}
@@ -326,7 +327,7 @@ struct plumb_error *pl_diff_tables_make(const struct pl_diff_input sides[PL_DIFF
 					const struct pl_diff_options *o, struct pl_diff_tables *ret)
 {
 	struct pl_diff_tables t = {0};
-	struct plumb_error *err = add_runs(&t, sides, &o->filter);
+	struct plumb_error *err = add_runs(&t, sides, o);
 
 	if (!err)
 		err = build_tree(&t, o);

@@ -9,108 +9,47 @@
 
 #define CONFIDENCE_P 0.975 /* two-sided 95 % */
 #define POWER_P	     0.95
-#define MAX_LAG	     0.9
 #define MAX_FREEDOM  256   /* from here on t is taken at this many degrees: too wide by 0.5 % at most */
 #define LEAST_SHARE  0.005 /* of rows below it nobody asks how small a change could have been seen */
 #define LEAST_WEIGHT 1e-9
-#define FLOOR	     0.7 /* of the average design effect: what chance rarely goes below in a row */
 
-/* Variance of the mean of a side, and how well it is known. */
-struct spread {
-	double variance, freedom;
+/* What is known of after - before. */
+struct difference {
+	double error, freedom;
+	double half_width, relative_half_width; /* 95 % */
+	double p;
 };
 
 struct judge {
-	const struct pl_diff_sums *s;
-	const struct pl_diff *d;
-	struct pl_diff_sum *const *sums; /* by side, then row */
+	struct pl_diff_varied of;
 	double rate;
-	double *p, *q, *weight, *error, *freedom; /* per row */
-	double weights;				  /* their sum */
-	double design[PL_DIFF_SIDES];		  /* variance of an average row, in that of independent samples */
+	double *p, *q, *weight;					  /* per row */
+	struct difference *share, *time;			  /* likewise */
+	double weights;						  /* their sum */
 	double quantile[MAX_FREEDOM + 1], power[MAX_FREEDOM + 1]; /* by degrees of freedom; 0: not asked yet */
 };
 
+static double quantile_at(double *cache, double p, int freedom)
+{
+	if (cache[freedom] == 0)
+		cache[freedom] = pl_stats_t_quantile(p, freedom);
+	return cache[freedom];
+}
+
+/* Between two whole numbers t is nearly straight in 1 / freedom, and never above the straight line. */
 static double cached_quantile(double *cache, double p, double freedom)
 {
-	int at = freedom >= MAX_FREEDOM ? MAX_FREEDOM : freedom < 1 ? 1 : (int)freedom;
+	double bounded = fmin(fmax(freedom, 1), MAX_FREEDOM), low = floor(bounded);
+	double at_low = quantile_at(cache, p, (int)low);
 
-	if (cache[at] == 0)
-		cache[at] = pl_stats_t_quantile(p, at);
-	return cache[at];
-}
-
-/* Batches of a program with long phases resemble their neighbours, and so tell less than they seem to: as much less as
- * for a process in which each depends on the one before. Only if that is more than chance makes of independent ones. */
-static double lag_factor(const struct pl_diff_sums *s, const struct pl_diff_sum *a, const struct pl_diff_sum *b,
-			 double runs_a, double runs_b)
-{
-	double batches = s->batches[PL_DIFF_BEFORE] + s->batches[PL_DIFF_AFTER];
-	double spread = a->spread / (runs_a * runs_a) + b->spread / (runs_b * runs_b);
-	double lagged = a->lagged / (runs_a * runs_a) + b->lagged / (runs_b * runs_b);
-
-	if (!(batches > 0) || !(spread > 0))
-		return 1;
-	double r = lagged / spread + (runs_a + runs_b) / batches;
-	if (!(r > 1 / sqrt(batches)))
-		return 1;
-	r = fmin(r, MAX_LAG);
-	return (1 + r) / (1 - r);
-}
-
-/* The variance that independent samples would give, times their number. */
-static double odds(const struct pl_diff *d, double share)
-{
-	return fmax(d->scale == PL_DIFF_BY_FUNCTION ? share * (1 + share) : share * (1 - share), 0);
-}
-
-/* How much more than independent samples, or less, the batches of a side vary, over all rows by their own time. */
-static double design_effect(const struct pl_diff_sums *s, const struct pl_diff *d, enum pl_diff_side side)
-{
-	double runs = (double)s->sides[side].runs, within = 0, independent = 0;
-	struct pl_diff_sum all = {0}, none = {0};
-
-	for (uint32_t r = 0; r < s->row_count; r++) {
-		const struct pl_diff_sum *row = &s->self[side][r];
-
-		within += row->within / (runs * runs);
-		independent += odds(d, row->mean) * s->resolution[side];
-		all.spread += row->spread;
-		all.lagged += row->lagged;
-	}
-	return independent > 0 ? within / independent * lag_factor(s, &all, &none, runs, 1) : 1;
-}
-
-/* A row that was not met while a thread stood elsewhere has no variance of its own, but could as well have been met: so
- * no row has much less than an average one with the share of both sides together. */
-static double least_variance(const struct judge *j, uint32_t row, enum pl_diff_side side)
-{
-	const double *one = j->s->resolution;
-	double before = j->sums[PL_DIFF_BEFORE][row].mean, after = j->sums[PL_DIFF_AFTER][row].mean;
-	double both = (before * one[PL_DIFF_AFTER] + after * one[PL_DIFF_BEFORE]) /
-		      (one[PL_DIFF_BEFORE] + one[PL_DIFF_AFTER]);
-
-	return fmax(FLOOR * j->design[side] * odds(j->d, both) * one[side], one[side] * one[side]);
-}
-
-/* With one run, the batches say how much it varies. With several on either side the runs themselves do, but never less
- * than the batches; a side with one run is taken to vary as the other. */
-static struct spread side_spread(const struct judge *j, uint32_t row, enum pl_diff_side side, double factor)
-{
-	enum pl_diff_side other = side == PL_DIFF_BEFORE ? PL_DIFF_AFTER : PL_DIFF_BEFORE;
-	enum pl_diff_side from = j->s->sides[side].runs > 1 ? side : other;
-	double runs = (double)j->s->sides[side].runs, from_runs = (double)j->s->sides[from].runs;
-	double within = j->sums[side][row].within / (runs * runs) * factor;
-	struct spread ret = {.variance = fmax(within, least_variance(j, row, side)), .freedom = j->s->freedom[side]};
-
-	if (!j->d->between_runs)
-		return ret;
-	double between = j->sums[from][row].squares / (from_runs - 1) / runs;
-	return (struct spread){.variance = fmax(between, ret.variance), .freedom = from_runs - 1};
+	if (bounded == low)
+		return at_low;
+	double part = (1 / low - 1 / bounded) / (1 / low - 1 / (low + 1));
+	return at_low + part * (quantile_at(cache, p, (int)low + 1) - at_low);
 }
 
 /* Welch and Satterthwaite. */
-static double joint_freedom(struct spread a, struct spread b)
+static double joint_freedom(struct pl_diff_spread a, struct pl_diff_spread b)
 {
 	double sum = a.variance + b.variance;
 	double parts = a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom;
@@ -123,67 +62,144 @@ static double joint_freedom(struct spread a, struct spread b)
 static double weight_of(const struct pl_diff *d, double before, double after)
 {
 	double mean = (before + after) / 2;
+	bool can_be_all = d->scale == PL_DIFF_BY_FUNCTION || (d->in_time && !d->share_too); /* and still change */
 
 	if (!(mean > 0))
 		return 0;
-	return fmax(d->scale == PL_DIFF_BY_FUNCTION ? mean : mean * (1 - mean), LEAST_WEIGHT);
+	return fmax(can_be_all ? mean : mean * (1 - mean), LEAST_WEIGHT);
+}
+
+static struct difference compare_means(struct judge *j, const double mean[PL_DIFF_SIDES],
+				       const struct pl_diff_spread spread[PL_DIFF_SIDES])
+{
+	double before = spread[PL_DIFF_BEFORE].variance, after = spread[PL_DIFF_AFTER].variance;
+	double off = mean[PL_DIFF_AFTER] - mean[PL_DIFF_BEFORE], ratio = mean[PL_DIFF_AFTER] / mean[PL_DIFF_BEFORE];
+	struct difference ret = {.error = sqrt(before + after),
+				 .freedom = joint_freedom(spread[PL_DIFF_BEFORE], spread[PL_DIFF_AFTER]),
+				 .relative_half_width = NAN};
+	double t = cached_quantile(j->quantile, CONFIDENCE_P, ret.freedom);
+
+	ret.half_width = t * ret.error;
+	if (mean[PL_DIFF_BEFORE] > 0)
+		ret.relative_half_width = t * sqrt(after + ratio * ratio * before) / mean[PL_DIFF_BEFORE];
+	ret.p = ret.error > 0 ? pl_stats_t_two_sided(off / ret.error, ret.freedom) : 1;
+	return ret;
+}
+
+static void compare_sides(struct judge *j, uint32_t row)
+{
+	struct pl_diff_sum *const *sums = j->of.sums;
+	double mean[] = {sums[PL_DIFF_BEFORE][row].mean, sums[PL_DIFF_AFTER][row].mean};
+	double mean_ns[] = {sums[PL_DIFF_BEFORE][row].mean_ns, sums[PL_DIFF_AFTER][row].mean_ns};
+	struct pl_diff_spread share[PL_DIFF_SIDES], time[PL_DIFF_SIDES];
+
+	pl_diff_spreads(&j->of, row, share, time);
+	j->share[row] = compare_means(j, mean, share);
+	j->time[row] = compare_means(j, mean_ns, time);
+}
+
+/* Of a function's time as the scale, how its runs differ is not known; of samples, no time is. */
+static struct pl_diff_time time_of(const struct judge *j, uint32_t row)
+{
+	const struct pl_diff_total *sides = j->of.s->sides;
+	bool known = j->of.d->scale != PL_DIFF_BY_SAMPLES && sides[PL_DIFF_BEFORE].timed && sides[PL_DIFF_AFTER].timed;
+
+	if (!known)
+		return (struct pl_diff_time){NAN, NAN, NAN};
+	return (struct pl_diff_time){
+		.before_ns = j->of.sums[PL_DIFF_BEFORE][row].mean_ns,
+		.after_ns = j->of.sums[PL_DIFF_AFTER][row].mean_ns,
+		.relative_half_width = j->of.d->scale == PL_DIFF_BY_TIME ? j->time[row].relative_half_width : NAN};
+}
+
+static bool took_more(const struct pl_diff *d, const struct pl_diff_value *v)
+{
+	return d->in_time ? v->time.after_ns > v->time.before_ns : v->after > v->before;
 }
 
 static void measure(struct judge *j, uint32_t row, struct pl_diff_value *v)
 {
-	const struct pl_diff_sum *a = &j->sums[PL_DIFF_BEFORE][row], *b = &j->sums[PL_DIFF_AFTER][row];
-	double factor = lag_factor(j->s, a, b, (double)j->s->sides[PL_DIFF_BEFORE].runs,
-				   (double)j->s->sides[PL_DIFF_AFTER].runs);
-	struct spread before = side_spread(j, row, PL_DIFF_BEFORE, factor);
-	struct spread after = side_spread(j, row, PL_DIFF_AFTER, factor);
-	double error = sqrt(before.variance + after.variance), freedom = joint_freedom(before, after);
-	double t = cached_quantile(j->quantile, CONFIDENCE_P, freedom), ratio = b->mean / a->mean;
+	const struct pl_diff_sum *a = &j->of.sums[PL_DIFF_BEFORE][row], *b = &j->of.sums[PL_DIFF_AFTER][row];
 
+	compare_sides(j, row);
 	*v = (struct pl_diff_value){.before = a->mean,
 				    .after = b->mean,
-				    .half_width = t * error,
-				    .relative_half_width = NAN,
+				    .half_width = j->share[row].half_width,
+				    .relative_half_width = j->share[row].relative_half_width,
+				    .p = j->of.d->in_time ? j->time[row].p : j->share[row].p,
 				    .detectable = NAN,
+				    .seen_from = NAN,
+				    .time = time_of(j, row),
 				    .q = 1,
 				    .before_samples = a->samples,
 				    .after_samples = b->samples};
-	if (a->mean > 0)
-		v->relative_half_width = t * sqrt(after.variance + ratio * ratio * before.variance) / a->mean;
-	v->p = error > 0 ? pl_stats_t_two_sided((b->mean - a->mean) / error, freedom) : 1;
+	if (j->of.d->share_too) /* both have to be unlikely, and to go the same way */
+		v->p = took_more(j->of.d, v) == (v->after > v->before) ? fmax(v->p, j->share[row].p) : 1;
 	j->p[row] = v->p;
-	j->error[row] = error;
-	j->freedom[row] = freedom;
-	j->weight[row] = weight_of(j->d, a->mean, b->mean);
+	j->weight[row] = weight_of(j->of.d, a->mean, b->mean);
 	j->weights += j->weight[row];
 }
 
+static bool is_within(double before, double after, double least)
+{
+	return fabs(after - before) < least * fmax(before, after);
+}
+
+/* Smaller than what one run a side can tell. */
 static bool is_too_small(const struct pl_diff *d, const struct pl_diff_value *v)
 {
-	return !d->between_runs && fabs(v->after - v->before) < PL_DIFF_MIN_CHANGE * fmax(v->before, v->after);
+	if (d->between_runs)
+		return false;
+	if (d->in_time && !d->share_too)
+		return is_within(v->time.before_ns, v->time.after_ns, PL_DIFF_MIN_TIME_CHANGE);
+	return is_within(v->before, v->after, PL_DIFF_MIN_CHANGE) ||
+	       (d->share_too && is_within(v->time.before_ns, v->time.after_ns, PL_DIFF_MIN_CHANGE));
 }
 
 static enum pl_diff_verdict verdict_of(const struct judge *j, const struct pl_diff_value *v)
 {
-	if (v->q > j->rate || is_too_small(j->d, v))
+	if (v->q > j->rate || is_too_small(j->of.d, v))
 		return PL_DIFF_SAME;
 	if (!v->before_samples)
 		return PL_DIFF_NEW;
 	if (!v->after_samples)
 		return PL_DIFF_GONE;
-	return v->after > v->before ? PL_DIFF_MORE : PL_DIFF_LESS;
+	return took_more(j->of.d, v) ? PL_DIFF_MORE : PL_DIFF_LESS;
 }
 
 /* The change that this row alone would have needed. */
+static double needed(struct judge *j, uint32_t row, const struct difference *of)
+{
+	double p = j->rate * j->weight[row] / j->weights, freedom = fmax(of->freedom, 1);
+
+	return (pl_stats_t_quantile(1 - p / 2, freedom) + cached_quantile(j->power, POWER_P, freedom)) * of->error;
+}
+
 static double detectable(struct judge *j, uint32_t row, const struct pl_diff_value *v)
 {
-	double share = fmax(v->before, v->after), p = j->rate * j->weight[row] / j->weights;
-	double freedom = fmax(j->freedom[row], 1);
+	double share = fmax(v->before, v->after);
 
-	if (share < LEAST_SHARE || !(p > 0))
+	if (share < LEAST_SHARE || !(j->weight[row] > 0))
 		return NAN;
-	double change =
-		(pl_stats_t_quantile(1 - p / 2, freedom) + cached_quantile(j->power, POWER_P, freedom)) * j->error[row];
-	return j->d->between_runs ? change : fmax(change, PL_DIFF_MIN_CHANGE * share);
+	double change = needed(j, row, &j->share[row]);
+	return j->of.d->between_runs ? change : fmax(change, PL_DIFF_MIN_CHANGE * share);
+}
+
+/* The same of what the row took. Where its share has to change as well: a row that takes x more moves its share s to
+ * s (1 + x) / (1 + s x), so that of one that is nearly everything hardly moves. */
+static double seen_from(struct judge *j, uint32_t row, const struct pl_diff_value *v)
+{
+	if (isnan(v->detectable) || !(v->before > 0))
+		return NAN;
+	if (!j->of.d->in_time)
+		return v->detectable / v->before;
+	double time = needed(j, row, &j->time[row]) / v->time.before_ns;
+	double room = v->before * (1 - v->before - v->detectable);
+	if (j->of.d->between_runs)
+		return time;
+	if (!j->of.d->share_too)
+		return fmax(time, PL_DIFF_MIN_TIME_CHANGE);
+	return room > 0 ? fmax(fmax(time, PL_DIFF_MIN_CHANGE), v->detectable / room) : INFINITY;
 }
 
 static bool judge_init(struct judge *j, uint32_t rows)
@@ -193,9 +209,9 @@ static bool judge_init(struct judge *j, uint32_t rows)
 	j->p = calloc(n, sizeof *j->p);
 	j->q = calloc(n, sizeof *j->q);
 	j->weight = calloc(n, sizeof *j->weight);
-	j->error = calloc(n, sizeof *j->error);
-	j->freedom = calloc(n, sizeof *j->freedom);
-	return j->p && j->q && j->weight && j->error && j->freedom;
+	j->share = calloc(n, sizeof *j->share);
+	j->time = calloc(n, sizeof *j->time);
+	return j->p && j->q && j->weight && j->share && j->time;
 }
 
 static void judge_deinit(struct judge *j)
@@ -203,8 +219,8 @@ static void judge_deinit(struct judge *j)
 	free(j->p);
 	free(j->q);
 	free(j->weight);
-	free(j->error);
-	free(j->freedom);
+	free(j->share);
+	free(j->time);
 }
 
 static struct pl_diff_value *value_of(struct pl_diff_row *row, bool total)
@@ -224,6 +240,7 @@ static struct plumb_error *judge_all(struct judge *j, struct pl_diff *d, bool to
 		v->q = j->q[r];
 		v->verdict = verdict_of(j, v);
 		v->detectable = detectable(j, r, v);
+		v->seen_from = seen_from(j, r, v);
 		*changes_ret += v->verdict != PL_DIFF_SAME;
 	}
 	return err;
@@ -235,12 +252,8 @@ static struct plumb_error *test(const struct pl_diff_sums *s, struct pl_diff *d,
 
 	if (!j)
 		return &pl_err_no_memory;
-	j->s = s;
-	j->d = d;
-	j->sums = total ? s->total : s->self;
+	pl_diff_varied_init(&j->of, s, d, total);
 	j->rate = total ? PL_DIFF_TOTAL_RATE : PL_DIFF_SELF_RATE;
-	for (int side = 0; side < PL_DIFF_SIDES; side++)
-		j->design[side] = design_effect(s, d, (enum pl_diff_side)side);
 	struct plumb_error *err = judge_init(j, d->row_count) ? judge_all(j, d, total, changes_ret) : &pl_err_no_memory;
 	judge_deinit(j);
 	free(j);

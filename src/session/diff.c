@@ -25,11 +25,32 @@ struct plumb_diff {
 	struct pl_buf made_by;
 };
 
+/* What --normalize can say but the name of a function. */
+static const struct measure {
+	const char *word;
+	enum pl_diff_scale scale;
+	enum pl_diff_measure measure;
+} measures[] = {
+	{"none", PL_DIFF_BY_TIME, PL_DIFF_IN_TIME},
+	{"total", PL_DIFF_BY_TIME, PL_DIFF_IN_SHARES},
+	{"time", PL_DIFF_BY_TIME, PL_DIFF_IN_SHARES}, /* an older word for it */
+	{"samples", PL_DIFF_BY_SAMPLES, PL_DIFF_IN_SHARES},
+};
+
+static struct measure measure_of(const struct plumb_diff_options *o)
+{
+	if (!o->normalize)
+		return (struct measure){NULL, PL_DIFF_BY_TIME, PL_DIFF_AS_FITS};
+	for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
+		if (strcmp(measures[i].word, o->normalize) == 0)
+			return measures[i];
+	}
+	return (struct measure){o->normalize, PL_DIFF_BY_FUNCTION, PL_DIFF_IN_SHARES};
+}
+
 static const char *reference_of(const struct plumb_diff_options *o)
 {
-	if (!o->normalize || strcmp(o->normalize, "time") == 0 || strcmp(o->normalize, "samples") == 0)
-		return NULL;
-	return o->normalize;
+	return measure_of(o).scale == PL_DIFF_BY_FUNCTION ? o->normalize : NULL;
 }
 
 /* Idle threads and samples, and threads and processes by name. */
@@ -46,21 +67,20 @@ static struct pl_filter filter_of(const struct plumb_diff_options *o)
 				  .process_count = o->process_count};
 }
 
-static struct pl_diff_options model_options(const struct plumb_diff_options *o, bool paths)
+static struct pl_diff_options model_options(const struct plumb_diff *d, bool paths)
 {
 	static const enum pl_diff_rows rows[] = {[PLUMB_DIFF_FUNCTIONS] = PL_DIFF_FUNCTIONS,
 						 [PLUMB_DIFF_LINES] = PL_DIFF_LINES,
 						 [PLUMB_DIFF_PATHS] = PL_DIFF_PATHS};
-	bool samples = o->normalize && strcmp(o->normalize, "samples") == 0;
+	const struct plumb_diff_options *o = &d->options;
+	struct measure m = measure_of(o);
 
 	return (struct pl_diff_options){
 		.filter = filter_of(o),
 		.rows = paths ? PL_DIFF_PATHS : rows[o->rows],
-		.scale = reference_of(o) ? PL_DIFF_BY_FUNCTION
-			 : samples	 ? PL_DIFF_BY_SAMPLES
-					 : PL_DIFF_BY_TIME,
+		.scale = m.scale,
 		.reference = reference_of(o),
-		.in_shares = o->normalize && !reference_of(o),
+		.measure = m.measure,
 	};
 }
 
@@ -75,7 +95,7 @@ static struct plumb_error *tell_maker(struct plumb_diff *d)
 
 static struct plumb_error *compare(struct plumb_diff *d, const struct pl_diff_input *sides)
 {
-	struct pl_diff_options o = model_options(&d->options, d->format->paths);
+	struct pl_diff_options o = model_options(d, d->format->paths);
 	struct plumb_error *err = tell_maker(d);
 
 	if (!d->format->write)

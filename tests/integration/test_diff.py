@@ -15,6 +15,12 @@ from harness.terminal import Terminal
 
 SCHEMA = "plumb.diff/1"
 SLOW = 400
+MORE_OF_THE_SAME = """
+def loop(rounds):
+    for _ in range(rounds * 10000):
+        sum(range(1000))
+loop(%d)
+"""
 
 
 @pytest.fixture(scope="session")
@@ -114,16 +120,38 @@ def test_more_of_the_same_work_does_not_pass(plumb, any_python):
 
     def run(rounds):
         path = plumb.path()
-        result = plumb("run", "-q", "--mode", "cpu", "-o", path, "--", *any_python.command, "-c", "for _ in range(%d): sum(range(1000))" % rounds)
+        result = plumb("run", "-q", "--mode", "cpu", "-o", path, "--", *any_python.command, "-c", MORE_OF_THE_SAME % rounds)
         assert result.status == 0, result
         return path
 
-    before, after = run(30000), run(120000)
+    before, after = run(3), run(12)
     result = plumb("diff", before, after, "--fail-above", "20%")
     assert result.status == 1 and "all of it takes" in result.stdout and "all of it  " in result.stdout, result
-    assert plumb("diff", before, after, "--fail-above", "20%", "--normalize", "time").stdout.count("passed") == 1
-    found = compare(plumb, before, after)["all"]
-    assert found["after_ns"] > found["before_ns"] and found["relative"] > 0.2, found
+    for word in ("total", "time"):  # an older word for the same
+        assert plumb("diff", before, after, "--fail-above", "20%", "--normalize", word).stdout.count("passed") == 1
+    found = compare(plumb, before, after)
+    assert found["all"]["after_ns"] > found["all"]["before_ns"] and found["all"]["relative"] > 0.2, found
+    assert found["judged_by"] == "time and share"
+    # Rows are told in time: of that one which took nearly all of it, it is about what all of it took.
+    loop = row_of(found, "loop")["total"]["time"]
+    assert loop["relative"] > 0.2 and loop["after_ns"] > 0.5 * found["all"]["after_ns"], loop
+
+
+def test_too_few_recordings_are_said_to_be(plumb, series):
+    """Two a side: no figure of what could have been seen, which would be of no use."""
+    before = series(3, 1)
+    few = plumb("diff", *before[:2], "--", *before[:2]).stdout
+    assert "use 3 or more" in few.replace("\n            ", "") and "unseen" not in few, few
+    enough = plumb("diff", *before, "--", *before).stdout
+    assert "or more" not in enough and "unseen" in enough, enough
+
+
+def test_times_as_they_are_can_be_asked_for(plumb, pair):
+    """Of programs that did not end, the user knows whether their work is the same."""
+    found = compare(plumb, *pair, "--normalize", "none")
+    assert found["judged_by"] == "time" and found["all"]["before_ns"] > 0
+    assert compare(plumb, *pair)["judged_by"] == compare(plumb, *pair, "--normalize", "total")["judged_by"] == "share"
+    assert compare(plumb, *pair)["all"] is None
 
 
 def test_a_named_function_is_the_measure(plumb, pair):
@@ -161,7 +189,7 @@ def test_text_is_short_and_says_what_changed(plumb, pair):
     assert any(line.split()[:1] == ["more"] and "work" in line for line in lines), result
     assert "shares of all time" in result.stdout
     same = plumb("diff", pair[0], pair[0]).stdout
-    assert "no change" in same and "visible" in same, same
+    assert "no change" in same and " unseen      changes of " in same, same
 
 
 @pytest.mark.parametrize("columns", [20, 40, 60, 80, 200])
@@ -245,13 +273,15 @@ def test_a_program_that_moved_is_the_same(plumb, ordinary_python, tmp_path):
     (["A", "A", "-o", "x.unknown"], ["x.unknown"]),
     (["A", "A", "--fail-above", "lots"], ["lots"]),
     (["A", "A", "--normalize", "nobody_is_called_so"], ["nobody_is_called_so"]),
+    (["FOLDED", "FOLDED", "--normalize", "none"], ["no time", "--normalize total"]),
     (["A"], ["two recordings"]),
     (["A", "WALL"], ["modes"]),
     (["A", "A", "-f", "json", "-o", "A"], ["recording itself"]),
 ])
 def test_what_cannot_be_compared_is_refused_in_one_sentence(plumb, series, target, any_python, arguments, words):
     recording = series(1, 1)[0]
-    names = {"A": recording, "WALL": recording.with_suffix(".wall")}
+    names = {"A": recording, "WALL": recording.with_suffix(".wall"), "FOLDED": plumb.path(".folded")}
+    names["FOLDED"].write_text("main;work 10\n")
     if "WALL" in arguments:
         with target(any_python, "compared.py") as busy:
             assert plumb("attach", "-q", "-d", "0.3", "-o", names["WALL"], busy.pid).status == 0

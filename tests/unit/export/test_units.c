@@ -31,6 +31,19 @@ static void times_change_units_where_rounding_would_show_four_digits(void **stat
 	assert_string_equal(pl_units_time(1e30).s, "277777777777h46m");
 }
 
+static void times_beside_each_other_have_one_unit(void **state)
+{
+	assert_string_equal(pl_units_time_as(0.7e9, 1.84e9).s, "0.70 s");
+	assert_string_equal(pl_units_time_as(1.84e9, 1.84e9).s, "1.84 s");
+	assert_string_equal(pl_units_time_as(12.34e9, 12.34e9).s, "12.3 s");
+	assert_string_equal(pl_units_time_as(3e9, 99.96e9).s, "3 s");
+	assert_string_equal(pl_units_time_as(845e6, 845e6).s, "845 ms");
+	assert_string_equal(pl_units_time_as(9.996e6, 2e6).s, "10.00 ms");
+	assert_string_equal(pl_units_time_as(870, 870).s, "870 ns");
+	assert_string_equal(pl_units_time_as(0, 1e9).s, "0 s");
+	assert_string_equal(pl_units_time_as(1e300, 1e300).s, "9000000000000000 s");
+}
+
 static void half_widths_are_never_shown_smaller_than_they_are(void **state)
 {
 	assert_string_equal(pl_units_share(0.52, 0.0101, true).s, "52 % \xc2\xb1"
@@ -73,6 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_have_groups_of_three),
 		cmocka_unit_test(times_change_units_where_rounding_would_show_four_digits),
+		cmocka_unit_test(times_beside_each_other_have_one_unit),
 		cmocka_unit_test(half_widths_are_never_shown_smaller_than_they_are),
 		cmocka_unit_test(shares_have_the_digits_that_their_half_width_supports),
 		cmocka_unit_test(rates),

@@ -146,7 +146,7 @@ static void new_and_gone_come_first(void **state)
 	assert_string_equal(name_of(&d, d.order[2]), "main");
 	assert_int_equal(pl_diff_slower(&d, 0.05), 1);
 	assert_int_equal(pl_diff_slower(&d, 0.6), 0); /* it takes half of everything */
-	assert_true(isinf(pl_diff_relative(&find_row(&d, "fresh", 0)->self)));
+	assert_true(isinf(pl_diff_relative(&d, &find_row(&d, "fresh", 0)->self)));
 	pl_diff_deinit(&d);
 	pl_profile_destroy(a);
 	pl_profile_destroy(b);
