@@ -19,7 +19,7 @@ struct plumb_diff_options {
 	size_t size;		   /* sizeof(struct plumb_diff_options) */
 	const char *format;	   /* see plumb_diff_format_at() */
 	enum plumb_diff_rows rows; /* "collapsed" and "svg" are of paths, whatever this says */
-	const char *normalize;	   /* NULL: "none" for programs that ended by themselves, else "total";
+	const char *normalize;	   /* NULL: "none" for programs that ended by themselves, or with `units`, else "total";
 				    * "none": times as they are; "total" (or "time"): shares of the time alone; "samples":
 				    * shares of the samples; or the name of a function whose time is the measure */
 	enum plumb_idle idle;
@@ -30,8 +30,12 @@ struct plumb_diff_options {
 	double fail_above;		      /* share; what plumb_diff_slower() counts; negative: no limit */
 	const char *before_name, *after_name; /* of the recordings, to be shown */
 	bool full_names, no_escape;
-	bool color, ascii; /* text */
-	int width;	   /* text; 0: 80 */
+	bool color, ascii;   /* text */
+	int width;	     /* text; 0: 80 */
+	const char *per;     /* what the units are called, such as "request" */
+	const double *units; /* of work done; times are told for one of them. NULL: unknown */
+	size_t unit_count;   /* 2: of each side, shared alike by its recordings; or one for each recording, those
+			      * before first */
 };
 
 #define PLUMB_DIFF_OPTIONS_INIT                                                                                        \
@@ -43,8 +47,9 @@ struct plumb_diff;
 
 /**
  * Compare. The profiles are only read; they and what @p o points to must live as long as the comparison.
- * Errors: PLUMB_ERR_UNKNOWN_FORMAT, PLUMB_ERR_INVALID (modes differ, nothing to compare, no such function, times
- * of recordings that have none), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller, plumb_diff_destroy().
+ * Errors: PLUMB_ERR_UNKNOWN_FORMAT, PLUMB_ERR_INVALID (modes differ, nothing to compare, no such function, units that
+ * are not from 1e-9 to 1e18 or whose number does not fit, or with shares or a function as the measure, times of
+ * recordings that have none), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller, plumb_diff_destroy().
  */
 PLUMB_API struct plumb_error *plumb_diff_create(const struct plumb_profile *const *before, size_t before_count,
 						const struct plumb_profile *const *after, size_t after_count,
@@ -58,7 +63,7 @@ PLUMB_API struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int f
 /** How many rows take significantly more, by more than the limit. 0 without one. */
 PLUMB_API size_t plumb_diff_slower(const struct plumb_diff *d);
 
-/** Whether all of it takes longer, by more than the limit: of programs that ended by themselves,
+/** Whether all of it takes longer, by more than the limit: of programs that ended by themselves, or for a unit of work,
  * or where "none" says that the work is the same. With fewer than three recordings a side that may be chance, and
  * counts all the same. */
 PLUMB_API bool plumb_diff_grew(const struct plumb_diff *d);

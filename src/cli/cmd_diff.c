@@ -37,6 +37,8 @@ static const char *const examples[] = {
 	"for CI: exit status 1 if anything is significantly slower by more than 5 %",
 	"plumb diff before.plumb after.plumb --normalize handle_request",
 	"time per unit of time of handle_request instead of shares of everything",
+	"plumb diff before.plumb after.plumb --per request=1200,1250 --fail-above 5%",
+	"time per request, of which a load generator counted so many",
 	NULL,
 };
 
@@ -117,6 +119,9 @@ static void take_filters(struct config *c)
 	c->diff.process_count = c->report.process_count;
 	c->diff.full_names = c->report.full_names;
 	c->diff.no_escape = c->report.no_escape;
+	c->diff.per = c->per.unit;
+	c->diff.units = c->per.counts;
+	c->diff.unit_count = c->per.count;
 }
 
 /* What is compared; ends with the last recording after. NULL: no memory. */

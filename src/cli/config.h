@@ -18,13 +18,14 @@ struct config {
 	char *made_by; /* the command line, for what is written */
 	struct plumb_dump_options dump;
 	struct plumb_diff_options diff;
-	int split;	    /* operands before "--"; -1: there was none */
-	const char *core;   /* dump --core; in argv */
-	const char *output; /* -o; in argv */
-	bool chosen;	    /* `output` is plumb's choice, not of -o */
-	bool force;	    /* whatever is there may be replaced */
-	const char *format; /* NULL: not given */
-	const char *from;   /* --from; NULL: not given */
+	struct value_amounts per; /* diff --per */
+	int split;		  /* operands before "--"; -1: there was none */
+	const char *core;	  /* dump --core; in argv */
+	const char *output;	  /* -o; in argv */
+	bool chosen;		  /* `output` is plumb's choice, not of -o */
+	bool force;		  /* whatever is there may be replaced */
+	const char *format;	  /* NULL: not given */
+	const char *from;	  /* --from; NULL: not given */
 	enum color color;
 	int width; /* 0: that of the terminal */
 	bool quiet, help;

@@ -158,5 +158,6 @@ void config_free(struct config *c)
 	word_list_free(&c->threads);
 	word_list_free(&c->processes);
 	word_list_free(&c->modules);
+	value_amounts_free(&c->per);
 	free(c->made_by);
 }

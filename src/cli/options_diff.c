@@ -29,6 +29,16 @@ static bool set_normalize(struct config *c, const char *value, struct failure *w
 	return true;
 }
 
+static bool set_per(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_amounts(value, &c->per))
+		return refuse(why,
+			      "give the unit and how many were done before and after, as in '--per "
+			      "request=1200,1250', or a number for each recording",
+			      "'%s' does not tell how much work was done", value);
+	return true;
+}
+
 static bool set_fail_above(struct config *c, const char *value, struct failure *why)
 {
 	if (!value_percent(value, &c->diff.fail_above))
@@ -55,8 +65,14 @@ const struct opt options_diff[] = {
 	{"paths", 0, NULL, "compare paths of calls", COMPARING, set_paths},
 	{"normalize", 0, "BY",
 	 "none: compare times as they are; total: shares of all time; samples: shares of all samples; or the name of a "
-	 "function whose time is the measure. Default: none if the programs ended by themselves, else total",
+	 "function whose time is the measure. Default: none if the programs ended by themselves or --per is given, "
+	 "else "
+	 "total",
 	 COMPARING, set_normalize},
+	{"per", 0, "UNIT=COUNTS",
+	 "compare the time for each unit of work, of which so many were done before and after: request=1200,1250; of "
+	 "several recordings a side these are their sums, or give a number for each recording",
+	 COMPARING, set_per},
 	{"fail-above", 0, "PERCENT",
 	 "exit with 1 if anything, or all of it, takes longer by more than so much of what it took", COMPARING,
 	 set_fail_above},

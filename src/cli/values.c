@@ -243,3 +243,44 @@ void word_list_free(struct word_list *l)
 	free(l->words);
 	*l = (struct word_list){0};
 }
+
+static bool numbers(const char *s, struct value_amounts *a)
+{
+	size_t most = 1;
+
+	for (const char *c = s; *c; c++)
+		most += *c == ',';
+	a->counts = calloc(most, sizeof *a->counts);
+	while (a->counts && number(&s, &a->counts[a->count]) && a->counts[a->count] > 0) {
+		a->count++;
+		if (!*s)
+			return a->count > 1;
+		if (*s++ != ',')
+			return false;
+	}
+	return false;
+}
+
+bool value_amounts(const char *s, struct value_amounts *ret)
+{
+	const char *equals = strrchr(s, '=');
+	struct value_amounts a = {0};
+
+	if (!equals || equals == s)
+		return false;
+	a.unit = strndup(s, (size_t)(equals - s));
+	if (!a.unit || !numbers(equals + 1, &a)) {
+		value_amounts_free(&a);
+		return false;
+	}
+	value_amounts_free(ret);
+	*ret = a;
+	return true;
+}
+
+void value_amounts_free(struct value_amounts *a)
+{
+	free(a->unit);
+	free(a->counts);
+	*a = (struct value_amounts){0};
+}

@@ -45,4 +45,15 @@ struct word_list {
 bool word_list_add(struct word_list *l, const char *s);
 void word_list_free(struct word_list *l);
 
+/** Numbers of something. */
+struct value_amounts {
+	char *unit;
+	double *counts; /* all more than 0 */
+	size_t count;
+};
+/** "request=1200,1250.5" -> unit and two numbers or more, in the place of what was there; false without memory or if it
+ * is none. */
+bool value_amounts(const char *s, struct value_amounts *ret);
+void value_amounts_free(struct value_amounts *a);
+
 #endif

@@ -49,6 +49,21 @@ static void write_growth(struct pl_json *j, const struct pl_diff *d)
 	pl_json_object_end(j);
 }
 
+/* The unit of work for which times are told; null: a run. */
+static void write_per(struct pl_json *j, const struct pl_diff *d, const struct pl_diff_look *look)
+{
+	if (!d->per_unit) {
+		pl_json_key_null(j, "per");
+		return;
+	}
+	pl_json_key(j, "per");
+	pl_json_object(j);
+	pl_json_key_str(j, "unit", look->unit);
+	pl_json_key_double(j, "before", d->sides[PL_DIFF_BEFORE].units, 9);
+	pl_json_key_double(j, "after", d->sides[PL_DIFF_AFTER].units, 9);
+	pl_json_object_end(j);
+}
+
 static const char *variance_word(const struct pl_diff *d)
 {
 	if (d->between_runs)
@@ -84,6 +99,7 @@ static void write_head(struct pl_json *j, const struct pl_diff *d, const struct 
 	write_side(j, "before", look->names[PL_DIFF_BEFORE], &d->sides[PL_DIFF_BEFORE]);
 	write_side(j, "after", look->names[PL_DIFF_AFTER], &d->sides[PL_DIFF_AFTER]);
 	write_growth(j, d);
+	write_per(j, d, look);
 	pl_json_key(j, "changes");
 	pl_json_object(j);
 	pl_json_key_u64(j, "self", d->self_changes);

@@ -16,12 +16,16 @@
 
 #define MAX_TEXT_LINES 25
 #define MADE_BY_MAX    (1u << 20)
+/* Beyond these, times for a unit are no numbers. */
+#define LEAST_UNITS 1e-9
+#define MOST_UNITS  1e18
 
 struct plumb_diff {
 	struct plumb_diff_options options;
 	const struct pl_diff_format *format;
 	struct pl_diff diff, paths; /* paths: of a page only */
 	struct pl_diff_sides sides; /* likewise */
+	double *units;		    /* of each recording; NULL: not told */
 	struct pl_buf made_by;
 };
 
@@ -81,22 +85,75 @@ static struct pl_diff_options model_options(const struct plumb_diff *d, bool pat
 		.scale = m.scale,
 		.reference = reference_of(o),
 		.measure = m.measure,
+		.units = d->units,
 	};
+}
+
+static const char *unit_of(const struct plumb_diff_options *o)
+{
+	return o->per ? o->per : "unit";
+}
+
+static struct plumb_error *check_units(const struct plumb_diff_options *o, size_t before, size_t after)
+{
+	for (size_t i = 0; i < o->unit_count; i++) {
+		if (!(o->units[i] >= LEAST_UNITS && o->units[i] <= MOST_UNITS))
+			return pl_error(PLUMB_ERR_INVALID, "an amount of work done is a number from %g to %g, not %g",
+					LEAST_UNITS, MOST_UNITS, o->units[i]);
+	}
+	if (o->normalize && measure_of(o).measure != PL_DIFF_IN_TIME)
+		return pl_error(PLUMB_ERR_INVALID, "time per %s and --normalize %s are two measures: leave one out",
+				unit_of(o), o->normalize);
+	if (o->unit_count != 2 && o->unit_count != before + after)
+		return pl_error(PLUMB_ERR_INVALID,
+				"%zu amounts of work do not fit %zu recordings: give two, one of each side, or one of "
+				"each recording",
+				o->unit_count, before + after);
+	return NULL;
+}
+
+/* The work that each recording did; what is told of a side is shared alike by its recordings. */
+static struct plumb_error *take_units(struct plumb_diff *d, size_t before, size_t after)
+{
+	const struct plumb_diff_options *o = &d->options;
+	struct plumb_error *err = o->units ? check_units(o, before, after) : NULL;
+
+	if (err || !o->units)
+		return err;
+	d->units = calloc(before + after, sizeof *d->units);
+	if (!d->units)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < before + after; i++) {
+		if (o->unit_count == before + after)
+			d->units[i] = o->units[i];
+		else
+			d->units[i] = i < before ? o->units[0] / (double)before : o->units[1] / (double)after;
+	}
+	return NULL;
 }
 
 static struct plumb_error *tell_maker(struct plumb_diff *d)
 {
 	const struct plumb_diff_options *o = &d->options;
 
-	return pl_buf_printf(&d->made_by, "plumb %s: plumb diff %s -- %s%s%s%c", PLUMB_VERSION,
-			     o->before_name ? o->before_name : "?", o->after_name ? o->after_name : "?",
-			     o->normalize ? " --normalize " : "", o->normalize ? o->normalize : "", '\0');
+	struct plumb_error *err =
+		pl_buf_printf(&d->made_by, "plumb %s: plumb diff %s -- %s%s%s", PLUMB_VERSION,
+			      o->before_name ? o->before_name : "?", o->after_name ? o->after_name : "?",
+			      o->normalize ? " --normalize " : "", o->normalize ? o->normalize : "");
+
+	for (size_t i = 0; d->units && i < o->unit_count && !err; i++)
+		err = i ? pl_buf_printf(&d->made_by, ",%.10g", o->units[i])
+			: pl_buf_printf(&d->made_by, " --per %s=%.10g", unit_of(o), o->units[i]);
+	return err ? err : pl_buf_add(&d->made_by, "", 1);
 }
 
 static struct plumb_error *compare(struct plumb_diff *d, const struct pl_diff_input *sides)
 {
+	struct plumb_error *err = take_units(d, sides[PL_DIFF_BEFORE].count, sides[PL_DIFF_AFTER].count);
 	struct pl_diff_options o = model_options(d, d->format->paths);
-	struct plumb_error *err = tell_maker(d);
+
+	if (!err)
+		err = tell_maker(d);
 
 	if (!d->format->write)
 		o.rows = PL_DIFF_FUNCTIONS;
@@ -141,6 +198,7 @@ void plumb_diff_destroy(struct plumb_diff *d)
 	pl_diff_deinit(&d->paths);
 	pl_diff_sides_deinit(&d->sides);
 	pl_buf_deinit(&d->made_by);
+	free(d->units);
 	free(d);
 }
 
@@ -161,6 +219,7 @@ static struct pl_diff_look look_of(const struct plumb_diff *d)
 	return (struct pl_diff_look){
 		.names = {[PL_DIFF_BEFORE] = o->before_name, [PL_DIFF_AFTER] = o->after_name},
 		.reference = reference_of(o),
+		.unit = unit_of(o),
 		.made_by = (const char *)d->made_by.data,
 		.fail_above = o->fail_above,
 		.full_names = o->full_names,

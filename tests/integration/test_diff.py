@@ -131,10 +131,43 @@ def test_more_of_the_same_work_does_not_pass(plumb, any_python):
         assert plumb("diff", before, after, "--fail-above", "20%", "--normalize", word).stdout.count("passed") == 1
     found = compare(plumb, before, after)
     assert found["all"]["after_ns"] > found["all"]["before_ns"] and found["all"]["relative"] > 0.2, found
-    assert found["judged_by"] == "time and share"
+    assert found["judged_by"] == "time and share" and found["per"] is None
     # Rows are told in time: of that one which took nearly all of it, it is about what all of it took.
     loop = row_of(found, "loop")["total"]["time"]
     assert loop["relative"] > 0.2 and loop["after_ns"] > 0.5 * found["all"]["after_ns"], loop
+    # As much for each round.
+    each = plumb("diff", before, after, "--per", "round=3,12", "--fail-above", "100%")
+    assert each.status == 0 and "per round" in each.stdout and "passed" in each.stdout, each
+    # That is no secret: for each of as many it is more.
+    each = plumb("diff", before, after, "--per", "round=3,3", "--fail-above", "20%")
+    assert each.status == 1 and "all of it takes" in each.stdout, each
+
+
+def test_time_for_a_unit_of_work(plumb, pair):
+    """Of programs that went on: twice the work in the same time is half of the time for each."""
+    found = compare(plumb, *pair, "--per", "step=1000,2000")
+    assert found["per"] == {"unit": "step", "before": 1000, "after": 2000} and found["judged_by"] == "time"
+    assert found["smallest_change"] == 0.05
+    for row in found["list"]:
+        for figure in (row["self"], row["total"]):
+            for side, units in (("before", 1000), ("after", 2000)):
+                took = figure[side] * found[side]["weight_ns"] / units
+                assert figure["time"][side + "_ns"] == pytest.approx(took, rel=1e-6, abs=0.01), row
+    main = row_of(found, "main")["total"]["time"]
+    assert found["all"]["before_ns"] == pytest.approx(main["before_ns"], rel=0.05)
+    text = plumb("diff", *pair, "--per", "step=1000,2000").stdout
+    assert "per step" in text and "each of 1000 before and 2000 after" in text, text
+
+
+def test_units_of_several_recordings(plumb, series):
+    """Two numbers are the sums of the sides; else there is one for each recording."""
+    recordings = series(3, 1)
+    sides = [*recordings[:2], "--", recordings[2]]
+    sums = compare(plumb, *sides, "--per", "x=20,10")
+    each = compare(plumb, *sides, "--per", "x=10,10,10")
+    assert sums["list"] == each["list"] and sums["per"] == each["per"] == {"unit": "x", "before": 20, "after": 10}
+    other = compare(plumb, *sides, "--per", "x=5,15,10")
+    assert other["per"] == sums["per"] and other["all"] != sums["all"]
 
 
 def test_too_few_recordings_are_said_to_be(plumb, series):
@@ -274,6 +307,12 @@ def test_a_program_that_moved_is_the_same(plumb, ordinary_python, tmp_path):
     (["A", "A", "--fail-above", "lots"], ["lots"]),
     (["A", "A", "--normalize", "nobody_is_called_so"], ["nobody_is_called_so"]),
     (["FOLDED", "FOLDED", "--normalize", "none"], ["no time", "--normalize total"]),
+    (["A", "A", "--per", "request"], ["'request'", "request=1200,1250"]),
+    (["A", "A", "--per", "request=1,0"], ["'request=1,0'"]),
+    (["A", "A", "--per", "request=1,1e-300"], ["1e-09", "1e-300"]),
+    (["A", "A", "--per", "request=1,2,3"], ["3 amounts", "2 recordings"]),
+    (["A", "A", "--per", "request=1,2", "--normalize", "total"], ["two measures"]),
+    (["A", "A", "--per", "request=1,2", "--normalize", "work"], ["two measures"]),
     (["A"], ["two recordings"]),
     (["A", "WALL"], ["modes"]),
     (["A", "A", "-f", "json", "-o", "A"], ["recording itself"]),

@@ -110,6 +110,25 @@ static void lists_grow_and_leave_out_what_is_empty(void **state)
 	assert_int_equal(l.count, 0);
 }
 
+static void amounts_have_a_unit_and_positive_numbers(void **state)
+{
+	static const char *const bad[] = {
+		"",	  "request",	  "request=",	  "=1,2",  "request=1",	   "request=1,0",
+		"r=1,-2", "request=1,2,", "request=,1,2", "r=1;2", "request=1,2x", "r=nan,1"};
+	struct value_amounts a = {0};
+
+	assert_true(value_amounts("route=/x=1200,1250.5,3e6", &a));
+	assert_string_equal(a.unit, "route=/x");
+	assert_int_equal(a.count, 3);
+	assert_true(a.counts[0] == 1200 && a.counts[1] == 1250.5 && a.counts[2] == 3e6);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(value_amounts(bad[i], &a));
+	assert_int_equal(a.count, 3);
+	assert_true(value_amounts("row=1,2", &a));
+	assert_string_equal(a.unit, "row");
+	value_amounts_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +137,7 @@ int main(void)
 		cmocka_unit_test(percentages),
 		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(lists_grow_and_leave_out_what_is_empty),
+		cmocka_unit_test(amounts_have_a_unit_and_positive_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
