@@ -68,8 +68,9 @@ static void tell(const struct config *c, const struct plumb_merge *m, int count)
 	if (c->quiet)
 		return;
 	plumb_merge_totals(m, &samples, &stacks, &processes, &hosts);
-	fprintf(stderr, "plumb: %d recordings: %" PRIu64 " samples, %" PRIu64 " stacks, %zu process%s, %zu host%s -> ",
-		count, samples, stacks, processes, processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
+	fprintf(stderr, "plumb: %d recording%s: %" PRIu64 " samples, %" PRIu64 " stacks, %zu process%s, %zu host%s -> ",
+		count, count == 1 ? "" : "s", samples, stacks, processes, processes == 1 ? "" : "es", hosts,
+		hosts == 1 ? "" : "s");
 	put_shown(c->output, SIZE_MAX, stderr);
 	fputc('\n', stderr);
 }

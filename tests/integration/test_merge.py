@@ -75,6 +75,8 @@ def test_one_recording_alone_stays_what_it_is(plumb, recordings):
         alone, before = json.loads(report(plumb, merged(plumb, path))), json.loads(report(plumb, path))
         for member in ("samples", "states", "functions", "losses", "ticks", "duration_ns", "command", "host"):
             assert alone[member] == before[member], member
+    said = plumb("merge", recordings[0], "-o", plumb.path()).stderr
+    assert said.startswith("plumb: 1 recording: "), said
 
 
 def test_what_was_merged_can_be_merged_compared_and_collapsed(plumb, recordings):
