@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rounds of counted work in four functions, for `plumb diff`: `work` takes a fifth of the time, and --slow percent of what
-it would take. Nothing in it depends on the clock or on hashes, so that two runs differ only as runs do."""
+it would take. With --rounds it ends after so many. Nothing in it depends on the clock or on hashes, so that two runs differ
+only as runs do. --size is that of `work`, in which parse and render have 4000 each."""
 import parley
 
 
@@ -32,18 +33,20 @@ def render(n):
     return total
 
 
-def step(slow):
+def step(size):
     parse(4000)
-    work(2000 * slow // 100)
+    work(size)
     render(4000)
 
 
 def main():
-    slow = parley.argument("slow", 100)
+    size = parley.argument("size", 2000) * parley.argument("slow", 100) // 100
+    rounds, done = parley.argument("rounds", 0), 0
     parley.ready()
-    while not parley.over():
+    while done < rounds if rounds else not parley.over():
+        done += 1
         for _ in range(20):
-            step(slow)
+            step(size)
 
 
 if __name__ == "__main__":
