@@ -78,13 +78,24 @@ bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f
 	return line == 0 && ((file.len == 1 && file.s[0] == '~') || (file.len == 0 && f->origin != PL_ORIGIN_PYTHON));
 }
 
+bool pl_text_ends_with(struct pl_text t, const char *end)
+{
+	size_t len = strlen(end);
+
+	return t.len >= len && memcmp(t.s + t.len - len, end, len) == 0;
+}
+
+bool pl_frame_is(const struct plumb_profile *p, const struct pl_function *f, const char *name, const char *file)
+{
+	struct pl_text n = pl_text_of(p, f->name);
+
+	return n.len == strlen(name) && memcmp(n.s, name, n.len) == 0 &&
+	       pl_text_ends_with(pl_text_of(p, f->file), file);
+}
+
 bool pl_frame_is_launcher(const struct plumb_profile *p, const struct pl_function *f)
 {
-	static const char suffix[] = "_sync_coordinator.py";
-	struct pl_text file = pl_text_of(p, f->file);
-	size_t len = sizeof suffix - 1;
-
-	return file.len >= len && memcmp(file.s + file.len - len, suffix, len) == 0;
+	return pl_text_ends_with(pl_text_of(p, f->file), "_sync_coordinator.py");
 }
 
 bool pl_frame_is_tag(const struct plumb_profile *p, const struct pl_function *f)

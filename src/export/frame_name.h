@@ -26,6 +26,9 @@ struct pl_text pl_text_command(const struct plumb_profile *p, bool full);
 struct pl_text pl_frame_qualname(const struct plumb_profile *p, const struct pl_function *f);
 /** A frame without a place: a marker, or file "~" or no file at all with line 0. Shown by its name alone. */
 bool pl_frame_is_bare(const struct plumb_profile *p, const struct pl_function *f, int32_t line);
+bool pl_text_ends_with(struct pl_text t, const char *end);
+/** Whether it is the function called @p name, without its class, of a file whose path ends with @p file. */
+bool pl_frame_is(const struct plumb_profile *p, const struct pl_function *f, const char *name, const char *file);
 /** A frame of the launcher of CPython's own profiler, which its outputs leave out. */
 bool pl_frame_is_launcher(const struct plumb_profile *p, const struct pl_function *f);
 /** What the frames on it were working for: "[route=/x]". */

@@ -101,3 +101,17 @@ int pl_glyph_columns(const char *s, size_t len, bool unicode, int limit)
 		i += pl_glyph_next(s + i, len - i, unicode, &g);
 	return cols < limit ? cols : limit;
 }
+
+void pl_glyph_add(char *buf, size_t size, struct pl_text text, bool unicode)
+{
+	size_t len = strlen(buf);
+	struct pl_glyph g;
+
+	for (size_t at = 0; at < text.len; len += g.len) {
+		at += pl_glyph_next(text.s + at, text.len - at, unicode, &g);
+		if (len + g.len >= size)
+			break;
+		memcpy(buf + len, g.text, g.len);
+		buf[len + g.len] = '\0';
+	}
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frame_name.h"
+
 struct pl_glyph {
 	char text[12]; /* not terminated */
 	uint8_t len, cols;
@@ -20,5 +22,8 @@ struct pl_glyph {
 size_t pl_glyph_next(const char *s, size_t len, bool unicode, struct pl_glyph *ret);
 /** Columns of the whole of @p s, counted no further than @p limit. */
 int pl_glyph_columns(const char *s, size_t len, bool unicode, int limit);
+
+/** Append @p text to @p buf, as safe to show as our own, as far as it fits into the @p size bytes of that. */
+void pl_glyph_add(char *buf, size_t size, struct pl_text text, bool unicode);
 
 #endif

@@ -35,6 +35,17 @@ static void write_items(const struct pl_summary_row *row, FILE *out)
 	}
 }
 
+/* The name in it is the program's. */
+static void write_fault(const struct pl_fault *fault, FILE *out)
+{
+	fprintf(out, "\n**%.*s", fault->name_len ? (int)fault->name_at : -1, fault->sentence);
+	if (fault->name_len) {
+		pl_markdown_span(fault->sentence + fault->name_at, fault->name_len, 0, out);
+		fputs(fault->sentence + fault->name_at + fault->name_len, out);
+	}
+	fputs("**\n", out);
+}
+
 static void write_header(const struct plumb_profile *p, const struct pl_summary *s, bool full_names, FILE *out)
 {
 	fputs("### plumb: ", out);
@@ -42,8 +53,8 @@ static void write_header(const struct plumb_profile *p, const struct pl_summary 
 	for (int i = 0; i < s->rows[PL_SUMMARY_TITLE].count; i++)
 		fprintf(out, " \xc2\xb7 %s", s->rows[PL_SUMMARY_TITLE].items[i].text);
 	fputs("\n", out);
-	if (s->finding.text[0])
-		fprintf(out, "\n**%s**\n", s->finding.text);
+	for (int i = 0; i < s->faults.count; i++)
+		write_fault(&s->faults.list[i], out);
 }
 
 static void write_details(const struct pl_summary *s, FILE *out)
@@ -151,8 +162,7 @@ static struct plumb_error *gather(struct report *r)
 	for (size_t i = 0; i < r->tree.len; i++)
 		half = r->tree.data[i].total.half_width > half ? r->tree.data[i].total.half_width : half;
 	pl_summary_judge(&r->summary, r->p, half);
-	pl_summary_find(&r->summary, r->p, &r->functions);
-	return NULL;
+	return pl_summary_find(&r->summary, r->p, &r->o.filter);
 }
 
 struct plumb_error *pl_markdown_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)

@@ -104,7 +104,9 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 	pl_report_losses(j, p);
 	pl_report_overhead(j, p);
 	write_times(j, p, m);
-	err = pl_report_processes(j, p, m->threads);
+	err = pl_report_findings(j, p, &m->o->filter);
+	if (!err)
+		err = pl_report_processes(j, p, m->threads);
 	if (err)
 		return err;
 	pl_report_threads(j, p, m->threads);

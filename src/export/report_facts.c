@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "frame_name.h"
+#include "summary.h"
 
 #define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
 
@@ -199,4 +200,40 @@ void pl_report_overhead(struct pl_json *j, const struct plumb_profile *p)
 	write_limit(j, "stopped_limit", m->max_still_ppm);
 	write_lowered(j, m);
 	pl_json_object_end(j);
+}
+
+static void write_fault(struct pl_json *j, const struct pl_fault *fault)
+{
+	pl_json_object(j);
+	pl_json_key_str(j, "rule", fault->rule);
+	pl_json_key_str(j, "sentence", fault->sentence);
+	pl_json_key(j, "figures");
+	pl_json_object(j);
+	for (int i = 0; i < fault->figure_count; i++)
+		pl_json_key_double(j, fault->figures[i].name, fault->figures[i].value, 6);
+	pl_json_object_end(j);
+	pl_json_object_end(j);
+}
+
+static void write_faults(struct pl_json *j, const struct pl_faults *faults)
+{
+	pl_json_key_str_or_null(j, "finding", faults->count ? faults->list[0].sentence : NULL);
+	pl_json_key(j, "findings");
+	pl_json_array(j);
+	for (int i = 0; i < faults->count; i++)
+		write_fault(j, &faults->list[i]);
+	pl_json_array_end(j);
+}
+
+struct plumb_error *pl_report_findings(struct pl_json *j, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	struct pl_summary *s = malloc(sizeof *s);
+	struct plumb_error *err = s ? pl_summary_make(p, f, true, s) : &pl_err_no_memory;
+
+	if (!err)
+		err = pl_summary_find(s, p, f);
+	if (!err)
+		write_faults(j, &s->faults);
+	free(s);
+	return err;
 }

@@ -9,6 +9,9 @@
 
 /** "command" to "complete". */
 void pl_report_recording(struct pl_json *j, const struct plumb_profile *p);
+/** "finding" and "findings": what is wrong with the program, as the text report says it. */
+struct plumb_error *pl_report_findings(struct pl_json *j, const struct plumb_profile *p,
+				       const struct pl_filter *f) PLUMB_MUST_CHECK;
 /** The samples of a process are those of @p threads. */
 struct plumb_error *pl_report_processes(struct pl_json *j, const struct plumb_profile *p,
 					const pl_thread_rows *threads) PLUMB_MUST_CHECK;

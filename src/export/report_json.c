@@ -11,7 +11,6 @@
 #include "json.h"
 #include "opcodes.h"
 #include "report_facts.h"
-#include "summary.h"
 #include "words.h"
 
 #define SCHEMA	     "plumb.report/1"
@@ -415,20 +414,6 @@ static struct plumb_error *number(struct report *r)
 	return NULL;
 }
 
-/* The sentence of the text report that says what is wrong. */
-static struct plumb_error *write_finding(struct report *r)
-{
-	struct pl_summary *s = malloc(sizeof *s);
-	struct plumb_error *err = s ? pl_summary_make(r->p, &r->o->filter, true, s) : &pl_err_no_memory;
-
-	if (!err) {
-		pl_summary_find(s, r->p, &r->functions);
-		pl_json_key_str_or_null(&r->j, "finding", s->finding.text[0] ? s->finding.text : NULL);
-	}
-	free(s);
-	return err;
-}
-
 static struct plumb_error *write_all(struct report *r)
 {
 	struct pl_json *j = &r->j;
@@ -438,7 +423,7 @@ static struct plumb_error *write_all(struct report *r)
 	pl_json_key_str(j, "schema", SCHEMA);
 	key_text(j, "plumb_version", pl_text_of(r->p, r->p->meta.plumb_version));
 	pl_report_recording(j, r->p);
-	err = write_finding(r);
+	err = pl_report_findings(j, r->p, &r->o->filter);
 	if (!err)
 		err = pl_report_processes(j, r->p, &r->threads);
 	if (err)

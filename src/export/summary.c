@@ -170,8 +170,10 @@ static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const 
 	double held = pl_ratio((double)t->has_gil, p->meta.selected ? all : ticks);
 	double half_width = t->has_gil_half_width * (p->meta.selected ? 1 : pl_ratio(all, ticks));
 
-	if (!p->meta.selected)
+	if (!p->meta.selected) {
 		s->gil_held = held < 1 ? held : 1;
+		s->gil_held_half_width = half_width;
+	}
 	if (p->meta.ticks)
 		pl_summary_item(row, PL_TONE_PLAIN, "%s %s", p->meta.selected ? "holding the GIL" : "GIL held",
 				pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
@@ -217,21 +219,6 @@ static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_
 				pl_units_share(pl_ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
 }
 
-/* Text of the program, as safe to show as our own. */
-void pl_summary_add_shown(char *buf, size_t size, struct pl_text text, bool unicode)
-{
-	size_t len = strlen(buf);
-	struct pl_glyph g;
-
-	for (size_t at = 0; at < text.len; len += g.len) {
-		at += pl_glyph_next(text.s + at, text.len - at, unicode, &g);
-		if (len + g.len >= size)
-			break;
-		memcpy(buf + len, g.text, g.len);
-		buf[len + g.len] = '\0';
-	}
-}
-
 /* CPU time of a process; false where it is not known of all of its threads. */
 static bool cpu_of(const struct plumb_profile *p, uint32_t process, double *ret)
 {
@@ -270,8 +257,8 @@ static void show_process(struct pl_summary *s, const struct plumb_profile *p, co
 	const struct pl_process *proc = &p->processes[shown->row->process];
 	char name[80] = "", host[80] = "";
 
-	pl_summary_add_shown(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
-	pl_summary_add_shown(host, sizeof host, pl_text_of(p, proc->host), s->unicode);
+	pl_glyph_add(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
+	pl_glyph_add(host, sizeof host, pl_text_of(p, proc->host), s->unicode);
 	pl_summary_item(&s->rows[PL_SUMMARY_PROCESSES], PL_TONE_PLAIN, "%s%s%" PRIu32 "%s%s %s%s", name,
 			*name ? " " : "", proc->pid, *host ? "@" : "", host,
 			cpu ? pl_units_time(shown->cpu_ns).s
@@ -464,4 +451,16 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 	overhead(ret, p);
 	pl_summary_add_warnings(ret, p, f);
 	return NULL;
+}
+
+struct plumb_error *pl_summary_find(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	const struct pl_fault_case c = {.p = p,
+					.filter = f,
+					.totals = &s->totals,
+					.gil_held = s->gil_held,
+					.gil_held_half_width = s->gil_held_half_width,
+					.unicode = s->unicode};
+
+	return pl_faults_find(&c, &s->faults);
 }

@@ -4,6 +4,7 @@
 #define PL_SUMMARY_H
 
 #include "export.h"
+#include "faults.h"
 #include "frame_name.h"
 #include "line.h"
 
@@ -32,13 +33,13 @@ enum {
 struct pl_summary {
 	struct pl_totals totals;
 	struct pl_summary_row rows[PL_SUMMARY_ROWS];
-	struct pl_item finding;	       /* what is wrong, in a sentence; "": no rule found anything */
+	struct pl_faults faults;       /* what is wrong with the program, the gravest first */
 	struct pl_summary_row verdict; /* one line: how far the figures can be trusted; nothing where nobody knows */
 	struct pl_item warnings[8];    /* whole sentences */
 	int warning_count;
-	double gil_held; /* share of the time; 0 where it is not known */
-	double missed;	 /* share of the time */
-	double scale;	 /* of times, to allow for what was missed: 1 or more */
+	double gil_held, gil_held_half_width; /* share of the time; 0 where it is not known */
+	double missed;			      /* share of the time */
+	double scale;			      /* of times, to allow for what was missed: 1 or more */
 	bool unicode;
 };
 #define PL_SUMMARY_DETAILS PL_SUMMARY_WHERE
@@ -53,8 +54,9 @@ struct pl_item pl_summary_nobody(const struct plumb_profile *p, const struct pl_
 struct pl_text pl_summary_program(const struct plumb_profile *p, bool full);
 /** Decide what the verdict is: the least certain share that is shown has the half width @p half_width. */
 void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width);
-/** Look for what is wrong: with the program, not with the profile. @p functions: all of them. */
-void pl_summary_find(struct pl_summary *s, const struct plumb_profile *p, const pl_function_rows *functions);
+/** Look for what is wrong: with the program, not with the profile. */
+struct plumb_error *pl_summary_find(struct pl_summary *s, const struct plumb_profile *p,
+				    const struct pl_filter *f) PLUMB_MUST_CHECK;
 /** Add an item, cut to what there is room for. */
 void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -71,8 +73,6 @@ static inline double pl_ratio(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f);
-/** Append text of the program, as safe to show as our own, as far as it fits into @p size bytes. */
-void pl_summary_add_shown(char *buf, size_t size, struct pl_text text, bool unicode);
 /** How often a stop was refused, for whatever cause. */
 uint64_t pl_summary_refused_stops(const struct plumb_profile *p);
 

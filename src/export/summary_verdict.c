@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is judged of a profile: how far its figures can be trusted, in one line, and what is wrong with the program, in
- * one sentence. Layer export; pure, any thread. */
+/* What is judged of a profile: how far its figures can be trusted, in one line. Layer export; pure, any thread. */
 #include "summary.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "units.h"
@@ -16,13 +14,6 @@
 #define GOOD_LOSS	0.02
 #define POOR_LOSS	0.25
 #define POOR_HALF_WIDTH 0.15
-/* From these shares on something is wrong. */
-#define GIL_WANTED_MUCH 0.2
-#define GIL_HELD_MUCH	0.8
-#define GC_MUCH		0.1
-#define IMPORT_MUCH	0.3
-
-/* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 static double not_proved(const struct pl_totals *t)
 {
@@ -110,64 +101,4 @@ void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, doubl
 			half_width < 0.0995 ? ceil(half_width * 1000 - 1e-9) / 10 : ceil(half_width * 100));
 	if (half_width >= UNCERTAIN_HALF_WIDTH && !p->meta.imported)
 		warn_too_short(s, half_width);
-}
-
-/* ---- what is wrong with the program ------------------------------------------------------------------------------ */
-
-static void __attribute__((format(printf, 2, 3))) find(struct pl_summary *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (s->finding.text[0]) /* the first rule that holds is the gravest */
-		return;
-	va_start(ap, fmt);
-	vsnprintf(s->finding.text, sizeof s->finding.text, fmt, ap);
-	va_end(ap);
-	s->finding.tone = PL_TONE_STRONG;
-}
-
-static void find_gil(struct pl_summary *s)
-{
-	double wanted = pl_ratio((double)s->totals.wants_gil, (double)s->totals.samples);
-
-	if (wanted >= GIL_WANTED_MUCH && s->gil_held >= GIL_HELD_MUCH)
-		find(s,
-		     "threads waited for the GIL for %.0f %% of their time, and it was held for %.0f %% of the time: "
-		     "more threads will not help",
-		     wanted * 100, s->gil_held * 100);
-}
-
-static void find_gc(struct pl_summary *s)
-{
-	double in_gc = pl_ratio((double)s->totals.in_gc, (double)s->totals.samples);
-
-	if (in_gc >= GC_MUCH)
-		find(s, "garbage collection took %.0f %% of the time", in_gc * 100);
-}
-
-/* With all that it leads to: the code of modules, too. */
-static void find_import(struct pl_summary *s, const struct plumb_profile *p, const pl_function_rows *functions)
-{
-	static const char name[] = "_find_and_load", file[] = "<frozen importlib._bootstrap>";
-	double share = 0;
-
-	for (size_t i = 0; i < functions->len; i++) {
-		const struct pl_function *f = &p->functions[functions->data[i].function];
-		struct pl_text n = pl_text_of(p, f->name), where = pl_text_of(p, f->file);
-
-		if (n.len == sizeof name - 1 && memcmp(n.s, name, n.len) == 0 && where.len == sizeof file - 1 &&
-		    memcmp(where.s, file, where.len) == 0 && functions->data[i].total.share > share)
-			share = functions->data[i].total.share;
-	}
-	if (share >= IMPORT_MUCH)
-		find(s, "imports took %.0f %% of the time", share * 100);
-}
-
-void pl_summary_find(struct pl_summary *s, const struct plumb_profile *p, const pl_function_rows *functions)
-{
-	if (s->totals.samples == 0)
-		return;
-	find_gil(s);
-	find_import(s, p, functions);
-	find_gc(s);
 }

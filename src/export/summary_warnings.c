@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "glyph.h"
 #include "report_facts.h"
 #include "units.h"
 
@@ -69,7 +70,7 @@ static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
 
 	if (!times)
 		return;
-	pl_summary_add_shown(why, sizeof why, pl_text_of(p, p->meta.refused_why), s->unicode);
+	pl_glyph_add(why, sizeof why, pl_text_of(p, p->meta.refused_why), s->unicode);
 	pl_summary_warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s,
 			times == 1 ? " was" : "s were", *why ? why : "the cause is not in the recording");
 }
@@ -82,7 +83,7 @@ static bool add_candidate(char *names, size_t size, uint64_t number, struct pl_t
 	if (len >= size - 40)
 		return false;
 	snprintf(names + len, size - len, "%s%" PRIu64 "%s", len ? ", " : "", number, name.len ? " " : "");
-	pl_summary_add_shown(names, size - 40, name, unicode);
+	pl_glyph_add(names, size - 40, name, unicode);
 	return true;
 }
 

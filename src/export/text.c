@@ -22,6 +22,7 @@
 #define FUNCTIONS_FAIR	   4
 #define WARNINGS_MIN	   2
 #define COMMANDS	   2
+#define FAULTS		   2
 #define BODY_MIN	   10 /* two blank lines, two headings, three rows each */
 #define MIN_WIDTH	   20
 #define DETAIL_COLUMNS	   10
@@ -37,10 +38,10 @@ struct report {
 	pl_function_rows functions;
 	pl_hot_rows hot;
 	struct pl_rows *rows;
-	double cut;		/* share of the heaviest branch that found no line */
-	int tree_rows;		/* of `rows`, the rest is functions */
-	int function_rows;	/* as many as there is room for, */
-	int warnings, commands; /* likewise */
+	double cut;			/* share of the heaviest branch that found no line */
+	int tree_rows;			/* of `rows`, the rest is functions */
+	int function_rows;		/* as many as there is room for, */
+	int warnings, commands, faults; /* likewise */
 };
 
 static const char *dot(const struct pl_page *page)
@@ -112,13 +113,13 @@ static void write_detail(const struct pl_summary_row *row, struct pl_page *page)
 }
 
 /* A sentence, wrapped between words, behind @p mark. */
-static void write_sentence(const char *mark, const struct pl_item *sentence, struct pl_page *page)
+static void write_sentence(const char *mark, const char *sentence, enum pl_tone tone, struct pl_page *page)
 {
-	const char *word = sentence->text;
+	const char *word = sentence;
 	struct pl_line l;
 
 	pl_line_start(&l, page);
-	pl_line_tone(&l, sentence->tone);
+	pl_line_tone(&l, tone);
 	pl_line_add(&l, mark);
 	while (*word) {
 		int len = (int)strcspn(word, " ");
@@ -127,7 +128,7 @@ static void write_sentence(const char *mark, const struct pl_item *sentence, str
 			pl_line_tone(&l, PL_TONE_PLAIN);
 			pl_line_end(&l);
 			pl_line_start(&l, page);
-			pl_line_tone(&l, sentence->tone);
+			pl_line_tone(&l, tone);
 			pl_line_add(&l, " ");
 		}
 		pl_line_addf(&l, " %.*s", len, word);
@@ -141,8 +142,8 @@ static void write_header(const struct report *r, struct pl_page *page)
 {
 	write_title(r, page);
 	write_detail(&r->summary.rows[PL_SUMMARY_PROCESSES], page);
-	if (r->summary.finding.text[0])
-		write_sentence("", &r->summary.finding, page);
+	for (int i = 0; i < r->faults; i++)
+		write_sentence("", r->summary.faults.list[i].sentence, PL_TONE_STRONG, page);
 }
 
 /* How far the answer can be trusted. */
@@ -163,7 +164,7 @@ static void write_verdict(const struct report *r, struct pl_page *page)
 	for (int i = PL_SUMMARY_DETAILS; i < PL_SUMMARY_ROWS && r->o.quality; i++)
 		write_detail(&r->summary.rows[i], page);
 	for (int i = 0; i < r->warnings; i++)
-		write_sentence("!", &r->summary.warnings[i], page);
+		write_sentence("!", r->summary.warnings[i].text, r->summary.warnings[i].tone, page);
 }
 
 static bool is_shell_word(const char *s)
@@ -338,18 +339,18 @@ static struct plumb_error *count_lines(const struct report *r, const struct pl_p
 }
 
 /* On a narrow page long sentences leave no room for the answer. What the warnings say is in the figures, too, so they
- * are the first to go (the gravest stand first), then the commands. */
+ * are the first to go (the gravest stand first), then the commands, then the second fault. */
 static struct plumb_error *shorten(struct report *r, const struct pl_page *page, int *lines_ret)
 {
 	struct plumb_error *err;
 
-	r->warnings = r->summary.warning_count;
-	r->commands = COMMANDS;
 	while (!(err = count_lines(r, page, lines_ret)) && *lines_ret > r->o.max_lines - BODY_MIN) {
 		if (r->warnings > WARNINGS_MIN || (r->commands == 0 && r->warnings > 0))
 			r->warnings--;
 		else if (r->commands > 0)
 			r->commands--;
+		else if (r->faults > 1)
+			r->faults--;
 		else
 			break;
 	}
@@ -404,6 +405,7 @@ static struct plumb_error *plan(struct report *r, const struct pl_page *page)
 
 	r->warnings = r->summary.warning_count;
 	r->commands = COMMANDS;
+	r->faults = smaller(r->summary.faults.count, FAULTS);
 	r->function_rows = tree;
 	if (!asked)
 		err = share_lines(r, page, &tree);
@@ -430,7 +432,6 @@ static void judge(struct report *r)
 			half = s->half_width;
 	}
 	pl_summary_judge(&r->summary, r->p, half);
-	pl_summary_find(&r->summary, r->p, &r->functions);
 }
 
 static struct plumb_error *gather(struct report *r)
@@ -442,6 +443,8 @@ static struct plumb_error *gather(struct report *r)
 		err = pl_own_code_tree(r->p, &r->o.filter, least, &r->tree);
 	if (!err)
 		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
+	if (!err)
+		err = pl_summary_find(&r->summary, r->p, &r->o.filter);
 	if (!err)
 		judge(r);
 	return err;

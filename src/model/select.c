@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "index.h"
+#include "stats.h"
 
 /* Does one of @p words name it? */
 static bool is_named(const struct plumb_profile *p, const char *const *words, size_t count, uint64_t number,
@@ -129,6 +130,20 @@ void pl_selection_deinit(struct pl_selection *s)
 {
 	free(s->cells);
 	*s = (struct pl_selection){0};
+}
+
+double pl_select_half_width(const uint64_t *hit_ns, const uint64_t *all_ns, uint64_t samples)
+{
+	double hit[PL_BATCHES], all[PL_BATCHES], weight_ns = 0, scale;
+
+	for (int b = 0; b < PL_BATCHES; b++)
+		weight_ns += (double)all_ns[b];
+	scale = weight_ns > 0 ? (double)samples / weight_ns : 0;
+	for (int b = 0; b < PL_BATCHES; b++) {
+		hit[b] = (double)hit_ns[b] * scale;
+		all[b] = (double)all_ns[b] * scale;
+	}
+	return pl_stats_share_half_width(hit, all, PL_BATCHES);
 }
 
 bool *pl_select_stacks(const struct pl_selection *s)

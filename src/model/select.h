@@ -21,6 +21,10 @@ void pl_selection_deinit(struct pl_selection *s);
  * the caller, free(). */
 bool *pl_select_stacks(const struct pl_selection *s);
 
+/** Half width of the share of @p hit_ns in @p all_ns, both by batch, where all of it is @p samples. The interval counts
+ * trials, and what was tried is samples: so weights are scaled to add up to their number. */
+double pl_select_half_width(const uint64_t *hit_ns, const uint64_t *all_ns, uint64_t samples);
+
 /** Fill @p ret (thread_count entries, caller frees) with whether the samples of each thread count at all. */
 struct plumb_error *pl_select_threads(const struct plumb_profile *p, const struct pl_filter *f,
 				      bool **ret) PLUMB_MUST_CHECK;

@@ -44,6 +44,14 @@ struct pl_share {
 	double share, half_width;		/* 0..1; 95 % confidence */
 };
 
+/** What a cell is to a question. */
+enum pl_cell_kind {
+	PL_CELL_OUT,  /* nothing: it is not of what is shared */
+	PL_CELL_REST, /* a part of it, */
+	PL_CELL_HIT,  /* that is asked for */
+};
+typedef enum pl_cell_kind pl_cell_kind_fn(const void *ctx, const struct pl_cell *c);
+
 struct pl_function_row {
 	uint32_t function;
 	int32_t line;		     /* with filter.lines; else 0 */
@@ -124,6 +132,9 @@ struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct 
 /** Processes with samples that pass, the heaviest first. */
 struct plumb_error *pl_view_processes(const struct plumb_profile *p, const struct pl_filter *f,
 				      pl_process_rows *ret) PLUMB_MUST_CHECK;
+/** The share that the hits have of hits and rest, of the cells that pass @p f; 0 where there are none. */
+struct plumb_error *pl_view_share(const struct plumb_profile *p, const struct pl_filter *f, pl_cell_kind_fn *kind_of,
+				  const void *ctx, struct pl_share *ret) PLUMB_MUST_CHECK;
 /** In the order of stack ids, then thread ids. */
 struct plumb_error *pl_view_stacks(const struct plumb_profile *p, const struct pl_filter *f,
 				   pl_stack_rows *ret) PLUMB_MUST_CHECK;

@@ -7,7 +7,6 @@
 
 #include "index.h"
 #include "select.h"
-#include "stats.h"
 
 /* Weight of one process in each batch. */
 struct weights {
@@ -45,18 +44,10 @@ static void sum_weights(const struct pl_selection *s, const uint32_t *row_of, st
 	}
 }
 
-/* The interval counts trials, and what was tried is samples: so weights are scaled to add up to their number. */
 static void set_share(const struct pl_selection *s, const struct weights *w, struct pl_share *total)
 {
-	double scale = s->weight_ns ? (double)s->samples / (double)s->weight_ns : 0;
-	double hit[PL_BATCHES], all[PL_BATCHES];
-
-	for (int b = 0; b < PL_BATCHES; b++) {
-		hit[b] = (double)w->batch_ns[b] * scale;
-		all[b] = (double)s->batch_weight_ns[b] * scale;
-	}
 	total->share = s->weight_ns ? (double)total->weight_ns / (double)s->weight_ns : 0;
-	total->half_width = pl_stats_share_half_width(hit, all, PL_BATCHES);
+	total->half_width = pl_select_half_width(w->batch_ns, s->batch_weight_ns, s->samples);
 }
 
 static int heavier_first(const void *va, const void *vb)

@@ -19,6 +19,8 @@ export interface Meta {
 	readonly jitter: boolean;
 	readonly seed: string;
 	readonly complete: boolean;
+	/** What is wrong with the program, the gravest first, as in `plumb.report/1`. */
+	readonly findings?: readonly { readonly rule: string; readonly sentence: string }[];
 	/** Its samples have no instants: bins are batches, and there is no timeline. */
 	readonly untimed: boolean;
 	/** Weights are numbers of samples; nothing is known of time. */

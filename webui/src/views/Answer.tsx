@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answer in a sentence: which function has most self time, and the way to where most time goes. */
+/* The answer in sentences: what is wrong with the program, which function has most self time, and the way to where most
+ * time goes. */
 
 import { Fragment, type JSX } from "preact";
 import { useMemo } from "preact/hooks";
@@ -12,6 +13,7 @@ import { hotPath } from "./hotPath";
 import type { Page } from "./page";
 import { useSettled } from "./useSettled";
 
+const FINDINGS = 2;
 const STEPS = 4;
 /** The hot path ends where no branch has this much of its caller. */
 const BRANCH = 0.3;
@@ -74,9 +76,26 @@ function Sentence({ page }: { page: Page }): JSX.Element {
 	);
 }
 
+/** Of the whole recording, whatever is filtered. */
+function Findings({ page }: { page: Page }): JSX.Element {
+	const found = (page.profile.meta.findings ?? []).slice(0, FINDINGS);
+	return (
+		<>
+			{found.map(({ rule, sentence }) => (
+				<strong key={rule}>{`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}. `}</strong>
+			))}
+		</>
+	);
+}
+
 export function Answer({ page }: { page: Page }): JSX.Element {
 	const { filter, transforms, startup, by, unit } = page.state;
 	const settled = useSettled(page, [page.profile, filter, transforms, startup, by, unit]);
 	const sentence = useMemo(() => (settled ? <Sentence page={settled} /> : null), [settled]);
-	return <p class="answer">{sentence}</p>;
+	return (
+		<p class="answer">
+			<Findings page={page} />
+			{sentence}
+		</p>
+	);
 }
