@@ -110,6 +110,12 @@ PLUMB_API struct plumb_error *plumb_profile_open_as(const char *path, const char
 						    struct plumb_profile **ret) PLUMB_MUST_CHECK;
 PLUMB_API void plumb_profile_destroy(struct plumb_profile *p);
 
+/** Take the code of @p names (modules, packages, files or folders) for the program's own though it lies where libraries
+ * do, in all that is written of @p p from now on; it replaces what the recording has. Errors: PLUMB_ERR_NO_MEMORY,
+ * PLUMB_ERR_LIMIT. */
+PLUMB_API struct plumb_error *plumb_profile_set_own(struct plumb_profile *p, const char *const *names,
+						    size_t count) PLUMB_MUST_CHECK;
+
 /** What passes the filters of @p o but for those that every comparison and text makes itself (threads, processes,
  * idle), as a profile of its own, which must go before @p p does. *ret is NULL if there is nothing to filter. Errors:
  * PLUMB_ERR_INVALID, PLUMB_ERR_CORRUPT (see below), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */

@@ -70,6 +70,10 @@ struct plumb_session_options {
 	/* plumb_session_launch() only: what the program begins with; NULL: what is ignored in this process and blocked
 	 * in this thread at the call. Borrowed until the program runs */
 	const struct plumb_signals *signals;
+	/* What counts as the program's own code though it lies where libraries do: modules, packages, files or folders.
+	 * The recording keeps it. NULL: nothing. Borrowed until the session begins */
+	const char *const *own;
+	size_t own_count;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

@@ -391,7 +391,9 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	m->sources_left_out = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->damaged_parts = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->max_still_ppm = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;
-	return d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
+	uint32_t own = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;
+	struct plumb_error *err = d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
+	return err ? err : string_id(r, own, &m->own);
 }
 
 static struct plumb_error *restore_collector(struct pl_decoder *d, struct pl_collector *ret)

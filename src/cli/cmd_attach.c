@@ -23,9 +23,9 @@ static const struct opt options_announce[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
-static const struct opt *const tables[] = {options_sampling, options_rows,     options_text,  options_idle,
-					   options_filters,  options_html,     options_force, options_quiet,
-					   options_common,   options_announce, NULL};
+static const struct opt *const tables[] = {options_sampling, options_rows,   options_text,     options_idle,
+					   options_filters,  options_own,    options_html,     options_force,
+					   options_quiet,    options_common, options_announce, NULL};
 
 static const char *const examples[] = {
 	"plumb attach 4242",

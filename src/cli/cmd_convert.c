@@ -7,9 +7,9 @@
 #include "target.h"
 #include "term.h"
 
-static const struct opt *const tables[] = {options_formats, options_names,   options_rows,
-					   options_idle,    options_threads, options_filters,
-					   options_force,   options_common,  NULL};
+static const struct opt *const tables[] = {
+	options_formats, options_names, options_rows,  options_idle,   options_threads,
+	options_filters, options_own,	options_force, options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb convert plumb.app.4242.plumb app.folded",
@@ -68,6 +68,11 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	struct plumb_error *err = plumb_profile_open_as(argv[0], c->from, &info, &p);
 	if (err)
 		return complain_input_error(err);
+	err = config_own(c, p);
+	if (err) {
+		plumb_profile_destroy(p);
+		return complain_error(err);
+	}
 	target_warn_incomplete(argv[0], &info);
 	target_note_skipped(argv[0], &info);
 	int status = write_profile(c, p, argv[0], argv[1]);

@@ -10,19 +10,13 @@
 
 #define EXIT_SLOWER 1
 
-static const struct opt *const tables[] = {options_diff,
-					   options_idle,
-					   options_threads,
-					   options_filters,
-					   options_diff_forms,
-					   options_names,
-					   options_output,
-					   options_force,
-					   options_html,
-					   options_json,
-					   options_width,
-					   options_common,
-					   NULL};
+static const struct opt *const tables[] = {options_diff,    options_idle,
+					   options_threads, options_filters,
+					   options_own,	    options_diff_forms,
+					   options_names,   options_output,
+					   options_force,   options_html,
+					   options_json,    options_width,
+					   options_common,  NULL};
 
 static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb",
@@ -102,7 +96,9 @@ static struct plumb_error *open_all(const struct config *c, struct inputs *in, c
 		if (err)
 			return err;
 		target_warn_incomplete(paths[i], &info);
-		err = plumb_profile_refine(in->profiles[i], &c->report, &in->refined[i]);
+		err = config_own(c, in->profiles[i]);
+		if (!err)
+			err = plumb_profile_refine(in->profiles[i], &c->report, &in->refined[i]);
 		if (err)
 			return err;
 	}

@@ -8,8 +8,9 @@
 #include "term.h"
 
 static const struct opt *const tables[] = {
-	options_rows,	options_text,  options_idle, options_threads, options_filters, options_formats, options_names,
-	options_output, options_force, options_html, options_json,    options_width,   options_common,	NULL};
+	options_rows, options_text,    options_idle,  options_threads, options_filters,
+	options_own,  options_formats, options_names, options_output,  options_force,
+	options_html, options_json,    options_width, options_common,  NULL};
 
 static const char *const examples[] = {
 	"plumb report plumb.app.4242.plumb",
@@ -73,6 +74,11 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	err = plumb_profile_open_as(argv[0], c->from, &info, &p);
 	if (err)
 		return complain_input_error(err);
+	err = config_own(c, p);
+	if (err) {
+		plumb_profile_destroy(p);
+		return complain_error(err);
+	}
 	if (strcmp(c->report.format, "text") != 0) /* which tells it itself */
 		target_warn_incomplete(argv[0], &info);
 	target_note_skipped(argv[0], &info);

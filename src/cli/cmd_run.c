@@ -12,9 +12,9 @@
 #include "outcome.h"
 #include "signals.h"
 
-static const struct opt *const tables[] = {options_sampling, options_rows, options_text,  options_idle,
-					   options_filters,  options_html, options_force, options_quiet,
-					   options_common,   NULL};
+static const struct opt *const tables[] = {options_sampling, options_rows,   options_text, options_idle,
+					   options_filters,  options_own,    options_html, options_force,
+					   options_quiet,    options_common, NULL};
 
 #define LOOK_MS 1000
 

@@ -14,7 +14,7 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
-	struct word_list threads, processes, modules;
+	struct word_list threads, processes, modules, own;
 	char *made_by; /* the command line, for what is written */
 	struct plumb_dump_options dump;
 	struct plumb_diff_options diff;
@@ -43,6 +43,8 @@ struct config {
 void config_free(struct config *c);
 /** What may be replaced by what -o names. */
 enum plumb_output_name config_output_name(const struct config *c);
+/** Tell a profile which code was named as the program's own, where it was. */
+struct plumb_error *config_own(const struct config *c, struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** Hand the lists, the command line and the notes over to c->report. */
 void config_report(struct config *c);
 
@@ -52,6 +54,7 @@ extern const struct opt options_rows[];	    /* which rows a report has */
 extern const struct opt options_text[];	    /* run, attach, report: how much of its text is wanted */
 extern const struct opt options_idle[];	    /* report, convert, diff: idle threads and samples */
 extern const struct opt options_filters[];  /* which samples and frames are written; --threads is apart */
+extern const struct opt options_own[];	    /* run, attach, report, convert, diff: which code is the program's own */
 extern const struct opt options_names[];    /* report, convert, diff: how names are written */
 extern const struct opt options_formats[];  /* report, convert: the formats of what is read and written */
 extern const struct opt options_output[];   /* report, diff: where to write; operands tell convert */

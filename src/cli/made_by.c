@@ -67,6 +67,11 @@ static const char *page_option(void)
 	return option;
 }
 
+struct plumb_error *config_own(const struct config *c, struct plumb_profile *p)
+{
+	return c->own.count ? plumb_profile_set_own(p, (const char *const *)c->own.words, c->own.count) : NULL;
+}
+
 void config_report(struct config *c)
 {
 	struct plumb_report_options *o = &c->report;

@@ -159,5 +159,6 @@ void config_free(struct config *c)
 	word_list_free(&c->processes);
 	word_list_free(&c->modules);
 	value_amounts_free(&c->per);
+	word_list_free(&c->own);
 	free(c->made_by);
 }

@@ -88,7 +88,24 @@ static bool set_min_share(struct config *c, const char *value, struct failure *w
 	return true;
 }
 
+static bool set_own(struct config *c, const char *value, struct failure *why)
+{
+	if (!word_list_add(&c->own, value))
+		return refuse(why, "give names or paths with commas between them, as in '--own mylib,/srv/plugins'",
+			      "'%s' names no module", value);
+	return true;
+}
+
 #define FILTERS "What of it"
+
+const struct opt options_own[] = {
+	{"own", 0, "LIST",
+	 "the program's own code is also that of these modules or packages, files or folders, though they are "
+	 "installed; "
+	 "may be repeated",
+	 FILTERS, set_own},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
 
 const struct opt options_threads[] = {
 	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", FILTERS,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frame_name.h"
+#include "own_code.h"
 
 /* The fills are told apart by people who do not see all colours (after Okabe and Ito). */
 const struct pl_category_look pl_categories[PL_CATEGORIES] = {
@@ -22,9 +23,10 @@ static enum pl_category category_of_python(const struct plumb_profile *p, const 
 {
 	struct pl_text file = pl_text_of(p, f->file);
 
-	if (!pl_frame_is_library(p, f))
+	if (!pl_own_code_is_library(p, f))
 		return PL_CATEGORY_APPLICATION;
-	if (memmem(file.s, file.len, "/site-packages/", 15) || memmem(file.s, file.len, "/dist-packages/", 15))
+	if (memmem(file.s, file.len, "/site-packages/", 15) || memmem(file.s, file.len, "/dist-packages/", 15) ||
+	    pl_own_code_is_launcher(p, f))
 		return PL_CATEGORY_LIBRARY;
 	return PL_CATEGORY_STANDARD;
 }

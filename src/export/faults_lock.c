@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "frame_name.h"
+#include "own_code.h"
 #include "source_lines.h"
 
 #define THREADS_LEAST 2
@@ -50,7 +51,7 @@ static bool enters_a_plain_name(struct pl_text line)
 /* In a library it can be the inside of a queue. */
 static bool may_acquire(const struct plumb_profile *p, const struct pl_function *f)
 {
-	return !pl_frame_is_library(p, f) || pl_text_ends_with(pl_text_of(p, f->file), "/logging/__init__.py");
+	return !pl_own_code_is_library(p, f) || pl_text_ends_with(pl_text_of(p, f->file), "/logging/__init__.py");
 }
 
 static bool is_at_lock(const struct locks *l, const struct pl_location *at)

@@ -111,18 +111,3 @@ bool pl_frame_is_unresolved(const struct plumb_profile *p, const struct pl_funct
 
 	return f->origin == PL_ORIGIN_MARKER && name.len == 8 && memcmp(name.s, "<moving>", 8) == 0;
 }
-
-bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f)
-{
-	static const char *const places[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python",
-					     "<frozen "};
-	struct pl_text file = pl_text_of(p, f->file);
-
-	if (f->origin != PL_ORIGIN_PYTHON)
-		return true;
-	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-		if (memmem(file.s, file.len, places[i], strlen(places[i])))
-			return true;
-	}
-	return false;
-}

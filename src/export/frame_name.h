@@ -35,7 +35,5 @@ bool pl_frame_is_launcher(const struct plumb_profile *p, const struct pl_functio
 bool pl_frame_is_tag(const struct plumb_profile *p, const struct pl_function *f);
 /** What stands where the innermost frames could not be proved. */
 bool pl_frame_is_unresolved(const struct plumb_profile *p, const struct pl_function *f);
-/** Code of Python itself or of an installed package, as far as its path tells. */
-bool pl_frame_is_library(const struct plumb_profile *p, const struct pl_function *f);
 
 #endif

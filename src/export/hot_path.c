@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "frame_name.h"
+#include "own_code.h"
 
 /* Above this many rows chains are thinned out in one pass, before the loop that is quadratic. */
 #define LOOP_ROWS 256
@@ -53,7 +54,7 @@ static void link_nodes(struct path *h, const struct plumb_profile *p)
 		n->parent = at;
 		n->into = PL_HOT_NO_ROW;
 		n->share = r->total.share;
-		n->library = pl_frame_is_library(p, &p->functions[r->function]);
+		n->library = pl_own_code_is_library(p, &p->functions[r->function]);
 		n->tag = pl_frame_is_tag(p, &p->functions[r->function]);
 		if (at != PL_HOT_NO_ROW) {
 			h->nodes[at].children++;

@@ -2,7 +2,8 @@
 /* What of a profile is the program's own code. Layer export; pure, any thread.
  *
  * A library is what lies where Python or pip installs, what is no Python, and the script in some bin/ that starts an
- * installed program: "python -m json.tool" or "pytest" have no code of their own, what they call may have. */
+ * installed program: "python -m json.tool" or "pytest" have no code of their own, what they call may have. What was
+ * named as own code (--own) is none, wherever it lies. */
 #include "own_code.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #define OWN_WORTH_TELLING 0.05
 
 /* "/usr/bin/pytest" */
-static bool is_launcher(const struct plumb_profile *p, const struct pl_function *f)
+bool pl_own_code_is_launcher(const struct plumb_profile *p, const struct pl_function *f)
 {
 	struct pl_text file = pl_text_of(p, f->file), name = pl_text_basename(file);
 	size_t folder = file.len - name.len;
@@ -22,11 +23,24 @@ static bool is_launcher(const struct plumb_profile *p, const struct pl_function 
 	return folder >= 5 && memcmp(file.s + folder - 5, "/bin/", 5) == 0 && !memchr(name.s, '.', name.len);
 }
 
-static bool is_library(const struct plumb_profile *p, const struct pl_function *f)
+static bool is_installed(struct pl_text file)
 {
-	if (f->origin == PL_ORIGIN_TASK || pl_frame_is_tag(p, f))
-		return false;
-	return pl_frame_is_library(p, f) || is_launcher(p, f);
+	static const char *const places[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python",
+					     "<frozen "};
+
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+		if (memmem(file.s, file.len, places[i], strlen(places[i])))
+			return true;
+	}
+	return false;
+}
+
+bool pl_own_code_is_library(const struct plumb_profile *p, const struct pl_function *f)
+{
+	if (f->origin != PL_ORIGIN_PYTHON)
+		return f->origin != PL_ORIGIN_TASK && !pl_frame_is_tag(p, f);
+	return !pl_profile_is_own(p, f->file) &&
+	       (is_installed(pl_text_of(p, f->file)) || pl_own_code_is_launcher(p, f));
 }
 
 static double own_share(const pl_tree_rows *rows)
@@ -51,7 +65,7 @@ struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct
 	if (!library)
 		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < p->function_count; i++)
-		library[i] = is_library(p, &p->functions[i]);
+		library[i] = pl_own_code_is_library(p, &p->functions[i]);
 	err = pl_view_own_tree(p, f, library, min_share, ret);
 	free(library);
 	if (err || own_share(ret) >= OWN_WORTH_TELLING)

@@ -5,6 +5,10 @@
 
 #include "view.h"
 
+/** Whether a function is of a library, and not the program's own. Tasks and tags are the program's. */
+bool pl_own_code_is_library(const struct plumb_profile *p, const struct pl_function *f);
+/** The script in some bin/ that starts an installed program. */
+bool pl_own_code_is_launcher(const struct plumb_profile *p, const struct pl_function *f);
 /** The tree of the program's own functions (pl_view_own_tree), or, where next to nothing is the program's own (a tool
  * that is all library), that of all functions. Rows are for the caller to release. Errors: PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,

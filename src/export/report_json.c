@@ -10,6 +10,7 @@
 #include "frame_name.h"
 #include "json.h"
 #include "opcodes.h"
+#include "own_code.h"
 #include "report_facts.h"
 #include "words.h"
 
@@ -142,6 +143,7 @@ static void write_functions(struct report *r)
 		key_text(j, "file", pl_text_of(r->p, f->file));
 		pl_json_key_u64(j, "line", f->firstline);
 		pl_json_key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
+		pl_json_key_bool(j, "own", !pl_own_code_is_library(r->p, f));
 		write_share(j, "self", &row->self);
 		write_share(j, "total", &row->total);
 		pl_json_object_end(j);

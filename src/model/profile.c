@@ -61,7 +61,7 @@ static struct plumb_error *profile_init(struct plumb_profile *p)
 
 uint32_t *pl_meta_text(struct pl_meta *m, size_t i)
 {
-	uint32_t *const texts[] = {&m->command, &m->engine, &m->plumb_version, &m->host, &m->refused_why};
+	uint32_t *const texts[] = {&m->command, &m->engine, &m->plumb_version, &m->host, &m->refused_why, &m->own};
 
 	return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }

@@ -181,6 +181,7 @@ struct pl_meta {
 	uint32_t command, engine, plumb_version, host; /* string ids */
 	struct pl_collector collector;
 	uint32_t refused_why; /* string id: the last of the refusals in words */
+	uint32_t own;	      /* string id: what was named as own code, each with a NUL behind it */
 };
 
 /** The string ids of @p m by number, from 0; NULL past the last. In another profile each has another id. */
@@ -255,6 +256,12 @@ bool pl_profile_is_timed(const struct plumb_profile *p);
 /** Give all samples to @p fn: those of the stream, where there is one, else one for each cell, in the order of the
  * cells and with the beginning of its batch as its time. The first error of @p fn ends it and is returned. */
 struct plumb_error *pl_profile_each(const struct plumb_profile *p, pl_sample_fn *fn, void *ctx) PLUMB_MUST_CHECK;
+/** Note the files of @p names (pl_refine_is_module) as the program's own code, instead of what was noted before.
+ * Errors: PLUMB_ERR_LIMIT, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_profile_set_own(struct plumb_profile *p, const char *const *names,
+				       size_t count) PLUMB_MUST_CHECK;
+/** Whether the file named by string @p file is one of them. */
+bool pl_profile_is_own(const struct plumb_profile *p, uint32_t file);
 /** Give every process without a host that of the recording, "?" if that is unknown. */
 struct plumb_error *pl_profile_name_hosts(struct plumb_profile *p) PLUMB_MUST_CHECK;
 /** A copy whose ids follow from what the profile says and not from how it came to be: equal profiles have equal copies,

@@ -236,6 +236,11 @@ struct plumb_error *plumb_profile_open(const char *path, struct plumb_recording_
 	return plumb_profile_open_as(path, NULL, info, ret);
 }
 
+struct plumb_error *plumb_profile_set_own(struct plumb_profile *p, const char *const *names, size_t count)
+{
+	return pl_profile_set_own(p, names, count);
+}
+
 void plumb_profile_destroy(struct plumb_profile *p)
 {
 	pl_profile_destroy(p);

@@ -99,6 +99,8 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 		err = pl_profile_create(&s->profile);
 	if (!err)
 		err = fill_plan(s);
+	if (!err && o->own_count)
+		err = pl_profile_set_own(s->profile, o->own, o->own_count);
 	if (!err && eo.max_nodes < UINT32_MAX / CELLS_A_NODE)
 		pl_profile_limit_cells(s->profile, (uint32_t)(CELLS_A_NODE * eo.max_nodes));
 	if (err) {
