@@ -74,6 +74,9 @@ struct plumb_session_options {
 	 * The recording keeps it. NULL: nothing. Borrowed until the session begins */
 	const char *const *own;
 	size_t own_count;
+	/* End the sampling when the shares that the report's tree shows are known to this, half the width of their 95 %
+	 * interval: 0.01 is one point. 0: it goes on */
+	double until;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
@@ -113,7 +116,10 @@ struct plumb_result {
 	const char *recording; /* path; NULL if none could be made */
 	bool target_ended;     /* the program itself; false: stopped by duration or plumb_session_stop() */
 	bool launched;
-	int wait_status;   /* launched and ended: as from waitpid(2) */
+	int wait_status; /* launched and ended: as from waitpid(2) */
+	/* With plumb_session_options.until: whether the sampling ended for it, and how well the shares are known. */
+	bool known;
+	double half_width;
 	bool found_python; /* false: the program never ran a Python that could be sampled */
 };
 

@@ -16,6 +16,14 @@ static bool set_duration(struct config *c, const char *value, struct failure *wh
 	return true;
 }
 
+static bool set_until(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_percent(value, &c->session.until))
+		return refuse(why, "give points from 0.01 to 100, as in '--until 1%'", "'%s' is not a percentage",
+			      value);
+	return true;
+}
+
 static bool set_rate(struct config *c, const char *value, struct failure *why)
 {
 	if (!value_rate(value, &c->session.rate_hz))
@@ -124,6 +132,9 @@ const struct opt options_sampling[] = {
 	 set_rate},
 	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
 	 SAMPLING, set_duration},
+	{"until", 0, "PERCENT",
+	 "end the sampling, not the program, when the shares that the report's tree shows are known to so many points",
+	 SAMPLING, set_until},
 	{"max-overhead", 0, "PERCENT",
 	 "lower the rate until the program is held up for, and plumb computes for, no more than so much of the time; "
 	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone, and but for --always-stop 2.5 "

@@ -3,6 +3,8 @@
  * the program's. The recording is complete before anything else is written, so that no later failure costs it. */
 #include "outcome.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,6 +140,22 @@ static int write_report(struct config *c, const struct plumb_profile *p, const c
 	return err ? complain_error(err) : 0;
 }
 
+/* The interval narrows with the root of the time. That nothing is known, for want of samples, the report says. */
+static void tell_not_known(const struct config *c, const struct plumb_result *r)
+{
+	double factor = r->half_width / c->session.until;
+	char message[160];
+
+	if (c->quiet || r->known || r->half_width <= c->session.until || r->half_width >= 1)
+		return;
+	snprintf(
+		message, sizeof message,
+		"the sampling ended too early: the shares are known to %.3g points, and %.3g takes about %.0f times as "
+		"long",
+		100 * r->half_width, 100 * c->session.until, ceil(factor * factor));
+	complain(message, "");
+}
+
 int outcome_tell(struct config *c, struct plumb_session *s, struct second_output *second, struct plumb_result *ret)
 {
 	struct plumb_error *err = plumb_session_finish(s, ret);
@@ -153,6 +171,7 @@ int outcome_tell(struct config *c, struct plumb_session *s, struct second_output
 	} else {
 		outcome_discard(second);
 	}
+	tell_not_known(c, ret);
 	signals_end_telling();
 	return status ? status : report ? report : other;
 }

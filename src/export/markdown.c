@@ -15,10 +15,9 @@
 #include "rows.h"
 #include "summary.h"
 
-#define TREE_MIN_SHARE 0.03
-#define TREE_ROWS      20
-#define FUNCTIONS      10
-#define CODE_WIDTH     110
+#define TREE_ROWS  20
+#define FUNCTIONS  10
+#define CODE_WIDTH 110
 
 static void write_text(struct pl_text t, uint32_t line, FILE *out)
 {
@@ -151,17 +150,14 @@ static struct plumb_error *write_tree(const struct report *r)
 static struct plumb_error *gather(struct report *r)
 {
 	struct plumb_error *err = pl_summary_make(r->p, &r->o.filter, true, &r->summary);
-	double half = 0;
 
 	if (!err)
-		err = pl_own_code_tree(r->p, &r->o.filter, TREE_MIN_SHARE, &r->tree);
+		err = pl_own_code_tree(r->p, &r->o.filter, PL_OWN_CODE_MIN_SHARE, &r->tree);
 	if (!err)
 		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
 	if (err)
 		return err;
-	for (size_t i = 0; i < r->tree.len; i++)
-		half = r->tree.data[i].total.half_width > half ? r->tree.data[i].total.half_width : half;
-	pl_summary_judge(&r->summary, r->p, half);
+	pl_summary_judge(&r->summary, r->p, pl_own_code_half_width(&r->tree));
 	return pl_summary_find(&r->summary, r->p, &r->o.filter);
 }
 

@@ -74,3 +74,16 @@ struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct
 	*ret = (pl_tree_rows){0};
 	return pl_view_tree(p, f, min_share, ret);
 }
+
+double pl_own_code_half_width(const pl_tree_rows *rows)
+{
+	double half = 0;
+
+	for (size_t i = 0; i < rows->len; i++) {
+		const struct pl_share *s = &rows->data[i].total;
+
+		if (s->half_width > half && (i == 0 || s->share > s->half_width))
+			half = s->half_width;
+	}
+	return half;
+}

@@ -11,7 +11,10 @@ bool pl_own_code_is_library(const struct plumb_profile *p, const struct pl_funct
 bool pl_own_code_is_launcher(const struct plumb_profile *p, const struct pl_function *f);
 /** The tree of the program's own functions (pl_view_own_tree), or, where next to nothing is the program's own (a tool
  * that is all library), that of all functions. Rows are for the caller to release. Errors: PLUMB_ERR_NO_MEMORY. */
+#define PL_OWN_CODE_MIN_SHARE 0.03 /* of the rows that are worth a line */
 struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
 				     pl_tree_rows *ret) PLUMB_MUST_CHECK;
+/** The widest half width among the shares of @p rows that can be shown: not of those whose interval has 0 in it. */
+double pl_own_code_half_width(const pl_tree_rows *rows);
 
 #endif

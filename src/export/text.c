@@ -14,7 +14,6 @@
 #include "rows.h"
 #include "summary.h"
 
-#define TREE_MIN_SHARE	   0.03
 #define TREE_MIN_SHARE_TOP 0.001 /* if a number of rows was asked for */
 #define TREE_ROWS_MIN	   6
 #define FUNCTIONS	   6
@@ -420,23 +419,9 @@ static struct plumb_error *plan(struct report *r, const struct pl_page *page)
 	return NULL;
 }
 
-/* The least certain of the shares that can be shown decides whether there are enough samples. */
-static void judge(struct report *r)
-{
-	double half = 0;
-
-	for (size_t i = 0; i < r->tree.len; i++) {
-		const struct pl_share *s = &r->tree.data[i].total;
-
-		if (s->half_width > half && (i == 0 || s->share > s->half_width))
-			half = s->half_width;
-	}
-	pl_summary_judge(&r->summary, r->p, half);
-}
-
 static struct plumb_error *gather(struct report *r)
 {
-	double least = r->o.top > 0 ? TREE_MIN_SHARE_TOP : TREE_MIN_SHARE;
+	double least = r->o.top > 0 ? TREE_MIN_SHARE_TOP : PL_OWN_CODE_MIN_SHARE;
 	struct plumb_error *err = pl_summary_make(r->p, &r->o.filter, r->o.unicode, &r->summary);
 
 	if (!err)
@@ -445,8 +430,9 @@ static struct plumb_error *gather(struct report *r)
 		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
 	if (!err)
 		err = pl_summary_find(&r->summary, r->p, &r->o.filter);
+	/* The least certain of the shares that can be shown decides whether there are enough samples. */
 	if (!err)
-		judge(r);
+		pl_summary_judge(&r->summary, r->p, pl_own_code_half_width(&r->tree));
 	return err;
 }
 

@@ -253,6 +253,7 @@ static void work(struct plumb_session *s, uint64_t *shown_ns)
 	pl_session_take(s);
 	if (is_silent(s, told_ns))
 		leave_sampler(s);
+	pl_session_end_when_known(s);
 	uint64_t now = pl_clock_monotonic_ns();
 	bool ended = s->stats.ended;
 	pl_session_name_after_python(s);

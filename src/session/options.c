@@ -34,6 +34,9 @@ struct plumb_error *pl_session_check_options(const struct plumb_session_options 
 	if (o->max_overhead != 0 && o->max_overhead != INFINITY && !(o->max_overhead >= 0.0001 && o->max_overhead <= 1))
 		return pl_error(PLUMB_ERR_INVALID, "an overhead of %g %% is out of range: 0.01 to 100",
 				100 * o->max_overhead);
+	if (o->until != 0 && !(o->until >= 0.0001 && o->until <= 1))
+		return pl_error(PLUMB_ERR_INVALID, "an interval of %g points is out of range: 0.01 to 100",
+				100 * o->until);
 	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
 	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO)
 		return pl_error(PLUMB_ERR_INVALID,

@@ -91,6 +91,8 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 	s->cycles = (struct pl_cycles){.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1};
 	s->reaped = !eo.launched;
 	s->force = o->force;
+	s->until = o->until;
+	s->next_look_ns = PL_NS_PER_S;
 	init_locks(s);
 	struct plumb_error *err = s->ops->check(&s->options);
 	if (!err)
@@ -354,7 +356,9 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 				     .recording = s->path,
 				     .target_ended = st.target_ended,
 				     .launched = s->options.launched,
-				     .found_python = st.found_python};
+				     .found_python = st.found_python,
+				     .known = pl_session_is_known(s),
+				     .half_width = s->until > 0 ? pl_session_half_width(s) : 0};
 	if (s->options.launched && st.target_ended)
 		ret->wait_status = plumb_session_reap(s);
 	if (!st.found_python && !s->failure)

@@ -5,6 +5,7 @@
  *   reset.c     counting from anew;  snapshot.c  copies of what it counted so far
  *   consumer.c  taking over what was sampled; the consumer thread; status
  *   record.c    its recording, and what went wrong
+ *   until.c     ending it when the shares are known
  *   since.c     the figures since counting began;  cycles.c  what each stretch of time counted
  *   control.c   orders from any thread; the child of a fork
  *   options.c   what was asked for
@@ -61,6 +62,9 @@ struct plumb_session {
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
 	uint64_t chunk_ns, samples, by_quality[PL_QUALITIES];
 	struct pl_engine_stats stats; /* the latest */
+	double until;		      /* half width at which the sampling ends; 0: it does not */
+	uint64_t next_look_ns;	      /* of the sampling, at it, */
+	int known_looks;	      /* and how many in a row found it */
 	struct pl_session_since since;
 	struct pl_cycles cycles;
 	bool broken; /* records were lost in the middle: nothing after them can be understood */
@@ -91,6 +95,14 @@ void pl_session_order(struct plumb_session *s, struct pl_order order);
 /** Take over what was sampled until now. Under `work`. */
 void pl_session_take(struct plumb_session *s);
 void *pl_session_consume(void *session);
+
+/* until.c */
+/** The widest half width of the shares that the report's tree shows, 1 where there are none. Under `work`. */
+double pl_session_half_width(const struct plumb_session *s);
+/** Whether the sampling ended because it is as narrow as was asked for. */
+bool pl_session_is_known(const struct plumb_session *s);
+/** Look whether it is as narrow as was asked for, if it is time to, and end the sampling then. Under `work`. */
+void pl_session_end_when_known(struct plumb_session *s);
 
 /* since.c */
 /** What the engine says, since counting began. */
