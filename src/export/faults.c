@@ -115,7 +115,8 @@ struct plumb_error *pl_faults_find(const struct pl_fault_case *c, struct pl_faul
 	struct plumb_error *err = NULL;
 
 	ret->count = 0;
-	if (c->totals->samples == 0)
+	/* Of samples that were selected for what they show the shares are no longer those of the program. */
+	if (c->totals->samples == 0 || c->p->meta.selected)
 		return NULL;
 	for (size_t i = 0; i < sizeof rules / sizeof *rules && !err; i++)
 		err = rules[i](c, ret);

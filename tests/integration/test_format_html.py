@@ -62,6 +62,7 @@ def same(page, report, keep=False):
     assert totals["states"] == {name: report["states"][name]["samples"] for name in STATES}
     for member in ("threads", "processes", "losses", "overhead", "command", "start", "duration_ns", "period_ns", "seed", "ticks", "complete"):
         assert page.meta[member] == report[member], member
+    assert keep or page.meta["findings"] == report["findings"]  # of what the page begins with
     assert functions_of(page, cells) == functions_in(report)
     assert stacks_of(page, cells) == stacks_in(report)
     per_thread = collections.Counter()
