@@ -76,3 +76,8 @@ def test_a_recording_keeps_what_was_named(plumb, program):
     for path in (recording, converted, merged):
         assert outputs(plumb, path) == (True,) * 4, path
     assert outputs(plumb, recording, "--own", "other") == (False,) * 4
+
+
+def test_more_names_than_there_is_room_for_are_refused(plumb):
+    result = plumb("run", "--own", ",".join("module%d" % i for i in range(200)), "--", "true")
+    assert result.status == 125 and "more than 1024 bytes" in result.stderr, result
