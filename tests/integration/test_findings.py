@@ -8,6 +8,7 @@ import pytest
 
 from harness.plumb import until
 from harness.report import Profile
+from harness.statistics import undecided
 
 SAMPLES = 500
 WORDS = {
@@ -33,13 +34,15 @@ def sampled(plumb, places, python, shape, enough):
         assert result.status == 0, result
         return Profile(plumb("report", "--json", recording).stdout) if recording.exists() else None
 
-    profile = until(run, lambda profile: profile.samples >= SAMPLES and enough(profile), 1)
+    profile = until(run, lambda profile: profile.samples >= SAMPLES and imports_are_little(profile, shape) and enough(profile), 1)
+    if not profile or profile.samples < SAMPLES or not imports_are_little(profile, shape):
+        undecided("the machine was too busy for a program whose imports are little beside the rest")
     shown = plumb("report", "--width", "300", recording).stdout
     return {finding["rule"]: finding["sentence"] for finding in profile.json["findings"]}, shown
 
 
-def imports_are_little(profile):
-    return 10 * sum(stack.samples for stack in profile.stacks if stack.has("_find_and_load")) < profile.samples
+def imports_are_little(profile, shape):
+    return shape == "import" or 10 * sum(stack.samples for stack in profile.stacks if stack.has("_find_and_load")) < profile.samples
 
 
 @pytest.mark.parametrize("shape", [*WORDS, "acquire"])
@@ -50,7 +53,7 @@ def test_the_fault_of_a_program_is_told(plumb, places, few, shape):
 
     def told(profile):
         found = [finding["sentence"] for finding in profile.json["findings"] if finding["rule"] == rule]
-        return found and re.fullmatch(WORDS[rule], found[0]) and (shape == "import" or imports_are_little(profile))
+        return found and re.fullmatch(WORDS[rule], found[0])
 
     found, shown = sampled(plumb, places, few, shape, told)
     assert set(found) == {rule}, shown
@@ -62,5 +65,5 @@ def test_the_fault_of_a_program_is_told(plumb, places, few, shape):
 def test_nothing_is_told_of_a_program_without_fault(plumb, places, few, shape):
     if few.version < (3, 7) and shape in ("pool", *ASYNC):
         pytest.skip("there is no such module")
-    found, shown = sampled(plumb, places, few, shape, imports_are_little)
+    found, shown = sampled(plumb, places, few, shape, lambda profile: True)
     assert found == {}, shown
