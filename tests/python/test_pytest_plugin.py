@@ -11,7 +11,6 @@ import pytest
 
 from harness import package
 from harness.interpreters import Interpreter
-from harness.plumb import TOP
 from harness.statistics import NotNow, holds
 
 SAMPLE = '''
@@ -56,16 +55,6 @@ FAILED = 1  # exit status of a run with a failed test
 USAGE = 4
 
 
-def installed(directory):
-    """What pip would leave: the entry points of the package."""
-    declared = re.search(r'\[project\.entry-points\.pytest11\]\n(\w+) = "(.*)"', (TOP / "pyproject.toml").read_text())
-    info = directory / "plumb_profiler-0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plumb-profiler\nVersion: 0\n")
-    (info / "entry_points.txt").write_text("[pytest11]\n%s = %s\n" % declared.groups())
-    return directory
-
-
 class Run(types.SimpleNamespace):
     def section(self):
         """What the plug-in told at the end."""
@@ -82,7 +71,7 @@ def run(tmp_path):
     because = package.why_not(Interpreter("own", sys.version_info[:3], (sys.executable,)))
     if because:
         pytest.skip(because)
-    site = installed(tmp_path / "site")
+    site = package.entry_points(tmp_path / "site")
     work = tmp_path / "work"
     work.mkdir()
 

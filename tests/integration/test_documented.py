@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What README.md and docs/user tell to type works as it stands there: every command and every option.
+
+Each command is run in a directory that has all files which the pages name. What stands for something else is in
+MEANS; what is not run here, and why, in NOT_RUN. A command that needs neither is run as it is, and ends with 0."""
+import dataclasses
+import gzip
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from harness import documented, package
+from harness.plumb import PATIENCE, TOP, Plumb, running, until
+from harness.target import wait_until
+
+# `serve` goes on until its input ends. The name of the script is not that of any other program of this machine.
+APP = """
+import subprocess, sys, threading, time
+def handle_request(number):
+    return sum(i * i for i in range(number))
+def load_orders(goes_on):
+    while goes_on():
+        handle_request(200)
+def main():
+    serves = sys.argv[1:] == ["serve"]
+    end = time.monotonic() + 0.3
+    over = threading.Event()
+    goes_on = (lambda: not over.is_set()) if serves else (lambda: time.monotonic() < end)
+    worker = threading.Thread(target=load_orders, args=(goes_on,), name="worker-1")
+    worker.start()
+    if serves:
+        child = subprocess.Popen([sys.executable, "worker.py"], stdin=subprocess.PIPE)
+        print(child.pid, flush=True)
+        sys.stdin.read()
+        child.stdin.close()
+        child.wait()
+        over.set()
+    load_orders(goes_on)
+    worker.join()
+main()
+"""
+WORKER = """
+import sys, threading
+threading.Thread(target=sys.stdin.read).start()
+while threading.active_count() > 1:
+    sum(range(1000))
+"""
+SLOW_TESTS = "import time\ndef test_one():\n    end = time.monotonic() + 0.1\n    while time.monotonic() < end: sum(range(100))\n"
+
+# What is written for something else: (pattern, what it stands for), in this order. {pid}, {child}, ... are those of `World`.
+MEANS = [
+    (r"^docker run .* IMAGE (?=plumb)", ""),
+    (r"^sudo (?=plumb)", ""),  # one's own program
+    (r"perf script \|", "cat app.perf |"),
+    (r"\[PID\|NAME\]|PID\|NAME(\.\.\.)?|\[PID\]|\bPID\b|(?<![\w.])4242(?![\w.])", "{pid}"),
+    (r"\b(4250|4711)\b", "{child}"),
+    (r"(?<=--core )FILE", "{core}"),
+    (r"(?<= )app\.py", "{app}"),
+    (r"/data/", ""),
+    (r"\bFILE\b|\bIN\b", "in.plumb"),
+    (r"\bA B( \.\.\.)?|\bBEFORE AFTER", "before.plumb after.plumb"),
+    (r"(?<=merge before.plumb after.plumb -o )OUT", "out.plumb"),
+    (r"\bOUT\b", "out.json"),
+    (r"\bNAME\b|\bFORMAT\b", "json"),
+    (r"\bPROGRAM\b", "python3 {app}"),
+    (r"\[(-[^]]*)\]", r"\1"),
+    (r"-d \d+", "-d 0.3"),
+    (r"10\.\.20", "..0.2"),
+    (r"(?<=-n )8", "2"),
+    (r"(?<=plumb attach )(?!.*-d )", "-d 0.3 "),  # it would go on until Ctrl-C
+]
+
+# What a command needs that is mentioned without, as `plumb report --json`.
+OPERANDS = {"run": "-- python3 app.py", "attach": "PID", "report": "FILE", "dump": "PID", "diff": "A B", "merge": "A B -o OUT", "convert": "IN OUT",
+            "completion": "bash"}
+
+# (pattern, why it is not run)
+NOT_RUN = [
+    (r"\./dev ", "tests/fresh and tests/python run demo, test and wheel; what there is, ./dev lists"),
+    (r"sudo meson install", "it would change this machine; tests/fresh installs a package of it"),
+    (r"sudo (setcap|sysctl)", "it would change this machine"),
+    (r"docker (?!.* plumb )|kubectl ", "it takes containers"),
+    (r"pip install \.|\(cd webui && npm ci\)", "tests/python/test_profile_functions.py installs it"),
+    (r"pprof |perf script$", "the program is not plumb's: tests/integration/test_consumers.py"),
+    (r"curl ", "a server is to be there: tests/python/test_web.py asks it"),
+    (r"gunicorn ", "it would go on: tests/integration/test_servers.py has servers"),
+    (r"plumb <Tab>", "tests/integration/test_completion.py presses it"),
+    (r"source <\(plumb completion zsh\)", "the shell here is bash: tests/integration/test_completion.py"),
+]
+
+# Options of other programs, and of the plug-in of pytest and the magic of Jupyter, which their own tests know.
+FOREIGN_OPTIONS = {
+    "--init", "--target",  # docker, kubectl
+    "--mount-proc", "--pid",  # unshare
+    "--negate",  # flamegraph.pl
+    "--feature-gates",  # the OpenTelemetry Collector
+    "--slow",  # tests/targets/compared.py
+    "--plumb", "--interval", "--variable", "--save", "--largest",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    files: pathlib.Path  # what each page's directory begins with
+    programs: pathlib.Path  # goes into PATH
+    names: dict  # what stands for {pid}, ...
+
+
+def script(path, *command):
+    path.write_text("#!/bin/sh\nexec %s \"$@\"\n" % shlex.join(map(str, command)))
+    path.chmod(0o755)
+
+
+def put_programs(plumb, directory, site):
+    (directory / "plumb").symlink_to(plumb.binary)
+    for name in ("python", "python3"):
+        script(directory / name, sys.executable)
+    script(directory / "pytest", "env", "PYTHONPATH=%s:%s" % (package.built(), site), sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+
+
+def recorded(plumb, pid):
+    """A recording of both threads and of the child, from its beginning on."""
+
+    def attach(seconds):
+        path = plumb.path()
+        assert plumb("attach", "-d", seconds, "--subprocesses", "-o", path, pid).status == 0
+        return path
+
+    def enough(path):
+        busy = {(thread["process"], thread["main"]) for thread in plumb.report(path, "--time", "..0.2").threads if thread["samples"]}
+        return len(busy) > 2 and any(stack.has("handle_request") for stack in plumb.report(path).stacks)
+
+    return until(attach, enough, 0.5)
+
+
+def put_recordings(plumb, directory, pid):
+    """The recordings that the pages name, and what other formats they read."""
+    made = [recorded(plumb, pid) for _ in range(3)]  # a side of `plumb diff` has as many
+    texts = [command.text for page in documented.PAGES for command in documented.commands(page)]
+    for number, name in enumerate(sorted({"in.plumb", *re.findall(r"[\w.-]+\.plumb\b", " ".join(texts))})):
+        shutil.copy(made[number % 3], directory / name)
+    for name in ("app.perf", "app.pb.gz", "other.folded"):
+        assert plumb("convert", made[0], directory / name).status == 0
+    (directory / "other.folded.gz").write_bytes(gzip.compress((directory / "other.folded").read_bytes()))
+
+
+def core_of(pid, directory):
+    gcore = shutil.which("gcore")
+    if not gcore:
+        return None
+    subprocess.run([gcore, "-o", directory / "core", str(pid)], check=True, capture_output=True)
+    return directory / ("core.%d" % pid)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    top = tmp_path_factory.mktemp("documented")
+    plumb = Plumb(top)
+    files, programs = top / "files", top / "programs"
+    app = "app-%d.py" % os.getpid()
+    for directory in (files / "build", files / ".config" / "fish" / "completions", programs):
+        directory.mkdir(parents=True)
+    for name, text in ((app, APP), ("worker.py", WORKER), ("test_sample.py", SLOW_TESTS)):
+        (files / name).write_text(text)
+    put_programs(plumb, programs, package.entry_points(top / "site"))
+    (files / "build" / "plumb").symlink_to(plumb.binary)
+    (files / "build" / "python").symlink_to(package.built())
+    (files / "examples").symlink_to(TOP / "examples")
+    with running(subprocess.Popen([sys.executable, app, "serve"], cwd=files, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)) as process:
+        names = {"pid": process.pid, "child": int(process.stdout.readline()), "app": app, "core": core_of(process.pid, top)}
+        (files / "server.pid").write_text(str(process.pid))
+        wait_until(lambda: plumb("dump", names["child"]).status == 0, "the worker does not begin")
+        put_recordings(plumb, files, process.pid)
+        yield World(files, programs, names)
+
+
+@pytest.fixture
+def here(world, tmp_path):
+    """run(TEXT) is a command in a new directory that has all that the pages name."""
+    home = tmp_path / "home"
+    environment = {**os.environ, "HOME": str(home), "PATH": "%s:%s" % (world.programs, os.environ["PATH"]), "PYTHONPATH": str(package.built()),
+                   "BROWSER": "true", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(text):
+        shutil.rmtree(home, ignore_errors=True)
+        shutil.copytree(world.files, home, symlinks=True)
+        return subprocess.run(["bash", "-o", "pipefail", "-c", text], cwd=home, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, errors="replace", timeout=PATIENCE)
+
+    return run
+
+
+def whole(command):
+    """The command, with operands if it is a mention without."""
+    mention = re.fullmatch(r"plumb ([\w-]+)((?: -\w \S+| --[\w-]+)*)(?: --)?", command.text) if command.inline else None
+    return "plumb %s%s %s" % (mention[1], mention[2], OPERANDS.get(mention[1], "")) if mention else command.text
+
+
+def meant(command, names):
+    text = whole(command)
+    for pattern, replacement in MEANS:
+        text = re.sub(pattern, replacement, text)
+    return re.sub(r"\{(\w+)\}", lambda found: str(names[found[1]]), text)
+
+
+def not_run(command, names):
+    without_core = "--core" in command.text and not names["core"]
+    return without_core or any(re.match(pattern, command.text) for pattern, _ in NOT_RUN)
+
+
+def statuses(text):
+    return (0, 1) if "--fail-above" in text else (0,)  # docs/user/diff.md: something got slower
+
+
+@pytest.mark.parametrize("page", documented.PAGES)
+def test_every_command_of_a_page_works(page, world, here):
+    failed = []
+    for command in documented.commands(page):
+        if not_run(command, world.names):
+            continue
+        text = meant(command, world.names)
+        result = here(text)
+        if result.returncode not in statuses(text) and "built without Node" not in result.stderr:
+            failed.append("%s\n  that is: %s\n  status %d: %s" % (command, text, result.returncode, result.stderr.strip()[-500:]))
+    assert not failed, "\n".join(failed)
+
+
+def test_commands_of_dev_are_there():
+    listed = subprocess.run([TOP / "dev"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    named = {name: page for page in documented.PAGES for name in re.findall(r"\./dev (\w+)", (TOP / page).read_text())}
+    for name in re.findall(r"^  (\w+)", listed, re.M):
+        named.pop(name, None)
+    assert not named, "there is no such command of dev"
+
+
+def test_every_option_that_is_named_is_there(plumb):
+    helps = [plumb("help", command).stdout for command in OPERANDS] + [plumb("doctor", "--help").stdout]
+    there = set(re.findall(r"--[\w-]+", "".join(helps))) | FOREIGN_OPTIONS
+    missing = ["%s:%d: %s" % (page, line, option) for page in documented.PAGES for line, option in documented.options(page) if option not in there]
+    assert not missing
