@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "own_tid.h"
 #include "proc_file.h"
 
 #define STAT_MAX	1024
@@ -64,17 +65,17 @@ void pl_beside_init(struct pl_beside *b)
 	/* Those of lower rank would wait until the thread lets go of the processor. */
 	b->able = policy != SCHED_BATCH && policy != SCHED_IDLE && know_mine(b);
 	if (b->able)
-		atomic_store(&b->tid, gettid());
+		atomic_store(&b->tid, pl_own_tid());
 }
 
 void pl_beside_end(struct pl_beside *b)
 {
-	pid_t tid = gettid();
+	pid_t tid = pl_own_tid();
 
 	(void)pl_beside_leave(b);
 	b->able = false;
 	while (b->tid && !atomic_compare_exchange_strong(&b->tid, &tid, 0)) {
-		tid = gettid();
+		tid = pl_own_tid();
 		nanosleep(&(struct timespec){.tv_nsec = FREEING_NS}, NULL);
 	}
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "own_tid.h"
 #include "proc_file.h"
 
 #define SCHED_MAX   8192
@@ -71,7 +72,7 @@ static void *answer(void *arg)
 	uint64_t now_ns;
 	char name[48];
 
-	snprintf(name, sizeof name, "task/%d/sched", (int)gettid());
+	snprintf(name, sizeof name, "task/%d/sched", (int)pl_own_tid());
 	nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
 	uint64_t monotonic_ns = pl_clock_monotonic_ns();
 	q->known = read_exec_start(0, name, &now_ns);

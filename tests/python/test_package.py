@@ -123,11 +123,12 @@ def test_the_extension_is_built_with_the_headers_of_each_python(minor):
 def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     subprocess.run(["./dev", "wheel", tmp_path], cwd=TOP, check=True)
     if one.free_threaded:
-        (wheel,) = tmp_path.glob("*-cp%d%d-cp%d%dt-linux_*.whl" % (one.minor * 2))
+        (wheel,) = tmp_path.glob("*-cp%d%d-cp%d%dt-manylinux_2_28_x86_64.whl" % (one.minor * 2))
     else:
-        (wheel,) = tmp_path.glob("*-cp38-abi3-linux_*.whl")
-    assert re.fullmatch(r"plumb_profiler-[\d.]+-\w+-\w+-linux_\w+\.whl", wheel.name)
+        (wheel,) = tmp_path.glob("*-cp38-abi3-manylinux_2_28_x86_64.whl")
+    assert re.fullmatch(r"plumb_profiler-[\d.]+-\w+-\w+-\w+\.whl", wheel.name)
     names = zipfile.ZipFile(wheel).namelist()
+    assert [name for name in names if name.endswith(".data/data/man/man1/plumb-run.1")]
     assert [name for name in names if name.endswith(".data/scripts/plumb")] and "plumb/py.typed" in names and "plumb/web/__init__.py" in names
     assert len([name for name in names if name.endswith(".so")]) == 1 and "plumb/_built" not in names
     venv = tmp_path / "venv"
@@ -137,6 +138,16 @@ def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     told = subprocess.run([venv / "bin" / "python", "-c", code], check=True, cwd="/", stdout=subprocess.PIPE, text=True,
                           env={"PATH": "/usr/bin:/bin"}).stdout
     assert told.strip() == str(venv / "bin" / "plumb")
+    for made in [venv / "bin" / "plumb", *venv.glob("lib/python*/site-packages/plumb/_plumb*.so")]:
+        runs_with_glibc(made, (2, 28))
+
+
+def runs_with_glibc(path, oldest):
+    """What manylinux asks for: no newer symbols, no libraries but those of the C library."""
+    read = lambda *option: subprocess.run([tool("objdump"), *option, path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([\d.]+)", read("-T"))}
+    assert versions and max(versions) <= oldest, sorted(versions)
+    assert set(re.findall(r"NEEDED +(\S+)", read("-p"))) <= {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
 
 
 def test_a_source_distribution_has_the_report_page(tmp_path):
