@@ -4,6 +4,7 @@
 `./dev test` is run in its quick form: the whole one is what these tests are a part of."""
 import re
 import shlex
+import shutil
 
 import pytest
 
@@ -72,6 +73,36 @@ def test_the_page_is_shown_where_there_is_a_browser(machine, demo):
     page = proposed(machine.must("build/plumb report demo.plumb").stdout)[1]
     assert page.endswith(" --open")
     machine.must(page + " && until [ -e /tmp/shown ]; do sleep 0.1; done && cmp /tmp/shown demo.html")
+
+
+def test_what_meson_installs_is_found_by_python(machine, demo):
+    found = "import json, sys; print(*{path + '/plumb/__init__.py' for path in sys.path} & {*json.load(sys.stdin).values()})"
+    assert machine.must('meson introspect --installed build | python3 -c "%s"' % found).stdout.strip()
+
+
+@pytest.mark.parametrize("machine", [pytest.param("root", marks=pytest.mark.xdist_group("root"))], indirect=True, scope="module")
+def test_a_debian_package_installs_works_and_leaves_nothing(machine, demo):
+    (built,) = machine.must("./dev deb /tmp/made").stdout.split()
+    machine.must("apt-get install -y --no-install-recommends lintian && lintian --fail-on error --allow-root %s" % built)
+    with fresh.machine("installer") as other:  # it has nothing of what was built with
+        shutil.copy(machine.seen(built), other.seen("/tmp/plumb.deb"))
+        other.must("apt-get update && apt-get install -y --no-install-recommends /tmp/plumb.deb", user="root")
+        files = [path for path in other.must("dpkg -L plumb").stdout.split() if not other.seen(path).is_dir()]
+        assert {"/usr/bin/plumb", "/usr/share/man/man1/plumb-run.1.gz", "/usr/share/bash-completion/completions/plumb"} <= set(files)
+        with_it(other)
+        other.must("cd / && python3 -c 'import plumb'", user="root")  # leaves compiled files where it may
+        other.must("apt-get purge -y plumb", user="root")
+        left = other.must(r"find / -xdev \( -path /tmp -o -path /srv -o -path /home \) -prune -o -name '*plumb*' -print", user="root").stdout
+        assert not left and not [path for path in files if other.seen(path).exists()], left
+
+
+def with_it(machine):
+    machine.must("cd / && plumb --version && plumb doctor")
+    run = machine.must("cd /tmp && plumb run -o it.plumb -- python3 -c 'for _ in range(10**5): sum(range(100))'")
+    assert "where the time went" in run.stderr, str(run)
+    assert machine.must("cd /tmp && plumb report it.plumb --html -o it.html && cat it.html").stdout.startswith("<!doctype html>")
+    assert "samples" in machine.must("cd /tmp && python3 -c 'import plumb; p = plumb.open(\"it.plumb\"); print(p.text())'").stdout
+    machine.must("bash -c 'source /usr/share/bash-completion/completions/plumb && complete -p plumb'")
 
 
 @pytest.mark.soak  # minutes for each machine

@@ -167,8 +167,8 @@ def _put_settings(layer, home):
 class Machine:
     """Commands run in it as `user`, in the directory of the source, or as root."""
 
-    def __init__(self, root, user, namespaces):
-        self.user = user
+    def __init__(self, root, seen, user, namespaces):
+        self.user, self._seen = user, seen
         self._enter = [*namespaces, _program("chroot"), str(root)]
 
     def run(self, command, user=None):
@@ -184,6 +184,10 @@ class Machine:
         print("%4.0f s, %.0f s of a processor: %s" % (result.seconds, _processor_seconds() - computed, command))
         return result
 
+    def seen(self, path):
+        """Where a file of it is as we see it."""
+        return pathlib.Path(self._seen + path)
+
     def must(self, command, user=None):
         result = self.run(command, user)
         assert result.status == 0, str(result)
@@ -192,7 +196,7 @@ class Machine:
 
 @contextlib.contextmanager
 def _held(layers, downloads, user):
-    """The mounts live as long as what is yielded: how to get there, and where it is then."""
+    """The mounts live as long as what is yielded: how to get there, where it is then, and where it is as we see it."""
     place = downloads / (user + ".mnt")
     for directory in (place, downloads / (user + ".apt")):
         directory.mkdir(exist_ok=True)
@@ -202,8 +206,8 @@ def _held(layers, downloads, user):
         try:
             if holder.stdout.readline() != "ready\n":
                 raise Lacking("no root directory in memory: %s" % holder.stderr.read().strip()[-300:])
-            of = "/proc/%d/ns/" % holder.pid
-            yield [_program("nsenter"), "--mount=%smnt" % of, "--pid=%spid_for_children" % of], place / "root"
+            of = "/proc/%d/" % holder.pid
+            yield [_program("nsenter"), "--mount=%sns/mnt" % of, "--pid=%sns/pid_for_children" % of], place / "root", "%sroot%s/root" % (of, place)
         finally:
             holder.stdin.close()
 
@@ -222,5 +226,5 @@ def machine(user):
         made = _debootstrapped(directory)
         _put_settings(pathlib.Path(layer), _home(user))
         _put_source(pathlib.Path(layer + SOURCE))
-        with _held([layer, made], directory, user) as (namespaces, root):
-            yield Machine(root, user, namespaces)
+        with _held([layer, made], directory, user) as (namespaces, root, seen):
+            yield Machine(root, seen, user, namespaces)

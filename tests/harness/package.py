@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -43,16 +42,6 @@ def why_not(python):
     if not list((built() / "plumb").glob("_plumb.%s.so" % suffix)):
         return "the package was not built for it: there are no headers of a Python"
     return ""
-
-
-def entry_points(directory):
-    """What pip would leave of them: a directory for sys.path, in which pytest finds the plug-in."""
-    declared = re.search(r'\[project\.entry-points\.pytest11\]\n(\w+) = "(.*)"', (TOP / "pyproject.toml").read_text())
-    info = directory / "plumb_profiler-0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plumb-profiler\nVersion: 0\n")
-    (info / "entry_points.txt").write_text("[pytest11]\n%s = %s\n" % declared.groups())
-    return directory
 
 
 def _command(python, other):

@@ -83,10 +83,9 @@ OPERANDS = {"run": "-- python3 app.py", "attach": "PID", "report": "FILE", "dump
 # (pattern, why it is not run)
 NOT_RUN = [
     (r"\./dev ", "tests/fresh and tests/python run demo, test and wheel; what there is, ./dev lists"),
-    (r"sudo meson install", "it would change this machine; tests/fresh installs a package of it"),
-    (r"sudo (setcap|sysctl)", "it would change this machine"),
+    (r"sudo (apt|meson|ninja|setcap|sysctl) ", "it would change this machine; tests/fresh installs a package"),
     (r"docker (?!.* plumb )|kubectl ", "it takes containers"),
-    (r"pip install \.|\(cd webui && npm ci\)", "tests/python/test_profile_functions.py installs it"),
+    (r"pip install |\(cd webui && npm ci\)", "tests/python/test_profile_functions.py and test_package.py install it"),
     (r"pprof |perf script$", "the program is not plumb's: tests/integration/test_consumers.py"),
     (r"curl ", "a server is to be there: tests/python/test_web.py asks it"),
     (r"gunicorn ", "it would go on: tests/integration/test_servers.py has servers"),
@@ -117,11 +116,11 @@ def script(path, *command):
     path.chmod(0o755)
 
 
-def put_programs(plumb, directory, site):
+def put_programs(plumb, directory):
     (directory / "plumb").symlink_to(plumb.binary)
     for name in ("python", "python3"):
         script(directory / name, sys.executable)
-    script(directory / "pytest", "env", "PYTHONPATH=%s:%s" % (package.built(), site), sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+    script(directory / "pytest", sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
 
 
 def recorded(plumb, pid):
@@ -168,7 +167,7 @@ def world(tmp_path_factory):
         directory.mkdir(parents=True)
     for name, text in ((app, APP), ("worker.py", WORKER), ("test_sample.py", SLOW_TESTS)):
         (files / name).write_text(text)
-    put_programs(plumb, programs, package.entry_points(top / "site"))
+    put_programs(plumb, programs)
     (files / "build" / "plumb").symlink_to(plumb.binary)
     (files / "build" / "python").symlink_to(package.built())
     (files / "examples").symlink_to(TOP / "examples")

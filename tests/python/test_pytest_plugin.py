@@ -71,7 +71,6 @@ def run(tmp_path):
     because = package.why_not(Interpreter("own", sys.version_info[:3], (sys.executable,)))
     if because:
         pytest.skip(because)
-    site = package.entry_points(tmp_path / "site")
     work = tmp_path / "work"
     work.mkdir()
 
@@ -79,7 +78,7 @@ def run(tmp_path):
         (work / "test_sample.py").write_text(code)
         begin = "import pytest, sys\n%s\nsys.exit(pytest.main(sys.argv[1:]))" % before
         command = [sys.executable, "-c", begin, "-p", "no:cacheprovider", *arguments]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package.built()), str(site)]), "COLUMNS": "200"}
+        environment = {**os.environ, "PYTHONPATH": str(package.built()), "COLUMNS": "200"}
         done = subprocess.run(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         return Run(status=done.returncode, text=done.stdout, work=work)
