@@ -12,9 +12,13 @@ cd "$(dirname -- "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Zig has headers of the C library of its target, and sees no others of this machine.
-mkdir "$work/include" "$work/wheels"
+mkdir -p "$work/include/x86_64-linux-gnu" "$work/wheels"
 for header in zlib.h zconf.h zstd.h zstd_errors.h; do
 	ln -s "$(echo "#include <$header>" | cc -E -x c - | sed -n "s,^# 1 \"\(/.*/$header\)\".*,\1,p" | head -n 1)" "$work/include/$header"
+done
+# Those of Debian's Python name one of their own as it lies below /usr/include.
+for headers in /usr/include/x86_64-linux-gnu/python3*; do
+	[ ! -d "$headers" ] || ln -s "$headers" "$work/include/x86_64-linux-gnu"
 done
 # Isolated: pip hides what is installed from the Pythons that it starts.
 export CC="$venv/bin/python -I -m ziglang cc -target x86_64-linux-gnu.2.28"
