@@ -64,6 +64,7 @@ MEANS = [
     (r"(?<= )app\.py", "{app}"),
     (r"/data/", ""),
     (r"\bFILE\b|\bIN\b", "in.plumb"),
+    (r"A1 A2 A3 -- B1 B2 B3", "old1.plumb old2.plumb old3.plumb -- new1.plumb new2.plumb new3.plumb"),
     (r"\bA B( \.\.\.)?|\bBEFORE AFTER", "before.plumb after.plumb"),
     (r"(?<=merge before.plumb after.plumb -o )OUT", "out.plumb"),
     (r"\bOUT\b", "out.json"),

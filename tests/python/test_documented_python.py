@@ -16,10 +16,15 @@ import threading, time
 import plumb, pytest
 def work(): return sum(range(100000))
 """
+RECORDED = """
+with plumb.profile() as recorded:
+    for _ in range(50): work()
+for name in ("monday", "tuesday", "old1", "old2", "new"): recorded.save(name + ".plumb")
+"""
 # page: (packages that it needs, more that it takes for granted)
 TAKES = {
-    "docs/user/python.md": ("", "app = lambda environ, start_response: [b'']\n"),
-    "docs/user/web.md": ("flask-3", "import flask\napp = flask.Flask('documented')\nprofiler = plumb.Profiler()\n"),
+    "docs/user/python.md": ("", RECORDED + "app = lambda environ, start_response: [b'']\n"),
+    "docs/user/web.md": ("flask-3", "import flask\napp = flask.Flask('documented')\napplication = work\nprofiler = plumb.Profiler()\n"),
 }
 CELLS = "orders = range(1000)\ndef load(order): sum(range(order))\ndef busy(n): [load(1000) for _ in range(1000 * n)]"
 NOT_THERE = r".*# needs Bokeh"
