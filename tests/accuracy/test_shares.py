@@ -15,6 +15,9 @@ from harness.ticks import Timeline, sampled, start_ns
 
 SECONDS = 2, 20  # in an ordinary run and with --soak
 ENOUGH = 1000  # samples; with fewer, the program runs for twice as long
+# What a sample is worth where the rate fell meanwhile, so that they stand for times of different lengths: where one lasts up to eight
+# times as long as another, 4 * 8 / (1 + 8) ** 2 at least of one among equal ones (Kantorovich).
+UNEVEN = 0.39
 UNKNOWN = 0.02  # the share of samples that may tell no part, beside those between the parts
 DOUBTFUL = 0.05  # and of those that may be unproved although there was time left for stops
 STOPS = 0.025  # the share of the time that stops may take: from there on, the machine decides how many are unproved
@@ -55,6 +58,7 @@ class Measured:
         self.profile = plumb.report(recording, "--time", "%.9f..%.9f" % (self.timeline.begin / 1e9, self.timeline.end / 1e9))
         self.parts = measured_parts(self.profile, set(told["names"]), within)
         self.samples = sum(samples for samples, _ in self.parts.values())
+        self.worth = self.samples * (UNEVEN if self.whole.json["overhead"]["lowered_to_hz"] else 1)
         self.seen = {name: weight for name, (_, weight) in self.parts.items()}
         self.period_ns = self.whole.json["period_ns"]
         self.periods = sampled(plumb, recording, self.period_ns)
@@ -80,9 +84,9 @@ class Measured:
             # The machine decides how much is proved. Samples that tell no part may be of any: no share is known better than that.
             error = max(0.0, unknown - between) / 3
             self.undecided_if(error > UNKNOWN)
-            return compare(truth, self.seen, self.samples, error=error)
+            return compare(truth, self.seen, self.worth, error=error)
         doubtful = self.profile.quality["doubtful"] / self.profile.samples
-        return compare(truth, self.seen, self.samples) + [
+        return compare(truth, self.seen, self.worth) + [
             at_most("unknown", UNKNOWN + between, unknown, self.profile.samples),
             at_most("doubtful", DOUBTFUL, doubtful, self.profile.samples)]
 
@@ -95,7 +99,7 @@ class Measured:
         """Of the CPU time. A thread that is ready and waits for a processor looks as one that runs, and the CPU time is told for
         many samples at once: so both have to be rare. What is left of the waiting may be in any share."""
         self.undecided_if(self.missed > RARE or self.held_up > RARE)
-        return compare(self.told["cpu"], self.seen, self.samples, other_truth=self.told["ready"])
+        return compare(self.told["cpu"], self.seen, self.worth, other_truth=self.told["ready"])
 
     @property
     def held_up(self):

@@ -19,7 +19,7 @@ def measured(plumb, places, python):
     def run(seconds):
         recording = plumb.path()
         command = [*python.command, places.directory(python.root)[1] + "/subinterpreters.py", "--seconds", seconds]
-        result = plumb("run", "-o", recording, "--", *command)
+        result = plumb("run", "--max-overhead", "none", "-o", recording, "--", *command)  # a hundred samples are to be of equal weight
         assert result.status == 0, result
         truth = [json.loads(line) for line in result.stdout.splitlines() if '"truth"' in line][-1]["wall"]
         return plumb.report(recording), truth
@@ -32,13 +32,15 @@ def count(profile, name):
 
 
 def shares(profile):
-    """{thread: share of its samples in the other interpreter}; one sample a tick, however many interpreters it has been in."""
-    samples, within = collections.Counter(), collections.Counter()
+    """{thread: share of its time in the other interpreter}; one sample a tick, however many interpreters it has been in. A sample stands for
+    the more time the less often it is sampled, which may change within the profile."""
+    samples, time, within = collections.Counter(), collections.Counter(), collections.Counter()
     for stack in profile.stacks:
         samples[stack.thread["name"]] += stack.samples
-        within[stack.thread["name"]] += stack.samples * stack.has("turn", "within")
+        time[stack.thread["name"]] += stack.weight_ns
+        within[stack.thread["name"]] += stack.weight_ns * stack.has("turn", "within")
     assert max(samples.values()) <= profile.json["ticks"], samples
-    return {name: within[name] / samples[name] for name in samples}
+    return {name: within[name] / time[name] for name in samples}
 
 
 def test_a_thread_is_in_one_interpreter_at_a_time(plumb, places, minor):
