@@ -14,6 +14,7 @@ import types
 import weakref
 
 import plumb.profile as profile
+from raising import refusal
 
 try:
     import _testcapi  # not every Python has it
@@ -50,14 +51,6 @@ def depth_of(tree):
     while tree["children"]:
         depth, (tree,) = depth + 1, tree["children"].values()
     return depth
-
-
-def raises(kind, function, *arguments, **options):
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        return str(error)
-    raise AssertionError("no %s" % kind.__name__)
 
 
 def check_stacks_of_any_depth_are_kept_whole():
@@ -136,9 +129,9 @@ def check_an_exception_counts_nothing():
     before = counts(tree)
     broken = frame_of("c", back=frame_of(*"ab"))
     del broken.f_lineno
-    raises(AttributeError, profile.process, broken, None, tree)
+    refusal(AttributeError, profile.process, broken, None, tree)
     assert counts(tree) == before
-    raises(ValueError, profile.process, broken, None, tree, strict="2019")
+    refusal(ValueError, profile.process, broken, None, tree, strict="2019")
 
 
 def check_merge_does_not_mind_a_tree_that_grows():
@@ -205,7 +198,7 @@ def check_keys_with_hashes_of_their_own_are_told_apart():
 
     merged = profile.merge(tree("a", "b"), tree("b", "c"))
     assert [(k.name, v["count"]) for k, v in merged["children"].items()] == [("a", 1), ("b", 2), ("c", 1)]
-    assert raises(RuntimeError, profile.merge, tree("a"), tree("bad")) == "cannot compare"
+    assert refusal(RuntimeError, profile.merge, tree("a"), tree("bad")) == "cannot compare"
 
 
 def check_frames_of_builtins_have_an_identifier():
@@ -385,7 +378,7 @@ def check_a_history_may_grow_between_any_two_steps_of_reading_it():
 
 def check_entries_that_are_no_trees_are_told_of_when_they_are_added_up():
     history = profile.History((float(i), {"x": profile.create()}) for i in range(64))
-    assert raises(KeyError, profile.get_profile, history)
+    assert refusal(KeyError, profile.get_profile, history)
     assert profile.get_profile(history, key="x") == profile.create()
 
 
@@ -412,7 +405,7 @@ def check_counts_are_of_their_own_tree():
 
 def check_low_level_stacks_are_refused_in_words():
     for refused in (lambda: profile.ll_get_stack(1), lambda: profile.llprocess([], None, {})):
-        assert "low-level" in raises(NotImplementedError, refused)
+        assert "low-level" in refusal(NotImplementedError, refused)
 
 
 def check_the_garbage_collector_is_left_as_it_was():
@@ -422,9 +415,9 @@ def check_the_garbage_collector_is_left_as_it_was():
         switch()
         profile.merge(tree)
         profile.plot_data(tree)
-        raises(TypeError, profile.merge, broken, broken)
-        raises(ValueError, profile.merge, tree, {**tree, "identifier": "x"})
-        raises(TypeError, profile.plot_data, {**tree, "count": "x"})
+        refusal(TypeError, profile.merge, broken, broken)
+        refusal(ValueError, profile.merge, tree, {**tree, "identifier": "x"})
+        refusal(TypeError, profile.plot_data, {**tree, "count": "x"})
         assert gc.isenabled() is wanted
 
 
@@ -464,13 +457,13 @@ def check_no_memory_is_lost():
     def everything():
         profile.process(frame_of(*"abcdef", *["g%d" % i for i in range(300)]), None, tree)
         profile.process(sys._getframe(), None, tree, stop="no", omit=("no",), tally={})
-        raises(AttributeError, profile.process, broken, None, profile.create())
+        refusal(AttributeError, profile.process, broken, None, profile.create())
         profile.merge(tree, tree)
-        raises(ValueError, profile.merge, tree, {**tree, "identifier": "x"})
-        raises(KeyError, profile.merge, tree, {"identifier": "root", "count": 1})
+        refusal(ValueError, profile.merge, tree, {**tree, "identifier": "x"})
+        refusal(KeyError, profile.merge, tree, {"identifier": "root", "count": 1})
         profile.plot_data(tree, extra=True)
-        raises(TypeError, profile.plot_data, {**tree, "description": "x"})
-        raises(TypeError, profile.plot_data, {**tree, "count": "x"})
+        refusal(TypeError, profile.plot_data, {**tree, "description": "x"})
+        refusal(TypeError, profile.plot_data, {**tree, "count": "x"})
         profile.get_profile([(1, tree), (2, tree)], tree)
 
     for _ in range(20):

@@ -13,6 +13,7 @@ import threading
 import warnings
 
 import plumb
+from raising import raises
 
 OUT = tempfile.mkdtemp(prefix="plumb-test-")
 
@@ -20,14 +21,6 @@ OUT = tempfile.mkdtemp(prefix="plumb-test-")
 def work(n):
     """Of work."""
     return sum(range(n))
-
-
-def raises(kind, function, *arguments, **options):
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        return error
-    raise AssertionError("no %s" % kind.__name__)
 
 
 @contextlib.contextmanager

@@ -9,20 +9,13 @@ import tempfile
 import warnings
 
 import plumb
+from raising import refusal
 
 BEFORE, AFTER = "main;load 5000\nmain;store 5000\n", "main;load 5000\nmain;store 15000\n"
 os.chdir(tempfile.mkdtemp(prefix="plumb-test-"))
 for name, text in (("before.folded", BEFORE), ("after.folded", AFTER)):
     with open(name, "w") as file:
         file.write(text)
-
-
-def raises(kind, function, *arguments, **options):
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        return str(error)
-    raise AssertionError("no %s" % kind.__name__)
 
 
 def leaves(p):
@@ -71,10 +64,10 @@ def check_the_same_samples_are_told():
 
 
 def check_what_cannot_be_added_is_refused():
-    assert "recording 2 of merge(): it holds CPU time" in raises(ValueError, plumb.merge, recorded(), recorded(mode="cpu"))
-    assert "there is no file /nowhere" in raises(plumb.Error, plumb.merge, "/nowhere")
-    raises(TypeError, plumb.merge)
-    raises(TypeError, plumb.merge, 3)
+    assert "recording 2 of merge(): it holds CPU time" in refusal(ValueError, plumb.merge, recorded(), recorded(mode="cpu"))
+    assert "there is no file /nowhere" in refusal(plumb.Error, plumb.merge, "/nowhere")
+    refusal(TypeError, plumb.merge)
+    refusal(TypeError, plumb.merge, 3)
 
 
 # ---- diff ----
@@ -96,7 +89,7 @@ def check_changes_are_told_in_every_form():
     assert d.write("markdown", "y", force=True) is None and os.path.getsize("y") > 0
     with open("mine.txt", "w") as file:
         file.write("mine")
-    assert "force=True" in raises(plumb.Error, d.save, "mine.txt")
+    assert "force=True" in refusal(plumb.Error, d.save, "mine.txt")
 
 
 def check_profiles_are_compared_as_files_are():
@@ -123,15 +116,15 @@ def check_what_is_compared_is_chosen():
 
 def check_wrong_comparisons_are_refused():
     d = plumb.diff("before.folded", "after.folded")
-    assert "comparisons have no option top" in raises(TypeError, d.text, top=3)
-    assert "reports have no option foo" in raises(TypeError, d.text, foo=3)
-    assert "format is one of text, json, markdown, " in raises(ValueError, d.write, "pprof")
-    assert "tells no format: there are .txt, .json, .md, .html, .folded, .svg" in raises(ValueError, d.save, "x.foo")
-    assert "before is a profile, a file, or several" in raises(TypeError, plumb.diff, [], "after.folded")
-    assert "after is a profile, a file, or several" in raises(TypeError, plumb.diff, "before.folded", 3)
-    assert "no samples of a function 'nothing'" in raises(ValueError, plumb.diff("before.folded", "after.folded", normalize="nothing").text)
-    assert "different modes" in raises(ValueError, plumb.diff(recorded(), recorded(mode="cpu")).text)
-    assert "above is a number of percent" in raises(ValueError, d.fails, "5%")
+    assert "comparisons have no option top" in refusal(TypeError, d.text, top=3)
+    assert "reports have no option foo" in refusal(TypeError, d.text, foo=3)
+    assert "format is one of text, json, markdown, " in refusal(ValueError, d.write, "pprof")
+    assert "tells no format: there are .txt, .json, .md, .html, .folded, .svg" in refusal(ValueError, d.save, "x.foo")
+    assert "before is a profile, a file, or several" in refusal(TypeError, plumb.diff, [], "after.folded")
+    assert "after is a profile, a file, or several" in refusal(TypeError, plumb.diff, "before.folded", 3)
+    assert "no samples of a function 'nothing'" in refusal(ValueError, plumb.diff("before.folded", "after.folded", normalize="nothing").text)
+    assert "different modes" in refusal(ValueError, plumb.diff(recorded(), recorded(mode="cpu")).text)
+    assert "above is a number of percent" in refusal(ValueError, d.fails, "5%")
 
 
 def main():

@@ -17,16 +17,9 @@ import warnings
 
 import plumb
 from plumb import _binary, _gil, _threads
+from raising import refusal
 
 PERIOD = 0.001
-
-
-def raises(kind, function, *arguments, **options):
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        return str(error)
-    raise AssertionError("no %s" % kind.__name__)
 
 
 def spin(seconds=0.005):
@@ -93,9 +86,9 @@ def in_child(function):
 def check_the_states_are_what_they_are_called():
     profiler = plumb.Profiler()
     assert profiler.status()["state"] == "idle"
-    assert "start() was not called" in raises(RuntimeError, profiler.snapshot)
+    assert "start() was not called" in refusal(RuntimeError, profiler.snapshot)
     for method in (profiler.pause, profiler.resume):
-        assert "start() was not called" in raises(RuntimeError, method)
+        assert "start() was not called" in refusal(RuntimeError, method)
     profiler.stop()
     profiler.cancel()
     profiler.reset()
@@ -117,9 +110,9 @@ def check_the_states_are_what_they_are_called():
     status = profiler.status()
     assert status["state"] == "stopped" and status["samples"] >= counted
     assert profiler.query()[0]["self_samples"] > 0, "what was found can be asked for after the end"
-    assert "it was stopped" in raises(RuntimeError, profiler.pause)
+    assert "it was stopped" in refusal(RuntimeError, profiler.pause)
     profiler.reset()
-    raises(RuntimeError, profiler.show)
+    refusal(RuntimeError, profiler.show)
     assert profiler.status()["samples"] == 0
 
 
@@ -142,7 +135,7 @@ def check_a_hundred_rounds_leave_nothing_behind():
 def check_sampling_with_the_gil_is_controlled_alike():
     profiler = plumb.Profiler(engine="gil", interval=0.002)
     if sys.version_info[:2] == (3, 11) or not getattr(sys, "_is_gil_enabled", lambda: True)():
-        assert "with" in raises(plumb.Error, profiler.start)
+        assert "with" in refusal(plumb.Error, profiler.start)
         assert profiler.status()["state"] == "idle"
         return
     before = threading.active_count()
@@ -243,7 +236,7 @@ def check_what_samples_from_outside_is_the_parent_s():
     profiler.start()
 
     def child():
-        found = [profiler.status()["state"], raises(RuntimeError, profiler.pause)]
+        found = [profiler.status()["state"], refusal(RuntimeError, profiler.pause)]
         profiler.stop()
         gc.collect()
         profiler.start()
@@ -262,17 +255,17 @@ def check_what_is_wrong_is_refused():
     profiler = plumb.Profiler()
     for interval in (0, -1, 10, 11, float("nan"), float("inf"), 1e-9):
         for call in (profiler.set_interval, plumb.Profiler):
-            assert "interval" in raises(ValueError, call, interval)
+            assert "interval" in refusal(ValueError, call, interval)
     for interval in ("1", None, True):
-        raises(TypeError, profiler.set_interval, interval)
+        refusal(TypeError, profiler.set_interval, interval)
     for options in ({"mode": "x"}, {"engine": "x"}, {"max_nodes": -1}):
-        raises(ValueError, plumb.Profiler, **options)
+        refusal(ValueError, plumb.Profiler, **options)
     profiler.start()
     until(profiler, 5)
-    assert "regular expression" in raises(ValueError, profiler.query, "(")
+    assert "regular expression" in refusal(ValueError, profiler.query, "(")
     for options in ({"max_records": -1}, {"sort": "up"}, {"idle": "x"}):
-        raises(ValueError, profiler.query, **options)
-    raises(ValueError, profiler.show, -1)
+        refusal(ValueError, profiler.query, **options)
+    refusal(ValueError, profiler.show, -1)
     assert profiler.query(max_records=0) == [] and profiler.status()["state"] == "running"
     profiler.cancel()
 
@@ -456,8 +449,8 @@ def check_a_child_begins_anew():
 
     def child():
         found = [profiler.status()["state"]]
-        found.append(raises(RuntimeError, profiler.snapshot))
-        found.append(raises(RuntimeError, profiler.pause))
+        found.append(refusal(RuntimeError, profiler.snapshot))
+        found.append(refusal(RuntimeError, profiler.pause))
         profiler.stop()
         profiler.cancel()
         profiler.start()
@@ -592,14 +585,14 @@ def check_what_was_counted_is_left_when_what_samples_from_outside_is_killed():
         counted = profiler.status()["samples"]
         if kill:
             os.kill(int(pid), signal.SIGKILL)
-            raises(plumb.Error, profiler.pause)
+            refusal(plumb.Error, profiler.pause)
         else:
             profiler.pause()
         assert profiler.status()["samples"] >= counted > first, (counted, first)
     profiler.resume()
     (pid,) = children()
     os.kill(int(pid), signal.SIGKILL)
-    raises(plumb.Error, profiler.stop)
+    refusal(plumb.Error, profiler.stop)
     assert profiler.status()["state"] == "stopped" and profiler.snapshot().info()["samples"] >= counted
 
 

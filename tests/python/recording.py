@@ -21,6 +21,7 @@ import warnings
 
 import plumb
 from plumb import _binary, _plumb
+from raising import raises
 
 OUT = tempfile.mkdtemp(prefix="plumb-test-")
 
@@ -66,14 +67,6 @@ def functions(p):
             found[name] = found.get(name, 0) + node["count"]
         waiting += [(child, above + (name,)) for child in node["children"].values()]
     return found
-
-
-def raises(kind, function, *arguments, **options):
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        return error
-    raise AssertionError("no %s" % kind.__name__)
 
 
 def check_a_block_is_recorded_and_told_in_every_form():

@@ -208,11 +208,8 @@ def controlled(port, token, routes):
 
 
 @contextlib.contextmanager
-def served_by_werkzeug(app):
-    from werkzeug.serving import make_server
-
-    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
-    server = make_server("127.0.0.1", 0, app, threaded=True)
+def serving(server):
+    """Its port, while a thread of its own serves."""
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -221,6 +218,16 @@ def served_by_werkzeug(app):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextlib.contextmanager
+def served_by_werkzeug(app):
+    from werkzeug.serving import make_server
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    with serving(server) as port:
+        yield port
 
 
 def flask_application():
@@ -326,14 +333,8 @@ def served_by_wsgiref(app):
             pass
 
     server = simple_server.make_server("127.0.0.1", 0, app, Server, Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(server) as port:
+        yield port
 
 
 def fast(request, n):

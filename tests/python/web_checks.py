@@ -22,6 +22,7 @@ from wsgiref.validate import validator
 import plumb
 from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _requests, _routes, control, control_asgi
 from profiler_checks import interrupted_within
+from raising import raises
 
 TOKEN = "this is the token"
 FORM = "application/x-www-form-urlencoded"
@@ -43,14 +44,6 @@ class Tag:
 
 def labels():
     return dict(seen_by.get())
-
-
-def raises(kind, function, *arguments, **options):
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        return error
-    raise AssertionError("no %s" % kind.__name__)
 
 
 # ---- middleware ----
