@@ -39,7 +39,7 @@ bool pl_last_run_parse(const char *text, uint64_t *ret_ns)
 	    strlen(digits) != 6 || ms > UINT64_MAX / 1000000 - 1)
 		return false;
 	*ret_ns = ms * 1000000 + strtoull(digits, NULL, 10);
-	return true;
+	return *ret_ns > 0; /* a thread that has not run yet */
 }
 
 static bool read_exec_start(pid_t pid, const char *name, uint64_t *ret_ns)

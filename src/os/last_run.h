@@ -25,7 +25,8 @@ void pl_sched_clocks_deinit(struct pl_sched_clocks *c);
  */
 bool pl_last_run(struct pl_sched_clocks *c, pid_t pid, pid_t tid, uint64_t *ret_ago_ns);
 
-/** Pure: se.exec_start in nanoseconds from the text of a sched file; false if there is none. */
+/** Pure: se.exec_start in nanoseconds from the text of a sched file; false if there is none, or the thread has not
+ * run yet. */
 bool pl_last_run_parse(const char *text, uint64_t *ret_ns);
 
 #endif

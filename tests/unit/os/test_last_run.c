@@ -22,6 +22,7 @@ static void the_time_is_read_to_the_nanosecond(void **state)
 		"x\nse.exec_start : a.123456\n",
 		"x\nse.exec_start : 99999999999999999999999.123456\n",
 		"x\nse.vruntime : 12.345678\n",
+		"python (12, #threads: 1)\n---\nse.exec_start      :         0.000000\nse.x", /* it has not run yet */
 	};
 	uint64_t ns;
 
