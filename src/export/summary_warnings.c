@@ -6,9 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clock.h"
 #include "glyph.h"
 #include "report_facts.h"
 #include "units.h"
+
+#define MUCH_LOWERED 0.5 /* of the rate that was asked for: from here down it is told */
 
 /* A part without samples can have held the text of a file, or the totals at the end. */
 static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
@@ -25,13 +28,13 @@ static void warn_damage(struct pl_summary *s, const struct pl_meta *m)
 				     : "no sample is lost, but texts of files or the last totals may be");
 }
 
-/* No loss, but whoever counts samples would wonder. */
+/* No loss, but whoever counts samples would wonder where it is much. The details have the rate in any case. */
 static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
 {
 	double rate = pl_report_lowered_rate(m);
 	uint32_t threads = s->totals.threads + s->totals.idle_threads_hidden;
 
-	if (rate <= 0)
+	if (rate <= 0 || rate * (double)m->period_ns > MUCH_LOWERED * PL_NS_PER_S)
 		return;
 	bool still = pl_report_lowered_for_still(m);
 	pl_summary_warn(s,
