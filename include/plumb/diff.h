@@ -43,6 +43,10 @@ struct plumb_diff_options {
 		.size = sizeof(struct plumb_diff_options), .format = "text", .fail_above = -1                          \
 	}
 
+/** What a comparison has of the options of a report: idle, threads, processes, names, escapes, colours, width. What
+ * they point to is borrowed. */
+PLUMB_API void plumb_diff_take_report(struct plumb_diff_options *o, const struct plumb_report_options *report);
+
 struct plumb_diff;
 
 /**

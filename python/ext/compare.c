@@ -123,21 +123,6 @@ static struct plumb_error *write_sides(void *ctx, int fd)
 	return err;
 }
 
-static void take_report(struct plumb_diff_options *d, const struct plumb_report_options *r, bool paths)
-{
-	d->rows = paths ? PLUMB_DIFF_PATHS : r->lines ? PLUMB_DIFF_LINES : PLUMB_DIFF_FUNCTIONS;
-	d->idle = r->idle;
-	d->threads = r->threads;
-	d->thread_count = r->thread_count;
-	d->processes = r->processes;
-	d->process_count = r->process_count;
-	d->full_names = r->full_names;
-	d->no_escape = r->no_escape;
-	d->color = r->color;
-	d->ascii = r->ascii;
-	d->width = r->width;
-}
-
 /* The borrowed arguments, and what they point to. */
 struct arguments {
 	PyObject *before, *after, *path /* bytes; NULL: none */;
@@ -145,6 +130,11 @@ struct arguments {
 	int paths;
 	struct plumb_diff_options options;
 };
+
+static enum plumb_diff_rows rows_of(const struct arguments *a, const struct plumb_report_options *r)
+{
+	return a->paths ? PLUMB_DIFF_PATHS : r->lines ? PLUMB_DIFF_LINES : PLUMB_DIFF_FUNCTIONS;
+}
 
 static int parse(struct arguments *a, PyObject *args)
 {
@@ -182,7 +172,8 @@ PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs)
 	if (ext_report_init(&r, kwargs) == 0) {
 		struct comparing c = {.options = a.options, .report = &r.options};
 
-		take_report(&c.options, &r.options, a.paths);
+		c.options.rows = rows_of(&a, &r.options);
+		plumb_diff_take_report(&c.options, &r.options);
 		found = compare(ext_state_of(module), &a, &c);
 		sides_deinit(&c.sides);
 	}

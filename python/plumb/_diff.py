@@ -76,7 +76,8 @@ def diff(before: Side, after: Side, *, paths: bool = False, normalize: Optional[
     """Compare profiles, or files that plumb.open() reads; with several a side it is known how much runs differ by themselves.
 
     paths      rows are paths of calls, else functions, or lines with lines=True
-    normalize  a function whose time is the measure; "time", "samples": shares alone. None: shares, and how long it took
+    normalize  "none": times as they are; "total", "samples": shares alone; or a function whose time is the measure. None: as the
+               recordings allow
     """
     if not isinstance(normalize, (str, type(None))):
         raise TypeError('normalize is the name of a function, "time", "samples" or None, not %r' % (normalize,))

@@ -108,13 +108,6 @@ static struct plumb_error *open_all(const struct config *c, struct inputs *in, c
 static void take_filters(struct config *c)
 {
 	config_report(c);
-	c->diff.idle = c->report.idle;
-	c->diff.threads = c->report.threads;
-	c->diff.thread_count = c->report.thread_count;
-	c->diff.processes = c->report.processes;
-	c->diff.process_count = c->report.process_count;
-	c->diff.full_names = c->report.full_names;
-	c->diff.no_escape = c->report.no_escape;
 	c->diff.per = c->per.unit;
 	c->diff.units = c->per.counts;
 	c->diff.unit_count = c->per.count;
@@ -139,9 +132,7 @@ static int write_diff(struct config *c, const struct inputs *in, char *const *pa
 	int status;
 
 	term_look(c, c->output ? -1 : 1);
-	c->diff.width = c->report.width;
-	c->diff.color = c->report.color;
-	c->diff.ascii = c->report.ascii;
+	plumb_diff_take_report(&c->diff, &c->report);
 	if (!profiles) {
 		complain("out of memory", "");
 		return EXIT_OWN_FAILURE;

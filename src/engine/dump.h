@@ -18,6 +18,7 @@ struct pl_dump_options {
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 
+/** For how long to try. */
 static inline uint64_t pl_dump_limit_ns(const struct pl_dump_options *o)
 {
 	return o->limit_ns ? o->limit_ns : 1250000000;

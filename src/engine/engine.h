@@ -32,7 +32,7 @@ static inline double pl_overhead_limit(double max_overhead, uint64_t period_ns)
 #define PL_STILL_PERMILLE 25
 
 /** For which share of its time the program may stand still before the rate falls, where @p limit is what
- * pl_overhead_limit gave. To stop threads as often as that takes can be asked for. */
+ * pl_overhead_limit gave. Whoever wants each thread stopped at each sample gets it. */
 static inline double pl_still_limit(double limit, enum pl_stop_policy stop)
 {
 	double most = PL_STILL_PERMILLE / 1000.0;

@@ -41,6 +41,20 @@ static const struct measure {
 	{"samples", PL_DIFF_BY_SAMPLES, PL_DIFF_IN_SHARES},
 };
 
+void plumb_diff_take_report(struct plumb_diff_options *o, const struct plumb_report_options *report)
+{
+	o->idle = report->idle;
+	o->threads = report->threads;
+	o->thread_count = report->thread_count;
+	o->processes = report->processes;
+	o->process_count = report->process_count;
+	o->full_names = report->full_names;
+	o->no_escape = report->no_escape;
+	o->color = report->color;
+	o->ascii = report->ascii;
+	o->width = report->width;
+}
+
 static struct measure measure_of(const struct plumb_diff_options *o)
 {
 	if (!o->normalize)
