@@ -53,7 +53,7 @@ class Profiler:
         self._threads, self._engine = threads, checked_engine(engine)
         self._lock = _forks.Lock()
         self._session: Any = None
-        self._paused = False
+        self._paused: Any = None  # the session that is paused
         self._profile: Optional[Profile] = None  # of the last round, when it has ended
         self._status: Dict[str, Any] = dict(_NO_STATUS)  # likewise
         self._state = "idle"  # while there is no session
@@ -72,15 +72,16 @@ class Profiler:
     def start(self) -> None:
         """Begin anew; what the last round counted is gone. If it runs: nothing; if it is paused: go on."""
         with self._lock:
-            if self._session is None:
-                session = self._begin()
-                if self._session is not None:  # a signal handler was faster
-                    session.stop()
-                    return
-                self._session, self._profile, self._since = session, None, (0.0, 0)
-            elif self._paused:
-                self._session.resume()
-            self._paused = False
+            session = self._session
+            if session is not None:
+                if self._paused is session:
+                    self._go_on(session)
+                return
+            session = self._begin()
+            if self._session is not None:  # a signal handler was faster
+                session.stop()
+                return
+            self._session, self._paused, self._profile, self._since = session, None, None, (0.0, 0)
 
     def stop(self) -> None:
         """End this round; what it counted can be asked for until the next one."""
@@ -96,13 +97,13 @@ class Profiler:
                 raise
             finally:
                 self._status = _gil.status(session)
-                self._session, self._state = None, "stopped"
+                self._session, self._paused, self._state = None, None, "stopped"
 
     def cancel(self) -> None:
         """End this round, in whatever state, and forget what it counted."""
         with self._lock:
             session, self._session = self._session, None
-            self._profile, self._state = None, "idle"
+            self._paused, self._profile, self._state = None, None, "idle"
             self._status = dict(_NO_STATUS)
         if session is not None:
             session.stop()
@@ -110,21 +111,22 @@ class Profiler:
     def pause(self) -> None:
         """No samples, no wake-ups, and time does not run, until resume()."""
         with self._lock:
-            self._running().pause()
-            self._paused = True
+            session = self._running()
+            session.pause()
+            self._paused = session
 
     def resume(self) -> None:
         with self._lock:
-            self._running().resume()
-            self._paused = False
+            self._go_on(self._running())
 
     def reset(self) -> None:
         """Forget what was counted; what runs goes on."""
         with self._lock:
             self._profile, self._since = None, (0.0, 0)
             self._status, self._state = dict(_NO_STATUS), "idle"
-            if self._session is not None:
-                self._empty(self._session)
+            session = self._session
+            if session is not None:
+                self._empty(session)
 
     def set_interval(self, interval: float) -> None:
         """Seconds between two samples of a thread, at once and from now on. ValueError unless 0 < interval < 10."""
@@ -155,13 +157,19 @@ class Profiler:
             fresh.stop()
             return
         self._session = fresh
-        if self._paused:
+        if self._paused is session:
             fresh.pause()
+            self._paused = fresh
+
+    def _go_on(self, session: Any) -> None:
+        session.resume()
+        self._paused = None
 
     def _running(self) -> Any:
-        if self._session is None:
+        session = self._session  # once: a signal handler may end it at any time
+        if session is None:
             raise RuntimeError("nothing is sampled: %s" % self._why_not())
-        return self._session
+        return session
 
     def _why_not(self) -> str:
         if self._state == "forked":
@@ -181,7 +189,7 @@ class Profiler:
         with self._lock:
             session, (since, ticks) = self._session, self._since
             found = self._status if session is None else _gil.status(session)
-            state = self._state if session is None else "paused" if self._paused else "running"
+            state = self._state if session is None else "paused" if self._paused is session else "running"
             interval = self._interval
         elapsed = found["elapsed"] - since
         return {

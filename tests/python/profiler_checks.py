@@ -754,7 +754,7 @@ def check_a_signal_handler_may_interrupt_each_call_by_any():
     profiler = plumb.Profiler(interval=PERIOD)
     calls = [or_refused(getattr(profiler, name)) for name in ("start", "show", "pause", "status", "resume", "query", "reset", "snapshot", "stop")]
     calls.append(lambda: profiler.set_interval(PERIOD))
-    interrupted_within("plumb._profiler", calls, calls)
+    interrupted_within("plumb._profiler", calls, calls, most=50)
     profiler.cancel()
     assert profiler.status()["state"] == "idle"
 
@@ -765,6 +765,50 @@ def check_a_signal_handler_may_interrupt_each_call_by_any():
     interrupted_within("plumb._decorated", [recorded], [recorded], most=50)
     del profiler, calls, recorded
     nothing_is_left(threads, files)  # what was begun in the middle of something else has ended
+
+
+def interrupted_at(point, call, handled, module):
+    """Make the call, and the handled one at its `point`-th instruction in code of `module`. Were there so many?"""
+    seen = 0
+
+    def trace(frame, event, arg):
+        nonlocal seen
+        if frame.f_globals.get("__name__") != module:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen += 1
+            if seen == point:
+                sys.settrace(None)
+                handled()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(None)
+    return seen >= point
+
+
+def check_a_signal_handler_may_end_or_begin_it_at_any_instruction_of_a_call():
+    """Who traces the instructions may call at each what a signal handler that comes there would."""
+    ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD), "plumb._profiler")
+    if not _gil.why_not():
+        ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD, engine="gil"), "plumb._gil")
+
+
+def ended_or_begun_at_any_instruction(profiler, module):
+    started, paused = [profiler.start], [profiler.start, profiler.pause]
+    for before, names in ((started, ("pause", "resume", "status", "reset", "stop")), (paused, ("resume", "start")), ([], ("start",))):
+        for name in names:
+            for handled in (profiler.stop, profiler.cancel, profiler.start):
+                for point in itertools.count(1):
+                    for prepare in (profiler.cancel, *before):
+                        prepare()
+                    if not interrupted_at(point, or_refused(getattr(profiler, name)), or_refused(handled), module):
+                        break
+    profiler.cancel()
 
 
 def other_engines():
