@@ -12,13 +12,15 @@ import formats
 import measures
 import page
 import python_package
+import truth
 from harness import interpreters
 from harness.target import Places
 from samplers import Austin, Plumb, PySpy, Tachyon
 
 LOOKS, DUMPS = 5, 15  # runs of each sampler
 PARTS = ["stacks", "threads", "slowdown", "first", "dump", "minute"]
-FORMATS, PAGE, PYTHON = "formats", "page", "python"  # need no sampler, but minutes or gigabytes: only if they are asked for
+# Take minutes or gigabytes: only if they are asked for. TRUTH is of each interpreter, the others need no sampler.
+TRUTH, FORMATS, PAGE, PYTHON = EXTRA = "truth", "formats", "page", "python"
 
 
 class Table:
@@ -149,14 +151,26 @@ class Bench:
                                         "%+.1f ±%.1f" % (100 * median, 100 * half), "%.3f x alone" % (1 + median), goal))
         never.close()
 
-    def run(self):
+    def pythons(self):
+        """Those that were asked for and can be had."""
         pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors and not p.free_threaded]
         for python in pythons:
             if python.missing:
                 self.absent.append("Python %s because %s" % (python, python.missing))
             else:
-                self.compare(python)
-        self.places.remove()
+                yield python
+
+    def run(self):
+        for python in self.pythons():
+            self.compare(python)
+
+    def truth(self):
+        measured = truth.Truth(self.places, self.options.plumb, self.options.peers and pathlib.Path(self.options.peers))
+        for python in self.pythons():
+            measured.measure(python)
+        print(measured.markdown())
+        self.results["truth"] = measured.results
+        self.absent += measured.absent
 
     def formats(self):
         measured = formats.Formats(self.options.plumb, self.options.samples, self.options.stacks, self.options.formats)
@@ -201,7 +215,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=30, help="how often plumb's slow-down is measured (30)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS,
-                        help="these parts, with commas between them: %s; and %s, %s, %s" % (", ".join(PARTS), FORMATS, PAGE, PYTHON))
+                        help="these parts, with commas between them: %s; and %s" % (", ".join(PARTS), ", ".join(EXTRA)))
     parser.add_argument("--samples", type=int, default=formats.SAMPLES, help="of the recording for formats (%d)" % formats.SAMPLES)
     parser.add_argument("--stacks", type=int, default=formats.STACKS, help="of the recording for formats (%d)" % formats.STACKS)
     parser.add_argument("--formats", type=lambda text: text.split(","), default=formats.ALL,
@@ -210,17 +224,20 @@ def main():
                         help="of the pages (%s)" % ",".join(map(str, page.NODES)))
     parser.add_argument("--json", default="build/bench.json")
     options = parser.parse_args()
-    unknown = [part for part in options.only if part not in [*PARTS, FORMATS, PAGE, PYTHON]]
+    unknown = [part for part in options.only if part not in [*PARTS, *EXTRA]]
     if unknown:
-        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join([*PARTS, FORMATS, PAGE, PYTHON])))
+        parser.error("there is no part '%s'; there are %s" % (unknown[0], ", ".join([*PARTS, *EXTRA])))
     unknown = [name for name in options.formats if name not in formats.ALL]
     if unknown:
         parser.error("'%s' is not measured; there are %s" % (unknown[0], ", ".join(formats.ALL)))
     options.plumb = os.path.abspath(options.plumb)
     bench = Bench(options)
-    if set(options.only) - {FORMATS, PAGE, PYTHON}:
+    if set(options.only) - set(EXTRA):
         bench.run()
         print(bench.table.markdown())
+    if TRUTH in options.only:
+        bench.truth()
+    bench.places.remove()
     if FORMATS in options.only:
         bench.formats()
     if PAGE in options.only:
