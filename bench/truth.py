@@ -2,17 +2,18 @@
 """Whether what a sampler tells is true, each sampler in turn on the same programs.
 
 Stacks: of programs whose source says which calls there can be (`# -> name`), the share of its stacks that could never have existed, and
-of those that it does not call proved, at several rates. Shares: of programs that measure their own parts, by how many standard errors
+of those that it does not call proved, at several rates, and by how much the program got slower. Shares: of programs that measure their own parts, by how many standard errors
 a part's share is off at most."""
 import collections
+import concurrent.futures
 import dataclasses
 import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
-import threading
 
 import measures
 from harness import package
@@ -54,34 +55,35 @@ class FromOutside:
         self.sampler, self.name = sampler, sampler.name
 
     def stacks_of(self, places, python, script, rate):
-        with started(places, python, script) as target:
-            self.sampler.run(target.pid, rate, SECONDS)
-        return self.read(os.path.join(self.sampler.directory, "out"))
+        """(the stacks, by how much the program got slower)"""
+        with started(places, python, script, count=True) as target:
+            before = measures.pace(target, 0.25)
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                sampled = pool.submit(self.pace, target)
+                self.sampler.run(target.pid, rate, SECONDS)
+            after = measures.pace(target, 0.25)
+        return self.read(os.path.join(self.sampler.directory, "out")), 2 * sampled.result() / (before + after) - 1
+
+    def pace(self, target):
+        measures.pause(self.sampler.start_seconds)
+        return measures.pace(target, SECONDS - self.sampler.start_seconds - 0.2)
 
     def measured(self, places, python, program):
         """(what the program measured, the stacks)"""
-        target, failed = Target(places, python, "truth.py", ["--program", program]), []
-        try:
-            target.wait_ready()
-            sampling = threading.Thread(target=self.run_until_it_ends, args=(target.pid, failed))
-            sampling.start()
-            measures.pause(2 * self.sampler.start_seconds)
-            target.go()
-            measures.pause(SECONDS)
-            target.stop()
-            told = target.result("truth")
-            sampling.join()
-        finally:
-            target.close()
-        if failed:
-            raise failed[0]
+        target = Target(places, python, "truth.py", ["--program", program])
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            try:
+                target.wait_ready()
+                sampling = pool.submit(self.sampler.run, target.pid, RATE, 60)
+                measures.pause(2 * self.sampler.start_seconds)
+                target.go()
+                measures.pause(SECONDS)
+                target.stop()
+                told = target.result("truth")
+            finally:
+                target.close()
+            sampling.result()
         return told, self.read(os.path.join(self.sampler.directory, "out"))
-
-    def run_until_it_ends(self, pid, failed):
-        try:
-            self.sampler.run(pid, RATE, 60)
-        except (RuntimeError, OSError) as error:
-            failed.append(error)
 
     def close(self):
         self.sampler.close()
@@ -127,7 +129,7 @@ class Inside(Sampler):
         return not python.root and subprocess.run(found, capture_output=True, env=self.environment()).returncode == 0
 
     def stacks_of(self, _, python, script, rate):
-        return self.started(python, rate, SECONDS, script)[1]
+        return self.started(python, rate, SECONDS, script)[1], None  # `--only python` tells how much slower
 
     def measured(self, _, python, program):
         printed, stacks = self.started(python, RATE, 60, "truth.py", "--program", program, "--seconds", str(SECONDS))
@@ -156,6 +158,7 @@ class Told:
     samples: int
     unproved: int
     impossible: int
+    slower: float
 
 
 @dataclasses.dataclass
@@ -163,10 +166,10 @@ class Stacks:
     stacks: list
 
 
-def told_of(program, stacks):
+def told_of(program, stacks, slower):
     verdict = check(CallGraph(TARGETS / (program + ".py")), Stacks(stacks))
     unproved = sum(stack.samples for stack in stacks if not stack.sure)
-    return Told(sum(stack.samples for stack in stacks), unproved, verdict.impossible + verdict.outer_impossible)
+    return Told(sum(stack.samples for stack in stacks), unproved, verdict.impossible + verdict.outer_impossible, slower)
 
 
 def worst(told, stacks):
@@ -213,7 +216,7 @@ class Truth:
             sampler.close()
 
     def stacks(self, python, sampler, program, rate):
-        return told_of(program, list(sampler.stacks_of(self.places, python, program + ".py", rate)))
+        return told_of(program, *sampler.stacks_of(self.places, python, program + ".py", rate))
 
     def shares(self, python, sampler, program):
         return worst(*sampler.measured(self.places, python, program))
@@ -238,11 +241,13 @@ class Truth:
         return "\n\n".join(["\n".join(self.stack_rows()), "\n".join(self.share_rows())])
 
     def stack_rows(self):
-        yield "| % that never were / % not proved | sampler | rate | " + " | ".join(PROGRAMS) + " |"
-        yield "|---|---|---:|" + "---:|" * len(PROGRAMS)
+        yield "| % that never were / % not proved | sampler | rate | " + " | ".join(PROGRAMS) + " | the program got slower by, % |"
+        yield "|---|---|---:|" + "---:|" * (len(PROGRAMS) + 1)
         for (python, sampler, rate), programs in self.told.items():
             cells = ["%.2g / %.2g" % (100 * told.impossible / told.samples, 100 * told.unproved / told.samples) if told and told.samples else "-"
                      for told in map(programs.get, PROGRAMS)]
+            slower = [told.slower for told in programs.values() if told and told.slower is not None]
+            cells.append("%+.1f" % (100 * statistics.median(slower)) if slower else "-")
             yield "| %s | %s | %s | %s |" % (python, sampler, rate, " | ".join(cells))
 
     def share_rows(self):
