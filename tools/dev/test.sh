@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# Part of ../../dev. The tests, step by step, and what they came to.
+
+failures=
+steps=$top/build/steps.txt # how long each step took, for the closing lines
+
+# step NAME COMMAND...: run it, remember a failure and how long it took, go on.
+step() {
+	name=$1
+	shift
+	say "== $name"
+	began=$(date +%s)
+	outcome=0
+	"$@" || outcome=1
+	[ ! -d build ] || printf '%s\t%s\n' "$(($(date +%s) - began))" "$name" >>"$steps"
+	[ $outcome -eq 0 ] || { failures="$failures$name, "; return 1; }
+}
+
+sanitizer_env() {
+	export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=0"
+	export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:exitcode=99"
+}
+
+unit_tests() { # BUILD_DIR [MESON_TEST_OPTIONS...]
+	build_dir=$1
+	shift
+	rm -f "$build_dir/meson-logs/testlog.json"
+	# A test that runs into its time limit hangs: the limit measures nothing, on no machine.
+	meson test -C "$build_dir" --no-rebuild --print-errorlogs --quiet --timeout-multiplier 10 "$@"
+}
+
+unit_tests_asan() (
+	sanitizer_env
+	unit_tests build-asan
+)
+
+# Playwright has an environment of its own; without it the tests in a browser say so themselves.
+python_for() { # NAME
+	if [ "$1" = browser ] && "$cache/venv-browser/bin/python" -c 'import playwright, xdist' 2>/dev/null; then
+		echo "$cache/venv-browser/bin/python"
+	else
+		echo "$venv/bin/python"
+	fi
+}
+
+python_tests() { # NAME BINARY PYTEST_ARGUMENTS...
+	report=$top/build/pytest-$1.xml
+	python=$(python_for "$1")
+	binary=$top/$2
+	shift 2
+	rm -f "$report"
+	PLUMB_BIN=$binary PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -c tests/pytest.ini --rootdir tests -p no:cacheprovider \
+		--junitxml="$report" "$@" || [ $? -eq 5 ] # 5: none of the tests that were asked for is among these; then there are no results
+}
+
+beside() { python_tests "$@" -n "$(nproc)" --dist worksteal; }
+# Tests with a real interpreter wait for more than half of their time.
+beside_waiting() { python_tests "$@" -n "$((2 * $(nproc)))" --dist worksteal; }
+
+python_tests_asan() (
+	sanitizer_env
+	beside_waiting asan build-asan/plumb -m smoke tests/integration tests/python
+)
+
+# Of the steps that were run: what passed, failed, was skipped or could not be decided, and where the time went.
+closing_lines() {
+	set -- build/meson-logs/testlog.json build-asan/meson-logs/testlog.json \
+		build/pytest-asan.xml build/pytest-beside.xml build/pytest-browser.xml build/pytest-alone.xml build/pytest-fresh.xml build/pytest-matching.xml
+	for results in "$@"; do
+		shift
+		[ ! -e "$results" ] || set -- "$@" "$results"
+	done
+	python3 tests/totals.py --steps-failed "${failures%, }" --notes build/notes.txt --steps "$steps" "$@"
+}
+
+forget_results() {
+	rm -f build/notes.txt build/steps.txt build/pytest-*.xml build/meson-logs/testlog.json build-asan/meson-logs/testlog.json
+}
+
+# The report page: `web_checks lint` types and rules, `web_checks test` its unit tests. What it is made with is there where
+# the page is built.
+web_checks() { # lint|test
+	[ -d webui/node_modules ] || { say "no webui/node_modules (Node, npm ci): the report page is not checked"; return 0; }
+	case $1 in
+	lint) (cd webui && node_modules/.bin/tsc --noEmit && node_modules/.bin/eslint .) ;;
+	test) found=$(cd webui && node test/run.mjs 2>&1) || { printf '%s\n' "$found"; return 1; } ;;
+	esac
+}
+
+cmd_test() { # [--quick | PYTEST_ARGUMENTS...]
+	case ${1:-} in
+	'') test_all ;;
+	--quick) test_quick ;;
+	*) test_matching "$@" ;;
+	esac
+}
+
+# Everything CI runs. Steps follow each other; the tests of a step run beside each other, but for those that measure finely.
+test_all() {
+	setup_test
+	forget_results
+	step "include paths" lint_includes || :
+	if step "build with gcc" build_plain; then
+		step "unit tests and fuzz corpora" unit_tests build || :
+	fi
+	step "report page" web_checks test || :
+	step "build with clang" build_clang || :
+	if step "build with address and undefined-behaviour sanitizers" build_asan; then
+		step "unit tests with sanitizers" unit_tests_asan || :
+		[ ! -x build-asan/plumb ] || step "end to end with sanitizers" python_tests_asan || :
+	fi
+	if [ -x build/plumb ]; then
+		# shellcheck disable=SC2086 # a list
+		step "end to end" beside_waiting beside build/plumb -m "not alone" $suites || :
+		step "the page in a browser" beside browser build/plumb tests/browser || :
+		# shellcheck disable=SC2086
+		step "end to end one by one" python_tests alone build/plumb -m alone $suites || :
+		step "a fresh machine" python_tests fresh build/plumb -n 2 --dist loadgroup tests/fresh || :
+	fi
+	closing_lines
+}
+
+suites="tests/integration tests/accuracy tests/python"
+
+# The short cut through everything, for whoever changes something: one build, the unit tests, and of the rest what is marked
+# `smoke`, on the oldest interpreter, the newest and one between.
+test_quick() {
+	setup_quick
+	forget_results
+	step "include paths" lint_includes || :
+	if step "build with gcc" build_plain; then
+		step "unit tests and fuzz corpora" unit_tests build || :
+		step "report page" web_checks test || :
+		# shellcheck disable=SC2086
+		step "end to end" beside_waiting beside build/plumb --quick -m "smoke and not alone" $suites || :
+	fi
+	closing_lines
+}
+
+# What matches and nothing else. A word alone after -k is looked for in the names of the unit tests, too.
+test_matching() { # PYTEST_ARGUMENTS...
+	setup_test
+	forget_results
+	step "build with gcc" build_plain || { closing_lines; return; }
+	if [ "$1" = -k ] && [ $# -eq 2 ]; then
+		matching=$(meson test -C build --no-rebuild --list 2>/dev/null | sed 's/.* //' | grep -F -e "$2") || matching=
+		# shellcheck disable=SC2086
+		[ -z "$matching" ] || step "unit tests" unit_tests build $matching || :
+	fi
+	where="$suites tests/browser tests/fresh"
+	for argument; do
+		case $argument in tests/*) where= ;; esac
+	done
+	# shellcheck disable=SC2086
+	step "end to end" python_tests matching build/plumb "$@" $where || :
+	closing_lines
+}
+
+cmd_asan() {
+	setup_test
+	build_asan
+	step "unit tests with sanitizers" unit_tests_asan || :
+	step "end to end with sanitizers" python_tests_asan || :
+	[ -z "$failures" ] || die "failed: ${failures%, }"
+}
+
+# What takes hours rather than minutes: the long form of the tests, and an hour of each fuzzer.
+cmd_soak() { # [FUZZ_SECONDS]
+	setup_test
+	build_plain
+	step "end to end, long" python_tests soak build/plumb --soak tests/integration tests/accuracy tests/python || :
+	step "the page in a browser, long" beside browser build/plumb --soak tests/browser || :
+	cmd_fuzz "${1:-3600}"
+}
+
+cmd_fuzz() { # [SECONDS]
+	seconds=${1:-30}
+	setup_build
+	# shellcheck disable=SC2046
+	install_packages $(missing_test)
+	build_fuzz
+	sanitizer_env
+	# What takes 5 s for 128 KB, sanitized, grows faster than its input.
+	for fuzzer in build-fuzz/tests/fuzz/fuzz_*; do
+		if [ ! -x "$fuzzer" ] || [ -d "$fuzzer" ]; then continue; fi
+		name=${fuzzer##*/fuzz_}
+		found=$cache/fuzz/$name
+		mkdir -p "$found" "tests/fuzz/corpus/$name"
+		step "$name, $seconds s" "$fuzzer" -max_total_time="$seconds" -timeout=5 -max_len=131072 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 \
+			-artifact_prefix="$found/" "$found" "tests/fuzz/corpus/$name" || :
+	done
+	[ -z "$failures" ] || die "failed: ${failures%, }"
+}
