@@ -4,9 +4,12 @@
  * lock held. */
 #include "own_fd.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "vec.h"
@@ -160,19 +163,29 @@ void pl_own_fd_close_as(int fd, const struct pl_file_id *file)
 		pl_own_fd_close(fd);
 }
 
-DIR *pl_own_dir_open(const char *path)
+bool pl_own_dir_open(struct pl_own_dir *d, const char *path)
 {
-	pl_own_fd_begin();
-	DIR *dir = opendir(path);
-	pl_own_fd_end(dir ? dirfd(dir) : -1);
-	return dir;
+	d->at = d->len = 0;
+	d->fd = PL_OWN_FD(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	return d->fd >= 0;
 }
 
-void pl_own_dir_close(DIR *dir)
+const char *pl_own_dir_next(struct pl_own_dir *d)
 {
-	pl_own_fd_begin();
-	if (!is_elsewhere)
-		part_with(dirfd(dir));
-	closedir(dir);
-	pl_own_fd_end(-1);
+	if (d->at == d->len) {
+		bool is_there = is_elsewhere || pl_own_fd_is(d->fd);
+		long len = is_there ? syscall(SYS_getdents64, d->fd, d->entries, sizeof d->entries) : 0;
+		if (len <= 0)
+			return NULL;
+		d->at = 0;
+		d->len = (size_t)len;
+	}
+	const struct dirent64 *entry = (const void *)(d->entries + d->at);
+	d->at += entry->d_reclen;
+	return entry->d_name;
+}
+
+void pl_own_dir_close(struct pl_own_dir *d)
+{
+	pl_own_fd_close(d->fd);
 }

@@ -7,8 +7,8 @@
 #ifndef PL_OWN_FD_H
 #define PL_OWN_FD_H
 
-#include <dirent.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /** Which file a descriptor is open for. All of the kernel's events (eventfd and the like) are one. */
@@ -40,8 +40,17 @@ int pl_own_fd_close(int fd);
 /** The same if it is open for @p file: its number may be that of something else of ours. */
 void pl_own_fd_close_as(int fd, const struct pl_file_id *file);
 
-/** As opendir() and closedir(), of what waits for nobody. The only way to close it. */
-DIR *pl_own_dir_open(const char *path);
-void pl_own_dir_close(DIR *dir);
+/** A directory that waits for nobody, such as one of /proc: as DIR, but closed only while it is ours. */
+struct pl_own_dir {
+	int fd;
+	size_t at, len; /* bytes of the entries: where the next one is, and of how many */
+	_Alignas(long long) char entries[4096];
+};
+
+/** false, and errno, if it cannot be opened. */
+bool pl_own_dir_open(struct pl_own_dir *d, const char *path);
+/** The name of the next entry, until the next call; NULL at the end. */
+const char *pl_own_dir_next(struct pl_own_dir *d);
+void pl_own_dir_close(struct pl_own_dir *d);
 
 #endif

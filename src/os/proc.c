@@ -3,7 +3,6 @@
  * again. How a process is named for people is in proc_names.c; scheduler state and run time are read elsewhere. */
 #include "proc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -193,10 +192,10 @@ static int compare_tids(const void *a, const void *b)
 }
 
 /* Append what @p dir lists; false without memory. */
-static bool read_tids(DIR *dir, pl_tid_vec *ret)
+static bool read_tids(struct pl_own_dir *dir, pl_tid_vec *ret)
 {
-	for (const struct dirent *d; (d = readdir(dir));) {
-		int tid = atoi(d->d_name); /* 0 for "." and ".." */
+	for (const char *name; (name = pl_own_dir_next(dir));) {
+		int tid = atoi(name); /* 0 for "." and ".." */
 		if (tid > 0 && !pl_vec_push(ret, tid))
 			return false;
 	}
@@ -208,11 +207,11 @@ struct plumb_error *pl_proc_all(pl_tid_vec *ret)
 	struct plumb_error *err = check_proc();
 	if (err)
 		return err;
-	DIR *dir = pl_own_dir_open("/proc");
-	if (!dir)
+	struct pl_own_dir dir;
+	if (!pl_own_dir_open(&dir, "/proc"))
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot list the processes in /proc");
-	bool complete = read_tids(dir, ret);
-	pl_own_dir_close(dir);
+	bool complete = read_tids(&dir, ret);
+	pl_own_dir_close(&dir);
 	if (!complete) {
 		pl_vec_deinit(ret);
 		return &pl_err_no_memory;
@@ -226,12 +225,12 @@ struct plumb_error *pl_proc_tids(pid_t pid, pl_tid_vec *ret)
 {
 	char path[32];
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *dir = pl_own_dir_open(path);
-	if (!dir)
+	struct pl_own_dir dir;
+	if (!pl_own_dir_open(&dir, path))
 		return errno == ENOMEM ? &pl_err_no_memory : &pl_err_target_exited;
 	size_t before = ret->len;
-	bool complete = read_tids(dir, ret);
-	pl_own_dir_close(dir);
+	bool complete = read_tids(&dir, ret);
+	pl_own_dir_close(&dir);
 	if (!complete || ret->len == before) {
 		ret->len = before;
 		return complete ? &pl_err_target_exited : &pl_err_no_memory;

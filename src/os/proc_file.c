@@ -3,7 +3,6 @@
  * names in it come from the target: nothing here trusts it. */
 #include "proc_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -122,15 +121,15 @@ pid_t pl_proc_live_task(pid_t pid)
 	if (pl_proc_thread_alive(pid, pid))
 		return pid;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *dir = pl_own_dir_open(path);
-	if (!dir)
+	struct pl_own_dir dir;
+	if (!pl_own_dir_open(&dir, path))
 		return pid;
-	for (const struct dirent *d; found == pid && (d = readdir(dir));) {
-		pid_t tid = atoi(d->d_name); /* 0 for "." and ".." */
+	for (const char *name; found == pid && (name = pl_own_dir_next(&dir));) {
+		pid_t tid = atoi(name); /* 0 for "." and ".." */
 		if (tid > 0 && pl_proc_thread_alive(pid, tid))
 			found = tid;
 	}
-	pl_own_dir_close(dir);
+	pl_own_dir_close(&dir);
 	return found;
 }
 

@@ -358,7 +358,9 @@ def test_every_look_at_a_busy_program_finds_its_stacks(plumb, target, minor):
 def hangs(process):
     main, worker = process["threads"]
     told = main["idle_ns"] or not os.access("/proc/self/sched", os.R_OK)
-    return told and main["has_gil"] and main["wait"] and main["wait"]["call"] == "read" and worker["doing"] == "gil"
+    # Nobody holds the GIL at the moment at which it is handed over.
+    holders = process["gil_holder"], worker["gil_holder"]
+    return told and holders == (main["tid"],) * 2 and main["wait"] and main["wait"]["call"] == "read" and worker["doing"] == "gil"
 
 
 def told_long(text):
@@ -383,9 +385,7 @@ def test_hung_in_c_with_the_gil(plumb, target, minor):
     assert worker["idle_ns"] is None, worker
     assert names(main)[0] == "hang" and main["doing"] == "blocked" and main["quality"] == "exact", main
     assert main["wait"]["fd"]["kind"] == "pipe"
-    assert worker["gil_holder"] == main["tid"], worker
-    assert process["gil_holder"] == main["tid"]
-    assert "holds the GIL" in text
+    assert main["has_gil"] and "holds the GIL" in text
 
 
 def test_waiting_threads_are_not_disturbed(plumb, target, minor):

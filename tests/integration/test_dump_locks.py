@@ -37,6 +37,18 @@ class Seen:
         return re.sub(r"\n +", " ", self.text.partition("\n\n")[0]).splitlines()[2:]
 
 
+def seen_until(plumb, pid, condition):
+    """The first look of which the condition is true."""
+    looks = []
+
+    def seen():
+        looks[:] = [Seen(plumb, pid)]
+        return condition(looks[0])
+
+    wait_until(seen, "it is never seen")
+    return looks[0]
+
+
 @pytest.fixture
 def waiting(plumb, target):
     """waiting(python, case): what is seen once all threads sleep, and the ids of the things."""
@@ -205,14 +217,15 @@ def test_a_lock_that_its_own_block_lets_go_of(waiting, minor):
 
 def test_a_holder_that_runs(plumb, target, minor):
     with target(minor, "locks.py", "--case", "running") as program:
-        first = Seen(plumb, program.pid)
+        # A thread that has only begun may have no name yet.
+        first = seen_until(plumb, program.pid, lambda seen: {"waiter-0", "waiter-1"} <= set(seen.threads))
         waiters = [first.threads["waiter-%d" % i]["tid"] for i in range(2)]
         assert set(thread_ids(program.pid)) >= set(waiters)
         wait_asleep(program.pid, waiters)
-        seen = Seen(plumb, program.pid)
+        # 2.7 waits for its GIL as for any lock.
+        seen = seen_until(plumb, program.pid, lambda seen: seen.threads["computing"]["doing"] in ("running", "gil"))
         lock = program.told["things"]["lock"]
     assert seen.process["deadlocks"] == []
-    assert seen.threads["computing"]["doing"] in ("running", "gil")
     thing = seen.awaited[lock]
     assert (thing["held"], thing["holder"]) == (True, seen.threads["computing"]["tid"])
     assert sorted(thing["waiters"]) == sorted(waiters)

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -106,7 +108,9 @@ static void *open_without_a_wait(void *unused)
 {
 	while (!atomic_load(&over)) {
 		pl_own_fd_close(PL_OWN_FD(eventfd(0, 0)));
-		pl_own_dir_close(pl_own_dir_open("/proc/self"));
+		struct pl_own_dir dir;
+		if (pl_own_dir_open(&dir, "/proc/self"))
+			pl_own_dir_close(&dir);
 	}
 	return NULL;
 }
@@ -154,6 +158,47 @@ static void a_child_keeps_nothing_that_is_open_for_a_moment(void **state)
 	pthread_join(thread, NULL);
 }
 
+static void all_entries_of_a_directory_are_listed(void **state)
+{
+	struct pl_own_dir dir;
+	char path[] = "/tmp/plumb-test-XXXXXX", name[64];
+	int entries = 0;
+
+	assert_non_null(mkdtemp(path));
+	for (int i = 0; i < 500; i++) {
+		snprintf(name, sizeof name, "%s/%d", path, i);
+		close(open(name, O_WRONLY | O_CREAT, 0600));
+	}
+	assert_true(pl_own_dir_open(&dir, path));
+	for (const char *entry; (entry = pl_own_dir_next(&dir));)
+		entries += entry[0] != '.';
+	pl_own_dir_close(&dir);
+	for (int i = 0; i < 500; i++) {
+		snprintf(name, sizeof name, "%s/%d", path, i);
+		unlink(name);
+	}
+	rmdir(path);
+	assert_int_equal(entries, 500);
+	assert_false(pl_own_dir_open(&dir, path));
+}
+
+/* The program has closed it, and its number is that of another file. */
+static void a_directory_that_is_no_longer_ours_is_left_alone(void **state)
+{
+	struct pl_own_dir dir;
+	int ends[2];
+
+	assert_true(pl_own_dir_open(&dir, "/proc/self/fd"));
+	assert_non_null(pl_own_dir_next(&dir));
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[0], dir.fd), dir.fd);
+	pl_own_dir_close(&dir);
+	assert_true(is_open(dir.fd));
+	close(dir.fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* In a process with memory of ours and descriptors of its own: its numbers may be those of ours. */
 static void descriptors_of_elsewhere_are_left_alone(void **state)
 {
@@ -161,9 +206,9 @@ static void descriptors_of_elsewhere_are_left_alone(void **state)
 
 	pl_own_fd_elsewhere(true);
 	int theirs = PL_OWN_FD(eventfd(0, 0));
-	DIR *dir = pl_own_dir_open("/proc");
-	assert_non_null(dir);
-	pl_own_dir_close(dir);
+	struct pl_own_dir dir;
+	assert_true(pl_own_dir_open(&dir, "/proc"));
+	pl_own_dir_close(&dir);
 	pl_own_fd_elsewhere(false);
 	const int fds[] = {theirs};
 	assert_int_equal(in_child(has_it, fds), 0);
@@ -181,6 +226,8 @@ int main(void)
 		cmocka_unit_test(a_number_that_is_anothers_by_now_stays_open),
 		cmocka_unit_test(a_fork_at_any_moment_leaves_a_child_that_works),
 		cmocka_unit_test(a_child_keeps_nothing_that_is_open_for_a_moment),
+		cmocka_unit_test(all_entries_of_a_directory_are_listed),
+		cmocka_unit_test(a_directory_that_is_no_longer_ours_is_left_alone),
 		cmocka_unit_test(descriptors_of_elsewhere_are_left_alone),
 	};
 
