@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,22 +27,29 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static PL_VEC(struct noted) noted; /* by descriptor */
 static _Thread_local bool is_elsewhere;
 
+/* Nothing is asked of a server for it. */
 struct pl_file_id pl_file_id(int fd)
 {
-	struct stat st;
+	struct statx st;
 
-	if (fd < 0 || fstat(fd, &st) != 0)
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &st) != 0)
 		return (struct pl_file_id){0};
-	return (struct pl_file_id){.known = true, .dev = st.st_dev, .ino = st.st_ino};
+	struct pl_file_id id = {.known = true, .dev = makedev(st.stx_dev_major, st.stx_dev_minor), .ino = st.stx_ino};
+	if (st.stx_mask & STATX_BTIME) {
+		id.born_s = st.stx_btime.tv_sec;
+		id.born_ns = st.stx_btime.tv_nsec;
+	}
+	return id;
 }
 
 bool pl_file_id_is(const struct pl_file_id *id, int fd)
 {
-	struct stat now;
+	struct pl_file_id now = pl_file_id(fd);
 
-	if (fstat(fd, &now) != 0)
-		return errno != EBADF;
-	return !id->known || (now.st_dev == id->dev && now.st_ino == id->ino);
+	if (!now.known)
+		return fd >= 0 && errno != EBADF;
+	return !id->known ||
+	       (now.dev == id->dev && now.ino == id->ino && now.born_s == id->born_s && now.born_ns == id->born_ns);
 }
 
 static bool is_ours(int fd)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /** Which file a descriptor is open for. All of the kernel's events (eventfd and the like) are one. */
@@ -16,6 +17,9 @@ struct pl_file_id {
 	bool known; /* the rest is */
 	dev_t dev;
 	ino_t ino;
+	/* When it was made, where the file system tells: the number of a file that is gone is soon another one's. */
+	int64_t born_s;
+	uint32_t born_ns;
 };
 
 struct pl_file_id pl_file_id(int fd);

@@ -7,6 +7,7 @@
 #include "dump_export.h"
 #include "dump_page.h"
 #include "dump_words.h"
+#include "map.h"
 #include "units.h"
 
 #define FRAME_INDENT 2
@@ -130,20 +131,6 @@ static void put_header(struct pl_page *page, const struct pl_dump_process *p)
 	pl_line_end(&l);
 }
 
-/* Texts are interned: equal text, equal pointer. */
-static bool told_before(const struct pl_dump_process *p, size_t thread, size_t frame)
-{
-	const char *file = p->threads.data[thread].frames.data[frame].file.s;
-
-	for (size_t t = 0; t <= thread; t++) {
-		const struct pl_dump_thread *at = &p->threads.data[t];
-		for (size_t i = 0; i < (t == thread ? frame : at->frames.len); i++)
-			if (at->frames.data[i].source_changed && at->frames.data[i].file.s == file)
-				return true;
-	}
-	return false;
-}
-
 static void put_refused(struct pl_page *page, const struct pl_dump_process *p)
 {
 	struct pl_sentence s;
@@ -176,6 +163,27 @@ static void put_file_note(struct pl_page *page, const struct pl_dump_text *file,
 	pl_line_end(&l);
 }
 
+/* Each file once. Texts are interned: equal text, equal pointer. */
+static void put_changed_files(struct pl_page *page, const struct pl_dump_process *p)
+{
+	struct pl_map told = PL_MAP_INIT;
+	uint32_t unused;
+
+	for (size_t i = 0; i < p->threads.len; i++)
+		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {
+			const struct pl_dump_frame *f = &p->threads.data[i].frames.data[k];
+			uint64_t file = (uintptr_t)f->file.s;
+
+			if (!f->source_changed || pl_map_get(&told, file, 0, &unused))
+				continue;
+			put_file_note(
+				page, &f->file,
+				"was changed after the process had started: it may run other lines than are shown");
+			(void)pl_map_set(&told, file, 0, 0); /* without memory it is told again */
+		}
+	pl_map_deinit(&told);
+}
+
 static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 {
 	put_header(page, p);
@@ -198,14 +206,7 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 			      "is not open to the owner of the core (to everybody, where that is root, who keeps cores "
 			      "of others, "
 			      "too): source lines are left out (--trust-core shows them)");
-	for (size_t i = 0; i < p->threads.len; i++)
-		for (size_t k = 0; k < p->threads.data[i].frames.len; k++) {
-			const struct pl_dump_frame *f = &p->threads.data[i].frames.data[k];
-			if (f->source_changed && !told_before(p, i, k))
-				put_file_note(page, &f->file,
-					      "was changed after the process had started: it may run other lines than "
-					      "are shown");
-		}
+	put_changed_files(page, p);
 }
 
 bool pl_dump_write_text(const struct pl_dump *d, const struct pl_dump_look *look, FILE *out)

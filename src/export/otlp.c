@@ -40,6 +40,7 @@ struct otlp {
 	uint32_t open;	   /* array in the JSON of the request */
 	uint32_t open_table;
 	PL_VEC(struct item) window;
+	uint64_t first_ns, last_ns; /* of its samples */
 	uint64_t windows;
 	bool timed;
 	uint32_t value_names[VALUES], value_units[VALUES], period_name, period_unit; /* strings */
@@ -197,21 +198,13 @@ static void write_id(struct otlp *f, uint32_t process, enum value value)
 static void write_span(struct otlp *f)
 {
 	const struct pl_meta *meta = &f->p->meta;
-	uint64_t first = UINT64_MAX, last = 0;
-
 	if (!f->timed) {
 		pl_pb_fixed64(&f->w, PROFILE_TIME, meta->start_real_ns);
 		pl_pb_u64(&f->w, PROFILE_DURATION, meta->duration_ns);
 		return;
 	}
-	for (size_t i = 0; i < f->window.len; i++) {
-		uint64_t t = f->window.data[i].s.time_ns;
-
-		first = t < first ? t : first;
-		last = t > last ? t : last;
-	}
-	pl_pb_fixed64(&f->w, PROFILE_TIME, meta->start_real_ns + first);
-	pl_pb_u64(&f->w, PROFILE_DURATION, last - first + (meta->period_ns ? meta->period_ns : 1));
+	pl_pb_fixed64(&f->w, PROFILE_TIME, meta->start_real_ns + f->first_ns);
+	pl_pb_u64(&f->w, PROFILE_DURATION, f->last_ns - f->first_ns + (meta->period_ns ? meta->period_ns : 1));
 }
 
 static struct plumb_error *write_profile(struct otlp *f, const struct item *items, size_t count, enum value value)
@@ -312,6 +305,8 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 	struct otlp *f = ctx;
 	struct item item = {.process = f->p->threads[s->thread].process, .s = *s, .order = f->window.len};
 
+	f->first_ns = f->window.len && f->first_ns < s->time_ns ? f->first_ns : s->time_ns;
+	f->last_ns = f->window.len && f->last_ns > s->time_ns ? f->last_ns : s->time_ns;
 	if (!pl_vec_push(&f->window, item))
 		return &pl_err_no_memory;
 	return f->timed && f->window.len == WINDOW_SAMPLES ? end_window(f) : NULL;

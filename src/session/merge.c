@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture.h"
+#include "map.h"
 #include "save.h"
 #include "vec.h"
 
@@ -120,18 +121,14 @@ void plumb_merge_totals(const struct plumb_merge *m, uint64_t *samples_ret, uint
 			size_t *hosts_ret)
 {
 	const struct plumb_profile *p = m->sum;
+	struct pl_map hosts = PL_MAP_INIT;
 	uint64_t weight_ns;
-	size_t hosts = 0;
 
-	for (uint32_t i = 0; i < p->process_count; i++) {
-		bool seen = false;
-
-		for (uint32_t k = 0; k < i && !seen; k++)
-			seen = p->processes[k].host == p->processes[i].host;
-		hosts += !seen;
-	}
+	for (uint32_t i = 0; i < p->process_count; i++)
+		(void)pl_map_set(&hosts, p->processes[i].host, 0, 0); /* without memory: fewer than there are */
 	*samples_ret = samples_of(p, &weight_ns);
 	*stacks_ret = p->stack_count - 1;
 	*processes_ret = p->process_count;
-	*hosts_ret = hosts;
+	*hosts_ret = hosts.len;
+	pl_map_deinit(&hosts);
 }

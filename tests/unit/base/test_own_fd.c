@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "own_fd.h"
@@ -158,6 +159,44 @@ static void a_child_keeps_nothing_that_is_open_for_a_moment(void **state)
 	pthread_join(thread, NULL);
 }
 
+static int nameless(void)
+{
+	char path[] = "/tmp/plumb-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	unlink(path);
+	return fd;
+}
+
+static void wait_for_a_tick_of_the_clock(void)
+{
+	struct timespec first, now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &first);
+	do
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	while (now.tv_sec == first.tv_sec && now.tv_nsec == first.tv_nsec);
+}
+
+/* The program has closed a file of ours that has no name, and opened one: many a file system gives it the same number.
+ */
+static void a_new_file_with_the_number_of_the_old_one_is_left_alone(void **state)
+{
+	int fd = pl_own_fd(nameless());
+	struct pl_file_id old = pl_file_id(fd);
+
+	wait_for_a_tick_of_the_clock();
+	close(fd);
+	int other = nameless();
+	struct pl_file_id new = pl_file_id(other);
+	assert_int_equal(other, fd);
+	print_message("%s file system\n", new.ino == old.ino ? "such a" : "another");
+	pl_own_fd_close_as(fd, &old);
+	assert_true(is_open(other));
+	close(other);
+}
+
 static void all_entries_of_a_directory_are_listed(void **state)
 {
 	struct pl_own_dir dir;
@@ -226,6 +265,7 @@ int main(void)
 		cmocka_unit_test(a_number_that_is_anothers_by_now_stays_open),
 		cmocka_unit_test(a_fork_at_any_moment_leaves_a_child_that_works),
 		cmocka_unit_test(a_child_keeps_nothing_that_is_open_for_a_moment),
+		cmocka_unit_test(a_new_file_with_the_number_of_the_old_one_is_left_alone),
 		cmocka_unit_test(all_entries_of_a_directory_are_listed),
 		cmocka_unit_test(a_directory_that_is_no_longer_ours_is_left_alone),
 		cmocka_unit_test(descriptors_of_elsewhere_are_left_alone),

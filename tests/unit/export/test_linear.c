@@ -5,6 +5,7 @@
 
 #include "build.h"
 #include "counted.h"
+#include "dump_export.h"
 #include "unit.h"
 
 #define ITEMS 1024u
@@ -25,6 +26,7 @@ static void write_shape(void *ctx, unsigned items)
 	counted_begin();
 	free(build_output(b.p, shape->format->name, &o, NULL));
 	counted_end();
+	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 }
 
@@ -55,6 +57,62 @@ static void build_orphans(struct build *b, unsigned items)
 static void many_processes_cost_what_is_in_them(void **state)
 {
 	write_all(build_orphans);
+}
+
+static struct plumb_error *one_of_each_thread(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const struct plumb_profile *p = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < p->thread_count && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.thread = i, .stack = 1, .time_ns = i});
+	return err;
+}
+
+static void build_orphans_with_times(struct build *b, unsigned items)
+{
+	build_orphans(b, items);
+	b->p->stream = (struct pl_stream){.each = one_of_each_thread, .ctx = b->p};
+}
+
+static void many_processes_with_times_cost_what_is_in_them(void **state)
+{
+	write_all(build_orphans_with_times);
+}
+
+static const struct pl_dump_look plain = {.width = 100};
+
+/* Deep in files that are as they were, and as deep in one that was changed. */
+static void write_dump(void *unused, unsigned items)
+{
+	struct pl_dump_process process = {0};
+	struct pl_dump *d;
+	FILE *null = fopen("/dev/null", "w");
+
+	assert_non_null(null);
+	assert_ok(pl_dump_create(&d));
+	for (int changed = 0; changed < 2; changed++) {
+		struct pl_dump_thread thread = {.python = true};
+
+		for (unsigned i = 0; i < items; i++) {
+			struct pl_dump_frame frame = {.name = pl_dump_str(d, "f"),
+						      .file = pl_dump_str(d, changed ? "b.py" : "a.py"),
+						      .source_changed = changed};
+			assert_true(pl_vec_push(&thread.frames, frame));
+		}
+		assert_true(pl_vec_push(&process.threads, thread));
+	}
+	assert_true(pl_vec_push(&d->processes, process));
+	counted_begin();
+	assert_true(pl_dump_write_text(d, &plain, null));
+	counted_end();
+	pl_dump_destroy(d);
+	fclose(null);
+}
+
+static void a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it(void **state)
+{
+	counted_linear(write_dump, NULL, ITEMS);
 }
 
 /* One function all the way down, with a long name. */
@@ -166,6 +224,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
+		cmocka_unit_test(many_processes_with_times_cost_what_is_in_them),
+		cmocka_unit_test(a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it),
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 		cmocka_unit_test(perf_script_of_more_than_anyone_can_read_is_not_begun),
