@@ -27,7 +27,7 @@ struct plumb_diff_options {
 	size_t thread_count;
 	const char *const *processes; /* only these, by name or decimal pid; NULL: all */
 	size_t process_count;
-	double fail_above;		      /* share; what plumb_diff_slower() counts; negative: no limit */
+	double fail_above;		      /* share; see plumb_diff_failed(); negative: no limit */
 	const char *before_name, *after_name; /* of the recordings, to be shown */
 	bool full_names, no_escape;
 	bool color, ascii;   /* text */
@@ -64,13 +64,11 @@ PLUMB_API void plumb_diff_destroy(struct plumb_diff *d);
 /** Write it to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_WRITE_FAILED. */
 PLUMB_API struct plumb_error *plumb_diff_write(const struct plumb_diff *d, int fd) PLUMB_MUST_CHECK;
 
-/** How many rows take significantly more, by more than the limit. 0 without one. */
-PLUMB_API size_t plumb_diff_slower(const struct plumb_diff *d);
-
-/** Whether all of it takes longer, by more than the limit: of programs that ended by themselves, or for a unit of work,
- * or where "none" says that the work is the same. With fewer than three recordings a side that may be chance, and
- * counts all the same. */
-PLUMB_API bool plumb_diff_grew(const struct plumb_diff *d);
+/** Whether the limit was passed; false without one. It is if a row takes significantly more, by more than the limit, or
+ * if all of it does: of programs that ended by themselves, or for a unit of work, or where "none" says that the work is
+ * the same. With fewer than three recordings a side the latter may be chance, and counts all the same; so does a
+ * recording that missed so much of its time that how long such a program took is not known. */
+PLUMB_API bool plumb_diff_failed(const struct plumb_diff *d);
 
 /** The @p i-th form that a comparison can have, from 0; false past the last. */
 PLUMB_API bool plumb_diff_format_at(size_t i, struct plumb_format *ret);

@@ -102,7 +102,7 @@ static struct plumb_error *write_refined(struct comparing *c, int fd)
 
 	if (err)
 		return err;
-	c->lost = plumb_diff_slower(d) || plumb_diff_grew(d);
+	c->lost = plumb_diff_failed(d);
 	err = plumb_diff_write(d, fd);
 	plumb_diff_destroy(d);
 	return err;

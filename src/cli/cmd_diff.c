@@ -146,7 +146,7 @@ static int write_diff(struct config *c, const struct inputs *in, char *const *pa
 		status = target_close(&t, plumb_diff_write(d, t.fd));
 	else
 		status = complain_failure(&why);
-	if (!status && (plumb_diff_slower(d) || plumb_diff_grew(d)))
+	if (!status && plumb_diff_failed(d))
 		status = EXIT_SLOWER;
 	plumb_diff_destroy(d);
 	return status;

@@ -114,6 +114,7 @@ static void write_head(struct pl_json *j, const struct pl_diff *d, const struct 
 	pl_json_key_double(j, "above", look->fail_above, 6);
 	pl_json_key_u64(j, "slower", pl_diff_slower(d, look->fail_above));
 	pl_json_key_bool(j, "grew", pl_diff_grew(d, look->fail_above));
+	pl_json_key_bool(j, "time_unknown", d->time_unknown);
 	pl_json_object_end(j);
 }
 

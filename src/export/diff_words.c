@@ -198,11 +198,13 @@ struct plumb_error *pl_diff_detectable_text(const struct pl_diff *d, const struc
 	return err;
 }
 
-enum note { NOTE_ONE_RUN, NOTE_FEW_RUNS, NOTE_INDEPENDENT, NOTE_MOVED, NOTES };
+enum note { NOTE_UNSCALED, NOTE_ONE_RUN, NOTE_FEW_RUNS, NOTE_INDEPENDENT, NOTE_MOVED, NOTES };
 
 static bool is_told(const struct pl_diff *d, enum note note)
 {
 	switch (note) {
+	case NOTE_UNSCALED:
+		return d->sides[PL_DIFF_BEFORE].unscaled || d->sides[PL_DIFF_AFTER].unscaled;
 	case NOTE_ONE_RUN:
 		return !d->between_runs;
 	case NOTE_FEW_RUNS:
@@ -212,6 +214,17 @@ static bool is_told(const struct pl_diff *d, enum note note)
 	default:
 		return d->moved > 0;
 	}
+}
+
+/* "before missed 95 % of its time": the side that missed too much to tell how long it took. */
+static struct pl_diff_text unscaled_text(const struct pl_diff *d)
+{
+	bool before = d->sides[PL_DIFF_BEFORE].unscaled >= d->sides[PL_DIFF_AFTER].unscaled;
+	struct pl_diff_text ret;
+
+	snprintf(ret.s, sizeof ret.s, "'%s' missed %.0f %% of its time", before ? "before" : "after",
+		 floor(100 * d->sides[before ? PL_DIFF_BEFORE : PL_DIFF_AFTER].unscaled));
+	return ret;
 }
 
 /* What one recording a side cannot tell, and what it needs therefore to call something a change. */
@@ -236,7 +249,11 @@ static struct pl_diff_text note_text(const struct pl_diff *d, enum note note)
 
 	if (note == NOTE_ONE_RUN)
 		return one_run_text(d);
-	if (note == NOTE_FEW_RUNS)
+	if (note == NOTE_UNSCALED)
+		snprintf(ret.s, sizeof ret.s,
+			 "%.99s, so how long it took is not known: what is compared are shares of the rest",
+			 unscaled_text(d).s);
+	else if (note == NOTE_FEW_RUNS)
 		snprintf(ret.s, sizeof ret.s,
 			 "fewer than %d recordings a side hardly tell how much runs differ, so only very large changes "
 			 "are told: use %d or more",
@@ -273,6 +290,17 @@ static void add_grown(const struct pl_diff *d, double above, struct pl_diff_text
 			  "total': shares alone)");
 }
 
+/* Nothing that could be slower passes. */
+static void add_time_unknown(const struct pl_diff *d, struct pl_diff_text *ret)
+{
+	size_t len = strlen(ret->s);
+
+	snprintf(ret->s + len, sizeof ret->s - len,
+		 "%s %.99s, so how long it took is not known: record it again at a lower rate (-r), or "
+		 "compare shares alone ('--normalize total')",
+		 len ? " and" : "failed:", unscaled_text(d).s);
+}
+
 struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_diff_look *look)
 {
 	uint32_t slower = look->fail_above < 0 ? 0 : pl_diff_slower(d, look->fail_above);
@@ -286,7 +314,9 @@ struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_
 			 row_word(d, slower), look->fail_above * 100);
 	if (grew)
 		add_grown(d, look->fail_above, &ret);
-	if (!slower && !grew)
+	if (d->time_unknown)
+		add_time_unknown(d, &ret);
+	if (!ret.s[0])
 		snprintf(ret.s, sizeof ret.s, "passed: no %s is significantly slower by more than %g %%",
 			 row_word(d, 1), look->fail_above * 100);
 	return ret;

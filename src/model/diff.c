@@ -112,22 +112,41 @@ static struct plumb_error *name_rows(struct pl_diff *d, const struct pl_diff_tab
 	return NULL;
 }
 
+/* That times were asked for which the recordings do not have. */
+static struct plumb_error *no_times(const struct pl_diff_total *before, const struct pl_diff_total *after)
+{
+	if (!(before->timed && after->timed))
+		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "a recording tells numbers of samples and no time"),
+				     "compare shares: --normalize total");
+	if (before->unscaled || after->unscaled)
+		return pl_error_hint(
+			pl_error(PLUMB_ERR_INVALID,
+				 "a recording of '%s' missed %.0f %% of its time, so how long it took is not known",
+				 before->unscaled ? "before" : "after",
+				 floor(100 * (before->unscaled ? before->unscaled : after->unscaled))),
+			"record it again at a lower rate (-r) or on a machine that is less busy, or compare shares: "
+			"--normalize total");
+	return NULL;
+}
+
 /* By what rows are judged, from what the recordings are of. */
 static struct plumb_error *choose_measure(struct pl_diff *d, const struct pl_diff_options *o)
 {
 	const struct pl_diff_total *before = &d->sides[PL_DIFF_BEFORE], *after = &d->sides[PL_DIFF_AFTER];
-	bool asked = o->measure == PL_DIFF_IN_TIME || o->units;
+	bool asked = o->measure == PL_DIFF_IN_TIME || o->units, known = !before->unscaled && !after->unscaled;
+	bool whole = before->whole && after->whole;
+	struct plumb_error *err = NULL;
 
 	d->between_runs = before->runs > 1 || after->runs > 1;
 	d->per_unit = o->units != NULL;
 	if (d->scale != PL_DIFF_BY_TIME || d->in_shares)
 		return NULL;
-	if (asked && !(before->timed && after->timed))
-		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "a recording tells numbers of samples and no time"),
-				     "compare shares: --normalize total");
-	d->in_time = asked || (before->whole && after->whole);
+	if (asked)
+		err = no_times(before, after);
+	d->in_time = asked || (whole && known);
+	d->time_unknown = whole && !known;
 	d->share_too = d->in_time && !asked && !d->between_runs;
-	return NULL;
+	return err;
 }
 
 static struct plumb_error *compare(struct pl_diff_tables *t, const struct pl_diff_options *o, struct pl_diff *d)

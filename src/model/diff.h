@@ -91,14 +91,16 @@ struct pl_diff_total {
 	bool batched; /* every run has the batches that intervals are made of; else samples are taken as independent */
 	bool whole;   /* every run is of a program that ended by itself: its time is that of the same work */
 	bool timed;   /* weights are times, not numbers of samples */
-	double units; /* of work, of all runs; their number if it is not told */
+	double unscaled; /* how much a run missed, 0..1, of which that is too much to scale its times; 0: none */
+	double units;	 /* of work, of all runs; their number if it is not told */
 	/* Of a run or a unit of work: its time, with what was missed; the sum of squares around that. */
 	double mean_ns, squares_ns;
 };
 
 /** By how much all of it takes longer. */
 struct pl_diff_growth {
-	bool known; /* the same work on both sides: programs that ended by themselves, or if that is said */
+	bool known; /* the same work on both sides: programs that ended by themselves, or if that is said; and no run
+		     * missed too much */
 	bool sure;  /* chance is an unlikely cause of a growth above the limit: from three runs a side on */
 	double before_ns, after_ns, relative;
 	double half_width; /* of `relative`, 95 %; NaN: from two runs a side on it is known how much they differ */
@@ -110,6 +112,7 @@ struct pl_diff {
 	bool between_runs; /* the variance is that between runs */
 	bool in_shares;	   /* shares alone were asked for: how long it all took does not count */
 	bool in_time;	   /* rows are judged by their time; else by their part of the scale */
+	bool time_unknown; /* they would be, but a side missed too much: the shares of the rest are compared */
 	bool share_too; /* and by their share as well: one run a side, of which the machine may have been slower at one
 			 */
 	bool per_unit;	/* the times are those of a unit of work */

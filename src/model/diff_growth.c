@@ -60,7 +60,8 @@ struct pl_diff_growth pl_diff_growth(const struct pl_diff *d, double above)
 	const struct pl_diff_total *before = &d->sides[PL_DIFF_BEFORE], *after = &d->sides[PL_DIFF_AFTER];
 	struct pl_diff_growth g = {.before_ns = before->mean_ns, .after_ns = after->mean_ns, .half_width = NAN};
 
-	g.known = (d->in_time || (before->whole && after->whole)) && before->mean_ns > 0;
+	g.known = (d->in_time || (before->whole && after->whole)) && before->mean_ns > 0 && !before->unscaled &&
+		  !after->unscaled;
 	if (!g.known)
 		return g;
 	g.relative = after->mean_ns / before->mean_ns - 1;

@@ -202,6 +202,8 @@ static void add_time(struct pl_diff_total *total, const struct pl_diff_run *run)
 
 	add_value((double)run->selection.weight_ns * time_factor(run), (double)total->runs, &total->mean_ns,
 		  &total->squares_ns);
+	if (!pl_view_scalable(&p->meta))
+		total->unscaled = fmax(total->unscaled, pl_view_missed(&p->meta));
 	total->units += run->units;
 	total->whole = (total->whole || first) && is_whole(p);
 	total->timed = (total->timed || first) && !p->meta.counted;
@@ -235,9 +237,9 @@ static struct plumb_error *nothing_there(const struct pass *p)
 
 	if (p->o->scale == PL_DIFF_BY_FUNCTION && p->run->selection.samples)
 		return pl_error_hint(pl_error(PLUMB_ERR_INVALID,
-					      "a recording of '%s' has no samples of a function '%s' to normalise by",
+					      "a recording of '%s' has no samples of a function '%s' to compare by",
 					      side, p->o->reference),
-				     "name a function that 'plumb report' shows of both, or time, or samples");
+				     "name a function that 'plumb report' shows of both, or total, or samples");
 	return pl_error(PLUMB_ERR_INVALID, "a recording of '%s' has no samples to compare", side);
 }
 

@@ -102,7 +102,10 @@ static void compare_sides(struct judge *j, uint32_t row)
 static struct pl_diff_time time_of(const struct judge *j, uint32_t row)
 {
 	const struct pl_diff_total *sides = j->of.s->sides;
-	bool known = j->of.d->scale != PL_DIFF_BY_SAMPLES && sides[PL_DIFF_BEFORE].timed && sides[PL_DIFF_AFTER].timed;
+	bool known = j->of.d->scale != PL_DIFF_BY_SAMPLES;
+
+	for (int side = 0; side < PL_DIFF_SIDES; side++)
+		known = known && sides[side].timed && !sides[side].unscaled;
 
 	if (!known)
 		return (struct pl_diff_time){NAN, NAN, NAN};

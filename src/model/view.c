@@ -27,12 +27,15 @@ double pl_view_missed(const struct pl_meta *m)
 	return part_of((double)m->losses[PL_LOSS_MISSED], (double)m->ticks);
 }
 
-/* CPU time is read from counters and loses nothing; every other sample stands for one period. */
+bool pl_view_scalable(const struct pl_meta *m)
+{
+	return m->mode == PL_MODE_CPU || pl_view_missed(m) <= MOST_MISSED;
+}
+
+/* But for CPU time every sample stands for one period. */
 double pl_view_scale(const struct pl_meta *m)
 {
-	double missed = pl_view_missed(m);
-
-	return m->mode == PL_MODE_CPU || missed > MOST_MISSED ? 1 : 1 / (1 - missed);
+	return m->mode == PL_MODE_CPU || !pl_view_scalable(m) ? 1 : 1 / (1 - pl_view_missed(m));
 }
 
 static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t samples)

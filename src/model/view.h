@@ -102,7 +102,11 @@ typedef PL_VEC(struct pl_stack_row) pl_stack_rows;
 
 /** The share of the time that was missed. */
 double pl_view_missed(const struct pl_meta *m);
-/** What times have to be multiplied by to allow for that: 1 or more, and no more than 10. */
+/** Whether times can be scaled for that: what is known of next to no time is not known. CPU time is read from counters
+ * and misses nothing. */
+bool pl_view_scalable(const struct pl_meta *m);
+/** What times have to be multiplied by to allow for what was missed: 1 or more, and no more than 10; 1 if they cannot
+ * be scaled. */
 double pl_view_scale(const struct pl_meta *m);
 /** Both cost a few nanoseconds (with filter.threads or .processes: a few comparisons of strings). */
 bool pl_view_passes(const struct plumb_profile *p, const struct pl_filter *f, const struct pl_cell *cell);

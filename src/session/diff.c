@@ -216,14 +216,11 @@ void plumb_diff_destroy(struct plumb_diff *d)
 	free(d);
 }
 
-bool plumb_diff_grew(const struct plumb_diff *d)
+bool plumb_diff_failed(const struct plumb_diff *d)
 {
-	return d->options.fail_above >= 0 && pl_diff_grew(&d->diff, d->options.fail_above);
-}
+	double above = d->options.fail_above;
 
-size_t plumb_diff_slower(const struct plumb_diff *d)
-{
-	return d->options.fail_above < 0 ? 0 : pl_diff_slower(&d->diff, d->options.fail_above);
+	return above >= 0 && (pl_diff_slower(&d->diff, above) || pl_diff_grew(&d->diff, above) || d->diff.time_unknown);
 }
 
 static struct pl_diff_look look_of(const struct plumb_diff *d)

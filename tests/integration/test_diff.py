@@ -21,6 +21,34 @@ def loop(rounds):
         sum(range(1000))
 loop(%d)
 """
+# Who profiles it stands still for 30 times as long as it did not, and for a second: of so much 97 % is missed, and counted as soon as its
+# sampling thread goes to sleep again.
+UNSEEN = """
+import os, signal, time
+
+def now():
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+def naps():
+    for tid in os.listdir("/proc/%d/task" % os.getppid()):
+        with open("/proc/%d/task/%s/status" % (os.getppid(), tid)) as status:
+            text = status.read()
+        if "plumb-sampler" in text:
+            return int(text.split("\\nvoluntary_ctxt_switches:")[1].split()[0])
+
+with open("/proc/self/stat") as stat:
+    born = int(stat.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
+while naps() is None:
+    pass
+os.kill(os.getppid(), signal.SIGSTOP)
+until = now() + 1 + 30 * (now() - born)
+while now() < until:
+    sum(range(1000))
+before = naps()
+os.kill(os.getppid(), signal.SIGCONT)
+while naps() < before + 10:
+    pass
+"""
 
 
 @pytest.fixture(scope="session")
@@ -141,6 +169,30 @@ def test_more_of_the_same_work_does_not_pass(plumb, any_python):
     # That is no secret: for each of as many it is more.
     each = plumb("diff", before, after, "--per", "round=3,3", "--fail-above", "20%")
     assert each.status == 1 and "all of it takes" in each.stdout, each
+
+
+def test_of_a_side_that_missed_nearly_all_no_limit_is_kept(plumb, ordinary_python):
+    """Its times are too small by nobody knows how much, on either side; shares alone can be judged."""
+
+    def run(code):
+        path = plumb.path()
+        result = plumb("run", "-q", "--never-stop", "-o", path, "--", *ordinary_python.command, "-c", code)
+        assert result.status == 0, result
+        return path
+
+    seen, unseen = run(MORE_OF_THE_SAME % 3), run(UNSEEN)
+    # Nothing changes from a recording to itself.
+    same = plumb("diff", unseen, unseen, "--fail-above", "5%", "--width", "1000")
+    assert same.status == 1 and "limit       failed: 'before' missed 9" in same.stdout and "of it  " not in same.stdout, same
+    assert "is not known: what is compared are shares of the rest" in same.stdout, same
+    found = compare(plumb, unseen, unseen, "--fail-above", "5%", status=1)
+    assert found["limit"] == {"above": 0.05, "slower": 0, "grew": False, "time_unknown": True} and found["all"] is None, found
+    assert found["judged_by"] == "share" and {row["self"]["time"] for row in found["list"]} == {None}
+    assert "passed" in plumb("diff", unseen, unseen, "--fail-above", "5%", "--normalize", "total").stdout
+    for pair in ((seen, unseen), (unseen, seen)):
+        assert compare(plumb, *pair, "--fail-above", "5%", status=1)["limit"]["time_unknown"]
+        asked = plumb("diff", *pair, "--normalize", "none")
+        assert asked.status == 125 and "' missed 9" in asked.stderr and "--normalize total" in asked.stderr, asked
 
 
 def test_time_for_a_unit_of_work(plumb, pair):

@@ -208,6 +208,44 @@ static void numbers_of_samples_are_no_times(void **state)
 	end(&d, all, 2);
 }
 
+/* Of what missed nine tenths of its time and more, how long it took is not known, and no limit is kept by it: shares of
+ * the rest can be compared, times only if they are of the CPU. */
+static void a_side_that_missed_nearly_all_has_no_times(void **state)
+{
+	struct program g = {.dwell = 1, .slow = 1};
+	struct pl_diff_options o = {.filter = {.idle = PL_IDLE_KEEP}};
+	for (int side = 0; side < PL_DIFF_SIDES; side++) {
+		struct plumb_profile *all[] = {simulate_run(&g, 1, 2000, 1), simulate_run(&g, 2, 2000, 1)};
+		struct pl_meta *m = &all[side]->meta;
+		m->taken_ns = 100;
+		m->missed_ns = 900;
+		struct pl_diff d = compare(all, 1, all + 1, 1, &o);
+		assert_true(d.in_time && !d.time_unknown && pl_diff_growth(&d, 0).known);
+		pl_diff_deinit(&d);
+		m->missed_ns = 950;
+		d = compare(all, 1, all + 1, 1, &o);
+		assert_true(d.time_unknown && !d.in_time && !pl_diff_growth(&d, 0).known && !pl_diff_grew(&d, 0));
+		assert_true(isnan(find_row(&d, "f0", 0)->self.time.before_ns));
+		assert_true(fabs(d.sides[side].unscaled - 950 / 1050.) < 1e-9);
+		pl_diff_deinit(&d);
+		o.measure = PL_DIFF_IN_SHARES;
+		d = compare(all, 1, all + 1, 1, &o);
+		assert_false(d.time_unknown);
+		pl_diff_deinit(&d);
+		o.measure = PL_DIFF_IN_TIME;
+		const struct plumb_profile *const before = all[0], *const after = all[1];
+		const struct pl_diff_input sides[] = {{&before, 1}, {&after, 1}};
+		struct plumb_error *err = pl_diff_make(sides, &o, &d);
+		assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
+		plumb_error_destroy(err);
+		o.measure = PL_DIFF_AS_FITS;
+		all[0]->meta.mode = all[1]->meta.mode = PL_MODE_CPU;
+		d = compare(all, 1, all + 1, 1, &o);
+		assert_true(d.in_time && !d.time_unknown);
+		end(&d, all, 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +256,7 @@ int main(void)
 		cmocka_unit_test(time_for_a_unit_of_work_is_compared),
 		cmocka_unit_test(units_of_several_runs_are_their_own),
 		cmocka_unit_test(numbers_of_samples_are_no_times),
+		cmocka_unit_test(a_side_that_missed_nearly_all_has_no_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
