@@ -79,6 +79,11 @@ struct plumb_report_options {
 	int top; /* text, Markdown: rows of each table, however light or unsure, up to PLUMB_TOP_MAX; 0: 25 lines in all
 		  */
 	bool quality; /* text: the details behind its line of quality, too */
+
+	/* Counts as the program's own code, as plumb_profile_set_own() takes it, for what is written now; 0: as there.
+	 */
+	const char *const *own;
+	size_t own_count;
 };
 #define PLUMB_TOP_MAX 100
 
@@ -116,9 +121,9 @@ PLUMB_API void plumb_profile_destroy(struct plumb_profile *p);
 PLUMB_API struct plumb_error *plumb_profile_set_own(struct plumb_profile *p, const char *const *names,
 						    size_t count) PLUMB_MUST_CHECK;
 
-/** What passes the filters of @p o but for those that every comparison and text makes itself (threads, processes,
- * idle), as a profile of its own, which must go before @p p does. *ret is NULL if there is nothing to filter. Errors:
- * PLUMB_ERR_INVALID, PLUMB_ERR_CORRUPT (see below), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */
+/** What passes the filters of @p o, with its own code, but for those that every comparison and text makes itself
+ * (threads, processes, idle), as a profile of its own, which must go before @p p does. *ret is NULL if there is nothing
+ * to filter. Errors: PLUMB_ERR_INVALID, PLUMB_ERR_CORRUPT (see below), PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */
 PLUMB_API struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
 						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
 

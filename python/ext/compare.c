@@ -10,7 +10,8 @@ const char ext_compare_doc[] = "compare($module, before, after, format, path, na
 			       "Write what changed between two lists of Profiles: into a file, or for the path None as "
 			       "bytes. The name is that of "
 			       "Profile.save(). The options are (paths, normalize, names of before, names of after, "
-			       "share that may be lost). Gives "
+			       "share that may be lost, unit of work, how many were done of it: none of no "
+			       "unit). Gives "
 			       "(None or bytes, whether more than that share was lost).";
 
 /* What is compared, those before first. The lists own the profiles. */
@@ -125,7 +126,8 @@ static struct plumb_error *write_sides(void *ctx, int fd)
 
 /* The borrowed arguments, and what they point to. */
 struct arguments {
-	PyObject *before, *after, *path /* bytes; NULL: none */;
+	PyObject *before, *after, *counts, *path /* bytes; NULL: none */;
+	double *units;
 	const char *format, *name;
 	int paths;
 	struct plumb_diff_options options;
@@ -136,16 +138,41 @@ static enum plumb_diff_rows rows_of(const struct arguments *a, const struct plum
 	return a->paths ? PLUMB_DIFF_PATHS : r->lines ? PLUMB_DIFF_LINES : PLUMB_DIFF_FUNCTIONS;
 }
 
+/* How many units of work were done, from a tuple of floats; an empty one tells nothing. */
+static int take_units(struct arguments *a)
+{
+	size_t count = (size_t)PyTuple_Size(a->counts);
+
+	if (!count)
+		return 0;
+	a->units = ext_calloc(count, sizeof *a->units);
+	if (!a->units) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		a->units[i] = PyFloat_AsDouble(PyTuple_GetItem(a->counts, (Py_ssize_t)i));
+		if (PyErr_Occurred())
+			return -1;
+	}
+	a->options.units = a->units;
+	a->options.unit_count = count;
+	return 0;
+}
+
 static int parse(struct arguments *a, PyObject *args)
 {
 	struct plumb_diff_options *o = &a->options;
 	PyObject *list = (PyObject *)&PyList_Type, *path;
 
 	*a = (struct arguments){.options = PLUMB_DIFF_OPTIONS_INIT};
-	if (!PyArg_ParseTuple(args, "O!O!sOs(pzssd):compare", list, &a->before, list, &a->after, &a->format, &path,
-			      &a->name, &a->paths, &o->normalize, &o->before_name, &o->after_name, &o->fail_above))
+	if (!PyArg_ParseTuple(args, "O!O!sOs(pzssdsO!):compare", list, &a->before, list, &a->after, &a->format, &path,
+			      &a->name, &a->paths, &o->normalize, &o->before_name, &o->after_name, &o->fail_above,
+			      &o->per, &PyTuple_Type, &a->counts))
 		return -1;
 	o->format = a->format;
+	if (take_units(a) < 0)
+		return -1;
 	return path == Py_None || PyUnicode_FSConverter(path, &a->path) ? 0 : -1;
 }
 
@@ -166,10 +193,9 @@ PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs)
 	struct arguments a;
 	struct ext_report r;
 	PyObject *found = NULL;
+	bool parsed = parse(&a, args) == 0;
 
-	if (parse(&a, args) < 0)
-		return NULL;
-	if (ext_report_init(&r, kwargs) == 0) {
+	if (parsed && ext_report_init(&r, kwargs) == 0) {
 		struct comparing c = {.options = a.options, .report = &r.options};
 
 		c.options.rows = rows_of(&a, &r.options);
@@ -177,7 +203,9 @@ PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs)
 		found = compare(ext_state_of(module), &a, &c);
 		sides_deinit(&c.sides);
 	}
-	ext_report_deinit(&r);
+	if (parsed)
+		ext_report_deinit(&r);
+	PyMem_Free(a.units);
 	Py_XDECREF(a.path);
 	return found;
 }

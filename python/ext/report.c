@@ -241,9 +241,9 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	static char *known[] = {"lines",     "functions", "idle",    "threads", "process", "time",
 				"state",     "kind",	  "module",  "focus",	"ignore",  "min_share",
 				"names",     "no_escape", "flavour", "color",	"ascii",   "width",
-				"recording", "made_by",	  "top",     "quality", NULL};
+				"recording", "made_by",	  "top",     "quality", "own",	   NULL};
 	PyObject *idle = NULL, *threads = NULL, *processes = NULL, *time = NULL, *state = NULL, *kind = NULL;
-	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL;
+	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL, *own = NULL;
 	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0, top = 0, quality = 0;
 	const char *name_kind = NULL, *flavour = NULL;
 	double percent = 0;
@@ -252,17 +252,18 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	struct plumb_report_options *o = &r->options;
 	PyObject *none = PyTuple_New(0);
 	int parsed = none &&
-		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOdzpzppiOOip:write", known, &lines,
+		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOdzpzppiOOipO:write", known, &lines,
 						 &functions, &idle, &threads, &processes, &time, &state, &kind, &module,
 						 &focus, &ignore, &percent, &name_kind, &no_escape, &flavour, &color,
-						 &ascii, &width, &recording, &made_by, &top, &quality);
+						 &ascii, &width, &recording, &made_by, &top, &quality, &own);
 	Py_XDECREF(none);
 	if (!parsed || set_idle(o, idle) < 0 || ext_words_init(&r->threads, threads) < 0 ||
 	    ext_words_init(&r->processes, processes) < 0 || ext_words_init(&r->modules, module) < 0 ||
-	    set_time(o, time) < 0 || choose_all("state", state, states, &o->states) < 0 ||
-	    choose_all("kind", kind, kinds, &o->kinds) < 0 || set_text(&o->focus, focus, &r->focus) < 0 ||
-	    set_text(&o->ignore, ignore, &r->ignore) < 0 || set_text(&o->recording, recording, &r->recording) < 0 ||
-	    set_text(&o->made_by, made_by, &r->made_by) < 0 || set_share(o, percent) < 0 || set_top(o, top) < 0 ||
+	    ext_words_init(&r->own, own) < 0 || set_time(o, time) < 0 ||
+	    choose_all("state", state, states, &o->states) < 0 || choose_all("kind", kind, kinds, &o->kinds) < 0 ||
+	    set_text(&o->focus, focus, &r->focus) < 0 || set_text(&o->ignore, ignore, &r->ignore) < 0 ||
+	    set_text(&o->recording, recording, &r->recording) < 0 || set_text(&o->made_by, made_by, &r->made_by) < 0 ||
+	    set_share(o, percent) < 0 || set_top(o, top) < 0 ||
 	    set_bool(&o->full_names, "names", name_kind, names) < 0 ||
 	    set_bool(&o->seed_flavour, "flavour", flavour, flavours) < 0)
 		return -1;
@@ -280,6 +281,8 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	o->process_count = r->processes.count;
 	o->modules = r->modules.words;
 	o->module_count = r->modules.count;
+	o->own = r->own.words;
+	o->own_count = r->own.count;
 	o->note = take_note;
 	o->note_ctx = r;
 	return 0;
@@ -290,6 +293,7 @@ void ext_report_deinit(struct ext_report *r)
 	ext_words_deinit(&r->threads);
 	ext_words_deinit(&r->processes);
 	ext_words_deinit(&r->modules);
+	ext_words_deinit(&r->own);
 	Py_XDECREF(r->focus);
 	Py_XDECREF(r->ignore);
 	Py_XDECREF(r->recording);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from plumb import _plumb
 from plumb._arguments import is_number
@@ -14,8 +14,11 @@ from plumb._written import Path, Written, ends
 One = Union[Profile, Path]
 Side = Union[One, Sequence[One]]
 
+Per = Mapping[str, Sequence[float]]
+
 _FORMATS = _plumb.formats()[2]
 _NOT_OF_COMPARISONS = ("functions", "top", "quality", "flavour")
+_LEAST, _MOST = 1e-9, 1e18  # beyond these, times for a unit are no numbers
 
 
 class _Side(NamedTuple):
@@ -23,18 +26,32 @@ class _Side(NamedTuple):
     name: str
 
 
+class _Units(NamedTuple):
+    """Of work: what one is called, and how many were done."""
+
+    unit: str
+    counts: Tuple[float, ...]
+
+
+class _Measure(NamedTuple):
+    """What is compared, and by what."""
+
+    paths: bool
+    normalize: Optional[str]
+    units: Optional[_Units]
+
+
 class Diff(Written):
     """What changed from some profiles to others, as `plumb diff` tells it.
 
     **report are options of `plumb diff`, by their names with underscores, which mean what they mean for a Profile: lines, idle,
-    threads, process, module, time, state, kind, focus, ignore, min_share, names, width, color, ascii, no_escape.
+    threads, process, module, own, time, state, kind, focus, ignore, min_share, names, width, color, ascii, no_escape.
     """
 
     _formats = _FORMATS
 
-    def __init__(self, before: _Side, after: _Side, paths: bool, normalize: Optional[str]) -> None:
-        self._before, self._after = before, after
-        self._paths, self._normalize = bool(paths), normalize
+    def __init__(self, before: _Side, after: _Side, measure: _Measure) -> None:
+        self._before, self._after, self._measure = before, after, measure
 
     def __repr__(self) -> str:
         return "<plumb.Diff: %s -- %s>" % (self._before.name, self._after.name)
@@ -52,7 +69,8 @@ class Diff(Written):
         return self._compare(format, path, name, -1, checked(report))[0]
 
     def _compare(self, format: str, path: Optional[Path], name: str, limit: float, report: Any) -> Tuple[Optional[bytes], bool]:
-        options = self._paths, self._normalize, self._before.name, self._after.name, limit
+        measure, units = self._measure, self._measure.units or _Units("", ())
+        options = measure.paths, measure.normalize, self._before.name, self._after.name, limit, units.unit, units.counts
         before, after = ([profile._now() for profile in side.profiles] for side in (self._before, self._after))
         return _plumb.compare(before, after, format, path, name, options, **report)
 
@@ -72,13 +90,31 @@ def _side(name: str, given: Side) -> _Side:
     return _Side(profiles, " ".join(one._name or name if isinstance(one, Profile) else os.fsdecode(one) for one in several))
 
 
-def diff(before: Side, after: Side, *, paths: bool = False, normalize: Optional[str] = None) -> Diff:
+def _units(per: Optional[Per], before: int, after: int) -> Optional[_Units]:
+    if per is None:
+        return None
+    if not isinstance(per, Mapping) or not all(isinstance(unit, str) and isinstance(counts, (list, tuple)) for unit, counts in per.items()):
+        raise TypeError('per is what was done, and how often before and after, as {"request": (1200, 1250)}, not %r' % (per,))
+    if len(per) != 1 or not all(per):
+        raise ValueError('per has one unit of work, as {"request": (1200, 1250)}, not %r' % (dict(per),))
+    ((unit, counts),) = per.items()
+    if not all(is_number(count) and _LEAST <= count <= _MOST for count in counts):
+        raise ValueError("how often %s was done is a number from %g to %g each, not %r" % (unit, _LEAST, _MOST, counts))
+    if len(counts) not in (2, before + after):
+        raise ValueError("per has %d numbers for %d profiles: give two, one of each side, or one of each profile" % (len(counts), before + after))
+    return _Units(unit, tuple(map(float, counts)))
+
+
+def diff(before: Side, after: Side, *, paths: bool = False, normalize: Optional[str] = None, per: Optional[Per] = None) -> Diff:
     """Compare profiles, or files that plumb.open() reads; with several a side it is known how much runs differ by themselves.
 
     paths      rows are paths of calls, else functions, or lines with lines=True
     normalize  "none": times as they are; "total", "samples": shares alone; or a function whose time is the measure. None: as the
                recordings allow
+    per        how much work was done, {"request": (1200, 1250)}: times are told for one of it. Before and after; of several profiles
+               a side these are sums, or there is a number for each profile, those before first
     """
     if not isinstance(normalize, (str, type(None))):
         raise TypeError('normalize is the name of a function, "time", "samples" or None, not %r' % (normalize,))
-    return Diff(_side("before", before), _side("after", after), paths, normalize)
+    one, other = _side("before", before), _side("after", after)
+    return Diff(one, other, _Measure(bool(paths), normalize, _units(per, len(one.profiles), len(other.profiles))))

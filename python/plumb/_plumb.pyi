@@ -71,7 +71,7 @@ def compare(
     format: str,
     path: Optional[Path],
     name: str,
-    options: Tuple[bool, Optional[str], str, str, float],
+    options: Tuple[bool, Optional[str], str, str, float, str, Tuple[float, ...]],
     /,
     **report: Any,
 ) -> Tuple[Optional[bytes], bool]: ...

@@ -2,7 +2,7 @@
 """The options of reports: those of `plumb report`, by their names with underscores."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, TypedDict, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, TypedDict, Union
 
 from plumb._arguments import checked_count, is_number
 
@@ -18,6 +18,7 @@ class Report(TypedDict, total=False):
     threads: Words
     process: Words
     module: Words
+    own: Words
     time: Optional[Tuple[Optional[float], Optional[float]]]
     state: Words
     kind: Words
@@ -35,8 +36,18 @@ class Report(TypedDict, total=False):
 
 
 _TEXTS = ("focus", "ignore", "names", "flavour")
-_WORDS = ("threads", "process", "module", "state", "kind")
+_WORDS = ("threads", "process", "module", "own", "state", "kind")
 _WIDTHS = range(20, 1001)
+
+
+def _checked_own(own: Words) -> List[str]:
+    names = [] if own is None else [own] if isinstance(own, (str, int)) else list(own)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError("own is a module, package, file or folder, or several, not %r" % (name,))
+        if not name or "\0" in name:
+            raise ValueError("own is a module, package, file or folder, which %r names none of" % (name,))
+    return [str(name) for name in names]
 
 
 def checked(report: Mapping[str, Any]) -> Dict[str, Any]:
@@ -54,4 +65,4 @@ def checked(report: Mapping[str, Any]) -> Dict[str, Any]:
             checked_count(name, value)
         if name == "width" and value not in _WIDTHS:
             raise ValueError("width is a number of columns from 20 to 1000, not %r" % (value,))
-    return dict(report)
+    return {**report, "own": _checked_own(report.get("own"))}

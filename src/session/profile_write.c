@@ -90,13 +90,28 @@ static struct pl_refine refine_options(const struct plumb_report_options *o, con
 	return r;
 }
 
+/* What passes, with its own code, as a profile of its own; NULL if that is all of it as it is. */
+static struct plumb_error *refine(const struct plumb_profile *p, const struct pl_refine *r,
+				  const struct plumb_report_options *o, struct plumb_profile **ret)
+{
+	*ret = NULL;
+	struct plumb_error *err = pl_refine_asks(r) || o->own_count ? pl_refine(p, r, ret) : NULL;
+	if (err || !o->own_count)
+		return err;
+	err = pl_profile_set_own(*ret, o->own, o->own_count);
+	if (err) {
+		pl_profile_destroy(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
 struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
 					 struct plumb_profile **ret)
 {
 	struct pl_refine r = refine_options(o, pl_format_by_name("text"));
 
-	*ret = NULL;
-	return pl_refine_asks(&r) ? pl_refine(p, &r, ret) : NULL;
+	return refine(p, &r, o, ret);
 }
 
 static void note(const struct plumb_report_options *o, const char *message)
@@ -177,16 +192,16 @@ struct plumb_error *plumb_format_check(const char *name)
 struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o, int fd)
 {
 	const struct pl_format *format = format_by_name(o->format ? o->format : "text");
-	struct plumb_profile *refined = NULL;
+	struct plumb_profile *refined;
 
 	if (!format)
 		return pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "there is no output format '%s'", o->format);
 	struct pl_refine r = refine_options(o, format);
-	struct plumb_error *err = pl_refine_asks(&r) ? pl_refine(p, &r, &refined) : NULL;
+	struct plumb_error *err = refine(p, &r, o, &refined);
 	if (err)
 		return err;
 	const struct plumb_profile *written = refined ? refined : p;
-	err = write_format(format, written, o, refined != NULL, fd);
+	err = write_format(format, written, o, pl_refine_asks(&r), fd);
 	if (!err && refined && !refined->cell_count)
 		note(o, "no sample passes the filters");
 	if (!err) { /* a failure is told alone */

@@ -114,6 +114,56 @@ def check_what_is_compared_is_chosen():
     assert plumb.diff(*both, paths=True).stats()["rows"] != plumb.diff(*both).stats()["rows"]
 
 
+def check_times_are_told_for_a_unit_of_work():
+    one, two = recorded(mode="cpu"), recorded(mode="cpu")  # nothing of it is missed, however busy the machine is
+    for per, units in (({"request": (20, 40.5)}, (20, 40.5)), ({"request": [5, 15, 40.5]}, (20, 40.5))):
+        d = plumb.diff([one, one] if len(per["request"]) == 3 else one, two, per=per)
+        found = d.stats()
+        assert found["per"] == {"unit": "request", "before": units[0], "after": units[1]} and found["judged_by"] == "time", found
+        assert "per request" in d.text(width=200) and "each of 20 before and 40.5 after" in d.text(width=200)
+    each, of_all = (plumb.diff(one, two, per={"x": (n, n)}).stats()["all"]["before_ns"] for n in (10, 1))
+    assert abs(of_all - 10 * each) <= 10, (each, of_all)
+    assert plumb.diff(one, one, per={"x": (2, 1)}).fails(50) is True and plumb.diff(one, one, per={"x": (1, 2)}).fails(50) is False
+    for wrong, error, words in (
+        (3, TypeError, "per is what was done, and how often before and after"),
+        ({"x": 3}, TypeError, "not {'x': 3}"),
+        ({3: (1, 2)}, TypeError, "per is what was done"),
+        ({}, ValueError, "per has one unit of work"),
+        ({"": (1, 2)}, ValueError, "per has one unit of work"),
+        ({"x": (1, 2), "y": (1, 2)}, ValueError, "per has one unit of work"),
+        ({"x": (1, 0)}, ValueError, "how often x was done is a number from 1e-09 to 1e+18 each"),
+        ({"x": (1, float("nan"))}, ValueError, "how often x was done"),
+        ({"x": ("1", "2")}, ValueError, "how often x was done"),
+        ({"x": (1, 2, 3)}, ValueError, "per has 3 numbers for 2 profiles"),
+    ):
+        assert words in refusal(error, plumb.diff, one, two, per=wrong)
+    assert "two measures" in refusal(ValueError, plumb.diff(one, two, per={"x": (1, 2)}, normalize="total").text)
+    assert "no time" in refusal(ValueError, plumb.diff("before.folded", "after.folded", per={"x": (1, 2)}).text)
+
+
+def check_what_is_own_code_is_said_for_one_report():
+    """It changes nothing of the profile."""
+    with open("installed.folded", "w") as file:
+        file.write("main (app.py:1);f (/usr/lib/python3/dist-packages/lib/a.py:1) 70\nmain (app.py:1);g (/usr/lib/python3/dist-packages/other/b.py:1) 30\n")
+    p = plumb.open("installed.folded")
+
+    def own(**report):
+        return sorted(function["name"] for function in p.stats(**report)["functions"] if function["own"])
+
+    assert own() == own(own=None) == own(own=[]) == ["main"]
+    assert own(own="lib") == own(own=iter(["lib"])) == ["f", "main"] and own() == ["main"]
+    assert own(own=("lib", "/usr/lib/python3/dist-packages/other/b.py")) == ["f", "g", "main"]
+    assert own(own="lib", focus="^f ") == ["f", "main"]
+    p.save("kept.plumb", own="lib")
+    p = plumb.open("kept.plumb")
+    assert own() == ["f", "main"] and own(own="other") == ["g", "main"]
+    assert plumb.diff(p, p).html(own="other").startswith("<!")
+    assert "own is a module, package, file or folder" in refusal(TypeError, p.text, own=3)
+    for wrong in ("", ["lib", ""], "a\0b"):
+        assert "own is a module, package, file or folder" in refusal(ValueError, p.text, own=wrong)
+    assert "more than 1024 bytes" in refusal(plumb.Error, p.text, own="x" * 1024)
+
+
 def check_wrong_comparisons_are_refused():
     d = plumb.diff("before.folded", "after.folded")
     assert "comparisons have no option top" in refusal(TypeError, d.text, top=3)
