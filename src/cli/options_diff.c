@@ -24,7 +24,7 @@ static bool set_normalize(struct config *c, const char *value, struct failure *w
 {
 	if (!*value)
 		return refuse(why, "give none, total, samples, or the name of a function",
-			      "option '--normalize' needs what to normalise by");
+			      "option '--normalize' needs what to compare by");
 	c->diff.normalize = value;
 	return true;
 }
