@@ -12,6 +12,7 @@
 
 #include "asyncio_parts.h"
 #include "dict.h"
+#include "lock_wait.h"
 #include "pick.h"
 
 #define TEXT_MAX_BYTES (16u << 20)
@@ -26,6 +27,8 @@ void pl_tasks_deinit(struct pl_tasks *t)
 	pl_vec_deinit(&t->list);
 	pl_vec_deinit(&t->frames);
 	pl_vec_deinit(&t->waiters);
+	pl_vec_deinit(&t->needs);
+	pl_vec_deinit(&t->locks);
 	pl_buf_deinit(&t->text);
 }
 
@@ -154,6 +157,8 @@ static struct plumb_error *add_waiters(struct pl_task_walk *w)
 		uint32_t known;
 		if (task->wait_kind == PL_WAIT_FUTURE && pl_map_get(&w->seen, task->waits_for, 0, &known))
 			task->wait_kind = PL_WAIT_TASK;
+		if (task->what == PL_FOR_RESULT && pl_map_get(&w->seen, task->object, 0, &known))
+			task->what = PL_FOR_UNKNOWN;
 		task->waiters_at = (uint32_t)out->waiters.len;
 		for (size_t k = first_edge(w, task->addr); k < w->edges.len && w->edges.data[k].task == task->addr;
 		     k++) {
@@ -188,6 +193,8 @@ static void clear(struct pl_tasks *t)
 	pl_vec_clear(&t->list);
 	pl_vec_clear(&t->frames);
 	pl_vec_clear(&t->waiters);
+	pl_vec_clear(&t->needs);
+	pl_vec_clear(&t->locks);
 	pl_buf_clear(&t->text);
 	t->lost = 0;
 }
@@ -280,20 +287,88 @@ static struct plumb_error *read_all(struct pl_task_walk *w)
 	return add_waiters(w);
 }
 
+static void walk_init(struct pl_task_walk *w, struct pl_mem *mem, const struct pl_py *py,
+		      const struct pl_interp *interp)
+{
+	*w = (struct pl_task_walk){.a = {.mem = mem, .py = py, .interp = interp}, .seen = PL_MAP_INIT};
+	pl_values_init(&w->a.values, mem, py, NULL);
+}
+
+static void walk_deinit(struct pl_task_walk *w)
+{
+	pl_map_deinit(&w->seen);
+	pl_vec_deinit(&w->edges);
+	pl_vec_deinit(&w->threads);
+	pl_vec_deinit(&w->running);
+}
+
+/* 2.7 has no asyncio. */
+static bool may_have_tasks(const struct pl_py *py, const struct pl_interp *interp)
+{
+	return interp->modules && !pl_layout_str_is_bytes(&py->layout);
+}
+
 struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
 				  struct pl_tasks *ret)
 {
-	struct pl_task_walk w = {.a = {.mem = mem, .py = py, .interp = interp}, .out = ret, .seen = PL_MAP_INIT};
+	struct pl_task_walk w;
 	struct plumb_error *err;
 
 	clear(ret);
-	if (!interp->modules || pl_layout_str_is_bytes(&py->layout)) /* 2.7 has no asyncio */
+	if (!may_have_tasks(py, interp))
 		return NULL;
-	pl_values_init(&w.a.values, mem, py, NULL);
+	walk_init(&w, mem, py, interp);
+	w.out = ret;
 	err = read_all(&w);
-	pl_map_deinit(&w.seen);
-	pl_vec_deinit(&w.edges);
-	pl_vec_deinit(&w.threads);
-	pl_vec_deinit(&w.running);
+	walk_deinit(&w);
 	return err;
+}
+
+/* ---- again ------------------------------------------------------------------------------------------------------- */
+
+struct pl_tasks_again {
+	struct pl_task_walk w;
+	bool here; /* the program uses asyncio */
+};
+
+struct plumb_error *pl_tasks_again_create(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
+					  struct pl_tasks_again **ret)
+{
+	struct pl_tasks_again *a = calloc(1, sizeof *a);
+	struct plumb_error *err = NULL;
+
+	if (!a)
+		return &pl_err_no_memory;
+	walk_init(&a->w, mem, py, interp);
+	if (may_have_tasks(py, interp))
+		err = prepare(&a->w, &a->here);
+	if (err)
+		pl_tasks_again_destroy(a);
+	else
+		*ret = a;
+	return err;
+}
+
+void pl_tasks_again_destroy(struct pl_tasks_again *a)
+{
+	if (!a)
+		return;
+	walk_deinit(&a->w);
+	free(a);
+}
+
+struct plumb_error *pl_tasks_again_read(struct pl_tasks_again *a, const pl_addr *tasks, size_t count,
+					struct pl_tasks *ret)
+{
+	struct pl_task_walk *w = &a->w;
+	struct plumb_error *err = NULL;
+
+	clear(ret);
+	w->out = ret;
+	pl_map_clear(&w->seen);
+	pl_vec_clear(&w->edges);
+	pl_vec_clear(&w->running); /* of the first look; who runs waits for nothing, and is seen by that */
+	for (size_t i = 0; i < count && a->here && !err; i++)
+		err = add_task(w, tasks[i]);
+	return err ? err : add_waiters(w);
 }

@@ -38,16 +38,23 @@ struct pl_task {
 	uint32_t waiters_at, waiters; /* tasks that await this one (addresses), as far as is known */
 	uint32_t inner_at,
 		inner_len; /* the type of the last thing awaited if it is no frame: "Future", "MyAwaitable" */
-	uint8_t state;	   /* enum pl_task_state */
-	uint8_t wait_kind; /* enum pl_wait_kind */
-	bool cut;	   /* the chain is longer, or its inner end could not be read */
+	/* What it waits for in terms of asyncio, if it is no other task; `object` 0: there is nothing to name. */
+	pl_addr object;
+	uint32_t type_at, type_len; /* of it, as programs call it: "asyncio.Lock" */
+	uint32_t needs_at, needs;   /* tasks and futures that must all end before it goes on (addresses) */
+	uint32_t locks_at, locks;   /* each asyncio.Lock that it is inside of, unless it runs (addresses) */
+	uint8_t state;		    /* enum pl_task_state */
+	uint8_t wait_kind;	    /* enum pl_wait_kind */
+	uint8_t what;		    /* enum pl_wait_for (lock_wait.h) */
+	bool limited;		    /* it waits no longer than some time */
+	bool cut;		    /* the chain is longer, or its inner end could not be read */
 };
 
 struct pl_tasks {
 	PL_VEC(struct pl_task) list; /* those of one loop together */
 	pl_frame_vec frames;
-	PL_VEC(pl_addr) waiters;
-	struct pl_buf text; /* names */
+	PL_VEC(pl_addr) waiters, needs, locks;
+	struct pl_buf text; /* names and types */
 	size_t lost;	    /* tasks that could not be read, or were more than PL_MAX_TASKS */
 };
 
@@ -64,5 +71,17 @@ void pl_tasks_deinit(struct pl_tasks *t);
  */
 struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
 				  struct pl_tasks *ret) PLUMB_MUST_CHECK;
+
+/**
+ * For a second look at some of the tasks that pl_tasks_read has found: what has to be looked up for it, once. The
+ * memory must outlive it. Errors: as pl_tasks_read.
+ */
+struct pl_tasks_again;
+struct plumb_error *pl_tasks_again_create(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
+					  struct pl_tasks_again **ret) PLUMB_MUST_CHECK;
+void pl_tasks_again_destroy(struct pl_tasks_again *a);
+/** Those of these tasks that have not ended, and nothing of others; in no order. One that runs is told as ready. */
+struct plumb_error *pl_tasks_again_read(struct pl_tasks_again *a, const pl_addr *tasks, size_t count,
+					struct pl_tasks *ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -7,8 +7,6 @@
 #include "await.h"
 #include "dict.h"
 
-#define EDGES_MAX (PL_MAX_TASKS * 4)
-
 bool pl_task_is_fatal(const struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
@@ -49,13 +47,6 @@ static bool is_running(const struct pl_task_walk *w, pl_addr task)
 	return false;
 }
 
-static bool add_edge(struct pl_task_walk *w, pl_addr task, pl_addr waiter)
-{
-	const struct pl_task_edge e = {task, waiter};
-
-	return w->edges.len >= EDGES_MAX || pl_vec_push(&w->edges, e);
-}
-
 /* The type of the last thing awaited, and frames in the order of the header. */
 static struct plumb_error *add_chain(struct pl_task_walk *w, struct pl_task *task)
 {
@@ -78,98 +69,6 @@ static struct plumb_error *add_chain(struct pl_task_walk *w, struct pl_task *tas
 		*a = *b;
 		*b = t;
 	}
-	return NULL;
-}
-
-/* Every child of what asyncio.gather returned is awaited by the task that awaits that. */
-static struct plumb_error *add_children(struct pl_task_walk *w, pl_addr gather, pl_addr waiter)
-{
-	const struct pl_layout *lay = &w->a.py->layout;
-	pl_addr list, first = 0, child;
-	uint64_t count = 0;
-	struct plumb_error *err = pl_instance_attr(w->a.mem, w->a.py, gather, "_children", &list);
-
-	if (!err)
-		err = pl_mem_read_u64(w->a.mem, list + lay->bytes.ob_size, &count);
-	if (!err)
-		err = pl_mem_read_u64(w->a.mem, list + lay->list.items, &first);
-	for (uint64_t i = 0; !err && i < count && i < PL_MAX_TASKS; i++) {
-		err = pl_mem_read_u64(w->a.mem, first + i * 8, &child);
-		if (!err && !add_edge(w, child, waiter))
-			err = &pl_err_no_memory;
-	}
-	if (!err || pl_task_is_fatal(err))
-		return err;
-	plumb_error_destroy(err);
-	return NULL;
-}
-
-/* What the task waits for, and what follows from it for others. */
-static struct plumb_error *add_wait(struct pl_task_walk *w, struct pl_task *task)
-{
-	if (!task->waits_for)
-		return NULL;
-	if (pl_value_is_a(&w->a.values, task->waits_for, "asyncio.tasks._GatheringFuture")) {
-		task->wait_kind = PL_WAIT_GATHER;
-		return add_children(w, task->waits_for, task->addr);
-	}
-	task->wait_kind = PL_WAIT_FUTURE; /* unless it turns out to be one of the tasks: add_waiters */
-	return add_edge(w, task->waits_for, task->addr) ? NULL : &pl_err_no_memory;
-}
-
-/* A member of awaited_by. */
-struct awaiter {
-	struct pl_task_walk *w;
-	pl_addr task;
-};
-
-static struct plumb_error *add_awaiter(void *ctx, pl_addr obj)
-{
-	struct awaiter *a = ctx;
-
-	return add_edge(a->w, a->task, obj) ? NULL : &pl_err_no_memory;
-}
-
-/* 3.14+: the task itself knows who awaits it: one, or a set of them. */
-static struct plumb_error *add_awaited_by(struct pl_task_walk *w, pl_addr task)
-{
-	const struct pl_task_layout *t = &w->a.layout;
-	struct awaiter a = {w, task};
-	pl_addr by = 0;
-	uint8_t is_set = 0;
-	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + t->awaited_by, &by);
-
-	if (!err)
-		err = pl_mem_read(w->a.mem, task + t->awaited_by_is_set, &is_set, 1);
-	if (!err && by)
-		err = is_set ? pl_set_each(w->a.mem, w->a.py, by, false, add_awaiter, &a) : add_awaiter(&a, by);
-	if (!err || pl_task_is_fatal(err))
-		return err;
-	plumb_error_destroy(err);
-	return NULL;
-}
-
-/* 3.11 - 3.13: a task of a TaskGroup tells the group when it is done, by the first of its callbacks, a bound method;
- * the group knows the task that made it and waits for its tasks. */
-static struct plumb_error *add_group(struct pl_task_walk *w, pl_addr task)
-{
-	const struct pl_layout *lay = &w->a.py->layout;
-	pl_addr method, group, parent;
-	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + lay->object.size + 8, &method);
-
-	if (!err && !pl_value_is_a(&w->a.values, method, "method"))
-		return NULL;
-	if (!err)
-		err = pl_mem_read_u64(w->a.mem, method + lay->method.function + 8, &group);
-	if (!err && pl_value_is_a(&w->a.values, group, "asyncio.taskgroups.TaskGroup"))
-		err = pl_instance_attr(w->a.mem, w->a.py, group, "_parent_task", &parent);
-	else if (!err)
-		return NULL;
-	if (!err && !add_edge(w, task, parent))
-		err = &pl_err_no_memory;
-	if (!err || pl_task_is_fatal(err))
-		return err;
-	plumb_error_destroy(err);
 	return NULL;
 }
 
@@ -210,8 +109,6 @@ struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_tas
 	if (!err)
 		err = add_chain(w, task);
 	if (!err)
-		err = add_wait(w, task);
-	if (!err && words->in_c)
-		err = w->a.layout.awaited_by != PL_NONE ? add_awaited_by(w, task->addr) : add_group(w, task->addr);
-	return err;
+		err = pl_task_add_wait(w, task);
+	return err || !words->in_c ? err : pl_task_add_waiters(w, task->addr);
 }

@@ -70,6 +70,10 @@ struct pl_task_walk {
 /** Fill in @p task, whose address is set, from its words; frames, names and edges go to the walk. */
 struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_task_words *words,
 				     struct pl_task *task) PLUMB_MUST_CHECK;
+/** What it waits for, by its state, chain and `waits_for`, and the locks that it is inside of. */
+struct plumb_error *pl_task_add_wait(struct pl_task_walk *w, struct pl_task *task) PLUMB_MUST_CHECK;
+/** What a task of the C struct says of those that wait for it. */
+struct plumb_error *pl_task_add_waiters(struct pl_task_walk *w, pl_addr task) PLUMB_MUST_CHECK;
 /** Does the error end the whole walk, and not only one task? */
 bool pl_task_is_fatal(const struct plumb_error *err);
 

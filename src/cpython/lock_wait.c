@@ -6,17 +6,14 @@
  * lock is for is told by the functions of the standard library that stand on top of the stack, each with its `self`. */
 #include "lock_wait.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "dict.h"
 #include "pick.h"
+#include "role.h"
 #include "slots.h"
-#include "text.h"
 
 #define FRAMES_MAX	6 /* Barrier.wait, _wait, Condition.wait_for, wait */
-#define FILE_MAX	1024
-#define FUNCTION_MAX	64
 #define HANDLE_BYTES	128
 #define SLOTS_LOOKED_AT 256
 
@@ -27,13 +24,7 @@ enum place {
 	JOINS, /* 3.13+: it waits in the handle of its thread */
 };
 
-/* A function that waits for something. A class that ends in a dot: all of that module, of which 2.7 does not tell what
- * they are derived from. */
-static const struct role {
-	const char *file, *function, *class;
-	enum pl_wait_for what;
-	enum place place;
-} roles[] = {
+static const struct pl_role roles[] = {
 	{"threading.py", "wait", "threading.Condition", PL_FOR_NOTICE, INNER},
 	{"threading.py", "wait_for", "threading.Condition", PL_FOR_NOTICE, OUTER},
 	{"threading.py", "wait", "threading.Event", PL_FOR_EVENT, OUTER},
@@ -51,8 +42,8 @@ static const struct role {
 	{"Queue.py", "get", "Queue.", PL_FOR_ITEM, OUTER}, /* 2.7 */
 	{"Queue.py", "put", "Queue.", PL_FOR_ROOM, OUTER},
 	{"Queue.py", "join", "Queue.", PL_FOR_DONE, OUTER},
-	{"_base.py", "result", "concurrent.futures._base.Future", PL_FOR_RESULT, OUTER},
-	{"_base.py", "exception", "concurrent.futures._base.Future", PL_FOR_RESULT, OUTER},
+	{"futures/_base.py", "result", "concurrent.futures._base.Future", PL_FOR_RESULT, OUTER},
+	{"futures/_base.py", "exception", "concurrent.futures._base.Future", PL_FOR_RESULT, OUTER},
 };
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -68,20 +59,6 @@ void pl_lock_public_name(char type[static PL_TYPE_NAME])
 		strcpy(type, "threading.RLock");
 	else if (strncmp(type, private, n) == 0)
 		memmove(type + n - 1, type + n, strlen(type + n) + 1);
-}
-
-/* "threading.Event", which in 2.7 is threading._Event. The RLock that is written in Python has the underscore, too. */
-static bool is_of(struct pl_values *v, pl_addr obj, const char *class)
-{
-	const char *dot = strrchr(class, '.');
-	char private[PL_TYPE_NAME];
-
-	if (!dot[1])
-		return pl_value_type_name(v, obj, private) && strncmp(private, class, strlen(class)) == 0;
-	if (pl_value_is_a(v, obj, class))
-		return true;
-	snprintf(private, sizeof private, "%.*s._%s", (int)(dot - class), class, dot + 1);
-	return pl_value_is_a(v, obj, private);
 }
 
 /* ---- the lock ---------------------------------------------------------------------------------------------------- */
@@ -134,56 +111,6 @@ static void find_lock(struct pl_values *v, const struct pl_frame *innermost, pl_
 
 /* ---- what it is for ---------------------------------------------------------------------------------------------- */
 
-struct function {
-	char file[FILE_MAX + 8], name[FUNCTION_MAX + 8];
-	const char *base; /* of the file's name */
-};
-
-static bool read_text(struct pl_values *v, pl_addr at, char *ret, size_t max)
-{
-	struct pl_buf text = PL_BUF_INIT(max + 4);
-	pl_addr str;
-	struct plumb_error *err = pl_mem_read_u64(v->mem, at, &str);
-
-	if (!err)
-		err = pl_text_read_str(v->mem, v->py, str, max, &text);
-	if (!err && text.len)
-		memcpy(ret, text.data, text.len);
-	ret[err ? 0 : text.len] = '\0';
-	pl_buf_deinit(&text);
-	plumb_error_destroy(err);
-	return !err;
-}
-
-static bool read_function(struct pl_values *v, const struct pl_frame *f, struct function *ret)
-{
-	if (!read_text(v, f->code + v->py->layout.code.filename, ret->file, FILE_MAX) ||
-	    !read_text(v, f->code + v->py->layout.code.name, ret->name, FUNCTION_MAX))
-		return false;
-	const char *slash = strrchr(ret->file, '/');
-	ret->base = slash ? slash + 1 : ret->file;
-	return true;
-}
-
-static const struct role *role_of(struct pl_values *v, const struct pl_frame *f, pl_addr *self_ret)
-{
-	struct function function;
-	struct pl_slots s;
-	struct plumb_error *err = pl_slots_of(v->mem, v->py, f, &s);
-
-	*self_ret = err ? 0 : pl_slots_self(v, f, &s);
-	plumb_error_destroy(err);
-	if (!*self_ret || !read_function(v, f, &function))
-		return NULL;
-	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-		const struct role *r = &roles[i];
-		if (strcmp(r->file, function.base) == 0 && strcmp(r->function, function.name) == 0 &&
-		    is_of(v, *self_ret, r->class))
-			return r;
-	}
-	return NULL;
-}
-
 static uint64_t ident_of(struct pl_values *v, pl_addr thread)
 {
 	const char *name = v->py->layout.version < PL_PY_VERSION(3, 0, 0) ? "_Thread__ident" : "_ident";
@@ -214,7 +141,14 @@ static bool is_joined(struct pl_values *v, pl_addr thread, pl_addr futex)
 	return !err && parked > handle && parked - handle < HANDLE_BYTES;
 }
 
-static bool may_be_innermost(struct pl_values *v, const struct role *role, pl_addr self, pl_addr futex,
+static const struct pl_role *role_of(struct pl_values *v, const struct pl_frame *f, pl_addr *self_ret)
+{
+	const struct pl_role *role = pl_role_of(v, roles, sizeof roles / sizeof roles[0], f, self_ret);
+
+	return *self_ret ? role : NULL;
+}
+
+static bool may_be_innermost(struct pl_values *v, const struct pl_role *role, pl_addr self, pl_addr futex,
 			     const struct pl_lock_wait *found)
 {
 	if (role->place == JOINS)
@@ -231,7 +165,7 @@ static void find_role(struct pl_values *v, const struct pl_frame *frames, size_t
 
 		if (frames[i].kind != PL_FRAME_PYTHON)
 			continue;
-		const struct role *role = role_of(v, &frames[i], &self);
+		const struct pl_role *role = role_of(v, &frames[i], &self);
 		if (!role || (!seen && !may_be_innermost(v, role, self, futex, ret)))
 			return;
 		seen++;
@@ -270,7 +204,7 @@ pl_addr pl_lock_behind(struct pl_values *v, pl_addr obj, enum pl_lock_kind *kind
 	*kind_ret = pl_lock_kind_of(v, obj);
 	if (*kind_ret != PL_LOCK_NONE)
 		return obj;
-	if (!is_of(v, obj, "threading.Condition"))
+	if (!pl_role_is_of(v, obj, "threading.Condition"))
 		return 0;
 	struct plumb_error *err = pl_instance_attr(v->mem, v->py, obj, name, &lock);
 	plumb_error_destroy(err);
@@ -282,7 +216,7 @@ pl_addr pl_lock_released(struct pl_values *v, const struct pl_frame *f)
 {
 	enum pl_lock_kind kind;
 	pl_addr self;
-	const struct role *role = f->kind == PL_FRAME_PYTHON ? role_of(v, f, &self) : NULL;
+	const struct pl_role *role = f->kind == PL_FRAME_PYTHON ? role_of(v, f, &self) : NULL;
 
 	return role && role->what == PL_FOR_NOTICE ? pl_lock_behind(v, self, &kind) : 0;
 }

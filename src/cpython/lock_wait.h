@@ -18,6 +18,8 @@ enum pl_wait_for {
 	PL_FOR_DONE,   /* that all items of a queue are done */
 	PL_FOR_RESULT, /* of a concurrent.futures.Future */
 	PL_FOR_THREAD, /* that a Thread ends */
+	PL_FOR_TIME,   /* asyncio.sleep */
+	PL_FOR_TASKS,  /* of asyncio: other tasks */
 	PL_FOR_COUNT,
 };
 

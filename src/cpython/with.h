@@ -11,8 +11,8 @@ typedef void pl_with_fn(void *ctx, pl_addr obj);
 
 /**
  * The objects whose `__exit__` (`__aexit__`) is due when the frame leaves the block that it runs: those of `with` and
- * `async with`. One that is still being entered is not among them. The frame must stand still; what cannot be read is
- * left out.
+ * `async with`. One that is still being entered is not among them, unless that is awaited (3.12+). The frame must stand
+ * still; what cannot be read is left out.
  */
 void pl_with_each(struct pl_values *v, const struct pl_frame *f, pl_with_fn *fn, void *ctx);
 

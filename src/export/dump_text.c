@@ -67,11 +67,12 @@ typedef void words_fn(const struct pl_dump_process *p, size_t i, FILE *out);
 /* What @p words puts, on lines of its own. */
 static void put_note(struct pl_page *page, words_fn *words, const struct pl_dump_process *p, size_t i)
 {
+	bool grave = words == pl_dump_words_deadlock || words == pl_dump_words_task_deadlock;
 	struct pl_sentence s;
 	struct pl_line l;
 
 	pl_line_start(&l, page);
-	pl_line_tone(&l, words == pl_dump_words_deadlock ? PL_TONE_WARN : PL_TONE_PLAIN);
+	pl_line_tone(&l, grave ? PL_TONE_WARN : PL_TONE_PLAIN);
 	if (pl_sentence_start(&s, page)) {
 		words(p, i, s.out);
 		pl_sentence_add(&s, &l, MORE_INDENT);
@@ -84,9 +85,14 @@ static void put_waits(struct pl_page *page, const struct pl_dump_process *p)
 {
 	for (size_t i = 0; i < p->deadlocks.len; i++)
 		put_note(page, pl_dump_words_deadlock, p, i);
+	for (size_t i = 0; i < p->task_deadlocks.len; i++)
+		put_note(page, pl_dump_words_task_deadlock, p, i);
 	for (size_t i = 0; i < p->awaited.len; i++)
 		if (p->awaited.data[i].waiters > 1)
 			put_note(page, pl_dump_words_waiters, p, i);
+	for (size_t i = 0; i < p->task_awaited.len; i++)
+		if (p->task_awaited.data[i].thing.waiters > 1)
+			put_note(page, pl_dump_words_task_waiters, p, i);
 }
 
 /* ---- processes --------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "dump_page.h"
+#include "dump_words.h"
 #include "map.h"
 
 #define STEP	  2
@@ -119,21 +120,29 @@ static void put(struct pl_dump_text t, FILE *out)
 	fwrite(t.s, 1, t.len, out);
 }
 
-/* The tasks it waits for; false if there are none. */
-static bool put_inner_names(const struct tree *r, size_t at, FILE *out)
-{
-	size_t first = first_edge(r, at);
+struct place {
+	const struct tree *tree;
+	size_t at;
+};
 
-	for (size_t i = first; is_edge_of(r, i, at); i++) {
+/* The tasks it waits for; false if there are none. */
+static bool put_inner_names(void *ctx, FILE *out)
+{
+	const struct place *here = ctx;
+	const struct tree *r = here->tree;
+	size_t first = first_edge(r, here->at);
+
+	for (size_t i = first; is_edge_of(r, i, here->at); i++) {
 		fputs(i == first ? " for " : ", ", out);
 		put(r->p->tasks.data[r->edges.data[i].inner].name, out);
 	}
-	return is_edge_of(r, first, at);
+	return is_edge_of(r, first, here->at);
 }
 
 static void words_of_task(const struct tree *r, size_t at, FILE *out)
 {
 	const struct pl_dump_task *t = &r->p->tasks.data[at];
+	struct place here = {r, at};
 
 	switch (t->doing) {
 	case PL_TASK_DOES_RUN:
@@ -144,11 +153,7 @@ static void words_of_task(const struct tree *r, size_t at, FILE *out)
 		break;
 	case PL_TASK_DOES_WAIT:
 	case PL_TASK_DOINGS:
-		fputs("waiting", out);
-		if (!put_inner_names(r, at, out) && t->awaits.len) {
-			fputs(" for ", out);
-			put(t->awaits, out);
-		}
+		pl_dump_words_task_wait(r->p, t, put_inner_names, &here, out);
 		break;
 	}
 	if (t->cut)

@@ -22,6 +22,14 @@ void pl_dump_words_deadlock(const struct pl_dump_process *p, size_t i, FILE *out
 void pl_dump_words_waiters(const struct pl_dump_process *p, size_t i, FILE *out);
 /** "worker-1 (4250)". */
 void pl_dump_words_thread(const struct pl_dump_process *p, uint64_t tid, FILE *out);
+/** What a suspended task waits for: "sleeping", "waiting for lock 0x7f.. (asyncio.Lock), held by Task-3", "waiting";
+ * what follows if it is other tasks, @p others puts, and returns false if there are none. */
+typedef bool pl_others_fn(void *ctx, FILE *out);
+void pl_dump_words_task_wait(const struct pl_dump_process *p, const struct pl_dump_task *t, pl_others_fn *others,
+			     void *ctx, FILE *out);
+/** As pl_dump_words_deadlock and pl_dump_words_waiters, of tasks, which have their functions and lines with them. */
+void pl_dump_words_task_deadlock(const struct pl_dump_process *p, size_t i, FILE *out);
+void pl_dump_words_task_waiters(const struct pl_dump_process *p, size_t i, FILE *out);
 /** The descriptors it waits for, if there are several: one a row, in the end how many more. */
 size_t pl_dump_rows(const struct pl_dump_thread *t);
 void pl_dump_row(const struct pl_dump_thread *t, size_t i, FILE *out);

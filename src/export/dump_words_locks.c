@@ -77,13 +77,13 @@ void pl_dump_words_deadlock(const struct pl_dump_process *p, size_t i, FILE *out
 	const struct pl_dump_deadlock *d = &p->deadlocks.data[i];
 
 	fputs("deadlock: ", out);
-	pl_dump_words_thread(p, p->threads.data[d->threads.data[0]].tid, out);
-	for (size_t k = 0; k < d->threads.len && k < NAMED_MAX; k++) {
+	pl_dump_words_thread(p, p->threads.data[d->members.data[0]].tid, out);
+	for (size_t k = 0; k < d->members.len && k < NAMED_MAX; k++) {
 		fputs(k ? ", which" : "", out);
-		put_link(p, d->threads.data[k], out);
+		put_link(p, d->members.data[k], out);
 	}
-	if (d->threads.len > NAMED_MAX)
-		fprintf(out, ", and so on: a ring of %zu threads", d->threads.len);
+	if (d->members.len > NAMED_MAX)
+		fprintf(out, ", and so on: a ring of %zu threads", d->members.len);
 }
 
 void pl_dump_words_waiters(const struct pl_dump_process *p, size_t i, FILE *out)

@@ -20,8 +20,6 @@ const struct pl_dump_thread *pl_dump_find_thread(const struct pl_dump_process *p
 	return NULL;
 }
 
-#define NOBODY UINT32_MAX
-
 /* The thread waits for ever, as far as it is up to itself. */
 static bool waits_for_ever(const struct pl_dump_thread *t)
 {
@@ -34,39 +32,39 @@ static uint32_t waiting_entry(const struct pl_dump_process *p, uint64_t tid)
 	for (size_t i = 0; i < p->threads.len && tid; i++)
 		if (p->threads.data[i].tid == tid && waits_for_ever(&p->threads.data[i]))
 			return (uint32_t)i;
-	return NOBODY;
+	return PL_DUMP_NOBODY;
 }
 
-static bool add_ring(struct pl_dump_process *p, const uint32_t *next, uint32_t first)
+static bool add_ring(pl_dump_deadlock_vec *rings, const uint32_t *next, uint32_t first)
 {
 	struct pl_dump_deadlock ring = {0};
 	uint32_t at = first;
 	bool ok = true;
 
 	do {
-		ok = pl_vec_push(&ring.threads, at);
+		ok = pl_vec_push(&ring.members, at);
 		at = next[at];
 	} while (ok && at != first);
-	if (ok && pl_vec_push(&p->deadlocks, ring))
+	if (ok && pl_vec_push(rings, ring))
 		return true;
-	pl_vec_deinit(&ring.threads);
+	pl_vec_deinit(&ring.members);
 	return false;
 }
 
-/* @p seen: 1 + the thread from which the search came by first. Each thread is come by once, so this is linear. */
-static bool find_rings(struct pl_dump_process *p, const uint32_t *next, uint32_t *seen)
+/* @p seen: 1 + the member from which the search came by first. Each is come by once, so this is linear. */
+struct plumb_error *pl_dump_find_rings(const uint32_t *next, uint32_t *seen, uint32_t count, pl_dump_deadlock_vec *ret)
 {
-	for (uint32_t i = 0; i < p->threads.len; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = i;
 
-		while (at != NOBODY && !seen[at]) {
+		while (at != PL_DUMP_NOBODY && !seen[at]) {
 			seen[at] = i + 1;
 			at = next[at];
 		}
-		if (at != NOBODY && seen[at] == i + 1 && !add_ring(p, next, at))
-			return false;
+		if (at != PL_DUMP_NOBODY && seen[at] == i + 1 && !add_ring(ret, next, at))
+			return &pl_err_no_memory;
 	}
-	return true;
+	return NULL;
 }
 
 /* @p next: of each thread the one that it waits for, if that waits, too; @p holders: the same of each thing awaited. */
@@ -76,7 +74,7 @@ static void find_next(struct pl_dump_process *p, uint32_t *next, uint32_t *holde
 		holders[i] = waiting_entry(p, p->awaited.data[i].holder);
 	for (size_t i = 0; i < p->threads.len; i++) {
 		const struct pl_dump_thread *t = &p->threads.data[i];
-		next[i] = waits_for_ever(t) ? holders[t->awaited - 1] : NOBODY;
+		next[i] = waits_for_ever(t) ? holders[t->awaited - 1] : PL_DUMP_NOBODY;
 		if (t->awaited && t->waits_on)
 			p->awaited.data[t->awaited - 1].waiters++;
 	}
@@ -86,7 +84,7 @@ struct plumb_error *pl_dump_find_deadlocks(struct pl_dump_process *p)
 {
 	size_t n = p->threads.len;
 	uint32_t *next;
-	bool ok;
+	struct plumb_error *err;
 
 	if (!p->awaited.len)
 		return NULL;
@@ -94,7 +92,7 @@ struct plumb_error *pl_dump_find_deadlocks(struct pl_dump_process *p)
 	if (!next)
 		return &pl_err_no_memory;
 	find_next(p, next, next + 2 * n);
-	ok = find_rings(p, next, next + n);
+	err = pl_dump_find_rings(next, next + n, (uint32_t)n, &p->deadlocks);
 	free(next);
-	return ok ? NULL : &pl_err_no_memory;
+	return err;
 }

@@ -65,6 +65,14 @@ void pl_dump_task_deinit(struct pl_dump_task *t)
 {
 	free_frames(&t->frames);
 	pl_vec_deinit(&t->awaited_by);
+	pl_vec_deinit(&t->needs);
+}
+
+void pl_dump_deadlocks_deinit(pl_dump_deadlock_vec *v)
+{
+	for (size_t i = 0; i < v->len; i++)
+		pl_vec_deinit(&v->data[i].members);
+	pl_vec_deinit(v);
 }
 
 void pl_dump_process_deinit(struct pl_dump_process *p)
@@ -73,12 +81,12 @@ void pl_dump_process_deinit(struct pl_dump_process *p)
 		pl_dump_thread_deinit(&p->threads.data[i]);
 	pl_vec_deinit(&p->threads);
 	pl_vec_deinit(&p->awaited);
-	for (size_t i = 0; i < p->deadlocks.len; i++)
-		pl_vec_deinit(&p->deadlocks.data[i].threads);
-	pl_vec_deinit(&p->deadlocks);
+	pl_dump_deadlocks_deinit(&p->deadlocks);
 	for (size_t i = 0; i < p->tasks.len; i++)
 		pl_dump_task_deinit(&p->tasks.data[i]);
 	pl_vec_deinit(&p->tasks);
+	pl_vec_deinit(&p->task_awaited);
+	pl_dump_deadlocks_deinit(&p->task_deadlocks);
 }
 
 void pl_dump_destroy(struct pl_dump *d)

@@ -81,7 +81,7 @@ struct pl_dump_wait {
 	int64_t left_ns;
 };
 
-/** What a thread waits for in terms of Python. */
+/** What a thread or a task waits for in terms of Python. */
 enum pl_dump_for {
 	PL_DUMP_FOR_UNKNOWN,
 	PL_DUMP_FOR_LOCK,
@@ -92,20 +92,21 @@ enum pl_dump_for {
 	PL_DUMP_FOR_ITEM,   /* of a queue */
 	PL_DUMP_FOR_ROOM,
 	PL_DUMP_FOR_DONE,
-	PL_DUMP_FOR_RESULT, /* of a concurrent.futures.Future */
+	PL_DUMP_FOR_RESULT, /* of a future */
 	PL_DUMP_FOR_THREAD,
+	PL_DUMP_FOR_TIME, /* asyncio.sleep */
 	PL_DUMP_FORS,
 };
 
-/** Something that threads wait for. */
+/** Something that threads or tasks wait for. */
 struct pl_dump_awaited {
 	enum pl_dump_for what;
 	uint64_t object; /* as Python's id() has it */
 	struct pl_dump_text type;
 	bool lock_known, held; /* of a lock: held is known */
-	uint64_t holder;       /* tid of who has the lock, or of the thread itself; 0 not known */
+	uint64_t holder;       /* tid of who has the lock, or of the thread itself; of a task its id; 0 not known */
 	uint64_t count;	       /* of an RLock: how often it was taken */
-	uint32_t waiters;      /* threads that have `waits_on` */
+	uint32_t waiters;      /* threads that have `waits_on`, or tasks */
 };
 
 struct pl_dump_local {
@@ -167,16 +168,31 @@ struct pl_dump_task {
 	enum pl_task_doing doing;
 	enum pl_task_wait wait;
 	uint64_t waits_for;	     /* id of the task or future */
+	enum pl_dump_for what;	     /* in terms of asyncio; unknown also where it is other tasks */
+	uint32_t awaited;	     /* 1 + position in the process's `task_awaited`; 0: nothing to name */
+	uint32_t next_waiter;	     /* 1 + position of the next one that waits for the same; 0: none */
+	bool limited;		     /* it waits no longer than some time */
+	PL_VEC(uint64_t) needs;	     /* ids of tasks and futures that must all end before it goes on */
 	PL_VEC(uint64_t) awaited_by; /* ids of tasks */
 	pl_dump_frame_vec frames;    /* the await chain, innermost first; of a running task only the outermost */
 	bool cut;		     /* the chain is longer */
 };
 void pl_dump_task_deinit(struct pl_dump_task *t);
 
-/** Threads that wait for one another for ever: each for the next one, the last for the first; one alone for itself. */
-struct pl_dump_deadlock {
-	PL_VEC(uint32_t) threads; /* positions in the process's `threads` */
+/** Something that tasks wait for. */
+struct pl_dump_task_awaited {
+	struct pl_dump_awaited thing;
+	uint32_t holder;		    /* 1 + position of the task that has the lock; 0 not known */
+	uint32_t first_waiter, last_waiter; /* 1 + positions of tasks, in the order of the process */
 };
+
+/** Threads, or tasks, that wait for one another for ever: each for the next one, the last for the first; one alone for
+ * itself. */
+struct pl_dump_deadlock {
+	PL_VEC(uint32_t) members; /* positions in the process's `threads` or `tasks` */
+};
+typedef PL_VEC(struct pl_dump_deadlock) pl_dump_deadlock_vec;
+void pl_dump_deadlocks_deinit(pl_dump_deadlock_vec *v);
 
 struct pl_dump_process {
 	uint32_t pid;
@@ -191,8 +207,10 @@ struct pl_dump_process {
 	uint32_t unread;	     /* threads that came or went meanwhile */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_awaited) awaited;
-	PL_VEC(struct pl_dump_deadlock) deadlocks; /* of threads */
+	pl_dump_deadlock_vec deadlocks; /* of threads */
 	PL_VEC(struct pl_dump_task) tasks;
+	PL_VEC(struct pl_dump_task_awaited) task_awaited;
+	pl_dump_deadlock_vec task_deadlocks;
 	uint64_t tasks_lost; /* that could not be read */
 };
 
@@ -244,5 +262,20 @@ const struct pl_dump_thread *pl_dump_find_thread(const struct pl_dump_process *p
 /** Count the waiters and find the deadlocks among the threads, which are sorted. A wait that ends by itself is in none.
  */
 struct plumb_error *pl_dump_find_deadlocks(struct pl_dump_process *p) PLUMB_MUST_CHECK;
+
+/** Add the rings of one way through @p count members: @p next is for each of them the one that it leads to,
+ * PL_DUMP_NOBODY: none; @p seen as many zeros. */
+#define PL_DUMP_NOBODY UINT32_MAX
+struct plumb_error *pl_dump_find_rings(const uint32_t *next, uint32_t *seen, uint32_t count,
+				       pl_dump_deadlock_vec *ret) PLUMB_MUST_CHECK;
+
+/** What a task waits for; NULL if there is nothing to name. */
+const struct pl_dump_task_awaited *pl_dump_task_awaited_of(const struct pl_dump_process *p,
+							   const struct pl_dump_task *t);
+/** Note that task @p task waits for thing @p thing of `task_awaited`. */
+void pl_dump_add_task_waiter(struct pl_dump_process *p, uint32_t task, uint32_t thing);
+/** Find the deadlocks among the tasks, in place of those that were found before: each waits for the end of the next
+ * one, or for a lock that it holds. A wait that ends by itself is in none. */
+struct plumb_error *pl_dump_find_task_deadlocks(struct pl_dump_process *p) PLUMB_MUST_CHECK;
 
 #endif

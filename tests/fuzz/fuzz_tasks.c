@@ -2,11 +2,18 @@
 /* The asyncio tasks of any memory: what is found must lie within its pools. */
 #include "asyncio.h"
 #include "process.h"
+#include "task_wait.h"
+
+#define LOOKED_AT 4
 
 static void check_task(const struct pl_tasks *t, const struct pl_task *task)
 {
 	if (task->name_at > t->text.len || task->name_len > t->text.len - task->name_at ||
 	    task->inner_at > t->text.len || task->inner_len > t->text.len - task->inner_at)
+		__builtin_trap();
+	if (task->type_at > t->text.len || task->type_len > t->text.len - task->type_at ||
+	    task->needs_at > t->needs.len || task->needs > t->needs.len - task->needs_at ||
+	    task->locks_at > t->locks.len || task->locks > t->locks.len - task->locks_at)
 		__builtin_trap();
 	if (task->frames > PL_MAX_TASK_FRAMES || task->frames_at > t->frames.len ||
 	    task->frames > t->frames.len - task->frames_at)
@@ -14,6 +21,28 @@ static void check_task(const struct pl_tasks *t, const struct pl_task *task)
 	if (task->waiters > PL_MAX_TASK_WAITERS || task->waiters_at > t->waiters.len ||
 	    task->waiters > t->waiters.len - task->waiters_at)
 		__builtin_trap();
+}
+
+/* What a second look at them finds, and the state of the locks. */
+static void look_again(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *in, const struct pl_tasks *t)
+{
+	struct pl_tasks_again *again = NULL;
+	struct pl_tasks some;
+	struct pl_values values;
+	bool known;
+
+	pl_tasks_init(&some);
+	pl_values_init(&values, mem, py, NULL);
+	struct plumb_error *err = pl_tasks_again_create(mem, py, in, &again);
+	for (size_t i = 0; i < t->list.len && i < LOOKED_AT && !err; i++) {
+		err = pl_tasks_again_read(again, &t->list.data[i].addr, 1, &some);
+		for (size_t k = 0; k < some.list.len; k++)
+			check_task(&some, &some.list.data[k]);
+		(void)pl_task_lock_held(&values, t->list.data[i].object, &known);
+	}
+	plumb_error_destroy(err);
+	pl_tasks_again_destroy(again);
+	pl_tasks_deinit(&some);
 }
 
 static void use_interp(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *in)
@@ -26,6 +55,7 @@ static void use_interp(struct pl_mem *mem, const struct pl_py *py, const struct 
 		__builtin_trap();
 	for (size_t i = 0; i < t.list.len; i++)
 		check_task(&t, &t.list.data[i]);
+	look_again(mem, py, in, &t);
 	pl_tasks_deinit(&t);
 }
 

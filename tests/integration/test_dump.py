@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb dump: what each thread is doing, on processes that really do it."""
-import contextlib
 import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -16,6 +14,7 @@ import time
 
 import pytest
 
+from harness.cores import core_of
 from harness.dump import PATIENCE as IN_TIME
 from harness.plumb import finish
 from harness.statistics import assert_at_most
@@ -502,38 +501,20 @@ def test_who_holds_a_lock_on_overlayfs(plumb, tmp_path):
         program.wait(PATIENCE)
 
 
-@contextlib.contextmanager
-def alone_in(directory):
-    """Whoever leaves a file of a name that is not its own to choose, while another run of the tests does the same."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def core_of_hung(plumb, target, python, directory, signo):
+    """A core of blocked.py after that signal, and what the program told."""
+    before = []
 
-
-def core_of(plumb, target, python, directory, signo):
-    """A core of blocked.py after that signal, and what the program told; skips where the kernel writes cores elsewhere."""
-    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
-    if pattern.startswith(("|", "/")):
-        pytest.skip("cores go to %s" % pattern)
-    needs_3_8(python)
-    def unlimited():
-        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-    left = pathlib.Path(python.root or directory)  # chroot goes to its new root
-    with alone_in(left), target(python, "blocked.py", cwd=directory, preexec_fn=unlimited) as hung:
+    def look(hung):
         wait_asleep(hung.pid)
-        before = dump(plumb, hung.pid)
-        os.kill(hung.pid, signo)
-        hung.process.wait(PATIENCE)
-        (core,) = left.glob("*core*")
-        return (pathlib.Path(shutil.move(core, directory)) if python.root else core), before
+        before.append(dump(plumb, hung.pid))
+
+    needs_3_8(python)
+    return core_of(target, python, directory, ("blocked.py",), look, signo), before[0]
 
 
 def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_path):
-    core, before = core_of(plumb, target, minor, tmp_path, signal.SIGABRT)
+    core, before = core_of_hung(plumb, target, minor, tmp_path, signal.SIGABRT)
     # The interpreters may be where only we may read, and root's cores are not believed.
     where = ["--trust-core", *(["--root", minor.root] if minor.root else [])]
     process = dump(plumb, "--core", core, *where)
@@ -569,7 +550,7 @@ def test_the_root_of_a_core(plumb, any_python, tmp_path):
 
 def test_a_core_whose_files_are_not_below_the_root(plumb, target, any_python, tmp_path):
     """Files elsewhere are never taken in their place."""
-    core, _ = core_of(plumb, target, any_python, tmp_path, signal.SIGABRT)
+    core, _ = core_of_hung(plumb, target, any_python, tmp_path, signal.SIGABRT)
     (tmp_path / "empty").mkdir()
     result = plumb("dump", *IN_TIME, "--trust-core", "--core", core, "--root", tmp_path / "empty")
     assert result.status == 125 and "no Python was found in the files of %s/empty/" % tmp_path in result.stderr, result
@@ -577,7 +558,7 @@ def test_a_core_whose_files_are_not_below_the_root(plumb, target, any_python, tm
 
 def test_a_link_below_the_root_does_not_lead_out_of_it(plumb, target, any_python, tmp_path):
     """It means what it meant to the process, whose root was there."""
-    core, _ = core_of(plumb, target, any_python, tmp_path, signal.SIGABRT)
+    core, _ = core_of_hung(plumb, target, any_python, tmp_path, signal.SIGABRT)
     program = pathlib.Path(any_python.command[0]).resolve()
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / program.parts[1]).symlink_to("/" + program.parts[1])
@@ -698,4 +679,4 @@ def test_tasks_and_who_waits_for_whom(plumb, target, minor):
     heads = [line for line in lines if line.strip().split(":")[0] in tasks]
     assert heads == [
         "Task-1: waiting for outer", "  outer: waiting for left, right", "    left: waiting for innermost",
-        "      innermost: waiting for _asyncio.Future", "    right: waiting for _asyncio.Future"], text
+        "      innermost: waiting for the result of asyncio.Future %#x" % tasks["innermost"]["waits_for"], "    right: sleeping"], text

@@ -10,6 +10,7 @@
 #include "dump_holds.h"
 #include "dump_look.h"
 #include "dump_parts.h"
+#include "dump_task_proof.h"
 #include "dump_tasks.h"
 #include "last_run.h"
 #include "proc.h"
@@ -19,13 +20,6 @@
 #define PAUSE_NS      30000l
 #define SETTLE_NS     1000000000ull
 #define COMMAND_BYTES 4096
-
-/* A thread that waits for something in Python. */
-struct waiter {
-	size_t thread; /* position in the process's */
-	const struct pl_watch *watch;
-	struct pl_stand stand; /* when it was read */
-};
 
 struct dumper {
 	const struct pl_dump_options *o;
@@ -41,7 +35,7 @@ struct dumper {
 	struct pl_looker looker;
 	struct pl_sched_clocks clocks;
 	struct pl_lock_finder locks;
-	PL_VEC(struct waiter) waiters;
+	pl_lock_waiter_vec waiters;
 };
 
 static pid_t pid_of(const struct dumper *u)
@@ -157,15 +151,6 @@ static uint64_t interpreter_number(const struct pl_roster *r, pl_addr interp)
 	return 0;
 }
 
-static bool add_waiter(struct dumper *u, const struct pl_watch *w, const struct pl_look *l, struct pl_dump_thread *t)
-{
-	struct waiter waiter = {.thread = u->p->threads.len, .watch = w, .stand = l->stand};
-
-	if (t->in_call && l->agrees)
-		pl_lock_finder_add(&u->locks, &l->lock_wait, t);
-	return !t->awaited || pl_vec_push(&u->waiters, waiter);
-}
-
 static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 {
 	struct pl_dump_thread t = {.tid = (uint64_t)w->tid,
@@ -191,7 +176,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	t.wait = l.wait;
 	l.wait.watched = (pl_dump_fd_vec){0};
 	tell_doing(u, w->tid, &l, &t);
-	bool ok = !err && add_waiter(u, w, &l, &t);
+	bool ok = !err && pl_dump_add_waiter(&u->locks, &u->waiters, w, &l, &t);
 	pl_look_deinit(&l);
 	if (ok && pl_vec_push(&u->p->threads, t))
 		return NULL;
@@ -265,22 +250,6 @@ static struct plumb_error *dump_threads(struct dumper *u)
 	return err ? err : dump_natives(u);
 }
 
-/* Who has what is waited for. Waits that lasted until the holders had been found were all there at one moment. */
-static void dump_locks(struct dumper *u)
-{
-	const struct pl_roster *r = u->roster;
-
-	if (!u->waiters.len)
-		return;
-	for (size_t i = 0; i < r->watches.len && pl_clock_monotonic_ns() < u->looker.end_ns; i++)
-		pl_dump_take_holds(&u->locks, u->reader, r->watches.data[i]);
-	pl_lock_finder_tell(&u->locks);
-	for (size_t i = 0; i < u->waiters.len; i++) {
-		const struct waiter *w = &u->waiters.data[i];
-		u->p->threads.data[w->thread].waits_on = pl_stand_holds(&w->stand, w->watch);
-	}
-}
-
 static void find_gil_holder(struct dumper *u)
 {
 	const struct pl_roster *r = u->roster;
@@ -316,13 +285,10 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 					     .py = &u->reader->py,
 					     .sources = u->o->source ? &u->sources : NULL,
 					     .values = u->o->locals ? &values : NULL};
-	const pl_interp_vec *interps = &u->roster->interps;
-	struct plumb_error *err = NULL;
 
 	pl_values_init(&values, tasks.mem, tasks.py, NULL);
-	for (size_t i = 0; i < interps->len && !err; i++)
-		err = pl_dump_tasks(&tasks, &interps->data[i], interps->len - 1 - i);
-	return err;
+	struct plumb_error *err = pl_dump_tasks(&tasks, &u->roster->interps);
+	return err ? err : pl_dump_prove_task_deadlocks(&u->looker, u->roster, u->p);
 }
 
 /* A stop that has not come about must not be forgotten. */
@@ -343,7 +309,7 @@ static struct plumb_error *dump_process(struct dumper *u)
 	settle(u);
 	if (err)
 		return err;
-	dump_locks(u);
+	pl_dump_tell_locks(&u->looker, &u->locks, &u->waiters, u->roster);
 	u->p->refused = pl_dump_str(u->d, u->stopper->refusals.why);
 	find_gil_holder(u);
 	pl_dump_sort_threads(u->p);

@@ -304,11 +304,8 @@ static struct plumb_error *dump_tasks(struct core_dumper *u)
 					     .py = &u->py,
 					     .sources = u->o->source ? &u->sources : NULL,
 					     .values = u->o->locals ? &u->values : NULL};
-	struct plumb_error *err = NULL;
 
-	for (size_t i = 0; i < u->interps.len && !err; i++)
-		err = pl_dump_tasks(&tasks, &u->interps.data[i], u->interps.len - 1 - i);
-	return err;
+	return pl_dump_tasks(&tasks, &u->interps);
 }
 
 static void tell_header(struct core_dumper *u, const char *path)

@@ -4,6 +4,8 @@
  * at two moments, while the lock's waiters waited. */
 #include "dump_holds.h"
 
+#include "clock.h"
+
 #define TRIES 8
 
 static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w, pl_lock_hold_vec *ret)
@@ -32,7 +34,8 @@ static bool is_among(const struct pl_lock_hold *h, const pl_lock_hold_vec *holds
 	return false;
 }
 
-void pl_dump_take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w)
+/* Those that two readings of the stack, one after the other, agree on. */
+static void take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w)
 {
 	pl_lock_hold_vec first = {0}, second = {0};
 
@@ -42,4 +45,29 @@ void pl_dump_take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl
 				(void)pl_vec_push(&l->holds, second.data[i]); /* without memory: not told */
 	pl_vec_deinit(&first);
 	pl_vec_deinit(&second);
+}
+
+bool pl_dump_add_waiter(struct pl_lock_finder *locks, pl_lock_waiter_vec *waiters, const struct pl_watch *w,
+			const struct pl_look *l, struct pl_dump_thread *t)
+{
+	const struct pl_lock_waiter waiter = {.thread = locks->p->threads.len, .watch = w, .stand = l->stand};
+
+	if (t->in_call && l->agrees)
+		pl_lock_finder_add(locks, &l->lock_wait, t);
+	return !t->awaited || pl_vec_push(waiters, waiter);
+}
+
+/* Waits that lasted until the holders had been found were all there at one moment. */
+void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const pl_lock_waiter_vec *waiters,
+			const struct pl_roster *roster)
+{
+	if (!waiters->len)
+		return;
+	for (size_t i = 0; i < roster->watches.len && pl_clock_monotonic_ns() < u->end_ns; i++)
+		take_holds(locks, u->reader, roster->watches.data[i]);
+	pl_lock_finder_tell(locks);
+	for (size_t i = 0; i < waiters->len; i++) {
+		const struct pl_lock_waiter *w = &waiters->data[i];
+		locks->p->threads.data[w->thread].waits_on = pl_stand_holds(&w->stand, w->watch);
+	}
 }

@@ -18,8 +18,14 @@ static const enum pl_dump_for purposes[] = {
 	[PL_FOR_BARRIER] = PL_DUMP_FOR_BARRIER, [PL_FOR_PERMIT] = PL_DUMP_FOR_PERMIT,
 	[PL_FOR_ITEM] = PL_DUMP_FOR_ITEM,	[PL_FOR_ROOM] = PL_DUMP_FOR_ROOM,
 	[PL_FOR_DONE] = PL_DUMP_FOR_DONE,	[PL_FOR_RESULT] = PL_DUMP_FOR_RESULT,
-	[PL_FOR_THREAD] = PL_DUMP_FOR_THREAD,
+	[PL_FOR_THREAD] = PL_DUMP_FOR_THREAD,	[PL_FOR_TIME] = PL_DUMP_FOR_TIME,
+	[PL_FOR_TASKS] = PL_DUMP_FOR_UNKNOWN,
 };
+
+enum pl_dump_for pl_dump_purpose(enum pl_wait_for what)
+{
+	return purposes[what];
+}
 
 void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_dump_process *p, struct pl_mem *mem,
 			 const struct pl_py *py)

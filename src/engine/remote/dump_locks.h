@@ -8,6 +8,8 @@
 #include "lock_wait.h"
 #include "map.h"
 
+enum pl_dump_for pl_dump_purpose(enum pl_wait_for what);
+
 /** A frame of a thread stands inside `with` of a lock that is waited for. */
 struct pl_lock_hold {
 	uint32_t awaited; /* position in the process's `awaited` */

@@ -4,15 +4,7 @@
 #include "dump_tasks.h"
 
 #include "dump_locals.h"
-
-static const enum pl_task_doing doings[] = {[PL_TASK_RUNNING] = PL_TASK_DOES_RUN,
-					    [PL_TASK_WAITING] = PL_TASK_DOES_WAIT,
-					    [PL_TASK_READY] = PL_TASK_IS_READY};
-
-static const enum pl_task_wait waits[] = {[PL_WAIT_NOTHING] = PL_TASK_WAITS_NOTHING,
-					  [PL_WAIT_TASK] = PL_TASK_WAITS_TASK,
-					  [PL_WAIT_GATHER] = PL_TASK_WAITS_GATHER,
-					  [PL_WAIT_FUTURE] = PL_TASK_WAITS_FUTURE};
+#include "dump_task_waits.h"
 
 static bool add_frame(const struct pl_task_dumper *u, const struct pl_frame *f, struct pl_code *code,
 		      struct pl_dump_task *t)
@@ -44,34 +36,38 @@ static void add_frames(const struct pl_task_dumper *u, const struct pl_tasks *al
 	t->cut |= task->cut;
 }
 
-static struct pl_dump_text text_at(const struct pl_task_dumper *u, const struct pl_tasks *all, uint32_t at,
-				   uint32_t len)
-{
-	return pl_dump_text(u->d, (const char *)all->text.data + at, len);
-}
-
 static struct plumb_error *add_task(const struct pl_task_dumper *u, const struct pl_tasks *all,
 				    const struct pl_task *task, uint64_t number)
 {
-	struct pl_dump_task t = {.id = task->addr,
-				 .interpreter = number,
-				 .tid = pl_dump_tid_of(u->p, task->thread_id),
-				 .name = text_at(u, all, task->name_at, task->name_len),
-				 .awaits = text_at(u, all, task->inner_at, task->inner_len),
-				 .doing = doings[task->state],
-				 .wait = waits[task->wait_kind],
-				 .waits_for = task->waits_for};
+	struct pl_dump_task t;
+	bool ok = pl_dump_task_of(u->d, all, task, &t);
 
-	for (uint32_t i = 0; i < task->waiters; i++)
-		(void)pl_vec_push(&t.awaited_by, all->waiters.data[task->waiters_at + i]);
+	t.interpreter = number;
+	t.tid = pl_dump_tid_of(u->p, task->thread_id);
+	t.name = pl_dump_text(u->d, (const char *)all->text.data + task->name_at, task->name_len);
 	add_frames(u, all, task, &t);
-	if (pl_vec_push(&u->p->tasks, t))
+	if (ok && pl_vec_push(&u->p->tasks, t))
 		return NULL;
 	pl_dump_task_deinit(&t);
 	return &pl_err_no_memory;
 }
 
-struct plumb_error *pl_dump_tasks(const struct pl_task_dumper *u, const struct pl_interp *interp, uint64_t number)
+static struct plumb_error *add_tasks(const struct pl_task_dumper *u, const struct pl_tasks *all, uint64_t number)
+{
+	size_t first = u->p->tasks.len;
+	struct pl_values values; /* of what may change at any moment: read as it is */
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < all->list.len && !err; i++)
+		err = add_task(u, all, &all->list.data[i], number);
+	u->p->tasks_lost += all->lost;
+	pl_values_init(&values, u->mem, u->py, NULL);
+	return err ? err : pl_dump_task_waits(u->d, u->p, &values, all, first);
+}
+
+/* Those of one interpreter. */
+static struct plumb_error *dump_interpreter(const struct pl_task_dumper *u, const struct pl_interp *interp,
+					    uint64_t number)
 {
 	struct pl_tasks all;
 
@@ -83,9 +79,18 @@ struct plumb_error *pl_dump_tasks(const struct pl_task_dumper *u, const struct p
 		err = NULL;
 		u->p->tasks_lost++; /* the lists themselves */
 	}
-	for (size_t i = 0; i < all.list.len && !err; i++)
-		err = add_task(u, &all, &all.list.data[i], number);
-	u->p->tasks_lost += all.lost;
+	if (!err)
+		err = add_tasks(u, &all, number);
 	pl_tasks_deinit(&all);
 	return err;
+}
+
+struct plumb_error *pl_dump_tasks(const struct pl_task_dumper *u, const pl_interp_vec *interps)
+{
+	struct plumb_error *err = NULL;
+
+	/* The list has the newest first; the main interpreter is the oldest. */
+	for (size_t i = 0; i < interps->len && !err; i++)
+		err = dump_interpreter(u, &interps->data[i], interps->len - 1 - i);
+	return err ? err : pl_dump_find_task_deadlocks(u->p);
 }

@@ -17,9 +17,8 @@ struct pl_task_dumper {
 	struct pl_values *values;   /* NULL: no variables */
 };
 
-/** Add the tasks of one interpreter, number @p number. Tasks that cannot be read are counted. Errors:
- * PLUMB_ERR_NO_MEMORY, PLUMB_ERR_TARGET_EXITED. */
-struct plumb_error *pl_dump_tasks(const struct pl_task_dumper *u, const struct pl_interp *interp,
-				  uint64_t number) PLUMB_MUST_CHECK;
+/** Add the tasks of all interpreters, what they wait for and, as far as one look can tell, their deadlocks. Tasks that
+ * cannot be read are counted. Errors: PLUMB_ERR_NO_MEMORY, PLUMB_ERR_TARGET_EXITED. */
+struct plumb_error *pl_dump_tasks(const struct pl_task_dumper *u, const pl_interp_vec *interps) PLUMB_MUST_CHECK;
 
 #endif

@@ -119,7 +119,7 @@ async def ways(loop):
     add("queue", wait_for(asyncio.Queue().get()))
     add("event", wait_for(asyncio.Event().wait()))
     add("executor", wait_for(loop.run_in_executor(None, release.wait)))
-    grouped = add("grouped", sleeper(0), waiters=["wait"] if sys.version_info >= (3, 14) else [])
+    grouped = add("grouped", sleeper(0), waiters=["wait"])
     add("wait", wait_for(asyncio.wait([grouped])))
     add("été", sleeper(0))
     done = add("done", nothing())

@@ -260,6 +260,75 @@ static void add_locked_process(void)
 	assert_true(pl_vec_push(&d->processes, p));
 }
 
+/* A task that waits in a function of asyncio, which one of the program's awaits. @p thing: position + 1; 0: none. */
+static struct pl_dump_task *add_locked_task(struct pl_dump_process *p, const char *name, uint32_t thing)
+{
+	const struct pl_dump_frame frames[] = {
+		frame("Lock.acquire", "/usr/lib/python3.13/asyncio/locks.py", 113, "await fut", 0, 9),
+		frame("Bank.move", "/srv/app/bank.py", 31, "async with lock:", -1, -1),
+	};
+	struct pl_dump_task t = {.id = 0x7f00 + 16 * p->tasks.len,
+				 .name = text(name),
+				 .awaits = text("_asyncio.Future"),
+				 .doing = PL_TASK_DOES_WAIT,
+				 .wait = PL_TASK_WAITS_FUTURE,
+				 .waits_for = 0xf00};
+
+	for (size_t i = 0; i < 2; i++)
+		assert_true(pl_vec_push(&t.frames, frames[i]));
+	assert_true(pl_vec_push(&p->tasks, t));
+	if (thing) {
+		p->tasks.data[p->tasks.len - 1].what = p->task_awaited.data[thing - 1].thing.what;
+		pl_dump_add_task_waiter(p, (uint32_t)p->tasks.len - 1, thing - 1);
+	}
+	return &p->tasks.data[p->tasks.len - 1];
+}
+
+/* @p holder: position + 1 of a task. */
+static void add_task_lock(struct pl_dump_process *p, bool held, uint32_t holder)
+{
+	const struct pl_dump_task_awaited a = {.thing = {.what = PL_DUMP_FOR_LOCK,
+							 .object = 0x7f1234500000 + p->task_awaited.len * 16,
+							 .type = text("asyncio.Lock"),
+							 .lock_known = true,
+							 .held = held,
+							 .holder = holder ? 0x7f00 + 16 * (holder - 1) : 0},
+					       .holder = holder};
+
+	assert_true(pl_vec_push(&p->task_awaited, a));
+}
+
+static void add_locked_tasks(void)
+{
+	struct pl_dump_process p = {.pid = 80, .command = text("python tasks.py"), .python = text("3.13.0")};
+	const struct pl_dump_task_awaited queue = {
+		.thing = {.what = PL_DUMP_FOR_ITEM, .object = 0x7f1234501000, .type = text("asyncio.Queue")}};
+
+	add_task_lock(&p, true, 2);
+	add_task_lock(&p, true, 1);
+	add_task_lock(&p, true, 0);
+	add_task_lock(&p, true, 4);
+	add_task_lock(&p, false, 0);
+	assert_true(pl_vec_push(&p.task_awaited, queue));
+	add_locked_task(&p, "mover", 1);
+	add_locked_task(&p, "payer\033[1m", 2);
+	add_locked_task(&p, "stranger's", 3);
+	add_locked_task(&p, "itself", 4);
+	add_locked_task(&p, "free", 5)->limited = true;
+	add_locked_task(&p, "taker", 6);
+	add_locked_task(&p, "taker", 6)->limited = true;
+	add_locked_task(&p, "sleeper", 0)->what = PL_DUMP_FOR_TIME;
+	add_locked_task(&p, "one", 0);
+	add_locked_task(&p, "other", 0);
+	assert_true(pl_vec_push(&p.tasks.data[8].needs, p.tasks.data[9].id));
+	assert_true(pl_vec_push(&p.tasks.data[9].needs, p.tasks.data[8].id));
+	p.tasks.data[8].wait = p.tasks.data[9].wait = PL_TASK_WAITS_TASK;
+	p.tasks.data[8].waits_for = p.tasks.data[9].id;
+	p.tasks.data[9].waits_for = p.tasks.data[8].id;
+	assert_ok(pl_dump_find_task_deadlocks(&p));
+	assert_true(pl_vec_push(&d->processes, p));
+}
+
 static int set_up(void **state)
 {
 	struct pl_dump_process p = {.pid = 4242, .age_ns = 7380 * S, .took_ns = 1500000, .gil_holder = 4242};
@@ -281,6 +350,7 @@ static int set_up(void **state)
 	add(&small, t, NULL, 0);
 	assert_true(pl_vec_push(&d->processes, small));
 	add_locked_process();
+	add_locked_tasks();
 	struct pl_dump_failure f = {
 		.pid = 9, .code = PLUMB_ERR_NO_PROCESS, .message = text("there is no process 9"), .hint = text("")};
 	assert_true(pl_vec_push(&d->failures, f));

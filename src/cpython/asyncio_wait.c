@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who waits for whom among tasks: what a task waits for, and what is known of those that wait for it. Layer: cpython.
+ * Pure over pl_mem; one thread; allocates what struct pl_tasks and the walk hold. */
+#include <string.h>
+
+#include "asyncio_parts.h"
+#include "dict.h"
+#include "task_wait.h"
+
+#define EDGES_MAX (PL_MAX_TASKS * 4)
+
+static struct plumb_error *unless_fatal(struct plumb_error *err)
+{
+	if (!err || pl_task_is_fatal(err))
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+static bool add_edge(struct pl_task_walk *w, pl_addr task, pl_addr waiter)
+{
+	const struct pl_task_edge e = {task, waiter};
+
+	return w->edges.len >= EDGES_MAX || pl_vec_push(&w->edges, e);
+}
+
+/* The task waits for the end of @p other, another one or a future. */
+static struct plumb_error *add_need(struct pl_task_walk *w, struct pl_task *task, pl_addr other)
+{
+	if (!add_edge(w, other, task->addr))
+		return &pl_err_no_memory;
+	if (w->out->needs.len >= EDGES_MAX)
+		return NULL;
+	if (!pl_vec_push(&w->out->needs, other))
+		return &pl_err_no_memory;
+	task->needs++;
+	return NULL;
+}
+
+/* ---- what it waits for ------------------------------------------------------------------------------------------- */
+
+/* The task waits for every child of what asyncio.gather returned. */
+static struct plumb_error *add_children(struct pl_task_walk *w, struct pl_task *task, pl_addr gather)
+{
+	const struct pl_layout *lay = &w->a.py->layout;
+	pl_addr list, first = 0, child;
+	uint64_t count = 0;
+	struct plumb_error *err = pl_instance_attr(w->a.mem, w->a.py, gather, "_children", &list);
+
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, list + lay->bytes.ob_size, &count);
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, list + lay->list.items, &first);
+	for (uint64_t i = 0; !err && i < count && i < PL_MAX_TASKS; i++) {
+		err = pl_mem_read_u64(w->a.mem, first + i * 8, &child);
+		if (!err)
+			err = add_need(w, task, child);
+	}
+	return unless_fatal(err);
+}
+
+static bool is_gather(struct pl_task_walk *w, pl_addr future)
+{
+	return pl_value_is_a(&w->a.values, future, "asyncio.tasks._GatheringFuture");
+}
+
+static struct plumb_error *add_future(struct pl_task_walk *w, struct pl_task *task, pl_addr future)
+{
+	return is_gather(w, future) ? add_children(w, task, future) : add_need(w, task, future);
+}
+
+/* A set of tasks. */
+struct members {
+	struct pl_task_walk *w;
+	struct pl_task *task;
+	pl_addr pending; /* the last one met that has not ended */
+	size_t count;	 /* of those */
+};
+
+static struct plumb_error *add_group_member(void *ctx, pl_addr obj)
+{
+	struct members *m = ctx;
+
+	return add_need(m->w, m->task, obj);
+}
+
+static struct plumb_error *add_set_member(void *ctx, pl_addr obj)
+{
+	struct members *m = ctx;
+
+	if (pl_future_is_done(&m->w->a, obj))
+		return NULL;
+	m->pending = obj;
+	m->count++;
+	return add_edge(m->w, obj, m->task->addr) ? NULL : &pl_err_no_memory;
+}
+
+/* A TaskGroup waits for all of its tasks. asyncio.wait may be content with the first one that ends: only if one is left
+ * it is clear which. */
+static struct plumb_error *add_members(struct pl_task_walk *w, struct pl_task *task, const struct pl_task_await *wait)
+{
+	struct members m = {.w = w, .task = task};
+	pl_addr set = wait->object;
+	bool group = wait->tasks == PL_TASKS_IN_GROUP;
+	struct plumb_error *err = group ? pl_instance_attr(w->a.mem, w->a.py, set, "_tasks", &set) : NULL;
+
+	if (!err)
+		err = pl_set_each(w->a.mem, w->a.py, set, false, group ? add_group_member : add_set_member, &m);
+	if (!err && m.count == 1)
+		err = add_need(w, task, m.pending);
+	return unless_fatal(err);
+}
+
+static void take_lock(void *ctx, pl_addr lock)
+{
+	struct pl_task_walk *w = ctx;
+
+	if (w->out->locks.len < EDGES_MAX)
+		(void)pl_vec_push(&w->out->locks, lock); /* without memory: not told */
+}
+
+static struct plumb_error *set_object(struct pl_task_walk *w, struct pl_task *task, const struct pl_task_await *wait)
+{
+	struct pl_buf *text = &w->out->text;
+
+	task->what = (uint8_t)wait->what;
+	task->object = wait->object;
+	task->type_at = (uint32_t)text->len;
+	struct plumb_error *err = pl_buf_add_str(text, wait->type);
+	task->type_len = (uint32_t)text->len - task->type_at;
+	return err;
+}
+
+/* It waits for a future that nothing more is known of: that may yet turn out to be one of the tasks. */
+static struct plumb_error *set_result(struct pl_task_walk *w, struct pl_task *task, pl_addr future)
+{
+	struct pl_task_await wait = {.what = PL_FOR_RESULT, .object = future};
+
+	if (is_gather(w, future) || !pl_value_type_name(&w->a.values, future, wait.type))
+		return NULL;
+	pl_task_public_name(wait.type);
+	return set_object(w, task, &wait);
+}
+
+static struct plumb_error *add_object(struct pl_task_walk *w, struct pl_task *task, const struct pl_task_await *wait)
+{
+	struct plumb_error *err;
+
+	if (wait->tasks == PL_TASKS_IN_GROUP || wait->tasks == PL_TASKS_IN_SET)
+		return add_members(w, task, wait);
+	if (wait->tasks == PL_TASKS_ALONE) {
+		err = wait->object == task->waits_for ? NULL : add_future(w, task, wait->object);
+		return err ? err : set_result(w, task, wait->object);
+	}
+	return wait->what ? set_object(w, task, wait) : set_result(w, task, task->waits_for);
+}
+
+/* Of a task that runs most of its frames are elsewhere. */
+struct plumb_error *pl_task_add_wait(struct pl_task_walk *w, struct pl_task *task)
+{
+	const struct pl_frame *frames = w->out->frames.data + task->frames_at;
+	struct pl_task_await wait;
+	struct plumb_error *err;
+
+	task->needs_at = (uint32_t)w->out->needs.len;
+	task->locks_at = (uint32_t)w->out->locks.len;
+	if (task->state == PL_TASK_RUNNING)
+		return NULL;
+	pl_task_wait_find(&w->a.values, frames, task->frames, take_lock, w, &wait);
+	task->locks = (uint32_t)w->out->locks.len - task->locks_at;
+	if (task->state != PL_TASK_WAITING)
+		return NULL;
+	task->limited = wait.limited;
+	/* Unless it turns out to be one of the tasks: add_waiters. */
+	task->wait_kind = is_gather(w, task->waits_for) ? PL_WAIT_GATHER : PL_WAIT_FUTURE;
+	err = add_future(w, task, task->waits_for);
+	return err ? err : add_object(w, task, &wait);
+}
+
+/* ---- who waits for it -------------------------------------------------------------------------------------------- */
+
+/* A member of awaited_by. */
+struct awaiter {
+	struct pl_task_walk *w;
+	pl_addr task;
+};
+
+static struct plumb_error *add_awaiter(void *ctx, pl_addr obj)
+{
+	struct awaiter *a = ctx;
+
+	return add_edge(a->w, a->task, obj) ? NULL : &pl_err_no_memory;
+}
+
+/* 3.14+: the task itself knows who awaits it: one, or a set of them. */
+static struct plumb_error *add_awaited_by(struct pl_task_walk *w, pl_addr task)
+{
+	const struct pl_task_layout *t = &w->a.layout;
+	struct awaiter a = {w, task};
+	pl_addr by = 0;
+	uint8_t is_set = 0;
+	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + t->awaited_by, &by);
+
+	if (!err)
+		err = pl_mem_read(w->a.mem, task + t->awaited_by_is_set, &is_set, 1);
+	if (!err && by)
+		err = is_set ? pl_set_each(w->a.mem, w->a.py, by, false, add_awaiter, &a) : add_awaiter(&a, by);
+	return unless_fatal(err);
+}
+
+/* 3.11 - 3.13: a task of a TaskGroup tells the group when it is done, by the first of its callbacks, a bound method;
+ * the group knows the task that made it and waits for its tasks. */
+static struct plumb_error *add_group(struct pl_task_walk *w, pl_addr task)
+{
+	const struct pl_layout *lay = &w->a.py->layout;
+	pl_addr method, group, parent;
+	struct plumb_error *err = pl_mem_read_u64(w->a.mem, task + lay->object.size + 8, &method);
+
+	if (!err && !pl_value_is_a(&w->a.values, method, "method"))
+		return NULL;
+	if (!err)
+		err = pl_mem_read_u64(w->a.mem, method + lay->method.function + 8, &group);
+	if (!err && pl_value_is_a(&w->a.values, group, "asyncio.taskgroups.TaskGroup"))
+		err = pl_instance_attr(w->a.mem, w->a.py, group, "_parent_task", &parent);
+	else if (!err)
+		return NULL;
+	if (!err && !add_edge(w, task, parent))
+		err = &pl_err_no_memory;
+	return unless_fatal(err);
+}
+
+struct plumb_error *pl_task_add_waiters(struct pl_task_walk *w, pl_addr task)
+{
+	return w->a.layout.awaited_by != PL_NONE ? add_awaited_by(w, task) : add_group(w, task);
+}

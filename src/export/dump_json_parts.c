@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of a dump's JSON have in common: texts and frames (layer export). Any thread. */
+#include "dump_json_parts.h"
+
+void pl_dump_json_text(struct pl_json *j, const char *key, struct pl_dump_text t)
+{
+	pl_json_key_strn(j, key, t.s, t.len);
+}
+
+void pl_dump_json_text_or_null(struct pl_json *j, const char *key, struct pl_dump_text t)
+{
+	if (t.len)
+		pl_dump_json_text(j, key, t);
+	else
+		pl_json_key_null(j, key);
+}
+
+static void locals_member(struct pl_json *j, const struct pl_dump_frame *f)
+{
+	pl_json_key(j, "locals");
+	if (!f->has_locals) {
+		pl_json_null(j);
+		return;
+	}
+	pl_json_array(j);
+	for (size_t i = 0; i < f->locals.len; i++) {
+		const struct pl_dump_local *l = &f->locals.data[i];
+
+		pl_json_object(j);
+		pl_dump_json_text(j, "name", l->name);
+		pl_dump_json_text(j, "value", l->value);
+		pl_json_key_str_or_null(j, "kind", l->argument ? "argument" : l->closure ? "closure" : "local");
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static void frame_object(struct pl_json *j, const struct pl_dump_frame *f)
+{
+	pl_json_object(j);
+	pl_dump_json_text(j, "name", f->name);
+	pl_dump_json_text(j, "qualname", f->qualname);
+	pl_dump_json_text(j, "file", f->file);
+	pl_json_key_i64(j, "line", f->line);
+	pl_json_key_i64(j, "end_line", f->end_line);
+	pl_json_key_i64(j, "column", f->column);
+	pl_json_key_i64(j, "end_column", f->end_column);
+	if (f->has_source)
+		pl_json_key_strn(j, "source", f->source.s, f->source.len);
+	else
+		pl_json_key_null(j, "source");
+	pl_json_key_bool(j, "source_changed", f->source_changed);
+	locals_member(j, f);
+	pl_json_object_end(j);
+}
+
+void pl_dump_json_frames(struct pl_json *j, const pl_dump_frame_vec *frames)
+{
+	pl_json_key(j, "frames");
+	pl_json_array(j);
+	for (size_t i = 0; i < frames->len; i++)
+		frame_object(j, &frames->data[i]);
+	pl_json_array_end(j);
+}
