@@ -18,6 +18,7 @@ void pl_sources_deinit(struct pl_sources *s)
 	for (size_t i = 0; i < s->files.len; i++)
 		free(s->files.data[i].text);
 	pl_vec_deinit(&s->files);
+	pl_map_deinit(&s->known);
 	pl_source_reader_end(&s->reader);
 }
 
@@ -33,6 +34,41 @@ static size_t room_for_text(const struct pl_sources *s)
 	return left < PL_SOURCE_MAX_BYTES ? left : PL_SOURCE_MAX_BYTES;
 }
 
+/* How long the next file may take. All of them together take half of the time there is for the stacks, of which the
+ * patience is two fifths. */
+static int wait_ms(const struct pl_sources *s)
+{
+	const uint64_t all_ms = (uint64_t)s->patience_ms * 5 / 4, waited_ms = s->waited_ns / 1000000;
+	const uint64_t left_ms = waited_ms < all_ms ? all_ms - waited_ms : 0;
+
+	return left_ms < (uint64_t)s->patience_ms ? (int)left_ms : s->patience_ms;
+}
+
+/* Ask for the file, and wait for the answer. False: it is not asked for. */
+static bool ask(struct pl_sources *s, const struct pl_source_question *q, struct pl_source_answer *ret)
+{
+	const uint64_t start = pl_clock_monotonic_ns();
+	const int wait = wait_ms(s);
+
+	if (s->silent)
+		return false;
+	if (s->asked == PL_SOURCES_MOST || wait == 0) {
+		s->left_out++;
+		return false;
+	}
+	s->asked++;
+	if (!pl_source_ask(&s->reader, q))
+		return false;
+	while (!pl_source_answered(&s->reader, wait, wait, ret))
+		;
+	s->waited_ns += pl_clock_monotonic_ns() - start;
+	if (ret->outcome == PL_SOURCE_SILENT && wait == s->patience_ms)
+		s->silent = q->path;
+	else if (ret->outcome == PL_SOURCE_SILENT)
+		s->left_out++;
+	return true;
+}
+
 static void load(struct pl_sources *s, struct pl_source_file *f)
 {
 	struct pl_source_question q = {.pid = s->root ? 0 : s->pid,
@@ -42,14 +78,11 @@ static void load(struct pl_sources *s, struct pl_source_file *f)
 				       .max_len = room_for_text(s)};
 	struct pl_source_answer answer;
 
-	if (!f->path[0] || f->path[0] == '<' || s->silent || !pl_source_ask(&s->reader, &q))
+	if (!f->path[0] || f->path[0] == '<' || !ask(s, &q, &answer))
 		return;
-	while (!pl_source_answered(&s->reader, s->patience_ms, s->patience_ms, &answer))
-		;
-	if (answer.outcome == PL_SOURCE_SILENT)
-		s->silent = f->path;
 	if (answer.outcome == PL_SOURCE_BARRED && !s->barred)
 		s->barred = f->path;
+	s->left_out += answer.outcome == PL_SOURCE_TOO_LONG && q.max_len < PL_SOURCE_MAX_BYTES;
 	s->no_memory |= answer.outcome == PL_SOURCE_NO_MEMORY;
 	if (answer.outcome != PL_SOURCE_READ)
 		return;
@@ -61,13 +94,16 @@ static void load(struct pl_sources *s, struct pl_source_file *f)
 
 static const struct pl_source_file *file_of(struct pl_sources *s, const char *path)
 {
-	for (size_t i = 0; i < s->files.len; i++)
-		if (s->files.data[i].path == path)
-			return &s->files.data[i];
 	struct pl_source_file f = {.path = path};
+	uint32_t at;
+
+	if (pl_map_get(&s->known, (uintptr_t)path, 0, &at))
+		return &s->files.data[at];
 	load(s, &f);
-	if (pl_vec_push(&s->files, f))
-		return &s->files.data[s->files.len - 1];
+	at = (uint32_t)s->files.len;
+	if (pl_map_set(&s->known, (uintptr_t)path, 0, at) && pl_vec_push(&s->files, f))
+		return &s->files.data[at];
+	pl_map_remove(&s->known, (uintptr_t)path, 0);
 	free(f.text);
 	s->no_memory = true;
 	return NULL;

@@ -6,9 +6,11 @@
 #include <sys/types.h>
 
 #include "dump_model.h"
+#include "map.h"
 #include "source_reader.h"
 
 #define PL_SOURCES_PATIENCE_MOST_MS 60000
+#define PL_SOURCES_MOST		    256 /* files that are asked for */
 
 struct pl_source_file {
 	const char *path; /* the frame's text: equal text, equal pointer */
@@ -25,11 +27,15 @@ struct pl_sources {
 	const char *root; /* of the files, instead of the process's; NULL: none */
 	uint64_t age_ns;  /* of the process; 0 unknown */
 	PL_VEC(struct pl_source_file) files;
-	size_t bytes;	    /* of their texts */
-	bool no_memory;	    /* files were left out */
-	int patience_ms;    /* how long a file is waited for; then none is read any more */
-	const char *silent; /* that file; NULL: all answered */
-	const char *barred; /* the first file that may not be read; NULL: none */
+	struct pl_map known; /* path, as a pointer -> position in `files` */
+	size_t bytes;	     /* of their texts */
+	uint32_t asked;	     /* files */
+	uint64_t waited_ns;  /* for all of them */
+	uint32_t left_out;   /* files that were not read: too many, too long or too slow */
+	bool no_memory;	     /* files were left out */
+	int patience_ms;     /* how long a file is waited for, then none is read any more; all files: 5/4 of it */
+	const char *silent;  /* that file; NULL: all answered */
+	const char *barred;  /* the first file that may not be read; NULL: none */
 	struct pl_source_reader reader;
 };
 void pl_sources_deinit(struct pl_sources *s);

@@ -141,6 +141,7 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_dump_json_text_or_null(j, "stop_refused", p->refused);
 	pl_dump_json_text_or_null(j, "source_silent", p->silent);
 	pl_dump_json_text_or_null(j, "source_barred", p->barred);
+	pl_json_key_u64(j, "sources_left_out", p->sources_left_out);
 	pl_json_key_u64(j, "threads_unread", p->unread);
 	pl_json_key_u64(j, "threads_beyond", n.beyond);
 	pl_json_key_u64(j, "os_threads", n.python + n.native + n.beyond);

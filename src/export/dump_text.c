@@ -137,7 +137,23 @@ static void put_header(struct pl_page *page, const struct pl_dump_process *p)
 	pl_line_end(&l);
 }
 
-static void put_refused(struct pl_page *page, const struct pl_dump_process *p)
+static void words_refused(const struct pl_dump_process *p, size_t i, FILE *out)
+{
+	(void)i;
+	fprintf(out, "note: its threads cannot be stopped: %.*s", (int)p->refused.len, p->refused.s);
+}
+
+static void words_left_out(const struct pl_dump_process *p, size_t i, FILE *out)
+{
+	(void)i;
+	fprintf(out,
+		"note: the lines of %" PRIu32
+		" source file%s are left out: too many files, or too long or too slow to read (--no-source reads none)",
+		p->sources_left_out, p->sources_left_out == 1 ? "" : "s");
+}
+
+/* A note of its own, as a paragraph. */
+static void put_warning(struct pl_page *page, words_fn *words, const struct pl_dump_process *p)
 {
 	struct pl_sentence s;
 	struct pl_line l;
@@ -146,7 +162,7 @@ static void put_refused(struct pl_page *page, const struct pl_dump_process *p)
 	pl_line_start(&l, page);
 	pl_line_tone(&l, PL_TONE_WARN);
 	if (pl_sentence_start(&s, page)) {
-		fprintf(s.out, "note: its threads cannot be stopped: %.*s", (int)p->refused.len, p->refused.s);
+		words(p, 0, s.out);
 		pl_sentence_add(&s, &l, 6);
 	}
 	pl_line_tone(&l, PL_TONE_PLAIN);
@@ -202,7 +218,7 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 	}
 	pl_dump_put_tasks(page, p);
 	if (p->refused.len)
-		put_refused(page, p);
+		put_warning(page, words_refused, p);
 	if (p->silent.len)
 		put_file_note(page, &p->silent,
 			      "is on a file system that does not answer: source lines are left out (--no-source does "
@@ -212,6 +228,8 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 			      "is not open to the owner of the core (to everybody, where that is root, who keeps cores "
 			      "of others, "
 			      "too): source lines are left out (--trust-core shows them)");
+	if (p->sources_left_out)
+		put_warning(page, words_left_out, p);
 	put_changed_files(page, p);
 }
 

@@ -204,6 +204,7 @@ struct pl_dump_process {
 	struct pl_dump_text refused; /* why the kernel did not let us stop a thread; "" if it did, or none had to be */
 	struct pl_dump_text silent;  /* a source file that is not answered for, so lines are missing; "": all were */
 	struct pl_dump_text barred;  /* a source file that was not read for want of rights, of a core; "": none */
+	uint32_t sources_left_out;   /* source files that were not read: too many, too long or too slow */
 	uint32_t unread;	     /* threads that came or went meanwhile */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_awaited) awaited;

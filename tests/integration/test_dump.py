@@ -416,6 +416,40 @@ def test_a_source_file_that_changed(plumb, any_python, tmp_path):
         process.communicate()
 
 
+MANY_FILES = """
+from __future__ import print_function
+import os, sys, threading
+def stack():
+    call = lambda: (print("ready"), os.read(0, 1))
+    for i in range(1000):
+        found = {"call": call}
+        exec(compile("def work():\\n    call()\\n", "/nowhere/%d.py" % i, "exec"), found)
+        call = found["work"]
+    call()
+sys.setrecursionlimit(10000)
+threading.stack_size(64 << 20)
+threading.Thread(target=stack).start()
+"""
+
+
+def test_a_stack_of_many_source_files(plumb, any_python, tmp_path):
+    script = tmp_path / "many.py"
+    script.write_text(MANY_FILES)
+    process = subprocess.Popen([*any_python.command, "-u", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        wait_asleep(process.pid)
+        told = dump(plumb, process.pid)
+        text = plumb("dump", *IN_TIME, process.pid).stdout
+    finally:
+        process.kill()
+        process.communicate()
+    files = {frame["file"] for thread in told["threads"] for frame in thread["frames"]}
+    assert {"/nowhere/%d.py" % i for i in range(1000)} <= files
+    assert told["sources_left_out"] >= 1000 - 256
+    assert "source files are left out: too many files" in " ".join(text.split()), text[-2000:]
+
+
 def test_several_processes_and_one_that_is_none(plumb, target, any_python):
     gone = subprocess.Popen(["true"])
     gone.wait()

@@ -62,6 +62,8 @@ def waiting(plumb, target):
     def look(python, case, *options):
         needs(python, 3, 7)
         with target(python, SOURCE, "--case", case) as program:
+            if case != "busy":
+                wait_asleep(program.pid)
             return Seen(plumb, *options, program.pid), program.told["things"]
 
     return look

@@ -358,6 +358,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 	pl_surroundings_deinit(&u.around);
 	p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
 	p.barred = pl_dump_str(d, "");
+	p.sources_left_out = u.sources.left_out;
 	pl_sources_deinit(&u.sources);
 	pl_sched_clocks_deinit(&u.clocks);
 	p.took_ns = pl_clock_monotonic_ns() - start;

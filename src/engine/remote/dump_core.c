@@ -355,6 +355,7 @@ struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options 
 	pl_vec_deinit(&u.interps);
 	u.p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
 	u.p.barred = pl_dump_str(d, u.sources.barred ? u.sources.barred : "");
+	u.p.sources_left_out = u.sources.left_out;
 	pl_sources_deinit(&u.sources);
 	u.p.took_ns = pl_clock_monotonic_ns() - start;
 	if (!err && (d->no_memory || u.sources.no_memory))

@@ -14,6 +14,7 @@
 #define FILES	  80
 #define FILE_LEN  (1 << 20)
 #define ALL_BYTES (64u << 20)
+#define NAMES	  5000
 
 static void name_of(const char *dir, int i, char path[static 64])
 {
@@ -77,12 +78,51 @@ static void files_are_kept_up_to_a_limit(void **state)
 	remove_files(dir);
 	assert_int_equal(shown, ALL_BYTES / FILE_LEN);
 	assert_true(again);
+	assert_int_equal(s.left_out, FILES - ALL_BYTES / FILE_LEN);
+}
+
+static void files_are_asked_for_up_to_a_number(void **state)
+{
+	struct pl_sources s = {.root = "/", .patience_ms = 60000};
+	struct pl_dump *d;
+	char path[64];
+
+	assert_true(pl_file_view_of(getpid(), &s.view));
+	assert_ok(pl_dump_create(&d));
+	for (int turn = 0; turn < 2; turn++)
+		for (int i = 0; i < NAMES; i++) {
+			name_of("/nowhere", i, path);
+			assert_false(has_source(&s, d, path));
+		}
+	assert_int_equal(s.asked, PL_SOURCES_MOST);
+	assert_int_equal(s.left_out, NAMES - PL_SOURCES_MOST);
+	assert_null(s.silent);
+	pl_sources_deinit(&s);
+	pl_dump_destroy(d);
+}
+
+/* They all answer, but take too long together. */
+static void files_are_asked_for_in_a_part_of_the_time(void **state)
+{
+	struct pl_sources s = {.root = "/", .patience_ms = 1000, .waited_ns = 1250000000};
+	struct pl_dump *d;
+
+	assert_true(pl_file_view_of(getpid(), &s.view));
+	assert_ok(pl_dump_create(&d));
+	assert_false(has_source(&s, d, "/nowhere/0.py"));
+	assert_int_equal(s.asked, 0);
+	assert_int_equal(s.left_out, 1);
+	assert_null(s.silent);
+	pl_sources_deinit(&s);
+	pl_dump_destroy(d);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_kept_up_to_a_limit),
+		cmocka_unit_test(files_are_asked_for_up_to_a_number),
+		cmocka_unit_test(files_are_asked_for_in_a_part_of_the_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
