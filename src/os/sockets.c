@@ -54,6 +54,7 @@ void pl_net_deinit(struct pl_net *n)
 		if (t->opened && t->fd >= 0)
 			close(t->fd);
 		free(t->text);
+		pl_map_deinit(&t->rows);
 		*t = (struct pl_net_table){0};
 	}
 }
@@ -99,19 +100,32 @@ static const char *field(const char *line, int index)
 	return *p && *p != '\n' ? p : NULL;
 }
 
-/* The row whose field @p index is @p inode. */
-static const char *find_row(const char *table, int index, uint64_t inode)
+/* The rows that were not there at the last look. A dump asks for as many inodes as its threads wait for. */
+static void index_rows(struct pl_net_table *t, int inode_field)
 {
-	const char *line = strchr(table, '\n'), *end;
+	const char *line = t->indexed ? t->text + t->indexed : strchr(t->text, '\n'), *end;
+	uint32_t first;
 
 	/* The first line is a heading, a last one without an end is not whole. */
 	for (; line && (end = strchr(line + 1, '\n')); line = end) {
-		const char *f = field(line + 1, index);
+		const char *f = field(line + 1, inode_field);
+		const uint64_t inode = f ? strtoull(f, NULL, 10) : 0;
 
-		if (f && strtoull(f, NULL, 10) == inode)
-			return line + 1;
+		if (inode && !pl_map_get(&t->rows, inode, 0, &first))
+			(void)pl_map_set(&t->rows, inode, 0, (uint32_t)(line + 1 - t->text));
 	}
-	return NULL;
+	t->indexed = line ? (size_t)(line - t->text) : 0;
+}
+
+const char *pl_net_row(struct pl_net *n, int table, uint64_t inode)
+{
+	struct pl_net_table *t = &n->tables[table];
+	uint32_t at;
+
+	if (!t->text)
+		return NULL;
+	index_rows(t, table == PL_NET_UNIX ? UNIX_INODE : INET_INODE);
+	return pl_map_get(&t->rows, inode, 0, &at) ? t->text + at : NULL;
 }
 
 /* "0100007F:1F90": words of the address as the machine reads them, and the port. */
@@ -137,11 +151,9 @@ static bool parse_address(const char *s, char *ret, size_t size, bool *none)
 	return true;
 }
 
-bool pl_net_parse_inet(const char *table, uint64_t inode, bool tcp, struct pl_socket_facts *ret)
+bool pl_net_parse_inet(const char *row, bool tcp, struct pl_socket_facts *ret)
 {
-	const char *row = find_row(table, INET_INODE, inode);
-	const char *local = row ? field(row, 1) : NULL, *peer = row ? field(row, 2) : NULL,
-		   *st = row ? field(row, 3) : NULL;
+	const char *local = field(row, 1), *peer = field(row, 2), *st = field(row, 3);
 	bool no_local, no_peer;
 
 	if (!st || !parse_address(local, ret->local, sizeof ret->local, &no_local) ||
@@ -157,11 +169,11 @@ bool pl_net_parse_inet(const char *table, uint64_t inode, bool tcp, struct pl_so
 	return true;
 }
 
-bool pl_net_parse_unix(const char *table, uint64_t inode, struct pl_socket_facts *ret)
+bool pl_net_parse_unix(const char *row, struct pl_socket_facts *ret)
 {
-	const char *row = find_row(table, UNIX_INODE, inode), *flags, *state, *path;
+	const char *flags, *state, *path;
 
-	if (!row || !(flags = field(row, 3)) || !(state = field(row, 5)))
+	if (!(flags = field(row, 3)) || !(state = field(row, 5)))
 		return false;
 	if (strtoul(flags, NULL, 16) & UNIX_LISTENING)
 		ret->state = "listening";
@@ -224,25 +236,22 @@ static uint64_t unix_peer(uint64_t inode)
 	return peer;
 }
 
-static bool parse(const char *text, int table, uint64_t inode, struct pl_socket_facts *ret)
+static bool parse(const char *row, int table, struct pl_socket_facts *ret)
 {
 	if (table == PL_NET_UNIX)
-		return pl_net_parse_unix(text, inode, ret);
-	return pl_net_parse_inet(text, inode, table == PL_NET_TCP || table == PL_NET_TCP6, ret);
+		return pl_net_parse_unix(row, ret);
+	return pl_net_parse_inet(row, table == PL_NET_TCP || table == PL_NET_TCP6, ret);
 }
 
 /* In what was read before, then in what more there is. */
 static bool find_in(struct pl_net *n, int table, uint64_t inode, struct pl_socket_facts *ret)
 {
-	const struct pl_net_table *t = &n->tables[table];
-	size_t from = 0;
+	const char *row;
 
-	do {
-		if (t->text && parse(t->text + from, table, inode, ret))
-			return true;
-		from = t->len ? t->len - 1 : 0; /* at a line break, as the heading ends with one */
-	} while (read_more(n, table));
-	return false;
+	while (!(row = pl_net_row(n, table, inode)))
+		if (!read_more(n, table))
+			return false;
+	return parse(row, table, ret);
 }
 
 static void find_unix_peer(struct pl_net *n, uint64_t inode, struct pl_socket_facts *ret)

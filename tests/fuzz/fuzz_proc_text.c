@@ -14,6 +14,27 @@ static void check(const char *s, size_t size)
 		abort();
 }
 
+/* As a table of each kind. */
+static void check_table(const char *text, size_t len, int table)
+{
+	struct pl_net net = {0};
+
+	net.tables[table] =
+		(struct pl_net_table){.text = strdup(text), .len = len, .fd = -1, .opened = true, .ended = true};
+	for (uint64_t inode = 40; inode < 46; inode++) {
+		struct pl_socket_facts s = {.state = ""};
+		const char *row = pl_net_row(&net, table, inode);
+
+		if (row && table == PL_NET_UNIX)
+			pl_net_parse_unix(row, &s);
+		else if (row)
+			pl_net_parse_inet(row, table == PL_NET_TCP, &s);
+		check(s.local, sizeof s.local);
+		check(s.peer, sizeof s.peer);
+	}
+	pl_net_deinit(&net);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -23,17 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	for (uint64_t inode = 40; inode < 46; inode++) {
-		struct pl_socket_facts s = {.state = ""};
-
-		pl_net_parse_inet(text, inode, true, &s);
-		pl_net_parse_inet(text, inode, false, &s);
-		pl_net_parse_unix(text, inode, &s);
-		check(s.local, sizeof s.local);
-		check(s.peer, sizeof s.peer);
+	check_table(text, strlen(text), PL_NET_TCP);
+	check_table(text, strlen(text), PL_NET_UDP);
+	check_table(text, strlen(text), PL_NET_UNIX);
+	for (uint64_t inode = 40; inode < 46; inode++)
 		if (pl_blocked_lock_holder(text, 0x801, inode) < 0)
 			abort();
-	}
 	pl_fd_parse_link(text, &fd);
 	check(fd.path, sizeof fd.path);
 	free(text);

@@ -156,23 +156,53 @@ static const char tcp_table[] =
 	"  13: nonsense 0 01 0 0 0 0 0 44\n"
 	"  14: 0100007F:9C40";
 
+/* A text that was read before. */
+static void table_init(struct pl_net *n, int table, const char *text)
+{
+	*n = (struct pl_net){.pid = getpid()};
+	n->tables[table] = (struct pl_net_table){
+		.text = strdup(text), .len = strlen(text), .fd = -1, .opened = true, .ended = true};
+}
+
+static bool inet_facts(const char *text, uint64_t inode, struct pl_socket_facts *ret)
+{
+	struct pl_net net;
+
+	table_init(&net, PL_NET_TCP, text);
+	const char *row = pl_net_row(&net, PL_NET_TCP, inode);
+	bool found = row && pl_net_parse_inet(row, true, ret);
+	pl_net_deinit(&net);
+	return found;
+}
+
+static bool unix_facts(const char *text, uint64_t inode, struct pl_socket_facts *ret)
+{
+	struct pl_net net;
+
+	table_init(&net, PL_NET_UNIX, text);
+	const char *row = pl_net_row(&net, PL_NET_UNIX, inode);
+	bool found = row && pl_net_parse_unix(row, ret);
+	pl_net_deinit(&net);
+	return found;
+}
+
 static void test_inet_table(void **state)
 {
 	struct pl_socket_facts s = {0};
 
-	assert_true(pl_net_parse_inet(tcp_table, 41, true, &s));
+	assert_true(inet_facts(tcp_table, 41, &s));
 	assert_string_equal(s.local, "127.0.0.1:8080");
 	assert_string_equal(s.state, "listening");
 	assert_string_equal(s.peer, "");
-	assert_true(pl_net_parse_inet(tcp_table, 42, true, &s));
+	assert_true(inet_facts(tcp_table, 42, &s));
 	assert_string_equal(s.local, "127.0.0.1:40000");
 	assert_string_equal(s.peer, "10.0.0.2:80");
 	assert_string_equal(s.state, "connected");
-	assert_true(pl_net_parse_inet(tcp_table, 43, true, &s));
+	assert_true(inet_facts(tcp_table, 43, &s));
 	assert_string_equal(s.local, "[::1]:22");
-	assert_false(pl_net_parse_inet(tcp_table, 44, true, &s));
-	assert_false(pl_net_parse_inet(tcp_table, 45, true, &s));
-	assert_false(pl_net_parse_inet("", 45, true, &s));
+	assert_false(inet_facts(tcp_table, 44, &s));
+	assert_false(inet_facts(tcp_table, 45, &s));
+	assert_false(inet_facts("", 45, &s));
 }
 
 static void test_unix_table(void **state)
@@ -183,14 +213,14 @@ static void test_unix_table(void **state)
 				    "0000000000000000: 00000002 0";
 	struct pl_socket_facts s = {0};
 
-	assert_true(pl_net_parse_unix(table, 51, &s));
+	assert_true(unix_facts(table, 51, &s));
 	assert_string_equal(s.local, "/run/a b.sock");
 	assert_string_equal(s.state, "listening");
 	s = (struct pl_socket_facts){0};
-	assert_true(pl_net_parse_unix(table, 52, &s));
+	assert_true(unix_facts(table, 52, &s));
 	assert_string_equal(s.local, "");
 	assert_string_equal(s.state, "connected");
-	assert_false(pl_net_parse_unix(table, 53, &s));
+	assert_false(unix_facts(table, 53, &s));
 }
 
 static void test_target_file(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a core file costs follows its length, whatever is in it. */
+/* What a core file costs follows its length, whatever is in it; what a table of sockets costs, its rows. */
 #include "unit.h"
 
 #include <elf.h>
@@ -12,6 +12,7 @@
 #include "buf.h"
 #include "core.h"
 #include "counted.h"
+#include "sockets.h"
 
 #define ITEMS 400
 #define PAGE  4096
@@ -121,10 +122,43 @@ static void a_core_costs_what_is_in_it(void **state)
 	unlink(path);
 }
 
+/* Each of the sockets is looked for twice, as by two threads. */
+static void find_sockets(void *ctx, unsigned items)
+{
+	struct pl_buf text = PL_BUF_INIT(UINT32_MAX);
+	char row[128];
+
+	add(&text, "heading\n", 8);
+	for (unsigned i = 0; i < items; i++)
+		add(&text, row,
+		    (size_t)snprintf(row, sizeof row, "%4u: 0100007F:1F90 0200000A:0050 01 0:0 0:0 0 0 0 %u 1\n", i,
+				     1000 + i));
+	add(&text, "", 1);
+	struct pl_net net = {
+		.tables[PL_NET_TCP] = {
+			.text = (char *)text.data, .len = text.len - 1, .fd = -1, .opened = true, .ended = true}};
+	counted_begin();
+	for (unsigned i = 0; i < 2 * items; i++) {
+		struct pl_socket_facts s;
+
+		pl_net_find(&net, 1000 + i % items, "TCP", &s);
+		assert_string_equal(s.peer, "10.0.0.2:80");
+		counted_step();
+	}
+	counted_end();
+	pl_net_deinit(&net); /* with the text */
+}
+
+static void a_socket_costs_the_same_among_many(void **state)
+{
+	counted_linear(find_sockets, NULL, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_core_costs_what_is_in_it),
+		cmocka_unit_test(a_socket_costs_the_same_among_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
