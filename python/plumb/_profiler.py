@@ -14,6 +14,7 @@ from plumb._external import ControlledSession
 from plumb._plumb import Error
 from plumb._report import Report
 from plumb._result import Profile
+from plumb._terminal import printable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -261,7 +262,7 @@ def table(status: Dict[str, Any], found: List[Record]) -> str:
     lines = [head, "", "  self %  total %   samples  function"]
     for record in found:
         figures = 100 * record["self"], 100 * record["total"], record["total_samples"]
-        lines.append("%8.1f %8.1f %9d  " % figures + _printable("%(function)s  %(file)s:%(line)d" % record))
+        lines.append("%8.1f %8.1f %9d  " % figures + printable("%(function)s  %(file)s:%(line)d" % record))
     return "\n".join(lines) + "\n"
 
 
@@ -280,8 +281,3 @@ def _record(function: Dict[str, Any]) -> Record:
     for part in ("self", "total"):
         record.update({part: function[part]["share"], part + "_samples": function[part]["samples"]})
     return record
-
-
-def _printable(text: str) -> str:
-    """Names are the program's: what would move a terminal's cursor is written as in Python."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -211,12 +211,13 @@ class Reporter:
 
     def _tell(self, write: Any) -> None:
         from plumb import _pytest_summary
+        from plumb._terminal import printable
 
         profile = self._profile()
         if not profile:
             return
         for line in _pytest_summary.lines(profile, self._names, self._marked):
-            write(line)
+            write(printable(line))
         self._write_files(profile, write)
 
     def _write_files(self, profile: Any, write: Any) -> None:

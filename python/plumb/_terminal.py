@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a report looks in the file that it is printed to: as the command line decides it."""
+"""What is printed to a terminal: how a report looks there, as the command line decides it, and names of the program."""
 from __future__ import annotations
 
 import os
@@ -45,6 +45,11 @@ def _ascii(file: Any) -> bool:
     except (LookupError, UnicodeError):
         return True
     return False
+
+
+def printable(text: str) -> str:
+    """Names are the program's: what would move a terminal's cursor is written as in Python."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def look(file: Any) -> Dict[str, Any]:

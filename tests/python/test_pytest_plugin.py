@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import types
 
 import pytest
@@ -244,6 +245,23 @@ def test_what_is_wrong_is_said_in_a_sentence(run, arguments, sentence):
 def test_a_marker_that_says_something_else_is_refused(run):
     done = run("--plumb", code="import pytest\n@pytest.mark.plumb(limits=3)\ndef test_it(): pass\n")
     assert done.status == USAGE and "test_sample.py::test_it: the marker plumb has one option: limit=NUMBER" in done.text, done.text
+
+
+def test_names_of_the_program_move_no_cursor(run):
+    """A file called by what sets a terminal's title, a function by what clears it."""
+    code = """
+        import time
+        space = {"time": time}
+        source = "def spin():\\n    end = time.perf_counter() + 0.3\\n    while time.perf_counter() < end: pass"
+        exec(compile(source, "\\x1b]0;title\\x07.py", "exec"), space)
+        space["spin"].__code__ = space["spin"].__code__.replace(co_name="\\x1b[2J", **QUALNAME)
+        def test_it():
+            space["spin"]()
+    """
+    code = textwrap.dedent(code).replace("**QUALNAME", 'co_qualname="\\x1b[2J"' if sys.version_info >= (3, 11) else "")
+    done = run("--plumb", code=code)
+    assert done.status == 0 and r"\x1b[2J (\x1b]0;title\x07.py:" in done.section(), done.text
+    assert "\x1b" not in done.text and "\x07" not in done.text, done.text
 
 
 def test_an_output_that_cannot_be_written_in_the_end_fails_no_test(run):
