@@ -497,6 +497,26 @@ def check_only_this_machine_may_look_unless_others_are_allowed():
     assert ask("GET", "/nothing", peer="10.1.2.3")[0] == 401, "not even what there is, is told"
 
 
+def check_a_page_of_another_site_is_not_this_machine():
+    """A browser of this machine asks for it, with the address and the name of this machine."""
+    ask = control_of()
+    other = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "Cross-Site", "Origin": "http://localhost"}, {"Origin": "null"}, {"Origin": ""},
+             {"Origin": "https://example.com"}, {"Origin": "http://localhost:81"}, {"Origin": "http://localhost.example.com"},
+             {"Origin": "http://localhost, https://example.com"}, {"Origin": "localhost"}]  # fmt: skip
+    own = [{"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://localhost"}, {"Origin": "https://LOCALHOST"},
+           {"Origin": "http://127.0.0.1:8000", "Host": "127.0.0.1:8000"}, {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"}]  # fmt: skip
+    for method, path in (("GET", "/status"), ("POST", "/pause")):
+        for headers in other:
+            status, _, sentence = ask(method, path, {"token": ask.token}, headers)
+            assert status == 403 and b"another site" in sentence, (method, headers, status, sentence)
+            assert ask(method, path, headers={"Authorization": "Bearer " + ask.token, **headers})[0] in (200, 409), (method, headers)
+        for headers in own:
+            assert ask(method, path, {"token": ask.token}, headers)[0] in (200, 409), (method, headers)
+    served_paths = []
+    app = Client(WSGIMiddleware(lambda environ, start: served_paths.append(environ) or [], RequestTimes(), control=ask.app), ask.token)
+    assert app("GET", "/?plumb", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403 and not served_paths
+
+
 def check_a_token_that_is_given_is_needed_by_all():
     ask = control_of(token=TOKEN)
     status, headers, _ = ask("GET", "/status")

@@ -57,13 +57,21 @@ def _names_loopback(host: str) -> bool:
     return name == "localhost" or name.endswith(".localhost") or _is_loopback(name)
 
 
+def _is_of_another_site(headers: Mapping[str, str]) -> bool:
+    """What a browser says of the page that asks; what is no browser says nothing."""
+    if headers.get("sec-fetch-site", "").lower() == "cross-site":
+        return True
+    host = headers.get("host", "localhost").lower()
+    return "origin" in headers and headers["origin"].lower() not in ("http://" + host, "https://" + host)
+
+
 def _answers_later(allow: Callable[[Any], Any]) -> bool:
     return inspect.iscoroutinefunction(allow) or inspect.iscoroutinefunction(getattr(allow, "__call__", None))
 
 
 class Access:
-    """Reading: with the token; or if `allow(environ or scope)` says so; or, where that was allowed, from this machine and not
-    through a proxy. Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
+    """Reading: with the token; or if `allow(environ or scope)` says so; or, where that was allowed, from this machine, not
+    through a proxy and not for a page of another site. Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
 
     def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str], allow_loopback: bool) -> None:
         if token is not None and (not isinstance(token, str) or len(token) < 8):
@@ -108,6 +116,8 @@ class Access:
             raise Refused(403, "this came through a proxy: give the control application a token")
         if not _names_loopback(request.headers.get("host", "localhost")):
             raise Refused(403, "the name in Host is not one of this machine's loopback: give the control application a token")
+        if _is_of_another_site(request.headers):
+            raise Refused(403, "a page of another site asked for this: enter the address yourself, or give the control application a token")
 
     def check_change(self, request: Request, fields: Mapping[str, str]) -> None:
         """Or Refused; after check_read(). Browsers send passwords by themselves, so one is not enough here."""

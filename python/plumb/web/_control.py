@@ -35,7 +35,7 @@ _ALWAYS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # without one browsers hide the origin of the page's own forms
     "x-content-type-options": "nosniff",
 }
 
