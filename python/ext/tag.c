@@ -12,14 +12,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define TAGS_MAX   4096
-#define TAGS_FIRST (PLUMB_TAG_OTHER + 1)
-#define MEMORY_MAX 65536
+#define TAGS_MAX	 4096
+#define TAGS_REQUEST_MAX (TAGS_MAX / 2) /* of them, of web requests: who may send some must not take all */
+#define TAGS_FIRST	 (PLUMB_TAG_OTHER + 1)
+#define MEMORY_MAX	 65536
 
 /* ---- the texts --------------------------------------------------------------------------------------------------- */
 
 static _Atomic(const char *) texts[TAGS_FIRST + TAGS_MAX] = {[PLUMB_TAG_OTHER] = "[other tags]"};
-static atomic_uint text_count = TAGS_FIRST;
+static atomic_uint text_count = TAGS_FIRST, request_count;
 
 static bool text_of(void *ctx, uint32_t id, char *ret, size_t size)
 {
@@ -32,18 +33,32 @@ static bool text_of(void *ctx, uint32_t id, char *ret, size_t size)
 	return true;
 }
 
-/* Interpreters with a GIL each may do so at the same time. */
-static unsigned next_id(void)
+/* Count one more, unless there are so many; what the count was. Interpreters with a GIL each may do so at the same
+ * time. */
+static unsigned count_up(atomic_uint *count, unsigned most)
 {
-	unsigned id = atomic_load(&text_count);
+	unsigned was = atomic_load(count);
 
-	while (id < TAGS_FIRST + TAGS_MAX && !atomic_compare_exchange_weak(&text_count, &id, id + 1))
+	while (was < most && !atomic_compare_exchange_weak(count, &was, was + 1))
 		;
+	return was;
+}
+
+static unsigned next_id(bool of_request)
+{
+	if (of_request && count_up(&request_count, TAGS_REQUEST_MAX) == TAGS_REQUEST_MAX)
+		return PLUMB_TAG_OTHER;
+	unsigned id = count_up(&text_count, TAGS_FIRST + TAGS_MAX);
 	return id < TAGS_FIRST + TAGS_MAX ? id : PLUMB_TAG_OTHER;
 }
 
-static PyObject *new_tag(PyObject *module, PyObject *text)
+static PyObject *new_tag(PyObject *module, PyObject *args)
 {
+	PyObject *text;
+	int of_request;
+
+	if (!PyArg_ParseTuple(args, "Up", &text, &of_request))
+		return NULL;
 	PyObject *bytes = PyUnicode_AsUTF8String(text);
 	if (!bytes)
 		return NULL;
@@ -57,7 +72,7 @@ static PyObject *new_tag(PyObject *module, PyObject *text)
 	Py_DECREF(bytes);
 	if (!copy)
 		return NULL;
-	unsigned id = next_id();
+	unsigned id = next_id(of_request);
 	if (id == PLUMB_TAG_OTHER)
 		free(copy);
 	else
@@ -195,7 +210,10 @@ static PyObject *own_memory(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-	{"new_tag", new_tag, METH_O, "new_tag($module, text, /)\n--\n\nA number for it; 1 when there are too many."},
+	{"new_tag", new_tag, METH_VARARGS,
+	 "new_tag($module, text, of_request, /)\n--\n\nA number for it; 1 when there are too many. At most half of all "
+	 "are of "
+	 "requests."},
 	{"set_tag_place", (PyCFunction)(void (*)(void))set_tag_place, METH_VARARGS | METH_KEYWORDS,
 	 "set_tag_place(var, value_type, bitmap_type, array_type, collision_type, context, vars, root, type)\n--\n\n"
 	 "Where find_tag() looks from now on. Once."},

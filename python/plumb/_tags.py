@@ -26,10 +26,11 @@ _OTHER = 1  # the number of all tags that are too many
 class _Entry(Tag):
     """What is set in the context: a tag that was entered, on those that were entered before."""
 
-    __slots__ = ("labels", "owner", "outer")
+    __slots__ = ("labels", "owner", "outer", "of_request")
     labels: _Labels  # with those of the outer ones
     owner: tag
     outer: Optional[_Entry]
+    of_request: bool  # itself, or one that it is in
 
 
 # None: no tag. A set value stays behind where the first tag of a context was left.
@@ -64,10 +65,10 @@ def _cut(text: str, length: int) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
-def _number(labels: _Labels) -> int:
+def _number(labels: _Labels, of_request: bool) -> int:
     number = _numbers.get(labels)
     if number is None:
-        number = new_tag("[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH))
+        number = new_tag("[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH), of_request)
         if number != _OTHER:
             _numbers[labels] = number
     return number
@@ -76,8 +77,9 @@ def _number(labels: _Labels) -> int:
 def _enter(owner: tag) -> None:
     outer = _current.get()
     labels = owner._labels if outer is None else tuple(sorted(dict(outer.labels + owner._labels).items()))[:_LABELS]
-    entry = _Entry(_number(labels))
-    entry.labels, entry.owner, entry.outer = labels, owner, outer
+    of_request = isinstance(owner, RequestTag) or (outer is not None and outer.of_request)
+    entry = _Entry(_number(labels, of_request))
+    entry.labels, entry.owner, entry.outer, entry.of_request = labels, owner, outer, of_request
     _current.set(entry)
 
 
@@ -126,6 +128,12 @@ class tag:
     def __call__(self, function: _Function) -> _Function:
         made: _Function = decorate_any(function, functools.partial(_tagged, self))
         return made
+
+
+class RequestTag(tag):
+    """Of a web request: such tags, with what is entered in them, get at most half of all numbers. The rest is the program's."""
+
+    __slots__ = ()
 
 
 def _tagged(owner: tag, function: Any) -> Any:

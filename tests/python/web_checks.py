@@ -20,6 +20,7 @@ import urllib.parse
 from wsgiref.validate import validator
 
 import plumb
+from plumb import _tags
 from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _requests, _routes, control, control_asgi
 from profiler_checks import interrupted_within
 from raising import raises
@@ -88,12 +89,14 @@ def check_a_request_is_tagged_in_the_application_and_in_each_part_of_its_respons
         found.append(labels())
 
     times = RequestTimes()
-    assert served(WSGIMiddleware(app, times), path="/users/17/x", method="POST") == (201, {"Content-Type": "text/plain"}, b"partpart")
-    before = {"route": "/users/{n}/x", "method": "POST"}
-    assert found == [before] + [{**before, "status": 201}] * 4
-    assert labels() == {}, "nothing is left of it"
+    for route_before in ("unknown", "/users/{n}/x"):  # a path has its name from the first that was there
+        found.clear()
+        assert served(WSGIMiddleware(app, times), path="/users/17/x", method="POST") == (201, {"Content-Type": "text/plain"}, b"partpart")
+        started = {"route": "/users/{n}/x", "method": "POST", "status": 201}
+        assert found == [{"route": route_before, "method": "POST"}] + [started] * 4
+        assert labels() == {}, "nothing is left of it"
     (row,) = times.rows()
-    assert (row["method"], row["route"], row["count"], row["statuses"]) == ("POST", "/users/{n}/x", 1, {"2xx": 1})
+    assert (row["method"], row["route"], row["count"], row["statuses"]) == ("POST", "/users/{n}/x", 2, {"2xx": 2})
 
 
 def check_responses_of_threads_that_take_turns_are_kept_apart():
@@ -217,8 +220,8 @@ def check_requests_that_overlap_in_one_thread_are_kept_apart():
 
     asyncio.run(all_at_once())
     for path, (before, after) in found.items():
-        assert before == {"route": "/{n}", "method": "GET"}
-        assert after == {**before, "status": 200 + int(path[1:])}
+        assert before == {"route": "unknown", "method": "GET"}
+        assert after == {"route": "/{n}", "method": "GET", "status": 200 + int(path[1:])}
     (row,) = times.rows()
     assert row["count"] == 50 and row["statuses"] == {"2xx": 50}
 
@@ -231,7 +234,7 @@ def check_a_router_that_finds_the_route_is_heard():
         ({"endpoint": 1, "root_path": "/before/users"}, "/users/*"),
         ({"root_path": "/before/users", "route": types.SimpleNamespace(path="/{who}/x")}, "/users/{who}/x"),
         ({"route": types.SimpleNamespace(path="/users/{who}/x")}, "/users/{who}/x"),
-        ({"other": 1}, "/users/jo/x"),
+        ({"other": 1}, None),
     ]
     for matched, route in cases:
         found = []
@@ -246,7 +249,7 @@ def check_a_router_that_finds_the_route_is_heard():
 
         times = RequestTimes()
         run_asgi(ASGIMiddleware(app, times), http_scope("/users/jo/x", root_path="/before"))
-        assert found == [route] and times.rows()[0]["route"] == route, (matched, found)
+        assert found == [route or "unknown"] and times.rows()[0]["route"] == (route or "/users/jo/x"), (matched, found)
 
 
 def check_what_is_no_http_request_and_what_fails_passes_as_it_is():
@@ -333,23 +336,61 @@ def check_many_threads_count_each_request_once():
     assert times.rows()[0]["count"] == 16000
 
 
-def check_tags_have_a_bounded_number_of_names():
-    found, names = set(), _requests._NAMES
-    _requests._NAMES = _routes.Names(500)
+def in_letters(number):
+    """As a part of a path, of which nothing is folded."""
+    return "".join(chr(97 + int(digit)) for digit in str(number))
+
+
+def answering(status, found, tell=None):
+    """An application that answers so, and tells its route; {(route, method)} of its tags goes into `found`."""
 
     def app(environ, start_response):
         found.add((labels()["route"], labels()["method"]))
-        start_response("404 Not Found", [])
+        if tell:
+            environ["plumb.route"](tell)
+        start_response(status, [])
+        found.add((labels()["route"], labels()["method"]))
         return []
 
-    times = RequestTimes()
-    middleware = WSGIMiddleware(app, times)
+    return app
+
+
+def check_tags_have_a_bounded_number_of_names():
+    found, times = set(), RequestTimes()
+    middleware = WSGIMiddleware(answering("200 OK", found), times)
     for i in range(3000):
-        name = "".join(chr(97 + int(digit)) for digit in str(i))
-        middleware(environ("/" + name, method="X" + name), lambda *_: None)
-    assert len(found) <= 501 and ("other", "other") in found
+        middleware(environ("/" + in_letters(i), method="X" + in_letters(i)), lambda *_: None)
+    assert len(found) == 502 and {("unknown", "other"), ("other", "other")} < found
+
+
+def check_what_is_not_there_takes_no_names():
+    found, times = set(), RequestTimes()
+    nowhere = WSGIMiddleware(answering("404 Not Found", found), times)
+    for i in range(3000):
+        nowhere(environ("/" + in_letters(i), method="X" + in_letters(i)), lambda *_: None)
+    assert found == {("unknown", "other"), ("not found", "other")}
     assert [(row["route"], row["method"]) for row in times.rows()] == [("not found", "other")]
-    _requests._NAMES = names
+    found.clear()
+    WSGIMiddleware(answering("200 OK", found, "/orders/{id}"), times)(environ("/orders/x"), lambda *_: None)
+    WSGIMiddleware(answering("200 OK", found), times)(environ("/there"), lambda *_: None)
+    nowhere(environ("/there"), lambda *_: None)
+    assert found == {(route, "GET") for route in ("unknown", "/orders/{id}", "/there")}, "what was there keeps its name"
+
+
+def check_requests_leave_tags_to_the_program():
+    """The last check: it uses up all numbers that requests may have."""
+    _requests.RequestTag = _tags.RequestTag
+    middleware = WSGIMiddleware(lambda environ, start_response: start_response("200 OK", []) or [], RequestTimes())
+    for method in sorted(_routes.METHODS):
+        for i in range(450):
+            middleware(environ("/" + in_letters(i), method=method), lambda *_: None)
+    with _tags.RequestTag(one="more"):
+        assert _tags._current.get().id == _tags._OTHER
+        with plumb.tag(user="of a request"):
+            assert _tags._current.get().id == _tags._OTHER
+    for i in range(1000):
+        with plumb.tag(job=i):
+            assert _tags._current.get().id != _tags._OTHER, i
 
 
 def check_a_table_of_times_is_no_program_for_a_spreadsheet():
@@ -779,12 +820,14 @@ def check_the_same_page_in_a_loop_has_the_request_and_not_its_neighbours():
 
 def main(requests=None):
     """Run all checks; or that of memory alone, with so many requests."""
-    _requests.tag = Tag
+    _requests.RequestTag = Tag
     if requests:
         check_many_requests_take_no_more_memory_than_few(int(requests))
         return
     checks = [(name, check) for name, check in sorted(globals().items()) if name.startswith("check_") and inspect.isfunction(check)]
+    checks.sort(key=lambda item: item[1] is check_requests_leave_tags_to_the_program)
     for _, check in checks:
+        _requests._NAMES = _routes.Names(500)
         check()
     print(json.dumps({"checks": [name for name, _ in checks]}))
 

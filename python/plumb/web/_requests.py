@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Dict, Optional, TypeVar
 
-from plumb._tags import tag
+from plumb._tags import RequestTag
 from plumb.web._routes import Names, folded, known_method
 from plumb.web._times import RequestTimes
 
@@ -15,6 +15,7 @@ TIMES = RequestTimes()
 """Of all middleware of this process that was given none of its own."""
 
 _NAMES = Names(500)
+_UNKNOWN, _NOT_FOUND = "unknown", "not found"
 
 
 def checked_app(kind: str, app: App) -> App:
@@ -39,13 +40,13 @@ class Request:
         self._times = times
         self._path = folded(path)
         self._told: Optional[str] = None
-        self._labels: Dict[str, Any] = {"route": _NAMES.known(self._path), "method": known_method(method)}
+        self._labels: Dict[str, Any] = {"route": _NAMES.seen(self._path) or _UNKNOWN, "method": known_method(method)}
         self._begin = time.perf_counter()
         self._ended = False
 
     def tag(self) -> Any:
         """Around what works on the request."""
-        return tag(**self._labels)
+        return RequestTag(**self._labels)
 
     def _tag_rest(self) -> None:
         # Never left by itself: it ends with the tag around it, or with the task that it was set in.
@@ -60,9 +61,12 @@ class Request:
         self._tag_rest()
 
     def started(self, status: Any) -> None:
-        """The response has started."""
+        """The response has started. What is not there has as many names as there are searches for it: no path takes one before
+        that is known."""
         if isinstance(status, int) and 100 <= status <= 599:
             self._labels["status"] = status
+            if self._told is None:
+                self._labels["route"] = (_NAMES.seen(self._path) or _NOT_FOUND) if status == 404 else _NAMES.known(self._path)
             self._tag_rest()
 
     def ended(self) -> None:
@@ -71,6 +75,5 @@ class Request:
             return
         self._ended = True
         status = self._labels.get("status")
-        # What is not there has as many names as there are searches for it.
-        route = self._told or ("not found" if status == 404 else self._path)
+        route = self._told or (_NOT_FOUND if status == 404 else self._path)
         self._times.add(self._labels["method"], route, time.perf_counter() - self._begin, status)

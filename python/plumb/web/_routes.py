@@ -38,6 +38,10 @@ class Names:
         self._most = most
         self._known: Dict[str, str] = {}
 
+    def seen(self, name: str) -> Optional[str]:
+        """The name, if it is one of them already."""
+        return self._known.get(name)
+
     def known(self, name: str) -> str:
         if name not in self._known and len(self._known) < self._most:
             self._known[name] = name
