@@ -21,7 +21,7 @@ from wsgiref.validate import validator
 
 import plumb
 from plumb import _tags
-from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _requests, _routes, control, control_asgi
+from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _request_page, _requests, _routes, control, control_asgi
 from profiler_checks import interrupted_within
 from raising import raises
 
@@ -816,6 +816,57 @@ def check_the_same_page_in_a_loop_has_the_request_and_not_its_neighbours():
     assert WORK.encode() in names_in(page) and NEIGHBOUR.encode() not in names_in(page)
     assert busy[0] == 409 and b"ask again" in busy[1]
     assert asyncio.run(ask("/work", b"plumb", []))[0] == 401 and asyncio.run(ask("/none", b""))[1] == b"response"
+
+
+class Endless:
+    """Parts of a response without an end."""
+
+    def __init__(self):
+        self.parts, self.closed = 0, False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.parts += 1
+        if self.parts == 1:
+            globals()[WORK]()
+        assert self.parts < 10**5, "nothing ends it"
+        return b"part"
+
+    def close(self):
+        self.closed = True
+
+
+def check_the_page_of_a_response_without_an_end_is_of_what_was_until_then():
+    limit, _request_page._LONGEST_S = _request_page._LONGEST_S, 0.0
+    body = Endless()
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return body
+
+    ask = Client(WSGIMiddleware(app, RequestTimes(), control=control(plumb.Profiler(), token=TOKEN)), TOKEN)
+    status, _, page = ask("GET", "/?plumb", headers={"Authorization": "Bearer " + TOKEN})
+    assert status == 200 and WORK.encode() in names_in(page) and (body.parts, body.closed) == (1, True)
+
+    async def streaming(scope, receive, send):
+        globals()[WORK]()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for part in Endless():
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+
+    async def waiting(scope, receive, send):
+        globals()[WORK]()
+        await asyncio.sleep(100)
+        raise AssertionError("nothing ends it")
+
+    headers = [(b"host", b"localhost"), (b"authorization", b"Bearer " + TOKEN.encode())]
+    for endless in (streaming, waiting):
+        app = ASGIMiddleware(endless, RequestTimes(), control=control_asgi(plumb.Profiler(), token=TOKEN))
+        sent = run_asgi(app, http_scope(query_string=b"plumb", headers=headers))
+        assert sent[0]["status"] == 200 and WORK.encode() in names_in(sent[1]["body"])
+    _request_page._LONGEST_S = limit
 
 
 def main(requests=None):

@@ -2,6 +2,7 @@
 """ASGI middleware that tags the samples of a request, and nothing else."""
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
 
 from plumb._unseen import unseen
@@ -60,4 +61,5 @@ class ASGIMiddleware:
 
 
 async def _ignored(message: Message) -> None:
-    """send() of an application whose response nobody gets."""
+    """send() of an application whose response nobody gets. Others get their turn, as when something is sent."""
+    await asyncio.sleep(0)

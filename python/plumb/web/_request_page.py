@@ -2,9 +2,11 @@
 """The report page of one request, in the place of its response: GET with ?plumb, from whoever may see the control application."""
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
 import urllib.parse
-from typing import Any, Awaitable, Callable, Optional
+from typing import Any, Awaitable, Callable, Iterable, Optional
 
 import plumb
 from plumb.web._access import Refused, Request
@@ -13,6 +15,7 @@ from plumb.web._hosts import ASGIControl, WSGIControl, aside
 
 _FIELD = "plumb"
 _TAG = "page"
+_LONGEST_S = 60.0  # some responses never end
 _one_at_a_time = threading.Lock()  # in a loop two would be in each other's samples
 
 
@@ -22,8 +25,8 @@ class RequestPage:
             raise TypeError("control is what plumb.web.control() or control_asgi() gives, not %r" % (control,))
         self._core: Control = control._core
 
-    def answer(self, request: Request, serve: Callable[[], None]) -> Optional[Response]:
-        """Instead of the application's; None: it was not asked for. serve() is all that is done for the request."""
+    def answer(self, request: Request, serve: Callable[[], Iterable[bytes]]) -> Optional[Response]:
+        """Instead of the application's; None: it was not asked for. serve() begins the response, all of which is used up."""
         if not _is_asked(request):
             return None
         return self._core.refused(request) or self._core.page(request, lambda: _recorded(serve))
@@ -39,7 +42,7 @@ class RequestPage:
             return self._core.page(request, _busy)
         try:
             with plumb.profile(threads=threading.get_ident()) as recording, plumb.tag(**{_TAG: _FIELD}):
-                await serve()
+                await _for_a_time(serve)
             answer: Response = await aside(self._core.page, request, lambda: recording.html(focus="%s=%s" % (_TAG, _FIELD)))
             return answer
         finally:
@@ -50,10 +53,42 @@ def _is_asked(request: Request) -> bool:
     return request.method == "GET" and _FIELD in request.query and _FIELD in dict(urllib.parse.parse_qsl(request.query, keep_blank_values=True))
 
 
-def _recorded(serve: Callable[[], None]) -> str:
+def _recorded(serve: Callable[[], Iterable[bytes]]) -> str:
     with plumb.profile(threads=threading.get_ident()) as recording:
-        serve()
+        _use_up(serve, time.monotonic() + _LONGEST_S)
     return recording.html()
+
+
+def _use_up(serve: Callable[[], Iterable[bytes]], end: float) -> None:
+    """Or as much of the response as there is until the end."""
+    body = serve()
+    try:
+        for _ in body:
+            if time.monotonic() >= end:
+                break
+    finally:
+        if hasattr(body, "close"):
+            body.close()
+
+
+async def _for_a_time(serve: Callable[[], Awaitable[None]]) -> None:
+    """At the end the application is cancelled."""
+    over = False
+
+    def end() -> None:
+        nonlocal over
+        over = True
+        working.cancel()
+
+    working = asyncio.ensure_future(serve())
+    timer = asyncio.get_running_loop().call_later(_LONGEST_S, end)
+    try:
+        await working
+    except asyncio.CancelledError:
+        if not over:
+            raise
+    finally:
+        timer.cancel()
 
 
 def _busy() -> str:

@@ -30,7 +30,7 @@ class WSGIMiddleware:
 
     @unseen
     def __call__(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        found = self._page and self._page.answer(of_environ(environ), lambda: _use_up(self._serve(environ, _ignored)))
+        found = self._page and self._page.answer(of_environ(environ), lambda: self._serve(environ, _ignored))
         return wsgi_answer(found, start_response) if found else self._serve(environ, start_response)
 
     @unseen
@@ -58,15 +58,6 @@ class WSGIMiddleware:
 def _ignored(*_: Any) -> Callable[[bytes], None]:
     """start_response() of an application whose response nobody gets."""
     return lambda data: None
-
-
-def _use_up(body: Iterable[bytes]) -> None:
-    try:
-        for _ in body:
-            pass
-    finally:
-        if hasattr(body, "close"):
-            body.close()
 
 
 def _tell_rule(environ: Mapping[str, Any]) -> None:
