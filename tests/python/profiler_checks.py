@@ -517,14 +517,15 @@ def check_python_does_not_warn_of_a_fork_while_it_is_sampled_from_outside():
     profiler.cancel()
 
 
-def interrupted_at_line(number, call, handle):
-    """As a signal handler that comes there would. Whether there are so many lines."""
-    lines = itertools.count()
+def interrupted_at(number, call, handle, module, event="line"):
+    """As a signal handler that comes there would: at that line, or "opcode", of the module. Whether there are so many."""
+    places = itertools.count()
 
-    def trace(frame, event, arg):
-        if frame.f_globals.get("__name__") != "plumb._external":
+    def trace(frame, what, arg):
+        if frame.f_globals.get("__name__") != module:
             return None
-        if event == "line" and next(lines) == number:
+        frame.f_trace_opcodes = event == "opcode"
+        if what == event and next(places) == number:
             sys.settrace(None)
             handle()
         return trace
@@ -534,7 +535,7 @@ def interrupted_at_line(number, call, handle):
         call()
     finally:
         sys.settrace(None)
-    return next(lines) > number
+    return next(places) > number
 
 
 def check_a_handler_may_pause_anywhere_in_status_outside():
@@ -542,7 +543,7 @@ def check_a_handler_may_pause_anywhere_in_status_outside():
     profiler.start()
     until(profiler, 1)
     for number in itertools.count():
-        if not interrupted_at_line(number, profiler.status, profiler.pause):
+        if not interrupted_at(number, profiler.status, profiler.pause, "plumb._external"):
             break
         assert profiler.status()["state"] == "paused"
         profiler.resume()
@@ -563,7 +564,7 @@ def check_a_handler_finds_each_round_anywhere_in_what_ends_it_outside():
         for number in itertools.count():
             found.clear()
             profiler.start()
-            if not interrupted_at_line(number, getattr(profiler, way), handle):
+            if not interrupted_at(number, getattr(profiler, way), handle, "plumb._external"):
                 break
             assert found[0] > 0 and profiler.snapshot().info()["duration"] == found[0], (way, number, found)
         profiler.cancel()
@@ -767,30 +768,6 @@ def check_a_signal_handler_may_interrupt_each_call_by_any():
     nothing_is_left(threads, files)  # what was begun in the middle of something else has ended
 
 
-def interrupted_at(point, call, handled, module):
-    """Make the call, and the handled one at its `point`-th instruction in code of `module`. Were there so many?"""
-    seen = 0
-
-    def trace(frame, event, arg):
-        nonlocal seen
-        if frame.f_globals.get("__name__") != module:
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            seen += 1
-            if seen == point:
-                sys.settrace(None)
-                handled()
-        return trace
-
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(None)
-    return seen >= point
-
-
 def check_a_signal_handler_may_end_or_begin_it_at_any_instruction_of_a_call():
     """Who traces the instructions may call at each what a signal handler that comes there would."""
     ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD), "plumb._profiler")
@@ -803,10 +780,10 @@ def ended_or_begun_at_any_instruction(profiler, module):
     for before, names in ((started, ("pause", "resume", "status", "reset", "stop")), (paused, ("resume", "start")), ([], ("start",))):
         for name in names:
             for handled in (profiler.stop, profiler.cancel, profiler.start):
-                for point in itertools.count(1):
+                for number in itertools.count():
                     for prepare in (profiler.cancel, *before):
                         prepare()
-                    if not interrupted_at(point, or_refused(getattr(profiler, name)), or_refused(handled), module):
+                    if not interrupted_at(number, or_refused(getattr(profiler, name)), or_refused(handled), module, "opcode"):
                         break
     profiler.cancel()
 
