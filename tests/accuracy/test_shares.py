@@ -80,8 +80,9 @@ class Measured:
         between = truth.pop(None, 0)
         between /= between + sum(truth.values())
         unknown = unknown_share(self.profile, self.within)
-        if self.stops_used_up or self.missed > RARE:
-            # The machine decides how much is proved. Samples that tell no part may be of any: no share is known better than that.
+        if self.stops_used_up or self.missed > RARE or self.held_up > RARE:
+            # The machine decides how much is proved, and a sampler that waits for a processor gets it where the program loses it, which
+            # is between the parts. Samples that tell no part may be of any: no share is known better than that.
             error = max(0.0, unknown - between) / 3
             self.undecided_if(error > UNKNOWN)
             return compare(truth, self.seen, self.worth, error=error)
@@ -103,7 +104,9 @@ class Measured:
 
     @property
     def held_up(self):
-        """The share of the time that the program was ready in which it got no processor."""
+        """The share of the time that the program was ready in which it got no processor; 0 of one that has no time between its parts."""
+        if "ready" not in self.told:
+            return 0.0
         return 1 - sum(self.told["cpu"].values()) / sum(self.told["ready"].values())
 
     def undecided_if(self, condition):
@@ -113,7 +116,7 @@ class Measured:
     def __str__(self):
         stopped = self.whole.json["overhead"]["stopped_ns"] / self.whole.json["duration_ns"]
         text = "the sampler missed %.1f %% of the periods; stops took %.2f %% of the time" % (100 * self.missed, 100 * stopped)
-        if "ready" in self.told:
+        if self.held_up:
             text += "; the program had no processor in %.1f %% of its time" % (100 * self.held_up)
         return "%s; %s" % (text, self.profile.quality)
 
