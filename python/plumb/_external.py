@@ -18,6 +18,7 @@ from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
 from plumb import _binary, _forks, _threads
 from plumb._gil import as_profile
 from plumb._plumb import Error, Profile, add_up, allow_tracer, create
+from plumb._step import Step
 
 _LOOK_SECONDS = 0.002
 _LAST_SECONDS = 20.0  # plumb itself ends five seconds after SIGTERM, whatever holds it up
@@ -329,24 +330,16 @@ class _Growing:
         return seen[1]
 
 
-class _Rounds:
-    """What has ended, and what runs, or is about to end. A signal handler may come between any two steps of somebody who changes that:
-    a change is one step, of whoever comes first."""
+class _Rounds(Step):
+    """What has ended, and what runs, or is about to end."""
 
     def __init__(self, ended: _Sum, running: Tuple[_Growing, ...]) -> None:
+        super().__init__()
         self.ended, self.running = ended, running
-        self._next: Dict[str, "_Rounds"] = {}
 
-    def become(self, ended: _Sum, running: Tuple[_Growing, ...]) -> bool:
-        """False: somebody else was faster."""
-        new = _Rounds(ended, running)
-        return self._next.setdefault("", new) is new
-
-    def latest(self) -> "_Rounds":
-        found = self
-        while found._next:
-            found = found._next[""]
-        return found
+    @property
+    def paused(self) -> bool:
+        return all(growing.ending for growing in self.running)
 
 
 class ControlledSession:
@@ -372,7 +365,7 @@ class ControlledSession:
         growing = _Growing(rate=self._rate, tids=tids, **self._options, **_PLAIN)
         while True:
             now = self._now()
-            if now.become(now.ended, (*now.running, growing)):
+            if now.become(_Rounds(now.ended, (*now.running, growing))):
                 break
         for other in now.running:  # a signal handler has begun one meanwhile
             self._finish(other)
@@ -401,7 +394,7 @@ class ControlledSession:
             if growing not in now.running:
                 return
             others = tuple(other for other in now.running if other is not growing)
-            if now.become(now.ended.plus(*found) if found else now.ended, others):
+            if now.become(_Rounds(now.ended.plus(*found) if found else now.ended, others)):
                 return
 
     def pause(self) -> None:
@@ -410,7 +403,7 @@ class ControlledSession:
 
     def resume(self) -> None:
         with self._lock:
-            if all(growing.ending for growing in self._now().running):
+            if self._now().paused:
                 self._begin()
 
     def set_rate(self, hz: float) -> None:
@@ -424,7 +417,7 @@ class ControlledSession:
             ran = self._end()
             while True:
                 now = self._now()
-                if now.become(_Sum(), now.running):
+                if now.become(_Rounds(_Sum(), now.running)):
                     break
             if ran:
                 self._begin()
@@ -440,7 +433,7 @@ class ControlledSession:
         for profile in found:
             figures = figures if profile is None else _added(figures, profile)
         seconds = {name: figures[name] for name in ("elapsed", "cpu")}
-        return {**{name: int(figures[name]) for name in figures}, **seconds, "folded": 0}
+        return {**{name: int(figures[name]) for name in figures}, **seconds, "folded": 0, "paused": now.paused}
 
     def snapshot(self) -> Profile:
         """Waits until there is something."""

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from plumb import _forks, _gil, _threads
 from plumb._arguments import checked_count, checked_engine, checked_interval, checked_mode
@@ -14,6 +14,7 @@ from plumb._external import ControlledSession
 from plumb._plumb import Error
 from plumb._report import Report
 from plumb._result import Profile
+from plumb._step import Step
 from plumb._terminal import printable
 
 if TYPE_CHECKING:
@@ -21,9 +22,25 @@ if TYPE_CHECKING:
 
 _TOO_LONG = 10.0  # seconds between two samples
 
-_NO_STATUS = {"samples": 0, "ticks": 0, "missed": 0, "unreadable": 0, "folded": 0, "threads": 0, "elapsed": 0.0}
+_NO_STATUS: Dict[str, Any] = {"samples": 0, "ticks": 0, "missed": 0, "unreadable": 0, "folded": 0, "threads": 0, "elapsed": 0.0}
 Record = Dict[str, Any]
 _SORTS = {"self": "self_samples", "total": "total_samples"}
+_WHY_NOT = {
+    "idle": "start() was not called",
+    "stopped": "it was stopped",
+    "forked": "this process was forked from the one that was sampled, and has not called start() itself",
+}
+
+
+class _Round(Step):
+    """From one start() to the next."""
+
+    def __init__(self, state: str, session: Any = None, profile: Optional[Profile] = None, status: Dict[str, Any] = _NO_STATUS,
+                 since: Tuple[float, int] = (0.0, 0)) -> None:  # fmt: skip
+        super().__init__()
+        self.state, self.session = state, session
+        self.profile, self.status = profile, status  # when it has ended
+        self.since = since  # when this interval began: seconds and ticks
 
 
 class Profiler:
@@ -53,92 +70,94 @@ class Profiler:
         self._options = {"mode": checked_mode(mode), "jitter": bool(jitter), "max_nodes": checked_count("max_nodes", max_nodes), "tags": True}
         self._threads, self._engine = threads, checked_engine(engine)
         self._lock = _forks.Lock()
-        self._session: Any = None
-        self._paused: Any = None  # the session that is paused
-        self._profile: Optional[Profile] = None  # of the last round, when it has ended
-        self._status: Dict[str, Any] = dict(_NO_STATUS)  # likewise
-        self._state = "idle"  # while there is no session
-        self._since = (0.0, 0)  # when this interval began: seconds and ticks
+        self._latest = _Round("idle")
         _forks.tell(self)
 
     def _after_fork(self) -> None:
         """This is the child of a fork: what sampled is in the parent."""
-        if self._session is not None:
-            self._state = "forked"
-        self._session = self._profile = None
-        self._status = dict(_NO_STATUS)
+        now = self._now()
+        self._latest = _Round(now.state if now.session is None else "forked")
 
     # ---- what is sampled ----
 
     def start(self) -> None:
         """Begin anew; what the last round counted is gone. If it runs: nothing; if it is paused: go on."""
         with self._lock:
-            session = self._session
+            session = self._now().session
             if session is not None:
-                if self._paused is session:
-                    self._go_on(session)
+                session.resume()
                 return
             session = self._begin()
-            if self._session is not None:  # a signal handler was faster
+            if not self._replace(None, _Round("running", session)):
                 session.stop()
-                return
-            self._session, self._paused, self._profile, self._since = session, None, None, (0.0, 0)
 
     def stop(self) -> None:
         """End this round; what it counted can be asked for until the next one."""
         with self._lock:
-            session = self._session
+            session, profile = self._now().session, None
             if session is None:
                 return
             try:
-                self._profile = Profile(session.stop())
+                profile = Profile(session.stop())
             except Error:  # of the last part: what came before is there
                 with contextlib.suppress(Error):
-                    self._profile = Profile(session.snapshot())
+                    profile = Profile(session.snapshot())
                 raise
             finally:
-                self._status = _gil.status(session)
-                self._session, self._paused, self._state = None, None, "stopped"
+                self._replace(session, _Round("stopped", profile=profile, status=_gil.status(session)))
 
     def cancel(self) -> None:
         """End this round, in whatever state, and forget what it counted."""
         with self._lock:
-            session, self._session = self._session, None
-            self._paused, self._profile, self._state = None, None, "idle"
-            self._status = dict(_NO_STATUS)
+            session = self._now().session
+            self._replace(session, _Round("idle"))
         if session is not None:
             session.stop()
 
     def pause(self) -> None:
         """No samples, no wake-ups, and time does not run, until resume()."""
         with self._lock:
-            session = self._running()
-            session.pause()
-            self._paused = session
+            self._running().pause()
 
     def resume(self) -> None:
         with self._lock:
-            self._go_on(self._running())
+            self._running().resume()
 
     def reset(self) -> None:
         """Forget what was counted; what runs goes on."""
         with self._lock:
-            self._profile, self._since = None, (0.0, 0)
-            self._status, self._state = dict(_NO_STATUS), "idle"
-            session = self._session
-            if session is not None:
-                self._empty(session)
+            session = self._now().session
+            if session is None:
+                self._replace(None, _Round("idle"))
+            elif session.status()["folded"]:
+                self._begin_instead_of(session)
+            else:
+                session.reset()
+                self._replace(session, _Round("running", session))
 
     def set_interval(self, interval: float) -> None:
         """Seconds between two samples of a thread, at once and from now on. ValueError unless 0 < interval < 10."""
         interval = checked_interval(interval, _TOO_LONG)
         with self._lock:
-            session = self._session
+            session = self._now().session
             if session is not None:
                 session.set_rate(1 / interval)
                 found = session.status()
-                self._since = found["elapsed"], found["ticks"]
+                self._replace(session, _Round("running", session, since=(found["elapsed"], found["ticks"])))
             self._interval = interval
+
+    def _now(self) -> _Round:
+        self._latest = found = self._latest.latest()
+        return found
+
+    def _replace(self, session: Any, new: _Round) -> bool:
+        """The round of that session, or that there is none. False: it is not so any more, by a signal handler that was faster."""
+        while True:
+            now = self._now()
+            if now.session is not session:
+                return False
+            if now.become(new):
+                return True
 
     def _begin(self) -> Any:
         tids = _threads.native_ids(self._threads)
@@ -147,35 +166,21 @@ class Profiler:
             return ControlledSession(self._lock, 1 / self._interval, tids, **options)
         return _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
 
-    def _empty(self, session: Any) -> None:
-        """A session that is full has no room after a reset either."""
-        if not session.status()["folded"]:
-            session.reset()
-            return
+    def _begin_instead_of(self, session: Any) -> None:
+        """Of one that is full, which has no room after a reset either."""
+        paused = session.status()["paused"]
         session.stop()
         fresh = self._begin()
-        if self._session is not session:  # a signal handler ended it
-            fresh.stop()
-            return
-        self._session = fresh
-        if self._paused is session:
+        if paused:
             fresh.pause()
-            self._paused = fresh
-
-    def _go_on(self, session: Any) -> None:
-        session.resume()
-        self._paused = None
+        if not self._replace(session, _Round("running", fresh)):
+            fresh.stop()
 
     def _running(self) -> Any:
-        session = self._session  # once: a signal handler may end it at any time
-        if session is None:
-            raise RuntimeError("nothing is sampled: %s" % self._why_not())
-        return session
-
-    def _why_not(self) -> str:
-        if self._state == "forked":
-            return "this process was forked from the one that was sampled, and has not called start() itself"
-        return "start() was not called" if self._state == "idle" else "it was stopped"
+        now = self._now()
+        if now.session is None:
+            raise RuntimeError("nothing is sampled: %s" % _WHY_NOT[now.state])
+        return now.session
 
     # ---- what was found ----
 
@@ -188,13 +193,12 @@ class Profiler:
         elapsed, cpu    seconds that were sampled, and that the profiler itself took of a processor (None: not known)
         """
         with self._lock:
-            session, (since, ticks) = self._session, self._since
-            found = self._status if session is None else _gil.status(session)
-            state = self._state if session is None else "paused" if self._paused is session else "running"
-            interval = self._interval
+            now, interval = self._now(), self._interval
+            found = now.status if now.session is None else _gil.status(now.session)
+        since, ticks = now.since
         elapsed = found["elapsed"] - since
         return {
-            "state": state,
+            "state": "paused" if now.session is not None and found["paused"] else now.state,
             "pid": os.getpid(),
             "engine": found.get("engine", self._engine or "inprocess"),
             "mode": self._options["mode"],
@@ -214,12 +218,12 @@ class Profiler:
     def snapshot(self) -> Profile:
         """What this round has counted so far, or the last one to its end. RuntimeError if there was none."""
         with self._lock:
-            session, profile = self._session, self._profile
-        if session is not None:
-            return Profile(session.snapshot())
-        if profile is None:
-            raise RuntimeError("nothing was sampled: %s" % self._why_not())
-        return profile
+            now = self._now()
+        if now.session is not None:
+            return Profile(now.session.snapshot())
+        if now.profile is None:
+            raise RuntimeError("nothing was sampled: %s" % _WHY_NOT[now.state])
+        return now.profile
 
     def query(self, regex: Optional[str] = None, max_records: int = 100, *, sort: str = "self", **report: Unpack[Report]) -> List[Record]:
         """Functions by their share of the samples, each counted once a sample however often it is on the stack.

@@ -24,6 +24,7 @@ Done = Optional[Callable[["Recording"], Any]]
 Printed = Union[None, bool, IO[str]]
 
 _TOO_LONG = 100.0  # seconds between two samples
+_BEGUN = "this recording was begun already; plumb.profile() makes another one"
 
 
 def _checked_output(output: Optional[Path]) -> Optional[str]:
@@ -74,10 +75,12 @@ class Recording(Profile):
 
     def start(self) -> Recording:
         with self._lock:
-            if self._session is not None or self._beginning:  # by a signal handler in the middle of it
-                raise RuntimeError("this recording was begun already; plumb.profile() makes another one")
+            if self._beginning:  # a signal handler in the middle of it
+                raise RuntimeError(_BEGUN)
             self._beginning = True
             try:
+                if self._session is not None:  # asked after that, so that no signal handler comes between
+                    raise RuntimeError(_BEGUN)
                 self._begin()
             finally:
                 self._beginning = False

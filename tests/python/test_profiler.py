@@ -8,10 +8,27 @@ from harness import package
 from harness.statistics import NotNow, holds
 
 
+def checked(python, script):
+    """Its checks, with all of what Python warns of as an error."""
+    assert json.loads(package.run(python, script, options=["-X", "dev", "-W", "error"]))["checks"]
+
+
 @pytest.mark.once
 def test_a_profiler_is_controlled_and_asked(able):
-    told = json.loads(package.run(able, "profiler_checks.py", options=["-X", "dev", "-W", "error"]))
-    assert len(told["checks"]) > 10
+    checked(able, "profiler_checks.py")
+
+
+@pytest.mark.once
+def test_a_signal_handler_may_do_anything_with_it_anywhere(able):
+    checked(able, "profiler_signal_checks.py")
+
+
+@pytest.mark.once
+def test_what_samples_from_outside_is_controlled_alike(some):
+    """What can differ between interpreters is how they are sampled from outside, and that has tests of its own."""
+    if some.root:
+        pytest.skip("the program that samples from outside is not there in %s" % some)
+    checked(some, "profiler_outside_checks.py")
 
 
 TITLE = "plumb.Profiler"
@@ -21,7 +38,7 @@ BY_CHANCE, MOST = 0.2, 18
 
 def test_cancel_takes_no_time_in_any_state(one):
     """As it would if it waited for the next tick, which may be nine seconds away."""
-    with package.measuring(one, "profiler_checks.py", "cancel") as ask:
+    with package.measuring(one, "profiler_measures.py", "cancel") as ask:
 
         def off():
             taken = ask()
@@ -34,13 +51,13 @@ def test_cancel_takes_no_time_in_any_state(one):
 
 
 def test_nothing_wakes_up_while_it_is_paused(one):
-    with package.measuring(one, "profiler_checks.py", "paused") as ask:
+    with package.measuring(one, "profiler_measures.py", "paused") as ask:
         assert ask() > 0
 
 
 def test_the_interval_holds_from_when_it_is_set(one):
     """Ticks come as asked; those for which a busy machine woke the sampler too late are told as missed, as soon as it is awake."""
-    with package.measuring(one, "profiler_checks.py", "intervals") as ask:
+    with package.measuring(one, "profiler_measures.py", "intervals") as ask:
 
         def off():
             found = ask()
@@ -50,7 +67,7 @@ def test_the_interval_holds_from_when_it_is_set(one):
 
 
 def test_no_thread_stalls_while_ten_ask_for_the_status(one, table):
-    with package.measuring(one, "profiler_checks.py", "stalls") as ask:
+    with package.measuring(one, "profiler_measures.py", "stalls") as ask:
 
         def off():
             asked, alone = ask()

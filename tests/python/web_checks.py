@@ -22,7 +22,7 @@ from wsgiref.validate import validator
 import plumb
 from plumb import _tags
 from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _request_page, _requests, _routes, control, control_asgi
-from profiler_checks import interrupted_within
+from controlling import interrupted_within
 from raising import raises
 
 TOKEN = "this is the token"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What signal handlers may do with plumb.Profiler and watches, wherever they come. Each check_ is run; their names are told."""
+import itertools
+import sys
+import threading
+
+import plumb
+from plumb import _gil, _threads
+from controlling import (
+    PERIOD, a_signal_handler_may_interrupt_each_call, descriptors, interrupted_at, interrupted_within,
+    nothing_is_left, or_refused, run_checks, spin, tasks,
+)
+
+
+def check_a_signal_handler_may_interrupt_each_call_by_any():
+    threads, files = tasks(), descriptors()
+    profiler = plumb.Profiler(interval=PERIOD)
+    calls = [or_refused(getattr(profiler, name)) for name in ("start", "show", "pause", "status", "resume", "query", "reset", "snapshot", "stop")]
+    calls.append(lambda: profiler.set_interval(PERIOD))
+    interrupted_within("plumb._profiler", calls, calls, most=50)
+    profiler.cancel()
+    assert profiler.status()["state"] == "idle"
+
+    @plumb.profile(done=lambda _: None)
+    def recorded():
+        spin(0.0001)
+
+    interrupted_within("plumb._decorated", [recorded], [recorded], most=50)
+    del profiler, calls, recorded
+    nothing_is_left(threads, files)  # what was begun in the middle of something else has ended
+
+
+def check_a_signal_handler_may_end_or_begin_it_at_any_instruction_of_a_call():
+    """Who traces the instructions may call at each what a signal handler that comes there would."""
+    threads, files = tasks(), descriptors()
+    ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD), {"plumb._profiler", "plumb._step"})
+    if not _gil.why_not():
+        ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD, engine="gil"), {"plumb._profiler", "plumb._step", "plumb._gil"})
+    nothing_is_left(threads, files)
+
+
+def ended_or_begun_at_any_instruction(profiler, modules):
+    started, paused = [profiler.start], [profiler.start, profiler.pause]
+    for before, names in ((started, ("pause", "resume", "status", "reset", "stop")), (paused, ("resume", "start")), ([], ("start",))):
+        for name in names:
+            for handled in (profiler.stop, profiler.cancel, profiler.start):
+                for number in itertools.count():
+                    for prepare in (profiler.cancel, *before):
+                        prepare()
+                    if not interrupted_at(number, or_refused(getattr(profiler, name)), or_refused(handled), modules, "opcode"):
+                        break
+    profiler.cancel()
+
+
+def check_a_list_of_threads_that_is_interrupted_keeps_nobody_waiting():
+    """Whoever lists or starts threads has a lock, which 3.8 does not give twice to the same thread."""
+    if _gil.why_not():
+        return
+    profiler = plumb.Profiler(interval=PERIOD, engine="gil")
+    with threading._active_limbo_lock:
+        assert threading.current_thread() in _threads.every()
+        or_refused(profiler.start)()
+    profiler.cancel()
+
+
+def check_a_signal_handler_may_stop_a_watch_within_its_calls():
+    for engine in (None, *([] if _gil.why_not() else ["gil"])):
+        for _ in range(50):
+            history = plumb.profile.watch(interval=PERIOD, cycle=0.005, engine=engine)
+            calls = [history.status, history.recent]
+            interrupted_within("plumb._watch", calls, [history.stop], most=1)
+            assert history.status()["ended"]
+
+
+def check_a_signal_handler_may_stop_a_watch_while_it_is_stopped():
+    """Between any two lines: who traces a line may call what a handler that comes there would."""
+    history = plumb.profile.watch(interval=PERIOD, cycle=0.005)
+    depth = 0
+
+    def trace(frame, event, arg):
+        nonlocal depth
+        if depth == 0 and event == "line":
+            depth = 1
+            history.stop()
+            depth = 0
+        return trace
+
+    sys.settrace(trace)
+    try:
+        history.stop()
+    finally:
+        sys.settrace(None)
+    assert history.status()["ended"]
+
+
+def check_a_signal_handler_may_interrupt_each_call_with_the_gil():
+    if not _gil.why_not():
+        a_signal_handler_may_interrupt_each_call("gil", "plumb._gil", most=200)
+
+
+if __name__ == "__main__":
+    run_checks(globals())
