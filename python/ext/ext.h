@@ -102,6 +102,8 @@ PyObject *ext_add(PyObject *node, PyObject *key, PyObject *value);
 int ext_increment(const struct ext_state *st, PyObject *node, PyObject *key);
 /** Of a mapping, a dict to iterate over: itself or a copy. A new reference. */
 PyObject *ext_as_dict(PyObject *mapping);
+/** With a TypeError or KeyError set: say that @p tree is no tree, if that is why. */
+void ext_explain_tree(const struct ext_state *st, PyObject *tree);
 /** A fresh empty tree, as create() gives it. */
 PyObject *ext_create(const struct ext_state *st);
 

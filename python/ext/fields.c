@@ -114,3 +114,31 @@ PyObject *ext_create(const struct ext_state *st)
 			     st->identifier, "root", st->description, st->filename, "", st->name, "", st->line_number,
 			     st->zero, st->line, "");
 }
+
+/* Whether that is why an exception is set; what is asked for here may set another one. */
+static bool lacks(PyObject *tree, PyObject *field)
+{
+	PyObject *kind, *value, *traceback, *found;
+
+	PyErr_Fetch(&kind, &value, &traceback);
+	bool missing = ext_find(tree, field, &found) < 0 || !found;
+	Py_XDECREF(found);
+	PyErr_Restore(kind, value, traceback);
+	return missing;
+}
+
+void ext_explain_tree(const struct ext_state *st, PyObject *tree)
+{
+	PyObject *const fields[] = {st->count, st->children, st->identifier, st->description};
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+		if (!lacks(tree, fields[i]))
+			continue;
+		if (PyErr_ExceptionMatches(PyExc_TypeError))
+			PyErr_Format(PyExc_TypeError, "a tree is a dict, as create() makes one, not %R", tree);
+		else if (PyErr_ExceptionMatches(PyExc_KeyError))
+			PyErr_Format(PyExc_KeyError, "a tree is a dict, as create() makes one: this one has no %R",
+				     fields[i]);
+		return;
+	}
+}

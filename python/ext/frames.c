@@ -136,8 +136,12 @@ static void remember(struct ext_state *st, const struct ext_code *room)
 int ext_frame_code(struct ext_state *st, PyObject *frame, struct ext_code *room)
 {
 	*room = (struct ext_code){.code = code_of(st, frame)};
-	if (!room->code)
+	if (!room->code) {
+		if (PyErr_ExceptionMatches(PyExc_AttributeError))
+			PyErr_Format(PyExc_AttributeError, "frame is a frame, as sys._getframe() gives one, not %R",
+				     frame);
 		return -1;
+	}
 	if (is_known(st, room))
 		return 0;
 	if (describe(st, frame, room) < 0) {

@@ -459,6 +459,8 @@ PyObject *ext_merge(PyObject *module, PyObject *trees, PyObject *kwargs)
 	int paused = ext_pause_gc(st);
 	PyObject *tree = paused < 0 ? NULL : sum_of_trees(st, trees, strict);
 	ext_resume_gc(st, paused);
+	for (Py_ssize_t i = 0; !tree && i < PyTuple_Size(trees); i++)
+		ext_explain_tree(st, PyTuple_GetItem(trees, i));
 	return tree;
 }
 

@@ -751,15 +751,31 @@ const char ext_plot_data_doc[] =
 	"min_width         what is narrower is left out, with all above it; the root is 1 wide\n"
 	"extra             two columns more: count and self";
 
+/* Arguments that were not given are NULL. */
+static bool are_numbers(PyObject *interval, PyObject *min_width, double *width_ret)
+{
+	if (interval && !PyNumber_Check(interval)) {
+		PyErr_Format(PyExc_TypeError, "profile_interval is a number of seconds, not %R", interval);
+		return false;
+	}
+	if (!min_width)
+		return true;
+	*width_ret = PyFloat_AsDouble(min_width);
+	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError))
+		PyErr_Format(PyExc_TypeError, "min_width is a number from 0 to 1, not %R", min_width);
+	return !PyErr_Occurred();
+}
+
 PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = {"state", "profile_interval", "min_width", "extra", NULL};
 	struct plot p = {.st = ext_state_of(module), .parent = NO_ROW};
-	PyObject *state, *result = NULL;
+	PyObject *state, *min_width = NULL, *result = NULL;
 	int extra = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$dp:plot_data", names, &state, &p.interval, &p.min_width,
-					 &extra))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$Op:plot_data", names, &state, &p.interval, &min_width,
+					 &extra) ||
+	    !are_numbers(p.interval, min_width, &p.min_width))
 		return NULL;
 	p.column_count = extra ? COLUMNS : COUNT;
 	if (p.interval)
@@ -770,6 +786,8 @@ PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs)
 	p.colors = PyList_New(0);
 	if (p.interval && p.files && p.colors && take_all(&p, state) == 0)
 		result = columns_of(&p);
+	else
+		ext_explain_tree(p.st, state);
 	plot_deinit(&p);
 	return result;
 }

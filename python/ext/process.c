@@ -110,6 +110,8 @@ static int push_caller(struct ext_state *st, struct stack *s, const struct rules
 	if (stops || s->cut) {
 		Py_DECREF(back);
 		ext_code_clear(&code);
+		if (stops < 0 && PyErr_ExceptionMatches(PyExc_TypeError))
+			PyErr_Format(PyExc_TypeError, "stop is the end of a file's name, not %R", r->stop);
 		return stops < 0 ? -1 : 0;
 	}
 	return push(s, back, code) < 0 ? -1 : 1;
@@ -120,14 +122,16 @@ static int omitted_by_any(const struct ext_state *st, const struct ext_code *cod
 	PyObject *iterator = PyObject_GetIter(suffixes), *suffix;
 	int found = 0;
 
-	if (!iterator)
-		return -1;
-	while (!found && (suffix = PyIter_Next(iterator))) {
+	while (iterator && !found && (suffix = PyIter_Next(iterator))) {
 		found = ext_file_ends_in(st, code, suffix);
 		Py_DECREF(suffix);
 	}
-	Py_DECREF(iterator);
-	return PyErr_Occurred() ? -1 : found;
+	Py_XDECREF(iterator);
+	if (!PyErr_Occurred())
+		return found;
+	if (PyErr_ExceptionMatches(PyExc_TypeError))
+		PyErr_Format(PyExc_TypeError, "omit is the end of a file's name, or several, not %R", suffixes);
+	return -1;
 }
 
 static PyObject *new_node(const struct ext_state *st, PyObject *identifier, PyObject *description)
@@ -346,7 +350,11 @@ static enum outcome take(struct ext_state *st, struct stack *s, const struct rul
 static int depth_limit(PyObject *depth, Py_ssize_t otherwise, Py_ssize_t *ret)
 {
 	*ret = depth == Py_None ? otherwise : PyNumber_AsSsize_t(depth, NULL);
-	return *ret == -1 && PyErr_Occurred() ? -1 : 0;
+	if (*ret != -1 || !PyErr_Occurred())
+		return 0;
+	if (PyErr_ExceptionMatches(PyExc_TypeError))
+		PyErr_Format(PyExc_TypeError, "depth is a whole number or None, not %R", depth);
+	return -1;
 }
 
 /* strict=True is how distributed does it now, strict="2022.12.1" how that release did. */
@@ -427,11 +435,18 @@ PyObject *ext_process(PyObject *module, PyObject *args, PyObject *kwargs)
 		PyErr_SetString(PyExc_AttributeError, "frame is None: there is no such thread, or it has ended");
 		return NULL;
 	}
+	if (tally != Py_None && !PyMapping_Check(tally)) {
+		PyErr_Format(PyExc_TypeError, "tally is a dict or None, not %R", tally);
+		return NULL;
+	}
 	struct rules r = {.stop = stop == Py_None ? NULL : stop, .tally = tally == Py_None ? NULL : tally};
 	int is_strict = PyObject_IsTrue(strict);
 	if (is_strict < 0 || set_depth(&r, depth, strict, is_strict) < 0 || set_omit(&r, omit, is_strict) < 0)
 		return NULL;
-	PyObject *result = take_into(ext_state_of(module), &r, frame, child, root);
+	struct ext_state *st = ext_state_of(module);
+	PyObject *result = take_into(st, &r, frame, child, root);
+	if (!result)
+		ext_explain_tree(st, root);
 	Py_XDECREF(r.omit);
 	return result;
 }

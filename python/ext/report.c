@@ -185,10 +185,14 @@ static int set_time(struct plumb_report_options *o, PyObject *given)
 	return -1;
 }
 
-static int set_share(struct plumb_report_options *o, double percent)
+static int set_share(struct plumb_report_options *o, PyObject *given)
 {
+	double percent = given ? PyFloat_AsDouble(given) : 0;
+
+	if (percent == -1 && PyErr_Occurred())
+		return -1;
 	if (!(percent >= 0 && percent <= 100)) {
-		PyErr_SetString(PyExc_ValueError, "min_share is a percentage: 0 to 100");
+		PyErr_Format(PyExc_ValueError, "min_share is a percentage from 0 to 100, not %R", given);
 		return -1;
 	}
 	o->min_share = percent / 100;
@@ -246,13 +250,13 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL, *own = NULL;
 	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0, top = 0, quality = 0;
 	const char *name_kind = NULL, *flavour = NULL;
-	double percent = 0;
+	PyObject *percent = NULL;
 
 	*r = (struct ext_report){.options = PLUMB_REPORT_OPTIONS_INIT};
 	struct plumb_report_options *o = &r->options;
 	PyObject *none = PyTuple_New(0);
 	int parsed = none &&
-		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOdzpzppiOOipO:write", known, &lines,
+		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOOzpzppiOOipO:write", known, &lines,
 						 &functions, &idle, &threads, &processes, &time, &state, &kind, &module,
 						 &focus, &ignore, &percent, &name_kind, &no_escape, &flavour, &color,
 						 &ascii, &width, &recording, &made_by, &top, &quality, &own);

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+import os
+from typing import Any, Collection, Optional, Union
 
 # A session takes a million samples a second at most.
 _SHORTEST = 1e-6
@@ -29,6 +30,29 @@ def checked_count(name: str, value: int) -> int:
     return value
 
 
+def checked_flag(name: str, value: Any) -> bool:
+    if value not in (True, False, None):
+        raise TypeError("%s is True or False, not %r" % (name, value))
+    return bool(value)
+
+
+def checked_path(name: str, value: Any) -> str:
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError("%s is the name of a file, not %r" % (name, value))
+    path = os.fsdecode(value)
+    if not path or "\0" in path:
+        raise ValueError("%s is the name of a file, which %r cannot be" % (name, value))
+    return path
+
+
+def checked_omit(omit: Any) -> Union[str, Collection[str]]:
+    """None: no suffixes."""
+    several = () if omit is None else (omit,) if isinstance(omit, str) else omit
+    if isinstance(omit, bytes) or not isinstance(several, Collection) or not all(isinstance(one, str) for one in several):
+        raise TypeError("omit is the end of a file's name, or several, not %r" % (omit,))
+    return several
+
+
 def checked_mode(mode: str) -> str:
     if mode not in ("wall", "cpu", "gil"):
         raise ValueError('mode is "wall", "cpu" or "gil", not %r' % (mode,))
@@ -43,8 +67,13 @@ def checked_engine(engine: Optional[str]) -> Optional[str]:
 
 
 def checked_seed(seed: Optional[int]) -> Optional[int]:
-    if seed is not None and not isinstance(seed, int):
-        raise TypeError("seed is a whole number, not %r" % (seed,))
+    if seed is None:
+        return seed
+    wanted = "seed is a whole number from 0 to 2**64 - 1, or None, not %r" % (seed,)
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise TypeError(wanted)
+    if not 0 <= seed < 2**64:
+        raise ValueError(wanted)
     return seed
 
 

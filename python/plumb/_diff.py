@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from plumb import _plumb
-from plumb._arguments import is_number
+from plumb._arguments import checked_flag, is_number
 from plumb._report import Report, checked
-from plumb._result import Profile, open
+from plumb._result import READABLE, Profile, open
 from plumb._written import Path, Written, ends
 
 One = Union[Profile, Path]
@@ -18,6 +18,7 @@ Per = Mapping[str, Sequence[float]]
 
 _FORMATS = _plumb.formats()[2]
 _NOT_OF_COMPARISONS = ("functions", "top", "quality", "flavour")
+_OPTIONS = [option for option in Report.__annotations__ if option not in _NOT_OF_COMPARISONS]
 _LEAST, _MOST = 1e-9, 1e18  # beyond these, times for a unit are no numbers
 
 
@@ -59,14 +60,11 @@ class Diff(Written):
     def fails(self, above: float, **report: Any) -> bool:
         """Whether anything, or all of it, takes longer by more than so many percent of what it took, as for --fail-above."""
         if not is_number(above) or not 0 <= above < float("inf"):
-            raise ValueError("above is a number of percent, not %r" % (above,))
-        return self._compare("json", None, "named", above / 100, checked(report))[1]
+            raise ValueError("above is a percentage, 0 or more, not %r" % (above,))
+        return self._compare("json", None, "named", above / 100, _checked(report))[1]
 
     def _write(self, format: str, path: Optional[Path], name: str, report: Report) -> Optional[bytes]:
-        for option in report:
-            if option in _NOT_OF_COMPARISONS:
-                raise TypeError("comparisons have no option %s" % option)
-        return self._compare(format, path, name, -1, checked(report))[0]
+        return self._compare(format, path, name, -1, _checked(report))[0]
 
     def _compare(self, format: str, path: Optional[Path], name: str, limit: float, report: Any) -> Tuple[Optional[bytes], bool]:
         measure, units = self._measure, self._measure.units or _Units("", ())
@@ -82,9 +80,16 @@ class Diff(Written):
         raise ValueError("the end of %r tells no format: there are %s; write() takes the name of a format" % (name, ends(_FORMATS)))
 
 
+def _checked(report: Mapping[str, Any]) -> Dict[str, Any]:
+    for option in report:
+        if option not in _OPTIONS:
+            raise TypeError("comparisons have no option %s: they have %s" % (option, ", ".join(_OPTIONS)))
+    return checked(report)
+
+
 def _side(name: str, given: Side) -> _Side:
-    several = [given] if isinstance(given, (Profile, str, bytes, os.PathLike)) else given
-    if not isinstance(several, (list, tuple)) or not several:
+    several = [given] if isinstance(given, READABLE) else given
+    if not isinstance(several, (list, tuple)) or not several or not all(isinstance(one, READABLE) for one in several):
         raise TypeError("%s is a profile, a file, or several of these, not %r" % (name, given))
     profiles = [one if isinstance(one, Profile) else open(one) for one in several]
     return _Side(profiles, " ".join(one._name or name if isinstance(one, Profile) else os.fsdecode(one) for one in several))
@@ -115,6 +120,6 @@ def diff(before: Side, after: Side, *, paths: bool = False, normalize: Optional[
                a side these are sums, or there is a number for each profile, those before first
     """
     if not isinstance(normalize, (str, type(None))):
-        raise TypeError('normalize is the name of a function, "time", "samples" or None, not %r' % (normalize,))
+        raise TypeError('normalize is the name of a function, "none", "total", "samples" or None, not %r' % (normalize,))
     one, other = _side("before", before), _side("after", after)
-    return Diff(one, other, _Measure(bool(paths), normalize, _units(per, len(one.profiles), len(other.profiles))))
+    return Diff(one, other, _Measure(checked_flag("paths", paths), normalize, _units(per, len(one.profiles), len(other.profiles))))

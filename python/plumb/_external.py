@@ -63,6 +63,14 @@ def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
     return found
 
 
+def _sentence(said: str) -> str:
+    """What the program said, as errors of plumb say it in Python: without its name, and with the hint in parentheses."""
+    message, _, hint = said.partition("\nhint: ")
+    prefix = "plumb: "
+    message = message[len(prefix) :] if message.startswith(prefix) else message
+    return "%s (%s)" % (message, hint) if hint else message
+
+
 def _is_still(fd: int, file: Tuple[int, int]) -> bool:
     """Whether a descriptor is that of this file: the program may have closed all there are, and given its number to another one."""
     try:
@@ -180,7 +188,7 @@ class ExternalSession:
             if not self.goes_on():
                 self._finalizer.detach()
                 self._process.wait()
-                said = self._said()
+                said = _sentence(self._said())
                 self._messages.close()
                 raise Error("plumb could not attach: %s" % said)
 
@@ -262,7 +270,7 @@ class ExternalSession:
                 self._process.send_signal(signal.SIGTERM)
             self._told = True
         self._wait_for_end()
-        said = self._said()
+        said = _sentence(self._said())
         if self._status and self._failure is None:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
         self._messages.close()

@@ -55,9 +55,16 @@ def source_line(filename: str, line: int, module_globals: Optional[Dict[str, Any
     return text.lstrip()
 
 
+def _code(frame: Any) -> Any:
+    try:
+        return frame.f_code
+    except AttributeError:
+        raise AttributeError("frame is a frame, as sys._getframe() gives one, not %r" % (frame,)) from None
+
+
 def _location(frame: Any) -> Tuple[str, str, int, str]:
     """file, function, line number, line"""
-    code, number = frame.f_code, line_number(frame)
+    code, number = _code(frame), line_number(frame)
     try:
         name, filename = code.co_name, code.co_filename
     except AttributeError:  # a builtin in the place of a code object

@@ -8,7 +8,7 @@ from typing import List, Union
 
 from plumb import _plumb
 from plumb._external import Unnamed
-from plumb._result import Profile
+from plumb._result import READABLE, Profile
 from plumb._written import Path
 
 
@@ -17,6 +17,9 @@ def merge(*recordings: Union[Profile, Path]) -> Profile:
     there. That one holds the same samples as one before it is a RuntimeWarning."""
     if not recordings:
         raise TypeError("merge() needs at least one recording")
+    for one in recordings:
+        if not isinstance(one, READABLE):
+            raise TypeError("merge() takes each recording, a profile or a file, as an argument of its own, not %r" % (one,))
     kept: List[Unnamed] = []  # until they are read
     paths = [os.fsencode(_written(one, kept) if isinstance(one, Profile) else one) for one in recordings]
     whole = Unnamed()

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from plumb import _forks, _gil, _threads
-from plumb._arguments import checked_count, checked_engine, checked_interval, checked_mode
+from plumb._arguments import checked_count, checked_engine, checked_flag, checked_interval, checked_mode
 from plumb._external import ControlledSession
 from plumb._plumb import Error
 from plumb._report import Report
@@ -67,7 +67,10 @@ class Profiler:
         engine: Optional[str] = None,
     ) -> None:
         self._interval = checked_interval(interval, _TOO_LONG)
-        self._options = {"mode": checked_mode(mode), "jitter": bool(jitter), "max_nodes": checked_count("max_nodes", max_nodes), "tags": True}
+        self._options = {
+            "mode": checked_mode(mode), "jitter": checked_flag("jitter", jitter), "max_nodes": checked_count("max_nodes", max_nodes),
+            "tags": True,
+        }  # fmt: skip
         self._threads, self._engine = threads, checked_engine(engine)
         self._lock = _forks.Lock()
         self._latest = _Round("idle")

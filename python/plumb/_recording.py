@@ -11,7 +11,7 @@ import weakref
 from typing import IO, Any, Callable, Dict, Optional, TypeVar, Union
 
 from plumb import _forks, _gil, _plumb, _threads
-from plumb._arguments import checked_engine, checked_interval, checked_mode, checked_overhead, checked_seed
+from plumb._arguments import checked_engine, checked_flag, checked_interval, checked_mode, checked_overhead, checked_path, checked_seed
 from plumb._decorated import decorated
 from plumb._external import ExternalSession, Unnamed
 from plumb._result import Profile, open
@@ -25,15 +25,17 @@ Printed = Union[None, bool, IO[str]]
 
 _TOO_LONG = 100.0  # seconds between two samples
 _BEGUN = "this recording was begun already; plumb.profile() makes another one"
+_FLAGS = ("tags", "force", "jitter", "sources", "opcodes")
 
 
 def _checked_output(output: Optional[Path]) -> Optional[str]:
     if output is None:
         return None
-    format = _plumb.Profile.format_of(output)
+    name = checked_path("output", output)
+    format = _plumb.Profile.format_of(name)
     if format not in (None, "plumb"):
         raise ValueError("output is the name of the recording; save(%r) writes it as %s afterwards" % (output, format))
-    return os.path.abspath(os.fspath(output))
+    return os.path.abspath(name)
 
 
 def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Any:
@@ -68,6 +70,8 @@ class Recording(Profile):
         checked_mode(options["mode"])
         checked_seed(options["seed"])
         checked_overhead(options["max_overhead"])
+        for name in _FLAGS:
+            checked_flag(name, options[name])
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()

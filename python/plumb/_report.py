@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, TypedDict, Union
 
-from plumb._arguments import checked_count, is_number
+from plumb._arguments import checked_count, checked_flag, is_number
 
 Words = Union[None, str, int, Iterable[Union[str, int]]]
 
@@ -36,7 +36,8 @@ class Report(TypedDict, total=False):
 
 
 _TEXTS = ("focus", "ignore", "names", "flavour")
-_WORDS = ("threads", "process", "module", "own", "state", "kind")
+_WORDS = ("threads", "process", "module", "state", "kind")
+_FLAGS = ("lines", "functions", "quality", "color", "ascii", "no_escape")
 _WIDTHS = range(20, 1001)
 
 
@@ -50,15 +51,28 @@ def _checked_own(own: Words) -> List[str]:
     return [str(name) for name in names]
 
 
-def checked(report: Mapping[str, Any]) -> Dict[str, Any]:
+def _checked_words(name: str, value: Any) -> Union[None, str, int, List[Union[str, int]]]:
+    if value is None or isinstance(value, (str, int)):
+        return value
+    words = list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else [value]
+    for word in words:
+        if not isinstance(word, (str, int)):
+            raise TypeError("%s is a word or several, not %r" % (name, word))
+    return words
+
+
+def checked(given: Mapping[str, Any]) -> Dict[str, Any]:
     """Or an error that names the option. What a word can be, and that a time does not end before it begins, C says."""
-    for name, value in report.items():
+    report = dict(given)
+    for name, value in given.items():
         if name not in Report.__annotations__:
             raise TypeError("reports have no option %s: they have %s" % (name, ", ".join(Report.__annotations__)))
+        if name in _FLAGS:
+            checked_flag(name, value)
         if name in _TEXTS and not isinstance(value, (str, type(None))):
             raise TypeError("%s is a text, not %r" % (name, value))
-        if name in _WORDS and not isinstance(value, (str, int, type(None), Iterable)):
-            raise TypeError("%s is a word or several, not %r" % (name, value))
+        if name in _WORDS:
+            report[name] = _checked_words(name, value)
         if name == "min_share" and not is_number(value):
             raise TypeError("min_share is a percentage, not %r" % (value,))
         if name == "top":

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, Collection, Dict, List, Optional, Union
+from typing import Any, Collection, Dict, List, Optional, Union
 
 from plumb import _plumb
-from plumb._arguments import checked_count
+from plumb._arguments import checked_count, checked_flag, checked_omit, checked_path
 from plumb._report import Report, checked
 from plumb._written import Path, Written, ends
 
@@ -85,18 +85,13 @@ class Profile(Written):
         """As plumb.profile.process() would have made it; omit, stop and depth as there. lines=False: without source."""
         if not isinstance(stop, (str, type(None))):
             raise TypeError("stop is the end of a file's name, not %r" % (stop,))
-        if not isinstance(omit, (str, Collection, type(None))):
-            raise TypeError("omit is the end of a file's name, or several, not %r" % (omit,))
         if depth is not None:
             checked_count("depth", depth)
-        return self._now().tree(omit=omit, stop=stop, depth=depth, lines=lines)
+        return self._now().tree(omit=checked_omit(omit), stop=stop, depth=depth, lines=checked_flag("lines", lines))
 
-    if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
-            if name == "open":  # what open_in_browser() was called at first
-                return self.open_in_browser
-            raise AttributeError("%r object has no attribute %r" % (type(self).__name__, name))
+READABLE = (Profile, str, bytes, os.PathLike)
+"""What stands for a recording: a profile, or the name of a file."""
 
 
 def format_of(path: Path) -> str:
@@ -125,7 +120,8 @@ def _callers_level() -> int:
 
 def open(path: Path, format: Optional[str] = None) -> Profile:
     """Read a recording, or what another profiler wrote: its content tells what it is, or `format` does."""
-    if format is not None and format not in _INPUTS:
+    if format is not None and not (isinstance(format, str) and format in _INPUTS):
         raise ValueError("format is one of %s, or None: the content tells, not %r" % (", ".join(_INPUTS), format))
-    core = _plumb.Profile.open(path, format)
-    return Profile(core, os.fspath(path) if _plumb.Profile.format_of(path) == _RECORDING else None)
+    name = checked_path("path", path)
+    core = _plumb.Profile.open(name, format)
+    return Profile(core, name if _plumb.Profile.format_of(name) == _RECORDING else None)

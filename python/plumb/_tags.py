@@ -106,7 +106,7 @@ class tag:
 
     def __init__(self, /, *given: NoReturn, **labels: Any) -> None:
         if given:
-            raise TypeError("a tag takes labels by their names, as in plumb.tag(job=\"nightly\"), not %r alone" % given)
+            raise TypeError("a tag takes labels by their names, as in plumb.tag(job=\"nightly\"), not %s alone" % ", ".join(map(repr, given)))
         self._labels: _Labels = tuple(
             sorted((_cut(key, _KEY_LENGTH), _cut(str(value), _VALUE_LENGTH)) for key, value in labels.items())
         )[:_LABELS]

@@ -71,7 +71,7 @@ def native_ids(threads: Threads, *, ended: bool = False) -> Optional[List[int]]:
     of those to come, which is what None and "all" mean. `ended`: a Thread or ident may be of one that has ended, and is left out."""
     if threads is None or threads == "all":
         return None
-    several = list(threads) if isinstance(threads, Iterable) and not isinstance(threads, str) else [threads]
+    several = list(threads) if isinstance(threads, Iterable) and not isinstance(threads, (str, bytes)) else [threads]
     return sorted({tid for which in several for tid in _native_ids_of(which, ended)})
 
 

@@ -13,7 +13,7 @@ import warnings
 from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Union
 
 from plumb import _gil, _threads
-from plumb._arguments import checked_count, is_number
+from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
 from plumb._history import History
 from plumb._plumb import Error, create
 
@@ -24,6 +24,8 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, 
 _LONG_UNITS = {
     "second": "s", "millisecond": "ms", "microsecond": "us", "nanosecond": "ns", "minute": "m", "hour": "h", "day": "d", "week": "w",
 }  # fmt: skip
+
+_TOO_LONG = 100.0  # seconds between two samples
 
 # A cycle that is due and has not quite ended is asked for again after this part of one, and no later than that.
 _AGAIN_PART, _AGAIN_SECONDS = 0.1, 0.02
@@ -314,19 +316,19 @@ def watch(
     """
     if not callable(stop):
         raise TypeError("stop is a function without arguments, which says whether to stop, not %r" % (stop,))
-    if not isinstance(omit, (str, Collection, type(None))):
-        raise TypeError("omit is the end of a file's name, or several, not %r" % (omit,))
+    omit = checked_omit(omit)
     if maxlen is not None:
         checked_count("maxlen", maxlen)
     options = {
-        "rate": 1 / _positive("interval", interval), "cycle": _positive("cycle", cycle), "jitter": jitter,
+        "rate": 1 / checked_interval(_positive("interval", interval), _TOO_LONG), "cycle": _positive("cycle", cycle),
+        "jitter": checked_flag("jitter", jitter),
         "max_nodes": checked_count("max_nodes", max_nodes),
         "tids": _threads.native_ids(threading.get_ident() if thread_id is None else thread_id, ended=True),
         "max_cycles": min(maxlen or _MOST_WAITING, _MOST_WAITING),
     }  # fmt: skip
     history = Watch((), maxlen)
     if options["tids"] != []:
-        history._publisher = _Publisher(history, () if omit is None else omit, stop, engine, options)
+        history._publisher = _Publisher(history, omit, stop, engine, options)
     return history
 
 

@@ -10,6 +10,7 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, Dict, Mapping, Optional, Union, overload
 
 from plumb import _browser, _plumb, _terminal
+from plumb._arguments import checked_flag, checked_path
 from plumb._report import Report
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Written:
         return self._write(self._known(format), None, "named", report) or b""
 
     def _known(self, format: str) -> str:
-        if format not in self._formats:
+        if not isinstance(format, str) or format not in self._formats:
             raise ValueError("format is one of %s, not %r" % (", ".join(self._formats), format))
         return format
 
@@ -53,7 +54,8 @@ class Written:
         """In one of the formats of `plumb help formats`: into a file, or as bytes."""
         if path is None:
             return self._bytes(format, report)
-        return self._write(self._known(format), path, "forced" if force else "named", report)
+        whose = "forced" if checked_flag("force", force) else "named"
+        return self._write(self._known(format), checked_path("path", path), whose, report)
 
     def text(self, *, format: str = "text", **report: Unpack[Report]) -> str:
         """As `plumb report` prints it, without colours. format="tree": the whole call tree; "markdown"."""
@@ -84,14 +86,17 @@ class Written:
     def open_in_browser(self, path: Optional[Path] = None, *, force: bool = False, **report: Unpack[Report]) -> str:
         """Write the report page and show it in the browser of $BROWSER or that of xdg-open; the name of its file, which
         stays."""
-        name = os.fspath(path) if path is not None else self._page_name()
-        self._write("html", name, "forced" if force else "named" if path is not None else "chosen", report)
+        name = checked_path("path", path) if path is not None else self._page_name()
+        whose = "forced" if checked_flag("force", force) else "named" if path is not None else "chosen"
+        self._write("html", name, whose, report)
         _browser.show(name)
         return name
 
     def save(self, path: Path, *, force: bool = False, **report: Unpack[Report]) -> None:
         """In the format that the end of the name tells. A profile without one is saved as a recording, for plumb.open()."""
-        self.write(self._format_of(path), path, force=force, **report)
+        if "format" in report:
+            raise TypeError("save() takes the format from the end of the name; write(format, path) is told it")
+        self.write(self._format_of(checked_path("path", path)), path, force=force, **report)
 
     def stats(self, **report: Unpack[Report]) -> Dict[str, Any]:
         """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""

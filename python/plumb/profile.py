@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import bisect
 import collections
+import contextlib
 import inspect
 import sys
 import types
-from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
 
 from plumb import _recording
 from plumb._frames import call_stack, info_frame, repr_frame
@@ -72,12 +73,8 @@ def _entries(history: Sequence[Tuple[float, Tree]]) -> List[Tuple[float, Tree]]:
 def _selected(history: Sequence[Any], start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:
     """The trees of the time, and whether what is recent is of it, too."""
     entries = _entries(history)
-    try:
-        first, last = _window(entries, start, stop)
-        return [tree for _, tree in entries[first:last]], first <= len(entries) < last
-    except (TypeError, ValueError) as error:
-        wanted = "history has entries (time, tree) in the order of their times, and start and stop are such times: %s"
-        raise type(error)(wanted % error) from None
+    first, last = _window(entries, start, stop)
+    return [tree for _, tree in entries[first:last]], first <= len(entries) < last
 
 
 def _summed(history: History, start: Optional[float], stop: Optional[float]) -> Tuple[List[Any], bool]:
@@ -85,6 +82,16 @@ def _summed(history: History, start: Optional[float], stop: Optional[float]) -> 
     number, entries = history._snapshot()
     first, last = _window(entries, start, stop)
     return history._parts(number, entries, first, min(last, len(entries))), first <= len(entries) < last
+
+
+@contextlib.contextmanager
+def _history_is_said() -> Iterator[None]:
+    """The error says what a history is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        wanted = "history has entries (time, tree) in the order of their times, and start and stop are such times: %s"
+        raise type(error)(wanted % error) from None
 
 
 def _of_key(data: Tree, key: Any) -> Optional[Tree]:
@@ -106,14 +113,14 @@ def get_profile(
     key     where an entry is {key: tree}: only that key's trees
     strict  True: `recent` is of each time that has an entry and of no other, and keys are ignored, as in distributed
     """
+    with _history_is_said():
+        if isinstance(history, History) and key is None and not strict:
+            trees, reaches_now = _summed(history, start, stop)
+        else:
+            trees, reaches_now = _selected(history, start, stop)
+            trees = trees if strict else [_of_key(tree, key) for tree in trees]
     if strict:
-        trees, _ = _selected(history, start, stop)
         return merge(*trees, *([recent] if recent and trees else []), strict=True)
-    if key is None and isinstance(history, History):
-        trees, reaches_now = _summed(history, start, stop)
-    else:
-        trees, reaches_now = _selected(history, start, stop)
-        trees = [_of_key(tree, key) for tree in trees]
     if recent and reaches_now:
         trees.append(_of_key(recent, key))
     return merge(*[tree for tree in trees if tree is not None])

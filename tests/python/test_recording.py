@@ -149,7 +149,7 @@ print(p.open_in_browser())
 os.chdir(%r)
 p.save("a.plumb")
 input()
-print(plumb.open("a.plumb").open())
+print(plumb.open("a.plumb").open_in_browser())
 """
     environment = {"BROWSER": "not-there:%s" % browser, "TMPDIR": str(tmp_path)}
     with started(one, code % str(tmp_path), env=environment, stdin=subprocess.PIPE) as process:
@@ -207,7 +207,7 @@ with plumb.profile() as p: busy(1000)
 os.chdir(%r)
 os.umask(0)
 p.save("a.plumb")
-try: plumb.open("a.plumb").open()
+try: plumb.open("a.plumb").open_in_browser()
 except plumb.Error as error: print(error.code)
 print("%%o" %% (os.stat(p.open_in_browser()).st_mode & 0o777))
 """
@@ -287,6 +287,13 @@ for file in files:
     status, said, errors = ended(one, code % begin)
     assert (status, errors) == (0, ""), (said, errors)
     assert all("the program has closed" in line for line in said.splitlines()) and bool(said) == (begin != "plumb.Profiler()"), said
+
+
+def test_what_the_external_engine_cannot_write_is_one_sentence(one):
+    code = "try: plumb.start(output='/nodir/x', engine='external')\nexcept plumb.Error as error: print(error)\n"
+    status, said, errors = ended(one, code)
+    sentence = "plumb could not attach: cannot write /nodir/x: No such file or directory (there is no such folder: make it, or name another one)\n"
+    assert (status, said, errors) == (0, sentence, "")
 
 
 def test_a_program_ends_also_if_the_external_engine_does_not(one, tmp_path):

@@ -12,6 +12,8 @@ import re
 import secrets
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
+from plumb._arguments import checked_flag
+
 
 class Request(NamedTuple):
     """A request as WSGI, ASGI and Flask all have it; its body is read when it is known that whoever sent it may."""
@@ -75,14 +77,14 @@ class Access:
 
     def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str], allow_loopback: bool) -> None:
         if token is not None and (not isinstance(token, str) or len(token) < 8):
-            raise ValueError("a token is a str of at least 8 characters")
+            raise ValueError("token is a text of at least 8 characters")
         if allow is not None and not callable(allow):
             raise TypeError("allow is a function that is asked about each request, not %r" % (allow,))
         if allow is not None and _answers_later(allow):
             raise TypeError(_AT_ONCE)
         if allow is not None and allow_loopback:
             raise ValueError("allow decides alone: it is not to be given with allow_loopback")
-        self._allow, self._allow_loopback = allow, allow_loopback
+        self._allow, self._allow_loopback = allow, checked_flag("allow_loopback", allow_loopback)
         self._given = token is not None
         self.token: str = secrets.token_urlsafe(24) if token is None else token
         # The same in all processes that were given or have inherited one token, and tells nothing of it.

@@ -14,6 +14,8 @@ _KEY = "_plumb"  # of Django's request: our own
 
 def django_middleware(get_response: Callable[[Any], Any]) -> Any:
     """For MIDDLEWARE, as the first: "plumb.web.django_middleware". Under WSGI and ASGI; what WSGIMiddleware is for other applications."""
+    if not callable(get_response):
+        raise TypeError("get_response is a function, which Django gives, not %r" % (get_response,))
     make = _asynchronous if inspect.iscoroutinefunction(get_response) else _synchronous
     return make(get_response)
 

@@ -178,9 +178,9 @@ def flask_blueprint(
 ) -> Any:
     """As control(), to be given to app.register_blueprint(); `allow` may use what Flask knows of the request. Its attribute
     `token` is that of control(). An extension that checks forms for tokens of its own is to leave this blueprint out."""
+    core = Control(profiler, allow, token, allow_loopback, times)
     import flask
 
-    core = Control(profiler, allow, token, allow_loopback, times)
     blueprint = flask.Blueprint(name, __name__, url_prefix=url_prefix)
     blueprint.token = core.token
 

@@ -7,7 +7,7 @@ import csv
 import io
 from typing import Any, Dict, List, Optional, Tuple
 
-from plumb._arguments import checked_count
+from plumb._arguments import checked_count, is_number
 from plumb._forks import Lock
 
 OTHER = "other"
@@ -68,13 +68,17 @@ class RequestTimes:
 
     def __init__(self, max_routes: int = 200) -> None:
         if checked_count("max_routes", max_routes) < 1:
-            raise ValueError("max_routes is at least 1")
+            raise ValueError("max_routes is at least 1, not %r" % (max_routes,))
         self._max_routes = max_routes
         self._lock = Lock()
         self._times: Dict[Tuple[str, str], _Times] = {}
 
     def add(self, method: str, route: str, seconds: float, status: Optional[int]) -> None:
         """Count a request; status None: it ended without one."""
+        if not is_number(seconds):
+            raise TypeError("seconds is a number, not %r" % (seconds,))
+        if not isinstance(status, (int, type(None))):
+            raise TypeError("status is a number, as 200, or None, not %r" % (status,))
         with self._lock:
             self._of(method, route).add(max(0, int(seconds * 1e6)), status)
 
