@@ -87,6 +87,14 @@ bool pl_target_has_ended(pid_t pid)
 	return ended;
 }
 
+void pl_target_wait_end(pid_t pid)
+{
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+		;
+}
+
 int pl_target_reap(pid_t pid)
 {
 	int status;

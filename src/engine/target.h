@@ -41,7 +41,11 @@ void pl_target_user(pid_t pid, char *buf, size_t size);
 
 /** Whether a launched target has ended, or was reaped. Async-signal-safe. */
 bool pl_target_has_ended(pid_t pid);
-/** Wait for a launched target; its wait status, -1 if it was reaped elsewhere. */
+/** Wait until a launched target has ended; it is not reaped, and its id stays its own. Also over if it was reaped
+ * elsewhere. */
+void pl_target_wait_end(pid_t pid);
+/** Wait for a launched target and reap it: from then on its id may be another process's. Its wait status, -1 if it was
+ * reaped elsewhere. */
 int pl_target_reap(pid_t pid);
 
 #endif

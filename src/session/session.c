@@ -373,8 +373,9 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 int plumb_session_reap(struct plumb_session *s)
 {
 	if (!s->reaped) {
+		pl_target_wait_end(s->options.pid);
+		s->reaped = true; /* before its id is given away: a signal that comes in between is sent to nobody */
 		s->wait_status = pl_target_reap(s->options.pid);
-		s->reaped = true;
 	}
 	return s->wait_status;
 }

@@ -43,7 +43,7 @@ struct plumb_session {
 	const struct pl_engine_ops *ops;
 	struct pl_engine *engine;
 	char program[128];
-	bool reaped;
+	atomic_bool reaped; /* its id may be another process's by now. Read in signal handlers */
 	int wait_status;
 	pthread_t consumer;
 	bool consuming;

@@ -6,6 +6,7 @@ import ctypes
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,6 +155,21 @@ def test_what_is_sent_to_plumb_reaches_the_program(plumb, target, any_python, wa
             assert job.result("heard")["signal"] == name
         returned, stderr = ends(job)
         assert returned == 3, stderr
+
+
+def test_a_signal_that_comes_with_the_end_of_the_program_is_sent_to_no_other_process(plumb, tmp_path):
+    """Once plumb has waited for it, its id may be anybody's: by strace the signal comes in that very call."""
+    strace, calls = shutil.which("strace"), tmp_path / "calls"
+    if not strace:
+        pytest.skip("strace is not installed")
+    if plumb.sanitized:
+        pytest.skip("the leak checker needs ptrace itself")
+    traced = ["-e", "trace=wait4,kill", "-e", "inject=wait4:signal=SIGUSR1", "-e", "signal=SIGUSR1"]
+    result = plumb("run", "-o", "/dev/null", "--", "sh", "-c", "exit 3", before=[strace, "-f", "-qq", *traced, "-o", calls])
+    assert result.status == 3, result
+    text = calls.read_text()
+    _, reaped, after = text.partition("WEXITSTATUS(s) == 3}")
+    assert reaped and "--- SIGUSR1" in after and "kill(" not in after, text
 
 
 def test_what_is_ignored_or_blocked_in_plumb_reaches_a_program_that_wants_it(plumb, target, any_python, way):
