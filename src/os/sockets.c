@@ -23,6 +23,7 @@
 #define INET_INODE     9 /* field of a row, from 0 */
 #define UNIX_INODE     6
 #define UNIX_LISTENING 0x10000
+#define NO_ROW	       0 /* where the heading is */
 
 static const char *const table_names[] = {[PL_NET_TCP] = "net/tcp",
 					  [PL_NET_TCP6] = "net/tcp6",
@@ -100,19 +101,37 @@ static const char *field(const char *line, int index)
 	return *p && *p != '\n' ? p : NULL;
 }
 
+static bool is_same_row(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "\n");
+
+	return len == strcspn(b, "\n") && memcmp(a, b, len) == 0;
+}
+
+/* The name of a Unix socket may hold line breaks, which the kernel writes as they are: what follows one looks like a
+ * row, and says whatever somebody wants of any socket. Of two rows that differ neither is believed. */
+static void index_row(struct pl_net_table *t, const char *row, uint64_t inode)
+{
+	uint32_t at = (uint32_t)(row - t->text), first;
+
+	if (!pl_map_get(&t->rows, inode, 0, &first))
+		(void)pl_map_set(&t->rows, inode, 0, at);
+	else if (first != NO_ROW && !is_same_row(t->text + first, row))
+		(void)pl_map_set(&t->rows, inode, 0, NO_ROW); /* it is there: that needs no memory */
+}
+
 /* The rows that were not there at the last look. A dump asks for as many inodes as its threads wait for. */
 static void index_rows(struct pl_net_table *t, int inode_field)
 {
 	const char *line = t->indexed ? t->text + t->indexed : strchr(t->text, '\n'), *end;
-	uint32_t first;
 
 	/* The first line is a heading, a last one without an end is not whole. */
 	for (; line && (end = strchr(line + 1, '\n')); line = end) {
 		const char *f = field(line + 1, inode_field);
 		const uint64_t inode = f ? strtoull(f, NULL, 10) : 0;
 
-		if (inode && !pl_map_get(&t->rows, inode, 0, &first))
-			(void)pl_map_set(&t->rows, inode, 0, (uint32_t)(line + 1 - t->text));
+		if (inode)
+			index_row(t, line + 1, inode);
 	}
 	t->indexed = line ? (size_t)(line - t->text) : 0;
 }
@@ -125,7 +144,7 @@ const char *pl_net_row(struct pl_net *n, int table, uint64_t inode)
 	if (!t->text)
 		return NULL;
 	index_rows(t, table == PL_NET_UNIX ? UNIX_INODE : INET_INODE);
-	return pl_map_get(&t->rows, inode, 0, &at) ? t->text + at : NULL;
+	return pl_map_get(&t->rows, inode, 0, &at) && at != NO_ROW ? t->text + at : NULL;
 }
 
 /* "0100007F:1F90": words of the address as the machine reads them, and the port. */
@@ -243,11 +262,21 @@ static bool parse(const char *row, int table, struct pl_socket_facts *ret)
 	return pl_net_parse_inet(row, table == PL_NET_TCP || table == PL_NET_TCP6, ret);
 }
 
+/* Whether a second row says something else of a socket is known at the end. */
+static bool read_whole(struct pl_net *n, int table)
+{
+	while (read_more(n, table))
+		;
+	return n->tables[table].ended;
+}
+
 /* In what was read before, then in what more there is. */
 static bool find_in(struct pl_net *n, int table, uint64_t inode, struct pl_socket_facts *ret)
 {
 	const char *row;
 
+	if (table == PL_NET_UNIX && !read_whole(n, table))
+		return false;
 	while (!(row = pl_net_row(n, table, inode)))
 		if (!read_more(n, table))
 			return false;

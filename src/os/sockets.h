@@ -24,7 +24,7 @@ enum { PL_NET_TCP, PL_NET_TCP6, PL_NET_UDP, PL_NET_UDP6, PL_NET_UNIX, PL_NET_TAB
 struct pl_net_table {
 	char *text; /* whole rows; NULL: nothing was read yet */
 	size_t len;
-	struct pl_map rows; /* inode -> where its row begins in `text` */
+	struct pl_map rows; /* inode -> where its row begins in `text`; 0: there are several, and they differ */
 	size_t indexed;	    /* the line break up to which `rows` has all; 0: none is there */
 	int fd;
 	bool opened, ended;
@@ -37,11 +37,12 @@ struct pl_net {
 };
 void pl_net_deinit(struct pl_net *n);
 
-/** @p protocol as the kernel names it ("TCP"), "" unknown. What cannot be found stays empty. */
+/** @p protocol as the kernel names it ("TCP"), "" unknown. What cannot be found, or might be made up by the name of
+ * another Unix socket, stays empty. */
 void pl_net_find(struct pl_net *n, uint64_t inode, const char *protocol, struct pl_socket_facts *ret);
 
-/** The row of @p inode in the text of table @p table that was read so far; NULL if it is not there. Without memory rows
- * are missing. */
+/** The row of @p inode in the text of table @p table that was read so far; NULL if it is not there, or if others say
+ * something else. Without memory rows are missing. */
 const char *pl_net_row(struct pl_net *n, int table, uint64_t inode);
 /* Pure: what a row says. False if it is none. */
 bool pl_net_parse_inet(const char *row, bool tcp, struct pl_socket_facts *ret);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,6 +224,66 @@ static void test_unix_table(void **state)
 	assert_false(unix_facts(table, 53, &s));
 }
 
+/* The kernel writes the name of a Unix socket as it is: what follows a line break in it is somebody's word. */
+static void test_a_row_that_a_name_makes_up(void **state)
+{
+	static const char heading[] = "Num       RefCount Protocol Flags    Type St Inode Path\n";
+	static const char true_row[] = "0000000000000000: 00000002 00000000 00010000 0001 01 51 /run/true\n";
+	static const char made_up[] = "0000000000000000: 00000002 00000000 00010000 0001 01 60 @x\n"
+				      "0: 00000002 00000000 00010000 0001 01 51 /run/made-up\n";
+	struct pl_socket_facts s = {0};
+	char table[512];
+
+	snprintf(table, sizeof table, "%s%s%s", heading, made_up, true_row);
+	assert_false(unix_facts(table, 51, &s));
+	snprintf(table, sizeof table, "%s%s%s%s", heading, true_row, made_up, true_row);
+	assert_false(unix_facts(table, 51, &s));
+	assert_true(unix_facts(table, 60, &s));
+	assert_string_equal(s.local, "@x");
+	/* The kernel tells the same row twice if sockets come while it is read. */
+	snprintf(table, sizeof table, "%s%s%s", heading, true_row, true_row);
+	assert_true(unix_facts(table, 51, &s));
+	assert_string_equal(s.local, "/run/true");
+}
+
+/* The same with real sockets, of which the first in the table is the one with such a name. */
+static void test_nobody_names_the_socket_of_another(void **state)
+{
+	struct pl_net net = {.pid = getpid()};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char dir[] = "/tmp/plumb-unix-XXXXXX";
+	int ours = socket(AF_UNIX, SOCK_STREAM, 0), others[64];
+	struct pl_fd_facts f;
+	struct stat st;
+
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(fstat(ours, &st), 0);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/true", dir);
+	assert_int_equal(bind(ours, (struct sockaddr *)&address, sizeof address), 0);
+	for (int i = 0; i < 64; i++) {
+		snprintf(address.sun_path, sizeof address.sun_path,
+			 "%s/%d\n0: 00000002 00000000 00010000 0001 01 %lu @made-up\n", dir, i,
+			 (unsigned long)st.st_ino);
+		others[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+		assert_int_equal(bind(others[i], (struct sockaddr *)&address, sizeof address), 0);
+		unlink(address.sun_path);
+	}
+	pl_fd_look(getpid(), ours, &net, &f);
+	assert_string_equal(f.socket.protocol, "unix");
+	assert_string_equal(f.socket.local, "");
+	assert_string_equal(f.socket.state, "");
+	pl_net_deinit(&net);
+	for (int i = 0; i < 64; i++)
+		close(others[i]);
+	pl_fd_look(getpid(), ours, &net, &f);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/true", dir);
+	assert_string_equal(f.socket.local, address.sun_path);
+	pl_net_deinit(&net);
+	unlink(address.sun_path);
+	rmdir(dir);
+	close(ours);
+}
+
 static void test_target_file(void **state)
 {
 	char dir[] = "/tmp/plumb-file-XXXXXX", path[64], name[64];
@@ -262,9 +323,14 @@ static void test_target_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_pidfd),
-		cmocka_unit_test(test_peers),	    cmocka_unit_test(test_links),
-		cmocka_unit_test(test_inet_table),  cmocka_unit_test(test_unix_table),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_pidfd),
+		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_inet_table),
+		cmocka_unit_test(test_unix_table),
+		cmocka_unit_test(test_a_row_that_a_name_makes_up),
+		cmocka_unit_test(test_nobody_names_the_socket_of_another),
 		cmocka_unit_test(test_target_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
