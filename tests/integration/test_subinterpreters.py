@@ -7,7 +7,7 @@ import pytest
 
 from harness.dump import PATIENCE
 from harness.plumb import until
-from harness.statistics import holds
+from harness.statistics import NotNow, holds
 from harness.target import traces, wait_until
 
 VISITORS = ("visitor 0", "visitor 1")
@@ -47,14 +47,18 @@ def test_a_thread_is_in_one_interpreter_at_a_time(plumb, places, minor):
     needs_a_module(minor)
 
     def off():
-        """On a busy machine ticks are missed, and not at random: mostly when these threads run. One that is taken for another
-        interpreter's moves a share by far more than 0.2."""
+        """On a busy machine ticks are missed, and not at random: mostly when these threads run. Where two of three were, shares were off
+        by up to 0.5. A stack that is taken for another interpreter's moves a share by far more than 0.2."""
         profile, truth = measured(plumb, places, minor)
         seen = shares(profile)
         assert not any(share for name, share in seen.items() if name not in VISITORS), seen
-        return "" if all(abs(seen[name] - truth[name]) < 0.2 for name in VISITORS) else "seen %r, true %r" % (seen, truth)
+        if all(abs(seen[name] - truth[name]) < 0.2 for name in VISITORS):
+            return ""
+        if profile.losses["missed"] > profile.json["ticks"] / 4:
+            raise NotNow("%d ticks were missed, %d were not" % (profile.losses["missed"], profile.json["ticks"]))
+        return "seen %r, true %r" % (seen, truth)
 
-    holds(off)
+    holds(off, blind=6)
 
 
 def needs_a_module(python):
