@@ -5,10 +5,15 @@
 # own; a minute to build. What a module needs beyond the C library is left out.
 set -eu
 
-dir=$1
-mirror=$2
+dir=${1:?a folder that is to be made}
+mirror=${2:?the address of a mirror of Debian}
 python=$dir/bin/python3.9
 [ -x "$python" ] && exit 0
+# What is there and is no such Python is somebody else's.
+if [ -e "$dir" ] || [ -L "$dir" ]; then
+	echo "$dir is there and has no bin/python3.9: remove it, or name another folder" >&2
+	exit 1
+fi
 
 work=$(mktemp -d "$dir.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -44,5 +49,4 @@ cp python "$work/root/bin/python3.9"
 rm -rf Lib/test Lib/idlelib Lib/lib2to3
 cp -R Lib/. "$work/root/lib/python3.9"
 "$work/root/bin/python3.9" -c 'import json, mmap, select, threading'
-rm -rf "$dir"
-mv "$work/root" "$dir"
+mv -T "$work/root" "$dir" || [ -x "$python" ] # of two that build it at once, one comes first
