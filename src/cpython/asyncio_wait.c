@@ -17,20 +17,23 @@ static struct plumb_error *unless_fatal(struct plumb_error *err)
 	return NULL;
 }
 
-static bool add_edge(struct pl_task_walk *w, pl_addr task, pl_addr waiter)
+/* PLUMB_ERR_LIMIT: there is no room. Who goes through many of a task ends it then, not to look at those of each. */
+static struct plumb_error *add_edge(struct pl_task_walk *w, pl_addr task, pl_addr waiter)
 {
 	const struct pl_task_edge e = {task, waiter};
 
-	return w->edges.len >= EDGES_MAX || pl_vec_push(&w->edges, e);
+	if (w->edges.len >= EDGES_MAX)
+		return &pl_err_limit;
+	return pl_vec_push(&w->edges, e) ? NULL : &pl_err_no_memory;
 }
 
-/* The task waits for the end of @p other, another one or a future. */
+/* The task waits for the end of @p other, another one or a future. Each need has an edge. */
 static struct plumb_error *add_need(struct pl_task_walk *w, struct pl_task *task, pl_addr other)
 {
-	if (!add_edge(w, other, task->addr))
-		return &pl_err_no_memory;
-	if (w->out->needs.len >= EDGES_MAX)
-		return NULL;
+	struct plumb_error *err = add_edge(w, other, task->addr);
+
+	if (err)
+		return err;
 	if (!pl_vec_push(&w->out->needs, other))
 		return &pl_err_no_memory;
 	task->needs++;
@@ -66,7 +69,7 @@ static bool is_gather(struct pl_task_walk *w, pl_addr future)
 
 static struct plumb_error *add_future(struct pl_task_walk *w, struct pl_task *task, pl_addr future)
 {
-	return is_gather(w, future) ? add_children(w, task, future) : add_need(w, task, future);
+	return is_gather(w, future) ? add_children(w, task, future) : unless_fatal(add_need(w, task, future));
 }
 
 /* A set of tasks. */
@@ -88,11 +91,13 @@ static struct plumb_error *add_set_member(void *ctx, pl_addr obj)
 {
 	struct members *m = ctx;
 
+	if (m->w->edges.len >= EDGES_MAX)
+		return &pl_err_limit;
 	if (pl_future_is_done(&m->w->a, obj))
 		return NULL;
 	m->pending = obj;
 	m->count++;
-	return add_edge(m->w, obj, m->task->addr) ? NULL : &pl_err_no_memory;
+	return add_edge(m->w, obj, m->task->addr);
 }
 
 /* A TaskGroup waits for all of its tasks. asyncio.wait may be content with the first one that ends: only if one is left
@@ -189,7 +194,7 @@ static struct plumb_error *add_awaiter(void *ctx, pl_addr obj)
 {
 	struct awaiter *a = ctx;
 
-	return add_edge(a->w, a->task, obj) ? NULL : &pl_err_no_memory;
+	return add_edge(a->w, a->task, obj);
 }
 
 /* 3.14+: the task itself knows who awaits it: one, or a set of them. */
@@ -224,8 +229,8 @@ static struct plumb_error *add_group(struct pl_task_walk *w, pl_addr task)
 		err = pl_instance_attr(w->a.mem, w->a.py, group, "_parent_task", &parent);
 	else if (!err)
 		return NULL;
-	if (!err && !add_edge(w, task, parent))
-		err = &pl_err_no_memory;
+	if (!err)
+		err = add_edge(w, task, parent);
 	return unless_fatal(err);
 }
 

@@ -14,6 +14,7 @@
 
 #define IMAGE_MAX (1 << 22)
 #define PATCHES	  16
+#define ENDLESS	  UINT64_C(0x100000000000) /* where there is nothing but one object after the other */
 
 /** An image with some words replaced. */
 struct scene {
@@ -32,9 +33,14 @@ struct scene {
 static struct plumb_error *scene_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
 {
 	struct scene *s = (struct scene *)mem;
-	struct plumb_error *err = pl_mem_read(s->image, addr, dst, len);
+	struct plumb_error *err;
 
 	s->reads++;
+	if (addr - ENDLESS < 8 * PL_MAX_TASKS && len == 8) {
+		memcpy(dst, &addr, len);
+		return NULL;
+	}
+	err = pl_mem_read(s->image, addr, dst, len);
 	for (size_t i = 0; !err && i < s->patches_len; i++) {
 		pl_addr at = s->patches[i].addr;
 		for (size_t k = 0; k < 8; k++) {
@@ -212,6 +218,37 @@ static void a_set_that_claims_to_be_huge_is_refused_or_read_in_part(void **state
 	close_scene(&s);
 }
 
+/* As many tasks wait for one gather as can be patched, and its children are as many as are looked at of one. */
+static void children_of_a_gather_are_not_looked_at_when_there_is_no_room_for_them(void **state)
+{
+	struct scene s;
+	pl_addr gather = 0, list;
+	size_t waiting = 0;
+
+	open_scene(&s, "3.12.1");
+	const struct pl_layout *lay = &s.py.layout;
+	struct pl_task_layout words = words_of(&s);
+	for (size_t i = 0; i < s.tasks.list.len; i++)
+		if (s.tasks.list.data[i].wait_kind == PL_WAIT_GATHER)
+			gather = s.tasks.list.data[i].waits_for;
+	assert_int_not_equal(gather, 0);
+	assert_ok(pl_instance_attr(&s.mem, &s.py, gather, "_children", &list));
+	patch(&s, list + lay->bytes.ob_size, PL_MAX_TASKS);
+	patch(&s, list + lay->list.items, ENDLESS);
+	for (size_t i = 0; i < s.tasks.list.len && s.patches_len < PATCHES; i++) {
+		const struct pl_task *t = &s.tasks.list.data[i];
+		if (t->state == PL_TASK_WAITING) {
+			patch(&s, t->addr + words.fut_waiter, gather);
+			waiting++;
+		}
+	}
+	assert_true(waiting >= 8);
+	assert_ok(read_again(&s));
+	assert_in_range(s.tasks.needs.len, 3 * PL_MAX_TASKS, 4 * PL_MAX_TASKS); /* others take some of the room */
+	assert_true(s.reads < 5 * PL_MAX_TASKS);
+	close_scene(&s);
+}
+
 /* A program can say so in the debug section of _asyncio. */
 static void the_state_may_stand_behind_the_other_words(void **state)
 {
@@ -266,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_list_that_does_not_come_back_ends_and_is_counted),
 		cmocka_unit_test(words_that_lie_cost_their_own_task_only),
 		cmocka_unit_test(a_set_that_claims_to_be_huge_is_refused_or_read_in_part),
+		cmocka_unit_test(children_of_a_gather_are_not_looked_at_when_there_is_no_room_for_them),
 		cmocka_unit_test(the_state_may_stand_behind_the_other_words),
 		cmocka_unit_test(without_asyncio_or_without_modules_there_are_no_tasks),
 		cmocka_unit_test(a_release_that_is_not_known_says_so),
