@@ -231,6 +231,21 @@ def test_a_holder_that_runs(plumb, target, minor):
     assert sorted(thing["waiters"]) == sorted(waiters)
 
 
+@pytest.mark.parametrize("frames, known", [(300, True), (20000, False)])
+def test_who_has_a_lock_is_not_known_where_not_all_frames_were_looked_at(plumb, target, pythons, frames, known):
+    """There would be no end to it, and a frame that was not looked at may have let go of the lock."""
+    found = [python for python in pythons if python.kind == (3, 11, "") and not python.missing]
+    if not found:
+        pytest.skip("the stack is made up of frames of CPython 3.11, which this machine does not have")
+    with target(found[0], "deep_holder.py", "--frames", str(frames)) as program:
+        seen = seen_until(plumb, program.pid, lambda seen: program.told["lock"] in seen.awaited)
+        thing = seen.awaited[program.told["lock"]]
+        assert thing["held"] and thing["holder"] == (program.pid if known else None), thing
+        assert seen.process["deadlocks"] == []
+        assert known or "held; by whom is not known" in " ".join(seen.text.split())
+        program.kill()
+
+
 @pytest.mark.once
 def test_threads_that_wait_for_one_another_in_turn_are_no_deadlock(plumb, target, minor):
     """Each look shows other waits: a ring put together of what was true at different moments would be one that never was."""

@@ -347,7 +347,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 				      .around = &u.around,
 				      .lock_values = &u.locks.values,
 				      .end_ns = start + pl_dump_limit_ns(o)};
-	pl_lock_finder_init(&u.locks, d, &p, pl_mem_live_mem(u.reader->live), &u.reader->py);
+	pl_lock_finder_init(&u.locks, d, &p, pl_mem_live_mem(u.reader->live), &u.reader->py, u.looker.end_ns);
 	err = pl_looker_init(&u.looker);
 	if (!err)
 		err = dump_process(&u);

@@ -31,7 +31,9 @@ struct core_dumper {
 	struct pl_values values;
 	struct pl_lock_finder locks;
 	pl_interp_vec interps;
-	uint32_t tid_offset; /* <= 3.10: of tid in struct pthread; 0 not known yet */
+	struct pl_map notes, known; /* tid -> position of its note; those that are among the threads */
+	uint64_t end_ns;	    /* until when names and holders of locks are looked for */
+	uint32_t tid_offset;	    /* <= 3.10: of tid in struct pthread; 0 not known yet */
 };
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
@@ -97,14 +99,29 @@ static uint64_t tid_of(struct core_dumper *u, const struct pl_tstate *ts)
 	return tid;
 }
 
-static const struct pl_core_thread *note_of(const struct core_dumper *u, uint64_t tid)
+static struct plumb_error *index_notes(struct core_dumper *u)
 {
 	const pl_core_thread_vec *notes = pl_core_threads(u->core);
 
-	for (size_t i = 0; i < notes->len; i++)
-		if ((uint64_t)notes->data[i].tid == tid)
-			return &notes->data[i];
+	for (size_t i = notes->len; i-- > 0;) /* of several the first */
+		if (!pl_map_set(&u->notes, (uint64_t)notes->data[i].tid, 0, (uint32_t)i))
+			return &pl_err_no_memory;
 	return NULL;
+}
+
+static const struct pl_core_thread *note_of(const struct core_dumper *u, uint64_t tid)
+{
+	uint32_t at;
+
+	return pl_map_get(&u->notes, tid, 0, &at) ? &pl_core_threads(u->core)->data[at] : NULL;
+}
+
+static struct plumb_error *add_thread(struct core_dumper *u, struct pl_dump_thread *t)
+{
+	if (pl_map_set(&u->known, t->tid, 0, 1) && pl_vec_push(&u->p.threads, *t))
+		return NULL;
+	pl_dump_thread_deinit(t);
+	return &pl_err_no_memory;
 }
 
 /* What the kernel noted of it. */
@@ -170,10 +187,7 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 	add_frames(u, ts, &frames, &t);
 	tell_awaited(u, &frames, &t);
 	pl_vec_deinit(&frames);
-	if (pl_vec_push(&u->p.threads, t))
-		return NULL;
-	pl_dump_thread_deinit(&t);
-	return &pl_err_no_memory;
+	return add_thread(u, &t);
 }
 
 static struct plumb_error *dump_interpreter(struct core_dumper *u, const struct pl_interp *interp, uint64_t number)
@@ -195,38 +209,31 @@ static struct plumb_error *dump_interpreter(struct core_dumper *u, const struct 
 	return err;
 }
 
-static bool is_known(const struct pl_dump_process *p, pid_t tid)
-{
-	for (size_t i = 0; i < p->threads.len; i++)
-		if (p->threads.data[i].tid == (uint64_t)tid)
-			return true;
-	return false;
-}
-
 static struct plumb_error *dump_natives(struct core_dumper *u)
 {
 	const pl_core_thread_vec *notes = pl_core_threads(u->core);
+	struct plumb_error *err = NULL;
+	uint32_t any;
 
-	for (size_t i = 0; i < notes->len; i++) {
+	for (size_t i = 0; i < notes->len && !err; i++) {
 		struct pl_dump_thread t = {.tid = (uint64_t)notes->data[i].tid,
 					   .main = notes->data[i].tid == pl_core_pid(u->core),
 					   .name = pl_dump_str(u->d, "")};
 
-		if (is_known(&u->p, notes->data[i].tid))
+		if (pl_map_get(&u->known, t.tid, 0, &any))
 			continue;
 		tell_note(u, &notes->data[i], NULL, &t);
-		if (!pl_vec_push(&u->p.threads, t)) {
-			pl_vec_deinit(&t.wait.watched);
-			return &pl_err_no_memory;
-		}
+		err = add_thread(u, &t);
 	}
-	return NULL;
+	return err;
 }
 
 static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
 {
 	struct core_dumper *u = ctx;
 
+	if (pl_clock_monotonic_ns() >= u->end_ns)
+		return;
 	for (size_t i = 0; i < u->p.threads.len; i++)
 		if (u->p.threads.data[i].python && u->p.threads.data[i].ident == ident)
 			u->p.threads.data[i].name = pl_dump_text(u->d, name, len);
@@ -256,7 +263,7 @@ static void take_holds(struct core_dumper *u, const struct pl_interp *interp)
 	struct plumb_error *err = pl_tstate_list(u->mem, &u->py, interp, &list, NULL);
 
 	plumb_error_destroy(err);
-	for (size_t i = 0; i < list.len; i++) {
+	for (size_t i = 0; i < list.len && !u->locks.in_part; i++) {
 		struct pl_dump_thread none = {0};
 		pl_frame_vec frames = {0};
 
@@ -332,10 +339,10 @@ static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 	if (err)
 		return err;
 	u->mem = pl_core_mem(u->core);
-	if ((err = find_python(u, path)))
+	if ((err = index_notes(u)) || (err = find_python(u, path)))
 		return err;
 	pl_values_init(&u->values, u->mem, &u->py, NULL);
-	pl_lock_finder_init(&u->locks, u->d, &u->p, u->mem, &u->py);
+	pl_lock_finder_init(&u->locks, u->d, &u->p, u->mem, &u->py, u->end_ns);
 	tell_header(u, path);
 	if ((err = dump_threads(u)) || (err = dump_tasks(u)))
 		return err;
@@ -345,12 +352,18 @@ static struct plumb_error *dump_core(struct core_dumper *u, const char *path)
 
 struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)
 {
-	struct core_dumper u = {
-		.o = o, .d = d, .sources = {.patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
 	uint64_t start = pl_clock_monotonic_ns();
+	struct core_dumper u = {.o = o,
+				.d = d,
+				.sources = {.patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))},
+				.notes = PL_MAP_INIT,
+				.known = PL_MAP_INIT,
+				.end_ns = start + pl_dump_limit_ns(o)};
 	struct plumb_error *err = dump_core(&u, path);
 
 	pl_lock_finder_deinit(&u.locks);
+	pl_map_deinit(&u.notes);
+	pl_map_deinit(&u.known);
 	pl_core_close(u.core);
 	pl_vec_deinit(&u.interps);
 	u.p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");

@@ -8,13 +8,14 @@
 
 #define TRIES 8
 
+/* False: its stack could not be read as a whole. */
 static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w, pl_lock_hold_vec *ret)
 {
 	struct pl_reading reading;
 	bool complete = false;
 
 	pl_vec_clear(ret);
-	for (int i = 0; i < TRIES && !complete; i++) {
+	for (int i = 0; i < TRIES && !complete && pl_clock_monotonic_ns() < l->end_ns; i++) {
 		struct plumb_error *err = pl_stack_read(r, &w->stack, &reading);
 		complete = !err && reading.complete;
 		plumb_error_destroy(err);
@@ -26,23 +27,26 @@ static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 	return complete;
 }
 
-static bool is_among(const struct pl_lock_hold *h, const pl_lock_hold_vec *holds)
+/* Those that two readings of the stack, one after the other, agree on. */
+static void take_both(struct pl_lock_finder *l, const pl_lock_hold_vec *first, const pl_lock_hold_vec *second)
 {
-	for (size_t i = 0; i < holds->len; i++)
-		if (holds->data[i].awaited == h->awaited && holds->data[i].frame == h->frame)
-			return true;
-	return false;
+	struct pl_map frames = PL_MAP_INIT; /* (frame, what is awaited) of the first */
+	uint32_t any;
+
+	for (size_t i = 0; i < first->len && !l->in_part; i++)
+		l->in_part = !pl_map_set(&frames, first->data[i].frame, first->data[i].awaited, 1);
+	for (size_t i = 0; i < second->len && !l->in_part; i++)
+		if (pl_map_get(&frames, second->data[i].frame, second->data[i].awaited, &any))
+			pl_lock_finder_take(l, &second->data[i]);
+	pl_map_deinit(&frames);
 }
 
-/* Those that two readings of the stack, one after the other, agree on. */
 static void take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w)
 {
 	pl_lock_hold_vec first = {0}, second = {0};
 
-	if (read_holds(l, r, w, &first) && first.len && read_holds(l, r, w, &second))
-		for (size_t i = 0; i < second.len; i++)
-			if (is_among(&second.data[i], &first))
-				(void)pl_vec_push(&l->holds, second.data[i]); /* without memory: not told */
+	if (!l->in_part && read_holds(l, r, w, &first) && first.len && read_holds(l, r, w, &second))
+		take_both(l, &first, &second);
 	pl_vec_deinit(&first);
 	pl_vec_deinit(&second);
 }
@@ -63,8 +67,10 @@ void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const
 {
 	if (!waiters->len)
 		return;
-	for (size_t i = 0; i < roster->watches.len && pl_clock_monotonic_ns() < u->end_ns; i++)
+	for (size_t i = 0; i < roster->watches.len && !locks->in_part; i++) {
+		locks->in_part = pl_clock_monotonic_ns() >= u->end_ns;
 		take_holds(locks, u->reader, roster->watches.data[i]);
+	}
 	pl_lock_finder_tell(locks);
 	for (size_t i = 0; i < waiters->len; i++) {
 		const struct pl_lock_waiter *w = &waiters->data[i];

@@ -3,6 +3,9 @@
  * of them are known. A holder is named if the lock itself says it, or if exactly one thread stands inside `with`. */
 #include "dump_locks.h"
 
+#include <stdlib.h>
+
+#include "clock.h"
 #include "dump_parts.h"
 #include "lock.h"
 #include "with.h"
@@ -11,6 +14,7 @@
 #define THREAD_FRAMES_MAX 4096
 #define FRAMES_MAX	  200000 /* of all threads */
 #define HOLDS_MAX	  16384
+#define SEVERAL		  UINT64_MAX /* no tid */
 
 static const enum pl_dump_for purposes[] = {
 	[PL_FOR_UNKNOWN] = PL_DUMP_FOR_UNKNOWN, [PL_FOR_LOCK] = PL_DUMP_FOR_LOCK,
@@ -28,10 +32,11 @@ enum pl_dump_for pl_dump_purpose(enum pl_wait_for what)
 }
 
 void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_dump_process *p, struct pl_mem *mem,
-			 const struct pl_py *py)
+			 const struct pl_py *py, uint64_t end_ns)
 {
 	l->d = d;
 	l->p = p;
+	l->end_ns = end_ns;
 	pl_values_init(&l->values, mem, py, NULL);
 }
 
@@ -79,20 +84,42 @@ struct hold_taker {
 	struct pl_lock_hold hold; /* the same for all of a frame but for the lock */
 };
 
+static void push(struct pl_lock_finder *l, pl_lock_hold_vec *holds, const struct pl_lock_hold *h)
+{
+	if (holds->len >= HOLDS_MAX || !pl_vec_push(holds, *h))
+		l->in_part = true;
+}
+
+void pl_lock_finder_take(struct pl_lock_finder *l, const struct pl_lock_hold *h)
+{
+	push(l, &l->holds, h);
+}
+
 static void take_with(void *ctx, pl_addr obj)
 {
 	struct hold_taker *t = ctx;
 	enum pl_lock_kind kind;
 	pl_addr lock = pl_lock_behind(&t->l->values, obj, &kind);
 
-	if (lock && t->ret->len < HOLDS_MAX && pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &t->hold.awaited))
-		(void)pl_vec_push(t->ret, t->hold); /* without memory: not told */
+	if (lock && pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &t->hold.awaited))
+		push(t->l, t->ret, &t->hold);
+}
+
+/* May frame number @p i of a thread be looked at, too? */
+static bool has_room(struct pl_lock_finder *l, size_t i)
+{
+	if (i < THREAD_FRAMES_MAX && l->frames < FRAMES_MAX && pl_clock_monotonic_ns() < l->end_ns) {
+		l->frames++;
+		return true;
+	}
+	l->in_part = true;
+	return false;
 }
 
 /* Condition.wait lets go of the lock that its caller has entered. */
 static void drop_released(struct pl_lock_finder *l, const pl_frame_vec *frames, size_t first, pl_lock_hold_vec *holds)
 {
-	for (size_t i = 0; i < frames->len && holds->len > first; i++) {
+	for (size_t i = 0; i < frames->len && holds->len > first && has_room(l, i); i++) {
 		pl_addr lock = pl_lock_released(&l->values, &frames->data[i]);
 		uint32_t at;
 		size_t kept = first;
@@ -111,7 +138,7 @@ void pl_lock_finder_holds(struct pl_lock_finder *l, const pl_frame_vec *frames, 
 	struct hold_taker t = {.l = l, .ret = ret, .hold = {.tid = tid, .innermost = true}};
 	size_t first = ret->len;
 
-	for (size_t i = 0; i < frames->len && i < THREAD_FRAMES_MAX && l->frames < FRAMES_MAX; i++, l->frames++) {
+	for (size_t i = 0; i < frames->len && has_room(l, i); i++) {
 		if (frames->data[i].kind != PL_FRAME_PYTHON)
 			continue;
 		t.hold.frame = frames->data[i].addr;
@@ -131,24 +158,25 @@ static bool takes_back(const struct pl_lock_finder *l, const struct pl_lock_hold
 	return false;
 }
 
-/* The one thread that stands inside; 0: none, or more than one. */
-static uint64_t only_holder(const struct pl_lock_finder *l, uint32_t awaited)
+/* Of each thing awaited the one thread that stands inside; 0: none, or more than one. NULL: that is not known. */
+static uint64_t *only_holders(const struct pl_lock_finder *l)
 {
-	uint64_t tid = 0;
+	uint64_t *tids = l->in_part || !l->found.len ? NULL : calloc(l->found.len, sizeof *tids);
 
-	for (size_t i = 0; i < l->holds.len; i++) {
+	for (size_t i = 0; i < l->holds.len && tids; i++) {
 		const struct pl_lock_hold *h = &l->holds.data[i];
+		uint64_t *tid = &tids[h->awaited];
 
-		if (h->awaited != awaited || takes_back(l, h))
-			continue;
-		if (tid && tid != h->tid)
-			return 0;
-		tid = h->tid;
+		if (!takes_back(l, h))
+			*tid = !*tid || *tid == h->tid ? h->tid : SEVERAL;
 	}
-	return tid;
+	for (size_t i = 0; i < l->found.len && tids; i++)
+		tids[i] = tids[i] == SEVERAL ? 0 : tids[i];
+	return tids;
 }
 
-static void tell(const struct pl_lock_finder *l, uint32_t at)
+/* @p only: the one thread that stands inside. */
+static void tell(const struct pl_lock_finder *l, uint32_t at, uint64_t only)
 {
 	const struct pl_lock_wait *w = &l->found.data[at];
 	struct pl_dump_awaited *a = &l->p->awaited.data[at];
@@ -162,11 +190,14 @@ static void tell(const struct pl_lock_finder *l, uint32_t at)
 	a->held = lock.held;
 	a->count = lock.count;
 	if (lock.held)
-		a->holder = w->kind == PL_LOCK_PLAIN ? only_holder(l, at) : pl_dump_tid_of(l->p, lock.owner);
+		a->holder = w->kind == PL_LOCK_PLAIN ? only : pl_dump_tid_of(l->p, lock.owner);
 }
 
 void pl_lock_finder_tell(struct pl_lock_finder *l)
 {
+	uint64_t *only = only_holders(l);
+
 	for (uint32_t i = 0; i < l->found.len; i++)
-		tell(l, i);
+		tell(l, i, only ? only[i] : 0);
+	free(only);
 }
