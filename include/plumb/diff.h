@@ -23,7 +23,8 @@ struct plumb_diff_options {
 				    * "none": times as they are; "total" (or "time"): shares of the time alone; "samples":
 				    * shares of the samples; or the name of a function whose time is the measure */
 	enum plumb_idle idle;
-	const char *const *threads; /* only these, by name or decimal tid; NULL: all */
+	const char *const
+		*threads; /* only these, by name or decimal tid, each in a profile of either side; NULL: all */
 	size_t thread_count;
 	const char *const *processes; /* only these, by name or decimal pid; NULL: all */
 	size_t process_count;

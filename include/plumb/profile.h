@@ -84,6 +84,10 @@ struct plumb_report_options {
 	 */
 	const char *const *own;
 	size_t own_count;
+
+	/* Nothing but `threads` and `processes` was sampled: one that there was not is told of in what is written. Else
+	 * it is PLUMB_ERR_INVALID. */
+	bool chosen_before;
 };
 #define PLUMB_TOP_MAX 100
 

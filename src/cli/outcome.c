@@ -56,6 +56,7 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 	/* The report is told of threads, too: if there is none of that name, it names those there are. */
 	c->session.threads = c->report.threads;
 	c->session.thread_count = c->report.thread_count;
+	c->report.chosen_before = true;
 	c->session.own = (const char *const *)c->own.words;
 	c->session.own_count = c->own.count;
 	if ((c->format || c->open) && !wants_page(c, second, why))

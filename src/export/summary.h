@@ -48,8 +48,10 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 				    struct pl_summary *ret) PLUMB_MUST_CHECK;
 /** Files of most tools do not tell how sure their stacks are, nor what was missed. */
 bool pl_summary_tells_truth(const struct pl_summary *s, const struct plumb_profile *p);
-/** "no samples of the threads named; there are: 12 MainThread, ...", of the processes or threads that @p f names. */
-struct pl_item pl_summary_nobody(const struct plumb_profile *p, const struct pl_filter *f, bool unicode);
+/** "no samples of a thread 'x'; there are: 12 MainThread, ...", of the first process or thread that @p f names and none
+ * of @p profiles has; false: there is none. */
+bool pl_summary_unmatched(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f,
+			  bool unicode, struct pl_item *ret);
 /** What ran: "app.py 3", with its arguments but without the interpreter; @p full: the whole command line. */
 struct pl_text pl_summary_program(const struct plumb_profile *p, bool full);
 /** Decide what the verdict is: the least certain share that is shown has the half width @p half_width. */

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "glyph.h"
 #include "report_facts.h"
+#include "select.h"
 #include "units.h"
 
 #define MUCH_LOWERED 0.5 /* of the rate that was asked for: from here down it is told */
@@ -90,27 +91,38 @@ static bool add_candidate(char *names, size_t size, uint64_t number, struct pl_t
 	return true;
 }
 
-struct pl_item pl_summary_nobody(const struct plumb_profile *p, const struct pl_filter *f, bool unicode)
+static void add_candidates(char *names, size_t size, const struct plumb_profile *p, bool processes, bool unicode)
 {
-	struct pl_item told = {.tone = PL_TONE_WARN};
-	char names[320] = "";
-	uint32_t i = 0;
+	bool room = true;
 
-	while (f->processes && i < p->process_count &&
-	       add_candidate(names, sizeof names, p->processes[i].pid, pl_text_of(p, p->processes[i].name), unicode))
-		i++;
-	while (!f->processes && i < p->thread_count &&
-	       add_candidate(names, sizeof names, p->threads[i].tid, pl_text_of(p, p->threads[i].name), unicode))
-		i++;
-	snprintf(told.text, sizeof told.text, "no samples of the %s named; there are: %s",
-		 f->processes ? "processes" : "threads", *names ? names : "none");
-	return told;
+	for (uint32_t i = 0; processes && i < p->process_count && room; i++)
+		room = add_candidate(names, size, p->processes[i].pid, pl_text_of(p, p->processes[i].name), unicode);
+	for (uint32_t i = 0; !processes && i < p->thread_count && room; i++)
+		room = add_candidate(names, size, p->threads[i].tid, pl_text_of(p, p->threads[i].name), unicode);
+}
+
+bool pl_summary_unmatched(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f,
+			  bool unicode, struct pl_item *ret)
+{
+	char names[320] = "", word[120] = "";
+	struct pl_unmatched u;
+
+	*ret = (struct pl_item){.tone = PL_TONE_WARN};
+	if (!pl_select_unmatched(profiles, count, f, &u))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		add_candidates(names, sizeof names, profiles[i], u.process, unicode);
+	pl_glyph_add(word, sizeof word, (struct pl_text){u.word, strlen(u.word)}, unicode);
+	snprintf(ret->text, sizeof ret->text, "no samples of a %s '%s'; there are: %s",
+		 u.process ? "process" : "thread", word, *names ? names : "none");
+	return true;
 }
 
 /* The gravest first: where there is no room for all, they are what is told. */
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
 	const struct pl_totals *t = &s->totals;
+	struct pl_item unmatched;
 
 	if (!p->meta.complete)
 		pl_summary_warn(s,
@@ -124,8 +136,8 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 			s,
 			"%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
 			pl_units_percent(pl_ratio((double)t->jit, (double)t->samples)).s);
-	if (t->samples == 0 && (f->processes || f->threads))
-		pl_summary_warn(s, "%s", pl_summary_nobody(p, f, s->unicode).text);
+	if (pl_summary_unmatched(&p, 1, f, s->unicode, &unmatched))
+		pl_summary_warn(s, "%s", unmatched.text);
 	else if (t->samples == 0)
 		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&

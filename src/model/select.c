@@ -35,6 +35,48 @@ bool pl_select_named(const struct plumb_profile *p, const struct pl_filter *f, u
 	return !f->threads || is_named(p, f->threads, f->thread_count, t->tid, t->name);
 }
 
+static bool names_thread(const struct plumb_profile *p, const char *word)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (is_named(p, &word, 1, p->threads[i].tid, p->threads[i].name))
+			return true;
+	return false;
+}
+
+static bool names_process(const struct plumb_profile *p, const char *word)
+{
+	for (uint32_t i = 0; i < p->process_count; i++)
+		if (is_named(p, &word, 1, p->processes[i].pid, p->processes[i].name))
+			return true;
+	return false;
+}
+
+typedef bool names_fn(const struct plumb_profile *p, const char *word);
+
+static const char *first_unmatched(const struct plumb_profile *const *profiles, size_t count, const char *const *words,
+				   size_t word_count, names_fn *names)
+{
+	for (size_t i = 0; i < word_count && words; i++) {
+		bool found = false;
+		for (size_t k = 0; k < count && !found; k++)
+			found = names(profiles[k], words[i]);
+		if (!found)
+			return words[i];
+	}
+	return NULL;
+}
+
+bool pl_select_unmatched(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f,
+			 struct pl_unmatched *ret)
+{
+	*ret = (struct pl_unmatched){
+		.word = first_unmatched(profiles, count, f->processes, f->process_count, names_process)};
+	ret->process = ret->word != NULL;
+	if (!ret->word)
+		ret->word = first_unmatched(profiles, count, f->threads, f->thread_count, names_thread);
+	return ret->word != NULL;
+}
+
 /* Started by another process of this profile? */
 static bool is_child(const struct plumb_profile *p, uint32_t process)
 {

@@ -31,4 +31,13 @@ struct plumb_error *pl_select_threads(const struct plumb_profile *p, const struc
 /** Whether the names given to @p f let thread @p thread pass. */
 bool pl_select_named(const struct plumb_profile *p, const struct pl_filter *f, uint32_t thread);
 
+/** A name that was asked for, and that there is not. */
+struct pl_unmatched {
+	const char *word; /* of the filter */
+	bool process;	  /* else a thread */
+};
+/** Is there a thread or process asked for that none of @p profiles has? The first one. */
+bool pl_select_unmatched(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f,
+			 struct pl_unmatched *ret);
+
 #endif

@@ -12,6 +12,7 @@
 #include "diff.h"
 #include "diff_page.h"
 #include "diff_sides.h"
+#include "named.h"
 #include "stream.h"
 
 #define MAX_TEXT_LINES 25
@@ -161,11 +162,30 @@ static struct plumb_error *tell_maker(struct plumb_diff *d)
 	return err ? err : pl_buf_add(&d->made_by, "", 1);
 }
 
+/* A thread may have been in some of the recordings only. */
+static struct plumb_error *check_names(const struct pl_diff_input *sides, const struct pl_filter *f)
+{
+	const struct pl_diff_input *before = &sides[PL_DIFF_BEFORE], *after = &sides[PL_DIFF_AFTER];
+	const struct plumb_profile **all = calloc(before->count + after->count + 1, sizeof(*all));
+
+	if (!all)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < before->count; i++)
+		all[i] = before->profiles[i];
+	for (size_t i = 0; i < after->count; i++)
+		all[before->count + i] = after->profiles[i];
+	struct plumb_error *err = pl_check_names(all, before->count + after->count, f);
+	free(all);
+	return err;
+}
+
 static struct plumb_error *compare(struct plumb_diff *d, const struct pl_diff_input *sides)
 {
 	struct plumb_error *err = take_units(d, sides[PL_DIFF_BEFORE].count, sides[PL_DIFF_AFTER].count);
 	struct pl_diff_options o = model_options(d, d->format->paths);
 
+	if (!err)
+		err = check_names(sides, &o.filter);
 	if (!err)
 		err = tell_maker(d);
 

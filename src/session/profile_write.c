@@ -10,6 +10,7 @@
 #include "facts.h"
 #include "refine.h"
 #include "summary.h"
+#include "named.h"
 #include "save.h"
 #include "stream.h"
 
@@ -64,7 +65,7 @@ static struct pl_export_options export_options(const struct plumb_report_options
 	};
 }
 
-/* Views choose threads and processes by themselves: they tell which there are if there is none of that name. */
+/* Views choose threads and processes by themselves. */
 static struct pl_refine refine_options(const struct plumb_report_options *o, const struct pl_format *format)
 {
 	struct pl_refine r = {
@@ -136,6 +137,15 @@ static void note_what_is_lost(const struct plumb_profile *p, const struct pl_for
 	note(o, message);
 }
 
+struct plumb_error *pl_check_names(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f)
+{
+	struct pl_item unmatched;
+
+	if (!pl_summary_unmatched(profiles, count, f, true, &unmatched))
+		return NULL;
+	return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "%s", unmatched.text), "give names or numbers of those");
+}
+
 static struct plumb_error *write_failed(void)
 {
 	return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the output");
@@ -166,20 +176,19 @@ static struct plumb_error *write_format(const struct pl_format *format, const st
 	return write_to(format, p, &eo, out);
 }
 
-/* Text tells it itself. */
-static void note_nobody(const struct plumb_profile *p, const struct pl_format *format,
-			const struct plumb_report_options *o)
+/* A name that nobody bears. What was sampled is chosen by the same names: then the report comes all the same. Text
+ * tells it itself. */
+static struct plumb_error *check_names(const struct plumb_profile *p, const struct pl_format *format,
+				       const struct plumb_report_options *o)
 {
-	struct pl_filter f = export_options(o).filter;
-	struct pl_totals totals;
+	const struct pl_filter f = export_options(o).filter;
+	struct pl_item unmatched;
 
-	if (format->colours || !(f.threads || f.processes) || !o->note)
-		return;
-	f.idle = PL_IDLE_KEEP;
-	struct plumb_error *err = pl_view_totals(p, &f, &totals);
-	if (!err && totals.samples == 0)
-		note(o, pl_summary_nobody(p, &f, true).text);
-	plumb_error_destroy(err);
+	if (!o->chosen_before)
+		return pl_check_names(&p, 1, &f);
+	if (!format->colours && pl_summary_unmatched(&p, 1, &f, true, &unmatched))
+		note(o, unmatched.text);
+	return NULL;
 }
 
 struct plumb_error *plumb_format_check(const char *name)
@@ -197,17 +206,15 @@ struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const str
 	if (!format)
 		return pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "there is no output format '%s'", o->format);
 	struct pl_refine r = refine_options(o, format);
-	struct plumb_error *err = refine(p, &r, o, &refined);
-	if (err)
+	struct plumb_error *err = check_names(p, format, o);
+	if (err || (err = refine(p, &r, o, &refined)))
 		return err;
 	const struct plumb_profile *written = refined ? refined : p;
 	err = write_format(format, written, o, pl_refine_asks(&r), fd);
 	if (!err && refined && !refined->cell_count)
 		note(o, "no sample passes the filters");
-	if (!err) { /* a failure is told alone */
-		note_nobody(p, format, o);
+	if (!err) /* a failure is told alone */
 		note_what_is_lost(written, format, o);
-	}
 	pl_profile_destroy(refined);
 	return err;
 }

@@ -73,15 +73,30 @@ def test_threads_by_name_and_by_number(plumb, recording):
 
 
 def test_a_thread_that_is_not_there_is_named(plumb, recording):
-    result = plumb("report", "--threads", "nobody", recording)
-    assert "no samples of the threads named" in " ".join(result.stdout.split()), result
-    assert "alpha" in result.stdout, "those there are: %s" % result
+    for names in ("nobody", "alpha,nobody", "nobody,beta"):
+        result = plumb("report", "--threads", names, recording)
+        assert result.status == 125 and result.stdout == "", result
+        assert "no samples of a thread 'nobody'; there are: " in result.stderr, result
+        assert "alpha" in result.stderr, "those there are: %s" % result
+
+
+def test_a_thread_has_to_be_in_one_of_the_recordings_compared(plumb, target, any_python, recording):
+    with target(any_python, "many_threads.py", "--threads", "2", "--depth", "3") as other:
+        result, others = plumb.try_sampling(lambda profile: len(profile.threads) == 3, other.pid)
+    assert result.status == 0, result
+    only = next(thread["name"] for thread in plumb.report(others).threads if not thread["main"])
+    result = plumb("diff", recording, others, "--threads", "alpha,%s" % only)
+    assert result.status == 0 and "no samples of a thread" not in result.stderr, result
+    result = plumb("diff", recording, others, "--threads", "alpha,%s,nobody" % only)
+    assert result.status == 125 and "no samples of a thread 'nobody'; there are: " in result.stderr and "alpha" in result.stderr, result
 
 
 def test_threads_chosen_while_sampling(plumb, target, any_python):
     with target(any_python, "threads.py") as busy:
         profile = plumb.attach_until(names_of, busy.pid, "--threads", "beta")
+        result = plumb("attach", "-d", "0.3", "--threads", "beta,nobody", "-o", plumb.path(), busy.pid)
     assert names_of(profile) == {"beta"}
+    assert result.status == 0 and "no samples of a thread 'nobody'; there are: " in " ".join(result.stderr.replace("!", " ").split()), result
 
 
 def test_a_thread_that_is_not_there_is_named_while_sampling(plumb, target, any_python):
@@ -94,7 +109,7 @@ def test_a_thread_that_is_not_there_is_named_while_sampling(plumb, target, any_p
             return " ".join(result.stderr.replace("!", " ").split())
 
         told = until(attach, lambda told: "waiter" in told, 0.3)
-    assert "no samples of the threads named; there are: " in told, told
+    assert "no samples of a thread 'nobody'; there are: " in told, told
     for name in ("alpha", "beta", "waiter", "%d MainThread" % busy.pid):
         assert name in told, "%r is missing: %s" % (name, told)
 

@@ -91,7 +91,7 @@ def test_report_is_at_most_25_lines_and_names_the_recording(plumb, program):
 def test_threads_that_are_not_there_are_answered_with_those_that_are(plumb, program):
     result = plumb("run", "-o", plumb.path(), "--threads", "nobody", "--", *program())
     told = " ".join(result.stderr.replace("!", " ").split())
-    assert result.status == 0 and re.search(r"no samples of the threads named; there are: \d+ MainThread", told), result
+    assert result.status == 0 and re.search(r"no samples of a thread 'nobody'; there are: \d+ MainThread", told), result
 
 
 @pytest.mark.parametrize("seconds", ["0", "0.02", "0.3"])

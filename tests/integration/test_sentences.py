@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is told of wrong input names the cause, and what to do next: one sentence and one hint, as they stand here."""
+import pathlib
 import subprocess
 
 import pytest
@@ -42,8 +43,11 @@ def test_a_measure_that_is_no_function(plumb, recording):
 
 @pytest.mark.parametrize("form", ["collapsed", "json", "pprof", "svg", "csv"])
 def test_threads_that_are_not_there_are_answered_with_those_that_are(plumb, recording, form):
-    result = plumb("report", recording, "-f", form, "--threads", "nobody", "-o", plumb.path())
-    assert result.status == 0 and "no samples of the threads named; there are: " in told(result) and "MainThread" in told(result), result
+    out = pathlib.Path(plumb.path())
+    for command in (["report", recording, "-f", form, "-o", out], ["convert", recording, out, "-f", form]):
+        result = plumb(*command, "--threads", "MainThread,nobody")
+        assert result.status == 125 and "no samples of a thread 'nobody'; there are: " in told(result) and "MainThread" in told(result), result
+        assert not out.exists()
 
 
 def test_a_process_that_is_no_python_may_have_started_one(plumb):

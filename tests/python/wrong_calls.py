@@ -25,6 +25,7 @@ ENGINES = 'ValueError: engine is "inprocess", '
 MODES = 'ValueError: mode is "wall", "cpu" or "gil", not '
 THREAD = "TypeError: a thread is given as a Thread, its ident or its name, not as "
 NOBODY = "ValueError: no thread that runs is 'nobody'; there are MainThread"
+NAMELESS = "ValueError: no samples of a thread 'nobody'; there are: "
 REPORT = "TypeError: reports have no option foo: they have lines, functions, "
 COMPARISON = "TypeError: comparisons have no option %s: they have lines, idle, threads, "
 FILE = "Error: cannot write /nodir/x: "
@@ -203,6 +204,11 @@ CALLS = {
     "functions.plot_data(tree, None)": "TypeError: profile_interval is a number of seconds, not None",
     'functions.plot_data(tree, min_width="x")': "TypeError: min_width is a number from 0 to 1, not 'x'",
     'functions.process(sys._getframe(), None, tree, strict="x")': "ValueError: strict is False, True or ",
+    'p.text(threads="nobody")': NAMELESS,
+    'p.stats(threads=["MainThread", "nobody"])': NAMELESS,
+    'p.save("x.folded", threads=["nobody", "MainThread"])': NAMELESS,
+    'plumb.diff(p, p).text(threads=["MainThread", "nobody"])': NAMELESS,
+    'p.write("json", process="nobody")': "ValueError: no samples of a process 'nobody'; there are: ",
     "web.WSGIMiddleware(None)": "TypeError: app is an application of WSGI, which can be called, not None",
     "web.ASGIMiddleware(None)": "TypeError: app is an application of ASGI, which can be called, not None",
     "web.WSGIMiddleware(print, times=3)": "TypeError: times is a plumb.web.RequestTimes or None, not 3",
@@ -222,9 +228,6 @@ CALLS = {
 
 # What is right, and chooses nothing: a warning.
 EMPTY = {
-    'p.stats(threads="nobody")': "no samples of the threads named; there are: ",
-    'p.save("x.folded", threads="nobody")': "no samples of the threads named; there are: ",
-    'p.write("json", process="nobody")': "no samples of the processes named; there are: ",
     'p.text(focus="no such function")': "no sample passes the filters",
 }  # fmt: skip
 
@@ -250,5 +253,4 @@ for call, sentence in EMPTY.items():
         eval(call)
     assert [str(one.message) for one in told][0].startswith("plumb: " + sentence) and len(told) == 1, (call, told)
     assert told[0].filename in ("<string>", __file__), told[0]
-assert "no samples of the threads named; there are: " in p.text(threads="nobody")
 print(json.dumps({"calls": len(CALLS) + len(EMPTY)}))

@@ -305,7 +305,7 @@ static void several_processes_have_a_row(void **state)
 	o.filter.process_count = 1;
 	expect_text(&b, &o, "worker.py 5004 100 %");
 	o.filter.processes = (const char *const[]){"nobody"};
-	expect_text(&b, &o, "! no samples of the processes named; there are: 4242, 5001 worker.py");
+	expect_text(&b, &o, "! no samples of a process 'nobody'; there are: 4242, 5001 worker.py");
 	build_end(&b);
 }
 
