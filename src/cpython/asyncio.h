@@ -42,7 +42,7 @@ struct pl_task {
 	pl_addr object;
 	uint32_t type_at, type_len; /* of it, as programs call it: "asyncio.Lock" */
 	uint32_t needs_at, needs;   /* tasks and futures that must all end before it goes on (addresses) */
-	uint32_t locks_at, locks;   /* each asyncio.Lock that it is inside of, unless it runs (addresses) */
+	uint32_t locks_at, locks;   /* unless it runs */
 	uint8_t state;		    /* enum pl_task_state */
 	uint8_t wait_kind;	    /* enum pl_wait_kind */
 	uint8_t what;		    /* enum pl_wait_for (lock_wait.h) */
@@ -50,10 +50,17 @@ struct pl_task {
 	bool cut;		    /* the chain is longer, or its inner end could not be read */
 };
 
+/* An asyncio.Lock that a task is inside of; or one that it has let go of, which another task may have entered. */
+struct pl_task_lock {
+	pl_addr lock;
+	bool inside;
+};
+
 struct pl_tasks {
 	PL_VEC(struct pl_task) list; /* those of one loop together */
 	pl_frame_vec frames;
-	PL_VEC(pl_addr) waiters, needs, locks;
+	PL_VEC(pl_addr) waiters, needs;
+	PL_VEC(struct pl_task_lock) locks;
 	struct pl_buf text; /* names and types */
 	size_t lost;	    /* tasks that could not be read, or were more than PL_MAX_TASKS */
 };

@@ -116,12 +116,13 @@ static struct plumb_error *add_members(struct pl_task_walk *w, struct pl_task *t
 	return unless_fatal(err);
 }
 
-static void take_lock(void *ctx, pl_addr lock)
+static void take_lock(void *ctx, pl_addr lock, bool inside)
 {
 	struct pl_task_walk *w = ctx;
+	const struct pl_task_lock found = {lock, inside};
 
 	if (w->out->locks.len < EDGES_MAX)
-		(void)pl_vec_push(&w->out->locks, lock); /* without memory: not told */
+		(void)pl_vec_push(&w->out->locks, found); /* without memory: not told */
 }
 
 static struct plumb_error *set_object(struct pl_task_walk *w, struct pl_task *task, const struct pl_task_await *wait)

@@ -190,19 +190,33 @@ static void take_with(void *ctx, pl_addr obj)
 		in->locks[in->count++] = (struct entered){lock, in->frame};
 }
 
-/* Condition.wait lets go of the lock that its caller has entered. */
-static void drop_released(struct inside *in, size_t count)
+/* The lock that Condition.wait lets go of, if the frame runs that; else 0. */
+static pl_addr released_by(struct pl_values *v, const struct pl_frame *f)
 {
-	for (size_t i = 0; i < count && i < FRAMES_MAX && in->count; i++) {
-		pl_addr self;
-		const struct pl_role *role = role_of(in->v, &in->frames[i], &self);
-		pl_addr lock = role && role->what == PL_FOR_NOTICE ? lock_behind(in->v, self) : 0;
+	pl_addr self;
+	const struct pl_role *role = role_of(v, f, &self);
+
+	return role && role->what == PL_FOR_NOTICE ? lock_behind(v, self) : 0;
+}
+
+/* It was entered by whoever has called Condition.wait: by this task, or by one that made a task of that call. */
+static void drop_released(struct inside *in, size_t count, pl_task_lock_fn *fn, void *ctx)
+{
+	pl_addr last = 0; /* wait_for() calls wait() */
+
+	for (size_t i = 0; i < count && i < FRAMES_MAX; i++) {
+		pl_addr lock = released_by(in->v, &in->frames[i]);
 		size_t kept = 0;
 
+		if (!lock || lock == last)
+			continue;
 		for (size_t k = 0; k < in->count; k++)
 			if (in->locks[k].lock != lock)
 				in->locks[kept++] = in->locks[k];
+		if (kept == in->count)
+			fn(ctx, lock, false);
 		in->count = kept;
+		last = lock;
 	}
 }
 
@@ -225,9 +239,9 @@ void pl_task_wait_find(struct pl_values *v, const struct pl_frame *frames, size_
 	pl_task_public_name(ret->type);
 	for (in.frame = 0; in.frame < count; in.frame++)
 		pl_with_each(v, &frames[in.frame], take_with, &in);
-	if (in.count)
-		drop_released(&in, count);
+	if (in.count || ret->what == PL_FOR_NOTICE || ret->what == PL_FOR_LOCK)
+		drop_released(&in, count, fn, ctx);
 	for (size_t i = 0; i < in.count; i++)
 		if (!takes_back(ret, &in.locks[i]))
-			fn(ctx, in.locks[i].lock);
+			fn(ctx, in.locks[i].lock, true);
 }

@@ -18,12 +18,14 @@ struct pl_task_await {
 	} tasks;
 };
 
-/** Called with each asyncio.Lock. */
-typedef void pl_task_lock_fn(void *ctx, pl_addr lock);
+/** Called with each asyncio.Lock. @p inside: the task is inside of it; else it has let go of it in Condition.wait, and
+ * it was another task that had entered it, or nobody. */
+typedef void pl_task_lock_fn(void *ctx, pl_addr lock, bool inside);
 
 /**
  * @p frames: a task's chain of awaits, innermost first. @p fn is called with each lock that the task is inside of by
- * `async with`, itself or by its Condition, and has not let go of. What cannot be read is left out.
+ * `async with`, itself or by its Condition, and has not let go of; and with those that it has let go of for another
+ * one. What cannot be read is left out.
  */
 void pl_task_wait_find(struct pl_values *v, const struct pl_frame *frames, size_t count, pl_task_lock_fn *fn, void *ctx,
 		       struct pl_task_await *ret);

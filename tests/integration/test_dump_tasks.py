@@ -138,6 +138,14 @@ def test_a_lock_that_its_own_block_lets_go_of(waiting, minor):
     assert (thing["held"], thing["holder"], thing["waiters"]) == (True, None, [seen.tasks["outer"]["id"]])
 
 
+def test_a_lock_that_another_task_lets_go_of(waiting, minor):
+    """The outer task is inside `async with condition`, and the task that waits there for a notice has let go of its lock."""
+    seen, locks = waiting(minor, "given_away")
+    assert seen.process["task_deadlocks"] == [] and seen.notes() == []
+    thing = seen.awaited[locks["lock"]]
+    assert (thing["held"], thing["holder"], thing["waiters"]) == (True, None, [seen.tasks["inner"]["id"]])
+
+
 # name of the task -> (what it waits for, the thing, its type, the words around it)
 WAITS = {
     "holder": ("result", "future", "asyncio.Future", "for the result of asyncio.Future %s"),

@@ -66,6 +66,18 @@ async def take_back(lock, gate):
         await lock.acquire()
 
 
+async def wait_in_another(condition):
+    """Another task lets go of the lock that this one has entered."""
+    async with condition:
+        await asyncio.gather(inner(condition.wait()))
+
+
+async def notify_and_keep(condition):
+    await condition.acquire()
+    condition.notify_all()
+    await asyncio.sleep(HOUR)
+
+
 async def keep(lock):
     await lock.acquire()
     await asyncio.sleep(HOUR)
@@ -259,6 +271,15 @@ async def taken_back():
     return {"lock": id(lock)}
 
 
+async def given_away():
+    lock = asyncio.Lock()
+    condition = asyncio.Condition(lock)
+    start("outer", wait_in_another(condition))
+    await pause()
+    start("taker", notify_and_keep(condition))
+    return {"lock": id(lock)}
+
+
 async def orderly():
     locks = [asyncio.Lock(), asyncio.Lock(), asyncio.Condition()]
     for i in range(4):
@@ -315,7 +336,7 @@ async def waits():
 
 
 CASES = {f.__name__: f for f in (pair, three, busy, two_tasks, three_tasks, itself, gathered, grouped, waited, timed,
-                                 taken_back, orderly, turns, waits)}
+                                 taken_back, given_away, orderly, turns, waits)}
 
 
 async def main():

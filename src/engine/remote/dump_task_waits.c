@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine: what asyncio tasks wait for. The same thing is one entry for all that wait for it. A lock names its
- * holder if exactly one task is inside of it. */
+ * holder if exactly one task is inside of it, and no other one has let go of it in its stead. */
 #include "dump_task_waits.h"
 
 #include "dump_locks.h"
 #include "map.h"
 #include "task_wait.h"
 
-#define SEVERAL UINT32_MAX
+#define NOT_KNOWN UINT32_MAX /* several are inside, or one that has let go of it */
 
 static const enum pl_task_doing doings[] = {[PL_TASK_RUNNING] = PL_TASK_DOES_RUN,
 					    [PL_TASK_WAITING] = PL_TASK_DOES_WAIT,
@@ -81,14 +81,15 @@ static struct plumb_error *add_things(struct finder *f)
 
 /* ---- holders ----------------------------------------------------------------------------------------------------- */
 
-static void note_holder(struct finder *f, uint32_t task, pl_addr lock)
+/* Where a task has let go of the lock for whoever had entered it, that one is inside and does not hold it. */
+static void note_holder(struct finder *f, uint32_t task, const struct pl_task_lock *l)
 {
 	uint32_t thing;
 
-	if (!pl_map_get(&f->by_object, lock, PL_FOR_LOCK, &thing))
+	if (!pl_map_get(&f->by_object, l->lock, PL_FOR_LOCK, &thing))
 		return;
 	uint32_t *holder = &f->p->task_awaited.data[thing].holder;
-	*holder = !*holder || *holder == task + 1 ? task + 1 : SEVERAL;
+	*holder = l->inside && (!*holder || *holder == task + 1) ? task + 1 : NOT_KNOWN;
 }
 
 static void find_holders(struct finder *f)
@@ -97,14 +98,14 @@ static void find_holders(struct finder *f)
 		const struct pl_task *task = &f->all->list.data[i];
 
 		for (uint32_t k = 0; k < task->locks; k++)
-			note_holder(f, (uint32_t)(f->first + i), f->all->locks.data[task->locks_at + k]);
+			note_holder(f, (uint32_t)(f->first + i), &f->all->locks.data[task->locks_at + k]);
 	}
 }
 
 static void tell_lock(struct finder *f, struct pl_dump_task_awaited *a)
 {
 	a->thing.held = pl_task_lock_held(f->v, a->thing.object, &a->thing.lock_known);
-	if (!a->thing.held || a->holder == SEVERAL)
+	if (!a->thing.held || a->holder == NOT_KNOWN)
 		a->holder = 0;
 	if (a->holder)
 		a->thing.holder = f->p->tasks.data[a->holder - 1].id;
