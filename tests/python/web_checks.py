@@ -17,6 +17,7 @@ import sys
 import threading
 import types
 import urllib.parse
+import uuid
 from wsgiref.validate import validator
 
 import plumb
@@ -250,6 +251,47 @@ def check_a_router_that_finds_the_route_is_heard():
         times = RequestTimes()
         run_asgi(ASGIMiddleware(app, times), http_scope("/users/jo/x", root_path="/before"))
         assert found == [route or "unknown"] and times.rows()[0]["route"] == (route or "/users/jo/x"), (matched, found)
+
+
+def check_a_route_has_one_name_however_it_is_asked_for():
+    """What Starlette's converters make of these paths."""
+    number = uuid.UUID("abcdefab-abcd-abcd-abcd-abcdefabcdef")
+    cases = [
+        ("/n/7", {"n": 7}, "/n/{n}"),
+        ("/n/007", {"n": 7}, "/n/{n}"),
+        ("/x/1.50", {"x": 1.5}, "/x/{x}"),
+        ("/u/%s" % number, {"u": number}, "/u/{u}"),
+        ("/u/ABCDEFABabcdABCDabcdABCDEFABCDEF", {"u": number}, "/u/{u}"),
+        ("/both/5/05", {"a": 5, "b": 5}, "/both/{a}/{b}"),
+        ("/files/", {"rest": ""}, "/files/"),
+        ("/files/a/b", {"rest": "a/b"}, "/files/{rest}"),
+        ("/day/Monday", {"day": 1}, "/%s()" % _routes.known_method.__qualname__),
+        ("/on/true", {"on": True}, "/%s()" % _routes.known_method.__qualname__),
+    ]
+    for path, parameters, route in cases:
+        times = RequestTimes()
+
+        async def app(scope, receive, send):
+            scope.update({"endpoint": _routes.known_method, "path_params": parameters})
+
+        run_asgi(ASGIMiddleware(app, times), http_scope(path))
+        assert [row["route"] for row in times.rows()] == [route], path
+
+
+def check_what_is_mounted_has_one_name_for_all_parameters():
+    found, times = set(), RequestTimes()
+
+    async def app(scope, receive, send):
+        tenant = scope["path"].split("/")[2]
+        scope.update({"endpoint": app, "path_params": {"tenant": tenant}, "root_path": "/t/" + tenant})
+        found.add(labels()["route"])
+        scope.update({"endpoint": app, "path_params": {"tenant": tenant}, "route": types.SimpleNamespace(path="/orders")})
+        found.add(labels()["route"])
+
+    for i in range(20):
+        run_asgi(ASGIMiddleware(app, times), http_scope("/t/%s/orders" % in_letters(i)))
+    assert found == {"/t/{tenant}/*", "/t/{tenant}/orders"}
+    assert [row["route"] for row in times.rows()] == ["/t/{tenant}/orders"]
 
 
 def check_what_is_no_http_request_and_what_fails_passes_as_it_is():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, Callable, Dict, Mapping, Optional
+import uuid
+from typing import Any, Callable, Dict, Mapping, Optional, Set, Tuple
 
 METHODS = frozenset("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split())
 
@@ -78,18 +79,46 @@ def ask_flask(app: Any, told: Callable[[Mapping[str, Any]], None]) -> None:
 # ---- ASGI ----
 
 
-def _with_parameters(path: str, parameters: Mapping[str, Any]) -> str:
-    names = {str(value): "{%s}" % name for name, value in parameters.items()}
-    whole = path
-    for value, name in names.items():
-        if "/" in value:
-            whole = whole.replace(value, name)
-    return "/".join(names.get(part, part) for part in whole.split("/"))
+def _means(part: str, value: Any) -> bool:
+    """Whether a router has made the value of it: many spellings are one number."""
+    if part == str(value):
+        return True
+    try:
+        return type(value) in (int, float, uuid.UUID) and bool(type(value)(part) == value)
+    except ValueError:
+        return False
+
+
+def _with_parameters(path: str, parameters: Mapping[str, Any]) -> Tuple[str, bool]:
+    """(the path with the names of parameters where their values are, whether all values are there)"""
+    found: Set[str] = {name for name, value in parameters.items() if str(value) == ""}
+    wanted = [name for name in parameters if name not in found]
+
+    def named(part: str) -> str:
+        for name in sorted(wanted, key=found.__contains__):  # of equal values each has a place
+            if _means(part, parameters[name]):
+                found.add(name)
+                return "{%s}" % name
+        return part
+
+    for name in wanted:
+        value = str(parameters[name])
+        if "/" in value and value in path:
+            found.add(name)
+            path = path.replace(value, "{%s}" % name)
+    return "/".join(map(named, path.split("/"))), len(found) == len(parameters)
+
+
+def _called(endpoint: Any) -> str:
+    return str(getattr(endpoint, "__qualname__", type(endpoint).__qualname__))
 
 
 def of_matched(path: str, matched: Mapping[str, Any], mounted: str) -> Optional[str]:
     """The route, from what a router of Starlette's kind puts into the scope when it has found one, in an application that is
-    mounted there."""
+    mounted there. It has as many names as the program has routes, however they are asked for: one in whose path a value is not
+    found is called by its function."""
+    parameters = matched.get("path_params") or {}
+    mounted, _ = _with_parameters(mounted, parameters)
     route = getattr(matched.get("route"), "path", None)
     if isinstance(route, str):
         return mounted + route
@@ -97,7 +126,8 @@ def of_matched(path: str, matched: Mapping[str, Any], mounted: str) -> Optional[
         return None
     if "root_path" in matched:  # an application that may have routes of its own
         return mounted + "/*"
-    return _with_parameters(path, matched.get("path_params") or {})
+    whole, complete = _with_parameters(path, parameters)
+    return whole if complete else "%s/%s()" % (mounted, _called(matched["endpoint"]))
 
 
 class Scope(Dict[str, Any]):
