@@ -17,6 +17,9 @@
 #define SEARCH_NS 3000000ull /* of our CPU time: what is found does not depend on what else the machine does */
 #define MAX_ENDS  65536
 #define MAX_PIDS  65536
+/* Descriptors of one process. Anybody may have a million of them, and a number near that of somebody else's process. */
+#define MAX_OWN	   65536
+#define MAX_OTHERS 4096
 
 void pl_peers_deinit(struct pl_peers *p)
 {
@@ -77,15 +80,15 @@ static void note_end(struct pl_peers *p, pid_t pid, int dir, const char *name)
 	(void)pl_vec_push(&p->ends, end);
 }
 
-/* Returns how many descriptors there were. */
+/* Returns how many descriptors were looked at. */
 static size_t note_ends(struct pl_peers *p, pid_t pid, pid_t task)
 {
 	char path[32];
-	size_t listed = 0;
+	size_t listed = 0, most = pid == p->pid ? MAX_OWN : MAX_OTHERS;
 
 	snprintf(path, sizeof path, "/proc/%d/fd", (int)task);
 	DIR *dir = opendir(path);
-	for (const struct dirent *d; dir && (d = readdir(dir));) {
+	for (const struct dirent *d; dir && listed < most && (d = readdir(dir));) {
 		if (d->d_name[0] == '.')
 			continue;
 		listed++;

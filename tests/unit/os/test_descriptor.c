@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -124,6 +125,45 @@ static void test_peers(void **state)
 	close(ours[1]);
 	close(pair[0]);
 	close(pair[1]);
+}
+
+/* Anybody can have a process beside any other one. */
+static void test_a_process_of_many_descriptors_holds_up_nobody(void **state)
+{
+	enum { MANY = 6000, MOST = 4096 };
+	struct pl_peers peers = {.pid = getpid()};
+	struct rlimit limit;
+	int control[2], ready[2];
+	size_t seen = 0;
+	char c;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_max < MANY + 100)
+		skip();
+	assert_int_equal(pipe(control) + pipe(ready), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		limit.rlim_cur = MANY + 100;
+		int fd = setrlimit(RLIMIT_NOFILE, &limit) ? -1 : 0;
+		for (int i = 0; i < MANY && fd >= 0; i++)
+			fd = dup(control[0]);
+		close(control[1]);
+		(void)!write(ready[1], fd < 0 ? "n" : "y", 1);
+		(void)!read(control[0], &c, 1);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	assert_int_equal(pl_peers_of_pipe(&peers, 1, true), 0);
+	for (size_t i = 0; i < peers.ends.len; i++)
+		seen += peers.ends.data[i].pid == child;
+	close(control[1]);
+	waitpid(child, NULL, 0);
+	close(control[0]);
+	close(ready[0]);
+	close(ready[1]);
+	pl_peers_deinit(&peers);
+	assert_int_equal(c, 'y');
+	assert_true(seen <= MOST);
 }
 
 static void test_links(void **state)
@@ -330,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_inet_table),
 		cmocka_unit_test(test_unix_table),
 		cmocka_unit_test(test_a_row_that_a_name_makes_up),
+		cmocka_unit_test(test_a_process_of_many_descriptors_holds_up_nobody),
 		cmocka_unit_test(test_nobody_names_the_socket_of_another),
 		cmocka_unit_test(test_target_file),
 	};
