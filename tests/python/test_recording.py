@@ -133,7 +133,7 @@ def test_an_external_engine_that_fails_says_why(one, tmp_path):
     failing.write_text("#!/bin/sh\necho 'plumb: nothing works here' >&2\nexit 125\n")
     failing.chmod(0o755)
     code = "from plumb import _binary\n_binary.find = lambda: %r\ntry: plumb.start(engine='external')\nexcept plumb.Error as error: print(error)\n"
-    assert ended(one, code % str(failing))[:2] == (0, "plumb could not attach: plumb: nothing works here\n")
+    assert ended(one, code % str(failing))[:2] == (0, "plumb could not attach: nothing works here\n")
 
 
 def test_the_page_is_shown_in_the_browser(one, tmp_path):
