@@ -3,6 +3,7 @@
 #include "report_facts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "clock.h"
@@ -10,6 +11,7 @@
 #include "summary.h"
 
 #define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
+#define REACHED		   0.5 /* of a limit, on average: it is what set the rate */
 
 static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 {
@@ -150,19 +152,34 @@ static void write_refusals(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_object_end(j);
 }
 
-double pl_report_lowered_rate(const struct pl_meta *m)
+/* For how long a cost might have been had, at its limit. */
+static double lasts_ns(uint64_t cost_ns, uint32_t limit_ppm)
 {
-	double asked = m->period_ns ? (double)PL_NS_PER_S / (double)m->period_ns : 0;
-	double kept = m->taken_ns ? (double)m->ticks * PL_NS_PER_S / (double)m->taken_ns : asked;
-
-	return m->max_overhead_ppm && kept < WORTH_TELLING_RATE * asked ? kept : 0;
+	return limit_ppm ? (double)cost_ns * 1e6 / limit_ppm : 0;
 }
 
 /* The rate follows whichever is nearer its limit. */
 bool pl_report_lowered_for_still(const struct pl_meta *m)
 {
-	return (double)m->stopped_ns * m->max_overhead_ppm > (double)m->profiler_cpu_ns * m->max_still_ppm &&
-	       m->max_still_ppm;
+	return lasts_ns(m->stopped_ns, m->max_still_ppm) > lasts_ns(m->profiler_cpu_ns, m->max_overhead_ppm);
+}
+
+/* As fast as possible is no figure to compare with: a limit is what kept it from being faster where it was reached. */
+static bool reached_a_limit(const struct pl_meta *m)
+{
+	double lasts =
+		fmax(lasts_ns(m->stopped_ns, m->max_still_ppm), lasts_ns(m->profiler_cpu_ns, m->max_overhead_ppm));
+
+	return lasts > REACHED * (double)m->taken_ns;
+}
+
+double pl_report_lowered_rate(const struct pl_meta *m)
+{
+	double asked = m->period_ns ? (double)PL_NS_PER_S / (double)m->period_ns : 0;
+	double kept = m->taken_ns ? (double)m->ticks * PL_NS_PER_S / (double)m->taken_ns : asked;
+	bool limited = m->max_overhead_ppm || m->max_still_ppm;
+
+	return limited && (asked > 0 ? kept < WORTH_TELLING_RATE * asked : reached_a_limit(m)) ? kept : 0;
 }
 
 static void write_limit(struct pl_json *j, const char *key, uint32_t ppm)

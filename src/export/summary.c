@@ -317,7 +317,7 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 	else
 		pl_summary_item(row, PL_TONE_PLAIN, "%s at %s%s", pl_units_count(s->totals.samples).s,
 				pl_units_rate(wanted > 0 ? wanted : taken).s, wanted > 0 ? "" : " (max)");
-	if (lowered > 0)
+	if (lowered > 0 && wanted > 0)
 		pl_summary_item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(lowered).s);
 	if (!p->meta.counted)
 		pl_summary_item(row, PL_TONE_PLAIN, "%s",

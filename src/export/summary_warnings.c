@@ -35,7 +35,7 @@ static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
 	double rate = pl_report_lowered_rate(m);
 	uint32_t threads = s->totals.threads + s->totals.idle_threads_hidden;
 
-	if (rate <= 0 || rate * (double)m->period_ns > MUCH_LOWERED * PL_NS_PER_S)
+	if (rate <= 0 || rate * (double)m->period_ns > MUCH_LOWERED * PL_NS_PER_S) /* of max any is much */
 		return;
 	bool still = pl_report_lowered_for_still(m);
 	pl_summary_warn(s,

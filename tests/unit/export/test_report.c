@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "clock.h"
 #include "refine.h"
+#include "report_facts.h"
 #include "unit.h"
 
 #define RUN (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)
@@ -217,6 +219,32 @@ static void losses_and_a_cut_recording_are_told_in_sentences(void **state)
 	expect_text(&b, &o, "! 25 % of the time was missed");
 	o.color = true;
 	expect_text(&b, &o, "\033[1;33mmissed 500\033[0m");
+	build_end(&b);
+}
+
+/* As fast as possible: what kept it from being faster is a limit that was about reached, whichever there is. */
+static void what_came_of_the_highest_rate_is_told(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_example(&b);
+	struct pl_meta *m = &b.p->meta;
+	m->period_ns = 0;
+	m->ticks = 900;
+	m->duration_ns = m->taken_ns = PL_NS_PER_S;
+	m->max_overhead_ppm = 0;
+	m->max_still_ppm = 25000;
+	m->stopped_ns = 22000000;
+	expect_text(&b, &o, "sampled at 900/s each, so that the program is held up for no more than 2.5 % of its time");
+	assert_true(pl_report_lowered_rate(m) == 900 && pl_report_lowered_for_still(m));
+	m->stopped_ns = 5000000;
+	assert_true(pl_report_lowered_rate(m) == 0);
+	m->max_overhead_ppm = 20000;
+	m->profiler_cpu_ns = 18000000;
+	assert_true(pl_report_lowered_rate(m) == 900 && !pl_report_lowered_for_still(m));
+	m->max_overhead_ppm = m->max_still_ppm = 0;
+	assert_true(pl_report_lowered_rate(m) == 0);
 	build_end(&b);
 }
 
@@ -608,6 +636,7 @@ int main(void)
 		cmocka_unit_test(at_80_columns_every_share_has_its_interval),
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
+		cmocka_unit_test(what_came_of_the_highest_rate_is_told),
 		cmocka_unit_test(a_refused_stop_is_told_with_its_cause),
 		cmocka_unit_test(every_loss_is_a_figure_at_any_width),
 		cmocka_unit_test(damage_is_told_before_what_is_less_grave),

@@ -20,11 +20,12 @@ function refused(meta: Meta): string | null {
 
 function lowered(meta: Meta): string | null {
 	const { lowered_to_hz, lowered_for, limit, stopped_limit } = meta.overhead;
-	if (!lowered_to_hz || !limit) return null;
-	const why =
-		lowered_for === "stopped" && stopped_limit
-			? `so that the program was held up for no more than ${percent(stopped_limit)} of its time`
-			: `so that plumb took no more than ${percent(limit)} of a core`;
+	const held = lowered_for === "stopped";
+	const most = held ? stopped_limit : limit;
+	if (!lowered_to_hz || !most) return null;
+	const why = held
+		? `so that the program was held up for no more than ${percent(most)} of its time`
+		: `so that plumb took no more than ${percent(most)} of a core`;
 	return `Each thread was sampled at ${rate(lowered_to_hz)}, ${why}.`;
 }
 
