@@ -129,7 +129,10 @@ class Inside(Sampler):
         return not python.root and subprocess.run(found, capture_output=True, env=self.environment()).returncode == 0
 
     def stacks_of(self, _, python, script, rate):
-        return self.started(python, rate, SECONDS, script)[1], None  # `--only python` tells how much slower
+        """But for those of the signal handler that ends it, which interrupts any line of the program."""
+        stacks = self.started(python, rate, SECONDS, script)[1]
+        told = [stack for stack in stacks if not any(frame.name == "over" and frame.file == INSIDE for frame in stack.python)]
+        return told, None  # `--only python` tells how much slower
 
     def measured(self, _, python, program):
         printed, stacks = self.started(python, RATE, 60, "truth.py", "--program", program, "--seconds", str(SECONDS))
