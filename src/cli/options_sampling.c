@@ -137,8 +137,8 @@ const struct opt options_sampling[] = {
 	 SAMPLING, set_until},
 	{"max-overhead", 0, "PERCENT",
 	 "lower the rate until the program is held up for, and plumb computes for, no more than so much of the time; "
-	 "none: never. Without it, and but for '-r max', it is 20 for the samples alone, and but for --always-stop 2.5 "
-	 "for which the program is held up",
+	 "none: never. Without it the program is held up for no more than 2.5 (but with --always-stop, and with "
+	 "--never-stop at '-r max'), and the samples alone take no more than 20 (but at '-r max')",
 	 SAMPLING, set_max_overhead},
 	{"priority", 0, NULL,
 	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "

@@ -20,25 +20,8 @@ struct plumb_tags;
 
 enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
 
-/** What @p max_overhead of the options below means at a period of @p period_ns: a share, 0 no limit. */
-static inline double pl_overhead_limit(double max_overhead, uint64_t period_ns)
-{
-	double usual = period_ns ? PL_USUAL_OVERHEAD : 0, limit = max_overhead ? max_overhead : usual;
-
-	return isfinite(limit) ? limit : 0;
-}
-
 /* Of its time a program stands still at most for samples that need it. */
 #define PL_STILL_PERMILLE 25
-
-/** For which share of its time the program may stand still before the rate falls, where @p limit is what
- * pl_overhead_limit gave. Whoever wants each thread stopped at each sample gets it. */
-static inline double pl_still_limit(double limit, enum pl_stop_policy stop)
-{
-	double most = PL_STILL_PERMILLE / 1000.0;
-
-	return stop != PL_STOP_ALWAYS && most < limit ? most : limit;
-}
 
 struct pl_engine_options {
 	pid_t pid;
@@ -46,8 +29,8 @@ struct pl_engine_options {
 	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
 	bool subprocesses;  /* sample its descendants, too */
 	uint64_t period_ns; /* 0: as fast as possible */
-	/* The rate falls until sampling costs no more than this share. 0: PL_USUAL_OVERHEAD for the rounds alone, and
-	 * no limit as fast as possible; INFINITY: no limit */
+	/* The rate falls until sampling costs no more than this share. 0: PL_USUAL_OVERHEAD for the rounds alone, but
+	 * as fast as possible they may cost what they do; INFINITY: no limit */
 	double max_overhead;
 	bool priority; /* before other programs */
 	enum pl_mode mode;
@@ -65,6 +48,25 @@ struct pl_engine_options {
 	size_t max_nodes;  /* stacks and codes that are told apart */
 	uint64_t cycle_ns; /* tell the consumer when so much time is over, again and again; 0: no cycles */
 };
+
+/** How much of a core sampling may cost before the rate falls: a share, 0 no limit. */
+static inline double pl_overhead_limit(const struct pl_engine_options *o)
+{
+	double usual = o->period_ns ? PL_USUAL_OVERHEAD : 0, limit = o->max_overhead ? o->max_overhead : usual;
+
+	return isfinite(limit) ? limit : 0;
+}
+
+/** For which share of its time the program may stand still before the rate falls; 0 no limit. Whoever wants each thread
+ * stopped at each sample gets it, and whoever wants none stopped gets samples as fast as possible. */
+static inline double pl_still_limit(const struct pl_engine_options *o)
+{
+	double most = PL_STILL_PERMILLE / 1000.0, limit = pl_overhead_limit(o);
+
+	if (limit == 0)
+		return o->max_overhead == 0 && o->stop == PL_STOP_AUTO ? most : 0;
+	return o->stop != PL_STOP_ALWAYS && most < limit ? most : limit;
+}
 
 /** What an engine can be told while it samples. */
 enum pl_order_kind {

@@ -31,7 +31,6 @@ static uint32_t millionths(double share)
 static struct plumb_error *fill_plan(struct plumb_session *s)
 {
 	struct pl_meta *m = &s->profile->meta;
-	double limit = pl_overhead_limit(s->options.max_overhead, s->options.period_ns);
 	char host[256] = "";
 	struct plumb_error *err;
 
@@ -40,8 +39,8 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 	m->seed = s->options.seed;
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
-	m->max_overhead_ppm = millionths(limit);
-	m->max_still_ppm = millionths(pl_still_limit(limit, s->options.stop));
+	m->max_overhead_ppm = millionths(pl_overhead_limit(&s->options));
+	m->max_still_ppm = millionths(pl_still_limit(&s->options));
 	if ((err = intern(s->profile, s->options.own ? "in process" : s->ops->name, &m->engine)) ||
 	    (err = intern(s->profile, PLUMB_VERSION, &m->plumb_version)) || (err = intern(s->profile, host, &m->host)))
 		return err;

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from harness.plumb import running, until
+from harness.statistics import holds
 from harness.target import wait_until
 
 ORDINARY = 65534  # nobody
@@ -87,6 +88,41 @@ def test_a_program_is_not_held_up_for_longer_than_it_may_be(plumb, target, any_p
         assert re.search(r"1 thread: sampled at [\d,.]+/s each, so that the program is held up for no more than 2.5 % of its time", said), said
         details = plumb("report", "--quality", recording).stdout
         assert re.search(r"program held up [\d.]+ %", details), details
+
+
+def test_as_fast_as_possible_is_as_fast_as_stacks_can_be_proved(plumb, target, any_python):
+    """A thread whose stack changes all the time has to stand still for each sample. How many there were so is told."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("on one processor any thread stands still while another one runs")
+    with target(any_python, "families.py") as busy:
+        recording = plumb.path()
+
+        def attach(seconds):
+            result = plumb("attach", "-d", str(seconds), "-r", "max", "--force", "-o", recording, busy.pid)
+            return result, plumb.report(recording)
+
+        result, profile = until(attach, lambda told: told[1].json["overhead"]["lowered_to_hz"], 0.5)
+        overhead = profile.json["overhead"]
+        assert profile.json["rate_hz"] is None and overhead["lowered_for"] == "stopped"
+        assert (overhead["limit"], overhead["stopped_limit"]) == (None, 0.025)
+        said = " ".join(result.stderr.split())
+        assert re.search(r"1 thread: sampled at [\d,.]+/s each, so that the program is held up for no more than 2.5 % of its time", said), said
+
+
+def test_what_need_not_stand_still_is_sampled_as_fast_as_possible(plumb, target, any_python):
+    """Of threads that sleep a sample costs them nothing: at max there are as many as without a limit. Each trial is one recording of each in
+    turn; what else the machine did meanwhile halved one of them in less than one trial in twenty."""
+    def per_second(*options):
+        json = plumb.attach_until(lambda profile: profile.json["ticks"] > 2000, crowd.pid, "-r", "max", *options).json
+        assert json["overhead"]["lowered_to_hz"] is None, json["overhead"]
+        return json["ticks"] / json["duration_ns"]
+
+    def off():
+        kept, most = per_second(), per_second("--max-overhead", "none")
+        return kept < most / 4 and "%.0f samples a second instead of %.0f" % (1e9 * kept, 1e9 * most)
+
+    with target(any_python, "many_threads.py", "--threads", "5", "--depth", "5", "--busy", "0") as crowd:
+        holds(off)
 
 
 def test_who_wants_all_samples_gets_them(plumb, target, any_python):

@@ -2,35 +2,50 @@
 /* How much the sampling may cost, and how fast it may therefore go. Pure arithmetic; sampling thread only.
  *
  * Two costs are limited: the time for which the target stood still, and the CPU time of the profiler, each as a share
- * of the time that has passed. Both grow with the rate, so the rate follows the larger one, a tenth of a second at a
- * time, and never exceeds what was asked for. What was used too much is saved afterwards: a program may be dear to
- * sample whenever the rate has risen. */
+ * of the time that has passed. Both grow with the rate, so the rate follows the one that is nearer its limit, a tenth
+ * of a second at a time, and never exceeds what was asked for. It begins at a rate that can be afforded whatever a
+ * sample turns out to cost, and looks more often until it has found its own. What was used too much is saved
+ * afterwards: a program may be dear to sample whenever the rate has risen.
+ *
+ * A period of 0 is as fast as possible: a round begins when the last one is over. */
 #ifndef PL_BUDGET_H
 #define PL_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pl_budget {
-	double limit; /* of the CPU time; 0.01 is one percent; 0: no limit of both */
-	double still_limit;
-	uint64_t asked_period_ns;	       /* never faster than this */
-	uint64_t since_ns, cpu_ns, stopped_ns; /* at the last look */
-	double debt_ns;			       /* used too much, and not saved yet */
+/** Sums since the start. */
+struct pl_used {
+	uint64_t rounds, cpu_ns, stopped_ns;
+	uint64_t refused; /* times that a thread should have stood still and there was nothing left for it */
 };
 
-/** @param period_ns as asked for; 0, as fast as possible, becomes 10 us: a budget needs a clock.
- * @return the period to begin with. */
+struct pl_allowance {
+	double limit;	/* of the time; 0.01 is one percent; 0: no limit */
+	double debt_ns; /* how long what was used too much, and is not saved yet, would have lasted */
+};
+
+struct pl_budget {
+	struct pl_allowance cpu, still; /* of CPU time, of time stood still */
+	uint64_t asked_period_ns;	/* never faster than this */
+	uint64_t since_ns;		/* the last look */
+	struct pl_used used;		/* then */
+	bool settled;			/* it has found a rate that it does not exceed */
+};
+
+/** @return the period to begin with. */
 uint64_t pl_budget_init(struct pl_budget *b, double limit, double still_limit, uint64_t period_ns, uint64_t now);
 
 /** What was used until now does not count. */
-void pl_budget_skip(struct pl_budget *b, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns);
+void pl_budget_skip(struct pl_budget *b, uint64_t now, const struct pl_used *used);
 
-/** True when it is time for pl_budget_period. */
-bool pl_budget_due(const struct pl_budget *b, uint64_t now);
+/** True when it is time for pl_budget_period. @p hurry: more is being used than can wait for that. */
+bool pl_budget_due(const struct pl_budget *b, uint64_t now, bool hurry);
 
-/** @param cpu_ns, stopped_ns sums since the start.
- * @return the period to go on with, from @p period_ns until now. */
-uint64_t pl_budget_period(struct pl_budget *b, uint64_t period_ns, uint64_t now, uint64_t cpu_ns, uint64_t stopped_ns);
+/** @return the period to go on with, from @p period_ns until now. */
+uint64_t pl_budget_period(struct pl_budget *b, uint64_t period_ns, uint64_t now, const struct pl_used *used);
+
+/** @p period_ns, or @p wait_ns if that is longer, but no more than a tenth of a second of it. */
+uint64_t pl_budget_at_least(const struct pl_budget *b, uint64_t period_ns, uint64_t wait_ns);
 
 #endif

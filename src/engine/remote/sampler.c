@@ -16,11 +16,12 @@
 #include "remote.h"
 #include "schedule.h"
 
-#define ANNOUNCE_NS   1000000000ull
-#define PUBLISH_NS    20000000ull
-#define LOOK_NS	      200000ull	 /* at the highest rate: how often to look whether we shall stop */
-#define BIRTHS_MIN_NS 1000000ull /* asking whether a process was born takes half a microsecond */
-#define BIRTHS_MAX_NS 5000000ull
+#define HURRIED_ROUNDS 32 /* of which the rate is looked at sooner than usual: fewer can be dear by chance */
+#define ANNOUNCE_NS    1000000000ull
+#define PUBLISH_NS     20000000ull
+#define LOOK_NS	       200000ull  /* at the highest rate: how often to look whether we shall stop */
+#define BIRTHS_MIN_NS  1000000ull /* asking whether a process was born takes half a microsecond */
+#define BIRTHS_MAX_NS  5000000ull
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -171,7 +172,8 @@ struct run {
 	uint64_t rounds_cpu_ns, still_ns;
 	bool sampling; /* there was a Python at the last tick */
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
-	uint64_t cycle; /* that has not ended */
+	uint64_t owed_ns; /* as fast as possible: periods without a sample, for which the next one stands, too */
+	uint64_t cycle;	  /* that has not ended */
 };
 
 /* Does @p err tell less about why nothing was sampled than what is known? */
@@ -228,31 +230,93 @@ static uint64_t still_ns(struct pl_engine *e, struct run *run, uint64_t now)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
-		uint64_t taken_ns = pl_stopper_taken_ns(&e->targets.data[i]->stopper, run->budget.still_limit, now);
+		uint64_t taken_ns = pl_stopper_taken_ns(&e->targets.data[i]->stopper, run->budget.still.limit, now);
 
 		most = taken_ns > most ? taken_ns : most;
 	}
 	return run->still_ns += most;
 }
 
+static uint64_t refused(const struct pl_engine *e)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < e->targets.len; i++)
+		sum += e->targets.data[i]->stopper.refused;
+	return sum;
+}
+
+static struct pl_used used(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	return (struct pl_used){.rounds = e->now.ticks,
+				.cpu_ns = budget_cost_ns(e, run),
+				.stopped_ns = still_ns(e, run, now),
+				.refused = refused(e)};
+}
+
 /* What was used up to now is no business of the budget. */
 static void skip_budget(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	pl_budget_skip(&run->budget, now, budget_cost_ns(e, run), still_ns(e, run, now));
+	struct pl_used until_now = used(e, run, now);
+
+	pl_budget_skip(&run->budget, now, &until_now);
 }
 
-/* The period to begin with: under the usual limit the one that was asked for. */
-static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
+/* The period to begin with. */
+static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	double limit = pl_overhead_limit(e->options.max_overhead, period_ns);
-	uint64_t careful = pl_budget_init(&run->budget, limit, pl_still_limit(limit, e->options.stop), period_ns, now);
+	return pl_budget_init(&run->budget, pl_overhead_limit(&e->options), pl_still_limit(&e->options),
+			      e->options.period_ns, now);
+}
 
-	return has_usual_budget(e) ? period_ns : careful;
+/* Is so much being used that the rate must fall before the next look? *spent_ns: for how long nothing is left to have a
+ * thread stand still. */
+static bool hurries(const struct pl_engine *e, const struct run *run, uint64_t now, uint64_t *spent_ns)
+{
+	bool enough = e->now.ticks - run->budget.used.rounds >= HURRIED_ROUNDS, hurry = false;
+
+	*spent_ns = 0;
+	for (size_t i = 0; i < e->targets.len && run->budget.still.limit > 0; i++) {
+		const struct pl_stopper *s = &e->targets.data[i]->stopper;
+		uint64_t its_ns = pl_stopper_spent_for_ns(s, now);
+
+		hurry |= enough && pl_stopper_hurries(s, run->budget.still.limit, now);
+		*spent_ns = its_ns > *spent_ns ? its_ns : *spent_ns;
+	}
+	return hurry || *spent_ns;
+}
+
+/* From the end of the period that goes on; without periods, from the last sample. */
+static void change_pace(struct run *run, uint64_t period_ns)
+{
+	struct pl_schedule *s = &run->schedule;
+
+	if (s->period_ns)
+		pl_schedule_change(s, period_ns);
+	else
+		pl_schedule_begin(s, run->last_ns, period_ns);
+	run->last_ns = s->start_ns; /* up to then everything has its sample */
+}
+
+/* Later or sooner, by what was used up to now. Not by what is seen: a period has a length before it begins. */
+static void keep_to_budget(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	uint64_t spent_ns;
+	bool hurry = hurries(e, run, now, &spent_ns);
+
+	if (!pl_budget_due(&run->budget, now, hurry))
+		return;
+	struct pl_used until_now = used(e, run, now);
+	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, &until_now);
+
+	period = pl_budget_at_least(&run->budget, period, spent_ns);
+	if (period != run->schedule.period_ns)
+		change_pace(run, period);
 }
 
 static void round_in_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t weight_ns)
 {
-	bool counted = run->budget.limit > 0 && has_usual_budget(e);
+	bool counted = run->budget.cpu.limit > 0 && has_usual_budget(e);
 	uint64_t began = counted ? pl_clock_thread_cpu_ns() : 0;
 
 	pl_round(e, now, weight_ns);
@@ -272,40 +336,37 @@ static bool sampling_due(struct pl_engine *e, struct run *run, uint64_t now)
 		(void)pl_schedule_next(&run->schedule, now);
 	if (resumed) {
 		run->last_ns = now;
+		run->owed_ns = 0;
 		skip_budget(e, run, now);
 	}
 	return run->sampling && now >= run->schedule.due_ns;
 }
 
-static void count_missed(struct pl_engine *e, const struct run *run, uint64_t missed)
+/* As fast as possible nothing is missed: there each sample stands for the time since the last one, with or without
+ * periods, or what is sampled slowly would count for less on a busy machine. */
+static void count_missed(struct pl_engine *e, struct run *run, uint64_t missed)
 {
-	if (!e->options.period_ns)
-		return;
-	e->now.losses[PL_LOSS_MISSED] += missed;
-	e->now.missed_ns += missed * run->schedule.period_ns;
-}
+	uint64_t ns = missed * run->schedule.period_ns;
 
-/* The next tick, in time or, if there is a budget and it is used up, later. */
-static void plan_next(struct pl_engine *e, struct run *run, uint64_t now)
-{
-	count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
-	if (!pl_budget_due(&run->budget, now))
+	if (!e->options.period_ns) {
+		run->owed_ns = ns;
 		return;
-	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, budget_cost_ns(e, run),
-					   still_ns(e, run, now));
-	if (period != run->schedule.period_ns)
-		pl_schedule_change(&run->schedule, period);
+	}
+	e->now.losses[PL_LOSS_MISSED] += missed;
+	e->now.missed_ns += ns;
 }
 
 static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 {
-	uint64_t weight_ns = e->options.period_ns ? run->schedule.period_ns : now - run->last_ns;
+	uint64_t weight_ns = run->owed_ns + (run->schedule.period_ns ? run->schedule.period_ns : now - run->last_ns);
 
 	run->last_ns = now;
+	run->owed_ns = 0;
 	e->now.taken_ns += weight_ns;
 	round_in_budget(e, run, now, weight_ns);
 	if (run->schedule.period_ns)
-		plan_next(e, run, now);
+		count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
+	keep_to_budget(e, run, pl_clock_monotonic_ns());
 	if (now - run->announce_ns > ANNOUNCE_NS) {
 		run->announce_ns = now;
 		announce_all(e, now);
@@ -410,6 +471,7 @@ static void begin_periods(struct pl_engine *e, struct run *run, uint64_t now, ui
 {
 	skip_budget(e, run, now);
 	run->last_ns = now;
+	run->owed_ns = 0;
 	pl_schedule_begin(&run->schedule, now, period_ns);
 }
 
@@ -427,7 +489,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 static void change_period(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
 	e->options.period_ns = period_ns;
-	begin_periods(e, run, now, begin_budget(e, run, now, period_ns));
+	begin_periods(e, run, now, begin_budget(e, run, now));
 }
 
 static void obey(struct pl_engine *e, struct run *run, uint64_t now)
@@ -462,7 +524,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 }
 
 /* Who is not let onto a processor until the end has missed what was due by then. */
-static void miss_the_rest(struct pl_engine *e, const struct run *run, uint64_t now)
+static void miss_the_rest(struct pl_engine *e, struct run *run, uint64_t now)
 {
 	if (run->sampling && e->attached_count && !e->now.paused && run->schedule.period_ns)
 		count_missed(e, run, pl_schedule_over(&run->schedule, now));
@@ -507,12 +569,11 @@ void *pl_sampler_main(void *engine)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	prctl(PR_SET_NAME, "plumb-sampler");
-	uint64_t period_ns = begin_budget(e, &run, e->start_ns, e->options.period_ns);
-	if (period_ns)
+	run.schedule = (struct pl_schedule){.rng = {e->options.seed}, .jitter = e->options.jitter};
+	pl_schedule_begin(&run.schedule, e->start_ns, begin_budget(e, &run, e->start_ns));
+	if (run.schedule.period_ns)
 		pl_priority_be_punctual(e->options.priority);
 	pl_beside_init(&e->beside);
-	run.schedule = (struct pl_schedule){.rng = {e->options.seed}, .jitter = e->options.jitter};
-	pl_schedule_begin(&run.schedule, e->start_ns, period_ns);
 	e->now.period_ns = run.schedule.period_ns;
 	loop(e, &run);
 	pl_beside_end(&e->beside);

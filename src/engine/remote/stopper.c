@@ -7,8 +7,9 @@
 #include "clock.h"
 #include "refusal.h"
 
-#define STOP_BURST_NS 10000000ull   /* may be taken at once */
-#define LEFT_MOST_NS  5e6	    /* of it, without the rate falling */
+#define STOP_BURST_NS 10000000ull /* may be taken at once */
+#define LEFT_MOST_NS  5e6	  /* of it, without the rate falling */
+#define HURRY_NS      1e6	  /* more than that: the rate has to fall at once, or there is nothing left for stops */
 #define REFUSED_NS    1000000000ull /* another tracer may be on a short visit */
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
@@ -45,9 +46,39 @@ uint64_t pl_stopper_taken_ns(struct pl_stopper *s, double limit, uint64_t now)
 	return (uint64_t)((taken < usual ? taken : usual) + beyond);
 }
 
+bool pl_stopper_hurries(const struct pl_stopper *s, double limit, uint64_t now)
+{
+	double taken = (double)(s->stopped_ns - s->told_ns), usual = limit * (double)(now - s->tell_ns);
+
+	return taken - usual - s->left_ns > HURRY_NS;
+}
+
+/* When what was taken will have been made up for. */
+static uint64_t afforded_at_ns(const struct pl_stopper *s)
+{
+	uint64_t beyond = s->stopped_ns > STOP_BURST_NS ? s->stopped_ns - STOP_BURST_NS : 0;
+
+	return s->started_ns + beyond / PL_STILL_PERMILLE * 1000;
+}
+
 static bool can_afford(const struct pl_stopper *s, uint64_t now)
 {
-	return s->stopped_ns * 1000 < (now - s->started_ns) * PL_STILL_PERMILLE + STOP_BURST_NS * 1000;
+	return afforded_at_ns(s) < now;
+}
+
+static bool is_granted(struct pl_stopper *s, uint64_t now)
+{
+	bool granted = can_afford(s, now);
+
+	s->refused += !granted;
+	return granted;
+}
+
+uint64_t pl_stopper_spent_for_ns(const struct pl_stopper *s, uint64_t now)
+{
+	if (s->policy == PL_STOP_ALWAYS || s->stopped_ns == s->told_ns || can_afford(s, now))
+		return 0;
+	return afforded_at_ns(s) + 1 - now;
 }
 
 static bool takes(const struct pl_stopper *s, enum pl_still_way way)
@@ -68,17 +99,17 @@ bool pl_stopper_stands_beside(const struct pl_stopper *s)
 	return s->beside && takes(s, PL_STILL_BESIDE);
 }
 
-bool pl_stopper_may_stand_beside(const struct pl_stopper *s, uint64_t now)
+bool pl_stopper_may_stand_beside(struct pl_stopper *s, uint64_t now)
 {
-	return pl_stopper_stands_beside(s) && can_afford(s, now);
+	return pl_stopper_stands_beside(s) && is_granted(s, now);
 }
 
-bool pl_stopper_may(const struct pl_stopper *s, uint64_t now)
+bool pl_stopper_may(struct pl_stopper *s, uint64_t now)
 {
 	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
 	if (!takes(s, PL_STILL_STOP) || now < s->refused_until_ns || s->late.len)
 		return false;
-	return s->policy == PL_STOP_ALWAYS || can_afford(s, now);
+	return s->policy == PL_STOP_ALWAYS || is_granted(s, now);
 }
 
 void pl_stopper_stood_beside(struct pl_stopper *s, uint64_t ns)

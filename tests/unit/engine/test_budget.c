@@ -5,6 +5,11 @@
 
 #define MS 1000000ull
 
+static uint64_t period_after(struct pl_budget *b, uint64_t period, uint64_t now, uint64_t cpu, uint64_t stopped)
+{
+	return pl_budget_period(b, period, now, &(struct pl_used){b->used.rounds, cpu, stopped, b->used.refused});
+}
+
 /* A profiler whose every sample costs @p cost_ns, for ten seconds; the period it ends with, and what it used last. */
 static uint64_t settle(double limit, uint64_t period, uint64_t cpu_cost, uint64_t stop_cost, double *used)
 {
@@ -13,14 +18,14 @@ static uint64_t settle(double limit, uint64_t period, uint64_t cpu_cost, uint64_
 
 	period = pl_budget_init(&b, limit, limit, period, now);
 	for (int look = 0; look < 100; look++) {
-		assert_false(pl_budget_due(&b, now));
+		assert_false(pl_budget_due(&b, now, false));
 		now += 100 * MS;
-		assert_true(pl_budget_due(&b, now));
+		assert_true(pl_budget_due(&b, now, false));
 		uint64_t samples = 100 * MS / period;
 		cpu += samples * cpu_cost;
 		stopped += samples * stop_cost;
 		*used = (double)(samples * (cpu_cost > stop_cost ? cpu_cost : stop_cost)) / (100.0 * MS);
-		period = pl_budget_period(&b, period, now, cpu, stopped);
+		period = period_after(&b, period, now, cpu, stopped);
 	}
 	return period;
 }
@@ -30,7 +35,6 @@ static void what_fits_is_not_slowed(void **state)
 	double used;
 
 	assert_int_equal(settle(0.05, MS, 10000, 14000, &used), MS);
-	assert_int_equal(settle(0.05, 0, 100, 0, &used), 10000); /* as fast as possible is a rate as well */
 }
 
 static void the_dearer_of_the_two_costs_sets_the_rate(void **state)
@@ -41,7 +45,7 @@ static void the_dearer_of_the_two_costs_sets_the_rate(void **state)
 	assert_true(used <= 0.01 && used > 0.007);
 	assert_true(settle(0.01, MS, 0, 50000, &used) > 5 * MS);
 	assert_true(used <= 0.01 && used > 0.007);
-	assert_true(settle(0.02, 0, 5000, 14000, &used) > 600000);
+	assert_true(settle(0.02, 10000, 5000, 14000, &used) > 600000);
 	assert_true(used <= 0.02 && used > 0.014);
 }
 
@@ -51,10 +55,10 @@ static void it_goes_faster_again_but_never_than_asked(void **state)
 	uint64_t now = 0, period = pl_budget_init(&b, 0.01, 0.01, MS, now);
 
 	for (int i = 0; i < 20; i++)
-		period = pl_budget_period(&b, period, now += 100 * MS, (uint64_t)(i + 1) * 90 * MS, 0);
+		period = period_after(&b, period, now += 100 * MS, (uint64_t)(i + 1) * 90 * MS, 0);
 	assert_int_equal(period, 1000 * MS); /* nine tenths of a core whatever it does: as slow as it gets */
 	for (int i = 0; i < 120; i++)	     /* ten seconds to save what was too much, and then as fast as before */
-		period = pl_budget_period(&b, period, now += 100 * MS, 20 * 90 * MS, 0);
+		period = period_after(&b, period, now += 100 * MS, 20 * 90 * MS, 0);
 	assert_int_equal(period, MS);
 }
 
@@ -75,7 +79,7 @@ static void what_was_too_much_is_saved(void **state)
 
 			cpu += (uint64_t)samples * cost;
 			samples -= (uint64_t)samples;
-			period = pl_budget_period(&b, period, now += 100 * MS, cpu, 0);
+			period = period_after(&b, period, now += 100 * MS, cpu, 0);
 			first = look == 9 ? cpu : first;
 		}
 		double used = (double)(cpu - first) / (5990 * 100.0 * MS);
@@ -94,17 +98,15 @@ static void standing_still_is_limited_apart_from_cpu_time(void **state)
 	for (int look = 0; look < 200; look++) {
 		uint64_t samples = 100 * MS / period;
 
-		period = pl_budget_period(&b, period, now += 100 * MS, used += samples * 100000,
-					  still += samples * 20000);
+		period = period_after(&b, period, now += 100 * MS, used += samples * 100000, still += samples * 20000);
 		assert_int_equal(period, MS);
 	}
 	for (int look = 0; look < 400; look++) {
 		uint64_t samples = 100 * MS / period;
 
 		if (look == 200)
-			still = 0, pl_budget_skip(&b, now, used, still);
-		period = pl_budget_period(&b, period, now += 100 * MS, used += samples * 100000,
-					  still += samples * 50000);
+			still = 0, pl_budget_skip(&b, now, &(struct pl_used){.cpu_ns = used, .stopped_ns = still});
+		period = period_after(&b, period, now += 100 * MS, used += samples * 100000, still += samples * 50000);
 	}
 	assert_true(still <= 200 * 100 * MS / 1000 * 25 && still > 200 * 100 * MS / 1000 * 18);
 }
@@ -114,7 +116,7 @@ static void without_a_limit_it_is_never_due(void **state)
 	struct pl_budget b;
 
 	assert_int_equal(pl_budget_init(&b, 0, 0, 0, 0), 0);
-	assert_false(pl_budget_due(&b, UINT64_MAX));
+	assert_false(pl_budget_due(&b, UINT64_MAX, true));
 }
 
 static void what_is_skipped_does_not_count(void **state)
@@ -122,10 +124,95 @@ static void what_is_skipped_does_not_count(void **state)
 	struct pl_budget b;
 
 	assert_int_equal(pl_budget_init(&b, 0.05, 0.05, MS, 0), MS);
-	pl_budget_skip(&b, 1000 * MS, 900 * MS, 800 * MS);
-	assert_false(pl_budget_due(&b, 1099 * MS));
-	assert_true(pl_budget_due(&b, 1100 * MS));
-	assert_int_equal(pl_budget_period(&b, MS, 1100 * MS, 901 * MS, 801 * MS), MS);
+	pl_budget_skip(&b, 1000 * MS, &(struct pl_used){.cpu_ns = 900 * MS, .stopped_ns = 800 * MS});
+	assert_false(pl_budget_due(&b, 1099 * MS, false));
+	assert_true(pl_budget_due(&b, 1099 * MS, true));
+	assert_true(pl_budget_due(&b, 1100 * MS, false));
+	assert_int_equal(period_after(&b, MS, 1100 * MS, 901 * MS, 801 * MS), MS);
+}
+
+/* A profiler that goes as fast as it can for ten seconds: a round takes 10 us of its own time, or as long as the
+ * program stands still for it. The last second counts. */
+static struct pl_used as_fast_as_possible(double still_limit, uint64_t stop_cost)
+{
+	struct pl_budget b;
+	struct pl_used sums = {0}, then = {0};
+	uint64_t now = 0, period = pl_budget_init(&b, 0, still_limit, 0, now);
+
+	while (now < 10000 * MS) {
+		uint64_t round = stop_cost > 10000 ? stop_cost : 10000;
+
+		now += period > round ? period : round;
+		sums.rounds++;
+		sums.stopped_ns += stop_cost;
+		if (pl_budget_due(&b, now, false))
+			period = pl_budget_period(&b, period, now, &sums);
+		if (now <= 9000 * MS)
+			then = sums;
+	}
+	return (struct pl_used){.rounds = sums.rounds - then.rounds, .stopped_ns = sums.stopped_ns - then.stopped_ns};
+}
+
+/* What has not to stand still for its samples has no limit; what does gets as many as are to be had. */
+static void as_fast_as_possible_is_a_rate_like_others(void **state)
+{
+	assert_int_equal(as_fast_as_possible(0.025, 0).rounds, 100000);
+	static const uint64_t costs[] = {10000, 25000, 50000, 400000};
+
+	for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+		struct pl_used used = as_fast_as_possible(0.025, costs[i]);
+
+		if (used.stopped_ns > 26 * MS || used.stopped_ns < 15 * MS)
+			fail_msg("%d us a sample: %d us", (int)costs[i] / 1000, (int)used.stopped_ns / 1000);
+	}
+	assert_int_equal(as_fast_as_possible(0, 25000).rounds, 40000);
+}
+
+/* Where nothing has to wait for it, it is there within a tenth of a second. */
+static void it_begins_with_what_can_be_afforded(void **state)
+{
+	struct pl_budget b;
+	uint64_t now = 0, period = pl_budget_init(&b, 0.2, 0.025, 50000, now);
+
+	assert_true(period * 25 / 1000 >= 20000);
+	while (now < 100 * MS)
+		if (pl_budget_due(&b, now += period, false))
+			period = period_after(&b, period, now, 0, 0);
+	assert_int_equal(period, 50000);
+	assert_int_equal(pl_budget_init(&b, 0.2, 0.025, MS, now), MS);
+}
+
+static void a_period_lasts_as_long_as_has_to_be_waited(void **state)
+{
+	struct pl_budget b;
+
+	(void)pl_budget_init(&b, 0.2, 0.025, MS, 0);
+	assert_int_equal(pl_budget_at_least(&b, MS, 0), MS);
+	assert_int_equal(pl_budget_at_least(&b, MS, 30 * MS), 30 * MS);
+	assert_int_equal(pl_budget_at_least(&b, MS, 30000 * MS), 100 * MS);
+	assert_int_equal(pl_budget_at_least(&b, 500 * MS, 30000 * MS), 500 * MS);
+}
+
+/* A long stop keeps the rate down while it matters: a program that needs none any more is sampled as fast as before
+ * soon after. */
+static void what_needs_no_stop_does_not_wait_for_them(void **state)
+{
+	for (int needed = 0; needed < 2; needed++) {
+		struct pl_budget b;
+		struct pl_used sums = {.rounds = 100, .stopped_ns = 90 * MS};
+		uint64_t now = 100 * MS, period = pl_budget_init(&b, 0, 0.025, 0, 0);
+
+		period = pl_budget_period(&b, period, now, &sums);
+		assert_true(period > 5 * MS);
+		while (now < 900 * MS) {
+			now += period ? period : MS / 100;
+			sums.rounds++;
+			sums.refused += (uint64_t)needed;
+			if (pl_budget_due(&b, now, false))
+				period = pl_budget_period(&b, period, now, &sums);
+		}
+		assert_int_equal(period, needed ? 100 * MS : 0);
+	}
 }
 
 int main(void)
@@ -138,6 +225,10 @@ int main(void)
 		cmocka_unit_test(it_goes_faster_again_but_never_than_asked),
 		cmocka_unit_test(what_was_too_much_is_saved),
 		cmocka_unit_test(without_a_limit_it_is_never_due),
+		cmocka_unit_test(as_fast_as_possible_is_a_rate_like_others),
+		cmocka_unit_test(it_begins_with_what_can_be_afforded),
+		cmocka_unit_test(what_needs_no_stop_does_not_wait_for_them),
+		cmocka_unit_test(a_period_lasts_as_long_as_has_to_be_waited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

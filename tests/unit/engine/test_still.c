@@ -105,6 +105,31 @@ static void what_is_too_much_all_the_time_is_told(void **state)
 	pl_stopper_deinit(&s);
 }
 
+/* One long stop is left out, many short ones are not; what a stop took beyond all that is allowed has to pass first. */
+static void what_is_too_much_at_once_is_told_at_once(void **state)
+{
+	struct pl_stopper s = {0};
+	uint64_t now = 5 * MS;
+
+	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now);
+	s.stopped_ns += 5 * MS;
+	assert_false(pl_stopper_hurries(&s, 0.025, now));
+	assert_int_equal(pl_stopper_spent_for_ns(&s, now += 1), 0);
+	s.stopped_ns += 3 * MS;
+	assert_true(pl_stopper_hurries(&s, 0.025, now));
+	assert_false(pl_stopper_hurries(&s, 0.025, now + 200 * MS));
+	s.stopped_ns += 4 * MS; /* of 12, 10 might be taken at once, and 2 in 80 */
+	assert_in_range(pl_stopper_spent_for_ns(&s, now), 79 * MS, 81 * MS);
+	assert_int_equal(pl_stopper_spent_for_ns(&s, now + 81 * MS), 0);
+	s.policy = PL_STOP_ALWAYS;
+	assert_int_equal(pl_stopper_spent_for_ns(&s, now), 0); /* nothing is too much */
+	s.policy = PL_STOP_AUTO;
+	(void)pl_stopper_taken_ns(&s, 0.025, now);
+	assert_false(pl_stopper_hurries(&s, 0.025, now));
+	assert_int_equal(pl_stopper_spent_for_ns(&s, now), 0); /* it is known, and nothing more was taken */
+	pl_stopper_deinit(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +140,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_had_is_not_kept),
 		cmocka_unit_test(one_long_stop_is_made_up_for),
 		cmocka_unit_test(what_is_too_much_all_the_time_is_told),
+		cmocka_unit_test(what_is_too_much_at_once_is_told_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
