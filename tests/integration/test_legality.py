@@ -19,15 +19,17 @@ QUOTA = {
     "threads.py": (4_000, 20_000),
     "coroutines.py": (4_000, 40_000),
 }
+NO_LIMIT = "-r", "max", "--max-overhead", "none"
 AT_ONCE = 4_000  # sure samples in one recording: it is read anew each time that it has grown
 
 
 def sampled(plumb, target, python, script, quota):
-    """Attach again and again until that many sure samples are there."""
+    """Attach again and again until that many sure samples are there. Without a limit most samples are not stopped for: what is sure then is so
+    by what was read alone."""
     graph, verdict = CallGraph(TARGETS / script), Verdict()
     with target(python, script) as running:
         while verdict.checked < quota:
-            _, profile = plumb.sampled(lambda profile: check(graph, profile).checked >= min(AT_ONCE, quota), running.pid, "-r", "max")
+            _, profile = plumb.sampled(lambda profile: check(graph, profile).checked >= min(AT_ONCE, quota), running.pid, *NO_LIMIT)
             check(graph, profile, verdict)
     return verdict
 
