@@ -41,4 +41,4 @@ def find() -> str:
     for path in _candidates():
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return os.path.normpath(path)
-    raise Error("the program plumb is neither beside its Python package nor in PATH")
+    raise Error("the program plumb is neither with its Python package nor in PATH")

@@ -53,7 +53,7 @@ class _Calls:
             recording.stop()
             self._done(recording)
         except Exception as trouble:
-            text = "plumb: a function ended, but not what was to be done with its profile: %s: %s"
+            text = "plumb: a decorated function ended, but its profile could not be printed or handed to done=: %s: %s"
             warnings.warn(text % (type(trouble).__name__, trouble), RuntimeWarning, stacklevel=4)
 
 

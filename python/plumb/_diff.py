@@ -43,7 +43,7 @@ class _Measure(NamedTuple):
 
 
 class Diff(Written):
-    """What changed from some profiles to others, as `plumb diff` tells it.
+    """What changed from some profiles to others, as `plumb diff` shows it.
 
     **report are options of `plumb diff`, by their names with underscores, which mean what they mean for a Profile: lines, idle,
     threads, process, module, own, time, state, kind, focus, ignore, min_share, names, width, color, ascii, no_escape.
@@ -77,7 +77,7 @@ class Diff(Written):
         for format, end in _FORMATS.items():
             if end and name.endswith(end):
                 return format
-        raise ValueError("the end of %r tells no format: there are %s; write() takes the name of a format" % (name, ends(_FORMATS)))
+        raise ValueError("no format has the end of %r: there are %s; write() takes the name of a format" % (name, ends(_FORMATS)))
 
 
 def _checked(report: Mapping[str, Any]) -> Dict[str, Any]:
@@ -116,7 +116,7 @@ def diff(before: Side, after: Side, *, paths: bool = False, normalize: Optional[
     paths      rows are paths of calls, else functions, or lines with lines=True
     normalize  "none": times as they are; "total", "samples": shares alone; or a function whose time is the measure. None: as the
                recordings allow
-    per        how much work was done, {"request": (1200, 1250)}: times are told for one of it. Before and after; of several profiles
+    per        how much work was done, {"request": (1200, 1250)}: times are per unit. Before and after; of several profiles
                a side these are sums, or there is a number for each profile, those before first
     """
     if not isinstance(normalize, (str, type(None))):

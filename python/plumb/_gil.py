@@ -348,4 +348,4 @@ def _tell(why: Error) -> None:
     global _told
     if not _told:
         _told = True
-        warnings.warn("plumb samples with the GIL, which is less true: %s" % why, RuntimeWarning, stacklevel=4)
+        warnings.warn("plumb samples with the GIL, which is less accurate: %s" % why, RuntimeWarning, stacklevel=4)

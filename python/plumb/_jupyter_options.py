@@ -62,7 +62,7 @@ _OPTIONS = (
     _Option("-f", "--format", "FORMAT", "text, html (the report page), both or none",
             _one_of("the format", "text", "html", "both", "none"), "both"),
     _Option("-o", "--variable", "NAME", "assign the profile to a variable", _variable, None),
-    _Option("-s", "--save", "FILE", "write it, too, in the format that the end of the name tells", str, None),
+    _Option("-s", "--save", "FILE", "also write it, in the format that the end of the name says", str, None),
     _Option("-p", "--min-share", "PERCENT", "what is called in less than so much of the time counts where it is called from (the page: as "
             "much as makes it fit)", _number("the share", "0", "100"), None),
     _Option("-l", "--largest", "MB", "how large the page may be", _number("the size", "0.1", "1000"), _LARGEST_MB),

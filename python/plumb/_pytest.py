@@ -37,10 +37,10 @@ def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("plumb", "profiling by plumb")
     # "=html" is a part of the name: an option with a value of its own choice would take the name of a test that follows it.
     group.addoption("--plumb", "--plumb=text", dest="plumb", action="store_const", const="text",
-                    help="sample the tests and tell what took the time")
+                    help="sample the tests and show what took the time")
     group.addoption("--plumb=html", dest="plumb", action="store_const", const="html", help="the same, and write a page with all of it")
     group.addoption("--plumb-interval", type=_interval, default=0.001, metavar="SECONDS", help="time between two samples (0.001)")
-    group.addoption("--plumb-output", metavar="FILE", help="write the profile to it, in the format that the end of its name tells: "
+    group.addoption("--plumb-output", metavar="FILE", help="write the profile to it, in the format that the end of its name says: "
                     ".html, .plumb (a recording), .json, .speedscope.json, ...")
     group.addoption("--plumb-force", action="store_true", help="replace files that plumb did not write, too")
 

@@ -99,7 +99,7 @@ def format_of(path: Path) -> str:
     format = _plumb.Profile.format_of(path)
     suffix = os.path.splitext(os.fsdecode(path))[1]
     if suffix and not format:
-        raise ValueError("the end %s tells no format: there are %s; write() takes the name of a format" % (suffix, ends(_FORMATS)))
+        raise ValueError("no format ends in %s: there are %s; write() takes the name of a format" % (suffix, ends(_FORMATS)))
     return format or _RECORDING
 
 
@@ -119,9 +119,9 @@ def _callers_level() -> int:
 
 
 def open(path: Path, format: Optional[str] = None) -> Profile:
-    """Read a recording, or what another profiler wrote: its content tells what it is, or `format` does."""
+    """Read a recording, or what another profiler wrote: its format is `format`, or follows from its content."""
     if format is not None and not (isinstance(format, str) and format in _INPUTS):
-        raise ValueError("format is one of %s, or None: the content tells, not %r" % (", ".join(_INPUTS), format))
+        raise ValueError("format is one of %s, or None (by the content), not %r" % (", ".join(_INPUTS), format))
     name = checked_path("path", path)
     core = _plumb.Profile.open(name, format)
     return Profile(core, name if _plumb.Profile.format_of(name) == _RECORDING else None)

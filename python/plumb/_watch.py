@@ -266,7 +266,7 @@ class _Publisher:
                     return False
                 self._begin()
         except Error as error:
-            warnings.warn("watching ends, for a new session cannot be had: %s" % error, RuntimeWarning)
+            warnings.warn("plumb.profile.watch() ends, as no new session can be begun: %s" % error, RuntimeWarning)
             return False
         return True
 

@@ -93,13 +93,13 @@ class Written:
         return name
 
     def save(self, path: Path, *, force: bool = False, **report: Unpack[Report]) -> None:
-        """In the format that the end of the name tells. A profile without one is saved as a recording, for plumb.open()."""
+        """In the format that the end of the name says. A profile without one is saved as a recording, for plumb.open()."""
         if "format" in report:
-            raise TypeError("save() takes the format from the end of the name; write(format, path) is told it")
+            raise TypeError("save() takes the format from the end of the name; write(format, path) takes it as an argument")
         self.write(self._format_of(checked_path("path", path)), path, force=force, **report)
 
     def stats(self, **report: Unpack[Report]) -> Dict[str, Any]:
-        """All figures, as `plumb report --json` tells them: functions, threads, truth, ..."""
+        """All figures, as `plumb report --json` has them: functions, threads, truth, ..."""
         found: Dict[str, Any] = json.loads(self._bytes("json", report))
         return found
 

@@ -644,13 +644,12 @@ static struct plumb_error *stays_beside(const struct pl_new_file *f)
 	struct plumb_error *err;
 
 	if (errno == EEXIST)
-		err = pl_error(PLUMB_ERR_EXISTS,
-			       "%s was made by another program meanwhile: what plumb wrote is beside it, %s", f->path,
-			       f->beside);
+		err = pl_error(PLUMB_ERR_EXISTS, "%s was made by another program meanwhile: what plumb wrote is in %s",
+			       f->path, f->beside);
 	else
-		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "what plumb wrote is %s, it cannot be called %s",
-				     f->beside, f->path);
-	return pl_error_hint(err, "it is all there: give it another name");
+		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno,
+				     "what plumb wrote is in %s, which cannot be renamed to %s", f->beside, f->path);
+	return pl_error_hint(err, "the file is complete: rename it");
 }
 
 struct plumb_error *pl_new_file_finish(struct pl_new_file *f)

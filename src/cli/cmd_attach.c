@@ -35,7 +35,7 @@ static const char *const examples[] = {
 	"plumb attach 4242 -d 10 --mode cpu",
 	"ten seconds of CPU time",
 	"plumb attach 4242 --subprocesses",
-	"with its children, those there are and those to come: a server with its workers",
+	"with its children, present and future: a server with its workers",
 	"plumb attach 4242 --threads worker-1,worker-2 --lines",
 	"two of its threads, by line",
 	NULL,

@@ -13,7 +13,7 @@ static const struct opt *const tables[] = {
 
 static const char *const examples[] = {
 	"plumb convert plumb.app.4242.plumb app.folded",
-	"stacks for flamegraph.pl and others; the end of the name tells the format",
+	"stacks for flamegraph.pl and others; the end of the name says which format",
 	"plumb convert other.folded other.plumb",
 	"stacks of another profiler as a recording, for 'plumb report' and all the rest",
 	"plumb convert plumb.app.4242.plumb part.plumb --time 10..20 --threads MainThread",
@@ -32,10 +32,10 @@ static bool choose_format(struct config *c, const char *out, struct failure *why
 		return true;
 	if (standard)
 		return refuse(why, "add '-f FORMAT'; 'plumb help formats' lists them",
-			      "which format to write to standard output is not told");
+			      "no format is given for standard output");
 	return refuse(why,
 		      "add '-f FORMAT'; 'plumb help formats' lists the names and the ends of files that go with them",
-		      "the name '%s' does not tell which format to write", out);
+		      "the name '%s' does not say which format to write", out);
 }
 
 static int write_profile(struct config *c, const struct plumb_profile *p, char *in, const char *out)
@@ -84,10 +84,10 @@ const struct command command_convert = {
 	.name = "convert",
 	.usage = "IN OUT",
 	.summary = "turn a recording into a file of another tool, or the other way round",
-	.about = "Read IN, a recording or a file of another tool, and write OUT. The content of IN tells its "
-		 "format and the end of the name OUT the other, unless --from and -f do; - is standard input and "
-		 "standard output. What OUT has no room for is said once. The exit status is 0, 1 if there is "
-		 "something wrong with IN, or 125 if plumb failed.",
+	.about = "Read IN, a recording or a file of another tool, and write OUT. The format of IN follows from its "
+		 "content or --from, that of OUT from the end of its name or -f; - is standard input and "
+		 "standard output. A note says what OUT has no room for. The exit status is 0, 1 if "
+		 "something is wrong with IN, or 125 if plumb failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

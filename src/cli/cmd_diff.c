@@ -20,9 +20,9 @@ static const struct opt *const tables[] = {options_diff,    options_idle,
 
 static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb",
-	"what changed, with its certainty; --lines for lines, --paths for paths of calls",
+	"what changed, and how sure that is; --lines for lines, --paths for paths of calls",
 	"plumb diff old1.plumb old2.plumb old3.plumb -- new1.plumb new2.plumb new3.plumb",
-	"several recordings a side tell how much runs differ by themselves",
+	"several recordings a side show how much runs differ by chance",
 	"plumb diff before.plumb after.plumb -o what-changed.svg",
 	"a flame graph of the second recording, coloured by what changed",
 	"plumb diff before.plumb after.plumb --open",
@@ -32,7 +32,7 @@ static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb --normalize handle_request",
 	"time per unit of time of handle_request instead of shares of everything",
 	"plumb diff before.plumb after.plumb --per request=1200,1250 --fail-above 5%",
-	"time per request, of which a load generator counted so many",
+	"time per request, as counted by a load generator",
 	NULL,
 };
 
@@ -55,7 +55,7 @@ static bool choose_format(struct config *c, struct failure *why)
 	if (c->diff.format)
 		return true;
 	return refuse(why, "add '-f NAME': text, json, markdown, html, collapsed or svg",
-		      "the name '%s' does not tell which format to write", c->output);
+		      "the name '%s' does not say which format to write", c->output);
 }
 
 static bool choose_sides(const struct config *c, int operands, struct inputs *in, struct failure *why)
@@ -64,10 +64,10 @@ static bool choose_sides(const struct config *c, int operands, struct inputs *in
 	in->before = c->split >= 0 ? (size_t)c->split : 1;
 	if (c->split < 0 && operands != 2)
 		return refuse(why, "put '--' between them: plumb diff A1 A2 A3 -- B1 B2 B3",
-			      "%d recordings do not tell which are before and which are after", operands);
+			      "%d recordings: it is not clear which are before and which are after", operands);
 	if (in->before == 0 || in->before == in->count)
-		return refuse(why, "recordings stand on both sides of '--': plumb diff A1 A2 -- B1 B2",
-			      "there is no recording %s '--'", in->before ? "behind" : "before");
+		return refuse(why, "give recordings on both sides of '--': plumb diff A1 A2 -- B1 B2",
+			      "there is no recording %s '--'", in->before ? "after" : "before");
 	return true;
 }
 
@@ -208,10 +208,10 @@ const struct command command_diff = {
 	.name = "diff",
 	.usage = "BEFORE AFTER | BEFORE... -- AFTER...",
 	.summary = "compare recordings: what takes more, what takes less, and how sure that is",
-	.about =
-		"Compare the recordings BEFORE and AFTER. A change is told as one only if chance is an unlikely cause, "
-		"with all rows that were looked at taken into account. The exit status is 0; 1 if a limit was given "
-		"with --fail-above and passed; 125 if the comparison failed.",
+	.about = "Compare the recordings BEFORE and AFTER. A difference is called a change only if chance is an "
+		 "unlikely cause, "
+		 "all compared rows taken into account. The exit status is 0; 1 if a limit given "
+		 "with --fail-above is exceeded; 125 if the comparison failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_TWO_SIDES,

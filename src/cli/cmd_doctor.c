@@ -24,7 +24,7 @@ static const char *const examples[] = {
 	"plumb doctor",
 	"this machine and this user: what can be sampled, and what would have to change for more",
 	"plumb doctor 4242",
-	"that process: may it be read, which Python is in it, can its stacks be read",
+	"whether that process may be read, which Python is in it, whether its stacks can be read",
 	"plumb doctor --json | jq '.findings[] | select(.status == \"no\")'",
 	"only what does not work",
 	NULL,
@@ -125,10 +125,11 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "[PID|NAME]",
 	.summary = "what works here and now, and the one change that unlocks the next thing",
-	.about = "Look at this machine and this user or, with PID or NAME, at that process, and tell what can be "
+	.about = "Check this machine and this user or, with PID or NAME, that process, and say what can be "
 		 "sampled. "
 		 "'ok': it "
-		 "works. 'no': it does not. '--': not there or not known, and not needed for what was asked. Stops and "
+		 "works. 'no': it does not. '--': not there or not known, and not needed for what was asked. It stops "
+		 "and "
 		 "changes nothing. The exit status is 0 if programs (or that process) can be sampled, 1 if not, 125 if "
 		 "plumb itself failed.",
 	.examples = examples,

@@ -115,11 +115,11 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		return complain_failure(&why);
 	}
 	if (c->dump.root && !c->core) {
-		refuse(&why, "a process that lives has its root directory itself", "'--root' goes with '--core FILE'");
+		refuse(&why, "a running process has its own root directory", "'--root' goes with '--core FILE'");
 		return complain_failure(&why);
 	}
 	if (c->dump.trust_core && !c->core) {
-		refuse(&why, "files of a process that lives are read with its own rights",
+		refuse(&why, "files of a running process are read with its own rights",
 		       "'--trust-core' goes with '--core FILE'");
 		return complain_failure(&why);
 	}

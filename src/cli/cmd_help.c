@@ -48,10 +48,10 @@ void help_overview(int width, FILE *out)
 	fputs("\nExamples:\n", out);
 	for (const char *const *e = help_examples; *e; e++)
 		fprintf(out, "  %s\n", *e);
-	text("\nTopics of 'plumb help TOPIC', beside the commands:", width, out);
+	text("\nTopics of 'plumb help TOPIC', besides the commands:", width, out);
 	for (const struct help_topic *t = help_topics; t->name; t++)
 		line(t->name, t->summary, width, out);
-	text("\n'plumb --version' tells the version.", width, out);
+	text("\n'plumb --version' shows the version.", width, out);
 }
 
 static void write_text(const struct help_writer *w, const char *s)

@@ -36,7 +36,7 @@ static bool choose_format(struct config *c, struct failure *why)
 		return true;
 	return refuse(why,
 		      "add '-f NAME'; 'plumb help formats' lists the names and the ends of files that go with them",
-		      "the name '%s' does not tell which format to write", c->output);
+		      "the name '%s' does not say which format to write", c->output);
 }
 
 static int write_profile(struct config *c, const struct plumb_profile *p, char *recording)

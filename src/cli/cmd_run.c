@@ -26,7 +26,7 @@ static const char *const examples[] = {
 	"plumb run --no-subprocesses -- python pool.py",
 	"the program's own process, not those that it starts",
 	"plumb run -o app.folded -- ./start.sh",
-	"any command that runs Python; stacks for flamegraph.pl beside the recording",
+	"any command that runs Python; also stacks for flamegraph.pl",
 	NULL,
 };
 

@@ -67,7 +67,7 @@ static const char functions[] =
 	"\n"
 	"complete -c plumb -f\n"
 	"complete -c plumb -n __plumb_is_command -s h -l help -d 'show the help'\n"
-	"complete -c plumb -n __plumb_is_command -s V -l version -d 'tell the version'\n";
+	"complete -c plumb -n __plumb_is_command -s V -l version -d 'show the version'\n";
 
 static void put_text(const char *s, FILE *out)
 {

@@ -125,7 +125,7 @@ void completion_zsh(FILE *out)
 	fputs(head, out);
 	put_commands(out);
 	fputs("_plumb()\n{\n	local curcontext=$curcontext state state_descr line\n	typeset -A opt_args\n\n"
-	      "	_arguments -C '(- : *)'{-h,--help}'[show the help]' '(- : *)'{-V,--version}'[tell the version]' \\\n"
+	      "	_arguments -C '(- : *)'{-h,--help}'[show the help]' '(- : *)'{-V,--version}'[show the version]' \\\n"
 	      "		'1:command:_plumb_commands' '*::argument:->argument' && return\n"
 	      "	[[ $state == argument ]] || return\n	case $words[1] in\n",
 	      out);

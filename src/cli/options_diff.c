@@ -35,7 +35,7 @@ static bool set_per(struct config *c, const char *value, struct failure *why)
 		return refuse(why,
 			      "give the unit and how many were done before and after, as in '--per "
 			      "request=1200,1250', or a number for each recording",
-			      "'%s' does not tell how much work was done", value);
+			      "'%s' does not say how much work was done", value);
 	return true;
 }
 

@@ -62,7 +62,7 @@ const struct opt options_dump[] = {
 	{"core", 0, "FILE", "read a core file instead of a process", READING, set_core},
 	{"root", 0, "DIR", "with --core: the program's files are below DIR, which was its root directory", READING,
 	 set_root},
-	{"trust-core", 0, NULL, "with --core: nobody has made it up; read all files that it names, with your rights",
+	{"trust-core", 0, NULL, "with --core: it is not forged; read all files that it names, with your rights",
 	 READING, set_trust_core},
 	{"locals", 'l', NULL, "show arguments and local variables; values with names of secrets are masked", OUTPUT,
 	 set_locals},

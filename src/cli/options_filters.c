@@ -96,13 +96,12 @@ static bool set_own(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
-#define FILTERS "What of it"
+#define FILTERS "Choosing a part"
 
 const struct opt options_own[] = {
 	{"own", 0, "LIST",
-	 "the program's own code is also that of these modules or packages, files or folders, though they are "
-	 "installed; "
-	 "may be repeated",
+	 "the code of these modules or packages, files or folders is the program's own, too, though it is "
+	 "installed; may be repeated",
 	 FILTERS, set_own},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -129,7 +128,7 @@ const struct opt options_filters[] = {
 	 FILTERS, set_module},
 	{"focus", 0, "REGEX", "only samples with a frame whose 'function file' matches", FILTERS, set_focus},
 	{"ignore", 0, "REGEX", "only samples without a frame whose 'function file' matches", FILTERS, set_ignore},
-	{"min-share", 0, "PERCENT", "count what is called in less than so much of the time where it is called from",
-	 FILTERS, set_min_share},
+	{"min-share", 0, "PERCENT", "count calls with less than so much of the time in their callers", FILTERS,
+	 set_min_share},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

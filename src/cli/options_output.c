@@ -134,9 +134,9 @@ const struct opt options_rows[] = {
 };
 
 const struct opt options_text[] = {
-	{"top", 0, "COUNT", "text, Markdown: so many rows in each table, the light and unsure ones, too", REPORT,
+	{"top", 0, "COUNT", "text, Markdown: show so many rows in each table, however light or uncertain", REPORT,
 	 set_top},
-	{"quality", 0, NULL, "text: what the line 'quality' is made of, too", REPORT, set_quality},
+	{"quality", 0, NULL, "text: also show what the line 'quality' is made of", REPORT, set_quality},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -155,9 +155,8 @@ const struct opt options_names[] = {
 
 const struct opt options_formats[] = {
 	{"format", 'f', "FORMAT",
-	 "what is written (default: the end of its name tells); 'plumb help formats' lists the formats", OUTPUT,
-	 set_format},
-	{"from", 0, "INPUT", "what is read: plumb, or a format of another tool (default: its content tells)", OUTPUT,
+	 "the format to write (default: by the end of the name); 'plumb help formats' lists them", OUTPUT, set_format},
+	{"from", 0, "INPUT", "the format to read: plumb, or that of another tool (default: by its content)", OUTPUT,
 	 set_from},
 	{"flavour", 0, "FLAVOUR", "flamegraph-json: cpython (as in 3.15.2, the default) or seed (as it was at first)",
 	 OUTPUT, set_flavour},
@@ -173,7 +172,7 @@ const struct opt options_html[] = {
 };
 
 const struct opt options_force[] = {
-	{"force", 0, NULL, "replace a file that plumb did not write, too", OUTPUT, set_force},
+	{"force", 0, NULL, "replace even a file that plumb did not write", OUTPUT, set_force},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -136,19 +136,17 @@ const struct opt options_sampling[] = {
 	 "end the sampling, not the program, when the shares that the report's tree shows are known to so many points",
 	 SAMPLING, set_until},
 	{"max-overhead", 0, "PERCENT",
-	 "lower the rate until the program is held up for, and plumb computes for, no more than so much of the time; "
-	 "none: never. Without it the program is held up for no more than 2.5 (but with --always-stop, and with "
-	 "--never-stop at '-r max'), and the samples alone take no more than 20 (but at '-r max')",
+	 "lower the rate until the program is held up, and plumb computes, for no more than so much of the time; "
+	 "none: never. Default: samples may take 20 (no limit with '-r max'), and hold the program up for 2.5 (no limit "
+	 "with --always-stop, nor with --never-stop -r max)",
 	 SAMPLING, set_max_overhead},
 	{"priority", 0, NULL,
 	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "
-	 "machine, "
-	 "and the time is theirs",
+	 "machine, at the expense of the others",
 	 SAMPLING, set_priority},
 	{"max-nodes", 0, "N",
-	 "tell so many different places in stacks apart (4194304 is the default); the rest counts at its outer part, "
-	 "below "
-	 "<folded>. It bounds plumb's memory",
+	 "keep at most so many different places in stacks (default: 4194304); beyond that, stacks count at their outer "
+	 "part, with a frame <folded>. It bounds plumb's memory",
 	 SAMPLING, set_max_nodes},
 	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
 	 set_mode},
@@ -172,8 +170,8 @@ const struct opt options_sampling[] = {
 	 set_no_jitter},
 	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},
 	{"never-stop", 0, NULL,
-	 "never stop a thread; one that moves is read from its own processor, and what cannot be proved so is counted "
-	 "as doubtful or partial",
+	 "never stop a thread; one whose stack changes is read from its own processor, and what cannot be proved is "
+	 "counted as doubtful or partial",
 	 STOPPING, set_never_stop},
 	{"always-stop", 0, NULL,
 	 "stop each running thread at each sample (default: only where it must be, for 2.5 % of the time at most)",

@@ -35,7 +35,7 @@ static bool wants_page(struct config *c, struct second_output *second, struct fa
 		second->beside = true;
 	else if (strcmp(format, "html") != 0)
 		return refuse(why, "leave out '--html', or give a name that ends in .html",
-			      "there is one output beside the recording: '%s' is no page", c->output);
+			      "there is only one output in addition to the recording, and '%s' is no page", c->output);
 	return page_file_check(c, "html", why);
 }
 

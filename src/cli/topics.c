@@ -31,10 +31,8 @@ static void help_formats(const struct help_writer *w)
 	struct plumb_format f;
 	char keeps[256];
 
-	w->text(w, "Output formats, for 'plumb report FILE -f FORMAT' and 'plumb convert IN OUT'. Where no format is "
-		   "named, the end of the name "
-		   "after -o "
-		   "tells it, "
+	w->text(w, "Output formats, for 'plumb report FILE -f FORMAT' and 'plumb convert IN OUT'. If no format is "
+		   "named, the end of the name after -o decides, "
 		   "for run and attach as well.\n");
 	for (size_t i = 0; plumb_format_at(i, &f); i++) {
 		if (put_missing(w, &f))
@@ -43,9 +41,8 @@ static void help_formats(const struct help_writer *w)
 			*keeps = '\0';
 		put_format(w, &f, keeps);
 	}
-	w->text(w, "\nInput formats, for 'plumb convert IN OUT' and 'plumb report FILE'. The content tells which it "
-		   "is, else the "
-		   "end of the name, else --from; gzip is unpacked.\n");
+	w->text(w, "\nInput formats, for 'plumb convert IN OUT' and 'plumb report FILE'. The content says which it "
+		   "is, else the end of the name, else --from; gzip is unpacked.\n");
 	for (size_t i = 0; plumb_input_format_at(i, &f); i++) {
 		put_format(w, &f, "");
 	}
@@ -65,7 +62,7 @@ static void help_exit(const struct help_writer *w)
 	w->item(w, "127", "there is no such program");
 	w->text(w, "\nAll other commands: 0, or 125 if plumb failed. 'plumb report', 'plumb convert' and 'plumb merge' "
 		   "return 1 if something is wrong with a file they read, 'plumb diff' if something is slower than "
-		   "--fail-above allows (and 125 if it cannot tell), 'plumb doctor' if sampling does not work, "
+		   "--fail-above allows (and 125 if plumb failed), 'plumb doctor' if sampling does not work, "
 		   "'plumb dump' if some of the processes could not be read. 'plumb attach' returns 0 when the "
 		   "process ends, at Ctrl-C and when -d TIME is over.");
 }
@@ -78,16 +75,16 @@ static void help_figures(const struct help_writer *w)
 	snprintf(example, sizeof example,
 		 "'52 %% %s1.1' means: with 95 %% confidence the share is between 50.9 and 53.1 %%. [+2] in the tree "
 		 "stands for two "
-		 "frames that only pass the time on.\n",
+		 "frames left out, which do little but call the next one.\n",
 		 plus_minus);
 	w->text(w, example);
 	w->item(w, "self", "time in a function itself");
 	w->item(w, "total", "time in a function and in all it called");
 	w->item(w, "exact", "samples whose stack was proved while the program ran");
-	w->item(w, "stopped", "samples taken while the thread stood still for some microseconds");
+	w->item(w, "stopped", "samples taken while the thread was stopped for some microseconds");
 	w->item(w, "doubtful", "probably right, not proved: the thread could not or must not be stopped");
 	w->item(w, "partial", "only the outer part of the stack is proved; it ends in <moving>");
-	w->item(w, "missed", "moments at which plumb came too late for a sample");
+	w->item(w, "missed", "moments at which plumb got no processor in time for a sample");
 	w->item(w, "unreadable", "stacks that could not be read");
 	w->text(w, "\nMore in docs/user/reading-the-report.md.");
 }

@@ -109,7 +109,7 @@ struct plumb_error *pl_diff_markdown_write(const struct pl_diff *d, const struct
 		err = write_rows(d, look, true, CHANGED_ROWS, out);
 	if (err)
 		return err;
-	fputs("\n<details><summary>no change that could be told from chance</summary>\n", out);
+	fputs("\n<details><summary>no change beyond chance</summary>\n", out);
 	err = write_rows(d, look, false, SAME_ROWS, out);
 	fputs("\n</details>\n", out);
 	return err;

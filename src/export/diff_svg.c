@@ -78,7 +78,7 @@ static void write_verdict(const struct pl_diff_value *v, double rate, FILE *out)
 	if (v->verdict != PL_DIFF_SAME)
 		pl_svg_string(pl_diff_verdicts[v->verdict], out);
 	else if (v->q > rate)
-		fputs("no change that could be told from chance", out);
+		fputs("no change beyond chance", out);
 	else
 		fputs("too small a change for one recording a side", out);
 	fputs(", ", out);
@@ -164,7 +164,7 @@ static void write_legend(const void *ctx, double y, FILE *out)
 		pl_svg_legend(&x, y, less[STEPS - 1], points, out);
 		pl_svg_legend(&x, y, less[0], "Less", out);
 	}
-	pl_svg_legend(&x, y, UNCHANGED, "No change that could be told from chance", out);
+	pl_svg_legend(&x, y, UNCHANGED, "No change beyond chance", out);
 	if (w->largest > 0) {
 		pl_svg_legend(&x, y, more[0], "More", out);
 		snprintf(points, sizeof points, "+%.1f points", w->largest * 100);

@@ -155,8 +155,8 @@ struct pl_diff_text pl_diff_found_text(const struct pl_diff *d, bool unicode)
 			 pl_units_count(changed).s, pl_units_count(d->row_count).s, row_word(d, d->row_count),
 			 PL_DIFF_SELF_RATE * 100, plus_minus(unicode));
 	else
-		snprintf(ret.s, sizeof ret.s, "no change %sin %s %s that could be told from chance",
-			 d->share_too ? "of its own " : "", pl_units_count(d->row_count).s, row_word(d, d->row_count));
+		snprintf(ret.s, sizeof ret.s, "no change %sin %s %s beyond chance", d->share_too ? "of its own " : "",
+			 pl_units_count(d->row_count).s, row_word(d, d->row_count));
 	return ret;
 }
 
@@ -231,15 +231,15 @@ static struct pl_diff_text unscaled_text(const struct pl_diff *d)
 static struct pl_diff_text one_run_text(const struct pl_diff *d)
 {
 	const char *rule = d->share_too ? "a row counts as changed only if its share changed as well, by %g %% or more"
-			   : d->in_time ? "changes below %g %% are not told, larger ones may be the machine's"
-					: "changes below %g %% of a row are not told";
-	struct pl_diff_text ret = {"one recording a side cannot tell how much runs differ: "};
+			   : d->in_time ? "changes below %g %% are not shown, larger ones may be due to the machine"
+					: "changes below %g %% of a row are not shown";
+	struct pl_diff_text ret = {"one recording a side does not show how much runs differ: "};
 	size_t len = strlen(ret.s);
 
 	snprintf(ret.s + len, sizeof ret.s - len, rule,
 		 100 * (d->in_time && !d->share_too ? PL_DIFF_MIN_TIME_CHANGE : PL_DIFF_MIN_CHANGE));
 	len = strlen(ret.s);
-	snprintf(ret.s + len, sizeof ret.s - len, "; several can: plumb diff A1 A2 A3 -- B1 B2 B3");
+	snprintf(ret.s + len, sizeof ret.s - len, "; several do: plumb diff A1 A2 A3 -- B1 B2 B3");
 	return ret;
 }
 
@@ -255,8 +255,8 @@ static struct pl_diff_text note_text(const struct pl_diff *d, enum note note)
 			 unscaled_text(d).s);
 	else if (note == NOTE_FEW_RUNS)
 		snprintf(ret.s, sizeof ret.s,
-			 "fewer than %d recordings a side hardly tell how much runs differ, so only very large changes "
-			 "are told: use %d or more",
+			 "fewer than %d recordings a side hardly show how much runs differ, so only very large changes "
+			 "are found: use %d or more",
 			 PL_DIFF_RUNS_MIN, PL_DIFF_RUNS_MIN);
 	else if (note == NOTE_INDEPENDENT)
 		snprintf(ret.s, sizeof ret.s, "too short, or without times: samples are taken for independent");
@@ -286,7 +286,7 @@ static void add_grown(const struct pl_diff *d, double above, struct pl_diff_text
 	snprintf(ret->s + len, sizeof ret->s - len, "%s all of it takes %.3g %% more%s",
 		 len ? " and" : "failed:", fmin(g.relative * 100, 9e9),
 		 g.sure ? ""
-			: "; from three recordings a side on it could be told whether that is chance ('--normalize "
+			: "; with three recordings a side or more it is known whether that is chance ('--normalize "
 			  "total': shares alone)");
 }
 

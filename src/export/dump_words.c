@@ -281,7 +281,7 @@ static void put_quality(const struct pl_dump_thread *t, FILE *out)
 	if (!t->read)
 		fputs("; its stack could not be read", out);
 	else if (t->quality == PL_PARTIAL)
-		fputs("; the stack moves too fast: only its outer part is shown", out);
+		fputs("; the stack changes too fast: only its outer part is shown", out);
 	else if (t->quality == PL_DOUBTFUL)
 		fputs("; the stack may have moved while it was read", out);
 }

@@ -17,7 +17,7 @@ static const char *const losses[PL_LOSSES] = {
 	[PL_LOSS_DAMAGED] = "samples in a damaged part of the recording",
 	[PL_LOSS_UNSEEN] = "processes that ended before a sample could be taken",
 	[PL_LOSS_BEYOND] = "processes and threads that were too many to be followed",
-	[PL_LOSS_FOLDED] = "samples of which only the outer part is told: there were too many different stacks",
+	[PL_LOSS_FOLDED] = "samples of which only the outer part is shown: there were too many different stacks",
 };
 
 struct marker {

@@ -61,7 +61,7 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 				pl_units_count(l[PL_LOSS_BEYOND]).s);
 	if (l[PL_LOSS_FOLDED])
 		pl_summary_warn(s,
-				"there were too many different stacks: of %s samples only the outer part is told, "
+				"there were too many different stacks: of %s samples only the outer part is shown, "
 				"below <folded> "
 				"(--max-nodes)",
 				pl_units_count(l[PL_LOSS_FOLDED]).s);
@@ -142,5 +142,5 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&
 		 pl_ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < PL_SUMMARY_WORTH_TELLING)
-		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below tell where it waited");
+		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below show where");
 }

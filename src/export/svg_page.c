@@ -91,7 +91,7 @@ void pl_svg_legend_strips(const struct pl_svg_boxes *b, double *x, double y, FIL
 	for (size_t i = 0; i < b->list.len; i++) {
 		if (!b->list.data[i].frames)
 			continue;
-		pl_svg_legend(x, y, STRIP_FILL, "Too narrow to tell apart", out);
+		pl_svg_legend(x, y, STRIP_FILL, "Too narrow to draw one by one", out);
 		return;
 	}
 }

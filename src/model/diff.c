@@ -116,7 +116,7 @@ static struct plumb_error *name_rows(struct pl_diff *d, const struct pl_diff_tab
 static struct plumb_error *no_times(const struct pl_diff_total *before, const struct pl_diff_total *after)
 {
 	if (!(before->timed && after->timed))
-		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "a recording tells numbers of samples and no time"),
+		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "a recording has numbers of samples but no times"),
 				     "compare shares: --normalize total");
 	if (before->unscaled || after->unscaled)
 		return pl_error_hint(

@@ -380,7 +380,7 @@ static struct plumb_error *open_file(struct pl_core *c, const char *path, bool t
 	c->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (c->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
-				     "'cat /proc/sys/kernel/core_pattern' tells where cores go");
+				     "'cat /proc/sys/kernel/core_pattern' shows where cores go");
 	if (c->fd < 0 || fstat(c->fd, &st) != 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", path);
 	if (!S_ISREG(st.st_mode))

@@ -64,7 +64,7 @@ static struct plumb_error *no_entry(pid_t pid, int errnum)
 	if (there && errnum)
 		return pl_error_hint(
 			pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "cannot look at pid %d in /proc", (int)pid),
-			"the process is there; 'plumb doctor' tells how /proc is mounted");
+			"the process is there; 'plumb doctor' says how /proc is mounted");
 	return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
 }
 

@@ -255,8 +255,8 @@ def test_what_is_no_filter_is_told(plumb, recording, options, words):
 
 def test_places_that_cannot_be(plumb, recording):
     sentence(plumb("convert", recording, recording), "is the recording itself", status=OWN_FAILURE)
-    sentence(plumb("convert", recording, plumb.path(".strange")), "does not tell which format", status=OWN_FAILURE)
-    sentence(plumb("convert", recording, "-"), "which format to write", status=OWN_FAILURE)
+    sentence(plumb("convert", recording, plumb.path(".strange")), "does not say which format", status=OWN_FAILURE)
+    sentence(plumb("convert", recording, "-"), "no format is given", status=OWN_FAILURE)
     sentence(plumb("convert", plumb.path(), "-", "-f", "json"), "there is no file")
     with open("/dev/full", "wb") as full:
         for form in formats(plumb, "Output"):

@@ -352,7 +352,7 @@ def test_a_program_that_moved_is_the_same(plumb, ordinary_python, tmp_path):
 @pytest.mark.parametrize("arguments, words", [
     (["A", "A", "A"], ["'--'"]),
     (["--", "A", "A"], ["before '--'"]),
-    (["A", "A", "--"], ["behind '--'"]),
+    (["A", "A", "--"], ["after '--'"]),
     (["A", "no-such-file"], ["no-such-file"]),
     (["A", "A", "-f", "svgz"], ["svgz"]),
     (["A", "A", "-o", "x.unknown"], ["x.unknown"]),

@@ -96,7 +96,7 @@ def is_json(result):
 
 
 PLAIN = {
-    "help": (["help"], lambda r: r.stdout.endswith("'plumb --version' tells the version.\n")),
+    "help": (["help"], lambda r: r.stdout.endswith("'plumb --version' shows the version.\n")),
     "help of a command": (["help", "attach"], lambda r: "--max-overhead" in r.stdout),
     "man": (["help", "--man", "run"], lambda r: r.stdout.startswith(".")),
     "completion": (["completion", "bash"], lambda r: r.stdout.rstrip().endswith("plumb")),

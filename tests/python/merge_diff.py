@@ -169,7 +169,7 @@ def check_wrong_comparisons_are_refused():
     assert "comparisons have no option top" in refusal(TypeError, d.text, top=3)
     assert "comparisons have no option foo: they have lines, idle, " in refusal(TypeError, d.text, foo=3)
     assert "format is one of text, json, markdown, " in refusal(ValueError, d.write, "pprof")
-    assert "tells no format: there are .txt, .json, .md, .html, .folded, .svg" in refusal(ValueError, d.save, "x.foo")
+    assert ": there are .txt, .json, .md, .html, .folded, .svg" in refusal(ValueError, d.save, "x.foo")
     assert "before is a profile, a file, or several" in refusal(TypeError, plumb.diff, [], "after.folded")
     assert "after is a profile, a file, or several" in refusal(TypeError, plumb.diff, "before.folded", 3)
     assert "no samples of a function 'nothing'" in refusal(ValueError, plumb.diff("before.folded", "after.folded", normalize="nothing").text)

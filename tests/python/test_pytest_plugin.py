@@ -233,7 +233,7 @@ def test_without_the_option_nothing_is_sampled(run):
     (["--plumb", "--plumb-interval=0"], "the interval is a number of seconds"),
     (["--plumb", "--plumb-output", "missing/all.plumb"], "--plumb-output missing/all.plumb: there is no folder missing"),
     (["--plumb", "--plumb-output", "/proc/all.plumb"], "--plumb-output /proc/all.plumb: nothing can be written into the folder /proc"),
-    (["--plumb", "--plumb-output", "all.foo"], "--plumb-output all.foo: the end .foo tells no format: there are .txt, "),
+    (["--plumb", "--plumb-output", "all.foo"], "--plumb-output all.foo: no format ends in .foo: there are .txt, "),
     (["--plumb", "--plumb-output", "."], "--plumb-output .: that is a folder; name a file"),
     (["--plumb-output", "all.plumb"], "--plumb-output does nothing without --plumb"),
 ])  # fmt: skip

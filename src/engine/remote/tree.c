@@ -77,7 +77,7 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
 		return pl_priv_explain_call("pidfd_open", "5.3", errno);
 	if (t->pid_fd < 0 || epoll_ctl(e->exit_fd, EPOLL_CTL_ADD, t->pid_fd, &event))
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot watch process %d", (int)t->pid);
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot follow process %d", (int)t->pid);
 	return NULL;
 }
 

@@ -20,8 +20,8 @@ function TimeChip({ page }: { page: Page }): JSX.Element | null {
 		<button
 			type="button"
 			class="choice chosen"
-			title="Count all of the time again"
-			aria-label={`Only from ${time(from)} to ${time(to)}: count all of the time again`}
+			title="Count the whole time again"
+			aria-label={`Only from ${time(from)} to ${time(to)}: count the whole time again`}
 			onClick={() => page.change({ filter: { ...filter, time: null } })}
 		>
 			{time(from)} to {time(to)} ✕

@@ -84,7 +84,7 @@ export function Header({ page, onHelp }: { page: Page; onHelp: () => void }): JS
 				<button
 					type="button"
 					class="quiet"
-					title="Colours: as the system, light, dark"
+					title="Colours: like the system, light, dark"
 					aria-label={`Colours: ${themeNames[theme]}`}
 					onClick={() => page.change({ theme: themes[theme] })}
 				>

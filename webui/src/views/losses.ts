@@ -45,7 +45,7 @@ export function lostWords(meta: Meta): string[] {
 		losses.unseen > 0 ? `${count(losses.unseen)} processes ended unseen.` : null,
 		losses.beyond > 0 ? `${count(losses.beyond)} processes or threads were too many to be followed.` : null,
 		losses.folded > 0
-			? `There were too many different stacks: of ${count(losses.folded)} samples only the outer part is told.`
+			? `There were too many different stacks: of ${count(losses.folded)} samples only the outer part is shown.`
 			: null,
 		refused(meta),
 	];

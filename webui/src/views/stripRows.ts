@@ -106,7 +106,7 @@ function restRow(strips: readonly ThreadStrip[], length: number, full: number): 
 		key: "rest",
 		kind: "rest",
 		name,
-		title: `${name} that did less, on the average`,
+		title: `${name} that did less, on average`,
 		thread: null,
 		top: 0,
 		height: THREAD_HEIGHT,
