@@ -137,9 +137,8 @@ const struct opt options_sampling[] = {
 	 SAMPLING, set_until},
 	{"max-overhead", 0, "PERCENT",
 	 "lower the rate until the program is held up, and plumb computes, for no more than so much of the time; "
-	 "none: never. Default: samples may take 20 (no limit with '-r max'), and hold the program up for 2.5 (no "
-	 "limit "
-	 "with --always-stop, nor with --never-stop -r max)",
+	 "none: never. Default: samples may take 20 (no limit with '-r max'), and hold it up for 2.5 (no limit with "
+	 "--always-stop, nor with --never-stop -r max)",
 	 SAMPLING, set_max_overhead},
 	{"priority", 0, NULL,
 	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "
