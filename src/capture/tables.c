@@ -324,6 +324,7 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	pl_encode(&e, m->damaged_parts);
 	pl_encode(&e, m->max_still_ppm);
 	pl_encode(&e, m->own);
+	pl_encode(&e, m->halted_ns);
 	out.err = e.err;
 	pl_encode_section(&out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

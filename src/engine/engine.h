@@ -94,6 +94,7 @@ struct pl_engine_stats {
 	bool paused;
 	uint32_t threads, processes; /* being sampled */
 	uint64_t elapsed_ns, ticks, taken_ns, missed_ns, losses[PL_LOSSES], stops, stopped_ns;
+	uint64_t halted_ns; /* for which a signal or a debugger had stopped the process that was asked for */
 	uint64_t period_ns; /* as it is now */
 	uint64_t told_ns;   /* CLOCK_MONOTONIC at elapsed_ns */
 	uint64_t cpu_ns;    /* of the sampling thread and of the consumer */

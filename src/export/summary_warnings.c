@@ -12,6 +12,7 @@
 #include "select.h"
 #include "units.h"
 
+#define ALWAYS	     0.9
 #define MUCH_LOWERED 0.5 /* of the rate that was asked for: from here down it is told */
 
 /* A part without samples can have held the text of a file, or the totals at the end. */
@@ -118,6 +119,28 @@ bool pl_summary_unmatched(const struct plumb_profile *const *profiles, size_t co
 	return true;
 }
 
+/* Nearly all of the time: it was so when the sampling began, and when it ended. */
+static bool always_halted(const struct pl_meta *m)
+{
+	return m->duration_ns && (double)m->halted_ns > ALWAYS * (double)m->duration_ns;
+}
+
+static void warn_halted(struct pl_summary *s, const struct plumb_profile *p)
+{
+	const struct pl_meta *m = &p->meta;
+	double share = pl_ratio((double)m->halted_ns, (double)m->duration_ns);
+	struct pl_item of = {.text = "all of the time"};
+
+	if (share < PL_SUMMARY_WORTH_TELLING)
+		return;
+	if (!always_halted(m))
+		snprintf(of.text, sizeof of.text, "%s of the time", pl_units_percent(share).s);
+	pl_summary_warn(s,
+			"the process was stopped %s, by a signal or a debugger; 'kill -CONT %" PRIu32
+			"' lets it go on after a signal",
+			of.text, p->process_count ? p->processes[0].pid : 0);
+}
+
 /* The gravest first: where there is no room for all, they are what is told. */
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
@@ -127,6 +150,7 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 	if (!p->meta.complete)
 		pl_summary_warn(s,
 				"incomplete: the profiler was killed, or the file was cut: what came last is missing");
+	warn_halted(s, p);
 	warn_damage(s, &p->meta);
 	warn_losses(s, p);
 	warn_lowered(s, &p->meta);
@@ -140,7 +164,7 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 		pl_summary_warn(s, "%s", unmatched.text);
 	else if (t->samples == 0)
 		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
-	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected &&
+	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected && !always_halted(&p->meta) &&
 		 pl_ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < PL_SUMMARY_WORTH_TELLING)
 		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below show where");
 }

@@ -330,6 +330,7 @@ static void cut_meta(struct pl_meta *m, uint64_t from_ns, uint64_t to_ns)
 	m->missed_ns = scale(m->missed_ns, by);
 	m->stops = scale(m->stops, by);
 	m->stopped_ns = scale(m->stopped_ns, by);
+	m->halted_ns = scale(m->halted_ns, by);
 	m->profiler_cpu_ns = scale(m->profiler_cpu_ns, by);
 }
 

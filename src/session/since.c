@@ -21,6 +21,7 @@ struct pl_engine_stats pl_session_stats_since(const struct plumb_session *s)
 	st.missed_ns -= from->missed_ns;
 	st.stops -= from->stops;
 	st.stopped_ns -= from->stopped_ns;
+	st.halted_ns -= from->halted_ns;
 	for (int i = 0; i < PL_LOSSES; i++)
 		st.losses[i] -= from->losses[i];
 	for (int i = 0; i < PL_REFUSALS; i++)
@@ -40,6 +41,7 @@ static void fit_meta(const struct plumb_session *s, struct pl_meta *m)
 	m->missed_ns = st.missed_ns;
 	m->stops = st.stops;
 	m->stopped_ns = st.stopped_ns;
+	m->halted_ns = st.halted_ns;
 	for (int i = 0; i < PL_LOSSES; i++)
 		m->losses[i] -= s->since.stats.losses[i];
 	for (int i = 0; i < PL_REFUSALS; i++)

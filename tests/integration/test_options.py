@@ -13,7 +13,7 @@ import pytest
 from harness.dump import PATIENCE as IN_TIME
 from harness.plumb import PATIENCE, TOP, running, until
 from harness.statistics import NotNow, holds
-from harness.target import thread_ids, wait_until
+from harness.target import status, thread_ids, wait_until
 
 THREADS = {"MainThread", "alpha", "beta", "waiter"}  # of threads.py
 
@@ -82,7 +82,7 @@ def test_a_thread_that_is_not_there_is_named(plumb, recording):
 
 def test_a_thread_has_to_be_in_one_of_the_recordings_compared(plumb, target, any_python, recording):
     with target(any_python, "many_threads.py", "--threads", "2", "--depth", "3") as other:
-        result, others = plumb.try_sampling(lambda profile: len(profile.threads) == 3, other.pid)
+        result, others = plumb.try_sampling(lambda profile: len(profile.threads) == 3 and all(t["name"] for t in profile.threads), other.pid)
     assert result.status == 0, result
     only = next(thread["name"] for thread in plumb.report(others).threads if not thread["main"])
     result = plumb("diff", recording, others, "--threads", "alpha,%s" % only)
@@ -112,6 +112,23 @@ def test_a_thread_that_is_not_there_is_named_while_sampling(plumb, target, any_p
     assert "no samples of a thread 'nobody'; there are: " in told, told
     for name in ("alpha", "beta", "waiter", "%d MainThread" % busy.pid):
         assert name in told, "%r is missing: %s" % (name, told)
+
+
+def test_a_process_that_is_stopped_is_told(plumb, target, any_python):
+    def halted(profile):
+        return profile.json["halted_ns"] > 0.9 * profile.json["duration_ns"]
+
+    with target(any_python, "threads.py", count=True) as busy:
+        os.kill(busy.pid, signal.SIGSTOP)
+        wait_until(lambda: all(status(busy.pid, tid)["State"][0] == "T" for tid in thread_ids(busy.pid)), "it runs on")
+        result, profile = plumb.sampled(halted, busy.pid)
+        os.kill(busy.pid, signal.SIGCONT)
+        busy.wait_progress()
+        _, running = plumb.sampled(lambda profile: profile.samples, busy.pid)
+    told = " ".join(result.stderr.split())
+    assert "! the process was stopped all of the time, by a signal or a debugger; 'kill -CONT %d' lets it go on" % busy.pid in told, result
+    assert halted(profile) and "nothing ran" not in told
+    assert not halted(running)
 
 
 def test_idle_threads_are_hidden_counted_and_shown_on_demand(plumb, recording):

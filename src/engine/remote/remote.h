@@ -95,12 +95,14 @@ struct pl_search {
 struct pl_target {
 	pid_t pid, parent, session;
 	uint64_t start_ticks;
-	int pid_fd;	  /* -1: as exit_fd */
-	uint64_t came_ns; /* CLOCK_MONOTONIC */
-	uint32_t index;	  /* number in the output */
-	bool announced;	  /* as the program it is now */
-	bool known;	  /* to the consumer */
-	bool met;	  /* a tick has met a thread of it */
+	int pid_fd;			      /* -1: as exit_fd */
+	uint64_t came_ns;		      /* CLOCK_MONOTONIC */
+	uint32_t index;			      /* number in the output */
+	bool announced;			      /* as the program it is now */
+	bool known;			      /* to the consumer */
+	bool met;			      /* a tick has met a thread of it */
+	bool halted;			      /* stopped by a signal or a debugger, when we looked last: */
+	uint64_t halt_look_ns, halt_round_ns; /* CLOCK_MONOTONIC, and the round after it */
 
 	struct pl_file_view view; /* before the codes were seen that were not sent yet; only with options.sources */
 	uint32_t view_number;	  /* 0: not known */

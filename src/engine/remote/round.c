@@ -2,9 +2,11 @@
 /* Layer engine, sampling thread only: one round, which samples every thread of every process once. */
 #include "clock.h"
 #include "remote.h"
+#include "thread_state.h"
 
 #define DOUBT_NS     3000000ull
 #define HOLDER_TRIES 3
+#define HALT_LOOK_NS 50000000ull
 /* So many threads may be read from the processor of another one, which waits for us meanwhile. */
 #define FEW_THREADS   16
 #define BESIDE_ROUNDS 64 /* for which we keep to a processor though nobody was stood beside */
@@ -192,11 +194,30 @@ static enum result sample_threads(struct pl_engine *e, struct pl_target *t, uint
 	return r;
 }
 
+/* Is it stopped by others? Its threads look as if they waited. The time counts that it was so from one round to the
+ * next. */
+static void look_whether_halted(struct pl_engine *e, struct pl_target *t, uint64_t now)
+{
+	struct pl_thread_state state;
+
+	if (t != e->root || e->options.own)
+		return;
+	if (t->halted)
+		e->now.halted_ns += now - t->halt_round_ns;
+	t->halt_round_ns = now;
+	if (now < t->halt_look_ns)
+		return;
+	pl_thread_state_read(t->pid, t->pid, &state);
+	t->halted = state.letter == 'T' || state.letter == 't';
+	t->halt_look_ns = now + HALT_LOOK_NS;
+}
+
 static enum result sample_target(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
 {
 	if (keep_roster(e, t, now) == TARGET_GONE)
 		return TARGET_GONE;
 	t->met |= t->roster.watches.len > 0;
+	look_whether_halted(e, t, now);
 	if (e->stats.threads != e->watch_count) /* a thread is told before its first sample is */
 		pl_sampler_publish(e, now);
 	return sample_threads(e, t, weight_ns);

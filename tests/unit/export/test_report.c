@@ -345,6 +345,10 @@ static void a_program_that_only_waited_is_told_so(void **state)
 	build_start(&b);
 	build_samples(&b, 0, build_frame(&b, 0, "wait", "/a.py", 3), 0, PL_EXACT, 10000);
 	expect_text(&b, &o, "! nothing ran: every thread was waiting");
+	b.p->meta.halted_ns = b.p->meta.duration_ns * 3 / 10;
+	expect_text(&b, &o, "! the process was stopped 30 % of the time, by a signal or a debugger; 'kill");
+	b.p->meta.halted_ns = b.p->meta.duration_ns;
+	expect_text(&b, &o, "! the process was stopped all of the time, by a signal or a debugger; 'kill");
 	expect_text(&b, &o, "0 % computing, 100 % waiting");
 	build_end(&b);
 }

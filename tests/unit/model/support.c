@@ -104,8 +104,10 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 	const struct pl_meta *m = &p->meta;
 	fprintf(out, "start=%" PRIu64 " duration=%" PRIu64 " period=%" PRIu64 " seed=%" PRIu64 " mode=%d jitter=%d\n",
 		m->start_real_ns, m->duration_ns, m->period_ns, m->seed, m->mode, m->jitter);
-	fprintf(out, "complete=%d ticks=%" PRIu64 " stops=%" PRIu64 " stopped=%" PRIu64 " cpu=%" PRIu64 "\n",
-		m->complete, m->ticks, m->stops, m->stopped_ns, m->profiler_cpu_ns);
+	fprintf(out,
+		"complete=%d ticks=%" PRIu64 " stops=%" PRIu64 " stopped=%" PRIu64 " cpu=%" PRIu64 " halted=%" PRIu64
+		"\n",
+		m->complete, m->ticks, m->stops, m->stopped_ns, m->profiler_cpu_ns, m->halted_ns);
 	for (int i = 0; i < PL_LOSSES; i++)
 		fprintf(out, "loss %d=%" PRIu64 "\n", i, m->losses[i]);
 	fprintf(out, "damaged parts %" PRIu64 "\n", m->damaged_parts);
@@ -309,6 +311,7 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->damaged_parts = random_below(&newer, 100);
 	m->stops = random_below(rng, 1000);
 	m->stopped_ns = random_below(rng, 1000000);
+	m->halted_ns = m->stopped_ns / 2;
 	m->profiler_cpu_ns = random_below(rng, 1000000);
 	m->command = add_string(p, commands[random_below(rng, 4)]);
 	m->engine = add_string(p, commands[random_below(rng, 4)]);
