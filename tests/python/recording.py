@@ -22,6 +22,7 @@ import warnings
 import plumb
 from plumb import _binary, _plumb
 from raising import raises
+from sanitizer import MAY_FORK, SANITIZED
 
 OUT = tempfile.mkdtemp(prefix="plumb-test-")
 
@@ -673,9 +674,6 @@ def check_a_hundred_rounds_leave_nothing_behind():
         grown.append(resident() - memory)
 
 
-SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
-
-
 def check_what_has_ended_holds_no_descriptors():
     path, before = os.path.join(OUT, "kept.plumb"), threads_and_descriptors()
     with plumb.profile() as unnamed, plumb.profile(output=path) as named:
@@ -721,6 +719,8 @@ def check_what_nobody_has_any_more_is_stopped():
 
 
 def check_a_child_of_a_fork_is_not_recorded():
+    if not MAY_FORK:
+        return
     with plumb.profile() as p:
         busy_inner(has(p, 10))
         with warnings.catch_warnings():
@@ -839,7 +839,7 @@ def ways_to_keep_a_session():
 
 
 def check_a_child_of_a_fork_has_its_descriptors_for_itself():
-    if SANITIZED:  # its allocator does not come through a fork while another thread allocates
+    if not MAY_FORK:
         return
     for number, (begin, end) in enumerate(ways_to_keep_a_session()):
         found = daemon_beside(begin, end)
