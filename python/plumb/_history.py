@@ -75,8 +75,12 @@ class History(Deque[Tuple[float, Tree]]):
     def _take(self, queue: Deque[Tuple[float, Tree]]) -> None:
         """Append what is in a queue, in its order, whoever else does so with the same queue."""
         with _lock:
-            while queue:
-                self.append(queue.popleft())
+            while True:
+                try:
+                    entry = queue.popleft()
+                except IndexError:  # asked for, as a signal handler may have taken what was there a moment ago
+                    return
+                self.append(entry)
 
     def __reduce__(self) -> Any:
         return type(self), (list(self), self.maxlen)

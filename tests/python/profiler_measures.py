@@ -88,9 +88,9 @@ def measure_intervals():
     for interval in (0.001, 0.01, 0.002):
         profiler.set_interval(interval)
         assert profiler.status()["rate_asked"] == 1 / interval
-        begin = profiler._session.status()
+        begin = profiler._now().session.status()
         spin(100 * interval)
-        end = profiler._session.status()
+        end = profiler._now().session.status()
         due = (end["elapsed"] - begin["elapsed"]) / interval
         found[interval] = sum(end[name] - begin[name] for name in ("ticks", "missed")) - due
     profiler.cancel()

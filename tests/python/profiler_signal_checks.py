@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What signal handlers may do with plumb.Profiler and watches, wherever they come. Each check_ is run; their names are told."""
+import collections
+import functools
 import itertools
 import sys
 import threading
@@ -70,6 +72,16 @@ def check_a_signal_handler_may_stop_a_watch_within_its_calls():
             calls = [history.status, history.recent]
             interrupted_within("plumb._watch", calls, [history.stop], most=1)
             assert history.status()["ended"]
+
+
+def check_a_signal_handler_may_take_what_is_being_taken_into_a_history():
+    for number in itertools.count():
+        history, queue = plumb.profile.History(), collections.deque((time, plumb.profile.create()) for time in range(3))
+        take = functools.partial(history._take, queue)
+        more = interrupted_at(number, take, take, {"plumb._history"}, "opcode")
+        assert sorted(time for time, _ in history) == [0, 1, 2], (number, list(history))
+        if not more:
+            break
 
 
 def check_a_signal_handler_may_stop_a_watch_while_it_is_stopped():
