@@ -9,10 +9,10 @@
 #include "export.h"
 #include "facts.h"
 #include "refine.h"
-#include "summary.h"
 #include "named.h"
 #include "save.h"
 #include "stream.h"
+#include "summary.h"
 
 #define MAX_TEXT_LINES 25
 
@@ -135,15 +135,6 @@ static void note_what_is_lost(const struct plumb_profile *p, const struct pl_for
 		at += snprintf(message + at, sizeof message - (size_t)at, "%s%s", between, pl_fact_name(lost));
 	snprintf(message + at, sizeof message - (size_t)at, ": left out");
 	note(o, message);
-}
-
-struct plumb_error *pl_check_names(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f)
-{
-	struct pl_item unmatched;
-
-	if (!pl_summary_unmatched(profiles, count, f, true, &unmatched))
-		return NULL;
-	return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "%s", unmatched.text), "give names or numbers of those");
 }
 
 static struct plumb_error *write_failed(void)
