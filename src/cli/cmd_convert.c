@@ -4,7 +4,7 @@
 
 #include "config.h"
 #include "page_file.h"
-#include "target.h"
+#include "destination.h"
 #include "term.h"
 
 static const struct opt *const tables[] = {
@@ -41,19 +41,19 @@ static bool choose_format(struct config *c, const char *out, struct failure *why
 static int write_profile(struct config *c, const struct plumb_profile *p, char *in, const char *out)
 {
 	struct failure why;
-	struct target t;
+	struct destination t;
 
 	if (!page_file_check(c, c->report.format, &why))
 		return complain_failure(&why);
-	if (!target_open(out, config_output_name(c), &in, 1, &t, &why))
+	if (!destination_open(out, config_output_name(c), &in, 1, &t, &why))
 		return complain_failure(&why);
-	if (!target_takes(&t, c->report.format, &why)) {
-		target_drop(&t);
+	if (!destination_takes(&t, c->report.format, &why)) {
+		destination_drop(&t);
 		return complain_failure(&why);
 	}
 	term_look(c, t.fd);
 	c->report.recording = strcmp(in, "-") == 0 ? NULL : in;
-	return target_close(&t, plumb_profile_write(p, &c->report, t.fd));
+	return destination_close(&t, plumb_profile_write(p, &c->report, t.fd));
 }
 
 static int run(const struct command *cmd, struct config *c, int argc, char **argv)
@@ -73,8 +73,8 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		plumb_profile_destroy(p);
 		return complain_error(err);
 	}
-	target_warn_incomplete(argv[0], &info);
-	target_note_skipped(argv[0], &info);
+	destination_warn_incomplete(argv[0], &info);
+	destination_note_skipped(argv[0], &info);
 	int status = write_profile(c, p, argv[0], argv[1]);
 	plumb_profile_destroy(p);
 	return status;

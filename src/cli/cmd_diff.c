@@ -5,7 +5,7 @@
 
 #include "config.h"
 #include "page_file.h"
-#include "target.h"
+#include "destination.h"
 #include "term.h"
 
 #define EXIT_SLOWER 1
@@ -95,7 +95,7 @@ static struct plumb_error *open_all(const struct config *c, struct inputs *in, c
 
 		if (err)
 			return err;
-		target_warn_incomplete(paths[i], &info);
+		destination_warn_incomplete(paths[i], &info);
 		err = config_own(c, in->profiles[i]);
 		if (!err)
 			err = plumb_profile_refine(in->profiles[i], &c->report, &in->refined[i]);
@@ -128,7 +128,7 @@ static int write_diff(struct config *c, const struct inputs *in, char *const *pa
 	const struct plumb_profile **profiles = chosen(in);
 	struct plumb_diff *d;
 	struct failure why;
-	struct target t;
+	struct destination t;
 	int status;
 
 	term_look(c, c->output ? -1 : 1);
@@ -142,8 +142,8 @@ static int write_diff(struct config *c, const struct inputs *in, char *const *pa
 	free(profiles);
 	if (err)
 		return complain_error(err);
-	if (target_open(c->output, config_output_name(c), paths, in->count, &t, &why))
-		status = target_close(&t, plumb_diff_write(d, t.fd));
+	if (destination_open(c->output, config_output_name(c), paths, in->count, &t, &why))
+		status = destination_close(&t, plumb_diff_write(d, t.fd));
 	else
 		status = complain_failure(&why);
 	if (!status && plumb_diff_failed(d))

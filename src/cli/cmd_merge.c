@@ -7,7 +7,7 @@
 
 #include "config.h"
 #include "shown.h"
-#include "target.h"
+#include "destination.h"
 
 static const struct opt options_merge[] = {
 	{"output", 'o', "FILE", "the recording to write; needed", "Output", option_set_output},
@@ -48,7 +48,7 @@ static struct plumb_error *add_all(struct plumb_merge *m, char *const *paths, in
 
 		if (err)
 			return err;
-		target_warn_incomplete(paths[i], &info);
+		destination_warn_incomplete(paths[i], &info);
 		if (again) {
 			struct failure why;
 

@@ -4,7 +4,7 @@
 
 #include "config.h"
 #include "page_file.h"
-#include "target.h"
+#include "destination.h"
 #include "term.h"
 
 static const struct opt *const tables[] = {
@@ -43,20 +43,20 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 {
 	struct page_file page;
 	struct failure why;
-	struct target t;
+	struct destination t;
 
 	if (!page_file_choose(c, c->report.format, recording, ".html", &page, &why))
 		return complain_failure(&why);
 
-	if (!target_open(c->output, config_output_name(c), &recording, 1, &t, &why))
+	if (!destination_open(c->output, config_output_name(c), &recording, 1, &t, &why))
 		return complain_failure(&why);
-	if (!target_takes(&t, c->report.format, &why)) {
-		target_drop(&t);
+	if (!destination_takes(&t, c->report.format, &why)) {
+		destination_drop(&t);
 		return complain_failure(&why);
 	}
 	term_look(c, t.fd);
 	c->report.recording = strcmp(recording, "-") == 0 ? NULL : recording;
-	int status = target_close(&t, plumb_profile_write(p, &c->report, t.fd));
+	int status = destination_close(&t, plumb_profile_write(p, &c->report, t.fd));
 	return status ? status : page_file_show(c, &page);
 }
 
@@ -80,8 +80,8 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		return complain_error(err);
 	}
 	if (strcmp(c->report.format, "text") != 0) /* which tells it itself */
-		target_warn_incomplete(argv[0], &info);
-	target_note_skipped(argv[0], &info);
+		destination_warn_incomplete(argv[0], &info);
+	destination_note_skipped(argv[0], &info);
 	status = write_profile(c, p, argv[0]);
 	plumb_profile_destroy(p);
 	return status;

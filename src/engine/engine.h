@@ -12,16 +12,12 @@
 #include <sys/types.h>
 
 #include "profile.h"
+#include "stop_policy.h"
 
 struct plumb_tags;
 
 /* Of a core, and of the time of a program that is stopped. */
 #define PL_USUAL_OVERHEAD 0.2
-
-enum pl_stop_policy { PL_STOP_AUTO, PL_STOP_NEVER, PL_STOP_ALWAYS };
-
-/* Of its time a program stands still at most for samples that need it. */
-#define PL_STILL_PERMILLE 25
 
 struct pl_engine_options {
 	pid_t pid;
@@ -79,12 +75,6 @@ enum pl_order_kind {
 struct pl_order {
 	enum pl_order_kind kind;
 	uint64_t period_ns;
-};
-
-/** Stops that the kernel did not allow. */
-struct pl_refusals {
-	uint64_t by_cause[PL_REFUSALS]; /* enum pl_refused */
-	char why[320];			/* the last one in words, "" if there was none */
 };
 
 struct pl_engine_stats {

@@ -8,7 +8,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "target.h"
+#include "program.h"
 #include "vec.h"
 
 #define COMMAND_MAX  1024
@@ -35,10 +35,10 @@ static bool add_called(struct plumb_processes *p, pid_t pid)
 		return false;
 	}
 	f->pid = pid;
-	f->parent = pl_target_parent(pid);
-	f->started_ns = pl_target_started_ns(pid);
-	pl_target_user(pid, f->user, sizeof f->user);
-	pl_target_command(pid, f->command, sizeof f->command);
+	f->parent = pl_program_parent(pid);
+	f->started_ns = pl_program_started_ns(pid);
+	pl_program_user(pid, f->user, sizeof f->user);
+	pl_program_command(pid, f->command, sizeof f->command);
 	return true;
 }
 
@@ -46,7 +46,7 @@ static bool add_other(struct plumb_processes *p, pid_t pid)
 {
 	char name[NAME_MAX_LEN];
 
-	pl_target_program(pid, name, sizeof name);
+	pl_program_name(pid, name, sizeof name);
 	char *copy = strdup(name);
 	if (copy && pl_vec_push(&p->others, copy))
 		return true;
@@ -56,15 +56,15 @@ static bool add_other(struct plumb_processes *p, pid_t pid)
 
 static bool sort_in(struct plumb_processes *p, pid_t pid, const char *name)
 {
-	if (pl_target_is_called(pid, name))
+	if (pl_program_is_called(pid, name))
 		return add_called(p, pid);
-	return !pl_target_is_python(pid) || add_other(p, pid);
+	return !pl_program_is_python(pid) || add_other(p, pid);
 }
 
 static struct plumb_error *look_through(struct plumb_processes *p, const char *name)
 {
 	pl_pid_vec pids = {0};
-	struct plumb_error *err = pl_target_all(&pids);
+	struct plumb_error *err = pl_program_all(&pids);
 
 	for (size_t i = 0; i < pids.len && !err; i++)
 		if (pids.data[i] != getpid() && !sort_in(p, pids.data[i], name))
@@ -91,7 +91,7 @@ struct plumb_error *plumb_processes_find(const char *name, struct plumb_processe
 		plumb_processes_destroy(p);
 		return err;
 	}
-	p->booted_real_ns = pl_target_booted_real_ns();
+	p->booted_real_ns = pl_program_booted_real_ns();
 	if (p->called.len)
 		qsort(p->called.data, p->called.len, sizeof *p->called.data, compare_age);
 	*ret = p;

@@ -10,7 +10,7 @@
 
 #include "clock.h"
 #include "forks.h"
-#include "target.h"
+#include "program.h"
 
 /* Of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
 #define CELLS_A_NODE 4
@@ -141,7 +141,7 @@ static struct plumb_error *begin(struct plumb_session *s)
 	struct plumb_error *err;
 	char command[4096];
 
-	pl_target_command(s->options.pid, command, sizeof command);
+	pl_program_command(s->options.pid, command, sizeof command);
 	if ((err = intern(s->profile, command, &s->profile->meta.command)))
 		return err;
 	s->profile->meta.start_real_ns = s->since.real_ns = pl_clock_real_ns();
@@ -152,11 +152,11 @@ static struct plumb_error *begin(struct plumb_session *s)
 
 static struct plumb_error *attach(struct plumb_session *s, const struct plumb_session_options *o)
 {
-	struct plumb_error *err = pl_target_check(s->options.pid);
+	struct plumb_error *err = pl_program_check(s->options.pid);
 
 	if (err)
 		return err;
-	pl_target_program(s->options.pid, s->program, sizeof s->program);
+	pl_program_name(s->options.pid, s->program, sizeof s->program);
 	if ((err = s->ops->open(&s->options, &s->engine)) ||
 	    (!o->no_recording && (err = pl_session_open_recording(s, o->output))))
 		return err;
@@ -228,9 +228,9 @@ static struct plumb_error *launch(struct plumb_session *s, const struct plumb_se
 	if (err)
 		return err;
 	plumb_signals_now(&now);
-	if ((err = pl_target_launch(argv, o->signals ? o->signals : &now, &s->options.pid)))
+	if ((err = pl_program_launch(argv, o->signals ? o->signals : &now, &s->options.pid)))
 		return err;
-	pl_target_program(s->options.pid, s->program, sizeof s->program);
+	pl_program_name(s->options.pid, s->program, sizeof s->program);
 	if (!output && !o->no_recording && (err = pl_session_open_recording(s, NULL)))
 		pl_session_failed(s, err);
 	err = s->ops->open(&s->options, &s->engine);
@@ -263,7 +263,7 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, 
 
 void plumb_signals_now(struct plumb_signals *ret)
 {
-	pl_target_signals(ret);
+	pl_program_signals(ret);
 }
 
 /* ---- using it ---------------------------------------------------------------------------------------------------- */
@@ -372,9 +372,9 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 int plumb_session_reap(struct plumb_session *s)
 {
 	if (!s->reaped) {
-		pl_target_wait_end(s->options.pid);
+		pl_program_wait_end(s->options.pid);
 		s->reaped = true; /* before its id is given away: a signal that comes in between is sent to nobody */
-		s->wait_status = pl_target_reap(s->options.pid);
+		s->wait_status = pl_program_reap(s->options.pid);
 	}
 	return s->wait_status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only. Reads and judges; never stops the target and never decides what to do about a
+/* Layer process; one thread at a time. Reads and judges; never stops the target and never decides what to do about a
  * reading that is not proved: that is watch.c. */
 #include "reading.h"
 

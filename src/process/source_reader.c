@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine. See source_reader.h. Each question has a thread, and that a process that shares its memory.
+/* Layer process. See source_reader.h. Each question has a thread, and that a process that shares its memory.
  *
  * We may be a guest in the program, and it must not feel anything of this:
  *   - Whoever reads takes on rights, and may stand in the kernel for ever. A thread of the program must do neither: the

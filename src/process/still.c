@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine; see still.h. */
+/* Layer process; see still.h. */
 #include "still.h"
 
 #define AVERAGE_OVER 16	       /* samples */

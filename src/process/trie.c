@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine. Used by the sampling thread only. */
+/* Layer process; one thread at a time. */
 #include "trie.h"
 
 struct plumb_error *pl_trie_init(struct pl_trie *t)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine. */
+/* Layer process. */
 #include "own_tag.h"
 
 #include <unistd.h>

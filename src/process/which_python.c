@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: from the files and the memory of a process to its Python. Any thread. */
+/* Layer process: from the files and the memory of a process to its Python. Any thread. */
 #include "which_python.h"
 
 #include "mem_limited.h"

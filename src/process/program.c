@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: what a session may know of a process, on top of src/os. Any thread. */
-#include "target.h"
+/* Layer process: what a session may know of a program, on top of src/os. Any thread. */
+#include "program.h"
 
 #include <errno.h>
 #include <sys/wait.h>
@@ -9,32 +9,32 @@
 #include "proc.h"
 #include "spawn.h"
 
-struct plumb_error *pl_target_launch(char *const argv[], const struct plumb_signals *signals, pid_t *ret)
+struct plumb_error *pl_program_launch(char *const argv[], const struct plumb_signals *signals, pid_t *ret)
 {
 	return pl_spawn(argv, signals, ret);
 }
 
-void pl_target_signals(struct plumb_signals *ret)
+void pl_program_signals(struct plumb_signals *ret)
 {
 	pl_spawn_signals(ret);
 }
 
-struct plumb_error *pl_target_check(pid_t pid)
+struct plumb_error *pl_program_check(pid_t pid)
 {
 	return pl_proc_check(pid);
 }
 
-void pl_target_program(pid_t pid, char *buf, size_t size)
+void pl_program_name(pid_t pid, char *buf, size_t size)
 {
 	pl_proc_program(pid, buf, size);
 }
 
-void pl_target_command(pid_t pid, char *buf, size_t size)
+void pl_program_command(pid_t pid, char *buf, size_t size)
 {
 	pl_proc_command(pid, buf, size);
 }
 
-struct plumb_error *pl_target_all(pl_pid_vec *ret)
+struct plumb_error *pl_program_all(pl_pid_vec *ret)
 {
 	pl_tid_vec pids = {0};
 	struct plumb_error *err = pl_proc_all(&pids);
@@ -44,39 +44,39 @@ struct plumb_error *pl_target_all(pl_pid_vec *ret)
 	return err;
 }
 
-bool pl_target_is_called(pid_t pid, const char *name)
+bool pl_program_is_called(pid_t pid, const char *name)
 {
 	return pl_proc_is_called(pid, name);
 }
 
-bool pl_target_is_python(pid_t pid)
+bool pl_program_is_python(pid_t pid)
 {
 	return pl_proc_is_python(pid);
 }
 
-uint64_t pl_target_started_ns(pid_t pid)
+uint64_t pl_program_started_ns(pid_t pid)
 {
 	return pl_proc_started_ns(pid);
 }
 
-uint64_t pl_target_booted_real_ns(void)
+uint64_t pl_program_booted_real_ns(void)
 {
 	return pl_proc_booted_real_ns();
 }
 
-pid_t pl_target_parent(pid_t pid)
+pid_t pl_program_parent(pid_t pid)
 {
 	struct pl_proc_stat st;
 
 	return pl_proc_stat_read(pid, &st) ? st.parent : 0;
 }
 
-void pl_target_user(pid_t pid, char *buf, size_t size)
+void pl_program_user(pid_t pid, char *buf, size_t size)
 {
 	pl_priv_user(pl_proc_owner(pid), buf, size);
 }
 
-bool pl_target_has_ended(pid_t pid)
+bool pl_program_has_ended(pid_t pid)
 {
 	int before = errno; /* of whoever a signal handler has interrupted */
 	siginfo_t info = {0};
@@ -87,7 +87,7 @@ bool pl_target_has_ended(pid_t pid)
 	return ended;
 }
 
-void pl_target_wait_end(pid_t pid)
+void pl_program_wait_end(pid_t pid)
 {
 	siginfo_t info;
 
@@ -95,7 +95,7 @@ void pl_target_wait_end(pid_t pid)
 		;
 }
 
-int pl_target_reap(pid_t pid)
+int pl_program_reap(pid_t pid)
 {
 	int status;
 	pid_t r;

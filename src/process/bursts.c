@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only. See bursts.h. */
+/* Layer process; one thread at a time. See bursts.h. */
 #include "bursts.h"
 
 /* Longer ones count as this long: a thread that begins to block often must be noticed after few of its bursts, and one

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only. See outer.h; never stops the target. */
+/* Layer process; one thread at a time. See outer.h; never stops the target. */
 #include "outer.h"
 
 #include <assert.h>

@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 #include "beside.h"
-#include "engine.h"
 #include "pause.h"
 #include "still.h"
+#include "stop_policy.h"
 #include "vec.h"
 
 struct pl_watch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine. Used by the sampling thread only. Knows nothing of Python: ranges in, bytes out. */
+/* Layer process; one thread at a time. Knows nothing of Python: ranges in, bytes out. */
 #include "snapshot.h"
 
 #include <string.h>

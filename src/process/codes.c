@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine. Used by the sampling thread only; the consumer reads published pl_known_code's, which never change.
+/* Layer process; one thread at a time; the consumer reads published pl_known_code's, which never change.
  * Codes of equal content share one id: churn (a function compiled again and again) costs no memory, and a process more
  * that runs the same program costs addresses only. */
 #include "codes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: see ration.h. A unit of work takes a nanosecond at most. */
+/* Layer process: see ration.h. A unit of work takes a nanosecond at most. */
 #include "ration.h"
 
 struct pl_work pl_ration_begin(struct pl_ration *r, uint64_t now_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a command that reads recordings writes to. Layer cli. */
-#include "target.h"
+#include "destination.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@ static bool open_standard(struct failure *why)
 	       refuse(why, "give '-o OUT' to write a file", "cannot write to standard output: it is closed");
 }
 
-bool target_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count, struct target *ret,
-		 struct failure *why)
+bool destination_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count,
+		      struct destination *ret, struct failure *why)
 {
-	*ret = (struct target){.fd = STDOUT_FILENO};
+	*ret = (struct destination){.fd = STDOUT_FILENO};
 	if (!output || strcmp(output, "-") == 0)
 		return open_standard(why);
 	for (size_t i = 0; i < count; i++) {
@@ -43,20 +43,20 @@ bool target_open(const char *output, enum plumb_output_name name, char *const *i
 	return true;
 }
 
-void target_drop(struct target *t)
+void destination_drop(struct destination *t)
 {
 	plumb_output_discard(t->file);
 	t->file = NULL;
 }
 
-bool target_takes(const struct target *t, const char *format, struct failure *why)
+bool destination_takes(const struct destination *t, const char *format, struct failure *why)
 {
 	return !plumb_format_is_binary(format) || !isatty(t->fd) ||
 	       refuse(why, "give the name of a file, or let another program read it",
 		      "%s is not for a terminal: it is binary", format);
 }
 
-void target_note_skipped(const char *path, const struct plumb_recording_info *info)
+void destination_note_skipped(const char *path, const struct plumb_recording_info *info)
 {
 	char message[512];
 
@@ -74,22 +74,22 @@ static bool reader_left(int fd)
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
-int target_close(struct target *t, struct plumb_error *err)
+int destination_close(struct destination *t, struct plumb_error *err)
 {
 	if (err && reader_left(t->fd)) {
 		plumb_error_destroy(err);
-		target_drop(t);
+		destination_drop(t);
 		return EXIT_OWN_FAILURE;
 	}
 	if (!err && t->file) {
 		err = plumb_output_publish(t->file);
 		t->file = NULL;
 	}
-	target_drop(t);
+	destination_drop(t);
 	return err ? complain_error(err) : 0;
 }
 
-void target_warn_incomplete(const char *path, const struct plumb_recording_info *info)
+void destination_warn_incomplete(const char *path, const struct plumb_recording_info *info)
 {
 	char message[512];
 

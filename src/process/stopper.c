@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only. See stopper.h. */
+/* Layer process; one thread at a time. See stopper.h. */
 #include "stopper.h"
 
 #include <string.h>

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a command that reads recordings writes to, and what it says of the recordings. */
-#ifndef TARGET_H
-#define TARGET_H
+#ifndef DESTINATION_H
+#define DESTINATION_H
 
 #include "cli.h"
 
-struct target {
+struct destination {
 	struct plumb_output *file; /* NULL: standard output */
 	int fd;
 };
 
 /** Open @p output, or standard output if it is NULL or "-". Refuses one of the @p count @p inputs. */
-bool target_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count, struct target *ret,
-		 struct failure *why);
+bool destination_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count,
+		      struct destination *ret, struct failure *why);
 /** Nothing was written, and nothing is left. */
-void target_drop(struct target *t);
+void destination_drop(struct destination *t);
 /** Close, and tell what went wrong, @p err (NULL: nothing; destroyed) or the closing. Returns 0 or EXIT_OWN_FAILURE;
  * then no file is left of it. A reader of a pipe that went away, as head(1) and pagers do, is not told. */
-int target_close(struct target *t, struct plumb_error *err);
+int destination_close(struct destination *t, struct plumb_error *err);
 /** Refuse to write binary @p format to a terminal. */
-bool target_takes(const struct target *t, const char *format, struct failure *why);
+bool destination_takes(const struct destination *t, const char *format, struct failure *why);
 /** Note how much of @p path, a file of another tool, was no sample. */
-void target_note_skipped(const char *path, const struct plumb_recording_info *info);
+void destination_note_skipped(const char *path, const struct plumb_recording_info *info);
 /** Say if the recording @p path is not whole. */
-void target_warn_incomplete(const char *path, const struct plumb_recording_info *info);
+void destination_warn_incomplete(const char *path, const struct plumb_recording_info *info);
 
 #endif
