@@ -233,7 +233,7 @@ static struct plumb_error *dump_natives(struct dumper *u)
 /* Half of the threads must not look like all of them. */
 static struct plumb_error *check_room(const struct dumper *u)
 {
-	if (!u->roster->refused || pl_roster_has_room(u->e)) /* those beyond PL_MAX_WATCHES are marked */
+	if (!u->roster->refused || pl_room_for_one(&u->e->room)) /* those beyond PL_MAX_WATCHES are marked */
 		return NULL;
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),
@@ -242,7 +242,7 @@ static struct plumb_error *check_room(const struct dumper *u)
 
 static struct plumb_error *dump_threads(struct dumper *u)
 {
-	struct plumb_error *err = pl_roster_refresh(u->e, u->e->root, pl_clock_monotonic_ns());
+	struct plumb_error *err = pl_roster_refresh(&u->e->root->python, pl_clock_monotonic_ns());
 
 	err = err ? err : check_room(u);
 	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
@@ -335,9 +335,9 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 
 	if (err)
 		return err;
-	u.reader = &u.e->root->reader;
-	u.roster = &u.e->root->roster;
-	u.stopper = &u.e->root->stopper;
+	u.reader = &u.e->root->python.reader;
+	u.roster = &u.e->root->python.roster;
+	u.stopper = &u.e->root->python.stopper;
 	u.stopper->policy = o->stop;
 	u.stopper->started_ns = start;
 	u.looker = (struct pl_looker){.o = o,

@@ -134,7 +134,7 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	l->stand.activity = pl_thread_clock_activity(&w->clock, &l->stand.info);
 	u->locals = &l->locals;
 	u->locals_taken = false;
-	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, PL_MODE_WALL, &reading, &l->sample);
+	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, false, &reading, &l->sample);
 	l->read = r == PL_WATCH_SAMPLE;
 	l->holder = reading.interp.gil_holder;
 	l->exception = l->read && handles_exception(u, w, l);

@@ -38,7 +38,7 @@ static struct plumb_error *read_thread(struct pl_engine *e, struct pl_watch *w, 
 	struct pl_reading reading;
 
 	for (int i = 0; i < READ_TRIES && !t->read; i++) {
-		struct plumb_error *err = pl_stack_read(&e->root->reader, &w->stack, &reading);
+		struct plumb_error *err = pl_stack_read(&e->root->python.reader, &w->stack, &reading);
 		if (err)
 			return err;
 		t->read = reading.complete;
@@ -53,7 +53,7 @@ static struct plumb_error *list_threads(struct pl_engine *e)
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < LISTINGS && !err; i++)
-		err = pl_roster_refresh(e, e->root, pl_clock_monotonic_ns());
+		err = pl_roster_refresh(&e->root->python, pl_clock_monotonic_ns());
 	return err;
 }
 
@@ -61,15 +61,15 @@ static struct plumb_error *examine_threads(struct pl_engine *e, struct pl_python
 {
 	struct plumb_error *err = list_threads(e);
 
-	for (size_t i = 0; i < e->root->roster.watches.len && !err; i++) {
-		struct pl_watch *w = e->root->roster.watches.data[i];
+	for (size_t i = 0; i < e->root->python.roster.watches.len && !err; i++) {
+		struct pl_watch *w = e->root->python.roster.watches.data[i];
 		struct pl_thread_facts t = {.tid = w->tid};
 
 		snprintf(t.name, sizeof t.name, "%s", w->name);
 		err = read_thread(e, w, &t);
 		bool known;
-		t.jit = pl_tstate_in_jit(pl_mem_live_mem(e->root->reader.live), &e->root->reader.py, w->stack.tstate,
-					 &known);
+		t.jit = pl_tstate_in_jit(pl_mem_live_mem(e->root->python.reader.live), &e->root->python.reader.py,
+					 w->stack.tstate, &known);
 		if (!err && !pl_vec_push(&f->threads, t))
 			err = &pl_err_no_memory;
 	}
@@ -97,8 +97,8 @@ void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
 	if (ret->trouble)
 		return;
 	ret->verified = true;
-	tell_version(&e->root->reader.py, ret);
-	ret->from_debug_offsets = e->root->reader.py.from_debug_offsets;
+	tell_version(&e->root->python.reader.py, ret);
+	ret->from_debug_offsets = e->root->python.reader.py.from_debug_offsets;
 	ret->trouble = examine_threads(e, ret);
 	pl_engine_remote.close(e);
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "clock.h"
 #include "mem_live.h"
@@ -18,17 +17,7 @@
 #define CODE_BYTES	  ((size_t)4 << 20)
 #define CODE_BYTES_A_NODE 128
 
-#define GUEST_SHARE 4  /* of the descriptors that are free in our own process: one in four */
-#define SPARE_FILES 16 /* without any left nothing of /proc could be read */
-
 static void remote_close(struct pl_engine *e);
-
-static uint64_t descriptor_limit(void)
-{
-	struct rlimit lim;
-
-	return getrlimit(RLIMIT_NOFILE, &lim) == 0 ? lim.rlim_cur : SPARE_FILES;
-}
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
@@ -36,25 +25,10 @@ static struct plumb_error *open_descriptors(struct pl_engine *e)
 
 	if (err)
 		return err;
-	/* Numbers are given out from the lowest: about so many are in use. */
-	uint64_t used = (uint64_t)e->bell.fd + SPARE_FILES, all = descriptor_limit();
-	e->max_files = all > used ? all - used : 0;
-	if (e->options.own) {
-		e->max_files /= GUEST_SHARE;
+	pl_room_measure(&e->room, e->bell.fd, e->options.own);
+	if (e->options.own)
 		pl_bell_close(&e->bell); /* the program might do so, too */
-	}
 	return NULL;
-}
-
-/* Two descriptors a thread: take what the hard limit allows. */
-static void raise_descriptor_limit(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
-		lim.rlim_cur = lim.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &lim);
-	}
 }
 
 /* An interpreter that has just been started is given a second to come up; so is one that takes the place of the program
@@ -118,7 +92,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	pthread_mutex_init(&e->lock, NULL);
 	pl_orders_init(&e->orders);
 	if (!o->own)
-		raise_descriptor_limit();
+		pl_room_raise();
 	struct plumb_error *err = prepare(e);
 	if (err) {
 		remote_close(e);

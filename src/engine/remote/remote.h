@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The remote engine's parts and who owns what:
+/* The remote engine's parts and who owns what. What it knows of one process is process/python_process.h.
  *
  *   sampler.c  the sampling thread: the clock, orders
- *   round.c    every thread of every process once
- *   tree.c     which processes there are: children come, processes end
- *   search.c   the Python of one process                                         } sampling thread only
- *   roster.c   which threads it has, what they are called
- *   send.c     handing over to the consumer
- *   watch.c    one thread, one tick;  reading.c one reading;  snapshot.c the copy |
- *   codes.c    code objects, proved;  trie.c stacks;  budget.c --max-overhead    |
- *   ration.c   what is new in a process, with no more work than it may cause     }
+ *   round.c    every thread of every process once;  gil_holders.c  those that hold a GIL
+ *   mode.c     what --mode means
+ *   tree.c     which processes there are: children come, processes end             } sampling thread only
+ *   search.c   when to look for the Python of one process
+ *   sampled.c  what sampling has with each thread
+ *   send.c     handing over to the consumer;  cpu_time.c  in CPU mode, when the run time is known
+ *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  bell.c  waking either
- *   resolve.c  the consumer: names and lines, into the profile                    consumer thread only
- *   tagged.c   stacks with a tag                                                  consumer thread only
- *   texts.c    the source files that they are of                                  consumer thread only
+ *   resolve.c  the consumer: names and lines, into the profile                     consumer thread only
+ *   tagged.c   stacks with a tag                                                   consumer thread only
+ *   texts.c    the source files that they are of                                   consumer thread only
  *   remote.c   the ops: open, start, stop, close
- *   examine.c  what doctor asks;  dump*.c  one look at everything                 the caller's thread
  *
- * docs/design/003-process-trees.md */
+ * docs/design/003-process-trees.md, 012-one-process.md */
 #ifndef PL_REMOTE_H
 #define PL_REMOTE_H
 
@@ -26,14 +24,13 @@
 #include "births.h"
 #include "engine.h"
 #include "image.h"
+#include "mode.h"
 #include "orders.h"
+#include "python_process.h"
 #include "queue.h"
 #include "target_file.h"
-#include "tid_map.h"
-#include "watch.h"
 
 #define PL_MAX_TARGETS 1000 /* processes followed at once */
-#define PL_MAX_WATCHES 4000 /* threads sampled at once, in all of them, beside main threads */
 
 /** Handed to the consumer, who frees it. */
 struct pl_thread_info {
@@ -42,8 +39,6 @@ struct pl_thread_info {
 	bool main, cpu_known;
 	char name[128];
 };
-
-typedef PL_VEC(pl_addr) pl_addr_vec;
 
 /** The same. Sent when its first thread is known, when it has executed another program, and when it has ended. */
 struct pl_process_info {
@@ -55,25 +50,6 @@ struct pl_process_info {
 	struct pl_file_view view;
 	char python[PL_VERSION_TEXT];
 	char name[128], command[4096]; /* of the program */
-};
-
-struct pl_roster {
-	PL_VEC(struct pl_watch *) watches;
-	size_t first;	       /* of them in the next round; may be beyond the last */
-	pl_interp_vec interps; /* as last listed */
-	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */
-	struct pl_tid_map tids;
-	pl_addr_vec unborn, were_unborn; /* thread states without a thread, in the last list and the one before */
-	uint64_t unborn_ns;		 /* since when there were no others */
-	uint64_t listed_ns;		 /* when the lists were read last */
-	uint64_t listed_tick;		 /* and in which round */
-	uint64_t next_list_ns;		 /* when to read them again; 0 at once */
-	uint64_t clocked_ns;		 /* when the threads' CPU times were read last */
-	uint32_t refused;		 /* threads for which there was no room */
-	struct pl_ration lists, names;	 /* for reading them */
-	uint64_t list_work;		 /* that the last lists took */
-	/* Where the watches are, while lists are read: by thread state and ident, by tid and interpreter, by ident. */
-	struct pl_map by_state, by_tid, by_ident;
 };
 
 /** Looking for a Python in a process that runs none, or none yet. */
@@ -93,7 +69,9 @@ struct pl_search {
 
 /** One process: the one that was asked for, or a descendant of it. */
 struct pl_target {
-	pid_t pid, parent, session;
+	struct pl_engine *engine;	 /* whose it is */
+	struct pl_python_process python; /* alive while attached, but for its pid */
+	pid_t parent, session;
 	uint64_t start_ticks;
 	int pid_fd;			      /* -1: as exit_fd */
 	uint64_t came_ns;		      /* CLOCK_MONOTONIC */
@@ -108,12 +86,32 @@ struct pl_target {
 	uint32_t view_number;	  /* 0: not known */
 
 	struct pl_search search;
-	bool attached; /* the rest is alive */
-	bool forked;   /* it ran its parent's program when we attached */
-	struct pl_reader reader;
-	struct pl_roster roster;
-	struct pl_stopper stopper;
+	bool attached;
+	bool forked;	      /* it ran its parent's program when we attached */
+	size_t first;	      /* of its threads in the next round; may be beyond the last */
+	uint64_t listed_tick; /* in which round the lists were read last */
 };
+
+/** CPU mode: a sample that waits for its share of the run time. */
+struct pl_waiting_sample {
+	uint64_t time_ns;
+	uint64_t weight_ns; /* what it stands for if the kernel tells no run time: a budget changes the period */
+	struct pl_raw_sample sample;
+};
+
+/** A thread, and what sampling has with it. */
+struct pl_sampled {
+	struct pl_watch watch;	  /* first: the list of threads knows nothing else */
+	struct pl_target *target; /* whose thread it is */
+	uint32_t index;		  /* number in the output */
+	bool wanted, announced;
+	PL_VEC(struct pl_waiting_sample) waiting; /* cpu_time.c */
+};
+
+static inline struct pl_sampled *pl_sampled_of(struct pl_watch *w)
+{
+	return (struct pl_sampled *)w;
+}
 
 /** A process that was followed and has just ended: its children may still turn up. */
 struct pl_past {
@@ -121,21 +119,7 @@ struct pl_past {
 	uint64_t ended_ns;
 };
 
-struct pl_resolver; /* send.c */
-/** Tell the consumer about a process, with its program unless it has ended. */
-void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
-/** Note how the process sees files: before any code of it is. */
-void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t);
-/** Judge the codes that were met since the last call, all of them by the thread @p tid: whose files are they? */
-void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid);
-/** What we know of a thread; of its process first. */
-void pl_send_thread(struct pl_engine *e, struct pl_watch *w);
-/** What a tick found; @p s: NULL, nothing. In CPU mode it waits until its weight is known. */
-void pl_send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns);
-/** All that still waits: nothing more will be known of this thread. */
-void pl_send_rest(struct pl_engine *e, struct pl_watch *w);
-
-/* resolve.c */
+struct pl_resolver;
 
 struct pl_engine {
 	struct pl_engine_options options;
@@ -164,10 +148,10 @@ struct pl_engine {
 	uint64_t opened_boot_ns;
 	pid_t root_session;    /* once it has ended: */
 	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
-	uint64_t max_files;    /* that we may open for them */
 	uint64_t looks_ns;     /* up to when looks into files have used up their share of time */
 	uint64_t costly_ns;    /* when it is the next one's turn whose files take long */
-	uint32_t next_process, next_thread, watch_count, attached_count;
+	uint32_t next_process, next_thread, attached_count;
+	struct pl_room room;
 	struct pl_engine_stats now;	      /* copied to stats now and then */
 	struct pl_beside beside;	      /* which processor the sampling thread keeps to */
 	uint64_t start_ns;		      /* a pause moves it */
@@ -184,6 +168,38 @@ void pl_sampler_publish(struct pl_engine *e, uint64_t now);
 
 /* round.c */
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns);
+/** Sample thread number @p i of @p t; it may leave. */
+enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns);
+/** Each thread once. */
+enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
+
+/* gil_holders.c */
+/** Who holds a GIL, once for each. */
+enum pl_round_result pl_round_holders(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
+/** Without a GIL nobody holds it: nothing would ever be sampled. */
+struct plumb_error *pl_gil_check(pid_t pid, struct pl_mem *mem, const struct pl_py *py) PLUMB_MUST_CHECK;
+
+/* send.c */
+/** Tell the consumer about a process, with its program unless it has ended. */
+void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint64_t now);
+/** Note how the process sees files: before any code of it is. */
+void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t);
+/** Judge the codes that were met since the last call, all of them by the thread @p tid: whose files are they? */
+void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid);
+/** What we know of a thread; of its process first. */
+void pl_send_thread(struct pl_engine *e, struct pl_sampled *w);
+/** What a tick found; @p s: NULL, nothing. */
+void pl_send_sample(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t weight_ns);
+/** A sample of @p time_ns whose weight is known. */
+void pl_send_weighed(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t time_ns,
+		     uint64_t weight_ns);
+
+/* cpu_time.c */
+/** A tick without a sample (@p s: NULL) or with one, which waits until its weight is known. */
+void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t now,
+		      uint64_t weight_ns);
+/** All that still waits: nothing more will be known of this thread. */
+void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *w);
 
 /* tree.c */
 /** Begin with the process of the options. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */
@@ -208,18 +224,13 @@ void pl_search_inherit(struct pl_target *t, const struct pl_target *parent);
 /** Look, if it is time. *ret: why there is no Python; NULL if there is, or if nothing was tried. */
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret);
 
-/* roster.c */
-/** Room for one more process, or for one more thread? Two descriptors each. */
-bool pl_roster_has_room(const struct pl_engine *e);
-void pl_roster_deinit(struct pl_engine *e, struct pl_target *t);
-/** Read the lists of interpreters and threads; begin to watch new ones. */
-struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now) PLUMB_MUST_CHECK;
-/** The others keep their order. */
-void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i);
+/* sampled.c */
+/** What the list of threads is used for; its user is the target. */
+extern const struct pl_roster_use pl_sampled_use;
+/** Read the lists of interpreters and threads; begin to sample new ones. */
+struct plumb_error *pl_sampled_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now) PLUMB_MUST_CHECK;
 /** All threads of a process that the consumer knows, with their CPU times as they are now. */
-void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now);
-/** Now and then: the CPU times. */
-void pl_roster_clock(struct pl_target *t, uint64_t now);
+void pl_sampled_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now);
 
 /* resolve.c */
 /** With the texts of files if there are to be sources, those of tags below the stacks that bear one, and max_nodes

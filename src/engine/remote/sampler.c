@@ -33,7 +33,7 @@ static uint64_t settle_all(struct pl_engine *e, uint64_t now)
 	uint64_t patience = UINT64_MAX;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
-		struct pl_stopper *s = &e->targets.data[i]->stopper;
+		struct pl_stopper *s = &e->targets.data[i]->python.stopper;
 		uint64_t its = pl_stopper_settle(s) ? UINT64_MAX : pl_stopper_patience_ns(s, now);
 
 		patience = its < patience ? its : patience;
@@ -106,9 +106,9 @@ static void sum_stops(struct pl_engine *e)
 	e->now.stopped_ns = e->gone_stopped_ns;
 	e->now.refusals = e->gone_refusals;
 	for (size_t i = 0; i < e->targets.len; i++) {
-		e->now.stops += e->targets.data[i]->stopper.stops;
-		e->now.stopped_ns += e->targets.data[i]->stopper.stopped_ns;
-		pl_refusals_add(&e->now.refusals, &e->targets.data[i]->stopper.refusals);
+		e->now.stops += e->targets.data[i]->python.stopper.stops;
+		e->now.stopped_ns += e->targets.data[i]->python.stopper.stopped_ns;
+		pl_refusals_add(&e->now.refusals, &e->targets.data[i]->python.stopper.refusals);
 	}
 }
 
@@ -131,7 +131,7 @@ void pl_sampler_publish(struct pl_engine *e, uint64_t now)
 	e->now.elapsed_ns = elapsed_ns(e, now);
 	e->now.told_ns = e->now.paused ? e->paused_ns : now;
 	e->now.cpu_ns = cost_ns(e);
-	e->now.threads = e->watch_count;
+	e->now.threads = e->room.threads;
 	e->now.processes = e->attached_count;
 	sum_stops(e);
 	pthread_mutex_lock(&e->lock);
@@ -144,23 +144,23 @@ void pl_sampler_publish(struct pl_engine *e, uint64_t now)
 static void announce_all(struct pl_engine *e, uint64_t now)
 {
 	for (size_t k = 0; k < e->targets.len; k++)
-		pl_roster_announce_all(e, e->targets.data[k], now);
+		pl_sampled_announce_all(e, e->targets.data[k], now);
 }
 
-static void each_watch(struct pl_engine *e, void (*fn)(struct pl_engine *, struct pl_watch *))
+static void each_watch(struct pl_engine *e, void (*fn)(struct pl_engine *, struct pl_sampled *))
 {
 	for (size_t k = 0; k < e->targets.len; k++) {
-		struct pl_roster *r = &e->targets.data[k]->roster;
+		struct pl_roster *r = &e->targets.data[k]->python.roster;
 
 		for (size_t i = 0; i < r->watches.len; i++)
-			fn(e, r->watches.data[i]);
+			fn(e, pl_sampled_of(r->watches.data[i]));
 	}
 }
 
 /* Nothing more will be known of the threads that are left. */
 static void part_from_all(struct pl_engine *e, uint64_t now)
 {
-	each_watch(e, pl_send_rest);
+	each_watch(e, pl_cpu_time_rest);
 	announce_all(e, now);
 }
 
@@ -230,7 +230,8 @@ static uint64_t still_ns(struct pl_engine *e, struct run *run, uint64_t now)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
-		uint64_t taken_ns = pl_stopper_taken_ns(&e->targets.data[i]->stopper, run->budget.still.limit, now);
+		uint64_t taken_ns =
+			pl_stopper_taken_ns(&e->targets.data[i]->python.stopper, run->budget.still.limit, now);
 
 		most = taken_ns > most ? taken_ns : most;
 	}
@@ -242,7 +243,7 @@ static uint64_t refused(const struct pl_engine *e)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < e->targets.len; i++)
-		sum += e->targets.data[i]->stopper.refused;
+		sum += e->targets.data[i]->python.stopper.refused;
 	return sum;
 }
 
@@ -277,7 +278,7 @@ static bool hurries(const struct pl_engine *e, const struct run *run, uint64_t n
 
 	*spent_ns = 0;
 	for (size_t i = 0; i < e->targets.len && run->budget.still.limit > 0; i++) {
-		const struct pl_stopper *s = &e->targets.data[i]->stopper;
+		const struct pl_stopper *s = &e->targets.data[i]->python.stopper;
 		uint64_t its_ns = pl_stopper_spent_for_ns(s, now);
 
 		hurry |= enough && pl_stopper_hurries(s, run->budget.still.limit, now);
@@ -423,7 +424,7 @@ static uint64_t next_wake(const struct pl_engine *e, const struct run *run)
 /* That tells at once. */
 static bool has_news(const struct pl_engine *e)
 {
-	return e->stats.threads != e->watch_count || e->stats.target_ended != e->now.target_ended;
+	return e->stats.threads != e->room.threads || e->stats.target_ended != e->now.target_ended;
 }
 
 static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t now)
@@ -443,10 +444,10 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 
 /* ---- orders ------------------------------------------------------------------------------------------------------ */
 
-static void pause_watch(struct pl_engine *e, struct pl_watch *w)
+static void pause_watch(struct pl_engine *e, struct pl_sampled *w)
 {
-	pl_watch_pause(w);
-	pl_send_rest(e, w);
+	pl_watch_pause(&w->watch);
+	pl_cpu_time_rest(e, w);
 }
 
 /* The tick that was to come is dropped, not missed. */
@@ -461,9 +462,9 @@ static void begin_pause(struct pl_engine *e, uint64_t now)
 	e->now.paused = true;
 }
 
-static void resume_watch(struct pl_engine *e, struct pl_watch *w)
+static void resume_watch(struct pl_engine *e, struct pl_sampled *w)
 {
-	pl_watch_resume(w);
+	pl_watch_resume(&w->watch);
 }
 
 /* Begin with whole periods of @p period_ns. */

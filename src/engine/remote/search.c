@@ -25,24 +25,11 @@
 #define AHEAD_NS     500000000ull /* many processes may begin at once */
 #define FULL_PAUSES  4		  /* a program that grows all the time is looked into at every fourth look only */
 
-/* Without a GIL nobody holds it: nothing would ever be sampled. */
 static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl_target *t, const struct pl_py *py)
 {
-	struct pl_mem *mem = pl_mem_live_mem(t->search.live);
-	struct pl_interp interp;
-	pl_addr head;
-	char version[PL_VERSION_TEXT];
+	const struct pl_mode_rules *mode = pl_mode_rules(e->options.mode);
 
-	if (e->options.mode != PL_MODE_GIL || !py->layout.free_threaded)
-		return NULL;
-	struct plumb_error *err = pl_interp_head(mem, py, &head);
-	if (!err)
-		err = pl_interp_read(mem, py, head, &interp);
-	if (err || interp.gil_known)
-		return err;
-	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL", (int)t->pid,
-				      pl_py_version_text(py, version)),
-			     "--mode cpu samples the threads that run");
+	return mode->check ? mode->check(t->python.pid, pl_mem_live_mem(t->search.live), py) : NULL;
 }
 
 static void forget_image(struct pl_search *s)
@@ -55,14 +42,14 @@ static void forget_image(struct pl_search *s)
 
 static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py)
 {
-	pl_reader_bind(&t->reader, py, t->search.live);
+	pl_reader_bind(&t->python.reader, py, t->search.live);
 	t->search.live = NULL;
 	t->search.pause_ns = PAUSE_MIN_NS;
 	t->forked = t->search.seen.forked;
 	t->attached = true;
 	t->announced = false; /* as the program it is now */
 	pl_send_look_at_view(e, t);
-	pl_stopper_begin(&t->stopper, e->options.stop, &e->beside, pl_clock_monotonic_ns());
+	pl_stopper_begin(&t->python.stopper, e->options.stop, &e->beside, pl_clock_monotonic_ns());
 	e->attached_count++;
 	e->now.found_python = true;
 }
@@ -81,11 +68,11 @@ static bool may_change(struct pl_search *s, const struct plumb_error *err)
 struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, struct pl_work *work)
 {
 	struct pl_search *s = &t->search;
-	struct plumb_error *err = s->image_known ? NULL : pl_python_image_find(t->pid, work, &s->image);
+	struct plumb_error *err = s->image_known ? NULL : pl_python_image_find(t->python.pid, work, &s->image);
 	struct pl_py py;
 
 	if (!err && !s->live)
-		err = pl_mem_live_create(t->pid, &s->live);
+		err = pl_mem_live_create(t->python.pid, &s->live);
 	if (err) {
 		forget_image(s);
 		return err;
@@ -112,9 +99,9 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 		return;
 	t->attached = false;
 	e->attached_count--;
-	pl_roster_deinit(e, t);
-	pl_mem_live_destroy(t->reader.live);
-	t->reader.live = NULL;
+	pl_roster_clear(&t->python.roster);
+	pl_mem_live_destroy(t->python.reader.live);
+	t->python.reader.live = NULL;
 }
 
 void pl_search_inherit(struct pl_target *t, const struct pl_target *parent)
@@ -139,9 +126,9 @@ static bool has_changed(struct pl_target *t, uint64_t now)
 	struct pl_proc_stat st;
 	uint64_t dev = 0, ino = 0;
 
-	if (!pl_proc_stat_read(t->pid, &st))
+	if (!pl_proc_stat_read(t->python.pid, &st))
 		return false; /* it has ended; its descriptor tells */
-	(void)pl_proc_exe_id(t->pid, &dev, &ino);
+	(void)pl_proc_exe_id(t->python.pid, &dev, &ino);
 	bool same = same_program(s, &st, dev, ino), grown = st.vsize != s->seen.vsize;
 
 	s->costly &= s->dev == dev && s->ino == ino;
@@ -172,7 +159,7 @@ static void check_borrowed(struct pl_engine *e, struct pl_target *t, uint64_t no
 {
 	struct pl_proc_stat st;
 
-	if (pl_proc_stat_read(t->pid, &st) && !st.forked)
+	if (pl_proc_stat_read(t->python.pid, &st) && !st.forked)
 		pl_search_detach(e, t);
 	else
 		pause_longer(&t->search, now, 0, true);
@@ -219,7 +206,7 @@ static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, u
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret)
 {
 	*ret = NULL;
-	if (now < t->search.next_ns || (t->attached && !(t->forked && t->roster.watches.len == 0)))
+	if (now < t->search.next_ns || (t->attached && !(t->forked && t->python.roster.watches.len == 0)))
 		return;
 	if (t->attached)
 		check_borrowed(e, t, now);

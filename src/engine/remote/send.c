@@ -8,9 +8,7 @@
 #include "proc.h"
 #include "remote.h"
 
-#define CPU_KNOWN_NS	50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
-#define SHARED_BY	32	    /* samples */
-#define SHARED_AFTER_NS 500000000ull
+#define CPU_KNOWN_NS 50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
 
 /* ---- processes and threads --------------------------------------------------------------------------------------- */
 
@@ -29,7 +27,7 @@ void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint6
 	if (!info)
 		return;
 	*info = (struct pl_process_info){.index = t->index,
-					 .pid = (uint32_t)t->pid,
+					 .pid = (uint32_t)t->python.pid,
 					 .parent = (uint32_t)t->parent,
 					 .start_ns = pl_proc_ticks_ns(t->start_ticks),
 					 .came_ns = since_start(e, t->came_ns),
@@ -38,15 +36,15 @@ void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint6
 					 .view_number = t->view_number,
 					 .view = t->view};
 	if (!ended) {
-		pl_py_version_text(&t->reader.py, info->python);
-		pl_proc_command(t->pid, info->command, sizeof info->command);
-		pl_proc_program(t->pid, info->name, sizeof info->name);
+		pl_py_version_text(&t->python.reader.py, info->python);
+		pl_proc_command(t->python.pid, info->command, sizeof info->command);
+		pl_proc_program(t->python.pid, info->name, sizeof info->name);
 	}
 	pl_queue_push(&e->queue, &rec);
 	t->announced = t->known = true;
 }
 
-void pl_send_thread(struct pl_engine *e, struct pl_watch *w)
+void pl_send_thread(struct pl_engine *e, struct pl_sampled *w)
 {
 	struct pl_target *t = w->target;
 
@@ -60,11 +58,11 @@ void pl_send_thread(struct pl_engine *e, struct pl_watch *w)
 		return;
 	*info = (struct pl_thread_info){.index = w->index,
 					.process = t->index,
-					.tid = (uint64_t)w->tid,
-					.main = w->main,
-					.cpu_known = w->clocked_ns >= w->came_ns + CPU_KNOWN_NS,
-					.cpu_ns = w->cpu_ns};
-	memcpy(info->name, w->name, sizeof info->name);
+					.tid = (uint64_t)w->watch.tid,
+					.main = w->watch.main,
+					.cpu_known = w->watch.clocked_ns >= w->watch.came_ns + CPU_KNOWN_NS,
+					.cpu_ns = w->watch.cpu_ns};
+	memcpy(info->name, w->watch.name, sizeof info->name);
 	pl_queue_push(&e->queue, &rec);
 	w->announced = true;
 }
@@ -78,7 +76,7 @@ static bool same_view(struct pl_engine *e, struct pl_target *t)
 {
 	struct pl_file_view now;
 
-	if (!pl_file_view_of(t->pid, &now))
+	if (!pl_file_view_of(t->python.pid, &now))
 		return false;
 	if (t->view_number && pl_file_view_equal(&now, &t->view))
 		return true;
@@ -101,7 +99,7 @@ static bool sees_the_same(const struct pl_target *t, pid_t tid)
 {
 	struct pl_file_view by;
 
-	return tid == t->pid || (pl_file_view_by(t->pid, tid, &by) && pl_file_view_equal(&by, &t->view));
+	return tid == t->python.pid || (pl_file_view_by(t->python.pid, tid, &by) && pl_file_view_equal(&by, &t->view));
 }
 
 void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid)
@@ -142,8 +140,8 @@ static bool send_pending(struct pl_engine *e)
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 
-static void send_weighed(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t time_ns,
-			 uint64_t weight_ns)
+void pl_send_weighed(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t time_ns,
+		     uint64_t weight_ns)
 {
 	struct pl_record rec = {
 		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker, .tag = s->tag};
@@ -162,64 +160,7 @@ static void send_weighed(struct pl_engine *e, struct pl_watch *w, const struct p
 	pl_queue_push(&e->queue, &rec);
 }
 
-/* ---- CPU mode ----------------------------------------------------------------------------------------------------
- * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
- * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
- * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
- * given the end of the part before it. */
-
-static void share_run_time(struct pl_engine *e, struct pl_watch *w)
+void pl_send_sample(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
-	uint64_t share = w->cpu_due_ns / w->waiting.len;
-
-	for (size_t i = 0; i < w->waiting.len; i++)
-		send_weighed(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
-	pl_vec_clear(&w->waiting);
-	w->cpu_due_ns = 0;
-}
-
-/* @p s: NULL for a tick without a sample. */
-static void send_by_cpu_time(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t now,
-			     uint64_t weight_ns)
-{
-	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
-		pl_send_thread(e, w);
-	if (s && !w->counted)
-		send_weighed(e, w, s, now, weight_ns); /* the kernel does not tell run times */
-	else if (s)
-		(void)pl_vec_push(&w->waiting,
-				  ((struct pl_waiting_sample){now, weight_ns, *s})); /* else the others get its time */
-	if (w->waiting.len == 0 || w->cpu_due_ns == 0)
-		return;
-	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
-		share_run_time(e, w);
-}
-
-/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
-static uint64_t time_waited_for(const struct pl_watch *w)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < w->waiting.len; i++)
-		sum += w->waiting.data[i].weight_ns;
-	return sum;
-}
-
-void pl_send_sample(struct pl_engine *e, struct pl_watch *w, const struct pl_raw_sample *s, uint64_t weight_ns)
-{
-	uint64_t now = pl_clock_monotonic_ns() - e->start_ns;
-
-	if (e->options.mode == PL_MODE_CPU)
-		send_by_cpu_time(e, w, s, now, weight_ns);
-	else if (s)
-		send_weighed(e, w, s, now, weight_ns);
-}
-
-void pl_send_rest(struct pl_engine *e, struct pl_watch *w)
-{
-	if (w->waiting.len == 0)
-		return;
-	if (w->cpu_due_ns == 0)
-		w->cpu_due_ns = time_waited_for(w);
-	share_run_time(e, w);
+	pl_mode_rules(e->options.mode)->send(e, w, s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
 }

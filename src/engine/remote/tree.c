@@ -40,7 +40,7 @@ static uint64_t boot_ns(void)
 static struct pl_target *find(const struct pl_engine *e, pid_t pid)
 {
 	for (size_t i = 0; i < e->targets.len; i++)
-		if (e->targets.data[i]->pid == pid)
+		if (e->targets.data[i]->python.pid == pid)
 			return e->targets.data[i];
 	return NULL;
 }
@@ -55,8 +55,8 @@ static bool has_ended(const struct pl_target *t)
 /* A child of a fork has the descriptor, too: to close ours would not end its events, which name the target. */
 static void target_free(struct pl_engine *e, struct pl_target *t)
 {
-	pl_stopper_deinit(&t->stopper);
-	pl_reader_deinit(&t->reader);
+	pl_stopper_deinit(&t->python.stopper);
+	pl_reader_deinit(&t->python.reader);
 	if (t->pid_fd >= 0) {
 		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);
 		pl_own_fd_close(t->pid_fd);
@@ -71,13 +71,13 @@ static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_
 	t->pid_fd = -1;
 	if (e->options.own)
 		return NULL;
-	t->pid_fd = PL_OWN_FD((int)syscall(SYS_pidfd_open, t->pid, 0));
+	t->pid_fd = PL_OWN_FD((int)syscall(SYS_pidfd_open, t->python.pid, 0));
 	if (t->pid_fd < 0 && errno == ESRCH)
-		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->pid);
+		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->python.pid);
 	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
 		return pl_priv_explain_call("pidfd_open", "5.3", errno);
 	if (t->pid_fd < 0 || epoll_ctl(e->exit_fd, EPOLL_CTL_ADD, t->pid_fd, &event))
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot follow process %d", (int)t->pid);
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot follow process %d", (int)t->python.pid);
 	return NULL;
 }
 
@@ -103,24 +103,27 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 
 	if (!t)
 		return &pl_err_no_memory;
-	t->pid = st->pid;
+	t->engine = e;
+	t->python.pid = st->pid;
 	t->parent = st->parent;
 	t->session = st->session;
 	t->start_ticks = st->start_ticks;
 	t->came_ns = pl_clock_monotonic_ns();
-	pl_reader_init(&t->reader, &e->tables);
-	t->reader.opcodes = e->options.opcodes;
-	t->reader.tags = e->options.tags;
+	pl_reader_init(&t->python.reader, &e->tables);
+	t->python.reader.opcodes = e->options.opcodes;
+	t->python.reader.tags = e->options.tags;
+	pl_roster_init(&t->python.roster, &pl_sampled_use, t, &e->room);
 	struct plumb_error *err = open_descriptor(e, t);
 	if (!err && !same_process(st))
-		err = no_process(t->pid);
+		err = no_process(t->python.pid);
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;
 	if (err) {
 		target_free(e, t);
 		return err;
 	}
-	t->index = t->reader.codes.process = e->next_process++;
+	e->room.processes++;
+	t->index = t->python.reader.codes.process = e->next_process++;
 	*ret = t;
 	return NULL;
 }
@@ -203,7 +206,7 @@ static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl
 
 	if (!pl_proc_is_process(st->pid))
 		return;
-	if (e->targets.len >= PL_MAX_TARGETS || !pl_roster_has_room(e)) {
+	if (e->targets.len >= PL_MAX_TARGETS || !pl_room_for_one(&e->room)) {
 		count_beyond(e, birth);
 		return;
 	}
@@ -259,7 +262,7 @@ static void note_past(struct pl_engine *e, const struct pl_target *t, uint64_t n
 {
 	if (e->past.len == MAX_PAST)
 		memmove(e->past.data, e->past.data + 1, --e->past.len * sizeof *e->past.data);
-	(void)pl_vec_push(&e->past, ((struct pl_past){t->pid, now}));
+	(void)pl_vec_push(&e->past, ((struct pl_past){t->python.pid, now}));
 }
 
 static void end_root(struct pl_engine *e, const struct pl_target *t)
@@ -268,7 +271,7 @@ static void end_root(struct pl_engine *e, const struct pl_target *t)
 
 	e->root = NULL;
 	e->now.target_ended = true;
-	e->root_session = pl_proc_stat_read(t->pid, &st) ? st.session : t->session;
+	e->root_session = pl_proc_stat_read(t->python.pid, &st) ? st.session : t->session;
 }
 
 static void leave(struct pl_engine *e, const struct pl_target *t)
@@ -276,6 +279,7 @@ static void leave(struct pl_engine *e, const struct pl_target *t)
 	for (size_t i = 0; i < e->targets.len; i++)
 		if (e->targets.data[i] == t) {
 			e->targets.data[i] = e->targets.data[--e->targets.len];
+			e->room.processes--;
 			return;
 		}
 }
@@ -285,7 +289,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	bool python = t->attached || t->search.image_known;
 
 	note_past(e, t, now);
-	(void)pl_stopper_settle(&t->stopper);
+	(void)pl_stopper_settle(&t->python.stopper);
 	if (t == e->root)
 		end_root(e, t);
 	else if (python && !t->met)
@@ -293,9 +297,9 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	pl_search_detach(e, t);
 	if (t->known)
 		pl_send_process(e, t, true, now);
-	e->gone_stops += t->stopper.stops;
-	e->gone_stopped_ns += t->stopper.stopped_ns;
-	pl_refusals_add(&e->gone_refusals, &t->stopper.refusals);
+	e->gone_stops += t->python.stopper.stops;
+	e->gone_stopped_ns += t->python.stopper.stopped_ns;
+	pl_refusals_add(&e->gone_refusals, &t->python.stopper.refusals);
 	leave(e, t);
 	target_free(e, t);
 	e->over_next_ns = 0;
@@ -323,7 +327,7 @@ bool pl_tree_over(struct pl_engine *e, uint64_t now)
 	for (size_t i = 0; i < e->targets.len; i++) {
 		const struct pl_target *t = e->targets.data[i];
 
-		if (!pl_proc_stat_read(t->pid, &st) || st.session != e->root_session)
+		if (!pl_proc_stat_read(t->python.pid, &st) || st.session != e->root_session)
 			continue;
 		/* Without memory it is about to end: its end belongs into the recording. */
 		if (t->attached || t->search.image_known || (t->known && st.vsize == 0))

@@ -36,8 +36,8 @@ static struct pl_engine *open_engine(const struct python *p, unsigned threads)
 	struct pl_engine *e;
 
 	assert_ok(pl_engine_remote.open(&o, &e));
-	await (e->watch_count == threads + 1)
-		assert_ok(pl_roster_refresh(e, e->root, pl_clock_monotonic_ns()));
+	await (e->room.threads == threads + 1)
+		assert_ok(pl_sampled_refresh(e, e->root, pl_clock_monotonic_ns()));
 	return e;
 }
 
@@ -49,9 +49,9 @@ static void list_threads(void *exe, unsigned threads)
 	start(&p, exe, threads);
 	struct pl_engine *e = open_engine(&p, threads);
 	counted_begin();
-	assert_ok(pl_roster_refresh(e, e->root, pl_clock_monotonic_ns()));
+	assert_ok(pl_sampled_refresh(e, e->root, pl_clock_monotonic_ns()));
 	counted_end();
-	assert_int_equal(e->watch_count, threads + 1);
+	assert_int_equal(e->room.threads, threads + 1);
 	pl_engine_remote.close(e);
 	python_end(&p);
 }

@@ -173,9 +173,9 @@ static void a_thread_is_told_before_its_first_sample(void **state)
 	begin(&p, script, &o);
 	for (uint32_t threads = 1; threads <= 3; threads++) {
 		samples = 0;
-		engine->root->roster.next_list_ns = 0;
+		engine->root->python.roster.next_list_ns = 0;
 		pl_round(engine, pl_clock_monotonic_ns(), o.period_ns);
-		assert_int_equal(engine->watch_count, threads);
+		assert_int_equal(engine->room.threads, threads);
 		assert_int_equal(samples, threads);
 		start_a_thread(&p);
 	}
@@ -191,7 +191,7 @@ static void round_after(uint64_t ns)
 /* From the last list to the next one; 0: at once, for there was reason to doubt it. */
 static uint64_t until_next_list(void)
 {
-	const struct pl_roster *r = &engine->root->roster;
+	const struct pl_roster *r = &engine->root->python.roster;
 
 	return r->next_list_ns ? r->next_list_ns - r->listed_ns : 0;
 }
@@ -206,18 +206,17 @@ static void a_thread_is_seen_soon_after_its_birth(void **state)
 	round_after(0);
 	start_a_thread(&p);
 	being_born = true;
-	engine->root->roster.next_list_ns = 0;
+	engine->root->python.roster.next_list_ns = 0;
 	round_after(PERIOD_NS);
-	assert_int_equal(engine->watch_count, 1);
-	engine->root->roster.next_list_ns = UINT64_MAX; /* two rounds that do not look */
+	assert_int_equal(engine->room.threads, 1);
+	engine->root->python.roster.next_list_ns = UINT64_MAX; /* two rounds that do not look */
 	round_after(0);
 	round_after(0);
-	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE],
-		 unseen = engine->now.ticks - engine->root->roster.listed_tick;
-	engine->root->roster.next_list_ns = 0;
+	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE], unseen = engine->now.ticks - engine->root->listed_tick;
+	engine->root->python.roster.next_list_ns = 0;
 	being_born = false;
 	round_after(3 * PERIOD_NS);
-	assert_int_equal(engine->watch_count, 2);
+	assert_int_equal(engine->room.threads, 2);
 	assert_true(engine->now.losses[PL_LOSS_UNREADABLE] >= lost + unseen); /* the rounds since the last list */
 	end(&p);
 }
@@ -231,7 +230,7 @@ static void what_is_not_born_in_time_is_left_alone(void **state)
 	begin(&p, script, &o);
 	being_born = true;
 	start_a_thread(&p);
-	engine->root->roster.next_list_ns = 0;
+	engine->root->python.roster.next_list_ns = 0;
 	round_after(0);
 	assert_true(until_next_list() < 10 * PERIOD_NS);
 	await (until_next_list() == 100 * PERIOD_NS)
@@ -251,8 +250,8 @@ static void a_name_is_looked_for_again_soon(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, nameless, &o);
-	const struct pl_roster *r = &engine->root->roster;
-	await (engine->watch_count == 2) /* it may still have been in birth */
+	const struct pl_roster *r = &engine->root->python.roster;
+	await (engine->room.threads == 2) /* it may still have been in birth */
 		round_after(10 * PERIOD_NS);
 	for (int i = 0; i < 20; i++) {
 		for (size_t k = 0; k < r->watches.len; k++)
@@ -278,11 +277,11 @@ static void names_cost_no_more_than_a_ration(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, hostile, &o);
-	struct pl_roster *r = &engine->root->roster;
+	struct pl_roster *r = &engine->root->python.roster;
 	r->names.at_ns = UINT64_MAX; /* no time passes */
 	reads = 0;
 	round_after(0);
-	assert_int_equal(engine->watch_count, 1);
+	assert_int_equal(engine->room.threads, 1);
 	assert_true(r->names.spent > PL_RATION_MOST / 2 && reads < PL_RATION_MOST / PL_WORK_CALL + 10000);
 	uint64_t so_far = reads;
 	for (int i = 0; i < 5; i++) {
@@ -300,18 +299,18 @@ static void lists_are_read_when_there_is_a_ration_for_them(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, script, &o);
-	struct pl_roster *r = &engine->root->roster;
+	struct pl_roster *r = &engine->root->python.roster;
 	round_after(0);
-	assert_int_equal(engine->watch_count, 1);
+	assert_int_equal(engine->room.threads, 1);
 	assert_true(r->list_work > 0 && r->lists.spent >= r->list_work);
 	start_a_thread(&p);
 	r->lists = (struct pl_ration){PL_RATION_MOST - r->list_work / 2, UINT64_MAX};
 	r->next_list_ns = 0;
 	round_after(0);
-	assert_int_equal(engine->watch_count, 1); /* what is known stays */
+	assert_int_equal(engine->room.threads, 1); /* what is known stays */
 	assert_int_equal(r->interps.len, 1);
 	r->lists = (struct pl_ration){0};
-	await (engine->watch_count == 2)
+	await (engine->room.threads == 2)
 		round_after(100 * PERIOD_NS);
 	end(&p);
 }
@@ -333,7 +332,7 @@ static void where_numbers_are_is_asked_once_a_list(void **state)
 		round_after(0);
 		assert_true(offset_asked <= 2);
 		offset_hidden = false;
-		await (engine->watch_count == 21)
+		await (engine->room.threads == 21)
 			round_after(100 * PERIOD_NS);
 		end(&p);
 	}
@@ -348,7 +347,7 @@ static void a_round_ends_when_sampling_is_to_stop(void **state)
 	begin(&p, script, &o);
 	for (int i = 0; i < 3; i++)
 		start_a_thread(&p);
-	await (engine->watch_count == 4)
+	await (engine->room.threads == 4)
 		round_after(100 * PERIOD_NS);
 	samples = 0;
 	stop_at_a_sample = true;

@@ -41,7 +41,7 @@ static void looking_into_files_takes_its_share_of_time_and_no_more(void **state)
 	fake_large_make(&f, "lib", 8u << 20);
 	pid_t pid = fake_start_mapping(f.paths, FAKE_LARGE_FILES, 4096);
 	for (size_t i = 0; i < TARGETS; i++)
-		targets[i].pid = pid;
+		targets[i].python.pid = pid;
 	bool told = fake_count_reads(&calls, &bytes);
 	for (uint64_t i = 1; told && i <= STEPS && bytes_after <= bytes + allowed; i++) {
 		search_all(&e, targets, i * STEP_NS);

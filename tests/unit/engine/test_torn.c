@@ -47,7 +47,7 @@ static int first_answer(struct pl_engine *e, struct pl_target *t, enum plumb_err
 static void check_answers(struct python *p, void *ctx)
 {
 	struct pl_engine e = {0};
-	struct pl_target t = {.pid = p->pid};
+	struct pl_target t = {.python = {.pid = p->pid}};
 	enum plumb_error_code code;
 
 	stage_await_state(p->pid, p->pid, "S"); /* it would not live long enough, if it ran on */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only. See watch.h for the rules; reading.c for what a steady reading is. */
+/* Layer process; one thread at a time. See watch.h for the rules; reading.c for what a steady reading is. */
 #include "watch.h"
 
 #include <string.h>
@@ -29,8 +29,7 @@ static uint64_t times_blocked(const struct pl_watch *w)
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,
 		   const struct pl_interp *interp)
 {
-	*w = (struct pl_watch){
-		.pid = pid, .tid = tid, .ident = ts->thread_id, .main = tid == pid, .wanted = true, .moving = true};
+	*w = (struct pl_watch){.pid = pid, .tid = tid, .ident = ts->thread_id, .main = tid == pid, .moving = true};
 	pl_stack_reader_init(&w->stack, r, ts->addr, interp);
 	pl_thread_clock_open(&w->clock, pid, tid);
 	w->counted = pl_thread_clock_counters(&w->clock, &w->first) == PL_CLOCK_OK;
@@ -43,7 +42,6 @@ void pl_watch_deinit(struct pl_watch *w)
 	pl_thread_clock_close(&w->clock);
 	pl_stack_reader_deinit(&w->stack);
 	pl_outer_deinit(&w->outer);
-	pl_vec_deinit(&w->waiting);
 }
 
 /* How long it has run is asked after how often it has blocked: a burst that ends just then may be in the time and not
@@ -562,13 +560,13 @@ static bool has_cpu(const struct pl_watch *w)
 	return counters.runs > state.ends;
 }
 
-/* CPU mode counts whoever runs when it is asked what it does, and asks before it reads. Were it the other way round for
- * a thread that ran at the last tick, one that is going to sleep would be found asleep, one that wakes up would be read
- * when it is on its way out already, and falling asleep and waking up would cost nothing. But from the question to the
- * stack it must not be longer than waking up takes, or what wakes up is given to the sleep: so all that can be done
- * before the question is. The kernel answers for one that falls asleep when it has left its CPU: so that it still had
- * it is asked before, too. */
-static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode mode, uint64_t now)
+/* Where only what runs counts, that is who runs when it is asked what it does, and it is asked before it is read. Were
+ * it the other way round for a thread that ran at the last tick, one that is going to sleep would be found asleep, one
+ * that wakes up would be read when it is on its way out already, and falling asleep and waking up would cost nothing.
+ * But from the question to the stack it must not be longer than waking up takes, or what wakes up is given to the
+ * sleep: so all that can be done before the question is. The kernel answers for one that falls asleep when it has left
+ * its CPU: so that it still had it is asked before, too. */
+static enum pl_watch_result sample_by_activity(struct attempt *a, bool running_only, uint64_t now)
 {
 	struct pl_watch *w = a->w;
 	struct pl_activity_info info = {.syscall = -1};
@@ -579,7 +577,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode m
 
 	if (err)
 		return read_result(err);
-	bool on = mode == PL_MODE_CPU && has_cpu(w);
+	bool on = running_only && has_cpu(w);
 	enum pl_activity activity = pl_thread_clock_activity(&w->clock, &info);
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_WATCH_GONE;
@@ -592,7 +590,7 @@ static enum pl_watch_result sample_by_activity(struct attempt *a, enum pl_mode m
 		result = sample_by_stop(a);
 	} else if (activity == PL_ACTIVITY_BLOCKED) {
 		result = sample_blocked(a, on ? PL_ACTIVITY_RUNNING : activity, &info);
-		if (mode == PL_MODE_CPU)
+		if (running_only)
 			return result;
 		activity = PL_ACTIVITY_RUNNING; /* if that proved nothing */
 	}
@@ -643,43 +641,30 @@ static bool unchanged(struct pl_watch *w, uint64_t now, bool *gone)
 		return false;
 	}
 	bool same = w->still && c.runs == w->counters.runs;
-	w->cpu_due_ns += c.run_ns - w->counters.run_ns;
+	w->ran_ns += c.run_ns - w->counters.run_ns;
 	pl_watch_clocked(w, &c, now);
 	w->counters = c;
 	w->counted = true;
 	return same;
 }
 
-static enum pl_watch_result take(struct attempt *a, enum pl_mode mode, uint64_t now)
+static enum pl_watch_result take(struct attempt *a, bool running_only, uint64_t now)
 {
 	struct pl_watch *w = a->w;
 	enum pl_watch_result result;
 	bool gone;
 
-	if (mode != PL_MODE_CPU && looks_calm(a) && (result = sample_calm(a, now)) != PL_WATCH_NOTHING)
+	if (!running_only && looks_calm(a) && (result = sample_calm(a, now)) != PL_WATCH_NOTHING)
 		return result;
 	bool same = unchanged(w, now, &gone);
 	if (gone)
 		return PL_WATCH_GONE;
 	if (same) {
 		*a->ret = w->last;
-		return mode == PL_MODE_CPU ? PL_WATCH_NOTHING : PL_WATCH_SAMPLE;
+		return running_only ? PL_WATCH_NOTHING : PL_WATCH_SAMPLE;
 	}
 	w->still = false;
-	return sample_by_activity(a, mode, now);
-}
-
-static bool counts_in(enum pl_mode mode, uint8_t state)
-{
-	switch (mode) {
-	case PL_MODE_CPU:
-		return state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN);
-	case PL_MODE_GIL:
-		return state & PL_STATE_HAS_GIL;
-	case PL_MODE_WALL:
-		break;
-	}
-	return true;
+	return sample_by_activity(a, running_only, now);
 }
 
 static bool runs_frames(const struct pl_watch *w, struct pl_reader *r)
@@ -724,14 +709,14 @@ void pl_watch_resume(struct pl_watch *w)
 }
 
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
-				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret)
+				     bool running_only, struct pl_reading *reading, struct pl_raw_sample *ret)
 {
 	struct attempt a = {.w = w, .r = r, .stopper = stopper, .reading = reading, .ret = ret};
 
 	*reading = (struct pl_reading){0};
-	enum pl_watch_result result = take(&a, mode, pl_clock_monotonic_ns());
+	enum pl_watch_result result = take(&a, running_only, pl_clock_monotonic_ns());
 	if (result != PL_WATCH_SAMPLE)
 		return result;
 	w->last = *ret;
-	return counts_in(mode, ret->state) ? PL_WATCH_SAMPLE : PL_WATCH_NOTHING;
+	return running_only && !(ret->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN)) ? PL_WATCH_NOTHING : result;
 }

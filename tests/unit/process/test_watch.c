@@ -60,12 +60,12 @@ static void with_each(const char *script, void (*check)(struct scene *s))
 	assert_true(tried > 0);
 }
 
-static enum pl_watch_result sample(struct scene *s, enum pl_mode mode, struct pl_raw_sample *ret)
+static enum pl_watch_result sample(struct scene *s, bool running_only, struct pl_raw_sample *ret)
 {
 	settle(s);
 	memset(&s->reading, 0xa5, sizeof s->reading); /* what is not read must not be used */
 	memset(ret, 0xa5, sizeof *ret);
-	return pl_watch_sample(&s->w, &s->p.reader, &s->stopper, mode, &s->reading, ret);
+	return pl_watch_sample(&s->w, &s->p.reader, &s->stopper, running_only, &s->reading, ret);
 }
 
 /* The kernel counts how often it got a CPU and how often it left one. */
@@ -95,7 +95,7 @@ static void check_blocked(struct scene *s)
 
 	await_blocked(s);
 	for (int round = 0; round < 3; round++) {
-		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 		assert_int_equal(a.quality, PL_EXACT);
 		assert_int_equal(a.marker, PL_MARKER_NONE);
 		assert_int_equal(a.state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN), 0);
@@ -104,18 +104,18 @@ static void check_blocked(struct scene *s)
 		uint64_t readings = s->p.reader.tick;
 		uint32_t node = a.node;
 		for (int i = 0; i < 100; i++) { /* and is not read again */
-			assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+			assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 			assert_int_equal(a.quality, PL_EXACT);
 			assert_int_equal(a.node, node);
 		}
 		assert_int_equal(s->p.reader.tick, readings);
-		assert_int_equal(sample(s, PL_MODE_CPU, &a), PL_WATCH_NOTHING);
+		assert_int_equal(sample(s, true, &a), PL_WATCH_NOTHING);
 		struct pl_run_counters before = s->w.counters, now = before;
 		python_say(&s->p, "x");
 		await (now.runs != before.runs)
 			assert_int_equal(pl_thread_clock_counters(&s->w.clock, &now), PL_CLOCK_OK);
 		await_blocked(s);
-		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 		assert_true(s->p.reader.tick > readings); /* it has run: read again */
 	}
 	assert_int_equal(s->stopper.stops, 0);
@@ -189,7 +189,7 @@ static struct tally sample_many(struct scene *s, size_t n)
 		struct pl_raw_sample a;
 		settle(s);
 		bool allowed = pl_stopper_may(&s->stopper, pl_clock_monotonic_ns());
-		enum pl_watch_result r = sample(s, PL_MODE_WALL, &a);
+		enum pl_watch_result r = sample(s, false, &a);
 		if (r == PL_WATCH_UNREADABLE) {
 			t.lost++;
 			continue;
@@ -300,12 +300,12 @@ static void check_held(struct scene *s)
 	struct pl_raw_sample a;
 
 	s->w.bursts.mean_ns = FOR_LONG_NS;
-	assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+	assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 	for (uint64_t until = in_a_while(); !enough(all, 200, until); all++) {
 		uint64_t stops = s->stopper.stops;
 		settle(s);
 		begin_late_stop(s);
-		assert_int_equal(pl_watch_sample(&s->w, &s->p.reader, &s->stopper, PL_MODE_WALL, &s->reading, &a),
+		assert_int_equal(pl_watch_sample(&s->w, &s->p.reader, &s->stopper, false, &s->reading, &a),
 				 PL_WATCH_SAMPLE);
 		assert_int_equal(s->stopper.stops, stops);
 		assert_possible(s, &a);
@@ -338,7 +338,7 @@ static void sample_moving(struct scene *s, struct tally *t)
 	struct pl_raw_sample a;
 	uint64_t before, after;
 	bool had = has_cpu(s, &before);
-	enum pl_watch_result r = sample(s, PL_MODE_WALL, &a);
+	enum pl_watch_result r = sample(s, false, &a);
 
 	if (!has_cpu(s, &after) || !had || before != after) {
 		become_moving(s);
@@ -452,7 +452,7 @@ static void sample_hopping(struct scene *s, size_t *partial, size_t *bare)
 	struct pl_raw_sample a;
 	pl_addr before = innermost(s);
 
-	assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+	assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 	if (a.quality != PL_PARTIAL || innermost(s) == before)
 		return;
 	assert_possible_of(s, &a, hopping_calls, sizeof hopping_calls / sizeof *hopping_calls);
@@ -494,7 +494,7 @@ static void check_pushed_off(struct scene *s)
 	s->w.bursts.mean_ns = FOR_LONG_NS;
 	for (uint64_t until = in_a_while(); !enough(all, 500, until); all++) {
 		struct pl_raw_sample a;
-		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 		sure += is_sure(&a);
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
@@ -518,7 +518,7 @@ static void check_starved(struct scene *s)
 	for (int stood = 0; stood < 300;) {
 		struct pl_raw_sample a;
 		bool had = has_cpu(s, &before);
-		(void)!sample(s, PL_MODE_WALL, &a);
+		(void)!sample(s, false, &a);
 		bool has = has_cpu(s, &after), ran = had || has || before != after || runs != after;
 		if (ran)
 			become_moving(s);
@@ -571,10 +571,10 @@ static void check_calm(struct scene *s)
 	size_t exact = 0;
 
 	await (!s->w.moving)
-		(void)!sample(s, PL_MODE_WALL, &a);
+		(void)!sample(s, false, &a);
 	uint64_t stops = s->stopper.stops;
 	for (int i = 0; i < 400; i++) {
-		assert_int_equal(sample(s, PL_MODE_WALL, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
 		exact += a.quality == PL_EXACT;
 		assert_chain(&s->p, a.node, spinning_chain, 3);
 		assert_true(a.state & PL_STATE_ON_CPU);
@@ -599,7 +599,7 @@ static void check_end(struct scene *s)
 	kill(s->p.pid, SIGKILL);
 	assert_true(stage_ended(s->p.pid));
 	for (int i = 0; i < 5; i++) {
-		enum pl_watch_result r = sample(s, PL_MODE_WALL, &a);
+		enum pl_watch_result r = sample(s, false, &a);
 		assert_true(r == PL_WATCH_GONE || r == PL_WATCH_EXITED);
 	}
 }

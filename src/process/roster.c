@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine, sampling thread only: which threads a target has, how the kernel numbers them and what they are
- * called. The lists are read anew when a head changes, when a thread vanishes and now and then. */
+/* Layer process; one thread at a time. See roster.h. The lists are read anew when a head changes, when a thread
+ * vanishes and now and then. */
+#include "roster.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "clock.h"
 #include "mem_limited.h"
 #include "proc.h"
-#include "remote.h"
+#include "python_process.h"
 
 #define CLOCK_NS  10000000ull
 #define RELIST_NS 100000000ull
@@ -23,38 +25,33 @@
 /* When to look again for the name of a thread that had none: it registers a moment after it starts. */
 static const uint64_t name_retry_ms[] = {3, 10, 50, 250, 1000, 5000, 30000};
 
-bool pl_roster_has_room(const struct pl_engine *e)
-{
-	return e->watch_count == 0 || 2 * (e->targets.len + e->watch_count + 1) <= e->max_files;
-}
+const struct pl_roster_use pl_roster_plain = {.size = sizeof(struct pl_watch)};
 
-static void watch_free(struct pl_engine *e, struct pl_watch *w)
+static void watch_free(struct pl_watch *w)
 {
 	pl_watch_deinit(w);
 	free(w);
 }
 
-static struct pl_watch *watch_make(struct pl_engine *e, struct pl_target *t, pid_t tid, const struct pl_tstate *ts,
-				   const struct pl_interp *interp)
+void pl_roster_init(struct pl_roster *r, const struct pl_roster_use *use, void *user, struct pl_room *room)
 {
-	struct pl_watch *w = calloc(1, sizeof *w);
-
-	if (!w)
-		return NULL;
-	pl_watch_init(w, &t->reader, t->pid, tid, ts, interp);
-	return w;
+	r->use = use;
+	r->user = user;
+	r->room = room;
 }
 
-void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
+static void let_go(struct pl_roster *r, struct pl_watch *w)
 {
-	struct pl_roster *r = &t->roster;
+	if (r->use->leaves)
+		r->use->leaves(r->user, w);
+}
 
-	e->watch_count -= (uint32_t)r->watches.len;
+void pl_roster_clear(struct pl_roster *r)
+{
 	for (size_t i = 0; i < r->watches.len; i++) {
-		pl_send_rest(e, r->watches.data[i]);
-		if (r->watches.data[i]->announced)
-			pl_send_thread(e, r->watches.data[i]);
-		watch_free(e, r->watches.data[i]);
+		let_go(r, r->watches.data[i]);
+		watch_free(r->watches.data[i]);
+		r->room->threads--;
 	}
 	pl_vec_deinit(&r->watches);
 	pl_vec_deinit(&r->interps);
@@ -68,24 +65,11 @@ void pl_roster_deinit(struct pl_engine *e, struct pl_target *t)
 	r->next_list_ns = r->list_work = 0;
 }
 
-static bool filter_matches(const struct pl_engine_options *o, const struct pl_watch *w)
+static void clock_older_than(struct pl_roster *r, uint64_t now, uint64_t age_ns)
 {
-	char tid[16];
-
-	if (!o->threads)
-		return true;
-	snprintf(tid, sizeof tid, "%d", (int)w->tid);
-	for (size_t i = 0; i < o->thread_count; i++)
-		if (strcmp(o->threads[i], w->name) == 0 || strcmp(o->threads[i], tid) == 0)
-			return true;
-	return false;
-}
-
-static void clock_older_than(struct pl_target *t, uint64_t now, uint64_t age_ns)
-{
-	t->roster.clocked_ns = now;
-	for (size_t i = 0; i < t->roster.watches.len; i++) {
-		struct pl_watch *w = t->roster.watches.data[i];
+	r->clocked_ns = now;
+	for (size_t i = 0; i < r->watches.len; i++) {
+		struct pl_watch *w = r->watches.data[i];
 		struct pl_run_counters c;
 
 		if (w->clocked_ns + age_ns <= now && pl_thread_clock_counters(&w->clock, &c) == PL_CLOCK_OK)
@@ -94,24 +78,20 @@ static void clock_older_than(struct pl_target *t, uint64_t now, uint64_t age_ns)
 }
 
 /* A reading of a calm thread does not bring its run time along, and of a thread that has ended it is not to be had. */
-void pl_roster_clock(struct pl_target *t, uint64_t now)
+void pl_roster_clock(struct pl_roster *r, uint64_t now)
 {
-	if (now - t->roster.clocked_ns >= CLOCK_NS)
-		clock_older_than(t, now, CLOCK_NS);
+	if (now - r->clocked_ns >= CLOCK_NS)
+		clock_older_than(r, now, CLOCK_NS);
 }
 
-void pl_roster_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now)
+void pl_roster_clock_all(struct pl_roster *r, uint64_t now)
 {
-	clock_older_than(t, now, 0);
-	for (size_t i = 0; i < t->roster.watches.len; i++)
-		if (t->announced)
-			pl_send_thread(e, t->roster.watches.data[i]);
+	clock_older_than(r, now, 0);
 }
 
 /* One reading of the lists. What the process has in them is up to it, and so is how long they take. */
 struct listing {
-	struct pl_engine *e;
-	struct pl_target *t;
+	struct pl_python_process *p;
 	struct pl_work work; /* that may be done */
 	struct pl_mem_limited limited;
 	struct pl_mem *mem; /* counts as work */
@@ -127,9 +107,9 @@ static void list_tids(struct listing *l)
 	if (l->tids_listed)
 		return;
 	l->tids_listed = true;
-	plumb_error_destroy(pl_proc_tids(l->t->pid, &l->tids));
+	plumb_error_destroy(pl_proc_tids(l->p->pid, &l->tids));
 	for (size_t i = 0; i < l->tids.len; i++)
-		l->tids.data[i] = pl_tid_map_its(&l->t->roster.tids, l->tids.data[i]);
+		l->tids.data[i] = pl_tid_map_its(&l->p->roster.tids, l->tids.data[i]);
 	if (!pl_work_spend(&l->work, l->tids.len * PL_WORK_CALL))
 		pl_vec_clear(&l->tids);
 }
@@ -137,7 +117,7 @@ static void list_tids(struct listing *l)
 /* Where the descriptor has the thread's number: found with a thread whose number is among those of the process. */
 static void learn_tid_offset(struct listing *l, const struct pl_tstate *ts)
 {
-	struct pl_roster *r = &l->t->roster;
+	struct pl_roster *r = &l->p->roster;
 
 	if (ts->native_id || r->tid_offset)
 		return;
@@ -148,7 +128,7 @@ static void learn_tid_offset(struct listing *l, const struct pl_tstate *ts)
 /* <= 3.10 know a thread by its pthread_t only; its number is inside the C library's descriptor at that address. */
 static pid_t own_tid_of(const struct listing *l, const struct pl_tstate *ts)
 {
-	uint32_t tid, at = l->t->roster.tid_offset;
+	uint32_t tid, at = l->p->roster.tid_offset;
 
 	if (ts->native_id)
 		return (pid_t)ts->native_id;
@@ -192,20 +172,6 @@ static bool tid_taken(const struct pl_roster *r, pl_addr interp, pid_t tid)
 	return pl_map_get(&r->by_tid, (uint64_t)tid, interp, &at);
 }
 
-static bool is_among(const int *tids, size_t count, pid_t tid)
-{
-	for (size_t i = 0; i < count; i++)
-		if (tids[i] == tid)
-			return true;
-	return false;
-}
-
-/* Threads that nobody wants to see. */
-static bool is_left_out(const struct pl_engine_options *o, pid_t tid)
-{
-	return is_among(o->hidden, o->hidden_count, tid) || (o->tids && !is_among(o->tids, o->tid_count, tid));
-}
-
 static bool has_state(const pl_addr *states, size_t count, pl_addr state)
 {
 	for (size_t i = 0; i < count; i++)
@@ -219,54 +185,52 @@ static struct plumb_error *note_unborn(struct pl_roster *r, pl_addr state)
 	return r->unborn.len == UNBORN_MAX || pl_vec_push(&r->unborn, state) ? NULL : &pl_err_no_memory;
 }
 
-/* Whoever waited for its thread in the last list may have run since then. */
-static void count_unseen(struct pl_engine *e, const struct pl_roster *r, const struct pl_watch *w)
+/* All that is known of the thread from the list. False without memory; then it is the caller's still. */
+static bool admit(struct listing *l, struct pl_watch *w)
 {
-	bool waited = has_state(r->were_unborn.data, r->were_unborn.len, w->stack.tstate);
+	struct pl_roster *r = &l->p->roster;
 
-	if (waited && w->wanted && e->now.ticks > r->listed_tick + 1)
-		e->now.losses[PL_LOSS_UNREADABLE] += e->now.ticks - r->listed_tick - 1;
+	if (!pl_vec_push(&r->watches, w))
+		return false;
+	if (!index_watch(r, (uint32_t)r->watches.len - 1)) {
+		r->watches.len--;
+		return false;
+	}
+	r->room->threads++;
+	w->came_ns = w->name_next_ns = l->now;
+	w->listed = true;
+	if (w->main)
+		snprintf(w->name, sizeof w->name, "MainThread");
+	return true;
 }
 
 static struct plumb_error *add_watch(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
 {
-	struct pl_engine *e = l->e;
-	struct pl_target *t = l->t;
-	pid_t own = own_tid_of(l, ts), tid = own > 0 ? pl_tid_map_ours(&t->roster.tids, own) : 0;
+	struct pl_python_process *p = l->p;
+	struct pl_roster *r = &p->roster;
+	pid_t own = own_tid_of(l, ts), tid = own > 0 ? pl_tid_map_ours(&r->tids, own) : 0;
 
 	/* Being created, or gone; the next list tells. */
-	if (tid <= 0 || tid_taken(&t->roster, ts->interp, tid) || !pl_proc_thread_alive(t->pid, tid))
-		return note_unborn(&t->roster, ts->addr);
-	if (is_left_out(&e->options, tid))
+	if (tid <= 0 || tid_taken(r, ts->interp, tid) || !pl_proc_thread_alive(p->pid, tid))
+		return note_unborn(r, ts->addr);
+	if (r->use->leaves_out && r->use->leaves_out(r->user, tid))
 		return NULL;
 	/* The main thread is the oldest, and so the last of the list: it is not left out for the others. */
-	bool full = e->watch_count >= PL_MAX_WATCHES && tid != t->pid;
-	if (full || !pl_roster_has_room(e)) {
-		t->roster.refused++;
+	bool full = r->room->threads >= PL_MAX_WATCHES && tid != p->pid;
+	if (full || !pl_room_for_one(r->room)) {
+		r->refused++;
 		return NULL;
 	}
-	struct pl_watch *w = watch_make(e, t, tid, ts, interp);
+	struct pl_watch *w = calloc(1, r->use->size);
 	if (!w)
 		return &pl_err_no_memory;
-	if (!pl_vec_push(&t->roster.watches, w)) {
-		watch_free(e, w);
+	pl_watch_init(w, &p->reader, p->pid, tid, ts, interp);
+	if (!admit(l, w)) {
+		watch_free(w);
 		return &pl_err_no_memory;
 	}
-	if (!index_watch(&t->roster, (uint32_t)t->roster.watches.len - 1)) {
-		t->roster.watches.len--;
-		watch_free(e, w);
-		return &pl_err_no_memory;
-	}
-	e->watch_count++;
-	w->target = t;
-	w->index = e->next_thread++;
-	w->came_ns = l->now;
-	w->listed = true;
-	w->name_next_ns = l->now;
-	if (w->main)
-		snprintf(w->name, sizeof w->name, "MainThread");
-	w->wanted = filter_matches(&e->options, w);
-	count_unseen(e, &t->roster, w);
+	if (r->use->came)
+		r->use->came(r->user, w, has_state(r->were_unborn.data, r->were_unborn.len, ts->addr));
 	return NULL;
 }
 
@@ -293,7 +257,7 @@ static struct pl_watch *next_newer(const struct pl_roster *r, const struct pl_wa
 /* Link the watches of one thread that has been in more than one interpreter. */
 static struct plumb_error *relate_watches(struct listing *l)
 {
-	struct pl_roster *r = &l->t->roster;
+	struct pl_roster *r = &l->p->roster;
 
 	for (size_t i = 0; i < r->watches.len; i++)
 		r->watches.data[i]->newer = r->watches.data[i]->older = NULL;
@@ -319,24 +283,21 @@ static void unlink_watch(struct pl_watch *w)
 		w->older->newer = w->newer;
 }
 
-void pl_roster_remove(struct pl_engine *e, struct pl_target *t, size_t i)
+void pl_roster_remove(struct pl_roster *r, size_t i)
 {
-	struct pl_watch *w = t->roster.watches.data[i];
+	struct pl_watch **at = r->watches.data + i, *w = *at;
 
-	pl_send_rest(e, w);
-	if (w->announced)
-		pl_send_thread(e, w);
+	let_go(r, w);
 	unlink_watch(w);
-	watch_free(e, w);
-	e->watch_count--;
-	struct pl_watch **at = t->roster.watches.data + i; /* the order is that in which they are sampled */
-	memmove(at, at + 1, (--t->roster.watches.len - i) * sizeof *at);
-	t->roster.next_list_ns = 0;
+	watch_free(w);
+	r->room->threads--;
+	memmove(at, at + 1, (--r->watches.len - i) * sizeof *at); /* the order is that in which they are sampled */
+	r->next_list_ns = 0;
 }
 
 static struct plumb_error *see_thread(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
 {
-	struct pl_roster *r = &l->t->roster;
+	struct pl_roster *r = &l->p->roster;
 	struct pl_watch *w = find_watch(r, ts);
 
 	if (!w && !pl_work_spend(&l->work, NEW_THREAD_WORK)) {
@@ -354,7 +315,7 @@ static struct plumb_error *list_interp(struct listing *l, const struct pl_interp
 {
 	pl_tstate_vec threads = {0};
 	bool whole = false;
-	struct plumb_error *err = pl_tstate_list(l->mem, &l->t->reader.py, interp, &threads, &whole);
+	struct plumb_error *err = pl_tstate_list(l->mem, &l->p->reader.py, interp, &threads, &whole);
 
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory) {
 		pl_vec_deinit(&threads);
@@ -406,40 +367,44 @@ static bool names_due(const struct pl_roster *r, uint64_t now)
 
 /* Each interpreter has a threading module of its own; the main one, which comes last, has the last word. What is too
  * much to read is looked for again like a name that was not there. */
-static void read_names(struct pl_target *t, uint64_t now)
+static void read_names(struct pl_python_process *p, uint64_t now)
 {
-	struct naming naming = {&t->roster, pl_ration_begin(&t->roster.names, now)};
+	struct pl_roster *r = &p->roster;
+	struct naming naming = {r, pl_ration_begin(&r->names, now)};
 	struct pl_mem_limited limited;
-	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_mem_live_mem(t->reader.live), &naming.work);
+	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_mem_live_mem(p->reader.live), &naming.work);
 
-	for (size_t i = 0; i < t->roster.interps.len; i++)
-		plumb_error_destroy(
-			pl_thread_names(mem, &t->reader.py, &t->roster.interps.data[i], take_name, &naming));
-	pl_ration_end(&t->roster.names, &naming.work);
+	for (size_t i = 0; i < r->interps.len; i++)
+		plumb_error_destroy(pl_thread_names(mem, &p->reader.py, &r->interps.data[i], take_name, &naming));
+	pl_ration_end(&r->names, &naming.work);
 }
 
-static void name_threads(struct pl_engine *e, struct pl_target *t, uint64_t now)
+static void look_again_later(struct pl_watch *w, uint64_t now)
 {
-	if (!names_due(&t->roster, now))
+	size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
+
+	w->name_next_ns = now + name_retry_ms[w->name_tries < tries ? w->name_tries : tries - 1] * 1000000;
+	w->name_tries = w->name_tries < 255 ? w->name_tries + 1 : 255;
+}
+
+static void name_threads(struct pl_python_process *p, uint64_t now)
+{
+	struct pl_roster *r = &p->roster;
+
+	if (!names_due(r, now))
 		return;
-	read_names(t, now);
-	for (size_t i = 0; i < t->roster.watches.len; i++) {
-		struct pl_watch *w = t->roster.watches.data[i];
-		size_t tries = sizeof name_retry_ms / sizeof *name_retry_ms;
+	read_names(p, now);
+	for (size_t i = 0; i < r->watches.len; i++) {
+		struct pl_watch *w = r->watches.data[i];
 
 		if (w->name_next_ns != UINT64_MAX && w->name_next_ns > now)
 			continue;
-		if (w->name_next_ns != UINT64_MAX) {
-			w->name_next_ns =
-				now + name_retry_ms[w->name_tries < tries ? w->name_tries : tries - 1] * 1000000;
-			w->name_tries = w->name_tries < 255 ? w->name_tries + 1 : 255;
-		}
+		if (w->name_next_ns != UINT64_MAX)
+			look_again_later(w, now);
 		if (!w->name[0])
-			pl_proc_comm(t->pid, w->tid, w->name);
-		w->wanted = filter_matches(&e->options, w);
-		/* Who asks for a thread that is not there is told which are. */
-		if (w->announced || !w->wanted)
-			pl_send_thread(e, w);
+			pl_proc_comm(p->pid, w->tid, w->name);
+		if (r->use->named)
+			r->use->named(r->user, w);
 	}
 }
 
@@ -467,7 +432,7 @@ static bool birth_is_due(struct pl_roster *r, uint64_t now)
  * thread that is on none is gone; if not, they are read again soon. */
 static struct plumb_error *list_threads(struct listing *l)
 {
-	struct pl_roster *r = &l->t->roster;
+	struct pl_roster *r = &l->p->roster;
 	bool whole = l->all, numbered = r->tid_offset != 0;
 	struct plumb_error *err = NULL;
 
@@ -486,10 +451,9 @@ static struct plumb_error *list_threads(struct listing *l)
 
 static void plan_next(struct listing *l)
 {
-	struct pl_roster *r = &l->t->roster;
+	struct pl_roster *r = &l->p->roster;
 
 	r->listed_ns = l->now;
-	r->listed_tick = l->e->now.ticks;
 	r->next_list_ns = l->now + (l->all && !birth_is_due(r, l->now) ? RELIST_NS : RELIST_SOON_NS);
 	uint64_t name_ns = next_name_ns(r);
 	if (name_ns < r->next_list_ns)
@@ -499,10 +463,10 @@ static void plan_next(struct listing *l)
 /* Read the lists, and make the watches what they say. */
 static struct plumb_error *list_all(struct listing *l)
 {
-	struct pl_roster *r = &l->t->roster;
+	struct pl_roster *r = &l->p->roster;
 
 	pl_vec_clear(&r->interps);
-	struct plumb_error *err = pl_interp_list(l->mem, &l->t->reader.py, &r->interps, &l->all);
+	struct plumb_error *err = pl_interp_list(l->mem, &l->p->reader.py, &r->interps, &l->all);
 	if (err == &pl_err_target_exited || err == &pl_err_no_memory)
 		return err;
 	plumb_error_destroy(err);
@@ -510,36 +474,32 @@ static struct plumb_error *list_all(struct listing *l)
 	if (err)
 		return err;
 	if (r->interps.len)
-		name_threads(l->e, l->t, l->now);
+		name_threads(l->p, l->now);
 	for (size_t i = r->watches.len; l->all && i-- > 0;)
 		if (!r->watches.data[i]->listed)
-			pl_roster_remove(l->e, l->t, i);
+			pl_roster_remove(r, i);
 	plan_next(l);
 	return relate_watches(l);
 }
 
-struct plumb_error *pl_roster_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now)
+struct plumb_error *pl_roster_refresh(struct pl_python_process *p, uint64_t now)
 {
-	struct pl_roster *r = &t->roster;
-	struct listing l = {.e = e, .t = t, .work = pl_ration_begin(&r->lists, now), .now = now};
-	uint32_t refused = r->refused;
+	struct pl_roster *r = &p->roster;
+	struct listing l = {.p = p, .work = pl_ration_begin(&r->lists, now), .now = now};
 
 	if (l.work.most < r->list_work) { /* lists that are cut short would tell less than the last ones do */
 		r->next_list_ns = now + RELIST_SOON_NS;
 		return NULL;
 	}
-	l.mem = pl_mem_limited_init(&l.limited, pl_mem_live_mem(t->reader.live), &l.work);
+	l.mem = pl_mem_limited_init(&l.limited, pl_mem_live_mem(p->reader.live), &l.work);
 	r->refused = 0;
 	pl_addr_vec before = r->were_unborn;
 	r->were_unborn = r->unborn;
 	r->unborn = before;
-	pl_tid_map_begin(&r->tids, t->pid);
+	pl_tid_map_begin(&r->tids, p->pid);
 	struct plumb_error *err = list_all(&l);
 	pl_vec_deinit(&l.tids);
 	r->list_work = l.work.ran_out ? PL_RATION_MOST : l.work.spent;
 	pl_ration_end(&r->lists, &l.work);
-	/* A thread that finds no room is met in each list: count those that have come. */
-	if (r->refused > refused)
-		e->now.losses[PL_LOSS_BEYOND] += r->refused - refused;
 	return err;
 }

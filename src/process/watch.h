@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One watched thread: at each tick, a sample of it. Decides how its stack is proved:
+/* One watched thread, and a sample of it whenever it is asked for. Decides how its stack is proved:
  *
  *   blocked, and not run since         -> the last sample still holds; nothing is read
  *   blocked                            -> its stack stands still: read, EXACT
@@ -17,7 +17,6 @@
 #include <sys/types.h>
 
 #include "bursts.h"
-#include "engine.h"
 #include "outer.h"
 #include "stopper.h"
 #include "thread_clock.h"
@@ -30,26 +29,16 @@ struct pl_raw_sample {
 	uint8_t state, quality, marker; /* marker: enum pl_marker */
 };
 
-/** CPU mode: a sample that waits for its share of the run time. */
-struct pl_waiting_sample {
-	uint64_t time_ns;
-	uint64_t weight_ns; /* what it stands for if the kernel tells no run time: a budget changes the period */
-	struct pl_raw_sample sample;
-};
-
 enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME, PL_MARKER_FOLDED };
 
-struct pl_target; /* remote.h */
-
 struct pl_watch {
-	struct pl_target *target; /* whose thread it is; for the roster */
 	struct pl_stack_reader stack;
 	struct pl_outer outer; /* of the samples that are not proved whole */
 	struct pl_thread_clock clock;
 	pid_t pid, tid;
 	uint64_t ident; /* pthread_t */
-	uint32_t index; /* number in the output */
-	bool main, wanted, listed, announced;
+	bool main;
+	bool listed; /* in the list that is being read */
 	/* The same thread in the next newer and the next older interpreter it has been in; NULL where there is none.
 	 * One that runs code in another interpreter waits in the older one, below. */
 	struct pl_watch *newer, *older;
@@ -74,13 +63,12 @@ struct pl_watch {
 	uint8_t steady_run;   /* steady readings in a row while moving */
 	uint64_t activity_ns; /* when we last asked the kernel what it does */
 	struct pl_raw_sample last;
-	PL_VEC(struct pl_waiting_sample) waiting; /* CPU mode, sampler.c */
-	uint64_t cpu_due_ns;			  /* run time not yet given to samples */
+	uint64_t ran_ns; /* run time that has become known; whoever gives it to samples takes it from here */
 };
 
 enum pl_watch_result {
 	PL_WATCH_SAMPLE,     /* *ret is a sample */
-	PL_WATCH_NOTHING,    /* nothing to sample (CPU mode: it did not run; GIL mode: it does not hold it) */
+	PL_WATCH_NOTHING,    /* nothing to sample: it did not run, and only threads that do are asked for */
 	PL_WATCH_UNREADABLE, /* a loss */
 	PL_WATCH_GONE,	     /* the thread has ended */
 	PL_WATCH_EXITED,     /* the process has ended or runs another program */
@@ -102,8 +90,9 @@ void pl_watch_clocked(struct pl_watch *w, const struct pl_run_counters *c, uint6
 void pl_watch_pause(struct pl_watch *w);
 void pl_watch_resume(struct pl_watch *w);
 
-/** One tick. */
+/** One tick. @p running_only: a thread counts while it runs, by the time for which it does; one that is known not to
+ * have run is not read. */
 enum pl_watch_result pl_watch_sample(struct pl_watch *w, struct pl_reader *r, struct pl_stopper *stopper,
-				     enum pl_mode mode, struct pl_reading *reading, struct pl_raw_sample *ret);
+				     bool running_only, struct pl_reading *reading, struct pl_raw_sample *ret);
 
 #endif

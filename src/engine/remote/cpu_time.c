@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, sampling thread only: what a sample weighs in CPU mode.
+ *
+ * The kernel brings the run time of a thread up to date at its own ticks and when the thread blocks, not when we look.
+ * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
+ * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
+ * given the end of the part before it. */
+#include "remote.h"
+
+#define SHARED_BY	32 /* samples */
+#define SHARED_AFTER_NS 500000000ull
+
+static void share_run_time(struct pl_engine *e, struct pl_sampled *w)
+{
+	uint64_t share = w->watch.ran_ns / w->waiting.len;
+
+	for (size_t i = 0; i < w->waiting.len; i++)
+		pl_send_weighed(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
+	pl_vec_clear(&w->waiting);
+	w->watch.ran_ns = 0;
+}
+
+void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t now,
+		      uint64_t weight_ns)
+{
+	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
+		pl_send_thread(e, w);
+	if (s && !w->watch.counted)
+		pl_send_weighed(e, w, s, now, weight_ns); /* the kernel does not tell run times */
+	else if (s)
+		(void)pl_vec_push(&w->waiting,
+				  ((struct pl_waiting_sample){now, weight_ns, *s})); /* else the others get its time */
+	if (w->waiting.len == 0 || w->watch.ran_ns == 0)
+		return;
+	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
+		share_run_time(e, w);
+}
+
+/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
+static uint64_t time_waited_for(const struct pl_sampled *w)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->waiting.len; i++)
+		sum += w->waiting.data[i].weight_ns;
+	return sum;
+}
+
+void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *w)
+{
+	if (w->waiting.len == 0)
+		return;
+	if (w->watch.ran_ns == 0)
+		w->watch.ran_ns = time_waited_for(w);
+	share_run_time(e, w);
+}
