@@ -16,4 +16,25 @@ struct pl_python_process {
 	struct pl_stopper stopper;
 };
 
+/* ---- one process, by itself -------------------------------------------------------------------------------------- */
+
+/** Find its Python; one that is starting up is given a second for that. Its threads are not listed yet. Errors:
+ * PLUMB_ERR_NO_PROCESS, PLUMB_ERR_NOT_PERMITTED, PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_NOT_SUPPORTED, PLUMB_ERR_NOT_READY,
+ * PLUMB_ERR_SYSTEM and what else pl_find_python tells. */
+struct plumb_error *pl_python_process_open(pid_t pid, enum pl_stop_policy policy,
+					   struct pl_python_process **ret) PLUMB_MUST_CHECK;
+void pl_python_process_close(struct pl_python_process *p);
+
+/* ---- one of many, whose Python is found by whoever has them ------------------------------------------------------ */
+
+/** @p p is all zeros, but for its pid. What samples refer to, and how much room there is, are shared by all. */
+void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
+			    const struct pl_roster_use *use, void *user);
+void pl_python_process_deinit(struct pl_python_process *p);
+/** It runs this Python, in that memory, which is taken over. @p beside is borrowed. */
+void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
+			      enum pl_stop_policy policy, struct pl_beside *beside);
+/** It has ended, or runs another program. */
+void pl_python_process_detach(struct pl_python_process *p);
+
 #endif

@@ -10,9 +10,6 @@
 #include "mem_live.h"
 #include "priority.h"
 
-#define READY_TRIES   200 /* of 5 ms: an interpreter that is starting up */
-#define READY_WAIT_NS 5000000
-
 /* Of functions' names and line tables. Those of a large program take a kilobyte each, and are each in many places. */
 #define CODE_BYTES	  ((size_t)4 << 20)
 #define CODE_BYTES_A_NODE 128
@@ -31,28 +28,14 @@ static struct plumb_error *open_descriptors(struct pl_engine *e)
 	return NULL;
 }
 
-/* An interpreter that has just been started is given a second to come up; so is one that takes the place of the program
- * we were looking at: meanwhile the memory that we look for is gone, not there yet, or makes no sense. One whose stacks
- * were torn is looked at again as long as the search says so. */
-static bool comes_up(const struct pl_target *t, const struct plumb_error *err)
-{
-	enum plumb_error_code code = plumb_error_code(err);
-
-	return code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_TARGET_EXITED || code == PLUMB_ERR_UNREADABLE ||
-	       code == PLUMB_ERR_CORRUPT || (code == PLUMB_ERR_STALE && t->search.image_known);
-}
-
 static struct plumb_error *attach_running(struct pl_engine *e)
 {
 	struct pl_work work = {.most = PL_IMAGE_WORK}; /* for all tries */
-	struct plumb_error *err = NULL;
+	struct plumb_error *err = pl_search_attach(e, e->root, &work);
 
-	for (int i = 0; i < READY_TRIES; i++) {
-		err = pl_search_attach(e, e->root, &work);
-		if (!comes_up(e->root, err) || i + 1 == READY_TRIES)
-			break;
+	for (int tries = 1; pl_find_await(&e->root->search.find, err, tries); tries++) {
 		plumb_error_destroy(err);
-		nanosleep(&(struct timespec){.tv_nsec = READY_WAIT_NS}, NULL);
+		err = pl_search_attach(e, e->root, &work);
 	}
 	/* With its children it need not be a Python itself. */
 	if (!e->options.subprocesses || plumb_error_code(err) != PLUMB_ERR_NOT_PYTHON)

@@ -23,7 +23,7 @@
 
 #include "births.h"
 #include "engine.h"
-#include "image.h"
+#include "find_python.h"
 #include "mode.h"
 #include "orders.h"
 #include "python_process.h"
@@ -60,11 +60,8 @@ struct pl_search {
 	uint64_t full_ns;	    /* when to look into its files again though it seems to be the same program */
 	struct pl_proc_stat seen;   /* at the last look */
 	uint64_t dev, ino;	    /* of the program then */
-	bool inherited;		    /* `image` is the parent's, and not tried yet */
-	uint32_t torn;		    /* tries that ended with a Python that could not be proved */
-	bool image_known;	    /* an interpreter is mapped, at these addresses: */
-	struct pl_python_image image;
-	struct pl_mem_live *live; /* with image_known: its memory */
+	bool inherited;		    /* what is found is the parent's, and not tried yet */
+	struct pl_find find;
 };
 
 /** One process: the one that was asked for, or a descendant of it. */

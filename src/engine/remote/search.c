@@ -11,12 +11,9 @@
 #include <string.h>
 
 #include "clock.h"
-#include "mem_live.h"
-#include "which_python.h"
 
 #define PAUSE_MIN_NS 500000ull
 #define PAUSE_MAX_NS 20000000ull
-#define TORN_TRIES   20
 
 #define LITTLE_WORK  (8u << 20)	  /* at once: a Python takes a fifth of it at most */
 #define LITTLE_PAUSE 10		  /* to the next look at this process: so many times as long as the last one took */
@@ -29,68 +26,40 @@ static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl
 {
 	const struct pl_mode_rules *mode = pl_mode_rules(e->options.mode);
 
-	return mode->check ? mode->check(t->python.pid, pl_mem_live_mem(t->search.live), py) : NULL;
-}
-
-static void forget_image(struct pl_search *s)
-{
-	pl_mem_live_destroy(s->live);
-	s->live = NULL;
-	s->image_known = false;
-	s->torn = 0;
+	return mode->check ? mode->check(t->python.pid, pl_mem_live_mem(t->search.find.live), py) : NULL;
 }
 
 static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py)
 {
-	pl_reader_bind(&t->python.reader, py, t->search.live);
-	t->search.live = NULL;
+	pl_python_process_attach(&t->python, py, t->search.find.live, e->options.stop, &e->beside);
+	t->search.find.live = NULL;
 	t->search.pause_ns = PAUSE_MIN_NS;
 	t->forked = t->search.seen.forked;
 	t->attached = true;
 	t->announced = false; /* as the program it is now */
 	pl_send_look_at_view(e, t);
-	pl_stopper_begin(&t->python.stopper, e->options.stop, &e->beside, pl_clock_monotonic_ns());
 	e->attached_count++;
 	e->now.found_python = true;
 }
 
-/* What the next try may find better: an interpreter that is not ready; stacks that changed faster than they could be
- * read, at each try; or what makes no sense, as in an interpreter that is being set up. That is no proof against the
- * layout, as long as it does not go on. */
-static bool may_change(struct pl_search *s, const struct plumb_error *err)
-{
-	enum plumb_error_code code = plumb_error_code(err);
-	bool torn = code == PLUMB_ERR_STALE || code == PLUMB_ERR_CORRUPT;
-
-	return code == PLUMB_ERR_NOT_READY || (torn && ++s->torn < TORN_TRIES);
-}
-
 struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, struct pl_work *work)
 {
-	struct pl_search *s = &t->search;
-	struct plumb_error *err = s->image_known ? NULL : pl_python_image_find(t->python.pid, work, &s->image);
+	struct pl_find *f = &t->search.find;
 	struct pl_py py;
+	struct plumb_error *err = pl_find_python(f, t->python.pid, work, &py);
 
-	if (!err && !s->live)
-		err = pl_mem_live_create(t->python.pid, &s->live);
-	if (err) {
-		forget_image(s);
+	if (err)
 		return err;
-	}
-	s->image_known = true;
-	err = pl_which_python(pl_mem_live_mem(s->live), &s->image, work, &py);
-	if (!err)
-		err = check_mode(e, t, &py);
-	if (!err)
+	if ((err = check_mode(e, t, &py)))
+		pl_find_failed(f, err);
+	else
 		attach(e, t, &py);
-	else if (!may_change(s, err))
-		forget_image(s);
 	return err;
 }
 
 void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 {
-	forget_image(&t->search);
+	pl_find_forget(&t->search.find);
 	t->search.wanted = t->search.costly = false;
 	t->search.next_ns = 0;
 	t->search.dev = t->search.ino = 0; /* what it runs next is looked into, also if it is the same program again */
@@ -99,19 +68,17 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 		return;
 	t->attached = false;
 	e->attached_count--;
-	pl_roster_clear(&t->python.roster);
-	pl_mem_live_destroy(t->python.reader.live);
-	t->python.reader.live = NULL;
+	pl_python_process_detach(&t->python);
 }
 
 void pl_search_inherit(struct pl_target *t, const struct pl_target *parent)
 {
 	if (!parent->attached || !t->search.seen.forked)
 		return;
-	t->search.image = parent->search.image;
+	t->search.find.image = parent->search.find.image;
 	t->search.dev = parent->search.dev;
 	t->search.ino = parent->search.ino;
-	t->search.image_known = t->search.inherited = true;
+	t->search.find.image_known = t->search.inherited = true;
 }
 
 static bool same_program(const struct pl_search *s, const struct pl_proc_stat *now, uint64_t dev, uint64_t ino)
@@ -136,11 +103,11 @@ static bool has_changed(struct pl_target *t, uint64_t now)
 	s->dev = dev;
 	s->ino = ino;
 	if (!same) {
-		forget_image(s);
+		pl_find_forget(&s->find);
 		s->pause_ns = PAUSE_MIN_NS;
 		return true;
 	}
-	return s->image_known || (grown && now >= s->full_ns);
+	return s->find.image_known || (grown && now >= s->full_ns);
 }
 
 static void pause_longer(struct pl_search *s, uint64_t now, uint64_t looked_ns, bool starting)
@@ -167,7 +134,7 @@ static void check_borrowed(struct pl_engine *e, struct pl_target *t, uint64_t no
 
 static bool may_look(const struct pl_engine *e, const struct pl_search *s, uint64_t now)
 {
-	return s->costly ? now >= e->costly_ns : s->image_known || now + AHEAD_NS > e->looks_ns;
+	return s->costly ? now >= e->costly_ns : s->find.image_known || now + AHEAD_NS > e->looks_ns;
 }
 
 /* A unit of work takes a nanosecond at most. */
@@ -183,7 +150,7 @@ static void note_look(struct pl_engine *e, bool turn, uint64_t now, uint64_t too
  * time, and nothing is wrong with it. */
 static bool is_told(const struct pl_search *s, const struct plumb_error *err)
 {
-	return !s->image_known || plumb_error_code(err) == PLUMB_ERR_NOT_READY;
+	return !s->find.image_known || plumb_error_code(err) == PLUMB_ERR_NOT_READY;
 }
 
 static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t *looked_ns)

@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "priv.h"
+#include "identity.h"
 #include "own_fd.h"
 #include "proc.h"
 #include "target_file.h"
@@ -55,8 +54,7 @@ static bool has_ended(const struct pl_target *t)
 /* A child of a fork has the descriptor, too: to close ours would not end its events, which name the target. */
 static void target_free(struct pl_engine *e, struct pl_target *t)
 {
-	pl_stopper_deinit(&t->python.stopper);
-	pl_reader_deinit(&t->python.reader);
+	pl_python_process_deinit(&t->python);
 	if (t->pid_fd >= 0) {
 		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);
 		pl_own_fd_close(t->pid_fd);
@@ -64,37 +62,16 @@ static void target_free(struct pl_engine *e, struct pl_target *t)
 	free(t);
 }
 
-static struct plumb_error *open_descriptor(const struct pl_engine *e, struct pl_target *t)
+static struct plumb_error *open_descriptor(struct pl_engine *e, struct pl_target *t, const struct pl_proc_stat *st)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = t};
 
-	t->pid_fd = -1;
 	if (e->options.own)
 		return NULL;
-	t->pid_fd = PL_OWN_FD((int)syscall(SYS_pidfd_open, t->python.pid, 0));
-	if (t->pid_fd < 0 && errno == ESRCH)
-		return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process %d", (int)t->python.pid);
-	if (t->pid_fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS))
-		return pl_priv_explain_call("pidfd_open", "5.3", errno);
-	if (t->pid_fd < 0 || epoll_ctl(e->exit_fd, EPOLL_CTL_ADD, t->pid_fd, &event))
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot follow process %d", (int)t->python.pid);
-	return NULL;
-}
-
-/* Its entry in /proc tells nothing: because it is gone, or for a reason of ours. */
-static struct plumb_error *no_process(pid_t pid)
-{
-	struct plumb_error *err = pl_proc_check(pid);
-
-	return err ? err : pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
-}
-
-/* The number may have changed hands before the descriptor was opened. */
-static bool same_process(const struct pl_proc_stat *st)
-{
-	struct pl_proc_stat again;
-
-	return pl_proc_stat_read(st->pid, &again) && again.start_ticks == st->start_ticks;
+	struct plumb_error *err = pl_identity_open(st, &t->pid_fd);
+	if (!err && epoll_ctl(e->exit_fd, EPOLL_CTL_ADD, t->pid_fd, &event))
+		err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot follow process %d", (int)st->pid);
+	return err;
 }
 
 static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *st, struct pl_target **ret)
@@ -109,13 +86,11 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->session = st->session;
 	t->start_ticks = st->start_ticks;
 	t->came_ns = pl_clock_monotonic_ns();
-	pl_reader_init(&t->python.reader, &e->tables);
+	t->pid_fd = -1;
+	pl_python_process_init(&t->python, &e->tables, &e->room, &pl_sampled_use, t);
 	t->python.reader.opcodes = e->options.opcodes;
 	t->python.reader.tags = e->options.tags;
-	pl_roster_init(&t->python.roster, &pl_sampled_use, t, &e->room);
-	struct plumb_error *err = open_descriptor(e, t);
-	if (!err && !same_process(st))
-		err = no_process(t->python.pid);
+	struct plumb_error *err = open_descriptor(e, t, st);
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;
 	if (err) {
@@ -138,7 +113,7 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 	if (!e->options.own && e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
 	if (!pl_proc_stat_read(e->options.pid, &st))
-		return no_process(e->options.pid);
+		return pl_identity_missing(e->options.pid);
 	if (e->options.subprocesses &&
 	    (err = pl_births_create(e->options.launched ? e->options.pid : getpid(), &e->births)))
 		return err;
@@ -286,7 +261,7 @@ static void leave(struct pl_engine *e, const struct pl_target *t)
 
 void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	bool python = t->attached || t->search.image_known;
+	bool python = t->attached || t->search.find.image_known;
 
 	note_past(e, t, now);
 	(void)pl_stopper_settle(&t->python.stopper);
@@ -330,7 +305,7 @@ bool pl_tree_over(struct pl_engine *e, uint64_t now)
 		if (!pl_proc_stat_read(t->python.pid, &st) || st.session != e->root_session)
 			continue;
 		/* Without memory it is about to end: its end belongs into the recording. */
-		if (t->attached || t->search.image_known || (t->known && st.vsize == 0))
+		if (t->attached || t->search.find.image_known || (t->known && st.vsize == 0))
 			return false;
 	}
 	return true;

@@ -36,7 +36,7 @@ static int first_answer(struct pl_engine *e, struct pl_target *t, enum plumb_err
 		pl_search_step(e, t, (uint64_t)i * STEP_NS, &err);
 		*code_ret = plumb_error_code(err);
 		if (err) {
-			assert_false(t->search.image_known);
+			assert_false(t->search.find.image_known);
 			plumb_error_destroy(err);
 			return i;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: from what src/os finds out about a system call to the dump's own words. */
+/* Layer dump: from what src/os finds out about a system call to the dump's own words. */
 #include "dump_wait.h"
 
 #include "blocked.h"

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "counted.h"
 #include "python.h"
-#include "remote.h"
+#include "python_process.h"
 
 #define THREADS 96
 
@@ -30,15 +30,14 @@ static void start(struct python *p, const char *exe, unsigned threads)
 	python_hear(p, line, sizeof line);
 }
 
-static struct pl_engine *open_engine(const struct python *p, unsigned threads)
+static struct pl_python_process *open_process(const struct python *p, unsigned threads)
 {
-	const struct pl_engine_options o = {.pid = p->pid, .period_ns = 1000000, .stop = PL_STOP_NEVER};
-	struct pl_engine *e;
+	struct pl_python_process *process;
 
-	assert_ok(pl_engine_remote.open(&o, &e));
-	await (e->room.threads == threads + 1)
-		assert_ok(pl_sampled_refresh(e, e->root, pl_clock_monotonic_ns()));
-	return e;
+	assert_ok(pl_python_process_open(p->pid, PL_STOP_NEVER, &process));
+	await (process->roster.watches.len == threads + 1)
+		assert_ok(pl_roster_refresh(process, pl_clock_monotonic_ns()));
+	return process;
 }
 
 /* That are all known. */
@@ -47,12 +46,12 @@ static void list_threads(void *exe, unsigned threads)
 	struct python p;
 
 	start(&p, exe, threads);
-	struct pl_engine *e = open_engine(&p, threads);
+	struct pl_python_process *process = open_process(&p, threads);
 	counted_begin();
-	assert_ok(pl_sampled_refresh(e, e->root, pl_clock_monotonic_ns()));
+	assert_ok(pl_roster_refresh(process, pl_clock_monotonic_ns()));
 	counted_end();
-	assert_int_equal(e->room.threads, threads + 1);
-	pl_engine_remote.close(e);
+	assert_int_equal(process->roster.watches.len, threads + 1);
+	pl_python_process_close(process);
 	python_end(&p);
 }
 
@@ -63,9 +62,9 @@ static void meet_threads(void *exe, unsigned threads)
 
 	start(&p, exe, threads);
 	counted_begin();
-	struct pl_engine *e = open_engine(&p, threads);
+	struct pl_python_process *process = open_process(&p, threads);
 	counted_end();
-	pl_engine_remote.close(e);
+	pl_python_process_close(process);
 	python_end(&p);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: which of the locks that are waited for a living thread has. It may run meanwhile, and its innermost
+/* Layer dump: which of the locks that are waited for a living thread has. It may run meanwhile, and its innermost
  * frames change; those that are inside `with` stand longer. What both of two readings find in the same frame was there
  * at two moments, while the lock's waiters waited. */
 #include "dump_holds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: what asyncio tasks wait for. The same thing is one entry for all that wait for it. A lock names its
+/* Layer dump: what asyncio tasks wait for. The same thing is one entry for all that wait for it. A lock names its
  * holder if exactly one task is inside of it, and no other one has let go of it in its stead. */
 #include "dump_task_waits.h"
 

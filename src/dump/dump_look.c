@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: one thread, by the rules of the sampling (watch.h), again until its stack is proved.
+/* Layer dump: one thread, by the rules of the sampling (watch.h), again until its stack is proved.
  *
  * What a thread waits for, and its variables, are read between two looks at its run counter, and again if the counter
  * moved: stack, wait and values belong together. Those of a running thread are read while it is stopped. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: is a ring of tasks one? The tasks were read one after the other while their loop may have run: each may
+/* Layer dump: is a ring of tasks one? The tasks were read one after the other while their loop may have run: each may
  * have waited for the next one, and never all at once. Tasks of one loop move only while its thread runs. So the ring
  * is read again while that does not: it is blocked, and was not on a CPU in between, or it is stopped for as long as
  * that takes. What is found then by itself was all there at that moment; and since a ring cannot move, it still is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: variables for a dump. Values are read and told by src/cpython; a variable that cannot be read says so
+/* Layer dump: variables for a dump. Values are read and told by src/cpython; a variable that cannot be read says so
  * itself, and a frame whose variables cannot be had has none. */
 #include "dump_locals.h"
 

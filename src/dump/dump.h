@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dumping instead of sampling: all threads of one process once, each with a proved stack and what it waits for.
  * docs/design/004-dump.md. All calls for one process from one thread of ours (ptrace's rule); any thread. */
-#ifndef PL_ENGINE_DUMP_H
-#define PL_ENGINE_DUMP_H
+#ifndef PL_DUMP_H
+#define PL_DUMP_H
 
 #include <sys/types.h>
 
 #include "dump_model.h"
-#include "engine.h"
+#include "stop_policy.h"
 
 struct pl_dump_options {
 	enum pl_stop_policy stop;
@@ -25,8 +25,8 @@ static inline uint64_t pl_dump_limit_ns(const struct pl_dump_options *o)
 }
 
 /**
- * Add @p pid to @p d. Errors: those of pl_engine_ops.open; then nothing was added. A thread that cannot be read is no
- * error.
+ * Add @p pid to @p d. Errors: those of pl_python_process_open; then nothing was added. A thread that cannot be read is
+ * no error.
  */
 struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d) PLUMB_MUST_CHECK;
 

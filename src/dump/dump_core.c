@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: a dump of a core file. The same readers as for a living process, over another memory; nothing moves, so
+/* Layer dump: a dump of a core file. The same readers as for a living process, over another memory; nothing moves, so
  * every stack that can be walked to its end is exact. One thread. */
 #include <signal.h>
 #include <string.h>

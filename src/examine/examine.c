@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: a trial of the remote engine on a process: which Python there is, which threads, and whether their
- * stacks can be read. It opens the engine as sampling does, but never starts it: nothing is stopped, and there is no
- * second thread of ours. */
+/* Layer examine: a trial of reading a process: which Python there is, which threads, and whether their stacks can be
+ * read. Nothing is stopped. */
 #include "examine.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "clock.h"
 #include "image.h"
 #include "proc.h"
-#include "remote.h"
+#include "python_process.h"
 
 #define LISTINGS   2
 #define READ_TRIES 20 /* a thread that runs may change its stack while it is read */
@@ -23,7 +22,7 @@ static void examine_image(pid_t pid, struct pl_python_facts *f)
 	struct plumb_error *err = pl_python_image_find(pid, &work, &image);
 
 	if (err) {
-		plumb_error_destroy(err); /* opening the engine meets the same and tells it */
+		plumb_error_destroy(err); /* opening it meets the same and tells it */
 		return;
 	}
 	pl_proc_exe(pid, exe, sizeof exe);
@@ -33,12 +32,12 @@ static void examine_image(pid_t pid, struct pl_python_facts *f)
 	f->by_symbol = image.code_type || image.tstate_current; /* a file with symbols has them all */
 }
 
-static struct plumb_error *read_thread(struct pl_engine *e, struct pl_watch *w, struct pl_thread_facts *t)
+static struct plumb_error *read_thread(struct pl_python_process *p, struct pl_watch *w, struct pl_thread_facts *t)
 {
 	struct pl_reading reading;
 
 	for (int i = 0; i < READ_TRIES && !t->read; i++) {
-		struct plumb_error *err = pl_stack_read(&e->root->python.reader, &w->stack, &reading);
+		struct plumb_error *err = pl_stack_read(&p->reader, &w->stack, &reading);
 		if (err)
 			return err;
 		t->read = reading.complete;
@@ -48,28 +47,27 @@ static struct plumb_error *read_thread(struct pl_engine *e, struct pl_watch *w, 
 }
 
 /* Up to 3.10 a thread's number is known only once the main thread, which comes last, has been met: list again. */
-static struct plumb_error *list_threads(struct pl_engine *e)
+static struct plumb_error *list_threads(struct pl_python_process *p)
 {
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < LISTINGS && !err; i++)
-		err = pl_roster_refresh(&e->root->python, pl_clock_monotonic_ns());
+		err = pl_roster_refresh(p, pl_clock_monotonic_ns());
 	return err;
 }
 
-static struct plumb_error *examine_threads(struct pl_engine *e, struct pl_python_facts *f)
+static struct plumb_error *examine_threads(struct pl_python_process *p, struct pl_python_facts *f)
 {
-	struct plumb_error *err = list_threads(e);
+	struct plumb_error *err = list_threads(p);
 
-	for (size_t i = 0; i < e->root->python.roster.watches.len && !err; i++) {
-		struct pl_watch *w = e->root->python.roster.watches.data[i];
+	for (size_t i = 0; i < p->roster.watches.len && !err; i++) {
+		struct pl_watch *w = p->roster.watches.data[i];
 		struct pl_thread_facts t = {.tid = w->tid};
 
 		snprintf(t.name, sizeof t.name, "%s", w->name);
-		err = read_thread(e, w, &t);
+		err = read_thread(p, w, &t);
 		bool known;
-		t.jit = pl_tstate_in_jit(pl_mem_live_mem(e->root->python.reader.live), &e->root->python.reader.py,
-					 w->stack.tstate, &known);
+		t.jit = pl_tstate_in_jit(pl_mem_live_mem(p->reader.live), &p->reader.py, w->stack.tstate, &known);
 		if (!err && !pl_vec_push(&f->threads, t))
 			err = &pl_err_no_memory;
 	}
@@ -88,19 +86,18 @@ static void tell_version(const struct pl_py *py, struct pl_python_facts *f)
 
 void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
 {
-	const struct pl_engine_options options = {.pid = pid, .stop = PL_STOP_NEVER};
-	struct pl_engine *e;
+	struct pl_python_process *p;
 
 	*ret = (struct pl_python_facts){0};
-	ret->trouble = pl_engine_remote.open(&options, &e);
+	ret->trouble = pl_python_process_open(pid, PL_STOP_NEVER, &p);
 	examine_image(pid, ret);
 	if (ret->trouble)
 		return;
 	ret->verified = true;
-	tell_version(&e->root->python.reader.py, ret);
-	ret->from_debug_offsets = e->root->python.reader.py.from_debug_offsets;
-	ret->trouble = examine_threads(e, ret);
-	pl_engine_remote.close(e);
+	tell_version(&p->reader.py, ret);
+	ret->from_debug_offsets = p->reader.py.from_debug_offsets;
+	ret->trouble = examine_threads(p, ret);
+	pl_python_process_close(p);
 }
 
 void pl_python_facts_deinit(struct pl_python_facts *f)

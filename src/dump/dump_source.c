@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: source lines for a dump. The name of a file comes from a code object: only plain files inside the
+/* Layer dump: source lines for a dump. The name of a file comes from a code object: only plain files inside the
  * target's root directory are read, and no more of them than a source file is long, by somebody who can be left behind.
  */
 #include "dump_source.h"

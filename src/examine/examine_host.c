@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: facts about the machine and about a process, put together from src/os. Any thread. Decides nothing and
+/* Layer examine: facts about the machine and about a process, put together from src/os. Any thread. Decides nothing and
  * words nothing; the Python in a process is remote/examine.c. */
 #include "examine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: locks for a dump. What is waited for is found while the threads are read; who has it is asked when all
+/* Layer dump: locks for a dump. What is waited for is found while the threads are read; who has it is asked when all
  * of them are known. A holder is named if the lock itself says it, or if exactly one thread stands inside `with`. */
 #include "dump_locks.h"
 

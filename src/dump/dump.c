@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: a dump of one living process. It opens the engine as sampling does, but never starts it: there is no
- * second thread of ours. How a single thread is looked at is in dump_look.c. */
+/* Layer dump: a dump of one living process. How a single thread is looked at is in dump_look.c. */
 #include "dump.h"
 
 #include <errno.h>
@@ -14,7 +13,6 @@
 #include "dump_tasks.h"
 #include "last_run.h"
 #include "proc.h"
-#include "remote.h"
 #include "thread_state.h"
 
 #define PAUSE_NS      30000l
@@ -23,8 +21,8 @@
 
 struct dumper {
 	const struct pl_dump_options *o;
-	struct pl_engine *e;
-	struct pl_reader *reader; /* of the engine's target, as the next two */
+	struct pl_python_process *process;
+	struct pl_reader *reader; /* of the process, as the next two */
 	struct pl_roster *roster;
 	struct pl_stopper *stopper;
 	struct pl_dump *d;
@@ -233,7 +231,7 @@ static struct plumb_error *dump_natives(struct dumper *u)
 /* Half of the threads must not look like all of them. */
 static struct plumb_error *check_room(const struct dumper *u)
 {
-	if (!u->roster->refused || pl_room_for_one(&u->e->room)) /* those beyond PL_MAX_WATCHES are marked */
+	if (!u->roster->refused || pl_room_for_one(u->roster->room)) /* those beyond PL_MAX_WATCHES are marked */
 		return NULL;
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),
@@ -242,7 +240,7 @@ static struct plumb_error *check_room(const struct dumper *u)
 
 static struct plumb_error *dump_threads(struct dumper *u)
 {
-	struct plumb_error *err = pl_roster_refresh(&u->e->root->python, pl_clock_monotonic_ns());
+	struct plumb_error *err = pl_roster_refresh(u->process, pl_clock_monotonic_ns());
 
 	err = err ? err : check_room(u);
 	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
@@ -322,7 +320,6 @@ static struct plumb_error *dump_process(struct dumper *u)
 
 struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d)
 {
-	const struct pl_engine_options options = {.pid = pid, .stop = o->stop};
 	struct pl_dump_process p = {.pid = (uint32_t)pid};
 	struct dumper u = {.o = o,
 			   .d = d,
@@ -331,14 +328,13 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .sources = {.pid = pid, .patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
 	uint64_t start = pl_clock_monotonic_ns();
 	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
-	struct plumb_error *err = pl_engine_remote.open(&options, &u.e);
+	struct plumb_error *err = pl_python_process_open(pid, o->stop, &u.process);
 
 	if (err)
 		return err;
-	u.reader = &u.e->root->python.reader;
-	u.roster = &u.e->root->python.roster;
-	u.stopper = &u.e->root->python.stopper;
-	u.stopper->policy = o->stop;
+	u.reader = &u.process->reader;
+	u.roster = &u.process->roster;
+	u.stopper = &u.process->stopper;
 	u.stopper->started_ns = start;
 	u.looker = (struct pl_looker){.o = o,
 				      .reader = u.reader,
@@ -354,7 +350,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 	pl_looker_deinit(&u.looker);
 	pl_lock_finder_deinit(&u.locks);
 	pl_vec_deinit(&u.waiters);
-	pl_engine_remote.close(u.e);
+	pl_python_process_close(u.process);
 	pl_surroundings_deinit(&u.around);
 	p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
 	p.barred = pl_dump_str(d, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: the frames of a dump. */
+/* Layer dump: the frames of a dump. */
 #include "dump_parts.h"
 
 #include "lines.h"

@@ -8,7 +8,7 @@
 #include "dump_wait.h"
 #include "lock_wait.h"
 #include "mem_pages.h"
-#include "remote.h"
+#include "python_process.h"
 
 /** Who looks: at one process, thread by thread. */
 struct pl_looker {

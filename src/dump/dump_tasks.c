@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine: from the tasks that src/cpython finds to those of a dump. A loop that runs changes its tasks while they
+/* Layer dump: from the tasks that src/cpython finds to those of a dump. A loop that runs changes its tasks while they
  * are read: a frame whose code has gone meanwhile ends the chain. */
 #include "dump_tasks.h"
 
