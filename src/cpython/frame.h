@@ -26,6 +26,18 @@ struct pl_frame {
 
 typedef PL_VEC(struct pl_frame) pl_frame_vec;
 
+/** Is it a generator's, as far as the frame itself tells? */
+static inline bool pl_frame_of_generator(const struct pl_py *py, const struct pl_frame *f)
+{
+	return f->owner == py->layout.owner_generator && f->owner != PL_NO_OWNER;
+}
+
+/** Is `instr` the address of an instruction, so that its opcode can be read there? */
+static inline bool pl_frame_instr_is_address(const struct pl_py *py)
+{
+	return py->layout.frame_model != PL_FRAME_OBJECT;
+}
+
 /** The bytes pl_frame_read reads: so that a caller can fetch them together with others. */
 struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr);
 

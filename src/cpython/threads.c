@@ -330,9 +330,38 @@ bool pl_tstate_in_jit(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate
 	uint32_t at = py->layout.tstate.executor;
 	struct plumb_error *err = at ? pl_mem_read_u64(mem, tstate + at, &executor) : NULL;
 
-	*known_ret = at && !err;
+	if (known_ret)
+		*known_ret = at && !err;
 	plumb_error_destroy(err);
-	return *known_ret && executor;
+	return at && !err && executor;
+}
+
+bool pl_tstate_has_gil(const struct pl_tstate *ts, const struct pl_interp *in)
+{
+	return ts->gil_words ? ts->holds_gil : in->gil_holder == ts->addr;
+}
+
+bool pl_tstate_may_run(const struct pl_tstate *ts, const struct pl_interp *in)
+{
+	if (ts->attach_word)
+		return ts->attached;
+	return !in->gil_known || pl_tstate_has_gil(ts, in);
+}
+
+struct plumb_error *pl_gil_exists(struct pl_mem *mem, const struct pl_py *py, bool *ret)
+{
+	struct pl_interp interp;
+	pl_addr head;
+
+	*ret = true;
+	if (!py->layout.free_threaded)
+		return NULL;
+	struct plumb_error *err = pl_interp_head(mem, py, &head);
+	if (!err)
+		err = pl_interp_read(mem, py, head, &interp);
+	if (!err)
+		*ret = interp.gil_known;
+	return err;
 }
 
 struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,

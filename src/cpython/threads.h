@@ -41,7 +41,7 @@ struct pl_range pl_data_stack_range(const struct pl_py *py, pl_addr tstate);
 bool pl_data_stack_above(const struct pl_py *py, const uint8_t *raw, pl_addr addr);
 
 /** Does it run code that the JIT compiler made? Such code notes where it is only now and then: the instruction of the
- * innermost frame may be behind. False also if that cannot be told: *known_ret. */
+ * innermost frame may be behind. False also if that cannot be told: *known_ret, which may be NULL. */
 bool pl_tstate_in_jit(struct pl_mem *mem, const struct pl_py *py, pl_addr tstate, bool *known_ret);
 
 /** State of one interpreter that every sample carries. */
@@ -63,6 +63,21 @@ static inline bool pl_interp_gil_has(const struct pl_interp *in, pl_addr futex)
 {
 	return in->gil && futex >= in->gil && futex - in->gil < in->gil_bytes;
 }
+
+/** May an interpreter have a GIL of its own (3.12+)? Else a process has one for all. */
+static inline bool pl_interp_has_own_gil(const struct pl_py *py)
+{
+	return py->layout.interp.gil != PL_NONE;
+}
+
+/** Does the thread hold the GIL of @p in, which is its interpreter? */
+bool pl_tstate_has_gil(const struct pl_tstate *ts, const struct pl_interp *in);
+/** May it run Python code? With a GIL whoever holds it may; free-threaded builds let each thread attach for itself, and
+ * detach around whatever may block. Yes where neither is known. */
+bool pl_tstate_may_run(const struct pl_tstate *ts, const struct pl_interp *in);
+
+/** Is there a GIL? A free-threaded build may have switched its on. Errors: those of reading an interpreter. */
+struct plumb_error *pl_gil_exists(struct pl_mem *mem, const struct pl_py *py, bool *ret) PLUMB_MUST_CHECK;
 
 struct plumb_error *pl_interp_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				   struct pl_interp *ret) PLUMB_MUST_CHECK;

@@ -175,7 +175,7 @@ static struct plumb_error *dump_thread(struct core_dumper *u, const struct pl_in
 				   .interpreter = number,
 				   .gil_holder = holder,
 				   .exception = pl_exception_handled(u->mem, &u->py, ts),
-				   .has_gil = ts->gil_words ? ts->holds_gil : interp->gil_holder == ts->addr,
+				   .has_gil = pl_tstate_has_gil(ts, interp),
 				   .wait = {.number = -1, .fd = {.fd = -1, .kind = "unknown", .state = ""}}};
 	pl_frame_vec frames = {0};
 

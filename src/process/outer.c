@@ -154,7 +154,7 @@ static void drop_popped(struct pl_reader *r, struct pl_outer *o)
 {
 	size_t i = 0;
 
-	if (r->py.layout.tstate.datastack_top == PL_NONE)
+	if (pl_data_stack_range(&r->py, 0).len == 0)
 		return;
 	while (i < o->known.len && !pl_data_stack_above(&r->py, o->bytes.data + o->stack_at, o->known.data[i].addr))
 		i++;
@@ -238,7 +238,7 @@ static uint16_t read_opcode(struct pl_reader *r, const struct pl_frame *f, int32
 {
 	uint8_t opcode;
 
-	if (!r->opcodes || offset < 0 || r->py.layout.frame_model == PL_FRAME_OBJECT)
+	if (!r->opcodes || offset < 0 || !pl_frame_instr_is_address(&r->py))
 		return 0;
 	return pl_mem_read(pl_mem_live_mem(r->live), f->instr, &opcode, 1) ? 0 : (uint16_t)(1 + opcode);
 }

@@ -170,8 +170,7 @@ static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_readi
 	read_tag(r, s, ret);
 	if (ret->tstate.interp != s->interp.addr || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
 		return false;
-	bool in_jit_known;
-	ret->in_jit = pl_tstate_in_jit(mem, &r->py, s->tstate, &in_jit_known);
+	ret->in_jit = pl_tstate_in_jit(mem, &r->py, s->tstate, NULL);
 	bool ended = ret->tstate.frame == 0 || walk_frames(r, s, &tail, ret);
 	anchor_frames(r, s);
 	return ended;
@@ -241,7 +240,7 @@ static uint16_t read_opcode(struct pl_reader *r, struct pl_stack_reader *s, cons
 {
 	uint8_t opcode;
 
-	if (!r->opcodes || offset < 0 || r->py.layout.frame_model == PL_FRAME_OBJECT)
+	if (!r->opcodes || offset < 0 || !pl_frame_instr_is_address(&r->py))
 		return 0;
 	return pl_snapshot_peek(&s->snap, f->instr, &opcode, 1) ? 0 : (uint16_t)(1 + opcode);
 }
@@ -317,8 +316,7 @@ static bool suspends(const struct pl_reader *r, const struct pl_stack_reader *s)
 	if (s->frames.len == 0 || s->seen.len == 0)
 		return false;
 	const struct pl_frame *f = &s->frames.data[s->frames.len - 1];
-	return (f->owner == r->py.layout.owner_generator && f->owner != PL_NO_OWNER) ||
-	       r->codes.store->known.data[s->seen.data[0].code_id]->code.suspends;
+	return pl_frame_of_generator(&r->py, f) || r->codes.store->known.data[s->seen.data[0].code_id]->code.suspends;
 }
 
 bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)

@@ -74,24 +74,15 @@ static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_i
 	return info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
 }
 
-static bool has_gil(const struct pl_reading *r)
-{
-	return r->tstate.gil_words ? r->tstate.holds_gil : r->interp.gil_holder == r->tstate.addr;
-}
-
-/* May it run Python code? With a GIL whoever holds it may; free-threaded builds let each thread attach for itself, and
- * detach around whatever may block. Yes where neither is known. */
 static bool may_run_python(const struct pl_reading *r)
 {
-	if (r->tstate.attach_word)
-		return r->tstate.attached;
-	return !r->interp.gil_known || has_gil(r);
+	return pl_tstate_may_run(&r->tstate, &r->interp);
 }
 
 static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
 {
 	const struct pl_tstate *ts = &r->tstate;
-	bool holds = has_gil(r);
+	bool holds = pl_tstate_has_gil(ts, &r->interp);
 	uint8_t state = 0;
 
 	if (activity == PL_ACTIVITY_RUNNING)

@@ -6,16 +6,11 @@
 
 struct plumb_error *pl_gil_check(pid_t pid, struct pl_mem *mem, const struct pl_py *py)
 {
-	struct pl_interp interp;
-	pl_addr head;
 	char version[PL_VERSION_TEXT];
+	bool exists;
+	struct plumb_error *err = pl_gil_exists(mem, py, &exists);
 
-	if (!py->layout.free_threaded)
-		return NULL;
-	struct plumb_error *err = pl_interp_head(mem, py, &head);
-	if (!err)
-		err = pl_interp_read(mem, py, head, &interp);
-	if (err || interp.gil_known)
+	if (err || exists)
 		return err;
 	return pl_error_hint(pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs CPython %s without a GIL", (int)pid,
 				      pl_py_version_text(py, version)),
@@ -37,7 +32,7 @@ static bool shares_gil(const struct pl_target *t, size_t k)
 {
 	const struct pl_interp *interps = t->python.roster.interps.data;
 
-	if (t->python.reader.py.layout.interp.gil == PL_NONE)
+	if (!pl_interp_has_own_gil(&t->python.reader.py))
 		return k > 0;
 	for (size_t i = 0; i < k; i++)
 		if (interps[i].gil == interps[k].gil)

@@ -156,6 +156,9 @@ static void gil_words_of_3_15(void **state)
 	assert_true(ts.gil_words);
 	assert_true(ts.gil_requested);
 	assert_false(ts.holds_gil);
+	/* The thread's own words go before what the interpreter says. */
+	assert_false(pl_tstate_has_gil(&ts, &(struct pl_interp){.gil_known = true, .gil_holder = addr}));
+	assert_false(pl_tstate_may_run(&ts, &(struct pl_interp){.gil_known = true, .gil_holder = addr}));
 	fake_deinit(&s.f);
 }
 
@@ -317,6 +320,7 @@ static void without_a_gil_threads_attach(void **state)
 		fake_field(&f, gil, lay->gil.locked, 1, 4);
 		assert_ok(pl_interp_read(&f.mem, &py, interp, &in));
 		assert_false(in.gil_known);
+		assert_true(pl_tstate_may_run(&(struct pl_tstate){.addr = thread}, &in)); /* nothing tells */
 		assert_int_equal(in.gil_holder, 0);
 		assert_int_equal(in.tlbc_generation, minor < 14 ? 0 : 5);
 		fake_field(&f, gil, lay->gil.enabled, 1, 4); /* switched on */
@@ -326,9 +330,12 @@ static void without_a_gil_threads_attach(void **state)
 		assert_ok(pl_tstate_read(&f.mem, &py, thread, &ts));
 		assert_true(ts.attach_word);
 		assert_false(ts.attached);
+		assert_int_equal(pl_tstate_has_gil(&ts, &in), !ts.gil_words);
+		assert_false(pl_tstate_may_run(&ts, &in));
 		fake_field(&f, thread, lay->tstate.attach_state, 1, 4);
 		assert_ok(pl_tstate_read(&f.mem, &py, thread, &ts));
 		assert_true(ts.attached);
+		assert_true(pl_tstate_may_run(&ts, &in));
 		fake_field(&f, thread, lay->tstate.attach_state, 2, 4); /* suspended */
 		assert_ok(pl_tstate_read(&f.mem, &py, thread, &ts));
 		assert_false(ts.attached);
