@@ -42,8 +42,6 @@ struct plumb_error *pl_looker_init(struct pl_looker *u)
 	if ((err = pl_mem_pages_create(pl_mem_live_mem(u->reader->live), &u->pages)))
 		return err;
 	pl_values_init(&u->values, pl_mem_pages_mem(u->pages), &u->reader->py, NULL);
-	s->while_stopped = take_while_stopped;
-	s->while_stopped_ctx = u;
 	/* A stack can be proved without a stop, the values of a thread that runs cannot. */
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
@@ -125,6 +123,7 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_watch *
 
 static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
 {
+	struct pl_stop_taker taker = {.take = take_while_stopped, .ctx = u};
 	struct pl_reading reading;
 
 	l->stand = (struct pl_stand){.info = {.syscall = -1}};
@@ -134,7 +133,10 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	l->stand.activity = pl_thread_clock_activity(&w->clock, &l->stand.info);
 	u->locals = &l->locals;
 	u->locals_taken = false;
+	if (u->o->locals)
+		pl_stopper_add_taker(u->stopper, &taker);
 	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, false, &reading, &l->sample);
+	pl_stopper_remove_taker(u->stopper, &taker);
 	l->read = r == PL_WATCH_SAMPLE;
 	l->holder = reading.interp.gil_holder;
 	l->exception = l->read && handles_exception(u, w, l);

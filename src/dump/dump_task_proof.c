@@ -102,7 +102,8 @@ static bool look_while_blocked(struct proof *f)
 static bool look_by_stop(struct proof *f)
 {
 	struct pl_stopper *s = f->u->stopper;
-	struct pl_stopper before = *s;
+	struct pl_stop_taker taker = {.take = look_while_stopped, .ctx = f};
+	enum pl_stop_policy before = s->policy;
 	struct pl_reading reading;
 	struct pl_raw_sample sample;
 
@@ -110,14 +111,12 @@ static bool look_by_stop(struct proof *f)
 		look_again(f);
 		return true;
 	}
-	s->while_stopped = look_while_stopped;
-	s->while_stopped_ctx = f;
+	pl_stopper_add_taker(s, &taker);
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
-	enum pl_watch_result r = pl_watch_sample(f->watch, f->u->reader, s, PL_MODE_WALL, &reading, &sample);
-	s->policy = before.policy;
-	s->while_stopped = before.while_stopped;
-	s->while_stopped_ctx = before.while_stopped_ctx;
+	enum pl_watch_result r = pl_watch_sample(f->watch, f->u->reader, s, false, &reading, &sample);
+	s->policy = before;
+	pl_stopper_remove_taker(s, &taker);
 	return r != PL_WATCH_GONE && r != PL_WATCH_EXITED;
 }
 

@@ -197,6 +197,27 @@ uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now)
 	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
 }
 
+void pl_stopper_add_taker(struct pl_stopper *s, struct pl_stop_taker *t)
+{
+	t->next = s->takers;
+	s->takers = t;
+}
+
+void pl_stopper_remove_taker(struct pl_stopper *s, const struct pl_stop_taker *t)
+{
+	for (struct pl_stop_taker **at = &s->takers; *at; at = &(*at)->next)
+		if (*at == t) {
+			*at = t->next;
+			return;
+		}
+}
+
+void pl_stopper_let_take(const struct pl_stopper *s, struct pl_watch *w)
+{
+	for (const struct pl_stop_taker *t = s->takers; t; t = t->next)
+		t->take(t->ctx, w);
+}
+
 void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from)
 {
 	for (int i = 0; i < PL_REFUSALS; i++)

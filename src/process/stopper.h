@@ -15,6 +15,14 @@
 
 struct pl_watch;
 
+/** Who wants to know of each thread that is stopped: is called while it is, when its stack was read whole. In a list as
+ * long as he wants. */
+struct pl_stop_taker {
+	void (*take)(void *ctx, struct pl_watch *w);
+	void *ctx;
+	struct pl_stop_taker *next; /* the list's */
+};
+
 struct pl_stopper {
 	enum pl_stop_policy policy;
 	uint64_t started_ns;	    /* CLOCK_MONOTONIC */
@@ -30,9 +38,7 @@ struct pl_stopper {
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
 	bool exit_known; /* the main thread ended in our hands */
-	/* Called while a thread is stopped, when its stack was read whole; NULL: nobody wants to know. */
-	void (*while_stopped)(void *ctx, struct pl_watch *w);
-	void *while_stopped_ctx;
+	struct pl_stop_taker *takers;
 };
 /** A Python was found; after an exec once more. @p beside is borrowed. */
 void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct pl_beside *beside, uint64_t now);
@@ -65,6 +71,13 @@ bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid);
 bool pl_stopper_settle(struct pl_stopper *s);
 /** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
 uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
+
+/** @p t stays the caller's. */
+void pl_stopper_add_taker(struct pl_stopper *s, struct pl_stop_taker *t);
+/** Nothing if it is not in the list. */
+void pl_stopper_remove_taker(struct pl_stopper *s, const struct pl_stop_taker *t);
+/** @p w is stopped, and its stack was read whole: all who want to know. */
+void pl_stopper_let_take(const struct pl_stopper *s, struct pl_watch *w);
 
 void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from);
 

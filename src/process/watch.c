@@ -187,8 +187,8 @@ static enum pl_watch_result stop_and_read(struct attempt *a)
 	if (p == PL_PAUSE_REFUSED)
 		return PL_WATCH_NOTHING;
 	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
-	if (!err && a->reading->complete && s->while_stopped)
-		s->while_stopped(s->while_stopped_ctx, w);
+	if (!err && a->reading->complete)
+		pl_stopper_let_take(s, w);
 	pl_stopper_release(s, &pause);
 	pl_bursts_stopped(&w->bursts);
 	return err ? read_result(err) : PL_WATCH_SAMPLE;

@@ -130,6 +130,44 @@ static void what_is_too_much_at_once_is_told_at_once(void **state)
 	pl_stopper_deinit(&s);
 }
 
+struct told {
+	struct pl_stop_taker taker;
+	int times;
+	struct pl_watch *last;
+};
+
+static void note(void *ctx, struct pl_watch *w)
+{
+	struct told *t = ctx;
+
+	t->times++;
+	t->last = w;
+}
+
+static void whoever_wants_to_know_of_stops_is_told_until_he_does_not(void **state)
+{
+	struct told told[3] = {0};
+	struct pl_stopper s = {0};
+	struct pl_watch *w = (struct pl_watch *)&told; /* it is handed on, not looked at */
+
+	pl_stopper_let_take(&s, w);
+	for (int i = 0; i < 3; i++) {
+		told[i].taker = (struct pl_stop_taker){.take = note, .ctx = &told[i]};
+		pl_stopper_add_taker(&s, &told[i].taker);
+	}
+	pl_stopper_let_take(&s, w);
+	pl_stopper_remove_taker(&s, &told[1].taker);
+	pl_stopper_remove_taker(&s, &told[1].taker);
+	pl_stopper_let_take(&s, w);
+	pl_stopper_remove_taker(&s, &told[2].taker);
+	pl_stopper_remove_taker(&s, &told[0].taker);
+	pl_stopper_let_take(&s, w);
+	assert_int_equal(told[0].times, 2);
+	assert_int_equal(told[1].times, 1);
+	assert_int_equal(told[2].times, 2);
+	assert_ptr_equal(told[0].last, w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +179,7 @@ int main(void)
 		cmocka_unit_test(one_long_stop_is_made_up_for),
 		cmocka_unit_test(what_is_too_much_all_the_time_is_told),
 		cmocka_unit_test(what_is_too_much_at_once_is_told_at_once),
+		cmocka_unit_test(whoever_wants_to_know_of_stops_is_told_until_he_does_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
