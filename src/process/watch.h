@@ -72,6 +72,7 @@ enum pl_watch_result {
 	PL_WATCH_UNREADABLE, /* a loss */
 	PL_WATCH_GONE,	     /* the thread has ended */
 	PL_WATCH_EXITED,     /* the process has ended or runs another program */
+	PL_WATCH_UNPROVED = PL_WATCH_NOTHING, /* of one way to prove a stack (prove.h), never of a tick */
 };
 
 void pl_watch_init(struct pl_watch *w, struct pl_reader *r, pid_t pid, pid_t tid, const struct pl_tstate *ts,

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer process; one thread at a time. What the ways to prove a stack have in common, and those that hold nobody up.
+ * See prove.h; reading.c for what a steady reading is. */
+#include "prove.h"
+
+#include <sys/syscall.h>
+
+static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
+{
+	return info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
+}
+
+static bool may_run_python(const struct pl_reading *r)
+{
+	return pl_tstate_may_run(&r->tstate, &r->interp);
+}
+
+static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
+{
+	const struct pl_tstate *ts = &r->tstate;
+	bool holds = pl_tstate_has_gil(ts, &r->interp);
+	uint8_t state = 0;
+
+	if (activity == PL_ACTIVITY_RUNNING)
+		state |= PL_STATE_ON_CPU;
+	else if (activity != PL_ACTIVITY_BLOCKED)
+		state |= PL_STATE_UNKNOWN;
+	if (holds)
+		state |= PL_STATE_HAS_GIL;
+	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, &r->interp)))
+		state |= PL_STATE_WANTS_GIL;
+	if (may_run_python(r) && r->interp.gc_collecting)
+		state |= PL_STATE_IN_GC;
+	if (ts->exception)
+		state |= PL_STATE_EXCEPTION;
+	if (r->in_jit)
+		state |= PL_STATE_JIT;
+	return state;
+}
+
+static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
+{
+	if (r->folded)
+		return PL_MARKER_FOLDED;
+	if (state & PL_STATE_IN_GC)
+		return PL_MARKER_GC;
+	return r->node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
+}
+
+enum pl_watch_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activity,
+				     const struct pl_activity_info *info, enum pl_quality quality)
+{
+	const struct pl_reading *r = a->reading;
+	uint8_t state = state_of(r, activity, info);
+
+	*a->ret = (struct pl_raw_sample){.node = r->node,
+					 .tag = r->tag,
+					 .state = state,
+					 .quality = (uint8_t)quality,
+					 .marker = marker_of(r, state)};
+	return PL_WATCH_SAMPLE;
+}
+
+enum pl_watch_result pl_attempt_failed(struct plumb_error *err)
+{
+	return err == &pl_err_target_exited ? PL_WATCH_EXITED : PL_WATCH_UNREADABLE;
+}
+
+/* It was blocked before the reading: was it all along? A kernel without run counters leaves the proof to the reading.
+ */
+static bool stood_still(const struct pl_watch *w, const struct pl_reading *r)
+{
+	struct pl_run_counters after;
+
+	if (!w->counted)
+		return r->steady && pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_BLOCKED;
+	return pl_thread_clock_counters(&w->clock, &after) == PL_CLOCK_OK && after.runs == w->counters.runs;
+}
+
+enum pl_watch_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity activity,
+				      const struct pl_activity_info *info)
+{
+	struct pl_watch *w = a->w;
+	for (int i = 0; i < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+		if (err)
+			return pl_attempt_failed(err);
+		if (a->reading->complete)
+			break;
+	}
+	if (!stood_still(w, a->reading))
+		return PL_WATCH_UNPROVED;
+	if (!a->reading->complete)
+		return PL_WATCH_UNREADABLE;
+	pl_stack_trust(&w->stack, a->reading);
+	w->still = w->counted && activity == PL_ACTIVITY_BLOCKED;
+	return pl_attempt_take(a, activity, info, PL_EXACT);
+}
+
+bool pl_attempt_still_running(const struct pl_watch *w)
+{
+	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
+}
+
+bool pl_attempt_is_whole(const struct pl_attempt *a, pl_addr root)
+{
+	return a->reading->complete && (a->reading->root == 0 || a->reading->root == root);
+}
+
+/* A steady reading says something only if the thread has run since the last one that was counted: one that merely waits
+ * for a CPU is steady as often as we look. */
+static bool has_run(struct pl_watch *w, const struct pl_reading *r)
+{
+	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
+	bool ran = r->node != w->counted_node || instr != w->counted_instr || w->counters.run_ns != w->counted_run_ns;
+
+	w->counted_node = r->node;
+	w->counted_instr = instr;
+	w->counted_run_ns = w->counters.run_ns;
+	return ran;
+}
+
+/* Of one that runs on the processor that we keep to it says nothing: it stands still because of us. */
+static bool may_run_meanwhile(const struct pl_attempt *a)
+{
+	return !a->stopper->beside || a->stopper->beside->cpu == PL_BESIDE_NOBODY;
+}
+
+void pl_attempt_note_steadiness(struct pl_attempt *a, const struct pl_reading *r)
+{
+	struct pl_watch *w = a->w;
+
+	if (!r->steady) {
+		w->moving = w->seen_moving = true;
+		w->steady_run = 0;
+	} else if (w->moving && may_run_meanwhile(a) && has_run(w, r) && ++w->steady_run >= PL_CALM_AFTER) {
+		w->moving = w->seen_moving = false;
+		w->steady_run = 0;
+	}
+}
+
+/* A thread that might not run Python code, and whose innermost instruction did not move, stood still. */
+enum pl_watch_result pl_prove_outside_python(struct pl_attempt *a)
+{
+	for (int i = 0; i < 2; i++) {
+		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+
+		if (err)
+			return pl_attempt_failed(err);
+		if (a->reading->steady && a->reading->at_rest && !may_run_python(a->reading))
+			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_EXACT);
+	}
+	return PL_WATCH_UNPROVED;
+}
+
+/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
+struct plumb_error *pl_attempt_read_for_steady(struct pl_attempt *a)
+{
+	struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+
+	return err || a->reading->steady ? err : pl_stack_read(a->r, &a->w->stack, a->reading);
+}
+
+enum pl_watch_result pl_prove_as_it_runs(struct pl_attempt *a, enum pl_activity activity)
+{
+	struct pl_watch *w = a->w;
+	bool was_moving = w->moving;
+	struct plumb_error *err = pl_attempt_read_for_steady(a);
+	if (err)
+		return pl_attempt_failed(err);
+	pl_attempt_note_steadiness(a, a->reading);
+	if (!a->reading->steady || was_moving)
+		return PL_WATCH_UNPROVED;
+	return pl_attempt_take(a, activity, NULL, PL_EXACT);
+}
