@@ -75,11 +75,13 @@ def minutes(seconds):
 
 
 def print_times(steps, seconds):
-    """Steps in the order they were run; of the tests those that took longest, with all their parameters added up."""
+    """Steps in the order they were run, and the share of the processors that they kept busy; of the tests those that took longest, with all
+    their parameters added up."""
     rows = [line.rstrip("\n").split("\t") for line in steps]
-    for took, name in rows:
-        print("took %s  %s" % (minutes(float(took)), name))
-    print("took %s  all steps" % minutes(sum(float(took) for took, _ in rows)))
+    for took, processors, name in rows:
+        busy = 100 * float(processors) / (float(took) * len(os.sched_getaffinity(0))) if float(took) else 0
+        print("took %s  %3.0f %% busy  %s" % (minutes(float(took)), busy, name))
+    print("took %s  all steps" % minutes(sum(float(took) for took, _, _ in rows)))
     for name, took in seconds.most_common(LONGEST):
         print("of it %s  %s" % (minutes(took), name))
 
@@ -88,7 +90,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps-failed", default="", help="names, separated by ', '")
     parser.add_argument("--notes", help="file with a line for each part that could not be had or had to be run again")
-    parser.add_argument("--steps", help="file with a line for each step: seconds, tab, name")
+    parser.add_argument("--steps", help="file with a line for each step: seconds, tab, seconds of processors, tab, name")
     parser.add_argument("results", nargs="*", help="meson testlog.json and pytest junit files")
     options = parser.parse_args()
 

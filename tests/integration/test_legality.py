@@ -13,14 +13,14 @@ from harness.statistics import NotNow, holds
 
 # program -> how many sure samples of it, in an ordinary run and with --soak
 QUOTA = {
-    "families.py": (10_000, 200_000),
-    "generators.py": (4_000, 40_000),
-    "mixed.py": (4_000, 40_000),
-    "threads.py": (4_000, 20_000),
-    "coroutines.py": (4_000, 40_000),
+    "families.py": (4_000, 200_000),
+    "generators.py": (2_000, 40_000),
+    "mixed.py": (2_000, 40_000),
+    "threads.py": (2_000, 20_000),
+    "coroutines.py": (2_000, 40_000),
 }
 NO_LIMIT = "-r", "max", "--max-overhead", "none"
-AT_ONCE = 4_000  # sure samples in one recording: it is read anew each time that it has grown
+AT_ONCE = 2_000  # sure samples in one recording: it is read anew each time that it has grown
 
 
 def sampled(plumb, target, python, script, quota):

@@ -3,7 +3,7 @@
 # Part of ../../dev. The tests, step by step, and what they came to.
 
 failures=
-steps=$top/build/steps.txt # how long each step took, for the closing lines
+steps=$top/build/steps.txt # how long each step took, and the processors in it, for the closing lines
 
 # step NAME COMMAND...: run it, remember a failure and how long it took, go on.
 step() {
@@ -11,10 +11,20 @@ step() {
 	shift
 	say "== $name"
 	began=$(date +%s)
+	processor_time
+	processors_before=$processors_took
 	outcome=0
 	"$@" || outcome=1
-	[ ! -d build ] || printf '%s\t%s\n' "$(($(date +%s) - began))" "$name" >>"$steps"
+	processor_time
+	[ ! -d build ] || printf '%s\t%s\t%s\n' "$(($(date +%s) - began))" "$((processors_took - processors_before))" "$name" >>"$steps"
 	[ $outcome -eq 0 ] || { failures="$failures$name, "; return 1; }
+}
+
+# processors_took: the seconds that all commands so far had a processor. Only the shell itself can ask for them.
+processor_time() {
+	mkdir -p "$cache"
+	times >"$cache/times.txt"
+	processors_took=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * ($1 + $3) + $2 + $4) }' "$cache/times.txt")
 }
 
 sanitizer_env() {
@@ -55,6 +65,8 @@ python_tests() { # NAME BINARY PYTEST_ARGUMENTS...
 }
 
 beside() { python_tests "$@" -n "$(nproc)" --dist worksteal; }
+# Fresh machines fetch packages for half of their time; each belongs to one worker, and the browser to the others.
+fetching() { python_tests browser "$@" -n "$((2 * $(nproc)))" --dist loadgroup; }
 # Tests with a real interpreter wait for more than half of their time.
 beside_waiting() { python_tests "$@" -n "$((2 * $(nproc)))" --dist worksteal; }
 
@@ -66,7 +78,7 @@ python_tests_asan() (
 # Of the steps that were run: what passed, failed, was skipped or could not be decided, and where the time went.
 closing_lines() {
 	set -- build/meson-logs/testlog.json build-asan/meson-logs/testlog.json \
-		build/pytest-asan.xml build/pytest-beside.xml build/pytest-browser.xml build/pytest-alone.xml build/pytest-fresh.xml build/pytest-matching.xml
+		build/pytest-asan.xml build/pytest-beside.xml build/pytest-browser.xml build/pytest-alone.xml build/pytest-matching.xml
 	for results in "$@"; do
 		shift
 		[ ! -e "$results" ] || set -- "$@" "$results"
@@ -113,10 +125,9 @@ test_all() {
 	if [ -x build/plumb ]; then
 		# shellcheck disable=SC2086 # a list
 		step "end to end" beside_waiting beside build/plumb -m "not alone" $suites || :
-		step "the page in a browser" beside browser build/plumb tests/browser || :
+		step "a fresh machine, and the page in a browser" fetching build/plumb tests/fresh tests/browser || :
 		# shellcheck disable=SC2086
 		step "end to end one by one" python_tests alone build/plumb -m alone $suites || :
-		step "a fresh machine" python_tests fresh build/plumb -n 2 --dist loadgroup tests/fresh || :
 	fi
 	closing_lines
 }
