@@ -24,8 +24,9 @@ enum place {
 	JOINS, /* 3.13+: it waits in the handle of its thread */
 };
 
+#define CONDITION_WAIT 0
 static const struct pl_role roles[] = {
-	{"threading.py", "wait", "threading.Condition", PL_FOR_NOTICE, INNER},
+	[CONDITION_WAIT] = {"threading.py", "wait", "threading.Condition", PL_FOR_NOTICE, INNER},
 	{"threading.py", "wait_for", "threading.Condition", PL_FOR_NOTICE, OUTER},
 	{"threading.py", "wait", "threading.Event", PL_FOR_EVENT, OUTER},
 	{"threading.py", "wait", "threading.Barrier", PL_FOR_BARRIER, OUTER},
@@ -218,5 +219,10 @@ pl_addr pl_lock_released(struct pl_values *v, const struct pl_frame *f)
 	pl_addr self;
 	const struct pl_role *role = f->kind == PL_FRAME_PYTHON ? role_of(v, f, &self) : NULL;
 
-	return role && role->what == PL_FOR_NOTICE ? pl_lock_behind(v, self, &kind) : 0;
+	return role == &roles[CONDITION_WAIT] ? pl_lock_behind(v, self, &kind) : 0;
+}
+
+bool pl_lock_may_release(struct pl_values *v, pl_addr code)
+{
+	return pl_role_may_be(v, &roles[CONDITION_WAIT], code);
 }

@@ -40,6 +40,8 @@ pl_addr pl_lock_behind(struct pl_values *v, pl_addr obj, enum pl_lock_kind *kind
 /** The lock that the function of this frame has let go of while it waits: of Condition.wait that of the Condition. 0:
  * it is another function. */
 pl_addr pl_lock_released(struct pl_values *v, const struct pl_frame *f);
+/** Can pl_lock_released find one in a frame of this code? Much cheaper to ask once than that of each frame. */
+bool pl_lock_may_release(struct pl_values *v, pl_addr code);
 
 /** As programs call it: "threading.Lock" for "_thread.lock". */
 void pl_lock_public_name(char type[static PL_TYPE_NAME]);

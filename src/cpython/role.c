@@ -32,10 +32,10 @@ static bool read_text(struct pl_values *v, pl_addr at, char *ret, size_t max)
 	return !err;
 }
 
-static bool read_function(struct pl_values *v, const struct pl_frame *f, struct function *ret)
+static bool read_function(struct pl_values *v, pl_addr code, struct function *ret)
 {
-	return read_text(v, f->code + v->py->layout.code.filename, ret->file, FILE_MAX) &&
-	       read_text(v, f->code + v->py->layout.code.name, ret->name, FUNCTION_MAX);
+	return read_text(v, code + v->py->layout.code.filename, ret->file, FILE_MAX) &&
+	       read_text(v, code + v->py->layout.code.name, ret->name, FUNCTION_MAX);
 }
 
 /* Is it the path's end, from a '/' on? */
@@ -44,6 +44,11 @@ static bool is_end_of(const char *end, const char *path)
 	size_t n = strlen(end), len = strlen(path);
 
 	return len >= n && strcmp(path + len - n, end) == 0 && (len == n || path[len - n - 1] == '/');
+}
+
+static bool is_function(const struct pl_role *r, const struct function *f)
+{
+	return strcmp(r->function, f->name) == 0 && (!r->file || is_end_of(r->file, f->file));
 }
 
 /* The RLock that is written in Python has the underscore, too. */
@@ -69,13 +74,19 @@ const struct pl_role *pl_role_of(struct pl_values *v, const struct pl_role *role
 
 	*self_ret = err ? 0 : pl_slots_self(v, f, &s);
 	plumb_error_destroy(err);
-	if (err || !read_function(v, f, &function))
+	if (err || !read_function(v, f->code, &function))
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		const struct pl_role *r = &roles[i];
-		if (strcmp(r->function, function.name) == 0 && (!r->file || is_end_of(r->file, function.file)) &&
-		    (!r->class || (*self_ret && pl_role_is_of(v, *self_ret, r->class))))
+		if (is_function(r, &function) && (!r->class || (*self_ret && pl_role_is_of(v, *self_ret, r->class))))
 			return r;
 	}
 	return NULL;
+}
+
+bool pl_role_may_be(struct pl_values *v, const struct pl_role *role, pl_addr code)
+{
+	struct function function;
+
+	return !read_function(v, code, &function) || is_function(role, &function);
 }

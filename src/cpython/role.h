@@ -19,6 +19,9 @@ struct pl_role {
 const struct pl_role *pl_role_of(struct pl_values *v, const struct pl_role *roles, size_t count,
 				 const struct pl_frame *f, pl_addr *self_ret);
 
+/** Can a frame of this code run the function, by file and name? True also where these cannot be read. */
+bool pl_role_may_be(struct pl_values *v, const struct pl_role *role, pl_addr code);
+
 /** Is the object of the class "threading.Event", which in 2.7 is threading._Event? */
 bool pl_role_is_of(struct pl_values *v, pl_addr obj, const char *class);
 

@@ -27,17 +27,26 @@ static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 	return complete;
 }
 
-/* Those that two readings of the stack, one after the other, agree on. */
+/* Those that two readings of the stack, one after the other, agree on; and what it had let go of at one of them. */
 static void take_both(struct pl_lock_finder *l, const pl_lock_hold_vec *first, const pl_lock_hold_vec *second)
 {
 	struct pl_map frames = PL_MAP_INIT; /* (frame, what is awaited) of the first */
 	uint32_t any;
 
-	for (size_t i = 0; i < first->len && !l->in_part; i++)
-		l->in_part = !pl_map_set(&frames, first->data[i].frame, first->data[i].awaited, 1);
-	for (size_t i = 0; i < second->len && !l->in_part; i++)
-		if (pl_map_get(&frames, second->data[i].frame, second->data[i].awaited, &any))
-			pl_lock_finder_take(l, &second->data[i]);
+	for (size_t i = 0; i < first->len && !l->in_part; i++) {
+		const struct pl_lock_hold *h = &first->data[i];
+
+		if (h->inside)
+			l->in_part = !pl_map_set(&frames, h->frame, h->awaited, 1);
+		else
+			pl_lock_finder_take(l, h);
+	}
+	for (size_t i = 0; i < second->len && !l->in_part; i++) {
+		const struct pl_lock_hold *h = &second->data[i];
+
+		if (!h->inside || pl_map_get(&frames, h->frame, h->awaited, &any))
+			pl_lock_finder_take(l, h);
+	}
 	pl_map_deinit(&frames);
 }
 

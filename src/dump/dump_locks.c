@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer dump: locks for a dump. What is waited for is found while the threads are read; who has it is asked when all
- * of them are known. A holder is named if the lock itself says it, or if exactly one thread stands inside `with`. */
+ * of them are known. A holder is named if the lock itself says it, or if exactly one thread stands inside `with` and no
+ * other one has let go of it in its stead. */
 #include "dump_locks.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 #define THREAD_FRAMES_MAX 4096
 #define FRAMES_MAX	  200000 /* of all threads */
 #define HOLDS_MAX	  16384
-#define SEVERAL		  UINT64_MAX /* no tid */
+#define RELEASED_MAX	  16	     /* by one thread: signal handlers within Condition.wait */
+#define NOT_KNOWN	  UINT64_MAX /* no tid: several are inside, or one that has let go of it */
 
 static const enum pl_dump_for purposes[] = {
 	[PL_FOR_UNKNOWN] = PL_DUMP_FOR_UNKNOWN, [PL_FOR_LOCK] = PL_DUMP_FOR_LOCK,
@@ -43,6 +45,7 @@ void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_
 void pl_lock_finder_deinit(struct pl_lock_finder *l)
 {
 	pl_map_deinit(&l->by_object);
+	pl_map_deinit(&l->keeping);
 	pl_vec_deinit(&l->found);
 	pl_vec_deinit(&l->holds);
 }
@@ -78,10 +81,19 @@ void pl_lock_finder_add(struct pl_lock_finder *l, const struct pl_lock_wait *w, 
 
 /* ---- who has it -------------------------------------------------------------------------------------------------- */
 
+/* A lock that a thread has let go of in Condition.wait. */
+struct release {
+	uint32_t awaited;
+	bool own; /* the thread itself has entered it */
+};
+
+/* Goes through the frames of one thread, the innermost first: what lets go of a lock comes before what entered it. */
 struct hold_taker {
 	struct pl_lock_finder *l;
 	pl_lock_hold_vec *ret;
 	struct pl_lock_hold hold; /* the same for all of a frame but for the lock */
+	struct release released[RELEASED_MAX];
+	size_t count;
 };
 
 static void push(struct pl_lock_finder *l, pl_lock_hold_vec *holds, const struct pl_lock_hold *h)
@@ -95,14 +107,64 @@ void pl_lock_finder_take(struct pl_lock_finder *l, const struct pl_lock_hold *h)
 	push(l, &l->holds, h);
 }
 
+static struct release *find_release(struct hold_taker *t, uint32_t awaited)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->released[i].awaited == awaited)
+			return &t->released[i];
+	return NULL;
+}
+
 static void take_with(void *ctx, pl_addr obj)
 {
 	struct hold_taker *t = ctx;
 	enum pl_lock_kind kind;
 	pl_addr lock = pl_lock_behind(&t->l->values, obj, &kind);
 
-	if (lock && pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &t->hold.awaited))
+	if (!lock || !pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &t->hold.awaited))
+		return;
+	struct release *r = find_release(t, t->hold.awaited);
+	if (r)
+		r->own = true;
+	else
 		push(t->l, t->ret, &t->hold);
+}
+
+/* The lock that the frame has let go of, or 0. */
+static pl_addr released_by(struct pl_lock_finder *l, const struct pl_frame *f)
+{
+	uint32_t any;
+
+	if (pl_map_get(&l->keeping, f->code, 0, &any))
+		return 0;
+	if (pl_lock_may_release(&l->values, f->code))
+		return pl_lock_released(&l->values, f);
+	(void)pl_map_set(&l->keeping, f->code, 0, 1); /* without memory: asked again */
+	return 0;
+}
+
+static void take_release(struct hold_taker *t, const struct pl_frame *f)
+{
+	pl_addr lock = released_by(t->l, f);
+	uint32_t awaited;
+
+	if (!lock || !pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &awaited) || find_release(t, awaited))
+		return;
+	if (t->count < RELEASED_MAX)
+		t->released[t->count++] = (struct release){.awaited = awaited};
+	else
+		t->l->in_part = true;
+}
+
+/* What it has let go of that it has not entered: another thread has. */
+static void take_released_of_others(struct hold_taker *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct pl_lock_hold h = {.awaited = t->released[i].awaited, .tid = t->hold.tid};
+
+		if (!t->released[i].own)
+			push(t->l, t->ret, &h);
+	}
 }
 
 /* May frame number @p i of a thread be looked at, too? */
@@ -116,36 +178,19 @@ static bool has_room(struct pl_lock_finder *l, size_t i)
 	return false;
 }
 
-/* Condition.wait lets go of the lock that its caller has entered. */
-static void drop_released(struct pl_lock_finder *l, const pl_frame_vec *frames, size_t first, pl_lock_hold_vec *holds)
-{
-	for (size_t i = 0; i < frames->len && holds->len > first && has_room(l, i); i++) {
-		pl_addr lock = pl_lock_released(&l->values, &frames->data[i]);
-		uint32_t at;
-		size_t kept = first;
-
-		if (!lock || !pl_map_get(&l->by_object, lock, PL_FOR_LOCK, &at))
-			continue;
-		for (size_t k = first; k < holds->len; k++)
-			if (holds->data[k].awaited != at)
-				holds->data[kept++] = holds->data[k];
-		holds->len = kept;
-	}
-}
-
 void pl_lock_finder_holds(struct pl_lock_finder *l, const pl_frame_vec *frames, uint64_t tid, pl_lock_hold_vec *ret)
 {
-	struct hold_taker t = {.l = l, .ret = ret, .hold = {.tid = tid, .innermost = true}};
-	size_t first = ret->len;
+	struct hold_taker t = {.l = l, .ret = ret, .hold = {.tid = tid, .inside = true, .innermost = true}};
 
 	for (size_t i = 0; i < frames->len && has_room(l, i); i++) {
 		if (frames->data[i].kind != PL_FRAME_PYTHON)
 			continue;
 		t.hold.frame = frames->data[i].addr;
 		pl_with_each(&l->values, &frames->data[i], take_with, &t);
+		take_release(&t, &frames->data[i]);
 		t.hold.innermost = false;
 	}
-	drop_released(l, frames, first, ret);
+	take_released_of_others(&t);
 }
 
 /* Does the thread wait for this lock in the very function that is inside its `with`? Then that has let go of it: it is
@@ -158,7 +203,8 @@ static bool takes_back(const struct pl_lock_finder *l, const struct pl_lock_hold
 	return false;
 }
 
-/* Of each thing awaited the one thread that stands inside; 0: none, or more than one. NULL: that is not known. */
+/* Of each thing awaited the one thread that stands inside; 0: none, more than one, or another one has let go of
+ * it. NULL: that is not known. */
 static uint64_t *only_holders(const struct pl_lock_finder *l)
 {
 	uint64_t *tids = l->in_part || !l->found.len ? NULL : calloc(l->found.len, sizeof *tids);
@@ -168,10 +214,10 @@ static uint64_t *only_holders(const struct pl_lock_finder *l)
 		uint64_t *tid = &tids[h->awaited];
 
 		if (!takes_back(l, h))
-			*tid = !*tid || *tid == h->tid ? h->tid : SEVERAL;
+			*tid = h->inside && (!*tid || *tid == h->tid) ? h->tid : NOT_KNOWN;
 	}
 	for (size_t i = 0; i < l->found.len && tids; i++)
-		tids[i] = tids[i] == SEVERAL ? 0 : tids[i];
+		tids[i] = tids[i] == NOT_KNOWN ? 0 : tids[i];
 	return tids;
 }
 

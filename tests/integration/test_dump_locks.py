@@ -215,6 +215,14 @@ def test_a_lock_that_its_own_block_lets_go_of(waiting, minor):
     assert (thing["held"], thing["holder"], thing["waiters"]) == (True, None, [seen.threads["worker"]["tid"]])
 
 
+def test_a_lock_that_another_thread_lets_go_of(waiting, minor):
+    """The outer thread is inside `with condition`, and the one that waits there for a notice has let go of its lock."""
+    seen, things = waiting(minor, "given_away")
+    assert seen.process["deadlocks"] == [] and seen.notes() == []
+    thing = seen.awaited[things["lock"]]
+    assert (thing["held"], thing["holder"], thing["waiters"]) == (True, None, [seen.threads["inner"]["tid"]])
+
+
 def test_a_holder_that_runs(plumb, target, minor):
     with target(minor, "locks.py", "--case", "running") as program:
         # A thread that has only begun may have no name yet.

@@ -80,6 +80,20 @@ def take_back(lock):
         lock.acquire()
 
 
+def wait_in_another(condition):
+    """Another thread lets go of the lock that this one has entered."""
+    with condition:
+        inner = start("inner", condition.wait)
+        start("taker", notify_and_keep, condition)
+        inner.join()
+
+
+def notify_and_keep(condition):
+    condition.acquire()  # when the other has let go of it
+    condition.notify()
+    stay()
+
+
 def keep(lock):
     lock.acquire()
     stay()
@@ -205,6 +219,14 @@ def taken_back():
     return {"lock": id(lock)}
 
 
+def given_away():
+    lock = threading.Lock()
+    condition = threading.Condition(lock)
+    start("outer", wait_in_another, condition)
+    GATE.open_for(1)
+    return {"lock": id(lock)}
+
+
 def notified(condition):
     with condition:
         condition.wait()
@@ -256,7 +278,8 @@ def waits():
 
 
 KEPT = []
-CASES = {f.__name__: f for f in (pair, three, recursive, mixed, itself, joined, timed, running, orderly, taken_back, waits)}
+CASES = {f.__name__: f for f in (pair, three, recursive, mixed, itself, joined, timed, running, orderly, taken_back, given_away,
+                                 waits)}
 
 
 def main():
