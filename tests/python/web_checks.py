@@ -3,6 +3,7 @@
 Each check_ is run; their names are told."""
 import asyncio
 import base64
+import contextlib
 import contextvars
 import functools
 import gc
@@ -11,8 +12,10 @@ import inspect
 import io
 import itertools
 import json
+import os
 import random
 import re
+import resource
 import sys
 import threading
 import types
@@ -580,24 +583,56 @@ def check_only_this_machine_may_look_unless_others_are_allowed():
     assert ask("GET", "/nothing", peer="10.1.2.3")[0] == 401, "not even what there is, is told"
 
 
+FROM_ANOTHER_SITE = [
+    {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "Cross-Site", "Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": ""}, {"Sec-Fetch-Site": "none, none"}, {"Sec-Fetch-Site": "same-origin", "Origin": "https://example.com"},
+    {"Origin": "null"}, {"Origin": ""}, {"Origin": "https://example.com"}, {"Origin": "http://localhost:81"},
+    {"Origin": "http://localhost.example.com"}, {"Origin": "http://localhost, https://example.com"}, {"Origin": "localhost"},
+    {"Referer": "https://example.com/"}, {"Referer": "https://example.com/http://localhost/"}, {"Referer": "http://localhost:81/"},
+    {"Referer": "http://localhost.example.com"}, {"Referer": "http://localhost@example.com/"}, {"Referer": ""},
+]  # fmt: skip
+FROM_OWN_SITE = [
+    {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://localhost"}, {"Origin": "https://LOCALHOST"},
+    {"Origin": "http://127.0.0.1:8000", "Host": "127.0.0.1:8000"}, {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"},
+    {"Referer": "http://localhost"}, {"Referer": "https://Localhost/orders?x=1"}, {"Referer": "http://[::1]:8000/", "Host": "[::1]:8000"},
+    {"Sec-Fetch-Site": "same-origin", "Referer": "https://the-name-outside-of-the-proxy.example.com/"},
+]  # fmt: skip
+
+
 def check_a_page_of_another_site_is_not_this_machine():
     """A browser of this machine asks for it, with the address and the name of this machine."""
     ask = control_of()
-    other = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "Cross-Site", "Origin": "http://localhost"}, {"Origin": "null"}, {"Origin": ""},
-             {"Origin": "https://example.com"}, {"Origin": "http://localhost:81"}, {"Origin": "http://localhost.example.com"},
-             {"Origin": "http://localhost, https://example.com"}, {"Origin": "localhost"}]  # fmt: skip
-    own = [{"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://localhost"}, {"Origin": "https://LOCALHOST"},
-           {"Origin": "http://127.0.0.1:8000", "Host": "127.0.0.1:8000"}, {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"}]  # fmt: skip
     for method, path in (("GET", "/status"), ("POST", "/pause")):
-        for headers in other:
+        for headers in FROM_ANOTHER_SITE:
             status, _, sentence = ask(method, path, {"token": ask.token}, headers)
             assert status == 403 and b"another site" in sentence, (method, headers, status, sentence)
             assert ask(method, path, headers={"Authorization": "Bearer " + ask.token, **headers})[0] in (200, 409), (method, headers)
-        for headers in own:
+        for headers in FROM_OWN_SITE:
             assert ask(method, path, {"token": ask.token}, headers)[0] in (200, 409), (method, headers)
+
+
+def check_a_link_of_another_site_does_not_record_a_request():
+    """A browser sends with it the password that it has kept, and the cookies that `allow` looks at."""
     served_paths = []
-    app = Client(WSGIMiddleware(lambda environ, start: served_paths.append(environ) or [], RequestTimes(), control=ask.app), ask.token)
-    assert app("GET", "/?plumb", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403 and not served_paths
+
+    def app(environ, start_response):
+        served_paths.append(environ["PATH_INFO"])
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [b"response"]
+
+    kept = {"Authorization": "Basic " + base64.b64encode(b"any:" + TOKEN.encode()).decode()}
+    sure = [{"Authorization": "Bearer " + TOKEN}, {"X-Plumb-Token": TOKEN}]
+    for options, by_itself in [({"token": TOKEN}, kept), ({"token": TOKEN, "allow": lambda environ: True}, {}), ({"allow_loopback": True}, {}),
+                               ({"token": TOKEN, "allow": lambda environ: True}, {"X-Plumb-Token": "wrong"})]:  # fmt: skip
+        ask = Client(WSGIMiddleware(app, RequestTimes(), control=control(plumb.Profiler(), **options)), TOKEN)
+        for headers in FROM_ANOTHER_SITE:
+            status, _, sentence = ask("GET", "/work?plumb", headers={**by_itself, **headers})
+            assert status == 403 and b"another site" in sentence and not served_paths, (options, headers, status, sentence[:100])
+            assert ask("GET", "/", headers={**by_itself, **headers})[2] == b"response" and served_paths.pop() == "/", (options, headers)
+        for headers in FROM_OWN_SITE:
+            assert ask("GET", "/work?plumb", headers={**by_itself, **headers})[0] == 200 and served_paths.pop() == "/work", (options, headers)
+        for token in sure if "token" in options else ():
+            assert ask("GET", "/work?plumb", headers={**token, **FROM_ANOTHER_SITE[0]})[0] == 200 and served_paths.pop() == "/work", options
 
 
 def check_a_token_that_is_given_is_needed_by_all():
@@ -792,14 +827,15 @@ for name in (WORK, NEIGHBOUR):
 
 def check_whoever_may_gets_the_page_of_a_request_instead_of_the_response():
     served_paths, times = [], RequestTimes()
+    raised = {each.__name__: each for each in (KeyError, ValueError, RuntimeError, OSError, plumb.Error)}
 
     def app(environ, start_response):
         served_paths.append(environ["PATH_INFO"])
         start_response("200 OK", [("Content-Type", "text/plain")])
         if environ["PATH_INFO"] == "/work":
             globals()[WORK]()
-        if environ["PATH_INFO"] == "/raise":
-            raise KeyError("of the application")
+        if environ["PATH_INFO"][1:] in raised:
+            raise raised[environ["PATH_INFO"][1:]]("of the application")
         return iter([b"response"])
 
     allowed = control(plumb.Profiler(), token=TOKEN)
@@ -813,7 +849,8 @@ def check_whoever_may_gets_the_page_of_a_request_instead_of_the_response():
     assert served_paths == ["/work"], "who may not is not served"
     for path, method in (("/", "GET"), ("/?q=plumb", "GET"), ("/?plumber=1", "GET"), ("/?plumb", "POST")):
         assert ask(method, path, headers=bearer)[2] == b"response", path
-    assert "of the application" in str(raises(KeyError, ask, "GET", "/raise?plumb", headers=bearer))
+    for name, kind in raised.items():
+        assert "of the application" in str(raises(kind, ask, "GET", "/%s?plumb" % name, headers=bearer))
     without = Client(WSGIMiddleware(app, times), TOKEN)
     assert without("GET", "/?plumb", headers=bearer)[2] == b"response"
     assert "control is what plumb.web.control()" in str(raises(TypeError, WSGIMiddleware, app, control=plumb.Profiler()))
@@ -858,6 +895,44 @@ def check_the_same_page_in_a_loop_has_the_request_and_not_its_neighbours():
     assert WORK.encode() in names_in(page) and NEIGHBOUR.encode() not in names_in(page)
     assert busy[0] == 409 and b"ask again" in busy[1]
     assert asyncio.run(ask("/work", b"plumb", []))[0] == 401 and asyncio.run(ask("/none", b""))[1] == b"response"
+
+
+@contextlib.contextmanager
+def descriptors_left(count):
+    """No more files than so many can be opened."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = {int(name) for name in os.listdir("/proc/self/fd")}
+    free = [number for number in range(len(used) + count + 1) if number not in used]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free[count], hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def check_what_cannot_be_recorded_has_one_status_in_all_servers():
+    served_paths = []
+
+    def app(environ, start_response):
+        served_paths.append(environ["PATH_INFO"])
+
+    async def app_of_loop(scope, receive, send):
+        served_paths.append(scope["path"])
+
+    in_threads = Client(WSGIMiddleware(app, RequestTimes(), control=control(plumb.Profiler(), token=TOKEN)), TOKEN)
+    in_loop = ASGIMiddleware(app_of_loop, RequestTimes(), control=control_asgi(plumb.Profiler(), token=TOKEN))
+    headers = [(b"host", b"localhost"), (b"authorization", b"Bearer " + TOKEN.encode())]
+
+    async def with_few(left, scope, receive, send):
+        with descriptors_left(left):
+            await in_loop(scope, receive, send)
+
+    for left in range(3):
+        with descriptors_left(left):
+            status, _, sentence = in_threads("GET", "/?plumb", headers={"Authorization": "Bearer " + TOKEN})
+        start, body = run_asgi(functools.partial(with_few, left), http_scope(query_string=b"plumb", headers=headers))
+        assert (status, start["status"]) == (503, 503) and b"Too many open files" in sentence and sentence == body["body"], (left, sentence[:100], body)
+    assert not served_paths
 
 
 class Endless:

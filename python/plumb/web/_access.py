@@ -38,6 +38,7 @@ class Refused(Exception):
 _NEEDED = "this needs a token: as Authorization: Bearer, or as the password of any user"
 _MADE = ". The application has made one: the attribute token of its control application; it can give one (token=), or let in this machine without (allow_loopback=True)"
 _AT_ONCE = "allow answers at once, by True or False: what it gives is to be awaited, which would be true for everybody"
+_ANOTHER_SITE = "a page of another site asked for this: enter the address yourself"
 _ASK = {"www-authenticate": 'Basic realm="plumb", charset="UTF-8"'}
 # What proxies add. They can be forged, so they never allow anything.
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -60,11 +61,15 @@ def _names_loopback(host: str) -> bool:
 
 
 def _is_of_another_site(headers: Mapping[str, str]) -> bool:
-    """What a browser says of the page that asks; what is no browser says nothing."""
-    if headers.get("sec-fetch-site", "").lower() == "cross-site":
-        return True
+    """What a browser says of the page that asks; what is no browser says nothing. Old ones, and all without TLS, have no more than
+    the address of that page."""
     host = headers.get("host", "localhost").lower()
-    return "origin" in headers and headers["origin"].lower() not in ("http://" + host, "https://" + host)
+    own = ("http://" + host, "https://" + host)
+    if "origin" in headers and headers["origin"].lower() not in own:
+        return True
+    if "sec-fetch-site" in headers:
+        return headers["sec-fetch-site"].lower() not in ("same-origin", "none")
+    return "referer" in headers and not (headers["referer"].lower() + "/").startswith(tuple(site + "/" for site in own))
 
 
 def _answers_later(allow: Callable[[Any], Any]) -> bool:
@@ -73,7 +78,8 @@ def _answers_later(allow: Callable[[Any], Any]) -> bool:
 
 class Access:
     """Reading: with the token; or if `allow(environ or scope)` says so; or, where that was allowed, from this machine, not
-    through a proxy and not for a page of another site. Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
+    through a proxy and not for a page of another site. The page of a request: whoever may read, but not for a page of another site.
+    Changes: whoever may read, by POST with the token or the one that is in the page's forms."""
 
     def __init__(self, allow: Optional[Callable[[Any], Any]], token: Optional[str], allow_loopback: bool) -> None:
         if token is not None and (not isinstance(token, str) or len(token) < 8):
@@ -119,7 +125,15 @@ class Access:
         if not _names_loopback(request.headers.get("host", "localhost")):
             raise Refused(403, "the name in Host is not one of this machine's loopback: give the control application a token")
         if _is_of_another_site(request.headers):
-            raise Refused(403, "a page of another site asked for this: enter the address yourself, or give the control application a token")
+            raise Refused(403, _ANOTHER_SITE + ", or give the control application a token")
+
+    def check_page(self, request: Request) -> None:
+        """Or Refused; after check_read(). The application serves for it, and browsers send passwords and cookies wherever a link to
+        this was."""
+        kind, presented = _credentials(request.headers)
+        by_itself = kind != "bearer" or presented is None or not _same(presented, self.token)
+        if by_itself and _is_of_another_site(request.headers):
+            raise Refused(403, _ANOTHER_SITE)
 
     def check_change(self, request: Request, fields: Mapping[str, str]) -> None:
         """Or Refused; after check_read(). Browsers send passwords by themselves, so one is not enough here."""

@@ -77,11 +77,22 @@ class Control:
 
     def refused(self, request: Request) -> Optional[Response]:
         """The answer to whoever may not see this, before anything that they send is read; None: they may."""
+        return self._refused(request, self._access.check_read)
+
+    def refused_page(self, request: Request) -> Optional[Response]:
+        """The same to whoever may not have the page of a request."""
+        return self._refused(request, self._access.check_read, self._access.check_page)
+
+    def _refused(self, request: Request, *checks: Callable[[Request], None]) -> Optional[Response]:
         try:
-            self._access.check_read(request)
+            for check in checks:
+                check(request)
         except Refused as why:
-            return _whole(request, _refusal(why))
+            return self.refusal(request, why)
         return None
+
+    def refusal(self, request: Request, why: Refused) -> Response:
+        return _whole(request, _refusal(why))
 
     def answer(self, request: Request, body: bytes) -> Response:
         """To one that is not refused. Of a longer body LONGEST_BODY + 1 bytes are enough; only POST needs one."""
@@ -94,7 +105,7 @@ class Control:
     def page(self, request: Request, make: Callable[[], str]) -> Response:
         """A report page of something else, to one that is not refused."""
         try:
-            found = _as_asked(lambda: _report_page(_HTML, make().encode("utf-8", "replace")))
+            found = as_asked(lambda: _report_page(_HTML, make().encode("utf-8", "replace")))
         except Refused as why:
             found = _refusal(why)
         return _whole(request, found)
@@ -111,7 +122,7 @@ class Control:
         _check_method(request, "GET", "HEAD")
         page = self._pages.get(path)
         fields = _fields(request.query)
-        return _as_asked(lambda: page(fields) if page else self._report(path, fields))
+        return as_asked(lambda: page(fields) if page else self._report(path, fields))
 
     # ---- changes ----
 
@@ -121,7 +132,7 @@ class Control:
         fields = _fields_of_body(request, body)
         self._access.check_change(request, fields)
         wanted = {key: value for key, value in fields.items() if key != "token"}
-        _as_asked(lambda: self._do(name, wanted))
+        as_asked(lambda: self._do(name, wanted))
         if "text/html" in request.headers.get("accept", ""):
             return Response(303, {"location": "./"}, b"")
         return self._status({})
@@ -182,13 +193,13 @@ def _report_page(kind: str, body: bytes) -> Response:
     return Response(200, {"content-type": kind, "content-security-policy": _SANDBOX}, body)
 
 
-def _as_asked(do: Callable[[], _Answer]) -> _Answer:
-    """What a profiler refuses, as an answer."""
+def as_asked(do: Callable[[], _Answer]) -> _Answer:
+    """What a profiler refuses, or cannot do, as an answer."""
     try:
         return do()
     except (ValueError, TypeError) as why:
         raise Refused(422, str(why)) from None
-    except Error as why:
+    except (Error, OSError) as why:
         raise Refused(503, str(why)) from None
     except RuntimeError as why:
         raise Refused(409, str(why)) from None

@@ -10,7 +10,7 @@ from typing import Any, Awaitable, Callable, Iterable, Optional
 
 import plumb
 from plumb.web._access import Refused, Request
-from plumb.web._control import Control, Response
+from plumb.web._control import Control, Response, as_asked
 from plumb.web._hosts import ASGIControl, WSGIControl, aside
 
 _FIELD = "plumb"
@@ -29,34 +29,53 @@ class RequestPage:
         """Instead of the application's; None: it was not asked for. serve() begins the response, all of which is used up."""
         if not _is_asked(request):
             return None
-        return self._core.refused(request) or self._core.page(request, lambda: _recorded(serve))
+        return self._core.refused_page(request) or self._record(request, serve)
+
+    def _record(self, request: Request, serve: Callable[[], Iterable[bytes]]) -> Response:
+        try:
+            with _Recorded() as recording:
+                _use_up(serve, time.monotonic() + _LONGEST_S)
+        except Refused as why:
+            return self._core.refusal(request, why)
+        return self._core.page(request, recording.html)
 
     async def answer_later(self, request: Request, serve: Callable[[], Awaitable[None]]) -> Optional[Response]:
         """The same in a loop."""
         if not _is_asked(request):
             return None
-        refused: Optional[Response] = await aside(self._core.refused, request)
-        if refused:
-            return refused
+        refused: Optional[Response] = await aside(self._core.refused_page, request)
+        return refused or await self._record_later(request, serve)
+
+    async def _record_later(self, request: Request, serve: Callable[[], Awaitable[None]]) -> Response:
         if not _one_at_a_time.acquire(blocking=False):
-            return self._core.page(request, _busy)
+            return self._core.refusal(request, Refused(409, "another request is being recorded: ask again"))
         try:
-            with plumb.profile(threads=threading.get_ident()) as recording, plumb.tag(**{_TAG: _FIELD}):
+            with _Recorded() as recording, plumb.tag(**{_TAG: _FIELD}):
                 await _for_a_time(serve)
             answer: Response = await aside(self._core.page, request, lambda: recording.html(focus="%s=%s" % (_TAG, _FIELD)))
             return answer
+        except Refused as why:
+            return self._core.refusal(request, why)
         finally:
             _one_at_a_time.release()
 
 
+class _Recorded:
+    """A recording of this thread. Where it cannot begin or end, that is Refused; what the block raises passes as it is."""
+
+    def __init__(self) -> None:
+        self._recording = plumb.profile(threads=threading.get_ident())
+
+    def __enter__(self) -> plumb.Recording:
+        begun: plumb.Recording = as_asked(self._recording.__enter__)
+        return begun
+
+    def __exit__(self, *raised: Any) -> None:
+        as_asked(lambda: self._recording.__exit__(*raised))
+
+
 def _is_asked(request: Request) -> bool:
     return request.method == "GET" and _FIELD in request.query and _FIELD in dict(urllib.parse.parse_qsl(request.query, keep_blank_values=True))
-
-
-def _recorded(serve: Callable[[], Iterable[bytes]]) -> str:
-    with plumb.profile(threads=threading.get_ident()) as recording:
-        _use_up(serve, time.monotonic() + _LONGEST_S)
-    return recording.html()
 
 
 def _use_up(serve: Callable[[], Iterable[bytes]], end: float) -> None:
@@ -89,7 +108,3 @@ async def _for_a_time(serve: Callable[[], Awaitable[None]]) -> None:
             raise
     finally:
         timer.cancel()
-
-
-def _busy() -> str:
-    raise Refused(409, "another request is being recorded: ask again")
