@@ -109,7 +109,12 @@ static struct plumb_error *walk_named_set(struct pl_task_walk *w, const char *na
 		return err;
 	if (weak)
 		err = pl_instance_attr(w->a.mem, w->a.py, set, "data", &set);
-	return err ? err : pl_set_each(w->a.mem, w->a.py, set, weak, add_task, w);
+	if (!err)
+		err = pl_set_each(&w->a, set, weak, add_task, w);
+	if (err != &pl_err_limit)
+		return err;
+	w->out->lost++; /* those that were not looked at */
+	return NULL;
 }
 
 static struct plumb_error *walk_sets(struct pl_task_walk *w)
@@ -367,6 +372,7 @@ struct plumb_error *pl_tasks_again_read(struct pl_tasks_again *a, const pl_addr 
 	w->out = ret;
 	pl_map_clear(&w->seen);
 	pl_vec_clear(&w->edges);
+	w->futures = w->a.slots = 0;
 	pl_vec_clear(&w->running); /* of the first look; who runs waits for nothing, and is seen by that */
 	for (size_t i = 0; i < count && a->here && !err; i++)
 		err = add_task(w, tasks[i]);

@@ -27,6 +27,7 @@ struct pl_asyncio {
 	struct pl_dict tasks_module;	/* asyncio.tasks */
 	struct pl_dict c_module;	/* _asyncio; no entries: the program does without it */
 	pl_addr task_type, future_type; /* of _asyncio; 0: the program does without it */
+	size_t slots;			/* of sets, looked at so far */
 };
 
 /** A task or future, wherever its words are: in a C struct, or attributes of a class in Python. */
@@ -60,6 +61,7 @@ struct pl_task_walk {
 	struct pl_tasks *out;
 	struct pl_map seen;
 	PL_VEC(struct pl_task_edge) edges;
+	size_t futures; /* of sets, asked whether they are done */
 	pl_tstate_vec threads;
 	PL_VEC(pl_addr) running;
 	pl_addr tstate;	      /* whose list is walked now, 3.14+ */
@@ -79,8 +81,9 @@ bool pl_task_is_fatal(const struct plumb_error *err);
 
 /** Called with each object of a set; an error ends the walk. */
 typedef struct plumb_error *pl_set_fn(void *ctx, pl_addr obj);
-/** The members of a set, or what the weak references in it refer to. Bounded by PL_MAX_TASKS members. */
-struct plumb_error *pl_set_each(struct pl_mem *mem, const struct pl_py *py, pl_addr set, bool weak, pl_set_fn *fn,
+/** The members of a set, or what the weak references in it refer to. PLUMB_ERR_LIMIT: there may be more, of it or of
+ * all sets of the walk together. */
+struct plumb_error *pl_set_each(struct pl_asyncio *a, pl_addr set, bool weak, pl_set_fn *fn,
 				void *ctx) PLUMB_MUST_CHECK;
 
 #endif

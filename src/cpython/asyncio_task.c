@@ -12,8 +12,9 @@
 #define TASK_MAX_BYTES 1024
 #define BASES_MAX      16
 #define SET_BATCH      64
-#define SET_MAX	       (PL_MAX_TASKS * 8)
-#define PENDING	       0 /* fut_state */
+#define SET_MAX	       (PL_MAX_TASKS * 8) /* slots of one set */
+#define SLOTS_MAX      (SET_MAX * 8)	  /* of all sets of a walk: many tasks can wait for the same one */
+#define PENDING	       0		  /* fut_state */
 #define FLAG_LONG      (UINT64_C(1) << 24)
 #define FLAG_STR       (UINT64_C(1) << 28)
 
@@ -177,8 +178,8 @@ struct plumb_error *pl_task_name_add(struct pl_asyncio *a, const struct pl_task_
 }
 
 /* One batch of {key, hash}. A removed member keeps a key, with the hash -1. */
-static struct plumb_error *each_of_batch(struct pl_mem *mem, const struct pl_py *py, const uint64_t *entries, size_t n,
-					 bool weak, pl_set_fn *fn, void *ctx)
+static struct plumb_error *each_of_batch(const struct pl_asyncio *a, const uint64_t *entries, size_t n, bool weak,
+					 pl_set_fn *fn, void *ctx)
 {
 	struct plumb_error *err = NULL;
 
@@ -187,34 +188,36 @@ static struct plumb_error *each_of_batch(struct pl_mem *mem, const struct pl_py 
 		if (!obj || entries[i * 2 + 1] == UINT64_MAX)
 			continue;
 		if (weak)
-			err = pl_pointer_ok(obj) ? pl_mem_read_u64(mem, obj + py->layout.weakref.object, &obj)
+			err = pl_pointer_ok(obj) ? pl_mem_read_u64(a->mem, obj + a->py->layout.weakref.object, &obj)
 						 : &pl_err_corrupt;
-		if (!err && obj && obj != py->none)
+		if (!err && obj && obj != a->py->none)
 			err = fn(ctx, obj);
 	}
 	return err;
 }
 
-struct plumb_error *pl_set_each(struct pl_mem *mem, const struct pl_py *py, pl_addr set, bool weak, pl_set_fn *fn,
-				void *ctx)
+struct plumb_error *pl_set_each(struct pl_asyncio *a, pl_addr set, bool weak, pl_set_fn *fn, void *ctx)
 {
-	const struct pl_layout *lay = &py->layout;
+	const struct pl_layout *lay = &a->py->layout;
 	uint64_t mask, entries[SET_BATCH * 2];
 	pl_addr table;
 	struct plumb_error *err;
 
 	if (!pl_pointer_ok(set))
 		return &pl_err_corrupt;
-	err = pl_mem_read_u64(mem, set + lay->set.mask, &mask);
+	err = pl_mem_read_u64(a->mem, set + lay->set.mask, &mask);
 	if (!err)
-		err = pl_mem_read_u64(mem, set + lay->set.table, &table);
+		err = pl_mem_read_u64(a->mem, set + lay->set.table, &table);
 	if (!err && (mask & (mask + 1) || !pl_pointer_ok(table)))
 		err = &pl_err_corrupt;
-	for (uint64_t at = 0; !err && at <= mask && at < SET_MAX; at += SET_BATCH) {
+	for (uint64_t at = 0; !err && at <= mask; at += SET_BATCH) {
 		size_t n = mask - at < SET_BATCH ? (size_t)(mask - at) + 1 : SET_BATCH;
-		err = pl_mem_read(mem, table + at * 16, entries, n * 16);
+		if (at >= SET_MAX || a->slots >= SLOTS_MAX)
+			return &pl_err_limit;
+		a->slots += n;
+		err = pl_mem_read(a->mem, table + at * 16, entries, n * 16);
 		if (!err)
-			err = each_of_batch(mem, py, entries, n, weak, fn, ctx);
+			err = each_of_batch(a, entries, n, weak, fn, ctx);
 	}
 	return err;
 }

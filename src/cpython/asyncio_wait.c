@@ -91,8 +91,9 @@ static struct plumb_error *add_set_member(void *ctx, pl_addr obj)
 {
 	struct members *m = ctx;
 
-	if (m->w->edges.len >= EDGES_MAX)
+	if (m->w->edges.len >= EDGES_MAX || m->w->futures >= EDGES_MAX)
 		return &pl_err_limit;
+	m->w->futures++;
 	if (pl_future_is_done(&m->w->a, obj))
 		return NULL;
 	m->pending = obj;
@@ -110,7 +111,7 @@ static struct plumb_error *add_members(struct pl_task_walk *w, struct pl_task *t
 	struct plumb_error *err = group ? pl_instance_attr(w->a.mem, w->a.py, set, "_tasks", &set) : NULL;
 
 	if (!err)
-		err = pl_set_each(w->a.mem, w->a.py, set, false, group ? add_group_member : add_set_member, &m);
+		err = pl_set_each(&w->a, set, false, group ? add_group_member : add_set_member, &m);
 	if (!err && m.count == 1)
 		err = add_need(w, task, m.pending);
 	return unless_fatal(err);
@@ -210,7 +211,7 @@ static struct plumb_error *add_awaited_by(struct pl_task_walk *w, pl_addr task)
 	if (!err)
 		err = pl_mem_read(w->a.mem, task + t->awaited_by_is_set, &is_set, 1);
 	if (!err && by)
-		err = is_set ? pl_set_each(w->a.mem, w->a.py, by, false, add_awaiter, &a) : add_awaiter(&a, by);
+		err = is_set ? pl_set_each(&w->a, by, false, add_awaiter, &a) : add_awaiter(&a, by);
 	return unless_fatal(err);
 }
 

@@ -10,11 +10,13 @@
 #include "asyncio_parts.h"
 #include "dict.h"
 #include "mem_image.h"
+#include "slots.h"
 #include "stacks.h"
 
 #define IMAGE_MAX (1 << 22)
-#define PATCHES	  16
+#define PATCHES	  32
 #define ENDLESS	  UINT64_C(0x100000000000) /* where there is nothing but one object after the other */
+#define ALIKE	  UINT64_C(0x200000000000) /* where there is the table of a set, with one member again and again */
 
 /** An image with some words replaced. */
 struct scene {
@@ -27,6 +29,7 @@ struct scene {
 		uint64_t value;
 	} patches[PATCHES];
 	size_t patches_len, reads;
+	pl_addr member; /* of the set */
 	struct pl_tasks tasks;
 };
 
@@ -38,6 +41,11 @@ static struct plumb_error *scene_read(struct pl_mem *mem, pl_addr addr, void *ds
 	s->reads++;
 	if (addr - ENDLESS < 8 * PL_MAX_TASKS && len == 8) {
 		memcpy(dst, &addr, len);
+		return NULL;
+	}
+	if (addr - ALIKE < ALIKE) {
+		for (size_t i = 0; i < len / 8; i++)
+			((uint64_t *)dst)[i] = i % 2 ? 1 : s->member;
 		return NULL;
 	}
 	err = pl_mem_read(s->image, addr, dst, len);
@@ -249,6 +257,56 @@ static void children_of_a_gather_are_not_looked_at_when_there_is_no_room_for_the
 	close_scene(&s);
 }
 
+/* The set that a task waits for in asyncio.wait. */
+static pl_addr set_of(struct scene *s, const struct pl_task *t)
+{
+	struct pl_slots slots;
+
+	assert_ok(pl_slots_of(&s->mem, &s->py, &s->tasks.frames.data[t->frames_at], &slots));
+	return pl_slot_object(&s->mem, &s->py, slots.variables, 0);
+}
+
+/* All tasks wait in one asyncio.wait, for a set that is as large as one may be, and has @p member in each slot. */
+static void wait_for_one_set(struct scene *s, pl_addr member)
+{
+	const struct pl_layout *lay = &s->py.layout;
+	struct pl_task_layout words = words_of(s);
+	const struct pl_task *waiter = find(s, "wait");
+
+	assert_non_null(waiter);
+	s->member = member;
+	pl_addr set = set_of(s, waiter);
+	patch(s, set + lay->set.mask, 8 * PL_MAX_TASKS - 1);
+	patch(s, set + lay->set.table, ALIKE);
+	for (size_t i = 0; i < s->tasks.list.len && s->patches_len < PATCHES; i++)
+		if (s->tasks.list.data[i].state == PL_TASK_WAITING)
+			patch(s, s->tasks.list.data[i].addr + words.coro, waiter->coro);
+	assert_true(s->patches_len >= 20);
+	assert_ok(read_again(s));
+}
+
+static void a_set_that_all_tasks_wait_for_is_not_gone_through_for_each_of_them(void **state)
+{
+	struct scene s;
+
+	open_scene(&s, "3.12.1");
+	wait_for_one_set(&s, 0);
+	assert_true(s.reads < 20 * 1024); /* of 64 slots, and others; a set has 2,048 of these */
+	close_scene(&s);
+}
+
+static void futures_that_all_tasks_wait_for_are_not_asked_for_each_of_them(void **state)
+{
+	struct scene s;
+
+	open_scene(&s, "3.12.1");
+	pl_addr future = find(&s, "executor")->waits_for;
+	patch(&s, future + words_of(&s).state, 1);
+	wait_for_one_set(&s, future);
+	assert_true(s.reads < 20 * PL_MAX_TASKS);
+	close_scene(&s);
+}
+
 /* A program can say so in the debug section of _asyncio. */
 static void the_state_may_stand_behind_the_other_words(void **state)
 {
@@ -304,6 +362,8 @@ int main(void)
 		cmocka_unit_test(words_that_lie_cost_their_own_task_only),
 		cmocka_unit_test(a_set_that_claims_to_be_huge_is_refused_or_read_in_part),
 		cmocka_unit_test(children_of_a_gather_are_not_looked_at_when_there_is_no_room_for_them),
+		cmocka_unit_test(a_set_that_all_tasks_wait_for_is_not_gone_through_for_each_of_them),
+		cmocka_unit_test(futures_that_all_tasks_wait_for_are_not_asked_for_each_of_them),
 		cmocka_unit_test(the_state_may_stand_behind_the_other_words),
 		cmocka_unit_test(without_asyncio_or_without_modules_there_are_no_tasks),
 		cmocka_unit_test(a_release_that_is_not_known_says_so),
