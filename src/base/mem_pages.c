@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PAGE_BYTES 4096u
-#define SLOTS	   64u
+#define SLOTS	   2048u /* only those that are used take memory */
 
 struct pl_mem_pages {
 	struct pl_mem mem; /* first: the reader interface */

@@ -191,18 +191,28 @@ def test_what_each_task_waits_for(waiting, python):
         "2 tasks wait for the result of asyncio.Future %#x: holder, in_future" % things["future"]]
 
 
-def test_a_deadlock_beside_a_task_that_runs_all_the_time(plumb, target, minor):
+def seen_proved(plumb, target, python, case):
     """It is proved while the loop's thread stands, which a look does not always come to in its time: 158 of 180 did at once."""
-    needs(minor, 3, 7)
     looks = []
 
     def told():
         looks[:] = [Seen(plumb, program.pid)]
         return looks[0].process["task_deadlocks"]
 
-    with target(minor, SOURCE, "--case", "busy") as program:
+    with target(python, SOURCE, "--case", case) as program:
         wait_until(told, "it is never told")
-    assert looks[0].ring() == ["task-0", "task-1"]
+    return looks[0]
+
+
+def test_a_deadlock_beside_a_task_that_runs_all_the_time(plumb, target, minor):
+    needs(minor, 3, 7)
+    assert seen_proved(plumb, target, minor, "busy").ring() == ["task-0", "task-1"]
+
+
+def test_a_deadlock_of_many_beside_a_task_that_runs_all_the_time(plumb, target, few):
+    """All of it is read while the thread stands, for which there is a bound."""
+    needs(few, 3, 7)
+    assert seen_proved(plumb, target, few, "crowded").ring() == ["task-%d" % i for i in range(300)]
 
 
 def test_a_deadlock_that_cannot_be_proved_is_not_told(waiting, either):

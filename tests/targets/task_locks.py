@@ -10,6 +10,7 @@ import parley
 HOUR = 3600
 STEPS = 50  # of the loop: more than any of the cases takes
 PAIRS = 30
+MANY = 300
 KEPT = []
 
 
@@ -220,6 +221,13 @@ async def busy():
     return told
 
 
+async def crowded():
+    """The same with a ring of many."""
+    told = await ring([asyncio.Lock() for _ in range(MANY)], hold_and_take)
+    start("computing", compute())
+    return told
+
+
 async def tasks(count):
     gate, others = asyncio.Event(), []
     for i in range(count):
@@ -335,8 +343,8 @@ async def waits():
     return {name: id(thing) for name, thing in things.items()}
 
 
-CASES = {f.__name__: f for f in (pair, three, busy, two_tasks, three_tasks, itself, gathered, grouped, waited, timed,
-                                 taken_back, given_away, orderly, turns, waits)}
+CASES = {f.__name__: f for f in (pair, three, busy, crowded, two_tasks, three_tasks, itself, gathered, grouped, waited,
+                                 timed, taken_back, given_away, orderly, turns, waits)}
 
 
 async def main():
