@@ -73,7 +73,7 @@ typedef struct plumb_error *pl_capture_sample_fn(void *ctx, const struct pl_samp
  * What a damaged chunk held is counted in PL_LOSS_DAMAGED; frames and threads that were described only there are shown
  * as "<lost>". The recording may still be growing. After an error @p p is usable but incomplete.
  * Errors: PLUMB_ERR_NOT_A_RECORDING, PLUMB_ERR_NEWER_RECORDING, PLUMB_ERR_EMPTY (a header and no whole chunk),
- * PLUMB_ERR_SYSTEM (read(2) failed). */
+ * PLUMB_ERR_LIMIT (it would take far more memory than its length is worth), PLUMB_ERR_SYSTEM (read(2) failed). */
 struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx,
 				    struct pl_capture_info *ret) PLUMB_MUST_CHECK;
 /** Give the samples of @p fd, which stands at its beginning again, to @p fn. @p p has all of it from pl_capture_read,

@@ -2,7 +2,8 @@
 /* One decompressed payload into a profile: sections and samples (layer capture). One thread at a time.
  *
  * Compression lets a few bytes stand for millions of rows, so the memory that rows may take is tied to the bytes of the
- * file: a base that the deepest recursion needs, and a share for each byte. Samples take no memory of their own.
+ * file: a base that the deepest recursion needs, and a share for each byte. Samples take no memory of their own, but
+ * those of a place do, by state, quality and batch: a row of the profile for each that is met.
  *
  * So are the frames of all places, for there are formats that write each frame of each stack that has samples: a place
  * of two bytes can be a stack that takes megabytes to write. Samples of one place are not counted: who sleeps deep down
@@ -12,6 +13,10 @@
 #define MEMORY_BASE	(256ull << 20)
 #define MEMORY_PER_BYTE 4096ull
 
+/* Rows of samples: 20,000 threads that sleep have 64 each after a second. */
+#define CELLS_BASE     (2ull << 20)
+#define CELLS_PER_BYTE 64ull
+
 /* A recursion that is as deep as can be recorded, and seen at another depth in each sample, has 30,000 a byte. */
 #define FRAMES_BASE	(1ull << 28)
 #define FRAMES_PER_BYTE (64ull << 10)
@@ -19,8 +24,12 @@
 
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx)
 {
-	*r = (struct pl_restore){
-		.profile = p, .fn = fn, .ctx = ctx, .memory_left = MEMORY_BASE, .frames_left = FRAMES_BASE};
+	*r = (struct pl_restore){.profile = p,
+				 .fn = fn,
+				 .ctx = ctx,
+				 .memory_left = MEMORY_BASE,
+				 .frames_left = FRAMES_BASE,
+				 .cells_max = CELLS_BASE};
 	/* Row 0 of these two is known to everybody and never written. */
 	r->strings.next = r->stacks.next = 1;
 }
@@ -165,6 +174,18 @@ static bool columns_bad(const struct columns *c)
 	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad || c->counts->bad;
 }
 
+/* Too many rows end the reading and are no damage that is left out: when the file is read again, it could not be known
+ * which they were. */
+static struct plumb_error *count_sample(struct pl_restore *r, const struct pl_sample *s)
+{
+	if (r->again)
+		return NULL;
+	struct plumb_error *err = pl_profile_add(r->profile, s);
+	if (err || r->profile->cell_count <= r->cells_max)
+		return err;
+	return pl_error(PLUMB_ERR_LIMIT, "its samples are of more kinds than a recording of its size has");
+}
+
 static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c)
 {
 	next_instant(c);
@@ -184,7 +205,7 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 			      .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
 			      .weight_ns = r->weights_ns.data[place->thread_slot] += weight_delta,
 			      .extra = extra};
-	struct plumb_error *err = r->again ? NULL : pl_profile_add(r->profile, &s);
+	struct plumb_error *err = count_sample(r, &s);
 	if (err)
 		return err;
 	r->lost_samples += place->lost;
@@ -249,6 +270,7 @@ struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk
 	uint64_t bytes = PL_CHUNK_HEADER_LEN + (uint64_t)h->payload_len;
 	r->memory_left += MEMORY_PER_BYTE * bytes;
 	r->frames_left += FRAMES_PER_BYTE * bytes;
+	r->cells_max += CELLS_PER_BYTE * bytes;
 	struct plumb_error *err = find_sections(raw, sections) ? NULL : &pl_err_corrupt;
 	if (!err)
 		err = pl_restore_tables(r, sections);

@@ -29,6 +29,7 @@ struct pl_restore {
 	struct pl_map hosts;		 /* process of the file -> string of the profile */
 	uint64_t memory_left;		 /* what the bytes read so far can justify; see restore.c */
 	uint64_t frames_left;		 /* likewise, of all places */
+	uint64_t cells_max;		 /* likewise, of the rows that samples make */
 	uint64_t lost_samples;
 	struct pl_decoder *opcodes; /* of the current chunk's locations */
 	bool has_lost_stack;

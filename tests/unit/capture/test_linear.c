@@ -387,6 +387,45 @@ static void names_count_for_each_frame(void **state)
 	free(name);
 }
 
+/* Samples are packed to nothing, and each is another state of another place at another time: a row of its own. */
+static void samples_of_more_kinds_than_a_file_of_its_size_has_are_refused(void **state)
+{
+	const uint32_t places = 1024, states = 1024, instants = 4, count = places * states * instants;
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	struct file f;
+
+	file_init(&f);
+	add_location(&f);
+	add_chain(&f, 1, places);
+	add_places(&f, places, 0, 1, 0, 1);
+	pl_encode(&f.e, PL_MAX_TIME_SHIFT);
+	pl_encode(&f.e, 1000000);
+	end_section(&f, PL_SECTION_UNITS);
+	for (uint32_t i = 0; i < instants; i++)
+		pl_encode_signed(&f.e, 1);
+	end_section(&f, PL_SECTION_TIMES);
+	for (uint32_t i = 0; i < instants - 1; i++)
+		pl_encode(&f.e, places * states);
+	end_section(&f, PL_SECTION_RUNS);
+	for (uint32_t i = 0; i < count; i++)
+		pl_encode(&f.e, i / states % places);
+	end_section(&f, PL_SECTION_SAMPLES);
+	for (uint32_t i = 0; i < count; i++)
+		pl_encode(&f.e, i % states);
+	end_section(&f, PL_SECTION_STATES);
+	for (uint32_t i = 0; i < count; i++)
+		pl_encode_signed(&f.e, 0);
+	end_section(&f, PL_SECTION_WEIGHTS);
+	end_chunk(&f, count);
+	int fd = descriptor_of(&f.bytes);
+	assert_ok(pl_profile_create(&p));
+	assert_code(pl_capture_read(fd, p, NULL, NULL, &info), PLUMB_ERR_LIMIT);
+	pl_profile_destroy(p);
+	file_deinit(&f);
+	close(fd);
+}
+
 /* A few hundred bytes: before each stack was looked at once, reading them took seconds, and far more with sanitizers.
  */
 static void save_deep_stacks(const char *corpus)
@@ -428,6 +467,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stacks_that_take_far_more_to_write_than_the_file_has_are_damage),
 		cmocka_unit_test(a_name_that_nobody_records_is_cut),
 		cmocka_unit_test(names_count_for_each_frame),
+		cmocka_unit_test(samples_of_more_kinds_than_a_file_of_its_size_has_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
