@@ -297,6 +297,8 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 	pl_intake_init(&r.intake, fd);
 	pl_restore_init(&r.restore, p, fn, ctx);
 	struct plumb_error *err = read_all(&r);
+	if (!err)
+		err = pl_profile_check_names(p, r.intake.consumed, PL_MEMORY_PER_BYTE);
 	if (!err) {
 		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
 		p->meta.damaged_parts += r.info.damaged_chunks;

@@ -10,8 +10,7 @@
  * has thousands of them for each byte. */
 #include "restore.h"
 
-#define MEMORY_BASE	(256ull << 20)
-#define MEMORY_PER_BYTE 4096ull
+#define MEMORY_BASE (256ull << 20)
 
 /* Rows of samples: 20,000 threads that sleep have 64 each after a second. */
 #define CELLS_BASE     (2ull << 20)
@@ -79,7 +78,7 @@ static struct plumb_error *length_of(struct pl_restore *r, uint32_t stack, uint6
 	while (r->lengths.len <= stack) {
 		const struct pl_stack *s = &p->stacks[r->lengths.len];
 		bool is_root = r->lengths.len == 0;
-		uint64_t own = is_root ? 0 : 1 + pl_restore_text_bytes(p, s->location) / FRAME_TEXT;
+		uint64_t own = is_root ? 0 : 1 + pl_profile_location_bytes(p, s->location) / FRAME_TEXT;
 		if (!pl_vec_push(&r->lengths, is_root ? 0 : r->lengths.data[s->parent] + own))
 			return &pl_err_no_memory;
 	}
@@ -268,7 +267,7 @@ struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk
 {
 	struct pl_decoder sections[PL_SECTIONS] = {0};
 	uint64_t bytes = PL_CHUNK_HEADER_LEN + (uint64_t)h->payload_len;
-	r->memory_left += MEMORY_PER_BYTE * bytes;
+	r->memory_left += PL_MEMORY_PER_BYTE * bytes;
 	r->frames_left += FRAMES_PER_BYTE * bytes;
 	r->cells_max += CELLS_PER_BYTE * bytes;
 	struct plumb_error *err = find_sections(raw, sections) ? NULL : &pl_err_corrupt;

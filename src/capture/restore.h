@@ -8,7 +8,8 @@
 #include "idmap.h"
 #include "map.h"
 
-#define PL_ROW_MEMORY 128 /* a row, its entries in hash maps, its id */
+#define PL_ROW_MEMORY	   128	   /* a row, its entries in hash maps, its id */
+#define PL_MEMORY_PER_BYTE 4096ull /* that rows and texts may take, of each byte of the file */
 
 /** A place of the current chunk, in ids of the profile. */
 struct pl_place {
@@ -57,9 +58,6 @@ struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count,
 
 /** Take @p bytes of r->memory_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
 struct plumb_error *pl_restore_spend(struct pl_restore *r, uint64_t bytes) PLUMB_MUST_CHECK;
-
-/** How long the names are that stand at a location. */
-uint64_t pl_restore_text_bytes(const struct plumb_profile *p, uint32_t location);
 
 /* Ids of the file -> ids of the profile; what was lost becomes "<lost>". */
 struct plumb_error *pl_restore_stack_id(struct pl_restore *r, uint32_t id, uint32_t *ret) PLUMB_MUST_CHECK;

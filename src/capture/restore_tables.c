@@ -174,19 +174,6 @@ static struct plumb_error *location_row(struct pl_restore *r, struct pl_decoder 
 	return err ? err : pl_profile_location(r->profile, &l, ret);
 }
 
-static uint64_t string_bytes(const struct plumb_profile *p, uint32_t string)
-{
-	size_t len;
-	(void)pl_strtab_get(p->strings, string, &len);
-	return len;
-}
-
-uint64_t pl_restore_text_bytes(const struct plumb_profile *p, uint32_t location)
-{
-	const struct pl_function *f = &p->functions[p->locations[location].function];
-	return string_bytes(p, f->name) + string_bytes(p, f->qualname) + string_bytes(p, f->file);
-}
-
 static struct plumb_error *stack_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
 				     uint32_t *ret)
 {
@@ -202,7 +189,7 @@ static struct plumb_error *stack_row(struct pl_restore *r, struct pl_decoder *d,
 		err = &pl_err_corrupt;
 	/* Trees of calls are written with the names of their nodes. */
 	if (!err)
-		err = pl_restore_spend(r, pl_restore_text_bytes(r->profile, location));
+		err = pl_restore_spend(r, pl_profile_location_bytes(r->profile, location));
 	return err ? err : pl_profile_stack(r->profile, parent, location, ret);
 }
 

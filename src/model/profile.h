@@ -246,6 +246,17 @@ struct plumb_error *pl_profile_source(struct plumb_profile *p, uint32_t file, co
 /** The text of the file that is named by string @p file, NULL if it is not known. Until the next pl_profile_source. */
 const struct pl_source *pl_profile_source_of(const struct plumb_profile *p, uint32_t file);
 
+/** How long the names are that stand at a location. */
+uint64_t pl_profile_location_bytes(const struct plumb_profile *p, uint32_t location);
+/** How long the names in all rows are together, each as often as a row has it; of threads those of their processes,
+ * too.
+ */
+uint64_t pl_profile_name_bytes(const struct plumb_profile *p);
+/** Whether they are no more than a file of @p file_bytes may tell, @p a_byte for each of its bytes and some more.
+ * Errors: PLUMB_ERR_LIMIT. */
+struct plumb_error *pl_profile_check_names(const struct plumb_profile *p, uint64_t file_bytes,
+					   uint64_t a_byte) PLUMB_MUST_CHECK;
+
 /** Count a sample; its ids must be of @p p. About 20 ns if it falls into the last sample's cell, 100 ns if not. */
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s) PLUMB_MUST_CHECK;
 /** When there are more cells than @p max, neighbouring batches are added up; 0: no limit. */

@@ -129,6 +129,9 @@ static struct plumb_error *fill_meta(struct plumb_profile *p, const struct pl_im
 	return p->meta.duration_ns ? NULL : longest_thread(p, &p->meta.duration_ns);
 }
 
+/* A name can stand once in a file and be told by number in each of its rows. */
+#define NAMES_A_BYTE 1024
+
 static struct plumb_error *import(struct pl_input *in, const char *path, const char *from, struct plumb_profile *p,
 				  struct plumb_recording_info *info)
 {
@@ -143,6 +146,8 @@ static struct plumb_error *import(struct pl_input *in, const char *path, const c
 	if (!importer)
 		return unknown_format(bytes.len == 0);
 	err = importer->read(&bytes, &sink);
+	if (!err)
+		err = pl_profile_check_names(p, bytes.len, NAMES_A_BYTE);
 	if (err)
 		return err;
 	/* Who says what it is may have nothing, and so may a run of a collector; a guess that finds nothing was wrong.

@@ -358,3 +358,28 @@ def test_a_small_file_does_not_stand_for_thousands_of_millions_of_samples(plumb,
     most = (64 << 20) + 512 * bomb.stat().st_size
     assert most / 2 < profile.json["samples"]["total"] <= most and profile.losses["damaged"] > 30 * (4 << 20) - most, profile.losses
     assert profile.losses["damaged_parts"], "it is not told"
+
+
+def varint(value):
+    return (bytes([value & 0x7F | 0x80]) + varint(value >> 7)) if value > 0x7F else bytes([value])
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def message(field, content):
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def test_a_small_file_does_not_tell_a_long_name_thousands_of_times(plumb, tmp_path):
+    """pprof: a name of a megabyte is the name of ten thousand functions, which are ten bytes each."""
+    functions = range(1, 10001)
+    profile = message(1, number(1, 1) + number(2, 2))
+    profile += b"".join(message(5, number(1, i) + number(2, 3) + number(5, i)) for i in functions)
+    profile += b"".join(message(4, number(1, i) + message(4, number(1, i))) for i in functions)
+    profile += b"".join(message(2, message(1, varint(i)) + message(2, varint(1))) for i in functions)
+    profile += b"".join(message(6, text) for text in (b"", b"samples", b"count", b"N" * 1000000))
+    bomb = tmp_path / "bomb.pb"
+    bomb.write_bytes(profile)
+    sentence(plumb("report", bomb), "names", "too much", status=BAD_INPUT)

@@ -387,6 +387,62 @@ static void names_count_for_each_frame(void **state)
 	free(name);
 }
 
+static void put_function(struct file *f, uint32_t i)
+{
+	pl_encode_signed(&f->e, i == 0);
+	pl_encode_signed(&f->e, 0);
+	pl_encode_signed(&f->e, 0);
+	pl_encode_signed(&f->e, 1);
+	pl_encode(&f->e, PL_ORIGIN_PYTHON);
+}
+
+static void put_thread(struct file *f, uint32_t i)
+{
+	pl_encode(&f->e, i);
+	pl_encode(&f->e, 0);
+	pl_encode(&f->e, i);
+	pl_encode(&f->e, 1);
+	pl_encode(&f->e, 0);
+	pl_encode(&f->e, 0);
+}
+
+/* One name, as long as can be, in 8,192 rows of a few bytes. */
+static void refuse_name_in_rows(enum pl_section tag, void (*put)(struct file *f, uint32_t i))
+{
+	const uint32_t rows = 8192;
+	char *name = calloc(1, PL_STRING_MAX_BYTES);
+	struct plumb_profile *p = NULL;
+	struct pl_capture_info info;
+	struct file f;
+
+	assert_non_null(name);
+	memset(name, 'A', PL_STRING_MAX_BYTES);
+	file_init(&f);
+	add_location_named(&f, name, PL_STRING_MAX_BYTES);
+	end_chunk(&f, 0);
+	if (tag == PL_SECTION_FUNCTIONS)
+		begin_table(&f, 1, rows);
+	else
+		pl_encode(&f.e, rows);
+	for (uint32_t i = 0; i < rows; i++)
+		put(&f, i);
+	end_section(&f, tag);
+	end_chunk(&f, 0);
+	int fd = descriptor_of(&f.bytes);
+	assert_ok(pl_profile_create(&p));
+	assert_code(pl_capture_read(fd, p, NULL, NULL, &info), PLUMB_ERR_LIMIT);
+	pl_profile_destroy(p);
+	file_deinit(&f);
+	free(name);
+	close(fd);
+}
+
+static void names_count_for_each_row(void **state)
+{
+	refuse_name_in_rows(PL_SECTION_FUNCTIONS, put_function);
+	refuse_name_in_rows(PL_SECTION_THREADS, put_thread);
+}
+
 /* Samples are packed to nothing, and each is another state of another place at another time: a row of its own. */
 static void samples_of_more_kinds_than_a_file_of_its_size_has_are_refused(void **state)
 {
@@ -467,6 +523,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stacks_that_take_far_more_to_write_than_the_file_has_are_damage),
 		cmocka_unit_test(a_name_that_nobody_records_is_cut),
 		cmocka_unit_test(names_count_for_each_frame),
+		cmocka_unit_test(names_count_for_each_row),
 		cmocka_unit_test(samples_of_more_kinds_than_a_file_of_its_size_has_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
