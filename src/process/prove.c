@@ -7,7 +7,7 @@
 
 static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
 {
-	return info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
+	return info && info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
 }
 
 static bool may_run_python(const struct pl_reading *r)

@@ -2,6 +2,7 @@
 /* Layer process; see python_process.h. */
 #include "python_process.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "clock.h"
@@ -45,6 +46,8 @@ struct alone {
 	struct pl_beside nowhere; /* it is able to go nowhere: nobody stands beside a thread */
 	int fd;			  /* so that its number is not another process's */
 };
+
+_Static_assert(offsetof(struct alone, process) == 0, "closing it begins with the process");
 
 static struct plumb_error *open_identity(struct alone *a)
 {

@@ -20,6 +20,7 @@
 #define PL_REMOTE_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include "births.h"
 #include "engine.h"
@@ -104,6 +105,8 @@ struct pl_sampled {
 	bool wanted, announced;
 	PL_VEC(struct pl_waiting_sample) waiting; /* cpu_time.c */
 };
+
+_Static_assert(offsetof(struct pl_sampled, watch) == 0, "the list hands out the watch");
 
 static inline struct pl_sampled *pl_sampled_of(struct pl_watch *w)
 {
