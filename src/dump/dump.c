@@ -324,7 +324,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 	struct dumper u = {.o = o,
 			   .d = d,
 			   .p = &p,
-			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}},
+			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}, .locks = PL_FILE_LOCKS_INIT},
 			   .sources = {.pid = pid, .patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
 	uint64_t start = pl_clock_monotonic_ns();
 	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */

@@ -128,7 +128,7 @@ static struct plumb_error *add_thread(struct core_dumper *u, struct pl_dump_thre
 static void tell_note(struct core_dumper *u, const struct pl_core_thread *n, const struct pl_interp *interp,
 		      struct pl_dump_thread *t)
 {
-	struct pl_surroundings none = {0};
+	struct pl_surroundings none = {.locks = PL_FILE_LOCKS_INIT};
 
 	t->doing = PL_DOING_RUNNING;
 	t->signal = n->signal;

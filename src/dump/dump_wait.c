@@ -38,6 +38,7 @@ void pl_surroundings_deinit(struct pl_surroundings *s)
 {
 	pl_net_deinit(&s->net);
 	pl_peers_deinit(&s->peers);
+	pl_file_locks_deinit(&s->locks);
 }
 
 /* Who is at the other end. */
@@ -84,7 +85,7 @@ void pl_dump_wait(struct pl_dump *d, struct pl_surroundings *around, struct pl_m
 	ret->watched = watched;
 	if (info->syscall < 0)
 		return;
-	pl_blocked_describe(around->net.pid, mem, info, &b);
+	pl_blocked_describe(around->net.pid, mem, &around->locks, info, &b);
 	ret->call = pl_dump_str(d, b.call);
 	ret->on = waits[b.on];
 	if (b.fd >= 0)

@@ -4,15 +4,17 @@
 #define PL_DUMP_WAIT_H
 
 #include "dump_model.h"
+#include "file_locks.h"
 #include "mem.h"
 #include "peers.h"
 #include "sockets.h"
 #include "thread_clock.h"
 
-/** What is around a process. Start with both pids set; 0: it lives no more. */
+/** What is around a process. Start with both pids set (0: it lives no more), and PL_FILE_LOCKS_INIT. */
 struct pl_surroundings {
 	struct pl_net net;
 	struct pl_peers peers;
+	struct pl_file_locks locks; /* as they are when the first thread is met that waits for one */
 };
 void pl_surroundings_deinit(struct pl_surroundings *s);
 

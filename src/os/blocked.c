@@ -7,26 +7,20 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "descriptor.h"
 #include "syscalls.h"
 
 #define SELECT_MAX    1024
-#define LOCKS_MAX     (64u << 10)
 #define MAX_SECONDS   (100ll * 365 * 86400) /* a longer time is as good as none */
 #define PATH_MAX_READ 256
 
 struct question {
 	pid_t pid;
 	struct pl_mem *mem;
+	struct pl_file_locks *locks;
 	const uint64_t *args;
 	const struct pl_call *call;
 	struct pl_blocked *ret;
@@ -165,89 +159,6 @@ static void describe_select(struct question *q)
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-struct lock_line {
-	long long number; /* of the lock; who waits for it has the same */
-	bool waits;
-	pid_t pid;
-	unsigned dev_major, dev_minor;
-	unsigned long long inode;
-};
-
-/* "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF", "1: -> FLOCK  ADVISORY  WRITE 1235 08:01:5678 0 EOF". */
-static bool parse_lock_line(const char *line, struct lock_line *ret)
-{
-	int at = 0;
-
-	if (sscanf(line, "%lld: %n", &ret->number, &at) != 1 || at == 0)
-		return false;
-	line += at;
-	ret->waits = strncmp(line, "->", 2) == 0;
-	return sscanf(line + (ret->waits ? 2 : 0), " %*[A-Z] %*s %*s %d %x:%x:%llu", &ret->pid, &ret->dev_major,
-		      &ret->dev_minor, &ret->inode) == 4 &&
-	       ret->pid > 0;
-}
-
-static const char *next_line(const char *line)
-{
-	line = strchr(line, '\n');
-	return line && line[1] ? line + 1 : NULL;
-}
-
-pid_t pl_blocked_lock_holder(const char *locks, uint64_t device, uint64_t inode)
-{
-	struct lock_line l;
-
-	for (const char *line = locks; line; line = next_line(line))
-		if (parse_lock_line(line, &l) && !l.waits && l.inode == inode && l.dev_major == major(device) &&
-		    l.dev_minor == minor(device))
-			return l.pid;
-	return 0;
-}
-
-pid_t pl_blocked_lock_waited_for(const char *locks, pid_t waiter)
-{
-	struct lock_line l, held = {.pid = 0};
-	pid_t found = 0;
-
-	for (const char *line = locks; line; line = next_line(line)) {
-		if (!parse_lock_line(line, &l))
-			continue;
-		if (!l.waits)
-			held = l;
-		if (!l.waits || l.pid != waiter)
-			continue;
-		pid_t holder = held.number == l.number ? held.pid : 0;
-
-		if (holder == 0 || (found && found != holder))
-			return 0;
-		found = holder;
-	}
-	return found;
-}
-
-/* Each read of this file makes the kernel hold up all file locks for some milliseconds: read no further than needed. */
-static pid_t find_lock_holder(pid_t waiter, const struct pl_fd_facts *file)
-{
-	char *locks = malloc(LOCKS_MAX);
-	int fd = locks ? open("/proc/locks", O_RDONLY | O_CLOEXEC) : -1;
-	size_t len = 0;
-	ssize_t n = 1;
-	pid_t holder = 0;
-
-	while (fd >= 0 && !holder && len < LOCKS_MAX - 1 && n > 0) {
-		n = read(fd, locks + len, LOCKS_MAX - 1 - len);
-		len += n > 0 ? (size_t)n : 0;
-		locks[len] = '\0';
-		holder = pl_blocked_lock_holder(locks, file->device, file->inode);
-	}
-	if (len && !holder)
-		holder = pl_blocked_lock_waited_for(locks, waiter);
-	if (fd >= 0)
-		close(fd);
-	free(locks);
-	return holder;
-}
-
 static void describe_file_lock(struct question *q)
 {
 	struct pl_net net = {.pid = q->pid};
@@ -258,7 +169,7 @@ static void describe_file_lock(struct question *q)
 		return;
 	pl_fd_look(q->pid, q->ret->fd, &net, &fd);
 	if (fd.inode)
-		q->ret->lock_holder = find_lock_holder(q->pid, &fd);
+		q->ret->lock_holder = pl_file_locks_holder(q->locks, q->pid, fd.device, fd.inode);
 	pl_net_deinit(&net);
 }
 
@@ -354,10 +265,15 @@ static void describe_object(struct question *q)
 	}
 }
 
-void pl_blocked_describe(pid_t pid, struct pl_mem *mem, const struct pl_activity_info *info, struct pl_blocked *ret)
+void pl_blocked_describe(pid_t pid, struct pl_mem *mem, struct pl_file_locks *locks,
+			 const struct pl_activity_info *info, struct pl_blocked *ret)
 {
-	struct question q = {
-		.pid = pid, .mem = mem, .args = info->args, .call = pl_call_find(info->syscall), .ret = ret};
+	struct question q = {.pid = pid,
+			     .mem = mem,
+			     .locks = locks,
+			     .args = info->args,
+			     .call = pl_call_find(info->syscall),
+			     .ret = ret};
 
 	*ret = (struct pl_blocked){.number = info->syscall, .fd = -1};
 	if (!q.call)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "file_locks.h"
 #include "mem.h"
 #include "thread_clock.h"
 
@@ -43,13 +44,8 @@ struct pl_blocked {
 };
 
 /** Never fails: arguments that cannot be read leave their facts out. @p info->syscall must be >= 0. @p mem is the
- * target's memory. @p pid 0: it lives no more, nothing is looked up in /proc. */
-void pl_blocked_describe(pid_t pid, struct pl_mem *mem, const struct pl_activity_info *info, struct pl_blocked *ret);
-
-/** Pure: who holds a lock on the file, by the text of /proc/locks; 0 if nobody does. */
-pid_t pl_blocked_lock_holder(const char *locks, uint64_t device, uint64_t inode);
-/** Pure: who holds the lock that process @p waiter waits for; 0: nobody, or it waits for locks of several. For files
- * that are not known there by their own device: overlayfs names that of the layer below. */
-pid_t pl_blocked_lock_waited_for(const char *locks, pid_t waiter);
+ * target's memory. @p pid 0: it lives no more, nothing is looked up in /proc, nor in @p locks. */
+void pl_blocked_describe(pid_t pid, struct pl_mem *mem, struct pl_file_locks *locks,
+			 const struct pl_activity_info *info, struct pl_blocked *ret);
 
 #endif

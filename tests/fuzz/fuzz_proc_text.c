@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocked.h"
 #include "descriptor.h"
+#include "file_locks.h"
 #include "sockets.h"
 
 static void check(const char *s, size_t size)
@@ -35,6 +35,26 @@ static void check_table(const char *text, size_t len, int table)
 	pl_net_deinit(&net);
 }
 
+/* In two parts: what is found is the same wherever the text was cut. */
+static void check_locks(const char *text, size_t len)
+{
+	struct pl_file_locks whole = PL_FILE_LOCKS_INIT, parts = PL_FILE_LOCKS_INIT;
+
+	if (len <= PL_FILE_LOCKS_BYTES) {
+		if (!pl_file_locks_add(&whole, text, len) || !pl_file_locks_add(&parts, text, len / 2) ||
+		    !pl_file_locks_add(&parts, text + len / 2, len - len / 2))
+			abort();
+		for (uint64_t inode = 40; inode < 46; inode++)
+			if (pl_file_locks_of(&whole, 0x801, inode) != pl_file_locks_of(&parts, 0x801, inode))
+				abort();
+		for (pid_t pid = 77; pid < 84; pid++)
+			if (pl_file_locks_waited_for(&whole, pid) != pl_file_locks_waited_for(&parts, pid))
+				abort();
+	}
+	pl_file_locks_deinit(&whole);
+	pl_file_locks_deinit(&parts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -47,9 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_table(text, strlen(text), PL_NET_TCP);
 	check_table(text, strlen(text), PL_NET_UDP);
 	check_table(text, strlen(text), PL_NET_UNIX);
-	for (uint64_t inode = 40; inode < 46; inode++)
-		if (pl_blocked_lock_holder(text, 0x801, inode) < 0)
-			abort();
+	check_locks(text, strlen(text));
 	pl_fd_parse_link(text, &fd);
 	check(fd.path, sizeof fd.path);
 	free(text);

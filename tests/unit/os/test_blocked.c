@@ -71,6 +71,7 @@ typedef void act_fn(void);
 /* A child that blocks in @p act, and what we find out about it. */
 static void examine(act_fn *act, struct pl_blocked *ret)
 {
+	struct pl_file_locks locks = PL_FILE_LOCKS_INIT;
 	stage_word *ready = stage_share(sizeof *ready);
 	struct pl_thread_clock clock;
 	struct pl_activity_info info;
@@ -90,7 +91,8 @@ static void examine(act_fn *act, struct pl_blocked *ret)
 	await (pl_thread_clock_activity(&clock, &info) == PL_ACTIVITY_BLOCKED &&
 	       !(info.syscall == SYS_futex && info.args[0] == (uint64_t)(uintptr_t)ready))
 		continue;
-	pl_blocked_describe(pid, pl_mem_live_mem(live), &info, ret);
+	pl_blocked_describe(pid, pl_mem_live_mem(live), &locks, &info, ret);
+	pl_file_locks_deinit(&locks);
 	pl_mem_live_destroy(live);
 	pl_thread_clock_close(&clock);
 	stage_kill(pid);
@@ -344,6 +346,7 @@ static void test_arguments_that_lie(void **state)
 	static const int calls[] = {SYS_ppoll,	     SYS_pselect6, SYS_clock_nanosleep, SYS_futex, SYS_openat,
 				    SYS_epoll_pwait, SYS_flock,	   SYS_recvmmsg,	99999};
 	static const uint64_t values[] = {0, 1, UINT64_MAX, UINT64_MAX / 2, 1ull << 47, 4095};
+	struct pl_file_locks locks = PL_FILE_LOCKS_INIT;
 	struct pl_mem_live *live;
 
 	assert_ok(pl_mem_live_create(getpid(), &live));
@@ -354,25 +357,13 @@ static void test_arguments_that_lie(void **state)
 
 			for (int a = 0; a < 6; a++)
 				info.args[a] = values[(k + (size_t)a) % (sizeof values / sizeof values[0])];
-			pl_blocked_describe(getpid(), pl_mem_live_mem(live), &info, &b);
+			pl_blocked_describe(getpid(), pl_mem_live_mem(live), &locks, &info, &b);
 			assert_true(b.fd_count <= PL_BLOCKED_FDS);
 			assert_true(b.fd_total >= b.fd_count);
 		}
 	}
+	pl_file_locks_deinit(&locks);
 	pl_mem_live_destroy(live);
-}
-
-static void test_lock_holder_of_a_line(void **state)
-{
-	static const char locks[] = "1: FLOCK  ADVISORY  WRITE 77 08:01:41 0 EOF\n"
-				    "1: -> FLOCK  ADVISORY  WRITE 78 08:01:42 0 EOF\n"
-				    "2: POSIX  ADVISORY  READ 79 08:02:42 0 EOF\n"
-				    "3: POSIX  ADVISORY  WRITE 80 08:01:42 100 200\n";
-	assert_int_equal(pl_blocked_lock_holder(locks, 0x801, 41), 77);
-	assert_int_equal(pl_blocked_lock_holder(locks, 0x801, 42), 80);
-	assert_int_equal(pl_blocked_lock_holder(locks, 0x802, 42), 79);
-	assert_int_equal(pl_blocked_lock_holder(locks, 0x801, 43), 0);
-	assert_int_equal(pl_blocked_lock_holder("1: FLOCK", 0x801, 43), 0);
 }
 
 static void test_state_and_age(void **state)
@@ -397,28 +388,6 @@ static void test_state_and_age(void **state)
 	assert_false(pl_process_age(pid, &age));
 }
 
-/* On overlayfs the device is not the one that a file says it is on. */
-static void test_lock_holder_by_who_waits(void **state)
-{
-	const char *locks = "1: FLOCK  ADVISORY  WRITE 77 00:1f:42 0 EOF\n"
-			    "1: -> FLOCK  ADVISORY  WRITE 78 00:1f:42 0 EOF\n"
-			    "1:  -> FLOCK  ADVISORY  WRITE 79 00:1f:42 0 EOF\n"
-			    "2: OFDLCK ADVISORY  WRITE -1 00:1f:43 0 EOF\n"
-			    "2: -> POSIX  ADVISORY  WRITE 80 00:1f:43 0 EOF\n"
-			    "3: POSIX  ADVISORY  WRITE 81 00:1f:44 0 9\n"
-			    "3: -> POSIX  ADVISORY  WRITE 78 00:1f:44 0 9\n"
-			    "3: -> POSIX  ADVISORY  WRITE 83 00:1f:44 0 9\n"
-			    "4: FLOCK  ADVISORY  WRITE 81 00:1f:45 0 EOF\n"
-			    "4: -> FLOCK  ADVISORY  WRITE 83 00:1f:45 0 EOF\n";
-
-	assert_int_equal(pl_blocked_lock_waited_for(locks, 79), 77);
-	assert_int_equal(pl_blocked_lock_waited_for(locks, 83), 81);
-	assert_int_equal(pl_blocked_lock_waited_for(locks, 78), 0); /* of two */
-	assert_int_equal(pl_blocked_lock_waited_for(locks, 80), 0); /* whose holder has no number */
-	assert_int_equal(pl_blocked_lock_waited_for(locks, 77), 0);
-	assert_int_equal(pl_blocked_lock_waited_for("1: -> FLOCK", 1), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,8 +404,6 @@ int main(void)
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_arguments_that_lie),
-		cmocka_unit_test(test_lock_holder_of_a_line),
-		cmocka_unit_test(test_lock_holder_by_who_waits),
 		cmocka_unit_test(test_state_and_age),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
