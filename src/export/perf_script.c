@@ -18,6 +18,7 @@
 
 #define REPEATED_MAX   1000000u /* events that are written again for one sample each */
 #define BYTES_MAX      1e11	/* no reader takes so much, and it would fill the disk before anyone could try */
+#define HEAD_BYTES     64	/* of an event, about, without the name of its thread */
 #define KERNEL_ADDRESS UINT64_C(0xffffffff80000000)
 #define ADDRESS	       UINT64_C(0x10000)
 #define NO_NAME	       "<unnamed>"
@@ -187,6 +188,7 @@ static struct plumb_error *put_sample(void *ctx, const struct pl_sample *sample)
 
 /* What there would be to write. As floating-point numbers: they do not overflow. */
 struct sums {
+	const struct script *s;
 	double *bytes_of; /* of the frames of each stack */
 	double repeated;  /* events beside one for each sample, */
 	double bytes, repeated_bytes;
@@ -195,17 +197,19 @@ struct sums {
 static struct plumb_error *add_sums(void *ctx, const struct pl_sample *sample)
 {
 	struct sums *sums = ctx;
+	double head = (double)comm_of(sums->s, &sums->s->p->threads[sample->thread]).len;
+	double event = head + HEAD_BYTES + sums->bytes_of[sample->stack];
 
 	sums->repeated += (double)sample->extra;
-	sums->bytes += sums->bytes_of[sample->stack];
-	sums->repeated_bytes += (double)sample->extra * sums->bytes_of[sample->stack];
+	sums->bytes += event;
+	sums->repeated_bytes += (double)sample->extra * event;
 	return NULL;
 }
 
 /* Whether samples that stand for several are repeated, and whether the whole can be written at all. */
 static struct plumb_error *measure(struct script *s)
 {
-	struct sums sums = {.bytes_of = calloc(s->p->stack_count, sizeof *sums.bytes_of)};
+	struct sums sums = {.s = s, .bytes_of = calloc(s->p->stack_count, sizeof *sums.bytes_of)};
 	struct plumb_error *err;
 
 	if (!sums.bytes_of)

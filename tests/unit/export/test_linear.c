@@ -189,6 +189,41 @@ static void perf_script_of_more_than_anyone_can_read_is_not_begun(void **state)
 	free(name);
 }
 
+/* Of @p ctx, a thread: two million samples without a frame. */
+static struct plumb_error *stand_still(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const uint32_t *thread = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < 2000000 && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.thread = *thread, .time_ns = i});
+	return err;
+}
+
+/* And the name of the thread of each. */
+static void perf_script_of_long_threads_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *name = calloc(1, 60001);
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t thread;
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', 60000);
+	build_start(&b);
+	thread = build_thread(&b, 5, name, 0);
+	build_samples(&b, thread, 0, 0, PL_EXACT, 1);
+	b.p->stream.each = stand_still;
+	b.p->stream.ctx = &thread;
+	assert_code(pl_format_by_name("perf-script")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
 static struct plumb_error *go_up_and_down(void *ctx, pl_sample_fn *fn, void *fn_ctx)
 {
 	const uint32_t *stack = ctx;
@@ -229,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 		cmocka_unit_test(perf_script_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(perf_script_of_long_threads_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
