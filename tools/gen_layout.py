@@ -162,6 +162,7 @@ FIELDS = [
     ("cell.ref", [(OLD, NEW, off("PyCellObject", "ob_ref"))]),
     ("function.name", [(OLD, 0x302, off("PyFunctionObject", "func_name")),
                        (0x303, NEW, off("PyFunctionObject", "func_qualname"))]),
+    ("function.closure", [(OLD, NEW, off("PyFunctionObject", "func_closure"))]),
     ("method.function", [(OLD, NEW, off("PyMethodObject", "im_func"))]),
     ("exception.args", [(OLD, NEW, off("PyBaseExceptionObject", "args"))]),
     ("weakref.object", [(OLD, NEW, off("PyWeakReference", "wr_object"))]),

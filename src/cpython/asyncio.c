@@ -216,6 +216,27 @@ static struct plumb_error *open_module(struct pl_asyncio *a, const char *name, s
 	return NULL;
 }
 
+struct plumb_error *pl_asyncio_open(struct pl_asyncio *a, bool *here_ret)
+{
+	struct plumb_error *err = open_module(a, "asyncio.tasks", &a->tasks_module);
+
+	*here_ret = !err && a->tasks_module.count;
+	if (err || !*here_ret)
+		return err;
+	err = open_module(a, "_asyncio", &a->c_module);
+	if (!err)
+		err = pl_dict_get(a->mem, a->py, &a->c_module, "Task", &a->task_type);
+	if (!err)
+		err = pl_dict_get(a->mem, a->py, &a->c_module, "Future", &a->future_type);
+	return err ? err : pl_task_layout_find(a);
+}
+
+/* 2.7 has no asyncio. */
+bool pl_may_have_tasks(const struct pl_py *py, const struct pl_interp *interp)
+{
+	return interp->modules && !pl_layout_str_is_bytes(&py->layout);
+}
+
 /* <= 3.13: asyncio.tasks._current_tasks is a dict {loop: running task}; later it holds those of other libraries. */
 static struct plumb_error *add_running_by_loop(struct pl_task_walk *w)
 {
@@ -251,24 +272,13 @@ static struct plumb_error *add_running_by_thread(struct pl_task_walk *w)
 	return err;
 }
 
-/* *here_ret: the program uses asyncio. */
 static struct plumb_error *prepare(struct pl_task_walk *w, bool *here_ret)
 {
-	struct pl_asyncio *a = &w->a;
-	struct plumb_error *err = open_module(a, "asyncio.tasks", &a->tasks_module);
+	struct plumb_error *err = pl_asyncio_open(&w->a, here_ret);
 
-	*here_ret = !err && a->tasks_module.count;
 	if (err || !*here_ret)
 		return err;
-	err = open_module(a, "_asyncio", &a->c_module);
-	if (!err)
-		err = pl_dict_get(a->mem, a->py, &a->c_module, "Task", &a->task_type);
-	if (!err)
-		err = pl_dict_get(a->mem, a->py, &a->c_module, "Future", &a->future_type);
-	if (!err)
-		err = pl_task_layout_find(a);
-	if (!err)
-		err = pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads, NULL);
+	err = pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads, NULL);
 	if (!err)
 		err = add_running_by_loop(w);
 	return err ? err : add_running_by_thread(w);
@@ -307,12 +317,6 @@ static void walk_deinit(struct pl_task_walk *w)
 	pl_vec_deinit(&w->running);
 }
 
-/* 2.7 has no asyncio. */
-static bool may_have_tasks(const struct pl_py *py, const struct pl_interp *interp)
-{
-	return interp->modules && !pl_layout_str_is_bytes(&py->layout);
-}
-
 struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,
 				  struct pl_tasks *ret)
 {
@@ -320,7 +324,7 @@ struct plumb_error *pl_tasks_read(struct pl_mem *mem, const struct pl_py *py, co
 	struct plumb_error *err;
 
 	clear(ret);
-	if (!may_have_tasks(py, interp))
+	if (!pl_may_have_tasks(py, interp))
 		return NULL;
 	walk_init(&w, mem, py, interp);
 	w.out = ret;
@@ -345,7 +349,7 @@ struct plumb_error *pl_tasks_again_create(struct pl_mem *mem, const struct pl_py
 	if (!a)
 		return &pl_err_no_memory;
 	walk_init(&a->w, mem, py, interp);
-	if (may_have_tasks(py, interp))
+	if (pl_may_have_tasks(py, interp))
 		err = prepare(&a->w, &a->here);
 	if (err)
 		pl_tasks_again_destroy(a);

@@ -37,6 +37,11 @@ struct pl_task_words {
 	bool in_c; /* the C struct: also has `awaited_by` */
 };
 
+/** May the interpreter have tasks at all? */
+bool pl_may_have_tasks(const struct pl_py *py, const struct pl_interp *interp);
+/** Fill in what is looked up by name; `mem`, `py`, `interp` and `values` are set. *here_ret: the program uses asyncio.
+ */
+struct plumb_error *pl_asyncio_open(struct pl_asyncio *a, bool *here_ret) PLUMB_MUST_CHECK;
 /** Where the words are, into a->layout; PLUMB_ERR_NOT_SUPPORTED by name. */
 struct plumb_error *pl_task_layout_find(struct pl_asyncio *a) PLUMB_MUST_CHECK;
 

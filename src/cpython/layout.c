@@ -91,6 +91,7 @@ static const uint16_t in_shown_objects[] = {
 	AT(bytearray.start),
 	AT(cell.ref),
 	AT(function.name),
+	AT(function.closure),
 	AT(method.function),
 	AT(exception.args),
 	AT(weakref.object),

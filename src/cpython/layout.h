@@ -157,7 +157,8 @@ struct pl_layout {
 		uint32_t ref;
 	} cell;
 	struct {
-		uint32_t name; /* func_qualname; 2.7: func_name */
+		uint32_t name;	  /* func_qualname; 2.7: func_name */
+		uint32_t closure; /* a tuple of cells */
 	} function;
 	struct {
 		uint32_t function;

@@ -2,6 +2,7 @@
 /* The asyncio tasks of any memory: what is found must lie within its pools. */
 #include "asyncio.h"
 #include "process.h"
+#include "task_stack.h"
 #include "task_wait.h"
 
 #define LOOKED_AT 4
@@ -45,6 +46,25 @@ static void look_again(struct pl_mem *mem, const struct pl_py *py, const struct 
 	pl_tasks_deinit(&some);
 }
 
+/* Who awaits each of the first ones. */
+static void look_outwards(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *in,
+			  const struct pl_tasks *t)
+{
+	struct pl_task_stacks *stacks = NULL;
+	pl_frame_vec frames = {0};
+	struct plumb_error *err = pl_task_stacks_create(mem, py, in, &stacks);
+
+	for (size_t i = 0; i < t->list.len && i < LOOKED_AT && stacks; i++) {
+		plumb_error_destroy(pl_task_awaiters_read(stacks, mem, t->list.data[i].addr, &frames));
+		if (frames.len > PL_TASK_STACK_FRAMES + PL_MAX_TASK_FRAMES)
+			__builtin_trap();
+		pl_vec_clear(&frames);
+	}
+	plumb_error_destroy(err);
+	pl_task_stacks_destroy(stacks);
+	pl_vec_deinit(&frames);
+}
+
 static void use_interp(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *in)
 {
 	struct pl_tasks t;
@@ -56,6 +76,7 @@ static void use_interp(struct pl_mem *mem, const struct pl_py *py, const struct 
 	for (size_t i = 0; i < t.list.len; i++)
 		check_task(&t, &t.list.data[i]);
 	look_again(mem, py, in, &t);
+	look_outwards(mem, py, in, &t);
 	pl_tasks_deinit(&t);
 }
 

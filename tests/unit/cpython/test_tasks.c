@@ -12,6 +12,7 @@
 #include "mem_image.h"
 #include "slots.h"
 #include "stacks.h"
+#include "task_stack.h"
 
 #define IMAGE_MAX (1 << 22)
 #define PATCHES	  32
@@ -341,6 +342,115 @@ static void without_asyncio_or_without_modules_there_are_no_tasks(void **state)
 	close_scene(&s);
 }
 
+/* Those that have what is called when a task is done. */
+static const char *const images[] = {"3.7.16", "3.8.18", "3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0"};
+
+static struct pl_task_stacks *stacks_of(struct scene *s)
+{
+	struct pl_task_stacks *stacks = NULL;
+
+	assert_ok(pl_task_stacks_create(&s->mem, &s->py, &s->interp, &stacks));
+	assert_non_null(stacks);
+	return stacks;
+}
+
+static const struct pl_task *at_address(const struct scene *s, pl_addr addr)
+{
+	for (size_t i = 0; i < s->tasks.list.len; i++)
+		if (s->tasks.list.data[i].addr == addr)
+			return &s->tasks.list.data[i];
+	return NULL;
+}
+
+/* Is the frame that of a task that waits for @p t, which has one? */
+static bool is_of_waiter(const struct scene *s, const struct pl_task *t, pl_addr frame)
+{
+	for (uint32_t i = 0; i < t->waiters; i++) {
+		const struct pl_task *w = at_address(s, s->tasks.waiters.data[t->waiters_at + i]);
+
+		if (w && w->frames == 1 && s->tasks.frames.data[w->frames_at].addr == frame)
+			return true;
+	}
+	return false;
+}
+
+/* From the task "awaited", which one or two await. */
+static void who_awaits_a_task_is_found_from_the_task(void **state)
+{
+	for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+		struct scene s;
+		pl_frame_vec frames = {0};
+
+		open_scene(&s, images[i]);
+		struct pl_task_stacks *stacks = stacks_of(&s);
+		const struct pl_task *t = find(&s, "awaited");
+		assert_non_null(t);
+		assert_ok(pl_task_awaiters_read(stacks, &s.mem, t->addr, &frames));
+		assert_int_equal(frames.len, 1);
+		assert_true(is_of_waiter(&s, t, frames.data[0].addr));
+		pl_vec_deinit(&frames);
+		pl_task_stacks_destroy(stacks);
+		close_scene(&s);
+	}
+}
+
+static void a_task_that_waits_for_something_else_awaits_nobody(void **state)
+{
+	for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+		struct scene s;
+		pl_frame_vec frames = {0};
+
+		open_scene(&s, images[i]);
+		struct pl_task_stacks *stacks = stacks_of(&s);
+		struct pl_task_layout words = words_of(&s);
+		const struct pl_task *t = find(&s, "awaited");
+		for (uint32_t k = 0; k < t->waiters; k++)
+			patch(&s, s.tasks.waiters.data[t->waiters_at + k] + words.fut_waiter, find(&s, "sleep")->addr);
+		/* An image has not all callbacks of the task: none of them is looked at where the first one does. */
+		plumb_error_destroy(pl_task_awaiters_read(stacks, &s.mem, t->addr, &frames));
+		assert_int_equal(frames.len, 0);
+		pl_vec_deinit(&frames);
+		pl_task_stacks_destroy(stacks);
+		close_scene(&s);
+	}
+}
+
+static void a_chain_that_cannot_be_read_is_none(void **state)
+{
+	for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+		struct scene s;
+		pl_frame_vec frames = {0};
+
+		open_scene(&s, images[i]);
+		struct pl_task_stacks *stacks = stacks_of(&s);
+		struct pl_task_layout words = words_of(&s);
+		const struct pl_task *t = find(&s, "awaited");
+		for (uint32_t k = 0; k < t->waiters; k++)
+			patch(&s, s.tasks.waiters.data[t->waiters_at + k] + words.coro, 0x7000);
+		struct plumb_error *err = pl_task_awaiters_read(stacks, &s.mem, t->addr, &frames);
+		assert_non_null(err);
+		plumb_error_destroy(err);
+		pl_vec_deinit(&frames);
+		pl_task_stacks_destroy(stacks);
+		close_scene(&s);
+	}
+}
+
+/* Its words are elsewhere. */
+static void a_task_that_is_written_in_python_is_refused(void **state)
+{
+	struct scene s;
+	pl_frame_vec frames = {0};
+
+	open_scene(&s, "3.10.13");
+	struct pl_task_stacks *stacks = stacks_of(&s);
+	struct plumb_error *err = pl_task_awaiters_read(stacks, &s.mem, find(&s, "python")->addr, &frames);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_CORRUPT);
+	pl_vec_deinit(&frames);
+	pl_task_stacks_destroy(stacks);
+	close_scene(&s);
+}
+
 static void a_release_that_is_not_known_says_so(void **state)
 {
 	struct scene s;
@@ -367,6 +477,10 @@ int main(void)
 		cmocka_unit_test(the_state_may_stand_behind_the_other_words),
 		cmocka_unit_test(without_asyncio_or_without_modules_there_are_no_tasks),
 		cmocka_unit_test(a_release_that_is_not_known_says_so),
+		cmocka_unit_test(who_awaits_a_task_is_found_from_the_task),
+		cmocka_unit_test(a_task_that_waits_for_something_else_awaits_nobody),
+		cmocka_unit_test(a_chain_that_cannot_be_read_is_none),
+		cmocka_unit_test(a_task_that_is_written_in_python_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
