@@ -49,10 +49,11 @@ struct plumb_session_options {
 	 * alone and, unless each is to be stopped for, 2.5 % of the program's time; as fast as possible only the
 	 * latter, and neither if none is to be stopped. INFINITY: no limit. */
 	double max_overhead;
-	bool priority;	   /* sample at nice -10 (root, CAP_SYS_NICE) instead of what the caller has */
-	bool opcodes;	   /* record which instruction each frame runs (3.11+), for the formats that show it */
-	bool no_sources;   /* do not keep the texts of the files that sampled functions come from */
-	bool force;	   /* the recording may replace a file that plumb did not write */
+	bool priority;	 /* sample at nice -10 (root, CAP_SYS_NICE) instead of what the caller has */
+	bool opcodes;	 /* record which instruction each frame runs (3.11+), for the formats that show it */
+	bool tasks;	 /* show asyncio tasks below the coroutines that await them, not below the event loop (3.7+) */
+	bool no_sources; /* do not keep the texts of the files that sampled functions come from */
+	bool force;	 /* the recording may replace a file that plumb did not write */
 	bool no_recording; /* nothing is written: plumb_session_snapshot() is all there is, and at the end the profile
 			    */
 	/* So many different places in stacks, functions and threads are told apart; 0: PLUMB_MAX_NODES. A sample of a

@@ -92,6 +92,12 @@ static bool set_opcodes(struct config *c, const char *value, struct failure *why
 	return true;
 }
 
+static bool set_tasks(struct config *c, const char *value, struct failure *why)
+{
+	c->session.tasks = true;
+	return true;
+}
+
 static bool set_no_sources(struct config *c, const char *value, struct failure *why)
 {
 	c->session.no_sources = true;
@@ -155,6 +161,10 @@ const struct opt options_sampling[] = {
 	{"opcodes", 0, NULL,
 	 "record which instruction each frame runs, as the interpreter has specialised it (Python 3.11 and newer)",
 	 SAMPLING, set_opcodes},
+	{"tasks", 0, NULL,
+	 "show what an asyncio task does below the coroutines that await it, across tasks, instead of below the event "
+	 "loop that runs it (Python 3.7 and newer)",
+	 SAMPLING, set_tasks},
 	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
 	 set_subprocesses},
 	{"no-subprocesses", 0, NULL, "sample the program's own process alone (the default of attach)", SAMPLING,

@@ -33,6 +33,7 @@ struct pl_engine_options {
 	enum pl_stop_policy stop;
 	bool jitter;
 	bool opcodes; /* 3.11+: tell which instruction each frame runs */
+	bool tasks;   /* show what an asyncio task does below the coroutines that await it */
 	bool sources; /* keep the texts of the files that functions come from */
 	uint64_t seed;
 	uint64_t duration_ns;	    /* 0: no limit */

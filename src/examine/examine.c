@@ -41,7 +41,7 @@ static struct plumb_error *read_thread(struct pl_python_process *p, struct pl_wa
 		if (err)
 			return err;
 		t->read = reading.complete;
-		t->depth = reading.complete ? (uint32_t)w->stack.seen.len : 0;
+		t->depth = reading.complete ? (uint32_t)w->stack.seen.now.len : 0;
 	}
 	return NULL;
 }

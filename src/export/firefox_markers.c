@@ -18,6 +18,7 @@ static const char *const losses[PL_LOSSES] = {
 	[PL_LOSS_UNSEEN] = "processes that ended before a sample could be taken",
 	[PL_LOSS_BEYOND] = "processes and threads that were too many to be followed",
 	[PL_LOSS_FOLDED] = "samples of which only the outer part is shown: there were too many different stacks",
+	[PL_LOSS_TASK] = "samples of a task that are shown on its thread's stack: who awaits it was not proved",
 };
 
 struct marker {

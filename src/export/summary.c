@@ -399,6 +399,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "not followed", p->meta.losses[PL_LOSS_BEYOND]);
 	if (p->meta.losses[PL_LOSS_FOLDED])
 		counted(row, "folded", p->meta.losses[PL_LOSS_FOLDED]);
+	if (p->meta.losses[PL_LOSS_TASK])
+		counted(row, "without awaiters", p->meta.losses[PL_LOSS_TASK]);
 	if (pl_summary_refused_stops(p))
 		counted(row, "stops refused", pl_summary_refused_stops(p));
 }

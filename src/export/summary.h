@@ -15,7 +15,7 @@ struct pl_item {
 
 struct pl_summary_row {
 	const char *label;
-	struct pl_item items[14];
+	struct pl_item items[16];
 	int count;
 };
 

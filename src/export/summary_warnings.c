@@ -66,6 +66,11 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 				"below <folded> "
 				"(--max-nodes)",
 				pl_units_count(l[PL_LOSS_FOLDED]).s);
+	if ((double)l[PL_LOSS_TASK] >= PL_SUMMARY_WORTH_TELLING * (double)s->totals.samples && l[PL_LOSS_TASK])
+		pl_summary_warn(s,
+				"who awaits the task was not proved for %s samples: they are shown below the event "
+				"loop",
+				pl_units_count(l[PL_LOSS_TASK]).s);
 }
 
 static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)

@@ -52,8 +52,10 @@ enum pl_watch_result pl_attempt_take(struct pl_attempt *a, enum pl_activity acti
 {
 	const struct pl_reading *r = a->reading;
 	uint8_t state = state_of(r, activity, info);
+	bool shows_task = r->task_node && (quality == PL_EXACT || quality == PL_STOPPED);
 
-	*a->ret = (struct pl_raw_sample){.node = r->node,
+	*a->ret = (struct pl_raw_sample){.node = shows_task ? r->task_node : r->node,
+					 .task_untold = r->in_task && !shows_task,
 					 .tag = r->tag,
 					 .state = state,
 					 .quality = (uint8_t)quality,

@@ -38,11 +38,13 @@ void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_l
 	r->py = *py;
 	r->live = live;
 	pl_codes_forget(&r->codes);
+	pl_task_finders_forget(&r->task_finders);
 }
 
 void pl_reader_deinit(struct pl_reader *r)
 {
 	pl_codes_deinit(&r->codes);
+	pl_task_finders_deinit(&r->task_finders);
 }
 
 void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,
@@ -57,8 +59,11 @@ void pl_stack_reader_deinit(struct pl_stack_reader *s)
 	pl_snapshot_deinit(&s->snap);
 	pl_vec_deinit(&s->frames);
 	pl_vec_deinit(&s->walked);
-	pl_vec_deinit(&s->seen);
-	pl_vec_deinit(&s->previous);
+	pl_vec_deinit(&s->seen.now);
+	pl_vec_deinit(&s->seen.before);
+	pl_vec_deinit(&s->task_frames);
+	pl_vec_deinit(&s->task_seen.now);
+	pl_vec_deinit(&s->task_seen.before);
 }
 
 static void anchor_frames(struct pl_reader *r, struct pl_stack_reader *s)
@@ -245,29 +250,37 @@ static uint16_t read_opcode(struct pl_reader *r, struct pl_stack_reader *s, cons
 	return pl_snapshot_peek(&s->snap, f->instr, &opcode, 1) ? 0 : (uint16_t)(1 + opcode);
 }
 
+/* Frames become a stack id. */
+struct naming {
+	struct pl_reader *r;
+	struct pl_stack_reader *s;
+	const pl_frame_vec *frames; /* innermost first */
+	struct pl_seen_stack *seen;
+	uint64_t generation; /* of code objects */
+};
+
 /* What calls has the opcode that it had when it called; the innermost frame may have come back to where it was. */
-static bool same_opcode(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_frame *f,
-			const struct pl_seen_frame *old)
+static bool same_opcode(const struct naming *n, const struct pl_frame *f, const struct pl_seen_frame *old)
 {
-	return f != s->frames.data || read_opcode(r, s, f, old->offset) == old->opcode;
+	return f != n->frames->data || read_opcode(n->r, n->s, f, old->offset) == old->opcode;
 }
 
 /* @p old: the frame at this depth in the last reading, if all outside of it were the same. */
-static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_frame *f,
-				     const struct pl_seen_frame *old, uint32_t parent, uint64_t generation,
-				     struct pl_seen_frame *ret)
+static struct plumb_error *see_frame(const struct naming *n, const struct pl_frame *f, const struct pl_seen_frame *old,
+				     uint32_t parent, struct pl_seen_frame *ret)
 {
+	struct pl_reader *r = n->r;
 	struct pl_seen_frame seen = {.addr = f->addr, .code = f->code, .instr = f->instr};
 
-	if (seen_before(r, f, old, generation) && same_opcode(r, s, f, old)) {
+	if (seen_before(r, f, old, n->generation) && same_opcode(n, f, old)) {
 		*ret = *old;
 		return NULL;
 	}
-	struct plumb_error *err = pl_codes_resolve(&r->codes, &r->py, &s->snap.mem, pl_mem_live_mem(r->live), f,
-						   r->tick, generation, &seen.slot, &seen.code_id, &seen.offset);
+	struct plumb_error *err = pl_codes_resolve(&r->codes, &r->py, &n->s->snap.mem, pl_mem_live_mem(r->live), f,
+						   r->tick, n->generation, &seen.slot, &seen.code_id, &seen.offset);
 	if (err)
 		return err;
-	seen.opcode = read_opcode(r, s, f, seen.offset);
+	seen.opcode = read_opcode(r, n->s, f, seen.offset);
 	if (old && old->code_id == seen.code_id && old->offset == seen.offset && old->opcode == seen.opcode)
 		seen.node = old->node;
 	else
@@ -276,47 +289,67 @@ static struct plumb_error *see_frame(struct pl_reader *r, struct pl_stack_reader
 	return err;
 }
 
-/* Turn the walked frames into a stack id. While the frames equal those of the last reading, so do their nodes. */
-static struct plumb_error *see_frames(struct pl_reader *r, struct pl_stack_reader *s, uint64_t generation,
-				      uint32_t *node, bool *folded)
+/* Turn the frames into a stack id. While they equal those of the last reading, so do their nodes. */
+static struct plumb_error *see_frames(const struct naming *n, uint32_t *node, bool *folded)
 {
 	size_t depth = 0;
 	bool same = true;
-	pl_seen_vec tmp = s->previous;
+	pl_seen_vec *now = &n->seen->now, *before = &n->seen->before, tmp = *before;
 
-	s->previous = s->seen;
-	s->seen = tmp;
-	pl_vec_clear(&s->seen);
+	*before = *now;
+	*now = tmp;
+	pl_vec_clear(now);
 	*node = 0;
-	if (!pl_vec_reserve(&s->seen, s->frames.len))
+	if (!pl_vec_reserve(now, n->frames->len))
 		return &pl_err_no_memory;
-	for (size_t i = s->frames.len; i-- > 0;) {
-		const struct pl_frame *f = &s->frames.data[i];
-		struct pl_seen_frame *now = &s->seen.data[depth];
+	for (size_t i = n->frames->len; i-- > 0;) {
+		const struct pl_frame *f = &n->frames->data[i];
+		struct pl_seen_frame *seen = &now->data[depth];
 
 		if (f->kind != PL_FRAME_PYTHON)
 			continue;
-		const struct pl_seen_frame *old = same && depth < s->previous.len ? &s->previous.data[depth] : NULL;
-		struct plumb_error *err = see_frame(r, s, f, old, *node, generation, now);
+		const struct pl_seen_frame *old = same && depth < before->len ? &before->data[depth] : NULL;
+		struct plumb_error *err = see_frame(n, f, old, *node, seen);
 		*folded = err == &pl_err_limit;
 		if (*folded) /* what is known of it is its outer part */
 			return NULL;
 		if (err)
 			return err;
-		same = old && old->node == now->node;
-		*node = now->node;
-		s->seen.len = ++depth;
+		same = old && old->node == seen->node;
+		*node = seen->node;
+		now->len = ++depth;
 	}
 	return NULL;
+}
+
+static bool has_suspending_code(const struct pl_reader *r, const struct pl_seen_frame *seen)
+{
+	return r->codes.store->known.data[seen->code_id]->code.suspends;
 }
 
 /* A generator's frame ends a chain that was torn while it was suspended; it is hardly ever a thread's outermost. */
 static bool suspends(const struct pl_reader *r, const struct pl_stack_reader *s)
 {
-	if (s->frames.len == 0 || s->seen.len == 0)
+	if (s->frames.len == 0 || s->seen.now.len == 0)
 		return false;
-	const struct pl_frame *f = &s->frames.data[s->frames.len - 1];
-	return pl_frame_of_generator(&r->py, f) || r->codes.store->known.data[s->seen.data[0].code_id]->code.suspends;
+	return pl_frame_of_generator(&r->py, &s->frames.data[s->frames.len - 1]) ||
+	       has_suspending_code(r, &s->seen.now.data[0]);
+}
+
+/* Is one of the thread's frames, but for the innermost @p inner, a generator or a coroutine? */
+static bool has_generators(const struct pl_reader *r, const struct pl_stack_reader *s, size_t inner)
+{
+	size_t depth = 0;
+
+	for (size_t i = s->frames.len; i-- > inner;) {
+		const struct pl_frame *f = &s->frames.data[i];
+
+		if (f->kind != PL_FRAME_PYTHON || depth == s->seen.now.len)
+			continue;
+		if (pl_frame_of_generator(&r->py, f) || has_suspending_code(r, &s->seen.now.data[depth++]))
+			return true;
+	}
+	return false;
 }
 
 bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)
@@ -347,6 +380,47 @@ static bool fatal(const struct plumb_error *err)
 	return err == &pl_err_no_memory || err == &pl_err_target_exited;
 }
 
+/* A task without awaiters that runs inside of another coroutine was begun there, eagerly: it is on that one's stack. */
+static bool is_begun_inside(const struct pl_reader *r, const struct pl_stack_reader *s, size_t own)
+{
+	return own == s->task_frames.len && has_generators(r, s, own);
+}
+
+static struct plumb_error *read_task(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_interp *now,
+				     size_t *own)
+{
+	struct pl_task_stacks *stacks = NULL;
+	struct plumb_error *err = pl_task_finders_get(&r->task_finders, &r->py, r->live, now, &stacks);
+
+	*own = 0;
+	pl_vec_clear(&s->task_frames);
+	if (err || !stacks)
+		return err;
+	return pl_task_stack_read(stacks, &s->snap.mem, s->tstate, &s->frames, &s->task_frames, own);
+}
+
+/* The stack of the task that the thread runs. What cannot be read leaves the sample what it is. */
+static struct plumb_error *see_task(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
+{
+	struct naming naming = {r, s, &s->task_frames, &s->task_seen, ret->interp.code_generation};
+	bool folded = false;
+	size_t own;
+
+	if (!has_generators(r, s, 0))
+		return NULL;
+	struct plumb_error *err = read_task(r, s, &ret->interp, &own);
+	ret->in_task = err || (own && !is_begun_inside(r, s, own));
+	if (!err && ret->in_task)
+		err = see_frames(&naming, &ret->task_node, &folded);
+	if (err || folded)
+		ret->task_node = 0;
+	if (!err || fatal(err))
+		return err;
+	pl_vec_clear(&s->task_seen.now);
+	plumb_error_destroy(err);
+	return NULL;
+}
+
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
 	*ret = (struct pl_reading){0};
@@ -357,9 +431,12 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 	if (!walk(r, s, ret))
 		return NULL;
 	pl_codes_note_copies(&r->codes, ret->interp.tlbc_generation);
-	err = see_frames(r, s, ret->interp.code_generation, &ret->node, &ret->folded);
+	struct naming naming = {r, s, &s->frames, &s->seen, ret->interp.code_generation};
+	err = see_frames(&naming, &ret->node, &ret->folded);
+	if (!err && r->tasks && !ret->folded)
+		err = see_task(r, s, ret);
 	if (err) {
-		pl_vec_clear(&s->seen);
+		pl_vec_clear(&s->seen.now);
 		if (fatal(err))
 			return err;
 		plumb_error_destroy(err);

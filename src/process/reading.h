@@ -6,6 +6,7 @@
 #include "codes.h"
 #include "context.h"
 #include "snapshot.h"
+#include "task_finders.h"
 #include "trie.h"
 
 /** What samples refer to, the same for all targets; the sampling thread owns it. */
@@ -26,6 +27,8 @@ struct pl_reader {
 	uint64_t tick;		       /* counts readings; proofs of code objects hold for one reading */
 	bool opcodes;		       /* read which instruction each frame runs */
 	const struct plumb_tags *tags; /* read what the thread works for; NULL: not asked for */
+	bool tasks;		       /* read who awaits the task that a thread runs */
+	struct pl_task_finders task_finders;
 };
 
 void pl_reader_init(struct pl_reader *r, struct pl_tables *t);
@@ -41,6 +44,9 @@ struct pl_seen_frame {
 	uint16_t opcode; /* 1 + the opcode; 0: not asked for, or not readable */
 };
 typedef PL_VEC(struct pl_seen_frame) pl_seen_vec;
+struct pl_seen_stack {
+	pl_seen_vec now, before; /* of the last complete reading, and of the one before */
+};
 
 #define PL_TAIL_RANGES 12
 
@@ -66,8 +72,9 @@ struct pl_stack_reader {
 	pl_frame_vec frames; /* of the last walk, innermost first */
 	pl_frame_vec walked; /* of the one before */
 	struct pl_stack_tail tail;
-	pl_seen_vec seen;     /* of the last complete reading, root first */
-	pl_seen_vec previous; /* of the one before */
+	struct pl_seen_stack seen;
+	pl_frame_vec task_frames; /* the stack of the task that it ran, innermost first */
+	struct pl_seen_stack task_seen;
 };
 
 void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,
@@ -86,6 +93,10 @@ struct pl_reading {
 	bool in_jit;   /* it runs code that the JIT compiler made */
 	struct pl_context context;
 	uint32_t tag; /* that is set in it; 0: none, or not asked for */
+	/* With reader.tasks. What was read of it holds where the stack does: while a task runs, none that awaits it
+	 * does. */
+	bool in_task;	    /* it ran a task, or what it ran could not be read */
+	uint32_t task_node; /* the stack of that task; 0: not known */
 };
 
 /** Read once. Errors: pl_err_target_exited, pl_err_no_memory; anything else shows as !complete. */

@@ -52,6 +52,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.max_overhead = o->max_overhead,
 		.priority = o->priority,
 		.opcodes = o->opcodes,
+		.tasks = o->tasks,
 		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,

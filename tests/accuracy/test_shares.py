@@ -177,6 +177,14 @@ def test_a_program_in_step_with_the_sampler_is_seen_as_it_is(plumb, places, any_
     case.judge(table, "%g ms" % (period / 1000), effort(*SECONDS))
 
 
+@pytest.mark.slow
+def test_what_a_task_takes_is_that_of_who_awaits_it(plumb, places, minor, table, effort):
+    if minor.version < (3, 7):
+        pytest.skip("tasks are read on 3.7 and later")
+    case = Case(plumb, places, minor, "awaited_shares.py", within="top", options=["--tasks"])
+    case.judge(table, "tasks", effort(*SECONDS), any_rate=True)
+
+
 @pytest.mark.alone
 @pytest.mark.slow
 def test_waiting_counts_in_wall_time(plumb, places, few, table, effort):

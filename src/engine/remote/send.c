@@ -153,6 +153,7 @@ void pl_send_weighed(struct pl_engine *e, struct pl_sampled *w, const struct pl_
 		return;
 	}
 	e->now.losses[PL_LOSS_FOLDED] += s->marker == PL_MARKER_FOLDED;
+	e->now.losses[PL_LOSS_TASK] += s->task_untold;
 	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;

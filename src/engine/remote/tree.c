@@ -90,6 +90,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	pl_python_process_init(&t->python, &e->tables, &e->room, &pl_sampled_use, t);
 	t->python.reader.opcodes = e->options.opcodes;
 	t->python.reader.tags = e->options.tags;
+	t->python.reader.tasks = e->options.tasks;
 	struct plumb_error *err = open_descriptor(e, t, st);
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;

@@ -60,6 +60,7 @@ export interface Losses {
 	readonly unseen: number;
 	readonly beyond: number;
 	readonly folded: number;
+	readonly task: number;
 }
 
 export interface Overhead {

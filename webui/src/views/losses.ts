@@ -47,6 +47,9 @@ export function lostWords(meta: Meta): string[] {
 		losses.folded > 0
 			? `There were too many different stacks: of ${count(losses.folded)} samples only the outer part is shown.`
 			: null,
+		losses.task > 0
+			? `Who awaits the task was not proved for ${count(losses.task)} samples: they are shown below the event loop.`
+			: null,
 		refused(meta),
 	];
 	return sentences.filter((sentence) => sentence !== null);
