@@ -22,9 +22,6 @@
 struct dumper {
 	const struct pl_dump_options *o;
 	struct pl_python_process *process;
-	struct pl_reader *reader; /* of the process, as the next two */
-	struct pl_roster *roster;
-	struct pl_stopper *stopper;
 	struct pl_dump *d;
 	struct pl_dump_process *p;
 	struct pl_surroundings around;
@@ -93,7 +90,7 @@ static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, 
 				     size_t depth, struct pl_look *l, struct pl_dump_thread *t)
 {
 	struct pl_sources *sources = u->no_source ? NULL : &u->sources;
-	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->reader->py, code, n->offset);
+	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->process->reader.py, code, n->offset);
 
 	pl_dump_give_locals(&l->locals, depth, &f);
 	if (pl_vec_push(&t->frames, f))
@@ -105,7 +102,7 @@ static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, 
 /* A node names its whole stack, the innermost frame first. */
 static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struct pl_dump_thread *t)
 {
-	const struct pl_reader *r = u->reader;
+	const struct pl_reader *r = &u->process->reader;
 	struct plumb_error *err = NULL;
 	uint32_t node = l->sample.node;
 
@@ -134,19 +131,9 @@ static bool sees_files(const struct dumper *u, pid_t tid)
 /* The number of the thread whose state is at @p tstate; 0 if there is none. */
 static uint64_t holder_tid(const struct pl_roster *r, pl_addr tstate)
 {
-	for (size_t i = 0; i < r->watches.len && tstate; i++)
-		if (r->watches.data[i]->stack.tstate == tstate)
-			return (uint64_t)r->watches.data[i]->tid;
-	return 0;
-}
+	const struct pl_watch *w = pl_roster_of_state(r, tstate);
 
-static uint64_t interpreter_number(const struct pl_roster *r, pl_addr interp)
-{
-	/* The list has the newest first; the main interpreter is the oldest. */
-	for (size_t i = 0; i < r->interps.len; i++)
-		if (r->interps.data[i].addr == interp)
-			return r->interps.len - 1 - i;
-	return 0;
+	return w ? (uint64_t)w->tid : 0;
 }
 
 static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
@@ -156,7 +143,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 				   .name = pl_dump_str(u->d, w->name),
 				   .main = w->main,
 				   .python = true,
-				   .interpreter = interpreter_number(u->roster, w->stack.interp.addr)};
+				   .interpreter = pl_roster_interp_number(&u->process->roster, w->stack.interp.addr)};
 	struct plumb_error *err = NULL;
 	struct pl_look l = {0};
 
@@ -167,7 +154,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	}
 	if (l.read) {
 		tell_state(&l, &t);
-		t.gil_holder = holder_tid(u->roster, l.holder);
+		t.gil_holder = holder_tid(&u->process->roster, l.holder);
 		u->no_source = !u->o->source || !sees_files(u, w->tid);
 		err = add_frames(u, &l, &t);
 	}
@@ -185,7 +172,8 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 /* Threads that never ran Python, or for which there is no room: what they wait for can be told all the same. */
 static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 {
-	struct pl_dump_thread t = {.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->roster->refused != 0};
+	struct pl_dump_thread t = {
+		.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->process->roster.refused != 0};
 	struct pl_look l = {.stand.info.syscall = -1};
 	struct pl_thread_clock clock;
 	char comm[16];
@@ -198,7 +186,7 @@ static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 		return NULL;
 	t.name = pl_dump_str(u->d, comm);
 	if (l.stand.activity == PL_ACTIVITY_BLOCKED)
-		pl_dump_wait(u->d, &u->around, pl_mem_live_mem(u->reader->live), &l.stand.info, &t.wait);
+		pl_dump_wait(u->d, &u->around, pl_python_process_mem(u->process), &l.stand.info, &t.wait);
 	tell_doing(u, tid, &l, &t);
 	if (pl_vec_push(&u->p->threads, t))
 		return NULL;
@@ -208,21 +196,13 @@ static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
-static bool is_watched(const struct pl_roster *r, pid_t tid)
-{
-	for (size_t i = 0; i < r->watches.len; i++)
-		if (r->watches.data[i]->tid == tid)
-			return true;
-	return false;
-}
-
 static struct plumb_error *dump_natives(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
 	struct plumb_error *err = pl_proc_tids(pid_of(u), &tids);
 
 	for (size_t i = 0; i < tids.len && !err; i++)
-		if (!is_watched(u->roster, tids.data[i]))
+		if (!pl_roster_of_tid(&u->process->roster, tids.data[i]))
 			err = dump_native(u, tids.data[i]);
 	pl_vec_deinit(&tids);
 	return err;
@@ -231,7 +211,8 @@ static struct plumb_error *dump_natives(struct dumper *u)
 /* Half of the threads must not look like all of them. */
 static struct plumb_error *check_room(const struct dumper *u)
 {
-	if (!u->roster->refused || pl_room_for_one(u->roster->room)) /* those beyond PL_MAX_WATCHES are marked */
+	if (!u->process->roster.refused ||
+	    pl_room_for_one(u->process->roster.room)) /* those beyond PL_MAX_WATCHES are marked */
 		return NULL;
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),
@@ -243,20 +224,19 @@ static struct plumb_error *dump_threads(struct dumper *u)
 	struct plumb_error *err = pl_roster_refresh(u->process, pl_clock_monotonic_ns());
 
 	err = err ? err : check_room(u);
-	for (size_t i = 0; i < u->roster->watches.len && !err; i++)
-		err = dump_thread(u, u->roster->watches.data[i]);
+	for (size_t i = 0; i < u->process->roster.watches.len && !err; i++)
+		err = dump_thread(u, u->process->roster.watches.data[i]);
 	return err ? err : dump_natives(u);
 }
 
 static void find_gil_holder(struct dumper *u)
 {
-	const struct pl_roster *r = u->roster;
+	const struct pl_interp *main = pl_roster_interp(&u->process->roster, 0);
 	struct pl_interp now;
 
-	if (r->interps.len == 0 || pl_interp_read_again(pl_mem_live_mem(u->reader->live), &u->reader->py,
-							&r->interps.data[r->interps.len - 1], &now))
+	if (!main || pl_interp_read_again(pl_python_process_mem(u->process), &u->process->reader.py, main, &now))
 		return;
-	u->p->gil_holder = holder_tid(u->roster, now.gil_holder);
+	u->p->gil_holder = holder_tid(&u->process->roster, now.gil_holder);
 }
 
 static void tell_header(struct dumper *u)
@@ -266,7 +246,7 @@ static void tell_header(struct dumper *u)
 
 	pl_proc_command(pid_of(u), command, sizeof command);
 	p->command = pl_dump_str(u->d, command);
-	p->python = pl_dump_str(u->d, pl_py_version_text(&u->reader->py, version));
+	p->python = pl_dump_str(u->d, pl_py_version_text(&u->process->reader.py, version));
 	p->core = pl_dump_str(u->d, "");
 	p->tracer = pl_dump_other(u->d, 0);
 	p->refused = pl_dump_str(u->d, "");
@@ -279,14 +259,14 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 	struct pl_values values; /* of what may change at any moment: read as it is */
 	const struct pl_task_dumper tasks = {.d = u->d,
 					     .p = u->p,
-					     .mem = pl_mem_live_mem(u->reader->live),
-					     .py = &u->reader->py,
+					     .mem = pl_python_process_mem(u->process),
+					     .py = &u->process->reader.py,
 					     .sources = u->o->source ? &u->sources : NULL,
 					     .values = u->o->locals ? &values : NULL};
 
 	pl_values_init(&values, tasks.mem, tasks.py, NULL);
-	struct plumb_error *err = pl_dump_tasks(&tasks, &u->roster->interps);
-	return err ? err : pl_dump_prove_task_deadlocks(&u->looker, u->roster, u->p);
+	struct plumb_error *err = pl_dump_tasks(&tasks, &u->process->roster.interps);
+	return err ? err : pl_dump_prove_task_deadlocks(&u->looker, u->p);
 }
 
 /* A stop that has not come about must not be forgotten. */
@@ -294,7 +274,7 @@ static void settle(const struct dumper *u)
 {
 	uint64_t end = pl_clock_monotonic_ns() + SETTLE_NS;
 
-	while (!pl_stopper_settle(u->stopper) && pl_clock_monotonic_ns() < end)
+	while (!pl_stopper_settle(&u->process->stopper) && pl_clock_monotonic_ns() < end)
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 
@@ -307,8 +287,8 @@ static struct plumb_error *dump_process(struct dumper *u)
 	settle(u);
 	if (err)
 		return err;
-	pl_dump_tell_locks(&u->looker, &u->locks, &u->waiters, u->roster);
-	u->p->refused = pl_dump_str(u->d, u->stopper->refusals.why);
+	pl_dump_tell_locks(&u->looker, &u->locks, &u->waiters);
+	u->p->refused = pl_dump_str(u->d, u->process->stopper.refusals.why);
 	find_gil_holder(u);
 	pl_dump_sort_threads(u->p);
 	err = pl_dump_find_deadlocks(u->p);
@@ -332,18 +312,14 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 
 	if (err)
 		return err;
-	u.reader = &u.process->reader;
-	u.roster = &u.process->roster;
-	u.stopper = &u.process->stopper;
-	u.stopper->started_ns = start;
+	u.process->stopper.started_ns = start;
 	u.looker = (struct pl_looker){.o = o,
-				      .reader = u.reader,
-				      .stopper = u.stopper,
+				      .process = u.process,
 				      .d = d,
 				      .around = &u.around,
 				      .lock_values = &u.locks.values,
 				      .end_ns = start + pl_dump_limit_ns(o)};
-	pl_lock_finder_init(&u.locks, d, &p, pl_mem_live_mem(u.reader->live), &u.reader->py, u.looker.end_ns);
+	pl_lock_finder_init(&u.locks, d, &p, pl_python_process_mem(u.process), &u.process->reader.py, u.looker.end_ns);
 	err = pl_looker_init(&u.looker);
 	if (!err)
 		err = dump_process(&u);

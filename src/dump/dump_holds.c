@@ -71,14 +71,14 @@ bool pl_dump_add_waiter(struct pl_lock_finder *locks, pl_lock_waiter_vec *waiter
 }
 
 /* Waits that lasted until the holders had been found were all there at one moment. */
-void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const pl_lock_waiter_vec *waiters,
-			const struct pl_roster *roster)
+void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const pl_lock_waiter_vec *waiters)
 {
+	const struct pl_roster *roster = &u->process->roster;
 	if (!waiters->len)
 		return;
 	for (size_t i = 0; i < roster->watches.len && !locks->in_part; i++) {
 		locks->in_part = pl_clock_monotonic_ns() >= u->end_ns;
-		take_holds(locks, u->reader, roster->watches.data[i]);
+		take_holds(locks, &u->process->reader, roster->watches.data[i]);
 	}
 	pl_lock_finder_tell(locks);
 	for (size_t i = 0; i < waiters->len; i++) {

@@ -20,7 +20,6 @@ bool pl_dump_add_waiter(struct pl_lock_finder *locks, pl_lock_waiter_vec *waiter
 			const struct pl_look *l, struct pl_dump_thread *t);
 
 /** All threads are known: who has what is waited for, and which of them still wait for it. */
-void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const pl_lock_waiter_vec *waiters,
-			const struct pl_roster *roster);
+void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const pl_lock_waiter_vec *waiters);
 
 #endif

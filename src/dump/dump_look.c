@@ -34,14 +34,14 @@ static void take_while_stopped(void *ctx, struct pl_watch *w)
 
 struct plumb_error *pl_looker_init(struct pl_looker *u)
 {
-	struct pl_stopper *s = u->stopper;
+	struct pl_stopper *s = &u->process->stopper;
 	struct plumb_error *err;
 
 	if (!u->o->locals)
 		return NULL;
-	if ((err = pl_mem_pages_create(pl_mem_live_mem(u->reader->live), &u->pages)))
+	if ((err = pl_mem_pages_create(pl_python_process_mem(u->process), &u->pages)))
 		return err;
-	pl_values_init(&u->values, pl_mem_pages_mem(u->pages), &u->reader->py, NULL);
+	pl_values_init(&u->values, pl_mem_pages_mem(u->pages), &u->process->reader.py, NULL);
 	/* A stack can be proved without a stop, the values of a thread that runs cannot. */
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
@@ -90,7 +90,7 @@ static bool kept_its_stack(struct pl_looker *u, struct pl_watch *w, const struct
 {
 	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
 	struct pl_reading again;
-	struct plumb_error *err = pl_stack_read(u->reader, &w->stack, &again);
+	struct plumb_error *err = pl_stack_read(&u->process->reader, &w->stack, &again);
 
 	plumb_error_destroy(err);
 	return !err && again.complete && again.node == l->sample.node && w->stack.frames.len &&
@@ -110,13 +110,13 @@ static void take_locals(struct pl_looker *u, struct pl_watch *w, struct pl_look 
 /* The handlers of generators are elsewhere in memory, and only those of a thread that stands still can be followed. */
 static bool handles_exception(const struct pl_looker *u, const struct pl_watch *w, const struct pl_look *l)
 {
-	struct pl_mem *mem = pl_mem_live_mem(u->reader->live);
+	struct pl_mem *mem = pl_python_process_mem(u->process);
 	struct pl_tstate ts;
 
 	if (l->sample.state & PL_STATE_EXCEPTION || l->stand.activity != PL_ACTIVITY_BLOCKED)
 		return l->sample.state & PL_STATE_EXCEPTION;
-	struct plumb_error *err = pl_tstate_read(mem, &u->reader->py, w->stack.tstate, &ts);
-	bool handles = !err && pl_exception_handled(mem, &u->reader->py, &ts);
+	struct plumb_error *err = pl_tstate_read(mem, &u->process->reader.py, w->stack.tstate, &ts);
+	bool handles = !err && pl_exception_handled(mem, &u->process->reader.py, &ts);
 	plumb_error_destroy(err);
 	return handles;
 }
@@ -134,17 +134,19 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	u->locals = &l->locals;
 	u->locals_taken = false;
 	if (u->o->locals)
-		pl_stopper_add_taker(u->stopper, &taker);
-	enum pl_watch_result r = pl_watch_sample(w, u->reader, u->stopper, false, &reading, &l->sample);
-	pl_stopper_remove_taker(u->stopper, &taker);
+		pl_stopper_add_taker(&u->process->stopper, &taker);
+	enum pl_watch_result r =
+		pl_watch_sample(w, &u->process->reader, &u->process->stopper, false, &reading, &l->sample);
+	pl_stopper_remove_taker(&u->process->stopper, &taker);
 	l->read = r == PL_WATCH_SAMPLE;
 	l->holder = reading.interp.gil_holder;
 	l->exception = l->read && handles_exception(u, w, l);
-	l->jit = pl_tstate_in_jit(pl_mem_live_mem(u->reader->live), &u->reader->py, w->stack.tstate, &l->jit_known);
+	l->jit = pl_tstate_in_jit(pl_python_process_mem(u->process), &u->process->reader.py, w->stack.tstate,
+				  &l->jit_known);
 	l->agrees = l->stand.activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
 	take_locals(u, w, l);
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED) {
-		pl_dump_wait(u->d, u->around, pl_mem_live_mem(u->reader->live), &l->stand.info, &l->wait);
+		pl_dump_wait(u->d, u->around, pl_python_process_mem(u->process), &l->stand.info, &l->wait);
 		if (l->read && l->wait.on == PL_WAITS_LOCK)
 			pl_lock_wait_find(u->lock_values, &w->stack.frames, l->wait.lock, &l->lock_wait);
 		l->agrees = pl_stand_holds(&l->stand, w);
@@ -183,7 +185,7 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 		bool done = is_sure(ret) && ret->agrees && !(may_be_a_waiter(ret) && again++ < WAITER_LOOKS);
 		if (done || pl_clock_monotonic_ns() > end)
 			break;
-		(void)pl_stopper_settle(u->stopper);
+		(void)pl_stopper_settle(&u->process->stopper);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	pl_look_deinit(&l);

@@ -13,8 +13,7 @@
 /** Who looks: at one process, thread by thread. */
 struct pl_looker {
 	const struct pl_dump_options *o;
-	struct pl_reader *reader;
-	struct pl_stopper *stopper;
+	struct pl_python_process *process;
 	struct pl_dump *d;
 	struct pl_surroundings *around;
 	struct pl_values values; /* with --locals: of what stands still, through `pages` */

@@ -45,7 +45,7 @@ static struct plumb_error *find_ring(struct proof *f, struct pl_dump_process *p)
 		pl_dump_task_deinit(&t);
 		err = &pl_err_no_memory;
 	}
-	pl_values_init(&values, pl_mem_pages_mem(f->pages), &f->u->reader->py, NULL);
+	pl_values_init(&values, pl_mem_pages_mem(f->pages), &f->u->process->reader.py, NULL);
 	if (!err)
 		err = pl_dump_task_waits(f->u->d, p, &values, &f->read, 0);
 	return err ? err : pl_dump_find_task_deadlocks(p);
@@ -101,7 +101,7 @@ static bool look_while_blocked(struct proof *f)
 /* False: the thread is gone. */
 static bool look_by_stop(struct proof *f)
 {
-	struct pl_stopper *s = f->u->stopper;
+	struct pl_stopper *s = &f->u->process->stopper;
 	struct pl_stop_taker taker = {.take = look_while_stopped, .ctx = f};
 	enum pl_stop_policy before = s->policy;
 	struct pl_reading reading;
@@ -114,7 +114,7 @@ static bool look_by_stop(struct proof *f)
 	pl_stopper_add_taker(s, &taker);
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
-	enum pl_watch_result r = pl_watch_sample(f->watch, f->u->reader, s, false, &reading, &sample);
+	enum pl_watch_result r = pl_watch_sample(f->watch, &f->u->process->reader, s, false, &reading, &sample);
 	s->policy = before;
 	pl_stopper_remove_taker(s, &taker);
 	return r != PL_WATCH_GONE && r != PL_WATCH_EXITED;
@@ -130,7 +130,7 @@ static bool prove(struct proof *f)
 			there = look_by_stop(f);
 		if (f->looked || !there)
 			return f->looked && f->ring.members.len;
-		(void)pl_stopper_settle(f->u->stopper);
+		(void)pl_stopper_settle(&f->u->process->stopper);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	return false;
@@ -149,10 +149,10 @@ static struct pl_watch *watch_of(const struct pl_roster *roster, const struct pl
 		if (t->tid != first->tid || t->interpreter != first->interpreter)
 			return NULL;
 	}
-	for (size_t i = 0; i < roster->watches.len && first->tid && first->interpreter < roster->interps.len; i++) {
+	const struct pl_interp *in = pl_roster_interp(roster, first->interpreter);
+	for (size_t i = 0; i < roster->watches.len && first->tid && in; i++) {
 		struct pl_watch *w = roster->watches.data[i];
-		/* The list has the newest first; the main interpreter is the oldest. */
-		const struct pl_interp *in = &roster->interps.data[roster->interps.len - 1 - first->interpreter];
+
 		if ((uint64_t)w->tid == first->tid && w->stack.interp.addr == in->addr)
 			return w;
 	}
@@ -161,7 +161,7 @@ static struct pl_watch *watch_of(const struct pl_roster *roster, const struct pl
 
 static struct plumb_error *prepare(struct proof *f)
 {
-	const struct pl_reader *r = f->u->reader;
+	const struct pl_reader *r = &f->u->process->reader;
 	struct pl_mem *live = pl_mem_live_mem(r->live);
 
 	f->work = (struct pl_work){.most = PREPARE_BYTES};
@@ -191,10 +191,11 @@ static struct plumb_error *check(struct proof *f, struct pl_dump_deadlock *ring,
 	return NULL;
 }
 
-static struct plumb_error *check_ring(struct pl_looker *u, const struct pl_roster *roster,
-				      const struct pl_dump_process *p, struct pl_dump_deadlock *ring, bool *ret)
+static struct plumb_error *check_ring(struct pl_looker *u, const struct pl_dump_process *p,
+				      struct pl_dump_deadlock *ring, bool *ret)
 {
-	struct proof f = {.u = u, .told = ring, .watch = watch_of(roster, p, ring), .count = ring->members.len};
+	struct proof f = {
+		.u = u, .told = ring, .watch = watch_of(&u->process->roster, p, ring), .count = ring->members.len};
 	PL_VEC(pl_addr) tasks = {0};
 	struct plumb_error *err = NULL;
 	bool ok = f.watch;
@@ -212,8 +213,7 @@ static struct plumb_error *check_ring(struct pl_looker *u, const struct pl_roste
 	return err;
 }
 
-struct plumb_error *pl_dump_prove_task_deadlocks(struct pl_looker *u, const struct pl_roster *roster,
-						 struct pl_dump_process *p)
+struct plumb_error *pl_dump_prove_task_deadlocks(struct pl_looker *u, struct pl_dump_process *p)
 {
 	pl_dump_deadlock_vec *rings = &p->task_deadlocks;
 	struct plumb_error *err = NULL;
@@ -224,7 +224,7 @@ struct plumb_error *pl_dump_prove_task_deadlocks(struct pl_looker *u, const stru
 		bool is_ring = false;
 
 		if (!err)
-			err = check_ring(u, roster, p, &ring, &is_ring);
+			err = check_ring(u, p, &ring, &is_ring);
 		if (is_ring)
 			rings->data[kept++] = ring;
 		else

@@ -7,7 +7,6 @@
 
 /** Keep those deadlocks that were whole at one moment, while the thread of their loop stood still. Errors:
  * PLUMB_ERR_NO_MEMORY. */
-struct plumb_error *pl_dump_prove_task_deadlocks(struct pl_looker *u, const struct pl_roster *roster,
-						 struct pl_dump_process *p) PLUMB_MUST_CHECK;
+struct plumb_error *pl_dump_prove_task_deadlocks(struct pl_looker *u, struct pl_dump_process *p) PLUMB_MUST_CHECK;
 
 #endif

@@ -66,7 +66,7 @@ static struct plumb_error *examine_threads(struct pl_python_process *p, struct p
 
 		snprintf(t.name, sizeof t.name, "%s", w->name);
 		err = read_thread(p, w, &t);
-		t.jit = pl_tstate_in_jit(pl_mem_live_mem(p->reader.live), &p->reader.py, w->stack.tstate, NULL);
+		t.jit = pl_tstate_in_jit(pl_python_process_mem(p), &p->reader.py, w->stack.tstate, NULL);
 		if (!err && !pl_vec_push(&f->threads, t))
 			err = &pl_err_no_memory;
 	}

@@ -37,6 +37,19 @@ void pl_python_process_detach(struct pl_python_process *p)
 	p->reader.live = NULL;
 }
 
+/* That of its memory is asked for; those of the threads were opened with it. */
+void pl_python_process_keep_open(struct pl_python_process *p)
+{
+	if (!pl_mem_live_reopen(p->reader.live))
+		return;
+	for (size_t i = 0; i < p->roster.watches.len; i++) {
+		struct pl_watch *w = p->roster.watches.data[i];
+
+		pl_thread_clock_close(&w->clock);
+		pl_thread_clock_open(&w->clock, w->pid, w->tid);
+	}
+}
+
 /* ---- by itself --------------------------------------------------------------------------------------------------- */
 
 struct alone {

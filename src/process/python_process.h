@@ -16,6 +16,12 @@ struct pl_python_process {
 	struct pl_stopper stopper;
 };
 
+/** Its memory, as it is now. */
+static inline struct pl_mem *pl_python_process_mem(const struct pl_python_process *p)
+{
+	return pl_mem_live_mem(p->reader.live);
+}
+
 /* ---- one process, by itself -------------------------------------------------------------------------------------- */
 
 /** Find its Python; one that is starting up is given a second for that. Its threads are not listed yet. Errors:
@@ -34,6 +40,8 @@ void pl_python_process_deinit(struct pl_python_process *p);
 /** It runs this Python, in that memory, which is taken over. @p beside is borrowed. */
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
 			      enum pl_stop_policy policy, struct pl_beside *beside);
+/** Of our own process: the program may close our descriptors at any moment. Before each use. */
+void pl_python_process_keep_open(struct pl_python_process *p);
 /** It has ended, or runs another program. */
 void pl_python_process_detach(struct pl_python_process *p);
 

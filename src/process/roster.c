@@ -14,6 +14,7 @@
 
 #define CLOCK_NS  10000000ull
 #define RELIST_NS 100000000ull
+#define DOUBT_NS  3000000ull
 #define RELIST_SOON_NS                                                                                                 \
 	2000000ull /* when a list was cut short because it changed, or has a thread that is not yet born */
 #define NEW_THREAD_WORK (4 * PL_WORK_CALL) /* is it alive? */
@@ -63,6 +64,49 @@ void pl_roster_clear(struct pl_roster *r)
 	pl_map_deinit(&r->by_ident);
 	r->tid_offset = 0;
 	r->next_list_ns = r->list_work = 0;
+}
+
+void pl_roster_notice(struct pl_roster *r, const struct pl_interp *now)
+{
+	for (size_t i = 0; i < r->interps.len; i++)
+		if (r->interps.data[i].addr == now->addr && r->interps.data[i].threads_head != now->threads_head)
+			r->next_list_ns = 0;
+}
+
+void pl_roster_doubt(struct pl_roster *r)
+{
+	if (pl_clock_monotonic_ns() - r->listed_ns > DOUBT_NS)
+		r->next_list_ns = 0;
+}
+
+struct pl_watch *pl_roster_of_state(const struct pl_roster *r, pl_addr tstate)
+{
+	for (size_t i = 0; i < r->watches.len && tstate; i++)
+		if (r->watches.data[i]->stack.tstate == tstate)
+			return r->watches.data[i];
+	return NULL;
+}
+
+struct pl_watch *pl_roster_of_tid(const struct pl_roster *r, pid_t tid)
+{
+	for (size_t i = 0; i < r->watches.len; i++)
+		if (r->watches.data[i]->tid == tid)
+			return r->watches.data[i];
+	return NULL;
+}
+
+/* The list has the newest first. */
+uint64_t pl_roster_interp_number(const struct pl_roster *r, pl_addr interp)
+{
+	for (size_t i = 0; i < r->interps.len; i++)
+		if (r->interps.data[i].addr == interp)
+			return r->interps.len - 1 - i;
+	return 0;
+}
+
+const struct pl_interp *pl_roster_interp(const struct pl_roster *r, uint64_t number)
+{
+	return number < r->interps.len ? &r->interps.data[r->interps.len - 1 - number] : NULL;
 }
 
 static void clock_older_than(struct pl_roster *r, uint64_t now, uint64_t age_ns)
@@ -372,7 +416,7 @@ static void read_names(struct pl_python_process *p, uint64_t now)
 	struct pl_roster *r = &p->roster;
 	struct naming naming = {r, pl_ration_begin(&r->names, now)};
 	struct pl_mem_limited limited;
-	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_mem_live_mem(p->reader.live), &naming.work);
+	struct pl_mem *mem = pl_mem_limited_init(&limited, pl_python_process_mem(p), &naming.work);
 
 	for (size_t i = 0; i < r->interps.len; i++)
 		plumb_error_destroy(pl_thread_names(mem, &p->reader.py, &r->interps.data[i], take_name, &naming));
@@ -491,7 +535,7 @@ struct plumb_error *pl_roster_refresh(struct pl_python_process *p, uint64_t now)
 		r->next_list_ns = now + RELIST_SOON_NS;
 		return NULL;
 	}
-	l.mem = pl_mem_limited_init(&l.limited, pl_mem_live_mem(p->reader.live), &l.work);
+	l.mem = pl_mem_limited_init(&l.limited, pl_python_process_mem(p), &l.work);
 	r->refused = 0;
 	pl_addr_vec before = r->were_unborn;
 	r->were_unborn = r->unborn;

@@ -59,6 +59,17 @@ void pl_roster_clear(struct pl_roster *r);
 struct plumb_error *pl_roster_refresh(struct pl_python_process *p, uint64_t now) PLUMB_MUST_CHECK;
 /** The others keep their order. */
 void pl_roster_remove(struct pl_roster *r, size_t i);
+/** One of its interpreters as it is now: a new head of its list means a new thread. */
+void pl_roster_notice(struct pl_roster *r, const struct pl_interp *now);
+/** A stack could not be read: it may be that of a thread state that is gone. */
+void pl_roster_doubt(struct pl_roster *r);
+/** The thread with that state, with that number; NULL: none. */
+struct pl_watch *pl_roster_of_state(const struct pl_roster *r, pl_addr tstate);
+struct pl_watch *pl_roster_of_tid(const struct pl_roster *r, pid_t tid);
+/** An interpreter's number is its age: 0 is the main one. */
+uint64_t pl_roster_interp_number(const struct pl_roster *r, pl_addr interp);
+/** NULL: there is none. */
+const struct pl_interp *pl_roster_interp(const struct pl_roster *r, uint64_t number);
 /** Now and then: the CPU times. */
 void pl_roster_clock(struct pl_roster *r, uint64_t now);
 /** Those of all threads, as they are now. */

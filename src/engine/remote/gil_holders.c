@@ -47,7 +47,7 @@ static enum pl_round_result sample_holder(struct pl_engine *e, struct pl_target 
 	const struct pl_interp *known = &t->python.roster.interps.data[k];
 	struct pl_interp interp;
 	struct plumb_error *err =
-		pl_interp_read_again(pl_mem_live_mem(t->python.reader.live), &t->python.reader.py, known, &interp);
+		pl_interp_read_again(pl_python_process_mem(&t->python), &t->python.reader.py, known, &interp);
 	size_t i;
 
 	if (err) {
@@ -55,8 +55,7 @@ static enum pl_round_result sample_holder(struct pl_engine *e, struct pl_target 
 		plumb_error_destroy(err);
 		return r;
 	}
-	if (interp.threads_head != known->threads_head)
-		t->python.roster.next_list_ns = 0;
+	pl_roster_notice(&t->python.roster, &interp);
 	if (interp.gil_holder == 0 || shares_gil(t, k) || !find_holder(&t->python.roster, interp.gil_holder, &i))
 		return PL_ROUND_TOOK;
 	return pl_round_one(e, t, i, weight_ns);

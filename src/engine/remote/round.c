@@ -4,28 +4,16 @@
 #include "remote.h"
 #include "thread_state.h"
 
-#define DOUBT_NS     3000000ull
 #define HALT_LOOK_NS 50000000ull
 /* So many threads may be read from the processor of another one, which waits for us meanwhile. */
 #define FEW_THREADS   16
 #define BESIDE_ROUNDS 64 /* for which we keep to a processor though nobody was stood beside */
 
-/* A reading brings the interpreter's words along: a new head means a new thread. */
+/* A reading brings the interpreter's words along. */
 static void notice_interp(struct pl_target *t, const struct pl_reading *r)
 {
-	if (!r->complete)
-		return;
-	for (size_t i = 0; i < t->python.roster.interps.len; i++)
-		if (t->python.roster.interps.data[i].addr == r->interp.addr &&
-		    t->python.roster.interps.data[i].threads_head != r->interp.threads_head)
-			t->python.roster.next_list_ns = 0;
-}
-
-/* A stack that cannot be read may be that of a thread state that is gone. */
-static void doubt_roster(struct pl_target *t)
-{
-	if (pl_clock_monotonic_ns() - t->python.roster.listed_ns > DOUBT_NS)
-		t->python.roster.next_list_ns = 0;
+	if (r->complete)
+		pl_roster_notice(&t->python.roster, &r->interp);
 }
 
 enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
@@ -50,7 +38,7 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 		return PL_ROUND_NONE;
 	case PL_WATCH_UNREADABLE:
 		e->now.losses[PL_LOSS_UNREADABLE]++;
-		doubt_roster(t);
+		pl_roster_doubt(&t->python.roster);
 		break;
 	case PL_WATCH_GONE:
 		pl_roster_remove(&t->python.roster, i);
@@ -175,20 +163,6 @@ static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		pl_search_detach(e, t);
 }
 
-/* A program that we are a guest of can close our descriptors at any moment. That of its memory is asked for; those of
- * the threads are opened with it. */
-static void keep_open(struct pl_target *t)
-{
-	if (!pl_mem_live_reopen(t->python.reader.live))
-		return;
-	for (size_t i = 0; i < t->python.roster.watches.len; i++) {
-		struct pl_watch *w = t->python.roster.watches.data[i];
-
-		pl_thread_clock_close(&w->clock);
-		pl_thread_clock_open(&w->clock, w->pid, w->tid);
-	}
-}
-
 /* Every thread of every process. Backwards, as a process can leave. */
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 {
@@ -197,7 +171,7 @@ void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 		struct pl_target *t = e->targets.data[i];
 
 		if (t->attached && e->options.own)
-			keep_open(t);
+			pl_python_process_keep_open(&t->python);
 		if (t->attached && sample_target(e, t, now, weight_ns) == PL_ROUND_GONE &&
 		    pl_mem_live_gone(t->python.reader.live))
 			lose_target(e, t, now);

@@ -57,7 +57,14 @@ static void check_threads(struct python *p, void *ctx)
 		       s.quality == PL_EXACT)
 			continue;
 		assert_true(s.node != 0);
+		assert_ptr_equal(pl_roster_of_tid(&process->roster, w->tid), w);
+		assert_ptr_equal(pl_roster_of_state(&process->roster, w->stack.tstate), w);
+		assert_int_equal(pl_roster_interp_number(&process->roster, w->stack.interp.addr), 0);
+		assert_int_equal(pl_roster_interp(&process->roster, 0)->addr, w->stack.interp.addr);
 	}
+	assert_null(pl_roster_of_tid(&process->roster, getpid()));
+	assert_null(pl_roster_of_state(&process->roster, 0));
+	assert_null(pl_roster_interp(&process->roster, 1));
 	assert_int_equal(process->stopper.stops, 0);
 	pl_python_process_close(process);
 	assert_int_equal(open_descriptors(), before);
