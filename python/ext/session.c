@@ -110,21 +110,21 @@ struct arguments {
 
 static int parse(struct arguments *a, PyObject *args, PyObject *kwargs)
 {
-	static char *known[] = {"rate",		"mode",	 "jitter",     "seed",	    "tids",    "hidden",
-				"max_nodes",	"cycle", "max_cycles", "recording", "sources", "opcodes",
-				"max_overhead", "tags",	 "pid",	       "force",	    NULL};
+	static char *known[] = {"rate",	     "mode",	     "jitter",	   "seed",	"tids",	   "hidden",
+				"max_nodes", "cycle",	     "max_cycles", "recording", "sources", "opcodes",
+				"tasks",     "max_overhead", "tags",	   "pid",	"force",   NULL};
 	PyObject *seed = Py_None, *tids = Py_None, *hidden = NULL, *recording = Py_None, *pid = Py_None,
 		 *overhead = Py_None;
-	int jitter = 1, sources = 1, opcodes = 0, tags = 0, force = 0;
+	int jitter = 1, sources = 1, opcodes = 0, tasks = 0, tags = 0, force = 0;
 	Py_ssize_t max_nodes = 0, max_cycles = 0;
 	struct plumb_session_options *o = &a->o;
 	const char *mode = "wall";
 	double cycle = 0;
 
 	*a = (struct arguments){.o = PLUMB_SESSION_OPTIONS_INIT};
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|d$spOOOndnOppOpOp:Session", known, &o->rate_hz, &mode, &jitter,
-					 &seed, &tids, &hidden, &max_nodes, &cycle, &max_cycles, &recording, &sources,
-					 &opcodes, &overhead, &tags, &pid, &force) ||
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|d$spOOOndnOpppOpOp:Session", known, &o->rate_hz, &mode,
+					 &jitter, &seed, &tids, &hidden, &max_nodes, &cycle, &max_cycles, &recording,
+					 &sources, &opcodes, &tasks, &overhead, &tags, &pid, &force) ||
 	    choose_mode(mode, &o->mode) < 0 || choose_cycle(cycle, &o->cycle_ns) < 0 || choose_seed(seed, o) < 0 ||
 	    choose_overhead(overhead, &o->max_overhead) < 0 || (tids != Py_None && tids_init(&a->tids, tids) < 0) ||
 	    (hidden && tids_init(&a->hidden, hidden) < 0) ||
@@ -138,6 +138,7 @@ static int parse(struct arguments *a, PyObject *args, PyObject *kwargs)
 	o->no_jitter = !jitter;
 	o->no_sources = !sources;
 	o->opcodes = opcodes;
+	o->tasks = tasks;
 	o->max_nodes = (size_t)max_nodes;
 	o->max_cycles = max_cycles || !o->cycle_ns ? (size_t)max_cycles : 1;
 	o->tids = a->tids.ids;

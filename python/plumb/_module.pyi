@@ -29,6 +29,7 @@ class Module:
         seed: Optional[int] = ...,
         sources: bool = ...,
         opcodes: bool = ...,
+        tasks: bool = ...,
         max_overhead: Optional[float] = ...,
         done: Done = ...,
         print: Printed = ...,

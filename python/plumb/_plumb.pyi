@@ -48,6 +48,7 @@ class Session:
         recording: Optional[Path] = ...,
         sources: bool = ...,
         opcodes: bool = ...,
+        tasks: bool = ...,
         max_overhead: Optional[float] = ...,
         tags: bool = ...,
         pid: Optional[int] = ...,

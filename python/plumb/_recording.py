@@ -25,7 +25,7 @@ Printed = Union[None, bool, IO[str]]
 
 _TOO_LONG = 100.0  # seconds between two samples
 _BEGUN = "this recording was begun already; plumb.profile() makes another one"
-_FLAGS = ("tags", "force", "jitter", "sources", "opcodes")
+_FLAGS = ("tags", "force", "jitter", "sources", "opcodes", "tasks")
 
 
 def _checked_output(output: Optional[Path]) -> Optional[str]:
@@ -198,6 +198,7 @@ def start(
     seed: Optional[int] = None,
     sources: bool = True,
     opcodes: bool = False,
+    tasks: bool = False,
     max_overhead: Optional[float] = None,
 ) -> Recording:
     """Record from now on, until stop() of what it gives.
@@ -215,6 +216,7 @@ def start(
     jitter, seed  a random point in each interval, and what the random numbers follow from
     sources       the texts of the sampled files are recorded, too
     opcodes       so are the instructions
+    tasks         what an asyncio task does is shown below the coroutines that await it, not below the event loop
     max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
                   math.inf: no limit
     """

@@ -541,6 +541,34 @@ def check_asynchronous_generators_are_recorded():
     asyncio.run(main())
 
 
+async def task_of_it(until):
+    busy_inner(until)
+
+
+async def awaits_it(until):
+    await asyncio.gather(task_of_it(until))
+
+
+def awaited(p):
+    """The samples of task_of_it below who awaits it."""
+    below_it, waiting = 0, [p.tree()]
+    while waiting:
+        node = waiting.pop()
+        children = list(node["children"].values())
+        waiting += children
+        if node["description"]["name"] == "awaits_it":
+            below_it += sum(child["count"] for child in children if child["description"]["name"] == "task_of_it")
+    return below_it
+
+
+def check_tasks_are_shown_below_who_awaits_them():
+    with plumb.profile(tasks=True) as p:
+        asyncio.run(awaits_it(lambda: awaited(p) >= 30))
+    with plumb.profile() as p:
+        asyncio.run(awaits_it(has(p, 30, "task_of_it")))
+    assert awaited(p) == 0
+
+
 @plumb.tag(step="plain")
 def lead_to_plain(until):
     busy_inner(until)

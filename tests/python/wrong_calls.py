@@ -62,6 +62,7 @@ CALLS = {
     'plumb.start(jitter="no")': "TypeError: jitter is True or False, not 'no'",
     "plumb.start(sources=3)": "TypeError: sources is True or False, not 3",
     'plumb.start(opcodes="x")': "TypeError: opcodes is True or False, not 'x'",
+    'plumb.start(tasks="x")': "TypeError: tasks is True or False, not 'x'",
     'plumb.profile(force="x")': "TypeError: force is True or False, not 'x'",
     "plumb.start(max_overhead=3)": "ValueError: max_overhead is a share from 0.0001 to 1, math.inf for no limit, or None, not 3",
     'plumb.start(max_overhead="a")': "TypeError: max_overhead is a share ",
