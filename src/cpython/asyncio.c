@@ -13,6 +13,7 @@
 #include "asyncio_parts.h"
 #include "dict.h"
 #include "lock_wait.h"
+#include "lower_bound.h"
 #include "pick.h"
 
 #define TEXT_MAX_BYTES (16u << 20)
@@ -135,19 +136,15 @@ static int by_task(const void *a, const void *b)
 	return x->waiter < y->waiter ? -1 : x->waiter > y->waiter;
 }
 
+static uint64_t task_of(const void *row)
+{
+	return ((const struct pl_task_edge *)row)->task;
+}
+
 /* The first edge of a task, in sorted edges. */
 static size_t first_edge(const struct pl_task_walk *w, pl_addr task)
 {
-	size_t low = 0, high = w->edges.len;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (w->edges.data[mid].task < task)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return pl_lower_bound(w->edges.data, w->edges.len, sizeof *w->edges.data, task_of, task);
 }
 
 static struct plumb_error *add_waiters(struct pl_task_walk *w)

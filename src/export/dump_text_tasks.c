@@ -6,6 +6,7 @@
 
 #include "dump_page.h"
 #include "dump_words.h"
+#include "lower_bound.h"
 #include "map.h"
 
 #define STEP	  2
@@ -94,20 +95,15 @@ static bool tree_init(struct tree *r)
 	return true;
 }
 
+static uint64_t outer_of(const void *row)
+{
+	return ((const struct edge *)row)->outer;
+}
+
 /* Where the edges of @p outer begin. */
 static size_t first_edge(const struct tree *r, size_t outer)
 {
-	size_t low = 0, high = r->edges.len;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->edges.data[mid].outer < outer)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return pl_lower_bound(r->edges.data, r->edges.len, sizeof *r->edges.data, outer_of, outer);
 }
 
 static bool is_edge_of(const struct tree *r, size_t edge, size_t outer)

@@ -5,6 +5,7 @@
  * again and again: of those that are left each waits for another one that is left, and any way on from one to the next
  * comes to a ring. */
 #include "dump_model.h"
+#include "lower_bound.h"
 #include "map.h"
 
 #include <stdlib.h>
@@ -94,19 +95,14 @@ static bool fill(struct graph *g)
 	return ok;
 }
 
+static uint64_t to_of(const void *row)
+{
+	return ((const struct edge *)row)->to;
+}
+
 static size_t first_edge_to(const struct graph *g, uint32_t to)
 {
-	size_t low = 0, high = g->edges.len;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (g->edges.data[mid].to < to)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return pl_lower_bound(g->edges.data, g->edges.len, sizeof *g->edges.data, to_of, to);
 }
 
 /* What is left afterwards has left[] > 0. */
