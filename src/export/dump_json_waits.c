@@ -34,6 +34,23 @@ static void thing_members(struct pl_json *j, const struct pl_dump_awaited *a)
 	pl_json_key_u64_or_null(j, "holder", a->holder, a->holder);
 }
 
+/* What names member number @p i of a ring. */
+typedef uint64_t member_id_fn(const struct pl_dump_process *p, uint32_t i);
+
+static void rings_member(struct pl_json *j, const char *key, const pl_dump_deadlock_vec *rings,
+			 const struct pl_dump_process *p, member_id_fn *id)
+{
+	pl_json_key(j, key);
+	pl_json_array(j);
+	for (size_t i = 0; i < rings->len; i++) {
+		pl_json_array(j);
+		for (size_t k = 0; k < rings->data[i].members.len; k++)
+			pl_json_u64(j, id(p, rings->data[i].members.data[k]));
+		pl_json_array_end(j);
+	}
+	pl_json_array_end(j);
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 static void awaited_object(struct pl_json *j, const struct pl_dump_process *p, size_t i)
@@ -52,6 +69,11 @@ static void awaited_object(struct pl_json *j, const struct pl_dump_process *p, s
 	pl_json_object_end(j);
 }
 
+static uint64_t thread_id(const struct pl_dump_process *p, uint32_t i)
+{
+	return p->threads.data[i].tid;
+}
+
 void pl_dump_json_waits(struct pl_json *j, const struct pl_dump_process *p)
 {
 	pl_json_key(j, "awaited");
@@ -59,15 +81,7 @@ void pl_dump_json_waits(struct pl_json *j, const struct pl_dump_process *p)
 	for (size_t i = 0; i < p->awaited.len; i++)
 		awaited_object(j, p, i);
 	pl_json_array_end(j);
-	pl_json_key(j, "deadlocks");
-	pl_json_array(j);
-	for (size_t i = 0; i < p->deadlocks.len; i++) {
-		pl_json_array(j);
-		for (size_t k = 0; k < p->deadlocks.data[i].members.len; k++)
-			pl_json_u64(j, p->threads.data[p->deadlocks.data[i].members.data[k]].tid);
-		pl_json_array_end(j);
-	}
-	pl_json_array_end(j);
+	rings_member(j, "deadlocks", &p->deadlocks, p, thread_id);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -111,17 +125,9 @@ static void task_awaited_object(struct pl_json *j, const struct pl_dump_process 
 	pl_json_object_end(j);
 }
 
-static void task_deadlocks_member(struct pl_json *j, const struct pl_dump_process *p)
+static uint64_t task_id(const struct pl_dump_process *p, uint32_t i)
 {
-	pl_json_key(j, "task_deadlocks");
-	pl_json_array(j);
-	for (size_t i = 0; i < p->task_deadlocks.len; i++) {
-		pl_json_array(j);
-		for (size_t k = 0; k < p->task_deadlocks.data[i].members.len; k++)
-			pl_json_u64(j, p->tasks.data[p->task_deadlocks.data[i].members.data[k]].id);
-		pl_json_array_end(j);
-	}
-	pl_json_array_end(j);
+	return p->tasks.data[i].id;
 }
 
 void pl_dump_json_tasks(struct pl_json *j, const struct pl_dump_process *p)
@@ -137,5 +143,5 @@ void pl_dump_json_tasks(struct pl_json *j, const struct pl_dump_process *p)
 	for (size_t i = 0; i < p->task_awaited.len; i++)
 		task_awaited_object(j, p, &p->task_awaited.data[i]);
 	pl_json_array_end(j);
-	task_deadlocks_member(j, p);
+	rings_member(j, "task_deadlocks", &p->task_deadlocks, p, task_id);
 }
