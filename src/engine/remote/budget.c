@@ -17,14 +17,14 @@
 #define AIM		0.9	     /* of the limit */
 #define COST_NS		20000.0	     /* of a sample, before anything is known */
 
-static bool is_limited(const struct pl_budget *b)
+bool pl_budget_unlimited(const struct pl_budget *b)
 {
-	return b->cpu.limit > 0 || b->still.limit > 0;
+	return b->cpu.limit <= 0 && b->still.limit <= 0;
 }
 
 bool pl_budget_due(const struct pl_budget *b, uint64_t now, bool hurry)
 {
-	return is_limited(b) && (hurry || now - b->since_ns >= (b->settled ? LOOK_NS : FIRST_LOOK_NS));
+	return !pl_budget_unlimited(b) && (hurry || now - b->since_ns >= (b->settled ? LOOK_NS : FIRST_LOOK_NS));
 }
 
 static uint64_t no_slower_than_slowest(const struct pl_budget *b, double period)

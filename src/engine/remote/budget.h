@@ -39,6 +39,8 @@ uint64_t pl_budget_init(struct pl_budget *b, double limit, double still_limit, u
 /** What was used until now does not count. */
 void pl_budget_skip(struct pl_budget *b, uint64_t now, const struct pl_used *used);
 
+/** Nothing has a limit: it is never time for pl_budget_period. */
+bool pl_budget_unlimited(const struct pl_budget *b);
 /** True when it is time for pl_budget_period. @p hurry: more is being used than can wait for that. */
 bool pl_budget_due(const struct pl_budget *b, uint64_t now, bool hurry);
 

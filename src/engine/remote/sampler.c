@@ -300,11 +300,14 @@ static void change_pace(struct run *run, uint64_t period_ns)
 }
 
 /* Later or sooner, by what was used up to now. Not by what is seen: a period has a length before it begins. */
-static void keep_to_budget(struct pl_engine *e, struct run *run, uint64_t now)
+static void keep_to_budget(struct pl_engine *e, struct run *run)
 {
-	uint64_t spent_ns;
-	bool hurry = hurries(e, run, now, &spent_ns);
+	uint64_t now, spent_ns;
 
+	if (pl_budget_unlimited(&run->budget))
+		return;
+	now = pl_clock_monotonic_ns();
+	bool hurry = hurries(e, run, now, &spent_ns);
 	if (!pl_budget_due(&run->budget, now, hurry))
 		return;
 	struct pl_used until_now = used(e, run, now);
@@ -367,7 +370,7 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 	round_in_budget(e, run, now, weight_ns);
 	if (run->schedule.period_ns)
 		count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
-	keep_to_budget(e, run, pl_clock_monotonic_ns());
+	keep_to_budget(e, run);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
 		run->announce_ns = now;
 		announce_all(e, now);
