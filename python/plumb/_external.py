@@ -371,11 +371,8 @@ class ControlledSession:
     def _begin(self) -> None:
         tids = self._tids and [tid for tid in self._tids if _threads.exists(tid)]
         growing = _Growing(rate=self._rate, tids=tids, **self._options, **_PLAIN)
-        while True:
-            now = self._now()
-            if now.become(_Rounds(now.ended, (*now.running, growing))):
-                break
-        for other in now.running:  # a signal handler has begun one meanwhile
+        before = self._now().change(lambda now: _Rounds(now.ended, (*now.running, growing)))
+        for other in before.running:  # a signal handler has begun one meanwhile
             self._finish(other)
 
     def _end(self) -> bool:
@@ -397,13 +394,14 @@ class ControlledSession:
 
     def _add(self, growing: _Growing, found: Optional[Tuple[Unnamed, Profile]]) -> None:
         """Once, whoever does it first; None: nothing is known of it."""
-        while True:
-            now = self._now()
+
+        def added(now: _Rounds) -> _Rounds:
             if growing not in now.running:
-                return
+                return now
             others = tuple(other for other in now.running if other is not growing)
-            if now.become(_Rounds(now.ended.plus(*found) if found else now.ended, others)):
-                return
+            return _Rounds(now.ended.plus(*found) if found else now.ended, others)
+
+        self._now().change(added)
 
     def pause(self) -> None:
         with self._lock:
@@ -423,10 +421,7 @@ class ControlledSession:
     def reset(self) -> None:
         with self._lock:
             ran = self._end()
-            while True:
-                now = self._now()
-                if now.become(_Rounds(_Sum(), now.running)):
-                    break
+            self._now().change(lambda now: _Rounds(_Sum(), now.running))
             if ran:
                 self._begin()
 

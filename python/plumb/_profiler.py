@@ -155,12 +155,8 @@ class Profiler:
 
     def _replace(self, session: Any, new: _Round) -> bool:
         """The round of that session, or that there is none. False: it is not so any more, by a signal handler that was faster."""
-        while True:
-            now = self._now()
-            if now.session is not session:
-                return False
-            if now.become(new):
-                return True
+        before = self._now().change(lambda now: new if now.session is session else now)
+        return before.session is session
 
     def _begin(self) -> Any:
         tids = _threads.native_ids(self._threads)
