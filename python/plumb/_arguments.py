@@ -8,13 +8,14 @@ from typing import Any, Collection, Optional, Union
 
 # A session takes a million samples a second at most.
 _SHORTEST = 1e-6
+_TOO_LONG = 100.0  # seconds between two samples
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def checked_interval(interval: float, too_long: float) -> float:
+def checked_interval(interval: float, too_long: float = _TOO_LONG) -> float:
     if not is_number(interval):
         raise TypeError("interval is a number of seconds, not %r" % (interval,))
     if not _SHORTEST <= interval < too_long:

@@ -23,7 +23,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Done = Optional[Callable[["Recording"], Any]]
 Printed = Union[None, bool, IO[str]]
 
-_TOO_LONG = 100.0  # seconds between two samples
 _BEGUN = "this recording was begun already; plumb.profile() makes another one"
 _FLAGS = ("tags", "force", "jitter", "sources", "opcodes", "tasks")
 
@@ -66,7 +65,7 @@ class Recording(Profile):
 
     def __init__(self, interval: float, output: Optional[Path], engine: Optional[str], **options: Any) -> None:
         self.output = self._name = _checked_output(output)
-        self._engine, self._options = checked_engine(engine), dict(options, rate=1 / checked_interval(interval, _TOO_LONG))
+        self._engine, self._options = checked_engine(engine), dict(options, rate=1 / checked_interval(interval))
         checked_mode(options["mode"])
         checked_seed(options["seed"])
         checked_overhead(options["max_overhead"])

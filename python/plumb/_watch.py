@@ -25,8 +25,6 @@ _LONG_UNITS = {
     "second": "s", "millisecond": "ms", "microsecond": "us", "nanosecond": "ns", "minute": "m", "hour": "h", "day": "d", "week": "w",
 }  # fmt: skip
 
-_TOO_LONG = 100.0  # seconds between two samples
-
 # A cycle that is due and has not quite ended is asked for again after this part of one, and no later than that.
 _AGAIN_PART, _AGAIN_SECONDS = 0.1, 0.02
 # Where Python stands still for long, so many cycles wait; then the oldest goes.
@@ -320,7 +318,7 @@ def watch(
     if maxlen is not None:
         checked_count("maxlen", maxlen)
     options = {
-        "rate": 1 / checked_interval(_positive("interval", interval), _TOO_LONG), "cycle": _positive("cycle", cycle),
+        "rate": 1 / checked_interval(_positive("interval", interval)), "cycle": _positive("cycle", cycle),
         "jitter": checked_flag("jitter", jitter),
         "max_nodes": checked_count("max_nodes", max_nodes),
         "tids": _threads.native_ids(threading.get_ident() if thread_id is None else thread_id, ended=True),
