@@ -19,6 +19,8 @@
 #include "row_index.h"
 
 #define TEXT_MAX_BYTES ((size_t)4 << 30)
+#define BYTES_MAX      1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
+#define LINE_BYTES     32   /* of a line, about, without its process and its frames */
 #define NO_PART	       UINT32_MAX
 
 /* A frame as text: bytes of collapsed.text. */
@@ -42,6 +44,7 @@ struct collapsed {
 	struct pl_buf text;
 	PL_VEC(struct part) parts;
 	struct part *roots;	   /* of the processes; NULL: there is one */
+	uint32_t *root_order;	   /* of the processes: where theirs stands among all */
 	PL_VEC(struct node) nodes; /* node 0: no frame */
 	PL_VEC(struct line) lines;
 	uint32_t *part_of;  /* location -> part, or NO_PART */
@@ -312,14 +315,44 @@ static int compare_roots(const struct collapsed *c, uint32_t a, uint32_t b)
 	return x->len < y->len ? ';' - text[y->at + len] : text[x->at + len] - ';';
 }
 
+static int compare_processes(const void *va, const void *vb, void *ctx)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	int order = compare_roots(ctx, a, b);
+
+	return order ? order : (a > b) - (a < b);
+}
+
+/* Names can be long, and lines many: they are sorted once. Equal ones have one place. */
+static struct plumb_error *order_roots(struct collapsed *c)
+{
+	uint32_t count = c->p->process_count, *sorted = calloc((size_t)count + 1, sizeof *sorted);
+
+	c->root_order = calloc((size_t)count + 1, sizeof *c->root_order);
+	if (!sorted || !c->root_order) {
+		free(sorted);
+		return &pl_err_no_memory;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof *sorted, compare_processes, c);
+	for (uint32_t i = 1; i < count; i++) {
+		bool same = compare_roots(c, sorted[i - 1], sorted[i]) == 0;
+		c->root_order[sorted[i]] = same ? c->root_order[sorted[i - 1]] : i;
+	}
+	free(sorted);
+	return NULL;
+}
+
 static int compare_lines(const void *va, const void *vb, void *ctx)
 {
 	const struct line *a = va, *b = vb;
+	const uint32_t *roots = ((const struct collapsed *)ctx)->root_order;
 	int order;
 
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
-	order = compare_roots(ctx, a->process, b->process);
+	order = (roots[a->process] > roots[b->process]) - (roots[a->process] < roots[b->process]);
 	if (!order)
 		order = compare_tids(a->tid, b->tid);
 	if (!order)
@@ -347,6 +380,26 @@ static void write_line(const struct collapsed *c, const struct line *l, FILE *ou
 	fprintf(out, " %" PRIu64 "\n", l->count);
 }
 
+/* What there is to write: whole stacks, and the name of the process, in each line. */
+static struct plumb_error *check_size(const struct collapsed *c)
+{
+	double *bytes_of = calloc(c->nodes.len + 1, sizeof *bytes_of), sum = 0;
+
+	if (!bytes_of)
+		return &pl_err_no_memory;
+	for (size_t i = 1; i < c->nodes.len; i++)
+		bytes_of[i] = bytes_of[c->nodes.data[i].parent] + 1 + (double)c->parts.data[c->nodes.data[i].part].len;
+	for (size_t i = 0; i < c->lines.len; i++) {
+		const struct line *l = &c->lines.data[i];
+
+		sum += LINE_BYTES + bytes_of[l->node] + (c->roots ? (double)c->roots[l->process].len : 0);
+	}
+	free(bytes_of);
+	if (sum <= BYTES_MAX)
+		return NULL;
+	return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9);
+}
+
 static struct plumb_error *allocate(struct collapsed *c)
 {
 	uint32_t depth = 0;
@@ -367,6 +420,7 @@ static void deinit(struct collapsed *c)
 	pl_vec_deinit(&c->nodes);
 	pl_vec_deinit(&c->lines);
 	free(c->roots);
+	free(c->root_order);
 	free(c->part_of);
 	free(c->node_of);
 	free(c->paths[0]);
@@ -386,6 +440,10 @@ struct plumb_error *pl_collapsed_write(const struct plumb_profile *p, const stru
 		err = make_nodes(&c);
 	if (!err)
 		err = make_lines(&c);
+	if (!err)
+		err = check_size(&c);
+	if (!err)
+		err = order_roots(&c);
 	if (!err && c.lines.len)
 		qsort_r(c.lines.data, c.lines.len, sizeof *c.lines.data, compare_lines, &c);
 	/* A reader that went away (EPIPE) needs no more lines; the caller reports the stream's error. */
