@@ -11,6 +11,9 @@
 #include "map.h"
 #include "strtab.h"
 
+#define ENTRIES_FREE	(1u << 22)
+#define ENTRIES_A_STACK 32 /* threads that meet in a stack, on the average */
+
 /* Two functions are one where their identifier is one text: it is not escaped, so "a;b" and "a", "b" may meet. */
 static struct plumb_error *identify(struct pl_sample_tree *t, const struct pl_tree_key *key, uint64_t *ret)
 {
@@ -154,6 +157,13 @@ static bool find_entry(const struct pl_sample_tree *t, uint32_t stack, uint32_t 
 	return false;
 }
 
+/* Each thread has an entry for each frame of each of its stacks: of very many that stand deep down that is far more
+ * than all else that is known of them. */
+static bool is_full(const struct pl_sample_tree *t)
+{
+	return t->entries.len >= ENTRIES_FREE + (size_t)ENTRIES_A_STACK * t->p->stack_count;
+}
+
 /* One more entry for @p stack, whose caller's entry is @p parent (PL_TREE_NONE: it is outermost). */
 static struct plumb_error *add_entry(struct pl_sample_tree *t, uint32_t stack, uint32_t thread, uint32_t parent)
 {
@@ -168,6 +178,11 @@ static struct plumb_error *add_entry(struct pl_sample_tree *t, uint32_t stack, u
 
 	if (err)
 		return err;
+	if (is_full(t))
+		return pl_error_hint(pl_error(PLUMB_ERR_LIMIT,
+					      "too many threads have too deep stacks for a flame graph with "
+					      "the samples of each thread in each frame"),
+				     "choose some with --threads");
 	e.node = node;
 	if (id == PL_TREE_NONE || !pl_vec_push(&t->entries, e) ||
 	    !pl_row_index_add(&t->seen, pl_row_hash(stack, thread), id))

@@ -189,13 +189,13 @@ static void perf_script_of_more_than_anyone_can_read_is_not_begun(void **state)
 	free(name);
 }
 
-/* Of @p ctx, a thread: two million samples without a frame. */
+/* Of @p ctx, a thread: 120,000 samples without a frame. */
 static struct plumb_error *stand_still(void *ctx, pl_sample_fn *fn, void *fn_ctx)
 {
 	const uint32_t *thread = ctx;
 	struct plumb_error *err = NULL;
 
-	for (uint32_t i = 0; i < 2000000 && !err; i++)
+	for (uint32_t i = 0; i < 120000 && !err; i++)
 		err = fn(fn_ctx, &(struct pl_sample){.thread = *thread, .time_ns = i});
 	return err;
 }
@@ -204,14 +204,14 @@ static struct plumb_error *stand_still(void *ctx, pl_sample_fn *fn, void *fn_ctx
 static void perf_script_of_long_threads_is_not_begun(void **state)
 {
 	const struct pl_export_options o = build_options(100);
-	char *name = calloc(1, 60001);
+	char *name = calloc(1, 1000001);
 	FILE *full = fopen("/dev/full", "w");
 	uint32_t thread;
 	struct build b;
 
 	assert_non_null(full);
 	assert_non_null(name);
-	memset(name, 'A', 60000);
+	memset(name, 'A', 1000000);
 	build_start(&b);
 	thread = build_thread(&b, 5, name, 0);
 	build_samples(&b, thread, 0, 0, PL_EXACT, 1);
@@ -222,6 +222,47 @@ static void perf_script_of_long_threads_is_not_begun(void **state)
 	build_end(&b);
 	fclose(full);
 	free(name);
+}
+
+/* collapsed has the name of the process in each line: one of a megabyte in 120,000. */
+static void collapsed_of_long_processes_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *name = calloc(1, 1000001);
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t thread;
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', 1000000);
+	build_start(&b);
+	thread = build_process(&b, 5, 1, name);
+	for (int line = 1; line <= 120000; line++)
+		build_samples(&b, thread, build_frame(&b, 0, "f", "a.py", line), 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("collapsed")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
+/* CPython's flame graphs have the threads of each frame: of many that stand deep down. */
+static void a_flame_graph_of_many_deep_threads_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	uint32_t stack = 0;
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	while (b.p->stacks[stack].depth < PL_STACK_MAX_DEPTH)
+		stack = build_frame(&b, stack, "f", "a.py", 1);
+	for (unsigned i = 0; i < 80; i++)
+		build_samples(&b, build_thread(&b, 10 + i, "t", 0), stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("flamegraph-json")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
 }
 
 static struct plumb_error *go_up_and_down(void *ctx, pl_sample_fn *fn, void *fn_ctx)
@@ -265,6 +306,8 @@ int main(void)
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 		cmocka_unit_test(perf_script_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(perf_script_of_long_threads_is_not_begun),
+		cmocka_unit_test(collapsed_of_long_processes_is_not_begun),
+		cmocka_unit_test(a_flame_graph_of_many_deep_threads_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
