@@ -21,6 +21,10 @@
 #include "vec.h"
 
 #define READ_SLICES 1024
+/* What no viewer takes, and would fill the disk before anyone could try. */
+#define BYTES_MAX   1e11
+#define FRAMES_MAX  10000000000ull /* of samples with another stack than the one before */
+#define SLICE_BYTES 120		   /* about, without its names */
 
 /* As it is in the file. */
 struct slice {
@@ -45,6 +49,10 @@ struct tracer {
 	PL_VEC(struct open_slice) open; /* of the thread, from the outermost */
 	struct pl_timeline timeline;
 	uint32_t *path;
+	uint32_t stack;	  /* of the sample before, of the thread */
+	double *bytes_of; /* of the slices of all frames of each stack */
+	double bytes;	  /* that there are to write, at most */
+	uint64_t frames;  /* that there are to look at */
 };
 
 static struct plumb_error *flush_slices(struct tracer *t)
@@ -93,22 +101,29 @@ static uint32_t path_of(const struct tracer *t, uint32_t stack)
 	return depth;
 }
 
+/* Whether nothing is known of the time right before @p now: what was open ended at *end_ret. */
+static bool is_gap(const struct pl_timeline *last, uint64_t now, uint64_t *end_ret)
+{
+	if (!last->timed || !last->started)
+		return false;
+	*end_ret = last->now_ns + pl_timeline_length(last, now - last->now_ns, last->count);
+	return *end_ret < now;
+}
+
 /* Without times a sample's instant is the end of what it stands for: the slices begin where the last ended. */
 static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 {
 	struct tracer *t = ctx;
 	struct pl_timeline last = t->timeline;
-	uint64_t now = pl_timeline_next(&t->timeline, s), begin = t->timeline.timed ? now : last.now_ns;
-	uint32_t depth = path_of(t, s->stack);
+	uint64_t now = pl_timeline_next(&t->timeline, s), begin = t->timeline.timed ? now : last.now_ns, end;
+	bool gap = is_gap(&last, now, &end);
 	size_t same = 0;
-	struct plumb_error *err = NULL;
 
-	if (last.timed && last.started) {
-		uint64_t end = last.now_ns + pl_timeline_length(&last, now - last.now_ns, last.count);
-
-		if (end < now)
-			err = close_slices(t, 0, end);
-	}
+	if (!gap && last.started && s->stack == t->stack)
+		return NULL;
+	uint32_t depth = path_of(t, s->stack);
+	struct plumb_error *err = gap ? close_slices(t, 0, end) : NULL;
+	t->stack = s->stack;
 	while (same < depth && same < t->open.len && t->open.data[same].function == t->path[same])
 		same++;
 	if (!err)
@@ -117,6 +132,64 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 		err = open_slice(t, t->path[i], begin);
 	return err;
 }
+
+/* ---- how much there is to write ---- */
+
+static uint32_t common_stack(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	while (a != b) {
+		uint32_t depth_a = p->stacks[a].depth, depth_b = p->stacks[b].depth;
+
+		if (depth_a >= depth_b)
+			a = p->stacks[a].parent;
+		if (depth_b >= depth_a)
+			b = p->stacks[b].parent;
+	}
+	return a;
+}
+
+/* As add_sample, but that frames of one function and other lines count as two. */
+static struct plumb_error *count_sample(void *ctx, const struct pl_sample *s)
+{
+	struct tracer *t = ctx;
+	struct pl_timeline last = t->timeline;
+	uint64_t now = pl_timeline_next(&t->timeline, s), end;
+	bool anew = is_gap(&last, now, &end) || !last.started;
+	uint32_t common = anew ? 0 : common_stack(t->p, t->stack, s->stack);
+
+	if (!anew && s->stack == t->stack)
+		return NULL;
+	t->bytes += t->bytes_of[s->stack] - t->bytes_of[common];
+	t->frames += t->p->stacks[s->stack].depth;
+	t->stack = s->stack;
+	if (t->bytes <= BYTES_MAX && t->frames <= FRAMES_MAX)
+		return NULL;
+	return pl_error(PLUMB_ERR_LIMIT, "it would be more than %.0f GB, or %.0f thousand million frames of samples",
+			BYTES_MAX / 1e9, FRAMES_MAX / 1e9);
+}
+
+static struct plumb_error *measure(struct tracer *t)
+{
+	struct plumb_error *err = NULL;
+
+	t->bytes_of = calloc(t->p->stack_count, sizeof *t->bytes_of);
+	if (!t->bytes_of)
+		return &pl_err_no_memory;
+	for (uint32_t i = 1; i < t->p->stack_count; i++) {
+		const struct pl_stack *s = &t->p->stacks[i];
+
+		t->bytes_of[i] =
+			t->bytes_of[s->parent] + SLICE_BYTES + (double)pl_profile_location_bytes(t->p, s->location);
+	}
+	for (uint32_t i = 0; i < t->p->thread_count && !err; i++) {
+		pl_timeline_start(&t->timeline, t->p);
+		err = pl_spool_each(t->spool, i, count_sample, t);
+	}
+	pl_timeline_start(&t->timeline, t->p);
+	return err;
+}
+
+/* ---- writing ---- */
 
 static void write_text(struct tracer *t, const char *key, uint32_t string)
 {
@@ -263,7 +336,9 @@ static struct plumb_error *prepare(struct tracer *t)
 		return &pl_err_no_memory;
 	pl_timeline_start(&t->timeline, t->p);
 	err = pl_temp_file(&t->fd);
-	return err ? err : pl_spool_create(t->p, &t->spool);
+	if (!err)
+		err = pl_spool_create(t->p, &t->spool);
+	return err ? err : measure(t);
 }
 
 struct plumb_error *pl_chrome_trace_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
@@ -280,5 +355,6 @@ struct plumb_error *pl_chrome_trace_write(const struct plumb_profile *p, const s
 	pl_vec_deinit(&t.waiting);
 	pl_vec_deinit(&t.open);
 	free(t.path);
+	free(t.bytes_of);
 	return err;
 }

@@ -265,35 +265,53 @@ static void a_flame_graph_of_many_deep_threads_is_not_begun(void **state)
 	fclose(full);
 }
 
-static struct plumb_error *go_up_and_down(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+struct to_and_fro {
+	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
+};
+
+static struct plumb_error *go_to_and_fro(void *ctx, pl_sample_fn *fn, void *fn_ctx)
 {
-	const uint32_t *stack = ctx;
+	const struct to_and_fro *x = ctx;
 	struct plumb_error *err = NULL;
 
-	for (uint32_t i = 0; i < 80000 && !err; i++)
-		err = fn(fn_ctx, &(struct pl_sample){.stack = *stack - i % 2, .time_ns = i});
+	for (uint32_t i = 0; i < 120000 && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.stack = x->stack - i % 2 * x->apart, .time_ns = i});
 	return err;
 }
 
-/* speedscope has that of each run of equal ones: 80,000 samples that go up and down between two. */
-static void speedscope_of_more_than_anyone_can_read_is_not_begun(void **state)
+/* Deep down, 120,000 samples that go to and fro between two stacks. */
+static void refuse_up_and_down(const char *format, uint32_t apart)
 {
 	const struct pl_export_options o = build_options(100);
-	uint32_t stack = 0;
+	struct to_and_fro samples = {.apart = apart};
 	struct build b;
 	FILE *full = fopen("/dev/full", "w");
 
 	assert_non_null(full);
 	build_start(&b);
-	while (b.p->stacks[stack].depth < PL_STACK_MAX_DEPTH)
-		stack = build_frame(&b, stack, "f", "a.py", 1);
-	b.p->stream.each = go_up_and_down;
-	b.p->stream.ctx = &stack;
-	build_samples(&b, 0, stack, 0, PL_EXACT, 1);
-	assert_code(pl_format_by_name("speedscope")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	for (int line = 1; line <= 2; line++) {
+		for (uint32_t depth = 0; depth < PL_STACK_MAX_DEPTH; depth++)
+			samples.stack = build_frame(&b, depth ? samples.stack : 0, "f", "a.py", line);
+	}
+	b.p->stream.each = go_to_and_fro;
+	b.p->stream.ctx = &samples;
+	build_samples(&b, 0, samples.stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name(format)->write(b.p, &o, full), PLUMB_ERR_LIMIT);
 	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 	fclose(full);
+}
+
+/* speedscope has the whole stack of each run of equal samples: here they differ by a frame. */
+static void speedscope_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	refuse_up_and_down("speedscope", 1);
+}
+
+/* A trace has a slice for each frame that was not there before: here all of them are others. */
+static void a_trace_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	refuse_up_and_down("chrome-trace", PL_STACK_MAX_DEPTH);
 }
 
 int main(void)
@@ -308,6 +326,7 @@ int main(void)
 		cmocka_unit_test(perf_script_of_long_threads_is_not_begun),
 		cmocka_unit_test(collapsed_of_long_processes_is_not_begun),
 		cmocka_unit_test(a_flame_graph_of_many_deep_threads_is_not_begun),
+		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
