@@ -20,6 +20,7 @@
 #include "words.h"
 
 #define WINDOW_SAMPLES ((size_t)1 << 16)
+#define BYTES_MAX      1e11 /* of resources: no reader takes so much, and it would fill the disk */
 #define ID_BYTES       16
 #define MAX_ATTRIBUTES 4 /* of a sample */
 
@@ -363,6 +364,34 @@ static struct plumb_error *write_tables(struct otlp *f)
 	return err;
 }
 
+static double text_bytes(const struct otlp *f, uint32_t string)
+{
+	return (double)pl_text_of(f->p, string).len;
+}
+
+/* Each window tells of each process that is in it what it is, and what the recording is. */
+static struct plumb_error *check_size(const struct otlp *f)
+{
+	const struct pl_meta *m = &f->p->meta;
+	double samples = 0, bytes = 0,
+	       common = text_bytes(f, m->command) + text_bytes(f, m->engine) + text_bytes(f, m->plumb_version) +
+			text_bytes(f, m->host);
+
+	for (uint32_t i = 0; i < f->p->cell_count; i++)
+		samples += (double)f->p->cells[i].samples;
+	for (uint32_t i = 0; i < f->p->process_count; i++) {
+		const struct pl_process *proc = &f->p->processes[i];
+
+		bytes += common + 2 * text_bytes(f, proc->name) + 2 * text_bytes(f, proc->program) +
+			 text_bytes(f, proc->python) + text_bytes(f, proc->host);
+	}
+	bytes *= f->timed ? samples / (double)WINDOW_SAMPLES + 1 : 1;
+	if (bytes <= BYTES_MAX)
+		return NULL;
+	return pl_error(PLUMB_ERR_LIMIT, "with what each process is in each part of the time it would be %.0f GB",
+			bytes / 1e9);
+}
+
 static struct plumb_error *write_request(struct otlp *f)
 {
 	struct plumb_error *err;
@@ -390,7 +419,9 @@ static struct plumb_error *write_otlp(const struct plumb_profile *p, const struc
 	if (err)
 		return err;
 	pl_pb_init(&f.w, out);
-	err = write_request(&f);
+	err = check_size(&f);
+	if (!err)
+		err = write_request(&f);
 	pl_pb_deinit(&f.w);
 	pl_vec_deinit(&f.window);
 	pl_otlp_tables_deinit(&f.t);

@@ -265,6 +265,30 @@ static void a_flame_graph_of_many_deep_threads_is_not_begun(void **state)
 	fclose(full);
 }
 
+/* OpenTelemetry's profiles have it in each window of 65,536 samples: here are a thousand. */
+static void otlp_of_long_processes_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *name = calloc(1, 100000001);
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t thread;
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', 100000000);
+	build_start(&b);
+	thread = build_process(&b, 5, 1, name);
+	b.p->stream.each = stand_still;
+	b.p->stream.ctx = &thread;
+	assert_ok(pl_profile_add(b.p, &(struct pl_sample){.thread = thread, .extra = 65536 * 1000}));
+	assert_code(pl_format_by_name("otlp")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
 struct to_and_fro {
 	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
 };
@@ -326,6 +350,7 @@ int main(void)
 		cmocka_unit_test(perf_script_of_long_threads_is_not_begun),
 		cmocka_unit_test(collapsed_of_long_processes_is_not_begun),
 		cmocka_unit_test(a_flame_graph_of_many_deep_threads_is_not_begun),
+		cmocka_unit_test(otlp_of_long_processes_is_not_begun),
 		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 	};
