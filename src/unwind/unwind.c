@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer unwind. Pure over pl_mem; allocates only to grow the caller's vector.
+ *
+ * Only the tables are followed, nothing is guessed: a frame that is there was proved by the one before. Each frame lies
+ * above the one before on the stack, so there are no cycles; only a signal handler may have had a stack of its own. */
+#include "unwind.h"
+
+#include "cfi.h"
+
+#define SIGNALS_MAX 16
+
+enum step { STEP_ON, STEP_ROOT, STEP_FAILED };
+
+struct walk {
+	const struct pl_unwinder *u;
+	struct pl_registers *regs;
+	struct pl_native_frame frame; /* the one to be unwound */
+	enum pl_unwind_end end;	      /* after STEP_FAILED */
+	unsigned signals;
+};
+
+static enum step fail(struct walk *w, enum pl_unwind_end end)
+{
+	w->end = end;
+	return STEP_FAILED;
+}
+
+static bool read_word(struct walk *w, pl_addr at, uint64_t *ret)
+{
+	struct plumb_error *err = pl_mem_read_u64(w->u->mem, at, ret);
+
+	plumb_error_destroy(err);
+	return !err;
+}
+
+static enum step find_cfa(struct walk *w, const struct pl_cfi_rule *rule, pl_addr *ret)
+{
+	uint64_t v;
+
+	switch (rule->kind) {
+	case PL_CFI_IS:
+		if (!pl_register_get(w->regs, rule->reg, &v))
+			return fail(w, PL_UNWIND_REGISTER);
+		*ret = v + (uint64_t)rule->offset;
+		return STEP_ON;
+	case PL_CFI_IS_EXPRESSION:
+		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, NULL, ret))
+			return fail(w, PL_UNWIND_REGISTER);
+		return STEP_ON;
+	default:
+		return fail(w, PL_UNWIND_CORRUPT);
+	}
+}
+
+/* The caller's register @p n; one that is nowhere is not known. False: it is in memory that cannot be read. */
+static bool find_register(struct walk *w, const struct pl_cfi_rule *rule, unsigned n, pl_addr cfa,
+			  struct pl_registers *to)
+{
+	uint64_t v, at;
+
+	switch (rule->kind) {
+	case PL_CFI_UNSAID:
+		if (!(w->u->arch->preserved >> n & 1))
+			return true;
+		/* fall through */
+	case PL_CFI_SAME:
+		if (pl_register_get(w->regs, n, &v))
+			pl_register_set(to, n, v);
+		return true;
+	case PL_CFI_AT:
+		if (!read_word(w, cfa + (uint64_t)rule->offset, &v))
+			return false;
+		pl_register_set(to, n, v);
+		return true;
+	case PL_CFI_IS:
+		pl_register_set(to, n, cfa + (uint64_t)rule->offset);
+		return true;
+	case PL_CFI_REGISTER:
+		if (pl_register_get(w->regs, rule->reg, &v))
+			pl_register_set(to, n, v);
+		return true;
+	case PL_CFI_AT_EXPRESSION:
+		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &at))
+			return true;
+		if (!read_word(w, at, &v))
+			return false;
+		pl_register_set(to, n, v);
+		return true;
+	case PL_CFI_IS_EXPRESSION:
+		if (pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &v))
+			pl_register_set(to, n, v);
+		return true;
+	case PL_CFI_UNDEFINED:
+		break;
+	}
+	return true;
+}
+
+/* All of them, as they are in the caller. */
+static enum step find_registers(struct walk *w, const struct pl_cfi_row *row, const struct pl_fde *f, pl_addr cfa)
+{
+	const struct pl_unwind_arch *arch = w->u->arch;
+	struct pl_registers to = {0};
+
+	for (unsigned n = 0; n < arch->count; n++)
+		if (!find_register(w, &row->regs[n], n, cfa, &to))
+			return fail(w, PL_UNWIND_UNREADABLE);
+	if (row->regs[arch->sp].kind == PL_CFI_UNSAID)
+		pl_register_set(&to, arch->sp, cfa);
+	if (row->regs[arch->pc].kind == PL_CFI_UNDEFINED)
+		return STEP_ROOT;
+	uint64_t pc, sp;
+	if (f->pc_column != arch->pc || !pl_register_get(&to, arch->pc, &pc) || !pl_register_get(&to, arch->sp, &sp))
+		return fail(w, PL_UNWIND_REGISTER);
+	if (pc == 0)
+		return STEP_ROOT;
+	*w->regs = to;
+	return STEP_ON;
+}
+
+/* A frame lies above its callee. */
+static bool grows(struct walk *w, const struct pl_fde *f, pl_addr cfa)
+{
+	if (f->signal)
+		return ++w->signals <= SIGNALS_MAX;
+	return cfa > w->frame.sp && cfa % 8 == 0;
+}
+
+static enum step step(struct walk *w)
+{
+	const struct pl_unwinder *u = w->u;
+	pl_addr place = pl_native_frame_place(&w->frame), cfa;
+	struct pl_unwind_image *i = pl_unwind_image_at(u->images, u->image_count, place);
+	struct pl_cfi_row row;
+	struct pl_fde f;
+
+	if (!i)
+		return fail(w, PL_UNWIND_NO_IMAGE);
+	w->frame.image = (uint32_t)(i - u->images);
+	pl_unwind_image_open(i, u->mem, u->arch);
+	if (!i->head)
+		return fail(w, PL_UNWIND_NO_IMAGE);
+	if (!pl_fde_find(i, u->mem, place, &f))
+		return fail(w, PL_UNWIND_NO_TABLE);
+	w->frame.function = f.start;
+	if (!pl_cfi_row_at(&f, u->mem, place, &row))
+		return fail(w, PL_UNWIND_CORRUPT);
+	enum step s = find_cfa(w, &row.cfa, &cfa);
+	if (s != STEP_ON)
+		return row.regs[u->arch->pc].kind == PL_CFI_UNDEFINED ? STEP_ROOT : s;
+	if (!grows(w, &f, cfa))
+		return fail(w, PL_UNWIND_CORRUPT);
+	w->frame.cfa = cfa;
+	w->frame.flags |= f.signal ? PL_NATIVE_SIGNAL : 0;
+	return find_registers(w, &row, &f, cfa);
+}
+
+static bool start_frame(struct walk *w, uint8_t flags)
+{
+	const struct pl_unwind_arch *arch = w->u->arch;
+
+	w->frame = (struct pl_native_frame){.image = PL_NO_IMAGE, .flags = flags};
+	return pl_register_get(w->regs, arch->pc, &w->frame.pc) && pl_register_get(w->regs, arch->sp, &w->frame.sp);
+}
+
+enum pl_unwind_end pl_unwind(const struct pl_unwinder *u, struct pl_registers *regs, pl_native_frame_vec *ret)
+{
+	struct walk w = {.u = u, .regs = regs};
+	uint8_t flags = PL_NATIVE_EXACT_PC;
+	enum step s = STEP_ON;
+
+	for (size_t n = 0; s == STEP_ON; n++) {
+		if (n == PL_NATIVE_FRAMES_MAX)
+			return PL_UNWIND_LIMIT;
+		if (!start_frame(&w, flags))
+			return PL_UNWIND_REGISTER;
+		s = step(&w);
+		if (!pl_vec_push(ret, w.frame))
+			return PL_UNWIND_NO_MEMORY;
+		flags = w.frame.flags & PL_NATIVE_SIGNAL ? PL_NATIVE_EXACT_PC : 0;
+	}
+	return s == STEP_ROOT ? PL_UNWIND_ROOT : w.end;
+}
