@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer unwind. Pure over pl_mem; allocates only to grow the caller's vector.
  *
- * Only the tables are followed, nothing is guessed: a frame that is there was proved by the one before. Each frame lies
- * above the one before on the stack, so there are no cycles; only a signal handler may have had a stack of its own. */
+ * Only the tables are followed, nothing is guessed (that is resume.c): a frame that is there was proved by the one
+ * before. Each frame lies above the one before on the stack, so there are no cycles; only a signal handler may have had
+ * a stack of its own. */
 #include "unwind.h"
 
 #include "cfi.h"
@@ -12,7 +13,7 @@
 enum step { STEP_ON, STEP_ROOT, STEP_FAILED };
 
 struct walk {
-	const struct pl_unwinder *u;
+	struct pl_unwinder *u;
 	struct pl_registers *regs;
 	struct pl_native_frame frame; /* the one to be unwound */
 	enum pl_unwind_end end;	      /* after STEP_FAILED */
@@ -163,17 +164,20 @@ static bool start_frame(struct walk *w, uint8_t flags)
 	return pl_register_get(w->regs, arch->pc, &w->frame.pc) && pl_register_get(w->regs, arch->sp, &w->frame.sp);
 }
 
-enum pl_unwind_end pl_unwind(const struct pl_unwinder *u, struct pl_registers *regs, pl_native_frame_vec *ret)
+enum pl_unwind_end pl_unwind(struct pl_unwinder *u, struct pl_registers *regs, uint8_t flags, pl_addr until,
+			     pl_native_frame_vec *ret)
 {
 	struct walk w = {.u = u, .regs = regs};
-	uint8_t flags = PL_NATIVE_EXACT_PC;
 	enum step s = STEP_ON;
 
-	for (size_t n = 0; s == STEP_ON; n++) {
-		if (n == PL_NATIVE_FRAMES_MAX)
+	while (s == STEP_ON) {
+		if (ret->len == PL_NATIVE_FRAMES_MAX || u->steps == 0)
 			return PL_UNWIND_LIMIT;
+		u->steps--;
 		if (!start_frame(&w, flags))
 			return PL_UNWIND_REGISTER;
+		if (w.frame.sp > until)
+			return PL_UNWIND_PASSED;
 		s = step(&w);
 		if (!pl_vec_push(ret, w.frame))
 			return PL_UNWIND_NO_MEMORY;

@@ -10,10 +10,10 @@
 #define PL_NO_IMAGE	     UINT32_MAX
 
 enum pl_native_flags {
-	PL_NATIVE_EXACT_PC =
-		1, /* `pc` is what runs next: innermost, or interrupted by a signal; else it is a return address */
-	PL_NATIVE_SIGNAL = 2,  /* the kernel called this frame's callee, a signal handler */
-	PL_NATIVE_GUESSED = 4, /* found by the frame pointer of its callee, which had no unwind table */
+	PL_NATIVE_EXACT_PC = 1, /* `pc` is what runs next: innermost, or interrupted; else it is a return address */
+	PL_NATIVE_SIGNAL = 2,	/* the kernel called this frame's callee, a signal handler */
+	PL_NATIVE_GUESSED = 4,	/* found by a frame pointer; what follows landed on an anchor (resume.h) */
+	PL_NATIVE_RESUMED = 8,	/* found by its anchor alone, `pc` is 0; frames before it are missing */
 };
 
 struct pl_native_frame {
@@ -38,6 +38,7 @@ enum pl_unwind_end {
 	PL_UNWIND_UNREADABLE, /* beyond the copy of the stack, or torn */
 	PL_UNWIND_REGISTER,   /* it takes a register that is not known */
 	PL_UNWIND_CORRUPT,    /* tables or stack make no sense */
+	PL_UNWIND_PASSED,     /* it has come to where it was to end */
 	PL_UNWIND_LIMIT,
 	PL_UNWIND_NO_MEMORY,
 };
@@ -47,10 +48,16 @@ struct pl_unwinder {
 	const struct pl_unwind_arch *arch;
 	struct pl_unwind_image *images; /* sorted, not overlapping */
 	size_t image_count;
+	size_t steps; /* that may still be made, by all calls together */
 };
 
-/** Unwind from @p regs, the innermost frame first, appended to @p ret. Where the unwind tables end, @p regs is left as
- * the last frame had them. */
-enum pl_unwind_end pl_unwind(const struct pl_unwinder *u, struct pl_registers *regs, pl_native_frame_vec *ret);
+/** Unwind from @p regs, the innermost frame first, appended to @p ret, until a frame lies above @p until. @p flags: of
+ * the first one: PL_NATIVE_EXACT_PC or 0. Where it ends otherwise than at the root, @p regs are those of the last
+ * frame.
+ */
+enum pl_unwind_end pl_unwind(struct pl_unwinder *u, struct pl_registers *regs, uint8_t flags, pl_addr until,
+			     pl_native_frame_vec *ret);
+
+#define PL_UNWIND_STEPS 100000 /* for one thread */
 
 #endif

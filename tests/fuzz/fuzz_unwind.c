@@ -6,14 +6,16 @@
 
 #include "mem_image.h"
 #include "require.h"
-#include "unwind.h"
+#include "resume.h"
 
 #define READS_MAX 300000
 #define IMAGES	  4
+#define ANCHORS	  4
 
 struct facts {
 	uint64_t regs[PL_X86_64_COUNT], known;
 	uint64_t images[IMAGES][3]; /* start, end, head */
+	uint64_t anchors[ANCHORS];
 	uint64_t filled;
 };
 
@@ -50,6 +52,16 @@ static size_t images_of(const struct facts *f, struct pl_unwind_image ret[IMAGES
 	return n;
 }
 
+/* Those that ascend. */
+static size_t anchors_of(const struct facts *f)
+{
+	size_t n = 0;
+
+	while (n < ANCHORS && f->anchors[n] && (n == 0 || f->anchors[n] > f->anchors[n - 1]))
+		n++;
+	return n;
+}
+
 static void check(const struct pl_unwinder *u, const pl_native_frame_vec *frames)
 {
 	size_t signals = 0;
@@ -80,13 +92,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct hostile h = {.mem = {&ops}, .image = pl_mem_image_mem(img), .data = data, .size = size};
 	if (!pl_mem_read(h.image, 16, &facts, sizeof facts)) {
-		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images)};
+		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), PL_UNWIND_STEPS};
 		struct pl_registers regs = {.known = facts.known & ((UINT64_C(1) << PL_X86_64_COUNT) - 1)};
 
 		for (unsigned i = 0; i < PL_X86_64_COUNT; i++)
 			regs.value[i] = facts.regs[i];
 		h.filled = facts.filled & 1;
-		(void)pl_unwind(&u, &regs, &frames);
+		struct pl_landing landing = {0};
+
+		(void)pl_unwind_on(&u, &regs, facts.anchors, anchors_of(&facts), &landing, &frames);
 		check(&u, &frames);
 	}
 	pl_vec_deinit(&frames);

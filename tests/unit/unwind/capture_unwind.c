@@ -13,12 +13,14 @@
 #include "mem_image.h"
 #include "own.h"
 
-#define IMAGES 4
-#define FACTS  16u
+#define IMAGES	4
+#define ANCHORS 4
+#define FACTS	16u
 
 struct facts {
 	uint64_t regs[PL_X86_64_COUNT], known;
 	uint64_t images[IMAGES][3];
+	uint64_t anchors[ANCHORS];
 	uint64_t filled;
 };
 
@@ -66,10 +68,13 @@ static void capture(void)
 	f.known = regs.known;
 	if (pl_mem_record_create(own_mem(), &rec))
 		exit(1);
-	struct pl_unwinder u = {pl_mem_record_mem(rec), &pl_unwind_x86_64, images, own_images(images)};
-	printf("end %d, ", (int)pl_unwind(&u, &regs, &frames));
+	struct pl_unwinder u = {pl_mem_record_mem(rec), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS};
+	printf("end %d, ", (int)pl_unwind(&u, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames));
 	printf("%zu frames\n", frames.len);
 	note_images(&frames, images, &f);
+	/* Words in frames; the last ones are far apart. */
+	for (size_t i = 0; i < ANCHORS && i < frames.len; i++)
+		f.anchors[i] = frames.data[i].sp;
 	int status = save(rec, &f);
 	pl_mem_record_destroy(rec);
 	pl_vec_deinit(&frames);

@@ -23,7 +23,7 @@ static int set_up(void **state)
 	(void)state;
 	void *loads[1];
 	(void)backtrace(loads, 1); /* the library that does it */
-	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images)};
+	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS};
 	return 0;
 }
 
@@ -40,7 +40,8 @@ static enum pl_unwind_end unwind_here(const ucontext_t *c)
 
 	own_registers(c, &regs);
 	pl_vec_clear(&frames);
-	return pl_unwind(&unwinder, &regs, &frames);
+	unwinder.steps = PL_UNWIND_STEPS;
+	return pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames);
 }
 
 /* Both begin in the caller; where they are in it differs. */
@@ -212,7 +213,8 @@ static __attribute__((noinline)) enum pl_unwind_end with_registers(uint64_t know
 	own_registers(&c, &regs);
 	regs.known &= known;
 	pl_vec_clear(&frames);
-	return pl_unwind(&unwinder, &regs, &frames);
+	unwinder.steps = PL_UNWIND_STEPS;
+	return pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames);
 }
 
 static void what_is_not_known_is_not_guessed(void **state)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer unwind. Pure over pl_mem; allocates only to grow vectors. */
+#include "resume.h"
+
+#include "cfi.h"
+
+#define DISTANCE_MAX 1024
+#define CALL_BYTES   7 /* the longest call: a prefix, opcode, ModRM, displacement */
+
+struct resume {
+	struct pl_unwinder *u;
+	const pl_addr *anchors;
+	size_t n, next; /* next: the first that no frame has yet */
+	struct pl_landing *landing;
+	pl_native_frame_vec *ret;
+};
+
+/* ---- what is learnt ---------------------------------------------------------------------------------------------- */
+
+static void learn_saved(struct resume *r, const struct pl_native_frame *f)
+{
+	const struct pl_unwinder *u = r->u;
+	struct pl_landing *l = r->landing;
+	struct pl_cfi_row row;
+	struct pl_fde fde;
+	pl_addr place = pl_native_frame_place(f);
+
+	l->saved = 0;
+	if (f->image >= u->image_count || !pl_fde_find(&u->images[f->image], u->mem, place, &fde) ||
+	    !pl_cfi_row_at(&fde, u->mem, place, &row))
+		return;
+	for (unsigned i = 0; i < u->arch->count; i++) {
+		if (row.regs[i].kind != PL_CFI_AT)
+			continue;
+		l->saved |= UINT64_C(1) << i;
+		l->offset[i] = row.regs[i].offset;
+	}
+}
+
+/* Frames from @p first on and the anchors that lie in them, in order. False: one lies at another distance than the
+ * others do. */
+static bool take_anchors(struct resume *r, size_t first, bool learn)
+{
+	for (size_t i = first; i < r->ret->len; i++) {
+		const struct pl_native_frame *f = &r->ret->data[i];
+
+		while (r->next < r->n && r->anchors[r->next] < f->sp)
+			r->next++; /* in no frame at all: for who joins them to see */
+		if (r->next == r->n || !pl_native_frame_has(f, r->anchors[r->next]))
+			continue;
+		uint64_t distance = f->cfa - r->anchors[r->next++];
+		if (r->landing->distance && r->landing->distance != distance)
+			return false;
+		if (!r->landing->distance && learn) {
+			r->landing->distance = distance;
+			learn_saved(r, f);
+		}
+	}
+	return true;
+}
+
+/* ---- trying ------------------------------------------------------------------------------------------------------ */
+
+static bool read_word(struct resume *r, pl_addr at, uint64_t *ret)
+{
+	struct plumb_error *err = pl_mem_read_u64(r->u->mem, at, ret);
+
+	plumb_error_destroy(err);
+	return !err;
+}
+
+/* Is it what a call would return to? */
+static bool follows_a_call(struct resume *r, pl_addr pc)
+{
+	uint8_t b[CALL_BYTES];
+
+	if (!pl_unwind_image_at(r->u->images, r->u->image_count, pc - 1))
+		return false;
+	struct plumb_error *err = pl_mem_read(r->u->mem, pc - sizeof b, b, sizeof b);
+	if (err) {
+		plumb_error_destroy(err);
+		return false;
+	}
+	if (b[CALL_BYTES - 5] == 0xe8)
+		return true;
+	for (int len = 2; len <= CALL_BYTES; len++) {
+		uint8_t opcode = b[CALL_BYTES - len], modrm = b[CALL_BYTES - len + 1];
+
+		if (opcode == 0xff && (modrm >> 3 & 7) == 2)
+			return true;
+	}
+	return false;
+}
+
+/* The caller of the frame that ends at @p cfa, as far as that is known. Before anything was learnt, its frame pointer is
+ * looked for where code that keeps one has it: whatever that leads to must land. */
+static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
+{
+	const struct pl_unwind_arch *arch = r->u->arch;
+	const struct pl_landing *l = r->landing;
+	uint64_t v;
+
+	*ret = (struct pl_registers){0};
+	for (unsigned i = 0; i < arch->count; i++)
+		if (l->saved >> i & 1 && read_word(r, cfa + (uint64_t)l->offset[i], &v))
+			pl_register_set(ret, i, v);
+	if (!l->saved && read_word(r, cfa - 16, &v))
+		pl_register_set(ret, arch->fp, v);
+	if (!read_word(r, cfa - 8, &v) || !follows_a_call(r, v))
+		return false;
+	pl_register_set(ret, arch->pc, v);
+	pl_register_set(ret, arch->sp, cfa);
+	return true;
+}
+
+/* Unwind from @p regs to the anchor @p k, and no further: does it land there? Of none that is left: at the root. What
+ * is found is left in r->ret. */
+static bool lands(struct resume *r, struct pl_registers *regs, size_t k, uint64_t distance, enum pl_unwind_end *end)
+{
+	size_t first = r->ret->len;
+	bool last = k >= r->n;
+
+	*end = pl_unwind(r->u, regs, 0, last ? UINT64_MAX : r->anchors[k], r->ret);
+	if (last)
+		return *end == PL_UNWIND_ROOT;
+	if (*end != PL_UNWIND_PASSED || r->ret->len == first)
+		return false;
+	return r->ret->data[r->ret->len - 1].cfa == r->anchors[k] + distance;
+}
+
+/* A frame pointer, where the code has no table: then it points to where its caller's was saved. */
+static bool try_frame_pointer(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	const struct pl_unwind_arch *arch = r->u->arch;
+	struct pl_registers to = {0};
+	size_t first = r->ret->len;
+	uint64_t fp, saved, pc, sp;
+
+	if (!pl_register_get(regs, arch->fp, &fp) || !pl_register_get(regs, arch->sp, &sp) || fp < sp || fp % 8 ||
+	    !r->landing->distance || r->next >= r->n || fp > r->anchors[r->next] || !read_word(r, fp, &saved) ||
+	    !read_word(r, fp + 8, &pc))
+		return false;
+	pl_register_set(&to, arch->fp, saved);
+	pl_register_set(&to, arch->pc, pc);
+	pl_register_set(&to, arch->sp, fp + 16);
+	if (!follows_a_call(r, pc) || !lands(r, &to, r->next, r->landing->distance, end)) {
+		r->ret->len = first;
+		return false;
+	}
+	r->ret->data[first - 1].cfa = fp + 16;
+	for (size_t i = first; i < r->ret->len; i++)
+		r->ret->data[i].flags |= PL_NATIVE_GUESSED;
+	*regs = to;
+	return true;
+}
+
+/* From the frame that the anchor @p k lies in to its caller. */
+static bool try_anchor(struct resume *r, size_t k, uint64_t distance, struct pl_registers *regs,
+		       enum pl_unwind_end *end)
+{
+	pl_addr anchor = r->anchors[k], cfa = anchor + distance;
+	const struct pl_native_frame f = {.sp = anchor, .cfa = cfa, .image = PL_NO_IMAGE, .flags = PL_NATIVE_RESUMED};
+	struct pl_registers to;
+	size_t first = r->ret->len;
+
+	if (!caller_of(r, cfa, &to) || !pl_vec_push(r->ret, f))
+		return false;
+	if (!lands(r, &to, k + 1, distance, end)) {
+		r->ret->len = first;
+		return false;
+	}
+	*regs = to;
+	return true;
+}
+
+/* No frame with an anchor was found by the tables: which distance leads from one anchor to the next one? */
+static bool try_distances(struct resume *r, size_t k, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	if (k + 1 >= r->n)
+		return false;
+	for (uint64_t d = 8; d <= DISTANCE_MAX; d += 8)
+		if (try_anchor(r, k, d, regs, end))
+			return true;
+	return false;
+}
+
+/* False: nothing leads on. */
+static bool go_on(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	if (r->ret->len && try_frame_pointer(r, regs, end))
+		return true;
+	for (; r->next < r->n; r->next++) {
+		if (r->landing->distance ? try_anchor(r, r->next, r->landing->distance, regs, end)
+					 : try_distances(r, r->next, regs, end))
+			return true;
+	}
+	return false;
+}
+
+static bool is_final(enum pl_unwind_end end)
+{
+	return end == PL_UNWIND_ROOT || end == PL_UNWIND_LIMIT || end == PL_UNWIND_NO_MEMORY;
+}
+
+enum pl_unwind_end pl_unwind_on(struct pl_unwinder *u, struct pl_registers *regs, const pl_addr *anchors, size_t n,
+				struct pl_landing *landing, pl_native_frame_vec *ret)
+{
+	struct resume r = {u, anchors, n, 0, landing, ret};
+	enum pl_unwind_end end = pl_unwind(u, regs, PL_NATIVE_EXACT_PC, UINT64_MAX, ret), stuck = end;
+	size_t first = 0;
+
+	while (take_anchors(&r, first, true) && !is_final(end)) {
+		first = ret->len;
+		stuck = end;
+		if (end == PL_UNWIND_PASSED)
+			end = pl_unwind(u, regs, 0, UINT64_MAX, ret);
+		else if (!go_on(&r, regs, &end))
+			return stuck;
+	}
+	return end;
+}

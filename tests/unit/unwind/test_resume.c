@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code without unwind tables between frames with anchors, in this process. */
+#include "resume.h"
+
+#include "own.h"
+#include "unit.h"
+
+#define ANCHORS_MAX 16
+
+/* A function that calls another; the assembler is told nothing of its frame. */
+typedef void callee_fn(void);
+void without_table(callee_fn *callee);
+void with_frame_pointer(callee_fn *callee);
+__asm__(".text\n"
+	"without_table:\n"
+	"	sub $24, %rsp\n"
+	"	push %rbp\n"
+	"	xor %ebp, %ebp\n"
+	"	sub $8, %rsp\n"
+	"	call *%rdi\n"
+	"	add $8, %rsp\n"
+	"	pop %rbp\n"
+	"	add $24, %rsp\n"
+	"	ret\n"
+	".skip 64, 0x90\n"
+	"with_frame_pointer:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	call *%rdi\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".skip 64, 0x90\n");
+
+static struct pl_unwind_image images[OWN_IMAGES_MAX];
+static struct pl_unwinder unwinder;
+static struct pl_landing landing;
+static pl_native_frame_vec frames;
+static pl_addr anchors[ANCHORS_MAX]; /* the outermost first */
+static size_t anchor_count;
+static pl_addr shift; /* added to each anchor that is told */
+static enum pl_unwind_end end;
+
+static __attribute__((noinline)) void unwind_now(void)
+{
+	pl_addr ascending[ANCHORS_MAX];
+	struct pl_registers regs;
+	ucontext_t c;
+
+	for (size_t i = 0; i < anchor_count; i++)
+		ascending[i] = anchors[anchor_count - 1 - i] + shift;
+	getcontext(&c);
+	own_registers(&c, &regs);
+	pl_vec_clear(&frames);
+	unwinder.steps = PL_UNWIND_STEPS;
+	end = pl_unwind_on(&unwinder, &regs, ascending, anchor_count, &landing, &frames);
+}
+
+/* Which function each evaluation calls the next one through, the innermost first; then how many are left. */
+static void (*const *through)(callee_fn *);
+static size_t left;
+
+/* As the interpreter's eval loop: an object in its frame, and the same function each time. */
+static __attribute__((noinline)) void evaluate(void)
+{
+	volatile uint64_t anchor[4] = {left};
+
+	anchors[anchor_count++] = (uintptr_t)anchor;
+	if (left == 0) {
+		unwind_now();
+	} else {
+		left--;
+		through[left](evaluate);
+	}
+	anchor_count--;
+	assert_int_equal(anchor[1], 0);
+}
+
+static __attribute__((noinline)) void plainly(callee_fn *callee)
+{
+	callee();
+	__asm__ volatile("");
+}
+
+static void leaf_of_asm(callee_fn *callee)
+{
+	(void)callee;
+	without_table(unwind_now);
+}
+
+static void run(void (*const *calls)(callee_fn *), size_t n)
+{
+	through = calls;
+	left = n;
+	evaluate();
+}
+
+static size_t count(uint8_t flag)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < frames.len; i++)
+		n += (frames.data[i].flags & flag) != 0;
+	return n;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), 0};
+	landing = (struct pl_landing){0};
+	shift = 0;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	pl_vec_deinit(&frames);
+	return 0;
+}
+
+static void tables_alone_teach(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {plainly, plainly};
+
+	(void)state;
+	run(calls, 2);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
+	assert_true(landing.distance > 0 && landing.distance % 8 == 0);
+	assert_true(landing.saved >> PL_X86_64_RIP & 1);
+	assert_int_equal(landing.offset[PL_X86_64_RIP], -8);
+}
+
+static void it_goes_on_at_the_next_anchor(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {without_table, plainly, without_table, plainly};
+
+	(void)state;
+	run(calls, 4);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 2);
+	size_t resumed = frames.len, lost = 0;
+	for (size_t i = 0; i < frames.len; i++) {
+		const struct pl_native_frame *f = &frames.data[i];
+
+		lost += f->cfa == 0; /* the one without a table, before the gap */
+		if (f->flags & PL_NATIVE_RESUMED && resumed == frames.len)
+			resumed = i;
+	}
+	assert_int_equal(lost, 2);
+	assert_int_equal(frames.data[resumed].cfa - frames.data[resumed].sp, landing.distance);
+	assert_int_equal(frames.data[resumed + 1].sp, frames.data[resumed].cfa);
+}
+
+/* The innermost frames have no table, so no distance was learnt on the way. */
+static void a_distance_is_found_by_trying(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {leaf_of_asm, plainly, plainly};
+	static void (*const ordinary[])(callee_fn *) = {plainly, plainly};
+
+	(void)state;
+	run(ordinary, 2);
+	uint64_t truth = landing.distance;
+	landing = (struct pl_landing){0};
+	run(calls, 3);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 1);
+	assert_int_equal(landing.distance, truth);
+}
+
+static void frame_pointers_count_if_they_land(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {with_frame_pointer, plainly};
+
+	(void)state;
+	run(calls, 2);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 0);
+	assert_true(count(PL_NATIVE_GUESSED) > 0);
+}
+
+/* Anchors that are none: nothing is accepted, and what the tables gave stays. */
+static void what_does_not_land_is_not_taken(void **state)
+{
+	static void (*const good[])(callee_fn *) = {plainly, plainly};
+	static void (*const calls[])(callee_fn *) = {without_table, plainly, with_frame_pointer};
+
+	(void)state;
+	run(good, 2);
+	shift = 8;
+	run(calls, 3);
+	assert_int_not_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
+}
+
+static void steps_are_bounded(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {plainly};
+
+	(void)state;
+	run(calls, 1);
+	size_t all = frames.len;
+	struct pl_registers regs;
+	ucontext_t c;
+	getcontext(&c);
+	own_registers(&c, &regs);
+	pl_vec_clear(&frames);
+	unwinder.steps = 2;
+	assert_int_equal(pl_unwind_on(&unwinder, &regs, NULL, 0, &landing, &frames), PL_UNWIND_LIMIT);
+	assert_int_equal(frames.len, 2);
+	assert_true(all > 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(tables_alone_teach, set_up),
+		cmocka_unit_test_setup(it_goes_on_at_the_next_anchor, set_up),
+		cmocka_unit_test_setup(a_distance_is_found_by_trying, set_up),
+		cmocka_unit_test_setup(frame_pointers_count_if_they_land, set_up),
+		cmocka_unit_test_setup(what_does_not_land_is_not_taken, set_up),
+		cmocka_unit_test_setup(steps_are_bounded, set_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, tear_down);
+}
