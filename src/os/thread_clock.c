@@ -80,6 +80,8 @@ static enum pl_activity parse_activity(const char *buf, struct pl_activity_info 
 	ret->syscall = nr >= 0 && nr < 100000 ? (int)nr : -1;
 	for (int i = 0; ret->syscall >= 0 && i < 6; i++)
 		ret->args[i] = strtoull(end, &end, 16);
+	ret->sp = strtoull(end, &end, 16);
+	ret->pc = strtoull(end, &end, 16);
 	return PL_ACTIVITY_BLOCKED;
 }
 

@@ -41,6 +41,7 @@ enum pl_activity {
 struct pl_activity_info {
 	int syscall;	  /* number, -1 if blocked elsewhere (page fault, stopped) */
 	uint64_t args[6]; /* valid if syscall >= 0 */
+	uint64_t sp, pc;  /* of a blocked one in user space; 0: not known */
 };
 
 /** @p ret may be NULL. */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer os; one thread. A table of (address, size, name), sorted when it is first asked. Only what lies inside the size
+ * of a function is that function: in a stripped file the nearest name below is a wrong one for most addresses. */
+#include "elf_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_tables.h"
+#include "vec.h"
+
+#define MAX_SYMBOLS (8u << 20)
+#define MAX_NAMES   (256u << 20)
+#define BACK_MAX    64 /* functions that lie inside others: looked at before nobody has the address */
+
+struct function {
+	uint64_t addr, size;
+	uint64_t name; /* in `names` */
+	uint8_t binding;
+};
+
+struct pl_functions {
+	PL_VEC(struct function) all;
+	PL_VEC(char) names; /* the string tables, one after the other, each with a NUL at its end */
+	bool sorted;
+};
+
+struct plumb_error *pl_functions_create(struct pl_functions **ret)
+{
+	struct pl_functions *f = calloc(1, sizeof *f);
+
+	if (!f)
+		return &pl_err_no_memory;
+	*ret = f;
+	return NULL;
+}
+
+void pl_functions_destroy(struct pl_functions *f)
+{
+	if (!f)
+		return;
+	pl_vec_deinit(&f->all);
+	pl_vec_deinit(&f->names);
+	free(f);
+}
+
+static bool is_function(const Elf64_Sym *s)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+
+	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_value && s->st_name &&
+	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
+}
+
+/* False without memory. */
+static bool add_names(struct pl_functions *f, const struct pl_elf *e, const struct pl_elf_symtab *t)
+{
+	char *names = pl_elf_copy(e, t->strings, t->strings_len, 1, MAX_NAMES);
+
+	if (!names)
+		return true;
+	bool ok = pl_vec_reserve(&f->names, t->strings_len + 1);
+	if (ok) {
+		memcpy(f->names.data + f->names.len, names, t->strings_len);
+		f->names.data[f->names.len + t->strings_len] = '\0';
+		f->names.len += t->strings_len + 1;
+	}
+	free(names);
+	return ok;
+}
+
+static bool add_symbols(struct pl_functions *f, const Elf64_Sym *symbols, uint64_t n, uint64_t names,
+			uint64_t names_len)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		const Elf64_Sym *s = &symbols[i];
+		struct function one = {.addr = s->st_value,
+				       .size = s->st_size,
+				       .name = names + s->st_name,
+				       .binding = ELF64_ST_BIND(s->st_info)};
+
+		if (is_function(s) && s->st_name < names_len && !pl_vec_push(&f->all, one))
+			return false;
+	}
+	return true;
+}
+
+static bool add_table(struct pl_functions *f, const struct pl_elf *e, const struct pl_elf_symtab *t)
+{
+	uint64_t names = f->names.len;
+
+	if (t->symbol_count > MAX_SYMBOLS || !t->strings_len)
+		return true;
+	Elf64_Sym *symbols =
+		pl_elf_copy(e, t->symbols, t->symbol_count, sizeof *symbols, MAX_SYMBOLS * sizeof *symbols);
+	if (!symbols)
+		return true;
+	bool ok = add_names(f, e, t) && add_symbols(f, symbols, t->symbol_count, names, f->names.len - names);
+	free(symbols);
+	return ok;
+}
+
+struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e, bool *stripped_ret)
+{
+	*stripped_ret = e->all.symbol_count == 0;
+	f->sorted = false;
+	return add_table(f, e, *stripped_ret ? &e->dynamic : &e->all) ? NULL : &pl_err_no_memory;
+}
+
+static size_t underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+static unsigned rank(const struct function *f)
+{
+	return f->binding == STB_GLOBAL ? 0 : f->binding == STB_WEAK ? 1 : 2;
+}
+
+/* Of those at one address the best is the last. */
+static int compare(const void *a, const void *b, void *ctx)
+{
+	const struct function *x = a, *y = b;
+	const char *names = ctx, *p = names + x->name, *q = names + y->name;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (!x->size != !y->size)
+		return x->size ? 1 : -1;
+	if (underscores(p) != underscores(q))
+		return underscores(p) > underscores(q) ? -1 : 1;
+	if (rank(x) != rank(y))
+		return rank(x) > rank(y) ? -1 : 1;
+	return strcmp(q, p);
+}
+
+static void sort(struct pl_functions *f)
+{
+	if (!f->sorted && f->all.len)
+		qsort_r(f->all.data, f->all.len, sizeof *f->all.data, compare, f->names.data);
+	f->sorted = true;
+}
+
+/* How many begin at @p addr or before. */
+static size_t count_up_to(const struct pl_functions *f, uint64_t addr)
+{
+	size_t from = 0, to = f->all.len;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (f->all.data[middle].addr <= addr)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+const char *pl_functions_find(struct pl_functions *f, uint64_t addr, uint64_t begin)
+{
+	sort(f);
+	size_t n = count_up_to(f, addr), least = n > BACK_MAX ? n - BACK_MAX : 0;
+	for (size_t i = n; i-- > least;) {
+		const struct function *one = &f->all.data[i];
+
+		if (addr - one->addr < one->size || (!one->size && begin && one->addr == begin))
+			return f->names.data + one->name;
+	}
+	return NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of an ELF file by address. The file is hostile input, as in elf.h. */
+#ifndef PL_ELF_FUNCTIONS_H
+#define PL_ELF_FUNCTIONS_H
+
+#include "elf.h"
+
+struct pl_functions;
+
+/** An empty set. Owner of *ret: caller. Errors: PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_functions_create(struct pl_functions **ret) PLUMB_MUST_CHECK;
+void pl_functions_destroy(struct pl_functions *f);
+
+/** Add the functions that @p e names: those of its .symtab, or, if it was stripped of that, of .dynsym. What cannot be
+ * read, or is too much, is not there. *stripped_ret: it has no .symtab. Errors: PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e,
+				     bool *stripped_ret) PLUMB_MUST_CHECK;
+
+/**
+ * The name of the function that has @p addr, which is as in the file. Of several at one place the one that programs
+ * call: "read", not "__libc_read". @p begin: where the function begins by another source, for those whose size the file
+ * does not tell; 0: not known. NULL: none. Valid until the set changes.
+ */
+const char *pl_functions_find(struct pl_functions *f, uint64_t addr, uint64_t begin);
+
+#endif

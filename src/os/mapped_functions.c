@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer os; any thread. Files are found as for the interpreter (image_file.h). */
+#include "mapped_functions.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image_file.h"
+#include "own_fd.h"
+
+#define DEBUG_FILES  "/usr/lib/debug/.build-id/"
+#define VDSO_MAX     (1u << 20)
+#define BUILD_ID_MIN 3
+
+/* What is not there is no error: it has no names then. */
+static struct plumb_error *add_debug_file(struct pl_functions *f, const uint8_t *id, size_t len, struct pl_work *work)
+{
+	char path[sizeof DEBUG_FILES + 2 * 64 + 16];
+	struct pl_elf *e;
+	bool stripped;
+
+	if (len < BUILD_ID_MIN || len > 64)
+		return NULL;
+	int at = snprintf(path, sizeof path, DEBUG_FILES "%02x/", id[0]);
+	for (size_t i = 1; i < len; i++)
+		at += snprintf(path + at, sizeof path - (size_t)at, "%02x", id[i]);
+	snprintf(path + at, sizeof path - (size_t)at, ".debug");
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	if (fd < 0)
+		return NULL;
+	struct plumb_error *err = pl_elf_open_fd(fd, work, &e);
+	pl_own_fd_close(fd);
+	if (!err) {
+		err = pl_functions_add(f, e, &stripped);
+		pl_elf_close(e);
+	}
+	if (err == &pl_err_no_memory)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+static struct plumb_error *add_file(const struct pl_mapped_place *place, const struct pl_mapping *m,
+				    struct pl_functions *f, bool *stripped)
+{
+	const struct pl_image_place where = {.pid = place->pid, .maps = place->maps, .work = place->work};
+	/* One that was deleted may come from memory: it names what it exports then. */
+	struct pl_image_file file = {.map = m, .rank = PL_IMAGE_OTHER, .loaded = m->deleted};
+	struct plumb_error *err = pl_image_file_open(&where, &file);
+
+	if (!err)
+		err = pl_functions_add(f, file.elf, stripped);
+	pl_image_file_close(&file);
+	return err;
+}
+
+static struct plumb_error *add_vdso(const struct pl_mapped_place *place, const struct pl_mapping *m,
+				    struct pl_functions *f, bool *stripped)
+{
+	uint64_t len = m->end - m->start;
+	void *bytes = len <= VDSO_MAX ? malloc(len) : NULL;
+	struct pl_elf *e;
+
+	if (!bytes)
+		return pl_error(PLUMB_ERR_NOT_FOUND, "it is too large for a vDSO");
+	struct plumb_error *err = pl_mem_read(place->mem, m->start, bytes, len);
+	if (!err)
+		err = pl_elf_open_bytes(bytes, len, &e);
+	if (!err) {
+		err = pl_functions_add(f, e, stripped);
+		pl_elf_close(e);
+	}
+	free(bytes);
+	return err;
+}
+
+struct plumb_error *pl_mapped_functions(const struct pl_mapped_place *place, const struct pl_mapping *m,
+					const uint8_t *build_id, size_t build_id_len, struct pl_functions **ret)
+{
+	struct pl_functions *f;
+	bool stripped = false;
+	struct plumb_error *err = pl_functions_create(&f);
+
+	if (err)
+		return err;
+	if (strcmp(m->path, "[vdso]") == 0)
+		err = add_vdso(place, m, f, &stripped);
+	else
+		err = add_file(place, m, f, &stripped);
+	if (!err && stripped)
+		err = add_debug_file(f, build_id, build_id_len, place->work);
+	if (err)
+		pl_functions_destroy(f);
+	else
+		*ret = f;
+	return err;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of a file that a process has mapped. */
+#ifndef PL_MAPPED_FUNCTIONS_H
+#define PL_MAPPED_FUNCTIONS_H
+
+#include "elf_functions.h"
+#include "maps.h"
+#include "mem.h"
+
+/** A process whose files are asked; all borrowed. */
+struct pl_mapped_place {
+	pid_t pid;
+	const pl_mapping_vec *maps;
+	struct pl_mem *mem;
+	struct pl_work *work; /* that may be done for all files together */
+};
+
+/**
+ * Those of the file of mapping @p m, an executable one: of the file itself, then, if it was stripped, of what belongs
+ * to it by its build-id: below /usr/lib/debug, where packages put what they stripped. The vDSO is read from memory.
+ * @param build_id as many bytes as it has; may be empty.
+ * Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND: no route leads to the file. Owner of *ret: caller.
+ */
+struct plumb_error *pl_mapped_functions(const struct pl_mapped_place *place, const struct pl_mapping *m,
+					const uint8_t *build_id, size_t build_id_len,
+					struct pl_functions **ret) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of this very program and its libraries; then hostile files: this one with bytes changed and cut off. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "elf.h"
+#include "mapped_functions.h"
+#include "mem_live.h"
+
+static struct pl_work work = {.most = 1u << 30};
+static pl_mapping_vec maps;
+static struct pl_mem_live *live;
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_ok(pl_maps_read(getpid(), &maps));
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	pl_maps_deinit(&maps);
+	pl_mem_live_destroy(live);
+	return 0;
+}
+
+static const struct pl_mapping *mapping_of(uint64_t addr)
+{
+	for (size_t i = 0; i < maps.len; i++)
+		if (addr >= maps.data[i].start && addr < maps.data[i].end)
+			return &maps.data[i];
+	fail_msg("nothing is mapped at %#lx", (unsigned long)addr);
+	return NULL;
+}
+
+/* Of the file that has @p addr in this process; what to add to its addresses. */
+static struct pl_functions *functions_of(uint64_t addr, uint64_t *bias)
+{
+	const struct pl_mapped_place place = {getpid(), &maps, pl_mem_live_mem(live), &work};
+	const struct pl_mapping *m = mapping_of(addr);
+	struct pl_functions *f;
+	struct pl_elf *e;
+
+	assert_ok(pl_mapped_functions(&place, m, NULL, 0, &f));
+	*bias = m->start - m->offset;
+	if (m->path[0] == '/') {
+		int fd = open(m->path, O_RDONLY | O_CLOEXEC);
+
+		assert_ok(pl_elf_open_fd(fd, NULL, &e));
+		assert_true(pl_elf_bias(e, m->start, m->offset, m->executable, bias));
+		pl_elf_close(e);
+		close(fd);
+	}
+	return f;
+}
+
+static __attribute__((noinline)) int a_function_of_this_test(int i)
+{
+	__asm__ volatile("" : "+r"(i));
+	return i;
+}
+
+/* No symbol of its own says how long it is. */
+void without_size(void);
+__asm__(".text\n.globl without_size\n.type without_size, @function\nwithout_size:\n	ret\n	ret\n	nop\n");
+
+static void functions_have_their_names(void **state)
+{
+	uint64_t bias, at = (uintptr_t)a_function_of_this_test, unsized = (uintptr_t)without_size;
+	struct pl_functions *f = functions_of(at, &bias);
+
+	(void)state;
+	assert_string_equal(pl_functions_find(f, at - bias, 0), "a_function_of_this_test");
+	assert_string_equal(pl_functions_find(f, at - bias + 1, 0), "a_function_of_this_test");
+	assert_null(pl_functions_find(f, 1, 0));
+	assert_null(pl_functions_find(f, UINT64_MAX, 0));
+	/* Where another source tells the beginning. */
+	assert_null(pl_functions_find(f, unsized - bias + 1, 0));
+	assert_string_equal(pl_functions_find(f, unsized - bias + 1, unsized - bias), "without_size");
+	pl_functions_destroy(f);
+}
+
+/* Of the many names of one function that which programs call; in the libraries and in what the kernel maps. */
+static void libraries_have_names_that_programs_call(void **state)
+{
+	uint64_t bias, at = (uintptr_t)read;
+	struct pl_functions *f = functions_of(at, &bias);
+
+	(void)state;
+	assert_string_equal(pl_functions_find(f, at - bias, 0), "read");
+	pl_functions_destroy(f);
+	for (size_t i = 0; i < maps.len; i++) {
+		if (strcmp(maps.data[i].path, "[vdso]") != 0)
+			continue;
+		f = functions_of(maps.data[i].start, &bias);
+		bool any = false;
+		for (uint64_t a = 0; a < maps.data[i].end - maps.data[i].start; a += 16) {
+			const char *name = pl_functions_find(f, a, 0);
+
+			any |= name && strstr(name, "clock_gettime");
+		}
+		assert_true(any);
+		pl_functions_destroy(f);
+	}
+}
+
+static void try(const uint8_t *bytes, size_t len)
+{
+	struct pl_functions *f;
+	struct pl_elf *e;
+	bool stripped;
+	struct plumb_error *err = pl_elf_open_bytes(bytes, len, &e);
+
+	if (err) {
+		plumb_error_destroy(err);
+		return;
+	}
+	assert_ok(pl_functions_create(&f));
+	assert_ok(pl_functions_add(f, e, &stripped));
+	for (uint64_t a = 0; a < 65536; a += 4096) {
+		const char *name = pl_functions_find(f, a, a);
+
+		assert_true(!name || strlen(name) < len);
+	}
+	pl_functions_destroy(f);
+	pl_elf_close(e);
+}
+
+static void damaged_files_do_no_harm(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	unsigned seed = 20261125;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(fstat(fd, &st), 0);
+	size_t len = (size_t)st.st_size;
+	uint8_t *whole = malloc(len), *bytes = malloc(len);
+	assert_int_equal(read(fd, whole, len), len);
+	close(fd);
+	for (int i = 0; i < 300; i++) {
+		memcpy(bytes, whole, len);
+		for (int k = 0; k < 8; k++) /* its header, and its section headers at the end */
+			bytes[(i % 2 ? (size_t)rand_r(&seed) % 64 : len - 1 - (size_t)rand_r(&seed) % 2560)] =
+				(uint8_t)rand_r(&seed);
+		try(bytes, i % 3 ? len : (size_t)rand_r(&seed) % len);
+	}
+	free(whole);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_have_their_names),
+		cmocka_unit_test(libraries_have_names_that_programs_call),
+		cmocka_unit_test(damaged_files_do_no_harm),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
