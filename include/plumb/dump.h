@@ -22,6 +22,8 @@ struct plumb_dump_options {
 	uint64_t limit_ns; /* for one process; 0: five seconds */
 	const char *root;  /* of cores: the directory that was the process's root; NULL: ours */
 	bool trust_core;   /* of cores: nobody has made it up, so files that it names are opened with our own rights */
+	bool native;	   /* of processes: show native frames between those of Python; a running thread is stopped */
+	bool native_all;   /* and those of the interpreter that only pass calls on */
 };
 
 #define PLUMB_DUMP_OPTIONS_INIT                                                                                        \

@@ -21,6 +21,8 @@ static const char *const examples[] = {
 	"the process that runs the script app.py, if it is the only one; else plumb lists them",
 	"plumb dump --locals 4242",
 	"with the arguments and variables of each function",
+	"plumb dump --native 4242",
+	"with the functions of C between those of Python: where a thread hangs in a library",
 	"plumb dump $(pgrep -f app.py)",
 	"all processes of a program",
 	"plumb dump 4242 --json | jq -r '.processes[].threads[] | \"\\(.name) \\(.doing)\"'",
@@ -121,6 +123,11 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	if (c->dump.trust_core && !c->core) {
 		refuse(&why, "files of a running process are read with its own rights",
 		       "'--trust-core' goes with '--core FILE'");
+		return complain_failure(&why);
+	}
+	if ((c->dump.native || c->dump.native_all) && c->core) {
+		refuse(&why, "the native frames of a core: gdb, or eu-stack --core FILE",
+		       "'--native' is for running processes");
 		return complain_failure(&why);
 	}
 	if (!choose(cmd, argc, argv, &chosen)) {

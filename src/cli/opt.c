@@ -161,6 +161,19 @@ static bool apply(struct args *a, const struct opt *o, const char *value)
 	return o->set(a->c, value, a->why);
 }
 
+/* "--native=all" is "--native-all": the option without a value whose name goes on with that word. NULL: there is none.
+ */
+static const struct opt *with_word(const struct command *cmd, const struct opt *o, const char *word)
+{
+	size_t len = strlen(o->name);
+
+	for (const struct opt *other = NULL; (other = opt_next(cmd, other));)
+		if (!other->arg && strncmp(other->name, o->name, len) == 0 && other->name[len] == '-' &&
+		    strcmp(other->name + len + 1, word) == 0)
+			return other;
+	return NULL;
+}
+
 static bool long_option(struct args *a, const char *arg)
 {
 	const char *name = arg + 2, *equals = strchr(name, '=');
@@ -176,8 +189,10 @@ static bool long_option(struct args *a, const char *arg)
 		return unknown(a, written);
 	}
 	if (!o->arg && equals)
-		return refuse(a->why, "", "option '--%s' takes no value", o->name);
-	return apply(a, o, equals ? equals + 1 : NULL);
+		o = with_word(a->cmd, o, equals + 1);
+	if (!o)
+		return refuse(a->why, "", "option '--%.*s' takes no value", (int)len, name);
+	return apply(a, o, o->arg && equals ? equals + 1 : NULL);
 }
 
 /* A letter may take several bytes. */

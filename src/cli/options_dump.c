@@ -35,6 +35,18 @@ static bool set_locals(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_native(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.native = true;
+	return true;
+}
+
+static bool set_native_all(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.native_all = true;
+	return true;
+}
+
 static bool set_no_source(struct config *c, const char *value, struct failure *why)
 {
 	c->dump.no_source = true;
@@ -66,6 +78,10 @@ const struct opt options_dump[] = {
 	 READING, set_trust_core},
 	{"locals", 'l', NULL, "show arguments and local variables; values with names of secrets are masked", OUTPUT,
 	 set_locals},
+	{"native", 'n', NULL, "show the functions of C, C++ and Rust, too, between those of Python", OUTPUT,
+	 set_native},
+	{"native-all", 0, NULL, "the same, and what in the interpreter only passes calls on; also '--native=all'",
+	 OUTPUT, set_native_all},
 	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},
 	{"timeout", 0, "TIME", "give up on a process after so many seconds (default: 5), or 500ms, 2m", READING,
 	 set_timeout},

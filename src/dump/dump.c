@@ -29,6 +29,8 @@ struct dumper {
 	bool no_source; /* for the thread at hand */
 	struct pl_looker looker;
 	struct pl_sched_clocks clocks;
+	struct pl_native *native; /* NULL: not asked for */
+	pl_dump_shown_vec shown;  /* of the thread at hand */
 	struct pl_lock_finder locks;
 	pl_lock_waiter_vec waiters;
 };
@@ -113,9 +115,16 @@ static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struc
 		/* Frames that the interpreter hides from its own users are no frames here either. */
 		if (!c->hidden)
 			err = add_frame(u, n, c, depth, l, t);
+		if (!err && u->native && !pl_vec_push(&u->shown, c->hidden ? 0 : (uint32_t)t->frames.len))
+			err = &pl_err_no_memory;
 		node = n->parent;
 	}
 	return err;
+}
+
+static struct plumb_error *add_native(struct dumper *u, const struct pl_native_taken *taken, struct pl_dump_thread *t)
+{
+	return u->native ? pl_native_weave(u->native, taken, u->d, &u->shown, t) : NULL;
 }
 
 /* A thread can have other rights than its process, and names other files then. */
@@ -147,6 +156,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 	struct plumb_error *err = NULL;
 	struct pl_look l = {0};
 
+	pl_vec_clear(&u->shown);
 	if (!pl_look_until_proved(&u->looker, w, &l)) {
 		u->p->unread++;
 		pl_look_deinit(&l);
@@ -157,6 +167,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 		t.gil_holder = holder_tid(&u->process->roster, l.holder);
 		u->no_source = !u->o->source || !sees_files(u, w->tid);
 		err = add_frames(u, &l, &t);
+		err = err ? err : add_native(u, &l.native, &t);
 	}
 	t.wait = l.wait;
 	l.wait.watched = (pl_dump_fd_vec){0};
@@ -167,6 +178,21 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
 		return NULL;
 	pl_dump_thread_deinit(&t);
 	return &pl_err_no_memory;
+}
+
+/* Without Python: as it is, if it does not run meanwhile. */
+static struct plumb_error *add_native_alone(struct dumper *u, pid_t tid, const struct pl_look *l,
+					    struct pl_dump_thread *t)
+{
+	const struct pl_native_thread thread = {.tid = tid};
+	struct pl_native_taken taken = {0};
+
+	pl_vec_clear(&u->shown);
+	if (u->native && l->stand.activity == PL_ACTIVITY_BLOCKED)
+		pl_native_take_blocked(u->native, &thread, &l->stand.info, &taken);
+	struct plumb_error *err = add_native(u, &taken, t);
+	pl_native_taken_deinit(&taken);
+	return err;
 }
 
 /* Threads that never ran Python, or for which there is no room: what they wait for can be told all the same. */
@@ -187,10 +213,11 @@ static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 	t.name = pl_dump_str(u->d, comm);
 	if (l.stand.activity == PL_ACTIVITY_BLOCKED)
 		pl_dump_wait(u->d, &u->around, pl_python_process_mem(u->process), &l.stand.info, &t.wait);
+	struct plumb_error *err = add_native_alone(u, tid, &l, &t);
 	tell_doing(u, tid, &l, &t);
-	if (pl_vec_push(&u->p->threads, t))
+	if (!err && pl_vec_push(&u->p->threads, t))
 		return NULL;
-	pl_vec_deinit(&t.wait.watched);
+	pl_dump_thread_deinit(&t);
 	return &pl_err_no_memory;
 }
 
@@ -320,12 +347,18 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 				      .lock_values = &u.locks.values,
 				      .end_ns = start + pl_dump_limit_ns(o)};
 	pl_lock_finder_init(&u.locks, d, &p, pl_python_process_mem(u.process), &u.process->reader.py, u.looker.end_ns);
-	err = pl_looker_init(&u.looker);
+	if (o->native)
+		err = pl_native_create(pid, pl_python_process_mem(u.process), &u.process->reader.py, o->native_all,
+				       &u.native);
+	u.looker.native = u.native;
+	err = err ? err : pl_looker_init(&u.looker);
 	if (!err)
 		err = dump_process(&u);
 	pl_looker_deinit(&u.looker);
 	pl_lock_finder_deinit(&u.locks);
 	pl_vec_deinit(&u.waiters);
+	pl_native_destroy(u.native);
+	pl_vec_deinit(&u.shown);
 	pl_python_process_close(u.process);
 	pl_surroundings_deinit(&u.around);
 	p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");

@@ -15,6 +15,8 @@ struct pl_dump_options {
 	bool locals;	   /* and the values of arguments and local variables */
 	const char *root;  /* of a core: the directory that was the process's root; NULL: ours */
 	bool trust_core;   /* open what it names with our own rights */
+	bool native;	   /* of a living process: native frames between those of Python */
+	bool native_all;   /* and the interpreter's plumbing */
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 

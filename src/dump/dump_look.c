@@ -21,12 +21,23 @@ void pl_look_deinit(struct pl_look *l)
 {
 	pl_vec_deinit(&l->wait.watched);
 	pl_taken_locals_deinit(&l->locals);
+	pl_native_taken_deinit(&l->native);
+}
+
+static struct pl_native_thread native_thread(const struct pl_watch *w)
+{
+	return (struct pl_native_thread){w->tid, w->stack.tstate, &w->stack.frames};
 }
 
 static void take_while_stopped(void *ctx, struct pl_watch *w)
 {
 	struct pl_looker *u = ctx;
+	const struct pl_native_thread t = native_thread(w);
 
+	if (u->native)
+		pl_native_take_stopped(u->native, &t, u->native_taken);
+	if (!u->o->locals)
+		return;
 	pl_mem_pages_forget(u->pages);
 	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_STOPPED_NS, u->locals);
 	u->locals_taken = true;
@@ -37,12 +48,12 @@ struct plumb_error *pl_looker_init(struct pl_looker *u)
 	struct pl_stopper *s = &u->process->stopper;
 	struct plumb_error *err;
 
-	if (!u->o->locals)
+	if (!u->o->locals && !u->native)
 		return NULL;
 	if ((err = pl_mem_pages_create(pl_python_process_mem(u->process), &u->pages)))
 		return err;
 	pl_values_init(&u->values, pl_mem_pages_mem(u->pages), &u->process->reader.py, NULL);
-	/* A stack can be proved without a stop, the values of a thread that runs cannot. */
+	/* A stack can be proved without a stop; the values of a thread that runs, and its registers, cannot. */
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
 	return NULL;
@@ -121,6 +132,38 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_watch *
 	return handles;
 }
 
+/* One that runs and was not stopped so far, as its Python frames do not change without the GIL: its registers do. */
+static void stop_for_native(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+{
+	const struct pl_native_thread t = native_thread(w);
+	struct pl_reading again;
+	struct pl_pause pause;
+
+	if (!pl_stopper_may(&u->process->stopper, pl_clock_monotonic_ns()) ||
+	    pl_thread_clock_activity(&w->clock, NULL) != PL_ACTIVITY_RUNNING ||
+	    pl_stopper_stop(&u->process->stopper, w->pid, w->tid, &pause) > PL_PAUSE_HELD)
+		return;
+	struct plumb_error *err = pl_stack_read(&u->process->reader, &w->stack, &again);
+	if (!err && again.complete && again.node == l->sample.node)
+		pl_native_take_stopped(u->native, &t, &l->native);
+	pl_stopper_release(&u->process->stopper, &pause);
+	plumb_error_destroy(err);
+}
+
+/* A blocked thread is left alone: what the kernel says of it is enough. */
+static void take_native(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+{
+	const struct pl_native_thread t = native_thread(w);
+
+	if (!u->native || !is_sure(l) || l->native.taken)
+		return;
+	if (l->stand.activity == PL_ACTIVITY_BLOCKED)
+		pl_native_take_blocked(u->native, &t, &l->stand.info, &l->native);
+	else if (l->stand.activity == PL_ACTIVITY_RUNNING)
+		stop_for_native(u, w, l);
+	l->agrees &= l->native.taken;
+}
+
 static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
 {
 	struct pl_stop_taker taker = {.take = take_while_stopped, .ctx = u};
@@ -129,11 +172,13 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	l->stand = (struct pl_stand){.info = {.syscall = -1}};
 	l->lock_wait = (struct pl_lock_wait){0};
 	pl_taken_locals_deinit(&l->locals); /* of an earlier look */
+	pl_native_taken_deinit(&l->native);
 	(void)pl_thread_clock_counters(&w->clock, &l->stand.counters);
 	l->stand.activity = pl_thread_clock_activity(&w->clock, &l->stand.info);
 	u->locals = &l->locals;
+	u->native_taken = &l->native;
 	u->locals_taken = false;
-	if (u->o->locals)
+	if (u->o->locals || u->native)
 		pl_stopper_add_taker(&u->process->stopper, &taker);
 	enum pl_watch_result r =
 		pl_watch_sample(w, &u->process->reader, &u->process->stopper, false, &reading, &l->sample);
@@ -145,11 +190,12 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 				  &l->jit_known);
 	l->agrees = l->stand.activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
 	take_locals(u, w, l);
+	take_native(u, w, l);
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED) {
 		pl_dump_wait(u->d, u->around, pl_python_process_mem(u->process), &l->stand.info, &l->wait);
 		if (l->read && l->wait.on == PL_WAITS_LOCK)
 			pl_lock_wait_find(u->lock_values, &w->stack.frames, l->wait.lock, &l->lock_wait);
-		l->agrees = pl_stand_holds(&l->stand, w);
+		l->agrees = pl_stand_holds(&l->stand, w) && (!u->native || l->native.taken);
 	}
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "dump_wait.h"
 #include "lock_wait.h"
 #include "mem_pages.h"
+#include "native.h"
 #include "python_process.h"
 
 /** Who looks: at one process, thread by thread. */
@@ -18,11 +19,13 @@ struct pl_looker {
 	struct pl_surroundings *around;
 	struct pl_values values; /* with --locals: of what stands still, through `pages` */
 	struct pl_mem_pages *pages;
+	struct pl_native *native;      /* with --native; NULL: not asked for */
 	struct pl_values *lock_values; /* for what is waited for: of what stands still, as it is */
 	uint64_t end_ns;	       /* when to stop proving */
 	/* while a thread is stopped */
 	struct pl_taken_locals *locals; /* where to put its variables */
 	bool locals_taken;
+	struct pl_native_taken *native_taken; /* where to put what its native frames are made of */
 };
 
 /** What the kernel said of a thread: to see later whether it has run since. */
@@ -45,6 +48,7 @@ struct pl_look {
 	struct pl_dump_wait wait;
 	struct pl_lock_wait lock_wait;
 	struct pl_taken_locals locals; /* of a proved stack */
+	struct pl_native_taken native;
 };
 void pl_look_deinit(struct pl_look *l);
 

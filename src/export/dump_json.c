@@ -22,6 +22,12 @@ static const char *const waits[PL_WAITS] = {
 static const char *const qualities[PL_QUALITIES] = {
 	[PL_EXACT] = "exact", [PL_STOPPED] = "stopped", [PL_DOUBTFUL] = "doubtful", [PL_PARTIAL] = "partial"};
 
+static const char *const natives[PL_DUMP_NATIVES] = {[PL_DUMP_NATIVE_UNASKED] = NULL,
+						     [PL_DUMP_NATIVE_WHOLE] = "whole",
+						     [PL_DUMP_NATIVE_IN_PART] = "part",
+						     [PL_DUMP_NATIVE_APART] = "apart",
+						     [PL_DUMP_NATIVE_UNREAD] = "unread"};
+
 /* ---- members ----------------------------------------------------------------------------------------------------- */
 
 static void other_or_null(struct pl_json *j, const char *key, const struct pl_dump_other *o)
@@ -118,6 +124,7 @@ static void thread_object(struct pl_json *j, const struct pl_dump_process *p, co
 	else
 		pl_json_null(j);
 	pl_json_key_str_or_null(j, "quality", t->read ? qualities[t->quality] : NULL);
+	pl_json_key_str_or_null(j, "native", natives[t->native]);
 	pl_dump_json_frames(j, &t->frames);
 	pl_json_object_end(j);
 }

@@ -35,9 +35,34 @@ static void locals_member(struct pl_json *j, const struct pl_dump_frame *f)
 	pl_json_array_end(j);
 }
 
+static const char *const kinds[] = {
+	[PL_DUMP_FRAME_PYTHON] = "python", [PL_DUMP_FRAME_NATIVE] = "native", [PL_DUMP_FRAME_MISSING] = "missing"};
+
+static void native_frame_object(struct pl_json *j, const struct pl_dump_frame *f)
+{
+	const struct pl_dump_native_frame *n = &f->native;
+
+	pl_json_object(j);
+	pl_json_key_str(j, "kind", kinds[f->kind]);
+	pl_dump_json_text_or_null(j, "name", f->name);
+	pl_dump_json_text_or_null(j, "module", n->module);
+	pl_dump_json_text_or_null(j, "build_id", n->build_id);
+	pl_json_key_u64_or_null(j, "address", n->address, n->address);
+	pl_json_key_u64_or_null(j, "offset", n->offset, n->offset);
+	pl_json_key_u64_or_null(j, "function", n->function, n->function);
+	pl_json_key_bool(j, "guessed", n->guessed);
+	pl_json_key_bool(j, "signal", n->signal);
+	pl_json_object_end(j);
+}
+
 static void frame_object(struct pl_json *j, const struct pl_dump_frame *f)
 {
+	if (f->kind != PL_DUMP_FRAME_PYTHON) {
+		native_frame_object(j, f);
+		return;
+	}
 	pl_json_object(j);
+	pl_json_key_str(j, "kind", kinds[f->kind]);
 	pl_dump_json_text(j, "name", f->name);
 	pl_dump_json_text(j, "qualname", f->qualname);
 	pl_dump_json_text(j, "file", f->file);

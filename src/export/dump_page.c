@@ -150,6 +150,15 @@ static void put_source(struct pl_page *page, int indent, const struct pl_dump_fr
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
+static struct pl_dump_text file_name(struct pl_dump_text path)
+{
+	const char *slash = memrchr(path.s, '/', path.len);
+
+	if (!slash)
+		return path;
+	return (struct pl_dump_text){slash + 1, path.len - (size_t)(slash + 1 - path.s)};
+}
+
 static void put_local(struct pl_page *page, int indent, const struct pl_dump_local *local)
 {
 	struct pl_line l;
@@ -162,8 +171,57 @@ static void put_local(struct pl_page *page, int indent, const struct pl_dump_loc
 	pl_line_end(&l);
 }
 
+/* "deflate [libz.so.1]", "0x2b40 [libz.so.1]". */
+static void put_native(struct pl_page *page, int indent, const struct pl_dump_frame *f)
+{
+	const struct pl_dump_native_frame *n = &f->native;
+	struct pl_dump_text module = file_name(n->module);
+	struct pl_line l;
+	int tail = columns(page, module.s, module.len) + 4;
+
+	pl_line_start(&l, page);
+	pl_line_pad(&l, indent);
+	if (f->name.len)
+		pl_line_name(&l, f->name.s, f->name.len, page->width - indent - tail, PL_CUT_END);
+	else
+		pl_line_addf(&l, "0x%" PRIx64, n->function ? n->function : n->offset ? n->offset : n->address);
+	pl_line_tone(&l, PL_TONE_FAINT);
+	pl_line_add(&l, " [");
+	if (module.len)
+		pl_line_name(&l, module.s, module.len, page->width - l.cols - 1, PL_CUT_START);
+	else
+		pl_line_add(&l, "no file");
+	pl_line_add(&l, "]");
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	if (n->signal)
+		pl_line_add(&l, " (signal)");
+	if (n->guessed)
+		pl_line_add(&l, " (guessed)");
+	pl_line_end(&l);
+}
+
+static void put_missing(struct pl_page *page, int indent)
+{
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_pad(&l, indent);
+	pl_line_tone(&l, PL_TONE_FAINT);
+	pl_line_add(&l, "[native frames are missing here]");
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
+}
+
 void pl_dump_put_frame(struct pl_page *page, int indent, const struct pl_dump_frame *f)
 {
+	if (f->kind == PL_DUMP_FRAME_NATIVE) {
+		put_native(page, indent, f);
+		return;
+	}
+	if (f->kind == PL_DUMP_FRAME_MISSING) {
+		put_missing(page, indent);
+		return;
+	}
 	const struct pl_dump_text *name = f->qualname.len ? &f->qualname : &f->name;
 	char line[16] = "";
 	struct pl_line l;

@@ -31,6 +31,18 @@ static void put_rows(struct pl_page *page, const struct pl_dump_thread *t)
 	}
 }
 
+static void put_remark(struct pl_page *page, const char *words)
+{
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_pad(&l, FRAME_INDENT);
+	pl_line_tone(&l, PL_TONE_FAINT);
+	pl_dump_add_wrapped(&l, MORE_INDENT, words, strlen(words));
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
+}
+
 static void put_thread(struct pl_page *page, const struct pl_dump_process *p, const struct pl_dump_thread *t)
 {
 	struct pl_sentence s;
@@ -56,8 +68,15 @@ static void put_thread(struct pl_page *page, const struct pl_dump_process *p, co
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	pl_line_end(&l);
 	put_rows(page, t);
-	for (size_t i = 0; i < t->frames.len; i++)
-		pl_dump_put_frame(page, FRAME_INDENT, &t->frames.data[i]);
+	for (size_t i = 0; i < t->frames.len; i++) {
+		bool apart = t->native == PL_DUMP_NATIVE_APART && t->frames.data[i].kind != PL_DUMP_FRAME_PYTHON;
+
+		if (apart && (i == 0 || t->frames.data[i - 1].kind == PL_DUMP_FRAME_PYTHON))
+			put_remark(page, "its native frames, which could not be put between those of Python:");
+		pl_dump_put_frame(page, FRAME_INDENT + (apart ? MORE_INDENT : 0), &t->frames.data[i]);
+	}
+	if (t->native == PL_DUMP_NATIVE_UNREAD)
+		put_remark(page, "[its native frames could not be read]");
 }
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */

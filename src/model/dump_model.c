@@ -48,7 +48,7 @@ struct pl_dump_text pl_dump_str(struct pl_dump *d, const char *s)
 	return pl_dump_text(d, s, s ? strlen(s) : 0);
 }
 
-static void free_frames(pl_dump_frame_vec *frames)
+void pl_dump_frames_deinit(pl_dump_frame_vec *frames)
 {
 	for (size_t i = 0; i < frames->len; i++)
 		pl_vec_deinit(&frames->data[i].locals);
@@ -57,13 +57,13 @@ static void free_frames(pl_dump_frame_vec *frames)
 
 void pl_dump_thread_deinit(struct pl_dump_thread *t)
 {
-	free_frames(&t->frames);
+	pl_dump_frames_deinit(&t->frames);
 	pl_vec_deinit(&t->wait.watched);
 }
 
 void pl_dump_task_deinit(struct pl_dump_task *t)
 {
-	free_frames(&t->frames);
+	pl_dump_frames_deinit(&t->frames);
 	pl_vec_deinit(&t->awaited_by);
 	pl_vec_deinit(&t->needs);
 }

@@ -115,15 +115,46 @@ struct pl_dump_local {
 };
 typedef PL_VEC(struct pl_dump_local) pl_dump_local_vec;
 
+enum pl_dump_frame_kind {
+	PL_DUMP_FRAME_PYTHON,
+	PL_DUMP_FRAME_NATIVE,
+	PL_DUMP_FRAME_MISSING, /* in its place there are native frames that are not known */
+};
+
+/** What a native frame has beside its name, which is "" if it has none. */
+struct pl_dump_native_frame {
+	struct pl_dump_text module, build_id; /* path of the file that it is code of, "" if of none; in hexadecimal */
+	uint64_t address;		      /* where it goes on */
+	uint64_t offset, function; /* that, and the beginning of the function, as addresses of the file; 0: none */
+	bool guessed;		   /* found by a frame pointer */
+	bool signal;		   /* the kernel's, which has called a signal handler */
+};
+
 struct pl_dump_frame {
+	enum pl_dump_frame_kind kind;
 	struct pl_dump_text name, qualname, file;
 	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0 in bytes, -1: none */
 	struct pl_dump_text source;		    /* of the line, without its line break; "" if it cannot be had */
 	bool has_source, source_changed;	    /* changed: the file is younger than the process */
 	bool has_locals;			    /* they were asked for and could be read */
 	pl_dump_local_vec locals;
+	struct pl_dump_native_frame native; /* of PL_DUMP_FRAME_NATIVE */
 };
 typedef PL_VEC(struct pl_dump_frame) pl_dump_frame_vec;
+void pl_dump_frames_deinit(pl_dump_frame_vec *frames);
+
+/** For each Python frame of a thread 1 + its position among those that are shown; 0: it is hidden. */
+typedef PL_VEC(uint32_t) pl_dump_shown_vec;
+
+/** How far native frames could be put between those of Python. */
+enum pl_dump_native {
+	PL_DUMP_NATIVE_UNASKED,
+	PL_DUMP_NATIVE_WHOLE,
+	PL_DUMP_NATIVE_IN_PART, /* some are missing: PL_DUMP_FRAME_MISSING tells where */
+	PL_DUMP_NATIVE_APART,	/* the two do not fit together: those of Python come first, then the native ones */
+	PL_DUMP_NATIVE_UNREAD,	/* it ran, and could not or must not be stopped */
+	PL_DUMP_NATIVES,
+};
 
 struct pl_dump_thread {
 	uint64_t tid, ident; /* ident: as threading.get_ident(); 0 unknown */
@@ -144,6 +175,7 @@ struct pl_dump_thread {
 	uint64_t gil_holder; /* tid of who held it when this thread was read; 0 nobody, or not known */
 	bool read;	     /* the stack came out */
 	uint8_t quality;     /* enum pl_quality */
+	enum pl_dump_native native;
 	pl_dump_frame_vec frames; /* innermost first */
 };
 typedef PL_VEC(struct pl_dump_thread) pl_dump_thread_vec;

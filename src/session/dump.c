@@ -92,6 +92,8 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 					      .source = !o->no_source,
 					      .locals = o->locals,
 					      .trust_core = o->trust_core,
+					      .native = o->native || o->native_all,
+					      .native_all = o->native_all,
 					      .limit_ns = limit / PROVE_SHARE};
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_condattr_init(&attr);

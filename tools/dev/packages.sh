@@ -54,6 +54,7 @@ missing_test() {
 	shared_python || echo libpython3-dev
 	have musl-gcc || echo musl-tools
 	have gdb || echo gdb
+	have eu-stack || echo elfutils
 	have protoc || echo protobuf-compiler
 	[ -e /usr/share/perl5/Devel/NYTProf/flamegraph.pl ] || have flamegraph.pl || echo libdevel-nytprof-perl
 	have callgrind_annotate || echo valgrind

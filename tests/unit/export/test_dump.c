@@ -33,6 +33,19 @@ static struct pl_dump_frame frame(const char *name, const char *file, int32_t li
 				      .has_source = source != NULL};
 }
 
+static struct pl_dump_frame native_frame(const char *name, const char *module)
+{
+	struct pl_dump_frame f = frame(name, "", 0, NULL, -1, -1);
+
+	f.kind = PL_DUMP_FRAME_NATIVE;
+	f.native = (struct pl_dump_native_frame){.module = text(module),
+						 .build_id = text(*module ? "00ff10" : ""),
+						 .address = 0x7f0000012345,
+						 .offset = *module ? 0x12345 : 0,
+						 .function = *module ? 0x12300 : 0};
+	return f;
+}
+
 static void add_local(struct pl_dump_frame *f, const char *name, const char *value, bool argument)
 {
 	struct pl_dump_local l = {.name = text(name), .value = text(value), .argument = argument};
@@ -168,6 +181,35 @@ static void add_others(struct pl_dump_process *p)
 	t.wait = wait_in("futex", PL_WAITS_LOCK, no_fd());
 	t.wait.lock = 0x7f00;
 	add(p, t, NULL, 0);
+
+	t = thread_of("in C", 4258, PL_DOING_RUNNING);
+	struct pl_dump_frame mixed[] = {
+		native_frame("a_name_that_is_quite_long::and<of, Cxx>::which_has\nno_end_at_all(int, char **)",
+			     "/usr/lib/x86_64-linux-gnu/libz.so.1.2.13"),
+		native_frame("", "/usr/lib/libwith_a_name_that_is_wider_than_the_page_may_be_at_all_so_it_is_cut.so.1"),
+		frame("compress", "/srv/app/pack.py", 3, "zlib.compress(data)", -1, -1),
+		native_frame("__restore_rt", "/lib/libc.so.6"),
+		native_frame("", ""),
+		frame("", "", 0, NULL, -1, -1),
+		frame("<module>", "/srv/app/pack.py", 9, NULL, -1, -1),
+	};
+	mixed[3].native.signal = true;
+	mixed[4].native.guessed = true;
+	mixed[5].kind = PL_DUMP_FRAME_MISSING;
+	t.native = PL_DUMP_NATIVE_IN_PART;
+	add(p, t, mixed, sizeof mixed / sizeof mixed[0]);
+
+	t = thread_of("does not fit", 4259, PL_DOING_RUNNING);
+	struct pl_dump_frame apart[] = {frame("f", "a.py", 1, NULL, -1, -1), frame("g", "a.py", 2, NULL, -1, -1),
+					native_frame("read", "/lib/libc.so.6"),
+					native_frame("main", "/usr/bin/python3")};
+	t.native = PL_DUMP_NATIVE_APART;
+	add(p, t, apart, sizeof apart / sizeof apart[0]);
+
+	t = thread_of("unread", 4260, PL_DOING_RUNNING);
+	struct pl_dump_frame only = frame("f", "a.py", 1, NULL, -1, -1);
+	t.native = PL_DUMP_NATIVE_UNREAD;
+	add(p, t, &only, 1);
 
 	t = thread_of("jemalloc_bg", 4256, PL_DOING_BLOCKED);
 	t.python = t.read = false;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The native frames of the threads of one process, for a dump. docs/design/013-native-stacks.md */
+#ifndef PL_NATIVE_H
+#define PL_NATIVE_H
+
+#include "dump_model.h"
+#include "native_place.h"
+#include "resume.h"
+#include "thread_clock.h"
+#include "threads.h"
+#include "frame.h"
+
+/** What was taken of a thread that stood still. Starts as {0}. */
+struct pl_native_taken {
+	bool taken;
+	struct pl_registers regs;
+	pl_addr at; /* of the copy of its stack */
+	uint8_t *stack;
+	size_t len;
+	pl_addr cframe;	     /* of its thread state */
+	pl_frame_vec frames; /* its Python frames at that moment */
+};
+void pl_native_taken_deinit(struct pl_native_taken *t);
+
+struct pl_native {
+	struct pl_native_place place;
+	const struct pl_py *py;
+	struct pl_landing landing;
+	bool all; /* show plumbing, too */
+};
+
+/** Before a thread is looked at. @p live, @p py: borrowed. Errors: as pl_native_place_init. */
+struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
+				     struct pl_native **ret) PLUMB_MUST_CHECK;
+void pl_native_destroy(struct pl_native *n);
+
+/** Who is taken: a thread that stands still. @p frames and @p tstate: of Python; NULL, 0: it has none. */
+struct pl_native_thread {
+	pid_t tid;
+	pl_addr tstate;
+	const pl_frame_vec *frames;
+};
+
+/** One that is blocked, of which @p info was told. Whether it stood still throughout is for the caller to see.
+ * ret->taken tells whether it could be had; what @p ret held is freed. */
+void pl_native_take_blocked(struct pl_native *n, const struct pl_native_thread *t, const struct pl_activity_info *info,
+			    struct pl_native_taken *ret);
+/** One that we have stopped. */
+void pl_native_take_stopped(struct pl_native *n, const struct pl_native_thread *t, struct pl_native_taken *ret);
+
+/**
+ * Put the native frames between the Python frames of @p t and tell in it what came of that. @p shown: for each Python
+ * frame that was taken, the innermost first, 1 + its position in t->frames; 0: it is hidden.
+ * Errors: PLUMB_ERR_NO_MEMORY.
+ */
+struct plumb_error *pl_native_weave(struct pl_native *n, const struct pl_native_taken *taken, struct pl_dump *d,
+				    const pl_dump_shown_vec *shown, struct pl_dump_thread *t) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer dump. Tables of beginnings of names: compilers add ".cold", ".part.0", ".constprop.0", ".isra.0". */
+#include "native_names.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Up to 3.5 it is PyEval_EvalFrameEx. */
+static const char *const evals[] = {"_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx", NULL};
+
+static const char *const plumbing[] = {
+	"_PyEval_", "PyEval_", "_PyFunction_", "function_code_fastcall", "fast_function", "call_function",
+	"do_call_core", "_TAIL_CALL_",
+	/* calling an object */
+	"PyObject_Call", "_PyObject_Call", "_PyObject_FastCall", "_PyObject_MakeTpCall", "_PyObject_Vectorcall",
+	"PyObject_Vectorcall", "_PyVectorcall_", "PyVectorcall_", "object_vacall", "vectorcall_", "_PyStack_",
+	"PyCFunction_Call", "_PyCFunction_", "cfunction_call", "cfunction_vectorcall", "_PyMethodDef_",
+	"_PyMethodDescr_", "method_vectorcall", "method_call", "methoddescr_call", "wrapper_call", "wrapperdescr_call",
+	"_PyWrapper_", "wrap_", "slot_tp_", "slot_sq_", "slot_nb_", "slot_mp_", "slot_am_", "lookup_maybe_method",
+	"call_method", "call_unbound", "call_attribute", "vgetargs", "callmethod", "_PyCallMethod",
+	/* resuming a generator */
+	"gen_send_ex", "_PyGen_",
+	/* what starts code */
+	"run_mod", "run_eval_code_obj", "_Py_HandlePending", "py_trampoline_evaluator", NULL};
+
+static const char *const starts[] = {"__libc_start_", "_start", "start_thread", "clone", "__clone", NULL};
+
+static bool begins_with_one(const char *name, const char *const *beginnings)
+{
+	for (; *beginnings; beginnings++)
+		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+			return true;
+	return false;
+}
+
+bool pl_native_is_eval(const char *name)
+{
+	return begins_with_one(name, evals);
+}
+
+bool pl_native_is_plumbing(const char *name)
+{
+	return begins_with_one(name, plumbing);
+}
+
+bool pl_native_is_start(const char *name)
+{
+	return begins_with_one(name, starts);
+}

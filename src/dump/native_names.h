@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the functions of the interpreter are for, by their names. Pure. */
+#ifndef PL_NATIVE_NAMES_H
+#define PL_NATIVE_NAMES_H
+
+#include <stdbool.h>
+
+/** The eval loop, or a part of it that the compiler has cut off. */
+bool pl_native_is_eval(const char *name);
+/** Does it only pass a call on: to Python code, or from it to a function of C? Hidden, as it says nothing of the
+ * program. */
+bool pl_native_is_plumbing(const char *name);
+/** Is it what starts a program or a thread, whatever that does? Of the C library. */
+bool pl_native_is_start(const char *name);
+
+#endif

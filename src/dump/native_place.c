@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer dump. Maps are read once, before a thread is looked at; names when they are asked for. */
+#include "native_place.h"
+
+#include <string.h>
+
+#include "image.h"
+
+#define VDSO "[vdso]"
+
+static bool is_code_of_somebody(const struct pl_mapping *m)
+{
+	return m->inode != 0 || strcmp(m->path, VDSO) == 0;
+}
+
+static bool goes_on(const struct pl_mapping *m, const struct pl_mapping *before)
+{
+	return m->start == before->end && m->inode == before->inode && m->dev_major == before->dev_major &&
+	       m->dev_minor == before->dev_minor && strcmp(m->path, before->path) == 0;
+}
+
+/* The loader maps all of a file in a row; between two parts there may be a hole that bears the file's name or none. */
+static size_t end_of_file(const pl_mapping_vec *maps, size_t first)
+{
+	size_t i = first + 1;
+
+	while (i < maps->len && goes_on(&maps->data[i], &maps->data[i - 1]))
+		i++;
+	return i;
+}
+
+static bool add_image(const pl_mapping_vec *maps, size_t first, size_t end, struct pl_native_place *p)
+{
+	struct pl_unwind_image i = {.start = maps->data[first].start, .end = maps->data[end - 1].end};
+	struct pl_native_file f = {.data_end = i.end};
+
+	if (end < maps->len && maps->data[end].start == i.end && !maps->data[end].inode && !*maps->data[end].path)
+		f.data_end = maps->data[end].end;
+	for (size_t k = first; k < end; k++) {
+		const struct pl_mapping *m = &maps->data[k];
+
+		if (m->offset == 0 && !i.head)
+			i.head = m->start;
+		if (m->executable && !f.map)
+			f.map = m;
+	}
+	if (!f.map)
+		return true;
+	if (!pl_vec_push(&p->images, i))
+		return false;
+	return pl_vec_push(&p->files, f);
+}
+
+bool pl_native_images_of(const pl_mapping_vec *maps, struct pl_native_place *p)
+{
+	for (size_t first = 0, end; first < maps->len; first = end) {
+		end = end_of_file(maps, first);
+		const struct pl_mapping *m = &maps->data[first];
+		bool sorted = !p->images.len || m->start >= p->images.data[p->images.len - 1].end;
+
+		if (is_code_of_somebody(m) && sorted && !add_image(maps, first, end, p))
+			return false;
+	}
+	return true;
+}
+
+struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, struct pl_mem *live)
+{
+	*p = (struct pl_native_place){.pid = pid, .live = live, .work = {.most = PL_IMAGE_WORK}};
+	struct plumb_error *err = pl_mem_pages_create(live, &p->pages);
+
+	err = err ? err : pl_maps_read(pid, &p->maps);
+	if (!err && !pl_native_images_of(&p->maps, p))
+		err = &pl_err_no_memory;
+	return err;
+}
+
+void pl_native_place_deinit(struct pl_native_place *p)
+{
+	for (size_t i = 0; i < p->files.len; i++)
+		pl_functions_destroy(p->files.data[i].functions);
+	pl_vec_deinit(&p->files);
+	pl_vec_deinit(&p->images);
+	pl_maps_deinit(&p->maps);
+	pl_mem_pages_destroy(p->pages);
+}
+
+uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr)
+{
+	size_t from = 0, to = p->maps.len;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (p->maps.data[middle].end <= addr)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < p->maps.len && p->maps.data[from].start <= addr ? p->maps.data[from].end - addr : 0;
+}
+
+uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr)
+{
+	for (size_t i = 0; i < p->images.len; i++)
+		if (addr >= p->images.data[i].start && addr < p->files.data[i].data_end)
+			return (uint32_t)i;
+	return PL_NO_IMAGE;
+}
+
+static void ask(struct pl_native_place *p, uint32_t i)
+{
+	const struct pl_mapped_place where = {p->pid, &p->maps, p->live, &p->work};
+	const struct pl_unwind_image *image = &p->images.data[i];
+	struct pl_native_file *f = &p->files.data[i];
+
+	f->asked = true;
+	plumb_error_destroy(pl_mapped_functions(&where, f->map, image->build_id, image->build_id_len, &f->functions));
+}
+
+const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin)
+{
+	if (i >= p->images.len || !p->images.data[i].opened)
+		return NULL;
+	if (!p->files.data[i].asked)
+		ask(p, i);
+	if (!p->files.data[i].functions)
+		return NULL;
+	uint64_t bias = p->images.data[i].bias;
+	return pl_functions_find(p->files.data[i].functions, place - bias, begin ? begin - bias : 0);
+}

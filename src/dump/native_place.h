@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The code that a process has mapped: images for src/unwind, and the names of their functions. */
+#ifndef PL_NATIVE_PLACE_H
+#define PL_NATIVE_PLACE_H
+
+#include <sys/types.h>
+
+#include "mapped_functions.h"
+#include "maps.h"
+#include "mem_pages.h"
+#include "unwind.h"
+
+/** What is known of an image beside what src/unwind knows. */
+struct pl_native_file {
+	const struct pl_mapping *map; /* one of it that holds code */
+	struct pl_functions *functions;
+	bool asked;	  /* whether there are any */
+	pl_addr data_end; /* of the data behind it that is in no file, but its own (.bss) */
+};
+
+struct pl_native_place {
+	pid_t pid;
+	struct pl_mem *live;
+	struct pl_mem_pages *pages; /* over it: of tables, which do not change */
+	pl_mapping_vec maps;
+	PL_VEC(struct pl_unwind_image) images; /* sorted */
+	PL_VEC(struct pl_native_file) files;   /* of each image */
+	struct pl_work work;
+};
+
+/** Errors: PLUMB_ERR_NO_MEMORY, those of pl_maps_read. */
+struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, struct pl_mem *live) PLUMB_MUST_CHECK;
+void pl_native_place_deinit(struct pl_native_place *p);
+
+/** Images are what is mapped of one file in a row, if some of it is code; sorted, appended to @p images and @p files.
+ * Pure. False without memory. */
+bool pl_native_images_of(const pl_mapping_vec *maps, struct pl_native_place *p);
+
+/** Bytes that can be read from @p addr on as one stack: to the end of what is mapped there; 0: nothing is known of it.
+ */
+uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr);
+
+/** The image whose code or data @p addr is; PL_NO_IMAGE: none. */
+uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr);
+
+/** The name of the function that runs at @p place in image @p i, by the tables beginning at @p begin (0: not known).
+ * NULL: it has none. */
+const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin);
+
+#endif

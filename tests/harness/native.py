@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Native stacks as elfutils sees them (eu-stack): the oracle for those of plumb dump --native."""
+import re
+import shutil
+import subprocess
+
+from harness.interpreters import HANGS
+
+EU_STACK = shutil.which("eu-stack")
+
+
+def true_stacks(pid):
+    """For each thread the addresses of its native frames, the innermost first."""
+    told = subprocess.run([EU_STACK, "-q", "-n", "0", "-p", str(pid)], capture_output=True, text=True, timeout=HANGS)
+    stacks, frames = {}, None
+    for line in told.stdout.splitlines():
+        thread, frame = re.match(r"TID (\d+):", line), re.match(r"#\d+ +0x([0-9a-f]+)", line)
+        if thread:
+            frames = stacks.setdefault(int(thread[1]), [])
+        elif frame:
+            frames.append(int(frame[1], 16))
+    assert stacks, told
+    return stacks
+
+
+def addresses(thread):
+    return [frame["address"] for frame in thread["frames"] if frame["kind"] == "native"]
+
+
+def gaps(thread):
+    """[(Python function, names of the native frames inside of it), ...], the innermost first; the first one's function is
+    None."""
+    found = [(None, [])]
+    for frame in thread["frames"]:
+        if frame["kind"] == "python":
+            found.append((frame["name"], []))
+        elif frame["kind"] == "native":
+            found[-1][1].append(frame["name"])
+    # What stands before a Python function in the list was called by it.
+    return [(after[0], before[1]) for before, after in zip(found, found[1:])] + [(None, found[-1][1])]

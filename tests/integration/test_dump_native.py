@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb dump --native: C frames between those of Python, on programs whose nesting is known, and as elfutils sees them."""
+import json
+import re
+
+import pytest
+
+from harness.dump import PATIENCE as IN_TIME
+from harness.native import EU_STACK, addresses, gaps, true_stacks
+from harness.target import wait_asleep, wait_until
+
+# Python function -> what it has called, on the way to the next Python function: in this order, others may stand between.
+# Names differ by release; an interpreter whose file is stripped has none.
+CALLS = {
+    "in_callbacks": {
+        "leaf": ["os_read", "_Py_read"],
+        "via_partial": [],
+        "key": ["map_next", "partial_(vectorcall|call)"],
+        "replacement": ["builtin_sorted", "list_?sort.*"],
+        "hook": [],
+        "sub": ["(_sre_)?(SRE_)?[Pp]attern_sub.*", "pattern_subx"],
+        "raw_decode": ["scanner_call", "_?scan_once_unicode"],
+        "decode": [],
+        "loads": [],
+        "in_callbacks": [],
+    },
+    "in_qsort": {
+        "leaf": ["os_read", "_Py_read"],
+        "compare": [],
+        "in_qsort": ["PyCFuncPtr_call", "_ctypes_callproc", "ffi_call", "qsort_r|qsort", "closure_fcn"],
+    },
+    "in_sqlite": {
+        "leaf": ["os_read", "_Py_read"],
+        "of_sql": [],
+        "in_sqlite": ["_?pysqlite_.*", "sqlite3_step", "_?pysqlite_func_callback|func_callback"],
+    },
+    "in_del": {"leaf": ["os_read", "_Py_read"], "__del__": [], "in_del": ["subtype_dealloc", "slot_tp_finalize"]},
+    "in_generator": {
+        "leaf": ["os_read", "_Py_read"],
+        "__add__": [],
+        "generates": ["PyNumber_Add", "slot_nb_add"],
+        "in_generator": ["builtin_sum", "(gen_iternext|gen_send_ex|PyIter_Next).*"],
+    },
+}
+# Hidden by default, as they only pass calls on.
+PLUMBING = re.compile(r"_?PyEval_|_PyFunction_|_PyObject_(Call|Vectorcall|MakeTpCall)|slot_tp_|slot_nb_|.*_vectorcall_")
+
+
+def dump(plumb, pid, *options):
+    result = plumb("dump", *IN_TIME, "--json", "--no-source", *options, pid)
+    assert result.status == 0 and result.stderr == "", result
+    (process,) = json.loads(result.stdout)["processes"]
+    return {thread["name"]: thread for thread in process["threads"]}
+
+
+def python_frames(thread):
+    return [(f["name"], f["file"], f["line"]) for f in thread["frames"] if f["kind"] == "python"]
+
+
+def is_stripped(python):
+    """Its functions, or those of its extensions, have no names: those of distributions."""
+    return python.root or python.build == "d" or "debian" in python.name or "shared" in python.name
+
+
+@pytest.fixture
+def nested(target):
+    """nested(python): all threads of native.py wait in their innermost functions."""
+
+    def start(python):
+        if python.minor < (3, 6):
+            pytest.skip("the program of this test needs Python 3.6")
+        return target(python, "native.py")
+
+    return start
+
+
+def holds_in_order(names, wanted):
+    """The innermost first in names, the outermost first in what is wanted."""
+    left = list(wanted)
+    for name in reversed(names):
+        if left and name and re.fullmatch(left[0] + r"(\.\w+)*", name):
+            left.pop(0)
+    return not left
+
+
+def test_c_frames_stand_between_those_of_python(plumb, nested, python):
+    with nested(python) as program:
+        wait_asleep(program.pid)
+        plain, all_of_it = dump(plumb, program.pid), dump(plumb, program.pid, "--native=all")
+        shown = dump(plumb, program.pid, "--native")
+    for name in program.told["threads"]:
+        thread = all_of_it[name]
+        assert python_frames(thread) == python_frames(shown[name]) == python_frames(plain[name])
+        assert plain[name]["native"] is None and all(f["kind"] == "python" for f in plain[name]["frames"])
+        if python.minor >= (3, 15):  # built with frame pointers, which the kernel does not tell of a blocked thread
+            assert thread["native"] in ("whole", "part"), thread
+            continue
+        assert thread["native"] == "whole", (name, [f["name"] for f in thread["frames"]])
+        assert all(f["kind"] != "missing" for f in thread["frames"])
+        if is_stripped(python):
+            continue
+        for function, called in gaps(thread):
+            wanted = CALLS[name].get(function, [])
+            assert holds_in_order(called, wanted), (name, function, wanted, called)
+        inner = [f["name"] for f in shown[name]["frames"] if f["kind"] == "native" and f["name"]]
+        assert not [f for f in inner if PLUMBING.match(f)], inner
+        for function, called in gaps(shown[name]):
+            wanted = [w for w in CALLS[name].get(function, []) if not PLUMBING.match(w)]
+            assert holds_in_order(called, wanted), (name, function, wanted, called)
+        assert gaps(shown[name])[-1][1] == [], "what starts a thread is hidden"
+
+
+def test_every_native_frame_is_as_elfutils_has_it(plumb, nested, python):
+    if not EU_STACK:
+        pytest.skip("there is no eu-stack (Debian: elfutils)")
+    if python.root:
+        pytest.skip("eu-stack opens the files of a chroot in our own root directory")
+    with nested(python) as program:
+        wait_asleep(program.pid)
+        truth, threads = true_stacks(program.pid), dump(plumb, program.pid, "--native=all")
+        wait_asleep(program.pid)
+        again = dump(plumb, program.pid, "--native=all")
+    assert len(threads) == len(truth)
+    for name, thread in threads.items():
+        assert addresses(thread) == truth[thread["tid"]], name
+        assert addresses(thread) == addresses(again[name]), name
+        for frame in thread["frames"]:
+            if frame["kind"] == "native":
+                assert frame["module"] and not frame["guessed"] and not frame["signal"]
+                assert 0 < frame["function"] <= frame["offset"]
+
+
+def test_threads_that_run_in_c_and_in_python(plumb, target, minor):
+    """They are stopped for their registers; in zlib without the GIL."""
+    if minor.minor < (3, 6):
+        pytest.skip("the program of this test needs Python 3.6")
+    with target(minor, "native_busy.py", count=True) as program:
+        program.wait_progress()
+
+        def in_zlib():
+            threads = dump(plumb, program.pid, "--native=all")
+            for name in ("in_zlib", "in_python"):
+                thread = threads.get(name)
+                if not thread or thread["native"] != "whole":
+                    continue
+                outermost = [f["name"] for f in thread["frames"] if f["kind"] == "python"]
+                assert outermost[-3:] == ["run", "_bootstrap_inner", "_bootstrap"]
+                seen.add(name)
+                modules.update(f["module"].split("/")[-1] for f in thread["frames"] if f["kind"] == "native")
+            return seen == {"in_zlib", "in_python"} and any(m.startswith("libz.so") for m in modules)
+
+        seen, modules = set(), set()
+        wait_until(in_zlib, "no dump shows both, one in libz: %s, %s" % (seen, modules))
+        program.wait_progress()
+
+
+def test_the_text(plumb, nested, any_python):
+    with nested(any_python) as program:
+        wait_asleep(program.pid)
+        told = plumb("dump", *IN_TIME, "--no-source", "--native", program.pid).stdout
+    libc = re.search(r"^  read \[libc\.so\.6\]$|^  \S+ \[libc[-.]\S+\]$", told, re.M)
+    assert libc and re.search(r"^  leaf \(.*native\.py:\d+\)$", told, re.M), told
+
+
+def test_native_frames_are_of_processes(plumb, tmp_path):
+    result = plumb("dump", "--native", "--core", tmp_path / "core")
+    assert result.status == 125 and "'--native' is for running processes" in result.stderr, result
+    result = plumb("dump", "--native=some", 1)
+    assert result.status == 125 and "option '--native' takes no value" in result.stderr, result
+
+
+def test_never_stop_leaves_running_threads_alone(plumb, target, any_python):
+    with target(any_python, "native_busy.py", count=True) as program:
+        program.wait_progress()
+
+        def unread():
+            threads = dump(plumb, program.pid, "--native", "--never-stop")
+            assert all(t["native"] != "apart" for t in threads.values())
+            return threads["in_python"]["native"] == "unread" and threads["MainThread"]["native"] == "whole"
+
+        wait_until(unread, "it was stopped, or never seen running")

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that block deep inside calls that go from Python to C and back. Runs on Python 3.6 and later. The name of a thread
+is that of its function."""
+import functools
+import json
+import os
+import re
+import threading
+
+import parley
+
+try:
+    import ctypes
+except ImportError:  # a build without it
+    ctypes = None
+try:
+    import sqlite3
+except ImportError:
+    sqlite3 = None
+
+PIPE = os.pipe()
+
+
+def leaf():
+    os.read(PIPE[0], 1)
+
+
+def via_partial(first, second):
+    leaf()
+    return second
+
+
+def key(item):
+    return list(map(functools.partial(via_partial, 1), [item]))[0]
+
+
+def replacement(match):
+    return str(sorted([1], key=key)[0])
+
+
+def hook(things):
+    return re.sub("a", replacement, "a")
+
+
+def in_callbacks():
+    json.loads('{"a": 1}', object_hook=hook)
+
+
+def compare(first, second):
+    leaf()
+    return 0
+
+
+def in_qsort():
+    integer = ctypes.POINTER(ctypes.c_int)
+    function = ctypes.CFUNCTYPE(ctypes.c_int, integer, integer)
+    ctypes.CDLL("libc.so.6").qsort((ctypes.c_int * 2)(2, 1), 2, 4, function(compare))
+
+
+def of_sql(value):
+    leaf()
+    return value
+
+
+def in_sqlite():
+    connection = sqlite3.connect(":memory:")
+    connection.create_function("of_sql", 1, of_sql)
+    connection.execute("select of_sql(1)").fetchall()
+
+
+class Dies:
+    def __del__(self):
+        leaf()
+
+
+def in_del():
+    thing = Dies()
+    del thing
+
+
+class Adds:
+    def __add__(self, other):
+        leaf()
+        return self
+
+
+def generates():
+    yield Adds() + 1
+
+
+def in_generator():
+    return sum(generates(), 0)
+
+
+def main():
+    functions = [in_callbacks, in_del, in_generator]
+    functions += [in_qsort] if ctypes else []
+    functions += [in_sqlite] if sqlite3 else []
+    for function in functions:
+        threading.Thread(target=function, name=function.__name__, daemon=True).start()
+    parley.ready(threads=[function.__name__ for function in functions])
+    parley.wait_over()
+
+
+main()
