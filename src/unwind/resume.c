@@ -2,10 +2,14 @@
 /* Layer unwind. Pure over pl_mem; allocates only to grow vectors. */
 #include "resume.h"
 
+#include <string.h>
+
 #include "cfi.h"
 
 #define DISTANCE_MAX 1024
-#define CALL_BYTES   7 /* the longest call: a prefix, opcode, ModRM, displacement */
+#define CALL_BYTES   7	   /* the longest call: a prefix, opcode, ModRM, displacement */
+#define DIRECT_BYTES 5	   /* e8 and how far it is */
+#define SEARCH_BYTES 16384 /* of the stack, for a frame pointer */
 
 struct resume {
 	struct pl_unwinder *u;
@@ -92,8 +96,22 @@ static bool follows_a_call(struct resume *r, pl_addr pc)
 	return false;
 }
 
-/* The caller of the frame that ends at @p cfa, as far as that is known. Before anything was learnt, its frame pointer is
- * looked for where code that keeps one has it: whatever that leads to must land. */
+/* Does the call before @p pc lead to @p function and nowhere else? */
+static bool calls(struct resume *r, pl_addr pc, pl_addr function)
+{
+	uint8_t b[DIRECT_BYTES];
+	int32_t distance;
+
+	struct plumb_error *err = pl_mem_read(r->u->mem, pc - sizeof b, b, sizeof b);
+	plumb_error_destroy(err);
+	if (err || b[0] != 0xe8)
+		return false;
+	memcpy(&distance, b + 1, sizeof distance);
+	return pc + (uint64_t)(int64_t)distance == function;
+}
+
+/* The caller of the frame that ends at @p cfa, as far as that is known. Before anything was learnt, its frame pointer
+ * is looked for where code that keeps one has it: whatever that leads to must land. */
 static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
 {
 	const struct pl_unwind_arch *arch = r->u->arch;
@@ -115,17 +133,24 @@ static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
 
 /* Unwind from @p regs to the anchor @p k, and no further: does it land there? Of none that is left: at the root. What
  * is found is left in r->ret. */
-static bool lands(struct resume *r, struct pl_registers *regs, size_t k, uint64_t distance, enum pl_unwind_end *end)
+static bool lands(struct resume *r, struct pl_registers *regs, uint8_t flags, size_t k, uint64_t distance,
+		  enum pl_unwind_end *end)
 {
 	size_t first = r->ret->len;
 	bool last = k >= r->n;
 
-	*end = pl_unwind(r->u, regs, 0, last ? UINT64_MAX : r->anchors[k], r->ret);
+	*end = pl_unwind(r->u, regs, flags, last ? UINT64_MAX : r->anchors[k], r->ret);
 	if (last)
 		return *end == PL_UNWIND_ROOT;
 	if (*end != PL_UNWIND_PASSED || r->ret->len == first)
 		return false;
 	return r->ret->data[r->ret->len - 1].cfa == r->anchors[k] + distance;
+}
+
+static void mark_guessed(struct resume *r, size_t first)
+{
+	for (size_t i = first; i < r->ret->len; i++)
+		r->ret->data[i].flags |= PL_NATIVE_GUESSED;
 }
 
 /* A frame pointer, where the code has no table: then it points to where its caller's was saved. */
@@ -143,15 +168,53 @@ static bool try_frame_pointer(struct resume *r, struct pl_registers *regs, enum 
 	pl_register_set(&to, arch->fp, saved);
 	pl_register_set(&to, arch->pc, pc);
 	pl_register_set(&to, arch->sp, fp + 16);
-	if (!follows_a_call(r, pc) || !lands(r, &to, r->next, r->landing->distance, end)) {
+	if (!follows_a_call(r, pc) || !lands(r, &to, 0, r->next, r->landing->distance, end)) {
 		r->ret->len = first;
 		return false;
 	}
 	r->ret->data[first - 1].cfa = fp + 16;
-	for (size_t i = first; i < r->ret->len; i++)
-		r->ret->data[i].flags |= PL_NATIVE_GUESSED;
+	mark_guessed(r, first);
 	*regs = to;
 	return true;
+}
+
+/* With the frame pointer @p fp in the frame that could not be unwound for want of one. */
+static bool try_frame_pointer_at(struct resume *r, pl_addr fp, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	const struct pl_native_frame lost = r->ret->data[r->ret->len - 1];
+	struct pl_registers to = *regs;
+	size_t first = r->ret->len - 1;
+
+	pl_register_set(&to, r->u->arch->fp, fp);
+	r->ret->len = first;
+	if (!lands(r, &to, lost.flags, r->next, r->landing->distance, end)) {
+		r->ret->data[first] = lost; /* it was there: there is room */
+		r->ret->len = first + 1;
+		return false;
+	}
+	mark_guessed(r, first);
+	*regs = to;
+	return true;
+}
+
+/* The kernel does not tell it of a blocked thread. Somewhere in the frame there are the caller's frame pointer and the
+ * return address, one after the other: the nearest that land. If one of the calls there leads to this very function it
+ * is that one. */
+static bool search_frame_pointer(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	const struct pl_native_frame *lost = &r->ret->data[r->ret->len - 1];
+	const pl_addr from = lost->sp, function = lost->function;
+	uint64_t fp, pc;
+
+	if (!r->landing->distance || r->next >= r->n || pl_register_get(regs, r->u->arch->fp, &fp))
+		return false;
+	pl_addr to = r->anchors[r->next] - from < SEARCH_BYTES ? r->anchors[r->next] : from + SEARCH_BYTES;
+	for (int direct = 1; direct >= 0; direct--)
+		for (pl_addr at = from; at < to; at += 8)
+			if (read_word(r, at + 8, &pc) && follows_a_call(r, pc) && calls(r, pc, function) == direct &&
+			    try_frame_pointer_at(r, at, regs, end))
+				return true;
+	return false;
 }
 
 /* From the frame that the anchor @p k lies in to its caller. */
@@ -165,7 +228,7 @@ static bool try_anchor(struct resume *r, size_t k, uint64_t distance, struct pl_
 
 	if (!caller_of(r, cfa, &to) || !pl_vec_push(r->ret, f))
 		return false;
-	if (!lands(r, &to, k + 1, distance, end)) {
+	if (!lands(r, &to, 0, k + 1, distance, end)) {
 		r->ret->len = first;
 		return false;
 	}
@@ -187,7 +250,8 @@ static bool try_distances(struct resume *r, size_t k, struct pl_registers *regs,
 /* False: nothing leads on. */
 static bool go_on(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
 {
-	if (r->ret->len && try_frame_pointer(r, regs, end))
+	if (r->ret->len &&
+	    (try_frame_pointer(r, regs, end) || (*end == PL_UNWIND_REGISTER && search_frame_pointer(r, regs, end))))
 		return true;
 	for (; r->next < r->n; r->next++) {
 		if (r->landing->distance ? try_anchor(r, r->next, r->landing->distance, regs, end)
@@ -202,20 +266,40 @@ static bool is_final(enum pl_unwind_end end)
 	return end == PL_UNWIND_ROOT || end == PL_UNWIND_LIMIT || end == PL_UNWIND_NO_MEMORY;
 }
 
+static enum pl_unwind_end walk(struct resume *r, struct pl_registers *regs)
+{
+	enum pl_unwind_end end = pl_unwind(r->u, regs, PL_NATIVE_EXACT_PC, UINT64_MAX, r->ret), stuck = end;
+	size_t first = 0;
+
+	while (take_anchors(r, first, true) && !is_final(end)) {
+		first = r->ret->len;
+		stuck = end;
+		if (end == PL_UNWIND_PASSED)
+			end = pl_unwind(r->u, regs, 0, UINT64_MAX, r->ret);
+		else if (!go_on(r, regs, &end))
+			return stuck;
+	}
+	return end;
+}
+
 enum pl_unwind_end pl_unwind_on(struct pl_unwinder *u, struct pl_registers *regs, const pl_addr *anchors, size_t n,
 				struct pl_landing *landing, pl_native_frame_vec *ret)
 {
+	const struct pl_registers start = *regs;
 	struct resume r = {u, anchors, n, 0, landing, ret};
-	enum pl_unwind_end end = pl_unwind(u, regs, PL_NATIVE_EXACT_PC, UINT64_MAX, ret), stuck = end;
-	size_t first = 0;
+	bool known = landing->distance != 0;
+	enum pl_unwind_end end = walk(&r, regs);
 
-	while (take_anchors(&r, first, true) && !is_final(end)) {
-		first = ret->len;
-		stuck = end;
-		if (end == PL_UNWIND_PASSED)
-			end = pl_unwind(u, regs, 0, UINT64_MAX, ret);
-		else if (!go_on(&r, regs, &end))
-			return stuck;
+	if (known || !landing->distance || u->steps == 0)
+		return end;
+	/* What was learnt on the way may lead further where it began. */
+	for (size_t i = 0; i < ret->len; i++) {
+		if (!(ret->data[i].flags & PL_NATIVE_RESUMED))
+			continue;
+		*regs = start;
+		ret->len = 0;
+		r.next = 0;
+		return walk(&r, regs);
 	}
 	return end;
 }

@@ -15,9 +15,9 @@ struct pl_landing {
 };
 
 /**
- * As pl_unwind, from the innermost frame to the root. @p anchors: @p n of them, ascending. Where it goes on at an
- * anchor there is a frame with PL_NATIVE_RESUMED in place of the one that the anchor lies in. *landing is learnt from
- * frames that the tables led to, or found by trying.
+ * As pl_unwind, from the innermost frame to the root, into @p ret, which is empty. @p anchors: @p n of them, ascending.
+ * Where it goes on at an anchor there is a frame with PL_NATIVE_RESUMED in place of the one that the anchor lies in.
+ * *landing is learnt from frames that the tables led to, or found by trying.
  */
 enum pl_unwind_end pl_unwind_on(struct pl_unwinder *u, struct pl_registers *regs, const pl_addr *anchors, size_t n,
 				struct pl_landing *landing, pl_native_frame_vec *ret);

@@ -37,7 +37,8 @@ static struct pl_landing landing;
 static pl_native_frame_vec frames;
 static pl_addr anchors[ANCHORS_MAX]; /* the outermost first */
 static size_t anchor_count;
-static pl_addr shift; /* added to each anchor that is told */
+static uint64_t known; /* registers that are told */
+static pl_addr shift;  /* added to each anchor that is told */
 static enum pl_unwind_end end;
 
 static __attribute__((noinline)) void unwind_now(void)
@@ -50,6 +51,7 @@ static __attribute__((noinline)) void unwind_now(void)
 		ascending[i] = anchors[anchor_count - 1 - i] + shift;
 	getcontext(&c);
 	own_registers(&c, &regs);
+	regs.known &= known;
 	pl_vec_clear(&frames);
 	unwinder.steps = PL_UNWIND_STEPS;
 	end = pl_unwind_on(&unwinder, &regs, ascending, anchor_count, &landing, &frames);
@@ -109,6 +111,7 @@ static int set_up(void **state)
 	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), 0};
 	landing = (struct pl_landing){0};
 	shift = 0;
+	known = UINT64_MAX;
 	return 0;
 }
 
@@ -180,6 +183,34 @@ static void frame_pointers_count_if_they_land(void **state)
 	assert_true(count(PL_NATIVE_GUESSED) > 0);
 }
 
+/* As of a thread that is blocked: the kernel tells where it is and its stack pointer. This program is built with frame
+ * pointers. */
+static void a_frame_pointer_that_is_not_known_is_found(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {plainly, plainly};
+	pl_native_frame_vec truth = {0};
+
+	(void)state;
+	run(calls, 2);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	truth = frames;
+	frames = (pl_native_frame_vec){0};
+	known = UINT64_C(1) << PL_X86_64_RSP | UINT64_C(1) << PL_X86_64_RIP;
+	run(calls, 2);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 0);
+	assert_true(count(PL_NATIVE_GUESSED) > 0);
+	assert_int_equal(frames.len, truth.len);
+	for (size_t i = 1; i < truth.len; i++)
+		assert_true(frames.data[i].cfa == truth.data[i].cfa || i == truth.len - 1);
+	/* Nothing was learnt before: it is on the way. */
+	landing = (struct pl_landing){0};
+	run(calls, 2);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 0);
+	pl_vec_deinit(&truth);
+}
+
 /* Anchors that are none: nothing is accepted, and what the tables gave stays. */
 static void what_does_not_land_is_not_taken(void **state)
 {
@@ -219,6 +250,7 @@ int main(void)
 		cmocka_unit_test_setup(it_goes_on_at_the_next_anchor, set_up),
 		cmocka_unit_test_setup(a_distance_is_found_by_trying, set_up),
 		cmocka_unit_test_setup(frame_pointers_count_if_they_land, set_up),
+		cmocka_unit_test_setup(a_frame_pointer_that_is_not_known_is_found, set_up),
 		cmocka_unit_test_setup(what_does_not_land_is_not_taken, set_up),
 		cmocka_unit_test_setup(steps_are_bounded, set_up),
 	};
