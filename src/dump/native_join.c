@@ -58,10 +58,22 @@ static void add_native(struct joiner *u, size_t i, bool eval)
 		add_gap(u);
 }
 
+/* Evaluations in between the last frame that could not be unwound and the anchor at which it goes on. */
+static void add_evals_of_gap(struct joiner *u, size_t i)
+{
+	if (!(u->j->native->data[i].flags & PL_NATIVE_RESUMED))
+		return;
+	while (was_passed(u, i)) {
+		add_python(u, &u->j->evals->data[u->next++]);
+		add_gap(u);
+	}
+}
+
 /* False: the frames are not of one moment, or not what we think. */
 static bool join_natives(struct joiner *u)
 {
 	for (size_t i = 0; i < u->j->native->len && !u->full; i++) {
+		add_evals_of_gap(u, i);
 		bool eval = runs_next_eval(u, i);
 
 		if (was_passed(u, i))

@@ -88,13 +88,10 @@ def test_c_frames_stand_between_those_of_python(plumb, nested, python):
         wait_asleep(program.pid)
         plain, all_of_it = dump(plumb, program.pid), dump(plumb, program.pid, "--native=all")
         shown = dump(plumb, program.pid, "--native")
-    for name in program.told["threads"]:
+    for name in CALLS.keys() & set(program.told["threads"]):
         thread = all_of_it[name]
         assert python_frames(thread) == python_frames(shown[name]) == python_frames(plain[name])
         assert plain[name]["native"] is None and all(f["kind"] == "python" for f in plain[name]["frames"])
-        if python.minor >= (3, 15):  # built with frame pointers, which the kernel does not tell of a blocked thread
-            assert thread["native"] in ("whole", "part"), thread
-            continue
         assert thread["native"] == "whole", (name, [f["name"] for f in thread["frames"]])
         assert all(f["kind"] != "missing" for f in thread["frames"])
         if is_stripped(python):
@@ -122,12 +119,38 @@ def test_every_native_frame_is_as_elfutils_has_it(plumb, nested, python):
         again = dump(plumb, program.pid, "--native=all")
     assert len(threads) == len(truth)
     for name, thread in threads.items():
+        if name.startswith("in_jit"):
+            continue  # it ends there
         assert addresses(thread) == truth[thread["tid"]], name
         assert addresses(thread) == addresses(again[name]), name
         for frame in thread["frames"]:
             if frame["kind"] == "native":
                 assert frame["module"] and not frame["guessed"] and not frame["signal"]
                 assert 0 < frame["function"] <= frame["offset"]
+
+
+def test_code_without_unwind_tables(plumb, nested, python):
+    """From 3.11 on the stack goes on at the next call of the eval loop, or by a frame pointer that is proved to be one."""
+    with nested(python) as program:
+        if "in_jit" not in program.told["threads"]:
+            pytest.skip("this build has no ctypes")
+        wait_asleep(program.pid)
+        plain, threads = dump(plumb, program.pid), dump(plumb, program.pid, "--native=all")
+    for name in ("in_jit", "in_jit_with_frame_pointer"):
+        assert python_frames(threads[name]) == python_frames(plain[name])
+    kinds = [(f["kind"], f["name"] if f["kind"] == "python" else f["kind"]) for f in threads["in_jit"]["frames"]]
+    shown = [name for _, name in kinds]
+    assert threads["in_jit"]["native"] == "part"
+    assert shown.index("called") < len(shown) - 1 - shown[::-1].index("missing") < shown.index("in_jit")
+    assert "native" in shown[shown.index("called") : shown.index("run")], "those inside of it are there"
+    outer = shown[shown.index("in_jit") :]
+    assert ("native" in outer) == (python.minor >= (3, 11)), "those outside of it are there"
+    if python.minor >= (3, 11):
+        assert "missing" not in outer
+        thread = threads["in_jit_with_frame_pointer"]
+        assert thread["native"] == "whole" and "missing" not in [f["kind"] for f in thread["frames"]]
+        assert any(f["guessed"] for f in thread["frames"] if f["kind"] == "native")
+        assert any(f["kind"] == "native" and f["module"] is None for f in thread["frames"])
 
 
 def test_threads_that_run_in_c_and_in_python(plumb, target, minor):

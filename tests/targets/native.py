@@ -3,6 +3,7 @@
 is that of its function."""
 import functools
 import json
+import mmap
 import os
 import re
 import threading
@@ -92,9 +93,33 @@ def in_generator():
     return sum(generates(), 0)
 
 
+# Machine code as a JIT compiler makes it, which calls what it is given: without a table that says how to unwind it.
+PLAIN = b"\x48\x83\xec\x08\xff\xd7\x48\x83\xc4\x08\xc3"  # sub $8,%rsp; call *%rdi; add $8,%rsp; ret
+WITH_FRAME_POINTER = b"\x55\x48\x89\xe5\xff\xd7\x5d\xc3"  # push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret
+
+
+def called():
+    leaf()
+
+
+def run(code):
+    callback = ctypes.CFUNCTYPE(None)
+    memory = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    memory.write(code)
+    ctypes.CFUNCTYPE(None, callback)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))(callback(called))
+
+
+def in_jit():
+    run(PLAIN)
+
+
+def in_jit_with_frame_pointer():
+    run(WITH_FRAME_POINTER)
+
+
 def main():
     functions = [in_callbacks, in_del, in_generator]
-    functions += [in_qsort] if ctypes else []
+    functions += [in_qsort, in_jit, in_jit_with_frame_pointer] if ctypes else []
     functions += [in_sqlite] if sqlite3 else []
     for function in functions:
         threading.Thread(target=function, name=function.__name__, daemon=True).start()

@@ -118,6 +118,11 @@ static void gaps_are_told(void **state)
 	add_native(500, 600, 0);
 	add_eval(420, 1);
 	assert_joined(PL_JOINED_IN_PART, "n0 n1 - p0 n3");
+	evals.data[0].anchor = 300; /* in the gap */
+	add_eval(420, 1);
+	assert_joined(PL_JOINED_IN_PART, "n0 n1 - p0 - p1 n3");
+	evals.data[0].anchor = 420;
+	evals.len = 1;
 	join.to_root = false;
 	add_eval(900, 2);
 	assert_joined(PL_JOINED_IN_PART, "n0 n1 - p0 n3 - p1 p2");
