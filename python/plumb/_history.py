@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import itertools
+import operator
 import os
 import threading
 from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
@@ -13,6 +15,8 @@ Tree = Dict[str, Any]
 
 # Sums are kept of 8, 64, 512, ... entries: one for seven entries. A sum is what pack() gives.
 _BITS = 3
+
+_first_of = operator.itemgetter(0)
 
 # One for all histories: it is never held for long, and a fork can wait for it, so that no child begins with it held.
 _lock = threading.RLock()
@@ -28,17 +32,30 @@ class History(Deque[Tuple[float, Tree]]):
     """
 
     def __init__(self, entries: Iterable[Tuple[float, Tree]] = (), maxlen: Optional[int] = None) -> None:
-        self._next = 0  # number of the entry that comes next
+        self._number_from(0)
         self._sums: Dict[Tuple[int, int], Any] = {}  # by level and number of the first entry
         super().__init__((), maxlen)
         for entry in entries:
             self.append(entry)
 
+    def _number_from(self, number: int) -> None:
+        """The entry that comes next: numbers to come, and the last one."""
+        self._numbers: Tuple[Iterator[int], Deque[int]] = itertools.count(number), collections.deque((number - 1,), 1)
+
+    @property
+    def _next(self) -> int:
+        return self._numbers[1][0] + 1
+
     def append(self, entry: Tuple[float, Tree]) -> None:
         with _lock:
-            super().append(entry)
-            self._next += 1
+            self._append_all((entry,))
             self._sum_what_ended()
+
+    def _append_all(self, entries: Iterable[Tuple[float, Tree]]) -> None:
+        """Each with its number. All of it is one call of what is written in C, so that no signal handler, which may append, too, comes
+        between where an entry is taken from, its number and its place."""
+        numbers, last = self._numbers
+        collections.deque.extend(self, map(_first_of, zip(entries, map(last.append, numbers))))
 
     def __iter__(self) -> Iterator[Tuple[float, Tree]]:
         """As they are now: without a GIL who appends meanwhile would end it. A signal handler may append in spite of the lock."""
@@ -51,11 +68,11 @@ class History(Deque[Tuple[float, Tree]]):
 
     def _sum_what_ended(self) -> None:
         """Of the blocks that the last entry completes. What is no tree is for who asks for a sum to be told of."""
-        level = 1
-        while self._next % _size(level) == 0 and len(self) >= _size(level):
+        level, end = 1, self._next
+        while end % _size(level) == 0 and len(self) >= _size(level):
             self._forget_old()
             try:
-                self._sum_block(level)
+                self._sum_block(level, end)
             except Exception:
                 return
             level += 1
@@ -64,12 +81,15 @@ class History(Deque[Tuple[float, Tree]]):
         oldest = self._next - len(self)
         self._sums = {block: tree for block, tree in self._sums.items() if block[1] >= oldest}
 
-    def _sum_block(self, level: int) -> None:
-        first, below = self._next - _size(level), _size(level - 1)
+    def _sum_block(self, level: int, end: int) -> None:
+        """Of the last block before number `end`; not, if a signal handler has appended more meanwhile: who asks for it makes it."""
+        first, below = end - _size(level), _size(level - 1)
         if level == 1:
             parts = [self[i][1] for i in range(-_size(1), 0)]
+            if self._next != end:
+                return
         else:
-            parts = [self._sums[level - 1, start] for start in range(first, self._next, below)]
+            parts = [self._sums[level - 1, start] for start in range(first, end, below)]
         self._sums[level, first] = pack(*parts)
 
     def _take(self, queue: Deque[Tuple[float, Tree]]) -> None:
@@ -77,10 +97,10 @@ class History(Deque[Tuple[float, Tree]]):
         with _lock:
             while True:
                 try:
-                    entry = queue.popleft()
-                except IndexError:  # asked for, as a signal handler may have taken what was there a moment ago
+                    self._append_all(itertools.islice(iter(queue.popleft, None), 1))
+                except IndexError:  # of popleft(); asked for, as a signal handler may have taken what was there a moment ago
                     return
-                self.append(entry)
+                self._sum_what_ended()
 
     def __reduce__(self) -> Any:
         return type(self), (list(self), self.maxlen)
@@ -88,7 +108,10 @@ class History(Deque[Tuple[float, Tree]]):
     def _snapshot(self) -> Tuple[int, List[Tuple[float, Tree]]]:
         """The number of the first entry, and all entries."""
         with _lock:
-            return self._next - len(self), list(self)
+            while True:
+                end, entries = self._next, list(self)
+                if self._next == end:  # else a signal handler has appended more meanwhile
+                    return end - len(entries), entries
 
     def _parts(self, number: int, entries: List[Tuple[float, Tree]], first: int, last: int) -> List[Any]:
         """What add up to entries[first:last], as merge() takes it; `number` and `entries` are of a snapshot."""
@@ -135,7 +158,7 @@ def _forgetting(name: str) -> Any:
         with _lock:
             self._sums = {}
             result = method(self, *arguments)
-            self._next += len(self)  # so that none has the number of a sum on its way
+            self._number_from(self._next + len(self))  # so that none has the number of a sum on its way
             return result
 
     change.__name__ = name

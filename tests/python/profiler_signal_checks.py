@@ -81,9 +81,31 @@ def check_a_signal_handler_may_take_what_is_being_taken_into_a_history():
         history, queue = plumb.profile.History(), collections.deque((time, plumb.profile.create()) for time in range(3))
         take = functools.partial(history._take, queue)
         more = interrupted_at(number, take, take, {"plumb._history"}, "opcode")
-        assert sorted(time for time, _ in history) == [0, 1, 2], (number, list(history))
+        assert [time for time, _ in history] == [0, 1, 2], (number, list(history))
         if not more:
             break
+
+
+def check_what_a_signal_handler_takes_or_appends_in_between_counts_in_all_sums():
+    """Sums are of blocks of eight entries, by their numbers: one that was counted twice, or not, would be in others."""
+    trees = [plumb.profile.create() for _ in range(20)]
+    for i, tree in enumerate(trees):
+        tree["count"] = 1 << i
+    for handled in ("take", "append"):
+        for number in itertools.count():
+            history, queue = plumb.profile.History(maxlen=16), collections.deque(enumerate(trees[:18]))
+            take, append = functools.partial(history._take, queue), functools.partial(history.append, (18.5, trees[18]))
+            more = interrupted_at(number, take, take if handled == "take" else append, {"plumb._history"}, "opcode")
+            history.append((19, trees[19]))
+            times = [time for time, _ in history]
+            assert len(times) == 16 and times[-1] == 19 and (handled == "append" or times == sorted(times)), (handled, number, times)
+            counts = [tree["count"] for _, tree in history]
+            for first in range(16):
+                known, entries = history._snapshot()
+                found = plumb.profile.merge(*history._parts(known, entries, first, 16))["count"]
+                assert found == sum(counts[first:]), (handled, number, first, times)
+            if not more:
+                break
 
 
 def check_a_signal_handler_may_stop_a_watch_while_it_is_stopped():
