@@ -29,11 +29,14 @@ PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, pytest.param(1000, marks=pytest.mark.smoke), 1001, 2000]  # microseconds; the sampler's own is 1000
 
 
-def measured_parts(profile, truth, within):
-    """{part: (samples, weight)} of the stacks in which a part is called by `within`: the rest is start, calibration, end."""
+def measured_parts(profile, truth, within, leaf):
+    """{part: (samples, weight)} of the stacks in which a part is called by `within`, and `leaf` is called, if there is one: the rest is
+    start, calibration, end."""
     parts = collections.defaultdict(lambda: [0, 0])
     for stack in profile.stacks:
         names = [frame.name for frame in stack.python]
+        if leaf and leaf not in names:
+            continue
         for caller, name in zip(names, names[1:]):
             if caller == within and name in truth:
                 parts[name][0] += stack.samples
@@ -51,12 +54,12 @@ def unknown_share(profile, within):
 class Measured:
     """What a program told of its parts, and what the profile of the time in which they ran tells."""
 
-    def __init__(self, plumb, recording, told, within):
+    def __init__(self, plumb, recording, told, within, leaf):
         self.told, self.within = told, within
         self.whole = plumb.report(recording)
         self.timeline = Timeline(told, start_ns(self.whole))
         self.profile = plumb.report(recording, "--time", "%.9f..%.9f" % (self.timeline.begin / 1e9, self.timeline.end / 1e9))
-        self.parts = measured_parts(self.profile, set(told["names"]), within)
+        self.parts = measured_parts(self.profile, set(told["names"]), within, leaf)
         self.samples = sum(samples for samples, _ in self.parts.values())
         self.worth = self.samples * (UNEVEN if self.whole.json["overhead"]["lowered_to_hz"] else 1)
         self.seen = {name: weight for name, (_, weight) in self.parts.items()}
@@ -124,12 +127,12 @@ class Measured:
 class Case:
     """One program on one interpreter."""
 
-    def __init__(self, plumb, places, python, script, *arguments, within="measure", options=()):
+    def __init__(self, plumb, places, python, script, *arguments, within="measure", leaf=None, options=()):
         self.plumb, self.python = plumb, python
         # Descriptor 9 tells the program how long it waits for a processor: in some places it has no /proc.
         self.command = ["sh", "-c", 'exec 9</proc/self/schedstat; exec "$@"', "sh", *python.command,
                         places.directory(python.root)[1] + "/" + script, "--schedstat", "9", *arguments]
-        self.within, self.options = within, options
+        self.within, self.leaf, self.options = within, leaf, options
         self.slower = 1
 
     def measure(self, seconds, enough=ENOUGH):
@@ -141,7 +144,7 @@ class Case:
             result = self.plumb("run", *self.options, *rate, "-o", recording, "--", *self.command, "--seconds", str(seconds))
             assert result.status == 0, result
             told = [json.loads(line) for line in result.stdout.splitlines() if '"truth"' in line][-1]
-            measured = Measured(self.plumb, recording, told, self.within)
+            measured = Measured(self.plumb, recording, told, self.within, self.leaf)
             print(measured)
             if measured.samples >= enough:
                 return measured
@@ -181,7 +184,7 @@ def test_a_program_in_step_with_the_sampler_is_seen_as_it_is(plumb, places, any_
 def test_what_a_task_takes_is_that_of_who_awaits_it(plumb, places, minor, table, effort):
     if minor.version < (3, 7):
         pytest.skip("tasks are read on 3.7 and later")
-    case = Case(plumb, places, minor, "awaited_shares.py", within="top", options=["--tasks"])
+    case = Case(plumb, places, minor, "awaited_shares.py", within="top", leaf="leaf", options=["--tasks"])
     case.judge(table, "tasks", effort(*SECONDS), any_rate=True)
 
 

@@ -32,7 +32,7 @@ async def top(truth, n):
 
 
 def main():
-    n = parley.repeat_for(1.0, lambda: leaf(100)) * 100
+    n = parley.repeat_for(4.0, lambda: leaf(100)) * 100
     truth = parley.Truth()
     parley.ready()
     asyncio.run(top(truth, n))
