@@ -11,7 +11,8 @@
 #include "clock.h"
 #include "exceptions.h"
 
-#define PROVE_NS	  15000000ull /* for one thread; then the best reading is taken */
+#define PROVE_NS	  15000000ull  /* for one thread; then the best reading is taken */
+#define NATIVE_NS	  100000000ull /* the same with its native frames: it must have been stopped for them */
 #define PAUSE_NS	  30000l
 #define WAITER_LOOKS	  3
 #define LOCALS_NS	  100000000ull
@@ -216,7 +217,7 @@ static void swap(struct pl_look *a, struct pl_look *b)
 
 bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_look *ret)
 {
-	uint64_t end = pl_clock_monotonic_ns() + PROVE_NS;
+	uint64_t end = pl_clock_monotonic_ns() + (u->native ? NATIVE_NS : PROVE_NS);
 	struct pl_look l = {0};
 	int again = 0;
 

@@ -91,10 +91,11 @@ static bool copy_frames(const pl_frame_vec *frames, struct pl_native_taken *ret)
 {
 	if (!frames || !frames->len)
 		return true;
-	if (!pl_vec_reserve(&ret->frames, frames->len))
+	ret->frames.data = malloc(frames->len * sizeof *frames->data);
+	if (!ret->frames.data)
 		return false;
 	memcpy(ret->frames.data, frames->data, frames->len * sizeof *frames->data);
-	ret->frames.len = frames->len;
+	ret->frames.len = ret->frames.cap = frames->len;
 	return true;
 }
 

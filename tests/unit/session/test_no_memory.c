@@ -226,7 +226,7 @@ static bool dump(struct scene *s)
 	struct plumb_dump_look text = PLUMB_DUMP_LOOK_INIT, json = PLUMB_DUMP_LOOK_INIT;
 	struct plumb_dump *d;
 
-	o.locals = true;
+	o.locals = o.native = true;
 	json.json = true;
 	if (!well(plumb_dump_create(&o, &d)))
 		return false;
