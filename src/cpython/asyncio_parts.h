@@ -6,6 +6,7 @@
 #include "asyncio.h"
 #include "dict.h"
 #include "map.h"
+#include "mem_pages.h"
 #include "value.h"
 
 /** Words of the C structs of _asyncio. The first word after the object's header is the loop, in every release. */
@@ -63,6 +64,8 @@ struct pl_task_edge {
 /** One walk. */
 struct pl_task_walk {
 	struct pl_asyncio a;
+	struct pl_mem_pages *pages; /* what a.mem keeps; NULL: whoever gave it sees to that */
+	size_t read;		    /* tasks */
 	struct pl_tasks *out;
 	struct pl_map seen;
 	PL_VEC(struct pl_task_edge) edges;

@@ -5,6 +5,7 @@
 
 #include "dump_locals.h"
 #include "dump_task_waits.h"
+#include "mem_pages.h"
 
 static bool add_frame(const struct pl_task_dumper *u, const struct pl_frame *f, struct pl_code *code,
 		      struct pl_dump_task *t)
@@ -52,14 +53,28 @@ static struct plumb_error *add_task(const struct pl_task_dumper *u, const struct
 	return &pl_err_no_memory;
 }
 
+/* Tasks share their code, which is not read for each of them. */
+static struct plumb_error *add_all(const struct pl_task_dumper *u, const struct pl_tasks *all, uint64_t number)
+{
+	struct pl_task_dumper from_pages = *u;
+	struct pl_mem_pages *pages;
+	struct plumb_error *err = pl_mem_pages_create(u->mem, &pages);
+
+	if (err)
+		return err;
+	from_pages.mem = pl_mem_pages_mem(pages);
+	for (size_t i = 0; i < all->list.len && !err; i++)
+		err = add_task(&from_pages, all, &all->list.data[i], number);
+	pl_mem_pages_destroy(pages);
+	return err;
+}
+
 static struct plumb_error *add_tasks(const struct pl_task_dumper *u, const struct pl_tasks *all, uint64_t number)
 {
 	size_t first = u->p->tasks.len;
 	struct pl_values values; /* of what may change at any moment: read as it is */
-	struct plumb_error *err = NULL;
+	struct plumb_error *err = add_all(u, all, number);
 
-	for (size_t i = 0; i < all->list.len && !err; i++)
-		err = add_task(u, all, &all->list.data[i], number);
 	u->p->tasks_lost += all->lost;
 	pl_values_init(&values, u->mem, u->py, NULL);
 	return err ? err : pl_dump_task_waits(u->d, u->p, &values, all, first);
