@@ -17,7 +17,7 @@ __attribute__((constructor)) static void draw_key(void)
 	if (getentropy(pl_hash_key, sizeof pl_hash_key) == 0)
 		return;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	pl_hash_key[0] = (uint64_t)(uintptr_t)&now;
+	pl_hash_key[0] = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	pl_hash_key[1] = (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec;
 }
 
