@@ -514,8 +514,9 @@ struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace, 
 	*ret = PL_NEW_FILE_NONE;
 	ret->replace = replace;
 	ret->path = strdup(path);
-	struct plumb_error *err = ret->path ? open_named(ret) : &pl_err_no_memory;
-
+	if (!ret->path)
+		return &pl_err_no_memory;
+	struct plumb_error *err = open_named(ret);
 	if (err)
 		pl_new_file_discard(ret);
 	return err;
@@ -525,8 +526,9 @@ struct plumb_error *pl_new_file_share(int fd, const char *name, struct pl_new_fi
 {
 	*ret = PL_NEW_FILE_NONE;
 	ret->path = strdup(name);
-	struct plumb_error *err = ret->path ? write_on(ret, fd) : &pl_err_no_memory;
-
+	if (!ret->path)
+		return &pl_err_no_memory;
+	struct plumb_error *err = write_on(ret, fd);
 	if (err)
 		pl_new_file_discard(ret);
 	return err;
