@@ -2,6 +2,7 @@
 /* What Dask's plot_data() makes of its tree, as JSON (layer export): columns of equal length, one entry a node, depth
  * first. Its column of nodes, `states`, is left out: it would hold every subtree of the tree. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "dask.h"
@@ -128,9 +129,9 @@ static void put_time(const struct plot *pl, uint32_t node)
 	char text[64];
 
 	if (s > 2 * 24 * 3600) {
-		long long days = (long long)(s / 3600 / 24);
+		double days = floor(s / 3600 / 24);
 
-		snprintf(text, sizeof text, "%lldd %lldhr", days, (long long)((s - (double)(days * 3600 * 24)) / 3600));
+		snprintf(text, sizeof text, "%.0fd %.0fhr", days, floor((s - days * 3600 * 24) / 3600));
 	} else if (s > 2 * 3600) {
 		int hours = (int)(s / 3600);
 

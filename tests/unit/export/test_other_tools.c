@@ -149,6 +149,23 @@ static void export_one(void *ctx)
 	}
 }
 
+/* Counts and periods of hostile recordings may be anything. */
+static void a_time_without_end_is_told_by_dask_plot(void **state)
+{
+	const struct pl_export_options o = build_options(80);
+	uint32_t stack;
+	struct build b;
+
+	build_start(&b);
+	b.p->meta.period_ns = 10000000000;
+	stack = build_frame(&b, 0, "f", "a.py", 1);
+	assert_null(pl_profile_add(b.p, &(struct pl_sample){.stack = stack, .extra = (UINT64_C(1) << 62) - 1}));
+	char *out = build_output(b.p, "dask-plot", &o, NULL);
+	assert_non_null(strstr(out, "\"533759955836503d 6hr\""));
+	free(out);
+	build_end(&b);
+}
+
 static void without_memory_it_is_said(void **state)
 {
 	struct build b;
@@ -167,6 +184,7 @@ int main(void)
 		cmocka_unit_test(an_empty_profile_is_a_valid_file),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(functions_of_equal_texts_are_one),
+		cmocka_unit_test(a_time_without_end_is_told_by_dask_plot),
 		cmocka_unit_test(without_memory_it_is_said),
 	};
 
