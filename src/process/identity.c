@@ -8,20 +8,32 @@
 
 #include "own_fd.h"
 #include "priv.h"
+#include "proc_file.h"
 
-struct plumb_error *pl_identity_missing(pid_t pid)
+static struct plumb_error *gone(pid_t pid)
 {
-	struct plumb_error *err = pl_proc_check(pid);
+	return pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
+}
 
-	return err ? err : pl_error(PLUMB_ERR_NO_PROCESS, "there is no process with pid %d", (int)pid);
+struct plumb_error *pl_identity_read(pid_t pid, struct pl_proc_stat *ret)
+{
+	errno = 0;
+	if (pl_proc_stat_read(pid, ret))
+		return NULL;
+	/* Whoever looks again may find a descriptor that has come free. */
+	if (pl_out_of_descriptors(errno))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot look at pid %d", (int)pid);
+	struct plumb_error *err = pl_proc_check(pid);
+	return err ? err : gone(pid);
 }
 
 /* The number may have changed hands before the descriptor was opened. */
-static bool same_process(const struct pl_proc_stat *st)
+static struct plumb_error *check_same(const struct pl_proc_stat *st)
 {
 	struct pl_proc_stat again;
+	struct plumb_error *err = pl_identity_read(st->pid, &again);
 
-	return pl_proc_stat_read(st->pid, &again) && again.start_ticks == st->start_ticks;
+	return !err && again.start_ticks != st->start_ticks ? gone(st->pid) : err;
 }
 
 struct plumb_error *pl_identity_open(const struct pl_proc_stat *st, int *ret)
@@ -34,10 +46,10 @@ struct plumb_error *pl_identity_open(const struct pl_proc_stat *st, int *ret)
 		return pl_priv_explain_call("pidfd_open", "5.3", errno);
 	if (fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot follow process %d", (int)st->pid);
-	if (!same_process(st)) {
+	struct plumb_error *err = check_same(st);
+	if (err)
 		pl_own_fd_close(fd);
-		return pl_identity_missing(st->pid);
-	}
-	*ret = fd;
-	return NULL;
+	else
+		*ret = fd;
+	return err;
 }

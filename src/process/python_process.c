@@ -65,11 +65,9 @@ _Static_assert(offsetof(struct alone, process) == 0, "closing it begins with the
 static struct plumb_error *open_identity(struct alone *a)
 {
 	struct pl_proc_stat st;
+	struct plumb_error *err = pl_identity_read(a->process.pid, &st);
 
-	if (!pl_proc_stat_read(a->process.pid, &st))
-		return pl_identity_missing(a->process.pid);
-	struct plumb_error *err = pl_identity_open(&st, &a->fd);
-	if (err)
+	if (err || (err = pl_identity_open(&st, &a->fd)))
 		return err;
 	pl_room_measure(&a->room, a->fd, false);
 	a->room.processes = 1;

@@ -18,6 +18,7 @@
 #include "identity.h"
 #include "own_fd.h"
 #include "proc.h"
+#include "proc_file.h"
 #include "target_file.h"
 
 #define PAST_NS	       1000000000ull
@@ -113,8 +114,8 @@ struct plumb_error *pl_tree_open(struct pl_engine *e)
 		e->exit_fd = PL_OWN_FD(epoll_create1(EPOLL_CLOEXEC));
 	if (!e->options.own && e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
-	if (!pl_proc_stat_read(e->options.pid, &st))
-		return pl_identity_missing(e->options.pid);
+	if ((err = pl_identity_read(e->options.pid, &st)))
+		return err;
 	if (e->options.subprocesses &&
 	    (err = pl_births_create(e->options.launched ? e->options.pid : getpid(), &e->births)))
 		return err;
@@ -303,7 +304,13 @@ bool pl_tree_over(struct pl_engine *e, uint64_t now)
 	for (size_t i = 0; i < e->targets.len; i++) {
 		const struct pl_target *t = e->targets.data[i];
 
-		if (!pl_proc_stat_read(t->python.pid, &st) || st.session != e->root_session)
+		errno = 0;
+		if (!pl_proc_stat_read(t->python.pid, &st)) {
+			if (pl_out_of_descriptors(errno))
+				return false; /* who cannot look does not know */
+			continue;
+		}
+		if (st.session != e->root_session)
 			continue;
 		/* Without memory it is about to end: its end belongs into the recording. */
 		if (t->attached || t->search.find.image_known || (t->known && st.vsize == 0))
