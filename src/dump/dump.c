@@ -138,41 +138,42 @@ static bool sees_files(const struct dumper *u, pid_t tid)
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
 
 /* The number of the thread whose state is at @p tstate; 0 if there is none. */
-static uint64_t holder_tid(const struct pl_roster *r, pl_addr tstate)
+static uint64_t holder_tid(const struct pl_thread_list *r, pl_addr tstate)
 {
-	const struct pl_watch *w = pl_roster_of_state(r, tstate);
+	const struct pl_thread_sampler *thread = pl_thread_list_of_state(r, tstate);
 
-	return w ? (uint64_t)w->tid : 0;
+	return thread ? (uint64_t)thread->tid : 0;
 }
 
-static struct plumb_error *dump_thread(struct dumper *u, struct pl_watch *w)
+static struct plumb_error *dump_thread(struct dumper *u, struct pl_thread_sampler *thread)
 {
-	struct pl_dump_thread t = {.tid = (uint64_t)w->tid,
-				   .ident = w->ident,
-				   .name = pl_dump_str(u->d, w->name),
-				   .main = w->main,
-				   .python = true,
-				   .interpreter = pl_roster_interp_number(&u->process->roster, w->stack.interp.addr)};
+	struct pl_dump_thread t = {
+		.tid = (uint64_t)thread->tid,
+		.ident = thread->ident,
+		.name = pl_dump_str(u->d, thread->name),
+		.main = thread->main,
+		.python = true,
+		.interpreter = pl_thread_list_interp_number(&u->process->threads, thread->stack.interp.addr)};
 	struct plumb_error *err = NULL;
 	struct pl_look l = {0};
 
 	pl_vec_clear(&u->shown);
-	if (!pl_look_until_proved(&u->looker, w, &l)) {
+	if (!pl_look_until_proved(&u->looker, thread, &l)) {
 		u->p->unread++;
 		pl_look_deinit(&l);
 		return NULL;
 	}
 	if (l.read) {
 		tell_state(&l, &t);
-		t.gil_holder = holder_tid(&u->process->roster, l.holder);
-		u->no_source = !u->o->source || !sees_files(u, w->tid);
+		t.gil_holder = holder_tid(&u->process->threads, l.holder);
+		u->no_source = !u->o->source || !sees_files(u, thread->tid);
 		err = add_frames(u, &l, &t);
 		err = err ? err : add_native(u, &l.native, &t);
 	}
 	t.wait = l.wait;
 	l.wait.watched = (pl_dump_fd_vec){0};
-	tell_doing(u, w->tid, &l, &t);
-	bool ok = !err && pl_dump_add_waiter(&u->locks, &u->waiters, w, &l, &t);
+	tell_doing(u, thread->tid, &l, &t);
+	bool ok = !err && pl_dump_add_waiter(&u->locks, &u->waiters, thread, &l, &t);
 	pl_look_deinit(&l);
 	if (ok && pl_vec_push(&u->p->threads, t))
 		return NULL;
@@ -199,7 +200,7 @@ static struct plumb_error *add_native_alone(struct dumper *u, pid_t tid, const s
 static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 {
 	struct pl_dump_thread t = {
-		.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->process->roster.refused != 0};
+		.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->process->threads.refused != 0};
 	struct pl_look l = {.stand.info.syscall = -1};
 	struct pl_thread_clock clock;
 	char comm[16];
@@ -229,7 +230,7 @@ static struct plumb_error *dump_natives(struct dumper *u)
 	struct plumb_error *err = pl_proc_tids(pid_of(u), &tids);
 
 	for (size_t i = 0; i < tids.len && !err; i++)
-		if (!pl_roster_of_tid(&u->process->roster, tids.data[i]))
+		if (!pl_thread_list_of_tid(&u->process->threads, tids.data[i]))
 			err = dump_native(u, tids.data[i]);
 	pl_vec_deinit(&tids);
 	return err;
@@ -238,8 +239,8 @@ static struct plumb_error *dump_natives(struct dumper *u)
 /* Half of the threads must not look like all of them. */
 static struct plumb_error *check_room(const struct dumper *u)
 {
-	if (!u->process->roster.refused ||
-	    pl_room_for_one(u->process->roster.room)) /* those beyond PL_MAX_WATCHES are marked */
+	if (!u->process->threads.refused ||
+	    pl_room_for_one(u->process->threads.room)) /* those beyond PL_MAX_SAMPLED_THREADS are marked */
 		return NULL;
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at all threads of pid %d", (int)pid_of(u)),
@@ -248,22 +249,22 @@ static struct plumb_error *check_room(const struct dumper *u)
 
 static struct plumb_error *dump_threads(struct dumper *u)
 {
-	struct plumb_error *err = pl_roster_refresh(u->process, pl_clock_monotonic_ns());
+	struct plumb_error *err = pl_thread_list_refresh(u->process, pl_clock_monotonic_ns());
 
 	err = err ? err : check_room(u);
-	for (size_t i = 0; i < u->process->roster.watches.len && !err; i++)
-		err = dump_thread(u, u->process->roster.watches.data[i]);
+	for (size_t i = 0; i < u->process->threads.samplers.len && !err; i++)
+		err = dump_thread(u, u->process->threads.samplers.data[i]);
 	return err ? err : dump_natives(u);
 }
 
 static void find_gil_holder(struct dumper *u)
 {
-	const struct pl_interp *main = pl_roster_interp(&u->process->roster, 0);
+	const struct pl_interp *main = pl_thread_list_interp(&u->process->threads, 0);
 	struct pl_interp now;
 
 	if (!main || pl_interp_read_again(pl_python_process_mem(u->process), &u->process->reader.py, main, &now))
 		return;
-	u->p->gil_holder = holder_tid(&u->process->roster, now.gil_holder);
+	u->p->gil_holder = holder_tid(&u->process->threads, now.gil_holder);
 }
 
 static void tell_header(struct dumper *u)
@@ -292,7 +293,7 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 					     .values = u->o->locals ? &values : NULL};
 
 	pl_values_init(&values, tasks.mem, tasks.py, NULL);
-	struct plumb_error *err = pl_dump_tasks(&tasks, &u->process->roster.interps);
+	struct plumb_error *err = pl_dump_tasks(&tasks, &u->process->threads.interps);
 	return err ? err : pl_dump_prove_task_deadlocks(&u->looker, u->p);
 }
 

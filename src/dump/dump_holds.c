@@ -9,21 +9,22 @@
 #define TRIES 8
 
 /* False: its stack could not be read as a whole. */
-static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w, pl_lock_hold_vec *ret)
+static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_thread_sampler *thread,
+		       pl_lock_hold_vec *ret)
 {
 	struct pl_reading reading;
 	bool complete = false;
 
 	pl_vec_clear(ret);
 	for (int i = 0; i < TRIES && !complete && pl_clock_monotonic_ns() < l->end_ns; i++) {
-		struct plumb_error *err = pl_stack_read(r, &w->stack, &reading);
+		struct plumb_error *err = pl_stack_read(r, &thread->stack, &reading);
 		complete = !err && reading.complete;
 		plumb_error_destroy(err);
 		if (err)
 			break;
 	}
 	if (complete)
-		pl_lock_finder_holds(l, &w->stack.frames, (uint64_t)w->tid, ret);
+		pl_lock_finder_holds(l, &thread->stack.frames, (uint64_t)thread->tid, ret);
 	return complete;
 }
 
@@ -50,20 +51,20 @@ static void take_both(struct pl_lock_finder *l, const pl_lock_hold_vec *first, c
 	pl_map_deinit(&frames);
 }
 
-static void take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_watch *w)
+static void take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_thread_sampler *thread)
 {
 	pl_lock_hold_vec first = {0}, second = {0};
 
-	if (!l->in_part && read_holds(l, r, w, &first) && first.len && read_holds(l, r, w, &second))
+	if (!l->in_part && read_holds(l, r, thread, &first) && first.len && read_holds(l, r, thread, &second))
 		take_both(l, &first, &second);
 	pl_vec_deinit(&first);
 	pl_vec_deinit(&second);
 }
 
-bool pl_dump_add_waiter(struct pl_lock_finder *locks, pl_lock_waiter_vec *waiters, const struct pl_watch *w,
-			const struct pl_look *l, struct pl_dump_thread *t)
+bool pl_dump_add_waiter(struct pl_lock_finder *locks, pl_lock_waiter_vec *waiters,
+			const struct pl_thread_sampler *thread, const struct pl_look *l, struct pl_dump_thread *t)
 {
-	const struct pl_lock_waiter waiter = {.thread = locks->p->threads.len, .watch = w, .stand = l->stand};
+	const struct pl_lock_waiter waiter = {.thread = locks->p->threads.len, .sampler = thread, .stand = l->stand};
 
 	if (t->in_call && l->agrees)
 		pl_lock_finder_add(locks, &l->lock_wait, t);
@@ -73,16 +74,16 @@ bool pl_dump_add_waiter(struct pl_lock_finder *locks, pl_lock_waiter_vec *waiter
 /* Waits that lasted until the holders had been found were all there at one moment. */
 void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const pl_lock_waiter_vec *waiters)
 {
-	const struct pl_roster *roster = &u->process->roster;
+	const struct pl_thread_list *list = &u->process->threads;
 	if (!waiters->len)
 		return;
-	for (size_t i = 0; i < roster->watches.len && !locks->in_part; i++) {
+	for (size_t i = 0; i < list->samplers.len && !locks->in_part; i++) {
 		locks->in_part = pl_clock_monotonic_ns() >= u->end_ns;
-		take_holds(locks, &u->process->reader, roster->watches.data[i]);
+		take_holds(locks, &u->process->reader, list->samplers.data[i]);
 	}
 	pl_lock_finder_tell(locks);
 	for (size_t i = 0; i < waiters->len; i++) {
-		const struct pl_lock_waiter *w = &waiters->data[i];
-		locks->p->threads.data[w->thread].waits_on = pl_stand_holds(&w->stand, w->watch);
+		const struct pl_lock_waiter *waiter = &waiters->data[i];
+		locks->p->threads.data[waiter->thread].waits_on = pl_stand_holds(&waiter->stand, waiter->sampler);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump: one thread, by the rules of the sampling (watch.h), again until its stack is proved.
+/* Layer dump: one thread, by the rules of the sampling (thread_sampler.h), again until its stack is proved.
  *
  * What a thread waits for, and its variables, are read between two looks at its run counter, and again if the counter
  * moved: stack, wait and values belong together. Those of a running thread are read while it is stopped. */
@@ -25,22 +25,22 @@ void pl_look_deinit(struct pl_look *l)
 	pl_native_taken_deinit(&l->native);
 }
 
-static struct pl_native_thread native_thread(const struct pl_watch *w)
+static struct pl_native_thread native_thread(const struct pl_thread_sampler *thread)
 {
-	return (struct pl_native_thread){w->tid, w->stack.tstate, &w->stack.frames};
+	return (struct pl_native_thread){thread->tid, thread->stack.tstate, &thread->stack.frames};
 }
 
-static void take_while_stopped(void *ctx, struct pl_watch *w)
+static void take_while_stopped(void *ctx, struct pl_thread_sampler *thread)
 {
 	struct pl_looker *u = ctx;
-	const struct pl_native_thread t = native_thread(w);
+	const struct pl_native_thread t = native_thread(thread);
 
 	if (u->native)
 		pl_native_take_stopped(u->native, &t, u->native_taken);
 	if (!u->o->locals)
 		return;
 	pl_mem_pages_forget(u->pages);
-	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_STOPPED_NS, u->locals);
+	pl_dump_take_locals(u->d, &u->values, &thread->stack.frames, LOCALS_STOPPED_NS, u->locals);
 	u->locals_taken = true;
 }
 
@@ -86,65 +86,66 @@ static bool same_call(const struct pl_activity_info *a, const struct pl_activity
 }
 
 /* Without counters: it is in the same call with the same arguments. */
-bool pl_stand_holds(const struct pl_stand *s, const struct pl_watch *w)
+bool pl_stand_holds(const struct pl_stand *s, const struct pl_thread_sampler *thread)
 {
 	struct pl_run_counters now;
 	struct pl_activity_info info = {.syscall = -1};
 
-	if (w->counted)
-		return pl_thread_clock_counters(&w->clock, &now) == PL_CLOCK_OK && now.runs == s->counters.runs;
-	return pl_thread_clock_activity(&w->clock, &info) == s->activity && same_call(&info, &s->info);
+	if (thread->counted)
+		return pl_thread_clock_counters(&thread->clock, &now) == PL_CLOCK_OK && now.runs == s->counters.runs;
+	return pl_thread_clock_activity(&thread->clock, &info) == s->activity && same_call(&info, &s->info);
 }
 
 /* A thread that runs and was not stopped: without the GIL, so that its frames do not change. Are they still the same?
  */
-static bool kept_its_stack(struct pl_looker *u, struct pl_watch *w, const struct pl_look *l)
+static bool kept_its_stack(struct pl_looker *u, struct pl_thread_sampler *thread, const struct pl_look *l)
 {
-	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
+	pl_addr instr = thread->stack.frames.len ? thread->stack.frames.data[0].instr : 0;
 	struct pl_reading again;
-	struct plumb_error *err = pl_stack_read(&u->process->reader, &w->stack, &again);
+	struct plumb_error *err = pl_stack_read(&u->process->reader, &thread->stack, &again);
 
 	plumb_error_destroy(err);
-	return !err && again.complete && again.node == l->sample.node && w->stack.frames.len &&
-	       w->stack.frames.data[0].instr == instr;
+	return !err && again.complete && again.node == l->sample.node && thread->stack.frames.len &&
+	       thread->stack.frames.data[0].instr == instr;
 }
 
-static void take_locals(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+static void take_locals(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
 	if (!u->o->locals || u->locals_taken || !is_sure(l))
 		return;
 	pl_mem_pages_forget(u->pages);
-	pl_dump_take_locals(u->d, &u->values, &w->stack.frames, LOCALS_NS, &l->locals);
+	pl_dump_take_locals(u->d, &u->values, &thread->stack.frames, LOCALS_NS, &l->locals);
 	if (l->stand.activity != PL_ACTIVITY_BLOCKED)
-		l->agrees &= kept_its_stack(u, w, l);
+		l->agrees &= kept_its_stack(u, thread, l);
 }
 
 /* The handlers of generators are elsewhere in memory, and only those of a thread that stands still can be followed. */
-static bool handles_exception(const struct pl_looker *u, const struct pl_watch *w, const struct pl_look *l)
+static bool handles_exception(const struct pl_looker *u, const struct pl_thread_sampler *thread,
+			      const struct pl_look *l)
 {
 	struct pl_mem *mem = pl_python_process_mem(u->process);
 	struct pl_tstate ts;
 
 	if (l->sample.state & PL_STATE_EXCEPTION || l->stand.activity != PL_ACTIVITY_BLOCKED)
 		return l->sample.state & PL_STATE_EXCEPTION;
-	struct plumb_error *err = pl_tstate_read(mem, &u->process->reader.py, w->stack.tstate, &ts);
+	struct plumb_error *err = pl_tstate_read(mem, &u->process->reader.py, thread->stack.tstate, &ts);
 	bool handles = !err && pl_exception_handled(mem, &u->process->reader.py, &ts);
 	plumb_error_destroy(err);
 	return handles;
 }
 
 /* One that runs and was not stopped so far, as its Python frames do not change without the GIL: its registers do. */
-static void stop_for_native(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	const struct pl_native_thread t = native_thread(w);
+	const struct pl_native_thread t = native_thread(thread);
 	struct pl_reading again;
 	struct pl_pause pause;
 
 	if (!pl_stopper_may(&u->process->stopper, pl_clock_monotonic_ns()) ||
-	    pl_thread_clock_activity(&w->clock, NULL) != PL_ACTIVITY_RUNNING ||
-	    pl_stopper_stop(&u->process->stopper, w->pid, w->tid, &pause) > PL_PAUSE_HELD)
+	    pl_thread_clock_activity(&thread->clock, NULL) != PL_ACTIVITY_RUNNING ||
+	    pl_stopper_stop(&u->process->stopper, thread->pid, thread->tid, &pause) > PL_PAUSE_HELD)
 		return;
-	struct plumb_error *err = pl_stack_read(&u->process->reader, &w->stack, &again);
+	struct plumb_error *err = pl_stack_read(&u->process->reader, &thread->stack, &again);
 	if (!err && again.complete && again.node == l->sample.node)
 		pl_native_take_stopped(u->native, &t, &l->native);
 	pl_stopper_release(&u->process->stopper, &pause);
@@ -152,20 +153,20 @@ static void stop_for_native(struct pl_looker *u, struct pl_watch *w, struct pl_l
 }
 
 /* A blocked thread is left alone: what the kernel says of it is enough. */
-static void take_native(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+static void take_native(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	const struct pl_native_thread t = native_thread(w);
+	const struct pl_native_thread t = native_thread(thread);
 
 	if (!u->native || !is_sure(l) || l->native.taken)
 		return;
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED)
 		pl_native_take_blocked(u->native, &t, &l->stand.info, &l->native);
 	else if (l->stand.activity == PL_ACTIVITY_RUNNING)
-		stop_for_native(u, w, l);
+		stop_for_native(u, thread, l);
 	l->agrees &= l->native.taken;
 }
 
-static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, struct pl_look *l)
+static enum pl_take_result look_once(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
 	struct pl_stop_taker taker = {.take = take_while_stopped, .ctx = u};
 	struct pl_reading reading;
@@ -174,29 +175,29 @@ static enum pl_watch_result look_once(struct pl_looker *u, struct pl_watch *w, s
 	l->lock_wait = (struct pl_lock_wait){0};
 	pl_taken_locals_deinit(&l->locals); /* of an earlier look */
 	pl_native_taken_deinit(&l->native);
-	(void)pl_thread_clock_counters(&w->clock, &l->stand.counters);
-	l->stand.activity = pl_thread_clock_activity(&w->clock, &l->stand.info);
+	(void)pl_thread_clock_counters(&thread->clock, &l->stand.counters);
+	l->stand.activity = pl_thread_clock_activity(&thread->clock, &l->stand.info);
 	u->locals = &l->locals;
 	u->native_taken = &l->native;
 	u->locals_taken = false;
 	if (u->o->locals || u->native)
 		pl_stopper_add_taker(&u->process->stopper, &taker);
-	enum pl_watch_result r =
-		pl_watch_sample(w, &u->process->reader, &u->process->stopper, false, &reading, &l->sample);
+	enum pl_take_result r =
+		pl_thread_sampler_take(thread, &u->process->reader, &u->process->stopper, false, &reading, &l->sample);
 	pl_stopper_remove_taker(&u->process->stopper, &taker);
-	l->read = r == PL_WATCH_SAMPLE;
+	l->read = r == PL_TAKE_SAMPLE;
 	l->holder = reading.interp.gil_holder;
-	l->exception = l->read && handles_exception(u, w, l);
-	l->jit = pl_tstate_in_jit(pl_python_process_mem(u->process), &u->process->reader.py, w->stack.tstate,
+	l->exception = l->read && handles_exception(u, thread, l);
+	l->jit = pl_tstate_in_jit(pl_python_process_mem(u->process), &u->process->reader.py, thread->stack.tstate,
 				  &l->jit_known);
 	l->agrees = l->stand.activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
-	take_locals(u, w, l);
-	take_native(u, w, l);
+	take_locals(u, thread, l);
+	take_native(u, thread, l);
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED) {
 		pl_dump_wait(u->d, u->around, pl_python_process_mem(u->process), &l->stand.info, &l->wait);
 		if (l->read && l->wait.on == PL_WAITS_LOCK)
-			pl_lock_wait_find(u->lock_values, &w->stack.frames, l->wait.lock, &l->lock_wait);
-		l->agrees = pl_stand_holds(&l->stand, w) && (!u->native || l->native.taken);
+			pl_lock_wait_find(u->lock_values, &thread->stack.frames, l->wait.lock, &l->lock_wait);
+		l->agrees = pl_stand_holds(&l->stand, thread) && (!u->native || l->native.taken);
 	}
 	return r;
 }
@@ -215,7 +216,7 @@ static void swap(struct pl_look *a, struct pl_look *b)
 	*b = tmp;
 }
 
-bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_look *ret)
+bool pl_look_until_proved(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *ret)
 {
 	uint64_t end = pl_clock_monotonic_ns() + (u->native ? NATIVE_NS : PROVE_NS);
 	struct pl_look l = {0};
@@ -223,9 +224,9 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_loo
 
 	end = end < u->end_ns ? end : u->end_ns;
 	for (;;) {
-		enum pl_watch_result r = look_once(u, w, &l);
+		enum pl_take_result r = look_once(u, thread, &l);
 
-		if (r == PL_WATCH_GONE || r == PL_WATCH_EXITED)
+		if (r == PL_TAKE_GONE || r == PL_TAKE_EXITED)
 			break;
 		if (is_better(&l, ret) || !ret->read)
 			swap(&l, ret);

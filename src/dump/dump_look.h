@@ -34,7 +34,7 @@ struct pl_stand {
 	enum pl_activity activity;
 	struct pl_activity_info info;
 };
-bool pl_stand_holds(const struct pl_stand *s, const struct pl_watch *w);
+bool pl_stand_holds(const struct pl_stand *s, const struct pl_thread_sampler *thread);
 
 /** What one look found. Start with {0}. */
 struct pl_look {
@@ -55,6 +55,6 @@ void pl_look_deinit(struct pl_look *l);
 struct plumb_error *pl_looker_init(struct pl_looker *u) PLUMB_MUST_CHECK;
 void pl_looker_deinit(struct pl_looker *u);
 /** Look again and again; the best look is *ret. False: the thread is gone. */
-bool pl_look_until_proved(struct pl_looker *u, struct pl_watch *w, struct pl_look *ret);
+bool pl_look_until_proved(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *ret);
 
 #endif

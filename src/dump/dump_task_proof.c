@@ -18,7 +18,7 @@
 
 struct proof {
 	struct pl_looker *u;
-	struct pl_watch *watch;		     /* of the thread that runs their loop */
+	struct pl_thread_sampler *sampler;   /* of the thread that runs their loop */
 	const struct pl_dump_deadlock *told; /* by the first look */
 	const pl_addr *tasks;		     /* the same */
 	size_t count;
@@ -76,11 +76,11 @@ static void look_again(struct proof *f)
 	pl_dump_process_deinit(&p);
 }
 
-static void look_while_stopped(void *ctx, struct pl_watch *w)
+static void look_while_stopped(void *ctx, struct pl_thread_sampler *thread)
 {
 	struct proof *f = ctx;
 
-	if (w == f->watch)
+	if (thread == f->sampler)
 		look_again(f);
 }
 
@@ -89,12 +89,12 @@ static bool look_while_blocked(struct proof *f)
 {
 	struct pl_stand stand = {.info = {.syscall = -1}};
 
-	(void)pl_thread_clock_counters(&f->watch->clock, &stand.counters);
-	stand.activity = pl_thread_clock_activity(&f->watch->clock, &stand.info);
+	(void)pl_thread_clock_counters(&f->sampler->clock, &stand.counters);
+	stand.activity = pl_thread_clock_activity(&f->sampler->clock, &stand.info);
 	if (stand.activity != PL_ACTIVITY_BLOCKED)
 		return false;
 	look_again(f);
-	f->looked &= pl_stand_holds(&stand, f->watch);
+	f->looked &= pl_stand_holds(&stand, f->sampler);
 	return f->looked;
 }
 
@@ -107,17 +107,17 @@ static bool look_by_stop(struct proof *f)
 	struct pl_reading reading;
 	struct pl_raw_sample sample;
 
-	if (pl_stopper_holds(s, f->watch->tid)) { /* by a stop that was asked for before: it runs no code */
+	if (pl_stopper_holds(s, f->sampler->tid)) { /* by a stop that was asked for before: it runs no code */
 		look_again(f);
 		return true;
 	}
 	pl_stopper_add_taker(s, &taker);
 	if (s->policy == PL_STOP_AUTO)
 		s->policy = PL_STOP_ALWAYS;
-	enum pl_watch_result r = pl_watch_sample(f->watch, &f->u->process->reader, s, false, &reading, &sample);
+	enum pl_take_result r = pl_thread_sampler_take(f->sampler, &f->u->process->reader, s, false, &reading, &sample);
 	s->policy = before;
 	pl_stopper_remove_taker(s, &taker);
-	return r != PL_WATCH_GONE && r != PL_WATCH_EXITED;
+	return r != PL_TAKE_GONE && r != PL_TAKE_EXITED;
 }
 
 static bool prove(struct proof *f)
@@ -139,8 +139,8 @@ static bool prove(struct proof *f)
 /* ---- one ring ---------------------------------------------------------------------------------------------------- */
 
 /* The thread that runs the loop of all of them, in their interpreter; NULL: there is none, or more than one. */
-static struct pl_watch *watch_of(const struct pl_roster *roster, const struct pl_dump_process *p,
-				 const struct pl_dump_deadlock *ring)
+static struct pl_thread_sampler *thread_of(const struct pl_thread_list *list, const struct pl_dump_process *p,
+					   const struct pl_dump_deadlock *ring)
 {
 	const struct pl_dump_task *first = &p->tasks.data[ring->members.data[0]];
 
@@ -149,12 +149,12 @@ static struct pl_watch *watch_of(const struct pl_roster *roster, const struct pl
 		if (t->tid != first->tid || t->interpreter != first->interpreter)
 			return NULL;
 	}
-	const struct pl_interp *in = pl_roster_interp(roster, first->interpreter);
-	for (size_t i = 0; i < roster->watches.len && first->tid && in; i++) {
-		struct pl_watch *w = roster->watches.data[i];
+	const struct pl_interp *in = pl_thread_list_interp(list, first->interpreter);
+	for (size_t i = 0; i < list->samplers.len && first->tid && in; i++) {
+		struct pl_thread_sampler *thread = list->samplers.data[i];
 
-		if ((uint64_t)w->tid == first->tid && w->stack.interp.addr == in->addr)
-			return w;
+		if ((uint64_t)thread->tid == first->tid && thread->stack.interp.addr == in->addr)
+			return thread;
 	}
 	return NULL;
 }
@@ -167,7 +167,7 @@ static struct plumb_error *prepare(struct proof *f)
 	f->work = (struct pl_work){.most = PREPARE_BYTES};
 	struct plumb_error *err = pl_mem_pages_create(pl_mem_limited_init(&f->mem, live, &f->work), &f->pages);
 	if (!err)
-		err = pl_tasks_again_create(pl_mem_pages_mem(f->pages), &r->py, &f->watch->stack.interp, &f->again);
+		err = pl_tasks_again_create(pl_mem_pages_mem(f->pages), &r->py, &f->sampler->stack.interp, &f->again);
 	return err;
 }
 
@@ -195,10 +195,10 @@ static struct plumb_error *check_ring(struct pl_looker *u, const struct pl_dump_
 				      struct pl_dump_deadlock *ring, bool *ret)
 {
 	struct proof f = {
-		.u = u, .told = ring, .watch = watch_of(&u->process->roster, p, ring), .count = ring->members.len};
+		.u = u, .told = ring, .sampler = thread_of(&u->process->threads, p, ring), .count = ring->members.len};
 	PL_VEC(pl_addr) tasks = {0};
 	struct plumb_error *err = NULL;
-	bool ok = f.watch;
+	bool ok = f.sampler;
 
 	*ret = false;
 	pl_tasks_init(&f.read);
@@ -207,7 +207,7 @@ static struct plumb_error *check_ring(struct pl_looker *u, const struct pl_dump_
 	f.tasks = tasks.data;
 	if (ok)
 		err = check(&f, ring, ret);
-	else if (f.watch)
+	else if (f.sampler)
 		err = &pl_err_no_memory;
 	pl_vec_deinit(&tasks);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an engine is: it samples a target and fills a profile. Engines know no output format.
  *
- * Threads: open, start, trouble and close are called by one thread at a time, wait by the consumer thread of the
+ * Threads: open, start, take_error and close are called by one thread at a time, wait by the consumer thread of the
  * session, take by one at a time, the rest by any. The sampling itself runs in a thread of the engine's own that does
  * nothing else; take() takes over what it found, resolves names and lines into the profile's tables and hands each
  * sample to the sink. */
@@ -21,7 +21,7 @@ struct plumb_tags;
 
 struct pl_engine_options {
 	pid_t pid;
-	bool own;	    /* it is ours: we are its guest */
+	bool own;	    /* it is ours: plumb runs in it */
 	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
 	bool subprocesses;  /* sample its descendants, too */
 	uint64_t period_ns; /* 0: as fast as possible */
@@ -118,7 +118,7 @@ struct pl_engine_ops {
 	 * closed afterwards, and what it has borrowed stays. Consumer. */
 	void (*leave)(struct pl_engine *e);
 	/** Why no Python was sampled; NULL if there was one, or nothing is known. Owner: caller. */
-	struct plumb_error *(*trouble)(struct pl_engine *e);
+	struct plumb_error *(*take_error)(struct pl_engine *e);
 	void (*close)(struct pl_engine *e);
 };
 

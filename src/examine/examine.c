@@ -32,16 +32,17 @@ static void examine_image(pid_t pid, struct pl_python_facts *f)
 	f->by_symbol = image.code_type || image.tstate_current; /* a file with symbols has them all */
 }
 
-static struct plumb_error *read_thread(struct pl_python_process *p, struct pl_watch *w, struct pl_thread_facts *t)
+static struct plumb_error *read_thread(struct pl_python_process *p, struct pl_thread_sampler *thread,
+				       struct pl_thread_facts *t)
 {
 	struct pl_reading reading;
 
 	for (int i = 0; i < READ_TRIES && !t->read; i++) {
-		struct plumb_error *err = pl_stack_read(&p->reader, &w->stack, &reading);
+		struct plumb_error *err = pl_stack_read(&p->reader, &thread->stack, &reading);
 		if (err)
 			return err;
 		t->read = reading.complete;
-		t->depth = reading.complete ? (uint32_t)w->stack.seen.now.len : 0;
+		t->depth = reading.complete ? (uint32_t)thread->stack.seen.now.len : 0;
 	}
 	return NULL;
 }
@@ -52,7 +53,7 @@ static struct plumb_error *list_threads(struct pl_python_process *p)
 	struct plumb_error *err = NULL;
 
 	for (int i = 0; i < LISTINGS && !err; i++)
-		err = pl_roster_refresh(p, pl_clock_monotonic_ns());
+		err = pl_thread_list_refresh(p, pl_clock_monotonic_ns());
 	return err;
 }
 
@@ -60,13 +61,13 @@ static struct plumb_error *examine_threads(struct pl_python_process *p, struct p
 {
 	struct plumb_error *err = list_threads(p);
 
-	for (size_t i = 0; i < p->roster.watches.len && !err; i++) {
-		struct pl_watch *w = p->roster.watches.data[i];
-		struct pl_thread_facts t = {.tid = w->tid};
+	for (size_t i = 0; i < p->threads.samplers.len && !err; i++) {
+		struct pl_thread_sampler *thread = p->threads.samplers.data[i];
+		struct pl_thread_facts t = {.tid = thread->tid};
 
-		snprintf(t.name, sizeof t.name, "%s", w->name);
-		err = read_thread(p, w, &t);
-		t.jit = pl_tstate_in_jit(pl_python_process_mem(p), &p->reader.py, w->stack.tstate, NULL);
+		snprintf(t.name, sizeof t.name, "%s", thread->name);
+		err = read_thread(p, thread, &t);
+		t.jit = pl_tstate_in_jit(pl_python_process_mem(p), &p->reader.py, thread->stack.tstate, NULL);
 		if (!err && !pl_vec_push(&f->threads, t))
 			err = &pl_err_no_memory;
 	}
@@ -88,20 +89,20 @@ void pl_examine_python(pid_t pid, struct pl_python_facts *ret)
 	struct pl_python_process *p;
 
 	*ret = (struct pl_python_facts){0};
-	ret->trouble = pl_python_process_open(pid, PL_STOP_NEVER, &p);
+	ret->error = pl_python_process_open(pid, PL_STOP_NEVER, &p);
 	examine_image(pid, ret);
-	if (ret->trouble)
+	if (ret->error)
 		return;
 	ret->verified = true;
 	tell_version(&p->reader.py, ret);
 	ret->from_debug_offsets = p->reader.py.from_debug_offsets;
-	ret->trouble = examine_threads(p, ret);
+	ret->error = examine_threads(p, ret);
 	pl_python_process_close(p);
 }
 
 void pl_python_facts_deinit(struct pl_python_facts *f)
 {
-	plumb_error_destroy(f->trouble);
-	f->trouble = NULL;
+	plumb_error_destroy(f->error);
+	f->error = NULL;
 	pl_vec_deinit(&f->threads);
 }

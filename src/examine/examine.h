@@ -66,8 +66,8 @@ struct pl_thread_facts {
 };
 
 struct pl_python_facts {
-	struct plumb_error *trouble; /* why no Python can be read; NULL: it can */
-	bool found;		     /* a file with an interpreter is mapped: the next four are known */
+	struct plumb_error *error; /* why no Python can be read; NULL: it can */
+	bool found;		   /* a file with an interpreter is mapped: the next four are known */
 	char path[512];
 	bool shared;	/* in a library, not in the program itself */
 	bool by_symbol; /* else by the section .PyRuntime */

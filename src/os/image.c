@@ -63,9 +63,9 @@ struct search {
 	PL_VEC(struct pl_image_file) files; /* in the order of asking */
 	struct pl_map known;		    /* inode and device -> where in `files` before they are in order */
 	char exe[512];
-	bool wrong_class;	     /* the executable is a 32-bit program */
-	bool not_ready;		     /* it, or the libpython that it needs, is not mapped yet */
-	struct plumb_error *trouble; /* of ours, with a file that might have been it: the first */
+	bool wrong_class;	   /* the executable is a 32-bit program */
+	bool not_ready;		   /* it, or the libpython that it needs, is not mapped yet */
+	struct plumb_error *error; /* of ours, with a file that might have been it: the first */
 };
 
 static bool is_python_file(const char *path)
@@ -188,11 +188,11 @@ static void find_gil(const struct search *s, const struct pl_elf_symbol found[SY
 }
 
 /* A file that we could not look at, for want of memory or descriptors, may have been the interpreter. */
-static void note_trouble(struct search *s, struct plumb_error *err)
+static void note_error(struct search *s, struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
-	if (!s->trouble && (code == PLUMB_ERR_SYSTEM || code == PLUMB_ERR_NO_MEMORY))
-		s->trouble = err;
+	if (!s->error && (code == PLUMB_ERR_SYSTEM || code == PLUMB_ERR_NO_MEMORY))
+		s->error = err;
 	else
 		plumb_error_destroy(err);
 }
@@ -211,7 +211,7 @@ static bool open_file(struct search *s, struct pl_image_file *f)
 	if (!err)
 		return true;
 	s->wrong_class |= f->rank == PL_IMAGE_EXE && plumb_error_code(err) == PLUMB_ERR_NOT_SUPPORTED;
-	note_trouble(s, err);
+	note_error(s, err);
 	return false;
 }
 
@@ -325,10 +325,10 @@ static struct plumb_error *no_memory_map(pid_t pid)
 	return pl_error(PLUMB_ERR_NOT_READY, "pid %d (%s) is just starting a program", (int)pid, comm);
 }
 
-static struct plumb_error *take_trouble(struct search *s)
+static struct plumb_error *take_error(struct search *s)
 {
-	struct plumb_error *err = s->trouble;
-	s->trouble = NULL;
+	struct plumb_error *err = s->error;
+	s->error = NULL;
 	return err;
 }
 
@@ -352,8 +352,8 @@ static struct plumb_error *not_python(struct search *s)
 	struct plumb_error *gone = pl_proc_check(s->pid);
 	if (gone)
 		return gone;
-	if (s->trouble)
-		return take_trouble(s);
+	if (s->error)
+		return take_error(s);
 	if (s->wrong_class)
 		return pl_error_hint(
 			pl_error(PLUMB_ERR_NOT_SUPPORTED, "pid %d runs the 32-bit program %s", (int)s->pid, runs),
@@ -409,7 +409,7 @@ static void close_files(struct search *s)
 		pl_image_file_close(&s->files.data[i]);
 	pl_vec_deinit(&s->files);
 	pl_map_deinit(&s->known);
-	plumb_error_destroy(s->trouble);
+	plumb_error_destroy(s->error);
 }
 
 /* Without a process the files are found by their names alone. */

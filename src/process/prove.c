@@ -47,8 +47,8 @@ static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
 	return r->node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
 }
 
-enum pl_watch_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activity,
-				     const struct pl_activity_info *info, enum pl_quality quality)
+enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activity,
+				    const struct pl_activity_info *info, enum pl_quality quality)
 {
 	const struct pl_reading *r = a->reading;
 	uint8_t state = state_of(r, activity, info);
@@ -60,48 +60,48 @@ enum pl_watch_result pl_attempt_take(struct pl_attempt *a, enum pl_activity acti
 					 .state = state,
 					 .quality = (uint8_t)quality,
 					 .marker = marker_of(r, state)};
-	return PL_WATCH_SAMPLE;
+	return PL_TAKE_SAMPLE;
 }
 
-enum pl_watch_result pl_attempt_failed(struct plumb_error *err)
+enum pl_take_result pl_attempt_failed(struct plumb_error *err)
 {
-	return err == &pl_err_target_exited ? PL_WATCH_EXITED : PL_WATCH_UNREADABLE;
+	return err == &pl_err_target_exited ? PL_TAKE_EXITED : PL_TAKE_UNREADABLE;
 }
 
 /* It was blocked before the reading: was it all along? A kernel without run counters leaves the proof to the reading.
  */
-static bool stood_still(const struct pl_watch *w, const struct pl_reading *r)
+static bool stood_still(const struct pl_thread_sampler *thread, const struct pl_reading *r)
 {
 	struct pl_run_counters after;
 
-	if (!w->counted)
-		return r->steady && pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_BLOCKED;
-	return pl_thread_clock_counters(&w->clock, &after) == PL_CLOCK_OK && after.runs == w->counters.runs;
+	if (!thread->counted)
+		return r->steady && pl_thread_clock_activity(&thread->clock, NULL) == PL_ACTIVITY_BLOCKED;
+	return pl_thread_clock_counters(&thread->clock, &after) == PL_CLOCK_OK && after.runs == thread->counters.runs;
 }
 
-enum pl_watch_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity activity,
-				      const struct pl_activity_info *info)
+enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity activity,
+				     const struct pl_activity_info *info)
 {
-	struct pl_watch *w = a->w;
+	struct pl_thread_sampler *thread = a->thread;
 	for (int i = 0; i < 2; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+		struct plumb_error *err = pl_stack_read(a->r, &thread->stack, a->reading);
 		if (err)
 			return pl_attempt_failed(err);
 		if (a->reading->complete)
 			break;
 	}
-	if (!stood_still(w, a->reading))
-		return PL_WATCH_UNPROVED;
+	if (!stood_still(thread, a->reading))
+		return PL_TAKE_UNPROVED;
 	if (!a->reading->complete)
-		return PL_WATCH_UNREADABLE;
-	pl_stack_trust(&w->stack, a->reading);
-	w->still = w->counted && activity == PL_ACTIVITY_BLOCKED;
+		return PL_TAKE_UNREADABLE;
+	pl_stack_trust(&thread->stack, a->reading);
+	thread->still = thread->counted && activity == PL_ACTIVITY_BLOCKED;
 	return pl_attempt_take(a, activity, info, PL_EXACT);
 }
 
-bool pl_attempt_still_running(const struct pl_watch *w)
+bool pl_attempt_still_running(const struct pl_thread_sampler *thread)
 {
-	return pl_thread_clock_activity(&w->clock, NULL) == PL_ACTIVITY_RUNNING;
+	return pl_thread_clock_activity(&thread->clock, NULL) == PL_ACTIVITY_RUNNING;
 }
 
 bool pl_attempt_is_whole(const struct pl_attempt *a, pl_addr root)
@@ -111,14 +111,15 @@ bool pl_attempt_is_whole(const struct pl_attempt *a, pl_addr root)
 
 /* A steady reading says something only if the thread has run since the last one that was counted: one that merely waits
  * for a CPU is steady as often as we look. */
-static bool has_run(struct pl_watch *w, const struct pl_reading *r)
+static bool has_run(struct pl_thread_sampler *thread, const struct pl_reading *r)
 {
-	pl_addr instr = w->stack.frames.len ? w->stack.frames.data[0].instr : 0;
-	bool ran = r->node != w->counted_node || instr != w->counted_instr || w->counters.run_ns != w->counted_run_ns;
+	pl_addr instr = thread->stack.frames.len ? thread->stack.frames.data[0].instr : 0;
+	bool ran = r->node != thread->counted_node || instr != thread->counted_instr ||
+		   thread->counters.run_ns != thread->counted_run_ns;
 
-	w->counted_node = r->node;
-	w->counted_instr = instr;
-	w->counted_run_ns = w->counters.run_ns;
+	thread->counted_node = r->node;
+	thread->counted_instr = instr;
+	thread->counted_run_ns = thread->counters.run_ns;
 	return ran;
 }
 
@@ -130,48 +131,49 @@ static bool may_run_meanwhile(const struct pl_attempt *a)
 
 void pl_attempt_note_steadiness(struct pl_attempt *a, const struct pl_reading *r)
 {
-	struct pl_watch *w = a->w;
+	struct pl_thread_sampler *thread = a->thread;
 
 	if (!r->steady) {
-		w->moving = w->seen_moving = true;
-		w->steady_run = 0;
-	} else if (w->moving && may_run_meanwhile(a) && has_run(w, r) && ++w->steady_run >= PL_CALM_AFTER) {
-		w->moving = w->seen_moving = false;
-		w->steady_run = 0;
+		thread->unstable = thread->seen_unstable = true;
+		thread->steady_run = 0;
+	} else if (thread->unstable && may_run_meanwhile(a) && has_run(thread, r) &&
+		   ++thread->steady_run >= PL_STABLE_AFTER) {
+		thread->unstable = thread->seen_unstable = false;
+		thread->steady_run = 0;
 	}
 }
 
 /* A thread that might not run Python code, and whose innermost instruction did not move, stood still. */
-enum pl_watch_result pl_prove_outside_python(struct pl_attempt *a)
+enum pl_take_result pl_prove_outside_python(struct pl_attempt *a)
 {
 	for (int i = 0; i < 2; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+		struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
 
 		if (err)
 			return pl_attempt_failed(err);
 		if (a->reading->steady && a->reading->at_rest && !may_run_python(a->reading))
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_EXACT);
 	}
-	return PL_WATCH_UNPROVED;
+	return PL_TAKE_UNPROVED;
 }
 
 /* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
 struct plumb_error *pl_attempt_read_for_steady(struct pl_attempt *a)
 {
-	struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+	struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
 
-	return err || a->reading->steady ? err : pl_stack_read(a->r, &a->w->stack, a->reading);
+	return err || a->reading->steady ? err : pl_stack_read(a->r, &a->thread->stack, a->reading);
 }
 
-enum pl_watch_result pl_prove_as_it_runs(struct pl_attempt *a, enum pl_activity activity)
+enum pl_take_result pl_prove_as_it_runs(struct pl_attempt *a, enum pl_activity activity)
 {
-	struct pl_watch *w = a->w;
-	bool was_moving = w->moving;
+	struct pl_thread_sampler *thread = a->thread;
+	bool was_unstable = thread->unstable;
 	struct plumb_error *err = pl_attempt_read_for_steady(a);
 	if (err)
 		return pl_attempt_failed(err);
 	pl_attempt_note_steadiness(a, a->reading);
-	if (!a->reading->steady || was_moving)
-		return PL_WATCH_UNPROVED;
+	if (!a->reading->steady || was_unstable)
+		return PL_TAKE_UNPROVED;
 	return pl_attempt_take(a, activity, NULL, PL_EXACT);
 }

@@ -8,24 +8,24 @@
 #define STOP_TRIES 3
 #define LET_RUN_NS 20000
 
-/* Stop, read, let go. PL_WATCH_UNPROVED: it could not be stopped. */
-static enum pl_watch_result stop_and_read(struct pl_attempt *a)
+/* Stop, read, let go. PL_TAKE_UNPROVED: it could not be stopped. */
+static enum pl_take_result stop_and_read(struct pl_attempt *a)
 {
-	struct pl_watch *w = a->w;
+	struct pl_thread_sampler *thread = a->thread;
 	struct pl_stopper *s = a->stopper;
 	struct pl_pause pause;
 
-	enum pl_pause_result p = pl_stopper_stop(s, w->pid, w->tid, &pause);
+	enum pl_pause_result p = pl_stopper_stop(s, thread->pid, thread->tid, &pause);
 	if (p == PL_PAUSE_GONE)
-		return s->exit_known ? PL_WATCH_EXITED : PL_WATCH_GONE;
+		return s->exit_known ? PL_TAKE_EXITED : PL_TAKE_GONE;
 	if (p == PL_PAUSE_REFUSED)
-		return PL_WATCH_UNPROVED;
-	struct plumb_error *err = pl_stack_read(a->r, &w->stack, a->reading);
+		return PL_TAKE_UNPROVED;
+	struct plumb_error *err = pl_stack_read(a->r, &thread->stack, a->reading);
 	if (!err && a->reading->complete)
-		pl_stopper_let_take(s, w);
+		pl_stopper_let_take(s, thread);
 	pl_stopper_release(s, &pause);
-	pl_bursts_stopped(&w->bursts);
-	return err ? pl_attempt_failed(err) : PL_WATCH_SAMPLE;
+	pl_bursts_stopped(&thread->bursts);
+	return err ? pl_attempt_failed(err) : PL_TAKE_SAMPLE;
 }
 
 /* May it be stopped right now? Not if it may not run Python code: then it runs C code and may enter a system call at
@@ -35,31 +35,31 @@ static bool may_run_python_now(const struct pl_attempt *a)
 	struct pl_reading now = {0};
 	struct pl_mem *live = pl_mem_live_mem(a->r->live);
 
-	return !pl_tstate_read(live, &a->r->py, a->w->stack.tstate, &now.tstate) &&
-	       !pl_interp_read_again(live, &a->r->py, &a->w->stack.interp, &now.interp) &&
+	return !pl_tstate_read(live, &a->r->py, a->thread->stack.tstate, &now.tstate) &&
+	       !pl_interp_read_again(live, &a->r->py, &a->thread->stack.interp, &now.interp) &&
 	       pl_tstate_may_run(&now.tstate, &now.interp);
 }
 
 /* The questions before any stop that is not the first thing that is done. */
 static bool may_be_stopped(const struct pl_attempt *a)
 {
-	return pl_attempt_still_running(a->w) && may_run_python_now(a);
+	return pl_attempt_still_running(a->thread) && may_run_python_now(a);
 }
 
 /* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
  * end at that frame. An outermost frame that is not the one we know must be found by two stops in a row, or by the last
  * one. */
-static enum pl_watch_result sample_stopped(struct pl_attempt *a)
+static enum pl_take_result sample_stopped(struct pl_attempt *a)
 {
-	pl_addr root = a->w->stack.root;
+	pl_addr root = a->thread->stack.root;
 
 	for (int i = 0; i < STOP_TRIES; i++) {
-		enum pl_watch_result result = stop_and_read(a);
+		enum pl_take_result result = stop_and_read(a);
 
-		if (result != PL_WATCH_SAMPLE)
+		if (result != PL_TAKE_SAMPLE)
 			return result;
 		if (pl_attempt_is_whole(a, i + 1 < STOP_TRIES ? root : a->reading->root)) {
-			pl_stack_trust(&a->w->stack, a->reading);
+			pl_stack_trust(&a->thread->stack, a->reading);
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_STOPPED);
 		}
 		if (a->reading->complete)
@@ -68,15 +68,15 @@ static enum pl_watch_result sample_stopped(struct pl_attempt *a)
 		if (a->stopper->late.len || !may_be_stopped(a))
 			break;
 	}
-	return a->reading->complete ? PL_WATCH_UNPROVED : PL_WATCH_UNREADABLE;
+	return a->reading->complete ? PL_TAKE_UNPROVED : PL_TAKE_UNREADABLE;
 }
 
-enum pl_watch_result pl_prove_by_stop(struct pl_attempt *a)
+enum pl_take_result pl_prove_by_stop(struct pl_attempt *a)
 {
 	if (!may_run_python_now(a)) {
-		enum pl_watch_result result = pl_prove_outside_python(a);
+		enum pl_take_result result = pl_prove_outside_python(a);
 		/* Has it come back to Python meanwhile? */
-		if (result != PL_WATCH_UNPROVED || !may_be_stopped(a))
+		if (result != PL_TAKE_UNPROVED || !may_be_stopped(a))
 			return result;
 	}
 	return sample_stopped(a);
@@ -84,24 +84,24 @@ enum pl_watch_result pl_prove_by_stop(struct pl_attempt *a)
 
 /* It has been read since we asked: a thread that has blocked meanwhile must not be disturbed, and stands still. It was
  * running when we looked: a thread must not be running twice to count, or short runs would count too little. */
-enum pl_watch_result pl_prove_asking_again(struct pl_attempt *a)
+enum pl_take_result pl_prove_asking_again(struct pl_attempt *a)
 {
 	struct pl_activity_info info = {.syscall = -1};
-	enum pl_activity activity = pl_thread_clock_activity(&a->w->clock, &info);
+	enum pl_activity activity = pl_thread_clock_activity(&a->thread->clock, &info);
 
 	if (activity == PL_ACTIVITY_BLOCKED)
 		return pl_prove_at_rest(a, PL_ACTIVITY_RUNNING, &info);
-	return activity == PL_ACTIVITY_RUNNING ? pl_prove_by_stop(a) : PL_WATCH_UNPROVED;
+	return activity == PL_ACTIVITY_RUNNING ? pl_prove_by_stop(a) : PL_TAKE_UNPROVED;
 }
 
-enum pl_watch_result pl_prove_held(struct pl_attempt *a)
+enum pl_take_result pl_prove_held(struct pl_attempt *a)
 {
-	pl_addr root = a->w->stack.root;
-	struct plumb_error *err = pl_stack_read(a->r, &a->w->stack, a->reading);
+	pl_addr root = a->thread->stack.root;
+	struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
 
 	if (err)
 		return pl_attempt_failed(err);
 	if (!pl_attempt_is_whole(a, root))
-		return PL_WATCH_UNPROVED;
+		return PL_TAKE_UNPROVED;
 	return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_STOPPED);
 }

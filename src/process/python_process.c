@@ -11,10 +11,10 @@
 #include "own_fd.h"
 
 void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
-			    const struct pl_roster_use *use, void *user)
+			    const struct pl_thread_list_use *use, void *user)
 {
 	pl_reader_init(&p->reader, tables);
-	pl_roster_init(&p->roster, use, user, room);
+	pl_thread_list_init(&p->threads, use, user, room);
 }
 
 void pl_python_process_deinit(struct pl_python_process *p)
@@ -32,7 +32,7 @@ void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *p
 
 void pl_python_process_detach(struct pl_python_process *p)
 {
-	pl_roster_clear(&p->roster);
+	pl_thread_list_clear(&p->threads);
 	pl_mem_live_destroy(p->reader.live);
 	p->reader.live = NULL;
 }
@@ -42,11 +42,11 @@ void pl_python_process_keep_open(struct pl_python_process *p)
 {
 	if (!pl_mem_live_reopen(p->reader.live))
 		return;
-	for (size_t i = 0; i < p->roster.watches.len; i++) {
-		struct pl_watch *w = p->roster.watches.data[i];
+	for (size_t i = 0; i < p->threads.samplers.len; i++) {
+		struct pl_thread_sampler *thread = p->threads.samplers.data[i];
 
-		pl_thread_clock_close(&w->clock);
-		pl_thread_clock_open(&w->clock, w->pid, w->tid);
+		pl_thread_clock_close(&thread->clock);
+		pl_thread_clock_open(&thread->clock, thread->pid, thread->tid);
 	}
 }
 
@@ -103,7 +103,7 @@ struct plumb_error *pl_python_process_open(pid_t pid, enum pl_stop_policy policy
 	a->process.pid = pid;
 	pl_room_raise();
 	struct plumb_error *err = pl_tables_init(&a->tables);
-	pl_python_process_init(&a->process, &a->tables, &a->room, &pl_roster_plain, NULL);
+	pl_python_process_init(&a->process, &a->tables, &a->room, &pl_thread_list_plain, NULL);
 	if (err || (err = open_identity(a)) || (err = attach(a, policy))) {
 		pl_python_process_close(&a->process);
 		return err;

@@ -6,13 +6,13 @@
 #define PL_PYTHON_PROCESS_H
 
 #include "reading.h"
-#include "roster.h"
+#include "thread_list.h"
 #include "stopper.h"
 
 struct pl_python_process {
 	pid_t pid;
 	struct pl_reader reader;
-	struct pl_roster roster;
+	struct pl_thread_list threads;
 	struct pl_stopper stopper;
 };
 
@@ -35,7 +35,7 @@ void pl_python_process_close(struct pl_python_process *p);
 
 /** @p p is all zeros, but for its pid. What samples refer to, and how much room there is, are shared by all. */
 void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
-			    const struct pl_roster_use *use, void *user);
+			    const struct pl_thread_list_use *use, void *user);
 void pl_python_process_deinit(struct pl_python_process *p);
 /** It runs this Python, in that memory, which is taken over. @p beside is borrowed. */
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer process; one thread at a time. Reads and judges; never stops the target and never decides what to do about a
- * reading that is not proved: that is watch.c. */
+ * reading that is not proved: that is thread_sampler.c. */
 #include "reading.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PL_MAX_WATCHES 4000 /* threads at once, in all processes, beside main threads */
+#define PL_MAX_SAMPLED_THREADS 4000 /* threads at once, in all processes, beside main threads */
 
 struct pl_room {
 	uint64_t max_files;	     /* that we may open for them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer process. See source_reader.h. Each question has a thread, and that a process that shares its memory.
  *
- * We may be a guest in the program, and it must not feel anything of this:
+ * We may run in the program itself, and it must not feel anything of this:
  *   - Whoever reads takes on rights, and may stand in the kernel for ever. A thread of the program must do neither: the
  *     C library changes the rights of a program in all of its threads, by a signal for which it waits, and aborts where
  *     one thread may not what the others may. So that is a process.

@@ -212,10 +212,10 @@ void pl_stopper_remove_taker(struct pl_stopper *s, const struct pl_stop_taker *t
 		}
 }
 
-void pl_stopper_let_take(const struct pl_stopper *s, struct pl_watch *w)
+void pl_stopper_let_take(const struct pl_stopper *s, struct pl_thread_sampler *thread)
 {
 	for (const struct pl_stop_taker *t = s->takers; t; t = t->next)
-		t->take(t->ctx, w);
+		t->take(t->ctx, thread);
 }
 
 void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from)

@@ -13,12 +13,12 @@
 #include "stop_policy.h"
 #include "vec.h"
 
-struct pl_watch;
+struct pl_thread_sampler;
 
 /** Who wants to know of each thread that is stopped: is called while it is, when its stack was read whole. In a list as
  * long as he wants. */
 struct pl_stop_taker {
-	void (*take)(void *ctx, struct pl_watch *w);
+	void (*take)(void *ctx, struct pl_thread_sampler *thread);
 	void *ctx;
 	struct pl_stop_taker *next; /* the list's */
 };
@@ -76,8 +76,8 @@ uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
 void pl_stopper_add_taker(struct pl_stopper *s, struct pl_stop_taker *t);
 /** Nothing if it is not in the list. */
 void pl_stopper_remove_taker(struct pl_stopper *s, const struct pl_stop_taker *t);
-/** @p w is stopped, and its stack was read whole: all who want to know. */
-void pl_stopper_let_take(const struct pl_stopper *s, struct pl_watch *w);
+/** @p thread is stopped, and its stack was read whole: all who want to know. */
+void pl_stopper_let_take(const struct pl_stopper *s, struct pl_thread_sampler *thread);
 
 void pl_refusals_add(struct pl_refusals *to, const struct pl_refusals *from);
 

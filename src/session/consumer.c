@@ -236,7 +236,7 @@ static bool is_silent(struct plumb_session *s, uint64_t told_ns)
 }
 
 /* What has come of it is whole. */
-static void leave_sampler(struct plumb_session *s)
+static void leave_sampling_thread(struct plumb_session *s)
 {
 	s->left = true;
 	s->ops->leave(s->engine);
@@ -253,7 +253,7 @@ static void work(struct plumb_session *s, uint64_t *shown_ns)
 	uint64_t told_ns = s->stats.told_ns;
 	pl_session_take(s);
 	if (is_silent(s, told_ns))
-		leave_sampler(s);
+		leave_sampling_thread(s);
 	pl_session_end_when_known(s);
 	uint64_t now = pl_clock_monotonic_ns();
 	bool ended = s->stats.ended;

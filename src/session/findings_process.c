@@ -123,8 +123,8 @@ static bool tell_interpreter(struct plumb_doctor *d, const struct pl_python_fact
 	struct pl_finding *p;
 
 	if (!f->found) {
-		p = add(d, "python", PLUMB_FINDING_NO, f->trouble ? plumb_error_message(f->trouble) : "it has ended");
-		pl_finding_costs(p, cost, f->trouble ? plumb_error_hint(f->trouble) : "", "");
+		p = add(d, "python", PLUMB_FINDING_NO, f->error ? plumb_error_message(f->error) : "it has ended");
+		pl_finding_costs(p, cost, f->error ? plumb_error_hint(f->error) : "", "");
 		return false;
 	}
 	pl_finding_add(d, "python", true, PLUMB_FINDING_OK, "%s (%s), found by %s", f->path,
@@ -141,8 +141,8 @@ static bool tell_interpreter(struct plumb_doctor *d, const struct pl_python_fact
 					 "update plumb", "");
 		return true;
 	}
-	p = add(d, "layout", PLUMB_FINDING_NO, plumb_error_message(f->trouble));
-	pl_finding_costs(p, cost, plumb_error_hint(f->trouble), "");
+	p = add(d, "layout", PLUMB_FINDING_NO, plumb_error_message(f->error));
+	pl_finding_costs(p, cost, plumb_error_hint(f->error), "");
 	return false;
 }
 
@@ -198,7 +198,7 @@ static void tell_sample(struct plumb_doctor *d, const struct pl_python_facts *f)
 			   "%zu of %zu stacks read without stopping a thread, the deepest of %u frame%s", read, n,
 			   deepest, deepest == 1 ? "" : "s");
 	if (!read)
-		pl_finding_costs(s, "it cannot be sampled", f->trouble ? plumb_error_message(f->trouble) : "", "");
+		pl_finding_costs(s, "it cannot be sampled", f->error ? plumb_error_message(f->error) : "", "");
 	else if (read < n)
 		pl_finding_costs(s,
 				 "the others move too fast or have just ended; sampling stops a thread where it must",

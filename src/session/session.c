@@ -310,7 +310,7 @@ static void join_consumer(struct plumb_session *s)
 }
 
 /* That a program ran no Python, or ended before it did, is a result and no error. */
-static struct plumb_error *real_trouble(struct plumb_error *err)
+static struct plumb_error *real_error(struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
 
@@ -361,7 +361,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	if (s->options.launched && st.target_ended)
 		ret->wait_status = plumb_session_reap(s);
 	if (!st.found_python && !s->failure)
-		s->failure = real_trouble(s->ops->trouble(s->engine));
+		s->failure = real_error(s->ops->take_error(s->engine));
 	if (s->options.own) /* its outcome may be kept for as long as the program runs, and be one of many */
 		close_engine(s);
 	struct plumb_error *err = s->failure;

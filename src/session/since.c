@@ -4,7 +4,7 @@
 
 #include "clock.h"
 
-/* A guest answers for its own threads only. */
+/* Who samples the process that it is in answers for its own threads only. */
 uint64_t pl_session_cost_ns(const struct plumb_session *s)
 {
 	return s->options.own ? s->stats.cpu_ns : pl_clock_process_cpu_ns();

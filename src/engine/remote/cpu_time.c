@@ -10,47 +10,47 @@
 #define SHARED_BY	32 /* samples */
 #define SHARED_AFTER_NS 500000000ull
 
-static void share_run_time(struct pl_engine *e, struct pl_sampled *w)
+static void share_run_time(struct pl_engine *e, struct pl_sampled *thread)
 {
-	uint64_t share = w->watch.ran_ns / w->waiting.len;
+	uint64_t share = thread->sampler.ran_ns / thread->waiting.len;
 
-	for (size_t i = 0; i < w->waiting.len; i++)
-		pl_send_weighed(e, w, &w->waiting.data[i].sample, w->waiting.data[i].time_ns, share);
-	pl_vec_clear(&w->waiting);
-	w->watch.ran_ns = 0;
+	for (size_t i = 0; i < thread->waiting.len; i++)
+		pl_send_weighed(e, thread, &thread->waiting.data[i].sample, thread->waiting.data[i].time_ns, share);
+	pl_vec_clear(&thread->waiting);
+	thread->sampler.ran_ns = 0;
 }
 
-void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t now,
+void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t now,
 		      uint64_t weight_ns)
 {
-	if (s && !w->announced) /* a process that has ended cannot be asked any more what it ran */
-		pl_send_thread(e, w);
-	if (s && !w->watch.counted)
-		pl_send_weighed(e, w, s, now, weight_ns); /* the kernel does not tell run times */
+	if (s && !thread->announced) /* a process that has ended cannot be asked any more what it ran */
+		pl_send_thread(e, thread);
+	if (s && !thread->sampler.counted)
+		pl_send_weighed(e, thread, s, now, weight_ns); /* the kernel does not tell run times */
 	else if (s)
-		(void)pl_vec_push(&w->waiting,
+		(void)pl_vec_push(&thread->waiting,
 				  ((struct pl_waiting_sample){now, weight_ns, *s})); /* else the others get its time */
-	if (w->waiting.len == 0 || w->watch.ran_ns == 0)
+	if (thread->waiting.len == 0 || thread->sampler.ran_ns == 0)
 		return;
-	if (w->waiting.len >= SHARED_BY || now - w->waiting.data[0].time_ns > SHARED_AFTER_NS)
-		share_run_time(e, w);
+	if (thread->waiting.len >= SHARED_BY || now - thread->waiting.data[0].time_ns > SHARED_AFTER_NS)
+		share_run_time(e, thread);
 }
 
 /* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
-static uint64_t time_waited_for(const struct pl_sampled *w)
+static uint64_t time_waited_for(const struct pl_sampled *thread)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < w->waiting.len; i++)
-		sum += w->waiting.data[i].weight_ns;
+	for (size_t i = 0; i < thread->waiting.len; i++)
+		sum += thread->waiting.data[i].weight_ns;
 	return sum;
 }
 
-void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *w)
+void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *thread)
 {
-	if (w->waiting.len == 0)
+	if (thread->waiting.len == 0)
 		return;
-	if (w->watch.ran_ns == 0)
-		w->watch.ran_ns = time_waited_for(w);
-	share_run_time(e, w);
+	if (thread->sampler.ran_ns == 0)
+		thread->sampler.ran_ns = time_waited_for(thread);
+	share_run_time(e, thread);
 }

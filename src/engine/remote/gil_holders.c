@@ -17,12 +17,12 @@ struct plumb_error *pl_gil_check(pid_t pid, struct pl_mem *mem, const struct pl_
 			     "--mode cpu samples the threads that run");
 }
 
-static bool find_holder(const struct pl_roster *r, pl_addr tstate, size_t *ret)
+static bool find_holder(const struct pl_thread_list *r, pl_addr tstate, size_t *ret)
 {
-	for (size_t i = 0; i < r->watches.len; i++) {
+	for (size_t i = 0; i < r->samplers.len; i++) {
 		*ret = i;
-		if (r->watches.data[i]->stack.tstate == tstate)
-			return pl_sampled_of(r->watches.data[i])->wanted;
+		if (r->samplers.data[i]->stack.tstate == tstate)
+			return pl_sampled_of(r->samplers.data[i])->wanted;
 	}
 	return false;
 }
@@ -30,7 +30,7 @@ static bool find_holder(const struct pl_roster *r, pl_addr tstate, size_t *ret)
 /* Up to 3.11 a process has one GIL; then an interpreter may have one of its own. */
 static bool shares_gil(const struct pl_target *t, size_t k)
 {
-	const struct pl_interp *interps = t->python.roster.interps.data;
+	const struct pl_interp *interps = t->python.threads.interps.data;
 
 	if (!pl_interp_has_own_gil(&t->python.reader.py))
 		return k > 0;
@@ -44,7 +44,7 @@ static bool shares_gil(const struct pl_target *t, size_t k)
  * on meanwhile. */
 static enum pl_round_result sample_holder(struct pl_engine *e, struct pl_target *t, size_t k, uint64_t weight_ns)
 {
-	const struct pl_interp *known = &t->python.roster.interps.data[k];
+	const struct pl_interp *known = &t->python.threads.interps.data[k];
 	struct pl_interp interp;
 	struct plumb_error *err =
 		pl_interp_read_again(pl_python_process_mem(&t->python), &t->python.reader.py, known, &interp);
@@ -55,15 +55,15 @@ static enum pl_round_result sample_holder(struct pl_engine *e, struct pl_target 
 		plumb_error_destroy(err);
 		return r;
 	}
-	pl_roster_notice(&t->python.roster, &interp);
-	if (interp.gil_holder == 0 || shares_gil(t, k) || !find_holder(&t->python.roster, interp.gil_holder, &i))
+	pl_thread_list_notice(&t->python.threads, &interp);
+	if (interp.gil_holder == 0 || shares_gil(t, k) || !find_holder(&t->python.threads, interp.gil_holder, &i))
 		return PL_ROUND_TOOK;
 	return pl_round_one(e, t, i, weight_ns);
 }
 
 enum pl_round_result pl_round_holders(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
-	for (size_t k = 0; k < t->python.roster.interps.len; k++) {
+	for (size_t k = 0; k < t->python.threads.interps.len; k++) {
 		enum pl_round_result r = PL_ROUND_NONE;
 
 		for (int tries = 0; tries < HOLDER_TRIES && r == PL_ROUND_NONE; tries++)

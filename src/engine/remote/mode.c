@@ -4,11 +4,11 @@
 
 #include "remote.h"
 
-static void send_by_period(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t now,
+static void send_by_period(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t now,
 			   uint64_t weight_ns)
 {
 	if (s)
-		pl_send_weighed(e, w, s, now, weight_ns);
+		pl_send_weighed(e, thread, s, now, weight_ns);
 }
 
 static const struct pl_mode_rules rules[] = {

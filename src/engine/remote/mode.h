@@ -25,10 +25,10 @@ struct pl_mode_rules {
 	struct plumb_error *(*check)(pid_t pid, struct pl_mem *mem, const struct pl_py *py);
 	/** One round of a process: which of its threads? */
 	enum pl_round_result (*round)(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
-	bool running_only; /* as pl_watch_sample */
+	bool running_only; /* as pl_thread_sampler_take */
 	uint8_t needs;	   /* bits of a sample's state; without them it does not count */
 	/** Hand over what a tick found, NULL: nothing. What does it weigh? */
-	void (*send)(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t now,
+	void (*send)(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t now,
 		     uint64_t weight_ns);
 };
 

@@ -15,7 +15,7 @@ void pl_orders_deinit(struct pl_orders *o)
 	pthread_mutex_destroy(&o->lock);
 }
 
-void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_bell *bell)
+void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_wake_up *wake_up)
 {
 	pthread_mutex_lock(&o->lock);
 	while (o->pending && !o->over)
@@ -24,7 +24,7 @@ void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_bell *
 		o->order = order;
 		o->pending = true;
 		uint64_t mine = ++o->given;
-		pl_bell_ring(bell);
+		pl_wake_up_send(wake_up);
 		while (o->done < mine && !o->over)
 			pthread_cond_wait(&o->changed, &o->lock);
 	}

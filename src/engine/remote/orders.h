@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "bell.h"
+#include "wake_up.h"
 #include "engine.h"
 
 struct pl_orders {
@@ -20,8 +20,8 @@ struct pl_orders {
 
 void pl_orders_init(struct pl_orders *o);
 void pl_orders_deinit(struct pl_orders *o);
-/** Any thread: ring @p bell, return when it is carried out or never will be. */
-void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_bell *bell);
+/** Any thread: wake with @p wake_up, return when it is carried out or never will be. */
+void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_wake_up *wake_up);
 /** The sampling thread: false if there is none. */
 bool pl_orders_next(struct pl_orders *o, struct pl_order *ret);
 void pl_orders_done(struct pl_orders *o);

@@ -6,7 +6,7 @@
 
 struct plumb_error *pl_queue_init(struct pl_queue *q)
 {
-	*q = (struct pl_queue){.slots = calloc(PL_QUEUE_SLOTS, sizeof *q->slots), .bell = PL_BELL_INIT};
+	*q = (struct pl_queue){.slots = calloc(PL_QUEUE_SLOTS, sizeof *q->slots), .wake_up = PL_WAKE_UP_INIT};
 	return q->slots ? NULL : &pl_err_no_memory;
 }
 
@@ -35,7 +35,7 @@ void pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 
 void pl_queue_wake(struct pl_queue *q)
 {
-	pl_bell_ring(&q->bell);
+	pl_wake_up_send(&q->wake_up);
 }
 
 bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret)
@@ -53,5 +53,5 @@ void pl_queue_wait(struct pl_queue *q, int timeout_ms)
 {
 	struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L};
 
-	(void)pl_bell_wait(&q->bell, timeout_ms < 0 ? NULL : &timeout);
+	(void)pl_wake_up_wait(&q->wake_up, timeout_ms < 0 ? NULL : &timeout);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bell.h"
+#include "wake_up.h"
 #include "error.h"
 
 #define PL_QUEUE_SLOTS 16384u /* a power of two; 512 KiB */
@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct pl_record) == 32, "a slot of the queue is half a ca
 struct pl_queue {
 	struct pl_record *slots;
 	_Atomic uint64_t head, tail; /* written by the reader, by the writer */
-	struct pl_bell bell;	     /* wakes the reader when the queue is half full, or at the end */
+	struct pl_wake_up wake_up;   /* wakes the reader when the queue is half full, or at the end */
 };
 
 struct plumb_error *pl_queue_init(struct pl_queue *q) PLUMB_MUST_CHECK;

@@ -18,13 +18,13 @@ static void remote_close(struct pl_engine *e);
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
 {
-	struct plumb_error *err = pl_bell_open(&e->bell);
+	struct plumb_error *err = pl_wake_up_open(&e->wake_up);
 
 	if (err)
 		return err;
-	pl_room_measure(&e->room, e->bell.fd, e->options.own);
+	pl_room_measure(&e->room, e->wake_up.fd, e->options.own);
 	if (e->options.own)
-		pl_bell_close(&e->bell); /* the program might do so, too */
+		pl_wake_up_close(&e->wake_up); /* the program might do so, too */
 	return NULL;
 }
 
@@ -70,7 +70,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	if (!e)
 		return &pl_err_no_memory;
 	e->options = *o;
-	e->bell = PL_BELL_INIT;
+	e->wake_up = PL_WAKE_UP_INIT;
 	e->exit_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
 	pl_orders_init(&e->orders);
@@ -88,7 +88,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 static struct plumb_error *remote_start(struct pl_engine *e)
 {
 	e->start_ns = e->stats.told_ns = pl_clock_monotonic_ns();
-	int r = pthread_create(&e->thread, NULL, pl_sampler_main, e);
+	int r = pthread_create(&e->thread, NULL, pl_sampling_thread_main, e);
 	if (r)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start the sampling thread");
 	e->started = true;
@@ -128,14 +128,14 @@ static struct plumb_error *remote_take(struct pl_engine *e, struct plumb_profile
 
 static void remote_order(struct pl_engine *e, struct pl_order order)
 {
-	pl_orders_give(&e->orders, order, &e->bell);
+	pl_orders_give(&e->orders, order, &e->wake_up);
 }
 
 static void remote_stop(struct pl_engine *e)
 {
 	atomic_store(&e->stopping, true);
 	pl_beside_free(&e->beside);
-	pl_bell_ring(&e->bell);
+	pl_wake_up_send(&e->wake_up);
 }
 
 static void remote_leave(struct pl_engine *e)
@@ -145,11 +145,11 @@ static void remote_leave(struct pl_engine *e)
 	pthread_detach(e->thread);
 }
 
-static struct plumb_error *remote_trouble(struct pl_engine *e)
+static struct plumb_error *take_error(struct pl_engine *e)
 {
 	pthread_mutex_lock(&e->lock);
-	struct plumb_error *err = e->trouble;
-	e->trouble = NULL;
+	struct plumb_error *err = e->error;
+	e->error = NULL;
 	pthread_mutex_unlock(&e->lock);
 	return err;
 }
@@ -178,8 +178,8 @@ static void remote_close(struct pl_engine *e)
 	pl_tables_deinit(&e->tables);
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);
-	plumb_error_destroy(e->trouble);
-	pl_bell_close(&e->bell);
+	plumb_error_destroy(e->error);
+	pl_wake_up_close(&e->wake_up);
 	pthread_mutex_destroy(&e->lock);
 	pl_orders_deinit(&e->orders);
 	free(e);
@@ -196,6 +196,6 @@ const struct pl_engine_ops pl_engine_remote = {
 	.order = remote_order,
 	.stop = remote_stop,
 	.leave = remote_leave,
-	.trouble = remote_trouble,
+	.take_error = take_error,
 	.close = remote_close,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The remote engine's parts and who owns what. What it knows of one process is process/python_process.h.
  *
- *   sampler.c  the sampling thread: the clock, orders
+ *   sampling_thread.c  the clock, orders
  *   round.c    every thread of every process once;  gil_holders.c  those that hold a GIL
  *   mode.c     what --mode means
  *   tree.c     which processes there are: children come, processes end             } sampling thread only
@@ -9,7 +9,7 @@
  *   sampled.c  what sampling has with each thread
  *   send.c     handing over to the consumer;  cpu_time.c  in CPU mode, when the run time is known
  *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
- *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  bell.c  waking either
+ *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                     consumer thread only
  *   tagged.c   stacks with a tag                                                   consumer thread only
  *   texts.c    the source files that they are of                                   consumer thread only
@@ -99,18 +99,18 @@ struct pl_waiting_sample {
 
 /** A thread, and what sampling has with it. */
 struct pl_sampled {
-	struct pl_watch watch;	  /* first: the list of threads knows nothing else */
-	struct pl_target *target; /* whose thread it is */
-	uint32_t index;		  /* number in the output */
+	struct pl_thread_sampler sampler; /* first: the list of threads knows nothing else */
+	struct pl_target *target;	  /* whose thread it is */
+	uint32_t index;			  /* number in the output */
 	bool wanted, announced;
 	PL_VEC(struct pl_waiting_sample) waiting; /* cpu_time.c */
 };
 
-_Static_assert(offsetof(struct pl_sampled, watch) == 0, "the list hands out the watch");
+_Static_assert(offsetof(struct pl_sampled, sampler) == 0, "the list hands out the thread sampler");
 
-static inline struct pl_sampled *pl_sampled_of(struct pl_watch *w)
+static inline struct pl_sampled *pl_sampled_of(struct pl_thread_sampler *thread)
 {
-	return (struct pl_sampled *)w;
+	return (struct pl_sampled *)thread;
 }
 
 /** A process that was followed and has just ended: its children may still turn up. */
@@ -128,15 +128,15 @@ struct pl_engine {
 
 	pthread_t thread;
 	bool started;
-	struct pl_bell bell; /* rung for orders and to stop */
-	int exit_fd;	     /* an epoll of all pid_fds; -1: our own process, which we do not outlive */
+	struct pl_wake_up wake_up; /* sent for orders and to stop */
+	int exit_fd;		   /* an epoll of all pid_fds; -1: our own process, which we do not outlive */
 	atomic_bool stopping, left;
 	struct pl_orders orders;
 	_Atomic uint64_t consumer_cpu_ns;
 
-	pthread_mutex_t lock; /* guards stats and trouble */
+	pthread_mutex_t lock; /* guards stats and error */
 	struct pl_engine_stats stats;
-	struct plumb_error *trouble;
+	struct plumb_error *error;
 
 	/* the sampling thread's */
 	struct pl_tables tables;
@@ -161,10 +161,10 @@ struct pl_engine {
 	uint32_t sent_nodes, sent_codes, judged_codes;
 };
 
-/* sampler.c */
-void *pl_sampler_main(void *engine);
+/* sampling_thread.c */
+void *pl_sampling_thread_main(void *engine);
 /** Let the figures of `now` be seen. */
-void pl_sampler_publish(struct pl_engine *e, uint64_t now);
+void pl_sampling_thread_publish(struct pl_engine *e, uint64_t now);
 
 /* round.c */
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns);
@@ -187,19 +187,19 @@ void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t);
 /** Judge the codes that were met since the last call, all of them by the thread @p tid: whose files are they? */
 void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid);
 /** What we know of a thread; of its process first. */
-void pl_send_thread(struct pl_engine *e, struct pl_sampled *w);
+void pl_send_thread(struct pl_engine *e, struct pl_sampled *thread);
 /** What a tick found; @p s: NULL, nothing. */
-void pl_send_sample(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t weight_ns);
+void pl_send_sample(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t weight_ns);
 /** A sample of @p time_ns whose weight is known. */
-void pl_send_weighed(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t time_ns,
+void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t time_ns,
 		     uint64_t weight_ns);
 
 /* cpu_time.c */
 /** A tick without a sample (@p s: NULL) or with one, which waits until its weight is known. */
-void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t now,
+void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t now,
 		      uint64_t weight_ns);
 /** All that still waits: nothing more will be known of this thread. */
-void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *w);
+void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *thread);
 
 /* tree.c */
 /** Begin with the process of the options. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */
@@ -226,7 +226,7 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 
 /* sampled.c */
 /** What the list of threads is used for; its user is the target. */
-extern const struct pl_roster_use pl_sampled_use;
+extern const struct pl_thread_list_use pl_sampled_use;
 /** Read the lists of interpreters and threads; begin to sample new ones. */
 struct plumb_error *pl_sampled_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now) PLUMB_MUST_CHECK;
 /** All threads of a process that the consumer knows, with their CPU times as they are now. */

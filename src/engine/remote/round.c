@@ -13,37 +13,37 @@
 static void notice_interp(struct pl_target *t, const struct pl_reading *r)
 {
 	if (r->complete)
-		pl_roster_notice(&t->python.roster, &r->interp);
+		pl_thread_list_notice(&t->python.threads, &r->interp);
 }
 
 enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
 {
 	const struct pl_mode_rules *mode = pl_mode_rules(e->options.mode);
-	struct pl_sampled *w = pl_sampled_of(t->python.roster.watches.data[i]);
+	struct pl_sampled *thread = pl_sampled_of(t->python.threads.samplers.data[i]);
 	struct pl_reading reading;
 	struct pl_raw_sample s;
-	enum pl_watch_result r =
-		pl_watch_sample(&w->watch, &t->python.reader, &t->python.stopper, mode->running_only, &reading, &s);
+	enum pl_take_result r = pl_thread_sampler_take(&thread->sampler, &t->python.reader, &t->python.stopper,
+						       mode->running_only, &reading, &s);
 
-	if (r == PL_WATCH_SAMPLE && (s.state & mode->needs) != mode->needs)
-		r = PL_WATCH_NOTHING;
-	pl_send_judge_codes(e, t, w->watch.tid);
+	if (r == PL_TAKE_SAMPLE && (s.state & mode->needs) != mode->needs)
+		r = PL_TAKE_NOTHING;
+	pl_send_judge_codes(e, t, thread->sampler.tid);
 	switch (r) {
-	case PL_WATCH_SAMPLE:
-		pl_send_sample(e, w, &s, weight_ns);
+	case PL_TAKE_SAMPLE:
+		pl_send_sample(e, thread, &s, weight_ns);
 		break;
-	case PL_WATCH_NOTHING:
-		pl_send_sample(e, w, NULL, 0);
+	case PL_TAKE_NOTHING:
+		pl_send_sample(e, thread, NULL, 0);
 		notice_interp(t, &reading);
 		return PL_ROUND_NONE;
-	case PL_WATCH_UNREADABLE:
+	case PL_TAKE_UNREADABLE:
 		e->now.losses[PL_LOSS_UNREADABLE]++;
-		pl_roster_doubt(&t->python.roster);
+		pl_thread_list_doubt(&t->python.threads);
 		break;
-	case PL_WATCH_GONE:
-		pl_roster_remove(&t->python.roster, i);
+	case PL_TAKE_GONE:
+		pl_thread_list_remove(&t->python.threads, i);
 		return PL_ROUND_TOOK;
-	case PL_WATCH_EXITED:
+	case PL_TAKE_EXITED:
 		return PL_ROUND_GONE;
 	}
 	notice_interp(t, &reading);
@@ -53,30 +53,30 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 /* A thread that is in another interpreter is sampled there. */
 static enum pl_round_result sample_here(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
 {
-	struct pl_watch *w = t->python.roster.watches.data[i];
+	struct pl_thread_sampler *thread = t->python.threads.samplers.data[i];
 
-	if ((w->newer || w->older) && !pl_watch_innermost(w, &t->python.reader)) {
-		pl_watch_skip(w);
+	if ((thread->newer || thread->older) && !pl_thread_sampler_innermost(thread, &t->python.reader)) {
+		pl_thread_sampler_skip(thread);
 		return PL_ROUND_NONE;
 	}
-	return pl_sampled_of(w)->wanted ? pl_round_one(e, t, i, weight_ns) : PL_ROUND_NONE;
+	return pl_sampled_of(thread)->wanted ? pl_round_one(e, t, i, weight_ns) : PL_ROUND_NONE;
 }
 
 /* Each thread once. The stops that are allowed may not do for all that need one, and whoever comes first gets them: so
  * a round begins behind the thread that was stopped last. */
 enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
-	struct pl_roster *r = &t->python.roster;
+	struct pl_thread_list *r = &t->python.threads;
 	size_t i = t->first;
 
-	for (size_t left = r->watches.len; left > 0 && !atomic_load(&e->stopping); left--) {
-		size_t len = r->watches.len;
+	for (size_t left = r->samplers.len; left > 0 && !atomic_load(&e->stopping); left--) {
+		size_t len = r->samplers.len;
 		uint64_t stops = t->python.stopper.stops;
 
 		i = i < len ? i : 0;
 		if (sample_here(e, t, i, weight_ns) == PL_ROUND_GONE)
 			return PL_ROUND_GONE;
-		if (r->watches.len == len) /* else the next one has moved up */
+		if (r->samplers.len == len) /* else the next one has moved up */
 			i++;
 		if (t->python.stopper.stops != stops)
 			t->first = i;
@@ -89,16 +89,16 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 
 /* The words that tell of new threads, when no running thread brought them along. A process that has just been forked is
  * asked each time until its one thread bears its own number. */
-static enum pl_round_result keep_roster(struct pl_engine *e, struct pl_target *t, uint64_t now)
+static enum pl_round_result keep_thread_list(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	struct pl_roster *r = &t->python.roster;
-	bool due = now >= r->next_list_ns || (t->forked && r->watches.len == 0);
+	struct pl_thread_list *r = &t->python.threads;
+	bool due = now >= r->next_list_ns || (t->forked && r->samplers.len == 0);
 	struct plumb_error *err = due ? pl_sampled_refresh(e, t, now) : NULL;
 
 	if (err == &pl_err_target_exited)
 		return PL_ROUND_GONE;
 	plumb_error_destroy(err);
-	pl_roster_clock(&t->python.roster, now);
+	pl_thread_list_clock(&t->python.threads, now);
 	return PL_ROUND_TOOK;
 }
 
@@ -110,7 +110,7 @@ static void end_beside(struct pl_engine *e, struct pl_target *t)
 
 	if (t->python.stopper.beside_rounds == 0)
 		pl_stopper_stood_beside(&t->python.stopper, taken_ns);
-	if (e->attached_count > 1 || t->python.roster.watches.len > FEW_THREADS ||
+	if (e->attached_count > 1 || t->python.threads.samplers.len > FEW_THREADS ||
 	    t->python.stopper.beside_rounds >= BESIDE_ROUNDS || !pl_stopper_stands_beside(&t->python.stopper))
 		(void)pl_beside_leave(&e->beside);
 	t->python.stopper.beside_rounds++;
@@ -144,12 +144,12 @@ static void look_whether_halted(struct pl_engine *e, struct pl_target *t, uint64
 
 static enum pl_round_result sample_target(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
 {
-	if (keep_roster(e, t, now) == PL_ROUND_GONE)
+	if (keep_thread_list(e, t, now) == PL_ROUND_GONE)
 		return PL_ROUND_GONE;
-	t->met |= t->python.roster.watches.len > 0;
+	t->met |= t->python.threads.samplers.len > 0;
 	look_whether_halted(e, t, now);
 	if (e->stats.threads != e->room.threads) /* a thread is told before its first sample is */
-		pl_sampler_publish(e, now);
+		pl_sampling_thread_publish(e, now);
 	return sample_threads(e, t, weight_ns);
 }
 

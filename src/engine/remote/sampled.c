@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, sampling thread only: what sampling has with each thread of a process. Which there are is known by the
- * list (process/roster.h). */
+ * list (process/thread_list.h). */
 #include <stdio.h>
 #include <string.h>
 
 #include "remote.h"
 
-static bool filter_matches(const struct pl_engine_options *o, const struct pl_watch *w)
+static bool filter_matches(const struct pl_engine_options *o, const struct pl_thread_sampler *thread)
 {
 	char tid[16];
 
 	if (!o->threads)
 		return true;
-	snprintf(tid, sizeof tid, "%d", (int)w->tid);
+	snprintf(tid, sizeof tid, "%d", (int)thread->tid);
 	for (size_t i = 0; i < o->thread_count; i++)
-		if (strcmp(o->threads[i], w->name) == 0 || strcmp(o->threads[i], tid) == 0)
+		if (strcmp(o->threads[i], thread->name) == 0 || strcmp(o->threads[i], tid) == 0)
 			return true;
 	return false;
 }
@@ -44,48 +44,48 @@ static void count_unseen(const struct pl_target *t)
 		now->losses[PL_LOSS_UNREADABLE] += now->ticks - t->listed_tick - 1;
 }
 
-static void came(void *user, struct pl_watch *watch, bool awaited)
+static void came(void *user, struct pl_thread_sampler *sampler, bool awaited)
 {
 	struct pl_target *t = user;
-	struct pl_sampled *w = pl_sampled_of(watch);
+	struct pl_sampled *thread = pl_sampled_of(sampler);
 
-	w->target = t;
-	w->index = t->engine->next_thread++;
-	w->wanted = filter_matches(&t->engine->options, watch);
-	if (awaited && w->wanted)
+	thread->target = t;
+	thread->index = t->engine->next_thread++;
+	thread->wanted = filter_matches(&t->engine->options, sampler);
+	if (awaited && thread->wanted)
 		count_unseen(t);
 }
 
-static void named(void *user, struct pl_watch *watch)
+static void named(void *user, struct pl_thread_sampler *sampler)
 {
 	struct pl_target *t = user;
-	struct pl_sampled *w = pl_sampled_of(watch);
+	struct pl_sampled *thread = pl_sampled_of(sampler);
 
-	w->wanted = filter_matches(&t->engine->options, watch);
+	thread->wanted = filter_matches(&t->engine->options, sampler);
 	/* Who asks for a thread that is not there is told which are. */
-	if (w->announced || !w->wanted)
-		pl_send_thread(t->engine, w);
+	if (thread->announced || !thread->wanted)
+		pl_send_thread(t->engine, thread);
 }
 
-static void leaves(void *user, struct pl_watch *watch)
+static void leaves(void *user, struct pl_thread_sampler *sampler)
 {
 	struct pl_target *t = user;
-	struct pl_sampled *w = pl_sampled_of(watch);
+	struct pl_sampled *thread = pl_sampled_of(sampler);
 
-	pl_cpu_time_rest(t->engine, w);
-	if (w->announced)
-		pl_send_thread(t->engine, w);
-	pl_vec_deinit(&w->waiting);
+	pl_cpu_time_rest(t->engine, thread);
+	if (thread->announced)
+		pl_send_thread(t->engine, thread);
+	pl_vec_deinit(&thread->waiting);
 }
 
-const struct pl_roster_use pl_sampled_use = {
+const struct pl_thread_list_use pl_sampled_use = {
 	.size = sizeof(struct pl_sampled), .leaves_out = leaves_out, .came = came, .named = named, .leaves = leaves};
 
 struct plumb_error *pl_sampled_refresh(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	struct pl_roster *r = &t->python.roster;
+	struct pl_thread_list *r = &t->python.threads;
 	uint32_t refused = r->refused;
-	struct plumb_error *err = pl_roster_refresh(&t->python, now);
+	struct plumb_error *err = pl_thread_list_refresh(&t->python, now);
 
 	if (r->listed_ns == now)
 		t->listed_tick = e->now.ticks;
@@ -97,8 +97,8 @@ struct plumb_error *pl_sampled_refresh(struct pl_engine *e, struct pl_target *t,
 
 void pl_sampled_announce_all(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
-	pl_roster_clock_all(&t->python.roster, now);
-	for (size_t i = 0; i < t->python.roster.watches.len; i++)
+	pl_thread_list_clock_all(&t->python.threads, now);
+	for (size_t i = 0; i < t->python.threads.samplers.len; i++)
 		if (t->announced)
-			pl_send_thread(e, pl_sampled_of(t->python.roster.watches.data[i]));
+			pl_send_thread(e, pl_sampled_of(t->python.threads.samplers.data[i]));
 }

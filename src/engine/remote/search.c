@@ -173,7 +173,7 @@ static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, u
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret)
 {
 	*ret = NULL;
-	if (now < t->search.next_ns || (t->attached && !(t->forked && t->python.roster.watches.len == 0)))
+	if (now < t->search.next_ns || (t->attached && !(t->forked && t->python.threads.samplers.len == 0)))
 		return;
 	if (t->attached)
 		check_borrowed(e, t, now);

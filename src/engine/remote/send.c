@@ -44,9 +44,9 @@ void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint6
 	t->announced = t->known = true;
 }
 
-void pl_send_thread(struct pl_engine *e, struct pl_sampled *w)
+void pl_send_thread(struct pl_engine *e, struct pl_sampled *thread)
 {
-	struct pl_target *t = w->target;
+	struct pl_target *t = thread->target;
 
 	if (!t->announced)
 		pl_send_process(e, t, false, 0);
@@ -56,15 +56,16 @@ void pl_send_thread(struct pl_engine *e, struct pl_sampled *w)
 	struct pl_thread_info *info = rec.thread.info = calloc(1, sizeof *info);
 	if (!info)
 		return;
-	*info = (struct pl_thread_info){.index = w->index,
+	*info = (struct pl_thread_info){.index = thread->index,
 					.process = t->index,
-					.tid = (uint64_t)w->watch.tid,
-					.main = w->watch.main,
-					.cpu_known = w->watch.clocked_ns >= w->watch.came_ns + CPU_KNOWN_NS,
-					.cpu_ns = w->watch.cpu_ns};
-	memcpy(info->name, w->watch.name, sizeof info->name);
+					.tid = (uint64_t)thread->sampler.tid,
+					.main = thread->sampler.main,
+					.cpu_known =
+						thread->sampler.clocked_ns >= thread->sampler.came_ns + CPU_KNOWN_NS,
+					.cpu_ns = thread->sampler.cpu_ns};
+	memcpy(info->name, thread->sampler.name, sizeof info->name);
 	pl_queue_push(&e->queue, &rec);
-	w->announced = true;
+	thread->announced = true;
 }
 
 /* ---- who ran a code ----------------------------------------------------------------------------------------------
@@ -140,15 +141,15 @@ static bool send_pending(struct pl_engine *e)
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 
-void pl_send_weighed(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t time_ns,
+void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t time_ns,
 		     uint64_t weight_ns)
 {
 	struct pl_record rec = {
 		.kind = PL_RECORD_SAMPLE, .state = s->state, .quality = s->quality, .marker = s->marker, .tag = s->tag};
 
-	if (!w->announced)
-		pl_send_thread(e, w);
-	if (!w->announced || !send_pending(e)) {
+	if (!thread->announced)
+		pl_send_thread(e, thread);
+	if (!thread->announced || !send_pending(e)) {
 		e->now.losses[PL_LOSS_QUEUE]++;
 		return;
 	}
@@ -157,11 +158,11 @@ void pl_send_weighed(struct pl_engine *e, struct pl_sampled *w, const struct pl_
 	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;
-	rec.sample.thread = w->index;
+	rec.sample.thread = thread->index;
 	pl_queue_push(&e->queue, &rec);
 }
 
-void pl_send_sample(struct pl_engine *e, struct pl_sampled *w, const struct pl_raw_sample *s, uint64_t weight_ns)
+void pl_send_sample(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
-	pl_mode_rules(e->options.mode)->send(e, w, s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
+	pl_mode_rules(e->options.mode)->send(e, thread, s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
 }

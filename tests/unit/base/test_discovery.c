@@ -53,7 +53,7 @@ static void weight_is_a_part_of_the_error(void **state)
 	assert_float_equal(q[2], 1, NEAR); /* no test */
 }
 
-static void nothing_is_no_trouble(void **state)
+static void nothing_is_no_error(void **state)
 {
 	double none = 0, q = 5;
 	assert_ok(pl_discovery_adjust(&none, &none, &q, 0));
@@ -87,7 +87,7 @@ int main(void)
 		cmocka_unit_test(the_published_example),
 		cmocka_unit_test(order_does_not_matter),
 		cmocka_unit_test(weight_is_a_part_of_the_error),
-		cmocka_unit_test(nothing_is_no_trouble),
+		cmocka_unit_test(nothing_is_no_error),
 		cmocka_unit_test(families_of_nothing_are_mostly_silent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

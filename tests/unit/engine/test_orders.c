@@ -11,7 +11,7 @@
 
 struct office {
 	struct pl_orders orders;
-	struct pl_bell bell;
+	struct pl_wake_up wake_up;
 	atomic_ulong sum;	 /* of what was carried out */
 	atomic_ulong done_early; /* orders that came back before they were carried out */
 	unsigned long limit;
@@ -23,7 +23,7 @@ static void *carry_out(void *ctx)
 	struct pl_order order;
 
 	for (unsigned long n = 0; n < o->limit;) {
-		(void)pl_bell_wait(&o->bell, NULL);
+		(void)pl_wake_up_wait(&o->wake_up, NULL);
 		if (!pl_orders_next(&o->orders, &order))
 			continue;
 		atomic_fetch_add(&o->sum, order.period_ns);
@@ -41,7 +41,7 @@ static void *give(void *ctx)
 	for (int i = 0; i < EACH; i++) {
 		unsigned long before = atomic_load(&o->sum);
 
-		pl_orders_give(&o->orders, (struct pl_order){.kind = PL_ORDER_PERIOD, .period_ns = 3}, &o->bell);
+		pl_orders_give(&o->orders, (struct pl_order){.kind = PL_ORDER_PERIOD, .period_ns = 3}, &o->wake_up);
 		atomic_fetch_add(&o->done_early, atomic_load(&o->sum) < before + 3);
 	}
 	return NULL;
@@ -50,7 +50,7 @@ static void *give(void *ctx)
 /* @p limit orders are carried out; nobody waits for the rest. */
 static void run(unsigned long limit, unsigned long early)
 {
-	struct office o = {.bell = PL_BELL_INIT, .limit = limit};
+	struct office o = {.wake_up = PL_WAKE_UP_INIT, .limit = limit};
 	pthread_t givers[GIVERS], worker;
 
 	pl_orders_init(&o.orders);

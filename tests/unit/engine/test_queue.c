@@ -38,7 +38,7 @@ static void push(struct pl_queue *q, uint32_t i)
 
 static bool woken(const struct pl_queue *q)
 {
-	return atomic_load(&q->bell.rung);
+	return atomic_load(&q->wake_up.sent);
 }
 
 static void records_come_out_as_they_went_in(void **state)

@@ -173,7 +173,7 @@ static void a_thread_is_told_before_its_first_sample(void **state)
 	begin(&p, script, &o);
 	for (uint32_t threads = 1; threads <= 3; threads++) {
 		samples = 0;
-		engine->root->python.roster.next_list_ns = 0;
+		engine->root->python.threads.next_list_ns = 0;
 		pl_round(engine, pl_clock_monotonic_ns(), o.period_ns);
 		assert_int_equal(engine->room.threads, threads);
 		assert_int_equal(samples, threads);
@@ -191,7 +191,7 @@ static void round_after(uint64_t ns)
 /* From the last list to the next one; 0: at once, for there was reason to doubt it. */
 static uint64_t until_next_list(void)
 {
-	const struct pl_roster *r = &engine->root->python.roster;
+	const struct pl_thread_list *r = &engine->root->python.threads;
 
 	return r->next_list_ns ? r->next_list_ns - r->listed_ns : 0;
 }
@@ -206,14 +206,14 @@ static void a_thread_is_seen_soon_after_its_birth(void **state)
 	round_after(0);
 	start_a_thread(&p);
 	being_born = true;
-	engine->root->python.roster.next_list_ns = 0;
+	engine->root->python.threads.next_list_ns = 0;
 	round_after(PERIOD_NS);
 	assert_int_equal(engine->room.threads, 1);
-	engine->root->python.roster.next_list_ns = UINT64_MAX; /* two rounds that do not look */
+	engine->root->python.threads.next_list_ns = UINT64_MAX; /* two rounds that do not look */
 	round_after(0);
 	round_after(0);
 	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE], unseen = engine->now.ticks - engine->root->listed_tick;
-	engine->root->python.roster.next_list_ns = 0;
+	engine->root->python.threads.next_list_ns = 0;
 	being_born = false;
 	round_after(3 * PERIOD_NS);
 	assert_int_equal(engine->room.threads, 2);
@@ -230,7 +230,7 @@ static void what_is_not_born_in_time_is_left_alone(void **state)
 	begin(&p, script, &o);
 	being_born = true;
 	start_a_thread(&p);
-	engine->root->python.roster.next_list_ns = 0;
+	engine->root->python.threads.next_list_ns = 0;
 	round_after(0);
 	assert_true(until_next_list() < 10 * PERIOD_NS);
 	await (until_next_list() == 100 * PERIOD_NS)
@@ -250,12 +250,12 @@ static void a_name_is_looked_for_again_soon(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, nameless, &o);
-	const struct pl_roster *r = &engine->root->python.roster;
+	const struct pl_thread_list *r = &engine->root->python.threads;
 	await (engine->room.threads == 2) /* it may still have been in birth */
 		round_after(10 * PERIOD_NS);
 	for (int i = 0; i < 20; i++) {
-		for (size_t k = 0; k < r->watches.len; k++)
-			assert_true(r->next_list_ns <= r->watches.data[k]->name_next_ns);
+		for (size_t k = 0; k < r->samplers.len; k++)
+			assert_true(r->next_list_ns <= r->samplers.data[k]->name_next_ns);
 		round_after(20 * PERIOD_NS);
 	}
 	await (until_next_list() == 100 * PERIOD_NS) /* it seems to have none */
@@ -277,7 +277,7 @@ static void names_cost_no_more_than_a_ration(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, hostile, &o);
-	struct pl_roster *r = &engine->root->python.roster;
+	struct pl_thread_list *r = &engine->root->python.threads;
 	r->names.at_ns = UINT64_MAX; /* no time passes */
 	reads = 0;
 	round_after(0);
@@ -285,11 +285,11 @@ static void names_cost_no_more_than_a_ration(void **state)
 	assert_true(r->names.spent > PL_RATION_MOST / 2 && reads < PL_RATION_MOST / PL_WORK_CALL + 10000);
 	uint64_t so_far = reads;
 	for (int i = 0; i < 5; i++) {
-		r->next_list_ns = r->watches.data[0]->name_next_ns = 0;
+		r->next_list_ns = r->samplers.data[0]->name_next_ns = 0;
 		round_after(0);
 	}
 	assert_true(reads - so_far < 10000);
-	assert_string_equal(r->watches.data[0]->name, "MainThread");
+	assert_string_equal(r->samplers.data[0]->name, "MainThread");
 	end(&p);
 }
 
@@ -299,7 +299,7 @@ static void lists_are_read_when_there_is_a_ration_for_them(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, script, &o);
-	struct pl_roster *r = &engine->root->python.roster;
+	struct pl_thread_list *r = &engine->root->python.threads;
 	round_after(0);
 	assert_int_equal(engine->room.threads, 1);
 	assert_true(r->list_work > 0 && r->lists.spent >= r->list_work);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that plumb is a guest in may fork while plumb looks into /proc: the child has none of the files. */
+/* A program that plumb runs in may fork while plumb looks into /proc: the child has none of the files. */
 #include "unit.h"
 
 #include <fcntl.h>

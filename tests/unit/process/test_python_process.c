@@ -28,11 +28,11 @@ static size_t open_descriptors(void)
 	return n;
 }
 
-static struct pl_watch *find(const struct pl_python_process *p, const char *name)
+static struct pl_thread_sampler *find(const struct pl_python_process *p, const char *name)
 {
-	for (size_t i = 0; i < p->roster.watches.len; i++)
-		if (strcmp(p->roster.watches.data[i]->name, name) == 0)
-			return p->roster.watches.data[i];
+	for (size_t i = 0; i < p->threads.samplers.len; i++)
+		if (strcmp(p->threads.samplers.data[i]->name, name) == 0)
+			return p->threads.samplers.data[i];
 	return NULL;
 }
 
@@ -44,27 +44,27 @@ static void check_threads(struct python *p, void *ctx)
 	size_t before = open_descriptors();
 
 	assert_ok(pl_python_process_open(p->pid, PL_STOP_AUTO, &process));
-	assert_int_equal(process->roster.watches.len, 0); /* they are listed when somebody asks */
+	assert_int_equal(process->threads.samplers.len, 0); /* they are listed when somebody asks */
 	await (find(process, "MainThread") && find(process, "other"))
-		assert_ok(pl_roster_refresh(process, pl_clock_monotonic_ns()));
-	assert_int_equal(process->roster.room->threads, 2);
+		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+	assert_int_equal(process->threads.room->threads, 2);
 	for (size_t i = 0; i < 2; i++) {
-		struct pl_watch *w = process->roster.watches.data[i];
+		struct pl_thread_sampler *thread = process->threads.samplers.data[i];
 
-		stage_await_state(p->pid, w->tid, "S");
-		await (pl_watch_sample(w, &process->reader, &process->stopper, false, &reading, &s) ==
-			       PL_WATCH_SAMPLE &&
+		stage_await_state(p->pid, thread->tid, "S");
+		await (pl_thread_sampler_take(thread, &process->reader, &process->stopper, false, &reading, &s) ==
+			       PL_TAKE_SAMPLE &&
 		       s.quality == PL_EXACT)
 			continue;
 		assert_true(s.node != 0);
-		assert_ptr_equal(pl_roster_of_tid(&process->roster, w->tid), w);
-		assert_ptr_equal(pl_roster_of_state(&process->roster, w->stack.tstate), w);
-		assert_int_equal(pl_roster_interp_number(&process->roster, w->stack.interp.addr), 0);
-		assert_int_equal(pl_roster_interp(&process->roster, 0)->addr, w->stack.interp.addr);
+		assert_ptr_equal(pl_thread_list_of_tid(&process->threads, thread->tid), thread);
+		assert_ptr_equal(pl_thread_list_of_state(&process->threads, thread->stack.tstate), thread);
+		assert_int_equal(pl_thread_list_interp_number(&process->threads, thread->stack.interp.addr), 0);
+		assert_int_equal(pl_thread_list_interp(&process->threads, 0)->addr, thread->stack.interp.addr);
 	}
-	assert_null(pl_roster_of_tid(&process->roster, getpid()));
-	assert_null(pl_roster_of_state(&process->roster, 0));
-	assert_null(pl_roster_interp(&process->roster, 1));
+	assert_null(pl_thread_list_of_tid(&process->threads, getpid()));
+	assert_null(pl_thread_list_of_state(&process->threads, 0));
+	assert_null(pl_thread_list_interp(&process->threads, 1));
 	assert_int_equal(process->stopper.stops, 0);
 	pl_python_process_close(process);
 	assert_int_equal(open_descriptors(), before);

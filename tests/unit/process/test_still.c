@@ -133,39 +133,39 @@ static void what_is_too_much_at_once_is_told_at_once(void **state)
 struct told {
 	struct pl_stop_taker taker;
 	int times;
-	struct pl_watch *last;
+	struct pl_thread_sampler *last;
 };
 
-static void note(void *ctx, struct pl_watch *w)
+static void note(void *ctx, struct pl_thread_sampler *thread)
 {
 	struct told *t = ctx;
 
 	t->times++;
-	t->last = w;
+	t->last = thread;
 }
 
 static void whoever_wants_to_know_of_stops_is_told_until_he_does_not(void **state)
 {
 	struct told told[3] = {0};
 	struct pl_stopper s = {0};
-	struct pl_watch *w = (struct pl_watch *)&told; /* it is handed on, not looked at */
+	struct pl_thread_sampler *thread = (struct pl_thread_sampler *)&told; /* it is handed on, not looked at */
 
-	pl_stopper_let_take(&s, w);
+	pl_stopper_let_take(&s, thread);
 	for (int i = 0; i < 3; i++) {
 		told[i].taker = (struct pl_stop_taker){.take = note, .ctx = &told[i]};
 		pl_stopper_add_taker(&s, &told[i].taker);
 	}
-	pl_stopper_let_take(&s, w);
+	pl_stopper_let_take(&s, thread);
 	pl_stopper_remove_taker(&s, &told[1].taker);
 	pl_stopper_remove_taker(&s, &told[1].taker);
-	pl_stopper_let_take(&s, w);
+	pl_stopper_let_take(&s, thread);
 	pl_stopper_remove_taker(&s, &told[2].taker);
 	pl_stopper_remove_taker(&s, &told[0].taker);
-	pl_stopper_let_take(&s, w);
+	pl_stopper_let_take(&s, thread);
 	assert_int_equal(told[0].times, 2);
 	assert_int_equal(told[1].times, 1);
 	assert_int_equal(told[2].times, 2);
-	assert_ptr_equal(told[0].last, w);
+	assert_ptr_equal(told[0].last, thread);
 }
 
 int main(void)

@@ -251,7 +251,7 @@ static void a_tracer_keeps_us_from_stopping_only(void **state)
 static void why_there_is_no_python(void **state)
 {
 	struct pl_process_facts f = open_process();
-	struct pl_python_facts p = {.trouble = pl_error(PLUMB_ERR_NOT_PYTHON, "pid 12 runs /bin/vim, not Python")};
+	struct pl_python_facts p = {.error = pl_error(PLUMB_ERR_NOT_PYTHON, "pid 12 runs /bin/vim, not Python")};
 	expect_process(&f, &p, "python", PLUMB_FINDING_NO, "check the pid", false, "runs /bin/vim, not Python");
 	p.found = true; /* a file is there, but what is in memory does not fit */
 	expect_process(&f, &p, "layout", PLUMB_FINDING_NO, "check the pid", false, "runs /bin/vim, not Python");

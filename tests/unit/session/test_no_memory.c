@@ -270,7 +270,7 @@ static bool examine(struct scene *s)
 	return ok;
 }
 
-/* A failure need not be the end: a thread that cannot be watched now is found again later. */
+/* A failure need not be the end: a thread that cannot be sampled now is found again later. */
 static void count(struct scene *s, bool ok)
 {
 	s->whole += ok;

@@ -489,7 +489,7 @@ static void sessions_do_not_disturb_each_other(void **state)
 }
 
 /* The program may need what is left. */
-static void a_guest_takes_a_part_of_the_descriptors(void **state)
+static void our_own_process_takes_a_part_of_the_descriptors(void **state)
 {
 	struct plumb_session_options o = options();
 	struct rlimit before, little, after;
@@ -715,7 +715,7 @@ int main(void)
 		cmocka_unit_test(many_threads_share_a_row),
 		cmocka_unit_test(many_rounds_leave_nothing),
 		cmocka_unit_test(sessions_do_not_disturb_each_other),
-		cmocka_unit_test(a_guest_takes_a_part_of_the_descriptors),
+		cmocka_unit_test(our_own_process_takes_a_part_of_the_descriptors),
 		cmocka_unit_test(a_child_has_no_session),
 		cmocka_unit_test(children_of_a_restless_process_end),
 		cmocka_unit_test(a_program_that_closes_all_descriptors_goes_on),

@@ -12,7 +12,7 @@
 #include "share.h"
 #include "stage.h"
 #include "thread_state.h"
-#include "watch.h"
+#include "thread_sampler.h"
 
 #define FOR_LONG_NS 1000000 /* a burst that may be stopped */
 #define WHILE_NS    3000000000ull
@@ -21,7 +21,7 @@
 
 struct scene {
 	struct python p;
-	struct pl_watch w;
+	struct pl_thread_sampler thread;
 	struct pl_stopper stopper;
 	struct pl_reading reading;
 };
@@ -48,10 +48,10 @@ static void with_each(const char *script, void (*check)(struct scene *s))
 		python_start(&s.p, exe, script);
 		python_hear(&s.p, line, sizeof line);
 		if (python_attach(&s.p)) {
-			pl_watch_init(&s.w, &s.p.reader, s.p.pid, s.p.pid, &s.p.main, &s.p.interp);
+			pl_thread_sampler_init(&s.thread, &s.p.reader, s.p.pid, s.p.pid, &s.p.main, &s.p.interp);
 			check(&s);
 			settle(&s);
-			pl_watch_deinit(&s.w);
+			pl_thread_sampler_deinit(&s.thread);
 			pl_stopper_deinit(&s.stopper);
 			tried++;
 		}
@@ -60,12 +60,12 @@ static void with_each(const char *script, void (*check)(struct scene *s))
 	assert_true(tried > 0);
 }
 
-static enum pl_watch_result sample(struct scene *s, bool running_only, struct pl_raw_sample *ret)
+static enum pl_take_result sample(struct scene *s, bool running_only, struct pl_raw_sample *ret)
 {
 	settle(s);
 	memset(&s->reading, 0xa5, sizeof s->reading); /* what is not read must not be used */
 	memset(ret, 0xa5, sizeof *ret);
-	return pl_watch_sample(&s->w, &s->p.reader, &s->stopper, running_only, &s->reading, ret);
+	return pl_thread_sampler_take(&s->thread, &s->p.reader, &s->stopper, running_only, &s->reading, ret);
 }
 
 /* The kernel counts how often it got a CPU and how often it left one. */
@@ -74,7 +74,7 @@ static bool has_cpu(const struct scene *s, uint64_t *runs)
 	struct pl_run_counters counters;
 	struct pl_thread_state st;
 
-	assert_int_equal(pl_thread_clock_counters(&s->w.clock, &counters), PL_CLOCK_OK);
+	assert_int_equal(pl_thread_clock_counters(&s->thread.clock, &counters), PL_CLOCK_OK);
 	pl_thread_state_read(s->p.pid, s->p.pid, &st);
 	*runs = counters.runs;
 	return counters.runs > st.ends;
@@ -95,27 +95,27 @@ static void check_blocked(struct scene *s)
 
 	await_blocked(s);
 	for (int round = 0; round < 3; round++) {
-		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 		assert_int_equal(a.quality, PL_EXACT);
 		assert_int_equal(a.marker, PL_MARKER_NONE);
 		assert_int_equal(a.state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN), 0);
 		assert_chain(&s->p, a.node, blocking_chain, 4);
-		assert_true(s->w.still);
+		assert_true(s->thread.still);
 		uint64_t readings = s->p.reader.tick;
 		uint32_t node = a.node;
 		for (int i = 0; i < 100; i++) { /* and is not read again */
-			assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+			assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 			assert_int_equal(a.quality, PL_EXACT);
 			assert_int_equal(a.node, node);
 		}
 		assert_int_equal(s->p.reader.tick, readings);
-		assert_int_equal(sample(s, true, &a), PL_WATCH_NOTHING);
-		struct pl_run_counters before = s->w.counters, now = before;
+		assert_int_equal(sample(s, true, &a), PL_TAKE_NOTHING);
+		struct pl_run_counters before = s->thread.counters, now = before;
 		python_say(&s->p, "x");
 		await (now.runs != before.runs)
-			assert_int_equal(pl_thread_clock_counters(&s->w.clock, &now), PL_CLOCK_OK);
+			assert_int_equal(pl_thread_clock_counters(&s->thread.clock, &now), PL_CLOCK_OK);
 		await_blocked(s);
-		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 		assert_true(s->p.reader.tick > readings); /* it has run: read again */
 	}
 	assert_int_equal(s->stopper.stops, 0);
@@ -180,7 +180,7 @@ static bool is_sure(const struct pl_raw_sample *a)
 	return a->quality == PL_EXACT || a->quality == PL_STOPPED;
 }
 
-/* Samples of a moving thread: all that claims to be true is possible. */
+/* Samples of an unstable thread: all that claims to be true is possible. */
 static struct tally sample_many(struct scene *s, size_t n)
 {
 	struct tally t = {0};
@@ -189,12 +189,12 @@ static struct tally sample_many(struct scene *s, size_t n)
 		struct pl_raw_sample a;
 		settle(s);
 		bool allowed = pl_stopper_may(&s->stopper, pl_clock_monotonic_ns());
-		enum pl_watch_result r = sample(s, false, &a);
-		if (r == PL_WATCH_UNREADABLE) {
+		enum pl_take_result r = sample(s, false, &a);
+		if (r == PL_TAKE_UNREADABLE) {
 			t.lost++;
 			continue;
 		}
-		assert_int_equal(r, PL_WATCH_SAMPLE);
+		assert_int_equal(r, PL_TAKE_SAMPLE);
 		assert_true(a.quality < 8);
 		t.of[a.quality]++;
 		t.allowed += allowed;
@@ -210,7 +210,7 @@ static struct tally sample_many(struct scene *s, size_t n)
 
 static void check_churning(struct scene *s)
 {
-	s->w.bursts.mean_ns = FOR_LONG_NS;
+	s->thread.bursts.mean_ns = FOR_LONG_NS;
 	struct tally t = sample_many(s, 2020);
 
 	/* For the others the budget does not allow it: sooner where the machine keeps us from letting go in time. */
@@ -250,7 +250,7 @@ static void a_churning_thread_is_stopped_and_never_shown_as_it_could_not_be(void
 
 static void check_always(struct scene *s)
 {
-	s->w.bursts.mean_ns = FOR_LONG_NS; /* it runs all the time, though it may have begun only now */
+	s->thread.bursts.mean_ns = FOR_LONG_NS; /* it runs all the time, though it may have begun only now */
 	struct tally t = sample_many(s, 1000);
 
 	/* On its way out of a stop it stands still and need not be stopped again; so does one that was without the GIL
@@ -299,14 +299,14 @@ static void check_held(struct scene *s)
 	size_t held = 0, sure = 0, all = 0;
 	struct pl_raw_sample a;
 
-	s->w.bursts.mean_ns = FOR_LONG_NS;
-	assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+	s->thread.bursts.mean_ns = FOR_LONG_NS;
+	assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 	for (uint64_t until = in_a_while(); !enough(all, 200, until); all++) {
 		uint64_t stops = s->stopper.stops;
 		settle(s);
 		begin_late_stop(s);
-		assert_int_equal(pl_watch_sample(&s->w, &s->p.reader, &s->stopper, false, &s->reading, &a),
-				 PL_WATCH_SAMPLE);
+		assert_int_equal(pl_thread_sampler_take(&s->thread, &s->p.reader, &s->stopper, false, &s->reading, &a),
+				 PL_TAKE_SAMPLE);
 		assert_int_equal(s->stopper.stops, stops);
 		assert_possible(s, &a);
 		held += a.quality == PL_STOPPED;
@@ -326,52 +326,52 @@ static void a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands(void **
 }
 
 /* Steady readings of a thread that was not running do not count. */
-static void become_moving(struct scene *s)
+static void become_unstable(struct scene *s)
 {
-	s->w.moving = true;
-	s->w.steady_run = 0;
+	s->thread.unstable = true;
+	s->thread.steady_run = 0;
 }
 
 /* A sample of a thread that had a CPU all the while: one that waits for a CPU stands still. */
-static void sample_moving(struct scene *s, struct tally *t)
+static void sample_unstable(struct scene *s, struct tally *t)
 {
 	struct pl_raw_sample a;
 	uint64_t before, after;
 	bool had = has_cpu(s, &before);
-	enum pl_watch_result r = sample(s, false, &a);
+	enum pl_take_result r = sample(s, false, &a);
 
 	if (!has_cpu(s, &after) || !had || before != after) {
-		become_moving(s);
+		become_unstable(s);
 		return;
 	}
 	t->all++;
-	t->lost += r == PL_WATCH_UNREADABLE;
-	if (r == PL_WATCH_SAMPLE)
+	t->lost += r == PL_TAKE_UNREADABLE;
+	if (r == PL_TAKE_SAMPLE)
 		t->of[a.quality]++;
 }
 
-static struct tally sample_many_moving(struct scene *s)
+static struct tally sample_many_unstable(struct scene *s)
 {
 	struct tally t = {0};
 	uint64_t until = in_a_while();
 
 	await (t.of[PL_PARTIAL] > 0 && enough(t.all, 2000, until))
 		for (int i = 0; i < IN_A_ROW; i++)
-			sample_moving(s, &t);
-	print_message("%s: of %zu moving exact %zu, doubtful %zu, partial %zu, lost %zu\n", s->p.exe, t.all,
+			sample_unstable(s, &t);
+	print_message("%s: of %zu unstable exact %zu, doubtful %zu, partial %zu, lost %zu\n", s->p.exe, t.all,
 		      t.of[PL_EXACT], t.of[PL_DOUBTFUL], t.of[PL_PARTIAL], t.lost);
 	return t;
 }
 
 static void check_never(struct scene *s)
 {
-	struct tally t = sample_many(s, 500), moving = sample_many_moving(s);
+	struct tally t = sample_many(s, 500), unstable = sample_many_unstable(s);
 
 	assert_share("readable", t.all - t.lost, t.all, 0.995);
 	/* What is steady by chance is not believed. */
-	assert_share("not exact", moving.all - moving.of[PL_EXACT], moving.all, 0.995);
+	assert_share("not exact", unstable.all - unstable.of[PL_EXACT], unstable.all, 0.995);
 	assert_int_equal(s->stopper.stops, 0);
-	assert_int_equal(t.of[PL_STOPPED] + moving.of[PL_STOPPED], 0);
+	assert_int_equal(t.of[PL_STOPPED] + unstable.of[PL_STOPPED], 0);
 }
 
 static void without_stops_a_churning_thread_is_doubtful_or_partial(void **state)
@@ -388,7 +388,7 @@ static void check_beside(struct scene *s)
 	assert_share("sure", t.of[PL_EXACT], t.all, 0.95);
 	assert_share("readable", t.all - t.lost, t.all, 0.995);
 	assert_int_equal(s->stopper.stops, 0);
-	assert_true(s->w.moving); /* though it stands still whenever we are there */
+	assert_true(s->thread.unstable); /* though it stands still whenever we are there */
 }
 
 static void beside_a_churning_thread_it_is_proved_without_a_stop(void **state)
@@ -416,7 +416,7 @@ static void check_apart(struct scene *s)
 	assert_int_equal(sched_setaffinity(s->p.pid, sizeof its, &its), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof ours, &ours), 0);
 	pl_beside_init(beside);
-	assert_int_equal(sample_many_moving(s).of[PL_STOPPED], 0);
+	assert_int_equal(sample_many_unstable(s).of[PL_STOPPED], 0);
 	pl_beside_end(beside);
 	CPU_OR(&ours, &ours, &its);
 	assert_int_equal(sched_setaffinity(0, sizeof ours, &ours), 0);
@@ -442,7 +442,7 @@ static pl_addr innermost(const struct scene *s)
 {
 	pl_addr frame = 0;
 
-	assert_ok(pl_tstate_frame(pl_mem_live_mem(s->p.live), &s->p.py, s->w.stack.tstate, &frame));
+	assert_ok(pl_tstate_frame(pl_mem_live_mem(s->p.live), &s->p.py, s->thread.stack.tstate, &frame));
 	return frame;
 }
 
@@ -452,7 +452,7 @@ static void sample_hopping(struct scene *s, size_t *partial, size_t *bare)
 	struct pl_raw_sample a;
 	pl_addr before = innermost(s);
 
-	assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+	assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 	if (a.quality != PL_PARTIAL || innermost(s) == before)
 		return;
 	assert_possible_of(s, &a, hopping_calls, sizeof hopping_calls / sizeof *hopping_calls);
@@ -491,10 +491,10 @@ static void check_pushed_off(struct scene *s)
 	cpu_set_t before = share_a_cpu(s);
 	size_t sure = 0, all = 0;
 
-	s->w.bursts.mean_ns = FOR_LONG_NS;
+	s->thread.bursts.mean_ns = FOR_LONG_NS;
 	for (uint64_t until = in_a_while(); !enough(all, 500, until); all++) {
 		struct pl_raw_sample a;
-		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 		sure += is_sure(&a);
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
@@ -521,15 +521,15 @@ static void check_starved(struct scene *s)
 		(void)!sample(s, false, &a);
 		bool has = has_cpu(s, &after), ran = had || has || before != after || runs != after;
 		if (ran)
-			become_moving(s);
-		assert_true(s->w.moving && s->w.steady_run <= 1); /* however long it stands: once */
+			become_unstable(s);
+		assert_true(s->thread.unstable && s->thread.steady_run <= 1); /* however long it stands: once */
 		stood += !ran;
 		runs = after;
 	}
 	sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-static void a_moving_thread_that_waits_for_a_cpu_does_not_become_calm(void **state)
+static void a_moving_thread_that_waits_for_a_cpu_does_not_become_stable(void **state)
 {
 	policy = PL_STOP_NEVER;
 	with_each(churning_script, check_starved);
@@ -565,30 +565,30 @@ static void beyond_the_budget_nothing_is_stopped(void **state)
 	with_each(churning_script, check_budget);
 }
 
-static void check_calm(struct scene *s)
+static void check_stable(struct scene *s)
 {
 	struct pl_raw_sample a;
 	size_t exact = 0;
 
-	await (!s->w.moving)
+	await (!s->thread.unstable)
 		(void)!sample(s, false, &a);
 	uint64_t stops = s->stopper.stops;
 	for (int i = 0; i < 400; i++) {
-		assert_int_equal(sample(s, false, &a), PL_WATCH_SAMPLE);
+		assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
 		exact += a.quality == PL_EXACT;
 		assert_chain(&s->p, a.node, spinning_chain, 3);
 		assert_true(a.state & PL_STATE_ON_CPU);
 	}
-	print_message("%s: exact %zu of 400, stops %zu, late %zu, moving %d\n", s->p.exe, exact,
-		      (size_t)(s->stopper.stops - stops), s->stopper.late.len, s->w.moving);
+	print_message("%s: exact %zu of 400, stops %zu, late %zu, unstable %d\n", s->p.exe, exact,
+		      (size_t)(s->stopper.stops - stops), s->stopper.late.len, s->thread.unstable);
 	assert_share("exact", exact, 400, 0.97);
 	assert_share("not stopped", 400 - (size_t)(s->stopper.stops - stops), 400, 0.97);
 }
 
-static void a_calm_thread_is_exact_without_stops(void **state)
+static void a_stable_thread_is_exact_without_stops(void **state)
 {
 	policy = PL_STOP_AUTO;
-	with_each(spinning_script, check_calm);
+	with_each(spinning_script, check_stable);
 }
 
 static void check_end(struct scene *s)
@@ -599,8 +599,8 @@ static void check_end(struct scene *s)
 	kill(s->p.pid, SIGKILL);
 	assert_true(stage_ended(s->p.pid));
 	for (int i = 0; i < 5; i++) {
-		enum pl_watch_result r = sample(s, false, &a);
-		assert_true(r == PL_WATCH_GONE || r == PL_WATCH_EXITED);
+		enum pl_take_result r = sample(s, false, &a);
+		assert_true(r == PL_TAKE_GONE || r == PL_TAKE_EXITED);
 	}
 }
 
@@ -623,10 +623,10 @@ int main(void)
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
 		cmocka_unit_test(beside_a_churning_thread_it_is_proved_without_a_stop),
 		cmocka_unit_test(where_it_runs_apart_from_us_it_is_doubtful_or_partial),
-		cmocka_unit_test(a_moving_thread_that_waits_for_a_cpu_does_not_become_calm),
+		cmocka_unit_test(a_moving_thread_that_waits_for_a_cpu_does_not_become_stable),
 		cmocka_unit_test(where_stops_are_refused_nothing_is_made_up),
 		cmocka_unit_test(beyond_the_budget_nothing_is_stopped),
-		cmocka_unit_test(a_calm_thread_is_exact_without_stops),
+		cmocka_unit_test(a_stable_thread_is_exact_without_stops),
 		cmocka_unit_test(a_target_that_has_ended_gives_no_samples),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

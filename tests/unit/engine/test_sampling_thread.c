@@ -13,9 +13,9 @@ static struct pl_engine engine(void)
 	return e;
 }
 
-static void wait_with(struct pl_sampled *w, uint64_t weight_ns)
+static void wait_with(struct pl_sampled *thread, uint64_t weight_ns)
 {
-	assert_true(pl_vec_push(&w->waiting, ((struct pl_waiting_sample){.weight_ns = weight_ns})));
+	assert_true(pl_vec_push(&thread->waiting, ((struct pl_waiting_sample){.weight_ns = weight_ns})));
 }
 
 static uint64_t weight_sent(struct pl_engine *e)
@@ -31,30 +31,30 @@ static uint64_t weight_sent(struct pl_engine *e)
 static void a_thread_that_ends_untold_weighs_what_its_samples_stood_for(void **state)
 {
 	struct pl_engine e = engine();
-	struct pl_sampled w = {.announced = true};
+	struct pl_sampled thread = {.announced = true};
 
-	wait_with(&w, 1000000);
-	wait_with(&w, 3000000);
-	pl_cpu_time_rest(&e, &w);
+	wait_with(&thread, 1000000);
+	wait_with(&thread, 3000000);
+	pl_cpu_time_rest(&e, &thread);
 	assert_int_equal(weight_sent(&e), 4000000);
 	e.options.period_ns = 0; /* as fast as possible */
-	wait_with(&w, 700);
-	pl_cpu_time_rest(&e, &w);
+	wait_with(&thread, 700);
+	pl_cpu_time_rest(&e, &thread);
 	assert_int_equal(weight_sent(&e), 700);
-	pl_vec_deinit(&w.waiting);
+	pl_vec_deinit(&thread.waiting);
 	pl_queue_deinit(&e.queue);
 }
 
 static void what_the_kernel_tells_goes_before(void **state)
 {
 	struct pl_engine e = engine();
-	struct pl_sampled w = {.announced = true, .watch = {.ran_ns = 10000}};
+	struct pl_sampled thread = {.announced = true, .sampler = {.ran_ns = 10000}};
 
-	wait_with(&w, 1000000);
-	wait_with(&w, 3000000);
-	pl_cpu_time_rest(&e, &w);
+	wait_with(&thread, 1000000);
+	wait_with(&thread, 3000000);
+	pl_cpu_time_rest(&e, &thread);
 	assert_int_equal(weight_sent(&e), 10000);
-	pl_vec_deinit(&w.waiting);
+	pl_vec_deinit(&thread.waiting);
 	pl_queue_deinit(&e.queue);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer engine; see bell.h. */
-#include "bell.h"
+/* Layer engine; see wake_up.h. */
+#include "wake_up.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -10,7 +10,7 @@
 
 #include "own_fd.h"
 
-struct plumb_error *pl_bell_open(struct pl_bell *b)
+struct plumb_error *pl_wake_up_open(struct pl_wake_up *b)
 {
 	b->fd = PL_OWN_FD(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (b->fd < 0)
@@ -18,38 +18,38 @@ struct plumb_error *pl_bell_open(struct pl_bell *b)
 	return NULL;
 }
 
-void pl_bell_close(struct pl_bell *b)
+void pl_wake_up_close(struct pl_wake_up *b)
 {
 	pl_own_fd_close(b->fd);
 	b->fd = -1;
 }
 
-void pl_bell_ring(struct pl_bell *b)
+void pl_wake_up_send(struct pl_wake_up *b)
 {
 	int before = errno; /* of whoever a signal handler has interrupted */
 	uint64_t one = 1;
 
-	if (!atomic_exchange(&b->rung, 1))
-		(void)syscall(SYS_futex, &b->rung, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	if (!atomic_exchange(&b->sent, 1))
+		(void)syscall(SYS_futex, &b->sent, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	if (b->fd >= 0)
-		(void)!write(b->fd, &one, sizeof one); /* EAGAIN: its counter is full of rings already */
+		(void)!write(b->fd, &one, sizeof one); /* EAGAIN: its counter is full already */
 	errno = before;
 }
 
-bool pl_bell_answer(struct pl_bell *b)
+bool pl_wake_up_taken(struct pl_wake_up *b)
 {
 	uint64_t count;
 
 	if (b->fd >= 0)
 		(void)!read(b->fd, &count, sizeof count);
-	return atomic_exchange(&b->rung, 0);
+	return atomic_exchange(&b->sent, 0);
 }
 
-bool pl_bell_wait(struct pl_bell *b, const struct timespec *timeout)
+bool pl_wake_up_wait(struct pl_wake_up *b, const struct timespec *timeout)
 {
 	bool looks = timeout && !timeout->tv_sec && !timeout->tv_nsec; /* the kernel would sleep all the same */
 
 	if (!looks)
-		(void)syscall(SYS_futex, &b->rung, FUTEX_WAIT_PRIVATE, 0, timeout, NULL, 0);
-	return pl_bell_answer(b);
+		(void)syscall(SYS_futex, &b->sent, FUTEX_WAIT_PRIVATE, 0, timeout, NULL, 0);
+	return pl_wake_up_taken(b);
 }

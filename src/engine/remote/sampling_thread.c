@@ -61,7 +61,7 @@ static enum wake what_rang(const struct pl_engine *e)
 
 static enum wake wait_for_events(struct pl_engine *e, const struct timespec *timeout, bool holding)
 {
-	struct pollfd fds[] = {{.fd = e->bell.fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = e->wake_up.fd, .events = POLLIN}, {.fd = e->exit_fd, .events = POLLIN}};
 	sigset_t blocked;
 
 	signals_while_waiting(holding, &blocked);
@@ -69,14 +69,14 @@ static enum wake wait_for_events(struct pl_engine *e, const struct timespec *tim
 		return WAKE_TIME;
 	if (!fds[0].revents)
 		return WAKE_EXIT;
-	(void)pl_bell_answer(&e->bell);
+	(void)pl_wake_up_taken(&e->wake_up);
 	return what_rang(e);
 }
 
 /* In our own process none is waited for to end, and signals are the program's. */
-static enum wake wait_as_guest(struct pl_engine *e, const struct timespec *timeout)
+static enum wake wait_in_own_process(struct pl_engine *e, const struct timespec *timeout)
 {
-	return pl_bell_wait(&e->bell, timeout) ? what_rang(e) : WAKE_TIME;
+	return pl_wake_up_wait(&e->wake_up, timeout) ? what_rang(e) : WAKE_TIME;
 }
 
 /* Sleep until @p until (0: only look). */
@@ -91,10 +91,11 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		if (left > patience)
 			left = patience;
 		struct timespec ts = {.tv_sec = (time_t)(left / PL_NS_PER_S), .tv_nsec = (long)(left % PL_NS_PER_S)};
-		enum wake w = e->options.own ? wait_as_guest(e, &ts) : wait_for_events(e, &ts, patience != UINT64_MAX);
+		enum wake why =
+			e->options.own ? wait_in_own_process(e, &ts) : wait_for_events(e, &ts, patience != UINT64_MAX);
 
-		if (w != WAKE_TIME || pl_clock_monotonic_ns() >= until)
-			return w;
+		if (why != WAKE_TIME || pl_clock_monotonic_ns() >= until)
+			return why;
 	}
 }
 
@@ -126,7 +127,7 @@ static uint64_t elapsed_ns(const struct pl_engine *e, uint64_t now)
 	return (e->now.paused ? e->paused_ns : now) - e->start_ns;
 }
 
-void pl_sampler_publish(struct pl_engine *e, uint64_t now)
+void pl_sampling_thread_publish(struct pl_engine *e, uint64_t now)
 {
 	e->now.elapsed_ns = elapsed_ns(e, now);
 	e->now.told_ns = e->now.paused ? e->paused_ns : now;
@@ -147,20 +148,20 @@ static void announce_all(struct pl_engine *e, uint64_t now)
 		pl_sampled_announce_all(e, e->targets.data[k], now);
 }
 
-static void each_watch(struct pl_engine *e, void (*fn)(struct pl_engine *, struct pl_sampled *))
+static void each_thread(struct pl_engine *e, void (*fn)(struct pl_engine *, struct pl_sampled *))
 {
 	for (size_t k = 0; k < e->targets.len; k++) {
-		struct pl_roster *r = &e->targets.data[k]->python.roster;
+		struct pl_thread_list *r = &e->targets.data[k]->python.threads;
 
-		for (size_t i = 0; i < r->watches.len; i++)
-			fn(e, pl_sampled_of(r->watches.data[i]));
+		for (size_t i = 0; i < r->samplers.len; i++)
+			fn(e, pl_sampled_of(r->samplers.data[i]));
 	}
 }
 
 /* Nothing more will be known of the threads that are left. */
 static void part_from_all(struct pl_engine *e, uint64_t now)
 {
-	each_watch(e, pl_cpu_time_rest);
+	each_thread(e, pl_cpu_time_rest);
 	announce_all(e, now);
 }
 
@@ -187,14 +188,14 @@ static bool tells_less(const struct plumb_error *known, const struct plumb_error
 	       (had == PLUMB_ERR_NOT_PERMITTED || had == PLUMB_ERR_NOT_SUPPORTED || had == PLUMB_ERR_NO_MEMORY);
 }
 
-static void set_trouble(struct pl_engine *e, struct plumb_error *err)
+static void keep_error(struct pl_engine *e, struct plumb_error *err)
 {
 	pthread_mutex_lock(&e->lock);
-	if (tells_less(e->trouble, err)) {
+	if (tells_less(e->error, err)) {
 		plumb_error_destroy(err);
 	} else {
-		plumb_error_destroy(e->trouble);
-		e->trouble = err;
+		plumb_error_destroy(e->error);
+		e->error = err;
 	}
 	pthread_mutex_unlock(&e->lock);
 }
@@ -206,7 +207,7 @@ static void search_all(struct pl_engine *e, uint64_t now)
 
 		pl_search_step(e, e->targets.data[i], now, &err);
 		if (err)
-			set_trouble(e, err);
+			keep_error(e, err);
 	}
 }
 
@@ -438,7 +439,7 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 		return;
 	run->published_ns = now;
 	e->now.period_ns = run->schedule.period_ns;
-	pl_sampler_publish(e, pl_clock_monotonic_ns()); /* ticks were missed while it was sampled */
+	pl_sampling_thread_publish(e, pl_clock_monotonic_ns()); /* ticks were missed while it was sampled */
 	if (!cycle)
 		return;
 	run->cycle = (now - e->start_ns) / e->options.cycle_ns;
@@ -447,10 +448,10 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 
 /* ---- orders ------------------------------------------------------------------------------------------------------ */
 
-static void pause_watch(struct pl_engine *e, struct pl_sampled *w)
+static void pause_thread(struct pl_engine *e, struct pl_sampled *thread)
 {
-	pl_watch_pause(&w->watch);
-	pl_cpu_time_rest(e, w);
+	pl_thread_sampler_pause(&thread->sampler);
+	pl_cpu_time_rest(e, thread);
 }
 
 /* The tick that was to come is dropped, not missed. */
@@ -458,16 +459,16 @@ static void begin_pause(struct pl_engine *e, uint64_t now)
 {
 	if (e->now.paused)
 		return;
-	each_watch(e, pause_watch);
+	each_thread(e, pause_thread);
 	announce_all(e, now);
 	(void)pl_beside_leave(&e->beside);
 	e->paused_ns = now;
 	e->now.paused = true;
 }
 
-static void resume_watch(struct pl_engine *e, struct pl_sampled *w)
+static void resume_thread(struct pl_engine *e, struct pl_sampled *thread)
 {
-	pl_watch_resume(&w->watch);
+	pl_thread_sampler_resume(&thread->sampler);
 }
 
 /* Begin with whole periods of @p period_ns. */
@@ -486,7 +487,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 		return;
 	e->now.paused = false;
 	e->start_ns += now - e->paused_ns;
-	each_watch(e, resume_watch);
+	each_thread(e, resume_thread);
 	begin_periods(e, run, now, run->schedule.period_ns);
 }
 
@@ -520,7 +521,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 		break;
 	}
 	e->now.period_ns = run->schedule.period_ns;
-	pl_sampler_publish(e, now);
+	pl_sampling_thread_publish(e, now);
 	(void)pl_beside_taken_ns(&e->beside); /* whoever gave the order waits for it: that is no cost of the samples */
 	pl_orders_done(&e->orders);
 	if (order.kind == PL_ORDER_PAUSE || order.kind == PL_ORDER_RESUME)
@@ -541,20 +542,20 @@ static void loop(struct pl_engine *e, struct run *run)
 		uint64_t end =
 			e->options.duration_ns && !e->now.paused ? e->start_ns + e->options.duration_ns : UINT64_MAX;
 		uint64_t wake = next_wake(e, run), now = pl_clock_monotonic_ns();
-		enum wake w = WAKE_TIME;
+		enum wake why = WAKE_TIME;
 		bool last = wake >= end || now >= end;
 
 		if (last || wake > now || now - run->waited_ns > LOOK_NS) {
-			w = wait_until(e, last ? end : wake);
+			why = wait_until(e, last ? end : wake);
 			run->waited_ns = now = pl_clock_monotonic_ns();
 		}
-		if (w == WAKE_EXIT)
+		if (why == WAKE_EXIT)
 			pl_tree_reap(e, now);
-		if (w == WAKE_STOP || (w == WAKE_TIME && last)) {
+		if (why == WAKE_STOP || (why == WAKE_TIME && last)) {
 			miss_the_rest(e, run, now);
 			return;
 		}
-		if (w == WAKE_ORDER)
+		if (why == WAKE_ORDER)
 			obey(e, run, now);
 		if (e->now.paused)
 			continue;
@@ -563,7 +564,7 @@ static void loop(struct pl_engine *e, struct run *run)
 	}
 }
 
-void *pl_sampler_main(void *engine)
+void *pl_sampling_thread_main(void *engine)
 {
 	struct pl_engine *e = engine;
 	struct run run = {.announce_ns = e->start_ns, .last_ns = e->start_ns};
@@ -584,7 +585,7 @@ void *pl_sampler_main(void *engine)
 	pl_tree_reap(e, pl_clock_monotonic_ns());
 	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
-	pl_sampler_publish(e, pl_clock_monotonic_ns());
+	pl_sampling_thread_publish(e, pl_clock_monotonic_ns());
 	pl_orders_close(&e->orders);
 	pl_queue_wake(&e->queue);
 	return NULL;

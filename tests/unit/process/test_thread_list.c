@@ -35,8 +35,8 @@ static struct pl_python_process *open_process(const struct python *p, unsigned t
 	struct pl_python_process *process;
 
 	assert_ok(pl_python_process_open(p->pid, PL_STOP_NEVER, &process));
-	await (process->roster.watches.len == threads + 1)
-		assert_ok(pl_roster_refresh(process, pl_clock_monotonic_ns()));
+	await (process->threads.samplers.len == threads + 1)
+		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
 	return process;
 }
 
@@ -48,9 +48,9 @@ static void list_threads(void *exe, unsigned threads)
 	start(&p, exe, threads);
 	struct pl_python_process *process = open_process(&p, threads);
 	counted_begin();
-	assert_ok(pl_roster_refresh(process, pl_clock_monotonic_ns()));
+	assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
 	counted_end();
-	assert_int_equal(process->roster.watches.len, threads + 1);
+	assert_int_equal(process->threads.samplers.len, threads + 1);
 	pl_python_process_close(process);
 	python_end(&p);
 }
