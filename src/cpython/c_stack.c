@@ -8,12 +8,6 @@
 
 #include "pick.h"
 
-static bool has_shims(const struct pl_layout *lay)
-{
-	return lay->frame_model == PL_FRAME_CURRENT ||
-	       (lay->frame_model == PL_FRAME_CFRAME && lay->frame.is_entry == PL_NONE);
-}
-
 bool pl_evals_have_anchors(const struct pl_py *py)
 {
 	return py->layout.frame_model != PL_FRAME_OBJECT;
@@ -41,7 +35,7 @@ struct plumb_error *pl_evals_find(struct pl_mem *mem, const struct pl_py *py, pl
 				  const pl_frame_vec *frames, pl_eval_vec *ret)
 {
 	const struct pl_layout *lay = &py->layout;
-	const bool shims = has_shims(lay), cframes = lay->frame_model == PL_FRAME_CFRAME && !shims;
+	const bool shims = pl_frame_has_shims(py), cframes = lay->frame_model == PL_FRAME_CFRAME && !shims;
 	struct pl_eval e = {0};
 	pl_addr innermost = 0;
 

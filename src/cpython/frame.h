@@ -38,6 +38,13 @@ static inline bool pl_frame_instr_is_address(const struct pl_py *py)
 	return py->layout.frame_model != PL_FRAME_OBJECT;
 }
 
+/** Is there a frame without code where C calls Python? */
+static inline bool pl_frame_has_shims(const struct pl_py *py)
+{
+	return py->layout.frame_model == PL_FRAME_CURRENT ||
+	       (py->layout.frame_model == PL_FRAME_CFRAME && py->layout.frame.is_entry == PL_NONE);
+}
+
 /** The bytes pl_frame_read reads: so that a caller can fetch them together with others. */
 struct pl_range pl_frame_range(const struct pl_py *py, pl_addr addr);
 

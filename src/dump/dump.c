@@ -197,7 +197,7 @@ static struct plumb_error *add_native_alone(struct dumper *u, pid_t tid, const s
 }
 
 /* Threads that never ran Python, or for which there is no room: what they wait for can be told all the same. */
-static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
+static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 {
 	struct pl_dump_thread t = {
 		.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->process->threads.refused != 0};
@@ -224,14 +224,14 @@ static struct plumb_error *dump_native(struct dumper *u, pid_t tid)
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
-static struct plumb_error *dump_natives(struct dumper *u)
+static struct plumb_error *dump_without_python(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
 	struct plumb_error *err = pl_proc_tids(pid_of(u), &tids);
 
 	for (size_t i = 0; i < tids.len && !err; i++)
 		if (!pl_thread_list_of_tid(&u->process->threads, tids.data[i]))
-			err = dump_native(u, tids.data[i]);
+			err = dump_one_without_python(u, tids.data[i]);
 	pl_vec_deinit(&tids);
 	return err;
 }
@@ -254,7 +254,7 @@ static struct plumb_error *dump_threads(struct dumper *u)
 	err = err ? err : check_room(u);
 	for (size_t i = 0; i < u->process->threads.samplers.len && !err; i++)
 		err = dump_thread(u, u->process->threads.samplers.data[i]);
-	return err ? err : dump_natives(u);
+	return err ? err : dump_without_python(u);
 }
 
 static void find_gil_holder(struct dumper *u)

@@ -209,7 +209,7 @@ static struct plumb_error *dump_interpreter(struct core_dumper *u, const struct 
 	return err;
 }
 
-static struct plumb_error *dump_natives(struct core_dumper *u)
+static struct plumb_error *dump_without_python(struct core_dumper *u)
 {
 	const pl_core_thread_vec *notes = pl_core_threads(u->core);
 	struct plumb_error *err = NULL;
@@ -251,7 +251,7 @@ static struct plumb_error *dump_threads(struct core_dumper *u)
 		err = dump_interpreter(u, &u->interps.data[i], u->interps.len - 1 - i);
 	for (size_t i = 0; i < u->interps.len && !err; i++)
 		plumb_error_destroy(pl_thread_names(u->mem, &u->py, &u->interps.data[i], take_name, u));
-	return err ? err : dump_natives(u);
+	return err ? err : dump_without_python(u);
 }
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
