@@ -29,6 +29,14 @@ enum plumb_subprocesses {
 	PLUMB_SUBPROCESSES_NO,
 };
 
+/** Frames of C, C++ and Rust. Each thread that runs is stopped at each sample then, for as long as its registers and
+ * its stack take to copy; those that are blocked are not. */
+enum plumb_native {
+	PLUMB_NATIVE_NONE,
+	PLUMB_NATIVE_CALLED, /* without those of the interpreter that only pass a call on, or run Python code */
+	PLUMB_NATIVE_ALL,
+};
+
 #define PLUMB_MAX_NODES ((size_t)4 << 20)
 
 struct plumb_session_options {
@@ -49,11 +57,12 @@ struct plumb_session_options {
 	 * alone and, unless each is to be stopped for, 2.5 % of the program's time; as fast as possible only the
 	 * latter, and neither if none is to be stopped. INFINITY: no limit. */
 	double max_overhead;
-	bool priority;	 /* sample at nice -10 (root, CAP_SYS_NICE) instead of what the caller has */
-	bool opcodes;	 /* record which instruction each frame runs (3.11+), for the formats that show it */
-	bool tasks;	 /* show asyncio tasks below the coroutines that await them, not below the event loop (3.7+) */
-	bool no_sources; /* do not keep the texts of the files that sampled functions come from */
-	bool force;	 /* the recording may replace a file that plumb did not write */
+	bool priority; /* sample at nice -10 (root, CAP_SYS_NICE) instead of what the caller has */
+	bool opcodes;  /* record which instruction each frame runs (3.11+), for the formats that show it */
+	bool tasks;    /* show asyncio tasks below the coroutines that await them, not below the event loop (3.7+) */
+	enum plumb_native native; /* show the frames of C, C++ and Rust code between those of Python */
+	bool no_sources;	  /* do not keep the texts of the files that sampled functions come from */
+	bool force;		  /* the recording may replace a file that plumb did not write */
 	bool no_recording; /* nothing is written: plumb_session_snapshot() is all there is, and at the end the profile
 			    */
 	/* So many different places in stacks, functions and threads are told apart; 0: PLUMB_MAX_NODES. A sample of a

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NATIVE	 "not yet: plumb shows Python frames only"
+#define NATIVE	 "a recording has them if it was made with it: with 'run', 'attach' and 'dump'"
 #define CHILDREN "'plumb run' samples the processes that the program starts, too; with 'attach' say '--subprocesses'"
 #define SAMPLING "with 'run' and 'attach': "
 #define ROWS	 "with 'run', 'attach' and 'report': "

@@ -98,6 +98,19 @@ static bool set_tasks(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_native(struct config *c, const char *value, struct failure *why)
+{
+	if (c->session.native == PLUMB_NATIVE_NONE)
+		c->session.native = PLUMB_NATIVE_CALLED;
+	return true;
+}
+
+static bool set_native_all(struct config *c, const char *value, struct failure *why)
+{
+	c->session.native = PLUMB_NATIVE_ALL;
+	return true;
+}
+
 static bool set_no_sources(struct config *c, const char *value, struct failure *why)
 {
 	c->session.no_sources = true;
@@ -165,6 +178,13 @@ const struct opt options_sampling[] = {
 	 "show what an asyncio task does below the coroutines that await it, across tasks, instead of below the event "
 	 "loop that runs it (Python 3.7 and newer)",
 	 SAMPLING, set_tasks},
+	{"native", 'n', NULL,
+	 "show the functions of C, C++ and Rust, too, between those of Python; each thread that runs is stopped for "
+	 "its "
+	 "sample",
+	 SAMPLING, set_native},
+	{"native-all", 0, NULL, "the same, and what in the interpreter only passes calls on; also '--native=all'",
+	 SAMPLING, set_native_all},
 	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
 	 set_subprocesses},
 	{"no-subprocesses", 0, NULL, "sample the program's own process alone (the default of attach)", SAMPLING,

@@ -12,6 +12,7 @@
 #include "dump_task_proof.h"
 #include "dump_tasks.h"
 #include "last_run.h"
+#include "native_weave.h"
 #include "proc.h"
 #include "thread_state.h"
 

@@ -19,6 +19,7 @@ static const char *const losses[PL_LOSSES] = {
 	[PL_LOSS_BEYOND] = "processes and threads that were too many to be followed",
 	[PL_LOSS_FOLDED] = "samples of which only the outer part is shown: there were too many different stacks",
 	[PL_LOSS_TASK] = "samples of a task that are shown on its thread's stack: who awaits it was not proved",
+	[PL_LOSS_NATIVE] = "samples without native frames: the thread could not be stopped, or its frames not joined",
 };
 
 struct marker {

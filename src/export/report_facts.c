@@ -135,6 +135,7 @@ void pl_report_losses(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
 	pl_json_key_u64(j, "folded", m->losses[PL_LOSS_FOLDED]);
 	pl_json_key_u64(j, "task", m->losses[PL_LOSS_TASK]);
+	pl_json_key_u64(j, "native", m->losses[PL_LOSS_NATIVE]);
 	pl_json_object_end(j);
 }
 

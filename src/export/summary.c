@@ -401,6 +401,8 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		counted(row, "folded", p->meta.losses[PL_LOSS_FOLDED]);
 	if (p->meta.losses[PL_LOSS_TASK])
 		counted(row, "without awaiters", p->meta.losses[PL_LOSS_TASK]);
+	if (p->meta.losses[PL_LOSS_NATIVE])
+		counted(row, "without native frames", p->meta.losses[PL_LOSS_NATIVE]);
 	if (pl_summary_refused_stops(p))
 		counted(row, "stops refused", pl_summary_refused_stops(p));
 }

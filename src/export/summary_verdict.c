@@ -20,13 +20,19 @@ static double not_proved(const struct pl_totals *t)
 	return pl_ratio((double)t->by_quality[PL_DOUBTFUL] + (double)t->by_quality[PL_PARTIAL], (double)t->samples);
 }
 
-/* Of what there is no share of the time: any is a flaw. A task on the stack of its thread is not lost. */
+/* Of what there is no share of the time: any is a flaw. A task on the stack of its thread is not lost, nor is what ran
+ * below a Python function that is shown. */
+static bool is_flaw(int loss)
+{
+	return loss != PL_LOSS_MISSED && loss != PL_LOSS_UNREADABLE && loss != PL_LOSS_TASK && loss != PL_LOSS_NATIVE;
+}
+
 static uint64_t lost(const struct plumb_profile *p)
 {
 	uint64_t any = p->meta.damaged_parts;
 
 	for (int i = 0; i < PL_LOSSES; i++)
-		any |= i == PL_LOSS_MISSED || i == PL_LOSS_UNREADABLE || i == PL_LOSS_TASK ? 0 : p->meta.losses[i];
+		any |= is_flaw(i) ? p->meta.losses[i] : 0;
 	return any;
 }
 

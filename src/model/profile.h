@@ -61,6 +61,7 @@ enum pl_loss {
 	PL_LOSS_BEYOND,	    /* processes and threads that were too many to be followed */
 	PL_LOSS_FOLDED,	    /* samples of which only the outer part is told: beyond max_nodes */
 	PL_LOSS_TASK,	    /* samples of a task that are shown on its thread's stack: who awaits it was not proved */
+	PL_LOSS_NATIVE,	    /* samples without the native frames that were asked for */
 	PL_LOSSES,
 };
 

@@ -32,6 +32,7 @@ const struct pl_meta_figure pl_meta_figures[] = {
 	{"lost beyond", offsetof(struct pl_meta, losses[PL_LOSS_BEYOND])},
 	{"lost folded", offsetof(struct pl_meta, losses[PL_LOSS_FOLDED])},
 	{"lost task", offsetof(struct pl_meta, losses[PL_LOSS_TASK])},
+	{"lost native", offsetof(struct pl_meta, losses[PL_LOSS_NATIVE])},
 	{"damaged parts", offsetof(struct pl_meta, damaged_parts)},
 	{"seed", offsetof(struct pl_meta, seed)},
 	{"stops", offsetof(struct pl_meta, stops)},

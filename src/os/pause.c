@@ -128,6 +128,11 @@ static bool release_after(struct pl_pause *p, enum look l)
 	return l == LOOK_GONE || (l == LOOK_NOT_YET && !interrupt(p));
 }
 
+bool pl_pause_await(struct pl_pause *p, uint64_t limit_ns)
+{
+	return p->stopped || wait_stopped(p, limit_ns) == LOOK_STOPPED;
+}
+
 bool pl_pause_release(struct pl_pause *p)
 {
 	return release_after(p, p->stopped ? LOOK_STOPPED : wait_stopped(p, RELEASE_NS));

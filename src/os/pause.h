@@ -31,6 +31,8 @@ struct pl_pause {
 
 /** Stop the thread @p tid of process @p pid. */
 enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t pid, pid_t tid);
+/** Wait for the stop, after HELD, up to @p limit_ns. True: it is stopped, and its registers can be read. */
+bool pl_pause_await(struct pl_pause *p, uint64_t limit_ns);
 /**
  * Let it run on, detached. After HELD: waits for the stop for up to a millisecond.
  * @return false if it has still not stopped: call again now and then, until true; it must not be forgotten.

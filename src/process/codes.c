@@ -11,11 +11,16 @@
 
 #define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
 
+static void destroy(struct pl_known_code *k)
+{
+	pl_code_deinit(&k->code);
+	free(k);
+}
+
 void pl_code_store_deinit(struct pl_code_store *s)
 {
 	for (size_t i = 0; i < s->known.len; i++) {
-		pl_code_deinit(&s->known.data[i]->code);
-		free(s->known.data[i]);
+		destroy(s->known.data[i]);
 	}
 	pl_vec_deinit(&s->known);
 	pl_map_deinit(&s->by_hash);
@@ -88,12 +93,18 @@ static bool equal_code(const struct pl_code *a, const struct pl_code *b, struct 
 	       equal_bytes(&a->linetable, &b->linetable, work);
 }
 
+/* What cannot be equal has another key. */
+static uint64_t kind_of(const struct pl_known_code *k)
+{
+	return (uint64_t)k->lines << 1 | k->native;
+}
+
 static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const struct pl_known_code *k,
 			   struct pl_work *work)
 {
 	uint32_t id;
 
-	if (!pl_map_get(&s->by_hash, hash, k->lines, &id))
+	if (!pl_map_get(&s->by_hash, hash, kind_of(k), &id))
 		return UINT32_MAX;
 	while (id != UINT32_MAX && !equal_code(&s->known.data[id]->code, &k->code, work))
 		id = s->known.data[id]->same_hash;
@@ -116,8 +127,8 @@ static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struc
 		return &pl_err_limit;
 	k->id = (uint32_t)s->known.len;
 	k->same_hash = UINT32_MAX;
-	(void)pl_map_get(&s->by_hash, hash, k->lines, &k->same_hash);
-	if (!pl_vec_reserve(&s->known, 1) || !pl_map_set(&s->by_hash, hash, k->lines, k->id))
+	(void)pl_map_get(&s->by_hash, hash, kind_of(k), &k->same_hash);
+	if (!pl_vec_reserve(&s->known, 1) || !pl_map_set(&s->by_hash, hash, kind_of(k), k->id))
 		return &pl_err_no_memory;
 	s->known.data[s->known.len++] = k;
 	s->bytes += bytes;
@@ -134,6 +145,27 @@ static struct plumb_error *identify(struct pl_code_store *s, struct pl_known_cod
 
 	if (!err)
 		*id_ret = id == UINT32_MAX ? k->id : id;
+	return err;
+}
+
+struct plumb_error *pl_code_store_native(struct pl_code_store *s, const char *name, const char *file, uint32_t process,
+					 uint32_t *ret)
+{
+	struct pl_work work = {0};
+	struct pl_known_code *k = calloc(1, sizeof *k);
+
+	if (!k)
+		return &pl_err_no_memory;
+	pl_code_init(&k->code);
+	k->native = true;
+	k->process = process;
+	k->id = UINT32_MAX;
+	struct plumb_error *err = pl_buf_add_str(&k->code.name, name);
+	err = err ? err : pl_buf_add_str(&k->code.qualname, name);
+	err = err ? err : pl_buf_add_str(&k->code.filename, file);
+	err = err ? err : identify(s, k, &work, ret);
+	if (err || *ret != k->id)
+		destroy(k);
 	return err;
 }
 
@@ -157,8 +189,7 @@ static struct plumb_error *read_content(struct pl_codes *c, const struct pl_py *
 	}
 	if (!err && slot->code == k->id)
 		return NULL;
-	pl_code_deinit(&k->code);
-	free(k);
+	destroy(k);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 struct pl_known_code {
 	struct pl_code code;
 	enum pl_line_table lines; /* how its line table is to be read */
+	bool native;		  /* a function of C, C++ or Rust: a name, and the file that it is in */
 	uint32_t id;
 	uint32_t same_hash; /* next code with the same content hash, UINT32_MAX at the end */
 	uint32_t process;   /* number in the output of the first that ran it */
@@ -40,6 +41,9 @@ struct pl_code_store {
 };
 
 void pl_code_store_deinit(struct pl_code_store *s);
+/** The id of a native function; texts are copied. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_code_store_native(struct pl_code_store *s, const char *name, const char *file, uint32_t process,
+					 uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** Addresses, which mean something in one address space only. */
 struct pl_codes {

@@ -5,6 +5,8 @@
 
 #include <sys/syscall.h>
 
+#include "native_reader.h"
+
 static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
 {
 	return info && info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
@@ -44,7 +46,7 @@ static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
 		return PL_MARKER_FOLDED;
 	if (state & PL_STATE_IN_GC)
 		return PL_MARKER_GC;
-	return r->node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
+	return r->node == 0 && r->native_node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
 }
 
 enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activity,
@@ -52,15 +54,32 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 {
 	const struct pl_reading *r = a->reading;
 	uint8_t state = state_of(r, activity, info);
-	bool shows_task = r->task_node && (quality == PL_EXACT || quality == PL_STOPPED);
+	bool proved = quality == PL_EXACT || quality == PL_STOPPED;
+	uint32_t task = proved ? r->task_node : 0, native = proved ? r->native_node : 0;
 
-	*a->ret = (struct pl_raw_sample){.node = shows_task ? r->task_node : r->node,
-					 .task_untold = r->in_task && !shows_task,
+	*a->ret = (struct pl_raw_sample){.node = task	  ? task
+						 : native ? native
+							  : r->node,
+					 .task_untold = r->in_task && !task,
+					 .native_untold = a->r->native_frames != PL_NATIVE_NONE && !native,
 					 .tag = r->tag,
 					 .state = state,
 					 .quality = (uint8_t)quality,
 					 .marker = marker_of(r, state)};
 	return PL_TAKE_SAMPLE;
+}
+
+void pl_attempt_take_native(struct pl_attempt *a, const struct pl_activity_info *info)
+{
+	if (a->r->native && a->reading->complete && !a->reading->folded)
+		pl_native_reader_take(a->r->native, &a->thread->stack, a->thread->tid, info);
+}
+
+void pl_attempt_see_native(struct pl_attempt *a)
+{
+	if (a->r->native)
+		plumb_error_destroy(
+			pl_native_reader_node(a->r->native, a->r, &a->thread->stack, &a->reading->native_node));
 }
 
 enum pl_take_result pl_attempt_failed(struct plumb_error *err)
@@ -90,10 +109,12 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 		if (a->reading->complete)
 			break;
 	}
+	pl_attempt_take_native(a, info);
 	if (!stood_still(thread, a->reading))
 		return PL_TAKE_UNPROVED;
 	if (!a->reading->complete)
 		return PL_TAKE_UNREADABLE;
+	pl_attempt_see_native(a);
 	pl_stack_trust(&thread->stack, a->reading);
 	thread->still = thread->counted && activity == PL_ACTIVITY_BLOCKED;
 	return pl_attempt_take(a, activity, info, PL_EXACT);

@@ -58,6 +58,11 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 				    const struct pl_activity_info *info, enum pl_quality quality);
 /** An error of a reading. */
 enum pl_take_result pl_attempt_failed(struct plumb_error *err);
+/** With native frames: the thread stands still, and was read whole. @p info: it is blocked; NULL: we have stopped it.
+ */
+void pl_attempt_take_native(struct pl_attempt *a, const struct pl_activity_info *info);
+/** What was taken goes into the last reading. It may run again. */
+void pl_attempt_see_native(struct pl_attempt *a);
 /** Has the last reading, of a thread that stood still, brought its stack? Not if it stands between two instructions
  * that together link a frame. */
 bool pl_attempt_is_whole(const struct pl_attempt *a, pl_addr root);

@@ -7,6 +7,8 @@
 
 #define STOP_TRIES 3
 #define LET_RUN_NS 20000
+/* A thread that waits for a processor stops when it gets one. Until then it would not run in any case. */
+#define REGISTERS_NS 5000000
 
 /* Stop, read, let go. PL_TAKE_UNPROVED: it could not be stopped. */
 static enum pl_take_result stop_and_read(struct pl_attempt *a)
@@ -23,8 +25,12 @@ static enum pl_take_result stop_and_read(struct pl_attempt *a)
 	struct plumb_error *err = pl_stack_read(a->r, &thread->stack, a->reading);
 	if (!err && a->reading->complete)
 		pl_stopper_let_take(s, thread);
+	if (!err && a->r->native && pl_pause_await(&pause, REGISTERS_NS))
+		pl_attempt_take_native(a, NULL);
 	pl_stopper_release(s, &pause);
 	pl_bursts_stopped(&thread->bursts);
+	if (!err)
+		pl_attempt_see_native(a);
 	return err ? pl_attempt_failed(err) : PL_TAKE_SAMPLE;
 }
 
@@ -40,10 +46,11 @@ static bool may_run_python_now(const struct pl_attempt *a)
 	       pl_tstate_may_run(&now.tstate, &now.interp);
 }
 
-/* The questions before any stop that is not the first thing that is done. */
+/* The questions before any stop that is not the first thing that is done. Who asks for native frames asks for the code
+ * that runs without the GIL, too. */
 static bool may_be_stopped(const struct pl_attempt *a)
 {
-	return pl_attempt_still_running(a->thread) && may_run_python_now(a);
+	return pl_attempt_still_running(a->thread) && (a->r->native || may_run_python_now(a));
 }
 
 /* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
@@ -73,7 +80,7 @@ static enum pl_take_result sample_stopped(struct pl_attempt *a)
 
 enum pl_take_result pl_prove_by_stop(struct pl_attempt *a)
 {
-	if (!may_run_python_now(a)) {
+	if (!a->r->native && !may_run_python_now(a)) {
 		enum pl_take_result result = pl_prove_outside_python(a);
 		/* Has it come back to Python meanwhile? */
 		if (result != PL_TAKE_UNPROVED || !may_be_stopped(a))

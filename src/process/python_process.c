@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "find_python.h"
 #include "identity.h"
+#include "native_reader.h"
 #include "own_fd.h"
 
 void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
@@ -27,12 +28,19 @@ void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *p
 			      enum pl_stop_policy policy, struct pl_beside *beside)
 {
 	pl_reader_bind(&p->reader, py, live);
+	/* Without, its samples have Python frames alone, and are counted. */
+	if (p->reader.native_frames != PL_NATIVE_NONE)
+		plumb_error_destroy(pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
+							    p->reader.native_frames == PL_NATIVE_ALL,
+							    &p->reader.native));
 	pl_stopper_begin(&p->stopper, policy, beside, pl_clock_monotonic_ns());
 }
 
 void pl_python_process_detach(struct pl_python_process *p)
 {
 	pl_thread_list_clear(&p->threads);
+	pl_native_reader_destroy(p->reader.native);
+	p->reader.native = NULL;
 	pl_mem_live_destroy(p->reader.live);
 	p->reader.live = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "codes.h"
 #include "context.h"
+#include "native_frames.h"
 #include "snapshot.h"
 #include "task_finders.h"
 #include "trie.h"
@@ -18,6 +19,8 @@ struct pl_tables {
 struct plumb_error *pl_tables_init(struct pl_tables *t) PLUMB_MUST_CHECK;
 void pl_tables_deinit(struct pl_tables *t);
 
+struct pl_native_reader;
+
 /** What all readings of a target share; the sampling thread owns it. */
 struct pl_reader {
 	struct pl_py py;
@@ -29,6 +32,8 @@ struct pl_reader {
 	const struct plumb_tags *tags; /* read what the thread works for; NULL: not asked for */
 	bool tasks;		       /* read who awaits the task that a thread runs */
 	struct pl_task_finders task_finders;
+	enum pl_native_frames native_frames;
+	struct pl_native_reader *native; /* NULL: they were not asked for, or cannot be had */
 };
 
 void pl_reader_init(struct pl_reader *r, struct pl_tables *t);
@@ -97,6 +102,8 @@ struct pl_reading {
 	 * does. */
 	bool in_task;	    /* it ran a task, or what it ran could not be read */
 	uint32_t task_node; /* the stack of that task; 0: not known */
+	/* With reader.native, whoever has the thread stand still fills it in. */
+	uint32_t native_node; /* the stack with native frames; 0: not known */
 };
 
 /** Read once. Errors: pl_err_target_exited, pl_err_no_memory; anything else shows as !complete. */

@@ -25,6 +25,18 @@ uint64_t pl_session_period_ns(double rate_hz)
 	return rate_hz > 0 ? (uint64_t)(1e9 / rate_hz) : 0;
 }
 
+/* Registers are to be had of a thread that is stopped or blocked, and of no other. */
+static struct plumb_error *check_native(const struct plumb_session_options *o)
+{
+	if (o->tasks)
+		return pl_error(PLUMB_ERR_INVALID, "native frames and asyncio tasks cannot be shown in one recording");
+	if (o->stop == PLUMB_STOP_NEVER)
+		return pl_error(PLUMB_ERR_INVALID,
+				"native frames of a thread that runs cannot be read without stopping "
+				"it");
+	return NULL;
+}
+
 struct plumb_error *pl_session_check_options(const struct plumb_session_options *o)
 {
 	struct plumb_error *err = pl_session_check_rate(o->rate_hz);
@@ -38,10 +50,10 @@ struct plumb_error *pl_session_check_options(const struct plumb_session_options 
 		return pl_error(PLUMB_ERR_INVALID, "an interval of %g points is out of range: 0.01 to 100",
 				100 * o->until);
 	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
-	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO)
-		return pl_error(PLUMB_ERR_INVALID,
-				"there is no such mode or way to stop threads or choice of processes");
-	return NULL;
+	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO || (unsigned)o->native > PLUMB_NATIVE_ALL)
+		return pl_error(PLUMB_ERR_INVALID, "there is no such mode or way to stop threads or choice of "
+						   "processes or of native frames");
+	return o->native != PLUMB_NATIVE_NONE ? check_native(o) : NULL;
 }
 
 struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o)
@@ -53,9 +65,10 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.priority = o->priority,
 		.opcodes = o->opcodes,
 		.tasks = o->tasks,
+		.native = (enum pl_native_frames)o->native,
 		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,
-		.stop = (enum pl_stop_policy)o->stop,
+		.stop = o->native != PLUMB_NATIVE_NONE ? PL_STOP_ALWAYS : (enum pl_stop_policy)o->stop,
 		.jitter = !o->no_jitter,
 		.seed = o->has_seed ? o->seed : fresh_seed(),
 		.duration_ns = o->duration_ns,

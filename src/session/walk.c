@@ -110,6 +110,7 @@ void plumb_profile_info(const struct plumb_profile *p, struct plumb_profile_info
 		.beyond = m->losses[PL_LOSS_BEYOND],
 		.folded = m->losses[PL_LOSS_FOLDED],
 		.task = m->losses[PL_LOSS_TASK],
+		.native = m->losses[PL_LOSS_NATIVE],
 		.profiler_cpu_ns = m->profiler_cpu_ns,
 		.mode = pl_mode_name(m->mode),
 		.engine = pl_text_of(p, m->engine).s,

@@ -188,6 +188,13 @@ def test_what_a_task_takes_is_that_of_who_awaits_it(plumb, places, minor, table,
     case.judge(table, "tasks", effort(*SECONDS), any_rate=True)
 
 
+@pytest.mark.slow
+def test_with_native_frames_shares_are_the_same(plumb, places, few, table, effort):
+    """Each thread that runs is stopped, also in C code without the GIL."""
+    case = Case(plumb, places, few, "truth.py", "--program", "ccalls", options=["--native"])
+    case.judge(table, "--native", effort(*SECONDS), any_rate=True)
+
+
 @pytest.mark.alone
 @pytest.mark.slow
 def test_waiting_counts_in_wall_time(plumb, places, few, table, effort):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Native stacks as elfutils sees them (eu-stack): the oracle for those of plumb dump --native."""
+"""Native frames between those of Python: what they are to be, and as elfutils sees them (eu-stack)."""
 import re
 import shutil
 import subprocess
@@ -7,6 +7,8 @@ import subprocess
 from harness.interpreters import HANGS
 
 EU_STACK = shutil.which("eu-stack")
+# Hidden by default, as they only pass calls on.
+PLUMBING = re.compile(r"_?PyEval_|_PyFunction_|_PyObject_(Call|Vectorcall|MakeTpCall)|slot_tp_|slot_nb_|.*_vectorcall_")
 
 
 def true_stacks(pid):
@@ -38,3 +40,17 @@ def gaps(thread):
             found[-1][1].append(frame["name"])
     # What stands before a Python function in the list was called by it.
     return [(after[0], before[1]) for before, after in zip(found, found[1:])] + [(None, found[-1][1])]
+
+
+def holds_in_order(names, wanted):
+    """The innermost first in names, the outermost first in what is wanted."""
+    left = list(wanted)
+    for name in reversed(names):
+        if left and name and re.fullmatch(left[0] + r"(\.\w+)*", name):
+            left.pop(0)
+    return not left
+
+
+def is_stripped(python):
+    """Its functions, or those of its extensions, have no names: those of distributions."""
+    return python.root or python.build == "d" or "debian" in python.name or "shared" in python.name

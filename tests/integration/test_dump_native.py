@@ -6,7 +6,7 @@ import re
 import pytest
 
 from harness.dump import PATIENCE as IN_TIME
-from harness.native import EU_STACK, addresses, gaps, true_stacks
+from harness.native import EU_STACK, PLUMBING, addresses, gaps, holds_in_order, is_stripped, true_stacks
 from harness.target import wait_asleep, wait_until
 
 # Python function -> what it has called, on the way to the next Python function: in this order, others may stand between.
@@ -42,8 +42,6 @@ CALLS = {
         "in_generator": ["builtin_sum", "(gen_iternext|gen_send_ex|PyIter_Next).*"],
     },
 }
-# Hidden by default, as they only pass calls on.
-PLUMBING = re.compile(r"_?PyEval_|_PyFunction_|_PyObject_(Call|Vectorcall|MakeTpCall)|slot_tp_|slot_nb_|.*_vectorcall_")
 
 
 def dump(plumb, pid, *options):
@@ -57,11 +55,6 @@ def python_frames(thread):
     return [(f["name"], f["file"], f["line"]) for f in thread["frames"] if f["kind"] == "python"]
 
 
-def is_stripped(python):
-    """Its functions, or those of its extensions, have no names: those of distributions."""
-    return python.root or python.build == "d" or "debian" in python.name or "shared" in python.name
-
-
 @pytest.fixture
 def nested(target):
     """nested(python): all threads of native.py wait in their innermost functions."""
@@ -72,15 +65,6 @@ def nested(target):
         return target(python, "native.py")
 
     return start
-
-
-def holds_in_order(names, wanted):
-    """The innermost first in names, the outermost first in what is wanted."""
-    left = list(wanted)
-    for name in reversed(names):
-        if left and name and re.fullmatch(left[0] + r"(\.\w+)*", name):
-            left.pop(0)
-    return not left
 
 
 def test_c_frames_stand_between_those_of_python(plumb, nested, python):

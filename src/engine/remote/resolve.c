@@ -63,15 +63,17 @@ void pl_resolver_destroy(struct pl_resolver *r)
 static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
 	const struct pl_code *c = &rec->code.code->code;
-	struct pl_function f = {.firstline = c->firstlineno, .origin = PL_ORIGIN_PYTHON};
 	struct code_row row = {.code = rec->code.code};
+	struct pl_function f = {.firstline = c->firstlineno,
+				.origin = row.code->native ? PL_ORIGIN_NATIVE : PL_ORIGIN_PYTHON};
 	struct plumb_error *err;
 
-	if (!c->hidden && ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
-			   (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
-			   (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
-			   (err = pl_profile_function(p, &f, &row.function)) ||
-			   (err = pl_texts_want(&r->texts, f.file, row.code->process, row.code->view))))
+	if (!c->hidden &&
+	    ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
+	     (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
+	     (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
+	     (err = pl_profile_function(p, &f, &row.function)) ||
+	     (!row.code->native && (err = pl_texts_want(&r->texts, f.file, row.code->process, row.code->view)))))
 		return err;
 	err = pl_lines_open(row.code->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno, &row.lines);
 	if (err || pl_vec_push(&r->codes, row))

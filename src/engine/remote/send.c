@@ -155,6 +155,7 @@ void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struc
 	}
 	e->now.losses[PL_LOSS_FOLDED] += s->marker == PL_MARKER_FOLDED;
 	e->now.losses[PL_LOSS_TASK] += s->task_untold;
+	e->now.losses[PL_LOSS_NATIVE] += s->native_untold;
 	rec.sample.time_ns = time_ns;
 	rec.sample.weight_ns = weight_ns;
 	rec.sample.node = s->node;

@@ -246,7 +246,7 @@ static void options_of_other_profilers_are_answered(void **state)
 		"'plumb dump PID' shows tasks");
 	refused(&run, "--pid 7", "run does not have py-spy's option '--pid'", "plumb attach PID");
 	refused(&run, "-p 7", "run does not have py-spy's option '-p'", "plumb attach PID");
-	refused(&run, "--native x", "run does not have py-spy's option '--native'", "not yet");
+	refused(&report, "--native x", "report does not have py-spy's option '--native'", "'run', 'attach' and 'dump'");
 	refused(&run, "--core x", "run does not have py-spy's option '--core'", "plumb dump --core FILE");
 	refused(&run, "--locals x", "run does not have py-spy's option '--locals'", "plumb dump PID --locals");
 	refused(&report, "--children x", "report does not have austin's option '--children'", "--subprocesses");

@@ -272,7 +272,7 @@ static void every_loss_is_a_figure_at_any_width(void **state)
 {
 	static const char *const losses[PL_LOSSES] = {"missed ",  "unreadable ",       "dropped ",
 						      "damaged ", "unseen processes ", "not followed ",
-						      "folded ",  "without awaiters "};
+						      "folded ",  "without awaiters ", "without native frames "};
 	struct build b;
 	char want[64];
 

@@ -61,6 +61,7 @@ export interface Losses {
 	readonly beyond: number;
 	readonly folded: number;
 	readonly task: number;
+	readonly native: number;
 }
 
 export interface Overhead {

@@ -50,6 +50,9 @@ export function lostWords(meta: Meta): string[] {
 		losses.task > 0
 			? `Who awaits the task was not proved for ${count(losses.task)} samples: they are shown below the event loop.`
 			: null,
+		losses.native > 0
+			? `${count(losses.native)} samples have no native frames: they are shown at their Python function.`
+			: null,
 		refused(meta),
 	];
 	return sentences.filter((sentence) => sentence !== null);

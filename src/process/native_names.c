@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump. Tables of beginnings of names: compilers add ".cold", ".part.0", ".constprop.0", ".isra.0". */
+/* Layer process. Tables of beginnings of names: compilers add ".cold", ".part.0", ".constprop.0", ".isra.0". */
 #include "native_names.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump: taking the registers and the stack of a thread. Quick, because the thread may be stopped meanwhile. */
+/* Layer process; one thread at a time. Taking the registers and the stack of a thread. Quick, because the thread may be
+ * stopped meanwhile. */
 #include "native.h"
 
 #include <stdlib.h>
@@ -16,6 +17,15 @@ void pl_native_taken_deinit(struct pl_native_taken *t)
 	free(t->stack);
 	pl_vec_deinit(&t->frames);
 	*t = (struct pl_native_taken){0};
+}
+
+size_t pl_native_taken_python(const struct pl_native_taken *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->frames.len; i++)
+		n += t->frames.data[i].kind == PL_FRAME_PYTHON;
+	return n;
 }
 
 struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The native frames of the threads of one process, for a dump. docs/design/013-native-stacks.md */
+/* Taking what the native frames of a thread are made of: its registers and its stack. docs/design/013-native-stacks.md
+ */
 #ifndef PL_NATIVE_H
 #define PL_NATIVE_H
 
-#include "dump_model.h"
 #include "native_place.h"
 #include "resume.h"
 #include "thread_clock.h"
@@ -21,6 +21,8 @@ struct pl_native_taken {
 	pl_frame_vec frames; /* its Python frames at that moment */
 };
 void pl_native_taken_deinit(struct pl_native_taken *t);
+/** How many Python frames were taken. */
+size_t pl_native_taken_python(const struct pl_native_taken *t);
 
 struct pl_native {
 	struct pl_native_place place;
@@ -47,13 +49,5 @@ void pl_native_take_blocked(struct pl_native *n, const struct pl_native_thread *
 			    struct pl_native_taken *ret);
 /** One that we have stopped. */
 void pl_native_take_stopped(struct pl_native *n, const struct pl_native_thread *t, struct pl_native_taken *ret);
-
-/**
- * Put the native frames between the Python frames of @p t and tell in it what came of that. @p shown: for each Python
- * frame that was taken, the innermost first, 1 + its position in t->frames; 0: it is hidden.
- * Errors: PLUMB_ERR_NO_MEMORY.
- */
-struct plumb_error *pl_native_weave(struct pl_native *n, const struct pl_native_taken *taken, struct pl_dump *d,
-				    const pl_dump_shown_vec *shown, struct pl_dump_thread *t) PLUMB_MUST_CHECK;
 
 #endif

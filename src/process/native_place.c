@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump. Maps are read once, before a thread is looked at; names when they are asked for. */
+/* Layer process; one thread at a time. Names are looked for when they are asked for.
+ */
 #include "native_place.h"
 
 #include <string.h>
@@ -83,6 +84,59 @@ void pl_native_place_deinit(struct pl_native_place *p)
 	pl_vec_deinit(&p->images);
 	pl_maps_deinit(&p->maps);
 	pl_mem_pages_destroy(p->pages);
+}
+
+static bool same_image(const struct pl_native_place *a, size_t i, const struct pl_native_place *b, size_t k)
+{
+	const struct pl_mapping *x = a->files.data[i].map, *y = b->files.data[k].map;
+
+	return a->images.data[i].start == b->images.data[k].start && a->images.data[i].end == b->images.data[k].end &&
+	       x->inode == y->inode && x->dev_major == y->dev_major && x->dev_minor == y->dev_minor &&
+	       strcmp(x->path, y->path) == 0;
+}
+
+/* What is known of an image of @p from goes over to the same one of @p to. Both are sorted. Returns how many stay. */
+static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0, k = 0; i < from->images.len && k < to->images.len;) {
+		if (!same_image(from, i, to, k)) {
+			if (from->images.data[i].start < to->images.data[k].start)
+				i++;
+			else
+				k++;
+			continue;
+		}
+		to->images.data[k] = from->images.data[i];
+		to->files.data[k].functions = from->files.data[i].functions;
+		to->files.data[k].asked = from->files.data[i].asked;
+		from->files.data[i].functions = NULL;
+		i++, k++, kept++;
+	}
+	return kept;
+}
+
+struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *changed_ret)
+{
+	struct pl_native_place now = {.pid = p->pid, .live = p->live, .pages = p->pages, .work = p->work};
+	struct plumb_error *err = pl_maps_read(p->pid, &now.maps);
+
+	*changed_ret = false;
+	if (!err && !pl_native_images_of(&now.maps, &now))
+		err = &pl_err_no_memory;
+	if (!err) {
+		size_t kept = hand_over(p, &now);
+		struct pl_native_place before = *p;
+
+		*changed_ret = kept != now.images.len || kept != p->images.len;
+		pl_mem_pages_forget(now.pages);
+		*p = now;
+		now = before;
+	}
+	now.pages = NULL;
+	pl_native_place_deinit(&now);
+	return err;
 }
 
 uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump. Pure; allocates only to grow the caller's vector. */
+/* Layer process. Pure; allocates only to grow the caller's vector. */
 #include "native_join.h"
 
 #include "resume.h"

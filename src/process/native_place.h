@@ -31,6 +31,9 @@ struct pl_native_place {
 /** Errors: PLUMB_ERR_NO_MEMORY, those of pl_maps_read. */
 struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, struct pl_mem *live) PLUMB_MUST_CHECK;
 void pl_native_place_deinit(struct pl_native_place *p);
+/** Look again at what is mapped. *changed_ret: other images than before; what is known of those that stay is kept.
+ * Errors: as pl_native_place_init; it is as it was then. */
+struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *changed_ret) PLUMB_MUST_CHECK;
 
 /** Images are what is mapped of one file in a row, if some of it is code; sorted, appended to @p images and @p files.
  * Pure. False without memory. */

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joining native frames with those of Python, which functions are plumbing, and what is an image: pure. */
+/* Joining native frames with those of Python, which functions are plumbing, what is an image, and functions as codes.
+ */
 #include "native_join.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "codes.h"
+#include "mem_live.h"
 #include "native_names.h"
 #include "native_place.h"
 #include "unit.h"
@@ -199,6 +204,50 @@ static void an_image_is_a_file_mapped_in_a_row(void **state)
 	pl_native_place_deinit(&p);
 }
 
+/* This process loads one more library. */
+static void what_is_mapped_is_looked_at_again(void **state)
+{
+	struct pl_mem_live *live;
+	struct pl_native_place p;
+	bool changed;
+
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	assert_ok(pl_native_place_init(&p, getpid(), pl_mem_live_mem(live)));
+	uint32_t own = pl_native_place_owner(&p, (pl_addr)(uintptr_t)what_is_mapped_is_looked_at_again);
+	assert_int_not_equal(own, PL_NO_IMAGE);
+	pl_unwind_image_open(&p.images.data[own], pl_mem_live_mem(live), &pl_unwind_x86_64);
+	pl_addr head = p.images.data[own].head;
+	assert_ok(pl_native_place_look(&p, &changed));
+	assert_false(changed);
+	void *library = dlopen("libthread_db.so.1", RTLD_LAZY);
+	assert_non_null(library);
+	pl_addr inside = (pl_addr)(uintptr_t)dlsym(library, "td_init");
+	assert_int_equal(pl_native_place_owner(&p, inside), PL_NO_IMAGE);
+	assert_ok(pl_native_place_look(&p, &changed));
+	assert_true(changed);
+	assert_int_not_equal(pl_native_place_owner(&p, inside), PL_NO_IMAGE);
+	own = pl_native_place_owner(&p, (pl_addr)(uintptr_t)what_is_mapped_is_looked_at_again);
+	assert_true(p.images.data[own].opened && p.images.data[own].head == head);
+	pl_native_place_deinit(&p);
+	pl_mem_live_destroy(live);
+	dlclose(library);
+}
+
+static void functions_of_c_are_codes_of_their_own(void **state)
+{
+	struct pl_code_store store = {.max = 3, .max_bytes = 1 << 20};
+	uint32_t id, again, other, third;
+
+	assert_ok(pl_code_store_native(&store, "deflate", "/lib/libz.so.1", 0, &id));
+	assert_ok(pl_code_store_native(&store, "deflate", "/lib/libz.so.1", 5, &again));
+	assert_ok(pl_code_store_native(&store, "inflate", "/lib/libz.so.1", 0, &other));
+	assert_ok(pl_code_store_native(&store, "deflate", "/lib/other.so", 0, &third));
+	assert_true(id == again && other != id && third != id && third != other);
+	assert_true(store.known.data[id]->native && store.known.len == 3);
+	assert_ptr_equal(pl_code_store_native(&store, "crc32", "/lib/libz.so.1", 0, &id), &pl_err_limit);
+	pl_code_store_deinit(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +257,8 @@ int main(void)
 		cmocka_unit_test_setup(names_place_them_where_there_are_no_anchors, set_up),
 		cmocka_unit_test(plumbing_is_known_by_name),
 		cmocka_unit_test(an_image_is_a_file_mapped_in_a_row),
+		cmocka_unit_test(what_is_mapped_is_looked_at_again),
+		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, tear_down);
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Native frames in sampling: the stack of a sample as a node of the trie, with the functions of C, C++ and Rust between
+ * those of Python. One for each process; the sampling thread owns it. docs/design/013-native-stacks.md, "Sampling" */
+#ifndef PL_NATIVE_READER_H
+#define PL_NATIVE_READER_H
+
+#include "native.h"
+#include "reading.h"
+
+struct pl_native_reader {
+	struct pl_native *native;
+	struct pl_native_taken taken; /* of the thread at hand */
+	struct pl_map codes;	      /* where a native function begins -> id of its code */
+	uint64_t look_ns, pause_ns;   /* when to look again at what is mapped, and how long after that */
+};
+
+/** @p live, @p py: borrowed. @p all: the interpreter's plumbing, too. Errors: as pl_native_create. */
+struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
+					    struct pl_native_reader **ret) PLUMB_MUST_CHECK;
+void pl_native_reader_destroy(struct pl_native_reader *n);
+
+/** The thread of @p s stands still: its registers and its stack. @p info: it is blocked, and that is what was told of
+ * it; NULL: we have stopped it. */
+void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
+			   const struct pl_activity_info *info);
+
+/**
+ * What was taken becomes a stack; @p s: the reading of that moment, whose Python frames it has. 0: nothing was taken,
+ * its frames do not fit together with those of Python, or there is no room for more.
+ * Errors: PLUMB_ERR_NO_MEMORY.
+ */
+struct plumb_error *pl_native_reader_node(struct pl_native_reader *n, struct pl_reader *r,
+					  const struct pl_stack_reader *s, uint32_t *ret) PLUMB_MUST_CHECK;
+
+#endif

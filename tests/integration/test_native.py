@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plumb run and attach --native: frames of C between those of Python in each sample, of threads that run and of threads that are
+blocked, on programs whose nesting is known (targets/native_calls.py, native.py, native_busy.py)."""
+import json
+import os
+
+import pytest
+
+from harness.native import PLUMBING, holds_in_order, is_stripped
+from harness.plumb import until
+from harness.scarce import sentence
+from harness.target import wait_asleep
+
+# (caller, called) -> functions of C between them, from the outermost on; others may stand between. They differ by release.
+CALLS = {
+    ("raw_decode", "hook"): ["scanner_call", "_?scan_once_unicode"],
+    ("sub", "replacement"): ["(_sre_)?(SRE_)?[Pp]attern_sub.*", "pattern_subx"],
+    ("replacement", "key"): ["builtin_sorted", "list_?sort.*"],
+    ("key", "via_partial"): ["map_next", "partial_(vectorcall|call)"],
+    ("via_partial", "leaf"): [],
+    ("main", "parse"): [],
+}
+
+
+def needs(python):
+    if python.minor < (3, 6):
+        pytest.skip("the program of this test needs Python 3.6")
+
+
+def gaps(stack):
+    """{(caller, called): names of the native frames between them}; with the innermost function as a caller of None."""
+    found, caller, between = {}, None, []
+    for frame in stack.frames:
+        if frame.kind == "native":
+            between.append(frame.name)
+        elif frame.kind == "python":
+            found.setdefault((caller, frame.name), between)
+            caller, between = frame.name, []
+    found[(caller, None)] = between
+    return found
+
+
+def seen(profile):
+    """How often each pair of CALLS was seen, in stacks with native frames."""
+    counts = dict.fromkeys(CALLS, 0)
+    for stack in profile.stacks:
+        if any(frame.kind == "native" for frame in stack.frames):
+            for pair in counts.keys() & gaps(stack).keys():
+                counts[pair] += stack.samples
+    return counts
+
+
+def problems(python, profile):
+    """What is not as the program has it. Without names, as distributions strip them, there is one frame at least."""
+    found = []
+    for stack in profile.stacks:
+        if not any(frame.kind == "native" for frame in stack.frames):
+            continue
+        between = gaps(stack)
+        for pair in CALLS.keys() & between.keys():
+            right = holds_in_order(between[pair][::-1], CALLS[pair]) if not is_stripped(python) else between[pair] or not CALLS[pair]
+            if not right:
+                found.append("%d x %s: %s in %s" % (stack.samples, pair, between[pair], stack))
+    return found
+
+
+def test_functions_of_c_stand_between_those_of_python_that_they_link(plumb, target, python, table):
+    needs(python)
+    with target(python, "native_calls.py", count=True) as program:
+        _, profile = plumb.sampled(lambda profile: min(seen(profile).values()) >= 5, program.pid, "--native=all", "-r", "500")
+        program.wait_progress()
+    assert not problems(python, profile)
+    without = sum(s.samples for s in profile.stacks if not any(frame.kind == "native" for frame in s.frames))
+    assert without == profile.losses["native"], profile.losses
+    table(python, "--native", "%.1f %% without" % (100.0 * without / profile.samples))
+
+
+def test_what_only_passes_calls_on_is_left_out(plumb, target, minor):
+    needs(minor)
+
+    def enough(profile):
+        counts = seen(profile)
+        return min(counts[pair] for pair in CALLS if CALLS[pair]) >= 5
+
+    with target(minor, "native_calls.py", count=True) as program:
+        _, profile = plumb.sampled(enough, program.pid, "--native", "-r", "500")
+        program.wait_progress()
+    if is_stripped(minor):
+        return  # what has no name may be plumbing, and is left out inside of the interpreter
+    assert not problems(minor, profile)
+    names = {frame.name for stack in profile.stacks for frame in stack.frames if frame.kind == "native"}
+    assert not [name for name in names if PLUMBING.match(name)], names
+    for stack in profile.stacks:
+        between = gaps(stack)
+        assert not between.get(("via_partial", "leaf")) and not between.get(("main", "parse")), stack
+
+
+def test_a_thread_that_computes_without_the_gil_is_seen_in_its_library(plumb, places, minor):
+    """The library is loaded while the program is sampled."""
+    needs(minor)
+
+    def stacks(profile, thread):
+        return [s for s in profile.stacks if thread in [f.name for f in s.python]]
+
+    def in_libz(stack):
+        return any(f.kind == "native" and "libz" in f.file for f in stack.frames)
+
+    def enough(profile):
+        return sum(s.samples for s in stacks(profile, "in_zlib") if in_libz(s)) >= 20
+
+    def run(seconds):
+        recording, environment = plumb.path(), dict(os.environ, PLUMB_TEST_SECONDS=str(seconds))
+        result = plumb("run", "--native", "-o", recording, "--", *minor.command, script, env=environment)
+        assert result.status == 0, result
+        return plumb.report(recording)
+
+    script = places.directory(minor.root)[1] + "/native_busy.py"
+    profile = until(run, enough, 0.5)
+    assert enough(profile)
+    assert not [s for s in stacks(profile, "in_python") if in_libz(s)]
+
+
+def test_blocked_threads_are_not_stopped(plumb, target, any_python):
+    with target(any_python, "native.py") as program:
+        wait_asleep(program.pid)
+        wanted = set(program.told["threads"])
+
+        def shown(profile):
+            return {s.thread["name"] for s in profile.stacks if any(f.kind == "native" for f in s.frames)}
+
+        _, profile = plumb.sampled(lambda profile: shown(profile) >= wanted, program.pid, "--native")
+        wait_asleep(program.pid)
+    assert profile.json["overhead"]["stops"] == 0
+    assert profile.losses["native"] == 0
+    for stack in profile.stacks:
+        if stack.thread["name"] == "in_callbacks":
+            assert holds_in_order(gaps(stack)[("replacement", "key")][::-1], ["builtin_sorted", "list_?sort.*"]), stack
+
+
+def test_all_formats_show_them(plumb, target, any_python):
+    with target(any_python, "native_calls.py", count=True) as program:
+        _, recording = plumb.try_sampling(lambda profile: min(seen(profile).values()) >= 5, program.pid, "--native", "-r", "500")
+    collapsed = plumb("report", "-f", "collapsed", recording).stdout
+    line = next(line for line in collapsed.splitlines() if "scanner_call" in line and "hook" in line)
+    assert line.index("raw_decode") < line.index("scanner_call") < line.index("hook")
+    tree = plumb("report", "-f", "tree", recording).stdout
+    assert "scanner_call" in tree
+    functions = json.loads(plumb("report", "--json", recording).stdout)["functions"]
+    (scanner,) = [f for f in functions if f["name"] == "scanner_call"]
+    assert scanner["kind"] == "native" and "_json" in scanner["file"], scanner
+
+
+@pytest.mark.parametrize("options, words", [
+    (("--native", "--tasks"), "cannot be shown in one recording"),
+    (("--native", "--never-stop"), "cannot be read without stopping"),
+    (("--native=some",), "option '--native' takes no value"),
+])
+def test_what_does_not_go_together_is_refused(plumb, any_python, options, words):
+    sentence(plumb("run", *options, "--", *any_python.command, "-c", "pass"), words)
