@@ -65,8 +65,8 @@ python_tests() { # NAME BINARY PYTEST_ARGUMENTS...
 }
 
 beside() { python_tests "$@" -n "$(nproc)" --dist worksteal; }
-# Fresh machines fetch packages for half of their time; each belongs to one worker, and the browser to the others.
-fetching() { python_tests browser "$@" -n "$((2 * $(nproc)))" --dist loadgroup; }
+# Fresh machines fetch packages for half of their time; each belongs to one worker (tests/fresh/conftest.py), and the browser to the others.
+fetching() { python_tests browser "$@" -n "$((2 * $(nproc)))" --dist loadscope; }
 # Tests with a real interpreter wait for more than half of their time.
 beside_waiting() { python_tests "$@" -n "$((2 * $(nproc)))" --dist worksteal; }
 
