@@ -197,6 +197,7 @@ def pytest_runtest_logreport(report):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item):
     item.left_over = []  # by all its runs: not all releases of the plug-in report the teardown of one that is repeated
+    item.processor_before = _processor_seconds()
     with left_over.marked():
         yield
 
@@ -211,6 +212,13 @@ def pytest_fixture_setup(fixturedef):
 def pytest_runtest_teardown(item):
     yield
     item.left_over += left_over.ended()
+    before, item.processor_before = item.processor_before, _processor_seconds()
+    item.user_properties[:] = [("processor", "%.2f" % (item.processor_before - before))]
+
+
+def _processor_seconds():
+    """That this worker has used, and all that it has waited for."""
+    return sum(os.times()[:4])
 
 
 # A test that hangs ends here; what it started ends with its pipes, or is ended.

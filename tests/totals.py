@@ -22,6 +22,7 @@ class Counts:
         self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.seconds = collections.Counter()  # of each test function, whatever its parameters
+        self.processors = collections.Counter()  # seconds that it had one; not known of a unit test
 
     def add(self, other):
         self.passed += other.passed
@@ -29,6 +30,7 @@ class Counts:
         self.skipped += other.skipped
         self.failures += other.failures
         self.seconds += other.seconds
+        self.processors += other.processors
 
 
 def read_meson(path):
@@ -55,6 +57,8 @@ def read_pytest(path):
         kinds.setdefault("%s::%s" % (case.get("classname"), case.get("name")), set()).update(child.tag for child in case)
         function = "%s::%s" % (case.get("classname"), case.get("name").partition("[")[0])
         counts.seconds[function] += float(case.get("time"))
+        told = [float(each.get("value")) for each in case.iter("property") if each.get("name") == "processor"]
+        counts.processors[function] += sum(told)
     for name, tags in kinds.items():
         if tags & {"failure", "error"}:
             counts.failed += 1
@@ -74,16 +78,17 @@ def minutes(seconds):
     return "%3d:%02d" % divmod(round(seconds), 60)
 
 
-def print_times(steps, seconds):
+def print_times(steps, tests):
     """Steps in the order they were run, and the share of the processors that they kept busy; of the tests those that took longest, with all
-    their parameters added up."""
+    their parameters added up, and for how much of it they had a processor: that is what others beside them go without."""
     rows = [line.rstrip("\n").split("\t") for line in steps]
     for took, processors, name in rows:
         busy = 100 * float(processors) / (float(took) * len(os.sched_getaffinity(0))) if float(took) else 0
         print("took %s  %3.0f %% busy  %s" % (minutes(float(took)), busy, name))
     print("took %s  all steps" % minutes(sum(float(took) for took, _, _ in rows)))
-    for name, took in seconds.most_common(LONGEST):
-        print("of it %s  %s" % (minutes(took), name))
+    for name, took in tests.seconds.most_common(LONGEST):
+        had = tests.processors[name]
+        print("of it %s  %s  %s" % (minutes(took), "%s of a processor" % minutes(had) if had else " " * 22, name))
 
 
 def main():
@@ -116,7 +121,7 @@ def main():
     sys.stdout.writelines(notes)
     if options.steps and os.path.exists(options.steps):
         with open(options.steps, encoding="utf-8") as lines:
-            print_times(lines, total.seconds)
+            print_times(lines, total)
     print("%d of the skipped tests could not be decided on this machine now; %d tests were run again" % (
         sum(line.startswith(UNDECIDED) for line in notes), sum(line.startswith("run again") for line in notes)))
     print("%d passed, %d failed, %d skipped" % (total.passed, total.failed, total.skipped))
