@@ -125,16 +125,20 @@ def put_programs(plumb, directory):
 
 
 def recorded(plumb, pid):
-    """A recording of both threads and of the child, from its beginning on."""
+    """A recording of both threads and of the child, from its beginning on. How long what was recorded took is known, so that it can be
+    compared: where the machine gives the sampler a processor too seldom for that, it asks for one less often."""
 
     def attach(seconds):
         path = plumb.path()
-        assert plumb("attach", "-d", seconds, "--subprocesses", "-o", path, pid).status == 0
+        rate = max(20, int(500 / seconds))  # 1,000 a second at first
+        assert plumb("attach", "-d", seconds, "-r", rate, "--subprocesses", "-o", path, pid).status == 0
         return path
 
     def enough(path):
         busy = {(thread["process"], thread["main"]) for thread in plumb.report(path, "--time", "..0.2").threads if thread["samples"]}
-        return len(busy) > 2 and any(stack.has("handle_request") for stack in plumb.report(path).stacks)
+        whole = plumb.report(path)
+        known = whole.losses["missed_ns"] < 0.8 * whole.json["duration_ns"]
+        return known and len(busy) > 2 and any(stack.has("handle_request") for stack in whole.stacks)
 
     return until(attach, enough, 0.5)
 
