@@ -37,13 +37,14 @@ def unmarked():
 
 def _has(pid, entry):
     try:
-        return entry in pathlib.Path("/proc", pid, "environ").read_bytes().split(b"\0")
+        with open("/proc/%s/environ" % pid, "rb", buffering=0) as file:
+            return entry in b"\0%s\0" % file.read()
     except OSError:  # it is gone, or another user's
         return False
 
 
 def running(word=str(os.getpid())):
-    entry = os.fsencode("%s=%s" % (NAME, word))
+    entry = os.fsencode("\0%s=%s\0" % (NAME, word))
     return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _has(pid, entry)]
 
 
@@ -56,6 +57,8 @@ def _command(pid):
 
 def ended(word=str(os.getpid()), seconds=_SECONDS):
     """End all that still runs, and tell what that was: processes may fork until the last one is gone."""
+    if not running(word):  # as mostly
+        return []
     killed = {}
 
     def none_runs():
