@@ -19,19 +19,21 @@ from harness import documented, package
 from harness.plumb import PATIENCE, TOP, Plumb, running, until
 from harness.target import wait_until
 
-# `serve` goes on until its input ends. The name of the script is not that of any other program of this machine.
+# `serve` goes on until its input ends, and rests in between, as servers do: other tests need the processors meanwhile. The name of the
+# script is not that of any other program of this machine.
 APP = """
 import subprocess, sys, threading, time
 def handle_request(number):
     return sum(i * i for i in range(number))
 def load_orders(goes_on):
     while goes_on():
-        handle_request(200)
+        for _ in range(50):
+            handle_request(200)
 def main():
     serves = sys.argv[1:] == ["serve"]
     end = time.monotonic() + 0.3
     over = threading.Event()
-    goes_on = (lambda: not over.is_set()) if serves else (lambda: time.monotonic() < end)
+    goes_on = (lambda: not over.wait(0.003)) if serves else (lambda: time.monotonic() < end)
     worker = threading.Thread(target=load_orders, args=(goes_on,), name="worker-1")
     worker.start()
     if serves:
@@ -46,10 +48,12 @@ def main():
 main()
 """
 WORKER = """
-import sys, threading
+import sys, threading, time
 threading.Thread(target=sys.stdin.read).start()
 while threading.active_count() > 1:
-    sum(range(1000))
+    for _ in range(50):
+        sum(range(1000))
+    time.sleep(0.003)
 """
 SLOW_TESTS = "import time\ndef test_one():\n    end = time.monotonic() + 0.1\n    while time.monotonic() < end: sum(range(100))\n"
 

@@ -19,8 +19,9 @@ def test_a_profiler_is_controlled_and_asked(able):
 
 
 @pytest.mark.once
-def test_a_signal_handler_may_do_anything_with_it_anywhere(able):
-    checked(able, "profiler_signal_checks.py")
+def test_a_signal_handler_may_do_anything_with_it_anywhere(some):
+    """At each instruction of the same functions: what differs is how a release compiles them."""
+    checked(some, "profiler_signal_checks.py")
 
 
 @pytest.mark.once
