@@ -38,6 +38,7 @@ class Plumb:
         self.directory = pathlib.Path(directory)
         self.sanitized = "asan" in pathlib.Path(self.binary).parent.name
         self._count = 0
+        self._last_look = None, None  # at a recording that grows: its name, size and time, and the profile
 
     def path(self, suffix=".plumb"):
         """A new name for a recording or another output."""
@@ -71,9 +72,16 @@ class Plumb:
         return result, self.report(recording)
 
     def recorded(self, recording, enough):
-        """Whether a recording that still grows has enough in it. Nothing of it may be written yet."""
-        result = self("report", "--json", "--idle", recording) if recording.exists() else None
-        return bool(result and result.status == 0 and enough(Profile(result.stdout)))
+        """Whether a recording that still grows has enough in it. Nothing of it may be written yet. It is read when it has changed."""
+        if not recording.exists():
+            return False
+        facts = recording.stat()
+        now, (looked_at, profile) = (recording, facts.st_size, facts.st_mtime_ns), self._last_look
+        if now != looked_at:
+            result = self("report", "--json", "--idle", recording)
+            profile = Profile(result.stdout) if result.status == 0 else None
+            self._last_look = now, profile
+        return bool(profile and enough(profile))
 
     @contextlib.contextmanager
     def attached(self, pid, *options, recording=None):

@@ -10,6 +10,7 @@ import pytest
 from harness.plumb import until
 
 SAMPLES = 300
+RATE = 2000  # so that they are there in a fraction of a second
 TOP = 5  # rows
 SHAPES = ["plain", "library", "sorted", "recursion", "decorator", "comprehension", "generator", "coroutine", "threads", "pool"]
 
@@ -32,7 +33,7 @@ def reported(plumb, command, function):
         nonlocal recording
         recording = plumb.path()
         environment = dict(os.environ, PLUMB_TEST_SECONDS=str(seconds))
-        result = plumb("run", "-o", recording, "--", *command, env=environment)
+        result = plumb("run", "-r", RATE, "-o", recording, "--", *command, env=environment)
         assert result.status == 0, result
         return plumb.report(recording) if recording.exists() else None
 
