@@ -173,7 +173,8 @@ def test_children_for_which_there_is_no_room_are_counted_and_told(plumb, places,
         assert result.status == 0, result
         return result, plumb.report(recording)
 
-    result, profile = until(run, lambda found: found[1].losses["beyond"] > 0, 0.5)
+    # On a busy machine children that there is room for may be over before plumb looks at them.
+    result, profile = until(run, lambda found: found[1].losses["beyond"] > 0 and len(found[1].json["processes"]) > 1, 0.5)
     assert 1 < len(profile.json["processes"]) < 25
     assert profile.losses["beyond"] > 0
     assert "too many to be followed" in result.stderr, result
