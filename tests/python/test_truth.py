@@ -10,13 +10,32 @@ from harness.statistics import NotNow, assert_at_most, holds, judged, undecided
 POINTS = 0.03
 STRETCH = 0.3  # seconds
 LATE = 0.02  # of its samples: what it takes to get to the processor of a thread, once, is less (docs/design/009-standing-beside.md)
+LATE_AT_MOST = 0.1  # where the machine has others to serve all the time: an error may then be larger by as much
 TITLE = "Programs that mislead a sampler with the GIL: largest error, in points"
 PLAIN = "both let the GIL go"
 
 
+class Kept:
+    """What is kept of one program: samples, and the share of its first function times their number, as it is and as it is seen."""
+
+    def __init__(self):
+        self.samples = self.true = self.seen = self.missed = 0
+
+    def add(self, told):
+        self.samples += told["samples"]
+        self.true += told["samples"] * told["truth"]
+        self.seen += told["samples"] * told["ours"]
+        self.missed += told["samples"] * max(0.0, told["missed"] - LATE)
+
+    @property
+    def error(self):
+        """How far the share is off, and more than what came too late can be the reason of."""
+        return max(0.0, abs(self.seen - self.true) - self.missed) / self.samples
+
+
 class Stretches:
-    """Short runs of the programs. Only those count in which next to no sample came too late: in others the machine had something else to
-    do, and shares of what is left may be anything."""
+    """Short runs of the programs. Those count in which next to no sample came too late: in others the machine had something else to do, and
+    shares of what is left may be anything. If there are too few of them, those in which few came too late count as well."""
 
     def __init__(self, ask, most):
         self._ask, self._left = ask, most
@@ -24,15 +43,21 @@ class Stretches:
 
     def errors(self, samples):
         """{program: how far the share of its first function is off}, from so many samples or more of each."""
-        found = collections.defaultdict(collections.Counter)
-        while not found or min(kept["samples"] for kept in found.values()) < samples:
+        in_time, nearly = collections.defaultdict(Kept), collections.defaultdict(Kept)
+        while not self._enough(in_time, samples):
+            if not self._left and self._enough(nearly, samples):
+                return {program: kept.error for program, kept in nearly.items()}
             if not self._left:
-                raise NotNow("too few stretches had all their samples: %s" % dict(found))
+                raise NotNow("too few stretches had all their samples: %s" % {program: kept.samples for program, kept in nearly.items()})
             self._left -= 1
             for program, told in self._one().items():
-                count = 0 if told["missed"] > LATE else told["samples"]
-                found[program].update(samples=count, true=count * told["truth"], seen=count * told["ours"])
-        return {program: abs(kept["seen"] - kept["true"]) / kept["samples"] for program, kept in found.items()}
+                for found, late in ((in_time, LATE), (nearly, LATE_AT_MOST)):
+                    if told["missed"] <= late:
+                        found[program].add(told)
+        return {program: kept.error for program, kept in in_time.items()}
+
+    def _enough(self, found, samples):
+        return found and len(found) == len(self._either) and min(kept.samples for kept in found.values()) >= samples
 
     def _one(self):
         told = self._ask()
