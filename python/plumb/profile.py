@@ -133,8 +133,10 @@ def _no_low_level() -> NoReturn:
 
 
 def llprocess(frames: Any, child: Any, state: Optional[Tree]) -> Optional[Tree]:
-    """Not there yet: stacks of native functions."""
-    _no_low_level()
+    """Not there yet: stacks of native functions. Without one there is nothing to count."""
+    if frames:
+        _no_low_level()
+    return None
 
 
 def ll_get_stack(tid: int) -> Any:

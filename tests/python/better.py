@@ -404,8 +404,12 @@ def check_counts_are_of_their_own_tree():
 
 
 def check_low_level_stacks_are_refused_in_words():
-    for refused in (lambda: profile.ll_get_stack(1), lambda: profile.llprocess([], None, {})):
+    for refused in (lambda: profile.ll_get_stack(1), lambda: profile.llprocess([object()], None, {})):
         assert "low-level" in refusal(NotImplementedError, refused)
+    state = profile.create()
+    for none in (None, []):  # as distributed's worker asks at each tick
+        assert profile.llprocess(none, None, state) is None
+    assert state == profile.create()
 
 
 def check_the_garbage_collector_is_left_as_it_was():
