@@ -55,7 +55,7 @@ def _list(text: str) -> Optional[List[str]]:
 
 _OPTIONS = (
     _Option("-i", "--interval", "SECONDS", "time between two samples", _number("the interval", "0.00001", "10"), 0.001),
-    _Option("-t", "--threads", "LIST", "show these threads by name, with commas between them, or all (all but the kernel's own)",
+    _Option("-t", "--threads", "LIST", "show these threads by name, separated by commas, or all (all but the kernel's own)",
             _list, OWN_THREADS),
     _Option("-m", "--mode", "MODE", "wall: all of the time; cpu: time on a processor; gil: time with the GIL",
             _one_of("the mode", "wall", "cpu", "gil"), "wall"),

@@ -12,11 +12,11 @@ static const struct opt *const tables[] = {
 	options_filters, options_own,	options_force, options_common, NULL};
 
 static const char *const examples[] = {
-	"plumb convert plumb.app.4242.plumb app.folded",
+	"plumb convert plumb.app.py.4242.plumb app.folded",
 	"stacks for flamegraph.pl and others; the end of the name says which format",
 	"plumb convert other.folded other.plumb",
 	"stacks of another profiler as a recording, for 'plumb report' and all the rest",
-	"plumb convert plumb.app.4242.plumb part.plumb --time 10..20 --threads MainThread",
+	"plumb convert plumb.app.py.4242.plumb part.plumb --time 10..20 --threads MainThread",
 	"ten seconds of one thread",
 	"curl -s URL | plumb convert - - --from collapsed -f json",
 	"from standard input to standard output",

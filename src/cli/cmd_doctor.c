@@ -124,7 +124,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "[PID|NAME]",
-	.summary = "what works here and now, and the one change that unlocks the next thing",
+	.summary = "what works on this machine or process, and which one change would make more work",
 	.about = "Check this machine and this user or, with PID or NAME, that process, and say what can be "
 		 "sampled. "
 		 "'ok': it "

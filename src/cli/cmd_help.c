@@ -19,7 +19,7 @@ const char help_about[] = "plumb shows where a Python program spends its time, f
 const char *const help_examples[] = {
 	"plumb run -- python app.py",
 	"plumb attach 4242 -d 10",
-	"plumb report plumb.app.4242.plumb --lines",
+	"plumb report plumb.app.py.4242.plumb --lines",
 	NULL,
 };
 

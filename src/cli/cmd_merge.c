@@ -106,9 +106,9 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 const struct command command_merge = {
 	.name = "merge",
 	.usage = "FILE... -o OUT",
-	.summary = "add recordings of other processes, machines and days up to one",
+	.summary = "add up recordings of several processes, machines or days",
 	.about = "Write one recording that holds the samples of all. The order of the recordings does not matter, "
-		 "and the file is the same, byte for byte. What is given up is the instant of each sample. The "
+		 "and the file is the same, byte for byte. The times of single samples are lost. The "
 		 "exit status is 0, 1 if there is something wrong with a FILE, or 125 if plumb failed.",
 	.examples = examples,
 	.tables = tables,

@@ -13,13 +13,13 @@ static const struct opt *const tables[] = {
 	options_html, options_json,    options_width, options_common,  NULL};
 
 static const char *const examples[] = {
-	"plumb report plumb.app.4242.plumb",
+	"plumb report plumb.app.py.4242.plumb",
 	"the report again; --lines for lines, --threads NAME for some threads",
-	"plumb report plumb.app.4242.plumb --json | jq '.functions[:5]'",
+	"plumb report plumb.app.py.4242.plumb --json | jq '.functions[:5]'",
 	"all figures; 'plumb help formats' lists the formats",
-	"plumb report plumb.app.4242.plumb -o app.folded",
+	"plumb report plumb.app.py.4242.plumb -o app.folded",
 	"stacks for flamegraph.pl, speedscope and others",
-	"plumb report plumb.app.4242.plumb --open",
+	"plumb report plumb.app.py.4242.plumb --open",
 	"a page with everything in it, in your browser; --html writes it without showing it",
 	NULL,
 };
@@ -90,7 +90,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 const struct command command_report = {
 	.name = "report",
 	.usage = "FILE",
-	.summary = "write a recording as text, page for a browser, JSON, Markdown, or for another tool",
+	.summary = "write a recording as text, as a page for a browser, as JSON or Markdown, or for another tool",
 	.about = "Write the recording FILE to standard output, as text if nothing else is asked for. FILE may also "
 		 "be of another tool, compressed by gzip, or - for standard input: 'plumb help formats' lists what "
 		 "can be read and written. The exit status is 0, 1 if there is something wrong with FILE, or 125 "

@@ -65,16 +65,15 @@ const struct opt options_diff[] = {
 	{"paths", 0, NULL, "compare paths of calls", COMPARING, set_paths},
 	{"normalize", 0, "BY",
 	 "none: compare times as they are; total: shares of all time; samples: shares of all samples; or the name of a "
-	 "function whose time is the measure. Default: none if the programs ended by themselves or --per is given, "
-	 "else "
-	 "total",
+	 "function, whose time is the measure. Default: none if the programs ended by themselves or --per is given, "
+	 "otherwise total",
 	 COMPARING, set_normalize},
 	{"per", 0, "UNIT=COUNTS",
-	 "compare the time for each unit of work, of which so many were done before and after: request=1200,1250; of "
-	 "several recordings a side these are their sums, or give a number for each recording",
+	 "compare the time per unit of work, with how many were done before and after: request=1200,1250; for several "
+	 "recordings a side these are sums, or give one number for each recording",
 	 COMPARING, set_per},
 	{"fail-above", 0, "PERCENT",
-	 "exit with 1 if anything, or all of it, takes longer by more than so much of what it took", COMPARING,
+	 "exit with 1 if anything, or the total, takes more than PERCENT longer than before", COMPARING,
 	 set_fail_above},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

@@ -20,7 +20,7 @@ const struct value_bit option_kinds[] = {
 bool option_set_threads(struct config *c, const char *value, struct failure *why)
 {
 	if (!word_list_add(&c->threads, value))
-		return refuse(why, "give names or ids with commas between them, as in '--threads MainThread,4243'",
+		return refuse(why, "give names or ids, separated by commas, as in '--threads MainThread,4243'",
 			      "'%s' names no thread", value);
 	return true;
 }
@@ -28,7 +28,7 @@ bool option_set_threads(struct config *c, const char *value, struct failure *why
 static bool set_processes(struct config *c, const char *value, struct failure *why)
 {
 	if (!word_list_add(&c->processes, value))
-		return refuse(why, "give names or ids with commas between them, as in '--process worker.py,4243'",
+		return refuse(why, "give names or ids, separated by commas, as in '--process worker.py,4243'",
 			      "'%s' names no process", value);
 	return true;
 }
@@ -45,17 +45,16 @@ static bool set_time(struct config *c, const char *value, struct failure *why)
 static bool set_state(struct config *c, const char *value, struct failure *why)
 {
 	if (!value_set(value, option_states, &c->report.states))
-		return refuse(
-			why,
-			"the states are on-cpu, waiting, gil, wants-gil, gc and exception, with commas between them",
-			"'%s' is no state", value);
+		return refuse(why,
+			      "the states are on-cpu, waiting, gil, wants-gil, gc and exception, separated by commas",
+			      "'%s' is no state", value);
 	return true;
 }
 
 static bool set_kind(struct config *c, const char *value, struct failure *why)
 {
 	if (!value_set(value, option_kinds, &c->report.kinds))
-		return refuse(why, "the kinds are python, native, kernel, task and marker, with commas between them",
+		return refuse(why, "the kinds are python, native, kernel, task and marker, separated by commas",
 			      "'%s' is no kind of frames", value);
 	return true;
 }
@@ -63,7 +62,7 @@ static bool set_kind(struct config *c, const char *value, struct failure *why)
 static bool set_module(struct config *c, const char *value, struct failure *why)
 {
 	if (!word_list_add(&c->modules, value))
-		return refuse(why, "give names or paths with commas between them, as in '--module json,app.py'",
+		return refuse(why, "give names or paths, separated by commas, as in '--module json,app.py'",
 			      "'%s' names no module", value);
 	return true;
 }
@@ -91,7 +90,7 @@ static bool set_min_share(struct config *c, const char *value, struct failure *w
 static bool set_own(struct config *c, const char *value, struct failure *why)
 {
 	if (!word_list_add(&c->own, value))
-		return refuse(why, "give names or paths with commas between them, as in '--own mylib,/srv/plugins'",
+		return refuse(why, "give names or paths, separated by commas, as in '--own mylib,/srv/plugins'",
 			      "'%s' names no module", value);
 	return true;
 }
@@ -100,35 +99,35 @@ static bool set_own(struct config *c, const char *value, struct failure *why)
 
 const struct opt options_own[] = {
 	{"own", 0, "LIST",
-	 "the code of these modules or packages, files or folders is the program's own, too, though it is "
-	 "installed; may be repeated",
+	 "the code of these modules or packages, files or folders counts as the program's own though it is installed; "
+	 "may be repeated",
 	 FILTERS, set_own},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct opt options_threads[] = {
-	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", FILTERS,
+	{"threads", 0, "LIST", "only these threads, by name or id, separated by commas; may be repeated", FILTERS,
 	 option_set_threads},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct opt options_filters[] = {
-	{"process", 0, "LIST", "only these processes, by name or id, with commas between them; may be repeated",
-	 FILTERS, set_processes},
-	{"time", 0, "A..B",
-	 "only the samples from A to B seconds after the start; A.. and ..B, and 1m30s, 500ms as well", FILTERS,
-	 set_time},
+	{"process", 0, "LIST", "only these processes, by name or id, separated by commas; may be repeated", FILTERS,
+	 set_processes},
+	{"time", 0, "A..B", "only the samples from A to B seconds after the start; also A.., ..B, 1m30s, 500ms",
+	 FILTERS, set_time},
 	{"state", 0, "STATES",
-	 "only samples that are one of on-cpu, waiting, gil (has it), wants-gil, gc, exception; several with commas",
+	 "only samples in one of these states: on-cpu, waiting, gil (has it), wants-gil, gc, exception; separated by "
+	 "commas",
 	 FILTERS, set_state},
-	{"kind", 0, "KINDS", "only frames that are python, native, kernel, task or marker; several with commas",
+	{"kind", 0, "KINDS", "only frames of these kinds: python, native, kernel, task, marker; separated by commas",
 	 FILTERS, set_kind},
 	{"module", 0, "LIST",
 	 "only samples with a frame of these modules or packages (json.decoder), files or folders (app.py, /srv/app)",
 	 FILTERS, set_module},
 	{"focus", 0, "REGEX", "only samples with a frame whose 'function file' matches", FILTERS, set_focus},
 	{"ignore", 0, "REGEX", "only samples without a frame whose 'function file' matches", FILTERS, set_ignore},
-	{"min-share", 0, "PERCENT", "count calls with less than so much of the time in their callers", FILTERS,
+	{"min-share", 0, "PERCENT", "count calls that take less than PERCENT of the time in their callers", FILTERS,
 	 set_min_share},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };

@@ -136,12 +136,12 @@ const struct opt options_rows[] = {
 const struct opt options_text[] = {
 	{"top", 0, "COUNT", "text, Markdown: show so many rows in each table, however light or uncertain", REPORT,
 	 set_top},
-	{"quality", 0, NULL, "text: also show what the line 'quality' is made of", REPORT, set_quality},
+	{"quality", 0, NULL, "text: also show the figures behind the line 'quality'", REPORT, set_quality},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct opt options_idle[] = {
-	{"idle", 0, NULL, "keep threads that did nothing all along", REPORT, set_idle},
+	{"idle", 0, NULL, "also show threads that did nothing", REPORT, set_idle},
 	{"skip-idle", 0, NULL, "count only samples on a CPU or holding the GIL", REPORT, set_skip_idle},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -167,7 +167,7 @@ const struct opt options_html[] = {
 	{"html", 0, NULL,
 	 "write a page for a browser; on a terminal, and by run and attach, into a file named after the recording",
 	 OUTPUT, set_html},
-	{"open", 0, NULL, "write it and show it, in the browser of $BROWSER or that of xdg-open", OUTPUT, set_open},
+	{"open", 0, NULL, "write it and show it in the browser that BROWSER names, else by xdg-open", OUTPUT, set_open},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -149,27 +149,27 @@ static bool set_always_stop(struct config *c, const char *value, struct failure 
 const struct opt options_sampling[] = {
 	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default), 1k, 100hz, or max", SAMPLING,
 	 set_rate},
-	{"duration", 'd', "TIME", "end the sampling, not the program, after so many seconds, or 500ms, 2m, 1h30m",
+	{"duration", 'd', "TIME", "end the sampling, not the program, after TIME: seconds, or as in 500ms, 2m, 1h30m",
 	 SAMPLING, set_duration},
 	{"until", 0, "PERCENT",
-	 "end the sampling, not the program, when the shares that the report's tree shows are known to so many points",
+	 "end the sampling, not the program, when the shares in the report's tree are known to within PERCENT points",
 	 SAMPLING, set_until},
 	{"max-overhead", 0, "PERCENT",
-	 "lower the rate until the program is held up, and plumb computes, for no more than so much of the time; "
-	 "none: never. Default: samples may take 20 (no limit with '-r max'), and hold it up for 2.5 (no limit with "
-	 "--always-stop, nor with --never-stop -r max)",
+	 "lower the rate where sampling holds the program up, or plumb computes, for more than PERCENT of the time; "
+	 "none: never. Default: 2.5 for the program (no limit with --always-stop, nor with --never-stop -r max), 20 "
+	 "for plumb's samples (no limit with '-r max')",
 	 SAMPLING, set_max_overhead},
 	{"priority", 0, NULL,
 	 "sample before other programs, at nice -10 (root, or CAP_SYS_NICE): fewer samples are missed on a busy "
 	 "machine, at the expense of the others",
 	 SAMPLING, set_priority},
 	{"max-nodes", 0, "N",
-	 "keep at most so many different places in stacks (default: 4194304); beyond that, stacks count at their outer "
-	 "part, with a frame <folded>. It bounds plumb's memory",
+	 "tell at most N different places in stacks apart (default: 4194304); those beyond count at the outer part of "
+	 "their stack, with a frame <folded>. It limits plumb's memory",
 	 SAMPLING, set_max_nodes},
 	{"mode", 0, "MODE", "wall: all time (the default); cpu: time on a CPU; gil: time holding the GIL", SAMPLING,
 	 set_mode},
-	{"threads", 0, "LIST", "only these threads, by name or id, with commas between them; may be repeated", SAMPLING,
+	{"threads", 0, "LIST", "only these threads, by name or id, separated by commas; may be repeated", SAMPLING,
 	 option_set_threads},
 	{"opcodes", 0, NULL,
 	 "record which instruction each frame runs, as the interpreter has specialised it (Python 3.11 and newer)",
@@ -187,12 +187,11 @@ const struct opt options_sampling[] = {
 	 SAMPLING, set_native_all},
 	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
 	 set_subprocesses},
-	{"no-subprocesses", 0, NULL, "sample the program's own process alone (the default of attach)", SAMPLING,
+	{"no-subprocesses", 0, NULL, "sample only the program's own process (the default of attach)", SAMPLING,
 	 set_no_subprocesses},
 	{"output", 'o', "FILE",
-	 "write the recording to FILE instead of plumb.PROG.PID.plumb; if FILE ends like an output format (x.folded, "
-	 "x.json), "
-	 "write that format there, too",
+	 "write the recording to FILE instead of plumb.PROG.PID.plumb; if FILE has the ending of an output format "
+	 "(x.folded, x.json), it gets that format, and the recording its usual name",
 	 SAMPLING, option_set_output},
 	{"no-sources", 0, NULL, "do not keep the text of the sampled source files in the recording", SAMPLING,
 	 set_no_sources},

@@ -189,7 +189,7 @@ static void put_time(const struct pl_dump_wait *w, FILE *out)
 	else if (w->left_ns > 0)
 		fprintf(out, ", %s left", pl_units_time((double)w->left_ns).s);
 	else
-		fputs(", time is over", out);
+		fputs(", its time limit is over", out);
 }
 
 static void put_wait(const char *verb, const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
@@ -254,7 +254,7 @@ static void put_doing(const struct pl_dump_process *p, const struct pl_dump_thre
 		put_idle(t, out);
 		break;
 	case PL_DOING_UNWAKEABLE:
-		put_wait("blocked, not to be woken, in ", p, t, out);
+		put_wait("blocked, uninterruptible, in ", p, t, out);
 		put_idle(t, out);
 		break;
 	case PL_DOING_STOPPED:

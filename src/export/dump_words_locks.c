@@ -83,7 +83,7 @@ void pl_dump_words_deadlock(const struct pl_dump_process *p, size_t i, FILE *out
 		put_link(p, d->members.data[k], out);
 	}
 	if (d->members.len > NAMED_MAX)
-		fprintf(out, ", and so on: a ring of %zu threads", d->members.len);
+		fprintf(out, ", and so on: a cycle of %zu threads", d->members.len);
 }
 
 void pl_dump_words_waiters(const struct pl_dump_process *p, size_t i, FILE *out)

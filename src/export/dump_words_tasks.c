@@ -107,7 +107,7 @@ void pl_dump_words_task_deadlock(const struct pl_dump_process *p, size_t i, FILE
 		put_link(p, t, &p->tasks.data[d->members.data[(k + 1) % n]], out);
 	}
 	if (n > NAMED_MAX)
-		fprintf(out, ", and so on: a ring of %zu tasks", n);
+		fprintf(out, ", and so on: a cycle of %zu tasks", n);
 }
 
 void pl_dump_words_task_waiters(const struct pl_dump_process *p, size_t i, FILE *out)

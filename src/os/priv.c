@@ -144,7 +144,7 @@ static bool ids_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret
 		if (f->our_uid)
 			set_remedy(ret, "run plumb as that user or as root (sudo plumb ...)");
 	} else if (!all_are(f->gids, f->our_gid)) {
-		set_cause(ret, "it runs with another group (gid %u, ours is %u)", (unsigned)f->gids[1],
+		set_cause(ret, "it runs with another group (gid %u, plumb's is %u)", (unsigned)f->gids[1],
 			  (unsigned)f->our_gid);
 		need_root(f, ret);
 	} else {
@@ -179,7 +179,7 @@ static bool rights_reason(const struct pl_priv_facts *f, struct pl_priv_reason *
 		set_cause(ret, "it is not dumpable: its files in /proc are not its user's (see prctl(2), "
 			       "PR_SET_DUMPABLE)");
 	else if (lacking)
-		set_cause(ret, "it holds capabilities that we lack (%llx)", (unsigned long long)lacking);
+		set_cause(ret, "it holds capabilities that plumb lacks (%llx)", (unsigned long long)lacking);
 	else
 		return false;
 	need_root(f, ret);
@@ -205,7 +205,7 @@ void pl_priv_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 	if (f->yama_scope >= 3 && yama_reason(f, capable, ret))
 		return; /* wherever it lives */
 	if (f->other_user_ns) {
-		set_cause(ret, "it lives in another user namespace, where our rights do not count");
+		set_cause(ret, "it lives in another user namespace, where plumb's rights do not count");
 		set_remedy(ret, "run plumb inside it, or as root outside of all containers");
 		return;
 	}
@@ -230,7 +230,7 @@ struct plumb_error *pl_priv_explain(pid_t pid)
 	if (err)
 		return err;
 	pl_proc_comm(pid, pid, comm);
-	err = pl_error(PLUMB_ERR_NOT_PERMITTED, "the kernel does not let us read pid %d (%s)", (int)pid, comm);
+	err = pl_error(PLUMB_ERR_NOT_PERMITTED, "the kernel does not let plumb read pid %d (%s)", (int)pid, comm);
 	if (!pl_priv_read(pid, &f)) { /* it has just ended */
 		plumb_error_destroy(err);
 		err = pl_proc_check(pid);
@@ -255,7 +255,7 @@ struct plumb_error *pl_priv_explain_call(const char *call, const char *since, in
 	struct pl_lsm lsm;
 	char left[200];
 	struct plumb_error *err =
-		pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "the kernel does not let us call %s", call);
+		pl_error_errno(PLUMB_ERR_NOT_PERMITTED, errnum, "the kernel does not let plumb call %s", call);
 
 	(void)uname(&kernel);
 	if (errnum == ENOSYS && is_older(kernel.release, since))
@@ -263,17 +263,17 @@ struct plumb_error *pl_priv_explain_call(const char *call, const char *since, in
 	if (filtered && (errnum == EPERM || errnum == ENOSYS))
 		return pl_error_hint(
 			err,
-			"a seccomp filter is around us, and Linux %s itself lets everybody call it; start "
+			"plumb runs under a seccomp filter, and Linux %s itself lets everybody call it; start "
 			"plumb without that filter (docker run --security-opt seccomp=unconfined), or with "
 			"a newer profile",
 			kernel.release);
 	if (errnum == ENOSYS)
 		return pl_error_hint(err,
-				     "there is no seccomp filter around us, and Linux has it since %s; this one "
+				     "plumb runs under no seccomp filter, and Linux has it since %s; this one "
 				     "says that it is %s",
 				     since, kernel.release);
 	pl_lsm_read(&lsm);
 	pl_lsm_tell(&lsm, left, sizeof left);
 	return pl_error_hint(err, "Linux itself lets everybody call it%s; %s; " LOOK_INTO_LOG,
-			     filtered ? "" : ", and there is no seccomp filter around us", left);
+			     filtered ? "" : ", and plumb runs under no seccomp filter", left);
 }

@@ -90,14 +90,15 @@ static void explain_refusal(struct pl_finding *to, const struct pl_host_facts *f
 		snprintf(remedy, sizeof remedy, "%s", rule);
 	else if (f->seccomp && cleared && !t->by_name)
 		snprintf(remedy, sizeof remedy,
-			 "docker run --cap-add SYS_PTRACE ... (a seccomp filter around us refuses; the kernel's own "
+			 "docker run --cap-add SYS_PTRACE ... (the seccomp filter that plumb runs under refuses; the "
+			 "kernel's own "
 			 "rules allow it)");
 	else if (cleared)
 		snprintf(remedy, sizeof remedy,
-			 "journalctl -k (the kernel's own rules allow it, and there is no seccomp filter around us)");
+			 "journalctl -k (the kernel's own rules allow it, and plumb runs under no seccomp filter)");
 	else
 		snprintf(remedy, sizeof remedy, "journalctl -k (%s%s)",
-			 f->seccomp ? "a seccomp filter is around us, and " : "", f->modules);
+			 f->seccomp ? "plumb runs under a seccomp filter, and " : "", f->modules);
 	pl_finding_costs(to, t->cost, remedy, t->unlocks);
 }
 
@@ -131,7 +132,7 @@ static void tell_trials(struct plumb_doctor *d, const struct pl_host_facts *f)
 		{.id = "pidfd", .what = "pidfd_open", .cost = nothing, .unlocks = sample, .errnum = f->pidfd_errno},
 		{.id = "stop-threads",
 		 .what = "PTRACE_SEIZE",
-		 .cost = "a stack that moves too fast to be proved is shown in part only",
+		 .cost = "a stack that changes too fast to be proved is shown in part only",
 		 .unlocks = "prove every stack",
 		 .errnum = f->seize_errno,
 		 .access = true},
@@ -178,21 +179,21 @@ static void tell_capabilities(struct plumb_doctor *d, const struct pl_host_facts
 	bool ptrace = has(f, CAP_SYS_PTRACE_BIT), admin = has(f, CAP_SYS_ADMIN_BIT);
 	struct pl_finding *p =
 		pl_finding_add(d, "cap-sys-ptrace", false, ptrace ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
-			       ptrace ? "we have it" : "we do not have it");
+			       ptrace ? "plumb has it" : "plumb does not have it");
 
 	if (!ptrace)
 		pl_finding_costs(p, "processes of other users, and such as are not dumpable, cannot be read",
 				 get_ptrace(f), "sample processes of other users");
 	p = pl_finding_add(d, "cap-sys-admin", false, admin ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
-			   admin ? "we have it" : "we do not have it");
+			   admin ? "plumb has it" : "plumb does not have it");
 	if (!admin)
 		pl_finding_costs(p,
 				 "program files are opened by name; deleted ones are read from memory, which is slower",
 				 "", "");
 	tell_unused(d, "cap-perfmon", has(f, CAP_PERFMON_BIT), no_perf,
-		    has(f, CAP_PERFMON_BIT) ? "we have it" : "we do not have it");
+		    has(f, CAP_PERFMON_BIT) ? "plumb has it" : "plumb does not have it");
 	tell_unused(d, "cap-bpf", has(f, CAP_BPF_BIT), no_bpf,
-		    has(f, CAP_BPF_BIT) ? "we have it" : "we do not have it");
+		    has(f, CAP_BPF_BIT) ? "plumb has it" : "plumb does not have it");
 }
 
 static void tell_setting(struct plumb_doctor *d, const char *id, const char *name, int value, int highest,
@@ -238,8 +239,8 @@ static void tell_proc(struct plumb_doctor *d, const struct pl_host_facts *f)
 	p = pl_finding_add(d, "proc", false, hides ? PLUMB_FINDING_NOTE : PLUMB_FINDING_OK,
 			   "/proc is mounted with hidepid=%d%s", f->hidepid, f->proc_only_pids ? ", subset=pid" : "");
 	if (hides)
-		pl_finding_costs(p, "processes that we may not read are not shown", "mount -o remount,hidepid=0 /proc",
-				 "");
+		pl_finding_costs(p, "processes that plumb may not read are not shown",
+				 "mount -o remount,hidepid=0 /proc", "");
 }
 
 static void tell_namespace(struct plumb_doctor *d, const char *id, enum pl_known initial, const char *cost,
@@ -257,7 +258,7 @@ static void tell_namespace(struct plumb_doctor *d, const char *id, enum pl_known
 
 static void tell_surroundings(struct plumb_doctor *d, const struct pl_host_facts *f)
 {
-	static const char *const modes[] = {"none", "strict", "a filter watches over our system calls"};
+	static const char *const modes[] = {"none", "strict", "a filter checks plumb's system calls"};
 
 	tell_proc(d, f);
 	struct pl_finding *s =
@@ -269,8 +270,7 @@ static void tell_surroundings(struct plumb_doctor *d, const struct pl_host_facts
 		       f->container);
 	tell_namespace(d, "pid-namespace", f->initial_pid_ns, "only processes of this container are seen",
 		       "run plumb on the host");
-	tell_namespace(d, "user-namespace", f->initial_user_ns, "our rights count inside it only",
-		       "run plumb on the host");
+	tell_namespace(d, "user-namespace", f->initial_user_ns, "rights count inside it only", "run plumb on the host");
 }
 
 /* What RLIMIT_NOFILE is, in words. */

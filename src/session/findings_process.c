@@ -51,9 +51,9 @@ static void tell_access(struct plumb_doctor *d, const struct pl_process_facts *f
 	struct pl_finding *a;
 
 	if (!f->refused) {
-		add(d, "access", PLUMB_FINDING_OK, "we may read its memory");
+		add(d, "access", PLUMB_FINDING_OK, "plumb may read its memory");
 	} else if (*f->cause) {
-		a = pl_finding_add(d, "access", true, PLUMB_FINDING_NO, "the kernel does not let us read it: %s",
+		a = pl_finding_add(d, "access", true, PLUMB_FINDING_NO, "the kernel does not let plumb read it: %s",
 				   f->cause);
 		pl_finding_costs(a, cost, f->remedy, "");
 	} else {
@@ -75,14 +75,15 @@ static void tell_tracer(struct plumb_doctor *d, const struct pl_process_facts *f
 	t = pl_finding_add(d, "tracer", true, PLUMB_FINDING_NO, "%s (pid %d) traces it", name, (int)f->tracer);
 	snprintf(remedy, sizeof remedy, "end %s (pid %d)", name, (int)f->tracer);
 	pl_finding_costs(
-		t, "its threads cannot be stopped: a stack that moves too fast to be proved is shown in part only",
+		t, "its threads cannot be stopped: a stack that changes too fast to be proved is shown in part only",
 		remedy, "prove every stack");
 }
 
 static void tell_namespaces(struct plumb_doctor *d, const struct pl_process_facts *f)
 {
 	static const char unknown[] = "not known: that needs the right to read the process";
-	static const char *const words[] = {[PL_UNKNOWN] = unknown, [PL_YES] = "ours", [PL_NO] = "another"};
+	static const char *const words[] = {
+		[PL_UNKNOWN] = unknown, [PL_YES] = "the same as that of plumb", [PL_NO] = "another"};
 	struct pl_finding *u;
 
 	if (f->same_pid_ns == PL_NO && f->inner_pid)
@@ -96,16 +97,16 @@ static void tell_namespaces(struct plumb_doctor *d, const struct pl_process_fact
 	u = add(d, "user-namespace", f->same_user_ns == PL_YES ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
 		words[f->same_user_ns]);
 	if (f->same_user_ns == PL_NO)
-		pl_finding_costs(u, "only rights that we have in that namespace count", "", "");
+		pl_finding_costs(u, "only rights that plumb has in that namespace count", "", "");
 }
 
 void pl_findings_process(struct plumb_doctor *d, const struct pl_process_facts *f)
 {
-	static const char *const modes[] = {"none", "strict", "a filter watches over its system calls, not over ours"};
+	static const char *const modes[] = {"none", "strict", "a filter checks its system calls, not plumb's"};
 	struct pl_finding *n;
 
 	pl_finding_add(d, "process", true, PLUMB_FINDING_OK, "%d (%s) of user %s%s", (int)f->pid, f->comm, f->user,
-		       f->descendant ? ", a descendant of ours" : "");
+		       f->descendant ? ", a descendant of plumb" : "");
 	tell_access(d, f);
 	n = add(d, "dumpable", f->not_dumpable ? PLUMB_FINDING_NOTE : PLUMB_FINDING_OK, f->not_dumpable ? "no" : "yes");
 	if (f->not_dumpable)
@@ -201,7 +202,7 @@ static void tell_sample(struct plumb_doctor *d, const struct pl_python_facts *f)
 		pl_finding_costs(s, "it cannot be sampled", f->error ? plumb_error_message(f->error) : "", "");
 	else if (read < n)
 		pl_finding_costs(s,
-				 "the others move too fast or have just ended; sampling stops a thread where it must",
+				 "the others change too fast or have just ended; sampling stops a thread where it must",
 				 "", "");
 	d->works = read > 0;
 }

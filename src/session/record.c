@@ -44,7 +44,7 @@ void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err)
 	s->writer = NULL;
 }
 
-/* A name of our choice is a free one: plumb.app.4242.plumb, or plumb.app.4242.2.plumb and so on. */
+/* A name of our choice is a free one: plumb.app.py.4242.plumb, or plumb.app.py.4242.2.plumb and so on. */
 static char *free_name(const char *program, int pid, int number)
 {
 	char suffix[16] = "", *path;

@@ -35,9 +35,9 @@ def test_a_filter_that_refuses_pidfd_open_is_named(plumb, target, any_python):
     with target(any_python, "calls.py") as busy:
         tried = plumb("attach", "-d", "0.3", busy.pid, before=without("pidfd_open"))
         asked = json.loads(plumb("doctor", "--json", busy.pid, before=without("pidfd_open")).stdout)
-    assert tried.status == 125 and "does not let us call pidfd_open: Operation not permitted" in tried.stderr, tried
-    assert "a seccomp filter is around us" in words(tried.stderr), tried
-    assert finding(asked, "pidfd")["status"] == "no" and "a seccomp filter around us refuses" in finding(asked, "pidfd")["remedy"], asked
+    assert tried.status == 125 and "does not let plumb call pidfd_open: Operation not permitted" in tried.stderr, tried
+    assert "plumb runs under a seccomp filter" in words(tried.stderr), tried
+    assert finding(asked, "pidfd")["status"] == "no" and "the seccomp filter that plumb runs under refuses" in finding(asked, "pidfd")["remedy"], asked
 
 
 @x86_only

@@ -44,7 +44,7 @@ static void users_and_groups(void **state)
 	assert_hint(&f, "set-user-ID program (real 1000, effective 54321, saved 54321)");
 	f = equal_facts();
 	f.gids[1] = f.gids[2] = 7;
-	assert_hint(&f, "another group (gid 7, ours is 100)");
+	assert_hint(&f, "another group (gid 7, plumb's is 100)");
 }
 
 static void dumpability_comes_after_the_ids(void **state)
@@ -75,7 +75,7 @@ static void capabilities(void **state)
 {
 	struct pl_priv_facts f = equal_facts();
 	f.target_caps = 1 << 10;
-	assert_hint(&f, "capabilities that we lack (400)");
+	assert_hint(&f, "capabilities that plumb lacks (400)");
 	f.our_caps = 1 << 10;
 	assert_hint(&f, "security module");
 	f = equal_facts();
@@ -194,7 +194,7 @@ static void assert_call_hint(const char *since, int errnum, const char *part)
 	struct plumb_error *err = pl_priv_explain_call("pidfd_open", since, errnum);
 
 	assert_int_equal(plumb_error_code(err), PLUMB_ERR_NOT_PERMITTED);
-	assert_non_null(strstr(plumb_error_message(err), "does not let us call pidfd_open"));
+	assert_non_null(strstr(plumb_error_message(err), "does not let plumb call pidfd_open"));
 	if (!strstr(plumb_error_hint(err), part))
 		fail_msg("\"%s\" does not say \"%s\"", plumb_error_hint(err), part);
 	plumb_error_destroy(err);
@@ -210,10 +210,10 @@ static void a_refused_call_names_what_was_checked(void **state)
 	assert_true(n > 0);
 	assert_call_hint("999.1", ENOSYS, "Linux 999.1 or newer; this is ");
 	if (strstr(status, "\nSeccomp:\t2")) {
-		assert_call_hint("5.3", ENOSYS, "a seccomp filter is around us");
-		assert_call_hint("5.3", EPERM, "a seccomp filter is around us");
+		assert_call_hint("5.3", ENOSYS, "plumb runs under a seccomp filter");
+		assert_call_hint("5.3", EPERM, "plumb runs under a seccomp filter");
 	} else {
-		assert_call_hint("5.3", ENOSYS, "there is no seccomp filter around us");
+		assert_call_hint("5.3", ENOSYS, "plumb runs under no seccomp filter");
 		assert_call_hint("5.3", EPERM, "security module");
 	}
 }
@@ -227,7 +227,7 @@ static void a_process_of_root_is_named_as_such(void **state)
 	}
 	struct fake f = fake_start(fake_path("fake_plain", path, sizeof path), NULL);
 	run_unprivileged(explain_arg, &f.pid, got, sizeof got);
-	assert_non_null(strstr(got, "not-permitted|the kernel does not let us read pid"));
+	assert_non_null(strstr(got, "not-permitted|the kernel does not let plumb read pid"));
 	assert_non_null(strstr(got, "(fake_plain)|it belongs to user root (uid 0)"));
 	fake_end(&f);
 }
@@ -313,7 +313,7 @@ static void a_process_that_is_traced_is_not_called_refused_for_that(void **state
 {
 	char got[1024];
 	run_unprivileged(explain_traced, NULL, got, sizeof got);
-	assert_non_null(strstr(got, "the kernel does not let us read pid"));
+	assert_non_null(strstr(got, "the kernel does not let plumb read pid"));
 	assert_null(strstr(got, "traces it"));
 }
 

@@ -126,14 +126,15 @@ static void refusals_are_traced_to_their_cause(void **state)
 	f.readv_errno = f.mem_errno = f.seize_errno = EPERM;
 	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, "journalctl -k (" MODULES ")", false, "journalctl");
 	f.seccomp = 2; /* the filter or the module: nothing tells them apart */
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "(a seccomp filter is around us, and " MODULES ")", false, "");
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "(plumb runs under a seccomp filter, and " MODULES ")", false,
+		    "");
 	f.no_modules = true;
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "--cap-add SYS_PTRACE ... (a seccomp filter", false,
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "--cap-add SYS_PTRACE ... (the seccomp filter", false,
 		    "SYS_PTRACE");
 	f.not_dumpable = true;
 	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "plumb is not dumpable", false, "readable");
 	f.caps = SYS_PTRACE;
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "a seccomp filter", false, "seccomp");
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "the seccomp filter", false, "seccomp");
 	f = open_host();
 	strcpy(f.modules, MODULES);
 	f.mem_errno = EACCES; /* a file, by its name: reading as such is allowed, and no filter sees names */
@@ -141,7 +142,7 @@ static void refusals_are_traced_to_their_cause(void **state)
 	expect_host(&f, "proc-mem", PLUMB_FINDING_NO, MODULES, false, "journalctl");
 	f = open_host();
 	f.pidfd_errno = ENOSYS;
-	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "there is no seccomp filter", false, "journalctl");
+	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "under no seccomp filter", false, "journalctl");
 	strcpy(f.release, "5.2.11");
 	expect_host(&f, "pidfd", PLUMB_FINDING_NO, "Linux 5.3", false, "Linux 5.3");
 	f.pidfd_errno = EPERM; /* no rule about access speaks there */
@@ -155,7 +156,7 @@ static void what_works_clears_the_rules_that_it_needs_too(void **state)
 	struct pl_host_facts f = open_host();
 	strcpy(f.modules, MODULES);
 	f.readv_errno = EPERM; /* there is another way to read */
-	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "there is no seccomp filter", true, "to prove more stacks");
+	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "under no seccomp filter", true, "to prove more stacks");
 	f.readv_errno = ENOSYS;
 	expect_host(&f, "read-memory", PLUMB_FINDING_NO, "CONFIG_CROSS_MEMORY_ATTACH", true, "to prove more stacks");
 	f = open_host();
@@ -165,7 +166,7 @@ static void what_works_clears_the_rules_that_it_needs_too(void **state)
 		    "to prove every stack");
 	f.seccomp = 2;
 	f.yama_scope = 2; /* which lets the child be read all the same, so it is not that */
-	expect_host(&f, "stop-threads", PLUMB_FINDING_NO, "a seccomp filter around us refuses", true,
+	expect_host(&f, "stop-threads", PLUMB_FINDING_NO, "the seccomp filter that plumb runs under refuses", true,
 		    "to prove every stack");
 }
 
@@ -229,9 +230,10 @@ static void a_refusal_names_its_cause_and_its_remedy(void **state)
 	f.refused = pl_error(PLUMB_ERR_NOT_PERMITTED, "no");
 	strcpy(f.cause, "it belongs to user root");
 	strcpy(f.remedy, "use sudo");
-	expect_process(&f, NULL, "access", PLUMB_FINDING_NO, "use sudo", false,
-		       "plumb cannot sample pid 12: the kernel does not let us read it: it belongs to user root; use "
-		       "sudo");
+	expect_process(
+		&f, NULL, "access", PLUMB_FINDING_NO, "use sudo", false,
+		"plumb cannot sample pid 12: the kernel does not let plumb read it: it belongs to user root; use "
+		"sudo");
 	pl_process_facts_deinit(&f);
 }
 
