@@ -58,7 +58,7 @@ class Diff(Written):
         return "<plumb.Diff: %s -- %s>" % (self._before.name, self._after.name)
 
     def fails(self, above: float, **report: Any) -> bool:
-        """Whether anything, or all of it, takes longer by more than so many percent of what it took, as for --fail-above."""
+        """Whether anything, or the total, takes more than so many percent longer than before, as for --fail-above."""
         if not is_number(above) or not 0 <= above < float("inf"):
             raise ValueError("above is a percentage, 0 or more, not %r" % (above,))
         return self._compare("json", None, "named", above / 100, _checked(report))[1]

@@ -46,7 +46,7 @@ static struct plumb_error *write_header(const struct pl_diff *d, const struct pl
 	write_side(d, look, PL_DIFF_BEFORE, out);
 	write_side(d, look, PL_DIFF_AFTER, out);
 	if (growth.s[0])
-		write_named("- all of it: ", &growth, d->per_unit, out);
+		write_named("- total: ", &growth, d->per_unit, out);
 	write_named("- per ", &scale, d->per_unit || d->scale == PL_DIFF_BY_FUNCTION, out);
 	if (text.s[0]) {
 		write_named("- changes that would not have been seen: ", &text, true, out);

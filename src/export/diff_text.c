@@ -108,7 +108,7 @@ static void write_header(const struct text *t, struct pl_page *page)
 	write_side(t, PL_DIFF_BEFORE, page);
 	write_side(t, PL_DIFF_AFTER, page);
 	if (growth.s[0])
-		write_words("all of it", growth.s, PL_TONE_STRONG, page);
+		write_words("total", growth.s, PL_TONE_STRONG, page);
 	write_words("per", scale.s, PL_TONE_PLAIN, page);
 	write_words("found", found.s, PL_TONE_STRONG, page);
 	if (limit.s[0])
@@ -346,7 +346,7 @@ static struct plumb_error *write_all(struct text *t, struct pl_page *page)
 	pl_page_blank(page);
 	err = write_table(t, TABLE_SELF, t->changed, "changed (self)", page);
 	if (!err)
-		err = write_table(t, TABLE_TOTAL, t->totals, "changed with its calls (total)", page);
+		err = write_table(t, TABLE_TOTAL, t->totals, "changed (with its calls)", page);
 	if (!err)
 		err = write_table(t, TABLE_SAME, t->same, t->d->share_too ? "no change of its own" : "no change found",
 				  page);

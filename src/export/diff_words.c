@@ -277,17 +277,29 @@ bool pl_diff_note_at(const struct pl_diff *d, int i, struct pl_diff_text *ret)
 	return false;
 }
 
-/* That all of it takes longer is no matter of shares, so it is told in its own words. */
+/* That the total grew is no matter of shares, so it is told in its own words. */
 static void add_grown(const struct pl_diff *d, double above, struct pl_diff_text *ret)
 {
 	struct pl_diff_growth g = pl_diff_growth(d, above);
 	size_t len = strlen(ret->s);
 
-	snprintf(ret->s + len, sizeof ret->s - len, "%s all of it takes %.3g %% more%s",
+	snprintf(ret->s + len, sizeof ret->s - len, "%s the total grew by %.3g %%%s",
 		 len ? " and" : "failed:", fmin(g.relative * 100, 9e9),
 		 g.sure ? ""
 			: "; with three recordings a side or more it is known whether that is chance ('--normalize "
 			  "total': shares alone)");
+}
+
+/* Whoever asked for shares, or for the time of a function, sees what that hides. */
+static void add_not_counted(const struct pl_diff *d, double above, struct pl_diff_text *ret)
+{
+	struct pl_diff_growth g = pl_diff_growth(d, above);
+	size_t len = strlen(ret->s);
+
+	if (g.known && g.relative > above && (d->in_shares || d->scale == PL_DIFF_BY_FUNCTION))
+		snprintf(ret->s + len, sizeof ret->s - len,
+			 "; that the total grew by %.3g %% does not count with this '--normalize'",
+			 fmin(g.relative * 100, 9e9));
 }
 
 /* Nothing that could be slower passes. */
@@ -316,9 +328,11 @@ struct pl_diff_text pl_diff_limit_text(const struct pl_diff *d, const struct pl_
 		add_grown(d, look->fail_above, &ret);
 	if (d->time_unknown)
 		add_time_unknown(d, &ret);
-	if (!ret.s[0])
+	if (!ret.s[0]) {
 		snprintf(ret.s, sizeof ret.s, "passed: no %s is significantly slower by more than %g %%",
 			 row_word(d, 1), look->fail_above * 100);
+		add_not_counted(d, look->fail_above, &ret);
+	}
 	return ret;
 }
 

@@ -15,6 +15,8 @@
 #define GIL_WANTED_MUCH 0.2
 #define GIL_HELD_MUCH	0.8
 #define GC_MUCH		0.08
+/* Fewer samples say nothing for sure, whatever their interval. */
+#define FEWEST_SAMPLES 50
 
 #define NAME_BYTES 100
 
@@ -116,7 +118,7 @@ struct plumb_error *pl_faults_find(const struct pl_fault_case *c, struct pl_faul
 
 	ret->count = 0;
 	/* Of samples that were selected for what they show the shares are no longer those of the program. */
-	if (c->totals->samples == 0 || c->p->meta.selected)
+	if (c->totals->samples < FEWEST_SAMPLES || c->p->meta.selected)
 		return NULL;
 	for (size_t i = 0; i < sizeof rules / sizeof *rules && !err; i++)
 		err = rules[i](c, ret);

@@ -466,16 +466,22 @@ static void write_row(const struct pl_row *r, const struct layout *l, struct pl_
 	pl_line_end(&line);
 }
 
-/* @p s, without what is in parentheses at its end if that does not fit. */
+/* "where the time went (of 2.0 s of thread time; ▸ into libraries)", without as many of the notes in parentheses, from
+ * the last, as it takes to fit. */
 static void write_fitting(struct pl_line *line, const char *s)
 {
-	bool fits = line->cols + pl_line_columns(s) <= line->page->width;
-	size_t len = strcspn(s, "(");
+	char kept[256], *note;
 
-	if (!fits && s[len])
-		pl_line_addf(line, "%.*s", (int)len, s);
-	else
-		pl_line_add(line, s);
+	snprintf(kept, sizeof kept, "%s", s);
+	while (line->cols + pl_line_columns(kept) > line->page->width && (note = strchr(kept, '('))) {
+		char *last = strrchr(note, ';');
+
+		if (last)
+			strcpy(last, ")");
+		else
+			*note = '\0';
+	}
+	pl_line_add(line, kept);
 }
 
 static void write_heading(const struct pl_rows *rows, const char *share, const char *what, const struct layout *l,

@@ -164,7 +164,7 @@ static double process_time(const struct plumb_profile *p, const pl_process_rows 
  * selected it is not known at which ticks there were any. */
 static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
 {
-	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_GIL];
 	const struct pl_totals *t = &s->totals;
 	double all = (double)t->samples, ticks = (double)p->meta.ticks * process_time(p, shown);
 	double held = pl_ratio((double)t->has_gil, p->meta.selected ? all : ticks);
@@ -175,7 +175,8 @@ static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const 
 		s->gil_held_half_width = half_width;
 	}
 	if (p->meta.ticks)
-		pl_summary_item(row, PL_TONE_PLAIN, "%s %s", p->meta.selected ? "holding the GIL" : "GIL held",
+		pl_summary_item(row, PL_TONE_PLAIN,
+				p->meta.selected ? "held in %s of the samples" : "held %s of the time",
 				pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
 }
 
@@ -433,9 +434,9 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 				    struct pl_summary *ret)
 {
 	static const char *const labels[PL_SUMMARY_ROWS] = {
-		[PL_SUMMARY_TITLE] = "",      [PL_SUMMARY_PROCESSES] = "processes",
-		[PL_SUMMARY_WHERE] = "where", [PL_SUMMARY_SAMPLES] = "samples",
-		[PL_SUMMARY_TRUTH] = "truth", [PL_SUMMARY_OVERHEAD] = "overhead"};
+		[PL_SUMMARY_TITLE] = "",	   [PL_SUMMARY_PROCESSES] = "processes", [PL_SUMMARY_WHERE] = "where",
+		[PL_SUMMARY_GIL] = "GIL",	   [PL_SUMMARY_SAMPLES] = "samples",	 [PL_SUMMARY_TRUTH] = "stacks",
+		[PL_SUMMARY_OVERHEAD] = "overhead"};
 	struct plumb_error *err;
 
 	memset(ret, 0, sizeof *ret);

@@ -10,6 +10,7 @@
 /* A share less certain than this is not an answer; how much more it takes is computed for the second. */
 #define UNCERTAIN_HALF_WIDTH 0.05
 #define WANTED_HALF_WIDTH    0.02
+#define HOPELESS_HALF_WIDTH  0.2 /* a hundred times the work for the second */
 /* Shares of the time, or of the samples, up to which a profile is good, and from which it is poor. */
 #define GOOD_LOSS	0.02
 #define POOR_LOSS	0.25
@@ -82,14 +83,18 @@ static void add_flaws(struct pl_summary *s, const struct plumb_profile *p)
 					counted[i].what);
 }
 
-/* Nobody is told to record for longer what has ended by itself. */
+/* Nobody is told to record for longer what has ended by itself, nor to do hundreds of times the work. */
 static void warn_too_short(struct pl_summary *s, double half_width)
 {
+	const char *sign = s->unicode ? "\xc2\xb1" : "+-";
 	double factor = half_width / WANTED_HALF_WIDTH;
 
-	pl_summary_warn(s, "shares are known to %s%.0f points only: %.0f times the work, or time, gives %s%.0f",
-			s->unicode ? "\xc2\xb1" : "+-", ceil(half_width * 100), ceil(factor * factor),
-			s->unicode ? "\xc2\xb1" : "+-", WANTED_HALF_WIDTH * 100);
+	if (half_width >= HOPELESS_HALF_WIDTH)
+		pl_summary_warn(s, "%s samples say little: shares are only known to %s%.0f points",
+				pl_units_count(s->totals.samples).s, sign, ceil(half_width * 100));
+	else
+		pl_summary_warn(s, "shares are only known to %s%.0f points; %.0f times the work, or time, gives %s%.0f",
+				sign, ceil(half_width * 100), ceil(factor * factor), sign, WANTED_HALF_WIDTH * 100);
 }
 
 void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width)

@@ -39,10 +39,11 @@ static void warn_lowered(struct pl_summary *s, const struct pl_meta *m)
 	if (rate <= 0 || rate * (double)m->period_ns > MUCH_LOWERED * PL_NS_PER_S) /* of max any is much */
 		return;
 	bool still = pl_report_lowered_for_still(m);
-	pl_summary_warn(s,
-			"%" PRIu32 " thread%s: sampled at %s each, so that %s no more than %s of %s (--max-overhead)",
-			threads, threads == 1 ? "" : "s", pl_units_rate(rate).s,
-			still ? "the program is held up for" : "plumb takes",
+	char many[48] = "";
+	if (threads > 1)
+		snprintf(many, sizeof many, "each of %" PRIu32 " threads was ", threads);
+	pl_summary_warn(s, "%ssampled at %s, so that %s no more than %s of %s (--max-overhead)", many,
+			pl_units_rate(rate).s, still ? "the program is held up for" : "plumb takes",
 			pl_units_percent((still ? m->max_still_ppm : m->max_overhead_ppm) / 1e6).s,
 			still ? "its time" : "a core");
 }

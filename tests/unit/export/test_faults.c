@@ -95,6 +95,18 @@ static void what_is_not_sure_is_not_told(void **state)
 	build_end(&b);
 }
 
+static void four_samples_are_not_enough(void **state)
+{
+	struct build b;
+	uint32_t f;
+
+	build_start(&b);
+	f = build_frame(&b, 0, "f", "/a.py", 3);
+	build_samples(&b, 0, f, RUN | PL_STATE_IN_GC, PL_EXACT, 4);
+	expect_nothing(&b);
+	build_end(&b);
+}
+
 static void nothing_is_told_of_a_selection(void **state)
 {
 	struct build b;
@@ -265,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(garbage),
 		cmocka_unit_test(what_is_not_sure_is_not_told),
+		cmocka_unit_test(four_samples_are_not_enough),
 		cmocka_unit_test(nothing_is_told_of_a_selection),
 		cmocka_unit_test(imports),
 		cmocka_unit_test(event_loop),
