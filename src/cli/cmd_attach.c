@@ -50,7 +50,7 @@ static uint64_t watch(const struct config *c, struct plumb_session *s)
 	while (!st.ended) {
 		plumb_session_wait(s, draw ? REDRAW_MS : -1, &st);
 		if (draw && !st.ended)
-			status_line_draw(&st);
+			status_line_draw(&st, c->session.duration_ns);
 	}
 	if (draw)
 		status_line_erase();

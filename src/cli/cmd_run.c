@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "init.h"
 #include "outcome.h"
@@ -93,6 +95,20 @@ static void tell_signal(const struct config *c, const struct plumb_result *r)
 	complain(message, "");
 }
 
+/* Who sits at a terminal sees that it is sampled, and what will come of it. */
+static void tell_begin(const struct config *c)
+{
+	char message[PATH_MAX + 80], limit[40] = "";
+
+	if (c->quiet || !isatty(STDERR_FILENO))
+		return;
+	if (c->session.duration_ns)
+		snprintf(limit, sizeof limit, " for %g s", (double)c->session.duration_ns / 1e9);
+	snprintf(message, sizeof message, "sampling%s into %s; the report comes at the end", limit,
+		 c->session.output ? c->session.output : "plumb.PROG.PID.plumb");
+	tell_note(NULL, message);
+}
+
 /* Who waits for more than the program should know what for. */
 static void wait_end(struct plumb_session *s)
 {
@@ -123,6 +139,7 @@ static int sample(struct config *c, int argc, char **argv, struct second_output 
 	if (err)
 		return cannot_launch(err, argv[0]);
 	signals_watch(s);
+	tell_begin(c);
 	wait_end(s);
 	failed = outcome_tell(c, s, second, &result);
 	tell_signal(c, &result);

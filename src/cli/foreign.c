@@ -26,7 +26,7 @@
 #define HTML	"with 'run', 'attach', 'report' and 'diff': use '--html', or '--open' to show it at once"
 #define NAMED	ROWS "name the output after its format, '-o NAME.folded'; 'plumb help formats' lists them"
 #define ATTACH	"use 'plumb attach PID'"
-#define ASYNC	"'plumb dump PID' shows tasks; a recording shows coroutines on the thread that runs them"
+#define ASYNC	SAMPLING "use '--tasks'; 'plumb dump PID' shows all tasks"
 #define GC	"time in the garbage collector is always recorded: 'plumb report FILE --quality' shows its share"
 #define SLEEP	SAMPLING "use '--mode cpu', or '--skip-idle' to leave waiting out of the report"
 #define GIL	SAMPLING "use '--mode gil'"
@@ -149,10 +149,12 @@ const struct foreign foreign_commands[] = {
 	{"stat", "perf's", "use 'plumb report FILE'", NULL},
 	{"stats", "memray's", "use 'plumb report FILE'", NULL},
 	{"summary", "memray's", "use 'plumb report FILE'", NULL},
-	{"tree", "memray's", "use 'plumb report FILE --top 40'", NULL},
+	{"tree", "memray's", "use 'plumb report FILE -f tree'", NULL},
 	{"table", "memray's", "use 'plumb report FILE --top 40'", NULL},
 	{"annotate", "perf's", "use 'plumb report FILE --lines'", NULL},
 	{"script", "perf's", "use 'plumb convert FILE OUT -f perf-script'", NULL},
+	{"list", "other profilers'", "use 'plumb report FILE'; 'plumb attach NAME' lists the processes of that name",
+	 NULL},
 	{"open", "other profilers'", "use 'plumb report FILE --open'", NULL},
 	{"html", "other profilers'", "use 'plumb report FILE --html'", NULL},
 	{"version", "other profilers'", "use 'plumb --version'", NULL},

@@ -3,6 +3,7 @@
  * the program's. The recording is complete before anything else is written, so that no later failure costs it. */
 #include "outcome.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,20 @@ static bool is_standard_output(const char *output)
 		named.st_ino == standard.st_ino && (!S_ISCHR(named.st_mode) || isatty(STDOUT_FILENO)));
 }
 
+/* "x.docx": whoever names a new file so expects another format. What is there is looked at when it is opened, and a
+ * recording may have any name that does not end in letters. */
+static bool names_unknown_format(const struct config *c, struct failure *why)
+{
+	const char *slash = strrchr(c->output, '/'), *name = slash ? slash + 1 : c->output, *end = strrchr(name, '.');
+
+	if (!end || end == name || !end[1] || c->force || c->announce || access(c->output, F_OK) == 0 ||
+	    strspn(end + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(end + 1))
+		return false;
+	refuse(why, "a recording is called NAME.plumb; 'plumb help formats' lists the other endings",
+	       "no format ends in %s", end);
+	return true;
+}
+
 bool outcome_prepare(struct config *c, struct second_output *second, struct failure *why)
 {
 	*second = (struct second_output){0};
@@ -67,6 +82,8 @@ bool outcome_prepare(struct config *c, struct second_output *second, struct fail
 		return refuse(why, "name a file with '-o'; 'plumb report FILE -f FORMAT' writes to standard output",
 			      "a recording is not written to standard output");
 	second->format = plumb_format_for_path(c->output);
+	if (!second->format && names_unknown_format(c, why))
+		return false;
 	if (!second->format || strcmp(second->format, "plumb") == 0) {
 		second->format = NULL;
 		c->session.output = c->output;
@@ -83,6 +100,16 @@ void outcome_discard(struct second_output *second)
 	second->file = NULL;
 }
 
+static void tell_written(const struct config *c, const struct second_output *second)
+{
+	char message[PATH_MAX + 16];
+
+	if (c->quiet || second->beside)
+		return;
+	snprintf(message, sizeof message, "wrote %s", c->output);
+	tell_note(NULL, message);
+}
+
 static int write_second(struct config *c, const struct plumb_profile *p, struct second_output *second)
 {
 	struct plumb_report_options o = c->report;
@@ -90,7 +117,7 @@ static int write_second(struct config *c, const struct plumb_profile *p, struct 
 	if (!second->file)
 		return 0;
 	o.format = second->format;
-	o.note = c->quiet ? NULL : tell_note;
+	o.note = NULL; /* what it has no room for is in the recording */
 	o.color = false;
 	o.width = 0;
 	struct plumb_error *err = plumb_profile_write(p, &o, plumb_output_fd(second->file));
@@ -99,7 +126,10 @@ static int write_second(struct config *c, const struct plumb_profile *p, struct 
 		second->file = NULL;
 	}
 	outcome_discard(second);
-	return err ? complain_error(err) : 0;
+	if (err)
+		return complain_error(err);
+	tell_written(c, second);
+	return 0;
 }
 
 /* Its place is that of the recording, which was written there. */

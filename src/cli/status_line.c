@@ -66,13 +66,15 @@ static const char *grouped(uint64_t n, char *buf, size_t size)
 	return buf;
 }
 
-size_t status_line_text(const struct plumb_status *st, int width, bool utf8, char *buf, size_t size)
+size_t status_line_text(const struct plumb_status *st, uint64_t limit_ns, int width, bool utf8, char *buf, size_t size)
 {
 	struct text t = {.buf = buf, .size = size, .width = width};
-	char head[160], samples[40];
+	char head[160], samples[40], of[32] = "";
 
 	buf[0] = '\0';
-	snprintf(head, sizeof head, "%.1f s  %s samples  %" PRIu64 " thread%s", (double)st->elapsed_ns / 1e9,
+	if (limit_ns)
+		snprintf(of, sizeof of, " of %g", (double)limit_ns / 1e9);
+	snprintf(head, sizeof head, "%.1f%s s  %s samples  %" PRIu64 " thread%s", (double)st->elapsed_ns / 1e9, of,
 		 grouped(st->samples, samples, sizeof samples), st->threads, st->threads == 1 ? "" : "s");
 	put_plain(&t, head);
 	if (st->processes > 1) {
@@ -97,12 +99,13 @@ static void write_all(const char *s, size_t len)
 	(void)done;
 }
 
-void status_line_draw(const struct plumb_status *st)
+void status_line_draw(const struct plumb_status *st, uint64_t limit_ns)
 {
 	char line[2048] = RETURN_AND_ERASE;
 	size_t at = strlen(line);
 
-	at += status_line_text(st, term_width(STDERR_FILENO) - 1, term_is_utf8(), line + at, sizeof line - at);
+	at += status_line_text(st, limit_ns, term_width(STDERR_FILENO) - 1, term_is_utf8(), line + at,
+			       sizeof line - at);
 	write_all(line, at);
 }
 

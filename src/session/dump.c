@@ -18,6 +18,7 @@
 #include "dump.h"
 #include "dump_export.h"
 #include "stream.h"
+#include "wrapped.h"
 
 #define DEFAULT_LIMIT_NS (5 * PL_NS_PER_S)
 #define PROVE_SHARE	 4 /* of the limit is for proving stacks: the rest of the work must fit, too */
@@ -193,7 +194,7 @@ static void note_failure(struct pl_dump *d, int pid, const struct plumb_error *e
 
 struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid)
 {
-	struct plumb_error *err = run(&d->options, pid, NULL, d->all);
+	struct plumb_error *err = pl_hint_wrapped(run(&d->options, pid, NULL, d->all), pid, "dump");
 
 	if (err)
 		note_failure(d->all, pid, err);

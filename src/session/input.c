@@ -106,7 +106,10 @@ static struct plumb_error *open_path(const char *path, int *ret)
 	if (!standard && (errno == ENOENT || errno == ENOTDIR))
 		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
 				     "recordings are named plumb.PROGRAM.PID.plumb");
-	return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", standard ? "standard input" : path);
+	struct plumb_error *err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be opened");
+	if (errno == EACCES)
+		err = pl_error_hint(err, "%s", "a recording can be read by whoever made it, and by root");
+	return err;
 }
 
 static size_t first_bytes(const struct pl_input *in, uint8_t *ret, size_t len)

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "forks.h"
 #include "program.h"
+#include "wrapped.h"
 
 /* Of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
 #define CELLS_A_NODE 4
@@ -157,8 +158,9 @@ static struct plumb_error *attach(struct plumb_session *s, const struct plumb_se
 	if (err)
 		return err;
 	pl_program_name(s->options.pid, s->program, sizeof s->program);
-	if ((err = s->ops->open(&s->options, &s->engine)) ||
-	    (!o->no_recording && (err = pl_session_open_recording(s, o->output))))
+	if ((err = s->ops->open(&s->options, &s->engine)))
+		return pl_hint_wrapped(err, s->options.pid, "attach");
+	if (!o->no_recording && (err = pl_session_open_recording(s, o->output)))
 		return err;
 	return begin(s);
 }
@@ -209,7 +211,7 @@ struct plumb_error *plumb_session_own(const struct plumb_session_options *o, str
 /* A recording whose name has the process id is made when there is a process: whether it can be is found out before. */
 static struct plumb_error *check_place(void)
 {
-	struct plumb_error *err = pl_new_file_try(".plumb");
+	struct plumb_error *err = pl_new_file_try("plumb.PROG.PID.plumb");
 
 	if (plumb_error_code(err) == PLUMB_ERR_WRITE_FAILED)
 		err = pl_error_hint(err, "a recording goes into the current directory; '-o' names another place");

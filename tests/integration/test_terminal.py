@@ -141,6 +141,29 @@ def test_attach_shows_one_line_while_it_runs_and_ends_at_ctrl_c(plumb, target, a
     assert plumb.report(recording).complete
 
 
+def test_attach_shows_how_much_of_its_time_has_passed(plumb, target, any_python):
+    with target(any_python, "calls.py", count=True) as busy:
+        with Terminal([plumb.binary, "attach", "-d", "600", "-o", plumb.path(), str(busy.pid)], columns=70) as terminal:
+            terminal.expect(" of 600 s  ")
+            terminal.type("\x03")
+            assert terminal.wait() == 0, terminal.text
+
+
+@pytest.mark.parametrize("options, said", [
+    (["-d", "600", "-o", "x.plumb"], "note: sampling for 600 s into x.plumb; the report comes at the end"),
+    ([], "note: sampling into plumb.PROG.PID.plumb; the report comes at the end"),
+])  # fmt: skip
+def test_run_says_at_once_that_it_samples(plumb, any_python, options, said):
+    program = [*map(str, any_python.command), "-c", "input()"]
+    with Terminal([plumb.binary, "run", *options, "--", *program], columns=120, directory=plumb.directory) as terminal:
+        terminal.expect(said)
+        terminal.type("\n")
+        assert terminal.wait() == 0, terminal.text
+    with Terminal([plumb.binary, "run", "-q", *options, "--", *program], columns=120, directory=plumb.directory) as terminal:
+        terminal.type("\n")
+        assert terminal.wait() == 0 and "note:" not in terminal.text, terminal.text
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_without_a_terminal_attach_is_silent_until_a_signal_ends_it(plumb, target, any_python, name):
     recording = plumb.path()

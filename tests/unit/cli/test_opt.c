@@ -243,7 +243,7 @@ static void options_of_other_profilers_are_answered(void **state)
 		"plumb run -- python3 -c CODE");
 	refused(&report, "-m app", "report does not have austin's option '-m'", "not memory");
 	refused(&run, "--async-aware x", "run does not have profiling.sampling's option '--async-aware'",
-		"'plumb dump PID' shows tasks");
+		"use '--tasks'");
 	refused(&run, "--pid 7", "run does not have py-spy's option '--pid'", "plumb attach PID");
 	refused(&run, "-p 7", "run does not have py-spy's option '-p'", "plumb attach PID");
 	refused(&report, "--native x", "report does not have py-spy's option '--native'", "'run', 'attach' and 'dump'");

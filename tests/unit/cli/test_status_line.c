@@ -16,7 +16,7 @@ static void expect(const char *hottest, int width, bool utf8, const char *want)
 	const struct plumb_status st = {
 		.elapsed_ns = 12340000000, .samples = 12301, .threads = 4, .hottest = hottest, .hottest_share = 0.523};
 	char buf[512];
-	size_t len = status_line_text(&st, width, utf8, buf, sizeof buf);
+	size_t len = status_line_text(&st, 0, width, utf8, buf, sizeof buf);
 
 	assert_string_equal(buf, want);
 	assert_int_equal(len, strlen(want));
@@ -34,11 +34,22 @@ static void several_processes_are_counted(void **state)
 	struct plumb_status st = {.elapsed_ns = 1000000000, .samples = 7, .threads = 3, .processes = 3};
 	char buf[512];
 
-	status_line_text(&st, 80, true, buf, sizeof buf);
+	status_line_text(&st, 0, 80, true, buf, sizeof buf);
 	assert_string_equal(buf, "1.0 s  7 samples  3 threads  3 processes  (Ctrl-C ends)");
 	st.processes = 1;
-	status_line_text(&st, 80, true, buf, sizeof buf);
+	status_line_text(&st, 0, 80, true, buf, sizeof buf);
 	assert_string_equal(buf, "1.0 s  7 samples  3 threads  (Ctrl-C ends)");
+}
+
+static void whoever_asked_for_a_time_sees_how_much_of_it_has_passed(void **state)
+{
+	struct plumb_status st = {.elapsed_ns = 2600000000, .samples = 7, .threads = 1};
+	char buf[512];
+
+	status_line_text(&st, 60000000000, 80, true, buf, sizeof buf);
+	assert_string_equal(buf, "2.6 of 60 s  7 samples  1 thread  (Ctrl-C ends)");
+	status_line_text(&st, 2500000, 80, true, buf, sizeof buf);
+	assert_string_equal(buf, "2.6 of 0.0025 s  7 samples  1 thread  (Ctrl-C ends)");
 }
 
 static void narrow_terminals_cut_it(void **state)
@@ -101,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_samples_and_the_hottest_function),
 		cmocka_unit_test(several_processes_are_counted),
+		cmocka_unit_test(whoever_asked_for_a_time_sees_how_much_of_it_has_passed),
 		cmocka_unit_test(narrow_terminals_cut_it),
 		cmocka_unit_test(names_cannot_leave_the_line),
 		cmocka_unit_test(locales),

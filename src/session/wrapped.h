@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A shell or a launcher whose number was given instead of that of the Python that it has started. Layer session. */
+#ifndef PL_WRAPPED_H
+#define PL_WRAPPED_H
+
+#include <sys/types.h>
+
+#include "error.h"
+
+/** If @p err says that @p pid runs no Python: name the Pythons that it has started in the hint, and @p command for them.
+ * Takes and returns @p err. */
+struct plumb_error *pl_hint_wrapped(struct plumb_error *err, pid_t pid, const char *command);
+
+#endif
