@@ -6,11 +6,13 @@ import atexit
 import collections
 import contextlib
 import datetime
+import itertools
+import operator
 import os
 import threading
 import time
 import warnings
-from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Union
+from typing import Any, Callable, Collection, Deque, Dict, Iterator, List, Optional, Set, Union
 
 from plumb import _gil, _threads
 from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
@@ -33,6 +35,8 @@ _MOST_WAITING = 1000
 _TRIES = 5
 # The thread ends as soon as it has heard of it, unless it is in `stop`.
 _JOIN_SECONDS = 1.0
+
+_cycles_of, _end_of, _profile_of = operator.methodcaller("cycles"), operator.itemgetter(0), operator.itemgetter(1)
 
 _running: Set["_Publisher"] = set()
 
@@ -212,16 +216,22 @@ class _Publisher:
             more = end is not None and time.time() - end > passed
 
     def _fetch_some(self, session: Any) -> Optional[float]:
-        """When the last of them ended; None: there is none."""
-        end = None
-        self._fetched.extend(session.cycles())
+        """When the last of them ended; None: there is none. A signal handler may fetch, too, and finds each cycle in one of the queues:
+        from the session, and from one queue to the other, it comes by one call of what is written in C."""
+        ends: Deque[float] = collections.deque((), 1)
+        self._fetched.extend(itertools.chain.from_iterable(map(_cycles_of, (session,))))
         while True:
             try:
-                end, profile = self._fetched.popleft()
-            except IndexError:  # a signal handler may have taken what was there a moment ago
-                return end
-            self._queue.append((end, profile.tree(omit=self._omit)))
-            self._due = time.monotonic() + min(max(0.0, end + self._cycle - time.time()), self._cycle)
+                self._queue.extend(self._next_entry(ends))
+            except IndexError:  # of popleft(); asked for, as a signal handler may have taken what was there a moment ago
+                return ends[0] if ends else None
+            self._due = time.monotonic() + min(max(0.0, ends[0] + self._cycle - time.time()), self._cycle)
+
+    def _next_entry(self, ends: Deque[float]) -> Iterator[Any]:
+        """What was fetched first, with its tree; when it ended goes into `ends`. Nothing is taken before the entry is."""
+        for_end, for_tree, for_ends = itertools.tee(itertools.islice(iter(self._fetched.popleft, None), 1), 3)
+        trees = map(operator.methodcaller("tree", omit=self._omit), map(_profile_of, for_tree))
+        return map(operator.itemgetter(0), zip(zip(map(_end_of, for_end), trees), map(ends.append, map(_end_of, for_ends))))
 
     def _run(self) -> None:
         """What the thread does."""

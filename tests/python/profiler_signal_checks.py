@@ -7,7 +7,7 @@ import sys
 import threading
 
 import plumb
-from plumb import _gil, _threads
+from plumb import _gil, _threads, _watch
 from controlling import (
     PERIOD, a_signal_handler_may_interrupt_each_call, descriptors, interrupted_at, interrupted_within,
     nothing_is_left, or_refused, run_checks, spin, tasks,
@@ -82,6 +82,47 @@ def check_a_signal_handler_may_take_what_is_being_taken_into_a_history():
         take = functools.partial(history._take, queue)
         more = interrupted_at(number, take, take, {"plumb._history"}, "opcode")
         assert [time for time, _ in history] == [0, 1, 2], (number, list(history))
+        if not more:
+            break
+
+
+class _Ended:
+    """A session of cycles that have ended, two at a time. A cycle is its own profile and tree."""
+
+    def __init__(self, count):
+        self.given, self._count = 0, count
+
+    def cycles(self):
+        first, self.given = self.given, min(self.given + 2, self._count)
+        return [(float(end), self) for end in range(first, self.given)]
+
+    def recent(self):
+        return self
+
+    def tree(self, omit):
+        return plumb.profile.create()
+
+
+def check_a_signal_handler_may_fetch_what_is_being_fetched():
+    """What has ended is in the history, in its order, for the handler as for whom it interrupts."""
+    for number in itertools.count():
+        history, session = _watch.Watch(), _Ended(5)
+        publisher = object.__new__(_watch._Publisher)
+        publisher.__dict__.update(
+            _history=history, _session=session, _lock=threading.RLock(), _omit=None, _cycle=1.0, _due=0.0,
+            _fetched=collections.deque(), _queue=collections.deque(),
+        )  # fmt: skip
+
+        def is_whole():
+            return [time for time, _ in history] == list(range(session.given))
+
+        def handle():
+            publisher.recent()
+            found.append(is_whole())
+
+        found = []
+        more = interrupted_at(number, publisher.recent, handle, {"plumb._watch"}, "opcode")
+        assert is_whole() and all(found), (number, found, list(history))
         if not more:
             break
 
