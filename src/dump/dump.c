@@ -19,6 +19,7 @@
 #define PAUSE_NS      30000l
 #define SETTLE_NS     1000000000ull
 #define COMMAND_BYTES 4096
+#define NATIVE_SHARE  2 /* native frames are looked for until twice the time for proving stacks is over */
 
 struct dumper {
 	const struct pl_dump_options *o;
@@ -351,7 +352,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 	pl_lock_finder_init(&u.locks, d, &p, pl_python_process_mem(u.process), &u.process->reader.py, u.looker.end_ns);
 	if (o->native)
 		err = pl_native_create(pid, pl_python_process_mem(u.process), &u.process->reader.py, o->native_all,
-				       &u.native);
+				       start + NATIVE_SHARE * pl_dump_limit_ns(o), &u.native);
 	u.looker.native = u.native;
 	err = err ? err : pl_looker_init(&u.looker);
 	if (!err)

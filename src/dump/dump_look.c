@@ -152,12 +152,17 @@ static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *threa
 	plumb_error_destroy(err);
 }
 
+static bool wants_native(const struct pl_looker *u)
+{
+	return u->native && !pl_native_is_late(u->native);
+}
+
 /* A blocked thread is left alone: what the kernel says of it is enough. */
 static void take_native(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
 	const struct pl_native_thread t = native_thread(thread);
 
-	if (!u->native || !is_sure(l) || l->native.taken)
+	if (!wants_native(u) || !is_sure(l) || l->native.taken)
 		return;
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED)
 		pl_native_take_blocked(u->native, &t, &l->stand.info, &l->native);
@@ -197,7 +202,7 @@ static enum pl_take_result look_once(struct pl_looker *u, struct pl_thread_sampl
 		pl_dump_wait(u->d, u->around, pl_python_process_mem(u->process), &l->stand.info, &l->wait);
 		if (l->read && l->wait.on == PL_WAITS_LOCK)
 			pl_lock_wait_find(u->lock_values, &thread->stack.frames, l->wait.lock, &l->lock_wait);
-		l->agrees = pl_stand_holds(&l->stand, thread) && (!u->native || l->native.taken);
+		l->agrees = pl_stand_holds(&l->stand, thread) && (!wants_native(u) || l->native.taken);
 	}
 	return r;
 }

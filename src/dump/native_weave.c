@@ -3,8 +3,11 @@
 #include "native_weave.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "native_stack.h"
+
+#define NAME_BYTES 4096 /* of a function; those of C++ have some hundreds, made-up ones any number */
 
 /* One thread on its way into the dump. */
 struct weaver {
@@ -47,7 +50,9 @@ static struct pl_dump_frame native_frame(struct weaver *w, uint32_t i)
 	const struct pl_native_place *p = &w->n->place;
 	struct pl_dump_frame ret = blank_frame(w->d, PL_DUMP_FRAME_NATIVE);
 
-	ret.name = pl_dump_str(w->d, w->stack.names[i]);
+	const char *name = w->stack.names[i];
+
+	ret.name = pl_dump_text(w->d, name, name ? strnlen(name, NAME_BYTES) : 0);
 	ret.native.address = f->pc;
 	ret.native.guessed = f->flags & PL_NATIVE_GUESSED;
 	ret.native.signal = f->flags & PL_NATIVE_SIGNAL;
@@ -108,7 +113,7 @@ struct plumb_error *pl_native_weave(struct pl_native *n, const struct pl_native_
 
 	t->native = PL_DUMP_NATIVE_UNREAD;
 	/* What is shown may be less than was taken: the outer part of a stack that could not be proved. */
-	if (taken->taken && pl_native_taken_python(taken) == shown->len)
+	if (taken->taken && !pl_native_is_late(n) && pl_native_taken_python(taken) == shown->len)
 		err = weave(&w, taken);
 	pl_dump_frames_deinit(&w.frames);
 	pl_native_stack_deinit(&w.stack);

@@ -152,7 +152,7 @@ enum pl_dump_native {
 	PL_DUMP_NATIVE_WHOLE,
 	PL_DUMP_NATIVE_IN_PART, /* some are missing: PL_DUMP_FRAME_MISSING tells where */
 	PL_DUMP_NATIVE_APART,	/* the two do not fit together: those of Python come first, then the native ones */
-	PL_DUMP_NATIVE_UNREAD,	/* it ran, and could not or must not be stopped */
+	PL_DUMP_NATIVE_UNREAD,	/* it ran, and could not or must not be stopped; or there was no time left */
 	PL_DUMP_NATIVES,
 };
 

@@ -12,6 +12,8 @@
 #define MAX_SYMBOLS (8u << 20)
 #define MAX_NAMES   (256u << 20)
 #define BACK_MAX    64 /* functions that lie inside others: looked at before nobody has the address */
+#define NAME_LOOKED 64 /* bytes of names that are compared, to choose one of several */
+#define SORT_WORK   64 /* for each symbol */
 
 struct function {
 	uint64_t addr, size;
@@ -89,7 +91,7 @@ static bool add_table(struct pl_functions *f, const struct pl_elf *e, const stru
 {
 	uint64_t names = f->names.len;
 
-	if (t->symbol_count > MAX_SYMBOLS || !t->strings_len)
+	if (t->symbol_count > MAX_SYMBOLS || !t->strings_len || !pl_elf_may(e, t->symbol_count * SORT_WORK))
 		return true;
 	Elf64_Sym *symbols =
 		pl_elf_copy(e, t->symbols, t->symbol_count, sizeof *symbols, MAX_SYMBOLS * sizeof *symbols);
@@ -109,7 +111,11 @@ struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf
 
 static size_t underscores(const char *name)
 {
-	return strspn(name, "_");
+	size_t n = 0;
+
+	while (n < NAME_LOOKED && name[n] == '_')
+		n++;
+	return n;
 }
 
 static unsigned rank(const struct function *f)
@@ -131,7 +137,8 @@ static int compare(const void *a, const void *b, void *ctx)
 		return underscores(p) > underscores(q) ? -1 : 1;
 	if (rank(x) != rank(y))
 		return rank(x) > rank(y) ? -1 : 1;
-	return strcmp(q, p);
+	int order = strncmp(q, p, NAME_LOOKED);
+	return order ? order : (x->name > y->name) - (x->name < y->name);
 }
 
 static void sort(struct pl_functions *f)

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "mem_limited.h"
 
+#define NATIVE_NAME 4096 /* bytes; those of C++ have some hundreds, made-up ones any number */
 #define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
 
 static void destroy(struct pl_known_code *k)
@@ -160,8 +161,9 @@ struct plumb_error *pl_code_store_native(struct pl_code_store *s, const char *na
 	k->native = true;
 	k->process = process;
 	k->id = UINT32_MAX;
-	struct plumb_error *err = pl_buf_add_str(&k->code.name, name);
-	err = err ? err : pl_buf_add_str(&k->code.qualname, name);
+	size_t len = strnlen(name, NATIVE_NAME);
+	struct plumb_error *err = pl_buf_add(&k->code.name, name, len);
+	err = err ? err : pl_buf_add(&k->code.qualname, name, len);
 	err = err ? err : pl_buf_add_str(&k->code.filename, file);
 	err = err ? err : identify(s, k, &work, ret);
 	if (err || *ret != k->id)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "registers.h"
 
 #define STACK_MAX  (2u << 20)
@@ -28,7 +29,7 @@ size_t pl_native_taken_python(const struct pl_native_taken *t)
 	return n;
 }
 
-struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
+struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all, uint64_t end_ns,
 				     struct pl_native **ret)
 {
 	struct pl_native *n = calloc(1, sizeof *n);
@@ -37,6 +38,8 @@ struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struc
 		return &pl_err_no_memory;
 	n->py = py;
 	n->all = all;
+	n->steps = PL_UNWIND_STEPS;
+	n->end_ns = end_ns;
 	struct plumb_error *err = pl_native_place_init(&n->place, pid, live);
 	if (err)
 		pl_native_destroy(n);
@@ -51,6 +54,11 @@ void pl_native_destroy(struct pl_native *n)
 		return;
 	pl_native_place_deinit(&n->place);
 	free(n);
+}
+
+bool pl_native_is_late(const struct pl_native *n)
+{
+	return pl_clock_monotonic_ns() >= n->end_ns;
 }
 
 static bool read_bytes(struct pl_native *n, pl_addr from, uint8_t *to, size_t len)

@@ -28,13 +28,18 @@ struct pl_native {
 	struct pl_native_place place;
 	const struct pl_py *py;
 	struct pl_landing landing;
-	bool all; /* show plumbing, too */
+	bool all;	 /* show plumbing, too */
+	size_t steps;	 /* of unwinding, for one thread */
+	uint64_t end_ns; /* then threads are shown without: Python stacks are not lost for native ones */
 };
 
-/** Before a thread is looked at. @p live, @p py: borrowed. Errors: as pl_native_place_init. */
-struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
+/** Before a thread is looked at. @p live, @p py: borrowed. @p end_ns: of the monotonic clock. Errors: as
+ * pl_native_place_init. */
+struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all, uint64_t end_ns,
 				     struct pl_native **ret) PLUMB_MUST_CHECK;
 void pl_native_destroy(struct pl_native *n);
+/** Is the time over? */
+bool pl_native_is_late(const struct pl_native *n);
 
 /** Who is taken: a thread that stands still. @p frames and @p tstate: of Python; NULL, 0: it has none. */
 struct pl_native_thread {

@@ -14,6 +14,7 @@
 		      */
 #define LOOK_MAX_NS  10000000000ull
 #define NAME_MAX_LEN 512
+#define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
 
 struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
 					    struct pl_native_reader **ret)
@@ -22,11 +23,12 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 
 	if (!n)
 		return &pl_err_no_memory;
-	struct plumb_error *err = pl_native_create(pid, live, py, all, &n->native);
+	struct plumb_error *err = pl_native_create(pid, live, py, all, UINT64_MAX, &n->native);
 	if (err) {
 		free(n);
 		return err;
 	}
+	n->native->steps = STEPS;
 	n->pause_ns = LOOK_MIN_NS;
 	*ret = n;
 	return NULL;

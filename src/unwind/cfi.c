@@ -3,6 +3,7 @@
 #include "cfi.h"
 
 #include "bytes.h"
+#include "steps.h"
 
 #define REMEMBERED_MAX 8 /* rows; compilers nest one, hand-written code a few */
 
@@ -48,6 +49,7 @@ struct run {
 	struct pl_cfi_row remembered[REMEMBERED_MAX];
 	unsigned depth;
 	bool beyond; /* what follows holds for later addresses */
+	size_t *steps;
 };
 
 static bool advance(struct run *r, uint64_t n)
@@ -324,15 +326,15 @@ static bool run(struct run *r, struct pl_mem *mem, const struct pl_cfi_program *
 
 	pl_bytes_init(&r->b, mem, p->from, p->to);
 	while (r->b.at < r->b.end && !r->beyond)
-		if (!pl_bytes_u8(&r->b, &op) || !instruction(r, op))
+		if (!pl_steps_take(r->steps, 1) || !pl_bytes_u8(&r->b, &op) || !instruction(r, op))
 			return false;
 	return true;
 }
 
-bool pl_cfi_row_at(const struct pl_fde *f, struct pl_mem *mem, pl_addr pc, struct pl_cfi_row *ret)
+bool pl_cfi_row_at(const struct pl_fde *f, struct pl_mem *mem, pl_addr pc, size_t *steps, struct pl_cfi_row *ret)
 {
 	struct pl_cfi_row initial;
-	struct run r = {.f = f, .location = f->start, .pc = pc, .row = ret};
+	struct run r = {.f = f, .location = f->start, .pc = pc, .row = ret, .steps = steps};
 
 	*ret = (struct pl_cfi_row){0};
 	if (!run(&r, mem, &f->shared))

@@ -30,7 +30,8 @@ struct pl_cfi_row {
 	struct pl_cfi_rule regs[PL_REGISTERS_MAX];
 };
 
-/** Those of the function @p f at @p pc. False: the instructions make no sense, or are too many. */
-bool pl_cfi_row_at(const struct pl_fde *f, struct pl_mem *mem, pl_addr pc, struct pl_cfi_row *ret);
+/** Those of the function @p f at @p pc; each instruction is a step. False: the instructions make no sense, or are too
+ * many. */
+bool pl_cfi_row_at(const struct pl_fde *f, struct pl_mem *mem, pl_addr pc, size_t *steps, struct pl_cfi_row *ret);
 
 #endif

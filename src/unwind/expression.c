@@ -285,7 +285,7 @@ static bool step(struct machine *m, uint8_t op)
 }
 
 bool pl_expression_eval(const struct pl_expression *e, struct pl_mem *mem, const struct pl_registers *regs,
-			const uint64_t *start, uint64_t *ret)
+			const uint64_t *start, size_t *steps, uint64_t *ret)
 {
 	struct machine m = {.mem = mem, .regs = regs, .from = e->from};
 	uint8_t op;
@@ -294,7 +294,7 @@ bool pl_expression_eval(const struct pl_expression *e, struct pl_mem *mem, const
 	if (start)
 		(void)push(&m, *start);
 	for (int i = 0; m.b.at < m.b.end; i++)
-		if (i == STEPS_MAX || !pl_bytes_u8(&m.b, &op) || !step(&m, op))
+		if (i == STEPS_MAX || !pl_steps_take(steps, 1) || !pl_bytes_u8(&m.b, &op) || !step(&m, op))
 			return false;
 	return pop(&m, ret);
 }

@@ -10,7 +10,7 @@
 #define SEGMENTS_MAX 512u
 #define PAGE	     4096u
 #define NOTES_BYTES  65536u
-#define NOTES_MAX    64
+#define NOTES_MAX    64 /* of an image */
 
 /* The only form that GNU ld, gold, lld and mold write: pairs of four bytes with a sign, from the header on. */
 #define VERSION	       1
@@ -64,7 +64,7 @@ static uint32_t padded(uint32_t n)
 	return n + 3u < n ? n : (n + 3u) & ~3u;
 }
 
-static void read_notes(struct pl_unwind_image *i, struct pl_mem *mem, pl_addr at, uint64_t len)
+static void read_notes(struct pl_unwind_image *i, struct pl_mem *mem, pl_addr at, uint64_t len, int *left)
 {
 	struct pl_bytes b;
 	Elf64_Nhdr n;
@@ -73,7 +73,7 @@ static void read_notes(struct pl_unwind_image *i, struct pl_mem *mem, pl_addr at
 	if (i->build_id_len || !holds(i, at, len) || len > NOTES_BYTES)
 		return;
 	pl_bytes_init(&b, mem, at, at + len);
-	for (int k = 0; k < NOTES_MAX && pl_bytes_get(&b, &n, sizeof n); k++) {
+	for (; *left > 0 && pl_bytes_get(&b, &n, sizeof n); (*left)--) {
 		bool id = n.n_type == NT_GNU_BUILD_ID && n.n_namesz == sizeof name && n.n_descsz &&
 			  n.n_descsz <= PL_BUILD_ID_MAX;
 		if (id && pl_bytes_get(&b, name, sizeof name) && memcmp(name, ELF_NOTE_GNU, sizeof name) == 0 &&
@@ -107,6 +107,7 @@ static bool find_bias(struct pl_unwind_image *i, struct pl_mem *mem, const Elf64
 
 void pl_unwind_image_open(struct pl_unwind_image *i, struct pl_mem *mem, const struct pl_unwind_arch *arch)
 {
+	int notes = NOTES_MAX;
 	Elf64_Ehdr h;
 	Elf64_Phdr s;
 
@@ -119,7 +120,7 @@ void pl_unwind_image_open(struct pl_unwind_image *i, struct pl_mem *mem, const s
 		if (s.p_type == PT_GNU_EH_FRAME && !i->index)
 			read_index(i, mem, i->bias + s.p_vaddr, s.p_memsz);
 		else if (s.p_type == PT_NOTE)
-			read_notes(i, mem, i->bias + s.p_vaddr, s.p_memsz);
+			read_notes(i, mem, i->bias + s.p_vaddr, s.p_memsz, &notes);
 	}
 }
 

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "steps.h"
 
 #define DISTANCE_MAX 1024
 #define CALL_BYTES   7	   /* the longest call: a prefix, opcode, ModRM, displacement */
 #define DIRECT_BYTES 5	   /* e8 and how far it is */
 #define SEARCH_BYTES 16384 /* of the stack, for a frame pointer */
+#define TRY_STEPS    8	   /* to see that a place is no good */
 
 struct resume {
 	struct pl_unwinder *u;
@@ -23,7 +25,7 @@ struct resume {
 
 static void learn_saved(struct resume *r, const struct pl_native_frame *f)
 {
-	const struct pl_unwinder *u = r->u;
+	struct pl_unwinder *u = r->u;
 	struct pl_landing *l = r->landing;
 	struct pl_cfi_row row;
 	struct pl_fde fde;
@@ -31,7 +33,7 @@ static void learn_saved(struct resume *r, const struct pl_native_frame *f)
 
 	l->saved = 0;
 	if (f->image >= u->image_count || !pl_fde_find(&u->images[f->image], u->mem, place, &fde) ||
-	    !pl_cfi_row_at(&fde, u->mem, place, &row))
+	    !pl_cfi_row_at(&fde, u->mem, place, &u->steps, &row))
 		return;
 	for (unsigned i = 0; i < u->arch->count; i++) {
 		if (row.regs[i].kind != PL_CFI_AT)
@@ -71,6 +73,11 @@ static bool read_word(struct resume *r, pl_addr at, uint64_t *ret)
 
 	plumb_error_destroy(err);
 	return !err;
+}
+
+static bool may_try(struct resume *r)
+{
+	return pl_steps_take(&r->u->steps, TRY_STEPS);
 }
 
 /* Is it what a call would return to? */
@@ -210,7 +217,7 @@ static bool search_frame_pointer(struct resume *r, struct pl_registers *regs, en
 		return false;
 	pl_addr to = r->anchors[r->next] - from < SEARCH_BYTES ? r->anchors[r->next] : from + SEARCH_BYTES;
 	for (int direct = 1; direct >= 0; direct--)
-		for (pl_addr at = from; at < to; at += 8)
+		for (pl_addr at = from; at < to && may_try(r); at += 8)
 			if (read_word(r, at + 8, &pc) && follows_a_call(r, pc) && calls(r, pc, function) == direct &&
 			    try_frame_pointer_at(r, at, regs, end))
 				return true;
@@ -241,7 +248,7 @@ static bool try_distances(struct resume *r, size_t k, struct pl_registers *regs,
 {
 	if (k + 1 >= r->n)
 		return false;
-	for (uint64_t d = 8; d <= DISTANCE_MAX; d += 8)
+	for (uint64_t d = 8; d <= DISTANCE_MAX && may_try(r); d += 8)
 		if (try_anchor(r, k, d, regs, end))
 			return true;
 	return false;
@@ -253,7 +260,7 @@ static bool go_on(struct resume *r, struct pl_registers *regs, enum pl_unwind_en
 	if (r->ret->len &&
 	    (try_frame_pointer(r, regs, end) || (*end == PL_UNWIND_REGISTER && search_frame_pointer(r, regs, end))))
 		return true;
-	for (; r->next < r->n; r->next++) {
+	for (; r->next < r->n && may_try(r); r->next++) {
 		if (r->landing->distance ? try_anchor(r, r->next, r->landing->distance, regs, end)
 					 : try_distances(r, r->next, regs, end))
 			return true;

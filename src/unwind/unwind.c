@@ -7,8 +7,11 @@
 #include "unwind.h"
 
 #include "cfi.h"
+#include "steps.h"
 
 #define SIGNALS_MAX 16
+#define FRAME_STEPS 40	/* the index, the heads of two descriptions, the registers */
+#define OPEN_STEPS  600 /* an image */
 
 enum step { STEP_ON, STEP_ROOT, STEP_FAILED };
 
@@ -22,7 +25,7 @@ struct walk {
 
 static enum step fail(struct walk *w, enum pl_unwind_end end)
 {
-	w->end = end;
+	w->end = w->u->steps ? end : PL_UNWIND_LIMIT;
 	return STEP_FAILED;
 }
 
@@ -45,7 +48,7 @@ static enum step find_cfa(struct walk *w, const struct pl_cfi_rule *rule, pl_add
 		*ret = v + (uint64_t)rule->offset;
 		return STEP_ON;
 	case PL_CFI_IS_EXPRESSION:
-		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, NULL, ret))
+		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, NULL, &w->u->steps, ret))
 			return fail(w, PL_UNWIND_REGISTER);
 		return STEP_ON;
 	default:
@@ -81,14 +84,14 @@ static bool find_register(struct walk *w, const struct pl_cfi_rule *rule, unsign
 			pl_register_set(to, n, v);
 		return true;
 	case PL_CFI_AT_EXPRESSION:
-		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &at))
+		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &w->u->steps, &at))
 			return true;
 		if (!read_word(w, at, &v))
 			return false;
 		pl_register_set(to, n, v);
 		return true;
 	case PL_CFI_IS_EXPRESSION:
-		if (pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &v))
+		if (pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &w->u->steps, &v))
 			pl_register_set(to, n, v);
 		return true;
 	case PL_CFI_UNDEFINED:
@@ -129,7 +132,7 @@ static bool grows(struct walk *w, const struct pl_fde *f, pl_addr cfa)
 
 static enum step step(struct walk *w)
 {
-	const struct pl_unwinder *u = w->u;
+	struct pl_unwinder *u = w->u;
 	pl_addr place = pl_native_frame_place(&w->frame), cfa;
 	struct pl_unwind_image *i = pl_unwind_image_at(u->images, u->image_count, place);
 	struct pl_cfi_row row;
@@ -138,13 +141,15 @@ static enum step step(struct walk *w)
 	if (!i)
 		return fail(w, PL_UNWIND_NO_IMAGE);
 	w->frame.image = (uint32_t)(i - u->images);
+	if (!i->opened && !pl_steps_take(&u->steps, OPEN_STEPS))
+		return fail(w, PL_UNWIND_LIMIT);
 	pl_unwind_image_open(i, u->mem, u->arch);
 	if (!i->head)
 		return fail(w, PL_UNWIND_NO_IMAGE);
 	if (!pl_fde_find(i, u->mem, place, &f))
 		return fail(w, PL_UNWIND_NO_TABLE);
 	w->frame.function = f.start;
-	if (!pl_cfi_row_at(&f, u->mem, place, &row))
+	if (!pl_cfi_row_at(&f, u->mem, place, &u->steps, &row))
 		return fail(w, PL_UNWIND_CORRUPT);
 	enum step s = find_cfa(w, &row.cfa, &cfa);
 	if (s != STEP_ON)
@@ -171,9 +176,8 @@ enum pl_unwind_end pl_unwind(struct pl_unwinder *u, struct pl_registers *regs, u
 	enum step s = STEP_ON;
 
 	while (s == STEP_ON) {
-		if (ret->len == PL_NATIVE_FRAMES_MAX || u->steps == 0)
+		if (ret->len == PL_NATIVE_FRAMES_MAX || !pl_steps_take(&u->steps, FRAME_STEPS))
 			return PL_UNWIND_LIMIT;
-		u->steps--;
 		if (!start_frame(&w, flags))
 			return PL_UNWIND_REGISTER;
 		if (w.frame.sp > until)

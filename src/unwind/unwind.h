@@ -39,7 +39,7 @@ enum pl_unwind_end {
 	PL_UNWIND_REGISTER,   /* it takes a register that is not known */
 	PL_UNWIND_CORRUPT,    /* tables or stack make no sense */
 	PL_UNWIND_PASSED,     /* it has come to where it was to end */
-	PL_UNWIND_LIMIT,
+	PL_UNWIND_LIMIT,      /* too many frames, or no steps are left */
 	PL_UNWIND_NO_MEMORY,
 };
 
@@ -48,7 +48,7 @@ struct pl_unwinder {
 	const struct pl_unwind_arch *arch;
 	struct pl_unwind_image *images; /* sorted, not overlapping */
 	size_t image_count;
-	size_t steps; /* that may still be made, by all calls together */
+	size_t steps; /* that may still be made, by all calls together (steps.h) */
 };
 
 /** Unwind from @p regs, the innermost frame first, appended to @p ret, until a frame lies above @p until. @p flags: of
@@ -58,6 +58,7 @@ struct pl_unwinder {
 enum pl_unwind_end pl_unwind(struct pl_unwinder *u, struct pl_registers *regs, uint8_t flags, pl_addr until,
 			     pl_native_frame_vec *ret);
 
-#define PL_UNWIND_STEPS 100000 /* for one thread */
+/* For one thread: some tenths of a second at most. So many frames as there may be take a third of it. */
+#define PL_UNWIND_STEPS 4000000
 
 #endif

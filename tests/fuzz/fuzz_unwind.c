@@ -8,7 +8,8 @@
 #include "require.h"
 #include "resume.h"
 
-#define READS_MAX 300000
+#define STEPS	  40000
+#define READS_MAX (4 * STEPS + 1000) /* of memory: they follow the steps */
 #define IMAGES	  4
 #define ANCHORS	  4
 
@@ -29,10 +30,10 @@ struct hostile {
 static struct plumb_error *hostile_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
 {
 	struct hostile *h = (struct hostile *)mem;
-	struct plumb_error *err =
-		++h->reads > READS_MAX ? &pl_err_target_exited : pl_mem_read(h->image, addr, dst, len);
+	struct plumb_error *err = pl_mem_read(h->image, addr, dst, len);
 
-	if (!err || !h->filled || h->reads > READS_MAX)
+	REQUIRE(++h->reads <= READS_MAX);
+	if (!err || !h->filled)
 		return err;
 	for (size_t i = 0; i < len; i++)
 		((uint8_t *)dst)[i] = h->data[(addr * 31 + i) % h->size];
@@ -92,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct hostile h = {.mem = {&ops}, .image = pl_mem_image_mem(img), .data = data, .size = size};
 	if (!pl_mem_read(h.image, 16, &facts, sizeof facts)) {
-		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), PL_UNWIND_STEPS};
+		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), STEPS};
 		struct pl_registers regs = {.known = facts.known & ((UINT64_C(1) << PL_X86_64_COUNT) - 1)};
 
 		for (unsigned i = 0; i < PL_X86_64_COUNT; i++)

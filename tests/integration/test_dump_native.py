@@ -2,11 +2,13 @@
 """plumb dump --native: C frames between those of Python, on programs whose nesting is known, and as elfutils sees them."""
 import json
 import re
+import subprocess
 
 import pytest
 
 from harness.dump import PATIENCE as IN_TIME
 from harness.native import EU_STACK, PLUMBING, addresses, gaps, holds_in_order, is_stripped, true_stacks
+from harness.sites import Lacking, tool
 from harness.target import wait_asleep, wait_until
 
 # Python function -> what it has called, on the way to the next Python function: in this order, others may stand between.
@@ -135,6 +137,39 @@ def test_code_without_unwind_tables(plumb, nested, python):
         assert thread["native"] == "whole" and "missing" not in [f["kind"] for f in thread["frames"]]
         assert any(f["guessed"] for f in thread["frames"] if f["kind"] == "native")
         assert any(f["kind"] == "native" and f["module"] is None for f in thread["frames"])
+
+
+# The table of the function says nothing, 900,000 times.
+LONG_TABLE = """
+#include <unistd.h>
+static long deeper(long left)
+{
+	__asm__ volatile(".rept 90000\\n.cfi_escape 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\\n.endr");
+	left = left ? deeper(left - 1) : pause();
+	__asm__ volatile("" : "+r"(left)); /* it is a call, and no loop */
+	return left + 1;
+}
+long go(long left) { return deeper(left); }
+"""
+
+
+def test_tables_that_are_long_for_nothing_do_not_hide_the_stack(plumb, target, any_python, tmp_path):
+    try:
+        compiler = tool("cc")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    source, library = tmp_path / "deep.c", tmp_path / "deep.so"
+    source.write_text(LONG_TABLE)
+    subprocess.run([compiler, "-O1", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", library, source], check=True)
+    with target(any_python, "native_deep.py", "--library", library) as program:
+        wait_asleep(program.pid)
+        plain, result = dump(plumb, program.pid), plumb("dump", "--timeout", 60, "--json", "--no-source", "--native", program.pid)
+    assert result.status == 0 and result.stderr == "", result
+    (process,) = json.loads(result.stdout)["processes"]
+    for thread in process["threads"]:
+        assert python_frames(thread) == python_frames(plain[thread["name"]])
+        if not thread["main"]:
+            assert thread["native"] in ("part", "apart") and "deeper" in [f["name"] for f in thread["frames"]], thread["native"]
 
 
 def test_threads_that_run_in_c_and_in_python(plumb, target, minor):

@@ -32,6 +32,9 @@ void *__real_memchr(const void *in, int byte, size_t len);
 void *__real_memrchr(const void *in, int byte, size_t len);
 void *__real_memmem(const void *in, size_t len, const void *what, size_t what_len);
 size_t __real_strlen(const char *s);
+int __real_strcmp(const char *a, const char *b);
+int __real_strncmp(const char *a, const char *b, size_t most);
+size_t __real_strspn(const char *s, const char *accept);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
@@ -43,6 +46,9 @@ void *__wrap_memchr(const void *in, int byte, size_t len);
 void *__wrap_memrchr(const void *in, int byte, size_t len);
 void *__wrap_memmem(const void *in, size_t len, const void *what, size_t what_len);
 size_t __wrap_strlen(const char *s);
+int __wrap_strcmp(const char *a, const char *b);
+int __wrap_strncmp(const char *a, const char *b, size_t most);
+size_t __wrap_strspn(const char *s, const char *accept);
 
 void __sanitizer_cov_trace_pc(void)
 {
@@ -131,6 +137,35 @@ void *__wrap_memmem(const void *in, size_t len, const void *what, size_t what_le
 size_t __wrap_strlen(const char *s)
 {
 	size_t len = __real_strlen(s);
+
+	count_bytes(len);
+	return len;
+}
+
+static void count_common(const char *a, const char *b, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && a[n] && a[n] == b[n])
+		n++;
+	count_bytes(n);
+}
+
+int __wrap_strcmp(const char *a, const char *b)
+{
+	count_common(a, b, SIZE_MAX);
+	return __real_strcmp(a, b);
+}
+
+int __wrap_strncmp(const char *a, const char *b, size_t most)
+{
+	count_common(a, b, most);
+	return __real_strncmp(a, b, most);
+}
+
+size_t __wrap_strspn(const char *s, const char *accept)
+{
+	size_t len = __real_strspn(s, accept);
 
 	count_bytes(len);
 	return len;

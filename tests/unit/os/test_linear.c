@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a core file costs follows its length, whatever is in it; what a table of sockets costs, its rows. */
+/* What a core file and the names of a program cost follows their length, whatever is in them; what a table of sockets
+ * costs, its rows. */
 #include "unit.h"
 
 #include <elf.h>
@@ -12,6 +13,7 @@
 #include "buf.h"
 #include "core.h"
 #include "counted.h"
+#include "elf_functions.h"
 #include "sockets.h"
 
 #define ITEMS 400
@@ -154,11 +156,72 @@ static void a_socket_costs_the_same_among_many(void **state)
 	counted_linear(find_sockets, NULL, ITEMS);
 }
 
+static void begin_elf(struct pl_buf *b, unsigned items, size_t names_len)
+{
+	const size_t symbols_at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Shdr),
+		     symbols_len = (items + 1) * sizeof(Elf64_Sym);
+	Elf64_Ehdr e = {.e_shoff = sizeof e, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3};
+	const Elf64_Shdr sections[3] = {
+		{0},
+		{.sh_type = SHT_SYMTAB, .sh_offset = symbols_at, .sh_size = symbols_len, .sh_link = 2},
+		{.sh_type = SHT_STRTAB, .sh_offset = symbols_at + symbols_len, .sh_size = names_len},
+	};
+
+	memcpy(e.e_ident, ELFMAG, SELFMAG);
+	e.e_ident[EI_CLASS] = ELFCLASS64;
+	e.e_ident[EI_DATA] = ELFDATA2LSB;
+	add(b, &e, sizeof e);
+	add(b, sections, sizeof sections);
+	add(b, &(Elf64_Sym){0}, sizeof(Elf64_Sym));
+}
+
+/* All of one place, and each with a name that is the end of the one before: a long one in all. */
+static void read_functions(void *ctx, unsigned items)
+{
+	struct pl_buf b = PL_BUF_INIT(UINT32_MAX);
+	const size_t names_len = 16 * (size_t)items + 1;
+	struct pl_functions *f;
+	struct pl_elf *e;
+	bool stripped;
+
+	begin_elf(&b, items, names_len);
+	for (unsigned i = 0; i < items; i++)
+		add(&b,
+		    &(Elf64_Sym){.st_name = 1 + 16 * (i * 7919 % items),
+				 .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				 .st_shndx = 1,
+				 .st_value = 4096,
+				 .st_size = 16},
+		    sizeof(Elf64_Sym));
+	for (size_t i = 0; i + 1 < names_len; i++)
+		add(&b, ctx, 1);
+	add(&b, "", 1);
+	counted_begin();
+	assert_ok(pl_elf_open_bytes(b.data, b.len, &e));
+	assert_ok(pl_functions_create(&f));
+	assert_ok(pl_functions_add(f, e, &stripped));
+	assert_non_null(pl_functions_find(f, 4100, 0));
+	pl_functions_destroy(f);
+	pl_elf_close(e);
+	counted_end();
+	pl_buf_deinit(&b);
+}
+
+static void names_of_functions_cost_what_is_in_them(void **state)
+{
+	char letter[] = "x", underscore[] = "_"; /* which is looked at by itself */
+
+	(void)state;
+	counted_linear(read_functions, letter, ITEMS);
+	counted_linear(read_functions, underscore, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_core_costs_what_is_in_it),
 		cmocka_unit_test(a_socket_costs_the_same_among_many),
+		cmocka_unit_test(names_of_functions_cost_what_is_in_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

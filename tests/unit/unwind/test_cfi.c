@@ -8,6 +8,7 @@
 #define START 0x400000u
 
 static struct pl_cfi_row row;
+static size_t steps;
 
 /* The program at the beginning (CIE) says: CFA = rsp + 8, return address at CFA - 8. */
 #define CIE	  0x0c, 0x07, 0x08, 0x90, 0x01
@@ -24,7 +25,8 @@ static bool row_at(pl_addr pc, const uint8_t *bytes, size_t len)
 				 .shared = {AT, AT + CIE_BYTES},
 				 .own = {AT + CIE_BYTES, AT + len}};
 
-	return pl_cfi_row_at(&f, own_bytes(AT, bytes, len), pc, &row);
+	steps = 100;
+	return pl_cfi_row_at(&f, own_bytes(AT, bytes, len), pc, &steps, &row);
 }
 
 #define ROW_AT(offset, ...)                                                                                            \
@@ -100,13 +102,24 @@ static void what_makes_no_sense(void **state)
 	assert_false(ROW_AT(0x2000, 0x01, 0x00, 0x00, 0x00, 0x00)); /* back to before the function */
 }
 
+static void each_instruction_is_a_step(void **state)
+{
+	(void)state;
+	assert_true(ROW_AT(0, 0x00, 0x00, 0x0e, 0x20) && cfa_is(7, 32));
+	assert_int_equal(steps, 100 - 2 - 3);
+	assert_true(ROW_AT(0, 0x41, 0x0e, 0x20) && cfa_is(7, 8)); /* what holds for later addresses is not read */
+	assert_int_equal(steps, 100 - 2 - 1);
+	const uint8_t nothing[200] = {CIE};
+	assert_false(row_at(START, nothing, sizeof nothing));
+	assert_int_equal(steps, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_with_a_frame_pointer),
-		cmocka_unit_test(every_rule),
-		cmocka_unit_test(registers_that_nobody_asks_for),
-		cmocka_unit_test(what_makes_no_sense),
+		cmocka_unit_test(a_function_with_a_frame_pointer), cmocka_unit_test(every_rule),
+		cmocka_unit_test(registers_that_nobody_asks_for),  cmocka_unit_test(what_makes_no_sense),
+		cmocka_unit_test(each_instruction_is_a_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,13 @@
 #define AT 0x1000u
 
 static struct pl_registers regs;
+static size_t steps = SIZE_MAX;
 
 static bool eval(const uint8_t *bytes, size_t len, const uint64_t *start, uint64_t *ret)
 {
 	const struct pl_expression e = {AT, AT + len};
 
-	return pl_expression_eval(&e, own_bytes(AT, bytes, len), &regs, start, ret);
+	return pl_expression_eval(&e, own_bytes(AT, bytes, len), &regs, start, &steps, ret);
 }
 
 #define EVAL(ret, ...) eval((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}, NULL, ret)

@@ -246,6 +246,39 @@ static void what_is_not_known_is_not_guessed(void **state)
 	unwinder.image_count = own_images(images);
 }
 
+#define NESTED 500
+
+/* The table of this function says nothing, 60,000 times. */
+static __attribute__((noinline)) size_t with_a_long_table(size_t n, size_t *left)
+{
+	struct pl_registers regs;
+	ucontext_t c;
+
+	__asm__ volatile(".rept 6000\n.cfi_escape 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n.endr");
+	if (n) {
+		n = with_a_long_table(n - 1, left);
+		__asm__ volatile("" : "+r"(n)); /* it is a call, and no loop */
+		return n + 1;
+	}
+	getcontext(&c);
+	own_registers(&c, &regs);
+	pl_vec_clear(&frames);
+	unwinder.steps = *left;
+	assert_int_equal(pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames), PL_UNWIND_LIMIT);
+	*left = unwinder.steps;
+	return 0;
+}
+
+static void tables_cost_what_is_in_them(void **state)
+{
+	size_t left = PL_UNWIND_STEPS;
+
+	(void)state;
+	assert_int_equal(with_a_long_table(NESTED, &left), NESTED);
+	assert_int_equal(left, 0);
+	assert_in_range(frames.len, 10, NESTED / 2);
+}
+
 static void images_have_their_build_ids(void **state)
 {
 	size_t with_id = 0;
@@ -269,6 +302,7 @@ int main(void)
 		cmocka_unit_test(frames_of_unusual_shape),	     cmocka_unit_test(through_a_signal),
 		cmocka_unit_test(through_a_signal_on_another_stack), cmocka_unit_test(at_any_instruction),
 		cmocka_unit_test(what_is_not_known_is_not_guessed),  cmocka_unit_test(images_have_their_build_ids),
+		cmocka_unit_test(tables_cost_what_is_in_them),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
