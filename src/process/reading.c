@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "mem_limited.h"
+
 /* So many of the innermost frames are read before and after the rest: it is they that change when a thread moves. */
 #define ANCHORED_FRAMES 6
 /* A thread's outermost frame is learnt, and may become another (start-up ends, an embedding host calls in again):
@@ -14,6 +16,9 @@
 #define BARE_AGREEMENT 50
 /* A tail that begins so far out is still a good one; beyond, look for a longer one. */
 #define TAIL_WITHIN 16
+/* For those that await a task, at each sample, of a thread that may be stopped meanwhile: some 16,000 reads. Ten tasks
+ * one above the other take some hundreds. */
+#define TASK_WORK (UINT64_C(16) << 20)
 
 struct plumb_error *pl_tables_init(struct pl_tables *t)
 {
@@ -389,6 +394,8 @@ static bool is_begun_inside(const struct pl_reader *r, const struct pl_stack_rea
 static struct plumb_error *read_task(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_interp *now,
 				     size_t *own)
 {
+	struct pl_work work = {.most = TASK_WORK};
+	struct pl_mem_limited limited;
 	struct pl_task_stacks *stacks = NULL;
 	struct plumb_error *err = pl_task_finders_get(&r->task_finders, &r->py, r->live, now, &stacks);
 
@@ -396,7 +403,8 @@ static struct plumb_error *read_task(struct pl_reader *r, struct pl_stack_reader
 	pl_vec_clear(&s->task_frames);
 	if (err || !stacks)
 		return err;
-	return pl_task_stack_read(stacks, &s->snap.mem, s->tstate, &s->frames, &s->task_frames, own);
+	struct pl_mem *mem = pl_mem_limited_init(&limited, &s->snap.mem, &work);
+	return pl_task_stack_read(stacks, mem, s->tstate, &s->frames, &s->task_frames, own);
 }
 
 /* The stack of the task that the thread runs. What cannot be read leaves the sample what it is. */

@@ -115,3 +115,11 @@ def test_what_is_not_proved_is_told(plumb, target, any_python):
     told = plumb("report", recording).stdout
     assert profile.losses["task"] <= sum(stack.samples for stack in profile.stacks)
     assert re.search(r"without awaiters|who awaits", told), told
+
+
+def test_callbacks_that_lead_nowhere_cost_no_more_than_is_allowed(plumb, target, any_python):
+    needs_tasks(any_python)
+    with target(any_python, "task_callbacks.py") as program:
+        _, profile = plumb.sampled(lambda profile: profile.losses["task"] > 50, program.pid, "--tasks", "-r", "100")
+    # It takes more than is allowed, so that no task is shown below another one.
+    assert all([frame.name for frame in stack.python].count("chain") <= 1 for stack in profile.stacks)
