@@ -193,31 +193,46 @@ void pl_lock_finder_holds(struct pl_lock_finder *l, const pl_frame_vec *frames, 
 	take_released_of_others(&t);
 }
 
+/* (thread, what it waits for). False without memory. */
+static bool list_waits(const struct pl_lock_finder *l, struct pl_map *ret)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < l->p->threads.len && ok; i++) {
+		const struct pl_dump_thread *t = &l->p->threads.data[i];
+
+		ok = !t->awaited || pl_map_set(ret, t->tid, t->awaited - 1, 1);
+	}
+	return ok;
+}
+
 /* Does the thread wait for this lock in the very function that is inside its `with`? Then that has let go of it: it is
  * being taken back. */
-static bool takes_back(const struct pl_lock_finder *l, const struct pl_lock_hold *h)
+static bool takes_back(const struct pl_map *waits, const struct pl_lock_hold *h)
 {
-	for (size_t i = 0; i < l->p->threads.len && h->innermost; i++)
-		if (l->p->threads.data[i].tid == h->tid && l->p->threads.data[i].awaited == h->awaited + 1)
-			return true;
-	return false;
+	uint32_t any;
+
+	return h->innermost && pl_map_get(waits, h->tid, h->awaited, &any);
 }
 
 /* Of each thing awaited the one thread that stands inside; 0: none, more than one, or another one has let go of
  * it. NULL: that is not known. */
 static uint64_t *only_holders(const struct pl_lock_finder *l)
 {
-	uint64_t *tids = l->in_part || !l->found.len ? NULL : calloc(l->found.len, sizeof *tids);
+	struct pl_map waits = PL_MAP_INIT;
+	bool known = !l->in_part && l->found.len && list_waits(l, &waits);
+	uint64_t *tids = known ? calloc(l->found.len, sizeof *tids) : NULL;
 
 	for (size_t i = 0; i < l->holds.len && tids; i++) {
 		const struct pl_lock_hold *h = &l->holds.data[i];
 		uint64_t *tid = &tids[h->awaited];
 
-		if (!takes_back(l, h))
+		if (!takes_back(&waits, h))
 			*tid = h->inside && (!*tid || *tid == h->tid) ? h->tid : NOT_KNOWN;
 	}
 	for (size_t i = 0; i < l->found.len && tids; i++)
 		tids[i] = tids[i] == NOT_KNOWN ? 0 : tids[i];
+	pl_map_deinit(&waits);
 	return tids;
 }
 
