@@ -87,6 +87,14 @@ static struct plumb_error *inflate_error(int status)
 				     : pl_error(PLUMB_ERR_CORRUPT, "its gzip data is damaged or cut short");
 }
 
+/* What was written to a device of blocks, or into an archive, is filled up. */
+static bool is_padding(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && !*p)
+		p++;
+	return p == end;
+}
+
 /* All members, one after the other. */
 static struct plumb_error *inflate_all(z_stream *z, uint64_t max,
 				       struct plumb_error *(*fn)(void *ctx, const void *bytes, size_t len), void *ctx,
@@ -116,7 +124,7 @@ static struct plumb_error *inflate_all(z_stream *z, uint64_t max,
 			err = got ? fn(ctx, piece, got) : NULL;
 		if (err || status != Z_STREAM_END)
 			continue;
-		if (z->next_in == end)
+		if (is_padding(z->next_in, end))
 			break;
 		if (inflateReset(z) != Z_OK)
 			err = &pl_err_no_memory;

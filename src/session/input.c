@@ -21,9 +21,9 @@
 #define PIECE	  (256u << 10)
 #define MAX_BYTES (8ull << 30)
 /* Deflate does up to 1,032 with what repeats itself all over; stacks and JSON of profiles become a tenth, a hundredth
- * where a program does the same for hours. */
+ * where a program does the same for hours. What is unpacked can take twenty times as much memory. */
 #define MAX_RATIO  200
-#define RATIO_BASE (64ull << 20)
+#define RATIO_BASE (16ull << 20)
 #define LOOK_BYTES (1u << 20)
 
 static struct plumb_error *too_large(const char *what)

@@ -184,6 +184,29 @@ static void assert_refused(const char *path, const char *from, enum plumb_error_
 	plumb_error_destroy(err);
 }
 
+static void put_behind(const char *path, const void *bytes, size_t len)
+{
+	FILE *out = fopen(path, "ab");
+
+	assert_int_equal(fwrite(bytes, 1, len, out), len);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* As where a file was filled up to whole blocks. */
+static void zeros_behind_gzip_are_nothing(void **state)
+{
+	static const char zeros[512];
+	char *packed = gzip_of(folded, sizeof folded - 1);
+
+	put_behind(packed, zeros, sizeof zeros);
+	struct plumb_profile *p = open_file(packed, "collapsed", NULL);
+	assert_int_equal(samples_in(p), 9);
+	plumb_profile_destroy(p);
+	put_behind(packed, "x", 1);
+	assert_refused(packed, "collapsed", PLUMB_ERR_CORRUPT, "damaged or cut short");
+	drop(packed);
+}
+
 static void what_is_none_of_all_is_told(void **state)
 {
 	char *empty = file_of("", 0), *text = file_of("dear reader,\n", 13), *zeros = calloc(1, 4 << 20);
@@ -223,7 +246,7 @@ static char *gzip_of_blanks(size_t mib)
 
 static void gzip_that_unpacks_too_far_is_refused(void **state)
 {
-	char *little = gzip_of_blanks(32), *bomb = gzip_of_blanks(100);
+	char *little = gzip_of_blanks(12), *bomb = gzip_of_blanks(32);
 
 	assert_refused(little, "samples", PLUMB_ERR_CORRUPT, "");
 	assert_refused(bomb, "samples", PLUMB_ERR_LIMIT, "unpacks to more than 200 times its length");
@@ -246,7 +269,7 @@ int __wrap_fstatvfs64(int fd, struct statvfs *fs)
 
 static void temporary_files_leave_room_for_others(void **state)
 {
-	char *packed = gzip_of_blanks(32);
+	char *packed = gzip_of_blanks(18);
 
 	free_blocks = 5;
 	assert_refused(packed, "samples", PLUMB_ERR_WRITE_FAILED, "would leave too little room");
@@ -337,6 +360,7 @@ int main(void)
 		cmocka_unit_test(gzip_and_standard_input_are_the_file),
 		cmocka_unit_test(what_is_none_of_all_is_told),
 		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
+		cmocka_unit_test(zeros_behind_gzip_are_nothing),
 		cmocka_unit_test(temporary_files_leave_room_for_others),
 		cmocka_unit_test(a_file_may_change_under_us),
 		cmocka_unit_test(what_a_format_has_no_room_for_is_said_once),
