@@ -19,10 +19,9 @@
 #define NODES_PER_EDGE 4u
 #define MAX_DEPTH      500u
 #define NOBODY	       UINT32_MAX
-#define LEAST	       0.5 /* of a unit: what is less is not worth a node */
-#define PIECES_EACH    64u /* for each line and node of a function, that its costs may be cut into */
-#define STEPS_PER_NODE                                                                                                 \
-	1000u /* edges and callers looked at, on the average: a function with many edges can be met often */
+#define LEAST	       0.5  /* of a unit: what is less is not worth a node */
+#define PIECES_EACH    64u  /* for each line and node of a function, that its costs may be cut into */
+#define STEPS_PER_NODE 128u /* edges and callers looked at, on the average: one with many edges can be met often */
 
 struct node {
 	uint32_t parent, function, depth;

@@ -124,6 +124,7 @@ static struct plumb_error *read_again(struct pl_marshal *m, bool interned, struc
 		return pl_marshal_fail(m, "an object refers to one that has not come yet");
 	*t = interned ? m->interned.data[number] : m->refs.data[number];
 	t->ref = PL_MARSHAL_NO_REF;
+	t->interned = false; /* if it has a number itself, that is one of `refs` */
 	/* A container that its reader did not keep cannot be read twice. */
 	if (t->kind == PL_MARSHAL_TUPLE || t->kind == PL_MARSHAL_DICT)
 		t->kind = PL_MARSHAL_OTHER;

@@ -12,7 +12,8 @@
 #include "protobuf.h"
 #include "unit.h"
 
-#define ITEMS 1024u
+#define ITEMS	    1024u
+#define WORK_A_CALL 3500u
 
 static void say(struct pl_buf *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void say(struct pl_buf *to, const char *fmt, ...)
@@ -600,6 +601,19 @@ static void read_shape(void *ctx, unsigned items)
 	pl_buf_deinit(&bytes);
 }
 
+/* Where each of 256 functions calls all of them, there are more ways than could ever be gone; how far they are gone
+ * follows the number of calls. */
+static void a_graph_of_many_calls_is_gone_through_as_far_as_it_is_long(void **state)
+{
+	struct shape all = {"callgrind", NULL, callgrind_everybody_calls_everybody};
+	const unsigned calls = 256 * 256;
+	const uint64_t before = counted_now().work;
+
+	(void)state;
+	read_shape(&all, calls);
+	assert_in_range(counted_now().work - before, 0, (uint64_t)WORK_A_CALL * calls);
+}
+
 static void work_follows_the_length_of_the_file(void **state)
 {
 	counted_linear(read_shape, *state, ITEMS);
@@ -647,7 +661,8 @@ static struct shape shapes[] = {
 
 static int count_all(void)
 {
-	struct CMUnitTest tests[SHAPES];
+	struct CMUnitTest tests[SHAPES + 1] = {
+		[SHAPES] = cmocka_unit_test(a_graph_of_many_calls_is_gone_through_as_far_as_it_is_long)};
 
 	for (size_t i = 0; i < SHAPES; i++)
 		tests[i] = (struct CMUnitTest){.name = shapes[i].name,
