@@ -8,7 +8,8 @@
 
 #include <plumb/plumb.h>
 
-/** Text of at most @p width columns; returns its length. @p limit_ns: how long it is to be sampled, 0: until it ends. */
+/** Text of at most @p width columns; returns its length. @p limit_ns: how long it is to be sampled, 0: until it ends.
+ */
 size_t status_line_text(const struct plumb_status *st, uint64_t limit_ns, int width, bool utf8, char *buf, size_t size);
 /** Draw over the line of before, on stderr. */
 void status_line_draw(const struct plumb_status *st, uint64_t limit_ns);

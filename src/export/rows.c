@@ -477,7 +477,7 @@ static void write_fitting(struct pl_line *line, const char *s)
 		char *last = strrchr(note, ';');
 
 		if (last)
-			strcpy(last, ")");
+			memcpy(last, ")", 2);
 		else
 			*note = '\0';
 	}

@@ -373,7 +373,7 @@ def test_a_program_that_moved_is_the_same(plumb, ordinary_python, tmp_path):
 ])
 def test_what_cannot_be_compared_is_refused_in_one_sentence(plumb, series, target, any_python, arguments, words):
     recording = series(1, 1)[0]
-    names = {"A": recording, "WALL": recording.with_suffix(".wall"), "FOLDED": plumb.path(".folded")}
+    names = {"A": recording, "WALL": recording.with_suffix(".wall.plumb"), "FOLDED": plumb.path(".folded")}
     names["FOLDED"].write_text("main;work 10\n")
     if "WALL" in arguments:
         with target(any_python, "compared.py") as busy:

@@ -299,7 +299,7 @@ def check_shares_of_a_part_are_of_that_part():
 def check_trees_are_those_of_process():
     with plumb.profile() as p:
         busy_inner(has(p, 30, "busy_inner"))
-    whole = p.tree()
+    whole, file = p.tree(), busy_inner.__code__.co_filename
     assert list(whole) == list(plumb.profile.create()) and whole["identifier"] == "root"
     node = whole
     while node["children"]:
@@ -307,12 +307,12 @@ def check_trees_are_those_of_process():
         assert node["count"] >= sum(child["count"] for child in node["children"].values())
         node = max(node["children"].values(), key=lambda child: child["count"])
         if node["description"]["name"] == "busy_inner":
-            assert node["description"]["filename"] == __file__
+            assert node["description"]["filename"] == file
             assert node["description"]["line"].strip() in ("while not until():", "spin()")
-            assert node["identifier"] == "busy_inner;%s;%d" % (__file__, busy_inner.__code__.co_firstlineno)
-    own = os.path.basename(__file__)
+            assert node["identifier"] == "busy_inner;%s;%d" % (file, busy_inner.__code__.co_firstlineno)
+    own = os.path.basename(file)
     left = p.tree(omit=own)
-    assert left["count"] < whole["count"] and not [d for d in descriptions(left, leaves=True) if d["filename"] == __file__]
+    assert left["count"] < whole["count"] and not [d for d in descriptions(left, leaves=True) if d["filename"] == file]
     # Of a stack of this file only the leaf is left.
     below = p.tree(stop=own)
     assert below["count"] == whole["count"] and all(not node["children"] or not node["description"]["filename"].endswith(own)
