@@ -252,3 +252,47 @@ def test_every_option_that_is_named_is_there(plumb):
     there = set(re.findall(r"--[\w-]+", "".join(helps))) | FOREIGN_OPTIONS
     missing = ["%s:%d: %s" % (page, line, option) for page in documented.PAGES for line, option in documented.options(page) if option not in there]
     assert not missing
+
+
+def shown_places(page):
+    """(line of the page, what stands before the place, example, its line) of reports: "consume      pipeline.py:89"."""
+    for block in documented.blocks(page, ""):
+        for number, line in enumerate(block.text.splitlines(), block.line):
+            place = re.search(r"^(.*\S)  +(\w+\.py):(\d+)$", line)
+            if place and (TOP / "examples" / place[2]).exists():
+                yield number, place[1], TOP / "examples" / place[2], int(place[3])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/user/five-programs.md"])
+def test_functions_of_examples_are_where_reports_show_them(page):
+    wrong, places = [], list(shown_places(page))
+    for number, said, example, line in places:
+        text = example.read_text().splitlines()[line - 1]
+        defined = re.search(r"\bdef (\w+)", text)
+        name = defined[1] if defined else "<"  # <module>, <listcomp>
+        if name not in said:
+            wrong.append("%s:%d: %s is not at %s:%d" % (page, number, said, example.name, line))
+    assert places and not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("command", [command for command in documented.commands("docs/user/five-programs.md") if "examples/" in command.text], ids=str)
+def test_what_reports_of_examples_show_is_found(command, plumb, world):
+    """Those of their own functions that have a tenth of the time or more, by itself or with what they call."""
+    example = re.search(r"examples/(\w+\.py)", command.text)[1]
+    wanted = set()
+    for _, said, path, line in shown_places(command.page):
+        if path.name == example and float(said.split()[0]) >= 10:
+            wanted |= set(re.findall(r"def (\w+)", path.read_text().splitlines()[line - 1]))
+    assert wanted
+    seen = set()
+
+    def found():
+        recording = plumb.path()
+        words = command.text.split()
+        words[1:2] = ["run", "-q", "-o", str(recording)]
+        environment = {**os.environ, "PATH": "%s:%s" % (world.programs, os.environ["PATH"])}
+        subprocess.run(words, cwd=TOP, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        seen.update(function["name"] for function in plumb.report(recording).json["functions"] if function["total"]["samples"])
+        return wanted <= seen
+
+    wait_until(found, "not all of %s have samples" % sorted(wanted))
