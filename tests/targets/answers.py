@@ -77,10 +77,11 @@ def in_threads():
 
 
 def in_a_pool():
+    """Who waits for the pool is seldom woken: on a busy machine it would then wait for a processor, which counts as computing."""
     import concurrent.futures
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        again(lambda: list(pool.map(hot, range(20))))
+        again(lambda: pool.submit(lambda: [hot(x) for x in range(100)]).result())
 
 
 def parse():  # the library is hot
