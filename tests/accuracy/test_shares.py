@@ -23,7 +23,8 @@ DOUBTFUL = 0.05  # and of those that may be unproved although there was time lef
 STOPS = 0.025  # the share of the time that stops may take: from there on, the machine decides how many are unproved
 RARE = 0.1  # share of the time without a processor, up to which what depends on it can be judged
 BLIND = 4  # trials: a machine that has no processor to give has none for a while
-LONGEST = 8  # times the length of the first trial: where that is not enough, more is not either
+LONGEST = 8  # times the length of the first trial. Where it is not enough, as a stop takes a millisecond, fewer samples have to do:
+FEW = 0.25  # of them; the limits are as much wider
 DEFAULT_HZ = 1000
 OTHERS = 0.015, 0.03  # of the samples of GIL mode; and where processors are rare: who has to wait for one may hold the GIL meanwhile
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
@@ -148,10 +149,12 @@ class Case:
             told = [json.loads(line) for line in result.stdout.splitlines() if '"truth"' in line][-1]
             measured = Measured(self.plumb, recording, told, self.within, self.leaf)
             print(measured)
-            if measured.samples >= enough:
-                return measured
-            measured.undecided_if(self.longer >= LONGEST)
-            self.longer *= 2
+            if self.longer >= LONGEST:
+                measured.undecided_if(measured.samples < enough * FEW)
+            elif measured.samples < enough:
+                self.longer *= 2
+                continue
+            return measured
 
     def judge(self, table, column, seconds, of=Measured.wall, any_rate=False):
         """any_rate: where stops take long the time for them does not last for the default rate, and a trial that says nothing for that is
