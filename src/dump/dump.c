@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump: a dump of one living process. How a single thread is looked at is in dump_look.c. */
+/* Layer dump: a dump of one process, living or of a core. How a single thread is looked at is in dump_look.c. Of a
+ * core the kernel tells what it noted, and nothing of what is around the process. */
 #include "dump.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct dumper {
 	struct pl_python_process *process;
 	struct pl_dump *d;
 	struct pl_dump_process *p;
+	uint64_t start_ns;
 	struct pl_surroundings around;
 	struct pl_sources sources;
 	bool no_source; /* for the thread at hand */
@@ -33,9 +35,17 @@ struct dumper {
 	struct pl_sched_clocks clocks;
 	struct pl_native *native; /* NULL: not asked for */
 	pl_dump_shown_vec shown;  /* of the thread at hand */
+	struct pl_map known;	  /* tids of those that have run Python */
+	pl_addr holder;		  /* the state that was last asked for, and its thread's number */
+	uint64_t holder_tid;
 	struct pl_lock_finder locks;
 	pl_lock_waiter_vec waiters;
 };
+
+static const struct pl_core *core_of(const struct dumper *u)
+{
+	return u->process->core;
+}
 
 static pid_t pid_of(const struct dumper *u)
 {
@@ -63,12 +73,15 @@ static enum pl_doing doing_of(char letter, enum pl_activity activity, bool wants
 
 static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, struct pl_dump_thread *t)
 {
-	struct pl_thread_state state;
+	const struct pl_core_thread *noted = core_of(u) ? pl_core_thread_of(core_of(u), tid) : NULL;
+	struct pl_thread_state state = {0};
 
-	pl_thread_state_read(pid_of(u), tid, &state);
+	if (!core_of(u))
+		pl_thread_state_read(pid_of(u), tid, &state);
+	t->signal = noted ? noted->signal : 0;
 	t->doing = doing_of(state.letter, l->stand.activity, t->wants_gil);
 	t->in_call = l->stand.activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL && t->doing != PL_DOING_ENDED;
-	if (t->in_call)
+	if (t->in_call && !core_of(u))
 		t->idle_known = pl_last_run(&u->clocks, pid_of(u), tid, &t->idle_ns);
 	if (state.tracer)
 		u->p->tracer = pl_dump_other(u->d, state.tracer);
@@ -85,7 +98,6 @@ static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
 	t->jit = l->jit;
 	t->jit_known = l->jit_known;
 	t->quality = l->sample.quality;
-	t->read = true;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
@@ -129,22 +141,38 @@ static struct plumb_error *add_native(struct dumper *u, const struct pl_native_t
 	return u->native ? pl_native_weave(u->native, taken, u->d, &u->shown, t) : NULL;
 }
 
-/* A thread can have other rights than its process, and names other files then. */
+/* A thread can have other rights than its process, and names other files then; of a core that is not known. */
 static bool sees_files(const struct dumper *u, pid_t tid)
 {
 	struct pl_file_view by;
 
-	return pl_file_view_by(pid_of(u), tid, &by) && pl_file_view_equal(&by, &u->sources.view);
+	return core_of(u) || (pl_file_view_by(pid_of(u), tid, &by) && pl_file_view_equal(&by, &u->sources.view));
 }
 
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
 
 /* The number of the thread whose state is at @p tstate; 0 if there is none. */
-static uint64_t holder_tid(const struct pl_thread_list *r, pl_addr tstate)
+static uint64_t holder_tid(struct dumper *u, pl_addr tstate)
 {
-	const struct pl_thread_sampler *thread = pl_thread_list_of_state(r, tstate);
+	if (tstate != u->holder) { /* one thread after the other has the same answer */
+		const struct pl_thread_sampler *thread = pl_thread_list_of_state(&u->process->threads, tstate);
 
-	return thread ? (uint64_t)thread->tid : 0;
+		u->holder = tstate;
+		u->holder_tid = thread ? (uint64_t)thread->tid : 0;
+	}
+	return u->holder_tid;
+}
+
+/* Of a damaged stack without a frame there is the state alone. */
+static struct plumb_error *tell_stack(struct dumper *u, struct pl_thread_sampler *thread, struct pl_look *l,
+				      struct pl_dump_thread *t)
+{
+	tell_state(l, t);
+	t->gil_holder = holder_tid(u, l->holder);
+	u->no_source = !u->o->source || !sees_files(u, thread->tid);
+	struct plumb_error *err = add_frames(u, l, t);
+	t->read = !core_of(u) || t->frames.len || t->quality == PL_EXACT;
+	return err ? err : add_native(u, &l->native, t);
 }
 
 static struct plumb_error *dump_thread(struct dumper *u, struct pl_thread_sampler *thread)
@@ -160,18 +188,15 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_thread_sample
 	struct pl_look l = {0};
 
 	pl_vec_clear(&u->shown);
+	if (!pl_map_set(&u->known, t.tid, 0, 1))
+		return &pl_err_no_memory;
 	if (!pl_look_until_proved(&u->looker, thread, &l)) {
 		u->p->unread++;
 		pl_look_deinit(&l);
 		return NULL;
 	}
-	if (l.read) {
-		tell_state(&l, &t);
-		t.gil_holder = holder_tid(&u->process->threads, l.holder);
-		u->no_source = !u->o->source || !sees_files(u, thread->tid);
-		err = add_frames(u, &l, &t);
-		err = err ? err : add_native(u, &l.native, &t);
-	}
+	if (l.read)
+		err = tell_stack(u, thread, &l, &t);
 	t.wait = l.wait;
 	l.wait.watched = (pl_dump_fd_vec){0};
 	tell_doing(u, thread->tid, &l, &t);
@@ -205,13 +230,14 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 		.tid = (uint64_t)tid, .main = tid == pid_of(u), .beyond = u->process->threads.refused != 0};
 	struct pl_look l = {.stand.info.syscall = -1};
 	struct pl_thread_clock clock;
-	char comm[16];
+	char comm[16] = "";
 
-	pl_thread_clock_open(&clock, pid_of(u), tid);
+	pl_python_process_clock(u->process, tid, &clock);
 	l.stand.activity = pl_thread_clock_activity(&clock, &l.stand.info);
 	pl_thread_clock_close(&clock);
-	pl_proc_comm(pid_of(u), tid, comm);
-	if (!comm[0])
+	if (!core_of(u))
+		pl_proc_comm(pid_of(u), tid, comm);
+	if (!comm[0] && !core_of(u))
 		return NULL;
 	t.name = pl_dump_str(u->d, comm);
 	if (l.stand.activity == PL_ACTIVITY_BLOCKED)
@@ -229,10 +255,11 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 static struct plumb_error *dump_without_python(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
-	struct plumb_error *err = pl_proc_tids(pid_of(u), &tids);
+	struct plumb_error *err = pl_python_process_tids(u->process, &tids);
+	uint32_t any;
 
 	for (size_t i = 0; i < tids.len && !err; i++)
-		if (!pl_thread_list_of_tid(&u->process->threads, tids.data[i]))
+		if (!pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
 			err = dump_one_without_python(u, tids.data[i]);
 	pl_vec_deinit(&tids);
 	return err;
@@ -266,22 +293,41 @@ static void find_gil_holder(struct dumper *u)
 
 	if (!main || pl_interp_read_again(pl_python_process_mem(u->process), &u->process->reader.py, main, &now))
 		return;
-	u->p->gil_holder = holder_tid(&u->process->threads, now.gil_holder);
+	u->p->gil_holder = holder_tid(u, now.gil_holder);
+}
+
+static void tell_living(struct dumper *u)
+{
+	char command[COMMAND_BYTES];
+
+	pl_proc_command(pid_of(u), command, sizeof command);
+	u->p->command = pl_dump_str(u->d, command);
+	(void)pl_process_age(pid_of(u), &u->p->age_ns);
+	u->sources.age_ns = u->p->age_ns;
+}
+
+/* Files of this machine; those that are younger than the core may be others than those that ran. */
+static void tell_core(struct dumper *u)
+{
+	uint64_t written = pl_core_written_ns(core_of(u)), now = pl_clock_real_ns();
+
+	u->p->command = pl_dump_str(u->d, pl_core_command(core_of(u)));
+	u->sources.root = u->o->root ? u->o->root : "/";
+	pl_core_rights(core_of(u), &u->sources.view.rights);
+	u->sources.age_ns = now > written ? now - written : 0;
 }
 
 static void tell_header(struct dumper *u)
 {
-	struct pl_dump_process *p = u->p;
-	char command[COMMAND_BYTES], version[PL_VERSION_TEXT];
+	char version[PL_VERSION_TEXT];
 
-	pl_proc_command(pid_of(u), command, sizeof command);
-	p->command = pl_dump_str(u->d, command);
-	p->python = pl_dump_str(u->d, pl_py_version_text(&u->process->reader.py, version));
-	p->core = pl_dump_str(u->d, "");
-	p->tracer = pl_dump_other(u->d, 0);
-	p->refused = pl_dump_str(u->d, "");
-	(void)pl_process_age(pid_of(u), &p->age_ns);
-	u->sources.age_ns = p->age_ns;
+	u->p->python = pl_dump_str(u->d, pl_py_version_text(&u->process->reader.py, version));
+	u->p->tracer = pl_dump_other(u->d, 0);
+	u->p->refused = pl_dump_str(u->d, "");
+	if (core_of(u))
+		tell_core(u);
+	else
+		tell_living(u);
 }
 
 static struct plumb_error *dump_tasks(struct dumper *u)
@@ -296,7 +342,7 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 
 	pl_values_init(&values, tasks.mem, tasks.py, NULL);
 	struct plumb_error *err = pl_dump_tasks(&tasks, &u->process->threads.interps);
-	return err ? err : pl_dump_prove_task_deadlocks(&u->looker, u->p);
+	return err || core_of(u) ? err : pl_dump_prove_task_deadlocks(&u->looker, u->p);
 }
 
 /* A stop that has not come about must not be forgotten. */
@@ -328,52 +374,92 @@ static struct plumb_error *dump_process(struct dumper *u)
 	return err;
 }
 
+static struct plumb_error *open_native(struct dumper *u)
+{
+	if (!u->o->native || core_of(u))
+		return NULL;
+	return pl_native_create(pid_of(u), pl_python_process_mem(u->process), &u->process->reader.py, u->o->native_all,
+				u->start_ns + NATIVE_SHARE * pl_dump_limit_ns(u->o), &u->native);
+}
+
+static struct plumb_error *dump_opened(struct dumper *u)
+{
+	u->p->pid = (uint32_t)u->process->pid;
+	u->process->stopper.started_ns = u->start_ns;
+	u->looker = (struct pl_looker){.o = u->o,
+				       .process = u->process,
+				       .d = u->d,
+				       .around = &u->around,
+				       .lock_values = &u->locks.values,
+				       .end_ns = u->start_ns + pl_dump_limit_ns(u->o)};
+	pl_lock_finder_init(&u->locks, u->d, u->p, pl_python_process_mem(u->process), &u->process->reader.py,
+			    u->looker.end_ns);
+	struct plumb_error *err = open_native(u);
+	u->looker.native = u->native;
+	err = err ? err : pl_looker_init(&u->looker);
+	err = err ? err : dump_process(u);
+	pl_looker_deinit(&u->looker);
+	pl_lock_finder_deinit(&u->locks);
+	pl_native_destroy(u->native);
+	return err;
+}
+
+/* What became of its source files. */
+static void tell_sources(struct dumper *u)
+{
+	const struct pl_sources *s = &u->sources;
+
+	u->p->silent = pl_dump_str(u->d, s->silent ? s->silent : "");
+	u->p->barred = pl_dump_str(u->d, s->root && s->barred ? s->barred : "");
+	u->p->sources_left_out = s->left_out;
+}
+
+/* The process is open, if @p err does not say why it is not. */
+static struct plumb_error *dump_and_close(struct dumper *u, struct plumb_error *err)
+{
+	if (!err) {
+		err = dump_opened(u);
+		pl_python_process_close(u->process);
+	}
+	pl_map_deinit(&u->known);
+	pl_vec_deinit(&u->waiters);
+	pl_vec_deinit(&u->shown);
+	pl_surroundings_deinit(&u->around);
+	tell_sources(u);
+	if (!err && (u->d->no_memory || u->sources.no_memory))
+		err = &pl_err_no_memory; /* a part that looks like the whole would be worse than nothing */
+	pl_sources_deinit(&u->sources);
+	pl_sched_clocks_deinit(&u->clocks);
+	u->p->took_ns = pl_clock_monotonic_ns() - u->start_ns;
+	if (!err && pl_vec_push(&u->d->processes, *u->p))
+		return NULL;
+	pl_dump_process_deinit(u->p);
+	return err ? err : &pl_err_no_memory;
+}
+
 struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d)
 {
-	struct pl_dump_process p = {.pid = (uint32_t)pid};
+	struct pl_dump_process p = {.core = pl_dump_str(d, "")};
 	struct dumper u = {.o = o,
 			   .d = d,
 			   .p = &p,
+			   .start_ns = pl_clock_monotonic_ns(),
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}, .locks = PL_FILE_LOCKS_INIT},
 			   .sources = {.pid = pid, .patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
-	uint64_t start = pl_clock_monotonic_ns();
-	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
-	struct plumb_error *err = pl_python_process_open(pid, o->stop, &u.process);
 
-	if (err)
-		return err;
-	u.process->stopper.started_ns = start;
-	u.looker = (struct pl_looker){.o = o,
-				      .process = u.process,
-				      .d = d,
-				      .around = &u.around,
-				      .lock_values = &u.locks.values,
-				      .end_ns = start + pl_dump_limit_ns(o)};
-	pl_lock_finder_init(&u.locks, d, &p, pl_python_process_mem(u.process), &u.process->reader.py, u.looker.end_ns);
-	if (o->native)
-		err = pl_native_create(pid, pl_python_process_mem(u.process), &u.process->reader.py, o->native_all,
-				       start + NATIVE_SHARE * pl_dump_limit_ns(o), &u.native);
-	u.looker.native = u.native;
-	err = err ? err : pl_looker_init(&u.looker);
-	if (!err)
-		err = dump_process(&u);
-	pl_looker_deinit(&u.looker);
-	pl_lock_finder_deinit(&u.locks);
-	pl_vec_deinit(&u.waiters);
-	pl_native_destroy(u.native);
-	pl_vec_deinit(&u.shown);
-	pl_python_process_close(u.process);
-	pl_surroundings_deinit(&u.around);
-	p.silent = pl_dump_str(d, u.sources.silent ? u.sources.silent : "");
-	p.barred = pl_dump_str(d, "");
-	p.sources_left_out = u.sources.left_out;
-	pl_sources_deinit(&u.sources);
-	pl_sched_clocks_deinit(&u.clocks);
-	p.took_ns = pl_clock_monotonic_ns() - start;
-	if (!err && (d->no_memory || u.sources.no_memory))
-		err = &pl_err_no_memory; /* a part that looks like the whole would be worse than nothing */
-	if (!err && pl_vec_push(&d->processes, p))
-		return NULL;
-	pl_dump_process_deinit(&p);
-	return err ? err : &pl_err_no_memory;
+	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
+	return dump_and_close(&u, pl_python_process_open(pid, o->stop, &u.process));
+}
+
+struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)
+{
+	struct pl_dump_process p = {.core = pl_dump_str(d, path)};
+	struct dumper u = {.o = o,
+			   .d = d,
+			   .p = &p,
+			   .start_ns = pl_clock_monotonic_ns(),
+			   .around = {.locks = PL_FILE_LOCKS_INIT},
+			   .sources = {.patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
+
+	return dump_and_close(&u, pl_python_process_open_core(path, o->root, o->trust_core, &u.process));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer dump: which of the locks that are waited for a living thread has. It may run meanwhile, and its innermost
+/* Layer dump: which of the locks that are waited for a thread has. A living one may run meanwhile, and its innermost
  * frames change; those that are inside `with` stand longer. What both of two readings find in the same frame was there
- * at two moments, while the lock's waiters waited. */
+ * at two moments, while the lock's waiters waited. One of a core is read once, as far as it goes. */
 #include "dump_holds.h"
 
 #include "clock.h"
@@ -18,7 +18,7 @@ static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 	pl_vec_clear(ret);
 	for (int i = 0; i < TRIES && !complete && pl_clock_monotonic_ns() < l->end_ns; i++) {
 		struct plumb_error *err = pl_stack_read(r, &thread->stack, &reading);
-		complete = !err && reading.complete;
+		complete = !err && (reading.complete || !r->live);
 		plumb_error_destroy(err);
 		if (err)
 			break;
@@ -55,8 +55,12 @@ static void take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 {
 	pl_lock_hold_vec first = {0}, second = {0};
 
-	if (!l->in_part && read_holds(l, r, thread, &first) && first.len && read_holds(l, r, thread, &second))
-		take_both(l, &first, &second);
+	if (!l->in_part && read_holds(l, r, thread, &first) && first.len) {
+		if (!r->live)
+			take_both(l, &first, &first);
+		else if (read_holds(l, r, thread, &second))
+			take_both(l, &first, &second);
+	}
 	pl_vec_deinit(&first);
 	pl_vec_deinit(&second);
 }

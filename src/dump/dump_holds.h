@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a living process that wait for locks and the like, and who has these. */
+/* Threads of a process that wait for locks and the like, and who has these. */
 #ifndef PL_DUMP_HOLDS_H
 #define PL_DUMP_HOLDS_H
 

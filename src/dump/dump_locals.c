@@ -44,7 +44,7 @@ static bool take_frame(struct pl_dump *d, struct pl_values *v, const struct pl_f
 static void clear(struct pl_taken_locals *t)
 {
 	for (size_t i = 0; i < t->frames.len; i++)
-		pl_vec_deinit(&t->frames.data[i]);
+		pl_vec_deinit(&t->frames.data[i].locals);
 	pl_vec_clear(&t->frames);
 }
 
@@ -57,18 +57,18 @@ void pl_taken_locals_deinit(struct pl_taken_locals *t)
 void pl_dump_take_locals(struct pl_dump *d, struct pl_values *v, const pl_frame_vec *frames, uint64_t limit_ns,
 			 struct pl_taken_locals *ret)
 {
-	uint64_t end = pl_clock_monotonic_ns() + limit_ns;
+	uint64_t now = pl_clock_monotonic_ns(), end = limit_ns < UINT64_MAX - now ? now + limit_ns : UINT64_MAX;
 
 	clear(ret);
 	for (size_t i = 0; i < frames->len && pl_clock_monotonic_ns() < end; i++) {
-		pl_dump_local_vec locals = {0};
+		struct pl_taken_frame taken = {0};
 
 		if (frames->data[i].kind != PL_FRAME_PYTHON)
 			continue;
-		(void)take_frame(d, v, &frames->data[i], end, &locals);
-		if (pl_vec_push(&ret->frames, locals))
+		taken.had = take_frame(d, v, &frames->data[i], end, &taken.locals);
+		if (pl_vec_push(&ret->frames, taken))
 			continue;
-		pl_vec_deinit(&locals);
+		pl_vec_deinit(&taken.locals);
 		break;
 	}
 }
@@ -77,9 +77,9 @@ void pl_dump_give_locals(struct pl_taken_locals *t, size_t i, struct pl_dump_fra
 {
 	if (i >= t->frames.len)
 		return;
-	f->locals = t->frames.data[i];
-	f->has_locals = true;
-	t->frames.data[i] = (pl_dump_local_vec){0};
+	f->locals = t->frames.data[i].locals;
+	f->has_locals = t->frames.data[i].had;
+	t->frames.data[i] = (struct pl_taken_frame){0};
 }
 
 void pl_dump_add_locals(struct pl_dump *d, struct pl_values *v, const struct pl_frame *f, struct pl_dump_frame *ret)

@@ -65,9 +65,15 @@ void pl_looker_deinit(struct pl_looker *u)
 	pl_mem_pages_destroy(u->pages);
 }
 
-static bool is_sure(const struct pl_look *l)
+/* Nothing of a core does: what was read of it will never be better. */
+static bool moves(const struct pl_looker *u)
 {
-	return l->read && (l->sample.quality == PL_EXACT || l->sample.quality == PL_STOPPED);
+	return !u->process->core;
+}
+
+static bool is_sure(const struct pl_looker *u, const struct pl_look *l)
+{
+	return l->read && (!moves(u) || l->sample.quality == PL_EXACT || l->sample.quality == PL_STOPPED);
 }
 
 /* Worth more than @p old: the surer stack, and of equals one whose wait belongs to it. */
@@ -111,11 +117,11 @@ static bool kept_its_stack(struct pl_looker *u, struct pl_thread_sampler *thread
 
 static void take_locals(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	if (!u->o->locals || u->locals_taken || !is_sure(l))
+	if (!u->o->locals || u->locals_taken || !is_sure(u, l))
 		return;
 	pl_mem_pages_forget(u->pages);
-	pl_dump_take_locals(u->d, &u->values, &thread->stack.frames, LOCALS_NS, &l->locals);
-	if (l->stand.activity != PL_ACTIVITY_BLOCKED)
+	pl_dump_take_locals(u->d, &u->values, &thread->stack.frames, moves(u) ? LOCALS_NS : UINT64_MAX, &l->locals);
+	if (moves(u) && l->stand.activity != PL_ACTIVITY_BLOCKED)
 		l->agrees &= kept_its_stack(u, thread, l);
 }
 
@@ -126,7 +132,7 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_thread_
 	struct pl_mem *mem = pl_python_process_mem(u->process);
 	struct pl_tstate ts;
 
-	if (l->sample.state & PL_STATE_EXCEPTION || l->stand.activity != PL_ACTIVITY_BLOCKED)
+	if (l->sample.state & PL_STATE_EXCEPTION || (moves(u) && l->stand.activity != PL_ACTIVITY_BLOCKED))
 		return l->sample.state & PL_STATE_EXCEPTION;
 	struct plumb_error *err = pl_tstate_read(mem, &u->process->reader.py, thread->stack.tstate, &ts);
 	bool handles = !err && pl_exception_handled(mem, &u->process->reader.py, &ts);
@@ -162,7 +168,7 @@ static void take_native(struct pl_looker *u, struct pl_thread_sampler *thread, s
 {
 	const struct pl_native_thread t = native_thread(thread);
 
-	if (!wants_native(u) || !is_sure(l) || l->native.taken)
+	if (!wants_native(u) || !is_sure(u, l) || l->native.taken)
 		return;
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED)
 		pl_native_take_blocked(u->native, &t, &l->stand.info, &l->native);
@@ -235,12 +241,12 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_thread_sampler *thread,
 			break;
 		if (is_better(&l, ret) || !ret->read)
 			swap(&l, ret);
-		bool done = is_sure(ret) && ret->agrees && !(may_be_a_waiter(ret) && again++ < WAITER_LOOKS);
-		if (done || pl_clock_monotonic_ns() > end)
+		bool done = is_sure(u, ret) && ret->agrees && !(may_be_a_waiter(ret) && again++ < WAITER_LOOKS);
+		if (done || !moves(u) || pl_clock_monotonic_ns() > end)
 			break;
 		(void)pl_stopper_settle(&u->process->stopper);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	pl_look_deinit(&l);
-	return ret->read || ret->stand.activity != PL_ACTIVITY_UNKNOWN;
+	return ret->read || !moves(u) || ret->stand.activity != PL_ACTIVITY_UNKNOWN;
 }

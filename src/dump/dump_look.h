@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at one living thread for a dump, until its stack is proved. */
+/* Looking at one thread for a dump, until its stack is proved; one of a core is looked at once. */
 #ifndef PL_DUMP_LOOK_H
 #define PL_DUMP_LOOK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What dumps of living processes and of cores have in common. */
+/* The frames of threads and tasks. */
 #ifndef PL_DUMP_PARTS_H
 #define PL_DUMP_PARTS_H
 

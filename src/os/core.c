@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core_notes.h"
+#include "map.h"
 #include "target_file.h"
 
 #define MAX_SEGMENTS (1u << 20)
@@ -52,6 +53,7 @@ struct pl_core {
 	PL_VEC(struct load) loads;
 	bool noted;
 	struct pl_core_notes notes;
+	struct pl_map by_tid;		  /* position among the threads */
 	size_t named;			  /* of the mappings; those of files come first, by address */
 	PL_VEC(struct mapped_file) files; /* by inode, from 1 */
 	struct pl_rights rights;	  /* of whom the files are opened that it names */
@@ -224,6 +226,14 @@ static int compare_mappings(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static struct plumb_error *index_threads(struct pl_core *c)
+{
+	for (size_t i = c->notes.threads.len; i-- > 0;) /* of several the first */
+		if (!pl_map_set(&c->by_tid, (uint64_t)c->notes.threads.data[i].tid, 0, (uint32_t)i))
+			return &pl_err_no_memory;
+	return NULL;
+}
+
 /* The kernel writes one segment of notes. Another one could be the same bytes once more, and so could thousands. */
 static struct plumb_error *read_notes(struct pl_core *c, const Elf64_Phdr *p)
 {
@@ -238,7 +248,7 @@ static struct plumb_error *read_notes(struct pl_core *c, const Elf64_Phdr *p)
 	struct plumb_error *err =
 		read_at(c->fd, p->p_offset, bytes, len) ? pl_core_notes_parse(bytes, len, &c->notes) : NULL;
 	free(bytes);
-	return err;
+	return err ? err : index_threads(c);
 }
 
 static struct plumb_error *take_load(struct pl_core *c, const Elf64_Phdr *p)
@@ -423,6 +433,7 @@ void pl_core_close(struct pl_core *c)
 	pl_vec_deinit(&c->segments);
 	pl_vec_deinit(&c->loads);
 	pl_core_notes_deinit(&c->notes);
+	pl_map_deinit(&c->by_tid);
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->root);
@@ -442,6 +453,13 @@ const pl_mapping_vec *pl_core_maps(const struct pl_core *c)
 const pl_core_thread_vec *pl_core_threads(const struct pl_core *c)
 {
 	return &c->notes.threads;
+}
+
+const struct pl_core_thread *pl_core_thread_of(const struct pl_core *c, pid_t tid)
+{
+	uint32_t at;
+
+	return pl_map_get(&c->by_tid, (uint64_t)tid, 0, &at) ? &c->notes.threads.data[at] : NULL;
 }
 
 pid_t pl_core_pid(const struct pl_core *c)

@@ -34,6 +34,8 @@ struct pl_mem *pl_core_mem(struct pl_core *c);
 const pl_mapping_vec *pl_core_maps(const struct pl_core *c);
 /** The one that received the signal first. Owner: the core. */
 const pl_core_thread_vec *pl_core_threads(const struct pl_core *c);
+/** The first of that number; NULL: there is none. */
+const struct pl_core_thread *pl_core_thread_of(const struct pl_core *c, pid_t tid);
 pid_t pl_core_pid(const struct pl_core *c);
 /** Command line, at most 79 bytes. */
 const char *pl_core_command(const struct pl_core *c);

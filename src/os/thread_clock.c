@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core.h"
+
 static int open_task_file(pid_t pid, pid_t tid, const char *name)
 {
 	char path[80];
@@ -20,10 +22,16 @@ static int open_task_file(pid_t pid, pid_t tid, const char *name)
 
 void pl_thread_clock_open(struct pl_thread_clock *c, pid_t pid, pid_t tid)
 {
+	c->noted = NULL;
 	c->schedstat_fd = open_task_file(pid, tid, "schedstat");
 	c->syscall_fd = open_task_file(pid, tid, "syscall");
 	c->schedstat = pl_file_id(c->schedstat_fd);
 	c->syscall = pl_file_id(c->syscall_fd);
+}
+
+void pl_thread_clock_of_core(struct pl_thread_clock *c, const struct pl_core_thread *noted)
+{
+	*c = (struct pl_thread_clock){.schedstat_fd = -1, .syscall_fd = -1, .noted = noted};
 }
 
 void pl_thread_clock_close(struct pl_thread_clock *c)
@@ -85,10 +93,21 @@ static enum pl_activity parse_activity(const char *buf, struct pl_activity_info 
 	return PL_ACTIVITY_BLOCKED;
 }
 
+static enum pl_activity noted_activity(const struct pl_core_thread *noted, struct pl_activity_info *ret)
+{
+	if (!noted->in_call)
+		return PL_ACTIVITY_RUNNING;
+	if (ret)
+		*ret = noted->call;
+	return PL_ACTIVITY_BLOCKED;
+}
+
 enum pl_activity pl_thread_clock_activity(const struct pl_thread_clock *c, struct pl_activity_info *ret)
 {
 	char buf[256];
 
+	if (c->noted)
+		return noted_activity(c->noted, ret);
 	if (c->syscall_fd < 0)
 		return PL_ACTIVITY_UNKNOWN;
 	if (reread(c->syscall_fd, buf, sizeof buf) < 0)

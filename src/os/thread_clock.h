@@ -11,13 +11,19 @@
 #include "error.h"
 #include "own_fd.h"
 
+struct pl_core_thread;
+
 struct pl_thread_clock {
 	int schedstat_fd, syscall_fd; /* -1: not open */
 	struct pl_file_id schedstat, syscall;
+	const struct pl_core_thread *noted; /* of a core; NULL: nothing was */
 };
 
 /** Never fails: what cannot be opened is unknown. */
 void pl_thread_clock_open(struct pl_thread_clock *c, pid_t pid, pid_t tid);
+/** Of a thread of a core: what the kernel noted is what it does, and its counters are not known. @p noted is borrowed;
+ * NULL: nothing was noted of it. */
+void pl_thread_clock_of_core(struct pl_thread_clock *c, const struct pl_core_thread *noted);
 void pl_thread_clock_close(struct pl_thread_clock *c);
 
 /**

@@ -194,9 +194,8 @@ static size_t find(const struct pl_outer *o, pl_addr addr)
 static struct plumb_error *look(struct pl_reader *r, pl_addr tstate, struct pl_outer *o, pl_frame_vec *inner,
 				bool *found)
 {
-	struct pl_mem *live = pl_mem_live_mem(r->live);
 	pl_addr addr;
-	struct plumb_error *err = pl_tstate_frame(live, &r->py, tstate, &addr);
+	struct plumb_error *err = pl_tstate_frame(r->mem, &r->py, tstate, &addr);
 
 	*found = false;
 	for (size_t links = 0; !err && addr && links < LINKS_MAX; links++) {
@@ -208,7 +207,7 @@ static struct plumb_error *look(struct pl_reader *r, pl_addr tstate, struct pl_o
 			o->known.len = depth;
 			return NULL;
 		}
-		err = pl_frame_read(live, &r->py, addr, &f);
+		err = pl_frame_read(r->mem, &r->py, addr, &f);
 		if (err)
 			break;
 		if (inner && !pl_vec_push(inner, f))
@@ -240,17 +239,16 @@ static uint16_t read_opcode(struct pl_reader *r, const struct pl_frame *f, int32
 
 	if (!r->opcodes || offset < 0 || !pl_frame_instr_is_address(&r->py))
 		return 0;
-	return pl_mem_read(pl_mem_live_mem(r->live), f->instr, &opcode, 1) ? 0 : (uint16_t)(1 + opcode);
+	return pl_mem_read(r->mem, f->instr, &opcode, 1) ? 0 : (uint16_t)(1 + opcode);
 }
 
 static struct plumb_error *name_frame(struct pl_reader *r, const struct pl_frame *f, uint64_t generation,
 				      uint32_t parent, uint32_t *ret)
 {
-	struct pl_mem *live = pl_mem_live_mem(r->live);
 	uint32_t slot, code;
 	int32_t offset;
 	struct plumb_error *err =
-		pl_codes_resolve(&r->codes, &r->py, live, live, f, r->tick, generation, &slot, &code, &offset);
+		pl_codes_resolve(&r->codes, &r->py, r->mem, r->mem, f, r->tick, generation, &slot, &code, &offset);
 
 	return err ? err : pl_trie_child(r->trie, parent, code, offset, read_opcode(r, f, offset), ret);
 }
@@ -264,7 +262,7 @@ static struct plumb_error *name_frames(struct pl_reader *r, struct pl_stack_read
 	r->tick++;
 	if (!pl_vec_reserve(&o->nodes, o->known.len))
 		return &pl_err_no_memory;
-	struct plumb_error *err = pl_interp_read_again(pl_mem_live_mem(r->live), &r->py, &s->interp, &now);
+	struct plumb_error *err = pl_interp_read_again(r->mem, &r->py, &s->interp, &now);
 	if (!err)
 		pl_codes_note_copies(&r->codes, now.tlbc_generation);
 	for (size_t i = 0; !err && i < o->known.len; i++) {

@@ -186,6 +186,23 @@ struct plumb_error *pl_attempt_read_for_steady(struct pl_attempt *a)
 	return err || a->reading->steady ? err : pl_stack_read(a->r, &a->thread->stack, a->reading);
 }
 
+enum pl_take_result pl_prove_in_core(struct pl_attempt *a)
+{
+	struct pl_activity_info info = {.syscall = -1};
+	enum pl_activity activity = pl_thread_clock_activity(&a->thread->clock, &info);
+	struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+
+	/* Nothing is beyond a limit but what is damaged. */
+	if (!err && a->reading->complete && !a->reading->folded)
+		return pl_attempt_take(a, activity, &info, PL_EXACT);
+	a->reading->folded = false;
+	err = err ? err : pl_stack_read_inner(a->r, &a->thread->stack, a->reading);
+	if (err)
+		return pl_attempt_failed(err);
+	/* Without a frame there still is what its state and its interpreter say. */
+	return a->reading->interp.addr ? pl_attempt_take(a, activity, &info, PL_PARTIAL) : PL_TAKE_UNREADABLE;
+}
+
 enum pl_take_result pl_prove_as_it_runs(struct pl_attempt *a, enum pl_activity activity)
 {
 	struct pl_thread_sampler *thread = a->thread;

@@ -27,6 +27,8 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 				     const struct pl_activity_info *info);
 /** It runs, and not Python code: EXACT if its innermost instruction did not move meanwhile. */
 enum pl_take_result pl_prove_outside_python(struct pl_attempt *a);
+/** It is of a core: EXACT, and what is damaged is PARTIAL, its inner frames as far as they go. */
+enum pl_take_result pl_prove_in_core(struct pl_attempt *a);
 /** Read it as it runs: EXACT if it is stable and the reading steady. */
 enum pl_take_result pl_prove_as_it_runs(struct pl_attempt *a, enum pl_activity activity);
 

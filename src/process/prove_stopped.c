@@ -39,10 +39,9 @@ static enum pl_take_result stop_and_read(struct pl_attempt *a)
 static bool may_run_python_now(const struct pl_attempt *a)
 {
 	struct pl_reading now = {0};
-	struct pl_mem *live = pl_mem_live_mem(a->r->live);
 
-	return !pl_tstate_read(live, &a->r->py, a->thread->stack.tstate, &now.tstate) &&
-	       !pl_interp_read_again(live, &a->r->py, &a->thread->stack.interp, &now.interp) &&
+	return !pl_tstate_read(a->r->mem, &a->r->py, a->thread->stack.tstate, &now.tstate) &&
+	       !pl_interp_read_again(a->r->mem, &a->r->py, &a->thread->stack.interp, &now.interp) &&
 	       pl_tstate_may_run(&now.tstate, &now.interp);
 }
 

@@ -10,6 +10,7 @@
 #include "identity.h"
 #include "native_reader.h"
 #include "own_fd.h"
+#include "which_python.h"
 
 void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
 			    const struct pl_thread_list_use *use, void *user)
@@ -43,6 +44,7 @@ void pl_python_process_detach(struct pl_python_process *p)
 	p->reader.native = NULL;
 	pl_mem_live_destroy(p->reader.live);
 	p->reader.live = NULL;
+	p->reader.mem = NULL;
 }
 
 /* That of its memory is asked for; those of the threads were opened with it. */
@@ -56,6 +58,36 @@ void pl_python_process_keep_open(struct pl_python_process *p)
 		pl_thread_clock_close(&thread->clock);
 		pl_thread_clock_open(&thread->clock, thread->pid, thread->tid);
 	}
+}
+
+/* ---- its threads, as the kernel has them ------------------------------------------------------------------------- */
+
+static struct plumb_error *noted_tids(const struct pl_core *core, pl_tid_vec *ret)
+{
+	const pl_core_thread_vec *noted = pl_core_threads(core);
+	const pid_t main = pl_core_pid(core);
+	bool ok = !pl_core_thread_of(core, main) || pl_vec_push(ret, main);
+
+	for (size_t i = 0; i < noted->len && ok; i++) {
+		const pid_t tid = noted->data[i].tid;
+
+		if (tid != main && pl_core_thread_of(core, tid) == &noted->data[i])
+			ok = pl_vec_push(ret, tid);
+	}
+	return ok ? NULL : &pl_err_no_memory;
+}
+
+struct plumb_error *pl_python_process_tids(const struct pl_python_process *p, pl_tid_vec *ret)
+{
+	return p->core ? noted_tids(p->core, ret) : pl_proc_tids(p->pid, ret);
+}
+
+void pl_python_process_clock(const struct pl_python_process *p, pid_t tid, struct pl_thread_clock *ret)
+{
+	if (p->core)
+		pl_thread_clock_of_core(ret, pl_core_thread_of(p->core, tid));
+	else
+		pl_thread_clock_open(ret, p->pid, tid);
 }
 
 /* ---- by itself --------------------------------------------------------------------------------------------------- */
@@ -101,23 +133,83 @@ static struct plumb_error *attach(struct alone *a, enum pl_stop_policy policy)
 	return err;
 }
 
-struct plumb_error *pl_python_process_open(pid_t pid, enum pl_stop_policy policy, struct pl_python_process **ret)
+static struct plumb_error *create(struct alone **ret)
 {
 	struct alone *a = calloc(1, sizeof *a);
 
 	if (!a)
 		return &pl_err_no_memory;
 	a->fd = -1;
+	pl_python_process_init(&a->process, &a->tables, &a->room, &pl_thread_list_plain, NULL);
+	struct plumb_error *err = pl_tables_init(&a->tables);
+	if (err)
+		pl_python_process_close(&a->process);
+	else
+		*ret = a;
+	return err;
+}
+
+/* With what went wrong it is closed. */
+static struct plumb_error *opened(struct alone *a, struct plumb_error *err, struct pl_python_process **ret)
+{
+	if (err)
+		pl_python_process_close(&a->process);
+	else
+		*ret = &a->process;
+	return err;
+}
+
+struct plumb_error *pl_python_process_open(pid_t pid, enum pl_stop_policy policy, struct pl_python_process **ret)
+{
+	struct alone *a;
+	struct plumb_error *err = create(&a);
+
+	if (err)
+		return err;
 	a->process.pid = pid;
 	pl_room_raise();
-	struct plumb_error *err = pl_tables_init(&a->tables);
-	pl_python_process_init(&a->process, &a->tables, &a->room, &pl_thread_list_plain, NULL);
-	if (err || (err = open_identity(a)) || (err = attach(a, policy))) {
-		pl_python_process_close(&a->process);
+	err = open_identity(a);
+	return opened(a, err ? err : attach(a, policy), ret);
+}
+
+/* ---- of a core --------------------------------------------------------------------------------------------------- */
+
+static struct plumb_error *find_in_core(struct pl_core *core, const char *root, struct pl_py *ret)
+{
+	struct pl_work work = {.most = PL_IMAGE_WORK};
+	struct pl_python_image image;
+	struct pl_rights as;
+
+	pl_core_rights(core, &as);
+	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(core), pl_core_exe(core), root ? root : "/",
+							      &as, &work, &image);
+	if (plumb_error_code(err) == PLUMB_ERR_NOT_PYTHON && as.anybody)
+		return pl_error_hint(err, "root keeps this core, which may be anybody's: only files that are open to "
+					  "everybody were looked into; '--trust-core' looks into all, for a core that "
+					  "nobody has made up");
+	return err ? err : pl_which_python(pl_core_mem(core), &image, &work, ret);
+}
+
+static struct plumb_error *open_core(struct pl_python_process *p, const char *path, const char *root, bool trusted)
+{
+	struct plumb_error *err = pl_core_open(path, root, trusted, &p->core);
+	struct pl_py py;
+
+	if (err || (err = find_in_core(p->core, root, &py)))
 		return err;
-	}
-	*ret = &a->process;
+	p->pid = pl_core_pid(p->core);
+	pl_reader_bind_core(&p->reader, &py, pl_core_mem(p->core));
+	p->threads.lists.unlimited = p->threads.names.unlimited = true; /* nobody waits for us */
 	return NULL;
+}
+
+struct plumb_error *pl_python_process_open_core(const char *path, const char *root, bool trusted,
+						struct pl_python_process **ret)
+{
+	struct alone *a;
+	struct plumb_error *err = create(&a);
+
+	return err ? err : opened(a, open_core(&a->process, path, root, trusted), ret);
 }
 
 void pl_python_process_close(struct pl_python_process *p)
@@ -126,6 +218,7 @@ void pl_python_process_close(struct pl_python_process *p)
 
 	pl_python_process_detach(p);
 	pl_python_process_deinit(p);
+	pl_core_close(p->core);
 	pl_tables_deinit(&a->tables);
 	pl_own_fd_close(a->fd);
 	free(a);

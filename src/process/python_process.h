@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process that runs Python, open for reading: which Python it is, its threads, their stacks, and having them stand
- * still. Used by one thread at a time, and what is stopped by that one alone (ptrace's rule).
+ * still. One that has ended is read from its core in the same way: nothing of it moves, and of its threads the kernel
+ * tells what it noted. Used by one thread at a time, and what is stopped by that one alone (ptrace's rule).
  * docs/design/012-one-process.md */
 #ifndef PL_PYTHON_PROCESS_H
 #define PL_PYTHON_PROCESS_H
 
+#include "core.h"
+#include "proc.h"
 #include "reading.h"
 #include "thread_list.h"
 #include "stopper.h"
 
 struct pl_python_process {
 	pid_t pid;
+	struct pl_core *core; /* that is read; NULL: the process itself is */
 	struct pl_reader reader;
 	struct pl_thread_list threads;
 	struct pl_stopper stopper;
@@ -19,8 +23,14 @@ struct pl_python_process {
 /** Its memory, as it is now. */
 static inline struct pl_mem *pl_python_process_mem(const struct pl_python_process *p)
 {
-	return pl_mem_live_mem(p->reader.live);
+	return p->reader.mem;
 }
+
+/** The threads that the kernel knows of, appended; of a core those that it noted, the main one first. Errors: those of
+ * pl_proc_tids. */
+struct plumb_error *pl_python_process_tids(const struct pl_python_process *p, pl_tid_vec *ret) PLUMB_MUST_CHECK;
+/** What the kernel says of one of them. It is to be closed. */
+void pl_python_process_clock(const struct pl_python_process *p, pid_t tid, struct pl_thread_clock *ret);
 
 /* ---- one process, by itself -------------------------------------------------------------------------------------- */
 
@@ -29,6 +39,11 @@ static inline struct pl_mem *pl_python_process_mem(const struct pl_python_proces
  * PLUMB_ERR_SYSTEM and what else pl_find_python tells. */
 struct plumb_error *pl_python_process_open(pid_t pid, enum pl_stop_policy policy,
 					   struct pl_python_process **ret) PLUMB_MUST_CHECK;
+/** The process that the core file @p path was written of. @p root: its root directory, NULL: ours; @p trusted: what the
+ * core names is opened with our own rights. Errors: those of pl_core_open, PLUMB_ERR_NOT_PYTHON, and those of
+ * pl_which_python. */
+struct plumb_error *pl_python_process_open_core(const char *path, const char *root, bool trusted,
+						struct pl_python_process **ret) PLUMB_MUST_CHECK;
 void pl_python_process_close(struct pl_python_process *p);
 
 /* ---- one of many, whose Python is found by whoever has them ------------------------------------------------------ */

@@ -9,6 +9,8 @@ struct pl_work pl_ration_begin(struct pl_ration *r, uint64_t now_ns)
 	r->spent -= regained < r->spent ? regained : r->spent;
 	if (now_ns > r->at_ns)
 		r->at_ns = now_ns;
+	if (r->unlimited)
+		return (struct pl_work){.most = UINT64_MAX};
 	return (struct pl_work){.most = r->spent < PL_RATION_MOST ? PL_RATION_MOST - r->spent : 0};
 }
 

@@ -13,6 +13,7 @@
 struct pl_ration {
 	uint64_t spent; /* and not regained by @p at_ns */
 	uint64_t at_ns;
+	bool unlimited; /* nobody waits for it */
 };
 
 /** What may be done now. When it is done, tell. */

@@ -38,12 +38,24 @@ void pl_reader_init(struct pl_reader *r, struct pl_tables *t)
 	pl_codes_init(&r->codes, &t->codes);
 }
 
-void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live)
+static void bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem *mem, struct pl_mem_live *live)
 {
 	r->py = *py;
+	r->mem = mem;
 	r->live = live;
 	pl_codes_forget(&r->codes);
 	pl_task_finders_forget(&r->task_finders);
+}
+
+void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live)
+{
+	bind(r, py, pl_mem_live_mem(live), live);
+}
+
+void pl_reader_bind_core(struct pl_reader *r, const struct pl_py *py, struct pl_mem *mem)
+{
+	bind(r, py, mem, NULL);
+	r->codes.ration.unlimited = true; /* nobody waits for us */
 }
 
 void pl_reader_deinit(struct pl_reader *r)
@@ -56,7 +68,10 @@ void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_add
 			  const struct pl_interp *interp)
 {
 	*s = (struct pl_stack_reader){.tstate = tstate, .interp = *interp};
-	pl_snapshot_init(&s->snap, r->live);
+	if (r->live)
+		pl_snapshot_init(&s->snap, r->live);
+	else
+		pl_snapshot_init_of_core(&s->snap, r->mem);
 }
 
 void pl_stack_reader_deinit(struct pl_stack_reader *s)
@@ -281,8 +296,8 @@ static struct plumb_error *see_frame(const struct naming *n, const struct pl_fra
 		*ret = *old;
 		return NULL;
 	}
-	struct plumb_error *err = pl_codes_resolve(&r->codes, &r->py, &n->s->snap.mem, pl_mem_live_mem(r->live), f,
-						   r->tick, n->generation, &seen.slot, &seen.code_id, &seen.offset);
+	struct plumb_error *err = pl_codes_resolve(&r->codes, &r->py, &n->s->snap.mem, r->mem, f, r->tick,
+						   n->generation, &seen.slot, &seen.code_id, &seen.offset);
 	if (err)
 		return err;
 	seen.opcode = read_opcode(r, n->s, f, seen.offset);
@@ -464,17 +479,46 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 	return NULL;
 }
 
+/* How many of the innermost frames are whole. */
+static struct plumb_error *count_inner(const struct naming *n, size_t *ret)
+{
+	struct pl_seen_frame seen;
+	struct plumb_error *err = NULL;
+
+	for (*ret = 0; *ret < n->frames->len; ++*ret) {
+		const struct pl_frame *f = &n->frames->data[*ret];
+
+		if (f->kind == PL_FRAME_PYTHON &&
+		    (err = pl_codes_resolve(&n->r->codes, &n->r->py, &n->s->snap.mem, n->r->mem, f, n->r->tick,
+					    n->generation, &seen.slot, &seen.code_id, &seen.offset)))
+			break;
+	}
+	if (err == &pl_err_no_memory)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
+struct plumb_error *pl_stack_read_inner(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
+{
+	pl_frame_vec inner = s->frames; /* its memory stays theirs */
+	struct naming naming = {r, s, &s->frames, &s->seen, ret->interp.code_generation};
+	struct plumb_error *err = count_inner(&naming, &inner.len);
+
+	naming.frames = &inner;
+	return err ? err : see_frames(&naming, &ret->node, &ret->folded);
+}
+
 uint32_t pl_stack_tag(struct pl_reader *r, struct pl_stack_reader *s)
 {
-	struct pl_mem *live = pl_mem_live_mem(r->live);
 	struct pl_context context;
 	uint32_t tag = 0;
 
 	if (!wants_tag(r))
 		return 0;
-	struct plumb_error *err = pl_context_read(live, r->tags, s->tstate, &context);
+	struct plumb_error *err = pl_context_read(r->mem, r->tags, s->tstate, &context);
 	if (!err && context.vars)
-		err = pl_context_tag(live, r->tags, &context, &tag);
+		err = pl_context_tag(r->mem, r->tags, &context, &tag);
 	plumb_error_destroy(err);
 	return tag;
 }

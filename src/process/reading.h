@@ -24,7 +24,8 @@ struct pl_native_reader;
 /** What all readings of a target share; the sampling thread owns it. */
 struct pl_reader {
 	struct pl_py py;
-	struct pl_mem_live *live;
+	struct pl_mem *mem;	  /* of the process */
+	struct pl_mem_live *live; /* the same; NULL of a core, in which nothing moves */
 	struct pl_codes codes;
 	struct pl_trie *trie;	       /* of the tables */
 	uint64_t tick;		       /* counts readings; proofs of code objects hold for one reading */
@@ -40,6 +41,8 @@ void pl_reader_init(struct pl_reader *r, struct pl_tables *t);
 void pl_reader_deinit(struct pl_reader *r);
 /** Read this Python from now on; @p live stays the caller's. Node and code ids go on counting. */
 void pl_reader_bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem_live *live);
+/** The same of a core. */
+void pl_reader_bind_core(struct pl_reader *r, const struct pl_py *py, struct pl_mem *mem);
 
 /** A frame as last seen, root first. */
 struct pl_seen_frame {
@@ -109,6 +112,11 @@ struct pl_reading {
 /** Read once. Errors: pl_err_target_exited, pl_err_no_memory; anything else shows as !complete. */
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s,
 				  struct pl_reading *ret) PLUMB_MUST_CHECK;
+
+/** After a reading that is not complete, of a core: there is no better one. The stack is made of the frames that it has
+ * read, the innermost first, up to one whose code is damaged; ret->node 0: of none. Errors: pl_err_no_memory. */
+struct plumb_error *pl_stack_read_inner(struct pl_reader *r, struct pl_stack_reader *s,
+					struct pl_reading *ret) PLUMB_MUST_CHECK;
 
 /** The last reading is true for another reason (the thread was stopped or blocked): its root is the thread's root. */
 void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r);

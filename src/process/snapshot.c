@@ -78,6 +78,8 @@ static const struct pl_piece *find(struct pl_snapshot *s, pl_addr addr, size_t l
 
 static void touch(struct pl_snapshot *s, pl_addr addr, size_t len)
 {
+	if (!s->live)
+		return;
 	if (s->touched.len > 0) { /* frames inside a prefetched chunk are covered by it */
 		const struct pl_range *r = &s->touched.data[s->touched.len - 1];
 		if (inside(addr, len, r->addr, r->len))
@@ -98,7 +100,7 @@ static struct plumb_error *snapshot_read(struct pl_mem *mem, pl_addr addr, void 
 		return NULL;
 	}
 	s->whole = false;
-	return pl_mem_read(pl_mem_live_mem(s->live), addr, dst, len);
+	return pl_mem_read(s->source, addr, dst, len);
 }
 
 /* One chunk is small, but there can be any number, overlapping each other. */
@@ -121,7 +123,7 @@ static void snapshot_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
 		return;
 	s->whole = false;
 	struct pl_piece piece = {addr, (uint32_t)len, (uint32_t)s->len};
-	if (!buf_reserve(s, len) || pl_mem_read(pl_mem_live_mem(s->live), addr, s->buf + s->len, len))
+	if (!buf_reserve(s, len) || pl_mem_read(s->source, addr, s->buf + s->len, len))
 		return; /* the single reads will tell */
 	if (!pl_vec_push(&s->pieces, piece))
 		return;
@@ -158,10 +160,16 @@ static const struct pl_mem_ops snapshot_ops = {.read = snapshot_read, .prefetch 
 static const struct pl_mem_ops before_ops = {.read = before_read};
 static const struct pl_mem_ops after_ops = {.read = after_read};
 
-void pl_snapshot_init(struct pl_snapshot *s, struct pl_mem_live *live)
+void pl_snapshot_init_of_core(struct pl_snapshot *s, struct pl_mem *source)
 {
 	*s = (struct pl_snapshot){
-		.mem.ops = &snapshot_ops, .before.ops = &before_ops, .after.ops = &after_ops, .live = live};
+		.mem.ops = &snapshot_ops, .before.ops = &before_ops, .after.ops = &after_ops, .source = source};
+}
+
+void pl_snapshot_init(struct pl_snapshot *s, struct pl_mem_live *live)
+{
+	pl_snapshot_init_of_core(s, pl_mem_live_mem(live));
+	s->live = live;
 }
 
 void pl_snapshot_deinit(struct pl_snapshot *s)
@@ -359,6 +367,8 @@ static bool plan_has_anchors(const struct pl_snapshot *s)
 
 void pl_snapshot_learn(struct pl_snapshot *s)
 {
+	if (!s->live)
+		return;
 	if (s->fetched && s->whole && s->plan_age < PLAN_MAX_AGE && plan_has_anchors(s))
 		return;
 	pl_vec_clear(&s->plan);

@@ -33,7 +33,8 @@ struct pl_snapshot {
 	struct pl_mem mem;    /* the reader over the copy; what is not in it comes from the process */
 	struct pl_mem before; /* readers over one copy of the anchors alone; what is not in it is unreadable */
 	struct pl_mem after;
-	struct pl_mem_live *live;
+	struct pl_mem *source;	  /* the process */
+	struct pl_mem_live *live; /* the same, for many ranges at once; NULL of a core: nothing is fetched */
 
 	pl_range_vec touched;			 /* what was read since the fetch */
 	struct pl_range anchors[PL_MAX_ANCHORS]; /* of the next plan */
@@ -56,6 +57,8 @@ struct pl_snapshot {
 };
 
 void pl_snapshot_init(struct pl_snapshot *s, struct pl_mem_live *live);
+/** Of a core, in which nothing moves: each read goes to @p source. */
+void pl_snapshot_init_of_core(struct pl_snapshot *s, struct pl_mem *source);
 void pl_snapshot_deinit(struct pl_snapshot *s);
 
 /** Fetch the plan (nothing, if there is none yet). Errors: pl_err_target_exited, pl_err_no_memory. A plan that is no

@@ -153,8 +153,8 @@ static void list_tids(struct listing *l)
 	if (l->tids_listed)
 		return;
 	l->tids_listed = true;
-	plumb_error_destroy(pl_proc_tids(l->p->pid, &l->tids));
-	for (size_t i = 0; i < l->tids.len; i++)
+	plumb_error_destroy(pl_python_process_tids(l->p, &l->tids));
+	for (size_t i = 0; i < l->tids.len && !l->p->core; i++)
 		l->tids.data[i] = pl_tid_map_its(&l->p->threads.tids, l->tids.data[i]);
 	if (!pl_work_spend(&l->work, l->tids.len * PL_WORK_CALL))
 		pl_vec_clear(&l->tids);
@@ -231,6 +231,38 @@ static struct plumb_error *note_unborn(struct pl_thread_list *list, pl_addr stat
 	return list->unborn.len == UNBORN_MAX || pl_vec_push(&list->unborn, state) ? NULL : &pl_err_no_memory;
 }
 
+/* Our number of the thread. False: it is being created, or gone; the next list tells. In a core there is no next one: a
+ * thread without a number stays one. */
+static bool number_of(const struct listing *l, const struct pl_tstate *ts, pid_t *ret)
+{
+	struct pl_thread_list *list = &l->p->threads;
+	pid_t own = own_tid_of(l, ts);
+
+	*ret = own > 0 ? own : 0;
+	if (l->p->core)
+		return true;
+	*ret = own > 0 ? pl_tid_map_ours(&list->tids, own) : 0;
+	return *ret > 0 && !tid_taken(list, ts->interp, *ret) && pl_proc_thread_alive(l->p->pid, *ret);
+}
+
+/* The main thread is the oldest, and so the last of the list: it is not left out for the others. One of a core takes no
+ * descriptors. */
+static bool has_room(const struct listing *l, pid_t tid)
+{
+	const struct pl_room *room = l->p->threads.room;
+
+	return l->p->core || ((room->threads < PL_MAX_SAMPLED_THREADS || tid == l->p->pid) && pl_room_for_one(room));
+}
+
+static void init_sampler(struct pl_python_process *p, pid_t tid, const struct pl_tstate *ts,
+			 const struct pl_interp *interp, struct pl_thread_sampler *ret)
+{
+	if (p->core)
+		pl_thread_sampler_init_of_core(ret, &p->reader, p->core, tid, ts, interp);
+	else
+		pl_thread_sampler_init(ret, &p->reader, p->pid, tid, ts, interp);
+}
+
 /* All that is known of the thread from the list. False without memory; then it is the caller's still. */
 static bool admit(struct listing *l, struct pl_thread_sampler *thread)
 {
@@ -254,23 +286,20 @@ static struct plumb_error *add_thread(struct listing *l, const struct pl_tstate 
 {
 	struct pl_python_process *p = l->p;
 	struct pl_thread_list *list = &p->threads;
-	pid_t own = own_tid_of(l, ts), tid = own > 0 ? pl_tid_map_ours(&list->tids, own) : 0;
+	pid_t tid;
 
-	/* Being created, or gone; the next list tells. */
-	if (tid <= 0 || tid_taken(list, ts->interp, tid) || !pl_proc_thread_alive(p->pid, tid))
+	if (!number_of(l, ts, &tid))
 		return note_unborn(list, ts->addr);
 	if (list->use->leaves_out && list->use->leaves_out(list->user, tid))
 		return NULL;
-	/* The main thread is the oldest, and so the last of the list: it is not left out for the others. */
-	bool full = list->room->threads >= PL_MAX_SAMPLED_THREADS && tid != p->pid;
-	if (full || !pl_room_for_one(list->room)) {
+	if (!has_room(l, tid)) {
 		list->refused++;
 		return NULL;
 	}
 	struct pl_thread_sampler *thread = calloc(1, list->use->size);
 	if (!thread)
 		return &pl_err_no_memory;
-	pl_thread_sampler_init(thread, &p->reader, p->pid, tid, ts, interp);
+	init_sampler(p, tid, ts, interp, thread);
 	if (!admit(l, thread)) {
 		thread_free(thread);
 		return &pl_err_no_memory;
@@ -353,7 +382,7 @@ static struct plumb_error *see_thread(struct listing *l, const struct pl_tstate 
 	if (!thread)
 		return add_thread(l, ts, interp);
 	/* A main thread that has ended leaves its thread state behind. */
-	thread->listed = !thread->main || pl_proc_thread_alive(thread->pid, thread->tid);
+	thread->listed = !thread->main || l->p->core || pl_proc_thread_alive(thread->pid, thread->tid);
 	return NULL;
 }
 
@@ -448,7 +477,7 @@ static void name_threads(struct pl_python_process *p, uint64_t now)
 			continue;
 		if (thread->name_next_ns != UINT64_MAX)
 			look_again_later(thread, now);
-		if (!thread->name[0])
+		if (!thread->name[0] && !p->core)
 			pl_proc_comm(p->pid, thread->tid, thread->name);
 		if (list->use->named)
 			list->use->named(list->user, thread);
@@ -543,7 +572,8 @@ struct plumb_error *pl_thread_list_refresh(struct pl_python_process *p, uint64_t
 	pl_addr_vec before = list->were_unborn;
 	list->were_unborn = list->unborn;
 	list->unborn = before;
-	pl_tid_map_begin(&list->tids, p->pid);
+	if (!p->core)
+		pl_tid_map_begin(&list->tids, p->pid);
 	struct plumb_error *err = list_all(&l);
 	pl_vec_deinit(&l.tids);
 	list->list_work = l.work.ran_out ? PL_RATION_MOST : l.work.spent;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of a process: which there are, how the kernel numbers them, what they are called. Whoever has them listed
- * may keep more with each than is known here, and is asked and told what happens to them. */
+ * may keep more with each than is known here, and is asked and told what happens to them. Those of a core are what
+ * Python knew of and the kernel noted: none of them comes or goes. */
 #ifndef PL_THREAD_LIST_H
 #define PL_THREAD_LIST_H
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "core.h"
 #include "prove.h"
 #include "thread_state.h"
 
@@ -20,12 +21,25 @@ static uint64_t times_blocked(const struct pl_thread_sampler *thread)
 	return state.blocks;
 }
 
-void pl_thread_sampler_init(struct pl_thread_sampler *thread, struct pl_reader *r, pid_t pid, pid_t tid,
-			    const struct pl_tstate *ts, const struct pl_interp *interp)
+static void init(struct pl_thread_sampler *thread, struct pl_reader *r, pid_t pid, pid_t tid,
+		 const struct pl_tstate *ts, const struct pl_interp *interp)
 {
 	*thread = (struct pl_thread_sampler){
 		.pid = pid, .tid = tid, .ident = ts->thread_id, .main = tid == pid, .unstable = true};
 	pl_stack_reader_init(&thread->stack, r, ts->addr, interp);
+}
+
+void pl_thread_sampler_init_of_core(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_core *core,
+				    pid_t tid, const struct pl_tstate *ts, const struct pl_interp *interp)
+{
+	init(thread, r, pl_core_pid(core), tid, ts, interp);
+	pl_thread_clock_of_core(&thread->clock, pl_core_thread_of(core, tid));
+}
+
+void pl_thread_sampler_init(struct pl_thread_sampler *thread, struct pl_reader *r, pid_t pid, pid_t tid,
+			    const struct pl_tstate *ts, const struct pl_interp *interp)
+{
+	init(thread, r, pid, tid, ts, interp);
 	pl_thread_clock_open(&thread->clock, pid, tid);
 	thread->counted = pl_thread_clock_counters(&thread->clock, &thread->first) == PL_CLOCK_OK;
 	thread->counters = thread->first;
@@ -94,8 +108,7 @@ static bool runs_frames(const struct pl_thread_sampler *thread, struct pl_reader
 {
 	struct pl_tstate ts;
 
-	return !pl_tstate_read(pl_mem_live_mem(r->live), &r->py, thread->stack.tstate, &ts) && ts.frame &&
-	       ts.frame != ts.base_frame;
+	return !pl_tstate_read(r->mem, &r->py, thread->stack.tstate, &ts) && ts.frame && ts.frame != ts.base_frame;
 }
 
 bool pl_thread_sampler_innermost(const struct pl_thread_sampler *thread, struct pl_reader *r)
@@ -248,6 +261,8 @@ static enum pl_take_result take(struct pl_attempt *a, bool running_only, uint64_
 	enum pl_take_result result;
 	bool same;
 
+	if (!a->r->live)
+		return pl_prove_in_core(a);
 	if (!running_only && looks_stable(a) && (result = sample_stable(a, now)) != PL_TAKE_UNPROVED)
 		return result;
 	if (!count_runs(thread, now, &same))

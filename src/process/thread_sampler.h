@@ -8,6 +8,7 @@
  *   running, unstable or not steady    -> stop it for some microseconds and read, STOPPED
  *   ... but nothing may be stopped     -> stand on its processor and read, EXACT (os/beside.h)
  *   ... but that cannot be had         -> DOUBTFUL (steady by chance) or PARTIAL (what stood throughout: outer.h)
+ *   of a core                          -> nothing moves: read, EXACT; what is damaged is PARTIAL, as far as it goes
  *
  * A thread counts as unstable from the first reading that fails its proof until STABLE_AFTER readings in a row have
  * passed: a single steady reading of a thread that calls and returns all the time proves little, and taking it when it
@@ -23,6 +24,8 @@
 #include "thread_clock.h"
 
 #define PL_STABLE_AFTER 16
+
+struct pl_core;
 
 /** A sample before its names are known. */
 struct pl_raw_sample {
@@ -80,6 +83,9 @@ enum pl_take_result {
 
 void pl_thread_sampler_init(struct pl_thread_sampler *thread, struct pl_reader *r, pid_t pid, pid_t tid,
 			    const struct pl_tstate *ts, const struct pl_interp *interp);
+/** The same of a core. */
+void pl_thread_sampler_init_of_core(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_core *core,
+				    pid_t tid, const struct pl_tstate *ts, const struct pl_interp *interp);
 void pl_thread_sampler_deinit(struct pl_thread_sampler *thread);
 
 /** Is this the interpreter that the thread is in, as far as its frames tell? Of those it runs frames in, the newest. */

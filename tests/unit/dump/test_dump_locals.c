@@ -54,11 +54,12 @@ static void check_limits(struct python *p, struct pl_stack_reader *s)
 	pl_values_init(&v, pl_mem_live_mem(p->live), &p->py, NULL);
 	pl_dump_take_locals(d, &v, &s->frames, UINT64_MAX / 2, &taken);
 	assert_true(taken.frames.len >= 3);
-	check_whole(&taken.frames.data[0]);
-	check_whole(&taken.frames.data[1]);
+	assert_true(taken.frames.data[0].had && taken.frames.data[1].had);
+	check_whole(&taken.frames.data[0].locals);
+	check_whole(&taken.frames.data[1].locals);
 	pl_dump_take_locals(d, &v, &s->frames, 50, &taken);
 	assert_int_equal(taken.frames.len, 1);
-	const pl_dump_local_vec *cut = &taken.frames.data[0];
+	const pl_dump_local_vec *cut = &taken.frames.data[0].locals;
 	assert_true(cut->len > 10 && cut->len <= 51);
 	assert_true(is(cut->data[0].name, "v0"));
 	assert_true(is(cut->data[cut->len - 1].name, "...")); /* it is told that there are more */

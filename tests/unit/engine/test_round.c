@@ -304,7 +304,7 @@ static void lists_are_read_when_there_is_a_ration_for_them(void **state)
 	assert_int_equal(engine->room.threads, 1);
 	assert_true(r->list_work > 0 && r->lists.spent >= r->list_work);
 	start_a_thread(&p);
-	r->lists = (struct pl_ration){PL_RATION_MOST - r->list_work / 2, UINT64_MAX};
+	r->lists = (struct pl_ration){.spent = PL_RATION_MOST - r->list_work / 2, .at_ns = UINT64_MAX};
 	r->next_list_ns = 0;
 	round_after(0);
 	assert_int_equal(engine->room.threads, 1); /* what is known stays */

@@ -158,6 +158,8 @@ static void test_notes(void **state)
 	assert_int_equal(pl_core_threads(c)->data[0].signal, 11);
 	assert_int_equal(pl_core_threads(c)->data[1].signal, 0);
 	assert_false(pl_core_threads(c)->data[0].in_call);
+	assert_ptr_equal(pl_core_thread_of(c, 78), &pl_core_threads(c)->data[0]);
+	assert_null(pl_core_thread_of(c, 1));
 	assert_int_equal(pl_core_maps(c)->len, 2); /* the file and the heap */
 	assert_string_equal(pl_core_maps(c)->data[0].path, file_path);
 	pl_core_close(c);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core.h"
 #include "stage.h"
 #include "thread_clock.h"
 #include "thread_state.h"
@@ -201,6 +202,26 @@ static void what_cannot_be_opened_is_unknown(void **state)
 	pl_thread_clock_close(&c);
 }
 
+static void a_thread_of_a_core_does_what_was_noted(void **state)
+{
+	const struct pl_core_thread runs = {.tid = 7},
+				    waits = {.tid = 8, .in_call = true, .call = {.syscall = SYS_read}};
+	struct pl_thread_clock c;
+	struct pl_activity_info info = {.syscall = -1};
+	struct pl_run_counters counters;
+
+	pl_thread_clock_of_core(&c, &runs);
+	assert_int_equal(pl_thread_clock_activity(&c, &info), PL_ACTIVITY_RUNNING);
+	pl_thread_clock_of_core(&c, &waits);
+	assert_int_equal(pl_thread_clock_activity(&c, NULL), PL_ACTIVITY_BLOCKED);
+	assert_int_equal(pl_thread_clock_activity(&c, &info), PL_ACTIVITY_BLOCKED);
+	assert_int_equal(info.syscall, SYS_read);
+	assert_int_equal(pl_thread_clock_counters(&c, &counters), PL_CLOCK_UNKNOWN);
+	pl_thread_clock_of_core(&c, NULL); /* nothing was noted of it */
+	assert_int_equal(pl_thread_clock_activity(&c, &info), PL_ACTIVITY_UNKNOWN);
+	pl_thread_clock_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_spinning_thread_runs_and_its_time_grows),
 		cmocka_unit_test(an_ended_thread_is_gone),
 		cmocka_unit_test(what_cannot_be_opened_is_unknown),
+		cmocka_unit_test(a_thread_of_a_core_does_what_was_noted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
