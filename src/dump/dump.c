@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "dump_holds.h"
+#include "dump_locals.h"
 #include "dump_look.h"
 #include "dump_parts.h"
 #include "dump_task_proof.h"
@@ -108,7 +109,7 @@ static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, 
 	struct pl_sources *sources = u->no_source ? NULL : &u->sources;
 	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->process->reader.py, code, n->offset);
 
-	pl_dump_give_locals(&l->locals, depth, &f);
+	pl_dump_tell_locals(u->d, &l->variables, depth, &f);
 	if (pl_vec_push(&t->frames, f))
 		return NULL;
 	pl_vec_deinit(&f.locals);

@@ -21,7 +21,7 @@
 void pl_look_deinit(struct pl_look *l)
 {
 	pl_vec_deinit(&l->wait.watched);
-	pl_taken_locals_deinit(&l->locals);
+	pl_variables_deinit(&l->variables);
 	pl_native_taken_deinit(&l->native);
 }
 
@@ -40,8 +40,8 @@ static void take_while_stopped(void *ctx, struct pl_thread_sampler *thread)
 	if (!u->o->locals)
 		return;
 	pl_mem_pages_forget(u->pages);
-	pl_dump_take_locals(u->d, &u->values, &thread->stack.frames, LOCALS_STOPPED_NS, u->locals);
-	u->locals_taken = true;
+	pl_variables_take(u->variables, &u->values, &thread->stack.frames, LOCALS_STOPPED_NS);
+	u->variables_taken = true;
 }
 
 struct plumb_error *pl_looker_init(struct pl_looker *u)
@@ -115,12 +115,12 @@ static bool kept_its_stack(struct pl_looker *u, struct pl_thread_sampler *thread
 	       thread->stack.frames.data[0].instr == instr;
 }
 
-static void take_locals(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
+static void take_variables(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	if (!u->o->locals || u->locals_taken || !is_sure(u, l))
+	if (!u->o->locals || u->variables_taken || !is_sure(u, l))
 		return;
 	pl_mem_pages_forget(u->pages);
-	pl_dump_take_locals(u->d, &u->values, &thread->stack.frames, moves(u) ? LOCALS_NS : UINT64_MAX, &l->locals);
+	pl_variables_take(&l->variables, &u->values, &thread->stack.frames, moves(u) ? LOCALS_NS : UINT64_MAX);
 	if (moves(u) && l->stand.activity != PL_ACTIVITY_BLOCKED)
 		l->agrees &= kept_its_stack(u, thread, l);
 }
@@ -184,13 +184,13 @@ static enum pl_take_result look_once(struct pl_looker *u, struct pl_thread_sampl
 
 	l->stand = (struct pl_stand){.info = {.syscall = -1}};
 	l->lock_wait = (struct pl_lock_wait){0};
-	pl_taken_locals_deinit(&l->locals); /* of an earlier look */
+	pl_variables_deinit(&l->variables); /* of an earlier look */
 	pl_native_taken_deinit(&l->native);
 	(void)pl_thread_clock_counters(&thread->clock, &l->stand.counters);
 	l->stand.activity = pl_thread_clock_activity(&thread->clock, &l->stand.info);
-	u->locals = &l->locals;
+	u->variables = &l->variables;
 	u->native_taken = &l->native;
-	u->locals_taken = false;
+	u->variables_taken = false;
 	if (u->o->locals || u->native)
 		pl_stopper_add_taker(&u->process->stopper, &taker);
 	enum pl_take_result r =
@@ -202,7 +202,7 @@ static enum pl_take_result look_once(struct pl_looker *u, struct pl_thread_sampl
 	l->jit = pl_tstate_in_jit(pl_python_process_mem(u->process), &u->process->reader.py, thread->stack.tstate,
 				  &l->jit_known);
 	l->agrees = l->stand.activity != PL_ACTIVITY_RUNNING || l->sample.state & PL_STATE_ON_CPU;
-	take_locals(u, thread, l);
+	take_variables(u, thread, l);
 	take_native(u, thread, l);
 	if (l->stand.activity == PL_ACTIVITY_BLOCKED) {
 		pl_dump_wait(u->d, u->around, pl_python_process_mem(u->process), &l->stand.info, &l->wait);

@@ -4,12 +4,12 @@
 #define PL_DUMP_LOOK_H
 
 #include "dump.h"
-#include "dump_locals.h"
 #include "dump_wait.h"
 #include "lock_wait.h"
 #include "mem_pages.h"
 #include "native.h"
 #include "python_process.h"
+#include "variables.h"
 
 /** Who looks: at one process, thread by thread. */
 struct pl_looker {
@@ -23,8 +23,8 @@ struct pl_looker {
 	struct pl_values *lock_values; /* for what is waited for: of what stands still, as it is */
 	uint64_t end_ns;	       /* when to stop proving */
 	/* while a thread is stopped */
-	struct pl_taken_locals *locals; /* where to put its variables */
-	bool locals_taken;
+	struct pl_variables *variables; /* where to put them */
+	bool variables_taken;
 	struct pl_native_taken *native_taken; /* where to put what its native frames are made of */
 };
 
@@ -47,7 +47,7 @@ struct pl_look {
 	pl_addr holder; /* of the GIL, if it was read; else 0 */
 	struct pl_dump_wait wait;
 	struct pl_lock_wait lock_wait;
-	struct pl_taken_locals locals; /* of a proved stack */
+	struct pl_variables variables; /* of a proved stack */
 	struct pl_native_taken native;
 };
 void pl_look_deinit(struct pl_look *l);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "clock.h"
-#include "dump_locals.h"
 #include "python.h"
 #include "stage.h"
+#include "variables.h"
 
 #define LOCALS 200
 
@@ -29,42 +29,41 @@ uint64_t __wrap_pl_clock_monotonic_ns(void)
 	return ++clock_ns;
 }
 
-static bool is(struct pl_dump_text t, const char *s)
+/* Is variable @p i of the frame called @p name, and told as @p value (NULL: whatever it is)? */
+static bool is(const struct pl_variables *t, size_t frame, size_t i, const char *name, const char *value)
 {
-	return t.len == strlen(s) && memcmp(t.s, s, t.len) == 0;
+	const struct pl_variable *v = &t->list.data[t->frames.data[frame].first + i];
+
+	return v->name_len == strlen(name) && memcmp(t->text.data + v->name_at, name, v->name_len) == 0 &&
+	       (!value ||
+		(v->value_len == strlen(value) && memcmp(t->text.data + v->value_at, value, v->value_len) == 0));
 }
 
-static void check_whole(const pl_dump_local_vec *locals)
+static void check_whole(const struct pl_variables *t, size_t frame)
 {
-	assert_int_equal(locals->len, LOCALS);
-	assert_true(is(locals->data[0].name, "v0") && is(locals->data[0].value, "0"));
-	assert_true(is(locals->data[LOCALS - 1].name, "v199"));
+	assert_int_equal(t->frames.data[frame].count, LOCALS);
+	assert_true(t->frames.data[frame].had && !t->frames.data[frame].late);
+	assert_true(is(t, frame, 0, "v0", "0") && is(t, frame, LOCALS - 1, "v199", NULL));
 }
 
 static void check_limits(struct python *p, struct pl_stack_reader *s)
 {
-	struct pl_taken_locals taken = {0};
+	struct pl_variables taken = {0};
 	struct pl_reading r = {0};
 	struct pl_values v;
-	struct pl_dump *d;
 
 	await (r.complete && s->frames.len >= 3)
 		assert_ok(pl_stack_read(&p->reader, s, &r));
-	assert_ok(pl_dump_create(&d));
 	pl_values_init(&v, pl_mem_live_mem(p->live), &p->py, NULL);
-	pl_dump_take_locals(d, &v, &s->frames, UINT64_MAX / 2, &taken);
+	pl_variables_take(&taken, &v, &s->frames, UINT64_MAX);
 	assert_true(taken.frames.len >= 3);
-	assert_true(taken.frames.data[0].had && taken.frames.data[1].had);
-	check_whole(&taken.frames.data[0].locals);
-	check_whole(&taken.frames.data[1].locals);
-	pl_dump_take_locals(d, &v, &s->frames, 50, &taken);
+	check_whole(&taken, 0);
+	check_whole(&taken, 1);
+	pl_variables_take(&taken, &v, &s->frames, 50);
 	assert_int_equal(taken.frames.len, 1);
-	const pl_dump_local_vec *cut = &taken.frames.data[0].locals;
-	assert_true(cut->len > 10 && cut->len <= 51);
-	assert_true(is(cut->data[0].name, "v0"));
-	assert_true(is(cut->data[cut->len - 1].name, "...")); /* it is told that there are more */
-	pl_taken_locals_deinit(&taken);
-	pl_dump_destroy(d);
+	assert_in_range(taken.frames.data[0].count, 10, 50);
+	assert_true(taken.frames.data[0].late && is(&taken, 0, 0, "v0", "0")); /* it is told that there are more */
+	pl_variables_deinit(&taken);
 }
 
 static void check_blocked(struct python *p, void *ctx)
