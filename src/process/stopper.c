@@ -7,9 +7,7 @@
 #include "clock.h"
 #include "refusal.h"
 
-#define STOP_BURST_NS 10000000ull /* may be taken at once */
-#define LEFT_MOST_NS  5e6	  /* of it, without the rate falling */
-#define HURRY_NS      1e6	  /* more than that: the rate has to fall at once, or there is nothing left for stops */
+#define STOP_BURST_NS 10000000ull   /* may be taken at once */
 #define REFUSED_NS    1000000000ull /* another tracer may be on a short visit */
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
@@ -21,36 +19,13 @@ void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct p
 	s->policy = policy;
 	s->beside = beside;
 	s->beside_rounds = 0;
-	if (s->started_ns)
-		return; /* an exec gives nothing back */
-	s->started_ns = s->tell_ns = now;
-	s->left_ns = LEFT_MOST_NS;
+	if (!s->started_ns) /* an exec gives nothing back */
+		s->started_ns = now;
 }
 
 void pl_stopper_deinit(struct pl_stopper *s)
 {
 	pl_vec_deinit(&s->late);
-}
-
-uint64_t pl_stopper_taken_ns(struct pl_stopper *s, double limit, uint64_t now)
-{
-	double taken = (double)(s->stopped_ns - s->told_ns), usual = limit * (double)(now - s->tell_ns), beyond = 0;
-
-	s->told_ns = s->stopped_ns;
-	s->tell_ns = now;
-	s->left_ns += usual - taken;
-	if (s->left_ns < 0)
-		beyond = -s->left_ns, s->left_ns = 0;
-	if (s->left_ns > LEFT_MOST_NS)
-		s->left_ns = LEFT_MOST_NS;
-	return (uint64_t)((taken < usual ? taken : usual) + beyond);
-}
-
-bool pl_stopper_hurries(const struct pl_stopper *s, double limit, uint64_t now)
-{
-	double taken = (double)(s->stopped_ns - s->told_ns), usual = limit * (double)(now - s->tell_ns);
-
-	return taken - usual - s->left_ns > HURRY_NS;
 }
 
 /* When what was taken will have been made up for. */
@@ -76,7 +51,7 @@ static bool is_granted(struct pl_stopper *s, uint64_t now)
 
 uint64_t pl_stopper_spent_for_ns(const struct pl_stopper *s, uint64_t now)
 {
-	if (s->policy == PL_STOP_ALWAYS || s->stopped_ns == s->told_ns || can_afford(s, now))
+	if (s->policy == PL_STOP_ALWAYS || can_afford(s, now))
 		return 0;
 	return afforded_at_ns(s) + 1 - now;
 }

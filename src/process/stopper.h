@@ -27,9 +27,7 @@ struct pl_stopper {
 	enum pl_stop_policy policy;
 	uint64_t started_ns;	    /* CLOCK_MONOTONIC */
 	uint64_t stops, stopped_ns; /* the time includes that in which we stood beside one */
-	uint64_t told_ns, tell_ns;  /* of it, to the budget; when that was */
 	uint64_t refused;	    /* times that the budget had nothing left for one */
-	double left_ns;		    /* so much more may be taken without being told */
 	struct pl_beside *beside;   /* the engine's; NULL: nobody stands beside */
 	uint32_t beside_rounds;	    /* since we stood beside a thread of it */
 	struct pl_still still;	    /* by default: which of the two ways */
@@ -44,13 +42,7 @@ struct pl_stopper {
 void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct pl_beside *beside, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
 
-/** What was taken of the program's time since the last call. What it took more than the share @p limit of the time that
- * has passed is left out as long as it is made up for by what was left over before, or is the first: one stop can last
- * long. */
-uint64_t pl_stopper_taken_ns(struct pl_stopper *s, double limit, uint64_t now);
-/** Is what was taken since the last call of that much more than it would leave out? */
-bool pl_stopper_hurries(const struct pl_stopper *s, double limit, uint64_t now);
-/** For how long no thread can be stopped nor stood beside, after what was taken since that call; 0: it can. */
+/** For how long no thread can be stopped nor stood beside, after what was taken; 0: it can. */
 uint64_t pl_stopper_spent_for_ns(const struct pl_stopper *s, uint64_t now);
 
 /** Are the policy, the costs and the budget for standing beside one more thread? No right is needed. */

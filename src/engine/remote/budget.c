@@ -16,6 +16,35 @@
 #define COMFORTABLE	0.8	     /* of the limit: below this it may go faster */
 #define AIM		0.9	     /* of the limit */
 #define COST_NS		20000.0	     /* of a sample, before anything is known */
+#define LEFT_MOST_NS	5e6	     /* of what a program stood still, without the rate falling */
+#define HURRY_NS	1e6 /* more than that: the rate has to fall at once, or there is nothing left for stops */
+
+void pl_stood_still_begin(struct pl_stood_still *s, uint64_t now)
+{
+	s->tell_ns = now;
+	s->left_ns = LEFT_MOST_NS;
+}
+
+uint64_t pl_stood_still_tell(struct pl_stood_still *s, uint64_t taken_ns, double limit, uint64_t now)
+{
+	double taken = (double)(taken_ns - s->told_ns), usual = limit * (double)(now - s->tell_ns), beyond = 0;
+
+	s->told_ns = taken_ns;
+	s->tell_ns = now;
+	s->left_ns += usual - taken;
+	if (s->left_ns < 0)
+		beyond = -s->left_ns, s->left_ns = 0;
+	if (s->left_ns > LEFT_MOST_NS)
+		s->left_ns = LEFT_MOST_NS;
+	return (uint64_t)((taken < usual ? taken : usual) + beyond);
+}
+
+bool pl_stood_still_hurries(const struct pl_stood_still *s, uint64_t taken_ns, double limit, uint64_t now)
+{
+	double taken = (double)(taken_ns - s->told_ns), usual = limit * (double)(now - s->tell_ns);
+
+	return taken - usual - s->left_ns > HURRY_NS;
+}
 
 bool pl_budget_unlimited(const struct pl_budget *b)
 {

@@ -33,6 +33,21 @@ struct pl_budget {
 	bool settled;			/* it has found a rate that it does not exceed */
 };
 
+/** What the budget has been told of the time for which one process stood still. */
+struct pl_stood_still {
+	uint64_t told_ns, tell_ns; /* of it; when that was */
+	double left_ns;		   /* so much more may be taken without being told */
+};
+
+/** Its Python was found, for the first time. */
+void pl_stood_still_begin(struct pl_stood_still *s, uint64_t now);
+/** What was taken since the last call: @p taken_ns is the sum. What is more than the share @p limit of the time that
+ * has passed is left out as long as it is made up for by what was left over before, or is the first: one stop can last
+ * long. */
+uint64_t pl_stood_still_tell(struct pl_stood_still *s, uint64_t taken_ns, double limit, uint64_t now);
+/** Is what was taken since the last call of that much more than it would leave out? */
+bool pl_stood_still_hurries(const struct pl_stood_still *s, uint64_t taken_ns, double limit, uint64_t now);
+
 /** @return the period to begin with. */
 uint64_t pl_budget_init(struct pl_budget *b, double limit, double still_limit, uint64_t period_ns, uint64_t now);
 

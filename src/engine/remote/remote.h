@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "births.h"
+#include "budget.h"
 #include "engine.h"
 #include "find_python.h"
 #include "mode.h"
@@ -82,6 +83,8 @@ struct pl_target {
 
 	struct pl_file_view view; /* before the codes were seen that were not sent yet; only with options.sources */
 	uint32_t view_number;	  /* 0: not known */
+
+	struct pl_stood_still still;
 
 	struct pl_search search;
 	bool attached;

@@ -231,8 +231,9 @@ static uint64_t still_ns(struct pl_engine *e, struct run *run, uint64_t now)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
+		struct pl_target *t = e->targets.data[i];
 		uint64_t taken_ns =
-			pl_stopper_taken_ns(&e->targets.data[i]->python.stopper, run->budget.still.limit, now);
+			pl_stood_still_tell(&t->still, t->python.stopper.stopped_ns, run->budget.still.limit, now);
 
 		most = taken_ns > most ? taken_ns : most;
 	}
@@ -271,6 +272,14 @@ static uint64_t begin_budget(struct pl_engine *e, struct run *run, uint64_t now)
 			      e->options.period_ns, now);
 }
 
+/* For how long nothing is left to have a thread of it stand still, by what the budget does not know yet. */
+static uint64_t spent_for_ns(const struct pl_target *t, uint64_t now)
+{
+	const struct pl_stopper *s = &t->python.stopper;
+
+	return s->stopped_ns == t->still.told_ns ? 0 : pl_stopper_spent_for_ns(s, now);
+}
+
 /* Is so much being used that the rate must fall before the next look? *spent_ns: for how long nothing is left to have a
  * thread stand still. */
 static bool hurries(const struct pl_engine *e, const struct run *run, uint64_t now, uint64_t *spent_ns)
@@ -279,10 +288,11 @@ static bool hurries(const struct pl_engine *e, const struct run *run, uint64_t n
 
 	*spent_ns = 0;
 	for (size_t i = 0; i < e->targets.len && run->budget.still.limit > 0; i++) {
-		const struct pl_stopper *s = &e->targets.data[i]->python.stopper;
-		uint64_t its_ns = pl_stopper_spent_for_ns(s, now);
+		const struct pl_target *t = e->targets.data[i];
+		uint64_t its_ns = spent_for_ns(t, now);
 
-		hurry |= enough && pl_stopper_hurries(s, run->budget.still.limit, now);
+		hurry |= enough &&
+			 pl_stood_still_hurries(&t->still, t->python.stopper.stopped_ns, run->budget.still.limit, now);
 		*spent_ns = its_ns > *spent_ns ? its_ns : *spent_ns;
 	}
 	return hurry || *spent_ns;

@@ -31,6 +31,8 @@ static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl
 
 static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py)
 {
+	if (!t->python.stopper.started_ns) /* an exec gives nothing back */
+		pl_stood_still_begin(&t->still, pl_clock_monotonic_ns());
 	pl_python_process_attach(&t->python, py, t->search.find.live, e->options.stop, &e->beside);
 	t->search.find.live = NULL;
 	t->search.pause_ns = PAUSE_MIN_NS;

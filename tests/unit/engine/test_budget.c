@@ -215,9 +215,53 @@ static void what_needs_no_stop_does_not_wait_for_them(void **state)
 	}
 }
 
+/* 2.5 % is allowed; what is told makes the rate fall where it is more than that. */
+static void one_long_stop_is_made_up_for(void **state)
+{
+	struct pl_stood_still s = {0};
+	uint64_t now = 5 * MS, taken = 4 * MS; /* the first ones: nobody knew what they cost */
+
+	pl_stood_still_begin(&s, now);
+	assert_in_range(pl_stood_still_tell(&s, taken, 0.025, now += 100 * MS), 0, 2500000);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(pl_stood_still_tell(&s, taken += 2 * MS, 0.025, now += 100 * MS), 2 * MS);
+	assert_in_range(pl_stood_still_tell(&s, taken += 6 * MS, 0.025, now += 100 * MS), 0, 2500000);
+	assert_in_range(pl_stood_still_tell(&s, taken += 16 * MS, 0.025, now += 100 * MS), 10 * MS, 16 * MS);
+	assert_int_equal(pl_stood_still_tell(&s, taken, 0.025, now += 100 * MS), 0);
+}
+
+static void what_is_too_much_all_the_time_is_told(void **state)
+{
+	struct pl_stood_still s = {0};
+	uint64_t now = 5 * MS, taken = 0, told = 0;
+
+	pl_stood_still_begin(&s, now);
+	for (int i = 0; i < 100; i++)
+		told += pl_stood_still_tell(&s, taken += 5 * MS, 0.025, now += 100 * MS);
+	assert_in_range(told, 490 * MS, 500 * MS);
+	assert_int_equal(pl_stood_still_tell(&s, taken += 5 * MS, 0.025, now += 100 * MS), 5 * MS);
+}
+
+/* One long stop is left out, many short ones are not. */
+static void what_is_too_much_at_once_is_told_at_once(void **state)
+{
+	struct pl_stood_still s = {0};
+	uint64_t now = 5 * MS;
+
+	pl_stood_still_begin(&s, now);
+	assert_false(pl_stood_still_hurries(&s, 5 * MS, 0.025, now));
+	assert_true(pl_stood_still_hurries(&s, 8 * MS, 0.025, now += 1));
+	assert_false(pl_stood_still_hurries(&s, 8 * MS, 0.025, now + 200 * MS));
+	(void)pl_stood_still_tell(&s, 12 * MS, 0.025, now);
+	assert_false(pl_stood_still_hurries(&s, 12 * MS, 0.025, now));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_long_stop_is_made_up_for),
+		cmocka_unit_test(what_is_too_much_all_the_time_is_told),
+		cmocka_unit_test(what_is_too_much_at_once_is_told_at_once),
 		cmocka_unit_test(what_is_skipped_does_not_count),
 		cmocka_unit_test(what_fits_is_not_slowed),
 		cmocka_unit_test(standing_still_is_limited_apart_from_cpu_time),

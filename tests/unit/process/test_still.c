@@ -67,66 +67,22 @@ static void what_cannot_be_had_is_not_kept(void **state)
 	assert_int_equal(s.way, PL_STILL_STOP);
 }
 
-/* 2.5 % is allowed; what is told makes the rate fall where it is more than that. */
-static void one_long_stop_is_made_up_for(void **state)
-{
-	struct pl_stopper s = {0};
-	uint64_t now = 5 * MS;
-
-	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now);
-	s.stopped_ns += 4 * MS; /* the first ones: nobody knew what they cost */
-	assert_in_range(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 0, 2500 * US);
-	for (int i = 0; i < 20; i++) {
-		s.stopped_ns += 2 * MS;
-		assert_int_equal(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 2 * MS);
-	}
-	s.stopped_ns += 6 * MS;
-	assert_in_range(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 0, 2500 * US);
-	s.stopped_ns += 16 * MS;
-	assert_in_range(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 10 * MS, 16 * MS);
-	assert_int_equal(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 0);
-	pl_stopper_deinit(&s);
-}
-
-static void what_is_too_much_all_the_time_is_told(void **state)
-{
-	struct pl_stopper s = {0};
-	uint64_t now = 5 * MS, told = 0;
-
-	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now);
-	for (int i = 0; i < 100; i++) {
-		s.stopped_ns += 5 * MS;
-		told += pl_stopper_taken_ns(&s, 0.025, now += 100 * MS);
-	}
-	assert_in_range(told, 490 * MS, 500 * MS);
-	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now); /* an exec gives nothing back */
-	s.stopped_ns += 5 * MS;
-	assert_int_equal(pl_stopper_taken_ns(&s, 0.025, now += 100 * MS), 5 * MS);
-	pl_stopper_deinit(&s);
-}
-
-/* One long stop is left out, many short ones are not; what a stop took beyond all that is allowed has to pass first. */
-static void what_is_too_much_at_once_is_told_at_once(void **state)
+/* What a stop took beyond all that is allowed has to pass first. */
+static void what_was_too_much_has_to_pass(void **state)
 {
 	struct pl_stopper s = {0};
 	uint64_t now = 5 * MS;
 
 	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now);
 	s.stopped_ns += 5 * MS;
-	assert_false(pl_stopper_hurries(&s, 0.025, now));
 	assert_int_equal(pl_stopper_spent_for_ns(&s, now += 1), 0);
-	s.stopped_ns += 3 * MS;
-	assert_true(pl_stopper_hurries(&s, 0.025, now));
-	assert_false(pl_stopper_hurries(&s, 0.025, now + 200 * MS));
-	s.stopped_ns += 4 * MS; /* of 12, 10 might be taken at once, and 2 in 80 */
+	s.stopped_ns += 7 * MS; /* of 12, 10 might be taken at once, and 2 in 80 */
 	assert_in_range(pl_stopper_spent_for_ns(&s, now), 79 * MS, 81 * MS);
 	assert_int_equal(pl_stopper_spent_for_ns(&s, now + 81 * MS), 0);
+	pl_stopper_begin(&s, PL_STOP_AUTO, NULL, now + MS); /* an exec gives nothing back */
+	assert_in_range(pl_stopper_spent_for_ns(&s, now), 79 * MS, 81 * MS);
 	s.policy = PL_STOP_ALWAYS;
 	assert_int_equal(pl_stopper_spent_for_ns(&s, now), 0); /* nothing is too much */
-	s.policy = PL_STOP_AUTO;
-	(void)pl_stopper_taken_ns(&s, 0.025, now);
-	assert_false(pl_stopper_hurries(&s, 0.025, now));
-	assert_int_equal(pl_stopper_spent_for_ns(&s, now), 0); /* it is known, and nothing more was taken */
 	pl_stopper_deinit(&s);
 }
 
@@ -176,9 +132,7 @@ int main(void)
 		cmocka_unit_test(one_dear_stop_is_forgotten),
 		cmocka_unit_test(the_dearer_of_two_dear_ways_is_rare),
 		cmocka_unit_test(what_cannot_be_had_is_not_kept),
-		cmocka_unit_test(one_long_stop_is_made_up_for),
-		cmocka_unit_test(what_is_too_much_all_the_time_is_told),
-		cmocka_unit_test(what_is_too_much_at_once_is_told_at_once),
+		cmocka_unit_test(what_was_too_much_has_to_pass),
 		cmocka_unit_test(whoever_wants_to_know_of_stops_is_told_until_he_does_not),
 	};
 
