@@ -42,11 +42,27 @@ static void read_anew_now_and_then(struct pl_task_walk *w)
 		pl_mem_pages_forget(w->pages);
 }
 
+static bool is_full(const struct pl_task_walk *w)
+{
+	return (w->list ? w->list->len : w->out->list.len) >= PL_MAX_TASKS;
+}
+
+static struct plumb_error *keep(struct pl_task_walk *w, pl_addr addr, const struct pl_task_words *words)
+{
+	struct pl_task task = {.addr = addr};
+
+	if (w->list) {
+		const struct pl_task_at at = {addr, pl_task_thread_of(w, words->loop)};
+		return pl_vec_push(w->list, at) ? NULL : &pl_err_no_memory;
+	}
+	struct plumb_error *err = pl_task_describe(w, words, &task);
+	return err || pl_vec_push(&w->out->list, task) ? err : &pl_err_no_memory;
+}
+
 /* pl_set_fn. A task that has ended is no longer of interest, one that is met again is known. */
 static struct plumb_error *add_task(void *ctx, pl_addr addr)
 {
 	struct pl_task_walk *w = ctx;
-	struct pl_task task = {.addr = addr};
 	struct pl_task_words words;
 	uint32_t before;
 	struct plumb_error *err;
@@ -56,13 +72,11 @@ static struct plumb_error *add_task(void *ctx, pl_addr addr)
 	if (!pl_map_set(&w->seen, addr, 0, 1))
 		return &pl_err_no_memory;
 	read_anew_now_and_then(w);
-	err = w->out->list.len < PL_MAX_TASKS ? pl_task_words_read(&w->a, addr, &words) : &pl_err_limit;
+	err = is_full(w) ? &pl_err_limit : pl_task_words_read(&w->a, addr, &words);
 	if (!err && words.done)
 		return NULL;
 	if (!err)
-		err = pl_task_describe(w, &words, &task);
-	if (!err && !pl_vec_push(&w->out->list, task))
-		err = &pl_err_no_memory;
+		err = keep(w, addr, &words);
 	if (!err || pl_task_is_fatal(err))
 		return err;
 	plumb_error_destroy(err);
@@ -379,6 +393,17 @@ void pl_tasks_again_destroy(struct pl_tasks_again *a)
 	free(a);
 }
 
+/* For one more look: nothing of the one before holds. */
+static void begin_again(struct pl_task_walk *w, struct pl_tasks *out, pl_task_at_vec *list)
+{
+	w->out = out;
+	w->list = list;
+	pl_map_clear(&w->seen);
+	pl_vec_clear(&w->edges);
+	w->futures = w->a.slots = 0;
+	pl_vec_clear(&w->running); /* of the first look; who runs waits for nothing, and is seen by that */
+}
+
 struct plumb_error *pl_tasks_again_read(struct pl_tasks_again *a, const pl_addr *tasks, size_t count,
 					struct pl_tasks *ret)
 {
@@ -386,12 +411,29 @@ struct plumb_error *pl_tasks_again_read(struct pl_tasks_again *a, const pl_addr 
 	struct plumb_error *err = NULL;
 
 	clear(ret);
-	w->out = ret;
-	pl_map_clear(&w->seen);
-	pl_vec_clear(&w->edges);
-	w->futures = w->a.slots = 0;
-	pl_vec_clear(&w->running); /* of the first look; who runs waits for nothing, and is seen by that */
+	begin_again(w, ret, NULL);
 	for (size_t i = 0; i < count && a->here && !err; i++)
 		err = add_task(w, tasks[i]);
 	return err ? err : add_waiters(w);
+}
+
+struct plumb_error *pl_tasks_again_list(struct pl_tasks_again *a, pl_task_at_vec *ret, size_t *lost_ret)
+{
+	struct pl_task_walk *w = &a->w;
+	struct pl_tasks lost = {0};
+
+	*lost_ret = 0;
+	if (!a->here)
+		return NULL;
+	begin_again(w, &lost, ret);
+	w->last_loop = 0;
+	pl_vec_clear(&w->threads);
+	struct plumb_error *err = pl_tstate_list(w->a.mem, w->a.py, w->a.interp, &w->threads, NULL);
+	if (!err)
+		err = walk_lists(w);
+	if (!err)
+		err = walk_sets(w);
+	w->list = NULL;
+	*lost_ret = lost.lost;
+	return err;
 }

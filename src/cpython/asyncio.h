@@ -46,8 +46,12 @@ struct pl_task {
 	uint8_t state;		    /* enum pl_task_state */
 	uint8_t wait_kind;	    /* enum pl_wait_kind */
 	uint8_t what;		    /* enum pl_wait_for (lock_wait.h) */
-	bool limited;		    /* it waits no longer than some time */
-	bool cut;		    /* the chain is longer, or its inner end could not be read */
+	bool for_tasks;		    /* it waits for what tasks do, as far as can be seen, and for nothing else */
+	/* Of those that gather or wait wait for, of the first ones, some that have not ended are tasks; are none. */
+	bool members_tasks, members_futures;
+	uint8_t members_seen;
+	bool limited; /* it waits no longer than some time */
+	bool cut;     /* the chain is longer, or its inner end could not be read */
 };
 
 /* An asyncio.Lock that a task is inside of; or one that it has let go of, which another task may have entered. */
@@ -55,6 +59,13 @@ struct pl_task_lock {
 	pl_addr lock;
 	bool inside;
 };
+
+/* Where a task is, and whose it is. */
+struct pl_task_at {
+	pl_addr addr;
+	uint64_t thread_id; /* as above */
+};
+typedef PL_VEC(struct pl_task_at) pl_task_at_vec;
 
 struct pl_tasks {
 	PL_VEC(struct pl_task) list; /* those of one loop together */
@@ -90,5 +101,10 @@ void pl_tasks_again_destroy(struct pl_tasks_again *a);
 /** Those of these tasks that have not ended, and nothing of others; in no order. One that runs is told as ready. */
 struct plumb_error *pl_tasks_again_read(struct pl_tasks_again *a, const pl_addr *tasks, size_t count,
 					struct pl_tasks *ret) PLUMB_MUST_CHECK;
+/** Append where the unfinished tasks are that there are now, PL_MAX_TASKS at most. *lost_ret: those that could not be
+ * read or are more. The interpreter's words are those that it was created with, as far as they change: have them read
+ * again before. */
+struct plumb_error *pl_tasks_again_list(struct pl_tasks_again *a, pl_task_at_vec *ret,
+					size_t *lost_ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -85,14 +85,13 @@ static void set_state(struct pl_task_walk *w, const struct pl_task_words *words,
 	task->waits_for = task->state == PL_TASK_WAITING ? future : 0;
 }
 
-static void set_thread(struct pl_task_walk *w, struct pl_task *task)
+uint64_t pl_task_thread_of(struct pl_task_walk *w, pl_addr loop)
 {
-	if (task->loop != w->last_loop) {
-		w->last_loop = task->loop;
-		w->last_thread = thread_of_loop(w, task->loop);
+	if (loop != w->last_loop) {
+		w->last_loop = loop;
+		w->last_thread = thread_of_loop(w, loop);
 	}
-	task->thread_id = w->last_thread;
-	task->tstate = w->tstate;
+	return w->last_thread;
 }
 
 struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_task_words *words, struct pl_task *task)
@@ -102,7 +101,8 @@ struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_tas
 	task->loop = words->loop;
 	task->coro = words->coro;
 	set_state(w, words, task);
-	set_thread(w, task);
+	task->thread_id = pl_task_thread_of(w, task->loop);
+	task->tstate = w->tstate;
 	task->name_at = (uint32_t)w->out->text.len;
 	err = pl_task_name_add(&w->a, words, &w->out->text);
 	task->name_len = (uint32_t)w->out->text.len - task->name_at;

@@ -67,6 +67,7 @@ struct pl_task_walk {
 	struct pl_mem_pages *pages; /* what a.mem keeps; NULL: whoever gave it sees to that */
 	size_t read;		    /* tasks */
 	struct pl_tasks *out;
+	pl_task_at_vec *list; /* only where tasks are is wanted; NULL: all of each */
 	struct pl_map seen;
 	PL_VEC(struct pl_task_edge) edges;
 	size_t futures; /* of sets, asked whether they are done */
@@ -80,6 +81,8 @@ struct pl_task_walk {
 /** Fill in @p task, whose address is set, from its words; frames, names and edges go to the walk. */
 struct plumb_error *pl_task_describe(struct pl_task_walk *w, const struct pl_task_words *words,
 				     struct pl_task *task) PLUMB_MUST_CHECK;
+/** The pthread_t of the thread that runs a loop now; 0: none does, or it is not known. */
+uint64_t pl_task_thread_of(struct pl_task_walk *w, pl_addr loop);
 /** What it waits for, by its state, chain and `waits_for`, and the locks that it is inside of. */
 struct plumb_error *pl_task_add_wait(struct pl_task_walk *w, struct pl_task *task) PLUMB_MUST_CHECK;
 /** What a task of the C struct says of those that wait for it. */

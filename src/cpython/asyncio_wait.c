@@ -7,7 +7,8 @@
 #include "dict.h"
 #include "task_wait.h"
 
-#define EDGES_MAX (PL_MAX_TASKS * 4)
+#define EDGES_MAX    (PL_MAX_TASKS * 4)
+#define MEMBERS_SEEN 64
 
 static struct plumb_error *unless_fatal(struct plumb_error *err)
 {
@@ -25,6 +26,30 @@ static struct plumb_error *add_edge(struct pl_task_walk *w, pl_addr task, pl_add
 	if (w->edges.len >= EDGES_MAX)
 		return &pl_err_limit;
 	return pl_vec_push(&w->edges, e) ? NULL : &pl_err_no_memory;
+}
+
+/* One of several that it waits for. */
+static void note_member(struct pl_task_walk *w, struct pl_task *task, pl_addr other)
+{
+	if (task->members_tasks || task->members_seen == MEMBERS_SEEN)
+		return;
+	task->members_seen++;
+	if (pl_future_is_done(&w->a, other))
+		return;
+	bool is_task = pl_task_derives(&w->a, other, w->a.task_type);
+	task->members_tasks |= is_task;
+	task->members_futures |= !is_task;
+}
+
+/* Where all have ended it is about to go on: that is no wait either. */
+static bool is_for_tasks(struct pl_task_walk *w, const struct pl_task *task, const struct pl_task_await *wait)
+{
+	if (wait->tasks == PL_TASKS_IN_GROUP)
+		return true;
+	if (wait->tasks == PL_TASKS_IN_SET || task->wait_kind == PL_WAIT_GATHER)
+		return task->members_tasks || !task->members_futures;
+	pl_addr other = wait->tasks == PL_TASKS_ALONE ? wait->object : task->waits_for;
+	return pl_task_derives(&w->a, other, w->a.task_type);
 }
 
 /* The task waits for the end of @p other, another one or a future. Each need has an edge. */
@@ -58,6 +83,8 @@ static struct plumb_error *add_children(struct pl_task_walk *w, struct pl_task *
 		err = pl_mem_read_u64(w->a.mem, first + i * 8, &child);
 		if (!err)
 			err = add_need(w, task, child);
+		if (!err)
+			note_member(w, task, child);
 	}
 	return unless_fatal(err);
 }
@@ -96,6 +123,7 @@ static struct plumb_error *add_set_member(void *ctx, pl_addr obj)
 	m->w->futures++;
 	if (pl_future_is_done(&m->w->a, obj))
 		return NULL;
+	note_member(m->w, m->task, obj);
 	m->pending = obj;
 	m->count++;
 	return add_edge(m->w, obj, m->task->addr);
@@ -181,7 +209,10 @@ struct plumb_error *pl_task_add_wait(struct pl_task_walk *w, struct pl_task *tas
 	/* Unless it turns out to be one of the tasks: add_waiters. */
 	task->wait_kind = is_gather(w, task->waits_for) ? PL_WAIT_GATHER : PL_WAIT_FUTURE;
 	err = add_future(w, task, task->waits_for);
-	return err ? err : add_object(w, task, &wait);
+	if (!err)
+		err = add_object(w, task, &wait);
+	task->for_tasks = is_for_tasks(w, task, &wait);
+	return err;
 }
 
 /* ---- who waits for it -------------------------------------------------------------------------------------------- */

@@ -98,6 +98,22 @@ static struct plumb_error *future_in_closure(struct pl_asyncio *a, pl_addr funct
 	return err;
 }
 
+static bool is_one_of(struct pl_asyncio *a, pl_addr function, const char *const *names, size_t count)
+{
+	struct pl_buf name = PL_BUF_INIT(NAME_MAX_TEXT * 4);
+	pl_addr str = 0;
+	bool found = false;
+	struct plumb_error *err = read_pointer(a, function + a->py->layout.function.name, &str);
+
+	if (!err)
+		err = pl_text_read_str(a->mem, a->py, str, NAME_MAX_TEXT, &name);
+	for (size_t i = 0; !err && i < count; i++)
+		found |= name.len == strlen(names[i]) && !memcmp(name.data, names[i], name.len);
+	plumb_error_destroy(err);
+	pl_buf_deinit(&name);
+	return found;
+}
+
 /* The functions of asyncio that end a future of their own when another one is done. */
 static bool ends_a_future(struct pl_asyncio *a, pl_addr function)
 {
@@ -107,18 +123,8 @@ static bool ends_a_future(struct pl_asyncio *a, pl_addr function)
 		"shield.<locals>._inner_done_callback",
 		"_wait.<locals>._on_completion",
 	};
-	struct pl_buf name = PL_BUF_INIT(NAME_MAX_TEXT * 4);
-	pl_addr str = 0;
-	bool found = false;
-	struct plumb_error *err = read_pointer(a, function + a->py->layout.function.name, &str);
 
-	if (!err)
-		err = pl_text_read_str(a->mem, a->py, str, NAME_MAX_TEXT, &name);
-	for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++)
-		found |= name.len == strlen(names[i]) && !memcmp(name.data, names[i], name.len);
-	plumb_error_destroy(err);
-	pl_buf_deinit(&name);
-	return found;
+	return is_one_of(a, function, names, sizeof names / sizeof *names);
 }
 
 /* Up to 3.11 wait_for has functools.partial(_release_waiter, waiter). */
@@ -255,6 +261,31 @@ static struct plumb_error *find_awaiter(struct search *s)
 	return err;
 }
 
+static void read_by(struct pl_task_stacks *t, struct pl_mem *mem)
+{
+	t->a.mem = t->a.values.mem = mem;
+}
+
+/* The first callback of the future that shield gives is of shield itself. */
+struct plumb_error *pl_task_shields(struct pl_task_stacks *t, struct pl_mem *mem, pl_addr future, bool *ret)
+{
+	static const char *const name = "shield.<locals>._outer_done_callback";
+	struct pl_asyncio *a = &t->a;
+	char type[PL_TYPE_NAME];
+	pl_addr callback = 0;
+
+	*ret = false;
+	read_by(t, mem);
+	if (!is_in_c(a, future))
+		return NULL;
+	struct plumb_error *err = read_pointer(a, future + a->py->layout.object.size + 8, &callback);
+	if (err || !callback)
+		return err;
+	*ret = pl_value_type_name(&a->values, callback, type) && strcmp(type, "function") == 0 &&
+	       is_one_of(a, callback, &name, 1);
+	return NULL;
+}
+
 /* ---- the stack --------------------------------------------------------------------------------------------------- */
 
 static void reverse(struct pl_frame *f, size_t count)
@@ -277,11 +308,6 @@ static struct plumb_error *add_chain(struct pl_asyncio *a, pl_addr coro, pl_fram
 	if (!err)
 		reverse(ret->data + at, ret->len - at);
 	return err;
-}
-
-static void read_by(struct pl_task_stacks *t, struct pl_mem *mem)
-{
-	t->a.mem = t->a.values.mem = mem;
 }
 
 struct plumb_error *pl_task_awaiters_read(struct pl_task_stacks *t, struct pl_mem *mem, pl_addr task, pl_frame_vec *ret)

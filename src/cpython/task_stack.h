@@ -23,6 +23,11 @@ void pl_task_stacks_destroy(struct pl_task_stacks *t);
 struct plumb_error *pl_task_awaiters_read(struct pl_task_stacks *t, struct pl_mem *mem, pl_addr task,
 					  pl_frame_vec *ret) PLUMB_MUST_CHECK;
 
+/** Is @p future what asyncio.shield gave for a task that has not ended? Who waits for it waits for that. Errors: as
+ * below. */
+struct plumb_error *pl_task_shields(struct pl_task_stacks *t, struct pl_mem *mem, pl_addr future,
+				    bool *ret) PLUMB_MUST_CHECK;
+
 /**
  * Append the stack of the task that runs on the thread @p tstate, innermost first. The task's outermost coroutine is
  * one of the frames of @p stack, and what is outside of it is the event loop. A task that waits for this one, itself or

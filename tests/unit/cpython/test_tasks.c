@@ -467,6 +467,34 @@ static void a_chain_that_cannot_be_read_is_none(void **state)
 	}
 }
 
+/* The same ones as are read, with the threads of their loops; again and again. */
+static void tasks_are_listed_without_being_read(void **state)
+{
+	for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+		struct scene s;
+		struct pl_tasks_again *again = NULL;
+
+		open_scene(&s, images[i]);
+		assert_ok(pl_tasks_again_create(&s.mem, &s.py, &s.interp, &again));
+		for (int n = 0; n < 2; n++) {
+			pl_task_at_vec list = {0};
+			size_t lost = 1;
+
+			assert_ok(pl_tasks_again_list(again, &list, &lost));
+			assert_int_equal(lost, 0);
+			assert_int_equal(list.len, s.tasks.list.len);
+			for (size_t k = 0; k < list.len; k++) {
+				const struct pl_task *t = at_address(&s, list.data[k].addr);
+				assert_non_null(t);
+				assert_true(t->thread_id == list.data[k].thread_id);
+			}
+			pl_vec_deinit(&list);
+		}
+		pl_tasks_again_destroy(again);
+		close_scene(&s);
+	}
+}
+
 /* Its words are elsewhere. */
 static void a_task_that_is_written_in_python_is_refused(void **state)
 {
@@ -512,6 +540,7 @@ int main(void)
 		cmocka_unit_test(who_awaits_a_task_is_found_from_the_task),
 		cmocka_unit_test(a_task_that_waits_for_something_else_awaits_nobody),
 		cmocka_unit_test(a_chain_that_cannot_be_read_is_none),
+		cmocka_unit_test(tasks_are_listed_without_being_read),
 		cmocka_unit_test(a_task_that_is_written_in_python_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
