@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "dump_parts.h"
 #include "lock.h"
+#include "wait_words.h"
 #include "with.h"
 
 /* Bounds on what a made-up process can ask for. */
@@ -17,21 +18,6 @@
 #define HOLDS_MAX	  16384
 #define RELEASED_MAX	  16	     /* by one thread: signal handlers within Condition.wait */
 #define NOT_KNOWN	  UINT64_MAX /* no tid: several are inside, or one that has let go of it */
-
-static const enum pl_dump_for purposes[] = {
-	[PL_FOR_UNKNOWN] = PL_DUMP_FOR_UNKNOWN, [PL_FOR_LOCK] = PL_DUMP_FOR_LOCK,
-	[PL_FOR_NOTICE] = PL_DUMP_FOR_NOTICE,	[PL_FOR_EVENT] = PL_DUMP_FOR_EVENT,
-	[PL_FOR_BARRIER] = PL_DUMP_FOR_BARRIER, [PL_FOR_PERMIT] = PL_DUMP_FOR_PERMIT,
-	[PL_FOR_ITEM] = PL_DUMP_FOR_ITEM,	[PL_FOR_ROOM] = PL_DUMP_FOR_ROOM,
-	[PL_FOR_DONE] = PL_DUMP_FOR_DONE,	[PL_FOR_RESULT] = PL_DUMP_FOR_RESULT,
-	[PL_FOR_THREAD] = PL_DUMP_FOR_THREAD,	[PL_FOR_TIME] = PL_DUMP_FOR_TIME,
-	[PL_FOR_TASKS] = PL_DUMP_FOR_UNKNOWN,
-};
-
-enum pl_dump_for pl_dump_purpose(enum pl_wait_for what)
-{
-	return purposes[what];
-}
 
 void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_dump_process *p, struct pl_mem *mem,
 			 const struct pl_py *py, uint64_t end_ns)
@@ -55,7 +41,7 @@ void pl_lock_finder_deinit(struct pl_lock_finder *l)
 static bool add(struct pl_lock_finder *l, const struct pl_lock_wait *w, uint32_t *ret)
 {
 	const struct pl_dump_awaited a = {
-		.what = purposes[w->what], .object = w->object, .type = pl_dump_str(l->d, w->type)};
+		.what = pl_wait_word(w->what), .object = w->object, .type = pl_dump_str(l->d, w->type)};
 
 	*ret = (uint32_t)l->found.len;
 	if (!pl_vec_push(&l->found, *w))

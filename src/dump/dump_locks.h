@@ -8,8 +8,6 @@
 #include "lock_wait.h"
 #include "map.h"
 
-enum pl_dump_for pl_dump_purpose(enum pl_wait_for what);
-
 /** A frame of a thread stands inside `with` of a lock that is waited for; or the thread has let go of one that it has
  * not entered. */
 struct pl_lock_hold {

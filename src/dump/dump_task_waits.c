@@ -6,6 +6,7 @@
 #include "dump_locks.h"
 #include "map.h"
 #include "task_wait.h"
+#include "wait_words.h"
 
 #define NOT_KNOWN UINT32_MAX /* several are inside, or one that has let go of it */
 
@@ -40,7 +41,7 @@ bool pl_dump_task_of(struct pl_dump *d, const struct pl_tasks *all, const struct
 		.doing = doings[task->state],
 		.wait = waits[task->wait_kind],
 		.waits_for = task->waits_for,
-		.what = pl_dump_purpose(task->what),
+		.what = pl_wait_word(task->what),
 		.limited = task->limited};
 	for (uint32_t i = 0; i < task->waiters && ok; i++)
 		ok = pl_vec_push(&ret->awaited_by, all->waiters.data[task->waiters_at + i]);
@@ -54,7 +55,7 @@ bool pl_dump_task_of(struct pl_dump *d, const struct pl_tasks *all, const struct
 static bool find_or_add(struct finder *f, const struct pl_task *task, uint32_t *ret)
 {
 	const char *type = (const char *)f->all->text.data + task->type_at;
-	const struct pl_dump_task_awaited a = {.thing = {.what = pl_dump_purpose(task->what),
+	const struct pl_dump_task_awaited a = {.thing = {.what = pl_wait_word(task->what),
 							 .object = task->object,
 							 .type = pl_dump_text(f->d, type, task->type_len)}};
 
@@ -70,7 +71,7 @@ static struct plumb_error *add_things(struct finder *f)
 		const struct pl_task *task = &f->all->list.data[i];
 		uint32_t thing;
 
-		if (!task->object || pl_dump_purpose(task->what) == PL_DUMP_FOR_UNKNOWN)
+		if (!task->object || pl_wait_word(task->what) == PL_DUMP_FOR_UNKNOWN)
 			continue;
 		if (!find_or_add(f, task, &thing))
 			return &pl_err_no_memory;

@@ -444,6 +444,23 @@ static struct plumb_error *see_task(struct pl_reader *r, struct pl_stack_reader 
 	return NULL;
 }
 
+struct plumb_error *pl_stack_name_task(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_interp *now,
+				       uint32_t *ret)
+{
+	struct naming naming = {r, s, &s->task_frames, &s->task_seen, now->code_generation};
+	bool folded = false;
+
+	pl_snapshot_bypass(&s->snap);
+	struct plumb_error *err = see_frames(&naming, ret, &folded);
+	if (err || folded)
+		*ret = 0;
+	if (!err || fatal(err))
+		return err;
+	pl_vec_clear(&s->task_seen.now);
+	plumb_error_destroy(err);
+	return NULL;
+}
+
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
 	*ret = (struct pl_reading){0};

@@ -117,6 +117,10 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
  * read, the innermost first, up to one whose code is damaged; ret->node 0: of none. Errors: pl_err_no_memory. */
 struct plumb_error *pl_stack_read_inner(struct pl_reader *r, struct pl_stack_reader *s,
 					struct pl_reading *ret) PLUMB_MUST_CHECK;
+/** Name s->task_frames, innermost first, of a thread that stands still: their stack. 0: there is no room for it, or a
+ * code of it could not be read. Errors: as those of pl_stack_read. */
+struct plumb_error *pl_stack_name_task(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_interp *now,
+				       uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** The last reading is true for another reason (the thread was stopped or blocked): its root is the thread's root. */
 void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tasks of a real interpreter wait for, which rests; the time is the test's. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "dump_model.h"
+#include "python.h"
+#include "stage.h"
+#include "task_waits.h"
+
+#define STEP_NS	 10000000000ull /* more than a twentieth of a core takes for a look */
+#define LOOKS	 400
+#define SLEEPERS 20 /* more than are read in one look */
+
+static const char script[] = "import asyncio, os, sys\n"
+			     "async def rest(): await asyncio.sleep(3600)\n"
+			     "async def inner(): await rest()\n"
+			     "async def gathers(): await asyncio.gather(inner(), inner())\n"
+			     "async def shields(): await asyncio.shield(inner())\n"
+			     "async def locks(lock):\n"
+			     "    async with lock: pass\n"
+			     "async def gets(): await asyncio.Queue().get()\n"
+			     "async def waits(future): await future\n"
+			     "async def top(loop):\n"
+			     "    lock = asyncio.Lock()\n"
+			     "    await lock.acquire()\n"
+			     "    work = [gathers(), shields(), locks(lock), gets(), waits(loop.create_future())]\n"
+			     "    kept = [asyncio.ensure_future(c) for c in work + [rest() for _ in range(20)]]\n"
+			     "    for _ in range(5): await asyncio.sleep(0)\n"
+			     "    os.write(1, b'ready\\n')\n"
+			     "    await asyncio.sleep(3600)\n"
+			     "if sys.version_info < (3, 7):\n"
+			     "    os.write(1, b'old\\n')\n"
+			     "else:\n"
+			     "    loop = asyncio.new_event_loop()\n"
+			     "    loop.run_until_complete(top(loop))\n";
+
+struct expected {
+	const char *chain; /* of the program's own coroutines */
+	enum pl_dump_for what;
+	uint32_t tasks;
+};
+static const struct expected all[] = {
+	{"gathers inner rest", PL_DUMP_FOR_TIME, 2},
+	{"shields inner rest", PL_DUMP_FOR_TIME, 1},
+	{"locks", PL_DUMP_FOR_LOCK, 1},
+	{"gets", PL_DUMP_FOR_ITEM, 1},
+	{"waits", PL_DUMP_FOR_RESULT, 1},
+	{"rest", PL_DUMP_FOR_TIME, SLEEPERS},
+	{"top", PL_DUMP_FOR_TIME, 1},
+};
+#define ALL (sizeof all / sizeof *all)
+
+/* Those that are called so in the script. */
+static void own_chain(const struct pl_python_process *p, uint32_t node, char *ret, size_t size)
+{
+	uint32_t parent = p->reader.trie->nodes.data[node].parent;
+	const struct pl_code *c = &p->reader.codes.store->known.data[p->reader.trie->nodes.data[node].code]->code;
+
+	if (parent)
+		own_chain(p, parent, ret, size);
+	else
+		*ret = '\0';
+	if (c->filename.len != 8 || memcmp(c->filename.data, "<string>", 8) != 0)
+		return;
+	size_t len = strlen(ret);
+	snprintf(ret + len, size - len, "%s%.*s", len ? " " : "", (int)c->name.len, (const char *)c->name.data);
+}
+
+static size_t index_of(const struct pl_python_process *p, const struct pl_tasks_waiting *w)
+{
+	char chain[256];
+
+	assert_true(w->node != 0); /* nothing is lost */
+	own_chain(p, w->node, chain, sizeof chain);
+	for (size_t i = 0; i < ALL; i++)
+		if (strcmp(chain, all[i].chain) == 0) {
+			assert_int_equal(w->what, all[i].what);
+			return i;
+		}
+	fail_msg("%s", chain);
+	return 0;
+}
+
+/* What each task waits for is the same in each look, which is at some of them; all together are met as often as they
+ * should be: the bounds are eight standard errors and more. */
+static void check_looks(struct pl_python_process *p)
+{
+	struct pl_task_waits t = {.rng = {1}};
+	uint64_t now = 1, stands_ns = 0, task_ns[ALL] = {0};
+
+	assert_false(pl_task_waits_step(&t, p, now));
+	for (int n = 0; n < LOOKS; n++) {
+		now += STEP_NS;
+		assert_true(pl_task_waits_step(&t, p, now));
+		assert_false(pl_task_waits_step(&t, p, now));
+		assert_int_equal(t.lost_ns, 0);
+		stands_ns += t.stands_ns;
+		for (size_t i = 0; i < t.waits.len; i++)
+			task_ns[index_of(p, &t.waits.data[i])] += t.waits.data[i].task_ns;
+	}
+	assert_true(stands_ns == now - 1);
+	for (size_t i = 0; i < ALL; i++) {
+		double tasks = (double)task_ns[i] / (double)stands_ns, far = all[i].tasks > 2 ? 6 : 2;
+		assert_true(tasks > 0 && tasks > all[i].tasks - far && tasks < all[i].tasks + far);
+	}
+	pl_task_waits_deinit(&t);
+}
+
+static void check(const char *exe)
+{
+	struct pl_python_process *process;
+	struct python p;
+	char line[16];
+
+	python_start(&p, exe, script);
+	python_hear(&p, line, sizeof line);
+	if (strcmp(line, "ready") == 0) {
+		stage_await_state(p.pid, p.pid, "S");
+		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+		await (process->threads.samplers.len == 1)
+			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		check_looks(process);
+		pl_python_process_close(process);
+	}
+	python_end(&p);
+}
+
+static void what_tasks_wait_for_is_found_by_looks(void **state)
+{
+	const char *exe;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++)
+		check(exe);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_tasks_wait_for_is_found_by_looks)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
