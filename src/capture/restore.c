@@ -86,7 +86,7 @@ static struct plumb_error *length_of(struct pl_restore *r, uint32_t stack, uint6
 	return NULL;
 }
 
-static struct plumb_error *spend_frames(struct pl_restore *r, uint32_t stack)
+struct plumb_error *pl_restore_spend_frames(struct pl_restore *r, uint32_t stack)
 {
 	uint64_t length = 0;
 	struct plumb_error *err = length_of(r, stack, &length);
@@ -123,7 +123,7 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 	if (!err)
 		err = has_lost_part(r, place.stack, &place.lost);
 	if (!err)
-		err = spend_frames(r, place.stack);
+		err = pl_restore_spend_frames(r, place.stack);
 	if (!err && r->places.len == r->places_paid) {
 		err = pl_restore_spend(r, PL_ROW_MEMORY);
 		r->places_paid += !err;

@@ -56,6 +56,8 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count,
 				       struct pl_decoder sections[PL_SECTIONS]) PLUMB_MUST_CHECK;
 
+/** Take the frames of a stack, which formats write, of r->frames_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
+struct plumb_error *pl_restore_spend_frames(struct pl_restore *r, uint32_t stack) PLUMB_MUST_CHECK;
 /** Take @p bytes of r->memory_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
 struct plumb_error *pl_restore_spend(struct pl_restore *r, uint64_t bytes) PLUMB_MUST_CHECK;
 

@@ -318,6 +318,47 @@ static struct plumb_error *source_row(struct pl_restore *r, struct pl_decoder *d
 	return pl_profile_source(r->profile, file, text, (size_t)len, flags & PL_SOURCE_CHANGED);
 }
 
+static struct plumb_error *wait_row(struct pl_restore *r, struct pl_decoder *d)
+{
+	uint32_t thread = pl_decode_u32(d), stack = pl_decode_u32(d);
+	uint64_t what = pl_decode(d);
+	struct pl_wait w = {.tasks = pl_decode(d)};
+
+	w.task_ns = pl_decode(d);
+	if (d->bad || what > UINT8_MAX)
+		return &pl_err_corrupt;
+	w.what = (uint8_t)what;
+	struct plumb_error *err = pl_restore_thread_id(r, thread, &w.thread);
+	if (!err)
+		err = pl_restore_stack_id(r, stack, &w.stack);
+	if (err || r->again)
+		return err;
+	err = pl_restore_spend_frames(r, w.stack);
+	return err ? err : pl_profile_wait(r->profile, &w);
+}
+
+/* Each chunk has what has come since the one before. */
+static struct plumb_error *restore_waits(struct pl_restore *r, struct pl_decoder *d)
+{
+	struct plumb_error *err = NULL;
+
+	if (!pl_cursor_left(&d->cursor))
+		return NULL;
+	struct pl_waited more = {.looks = pl_decode(d)};
+	more.covered_ns = pl_decode(d);
+	more.lost_ns = pl_decode(d);
+	if (d->bad)
+		return &pl_err_corrupt;
+	if (!r->again)
+		pl_profile_waited(r->profile, &more);
+	while (!err && pl_cursor_left(&d->cursor)) {
+		err = pl_restore_spend(r, PL_ROW_MEMORY);
+		if (!err)
+			err = wait_row(r, d);
+	}
+	return err;
+}
+
 /* Number of rows, rows that are new or replace what is known. */
 static struct plumb_error *restore_changing(struct pl_restore *r, struct pl_decoder *d,
 					    struct plumb_error *(*row)(struct pl_restore *r, struct pl_decoder *d))
@@ -460,5 +501,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		err = restore_changing(r, &sections[PL_SECTION_THREADS], thread_row);
 	if (!err)
 		err = restore_changing(r, &sections[PL_SECTION_SOURCES], source_row);
+	if (!err)
+		err = restore_waits(r, &sections[PL_SECTION_WAITS]);
 	return err ? err : restore_meta(r, &sections[PL_SECTION_META], &sections[PL_SECTION_COLLECTOR]);
 }

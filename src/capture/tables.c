@@ -205,6 +205,45 @@ static struct plumb_error *encode_lives(const struct plumb_profile *p, const str
 	return err;
 }
 
+/* What has come since. Whoever counts from anew has less than before: then all of it has come. */
+static uint64_t more(uint64_t now, uint64_t before)
+{
+	return now >= before ? now - before : now;
+}
+
+static struct plumb_error *encode_waits(const struct plumb_profile *p, const struct pl_table_marks *m,
+					struct pl_buf *raw, struct pl_table_marks *to)
+{
+	static const struct pl_wait none;
+	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
+	struct pl_encoder e = {.buf = &section}, out = {.buf = raw};
+
+	pl_encode(&e, more(p->waited.looks, m->waited.looks));
+	pl_encode(&e, more(p->waited.covered_ns, m->waited.covered_ns));
+	pl_encode(&e, more(p->waited.lost_ns, m->waited.lost_ns));
+	for (uint32_t i = 0; i < p->wait_count && !e.err; i++) {
+		const struct pl_wait *w = &p->waits[i], *before = i < m->waits.len ? &m->waits.data[i] : &none;
+
+		if (before->stack != w->stack || before->thread != w->thread || before->what != w->what)
+			before = &none;
+		if (w->tasks != before->tasks || w->task_ns != before->task_ns) {
+			pl_encode(&e, w->thread);
+			pl_encode(&e, w->stack);
+			pl_encode(&e, w->what);
+			pl_encode(&e, more(w->tasks, before->tasks));
+			pl_encode(&e, more(w->task_ns, before->task_ns));
+		}
+		if (!pl_vec_push(&to->waits, *w))
+			e.err = &pl_err_no_memory;
+	}
+	out.err = e.err;
+	if (p->waited.looks || p->wait_count)
+		pl_encode_section(&out, PL_SECTION_WAITS, &section);
+	to->waited = p->waited;
+	pl_buf_deinit(&section);
+	return out.err;
+}
+
 static struct plumb_error *keep_changing(const struct pl_table_marks *m, struct pl_table_marks *to)
 {
 	for (size_t i = 0; i < m->threads.len; i++) {
@@ -213,6 +252,10 @@ static struct plumb_error *keep_changing(const struct pl_table_marks *m, struct 
 	}
 	for (size_t i = 0; i < m->lives.len; i++) {
 		if (!pl_vec_push(&to->lives, m->lives.data[i]))
+			return &pl_err_no_memory;
+	}
+	for (size_t i = 0; i < m->waits.len; i++) {
+		if (!pl_vec_push(&to->waits, m->waits.data[i]))
 			return &pl_err_no_memory;
 	}
 	return NULL;
@@ -225,7 +268,9 @@ static struct plumb_error *encode_changing(const struct plumb_profile *p, const 
 	if (!whole)
 		return keep_changing(m, to);
 	struct plumb_error *err = encode_lives(p, m, raw, to);
-	return err ? err : encode_threads(p, m, raw, to);
+	if (!err)
+		err = encode_threads(p, m, raw, to);
+	return err ? err : encode_waits(p, m, raw, to);
 }
 
 void pl_table_marks_init(struct pl_table_marks *m)
@@ -237,6 +282,7 @@ void pl_table_marks_deinit(struct pl_table_marks *m)
 {
 	pl_vec_deinit(&m->threads);
 	pl_vec_deinit(&m->lives);
+	pl_vec_deinit(&m->waits);
 }
 
 struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct pl_table_marks *m, struct pl_buf *raw,
@@ -247,6 +293,8 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 	to->threads.len = to->threads.cap = 0;
 	to->lives.data = NULL;
 	to->lives.len = to->lives.cap = 0;
+	to->waits.data = NULL;
+	to->waits.len = to->waits.cap = 0;
 	const struct table tables[] = {
 		{p, PL_SECTION_STRINGS, m->strings, pl_strtab_count(p->strings), string_row},
 		{p, PL_SECTION_FUNCTIONS, m->functions, p->function_count, function_row},

@@ -8,11 +8,13 @@
 #include "vec.h"
 
 /** How much of the tables is in the file already. Ids are dense and for ever, so that one number per table will do;
- * only rows of threads and processes change later and are compared one by one. */
+ * only rows of threads, processes and waits change later and are compared one by one. */
 struct pl_table_marks {
 	uint32_t strings, functions, locations, stacks, processes;
 	PL_VEC(struct pl_thread) threads; /* as last written */
 	PL_VEC(struct pl_process) lives;
+	PL_VEC(struct pl_wait) waits; /* as they were when they were last written */
+	struct pl_waited waited;
 };
 
 /** At the beginning of a file: every reader knows the empty string and the empty stack. */

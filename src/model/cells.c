@@ -186,4 +186,7 @@ void pl_profile_forget(struct plumb_profile *p)
 	x->batch_shift = (unsigned)__builtin_ctzll(PL_BATCH_MIN_NS);
 	if (p->thread_count)
 		memset(x->thread_weight_ns, 0, p->thread_count * sizeof *x->thread_weight_ns);
+	pl_map_clear(&x->waits);
+	p->wait_count = 0;
+	p->waited = (struct pl_waited){0};
 }

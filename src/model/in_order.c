@@ -320,6 +320,30 @@ static struct plumb_error *copy_cells(struct copy *c)
 	return NULL;
 }
 
+static int compare_waits(const void *a, const void *b, void *ctx)
+{
+	const struct copy *c = ctx;
+	const struct pl_wait *v = &c->from->waits[*(const uint32_t *)a], *w = &c->from->waits[*(const uint32_t *)b];
+	int order = compare_u64(c->threads[v->thread], c->threads[w->thread]);
+	if (!order)
+		order = compare_u64(c->stacks[v->stack], c->stacks[w->stack]);
+	return order ? order : compare_u64(v->what, w->what);
+}
+
+static struct plumb_error *copy_waits(struct copy *c)
+{
+	struct plumb_error *err = NULL;
+	sort(c, c->from->wait_count, compare_waits);
+	for (uint32_t i = 0; i < c->from->wait_count && !err; i++) {
+		struct pl_wait w = c->from->waits[c->order[i]];
+		w.stack = c->stacks[w.stack];
+		w.thread = c->threads[w.thread];
+		err = pl_profile_wait(c->into, &w);
+	}
+	c->into->waited = c->from->waited;
+	return err;
+}
+
 static struct plumb_error *copy_meta(struct copy *c)
 {
 	struct pl_meta m = c->from->meta;
@@ -336,7 +360,7 @@ static bool copy_init(struct copy *c)
 {
 	const struct plumb_profile *p = c->from;
 	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count, p->process_count,
-				   p->thread_count,   p->source_count,	 p->cell_count};
+				   p->thread_count,   p->source_count,	 p->cell_count,	 p->wait_count};
 	uint32_t most = 0;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		most = counts[i] > most ? counts[i] : most;
@@ -353,7 +377,7 @@ static struct plumb_error *copy_all(struct copy *c)
 {
 	struct plumb_error *(*const steps[])(struct copy *) = {copy_meta,    copy_functions, copy_locations,
 							       copy_stacks,  copy_processes, copy_threads,
-							       copy_sources, copy_cells};
+							       copy_sources, copy_cells,     copy_waits};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct plumb_error *err = steps[i](c);
 		if (err)

@@ -19,9 +19,9 @@ struct pl_profile_index {
 	struct pl_map hosts; /* (pid, host, program + 1 or 0) -> id of the triple */
 	struct pl_map pids;  /* (pid, host) of each process -> the last of them */
 	struct pl_map uses;  /* pid -> how many processes have it */
-	struct pl_map locations, threads, processes, sources;
+	struct pl_map locations, threads, processes, sources, waits; /* waits: (stack, thread, what) */
 	struct pl_row_index stacks, cells;
-	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, cell_cap;
+	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, cell_cap, wait_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
 	unsigned batch_shift; /* batch_ns == 1 << batch_shift */

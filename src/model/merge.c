@@ -290,6 +290,20 @@ static struct plumb_error *merge_cells(struct plumb_profile *into, const struct 
 	return NULL;
 }
 
+static struct plumb_error *merge_waits(struct plumb_profile *into, const struct plumb_profile *from,
+				       const struct id_maps *m)
+{
+	struct plumb_error *err = NULL;
+	for (uint32_t i = 0; i < from->wait_count && !err; i++) {
+		struct pl_wait w = from->waits[i];
+		w.stack = m->stacks[w.stack];
+		w.thread = m->threads[w.thread];
+		err = pl_profile_wait(into, &w);
+	}
+	pl_profile_waited(into, &from->waited);
+	return err;
+}
+
 /* -1, 0, 1: which recording began first; an unknown start is later than any. */
 static int compare_starts(uint64_t a, uint64_t b)
 {
@@ -365,6 +379,8 @@ static struct plumb_error *merge_with(struct plumb_profile *into, const struct p
 	struct plumb_error *err = merge_tables(into, from, m);
 	if (!err)
 		err = merge_cells(into, from, m);
+	if (!err)
+		err = merge_waits(into, from, m);
 	if (err || from_blank)
 		return err;
 	struct pl_meta meta = from->meta;

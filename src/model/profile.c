@@ -95,6 +95,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->threads);
 	pl_map_deinit(&x->processes);
 	pl_map_deinit(&x->sources);
+	pl_map_deinit(&x->waits);
 	pl_row_index_deinit(&x->cells);
 	free(x->thread_weight_ns);
 	free(x);
@@ -117,6 +118,7 @@ void pl_profile_destroy(struct plumb_profile *p)
 		free(p->sources[i].text);
 	free(p->sources);
 	free(p->cells);
+	free(p->waits);
 	free(p);
 }
 

@@ -26,6 +26,9 @@
  * are refused beyond it, recordings are damaged. What is written of a stack follows its depth. */
 #define PL_STACK_MAX_DEPTH (1u << 17)
 
+/* Rows of waits. */
+#define PL_MAX_WAITS (1u << 16)
+
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
 
@@ -126,6 +129,20 @@ struct pl_cell {
 	uint64_t samples, weight_ns;
 };
 
+/* What asyncio tasks waited for, on one stack. That is no time of the thread: of ten tasks that wait for a second it is
+ * ten seconds. */
+struct pl_wait {
+	uint32_t stack, thread; /* the thread runs their loop */
+	uint8_t what;		/* enum pl_dump_for */
+	uint64_t tasks;		/* so often was one seen */
+	uint64_t task_ns;
+};
+struct pl_waited {
+	uint64_t looks;	     /* at tasks; 0: nobody asked for that */
+	uint64_t covered_ns; /* the time that they stand for; of several processes all of it */
+	uint64_t lost_ns;    /* task seconds of which it is not known whether they waited */
+};
+
 struct pl_sample {
 	uint64_t time_ns; /* since meta.start */
 	uint32_t thread, stack;
@@ -207,6 +224,9 @@ struct plumb_profile {
 	uint32_t source_count;
 	struct pl_cell *cells;
 	uint32_t cell_count;
+	struct pl_wait *waits;
+	uint32_t wait_count;
+	struct pl_waited waited;
 	uint64_t batch_ns;
 	struct pl_stream stream;	/* owned */
 	struct pl_profile_index *index; /* private: hash maps behind the tables */
@@ -258,6 +278,11 @@ uint64_t pl_profile_name_bytes(const struct plumb_profile *p);
  * Errors: PLUMB_ERR_LIMIT. */
 struct plumb_error *pl_profile_check_names(const struct plumb_profile *p, uint64_t file_bytes,
 					   uint64_t a_byte) PLUMB_MUST_CHECK;
+
+/** Add these. */
+void pl_profile_waited(struct plumb_profile *p, const struct pl_waited *more);
+/** Count waits of tasks; their ids must be of @p p. Beyond PL_MAX_WAITS rows they are lost, and count there. */
+struct plumb_error *pl_profile_wait(struct plumb_profile *p, const struct pl_wait *w) PLUMB_MUST_CHECK;
 
 /** Count a sample; its ids must be of @p p. About 20 ns if it falls into the last sample's cell, 100 ns if not. */
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s) PLUMB_MUST_CHECK;

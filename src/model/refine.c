@@ -274,6 +274,25 @@ static struct plumb_error *count_cells(struct refiner *r)
 	return err;
 }
 
+/* They are sums: of a time, or of what a thread did meanwhile, there are none. */
+static struct plumb_error *count_waits(struct refiner *r)
+{
+	struct plumb_error *err = NULL;
+
+	if (r->o.from_ns || r->o.to_ns || r->o.doing || r->o.skip_idle || r->owned)
+		return NULL;
+	for (uint32_t i = 0; i < r->from->wait_count && !err; i++) {
+		struct pl_wait w = r->from->waits[i];
+
+		if (!passes(r, w.stack, w.thread, 0))
+			continue;
+		if (!(err = map_stack(r, w.stack, &w.stack)) && !(err = map_thread(r, w.thread, &w.thread)))
+			err = pl_profile_wait(r->to, &w);
+	}
+	r->to->waited = r->from->waited;
+	return err;
+}
+
 /* A sample of the stream on its way to a reader of the new profile. */
 struct passing {
 	struct refiner *refiner;
@@ -392,6 +411,8 @@ static struct plumb_error *fill(struct refiner *r)
 		return err;
 	/* Cells know the time to their batch only. */
 	err = r->o.from_ns || r->o.to_ns ? pl_profile_each(r->from, count_sample, r) : count_cells(r);
+	if (!err)
+		err = count_waits(r);
 	return err ? err : map_sources(r);
 }
 

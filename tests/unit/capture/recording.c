@@ -93,8 +93,10 @@ static void make(struct recording *r, uint64_t seed, size_t chunks, unsigned sam
 			check(pl_profile_add(r->profile, &sample));
 			check(pl_capture_add(w, &sample));
 		}
-		if (rich)
+		if (rich) {
 			generate_source(&g);
+			generate_waits(&g);
+		}
 		end_chunk(r, &g, w, path, i + 1 == chunks);
 	}
 	pl_capture_destroy(w);

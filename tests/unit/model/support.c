@@ -99,6 +99,22 @@ static void dump_sources(const struct plumb_profile *p, lines *all)
 	}
 }
 
+static void dump_waits(const struct plumb_profile *p, lines *all)
+{
+	for (uint32_t i = 0; i < p->wait_count; i++) {
+		const struct pl_wait *w = &p->waits[i];
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		fprintf(out, "wait ");
+		write_thread(out, p, &p->threads[w->thread]);
+		fprintf(out, " what=%d n=%" PRIu64 " ns=%" PRIu64, w->what, w->tasks, w->task_ns);
+		write_stack(out, p, w->stack);
+		fclose(out);
+		push_line(all, text);
+	}
+}
+
 static void write_meta(FILE *out, const struct plumb_profile *p)
 {
 	const struct pl_meta *m = &p->meta;
@@ -120,6 +136,9 @@ static void write_meta(FILE *out, const struct plumb_profile *p)
 		fprintf(out, " %g %g %g %g %g %g %g", c->interval_usec, c->run_interval_usec, c->duration_sec,
 			c->sample_rate, c->error_rate, c->missed_samples, c->mode);
 	fprintf(out, "\n");
+	if (p->waited.looks)
+		fprintf(out, "lists=%" PRIu64 " covered=%" PRIu64 " lost=%" PRIu64 "\n", p->waited.looks,
+			p->waited.covered_ns, p->waited.lost_ns);
 	fprintf(out, "untimed=%d batch_ns=%" PRIu64 " left_out=%" PRIu64 "\n", m->untimed, p->batch_ns,
 		m->sources_left_out);
 }
@@ -135,6 +154,7 @@ char *profile_dump(const struct plumb_profile *p)
 	dump_cells(p, &all);
 	dump_threads(p, &all);
 	dump_sources(p, &all);
+	dump_waits(p, &all);
 	if (all.len)
 		qsort(all.data, all.len, sizeof *all.data, compare_lines);
 	char *text = NULL;
@@ -275,6 +295,22 @@ void generate_source(struct generator *g)
 	check(pl_profile_source(g->profile, add_string(g->profile, file), text, len, random_below(rng, 4) == 0));
 }
 
+void generate_waits(struct generator *g)
+{
+	struct plumb_profile *p = g->profile;
+	struct pl_rng *rng = &g->rng;
+	const struct pl_waited more = {1, random_below(rng, 1000), random_below(rng, 1000)};
+	pl_profile_waited(p, &more);
+	for (int i = 0; i < 3 && p->thread_count; i++) {
+		struct pl_wait w = {.stack = generate_stack(g),
+				    .thread = (uint32_t)random_below(rng, p->thread_count),
+				    .what = (uint8_t)random_below(rng, 3),
+				    .tasks = 1 + random_below(rng, 5),
+				    .task_ns = random_below(rng, 1000)};
+		check(pl_profile_wait(p, &w));
+	}
+}
+
 static struct pl_collector random_collector(struct pl_rng *rng)
 {
 	struct pl_collector c = {.known = random_below(rng, 2)};
@@ -335,5 +371,6 @@ struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
 	}
 	for (int i = 0; i < 3; i++)
 		generate_source(&g);
+	generate_waits(&g);
 	return p;
 }

@@ -35,6 +35,8 @@ uint64_t random_below(struct pl_rng *rng, uint64_t n);
 struct pl_sample generate_sample(struct generator *g);
 /** The text of one of the files, which may have had another one before. */
 void generate_source(struct generator *g);
+/** One more list of tasks, and what some of them waited for. */
+void generate_waits(struct generator *g);
 /** A profile of @p samples samples and all meta data, made of @p seed. Caller destroys. */
 struct plumb_profile *random_profile(uint64_t seed, unsigned samples);
 void random_meta(struct pl_rng *rng, struct plumb_profile *p);
