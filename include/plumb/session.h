@@ -59,7 +59,8 @@ struct plumb_session_options {
 	double max_overhead;
 	bool priority; /* sample at nice -10 (root, CAP_SYS_NICE) instead of what the caller has */
 	bool opcodes;  /* record which instruction each frame runs (3.11+), for the formats that show it */
-	bool tasks;    /* show asyncio tasks below the coroutines that await them, not below the event loop (3.7+) */
+	bool tasks;    /* show asyncio tasks below the coroutines that await them, not below the event loop, and for how
+			* long they wait (3.7+) */
 	enum plumb_native native; /* show the frames of C, C++ and Rust code between those of Python */
 	bool no_sources;	  /* do not keep the texts of the files that sampled functions come from */
 	bool force;		  /* the recording may replace a file that plumb did not write */

@@ -176,7 +176,7 @@ const struct opt options_sampling[] = {
 	 SAMPLING, set_opcodes},
 	{"tasks", 0, NULL,
 	 "show what an asyncio task does below the coroutines that await it, across tasks, instead of below the event "
-	 "loop that runs it (Python 3.7 and newer)",
+	 "loop that runs it; and for how long tasks wait, where and what for (Python 3.7 and newer)",
 	 SAMPLING, set_tasks},
 	{"native", 'n', NULL,
 	 "show the functions of C, C++ and Rust, too, between those of Python; each thread that runs is stopped for "

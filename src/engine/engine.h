@@ -34,7 +34,7 @@ struct pl_engine_options {
 	enum pl_stop_policy stop;
 	bool jitter;
 	bool opcodes; /* 3.11+: tell which instruction each frame runs */
-	bool tasks;   /* show what an asyncio task does below the coroutines that await it */
+	bool tasks; /* show what an asyncio task does below the coroutines that await it, and for how long tasks wait */
 	enum pl_native_frames native;
 	bool sources; /* keep the texts of the files that functions come from */
 	uint64_t seed;

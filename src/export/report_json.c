@@ -12,6 +12,7 @@
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
+#include "waits.h"
 #include "words.h"
 
 #define SCHEMA	     "plumb.report/1"
@@ -26,6 +27,7 @@ struct report {
 	pl_function_rows functions, lines;
 	pl_thread_rows threads;
 	pl_stack_rows stacks;
+	struct pl_waits waits;
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
 	uint32_t location_count;
@@ -271,6 +273,8 @@ static struct plumb_error *view_all(struct report *r)
 		err = pl_view_threads(r->p, &f, &r->threads);
 	if (!err)
 		err = pl_view_stacks(r->p, &f, &r->stacks);
+	if (!err)
+		err = pl_waits_find(r->p, &f, &r->waits);
 	if (!err && f.lines)
 		err = pl_view_functions(r->p, &f, &r->lines);
 	f.lines = false;
@@ -438,6 +442,9 @@ static struct plumb_error *write_all(struct report *r)
 	write_lines(r);
 	write_locations(r);
 	write_stacks(r);
+	err = pl_waits_json(&r->waits, j);
+	if (err)
+		return err;
 	write_sources(r);
 	pl_json_object_end(j);
 	fputc('\n', j->out);
@@ -446,6 +453,7 @@ static struct plumb_error *write_all(struct report *r)
 
 static void deinit(struct report *r)
 {
+	pl_waits_deinit(&r->waits);
 	pl_vec_deinit(&r->functions);
 	pl_vec_deinit(&r->lines);
 	pl_vec_deinit(&r->threads);

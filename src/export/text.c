@@ -13,6 +13,7 @@
 #include "own_code.h"
 #include "rows.h"
 #include "summary.h"
+#include "waits.h"
 
 #define TREE_MIN_SHARE_TOP 0.001 /* if a number of rows was asked for */
 #define TREE_ROWS_MIN	   6
@@ -20,6 +21,8 @@
 #define FUNCTIONS_MIN	   3
 #define FUNCTIONS_FAIR	   4
 #define WARNINGS_MIN	   2
+#define WAITS		   5
+#define WAITS_MIN	   2
 #define COMMANDS	   2
 #define FAULTS		   2
 #define BODY_MIN	   10 /* two blank lines, two headings, three rows each */
@@ -37,10 +40,11 @@ struct report {
 	pl_function_rows functions;
 	pl_hot_rows hot;
 	struct pl_rows *rows;
-	double cut;			/* share of the heaviest branch that found no line */
-	int tree_rows;			/* of `rows`, the rest is functions */
-	int function_rows;		/* as many as there is room for, */
-	int warnings, commands, faults; /* likewise */
+	double cut;				   /* share of the heaviest branch that found no line */
+	int tree_rows;				   /* of `rows`, the rest is functions */
+	int function_rows;			   /* as many as there is room for, */
+	int warnings, commands, faults, wait_rows; /* likewise */
+	struct pl_waits waits;
 };
 
 static const char *dot(const struct pl_page *page)
@@ -323,7 +327,12 @@ static int take(int *left, int wanted)
 	return got;
 }
 
-/* What is no row: the answer in a line, the verdict, the commands. */
+static void write_waits(const struct report *r, struct pl_page *page)
+{
+	pl_waits_write(&r->waits, r->wait_rows, r->summary.scale, page);
+}
+
+/* What is no row: the answer in a line, the verdict, the commands; and what tasks waited for. */
 static struct plumb_error *count_lines(const struct report *r, const struct pl_page *page, int *ret)
 {
 	struct pl_page count = *page;
@@ -331,6 +340,7 @@ static struct plumb_error *count_lines(const struct report *r, const struct pl_p
 
 	count.out = NULL;
 	write_header(r, &count);
+	write_waits(r, &count);
 	write_verdict(r, &count);
 	err = write_next(r, &count);
 	*ret = count.lines;
@@ -346,6 +356,8 @@ static struct plumb_error *shorten(struct report *r, const struct pl_page *page,
 	while (!(err = count_lines(r, page, lines_ret)) && *lines_ret > r->o.max_lines - BODY_MIN) {
 		if (r->warnings > WARNINGS_MIN || (r->commands == 0 && r->warnings > 0))
 			r->warnings--;
+		else if (r->wait_rows > WAITS_MIN)
+			r->wait_rows--;
 		else if (r->commands > 0)
 			r->commands--;
 		else if (r->faults > 1)
@@ -406,6 +418,7 @@ static struct plumb_error *plan(struct report *r, const struct pl_page *page)
 	r->commands = COMMANDS;
 	r->faults = smaller(r->summary.faults.count, FAULTS);
 	r->function_rows = tree;
+	r->wait_rows = asked ? r->o.top : WAITS;
 	if (!asked)
 		err = share_lines(r, page, &tree);
 	if (!err)
@@ -429,6 +442,8 @@ static struct plumb_error *gather(struct report *r)
 	if (!err)
 		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
 	if (!err)
+		err = pl_waits_find(r->p, &r->o.filter, &r->waits);
+	if (!err)
 		err = pl_summary_find(&r->summary, r->p, &r->o.filter);
 	/* The least certain of the shares that can be shown decides whether there are enough samples. */
 	if (!err)
@@ -451,6 +466,7 @@ static struct plumb_error *write_report(struct report *r, struct pl_page *page)
 		pl_page_blank(page);
 		write_functions(r, page);
 	}
+	write_waits(r, page);
 	write_verdict(r, page);
 	return write_next(r, page);
 }
@@ -469,6 +485,7 @@ struct plumb_error *pl_text_write(const struct plumb_profile *p, const struct pl
 	pl_vec_deinit(&r.tree);
 	pl_vec_deinit(&r.functions);
 	pl_vec_deinit(&r.hot);
+	pl_waits_deinit(&r.waits);
 	free(r.rows);
 	return err;
 }

@@ -161,6 +161,31 @@ def check_tasks_are_shown_below_who_awaits_them():
     assert awaited(p) == 0
 
 
+async def sleeps_in_a_task():
+    await asyncio.sleep(0.01)
+
+
+async def awaits_sleep(enough):
+    while not enough():
+        await asyncio.ensure_future(sleeps_in_a_task())
+
+
+def waited_below(p, *names):
+    """Task seconds of the waits whose own frames are these."""
+    stacks = p.stats()["waits"]["stacks"]
+    return sum(row["task_ns"] for row in stacks if [f["name"] for f in row["frames"] if f["file"] == __file__] == list(names)) / 1e9
+
+
+def check_how_long_tasks_wait_is_told():
+    with plumb.profile(tasks=True) as p:
+        asyncio.run(awaits_sleep(lambda: p.stats().get("waits") and waited_below(p, "awaits_sleep", "sleeps_in_a_task") > 0.2))
+    assert {row["what"] for row in p.stats()["waits"]["stacks"]} == {"time"}
+    assert "time (sleep), in sleeps_in_a_task" in p.text(top=40), p.text(top=40)
+    with plumb.profile() as p:
+        asyncio.run(awaits_it(has(p, 30, "task_of_it")))
+    assert "waits" not in p.stats()
+
+
 @plumb.tag(step="plain")
 def lead_to_plain(until):
     busy_inner(until)

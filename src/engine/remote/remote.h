@@ -7,6 +7,7 @@
  *   tree.c     which processes there are: children come, processes end             } sampling thread only
  *   search.c   when to look for the Python of one process
  *   sampled.c  what sampling has with each thread
+ *   waits.c    how long tasks wait: --tasks
  *   send.c     handing over to the consumer;  cpu_time.c  in CPU mode, when the run time is known
  *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
@@ -31,6 +32,7 @@
 #include "python_process.h"
 #include "queue.h"
 #include "target_file.h"
+#include "task_waits.h"
 
 #define PL_MAX_TARGETS 1000 /* processes followed at once */
 
@@ -91,6 +93,7 @@ struct pl_target {
 	bool forked;	      /* it ran its parent's program when we attached */
 	size_t first;	      /* of its threads in the next round; may be beyond the last */
 	uint64_t listed_tick; /* in which round the lists were read last */
+	struct pl_task_waits waits;
 };
 
 /** CPU mode: a sample that waits for its share of the run time. */
@@ -176,6 +179,10 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 /** Each thread once. */
 enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
 
+/* waits.c */
+/** With options.tasks: go on looking at the tasks of @p t. */
+void pl_waits_look(struct pl_engine *e, struct pl_target *t, uint64_t now);
+
 /* gil_holders.c */
 /** Who holds a GIL, once for each. */
 enum pl_round_result pl_round_holders(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
@@ -196,6 +203,10 @@ void pl_send_sample(struct pl_engine *e, struct pl_sampled *thread, const struct
 /** A sample of @p time_ns whose weight is known. */
 void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t time_ns,
 		     uint64_t weight_ns);
+
+/** Tasks were looked at: what some of them waited for; the time that this stands for, and what could not be read. */
+void pl_send_wait(struct pl_engine *e, struct pl_sampled *thread, const struct pl_tasks_waiting *wait);
+void pl_send_look(struct pl_engine *e, uint64_t stands_ns, uint64_t lost_ns);
 
 /* cpu_time.c */
 /** A tick without a sample (@p s: NULL) or with one, which waits until its weight is known. */

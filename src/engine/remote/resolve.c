@@ -220,6 +220,26 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 	return err ? err : fn(ctx, &s);
 }
 
+static struct plumb_error *take_wait(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	if (rec->wait.thread >= r->threads.len || r->threads.data[rec->wait.thread] == PL_NO_ID ||
+	    rec->wait.node >= r->nodes.len)
+		return &pl_err_corrupt;
+	const struct pl_wait w = {.stack = r->nodes.data[rec->wait.node],
+				  .thread = r->threads.data[rec->wait.thread],
+				  .what = rec->state,
+				  .tasks = rec->wait.tasks,
+				  .task_ns = rec->wait.task_ns};
+	return pl_profile_wait(p, &w);
+}
+
+static void take_look(const struct pl_record *rec, struct plumb_profile *p)
+{
+	const struct pl_waited more = {.looks = 1, .covered_ns = rec->look.stands_ns, .lost_ns = rec->look.lost_ns};
+
+	pl_profile_waited(p, &more);
+}
+
 struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
 				     pl_engine_sample_fn *fn, void *ctx)
 {
@@ -234,6 +254,11 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 		return take_process(r, rec, p);
 	case PL_RECORD_SAMPLE:
 		return take_sample(r, rec, p, fn, ctx);
+	case PL_RECORD_WAIT:
+		return take_wait(r, rec, p);
+	case PL_RECORD_LOOK:
+		take_look(rec, p);
+		break;
 	}
 	return NULL;
 }

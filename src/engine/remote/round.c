@@ -116,11 +116,13 @@ static void end_beside(struct pl_engine *e, struct pl_target *t)
 	t->python.stopper.beside_rounds++;
 }
 
-static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
+static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
 {
 	enum pl_round_result r = pl_mode_rules(e->options.mode)->round(e, t, weight_ns);
 
 	end_beside(e, t);
+	if (r != PL_ROUND_GONE)
+		pl_waits_look(e, t, now);
 	return r;
 }
 
@@ -150,7 +152,7 @@ static enum pl_round_result sample_target(struct pl_engine *e, struct pl_target 
 	look_whether_halted(e, t, now);
 	if (e->stats.threads != e->room.threads) /* a thread is told before its first sample is */
 		pl_sampling_thread_publish(e, now);
-	return sample_threads(e, t, weight_ns);
+	return sample_threads(e, t, now, weight_ns);
 }
 
 /* The address space is gone: the process has ended, or has become another program by exec. */

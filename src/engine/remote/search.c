@@ -70,6 +70,7 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 		return;
 	t->attached = false;
 	e->attached_count--;
+	pl_task_waits_forget(&t->waits);
 	pl_python_process_detach(&t->python);
 }
 

@@ -163,6 +163,33 @@ void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struc
 	pl_queue_push(&e->queue, &rec);
 }
 
+void pl_send_wait(struct pl_engine *e, struct pl_sampled *thread, const struct pl_tasks_waiting *wait)
+{
+	struct pl_record rec = {.kind = PL_RECORD_WAIT, .state = wait->what};
+
+	if (!thread->announced)
+		pl_send_thread(e, thread);
+	if (!thread->announced || !send_pending(e)) {
+		e->now.losses[PL_LOSS_QUEUE]++;
+		return;
+	}
+	rec.wait.task_ns = wait->task_ns;
+	rec.wait.node = wait->node;
+	rec.wait.thread = thread->index;
+	rec.wait.tasks = wait->tasks;
+	pl_queue_push(&e->queue, &rec);
+}
+
+void pl_send_look(struct pl_engine *e, uint64_t stands_ns, uint64_t lost_ns)
+{
+	struct pl_record rec = {.kind = PL_RECORD_LOOK, .look = {stands_ns, lost_ns}};
+
+	if (pl_queue_room(&e->queue))
+		pl_queue_push(&e->queue, &rec);
+	else
+		e->now.losses[PL_LOSS_QUEUE]++;
+}
+
 void pl_send_sample(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
 	pl_mode_rules(e->options.mode)->send(e, thread, s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);

@@ -55,6 +55,7 @@ static bool has_ended(const struct pl_target *t)
 /* A child of a fork has the descriptor, too: to close ours would not end its events, which name the target. */
 static void target_free(struct pl_engine *e, struct pl_target *t)
 {
+	pl_task_waits_deinit(&t->waits);
 	pl_python_process_deinit(&t->python);
 	if (t->pid_fd >= 0) {
 		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);

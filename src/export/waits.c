@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tasks waited for. Layer export; any thread. Task seconds are no time of threads: they are added up by the
+ * outermost coroutine, and never with samples. */
+#include "waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump_model.h"
+#include "frame_name.h"
+#include "map.h"
+#include "own_code.h"
+#include "units.h"
+
+#define TIME_COLUMNS 8
+
+static const struct {
+	const char *word, *text;
+} whats[PL_DUMP_FORS] = {
+	[PL_DUMP_FOR_UNKNOWN] = {"future", "a future"},	     [PL_DUMP_FOR_LOCK] = {"lock", "a lock"},
+	[PL_DUMP_FOR_NOTICE] = {"notice", "a Condition"},    [PL_DUMP_FOR_EVENT] = {"event", "an event"},
+	[PL_DUMP_FOR_BARRIER] = {"barrier", "a barrier"},    [PL_DUMP_FOR_PERMIT] = {"permit", "a semaphore"},
+	[PL_DUMP_FOR_ITEM] = {"item", "an item of a queue"}, [PL_DUMP_FOR_ROOM] = {"room", "room in a queue"},
+	[PL_DUMP_FOR_DONE] = {"done", "a queue to be done"}, [PL_DUMP_FOR_RESULT] = {"future", "a future"},
+	[PL_DUMP_FOR_THREAD] = {"thread", "a thread"},	     [PL_DUMP_FOR_TIME] = {"time", "time (sleep)"},
+};
+static const char stream[] = "stream";
+
+/* asyncio's streams wait for a future, which stands for a socket or a pipe. */
+static const char *word_of(const struct plumb_profile *p, const struct pl_wait *w)
+{
+	bool known = w->what < PL_DUMP_FORS && w->what != PL_DUMP_FOR_RESULT;
+	const char *word = whats[known ? w->what : PL_DUMP_FOR_UNKNOWN].word;
+	const struct pl_function *f = &p->functions[p->locations[p->stacks[w->stack].location].function];
+
+	if (strcmp(word, "future") == 0 && pl_text_ends_with(pl_text_of(p, f->file), "asyncio/streams.py"))
+		return stream;
+	return word;
+}
+
+static const char *text_of(const char *word)
+{
+	for (size_t i = 0; i < PL_DUMP_FORS; i++)
+		if (whats[i].word == word)
+			return whats[i].text;
+	return word == stream ? "a stream" : "a future";
+}
+
+static uint32_t root_of(const struct plumb_profile *p, uint32_t stack)
+{
+	while (p->stacks[stack].parent)
+		stack = p->stacks[stack].parent;
+	return p->locations[p->stacks[stack].location].function;
+}
+
+static uint32_t place_of(const struct plumb_profile *p, uint32_t stack)
+{
+	for (uint32_t s = stack; s; s = p->stacks[s].parent)
+		if (!pl_own_code_is_library(p, &p->functions[p->locations[p->stacks[s].location].function]))
+			return p->stacks[s].location;
+	return p->stacks[stack].location;
+}
+
+/* Those of threads that are shown; a thread whose tasks wait may well be idle. */
+static bool passes(const struct pl_waits *w, const struct pl_wait *wait)
+{
+	struct pl_filter f = w->filter;
+	const struct pl_cell cell = {.thread = wait->thread};
+
+	f.idle = PL_IDLE_KEEP;
+	return wait->stack && pl_view_passes(w->p, &f, &cell);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+struct finder {
+	struct pl_waits *w;
+	struct pl_map sums; /* (root and location, what) -> position */
+};
+
+static struct plumb_error *add(struct finder *f, struct pl_wait_sum key, uint64_t tasks, uint64_t task_ns)
+{
+	uint64_t at = (uint64_t)key.root << 32 | key.location, what = (uint64_t)(uintptr_t)key.what;
+	uint32_t row;
+
+	if (!pl_map_get(&f->sums, at, what, &row)) {
+		row = (uint32_t)f->w->sums.len;
+		if (!pl_vec_push(&f->w->sums, key) || !pl_map_set(&f->sums, at, what, row))
+			return &pl_err_no_memory;
+	}
+	f->w->sums.data[row].tasks += tasks;
+	f->w->sums.data[row].task_ns += task_ns;
+	return NULL;
+}
+
+static struct plumb_error *add_wait(struct finder *f, const struct pl_wait *wait)
+{
+	const struct plumb_profile *p = f->w->p;
+	struct pl_wait_sum key = {.root = root_of(p, wait->stack), .location = PL_WAIT_ROOT};
+	struct plumb_error *err = add(f, key, wait->tasks, wait->task_ns);
+
+	f->w->task_ns += wait->task_ns;
+	key.location = place_of(p, wait->stack);
+	key.what = word_of(p, wait);
+	return err ? err : add(f, key, wait->tasks, wait->task_ns);
+}
+
+/* What a root computed is in the samples of its stacks. A stack comes behind its parent. */
+static struct plumb_error *add_computed(struct finder *f)
+{
+	const struct plumb_profile *p = f->w->p;
+	uint32_t *roots = calloc(p->stack_count, sizeof *roots), row;
+
+	if (!roots)
+		return &pl_err_no_memory;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		roots[i] =
+			p->stacks[i].parent ? roots[p->stacks[i].parent] : p->locations[p->stacks[i].location].function;
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+		uint64_t at = (uint64_t)roots[c->stack] << 32 | PL_WAIT_ROOT;
+
+		if (c->stack && c->state & PL_STATE_ON_CPU && pl_view_passes(p, &f->w->filter, c) &&
+		    pl_map_get(&f->sums, at, 0, &row))
+			f->w->sums.data[row].computed_ns += c->weight_ns;
+	}
+	free(roots);
+	return NULL;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_texts(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	struct pl_text s = pl_text_of(p, a), t = pl_text_of(p, b);
+	int order = memcmp(s.s, t.s, s.len < t.len ? s.len : t.len);
+
+	return order ? order : compare_u64(s.len, t.len);
+}
+
+/* By what they say: ids depend on who came first. */
+static int compare_functions(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	const struct pl_function *f = &p->functions[a], *g = &p->functions[b];
+	int order = compare_texts(p, f->file, g->file);
+
+	if (!order)
+		order = compare_u64(f->firstline, g->firstline);
+	return order ? order : compare_texts(p, f->qualname, g->qualname);
+}
+
+static int compare_locations(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	const struct pl_location *l = &p->locations[a], *m = &p->locations[b];
+	int order = compare_functions(p, l->function, m->function);
+
+	if (!order)
+		order = (l->line > m->line) - (l->line < m->line);
+	return order ? order : (l->column > m->column) - (l->column < m->column);
+}
+
+static int compare_sums(const void *va, const void *vb, void *ctx)
+{
+	const struct plumb_profile *p = ctx;
+	const struct pl_wait_sum *a = va, *b = vb;
+	int order = compare_u64(b->root_ns, a->root_ns);
+
+	if (!order)
+		order = compare_functions(p, a->root, b->root);
+	if (!order)
+		order = (b->location == PL_WAIT_ROOT) - (a->location == PL_WAIT_ROOT);
+	if (!order)
+		order = compare_u64(b->task_ns, a->task_ns);
+	if (!order && a->location != PL_WAIT_ROOT)
+		order = compare_locations(p, a->location, b->location);
+	return order || !a->what || !b->what ? order : strcmp(a->what, b->what);
+}
+
+static int most_first(const void *a, const void *b)
+{
+	return compare_u64(*(const uint64_t *)b, *(const uint64_t *)a);
+}
+
+/* Roots by their sums, each before its places; and how much the heaviest have. */
+static struct plumb_error *sort(struct finder *f)
+{
+	struct pl_waits *w = f->w;
+	uint32_t row = 0;
+
+	for (size_t i = 0; i < w->sums.len; i++) {
+		struct pl_wait_sum *s = &w->sums.data[i];
+
+		if (pl_map_get(&f->sums, (uint64_t)s->root << 32 | PL_WAIT_ROOT, 0, &row))
+			s->root_ns = w->sums.data[row].task_ns;
+		if (!pl_vec_push(&w->ranks, s->task_ns))
+			return &pl_err_no_memory;
+	}
+	if (!w->sums.len)
+		return NULL;
+	qsort(w->ranks.data, w->ranks.len, sizeof *w->ranks.data, most_first);
+	qsort_r(w->sums.data, w->sums.len, sizeof *w->sums.data, compare_sums, (void *)(uintptr_t)w->p);
+	return NULL;
+}
+
+struct plumb_error *pl_waits_find(const struct plumb_profile *p, const struct pl_filter *filter, struct pl_waits *ret)
+{
+	struct finder f = {.w = ret, .sums = PL_MAP_INIT};
+	struct plumb_error *err = NULL;
+
+	*ret = (struct pl_waits){.p = p, .filter = *filter};
+	for (uint32_t i = 0; i < p->wait_count && !err; i++)
+		if (passes(ret, &p->waits[i]))
+			err = add_wait(&f, &p->waits[i]);
+	if (!err && ret->sums.len)
+		err = add_computed(&f);
+	if (!err)
+		err = sort(&f);
+	pl_map_deinit(&f.sums);
+	return err;
+}
+
+void pl_waits_deinit(struct pl_waits *w)
+{
+	pl_vec_deinit(&w->sums);
+	pl_vec_deinit(&w->ranks);
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void add_place(struct pl_line *l, const struct plumb_profile *p, const struct pl_function *f, uint32_t line)
+{
+	struct pl_text file = pl_text_short_path(pl_text_of(p, f->file));
+	int room = l->page->width - l->cols - 12;
+
+	if (room < 8)
+		return;
+	pl_line_add(l, "  ");
+	pl_line_name(l, file.s, file.len, room, PL_CUT_START);
+	pl_line_addf(l, ":%u", line);
+}
+
+static void add_name(struct pl_line *l, const struct plumb_profile *p, const struct pl_function *f)
+{
+	struct pl_text name = pl_frame_qualname(p, f);
+	int room = l->page->width - l->cols;
+
+	pl_line_name(l, name.s, name.len, room > 8 ? room : 8, PL_CUT_END);
+}
+
+static void write_root(struct pl_line *l, const struct pl_waits *w, const struct pl_wait_sum *s, double scale)
+{
+	const struct pl_function *f = &w->p->functions[s->root];
+
+	add_name(l, w->p, f);
+	if (s->computed_ns && w->p->meta.mode != PL_MODE_GIL)
+		pl_line_addf(l, " (computed %s)", pl_units_time((double)s->computed_ns * scale).s);
+	add_place(l, w->p, f, f->firstline);
+}
+
+static void write_wait(struct pl_line *l, const struct pl_waits *w, const struct pl_wait_sum *s)
+{
+	const struct pl_location *at = &w->p->locations[s->location];
+	const struct pl_function *f = &w->p->functions[at->function];
+
+	pl_line_addf(l, "  %s, in ", text_of(s->what));
+	add_name(l, w->p, f);
+	add_place(l, w->p, f, at->line > 0 ? (uint32_t)at->line : f->firstline);
+}
+
+static void write_heading(const struct pl_waits *w, struct pl_page *page)
+{
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_right(&l, "waited", TIME_COLUMNS);
+	pl_line_add(&l, "  what tasks waited for, in task seconds");
+	if (w->p->waited.lost_ns)
+		pl_line_addf(&l, " (%s more not known)", pl_units_time((double)w->p->waited.lost_ns).s);
+	pl_line_end(&l);
+}
+
+void pl_waits_write(const struct pl_waits *w, int max, double scale, struct pl_page *page)
+{
+	int written = 0;
+
+	if (!w->sums.len || max <= 0)
+		return;
+	/* A root has no less than its places. */
+	uint64_t least = w->ranks.data[(size_t)max < w->ranks.len ? (size_t)max - 1 : w->ranks.len - 1];
+	pl_page_blank(page);
+	write_heading(w, page);
+	for (size_t i = 0; i < w->sums.len && written < max; i++) {
+		const struct pl_wait_sum *s = &w->sums.data[i];
+		struct pl_line l;
+
+		if (s->task_ns < least)
+			continue;
+		pl_line_start(&l, page);
+		pl_line_right(&l, pl_units_time((double)s->task_ns).s, TIME_COLUMNS);
+		pl_line_add(&l, "  ");
+		if (s->location == PL_WAIT_ROOT)
+			write_root(&l, w, s, scale);
+		else
+			write_wait(&l, w, s);
+		pl_line_end(&l);
+		written++;
+	}
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void write_function(struct pl_json *j, const struct plumb_profile *p, const struct pl_function *f, uint32_t line)
+{
+	struct pl_text name = pl_frame_qualname(p, f), file = pl_text_of(p, f->file);
+
+	pl_json_key_strn(j, "name", name.s, name.len);
+	pl_json_key_strn(j, "file", file.s, file.len);
+	pl_json_key_u64(j, "line", line);
+}
+
+static void write_roots(const struct pl_waits *w, struct pl_json *j)
+{
+	pl_json_key(j, "roots");
+	pl_json_array(j);
+	for (size_t i = 0; i < w->sums.len && !ferror(j->out); i++) {
+		const struct pl_wait_sum *s = &w->sums.data[i];
+		const struct pl_function *f = &w->p->functions[s->root];
+
+		if (s->location != PL_WAIT_ROOT)
+			continue;
+		pl_json_object(j);
+		write_function(j, w->p, f, f->firstline);
+		pl_json_key_u64(j, "task_ns", s->task_ns);
+		pl_json_key_u64(j, "computed_ns", s->computed_ns);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+/* From the outside in: depth by depth, as a stack knows its parent only. */
+static void write_frames(const struct plumb_profile *p, uint32_t stack, uint32_t *path, struct pl_json *j)
+{
+	uint32_t len = 0;
+
+	for (uint32_t s = stack; s; s = p->stacks[s].parent)
+		path[len++] = p->stacks[s].location;
+	pl_json_key(j, "frames");
+	pl_json_array(j);
+	while (len) {
+		const struct pl_location *at = &p->locations[path[--len]];
+
+		pl_json_object(j);
+		write_function(j, p, &p->functions[at->function], at->line > 0 ? (uint32_t)at->line : 0);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
+static void write_row(const struct plumb_profile *p, const struct pl_wait *wait, uint32_t *path, struct pl_json *j)
+{
+	pl_json_object(j);
+	pl_json_key_u64(j, "pid", p->processes[p->threads[wait->thread].process].pid);
+	pl_json_key_u64(j, "tid", p->threads[wait->thread].tid);
+	pl_json_key_str(j, "what", word_of(p, wait));
+	pl_json_key_u64(j, "seen", wait->tasks);
+	pl_json_key_u64(j, "task_ns", wait->task_ns);
+	write_frames(p, wait->stack, path, j);
+	pl_json_object_end(j);
+}
+
+static int compare_rows(const void *va, const void *vb, void *ctx)
+{
+	const struct plumb_profile *p = ctx;
+	const struct pl_wait *a = va, *b = vb;
+	int order = compare_u64(b->task_ns, a->task_ns);
+
+	if (!order)
+		order = compare_u64(p->threads[a->thread].tid, p->threads[b->thread].tid);
+	for (uint32_t s = a->stack, t = b->stack; !order && s && t; s = p->stacks[s].parent, t = p->stacks[t].parent)
+		order = compare_locations(p, p->stacks[s].location, p->stacks[t].location);
+	if (!order)
+		order = compare_u64(p->stacks[a->stack].depth, p->stacks[b->stack].depth);
+	return order ? order : compare_u64(a->what, b->what);
+}
+
+/* @p rows: room for all of them. @p path: for the deepest. */
+static void write_rows(const struct pl_waits *w, struct pl_wait *rows, uint32_t *path, struct pl_json *j)
+{
+	const struct plumb_profile *p = w->p;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->wait_count; i++)
+		if (passes(w, &p->waits[i]))
+			rows[count++] = p->waits[i];
+	qsort_r(rows, count, sizeof *rows, compare_rows, (void *)(uintptr_t)p);
+	pl_json_key(j, "stacks");
+	pl_json_array(j);
+	for (size_t i = 0; i < count && !ferror(j->out); i++)
+		write_row(p, &rows[i], path, j);
+	pl_json_array_end(j);
+}
+
+static uint32_t deepest(const struct plumb_profile *p)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < p->wait_count; i++)
+		if (p->stacks[p->waits[i].stack].depth > depth)
+			depth = p->stacks[p->waits[i].stack].depth;
+	return depth;
+}
+
+struct plumb_error *pl_waits_json(const struct pl_waits *w, struct pl_json *j)
+{
+	const struct plumb_profile *p = w->p;
+
+	if (!p->waited.looks)
+		return NULL;
+	uint32_t *path = calloc((size_t)deepest(p) + 1, sizeof *path);
+	struct pl_wait *rows = calloc((size_t)p->wait_count + 1, sizeof *rows);
+	if (path && rows) {
+		pl_json_key(j, "waits");
+		pl_json_object(j);
+		pl_json_key_u64(j, "looks", p->waited.looks);
+		pl_json_key_u64(j, "task_ns", w->task_ns);
+		pl_json_key_u64(j, "covered_ns", p->waited.covered_ns);
+		pl_json_key_u64(j, "lost_ns", p->waited.lost_ns);
+		write_roots(w, j);
+		write_rows(w, rows, path, j);
+		pl_json_object_end(j);
+	}
+	bool ok = path && rows;
+	free(path);
+	free(rows);
+	return ok ? NULL : &pl_err_no_memory;
+}
