@@ -158,7 +158,6 @@ def test_a_mistyped_option_gets_the_nearest(plumb, option, nearest):
 @pytest.mark.parametrize("option, ours", [
     ("--nonblocking", "--never-stop"),  # py-spy
     ("--gil", "--mode"),
-    ("--native", ""),
     ("--interval", "-r "),  # austin
     ("--sleepless", "--mode"),
     ("--exposure", "-d "),
