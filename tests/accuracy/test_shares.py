@@ -198,9 +198,9 @@ def test_what_a_task_takes_is_that_of_who_awaits_it(plumb, places, minor, table,
 
 
 @pytest.mark.slow
-def test_with_native_frames_shares_are_the_same(plumb, places, few, table, effort):
+def test_with_native_frames_shares_are_the_same(plumb, places, any_python, table, effort):
     """Each thread that runs is stopped, also in C code without the GIL."""
-    case = Case(plumb, places, few, "truth.py", "--program", "ccalls", options=["--native"])
+    case = Case(plumb, places, any_python, "truth.py", "--program", "ccalls", options=["--native"])
     case.judge(table, "--native", effort(*SECONDS), any_rate=True)
 
 

@@ -167,7 +167,7 @@ def controlled(port, token, routes):
     with Load(port) as load:
         load.add(4, *PATHS)
         assert change("start")["state"] == "running"
-        load.add(10, "/plumb/status", "/plumb/text", "/plumb/times")
+        load.add(3, "/plumb/status", "/plumb/text", "/plumb/times")
         assert change("interval", interval="0.002")["interval"] == 0.002
         change("reset")
         counted = collections.Counter()
