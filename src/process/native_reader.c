@@ -14,6 +14,7 @@
 		      */
 #define LOOK_MAX_NS  10000000000ull
 #define NAME_MAX_LEN 512
+#define CODES_MAX    (1u << 18)		   /* places that are remembered */
 #define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
 
 struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
@@ -85,6 +86,8 @@ static struct plumb_error *code_of(struct pl_native_reader *n, struct pl_reader 
 	const char *file = f->image < p->images.len ? p->files.data[f->image].map->path : "";
 	struct plumb_error *err =
 		pl_code_store_native(r->codes.store, name_of(p, f, stack->names[i], buf), file, r->codes.process, ret);
+	if (n->codes.len >= CODES_MAX) /* code that is made anew all the time */
+		pl_map_clear(&n->codes);
 	return err || pl_map_set(&n->codes, key, 0, *ret) ? err : &pl_err_no_memory;
 }
 
