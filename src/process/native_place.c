@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer process; one thread at a time. Names are looked for when they are asked for.
- */
+/* Layer process; one thread at a time. Names are looked for when they are asked for. */
 #include "native_place.h"
 
 #include <string.h>
 
 #include "image.h"
+#include "lower_bound.h"
 
 #define VDSO "[vdso]"
 
@@ -139,19 +139,16 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 	return err;
 }
 
+static uint64_t last_address(const void *row)
+{
+	return ((const struct pl_mapping *)row)->end - 1;
+}
+
 uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr)
 {
-	size_t from = 0, to = p->maps.len;
+	size_t i = pl_lower_bound(p->maps.data, p->maps.len, sizeof *p->maps.data, last_address, addr);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (p->maps.data[middle].end <= addr)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < p->maps.len && p->maps.data[from].start <= addr ? p->maps.data[from].end - addr : 0;
+	return i < p->maps.len && p->maps.data[i].start <= addr ? p->maps.data[i].end - addr : 0;
 }
 
 uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr)

@@ -73,6 +73,17 @@ static const char *name_of(const struct pl_native_place *p, const struct pl_nati
 	return buf;
 }
 
+/* The id of a code, remembered by @p key. */
+static struct plumb_error *remember(struct pl_native_reader *n, struct pl_reader *r, pl_addr key, const char *name,
+				    const char *file, uint32_t *ret)
+{
+	struct plumb_error *err = pl_code_store_native(r->codes.store, name, file, r->codes.process, ret);
+
+	if (n->codes.len >= CODES_MAX) /* code that is made anew all the time */
+		pl_map_clear(&n->codes);
+	return err || pl_map_set(&n->codes, key, 0, *ret) ? err : &pl_err_no_memory;
+}
+
 static struct plumb_error *code_of(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_stack *stack,
 				   uint32_t i, uint32_t *ret)
 {
@@ -84,11 +95,7 @@ static struct plumb_error *code_of(struct pl_native_reader *n, struct pl_reader 
 	if (pl_map_get(&n->codes, key, 0, ret))
 		return NULL;
 	const char *file = f->image < p->images.len ? p->files.data[f->image].map->path : "";
-	struct plumb_error *err =
-		pl_code_store_native(r->codes.store, name_of(p, f, stack->names[i], buf), file, r->codes.process, ret);
-	if (n->codes.len >= CODES_MAX) /* code that is made anew all the time */
-		pl_map_clear(&n->codes);
-	return err || pl_map_set(&n->codes, key, 0, *ret) ? err : &pl_err_no_memory;
+	return remember(n, r, key, name_of(p, f, stack->names[i], buf), file, ret);
 }
 
 /* ---- what is mapped ---------------------------------------------------------------------------------------------- */
@@ -152,12 +159,14 @@ static struct plumb_error *add_native(struct path *p, uint32_t i)
 	return err ? err : add_code(p, code, 0, 0);
 }
 
+/* No function begins at 0. */
 static struct plumb_error *add_gap(struct path *p)
 {
 	uint32_t code;
-	struct plumb_error *err =
-		pl_code_store_native(p->r->codes.store, "<missing frames>", "", p->r->codes.process, &code);
+	struct plumb_error *err = NULL;
 
+	if (!pl_map_get(&p->n->codes, 0, 0, &code))
+		err = remember(p->n, p->r, 0, "<missing frames>", "", &code);
 	return err ? err : add_code(p, code, 0, 0);
 }
 
