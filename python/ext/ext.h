@@ -131,7 +131,7 @@ PyObject *ext_new_error(void);
 /** Raise what @p err says and free it; gives NULL. */
 PyObject *ext_raise(const struct ext_state *st, struct plumb_error *err);
 
-/* lock.c: without the GIL. One that somebody held while the process forked is free in the child. */
+/* library_lock.c: without the GIL. One that somebody held while the process forked is free in the child. */
 
 struct ext_lock {
 	pthread_mutex_t mutex;
@@ -143,7 +143,7 @@ void ext_lock_deinit(struct ext_lock *l);
 void ext_lock(struct ext_lock *l);
 void ext_unlock(struct ext_lock *l);
 
-/* output.c */
+/* sink.c */
 
 /** Where to: a file of that name, or else a descriptor. */
 struct ext_place {
@@ -184,7 +184,7 @@ struct ext_report {
 int ext_report_init(struct ext_report *r, PyObject *kwargs);
 void ext_report_deinit(struct ext_report *r);
 
-/* profile.c, session.c, tree.c */
+/* profile_type.c, session_type.c, profile_tree.c */
 
 extern PyType_Spec ext_profile_spec, ext_session_spec;
 

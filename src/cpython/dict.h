@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python dicts and attributes, read only. For names.c, detect.c, values and tasks. Bounded; a dict that changes
+/* Python dicts and attributes, read only. For thread_names.c, detect.c, values and tasks. Bounded; a dict that changes
  * meanwhile gives less or "not found", never something outside it. */
 #ifndef PL_DICT_H
 #define PL_DICT_H

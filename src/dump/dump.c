@@ -30,7 +30,7 @@ struct dumper {
 	struct pl_dump_process *p;
 	uint64_t start_ns;
 	struct pl_surroundings around;
-	struct pl_sources sources;
+	struct pl_dump_sources sources;
 	bool no_source; /* for the thread at hand */
 	struct pl_looker looker;
 	struct pl_sched_clocks clocks;
@@ -106,7 +106,7 @@ static void tell_state(const struct pl_look *l, struct pl_dump_thread *t)
 static struct plumb_error *add_frame(struct dumper *u, const struct pl_node *n, const struct pl_code *code,
 				     size_t depth, struct pl_look *l, struct pl_dump_thread *t)
 {
-	struct pl_sources *sources = u->no_source ? NULL : &u->sources;
+	struct pl_dump_sources *sources = u->no_source ? NULL : &u->sources;
 	struct pl_dump_frame f = pl_dump_frame_of(u->d, sources, &u->process->reader.py, code, n->offset);
 
 	pl_dump_tell_locals(u->d, &l->variables, depth, &f);
@@ -408,7 +408,7 @@ static struct plumb_error *dump_opened(struct dumper *u)
 /* What became of its source files. */
 static void tell_sources(struct dumper *u)
 {
-	const struct pl_sources *s = &u->sources;
+	const struct pl_dump_sources *s = &u->sources;
 
 	u->p->silent = pl_dump_str(u->d, s->silent ? s->silent : "");
 	u->p->barred = pl_dump_str(u->d, s->root && s->barred ? s->barred : "");
@@ -429,7 +429,7 @@ static struct plumb_error *dump_and_close(struct dumper *u, struct plumb_error *
 	tell_sources(u);
 	if (!err && (u->d->no_memory || u->sources.no_memory))
 		err = &pl_err_no_memory; /* a part that looks like the whole would be worse than nothing */
-	pl_sources_deinit(&u->sources);
+	pl_dump_sources_deinit(&u->sources);
 	pl_sched_clocks_deinit(&u->clocks);
 	u->p->took_ns = pl_clock_monotonic_ns() - u->start_ns;
 	if (!err && pl_vec_push(&u->d->processes, *u->p))
@@ -446,7 +446,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .p = &p,
 			   .start_ns = pl_clock_monotonic_ns(),
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}, .locks = PL_FILE_LOCKS_INIT},
-			   .sources = {.pid = pid, .patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
+			   .sources = {.pid = pid, .patience_ms = pl_dump_sources_patience_ms(pl_dump_limit_ns(o))}};
 
 	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
 	return dump_and_close(&u, pl_python_process_open(pid, o->stop, &u.process));
@@ -460,7 +460,7 @@ struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options 
 			   .p = &p,
 			   .start_ns = pl_clock_monotonic_ns(),
 			   .around = {.locks = PL_FILE_LOCKS_INIT},
-			   .sources = {.patience_ms = pl_sources_patience_ms(pl_dump_limit_ns(o))}};
+			   .sources = {.patience_ms = pl_dump_sources_patience_ms(pl_dump_limit_ns(o))}};
 
 	return dump_and_close(&u, pl_python_process_open_core(path, o->root, o->trust_core, &u.process));
 }

@@ -17,7 +17,7 @@ uint64_t pl_dump_tid_of(const struct pl_dump_process *p, uint64_t ident)
 	return 0;
 }
 
-struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sources, const struct pl_py *py,
+struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_dump_sources *sources, const struct pl_py *py,
 				      const struct pl_code *code, int32_t offset)
 {
 	struct pl_position pos = pl_lines_find(py->layout.line_table, code->linetable.data, code->linetable.len,
@@ -32,6 +32,6 @@ struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sour
 				  .source = pl_dump_str(d, "")};
 
 	if (sources)
-		pl_sources_add(sources, d, &f);
+		pl_dump_sources_add(sources, d, &f);
 	return f;
 }

@@ -8,7 +8,7 @@
 #include "dump_source.h"
 
 /** The frame that runs @p code at byte @p offset. @p sources NULL: without its source line. */
-struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_sources *sources, const struct pl_py *py,
+struct pl_dump_frame pl_dump_frame_of(struct pl_dump *d, struct pl_dump_sources *sources, const struct pl_py *py,
 				      const struct pl_code *code, int32_t offset);
 
 /** The number of the thread that threading knows as @p ident; 0: none. */

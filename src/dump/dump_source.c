@@ -13,7 +13,7 @@
 #define TEXTS_MAX_BYTES (64u << 20) /* of all files; a stack can name as many as it likes */
 #define LINE_MAX_BYTES	2000
 
-void pl_sources_deinit(struct pl_sources *s)
+void pl_dump_sources_deinit(struct pl_dump_sources *s)
 {
 	for (size_t i = 0; i < s->files.len; i++)
 		free(s->files.data[i].text);
@@ -22,12 +22,12 @@ void pl_sources_deinit(struct pl_sources *s)
 	pl_source_reader_end(&s->reader);
 }
 
-static uint64_t start_real_ns(const struct pl_sources *s)
+static uint64_t start_real_ns(const struct pl_dump_sources *s)
 {
 	return s->age_ns ? pl_clock_real_ns() - s->age_ns : 0;
 }
 
-static size_t room_for_text(const struct pl_sources *s)
+static size_t room_for_text(const struct pl_dump_sources *s)
 {
 	size_t left = TEXTS_MAX_BYTES - s->bytes;
 
@@ -36,7 +36,7 @@ static size_t room_for_text(const struct pl_sources *s)
 
 /* How long the next file may take. All of them together take half of the time there is for the stacks, of which the
  * patience is two fifths. */
-static int wait_ms(const struct pl_sources *s)
+static int wait_ms(const struct pl_dump_sources *s)
 {
 	const uint64_t all_ms = (uint64_t)s->patience_ms * 5 / 4, waited_ms = s->waited_ns / 1000000;
 	const uint64_t left_ms = waited_ms < all_ms ? all_ms - waited_ms : 0;
@@ -45,7 +45,7 @@ static int wait_ms(const struct pl_sources *s)
 }
 
 /* Ask for the file, and wait for the answer. False: it is not asked for. */
-static bool ask(struct pl_sources *s, const struct pl_source_question *q, struct pl_source_answer *ret)
+static bool ask(struct pl_dump_sources *s, const struct pl_source_question *q, struct pl_source_answer *ret)
 {
 	const uint64_t start = pl_clock_monotonic_ns();
 	const int wait = wait_ms(s);
@@ -69,7 +69,7 @@ static bool ask(struct pl_sources *s, const struct pl_source_question *q, struct
 	return true;
 }
 
-static void load(struct pl_sources *s, struct pl_source_file *f)
+static void load(struct pl_dump_sources *s, struct pl_source_file *f)
 {
 	struct pl_source_question q = {.pid = s->root ? 0 : s->pid,
 				       .view = s->view,
@@ -92,7 +92,7 @@ static void load(struct pl_sources *s, struct pl_source_file *f)
 	f->changed = pl_file_state_younger(&answer.state, start_real_ns(s));
 }
 
-static const struct pl_source_file *file_of(struct pl_sources *s, const char *path)
+static const struct pl_source_file *file_of(struct pl_dump_sources *s, const char *path)
 {
 	struct pl_source_file f = {.path = path};
 	uint32_t at;
@@ -127,7 +127,7 @@ static const char *find_line(const struct pl_source_file *f, int32_t number, siz
 	return p;
 }
 
-void pl_sources_add(struct pl_sources *s, struct pl_dump *d, struct pl_dump_frame *f)
+void pl_dump_sources_add(struct pl_dump_sources *s, struct pl_dump *d, struct pl_dump_frame *f)
 {
 	const struct pl_source_file *file = f->line > 0 ? file_of(s, f->file.s) : NULL;
 	size_t len;

@@ -21,7 +21,7 @@ struct pl_source_file {
 
 /** The files read so far. Start with {.pid = pid, .view = as it was before anything was read, .age_ns = ...}, or with
  * {.root = "/", .view.rights = ...}; and .patience_ms. */
-struct pl_sources {
+struct pl_dump_sources {
 	pid_t pid;
 	struct pl_file_view view;
 	const char *root; /* of the files, instead of the process's; NULL: none */
@@ -38,10 +38,10 @@ struct pl_sources {
 	const char *barred;  /* the first file that may not be read; NULL: none */
 	struct pl_source_reader reader;
 };
-void pl_sources_deinit(struct pl_sources *s);
+void pl_dump_sources_deinit(struct pl_dump_sources *s);
 
 /** How long a file is waited for where stacks may be looked at for @p limit_ns: the rest has to fit in, too. */
-static inline int pl_sources_patience_ms(uint64_t limit_ns)
+static inline int pl_dump_sources_patience_ms(uint64_t limit_ns)
 {
 	uint64_t ms = limit_ns / 2500000;
 
@@ -49,6 +49,6 @@ static inline int pl_sources_patience_ms(uint64_t limit_ns)
 }
 
 /** Fill in the source of @p f, if its file can be read. */
-void pl_sources_add(struct pl_sources *s, struct pl_dump *d, struct pl_dump_frame *f);
+void pl_dump_sources_add(struct pl_dump_sources *s, struct pl_dump *d, struct pl_dump_frame *f);
 
 #endif

@@ -13,7 +13,7 @@ struct pl_task_dumper {
 	struct pl_dump_process *p; /* its threads are there already */
 	struct pl_mem *mem;
 	const struct pl_py *py;
-	struct pl_sources *sources; /* NULL: no source lines */
+	struct pl_dump_sources *sources; /* NULL: no source lines */
 	struct pl_values *values;   /* NULL: no variables */
 };
 

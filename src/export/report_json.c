@@ -12,7 +12,7 @@
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
-#include "waits.h"
+#include "waits_table.h"
 #include "words.h"
 
 #define SCHEMA	     "plumb.report/1"

@@ -7,7 +7,7 @@
  * the profile knows only numbers of samples they are those, and the unit is "none". The profile of all threads is made
  * of distinct stacks: its order says nothing.
  *
- * What the format has no place for, but this program reads again (import/speedscope.c), stands in members named
+ * What the format has no place for, but this program reads again (import/from_speedscope.c), stands in members named
  * "plumb", and of frames "origin", "plain_name" and the like, which other readers pass over. */
 #include <stdlib.h>
 

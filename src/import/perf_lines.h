@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of `perf script`. Inside import/perf_script.c and its tests only. */
+/* The lines of `perf script`. Inside import/from_perf_script.c and its tests only. */
 #ifndef PL_PERF_LINES_H
 #define PL_PERF_LINES_H
 

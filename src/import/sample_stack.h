@@ -19,7 +19,7 @@ struct plumb_error *pl_sample_stack(struct plumb_profile *p, const uint32_t *fra
 				    uint32_t *ret) PLUMB_MUST_CHECK;
 
 /* The tasks of one sample: who waits for whom. */
-struct pl_task {
+struct pl_sample_task {
 	uint64_t id, thread;
 	uint32_t name;		    /* string id */
 	size_t frames, frame_count; /* of its coroutines, in pl_task_graph.frames */
@@ -33,7 +33,7 @@ struct pl_task {
 };
 
 struct pl_task_graph {
-	PL_VEC(struct pl_task) tasks; /* a task that is told twice is here once, as it was told last */
+	PL_VEC(struct pl_sample_task) tasks; /* a task that is told twice is here once, as it was told last */
 	struct pl_map task_of;	      /* id -> index */
 	struct pl_map awaiting;	      /* ids that others are awaited by */
 	pl_ids frames;

@@ -14,7 +14,7 @@ struct reading {
 	struct pl_task_graph *g;
 	uint64_t thread;
 	bool has_thread, has_id;
-	struct pl_task task;
+	struct pl_sample_task task;
 	size_t first; /* the first task of this thread */
 };
 
@@ -122,7 +122,7 @@ static struct plumb_error *read_task(struct pl_json_reader *r, void *ctx)
 	struct reading *t = ctx;
 	struct plumb_error *err;
 
-	t->task = (struct pl_task){.thread = t->thread, .frames = t->g->frames.len};
+	t->task = (struct pl_sample_task){.thread = t->thread, .frames = t->g->frames.len};
 	t->has_id = false;
 	err = pl_json_reader_object(r, fields, t);
 	if (err)
@@ -173,7 +173,7 @@ struct plumb_error *pl_task_graph_read(struct pl_json_reader *r, struct plumb_pr
 }
 
 /* The frame that stands for a task: its name, and how many await it. */
-static struct plumb_error *make_frame(struct plumb_profile *p, const struct pl_task *t, uint32_t *ret)
+static struct plumb_error *make_frame(struct plumb_profile *p, const struct pl_sample_task *t, uint32_t *ret)
 {
 	struct pl_buf text = PL_BUF_INIT(NAME_MAX_BYTES);
 	struct pl_function f = {.origin = PL_ORIGIN_TASK};
@@ -195,7 +195,7 @@ static struct plumb_error *make_frame(struct plumb_profile *p, const struct pl_t
 }
 
 /* Made once: names can be long, and ways round a ring many. */
-static struct plumb_error *task_frame(struct plumb_profile *p, struct pl_task *t, uint32_t *ret)
+static struct plumb_error *task_frame(struct plumb_profile *p, struct pl_sample_task *t, uint32_t *ret)
 {
 	struct plumb_error *err = t->has_frame ? NULL : make_frame(p, t, &t->frame);
 
@@ -207,7 +207,7 @@ static struct plumb_error *task_frame(struct plumb_profile *p, struct pl_task *t
 /* On @p stack the frames of a task: its name, and inside of it those of its coroutines. */
 static struct plumb_error *push_task(struct pl_task_graph *g, struct plumb_profile *p, uint32_t at, uint32_t *stack)
 {
-	struct pl_task *t = &g->tasks.data[at];
+	struct pl_sample_task *t = &g->tasks.data[at];
 	uint32_t frame;
 	struct plumb_error *err = task_frame(p, t, &frame);
 
@@ -220,7 +220,7 @@ static struct plumb_error *push_task(struct pl_task_graph *g, struct plumb_profi
 
 static bool parent_of(const struct pl_task_graph *g, uint32_t at, uint32_t *ret)
 {
-	const struct pl_task *t = &g->tasks.data[at];
+	const struct pl_sample_task *t = &g->tasks.data[at];
 
 	return t->parent_count && pl_map_get(&g->task_of, t->parent, 0, ret);
 }
@@ -232,7 +232,7 @@ static struct plumb_error *push_path(struct pl_task_graph *g, struct plumb_profi
 	struct plumb_error *err = NULL;
 
 	for (size_t i = g->path.len; i-- > from && !err;) {
-		struct pl_task *t = &g->tasks.data[g->path.data[i]];
+		struct pl_sample_task *t = &g->tasks.data[g->path.data[i]];
 
 		err = push_task(g, p, g->path.data[i], stack);
 		if (!keep)
@@ -259,7 +259,7 @@ static void mark_ring(struct pl_task_graph *g, uint32_t first)
  * stack; when that is too much for what the sample holds, all that follow come by way of the first one. */
 static struct plumb_error *ring_stack(struct pl_task_graph *g, struct plumb_profile *p, uint32_t entry, uint32_t *ret)
 {
-	struct pl_task *t = &g->tasks.data[entry], *first = &g->tasks.data[t->ring];
+	struct pl_sample_task *t = &g->tasks.data[entry], *first = &g->tasks.data[t->ring];
 	uint32_t at = entry;
 	size_t from = g->path.len;
 
@@ -292,7 +292,7 @@ static struct plumb_error *leaf_stack(struct pl_task_graph *g, struct plumb_prof
 	*ret = 0;
 	g->path.len = 0;
 	while (more && !g->tasks.data[at].has_stack && !g->tasks.data[at].on_ring) {
-		struct pl_task *t = &g->tasks.data[at];
+		struct pl_sample_task *t = &g->tasks.data[at];
 
 		if (t->leaf == leaf + 1) { /* was here before */
 			mark_ring(g, at);
@@ -315,7 +315,7 @@ static struct plumb_error *leaf_stack(struct pl_task_graph *g, struct plumb_prof
 
 static int compare_tasks(const void *va, const void *vb)
 {
-	const struct pl_task *a = va, *b = vb;
+	const struct pl_sample_task *a = va, *b = vb;
 
 	return (a->id > b->id) - (a->id < b->id);
 }

@@ -163,7 +163,7 @@ struct pl_stream {
 };
 
 /** What a collector of CPython was told about its run; only where the profile is made of its samples
- * (import/samples.c). Figures that were not given are NaN. */
+ * (import/from_samples.c). Figures that were not given are NaN. */
 struct pl_collector {
 	bool known;	/* the rest means something */
 	bool skip_idle; /* stacks of threads that neither run nor hold the GIL are left out, but not of its statistics

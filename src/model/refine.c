@@ -208,12 +208,12 @@ static unsigned doing_of(uint8_t state)
 	static const struct {
 		uint8_t state;
 		unsigned doing;
-	} bits[] = {{PL_STATE_ON_CPU, PL_DOING_ON_CPU},
-		    {PL_STATE_HAS_GIL, PL_DOING_GIL},
-		    {PL_STATE_WANTS_GIL, PL_DOING_WANTS_GIL},
-		    {PL_STATE_IN_GC, PL_DOING_GC},
-		    {PL_STATE_EXCEPTION, PL_DOING_EXCEPTION}};
-	unsigned doing = state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? 0 : PL_DOING_WAITING;
+	} bits[] = {{PL_STATE_ON_CPU, PL_PASS_ON_CPU},
+		    {PL_STATE_HAS_GIL, PL_PASS_GIL},
+		    {PL_STATE_WANTS_GIL, PL_PASS_WANTS_GIL},
+		    {PL_STATE_IN_GC, PL_PASS_GC},
+		    {PL_STATE_EXCEPTION, PL_PASS_EXCEPTION}};
+	unsigned doing = state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? 0 : PL_PASS_WAITING;
 
 	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
 		doing |= state & bits[i].state ? bits[i].doing : 0;

@@ -6,13 +6,13 @@
 #include "profile.h"
 
 /* What a thread was doing; a sample passes if one of those asked for is true of it. */
-enum pl_doing {
-	PL_DOING_ON_CPU = 1,
-	PL_DOING_WAITING = 2, /* neither on a CPU nor unknown */
-	PL_DOING_GIL = 4,
-	PL_DOING_WANTS_GIL = 8,
-	PL_DOING_GC = 16,
-	PL_DOING_EXCEPTION = 32,
+enum pl_pass {
+	PL_PASS_ON_CPU = 1,
+	PL_PASS_WAITING = 2, /* neither on a CPU nor unknown */
+	PL_PASS_GIL = 4,
+	PL_PASS_WANTS_GIL = 8,
+	PL_PASS_GC = 16,
+	PL_PASS_EXCEPTION = 32,
 };
 
 /** Zeros ask for nothing. Texts and lists are needed during pl_refine only. */
@@ -22,7 +22,7 @@ struct pl_refine {
 	const char *const *processes;
 	size_t process_count;
 	uint64_t from_ns, to_ns;    /* samples of this time since the start; to_ns 0: to the end */
-	unsigned doing;		    /* set of enum pl_doing */
+	unsigned doing;		    /* set of enum pl_pass */
 	bool skip_idle;		    /* only samples on a CPU or holding the GIL */
 	unsigned kinds;		    /* set of 1 << enum pl_frame_origin; other frames are left out of the stacks */
 	const char *const *modules; /* samples with a frame of one of them: pl_refine_is_module */

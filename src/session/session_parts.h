@@ -2,13 +2,13 @@
 /* Private to src/session: a session, and which file does what with it.
  *
  *   session.c   making one, ending it
- *   reset.c     counting from anew;  snapshot.c  copies of what it counted so far
+ *   reset.c     counting from anew;  session_snapshot.c  copies of what it counted so far
  *   consumer.c  taking over what was sampled; the consumer thread; status
  *   record.c    its recording, and what went wrong
  *   until.c     ending it when the shares are known
  *   since.c     the figures since counting began;  cycles.c  what each stretch of time counted
  *   control.c   orders from any thread; the child of a fork
- *   options.c   what was asked for
+ *   session_options.c  what was asked for
  *
  * Each calls only those below it.
  *
@@ -75,7 +75,7 @@ struct plumb_session {
 	char hottest[256], shown[256];
 };
 
-/* options.c */
+/* session_options.c */
 struct plumb_error *pl_session_check_options(const struct plumb_session_options *o) PLUMB_MUST_CHECK;
 struct plumb_error *pl_session_check_rate(double rate_hz) PLUMB_MUST_CHECK;
 uint64_t pl_session_period_ns(double rate_hz);

@@ -46,6 +46,7 @@ cmd_lint() {
 	build_clang
 	step "formatting" lint_format || :
 	step "include paths" lint_includes || :
+	step "names of files, guards and tags" tools/check_names.py || :
 	step "licence lines" lint_licence || :
 	# shellcheck disable=SC2046
 	step "shell" shellcheck -x $(shell_files) || :

@@ -7,13 +7,13 @@
  *   tree.c     which processes there are: children come, processes end             } sampling thread only
  *   search.c   when to look for the Python of one process
  *   sampled.c  what sampling has with each thread
- *   waits.c    how long tasks wait: --tasks
+ *   task_looks.c  how long tasks wait: --tasks
  *   send.c     handing over to the consumer;  cpu_time.c  in CPU mode, when the run time is known
  *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                     consumer thread only
  *   tagged.c   stacks with a tag                                                   consumer thread only
- *   texts.c    the source files that they are of                                   consumer thread only
+ *   source_texts.c  the source files that they are of                                   consumer thread only
  *   remote.c   the ops: open, start, stop, close
  *
  * docs/design/003-process-trees.md, 012-one-process.md */
@@ -179,7 +179,7 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 /** Each thread once. */
 enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
 
-/* waits.c */
+/* task_looks.c */
 /** With options.tasks: go on looking at the tasks of @p t. */
 void pl_waits_look(struct pl_engine *e, struct pl_target *t, uint64_t now);
 

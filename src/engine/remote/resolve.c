@@ -8,7 +8,7 @@
 #include "lines.h"
 #include "remote.h"
 #include "tagged.h"
-#include "texts.h"
+#include "source_texts.h"
 
 struct code_row {
 	const struct pl_known_code *code;

@@ -48,18 +48,18 @@ static void remove_files(const char *dir)
 	rmdir(dir);
 }
 
-static bool has_source(struct pl_sources *s, struct pl_dump *d, const char *path)
+static bool has_source(struct pl_dump_sources *s, struct pl_dump *d, const char *path)
 {
 	struct pl_dump_frame f = {.file = pl_dump_text(d, path, strlen(path)), .line = 1};
 
-	pl_sources_add(s, d, &f);
+	pl_dump_sources_add(s, d, &f);
 	return f.has_source;
 }
 
 static void files_are_kept_up_to_a_limit(void **state)
 {
 	char dir[] = "/tmp/plumb-lines-XXXXXX", path[64];
-	struct pl_sources s = {.root = "/", .patience_ms = 60000};
+	struct pl_dump_sources s = {.root = "/", .patience_ms = 60000};
 	struct pl_dump *d;
 	unsigned shown = 0;
 
@@ -73,7 +73,7 @@ static void files_are_kept_up_to_a_limit(void **state)
 	}
 	name_of(dir, 0, path);
 	bool again = has_source(&s, d, path);
-	pl_sources_deinit(&s);
+	pl_dump_sources_deinit(&s);
 	pl_dump_destroy(d);
 	remove_files(dir);
 	assert_int_equal(shown, ALL_BYTES / FILE_LEN);
@@ -83,7 +83,7 @@ static void files_are_kept_up_to_a_limit(void **state)
 
 static void files_are_asked_for_up_to_a_number(void **state)
 {
-	struct pl_sources s = {.root = "/", .patience_ms = 60000};
+	struct pl_dump_sources s = {.root = "/", .patience_ms = 60000};
 	struct pl_dump *d;
 	char path[64];
 
@@ -97,14 +97,14 @@ static void files_are_asked_for_up_to_a_number(void **state)
 	assert_int_equal(s.asked, PL_SOURCES_MOST);
 	assert_int_equal(s.left_out, NAMES - PL_SOURCES_MOST);
 	assert_null(s.silent);
-	pl_sources_deinit(&s);
+	pl_dump_sources_deinit(&s);
 	pl_dump_destroy(d);
 }
 
 /* They all answer, but take too long together. */
 static void files_are_asked_for_in_a_part_of_the_time(void **state)
 {
-	struct pl_sources s = {.root = "/", .patience_ms = 1000, .waited_ns = 1250000000};
+	struct pl_dump_sources s = {.root = "/", .patience_ms = 1000, .waited_ns = 1250000000};
 	struct pl_dump *d;
 
 	assert_true(pl_file_view_of(getpid(), &s.view));
@@ -113,7 +113,7 @@ static void files_are_asked_for_in_a_part_of_the_time(void **state)
 	assert_int_equal(s.asked, 0);
 	assert_int_equal(s.left_out, 1);
 	assert_null(s.silent);
-	pl_sources_deinit(&s);
+	pl_dump_sources_deinit(&s);
 	pl_dump_destroy(d);
 }
 

@@ -2,7 +2,7 @@
 /* Source files into the profile: once each, within limits, of the process that they belong to, and of nothing that is
  * no file. The target is ourselves. Linked with --wrap=pl_clock_monotonic_ns and
  * --wrap=pl_source_answered. */
-#include "texts.h"
+#include "source_texts.h"
 
 #include "unit.h"
 

@@ -182,12 +182,12 @@ static bool wanted(const struct source *src, const struct pl_refine *o, const st
 	    !named(o->processes, o->process_count, text(p, p->processes[t->process].name),
 		   p->processes[t->process].pid))
 		return false;
-	d |= st & 1 ? PL_DOING_ON_CPU : 0;
-	d |= st & (1 | 32) ? 0 : PL_DOING_WAITING;
-	d |= st & 2 ? PL_DOING_GIL : 0;
-	d |= st & 4 ? PL_DOING_WANTS_GIL : 0;
-	d |= st & 8 ? PL_DOING_GC : 0;
-	d |= st & 16 ? PL_DOING_EXCEPTION : 0;
+	d |= st & 1 ? PL_PASS_ON_CPU : 0;
+	d |= st & (1 | 32) ? 0 : PL_PASS_WAITING;
+	d |= st & 2 ? PL_PASS_GIL : 0;
+	d |= st & 4 ? PL_PASS_WANTS_GIL : 0;
+	d |= st & 8 ? PL_PASS_GC : 0;
+	d |= st & 16 ? PL_PASS_EXCEPTION : 0;
 	if (o->doing && !(o->doing & d))
 		return false;
 	if (o->skip_idle && !(st & 3))
@@ -371,8 +371,8 @@ static void each_filter_alone(void **state)
 		{.from_ns = 100000000, .to_ns = 700000000},
 		{.from_ns = 5},
 		{.to_ns = 300000000},
-		{.doing = PL_DOING_WAITING},
-		{.doing = PL_DOING_GC | PL_DOING_GIL},
+		{.doing = PL_PASS_WAITING},
+		{.doing = PL_PASS_GC | PL_PASS_GIL},
 		{.skip_idle = true},
 		{.kinds = 1u << PL_ORIGIN_PYTHON},
 		{.kinds = 1u << PL_ORIGIN_MARKER},
@@ -401,7 +401,7 @@ static void an_aggregate_is_refined_too(void **state)
 	struct pl_refine time = {.from_ns = 1};
 
 	source_make(&src, 9, false);
-	check_filter(&src, &(struct pl_refine){.min_share = 0.05, .doing = PL_DOING_ON_CPU});
+	check_filter(&src, &(struct pl_refine){.min_share = 0.05, .doing = PL_PASS_ON_CPU});
 	struct plumb_error *err = pl_refine(src.p, &time, &r);
 	assert_int_equal(plumb_error_code(err), PLUMB_ERR_INVALID);
 	assert_null(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting the programs made from fake_main.c, and doing things as a user without privileges. */
-#ifndef PL_TEST_FAKE_H
-#define PL_TEST_FAKE_H
+#ifndef PL_TEST_FAKE_PROGRAM_H
+#define PL_TEST_FAKE_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tasks waited for. Layer export; any thread. Task seconds are no time of threads: they are added up by the
  * outermost coroutine, and never with samples. */
-#include "waits.h"
+#include "waits_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * that was read last. Files are read soon after the first sample of them, with the rights that the process had when it
  * was taken: while it lives and has them still, or, when it has ended, if it saw the files that we see. Who reads them
  * is somebody else (source_reader.h): no file system keeps the samples waiting. */
-#include "texts.h"
+#include "source_texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "own_code.h"
 #include "rows.h"
 #include "summary.h"
-#include "waits.h"
+#include "waits_table.h"
 
 #define TREE_MIN_SHARE_TOP 0.001 /* if a number of rows was asked for */
 #define TREE_ROWS_MIN	   6

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Going through trees of dicts, parents first, as fast as memory allows. */
-#ifndef PLUMB_EXT_WALK_H
-#define PLUMB_EXT_WALK_H
+#ifndef PLUMB_EXT_WALK_TREES_H
+#define PLUMB_EXT_WALK_TREES_H
 
 #include "dicts.h"
 
@@ -22,7 +22,7 @@ struct ext_walk {
 	/** Of each node, once. What runs anybody's code must call ext_walk_own() before. -1 ends it. */
 	int (*visit)(struct ext_walk *w, struct ext_item *item, const struct ext_fields *fields);
 	void *ctx;
-	/* the rest is for walk.c */
+	/* the rest is for walk_trees.c */
 	struct ext_item *ring;
 	size_t room;	       /* a power of two */
 	size_t expanded, tail; /* items that have left it, and all so far */

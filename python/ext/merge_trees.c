@@ -6,7 +6,7 @@
  * children in the same order with the very same keys, so the sum after the last one is tried first.
  *
  * Sums can be kept without making dicts, in a capsule that stands for their tree when it is merged later. */
-#include "walk.h"
+#include "walk_trees.h"
 
 #define NONE	EXT_NO_ROW
 #define CAPSULE "plumb._plumb.sums"

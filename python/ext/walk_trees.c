@@ -11,7 +11,7 @@
  * As long as nobody's code runs (of keys that are no texts, of numbers that are no ints) nothing can go away meanwhile,
  * so references are borrowed; ext_walk_own() ends that. Without a GIL they are our own from the beginning, and what
  * ends is that nobody counts in a tree meanwhile. */
-#include "walk.h"
+#include "walk_trees.h"
 
 #define BATCH EXT_TOUCHED
 

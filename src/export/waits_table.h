@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What asyncio tasks waited for, by the coroutine that it was for: the table of the text report, and what JSON tells.
  * Inside the layer only. */
-#ifndef PL_WAITS_H
-#define PL_WAITS_H
+#ifndef PL_WAITS_TABLE_H
+#define PL_WAITS_TABLE_H
 
 #include "json.h"
 #include "line.h"

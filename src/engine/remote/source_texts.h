@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The texts of the files that sampled functions come from: which are wanted, which were read. Consumer thread only. */
-#ifndef PL_TEXTS_H
-#define PL_TEXTS_H
+#ifndef PL_SOURCE_TEXTS_H
+#define PL_SOURCE_TEXTS_H
 
 #include "file_text.h"
 #include "map.h"
