@@ -5,7 +5,10 @@
  * So samples wait, and many of them share the run time that has become known meanwhile. Sharing it among few would be
  * wrong: a sample would be given the time since the one before, and the parts of a program that follow a wait would be
  * given the end of the part before it. */
-#include "remote.h"
+#include "cpu_time.h"
+
+#include "sampled.h"
+#include "send.h"
 
 #define SHARED_BY	32 /* samples */
 #define SHARED_AFTER_NS 500000000ull

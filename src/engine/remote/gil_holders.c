@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, sampling thread only: GIL mode, which samples who holds a GIL. */
-#include "remote.h"
+#include "gil_holders.h"
+
+#include "round.h"
+#include "sampled.h"
+#include "target.h"
 
 #define HOLDER_TRIES 3
 

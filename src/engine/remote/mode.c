@@ -2,7 +2,10 @@
 /* Layer engine; see mode.h. */
 #include "mode.h"
 
-#include "remote.h"
+#include "cpu_time.h"
+#include "gil_holders.h"
+#include "round.h"
+#include "send.h"
 
 static void send_by_period(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t now,
 			   uint64_t weight_ns)

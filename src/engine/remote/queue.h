@@ -8,54 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wake_up.h"
 #include "error.h"
+#include "records.h"
+#include "wake_up.h"
 
 #define PL_QUEUE_SLOTS 16384u /* a power of two; 512 KiB */
-
-enum pl_record_kind {
-	PL_RECORD_SAMPLE,
-	PL_RECORD_NODE,
-	PL_RECORD_CODE,
-	PL_RECORD_THREAD,
-	PL_RECORD_PROCESS,
-	PL_RECORD_WAIT,
-	PL_RECORD_LOOK,
-};
-
-/* 32 bytes. Pointers stay valid until the engine is closed, but for THREAD and PROCESS, which the reader frees. */
-struct pl_record {
-	union {
-		struct {
-			uint64_t time_ns, weight_ns;
-			uint32_t node, thread;
-		} sample;
-		struct {
-			uint32_t parent, code;
-			int32_t offset;
-			uint16_t opcode; /* 1 + the opcode; 0: none */
-		} node;
-		struct {
-			const struct pl_known_code *code;
-		} code;
-		struct {
-			struct pl_thread_info *info;
-		} thread;
-		struct {
-			struct pl_process_info *info;
-		} process;
-		struct {
-			uint64_t task_ns;
-			uint32_t node, thread, tasks;
-		} wait; /* of tasks, by a look at them */
-		struct {
-			uint64_t stands_ns, lost_ns;
-		} look; /* of such waits */
-	};
-	uint8_t kind, state, quality, marker; /* state of a wait: enum pl_dump_for */
-	uint32_t tag;			      /* of a sample */
-};
-_Static_assert(sizeof(struct pl_record) == 32, "a slot of the queue is half a cache line");
 
 struct pl_queue {
 	struct pl_record *slots;

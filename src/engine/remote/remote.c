@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine: the remote engine's ops. It reads the memory of another process of ours from outside, without rights of
  * its own and without anything in the target. */
-#include "remote.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 #include "clock.h"
 #include "mem_live.h"
 #include "priority.h"
+#include "remote_engine.h"
+#include "resolve.h"
+#include "sampling_thread.h"
+#include "search.h"
+#include "target.h"
+#include "tree.h"
 
 /* Of functions' names and line tables. Those of a large program take a kilobyte each, and are each in many places. */
 #define CODE_BYTES	  ((size_t)4 << 20)

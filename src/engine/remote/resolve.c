@@ -2,13 +2,16 @@
 /* Layer engine, consumer thread only. Turns the sampling thread's records (code ids, byte offsets, node ids) into rows
  * of the profile: functions, lines, stacks, threads, processes. Line tables are decoded here, off the sampling thread.
  */
+#include "resolve.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "codes.h"
 #include "lines.h"
-#include "remote.h"
-#include "tagged.h"
 #include "source_texts.h"
+#include "tagged.h"
+#include "thread_sampler.h"
 
 struct code_row {
 	const struct pl_known_code *code;

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, sampling thread only: one round, which samples every thread of every process once. */
+#include "round.h"
+
 #include "clock.h"
-#include "remote.h"
+#include "gil_holders.h"
+#include "remote_engine.h"
+#include "sampled.h"
+#include "sampling_thread.h"
+#include "search.h"
+#include "send.h"
+#include "target.h"
+#include "task_looks.h"
 #include "thread_state.h"
+#include "tree.h"
 
 #define HALT_LOOK_NS 50000000ull
 /* So many threads may be read from the processor of another one, which waits for us meanwhile. */
@@ -122,7 +132,7 @@ static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target
 
 	end_beside(e, t);
 	if (r != PL_ROUND_GONE)
-		pl_waits_look(e, t, now);
+		pl_task_looks_take(e, t, now);
 	return r;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, sampling thread only: what sampling has with each thread of a process. Which there are is known by the
  * list (process/thread_list.h). */
+#include "sampled.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "remote.h"
+#include "cpu_time.h"
+#include "remote_engine.h"
+#include "send.h"
+#include "target.h"
 
 static bool filter_matches(const struct pl_engine_options *o, const struct pl_thread_sampler *thread)
 {

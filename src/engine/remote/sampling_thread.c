@@ -2,6 +2,8 @@
 /* Layer engine: the sampling thread. It keeps the clock, CLOCK_MONOTONIC by the schedule of schedule.h: a period that
  * is over before its sample could be taken is counted as missed; nothing is caught up. It allocates only when it meets
  * something new, and never writes or waits for the disk. */
+#include "sampling_thread.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,9 +14,15 @@
 
 #include "budget.h"
 #include "clock.h"
+#include "cpu_time.h"
 #include "priority.h"
-#include "remote.h"
+#include "remote_engine.h"
+#include "round.h"
+#include "sampled.h"
 #include "schedule.h"
+#include "search.h"
+#include "target.h"
+#include "tree.h"
 
 #define HURRIED_ROUNDS 32 /* of which the rate is looked at sooner than usual: fewer can be dear by chance */
 #define ANNOUNCE_NS    1000000000ull

@@ -6,11 +6,15 @@
  * program, and again only if its memory has grown. How long it takes is up to whoever made the files. So each look is
  * short, which is enough for nearly all programs, and the longer looks are, the fewer there are. What takes longer
  * waits for its turn. However many processes there are, a fifth of the time and a twentieth is what both take. */
-#include "remote.h"
+#include "search.h"
 
 #include <string.h>
 
 #include "clock.h"
+#include "mode.h"
+#include "remote_engine.h"
+#include "send.h"
+#include "target.h"
 
 #define PAUSE_MIN_NS 500000ull
 #define PAUSE_MAX_NS 20000000ull

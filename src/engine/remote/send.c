@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, sampling thread only: handing over to the consumer what was sampled, and of what processes and threads.
  */
+#include "send.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "mode.h"
 #include "proc.h"
-#include "remote.h"
+#include "remote_engine.h"
+#include "sampled.h"
+#include "target.h"
 
 #define CPU_KNOWN_NS 50000000ull /* CPU time of a shorter time says nothing about whether a thread is idle */
 

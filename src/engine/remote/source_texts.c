@@ -13,7 +13,7 @@
 
 #include "clock.h"
 #include "proc.h"
-#include "remote.h"
+#include "records.h"
 
 #define AT_ONCE_MS    20 /* most files of a turn come in less */
 #define PATIENCE_MS   5000

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, sampling thread only: how long tasks wait, looked at between two rounds of samples. */
-#include "remote.h"
+#include "task_looks.h"
+
+#include "remote_engine.h"
+#include "sampled.h"
+#include "send.h"
+#include "target.h"
 
 static void send_all(struct pl_engine *e, struct pl_target *t)
 {
@@ -18,7 +23,7 @@ static void send_all(struct pl_engine *e, struct pl_target *t)
 	pl_send_look(e, w->stands_ns, w->lost_ns);
 }
 
-void pl_waits_look(struct pl_engine *e, struct pl_target *t, uint64_t now)
+void pl_task_looks_take(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	if (!e->options.tasks)
 		return;

@@ -4,7 +4,7 @@
  *
  * An orphan has lost its parent's number. It is ours only if its session was made by a process of ours: a session can
  * be inherited but not entered. */
-#include "remote.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +19,11 @@
 #include "own_fd.h"
 #include "proc.h"
 #include "proc_file.h"
+#include "remote_engine.h"
+#include "sampled.h"
+#include "search.h"
+#include "send.h"
+#include "target.h"
 #include "target_file.h"
 
 #define PAST_NS	       1000000000ull

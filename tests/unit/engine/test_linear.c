@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "counted.h"
-#include "remote.h"
+#include "codes.h"
+#include "resolve.h"
 
 #define ITEMS	   512
 #define ITEM_BYTES 64 /* of a line table, for each node */

@@ -3,16 +3,19 @@
  * ...: it stays whole, what was in it stays, and what is read is true. */
 #include "unit.h"
 
+#include <plumb/tags.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "codes.h"
 #include "failing.h"
 #include "proc.h"
 #include "queue.h"
-#include "remote.h"
+#include "resolve.h"
 #include "snapshot.h"
+#include "thread_sampler.h"
 #include "trie.h"
 
 static bool well(struct plumb_error *err)

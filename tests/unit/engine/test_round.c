@@ -4,7 +4,11 @@
 
 #include "clock.h"
 #include "python.h"
-#include "remote.h"
+#include "queue.h"
+#include "remote_engine.h"
+#include "round.h"
+#include "sampled.h"
+#include "target.h"
 
 /* One more thread for each byte. */
 static const char script[] = "import os, threading, time\n"

@@ -2,7 +2,10 @@
 /* How samples of CPU mode come to their weights. */
 #include "unit.h"
 
-#include "remote.h"
+#include "cpu_time.h"
+#include "remote_engine.h"
+#include "sampled.h"
+#include "target.h"
 
 static struct pl_engine engine(void)
 {

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "remote.h"
+#include "remote_engine.h"
+#include "search.h"
+#include "target.h"
 
 #define TARGETS 3
 #define STEPS	3000

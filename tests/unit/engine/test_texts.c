@@ -16,7 +16,7 @@
 
 #include "clock.h"
 #include "proc.h"
-#include "remote.h"
+#include "records.h"
 
 #define VIEW 1 /* its number */
 

@@ -6,7 +6,9 @@
 #include <sys/uio.h>
 
 #include "python.h"
-#include "remote.h"
+#include "remote_engine.h"
+#include "search.h"
+#include "target.h"
 #include "scripts.h"
 #include "stage.h"
 
