@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plot_data(): a tree as columns, one row for each rectangle. Extension module; with the GIL.
  *
- * Nodes are taken level by level, some at a time, so that their parts are waited for together (walk_trees.c tells why). When
- * all are there each gets its place in preorder, and the columns are made at once: nobody's code runs by then.
+ * Nodes are taken level by level, some at a time, so that their parts are waited for together (walk_trees.c tells why).
+ * When all are there each gets its place in preorder, and the columns are made at once: nobody's code runs by then.
  *
  * Rows own what they refer to; only nodes that wait for their turn are borrowed, as long as nobody's code (of counts
  * that are no ints, of mappings that are no dicts) has run: own() ends that. Without a GIL they are owned from the

@@ -145,9 +145,7 @@ static struct plumb_error *add_native(struct dumper *u, const struct pl_native_t
 /* A thread can have other rights than its process, and names other files then; of a core that is not known. */
 static bool sees_files(const struct dumper *u, pid_t tid)
 {
-	struct pl_file_view by;
-
-	return core_of(u) || (pl_file_view_by(pid_of(u), tid, &by) && pl_file_view_equal(&by, &u->sources.view));
+	return core_of(u) || pl_process_files_seen_by(&u->process->files, pid_of(u), tid);
 }
 
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
@@ -314,7 +312,6 @@ static void tell_core(struct dumper *u)
 
 	u->p->command = pl_dump_str(u->d, pl_core_command(core_of(u)));
 	u->sources.root = u->o->root ? u->o->root : "/";
-	pl_core_rights(core_of(u), &u->sources.view.rights);
 	u->sources.age_ns = now > written ? now - written : 0;
 }
 
@@ -386,6 +383,7 @@ static struct plumb_error *open_native(struct dumper *u)
 static struct plumb_error *dump_opened(struct dumper *u)
 {
 	u->p->pid = (uint32_t)u->process->pid;
+	u->sources.view = u->process->files.view;
 	u->process->stopper.started_ns = u->start_ns;
 	u->looker = (struct pl_looker){.o = u->o,
 				       .process = u->process,
@@ -448,7 +446,6 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}, .locks = PL_FILE_LOCKS_INIT},
 			   .sources = {.pid = pid, .patience_ms = pl_dump_sources_patience_ms(pl_dump_limit_ns(o))}};
 
-	(void)pl_file_view_of(pid, &u.sources.view); /* before any code of it is seen */
 	return dump_and_close(&u, pl_python_process_open(pid, o->stop, &u.process));
 }
 

@@ -14,7 +14,7 @@ struct pl_task_dumper {
 	struct pl_mem *mem;
 	const struct pl_py *py;
 	struct pl_dump_sources *sources; /* NULL: no source lines */
-	struct pl_values *values;   /* NULL: no variables */
+	struct pl_values *values;	 /* NULL: no variables */
 };
 
 /** Add the tasks of all interpreters, what they wait for and, as far as one look can tell, their deadlocks. Tasks that

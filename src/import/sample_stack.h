@@ -34,8 +34,8 @@ struct pl_sample_task {
 
 struct pl_task_graph {
 	PL_VEC(struct pl_sample_task) tasks; /* a task that is told twice is here once, as it was told last */
-	struct pl_map task_of;	      /* id -> index */
-	struct pl_map awaiting;	      /* ids that others are awaited by */
+	struct pl_map task_of;		     /* id -> index */
+	struct pl_map awaiting;		     /* ids that others are awaited by */
 	pl_ids frames;
 	pl_ids path; /* tasks */
 	uint64_t ring_steps;

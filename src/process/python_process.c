@@ -167,6 +167,7 @@ struct plumb_error *pl_python_process_open(pid_t pid, enum pl_stop_policy policy
 	if (err)
 		return err;
 	a->process.pid = pid;
+	(void)pl_process_files_look(&a->process.files, pid); /* before any code of it is seen */
 	pl_room_raise();
 	err = open_identity(a);
 	return opened(a, err ? err : attach(a, policy), ret);
@@ -198,6 +199,7 @@ static struct plumb_error *open_core(struct pl_python_process *p, const char *pa
 	if (err || (err = find_in_core(p->core, root, &py)))
 		return err;
 	p->pid = pl_core_pid(p->core);
+	pl_core_rights(p->core, &p->files.view.rights);
 	pl_reader_bind_core(&p->reader, &py, pl_core_mem(p->core));
 	p->threads.lists.unlimited = p->threads.names.unlimited = true; /* nobody waits for us */
 	return NULL;

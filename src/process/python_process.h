@@ -8,6 +8,7 @@
 
 #include "core.h"
 #include "proc.h"
+#include "process_files.h"
 #include "reading.h"
 #include "thread_list.h"
 #include "stopper.h"
@@ -18,6 +19,7 @@ struct pl_python_process {
 	struct pl_reader reader;
 	struct pl_thread_list threads;
 	struct pl_stopper stopper;
+	struct pl_process_files files; /* of a core: the rights that it was dumped with */
 };
 
 /** Its memory, as it is now. */

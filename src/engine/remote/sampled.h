@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sampling has with each thread of a process. Which there are is known by the list (thread_list.h). Sampling thread
- * only. */
+/* What sampling has with each thread of a process. Which there are is known by the list (thread_list.h). Sampling
+ * thread only. */
 #ifndef PL_SAMPLED_H
 #define PL_SAMPLED_H
 

@@ -38,8 +38,8 @@ void pl_send_process(struct pl_engine *e, struct pl_target *t, bool ended, uint6
 					 .came_ns = since_start(e, t->came_ns),
 					 .ended = ended,
 					 .ended_ns = ended ? since_start(e, now) : 0,
-					 .view_number = t->view_number,
-					 .view = t->view};
+					 .view_number = t->python.files.number,
+					 .view = t->python.files.view};
 	if (!ended) {
 		pl_py_version_text(&t->python.reader.py, info->python);
 		pl_proc_command(t->python.pid, info->command, sizeof info->command);
@@ -80,14 +80,11 @@ void pl_send_thread(struct pl_engine *e, struct pl_sampled *thread)
 /* True if it is as it was. We ourselves are whoever we are: what we may not read any more is not read. */
 static bool same_view(struct pl_engine *e, struct pl_target *t)
 {
-	struct pl_file_view now;
+	uint32_t before = t->python.files.number;
+	bool same = pl_process_files_look(&t->python.files, t->python.pid);
 
-	if (!pl_file_view_of(t->python.pid, &now))
-		return false;
-	if (t->view_number && pl_file_view_equal(&now, &t->view))
-		return true;
-	t->view = now;
-	t->view_number++;
+	if (t->python.files.number == before)
+		return same;
 	if (t->announced)
 		pl_send_process(e, t, false, 0);
 	return e->options.own;
@@ -103,9 +100,7 @@ void pl_send_look_at_view(struct pl_engine *e, struct pl_target *t)
  * in another way is code of somebody else. */
 static bool sees_the_same(const struct pl_target *t, pid_t tid)
 {
-	struct pl_file_view by;
-
-	return tid == t->python.pid || (pl_file_view_by(t->python.pid, tid, &by) && pl_file_view_equal(&by, &t->view));
+	return tid == t->python.pid || pl_process_files_seen_by(&t->python.files, t->python.pid, tid);
 }
 
 void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid)
@@ -114,7 +109,7 @@ void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid)
 
 	if (!e->options.sources || e->judged_codes == codes->known.len)
 		return;
-	uint32_t view = same_view(e, t) && sees_the_same(t, tid) ? t->view_number : 0;
+	uint32_t view = same_view(e, t) && sees_the_same(t, tid) ? t->python.files.number : 0;
 	while (e->judged_codes < codes->known.len)
 		codes->known.data[e->judged_codes++]->view = view;
 }

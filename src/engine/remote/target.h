@@ -11,7 +11,6 @@
 #include "budget.h"
 #include "python_process.h"
 #include "search.h"
-#include "target_file.h"
 #include "task_waits.h"
 
 struct pl_engine;
@@ -32,9 +31,6 @@ struct pl_target {
 	bool met;			      /* a tick has met a thread of it */
 	bool halted;			      /* stopped by a signal or a debugger, when we looked last: */
 	uint64_t halt_look_ns, halt_round_ns; /* CLOCK_MONOTONIC, and the round after it */
-
-	struct pl_file_view view; /* before the codes were seen that were not sent yet; only with options.sources */
-	uint32_t view_number;	  /* 0: not known */
 
 	struct pl_stood_still still;
 

@@ -24,7 +24,6 @@
 #include "search.h"
 #include "send.h"
 #include "target.h"
-#include "target_file.h"
 
 #define PAST_NS	       1000000000ull
 #define MAX_PAST       256
