@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elf_tables.h"
+#include "lower_bound.h"
 #include "vec.h"
 
 #define MAX_SYMBOLS (8u << 20)
@@ -148,20 +149,16 @@ static void sort(struct pl_functions *f)
 	f->sorted = true;
 }
 
+static uint64_t begin_of(const void *row)
+{
+	return ((const struct function *)row)->addr;
+}
+
 /* How many begin at @p addr or before. */
 static size_t count_up_to(const struct pl_functions *f, uint64_t addr)
 {
-	size_t from = 0, to = f->all.len;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (f->all.data[middle].addr <= addr)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return addr == UINT64_MAX ? f->all.len
+				  : pl_lower_bound(f->all.data, f->all.len, sizeof *f->all.data, begin_of, addr + 1);
 }
 
 const char *pl_functions_find(struct pl_functions *f, uint64_t addr, uint64_t begin)

@@ -7,22 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem_image.h"
+#include "golden_image.h"
 #include "variables.h"
-
-#define FILE_MAX (1 << 20)
 
 static char *read_file(const char *name, const char *suffix, size_t *len_ret)
 {
-	char path[512], *bytes = malloc(FILE_MAX + 1);
+	char *bytes = golden_file(name, suffix, len_ret);
 
-	snprintf(path, sizeof path, "%s/%s.%s", GOLDEN_DIR, name, suffix);
-	FILE *f = fopen(path, "rb");
-	if (!f || !bytes)
-		fail_msg("cannot read %s", path);
-	*len_ret = fread(bytes, 1, FILE_MAX, f);
-	bytes[*len_ret] = 0;
-	fclose(f);
+	if (!bytes)
+		fail_msg("cannot read %s.%s", name, suffix);
 	return bytes;
 }
 

@@ -9,30 +9,14 @@
 #include <string.h>
 
 #include "failing.h"
-#include "mem_image.h"
+#include "golden_image.h"
 #include "variables.h"
-
-#define FILE_MAX (1 << 20)
 
 struct replay {
 	const char *what;
-	char image[FILE_MAX], text[FILE_MAX];
+	char *image, *text;
 	size_t image_len;
 };
-
-static size_t read_file(const char *name, const char *suffix, char *bytes)
-{
-	char path[512];
-
-	snprintf(path, sizeof path, "%s/%s.%s", GOLDEN_DIR, name, suffix);
-	FILE *f = fopen(path, "rb");
-	if (!f)
-		fail_msg("cannot read %s", path);
-	size_t len = fread(bytes, 1, FILE_MAX - 1, f);
-	bytes[len] = 0;
-	fclose(f);
-	return len;
-}
 
 static bool well(struct plumb_error *err)
 {
@@ -64,14 +48,14 @@ static void walk(void *ctx)
 
 static void replay(const char *name, const char *what)
 {
-	struct replay *r = calloc(1, sizeof *r);
+	struct replay r = {.what = what};
+	size_t text_len;
 
-	assert_non_null(r);
-	r->what = what;
-	r->image_len = read_file(name, "img", r->image);
-	read_file(name, "txt", r->text);
-	failing_each(walk, r, 20);
-	free(r);
+	assert_non_null(r.image = golden_file(name, "img", &r.image_len));
+	assert_non_null(r.text = golden_file(name, "txt", &text_len));
+	failing_each(walk, &r, 20);
+	free(r.image);
+	free(r.text);
 }
 
 /* One release for each way in which frames are linked. */

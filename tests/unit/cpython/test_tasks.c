@@ -9,20 +9,19 @@
 
 #include "asyncio_parts.h"
 #include "dict.h"
-#include "mem_image.h"
+#include "golden_image.h"
 #include "slots.h"
-#include "stacks.h"
 #include "task_stack.h"
 
-#define IMAGE_MAX (1 << 22)
-#define PATCHES	  32
-#define PAGE	  4096
-#define ENDLESS	  UINT64_C(0x100000000000) /* where there is nothing but one object after the other */
-#define ALIKE	  UINT64_C(0x200000000000) /* where there is the table of a set, with one member again and again */
+#define PATCHES 32
+#define PAGE	4096
+#define ENDLESS UINT64_C(0x100000000000) /* where there is nothing but one object after the other */
+#define ALIKE	UINT64_C(0x200000000000) /* where there is the table of a set, with one member again and again */
 
 /** An image with some words replaced. */
 struct scene {
 	struct pl_mem mem, *image;
+	char *bytes; /* of the image */
 	struct pl_mem_image *img;
 	struct pl_py py;
 	struct pl_interp interp;
@@ -87,31 +86,22 @@ static void patch(struct scene *s, pl_addr addr, uint64_t value)
 static void open_scene(struct scene *s, const char *version)
 {
 	static const struct pl_mem_ops ops = {.read = scene_read};
-	static char bytes[IMAGE_MAX];
-	char path[512];
-	struct pl_py_facts facts;
-	pl_addr head;
+	char name[64];
+	size_t len;
 
 	*s = (struct scene){.mem = {&ops}};
-	snprintf(path, sizeof path, "%s/tasks-%s.img", GOLDEN_DIR, version);
-	FILE *f = fopen(path, "rb");
-	assert_non_null(f);
-	size_t len = fread(bytes, 1, sizeof bytes, f);
-	fclose(f);
-	assert_ok(pl_mem_image_create(bytes, len, &s->img));
+	snprintf(name, sizeof name, "tasks-%s", version);
+	assert_non_null(s->bytes = golden_file(name, "img", &len));
+	assert_ok(pl_mem_image_create(s->bytes, len, &s->img));
 	s->image = pl_mem_image_mem(s->img);
-	assert_true(image_facts(s->image, &facts));
-	assert_ok(pl_py_detect(&s->mem, &facts, &s->py));
-	assert_ok(pl_interp_head(&s->mem, &s->py, &head));
-	assert_ok(pl_interp_read(&s->mem, &s->py, head, &s->interp));
-	pl_tasks_init(&s->tasks);
-	assert_ok(pl_tasks_read(&s->mem, &s->py, &s->interp, &s->tasks));
+	assert_ok(golden_tasks(s->image, &s->mem, &s->py, &s->interp, &s->tasks));
 }
 
 static void close_scene(struct scene *s)
 {
 	pl_tasks_deinit(&s->tasks);
 	pl_mem_image_destroy(s->img);
+	free(s->bytes);
 }
 
 static struct plumb_error *read_again(struct scene *s)
@@ -122,12 +112,7 @@ static struct plumb_error *read_again(struct scene *s)
 
 static const struct pl_task *find(const struct scene *s, const char *name)
 {
-	for (size_t i = 0; i < s->tasks.list.len; i++) {
-		const struct pl_task *t = &s->tasks.list.data[i];
-		if (t->name_len == strlen(name) && !memcmp(s->tasks.text.data + t->name_at, name, t->name_len))
-			return t;
-	}
-	return NULL;
+	return golden_task(&s->tasks, name);
 }
 
 static uint64_t word_at(struct scene *s, pl_addr addr)

@@ -49,70 +49,52 @@ static void write_thread(FILE *out, const struct plumb_profile *p, const struct 
 		t->cpu_ns);
 }
 
-static void push_line(lines *all, char *text)
-{
-	assert_true(pl_vec_push(all, text));
-}
+typedef void write_row_fn(FILE *out, const struct plumb_profile *p, uint32_t i);
 
-static void dump_cells(const struct plumb_profile *p, lines *all)
+/* A line for each of @p count rows. */
+static void dump_rows(const struct plumb_profile *p, uint32_t count, write_row_fn *write_row, lines *all)
 {
-	for (uint32_t i = 0; i < p->cell_count; i++) {
-		const struct pl_cell *c = &p->cells[i];
+	for (uint32_t i = 0; i < count; i++) {
 		char *text = NULL;
 		size_t len = 0;
 		FILE *out = open_memstream(&text, &len);
-		fprintf(out, "cell ");
-		write_thread(out, p, &p->threads[c->thread]);
-		fprintf(out, " state=%d quality=%d batch=%d n=%" PRIu64 " ns=%" PRIu64, c->state, c->quality, c->batch,
-			c->samples, c->weight_ns);
-		write_stack(out, p, c->stack);
+		write_row(out, p, i);
 		fclose(out);
-		push_line(all, text);
+		assert_true(pl_vec_push(all, text));
 	}
 }
 
-static void dump_threads(const struct plumb_profile *p, lines *all)
+static void write_cell(FILE *out, const struct plumb_profile *p, uint32_t i)
 {
-	for (uint32_t i = 0; i < p->thread_count; i++) {
-		char *text = NULL;
-		size_t len = 0;
-		FILE *out = open_memstream(&text, &len);
-		fprintf(out, "thread ");
-		write_thread(out, p, &p->threads[i]);
-		fclose(out);
-		push_line(all, text);
-	}
+	const struct pl_cell *c = &p->cells[i];
+	fprintf(out, "cell ");
+	write_thread(out, p, &p->threads[c->thread]);
+	fprintf(out, " state=%d quality=%d batch=%d n=%" PRIu64 " ns=%" PRIu64, c->state, c->quality, c->batch,
+		c->samples, c->weight_ns);
+	write_stack(out, p, c->stack);
 }
 
-static void dump_sources(const struct plumb_profile *p, lines *all)
+static void write_thread_row(FILE *out, const struct plumb_profile *p, uint32_t i)
 {
-	for (uint32_t i = 0; i < p->source_count; i++) {
-		const struct pl_source *s = &p->sources[i];
-		char *text = NULL;
-		size_t len = 0;
-		FILE *out = open_memstream(&text, &len);
-		fprintf(out, "source %s changed=%d ", text_of(p, s->file), s->changed);
-		for (size_t j = 0; j < s->len; j++)
-			fprintf(out, "%02x", (unsigned)(uint8_t)s->text[j]);
-		fclose(out);
-		push_line(all, text);
-	}
+	fprintf(out, "thread ");
+	write_thread(out, p, &p->threads[i]);
 }
 
-static void dump_waits(const struct plumb_profile *p, lines *all)
+static void write_source(FILE *out, const struct plumb_profile *p, uint32_t i)
 {
-	for (uint32_t i = 0; i < p->wait_count; i++) {
-		const struct pl_wait *w = &p->waits[i];
-		char *text = NULL;
-		size_t len = 0;
-		FILE *out = open_memstream(&text, &len);
-		fprintf(out, "wait ");
-		write_thread(out, p, &p->threads[w->thread]);
-		fprintf(out, " what=%d n=%" PRIu64 " ns=%" PRIu64, w->what, w->tasks, w->task_ns);
-		write_stack(out, p, w->stack);
-		fclose(out);
-		push_line(all, text);
-	}
+	const struct pl_source *s = &p->sources[i];
+	fprintf(out, "source %s changed=%d ", text_of(p, s->file), s->changed);
+	for (size_t j = 0; j < s->len; j++)
+		fprintf(out, "%02x", (unsigned)(uint8_t)s->text[j]);
+}
+
+static void write_wait(FILE *out, const struct plumb_profile *p, uint32_t i)
+{
+	const struct pl_wait *w = &p->waits[i];
+	fprintf(out, "wait ");
+	write_thread(out, p, &p->threads[w->thread]);
+	fprintf(out, " what=%d n=%" PRIu64 " ns=%" PRIu64, w->what, w->tasks, w->task_ns);
+	write_stack(out, p, w->stack);
 }
 
 static void write_meta(FILE *out, const struct plumb_profile *p)
@@ -151,10 +133,10 @@ static int compare_lines(const void *a, const void *b)
 char *profile_dump(const struct plumb_profile *p)
 {
 	lines all = {0};
-	dump_cells(p, &all);
-	dump_threads(p, &all);
-	dump_sources(p, &all);
-	dump_waits(p, &all);
+	dump_rows(p, p->cell_count, write_cell, &all);
+	dump_rows(p, p->thread_count, write_thread_row, &all);
+	dump_rows(p, p->source_count, write_source, &all);
+	dump_rows(p, p->wait_count, write_wait, &all);
 	if (all.len)
 		qsort(all.data, all.len, sizeof *all.data, compare_lines);
 	char *text = NULL;

@@ -5,18 +5,17 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "asyncio_parts.h"
-#include "mem_image.h"
+#include "golden_image.h"
 #include "mem_live.h"
 #include "reading.h"
-#include "stacks.h"
 
-#define IMAGE_MAX (1 << 22)
-#define PATCHES	  16
-#define PAGE	  4096
-#define MADE_UP	  UINT64_C(0x100000000000) /* where nothing else is */
+#define PATCHES 16
+#define PAGE	4096
+#define MADE_UP UINT64_C(0x100000000000) /* where nothing else is */
 
 struct patch {
 	pl_addr addr;
@@ -36,6 +35,7 @@ struct pl_mem_live {
 
 struct scene {
 	struct pl_mem_live live;
+	char *bytes; /* of the image */
 	struct pl_mem_image *img;
 	struct pl_py py;
 	struct pl_interp interp;
@@ -104,13 +104,7 @@ static void patch(struct scene *s, pl_addr addr, uint64_t value, bool later)
 
 static const struct pl_task *find(const struct scene *s, const char *name)
 {
-	for (size_t i = 0; i < s->tasks.list.len; i++) {
-		const struct pl_task *t = &s->tasks.list.data[i];
-
-		if (t->name_len == strlen(name) && !memcmp(s->tasks.text.data + t->name_at, name, t->name_len))
-			return t;
-	}
-	return NULL;
+	return golden_task(&s->tasks, name);
 }
 
 static struct pl_task_layout words_of(struct scene *s)
@@ -177,25 +171,15 @@ static void set_scene(struct scene *s)
 static void open_scene(struct scene *s, const char *version)
 {
 	static const struct pl_mem_ops ops = {.read = live_read};
-	static char bytes[IMAGE_MAX];
-	char path[512];
-	struct pl_py_facts facts;
-	pl_addr head;
+	char name[64];
+	size_t len;
 
 	*s = (struct scene){.live = {.mem = {&ops}}};
-	snprintf(path, sizeof path, "%s/tasks-%s.img", GOLDEN_DIR, version);
-	FILE *f = fopen(path, "rb");
-	assert_non_null(f);
-	size_t len = fread(bytes, 1, sizeof bytes, f);
-	fclose(f);
-	assert_ok(pl_mem_image_create(bytes, len, &s->img));
+	snprintf(name, sizeof name, "tasks-%s", version);
+	assert_non_null(s->bytes = golden_file(name, "img", &len));
+	assert_ok(pl_mem_image_create(s->bytes, len, &s->img));
 	s->live.image = pl_mem_image_mem(s->img);
-	assert_true(image_facts(s->live.image, &facts));
-	assert_ok(pl_py_detect(&s->live.mem, &facts, &s->py));
-	assert_ok(pl_interp_head(&s->live.mem, &s->py, &head));
-	assert_ok(pl_interp_read(&s->live.mem, &s->py, head, &s->interp));
-	pl_tasks_init(&s->tasks);
-	assert_ok(pl_tasks_read(&s->live.mem, &s->py, &s->interp, &s->tasks));
+	assert_ok(golden_tasks(s->live.image, &s->live.mem, &s->py, &s->interp, &s->tasks));
 	assert_ok(pl_tables_init(&s->tables));
 	pl_reader_init(&s->reader, &s->tables);
 	pl_reader_bind(&s->reader, &s->py, &s->live);
@@ -210,6 +194,7 @@ static void close_scene(struct scene *s)
 	pl_tables_deinit(&s->tables);
 	pl_tasks_deinit(&s->tasks);
 	pl_mem_image_destroy(s->img);
+	free(s->bytes);
 }
 
 static struct pl_reading read_once(struct scene *s)
