@@ -436,6 +436,12 @@ static struct plumb_error *dump_and_close(struct dumper *u, struct plumb_error *
 	return err ? err : &pl_err_no_memory;
 }
 
+/* A stack can be proved without a stop; the values of a thread that runs, and its registers, cannot. */
+static enum pl_stop_policy stop_policy(const struct pl_dump_options *o)
+{
+	return o->stop == PL_STOP_AUTO && (o->locals || o->native) ? PL_STOP_ALWAYS : o->stop;
+}
+
 struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, struct pl_dump *d)
 {
 	struct pl_dump_process p = {.core = pl_dump_str(d, "")};
@@ -446,7 +452,7 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}, .locks = PL_FILE_LOCKS_INIT},
 			   .sources = {.pid = pid, .patience_ms = pl_dump_sources_patience_ms(pl_dump_limit_ns(o))}};
 
-	return dump_and_close(&u, pl_python_process_open(pid, o->stop, &u.process));
+	return dump_and_close(&u, pl_python_process_open(pid, stop_policy(o), &u.process));
 }
 
 struct plumb_error *pl_dump_core(const char *path, const struct pl_dump_options *o, struct pl_dump *d)

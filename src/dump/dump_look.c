@@ -44,19 +44,20 @@ static void take_while_stopped(void *ctx, struct pl_thread_sampler *thread)
 	u->variables_taken = true;
 }
 
+static bool wants_stops(const struct pl_looker *u)
+{
+	return u->o->locals || u->native;
+}
+
 struct plumb_error *pl_looker_init(struct pl_looker *u)
 {
-	struct pl_stopper *s = &u->process->stopper;
 	struct plumb_error *err;
 
-	if (!u->o->locals && !u->native)
+	if (!wants_stops(u))
 		return NULL;
 	if ((err = pl_mem_pages_create(pl_python_process_mem(u->process), &u->pages)))
 		return err;
 	pl_values_init(&u->values, pl_mem_pages_mem(u->pages), &u->process->reader.py, NULL);
-	/* A stack can be proved without a stop; the values of a thread that runs, and its registers, cannot. */
-	if (s->policy == PL_STOP_AUTO)
-		s->policy = PL_STOP_ALWAYS;
 	return NULL;
 }
 
@@ -191,11 +192,11 @@ static enum pl_take_result look_once(struct pl_looker *u, struct pl_thread_sampl
 	u->variables = &l->variables;
 	u->native_taken = &l->native;
 	u->variables_taken = false;
-	if (u->o->locals || u->native)
-		pl_stopper_add_taker(&u->process->stopper, &taker);
 	enum pl_take_result r =
-		pl_thread_sampler_take(thread, &u->process->reader, &u->process->stopper, false, &reading, &l->sample);
-	pl_stopper_remove_taker(&u->process->stopper, &taker);
+		wants_stops(u) ? pl_thread_sampler_take_stopped(thread, &u->process->reader, &u->process->stopper,
+								&taker, &reading, &l->sample)
+			       : pl_thread_sampler_take(thread, &u->process->reader, &u->process->stopper, false,
+							&reading, &l->sample);
 	l->read = r == PL_TAKE_SAMPLE;
 	l->holder = reading.interp.gil_holder;
 	l->exception = l->read && handles_exception(u, thread, l);

@@ -103,7 +103,6 @@ static bool look_by_stop(struct proof *f)
 {
 	struct pl_stopper *s = &f->u->process->stopper;
 	struct pl_stop_taker taker = {.take = look_while_stopped, .ctx = f};
-	enum pl_stop_policy before = s->policy;
 	struct pl_reading reading;
 	struct pl_raw_sample sample;
 
@@ -111,12 +110,8 @@ static bool look_by_stop(struct proof *f)
 		look_again(f);
 		return true;
 	}
-	pl_stopper_add_taker(s, &taker);
-	if (s->policy == PL_STOP_AUTO)
-		s->policy = PL_STOP_ALWAYS;
-	enum pl_take_result r = pl_thread_sampler_take(f->sampler, &f->u->process->reader, s, false, &reading, &sample);
-	s->policy = before;
-	pl_stopper_remove_taker(s, &taker);
+	enum pl_take_result r =
+		pl_thread_sampler_take_stopped(f->sampler, &f->u->process->reader, s, &taker, &reading, &sample);
 	return r != PL_TAKE_GONE && r != PL_TAKE_EXITED;
 }
 

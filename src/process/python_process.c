@@ -25,15 +25,24 @@ void pl_python_process_deinit(struct pl_python_process *p)
 	pl_reader_deinit(&p->reader);
 }
 
+/* Without, its samples have Python frames alone, and are counted. */
+static void begin_native(struct pl_python_process *p)
+{
+	plumb_error_destroy(pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
+						    p->reader.native_frames == PL_NATIVE_ALL, &p->reader.native));
+}
+
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
 			      enum pl_stop_policy policy, struct pl_beside *beside)
 {
+	bool native = p->reader.native_frames != PL_NATIVE_NONE;
+
 	pl_reader_bind(&p->reader, py, live);
-	/* Without, its samples have Python frames alone, and are counted. */
-	if (p->reader.native_frames != PL_NATIVE_NONE)
-		plumb_error_destroy(pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
-							    p->reader.native_frames == PL_NATIVE_ALL,
-							    &p->reader.native));
+	if (native)
+		begin_native(p);
+	/* The registers of a thread that runs are not to be had without a stop. */
+	if (native && policy == PL_STOP_AUTO)
+		policy = PL_STOP_ALWAYS;
 	pl_stopper_begin(&p->stopper, policy, beside, pl_clock_monotonic_ns());
 }
 

@@ -179,25 +179,17 @@ static bool may_stop(struct pl_stopper *s)
 	return pl_stopper_may(s, now) || (s->policy == PL_STOP_AUTO && pl_stopper_may_stand_beside(s, now));
 }
 
-/* A stop for a portion is longer than one for a sample: it says nothing of what these cost. */
 static bool read_in_stop(struct portion *x)
 {
 	struct pl_stopper *s = &x->p->stopper;
 	struct pl_stop_taker taker = {.take = read_while_stopped, .ctx = x};
-	enum pl_stop_policy policy = s->policy;
-	struct pl_still still = s->still;
 	struct pl_reading reading;
 	struct pl_raw_sample sample;
 
 	drop(x);
 	if (!may_stop(s))
 		return false;
-	pl_stopper_add_taker(s, &taker);
-	s->policy = PL_STOP_ALWAYS;
-	(void)pl_thread_sampler_take(x->thread, &x->p->reader, s, false, &reading, &sample);
-	s->policy = policy;
-	s->still = still;
-	pl_stopper_remove_taker(s, &taker);
+	(void)pl_thread_sampler_take_stopped(x->thread, &x->p->reader, s, &taker, &reading, &sample);
 	return x->read;
 }
 

@@ -288,3 +288,20 @@ enum pl_take_result pl_thread_sampler_take(struct pl_thread_sampler *thread, str
 	thread->last = *ret;
 	return running_only && !(ret->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN)) ? PL_TAKE_NOTHING : result;
 }
+
+enum pl_take_result pl_thread_sampler_take_stopped(struct pl_thread_sampler *thread, struct pl_reader *r,
+						   struct pl_stopper *stopper, struct pl_stop_taker *taker,
+						   struct pl_reading *reading, struct pl_raw_sample *ret)
+{
+	enum pl_stop_policy policy = stopper->policy;
+	struct pl_still still = stopper->still;
+
+	if (policy == PL_STOP_AUTO)
+		stopper->policy = PL_STOP_ALWAYS;
+	pl_stopper_add_taker(stopper, taker);
+	enum pl_take_result result = pl_thread_sampler_take(thread, r, stopper, false, reading, ret);
+	pl_stopper_remove_taker(stopper, taker);
+	stopper->policy = policy;
+	stopper->still = still;
+	return result;
+}

@@ -105,5 +105,11 @@ void pl_thread_sampler_resume(struct pl_thread_sampler *thread);
 enum pl_take_result pl_thread_sampler_take(struct pl_thread_sampler *thread, struct pl_reader *r,
 					   struct pl_stopper *stopper, bool running_only, struct pl_reading *reading,
 					   struct pl_raw_sample *ret);
+/** One tick for @p taker, who wants what only a stop tells: a thread that runs is stopped, unless the policy is never
+ * to do so, and he is called while it is. Whether there is budget left for that is for the caller to ask; what it takes
+ * says nothing of what samples cost. */
+enum pl_take_result pl_thread_sampler_take_stopped(struct pl_thread_sampler *thread, struct pl_reader *r,
+						   struct pl_stopper *stopper, struct pl_stop_taker *taker,
+						   struct pl_reading *reading, struct pl_raw_sample *ret);
 
 #endif

@@ -68,7 +68,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.native = (enum pl_native_frames)o->native,
 		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,
-		.stop = o->native != PLUMB_NATIVE_NONE ? PL_STOP_ALWAYS : (enum pl_stop_policy)o->stop,
+		.stop = (enum pl_stop_policy)o->stop,
 		.jitter = !o->no_jitter,
 		.seed = o->has_seed ? o->seed : fresh_seed(),
 		.duration_ns = o->duration_ns,
