@@ -17,7 +17,8 @@
 #include "pick.h"
 
 #define TEXT_MAX_BYTES (16u << 20)
-#define TASKS_AT_ONCE  32 /* are read from the same pages: within some tenths of a millisecond */
+#define TASKS_AT_ONCE  32		  /* are read from the same pages: within some tenths of a millisecond */
+#define MEETINGS_MAX   (PL_MAX_TASKS * 8) /* with what is in lists and sets of tasks, or looks so */
 
 void pl_tasks_init(struct pl_tasks *t)
 {
@@ -67,6 +68,8 @@ static struct plumb_error *add_task(void *ctx, pl_addr addr)
 	uint32_t before;
 	struct plumb_error *err;
 
+	if (++w->meetings > MEETINGS_MAX)
+		return &pl_err_limit;
 	if (pl_map_get(&w->seen, addr, 0, &before))
 		return NULL;
 	if (!pl_map_set(&w->seen, addr, 0, 1))
@@ -400,7 +403,7 @@ static void begin_again(struct pl_task_walk *w, struct pl_tasks *out, pl_task_at
 	w->list = list;
 	pl_map_clear(&w->seen);
 	pl_vec_clear(&w->edges);
-	w->futures = w->a.slots = 0;
+	w->futures = w->a.slots = w->meetings = 0;
 	pl_vec_clear(&w->running); /* of the first look; who runs waits for nothing, and is seen by that */
 }
 

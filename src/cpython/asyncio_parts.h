@@ -66,6 +66,7 @@ struct pl_task_walk {
 	struct pl_asyncio a;
 	struct pl_mem_pages *pages; /* what a.mem keeps; NULL: whoever gave it sees to that */
 	size_t read;		    /* tasks */
+	size_t meetings;	    /* with what may be one */
 	struct pl_tasks *out;
 	pl_task_at_vec *list; /* only where tasks are is wanted; NULL: all of each */
 	struct pl_map seen;

@@ -50,18 +50,21 @@ static bool is_due(struct pl_task_finder *f, uint64_t modules)
 }
 
 /* By whole pages: the thread may be stopped meanwhile. */
-static struct plumb_error *look(struct pl_task_finder *f, const struct pl_py *py, struct pl_mem_live *live,
-				const struct pl_interp *interp)
+static struct plumb_error *look(struct pl_task_finder *f, struct pl_ration *looks, const struct pl_py *py,
+				struct pl_mem_live *live, const struct pl_interp *interp)
 {
-	struct pl_work work = {.most = MOST_BYTES};
+	struct pl_work work = pl_ration_begin(looks, pl_clock_monotonic_ns());
 	struct pl_mem_limited limited;
 	struct pl_mem_pages *pages = NULL;
+
+	work.most = work.most < MOST_BYTES ? work.most : MOST_BYTES;
 	struct plumb_error *err =
 		pl_mem_pages_create(pl_mem_limited_init(&limited, pl_mem_live_mem(live), &work), &pages);
 
 	if (!err)
 		err = pl_task_stacks_create(pl_mem_pages_mem(pages), py, interp, &f->stacks);
 	pl_mem_pages_destroy(pages);
+	pl_ration_end(looks, &work);
 	f->failed = err;
 	f->next_ns = pl_clock_monotonic_ns() + AGAIN_NS;
 	if (!err || err == &pl_err_no_memory || err == &pl_err_target_exited)
@@ -75,13 +78,15 @@ struct plumb_error *pl_task_finders_get(struct pl_task_finders *f, const struct 
 {
 	struct pl_task_finder *known = find(f, interp->addr);
 
+	if (!known && f->list.len == PL_MAX_INTERPRETERS)
+		pl_task_finders_forget(f); /* most of them are gone */
 	if (!known && pl_vec_push(&f->list, ((struct pl_task_finder){.interp = interp->addr})))
 		known = &f->list.data[f->list.len - 1];
 	if (!known)
 		return &pl_err_no_memory;
 	struct plumb_error *err = NULL;
 	if (!known->stacks && is_due(known, count_modules(py, live, interp)))
-		err = look(known, py, live, interp);
+		err = look(known, &f->looks, py, live, interp);
 	*ret = known->stacks;
 	return !err && known->failed ? &pl_err_unreadable : err;
 }

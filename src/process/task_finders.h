@@ -4,6 +4,7 @@
 #define PL_TASK_FINDERS_H
 
 #include "mem_live.h"
+#include "ration.h"
 #include "task_stack.h"
 #include "vec.h"
 
@@ -17,6 +18,7 @@ struct pl_task_finder {
 
 struct pl_task_finders {
 	PL_VEC(struct pl_task_finder) list;
+	struct pl_ration looks; /* where asyncio is in an interpreter: a process may say that it has ever new ones */
 };
 
 /** The addresses mean nothing any more. */

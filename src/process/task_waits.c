@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer process; one thread at a time. See task_waits.h.
  *
- * A look lists all tasks, and reads some of them in a row, from a random one on: as many as do not take long. Each of
- * them stands for those that were not read, and for the time since the last look.
+ * A look lists all tasks of one interpreter, a random one, and reads some of them in a row, from a random one on: as
+ * many as do not take long. Each of them stands for those that were not read, and for the time since the last look.
  *
  * Tasks of a loop stand still while the thread does that runs it: so they are read while that is blocked, or in a stop.
  * Where neither can be had they are lost, and never put off until the thread blocks: a task that computes and sleeps in
@@ -16,9 +16,9 @@
 
 #define READ_BYTES (UINT64_C(4) << 20)
 #define LIST_BYTES (UINT64_C(64) << 20)
-#define COST_SHARE 20 /* of so much time, one part may be spent */
-#define TRIES	   2  /* with a thread that wakes up meanwhile */
-#define LIST_TRIES 3  /* with lists that change meanwhile */
+#define LOOK_NS	   UINT64_C(100000000) /* of CPU time: 16,000 tasks take a fifth of it to list */
+#define TRIES	   2		       /* with a thread that wakes up meanwhile */
+#define LIST_TRIES 3		       /* with lists that change meanwhile */
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -217,7 +217,7 @@ static struct pl_thread_sampler *thread_of(const struct pl_python_process *p, ui
 static void read_or_lose(struct portion *x)
 {
 	x->t->tid = x->thread->tid;
-	if (!read_proved(x)) {
+	if (pl_clock_thread_cpu_ns() >= x->t->late_ns || !read_proved(x)) {
 		drop(x);
 		x->lost = (uint32_t)x->count;
 	}
@@ -266,13 +266,19 @@ static struct plumb_error *open_lister(struct pl_task_waits *t, const struct pl_
 	return err ? err : pl_tasks_again_create(pl_mem_pages_mem(l->pages), &r->py, &l->interp, &l->again);
 }
 
+/* Is it worth while to list them again? More than can be listed are so each time. */
+static bool may_list_again(const struct pl_task_waits *t)
+{
+	return t->list.len < PL_MAX_TASKS && !t->lister.work.ran_out && pl_clock_thread_cpu_ns() < t->late_ns;
+}
+
 /* Again, where lists changed meanwhile. Those that are missing in the end are as many as were there before. */
 static struct plumb_error *list_whole(struct pl_task_waits *t)
 {
 	struct plumb_error *err = NULL;
 	size_t lost = 1;
 
-	for (int i = 0; i < LIST_TRIES && !err && lost; i++) {
+	for (int i = 0; i < LIST_TRIES && !err && lost && (i == 0 || may_list_again(t)); i++) {
 		pl_vec_clear(&t->list);
 		pl_mem_pages_forget(t->lister.pages);
 		err = pl_tasks_again_list(t->lister.again, &t->list, &lost);
@@ -283,7 +289,7 @@ static struct plumb_error *list_whole(struct pl_task_waits *t)
 		t->lister.listed = t->list.len;
 	else if (t->lister.listed > t->list.len + lost)
 		lost = t->lister.listed - t->list.len;
-	t->lost_ns += lost * t->stands_ns;
+	t->lost_ns += lost * t->weighs_ns;
 	return err;
 }
 
@@ -306,7 +312,7 @@ static void read_some(struct pl_task_waits *t, struct pl_python_process *p, stru
 {
 	size_t all = t->list.len, some = all < PL_WAITS_TASKS ? all : PL_WAITS_TASKS;
 	size_t first = (size_t)(pl_rng_unit(&t->rng) * (double)all), over = first + some > all ? first + some - all : 0;
-	uint64_t stands_ns = t->stands_ns * all / (some ? some : 1);
+	uint64_t stands_ns = t->weighs_ns * all / (some ? some : 1);
 
 	for (size_t at = first; at < first + some - over;)
 		at = take_portion(t, p, stacks, at, first + some - over, stands_ns);
@@ -383,28 +389,26 @@ static void begin(struct pl_task_waits *t, struct pl_python_process *p, uint64_t
 	t->next_ns = now + pause_ns(t);
 }
 
-static void look(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now)
-{
-	const struct pl_interp *interp;
-
-	t->stands_ns = now - t->looked_ns;
-	t->looked_ns = now;
-	t->lost_ns = 0;
-	pl_vec_clear(&t->waits);
-	for (uint64_t i = 0; (interp = pl_thread_list_interp(&p->threads, i)); i++)
-		look_at(t, p, interp);
-	add_up(t);
-}
-
-bool pl_task_waits_step(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now)
+bool pl_task_waits_due(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now)
 {
 	if (!t->begun)
 		begin(t, p, now);
-	if (now < t->next_ns)
-		return false;
-	uint64_t cpu_ns = pl_clock_thread_cpu_ns();
-	look(t, p, now);
-	uint64_t rest_ns = (pl_clock_thread_cpu_ns() - cpu_ns) * COST_SHARE, pause = pause_ns(t);
-	t->next_ns = now + (rest_ns > pause ? rest_ns : pause);
-	return true;
+	return now >= t->next_ns;
+}
+
+/* One interpreter for all: each is met as often as any other. */
+void pl_task_waits_look(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now)
+{
+	size_t interps = p->threads.interps.len;
+
+	t->stands_ns = now - t->looked_ns;
+	t->weighs_ns = t->stands_ns * interps;
+	t->looked_ns = now;
+	t->next_ns = now + pause_ns(t);
+	t->late_ns = pl_clock_thread_cpu_ns() + LOOK_NS;
+	t->lost_ns = 0;
+	pl_vec_clear(&t->waits);
+	if (interps)
+		look_at(t, p, &p->threads.interps.data[(size_t)(pl_rng_unit(&t->rng) * (double)interps)]);
+	add_up(t);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long the asyncio tasks of a process wait, where and what for: by looks at some of them, now and then.
- * docs/design/011-tasks.md */
+ * docs/design/011-tasks.md
+ *
+ * However many interpreters and tasks a process says that it has, a look takes no more than some tenths of a second. */
 #ifndef PL_TASK_WAITS_H
 #define PL_TASK_WAITS_H
 
@@ -44,6 +46,8 @@ struct pl_task_waits {
 	/* Of the last look: */
 	PL_VEC(struct pl_tasks_waiting) waits;
 	uint64_t stands_ns; /* the time that it stands for */
+	uint64_t weighs_ns; /* that of each task of the interpreter that was looked at: it stands for all of them */
+	uint64_t late_ns;   /* when it has lasted long enough, by the clock of this thread's CPU time */
 	uint64_t lost_ns;   /* task seconds of tasks of which not even the thread is known */
 	pid_t tid;	    /* of the thread whose tasks were read last */
 };
@@ -52,7 +56,9 @@ struct pl_task_waits {
 void pl_task_waits_forget(struct pl_task_waits *t);
 void pl_task_waits_deinit(struct pl_task_waits *t);
 
-/** Look, if it is time to at @p now. True: what was found is in `waits`, each place once, until the next call. */
-bool pl_task_waits_step(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now);
+/** Is it time for a look at @p now? */
+bool pl_task_waits_due(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now);
+/** What is found is in `waits`, each place once, until the next call. */
+void pl_task_waits_look(struct pl_task_waits *t, struct pl_python_process *p, uint64_t now);
 
 #endif

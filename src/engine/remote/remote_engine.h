@@ -76,6 +76,7 @@ struct pl_engine {
 	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
 	uint64_t looks_ns;     /* up to when looks into files have used up their share of time */
 	uint64_t costly_ns;    /* when it is the next one's turn whose files take long */
+	uint64_t waits_ns;     /* up to when looks at tasks have used up theirs */
 	uint32_t next_process, next_thread, attached_count;
 	struct pl_room room;
 	struct pl_engine_stats now;	      /* copied to stats now and then */

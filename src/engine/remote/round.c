@@ -126,13 +126,11 @@ static void end_beside(struct pl_engine *e, struct pl_target *t)
 	t->python.stopper.beside_rounds++;
 }
 
-static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target *t, uint64_t now, uint64_t weight_ns)
+static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
 	enum pl_round_result r = pl_mode_rules(e->options.mode)->round(e, t, weight_ns);
 
 	end_beside(e, t);
-	if (r != PL_ROUND_GONE)
-		pl_task_looks_take(e, t, now);
 	return r;
 }
 
@@ -162,7 +160,7 @@ static enum pl_round_result sample_target(struct pl_engine *e, struct pl_target 
 	look_whether_halted(e, t, now);
 	if (e->stats.threads != e->room.threads) /* a thread is told before its first sample is */
 		pl_sampling_thread_publish(e, now);
-	return sample_threads(e, t, now, weight_ns);
+	return sample_threads(e, t, weight_ns);
 }
 
 /* The address space is gone: the process has ended, or has become another program by exec. */
@@ -188,4 +186,6 @@ void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 		    pl_mem_live_gone(t->python.reader.live))
 			lose_target(e, t, now);
 	}
+	if (!atomic_load(&e->stopping))
+		pl_task_looks_take(e, now);
 }

@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 struct pl_engine;
-struct pl_target;
 
-/** With options.tasks: go on looking at the tasks of @p t. */
-void pl_task_looks_take(struct pl_engine *e, struct pl_target *t, uint64_t now);
+/** With options.tasks: look at the tasks of a process, if it is time to. */
+void pl_task_looks_take(struct pl_engine *e, uint64_t now);
 
 #endif

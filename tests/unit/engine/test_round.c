@@ -7,6 +7,7 @@
 #include "queue.h"
 #include "remote_engine.h"
 #include "round.h"
+#include "task_looks.h"
 #include "sampled.h"
 #include "target.h"
 
@@ -28,6 +29,7 @@ static bool threads_go;		 /* so that the number of one may be beyond how many th
 static _Atomic uint64_t late_ns; /* with each sample the machine does something else for so long */
 static _Atomic uint64_t ahead_ns;
 static bool stop_at_a_sample;
+static uint32_t task_looks;
 
 uint64_t __real_pl_clock_monotonic_ns(void);
 uint64_t __wrap_pl_clock_monotonic_ns(void);
@@ -65,6 +67,7 @@ void __wrap_pl_queue_push(struct pl_queue *q, const struct pl_record *r)
 		if (stop_at_a_sample)
 			atomic_store(&engine->stopping, true);
 	}
+	task_looks += r->kind == PL_RECORD_LOOK;
 	__real_pl_queue_push(q, r);
 }
 
@@ -319,6 +322,30 @@ static void lists_are_read_when_there_is_a_ration_for_them(void **state)
 	end(&p);
 }
 
+/* However many processes it is time to look at, and however long that takes of each. */
+static void looks_at_tasks_have_a_share_of_the_time(void **state)
+{
+	struct python p;
+	struct pl_engine_options o;
+
+	begin(&p, script, &o);
+	engine->options.tasks = true;
+	task_looks = 0;
+	uint64_t now = pl_clock_monotonic_ns();
+	pl_task_looks_take(engine, now); /* begins */
+	for (int i = 1; i <= 4; i++) {
+		now = (engine->waits_ns > now ? engine->waits_ns : now) + 1;
+		engine->root->waits.next_ns = 0;
+		pl_task_looks_take(engine, now);
+		assert_int_equal(task_looks, i);
+		assert_true(engine->waits_ns > now);
+		engine->root->waits.next_ns = 0;
+		pl_task_looks_take(engine, engine->waits_ns - 1);
+		assert_int_equal(task_looks, i);
+	}
+	end(&p);
+}
+
 /* Up to 3.10: where the C library keeps the number of a thread is asked of one or two, however many there are. */
 static void where_numbers_are_is_asked_once_a_list(void **state)
 {
@@ -391,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_looked_for_again_soon),
 		cmocka_unit_test(names_cost_no_more_than_a_ration),
 		cmocka_unit_test(lists_are_read_when_there_is_a_ration_for_them),
+		cmocka_unit_test(looks_at_tasks_have_a_share_of_the_time),
 		cmocka_unit_test(where_numbers_are_is_asked_once_a_list),
 		cmocka_unit_test(a_round_ends_when_sampling_is_to_stop),
 		cmocka_unit_test(what_is_told_is_of_one_moment),

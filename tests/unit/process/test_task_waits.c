@@ -11,7 +11,7 @@
 #include "stage.h"
 #include "task_waits.h"
 
-#define STEP_NS	 10000000000ull /* more than a twentieth of a core takes for a look */
+#define STEP_NS	 100000000ull /* more than there is between two looks */
 #define LOOKS	 400
 #define SLEEPERS 20 /* more than are read in one look */
 
@@ -92,11 +92,12 @@ static void check_looks(struct pl_python_process *p)
 	struct pl_task_waits t = {.rng = {1}};
 	uint64_t now = 1, stands_ns = 0, task_ns[ALL] = {0};
 
-	assert_false(pl_task_waits_step(&t, p, now));
+	assert_false(pl_task_waits_due(&t, p, now));
 	for (int n = 0; n < LOOKS; n++) {
 		now += STEP_NS;
-		assert_true(pl_task_waits_step(&t, p, now));
-		assert_false(pl_task_waits_step(&t, p, now));
+		assert_true(pl_task_waits_due(&t, p, now));
+		pl_task_waits_look(&t, p, now);
+		assert_false(pl_task_waits_due(&t, p, now));
 		assert_int_equal(t.lost_ns, 0);
 		stands_ns += t.stands_ns;
 		for (size_t i = 0; i < t.waits.len; i++)
@@ -108,6 +109,46 @@ static void check_looks(struct pl_python_process *p)
 		assert_true(tasks > 0 && tasks > all[i].tasks - far && tasks < all[i].tasks + far);
 	}
 	pl_task_waits_deinit(&t);
+}
+
+/* Of a process that says it has so many interpreters a look is as short as of one that has one, and stands for all. */
+static void check_many_interpreters(struct pl_python_process *p)
+{
+	struct pl_task_waits t = {.rng = {1}};
+	uint64_t task_ns = 0;
+	uint32_t tasks = 0;
+
+	assert_int_equal(p->threads.interps.len, 1);
+	while (p->threads.interps.len < PL_MAX_INTERPRETERS)
+		assert_true(pl_vec_push(&p->threads.interps, p->threads.interps.data[0]));
+	assert_false(pl_task_waits_due(&t, p, 1));
+	pl_task_waits_look(&t, p, 1 + STEP_NS);
+	for (size_t i = 0; i < t.waits.len; i++) {
+		tasks += t.waits.data[i].tasks;
+		task_ns += t.waits.data[i].task_ns;
+	}
+	assert_in_range(tasks, 1, PL_WAITS_TASKS);
+	assert_true(task_ns == STEP_NS * PL_MAX_INTERPRETERS * t.list.len / PL_WAITS_TASKS * tasks);
+	p->threads.interps.len = 1;
+	pl_task_waits_deinit(&t);
+}
+
+/* A process may say that it has ever new ones. */
+static void check_new_interpreters(struct pl_python_process *p)
+{
+	struct pl_task_finders finders = {.looks.at_ns = UINT64_MAX}; /* no time passes */
+	struct pl_interp interp = p->threads.interps.data[0];
+
+	for (int i = 0; i < 10 * PL_MAX_INTERPRETERS; i++) {
+		struct pl_task_stacks *stacks;
+
+		/* What lies there is no interpreter: it cannot be read, or has no asyncio. */
+		plumb_error_destroy(pl_task_finders_get(&finders, &p->reader.py, p->reader.live, &interp, &stacks));
+		interp.addr += 8;
+	}
+	assert_in_range(finders.list.len, 1, PL_MAX_INTERPRETERS);
+	assert_in_range(finders.looks.spent, PL_RATION_MOST / 2, PL_RATION_MOST + PL_WORK_CALL);
+	pl_task_finders_deinit(&finders);
 }
 
 static void check(const char *exe)
@@ -124,6 +165,8 @@ static void check(const char *exe)
 		await (process->threads.samplers.len == 1)
 			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
 		check_looks(process);
+		check_many_interpreters(process);
+		check_new_interpreters(process);
 		pl_python_process_close(process);
 	}
 	python_end(&p);
