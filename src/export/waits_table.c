@@ -8,6 +8,7 @@
 
 #include "dump_model.h"
 #include "frame_name.h"
+#include "index.h"
 #include "map.h"
 #include "own_code.h"
 #include "units.h"
@@ -88,8 +89,9 @@ static struct plumb_error *add(struct finder *f, struct pl_wait_sum key, uint64_
 		if (!pl_vec_push(&f->w->sums, key) || !pl_map_set(&f->sums, at, what, row))
 			return &pl_err_no_memory;
 	}
-	f->w->sums.data[row].tasks += tasks;
-	f->w->sums.data[row].task_ns += task_ns;
+	struct pl_wait_sum *sum = &f->w->sums.data[row];
+	sum->tasks = pl_sum_u64(sum->tasks, tasks);
+	sum->task_ns = pl_sum_u64(sum->task_ns, task_ns);
 	return NULL;
 }
 
@@ -99,7 +101,7 @@ static struct plumb_error *add_wait(struct finder *f, const struct pl_wait *wait
 	struct pl_wait_sum key = {.root = root_of(p, wait->stack), .location = PL_WAIT_ROOT};
 	struct plumb_error *err = add(f, key, wait->tasks, wait->task_ns);
 
-	f->w->task_ns += wait->task_ns;
+	f->w->task_ns = pl_sum_u64(f->w->task_ns, wait->task_ns);
 	key.location = place_of(p, wait->stack);
 	key.what = word_of(p, wait);
 	return err ? err : add(f, key, wait->tasks, wait->task_ns);
@@ -371,6 +373,16 @@ static void write_row(const struct plumb_profile *p, const struct pl_wait *wait,
 	pl_json_object_end(j);
 }
 
+/* Of stacks that are equally deep: up to where they meet. */
+static int compare_stacks(const struct plumb_profile *p, uint32_t a, uint32_t b)
+{
+	int order = compare_u64(p->stacks[a].depth, p->stacks[b].depth);
+
+	for (; !order && a != b; a = p->stacks[a].parent, b = p->stacks[b].parent)
+		order = compare_locations(p, p->stacks[a].location, p->stacks[b].location);
+	return order;
+}
+
 static int compare_rows(const void *va, const void *vb, void *ctx)
 {
 	const struct plumb_profile *p = ctx;
@@ -379,10 +391,8 @@ static int compare_rows(const void *va, const void *vb, void *ctx)
 
 	if (!order)
 		order = compare_u64(p->threads[a->thread].tid, p->threads[b->thread].tid);
-	for (uint32_t s = a->stack, t = b->stack; !order && s && t; s = p->stacks[s].parent, t = p->stacks[t].parent)
-		order = compare_locations(p, p->stacks[s].location, p->stacks[t].location);
 	if (!order)
-		order = compare_u64(p->stacks[a->stack].depth, p->stacks[b->stack].depth);
+		order = compare_stacks(p, a->stack, b->stack);
 	return order ? order : compare_u64(a->what, b->what);
 }
 
