@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "clock.h"
+#include "hash.h"
 #include "mem_limited.h"
 
 #define NATIVE_NAME 4096 /* bytes; those of C++ have some hundreds, made-up ones any number */
-#define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
+#define COPIES_MAX  4096 /* threads whose copies are remembered; those of the others are looked up each time */
 
 static void destroy(struct pl_known_code *k)
 {
@@ -63,15 +64,15 @@ void pl_codes_forget(struct pl_codes *c)
 static uint64_t hash_bytes(uint64_t h, const struct pl_buf *b, struct pl_work *work)
 {
 	pl_work_note(work, b->len);
-	for (size_t i = 0; i < b->len; i++)
-		h = (h ^ b->data[i]) * 0x100000001b3ull; /* FNV-1a */
-	return (h ^ b->len) * 0x100000001b3ull;
+	return pl_hash_words(h, pl_hash_bytes(b->data, b->len));
 }
 
+/* Of all that is compared: codes that are alike must not meet, and a program can make as many as it likes. */
 static uint64_t hash_code(const struct pl_code *c, struct pl_work *work)
 {
-	uint64_t h = 0xcbf29ce484222325ull ^ c->firstlineno;
+	uint64_t h = pl_hash_words((uint64_t)c->firstlineno << 32 | (uint32_t)c->firsttraceable, c->code_bytes);
 
+	h = hash_bytes(h, &c->name, work);
 	h = hash_bytes(h, &c->qualname, work);
 	h = hash_bytes(h, &c->filename, work);
 	return hash_bytes(h, &c->linetable, work);

@@ -175,12 +175,61 @@ static void contents_are_kept_up_to_a_limit(void **state)
 	python_end(&p);
 }
 
+/* Functions that differ in the name of their code alone, which a program can make any number of. */
+static const char alike_script[] = "import sys\n"
+				   "c = compile('1', 'made.py', 'exec')\n"
+				   "if hasattr(c, 'co_qualname'):\n"
+				   "    codes = tuple(c.replace(co_name='n%05d' % i) for i in range(2500))\n"
+				   "    sys.stdout.write('%d\\n' % id(codes))\n"
+				   "else:\n"
+				   "    sys.stdout.write('0\\n')\n"
+				   "sys.stdout.flush()\n"
+				   "sys.stdin.readline()\n";
+
+/* The work of learning those from number @p first on. */
+static uint64_t learn_alike(struct python *p, pl_addr tuple, unsigned first, unsigned count)
+{
+	struct pl_ration *ration = &p->reader.codes.ration;
+	uint64_t before = ration->spent;
+	char name[16];
+	pl_addr code;
+
+	for (unsigned i = first; i < first + count; i++) {
+		pl_addr at = tuple + p->py.layout.tuple.items + i * 8ull;
+
+		assert_ok(pl_mem_read_u64(pl_mem_live_mem(p->live), at, &code));
+		snprintf(name, sizeof name, "n%05u", i);
+		resolve(p, code, 1, 0, name);
+	}
+	return ration->spent - before;
+}
+
+static void codes_that_are_alike_cost_no_more(void **state)
+{
+	const char *exe;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct python p;
+
+		python_start(&p, exe, alike_script);
+		pl_addr tuple = hear_address(&p);
+		if (tuple && python_attach(&p)) {
+			p.reader.codes.ration = (struct pl_ration){.unlimited = true, .at_ns = UINT64_MAX};
+			uint64_t few = learn_alike(&p, tuple, 0, 500), more = learn_alike(&p, tuple, 500, 2000);
+
+			assert_in_range(more, 3 * few, 6 * few);
+		}
+		python_end(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(codes_of_each_interpreter),
 		cmocka_unit_test(what_is_no_code_object_is_refused),
 		cmocka_unit_test(contents_are_kept_up_to_a_limit),
+		cmocka_unit_test(codes_that_are_alike_cost_no_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
