@@ -340,6 +340,24 @@ def check_what_is_not_there_takes_no_names():
     assert found == {(route, "GET") for route in ("unknown", "/orders/{id}", "/there")}, "what was there keeps its name"
 
 
+def check_what_is_refused_or_sent_elsewhere_takes_no_names():
+    found, times = set(), RequestTimes()
+    for status, called in (("401 Unauthorized", "refused"), ("405 Method Not Allowed", "refused"), ("429 Too Many Requests", "refused"),
+                           ("503 Service Unavailable", "refused"), ("302 Found", "redirected")):  # fmt: skip
+        found.clear()
+        middleware = WSGIMiddleware(answering(status, found), times)
+        for i in range(1000):
+            middleware(environ("/%s/%s" % (in_letters(int(status[:3])), in_letters(i))), lambda *_: None)
+        assert found == {("unknown", "GET"), (called, "GET")}, (status, found)
+    assert {row["route"] for row in times.rows()} == {"refused", "redirected"}
+    for status in ("200 OK", "304 Not Modified", "500 Internal Server Error"):
+        path = "/kept/%s" % in_letters(int(status[:3]))
+        WSGIMiddleware(answering(status, found), times)(environ(path), lambda *_: None)
+        assert (path, "GET") in found and path in {row["route"] for row in times.rows()}
+        WSGIMiddleware(answering("401 Unauthorized", found), times)(environ(path), lambda *_: None)
+    assert sum(row["count"] for row in times.rows() if row["route"].startswith("/kept/")) == 6, "what was there keeps its name"
+
+
 def check_requests_leave_tags_to_the_program():
     """The last check: it uses up all numbers that requests may have."""
     _requests.RequestTag = _tags.RequestTag

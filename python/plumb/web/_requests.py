@@ -15,7 +15,7 @@ TIMES = RequestTimes()
 """Of all middleware of this process that was given none of its own."""
 
 _NAMES = Names(500)
-_UNKNOWN, _NOT_FOUND = "unknown", "not found"
+_UNKNOWN, _NOT_FOUND, _REFUSED, _REDIRECTED = "unknown", "not found", "refused", "redirected"
 
 
 def checked_app(kind: str, app: App) -> App:
@@ -29,6 +29,15 @@ def checked_times(times: Optional[RequestTimes]) -> RequestTimes:
     if times is not None and not isinstance(times, RequestTimes):
         raise TypeError("times is a plumb.web.RequestTimes or None, not %r" % (times,))
     return TIMES if times is None else times
+
+
+def _instead(status: int) -> Optional[str]:
+    """What a request is called that the application may not have known: there are as many such paths as anybody makes up."""
+    if status == 404:
+        return _NOT_FOUND
+    if 300 <= status < 400 and status != 304:
+        return _REDIRECTED
+    return _REFUSED if status >= 400 and status != 500 else None
 
 
 class Request:
@@ -61,13 +70,17 @@ class Request:
         self._tag_rest()
 
     def started(self, status: Any) -> None:
-        """The response has started. What is not there has as many names as there are searches for it: no path takes one before
-        that is known."""
+        """The response has started: no path takes a name before it is known that it is there."""
         if isinstance(status, int) and 100 <= status <= 599:
             self._labels["status"] = status
             if self._told is None:
-                self._labels["route"] = (_NAMES.seen(self._path) or _NOT_FOUND) if status == 404 else _NAMES.known(self._path)
+                self._labels["route"] = self._without(status) or _NAMES.known(self._path)
             self._tag_rest()
+
+    def _without(self, status: int) -> Optional[str]:
+        """The name where the path takes none."""
+        instead = _instead(status)
+        return instead and (_NAMES.seen(self._path) or instead)
 
     def ended(self) -> None:
         """With or without a response; only the first call counts."""
@@ -75,5 +88,5 @@ class Request:
             return
         self._ended = True
         status = self._labels.get("status")
-        route = self._told or (_NOT_FOUND if status == 404 else self._path)
+        route = self._told or (status and self._without(status)) or self._path
         self._times.add(self._labels["method"], route, time.perf_counter() - self._begin, status)
