@@ -1,50 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: recordings. An input that begins like a recording is read as it is. Any other is cut into pieces, each
- * of which becomes the payload of a chunk with good sums: a fuzzer does not find two checksums by itself. A piece is
- *
- *   u8 flags (1: last chunk, 2: one is missing before it), u16 number of samples, u16 length, content
- *
- * What was read must be a profile like any other: it is asked all questions and merged. */
+/* Fuzz target: recordings, as pieces.h makes them. What was read must be a profile like any other: it is asked all
+ * questions and merged. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "capture.h"
-#include "format.h"
 #include "index.h"
+#include "pieces.h"
 #include "view.h"
 
 static void must(struct plumb_error *err)
 {
 	if (err)
 		abort();
-}
-
-static void wrap_pieces(const uint8_t *data, size_t size, struct pl_buf *file)
-{
-	uint8_t header[PL_FILE_HEADER_LEN];
-	struct pl_chunk_header h = {0};
-	pl_file_header_encode(header, PL_RECORDING_VERSION);
-	must(pl_buf_add(file, header, sizeof header));
-	while (size >= 5) {
-		size_t len = (size_t)(data[3] | data[4] << 8);
-		struct pl_buf raw = PL_BUF_INIT(1 << 16);
-		if (len > size - 5)
-			len = size - 5;
-		h.kind = data[0] & 1 ? PL_CHUNK_LAST : PL_CHUNK_MORE;
-		h.sequence += data[0] & 2 ? 1 : 0;
-		h.samples = (uint32_t)(data[1] | data[2] << 8);
-		must(pl_buf_add(&raw, data + 5, len));
-		must(pl_chunk_seal(&h, &raw, file));
-		pl_buf_deinit(&raw);
-		h.sequence++;
-		h.samples_before += h.samples;
-		data += 5 + len;
-		size -= 5 + len;
-	}
 }
 
 static void check_share(const struct pl_share *s)
@@ -107,13 +77,10 @@ static void read_again(int fd, struct plumb_profile *p, const struct pl_capture_
 	assert(p->source_count == sources);
 }
 
-static void read_file(const uint8_t *bytes, size_t len)
+static void read_file(int fd)
 {
 	struct plumb_profile *p = NULL, *sum = NULL;
 	struct pl_capture_info info;
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (fd < 0 || write(fd, bytes, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
-		abort();
 	must(pl_profile_create(&p));
 	must(pl_profile_create(&sum));
 	struct plumb_error *err = pl_capture_read(fd, p, NULL, NULL, &info);
@@ -128,18 +95,15 @@ static void read_file(const uint8_t *bytes, size_t len)
 	plumb_error_destroy(err);
 	pl_profile_destroy(p);
 	pl_profile_destroy(sum);
-	close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pl_buf file = PL_BUF_INIT((size_t)1 << 28);
-	if (size >= PL_FILE_MAGIC_LEN && memcmp(data, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN) == 0) {
-		read_file(data, size);
-		return 0;
-	}
-	wrap_pieces(data, size, &file);
-	read_file(file.data, file.len);
+	recording_of_pieces(data, size, &file);
+	int fd = recording_file(&file);
+	read_file(fd);
+	close(fd);
 	pl_buf_deinit(&file);
 	return 0;
 }
