@@ -148,7 +148,7 @@ static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *threa
 	struct pl_reading again;
 	struct pl_pause pause;
 
-	if (!pl_stopper_may(&u->process->stopper, pl_clock_monotonic_ns()) ||
+	if (!pl_stopper_may(&u->process->stopper, pl_clock_monotonic_ns()) || pl_thread_sampler_blocks_soon(thread) ||
 	    pl_thread_clock_activity(&thread->clock, NULL) != PL_ACTIVITY_RUNNING ||
 	    pl_stopper_stop(&u->process->stopper, thread->pid, thread->tid, &pause) > PL_PAUSE_HELD)
 		return;
@@ -156,6 +156,7 @@ static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *threa
 	if (!err && again.complete && again.node == l->sample.node)
 		pl_native_take_stopped(u->native, &t, &l->native);
 	pl_stopper_release(&u->process->stopper, &pause);
+	pl_bursts_stopped(&thread->bursts);
 	plumb_error_destroy(err);
 }
 

@@ -65,9 +65,7 @@ static void note_end_of_burst(struct pl_thread_sampler *thread)
 		pl_bursts_end(&thread->bursts, &now, blocks);
 }
 
-/* Is it likely to block before a stop reaches it? Then it is not stopped: an interrupted epoll_wait returns EINTR. Not
- * known without run counters. */
-static bool blocks_soon(struct pl_thread_sampler *thread)
+bool pl_thread_sampler_blocks_soon(struct pl_thread_sampler *thread)
 {
 	if (!thread->counted)
 		return false;
@@ -158,7 +156,7 @@ static enum pl_take_result sample_running(struct pl_attempt *a, enum pl_activity
 	if (result == PL_TAKE_UNPROVED && activity == PL_ACTIVITY_RUNNING && pl_attempt_may_stand_beside(a, now))
 		result = pl_prove_beside(a);
 	if (result == PL_TAKE_UNPROVED && activity == PL_ACTIVITY_RUNNING && pl_stopper_may(a->stopper, now) &&
-	    !blocks_soon(thread))
+	    !pl_thread_sampler_blocks_soon(thread))
 		result = pl_prove_asking_again(a);
 	if (result != PL_TAKE_UNPROVED)
 		return result;
@@ -172,7 +170,7 @@ static enum pl_take_result sample_running(struct pl_attempt *a, enum pl_activity
 static bool stop_is_due(const struct pl_attempt *a, uint64_t now)
 {
 	return (a->thread->unstable || a->stopper->policy == PL_STOP_ALWAYS) && pl_stopper_may(a->stopper, now) &&
-	       !pl_bursts_brief(&a->thread->bursts) && !blocks_soon(a->thread);
+	       !pl_bursts_brief(&a->thread->bursts) && !pl_thread_sampler_blocks_soon(a->thread);
 }
 
 /* An unstable thread is stopped anyway: now and then is enough to notice that it has become stable. */

@@ -100,6 +100,10 @@ void pl_thread_sampler_clocked(struct pl_thread_sampler *thread, const struct pl
 void pl_thread_sampler_pause(struct pl_thread_sampler *thread);
 void pl_thread_sampler_resume(struct pl_thread_sampler *thread);
 
+/** Is it likely to block before a stop reaches it? Then it is not to be stopped: an interrupted epoll_wait returns
+ * EINTR. Not known without run counters. */
+bool pl_thread_sampler_blocks_soon(struct pl_thread_sampler *thread);
+
 /** One tick. @p running_only: a thread counts while it runs, by the time for which it does; one that is known not to
  * have run is not read. */
 enum pl_take_result pl_thread_sampler_take(struct pl_thread_sampler *thread, struct pl_reader *r,
