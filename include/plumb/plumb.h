@@ -3,7 +3,11 @@
 #ifndef PLUMB_H
 #define PLUMB_H
 
+#include <plumb/diff.h>
+#include <plumb/doctor.h>
+#include <plumb/dump.h>
 #include <plumb/error.h>
+#include <plumb/merge.h>
 #include <plumb/output.h>
 #include <plumb/processes.h>
 #include <plumb/profile.h>

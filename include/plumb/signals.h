@@ -3,7 +3,7 @@
 #ifndef PLUMB_SIGNALS_H
 #define PLUMB_SIGNALS_H
 
-#include <signal.h>
+#include <signal.h> /* sigset_t: of POSIX */
 
 #include <plumb/error.h>
 

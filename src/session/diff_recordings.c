@@ -12,6 +12,7 @@
 #include "diff.h"
 #include "diff_page.h"
 #include "diff_sides.h"
+#include "given.h"
 #include "named.h"
 #include "stream.h"
 
@@ -42,8 +43,11 @@ static const struct measure {
 	{"samples", PL_DIFF_BY_SAMPLES, PL_DIFF_IN_SHARES},
 };
 
-void plumb_diff_take_report(struct plumb_diff_options *o, const struct plumb_report_options *report)
+void plumb_diff_take_report(struct plumb_diff_options *o, const struct plumb_report_options *given)
 {
+	struct plumb_report_options of_given, *report = &of_given;
+
+	plumb_error_destroy(pl_given_report(given, report)); /* what cannot be is refused with the rest of @p o */
 	o->idle = report->idle;
 	o->threads = report->threads;
 	o->thread_count = report->thread_count;
@@ -211,11 +215,12 @@ struct plumb_error *plumb_diff_create(const struct plumb_profile *const *before,
 	if (!d)
 		return &pl_err_no_memory;
 	d->made_by = (struct pl_buf)PL_BUF_INIT(MADE_BY_MAX);
-	memcpy(&d->options, o, o->size < sizeof d->options ? o->size : sizeof d->options);
+	struct plumb_error *err = pl_given_diff(o, &d->options);
 	d->format = pl_diff_format_by_name(d->options.format ? d->options.format : "text");
-	struct plumb_error *err = d->format ? compare(d, sides)
-					    : pl_error(PLUMB_ERR_UNKNOWN_FORMAT,
-						       "a comparison cannot be written as '%s'", d->options.format);
+	if (!err)
+		err = d->format ? compare(d, sides)
+				: pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "a comparison cannot be written as '%s'",
+					   d->options.format);
 	if (err) {
 		plumb_diff_destroy(d);
 		return err;

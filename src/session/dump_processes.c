@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "dump.h"
 #include "dump_export.h"
+#include "given.h"
 #include "stream.h"
 #include "wrapped.h"
 
@@ -48,8 +49,7 @@ struct plumb_error *plumb_dump_create(const struct plumb_dump_options *o, struct
 
 	if (!d)
 		return &pl_err_no_memory;
-	memcpy(&d->options, o, o->size < sizeof d->options ? o->size : sizeof d->options);
-	if ((err = pl_dump_create(&d->all))) {
+	if ((err = pl_given_dump(o, &d->options)) || (err = pl_dump_create(&d->all))) {
 		free(d);
 		return err;
 	}
@@ -220,13 +220,17 @@ static bool write_to(const struct plumb_dump *d, const struct plumb_dump_look *l
 	return true;
 }
 
-struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *look, int fd)
+struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *given, int fd)
 {
-	FILE *out = pl_stream_open(fd, look->color && !look->json);
+	struct plumb_dump_look look;
+	struct plumb_error *err = pl_given_dump_look(given, &look);
 
+	if (err)
+		return err;
+	FILE *out = pl_stream_open(fd, look.color && !look.json);
 	if (!out)
 		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");
-	bool whole = write_to(d, look, out), failed = ferror(out) != 0;
+	bool whole = write_to(d, &look, out), failed = ferror(out) != 0;
 	if (fclose(out) != 0 || failed)
 		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");
 	return whole ? NULL : &pl_err_no_memory;

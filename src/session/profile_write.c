@@ -8,6 +8,7 @@
 
 #include "export.h"
 #include "facts.h"
+#include "given.h"
 #include "refine.h"
 #include "named.h"
 #include "save.h"
@@ -107,12 +108,14 @@ static struct plumb_error *refine(const struct plumb_profile *p, const struct pl
 	return err;
 }
 
-struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
+struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *given,
 					 struct plumb_profile **ret)
 {
-	struct pl_refine r = refine_options(o, pl_format_by_name("text"));
+	struct plumb_report_options o;
+	struct plumb_error *err = pl_given_report(given, &o);
+	struct pl_refine r = refine_options(&o, pl_format_by_name("text"));
 
-	return refine(p, &r, o, ret);
+	return err ? err : refine(p, &r, &o, ret);
 }
 
 static void note(const struct plumb_report_options *o, const char *message)
@@ -189,7 +192,7 @@ struct plumb_error *plumb_format_check(const char *name)
 	return f && f->check ? f->check() : NULL;
 }
 
-struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o, int fd)
+static struct plumb_error *write_profile(const struct plumb_profile *p, const struct plumb_report_options *o, int fd)
 {
 	const struct pl_format *format = format_by_name(o->format ? o->format : "text");
 	struct plumb_profile *refined;
@@ -208,6 +211,14 @@ struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const str
 		note_what_is_lost(written, format, o);
 	pl_profile_destroy(refined);
 	return err;
+}
+
+struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *given, int fd)
+{
+	struct plumb_report_options o;
+	struct plumb_error *err = pl_given_report(given, &o);
+
+	return err ? err : write_profile(p, &o, fd);
 }
 
 static bool is_recording_path(const char *path)

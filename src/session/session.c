@@ -182,30 +182,32 @@ static struct plumb_error *attach_session(const struct plumb_session_options *o,
 	return NULL;
 }
 
-struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
+struct plumb_error *plumb_session_attach(const struct plumb_session_options *given, int pid, struct plumb_session **ret)
 {
-	struct plumb_error *err = pl_session_check_options(o);
+	struct plumb_session_options o;
+	struct plumb_error *err = pl_session_take_options(given, &o);
 
 	if (err)
 		return err;
-	struct pl_engine_options eo = pl_session_engine_options(o);
+	struct pl_engine_options eo = pl_session_engine_options(&o);
 	eo.pid = pid;
-	return attach_session(o, eo, ret);
+	return attach_session(&o, eo, ret);
 }
 
-struct plumb_error *plumb_session_own(const struct plumb_session_options *o, struct plumb_session **ret)
+struct plumb_error *plumb_session_own(const struct plumb_session_options *given, struct plumb_session **ret)
 {
-	struct plumb_error *err = pl_session_check_options(o);
+	struct plumb_session_options o;
+	struct plumb_error *err = pl_session_take_options(given, &o);
 
 	if (err)
 		return err;
-	struct pl_engine_options eo = pl_session_engine_options(o);
+	struct pl_engine_options eo = pl_session_engine_options(&o);
 	eo.own = true;
 	eo.pid = getpid();
 	eo.stop = PL_STOP_NEVER; /* a thread cannot stop its siblings */
 	eo.subprocesses = false;
-	eo.tags = o->tags;
-	return attach_session(o, eo, ret);
+	eo.tags = o.tags;
+	return attach_session(&o, eo, ret);
 }
 
 /* A recording whose name has the process id is made when there is a process: whether it can be is found out before. */
@@ -239,20 +241,21 @@ static struct plumb_error *launch(struct plumb_session *s, const struct plumb_se
 	return err ? err : begin(s);
 }
 
-struct plumb_error *plumb_session_launch(const struct plumb_session_options *o, char *const argv[],
+struct plumb_error *plumb_session_launch(const struct plumb_session_options *given, char *const argv[],
 					 struct plumb_session **ret)
 {
 	struct plumb_session *s;
-	struct plumb_error *err = pl_session_check_options(o);
+	struct plumb_session_options o;
+	struct plumb_error *err = pl_session_take_options(given, &o);
 
 	if (err)
 		return err;
-	struct pl_engine_options eo = pl_session_engine_options(o);
+	struct pl_engine_options eo = pl_session_engine_options(&o);
 	eo.launched = true;
-	eo.subprocesses = o->subprocesses != PLUMB_SUBPROCESSES_NO;
-	if ((err = session_alloc(o, eo, &s)))
+	eo.subprocesses = o.subprocesses != PLUMB_SUBPROCESSES_NO;
+	if ((err = session_alloc(&o, eo, &s)))
 		return err;
-	err = launch(s, o, argv);
+	err = launch(s, &o, argv);
 	if (err) {
 		if (s->options.pid) /* started, but it cannot be sampled: no program is left behind unseen */
 			plumb_session_signal(s, SIGTERM);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "given.h"
 
 static uint64_t fresh_seed(void)
 {
@@ -37,7 +38,7 @@ static struct plumb_error *check_native(const struct plumb_session_options *o)
 	return NULL;
 }
 
-struct plumb_error *pl_session_check_options(const struct plumb_session_options *o)
+static struct plumb_error *check_ranges(const struct plumb_session_options *o)
 {
 	struct plumb_error *err = pl_session_check_rate(o->rate_hz);
 
@@ -49,11 +50,14 @@ struct plumb_error *pl_session_check_options(const struct plumb_session_options 
 	if (o->until != 0 && !(o->until >= 0.0001 && o->until <= 1))
 		return pl_error(PLUMB_ERR_INVALID, "an interval of %g points is out of range: 0.01 to 100",
 				100 * o->until);
-	if ((unsigned)o->mode > PLUMB_MODE_GIL || (unsigned)o->stop > PLUMB_STOP_ALWAYS ||
-	    (unsigned)o->subprocesses > PLUMB_SUBPROCESSES_NO || (unsigned)o->native > PLUMB_NATIVE_ALL)
-		return pl_error(PLUMB_ERR_INVALID, "there is no such mode or way to stop threads or choice of "
-						   "processes or of native frames");
 	return o->native != PLUMB_NATIVE_NONE ? check_native(o) : NULL;
+}
+
+struct plumb_error *pl_session_take_options(const struct plumb_session_options *o, struct plumb_session_options *ret)
+{
+	struct plumb_error *err = pl_given_session(o, ret);
+
+	return err ? err : check_ranges(ret);
 }
 
 struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o)

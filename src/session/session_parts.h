@@ -76,7 +76,9 @@ struct plumb_session {
 };
 
 /* session_options.c */
-struct plumb_error *pl_session_check_options(const struct plumb_session_options *o) PLUMB_MUST_CHECK;
+/** As pl_given_session, and in range. */
+struct plumb_error *pl_session_take_options(const struct plumb_session_options *o,
+					    struct plumb_session_options *ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_session_check_rate(double rate_hz) PLUMB_MUST_CHECK;
 uint64_t pl_session_period_ns(double rate_hz);
 struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o);
