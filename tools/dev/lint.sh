@@ -2,13 +2,13 @@
 # shellcheck shell=sh
 # Part of ../../dev. Formatting, static analysis, shell, the layer rule.
 
-c_files() { find include src python tests bench -name '*.c' -o -name '*.h'; }
+c_files() { find include src python tests bench examples -name '*.c' -o -name '*.h'; }
 shell_files() { echo dev .ci/run tools/*.sh; }
 
 lint_includes() {
 	# The include path is the layer rule. A path with ".." in it walks around the rule, one with a folder reaches behind
 	# the headers that a layer shows to others.
-	! grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*(<[^>]*\.\.|"[^"]*/)' include src python tests bench --include='*.[ch]'
+	! grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*(<[^>]*\.\.|"[^"]*/)' include src python tests bench examples --include='*.[ch]'
 }
 
 lint_licence() {
