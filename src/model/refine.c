@@ -142,8 +142,10 @@ static struct plumb_error *map_process(struct refiner *r, uint32_t id, uint32_t 
 	struct plumb_error *err = NULL;
 
 	if (r->processes[id] == NOT_YET) {
+		/* What lived on behind the end did not end here. */
+		proc.ended = proc.ended && (!r->o.to_ns || proc.ended_ns <= r->o.to_ns);
 		proc.came_ns = since(proc.came_ns, r->o.from_ns);
-		proc.ended_ns = since(proc.ended_ns, r->o.from_ns);
+		proc.ended_ns = proc.ended ? since(proc.ended_ns, r->o.from_ns) : 0;
 		if ((err = map_string(r, &proc.program)) || (err = map_string(r, &proc.name)) ||
 		    (err = map_string(r, &proc.python)) || (err = map_string(r, &proc.host)) ||
 		    (err = pl_profile_process(r->to, &proc, &r->processes[id])))
@@ -153,10 +155,11 @@ static struct plumb_error *map_process(struct refiner *r, uint32_t id, uint32_t 
 	return NULL;
 }
 
-/* How much CPU time a thread used is known of all of the time only; that it used none at all is true of each part. */
+/* How much CPU time a thread used is known of all of its samples only; that it used none at all is true of each part.
+ */
 static void cut_cpu_time(const struct refiner *r, uint32_t id, struct pl_thread *t)
 {
-	if (!r->o.from_ns && !r->o.to_ns)
+	if (!r->o.from_ns && !r->o.to_ns && !r->selects)
 		return;
 	t->cpu_known = pl_view_thread_idle(r->from, id);
 	t->cpu_ns = 0;

@@ -15,6 +15,7 @@
 
 #include "support.h"
 #include "vec.h"
+#include "view.h"
 
 #define SAMPLES	 300
 #define TEXT_MAX 4096
@@ -454,6 +455,60 @@ static void a_window_of_time_is_a_recording_of_that_time(void **state)
 	pl_profile_destroy(src.p);
 }
 
+/* What a thread did in a part of its samples says nothing of whether it is idle. */
+static void a_thread_is_idle_in_what_is_selected_if_it_is_in_the_whole(void **state)
+{
+	const struct pl_process proc = {.pid = 7, .ended = true, .ended_ns = 900000000};
+	struct plumb_profile *p, *r = NULL;
+	uint32_t process, ids[2];
+
+	check(pl_profile_create(&p));
+	check(pl_profile_process(p, &proc, &process));
+	for (uint32_t t = 0; t < 2;
+	     t++) { /* of the second it is known that it did a little: 0.01 % and 1 % of its time */
+		const struct pl_thread thread = {
+			.process = process, .tid = 70 + t, .cpu_known = true, .cpu_ns = t ? 10000000 : 100000};
+
+		check(pl_profile_thread(p, &thread, &ids[t]));
+		for (int i = 0; i < 1000; i++)
+			check(pl_profile_add(p, &(struct pl_sample){.time_ns = (uint64_t)i * 1000000,
+								    .thread = ids[t],
+								    .state = i % 100 ? 0 : PL_STATE_ON_CPU,
+								    .weight_ns = 1000000}));
+	}
+	assert_true(pl_view_thread_idle(p, ids[0]) && !pl_view_thread_idle(p, ids[1]));
+	check(pl_refine(p, &(struct pl_refine){.doing = PL_PASS_ON_CPU}, &r));
+	assert_int_equal(r->thread_count, 2);
+	assert_true(pl_view_thread_idle(r, 0) && !pl_view_thread_idle(r, 1));
+	assert_false(r->threads[1].cpu_known);
+	pl_profile_destroy(r);
+	pl_profile_destroy(p);
+}
+
+/* Or it would have lived for longer than there is time. */
+static void a_process_that_ended_behind_the_window_did_not_end_in_it(void **state)
+{
+	static struct source src;
+	struct plumb_profile *r = NULL;
+
+	source_make(&src, 4, true);
+	src.p->meta.duration_ns = 1000000000;
+	for (uint32_t i = 0; i < src.p->process_count; i++) {
+		src.p->processes[i].ended = true;
+		src.p->processes[i].ended_ns = 900000000;
+	}
+	check(pl_refine(src.p, &(struct pl_refine){.to_ns = 500000000}, &r));
+	assert_true(r->process_count > 0);
+	for (uint32_t i = 0; i < r->process_count; i++)
+		assert_true(!r->processes[i].ended && r->processes[i].ended_ns == 0);
+	pl_profile_destroy(r);
+	r = NULL;
+	check(pl_refine(src.p, &(struct pl_refine){.from_ns = 250000000}, &r));
+	assert_true(r->process_count > 0 && r->processes[0].ended && r->processes[0].ended_ns == 650000000);
+	pl_profile_destroy(r);
+	pl_profile_destroy(src.p);
+}
+
 static void modules_are_found_by_path_and_by_name(void **state)
 {
 	static const struct {
@@ -505,6 +560,8 @@ int main(void)
 		cmocka_unit_test(an_aggregate_is_refined_too),
 		cmocka_unit_test(a_broken_expression_is_told),
 		cmocka_unit_test(a_window_of_time_is_a_recording_of_that_time),
+		cmocka_unit_test(a_thread_is_idle_in_what_is_selected_if_it_is_in_the_whole),
+		cmocka_unit_test(a_process_that_ended_behind_the_window_did_not_end_in_it),
 		cmocka_unit_test(modules_are_found_by_path_and_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
