@@ -7,7 +7,9 @@
 #include "categories.h"
 #include "frame_name.h"
 #include "opcodes.h"
+#include "own_code.h"
 #include "report_facts.h"
+#include "summary.h"
 
 #define SCHEMA "plumb.page/1"
 
@@ -81,6 +83,40 @@ static void write_filter(struct pl_json *j, const struct pl_export_options *o)
 		pl_json_key_null(j, "filter");
 }
 
+/* "fair · 8.7 % missed · 3,035 samples": the last line of the text report, and its warnings. */
+static void write_summary(struct pl_json *j, const struct pl_summary *s)
+{
+	char line[1024] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < s->verdict.count && len < sizeof line; i++)
+		len += (size_t)snprintf(line + len, sizeof line - len, "%s%s", i ? " \xc2\xb7 " : "",
+					s->verdict.items[i].text);
+	pl_json_key_str_or_null(j, "quality", s->verdict.count ? line : NULL);
+	pl_json_key(j, "warnings");
+	pl_json_array(j);
+	for (int i = 0; i < s->warning_count; i++)
+		pl_json_str(j, s->warnings[i].text);
+	pl_json_array_end(j);
+}
+
+static struct plumb_error *write_trust(struct pl_json *j, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	struct pl_summary *s = malloc(sizeof *s);
+	pl_tree_rows tree = {0};
+	struct plumb_error *err = s ? pl_summary_make(p, f, true, s) : &pl_err_no_memory;
+
+	if (!err)
+		err = pl_own_code_tree(p, f, PL_OWN_CODE_MIN_SHARE, &tree);
+	if (!err) {
+		pl_summary_judge(s, p, pl_own_code_half_width(&tree));
+		write_summary(j, s);
+	}
+	pl_vec_deinit(&tree);
+	free(s);
+	return err;
+}
+
 static void write_times(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m)
 {
 	pl_json_key_u64(j, "bin_ns", m->bin_ns);
@@ -105,6 +141,8 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 	pl_report_overhead(j, p);
 	write_times(j, p, m);
 	err = pl_report_findings(j, p, &m->o->filter);
+	if (!err)
+		err = write_trust(j, p, &m->o->filter);
 	if (!err)
 		err = pl_report_processes(j, p, m->threads);
 	if (err)

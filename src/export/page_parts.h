@@ -23,7 +23,9 @@ enum pl_page_tag {
 /** What keeps a page small. */
 struct pl_page_limits {
 	uint32_t nodes; /* more stacks than that: the lightest are counted at their callers */
-	uint32_t times; /* bits that the times of samples take: if it were more, neighbouring bins are added up */
+	uint32_t times; /* bits that the times of samples may take in any page: of more, neighbouring bins are added up
+			 */
+	uint32_t data;	/* bits for stacks and times together: what few stacks leave of it is for times, too */
 	uint32_t strip; /* bins of all threads together */
 };
 extern const struct pl_page_limits pl_page_limits;

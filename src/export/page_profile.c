@@ -6,8 +6,9 @@
 #include "page.h"
 
 #define BINS_IN_BATCH 32u /* at most, a power of two: with up to 64 batches more than a screen has columns */
+#define STACK_BITS    40u /* about what a stack takes, compressed */
 
-const struct pl_page_limits pl_page_limits = {.nodes = 4000000, .times = 4000000, .strip = 131072};
+const struct pl_page_limits pl_page_limits = {.nodes = 4000000, .times = 4000000, .data = 40000000, .strip = 524288};
 
 struct writer {
 	const struct plumb_profile *p;
@@ -39,6 +40,13 @@ static struct plumb_error *number_threads(struct writer *w)
 	return err;
 }
 
+static uint32_t bits_for_times(const struct pl_page_limits *limits, uint64_t stacks)
+{
+	uint64_t taken = stacks * STACK_BITS, left = limits->data > taken ? limits->data - taken : 0;
+
+	return left > limits->times ? (uint32_t)left : limits->times;
+}
+
 /* Bins are whole parts of batches, so that intervals can be made of them. Without instants the batch is all that is
  * known. */
 static void choose_bins(struct writer *w)
@@ -50,7 +58,7 @@ static void choose_bins(struct writer *w)
 	w->bin_ns = w->p->batch_ns / in_batch;
 	w->last_bin = in_batch * PL_BATCHES - 1;
 	w->cells.stacks = w->nodes.own;
-	w->cells.max_bits = w->limits->times;
+	w->cells.max_bits = bits_for_times(w->limits, w->nodes.own);
 	while (w->last_bin >> w->cells.max_shift)
 		w->cells.max_shift++;
 }

@@ -14,7 +14,7 @@ def look(page):
 
 
 def choose_all(page):
-    page.tick(browsers.STATES, "On a CPU", "Holds the GIL")
+    page.tick(browsers.STATES, "Running or ready", "Holds the GIL")
     page.tick(browsers.THREADS, "alpha", "beta")
     page.switch("Unit", "Samples")
     page.menu("spin", "Focus on the function")
@@ -53,7 +53,7 @@ def test_back_goes_back(threads, opened):
     page = opened(threads)
     page.tab("Functions")
     second = page.fragment
-    page.tick(browsers.STATES, "On a CPU")
+    page.tick(browsers.STATES, "Running or ready")
     assert page.fragment != second
     page.page.go_back()
     assert page.fragment == second and page.current_tab == "Functions"
@@ -67,7 +67,7 @@ def test_back_goes_back(threads, opened):
 def test_copied_link_is_the_address(threads, opened):
     page = opened(threads)
     page.tab("Call tree")
-    page.tick(browsers.STATES, "On a CPU")
+    page.tick(browsers.STATES, "Running or ready")
     link = page.fragment
     assert page.copied("Copy link to this view").endswith(link)
 

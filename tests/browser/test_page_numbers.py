@@ -52,18 +52,16 @@ def test_lines_have_the_figures_of_the_report(mixed, opened):
     assert shown == sorted((names[row["function"]], str(row["line"]), row["self"]["samples"], row["total"]["samples"]) for row in lines)
 
 
-STATES = {"on-cpu": "On a CPU", "waiting": "Waiting", "gil": "Holds the GIL", "wants-gil": "Waits for the GIL",
+STATES = {"on-cpu": "Running or ready", "waiting": "Waiting", "gil": "Holds the GIL", "wants-gil": "Waits for the GIL",
           "gc": "Collects garbage", "exception": "Handles an exception"}
 
 
 @pytest.mark.parametrize("states", [["on-cpu"], ["waiting"], ["gil"], ["wants-gil"], ["gc"], ["on-cpu", "wants-gil"]], ids="+".join)
 def test_states(threads, opened, states):
-    """With all threads: of a part of the samples the report sees for itself which threads are idle, the page of all of them."""
     page = opened(threads)
     page.whole_stacks()
-    page.keep_idle()
     page.tick(browsers.STATES, *(STATES[state] for state in states))
-    profile = threads.report("--idle", "--state", ",".join(states))
+    profile = threads.report("--state", ",".join(states))
     if profile.samples:
         assert counted(page) == wanted(profile)
     else:

@@ -30,7 +30,7 @@ def test_stacks_are_those_of_the_collapsed_format(threads, opened, by, options):
     page.switch("Merge by", by)
     page.switch("Unit", "Samples")
     assert stacks(page.copied("Copy as collapsed text")) == stacks(threads.collapsed(*options))
-    page.tick(browsers.STATES, "On a CPU")
+    page.tick(browsers.STATES, "Running or ready")
     assert stacks(page.copied("Copy as collapsed text")) == stacks(threads.collapsed("--state", "on-cpu", *options))
 
 

@@ -83,7 +83,7 @@ def test_each_step_can_be_taken_back_by_its_crumb(mixed, opened):
 def test_filters_are_undone_as_well(threads, opened):
     page = opened(threads)
     before = begin(page)
-    page.tick("What threads were doing", "On a CPU")
+    page.tick("What threads were doing", "Running or ready")
     assert counted(page) != before
     page.page.keyboard.press("Control+z")
     assert counted(page) == before

@@ -4,7 +4,8 @@ import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
 import { Quality, type Profile, State as Bit } from "../src/data/profile";
-import { Doing, type Filter, noFilter } from "../src/model/filter";
+import { batchingOf } from "../src/model/batches";
+import { Doing, type Filter, noFilter, rangeOf, sieveOf } from "../src/model/filter";
 import { folded } from "../src/model/folded";
 import { callersOf, calleesOf, invert } from "../src/model/grouped";
 import { cut, display, names, shortPath, unknownLine } from "../src/model/names";
@@ -326,4 +327,18 @@ test("a stack of 20,000 frames of recursion is no trouble for any question", () 
 	const folding = shownOf({ samples }, { transforms: [{ type: "fold-recursion", fn: f }], by: "line" });
 	assert.equal(folding.tree().whole, 35_007);
 	assert.ok(folding.tree().count < 20_000);
+});
+
+test("a range of time has batches of its own, as short as 64 of them can be", () => {
+	const bin = 2 ** 20;
+	const samples = Array.from({ length: 1024 }, (_, i) => ({ stack: "f", samples: 1, timeNs: i * bin }));
+	const profile = decodeProfile(encodeProfile({ samples }));
+	const shape = createDerived({ profiles: [profile], diff: null })(inSamples).tree();
+	const of = (time: Filter["time"]) => batchingOf(profile, sieveOf(profile, { ...noFilter, time }), shape);
+	assert.equal(of(null).length * bin, profile.meta.batch_ns);
+	// No batch is shorter than 2^24 ns.
+	assert.deepEqual(of([0, 64 * bin]), { first: 0, length: 16, count: 4 });
+	assert.deepEqual(of([100 * bin, 1000.5 * bin]), { first: 100, length: 16, count: 57 });
+	assert.deepEqual(rangeOf(profile, [0.5 * bin, 7 * bin]), [0, 7 * bin]);
+	assert.equal(rangeOf(profile, [0, 1024 * bin]), null);
 });

@@ -10,9 +10,9 @@ import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
 import { hotPath } from "../src/views/hotPath";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
-import { lostWords } from "../src/views/losses";
 import { sourceRows } from "../src/views/sourceRows";
-import { encodeProfile, meta, type PlainProfile } from "./encode";
+import { trustWords } from "../src/views/trust";
+import { encodeProfile, type PlainProfile } from "./encode";
 
 function shownOf(plain: PlainProfile) {
 	const profile: Profile = decodeProfile(encodeProfile(plain));
@@ -89,15 +89,11 @@ test("a stack of 10,000 frames opens without recursion", () => {
 	assert.equal(openRows(all).length, tree.count);
 });
 
-test("a rate that was lowered is told, and is no loss", () => {
-	const kept = meta();
-	const lowered = meta({ overhead: { ...kept.overhead, limit: 0.2, lowered_to_hz: 80.4 } });
-	assert.deepEqual(lostWords(kept), []);
-	assert.deepEqual(lostWords(lowered), [
-		"Each thread was sampled at 80/s, so that plumb took no more than 20 % of a core.",
-	]);
-	const still = meta({ overhead: { ...lowered.overhead, lowered_for: "stopped", stopped_limit: 0.025 } });
-	assert.deepEqual(lostWords(still), [
-		"Each thread was sampled at 80/s, so that the program was held up for no more than 2.5 % of its time.",
+test("what keeps figures from being the whole truth is told; a good profile needs no words", () => {
+	assert.deepEqual(trustWords({ quality: "good \u00b7 9,000 samples", warnings: [] }), []);
+	assert.deepEqual(trustWords({ quality: null }), []);
+	assert.deepEqual(trustWords({ quality: "poor \u00b7 26 % missed", warnings: ["26 % of the time was missed"] }), [
+		"Quality: poor \u00b7 26 % missed.",
+		"26 % of the time was missed.",
 	]);
 });

@@ -136,6 +136,32 @@ static void times_give_way_before_samples_do(void **state)
 	build_end(&b);
 }
 
+static uint64_t shift_of_cells(const struct plumb_profile *p, const struct pl_page_limits *limits)
+{
+	size_t len;
+	char *data = columns(p, limits, &len);
+	struct pl_cursor c = section(data, len, PL_PAGE_CELLS);
+	uint64_t shift = number(&c);
+
+	free(data);
+	return shift;
+}
+
+/* Samples at all times of two stacks: with room for them, each bin can be chosen. */
+static void what_stacks_leave_of_the_data_is_for_times(void **state)
+{
+	struct pl_page_limits limits = {.nodes = 1000, .times = 0, .data = 100000, .strip = 100000};
+	struct build b;
+
+	build_chain(&b, 2);
+	for (int i = 0; i < 1000; i++)
+		build_samples(&b, 0, 1 + (uint32_t)i % 2, PL_STATE_ON_CPU, PL_EXACT, 1);
+	assert_int_equal(shift_of_cells(b.p, &limits), 0);
+	limits.data = 500;
+	assert_true(shift_of_cells(b.p, &limits) > 0);
+	build_end(&b);
+}
+
 static void a_recursion_that_is_deep_is_written(void **state)
 {
 	struct build b;
@@ -207,6 +233,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_light_is_counted_at_its_caller),
 		cmocka_unit_test(a_page_that_is_whole_says_so),
 		cmocka_unit_test(times_give_way_before_samples_do),
+		cmocka_unit_test(what_stacks_leave_of_the_data_is_for_times),
 		cmocka_unit_test(a_recursion_that_is_deep_is_written),
 		cmocka_unit_test(without_node_nothing_is_written),
 		cmocka_unit_test(without_memory_it_fails_and_leaks_nothing),

@@ -8,7 +8,7 @@ import { mix, themeOf } from "./colours";
 const FILLS = ["#009e73", "#d55e00", "#aeb9c9", "#f0e442", "#cc79a7"] as const;
 /** From the ground up: what ran below, what waited on top. */
 const ORDER = [0, 1, 3, 4, 2] as const;
-const LABELS = ["running", "waiting for the GIL", "waiting", "collecting garbage", "unknown"] as const;
+const LABELS = ["running or ready", "waiting for the GIL", "waiting", "collecting garbage", "unknown"] as const;
 
 export function fillsOfStates(dark: boolean): string[] {
 	return FILLS.map((fill) => (dark ? mix(fill, "#000000", 0.2) : fill));

@@ -20,7 +20,10 @@ export interface Meta {
 	readonly seed: string;
 	readonly complete: boolean;
 	/** What is wrong with the program, the gravest first, as in `plumb.report/1`. */
-	readonly findings?: readonly { readonly rule: string; readonly sentence: string }[];
+	readonly findings?: readonly Finding[];
+	/** How far its figures can be trusted, in a line, and what keeps them from being the whole truth. */
+	readonly quality?: string | null;
+	readonly warnings?: readonly string[];
 	/** Its samples have no instants: bins are batches, and there is no timeline. */
 	readonly untimed: boolean;
 	/** Weights are numbers of samples; nothing is known of time. */
@@ -48,6 +51,12 @@ export interface Meta {
 	/** Source files that were not stored. */
 	readonly sources_left_out?: number;
 	readonly recording: string | null;
+}
+
+export interface Finding {
+	readonly rule: string;
+	readonly sentence: string;
+	readonly figures?: Readonly<Record<string, number>>;
 }
 
 export interface Losses {

@@ -4,7 +4,7 @@
 import type { Profile } from "../data/profile";
 import type { Sieve, Unit } from "./filter";
 import { shareHalfWidth } from "./intervals";
-import type { Shape } from "./tree";
+import { nodeOfSamples, type Shape } from "./tree";
 
 /** Rows that `rowBits` has room for: two bits for each. */
 export const maxRows = 15;
@@ -19,30 +19,64 @@ export interface Batches {
 	readonly rowSamples: Float64Array;
 }
 
-/** Of each bin of cells the batch it is in. Bins that are longer than a batch are batches of their own. */
-function batchOfBins(profile: Profile): Uint32Array {
+const mostBatches = 64;
+const shortestBatchNs = 2 ** 24;
+
+/** How bins of cells are put together: (bin - first) / length, rounded down. */
+export interface Batching {
+	readonly first: number;
+	readonly length: number;
+	readonly count: number;
+}
+
+/** The last bin with a sample that the command line would take for this range. Idle threads are left out later there,
+ * too. */
+function lastBin({ cells }: Profile, sieve: Sieve, shape: Shape): number {
+	const { place, state, bin } = cells;
+	const { asked, fromBin, toBin } = sieve;
+	let last = fromBin;
+	for (let i = 0; i < place.length; i++) {
+		const at = bin[i]!;
+		if (at <= last || at >= toBin || !asked[state[i]!]) continue;
+		const l = place[i]!;
+		if (l < 0 ? shape.keepsFrameless : nodeOfSamples(shape, l) !== -1) last = at;
+	}
+	return last;
+}
+
+/** The batches of the recording; of a range of time those that a recording of it would have: at most 64, as short as
+ * they can be. A bin is the least that one can be. */
+export function batchingOf(profile: Profile, sieve: Sieve, shape: Shape): Batching {
 	const { bins, binNs } = profile.cells;
-	const perBatch = Math.max(1, Math.round(profile.meta.batch_ns / binNs) || 1);
-	return Uint32Array.from({ length: bins }, (_, bin) => Math.floor(bin / perBatch));
+	if (!sieve.range) {
+		const length = Math.max(1, Math.round(profile.meta.batch_ns / binNs) || 1);
+		return { first: 0, length, count: Math.ceil(bins / length) };
+	}
+	const first = sieve.fromBin;
+	const beyond = lastBin(profile, sieve, shape) + 1 - first;
+	let length = 1;
+	while (length * binNs < shortestBatchNs || Math.ceil(beyond / length) > mostBatches) length *= 2;
+	return { first, length, count: Math.ceil(beyond / length) };
 }
 
 /** What is asked for: a set of rows for each place of the profile, or for each `state << 2 | quality`. */
 export type Rows = { readonly byPlace: Uint32Array } | { readonly byState: Uint32Array };
 
+/** Which cells, and in which batches. */
+export interface Selected {
+	readonly profile: Profile;
+	readonly sieve: Sieve;
+	readonly shape: Shape;
+	readonly batching: Batching;
+}
+
 /** Add up the cells that pass the sieve and are in the shape. */
-export function batchesOf(
-	profile: Profile,
-	sieve: Sieve,
-	shape: Shape,
-	unit: Unit,
-	count: number,
-	rows: Rows,
-): Batches {
+export function batchesOf(selected: Selected, unit: Unit, count: number, rows: Rows): Batches {
+	const { profile, sieve, shape, batching } = selected;
 	const { place, thread, state, bin, samples, weight } = profile.cells;
 	const { nodeOf, out, keepsFrameless } = shape;
 	const { threads, states, fromBin, toBin } = sieve;
-	const batch = batchOfBins(profile);
-	const batches = (batch[batch.length - 1] ?? 0) + 1;
+	const { first, length, count: batches } = batching;
 	const amount = unit === "time" && weight ? weight : samples;
 	const all = new Float64Array(batches);
 	const hits = Array.from({ length: count }, () => new Float64Array(batches));
@@ -54,7 +88,7 @@ export function batchesOf(
 		if (!threads[thread[i]!] || !states[state[i]!] || at < fromBin || at >= toBin) continue;
 		const l = place[i]!;
 		if (l < 0 ? !keepsFrameless : nodeOf[l] === -1 || out?.[l]) continue;
-		const b = batch[at]!;
+		const b = Math.floor((at - first) / length);
 		all[b]! += amount[i]!;
 		sampled += samples[i]!;
 		let set = ofState ? ofState[state[i]!]! : l < 0 ? 0 : ofPlace![l]!;

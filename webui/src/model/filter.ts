@@ -41,9 +41,13 @@ export interface Sieve {
 	/** By thread, by state << 2 | quality: 1 passes. */
 	readonly threads: Uint8Array;
 	readonly states: Uint8Array;
+	/** By state << 2 | quality: 1 has a state that is asked for. What is left out for being idle can have it. */
+	readonly asked: Uint8Array;
 	/** Bins of cells. */
 	readonly fromBin: number;
 	readonly toBin: number;
+	/** The time of these bins; null: all. */
+	readonly range: Filter["time"];
 	/** How many threads are left out for being idle. */
 	readonly idleHidden: number;
 }
@@ -59,12 +63,13 @@ function doingOf(state: number): number {
 	);
 }
 
-function statesOf(filter: Filter): Uint8Array {
-	return Uint8Array.from({ length: 1024 }, (_, i) => {
-		const state = i >> 2;
-		if (filter.idle === "skip" && !(state & (State.onCpu | State.hasGil))) return 0;
-		return !filter.states || filter.states & doingOf(state) ? 1 : 0;
-	});
+function askedOf({ states }: Filter): Uint8Array {
+	return Uint8Array.from({ length: 1024 }, (_, i) => (!states || states & doingOf(i >> 2) ? 1 : 0));
+}
+
+function statesOf({ idle }: Filter, asked: Uint8Array): Uint8Array {
+	if (idle !== "skip") return asked;
+	return asked.map((is, i) => ((i >> 2) & (State.onCpu | State.hasGil) ? is : 0));
 }
 
 function hidesIdle(filter: Filter): boolean {
@@ -80,22 +85,32 @@ function threadsOf(profile: Profile, filter: Filter): Uint8Array {
 	});
 }
 
-/** The bins that are nearest to a time range; at least one. */
-export function binsOf(time: Filter["time"], binNs: number, bins: number): readonly [number, number] {
-	if (!time || !(binNs > 0)) return [0, bins];
-	const from = Math.min(Math.max(Math.round(time[0] / binNs), 0), Math.max(bins - 1, 0));
-	return [from, Math.max(from + 1, Math.min(Math.round(time[1] / binNs), bins))];
+/** The bins that a time range touches; null: all of them, or there is no more than one. */
+function binsOf({ meta, cells }: Profile, time: Filter["time"]): readonly [number, number] | null {
+	const { bins, binNs } = cells;
+	if (!time || !(binNs > 0) || meta.untimed) return null;
+	const from = Math.min(Math.max(Math.floor(time[0] / binNs), 0), Math.max(bins - 1, 0));
+	const to = Math.max(from + 1, Math.min(Math.ceil(time[1] / binNs), bins));
+	return from === 0 && to === bins ? null : [from, to];
+}
+
+/** What is applied of a time range: whole bins. Null: all of the time. */
+export function rangeOf(profile: Profile, time: Filter["time"]): Filter["time"] {
+	const bins = binsOf(profile, time);
+	return bins && [bins[0] * profile.cells.binNs, bins[1] * profile.cells.binNs];
 }
 
 export function sieveOf(profile: Profile, filter: Filter): Sieve {
-	const [fromBin, toBin] = binsOf(filter.time, profile.cells.binNs, profile.cells.bins);
-	const idle = hidesIdle(filter) ? profile.meta.threads.filter((t) => t.idle).length : 0;
+	const [fromBin, toBin] = binsOf(profile, filter.time) ?? [0, profile.cells.bins];
+	const asked = askedOf(filter);
 	return {
 		threads: threadsOf(profile, filter),
-		states: statesOf(filter),
+		states: statesOf(filter, asked),
+		asked,
 		fromBin,
 		toBin,
-		idleHidden: idle,
+		range: rangeOf(profile, filter.time),
+		idleHidden: hidesIdle(filter) ? profile.meta.threads.filter((t) => t.idle).length : 0,
 	};
 }
 

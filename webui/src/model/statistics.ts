@@ -3,8 +3,9 @@
 // weight: in CPU mode weight cannot tell how often a thread waited. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { State } from "../data/profile";
-import { batchesOf, halfWidths } from "./batches";
+import { batchesOf, halfWidths, type Selected } from "./batches";
 import type { Filter, Sieve } from "./filter";
+import { type Recording, recordingOf } from "./recording";
 import { nodeOfSamples, type Shape } from "./tree";
 
 /** Samples by state; a sample can be in several. `waiting`: neither on a CPU nor unknown. */
@@ -48,6 +49,10 @@ export interface Statistics {
 	readonly threads: readonly ThreadFigures[];
 	readonly processes: readonly ProcessFigures[];
 	readonly idleHidden: number;
+	/** Of the range of time that is applied. */
+	readonly recording: Recording;
+	/** CPU time of threads is that of all of their samples. */
+	readonly knowsCpuTime: boolean;
 	/** Ticks in a second, as they were taken; 0: not known. */
 	readonly rateTaken: number;
 	/** Of the duration, of one core. */
@@ -100,17 +105,15 @@ function sum(values: Iterable<number>): number {
 }
 
 /** How much time of processes there was in one of the recording: of all, or of some. */
-function processTime(profile: Profile, shown?: readonly ProcessFigures[]): number {
-	const { processes, duration_ns } = profile.meta;
-	if (processes.length <= 1) return 1;
-	const some = shown?.map(({ process }) => processes[process]!);
-	const lived = sum((some ?? processes).map((p) => Math.max(0, (p.ended_ns ?? duration_ns) - p.came_ns)));
-	return lived > 0 && duration_ns > 0 ? lived / duration_ns : 1;
+function processTime({ lived, durationNs }: Recording, some?: readonly ProcessFigures[]): number {
+	if (lived.length <= 1) return 1;
+	const all = sum(some ? some.map(({ process }) => lived[process]!) : lived);
+	return all > 0 && durationNs > 0 ? all / durationNs : 1;
 }
 
-function overallStates(profile: Profile, sieve: Sieve, shape: Shape, threads: readonly ThreadFigures[], all: number) {
+function overallStates(selected: Selected, threads: readonly ThreadFigures[], all: number) {
 	const rows = Uint32Array.from({ length: 1024 }, (_, i) => bitsOf(i >> 2));
-	const widths = halfWidths(batchesOf(profile, sieve, shape, "samples", stateNames.length, { byState: rows }));
+	const widths = halfWidths(batchesOf(selected, "samples", stateNames.length, { byState: rows }));
 	const figures = stateNames.map((name, k) => {
 		const samples = sum(threads.map((t) => t.states[name]));
 		return [name, { samples, share: all > 0 ? samples / all : 0, halfWidth: widths[k]! }] as const;
@@ -127,27 +130,27 @@ function processFigures(profile: Profile, threads: readonly ThreadFigures[]): Pr
 	return all.filter((p) => p.samples > 0).sort((a, b) => b.weightNs - a.weightNs || a.process - b.process);
 }
 
-/** The part of the recording that was asked for. */
-function timeShare(profile: Profile, sieve: Sieve): number {
-	const { bins } = profile.cells;
-	return bins > 0 ? Math.min(1, (sieve.toBin - sieve.fromBin) / bins) : 1;
+/** How many ticks there were for the processes that were asked for; 0: not known. */
+function ticksOf(asked: Asked, recording: Recording, shown: readonly ProcessFigures[]): number {
+	const { filter, selects } = asked;
+	if (selects) return 0;
+	const some = (filter.processes ?? filter.threads) ? shown : undefined;
+	return recording.ticks * processTime(recording, some);
 }
 
-/** How many ticks there were in the time and the processes that were asked for; 0: not known. */
-function ticksOf(profile: Profile, filter: Filter, sieve: Sieve, shown: readonly ProcessFigures[]): number {
-	const { meta } = profile;
-	if (meta.selected || filter.states !== 0 || filter.modules.length > 0) return 0;
-	const some = filter.processes ?? filter.threads ? shown : undefined;
-	return meta.ticks * processTime(profile, some) * timeShare(profile, sieve);
-}
-
-function gilHeldOf({ meta }: Profile, ticks: number, hasGil: StateFigure, all: number): Statistics["gilHeld"] {
-	if (ticks <= 0 || meta.mode !== "wall") return null;
+function gilHeldOf(mode: string, ticks: number, hasGil: StateFigure, all: number): Statistics["gilHeld"] {
+	if (ticks <= 0 || mode !== "wall") return null;
 	return { share: Math.min(1, hasGil.samples / ticks), halfWidth: (hasGil.halfWidth * all) / ticks };
 }
 
-export function statisticsOf(profile: Profile, filter: Filter, sieve: Sieve, shape: Shape): Statistics {
-	const { meta } = profile;
+export interface Asked extends Selected {
+	readonly filter: Filter;
+	/** Samples are left out for what they show: then ticks are not the whole of what is left. */
+	readonly selects: boolean;
+}
+
+export function statisticsOf(asked: Asked): Statistics {
+	const { profile, sieve, shape } = asked;
 	const { states, samples, weight, byQuality } = count(profile, sieve, shape);
 	const threads: ThreadFigures[] = [];
 	samples.forEach((n, thread) => {
@@ -155,20 +158,24 @@ export function statisticsOf(profile: Profile, filter: Filter, sieve: Sieve, sha
 	});
 	threads.sort((a, b) => b.states.onCpu - a.states.onCpu || b.samples - a.samples || a.thread - b.thread);
 	const all = sum(samples);
-	const overall = overallStates(profile, sieve, shape, threads, all);
+	const overall = overallStates(asked, threads, all);
 	const processes = processFigures(profile, threads);
-	const seconds = meta.duration_ns / 1e9;
+	const recording = recordingOf(profile, sieve.range);
+	const { durationNs, stoppedNs, profilerCpuNs } = recording;
+	const ticks = ticksOf(asked, recording, processes);
 	return {
 		samples: all,
 		weightNs: sum(weight),
 		byQuality,
 		states: overall,
-		gilHeld: gilHeldOf(profile, ticksOf(profile, filter, sieve, processes), overall.hasGil, all),
+		gilHeld: gilHeldOf(profile.meta.mode, ticks, overall.hasGil, all),
 		threads,
 		processes,
 		idleHidden: sieve.idleHidden,
-		rateTaken: seconds > 0 ? meta.ticks / seconds : 0,
-		stoppedShare: meta.duration_ns > 0 ? meta.overhead.stopped_ns / (meta.duration_ns * processTime(profile)) : 0,
-		profilerShare: meta.duration_ns > 0 ? meta.overhead.profiler_cpu_ns / meta.duration_ns : 0,
+		recording,
+		knowsCpuTime: !asked.selects && !sieve.range,
+		rateTaken: durationNs > 0 ? (recording.ticks * 1e9) / durationNs : 0,
+		stoppedShare: durationNs > 0 ? stoppedNs / (durationNs * processTime(recording)) : 0,
+		profilerShare: durationNs > 0 ? profilerCpuNs / durationNs : 0,
 	};
 }

@@ -69,3 +69,8 @@ export function apply(profile: Profile, s: Stacks, t: Transform): void {
 			return foldRecursion(s, t.fn);
 	}
 }
+
+/** Whether it leaves out samples for what they show. */
+export function leavesOut({ type }: Transform): boolean {
+	return type === "focus-function" || type === "focus-subtree" || type === "drop-function";
+}

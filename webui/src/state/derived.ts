@@ -4,9 +4,11 @@
 // Layer state; no DOM.
 import type { Profile, Report } from "../data/profile";
 import { State as Bit } from "../data/profile";
-import { batchesOf, halfWidths, maxRows, nodeBits, rowBits, type Rows } from "../model/batches";
 import {
-	type PlaceValues, placeValues, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
+	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
+} from "../model/batches";
+import {
+	type Filter, type PlaceValues, placeValues, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
 } from "../model/filter";
 import type { Figure, Figures } from "../model/figures";
 import { folded } from "../model/folded";
@@ -20,6 +22,7 @@ import { matchedValue, matcher } from "../model/search";
 import { type FoldedShape, shapeOf } from "../model/shape";
 import { type Statistics, statisticsOf } from "../model/statistics";
 import { stripColumns, type StripColumns } from "../model/strip";
+import { leavesOut } from "../model/transform";
 import { type Shape, type Tree, treeOf, wholeOf } from "../model/tree";
 import { memory, type Memory } from "./memory";
 import type { State } from "./state";
@@ -28,6 +31,8 @@ export type { Figure, Figures, FileLines };
 
 export interface Shown {
 	readonly profile: Profile;
+	/** What is applied of the range of time that is asked for; null: all of the time counts. */
+	readonly range: Filter["time"];
 	/** Everything that passes, in the unit of the trees: what shares are shares of. */
 	readonly whole: number;
 	readonly samples: number;
@@ -122,10 +127,30 @@ function whole(p: Pipeline, unit: Unit): number {
 	return p.keep(`whole ${unit}`, [form, values], () => wholeOf(form, values));
 }
 
+/** What tables and cards count: start-up frames are not folded there. */
+function selected(p: Pipeline): Selected {
+	const [passes, form] = [sieve(p), shape(p, "function", false)];
+	return p.keep("selected", [passes, form], () => ({
+		profile: p.profile,
+		sieve: passes,
+		shape: form,
+		batching: batchingOf(p.profile, passes, form),
+	}));
+}
+
+function statistics(p: Pipeline): Statistics {
+	const { filter, transforms } = p.state;
+	const from = selected(p);
+	return p.keep("statistics", [from], () => {
+		const some = filter.states !== 0 || filter.modules.length > 0 || transforms.some(leavesOut);
+		return statisticsOf({ ...from, filter, selects: some || p.profile.meta.selected });
+	});
+}
+
 /** Figures of some rows: values, samples and intervals out of one pass over the cells. */
 function figuresOf(p: Pipeline, count: number, rows: Rows): Figure[] {
 	const { unit } = p.state;
-	const batches = batchesOf(p.profile, sieve(p), shape(p, "function", false), unit, count, rows);
+	const batches = batchesOf(selected(p), unit, count, rows);
 	const widths = halfWidths(batches);
 	const scale = unit === "time" && !p.profile.cells.weight ? p.profile.meta.period_ns : 1;
 	const all = whole(p, unit);
@@ -284,6 +309,9 @@ function shownOf(p: Pipeline): Shown {
 	const { profile, state, keep } = p;
 	return {
 		profile,
+		get range() {
+			return sieve(p).range;
+		},
 		get whole() {
 			return whole(p, state.unit);
 		},
@@ -311,10 +339,7 @@ function shownOf(p: Pipeline): Shown {
 		functionStates: (fn) => functionStates(p, fn),
 		leafStates: (of) => leafStates(p, of),
 		search: () => search(p),
-		statistics() {
-			const form = shape(p, "function", false);
-			return keep("statistics", [form, sieve(p)], () => statisticsOf(profile, state.filter, sieve(p), form));
-		},
+		statistics: () => statistics(p),
 		sourceFiles() {
 			const from = tree(p, "line", false);
 			return keep("files", [from], () => fileFigures(profile, from));

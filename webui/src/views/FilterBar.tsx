@@ -14,8 +14,9 @@ import { ThreadFilter } from "./ThreadFilter";
 
 function TimeChip({ page }: { page: Page }): JSX.Element | null {
 	const { filter } = page.state;
-	if (!filter.time) return null;
-	const [from, to] = filter.time;
+	const { range } = page.shown;
+	if (!range) return null;
+	const [from, to] = range;
 	return (
 		<button
 			type="button"

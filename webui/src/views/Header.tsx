@@ -7,9 +7,9 @@ import type { Meta } from "../data/profile";
 import { count, rate, time } from "../model/numbers";
 import type { State } from "../state/state";
 import { Answer } from "./Answer";
-import { lostWords } from "./losses";
 import type { Page } from "./page";
 import { brief } from "./text";
+import { trustWords } from "./trust";
 
 const themes: Readonly<Record<State["theme"], State["theme"]>> = { system: "light", light: "dark", dark: "system" };
 const themeNames: Readonly<Record<State["theme"], string>> = { system: "Auto", light: "Light", dark: "Dark" };
@@ -40,11 +40,16 @@ function samplesWord(n: number): string {
 	return n === 1 ? "1 sample" : `${count(n)} samples`;
 }
 
+function durationWords({ profile: { meta }, shown: { range } }: Page): string | null {
+	if (range) return `${time(Math.min(range[1], meta.duration_ns) - range[0])} of ${time(meta.duration_ns)}`;
+	return meta.duration_ns > 0 ? time(meta.duration_ns) : null;
+}
+
 function facts(page: Page): (string | null)[] {
 	const { meta } = page.profile;
 	const asked = meta.period_ns > 0 ? ` at ${rate(1e9 / meta.period_ns)}` : "";
 	return [
-		meta.duration_ns > 0 ? time(meta.duration_ns) : null,
+		durationWords(page),
 		`${samplesWord(page.shown.samples)}${asked}`,
 		meta.imported ? null : modes[meta.mode],
 		pythons(meta),
@@ -70,7 +75,7 @@ function ProfileSwitch({ page }: { page: Page }): JSX.Element | null {
 export function Header({ page, onHelp }: { page: Page; onHelp: () => void }): JSX.Element {
 	const { meta } = page.profile;
 	const { theme } = page.state;
-	const lost = lostWords(meta);
+	const trust = trustWords(meta);
 	return (
 		<header class="head">
 			<div class="head-title">
@@ -102,7 +107,7 @@ export function Header({ page, onHelp }: { page: Page; onHelp: () => void }): JS
 							<li key={i}>{fact}</li>
 						))}
 				</ul>
-				{lost.length > 0 ? <p class="warn">{lost.join(" ")}</p> : null}
+				{trust.length > 0 ? <p class="warn">{trust.join(" ")}</p> : null}
 			</div>
 			<Answer page={page} />
 		</header>

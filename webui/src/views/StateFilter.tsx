@@ -8,7 +8,7 @@ import type { Page } from "./page";
 import { Popover } from "./Popover";
 
 const states: readonly (readonly [bit: number, text: string])[] = [
-	[Doing.onCpu, "On a CPU"],
+	[Doing.onCpu, "Running or ready"],
 	[Doing.waiting, "Waiting"],
 	[Doing.gil, "Holds the GIL"],
 	[Doing.wantsGil, "Waits for the GIL"],
@@ -19,7 +19,7 @@ const states: readonly (readonly [bit: number, text: string])[] = [
 const idleChoices: readonly (readonly [Filter["idle"], string])[] = [
 	["hide", "Leave out threads that did nothing all along"],
 	["keep", "Count all of their time"],
-	["skip", "Count only work: on a CPU, or holding the GIL"],
+	["skip", "Count only work: running, ready, or holding the GIL"],
 ];
 
 function label(set: number): string {

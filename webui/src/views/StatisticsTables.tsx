@@ -18,7 +18,7 @@ interface Props {
 const MOST = 200;
 
 const columns: readonly (readonly [StateName, string])[] = [
-	["onCpu", "On a CPU"],
+	["onCpu", "Running or ready"],
 	["waiting", "Waiting"],
 	["hasGil", "Holds GIL"],
 	["wantsGil", "Waits for GIL"],
@@ -30,7 +30,13 @@ function More({ all }: { all: number }): JSX.Element | null {
 	return all > MOST ? <p class="muted">{count(all - MOST)} more are not listed.</p> : null;
 }
 
-function ThreadRow({ page, figures }: { page: Page; figures: ThreadFigures }): JSX.Element {
+interface RowProps {
+	page: Page;
+	figures: ThreadFigures;
+	knowsCpuTime: boolean;
+}
+
+function ThreadRow({ page, figures, knowsCpuTime }: RowProps): JSX.Element {
 	const { filter } = page.state;
 	const thread = page.profile.meta.threads[figures.thread];
 	const name = brief(threadName(page.profile, thread), 80);
@@ -50,13 +56,13 @@ function ThreadRow({ page, figures }: { page: Page; figures: ThreadFigures }): J
 			{columns.map(([state]) => (
 				<td key={state}>{percent(figures.states[state] / figures.samples)}</td>
 			))}
-			<td>{thread.cpu_ns === null ? "" : time(thread.cpu_ns)}</td>
+			<td>{thread.cpu_ns === null || !knowsCpuTime ? "" : time(thread.cpu_ns)}</td>
 		</tr>
 	);
 }
 
 export function ThreadTable({ page, statistics }: Props): JSX.Element {
-	const { threads } = statistics;
+	const { threads, knowsCpuTime } = statistics;
 	return (
 		<section>
 			<h2>Threads, of the samples of each</h2>
@@ -76,7 +82,12 @@ export function ThreadTable({ page, statistics }: Props): JSX.Element {
 					</thead>
 					<tbody>
 						{threads.slice(0, MOST).map((figures) => (
-							<ThreadRow key={figures.thread} page={page} figures={figures} />
+							<ThreadRow
+								key={figures.thread}
+								page={page}
+								figures={figures}
+								knowsCpuTime={knowsCpuTime}
+							/>
 						))}
 					</tbody>
 				</table>

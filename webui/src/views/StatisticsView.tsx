@@ -39,7 +39,7 @@ function Card({ title, rows }: { title: string; rows: readonly (Row | null)[] })
 }
 
 const always: readonly (readonly [StateName, string])[] = [
-	["onCpu", "on a CPU"],
+	["onCpu", "running or ready"],
 	["waiting", "waiting"],
 	["wantsGil", "waiting for the GIL"],
 	["inGc", "collecting garbage"],
@@ -50,7 +50,8 @@ const rare: readonly (readonly [StateName, string])[] = [
 	["jit", "in code of Python’s JIT compiler"],
 ];
 
-function doingRows({ states, gilHeld }: Statistics): Row[] {
+function doingRows({ samples, states, gilHeld }: Statistics): Row[] {
+	if (states.unknown.samples === samples) return [{ name: "not known", value: percent(samples > 0 ? 1 : 0) }];
 	const shown = [...always, ...rare.filter(([state]) => states[state].samples > 0)];
 	const rows = shown.map(([state, name]) => {
 		const { share, halfWidth } = states[state];
@@ -61,12 +62,12 @@ function doingRows({ states, gilHeld }: Statistics): Row[] {
 	return [...rows, { name, value: sharePm(share, halfWidth), share }];
 }
 
-function recordingRows(page: Page, { rateTaken }: Statistics): (Row | null)[] {
+function recordingRows(page: Page, { rateTaken, recording }: Statistics): (Row | null)[] {
 	const { meta } = page.profile;
 	const idle = meta.threads.filter((thread) => thread.idle).length;
 	const asked = meta.period_ns > 0 ? rate(1e9 / meta.period_ns) : "as fast as possible";
 	return [
-		meta.duration_ns > 0 ? { name: "Duration", value: time(meta.duration_ns) } : null,
+		meta.duration_ns > 0 ? { name: "Duration", value: time(recording.durationNs) } : null,
 		{ name: "Rate asked for", value: meta.imported && meta.period_ns === 0 ? "not known" : asked },
 		rateTaken > 0 ? { name: "Rate taken", value: rate(rateTaken) } : null,
 		{ name: "Processes", value: count(meta.processes.length) },
@@ -77,8 +78,7 @@ function recordingRows(page: Page, { rateTaken }: Statistics): (Row | null)[] {
 
 const qualities = ["exact", "stopped", "doubtful", "partial"];
 
-function truthRows(page: Page, { samples, byQuality }: Statistics): (Row | null)[] {
-	const { losses } = page.profile.meta;
+function truthRows({ samples, byQuality, recording: { losses } }: Statistics): (Row | null)[] {
 	const lost = [
 		["Missed ticks", losses.missed],
 		["Unreadable stacks", losses.unreadable],
@@ -97,31 +97,42 @@ function truthRows(page: Page, { samples, byQuality }: Statistics): (Row | null)
 	];
 }
 
-function costRows(page: Page, { stoppedShare, profilerShare }: Statistics): (Row | null)[] {
-	const { overhead } = page.profile.meta;
-	const refused = overhead.stops_refused;
-	const refusals = refused.tracer + refused.rights + refused.filter + refused.other;
+function costRows(limit: number | null, { stoppedShare, profilerShare, recording }: Statistics): (Row | null)[] {
+	const { stops, stopsRefused } = recording;
 	return [
-		{ name: "Program stopped", value: percent(stoppedShare) },
-		{ name: "Stops", value: count(overhead.stops) },
-		refusals > 0 ? { name: "Stops refused", value: count(refusals) } : null,
+		{ name: "Program held up", value: percent(stoppedShare) },
+		{ name: "Stops", value: count(stops) },
+		stopsRefused > 0 ? { name: "Stops refused", value: count(stopsRefused) } : null,
 		{ name: "Profiler, of one core", value: percent(profilerShare) },
-		overhead.limit === null ? null : { name: "Limit", value: percent(overhead.limit) },
+		limit === null ? null : { name: "Limit", value: percent(limit) },
 	];
+}
+
+/** Of a range of time: what is counted for the whole only. */
+function SpreadNote({ page }: { page: Page }): JSX.Element | null {
+	if (!page.shown.range) return null;
+	return (
+		<p class="muted">
+			What was lost, and what measuring cost, is known of the whole recording: it is taken to be spread evenly
+			over its time.
+		</p>
+	);
 }
 
 export function StatisticsView({ page }: { page: Page }): JSX.Element {
 	const statistics = page.shown.statistics();
+	const { meta } = page.profile;
 	return (
 		<div class="stats" tabIndex={0} role="region" aria-label="Statistics">
 			<div class="cards">
 				<Card title="What threads did, of their time" rows={doingRows(statistics)} />
 				<Card title="Recording" rows={recordingRows(page, statistics)} />
-				<Card title="How sure it is" rows={truthRows(page, statistics)} />
-				{page.profile.meta.imported ? null : (
-					<Card title="What measuring cost" rows={costRows(page, statistics)} />
+				<Card title="How sure it is" rows={truthRows(statistics)} />
+				{meta.imported ? null : (
+					<Card title="What measuring cost" rows={costRows(meta.overhead.limit, statistics)} />
 				)}
 			</div>
+			<SpreadNote page={page} />
 			<ThreadTable page={page} statistics={statistics} />
 			<ProcessTable page={page} statistics={statistics} />
 		</div>

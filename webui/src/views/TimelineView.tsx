@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import type { Span } from "../canvas/brush";
+import type { Profile } from "../data/profile";
 import { time } from "../model/numbers";
 import type { Page } from "./page";
 import { StripAxis } from "./StripAxis";
@@ -18,10 +19,12 @@ function seconds(ns: number): string {
 	return `${(ns / 1e9).toFixed(2)} s`;
 }
 
-function saidOf(span: Span | null, duration: number): string {
-	if (!span) return `all ${time(duration)}; drag to choose a part`;
+function saidOf(span: Span | null, duration: number, { binNs, bins }: Profile["cells"]): string {
+	if (bins < 2) return `all ${time(duration)}; there are too many stacks to keep their times: no part can be chosen`;
+	const step = `in steps of ${time(binNs)}`;
+	if (!span) return `all ${time(duration)}; drag to choose a part, ${step}`;
 	const [from, to] = span;
-	return `${seconds(from)} to ${seconds(to)}, ${time(to - from)} of ${time(duration)}`;
+	return `${seconds(from)} to ${seconds(to)}, ${time(to - from)} of ${time(duration)}, ${step}`;
 }
 
 /** Pixels of a column: finer is more to draw than to see. */
@@ -34,7 +37,8 @@ export function TimelineView({ page }: { page: Page }): JSX.Element {
 	const { meta, strip, cells } = profile;
 	const duration = strip.bins * strip.binNs;
 	const columns = Math.max(1, Math.min(strip.bins, Math.floor(width / COLUMN)));
-	const { processes, threads, idle, time: span } = state.filter;
+	const { processes, threads, idle } = state.filter;
+	const span = shown.range;
 	const rows = useMemo(
 		() => stripRows(profile, shown.strip(0, duration, columns), columns),
 		[profile, columns, processes, threads, idle],
@@ -44,7 +48,9 @@ export function TimelineView({ page }: { page: Page }): JSX.Element {
 	}
 	const [total, ...below] = rows;
 	const height = below.reduce((sum, row) => sum + row.height, 0);
-	const choose = (time: Span | null): void => change({ filter: { ...state.filter, time } });
+	const choose = (time: Span | null): void => {
+		if (time !== state.filter.time) change({ filter: { ...state.filter, time } });
+	};
 	const toggle = (thread: number): void => {
 		const only = threads?.length === 1 && threads[0] === thread;
 		change({ filter: { ...state.filter, threads: only ? null : [thread] } });
@@ -59,10 +65,12 @@ export function TimelineView({ page }: { page: Page }): JSX.Element {
 						<StripAxis duration={duration} width={width} />
 					</div>
 					<StripCanvas rows={below} columns={columns} width={width} height={height} dark={dark} />
-					<StripBrush axis={{ duration, unit: cells.binNs, width }} span={span} onChoose={choose} />
+					{cells.bins > 1 ? (
+						<StripBrush axis={{ duration, unit: cells.binNs, width }} span={span} onChoose={choose} />
+					) : null}
 				</div>
 			</div>
-			<StripLegend dark={dark} said={saidOf(span, duration)} onClear={span ? () => choose(null) : null} />
+			<StripLegend dark={dark} said={saidOf(span, duration, cells)} onClear={span ? () => choose(null) : null} />
 		</section>
 	);
 }
