@@ -115,7 +115,7 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 	if (!a->reading->complete)
 		return PL_TAKE_UNREADABLE;
 	pl_attempt_see_native(a);
-	pl_stack_trust(&thread->stack, a->reading);
+	pl_stack_trust(a->r, &thread->stack, a->reading);
 	thread->still = thread->counted && activity == PL_ACTIVITY_BLOCKED;
 	return pl_attempt_take(a, activity, info, PL_EXACT);
 }
@@ -127,7 +127,10 @@ bool pl_attempt_still_running(const struct pl_thread_sampler *thread)
 
 bool pl_attempt_is_whole(const struct pl_attempt *a, pl_addr root)
 {
-	return a->reading->complete && (a->reading->root == 0 || a->reading->root == root);
+	const struct pl_reading *r = a->reading;
+
+	return r->complete &&
+	       (r->root == 0 || r->root == root || pl_stack_root_as_others(a->r, &a->thread->stack, r->root));
 }
 
 /* A steady reading says something only if the thread has run since the last one that was counted: one that merely waits
@@ -164,7 +167,23 @@ void pl_attempt_note_steadiness(struct pl_attempt *a, const struct pl_reading *r
 	}
 }
 
-/* A thread that might not run Python code, and whose innermost instruction did not move, stood still. */
+bool pl_attempt_may_run_python(const struct pl_attempt *a)
+{
+	struct pl_reading now = {0};
+
+	return !pl_tstate_read(a->r->mem, &a->r->py, a->thread->stack.tstate, &now.tstate) &&
+	       !pl_interp_read_again(a->r->mem, &a->r->py, &a->thread->stack.interp, &now.interp) &&
+	       may_run_python(&now);
+}
+
+/* Without the GIL it could not push a frame, nor move in one: if its innermost instruction did not move, it stood
+ * still.
+ */
+static bool stood_outside_python(const struct pl_reading *r)
+{
+	return r->bare || (r->steady && r->at_rest && !may_run_python(r));
+}
+
 enum pl_take_result pl_prove_outside_python(struct pl_attempt *a)
 {
 	for (int i = 0; i < 2; i++) {
@@ -172,18 +191,23 @@ enum pl_take_result pl_prove_outside_python(struct pl_attempt *a)
 
 		if (err)
 			return pl_attempt_failed(err);
-		if (a->reading->steady && a->reading->at_rest && !may_run_python(a->reading))
+		if (stood_outside_python(a->reading))
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_EXACT);
 	}
 	return PL_TAKE_UNPROVED;
 }
 
-/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. */
+/* The first reading may merely miss a plan that was made for another stack; the second has a new plan. That without any
+ * makes one, and is never steady. */
 struct plumb_error *pl_attempt_read_for_steady(struct pl_attempt *a)
 {
-	struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+	int tries = a->thread->stack.snap.plan.len ? 2 : 3;
+	struct plumb_error *err;
 
-	return err || a->reading->steady ? err : pl_stack_read(a->r, &a->thread->stack, a->reading);
+	do
+		err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+	while (!err && !a->reading->steady && --tries);
+	return err;
 }
 
 enum pl_take_result pl_prove_in_core(struct pl_attempt *a)
@@ -211,7 +235,7 @@ enum pl_take_result pl_prove_as_it_runs(struct pl_attempt *a, enum pl_activity a
 	if (err)
 		return pl_attempt_failed(err);
 	pl_attempt_note_steadiness(a, a->reading);
-	if (!a->reading->steady || was_unstable)
+	if (!stood_outside_python(a->reading) && (!a->reading->steady || was_unstable))
 		return PL_TAKE_UNPROVED;
 	return pl_attempt_take(a, activity, NULL, PL_EXACT);
 }

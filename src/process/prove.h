@@ -68,10 +68,12 @@ void pl_attempt_see_native(struct pl_attempt *a);
 /** Has the last reading, of a thread that stood still, brought its stack? Not if it stands between two instructions
  * that together link a frame. */
 bool pl_attempt_is_whole(const struct pl_attempt *a, pl_addr root);
-/** Read it at most twice: the first reading may merely miss a plan that was made for another stack. */
+/** Read it twice at most by a plan: one that was made for another stack is merely missed. */
 struct plumb_error *pl_attempt_read_for_steady(struct pl_attempt *a) PLUMB_MUST_CHECK;
 /** What @p r says of whether the thread moves. */
 void pl_attempt_note_steadiness(struct pl_attempt *a, const struct pl_reading *r);
+/** Does it hold the GIL right now (in a free-threaded build: is it attached)? If not, its Python stack stands still. */
+bool pl_attempt_may_run_python(const struct pl_attempt *a);
 /** Asks the kernel. */
 bool pl_attempt_still_running(const struct pl_thread_sampler *thread);
 

@@ -70,7 +70,7 @@ static enum pl_take_result try_beside(struct pl_attempt *a)
 		if (beside != BESIDE_READ)
 			continue;
 		if (pl_attempt_is_whole(a, i + 1 < BESIDE_TRIES ? root : a->reading->root)) {
-			pl_stack_trust(&a->thread->stack, a->reading);
+			pl_stack_trust(a->r, &a->thread->stack, a->reading);
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_EXACT);
 		}
 		if (a->reading->complete)

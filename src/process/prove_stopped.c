@@ -34,22 +34,11 @@ static enum pl_take_result stop_and_read(struct pl_attempt *a)
 	return err ? pl_attempt_failed(err) : PL_TAKE_SAMPLE;
 }
 
-/* May it be stopped right now? Not if it may not run Python code: then it runs C code and may enter a system call at
- * any moment, and its Python stack stands still anyway. */
-static bool may_run_python_now(const struct pl_attempt *a)
-{
-	struct pl_reading now = {0};
-
-	return !pl_tstate_read(a->r->mem, &a->r->py, a->thread->stack.tstate, &now.tstate) &&
-	       !pl_interp_read_again(a->r->mem, &a->r->py, &a->thread->stack.interp, &now.interp) &&
-	       pl_tstate_may_run(&now.tstate, &now.interp);
-}
-
 /* The questions before any stop that is not the first thing that is done. Who asks for native frames asks for the code
  * that runs without the GIL, too. */
 static bool may_be_stopped(const struct pl_attempt *a)
 {
-	return pl_attempt_still_running(a->thread) && (a->r->native || may_run_python_now(a));
+	return pl_attempt_still_running(a->thread) && (a->r->native || pl_attempt_may_run_python(a));
 }
 
 /* A thread can be stopped between two instructions that together link a frame: then the chain is not whole, or seems to
@@ -65,7 +54,7 @@ static enum pl_take_result sample_stopped(struct pl_attempt *a)
 		if (result != PL_TAKE_SAMPLE)
 			return result;
 		if (pl_attempt_is_whole(a, i + 1 < STOP_TRIES ? root : a->reading->root)) {
-			pl_stack_trust(&a->thread->stack, a->reading);
+			pl_stack_trust(a->r, &a->thread->stack, a->reading);
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_STOPPED);
 		}
 		if (a->reading->complete)
@@ -77,9 +66,11 @@ static enum pl_take_result sample_stopped(struct pl_attempt *a)
 	return a->reading->complete ? PL_TAKE_UNPROVED : PL_TAKE_UNREADABLE;
 }
 
+/* One that may not run Python code runs C code, may enter a system call at any moment, and its Python stack stands
+ * still anyway: it must not be stopped. */
 enum pl_take_result pl_prove_by_stop(struct pl_attempt *a)
 {
-	if (!a->r->native && !may_run_python_now(a)) {
+	if (!a->r->native && !pl_attempt_may_run_python(a)) {
 		enum pl_take_result result = pl_prove_outside_python(a);
 		/* Has it come back to Python meanwhile? */
 		if (result != PL_TAKE_UNPROVED || !may_be_stopped(a))

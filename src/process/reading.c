@@ -14,6 +14,8 @@
  * not. */
 #define ROOT_AGREEMENT 3
 #define BARE_AGREEMENT 50
+/* No thread state is longer, and none lies so near to a C stack. */
+#define TSTATE_BYTES 1024
 /* A tail that begins so far out is still a good one; beyond, look for a longer one. */
 #define TAIL_WITHIN 16
 /* For those that await a task, at each sample, of a thread that may be stopped meanwhile: some 16,000 reads. Ten tasks
@@ -43,6 +45,7 @@ static void bind(struct pl_reader *r, const struct pl_py *py, struct pl_mem *mem
 	r->py = *py;
 	r->mem = mem;
 	r->live = live;
+	r->roots_seen = 0;
 	pl_codes_forget(&r->codes);
 	pl_task_finders_forget(&r->task_finders);
 }
@@ -372,12 +375,44 @@ static bool has_generators(const struct pl_reader *r, const struct pl_stack_read
 	return false;
 }
 
+/* The code of the outermost frame is in the last reading. */
+static bool has_root_code(const struct pl_stack_reader *s, pl_addr root)
+{
+	return root && s->seen.now.len && s->seen_root == root;
+}
+
+static bool is_root_code(const struct pl_reader *r, uint32_t code_id)
+{
+	for (uint32_t i = 0; i < r->roots_seen && i < PL_ROOT_CODES; i++)
+		if (r->root_codes[i] == code_id)
+			return true;
+	return false;
+}
+
+bool pl_stack_root_as_others(const struct pl_reader *r, const struct pl_stack_reader *s, pl_addr root)
+{
+	return !s->root && has_root_code(s, root) && is_root_code(r, s->seen.now.data[0].code_id);
+}
+
+void pl_stack_trust(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_reading *reading)
+{
+	if (!reading->root)
+		return;
+	s->root = reading->root;
+	if (has_root_code(s, s->root) && !is_root_code(r, s->seen.now.data[0].code_id))
+		r->root_codes[r->roots_seen++ % PL_ROOT_CODES] = s->seen.now.data[0].code_id;
+}
+
 bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root)
 {
 	if (root == 0 || root == s->root)
 		return true;
 	if (suspends(r, s))
 		return false;
+	if (pl_stack_root_as_others(r, s, root)) {
+		s->root = root;
+		return true;
+	}
 	if (root != s->other_root) {
 		s->other_root = root;
 		s->other_root_seen = 0;
@@ -387,12 +422,6 @@ bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, p
 	s->root = root;
 	s->other_root = 0;
 	return true;
-}
-
-void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r)
-{
-	if (r->root)
-		s->root = r->root;
 }
 
 static bool fatal(const struct plumb_error *err)
@@ -461,6 +490,13 @@ struct plumb_error *pl_stack_name_task(struct pl_reader *r, struct pl_stack_read
 	return NULL;
 }
 
+/* It is in no call of the interpreter's eval loop. 3.11 and 3.12 have one more C frame in the thread state itself,
+ * which is the current one then. */
+static bool runs_nothing(const struct pl_tstate *ts)
+{
+	return !ts->frame && (!ts->cframe || ts->cframe - ts->addr < TSTATE_BYTES);
+}
+
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
 	*ret = (struct pl_reading){0};
@@ -485,10 +521,12 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 		pl_snapshot_learn(&s->snap);
 		return NULL;
 	}
+	s->seen_root = ret->root;
 	/* A thread that had frames is caught without any: at a frame's birth (3.11 links it in two steps), or truly. */
-	bool bare = s->frames.len == 0 && s->root != 0;
-	ret->complete = !bare || ++s->bare_readings > BARE_AGREEMENT;
-	if (!bare)
+	ret->bare = s->frames.len == 0 && runs_nothing(&ret->tstate);
+	bool unborn = s->frames.len == 0 && s->root != 0 && !ret->bare;
+	ret->complete = !unborn || ++s->bare_readings > BARE_AGREEMENT;
+	if (!unborn)
 		s->bare_readings = 0;
 	ret->steady = ret->complete && s->frames.len && s->snap.whole && anchors_equal(r, s, ret) &&
 		      pl_stack_root_known(r, s, ret->root);

@@ -21,14 +21,19 @@ void pl_tables_deinit(struct pl_tables *t);
 
 struct pl_native_reader;
 
+#define PL_ROOT_CODES 8
+
 /** What all readings of a target share; the sampling thread owns it. */
 struct pl_reader {
 	struct pl_py py;
 	struct pl_mem *mem;	  /* of the process */
 	struct pl_mem_live *live; /* the same; NULL of a core, in which nothing moves */
 	struct pl_codes codes;
-	struct pl_trie *trie;	       /* of the tables */
-	uint64_t tick;		       /* counts readings; proofs of code objects hold for one reading */
+	struct pl_trie *trie; /* of the tables */
+	uint64_t tick;	      /* counts readings; proofs of code objects hold for one reading */
+	/* Code that outermost frames have run, of stacks that stood still; the oldest is overwritten. */
+	uint32_t root_codes[PL_ROOT_CODES];
+	uint32_t roots_seen;
 	bool opcodes;		       /* read which instruction each frame runs */
 	const struct plumb_tags *tags; /* read what the thread works for; NULL: not asked for */
 	bool tasks;		       /* read who awaits the task that a thread runs */
@@ -73,6 +78,7 @@ struct pl_stack_reader {
 	pl_addr tstate;
 	struct pl_interp interp; /* as listed: its address and its GIL's */
 	pl_addr root;		 /* outermost frame of every proved stack so far, 0 unknown */
+	pl_addr seen_root;	 /* of the last complete reading */
 	pl_addr other_root;	 /* where recent readings ended instead, and how many agreed */
 	uint32_t other_root_seen;
 	uint32_t bare_readings; /* without a frame, in a row */
@@ -96,6 +102,7 @@ struct pl_reading {
 	bool complete; /* the walk reached the end and every frame's code is known */
 	bool steady;   /* and one fetch brought all of it, with equal anchors before and after */
 	pl_addr root;  /* outermost frame, 0 if there is none */
+	bool bare;     /* it runs no Python at all, which one word says: true however it was read */
 	bool at_rest;  /* and the innermost instruction was the same before and after */
 	bool folded;   /* `node` is the outer part alone: there is no room for more */
 	bool in_jit;   /* it runs code that the JIT compiler made */
@@ -123,10 +130,13 @@ struct plumb_error *pl_stack_name_task(struct pl_reader *r, struct pl_stack_read
 				       uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** The last reading is true for another reason (the thread was stopped or blocked): its root is the thread's root. */
-void pl_stack_trust(struct pl_stack_reader *s, const struct pl_reading *r);
+void pl_stack_trust(struct pl_reader *r, struct pl_stack_reader *s, const struct pl_reading *reading);
 
+/** Of a thread of which none is known yet: does the outermost frame of the last reading, @p root, run code that those
+ * of other threads run? */
+bool pl_stack_root_as_others(const struct pl_reader *r, const struct pl_stack_reader *s, pl_addr root);
 /** Is this the thread's outermost frame? If it is another one than so far, it is learnt when it was found so often that
- * it must be. 0: no frames at all. */
+ * it must be, the first one also if it is as those of other threads. 0: no frames at all. */
 bool pl_stack_root_known(const struct pl_reader *r, struct pl_stack_reader *s, pl_addr root);
 /** The tag that is set in the thread now. */
 uint32_t pl_stack_tag(struct pl_reader *r, struct pl_stack_reader *s);

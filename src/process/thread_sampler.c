@@ -144,6 +144,15 @@ void pl_thread_sampler_resume(struct pl_thread_sampler *thread)
 
 /* ---- which way ---- */
 
+/* One that blocks soon is not stopped. Mostly it is in C code when it runs: a server's threads do little else. A
+ * reading that was steady is not given up for one that is not. */
+static enum pl_take_result stop_or_leave(struct pl_attempt *a, uint64_t now)
+{
+	if (pl_stopper_may(a->stopper, now) && !pl_thread_sampler_blocks_soon(a->thread))
+		return pl_prove_asking_again(a);
+	return a->reading->steady || pl_attempt_may_run_python(a) ? PL_TAKE_UNPROVED : pl_prove_outside_python(a);
+}
+
 static enum pl_take_result sample_running(struct pl_attempt *a, enum pl_activity activity, uint64_t now)
 {
 	struct pl_thread_sampler *thread = a->thread;
@@ -155,9 +164,8 @@ static enum pl_take_result sample_running(struct pl_attempt *a, enum pl_activity
 		result = pl_prove_as_it_runs(a, activity);
 	if (result == PL_TAKE_UNPROVED && activity == PL_ACTIVITY_RUNNING && pl_attempt_may_stand_beside(a, now))
 		result = pl_prove_beside(a);
-	if (result == PL_TAKE_UNPROVED && activity == PL_ACTIVITY_RUNNING && pl_stopper_may(a->stopper, now) &&
-	    !pl_thread_sampler_blocks_soon(thread))
-		result = pl_prove_asking_again(a);
+	if (result == PL_TAKE_UNPROVED && activity == PL_ACTIVITY_RUNNING)
+		result = stop_or_leave(a, now);
 	if (result != PL_TAKE_UNPROVED)
 		return result;
 	if (!a->reading->steady)

@@ -125,7 +125,7 @@ static void write_part(const struct plumb_profile *p, const struct pl_refine *o,
 static void write_parts(const struct plumb_profile *p, unsigned number)
 {
 	static const struct pl_refine parts[] = {
-		{.focus = "a"}, {.doing = PL_DOING_ON_CPU, .min_share = 0.01}, {.from_ns = 1, .to_ns = 1u << 30}};
+		{.focus = "a"}, {.doing = PL_PASS_ON_CPU, .min_share = 0.01}, {.from_ns = 1, .to_ns = 1u << 30}};
 
 	write_part(p, &parts[number % (sizeof parts / sizeof *parts)], number);
 }

@@ -18,6 +18,14 @@ static const char blocking_script[] = "import os\n"
 				      "while True: outer(True)\n";
 static const char *const blocking_chain[] = {"<module>", "outer", "inner", "__init__"};
 
+/* Two threads besides its own, which all block in os.read. */
+static const char threads_script[] = "import os, threading\n"
+				     "def wait(): os.read(0, 1)\n"
+				     "threading.Thread(target=wait).start()\n"
+				     "threading.Thread(target=wait).start()\n"
+				     "os.write(1, b'ready\\n')\n"
+				     "wait()\n";
+
 /* Calls and returns all the time; which function calls which is below. */
 static const char churning_script[] = "import os\n"
 				      "def leaf_a(n): return n + 1\n"

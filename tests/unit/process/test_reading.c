@@ -81,6 +81,52 @@ static void a_stack_at_rest_is_read_whole_and_steady(void **state)
 	with_each(blocking_script, check_at_rest);
 }
 
+/* A reader of a thread that has come to where it blocks. */
+static void settle_in_wait(struct python *p, struct pl_stack_reader *s, pl_addr tstate, struct pl_reading *ret)
+{
+	struct python_chain chain = {0};
+
+	pl_stack_reader_init(s, &p->reader, tstate, &p->interp);
+	await (chain.depth &&strcmp(chain.names[chain.depth - 1], "wait") == 0) {
+		*ret = read_once(p, s);
+		if (ret->complete)
+			python_chain(p, ret->node, &chain);
+	}
+}
+
+static void check_other_root(struct python *p, struct pl_stack_reader *unused)
+{
+	struct pl_stack_reader first, second;
+	struct pl_reading r;
+	pl_tstate_vec threads = {0};
+	bool whole = false;
+
+	assert_ok(pl_tstate_list(pl_mem_live_mem(p->live), &p->py, &p->interp, &threads, &whole));
+	assert_true(whole && threads.len == 3); /* the newest first */
+	settle_in_wait(p, &first, threads.data[0].addr, &r);
+	settle_in_wait(p, &second, threads.data[1].addr, &r);
+	pl_stack_reader_deinit(&second);
+	pl_stack_reader_init(&second, &p->reader, threads.data[1].addr, &p->interp);
+	(void)read_once(p, &second); /* makes a plan */
+	assert_false(read_once(p, &second).steady);
+	pl_stack_reader_deinit(&second);
+
+	r = read_once(p, &first);
+	assert_true(r.complete);
+	pl_stack_trust(&p->reader, &first, &r);
+	pl_stack_reader_init(&second, &p->reader, threads.data[1].addr, &p->interp);
+	(void)read_once(p, &second);
+	assert_true(read_once(p, &second).steady);
+	pl_stack_reader_deinit(&first);
+	pl_stack_reader_deinit(&second);
+	pl_vec_deinit(&threads);
+}
+
+static void the_first_root_of_a_thread_is_known_by_those_of_others(void **state)
+{
+	with_each(threads_script, check_other_root);
+}
+
 static void check_trust(struct python *p, struct pl_stack_reader *s)
 {
 	stage_await_state(p->pid, p->pid, "S");
@@ -89,7 +135,7 @@ static void check_trust(struct python *p, struct pl_stack_reader *s)
 		r = read_once(p, s);
 	assert_true(r.steady);
 	for (int i = 0; i < 20; i++) {
-		pl_stack_trust(s, &r);
+		pl_stack_trust(&p->reader, s, &r);
 		r = read_once(p, s);
 		r = read_once(p, s); /* one may make a new plan of an old one */
 		if (!r.steady)
@@ -220,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stack_at_rest_is_read_whole_and_steady),
+		cmocka_unit_test(the_first_root_of_a_thread_is_known_by_those_of_others),
 		cmocka_unit_test(a_reading_that_was_trusted_does_not_unsettle_the_next),
 		cmocka_unit_test(a_thread_that_runs_in_one_place_is_steady),
 		cmocka_unit_test(what_readings_of_a_moving_thread_agree_on_could_be),
