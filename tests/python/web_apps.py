@@ -14,7 +14,8 @@ import time
 import plumb
 import plumb.web
 
-SPIN_S = 0.002
+SPIN_S = 0.006
+REST_S = 0.05  # of whoever asks for the profile: without it most of the samples would be of that
 FORM = "application/x-www-form-urlencoded"
 
 profiler = plumb.Profiler()
@@ -66,13 +67,13 @@ class Load:
         self.told, self.of_each, self.failed = collections.Counter(), [], []
         self.threads = []
 
-    def add(self, count, *paths):
+    def add(self, count, *paths, rest_s=0):
         for _ in range(count):
-            thread = threading.Thread(target=self.ask, args=(paths,))
+            thread = threading.Thread(target=self.ask, args=(paths, rest_s))
             self.threads.append(thread)
             thread.start()
 
-    def ask(self, paths):
+    def ask(self, paths, rest_s):
         told = collections.Counter()  # of one for all, numbers would be lost where there is no GIL
         self.of_each.append(told)
         try:
@@ -81,6 +82,7 @@ class Load:
                 for i, path in enumerate(paths):
                     path = path.replace("%d", str(i))
                     told[path, client("GET", path)[0]] += 1
+                self.end.wait(rest_s)
         except Exception as error:
             self.failed.append(error)
 
@@ -167,11 +169,12 @@ def controlled(port, token, routes):
     with Load(port) as load:
         load.add(4, *PATHS)
         assert change("start")["state"] == "running"
-        load.add(3, "/plumb/status", "/plumb/text", "/plumb/times")
+        load.add(3, "/plumb/status", "/plumb/text", "/plumb/times", rest_s=REST_S)
         assert change("interval", interval="0.002")["interval"] == 0.002
         change("reset")
         counted = collections.Counter()
         while min(counted[work] for work in ROUTES) < 20 or status()["samples"] < 500:
+            time.sleep(REST_S)
             code, text = ask("GET", "/plumb/collapsed")
             assert code == 200, text
             counted, _, _ = check_tags(text, routes)
@@ -407,6 +410,7 @@ def main_django():
         load.add(4, *PATHS)
         profiler.start()
         while not counted or min(counted[work] for work in ROUTES) < 20:
+            time.sleep(REST_S)
             counted, started, untagged = check_tags(profiler.snapshot().write("collapsed"), routes)
         profiler.stop()
     assert started["work_of_stream"] == counted["work_of_stream"] and started["work_of_fast"] == 0
