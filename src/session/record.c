@@ -125,11 +125,30 @@ static void publish_samples(struct plumb_session *s)
 		plumb_error_destroy(pl_capture_publish(s->writer));
 }
 
+/* Whoever waits for a recording that has just begun sees the first samples at once, and more after times that double.
+ */
+static bool is_chunk_due(const struct plumb_session *s, uint64_t now)
+{
+	bool begun = s->samples || s->chunk_wait_ns;
+	uint64_t wait_ns = begun ? s->chunk_wait_ns : PL_CAPTURE_CHUNK_NS;
+
+	return now - s->chunk_ns >= wait_ns || pl_capture_wants_flush(s->writer);
+}
+
+static void chunk_begins(struct plumb_session *s, uint64_t now)
+{
+	uint64_t wait_ns = s->chunk_wait_ns ? 2 * s->chunk_wait_ns : PL_CAPTURE_CHUNK_NS / 8;
+
+	s->chunk_ns = now;
+	if (s->samples)
+		s->chunk_wait_ns = wait_ns < PL_CAPTURE_CHUNK_NS ? wait_ns : PL_CAPTURE_CHUNK_NS;
+}
+
 void pl_session_write_chunk(struct plumb_session *s, uint64_t now)
 {
-	if (!s->writer || (now - s->chunk_ns < PL_CAPTURE_CHUNK_NS && !pl_capture_wants_flush(s->writer)))
+	if (!s->writer || !is_chunk_due(s, now))
 		return;
-	s->chunk_ns = now;
+	chunk_begins(s, now);
 	struct plumb_error *err = pl_capture_flush(s->writer, s->profile);
 	if (err)
 		pl_session_writing_failed(s, err);

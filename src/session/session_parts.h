@@ -60,7 +60,9 @@ struct plumb_session {
 	bool left;		     /* behind: that thread, and the engine with all that it has borrowed */
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */
-	uint64_t chunk_ns, samples, by_quality[PL_QUALITIES];
+	uint64_t chunk_ns,
+		chunk_wait_ns; /* when the last chunk was written; how long the next one waits: 0 before samples */
+	uint64_t samples, by_quality[PL_QUALITIES];
 	struct pl_engine_stats stats; /* the latest */
 	double until;		      /* half width at which the sampling ends; 0: it does not */
 	uint64_t next_look_ns;	      /* of the sampling, at it, */

@@ -11,6 +11,8 @@ import subprocess
 import pytest
 
 from harness.plumb import PATIENCE, finish, running
+from harness.recording import chunks_with_samples
+from harness.statistics import holds
 from harness.target import Target, children_of, status, thread_ids, traces, wait_until
 
 POLICIES = [("--always-stop", "-rmax"), ("-r1000",)]
@@ -160,3 +162,16 @@ def test_a_whole_tree_is_killed_under_a_run(plumb, places, any_python, who, effo
         if who == "program":
             profile = plumb.report(recording)
             assert profile.complete and child in pids_of(profile), profile.json["processes"]
+
+
+def test_the_first_samples_are_written_at_once(plumb, target, any_python):
+    """And more soon after them, so that what is killed, or looked at, before its first second is over has something to show. Written late are
+    only those of a plumb that had no processor for most of half a second."""
+
+    def off():
+        recording = plumb.path()
+        assert plumb("attach", "-d", "0.5", "-o", recording, program.pid).status == 0
+        return len(chunks_with_samples(recording)) < 2 and "all samples of half a second were written at its end"
+
+    with target(any_python, "calls.py") as program:
+        holds(off, by_chance=0.2)
