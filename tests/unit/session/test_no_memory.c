@@ -30,14 +30,17 @@ struct scene {
 	unsigned long whole, failed; /* runs */
 };
 
-/* Threads that wait, one that works, a task that sleeps, and variables of several types. */
+/* Threads that wait, one that works for a third of its time (all of it would be half of what the test costs), a task
+ * that sleeps, and variables of several types. */
 static const char script[] = "import sys, threading, time\n"
 			     "class Point:\n"
 			     "    def __init__(self): self.x, self.name = 1, 'two'\n"
 			     "def wait(lock, items, point): lock.acquire()\n"
 			     "def inner(n): return sum(range(n))\n"
 			     "def work():\n"
-			     "    while True: inner(50)\n"
+			     "    while True:\n"
+			     "        for i in range(200): inner(50)\n"
+			     "        time.sleep(0.0005)\n"
 			     "lock = threading.Lock()\n"
 			     "lock.acquire()\n"
 			     "for i in range(3):\n"
