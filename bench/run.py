@@ -17,6 +17,7 @@ from harness import interpreters
 from harness.target import Places
 from samplers import Austin, Plumb, PySpy, Tachyon
 
+MINORS, TRUTH_MINORS = [(3, 14), (3, 15)], [(3, n) for n in range(8, 16)]
 LOOKS, DUMPS = 5, 15  # runs of each sampler
 PARTS = ["stacks", "threads", "slowdown", "first", "dump", "minute"]
 # Take minutes or gigabytes: only if they are asked for. TRUTH is of each interpreter, the others need no sampler.
@@ -151,9 +152,10 @@ class Bench:
                                         "%+.1f ±%.1f" % (100 * median, 100 * half), "%.3f x alone" % (1 + median), goal))
         never.close()
 
-    def pythons(self):
-        """Those that were asked for and can be had."""
-        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in self.options.minors and not p.free_threaded]
+    def pythons(self, usual, free_threaded=False):
+        """Those that were asked for, or the usual ones, and can be had."""
+        minors = self.options.minors or usual
+        pythons = [p for p in interpreters.one_per_minor(interpreters.discover()) if p.minor in minors and free_threaded >= p.free_threaded]
         for python in pythons:
             if python.missing:
                 self.absent.append("Python %s because %s" % (python, python.missing))
@@ -161,12 +163,12 @@ class Bench:
                 yield python
 
     def run(self):
-        for python in self.pythons():
+        for python in self.pythons(MINORS):
             self.compare(python)
 
     def truth(self):
         measured = truth.Truth(self.places, self.options.plumb, self.options.peers and pathlib.Path(self.options.peers))
-        for python in self.pythons():
+        for python in self.pythons(TRUTH_MINORS, free_threaded=True):
             measured.measure(python)
         print(measured.markdown())
         self.results["truth"] = measured.results
@@ -210,8 +212,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plumb", default=os.environ.get("PLUMB_BIN", "build/plumb"))
     parser.add_argument("--peers", help="directory with py-spy and austin")
-    parser.add_argument("--minors", type=lambda text: [minor(part) for part in text.split(",")], default=[(3, 14), (3, 15)],
-                        help="releases to measure, such as 3.14,3.15")
+    parser.add_argument("--minors", type=lambda text: [minor(part) for part in text.split(",")],
+                        help="releases to measure, such as 3.14,3.15 (these two; for truth, 3.8 to 3.15 and free-threaded 3.13)")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=30, help="how often plumb's slow-down is measured (30)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS,

@@ -2,8 +2,11 @@
 """Whether what a sampler tells is true, each sampler in turn on the same programs.
 
 Stacks: of programs whose source says which calls there can be (`# -> name`), the share of its stacks that could never have existed, and
-of those that it does not call proved, at several rates, and by how much the program got slower. Shares: of programs that measure their own parts, by how many standard errors
-a part's share is off at most."""
+of those that it does not call proved, at several rates, and by how much the program got slower. Shares: of programs that measure their
+own parts, by how many standard errors a part's share is off at most.
+
+plumb on each interpreter, from outside and in process; the others beside it, at one rate, on the releases of PEERS. All of it in a quarter
+of an hour."""
 import collections
 import concurrent.futures
 import dataclasses
@@ -11,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,7 +22,7 @@ import sys
 import measures
 from harness import package
 from harness.callgraph import CallGraph, check
-from harness.interpreters import TARGETS
+from harness.interpreters import TARGETS, cache
 from harness.report import Frame, Profile, Stack
 from harness.shares import compare
 from harness.target import Target, started
@@ -27,10 +31,15 @@ from samplers import Plumb, PySpy, Sampler, Tachyon
 # Event loops of callbacks and of coroutines, generators, two families of functions, recursion by two ways, calls of a microsecond.
 PROGRAMS = ["callbacks", "coroutines", "generators", "families", "alternating", "short_calls"]
 RATES = [100, 1000, 2000, None]
-SECONDS = 2
+SECONDS = {100: 1.0, 1000: 0.7, 2000: 0.5, None: 0.5}  # of a sampler that is there at once
+LATE_SECONDS = 2  # of one that is not
+AT_ONCE_NS = 10e6  # that plumb may hold a program up for at its start, next to 2.5 % of its time
 MEASURED = ["loops", "mixed", "ccalls", "callers"]  # programs of truth.py
-RATE = 1000  # at which they are sampled
-INSIDE = str(pathlib.Path(__file__).resolve().parent / "truth_inside.py")
+MEASURED_SECONDS = 1.5
+RATE = 1000  # at which they are sampled, and how much slower a program gets is told
+PEERS = [(3, 11), (3, 15)]
+HERE = pathlib.Path(__file__).resolve().parent
+INSIDE = "truth_inside.py"
 RAW = re.compile(r"(.*) \((.*):(\d+)\)")  # how py-spy writes a frame
 IDENTIFIED = re.compile(r"([^\x00\x01]*)\x00([^\x00\x01]*)\x00[^\x01]*(?:\x01[^l][^\x01]*)*(?:\x01l(\d+))?")  # and pyinstrument
 
@@ -48,25 +57,49 @@ def folded(path):
         yield stack.split(";"), int(samples)
 
 
+@dataclasses.dataclass
+class Run:
+    """What a sampler told of one program."""
+
+    stacks: list
+    slower: float = None
+    held_ns: float = 0  # that plumb says it held the program up for, without what it may at its start
+    lasted_ns: float = 0
+
+
+def plumb_run(text):
+    profile = Profile(text)
+    held_ns = profile.json["overhead"]["stopped_ns"]
+    return Run(profile.stacks, None, max(0, held_ns - AT_ONCE_NS), profile.json["duration_ns"])
+
+
 class FromOutside:
     """A sampler that attaches to the program."""
 
     def __init__(self, sampler):
         self.sampler, self.name = sampler, sampler.name
+        self.late = sampler.start_seconds > 0.5
 
     def stacks_of(self, places, python, script, rate):
-        """(the stacks, by how much the program got slower)"""
+        seconds = LATE_SECONDS if self.late else SECONDS[rate]
         with started(places, python, script, count=True) as target:
+            if rate != RATE:
+                self.sampler.run(target.pid, rate, seconds)
+                return self.read(self.output)
             before = measures.pace(target, 0.25)
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
-                sampled = pool.submit(self.pace, target)
-                self.sampler.run(target.pid, rate, SECONDS)
+                sampled = pool.submit(self.pace, target, seconds)
+                self.sampler.run(target.pid, rate, seconds)
             after = measures.pace(target, 0.25)
-        return self.read(os.path.join(self.sampler.directory, "out")), 2 * sampled.result() / (before + after) - 1
+        return dataclasses.replace(self.read(self.output), slower=2 * sampled.result() / (before + after) - 1)
 
-    def pace(self, target):
+    def pace(self, target, seconds):
         measures.pause(self.sampler.start_seconds)
-        return measures.pace(target, SECONDS - self.sampler.start_seconds - 0.2)
+        return measures.pace(target, seconds - self.sampler.start_seconds - 0.2)
+
+    @property
+    def output(self):
+        return os.path.join(self.sampler.directory, "out")
 
     def measured(self, places, python, program):
         """(what the program measured, the stacks)"""
@@ -77,13 +110,13 @@ class FromOutside:
                 sampling = pool.submit(self.sampler.run, target.pid, RATE, 60)
                 measures.pause(2 * self.sampler.start_seconds)
                 target.go()
-                measures.pause(SECONDS)
+                measures.pause(MEASURED_SECONDS)
                 target.stop()
                 told = target.result("truth")
             finally:
                 target.close()
             sampling.result()
-        return told, self.read(os.path.join(self.sampler.directory, "out"))
+        return told, self.read(self.output).stacks
 
     def close(self):
         self.sampler.close()
@@ -91,13 +124,12 @@ class FromOutside:
 
 class TruePlumb(FromOutside):
     def read(self, output):
-        text = subprocess.run([self.sampler.binary, "report", "--json", "--idle", output], capture_output=True, check=True).stdout
-        return Profile(text).stacks
+        return plumb_run(subprocess.run([self.sampler.binary, "report", "--json", "--idle", output], capture_output=True, check=True).stdout)
 
 
 class TruePySpy(FromOutside):
     def read(self, output):
-        return [python_stack([found.groups() for found in map(RAW.fullmatch, stack) if found], samples) for stack, samples in folded(output)]
+        return Run([python_stack([found.groups() for found in map(RAW.fullmatch, stack) if found], samples) for stack, samples in folded(output)])
 
 
 class Collapsing(Tachyon):
@@ -107,7 +139,7 @@ class Collapsing(Tachyon):
 
 class TrueTachyon(FromOutside):
     def read(self, output):
-        return [python_stack(filter(None, map(self.frame, stack)), samples) for stack, samples in folded(output)]
+        return Run([python_stack(filter(None, map(self.frame, stack)), samples) for stack, samples in folded(output)])
 
     @staticmethod
     def frame(text):
@@ -115,39 +147,57 @@ class TrueTachyon(FromOutside):
         return (name, file, line if line.isdigit() else 0) if name else None
 
 
+def requirement(package_name):
+    lines = (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith(package_name + "=="))
+
+
+def installed(python, package_name):
+    """The folder with a package that the interpreter's own pip has put there; kept for the next time."""
+    folder = cache() / ("bench-%s-%s" % (package_name, python))
+    if not folder.exists():
+        made = folder.with_name(folder.name + ".new")
+        command = [*python.command, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", str(made), requirement(package_name)]
+        done = subprocess.run(command, capture_output=True)
+        if done.returncode:
+            raise RuntimeError(measures.reason(done))
+        made.rename(folder)
+    return str(folder)
+
+
 class Inside(Sampler):
-    """A sampler that the program starts itself."""
+    """A sampler that the program starts itself. The interpreter sees what it needs where it has its root: the package as it was built."""
 
-    def __init__(self, who, packages):
-        super().__init__()
-        self.name = "%s, in process" % who
-        self.who, self.packages = who, packages
+    def __init__(self, who, python):
+        super().__init__(python.root)
+        self.name, self.who, self.python = "%s, in process" % who, who, python
+        shutil.copy(HERE / INSIDE, self.directory)
+        if who != "plumb":
+            self.packages = installed(python, who)
+        elif package.why_not(python):
+            raise RuntimeError(package.why_not(python))
+        else:
+            self.packages = self.inside(shutil.copytree(package.built(), os.path.join(self.directory, "packages")))
 
-    def works_on(self, python):
-        """Where files are ours, too, and the package can be imported."""
-        found = [*python.command, "-c", "import " + self.who]
-        return not python.root and subprocess.run(found, capture_output=True, env=self.environment()).returncode == 0
-
-    def stacks_of(self, _, python, script, rate):
+    def stacks_of(self, places, python, script, rate):
         """But for those of the signal handler that ends it, which interrupts any line of the program."""
-        stacks = self.started(python, rate, SECONDS, script)[1]
-        told = [stack for stack in stacks if not any(frame.name == "over" and frame.file == INSIDE for frame in stack.python)]
-        return told, None  # `--only python` tells how much slower
+        run = self.started(places, rate, SECONDS[rate], script)[1]
+        told = [stack for stack in run.stacks if not any(frame.name == "over" and frame.file.endswith(INSIDE) for frame in stack.python)]
+        return dataclasses.replace(run, stacks=told)  # `--only python` tells how much slower
 
-    def measured(self, _, python, program):
-        printed, stacks = self.started(python, RATE, 60, "truth.py", "--program", program, "--seconds", str(SECONDS))
-        return next(json.loads(line) for line in printed.splitlines() if '"truth"' in line), stacks
+    def measured(self, places, python, program):
+        printed, run = self.started(places, RATE, 60, "truth.py", "--program", program, "--seconds", str(MEASURED_SECONDS))
+        return next(json.loads(line) for line in printed.splitlines() if '"truth"' in line), run.stacks
 
-    def started(self, python, rate, seconds, script, *arguments):
-        """(what the program printed, its stacks of so many seconds, or until it ended)"""
-        output = os.path.join(self.directory, "out")
-        command = [*python.command, INSIDE, self.who, str(1 / rate if rate else 1e-5), str(seconds), output, str(TARGETS / script)]
-        done = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=120, env=self.environment())
+    def started(self, places, rate, seconds, script, *arguments):
+        """(what the program printed, the run of so many seconds, or until it ended)"""
+        output, targets = os.path.join(self.directory, "out"), places.directory(self.root)[1]
+        command = [*self.python.command, self.inside(os.path.join(self.directory, INSIDE)), self.who, str(1 / rate if rate else 1e-5), str(seconds),
+                   self.inside(output), os.path.join(targets, script), *arguments]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([self.packages, targets]))
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120, env=environment)
         text = pathlib.Path(output).read_text(encoding="utf-8")
-        return done.stdout, Profile(text).stacks if self.who == "plumb" else self.identified(json.loads(text))
-
-    def environment(self):
-        return dict(os.environ, PYTHONPATH=os.pathsep.join([str(package.built()), str(TARGETS), *self.packages]))
+        return done.stdout, plumb_run(text) if self.who == "plumb" else Run(self.identified(json.loads(text)))
 
     def identified(self, stacks):
         found = [([frame.groups() for frame in map(IDENTIFIED.match, stack) if frame], samples) for stack, samples in stacks]
@@ -156,12 +206,14 @@ class Inside(Sampler):
 
 @dataclasses.dataclass
 class Told:
-    """What a sampler told of one program: all its samples, those not proved, those whose stack never was."""
+    """Of one program: all samples of a sampler, those not proved, those whose stack never was."""
 
     samples: int
     unproved: int
     impossible: int
     slower: float
+    held_ns: float
+    lasted_ns: float
 
 
 @dataclasses.dataclass
@@ -169,10 +221,11 @@ class Stacks:
     stacks: list
 
 
-def told_of(program, stacks, slower):
-    verdict = check(CallGraph(TARGETS / (program + ".py")), Stacks(stacks))
-    unproved = sum(stack.samples for stack in stacks if not stack.sure)
-    return Told(sum(stack.samples for stack in stacks), unproved, verdict.impossible + verdict.outer_impossible, slower)
+def told_of(program, run):
+    verdict = check(CallGraph(TARGETS / (program + ".py")), Stacks(run.stacks))
+    unproved = sum(stack.samples for stack in run.stacks if not stack.sure)
+    return Told(sum(stack.samples for stack in run.stacks), unproved, verdict.impossible + verdict.outer_impossible, run.slower, run.held_ns,
+                run.lasted_ns)
 
 
 def worst(told, stacks):
@@ -198,20 +251,33 @@ class Truth:
         self.absent = []
 
     def samplers(self, python):
-        found = [TruePlumb(Plumb(self.plumb)), TruePlumb(Plumb(self.plumb, "--never-stop"))]
+        """(sampler, whether it is one of those that are measured everywhere)"""
+        yield TruePlumb(Plumb(self.plumb)), True
+        yield from ((sampler, True) for sampler in self.inside("plumb", python))
+        if python.minor not in PEERS or python.free_threaded:
+            return
+        yield TruePlumb(Plumb(self.plumb, "--never-stop")), False
         if self.peers and (self.peers / "py-spy").exists():
             spy = str(self.peers / "py-spy")
-            found += [TruePySpy(PySpy(spy, "--nonblocking", "--full-filenames")), TruePySpy(PySpy(spy, "--full-filenames"))]
+            yield TruePySpy(PySpy(spy, "--nonblocking", "--full-filenames")), False
+            yield TruePySpy(PySpy(spy, "--full-filenames")), False
+        else:
+            self.absent.append("py-spy because it is not installed")
         if python.kind == (3, 15, ""):
-            found.append(TrueTachyon(Collapsing(python)))
-        packages = [str(path) for path in self.peers.glob("../lib/python*/site-packages")] if self.peers else []
-        inside = [Inside(who, packages) for who in ("plumb", "pyinstrument")]
-        return found + [sampler for sampler in inside if sampler.works_on(python)]
+            yield TrueTachyon(Collapsing(python)), False
+        yield from ((sampler, False) for sampler in self.inside("pyinstrument", python))
+
+    def inside(self, who, python):
+        try:
+            return [Inside(who, python)]
+        except (RuntimeError, OSError) as error:
+            self.absent.append("%s in process on %s because %s" % (who, python, " ".join(str(error).split())[:120]))
+            return []
 
     def measure(self, python):
-        for sampler in self.samplers(python):
+        for sampler, everywhere in self.samplers(python):
             print("bench: %s, what %s tells" % (python, sampler.name), file=sys.stderr, flush=True)
-            for rate in RATES:
+            for rate in RATES if everywhere else [RATE]:
                 for program in PROGRAMS:
                     self.told[str(python), sampler.name, rate or "max"][program] = self.tried(self.stacks, python, sampler, program, rate)
             for program in MEASURED:
@@ -219,7 +285,7 @@ class Truth:
             sampler.close()
 
     def stacks(self, python, sampler, program, rate):
-        return told_of(program, *sampler.stacks_of(self.places, python, program + ".py", rate))
+        return told_of(program, sampler.stacks_of(self.places, python, program + ".py", rate))
 
     def shares(self, python, sampler, program):
         return worst(*sampler.measured(self.places, python, program))
@@ -241,21 +307,43 @@ class Truth:
         return {"stacks": stacks, "shares": shares}
 
     def markdown(self):
-        return "\n\n".join(["\n".join(self.stack_rows()), "\n".join(self.share_rows())])
+        return "\n\n".join("\n".join(rows) for rows in (self.stack_rows(), self.share_rows(), self.rows()))
 
     def stack_rows(self):
-        yield "| % that never were / % not proved | sampler | rate | " + " | ".join(PROGRAMS) + " | the program got slower by, % |"
-        yield "|---|---|---:|" + "---:|" * (len(PROGRAMS) + 1)
-        for (python, sampler, rate), programs in self.told.items():
+        """At one rate, program by program, on releases with peers."""
+        yield "| % that never were / % not proved | sampler | " + " | ".join(PROGRAMS) + " | the program got slower by, % |"
+        yield "|---|---|" + "---:|" * (len(PROGRAMS) + 1)
+        for python, sampler in self.beside_peers():
+            programs = self.told[python, sampler, RATE]
             cells = ["%.2g / %.2g" % (100 * told.impossible / told.samples, 100 * told.unproved / told.samples) if told and told.samples else "-"
                      for told in map(programs.get, PROGRAMS)]
             slower = [told.slower for told in programs.values() if told and told.slower is not None]
             cells.append("%+.1f" % (100 * statistics.median(slower)) if slower else "-")
-            yield "| %s | %s | %s | %s |" % (python, sampler, rate, " | ".join(cells))
+            yield "| %s | %s | %s |" % (python, sampler, " | ".join(cells))
 
     def share_rows(self):
         yield "| share furthest off, in points (standard errors) | sampler | " + " | ".join(MEASURED) + " |"
         yield "|---|---|" + "---:|" * len(MEASURED)
-        for (python, sampler), programs in self.off.items():
-            cells = ["%+.1f (%+.1f)" % (100 * off.score * off.error, off.score) if off else "-" for off in map(programs.get, MEASURED)]
+        for python, sampler in self.beside_peers():
+            cells = ["%+.1f (%+.1f)" % (100 * off.score * off.error, off.score) if off else "-" for off in map(self.off[python, sampler].get, MEASURED)]
+            yield "| %s | %s | %s |" % (python, sampler, " | ".join(cells))
+
+    def beside_peers(self):
+        peers = {python for python, sampler in self.off if not sampler.startswith("plumb")}
+        return [key for key in self.off if key[0] in peers]
+
+    def rows(self):
+        """At all rates, on each interpreter; with the peers at theirs."""
+        yield ("| %% not proved, worst of %d programs | sampler | " % len(PROGRAMS) + " | ".join(str(rate or "max") for rate in RATES)
+               + " | never were, of samples | held up, % | share furthest off (standard errors) |")
+        yield "|---|---|" + "---:|" * (len(RATES) + 3)
+        for python, sampler in self.off:
+            by_rate = [[told for told in self.told[python, sampler, rate or "max"].values() if told and told.samples] for rate in RATES]
+            all_told = [told for programs in by_rate for told in programs]
+            cells = ["%.2g" % max(100 * told.unproved / told.samples for told in programs) if programs else "" for programs in by_rate]
+            cells.append("{:,} of {:,}".format(sum(told.impossible for told in all_told), sum(told.samples for told in all_told)))
+            lasted_ns = sum(told.lasted_ns for told in all_told)
+            cells.append("%.1f" % (100 * sum(told.held_ns for told in all_told) / lasted_ns) if lasted_ns else "")
+            scores = [off.score for off in self.off[python, sampler].values() if off]
+            cells.append("%+.1f" % max(scores, key=abs) if scores else "-")
             yield "| %s | %s | %s |" % (python, sampler, " | ".join(cells))
