@@ -10,6 +10,7 @@
 #include "own_code.h"
 #include "report_facts.h"
 #include "summary.h"
+#include "waits_table.h"
 
 #define SCHEMA "plumb.page/1"
 
@@ -124,6 +125,17 @@ static void write_times(struct pl_json *j, const struct plumb_profile *p, const 
 	pl_json_key_u64(j, "batch_ns", p->batch_ns);
 }
 
+static struct plumb_error *write_waits(struct pl_json *j, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	struct pl_waits waits;
+	struct plumb_error *err = pl_waits_find(p, f, &waits);
+
+	if (!err)
+		pl_waits_page_json(&waits, j);
+	pl_waits_deinit(&waits);
+	return err;
+}
+
 static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m,
 				      bool *seen)
 {
@@ -143,6 +155,8 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 	err = pl_report_findings(j, p, &m->o->filter);
 	if (!err)
 		err = write_trust(j, p, &m->o->filter);
+	if (!err)
+		err = write_waits(j, p, &m->o->filter);
 	if (!err)
 		err = pl_report_processes(j, p, m->threads);
 	if (err)

@@ -14,6 +14,9 @@
 #include "units.h"
 
 #define TIME_COLUMNS 8
+/* On the report page: more nobody reads. */
+#define PAGE_ROOTS  100
+#define PAGE_PLACES 20 /* of each */
 
 static const struct {
 	const char *word, *text;
@@ -340,6 +343,57 @@ static void write_roots(const struct pl_waits *w, struct pl_json *j)
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);
+}
+
+static void write_place(const struct pl_waits *w, const struct pl_wait_sum *s, struct pl_json *j)
+{
+	const struct pl_location *at = &w->p->locations[s->location];
+	const struct pl_function *f = &w->p->functions[at->function];
+
+	pl_json_object(j);
+	pl_json_key_str(j, "what", text_of(s->what));
+	write_function(j, w->p, f, at->line > 0 ? (uint32_t)at->line : f->firstline);
+	pl_json_key_u64(j, "task_ns", s->task_ns);
+	pl_json_object_end(j);
+}
+
+/* @return the first sum behind those of the root at @p at. */
+static size_t write_root_and_places(const struct pl_waits *w, size_t at, struct pl_json *j)
+{
+	const struct pl_wait_sum *root = &w->sums.data[at];
+	const struct pl_function *f = &w->p->functions[root->root];
+	size_t next = at + 1;
+
+	pl_json_object(j);
+	write_function(j, w->p, f, f->firstline);
+	pl_json_key_u64(j, "task_ns", root->task_ns);
+	pl_json_key_u64(j, "computed_ns", root->computed_ns);
+	pl_json_key(j, "places");
+	pl_json_array(j);
+	for (; next < w->sums.len && w->sums.data[next].location != PL_WAIT_ROOT; next++)
+		if (next - at <= PAGE_PLACES)
+			write_place(w, &w->sums.data[next], j);
+	pl_json_array_end(j);
+	pl_json_object_end(j);
+	return next;
+}
+
+void pl_waits_page_json(const struct pl_waits *w, struct pl_json *j)
+{
+	size_t at = 0;
+
+	if (!w->sums.len)
+		return;
+	pl_json_key(j, "waits");
+	pl_json_object(j);
+	pl_json_key_u64(j, "task_ns", w->task_ns);
+	pl_json_key_u64(j, "lost_ns", w->p->waited.lost_ns);
+	pl_json_key(j, "roots");
+	pl_json_array(j);
+	for (int i = 0; i < PAGE_ROOTS && at < w->sums.len; i++)
+		at = write_root_and_places(w, at, j);
+	pl_json_array_end(j);
+	pl_json_object_end(j);
 }
 
 /* From the outside in: depth by depth, as a stack knows its parent only. */

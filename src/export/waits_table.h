@@ -38,4 +38,7 @@ void pl_waits_write(const struct pl_waits *w, int max, double scale, struct pl_p
 /** "waits", where tasks were looked at. */
 struct plumb_error *pl_waits_json(const struct pl_waits *w, struct pl_json *j) PLUMB_MUST_CHECK;
 
+/** "waits" of the report page: the heaviest roots with their places; nothing where no task was seen to wait. */
+void pl_waits_page_json(const struct pl_waits *w, struct pl_json *j);
+
 #endif

@@ -27,6 +27,14 @@ function checkThreads(meta: Loose): void {
 	must(Array.isArray(threads) && threads.every(good), "threads");
 }
 
+function checkWaits(waits: unknown): void {
+	const holds = (v: unknown): boolean => isObject(v) && isAmount(v["task_ns"]);
+	const all = (v: unknown, good: (of: unknown) => boolean): boolean => Array.isArray(v) && v.every(good);
+	const whole = (root: unknown): boolean => isObject(root) && holds(root) && all(root["places"], holds);
+
+	must(waits === undefined || (isObject(waits) && holds(waits) && all(waits["roots"], whole)), "waits");
+}
+
 export function decodeMeta(bytes: Uint8Array): Meta {
 	const meta: unknown = JSON.parse(new TextDecoder().decode(bytes));
 	if (!isObject(meta)) throw new Error("its meta is no object");
@@ -35,5 +43,6 @@ export function decodeMeta(bytes: Uint8Array): Meta {
 	for (const name of objects) must(isObject(meta[name]), name);
 	must(Array.isArray(meta["categories"]) && meta["categories"].every(isObject), "categories");
 	checkThreads(meta);
+	checkWaits(meta["waits"]);
 	return meta as unknown as Meta;
 }

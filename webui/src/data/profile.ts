@@ -3,6 +3,27 @@
 // them. Layer data; types, and names of the numbers in them.
 
 /** How a profile was taken. Members are those of `plumb report --json` (docs/user/json.md). */
+export interface WaitPlace {
+	readonly name: string;
+	readonly file: string;
+	readonly line: number;
+	readonly task_ns: number;
+}
+
+/** The tasks of one outermost coroutine, and what they waited for. */
+export interface WaitRoot extends WaitPlace {
+	readonly computed_ns: number;
+	readonly places: readonly (WaitPlace & { readonly what: string })[];
+}
+
+/** In task seconds; the most first. */
+export interface Waits {
+	readonly task_ns: number;
+	/** Of which it is not known whether tasks waited. */
+	readonly lost_ns: number;
+	readonly roots: readonly WaitRoot[];
+}
+
 export interface Meta {
 	readonly schema: string;
 	readonly made_by: string;
@@ -24,6 +45,8 @@ export interface Meta {
 	/** How far its figures can be trusted, in a line, and what keeps them from being the whole truth. */
 	readonly quality?: string | null;
 	readonly warnings?: readonly string[];
+	/** Where tasks were looked at, and some waited. */
+	readonly waits?: Waits;
 	/** Its samples have no instants: bins are batches, and there is no timeline. */
 	readonly untimed: boolean;
 	/** Weights are numbers of samples; nothing is known of time. */

@@ -7,6 +7,7 @@ import { count, percent, rate, sharePm, time } from "../model/numbers";
 import type { StateName, Statistics } from "../model/statistics";
 import type { Page } from "./page";
 import { ProcessTable, ThreadTable } from "./StatisticsTables";
+import { WaitsTable } from "./WaitsTable";
 
 interface Row {
 	readonly name: string;
@@ -133,6 +134,7 @@ export function StatisticsView({ page }: { page: Page }): JSX.Element {
 				)}
 			</div>
 			<SpreadNote page={page} />
+			<WaitsTable page={page} />
 			<ThreadTable page={page} statistics={statistics} />
 			<ProcessTable page={page} statistics={statistics} />
 		</div>
