@@ -13,6 +13,11 @@ bool pl_evals_have_anchors(const struct pl_py *py)
 	return py->layout.frame_model != PL_FRAME_OBJECT;
 }
 
+bool pl_evals_have_cframes(const struct pl_py *py)
+{
+	return py->layout.frame_model == PL_FRAME_CFRAME && !pl_frame_has_shims(py);
+}
+
 /* 3.11: the next C frame of the chain, whose innermost Python frame is @p innermost. */
 static struct plumb_error *next_cframe(struct pl_mem *mem, const struct pl_layout *lay, pl_addr innermost,
 				       pl_addr *cframe, pl_addr *ret)
@@ -35,7 +40,7 @@ struct plumb_error *pl_evals_find(struct pl_mem *mem, const struct pl_py *py, pl
 				  const pl_frame_vec *frames, pl_eval_vec *ret)
 {
 	const struct pl_layout *lay = &py->layout;
-	const bool shims = pl_frame_has_shims(py), cframes = lay->frame_model == PL_FRAME_CFRAME && !shims;
+	const bool shims = pl_frame_has_shims(py), cframes = pl_evals_have_cframes(py);
 	struct pl_eval e = {0};
 	pl_addr innermost = 0;
 

@@ -15,6 +15,8 @@ typedef PL_VEC(struct pl_eval) pl_eval_vec;
 
 /** Has this release objects on the C stack by which evaluations are found? */
 bool pl_evals_have_anchors(const struct pl_py *py);
+/** Are they found by the chain of C frames that the thread state begins? */
+bool pl_evals_have_cframes(const struct pl_py *py);
 
 /**
  * The evaluations of a thread, innermost first, appended. @p frames: as pl_frame_walk gives them, shims included.

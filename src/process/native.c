@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_stack.h"
 #include "clock.h"
 #include "registers.h"
 
@@ -121,7 +122,7 @@ static bool read_cframe(struct pl_native *n, pl_addr tstate, struct pl_native_ta
 {
 	struct pl_tstate ts;
 
-	if (!tstate)
+	if (!tstate || !pl_evals_have_cframes(n->py))
 		return true;
 	struct plumb_error *err = pl_tstate_read(n->place.live, n->py, tstate, &ts);
 	ret->cframe = err ? 0 : ts.cframe;

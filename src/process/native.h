@@ -17,7 +17,7 @@ struct pl_native_taken {
 	pl_addr at; /* of the copy of its stack */
 	uint8_t *stack;
 	size_t len;
-	pl_addr cframe;	     /* of its thread state */
+	pl_addr cframe;	     /* of its thread state, where evaluations are found by that */
 	pl_frame_vec frames; /* its Python frames at that moment */
 };
 void pl_native_taken_deinit(struct pl_native_taken *t);

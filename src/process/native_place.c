@@ -70,6 +70,7 @@ struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, s
 	*p = (struct pl_native_place){.pid = pid, .live = live, .work = {.most = PL_IMAGE_WORK}};
 	struct plumb_error *err = pl_mem_pages_create(live, &p->pages);
 
+	err = err ? err : pl_unwind_rules_create(&p->rules);
 	err = err ? err : pl_maps_read(pid, &p->maps);
 	if (!err && !pl_native_images_of(&p->maps, p))
 		err = &pl_err_no_memory;
@@ -84,6 +85,7 @@ void pl_native_place_deinit(struct pl_native_place *p)
 	pl_vec_deinit(&p->images);
 	pl_maps_deinit(&p->maps);
 	pl_mem_pages_destroy(p->pages);
+	pl_unwind_rules_destroy(p->rules);
 }
 
 static bool same_image(const struct pl_native_place *a, size_t i, const struct pl_native_place *b, size_t k)
@@ -119,7 +121,8 @@ static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to
 
 struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *changed_ret)
 {
-	struct pl_native_place now = {.pid = p->pid, .live = p->live, .pages = p->pages, .work = p->work};
+	struct pl_native_place now = {
+		.pid = p->pid, .live = p->live, .pages = p->pages, .rules = p->rules, .work = p->work};
 	struct plumb_error *err = pl_maps_read(p->pid, &now.maps);
 
 	*changed_ret = false;
@@ -131,10 +134,12 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 
 		*changed_ret = kept != now.images.len || kept != p->images.len;
 		pl_mem_pages_forget(now.pages);
+		pl_unwind_rules_forget(now.rules);
 		*p = now;
 		now = before;
 	}
 	now.pages = NULL;
+	now.rules = NULL;
 	pl_native_place_deinit(&now);
 	return err;
 }

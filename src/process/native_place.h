@@ -8,6 +8,7 @@
 #include "mapped_functions.h"
 #include "maps.h"
 #include "mem_pages.h"
+#include "rules.h"
 #include "unwind.h"
 
 /** What is known of an image beside what src/unwind knows. */
@@ -21,7 +22,8 @@ struct pl_native_file {
 struct pl_native_place {
 	pid_t pid;
 	struct pl_mem *live;
-	struct pl_mem_pages *pages; /* over it: of tables, which do not change */
+	struct pl_mem_pages *pages;    /* over it: of tables, which do not change */
+	struct pl_unwind_rules *rules; /* that were found in them */
 	pl_mapping_vec maps;
 	PL_VEC(struct pl_unwind_image) images; /* sorted */
 	PL_VEC(struct pl_native_file) files;   /* of each image */

@@ -47,7 +47,7 @@ struct weaver {
 static struct plumb_error *unwind(struct weaver *w, const struct pl_native_taken *taken)
 {
 	struct pl_native_place *p = &w->n->place;
-	struct pl_unwinder u = {&w->view.mem, &pl_unwind_x86_64, p->images.data, p->images.len, w->n->steps};
+	struct pl_unwinder u = {&w->view.mem, &pl_unwind_x86_64, p->images.data, p->images.len, w->n->steps, p->rules};
 	struct pl_registers regs = taken->regs;
 	size_t n = 0;
 	pl_addr *anchors = calloc(w->evals.len + 1, sizeof *anchors);

@@ -6,7 +6,7 @@
  * a stack of its own. */
 #include "unwind.h"
 
-#include "cfi.h"
+#include "rules.h"
 #include "steps.h"
 
 #define SIGNALS_MAX 16
@@ -123,17 +123,45 @@ static enum step find_registers(struct walk *w, const struct pl_cfi_row *row, co
 }
 
 /* A frame lies above its callee. */
-static bool grows(struct walk *w, const struct pl_fde *f, pl_addr cfa)
+static bool grows(struct walk *w, bool signal, pl_addr cfa)
 {
-	if (f->signal)
+	if (signal)
 		return ++w->signals <= SIGNALS_MAX;
 	return cfa > w->frame.sp && cfa % 8 == 0;
 }
 
-static enum step step(struct walk *w)
+/* As by the tables. Nothing of the registers is changed before all of it was read. */
+static enum step step_by_rule(struct walk *w, const struct pl_unwind_rule *rule)
+{
+	const struct pl_unwind_arch *arch = w->u->arch;
+	uint64_t saved[PL_RULE_SAVED], cfa;
+
+	w->frame.image = rule->image;
+	w->frame.function = rule->function;
+	if (!pl_register_get(w->regs, rule->cfa_register, &cfa))
+		return fail(w, PL_UNWIND_REGISTER);
+	cfa += (uint64_t)(int64_t)rule->cfa_offset;
+	if (!grows(w, rule->signal, cfa))
+		return fail(w, PL_UNWIND_CORRUPT);
+	w->frame.cfa = cfa;
+	w->frame.flags |= rule->signal ? PL_NATIVE_SIGNAL : 0;
+	for (unsigned i = 0; i < rule->saved; i++) {
+		if (!read_word(w, cfa + (uint64_t)(int64_t)rule->at[i].offset, &saved[i]))
+			return fail(w, PL_UNWIND_UNREADABLE);
+		if (rule->at[i].reg == arch->pc && saved[i] == 0)
+			return STEP_ROOT;
+	}
+	w->regs->known &= arch->preserved & ~(UINT64_C(1) << arch->sp);
+	pl_register_set(w->regs, arch->sp, cfa);
+	for (unsigned i = 0; i < rule->saved; i++)
+		pl_register_set(w->regs, rule->at[i].reg, saved[i]);
+	return STEP_ON;
+}
+
+static enum step step_by_tables(struct walk *w, pl_addr place)
 {
 	struct pl_unwinder *u = w->u;
-	pl_addr place = pl_native_frame_place(&w->frame), cfa;
+	pl_addr cfa;
 	struct pl_unwind_image *i = pl_unwind_image_at(u->images, u->image_count, place);
 	struct pl_cfi_row row;
 	struct pl_fde f;
@@ -151,14 +179,23 @@ static enum step step(struct walk *w)
 	w->frame.function = f.start;
 	if (!pl_cfi_row_at(&f, u->mem, place, &u->steps, &row))
 		return fail(w, PL_UNWIND_CORRUPT);
+	pl_unwind_rules_keep(u->rules, u->arch, place, w->frame.image, &f, &row);
 	enum step s = find_cfa(w, &row.cfa, &cfa);
 	if (s != STEP_ON)
 		return row.regs[u->arch->pc].kind == PL_CFI_UNDEFINED ? STEP_ROOT : s;
-	if (!grows(w, &f, cfa))
+	if (!grows(w, f.signal, cfa))
 		return fail(w, PL_UNWIND_CORRUPT);
 	w->frame.cfa = cfa;
 	w->frame.flags |= f.signal ? PL_NATIVE_SIGNAL : 0;
 	return find_registers(w, &row, &f, cfa);
+}
+
+static enum step step(struct walk *w)
+{
+	pl_addr place = pl_native_frame_place(&w->frame);
+	const struct pl_unwind_rule *rule = pl_unwind_rules_get(w->u->rules, place);
+
+	return rule ? step_by_rule(w, rule) : step_by_tables(w, place);
 }
 
 static bool start_frame(struct walk *w, uint8_t flags)

@@ -43,12 +43,15 @@ enum pl_unwind_end {
 	PL_UNWIND_NO_MEMORY,
 };
 
+struct pl_unwind_rules;
+
 struct pl_unwinder {
 	struct pl_mem *mem; /* the stack, as it was at one moment, and the images */
 	const struct pl_unwind_arch *arch;
 	struct pl_unwind_image *images; /* sorted, not overlapping */
 	size_t image_count;
-	size_t steps; /* that may still be made, by all calls together (steps.h) */
+	size_t steps;		       /* that may still be made, by all calls together (steps.h) */
+	struct pl_unwind_rules *rules; /* of these images (rules.h); NULL: none are kept */
 };
 
 /** Unwind from @p regs, the innermost frame first, appended to @p ret, until a frame lies above @p until. @p flags: of

@@ -7,6 +7,7 @@
 #include "mem_image.h"
 #include "require.h"
 #include "resume.h"
+#include "rules.h"
 
 #define STEPS	  40000
 #define READS_MAX (4 * STEPS + 1000) /* of memory: they follow the steps */
@@ -78,6 +79,45 @@ static void check(const struct pl_unwinder *u, const pl_native_frame_vec *frames
 	}
 }
 
+/* What is remembered of the tables leads to the same frames. */
+static void check_again(struct pl_unwinder *u, struct hostile *h, const struct pl_registers *start,
+			const pl_native_frame_vec *frames, enum pl_unwind_end end)
+{
+	pl_native_frame_vec again = {0};
+
+	REQUIRE(!pl_unwind_rules_create(&u->rules));
+	for (int i = 0; i < 2; i++) {
+		struct pl_registers regs = *start;
+
+		h->reads = again.len = 0;
+		u->steps = STEPS;
+		REQUIRE(pl_unwind(u, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &again) == end);
+		REQUIRE(again.len == frames->len);
+		for (size_t k = 0; k < frames->len; k++) {
+			const struct pl_native_frame *a = &frames->data[k], *b = &again.data[k];
+
+			REQUIRE(a->pc == b->pc && a->sp == b->sp && a->cfa == b->cfa && a->flags == b->flags);
+			REQUIRE(a->function == b->function && a->image == b->image);
+		}
+	}
+	pl_unwind_rules_destroy(u->rules);
+	u->rules = NULL;
+	pl_vec_deinit(&again);
+}
+
+/* By the tables alone. */
+static void check_tables(struct pl_unwinder *u, struct hostile *h, const struct pl_registers *start)
+{
+	struct pl_registers regs = *start;
+	pl_native_frame_vec frames = {0};
+	enum pl_unwind_end end = pl_unwind(u, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames);
+
+	check(u, &frames);
+	if (end != PL_UNWIND_LIMIT)
+		check_again(u, h, start, &frames, end);
+	pl_vec_deinit(&frames);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct pl_mem_ops ops = {.read = hostile_read};
@@ -93,16 +133,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct hostile h = {.mem = {&ops}, .image = pl_mem_image_mem(img), .data = data, .size = size};
 	if (!pl_mem_read(h.image, 16, &facts, sizeof facts)) {
-		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), STEPS};
+		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), STEPS, NULL};
 		struct pl_registers regs = {.known = facts.known & ((UINT64_C(1) << PL_X86_64_COUNT) - 1)};
 
 		for (unsigned i = 0; i < PL_X86_64_COUNT; i++)
 			regs.value[i] = facts.regs[i];
 		h.filled = facts.filled & 1;
 		struct pl_landing landing = {0};
+		const struct pl_registers start = regs;
 
 		(void)pl_unwind_on(&u, &regs, facts.anchors, anchors_of(&facts), &landing, &frames);
 		check(&u, &frames);
+		u.steps = STEPS;
+		h.reads = 0;
+		check_tables(&u, &h, &start);
 	}
 	pl_vec_deinit(&frames);
 	pl_mem_image_destroy(img);

@@ -108,7 +108,7 @@ static size_t count(uint8_t flag)
 static int set_up(void **state)
 {
 	(void)state;
-	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), 0};
+	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), 0, NULL};
 	landing = (struct pl_landing){0};
 	shift = 0;
 	known = UINT64_MAX;

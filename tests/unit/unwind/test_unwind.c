@@ -10,18 +10,22 @@
 #include <unwind.h>
 
 #include "own.h"
+#include "rules.h"
 #include "unit.h"
 
 #define DEPTH_MAX 256
 
 static struct pl_unwind_image images[OWN_IMAGES_MAX];
 static struct pl_unwinder unwinder;
-static pl_native_frame_vec frames;
+static pl_native_frame_vec frames, again;
+static struct pl_unwind_rules *rules;
 
 static int set_up(void **state)
 {
 	(void)state;
-	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS};
+	unwinder =
+		(struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS, NULL};
+	assert_ok(pl_unwind_rules_create(&rules));
 	return 0;
 }
 
@@ -29,17 +33,38 @@ static int tear_down(void **state)
 {
 	(void)state;
 	pl_vec_deinit(&frames);
+	pl_vec_deinit(&again);
+	pl_unwind_rules_destroy(rules);
 	return 0;
 }
 
-static enum pl_unwind_end unwind_here(const ucontext_t *c)
+static enum pl_unwind_end unwind_with(struct pl_unwind_rules *by, const ucontext_t *c, pl_native_frame_vec *ret)
 {
 	struct pl_registers regs;
 
 	own_registers(c, &regs);
-	pl_vec_clear(&frames);
+	pl_vec_clear(ret);
 	unwinder.steps = PL_UNWIND_STEPS;
-	return pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames);
+	unwinder.rules = by;
+	return pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, ret);
+}
+
+/* By the tables, and by the rules that were kept of those, which is the same. */
+static enum pl_unwind_end unwind_here(const ucontext_t *c)
+{
+	enum pl_unwind_end end = unwind_with(NULL, c, &frames);
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(unwind_with(rules, c, &again), end);
+		assert_int_equal(again.len, frames.len);
+		for (size_t k = 0; k < frames.len; k++) {
+			const struct pl_native_frame *a = &frames.data[k], *b = &again.data[k];
+
+			assert_true(a->pc == b->pc && a->sp == b->sp && a->cfa == b->cfa);
+			assert_true(a->function == b->function && a->image == b->image && a->flags == b->flags);
+		}
+	}
+	return end;
 }
 
 struct expected {
@@ -208,7 +233,8 @@ static void at_any_instruction(void **state)
 	const struct itimerval often = {{0, 500}, {0, 500}}, never = {0};
 
 	(void)state;
-	assert_true(pl_vec_reserve(&frames, DEPTH_MAX)); /* in the handler nothing is allocated */
+	assert_true(pl_vec_reserve(&frames, DEPTH_MAX) &&
+		    pl_vec_reserve(&again, DEPTH_MAX)); /* in the handler nothing is allocated */
 	assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
 	assert_int_equal(setitimer(ITIMER_PROF, &often, NULL), 0);
 	await (interrupted >= 50)
@@ -227,6 +253,7 @@ static __attribute__((noinline)) enum pl_unwind_end with_registers(uint64_t know
 	regs.known &= known;
 	pl_vec_clear(&frames);
 	unwinder.steps = PL_UNWIND_STEPS;
+	unwinder.rules = NULL;
 	return pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames);
 }
 
@@ -264,6 +291,7 @@ static __attribute__((noinline)) size_t with_a_long_table(size_t n, size_t *left
 	own_registers(&c, &regs);
 	pl_vec_clear(&frames);
 	unwinder.steps = *left;
+	unwinder.rules = NULL;
 	assert_int_equal(pl_unwind(&unwinder, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames), PL_UNWIND_LIMIT);
 	*left = unwinder.steps;
 	return 0;
