@@ -108,7 +108,7 @@ static void take_lock(void)
 
 int pl_own_fd(int fd)
 {
-	if (fd < 0)
+	if (fd < 0 || is_elsewhere)
 		return fd;
 	take_lock();
 	note(fd, true);

@@ -93,6 +93,7 @@ static struct plumb_error *weave(struct weaver *w, const struct pl_native_taken 
 						   [PL_JOINED_APART] = PL_DUMP_NATIVE_APART};
 	struct plumb_error *err = pl_native_stack_make(w->n, taken, &w->stack);
 
+	err = err ? err : pl_native_stack_choose(w->n, &w->stack);
 	for (size_t i = 0; i < w->stack.entries.len && !err; i++)
 		if (!add_entry(w, &w->stack.entries.data[i]))
 			err = &pl_err_no_memory;

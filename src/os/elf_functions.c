@@ -142,7 +142,7 @@ static int compare(const void *a, const void *b, void *ctx)
 	return order ? order : (x->name > y->name) - (x->name < y->name);
 }
 
-static void sort(struct pl_functions *f)
+void pl_functions_sort(struct pl_functions *f)
 {
 	if (!f->sorted && f->all.len)
 		qsort_r(f->all.data, f->all.len, sizeof *f->all.data, compare, f->names.data);
@@ -163,7 +163,7 @@ static size_t count_up_to(const struct pl_functions *f, uint64_t addr)
 
 const char *pl_functions_find(struct pl_functions *f, uint64_t addr, uint64_t begin)
 {
-	sort(f);
+	pl_functions_sort(f);
 	size_t n = count_up_to(f, addr), least = n > BACK_MAX ? n - BACK_MAX : 0;
 	for (size_t i = n; i-- > least;) {
 		const struct function *one = &f->all.data[i];

@@ -16,6 +16,9 @@ void pl_functions_destroy(struct pl_functions *f);
 struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e,
 				     bool *stripped_ret) PLUMB_MUST_CHECK;
 
+/** Once, if it was not done yet: what the first question would cost. */
+void pl_functions_sort(struct pl_functions *f);
+
 /**
  * The name of the function that has @p addr, which is as in the file. Of several at one place the one that programs
  * call: "read", not "__libc_read". @p begin: where the function begins by another source, for those whose size the file

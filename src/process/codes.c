@@ -10,8 +10,7 @@
 #include "hash.h"
 #include "mem_limited.h"
 
-#define NATIVE_NAME 4096 /* bytes; those of C++ have some hundreds, made-up ones any number */
-#define COPIES_MAX  4096 /* threads whose copies are remembered; those of the others are looked up each time */
+#define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
 
 static void destroy(struct pl_known_code *k)
 {
@@ -26,6 +25,7 @@ void pl_code_store_deinit(struct pl_code_store *s)
 	}
 	pl_vec_deinit(&s->known);
 	pl_map_deinit(&s->by_hash);
+	pl_code_modules_deinit(&s->modules);
 }
 
 void pl_codes_init(struct pl_codes *c, struct pl_code_store *store)
@@ -78,6 +78,17 @@ static uint64_t hash_code(const struct pl_code *c, struct pl_work *work)
 	return hash_bytes(h, &c->linetable, work);
 }
 
+static uint64_t place_of(const struct pl_native_code *n)
+{
+	return n->begin ? n->begin : n->place;
+}
+
+static bool equal_native(const struct pl_native_code *a, const struct pl_native_code *b)
+{
+	return a->module == b->module && place_of(a) == place_of(b) && a->role.interpreter == b->role.interpreter &&
+	       a->role.inner == b->role.inner && a->role.outer == b->role.outer;
+}
+
 static bool equal_bytes(const struct pl_buf *a, const struct pl_buf *b, struct pl_work *work)
 {
 	if (a->len != b->len)
@@ -98,7 +109,7 @@ static bool equal_code(const struct pl_code *a, const struct pl_code *b, struct 
 /* What cannot be equal has another key. */
 static uint64_t kind_of(const struct pl_known_code *k)
 {
-	return (uint64_t)k->lines << 1 | k->native;
+	return (uint64_t)k->lines << 1 | k->is_native;
 }
 
 static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const struct pl_known_code *k,
@@ -108,7 +119,8 @@ static uint32_t find_equal(const struct pl_code_store *s, uint64_t hash, const s
 
 	if (!pl_map_get(&s->by_hash, hash, kind_of(k), &id))
 		return UINT32_MAX;
-	while (id != UINT32_MAX && !equal_code(&s->known.data[id]->code, &k->code, work))
+	while (id != UINT32_MAX && !(equal_native(&s->known.data[id]->native, &k->native) &&
+				     equal_code(&s->known.data[id]->code, &k->code, work)))
 		id = s->known.data[id]->same_hash;
 	return id;
 }
@@ -141,7 +153,7 @@ static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struc
 static struct plumb_error *identify(struct pl_code_store *s, struct pl_known_code *k, struct pl_work *work,
 				    uint32_t *id_ret)
 {
-	uint64_t hash = hash_code(&k->code, work);
+	uint64_t hash = hash_code(&k->code, work) ^ place_of(&k->native) * 0x9e3779b97f4a7c15ull;
 	uint32_t id = find_equal(s, hash, k, work);
 	struct plumb_error *err = id == UINT32_MAX ? publish(s, hash, k) : NULL;
 
@@ -150,8 +162,8 @@ static struct plumb_error *identify(struct pl_code_store *s, struct pl_known_cod
 	return err;
 }
 
-struct plumb_error *pl_code_store_native(struct pl_code_store *s, const char *name, const char *file, uint32_t process,
-					 uint32_t *ret)
+struct plumb_error *pl_code_store_native(struct pl_code_store *s, const struct pl_native_code *native, const char *name,
+					 uint32_t process, uint32_t *ret)
 {
 	struct pl_work work = {0};
 	struct pl_known_code *k = calloc(1, sizeof *k);
@@ -159,13 +171,11 @@ struct plumb_error *pl_code_store_native(struct pl_code_store *s, const char *na
 	if (!k)
 		return &pl_err_no_memory;
 	pl_code_init(&k->code);
-	k->native = true;
+	k->is_native = true;
+	k->native = *native;
 	k->process = process;
 	k->id = UINT32_MAX;
-	size_t len = strnlen(name, NATIVE_NAME);
-	struct plumb_error *err = pl_buf_add(&k->code.name, name, len);
-	err = err ? err : pl_buf_add(&k->code.qualname, name, len);
-	err = err ? err : pl_buf_add_str(&k->code.filename, file);
+	struct plumb_error *err = pl_buf_add_str(&k->code.name, name);
 	err = err ? err : identify(s, k, &work, ret);
 	if (err || *ret != k->id)
 		destroy(k);

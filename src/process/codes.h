@@ -5,16 +5,26 @@
 #define PL_CODES_H
 
 #include "code.h"
+#include "code_modules.h"
 #include "frame.h"
 #include "map.h"
+#include "native_names.h"
 #include "ration.h"
 #include "vec.h"
+
+/** A native function: where it is. Its name is looked for by who shows it. */
+struct pl_native_code {
+	const struct pl_code_module *module; /* NULL: it is in no file, and has its name with it */
+	uint64_t place, begin; /* in the file: some address in it; where it begins by the unwind tables, 0: not known */
+	struct pl_native_role role;
+};
 
 /** The content of a code object. Immutable and at a fixed address once published. */
 struct pl_known_code {
 	struct pl_code code;
 	enum pl_line_table lines; /* how its line table is to be read */
-	bool native;		  /* a function of C, C++ or Rust: a name, and the file that it is in */
+	bool is_native;		  /* a function of C, C++ or Rust, and no code object: */
+	struct pl_native_code native;
 	uint32_t id;
 	uint32_t same_hash; /* next code with the same content hash, UINT32_MAX at the end */
 	uint32_t process;   /* number in the output of the first that ran it */
@@ -38,12 +48,13 @@ struct pl_code_store {
 	struct pl_map by_hash;		      /* content hash -> first known code */
 	size_t max;			      /* 0: no limit */
 	size_t bytes, max_bytes;	      /* of their contents */
+	struct pl_code_modules modules;
 };
 
 void pl_code_store_deinit(struct pl_code_store *s);
-/** The id of a native function; texts are copied. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
-struct plumb_error *pl_code_store_native(struct pl_code_store *s, const char *name, const char *file, uint32_t process,
-					 uint32_t *ret) PLUMB_MUST_CHECK;
+/** The id of a native function. @p name: of one that is in no file. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_code_store_native(struct pl_code_store *s, const struct pl_native_code *native, const char *name,
+					 uint32_t process, uint32_t *ret) PLUMB_MUST_CHECK;
 
 /** Addresses, which mean something in one address space only. */
 struct pl_codes {

@@ -57,6 +57,13 @@ void pl_native_destroy(struct pl_native *n)
 	free(n);
 }
 
+uint32_t pl_native_image_of_python(const struct pl_native *n)
+{
+	uint32_t i = pl_native_place_owner(&n->place, n->py->runtime);
+
+	return i != PL_NO_IMAGE ? i : pl_native_place_owner(&n->place, n->py->interp_head);
+}
+
 bool pl_native_is_late(const struct pl_native *n)
 {
 	return pl_clock_monotonic_ns() >= n->end_ns;

@@ -38,6 +38,8 @@ struct pl_native {
 struct plumb_error *pl_native_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all, uint64_t end_ns,
 				     struct pl_native **ret) PLUMB_MUST_CHECK;
 void pl_native_destroy(struct pl_native *n);
+/** The image of its interpreter; PL_NO_IMAGE: none that we know. */
+uint32_t pl_native_image_of_python(const struct pl_native *n);
 /** Is the time over? */
 bool pl_native_is_late(const struct pl_native *n);
 

@@ -47,3 +47,25 @@ bool pl_native_is_start(const char *name)
 {
 	return begins_with_one(name, starts);
 }
+
+/* What starts programs and threads has no name where the C library was stripped. */
+static bool is_start_of(const char *path, const char *name)
+{
+	static const char *const libraries[] = {"libc.so", "libc-", "ld-", "libpthread", NULL};
+	const char *slash = strrchr(path, '/');
+
+	if (name)
+		return pl_native_is_start(name);
+	return slash && begins_with_one(slash + 1, libraries);
+}
+
+bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const char *name)
+{
+	if (r->interpreter && name && pl_native_is_eval(name))
+		return false;
+	if (!r->outer && r->inner && (r->interpreter || is_start_of(path, name)))
+		return false;
+	if (!r->interpreter)
+		return true;
+	return name ? !pl_native_is_plumbing(name) : !r->inner;
+}

@@ -7,6 +7,16 @@
 
 /** The eval loop, or a part of it that the compiler has cut off. */
 bool pl_native_is_eval(const char *name);
+/** Where a native function stands in its stack. */
+struct pl_native_role {
+	bool interpreter; /* it is a function of the interpreter: of the program, or of libpython */
+	bool inner;	  /* Python frames are inside of it */
+	bool outer;	  /* it is inside of Python frames */
+};
+
+/** Does it say something of the program? @p path: of its file; @p name: NULL, it has none. */
+bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const char *name);
+
 /** Does it only pass a call on: to Python code, or from it to a function of C? Hidden, as it says nothing of the
  * program. */
 bool pl_native_is_plumbing(const char *name);

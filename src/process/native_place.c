@@ -113,6 +113,7 @@ static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to
 		to->images.data[k] = from->images.data[i];
 		to->files.data[k].functions = from->files.data[i].functions;
 		to->files.data[k].asked = from->files.data[i].asked;
+		to->files.data[k].module = from->files.data[i].module;
 		from->files.data[i].functions = NULL;
 		i++, k++, kept++;
 	}
@@ -172,6 +173,15 @@ static void ask(struct pl_native_place *p, uint32_t i)
 
 	f->asked = true;
 	plumb_error_destroy(pl_mapped_functions(&where, f->map, image->build_id, image->build_id_len, &f->functions));
+}
+
+void pl_native_place_read(struct pl_native_place *p, uint32_t i)
+{
+	pl_unwind_image_open(&p->images.data[i], pl_mem_pages_mem(p->pages), &pl_unwind_x86_64);
+	if (!p->files.data[i].asked)
+		ask(p, i);
+	if (p->files.data[i].functions)
+		pl_functions_sort(p->files.data[i].functions);
 }
 
 const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin)

@@ -11,9 +11,12 @@
 #include "rules.h"
 #include "unwind.h"
 
+struct pl_code_module;
+
 /** What is known of an image beside what src/unwind knows. */
 struct pl_native_file {
-	const struct pl_mapping *map; /* one of it that holds code */
+	const struct pl_mapping *map;	     /* one of it that holds code */
+	const struct pl_code_module *module; /* of whoever samples; NULL: not asked for yet */
 	struct pl_functions *functions;
 	bool asked;	  /* whether there are any */
 	pl_addr data_end; /* of the data behind it that is in no file, but its own (.bss) */
@@ -48,6 +51,8 @@ uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr);
 /** The image whose code or data @p addr is; PL_NO_IMAGE: none. */
 uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr);
 
+/** Read the functions of image @p i, which is done when the first one is asked for. */
+void pl_native_place_read(struct pl_native_place *p, uint32_t i);
 /** The name of the function that runs at @p place in image @p i, by the tables beginning at @p begin (0: not known).
  * NULL: it has none. */
 const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin);

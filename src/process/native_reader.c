@@ -2,20 +2,18 @@
 /* Layer process, sampling thread only. See native_reader.h. */
 #include "native_reader.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "c_stack.h"
 #include "clock.h"
 #include "native_stack.h"
 
 #define LOOK_MIN_NS                                                                                                    \
 	200000000ull /* between two looks at what is mapped: twice as long after each that finds nothing               \
 		      */
-#define LOOK_MAX_NS  10000000000ull
-#define NAME_MAX_LEN 512
-#define CODES_MAX    (1u << 18)		   /* places that are remembered */
-#define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
+#define LOOK_MAX_NS 10000000000ull
+#define CODES_MAX   (1u << 18)		  /* places that are remembered */
+#define STEPS	    (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
 
 struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
 					    struct pl_native_reader **ret)
@@ -29,6 +27,11 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 		free(n);
 		return err;
 	}
+	/* The file of the interpreter was looked into to find it: this one answers. Where its eval loop begins is asked
+	 * for with each sample then. */
+	uint32_t python = pl_native_image_of_python(n->native);
+	if (!pl_evals_have_anchors(py) && python != PL_NO_IMAGE)
+		pl_native_place_read(&n->native->place, python);
 	n->native->steps = STEPS;
 	n->pause_ns = LOOK_MIN_NS;
 	*ret = n;
@@ -42,6 +45,7 @@ void pl_native_reader_destroy(struct pl_native_reader *n)
 	pl_native_taken_deinit(&n->taken);
 	pl_native_destroy(n->native);
 	pl_map_deinit(&n->codes);
+	pl_vec_deinit(&n->roles);
 	free(n);
 }
 
@@ -58,44 +62,59 @@ void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_rea
 
 /* ---- functions as code ------------------------------------------------------------------------------------------- */
 
-/* One that has no name is called by its file and its place in it. */
-static const char *name_of(const struct pl_native_place *p, const struct pl_native_frame *f, const char *name,
-			   char buf[static NAME_MAX_LEN])
+static uint64_t role_key(const struct pl_native_role *r)
 {
-	if (name)
-		return name;
-	if (f->image >= p->images.len)
-		return "<code that is in no file>";
-	const char *path = p->files.data[f->image].map->path, *slash = strrchr(path, '/');
-	pl_addr at = f->function ? f->function : pl_native_frame_place(f);
-	snprintf(buf, NAME_MAX_LEN, "%.200s+0x%llx", slash ? slash + 1 : path,
-		 (unsigned long long)(at - p->images.data[f->image].bias));
-	return buf;
+	return (uint64_t)r->interpreter | (uint64_t)r->inner << 1 | (uint64_t)r->outer << 2;
 }
 
-/* The id of a code, remembered by @p key. */
-static struct plumb_error *remember(struct pl_native_reader *n, struct pl_reader *r, pl_addr key, const char *name,
-				    const char *file, uint32_t *ret)
+/* The id of a code, remembered by @p key and its role. */
+static struct plumb_error *remember(struct pl_native_reader *n, struct pl_reader *r, pl_addr key,
+				    const struct pl_native_code *native, const char *name, uint32_t *ret)
 {
-	struct plumb_error *err = pl_code_store_native(r->codes.store, name, file, r->codes.process, ret);
+	struct plumb_error *err = pl_code_store_native(r->codes.store, native, name, r->codes.process, ret);
 
 	if (n->codes.len >= CODES_MAX) /* code that is made anew all the time */
 		pl_map_clear(&n->codes);
-	return err || pl_map_set(&n->codes, key, 0, *ret) ? err : &pl_err_no_memory;
+	return err || pl_map_set(&n->codes, key, role_key(&native->role), *ret) ? err : &pl_err_no_memory;
 }
 
-static struct plumb_error *code_of(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_stack *stack,
-				   uint32_t i, uint32_t *ret)
+static struct plumb_error *module_of(struct pl_native_reader *n, struct pl_reader *r, uint32_t image,
+				     const struct pl_code_module **ret)
 {
-	const struct pl_native_place *p = &n->native->place;
-	const struct pl_native_frame *f = &stack->native.data[i];
-	pl_addr key = f->function ? f->function : pl_native_frame_place(f);
-	char buf[NAME_MAX_LEN];
+	struct pl_native_place *p = &n->native->place;
+	const struct pl_unwind_image *i = &p->images.data[image];
+	struct pl_native_file *f = &p->files.data[image];
+	struct plumb_error *err = NULL;
 
-	if (pl_map_get(&n->codes, key, 0, ret))
-		return NULL;
-	const char *file = f->image < p->images.len ? p->files.data[f->image].map->path : "";
-	return remember(n, r, key, name_of(p, f, stack->names[i], buf), file, ret);
+	if (!f->module)
+		err = pl_code_modules_find(&r->codes.store->modules, p->pid, f->map, i->build_id, i->build_id_len,
+					   &f->module);
+	*ret = f->module;
+	return err;
+}
+
+/* Its place in its file: the name is looked for by whoever takes the samples over. */
+static struct plumb_error *learn_code(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_frame *f,
+				      pl_addr key, const struct pl_native_role *role, uint32_t *ret)
+{
+	struct pl_native_code native = {.role = *role};
+	struct plumb_error *err = NULL;
+
+	if (f->image >= n->native->place.images.len)
+		return remember(n, r, key, &native, "<code that is in no file>", ret);
+	uint64_t bias = n->native->place.images.data[f->image].bias;
+	native.place = pl_native_frame_place(f) - bias;
+	native.begin = f->function ? f->function - bias : 0;
+	err = module_of(n, r, f->image, &native.module);
+	return err ? err : remember(n, r, key, &native, "", ret);
+}
+
+static struct plumb_error *code_of(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_frame *f,
+				   const struct pl_native_role *role, uint32_t *ret)
+{
+	pl_addr key = f->function ? f->function : pl_native_frame_place(f);
+
+	return pl_map_get(&n->codes, key, role_key(role), ret) ? NULL : learn_code(n, r, f, key, role, ret);
 }
 
 /* ---- what is mapped ---------------------------------------------------------------------------------------------- */
@@ -151,10 +170,10 @@ static struct plumb_error *add_code(struct path *p, uint32_t code, int32_t offse
 	return pl_trie_child(p->r->trie, p->node, code, offset, opcode, &p->node);
 }
 
-static struct plumb_error *add_native(struct path *p, uint32_t i)
+static struct plumb_error *add_native(struct path *p, uint32_t i, const struct pl_native_role *role)
 {
 	uint32_t code;
-	struct plumb_error *err = code_of(p->n, p->r, p->stack, i, &code);
+	struct plumb_error *err = code_of(p->n, p->r, &p->stack->native.data[i], role, &code);
 
 	return err ? err : add_code(p, code, 0, 0);
 }
@@ -162,33 +181,51 @@ static struct plumb_error *add_native(struct path *p, uint32_t i)
 /* No function begins at 0. */
 static struct plumb_error *add_gap(struct path *p)
 {
+	const struct pl_native_code nowhere = {0};
 	uint32_t code;
 	struct plumb_error *err = NULL;
 
 	if (!pl_map_get(&p->n->codes, 0, 0, &code))
-		err = remember(p->n, p->r, 0, "<missing frames>", "", &code);
+		err = remember(p->n, p->r, 0, &nowhere, "<missing frames>", &code);
 	return err ? err : add_code(p, code, 0, 0);
 }
 
-static struct plumb_error *add_entry(struct path *p, const struct pl_join_entry *e)
+static struct plumb_error *add_python(struct path *p, uint32_t i)
 {
-	if (e->kind == PL_JOIN_MISSING)
-		return add_gap(p);
-	if (e->kind != PL_JOIN_PYTHON)
-		return add_native(p, e->index);
-	if (e->index >= p->seen->len)
+	if (i >= p->seen->len)
 		return NULL;
-	const struct pl_seen_frame *f = &p->seen->data[p->seen->len - 1 - e->index];
+	const struct pl_seen_frame *f = &p->seen->data[p->seen->len - 1 - i];
 	return add_code(p, f->code_id, f->offset, f->opcode);
+}
+
+static struct plumb_error *add_entry(struct path *p, const struct pl_join_entry *e, const struct pl_native_role *role)
+{
+	switch (e->kind) {
+	case PL_JOIN_MISSING:
+		return add_gap(p);
+	case PL_JOIN_PYTHON:
+		return add_python(p, e->index);
+	case PL_JOIN_EVAL:
+		return p->n->native->all ? add_native(p, e->index, role) : NULL;
+	case PL_JOIN_NATIVE:
+		break;
+	}
+	return add_native(p, e->index, role);
 }
 
 static struct plumb_error *add_entries(struct path *p)
 {
 	const pl_join_vec *entries = &p->stack->entries;
 	struct plumb_error *err = NULL;
+	struct pl_native_order order;
 
+	pl_vec_clear(&p->n->roles);
+	pl_native_order_begin(&order, p->stack);
+	for (size_t i = 0; i < entries->len; i++)
+		if (!pl_vec_push(&p->n->roles, pl_native_order_next(&order, p->n->native, p->stack, i)))
+			return &pl_err_no_memory;
 	for (size_t i = entries->len; i-- > 0 && !err;)
-		err = add_entry(p, &entries->data[i]);
+		err = add_entry(p, &entries->data[i], &p->n->roles.data[i]);
 	return err;
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "c_stack.h"
-#include "native_names.h"
 
 /* The stack as it was, and of what is mapped the images. */
 struct view {
@@ -35,11 +34,9 @@ struct weaver {
 	struct pl_native *n;
 	struct pl_native_stack *s;
 	struct view view;
-	uint32_t python; /* the image of the interpreter */
-	bool *is_eval;	 /* of each native frame */
+	bool *is_eval; /* of each native frame */
 	bool to_root;
 	pl_eval_vec evals;
-	pl_join_vec entries; /* all of them */
 };
 
 /* ---- frames and their names -------------------------------------------------------------------------------------- */
@@ -63,28 +60,28 @@ static struct plumb_error *unwind(struct weaver *w, const struct pl_native_taken
 	return end == PL_UNWIND_NO_MEMORY ? &pl_err_no_memory : NULL;
 }
 
-static struct plumb_error *name_all(struct weaver *w)
+static const char *name_of(struct pl_native *n, const struct pl_native_frame *f)
+{
+	return pl_native_place_name(&n->place, f->image, pl_native_frame_place(f), f->function);
+}
+
+/* Only where evaluations have no anchors: the names of the interpreter are there then. */
+static struct plumb_error *tell_evals(struct weaver *w)
 {
 	size_t n = w->s->native.len;
 
-	w->s->names = calloc(n + 1, sizeof *w->s->names);
+	if (pl_evals_have_anchors(w->n->py))
+		return NULL;
 	w->is_eval = calloc(n + 1, sizeof *w->is_eval);
-	if (!w->s->names || !w->is_eval)
+	if (!w->is_eval)
 		return &pl_err_no_memory;
 	for (size_t i = 0; i < n; i++) {
 		const struct pl_native_frame *f = &w->s->native.data[i];
+		const char *name = f->image == w->s->python ? name_of(w->n, f) : NULL;
 
-		w->s->names[i] = pl_native_place_name(&w->n->place, f->image, pl_native_frame_place(f), f->function);
-		w->is_eval[i] = f->image == w->python && w->s->names[i] && pl_native_is_eval(w->s->names[i]);
+		w->is_eval[i] = name && pl_native_is_eval(name);
 	}
 	return NULL;
-}
-
-static uint32_t image_of_python(const struct pl_native *n)
-{
-	uint32_t i = pl_native_place_owner(&n->place, n->py->runtime);
-
-	return i != PL_NO_IMAGE ? i : pl_native_place_owner(&n->place, n->py->interp_head);
 }
 
 static struct plumb_error *find_evals(struct weaver *w, const struct pl_native_taken *taken)
@@ -98,92 +95,12 @@ static struct plumb_error *find_evals(struct weaver *w, const struct pl_native_t
 	return NULL;
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------------------------- */
-
-static bool in_interpreter(const struct weaver *w, uint32_t i)
-{
-	const struct pl_native_place *p = &w->n->place;
-	uint32_t image = w->s->native.data[i].image;
-
-	if (image == w->python)
-		return true;
-	if (image >= p->files.len)
-		return false;
-	const char *slash = strrchr(p->files.data[image].map->path, '/');
-	return slash && strncmp(slash + 1, "python", 6) == 0; /* the program, where libpython is a library */
-}
-
-/* What starts programs and threads has no name where the C library was stripped. */
-static bool starts(const struct weaver *w, uint32_t i)
-{
-	static const char *const libraries[] = {"libc.so", "libc-", "ld-", "libpthread"};
-	uint32_t image = w->s->native.data[i].image;
-
-	if (w->s->names[i])
-		return pl_native_is_start(w->s->names[i]);
-	if (image >= w->n->place.files.len)
-		return false;
-	const char *slash = strrchr(w->n->place.files.data[image].map->path, '/');
-	for (size_t k = 0; slash && k < sizeof libraries / sizeof *libraries; k++)
-		if (strncmp(slash + 1, libraries[k], strlen(libraries[k])) == 0)
-			return true;
-	return false;
-}
-
-/* @p inner: frames of Python or of others were inside of it; @p outer: there are Python frames outside. */
-static bool is_shown(const struct weaver *w, uint32_t i, bool inner, bool outer)
-{
-	const char *name = w->s->names[i];
-
-	if (w->n->all || w->s->joined == PL_JOINED_APART)
-		return true;
-	if (w->is_eval[i])
-		return false;
-	if (!outer && inner && (in_interpreter(w, i) || starts(w, i)))
-		return false;
-	if (!in_interpreter(w, i))
-		return true;
-	return name ? !pl_native_is_plumbing(name) : !inner;
-}
-
-static bool wanted(const struct weaver *w, const struct pl_join_entry *e, bool inner, bool outer)
-{
-	switch (e->kind) {
-	case PL_JOIN_PYTHON:
-	case PL_JOIN_MISSING:
-		return true;
-	case PL_JOIN_EVAL:
-		return w->n->all;
-	case PL_JOIN_NATIVE:
-		break;
-	}
-	return is_shown(w, e->index, inner, outer);
-}
-
-static struct plumb_error *choose(struct weaver *w)
-{
-	size_t outermost = 0; /* behind the last Python frame */
-	bool inner = false;
-
-	for (size_t i = 0; i < w->entries.len; i++)
-		if (w->entries.data[i].kind == PL_JOIN_PYTHON)
-			outermost = i + 1;
-	for (size_t i = 0; i < w->entries.len; i++) {
-		const struct pl_join_entry *e = &w->entries.data[i];
-
-		if (wanted(w, e, inner, i < outermost) && !pl_vec_push(&w->s->entries, *e))
-			return &pl_err_no_memory;
-		inner |= e->kind == PL_JOIN_PYTHON;
-	}
-	return NULL;
-}
-
 static struct plumb_error *make(struct weaver *w, const struct pl_native_taken *taken)
 {
 	struct plumb_error *err = find_evals(w, taken);
 
 	err = err ? err : unwind(w, taken);
-	err = err ? err : name_all(w);
+	err = err ? err : tell_evals(w);
 	if (err)
 		return err;
 	const struct pl_join join = {.native = &w->s->native,
@@ -191,20 +108,18 @@ static struct plumb_error *make(struct weaver *w, const struct pl_native_taken *
 				     .evals = &w->evals,
 				     .anchors = pl_evals_have_anchors(w->n->py),
 				     .is_eval = w->is_eval};
-	err = pl_native_join(&join, &w->entries, &w->s->joined);
-	return err ? err : choose(w);
+	return pl_native_join(&join, &w->s->entries, &w->s->joined);
 }
 
 struct plumb_error *pl_native_stack_make(struct pl_native *n, const struct pl_native_taken *taken,
 					 struct pl_native_stack *ret)
 {
 	static const struct pl_mem_ops ops = {.read = view_read};
-	struct weaver w = {.n = n, .s = ret, .view = {{&ops}, taken, &n->place}, .python = image_of_python(n)};
+	struct weaver w = {.n = n, .s = ret, .view = {{&ops}, taken, &n->place}};
 
-	*ret = (struct pl_native_stack){0};
+	*ret = (struct pl_native_stack){.python = pl_native_image_of_python(n)};
 	struct plumb_error *err = make(&w, taken);
 	pl_vec_deinit(&w.evals);
-	pl_vec_deinit(&w.entries);
 	free(w.is_eval);
 	return err;
 }
@@ -215,4 +130,82 @@ void pl_native_stack_deinit(struct pl_native_stack *s)
 	pl_vec_deinit(&s->native);
 	free(s->names);
 	*s = (struct pl_native_stack){0};
+}
+
+/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+
+static bool in_interpreter(const struct pl_native *n, const struct pl_native_stack *s, uint32_t image)
+{
+	const struct pl_native_place *p = &n->place;
+
+	if (image == s->python)
+		return true;
+	if (image >= p->files.len)
+		return false;
+	const char *slash = strrchr(p->files.data[image].map->path, '/');
+	return slash && strncmp(slash + 1, "python", 6) == 0; /* the program, where libpython is a library */
+}
+
+void pl_native_order_begin(struct pl_native_order *o, const struct pl_native_stack *s)
+{
+	*o = (struct pl_native_order){0};
+	for (size_t i = 0; i < s->entries.len; i++)
+		if (s->entries.data[i].kind == PL_JOIN_PYTHON)
+			o->outermost = i + 1;
+}
+
+struct pl_native_role pl_native_order_next(struct pl_native_order *o, const struct pl_native *n,
+					   const struct pl_native_stack *s, size_t i)
+{
+	const struct pl_join_entry *e = &s->entries.data[i];
+	struct pl_native_role role = {.inner = o->inner, .outer = i < o->outermost};
+
+	if (e->kind == PL_JOIN_NATIVE || e->kind == PL_JOIN_EVAL)
+		role.interpreter = in_interpreter(n, s, s->native.data[e->index].image);
+	o->inner |= e->kind == PL_JOIN_PYTHON;
+	return role;
+}
+
+static struct plumb_error *name_all(struct pl_native *n, struct pl_native_stack *s)
+{
+	s->names = calloc(s->native.len + 1, sizeof *s->names);
+	if (!s->names)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < s->native.len; i++)
+		s->names[i] = name_of(n, &s->native.data[i]);
+	return NULL;
+}
+
+static bool wanted(const struct pl_native *n, const struct pl_native_stack *s, const struct pl_join_entry *e,
+		   const struct pl_native_role *role)
+{
+	if (e->kind == PL_JOIN_PYTHON || e->kind == PL_JOIN_MISSING || n->all)
+		return true;
+	if (e->kind == PL_JOIN_EVAL)
+		return false;
+	if (s->joined == PL_JOINED_APART)
+		return true;
+	uint32_t image = s->native.data[e->index].image;
+	const char *path = image < n->place.files.len ? n->place.files.data[image].map->path : "";
+	return pl_native_is_shown(role, path, s->names[e->index]);
+}
+
+struct plumb_error *pl_native_stack_choose(struct pl_native *n, struct pl_native_stack *s)
+{
+	struct plumb_error *err = name_all(n, s);
+	struct pl_native_order order;
+	size_t kept = 0;
+
+	if (err)
+		return err;
+	pl_native_order_begin(&order, s);
+	for (size_t i = 0; i < s->entries.len; i++) {
+		const struct pl_join_entry e = s->entries.data[i];
+		const struct pl_native_role role = pl_native_order_next(&order, n, s, i);
+
+		if (wanted(n, s, &e, &role))
+			s->entries.data[kept++] = e;
+	}
+	s->entries.len = kept;
+	return NULL;
 }

@@ -32,16 +32,21 @@ def go_away(directory):
     _LIBC.umount2(os.fsencode(directory), 1 | 2)  # MNT_FORCE, MNT_DETACH
 
 
-def _answer(device, silent, mode=0o40755):
-    """A directory that is empty, or a file, which denies nothing, until it is silent."""
-    about = struct.pack("=QII", 0, 0, 0) + struct.pack("=QQQQQQIIIIIIIIII", 1, 4096, 0, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+def _answer(device, silent, mode=0o40755, content=None):
+    """A directory that is empty, or a file, which denies nothing, until it is silent. Without content it is never read."""
+    size = 4096 if content is None else len(content)
+    about = struct.pack("=QII", 0, 0, 0) + struct.pack("=QQQQQQIIIIIIIIII", 1, size, 0, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
     with contextlib.suppress(OSError):
         _introduce(device)
         while True:
-            _, what, unique, *_ = _IN.unpack_from(os.read(device, 1 << 17))
-            if silent.is_set() or what in _UNANSWERED or what == _READ:
+            request = os.read(device, 1 << 17)
+            _, what, unique, *_ = _IN.unpack_from(request)
+            if silent.is_set() or what in _UNANSWERED or (what == _READ and content is None):
                 continue
             text, error = (about, 0) if what == _GETATTR else (b"", -errno.ENOSYS)
+            if what == _READ:
+                _, offset, most = struct.unpack_from("=QQI", request, _IN.size)
+                text, error = content[offset:offset + most], 0
             os.write(device, struct.pack("=IiQ", 16 + len(text), error, unique) + text)
 
 
@@ -78,3 +83,11 @@ def files_that_fall_silent(directory):
 def silent_program(path):
     """A file, mounted on one, that can be opened and has what is asked for, but is never read."""
     return _mounted(path, lambda device: _answer(device, threading.Event(), 0o100755), 0o100000)
+
+
+@contextlib.contextmanager
+def file_that_falls_silent(path, content):
+    """A file of that content, mounted on one, until what it yields, an event, is set. What was read of it stays."""
+    silent = threading.Event()
+    with _mounted(path, lambda device: _answer(device, silent, 0o100755, content), 0o100000):
+        yield silent

@@ -11,7 +11,7 @@ import pytest
 
 from harness import package
 from harness.plumb import PATIENCE, finish, running
-from harness.silent import files_that_fall_silent, go_away, silent_files, silent_program
+from harness.silent import file_that_falls_silent, files_that_fall_silent, go_away, silent_files, silent_program
 from harness.target import thread_ids, wait_until
 
 PROGRAM = """
@@ -275,3 +275,52 @@ def test_the_own_process_changes_its_rights_and_ends(plumb, any_python, silent, 
         own.communicate()
     assert (own.returncode, told) == (0, b"True []\n"), error
     assert plumb.report(recording).json["sources_left_out"] == 1
+
+
+CALLS_A_LIBRARY = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+for line in open("/proc/self/maps"):
+    if sys.argv[1] in line and line.split()[1][0] == "r":  # all of it is in memory
+        begin, end = (int(word, 16) for word in line.split()[0].split("-"))
+        ctypes.string_at(begin, end - begin)
+source, target, length = bytes(range(256)) * 100, ctypes.create_string_buffer(50000), ctypes.c_ulong()
+def work():
+    length.value = 50000
+    library.compress(target, ctypes.byref(length), source, ctypes.c_ulong(len(source)))
+print("ready", flush=True)
+while True:
+    work()
+"""
+
+
+def test_native_functions_of_a_library_on_it_have_no_names(plumb, any_python, tmp_path):
+    """Who reads the names is left behind after a second. The samples go on, and other files are read."""
+    with open("/proc/self/maps") as maps:
+        (libz, *_) = [line.split()[-1] for line in maps if "/libz.so" in line] or [None]
+    if not libz:
+        pytest.skip("this Python has no zlib of its own file")
+    (tmp_path / "program.py").write_text(CALLS_A_LIBRARY)
+    path, recording = tmp_path / "libfalls.so", plumb.path()
+    path.touch()
+    with open(libz, "rb") as file:
+        content = file.read()
+    for path, silence in mounted(path, lambda path: file_that_falls_silent(path, content), made=True):
+        with running(subprocess.Popen([*any_python.command, tmp_path / "program.py", path], stdout=subprocess.PIPE)) as busy:
+            assert busy.stdout.readline() == b"ready\n"
+            silence.set()
+            try:
+                with plumb.attached(busy.pid, "--native", "-r", "200", recording=recording) as process:
+                    wait_until(lambda: plumb.recorded(recording, lambda profile: has_unnamed(profile) and profile.samples > 500), "it hangs")
+                    process.send_signal(signal.SIGINT)
+                    assert process.wait(PATIENCE) == 0
+            finally:
+                go_away(path)  # a plumb that waits for it cannot be killed
+            busy.kill()
+    profile = plumb.report(recording)
+    assert profile.losses["queue"] == 0 and any(f["kind"] == "native" and "ctypes" in f["file"] and "+0x" not in f["name"]
+                                                for f in profile.functions), profile.functions
+
+
+def has_unnamed(profile):
+    return any(f["kind"] == "native" and f["name"].startswith("libfalls.so+0x") for f in profile.functions)

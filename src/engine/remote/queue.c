@@ -38,14 +38,21 @@ void pl_queue_wake(struct pl_queue *q)
 	pl_wake_up_send(&q->wake_up);
 }
 
-bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret)
+bool pl_queue_peek(const struct pl_queue *q, struct pl_record *ret)
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
 
 	if (head == atomic_load_explicit(&q->tail, memory_order_acquire))
 		return false;
 	*ret = q->slots[head % PL_QUEUE_SLOTS];
-	atomic_store_explicit(&q->head, head + 1, memory_order_release);
+	return true;
+}
+
+bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret)
+{
+	if (!pl_queue_peek(q, ret))
+		return false;
+	atomic_fetch_add_explicit(&q->head, 1, memory_order_release);
 	return true;
 }
 

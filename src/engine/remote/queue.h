@@ -29,6 +29,7 @@ void pl_queue_push(struct pl_queue *q, const struct pl_record *r); /* only if th
 void pl_queue_wake(struct pl_queue *q);
 
 /* reader */
+bool pl_queue_peek(const struct pl_queue *q, struct pl_record *ret); /* the one that is next */
 bool pl_queue_pop(struct pl_queue *q, struct pl_record *ret);
 /** Wait until woken or until @p timeout_ms have passed; what comes meanwhile gathers. */
 void pl_queue_wait(struct pl_queue *q, int timeout_ms);

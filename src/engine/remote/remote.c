@@ -115,6 +115,18 @@ static void remote_stats(struct pl_engine *e, struct pl_engine_stats *ret)
 	ret->ended |= atomic_load(&e->left);
 }
 
+/* A name that is being read is waited for: by what is in the queue, as long as there is room in it for what comes, or
+ * by us, if nothing comes any more. */
+static bool may_take(struct pl_engine *e, const struct pl_record *rec, bool ended)
+{
+	if (pl_resolver_ready(e->resolver, rec, ended))
+		return true;
+	if (!ended && pl_queue_room(&e->queue) > PL_QUEUE_SLOTS / 4)
+		return false;
+	pl_resolver_give_up(e->resolver, rec);
+	return true;
+}
+
 static struct plumb_error *remote_take(struct pl_engine *e, struct plumb_profile *p, pl_engine_sample_fn *fn, void *ctx)
 {
 	struct pl_engine_stats st;
@@ -122,7 +134,10 @@ static struct plumb_error *remote_take(struct pl_engine *e, struct plumb_profile
 
 	remote_stats(e, &st); /* if it has ended nothing comes behind what is in the queue */
 	/* At most what fits: with a fast sampler the queue need not run empty. */
-	for (uint32_t i = 0; i < PL_QUEUE_SLOTS && pl_queue_pop(&e->queue, &rec); i++) {
+	for (uint32_t i = 0; i < PL_QUEUE_SLOTS && pl_queue_peek(&e->queue, &rec); i++) {
+		if (!may_take(e, &rec, st.ended))
+			break;
+		pl_queue_pop(&e->queue, &rec);
 		struct plumb_error *err = pl_resolver_take(e->resolver, &rec, p, fn, ctx);
 		if (err)
 			return err;

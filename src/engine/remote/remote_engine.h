@@ -14,6 +14,7 @@
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                     consumer thread only
  *   tagged.c   stacks with a tag                                                   consumer thread only
+ *   native_symbols.c  the names of native functions                                consumer thread only
  *   source_texts.c  the files that they come from                                  consumer thread only
  *   remote.c   the ops: open, start, stop, close
  *
@@ -85,7 +86,7 @@ struct pl_engine {
 	uint64_t paused_ns;		      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	struct pl_refusals gone_refusals;
-	uint32_t sent_nodes, sent_codes, judged_codes;
+	uint32_t sent_nodes, sent_codes, judged_codes, sent_modules;
 };
 
 #endif

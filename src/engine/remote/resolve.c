@@ -9,6 +9,7 @@
 
 #include "codes.h"
 #include "lines.h"
+#include "native_symbols.h"
 #include "source_texts.h"
 #include "tagged.h"
 #include "thread_sampler.h"
@@ -17,6 +18,7 @@ struct code_row {
 	const struct pl_known_code *code;
 	struct pl_lines lines; /* of its line table */
 	uint32_t function;
+	bool hidden; /* no frame for those who read the profile */
 };
 
 typedef PL_VEC(uint32_t) pl_id_vec;
@@ -30,6 +32,8 @@ struct pl_resolver {
 	size_t max_threads; /* 0: no limit */
 	struct pl_texts texts;
 	struct pl_tagged tagged;
+	struct pl_native_symbols symbols;
+	bool all_native; /* functions that only pass calls on, too */
 };
 
 struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct pl_resolver **ret)
@@ -42,6 +46,7 @@ struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct
 	}
 	r->texts.off = !o->sources;
 	r->max_threads = o->max_nodes;
+	r->all_native = o->native == PL_NATIVE_ALL;
 	r->tagged.tags = o->tags;
 	r->tagged.max = o->max_nodes;
 	*ret = r;
@@ -60,35 +65,91 @@ void pl_resolver_destroy(struct pl_resolver *r)
 	pl_vec_deinit(&r->processes);
 	pl_texts_deinit(&r->texts);
 	pl_tagged_deinit(&r->tagged);
+	pl_native_symbols_deinit(&r->symbols);
 	free(r);
+}
+
+/* ---- codes ------------------------------------------------------------------------------------------------------- */
+
+static const struct pl_code_module *module_of(const struct pl_record *rec)
+{
+	return rec->kind == PL_RECORD_CODE ? rec->code.code->native.module : NULL;
+}
+
+bool pl_resolver_ready(struct pl_resolver *r, const struct pl_record *rec, bool patient)
+{
+	const struct pl_code_module *m = module_of(rec);
+
+	return !m || pl_native_symbols_ready(&r->symbols, m, patient);
+}
+
+void pl_resolver_give_up(struct pl_resolver *r, const struct pl_record *rec)
+{
+	pl_native_symbols_give_up(&r->symbols, module_of(rec));
+}
+
+static struct plumb_error *add_native_function(const struct pl_code_module *m, const char *name, size_t len,
+					       struct plumb_profile *p, uint32_t *ret)
+{
+	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
+	struct plumb_error *err = pl_profile_string(p, name, len, &f.name);
+
+	f.qualname = f.name;
+	err = err ? err : pl_profile_string(p, m ? m->map.path : "", m ? strlen(m->map.path) : 0, &f.file);
+	return err ? err : pl_profile_function(p, &f, ret);
+}
+
+static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
+{
+	const struct pl_native_code *n = &row->code->native;
+	const char *name = pl_native_symbols_name(&r->symbols, n);
+	char place[PL_NATIVE_NAME];
+
+	if (!n->module)
+		return add_native_function(NULL, (const char *)row->code->code.name.data, row->code->code.name.len, p,
+					   &row->function);
+	row->hidden = !r->all_native && !pl_native_is_shown(&n->role, n->module->map.path, name);
+	if (row->hidden)
+		return NULL;
+	if (!name)
+		pl_native_symbols_place(n, place);
+	name = name ? name : place;
+	return add_native_function(n->module, name, strnlen(name, PL_NATIVE_NAME), p, &row->function);
+}
+
+static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
+{
+	const struct pl_code *c = &row->code->code;
+	struct pl_function f = {.firstline = c->firstlineno, .origin = PL_ORIGIN_PYTHON};
+	struct plumb_error *err;
+
+	row->hidden = c->hidden;
+	if (!row->hidden && ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
+			     (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
+			     (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
+			     (err = pl_profile_function(p, &f, &row->function)) ||
+			     (err = pl_texts_want(&r->texts, f.file, row->code->process, row->code->view))))
+		return err;
+	return pl_lines_open(row->code->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno,
+			     &row->lines);
 }
 
 static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
-	const struct pl_code *c = &rec->code.code->code;
 	struct code_row row = {.code = rec->code.code};
-	struct pl_function f = {.firstline = c->firstlineno,
-				.origin = row.code->native ? PL_ORIGIN_NATIVE : PL_ORIGIN_PYTHON};
-	struct plumb_error *err;
+	struct plumb_error *err = row.code->is_native ? name_native(r, &row, p) : name_python(r, &row, p);
 
-	if (!c->hidden &&
-	    ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
-	     (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
-	     (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
-	     (err = pl_profile_function(p, &f, &row.function)) ||
-	     (!row.code->native && (err = pl_texts_want(&r->texts, f.file, row.code->process, row.code->view)))))
-		return err;
-	err = pl_lines_open(row.code->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno, &row.lines);
 	if (err || pl_vec_push(&r->codes, row))
 		return err;
 	pl_lines_close(&row.lines);
 	return &pl_err_no_memory;
 }
 
+/* ---- stacks, processes, threads ---------------------------------------------------------------------------------- */
+
 static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
 	const struct code_row *row = &r->codes.data[rec->node.code];
-	const struct pl_code *c = &row->code->code;
 	struct pl_position pos = pl_lines_at(&row->lines, rec->node.offset);
 	struct pl_location loc = {.function = row->function,
 				  .line = pos.line,
@@ -100,7 +161,7 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 	struct plumb_error *err;
 
 	/* Frames that the interpreter hides from its own users, or plumb from its, are no frames here either. */
-	if (c->hidden) {
+	if (row->hidden) {
 		stack = r->nodes.data[rec->node.parent];
 		return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;
 	}

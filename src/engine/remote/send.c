@@ -116,6 +116,16 @@ void pl_send_judge_codes(struct pl_engine *e, struct pl_target *t, pid_t tid)
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
+/* Files of native functions are read while their process has them: soon. */
+static void tell_of_modules(struct pl_engine *e)
+{
+	uint32_t modules = (uint32_t)e->tables.codes.modules.all.len;
+
+	if (e->sent_modules < modules)
+		pl_queue_wake(&e->queue);
+	e->sent_modules = modules;
+}
+
 /* Codes and nodes the consumer has not seen go before the sample that needs them. False: no room, the sample is lost.
  */
 static bool send_pending(struct pl_engine *e)
@@ -138,6 +148,7 @@ static bool send_pending(struct pl_engine *e)
 		rec.node.opcode = n->opcode;
 		pl_queue_push(&e->queue, &rec);
 	}
+	tell_of_modules(e);
 	return e->sent_codes == codes && e->sent_nodes == nodes && pl_queue_room(&e->queue) > 0;
 }
 

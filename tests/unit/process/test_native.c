@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aside.h"
 #include "codes.h"
 #include "mem_live.h"
 #include "native_names.h"
 #include "native_place.h"
+#include "symbol_reader.h"
 #include "unit.h"
 
 static pl_native_frame_vec native;
@@ -235,17 +237,121 @@ static void what_is_mapped_is_looked_at_again(void **state)
 
 static void functions_of_c_are_codes_of_their_own(void **state)
 {
-	struct pl_code_store store = {.max = 3, .max_bytes = 1 << 20};
-	uint32_t id, again, other, third;
+	static char path[] = "/lib/libz.so.1";
+	const struct pl_mapping libz = {.inode = 7, .dev_minor = 1, .path = path};
+	const struct pl_mapping other_libz = {.inode = 7, .dev_minor = 2, .path = path};
+	struct pl_code_store store = {.max = 4, .max_bytes = 1 << 20};
+	struct pl_native_code n = {.place = 0x1010, .begin = 0x1000, .role = {.outer = true}};
+	const struct pl_code_module *again, *other;
+	uint32_t id, same, third, fourth, fifth;
 
-	assert_ok(pl_code_store_native(&store, "deflate", "/lib/libz.so.1", 0, &id));
-	assert_ok(pl_code_store_native(&store, "deflate", "/lib/libz.so.1", 5, &again));
-	assert_ok(pl_code_store_native(&store, "inflate", "/lib/libz.so.1", 0, &other));
-	assert_ok(pl_code_store_native(&store, "deflate", "/lib/other.so", 0, &third));
-	assert_true(id == again && other != id && third != id && third != other);
-	assert_true(store.known.data[id]->native && store.known.len == 3);
-	assert_ptr_equal(pl_code_store_native(&store, "crc32", "/lib/libz.so.1", 0, &id), &pl_err_limit);
+	(void)state;
+	assert_ok(pl_code_modules_find(&store.modules, 42, &libz, NULL, 0, &n.module));
+	assert_ok(pl_code_modules_find(&store.modules, 43, &libz, NULL, 0, &again));
+	assert_ptr_equal(again, n.module); /* of another process, too */
+	assert_int_equal(n.module->pid, 42);
+	assert_ok(pl_code_modules_find(&store.modules, 43, &libz, (const uint8_t *)"abc", 3, &other));
+	assert_ptr_not_equal(other, n.module);
+	assert_ok(pl_code_modules_find(&store.modules, 43, &other_libz, NULL, 0, &other));
+	assert_ptr_not_equal(other, n.module);
+
+	assert_ok(pl_code_store_native(&store, &n, "", 0, &id));
+	n.place = 0x1020; /* the same function */
+	assert_ok(pl_code_store_native(&store, &n, "", 5, &same));
+	assert_int_equal(same, id);
+	n.begin = 0x1020;
+	assert_ok(pl_code_store_native(&store, &n, "", 0, &third));
+	n.role.inner = true;
+	assert_ok(pl_code_store_native(&store, &n, "", 0, &fourth));
+	n.module = other;
+	assert_ok(pl_code_store_native(&store, &n, "", 0, &fifth));
+	assert_true(third != id && fourth != id && fourth != third && fifth != fourth && store.known.len == 4);
+	assert_true(store.known.data[id]->is_native);
+	n.begin = 0x1030;
+	assert_ptr_equal(pl_code_store_native(&store, &n, "", 0, &id), &pl_err_limit);
 	pl_code_store_deinit(&store);
+}
+
+static void what_is_shown_depends_on_where_it_stands(void **state)
+{
+	const struct pl_native_role between = {.interpreter = true, .inner = true, .outer = true};
+	const struct pl_native_role leaf = {.interpreter = true, .outer = true};
+	const struct pl_native_role root = {.interpreter = true, .inner = true};
+	const struct pl_native_role library = {.inner = true, .outer = true}, below = {.inner = true}, alone = {false};
+
+	(void)state;
+	assert_true(pl_native_is_shown(&between, "/bin/python3", "list_sort"));
+	assert_false(pl_native_is_shown(&between, "/bin/python3", "_PyEval_Vector"));
+	assert_false(pl_native_is_shown(&between, "/bin/python3", NULL));
+	assert_true(pl_native_is_shown(&leaf, "/bin/python3", NULL));
+	assert_false(pl_native_is_shown(&leaf, "/bin/python3", "_PyEval_EvalFrameDefault"));
+	assert_false(pl_native_is_shown(&root, "/bin/python3", "Py_RunMain"));
+	assert_true(pl_native_is_shown(&library, "/lib/libx.so", "_PyEval_Vector")); /* its own business */
+	assert_true(pl_native_is_shown(&library, "/lib/libx.so", NULL));
+	assert_true(pl_native_is_shown(&below, "/lib/libx.so", "run_all"));
+	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", "__libc_start_call_main"));
+	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", NULL));
+	assert_true(pl_native_is_shown(&alone, "/lib/libc.so.6", NULL)); /* a thread without Python */
+}
+
+/* ---- names, read aside ------------------------------------------------------------------------------------------- */
+
+static const struct pl_mapping *mapping_of(const pl_mapping_vec *maps, const void *function)
+{
+	for (size_t i = 0; i < maps->len; i++)
+		if ((pl_addr)(uintptr_t)function - maps->data[i].start < maps->data[i].end - maps->data[i].start)
+			return &maps->data[i];
+	fail_msg("%p is not mapped", function);
+	return NULL;
+}
+
+static struct pl_functions *functions_of(struct pl_symbol_reader *r, const struct pl_mapping *m)
+{
+	const struct pl_symbol_question q = {.pid = getpid(), .map = m};
+	struct pl_functions *ret;
+
+	assert_true(pl_symbol_ask(r, &q));
+	await (pl_symbol_answered(r, 100, 1000000, &ret))
+		;
+	assert_null(r->asked);
+	return ret;
+}
+
+static void names_are_read_aside(void **state)
+{
+	struct pl_symbol_reader r = {0};
+	pl_mapping_vec maps = {0};
+
+	(void)state;
+	assert_ok(pl_maps_read(getpid(), &maps));
+	struct pl_functions *own = functions_of(&r, mapping_of(&maps, names_are_read_aside));
+	assert_non_null(own);
+	assert_true(r.spent > 0 && r.left_behind == 0);
+	pl_functions_destroy(own);
+	const struct pl_mapping nothing = {.inode = 1, .executable = true, .path = (char[]){"/nowhere/at/all.so"}};
+	assert_null(functions_of(&r, &nothing));
+	pl_maps_deinit(&maps);
+}
+
+static void who_does_not_answer_is_left_behind(void **state)
+{
+	struct pl_symbol_reader r = {0};
+	pl_mapping_vec maps = {0};
+	struct pl_functions *ret;
+
+	(void)state;
+	assert_ok(pl_maps_read(getpid(), &maps));
+	const struct pl_symbol_question q = {.pid = getpid(), .map = mapping_of(&maps, names_are_read_aside)};
+	for (int i = 0; i < PL_ASIDE_MOST_LEFT; i++) {
+		assert_true(pl_symbol_ask(&r, &q));
+		assert_true(pl_symbol_answered(&r, 0, 0, &ret)); /* no patience at all */
+		assert_int_equal(r.left_behind, ret ? i : i + 1);
+		if (ret) /* it was quicker */
+			i--;
+		pl_functions_destroy(ret);
+	}
+	assert_false(pl_symbol_ask(&r, &q));
+	pl_maps_deinit(&maps);
 }
 
 int main(void)
@@ -259,6 +365,9 @@ int main(void)
 		cmocka_unit_test(an_image_is_a_file_mapped_in_a_row),
 		cmocka_unit_test(what_is_mapped_is_looked_at_again),
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
+		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
+		cmocka_unit_test(names_are_read_aside),
+		cmocka_unit_test(who_does_not_answer_is_left_behind),
 	};
 	return cmocka_run_group_tests(tests, NULL, tear_down);
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer engine, consumer thread only. A file is read once, when the first sample comes that has a function of it; and
+ * by somebody else (symbol_reader.h), so that no file system keeps the samples waiting for longer than it is given time
+ * for. The samples wait in the queue meanwhile. */
+#include "native_symbols.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AT_ONCE_MS  20 /* most files come in less */
+#define PATIENCE_MS 1000
+
+void pl_native_symbols_deinit(struct pl_native_symbols *s)
+{
+	pl_symbol_reader_end(&s->reader);
+	for (size_t i = 0; i < s->files.len; i++)
+		pl_functions_destroy(s->files.data[i].functions);
+	pl_vec_deinit(&s->files);
+}
+
+/* NULL without memory. */
+static struct pl_native_symbols_file *file_of(struct pl_native_symbols *s, const struct pl_code_module *m)
+{
+	while (s->files.len <= m->id)
+		if (!pl_vec_push(&s->files, ((struct pl_native_symbols_file){0})))
+			return NULL;
+	return &s->files.data[m->id];
+}
+
+static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, struct pl_native_symbols_file *f)
+{
+	const struct pl_symbol_question q = {
+		.pid = m->pid, .map = &m->map, .build_id = m->build_id, .build_id_len = m->build_id_len};
+
+	f->state = pl_symbol_ask(&s->reader, &q) ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
+	s->asked = m->id;
+}
+
+/* False: the question that is open is not answered yet. */
+static bool take_answer(struct pl_native_symbols *s, bool patient)
+{
+	struct pl_functions *functions;
+
+	if (!s->reader.asked)
+		return true;
+	if (!pl_symbol_answered(&s->reader, patient ? PATIENCE_MS : AT_ONCE_MS, PATIENCE_MS, &functions))
+		return false;
+	s->files.data[s->asked] = (struct pl_native_symbols_file){PL_NATIVE_SYMBOLS_READ, functions};
+	return true;
+}
+
+bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_module *m, bool patient)
+{
+	struct pl_native_symbols_file *f = file_of(s, m);
+
+	if (!f || f->state == PL_NATIVE_SYMBOLS_READ)
+		return true;
+	if (!take_answer(s, patient))
+		return false;
+	if (f->state == PL_NATIVE_SYMBOLS_UNREAD)
+		ask(s, m, f);
+	return f->state == PL_NATIVE_SYMBOLS_READ || take_answer(s, patient);
+}
+
+void pl_native_symbols_give_up(struct pl_native_symbols *s, const struct pl_code_module *m)
+{
+	struct pl_native_symbols_file *f = file_of(s, m);
+
+	if (f && f->state == PL_NATIVE_SYMBOLS_UNREAD)
+		f->state = PL_NATIVE_SYMBOLS_READ;
+}
+
+const char *pl_native_symbols_name(struct pl_native_symbols *s, const struct pl_native_code *n)
+{
+	struct pl_functions *f =
+		n->module && n->module->id < s->files.len ? s->files.data[n->module->id].functions : NULL;
+
+	return f ? pl_functions_find(f, n->place, n->begin) : NULL;
+}
+
+void pl_native_symbols_place(const struct pl_native_code *n, char buf[static PL_NATIVE_NAME])
+{
+	const char *path = n->module->map.path, *slash = strrchr(path, '/');
+
+	snprintf(buf, PL_NATIVE_NAME, "%.200s+0x%llx", slash ? slash + 1 : path,
+		 (unsigned long long)(n->begin ? n->begin : n->place));
+}

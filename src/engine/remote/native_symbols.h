@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names of the native functions that were sampled. Consumer thread only. */
+#ifndef PL_NATIVE_SYMBOLS_H
+#define PL_NATIVE_SYMBOLS_H
+
+#include "codes.h"
+#include "symbol_reader.h"
+
+#define PL_NATIVE_NAME 4096 /* bytes of a name; those of C++ have some hundreds, made-up ones any number */
+
+enum pl_native_symbols_state { PL_NATIVE_SYMBOLS_UNREAD, PL_NATIVE_SYMBOLS_ASKED, PL_NATIVE_SYMBOLS_READ };
+
+struct pl_native_symbols_file {
+	enum pl_native_symbols_state state;
+	struct pl_functions *functions; /* of PL_NATIVE_SYMBOLS_READ; NULL: it has none that we know */
+};
+
+struct pl_native_symbols {
+	PL_VEC(struct pl_native_symbols_file) files; /* by number of the module */
+	struct pl_symbol_reader reader;
+	uint32_t asked; /* while reader.asked: the module */
+};
+
+void pl_native_symbols_deinit(struct pl_native_symbols *s);
+/** Are the names of this module known, as far as they will be? Its file is read, if that was not done; @p patient: the
+ * answer is waited for, for a second at most, else for some milliseconds. */
+bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_module *m, bool patient);
+/** No more is waited for: what is not known now has no names. */
+void pl_native_symbols_give_up(struct pl_native_symbols *s, const struct pl_code_module *m);
+/** The name of the function, as its file has it; NULL: it has none. */
+const char *pl_native_symbols_name(struct pl_native_symbols *s, const struct pl_native_code *n);
+/** What a function without a name is called: by its file and its place in it. */
+void pl_native_symbols_place(const struct pl_native_code *n, char buf[static PL_NATIVE_NAME]);
+
+#endif

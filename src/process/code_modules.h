@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that native functions are in. Those of all processes that have mapped the same file are one. */
+#ifndef PL_CODE_MODULES_H
+#define PL_CODE_MODULES_H
+
+#include "map.h"
+#include "maps.h"
+
+#define PL_MODULE_ID_MAX 64
+
+/** Immutable and at a fixed address once it is there: the consumer reads it. */
+struct pl_code_module {
+	uint32_t id;
+	pid_t pid;	       /* the first process that had it mapped */
+	struct pl_mapping map; /* there: one that holds code */
+	uint8_t build_id[PL_MODULE_ID_MAX];
+	uint8_t build_id_len; /* 0: none */
+	uint32_t same;	      /* the next one with this inode; UINT32_MAX: none */
+};
+
+struct pl_code_modules {
+	PL_VEC(struct pl_code_module *) all; /* by id */
+	struct pl_map by_inode;
+};
+
+void pl_code_modules_deinit(struct pl_code_modules *m);
+/** That of a file that @p pid has mapped; @p build_id of @p len bytes: its own, may be empty. Errors: pl_err_limit,
+ * PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, pid_t pid, const struct pl_mapping *map,
+					 const uint8_t *build_id, uint8_t len,
+					 const struct pl_code_module **ret) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of a file that a process has mapped, read aside (aside.h): whoever asks never waits for longer than he
+ * is told. One question at a time; used by one thread, not in the program itself. */
+#ifndef PL_SYMBOL_READER_H
+#define PL_SYMBOL_READER_H
+
+#include "elf_functions.h"
+#include "maps.h"
+
+struct pl_symbol_question {
+	pid_t pid;
+	const struct pl_mapping *map; /* an executable one of the file */
+	const uint8_t *build_id;
+	size_t build_id_len;
+};
+
+struct pl_symbol_job; /* private */
+
+struct pl_symbol_reader {
+	struct pl_symbol_job *asked; /* NULL: no question is open */
+	int left_behind;
+	uint64_t asked_ns;
+	uint64_t spent; /* of the work that may be done for all files together */
+};
+
+/** False: nobody can be asked any more. @p q is not kept. */
+bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_symbol_question *q);
+/** Wait for the answer, for @p timeout_ms at most; false: not yet. One that does not come in @p patience_ms after the
+ * question is none. *ret: NULL if there is none; owner: caller. */
+bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience_ms, struct pl_functions **ret);
+/** Nothing more is asked: who still reads is left behind. */
+void pl_symbol_reader_end(struct pl_symbol_reader *r);
+
+#endif
