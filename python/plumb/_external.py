@@ -28,7 +28,16 @@ _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 _FIGURES = ("samples", "ticks", "missed", "unreadable", "threads", "elapsed", "cpu")
 _NOTHING_WRITTEN = "plumb, which was attached, ended before it had written anything"
 # Options of a recording that a long-lived session has not.
-_PLAIN: Dict[str, Any] = {"hidden": (), "seed": None, "sources": True, "opcodes": False, "tasks": False, "max_overhead": None, "force": False}
+_PLAIN: Dict[str, Any] = {
+    "hidden": (),
+    "seed": None,
+    "sources": True,
+    "opcodes": False,
+    "tasks": False,
+    "native": False,
+    "max_overhead": None,
+    "force": False,
+}
 
 # Found out here, and not by a signal handler that interrupts who is about to: that takes a lock of tempfile's. Where there is none
 # who wants one is told.
@@ -53,6 +62,8 @@ def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
     found += ["--mode", options["mode"]]
     found += ["--no-" + name for name in ("jitter", "sources") if not options[name]]
     found += ["--" + name for name in ("opcodes", "tasks", "force") if options[name]]
+    if options["native"]:
+        found += ["--native=all" if options["native"] == "all" else "--native"]
     if options["seed"] is not None:
         found += ["--seed", str(options["seed"])]
     limit = options["max_overhead"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What plumb.profile is to type checkers, which know no module that can be called.
-from typing import Optional, overload
+from typing import Optional, Union, overload
 
 from plumb import _frames, _gil, _history, _plot, _plumb, _watch
 from plumb._recording import Block, Done, Function, Printed
@@ -30,6 +30,7 @@ class Module:
         sources: bool = ...,
         opcodes: bool = ...,
         tasks: bool = ...,
+        native: Union[bool, str] = ...,
         max_overhead: Optional[float] = ...,
         done: Done = ...,
         print: Printed = ...,

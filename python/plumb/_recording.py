@@ -11,7 +11,16 @@ import weakref
 from typing import IO, Any, Callable, Dict, Optional, TypeVar, Union
 
 from plumb import _forks, _gil, _plumb, _threads
-from plumb._arguments import checked_engine, checked_flag, checked_interval, checked_mode, checked_overhead, checked_path, checked_seed
+from plumb._arguments import (
+    checked_engine,
+    checked_flag,
+    checked_interval,
+    checked_mode,
+    checked_overhead,
+    checked_path,
+    checked_seed,
+    engine_of_native,
+)
 from plumb._decorated import decorated
 from plumb._external import ExternalSession, Unnamed
 from plumb._result import Profile, open
@@ -40,6 +49,7 @@ def _checked_output(output: Optional[Path]) -> Optional[str]:
 def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Any:
     if engine == "external":
         return ExternalSession(recording, **options)
+    del options["native"]
     return _gil.begin(engine, recording=recording if isinstance(recording, str) else recording.path, **options)
 
 
@@ -71,6 +81,7 @@ class Recording(Profile):
         checked_overhead(options["max_overhead"])
         for name in _FLAGS:
             checked_flag(name, options[name])
+        self._engine = engine_of_native(options["native"], self._engine, options["tasks"])
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
@@ -198,6 +209,7 @@ def start(
     sources: bool = True,
     opcodes: bool = False,
     tasks: bool = False,
+    native: Union[bool, str] = False,
     max_overhead: Optional[float] = None,
 ) -> Recording:
     """Record from now on, until stop() of what it gives.
@@ -216,6 +228,8 @@ def start(
     sources       the texts of the sampled files are recorded, too
     opcodes       so are the instructions
     tasks         what an asyncio task does is shown below the coroutines that await it, not below the event loop
+    native        functions of C, C++ and Rust are shown between those of Python; "all": also those that only pass calls on.
+                  With engine "external", which it is then
     max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
                   math.inf: no limit
     """

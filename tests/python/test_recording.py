@@ -312,3 +312,29 @@ p = plumb.start(engine="external")
 """
     status, said, errors = ended(one, code % str(program))
     assert (status, said) == (0, "") and "plumb, which was attached, failed" in errors
+
+
+NATIVE = """
+import json, os
+TEXT = json.dumps([{"a": 1}] * 50)
+def hook(things):
+    return sum(range(50))
+def scanners(path):
+    return [f["kind"] for f in plumb.open(path).stats()["functions"] if f["name"] == "scanner_call"]
+found, path = [], %r
+while not found:
+    with plumb.profile(native=True, output=path, force=True):
+        for _ in range(300): json.loads(TEXT, object_hook=hook)
+    found = scanners(path)
+print(found, plumb.open(path).info()["engine"])
+for options in ({"engine": "inprocess"}, {"engine": "gil"}, {"tasks": True}, {"native": "some"}):
+    try: plumb.profile(**{"native": True, **options}).__enter__()
+    except ValueError as error: print(error)
+"""
+
+
+def test_native_frames_are_recorded_from_outside(one, plumb):
+    status, said, errors = ended(one, NATIVE % str(plumb.path()))
+    lines = said.splitlines()
+    assert status == 0 and lines[0] == "['native'] remote", (said, errors)
+    assert lines[1].endswith("not 'inprocess'") and lines[2].endswith("not 'gil'") and "asyncio tasks" in lines[3] and "'some'" in lines[4], lines

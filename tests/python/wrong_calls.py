@@ -61,6 +61,7 @@ CALLS = {
     'plumb.start(tags="yes")': "TypeError: tags is True or False, not 'yes'",
     'plumb.start(jitter="no")': "TypeError: jitter is True or False, not 'no'",
     "plumb.start(sources=3)": "TypeError: sources is True or False, not 3",
+    'plumb.start(native="x")': "ValueError: native is True, False or \"all\", not 'x'",
     'plumb.start(opcodes="x")': "TypeError: opcodes is True or False, not 'x'",
     'plumb.start(tasks="x")': "TypeError: tasks is True or False, not 'x'",
     'plumb.profile(force="x")': "TypeError: force is True or False, not 'x'",
