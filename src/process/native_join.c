@@ -87,17 +87,19 @@ static bool join_natives(struct joiner *u)
 	return true;
 }
 
-/* By names alone: at its beginning and at its end a call of the eval loop runs no frame, so there may be one more. That
- * is the innermost native frame of all. */
-static bool skip_one_at_the_edge(const struct pl_join *j)
+/* By names alone: at its beginning and at its end a call of the eval loop runs no frame, so there may be one call more.
+ * That is the innermost one, with what it calls then. How many native frames that are. */
+static size_t without_frame(const struct pl_join *j)
 {
-	size_t n = 0;
+	size_t n = 0, innermost = 0;
 
 	if (j->anchors || !j->to_root)
-		return false;
-	for (size_t i = 0; i < j->native->len; i++)
+		return 0;
+	for (size_t i = j->native->len; i-- > 0;) {
 		n += j->is_eval[i];
-	return n == j->evals->len + 1 && j->is_eval[0];
+		innermost = j->is_eval[i] ? i : innermost;
+	}
+	return n == j->evals->len + 1 ? innermost + 1 : 0;
 }
 
 static void apart(struct joiner *u)
@@ -118,12 +120,13 @@ struct plumb_error *pl_native_join(const struct pl_join *j, pl_join_vec *ret, en
 	struct joiner u = {.j = j, .ret = ret};
 	struct pl_join trimmed = *j;
 	pl_native_frame_vec all = *j->native;
+	const size_t skipped = without_frame(j);
 
-	if (skip_one_at_the_edge(j)) {
-		all.data++;
-		all.len--;
+	if (skipped) {
+		all.data += skipped;
+		all.len -= skipped;
 		trimmed.native = &all;
-		trimmed.is_eval++;
+		trimmed.is_eval += skipped;
 		u.j = &trimmed;
 	}
 	bool whole = join_natives(&u);
@@ -134,8 +137,9 @@ struct plumb_error *pl_native_join(const struct pl_join *j, pl_join_vec *ret, en
 		*joined_ret = PL_JOINED_APART;
 		return u.full ? &pl_err_no_memory : NULL;
 	}
-	for (size_t i = 0; u.j != j && i < ret->len; i++)
-		ret->data[i].index += ret->data[i].kind == PL_JOIN_NATIVE || ret->data[i].kind == PL_JOIN_EVAL;
+	for (size_t i = 0; i < ret->len; i++)
+		if (ret->data[i].kind == PL_JOIN_NATIVE || ret->data[i].kind == PL_JOIN_EVAL)
+			ret->data[i].index += (uint32_t)skipped;
 	if (!j->to_root)
 		add_gap(&u);
 	for (; u.next < j->evals->len; u.next++)
