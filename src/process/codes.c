@@ -153,7 +153,7 @@ static struct plumb_error *publish(struct pl_code_store *s, uint64_t hash, struc
 static struct plumb_error *identify(struct pl_code_store *s, struct pl_known_code *k, struct pl_work *work,
 				    uint32_t *id_ret)
 {
-	uint64_t place = pl_hash_words(k->native.module, place_of(&k->native));
+	uint64_t place = pl_hash_words((uintptr_t)k->native.module, place_of(&k->native));
 	uint64_t hash = pl_hash_words(hash_code(&k->code, work), place);
 	uint32_t id = find_equal(s, hash, k, work);
 	struct plumb_error *err = id == UINT32_MAX ? publish(s, hash, k) : NULL;
