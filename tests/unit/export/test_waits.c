@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tasks waited for, as text and JSON tell it. */
+/* What tasks waited for, as text, JSON and the report page tell it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "build.h"
 #include "dump_model.h"
 #include "unit.h"
+#include "waits.h"
 
 static uint32_t wait_at(struct build *b, const char *root, int line, uint8_t what, uint64_t tasks, uint64_t ms)
 {
@@ -58,10 +59,36 @@ static void what_tasks_waited_for_is_a_table_of_its_own(void **state)
 	build_end(&b);
 }
 
+static void the_page_has_the_rows_of_the_text(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct pl_waits waits;
+	struct pl_json j;
+	struct build b;
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	build_waits(&b);
+	assert_ok(pl_waits_find(b.p, &o.filter, &waits));
+	pl_json_init(&j, f, 1);
+	pl_json_object(&j);
+	pl_waits_page_json(&waits, &j);
+	pl_json_object_end(&j);
+	fprintf(f, "\n");
+	assert_int_equal(fclose(f), 0);
+	build_assert_golden("waits-page.json", text, len);
+	free(text);
+	pl_waits_deinit(&waits);
+	build_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_tasks_waited_for_is_a_table_of_its_own),
+		cmocka_unit_test(the_page_has_the_rows_of_the_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
