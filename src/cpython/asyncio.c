@@ -379,6 +379,7 @@ struct plumb_error *pl_tasks_again_create(struct pl_mem *mem, const struct pl_py
 	if (!a)
 		return &pl_err_no_memory;
 	walk_init(&a->w, mem, py, interp);
+	a->w.again = true;
 	if (pl_may_have_tasks(py, interp))
 		err = prepare(&a->w, &a->here);
 	if (err)

@@ -71,6 +71,7 @@ struct pl_task_walk {
 	pl_task_at_vec *list; /* only where tasks are is wanted; NULL: all of each */
 	struct pl_map seen;
 	PL_VEC(struct pl_task_edge) edges;
+	bool again;	/* what tasks wait for is wanted, and not who waits for whom: a thread may stand still for it */
 	size_t futures; /* of sets, asked whether they are done */
 	pl_tstate_vec threads;
 	PL_VEC(pl_addr) running;

@@ -72,14 +72,14 @@ static struct plumb_error *add_children(struct pl_task_walk *w, struct pl_task *
 {
 	const struct pl_layout *lay = &w->a.py->layout;
 	pl_addr list, first = 0, child;
-	uint64_t count = 0;
+	uint64_t count = 0, most = w->again ? MEMBERS_SEEN : PL_MAX_TASKS;
 	struct plumb_error *err = pl_instance_attr(w->a.mem, w->a.py, gather, "_children", &list);
 
 	if (!err)
 		err = pl_mem_read_u64(w->a.mem, list + lay->bytes.ob_size, &count);
 	if (!err)
 		err = pl_mem_read_u64(w->a.mem, list + lay->list.items, &first);
-	for (uint64_t i = 0; !err && i < count && i < PL_MAX_TASKS; i++) {
+	for (uint64_t i = 0; !err && i < count && i < most; i++) {
 		err = pl_mem_read_u64(w->a.mem, first + i * 8, &child);
 		if (!err)
 			err = add_need(w, task, child);
