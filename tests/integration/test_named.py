@@ -10,6 +10,7 @@ from harness.interpreters import TARGETS
 from harness.statistics import NotNow, holds
 
 SAMPLES = 400  # of a trial
+SECONDS = 0.7  # or longer: of less, what a single stop may take on a busy machine is too much
 UNPROVED = 0.01
 FIRST = 16  # samples of a thread of which nothing is known yet: doubtful unless it is seen to move
 AT_ONCE_NS = 9e6  # of the program's time may be taken at once, next to MOST of all of it
@@ -43,7 +44,7 @@ def test_a_stack_that_changes_all_the_time_is_named(plumb, target, few, program,
     graph, verdict = CallGraph(TARGETS / (program + ".py")), Verdict()
 
     def off():
-        _, profile = plumb.sampled(lambda profile: profile.samples >= SAMPLES, running.pid, "-r", rate)
+        _, profile = plumb.sampled(lambda profile: profile.samples >= SAMPLES and profile.duration_s > SECONDS, running.pid, "-r", rate)
         check(graph, profile, verdict)
         unproved = max(0, seen(profile).quality["doubtful"] - FIRST) + profile.quality["partial"]
         table(few.name, program, "%.1f %%" % (100 * unproved / profile.samples), title=TITLE % rate)
