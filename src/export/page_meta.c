@@ -72,6 +72,7 @@ static void write_pruned(struct pl_json *j, const struct pl_page_nodes *n)
 	pl_json_object(j);
 	pl_json_key_double(j, "share", n->pruned_share, 12);
 	pl_json_key_u64(j, "nodes", n->pruned);
+	pl_json_key_double(j, "weight", n->pruned_weight, 6);
 	pl_json_object_end(j);
 }
 

@@ -49,6 +49,8 @@ static void prune(struct pl_page_nodes *n, const struct plumb_profile *p, uint32
 		n->pruned_share *= 2;
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		if (n->kept[i] && (double)n->weight[i] < n->pruned_share * whole) {
+			/* The outermost that goes takes all below it along. */
+			n->pruned_weight += n->kept[p->stacks[i].parent] ? (double)n->weight[i] / whole : 0;
 			n->kept[i] = false;
 			n->pruned++;
 		}

@@ -35,9 +35,10 @@ extern const struct pl_page_limits pl_page_limits;
 struct pl_page_nodes {
 	uint64_t *weight; /* of each stack, with all that it calls */
 	bool *kept;
-	uint32_t own;	     /* how many have samples of their own */
-	double pruned_share; /* stacks below that share are left out, */
-	uint32_t pruned;     /* so many */
+	uint32_t own;	      /* how many have samples of their own */
+	double pruned_share;  /* stacks below that share are left out, */
+	uint32_t pruned;      /* so many; */
+	double pruned_weight; /* that share of all weight is counted at their callers */
 };
 struct plumb_error *pl_page_nodes_init(struct pl_page_nodes *n, const struct plumb_profile *p,
 				       uint32_t max_nodes) PLUMB_MUST_CHECK;

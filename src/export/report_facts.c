@@ -28,7 +28,10 @@ void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)
 	key_text(j, "host", pl_text_of(p, m->host));
 	key_text(j, "engine", pl_text_of(p, m->engine));
 	pl_json_key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
-	pl_json_key_time(j, "start", m->start_real_ns);
+	if (m->start_real_ns)
+		pl_json_key_time(j, "start", m->start_real_ns);
+	else
+		pl_json_key_null(j, "start");
 	pl_json_key_u64(j, "duration_ns", m->duration_ns);
 	pl_json_key_u64(j, "halted_ns", m->halted_ns);
 	pl_json_key_u64(j, "period_ns", m->period_ns);

@@ -12,26 +12,17 @@ from harness import browser as browsers
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def stacks(text):
-    """{stack without its thread: samples}"""
-    found = {}
-    for line in text.splitlines():
-        stack, _, count = line.rpartition(" ")
-        stack = ";".join(frame for frame in stack.split(";") if not re.match(r"(tid|pid):", frame))
-        found[stack] = found.get(stack, 0) + int(count)
-    return found
-
-
 @pytest.mark.parametrize("by, options", [("Functions", ["--functions"]), ("Lines", [])], ids=["functions", "lines"])
 def test_stacks_are_those_of_the_collapsed_format(threads, opened, by, options):
     page = opened(threads)
-    page.whole_stacks()
-    page.keep_idle()  # as the collapsed format does
     page.switch("Merge by", by)
-    page.switch("Unit", "Samples")
-    assert stacks(page.copied("Copy as collapsed text")) == stacks(threads.collapsed(*options))
+    assert page.copied("Copy as collapsed text") == threads.collapsed(*options)
     page.tick(browsers.STATES, "Running or ready")
-    assert stacks(page.copied("Copy as collapsed text")) == stacks(threads.collapsed("--state", "on-cpu", *options))
+    assert page.copied("Copy as collapsed text") == threads.collapsed("--state", "on-cpu", *options)
+
+
+def test_stacks_of_several_processes_are_those_of_the_collapsed_format(families, opened):
+    assert opened(families).copied("Copy as collapsed text") == families.collapsed("--functions")
 
 
 def test_saved_stacks_are_those_copied(threads, opened, tmp_path):

@@ -100,7 +100,7 @@ static void what_is_too_light_is_counted_at_its_caller(void **state)
 	assert_int_equal(samples_in_cells(data, len, &last_node), 301);
 	assert_int_equal(last_node, 3);
 	assert_non_null(memmem(data, len, "\"pruned\":{\"share\":0.0", 21));
-	assert_non_null(memmem(data, len, "\"nodes\":1}", 10));
+	assert_non_null(memmem(data, len, "\"nodes\":1,\"weight\":0.003322}", 28));
 	assert_null(memmem(data, len, "f3", 2));
 	free(data);
 	build_end(&b);

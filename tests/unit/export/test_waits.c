@@ -10,7 +10,7 @@
 #include "build.h"
 #include "dump_model.h"
 #include "unit.h"
-#include "waits.h"
+#include "waits_table.h"
 
 static uint32_t wait_at(struct build *b, const char *root, int line, uint8_t what, uint64_t tasks, uint64_t ms)
 {

@@ -64,8 +64,9 @@ export interface Meta {
 	readonly threads: readonly Thread[];
 	readonly categories: readonly Category[];
 	readonly opcodes: Readonly<Record<string, string>>;
-	/** Subtrees that were too light to be kept. */
-	readonly pruned: { readonly share: number; readonly nodes: number } | null;
+	/** Subtrees that were too light to be kept: below that share, so many; they are counted at their callers, that
+	 * share of all. */
+	readonly pruned: { readonly share: number; readonly nodes: number; readonly weight?: number } | null;
 	/** The command that left out a part of the recording; null: none did. */
 	readonly filter: string | null;
 	/** What the page begins with: idle threads and samples as in `plumb.report/1`, functions or lines. */

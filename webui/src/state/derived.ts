@@ -51,6 +51,7 @@ export interface Shown {
 	/** Functions, or lines, as the state says. Start-up frames are not folded here: figures are those of a report. */
 	rows(): FunctionRows;
 	functionRows(): FunctionRows;
+	lineRows(): FunctionRows;
 	/** Half widths of the shares of these rows of `rows()`, in their order. */
 	rowHalfWidths(rows: ArrayLike<number>): { readonly self: readonly number[]; readonly total: readonly number[] };
 	/** Of a node of a tree that was got from here. */
@@ -66,7 +67,7 @@ export interface Shown {
 	sourceFiles(): readonly FileFigures[];
 	sourceLines(file: number): FileLines;
 	strip(fromNs: number, toNs: number, columns: number): StripColumns;
-	/** The tree as collapsed stacks. */
+	/** What passes, as `plumb report -f collapsed` writes it: with idle threads and start-up frames. */
 	collapsed(): string;
 }
 
@@ -138,13 +139,17 @@ function selected(p: Pipeline): Selected {
 	}));
 }
 
+/** Samples are left out for what they show. */
+function selects({ filter, transforms }: State): boolean {
+	return filter.states !== 0 || filter.modules.length > 0 || transforms.some(leavesOut);
+}
+
 function statistics(p: Pipeline): Statistics {
-	const { filter, transforms } = p.state;
 	const from = selected(p);
-	return p.keep("statistics", [from], () => {
-		const some = filter.states !== 0 || filter.modules.length > 0 || transforms.some(leavesOut);
-		return statisticsOf({ ...from, filter, selects: some || p.profile.meta.selected });
-	});
+	const { state, profile } = p;
+	return p.keep("statistics", [from], () =>
+		statisticsOf({ ...from, filter: state.filter, selects: selects(state) || profile.meta.selected }),
+	);
 }
 
 /** Figures of some rows: values, samples and intervals out of one pass over the cells. */
@@ -301,8 +306,10 @@ function sourceLines(p: Pipeline, file: number): FileLines {
 }
 
 function collapsed(p: Pipeline): string {
-	const form = shape(p, p.state.by, p.state.startup);
-	return folded(p.profile, treeOf(form, places(p, "samples")));
+	const { filter, transforms, by } = p.state;
+	const passes = sieveOf(p.profile, filter.idle === "hide" ? { ...filter, idle: "keep" } : filter);
+	const whole = !passes.range && !selects(p.state);
+	return folded(p.profile, passes, shape(p, by, false), whole && transforms.length === 0);
 }
 
 function shownOf(p: Pipeline): Shown {
@@ -333,6 +340,7 @@ function shownOf(p: Pipeline): Shown {
 		callees: (fn) => keep("callees", [mainTree(p), fn], () => calleesOf(mainTree(p), fn)),
 		rows: () => rowsOf(p, state.by),
 		functionRows: () => rowsOf(p, "function"),
+		lineRows: () => rowsOf(p, "line"),
 		rowHalfWidths: (rows) => rowHalfWidths(p, rows),
 		figures: (of, node) => pair(figuresOf(p, 2, { byPlace: nodeBits(of, node) })),
 		functionFigures: (fn) => functionFigures(p, fn),

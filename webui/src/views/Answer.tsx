@@ -6,6 +6,7 @@ import { Fragment, type JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
 import { stateLabels } from "../canvas/heat";
+import type { FunctionRows } from "../model/functions";
 import { percent, sharePm, time } from "../model/numbers";
 import { heaviestPath } from "../model/tree";
 import { FunctionLink } from "./FunctionLink";
@@ -18,14 +19,20 @@ const STEPS = 4;
 /** The hot path ends where no branch has this much of its caller. */
 const BRANCH = 0.3;
 
-/** The function with the most self time, or -1. */
-export function hottest(page: Page): number {
-	const { self, total, fn } = page.shown.functionRows();
+/** The row with the most self time, or -1. */
+function hottest({ self, total, fn }: FunctionRows): number {
 	let best = -1;
 	for (let row = 0; row < fn.length; row++) {
 		if (best < 0 || self[row] > self[best] || (self[row] === self[best] && total[row] > total[best])) best = row;
 	}
-	return best < 0 || self[best] === 0 ? -1 : fn[best];
+	return best < 0 || self[best] === 0 ? -1 : best;
+}
+
+/** The function with the most self time, or -1. */
+export function hottestFunction(page: Page): number {
+	const rows = page.shown.functionRows();
+	const row = hottest(rows);
+	return row < 0 ? -1 : rows.fn[row];
 }
 
 function Path({ page }: { page: Page }): JSX.Element | null {
@@ -58,19 +65,24 @@ function doingWords(samples: readonly number[]): string {
 }
 
 function Sentence({ page }: { page: Page }): JSX.Element {
-	const fn = hottest(page);
-	if (fn < 0) {
+	const rows = page.shown.rows();
+	const row = hottest(rows);
+	if (row < 0) {
 		const text =
 			page.profile.cells.count === 0 ? "The recording has no samples." : "No samples pass the filters.";
 		return <>{text}</>;
 	}
-	const { self } = page.shown.functionFigures(fn);
+	const fn = rows.fn[row];
+	const value = rows.self[row];
+	const [halfWidth] = page.shown.rowHalfWidths([row]).self;
+	const line = page.state.by === "line" && rows.line[row] > 0 ? `, line ${rows.line[row]},` : "";
 	const timed = page.state.unit === "time" && !page.profile.meta.counted;
 	return (
 		<>
-			Most self time: <FunctionLink page={page} fn={fn} /> with <b>{sharePm(self.share, self.halfWidth)}</b>
-			{timed ? ` (${time(self.value)})` : ""}
-			{doingWords(page.shown.functionStates(fn))}.
+			Most self time: <FunctionLink page={page} fn={fn} />
+			{line} with <b>{sharePm(value / page.shown.whole, halfWidth)}</b>
+			{timed ? ` (${time(value)})` : ""}
+			{line === "" ? doingWords(page.shown.functionStates(fn)) : ""}.
 			<Path page={page} />
 		</>
 	);

@@ -27,7 +27,7 @@ function when(start: string | null): string | null {
 
 function programName(meta: Meta): string {
 	const name = meta.processes[0]?.name ?? "";
-	if (meta.processes.length < 2) return name === "" ? "plumb" : name;
+	if (meta.processes.length < 2) return name === "" ? meta.command || `a profile of ${meta.engine || "plumb"}` : name;
 	return `${name} and ${meta.processes.length - 1} more`;
 }
 

@@ -5,22 +5,18 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
 import { percent } from "../model/numbers";
-import type { FileLines } from "../model/lines";
+import type { FunctionRows } from "../model/functions";
 import { codeParts } from "./codeText";
 import type { Page } from "./page";
 import { sourceRows } from "./sourceRows";
 
 const MOST = 5;
 
-/** Sampled lines of the function, heaviest first: those of the file that lie in it. */
-function linesOf(page: Page, fn: number, lines: FileLines): number[] {
-	const { start, line } = page.profile.locations;
-	const mine = new Set(line.subarray(start[fn], start[fn + 1]));
+/** Sampled lines of the function, heaviest first: what other functions on the same lines took is not theirs. */
+function linesOf(fn: number, rows: FunctionRows): number[] {
 	const found: number[] = [];
-	for (let i = 0; i < lines.lines.length; i++) {
-		if (mine.has(lines.lines[i]) && lines.lines[i] > 0 && lines.total[i] > 0) found.push(i);
-	}
-	return found.sort((a, b) => lines.self[b] - lines.self[a] || lines.total[b] - lines.total[a]).slice(0, MOST);
+	for (let row = 0; row < rows.count; row++) if (rows.fn[row] === fn && rows.line[row] > 0) found.push(row);
+	return found.sort((a, b) => rows.self[b] - rows.self[a] || rows.total[b] - rows.total[a]).slice(0, MOST);
 }
 
 export function HotLines({ page, fn }: { page: Page; fn: number }): JSX.Element | null {
@@ -30,12 +26,12 @@ export function HotLines({ page, fn }: { page: Page; fn: number }): JSX.Element 
 }
 
 function Lines({ page, fn, file }: { page: Page; fn: number; file: number }): JSX.Element | null {
-	const lines = page.shown.sourceLines(file);
+	const rows = page.shown.lineRows();
 	const texts = useMemo(
 		() => new Map(sourceRows(page.profile.sources.get(file), []).map((row) => [row.line, row.text ?? ""])),
 		[page.profile, file],
 	);
-	const best = linesOf(page, fn, lines);
+	const best = linesOf(fn, rows);
 	if (best.length === 0) return null;
 	return (
 		<section>
@@ -43,14 +39,14 @@ function Lines({ page, fn, file }: { page: Page; fn: number; file: number }): JS
 			<ul class="hot-lines">
 				{best.map((i) => (
 					<li key={i}>
-						<span class="number">{percent(lines.self[i] / page.shown.whole)}</span>
-						<span class="number muted">{percent(lines.total[i] / page.shown.whole)}</span>
+						<span class="number">{percent(rows.self[i] / page.shown.whole)}</span>
+						<span class="number muted">{percent(rows.total[i] / page.shown.whole)}</span>
 						<button
 							type="button"
 							class="link mono cut"
-							onClick={() => page.change({ view: "source", file, line: lines.lines[i] })}
+							onClick={() => page.change({ view: "source", file, line: rows.line[i] })}
 						>
-							{lines.lines[i]} {codeParts((texts.get(lines.lines[i]) ?? "").trim(), -1, -1).before}
+							{rows.line[i]} {codeParts((texts.get(rows.line[i]) ?? "").trim(), -1, -1).before}
 						</button>
 					</li>
 				))}

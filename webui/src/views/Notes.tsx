@@ -3,7 +3,7 @@
 
 import type { JSX } from "preact";
 
-import { count, percent } from "../model/numbers";
+import { count } from "../model/numbers";
 import type { Page } from "./page";
 
 function frames(n: number): string {
@@ -18,17 +18,19 @@ function notes(page: Page): string[] {
 	const found = [
 		folded > 0 ? `${frames(folded)} folded` : null,
 		idle > 0 ? `${count(idle)} idle ${idle === 1 ? "thread" : "threads"} left out` : null,
-		meta.pruned
-			? `branches below ${percent(meta.pruned.share)} left out of the file (${count(meta.pruned.nodes)})`
-			: null,
 		meta.filter === null ? null : `made with a filter: ${meta.filter}`,
 		meta.untimed ? "the recording has no instants: no timeline" : null,
 	];
 	return found.filter((note) => note !== null);
 }
 
+/** What read a profile of another tool says nothing of the version that took it. */
+function madeBy({ profile: { meta } }: Page): string {
+	if (meta.imported) return `${meta.engine === "" ? "" : `from ${meta.engine}, `}shown by plumb, offline`;
+	return `made by plumb${meta.plumb_version === "" ? "" : ` ${meta.plumb_version}`}, offline`;
+}
+
 export function Notes({ page }: { page: Page }): JSX.Element {
-	const { meta } = page.profile;
 	const passed = page.shown.samples;
 	return (
 		<div class="foot">
@@ -36,7 +38,7 @@ export function Notes({ page }: { page: Page }): JSX.Element {
 			{notes(page).map((note) => (
 				<span key={note}>{note}</span>
 			))}
-			<span class="foot-made">made by plumb {meta.plumb_version}, offline</span>
+			<span class="foot-made">{madeBy(page)}</span>
 		</div>
 	);
 }

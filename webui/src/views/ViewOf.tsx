@@ -3,7 +3,7 @@
 
 import type { JSX } from "preact";
 
-import { hottest } from "./Answer";
+import { hottestFunction } from "./Answer";
 import { CallTreeView } from "./CallTreeView";
 import { DiffView } from "./DiffView";
 import { FlameView } from "./FlameView";
@@ -16,7 +16,7 @@ import { StatisticsView } from "./StatisticsView";
 /** Of a function; if none is selected of the one that the reader would look at first. */
 function Sandwich({ page }: { page: Page }): JSX.Element {
 	if (page.state.selected !== null) return <SandwichView page={page} />;
-	const fn = hottest(page);
+	const fn = hottestFunction(page);
 	if (fn < 0) return <p class="empty">No samples pass the filters.</p>;
 	return <SandwichView page={{ ...page, state: { ...page.state, selected: fn } }} />;
 }
