@@ -15,6 +15,7 @@
 #include <plumb/signals.h>
 #include <plumb/tags.h>
 #include <plumb/text.h>
+#include <plumb/view.h>
 
 #define PLUMB_VERSION "0.1.0"
 

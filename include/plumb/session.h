@@ -173,6 +173,10 @@ PLUMB_API struct plumb_error *plumb_session_cycle(struct plumb_session *s, uint6
 /** What the cycle has counted that has not ended. */
 PLUMB_API struct plumb_error *plumb_session_recent(struct plumb_session *s,
 						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** What the cycles counted that ended in the last @p ns, and the one that has not ended; none of them is taken. Its
+ * samples have no times. */
+PLUMB_API struct plumb_error *plumb_session_last(struct plumb_session *s, uint64_t ns,
+						 struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Return after @p timeout_ms (-1: no limit) or when sampling has ended. */
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread; of plumb_session_own() not while

@@ -9,6 +9,7 @@
 #include <plumb/plumb.h>
 
 #include "buf.h"
+#include "chosen.h"
 #include "diff.h"
 #include "diff_page.h"
 #include "diff_sides.h"
@@ -79,11 +80,7 @@ static const char *reference_of(const struct plumb_diff_options *o)
 /* Idle threads and samples, and threads and processes by name. */
 static struct pl_filter filter_of(const struct plumb_diff_options *o)
 {
-	static const enum pl_idle idle[] = {[PLUMB_IDLE_HIDE_THREADS] = PL_IDLE_HIDE_THREADS,
-					    [PLUMB_IDLE_KEEP] = PL_IDLE_KEEP,
-					    [PLUMB_IDLE_SKIP_SAMPLES] = PL_IDLE_SKIP_SAMPLES};
-
-	return (struct pl_filter){.idle = idle[o->idle],
+	return (struct pl_filter){.idle = pl_chosen_idle(o->idle),
 				  .threads = o->threads,
 				  .thread_count = o->thread_count,
 				  .processes = o->processes,

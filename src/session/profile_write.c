@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "chosen.h"
 #include "export.h"
 #include "facts.h"
 #include "given.h"
@@ -39,17 +40,8 @@ static const struct pl_format *format_by_name(const char *name)
 
 static struct pl_export_options export_options(const struct plumb_report_options *o)
 {
-	static const enum pl_idle idle[] = {[PLUMB_IDLE_HIDE_THREADS] = PL_IDLE_HIDE_THREADS,
-					    [PLUMB_IDLE_KEEP] = PL_IDLE_KEEP,
-					    [PLUMB_IDLE_SKIP_SAMPLES] = PL_IDLE_SKIP_SAMPLES};
-
 	return (struct pl_export_options){
-		.filter = {.idle = idle[o->idle],
-			   .threads = o->threads,
-			   .thread_count = o->thread_count,
-			   .processes = o->processes,
-			   .process_count = o->process_count,
-			   .lines = o->lines},
+		.filter = pl_chosen(o),
 		.full_names = o->full_names,
 		.escape = !o->no_escape,
 		.width = o->width ? o->width : 80,
@@ -175,7 +167,7 @@ static struct plumb_error *write_format(const struct pl_format *format, const st
 static struct plumb_error *check_names(const struct plumb_profile *p, const struct pl_format *format,
 				       const struct plumb_report_options *o)
 {
-	const struct pl_filter f = export_options(o).filter;
+	const struct pl_filter f = pl_chosen(o);
 	struct pl_item unmatched;
 
 	if (!o->chosen_before)

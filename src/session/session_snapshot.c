@@ -38,20 +38,26 @@ struct plumb_error *plumb_session_snapshot(struct plumb_session *s, struct plumb
 	return err;
 }
 
+/* Of @p p, made of @p c and the cycles before it from number @p first. */
+static void fit_part(const struct plumb_session *s, uint64_t first, const struct pl_cycle *c, struct plumb_profile *p)
+{
+	uint64_t begin_ns = first * s->cycles.length_ns, elapsed_ns = s->stats.elapsed_ns;
+	uint64_t longest_ns = (c->number + 1 - first) * s->cycles.length_ns;
+	/* Its first sample may be younger than the figures. */
+	uint64_t lasted_ns = elapsed_ns > begin_ns ? elapsed_ns - begin_ns : 0;
+
+	p->meta.period_ns = s->options.period_ns;
+	p->meta.duration_ns = lasted_ns < longest_ns ? lasted_ns : longest_ns;
+	p->meta.start_real_ns = (c->end_real_ns ? c->end_real_ns : pl_clock_real_ns()) - p->meta.duration_ns;
+}
+
 static struct plumb_error *make_part(struct plumb_session *s, const struct pl_cycle *c, struct plumb_profile **ret)
 {
 	struct plumb_error *err = pl_profile_part(s->profile, c->cells.data, c->cells.len, ret);
 
-	if (err)
-		return err;
-	struct pl_meta *m = &(*ret)->meta;
-	uint64_t begin_ns = c->number * s->cycles.length_ns, elapsed_ns = s->stats.elapsed_ns;
-	/* Its first sample may be younger than the figures. */
-	uint64_t lasted_ns = elapsed_ns > begin_ns ? elapsed_ns - begin_ns : 0;
-	m->period_ns = s->options.period_ns;
-	m->duration_ns = lasted_ns < s->cycles.length_ns ? lasted_ns : s->cycles.length_ns;
-	m->start_real_ns = (c->end_real_ns ? c->end_real_ns : pl_clock_real_ns()) - m->duration_ns;
-	return NULL;
+	if (!err)
+		fit_part(s, c->number, c, *ret);
+	return err;
 }
 
 struct plumb_error *plumb_session_cycle(struct plumb_session *s, uint64_t *end_real_ns, struct plumb_profile **ret)
@@ -83,6 +89,50 @@ struct plumb_error *plumb_session_recent(struct plumb_session *s, struct plumb_p
 	lock_up_to_date(s);
 	const struct pl_cycle *c = pl_cycles_recent(&s->cycles);
 	err = make_part(s, c ? c : &nothing, ret);
+	pthread_mutex_unlock(&s->work);
+	return err;
+}
+
+/* Cycles are the batches of the intervals; where they are more, neighbours share one. */
+static struct plumb_error *make_last(struct plumb_session *s, size_t first, struct plumb_profile **ret)
+{
+	const struct pl_cycle *list = s->cycles.list.data;
+	size_t count = s->cycles.list.len - first, in_batch = (count + PL_BATCHES - 1) / PL_BATCHES;
+	PL_VEC(struct pl_cell) cells = {0};
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct pl_cycle *c = &list[first + i];
+
+		if (!pl_vec_reserve(&cells, c->cells.len))
+			err = &pl_err_no_memory;
+		for (size_t k = 0; k < c->cells.len && !err; k++) {
+			cells.data[cells.len] = c->cells.data[k];
+			cells.data[cells.len++].batch = (uint8_t)(i / in_batch);
+		}
+	}
+	if (!err)
+		err = pl_profile_part(s->profile, cells.data, cells.len, ret);
+	if (!err)
+		fit_part(s, list[first].number, &list[first + count - 1], *ret);
+	pl_vec_deinit(&cells);
+	return err;
+}
+
+struct plumb_error *plumb_session_last(struct plumb_session *s, uint64_t ns, struct plumb_profile **ret)
+{
+	static const struct pl_cycle nothing;
+	struct plumb_error *err = pl_session_check_forked(s);
+
+	if (err)
+		return err;
+	lock_up_to_date(s);
+	size_t ended = s->cycles.ended, wanted = s->cycles.length_ns ? (size_t)(ns / s->cycles.length_ns) : 0;
+	size_t first = wanted < ended ? ended - wanted : 0;
+	if (first < s->cycles.list.len)
+		err = make_last(s, first, ret);
+	else
+		err = make_part(s, &nothing, ret);
 	pthread_mutex_unlock(&s->work);
 	return err;
 }

@@ -151,12 +151,32 @@ static struct plumb_error *see(void *ctx, const struct plumb_tree_node *node)
 	return NULL;
 }
 
+static bool view(const struct plumb_profile *p)
+{
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	struct plumb_view_totals totals = {.size = sizeof totals};
+	struct plumb_view *v;
+	size_t count;
+	const char *sentence;
+
+	if (!well(plumb_view_open(p, &o, &v)))
+		return false;
+	bool ok = well(plumb_view_functions(v, &count));
+	ok = well(plumb_view_tree(v, PLUMB_VIEW_TREE_OWN, 0, &count)) && ok;
+	ok = well(plumb_view_threads(v, &count)) && ok;
+	ok = well(plumb_view_processes(v, &count)) && ok;
+	ok = well(plumb_view_totals(v, &totals)) && ok;
+	ok = well(plumb_view_sentence(v, true, &sentence)) && ok;
+	plumb_view_close(v);
+	return ok;
+}
+
 /* What was asked for, if @p err does not say that there was no memory for it; NULL afterwards. */
 static bool look_at(struct plumb_error *err, struct plumb_profile **p)
 {
 	if (!well(err))
 		return false;
-	bool ok = !*p || well(plumb_profile_walk(*p, see, NULL));
+	bool ok = !*p || (well(plumb_profile_walk(*p, see, NULL)) && view(*p));
 	plumb_profile_destroy(*p);
 	*p = NULL;
 	return ok;
@@ -170,6 +190,7 @@ static bool ask(struct plumb_session *session)
 	bool ok = look_at(plumb_session_snapshot(session, &p), &p);
 
 	ok = look_at(plumb_session_recent(session, &p), &p) && ok;
+	ok = look_at(plumb_session_last(session, SAMPLED_NS, &p), &p) && ok;
 	plumb_session_pause(session);
 	ok = well(plumb_session_set_rate(session, 2000)) && ok;
 	plumb_session_reset(session);

@@ -108,6 +108,65 @@ static void a_cycle_that_has_just_begun_has_lasted_no_time(void **state)
 	session_deinit(&s);
 }
 
+static void add_to_cycle(struct plumb_session *s, uint64_t time_ns, uint64_t samples)
+{
+	while (samples-- > 0)
+		assert_ok(pl_cycles_add(&s->cycles, &(struct pl_sample){.time_ns = time_ns, .weight_ns = 7}));
+}
+
+static void check_last(struct plumb_session *s, uint64_t ns, uint64_t samples, uint64_t lasted_ns)
+{
+	struct plumb_profile *p;
+	struct plumb_profile_info info;
+
+	assert_ok(plumb_session_last(s, ns, &p));
+	plumb_profile_info(p, &info);
+	assert_int_equal(info.samples, samples);
+	assert_int_equal(info.duration_ns, lasted_ns);
+	plumb_profile_destroy(p);
+}
+
+static void add_one_thread(struct plumb_profile *p)
+{
+	struct pl_thread thread = {.tid = 1};
+	uint32_t id;
+
+	assert_ok(pl_profile_process(p, &(struct pl_process){.pid = 1}, &thread.process));
+	assert_ok(pl_profile_thread(p, &thread, &id));
+}
+
+/* Any number of times: none of them is taken. */
+static void the_last_time_is_that_of_whole_cycles(void **state)
+{
+	struct pl_engine engine = {.stats = {.elapsed_ns = 3500}};
+	struct plumb_session s;
+	struct plumb_profile *p;
+
+	session_init(&s, &engine);
+	s.ops = &stands;
+	add_one_thread(s.profile);
+	check_last(&s, 1000, 0, 0); /* there are none */
+	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 100};
+	for (uint64_t i = 0; i < 3; i++)
+		add_to_cycle(&s, 1000 * i, 10 + i);
+	add_to_cycle(&s, 3100, 1);
+	check_last(&s, 0, 1, 500);
+	check_last(&s, 1999, 13, 1500);
+	check_last(&s, 2000, 24, 2500);
+	check_last(&s, 1u << 30, 34, 3500);
+	assert_ok(plumb_session_last(&s, 2000, &p));
+	assert_true(p->cell_count == 3 && p->cells[2].batch == 2); /* each tells how the shares vary */
+	plumb_profile_destroy(p);
+	for (uint64_t i = 4; i < 80; i++)
+		add_to_cycle(&s, 1000 * i, 1);
+	engine.stats.elapsed_ns = 79500;
+	check_last(&s, 1u << 30, 110, 79500);
+	assert_ok(plumb_session_last(&s, 1u << 30, &p));
+	assert_true(p->cell_count == 40 && p->cells[39].batch == 39); /* two share a batch */
+	plumb_profile_destroy(p);
+	session_deinit(&s);
+}
+
 /* @p how: how it comes that sampling is to end. */
 static void check_who_does_not_come_back(void (*how)(struct plumb_session *))
 {
@@ -168,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_not_older_than_the_samples_they_are_shown_with),
 		cmocka_unit_test(a_cycle_that_has_just_begun_has_lasted_no_time),
+		cmocka_unit_test(the_last_time_is_that_of_whole_cycles),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_end_was_asked_for),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_time_is_over),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_program_has_ended),

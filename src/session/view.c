@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session: <plumb/view.h>, over the questions of model/view.h. One owner at a time. */
+#include <plumb/view.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chosen.h"
+#include "frame_name.h"
+#include "own_code.h"
+#include "summary.h"
+
+struct plumb_view {
+	const struct plumb_profile *p; /* what passes the filters that are not of `filter` */
+	struct plumb_profile *refined; /* `p`, where that is not the caller's */
+	struct pl_filter filter;
+	struct pl_summary *summary; /* once it was asked for */
+	bool ascii;		    /* of its sentences */
+	pl_function_rows functions, lines;
+	pl_tree_rows tree;
+	pl_thread_rows threads;
+	pl_process_rows processes;
+};
+
+struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct plumb_report_options *o,
+				    struct plumb_view **ret)
+{
+	struct plumb_view *v = calloc(1, sizeof *v);
+	struct plumb_error *err = v ? plumb_profile_refine(p, o, &v->refined) : &pl_err_no_memory;
+
+	if (err) {
+		free(v);
+		return err;
+	}
+	v->p = v->refined ? v->refined : p;
+	v->filter = pl_chosen(o);
+	v->filter.lines = false;
+	*ret = v;
+	return NULL;
+}
+
+void plumb_view_close(struct plumb_view *v)
+{
+	if (!v)
+		return;
+	pl_vec_deinit(&v->functions);
+	pl_vec_deinit(&v->lines);
+	pl_vec_deinit(&v->tree);
+	pl_vec_deinit(&v->threads);
+	pl_vec_deinit(&v->processes);
+	free(v->summary);
+	pl_profile_destroy(v->refined);
+	free(v);
+}
+
+/* As much of @p all as the caller knows of; both begin with their size. */
+static void give(void *ret, const void *all, size_t all_size)
+{
+	size_t size;
+
+	memcpy(&size, ret, sizeof size);
+	if (size > all_size)
+		size = all_size;
+	if (size > sizeof size)
+		memcpy((char *)ret + sizeof size, (const char *)all + sizeof size, size - sizeof size);
+}
+
+static struct plumb_share share_of(const struct pl_share *s)
+{
+	return (struct plumb_share){.samples = s->samples,
+				    .weight_ns = s->weight_ns,
+				    .on_cpu_ns = s->on_cpu_ns,
+				    .share = s->share,
+				    .half_width = s->half_width};
+}
+
+/* ---- figures of all ---------------------------------------------------------------------------------------------- */
+
+static struct plumb_error *summarize(struct plumb_view *v, bool ascii)
+{
+	struct plumb_error *err;
+
+	if (v->summary && v->ascii == ascii)
+		return NULL;
+	if (!v->summary && !(v->summary = calloc(1, sizeof *v->summary)))
+		return &pl_err_no_memory;
+	v->ascii = ascii;
+	err = pl_summary_make(v->p, &v->filter, !ascii, v->summary);
+	if (!err)
+		err = pl_summary_find(v->summary, v->p, &v->filter);
+	if (err) {
+		free(v->summary);
+		v->summary = NULL;
+	}
+	return err;
+}
+
+struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_totals *ret)
+{
+	struct plumb_error *err = summarize(v, v->ascii);
+
+	if (err)
+		return err;
+	const struct pl_totals *t = &v->summary->totals;
+	struct plumb_view_totals all = {
+		.samples = t->samples,
+		.weight_ns = t->weight_ns,
+		.duration_ns = v->p->meta.duration_ns,
+		.on_cpu = t->on_cpu,
+		.has_gil = t->has_gil,
+		.wants_gil = t->wants_gil,
+		.in_gc = t->in_gc,
+		.exception = t->exception,
+		.unknown = t->unknown,
+		.threads = t->threads,
+		.idle_threads_hidden = t->idle_threads_hidden,
+		.on_cpu_half_width = t->on_cpu_half_width,
+		.has_gil_half_width = t->has_gil_half_width,
+		.wants_gil_half_width = t->wants_gil_half_width,
+		.gil_held = v->summary->gil_held,
+		.missed = v->summary->missed,
+		.time_scale = v->summary->scale,
+	};
+	give(ret, &all, sizeof all);
+	return NULL;
+}
+
+struct plumb_error *plumb_view_sentence(struct plumb_view *v, bool ascii, const char **ret)
+{
+	struct plumb_error *err = summarize(v, ascii);
+
+	if (err)
+		return err;
+	*ret = v->summary->faults.count ? v->summary->faults.list[0].sentence : "";
+	return NULL;
+}
+
+/* ---- functions --------------------------------------------------------------------------------------------------- */
+
+static struct plumb_view_function describe(const struct plumb_view *v, uint32_t id, const struct pl_share *self,
+					   const struct pl_share *total)
+{
+	const struct pl_function *f = &v->p->functions[id];
+	struct pl_text qualname = pl_frame_qualname(v->p, f);
+	struct plumb_view_function row = {
+		.size = sizeof row,
+		.qualname = qualname.s,
+		.qualname_len = qualname.len,
+		.firstline = f->firstline,
+		.kind = (enum plumb_kind)(1 << f->origin),
+		.library = pl_own_code_is_library(v->p, f),
+		.bare = pl_frame_is_bare(v->p, f, (int32_t)f->firstline),
+		.self = share_of(self),
+		.total = share_of(total),
+	};
+
+	row.name = pl_strtab_get(v->p->strings, f->name, &row.name_len);
+	row.file = pl_strtab_get(v->p->strings, f->file, &row.file_len);
+	return row;
+}
+
+struct plumb_error *plumb_view_functions(struct plumb_view *v, size_t *count)
+{
+	pl_function_rows rows = {0};
+	struct plumb_error *err = pl_view_functions(v->p, &v->filter, &rows);
+
+	if (err)
+		return err;
+	pl_vec_deinit(&v->functions);
+	v->functions = rows;
+	*count = rows.len;
+	return NULL;
+}
+
+bool plumb_view_function_at(const struct plumb_view *v, size_t i, struct plumb_view_function *ret)
+{
+	if (i >= v->functions.len)
+		return false;
+	const struct pl_function_row *r = &v->functions.data[i];
+	struct plumb_view_function row = describe(v, r->function, &r->self, &r->total);
+	give(ret, &row, sizeof row);
+	return true;
+}
+
+static bool is_text(struct pl_text t, const char *s, size_t len)
+{
+	return t.len == len && memcmp(t.s, s, len) == 0;
+}
+
+static bool is_like(const struct plumb_view *v, uint32_t id, const struct plumb_view_function *like)
+{
+	const struct pl_function *f = &v->p->functions[id];
+
+	return f->firstline == like->firstline &&
+	       is_text(pl_frame_qualname(v->p, f), like->qualname, like->qualname_len) &&
+	       is_text(pl_text_of(v->p, f->file), like->file, like->file_len);
+}
+
+bool plumb_view_function_like(const struct plumb_view *v, const struct plumb_view_function *like,
+			      struct plumb_view_function *ret)
+{
+	for (size_t i = 0; i < v->functions.len; i++)
+		if (is_like(v, v->functions.data[i].function, like))
+			return plumb_view_function_at(v, i, ret);
+	return false;
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
+
+_Static_assert(PLUMB_VIEW_ROW_LIBRARY == (int)PL_TREE_LIBRARY && PLUMB_VIEW_ROW_SELF == (int)PL_TREE_SELF,
+	       "the kinds of rows of the library are those of the model");
+
+struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_view_tree which, double min_share, size_t *count)
+{
+	pl_tree_rows rows = {0};
+	struct plumb_error *err = which == PLUMB_VIEW_TREE_OWN ? pl_own_code_tree(v->p, &v->filter, min_share, &rows)
+							       : pl_view_tree(v->p, &v->filter, min_share, &rows);
+
+	if (err) {
+		pl_vec_deinit(&rows);
+		return err;
+	}
+	pl_vec_deinit(&v->tree);
+	v->tree = rows;
+	*count = rows.len;
+	return NULL;
+}
+
+bool plumb_view_tree_at(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret)
+{
+	if (i >= v->tree.len)
+		return false;
+	const struct pl_tree_row *r = &v->tree.data[i];
+	struct plumb_view_tree_row row = {
+		.depth = r->depth,
+		.kind = (enum plumb_view_tree_kind)r->kind,
+		.function = describe(v, r->function, &r->self, &r->total),
+	};
+	give(ret, &row, sizeof row);
+	return true;
+}
+
+/* ---- threads and processes --------------------------------------------------------------------------------------- */
+
+struct plumb_error *plumb_view_threads(struct plumb_view *v, size_t *count)
+{
+	pl_thread_rows rows = {0};
+	struct plumb_error *err = pl_view_threads(v->p, &v->filter, &rows);
+
+	if (err)
+		return err;
+	pl_vec_deinit(&v->threads);
+	v->threads = rows;
+	*count = rows.len;
+	return NULL;
+}
+
+bool plumb_view_thread_at(const struct plumb_view *v, size_t i, struct plumb_view_thread *ret)
+{
+	if (i >= v->threads.len)
+		return false;
+	const struct pl_thread_row *r = &v->threads.data[i];
+	const struct pl_thread *t = &v->p->threads[r->thread];
+	struct plumb_view_thread row = {
+		.tid = t->tid,
+		.pid = (int)v->p->processes[t->process].pid,
+		.name = pl_text_of(v->p, t->name).s,
+		.main = t->main,
+		.idle = r->idle,
+		.samples = r->samples,
+		.weight_ns = r->weight_ns,
+		.on_cpu = r->on_cpu,
+		.has_gil = r->has_gil,
+		.wants_gil = r->wants_gil,
+	};
+	give(ret, &row, sizeof row);
+	return true;
+}
+
+struct plumb_error *plumb_view_processes(struct plumb_view *v, size_t *count)
+{
+	pl_process_rows rows = {0};
+	struct plumb_error *err = pl_view_processes(v->p, &v->filter, &rows);
+
+	if (err)
+		return err;
+	pl_vec_deinit(&v->processes);
+	v->processes = rows;
+	*count = rows.len;
+	return NULL;
+}
+
+bool plumb_view_process_at(const struct plumb_view *v, size_t i, struct plumb_view_process *ret)
+{
+	if (i >= v->processes.len)
+		return false;
+	const struct pl_process_row *r = &v->processes.data[i];
+	const struct pl_process *proc = &v->p->processes[r->process];
+	struct plumb_view_process row = {
+		.pid = (int)proc->pid,
+		.parent = (int)proc->parent,
+		.name = pl_text_of(v->p, proc->name).s,
+		.command = pl_text_of(v->p, proc->program).s,
+		.python = pl_text_of(v->p, proc->python).s,
+		.total = share_of(&r->total),
+	};
+	give(ret, &row, sizeof row);
+	return true;
+}
+
+/* ---- lines and sources ------------------------------------------------------------------------------------------- */
+
+struct plumb_error *plumb_view_lines(struct plumb_view *v, const struct plumb_view_function *f, size_t *count)
+{
+	struct pl_filter by_line = v->filter;
+	pl_function_rows rows = {0};
+	size_t kept = 0;
+
+	by_line.lines = true;
+	struct plumb_error *err = pl_view_functions(v->p, &by_line, &rows);
+	if (err)
+		return err;
+	for (size_t i = 0; i < rows.len; i++)
+		if (is_like(v, rows.data[i].function, f))
+			rows.data[kept++] = rows.data[i];
+	rows.len = kept;
+	pl_vec_deinit(&v->lines);
+	v->lines = rows;
+	*count = kept;
+	return NULL;
+}
+
+bool plumb_view_line_at(const struct plumb_view *v, size_t i, struct plumb_view_line *ret)
+{
+	if (i >= v->lines.len)
+		return false;
+	const struct pl_function_row *r = &v->lines.data[i];
+	struct plumb_view_line row = {.line = r->line, .self = share_of(&r->self), .total = share_of(&r->total)};
+	give(ret, &row, sizeof row);
+	return true;
+}
+
+const char *plumb_view_source(const struct plumb_view *v, const struct plumb_view_function *f, size_t *len,
+			      bool *changed)
+{
+	for (uint32_t i = 0; i < v->p->source_count; i++) {
+		const struct pl_source *s = &v->p->sources[i];
+
+		if (!is_text(pl_text_of(v->p, s->file), f->file, f->file_len))
+			continue;
+		*len = s->len;
+		if (changed)
+			*changed = s->changed;
+		return s->text;
+	}
+	return NULL;
+}
