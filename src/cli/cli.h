@@ -40,7 +40,7 @@ struct command {
 /** All commands, ends with NULL. */
 extern const struct command *const commands[];
 extern const struct command command_run, command_attach, command_dump, command_report, command_convert, command_merge,
-	command_diff, command_doctor, command_help, command_completion;
+	command_diff, command_doctor, command_help, command_completion, command_top;
 const struct command *command_by_name(const char *name);
 
 /** A failure in words; filled in by whoever found it, told by whoever ends the command. */
@@ -69,6 +69,10 @@ int complain_failure(const struct failure *why);
 int complain_error(struct plumb_error *err);
 /** complain_error() about a file that was to be read: EXIT_BAD_INPUT if it is not there or not what it should be. */
 int complain_input_error(struct plumb_error *err);
+/** The exit status for the wait status of a program. */
+int program_exit_status(int wait_status);
+/** complain_error() about a @p program that could not be started; 126 or 127 where that is known. */
+int complain_launch(struct plumb_error *err, const char *program);
 /** Flush stdout and tell if that failed. A reader that went away is no news: quietly EXIT_OWN_FAILURE. */
 int finish_stdout(void);
 

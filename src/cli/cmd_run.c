@@ -32,7 +32,7 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int exit_status(int wait_status)
+int program_exit_status(int wait_status)
 {
 	if (WIFSIGNALED(wait_status))
 		return EXIT_SIGNAL_BASE + WTERMSIG(wait_status);
@@ -46,7 +46,7 @@ static bool ends_with(const char *s, const char *end)
 	return len >= end_len && strcmp(s + len - end_len, end) == 0;
 }
 
-static int cannot_launch(struct plumb_error *err, const char *program)
+int complain_launch(struct plumb_error *err, const char *program)
 {
 	enum plumb_error_code code = plumb_error_code(err);
 	char hint[256];
@@ -78,8 +78,8 @@ static void tell_no_python(int argc, char **argv)
 static int end_of_program(struct plumb_session *s, const struct plumb_result *r)
 {
 	if (r->target_ended)
-		return exit_status(r->wait_status);
-	return exit_status(plumb_session_reap(s));
+		return program_exit_status(r->wait_status);
+	return program_exit_status(plumb_session_reap(s));
 }
 
 /* A shell would say so, had it started the program itself. Nobody wonders about an end that he asked for, or a reader.
@@ -137,7 +137,7 @@ static int sample(struct config *c, int argc, char **argv, struct second_output 
 	int failed, status;
 
 	if (err)
-		return cannot_launch(err, argv[0]);
+		return complain_launch(err, argv[0]);
 	signals_watch(s);
 	tell_begin(c);
 	wait_end(s);
@@ -175,7 +175,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	if (other == 0)
 		return run_and_tell(c, argc, argv);
 	if (other > 0)
-		return exit_status(init_look_after(other));
+		return program_exit_status(init_look_after(other));
 	refuse(&why, "", "cannot start a process: %s", strerror(errno));
 	return complain_failure(&why);
 }

@@ -32,6 +32,9 @@ struct config {
 	bool announce; /* attach: say when it samples */
 	bool open;     /* show the page */
 	bool man;      /* help: as a man page */
+	bool plain;    /* top: lines instead of a screen */
+	bool rate_given;
+	char *const *words; /* the command line from the name of the command on, as it was given; ends with NULL */
 };
 
 #define CONFIG_INIT                                                                                                    \

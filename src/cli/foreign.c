@@ -19,7 +19,7 @@
 #define DUMP	 "use 'plumb dump PID'"
 #define CORE	 "use 'plumb dump --core FILE'"
 #define LOCALS	 "use 'plumb dump PID --locals'"
-#define LIVE	 "not yet: 'plumb attach PID' shows the hottest function while it runs"
+#define LIVE	 "use 'plumb top PID', or 'plumb top -- PROGRAM ...'"
 #define THREADS                                                                                                        \
 	"threads are always kept apart; " ROWS "'--threads NAME,TID' picks some; 'plumb report FILE --json' lists all"
 #define FOLDED	ROWS "use '-o NAME.folded'"
@@ -133,7 +133,6 @@ const struct foreign foreign_options[] = {
 const struct foreign foreign_commands[] = {
 	{"record", "py-spy's",
 	 "use 'plumb run -- PROGRAM ...' to start a program, 'plumb attach PID' for a running one", NULL},
-	{"top", "py-spy's", LIVE, NULL},
 	{"where", "austin's", DUMP, NULL},
 	{"start", "other profilers'", "use 'plumb run -- PROGRAM ...'", NULL},
 	{"replay", "profiling.sampling's", "use 'plumb report FILE'", NULL},

@@ -33,11 +33,12 @@ static int run_command(const char *program, const struct command *cmd, int argc,
 {
 	struct config c = CONFIG_INIT;
 	struct failure why = {0};
-	char **words = calloc((size_t)argc, sizeof *words); /* the parser moves them */
+	char **words = calloc((size_t)argc + 1, sizeof *words); /* the parser moves them */
 	int operands, status;
 
 	if (words)
 		memcpy(words, argv, (size_t)argc * sizeof *words);
+	c.words = words;
 	if (!opt_parse(cmd, argc, argv, &c, &operands, &why)) {
 		status = complain_failure(&why);
 	} else if (c.help) {

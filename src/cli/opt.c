@@ -244,10 +244,8 @@ bool opt_parse(const struct command *cmd, int argc, char **argv, struct config *
 		bool is_option = options && arg[0] == '-' && arg[1] != '\0';
 
 		if (is_option && strcmp(arg, "--") == 0) {
-			if (cmd->operands == OPERANDS_TWO_SIDES)
-				c->split = operands;
-			else
-				options = false;
+			c->split = operands;
+			options = cmd->operands == OPERANDS_TWO_SIDES;
 		} else if (!is_option) {
 			argv[operands++] = arg;
 			if (cmd->operands == OPERANDS_PROGRAM)

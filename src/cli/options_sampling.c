@@ -26,6 +26,7 @@ static bool set_until(struct config *c, const char *value, struct failure *why)
 
 static bool set_rate(struct config *c, const char *value, struct failure *why)
 {
+	c->rate_given = true;
 	if (!value_rate(value, &c->session.rate_hz))
 		return refuse(why,
 			      "give samples per second from 0.01 to 1000000, as in '-r 1000', '-r 1k' or '-r 100hz', "
@@ -147,8 +148,8 @@ static bool set_always_stop(struct config *c, const char *value, struct failure 
 #define STOPPING "Stopping the program's threads"
 
 const struct opt options_sampling[] = {
-	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default), 1k, 100hz, or max", SAMPLING,
-	 set_rate},
+	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default; of top 100), 1k, 100hz, or max",
+	 SAMPLING, set_rate},
 	{"duration", 'd', "TIME", "end the sampling, not the program, after TIME: seconds, or as in 500ms, 2m, 1h30m",
 	 SAMPLING, set_duration},
 	{"until", 0, "PERCENT",

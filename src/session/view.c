@@ -147,6 +147,7 @@ static struct plumb_view_function describe(const struct plumb_view *v, uint32_t 
 		.qualname = qualname.s,
 		.qualname_len = qualname.len,
 		.firstline = f->firstline,
+		.short_file = pl_text_short_path(pl_text_of(v->p, f->file)).s,
 		.kind = (enum plumb_kind)(1 << f->origin),
 		.library = pl_own_code_is_library(v->p, f),
 		.bare = pl_frame_is_bare(v->p, f, (int32_t)f->firstline),

@@ -79,10 +79,11 @@ MEANS = [
     (r"10\.\.20", "..0.2"),
     (r"(?<=-n )8", "2"),
     (r"(?<=plumb attach )(?!.*-d )", "-d 0.3 "),  # it would go on until Ctrl-C
+    (r"(?<=plumb top )(?!.*-d )", "-d 0.3 "),
 ]
 
 # What a command needs that is mentioned without, as `plumb report --json`.
-OPERANDS = {"run": "-- python3 app.py", "attach": "PID", "report": "FILE", "dump": "PID", "diff": "A B", "merge": "A B -o OUT", "convert": "IN OUT",
+OPERANDS = {"run": "-- python3 app.py", "attach": "PID", "report": "FILE", "dump": "PID", "top": "PID", "diff": "A B", "merge": "A B -o OUT", "convert": "IN OUT",
             "completion": "bash"}
 
 # (pattern, why it is not run)

@@ -25,8 +25,9 @@ missing_build() {
 	have python3 || echo python3
 }
 
-# Without these plumb is built without its Python package, or without the report page.
+# Without these plumb is built without its Python package, its report page or its live view.
 missing_parts() {
+	[ -e /usr/include/ncursesw/curses.h ] || pkg-config --exists ncursesw 2>/dev/null || echo libncurses-dev
 	python_headers || echo python3-dev
 	have node || echo nodejs
 	have npm || echo npm

@@ -68,6 +68,7 @@ static void functions_have_self_and_total(void **state)
 	assert_false(plumb_view_function_at(v, 4, &f));
 	assert_true(plumb_view_function_at(v, 0, &f));
 	assert_string_equal(f.name, "scan");
+	assert_string_equal(f.short_file, "decoder.py");
 	assert_true(f.library && !f.bare && f.kind == PLUMB_KIND_PYTHON && f.name_len == 4);
 	assert_true(f.self.samples == 5 && f.self.share == 0.5 && f.self.half_width > 0);
 	assert_true(samples_of(v, "work", true) == 3 && samples_of(v, "work", false) == 8);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb top: what a program does now. Layer cli; the options, of whoever runs it. */
+#include "config.h"
+#include "top_begin.h"
+
+static bool set_plain(struct config *c, const char *value, struct failure *why)
+{
+	c->plain = true;
+	return true;
+}
+
+static const struct opt options_top[] = {
+	{"plain", 0, NULL,
+	 "a line each second instead of a screen: for logs, pipes and screen readers (the default where standard "
+	 "output "
+	 "is no terminal)",
+	 "Report", set_plain},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+static const struct opt *const tables[] = {options_top, options_sampling, options_idle,	  options_filters,
+					   options_own, options_force,	  options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb top 4242",
+	"where it spends its time now, and has since you look; '?' shows the keys, 'q' ends",
+	"plumb top app.py",
+	"the process that runs the script app.py, if it is the only one",
+	"plumb top -- python app.py --port 80",
+	"start the program; what it writes goes to a file",
+	"plumb top 4242 --plain -d 60 >> load.log",
+	"a line each second for a minute",
+	NULL,
+};
+
+const struct command command_top = {
+	.name = "top",
+	.usage = "PID|NAME|FILE|-- PROGRAM [ARG...]",
+	.summary = "what a program does now: functions, calls, threads, lines",
+	.about = "Watch a running Python process, a PROGRAM that is started, or look at the recording FILE "
+		 "(NAME.plumb): "
+		 "its functions, "
+		 "calls, threads and lines, of the last five seconds beside all since the start. A program that is "
+		 "started writes into a file, plumb.top.PID.out, and reads nothing; at the end it gets the signal that "
+		 "Ctrl-C sends. Nothing is recorded but what the key 's' saves, or what -o names. The exit status is "
+		 "0, that of the program if it ended by "
+		 "itself, or 125 if plumb failed.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_ANYWHERE,
+	.min_operands = 1,
+	.max_operands = -1,
+	.operand = "the id or the name of a process, a recording, or '--' and a program",
+	.run = top_begin,
+};

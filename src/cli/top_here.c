@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In plumb-top: what is to be watched, and how. Layer cli. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "signals.h"
+#include "term.h"
+#include "top.h"
+#include "top_begin.h"
+#include "which.h"
+
+#define USUAL_HZ 100.0 /* it may run for days */
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), end_len = strlen(end);
+
+	return len >= end_len && strcmp(s + len - end_len, end) == 0;
+}
+
+/* "app.py" is a process, also where a file has that name. */
+static bool is_recording(const char *operand)
+{
+	static const char magic[] = "plumb";
+	char begin[sizeof magic] = "";
+	struct stat st;
+
+	if (ends_with(operand, ".plumb"))
+		return true;
+	FILE *f = stat(operand, &st) == 0 && S_ISREG(st.st_mode) ? fopen(operand, "r") : NULL;
+	if (!f)
+		return false;
+	bool is = fread(begin, 1, sizeof begin, f) == sizeof begin && memcmp(begin, magic, sizeof magic) == 0;
+	fclose(f);
+	return is;
+}
+
+static bool names_a_recording(const struct config *c, struct failure *why)
+{
+	const char *format = c->output ? plumb_format_for_path(c->output) : NULL;
+
+	if (!format || strcmp(format, "plumb") == 0)
+		return true;
+	return refuse(why, "'plumb convert' writes other formats of a recording",
+		      "top records, and '%s' is no recording", c->output);
+}
+
+/* Fill in what is watched. Returns 0 or the exit status. */
+static int choose(const struct command *cmd, struct config *c, int argc, char **argv, struct top_options *o)
+{
+	struct failure why;
+
+	if (!names_a_recording(c, &why))
+		return complain_failure(&why);
+	if (c->split == 0) {
+		o->program = argv;
+		return 0;
+	}
+	if (argc > 1) {
+		refuse(&why, "to start a program: plumb top -- PROGRAM [ARG...]", "top does not take '%s' beside '%s'",
+		       argv[1], argv[0]);
+		return complain_failure(&why);
+	}
+	if (is_recording(argv[0])) {
+		o->recording = argv[0];
+		return 0;
+	}
+	return which_process(cmd, argv[0], &o->pid);
+}
+
+static void prepare(struct config *c)
+{
+	config_report(c);
+	if (!c->rate_given)
+		c->session.rate_hz = USUAL_HZ;
+	c->session.threads = c->report.threads;
+	c->session.thread_count = c->report.thread_count;
+	c->session.own = (const char *const *)c->own.words;
+	c->session.own_count = c->own.count;
+	c->session.output = c->output;
+	c->session.signals = signals_inherited();
+}
+
+static int complain_begin(struct plumb_error *err, const struct top_options *o)
+{
+	if (o->program)
+		return complain_launch(err, o->program[0]);
+	return o->recording ? complain_input_error(err) : complain_error(err);
+}
+
+int top_begin(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct top_options o = {0};
+	int wait_status = -1, status = choose(cmd, c, argc, argv, &o);
+
+	if (status)
+		return status;
+	prepare(c);
+	o.session = c->session;
+	o.report = c->report;
+	o.plain = c->plain || !term_can_redraw(STDOUT_FILENO);
+	o.color = term_color(c, STDOUT_FILENO);
+	o.unicode = term_is_utf8();
+	if (o.program)
+		signals_hold_suspension();
+	else
+		signals_before_attach();
+	struct plumb_error *err = top_run(&o, &wait_status);
+	if (err)
+		return complain_begin(err, &o);
+	return wait_status < 0 ? finish_stdout() : program_exit_status(wait_status);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: see arrivals.h. A handler only notes that it was called: in a pipe, which is waited on beside the keys. So
+ * nothing is drawn or stopped but by the one thread that draws. */
+#include "arrivals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#define BY_TERMINAL 0x80
+
+static int noted[2] = {-1, -1};
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
+#define CAUGHT (sizeof caught / sizeof caught[0])
+
+static void note(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	unsigned char byte = (unsigned char)(signo | (info->si_code == SI_KERNEL ? BY_TERMINAL : 0));
+	ssize_t done = write(noted[1], &byte, 1); /* a full pipe has enough in it */
+
+	(void)done;
+	errno = saved;
+}
+
+/* What was ignored when plumb began (nohup) is of no effect. */
+static void catch_unless_ignored(int signo)
+{
+	struct sigaction before, action = {.sa_sigaction = note, .sa_flags = SA_RESTART | SA_SIGINFO};
+
+	if (sigaction(signo, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+		return;
+	sigfillset(&action.sa_mask);
+	sigaction(signo, &action, NULL);
+}
+
+bool arrivals_catch(void)
+{
+	sigset_t ours, background;
+
+	if (noted[0] < 0 && pipe2(noted, O_CLOEXEC | O_NONBLOCK))
+		return false;
+	sigemptyset(&ours);
+	for (size_t i = 0; i < CAUGHT; i++) {
+		catch_unless_ignored(caught[i]);
+		sigaddset(&ours, caught[i]);
+	}
+	pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+	/* Taken by the session's own thread, when it holds nothing. */
+	sigemptyset(&background);
+	sigaddset(&background, SIGTTIN);
+	sigaddset(&background, SIGTTOU);
+	pthread_sigmask(SIG_BLOCK, &background, NULL);
+	return true;
+}
+
+int arrivals_signal(bool *by_terminal)
+{
+	unsigned char byte;
+
+	if (read(noted[0], &byte, 1) != 1)
+		return 0;
+	*by_terminal = byte & BY_TERMINAL;
+	return byte & ~BY_TERMINAL;
+}
+
+bool arrivals_wait(int fd, int ms)
+{
+	struct pollfd fds[] = {{.fd = noted[0], .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+
+	if (poll(fds, fd < 0 ? 1 : 2, ms) <= 0)
+		return true;
+	return !(fds[1].revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+bool arrivals_ends(int signo)
+{
+	return signo == SIGINT || signo == SIGTERM || signo == SIGHUP || signo == SIGQUIT;
+}

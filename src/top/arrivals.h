@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals and keys, waited for together. */
+#ifndef ARRIVALS_H
+#define ARRIVALS_H
+
+#include <stdbool.h>
+
+/** Catch the signals that end, suspend, go on or resize. False: that cannot be done. */
+bool arrivals_catch(void);
+/** The next signal that has come; 0: none. @p by_terminal: the whole process group has it, the program that was
+ * started, too. */
+int arrivals_signal(bool *by_terminal);
+/** Wait until a signal has come, or @p fd (-1: none) can be read, at most @p ms. False: nobody is at its other end. */
+bool arrivals_wait(int fd, int ms);
+/** Whether @p signo means that it is over. */
+bool arrivals_ends(int signo);
+#endif

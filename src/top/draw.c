@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: a frame. A header of four lines, the rows, a line for what was done or can be. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui.h"
+#include "words.h"
+
+#define HEADER_ROWS 4
+#define LINE_BYTES  2048
+#define NO_PROGRAM  "(no Python seen yet)"
+
+static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines"};
+
+static void put_line(const struct ui *ui, int row, int width, enum tone tone, const char *raw)
+{
+	char text[LINE_BYTES];
+
+	words_fit(raw, ui->feed->o->unicode, width, false, text, sizeof text);
+	terminal_put(row, 0, tone, tone == TONE_BAR, text);
+}
+
+static void add(char *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* To @p buf of LINE_BYTES. */
+static void add(char *buf, const char *fmt, ...)
+{
+	size_t len = strlen(buf);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf + len, LINE_BYTES - len, fmt, ap);
+	va_end(ap);
+}
+
+static void draw_program(const struct ui *ui, int width)
+{
+	const struct look *l = &ui->feed->look;
+	char line[LINE_BYTES] = "plumb top  ";
+
+	if (l->process.pid)
+		add(line, "%.200s %d", l->process.name, l->process.pid);
+	else
+		add(line, NO_PROGRAM);
+	if (l->info.processes > 1)
+		add(line, " and %" PRIu32 " more", l->info.processes - 1);
+	if (l->process.pid && *l->process.python)
+		add(line, "  CPython %.40s", l->process.python);
+	add(line, "  %s", l->info.mode ? l->info.mode : "");
+	if (l->info.period_ns)
+		add(line, " %.0f Hz", 1e9 / (double)l->info.period_ns);
+	if (ui->states)
+		add(line, "  %s only", ui->states & PLUMB_DOING_ON_CPU ? "on CPU" : "waiting");
+	if (*ui->thread)
+		add(line, "  thread %.60s", ui->thread);
+	if (ui->paused)
+		add(line, "  PAUSED");
+	put_line(ui, 0, width, TONE_STRONG, line);
+}
+
+static void add_losses(char *line, const struct look *l)
+{
+	char percent[16];
+	uint64_t lost = l->info.unreadable + l->info.queue + l->info.folded;
+
+	if (l->totals.missed >= 0.001)
+		add(line, "  missed %s %%", words_percent(l->totals.missed, percent));
+	if (lost)
+		add(line, "  lost %" PRIu64, lost);
+}
+
+static void draw_totals(const struct ui *ui, int width)
+{
+	const struct look *l = &ui->feed->look;
+	const struct plumb_view_totals *t = &l->totals, *now = &l->recent_totals;
+	char line[LINE_BYTES] = "", time[24], percent[16];
+
+	add(line, "%s  %" PRIu64 " samples  %" PRIu32 " thread%s", words_time(l->info.duration_ns, time), t->samples,
+	    t->threads, t->threads == 1 ? "" : "s");
+	if (now->samples)
+		add(line, "  5 s: on CPU %s %%", words_percent((double)now->on_cpu / (double)now->samples, percent));
+	if (t->samples)
+		add(line, "  all: %s %%", words_percent((double)t->on_cpu / (double)t->samples, percent));
+	if (t->gil_held > 0)
+		add(line, "  GIL held %s %%", words_percent(t->gil_held, percent));
+	add_losses(line, l);
+	put_line(ui, 1, width, TONE_PLAIN, line);
+}
+
+static void draw_sentence(const struct ui *ui, int width)
+{
+	const char *sentence = ui->feed->look.sentence;
+
+	if (*sentence)
+		put_line(ui, 2, width, TONE_WARN, sentence);
+	else
+		put_line(ui, 2, width, TONE_FAINT, "nothing stands out as wrong");
+}
+
+static void draw_tabs(const struct ui *ui, int width)
+{
+	int x = 0;
+
+	for (int i = 0; i < VIEWS; i++) {
+		char text[32];
+
+		snprintf(text, sizeof text, " %d %s ", i + 1, view_names[i]);
+		if (x + (int)strlen(text) <= width)
+			terminal_put(3, x, i == (int)ui->view ? TONE_BAR : TONE_FAINT, false, text);
+		x += (int)strlen(text) + 1;
+	}
+	if (ui->view == VIEW_FUNCTIONS && x + 34 <= width) {
+		char text[64];
+
+		snprintf(text, sizeof text, "by %s", order_names[ui->choice.order]);
+		terminal_put(3, x + 1, TONE_FAINT, false, text);
+	}
+}
+
+static void draw_bottom(const struct ui *ui, int row, int width)
+{
+	char line[LINE_BYTES] = "";
+
+	if (ui->prompt)
+		add(line, "%s: %s_",
+		    ui->prompt == PROMPT_SEARCH ? "search" : "only the thread (name or number; empty: all)", ui->typed);
+	else if (*ui->message)
+		add(line, "%s", ui->message);
+	else if (ui->feed->session && ui->feed->status.ended)
+		add(line, "the program has ended; its figures stay  q quit  s save");
+	else
+		add(line, "q quit  ? help  Tab view  Enter open  / search  s save");
+	put_line(ui, row, width, ui->prompt || *ui->message ? TONE_STRONG : TONE_FAINT, line);
+}
+
+static void draw_help(const struct ui *ui, int rows, int width)
+{
+	static const char *const lines[] = {
+		"1 2 3 4, Tab   functions, call tree, threads, lines",
+		"arrows, pages  move; Home, End",
+		"Enter          functions: lines; tree: open or shut; threads: only this one",
+		"/ n            search, next",
+		"o              functions: sort by self or total, of 5 s or of all",
+		"c              all samples, those on a CPU, those that wait",
+		"a              tree: own code, all code",
+		"t              only one thread",
+		"+ -            rate up, down",
+		"p              pause the screen; sampling goes on",
+		"s              save all that was sampled as a recording",
+		"y              show file and line",
+		"q, Ctrl-C      quit",
+		"5 s: the last five seconds; the others: since the start. 95 %: half the",
+		"width of the interval in which a share is. Any key goes back.",
+	};
+	int count = (int)(sizeof lines / sizeof *lines);
+
+	for (int i = 0; i < count && HEADER_ROWS + i < rows - 1; i++)
+		put_line(ui, HEADER_ROWS + i, width, TONE_PLAIN, lines[i]);
+}
+
+void ui_draw(struct ui *ui)
+{
+	int rows, width;
+
+	terminal_size(&rows, &width);
+	terminal_clear();
+	if (ui->feed->look.all) {
+		draw_program(ui, width);
+		draw_totals(ui, width);
+		draw_sentence(ui, width);
+	}
+	draw_tabs(ui, width);
+	if (ui->help)
+		draw_help(ui, rows, width);
+	else if (ui->tables[ui->view].columns)
+		table_draw(&ui->tables[ui->view], HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
+	draw_bottom(ui, rows - 1, width);
+	terminal_show();
+}
+
+void ui_fill(struct ui *ui)
+{
+	static view_fill_fn *const fill[VIEWS] = {view_functions, view_tree, view_threads, view_lines};
+
+	if (!ui->feed->look.all)
+		return;
+	struct plumb_error *err =
+		fill[ui->view](&ui->tables[ui->view], &ui->choice, &ui->feed->look, ui->strips, ui->feed->o->unicode);
+	if (err) {
+		table_clear(&ui->tables[ui->view]);
+		ui_tell_error(ui, err);
+	}
+}
+
+void ui_tell(struct ui *ui, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->message, sizeof ui->message, fmt, ap);
+	va_end(ap);
+}
+
+void ui_tell_error(struct ui *ui, struct plumb_error *err)
+{
+	ui_tell(ui, "%s", plumb_error_message(err));
+	plumb_error_destroy(err);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: see feed.h. One thread. Nothing is added up here: each figure is one that <plumb/view.h> gives. */
+#include "feed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_S     1000000000ull
+#define CYCLE_NS     (1ull << 29)
+#define CYCLES	     128 /* a minute and a bit */
+#define STARTING_MS  2000
+#define STANDARD_FDS 3
+
+/* ---- looking ----------------------------------------------------------------------------------------------------- */
+
+static void look_close(struct look *l)
+{
+	plumb_view_close(l->all);
+	plumb_view_close(l->recent);
+	plumb_view_close(l->second);
+	plumb_profile_destroy(l->all_profile);
+	plumb_profile_destroy(l->recent_profile);
+	plumb_profile_destroy(l->second_profile);
+	*l = (struct look){.sentence = ""};
+}
+
+static struct plumb_error *look_at_session(struct feed *f, struct look *l)
+{
+	struct plumb_error *err = plumb_session_last(f->session, NS_PER_S, &l->second_profile);
+
+	if (!err)
+		err = plumb_session_last(f->session, FEED_RECENT_S * NS_PER_S, &l->recent_profile);
+	/* The last one: what the others have is in it. */
+	if (!err)
+		err = plumb_session_snapshot(f->session, &l->all_profile);
+	if (!err)
+		err = plumb_view_open(l->recent_profile, &f->filters, &l->recent);
+	if (!err)
+		err = plumb_view_open(l->second_profile, &f->filters, &l->second);
+	return err ? err : plumb_view_open(l->all_profile, &f->filters, &l->all);
+}
+
+/* Its last seconds. What has no times has none. */
+static struct plumb_error *look_at_recording(struct feed *f, struct look *l)
+{
+	struct plumb_report_options end = f->filters;
+	struct plumb_error *err = plumb_view_open(f->recording, &f->filters, &l->all);
+
+	plumb_profile_info(f->recording, &l->info);
+	if (err || end.from_ns || end.to_ns || l->info.duration_ns <= FEED_RECENT_S * NS_PER_S)
+		return err;
+	end.from_ns = l->info.duration_ns - FEED_RECENT_S * NS_PER_S;
+	return plumb_view_open(f->recording, &end, &l->recent);
+}
+
+static struct plumb_error *ask(const struct feed *f, struct look *l)
+{
+	size_t count = 0;
+	struct plumb_error *err = plumb_view_totals(l->all, &l->totals);
+
+	plumb_profile_info(f->recording ? f->recording : l->all_profile, &l->info);
+	if (!err)
+		err = plumb_view_sentence(l->all, !f->o->unicode, &l->sentence);
+	if (!err)
+		err = plumb_view_functions(l->all, &count);
+	if (!err && l->recent)
+		err = plumb_view_functions(l->recent, &count);
+	if (!err && l->recent)
+		err = plumb_view_totals(l->recent, &l->recent_totals);
+	if (!err)
+		err = plumb_view_threads(l->all, &count);
+	if (!err && l->second)
+		err = plumb_view_threads(l->second, &count);
+	if (!err)
+		err = plumb_view_processes(l->all, &count);
+	if (!err)
+		plumb_view_process_at(l->all, 0, &l->process);
+	return err;
+}
+
+struct plumb_error *feed_refresh(struct feed *f)
+{
+	struct look l = {.totals = {.size = sizeof l.totals},
+			 .recent_totals = {.size = sizeof l.recent_totals},
+			 .process = {.size = sizeof l.process},
+			 .sentence = ""};
+
+	if (f->session)
+		plumb_session_wait(f->session, 0, &f->status);
+	struct plumb_error *err = f->session ? look_at_session(f, &l) : look_at_recording(f, &l);
+	if (!err)
+		err = ask(f, &l);
+	if (err) {
+		look_close(&l);
+		return err;
+	}
+	look_close(&f->look);
+	f->look = l;
+	return NULL;
+}
+
+void feed_only_thread(struct feed *f, const char *thread)
+{
+	f->thread[0] = thread;
+	f->filters.threads = thread ? f->thread : f->o->report.threads;
+	f->filters.thread_count = thread ? 1 : f->o->report.thread_count;
+}
+
+void feed_only_states(struct feed *f, unsigned states)
+{
+	f->filters.states = states ? states : f->o->report.states;
+}
+
+/* ---- beginning and ending ---------------------------------------------------------------------------------------- */
+
+static struct plumb_error *launch(struct feed *f, const struct plumb_session_options *o, int out)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), kept[STANDARD_FDS];
+	struct plumb_error *err = NULL;
+
+	for (int fd = 0; fd < STANDARD_FDS; fd++)
+		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD_FDS);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	err = plumb_session_launch(o, f->o->program, &f->session);
+	for (int fd = 0; fd < STANDARD_FDS; fd++) {
+		dup2(kept[fd], fd);
+		close(kept[fd]);
+	}
+	close(null);
+	f->launched = !err;
+	return err;
+}
+
+/* What the program writes is its own business, and none of the screen's: it goes to a file, which nobody had before. */
+static struct plumb_error *launch_into_file(struct feed *f, const struct plumb_session_options *o)
+{
+	struct plumb_output *file;
+	struct plumb_error *err;
+
+	snprintf(f->output, sizeof f->output, "plumb.top.%d.out", (int)getpid());
+	err = plumb_output_open(f->output, PLUMB_OUTPUT_CHOSEN, &file);
+	if (err)
+		return err;
+	int out = fcntl(plumb_output_fd(file), F_DUPFD_CLOEXEC, STANDARD_FDS);
+	err = plumb_output_publish(file);
+	if (!err)
+		err = launch(f, o, out);
+	else
+		f->output[0] = '\0';
+	close(out);
+	if (err && f->output[0])
+		unlink(f->output);
+	return err;
+}
+
+static struct plumb_error *open_session(struct feed *f)
+{
+	struct plumb_session_options o = f->o->session;
+
+	o.cycle_ns = CYCLE_NS;
+	o.max_cycles = CYCLES;
+	o.no_recording = !o.output;
+	if (f->o->program)
+		return launch_into_file(f, &o);
+	return plumb_session_attach(&o, f->o->pid, &f->session);
+}
+
+struct plumb_error *feed_open(struct feed *f, const struct top_options *o)
+{
+	*f = (struct feed){.o = o, .filters = o->report, .look = {.sentence = ""}, .wait_status = -1};
+	/* Of what is sampled, others are left out before. */
+	if (o->recording)
+		return plumb_profile_open(o->recording, NULL, &f->recording);
+	return open_session(f);
+}
+
+struct plumb_error *feed_save(struct feed *f, const char **name)
+{
+	struct plumb_profile *p;
+	const struct plumb_view_process *process = &f->look.process;
+
+	if (!f->session) {
+		*name = f->o->recording;
+		return NULL;
+	}
+	struct plumb_error *err = plumb_session_snapshot(f->session, &p);
+	if (err)
+		return err;
+	snprintf(f->own_output, sizeof f->own_output, "plumb.top.%d.plumb", process->pid);
+	err = plumb_profile_save(p, f->own_output);
+	plumb_profile_destroy(p);
+	*name = f->own_output;
+	return err;
+}
+
+void feed_stand_still(struct feed *f)
+{
+	if (f->session)
+		plumb_session_pause(f->session);
+	raise(SIGSTOP);
+	if (f->session)
+		plumb_session_resume(f->session);
+}
+
+struct plumb_error *feed_close(struct feed *f, int signo)
+{
+	struct plumb_error *err = NULL;
+	struct plumb_result result = {0};
+
+	look_close(&f->look);
+	if (f->session && f->launched && signo)
+		plumb_session_signal(f->session, signo);
+	if (f->session) {
+		plumb_session_stop(f->session);
+		err = plumb_session_finish(f->session, &result);
+	}
+	if (f->session && f->launched)
+		f->wait_status = result.target_ended ? result.wait_status : plumb_session_reap(f->session);
+	plumb_session_destroy(f->session);
+	plumb_profile_destroy(f->recording);
+	f->session = NULL;
+	f->recording = NULL;
+	return err;
+}

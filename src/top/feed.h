@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the figures come from: a session or a recording, asked once for each frame. */
+#ifndef FEED_H
+#define FEED_H
+
+#include "top.h"
+
+#define FEED_RECENT_S 5
+
+/** What one frame shows. Views are NULL where there is nothing to see. */
+struct look {
+	struct plumb_profile *all_profile, *recent_profile, *second_profile; /* owned, as the views */
+	struct plumb_view *all, *recent, *second; /* since the start, of the last 5 seconds, of the last one */
+	struct plumb_profile_info info;		  /* since the start */
+	struct plumb_view_totals totals, recent_totals;
+	struct plumb_view_process process; /* the one that most was seen of; pid 0: none */
+	const char *sentence;		   /* what is wrong, "" */
+};
+
+struct feed {
+	const struct top_options *o;
+	struct plumb_session *session;	 /* NULL: a recording */
+	struct plumb_profile *recording; /* NULL: a session */
+	struct plumb_report_options filters;
+	const char *thread[1]; /* what `filters` points to */
+	struct plumb_status status;
+	struct look look;
+	char output[64]; /* the file that the started program writes to; "" */
+	char own_output[256];
+	bool launched;
+	int wait_status;
+};
+
+/** Begin to watch. Errors: those of the session, or of reading the recording. */
+struct plumb_error *feed_open(struct feed *f, const struct top_options *o) PLUMB_MUST_CHECK;
+/** Look again. On an error the look is that of before. */
+struct plumb_error *feed_refresh(struct feed *f) PLUMB_MUST_CHECK;
+/** Only this thread from now on, by name or number; NULL: all. It must live on. */
+void feed_only_thread(struct feed *f, const char *thread);
+/** Only samples of these states (enum plumb_doing) from now on; 0: all. */
+void feed_only_states(struct feed *f, unsigned states);
+/** Keep all that was counted as the recording *name, which is chosen. */
+struct plumb_error *feed_save(struct feed *f, const char **name) PLUMB_MUST_CHECK;
+/** Stop, as Ctrl-Z asks for, until somebody goes on with us; meanwhile nothing of the program is held. */
+void feed_stand_still(struct feed *f);
+/** End: @p signo goes to a program that was started, unless it is 0. */
+struct plumb_error *feed_close(struct feed *f, int signo) PLUMB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: what keys do. */
+#include <curses.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui.h"
+
+#define CTRL(c)	  ((c)&0x1f)
+#define ESCAPE	  27
+#define LEAST_HZ  1
+#define MOST_HZ	  10000
+#define PAGE_LESS 8 /* rows that are none of the table's */
+
+static struct table *table_of(struct ui *ui)
+{
+	return &ui->tables[ui->view];
+}
+
+static void show(struct ui *ui, enum view view)
+{
+	const struct row *r = table_chosen(table_of(ui));
+
+	if (view == VIEW_LINES && ui->view != VIEW_LINES && r && r->has_function)
+		choice_function(&ui->choice, &r->function);
+	ui->view = view;
+}
+
+static void only_thread(struct ui *ui, const char *thread)
+{
+	snprintf(ui->thread, sizeof ui->thread, "%s", thread);
+	feed_only_thread(ui->feed, *ui->thread ? ui->thread : NULL);
+	ui->look_again = true;
+}
+
+static void open_row(struct ui *ui)
+{
+	const struct row *r = table_chosen(table_of(ui));
+
+	if (!r)
+		return;
+	switch (ui->view) {
+	case VIEW_FUNCTIONS:
+		show(ui, VIEW_LINES);
+		break;
+	case VIEW_TREE:
+		if (r->has_children)
+			shut_turn(&ui->choice.shut, r->key);
+		break;
+	case VIEW_THREADS:
+		only_thread(ui, *ui->thread ? "" : r->figures[3]);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Right opens, left shuts. */
+static void turn_row(struct ui *ui, bool open)
+{
+	const struct row *r = table_chosen(table_of(ui));
+
+	if (ui->view == VIEW_TREE && r && r->has_children && r->open != open)
+		shut_turn(&ui->choice.shut, r->key);
+}
+
+static void change_rate(struct ui *ui, double by)
+{
+	double rate = ui->rate_hz * by;
+	struct plumb_error *err;
+
+	if (!ui->feed->session || rate < LEAST_HZ || rate > MOST_HZ)
+		return;
+	err = plumb_session_set_rate(ui->feed->session, rate);
+	if (err) {
+		ui_tell_error(ui, err);
+		return;
+	}
+	ui->rate_hz = rate;
+	ui_tell(ui, "%.0f samples per second and thread", rate);
+}
+
+static void save(struct ui *ui)
+{
+	const char *name;
+	struct plumb_error *err = feed_save(ui->feed, &name);
+
+	if (err)
+		ui_tell_error(ui, err);
+	else
+		ui_tell(ui, ui->feed->session ? "saved %s" : "it is %s already", name);
+}
+
+static void tell_place(struct ui *ui)
+{
+	const struct row *r = table_chosen(table_of(ui));
+
+	if (ui->view == VIEW_LINES && r && ui->choice.file)
+		ui_tell(ui, "%s:%s", ui->choice.file, r->figures[3]);
+	else if (r && r->has_function && !r->function.bare)
+		ui_tell(ui, "%s:%" PRIu32, r->function.file, r->function.firstline);
+}
+
+static void change_states(struct ui *ui)
+{
+	ui->states = !ui->states ? PLUMB_DOING_ON_CPU : ui->states == PLUMB_DOING_ON_CPU ? PLUMB_DOING_WAITING : 0;
+	feed_only_states(ui->feed, ui->states);
+	ui->look_again = true;
+}
+
+static void search(struct ui *ui)
+{
+	if (*ui->sought && !table_search(table_of(ui), ui->sought))
+		ui_tell(ui, "'%s' is in no row", ui->sought);
+}
+
+static void end_prompt(struct ui *ui)
+{
+	enum prompt prompt = ui->prompt;
+
+	ui->prompt = PROMPT_NONE;
+	if (prompt == PROMPT_THREAD) {
+		only_thread(ui, ui->typed);
+		return;
+	}
+	snprintf(ui->sought, sizeof ui->sought, "%s", ui->typed);
+	search(ui);
+}
+
+static void type(struct ui *ui, int key)
+{
+	size_t len = strlen(ui->typed);
+
+	if (key == '\r' || key == '\n' || key == KEY_ENTER) {
+		end_prompt(ui);
+	} else if (key == ESCAPE || key == CTRL('C')) {
+		ui->prompt = PROMPT_NONE;
+	} else if (key == KEY_BACKSPACE || key == 127 || key == CTRL('H')) {
+		while (len > 0 && ((unsigned char)ui->typed[len - 1] & 0xc0) == 0x80)
+			len--;
+		ui->typed[len ? len - 1 : 0] = '\0';
+	} else if (key >= ' ' && key < 256 && len + 1 < sizeof ui->typed) {
+		ui->typed[len] = (char)key;
+		ui->typed[len + 1] = '\0';
+	}
+}
+
+static void ask(struct ui *ui, enum prompt prompt)
+{
+	ui->prompt = prompt;
+	ui->typed[0] = '\0';
+}
+
+static void quit(struct ui *ui)
+{
+	ui->over = true;
+	ui->signo = SIGINT; /* as Ctrl-C means to a program that was started here */
+}
+
+static bool moves(struct ui *ui, int key)
+{
+	struct table *t = table_of(ui);
+	int rows, columns;
+
+	terminal_size(&rows, &columns);
+	long page = rows > PAGE_LESS ? rows - PAGE_LESS : 1;
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		table_move(t, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		table_move(t, 1);
+		return true;
+	case KEY_PPAGE:
+		table_move(t, -page);
+		return true;
+	case KEY_NPAGE:
+	case ' ':
+		table_move(t, page);
+		return true;
+	case KEY_HOME:
+	case 'g':
+		table_move(t, -TABLE_MAX_ROWS);
+		return true;
+	case KEY_END:
+	case 'G':
+		table_move(t, TABLE_MAX_ROWS);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void act(struct ui *ui, int key)
+{
+	switch (key) {
+	case 'q':
+	case CTRL('C'):
+		quit(ui);
+		break;
+	case '?':
+	case 'h':
+		ui->help = true;
+		break;
+	case '\t':
+		show(ui, (enum view)((ui->view + 1) % VIEWS));
+		break;
+	case KEY_BTAB:
+		show(ui, (enum view)((ui->view + VIEWS - 1) % VIEWS));
+		break;
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+		show(ui, (enum view)(key - '1'));
+		break;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		open_row(ui);
+		break;
+	case KEY_RIGHT:
+	case KEY_LEFT:
+		turn_row(ui, key == KEY_RIGHT);
+		break;
+	case ESCAPE:
+		if (ui->view == VIEW_LINES)
+			ui->view = VIEW_FUNCTIONS;
+		break;
+	case 'p':
+		ui->paused = !ui->paused;
+		break;
+	case 's':
+		save(ui);
+		break;
+	case 'y':
+		tell_place(ui);
+		break;
+	case 'o':
+		ui->choice.order = (enum order)((ui->choice.order + 1) % ORDERS);
+		break;
+	case 'c':
+		change_states(ui);
+		break;
+	case 'a':
+		ui->choice.all_code = !ui->choice.all_code;
+		break;
+	case 't':
+		ask(ui, PROMPT_THREAD);
+		break;
+	case '/':
+		ask(ui, PROMPT_SEARCH);
+		break;
+	case 'n':
+		search(ui);
+		break;
+	case '+':
+		change_rate(ui, 2);
+		break;
+	case '-':
+		change_rate(ui, 0.5);
+		break;
+	case CTRL('L'):
+		terminal_resized();
+		break;
+	default:
+		break;
+	}
+}
+
+void ui_key(struct ui *ui, int key)
+{
+	ui->message[0] = '\0';
+	if (ui->prompt) {
+		type(ui, key);
+	} else if (ui->help) {
+		ui->help = false;
+		if (key == 'q' || key == CTRL('C'))
+			quit(ui);
+	} else if (!moves(ui, key)) {
+		act(ui, key);
+	}
+}

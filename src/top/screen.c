@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: see screen.h. The loop: a signal, a key or a second that has passed; then a frame, if anything changed. */
+#include "screen.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "arrivals.h"
+#include "terminal.h"
+#include "ui.h"
+
+#define PERIOD_MS 1000
+#define FIRST_MS  250 /* the first looks come sooner: there is something to see at once */
+#define FIRST	  3
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void suspend(struct ui *ui)
+{
+	terminal_suspend();
+	feed_stand_still(ui->feed);
+	terminal_resume();
+}
+
+static void take_signals(struct ui *ui)
+{
+	bool by_terminal;
+
+	for (int signo; (signo = arrivals_signal(&by_terminal));) {
+		if (arrivals_ends(signo)) {
+			ui->over = true;
+			ui->signo = by_terminal ? 0 : signo;
+		} else if (signo == SIGTSTP) {
+			suspend(ui);
+		} else {
+			terminal_resized(); /* SIGCONT: whatever was done to it meanwhile */
+		}
+		ui->stale = true;
+	}
+}
+
+#define CTRL(c) ((c)&0x1f)
+
+static void take_keys(struct ui *ui)
+{
+	for (int key; !ui->over && (key = terminal_key()) >= 0; ui->stale = true) {
+		if (key == CTRL('Z'))
+			suspend(ui);
+		else
+			ui_key(ui, key);
+	}
+}
+
+static void look(struct ui *ui, bool whole_period)
+{
+	struct plumb_error *err = feed_refresh(ui->feed);
+
+	if (err) {
+		ui_tell_error(ui, err);
+		return;
+	}
+	if (whole_period && ui->feed->look.second)
+		strips_add(ui->strips, ui->feed->look.second);
+}
+
+static void run(struct ui *ui)
+{
+	uint64_t next = now_ms();
+	int looks = 0;
+
+	while (!ui->over) {
+		uint64_t now = now_ms();
+
+		if (ui->look_again || (now >= next && !ui->paused)) {
+			bool timely = now >= next;
+
+			look(ui, timely && looks >= FIRST && ui->feed->session && !ui->feed->status.ended);
+			ui->stale = true;
+			ui->look_again = false;
+			if (timely)
+				next = now + (looks++ < FIRST ? FIRST_MS : PERIOD_MS);
+		}
+		if (ui->stale) {
+			ui_fill(ui);
+			ui_draw(ui);
+			ui->stale = false;
+		}
+		now = now_ms();
+		if (!arrivals_wait(terminal_fd(), ui->paused ? PERIOD_MS : next > now ? (int)(next - now) : 0))
+			ui->over = true;
+		take_signals(ui);
+		take_keys(ui);
+	}
+}
+
+bool screen_run(struct feed *f, int *signo)
+{
+	struct ui ui = {.feed = f, .rate_hz = f->o->session.rate_hz, .strips = strips_create()};
+	bool can = ui.strips && terminal_open(f->o->color);
+
+	if (can)
+		run(&ui);
+	terminal_close();
+	for (int i = 0; i < VIEWS; i++)
+		table_free(&ui.tables[i]);
+	choice_free(&ui.choice);
+	strips_destroy(ui.strips);
+	*signo = ui.signo;
+	return can;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The live view: what a program does now, and what it has done since one looks. */
+#ifndef TOP_H
+#define TOP_H
+
+#include <plumb/plumb.h>
+
+struct top_options {
+	struct plumb_session_options session;
+	struct plumb_report_options report; /* filters; `note` is told what should be known when it is over */
+	/* What is watched: one of these. */
+	int pid;		    /* 0: not this */
+	char *const *program;	    /* to be started; NULL: not this */
+	const char *recording;	    /* to be read; NULL: not this */
+	bool plain, color, unicode; /* plain: lines, no screen */
+};
+
+/** Watch until the user or the program ends it. *status: the program's wait status, where it was started; -1 if that is
+ * not known. Errors: those of the session, or of reading the recording. */
+struct plumb_error *top_run(const struct top_options *o, int *status) PLUMB_MUST_CHECK;
+
+#endif

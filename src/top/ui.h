@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is on the screen, and what keys do to it. */
+#ifndef UI_H
+#define UI_H
+
+#include "feed.h"
+#include "views.h"
+
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD };
+
+struct ui {
+	struct feed *feed;
+	enum view view;
+	struct table tables[VIEWS];
+	struct choice choice;
+	struct strips *strips;
+	unsigned states; /* enum plumb_doing; 0: all samples */
+	double rate_hz;
+	bool paused, help;
+	enum prompt prompt;
+	char typed[64], sought[64], thread[64];
+	char message[512]; /* until the next key */
+	bool over;
+	int signo;  /* for the program, when it is over */
+	bool stale; /* the rows are not those of the look */
+	bool look_again;
+};
+
+/** Fill the rows of the view that is shown. */
+void ui_fill(struct ui *ui);
+void ui_draw(struct ui *ui);
+void ui_key(struct ui *ui, int key);
+void ui_tell(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** Tell @p err, which is destroyed. */
+void ui_tell_error(struct ui *ui, struct plumb_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: functions, of the last seconds and since the start. */
+#include "views.h"
+#include "words.h"
+
+static const struct column columns[TABLE_COLUMNS] = {
+	{"5 s %", 5, 0}, {"self %", 6, 0}, {"95 %", 6, 60}, {"total %", 7, 50}};
+
+static double weight_of(enum order order, const struct plumb_view_function *now, const struct plumb_view_function *all)
+{
+	switch (order) {
+	case ORDER_SELF_NOW:
+		return now->self.share + all->self.share * 1e-9; /* what did nothing now comes behind, in its order */
+	case ORDER_TOTAL_NOW:
+		return now->total.share + all->total.share * 1e-9;
+	case ORDER_TOTAL:
+		return all->total.share;
+	default:
+		return all->self.share;
+	}
+}
+
+static void fill(struct row *r, const struct choice *c, const struct plumb_view_function *now,
+		 const struct plumb_view_function *all, bool unicode)
+{
+	bool total = c->order == ORDER_TOTAL_NOW || c->order == ORDER_TOTAL;
+
+	r->key = table_function_key(0, all);
+	r->function = *all;
+	r->has_function = true;
+	r->name = all->qualname;
+	words_place(all, r->tail, sizeof r->tail);
+	view_percent(r->figures[0], total ? &now->total : &now->self);
+	view_percent(r->figures[1], &all->self);
+	view_interval(r->figures[2], &all->self, unicode);
+	view_percent(r->figures[3], &all->total);
+	r->weight = weight_of(c->order, now, all);
+	r->tone = all->self.share >= VIEW_HOT ? TONE_HOT : all->library ? TONE_FAINT : TONE_PLAIN;
+}
+
+struct plumb_error *view_functions(struct table *t, const struct choice *c, const struct look *l,
+				   const struct strips *strips, bool unicode)
+{
+	struct plumb_view_function all = {.size = sizeof all};
+
+	t->columns = columns;
+	t->title = c->order == ORDER_TOTAL_NOW || c->order == ORDER_TOTAL ? "function (5 s: total)" : "function";
+	table_clear(t);
+	for (size_t i = 0; plumb_view_function_at(l->all, i, &all); i++) {
+		struct plumb_view_function now = {.size = sizeof now};
+		struct row *r = table_add(t);
+
+		if (!r)
+			break;
+		if (l->recent)
+			plumb_view_function_like(l->recent, &all, &now);
+		fill(r, c, &now, &all, unicode);
+	}
+	table_sort(t);
+	table_ready(t);
+	return NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer top: threads, with what they did in the last minute. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "views.h"
+#include "words.h"
+
+static const struct column columns[TABLE_COLUMNS] = {
+	{"CPU %", 5, 0}, {"GIL %", 5, 0}, {"want %", 6, 50}, {"thread", 8, 60}};
+
+/* Who had the GIL for most of the last second. */
+static uint64_t most_gil(const struct plumb_view *second)
+{
+	struct plumb_view_thread t = {.size = sizeof t};
+	uint64_t most = 0;
+
+	for (size_t i = 0; second && plumb_view_thread_at(second, i, &t); i++)
+		most = t.has_gil > most ? t.has_gil : most;
+	return most;
+}
+
+static bool find(const struct plumb_view *v, const struct plumb_view_thread *like, struct plumb_view_thread *ret)
+{
+	for (size_t i = 0; v && plumb_view_thread_at(v, i, ret); i++)
+		if (ret->tid == like->tid && ret->pid == like->pid)
+			return true;
+	return false;
+}
+
+static void percent(char buf[16], uint64_t part, uint64_t all)
+{
+	words_percent(all ? (double)part / (double)all : 0, buf);
+}
+
+static void fill(struct row *r, const struct plumb_view_thread *t, const struct plumb_view_thread *now, uint64_t most)
+{
+	const uint64_t id[] = {(uint64_t)t->pid, t->tid};
+
+	r->key = table_key(0, id, sizeof id);
+	percent(r->figures[0], now->on_cpu, now->samples);
+	percent(r->figures[1], now->has_gil, now->samples);
+	percent(r->figures[2], now->wants_gil, now->samples);
+	snprintf(r->figures[3], sizeof r->figures[3], "%" PRIu64, t->tid);
+	r->sign = now->has_gil && now->has_gil == most ? "G " : "  ";
+	r->name = *t->name ? t->name : "?";
+	r->tone = *r->sign == 'G' ? TONE_STRONG : t->idle ? TONE_FAINT : TONE_PLAIN;
+	r->weight = (double)t->on_cpu;
+}
+
+struct plumb_error *view_threads(struct table *t, const struct choice *c, const struct look *l,
+				 const struct strips *strips, bool unicode)
+{
+	struct plumb_view_thread row = {.size = sizeof row};
+	uint64_t most = most_gil(l->second ? l->second : l->all);
+
+	t->columns = columns;
+	t->title = l->second ? "name (G: has the GIL)   last second, last minute" : "name (G: has the GIL most)";
+	table_clear(t);
+	for (size_t i = 0; plumb_view_thread_at(l->all, i, &row); i++) {
+		struct plumb_view_thread now = {.size = sizeof now};
+		struct row *r = table_add(t);
+
+		if (!r)
+			break;
+		if (!l->second)
+			now = row;
+		else if (!find(l->second, &row, &now))
+			now.samples = now.on_cpu = now.has_gil = now.wants_gil = 0;
+		fill(r, &row, &now, most);
+		strips_text(strips, &row, STRIPS_SECONDS, unicode, r->tail, sizeof r->tail);
+	}
+	table_sort(t);
+	table_ready(t);
+	return NULL;
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A terminal that is read as people read it: what stands where on its screen."""
+import contextlib
+import os
+import re
+import select
+import signal
+import time
+
+import pyte
+
+from harness.target import PATIENCE
+from harness.terminal import Terminal
+
+
+class Emulator(Terminal):
+    """with Emulator([program, ...], columns=80, rows=24) as t: t.see("text"), t.type("q"), t.wait(); t.screen is its lines."""
+
+    def __init__(self, command, columns=80, rows=24, environment=None, **options):
+        # What pyte emulates.
+        super().__init__(command, columns, rows, {"TERM": "linux", "LC_ALL": "C.UTF-8", **(environment or {})}, **options)
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self.raw = b""
+
+    @property
+    def screen(self):
+        return [line.rstrip() for line in self._screen.display]
+
+    @property
+    def shown(self):
+        return "\n".join(self.screen)
+
+    def _read(self, seconds):
+        if not select.select([self.master], [], [], seconds)[0]:
+            return True
+        data = b""
+        with contextlib.suppress(OSError):  # its end
+            data = os.read(self.master, 65536)
+        self.raw += data
+        self.text += data.decode(errors="replace")
+        self._stream.feed(data)
+        return bool(data)
+
+    def see(self, pattern):
+        """Wait until the screen shows it; the match."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            found = re.search(pattern, self.shown, re.MULTILINE)
+            if found:
+                return found
+            assert time.monotonic() < deadline, "it does not show %r but:\n%s" % (pattern, self.shown)
+            assert self._read(0.2), "it ended without %r:\n%s" % (pattern, self.shown)
+
+    def resize(self, columns, rows=None):
+        self.rows = rows or self.rows
+        self._screen.resize(self.rows, columns)
+        super().resize(columns)
+
+    def end(self, signo=signal.SIGTERM):
+        os.kill(self.pid, signo)
+        return self.wait()

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The live view, on a terminal that a library emulates, and as lines."""
+import json
+import os
+import pathlib
+import re
+import signal
+import termios
+
+import pytest
+
+pytest.importorskip("pyte")
+
+from harness.emulator import Emulator
+from harness.plumb import Plumb
+from harness.target import started
+
+
+@pytest.fixture(scope="module")
+def top():
+    """The executable that plumb becomes; without ncurses there is none."""
+    plumb = pathlib.Path(Plumb(".").binary)
+    if not (plumb.parent / "plumb-top").exists():
+        pytest.skip("this plumb was built without ncurses")
+
+
+@pytest.fixture(scope="module")
+def busy(places, ordinary_python, top):
+    with started(places, ordinary_python, "mixed.py") as target:
+        yield target
+
+
+def close(terminal):
+    terminal.type("q")
+    assert terminal.wait() == 0, terminal.text
+
+
+def test_the_views(plumb, busy):
+    """Each of them at two sizes; nothing is wider than the terminal, and what is there fits its heading."""
+    with Emulator([plumb.binary, "top", str(busy.pid)], directory=plumb.directory) as t:
+        t.see(r"^ *[\d.]+ +[\d.]+ +±[\d.]+ +[\d.]+  \S+ .*\.py:\d+$")
+        assert re.fullmatch(r"plumb top  mixed.py %d  CPython \S+  wall 100 Hz" % busy.pid, t.screen[0]), t.shown
+        assert re.match(r"[\d.]+ s  \d+ samples  \d+ threads?  5 s: on CPU [\d.]+ %", t.screen[1]), t.shown
+        t.type("2")
+        t.see(r"5 s % total %   95 % self %  calls, own code")
+        t.type("a")
+        t.see("calls, all code")
+        t.type("3")
+        t.see(r"\d +G? *MainThread")
+        t.type("1\r")
+        t.see(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +\d+  \S")
+        t.type("?")
+        t.see("Ctrl-C +quit")
+        t.type("x")
+        t.resize(40, 10)
+        t.see(r"^5 s % self % +line  source$")
+        t.type("1")
+        t.see(r"^5 s % self %  function$")
+        assert all(len(line) <= 40 for line in t.screen)
+        close(t)
+
+
+def test_ascii_without_colours(plumb, busy):
+    with Emulator([plumb.binary, "top", str(busy.pid)], environment={"LC_ALL": "C", "NO_COLOR": "1"}) as t:
+        t.see(r"\+-[\d.]+ ")
+        close(t)
+    assert t.text.isascii() and not re.search(r"\x1b\[[\d;]*3\dm", t.text)
+
+
+ROW = r"^ *(?:[\d.]+)? +([\d.]+) +±([\d.]+) +([\d.]+)  (\S.*?)  +\S+:\d+$"
+
+
+def check_rows(t, told):
+    """Its functions are those of the JSON report, share by share."""
+    functions = {f["qualname"]: f for f in told["functions"]}
+    rows = re.findall(ROW, t.shown, re.MULTILINE)
+    assert rows, t.shown
+    for share, half_width, total, name in rows:
+        f = functions[name]
+        for text, value in ((share, f["self"]["share"]), (half_width, f["self"]["half_width"]), (total, f["total"]["share"])):
+            assert abs(100 * value - float(text)) <= 0.0501, (name, text, f)
+
+
+def test_what_is_saved_says_what_the_screen_shows(plumb, target, any_python, top):
+    """All figures since the start, when the program has ended: shares, intervals, and the number of samples."""
+    with target(any_python, "mixed.py") as program, Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory, columns=120) as t:
+        t.see(r"±")
+        program.kill()
+        t.see("the program has ended")
+        t.type("s")
+        name = t.see(r"saved (\S+)")[1]
+        told = json.loads(plumb("report", "--json", name).stdout)
+        check_rows(t, told)
+        assert re.search(r"(\d+) samples", t.screen[1])[1] == str(told["samples"]["total"])
+        close(t)
+    with Emulator([plumb.binary, "top", name], directory=plumb.directory, columns=120) as t:
+        t.see(r"±")
+        check_rows(t, told)
+        close(t)
+
+
+@pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_terminal_is_given_back(plumb, busy, signo):
+    with Emulator([plumb.binary, "top", str(busy.pid)], directory=plumb.directory) as t:
+        before = termios.tcgetattr(t.master)
+        t.see(r"±")
+        assert termios.tcgetattr(t.master) != before
+        assert t.end(signo) == 0
+        assert termios.tcgetattr(t.master) == before
+    assert t.raw.rfind(b"\x1b[?25h") > t.raw.rfind(b"\x1b[?25l"), "the cursor is hidden still"
+
+
+def test_suspended_and_gone_on_with(plumb, busy):
+    """Ctrl-Z gives the terminal back, and whoever goes on with it has the screen again."""
+    with Emulator([plumb.binary, "top", str(busy.pid)], directory=plumb.directory) as t:
+        t.see(r"±")
+        t.type("\x1a")
+        os.waitid(os.P_PID, t.pid, os.WSTOPPED | os.WNOWAIT)
+        os.kill(t.pid, signal.SIGCONT)
+        t.type("3")
+        t.see("MainThread")
+        close(t)
+
+
+def test_names_cannot_write_to_the_terminal(plumb, places, any_python, top):
+    with started(places, any_python, "odd_names.py") as target:
+        with Emulator([plumb.binary, "top", str(target.pid)], directory=plumb.directory) as t:
+            t.see(r"±")
+            for key in "234?x1":
+                t.type(key)
+            t.type("o")
+            t.see("by self, since the start")
+            close(t)
+    assert not re.search(rb"\x1b\]|\x1b\[\d+;\d+t|\x07", t.raw)
+
+
+def test_a_program_that_is_started(plumb, any_python, top):
+    """What it writes is in a file, and none of it on the screen; q is to it what Ctrl-C is."""
+    code = "import time; print('written', flush=True)\nwhile True: sum(range(1000)); time.sleep(0.001)"
+    with Emulator([plumb.binary, "top", "--", *map(str, any_python.command), "-c", code], directory=plumb.directory) as t:
+        t.see(r"±")
+        t.type("q")
+        t.wait()
+    output = plumb.directory / re.search(r"what the program wrote is in (\S+\.out)", t.text)[1]
+    assert output.read_text().startswith("written\n") and "KeyboardInterrupt" in output.read_text()
+    assert "written" not in t.text
+
+
+def test_plain_lines(plumb, busy):
+    result = plumb("top", "--plain", "-d", "1.5", busy.pid)
+    assert result.status == 0, result
+    for line in result.stdout.splitlines():
+        assert re.match(r"[\d.]+ s  \d+ samples  \d+ threads?(  on CPU [\d.]+ %)?  last 5 s:", line), result
+    assert re.search(r"[\d.]+ % \S+ \(\S+\.py:\d+\)", result.stdout), result
+
+
+def test_the_program_ends(plumb, any_python, top):
+    """Its figures stay; the exit status of one that plumb started is its own."""
+    result = plumb("top", "--plain", "--", *any_python.command, "-c", "import time; time.sleep(0.3); raise SystemExit(7)")
+    assert result.status == 7, result
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ([], "top needs the id or the name of a process, a recording, or '--' and a program"),
+    (["1", "2"], "top does not take '2' beside '1'"),
+    (["-o", "x.json", "1"], "top records, and 'x.json' is no recording"),
+    (["no.plumb"], "there is no file no.plumb"),
+])
+def test_refusals(plumb, top, arguments, message):
+    result = plumb("top", *arguments)
+    assert result.status in (1, 125) and message in result.stderr, result
