@@ -4,7 +4,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
+import subprocess
 import termios
 
 import pytest
@@ -169,3 +171,21 @@ def test_the_program_ends(plumb, any_python, top):
 def test_refusals(plumb, top, arguments, message):
     result = plumb("top", *arguments)
     assert result.status in (1, 125) and message in result.stderr, result
+
+
+def test_a_plumb_without_ncurses_says_so(plumb, top, tmp_path):
+    """As one that was built so: it finds no plumb-top, neither beside it nor where it would be installed."""
+    alone = tmp_path / "somewhere" / "plumb"
+    alone.parent.mkdir()
+    shutil.copy(plumb.binary, alone)
+    result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
+    if os.path.exists("/usr/local/libexec/plumb/plumb-top"):
+        pytest.skip("a plumb-top is installed on this machine")
+    assert result.returncode == 125 and "this plumb was built without its live view" in result.stderr, result.stderr
+    assert "libncurses-dev" in result.stderr
+
+
+def test_a_terminal_that_ncurses_does_not_know(plumb, busy):
+    with Emulator([plumb.binary, "top", "-d", "0.5", str(busy.pid)], environment={"TERM": "no-such-terminal"}) as t:
+        assert t.wait() == 0, t.text
+    assert "ncurses does not know this terminal" in t.text and "last 5 s:" in t.text
