@@ -6,8 +6,10 @@ import { decodeProfile } from "../src/data/decode";
 import type { Profile } from "../src/data/profile";
 import { initialState } from "../src/state/state";
 import { createDerived } from "../src/state/derived";
+import { Doing, noFilter } from "../src/model/filter";
 import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
+import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
 import { sourceRows } from "../src/views/sourceRows";
@@ -96,4 +98,10 @@ test("what keeps figures from being the whole truth is told; a good profile need
 		"Quality: poor \u00b7 26 % missed.",
 		"26 % of the time was missed.",
 	]);
+});
+
+test("what a rule found leads to the samples that it is about, whatever was filtered", () => {
+	const shown = evidenceOf("gil");
+	assert.deepEqual(shown?.filter, { ...noFilter, states: Doing.wantsGil });
+	assert.equal(evidenceOf("import"), null);
 });

@@ -9,6 +9,7 @@ import { stateLabels } from "../canvas/heat";
 import type { FunctionRows } from "../model/functions";
 import { percent, sharePm, time } from "../model/numbers";
 import { heaviestPath } from "../model/tree";
+import { evidenceOf } from "./evidence";
 import { FunctionLink } from "./FunctionLink";
 import { hotPath } from "./hotPath";
 import type { Page } from "./page";
@@ -88,13 +89,28 @@ function Sentence({ page }: { page: Page }): JSX.Element {
 	);
 }
 
+/** With the samples that it is about, where they can be chosen. */
+function Finding({ page, rule, sentence }: { page: Page; rule: string; sentence: string }): JSX.Element {
+	const evidence = evidenceOf(rule);
+	return (
+		<>
+			<strong>{`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}. `}</strong>
+			{evidence ? (
+				<button type="button" class="link" onClick={() => page.change(evidence)}>
+					Show where
+				</button>
+			) : null}{" "}
+		</>
+	);
+}
+
 /** Of the whole recording, whatever is filtered. */
 function Findings({ page }: { page: Page }): JSX.Element {
 	const found = (page.profile.meta.findings ?? []).slice(0, FINDINGS);
 	return (
 		<>
 			{found.map(({ rule, sentence }) => (
-				<strong key={rule}>{`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}. `}</strong>
+				<Finding key={rule} page={page} rule={rule} sentence={sentence} />
 			))}
 		</>
 	);

@@ -38,7 +38,7 @@ function Directions({ page }: { page: Page }): JSX.Element | null {
 					title="Let the graph grow upwards (b)"
 					onClick={() => page.change({ flipped: !flipped })}
 				>
-					Bottom up
+					Grow upwards
 				</button>
 			) : null}
 		</>
