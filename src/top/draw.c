@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ui.h"
-#include "words.h"
+#include "cell_text.h"
 
 #define HEADER_ROWS 4
 #define LINE_BYTES  2048
@@ -18,7 +18,7 @@ static void put_line(const struct ui *ui, int row, int width, enum tone tone, co
 {
 	char text[LINE_BYTES];
 
-	words_fit(raw, ui->feed->o->unicode, width, false, text, sizeof text);
+	cell_fit(raw, ui->feed->o->unicode, width, false, text, sizeof text);
 	terminal_put(row, 0, tone, tone == TONE_BAR, text);
 }
 
@@ -66,7 +66,7 @@ static void add_losses(char *line, const struct look *l)
 	uint64_t lost = l->info.unreadable + l->info.queue + l->info.folded;
 
 	if (l->totals.missed >= 0.001)
-		add(line, "  missed %s %%", words_percent(l->totals.missed, percent));
+		add(line, "  missed %s %%", cell_percent(l->totals.missed, percent));
 	if (lost)
 		add(line, "  lost %" PRIu64, lost);
 }
@@ -77,14 +77,14 @@ static void draw_totals(const struct ui *ui, int width)
 	const struct plumb_view_totals *t = &l->totals, *now = &l->recent_totals;
 	char line[LINE_BYTES] = "", time[24], percent[16];
 
-	add(line, "%s  %" PRIu64 " samples  %" PRIu32 " thread%s", words_time(l->info.duration_ns, time), t->samples,
+	add(line, "%s  %" PRIu64 " samples  %" PRIu32 " thread%s", cell_time(l->info.duration_ns, time), t->samples,
 	    t->threads, t->threads == 1 ? "" : "s");
 	if (now->samples)
-		add(line, "  5 s: on CPU %s %%", words_percent((double)now->on_cpu / (double)now->samples, percent));
+		add(line, "  5 s: on CPU %s %%", cell_percent((double)now->on_cpu / (double)now->samples, percent));
 	if (t->samples)
-		add(line, "  all: %s %%", words_percent((double)t->on_cpu / (double)t->samples, percent));
+		add(line, "  all: %s %%", cell_percent((double)t->on_cpu / (double)t->samples, percent));
 	if (t->gil_held > 0)
-		add(line, "  GIL held %s %%", words_percent(t->gil_held, percent));
+		add(line, "  GIL held %s %%", cell_percent(t->gil_held, percent));
 	add_losses(line, l);
 	put_line(ui, 1, width, TONE_PLAIN, line);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "arrivals.h"
-#include "words.h"
+#include "cell_text.h"
 
 #define FUNCTIONS     3
 #define NAME_COLUMNS  60
@@ -17,7 +17,7 @@
 
 static const char *safe(const char *s, const struct feed *f, int columns, bool keep_end, char *buf, size_t size)
 {
-	words_fit(s, f->o->unicode, columns, keep_end, buf, size);
+	cell_fit(s, f->o->unicode, columns, keep_end, buf, size);
 	return buf;
 }
 
@@ -25,9 +25,9 @@ static void put_function(const struct feed *f, const struct plumb_view_function 
 {
 	char percent[16], name[256], place[256], raw[1024];
 
-	printf("  %s %% %s", words_percent(row->self.share, percent),
+	printf("  %s %% %s", cell_percent(row->self.share, percent),
 	       safe(row->qualname, f, NAME_COLUMNS, false, name, sizeof name));
-	words_place(row, raw, sizeof raw);
+	cell_place(row, raw, sizeof raw);
 	if (*raw)
 		printf(" (%s)", safe(raw, f, PLACE_COLUMNS, true, place, sizeof place));
 }
@@ -47,10 +47,10 @@ static void put_line(const struct feed *f)
 	const struct plumb_view *v = l->recent ? l->recent : l->all;
 	char time[24], percent[16];
 
-	printf("%s  %" PRIu64 " samples  %" PRIu32 " thread%s", words_time(l->info.duration_ns, time), l->info.samples,
+	printf("%s  %" PRIu64 " samples  %" PRIu32 " thread%s", cell_time(l->info.duration_ns, time), l->info.samples,
 	       t->threads, t->threads == 1 ? "" : "s");
 	if (t->samples)
-		printf("  on CPU %s %%", words_percent((double)t->on_cpu / (double)t->samples, percent));
+		printf("  on CPU %s %%", cell_percent((double)t->on_cpu / (double)t->samples, percent));
 	if (l->recent)
 		printf("  last %d s:", FEED_RECENT_S);
 	else

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "words.h"
+#include "cell_text.h"
 
 #define FNV_START  0xcbf29ce484222325ull
 #define FNV_PRIME  0x100000001b3ull
@@ -163,12 +163,12 @@ static void draw_heading(const struct table *t, int at, int width)
 static int draw_tail(const struct row *r, int at, int from, int width, bool unicode)
 {
 	char text[LINE_BYTES];
-	int name = r->name ? words_fit(r->name, unicode, width - from, false, text, sizeof text) : 0;
+	int name = r->name ? cell_fit(r->name, unicode, width - from, false, text, sizeof text) : 0;
 	int room = width - from - name - 2, least = (width - from) * 2 / 5;
 
 	if (!r->name || !*r->tail || width - from < TAIL_FROM)
 		return 0;
-	int tail = words_fit(r->tail, unicode, room > least ? room : least, true, text, sizeof text);
+	int tail = cell_fit(r->tail, unicode, room > least ? room : least, true, text, sizeof text);
 	terminal_put(at, width - tail, TONE_FAINT, false, text);
 	return tail + 2;
 }
@@ -182,11 +182,11 @@ static void draw_row(const struct table *t, const struct row *r, int at, int wid
 	put_figures(t, r, width, text, sizeof text);
 	terminal_put(at, 0, r->tone, false, text);
 	x += indent > 0 ? indent : 0;
-	int sign = words_fit(r->sign, unicode, width - x, false, text, sizeof text);
+	int sign = cell_fit(r->sign, unicode, width - x, false, text, sizeof text);
 	terminal_put(at, x, TONE_PLAIN, false, text);
 	x += sign;
 	int tail = draw_tail(r, at, x, width, unicode);
-	words_fit(r->name ? r->name : r->tail, unicode, width - x - tail, false, text, sizeof text);
+	cell_fit(r->name ? r->name : r->tail, unicode, width - x - tail, false, text, sizeof text);
 	terminal_put(at, x, r->tone, false, text);
 }
 

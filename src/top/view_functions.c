@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer top: functions, of the last seconds and since the start. */
 #include "views.h"
-#include "words.h"
+#include "cell_text.h"
 
 static const struct column columns[TABLE_COLUMNS] = {
 	{"5 s %", 5, 0}, {"self %", 6, 0}, {"95 %", 6, 60}, {"total %", 7, 50}};
@@ -29,7 +29,7 @@ static void fill(struct row *r, const struct choice *c, const struct plumb_view_
 	r->function = *all;
 	r->has_function = true;
 	r->name = all->qualname;
-	words_place(all, r->tail, sizeof r->tail);
+	cell_place(all, r->tail, sizeof r->tail);
 	view_percent(r->figures[0], total ? &now->total : &now->self);
 	view_percent(r->figures[1], &all->self);
 	view_interval(r->figures[2], &all->self, unicode);

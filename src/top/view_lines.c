@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "views.h"
-#include "words.h"
+#include "cell_text.h"
 
 #define LINES_BEHIND 3
 #define MOST_LINES   2000

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "views.h"
-#include "words.h"
+#include "cell_text.h"
 
 const char *const order_names[] = {[ORDER_SELF_NOW] = "self, last 5 s",
 				   [ORDER_SELF] = "self, since the start",
@@ -83,7 +83,7 @@ void choice_free(struct choice *c)
 void view_percent(char buf[16], const struct plumb_share *s)
 {
 	if (s->samples)
-		words_percent(s->share, buf);
+		cell_percent(s->share, buf);
 	else
 		buf[0] = '\0';
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "views.h"
-#include "words.h"
+#include "cell_text.h"
 
 static const struct column columns[TABLE_COLUMNS] = {
 	{"CPU %", 5, 0}, {"GIL %", 5, 0}, {"want %", 6, 50}, {"thread", 8, 60}};
@@ -31,7 +31,7 @@ static bool find(const struct plumb_view *v, const struct plumb_view_thread *lik
 
 static void percent(char buf[16], uint64_t part, uint64_t all)
 {
-	words_percent(all ? (double)part / (double)all : 0, buf);
+	cell_percent(all ? (double)part / (double)all : 0, buf);
 }
 
 static void fill(struct row *r, const struct plumb_view_thread *t, const struct plumb_view_thread *now, uint64_t most)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "views.h"
-#include "words.h"
+#include "cell_text.h"
 
 #define MIN_SHARE 0.005
 
@@ -68,7 +68,7 @@ static void fill(struct row *r, const struct plumb_view_tree_row *row, const str
 	r->has_function = true;
 	r->indent = (int)(row->depth < 1000 ? row->depth : 1000) * 2;
 	r->name = f->qualname;
-	words_place(f, r->tail, sizeof r->tail);
+	cell_place(f, r->tail, sizeof r->tail);
 	view_percent(r->figures[0], now);
 	view_percent(r->figures[1], &f->total);
 	view_interval(r->figures[2], &f->total, unicode);

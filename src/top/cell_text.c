@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer top: see words.h. */
-#include "words.h"
+/* Layer top: see cell_text.h. */
+#include "cell_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void add(char *buf, size_t size, const char *s)
 	snprintf(buf + len, size - len, "%s", s);
 }
 
-int words_fit(const char *s, bool unicode, int columns, bool keep_end, char *buf, size_t size)
+int cell_fit(const char *s, bool unicode, int columns, bool keep_end, char *buf, size_t size)
 {
 	const char *dots = unicode ? "\xe2\x80\xa6" : "~";
 	int all = columns_of(s, unicode), at = 0, wide;
@@ -58,13 +58,13 @@ int words_fit(const char *s, bool unicode, int columns, bool keep_end, char *buf
 	return at;
 }
 
-const char *words_percent(double share, char buf[16])
+const char *cell_percent(double share, char buf[16])
 {
 	snprintf(buf, 16, "%.1f", 100 * (share < 0 ? 0 : share > 1 ? 1 : share));
 	return buf;
 }
 
-const char *words_time(uint64_t ns, char buf[24])
+const char *cell_time(uint64_t ns, char buf[24])
 {
 	uint64_t s = ns / NS_PER_S;
 
@@ -77,7 +77,7 @@ const char *words_time(uint64_t ns, char buf[24])
 	return buf;
 }
 
-void words_place(const struct plumb_view_function *f, char *buf, size_t size)
+void cell_place(const struct plumb_view_function *f, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	if (f->bare)
