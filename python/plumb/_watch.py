@@ -2,22 +2,16 @@
 """watch(): a history of what threads do, cycle by cycle, which grows while they run."""
 from __future__ import annotations
 
-import atexit
-import collections
-import contextlib
 import datetime
-import itertools
 import operator
-import os
 import threading
-import time
-import warnings
-from typing import Any, Callable, Collection, Deque, Dict, Iterator, List, Optional, Set, Union
+from typing import Any, Callable, Collection, Dict, Optional, Union
 
-from plumb import _gil, _threads
+from plumb import _threads
 from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
 from plumb._history import History
-from plumb._plumb import Error, create
+from plumb._plumb import create
+from plumb._publisher import MOST_WAITING, Publisher, never
 
 Tree = Dict[str, Any]
 Time = Union[str, float, datetime.timedelta]
@@ -26,19 +20,6 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, 
 _LONG_UNITS = {
     "second": "s", "millisecond": "ms", "microsecond": "us", "nanosecond": "ns", "minute": "m", "hour": "h", "day": "d", "week": "w",
 }  # fmt: skip
-
-# A cycle that is due and has not quite ended is asked for again after this part of one, and no later than that.
-_AGAIN_PART, _AGAIN_SECONDS = 0.1, 0.02
-# Where Python stands still for long, so many cycles wait; then the oldest goes.
-_MOST_WAITING = 1000
-# How often the cycle that has not ended is asked for, when another one ended meanwhile.
-_TRIES = 5
-# The thread ends as soon as it has heard of it, unless it is in `stop`.
-_JOIN_SECONDS = 1.0
-
-_cycles_of, _end_of, _profile_of = operator.methodcaller("cycles"), operator.itemgetter(0), operator.itemgetter(1)
-
-_running: Set["_Publisher"] = set()
 
 
 def seconds(value: Time) -> float:
@@ -58,7 +39,7 @@ def seconds(value: Time) -> float:
         raise ValueError("not a time: %r; that is a number and one of %s" % (value, ", ".join(_UNITS))) from None
 
 
-def _positive(name: str, value: Time) -> float:
+def positive(name: str, value: Time) -> float:
     try:
         result = seconds(value)
     except (TypeError, ValueError) as error:
@@ -72,7 +53,7 @@ class Watch(History):
     """What watch() returns: a deque of (time.time() of its end, tree) for each cycle, whose trees are not to be changed."""
 
     # A copy has none: nothing is added to it any more.
-    _publisher: Optional["_Publisher"] = None
+    _publisher: Optional[Publisher] = None
 
     @property
     def engine(self) -> Optional[str]:
@@ -82,7 +63,8 @@ class Watch(History):
 
     def recent(self) -> Tree:
         """The cycle that has not ended. What has ended is in the history when this returns."""
-        return self._publisher.recent() if self._publisher else create()
+        made = self._publisher.recent() if self._publisher else None
+        return create() if made is None else made
 
     def status(self) -> Dict[str, Any]:
         """Of the session, with `engine`; another one begins when it has folded stacks."""
@@ -94,215 +76,13 @@ class Watch(History):
             self._publisher.stop()
 
 
-class _Latch:
-    """What threading.Event is, once it is set for good; but a signal handler may set it while it interrupts who does: an Event has a
-    lock then, and the handler would wait for its own thread."""
-
-    def __init__(self) -> None:
-        self._is_set = False
-        self._closed = threading.Lock()
-        self._closed.acquire()
-
-    def is_set(self) -> bool:
-        return self._is_set
-
-    def set(self) -> None:
-        self._is_set = True
-        self._open()
-
-    def wait(self, seconds: float) -> bool:
-        if not self._is_set and self._closed.acquire(timeout=seconds):
-            self._open()  # for whoever else waits
-        return self._is_set
-
-    def _open(self) -> None:
-        with contextlib.suppress(RuntimeError):  # it is open
-            self._closed.release()
-
-
-class _Publisher:
-    """Session, and thread that fetches what it has counted, of a watch."""
-
-    def __init__(self, history: Watch, omit: Any, stop: Callable[[], bool], engine: Optional[str], options: Dict[str, Any]) -> None:
-        self._history, self._omit, self._is_over, self._wanted, self._options = history, omit, stop, engine, options
-        self._cycle: float = options["cycle"]
-        self._longest_wait = float("inf") if stop is _never else 1 / options["rate"]
-        self._lock = threading.RLock()  # a signal handler may want it, too
-        self._ending = _Latch()
-        self._session: Any = None
-        self._fetched: Deque[Any] = collections.deque()
-        self._queue: Deque[Any] = collections.deque()
-        self._due = 0.0
-        self._thread: Optional[threading.Thread] = None
-        self._last_status: Dict[str, Any] = {}
-        try:
-            with self._lock:
-                # The thread comes first: its number has to be known, for it is not to be sampled. It waits for the lock.
-                self._thread = _started(self._run, self.stop)
-                _running.add(self)
-                self._begin()
-        except BaseException:
-            self.stop()
-            raise
-
-    def recent(self) -> Tree:
-        with self._lock:
-            session = self._session
-            tree = create() if session is None else self._recent(session)
-        self._history._take(self._queue)
-        return tree
-
-    def _recent(self, session: Any) -> Tree:
-        """A cycle that ends between the two is in neither, and one that ends after them may be in both: they are asked again. Not
-        for ever: cycles can be shorter than the questions."""
-        for _ in range(_TRIES):
-            self._fetch(session)
-            tree: Tree = session.recent().tree(omit=self._omit)
-            if self._fetch_some(session) is None:
-                break
-        return tree
-
-    def status(self) -> Dict[str, Any]:
-        with self._lock:
-            session = self._session
-            return _gil.status(session) if session else dict(self._last_status)
-
-    def stop(self) -> None:
-        self._over()
-        self._end()
-        if self._thread:
-            _threads.join(self._thread, self._lock, _JOIN_SECONDS)
-
-    def forked(self) -> None:
-        """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
-        self._lock, self._ending = threading.RLock(), _Latch()
-        self._fetched, self._queue = collections.deque(), collections.deque()  # without a GIL they may be locked, too
-        self._last_status.update(ended=True, forked=True)
-        self._session = None
-        _running.discard(self)
-
-    def _begin(self) -> None:
-        hidden = [publisher._thread.native_id for publisher in list(_running) if publisher._thread]
-        self._session = _gil.begin(self._wanted, hidden=hidden, **self._options)
-        self._last_status = _gil.status(self._session)
-        self._due = time.monotonic() + self._cycle
-
-    def _end(self) -> None:
-        with self._lock:
-            session = self._session  # a signal handler may end it, too
-            if session is None:
-                return
-            try:
-                session.stop()
-                while self._fetch_some(session) is not None:
-                    continue
-            finally:
-                self._last_status = _gil.status(session)
-                self._session = None
-        self._history._take(self._queue)
-
-    def _over(self) -> None:
-        _running.discard(self)
-        self._ending.set()
-
-    def _fetch(self, session: Any) -> None:
-        """Cycles that have ended go into the queue, and from there into the history when our lock is free: a signal handler
-        may interrupt who reads the history, and want ours. Those that end meanwhile are for the next time: with a thread that
-        keeps the GIL a cycle may take longer to fetch than it lasted, and this would have no end."""
-        began, more = time.monotonic(), True
-        while more:
-            end = self._fetch_some(session)
-            passed = time.monotonic() - began
-            more = end is not None and time.time() - end > passed
-
-    def _fetch_some(self, session: Any) -> Optional[float]:
-        """When the last of them ended; None: there is none. A signal handler may fetch, too, and finds each cycle in one of the queues:
-        from the session, and from one queue to the other, it comes by one call of what is written in C."""
-        ends: Deque[float] = collections.deque((), 1)
-        self._fetched.extend(itertools.chain.from_iterable(map(_cycles_of, (session,))))
-        while True:
-            try:
-                self._queue.extend(self._next_entry(ends))
-            except IndexError:  # of popleft(); asked for, as a signal handler may have taken what was there a moment ago
-                return ends[0] if ends else None
-            self._due = time.monotonic() + min(max(0.0, ends[0] + self._cycle - time.time()), self._cycle)
-
-    def _next_entry(self, ends: Deque[float]) -> Iterator[Any]:
-        """What was fetched first, with its tree; when it ended goes into `ends`. Nothing is taken before the entry is."""
-        for_end, for_tree, for_ends = itertools.tee(itertools.islice(iter(self._fetched.popleft, None), 1), 3)
-        trees = map(operator.methodcaller("tree", omit=self._omit), map(_profile_of, for_tree))
-        return map(operator.itemgetter(0), zip(zip(map(_end_of, for_end), trees), map(ends.append, map(_end_of, for_ends))))
-
-    def _run(self) -> None:
-        """What the thread does."""
-        try:
-            while not self._ending.wait(self._wait_seconds()) and not self._is_over() and self._turn():
-                continue
-        finally:
-            self._over()
-            self._end()
-
-    def _wait_seconds(self) -> float:
-        with self._lock:
-            left = self._due - time.monotonic()
-        return min(left if left > 0 else min(self._cycle * _AGAIN_PART, _AGAIN_SECONDS), self._longest_wait)
-
-    def _turn(self) -> bool:
-        """False: it is over."""
-        with self._lock:
-            before = self._due
-            if self._session is None:
-                return False
-            if time.monotonic() < before:  # it was time to ask for the end, and no more
-                return True
-            self._fetch(self._session)
-        self._history._take(self._queue)
-        return self._due == before or (self._has_threads() and self._renew())
-
-    def _has_threads(self) -> bool:
-        tids = self._options["tids"]
-        return tids is None or any(map(_threads.exists, tids))
-
-    def _renew(self) -> bool:
-        """A session that has folded stacks would never tell new functions from the known ones that call them."""
-        if not self.status().get("folded"):
-            return True
-        self._end()
-        try:
-            with self._lock:
-                if self._ending.is_set():
-                    return False
-                self._begin()
-        except Error as error:
-            warnings.warn("plumb.profile.watch() ends, as no new session can be begun: %s" % error, RuntimeWarning)
-            return False
-        return True
-
-
-def _started(run: Callable[[], None], stop: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=run, name="Profile", daemon=True)
-    try:
-        thread.start()
-        return thread
-    except RuntimeError:
-        # Subinterpreters of 3.12 and later may have no daemons, and wait for other threads before their atexit.
-        thread = threading.Thread(target=run, name="Profile", daemon=False)
-        threading._register_atexit(stop)  # type: ignore[attr-defined]
-        thread.start()
-        return thread
-
-
-def _never() -> bool:
-    return False
-
-
 def watch(
     thread_id: _threads.Threads = None,
     interval: Time = "20ms",
     cycle: Time = "2s",
     maxlen: Optional[int] = 1000,
     omit: Union[Collection[str], str, None] = None,
-    stop: Callable[[], bool] = _never,
+    stop: Callable[[], bool] = never,
     *,
     jitter: bool = True,
     max_nodes: int = 100_000,
@@ -328,27 +108,13 @@ def watch(
     if maxlen is not None:
         checked_count("maxlen", maxlen)
     options = {
-        "rate": 1 / checked_interval(_positive("interval", interval)), "cycle": _positive("cycle", cycle),
+        "rate": 1 / checked_interval(positive("interval", interval)), "cycle": positive("cycle", cycle),
         "jitter": checked_flag("jitter", jitter),
         "max_nodes": checked_count("max_nodes", max_nodes),
         "tids": _threads.native_ids(threading.get_ident() if thread_id is None else thread_id, ended=True),
-        "max_cycles": min(maxlen or _MOST_WAITING, _MOST_WAITING),
+        "max_cycles": min(maxlen or MOST_WAITING, MOST_WAITING),
     }  # fmt: skip
     history = Watch((), maxlen)
     if options["tids"] != []:
-        history._publisher = _Publisher(history, omit, stop, engine, options)
+        history._publisher = Publisher(history, operator.methodcaller("tree", omit=omit), stop, engine, options)
     return history
-
-
-def _in_child() -> None:
-    for publisher in list(_running):
-        publisher.forked()
-
-
-def _at_exit() -> None:
-    for publisher in list(_running):
-        publisher.stop()
-
-
-os.register_at_fork(after_in_child=_in_child)
-atexit.register(_at_exit)

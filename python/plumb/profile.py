@@ -19,12 +19,13 @@ import bisect
 import collections
 import contextlib
 import inspect
+import itertools
 import sys
 import types
-from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from plumb import _recording
-from plumb._frames import call_stack, info_frame, repr_frame
+from plumb._frames import call_stack, info_frame, line_number as _f_lineno, repr_frame  # noqa: F401
 from plumb._gil import lock
 from plumb._history import History
 from plumb._plot import plot_figure
@@ -126,22 +127,44 @@ def get_profile(
     return merge(*[tree for tree in trees if tree is not None])
 
 
-def _no_low_level() -> NoReturn:
-    raise NotImplementedError(
-        "plumb cannot unwind native stacks yet: leave the option distributed.worker.profile.low-level off"
-    )
+def llprocess(frames: Optional[Sequence[Any]], child: Any, state: Optional[Tree]) -> Optional[Tree]:
+    """Count a stack of native functions, outermost first, below a node of a tree. Without one nothing is counted.
 
-
-def llprocess(frames: Any, child: Any, state: Optional[Tree]) -> Optional[Tree]:
-    """Not there yet: stacks of native functions. Without one there is nothing to count."""
-    if frames:
-        _no_low_level()
+    frames  with `name`, `addr` and `offset`, which is where in the function the address is, as ll_get_stack() has them
+    child   None: the last one is counted; else its node is returned, and not counted
+    """
+    if not frames:
+        return None
+    node = _node(state)
+    for frame in frames:
+        node["count"] += 1
+        ident = "%s;<low-level>;%s" % (frame.name, hex(frame.addr - frame.offset))
+        node = node["children"].setdefault(ident, {})
+        if not node:
+            described = {"filename": "<low-level>", "name": frame.name, "line_number": 0, "line": str(frame)}
+            node.update(count=0, description=described, children={}, identifier=ident)
+    if child is not None:
+        return node
+    node["count"] += 1
     return None
+
+
+def _node(state: Optional[Tree]) -> Tree:
+    if not isinstance(state, dict):
+        raise TypeError("state is a tree, as create() makes one, or a node of it, not %r" % (state,))
+    return state
 
 
 def ll_get_stack(tid: int) -> Any:
     """Not there yet: the native functions that a thread is in."""
-    _no_low_level()
+    raise NotImplementedError(
+        "plumb does not unwind native stacks of its own process: leave the option distributed.worker.profile.low-level off"
+    )
+
+
+def _remove_py_stack(frames: Iterable[Any]) -> Iterator[Any]:
+    """Native frames up to the first of the interpreter."""
+    return itertools.takewhile(lambda frame: not frame.is_python, frames)
 
 
 def __dir__() -> List[str]:

@@ -403,13 +403,18 @@ def check_counts_are_of_their_own_tree():
     assert two["count"] == (1 << 63) + 1
 
 
-def check_low_level_stacks_are_refused_in_words():
-    for refused in (lambda: profile.ll_get_stack(1), lambda: profile.llprocess([object()], None, {})):
-        assert "low-level" in refusal(NotImplementedError, refused)
+def check_low_level_stacks_are_counted_if_there_are_any():
+    assert "low-level" in refusal(NotImplementedError, lambda: profile.ll_get_stack(1))
     state = profile.create()
     for none in (None, []):  # as distributed's worker asks at each tick
         assert profile.llprocess(none, None, state) is None
     assert state == profile.create()
+    stack = [types.SimpleNamespace(name=name, addr=0x1234, offset=0x34, is_python=False) for name in "fg"]
+    for _ in range(3):
+        assert profile.llprocess(stack, None, state) is None
+    assert state["count"] == 3 and len(stack) == 2 and "state is a tree" in refusal(TypeError, lambda: profile.llprocess(stack, None, None))
+    f = state["children"]["f;<low-level>;0x1200"]
+    assert f["count"] == f["children"]["g;<low-level>;0x1200"]["count"] == 3 and f["description"]["filename"] == "<low-level>"
 
 
 def check_the_garbage_collector_is_left_as_it_was():

@@ -321,6 +321,21 @@ def case_figure(r):
     assert shown(hints) and exact(data) == before
 
 
+def case_low_level(r):
+    trees = ours.create(), theirs.create()
+    for _ in range(r.choice([1, 5])):
+        native = [
+            types.SimpleNamespace(name=r.choice(NAMES), addr=r.choice([0x10, 0x7F0123]), offset=r.choice([0, 3]), is_python=r.random() < 0.2)
+            for _ in range(r.choice([0, 1, 2, 5]))
+        ]
+        same(*(list(map(repr, function(native))) for function in (ours._remove_py_stack, theirs._remove_py_stack)))
+        child = r.choice([None, True])
+        same(ours.llprocess(native, child, trees[0]), theirs.llprocess(list(native), child, trees[1]))
+        same(*trees)
+    frame = duck_stack(r, 1)
+    same(ours._f_lineno(frame), theirs._f_lineno(frame))
+
+
 def case_times(r):
     tree = ours.create()
     tree["count"] = 1

@@ -7,7 +7,7 @@ import sys
 import threading
 
 import plumb
-from plumb import _gil, _threads, _watch
+from plumb import _gil, _publisher, _threads, _watch
 from controlling import (
     PERIOD, a_signal_handler_may_interrupt_each_call, descriptors, interrupted_at, interrupted_within,
     nothing_is_left, or_refused, run_checks, spin, tasks,
@@ -72,7 +72,7 @@ def check_a_signal_handler_may_stop_a_watch_within_its_calls():
         for _ in range(50):
             history = plumb.profile.watch(interval=PERIOD, cycle=0.005, engine=engine)
             calls = [history.status, history.recent]
-            interrupted_within("plumb._watch", calls, [history.stop], most=1)
+            interrupted_within("plumb._publisher", calls, [history.stop], most=1)
             assert history.status()["ended"]
 
 
@@ -99,7 +99,7 @@ class _Ended:
     def recent(self):
         return self
 
-    def tree(self, omit):
+    def tree(self):
         return plumb.profile.create()
 
 
@@ -107,9 +107,9 @@ def check_a_signal_handler_may_fetch_what_is_being_fetched():
     """What has ended is in the history, in its order, for the handler as for whom it interrupts."""
     for number in itertools.count():
         history, session = _watch.Watch(), _Ended(5)
-        publisher = object.__new__(_watch._Publisher)
+        publisher = object.__new__(_publisher.Publisher)
         publisher.__dict__.update(
-            _history=history, _session=session, _lock=threading.RLock(), _omit=None, _cycle=1.0, _due=0.0,
+            _history=history, _session=session, _lock=threading.RLock(), _made=_Ended.tree, _cycle=1.0, _due=0.0,
             _fetched=collections.deque(), _queue=collections.deque(),
         )  # fmt: skip
 
@@ -121,7 +121,7 @@ def check_a_signal_handler_may_fetch_what_is_being_fetched():
             found.append(is_whole())
 
         found = []
-        more = interrupted_at(number, publisher.recent, handle, {"plumb._watch"}, "opcode")
+        more = interrupted_at(number, publisher.recent, handle, {"plumb._publisher"}, "opcode")
         assert is_whole() and all(found), (number, found, list(history))
         if not more:
             break
