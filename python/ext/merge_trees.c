@@ -497,11 +497,25 @@ const char ext_pack_doc[] =
 	"What stands for the sum of trees in merge() and pack(), and takes less time and memory than a\n"
 	"tree. The trees must not be changed any more.";
 
-PyObject *ext_pack(PyObject *module, PyObject *trees)
+static PyObject *pack(const struct ext_state *st, PyObject *trees)
 {
-	struct sums s = {.st = ext_state_of(module)};
+	struct sums s = {.st = st};
 	PyObject *capsule = add_trees(&s, trees) == 0 ? packed(&s) : NULL;
 
 	sums_deinit(&s);
+	return capsule;
+}
+
+/* Of no trees: as of an empty one, so that each sum has a root. */
+PyObject *ext_pack(PyObject *module, PyObject *trees)
+{
+	const struct ext_state *st = ext_state_of(module);
+
+	if (PyTuple_Size(trees) > 0)
+		return pack(st, trees);
+	PyObject *tree = ext_create(st), *alone = tree ? PyTuple_Pack(1, tree) : NULL;
+	PyObject *capsule = alone ? pack(st, alone) : NULL;
+	Py_XDECREF(tree);
+	Py_XDECREF(alone);
 	return capsule;
 }

@@ -14,6 +14,7 @@ import types
 import weakref
 
 import plumb.profile as profile
+from plumb._plumb import pack
 from raising import refusal
 
 try:
@@ -415,6 +416,13 @@ def check_low_level_stacks_are_counted_if_there_are_any():
     assert state["count"] == 3 and len(stack) == 2 and "state is a tree" in refusal(TypeError, lambda: profile.llprocess(stack, None, None))
     f = state["children"]["f;<low-level>;0x1200"]
     assert f["count"] == f["children"]["g;<low-level>;0x1200"]["count"] == 3 and f["description"]["filename"] == "<low-level>"
+
+
+def check_no_trees_that_are_packed_are_an_empty_one():
+    tree = {**profile.create(), "count": 3}
+    nothing, something = pack(), pack(tree)
+    assert profile.merge(nothing) == profile.merge(pack(nothing, nothing)) == profile.create()
+    assert profile.merge(nothing, something) == profile.merge(pack(something, nothing)) == tree
 
 
 def check_the_garbage_collector_is_left_as_it_was():
