@@ -19,7 +19,7 @@ if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "or
     raise ImportError("this plumb was not built for this free-threaded Python; the program samples it: plumb attach PID")
 
 if TYPE_CHECKING:
-    from plumb import web
+    from plumb import dask, web
     from plumb._diff import Diff, diff
     from plumb._merge import merge
     from plumb._module import Module as _Module
@@ -35,7 +35,7 @@ __all__ = ["Diff", "Error", "Profile", "Profiler", "Recording", "diff", "merge",
 # Imported when it is asked for: pytest imports this package wherever it is installed, mostly for nothing.
 _HOMES = {
     "__version__": "plumb._plumb", "Diff": "plumb._diff", "diff": "plumb._diff", "merge": "plumb._merge", "Error": "plumb._plumb", "Profile": "plumb._recording", "Profiler": "plumb._profiler", "Recording": "plumb._recording",
-    "open": "plumb._recording", "profile": "plumb.profile", "start": "plumb._recording", "tag": "plumb._tags", "web": "plumb.web",
+    "open": "plumb._recording", "profile": "plumb.profile", "start": "plumb._recording", "tag": "plumb._tags", "dask": "plumb.dask", "web": "plumb.web",
 }  # fmt: skip
 
 

@@ -36,6 +36,7 @@ class _Entry(Tag):
 # None: no tag. A set value stays behind where the first tag of a context was left.
 _current: ContextVar[Optional[_Entry]] = ContextVar("plumb.tag", default=None)
 _numbers: Dict[_Labels, int] = {}
+_by_text: Dict[str, _Labels] = {}
 _lock = _forks.Lock()
 _usable: Optional[bool] = None  # not known yet
 _finding = 0  # ident of the thread that is about to know
@@ -68,10 +69,16 @@ def _cut(text: str, length: int) -> str:
 def _number(labels: _Labels, of_request: bool) -> int:
     number = _numbers.get(labels)
     if number is None:
-        number = new_tag("[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH), of_request)
+        text = "[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH)
+        number = new_tag(text, of_request)
         if number != _OTHER:
-            _numbers[labels] = number
+            _numbers[labels], _by_text[text] = number, labels
     return number
+
+
+def labels_of(text: str) -> Dict[str, str]:
+    """Those of the tag that this process's profiles show as `text`."""
+    return dict(_by_text.get(text, ()))
 
 
 def _enter(owner: tag) -> None:

@@ -21,8 +21,15 @@ with plumb.profile() as recorded:
     for _ in range(50): work()
 for name in ("monday", "tuesday", "old1", "old2", "new"): recorded.save(name + ".plumb")
 """
+CLUSTER = """
+import distributed
+cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+client = distributed.Client(cluster)
+futures = [client.submit(sum, range(1000000))]
+"""
 # page: (packages that it needs, more that it takes for granted)
 TAKES = {
+    "docs/user/dask.md": ("dask-2026.8.0", CLUSTER),
     "docs/user/python.md": ("", RECORDED + "app = lambda environ, start_response: [b'']\n"),
     "docs/user/web.md": ("flask-3", "import flask\napp = flask.Flask('documented')\napplication = work\nprofiler = plumb.Profiler()\n"),
 }

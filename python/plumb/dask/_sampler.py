@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What samples the tasks of all workers in a process, which are one or, in a cluster within one process, several."""
+from __future__ import annotations
+
+import threading
+from typing import Any, Deque, Dict, Optional
+
+from plumb._publisher import Publisher, never
+from plumb.dask._history import TaskHistory
+from plumb.dask._settings import Settings
+from plumb.dask._trees import Kind, Tree, by_kind
+
+
+class _Sampler:
+    def __init__(self, settings: Settings) -> None:
+        self.histories: Dict[str, TaskHistory] = {}
+        self._publisher = Publisher(self, by_kind, never, "inprocess", {**settings.for_session(), "tags": True})
+
+    def _take(self, queue: Deque[Any]) -> None:
+        """Cycles that have ended."""
+        while True:
+            try:
+                end, found = queue.popleft()
+            except IndexError:
+                return
+            for worker, history in list(self.histories.items()):
+                history.append(end, _of_worker(found, worker))
+
+    def recent(self, worker: str) -> Dict[str, Tree]:
+        """What its tasks did in the cycle that has not ended. What has ended is in the histories when this returns."""
+        return _of_worker(self._publisher.recent() or {}, worker)
+
+    def status(self) -> Dict[str, Any]:
+        return self._publisher.status()
+
+    def stop(self) -> None:
+        self._publisher.stop()
+
+
+def _of_worker(found: Dict[Kind, Tree], worker: str) -> Dict[str, Tree]:
+    return {task: tree for (whose, task), tree in found.items() if whose == worker}
+
+
+_lock = threading.Lock()
+_sampler: Optional[_Sampler] = None
+
+
+class Sampled:
+    """A worker of this process, by its name in labels, from now on. With several, the first one's settings are those of the process."""
+
+    def __init__(self, worker: str, settings: Settings) -> None:
+        global _sampler
+        with _lock:
+            _sampler = _sampler or _Sampler(settings)
+            self._worker, self._sampler, self.history = worker, _sampler, TaskHistory(settings.cycles)
+            _sampler.histories[worker] = self.history
+
+    def recent(self) -> Dict[str, Tree]:
+        return self._sampler.recent(self._worker)
+
+    def status(self) -> Dict[str, Any]:
+        return self._sampler.status()
+
+    def stop(self) -> None:
+        global _sampler
+        with _lock:
+            self._sampler.histories.pop(self._worker, None)
+            if self._sampler.histories or _sampler is not self._sampler:
+                return
+            _sampler = None
+        self._sampler.stop()

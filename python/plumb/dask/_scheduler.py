@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a scheduler does otherwise while its cluster is sampled: its own event loop, and sums of what workers say."""
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Dict, Iterable, Optional
+
+from plumb import profile
+from plumb._plumb import merge
+from plumb.dask import _loops
+from plumb.dask._settings import Settings
+
+Tree = Dict[str, Any]
+
+
+class SchedulerProfile:
+    """Of a scheduler, from begin() to end(), after which all is as it was."""
+
+    def __init__(self, scheduler: Any, settings: Settings) -> None:
+        self._scheduler, self._settings, self._before = scheduler, settings, None  # type: Any, Settings, Any
+
+    def begin(self) -> None:
+        """plumb.Error where this process cannot be sampled: then nothing has changed."""
+        self._loop = _loops.begin(self._scheduler, self._settings)
+        self._before = self._scheduler.handlers["profile"]
+        self._scheduler.handlers["profile"] = self._scheduler.get_profile = self.get_profile
+
+    def end(self) -> None:
+        if self._before is not None:
+            self._scheduler.handlers["profile"], self._before = self._before, None
+            del self._scheduler.get_profile
+            _loops.end(self._scheduler)
+
+    async def get_profile(
+        self,
+        workers: Optional[Iterable[str]] = None,
+        scheduler: bool = False,
+        server: bool = False,
+        merge_workers: bool = True,
+        start: Optional[float] = None,
+        stop: Optional[float] = None,
+        key: Any = None,
+    ) -> Tree:
+        """As Scheduler.get_profile(); what a worker that has gone did not answer is left out, and nothing else."""
+        if scheduler:
+            return profile.get_profile(self._loop, self._loop.recent(), start, stop)
+        known = self._scheduler.workers
+        asked = list(known) if workers is None else [worker for worker in known if worker in set(workers)]
+        calls = (self._scheduler.rpc(worker).profile(start=start, stop=stop, key=key, server=server) for worker in asked)
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        trees = {worker: tree for worker, tree in zip(asked, answers) if not isinstance(tree, BaseException)}
+        return merge(*trees.values()) if merge_workers else trees
