@@ -49,8 +49,8 @@ static void put_samples(struct pl_json *j, const struct pl_totals *t)
 
 static void put_losses(struct pl_json *j, const struct pl_meta *m)
 {
-	static const char *const names[PL_LOSSES] = {"missed", "unreadable", "queue",  "damaged",
-						     "unseen", "beyond",     "folded", "task", "native"};
+	static const char *const names[PL_LOSSES] = {"missed", "unreadable", "queue", "damaged", "unseen",
+						     "beyond", "folded",     "task",  "native"};
 
 	pl_json_key(j, "losses");
 	pl_json_object(j);

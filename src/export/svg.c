@@ -87,8 +87,9 @@ static void write_legend(const void *ctx, double y, FILE *out)
 
 static void write_losses(const struct writer *w, FILE *out)
 {
-	static const char *const words[PL_LOSSES] = {"missed",		 "unreadable",	 "dropped", "damaged",
-						     "processes unseen", "not followed", "folded",  "without awaiters", "without native frames"};
+	static const char *const words[PL_LOSSES] = {"missed",	"unreadable",	    "dropped",
+						     "damaged", "processes unseen", "not followed",
+						     "folded",	"without awaiters", "without native frames"};
 
 	for (int i = 0; i < PL_LOSSES; i++) {
 		if (w->p->meta.losses[i])

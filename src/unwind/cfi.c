@@ -334,8 +334,9 @@ static bool run(struct run *r, struct pl_mem *mem, const struct pl_cfi_program *
 bool pl_cfi_row_at(const struct pl_fde *f, struct pl_mem *mem, pl_addr pc, size_t *steps, struct pl_cfi_row *ret)
 {
 	struct pl_cfi_row initial;
-	struct run r = {.f = f, .location = f->start, .pc = pc, .row = ret, .steps = steps};
+	struct run r = {.f = f, .location = f->start, .pc = pc, .row = ret};
 
+	r.steps = steps;
 	*ret = (struct pl_cfi_row){0};
 	if (!run(&r, mem, &f->shared))
 		return false;

@@ -275,12 +275,13 @@ static bool is_final(enum pl_unwind_end end)
 
 static enum pl_unwind_end walk(struct resume *r, struct pl_registers *regs)
 {
-	enum pl_unwind_end end = pl_unwind(r->u, regs, PL_NATIVE_EXACT_PC, UINT64_MAX, r->ret), stuck = end;
+	enum pl_unwind_end end = pl_unwind(r->u, regs, PL_NATIVE_EXACT_PC, UINT64_MAX, r->ret);
 	size_t first = 0;
 
 	while (take_anchors(r, first, true) && !is_final(end)) {
+		enum pl_unwind_end stuck = end;
+
 		first = r->ret->len;
-		stuck = end;
 		if (end == PL_UNWIND_PASSED)
 			end = pl_unwind(r->u, regs, 0, UINT64_MAX, r->ret);
 		else if (!go_on(r, regs, &end))
