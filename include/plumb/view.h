@@ -59,7 +59,7 @@ struct plumb_view_function {
 	size_t size;
 	const char *name, *qualname, *file; /* qualname: the name where there is none */
 	size_t name_len, qualname_len, file_len;
-	const char *short_file; /* the end of `file`: \"app.py\", \"json/__init__.py\" */
+	const char *short_file; /* the end of `file`: "app.py", "json/__init__.py" */
 	uint32_t firstline;
 	enum plumb_kind kind;
 	bool library;			/* not the program's own code */

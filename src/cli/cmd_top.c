@@ -12,8 +12,7 @@ static bool set_plain(struct config *c, const char *value, struct failure *why)
 static const struct opt options_top[] = {
 	{"plain", 0, NULL,
 	 "a line each second instead of a screen: for logs, pipes and screen readers (the default where standard "
-	 "output "
-	 "is no terminal)",
+	 "output is no terminal)",
 	 "Report", set_plain},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -38,13 +37,11 @@ const struct command command_top = {
 	.usage = "PID|NAME|FILE|-- PROGRAM [ARG...]",
 	.summary = "what a program does now: functions, calls, threads, lines",
 	.about = "Watch a running Python process, a PROGRAM that is started, or look at the recording FILE "
-		 "(NAME.plumb): "
-		 "its functions, "
-		 "calls, threads and lines, of the last five seconds beside all since the start. A program that is "
-		 "started writes into a file, plumb.top.PID.out, and reads nothing; at the end it gets the signal that "
-		 "Ctrl-C sends. Nothing is recorded but what the key 's' saves, or what -o names. The exit status is "
-		 "0, that of the program if it ended by "
-		 "itself, or 125 if plumb failed.",
+		 "(NAME.plumb): its functions, calls, threads and lines, of the last five seconds beside all since "
+		 "the start. A program that is started writes into a file, plumb.top.PID.out, and reads nothing; at "
+		 "the end it gets the signal that Ctrl-C sends. Nothing is recorded but what the key 's' saves, or "
+		 "what -o names. The exit status is 0, that of the program if it ended by itself, or 125 if plumb "
+		 "failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,

@@ -25,8 +25,8 @@ void pl_code_modules_deinit(struct pl_code_modules *m)
 static bool is_same(const struct pl_code_module *m, const struct pl_mapping *map, const uint8_t *build_id, uint8_t len)
 {
 	return m->map.inode == map->inode && m->map.dev_major == map->dev_major && m->map.dev_minor == map->dev_minor &&
-	       m->map.deleted == map->deleted && m->build_id_len == len && memcmp(m->build_id, build_id, len) == 0 &&
-	       strcmp(m->map.path, map->path) == 0;
+	       m->map.deleted == map->deleted && m->build_id_len == len &&
+	       (!len || memcmp(m->build_id, build_id, len) == 0) && strcmp(m->map.path, map->path) == 0;
 }
 
 static struct plumb_error *add(struct pl_code_modules *m, pid_t pid, const struct pl_mapping *map,
@@ -38,7 +38,8 @@ static struct plumb_error *add(struct pl_code_modules *m, pid_t pid, const struc
 		return &pl_err_no_memory;
 	*one = (struct pl_code_module){
 		.id = (uint32_t)m->all.len, .pid = pid, .map = *map, .build_id_len = len, .same = same};
-	memcpy(one->build_id, build_id, len);
+	if (len)
+		memcpy(one->build_id, build_id, len);
 	one->map.path = strdup(map->path);
 	if (!one->map.path || !pl_map_set(&m->by_inode, map->inode, 0, one->id) || !pl_vec_push(&m->all, one)) {
 		destroy(one);
