@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import sys
+import time
 import xml.etree.ElementTree as xml
 
 
@@ -78,14 +79,14 @@ def minutes(seconds):
     return "%3d:%02d" % divmod(round(seconds), 60)
 
 
-def print_times(steps, tests):
-    """Steps in the order they were run, and the share of the processors that they kept busy; of the tests those that took longest, with all
+def print_times(steps, began, tests):
+    """Steps in the order in which they ended, and the share of the processors that they kept busy; of the tests those that took longest, with all
     their parameters added up, and for how much of it they had a processor: that is what others beside them go without."""
     rows = [line.rstrip("\n").split("\t") for line in steps]
     for took, processors, name in rows:
         busy = 100 * float(processors) / (float(took) * len(os.sched_getaffinity(0))) if float(took) else 0
         print("took %s  %3.0f %% busy  %s" % (minutes(float(took)), busy, name))
-    print("took %s  all steps" % minutes(sum(float(took) for took, _, _ in rows)))
+    print("took %s  all steps" % minutes(time.time() - began))
     for name, took in tests.seconds.most_common(LONGEST):
         had = tests.processors[name]
         print("of it %s  %s  %s" % (minutes(took), "%s of a processor" % minutes(had) if had else " " * 22, name))
@@ -96,6 +97,7 @@ def main():
     parser.add_argument("--steps-failed", default="", help="names, separated by ', '")
     parser.add_argument("--notes", help="file with a line for each part that could not be had or had to be run again")
     parser.add_argument("--steps", help="file with a line for each step: seconds, tab, seconds of processors, tab, name")
+    parser.add_argument("--began", type=float, default=0, help="when, in seconds since 1970")
     parser.add_argument("results", nargs="*", help="meson testlog.json and pytest junit files")
     options = parser.parse_args()
 
@@ -121,7 +123,7 @@ def main():
     sys.stdout.writelines(notes)
     if options.steps and os.path.exists(options.steps):
         with open(options.steps, encoding="utf-8") as lines:
-            print_times(lines, total)
+            print_times(lines, options.began, total)
     print("%d of the skipped tests could not be decided on this machine now; %d tests were run again" % (
         sum(line.startswith(UNDECIDED) for line in notes), sum(line.startswith("run again") for line in notes)))
     print("%d passed, %d failed, %d skipped" % (total.passed, total.failed, total.skipped))

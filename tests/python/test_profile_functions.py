@@ -26,13 +26,13 @@ def compared(python, release, seed, cases):
 
 @pytest.mark.once
 @pytest.mark.slow
-def test_the_same_work_has_the_same_results_as_the_original(able, release, effort):
-    compared(able, release, seed=1, cases=effort(24, 5000))
+def test_the_same_work_has_the_same_results_as_the_original(some, release, effort):
+    compared(some, release, seed=1, cases=effort(24, 5000))
 
 
 @pytest.mark.once
-def test_nothing_is_lost_shared_or_cut_where_the_original_does_so(able):
-    told = json.loads(package.run(able, "better.py", options=["-X", "dev", "-W", "error"]))
+def test_nothing_is_lost_shared_or_cut_where_the_original_does_so(some):
+    told = json.loads(package.run(some, "better.py", options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) > 15
 
 

@@ -14,8 +14,8 @@ def checked(python, script):
 
 
 @pytest.mark.once
-def test_a_profiler_is_controlled_and_asked(able):
-    checked(able, "profiler_checks.py")
+def test_a_profiler_is_controlled_and_asked(some):
+    checked(some, "profiler_checks.py")
 
 
 @pytest.mark.once

@@ -42,8 +42,8 @@ def ended(python, code, **popen):
 
 
 @pytest.mark.parametrize("script, least", CHECKS)
-def test_blocks_and_functions_are_recorded(able, script, least):
-    told = json.loads(package.run(able, script, options=["-X", "dev", "-W", "error"]))
+def test_blocks_and_functions_are_recorded(some, script, least):
+    told = json.loads(package.run(some, script, options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) >= least
 
 

@@ -3,7 +3,9 @@
 # Part of ../../dev. The tests, step by step, and what they came to.
 
 failures=
+begun= # by step_begun
 steps=$top/build/steps.txt # how long each step took, and the processors in it, for the closing lines
+times_file=$cache/times.txt
 
 # step NAME COMMAND...: run it, remember a failure and how long it took, go on.
 step() {
@@ -23,8 +25,26 @@ step() {
 # processors_took: the seconds that all commands so far had a processor. Only the shell itself can ask for them.
 processor_time() {
 	mkdir -p "$cache"
-	times >"$cache/times.txt"
-	processors_took=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * ($1 + $3) + $2 + $4) }' "$cache/times.txt")
+	times >"$times_file"
+	processors_took=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * ($1 + $3) + $2 + $4) }' "$times_file")
+}
+
+# A step that mostly waits, beside the next ones. What it prints, and whether it failed, comes with `step_ended`.
+step_begun() { # NAME COMMAND...
+	(
+		times_file=$cache/times-begun.txt
+		failures=
+		step "$@" || :
+		printf '%s' "$failures" >build/begun.failures
+	) >build/begun.txt 2>&1 &
+	begun=$!
+}
+step_ended() {
+	[ -n "$begun" ] || return 0
+	wait "$begun" || :
+	begun=
+	cat build/begun.txt
+	failures=$failures$(cat build/begun.failures)
 }
 
 sanitizer_env() {
@@ -40,9 +60,10 @@ unit_tests() { # BUILD_DIR [MESON_TEST_OPTIONS...]
 	meson test -C "$build_dir" --no-rebuild --print-errorlogs --quiet --timeout-multiplier 10 "$@"
 }
 
+# How work grows is the same with sanitizers.
 unit_tests_asan() (
 	sanitizer_env
-	unit_tests build-asan
+	unit_tests build-asan --no-suite growth
 )
 
 # Playwright has an environment of its own; without it the tests in a browser say so themselves.
@@ -60,13 +81,14 @@ python_tests() { # NAME BINARY PYTEST_ARGUMENTS...
 	binary=$top/$2
 	shift 2
 	rm -f "$report"
-	PLUMB_BIN=$binary PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -c tests/pytest.ini --rootdir tests -p no:cacheprovider \
+	# A shell has what it runs beside itself ignore Ctrl-C.
+	env --default-signal=INT PLUMB_BIN="$binary" PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -c tests/pytest.ini --rootdir tests -p no:cacheprovider \
 		--junitxml="$report" "$@" || [ $? -eq 5 ] # 5: none of the tests that were asked for is among these; then there are no results
 }
 
 beside() { python_tests "$@" -n "$(nproc)" --dist worksteal; }
-# Fresh machines fetch packages for half of their time; each belongs to one worker (tests/fresh/conftest.py), and the browser to the others.
-fetching() { python_tests browser "$@" -n "$((2 * $(nproc)))" --dist loadscope; }
+# Each fresh machine belongs to one worker (tests/fresh/conftest.py).
+fresh_machines() { python_tests fresh "$@" -n 2 --dist loadscope; }
 # Tests with a real interpreter wait for more than half of their time.
 beside_waiting() { python_tests "$@" -n "$((2 * $(nproc)))" --dist worksteal; }
 
@@ -78,15 +100,16 @@ python_tests_asan() (
 # Of the steps that were run: what passed, failed, was skipped or could not be decided, and where the time went.
 closing_lines() {
 	set -- build/meson-logs/testlog.json build-asan/meson-logs/testlog.json \
-		build/pytest-asan.xml build/pytest-beside.xml build/pytest-browser.xml build/pytest-alone.xml build/pytest-matching.xml
+		build/pytest-asan.xml build/pytest-beside.xml build/pytest-fresh.xml build/pytest-browser.xml build/pytest-alone.xml build/pytest-matching.xml
 	for results in "$@"; do
 		shift
 		[ ! -e "$results" ] || set -- "$@" "$results"
 	done
-	python3 tests/totals.py --steps-failed "${failures%, }" --notes build/notes.txt --steps "$steps" "$@"
+	python3 tests/totals.py --steps-failed "${failures%, }" --notes build/notes.txt --steps "$steps" --began "$tests_began" "$@"
 }
 
 forget_results() {
+	tests_began=$(date +%s)
 	rm -f build/notes.txt build/steps.txt build/pytest-*.xml build/meson-logs/testlog.json build-asan/meson-logs/testlog.json
 }
 
@@ -108,12 +131,14 @@ cmd_test() { # [--quick | PYTEST_ARGUMENTS...]
 	esac
 }
 
-# Everything CI runs. Steps follow each other; the tests of a step run beside each other, but for those that measure finely.
+# Everything CI runs. Steps follow each other, but that fresh machines, which fetch packages for half of their time, are made
+# beside what is built and counts no time; the tests of a step run beside each other, but for those that measure finely.
 test_all() {
 	setup_test
 	forget_results
 	step "include paths" lint_includes || :
 	if step "build with gcc" build_plain; then
+		step_begun "a fresh machine, beside the next five" fresh_machines build/plumb tests/fresh
 		step "unit tests and fuzz corpora" unit_tests build || :
 	fi
 	step "report page" web_checks test || :
@@ -123,9 +148,10 @@ test_all() {
 		[ ! -x build-asan/plumb ] || step "end to end with sanitizers" python_tests_asan || :
 	fi
 	if [ -x build/plumb ]; then
+		step_ended
 		# shellcheck disable=SC2086 # a list
 		step "end to end" beside_waiting beside build/plumb -m "not alone" $suites || :
-		step "a fresh machine, and the page in a browser" fetching build/plumb tests/fresh tests/browser || :
+		step "the page in a browser" beside_waiting browser build/plumb tests/browser || :
 		# shellcheck disable=SC2086
 		step "end to end one by one" python_tests alone build/plumb -m alone $suites || :
 	fi
