@@ -132,3 +132,40 @@ bool pl_aside_wait(struct pl_aside *a, uint64_t until_ns)
 	pthread_mutex_unlock(&a->lock);
 	return done;
 }
+
+bool pl_asker_may(const struct pl_asker *k)
+{
+	return k->left_behind < PL_ASIDE_MOST_LEFT;
+}
+
+bool pl_asker_begin(struct pl_asker *k, struct pl_aside *a)
+{
+	if (!pl_aside_start(a)) {
+		pl_aside_leave(a);
+		return false;
+	}
+	k->asked = a;
+	k->asked_ns = pl_clock_monotonic_ns();
+	return true;
+}
+
+enum pl_asked pl_asker_wait(struct pl_asker *k, int timeout_ms, int patience_ms)
+{
+	uint64_t until = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
+	uint64_t silent = k->asked_ns + (uint64_t)patience_ms * 1000000;
+	bool done = pl_aside_wait(k->asked, until < silent ? until : silent);
+
+	if (!done && until < silent)
+		return PL_ASKED_PENDING;
+	if (done && (k->asked->ran || k->asked->refused))
+		return PL_ASKED_DONE;
+	k->left_behind++;
+	return PL_ASKED_SILENT;
+}
+
+void pl_asker_end(struct pl_asker *k)
+{
+	if (k->asked)
+		pl_aside_leave(k->asked);
+	k->asked = NULL;
+}

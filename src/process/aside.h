@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PL_ASIDE_MOST_LEFT 3 /* of those of one kind that do not come back: then nobody is asked any more */
+#define PL_ASIDE_MOST_LEFT 3 /* of those of one asker that do not come back: then nobody is asked any more */
 
 struct pl_aside;
 
@@ -42,5 +42,24 @@ bool pl_aside_start(struct pl_aside *a);
 bool pl_aside_wait(struct pl_aside *a, uint64_t until_ns);
 /** The caller is done with it. */
 void pl_aside_leave(struct pl_aside *a);
+
+/** Who has such things done, one at a time. Embed; all 0. One thread. */
+struct pl_asker {
+	struct pl_aside *asked; /* NULL: nothing is being done */
+	uint64_t asked_ns;
+	int left_behind;
+};
+
+enum pl_asked { PL_ASKED_PENDING, PL_ASKED_DONE, PL_ASKED_SILENT };
+
+/** False: nobody can be asked any more. */
+bool pl_asker_may(const struct pl_asker *k);
+/** Begin @p a, which is the asker's from now on. False: it cannot be begun, and is gone. */
+bool pl_asker_begin(struct pl_asker *k, struct pl_aside *a);
+/** Wait for @p timeout_ms at most. What has not come @p patience_ms after it was begun, or comes to no end, is silent
+ * and counts as left behind. */
+enum pl_asked pl_asker_wait(struct pl_asker *k, int timeout_ms, int patience_ms);
+/** Done with what was asked, if there is something: who still does it is left behind. */
+void pl_asker_end(struct pl_asker *k);
 
 #endif

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "aside.h"
-#include "clock.h"
 
 struct pl_source_job {
 	struct pl_aside aside; /* first */
@@ -115,32 +113,20 @@ static struct pl_source_job *job_create(const struct pl_source_question *q)
 
 void pl_source_reader_end(struct pl_source_reader *r)
 {
-	if (r->asked)
-		pl_aside_leave(&r->asked->aside);
-	r->asked = NULL;
+	pl_asker_end(&r->asker);
 }
 
 bool pl_source_ask(struct pl_source_reader *r, const struct pl_source_question *q)
 {
-	struct pl_source_job *j = r->left_behind < PL_ASIDE_MOST_LEFT ? job_create(q) : NULL;
+	struct pl_source_job *j = pl_asker_may(&r->asker) ? job_create(q) : NULL;
 
-	if (!j)
-		return false;
-	if (!pl_aside_start(&j->aside)) {
-		pl_aside_leave(&j->aside);
-		return false;
-	}
-	r->asked = j;
-	r->asked_ns = pl_clock_monotonic_ns();
-	return true;
+	return j && pl_asker_begin(&r->asker, &j->aside);
 }
 
 /* Of the text the caller has a copy that is freed as others are. */
 static void give(const struct pl_source_job *j, struct pl_source_answer *ret)
 {
 	*ret = j->answer;
-	if (!j->aside.ran && !j->aside.refused)
-		ret->outcome = PL_SOURCE_SILENT;
 	if (!ret->text)
 		return;
 	ret->text = malloc(ret->state.len);
@@ -152,16 +138,14 @@ static void give(const struct pl_source_job *j, struct pl_source_answer *ret)
 
 bool pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms, struct pl_source_answer *ret)
 {
-	uint64_t until = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
-	uint64_t silent = r->asked_ns + (uint64_t)patience_ms * 1000000;
+	enum pl_asked asked = pl_asker_wait(&r->asker, timeout_ms, patience_ms);
 
-	if (pl_aside_wait(&r->asked->aside, until < silent ? until : silent))
-		give(r->asked, ret);
-	else if (until < silent)
+	if (asked == PL_ASKED_PENDING)
 		return false;
+	if (asked == PL_ASKED_DONE)
+		give((const struct pl_source_job *)r->asker.asked, ret);
 	else
 		*ret = (struct pl_source_answer){.outcome = PL_SOURCE_SILENT};
-	r->left_behind += ret->outcome == PL_SOURCE_SILENT;
 	pl_source_reader_end(r);
 	return true;
 }

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "aside.h"
 #include "file_text.h"
 #include "target_file.h"
 
@@ -38,9 +39,7 @@ struct pl_source_answer {
 struct pl_source_job; /* private */
 
 struct pl_source_reader {
-	struct pl_source_job *asked; /* NULL: no question is open */
-	int left_behind;
-	uint64_t asked_ns;
+	struct pl_asker asker; /* its question is open */
 };
 
 /** False: nobody can be asked any more. @p q is not kept. */

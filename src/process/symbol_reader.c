@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aside.h"
-#include "clock.h"
 #include "image.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
@@ -84,50 +82,34 @@ static struct pl_symbol_job *job_create(const struct pl_symbol_reader *r, const 
 
 bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_symbol_question *q)
 {
-	bool may = r->left_behind < PL_ASIDE_MOST_LEFT && r->spent < WORK_MAX;
+	bool may = pl_asker_may(&r->asker) && r->spent < WORK_MAX;
 	struct pl_symbol_job *j = may ? job_create(r, q) : NULL;
 
-	if (!j)
-		return false;
-	if (!pl_aside_start(&j->aside)) {
-		pl_aside_leave(&j->aside);
-		return false;
-	}
-	r->asked = j;
-	r->asked_ns = pl_clock_monotonic_ns();
-	return true;
+	return j && pl_asker_begin(&r->asker, &j->aside);
 }
 
-static void take_answer(struct pl_symbol_reader *r, struct pl_functions **ret)
+static struct pl_functions *take_answer(struct pl_symbol_reader *r)
 {
-	struct pl_symbol_job *j = r->asked;
+	struct pl_symbol_job *j = (struct pl_symbol_job *)r->asker.asked;
+	struct pl_functions *answer = j->functions;
 
 	r->spent += j->work.spent < WORK_MAX - r->spent ? j->work.spent : WORK_MAX - r->spent;
-	if (!j->aside.ran)
-		return;
-	*ret = j->functions;
 	j->functions = NULL;
+	return answer;
 }
 
 bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience_ms, struct pl_functions **ret)
 {
-	uint64_t until = pl_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
-	uint64_t silent = r->asked_ns + (uint64_t)patience_ms * 1000000;
+	enum pl_asked asked = pl_asker_wait(&r->asker, timeout_ms, patience_ms);
 
-	*ret = NULL;
-	if (pl_aside_wait(&r->asked->aside, until < silent ? until : silent))
-		take_answer(r, ret);
-	else if (until < silent)
+	*ret = asked == PL_ASKED_DONE ? take_answer(r) : NULL;
+	if (asked == PL_ASKED_PENDING)
 		return false;
-	else
-		r->left_behind++;
 	pl_symbol_reader_end(r);
 	return true;
 }
 
 void pl_symbol_reader_end(struct pl_symbol_reader *r)
 {
-	if (r->asked)
-		pl_aside_leave(&r->asked->aside);
-	r->asked = NULL;
+	pl_asker_end(&r->asker);
 }

@@ -4,6 +4,7 @@
 #ifndef PL_SYMBOL_READER_H
 #define PL_SYMBOL_READER_H
 
+#include "aside.h"
 #include "elf_functions.h"
 #include "maps.h"
 
@@ -17,10 +18,8 @@ struct pl_symbol_question {
 struct pl_symbol_job; /* private */
 
 struct pl_symbol_reader {
-	struct pl_symbol_job *asked; /* NULL: no question is open */
-	int left_behind;
-	uint64_t asked_ns;
-	uint64_t spent; /* of the work that may be done for all files together */
+	struct pl_asker asker; /* its question is open */
+	uint64_t spent;	       /* of the work that may be done for all files together */
 };
 
 /** False: nobody can be asked any more. @p q is not kept. */

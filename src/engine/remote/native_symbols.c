@@ -41,7 +41,7 @@ static bool take_answer(struct pl_native_symbols *s, bool patient)
 {
 	struct pl_functions *functions;
 
-	if (!s->reader.asked)
+	if (!s->reader.asker.asked)
 		return true;
 	if (!pl_symbol_answered(&s->reader, patient ? PATIENCE_MS : AT_ONCE_MS, PATIENCE_MS, &functions))
 		return false;

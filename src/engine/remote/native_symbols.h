@@ -18,7 +18,7 @@ struct pl_native_symbols_file {
 struct pl_native_symbols {
 	PL_VEC(struct pl_native_symbols_file) files; /* by number of the module */
 	struct pl_symbol_reader reader;
-	uint32_t asked; /* while reader.asked: the module */
+	uint32_t asked; /* while reader.asker.asked: the module */
 };
 
 void pl_native_symbols_deinit(struct pl_native_symbols *s);

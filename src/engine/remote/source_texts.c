@@ -180,7 +180,7 @@ static struct plumb_error *read_for(struct pl_texts *t, struct plumb_profile *p,
 	struct pl_text_wish wish;
 
 	while (!err) {
-		if (t->reader.asked) {
+		if (t->reader.asker.asked) {
 			uint64_t now = pl_clock_monotonic_ns();
 			int left = until > now ? (int)((until - now) / 1000000) : 0;
 
@@ -216,7 +216,7 @@ struct plumb_error *pl_texts_finish(struct pl_texts *t, struct plumb_profile *p)
 {
 	struct plumb_error *err = read_for(t, p, ALL_AT_END_MS, AT_END_MS);
 
-	if (!err && t->reader.asked) /* the time is over */
+	if (!err && t->reader.asker.asked) /* the time is over */
 		err = leave_rest(t, p);
 	pl_source_reader_end(&t->reader); /* also if the session is looked at for long */
 	return err;

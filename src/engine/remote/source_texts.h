@@ -44,7 +44,7 @@ struct pl_texts {
 	struct pl_map left_out; /* file */
 	uint64_t bytes;
 	struct pl_source_reader reader;
-	struct pl_text_wish asked_for; /* while reader.asked */
+	struct pl_text_wish asked_for; /* while reader.asker.asked */
 	bool late;		       /* nothing more is asked for */
 };
 

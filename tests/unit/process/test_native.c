@@ -313,7 +313,7 @@ static struct pl_functions *functions_of(struct pl_symbol_reader *r, const struc
 	assert_true(pl_symbol_ask(r, &q));
 	await (pl_symbol_answered(r, 100, 1000000, &ret))
 		;
-	assert_null(r->asked);
+	assert_null(r->asker.asked);
 	return ret;
 }
 
@@ -326,7 +326,7 @@ static void names_are_read_aside(void **state)
 	assert_ok(pl_maps_read(getpid(), &maps));
 	struct pl_functions *own = functions_of(&r, mapping_of(&maps, names_are_read_aside));
 	assert_non_null(own);
-	assert_true(r.spent > 0 && r.left_behind == 0);
+	assert_true(r.spent > 0 && r.asker.left_behind == 0);
 	pl_functions_destroy(own);
 	const struct pl_mapping nothing = {.inode = 1, .executable = true, .path = (char[]){"/nowhere/at/all.so"}};
 	assert_null(functions_of(&r, &nothing));
@@ -345,7 +345,7 @@ static void who_does_not_answer_is_left_behind(void **state)
 	for (int i = 0; i < PL_ASIDE_MOST_LEFT; i++) {
 		assert_true(pl_symbol_ask(&r, &q));
 		assert_true(pl_symbol_answered(&r, 0, 0, &ret)); /* no patience at all */
-		assert_int_equal(r.left_behind, ret ? i : i + 1);
+		assert_int_equal(r.asker.left_behind, ret ? i : i + 1);
 		if (ret) /* it was quicker */
 			i--;
 		pl_functions_destroy(ret);
