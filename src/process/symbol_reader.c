@@ -72,7 +72,8 @@ static struct pl_symbol_job *job_create(const struct pl_symbol_reader *r, const 
 	j->map = *q->map;
 	j->map.path = strdup(q->map->path);
 	j->build_id_len = q->build_id_len <= sizeof j->build_id ? q->build_id_len : 0;
-	memcpy(j->build_id, q->build_id, j->build_id_len);
+	if (j->build_id_len)
+		memcpy(j->build_id, q->build_id, j->build_id_len);
 	j->work = (struct pl_work){.most = WORK_MAX - r->spent < PL_IMAGE_WORK ? WORK_MAX - r->spent : PL_IMAGE_WORK};
 	if (j->map.path)
 		return j;
