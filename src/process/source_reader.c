@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 struct pl_source_job {
 	struct pl_aside aside; /* first */
 	struct pl_source_question question;
