@@ -41,10 +41,12 @@ static struct plumb_error *add(struct pl_code_modules *m, pid_t pid, const struc
 	if (len)
 		memcpy(one->build_id, build_id, len);
 	one->map.path = strdup(map->path);
-	if (!one->map.path || !pl_map_set(&m->by_inode, map->inode, 0, one->id) || !pl_vec_push(&m->all, one)) {
+	/* Room first: what is in the map is in the list. */
+	if (!one->map.path || !pl_vec_reserve(&m->all, 1) || !pl_map_set(&m->by_inode, map->inode, 0, one->id)) {
 		destroy(one);
 		return &pl_err_no_memory;
 	}
+	(void)pl_vec_push(&m->all, one);
 	*ret = one;
 	return NULL;
 }
