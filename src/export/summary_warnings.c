@@ -114,7 +114,7 @@ static void add_candidates(char *names, size_t size, const struct plumb_profile 
 bool pl_summary_unmatched(const struct plumb_profile *const *profiles, size_t count, const struct pl_filter *f,
 			  bool unicode, struct pl_item *ret)
 {
-	char names[320] = "", word[120] = "";
+	char names[240] = "", word[120] = "";
 	struct pl_unmatched u;
 
 	*ret = (struct pl_item){.tone = PL_TONE_WARN};
