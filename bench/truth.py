@@ -3,7 +3,7 @@
 
 Stacks: of programs whose source says which calls there can be (`# -> name`), the share of its stacks that could never have existed, and
 of those that it does not call proved, at several rates, and by how much the program got slower. Shares: of programs that measure their
-own parts, by how many standard errors a part's share is off at most.
+own parts, by how many standard errors the shares are off: their root mean square is 1 where a share is as far off as chance has it.
 
 plumb on each interpreter, from outside and in process; the others beside it, at one rate, on the releases of PEERS. All of it in a quarter
 of an hour."""
@@ -11,6 +11,7 @@ import collections
 import concurrent.futures
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -228,8 +229,8 @@ def told_of(program, run):
                 run.lasted_ns)
 
 
-def worst(told, stacks):
-    """The share that is furthest off, as harness.shares.Comparison: of what the program measured, by whoever called it there."""
+def comparisons(told, stacks):
+    """Of each share that the program measured, as harness.shares.Comparison; by whoever called it there."""
     truth, seen, samples = collections.Counter(), collections.Counter(), 0
     for name, begin, end in zip(told["names"], told["times"][::2], told["times"][1::2]):
         truth[name] += end - begin
@@ -239,15 +240,20 @@ def worst(told, stacks):
             if caller == "measure" and name in truth:
                 seen[name] += stack.weight_ns
                 samples += stack.samples
-    return max(compare(truth, seen, samples), key=lambda comparison: abs(comparison.score)) if samples else None
+    return compare(truth, seen, samples) if samples else []
+
+
+def furthest(compared):
+    """The share that is furthest off, None if there is none."""
+    return max(compared, key=lambda comparison: abs(comparison.score), default=None)
 
 
 class Truth:
-    """{(Python, sampler, rate): {program: Told}}, and {(Python, sampler): {program: how far off}}"""
+    """{(Python, sampler, rate): {program: Told}}, and {(Python, sampler): {program: comparisons}}"""
 
     def __init__(self, places, plumb, peers):
         self.places, self.plumb, self.peers = places, plumb, peers
-        self.told, self.off = collections.defaultdict(dict), collections.defaultdict(dict)
+        self.told, self.compared = collections.defaultdict(dict), collections.defaultdict(dict)
         self.absent = []
 
     def samplers(self, python):
@@ -281,14 +287,14 @@ class Truth:
                 for program in PROGRAMS:
                     self.told[str(python), sampler.name, rate or "max"][program] = self.tried(self.stacks, python, sampler, program, rate)
             for program in MEASURED:
-                self.off[str(python), sampler.name][program] = self.tried(self.shares, python, sampler, program)
+                self.compared[str(python), sampler.name][program] = self.tried(self.shares, python, sampler, program)
             sampler.close()
 
     def stacks(self, python, sampler, program, rate):
         return told_of(program, sampler.stacks_of(self.places, python, program + ".py", rate))
 
     def shares(self, python, sampler, program):
-        return worst(*sampler.measured(self.places, python, program))
+        return comparisons(*sampler.measured(self.places, python, program))
 
     def tried(self, measure, python, sampler, program, *rate):
         try:
@@ -303,7 +309,7 @@ class Truth:
                   for (python, sampler, rate), programs in self.told.items() for program, told in programs.items() if told]
         shares = [{"python": python, "sampler": sampler, "program": program, "part": off.name, "truth": [off.least, off.most], "seen": off.seen,
                    "standard_errors": off.score}
-                  for (python, sampler), programs in self.off.items() for program, off in programs.items() if off]
+                  for (python, sampler), programs in self.compared.items() for program, compared in programs.items() for off in compared or []]
         return {"stacks": stacks, "shares": shares}
 
     def markdown(self):
@@ -325,25 +331,31 @@ class Truth:
         yield "| share furthest off, in points (standard errors) | sampler | " + " | ".join(MEASURED) + " |"
         yield "|---|---|" + "---:|" * len(MEASURED)
         for python, sampler in self.beside_peers():
-            cells = ["%+.1f (%+.1f)" % (100 * off.score * off.error, off.score) if off else "-" for off in map(self.off[python, sampler].get, MEASURED)]
+            all_off = [furthest(self.compared[python, sampler].get(program) or []) for program in MEASURED]
+            cells = ["%+.1f (%+.1f)" % (100 * off.score * off.error, off.score) if off else "-" for off in all_off]
             yield "| %s | %s | %s |" % (python, sampler, " | ".join(cells))
 
     def beside_peers(self):
-        peers = {python for python, sampler in self.off if not sampler.startswith("plumb")}
-        return [key for key in self.off if key[0] in peers]
+        peers = {python for python, sampler in self.compared if not sampler.startswith("plumb")}
+        return [key for key in self.compared if key[0] in peers]
 
     def rows(self):
         """At all rates, on each interpreter; with the peers at theirs."""
-        yield ("| %% not proved, worst of %d programs | sampler | " % len(PROGRAMS) + " | ".join(str(rate or "max") for rate in RATES)
-               + " | never were, of samples | held up, % | share furthest off (standard errors) |")
-        yield "|---|---|" + "---:|" * (len(RATES) + 3)
-        for python, sampler in self.off:
+        yield ("| not proved, of all samples of %d programs | sampler | " % len(PROGRAMS) + " | ".join(str(rate or "max") for rate in RATES)
+               + " | never were | held up, % | shares: root mean square of what each is off (standard errors) | furthest off |")
+        yield "|---|---|" + "---:|" * (len(RATES) + 4)
+        for python, sampler in self.compared:
             by_rate = [[told for told in self.told[python, sampler, rate or "max"].values() if told and told.samples] for rate in RATES]
             all_told = [told for programs in by_rate for told in programs]
-            cells = ["%.2g" % max(100 * told.unproved / told.samples for told in programs) if programs else "" for programs in by_rate]
-            cells.append("{:,} of {:,}".format(sum(told.impossible for told in all_told), sum(told.samples for told in all_told)))
+            cells = ["{:,} of {:,}".format(*self.sums(programs, "unproved")) if programs else "" for programs in by_rate]
+            cells.append("{:,} of {:,}".format(*self.sums(all_told, "impossible")))
             lasted_ns = sum(told.lasted_ns for told in all_told)
             cells.append("%.1f" % (100 * sum(told.held_ns for told in all_told) / lasted_ns) if lasted_ns else "")
-            scores = [off.score for off in self.off[python, sampler].values() if off]
-            cells.append("%+.1f" % max(scores, key=abs) if scores else "-")
+            compared = [off for program in self.compared[python, sampler].values() for off in program or []]
+            cells.append("%.1f" % math.sqrt(statistics.mean(off.score ** 2 for off in compared)) if compared else "-")
+            cells.append("%+.1f of %d" % (furthest(compared).score, len(compared)) if compared else "-")
             yield "| %s | %s | %s |" % (python, sampler, " | ".join(cells))
+
+    @staticmethod
+    def sums(programs, what):
+        return sum(getattr(told, what) for told in programs), sum(told.samples for told in programs)
