@@ -180,6 +180,18 @@ static void read_tag(struct pl_reader *r, struct pl_stack_reader *s, struct pl_r
 		plumb_error_destroy(pl_context_tag(&s->snap.mem, r->tags, &ret->context, &ret->tag));
 }
 
+/* Its thread has ended it, and may go on for a while without Python. */
+static bool state_has_ended(const struct pl_stack_reader *s, const struct pl_tstate *now)
+{
+	return now->interp != s->interp.addr;
+}
+
+/* A state that has ended leaves its memory to the next one. */
+static bool is_of_another(const struct pl_stack_reader *s, const struct pl_tstate *now)
+{
+	return s->thread_id && now->thread_id != s->thread_id;
+}
+
 /* Thread state, context, interpreter and frames, through the snapshot. True if the walk came to an end. */
 static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
@@ -193,10 +205,14 @@ static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_readi
 	s->tail.count = 0;
 	if (pl_tstate_read(mem, &r->py, s->tstate, &ret->tstate))
 		return false;
+	if (state_has_ended(s, &ret->tstate)) {
+		*ret = (struct pl_reading){.tstate.addr = s->tstate, .bare = true, .complete = true};
+		return false;
+	}
 	read_context(r, s, ret);
 	pl_snapshot_anchor_touched(&s->snap);
 	read_tag(r, s, ret);
-	if (ret->tstate.interp != s->interp.addr || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
+	if (is_of_another(s, &ret->tstate) || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
 		return false;
 	ret->in_jit = pl_tstate_in_jit(mem, &r->py, s->tstate, NULL);
 	bool ended = ret->tstate.frame == 0 || walk_frames(r, s, &tail, ret);
@@ -491,10 +507,10 @@ struct plumb_error *pl_stack_name_task(struct pl_reader *r, struct pl_stack_read
 }
 
 /* It is in no call of the interpreter's eval loop. 3.11 and 3.12 have one more C frame in the thread state itself,
- * which is the current one then. */
+ * which is the current one then; 3.15 has a frame there. */
 static bool runs_nothing(const struct pl_tstate *ts)
 {
-	return !ts->frame && (!ts->cframe || ts->cframe - ts->addr < TSTATE_BYTES);
+	return (!ts->frame || ts->frame == ts->base_frame) && (!ts->cframe || ts->cframe - ts->addr < TSTATE_BYTES);
 }
 
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)

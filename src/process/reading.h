@@ -77,6 +77,7 @@ struct pl_stack_tail {
 struct pl_stack_reader {
 	pl_addr tstate;
 	struct pl_interp interp; /* as listed: its address and its GIL's */
+	uint64_t thread_id;	 /* as listed; 0: whoever's it is */
 	pl_addr root;		 /* outermost frame of every proved stack so far, 0 unknown */
 	pl_addr seen_root;	 /* of the last complete reading */
 	pl_addr other_root;	 /* where recent readings ended instead, and how many agreed */
@@ -102,7 +103,7 @@ struct pl_reading {
 	bool complete; /* the walk reached the end and every frame's code is known */
 	bool steady;   /* and one fetch brought all of it, with equal anchors before and after */
 	pl_addr root;  /* outermost frame, 0 if there is none */
-	bool bare;     /* it runs no Python at all, which one word says: true however it was read */
+	bool bare;     /* it runs no Python at all, or its state has ended, which one word says: however it was read */
 	bool at_rest;  /* and the innermost instruction was the same before and after */
 	bool folded;   /* `node` is the outer part alone: there is no room for more */
 	bool in_jit;   /* it runs code that the JIT compiler made */

@@ -27,6 +27,7 @@ static void init(struct pl_thread_sampler *thread, struct pl_reader *r, pid_t pi
 	*thread = (struct pl_thread_sampler){
 		.pid = pid, .tid = tid, .ident = ts->thread_id, .main = tid == pid, .unstable = true};
 	pl_stack_reader_init(&thread->stack, r, ts->addr, interp);
+	thread->stack.thread_id = ts->thread_id;
 }
 
 void pl_thread_sampler_init_of_core(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_core *core,

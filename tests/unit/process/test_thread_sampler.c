@@ -591,6 +591,34 @@ static void a_stable_thread_is_exact_without_stops(void **state)
 	with_each(spinning_script, check_stable);
 }
 
+/* The words that tell are as another's: of a stack that is steady, nothing else keeps it from being believed. */
+static void check_ended_state(struct scene *s)
+{
+	struct pl_raw_sample a;
+
+	await (!s->thread.unstable)
+		(void)!sample(s, false, &a);
+	s->thread.stack.thread_id ^= 1;
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
+		assert_true(a.quality == PL_PARTIAL && a.node == 0);
+	}
+	s->thread.stack.thread_id ^= 1;
+	s->thread.stack.interp.addr ^= 8;
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(sample(s, false, &a), PL_TAKE_SAMPLE);
+		assert_true(a.quality == PL_EXACT && a.node == 0 && a.marker == PL_MARKER_NO_FRAME);
+		assert_int_equal(a.state & ~PL_STATE_ON_CPU, 0);
+	}
+	s->thread.stack.interp.addr ^= 8;
+}
+
+static void a_state_that_has_ended_has_no_frames_and_lends_none(void **state)
+{
+	policy = PL_STOP_NEVER;
+	with_each(spinning_script, check_ended_state);
+}
+
 static void check_end(struct scene *s)
 {
 	struct pl_raw_sample a;
@@ -627,6 +655,7 @@ int main(void)
 		cmocka_unit_test(where_stops_are_refused_nothing_is_made_up),
 		cmocka_unit_test(beyond_the_budget_nothing_is_stopped),
 		cmocka_unit_test(a_stable_thread_is_exact_without_stops),
+		cmocka_unit_test(a_state_that_has_ended_has_no_frames_and_lends_none),
 		cmocka_unit_test(a_target_that_has_ended_gives_no_samples),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
