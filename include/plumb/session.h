@@ -88,6 +88,9 @@ struct plumb_session_options {
 	/* End the sampling when the shares that the report's tree shows are known to this, half the width of their 95 %
 	 * interval: 0.01 is one point. 0: it goes on */
 	double until;
+	/* What takes the samples: "remote" reads the memory of the program from outside. NULL, "auto": whatever can do
+	 * what is asked for here. Borrowed until the session begins */
+	const char *engine;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

@@ -75,6 +75,13 @@ static bool set_mode(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+/* Which there are the session knows. */
+static bool set_engine(struct config *c, const char *value, struct failure *why)
+{
+	c->session.engine = value;
+	return true;
+}
+
 static bool set_subprocesses(struct config *c, const char *value, struct failure *why)
 {
 	c->session.subprocesses = PLUMB_SUBPROCESSES_YES;
@@ -196,6 +203,10 @@ const struct opt options_sampling[] = {
 	 SAMPLING, option_set_output},
 	{"no-sources", 0, NULL, "do not keep the text of the sampled source files in the recording", SAMPLING,
 	 set_no_sources},
+	{"engine", 0, "NAME",
+	 "what takes the samples: remote, which reads the program's memory from outside; auto (the default): whatever "
+	 "can do what is asked for",
+	 SAMPLING, set_engine},
 	{"no-jitter", 0, NULL, "sample in the middle of each period instead of at a random point of it", SAMPLING,
 	 set_no_jitter},
 	{"seed", 0, "N", "seed of those random points, to repeat a recording", SAMPLING, set_seed},

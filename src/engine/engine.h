@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine is: it samples a target and fills a profile. Engines know no output format.
+/* What an engine is: it samples a target and fills a profile. Engines know no output format. docs/design/016-engines.md
  *
  * Threads: open, start, take_error and close are called by one thread at a time, wait by the consumer thread of the
  * session, take by one at a time, the rest by any. The sampling itself runs in a thread of the engine's own that does
@@ -97,12 +97,20 @@ struct pl_engine_stats {
 
 typedef struct plumb_error *pl_engine_sample_fn(void *ctx, const struct pl_sample *s);
 
+/** What an engine tells beside Python frames; a set. */
+enum pl_engine_can {
+	PL_CAN_NATIVE = 1,  /* frames of C, C++ and Rust */
+	PL_CAN_KERNEL = 2,  /* those of the kernel */
+	PL_CAN_OFF_CPU = 4, /* each wait as one sample, with its length and its reason */
+};
+
 struct pl_engine; /* private to each engine */
 
 struct pl_engine_ops {
 	const char *name;
-	/** May what @p o asks for be had here? Asked before a program is started. */
-	struct plumb_error *(*check)(const struct pl_engine_options *o);
+	/** What could it tell here? A set of enum pl_engine_can. Asked before a program is started; changes nothing.
+	 * Errors: why it cannot sample as @p o asks for. */
+	struct plumb_error *(*probe)(const struct pl_engine_options *o, unsigned *can_ret);
 	/** Find the target and its Python. Not launched: all errors of plumb_session_attach() are told here. */
 	struct plumb_error *(*open)(const struct pl_engine_options *o, struct pl_engine **ret);
 	/** Begin to sample; samples' time counts from here. */
@@ -125,6 +133,13 @@ struct pl_engine_ops {
 	void (*close)(struct pl_engine *e);
 };
 
+/** All there are, the one to be preferred first; ends with NULL. Who has another table (a test) links that instead. */
+extern const struct pl_engine_ops *const pl_engines[];
 extern const struct pl_engine_ops pl_engine_remote;
+
+/** The engine called @p name, if it can do what @p o asks for; NULL or "auto": the first one that can. Errors:
+ * PLUMB_ERR_INVALID: there is none of that name, or it does not tell what is to be shown; those of its probe. */
+struct plumb_error *pl_engine_choose(const char *name, const struct pl_engine_options *o,
+				     const struct pl_engine_ops **ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -85,7 +85,6 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 
 	if (!s)
 		return &pl_err_no_memory;
-	s->ops = &pl_engine_remote;
 	s->options = eo;
 	s->generation = pl_forks_generation();
 	s->cycles = (struct pl_cycles){.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1};
@@ -94,7 +93,7 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 	s->until = o->until;
 	s->next_look_ns = PL_NS_PER_S;
 	init_locks(s);
-	struct plumb_error *err = s->ops->check(&s->options);
+	struct plumb_error *err = pl_engine_choose(o->engine, &s->options, &s->ops);
 	if (!err)
 		err = copy_tids(s);
 	if (!err)
@@ -339,7 +338,8 @@ static void finish_counting(struct plumb_session *s, bool found_python)
 {
 	pl_cycles_finish(&s->cycles, pl_clock_real_ns());
 	s->profile->meta.complete = true;
-	pl_session_finish_recording(s, found_python);
+	/* A thread is in the profile from its first sample on. */
+	pl_session_finish_recording(s, found_python || s->profile->thread_count);
 	pl_session_fit(s, s->profile);
 	s->profile->meta.untimed = !s->profile->stream.each;
 }

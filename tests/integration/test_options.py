@@ -59,7 +59,7 @@ def test_help_names_every_option_of_the_task(plumb, command):
     if command == "report":
         options += ["--json", "--markdown", "--format", "--names"]
     else:
-        options += ["--rate", "--mode", "--no-jitter", "--no-sources", "--seed", "--never-stop", "--always-stop", "--duration", "--output"]
+        options += ["--rate", "--mode", "--engine", "--no-jitter", "--no-sources", "--seed", "--never-stop", "--always-stop", "--duration", "--output"]
     missing = [option for option in options if option not in text]
     assert not missing, text
 
@@ -379,6 +379,13 @@ def test_a_program_that_makes_ever_new_functions_takes_no_more_memory_than_was_a
 def test_what_is_no_number_of_places(plumb, number):
     result = plumb("run", "--max-nodes", number, "--", "true")
     assert result.status == 125 and "is not a number of places" in result.stderr and "hint: " in result.stderr, result
+
+
+def test_what_is_no_engine(plumb):
+    begun = plumb.path(".begun")
+    result = plumb("run", "--engine", "none", "--", "touch", begun)
+    assert result.status == 125 and "there is no engine 'none'" in result.stderr and "there are: auto, remote" in result.stderr, result
+    assert not begun.exists(), result
 
 
 @pytest.mark.smoke

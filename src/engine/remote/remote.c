@@ -62,8 +62,10 @@ static struct plumb_error *prepare(struct pl_engine *e)
 	return e->options.launched ? NULL : attach_running(e);
 }
 
-static struct plumb_error *remote_check(const struct pl_engine_options *o)
+/* A thread cannot read the registers of another one of its process. */
+static struct plumb_error *remote_probe(const struct pl_engine_options *o, unsigned *can_ret)
 {
+	*can_ret = o->own ? 0 : PL_CAN_NATIVE;
 	return o->priority ? pl_priority_check() : NULL;
 }
 
@@ -206,7 +208,7 @@ static void remote_close(struct pl_engine *e)
 
 const struct pl_engine_ops pl_engine_remote = {
 	.name = "remote",
-	.check = remote_check,
+	.probe = remote_probe,
 	.open = remote_open,
 	.start = remote_start,
 	.wait = remote_wait,
