@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "debug.h"
+
 /* What an engine must tell for what is to be shown. */
 static unsigned needed_for(const struct pl_engine_options *o)
 {
 	return o->native != PL_NATIVE_NONE ? PL_CAN_NATIVE : 0;
 }
 
-static struct plumb_error *ask(const struct pl_engine_ops *ops, const struct pl_engine_options *o)
+static struct plumb_error *probe(const struct pl_engine_ops *ops, const struct pl_engine_options *o)
 {
 	unsigned can = 0;
 	struct plumb_error *err = ops->probe(o, &can);
@@ -20,6 +22,15 @@ static struct plumb_error *ask(const struct pl_engine_ops *ops, const struct pl_
 		return err;
 	return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "the engine %s has no native frames here", ops->name),
 			     "ask for none, or for another engine");
+}
+
+static struct plumb_error *ask(const struct pl_engine_ops *ops, const struct pl_engine_options *o)
+{
+	struct plumb_error *err = probe(ops, o);
+
+	pl_debug(PL_DEBUG_ENGINE, "engine %s: %s", ops->name,
+		 err ? plumb_error_message(err) : "can do what is asked for");
+	return err;
 }
 
 static struct plumb_error *first_that_can(const struct pl_engine_options *o, const struct pl_engine_ops **ret)

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "debug.h"
 #include "own_fd.h"
 
 #define STACK_BYTES  (512u << 10) /* of the process; what it calls has large buffers */
@@ -146,6 +147,7 @@ bool pl_asker_begin(struct pl_asker *k, struct pl_aside *a)
 	}
 	k->asked = a;
 	k->asked_ns = pl_clock_monotonic_ns();
+	pl_debug(PL_DEBUG_PROCESS, "aside: %s begins", a->ops->name);
 	return true;
 }
 
@@ -160,6 +162,8 @@ enum pl_asked pl_asker_wait(struct pl_asker *k, int timeout_ms, int patience_ms)
 	if (done && (k->asked->ran || k->asked->refused))
 		return PL_ASKED_DONE;
 	k->left_behind++;
+	pl_debug(PL_DEBUG_PROCESS, "aside: %s does not come back; %d were left behind", k->asked->ops->name,
+		 k->left_behind);
 	return PL_ASKED_SILENT;
 }
 

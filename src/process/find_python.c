@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "debug.h"
 #include "which_python.h"
 
 #define TORN_TRIES    20
@@ -35,7 +36,7 @@ void pl_find_failed(struct pl_find *f, const struct plumb_error *err)
 		pl_find_forget(f);
 }
 
-struct plumb_error *pl_find_python(struct pl_find *f, pid_t pid, struct pl_work *work, struct pl_py *ret)
+static struct plumb_error *try(struct pl_find *f, pid_t pid, struct pl_work *work, struct pl_py *ret)
 {
 	struct plumb_error *err = f->image_known ? NULL : pl_python_image_find(pid, work, &f->image);
 
@@ -49,6 +50,26 @@ struct plumb_error *pl_find_python(struct pl_find *f, pid_t pid, struct pl_work 
 	err = pl_which_python(pl_mem_live_mem(f->live), &f->image, work, ret);
 	if (err)
 		pl_find_failed(f, err);
+	return err;
+}
+
+static void tell(const struct pl_find *f, pid_t pid, const struct pl_py *py)
+{
+	char version[PL_VERSION_TEXT];
+
+	pl_debug(PL_DEBUG_PROCESS, "process %d: Python %s in %s, laid out by %s", (int)pid,
+		 pl_py_version_text(py, version), f->image.path,
+		 py->from_debug_offsets ? "its own offsets" : "plumb's tables");
+}
+
+struct plumb_error *pl_find_python(struct pl_find *f, pid_t pid, struct pl_work *work, struct pl_py *ret)
+{
+	struct plumb_error *err = try(f, pid, work, ret);
+
+	if (err)
+		pl_debug(PL_DEBUG_PROCESS, "process %d: %s", (int)pid, plumb_error_message(err));
+	else
+		tell(f, pid, ret);
 	return err;
 }
 

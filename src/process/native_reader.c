@@ -6,6 +6,7 @@
 
 #include "c_stack.h"
 #include "clock.h"
+#include "debug.h"
 #include "native_stack.h"
 
 #define LOOK_MIN_NS                                                                                                    \
@@ -139,6 +140,8 @@ static bool look_again(struct pl_native_reader *n)
 	plumb_error_destroy(err); /* it is as it was */
 	n->pause_ns = changed ? LOOK_MIN_NS : n->pause_ns < LOOK_MAX_NS ? 2 * n->pause_ns : n->pause_ns;
 	n->look_ns = now + n->pause_ns;
+	pl_debug(PL_DEBUG_PROCESS, "process %d: code that nothing known has mapped; %zu images now, %s",
+		 (int)n->native->place.pid, n->native->place.images.len, changed ? "other ones" : "the same");
 	if (changed)
 		pl_map_clear(&n->codes);
 	return changed;

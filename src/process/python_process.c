@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "debug.h"
 #include "find_python.h"
 #include "identity.h"
 #include "native_reader.h"
@@ -28,9 +29,16 @@ void pl_python_process_deinit(struct pl_python_process *p)
 /* Without, its samples have Python frames alone, and are counted. */
 static void begin_native(struct pl_python_process *p)
 {
-	plumb_error_destroy(pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
-						    p->reader.native_frames == PL_NATIVE_ALL, &p->reader.native));
+	struct plumb_error *err = pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
+							  p->reader.native_frames == PL_NATIVE_ALL, &p->reader.native);
+
+	if (err)
+		pl_debug(PL_DEBUG_PROCESS, "process %d: no native frames: %s", (int)p->pid, plumb_error_message(err));
+	plumb_error_destroy(err);
 }
+
+static const char *const policies[] = {
+	[PL_STOP_AUTO] = "if they must be", [PL_STOP_NEVER] = "never", [PL_STOP_ALWAYS] = "at each sample"};
 
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
 			      enum pl_stop_policy policy, struct pl_beside *beside)
@@ -43,6 +51,7 @@ void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *p
 	/* The registers of a thread that runs are not to be had without a stop. */
 	if (native && policy == PL_STOP_AUTO)
 		policy = PL_STOP_ALWAYS;
+	pl_debug(PL_DEBUG_PROCESS, "process %d: attached, threads are stopped %s", (int)p->pid, policies[policy]);
 	pl_stopper_begin(&p->stopper, policy, beside, pl_clock_monotonic_ns());
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "debug.h"
 #include "refusal.h"
 
 #define STOP_BURST_NS 10000000ull   /* may be taken at once */
@@ -113,6 +114,7 @@ static void note_refusal(struct pl_stopper *s, pid_t pid, pid_t tid)
 	s->refused_until_ns = pl_clock_monotonic_ns() + REFUSED_NS;
 	s->refusals.by_cause[refused[r.cause]]++;
 	memcpy(s->refusals.why, r.words, sizeof s->refusals.why);
+	pl_debug(PL_DEBUG_PROCESS, "process %d: stop of thread %d refused: %s", (int)pid, (int)tid, r.words);
 }
 
 enum pl_pause_result pl_stopper_stop(struct pl_stopper *s, pid_t pid, pid_t tid, struct pl_pause *ret)

@@ -15,6 +15,7 @@
 #include "budget.h"
 #include "clock.h"
 #include "cpu_time.h"
+#include "debug.h"
 #include "priority.h"
 #include "remote_engine.h"
 #include "round.h"
@@ -318,6 +319,15 @@ static void change_pace(struct run *run, uint64_t period_ns)
 	run->last_ns = s->start_ns; /* up to then everything has its sample */
 }
 
+static void tell_pace(uint64_t before_ns, uint64_t period_ns, const struct pl_used *u)
+{
+	pl_debug(PL_DEBUG_ENGINE,
+		 "budget: period %.0f us, it was %.0f us; so far %.3f ms of CPU time, stood still %.3f ms, %llu stops "
+		 "that were not to be had",
+		 (double)period_ns / 1e3, (double)before_ns / 1e3, (double)u->cpu_ns / 1e6, (double)u->stopped_ns / 1e6,
+		 (unsigned long long)u->refused);
+}
+
 /* Later or sooner, by what was used up to now. Not by what is seen: a period has a length before it begins. */
 static void keep_to_budget(struct pl_engine *e, struct run *run)
 {
@@ -333,8 +343,10 @@ static void keep_to_budget(struct pl_engine *e, struct run *run)
 	uint64_t period = pl_budget_period(&run->budget, run->schedule.period_ns, now, &until_now);
 
 	period = pl_budget_at_least(&run->budget, period, spent_ns);
-	if (period != run->schedule.period_ns)
-		change_pace(run, period);
+	if (period == run->schedule.period_ns)
+		return;
+	tell_pace(run->schedule.period_ns, period, &until_now);
+	change_pace(run, period);
 }
 
 static void round_in_budget(struct pl_engine *e, struct run *run, uint64_t now, uint64_t weight_ns)

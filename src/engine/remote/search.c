@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "debug.h"
 #include "mode.h"
 #include "remote_engine.h"
 #include "send.h"
@@ -46,6 +47,7 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	pl_send_look_at_view(e, t);
 	e->attached_count++;
 	e->now.found_python = true;
+	pl_debug(PL_DEBUG_ENGINE, "process %d is sampled", (int)t->python.pid);
 }
 
 struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, struct pl_work *work)
@@ -198,6 +200,9 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 	if (t->attached)
 		return;
 	pause_longer(s, now, looked_ns, plumb_error_code(*ret) == PLUMB_ERR_NOT_READY);
-	if (tried)
-		s->full_ns = now + FULL_PAUSES * s->pause_ns;
+	if (!tried)
+		return;
+	s->full_ns = now + FULL_PAUSES * s->pause_ns;
+	pl_debug(PL_DEBUG_ENGINE, "process %d: no Python yet; looked at again in %.1f ms%s", (int)t->python.pid,
+		 (double)(s->next_ns - now) / 1e6, s->costly ? ", when it is its turn" : "");
 }

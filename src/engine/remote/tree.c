@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "debug.h"
 #include "identity.h"
 #include "own_fd.h"
 #include "proc.h"
@@ -107,6 +108,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	}
 	e->room.processes++;
 	t->index = t->python.reader.codes.process = e->next_process++;
+	pl_debug(PL_DEBUG_ENGINE, "process %d is followed, child of %d", (int)st->pid, (int)st->parent);
 	*ret = t;
 	return NULL;
 }
@@ -271,6 +273,7 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	bool python = t->attached || t->search.find.image_known;
 
+	pl_debug(PL_DEBUG_ENGINE, "process %d has ended", (int)t->python.pid);
 	note_past(e, t, now);
 	(void)pl_stopper_settle(&t->python.stopper);
 	if (t == e->root)

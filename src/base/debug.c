@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer base; any thread. See debug.h. */
+#include "debug.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define LINE 512
+
+static const struct {
+	const char *name;
+	unsigned set;
+} names[] = {
+	{"engine", PL_DEBUG_ENGINE},
+	{"process", PL_DEBUG_PROCESS},
+	{"all", PL_DEBUG_ENGINE | PL_DEBUG_PROCESS},
+};
+#define NAMES (sizeof names / sizeof *names)
+
+unsigned pl_debug_domains;
+
+static unsigned set_of(const char *word, size_t len)
+{
+	for (size_t i = 0; i < NAMES; i++)
+		if (strlen(names[i].name) == len && memcmp(names[i].name, word, len) == 0)
+			return names[i].set;
+	return 0;
+}
+
+unsigned pl_debug_parse(const char *text, const char **unknown_ret, size_t *unknown_len)
+{
+	unsigned all = 0;
+
+	*unknown_len = 0;
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		unsigned set = set_of(text, len);
+
+		if (!set && len && !*unknown_len) {
+			*unknown_ret = text;
+			*unknown_len = len;
+		}
+		all |= set;
+		text += len;
+		text += *text == ',';
+	}
+	return all;
+}
+
+/* Names and paths are text of others, and may be there to a terminal. */
+static void without_controls(char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+}
+
+static size_t at_most(int len, size_t room)
+{
+	return len < 0 ? 0 : (size_t)len < room ? (size_t)len : room - 1;
+}
+
+/* In one write, so that lines of several threads stay whole. */
+static void write_line(const char *domain, const char *fmt, va_list args)
+{
+	char line[LINE];
+	double now = (double)pl_clock_monotonic_ns() / PL_NS_PER_S;
+	size_t len = at_most(snprintf(line, sizeof line, "plumb %s %.6f: ", domain, now), sizeof line);
+
+	len += at_most(vsnprintf(line + len, sizeof line - len, fmt, args), sizeof line - len);
+	without_controls(line, len);
+	line[len] = '\n';
+	(void)!write(STDERR_FILENO, line, len + 1);
+}
+
+void pl_debug_write(enum pl_debug_domain domain, const char *fmt, ...)
+{
+	int before = errno;
+	va_list args;
+
+	va_start(args, fmt);
+	write_line(names[domain == PL_DEBUG_PROCESS].name, fmt, args);
+	va_end(args);
+	errno = before;
+}
+
+/* Of a program with more rights than its caller the environment says nothing. */
+__attribute__((constructor)) static void begin(void)
+{
+	const char *wanted = secure_getenv("PLUMB_DEBUG"), *unknown;
+	size_t len;
+
+	if (!wanted)
+		return;
+	pl_debug_domains = pl_debug_parse(wanted, &unknown, &len);
+	if (len)
+		pl_debug_write(PL_DEBUG_ENGINE, "PLUMB_DEBUG: there is no domain '%.*s': engine, process, all",
+			       (int)(len < LINE ? len : LINE), unknown);
+}
