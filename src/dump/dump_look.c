@@ -27,7 +27,7 @@ void pl_look_deinit(struct pl_look *l)
 
 static struct pl_native_thread native_thread(const struct pl_thread_sampler *thread)
 {
-	return (struct pl_native_thread){thread->tid, thread->stack.tstate, &thread->stack.frames};
+	return (struct pl_native_thread){thread->tid, thread->stack.cframe, &thread->stack.frames};
 }
 
 static void take_while_stopped(void *ctx, struct pl_thread_sampler *thread)
@@ -144,7 +144,6 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_thread_
 /* One that runs and was not stopped so far, as its Python frames do not change without the GIL: its registers do. */
 static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	const struct pl_native_thread t = native_thread(thread);
 	struct pl_reading again;
 	struct pl_pause pause;
 
@@ -153,8 +152,10 @@ static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *threa
 	    pl_stopper_stop(&u->process->stopper, thread->pid, thread->tid, &pause) > PL_PAUSE_HELD)
 		return;
 	struct plumb_error *err = pl_stack_read(&u->process->reader, &thread->stack, &again);
-	if (!err && again.complete && again.node == l->sample.node)
+	if (!err && again.complete && again.node == l->sample.node) {
+		const struct pl_native_thread t = native_thread(thread);
 		pl_native_take_stopped(u->native, &t, &l->native);
+	}
 	pl_stopper_release(&u->process->stopper, &pause);
 	pl_bursts_stopped(&thread->bursts);
 	plumb_error_destroy(err);

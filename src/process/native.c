@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "c_stack.h"
 #include "clock.h"
 #include "registers.h"
 
@@ -125,26 +124,14 @@ static bool copy_frames(const pl_frame_vec *frames, struct pl_native_taken *ret)
 	return true;
 }
 
-static bool read_cframe(struct pl_native *n, pl_addr tstate, struct pl_native_taken *ret)
-{
-	struct pl_tstate ts;
-
-	if (!tstate || !pl_evals_have_cframes(n->py))
-		return true;
-	struct plumb_error *err = pl_tstate_read(n->place.live, n->py, tstate, &ts);
-	ret->cframe = err ? 0 : ts.cframe;
-	plumb_error_destroy(err);
-	return !err;
-}
-
 /* With the registers there already. */
 static void take(struct pl_native *n, const struct pl_native_thread *t, struct pl_native_taken *ret)
 {
 	uint64_t sp;
 
+	ret->cframe = t->cframe;
 	ret->taken = pl_register_get(&ret->regs, pl_unwind_x86_64.sp, &sp) && sp > pl_unwind_x86_64.below_sp &&
-		     copy_stack(n, sp - pl_unwind_x86_64.below_sp, ret) && read_cframe(n, t->tstate, ret) &&
-		     copy_frames(t->frames, ret);
+		     copy_stack(n, sp - pl_unwind_x86_64.below_sp, ret) && copy_frames(t->frames, ret);
 }
 
 void pl_native_take_blocked(struct pl_native *n, const struct pl_native_thread *t, const struct pl_activity_info *info,

@@ -7,7 +7,6 @@
 #include "native_place.h"
 #include "resume.h"
 #include "thread_clock.h"
-#include "threads.h"
 #include "frame.h"
 
 /** What was taken of a thread that stood still. Starts as {0}. */
@@ -43,11 +42,11 @@ uint32_t pl_native_image_of_python(const struct pl_native *n);
 /** Is the time over? */
 bool pl_native_is_late(const struct pl_native *n);
 
-/** Who is taken: a thread that stands still. @p frames and @p tstate: of Python; NULL, 0: it has none. */
+/** Who is taken: a thread that stands still. */
 struct pl_native_thread {
 	pid_t tid;
-	pl_addr tstate;
-	const pl_frame_vec *frames;
+	pl_addr cframe;		    /* of its thread state, where evaluations are found by that */
+	const pl_frame_vec *frames; /* of Python, as they were read while it stood still; NULL: it has none */
 };
 
 /** One that is blocked, of which @p info was told. Whether it stood still throughout is for the caller to see.

@@ -53,7 +53,7 @@ void pl_native_reader_destroy(struct pl_native_reader *n)
 void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
 			   const struct pl_activity_info *info)
 {
-	const struct pl_native_thread t = {tid, s->tstate, &s->frames};
+	const struct pl_native_thread t = {tid, s->cframe, &s->frames};
 
 	if (info)
 		pl_native_take_blocked(n->native, &t, info, &n->taken);

@@ -538,6 +538,7 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 		return NULL;
 	}
 	s->seen_root = ret->root;
+	s->cframe = ret->tstate.cframe;
 	/* A thread that had frames is caught without any: at a frame's birth (3.11 links it in two steps), or truly. */
 	ret->bare = s->frames.len == 0 && runs_nothing(&ret->tstate);
 	bool unborn = s->frames.len == 0 && s->root != 0 && !ret->bare;

@@ -80,6 +80,7 @@ struct pl_stack_reader {
 	uint64_t thread_id;	 /* as listed; 0: whoever's it is */
 	pl_addr root;		 /* outermost frame of every proved stack so far, 0 unknown */
 	pl_addr seen_root;	 /* of the last complete reading */
+	pl_addr cframe;		 /* of its thread state then (3.11, 3.12), else 0 */
 	pl_addr other_root;	 /* where recent readings ended instead, and how many agreed */
 	uint32_t other_root_seen;
 	uint32_t bare_readings; /* without a frame, in a row */
