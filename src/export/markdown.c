@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "buf.h"
 #include "formats.h"
 #include "hot_path.h"
 #include "markdown_span.h"
-#include "own_code.h"
 #include "rows.h"
-#include "summary.h"
 
 #define TREE_ROWS  20
 #define FUNCTIONS  10
@@ -79,9 +78,7 @@ static void write_details(const struct pl_summary *s, FILE *out)
 struct report {
 	const struct plumb_profile *p;
 	struct pl_export_options o;
-	struct pl_summary summary;
-	pl_tree_rows tree;
-	pl_function_rows functions;
+	struct pl_answer answer;
 	FILE *out;
 };
 
@@ -90,7 +87,7 @@ static void write_function(const struct report *r, const struct pl_function_row 
 	const struct pl_function *f = &r->p->functions[row->function];
 	struct pl_text file = pl_text_of(r->p, f->file);
 	int32_t line = row->line > 0 ? row->line : (int32_t)f->firstline;
-	double scale = r->summary.scale, total_ns = (double)r->summary.totals.weight_ns * scale;
+	double scale = r->answer.summary.scale, total_ns = (double)r->answer.summary.totals.weight_ns * scale;
 
 	fprintf(r->out, "| %s | %s | %s | ", pl_units_share(row->self.share, row->self.half_width, true).s,
 		pl_units_time_pm((double)row->self.weight_ns * scale, row->self.half_width * total_ns, true).s,
@@ -106,11 +103,9 @@ static void write_function(const struct report *r, const struct pl_function_row 
 
 static void write_functions(const struct report *r)
 {
-	const pl_function_rows *rows = &r->functions;
-	size_t all = 0, most = r->o.top > 0 ? (size_t)r->o.top : FUNCTIONS;
+	const pl_function_rows *rows = &r->answer.functions;
+	size_t all = pl_answer_with_self(&r->answer), most = r->o.top > 0 ? (size_t)r->o.top : FUNCTIONS;
 
-	while (all < rows->len && rows->data[all].self.samples)
-		all++;
 	if (!all)
 		return;
 	fprintf(r->out, "\n| self | time | total | %s (%zu of %zu) | where |\n|--:|--:|--:|:--|:--|\n",
@@ -131,12 +126,13 @@ static struct plumb_error *write_tree(const struct report *r)
 	struct plumb_error *err = &pl_err_no_memory;
 
 	if (rows)
-		err = pl_hot_path(r->p, &r->tree, most < PL_ROWS_MAX ? most : PL_ROWS_MAX, r->o.top > 0, &hot, &cut);
+		err = pl_hot_path(r->p, &r->answer.tree, most < PL_ROWS_MAX ? most : PL_ROWS_MAX, r->o.top > 0, &hot,
+				  &cut);
 	if (!err && hot.len) {
 		wide.width = CODE_WIDTH;
 		wide.unicode = true;
-		pl_rows_begin(rows, r->p, &wide, r->summary.scale, r->p->meta.mode != PL_MODE_CPU);
-		pl_rows_add_tree(rows, &r->tree, &hot);
+		pl_rows_begin(rows, r->p, &wide, r->answer.summary.scale, r->p->meta.mode != PL_MODE_CPU);
+		pl_rows_add_tree(rows, &r->answer.tree, &hot);
 		fputs("\n```text\n", r->out);
 		pl_rows_write(rows, 0, rows->count, "%",
 			      "where the time went (\xe2\x96\xb8 into libraries; [+N] N left out)", &page);
@@ -147,34 +143,19 @@ static struct plumb_error *write_tree(const struct report *r)
 	return err;
 }
 
-static struct plumb_error *gather(struct report *r)
-{
-	struct plumb_error *err = pl_summary_make(r->p, &r->o.filter, true, &r->summary);
-
-	if (!err)
-		err = pl_own_code_tree(r->p, &r->o.filter, PL_OWN_CODE_MIN_SHARE, &r->tree);
-	if (!err)
-		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
-	if (err)
-		return err;
-	pl_summary_judge(&r->summary, r->p, pl_own_code_half_width(&r->tree));
-	return pl_summary_find(&r->summary, r->p, &r->o.filter);
-}
-
 struct plumb_error *pl_markdown_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
 	struct report r = {.p = p, .o = *o, .out = out};
-	struct plumb_error *err = gather(&r);
+	struct plumb_error *err = pl_answer_make(&r.answer, p, &o->filter, true, PL_OWN_CODE_MIN_SHARE);
 
 	if (!err) {
-		write_header(p, &r.summary, o->full_names, out);
+		write_header(p, &r.answer.summary, o->full_names, out);
 		err = write_tree(&r);
 	}
 	if (!err) {
 		write_functions(&r);
-		write_details(&r.summary, out);
+		write_details(&r.answer.summary, out);
 	}
-	pl_vec_deinit(&r.tree);
-	pl_vec_deinit(&r.functions);
+	pl_answer_deinit(&r.answer);
 	return err;
 }

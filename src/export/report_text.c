@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "buf.h"
 #include "formats.h"
 #include "hot_path.h"
-#include "own_code.h"
 #include "rows.h"
-#include "summary.h"
 #include "waits_table.h"
 
 #define TREE_MIN_SHARE_TOP 0.001 /* if a number of rows was asked for */
@@ -35,9 +34,7 @@
 struct report {
 	const struct plumb_profile *p;
 	struct pl_export_options o;
-	struct pl_summary summary;
-	pl_tree_rows tree;
-	pl_function_rows functions;
+	struct pl_answer answer;
 	pl_hot_rows hot;
 	struct pl_rows *rows;
 	double cut;				   /* share of the heaviest branch that found no line */
@@ -83,7 +80,7 @@ static void write_items(struct pl_line *l, const struct pl_summary_row *row, int
 
 static void write_title(const struct report *r, struct pl_page *page)
 {
-	const struct pl_summary_row *row = &r->summary.rows[PL_SUMMARY_TITLE];
+	const struct pl_summary_row *row = &r->answer.summary.rows[PL_SUMMARY_TITLE];
 	struct pl_text program = pl_summary_program(r->p, r->o.full_names);
 	struct pl_line l;
 	int rest = 0, room;
@@ -144,15 +141,15 @@ static void write_sentence(const char *mark, const char *sentence, enum pl_tone 
 static void write_header(const struct report *r, struct pl_page *page)
 {
 	write_title(r, page);
-	write_detail(&r->summary.rows[PL_SUMMARY_PROCESSES], page);
+	write_detail(&r->answer.summary.rows[PL_SUMMARY_PROCESSES], page);
 	for (int i = 0; i < r->faults; i++)
-		write_sentence("", r->summary.faults.list[i].sentence, PL_TONE_STRONG, page);
+		write_sentence("", r->answer.summary.faults.list[i].sentence, PL_TONE_STRONG, page);
 }
 
 /* How far the answer can be trusted. */
 static void write_verdict(const struct report *r, struct pl_page *page)
 {
-	const struct pl_summary_row *row = &r->summary.verdict;
+	const struct pl_summary_row *row = &r->answer.summary.verdict;
 	struct pl_line l;
 
 	if (row->count) {
@@ -165,9 +162,9 @@ static void write_verdict(const struct report *r, struct pl_page *page)
 		pl_line_end(&l);
 	}
 	for (int i = PL_SUMMARY_DETAILS; i < PL_SUMMARY_ROWS && r->o.quality; i++)
-		write_detail(&r->summary.rows[i], page);
+		write_detail(&r->answer.summary.rows[i], page);
 	for (int i = 0; i < r->warnings; i++)
-		write_sentence("!", r->summary.warnings[i].text, r->summary.warnings[i].tone, page);
+		write_sentence("!", r->answer.summary.warnings[i].text, r->answer.summary.warnings[i].tone, page);
 }
 
 static bool is_shell_word(const char *s)
@@ -250,7 +247,7 @@ static bool has_library(const struct report *r)
 	for (size_t i = 0; i < r->hot.len; i++) {
 		const struct pl_hot_row *h = &r->hot.data[i];
 
-		if (h->into != PL_HOT_NO_ROW || r->tree.data[h->row].kind == PL_TREE_LIBRARY)
+		if (h->into != PL_HOT_NO_ROW || r->answer.tree.data[h->row].kind == PL_TREE_LIBRARY)
 			return true;
 	}
 	return false;
@@ -267,13 +264,13 @@ static void add_note(char *what, size_t size, const char *note)
 /* "where the time went (of 12.3 s of thread time; ▸ into libraries; [+N] N left out)" */
 static void write_tree(const struct report *r, struct pl_page *page)
 {
-	const struct pl_totals *t = &r->summary.totals;
+	const struct pl_totals *t = &r->answer.summary.totals;
 	bool cpu = r->p->meta.mode == PL_MODE_CPU, counted = r->p->meta.counted;
 	char what[240], total[64];
 
 	snprintf(what, sizeof what, "where the %s", counted ? "samples are" : "time went");
 	if (counted || cpu || t->threads > 1) {
-		double ns = (double)t->weight_ns * r->summary.scale;
+		double ns = (double)t->weight_ns * r->answer.summary.scale;
 		const char *of = counted ? "samples" : cpu ? "CPU time" : "thread time";
 
 		snprintf(total, sizeof total, counted ? "of %.30s %s" : "of %.30s of %s",
@@ -293,22 +290,13 @@ static void write_tree(const struct report *r, struct pl_page *page)
 	pl_rows_write(r->rows, 0, r->tree_rows, "%", what, page);
 }
 
-static size_t with_self(const pl_function_rows *rows)
-{
-	size_t count = 0;
-
-	while (count < rows->len && rows->data[count].self.samples)
-		count++;
-	return count;
-}
-
 static void write_functions(const struct report *r, struct pl_page *page)
 {
 	char what[120];
 
 	snprintf(what, sizeof what, "most %s in the %s itself (%d of %s)", r->p->meta.counted ? "samples" : "time",
 		 r->o.filter.lines ? "line" : "function", r->rows->count - r->tree_rows,
-		 pl_units_count(with_self(&r->functions)).s);
+		 pl_units_count(pl_answer_with_self(&r->answer)).s);
 	pl_rows_write(r->rows, r->tree_rows, r->rows->count, "self", what, page);
 }
 
@@ -329,7 +317,7 @@ static int take(int *left, int wanted)
 
 static void write_waits(const struct report *r, struct pl_page *page)
 {
-	pl_waits_write(&r->waits, r->wait_rows, r->summary.scale, page);
+	pl_waits_write(&r->waits, r->wait_rows, r->answer.summary.scale, page);
 }
 
 /* What is no row: the answer in a line, the verdict, the commands; and what tasks waited for. */
@@ -371,8 +359,8 @@ static struct plumb_error *shorten(struct report *r, const struct pl_page *page,
 /* Lines are few: what is no row has its own; tree and functions share the rest, the most telling rows first. */
 static struct plumb_error *share_lines(struct report *r, const struct pl_page *page, int *tree_ret)
 {
-	int tree = (int)(r->tree.len < PL_ROWS_MAX / 2 ? r->tree.len : PL_ROWS_MAX / 2);
-	int table = smaller((int)with_self(&r->functions), FUNCTIONS), used, left, t, f;
+	int tree = (int)(r->answer.tree.len < PL_ROWS_MAX / 2 ? r->answer.tree.len : PL_ROWS_MAX / 2);
+	int table = smaller((int)pl_answer_with_self(&r->answer), FUNCTIONS), used, left, t, f;
 	struct plumb_error *err = shorten(r, page, &used);
 
 	left = r->o.max_lines - used - 4;  /* two blank lines, two headings */
@@ -392,8 +380,8 @@ static int sure_functions(const struct report *r)
 {
 	int count = 0;
 
-	for (size_t i = 0; i < r->functions.len && count < r->function_rows; i++) {
-		const struct pl_share *s = &r->functions.data[i].self;
+	for (size_t i = 0; i < r->answer.functions.len && count < r->function_rows; i++) {
+		const struct pl_share *s = &r->answer.functions.data[i].self;
 
 		if (s->samples && (i == 0 || s->share > s->half_width))
 			count++;
@@ -403,7 +391,7 @@ static int sure_functions(const struct report *r)
 
 static bool tells_cpu(const struct report *r)
 {
-	const struct pl_totals *t = &r->summary.totals;
+	const struct pl_totals *t = &r->answer.summary.totals;
 
 	return r->p->meta.mode != PL_MODE_CPU && t->unknown < t->samples / 2;
 }
@@ -414,41 +402,30 @@ static struct plumb_error *plan(struct report *r, const struct pl_page *page)
 	int tree = smaller(r->o.top, PL_ROWS_MAX / 2);
 	struct plumb_error *err = NULL;
 
-	r->warnings = r->summary.warning_count;
+	r->warnings = r->answer.summary.warning_count;
 	r->commands = COMMANDS;
-	r->faults = smaller(r->summary.faults.count, FAULTS);
+	r->faults = smaller(r->answer.summary.faults.count, FAULTS);
 	r->function_rows = tree;
 	r->wait_rows = asked ? r->o.top : WAITS;
 	if (!asked)
 		err = share_lines(r, page, &tree);
 	if (!err)
-		err = pl_hot_path(r->p, &r->tree, (size_t)tree, asked, &r->hot, &r->cut);
+		err = pl_hot_path(r->p, &r->answer.tree, (size_t)tree, asked, &r->hot, &r->cut);
 	if (err)
 		return err;
-	pl_rows_begin(r->rows, r->p, &r->o, r->summary.scale, tells_cpu(r));
-	pl_rows_add_tree(r->rows, &r->tree, &r->hot);
+	pl_rows_begin(r->rows, r->p, &r->o, r->answer.summary.scale, tells_cpu(r));
+	pl_rows_add_tree(r->rows, &r->answer.tree, &r->hot);
 	r->tree_rows = r->rows->count;
-	pl_rows_add_functions(r->rows, &r->functions, asked ? tree : sure_functions(r));
+	pl_rows_add_functions(r->rows, &r->answer.functions, asked ? tree : sure_functions(r));
 	return NULL;
 }
 
 static struct plumb_error *gather(struct report *r)
 {
 	double least = r->o.top > 0 ? TREE_MIN_SHARE_TOP : PL_OWN_CODE_MIN_SHARE;
-	struct plumb_error *err = pl_summary_make(r->p, &r->o.filter, r->o.unicode, &r->summary);
+	struct plumb_error *err = pl_answer_make(&r->answer, r->p, &r->o.filter, r->o.unicode, least);
 
-	if (!err)
-		err = pl_own_code_tree(r->p, &r->o.filter, least, &r->tree);
-	if (!err)
-		err = pl_view_functions(r->p, &r->o.filter, &r->functions);
-	if (!err)
-		err = pl_waits_find(r->p, &r->o.filter, &r->waits);
-	if (!err)
-		err = pl_summary_find(&r->summary, r->p, &r->o.filter);
-	/* The least certain of the shares that can be shown decides whether there are enough samples. */
-	if (!err)
-		pl_summary_judge(&r->summary, r->p, pl_own_code_half_width(&r->tree));
-	return err;
+	return err ? err : pl_waits_find(r->p, &r->o.filter, &r->waits);
 }
 
 static struct plumb_error *write_report(struct report *r, struct pl_page *page)
@@ -482,8 +459,7 @@ struct plumb_error *pl_text_write(const struct plumb_profile *p, const struct pl
 	err = r.rows ? gather(&r) : &pl_err_no_memory;
 	if (!err)
 		err = write_report(&r, &page);
-	pl_vec_deinit(&r.tree);
-	pl_vec_deinit(&r.functions);
+	pl_answer_deinit(&r.answer);
 	pl_vec_deinit(&r.hot);
 	pl_waits_deinit(&r.waits);
 	free(r.rows);
