@@ -177,7 +177,7 @@ static uint64_t read_hexversion(struct pl_mem *mem, const struct pl_py *py, pl_a
 	pl_addr obj;
 	uint64_t hex;
 
-	if (pl_module_attr(mem, py, modules, "sys", "hexversion", &obj, NULL) || pl_long_value(mem, py, obj, &hex))
+	if (pl_module_attr(mem, py, modules, "sys", "hexversion", &obj) || pl_long_value(mem, py, obj, &hex))
 		return 0;
 	return hex;
 }
@@ -188,7 +188,7 @@ static uint32_t read_unicode_bytes(struct pl_mem *mem, const struct pl_py *py, p
 	pl_addr obj;
 	uint64_t highest;
 
-	if (pl_module_attr(mem, py, modules, "sys", "maxunicode", &obj, NULL) || pl_long_value(mem, py, obj, &highest))
+	if (pl_module_attr(mem, py, modules, "sys", "maxunicode", &obj) || pl_long_value(mem, py, obj, &highest))
 		return 0;
 	return highest == 0xffff ? 2 : highest == 0x10ffff ? 4 : 0;
 }
@@ -202,7 +202,7 @@ static struct plumb_error *learn_from_modules(struct pl_mem *mem, struct candida
 	pl_addr obj;
 
 	const char *builtins = py->layout.version < PL_PY_VERSION(3, 0, 0) ? "__builtin__" : "builtins";
-	if (interp->modules && !pl_module_attr(mem, py, interp->modules, builtins, "None", &obj, NULL))
+	if (interp->modules && !pl_module_attr(mem, py, interp->modules, builtins, "None", &obj))
 		py->none = obj;
 	if (interp->modules && pl_layout_str_is_bytes(&py->layout))
 		py->unicode_bytes = read_unicode_bytes(mem, py, interp->modules);

@@ -276,10 +276,10 @@ struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, p
 }
 
 struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
-				   const char *name, pl_addr *ret, pl_addr *dict_type_ret)
+				   const char *name, pl_addr *ret)
 {
 	struct pl_dict d;
-	struct plumb_error *err = pl_module_open(mem, py, modules, module, &d, dict_type_ret);
+	struct plumb_error *err = pl_module_open(mem, py, modules, module, &d, NULL);
 
 	return err ? err : pl_dict_find(mem, py, &d, name, ret);
 }

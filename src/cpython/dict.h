@@ -43,7 +43,7 @@ struct plumb_error *pl_module_open(struct pl_mem *mem, const struct pl_py *py, p
 				   struct pl_dict *ret, pl_addr *dict_type_ret) PLUMB_MUST_CHECK;
 /** As sys.modules[@p module].__dict__[@p name]. */
 struct plumb_error *pl_module_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr modules, const char *module,
-				   const char *name, pl_addr *ret, pl_addr *dict_type_ret) PLUMB_MUST_CHECK;
+				   const char *name, pl_addr *ret) PLUMB_MUST_CHECK;
 /** obj.__dict__ of an ordinary instance, wherever the release keeps it; PLUMB_ERR_STALE if it has none. */
 struct plumb_error *pl_instance_open(struct pl_mem *mem, const struct pl_py *py, pl_addr obj,
 				     struct pl_dict *ret) PLUMB_MUST_CHECK;

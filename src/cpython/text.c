@@ -133,9 +133,9 @@ static uint32_t whole_char(const struct str_view *s, const uint8_t *piece, size_
 	return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Append the characters of one copied piece. *cut is set when max_bytes would be passed. */
-static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *piece, size_t chars, size_t start,
-				     size_t max_bytes, struct pl_buf *ret, bool *cut)
+/* Append the characters of one copied piece. *cut is set when @p ret would become longer than @p end. */
+static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *piece, size_t chars, size_t end,
+				     struct pl_buf *ret, bool *cut)
 {
 	uint8_t out[CHUNK_BYTES * 2]; /* the worst case is one byte of Latin-1 becoming two */
 	size_t n = 0;
@@ -146,7 +146,7 @@ static struct plumb_error *add_piece(const struct str_view *s, const uint8_t *pi
 		size_t len = s->ascii && c >= 0x80 ? 0 : encode(c, utf8);
 		if (!len)
 			return &pl_err_corrupt;
-		if (ret->len - start + n + len > max_bytes) {
+		if (ret->len + n + len > end) {
 			*cut = true;
 			break;
 		}
@@ -175,14 +175,14 @@ static struct plumb_error *add_all(struct pl_mem *mem, const struct str_view *s,
 		    is_high_half(char_at(piece + (chars - 1) * s->width, s->width)))
 			chars--; /* its other half is in the next piece */
 		if (!err)
-			err = add_piece(s, piece, chars, start, max_bytes, ret, cut);
+			err = add_piece(s, piece, chars, start + max_bytes, ret, cut);
 		done += chars;
 	}
 	return err;
 }
 
 struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
-				       struct pl_buf *ret, uint64_t *chars_ret, bool *cut_ret)
+				       struct pl_buf *ret, struct pl_text_start *start_ret)
 {
 	struct str_view s;
 	size_t before = ret->len;
@@ -195,8 +195,7 @@ struct plumb_error *pl_text_read_start(struct pl_mem *mem, const struct pl_py *p
 		ret->len = before;
 		return err;
 	}
-	*chars_ret = s.length;
-	*cut_ret = cut;
+	*start_ret = (struct pl_text_start){.chars = s.length, .cut = cut};
 	return NULL;
 }
 
@@ -246,16 +245,15 @@ static struct plumb_error *read_byte_str(struct pl_mem *mem, const struct pl_py 
 struct plumb_error *pl_text_read_str(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, size_t max_bytes,
 				     struct pl_buf *ret)
 {
-	uint64_t chars;
+	struct pl_text_start start = {0};
 	size_t before = ret->len;
-	bool cut = false;
 	struct plumb_error *err;
 
 	if (pl_layout_str_is_bytes(&py->layout))
 		err = read_byte_str(mem, py, obj, max_bytes, ret);
 	else
-		err = pl_text_read_start(mem, py, obj, max_bytes, ret, &chars, &cut);
-	if (!err && cut)
+		err = pl_text_read_start(mem, py, obj, max_bytes, ret, &start);
+	if (!err && start.cut)
 		err = pl_buf_add_str(ret, "...");
 	if (err)
 		ret->len = before;

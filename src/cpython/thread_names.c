@@ -76,8 +76,10 @@ struct plumb_error *pl_thread_names(struct pl_mem *mem, const struct pl_py *py, 
 {
 	pl_addr active, dict_type, str_type;
 	struct pl_dict d;
-	struct plumb_error *err = pl_module_attr(mem, py, interp->modules, "threading", "_active", &active, &dict_type);
+	struct plumb_error *err = pl_module_open(mem, py, interp->modules, "threading", &d, &dict_type);
 
+	if (!err)
+		err = pl_dict_find(mem, py, &d, "_active", &active);
 	if (!err)
 		err = learn_str_type(mem, py, interp->modules, &str_type);
 	if (!err)

@@ -245,15 +245,14 @@ bool pl_render_names_secret(struct pl_render *r, pl_addr key)
 {
 	struct pl_value_type type;
 	struct pl_buf text = PL_BUF_INIT(SECRET_NAME_MAX + 8);
-	uint64_t chars;
-	bool cut;
+	struct pl_text_start start;
 	struct plumb_error *err;
 
 	if (r->v->limits.show_secrets)
 		return false;
 	err = pl_type_of(r, key, &type);
 	if (!err && type.kind == PL_KIND_STR)
-		err = pl_text_read_start(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text, &chars, &cut);
+		err = pl_text_read_start(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text, &start);
 	else if (!err && type.kind == PL_KIND_BYTES)
 		err = add_bytes_start(r, key, &text);
 	bool secret = err || (text.len && pl_name_is_secret((const char *)text.data, text.len));

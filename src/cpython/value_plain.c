@@ -262,9 +262,8 @@ static uint32_t text_max(const struct pl_render *r)
 static struct plumb_error *render_str(struct pl_render *r, pl_addr obj, bool quoted)
 {
 	struct pl_buf text = PL_BUF_INIT(TEXT_MAX + 8);
-	uint64_t chars = 0;
-	bool cut = false;
-	struct plumb_error *err = pl_text_read_start(&r->mem, r->v->py, obj, text_max(r), &text, &chars, &cut);
+	struct pl_text_start start = {0};
+	struct plumb_error *err = pl_text_read_start(&r->mem, r->v->py, obj, text_max(r), &text, &start);
 
 	if (err) {
 		pl_buf_deinit(&text);
@@ -277,8 +276,8 @@ static struct plumb_error *render_str(struct pl_render *r, pl_addr obj, bool quo
 		err = add_text(r, text.data, text.len, quoted ? quote : 0);
 	if (!err && quoted)
 		err = pl_buf_add_u8(r->out, (uint8_t)quote);
-	if (!err && cut)
-		err = quoted ? pl_buf_printf(r->out, "... (%llu characters)", (unsigned long long)chars)
+	if (!err && start.cut)
+		err = quoted ? pl_buf_printf(r->out, "... (%llu characters)", (unsigned long long)start.chars)
 			     : pl_buf_add_str(r->out, "...");
 	pl_buf_deinit(&text);
 	return err;

@@ -30,14 +30,13 @@ static bool is_same(const struct pl_code_module *m, const struct pl_mapping *map
 }
 
 static struct plumb_error *add(struct pl_code_modules *m, pid_t pid, const struct pl_mapping *map,
-			       const uint8_t *build_id, uint8_t len, uint32_t same, struct pl_code_module **ret)
+			       const uint8_t *build_id, uint8_t len, struct pl_code_module **ret)
 {
 	struct pl_code_module *one = calloc(1, sizeof *one);
 
 	if (!one)
 		return &pl_err_no_memory;
-	*one = (struct pl_code_module){
-		.id = (uint32_t)m->all.len, .pid = pid, .map = *map, .build_id_len = len, .same = same};
+	*one = (struct pl_code_module){.id = (uint32_t)m->all.len, .pid = pid, .map = *map, .build_id_len = len};
 	if (len)
 		memcpy(one->build_id, build_id, len);
 	one->map.path = strdup(map->path);
@@ -68,8 +67,10 @@ struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, pid_t pid, c
 		}
 	if (m->all.len >= MODULES_MAX || seen == SAME_MAX)
 		return &pl_err_limit;
-	struct plumb_error *err = add(m, pid, map, build_id, len, first, &one);
-	if (!err)
-		*ret = one;
-	return err;
+	struct plumb_error *err = add(m, pid, map, build_id, len, &one);
+	if (err)
+		return err;
+	one->same = first;
+	*ret = one;
+	return NULL;
 }

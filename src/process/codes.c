@@ -252,8 +252,7 @@ static struct plumb_error *learn_slot(struct pl_codes *c, const struct pl_py *py
 	return NULL;
 }
 
-static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
-				      struct pl_mem *live, pl_addr addr, uint64_t tick, uint64_t generation,
+static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_codes_reading *r, pl_addr addr,
 				      struct pl_code_slot **ret)
 {
 	struct plumb_error *err = NULL;
@@ -264,26 +263,26 @@ static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_py *py
 		struct pl_code_slot *slot = &c->slots.data[index];
 
 		*ret = slot;
-		if (pl_codes_fresh(c, index, tick, generation))
+		if (pl_codes_fresh(c, index, r->tick, r->generation))
 			return NULL;
-		err = prove(slot, py, mem, addr, &same);
+		err = prove(slot, r->py, r->mem, addr, &same);
 		if (err)
 			return err;
 	}
 	if (!same) {
-		err = learn_slot(c, py, live, addr, index, !known);
+		err = learn_slot(c, r->py, r->live, addr, index, !known);
 		if (err)
 			return err;
 		if (!known)
 			index = (uint32_t)c->slots.len - 1;
 		/* The proof belongs to the plan of the next fetch. */
-		err = prove(&c->slots.data[index], py, mem, addr, &same);
+		err = prove(&c->slots.data[index], r->py, r->mem, addr, &same);
 		if (err || !same)
 			return err ? err : &pl_err_stale;
 	}
 	*ret = &c->slots.data[index];
-	(*ret)->tick = tick;
-	(*ret)->generation = generation;
+	(*ret)->tick = r->tick;
+	(*ret)->generation = r->generation;
 	return NULL;
 }
 
@@ -306,26 +305,25 @@ static struct plumb_error *bytecode_of(struct pl_code_slot *slot, const struct p
 	return NULL;
 }
 
-struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
-				     struct pl_mem *live, const struct pl_frame *frame, uint64_t tick,
-				     uint64_t generation, uint32_t *slot_ret, uint32_t *code_ret, int32_t *offset_ret)
+struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_codes_reading *reading,
+				     const struct pl_frame *frame, struct pl_code_place *ret)
 {
 	struct pl_code_slot *slot;
-	struct plumb_error *err = fresh_slot(c, py, mem, live, frame->code, tick, generation, &slot);
+	struct plumb_error *err = fresh_slot(c, reading, frame->code, &slot);
 
 	if (err)
 		return err;
 	const struct pl_known_code *k = c->store->known.data[slot->code];
 	pl_addr base;
-	err = bytecode_of(slot, py, live, frame, &base);
+	err = bytecode_of(slot, reading->py, reading->live, frame, &base);
 	if (err)
 		return err;
-	*slot_ret = (uint32_t)(slot - c->slots.data);
-	*code_ret = slot->code;
 	/* The offset counts from this object's own bytecode, not from that of the equal object that was read first. */
 	struct pl_frame f = *frame;
 	if (base)
 		pl_code_leave_copy(&f, base, k->code.instr_base);
-	*offset_ret = pl_code_offset(py, &k->code, &f);
+	*ret = (struct pl_code_place){.slot = (uint32_t)(slot - c->slots.data),
+				      .code = slot->code,
+				      .offset = pl_code_offset(reading->py, &k->code, &f)};
 	return NULL;
 }

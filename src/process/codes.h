@@ -83,15 +83,23 @@ static inline bool pl_codes_fresh(const struct pl_codes *c, uint32_t slot, uint6
 	return s->tick == tick || (generation && s->generation == generation);
 }
 
-/**
- * What @p frame runs: its slot, the id of its code and the byte offset in it.
- * @param mem the snapshot, for the proof; @param live the process, for code not seen before.
- * @param tick a number that changes with each reading of a stack; @param generation of pl_interp, 0 if there is none.
- * Errors: pl_err_stale, pl_err_limit, pl_err_corrupt, pl_err_unreadable, pl_err_no_memory.
- */
-struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_py *py, struct pl_mem *mem,
-				     struct pl_mem *live, const struct pl_frame *frame, uint64_t tick,
-				     uint64_t generation, uint32_t *slot_ret, uint32_t *code_ret,
-				     int32_t *offset_ret) PLUMB_MUST_CHECK;
+/** The reading of a stack for which code is proved. */
+struct pl_codes_reading {
+	const struct pl_py *py;
+	struct pl_mem *mem;  /* the snapshot, for the proof */
+	struct pl_mem *live; /* the process, for code not seen before */
+	uint64_t tick;	     /* changes with each reading */
+	uint64_t generation; /* of pl_interp, 0 if there is none */
+};
+
+/** What a frame runs. */
+struct pl_code_place {
+	uint32_t slot, code; /* its id */
+	int32_t offset;	     /* in bytes */
+};
+
+/** Errors: pl_err_stale, pl_err_limit, pl_err_corrupt, pl_err_unreadable, pl_err_no_memory. */
+struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_codes_reading *reading,
+				     const struct pl_frame *frame, struct pl_code_place *ret) PLUMB_MUST_CHECK;
 
 #endif

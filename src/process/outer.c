@@ -245,12 +245,12 @@ static uint16_t read_opcode(struct pl_reader *r, const struct pl_frame *f, int32
 static struct plumb_error *name_frame(struct pl_reader *r, const struct pl_frame *f, uint64_t generation,
 				      uint32_t parent, uint32_t *ret)
 {
-	uint32_t slot, code;
-	int32_t offset;
-	struct plumb_error *err =
-		pl_codes_resolve(&r->codes, &r->py, r->mem, r->mem, f, r->tick, generation, &slot, &code, &offset);
+	const struct pl_codes_reading reading = {
+		.py = &r->py, .mem = r->mem, .live = r->mem, .tick = r->tick, .generation = generation};
+	struct pl_code_place at;
+	struct plumb_error *err = pl_codes_resolve(&r->codes, &reading, f, &at);
 
-	return err ? err : pl_trie_child(r->trie, parent, code, offset, read_opcode(r, f, offset), ret);
+	return err ? err : pl_trie_child(r->trie, parent, at.code, at.offset, read_opcode(r, f, at.offset), ret);
 }
 
 /* The stacks of the frames that are agreed on: as far as their code can be told, and as there is room for them. */

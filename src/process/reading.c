@@ -298,6 +298,15 @@ struct naming {
 	uint64_t generation; /* of code objects */
 };
 
+static struct plumb_error *resolve(const struct naming *n, const struct pl_frame *f, struct pl_code_place *ret)
+{
+	struct pl_reader *r = n->r;
+	const struct pl_codes_reading reading = {
+		.py = &r->py, .mem = &n->s->snap.mem, .live = r->mem, .tick = r->tick, .generation = n->generation};
+
+	return pl_codes_resolve(&r->codes, &reading, f, ret);
+}
+
 /* What calls has the opcode that it had when it called; the innermost frame may have come back to where it was. */
 static bool same_opcode(const struct naming *n, const struct pl_frame *f, const struct pl_seen_frame *old)
 {
@@ -309,17 +318,22 @@ static struct plumb_error *see_frame(const struct naming *n, const struct pl_fra
 				     uint32_t parent, struct pl_seen_frame *ret)
 {
 	struct pl_reader *r = n->r;
-	struct pl_seen_frame seen = {.addr = f->addr, .code = f->code, .instr = f->instr};
+	struct pl_code_place at;
 
 	if (seen_before(r, f, old, n->generation) && same_opcode(n, f, old)) {
 		*ret = *old;
 		return NULL;
 	}
-	struct plumb_error *err = pl_codes_resolve(&r->codes, &r->py, &n->s->snap.mem, r->mem, f, r->tick,
-						   n->generation, &seen.slot, &seen.code_id, &seen.offset);
+	struct plumb_error *err = resolve(n, f, &at);
 	if (err)
 		return err;
-	seen.opcode = read_opcode(r, n->s, f, seen.offset);
+	struct pl_seen_frame seen = {.addr = f->addr,
+				     .code = f->code,
+				     .instr = f->instr,
+				     .slot = at.slot,
+				     .code_id = at.code,
+				     .offset = at.offset,
+				     .opcode = read_opcode(r, n->s, f, at.offset)};
 	if (old && old->code_id == seen.code_id && old->offset == seen.offset && old->opcode == seen.opcode)
 		seen.node = old->node;
 	else
@@ -554,15 +568,13 @@ struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s
 /* How many of the innermost frames are whole. */
 static struct plumb_error *count_inner(const struct naming *n, size_t *ret)
 {
-	struct pl_seen_frame seen;
+	struct pl_code_place at;
 	struct plumb_error *err = NULL;
 
 	for (*ret = 0; *ret < n->frames->len; ++*ret) {
 		const struct pl_frame *f = &n->frames->data[*ret];
 
-		if (f->kind == PL_FRAME_PYTHON &&
-		    (err = pl_codes_resolve(&n->r->codes, &n->r->py, &n->s->snap.mem, n->r->mem, f, n->r->tick,
-					    n->generation, &seen.slot, &seen.code_id, &seen.offset)))
+		if (f->kind == PL_FRAME_PYTHON && (err = resolve(n, f, &at)))
 			break;
 	}
 	if (err == &pl_err_no_memory)

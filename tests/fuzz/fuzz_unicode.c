@@ -90,15 +90,14 @@ static void use_str(struct scene *s, struct pl_buf *b)
 
 static void use_start(struct scene *s, struct pl_buf *b)
 {
-	uint64_t chars = 0;
-	bool cut = false;
+	struct pl_text_start start = {0};
 
 	restart(s, b);
-	struct plumb_error *err = pl_text_read_start(&s->memory.mem, &s->py, s->obj, s->max, b, &chars, &cut);
+	struct plumb_error *err = pl_text_read_start(&s->memory.mem, &s->py, s->obj, s->max, b, &start);
 	check_before(b, err);
 	if (!err) {
 		size_t added = b->len - strlen(BEFORE), found = characters(b->data + strlen(BEFORE), added);
-		REQUIRE(added <= s->max && (cut ? found < chars : found == chars));
+		REQUIRE(added <= s->max && (start.cut ? found < start.chars : found == start.chars));
 	}
 	plumb_error_destroy(err);
 }

@@ -47,6 +47,7 @@ cmd_lint() {
 	step "formatting" lint_format || :
 	step "include paths" lint_includes || :
 	step "names of files, guards and tags" tools/check_names.py || :
+	step "numbers of parameters" tools/check_parameters.py || :
 	step "licence lines" lint_licence || :
 	# shellcheck disable=SC2046
 	step "shell" shellcheck -x $(shell_files) || :

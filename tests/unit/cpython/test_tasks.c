@@ -216,7 +216,7 @@ static void a_set_that_claims_to_be_huge_is_refused_or_read_in_part(void **state
 	open_scene(&s, "3.11.7");
 	const struct pl_layout *lay = &s.py.layout;
 	struct pl_asyncio a = {.mem = &s.mem, .py = &s.py, .interp = &s.interp};
-	assert_ok(pl_module_attr(a.mem, a.py, s.interp.modules, "asyncio.tasks", "_all_tasks", &weak, NULL));
+	assert_ok(pl_module_attr(a.mem, a.py, s.interp.modules, "asyncio.tasks", "_all_tasks", &weak));
 	assert_ok(pl_instance_attr(a.mem, a.py, weak, "data", &set));
 	table = word_at(&s, set + lay->set.table);
 	patch(&s, set + lay->set.mask, UINT64_MAX - 1);

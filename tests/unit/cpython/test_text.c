@@ -194,13 +194,12 @@ static const char *unicode_text(const struct pl_py *py, const void *units, uint6
 	static char text[8192];
 	struct fake f;
 	struct pl_buf out = PL_BUF_INIT(sizeof text - 1);
-	uint64_t chars;
-	bool cut;
+	struct pl_text_start start;
 
 	fake_init(&f);
 	pl_addr obj = put_unicode(&f, py, units, n);
-	assert_ok(pl_text_read_start(&f.mem, py, obj, max, &out, &chars, &cut));
-	assert_int_equal(chars, n);
+	assert_ok(pl_text_read_start(&f.mem, py, obj, max, &out, &start));
+	assert_int_equal(start.chars, n);
 	memcpy(text, out.data, out.len);
 	text[out.len] = '\0';
 	pl_buf_deinit(&out);
@@ -249,18 +248,17 @@ static void a_unicode_of_2_7_that_cannot_be_is_refused(void **state)
 	struct pl_py py = fake_py27();
 	struct pl_buf out = PL_BUF_INIT(100);
 	struct fake f;
-	uint64_t chars;
-	bool cut;
+	struct pl_text_start start;
 
 	(void)state;
 	fake_init(&f);
 	py.unicode_bytes = 4;
 	pl_addr obj = put_unicode(&f, &py, beyond, 1);
-	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &chars, &cut), PLUMB_ERR_CORRUPT);
+	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &start), PLUMB_ERR_CORRUPT);
 	fake_field(&f, obj, py.layout.unicode.length, UINT64_MAX, 8);
-	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &chars, &cut), PLUMB_ERR_CORRUPT);
+	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &start), PLUMB_ERR_CORRUPT);
 	py.unicode_bytes = 0; /* nothing told how it was built */
-	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &chars, &cut), PLUMB_ERR_CORRUPT);
+	assert_code(pl_text_read_start(&f.mem, &py, obj, 50, &out, &start), PLUMB_ERR_CORRUPT);
 	pl_buf_deinit(&out);
 	fake_deinit(&f);
 }

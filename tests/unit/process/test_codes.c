@@ -53,21 +53,28 @@ static uint64_t generation(struct python *p)
 	return in.code_generation;
 }
 
+static struct plumb_error *try_resolve(struct python *p, pl_addr code, uint64_t tick, uint64_t gen,
+				       struct pl_code_place *ret)
+{
+	const struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = code};
+	struct pl_mem *mem = pl_mem_live_mem(p->live);
+	const struct pl_codes_reading reading = {&p->py, mem, mem, tick, gen};
+
+	return pl_codes_resolve(&p->reader.codes, &reading, &f, ret);
+}
+
 static uint32_t resolve(struct python *p, pl_addr code, uint64_t tick, uint64_t gen, const char *name)
 {
-	struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = code};
-	struct pl_mem *mem = pl_mem_live_mem(p->live);
-	uint32_t slot, id;
-	int32_t offset;
+	struct pl_code_place at;
 
-	assert_ok(pl_codes_resolve(&p->reader.codes, &p->py, mem, mem, &f, tick, gen, &slot, &id, &offset));
-	const struct pl_known_code *k = p->tables.codes.known.data[id];
-	assert_int_equal(k->id, id);
+	assert_ok(try_resolve(p, code, tick, gen, &at));
+	const struct pl_known_code *k = p->tables.codes.known.data[at.code];
+	assert_int_equal(k->id, at.code);
 	assert_int_equal(k->code.name.len, strlen(name));
 	assert_memory_equal(k->code.name.data, name, strlen(name));
-	assert_true(pl_codes_fresh(&p->reader.codes, slot, tick, gen));
-	assert_false(pl_codes_fresh(&p->reader.codes, slot, tick + 1, gen + 1));
-	return id;
+	assert_true(pl_codes_fresh(&p->reader.codes, at.slot, tick, gen));
+	assert_false(pl_codes_fresh(&p->reader.codes, at.slot, tick + 1, gen + 1));
+	return at.code;
 }
 
 static void equal_codes_share_an_id(struct python *p, const pl_addr *at)
@@ -130,14 +137,11 @@ static void what_is_no_code_object_is_refused(void **state)
 	python_start(&p, python_exe(0), script);
 	pl_addr code = hear_address(&p);
 	if (python_attach(&p)) {
-		struct pl_mem *mem = pl_mem_live_mem(p.live);
 		pl_addr wrong[] = {0, 8, code + 8, code + 1, p.main.addr, p.interp.addr, 1ull << 63};
 		for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-			struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = wrong[i]};
-			uint32_t slot, id;
-			int32_t offset;
-			struct plumb_error *err =
-				pl_codes_resolve(&p.reader.codes, &p.py, mem, mem, &f, 1, 0, &slot, &id, &offset);
+			struct pl_code_place at;
+			struct plumb_error *err = try_resolve(&p, wrong[i], 1, 0, &at);
+
 			assert_non_null(err);
 			plumb_error_destroy(err);
 		}
@@ -153,22 +157,18 @@ static void contents_are_kept_up_to_a_limit(void **state)
 	struct python p;
 	pl_addr at[4];
 	struct plumb_error *err = NULL;
-	uint32_t slot, id;
-	int32_t offset;
+	struct pl_code_place place;
 
 	python_start(&p, python_exe(0), script);
 	for (size_t k = 0; k < 4; k++)
 		at[k] = hear_address(&p);
 	if (python_attach(&p)) {
-		struct pl_mem *mem = pl_mem_live_mem(p.live);
-		struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = at[2]};
-
 		p.tables.codes.max = 1000;
 		p.tables.codes.max_bytes = p.tables.codes.bytes + sizeof(struct pl_known_code) + 4096;
 		uint32_t same = resolve(&p, at[0], 1, 0, "same");
 		assert_true(p.tables.codes.bytes > sizeof(struct pl_known_code));
 		p.tables.codes.max_bytes = p.tables.codes.bytes + sizeof(struct pl_known_code);
-		err = pl_codes_resolve(&p.reader.codes, &p.py, mem, mem, &f, 1, 0, &slot, &id, &offset);
+		err = try_resolve(&p, at[2], 1, 0, &place);
 		assert_ptr_equal(err, &pl_err_limit);
 		assert_int_equal(resolve(&p, at[1], 2, 0, "same"), same);
 	}

@@ -57,10 +57,11 @@ static void close_scene(struct scene *s)
 static struct plumb_error *resolve(struct scene *s, pl_addr code)
 {
 	struct pl_frame f = {.kind = PL_FRAME_PYTHON, .code = code, .instr = code + s->py.layout.code.code_bytes};
-	uint32_t slot, id;
-	int32_t offset;
+	const struct pl_codes_reading reading = {
+		.py = &s->py, .mem = &s->live.mem, .live = &s->live.mem, .tick = s->tick};
+	struct pl_code_place at;
 
-	return pl_codes_resolve(&s->codes, &s->py, &s->live.mem, &s->live.mem, &f, s->tick, 0, &slot, &id, &offset);
+	return pl_codes_resolve(&s->codes, &reading, &f, &at);
 }
 
 /* As a reading does it: all frames, until the code of one cannot be had. How many could. */
