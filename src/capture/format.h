@@ -59,6 +59,7 @@ enum pl_section {
 	PL_SECTION_COLLECTOR = 19, /* what a collector of CPython was told about its run */
 	PL_SECTION_SOURCES = 20,   /* texts of files; rows that are new or changed */
 	PL_SECTION_WAITS = 21,	   /* of tasks: what has come since the last chunk */
+	PL_SECTION_AXIS = 22,	   /* the real time of what was added up */
 	PL_SECTIONS,
 };
 

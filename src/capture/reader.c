@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "axis.h"
 #include "format.h"
 #include "restore.h"
 #include "intake.h"
@@ -290,6 +291,18 @@ struct plumb_error *pl_capture_read_again(int fd, struct plumb_profile *p, const
 	return err;
 }
 
+/* One that cannot be the time of these samples is damage, and they have the time that they tell. */
+static struct plumb_error *give_axis(struct reader *r, struct plumb_profile *p)
+{
+	struct plumb_error *err = NULL;
+	if (r->restore.axis.merged)
+		err = pl_axis_set(p, r->restore.axis_shift, &r->restore.axis);
+	if (err != &pl_err_corrupt)
+		return err;
+	r->info.damaged_chunks++;
+	return NULL;
+}
+
 struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx,
 				    struct pl_capture_info *ret)
 {
@@ -299,6 +312,8 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 	struct plumb_error *err = read_all(&r);
 	if (!err)
 		err = pl_profile_check_names(p, r.intake.consumed, PL_MEMORY_PER_BYTE);
+	if (!err)
+		err = give_axis(&r, p);
 	if (!err) {
 		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
 		p->meta.damaged_parts += r.info.damaged_chunks;

@@ -10,6 +10,8 @@
  * has thousands of them for each byte. */
 #include "restore.h"
 
+#include "axis.h"
+
 #define MEMORY_BASE (256ull << 20)
 
 /* Rows of samples: 20,000 threads that sleep have 64 each after a second. */
@@ -45,6 +47,7 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_map_deinit(&r->lives);
 	pl_map_deinit(&r->hosts);
 	pl_map_deinit(&r->thread_slots);
+	pl_axis_deinit(&r->axis);
 	pl_vec_deinit(&r->with_hole);
 	pl_vec_deinit(&r->lengths);
 	pl_vec_deinit(&r->places);

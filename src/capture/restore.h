@@ -32,6 +32,8 @@ struct pl_restore {
 	uint64_t frames_left;		 /* likewise, of all places */
 	uint64_t cells_max;		 /* likewise, of the rows that samples make */
 	uint64_t lost_samples;
+	unsigned axis_shift; /* of what was added up: as the last chunk had it */
+	struct pl_axis axis;
 	struct pl_decoder *opcodes; /* of the current chunk's locations */
 	bool has_lost_stack;
 	uint32_t lost_stack;	  /* the marker "<lost>" */

@@ -6,6 +6,8 @@
  * there are bytes for it and memory is spent only within r->memory_left. */
 #include "restore.h"
 
+#include "axis.h"
+
 #include <string.h>
 
 #define LOST "<lost>"
@@ -478,6 +480,54 @@ static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder 
 	return NULL;
 }
 
+static struct plumb_error *restore_pieces(struct pl_decoder *d, struct pl_axis *a)
+{
+	uint64_t last = 0, count = pl_decode(d);
+	if (d->bad || count > PL_BATCHES)
+		return &pl_err_corrupt;
+	a->count = (uint32_t)count;
+	for (uint32_t b = 0; b < a->count; b++)
+		a->piece[b] = last += pl_decode(d);
+	return NULL;
+}
+
+static struct plumb_error *restore_spans(struct pl_restore *r, struct pl_decoder *d, struct pl_axis *a)
+{
+	PL_VEC(struct pl_recorded) spans = {0};
+	struct plumb_error *err = NULL;
+	uint64_t last = 0;
+	while (!err && !d->bad && pl_cursor_left(&d->cursor)) {
+		struct pl_recorded s = {.from_ns = last + pl_decode(d)};
+		s.to_ns = last = s.from_ns + pl_decode(d);
+		err = pl_restore_spend(r, sizeof s);
+		if (!err && !pl_vec_push(&spans, s))
+			err = &pl_err_no_memory;
+	}
+	a->spans = spans.data;
+	a->span_count = spans.len;
+	return err || !d->bad ? err : &pl_err_corrupt;
+}
+
+/* As the last chunk has it; whether it can be that of the samples shows at the end (pl_axis_set). */
+static struct plumb_error *restore_axis(struct pl_restore *r, struct pl_decoder *d)
+{
+	struct pl_axis a = {.merged = true};
+	if (r->again || !pl_cursor_left(&d->cursor))
+		return NULL;
+	uint64_t shift = pl_decode(d);
+	struct plumb_error *err = shift < 64 ? restore_pieces(d, &a) : &pl_err_corrupt;
+	if (!err)
+		err = restore_spans(r, d, &a);
+	if (err) {
+		pl_axis_deinit(&a);
+		return err;
+	}
+	pl_axis_deinit(&r->axis);
+	r->axis = a;
+	r->axis_shift = (unsigned)shift;
+	return NULL;
+}
+
 struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder sections[PL_SECTIONS])
 {
 	const struct table tables[] = {
@@ -503,5 +553,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		err = restore_changing(r, &sections[PL_SECTION_SOURCES], source_row);
 	if (!err)
 		err = restore_waits(r, &sections[PL_SECTION_WAITS]);
+	if (!err)
+		err = restore_axis(r, &sections[PL_SECTION_AXIS]);
 	return err ? err : restore_meta(r, &sections[PL_SECTION_META], &sections[PL_SECTION_COLLECTOR]);
 }

@@ -338,10 +338,10 @@ static void encode_collector(const struct pl_collector *c, struct pl_encoder *ou
 	pl_buf_deinit(&section);
 }
 
-struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
+static void encode_meta(const struct pl_meta *m, struct pl_encoder *out)
 {
 	struct pl_buf section = PL_BUF_INIT(1024);
-	struct pl_encoder e = {.buf = &section}, out = {.buf = raw};
+	struct pl_encoder e = {.buf = &section, .err = out->err};
 	pl_encode(&e, m->start_real_ns);
 	pl_encode(&e, m->duration_ns);
 	pl_encode(&e, m->period_ns);
@@ -373,9 +373,43 @@ struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw)
 	pl_encode(&e, m->max_still_ppm);
 	pl_encode(&e, m->own);
 	pl_encode(&e, m->halted_ns);
-	out.err = e.err;
-	pl_encode_section(&out, PL_SECTION_META, &section);
+	out->err = e.err;
+	pl_encode_section(out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);
-	encode_collector(&m->collector, &out);
+}
+
+static void encode_axis(const struct plumb_profile *p, struct pl_encoder *out)
+{
+	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
+	struct pl_encoder e = {.buf = &section, .err = out->err};
+	const struct pl_axis *a = &p->axis;
+	uint64_t last = 0;
+
+	if (!a->merged)
+		return;
+	pl_encode(&e, (uint64_t)__builtin_ctzll(p->batch_ns));
+	pl_encode(&e, a->count);
+	for (uint32_t b = 0; b < a->count; b++) {
+		pl_encode(&e, a->piece[b] - last);
+		last = a->piece[b];
+	}
+	last = 0;
+	for (size_t i = 0; i < a->span_count; i++) {
+		pl_encode(&e, a->spans[i].from_ns - last);
+		pl_encode(&e, a->spans[i].to_ns - a->spans[i].from_ns);
+		last = a->spans[i].to_ns;
+	}
+	out->err = e.err;
+	pl_encode_section(out, PL_SECTION_AXIS, &section);
+	pl_buf_deinit(&section);
+}
+
+struct plumb_error *pl_whole_encode(const struct plumb_profile *p, struct pl_buf *raw)
+{
+	struct pl_encoder out = {.buf = raw};
+
+	encode_meta(&p->meta, &out);
+	encode_collector(&p->meta.collector, &out);
+	encode_axis(p, &out);
 	return out.err;
 }

@@ -26,8 +26,8 @@ void pl_table_marks_deinit(struct pl_table_marks *m);
  * call and owned by the caller. */
 struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct pl_table_marks *m, struct pl_buf *raw,
 				     struct pl_table_marks *to, bool *whole_ret) PLUMB_MUST_CHECK;
-/** With the collector that the meta data tell of. */
-struct plumb_error *pl_meta_encode(const struct pl_meta *m, struct pl_buf *raw) PLUMB_MUST_CHECK;
+/** What is told of the whole: running totals, what a collector was told, the time of what was added up. */
+struct plumb_error *pl_whole_encode(const struct plumb_profile *p, struct pl_buf *raw) PLUMB_MUST_CHECK;
 
 /** A section of rows that carry their ids, as most are updates: their number, then @p rows. Nothing if there are none.
  * @p err: why they are not whole, NULL: they are. */

@@ -196,7 +196,7 @@ static struct plumb_error *build_payload(struct pl_capture_writer *w, const stru
 	pl_buf_clear(&w->raw);
 	struct plumb_error *err = pl_tables_encode(p, &w->marks, &w->raw, to, whole_ret);
 	if (!err)
-		err = pl_meta_encode(&p->meta, &w->raw);
+		err = pl_whole_encode(p, &w->raw);
 	if (!err && *whole_ret)
 		err = pl_columns_encode(&w->columns, &w->raw);
 	return err;
@@ -246,7 +246,7 @@ static struct plumb_error *write_texts(struct pl_capture_writer *w, const struct
 	pl_buf_clear(&w->raw);
 	struct plumb_error *err = pl_texts_encode(p, &w->texts, &w->raw, &to);
 	if (!err)
-		err = pl_meta_encode(&p->meta, &w->raw);
+		err = pl_whole_encode(p, &w->raw);
 	if (!err)
 		err = write_chunk(w, last && !pl_texts_are_new(p, &to) ? PL_CHUNK_LAST : PL_CHUNK_MORE, 0);
 	if (err) {

@@ -16,7 +16,7 @@
 
 static void write_flags(struct pl_json *j, const struct plumb_profile *p)
 {
-	pl_json_key_bool(j, "untimed", !pl_profile_is_timed(p));
+	pl_json_key_bool(j, "untimed", !pl_profile_has_time(p));
 	pl_json_key_bool(j, "counted", p->meta.counted);
 	pl_json_key_bool(j, "imported", p->meta.imported);
 	pl_json_key_bool(j, "selected", p->meta.selected);
@@ -119,8 +119,20 @@ static struct plumb_error *write_trust(struct pl_json *j, const struct plumb_pro
 	return err;
 }
 
+/* Pauses between recordings that were added up, which are not in the timeline. */
+static uint64_t count_pauses(const struct plumb_profile *p)
+{
+	uint64_t count = 0;
+
+	for (uint32_t b = 1; b < p->axis.count; b++)
+		count += p->axis.piece[b] != p->axis.piece[b - 1] + 1;
+	return count;
+}
+
 static void write_times(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m)
 {
+	if (p->axis.merged)
+		pl_json_key_u64(j, "pauses", count_pauses(p));
 	pl_json_key_u64(j, "bin_ns", m->bin_ns);
 	pl_json_key_u64(j, "bins", m->bins);
 	pl_json_key_u64(j, "batch_ns", p->batch_ns);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis.h"
 #include "index.h"
 #include "profile.h"
 #include "vec.h"
@@ -17,14 +18,9 @@ static uint64_t key_high(const struct pl_cell *c)
 	return (uint64_t)c->stack << 32 | c->thread;
 }
 
-static uint64_t key_low(const struct pl_cell *c)
-{
-	return (uint64_t)c->state << 16 | (uint64_t)c->quality << 8 | c->batch;
-}
-
 static uint32_t hash_of(const struct pl_cell *c)
 {
-	return pl_row_hash(key_high(c), key_low(c));
+	return pl_row_hash(key_high(c), (uint64_t)c->state << 8 | c->quality);
 }
 
 static bool same_key(const struct pl_cell *a, const struct pl_cell *b)
@@ -54,13 +50,14 @@ static bool find_row(const struct pl_row_index *x, const struct pl_cell *rows, c
 static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t *ret)
 {
 	struct pl_profile_index *x = p->index;
+	struct pl_row_index *index = &x->cells[c->batch];
 	uint32_t hash = hash_of(c);
-	if (find_row(&x->cells, p->cells, c, hash, ret))
+	if (find_row(index, p->cells, c, hash, ret))
 		return NULL;
 	struct plumb_error *err = pl_table_room((void **)&p->cells, &x->cell_cap, p->cell_count, sizeof *p->cells);
 	if (err)
 		return err;
-	if (!pl_row_index_add(&x->cells, hash, p->cell_count))
+	if (!pl_row_index_add(index, hash, p->cell_count))
 		return &pl_err_no_memory;
 	p->cells[p->cell_count] = *c;
 	p->cells[p->cell_count].samples = p->cells[p->cell_count].weight_ns = 0;
@@ -68,9 +65,10 @@ static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_ce
 	return NULL;
 }
 
-void pl_cells_expect(const struct plumb_profile *p, const struct pl_cell *c)
+void pl_cells_forget(struct pl_row_index cells[PL_BATCHES])
 {
-	pl_row_index_expect(&p->index->cells, hash_of(c));
+	for (unsigned b = 0; b < PL_BATCHES; b++)
+		pl_row_index_deinit(&cells[b]);
 }
 
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c)
@@ -88,54 +86,101 @@ struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *
 	return NULL;
 }
 
-/* Fill @p index and @p rows with the cells of @p p after their batches moved by @p by. */
-static struct plumb_error *fold(const struct plumb_profile *p, unsigned by, struct pl_row_index *index,
-				struct pl_cell *rows, uint32_t *count_ret)
+/* The cells of a profile on their way to other batches. */
+struct fold {
+	const uint8_t *map;
+	struct pl_row_index index[PL_BATCHES];
+	struct pl_cell *rows;
+	uint32_t count;
+};
+
+static struct plumb_error *fold(const struct plumb_profile *p, struct fold *f)
 {
-	uint32_t count = 0;
 	for (uint32_t i = 0; i < p->cell_count; i++) {
 		struct pl_cell c = p->cells[i];
-		c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
+		c.batch = f->map[c.batch];
+		struct pl_row_index *index = &f->index[c.batch];
 		uint32_t hash = hash_of(&c), at = 0;
-		if (find_row(index, rows, &c, hash, &at)) {
-			add_counts(&rows[at], &c);
+		if (find_row(index, f->rows, &c, hash, &at)) {
+			add_counts(&f->rows[at], &c);
 			continue;
 		}
-		if (!pl_row_index_add(index, hash, count))
+		if (!pl_row_index_add(index, hash, f->count))
 			return &pl_err_no_memory;
-		rows[count++] = c;
+		f->rows[f->count++] = c;
 	}
-	*count_ret = count;
+	return NULL;
+}
+
+/* A second set of tables, so that running out of memory half-way leaves the first one whole. */
+static struct plumb_error *fold_cells(struct plumb_profile *p, const uint8_t map[PL_BATCHES])
+{
+	struct pl_profile_index *x = p->index;
+	size_t cap = p->cell_count ? p->cell_count : 1;
+	struct fold f = {.map = map, .rows = calloc(cap, sizeof *f.rows)};
+	struct plumb_error *err = f.rows ? fold(p, &f) : &pl_err_no_memory;
+	if (err) {
+		pl_cells_forget(f.index);
+		free(f.rows);
+		return err;
+	}
+	pl_cells_forget(x->cells);
+	free(p->cells);
+	memcpy(x->cells, f.index, sizeof x->cells);
+	p->cells = f.rows;
+	p->cell_count = f.count;
+	x->cell_cap = cap;
+	x->last_cell = PL_NO_CELL;
+	return NULL;
+}
+
+/* Other numbers for the same batches: the cells stay where they are. */
+static void renumber(struct plumb_profile *p, const uint8_t map[PL_BATCHES])
+{
+	struct pl_row_index old[PL_BATCHES], *cells = p->index->cells;
+	bool same = true;
+
+	memcpy(old, cells, sizeof old);
+	for (unsigned b = 0; b < PL_BATCHES; b++) {
+		same = same && (!old[b].len || map[b] == b);
+		cells[b] = (struct pl_row_index){0};
+	}
+	for (unsigned b = 0; b < PL_BATCHES; b++) {
+		if (old[b].len)
+			cells[map[b]] = old[b];
+		else
+			pl_row_index_deinit(&old[b]);
+	}
+	for (uint32_t i = 0; !same && i < p->cell_count; i++)
+		p->cells[i].batch = map[p->cells[i].batch];
+}
+
+struct plumb_error *pl_cells_rebatch(struct plumb_profile *p, const uint8_t map[PL_BATCHES], unsigned shift)
+{
+	struct pl_profile_index *x = p->index;
+	assert(shift >= x->batch_shift && shift < 64);
+	if (shift == x->batch_shift) {
+		renumber(p, map);
+		return NULL;
+	}
+	struct plumb_error *err = fold_cells(p, map);
+	if (err)
+		return err;
+	x->batch_shift = shift;
+	p->batch_ns = 1ull << shift;
 	return NULL;
 }
 
 struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift)
 {
-	struct pl_profile_index *x = p->index;
-	assert(shift >= x->batch_shift && shift < 64);
-	if (shift == x->batch_shift)
+	assert(shift >= p->index->batch_shift && shift < 64 && !p->axis.merged);
+	unsigned by = shift - p->index->batch_shift;
+	uint8_t map[PL_BATCHES];
+	if (!by)
 		return NULL;
-	/* A second set of tables, so that running out of memory half-way leaves the first one whole. */
-	struct pl_row_index index = {0};
-	size_t cap = p->cell_count ? p->cell_count : 1;
-	struct pl_cell *rows = calloc(cap, sizeof *rows);
-	uint32_t count = 0;
-	struct plumb_error *err = rows ? fold(p, shift - x->batch_shift, &index, rows, &count) : &pl_err_no_memory;
-	if (err) {
-		pl_row_index_deinit(&index);
-		free(rows);
-		return err;
-	}
-	pl_row_index_deinit(&x->cells);
-	free(p->cells);
-	x->cells = index;
-	p->cells = rows;
-	p->cell_count = count;
-	x->cell_cap = cap;
-	x->last_cell = PL_NO_CELL;
-	x->batch_shift = shift;
-	p->batch_ns = 1ull << shift;
-	return NULL;
+	for (unsigned b = 0; b < PL_BATCHES; b++)
+		map[b] = by < 8 ? (uint8_t)(b >> by) : 0;
+	return pl_cells_rebatch(p, map, shift);
 }
 
 void pl_profile_limit_cells(struct plumb_profile *p, uint32_t max)
@@ -153,6 +198,7 @@ static void save_room(struct plumb_profile *p, uint64_t time_ns)
 
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s)
 {
+	assert(!p->axis.merged);
 	save_room(p, s->time_ns);
 	unsigned shift = p->index->batch_shift;
 	if (s->time_ns >> shift >= PL_BATCHES) {
@@ -176,7 +222,7 @@ void pl_profile_forget(struct plumb_profile *p)
 {
 	struct pl_profile_index *x = p->index;
 
-	pl_row_index_deinit(&x->cells);
+	pl_cells_forget(x->cells);
 	free(p->cells);
 	p->cells = NULL;
 	p->cell_count = 0;
@@ -184,6 +230,7 @@ void pl_profile_forget(struct plumb_profile *p)
 	x->last_cell = PL_NO_CELL;
 	p->batch_ns = PL_BATCH_MIN_NS;
 	x->batch_shift = (unsigned)__builtin_ctzll(PL_BATCH_MIN_NS);
+	pl_axis_deinit(&p->axis);
 	if (p->thread_count)
 		memset(x->thread_weight_ns, 0, p->thread_count * sizeof *x->thread_weight_ns);
 	pl_map_clear(&x->waits);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis.h"
 #include "index.h"
 #include "profile.h"
 
@@ -44,6 +45,14 @@ static bool copy_row_index(struct pl_row_index *ret, const struct pl_row_index *
 	return true;
 }
 
+static bool copy_cell_indices(struct pl_profile_index *ret, const struct pl_profile_index *x)
+{
+	for (unsigned b = 0; b < PL_BATCHES; b++)
+		if (!copy_row_index(&ret->cells[b], &x->cells[b]))
+			return false;
+	return true;
+}
+
 static bool copy_maps(struct pl_profile_index *ret, const struct pl_profile_index *x)
 {
 	return copy_map(&ret->names, &x->names) && copy_map(&ret->functions, &x->functions) &&
@@ -51,7 +60,7 @@ static bool copy_maps(struct pl_profile_index *ret, const struct pl_profile_inde
 	       copy_map(&ret->uses, &x->uses) && copy_map(&ret->locations, &x->locations) &&
 	       copy_map(&ret->threads, &x->threads) && copy_map(&ret->processes, &x->processes) &&
 	       copy_map(&ret->sources, &x->sources) && copy_map(&ret->waits, &x->waits) &&
-	       copy_row_index(&ret->stacks, &x->stacks) && copy_row_index(&ret->cells, &x->cells);
+	       copy_row_index(&ret->stacks, &x->stacks) && copy_cell_indices(ret, x);
 }
 
 static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)
@@ -105,7 +114,8 @@ static bool copy_tables(struct plumb_profile *ret, const struct plumb_profile *p
 	       copy_rows(&ret->threads, p->threads, p->thread_count, sizeof *p->threads) &&
 	       copy_rows(&ret->processes, p->processes, p->process_count, sizeof *p->processes) &&
 	       copy_rows(&ret->cells, p->cells, p->cell_count, sizeof *p->cells) &&
-	       copy_rows(&ret->waits, p->waits, p->wait_count, sizeof *p->waits) && copy_sources(ret, p);
+	       copy_rows(&ret->waits, p->waits, p->wait_count, sizeof *p->waits) && copy_sources(ret, p) &&
+	       pl_axis_copy(&ret->axis, &p->axis);
 }
 
 struct plumb_error *pl_profile_copy(const struct plumb_profile *p, struct plumb_profile **ret)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis.h"
 #include "index.h"
 #include "profile.h"
 
@@ -307,7 +308,7 @@ static struct plumb_error *copy_cells(struct copy *c)
 	struct plumb_error *err = pl_cells_widen(c->into, c->from->index->batch_shift);
 	if (err)
 		return err;
-	if (!sort_cells(c) || !pl_row_index_reserve(&c->into->index->cells, c->from->cell_count))
+	if (!sort_cells(c))
 		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < c->from->cell_count; i++) {
 		struct pl_cell cell = c->from->cells[c->order[i]];
@@ -317,7 +318,7 @@ static struct plumb_error *copy_cells(struct copy *c)
 		if (err)
 			return err;
 	}
-	return NULL;
+	return pl_axis_copy(&c->into->axis, &c->from->axis) ? NULL : &pl_err_no_memory;
 }
 
 static int compare_waits(const void *a, const void *b, void *ctx)

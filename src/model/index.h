@@ -20,7 +20,9 @@ struct pl_profile_index {
 	struct pl_map pids;  /* (pid, host) of each process -> the last of them */
 	struct pl_map uses;  /* pid -> how many processes have it */
 	struct pl_map locations, threads, processes, sources, waits; /* waits: (stack, thread, what) */
-	struct pl_row_index stacks, cells;
+	struct pl_row_index stacks;
+	struct pl_row_index
+		cells[PL_BATCHES]; /* of each batch: time passes, so only one of them has to be in the cache */
 	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, cell_cap, wait_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
@@ -47,11 +49,17 @@ struct plumb_error *pl_row_room(struct plumb_profile *p, void **rows, size_t *ca
 
 /** Add the counts of @p c to the profile's cell with the same key; c->batch is in the profile's own batches. */
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
-/** pl_cells_add of such a cell will come soon. */
-void pl_cells_expect(const struct plumb_profile *p, const struct pl_cell *c);
+/** Make batch b of @p p, if it has cells, batch @p map [b], and each batch 1 << @p shift long, which is not shorter
+ * than it is. The cells that become equal are added up. Batches of one length keep a number each. After an error the
+ * profile is as it was. */
+struct plumb_error *pl_cells_rebatch(struct plumb_profile *p, const uint8_t map[PL_BATCHES],
+				     unsigned shift) PLUMB_MUST_CHECK;
 /** Make each batch 1 << @p shift long (not shorter than it is) and add up the cells that become equal.
  * After an error the profile is as it was. */
 struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift) PLUMB_MUST_CHECK;
+
+/** Empty the indices of all batches. */
+void pl_cells_forget(struct pl_row_index cells[PL_BATCHES]);
 
 /** Counts of hostile recordings may be anything: they stay at the maximum instead of starting again at 0. */
 static inline uint64_t pl_sum_u64(uint64_t a, uint64_t b)

@@ -3,12 +3,13 @@
  *
  * Each table of the source is interned into the destination in order of ids, so that what a row refers to is there
  * before the row; then the cells are added up. Every rule for a single value (sum, maximum, minimum, "all", first in a
- * total order of texts) is associative and commutative, hence so is the whole. Does not scale weights and does not
- * align recordings in time: batch i of one is added to batch i of the other. */
+ * total order of texts) is associative and commutative, hence so is the whole. Does not scale weights. axis.c tells
+ * which batch of one belongs to which of the other. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis.h"
 #include "index.h"
 #include "profile.h"
 
@@ -21,6 +22,7 @@ static bool is_blank(const struct plumb_profile *p)
 /* Ids of the source -> ids of the destination. */
 struct id_maps {
 	uint32_t *strings, *functions, *locations, *stacks, *processes, *threads;
+	uint8_t batches[PL_BATCHES];
 };
 
 static bool id_maps_init(struct id_maps *m, const struct plumb_profile *from)
@@ -255,39 +257,24 @@ static struct plumb_error *merge_tables(struct plumb_profile *into, const struct
 	return err ? err : merge_sources(into, from, m);
 }
 
-/* A cell in the ids and batches of the destination, which are 1 << @p by as long. */
-static struct pl_cell cell_of(const struct plumb_profile *from, uint32_t i, const struct id_maps *m, unsigned by)
+/* A cell in the ids and batches of the destination. */
+static struct pl_cell cell_of(const struct plumb_profile *from, uint32_t i, const struct id_maps *m)
 {
 	struct pl_cell c = from->cells[i];
 	c.stack = m->stacks[c.stack];
 	c.thread = m->threads[c.thread];
-	c.batch = by < 8 ? (uint8_t)(c.batch >> by) : 0;
+	c.batch = m->batches[c.batch];
 	return c;
 }
 
-static struct plumb_error *merge_cells(struct plumb_profile *into, const struct plumb_profile *from,
-				       const struct id_maps *m)
+static struct plumb_error *merge_cells(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
 {
-	unsigned shift = into->index->batch_shift, from_shift = from->index->batch_shift;
-	if (from_shift > shift) {
-		struct plumb_error *err = pl_cells_widen(into, from_shift);
-		if (err)
-			return err;
-		shift = from_shift;
+	struct plumb_error *err = pl_axis_unite(into, is_blank(into), from, m->batches);
+	for (uint32_t i = 0; i < from->cell_count && !err; i++) {
+		struct pl_cell c = cell_of(from, i, m);
+		err = pl_cells_add(into, &c);
 	}
-	if (!pl_row_index_reserve(&into->index->cells, from->cell_count))
-		return &pl_err_no_memory;
-	for (uint32_t i = 0; i < from->cell_count; i++) {
-		if (from->cell_count - i > AHEAD) {
-			struct pl_cell next = cell_of(from, i + AHEAD, m, shift - from_shift);
-			pl_cells_expect(into, &next);
-		}
-		struct pl_cell c = cell_of(from, i, m, shift - from_shift);
-		struct plumb_error *err = pl_cells_add(into, &c);
-		if (err)
-			return err;
-	}
-	return NULL;
+	return err;
 }
 
 static struct plumb_error *merge_waits(struct plumb_profile *into, const struct plumb_profile *from,
@@ -346,7 +333,6 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 {
 	struct pl_meta *m = &into->meta;
 	merge_texts(into, from);
-	m->duration_ns = max_u64(m->duration_ns, from->duration_ns);
 	m->period_ns = max_u64(m->period_ns, from->period_ns);
 	m->collector = merge_collectors(&m->collector, &from->collector);
 	m->seed = m->seed == from->seed ? m->seed : 0;
@@ -377,7 +363,7 @@ static struct plumb_error *merge_with(struct plumb_profile *into, const struct p
 {
 	bool into_blank = is_blank(into), from_blank = is_blank(from);
 	struct plumb_error *err = merge_tables(into, from, m);
-	if (!err)
+	if (!err && !from_blank)
 		err = merge_cells(into, from, m);
 	if (!err)
 		err = merge_waits(into, from, m);
@@ -390,6 +376,7 @@ static struct plumb_error *merge_with(struct plumb_profile *into, const struct p
 		into->meta = meta;
 	else
 		merge_meta(into, &meta);
+	into->meta.duration_ns = pl_axis_covered_ns(&into->axis);
 	return NULL;
 }
 

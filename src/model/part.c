@@ -149,7 +149,7 @@ static struct plumb_error *take_meta(struct part *x)
 }
 
 struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct pl_cell *cells, size_t count,
-				    struct plumb_profile **ret)
+				    uint64_t batch_ns, struct plumb_profile **ret)
 {
 	struct part x = {.from = p};
 	struct plumb_error *err = pl_profile_create(&x.into);
@@ -157,6 +157,8 @@ struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct 
 	if (err)
 		return err;
 	err = take_meta(&x);
+	if (!err)
+		err = pl_cells_widen(x.into, (unsigned)__builtin_ctzll(batch_ns));
 	for (size_t i = 0; i < count && !err; i++)
 		err = take_cell(&x, &cells[i]);
 	part_deinit(&x);

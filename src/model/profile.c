@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis.h"
 #include "index.h"
 #include "vec.h"
 
@@ -96,7 +97,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->processes);
 	pl_map_deinit(&x->sources);
 	pl_map_deinit(&x->waits);
-	pl_row_index_deinit(&x->cells);
+	pl_cells_forget(x->cells);
 	free(x->thread_weight_ns);
 	free(x);
 }
@@ -108,6 +109,7 @@ void pl_profile_destroy(struct plumb_profile *p)
 	if (p->stream.destroy)
 		p->stream.destroy(p->stream.ctx);
 	index_destroy(p->index);
+	pl_axis_deinit(&p->axis);
 	pl_strtab_destroy(p->strings);
 	free(p->functions);
 	free(p->locations);

@@ -207,6 +207,21 @@ struct pl_meta {
 /** The string ids of @p m by number, from 0; NULL past the last. In another profile each has another id. */
 uint32_t *pl_meta_text(struct pl_meta *m, size_t i);
 
+struct pl_recorded {
+	uint64_t from_ns, to_ns; /* real time */
+};
+
+/** The time of a profile that was added up: what was recorded when, without the pauses between
+ * (docs/design/017-absolute-time.md). Of any other profile it is empty: batch i begins i * batch_ns after meta.start.
+ */
+struct pl_axis {
+	bool merged;
+	uint32_t count;		    /* batches, with samples or without, and of each which piece of real time it is: */
+	uint64_t piece[PL_BATCHES]; /* it begins piece * batch_ns after 1970; they ascend */
+	struct pl_recorded *spans;  /* owned; when it was recorded: ascending, with time between them */
+	size_t span_count;
+};
+
 struct plumb_profile {
 	struct pl_meta meta;
 	struct pl_strtab *strings;
@@ -228,6 +243,7 @@ struct plumb_profile {
 	uint32_t wait_count;
 	struct pl_waited waited;
 	uint64_t batch_ns;
+	struct pl_axis axis;
 	struct pl_stream stream;	/* owned */
 	struct pl_profile_index *index; /* private: hash maps behind the tables */
 };
@@ -292,6 +308,8 @@ void pl_profile_limit_cells(struct plumb_profile *p, uint32_t max);
 void pl_profile_forget(struct plumb_profile *p);
 /** Whether pl_profile_each gives the instant of each sample; else only the batch that it fell in, or nothing. */
 bool pl_profile_is_timed(const struct plumb_profile *p);
+/** Whether a part of its time can be chosen, if only in whole batches. */
+bool pl_profile_has_time(const struct plumb_profile *p);
 /** Give all samples to @p fn: those of the stream, where there is one, else one for each cell, in the order of the
  * cells and with the beginning of its batch as its time. The first error of @p fn ends it and is returned. */
 struct plumb_error *pl_profile_each(const struct plumb_profile *p, pl_sample_fn *fn, void *ctx) PLUMB_MUST_CHECK;
@@ -309,14 +327,16 @@ struct plumb_error *pl_profile_in_order(const struct plumb_profile *p, struct pl
 /** A copy; without the stream. Caller destroys *ret. */
 struct plumb_error *pl_profile_copy(const struct plumb_profile *p, struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** What @p count cells of @p p say, as a profile of its own: with the rows that they need, and how it was sampled, but
- * not what was lost meanwhile. Caller destroys *ret. */
+ * not what was lost meanwhile. Their batches are @p batch_ns long, a power of two from PL_BATCH_MIN_NS on. Caller
+ * destroys *ret. */
 struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct pl_cell *cells, size_t count,
-				    struct plumb_profile **ret) PLUMB_MUST_CHECK;
-/** Add all of @p from to @p into. Associative and commutative up to the numbering of ids; an empty profile changes
- * nothing. If the hosts differ, or processes of @p from name theirs, all processes name theirs afterwards: those of two
- * machines stay two however equal their numbers are. Texts and the start are those of the recording that began first. A
- * thread's CPU time is known if it is known for both. Errors: PLUMB_ERR_INVALID for two modes (wall and CPU time do not
- * add up), PLUMB_ERR_NO_MEMORY: @p into is then usable, but may hold a part of @p from. */
+				    uint64_t batch_ns, struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** Add all of @p from to @p into, what was recorded at the same time to the same batch. Associative and commutative up
+ * to the numbering of ids; an empty profile changes nothing. If the hosts differ, or processes of @p from name theirs,
+ * all processes name theirs afterwards: those of two machines stay two however equal their numbers are. Texts and the
+ * start are those of the recording that began first. A thread's CPU time is known if it is known for both. Errors:
+ * PLUMB_ERR_INVALID for two modes (wall and CPU time do not add up), PLUMB_ERR_NO_MEMORY: @p into is then usable, but
+ * may hold a part of @p from. */
 struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct plumb_profile *from) PLUMB_MUST_CHECK;
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis.h"
 #include "index.h"
 #include "refine_parts.h"
 #include "select.h"
@@ -27,6 +28,7 @@ struct refiner {
 	bool *threads_in;						/* NULL: all */
 	uint32_t *stacks, *locations, *functions, *threads, *processes; /* ids of `from` -> ids of `to` */
 	PL_VEC(uint32_t) chain;
+	struct pl_axis axis; /* of what is left of a profile that was added up */
 };
 
 bool pl_refine_asks(const struct pl_refine *o)
@@ -50,6 +52,7 @@ static void refiner_destroy(void *ctx)
 	free(r->threads);
 	free(r->processes);
 	pl_vec_deinit(&r->chain);
+	pl_axis_deinit(&r->axis);
 	free(r);
 }
 
@@ -332,16 +335,31 @@ static uint64_t scale(uint64_t n, double by)
 	return (uint64_t)((double)n * by + 0.5);
 }
 
-/* What is known of the whole time only is taken to be spread evenly over it. */
-static void cut_meta(struct pl_meta *m, uint64_t from_ns, uint64_t to_ns)
+/* For how long it was recorded in the time that was chosen; *start_ret: when that began. */
+static uint64_t time_left(const struct refiner *r, const struct pl_meta *m, uint64_t *start_ret)
 {
+	uint64_t from_ns = r->o.from_ns, to_ns = r->o.to_ns;
 	uint64_t end = to_ns && (!m->duration_ns || to_ns < m->duration_ns) ? to_ns : m->duration_ns;
-	uint64_t left = since(end, from_ns);
+
+	*start_ret = m->start_real_ns ? m->start_real_ns + from_ns : 0;
+	if (!r->axis.merged)
+		return since(end, from_ns);
+	if (from_ns)
+		*start_ret = pl_axis_start_ns(&r->axis, r->from->index->batch_shift, 0);
+	else
+		*start_ret = m->start_real_ns;
+	return pl_axis_covered_ns(&r->axis);
+}
+
+/* What is known of the whole time only is taken to be spread evenly over it. */
+static void cut_meta(const struct refiner *r, struct pl_meta *m)
+{
+	uint64_t start, left = time_left(r, m, &start);
 	double by = m->duration_ns ? (double)left / (double)m->duration_ns : 1;
 
-	if (!from_ns && !to_ns)
+	if (!r->o.from_ns && !r->o.to_ns)
 		return;
-	m->start_real_ns = m->start_real_ns ? m->start_real_ns + from_ns : 0;
+	m->start_real_ns = start;
 	m->duration_ns = left;
 	m->ticks = scale(m->ticks, by);
 	for (int i = 0; i < PL_LOSSES; i++)
@@ -366,7 +384,7 @@ static struct plumb_error *map_meta(struct refiner *r)
 		if (err)
 			return err;
 	}
-	cut_meta(&m, r->o.from_ns, r->o.to_ns);
+	cut_meta(r, &m);
 	m.selected = m.selected || r->selects;
 	r->to->meta = m;
 	return NULL;
@@ -383,6 +401,37 @@ static struct plumb_error *choose_threads(struct refiner *r, const struct pl_ref
 	if (!f.threads && !f.processes)
 		return NULL;
 	return pl_select_threads(r->from, &f, &r->threads_in);
+}
+
+/* Of a profile that was added up whole batches are chosen: those that the time touches. */
+static struct plumb_error *choose_axis(struct refiner *r)
+{
+	unsigned shift = r->from->index->batch_shift;
+	uint64_t batch_ns = r->from->batch_ns, whole = batch_ns - 1;
+	const struct pl_axis *a = &r->from->axis;
+
+	if (!a->merged)
+		return NULL;
+	uint64_t first = r->o.from_ns >> shift, end = (r->o.to_ns >> shift) + ((r->o.to_ns & whole) != 0);
+	first = first < a->count ? first : a->count;
+	end = r->o.to_ns && end < a->count ? end : a->count;
+	r->o.from_ns = first << shift;
+	r->o.to_ns = r->o.to_ns ? end << shift : 0;
+	return pl_axis_part(a, shift, (uint32_t)first, (uint32_t)end, &r->axis) ? NULL : &pl_err_no_memory;
+}
+
+/* The new profile's own, when nothing is counted any more. */
+static struct plumb_error *give_axis(struct refiner *r)
+{
+	struct pl_axis axis;
+
+	if (!r->axis.merged)
+		return NULL;
+	if (!pl_axis_copy(&axis, &r->axis))
+		return &pl_err_no_memory;
+	struct plumb_error *err = pl_axis_set(r->to, r->from->index->batch_shift, &axis);
+	pl_axis_deinit(&axis);
+	return err;
 }
 
 static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_profile *p, const struct pl_refine *o)
@@ -403,6 +452,8 @@ static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_pr
 		return &pl_err_no_memory;
 	r->stacks[0] = 0;
 	struct plumb_error *err = pl_profile_create(&r->to);
+	if (!err)
+		err = choose_axis(r);
 	return err ? err : choose_threads(r, o);
 }
 
@@ -416,6 +467,8 @@ static struct plumb_error *fill(struct refiner *r)
 	err = r->o.from_ns || r->o.to_ns ? pl_profile_each(r->from, count_sample, r) : count_cells(r);
 	if (!err)
 		err = count_waits(r);
+	if (!err)
+		err = give_axis(r);
 	return err ? err : map_sources(r);
 }
 
@@ -450,7 +503,7 @@ static struct plumb_error *refine_once(const struct plumb_profile *p, const stru
 
 static struct plumb_error *check(const struct plumb_profile *p, const struct pl_refine *o)
 {
-	if ((o->from_ns || o->to_ns) && !pl_profile_is_timed(p))
+	if ((o->from_ns || o->to_ns) && !pl_profile_has_time(p))
 		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "no time can be chosen: the samples have none"), "%s",
 				     "leave '--time' out");
 	return NULL;

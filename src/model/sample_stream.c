@@ -8,6 +8,11 @@ bool pl_profile_is_timed(const struct plumb_profile *p)
 	return p->stream.each != NULL && !p->meta.untimed;
 }
 
+bool pl_profile_has_time(const struct plumb_profile *p)
+{
+	return pl_profile_is_timed(p) || p->axis.count > 1;
+}
+
 static struct plumb_error *each_cell(const struct plumb_profile *p, pl_sample_fn *fn, void *ctx)
 {
 	struct plumb_error *err = NULL;

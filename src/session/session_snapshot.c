@@ -51,9 +51,22 @@ static void fit_part(const struct plumb_session *s, uint64_t first, const struct
 	p->meta.start_real_ns = (c->end_real_ns ? c->end_real_ns : pl_clock_real_ns()) - p->meta.duration_ns;
 }
 
+/* Cycles are the batches of the intervals. Of @p count cycles none shares a batch with another, unless they are more
+ * than there can be batches. */
+static uint64_t batch_of_cycles(const struct plumb_session *s, size_t count)
+{
+	uint64_t length_ns = s->cycles.length_ns, batch_ns = PL_BATCH_MIN_NS;
+
+	while (batch_ns <= length_ns / 2)
+		batch_ns *= 2;
+	while (count && (count - 1) * length_ns / batch_ns >= PL_BATCHES)
+		batch_ns *= 2;
+	return batch_ns;
+}
+
 static struct plumb_error *make_part(struct plumb_session *s, const struct pl_cycle *c, struct plumb_profile **ret)
 {
-	struct plumb_error *err = pl_profile_part(s->profile, c->cells.data, c->cells.len, ret);
+	struct plumb_error *err = pl_profile_part(s->profile, c->cells.data, c->cells.len, batch_of_cycles(s, 1), ret);
 
 	if (!err)
 		fit_part(s, c->number, c, *ret);
@@ -93,11 +106,11 @@ struct plumb_error *plumb_session_recent(struct plumb_session *s, struct plumb_p
 	return err;
 }
 
-/* Cycles are the batches of the intervals; where they are more, neighbours share one. */
 static struct plumb_error *make_last(struct plumb_session *s, size_t first, struct plumb_profile **ret)
 {
 	const struct pl_cycle *list = s->cycles.list.data;
-	size_t count = s->cycles.list.len - first, in_batch = (count + PL_BATCHES - 1) / PL_BATCHES;
+	size_t count = s->cycles.list.len - first;
+	uint64_t batch_ns = batch_of_cycles(s, count);
 	PL_VEC(struct pl_cell) cells = {0};
 	struct plumb_error *err = NULL;
 
@@ -108,11 +121,11 @@ static struct plumb_error *make_last(struct plumb_session *s, size_t first, stru
 			err = &pl_err_no_memory;
 		for (size_t k = 0; k < c->cells.len && !err; k++) {
 			cells.data[cells.len] = c->cells.data[k];
-			cells.data[cells.len++].batch = (uint8_t)(i / in_batch);
+			cells.data[cells.len++].batch = (uint8_t)(i * s->cycles.length_ns / batch_ns);
 		}
 	}
 	if (!err)
-		err = pl_profile_part(s->profile, cells.data, cells.len, ret);
+		err = pl_profile_part(s->profile, cells.data, cells.len, batch_ns, ret);
 	if (!err)
 		fit_part(s, list[first].number, &list[first + count - 1], *ret);
 	pl_vec_deinit(&cells);

@@ -140,12 +140,13 @@ def test_the_same_command_writes_the_same_bytes(plumb, real):
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_sum_has_its_batches_and_no_instants(plumb):
+def test_a_sum_has_a_timeline_of_batches(plumb):
     recording = plumb.path()
     assert plumb("merge", "-o", recording, make(plumb, 3, 2000), make(plumb, 6, 2000)).status == 0
     page, _ = written(plumb, recording)
     same(page, report_of(plumb, recording))
-    assert page.meta["untimed"] and page.meta["bin_ns"] == page.meta["batch_ns"] and page.meta["bins"] > 1
+    assert page.meta["bin_ns"] == page.meta["batch_ns"] and page.meta["bins"] > 1
+    assert not page.meta["untimed"] and page.meta["pauses"] == 0
 
 
 @pytest.mark.parametrize("form", ["collapsed", "pprof", "speedscope", "callgrind"])

@@ -70,6 +70,18 @@ def test_nothing_is_lost(plumb, recordings):
     assert self_times(whole) == sums
 
 
+def test_its_time_is_that_in_which_something_was_recorded(plumb, recordings):
+    parts = [json.loads(report(plumb, path)) for path in recordings]
+    both = merged(plumb, *recordings)
+    whole = json.loads(report(plumb, both))
+    durations = [part["duration_ns"] for part in parts]
+    assert max(durations) < whole["duration_ns"] <= sum(durations)
+    first = json.loads(plumb("report", "--json", "--idle", "--time", "0..0.3", both).stdout)
+    assert 0 < first["samples"]["total"] < whole["samples"]["total"]
+    assert 0 < first["duration_ns"] < whole["duration_ns"]
+    assert first["start"] == whole["start"] == min(part["start"] for part in parts)
+
+
 def test_one_recording_alone_stays_what_it_is(plumb, recordings):
     for path in recordings:
         alone, before = json.loads(report(plumb, merged(plumb, path))), json.loads(report(plumb, path))

@@ -151,7 +151,8 @@ def test_a_comparison_has_both_sides_and_what_changed(plumb, recording):
         for (_, content), side in zip(found, (before, after)):
             page = Page(content)
             assert sum(c[5] for c in page.cells) == sum(plumb.report(path).samples for path in side)
-            assert page.meta["untimed"] == (len(side) > 1) and page.meta["recording"] == " ".join(map(str, side))
+            assert not page.meta["untimed"] and page.meta["recording"] == " ".join(map(str, side))
+            assert (page.meta["bin_ns"] == page.meta["batch_ns"]) == (len(side) > 1)
         for (_, content), rows in zip(found[2:], ("--functions", "--paths")):
             said = plumb("diff", "--json", rows, *before, "--", *after)
             assert said.status == 0 and json.loads(content) == json.loads(said.stdout)

@@ -105,7 +105,7 @@ static void parts_add_up(void **state)
 
 		for (uint32_t i = 0; i < count; i++)
 			p->cells[from + i].batch = 0;
-		check(pl_profile_part(p, p->cells + from, count, &part));
+		check(pl_profile_part(p, p->cells + from, count, p->batch_ns, &part));
 		assert_true(part->cell_count <= count && part->thread_count <= p->thread_count);
 		assert_same_stack(p, p->cells[from].stack, part, part->cells[0].stack);
 		assert_int_equal(part->threads[part->cells[0].thread].tid, p->threads[p->cells[from].thread].tid);
@@ -124,7 +124,7 @@ static void a_part_of_nothing_is_empty(void **state)
 {
 	struct plumb_profile *p = random_profile(5, 100), *part;
 
-	check(pl_profile_part(p, NULL, 0, &part));
+	check(pl_profile_part(p, NULL, 0, PL_BATCH_MIN_NS, &part));
 	assert_true(part->cell_count == 0 && part->stack_count == 1 && part->thread_count == 0);
 	pl_profile_destroy(part);
 	pl_profile_destroy(p);

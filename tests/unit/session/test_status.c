@@ -135,34 +135,37 @@ static void add_one_thread(struct plumb_profile *p)
 	assert_ok(pl_profile_thread(p, &thread, &id));
 }
 
+#define HALF_S 500000000ull
+
 /* Any number of times: none of them is taken. */
 static void the_last_time_is_that_of_whole_cycles(void **state)
 {
-	struct pl_engine engine = {.stats = {.elapsed_ns = 3500}};
+	struct pl_engine engine = {.stats = {.elapsed_ns = 7 * HALF_S}};
 	struct plumb_session s;
 	struct plumb_profile *p;
 
 	session_init(&s, &engine);
 	s.ops = &stands;
 	add_one_thread(s.profile);
-	check_last(&s, 1000, 0, 0); /* there are none */
-	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 100};
+	check_last(&s, 2 * HALF_S, 0, 0); /* there are none */
+	s.cycles = (struct pl_cycles){.length_ns = 2 * HALF_S, .max = 100};
 	for (uint64_t i = 0; i < 3; i++)
-		add_to_cycle(&s, 1000 * i, 10 + i);
-	add_to_cycle(&s, 3100, 1);
-	check_last(&s, 0, 1, 500);
-	check_last(&s, 1999, 13, 1500);
-	check_last(&s, 2000, 24, 2500);
-	check_last(&s, 1u << 30, 34, 3500);
-	assert_ok(plumb_session_last(&s, 2000, &p));
-	assert_true(p->cell_count == 3 && p->cells[2].batch == 2); /* each tells how the shares vary */
+		add_to_cycle(&s, 2 * HALF_S * i, 10 + i);
+	add_to_cycle(&s, 6 * HALF_S + 1, 1);
+	check_last(&s, 0, 1, HALF_S);
+	check_last(&s, 4 * HALF_S - 1, 13, 3 * HALF_S);
+	check_last(&s, 4 * HALF_S, 24, 5 * HALF_S);
+	check_last(&s, 200 * HALF_S, 34, 7 * HALF_S);
+	assert_ok(plumb_session_last(&s, 4 * HALF_S, &p));
+	assert_true(p->cell_count == 3 && p->cells[2].batch == 3); /* each tells how the shares vary */
+	assert_true(p->batch_ns == 1ull << 29);			   /* shorter than a cycle */
 	plumb_profile_destroy(p);
 	for (uint64_t i = 4; i < 80; i++)
-		add_to_cycle(&s, 1000 * i, 1);
-	engine.stats.elapsed_ns = 79500;
-	check_last(&s, 1u << 30, 110, 79500);
-	assert_ok(plumb_session_last(&s, 1u << 30, &p));
-	assert_true(p->cell_count == 40 && p->cells[39].batch == 39); /* two share a batch */
+		add_to_cycle(&s, 2 * HALF_S * i, 1);
+	engine.stats.elapsed_ns = 159 * HALF_S;
+	check_last(&s, 200 * HALF_S, 110, 159 * HALF_S);
+	assert_ok(plumb_session_last(&s, 200 * HALF_S, &p));
+	assert_true(p->cell_count == 37 && p->cells[36].batch == 36); /* two or three share a batch */
 	plumb_profile_destroy(p);
 	session_deinit(&s);
 }

@@ -47,8 +47,10 @@ export interface Meta {
 	readonly warnings?: readonly string[];
 	/** Where tasks were looked at, and some waited. */
 	readonly waits?: Waits;
-	/** Its samples have no instants: bins are batches, and there is no timeline. */
+	/** Nothing is known of when its samples were: there is no timeline. */
 	readonly untimed: boolean;
+	/** Pauses between recordings that were added up, which are not in the timeline. */
+	readonly pauses?: number;
 	/** Weights are numbers of samples; nothing is known of time. */
 	readonly counted: boolean;
 	readonly imported: boolean;

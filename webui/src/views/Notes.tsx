@@ -10,6 +10,11 @@ function frames(n: number): string {
 	return n === 1 ? "1 start-up function" : `${count(n)} start-up functions`;
 }
 
+function pausesOf(n: number): string | null {
+	if (n === 0) return null;
+	return n === 1 ? "a pause between recordings is left out" : `${count(n)} pauses between recordings are left out`;
+}
+
 function notes(page: Page): string[] {
 	const { meta } = page.profile;
 	const { state, shown } = page;
@@ -20,6 +25,7 @@ function notes(page: Page): string[] {
 		idle > 0 ? `${count(idle)} idle ${idle === 1 ? "thread" : "threads"} left out` : null,
 		meta.filter === null ? null : `made with a filter: ${meta.filter}`,
 		meta.untimed ? "the recording has no instants: no timeline" : null,
+		pausesOf(meta.pauses ?? 0),
 	];
 	return found.filter((note) => note !== null);
 }
