@@ -376,6 +376,61 @@ struct plumb_error *pl_json_reader_skip(struct pl_json_reader *r)
 	return opens ? skip_to(r, r->depth - 1) : NULL;
 }
 
+/* r->at behind the string that begins there. */
+static void pass_string(struct pl_json_reader *r)
+{
+	for (r->at++; r->at < r->len && r->bytes[r->at] != '"'; r->at++)
+		r->at += r->bytes[r->at] == '\\';
+	r->at++;
+}
+
+struct plumb_error *pl_json_reader_pass(struct pl_json_reader *r)
+{
+	static const uint8_t means[256] = {['"'] = 1, ['['] = 2, ['{'] = 2, [']'] = 3, ['}'] = 3};
+	size_t open = 1;
+
+	if (r->token != PL_JSON_OBJECT && r->token != PL_JSON_ARRAY)
+		return NULL;
+	while (r->at < r->len) {
+		switch (means[r->bytes[r->at]]) {
+		case 1:
+			pass_string(r);
+			continue;
+		case 2:
+			open++;
+			break;
+		case 3:
+			if (--open == 0) {
+				close_container(r);
+				return NULL;
+			}
+			break;
+		}
+		r->at++;
+	}
+	r->at = r->len;
+	return fail_at(r, r->at, "the file ends within a container");
+}
+
+bool pl_json_reader_text(const struct pl_json_reader *r, const char **text, size_t *len)
+{
+	const uint8_t *begin = r->bytes + r->at;
+	const uint8_t *end =
+		r->token == PL_JSON_ARRAY && r->expects == EXPECTS_FIRST ? memchr(begin, ']', r->len - r->at) : NULL;
+
+	if (!end)
+		return false;
+	*text = (const char *)begin;
+	*len = (size_t)(end - begin);
+	return true;
+}
+
+void pl_json_reader_end(struct pl_json_reader *r, size_t len)
+{
+	r->at += len;
+	close_container(r);
+}
+
 static pl_json_value_fn *reader_of(const struct pl_json_reader *r, const struct pl_json_field *fields)
 {
 	for (; fields->key; fields++) {

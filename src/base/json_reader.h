@@ -62,6 +62,15 @@ struct plumb_error *pl_json_reader_next(struct pl_json_reader *r) PLUMB_MUST_CHE
 /** Skip what is left of the value that the current token begins. */
 struct plumb_error *pl_json_reader_skip(struct pl_json_reader *r) PLUMB_MUST_CHECK;
 
+/** Skip it without a look at what is in it, but for where it ends: several times as fast, for who reads the document
+ * twice. Errors: PLUMB_ERR_CORRUPT if it does not end. */
+struct plumb_error *pl_json_reader_pass(struct pl_json_reader *r) PLUMB_MUST_CHECK;
+/** The text of the array that the current token begins, up to the first bracket that closes one. An array that has the
+ * same text as one that was read, and ended there, has the same items, and need not be read: pl_json_reader_end() goes
+ * behind it. False: there is no such bracket. */
+bool pl_json_reader_text(const struct pl_json_reader *r, const char **text, size_t *len);
+void pl_json_reader_end(struct pl_json_reader *r, size_t len);
+
 typedef struct plumb_error *pl_json_value_fn(struct pl_json_reader *r, void *ctx);
 struct pl_json_field {
 	const char *key;

@@ -3,7 +3,8 @@
  *
  * The file is read twice: what a sample is made of may stand behind it (py-spy writes the frames last, and of a profile
  * the unit), so the first reading takes the frames and the head of each profile (speedscope_tables.c), the second the
- * samples. Memory: the frames and, of one profile at a time, a stack and two numbers for each sample.
+ * samples. Memory: the frames, a row for each distinct sample and, of one profile at a time, a stack and two numbers
+ * for each sample.
  *
  * A profile is a thread. In an evented one each stretch between two events in which frames are open is a sample.
  * Weights of a unit of time are weights; others are numbers of samples. Members named "plumb..." are those of
@@ -14,12 +15,21 @@
 #include "index.h"
 #include "speedscope_parts.h"
 
+/* A sample's list of frames, as it stands in the file. */
+struct known {
+	const char *text;
+	size_t len;
+	uint32_t stack;
+};
+
 struct reading {
 	struct pl_sink *sink;
 	struct pl_speedscope_tables t;
 	size_t next; /* profile */
 	const struct pl_speedscope_head *head;
 	uint64_t end_ns; /* of the latest sample */
+	PL_VEC(struct known) known;
+	struct pl_row_index index;
 
 	/* Of one profile. `when`: of an evented one, the instants at which the samples begin and the last one ends. */
 	PL_VEC(uint32_t) stacks;
@@ -60,13 +70,61 @@ static struct plumb_error *read_sample_frame(struct pl_json_reader *r, void *ctx
 	return push_frame(ctx, r, frame);
 }
 
+/* The stack of a sample that was read before and has the same text. */
+static bool find_known(const struct reading *rd, uint32_t hash, const char *text, size_t len, uint32_t *ret)
+{
+	size_t at = pl_row_index_start(&rd->index, hash);
+	uint32_t row;
+
+	while (pl_row_index_next(&rd->index, hash, &at, &row)) {
+		const struct known *k = &rd->known.data[row];
+
+		if (k->len == len && memcmp(k->text, text, len) == 0) {
+			*ret = k->stack;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* As long as rows can be told apart; later ones are read frame by frame. */
+static struct plumb_error *note_known(struct reading *rd, uint32_t hash, const struct known *k)
+{
+	size_t row = rd->known.len;
+
+	if (row >= UINT32_MAX)
+		return NULL;
+	return no_memory_unless(pl_vec_push(&rd->known, *k) && pl_row_index_add(&rd->index, hash, (uint32_t)row));
+}
+
+static struct plumb_error *read_frames(struct reading *rd, struct pl_json_reader *r)
+{
+	rd->stack = 0;
+	return pl_json_reader_array(r, read_sample_frame, rd);
+}
+
+/* Most samples have a stack that was there before: its text is compared, and its frames are not looked up again. */
+static struct plumb_error *read_stack(struct reading *rd, struct pl_json_reader *r)
+{
+	struct known k = {0};
+
+	if (!pl_json_reader_text(r, &k.text, &k.len))
+		return read_frames(rd, r);
+	uint32_t hash = (uint32_t)pl_hash_bytes(k.text, k.len);
+	if (find_known(rd, hash, k.text, k.len, &rd->stack)) {
+		pl_json_reader_end(r, k.len);
+		return NULL;
+	}
+	struct plumb_error *err = read_frames(rd, r);
+	k.stack = rd->stack;
+	return err ? err : note_known(rd, hash, &k);
+}
+
 static struct plumb_error *read_sample(struct pl_json_reader *r, void *ctx)
 {
 	struct reading *rd = ctx;
-	struct plumb_error *err;
+	struct plumb_error *err = read_stack(rd, r);
 
-	rd->stack = 0;
-	err = pl_json_reader_array(r, read_sample_frame, rd);
 	return err ? err : no_memory_unless(pl_vec_push(&rd->stacks, rd->stack));
 }
 
@@ -310,6 +368,8 @@ struct plumb_error *pl_speedscope_read(const struct pl_import_input *in, struct 
 	if (sink->profile->meta.duration_ns < rd.end_ns)
 		sink->profile->meta.duration_ns = rd.end_ns;
 	pl_speedscope_tables_deinit(&rd.t);
+	pl_vec_deinit(&rd.known);
+	pl_row_index_deinit(&rd.index);
 	pl_vec_deinit(&rd.stacks);
 	pl_vec_deinit(&rd.weights);
 	pl_vec_deinit(&rd.counts);

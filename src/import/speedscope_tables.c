@@ -226,6 +226,12 @@ static struct plumb_error *read_own(struct pl_json_reader *r, void *ctx)
 	return pl_members_read(r, members, pr->t->p, pr);
 }
 
+/* By the second reading. */
+static struct plumb_error *read_later(struct pl_json_reader *r, void *ctx)
+{
+	return pl_json_reader_pass(r);
+}
+
 /* Without a list of processes there is one, of which nothing is known. */
 static struct plumb_error *process_of(struct profile *pr, const struct pl_json_reader *r, uint32_t *ret)
 {
@@ -242,7 +248,9 @@ static struct plumb_error *process_of(struct profile *pr, const struct pl_json_r
 static struct plumb_error *read_profile(struct pl_json_reader *r, void *ctx)
 {
 	static const struct pl_json_field fields[] = {
-		{"name", read_title}, {"unit", read_unit}, {"type", read_type}, {"plumb", read_own}, {NULL, NULL}};
+		{"name", read_title},	{"unit", read_unit},	      {"type", read_type},
+		{"plumb", read_own},	{"samples", read_later},      {"weights", read_later},
+		{"events", read_later}, {"plumb_counts", read_later}, {NULL, NULL}};
 	struct pl_speedscope_tables *t = ctx;
 	struct profile pr = {.t = t, .head = {.scale = -1}};
 	struct pl_thread thread = {.tid = t->heads.len + 1};

@@ -294,6 +294,67 @@ static void skip_ends_with_the_value(void **state)
 	pl_json_reader_deinit(&r);
 }
 
+static void what_is_passed_over_ends_where_it_ends(void **state)
+{
+	static const char *const texts[] = {"[[1,[2]],3]", "[{\"a]}\\\"]\":[\"}\"]},3]", "[[nonsense\t],3]", "[[],3]"};
+	struct pl_json_reader r;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		pl_json_reader_init(&r, texts[i], strlen(texts[i]));
+		assert_ok(pl_json_reader_next(&r));
+		assert_ok(pl_json_reader_next(&r));
+		assert_ok(pl_json_reader_pass(&r));
+		assert_int_equal(r.depth, 1);
+		assert_ok(pl_json_reader_next(&r));
+		assert_ok(pl_json_reader_pass(&r)); /* a number is passed already */
+		assert_int_equal(r.token, PL_JSON_NUMBER);
+		assert_ok(pl_json_reader_next(&r));
+		assert_int_equal(r.token, PL_JSON_ARRAY_END);
+		pl_json_reader_deinit(&r);
+	}
+}
+
+static void what_does_not_end_is_not_passed_over(void **state)
+{
+	static const char *const texts[] = {"[[1", "[\"a", "[\"a\\", "[\"a\\\"", "[", "{\"a\":[]"};
+	struct pl_json_reader r;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		pl_json_reader_init(&r, texts[i], strlen(texts[i]));
+		assert_ok(pl_json_reader_next(&r));
+		struct plumb_error *err = pl_json_reader_pass(&r);
+		assert_non_null(strstr(plumb_error_message(err), "the file ends within a container"));
+		assert_code(err, PLUMB_ERR_CORRUPT);
+		pl_json_reader_deinit(&r);
+	}
+}
+
+static void the_text_of_an_array_ends_at_a_bracket(void **state)
+{
+	const char *text;
+	size_t len;
+	struct pl_json_reader r;
+
+	pl_json_reader_init(&r, "[[1, 2],[],3", 12);
+	assert_ok(pl_json_reader_next(&r));
+	assert_ok(pl_json_reader_next(&r));
+	assert_true(pl_json_reader_text(&r, &text, &len));
+	assert_true(len == 4 && memcmp(text, "1, 2", 4) == 0);
+	pl_json_reader_end(&r, len);
+	assert_int_equal(r.token, PL_JSON_ARRAY_END);
+	assert_ok(pl_json_reader_next(&r));
+	assert_true(pl_json_reader_text(&r, &text, &len) && len == 0);
+	pl_json_reader_end(&r, len);
+	assert_int_equal(r.depth, 1);
+	assert_ok(pl_json_reader_next(&r));
+	assert_false(pl_json_reader_text(&r, &text, &len)); /* a number */
+	pl_json_reader_deinit(&r);
+	pl_json_reader_init(&r, "[1", 2);
+	assert_ok(pl_json_reader_next(&r));
+	assert_false(pl_json_reader_text(&r, &text, &len));
+	pl_json_reader_deinit(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +371,9 @@ int main(void)
 		cmocka_unit_test(members_are_read_by_name_and_the_rest_is_skipped),
 		cmocka_unit_test(the_wrong_container_is_an_error),
 		cmocka_unit_test(skip_ends_with_the_value),
+		cmocka_unit_test(what_is_passed_over_ends_where_it_ends),
+		cmocka_unit_test(what_does_not_end_is_not_passed_over),
+		cmocka_unit_test(the_text_of_an_array_ends_at_a_bracket),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
