@@ -184,6 +184,19 @@ struct plumb_error *pl_axis_unite(struct plumb_profile *into, bool blank, const 
 	return NULL;
 }
 
+struct plumb_error *pl_axis_begin(struct plumb_profile *p)
+{
+	struct pieces own;
+	struct pl_axis axis = {.merged = true};
+	if (!unite_spans(p, true, p, &axis.spans, &axis.span_count))
+		return &pl_err_no_memory;
+	pieces_of(p, false, &own);
+	axis.count = own.count;
+	memcpy(axis.piece, own.piece, sizeof axis.piece);
+	p->axis = axis;
+	return NULL;
+}
+
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
 uint64_t pl_axis_start_ns(const struct pl_axis *a, unsigned shift, uint32_t b)

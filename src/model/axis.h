@@ -17,6 +17,9 @@ uint64_t pl_axis_covered_ns(const struct pl_axis *a);
 struct plumb_error *pl_axis_unite(struct plumb_profile *into, bool blank, const struct plumb_profile *from,
 				  uint8_t ret[PL_BATCHES]) PLUMB_MUST_CHECK;
 
+/** Give @p p, which was not added up, the time that a sum of it alone has. */
+struct plumb_error *pl_axis_begin(struct plumb_profile *p) PLUMB_MUST_CHECK;
+
 /** The batches of @p a from number @p first to before @p end, which are 1 << @p shift long, and what was recorded
  * meanwhile. False: no memory. */
 bool pl_axis_part(const struct pl_axis *a, unsigned shift, uint32_t first, uint32_t end, struct pl_axis *ret);

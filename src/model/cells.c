@@ -46,23 +46,66 @@ static bool find_row(const struct pl_row_index *x, const struct pl_cell *rows, c
 	return false;
 }
 
+static struct plumb_error *append(struct plumb_profile *p, const struct pl_cell *c)
+{
+	struct plumb_error *err =
+		pl_table_room((void **)&p->cells, &p->index->cell_cap, p->cell_count, sizeof *p->cells);
+	if (!err)
+		p->cells[p->cell_count++] = *c;
+	return err;
+}
+
+/* Cells that were appended without looking. */
+static struct plumb_error *index_cells(struct plumb_profile *p)
+{
+	struct pl_profile_index *x = p->index;
+	for (; x->cells_indexed < p->cell_count; x->cells_indexed++) {
+		const struct pl_cell *c = &p->cells[x->cells_indexed];
+		if (!pl_row_index_add(&x->cells[c->batch], hash_of(c), x->cells_indexed))
+			return &pl_err_no_memory;
+	}
+	return NULL;
+}
+
 /* The id of the cell with the key of @p c, appended with no counts if there is none. */
 static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t *ret)
 {
-	struct pl_profile_index *x = p->index;
-	struct pl_row_index *index = &x->cells[c->batch];
-	uint32_t hash = hash_of(c);
-	if (find_row(index, p->cells, c, hash, ret))
-		return NULL;
-	struct plumb_error *err = pl_table_room((void **)&p->cells, &x->cell_cap, p->cell_count, sizeof *p->cells);
+	struct plumb_error *err = index_cells(p);
+	if (err || find_row(&p->index->cells[c->batch], p->cells, c, hash_of(c), ret))
+		return err;
+	struct pl_cell none = *c;
+	none.samples = none.weight_ns = 0;
+	err = append(p, &none);
 	if (err)
 		return err;
-	if (!pl_row_index_add(index, hash, p->cell_count))
-		return &pl_err_no_memory;
-	p->cells[p->cell_count] = *c;
-	p->cells[p->cell_count].samples = p->cells[p->cell_count].weight_ns = 0;
-	*ret = p->cell_count++;
+	err = index_cells(p);
+	if (err) {
+		p->cell_count--;
+		return err;
+	}
+	*ret = p->cell_count - 1;
 	return NULL;
+}
+
+static void add_to_thread(struct plumb_profile *p, const struct pl_cell *c)
+{
+	uint64_t *weight_ns = &p->index->thread_weight_ns[c->thread];
+	*weight_ns = pl_sum_u64(*weight_ns, c->weight_ns);
+}
+
+struct plumb_error *pl_cells_append(struct plumb_profile *p, const struct pl_cell *c)
+{
+	struct pl_profile_index *x = p->index;
+	struct plumb_error *err = NULL;
+	if (x->last_cell != PL_NO_CELL && same_key(&p->cells[x->last_cell], c)) {
+		add_counts(&p->cells[x->last_cell], c);
+	} else {
+		err = append(p, c);
+		x->last_cell = err ? x->last_cell : p->cell_count - 1;
+	}
+	if (!err)
+		add_to_thread(p, c);
+	return err;
 }
 
 void pl_cells_forget(struct pl_row_index cells[PL_BATCHES])
@@ -82,7 +125,7 @@ struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *
 			return err;
 	}
 	add_counts(&p->cells[x->last_cell], c);
-	x->thread_weight_ns[c->thread] = pl_sum_u64(x->thread_weight_ns[c->thread], c->weight_ns);
+	add_to_thread(p, c);
 	return NULL;
 }
 
@@ -128,7 +171,7 @@ static struct plumb_error *fold_cells(struct plumb_profile *p, const uint8_t map
 	free(p->cells);
 	memcpy(x->cells, f.index, sizeof x->cells);
 	p->cells = f.rows;
-	p->cell_count = f.count;
+	p->cell_count = x->cells_indexed = f.count;
 	x->cell_cap = cap;
 	x->last_cell = PL_NO_CELL;
 	return NULL;
@@ -141,15 +184,14 @@ static void renumber(struct plumb_profile *p, const uint8_t map[PL_BATCHES])
 	bool same = true;
 
 	memcpy(old, cells, sizeof old);
+	memset(cells, 0, sizeof old);
 	for (unsigned b = 0; b < PL_BATCHES; b++) {
-		same = same && (!old[b].len || map[b] == b);
-		cells[b] = (struct pl_row_index){0};
-	}
-	for (unsigned b = 0; b < PL_BATCHES; b++) {
-		if (old[b].len)
-			cells[map[b]] = old[b];
-		else
+		if (map[b] >= PL_BATCHES) { /* there is no such batch */
 			pl_row_index_deinit(&old[b]);
+			continue;
+		}
+		cells[map[b]] = old[b];
+		same = same && map[b] == b;
 	}
 	for (uint32_t i = 0; !same && i < p->cell_count; i++)
 		p->cells[i].batch = map[p->cells[i].batch];
@@ -225,7 +267,7 @@ void pl_profile_forget(struct plumb_profile *p)
 	pl_cells_forget(x->cells);
 	free(p->cells);
 	p->cells = NULL;
-	p->cell_count = 0;
+	p->cell_count = x->cells_indexed = 0;
 	x->cell_cap = 0;
 	x->last_cell = PL_NO_CELL;
 	p->batch_ns = PL_BATCH_MIN_NS;

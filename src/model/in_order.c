@@ -11,6 +11,8 @@
 #include "index.h"
 #include "profile.h"
 
+#define AHEAD 12
+
 struct copy {
 	const struct plumb_profile *from;
 	struct plumb_profile *into;
@@ -259,6 +261,13 @@ static void starts(uint32_t *counts, uint32_t count)
 		counts[i + 1] += counts[i];
 }
 
+/* Cells are far more than the caches hold: one is fetched some rows before it is needed. */
+static void expect_cell(const struct plumb_profile *p, const uint32_t *order, uint32_t now)
+{
+	if (p->cell_count - now > AHEAD)
+		__builtin_prefetch(&p->cells[order[now + AHEAD]]);
+}
+
 /* By batch, then by stack: there are millions, so each place is counted and not compared. */
 static bool place_cells(struct copy *c)
 {
@@ -276,8 +285,10 @@ static bool place_cells(struct copy *c)
 	starts(batches, PL_BATCHES);
 	for (uint32_t i = 0; ok && i < p->cell_count; i++)
 		by_stack[stacks[c->stacks[p->cells[i].stack]]++] = i;
-	for (uint32_t i = 0; ok && i < p->cell_count; i++)
+	for (uint32_t i = 0; ok && i < p->cell_count; i++) {
+		expect_cell(p, by_stack, i);
 		c->order[batches[p->cells[by_stack[i]].batch]++] = by_stack[i];
+	}
 	free(stacks);
 	free(by_stack);
 	return ok;
@@ -294,9 +305,11 @@ static bool sort_cells(struct copy *c)
 	if (!place_cells(c))
 		return false;
 	for (uint32_t from = 0, to; from < c->from->cell_count; from = to) {
-		for (to = from + 1; to < c->from->cell_count; to++)
+		for (to = from + 1; to < c->from->cell_count; to++) {
+			expect_cell(c->from, c->order, to);
 			if (!same_place(&cells[c->order[from]], &cells[c->order[to]]))
 				break;
+		}
 		if (to - from > 1)
 			qsort_r(c->order + from, to - from, sizeof *c->order, compare_cells, c);
 	}
@@ -311,10 +324,11 @@ static struct plumb_error *copy_cells(struct copy *c)
 	if (!sort_cells(c))
 		return &pl_err_no_memory;
 	for (uint32_t i = 0; i < c->from->cell_count; i++) {
+		expect_cell(c->from, c->order, i);
 		struct pl_cell cell = c->from->cells[c->order[i]];
 		cell.stack = c->stacks[cell.stack];
 		cell.thread = c->threads[cell.thread];
-		err = pl_cells_add(c->into, &cell);
+		err = pl_cells_append(c->into, &cell);
 		if (err)
 			return err;
 	}

@@ -23,6 +23,7 @@ struct pl_profile_index {
 	struct pl_row_index stacks;
 	struct pl_row_index
 		cells[PL_BATCHES]; /* of each batch: time passes, so only one of them has to be in the cache */
+	uint32_t cells_indexed;	   /* so many are in it; what was appended since is, when a cell is looked for */
 	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, cell_cap, wait_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
@@ -49,6 +50,8 @@ struct plumb_error *pl_row_room(struct plumb_profile *p, void **rows, size_t *ca
 
 /** Add the counts of @p c to the profile's cell with the same key; c->batch is in the profile's own batches. */
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
+/** The same where equal cells follow each other, and those before are others: no cell is looked for. */
+struct plumb_error *pl_cells_append(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
 /** Make batch b of @p p, if it has cells, batch @p map [b], and each batch 1 << @p shift long, which is not shorter
  * than it is. The cells that become equal are added up. Batches of one length keep a number each. After an error the
  * profile is as it was. */

@@ -394,3 +394,30 @@ struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct pl
 	id_maps_deinit(&maps);
 	return err;
 }
+
+static bool has_nothing(const struct plumb_profile *p)
+{
+	return is_blank(p) && !p->process_count && !p->source_count && p->stack_count == 1 && !p->function_count;
+}
+
+struct plumb_error *pl_profile_merge_last(struct plumb_profile **into, struct plumb_profile *from)
+{
+	struct plumb_error *err;
+	if (!has_nothing(*into) || is_blank(from)) {
+		err = pl_profile_merge(*into, from);
+		pl_profile_destroy(from);
+		return err;
+	}
+	err = from->axis.merged ? NULL : pl_axis_begin(from);
+	if (err) {
+		pl_profile_destroy(from);
+		return err;
+	}
+	if (from->stream.destroy)
+		from->stream.destroy(from->stream.ctx);
+	from->stream = (struct pl_stream){0};
+	from->meta.duration_ns = pl_axis_covered_ns(&from->axis);
+	pl_profile_destroy(*into);
+	*into = from;
+	return NULL;
+}

@@ -338,5 +338,8 @@ struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct 
  * PLUMB_ERR_INVALID for two modes (wall and CPU time do not add up), PLUMB_ERR_NO_MEMORY: @p into is then usable, but
  * may hold a part of @p from. */
 struct plumb_error *pl_profile_merge(struct plumb_profile *into, const struct plumb_profile *from) PLUMB_MUST_CHECK;
+/** The same, and @p from is destroyed, also after an error: where there is nothing in *into it takes its place, and
+ * nothing has to be copied. After an error *into is as pl_profile_merge leaves it. */
+struct plumb_error *pl_profile_merge_last(struct plumb_profile **into, struct plumb_profile *from) PLUMB_MUST_CHECK;
 
 #endif

@@ -73,18 +73,17 @@ static struct plumb_error *note(struct plumb_merge *m, const struct plumb_profil
 }
 
 /* Which of the two is which is known only here. */
-static struct plumb_error *explain(struct plumb_error *err, const struct plumb_merge *m, const struct plumb_profile *p,
-				   const char *path)
+static struct plumb_error *explain(struct plumb_error *err, const struct plumb_merge *m, uint8_t mode, const char *path)
 {
 	static const char *const modes[] = {
 		[PL_MODE_WALL] = "wall-clock", [PL_MODE_CPU] = "CPU", [PL_MODE_GIL] = "GIL"};
 
-	if (plumb_error_code(err) != PLUMB_ERR_INVALID || p->meta.mode == m->sum->meta.mode ||
-	    p->meta.mode > PL_MODE_GIL || m->sum->meta.mode > PL_MODE_GIL)
+	if (plumb_error_code(err) != PLUMB_ERR_INVALID || mode == m->sum->meta.mode || mode > PL_MODE_GIL ||
+	    m->sum->meta.mode > PL_MODE_GIL)
 		return err;
 	plumb_error_destroy(err);
 	return pl_error(PLUMB_ERR_INVALID, "%s: it holds %s time and those before it %s time, which do not add up",
-			path, modes[p->meta.mode], modes[m->sum->meta.mode]);
+			path, modes[mode], modes[m->sum->meta.mode]);
 }
 
 struct plumb_error *plumb_merge_add(struct plumb_merge *m, const char *path, struct plumb_recording_info *info,
@@ -96,12 +95,13 @@ struct plumb_error *plumb_merge_add(struct plumb_merge *m, const char *path, str
 	if (err)
 		return err;
 	err = note(m, p, again_ret);
-	if (!err) {
-		err = pl_profile_merge(m->sum, p);
-		err = err ? explain(err, m, p, path) : NULL;
+	if (err) {
+		plumb_profile_destroy(p);
+		return err;
 	}
-	plumb_profile_destroy(p);
-	return err;
+	uint8_t mode = p->meta.mode;
+	err = pl_profile_merge_last(&m->sum, p);
+	return err ? explain(err, m, mode, path) : NULL;
 }
 
 struct plumb_error *plumb_merge_write(const struct plumb_merge *m, const char *path, bool force)

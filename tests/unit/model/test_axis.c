@@ -91,6 +91,31 @@ static void any_order_and_any_grouping_give_the_same(void **state)
 	}
 }
 
+/* Whoever needs no part afterwards gets the same sum. */
+static void parts_that_are_given_away_add_up_to_the_same(void **state)
+{
+	struct pl_rng rng = {13};
+	for (int round = 0; round < 20; round++) {
+		struct plumb_profile *sum = empty_profile(), *same = empty_profile(), *x, *y;
+		for (int i = 0; i < 4; i++) {
+			struct plumb_profile *p = random_recording(&rng);
+			check(pl_profile_merge(same, p));
+			check(pl_profile_merge_last(&sum, p));
+			assert_same_axis(sum, same);
+		}
+		check(pl_profile_merge_last(&sum, empty_profile()));
+		check(pl_profile_in_order(sum, &x)); /* a copy counts on */
+		check(pl_profile_in_order(same, &y));
+		check(pl_profile_merge(x, same));
+		check(pl_profile_merge(y, sum));
+		assert_same_axis(x, y);
+		pl_profile_destroy(sum);
+		pl_profile_destroy(same);
+		pl_profile_destroy(x);
+		pl_profile_destroy(y);
+	}
+}
+
 /* Batches of which the cells have got other numbers are found as before. */
 static void what_comes_again_is_added_to_the_same_cells(void **state)
 {
@@ -305,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_order_and_any_grouping_give_the_same),
+		cmocka_unit_test(parts_that_are_given_away_add_up_to_the_same),
 		cmocka_unit_test(what_comes_again_is_added_to_the_same_cells),
 		cmocka_unit_test(a_pause_of_a_day_is_not_there),
 		cmocka_unit_test(what_was_at_the_same_time_is_in_the_same_batch),
