@@ -61,7 +61,7 @@ def off(found, planted):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["cpu", pytest.param("wall", marks=pytest.mark.alone)])
+@pytest.mark.parametrize("mode", [pytest.param("cpu", marks=pytest.mark.processor), pytest.param("wall", marks=pytest.mark.alone)])
 def test_a_planted_change_is_told_as_large_as_it_is(plumb, run, mode):
     """By chance a trial misses no more often than once in five: of three normally spread runs a side, 3 of 100 intervals leave
     out the truth, there are four of them, and of changes that can be seen 5 of 100 are missed."""

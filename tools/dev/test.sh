@@ -3,7 +3,7 @@
 # Part of ../../dev. The tests, step by step, and what they came to.
 
 failures=
-begun= # by step_begun
+begun= # by steps_begun
 steps=$top/build/steps.txt # how long each step took, and the processors in it, for the closing lines
 times_file=$cache/times.txt
 
@@ -29,17 +29,18 @@ processor_time() {
 	processors_took=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * ($1 + $3) + $2 + $4) }' "$times_file")
 }
 
-# A step that mostly waits, beside the next ones. What it prints, and whether it failed, comes with `step_ended`.
-step_begun() { # NAME COMMAND...
+# Steps that mostly wait, one after the other, beside those that follow. What they print, and which failed, comes with
+# `steps_ended`.
+steps_begun() { # COMMAND...
 	(
 		times_file=$cache/times-begun.txt
 		failures=
-		step "$@" || :
+		"$@" || :
 		printf '%s' "$failures" >build/begun.failures
 	) >build/begun.txt 2>&1 &
 	begun=$!
 }
-step_ended() {
+steps_ended() {
 	[ -n "$begun" ] || return 0
 	wait "$begun" || :
 	begun=
@@ -100,7 +101,7 @@ python_tests_asan() (
 # Of the steps that were run: what passed, failed, was skipped or could not be decided, and where the time went.
 closing_lines() {
 	set -- build/meson-logs/testlog.json build-asan/meson-logs/testlog.json \
-		build/pytest-asan.xml build/pytest-beside.xml build/pytest-fresh.xml build/pytest-browser.xml build/pytest-alone.xml build/pytest-matching.xml
+		build/pytest-asan.xml build/pytest-beside.xml build/pytest-fresh.xml build/pytest-browser.xml build/pytest-processor.xml build/pytest-alone.xml build/pytest-matching.xml
 	for results in "$@"; do
 		shift
 		[ ! -e "$results" ] || set -- "$@" "$results"
@@ -131,15 +132,16 @@ cmd_test() { # [--quick | PYTEST_ARGUMENTS...]
 	esac
 }
 
-# Everything CI runs. Steps follow each other, but that fresh machines, which fetch packages for half of their time, are made
-# beside what is built and counts no time; the tests of a step run beside each other, but for those that measure finely.
+# Everything CI runs. Steps follow each other, but for those that mostly wait; the tests of a step run beside each other, but for
+# those that measure finely.
 test_all() {
 	setup_test
 	forget_results
 	step "include paths" lint_includes || :
 	if step "build with gcc" build_plain; then
-		step_begun "a fresh machine, beside the next five" fresh_machines build/plumb tests/fresh
-		step "unit tests and fuzz corpora" unit_tests build || :
+		steps_begun waiting_steps
+		# What fails an allocation is looked at with sanitizers.
+		step "unit tests and fuzz corpora" unit_tests build --no-suite memory || :
 	fi
 	step "report page" web_checks test || :
 	step "build with clang" build_clang || :
@@ -148,14 +150,21 @@ test_all() {
 		[ ! -x build-asan/plumb ] || step "end to end with sanitizers" python_tests_asan || :
 	fi
 	if [ -x build/plumb ]; then
-		step_ended
 		# shellcheck disable=SC2086 # a list
-		step "end to end" beside_waiting beside build/plumb -m "not alone" $suites || :
-		step "the page in a browser" beside_waiting browser build/plumb tests/browser || :
+		step "end to end" beside_waiting beside build/plumb -m "not alone and not processor" $suites || :
+		steps_ended
+		# shellcheck disable=SC2086
+		step "end to end with a processor each" beside processor build/plumb -m processor $suites || :
 		# shellcheck disable=SC2086
 		step "end to end one by one" python_tests alone build/plumb -m alone $suites || :
 	fi
 	closing_lines
+}
+
+# Fresh machines fetch packages for half of their time; a page is looked at for two thirds of it by nobody.
+waiting_steps() {
+	step "fresh machines beside the next" fresh_machines build/plumb tests/fresh || :
+	step "the page in a browser beside the next" beside browser build/plumb tests/browser || :
 }
 
 suites="tests/integration tests/accuracy tests/python"
