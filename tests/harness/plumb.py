@@ -114,6 +114,17 @@ class Plumb:
         assert result.status == 0, "attach failed: %s" % result
         return result, self.report(recording)
 
+    def run_and_end(self, enough, *command, env=None):
+        """The recording of a target, started by plumb and ended by it, for as long as it takes until the profile has enough."""
+        recording, environment = self.path(), dict(env or os.environ, PLUMB_TEST_SECONDS=str(PATIENCE))
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        with running(self.start("run", "-o", recording, "--", *command, env=environment, **quiet)) as process:
+            wait_until(lambda: process.poll() is not None or self.recorded(recording, enough), "the profile never has enough")
+            process.terminate()
+            result = finish(process)
+        assert result.status == 128 + signal.SIGTERM, result
+        return recording
+
     def attach_until(self, enough, pid, *options, seconds=0.5):
         """The profile of an attach that has enough."""
         return until(lambda seconds: self.attach(pid, "-d", str(seconds), *options)[1], enough, seconds)

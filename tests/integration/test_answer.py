@@ -7,8 +7,6 @@ import os
 
 import pytest
 
-from harness.plumb import until
-
 SAMPLES = 300
 TOP = 5  # rows
 SHAPES = ["plain", "library", "sorted", "recursion", "decorator", "comprehension", "generator", "coroutine", "threads", "pool"]
@@ -26,17 +24,8 @@ def samples_of(profile, name):
 
 def reported(plumb, command, function):
     """The first rows of the tree, and of the functions; and all of the report. What the program imports is to be little beside the function."""
-    recording = None
-
-    def run(seconds):
-        nonlocal recording
-        recording = plumb.path()
-        environment = dict(os.environ, PLUMB_TEST_SECONDS=str(seconds))
-        result = plumb("run", "-o", recording, "--", *command, env=environment)
-        assert result.status == 0, result
-        return plumb.report(recording) if recording.exists() else None
-
-    until(run, lambda profile: samples_of(profile, function) >= max(SAMPLES, 5 * samples_of(profile, "_find_and_load")), 0.7)
+    recording = plumb.run_and_end(
+        lambda profile: samples_of(profile, function) >= max(SAMPLES, 5 * samples_of(profile, "_find_and_load")), *command)
     text = plumb("report", "--width", "120", recording).stdout
     title, tree, functions = text.split("\n\n")
     assert "% computing" in title, text

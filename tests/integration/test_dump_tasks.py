@@ -222,8 +222,12 @@ def test_a_deadlock_that_cannot_be_proved_is_not_told(waiting, either):
     assert seen.awaited[locks["lock-0"]]["holder"] == seen.tasks["task-0"]["id"]
 
 
+IN_TURN = "orderly", "turns"
+
+
 @pytest.mark.once
-@pytest.mark.parametrize("case", ("orderly", "turns"))
+@pytest.mark.thinned(1, of=len(IN_TURN))
+@pytest.mark.parametrize("case", IN_TURN)
 def test_tasks_that_wait_for_one_another_in_turn_are_no_deadlock(plumb, target, minor, case):
     """Each look shows other waits: a ring put together of what was true at different moments would be one that never was."""
     needs(minor, 3, 7)

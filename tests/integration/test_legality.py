@@ -34,10 +34,10 @@ def sampled(plumb, target, python, script, quota):
     return verdict
 
 
-# How a stack is read is the same for all programs; each release takes three of them, and the tests below take families.py and generators.py on each.
+# How a stack is read is the same for all programs; each release takes two of them, and the tests below take families.py and generators.py on each.
 @pytest.mark.once
 @pytest.mark.slow
-@pytest.mark.thinned(3, of=len(QUOTA))
+@pytest.mark.thinned(2, of=len(QUOTA))
 @pytest.mark.parametrize("script", QUOTA)
 def test_no_stack_that_is_told_is_impossible(plumb, target, minor, table, effort, script):
     if minor.version < (3,) and script == "coroutines.py":

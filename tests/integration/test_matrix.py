@@ -22,7 +22,7 @@ def launched(plumb, places, python, program, enough):
     """The profile of a program that plumb starts."""
     script, directory = PROGRAMS[program], where(places, python, PROGRAMS[program])[1]
     path = os.path.join(directory, os.fsencode(script) if isinstance(directory, bytes) else script)
-    return plumb.run_until(enough, *python.command, os.fsdecode(path), env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+    return plumb.report(plumb.run_and_end(enough, *python.command, os.fsdecode(path), env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")))
 
 
 def where(places, python, script):
@@ -84,7 +84,7 @@ def running_and_right(plumb, target, places, python, program, cell):
     cell("dump", "FAILED")
     graph, script = needed(python, program), PROGRAMS[program]
     with target(python, script, directory=where(places, python, script)) as running:
-        profile = plumb.attach_until(has_enough(graph, program), running.pid, seconds=0.3)
+        _, profile = plumb.sampled(has_enough(graph, program), running.pid)
         looks = look(plumb, running.pid, graph, TARGETS / script)
     assert_right(graph, profile, program, SAMPLES)
     cell("attach", "ok")
@@ -94,7 +94,7 @@ def running_and_right(plumb, target, places, python, program, cell):
 
 
 # Where a program is met first, as it starts or later, does not depend on the program: it is launched on some interpreters.
-@pytest.mark.thinned(3, of=len(PROGRAMS))
+@pytest.mark.thinned(2, of=len(PROGRAMS))
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_functions_callers_and_lines_are_shown(plumb, places, minor, program, cells):
     launched_and_right(plumb, places, minor, program, cells(program, minor))
@@ -118,7 +118,7 @@ def whole_depth(profile):
 
 def test_recursion_ten_thousand_deep_keeps_its_root(plumb, target, minor):
     with target(minor, "recursion.py", "--depth", "10000") as running:
-        profile = plumb.attach_until(whole_depth, running.pid)
+        _, profile = plumb.sampled(whole_depth, running.pid)
     assert whole_depth(profile), "no whole stack; the deepest has %d frames" % max(len(stack.frames) for stack in profile.stacks)
     verdict = check(CallGraph(TARGETS / "recursion.py"), profile)
     assert not verdict.impossible, verdict
@@ -131,7 +131,7 @@ def test_a_shell_script_that_execs_python_is_followed(plumb, places, any_python)
     script.chmod(0o755)
     program = os.path.join(places.directory(any_python.root)[1], "calls.py")
     graph = CallGraph(TARGETS / "calls.py")
-    profile = plumb.run_until(lambda profile: not graph.missing(profile.stacks), script, *any_python.command, program)
+    profile = plumb.report(plumb.run_and_end(lambda profile: not graph.missing(profile.stacks), script, *any_python.command, program))
     assert not graph.missing(profile.stacks)
 
 
@@ -142,10 +142,11 @@ def inner_seen(profile):
 @pytest.mark.parametrize("arguments", [["-m", "calls"], ["-c", "import calls; calls.main()"]], ids=["-m", "-c"])
 def test_modules_and_commands_are_programs_too(plumb, places, any_python, arguments):
     directory = places.directory(any_python.root)[1]
-    assert inner_seen(plumb.run_until(inner_seen, *any_python.command, *arguments, env=dict(os.environ, PYTHONPATH=directory)))
+    recording = plumb.run_and_end(inner_seen, *any_python.command, *arguments, env=dict(os.environ, PYTHONPATH=directory))
+    assert inner_seen(plumb.report(recording))
 
 
 def test_a_file_name_that_is_not_utf8_does_not_break_the_report(plumb, target, places, any_python):
     directory = places.subdirectory(any_python.root, b"not \xff\xfe utf-8")
     with target(any_python, "calls.py", directory=directory) as running:
-        assert inner_seen(plumb.attach_until(inner_seen, running.pid))
+        assert inner_seen(plumb.sampled(inner_seen, running.pid)[1])

@@ -32,9 +32,10 @@ def seen(profile):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("rate", ["1000", "max"])
+@pytest.mark.thinned(3, of=len(PROGRAMS))
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_stack_that_changes_all_the_time_is_named(plumb, target, few, program, rate, table):
+@pytest.mark.parametrize("rate", ["1000", "max"])
+def test_a_stack_that_changes_all_the_time_is_named(plumb, target, few, rate, program, table):
     """Of trials on two processors that three loops and many other programs wanted, one in a hundred had more than 1 % not proved. As fast as
     possible is as fast as samples can be proved."""
     if len(os.sched_getaffinity(0)) < 2:

@@ -496,10 +496,14 @@ def test_a_report_that_is_not_read_keeps_nobody(plumb, target, any_python, way, 
     fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
     os.write(into, b"x" * 4096)
     short, endless = ["sh", "-c", 'exec "$@" 2>&-', "sh", *any_python.command, "-c", "sum(range(10**7))"], "while True: sum(range(1000))"
-    with target(any_python, "families.py") as busy:
-        what = {"attach": ["attach", "-d", "0.3", busy.pid], "run": ["run", "--", *short]}.get(way, ["run", "-d", "0.3", "--", *short[:-1], endless])
+    with contextlib.ExitStack() as programs:
+        if way == "attach":
+            what = ["attach", "-d", "0.3", programs.enter_context(target(any_python, "families.py")).pid]
+        else:
+            what = ["run", "--", *short] if way == "run" else ["run", "-d", "0.3", "--", *short[:-1], endless]
         with running(plumb.start(what[0], "-o", recording, *what[1:], stderr=into)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.complete), "it does not end")
+            programs.close()
             process.send_signal(getattr(signal, name))
             wait_until(lambda: process.poll() is not None, "it waits for ever")
     os.close(end)

@@ -60,7 +60,7 @@ def off(compared):
 
 
 # How a process comes to be does not depend on the release; each way is tried on some.
-@pytest.mark.thinned(2, of=len(WAYS))
+@pytest.mark.thinned(1, of=len(WAYS))
 @pytest.mark.parametrize("way", WAYS)
 def test_each_process_has_its_share(plumb, places, python, way, table):
     table(python, "tree %s" % way, "FAILED")

@@ -69,7 +69,11 @@ def check_places(rates):
             assert found in (place(name), ("lock", "holder")), "%s waited for %s in %s" % (name, *found)
 
 
-@pytest.mark.parametrize("way", ["usual", "never-stop"])
+WAYS = ["usual", "never-stop"]
+
+
+@pytest.mark.thinned(1, of=len(WAYS))
+@pytest.mark.parametrize("way", WAYS)
 def test_tasks_wait_for_as_long_as_they_say(plumb, target, minor, table, effort, way):
     needs_tasks(minor)
     options = ["--never-stop"] if way == "never-stop" else []

@@ -33,8 +33,9 @@ def check_a_signal_handler_may_interrupt_each_call_by_any():
 
 
 def check_a_signal_handler_may_end_or_begin_it_at_any_instruction_of_a_call():
-    """Who traces the instructions may call at each what a signal handler that comes there would. A session with the GIL that is lost
-    never ends; it takes longer, so only what begins and ends one is called there."""
+    """Who traces the instructions may call at each what a signal handler that comes there would: one of what it may call, other ones at
+    the next instruction and on the next release. A session with the GIL that is lost never ends; it takes longer, so only what begins and
+    ends one is called there."""
     threads, files = tasks(), descriptors()
     modules = {"plumb._profiler", "plumb._step"}
     ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD), modules, "pause resume status reset stop", "resume start")
@@ -47,12 +48,12 @@ def ended_or_begun_at_any_instruction(profiler, modules, while_running, while_pa
     started, paused = [profiler.start], [profiler.start, profiler.pause]
     for before, names in ((started, while_running), (paused, while_paused), ([], "start")):
         for name in names.split():
-            for handled in (profiler.stop, profiler.cancel, profiler.start):
-                for number in itertools.count():
-                    for prepare in (profiler.cancel, *before):
-                        prepare()
-                    if not interrupted_at(number, or_refused(getattr(profiler, name)), or_refused(handled), modules, "opcode"):
-                        break
+            for number in itertools.count():
+                for prepare in (profiler.cancel, *before):
+                    prepare()
+                handled = (profiler.stop, profiler.cancel, profiler.start)[(number + sys.version_info.minor) % 3]
+                if not interrupted_at(number, or_refused(getattr(profiler, name)), or_refused(handled), modules, "opcode"):
+                    break
     profiler.cancel()
 
 

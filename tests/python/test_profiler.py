@@ -25,11 +25,11 @@ def test_a_signal_handler_may_do_anything_with_it_anywhere(some):
 
 
 @pytest.mark.once
-def test_what_samples_from_outside_is_controlled_alike(some):
+def test_what_samples_from_outside_is_controlled_alike(one):
     """What can differ between interpreters is how they are sampled from outside, and that has tests of its own."""
-    if some.root:
-        pytest.skip("the program that samples from outside is not there in %s" % some)
-    checked(some, "profiler_outside_checks.py")
+    if one.root:
+        pytest.skip("the program that samples from outside is not there in %s" % one)
+    checked(one, "profiler_outside_checks.py")
 
 
 TITLE = "plumb.Profiler"

@@ -12,8 +12,8 @@ def checked(python, script, engine, *options):
 
 
 @pytest.mark.slow
-def test_it_keeps_what_it_promises(able):
-    assert len(checked(able, "watching.py", "inprocess", "-X", "dev", "-W", "error")) > 15
+def test_it_keeps_what_it_promises(some):
+    assert len(checked(some, "watching.py", "inprocess", "-X", "dev", "-W", "error")) > 15
 
 
 @pytest.mark.slow
