@@ -94,6 +94,20 @@ static void fill_long_table(uint8_t *table, size_t len, uint32_t seed)
 	}
 }
 
+/* Each place around those from which tables are read on, and one of seven between: reading from the beginning takes
+ * long. */
+static bool is_asked(const struct pl_lines *l, int32_t at)
+{
+	bool asked = at % 7 == 0;
+
+	for (size_t i = 0; i < l->marks.len && !asked; i++) {
+		int64_t beyond = (int64_t)at - l->marks.data[i].end;
+
+		asked = beyond > -20 && beyond < 20;
+	}
+	return asked;
+}
+
 static void a_long_table_that_is_asked_often_answers_alike(void **state)
 {
 	static uint8_t table[9000];
@@ -105,6 +119,8 @@ static void a_long_table_that_is_asked_often_answers_alike(void **state)
 		assert_in_range(l.marks.len, 10, sizeof table / 500);
 		int32_t end = (int32_t)l.marks.data[l.marks.len - 1].end + 1000;
 		for (int32_t at = -1; at < end; at++) {
+			if (!is_asked(&l, at))
+				continue;
 			struct pl_position once = pl_lines_find(kind, table, sizeof table, 10, at),
 					   often = pl_lines_at(&l, at);
 			assert_memory_equal(&once, &often, sizeof once);
