@@ -20,9 +20,11 @@ enum plumb_output_name {
 	PLUMB_OUTPUT_CHOSEN, /* by plumb: links of that name are not followed */
 	PLUMB_OUTPUT_NAMED,  /* by the user */
 	PLUMB_OUTPUT_FORCED, /* the same, and whatever is there may go */
+	PLUMB_OUTPUT_FREE,   /* nothing is there: the file has the name at once */
 };
 
-/** Errors: PLUMB_ERR_EXISTS (a file that plumb did not write is there), PLUMB_ERR_WRITE_FAILED; both name @p path. */
+/** Errors: PLUMB_ERR_EXISTS (a file that plumb did not write is there, or with PLUMB_OUTPUT_FREE anything),
+ * PLUMB_ERR_WRITE_FAILED; both name @p path. */
 PLUMB_API struct plumb_error *plumb_output_open(const char *path, enum plumb_output_name name,
 						struct plumb_output **ret) PLUMB_MUST_CHECK;
 /** To write to; stays open until the next call of these. */

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In plumb: become plumb-top, which needs ncurses, with the same words. Layer cli. It lies beside plumb where both were
- * built, else where it was installed: from plumb first, so that a tree that was moved works. */
+ * built, else where it was installed: from plumb first, so that a tree that was moved works. Others may write where
+ * plumb lies, as in /tmp: what is run is whose plumb is, root's or ours, and that very file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config.h"
 #include "signals.h"
 #include "top_begin.h"
 
-#define MAX_WORDS 4096
+#define OWN_FILE "/proc/self/exe"
 
 /* "/usr/bin/" */
 static bool own_folder(char *buf, size_t size)
 {
-	ssize_t len = readlink("/proc/self/exe", buf, size - 1);
+	ssize_t len = readlink(OWN_FILE, buf, size - 1);
 
 	if (len <= 0)
 		return false;
@@ -27,39 +31,87 @@ static bool own_folder(char *buf, size_t size)
 	return slash != NULL;
 }
 
-static bool find(char *path, size_t size)
+static bool is_trusted(const struct stat *st)
+{
+	struct stat own;
+
+	return st->st_uid == 0 || st->st_uid == geteuid() || (stat(OWN_FILE, &own) == 0 && st->st_uid == own.st_uid);
+}
+
+/* -1: it is not there; *stranger: or it is somebody else's. A link is none to follow: who owns it can turn it. */
+static int open_trusted(const char *path, bool *stranger)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_trusted(&st))
+		return fd;
+	close(fd);
+	*stranger = true;
+	return -1;
+}
+
+/* @p path: of the one that is open, or of one that is not run. */
+static int find(char *path, size_t size, bool *stranger)
 {
 	static const char *const places[] = {"plumb-top", PLUMB_LIBEXEC_FROM_BIN "/plumb-top",
 					     PLUMB_LIBEXEC "/plumb-top"};
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], tried[2 * PATH_MAX];
 
 	if (!own_folder(folder, sizeof folder))
-		return false;
+		return -1;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		int len = snprintf(path, size, "%s%s", *places[i] == '/' ? "" : folder, places[i]);
+		int len = snprintf(tried, sizeof tried, "%s%s", *places[i] == '/' ? "" : folder, places[i]);
+		bool before = *stranger;
+		int fd = len > 0 && (size_t)len < sizeof tried ? open_trusted(tried, stranger) : -1;
 
-		if (len > 0 && (size_t)len < size && access(path, X_OK) == 0)
-			return true;
+		if (fd >= 0 || *stranger != before)
+			snprintf(path, size, "%s", tried);
+		if (fd >= 0)
+			return fd;
 	}
-	return false;
+	return -1;
+}
+
+static char **words_of(const struct config *c)
+{
+	static char plumb[] = "plumb";
+	size_t count = 0;
+
+	while (c->words && c->words[count])
+		count++;
+	char **words = calloc(count + 2, sizeof *words);
+	if (!words)
+		return NULL;
+	words[0] = plumb;
+	for (size_t i = 0; i < count; i++)
+		words[i + 1] = c->words[i];
+	return words;
 }
 
 int top_begin(const struct command *cmd, struct config *c, int argc, char **argv)
 {
-	char path[2 * PATH_MAX], plumb[] = "plumb";
-	char *words[MAX_WORDS + 2] = {plumb};
+	char path[2 * PATH_MAX];
+	bool stranger = false;
 	struct failure why;
-	int count = 0;
+	int fd = find(path, sizeof path, &stranger);
 
-	if (!find(path, sizeof path)) {
+	if (fd < 0 && stranger)
+		refuse(&why, "install plumb where nobody else may write",
+		       "%s is a link, or another user's, and is not run", path);
+	else if (fd < 0)
 		refuse(&why, "build plumb where libncurses-dev is installed, or use 'plumb attach'",
 		       "this plumb was built without its live view");
+	if (fd < 0)
 		return complain_failure(&why);
-	}
-	for (; count < MAX_WORDS && c->words && c->words[count]; count++)
-		words[count + 1] = c->words[count];
+	char **words = words_of(c);
 	signals_give_back();
-	execv(path, words);
+	if (words)
+		fexecve(fd, words, environ);
 	refuse(&why, "", "cannot start %s: %s", path, strerror(errno));
+	free(words);
+	close(fd);
 	return complain_failure(&why);
 }

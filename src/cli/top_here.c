@@ -2,6 +2,7 @@
 /* In plumb-top: what is to be watched, and how. Layer cli. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +97,7 @@ int top_begin(const struct command *cmd, struct config *c, int argc, char **argv
 	struct top_options o = {0};
 	int wait_status = -1, status = choose(cmd, c, argc, argv, &o);
 
+	prctl(PR_SET_NAME, "plumb-top"); /* it was executed without a name */
 	if (status)
 		return status;
 	prepare(c);

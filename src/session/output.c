@@ -14,7 +14,8 @@ struct plumb_error *plumb_output_open(const char *path, enum plumb_output_name n
 {
 	static const enum pl_replace replace[] = {[PLUMB_OUTPUT_CHOSEN] = PL_REPLACE_OURS,
 						  [PLUMB_OUTPUT_NAMED] = PL_REPLACE_NAMED,
-						  [PLUMB_OUTPUT_FORCED] = PL_REPLACE_ALL};
+						  [PLUMB_OUTPUT_FORCED] = PL_REPLACE_ALL,
+						  [PLUMB_OUTPUT_FREE] = PL_REPLACE_NONE};
 	struct plumb_output *o = calloc(1, sizeof *o);
 
 	if (!o)

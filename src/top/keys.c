@@ -26,6 +26,7 @@ static void show(struct ui *ui, enum view view)
 	if (view == VIEW_LINES && ui->view != VIEW_LINES && r && r->has_function)
 		choice_function(&ui->choice, &r->function);
 	ui->view = view;
+	ui_fill(ui); /* more keys may come before it is drawn */
 }
 
 static void only_thread(struct ui *ui, const char *thread)
@@ -229,7 +230,7 @@ static void act(struct ui *ui, int key)
 		break;
 	case ESCAPE:
 		if (ui->view == VIEW_LINES)
-			ui->view = VIEW_FUNCTIONS;
+			show(ui, VIEW_FUNCTIONS);
 		break;
 	case 'p':
 		ui->paused = !ui->paused;

@@ -66,6 +66,8 @@ static void look(struct ui *ui, bool whole_period)
 		ui_tell_error(ui, err);
 		return;
 	}
+	for (int i = 0; i < VIEWS; i++)
+		table_clear(&ui->tables[i]); /* the rows were of the look before, which is gone */
 	if (whole_period && ui->feed->look.second)
 		strips_add(ui->strips, ui->feed->look.second);
 }

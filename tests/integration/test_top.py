@@ -17,6 +17,8 @@ from harness.emulator import Emulator
 from harness.plumb import Plumb
 from harness.target import started
 
+ORDINARY = 65534  # nobody
+
 
 @pytest.fixture(scope="module")
 def top():
@@ -91,6 +93,8 @@ def test_what_is_saved_says_what_the_screen_shows(plumb, target, any_python, top
         t.see("the program has ended")
         t.type("s")
         name = t.see(r"saved (\S+)")[1]
+        t.type("s")  # a name of plumb's own choice is a free one
+        assert t.see(r"saved (\S+\.2\.plumb)")[1] == "plumb.top.%d.2.plumb" % program.pid and name == "plumb.top.%d.plumb" % program.pid
         told = json.loads(plumb("report", "--json", name).stdout)
         check_rows(t, told)
         assert re.search(r"(\d+) samples", t.screen[1])[1] == str(told["samples"]["total"])
@@ -129,6 +133,20 @@ def test_suspended_and_gone_on_with(plumb, busy):
         close(t)
 
 
+def test_keys_that_come_at_once(plumb, busy):
+    """One of them shows another view, whose rows were of a look that is gone by now. What is freed is overwritten here."""
+    overwritten = {"MALLOC_PERTURB_": "90", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    with Emulator([plumb.binary, "top", str(busy.pid)], columns=250, directory=plumb.directory, environment=overwritten) as t:
+        t.see(r"±")
+        t.type("3")
+        t.see("MainThread")
+        for _ in range(2):
+            t.see(r"\A.*\n(?!%s)" % re.escape(t.screen[1]))
+        t.type("1/.py\ry")
+        t.see(r"^/\S+\.py:\d+$")
+        close(t)
+
+
 def test_names_cannot_write_to_the_terminal(plumb, places, any_python, top):
     with started(places, any_python, "odd_names.py") as target:
         with Emulator([plumb.binary, "top", str(target.pid)], directory=plumb.directory) as t:
@@ -151,6 +169,19 @@ def test_a_program_that_is_started(plumb, any_python, top):
     output = plumb.directory / re.search(r"what the program wrote is in (\S+\.out)", t.text)[1]
     assert output.read_text().startswith("written\n") and "KeyboardInterrupt" in output.read_text()
     assert "written" not in t.text
+
+
+def test_what_is_there_keeps_its_name(plumb, any_python, top):
+    """In containers process ids repeat, and anybody can make a link where all may write."""
+    victim = plumb.directory / "victim"
+    victim.write_text("mine")
+    begin = 'ln -s victim plumb.top.$$.out; echo theirs > plumb.top.$$.2.out; exec "$0" "$@"'
+    code = "print('written')"
+    result = subprocess.run(["sh", "-c", begin, plumb.binary, "top", "--plain", "--", *map(str, any_python.command), "-c", code],
+                            cwd=plumb.directory, capture_output=True, text=True)
+    output = plumb.directory / re.search(r"what the program wrote is in (\S+\.3\.out)", result.stderr)[1]
+    assert result.returncode == 0 and output.read_text() == "written\n" and output.stat().st_mode & 0o777 == 0o600, result
+    assert victim.read_text() == "mine" and (plumb.directory / output.name.replace(".3.", ".2.")).read_text() == "theirs\n"
 
 
 def test_plain_lines(plumb, busy):
@@ -188,6 +219,26 @@ def test_a_plumb_without_ncurses_says_so(plumb, top, tmp_path):
         pytest.skip("a plumb-top is installed on this machine")
     assert result.returncode == 125 and "this plumb was built without its live view" in result.stderr, result.stderr
     assert "libncurses-dev" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_what_somebody_else_has_put_beside_plumb_is_not_run(plumb, top, tmp_path):
+    """As in /tmp, where anybody can: root has a copy of plumb there."""
+    alone, theirs = tmp_path / "plumb", tmp_path / "plumb-top"
+    shutil.copy(plumb.binary, alone)
+    theirs.write_text("#!/bin/sh\necho it ran\n")
+    theirs.chmod(0o755)
+    os.chown(theirs, ORDINARY, ORDINARY)
+    result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
+    if os.path.exists("/usr/local/libexec/plumb/plumb-top"):
+        pytest.skip("a plumb-top is installed on this machine")
+    assert result.returncode == 125 and "another user's, and is not run" in result.stderr, result
+    os.chown(theirs, 0, 0)
+    theirs.unlink()
+    theirs.symlink_to("/bin/echo")  # of whoever made the link
+    os.chown(theirs, ORDINARY, ORDINARY, follow_symlinks=False)
+    result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
+    assert result.returncode == 125 and "is not run" in result.stderr, result
 
 
 def test_a_terminal_that_ncurses_does_not_know(plumb, busy):
