@@ -15,6 +15,7 @@
 #define BACK_MAX    64 /* functions that lie inside others: looked at before nobody has the address */
 #define NAME_LOOKED 64 /* bytes of names that are compared, to choose one of several */
 #define SORT_WORK   64 /* for each symbol */
+#define KEPT_MAX    4096
 
 struct function {
 	uint64_t addr, size;
@@ -108,6 +109,34 @@ struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf
 	*stripped_ret = e->all.symbol_count == 0;
 	f->sorted = false;
 	return add_table(f, e, *stripped_ret ? &e->dynamic : &e->all) ? NULL : &pl_err_no_memory;
+}
+
+static bool add_name(struct pl_functions *f, struct function one, const char *name)
+{
+	size_t len = strnlen(name, NAME_LOOKED);
+
+	one.name = f->names.len;
+	if (!pl_vec_reserve(&f->names, len + 1) || !pl_vec_push(&f->all, one))
+		return false;
+	memcpy(f->names.data + f->names.len, name, len);
+	f->names.len += len;
+	f->names.data[f->names.len++] = '\0';
+	return true;
+}
+
+void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *name))
+{
+	struct pl_functions kept = {.sorted = f->sorted};
+
+	for (size_t i = 0; i < f->all.len && kept.all.len < KEPT_MAX; i++) {
+		const char *name = f->names.data + f->all.data[i].name;
+
+		if (is_wanted(name) && !add_name(&kept, f->all.data[i], name))
+			break;
+	}
+	pl_vec_deinit(&f->all);
+	pl_vec_deinit(&f->names);
+	*f = kept;
 }
 
 static size_t underscores(const char *name)

@@ -16,6 +16,9 @@ void pl_functions_destroy(struct pl_functions *f);
 struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e,
 				     bool *stripped_ret) PLUMB_MUST_CHECK;
 
+/** Keep those whose names are wanted; and no more of them, nor of a name, than programs have. */
+void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *name));
+
 /** Once, if it was not done yet: what the first question would cost. */
 void pl_functions_sort(struct pl_functions *f);
 

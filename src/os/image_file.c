@@ -83,14 +83,17 @@ static struct plumb_error *open_link(const char *link, struct pl_work *work, str
 }
 
 /* By name: the route with the better match wins, the target's root before ours. */
-static struct plumb_error *open_named(pid_t pid, const struct pl_mapping *m, struct pl_work *work, struct pl_elf **ret)
+static struct plumb_error *open_named(pid_t pid, const struct pl_image_file *f, struct pl_work *work,
+				      struct pl_elf **ret)
 {
+	const struct pl_mapping *m = f->map;
 	char in_root[4200];
 	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pl_proc_live_task(pid), m->path);
 	const char *const routes[] = {in_root, m->path};
 	int best = -1;
 	errno = 0;
-	enum match best_match = m->deleted ? MATCH_PATH : MATCH_NONE; /* a deleted file's name alone says nothing */
+	/* A deleted file's name alone says nothing. */
+	enum match best_match = m->deleted || f->itself ? MATCH_PATH : MATCH_NONE;
 	for (int i = 0; i < 2; i++) {
 		enum match match = MATCH_NONE;
 		int fd = locate(routes[i], m, &match);
@@ -201,7 +204,7 @@ static struct plumb_error *open_live(const struct pl_image_place *place, struct 
 	struct plumb_error *err = open_link(link, place->work, &f->elf);
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND) {
 		plumb_error_destroy(err);
-		err = open_named(place->pid, f->map, place->work, &f->elf);
+		err = open_named(place->pid, f, place->work, &f->elf);
 	}
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && (f->rank != PL_IMAGE_OTHER || f->loaded)) {
 		plumb_error_destroy(err);

@@ -29,6 +29,7 @@ struct pl_image_file {
 	struct pl_elf *elf; /* NULL until opened */
 	bool failed;	    /* no route leads to it: asked only once */
 	bool loaded;	    /* whatever its name: if no route leads to it, it may come from the process's memory */
+	bool itself;	    /* something of it is shown: another file of its name is none, which can be anybody's */
 	void *copy;	    /* its bytes, if they had to come from the process's memory */
 };
 

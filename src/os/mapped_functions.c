@@ -47,7 +47,7 @@ static struct plumb_error *add_file(const struct pl_mapped_place *place, const s
 {
 	const struct pl_image_place where = {.pid = place->pid, .maps = place->maps, .work = place->work};
 	/* One that was deleted may come from memory: it names what it exports then. */
-	struct pl_image_file file = {.map = m, .rank = PL_IMAGE_OTHER, .loaded = m->deleted};
+	struct pl_image_file file = {.map = m, .rank = PL_IMAGE_OTHER, .loaded = m->deleted, .itself = true};
 	struct plumb_error *err = pl_image_file_open(&where, &file);
 
 	if (!err)

@@ -6,6 +6,7 @@
 
 #include "image.h"
 #include "lower_bound.h"
+#include "native_names.h"
 
 #define VDSO "[vdso]"
 
@@ -157,12 +158,16 @@ uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr)
 	return i < p->maps.len && p->maps.data[i].start <= addr ? p->maps.data[i].end - addr : 0;
 }
 
+static uint64_t last_of_data(const void *row)
+{
+	return ((const struct pl_native_file *)row)->data_end - 1;
+}
+
 uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr)
 {
-	for (size_t i = 0; i < p->images.len; i++)
-		if (addr >= p->images.data[i].start && addr < p->files.data[i].data_end)
-			return (uint32_t)i;
-	return PL_NO_IMAGE;
+	size_t i = pl_lower_bound(p->files.data, p->files.len, sizeof *p->files.data, last_of_data, addr);
+
+	return i < p->files.len && p->images.data[i].start <= addr ? (uint32_t)i : PL_NO_IMAGE;
 }
 
 static void ask(struct pl_native_place *p, uint32_t i)
@@ -175,13 +180,17 @@ static void ask(struct pl_native_place *p, uint32_t i)
 	plumb_error_destroy(pl_mapped_functions(&where, f->map, image->build_id, image->build_id_len, &f->functions));
 }
 
-void pl_native_place_read(struct pl_native_place *p, uint32_t i)
+void pl_native_place_read_evals(struct pl_native_place *p, uint32_t i)
 {
+	struct pl_native_file *f = &p->files.data[i];
+
 	pl_unwind_image_open(&p->images.data[i], pl_mem_pages_mem(p->pages), &pl_unwind_x86_64);
-	if (!p->files.data[i].asked)
+	if (!f->asked)
 		ask(p, i);
-	if (p->files.data[i].functions)
-		pl_functions_sort(p->files.data[i].functions);
+	if (!f->functions)
+		return;
+	pl_functions_keep(f->functions, pl_native_is_eval);
+	pl_functions_sort(f->functions);
 }
 
 const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin)

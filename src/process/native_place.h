@@ -51,8 +51,9 @@ uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr);
 /** The image whose code or data @p addr is; PL_NO_IMAGE: none. */
 uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr);
 
-/** Read the functions of image @p i, which is done when the first one is asked for. */
-void pl_native_place_read(struct pl_native_place *p, uint32_t i);
+/** Read the functions of image @p i, which is done when the first one is asked for, and keep no names but those of the
+ * eval loop. */
+void pl_native_place_read_evals(struct pl_native_place *p, uint32_t i);
 /** The name of the function that runs at @p place in image @p i, by the tables beginning at @p begin (0: not known).
  * NULL: it has none. */
 const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin);

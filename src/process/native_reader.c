@@ -12,9 +12,13 @@
 #define LOOK_MIN_NS                                                                                                    \
 	200000000ull /* between two looks at what is mapped: twice as long after each that finds nothing               \
 		      */
-#define LOOK_MAX_NS 10000000000ull
-#define CODES_MAX   (1u << 18)		  /* places that are remembered */
-#define STEPS	    (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
+#define LOOK_MAX_NS  10000000000ull
+#define CODES_MAX    (1u << 18)		   /* places that are remembered */
+#define MODULES_MAX  4096u		   /* files */
+#define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
+#define STEP_WORK    16u		   /* of a ration */
+#define COPIED	     8u			   /* bytes, for one unit of it */
+#define MAPPING_WORK 1024u
 
 struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
 					    struct pl_native_reader **ret)
@@ -32,7 +36,7 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 	 * for with each sample then. */
 	uint32_t python = pl_native_image_of_python(n->native);
 	if (!pl_evals_have_anchors(py) && python != PL_NO_IMAGE)
-		pl_native_place_read(&n->native->place, python);
+		pl_native_place_read_evals(&n->native->place, python);
 	n->native->steps = STEPS;
 	n->pause_ns = LOOK_MIN_NS;
 	*ret = n;
@@ -50,15 +54,30 @@ void pl_native_reader_destroy(struct pl_native_reader *n)
 	free(n);
 }
 
+/* What it may cost now is enough for the stack of a sample, whichever that is. */
+static bool may_go_on(struct pl_native_reader *n)
+{
+	return pl_ration_begin(&n->ration, pl_clock_monotonic_ns()).most >= (uint64_t)STEPS * STEP_WORK;
+}
+
+static void note_work(struct pl_native_reader *n, uint64_t units)
+{
+	pl_ration_end(&n->ration, &(struct pl_work){.spent = units});
+}
+
 void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
 			   const struct pl_activity_info *info)
 {
 	const struct pl_native_thread t = {tid, s->cframe, &s->frames};
 
+	n->taken.taken = false;
+	if (!may_go_on(n))
+		return;
 	if (info)
 		pl_native_take_blocked(n->native, &t, info, &n->taken);
 	else
 		pl_native_take_stopped(n->native, &t, &n->taken);
+	note_work(n, n->taken.len / COPIED);
 }
 
 /* ---- functions as code ------------------------------------------------------------------------------------------- */
@@ -85,11 +104,15 @@ static struct plumb_error *module_of(struct pl_native_reader *n, struct pl_reade
 	struct pl_native_place *p = &n->native->place;
 	const struct pl_unwind_image *i = &p->images.data[image];
 	struct pl_native_file *f = &p->files.data[image];
+	struct pl_code_modules *all = &r->codes.store->modules;
+	const size_t before = all->all.len;
 	struct plumb_error *err = NULL;
 
+	if (!f->module && n->modules >= MODULES_MAX)
+		return &pl_err_limit;
 	if (!f->module)
-		err = pl_code_modules_find(&r->codes.store->modules, p->pid, f->map, i->build_id, i->build_id_len,
-					   &f->module);
+		err = pl_code_modules_find(all, p->pid, f->map, i->build_id, i->build_id_len, &f->module);
+	n->modules += all->all.len - before;
 	*ret = f->module;
 	return err;
 }
@@ -137,6 +160,7 @@ static bool look_again(struct pl_native_reader *n)
 	if (now < n->look_ns)
 		return false;
 	struct plumb_error *err = pl_native_place_look(&n->native->place, &changed);
+	note_work(n, MAPPING_WORK * n->native->place.maps.len);
 	plumb_error_destroy(err); /* it is as it was */
 	n->pause_ns = changed ? LOOK_MIN_NS : n->pause_ns < LOOK_MAX_NS ? 2 * n->pause_ns : n->pause_ns;
 	n->look_ns = now + n->pause_ns;
@@ -147,14 +171,22 @@ static bool look_again(struct pl_native_reader *n)
 	return changed;
 }
 
-static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)
+static struct plumb_error *make_stack_once(struct pl_native_reader *n, struct pl_native_stack *stack)
 {
 	struct plumb_error *err = pl_native_stack_make(n->native, &n->taken, stack);
+
+	note_work(n, stack->steps * STEP_WORK);
+	return err;
+}
+
+static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)
+{
+	struct plumb_error *err = make_stack_once(n, stack);
 
 	if (err || !meets_the_unknown(stack) || !look_again(n))
 		return err;
 	pl_native_stack_deinit(stack);
-	return pl_native_stack_make(n->native, &n->taken, stack);
+	return make_stack_once(n, stack);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */

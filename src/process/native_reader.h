@@ -10,6 +10,8 @@
 struct pl_native_reader {
 	struct pl_native *native;
 	struct pl_native_taken taken;	     /* of the thread at hand */
+	struct pl_ration ration;	     /* for copying stacks, unwinding them, and looking at what is mapped */
+	size_t modules;			     /* files that its functions were in */
 	struct pl_map codes;		     /* where a native function begins, and its role -> id of its code */
 	PL_VEC(struct pl_native_role) roles; /* of the entries of the stack at hand */
 	uint64_t look_ns, pause_ns;	     /* when to look again at what is mapped, and how long after that */

@@ -56,6 +56,7 @@ static struct plumb_error *unwind(struct weaver *w, const struct pl_native_taken
 			anchors[n++] = w->evals.data[i].anchor;
 	enum pl_unwind_end end = pl_unwind_on(&u, &regs, anchors, n, &w->n->landing, &w->s->native);
 	free(anchors);
+	w->s->steps = w->n->steps - u.steps + w->evals.len;
 	w->to_root = end == PL_UNWIND_ROOT;
 	return end == PL_UNWIND_NO_MEMORY ? &pl_err_no_memory : NULL;
 }

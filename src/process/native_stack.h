@@ -12,6 +12,7 @@ struct pl_native_stack {
 	enum pl_joined joined;
 	pl_native_frame_vec native; /* what entries refer to; and not only those */
 	uint32_t python;	    /* the image of the interpreter */
+	size_t steps;		    /* that it took */
 	const char **names;	    /* of each, by pl_native_stack_choose; NULL: it has none. Until the process is
 				       looked at again */
 };

@@ -10,7 +10,9 @@
 #include "mapped_functions.h"
 #include "mem_live.h"
 
-#define WORK_MAX (8ull * PL_IMAGE_WORK) /* for all files of a session */
+/* What is read stays in memory, so work is a measure of that, too. */
+#define WORK_MAX (2ull * PL_IMAGE_WORK) /* for all files of a session; those of one process get half of it */
+#define PAGE	 4096u
 
 struct pl_symbol_job {
 	struct pl_aside aside; /* first */
@@ -61,7 +63,29 @@ static void free_job(struct pl_aside *a)
 
 static const struct pl_aside_ops ops = {.name = "plumb-symbols", .process = read_symbols, .free = free_job};
 
-static struct pl_symbol_job *job_create(const struct pl_symbol_reader *r, const struct pl_symbol_question *q)
+/* What may be spent for a file of @p pid. */
+static uint64_t left_for(const struct pl_symbol_reader *r, pid_t pid)
+{
+	uint64_t left = WORK_MAX - r->spent, of_process;
+	uint32_t pages = 0;
+
+	(void)pl_map_get(&r->by_process, (uint64_t)pid, 0, &pages);
+	of_process = (uint64_t)pages * PAGE;
+	of_process = of_process < PL_IMAGE_WORK ? PL_IMAGE_WORK - of_process : 0;
+	return left < of_process ? left : of_process;
+}
+
+static void note_spent(struct pl_symbol_reader *r, pid_t pid, uint64_t spent)
+{
+	uint32_t pages = 0;
+
+	r->spent += spent < WORK_MAX - r->spent ? spent : WORK_MAX - r->spent;
+	(void)pl_map_get(&r->by_process, (uint64_t)pid, 0, &pages);
+	/* Without memory for that it counts for all of them alone. */
+	(void)pl_map_set(&r->by_process, (uint64_t)pid, 0, pages + (uint32_t)(spent / PAGE) + 1);
+}
+
+static struct pl_symbol_job *job_create(const struct pl_symbol_question *q, uint64_t most)
 {
 	struct pl_symbol_job *j = calloc(1, sizeof *j);
 
@@ -74,7 +98,7 @@ static struct pl_symbol_job *job_create(const struct pl_symbol_reader *r, const 
 	j->build_id_len = q->build_id_len <= sizeof j->build_id ? q->build_id_len : 0;
 	if (j->build_id_len)
 		memcpy(j->build_id, q->build_id, j->build_id_len);
-	j->work = (struct pl_work){.most = WORK_MAX - r->spent < PL_IMAGE_WORK ? WORK_MAX - r->spent : PL_IMAGE_WORK};
+	j->work = (struct pl_work){.most = most};
 	if (j->map.path)
 		return j;
 	pl_aside_leave(&j->aside);
@@ -83,8 +107,8 @@ static struct pl_symbol_job *job_create(const struct pl_symbol_reader *r, const 
 
 bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_symbol_question *q)
 {
-	bool may = pl_asker_may(&r->asker) && r->spent < WORK_MAX;
-	struct pl_symbol_job *j = may ? job_create(r, q) : NULL;
+	uint64_t most = pl_asker_may(&r->asker) ? left_for(r, q->pid) : 0;
+	struct pl_symbol_job *j = most ? job_create(q, most) : NULL;
 
 	return j && pl_asker_begin(&r->asker, &j->aside);
 }
@@ -94,7 +118,7 @@ static struct pl_functions *take_answer(struct pl_symbol_reader *r)
 	struct pl_symbol_job *j = (struct pl_symbol_job *)r->asker.asked;
 	struct pl_functions *answer = j->functions;
 
-	r->spent += j->work.spent < WORK_MAX - r->spent ? j->work.spent : WORK_MAX - r->spent;
+	note_spent(r, j->pid, j->work.spent);
 	j->functions = NULL;
 	return answer;
 }
@@ -106,11 +130,12 @@ bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience
 	*ret = asked == PL_ASKED_DONE ? take_answer(r) : NULL;
 	if (asked == PL_ASKED_PENDING)
 		return false;
-	pl_symbol_reader_end(r);
+	pl_asker_end(&r->asker);
 	return true;
 }
 
-void pl_symbol_reader_end(struct pl_symbol_reader *r)
+void pl_symbol_reader_deinit(struct pl_symbol_reader *r)
 {
 	pl_asker_end(&r->asker);
+	pl_map_deinit(&r->by_process);
 }

@@ -6,6 +6,7 @@
 
 #include "aside.h"
 #include "elf_functions.h"
+#include "map.h"
 #include "maps.h"
 
 struct pl_symbol_question {
@@ -18,8 +19,9 @@ struct pl_symbol_question {
 struct pl_symbol_job; /* private */
 
 struct pl_symbol_reader {
-	struct pl_asker asker; /* its question is open */
-	uint64_t spent;	       /* of the work that may be done for all files together */
+	struct pl_asker asker;	  /* its question is open */
+	uint64_t spent;		  /* of the work that may be done for all files together */
+	struct pl_map by_process; /* pid -> what was spent for its files, in pages; it may take no more than its part */
 };
 
 /** False: nobody can be asked any more. @p q is not kept. */
@@ -28,6 +30,6 @@ bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_symbol_question *
  * question is none. *ret: NULL if there is none; owner: caller. */
 bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience_ms, struct pl_functions **ret);
 /** Nothing more is asked: who still reads is left behind. */
-void pl_symbol_reader_end(struct pl_symbol_reader *r);
+void pl_symbol_reader_deinit(struct pl_symbol_reader *r);
 
 #endif

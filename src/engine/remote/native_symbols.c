@@ -12,7 +12,7 @@
 
 void pl_native_symbols_deinit(struct pl_native_symbols *s)
 {
-	pl_symbol_reader_end(&s->reader);
+	pl_symbol_reader_deinit(&s->reader);
 	for (size_t i = 0; i < s->files.len; i++)
 		pl_functions_destroy(s->files.data[i].functions);
 	pl_vec_deinit(&s->files);

@@ -159,10 +159,29 @@ static void damaged_files_do_no_harm(void **state)
 	free(bytes);
 }
 
+static bool is_wanted(const char *name)
+{
+	return strcmp(name, "a_function_of_this_test") == 0;
+}
+
+static void functions_are_kept_that_are_wanted(void **state)
+{
+	uint64_t bias, at = (uintptr_t)a_function_of_this_test, other = (uintptr_t)functions_are_kept_that_are_wanted;
+	struct pl_functions *f = functions_of(at, &bias);
+
+	(void)state;
+	assert_non_null(pl_functions_find(f, other - bias, 0));
+	pl_functions_keep(f, is_wanted);
+	assert_string_equal(pl_functions_find(f, at - bias, 0), "a_function_of_this_test");
+	assert_null(pl_functions_find(f, other - bias, 0));
+	pl_functions_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_their_names),
+		cmocka_unit_test(functions_are_kept_that_are_wanted),
 		cmocka_unit_test(libraries_have_names_that_programs_call),
 		cmocka_unit_test(damaged_files_do_no_harm),
 	};

@@ -10,9 +10,11 @@
 
 #include "aside.h"
 #include "codes.h"
+#include "image.h"
 #include "mem_live.h"
 #include "native_names.h"
 #include "native_place.h"
+#include "native_reader.h"
 #include "symbol_reader.h"
 #include "unit.h"
 
@@ -294,6 +296,49 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 	assert_true(pl_native_is_shown(&alone, "/lib/libc.so.6", NULL)); /* a thread without Python */
 }
 
+/* ---- what one process may cost ----------------------------------------------------------------------------------- */
+
+#define STOPPED_CLOCK UINT64_MAX /* as the moment of the last ration: no time passes */
+
+static void native_frames_of_a_process_have_a_ration(void **state)
+{
+	const struct pl_py py = {.layout.frame_model = PL_FRAME_CURRENT};
+	const struct pl_activity_info blocked = {
+		.sp = (pl_addr)(uintptr_t)__builtin_frame_address(0),
+		.pc = (pl_addr)(uintptr_t)native_frames_of_a_process_have_a_ration,
+	};
+	const struct pl_stack_reader thread = {0};
+	struct pl_native_reader *n;
+	struct pl_mem_live *live;
+	struct pl_tables tables;
+	struct pl_reader r;
+	uint32_t node;
+
+	(void)state;
+	assert_ok(pl_tables_init(&tables));
+	pl_reader_init(&r, &tables);
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(live), &py, true, &n));
+	n->ration.at_ns = STOPPED_CLOCK;
+	pl_native_reader_take(n, &thread, getpid(), &blocked);
+	assert_true(n->taken.taken);
+	const uint64_t copied = n->ration.spent;
+	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_true(node != 0 && copied > 0 && n->ration.spent > copied);
+	n->ration.spent = PL_RATION_MOST;
+	pl_native_reader_take(n, &thread, getpid(), &blocked);
+	assert_false(n->taken.taken);
+	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_true(node == 0 && n->ration.spent == PL_RATION_MOST);
+	n->ration.at_ns = 1; /* long ago */
+	pl_native_reader_take(n, &thread, getpid(), &blocked);
+	assert_true(n->taken.taken);
+	pl_native_reader_destroy(n);
+	pl_mem_live_destroy(live);
+	pl_reader_deinit(&r);
+	pl_tables_deinit(&tables);
+}
+
 /* ---- names, read aside ------------------------------------------------------------------------------------------- */
 
 static const struct pl_mapping *mapping_of(const pl_mapping_vec *maps, const void *function)
@@ -328,9 +373,37 @@ static void names_are_read_aside(void **state)
 	assert_non_null(own);
 	assert_true(r.spent > 0 && r.asker.left_behind == 0);
 	pl_functions_destroy(own);
+	/* Another file has its name by now: who makes one could have the names of any file told. */
+	struct pl_mapping replaced = *mapping_of(&maps, names_are_read_aside);
+	replaced.inode++;
+	replaced.start = replaced.end - 1; /* the kernel has no link to that */
+	assert_null(functions_of(&r, &replaced));
 	const struct pl_mapping nothing = {.inode = 1, .executable = true, .path = (char[]){"/nowhere/at/all.so"}};
 	assert_null(functions_of(&r, &nothing));
 	pl_maps_deinit(&maps);
+	pl_symbol_reader_deinit(&r);
+}
+
+static void names_of_a_process_take_no_more_than_its_part(void **state)
+{
+	struct pl_symbol_reader r = {0};
+	pl_mapping_vec maps = {0};
+
+	(void)state;
+	assert_ok(pl_maps_read(getpid(), &maps));
+	struct pl_symbol_question q = {.pid = getpid(), .map = mapping_of(&maps, names_are_read_aside)};
+	struct pl_functions *ret = functions_of(&r, q.map);
+	assert_non_null(ret);
+	pl_functions_destroy(ret);
+	assert_true(pl_map_set(&r.by_process, (uint64_t)getpid(), 0, PL_IMAGE_WORK / 4096));
+	assert_false(pl_symbol_ask(&r, &q));
+	q.pid = getppid(); /* the others have theirs */
+	assert_true(pl_symbol_ask(&r, &q));
+	await (pl_symbol_answered(&r, 100, 1000000, &ret))
+		;
+	pl_functions_destroy(ret);
+	pl_maps_deinit(&maps);
+	pl_symbol_reader_deinit(&r);
 }
 
 static void who_does_not_answer_is_left_behind(void **state)
@@ -352,6 +425,7 @@ static void who_does_not_answer_is_left_behind(void **state)
 	}
 	assert_false(pl_symbol_ask(&r, &q));
 	pl_maps_deinit(&maps);
+	pl_symbol_reader_deinit(&r);
 }
 
 int main(void)
@@ -366,7 +440,9 @@ int main(void)
 		cmocka_unit_test(what_is_mapped_is_looked_at_again),
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
 		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
+		cmocka_unit_test(native_frames_of_a_process_have_a_ration),
 		cmocka_unit_test(names_are_read_aside),
+		cmocka_unit_test(names_of_a_process_take_no_more_than_its_part),
 		cmocka_unit_test(who_does_not_answer_is_left_behind),
 	};
 	return cmocka_run_group_tests(tests, NULL, tear_down);
