@@ -7,6 +7,9 @@
 
 #include "chosen.h"
 #include "frame_name.h"
+#include "given.h"
+#include "hash.h"
+#include "map.h"
 #include "own_code.h"
 #include "summary.h"
 
@@ -17,6 +20,7 @@ struct plumb_view {
 	struct pl_summary *summary; /* once it was asked for */
 	bool ascii;		    /* of its sentences */
 	pl_function_rows functions, lines;
+	struct pl_map by_function; /* what tells functions apart -> row of `functions` */
 	pl_tree_rows tree;
 	pl_thread_rows threads;
 	pl_process_rows processes;
@@ -26,14 +30,17 @@ struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct 
 				    struct plumb_view **ret)
 {
 	struct plumb_view *v = calloc(1, sizeof *v);
-	struct plumb_error *err = v ? plumb_profile_refine(p, o, &v->refined) : &pl_err_no_memory;
+	struct plumb_report_options mine;
+	struct plumb_error *err = pl_given_report(o, &mine);
 
+	err = err || v ? err : &pl_err_no_memory;
+	err = err ? err : plumb_profile_refine(p, &mine, &v->refined);
 	if (err) {
 		free(v);
 		return err;
 	}
 	v->p = v->refined ? v->refined : p;
-	v->filter = pl_chosen(o);
+	v->filter = pl_chosen(&mine);
 	v->filter.lines = false;
 	*ret = v;
 	return NULL;
@@ -44,6 +51,7 @@ void plumb_view_close(struct plumb_view *v)
 	if (!v)
 		return;
 	pl_vec_deinit(&v->functions);
+	pl_map_deinit(&v->by_function);
 	pl_vec_deinit(&v->lines);
 	pl_vec_deinit(&v->tree);
 	pl_vec_deinit(&v->threads);
@@ -160,15 +168,47 @@ static struct plumb_view_function describe(const struct plumb_view *v, uint32_t 
 	return row;
 }
 
+/* Of what tells it apart: a name, a file and a line. */
+struct key {
+	uint64_t k0, k1;
+};
+
+static struct key key_of(struct pl_text qualname, struct pl_text file, uint32_t firstline)
+{
+	return (struct key){pl_hash_bytes(qualname.s, qualname.len),
+			    pl_hash_words(pl_hash_bytes(file.s, file.len), firstline)};
+}
+
+/* The first row of each, which is the heaviest one. False without memory. */
+static bool number_functions(const struct plumb_view *v, const pl_function_rows *rows, struct pl_map *ret)
+{
+	for (size_t i = rows->len; i-- > 0;) {
+		const struct pl_function *f = &v->p->functions[rows->data[i].function];
+		struct key k = key_of(pl_frame_qualname(v->p, f), pl_text_of(v->p, f->file), f->firstline);
+
+		if (!pl_map_set(ret, k.k0, k.k1, (uint32_t)i))
+			return false;
+	}
+	return true;
+}
+
 struct plumb_error *plumb_view_functions(struct plumb_view *v, size_t *count)
 {
 	pl_function_rows rows = {0};
+	struct pl_map numbers = PL_MAP_INIT;
 	struct plumb_error *err = pl_view_functions(v->p, &v->filter, &rows);
 
-	if (err)
+	if (!err && !number_functions(v, &rows, &numbers))
+		err = &pl_err_no_memory;
+	if (err) {
+		pl_vec_deinit(&rows);
+		pl_map_deinit(&numbers);
 		return err;
+	}
 	pl_vec_deinit(&v->functions);
+	pl_map_deinit(&v->by_function);
 	v->functions = rows;
+	v->by_function = numbers;
 	*count = rows.len;
 	return NULL;
 }
@@ -200,10 +240,12 @@ static bool is_like(const struct plumb_view *v, uint32_t id, const struct plumb_
 bool plumb_view_function_like(const struct plumb_view *v, const struct plumb_view_function *like,
 			      struct plumb_view_function *ret)
 {
-	for (size_t i = 0; i < v->functions.len; i++)
-		if (is_like(v, v->functions.data[i].function, like))
-			return plumb_view_function_at(v, i, ret);
-	return false;
+	struct key k = key_of((struct pl_text){like->qualname, like->qualname_len},
+			      (struct pl_text){like->file, like->file_len}, like->firstline);
+	uint32_t i;
+
+	return pl_map_get(&v->by_function, k.k0, k.k1, &i) && is_like(v, v->functions.data[i].function, like) &&
+	       plumb_view_function_at(v, i, ret);
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */

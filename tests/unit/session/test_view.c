@@ -100,6 +100,24 @@ static void filters_are_those_of_reports(void **state)
 	plumb_profile_destroy(p);
 }
 
+/* As one that was built for another plumb: behind his options there is somebody else's memory. */
+static void options_are_as_long_as_their_caller_says(void **state)
+{
+	const size_t known = offsetof(struct plumb_report_options, format);
+	struct plumb_profile *p = small_profile();
+	struct plumb_report_options o;
+	size_t count;
+
+	memset(&o, 0x5a, sizeof o);
+	memset(&o, 0, known);
+	o.size = known;
+	struct plumb_view *v = open_view(p, o);
+	assert_ok(plumb_view_functions(v, &count));
+	assert_int_equal(count, 4);
+	plumb_view_close(v);
+	plumb_profile_destroy(p);
+}
+
 static void a_function_is_found_in_another_profile(void **state)
 {
 	struct plumb_profile *p = small_profile(), *q;
@@ -260,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_self_and_total),
 		cmocka_unit_test(filters_are_those_of_reports),
+		cmocka_unit_test(options_are_as_long_as_their_caller_says),
 		cmocka_unit_test(a_function_is_found_in_another_profile),
 		cmocka_unit_test(trees_are_of_own_code_or_of_all),
 		cmocka_unit_test(threads_and_processes_are_told),
