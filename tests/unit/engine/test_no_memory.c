@@ -47,6 +47,24 @@ static void use_trie(void *ctx)
 	pl_trie_deinit(&t);
 }
 
+/* What could not be added is nowhere, and can be later. */
+static void use_code_modules(void *ctx)
+{
+	static char path[] = "/lib/one.so";
+	const struct pl_code_module *one;
+	struct pl_code_modules m = {0};
+
+	for (uint32_t i = 0; i < 200; i++) {
+		const struct pl_mapping map = {.inode = i / 2, .dev_minor = i % 2, .path = path};
+
+		if (!well(pl_code_modules_find(&m, 42, &map, NULL, 0, &one)))
+			assert_int_equal(m.all.len, i);
+		assert_ok(pl_code_modules_find(&m, 42, &map, NULL, 0, &one));
+		assert_true(one->id == i && m.all.len == i + 1);
+	}
+	pl_code_modules_deinit(&m);
+}
+
 static void use_queue(void *ctx)
 {
 	struct pl_queue q;
@@ -164,6 +182,11 @@ static void tries_stay_whole(void **state)
 	failing_each(use_trie, NULL, 6);
 }
 
+static void files_of_native_functions_stay_whole(void **state)
+{
+	failing_each(use_code_modules, NULL, 10);
+}
+
 static void queues_are_made_or_not(void **state)
 {
 	failing_each(use_queue, NULL, 1);
@@ -193,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tries_stay_whole),
+		cmocka_unit_test(files_of_native_functions_stay_whole),
 		cmocka_unit_test(queues_are_made_or_not),
 		cmocka_unit_test(snapshots_are_true_or_not_there),
 		cmocka_unit_test(a_resolver_ends_at_what_it_cannot_take_over),
