@@ -166,6 +166,23 @@ def check_a_recording_is_of_the_whole_cluster(client):
         assert on_cluster.tree() == here.tree() and on_cluster.info()["samples"] == here.info()["samples"]
 
 
+def check_a_recording_that_is_interrupted_leaves_nothing(client):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    name = "register_plugin" if hasattr(client, "register_plugin") else "register_worker_plugin"
+    setattr(client, name, interrupted)
+    try:
+        refusal(KeyboardInterrupt, plumb.dask.profile(client).__enter__)
+    finally:
+        delattr(client, name)
+    assert client.run_on_scheduler(recordings) == []
+
+
+def recordings():
+    return list(plumb.dask._recording._recordings)
+
+
 def check_wrong_calls_are_told(client):
     assert "interval" in refusal(ValueError, lambda: plumb.dask.Plugin(interval="quick"))
     assert "engine" in refusal(TypeError, lambda: plumb.dask.profile(client, engine="gil"))
@@ -195,7 +212,8 @@ def main(processes):
         todo = [check_what_dask_asks_for_is_what_tasks_did, check_each_worker_answers_for_itself, check_coroutines_and_actors_are_told_apart]
         if processes:
             todo += [check_workers_that_come_later_are_sampled, check_restarted_workers_are_sampled]
-        todo += [lambda client: check_nothing_is_left_of_it(client, before), check_a_recording_is_of_the_whole_cluster, check_wrong_calls_are_told]
+        todo += [lambda client: check_nothing_is_left_of_it(client, before), check_a_recording_is_of_the_whole_cluster]
+        todo += [check_a_recording_that_is_interrupted_leaves_nothing, check_wrong_calls_are_told]
         for check in todo:
             check(client)
             checks.append(check.__name__)

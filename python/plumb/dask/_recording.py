@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import uuid
 import warnings
@@ -70,12 +71,15 @@ class _Recorder(WorkerPlugin):  # type: ignore[misc]
         self.name, self._options, self.why_not = name, options, ""
 
     def setup(self, worker: Any) -> None:
-        _labels.begin(worker)
         try:
-            _begin(self.name, self._options)
+            _labels.begin(worker)
+            try:
+                _begin(self.name, self._options)
+            except BaseException:
+                _labels.end(worker)
+                raise
         except Exception as error:
-            self.why_not = str(error)
-            _labels.end(worker)
+            self.why_not = str(error) or type(error).__name__
 
     def teardown(self, worker: Any) -> None:
         if not self.why_not:
@@ -102,6 +106,10 @@ async def _begin_on_scheduler(name: str, options: Dict[str, Any], dask_scheduler
     _begin(name, options)
 
 
+async def _end_on_scheduler(name: str, dask_scheduler: Any) -> None:
+    _end(name)
+
+
 # ---- in the client ----
 
 
@@ -121,12 +129,23 @@ class ClusterRecording(Profile):
         why_not: str = client.run_on_scheduler(_sent.function(_sent.why_not))
         if why_not:
             raise Error("the scheduler %s" % why_not)
-        if self._has_scheduler:
-            client.run_on_scheduler(_begin_on_scheduler, self._id, self._options)
-        register = getattr(client, "register_plugin", None) or client.register_worker_plugin
-        register(_Recorder(self._id, self._options), name=self._id)
-        self._workers = list(client.scheduler_info(**_all_workers(client))["workers"])
+        try:
+            if self._has_scheduler:
+                client.run_on_scheduler(_begin_on_scheduler, self._id, self._options)
+            register = getattr(client, "register_plugin", None) or client.register_worker_plugin
+            register(_Recorder(self._id, self._options), name=self._id)
+            self._workers = list(client.scheduler_info(**_all_workers(client))["workers"])
+        except BaseException:
+            self._come_to_nothing()
+            raise
         return self
+
+    def _come_to_nothing(self) -> None:
+        """Nobody would end what has begun: its block does not run."""
+        with contextlib.suppress(Exception):
+            self._client.unregister_worker_plugin(self._id)
+        with contextlib.suppress(Exception):
+            self._client.run_on_scheduler(_end_on_scheduler, self._id)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         try:

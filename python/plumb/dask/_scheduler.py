@@ -44,8 +44,8 @@ class SchedulerProfile:
         """As Scheduler.get_profile(); what a worker that has gone did not answer is left out, and nothing else."""
         if scheduler:
             return profile.get_profile(self._loop, self._loop.recent(), start, stop)
-        known = self._scheduler.workers
-        asked = list(known) if workers is None else [worker for worker in known if worker in set(workers)]
+        known, wanted = self._scheduler.workers, None if workers is None else set(workers)
+        asked = [worker for worker in known if wanted is None or worker in wanted]
         calls = (self._scheduler.rpc(worker).profile(start=start, stop=stop, key=key, server=server) for worker in asked)
         answers = await asyncio.gather(*calls, return_exceptions=True)
         trees = {worker: tree for worker, tree in zip(asked, answers) if not isinstance(tree, BaseException)}
