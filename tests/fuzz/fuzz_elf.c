@@ -4,6 +4,27 @@
 #include <string.h>
 
 #include "elf.h"
+#include "elf_functions.h"
+
+static bool is_wanted(const char *name)
+{
+	return *name == '_';
+}
+
+static void ask_for_functions(const struct pl_elf *e)
+{
+	struct pl_functions *f;
+	bool stripped;
+
+	if (pl_functions_create(&f))
+		return;
+	plumb_error_destroy(pl_functions_add(f, e, &stripped));
+	for (uint64_t at = 0; at < 0x4000; at += 0x40)
+		pl_functions_find(f, 0x400000 + at, at % 0x80 ? 0x400000 + at : 0);
+	pl_functions_keep(f, is_wanted);
+	pl_functions_find(f, UINT64_MAX, 0);
+	pl_functions_destroy(f);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -14,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct pl_elf_symbol s[5] = {0}, section;
 		struct pl_elf *e;
 		uint64_t bias;
-		struct plumb_error *err = pl_elf_open_loaded(data, size, biases[i], NULL, &e);
+		struct pl_work work = {.most = 64u << 20};
+		struct plumb_error *err = pl_elf_open_loaded(data, size, biases[i], &work, &e);
 		if (err) {
 			plumb_error_destroy(err);
 			continue;
@@ -27,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pl_elf_bias(e, 0x400000, 0x1000, true, &bias);
 		pl_elf_load_base(e);
 		pl_elf_needs(e, "libpython");
+		ask_for_functions(e);
 		pl_elf_close(e);
 	}
 	return 0;
