@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define AT_ONCE_MS  20 /* most files come in less */
-#define PATIENCE_MS 1000
+#include "clock.h"
+
+#define AT_ONCE_MS    20 /* most files come in less */
+#define PATIENCE_MS   1000
+#define ALL_AT_END_MS 5000 /* whoever waits for the end waits so long, however many there are */
+#define NS_PER_MS     1000000u
 
 void pl_native_symbols_deinit(struct pl_native_symbols *s)
 {
@@ -37,16 +41,29 @@ static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, str
 }
 
 /* False: the question that is open is not answered yet. */
-static bool take_answer(struct pl_native_symbols *s, bool patient)
+static bool take_answer(struct pl_native_symbols *s, int wait_ms)
 {
 	struct pl_functions *functions;
 
 	if (!s->reader.asker.asked)
 		return true;
-	if (!pl_symbol_answered(&s->reader, patient ? PATIENCE_MS : AT_ONCE_MS, PATIENCE_MS, &functions))
+	if (!pl_symbol_answered(&s->reader, wait_ms, PATIENCE_MS, &functions))
 		return false;
 	s->files.data[s->asked] = (struct pl_native_symbols_file){PL_NATIVE_SYMBOLS_READ, functions};
 	return true;
+}
+
+/* 0: the time is over. */
+static int may_wait_ms(struct pl_native_symbols *s, bool patient)
+{
+	const uint64_t now = pl_clock_monotonic_ns();
+
+	if (!patient)
+		return AT_ONCE_MS;
+	if (!s->end_ns)
+		s->end_ns = now + (uint64_t)ALL_AT_END_MS * NS_PER_MS;
+	const uint64_t left = now < s->end_ns ? (s->end_ns - now) / NS_PER_MS : 0;
+	return left < PATIENCE_MS ? (int)left : PATIENCE_MS;
 }
 
 bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_module *m, bool patient)
@@ -55,11 +72,13 @@ bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_m
 
 	if (!f || f->state == PL_NATIVE_SYMBOLS_READ)
 		return true;
-	if (!take_answer(s, patient))
+	if (!take_answer(s, may_wait_ms(s, patient)))
+		return false;
+	if (!may_wait_ms(s, patient))
 		return false;
 	if (f->state == PL_NATIVE_SYMBOLS_UNREAD)
 		ask(s, m, f);
-	return f->state == PL_NATIVE_SYMBOLS_READ || take_answer(s, patient);
+	return f->state == PL_NATIVE_SYMBOLS_READ || take_answer(s, may_wait_ms(s, patient));
 }
 
 void pl_native_symbols_give_up(struct pl_native_symbols *s, const struct pl_code_module *m)

@@ -18,12 +18,14 @@ struct pl_native_symbols_file {
 struct pl_native_symbols {
 	PL_VEC(struct pl_native_symbols_file) files; /* by number of the module */
 	struct pl_symbol_reader reader;
-	uint32_t asked; /* while reader.asker.asked: the module */
+	uint32_t asked;	 /* while reader.asker.asked: the module */
+	uint64_t end_ns; /* of the time for whoever waits for the end; 0: nobody does */
 };
 
 void pl_native_symbols_deinit(struct pl_native_symbols *s);
 /** Are the names of this module known, as far as they will be? Its file is read, if that was not done; @p patient: the
- * answer is waited for, for a second at most, else for some milliseconds. */
+ * answer is waited for, for a second at most, and some seconds for all that are asked for so; else some milliseconds.
+ */
 bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_module *m, bool patient);
 /** No more is waited for: what is not known now has no names. */
 void pl_native_symbols_give_up(struct pl_native_symbols *s, const struct pl_code_module *m);
