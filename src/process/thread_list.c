@@ -370,8 +370,29 @@ void pl_thread_list_remove(struct pl_thread_list *list, size_t i)
 	list->next_list_ns = 0;
 }
 
-static struct plumb_error *see_thread(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
+static bool runs_frames(const struct pl_tstate *ts)
 {
+	return ts->frame && ts->frame != ts->base_frame;
+}
+
+/* Up to 3.11 a thread state that is being set up bears the number of the thread that creates it, which is older, and so
+ * further on in the list, and runs Python. Once that one is known its number is taken; in the first list it is not yet.
+ */
+static bool is_set_up(struct listing *l, const pl_tstate_vec *states, size_t i)
+{
+	if (l->p->core || runs_frames(&states->data[i]))
+		return false;
+	pl_work_note(&l->work, states->len - i);
+	for (size_t older = i + 1; older < states->len; older++)
+		if (states->data[older].thread_id == states->data[i].thread_id && runs_frames(&states->data[older]))
+			return true;
+	return false;
+}
+
+static struct plumb_error *see_thread(struct listing *l, const pl_tstate_vec *states, size_t i,
+				      const struct pl_interp *interp)
+{
+	const struct pl_tstate *ts = &states->data[i];
 	struct pl_thread_list *list = &l->p->threads;
 	struct pl_thread_sampler *thread = find_thread(list, ts);
 
@@ -380,7 +401,7 @@ static struct plumb_error *see_thread(struct listing *l, const struct pl_tstate 
 		return NULL;
 	}
 	if (!thread)
-		return add_thread(l, ts, interp);
+		return is_set_up(l, states, i) ? note_unborn(list, ts->addr) : add_thread(l, ts, interp);
 	/* A main thread that has ended leaves its thread state behind. */
 	thread->listed = !thread->main || l->p->core || pl_proc_thread_alive(thread->pid, thread->tid);
 	return NULL;
@@ -405,7 +426,7 @@ static struct plumb_error *list_interp(struct listing *l, const struct pl_interp
 		learn_tid_offset(l, &threads.data[0]);
 	}
 	for (size_t i = 0; i < threads.len && !err; i++)
-		err = see_thread(l, &threads.data[i], interp);
+		err = see_thread(l, &threads, i, interp);
 	pl_vec_deinit(&threads);
 	return err;
 }

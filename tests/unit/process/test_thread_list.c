@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "clock.h"
 #include "counted.h"
@@ -78,11 +79,47 @@ static void lists_of_threads_that_are_new(void **state)
 	counted_linear(meet_threads, (void *)(uintptr_t)python_exe(0), THREADS);
 }
 
+/* Up to 3.11 it bears the number of its creator, the older one of both. */
+static void a_state_that_is_being_set_up_is_not_taken_for_its_creators(void **state)
+{
+	const char *exe,
+		*script = "import os, time\n"
+			  "try:\n"
+			  "    import ctypes\n"
+			  "    api = ctypes.pythonapi\n"
+			  "    api.PyInterpreterState_Head.restype = api.PyThreadState_New.restype = ctypes.c_void_p\n"
+			  "    api.PyThreadState_New(ctypes.c_void_p(api.PyInterpreterState_Head()))\n"
+			  "    said = b'ready\\n'\n"
+			  "except Exception:\n"
+			  "    said = b'without\\n'\n"
+			  "os.write(1, said)\n"
+			  "time.sleep(3600)\n";
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct pl_python_process *process;
+		struct python p;
+		char line[16];
+
+		python_start(&p, exe, script);
+		python_hear(&p, line, sizeof line);
+		if (strcmp(line, "ready") == 0) {
+			assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+			struct pl_thread_list *list = &process->threads;
+			assert_int_equal(list->samplers.len, 1);
+			assert_int_not_equal(list->samplers.data[0]->stack.tstate, list->interps.data[0].threads_head);
+			pl_python_process_close(process);
+		}
+		python_end(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_threads_that_are_known),
 		cmocka_unit_test(lists_of_threads_that_are_new),
+		cmocka_unit_test(a_state_that_is_being_set_up_is_not_taken_for_its_creators),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
