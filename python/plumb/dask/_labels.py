@@ -3,28 +3,57 @@
 from __future__ import annotations
 
 import functools
-import threading
+import socket
 import weakref
-from typing import Any, Awaitable, Callable, Dict, List, MutableMapping, Optional
+from threading import get_ident
+from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from dask.utils import key_split
+from distributed.utils import key_split_group
 
 from plumb._tags import tag
 from plumb._unseen import unseen
+from plumb.dask._shared import Shared
 
 _KEPT = 1000  # tags of a worker; one more is made anew
 
-Labelling = Callable[[Any], tag]
+FURTHER = ("group", "host", "annotations")
+"""What tasks can be labelled with besides the prefix of their keys and their worker."""
+
+# Annotations that tell Dask how to run a task.
+_DASKS = {"allow_other_workers", "executor", "priority", "resources", "retries", "shuffle", "span", "workers"}
+
+Further = Tuple[Tuple[str, str], ...]
 
 
-def _labelling(worker: str) -> Labelling:
-    """The tag of a key, for that worker."""
+def checked_labels(labels: Sequence[str]) -> Tuple[str, ...]:
+    if isinstance(labels, str) or not set(labels) <= set(FURTHER):
+        raise ValueError("labels are some of %s, not %r" % (", ".join(FURTHER), labels))
+    return tuple(labels)
 
-    @functools.lru_cache(maxsize=_KEPT)
-    def of_prefix(prefix: str) -> tag:
-        return tag(task=prefix, worker=worker)
 
-    return lambda key: of_prefix(key_split(key))
+class _Labelling:
+    """The tags of keys, for a worker."""
+
+    def __init__(self, worker: Any, name: str) -> None:
+        self._name, self._tasks, self._host = name, worker.state.tasks, socket.gethostname()
+        self.further: Sequence[str] = ()
+        self._tag = functools.lru_cache(maxsize=_KEPT)(self._made)
+
+    def __call__(self, key: Any) -> tag:
+        return self._tag(key_split(key), tuple(self._further(key)) if self.further else ())
+
+    def _made(self, prefix: str, further: Further) -> tag:
+        return tag(**{**dict(further), "task": prefix, "worker": self._name})
+
+    def _further(self, key: Any) -> Iterator[Tuple[str, str]]:
+        if "host" in self.further:
+            yield "host", self._host
+        if "group" in self.further:
+            yield "group", str(key_split_group(key))
+        if "annotations" in self.further:
+            given = getattr(self._tasks.get(key), "annotations", None) or {}
+            yield from sorted((str(name), str(value)) for name, value in given.items() if name not in _DASKS)
 
 
 class LabelledThreads(Dict[int, Any]):
@@ -36,14 +65,14 @@ class LabelledThreads(Dict[int, Any]):
 
     def __init__(self, others: Dict[int, Any]) -> None:
         super().__init__()
-        self.label: Optional[Labelling] = None
+        self.label: Optional[_Labelling] = None
         self._others = others
         self._entered: Dict[int, tag] = {}
 
     def __setitem__(self, ident: int, key: Any) -> None:
         super().__setitem__(ident, key)
         self._leave(ident)  # where a task has ended so that nothing was told of it
-        if self.label and ident == threading.get_ident():
+        if self.label and ident == get_ident():
             self._entered[ident] = self.label(key)
             self._entered[ident].__enter__()
 
@@ -69,7 +98,7 @@ class LabelledThreads(Dict[int, Any]):
         return self.copy().items()
 
 
-def _labelled_execute(label: Labelling, execute: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def _labelled_execute(label: _Labelling, execute: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Of a worker's execute(): what a coroutine of a task does on the event loop has its tag."""
 
     @functools.wraps(execute)
@@ -81,7 +110,7 @@ def _labelled_execute(label: Labelling, execute: Callable[..., Awaitable[Any]]) 
     return labelled
 
 
-def _labelled_actor(label: Labelling, handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def _labelled_actor(label: _Labelling, handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Of a worker's handler of calls of actors' methods, as Dask names those that have a thread."""
 
     @functools.wraps(handler)
@@ -93,39 +122,61 @@ def _labelled_actor(label: Labelling, handler: Callable[..., Awaitable[Any]]) ->
     return labelled
 
 
+def _labelled(label: tag, coroutine: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Of what a worker does for none of its tasks, which it is called with itself."""
+
+    @functools.wraps(coroutine)
+    @unseen
+    async def labelled(*args: Any, **options: Any) -> Any:
+        with label:
+            return await coroutine(*args, **options)
+
+    return labelled
+
+
 class _Labels:
     """Of a worker, for whoever wants them."""
 
     def __init__(self, worker: Any, name: str) -> None:
-        self.name, self.users = name, 1
-        label = _labelling(name)
+        self.name, self._label, self._wanted = name, _Labelling(worker, name), []  # type: str, _Labelling, List[Sequence[str]]
         with worker.active_threads_lock:
             if not isinstance(worker.active_threads, LabelledThreads):
                 worker.active_threads = LabelledThreads(worker.active_threads)
-        self._threads, self._handlers, self._actors = worker.active_threads, worker.handlers, worker.handlers["actor_execute"]
-        self._threads.label = label
-        worker.execute = _labelled_execute(label, worker.execute)
-        self._handlers["actor_execute"] = _labelled_actor(label, self._actors)
+        self._threads, self._handlers = worker.active_threads, worker.handlers
+        self._before = {name: worker.handlers[name] for name in ("actor_execute", "get_data")}
+        self._threads.label = self._label
+        transfer = tag(doing="transfer", worker=name)
+        worker.execute = _labelled_execute(self._label, worker.execute)
+        worker.gather_dep = _labelled(transfer, worker.gather_dep)
+        self._handlers["actor_execute"] = _labelled_actor(self._label, self._before["actor_execute"])
+        self._handlers["get_data"] = _labelled(transfer, self._before["get_data"])
+
+    def want(self, further: Sequence[str]) -> None:
+        self._wanted.append(further)
+        self._use_wanted()
+
+    def want_no_more(self, further: Sequence[str]) -> None:
+        self._wanted.remove(further)
+        self._use_wanted()
+
+    def _use_wanted(self) -> None:
+        self._label.further = sorted({name for further in self._wanted for name in further})
 
     def end(self, worker: Any) -> None:
         self._threads.label = None
-        self._handlers["actor_execute"] = self._actors
-        del worker.execute
+        self._handlers.update(self._before)
+        del worker.execute, worker.gather_dep
 
 
-_labels: MutableMapping[Any, _Labels] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_labels: Shared[_Labels] = Shared(weakref.WeakKeyDictionary())
 
 
-def begin(worker: Any) -> str:
-    """What the worker is called in its labels, which is its name. In one process two clusters may have workers of one name."""
-    with _lock:
-        found = _labels.get(worker)
-        if found is None:
-            found = _labels[worker] = _Labels(worker, _free(str(worker.name), [labels.name for labels in _labels.values()]))
-        else:
-            found.users += 1
-        return found.name
+def begin(worker: Any, further: Sequence[str] = ()) -> str:
+    """What the worker is called in its labels, which is its name. In one process two clusters may have workers of one name.
+    What somebody wants further is in the labels for all."""
+    labels = _labels.begin(worker, lambda: _Labels(worker, _free(str(worker.name), [labels.name for labels in _labels.all()])))
+    labels.want(further)
+    return labels.name
 
 
 def _free(name: str, taken: List[str]) -> str:
@@ -136,10 +187,9 @@ def _free(name: str, taken: List[str]) -> str:
     return free
 
 
-def end(worker: Any) -> None:
-    with _lock:
-        found = _labels[worker]
-        found.users -= 1
-        if not found.users:
-            del _labels[worker]
-            found.end(worker)
+def end(worker: Any, further: Sequence[str] = ()) -> None:
+    labels = _labels.get(worker)
+    if labels:
+        labels.want_no_more(further)
+        if _labels.end(worker):
+            labels.end(worker)

@@ -2,51 +2,67 @@
 """The threads of event loops: Dask keeps a history of each as an attribute of its loop, which its pages read."""
 from __future__ import annotations
 
-import threading
+import functools
 import weakref
-from typing import Any, MutableMapping
+from typing import Any
 
+import distributed.profile
+
+from plumb import profile
 from plumb._watch import Watch, watch
 from plumb.dask._settings import Settings
+from plumb.dask._shared import Shared
 
 # As Dask has it: a loop that waits is not counted.
 _IDLE = ("profile.py", "selectors.py")
 
 
+class _Sums:
+    """The pages of event loops add their histories up on the loop itself: those that are ours are added up by us, which is quick."""
+
+    def __init__(self) -> None:
+        self._before = before = distributed.profile.get_profile
+
+        @functools.wraps(before)
+        def get_profile(history: Any, *args: Any, **options: Any) -> Any:
+            return (profile.get_profile if isinstance(history, Watch) else before)(history, *args, **options)
+
+        distributed.profile.get_profile = get_profile
+
+    def end(self) -> None:
+        distributed.profile.get_profile = self._before
+
+
 class _Watched:
-    def __init__(self, history: Watch, before: Any) -> None:
-        self.history, self.before, self.users = history, before, 0
+    """A loop, from now on, which is that of the calling thread."""
+
+    def __init__(self, loop: Any, settings: Settings) -> None:
+        self.history = watch(
+            interval=settings.interval, cycle=settings.cycle, maxlen=settings.cycles, omit=_IDLE, max_nodes=settings.max_nodes,
+            engine="inprocess",
+        )  # fmt: skip
+        _sums.begin(None, _Sums)
+        self._loop, self._before = loop, loop.profile
+        loop.profile = self.history
+
+    def end(self) -> None:
+        self._loop.profile = self._before
+        sums = _sums.end(None)
+        if sums:
+            sums.end()
+        self.history.stop()
 
 
-_watched: MutableMapping[Any, _Watched] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_sums: Shared[_Sums] = Shared()
+_watched: Shared[_Watched] = Shared(weakref.WeakKeyDictionary())
 
 
 def begin(server: Any, settings: Settings) -> Watch:
     """Of a server, which calls this in its loop. Servers of one process may share a loop; its first one's settings count."""
-    loop = server.io_loop
-    with _lock:
-        found = _watched.get(loop)
-        if found is None:
-            history = watch(
-                interval=settings.interval, cycle=settings.cycle, maxlen=settings.cycles, omit=_IDLE, max_nodes=settings.max_nodes,
-                engine="inprocess",
-            )  # fmt: skip
-            found = _watched[loop] = _Watched(history, loop.profile)
-            loop.profile = history
-        found.users += 1
-        return found.history
+    return _watched.begin(server.io_loop, lambda: _Watched(server.io_loop, settings)).history
 
 
 def end(server: Any) -> None:
-    loop = server.io_loop
-    with _lock:
-        found = _watched.get(loop)
-        if found is None:
-            return
-        found.users -= 1
-        if found.users:
-            return
-        del _watched[loop]
-        loop.profile = found.before
-    found.history.stop()
+    watched = _watched.end(server.io_loop)
+    if watched:
+        watched.end()

@@ -19,6 +19,7 @@ from plumb.dask._settings import settings
 from plumb.dask._worker import WorkerProfile
 
 NAME = "plumb"
+_PRELOAD = "plumb.dask"
 
 _logger = logging.getLogger("distributed.plumb")
 
@@ -132,8 +133,23 @@ async def _uninstalled(dask_scheduler: Any) -> None:
 
 
 async def dask_setup(server: Any) -> None:
-    """Of a preload: `dask worker --preload plumb.dask`, and the same for a scheduler, whose workers have it then, too."""
+    """Of a preload: `dask worker --preload plumb.dask`, and the same for a scheduler, whose workers have it then, too. A nanny
+    (`--preload-nanny`) has it preloaded by its worker."""
     if isinstance(server, distributed.Scheduler):
         await server.register_scheduler_plugin(Plugin(), idempotent=True)
     elif isinstance(server, distributed.Worker) and NAME not in server.plugins:
         await server.plugin_add(WorkerPlugin(), name=NAME)
+    elif isinstance(server, distributed.Nanny):
+        _preload_in_worker(server)
+
+
+def _preload_in_worker(nanny: Any) -> None:
+    """Each preload of the worker has its arguments, or all have the same ones."""
+    preloads = [nanny.preload] if isinstance(nanny.preload, str) else list(nanny.preload)
+    if _PRELOAD in preloads:
+        return
+    arguments = nanny.preload_argv
+    if arguments and not isinstance(arguments[0], str):
+        nanny.preload_argv = [*arguments, []]
+    nanny.preload = [*preloads, _PRELOAD]
+

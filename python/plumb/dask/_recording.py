@@ -7,7 +7,7 @@ import contextlib
 import threading
 import uuid
 import warnings
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 from distributed.diagnostics.plugin import WorkerPlugin
 
@@ -16,7 +16,9 @@ from plumb._plumb import Error
 from plumb._recording import Recording, _with_defaults
 from plumb._result import Profile
 from plumb.dask import _labels, _sent
+from plumb.dask._labels import checked_labels
 from plumb.dask._merge import condensed, opened, sum_of
+from plumb.dask._shared import Shared
 
 _AT_ONCE = 16  # workers whose recordings are on their way home at a time
 
@@ -24,66 +26,64 @@ _AT_ONCE = 16  # workers whose recordings are on their way home at a time
 # ---- in the processes of the cluster ----
 
 
-class _Shared:
-    """A recording of this process, which may have several workers, and the scheduler."""
+class _OfProcess(Recording):
+    """Of this process, which may have several workers, and the scheduler."""
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording, self.users, self.is_taken = recording, 0, False
+    def __init__(self, options: Dict[str, Any]) -> None:
+        super().__init__(output=None, engine=None if options["native"] else "inprocess", **options)
+        self._take_once = threading.Lock()
+
+    def take(self) -> bytes:
+        """What was recorded, without instants; nothing if another one has it."""
+        return condensed(self.stop()) if self._take_once.acquire(blocking=False) else b""
 
 
-_recordings: Dict[str, _Shared] = {}  # by the name of the cluster's
-_lock = threading.Lock()
+_recordings: Shared[_OfProcess] = Shared()  # by the name of the cluster's
 
 
 def _begin(name: str, options: Dict[str, Any]) -> None:
-    with _lock:
-        if name not in _recordings:
-            _recordings[name] = _Shared(Recording(output=None, engine="inprocess", **options).start())
-        _recordings[name].users += 1
+    _recordings.begin(name, lambda: _started(options))
+
+
+def _started(options: Dict[str, Any]) -> _OfProcess:
+    recording = _OfProcess(options)
+    recording.start()
+    return recording
 
 
 def _end(name: str) -> None:
-    with _lock:
-        shared = _recordings.get(name)
-        if shared is None:
-            return
-        shared.users -= 1
-        if shared.users:
-            return
-        del _recordings[name]
-    shared.recording.stop()
+    recording = _recordings.end(name)
+    if recording:
+        recording.stop()
 
 
 def _taken(name: str) -> bytes:
-    """What was recorded, without instants; nothing if another one has it, or it was not recorded."""
-    with _lock:
-        shared = _recordings.get(name)
-        if shared is None or shared.is_taken:
-            return b""
-        shared.is_taken = True
-    return condensed(shared.recording.stop())
+    """What this process has recorded, if it has and nobody else took it."""
+    recording = _recordings.get(name)
+    return recording.take() if recording else b""
 
 
 class _Recorder(WorkerPlugin):  # type: ignore[misc]
     """Records the process of a worker, from its setup() on. One that cannot be recorded says why."""
 
-    def __init__(self, name: str, options: Dict[str, Any]) -> None:
-        self.name, self._options, self.why_not = name, options, ""
+    def __init__(self, name: str, labels: Sequence[str], options: Dict[str, Any]) -> None:
+        self.name, self._labels, self._options, self.why_not = name, labels, options, ""
 
-    def setup(self, worker: Any) -> None:
+    async def setup(self, worker: Any) -> None:
+        """The loop goes on while the recording begins."""
         try:
-            _labels.begin(worker)
+            _labels.begin(worker, self._labels)
             try:
-                _begin(self.name, self._options)
+                await asyncio.get_running_loop().run_in_executor(None, _begin, self.name, self._options)
             except BaseException:
-                _labels.end(worker)
+                _labels.end(worker, self._labels)
                 raise
         except Exception as error:
             self.why_not = str(error) or type(error).__name__
 
     def teardown(self, worker: Any) -> None:
         if not self.why_not:
-            _labels.end(worker)
+            _labels.end(worker, self._labels)
             _end(self.name)
 
 
@@ -103,7 +103,7 @@ async def _of_scheduler(name: str, dask_scheduler: Any) -> bytes:
 
 
 async def _begin_on_scheduler(name: str, options: Dict[str, Any], dask_scheduler: Any) -> None:
-    _begin(name, options)
+    await asyncio.get_running_loop().run_in_executor(None, _begin, name, options)
 
 
 async def _end_on_scheduler(name: str, dask_scheduler: Any) -> None:
@@ -116,8 +116,8 @@ async def _end_on_scheduler(name: str, dask_scheduler: Any) -> None:
 class ClusterRecording(Profile):
     """What profile() gives: while its block runs, nothing; then the sum of what all processes have recorded."""
 
-    def __init__(self, client: Any, scheduler: bool, options: Dict[str, Any]) -> None:
-        self._client, self._has_scheduler, self._options = client, scheduler, options
+    def __init__(self, client: Any, scheduler: bool, labels: Sequence[str], options: Dict[str, Any]) -> None:
+        self._client, self._has_scheduler, self._labels, self._options = client, scheduler, labels, options
         self._id = "plumb-recording-%s" % uuid.uuid4().hex
         self._workers: List[str] = []
         self._outcome: Optional[_plumb.Profile] = None
@@ -133,7 +133,7 @@ class ClusterRecording(Profile):
             if self._has_scheduler:
                 client.run_on_scheduler(_begin_on_scheduler, self._id, self._options)
             register = getattr(client, "register_plugin", None) or client.register_worker_plugin
-            register(_Recorder(self._id, self._options), name=self._id)
+            register(_Recorder(self._id, self._labels, self._options), name=self._id)
             self._workers = list(client.scheduler_info(**_all_workers(client))["workers"])
         except BaseException:
             self._come_to_nothing()
@@ -192,13 +192,18 @@ def _all_workers(client: Any) -> Dict[str, int]:
     return {"n_workers": -1} if "n_workers" in inspect.signature(client.scheduler_info).parameters else {}
 
 
-def profile(client: Any, interval: float = 0.001, *, scheduler: bool = True, **options: Any) -> ClusterRecording:
+def profile(
+    client: Any, interval: float = 0.001, *, scheduler: bool = True, labels: Sequence[str] = (), **options: Any
+) -> ClusterRecording:
     """Record a cluster: `with plumb.dask.profile(client) as p: ...`, then p.print(), p.html(path), p.save(path), ...
 
     scheduler  record the scheduler's process, too
-    options    those of plumb.start(), but engine, output, force, threads and hidden
+    labels     what tasks are labelled with besides the prefixes of their keys and their workers' names: "group", of their keys, "host",
+               and "annotations", each as a label of its own
+    options    those of plumb.start(), but engine, output, force, threads and hidden. With `native` each process is recorded from
+               outside, where labels are not seen
 
-    Tasks have labels with the prefixes of their keys and their workers' names. Workers that come later are recorded from then on.
+    Workers that come later are recorded from then on.
     """
     for name in ("engine", "output", "force", "threads", "hidden"):
         if name in options:
@@ -208,4 +213,4 @@ def profile(client: Any, interval: float = 0.001, *, scheduler: bool = True, **o
     complete = {**_with_defaults(options), "interval": interval}
     del complete["engine"], complete["output"]
     Recording(output=None, engine=None, **complete)  # what is wrong is told here
-    return ClusterRecording(client, scheduler, complete)
+    return ClusterRecording(client, scheduler, checked_labels(labels), complete)

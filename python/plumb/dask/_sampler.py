@@ -2,12 +2,12 @@
 """What samples the tasks of all workers in a process, which are one or, in a cluster within one process, several."""
 from __future__ import annotations
 
-import threading
-from typing import Any, Deque, Dict, Optional
+from typing import Any, Deque, Dict
 
 from plumb._publisher import Publisher, never
 from plumb.dask._history import TaskHistory
 from plumb.dask._settings import Settings
+from plumb.dask._shared import Shared
 from plumb.dask._trees import Kind, Tree, by_kind
 
 
@@ -41,19 +41,15 @@ def _of_worker(found: Dict[Kind, Tree], worker: str) -> Dict[str, Tree]:
     return {task: tree for (whose, task), tree in found.items() if whose == worker}
 
 
-_lock = threading.Lock()
-_sampler: Optional[_Sampler] = None
+_samplers: Shared[_Sampler] = Shared()  # there is one at most
 
 
 class Sampled:
     """A worker of this process, by its name in labels, from now on. With several, the first one's settings are those of the process."""
 
     def __init__(self, worker: str, settings: Settings) -> None:
-        global _sampler
-        with _lock:
-            _sampler = _sampler or _Sampler(settings)
-            self._worker, self._sampler, self.history = worker, _sampler, TaskHistory(settings.cycles)
-            _sampler.histories[worker] = self.history
+        self._worker, self._sampler = worker, _samplers.begin(None, lambda: _Sampler(settings))
+        self.history = self._sampler.histories[worker] = TaskHistory(settings.cycles)
 
     def recent(self) -> Dict[str, Tree]:
         return self._sampler.recent(self._worker)
@@ -62,10 +58,7 @@ class Sampled:
         return self._sampler.status()
 
     def stop(self) -> None:
-        global _sampler
-        with _lock:
-            self._sampler.histories.pop(self._worker, None)
-            if self._sampler.histories or _sampler is not self._sampler:
-                return
-            _sampler = None
-        self._sampler.stop()
+        self._sampler.histories.pop(self._worker, None)
+        sampler = _samplers.end(None)
+        if sampler:
+            sampler.stop()

@@ -10,8 +10,10 @@ from plumb._tags import labels_of
 Tree = Dict[str, Any]
 Kind = Tuple[str, str]  # worker, and the prefix of the keys of such tasks
 
-# Dask's profiles begin below the innermost frame of its worker. This one of its functions only prepares a task.
-_WORKER, _PREPARES = "distributed/worker.py", "execute"
+# Dask's profiles begin below the innermost frame of its worker. These of its functions prepare what a thread is to do, and hand it
+# over; below the second one are also the coroutines among an actor's methods.
+_WORKER, _OF_TASKS, _OF_ACTORS = "distributed/worker.py", "execute", "actor_execute"
+_HANDS_OVER, _ITS_FILES = "run_in_executor", ("tornado/platform/asyncio.py", "asyncio/base_events.py")
 
 
 def by_kind(profile: Any) -> Dict[Kind, Tree]:
@@ -38,6 +40,11 @@ def _is_worker(node: Tree) -> bool:
     return found
 
 
+def _hands_over(node: Tree) -> bool:
+    described: Dict[str, str] = node["description"]
+    return described["name"] == _HANDS_OVER and described["filename"].endswith(_ITS_FILES)
+
+
 def _below_the_worker(top: Tree) -> Iterator[Tree]:
     """The parts of a tree that are below the innermost frame of the worker on their stack, or that frame itself where a stack ends with it.
     They are made of the nodes of the tree."""
@@ -48,9 +55,10 @@ def _below_the_worker(top: Tree) -> Iterator[Tree]:
     for (node, parent), count in zip(reversed(nodes), reversed(own)):  # each before its parent
         kept = {key: child for key, child in node["children"].items() if child["count"]}
         if node is top or _is_worker(node):
-            if node is top or node["description"]["name"] != _PREPARES:
-                yield from kept.values()
-            if node is not top and count and node["description"]["name"] != _PREPARES:
+            name = node["description"]["name"]
+            if node is top or name != _OF_TASKS:
+                yield from (child for child in kept.values() if not _hands_over(child))
+            if node is not top and count and name not in (_OF_TASKS, _OF_ACTORS):
                 yield {**node, "count": count, "children": {}}
             node["count"] = 0
         else:
