@@ -3,7 +3,8 @@
 
     PYTHONPATH=build/python python bench/dask_stalls.py [CYCLES [NODES]]        with distributed; by default 1,000 cycles of 200 nodes
 
-The histories are filled with trees of five kinds of tasks, of which each cycle has four. The worker is alone in its process."""
+What is told is the time of the processor from one turn of the loop to the next one. The histories are filled with trees of five kinds
+of tasks, of which each cycle has four. The worker is alone in its process."""
 import asyncio
 import logging
 import statistics
@@ -12,7 +13,6 @@ import time
 
 import distributed
 import plumb.dask
-from plumb import profile
 
 ROUNDS, TASKS, IN_A_CYCLE = 10, 5, 4
 ASKED = {"all": {}, "one kind of task": {"key": "task0"}, "event loop": {"server": True}}
@@ -43,7 +43,7 @@ def cycles_of(count, nodes):
         yield now + cycle * 1e-3, {"task%d" % ((cycle + n) % TASKS): made[cycle % 7] for n in range(IN_A_CYCLE)}
 
 
-def fill_original(dask_worker, count, nodes):
+def fill_original(count, nodes, dask_worker):
     loop = dask_worker.io_loop.profile
     for end, trees in cycles_of(count, nodes):
         dask_worker.profile_history.append((end, distributed.profile.merge(*trees.values())))
@@ -51,20 +51,21 @@ def fill_original(dask_worker, count, nodes):
         loop.append((end, dask_worker.profile_history[-1][1]))
 
 
-def fill_plumb(dask_worker, count, nodes):
+def fill_plumb(count, nodes, dask_worker):
     profiled = dask_worker.plugins["plumb"]._profile
     for end, trees in cycles_of(count, nodes):
         profiled._sampled.history.append(end, trees)
-        profiled._loop.append((end, profile.merge(*trees.values())))
+        profiled._loop.append((end, plumb.profile.merge(*trees.values())))
 
 
-async def watched(dask_worker, asked):
-    """The longest time between two turns of the event loop while a question is answered, in seconds."""
-    longest, last = 0.0, time.perf_counter()
+async def watched(asked, dask_worker):
+    """The longest time between two turns of the event loop while a question is answered, in seconds: what this process computed
+    meanwhile, so that it does not count who else had the processor."""
+    longest, last = 0.0, time.process_time()
     answer = asyncio.ensure_future(_page(dask_worker) if asked == "page" else dask_worker.handlers["profile"](**asked))
     while not answer.done():
         await asyncio.sleep(0)
-        now = time.perf_counter()
+        now = time.process_time()
         longest, last = max(longest, now - last), now
     return longest
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import bisect
 import collections
 import contextlib
+import importlib
 import inspect
 import itertools
 import sys
@@ -174,6 +175,10 @@ def __dir__() -> List[str]:
 class _Module(types.ModuleType):
     __call__ = staticmethod(_recording.profile)
     __signature__ = inspect.signature(_recording.profile)
+
+    def __reduce__(self) -> Any:
+        """As other modules go where a function of the main program goes that uses them."""
+        return importlib.import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Module

@@ -90,11 +90,10 @@ def until_sampled(client, key, submit, **which):
             return tree
 
 
-def run_on_all(client, function=work):
-    """A task on each worker. One that has just begun may have gone again when it is told of: then another one does it."""
+def run_on_all(client, function=work, **options):
+    """A task on each worker."""
     workers = list(client.scheduler_info()["workers"])
-    options = {"pure": False, "allow_other_workers": True}
-    return client.gather([client.submit(function, 0.1, workers=[worker], **options) for worker in workers])
+    return client.gather([client.submit(function, 0.1, workers=[worker], pure=False, **options) for worker in workers])
 
 
 def is_true(tree):
@@ -106,8 +105,10 @@ def check_what_dask_asks_for_is_what_tasks_did(client):
     assert set(plumb.dask.install(client, interval="5ms", cycle="50ms").values()) == {""}
     is_true(until_sampled(client, "work", lambda: run_on_all(client)))
     assert client.profile(key="nothing")["count"] == 0
-    server, scheduler = client.profile(server=True), client.profile(scheduler=True)
-    assert server["count"] and scheduler["count"]
+    server = scheduler = {"count": 0}
+    while not server["count"] or not scheduler["count"]:
+        run_on_all(client)
+        server, scheduler = client.profile(server=True), client.profile(scheduler=True)
     assert "leaf" not in names(server), names(server)  # a task of a thread is never on the event loop
 
 
@@ -154,9 +155,9 @@ def check_workers_that_come_later_are_sampled(client):
 
 
 def until_others_are_sampled(client, before):
-    """Run tasks until there are enough samples of them on a worker that was not there."""
+    """Run tasks until there are enough samples of them on a worker that was not there. It may go again before it has run one."""
     while True:
-        run_on_all(client)
+        run_on_all(client, allow_other_workers=True)
         found = client.profile(key="work", merge_workers=False)
         for worker, tree in found.items():
             if worker not in before and tree["count"] >= ENOUGH:
@@ -181,15 +182,10 @@ def check_nothing_is_left_of_it(client, before):
 
 
 def check_a_recording_is_of_the_whole_cluster(client):
-    with plumb.dask.profile(client) as p:
-        refusal(RuntimeError, p.text)
-        run_on_all(client)
-        run_on_all(client, awork)
-    labels = labels_in(p)
     workers = {str(worker["name"]) for worker in client.scheduler_info()["workers"].values()}
-    for task in ("work", "awork"):
-        assert {"[task=%s, worker=%s]" % (task, worker) for worker in workers} <= set(labels), labels
-    assert p.lost == {} and "leaf" in p.text()
+    wanted = {"[task=%s, worker=%s]" % (task, worker) for worker in workers for task in ("work", "awork")}
+    p = until_recorded(client, wanted, lambda: [run_on_all(client), run_on_all(client, awork)])
+    assert "leaf" in names(p.tree())
     assert not any("plumb" in name for plugins in client.run(lambda dask_worker: list(dask_worker.plugins)).values() for name in plugins)
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, "%d.plumb" % number) for number in range(20)]
@@ -218,32 +214,40 @@ def recordings():
     return list(plumb.dask._recording._recordings)
 
 
-def labels_in(p):
-    return [node["description"]["name"] for node in p.tree()["children"].values()]
+def until_recorded(client, wanted, submit, **options):
+    """Record until there are samples with these labels."""
+    while True:
+        with plumb.dask.profile(client, **options) as p:
+            refusal(RuntimeError, p.text)
+            submit()
+        assert p.lost == {}
+        if wanted <= {node["description"]["name"] for node in p.tree()["children"].values()}:
+            return p
 
 
 def check_labels_tell_what_is_wanted(client):
     first, second = sorted(client.scheduler_info()["workers"])
-    with plumb.dask.profile(client, labels=["group", "annotations"], scheduler=False) as p:
+    names_of = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
+
+    def annotated():
         with dask.annotate(project="x"):
-            one = client.submit(work, 0.1, key=("part-1", 0))
-        one.result()
-    assert "[group=part-1, project=x, task=part, worker=" in " ".join(labels_in(p)), labels_in(p)
-    transferred = "[doing=transfer, worker=%s]" % client.scheduler_info()["workers"][second]["name"]
-    while True:
-        with plumb.dask.profile(client, scheduler=False) as p:
-            data = client.submit(Burdensome, workers=[first], pure=False)
-            client.submit(type, data, workers=[second], pure=False).result()
-        if transferred in labels_in(p):
-            break
+            part = client.submit(work, 0.1, key=("part-1", 0), workers=[first])
+        part.result()
+
+    label = "[group=part-1, project=x, task=part, worker=%s]" % names_of[first]
+    until_recorded(client, {label}, annotated, labels=["group", "annotations"], scheduler=False)
+
+    def transferred():
+        data = client.submit(Burdensome, workers=[first], pure=False)
+        client.submit(type, data, workers=[second], pure=False).result()
+
+    until_recorded(client, {"[doing=transfer, worker=%s]" % names_of[second]}, transferred, scheduler=False)
 
 
 def check_sums_are_those_of_each_cycle():
     """A history adds up any part of itself, of all tasks or of one, as one cycle after the other would."""
     draw = random.Random(7)
-    with plumb.profile() as one:
-        spin(0.05)
-    tree, cycles, history = one.tree(), [], TaskHistory(40)
+    tree, cycles, history = own_samples(), [], TaskHistory(40)
     for end in range(100):
         counted = {task: tree for task in ("often", "seldom") if draw.random() < (0.9 if task == "often" else 0.1)}
         history.append(float(end), counted)
@@ -253,6 +257,18 @@ def check_sums_are_those_of_each_cycle():
             each = [(at, plumb.profile.merge(*(t for name, t in found.items() if task in (None, name)))) for at, found in cycles]
             told, recent = history.profile({"often": tree}, start, stop, task), tree if task in (None, "often") else None
             assert told == plumb.profile.get_profile(each, recent, start, stop), (end, start, stop, task)
+
+
+def check_tasks_can_record_themselves(client):
+    assert "leaf" in names(client.submit(own_samples, pure=False).result())
+
+
+def own_samples():
+    while True:
+        with plumb.profile() as p:
+            spin(0.05)
+        if "leaf" in names(p.tree()):
+            return p.tree()
 
 
 def check_wrong_calls_are_told(client):
@@ -290,6 +306,7 @@ def in_threads(client):
         check_a_recording_is_of_the_whole_cluster,
         check_labels_tell_what_is_wanted,
         check_a_recording_that_is_interrupted_leaves_nothing,
+        check_tasks_can_record_themselves,
         check_wrong_calls_are_told,
         lambda client: check_sums_are_those_of_each_cycle(),
     ]
