@@ -67,7 +67,7 @@ def checked_engine(engine: Optional[str]) -> Optional[str]:
     return engine
 
 
-def engine_of_native(native: Any, engine: Optional[str], tasks: Any) -> Optional[str]:
+def engine_of_native(native: Any, engine: Optional[str]) -> Optional[str]:
     """Which engine records native frames: it has to be another process."""
     if native not in (True, False, None, "all"):
         raise ValueError('native is True, False or "all", not %r' % (native,))
@@ -76,8 +76,6 @@ def engine_of_native(native: Any, engine: Optional[str], tasks: Any) -> Optional
     if engine not in (None, "external"):
         why = "a thread cannot read the registers of another one in its own process"
         raise ValueError('%s: native frames take engine="external", not %r' % (why, engine))
-    if tasks:
-        raise ValueError("native frames and asyncio tasks cannot be shown in one recording")
     return "external"
 
 

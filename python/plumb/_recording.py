@@ -81,7 +81,7 @@ class Recording(Profile):
         checked_overhead(options["max_overhead"])
         for name in _FLAGS:
             checked_flag(name, options[name])
-        self._engine = engine_of_native(options["native"], self._engine, options["tasks"])
+        self._engine = engine_of_native(options["native"], self._engine)
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()

@@ -248,19 +248,44 @@ static struct plumb_error *add_entry(struct path *p, const struct pl_join_entry 
 	return add_native(p, e->index, role);
 }
 
-static struct plumb_error *add_entries(struct path *p)
+static bool tell_roles(struct path *p)
 {
-	const pl_join_vec *entries = &p->stack->entries;
-	struct plumb_error *err = NULL;
 	struct pl_native_order order;
 
 	pl_vec_clear(&p->n->roles);
 	pl_native_order_begin(&order, p->stack);
-	for (size_t i = 0; i < entries->len; i++)
+	for (size_t i = 0; i < p->stack->entries.len; i++)
 		if (!pl_vec_push(&p->n->roles, pl_native_order_next(&order, p->n->native, p->stack, i)))
-			return &pl_err_no_memory;
-	for (size_t i = entries->len; i-- > 0 && !err;)
-		err = add_entry(p, &entries->data[i], &p->n->roles.data[i]);
+			return false;
+	return true;
+}
+
+/* Of a task: its outermost coroutine, which lies below those that await it. The loop that runs it is left out. Returns
+ * how many entries there are up to it. */
+static size_t begin_task(struct path *p, const struct pl_stack_reader *s)
+{
+	const pl_join_vec *entries = &p->stack->entries;
+	const pl_seen_vec *task = &s->task_seen.now;
+
+	if (!s->task_own || s->task_own > task->len)
+		return entries->len;
+	for (size_t i = 0; i < entries->len; i++) {
+		if (entries->data[i].kind != PL_JOIN_PYTHON || entries->data[i].index != s->task_own - 1)
+			continue;
+		p->node = s->task_own < task->len ? task->data[task->len - s->task_own - 1].node : 0;
+		return i + 1;
+	}
+	return entries->len;
+}
+
+static struct plumb_error *add_entries(struct path *p, const struct pl_stack_reader *s)
+{
+	struct plumb_error *err = NULL;
+
+	if (!tell_roles(p))
+		return &pl_err_no_memory;
+	for (size_t i = begin_task(p, s); i-- > 0 && !err;)
+		err = add_entry(p, &p->stack->entries.data[i], &p->n->roles.data[i]);
 	return err;
 }
 
@@ -275,7 +300,7 @@ struct plumb_error *pl_native_reader_node(struct pl_native_reader *n, struct pl_
 		return NULL;
 	struct plumb_error *err = make_stack(n, &stack);
 	if (!err && stack.joined != PL_JOINED_APART)
-		err = add_entries(&p);
+		err = add_entries(&p, s);
 	pl_native_stack_deinit(&stack);
 	n->taken.taken = false;
 	if (err == &pl_err_limit)

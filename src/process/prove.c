@@ -57,9 +57,9 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 	bool proved = quality == PL_EXACT || quality == PL_STOPPED;
 	uint32_t task = proved ? r->task_node : 0, native = proved ? r->native_node : 0;
 
-	*a->ret = (struct pl_raw_sample){.node = task	  ? task
-						 : native ? native
-							  : r->node,
+	*a->ret = (struct pl_raw_sample){.node = native ? native
+						 : task ? task
+							: r->node,
 					 .task_untold = r->in_task && !task,
 					 .native_untold = a->r->native_frames != PL_NATIVE_NONE && !native,
 					 .tag = r->tag,

@@ -481,6 +481,15 @@ static struct plumb_error *read_task(struct pl_reader *r, struct pl_stack_reader
 	return pl_task_stack_read(stacks, mem, s->tstate, &s->frames, &s->task_frames, own);
 }
 
+static size_t python_frames(const pl_frame_vec *frames, size_t inner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < inner && i < frames->len; i++)
+		n += frames->data[i].kind == PL_FRAME_PYTHON;
+	return n;
+}
+
 /* The stack of the task that the thread runs. What cannot be read leaves the sample what it is. */
 static struct plumb_error *see_task(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
@@ -496,6 +505,8 @@ static struct plumb_error *see_task(struct pl_reader *r, struct pl_stack_reader 
 		err = see_frames(&naming, &ret->task_node, &folded);
 	if (err || folded)
 		ret->task_node = 0;
+	if (ret->task_node)
+		s->task_own = python_frames(&s->frames, own);
 	if (!err || fatal(err))
 		return err;
 	pl_vec_clear(&s->task_seen.now);
@@ -530,6 +541,7 @@ static bool runs_nothing(const struct pl_tstate *ts)
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
 	*ret = (struct pl_reading){0};
+	s->task_own = 0;
 	r->tick++;
 	struct plumb_error *err = pl_snapshot_fetch(&s->snap);
 	if (err)

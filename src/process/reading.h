@@ -91,6 +91,7 @@ struct pl_stack_reader {
 	struct pl_seen_stack seen;
 	pl_frame_vec task_frames; /* the stack of the task that it ran, innermost first */
 	struct pl_seen_stack task_seen;
+	size_t task_own; /* how many of the thread's Python frames it begins with; 0: no such stack is known */
 };
 
 void pl_stack_reader_init(struct pl_stack_reader *s, struct pl_reader *r, pl_addr tstate,

@@ -29,8 +29,6 @@ uint64_t pl_session_period_ns(double rate_hz)
 /* Registers are to be had of a thread that is stopped or blocked, and of no other. */
 static struct plumb_error *check_native(const struct plumb_session_options *o)
 {
-	if (o->tasks)
-		return pl_error(PLUMB_ERR_INVALID, "native frames and asyncio tasks cannot be shown in one recording");
 	if (o->stop == PLUMB_STOP_NEVER)
 		return pl_error(PLUMB_ERR_INVALID,
 				"native frames of a thread that runs cannot be read without stopping "

@@ -151,7 +151,6 @@ def test_all_formats_show_them(plumb, target, any_python):
 
 
 @pytest.mark.parametrize("options, words", [
-    (("--native", "--tasks"), "cannot be shown in one recording"),
     (("--native", "--never-stop"), "cannot be read without stopping"),
     (("--native=some",), "option '--native' takes no value"),
 ])

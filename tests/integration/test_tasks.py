@@ -24,7 +24,8 @@ CHAINS = {
 LEAF = "query", "work", "spin"
 # How it is read: while it runs, or while it is stopped; and how long its tasks live.
 UNSTOPPED = "-r", "max", "--max-overhead", "none"
-WAYS = {"unstopped": (UNSTOPPED, 3000), "stopped": (["--always-stop"], 3000), "brief": (UNSTOPPED, 300), "brief, stopped": (["--always-stop"], 300)}
+WAYS = {"unstopped": (UNSTOPPED, 3000), "stopped": (["--always-stop"], 3000), "brief": (UNSTOPPED, 300), "brief, stopped": (["--always-stop"], 300),
+        "with native frames": (["--native=all", "-r", "1000", "--max-overhead", "none"], 3000)}
 
 
 def begun(graph, frames):
@@ -43,6 +44,7 @@ class Awaiting:
 
     def __init__(self, graph, profile):
         self.tasks, self.below_the_loop, self.problems = {}, 0, []
+        self.native = 0  # samples of tasks with native frames
         for stack in profile.stacks:
             if stack.sure:
                 self.add(graph, stack, begun(graph, [frame for frame in stack.python if graph.ours(frame)]))
@@ -57,6 +59,7 @@ class Awaiting:
             self.problems.append("%d x %s: %s" % (stack.samples, problem, stack))
         if names[:1] != ("<module>",):
             self.tasks[names] = self.tasks.get(names, 0) + stack.samples
+            self.native += stack.samples * any(frame.kind == "native" for frame in stack.frames)
 
     def missing(self, chains):
         return [chain for chain in chains if not self.tasks.get(chain + LEAF)]
@@ -88,6 +91,7 @@ def test_no_task_is_shown_below_one_that_does_not_await_it(plumb, target, minor,
     assert not seen.problems, "\n".join(seen.problems[:5])
     # Each that is proved and still not below who awaits it is counted.
     assert seen.below_the_loop <= profile.losses["task"], (seen.below_the_loop, profile.losses)
+    assert bool(seen.native) == ("--native=all" in options)
     table(minor, way, "%d" % sum(seen.tasks.values()), title="samples of tasks, none impossible")
 
 
