@@ -17,9 +17,13 @@ def pkg_config(name):
     return subprocess.run(["pkg-config", "--modversion", name], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
+def installed(package):
+    return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 def library(name, version, licence, purl, described):
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "description": described,
-            "licenses": [{"license": {"id": licence}}]}
+            "licenses": [{"expression": licence} if " " in licence else {"license": {"id": licence}}]}
 
 
 def page_parts():
@@ -33,10 +37,13 @@ def page_parts():
 
 def main():
     version = re.search(r"version: '(.*?)'", (TOP / "meson.build").read_text())[1]
-    zlib, zstd = pkg_config("zlib"), pkg_config("libzstd")
+    zlib, zstd, lzma = pkg_config("zlib"), pkg_config("libzstd"), pkg_config("liblzma")
+    iberty = installed("libiberty-dev")
     components = [
         library("zlib", zlib, "Zlib", "pkg:generic/zlib@" + zlib, "in the wheels and the archive of the program; the Debian package uses that of the system"),
         library("zstd", zstd, "BSD-3-Clause", "pkg:generic/zstd@" + zstd, "in the wheels and the archive of the program; the Debian package uses that of the system"),
+        library("liblzma", lzma, "0BSD", "pkg:generic/xz@" + lzma, "in the wheels and the archive of the program; the Debian package uses that of the system"),
+        library("libiberty", iberty, "GPL-2.0-or-later WITH GCC-exception-2.0", "pkg:generic/libiberty@" + iberty, "its demanglers, in all that is built"),
         *page_parts(),
     ]
     # The commit's date, so that the same source gives the same text.

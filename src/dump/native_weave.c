@@ -44,15 +44,22 @@ static struct pl_dump_frame blank_frame(struct pl_dump *d, enum pl_dump_frame_ki
 				      .native = {.module = none, .build_id = none}};
 }
 
+static struct pl_dump_text name_of(struct weaver *w, const char *symbol)
+{
+	char name[PL_DEMANGLED];
+
+	if (symbol && !pl_native_is_late(w->n) && pl_demangle(&w->n->demangler, symbol, name))
+		symbol = name;
+	return pl_dump_text(w->d, symbol, symbol ? strnlen(symbol, NAME_BYTES) : 0);
+}
+
 static struct pl_dump_frame native_frame(struct weaver *w, uint32_t i)
 {
 	const struct pl_native_frame *f = &w->stack.native.data[i];
 	const struct pl_native_place *p = &w->n->place;
 	struct pl_dump_frame ret = blank_frame(w->d, PL_DUMP_FRAME_NATIVE);
 
-	const char *name = w->stack.names[i];
-
-	ret.name = pl_dump_text(w->d, name, name ? strnlen(name, NAME_BYTES) : 0);
+	ret.name = name_of(w, w->stack.names[i]);
 	ret.native.address = f->pc;
 	ret.native.guessed = f->flags & PL_NATIVE_GUESSED;
 	ret.native.signal = f->flags & PL_NATIVE_SIGNAL;

@@ -112,12 +112,12 @@ void pl_elf_close(struct pl_elf *e)
 	free(e);
 }
 
-bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symbol *ret)
+static const Elf64_Shdr *section_named(const struct pl_elf *e, const char *name)
 {
 	char text[32];
 	size_t len = strlen(name) + 1;
 	if (!e->section_count || len > sizeof text)
-		return false;
+		return NULL;
 	const Elf64_Shdr *names = &e->sections[e->section_names];
 	for (size_t i = 0; i < e->section_count; i++) {
 		const Elf64_Shdr *s = &e->sections[i];
@@ -125,10 +125,26 @@ bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symb
 			continue;
 		if (!pl_elf_read(e, names->sh_offset + s->sh_name, text, len) || memcmp(text, name, len) != 0)
 			continue;
-		*ret = (struct pl_elf_symbol){.value = s->sh_addr, .size = s->sh_size};
-		return true;
+		return s;
 	}
-	return false;
+	return NULL;
+}
+
+bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symbol *ret)
+{
+	const Elf64_Shdr *s = section_named(e, name);
+	if (s)
+		*ret = (struct pl_elf_symbol){.value = s->sh_addr, .size = s->sh_size};
+	return s;
+}
+
+void *pl_elf_copy_section(const struct pl_elf *e, const char *name, size_t max_bytes, size_t *len_ret)
+{
+	const Elf64_Shdr *s = section_named(e, name);
+	if (!s || s->sh_type == SHT_NOBITS)
+		return NULL;
+	*len_ret = s->sh_size;
+	return pl_elf_copy(e, s->sh_offset, s->sh_size, 1, max_bytes);
 }
 
 uint64_t pl_elf_load_base(const struct pl_elf *e)

@@ -43,6 +43,8 @@ size_t pl_elf_symbols(const struct pl_elf *e, unsigned tables, const char *const
 /** Look in .dynsym, then in .symtab. */
 bool pl_elf_symbol(const struct pl_elf *e, const char *name, struct pl_elf_symbol *ret);
 bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symbol *ret /* value: address */);
+/** The bytes of a section, in a new block. NULL: there is none, it has more than @p max_bytes, or no memory. */
+void *pl_elf_copy_section(const struct pl_elf *e, const char *name, size_t max_bytes, size_t *len_ret);
 /** Virtual address of the first PT_LOAD, page-truncated; run-time address = symbol + (lowest mapping - this). */
 uint64_t pl_elf_load_base(const struct pl_elf *e);
 /** What to add to a symbol's value when the file's bytes from @p offset on are mapped at @p start; false if no segment

@@ -9,6 +9,7 @@
 #include "elf_tables.h"
 #include "lower_bound.h"
 #include "vec.h"
+#include "xz.h"
 
 #define MAX_SYMBOLS (8u << 20)
 #define MAX_NAMES   (256u << 20)
@@ -16,6 +17,10 @@
 #define NAME_LOOKED 64 /* bytes of names that are compared, to choose one of several */
 #define SORT_WORK   64 /* for each symbol */
 #define KEPT_MAX    4096
+
+#define PACKED_MAX   (16u << 20)
+#define UNPACKED_MAX (64u << 20)
+#define UNPACK_WORK  8 /* for each byte */
 
 struct function {
 	uint64_t addr, size;
@@ -104,11 +109,71 @@ static bool add_table(struct pl_functions *f, const struct pl_elf *e, const stru
 	return ok;
 }
 
+/* ---- what is packed in a stripped file --------------------------------------------------------------------------- */
+
+/* An ELF file on its way out of a section. */
+struct packed {
+	struct pl_work *work;
+	PL_VEC(uint8_t) bytes;
+};
+
+static struct plumb_error *take_piece(void *ctx, const void *bytes, size_t len)
+{
+	struct packed *p = ctx;
+
+	if (p->work && !pl_work_spend(p->work, len * UNPACK_WORK))
+		return &pl_err_limit;
+	if (!pl_vec_reserve(&p->bytes, len))
+		return &pl_err_no_memory;
+	memcpy(p->bytes.data + p->bytes.len, bytes, len);
+	p->bytes.len += len;
+	return NULL;
+}
+
+static struct plumb_error *add_unpacked(struct pl_functions *f, const struct packed *p, bool *found_ret)
+{
+	struct pl_elf *e;
+	struct plumb_error *err = pl_elf_open_loaded(p->bytes.data, p->bytes.len, 0, p->work, &e);
+
+	if (err)
+		return err;
+	*found_ret = e->all.symbol_count;
+	err = add_table(f, e, &e->all) ? NULL : &pl_err_no_memory;
+	pl_elf_close(e);
+	return err;
+}
+
+/* Names of functions that are not exported, as some distributions leave them in their files. What cannot be unpacked
+ * has none. */
+static struct plumb_error *add_packed(struct pl_functions *f, const struct pl_elf *e, bool *found_ret)
+{
+	struct packed p = {.work = e->work};
+	size_t len;
+	uint8_t *section = pl_elf_copy_section(e, ".gnu_debugdata", PACKED_MAX, &len);
+	struct plumb_error *err;
+
+	if (!section)
+		return NULL;
+	err = pl_unxz(section, len, UNPACKED_MAX, take_piece, &p);
+	err = err ? err : add_unpacked(f, &p, found_ret);
+	free(section);
+	pl_vec_deinit(&p.bytes);
+	if (err == &pl_err_no_memory)
+		return err;
+	plumb_error_destroy(err);
+	return NULL;
+}
+
 struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e, bool *stripped_ret)
 {
-	*stripped_ret = e->all.symbol_count == 0;
+	bool whole = e->all.symbol_count;
+	struct plumb_error *err = add_table(f, e, whole ? &e->all : &e->dynamic) ? NULL : &pl_err_no_memory;
+
+	if (!err && !whole)
+		err = add_packed(f, e, &whole);
+	*stripped_ret = !whole;
 	f->sorted = false;
-	return add_table(f, e, *stripped_ret ? &e->dynamic : &e->all) ? NULL : &pl_err_no_memory;
+	return err;
 }
 
 static bool add_name(struct pl_functions *f, struct function one, const char *name)
@@ -138,6 +203,8 @@ void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *nam
 	pl_vec_deinit(&f->names);
 	*f = kept;
 }
+
+/* ---- by address -------------------------------------------------------------------------------------------------- */
 
 static size_t underscores(const char *name)
 {

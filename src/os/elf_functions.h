@@ -11,8 +11,9 @@ struct pl_functions;
 struct plumb_error *pl_functions_create(struct pl_functions **ret) PLUMB_MUST_CHECK;
 void pl_functions_destroy(struct pl_functions *f);
 
-/** Add the functions that @p e names: those of its .symtab, or, if it was stripped of that, of .dynsym. What cannot be
- * read, or is too much, is not there. *stripped_ret: it has no .symtab. Errors: PLUMB_ERR_NO_MEMORY. */
+/** Add the functions that @p e names: those of its .symtab, or, if it was stripped of that, of .dynsym and of the
+ * .symtab that is packed in .gnu_debugdata. What cannot be read, or is too much, is not there. *stripped_ret: it has
+ * neither .symtab. Errors: PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e,
 				     bool *stripped_ret) PLUMB_MUST_CHECK;
 

@@ -53,6 +53,7 @@ void pl_native_destroy(struct pl_native *n)
 	if (!n)
 		return;
 	pl_native_place_deinit(&n->place);
+	pl_demangler_deinit(&n->demangler);
 	free(n);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PL_NATIVE_H
 #define PL_NATIVE_H
 
+#include "demangle.h"
 #include "native_place.h"
 #include "resume.h"
 #include "thread_clock.h"
@@ -27,9 +28,10 @@ struct pl_native {
 	struct pl_native_place place;
 	const struct pl_py *py;
 	struct pl_landing landing;
-	bool all;	 /* show plumbing, too */
-	size_t steps;	 /* of unwinding, for one thread */
-	uint64_t end_ns; /* then threads are shown without: Python stacks are not lost for native ones */
+	struct pl_demangler demangler; /* of whoever shows names */
+	bool all;		       /* show plumbing, too */
+	size_t steps;		       /* of unwinding, for one thread */
+	uint64_t end_ns;	       /* then threads are shown without: Python stacks are not lost for native ones */
 };
 
 /** Before a thread is looked at. @p live, @p py: borrowed. @p end_ns: of the monotonic clock. Errors: as

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb dump --native: C frames between those of Python, on programs whose nesting is known, and as elfutils sees them."""
 import json
+import pathlib
 import re
 import subprocess
 
@@ -170,6 +171,37 @@ def test_tables_that_are_long_for_nothing_do_not_hide_the_stack(plumb, target, a
         assert python_frames(thread) == python_frames(plain[thread["name"]])
         if not thread["main"]:
             assert thread["native"] in ("part", "apart") and "deeper" in [f["name"] for f in thread["frames"]], thread["native"]
+
+
+CPP = """
+#include <unistd.h>
+#include <vector>
+namespace shop { struct Till { static long count(std::vector<long> const &coins, long left); }; }
+__attribute__((noinline)) long shop::Till::count(std::vector<long> const &coins, long left) { return pause() + coins.size() + left; }
+extern "C" long go(long left) { std::vector<long> coins(3); return shop::Till::count(coins, left) + 1; }
+"""
+
+
+def test_names_of_cpp_are_as_people_write_them(plumb, target, any_python, tmp_path):
+    """In a dump and in samples; a plumb without libiberty has them as the file has."""
+    try:
+        compiler = tool("c++")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    source, library = tmp_path / "shop.cc", tmp_path / "shop.so"
+    source.write_text(CPP)
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
+    with target(any_python, "native_deep.py", "--library", library, "--threads", "1") as program:
+        wait_asleep(program.pid)
+        dumped = {f["name"] for thread in dump(plumb, program.pid, "--native").values() for f in thread["frames"]}
+        _, profile = plumb.sampled(lambda profile: any(named(profile)), program.pid, "--native")
+    demangles = b"rust_demangle_callback" in pathlib.Path(plumb.binary).read_bytes()
+    name = "shop::Till::count(std::vector<long> const&, long)" if demangles else "_ZN4shop4Till5countERKSt6vectorIlSaIlEEl"
+    assert name in dumped and name in named(profile), (dumped, named(profile))
+
+
+def named(profile):
+    return [f["name"] for f in profile.json["functions"] if "Till" in f["name"]]
 
 
 def test_threads_that_run_in_c_and_in_python(plumb, target, minor):

@@ -25,8 +25,11 @@ missing_build() {
 	have python3 || echo python3
 }
 
-# Without these plumb is built without its Python package, its report page or its live view.
+# Without these plumb is built without its Python package, its report page, its live view, names of C++ and Rust as people write
+# them, or names that files have packed.
 missing_parts() {
+	header libiberty/demangle.h || header demangle.h || echo libiberty-dev
+	[ -e /usr/include/lzma.h ] || pkg-config --exists liblzma 2>/dev/null || echo liblzma-dev
 	[ -e /usr/include/ncursesw/curses.h ] || pkg-config --exists ncursesw 2>/dev/null || echo libncurses-dev
 	python_headers || echo python3-dev
 	have node || echo nodejs

@@ -17,6 +17,7 @@
 void pl_native_symbols_deinit(struct pl_native_symbols *s)
 {
 	pl_symbol_reader_deinit(&s->reader);
+	pl_demangler_deinit(&s->demangler);
 	for (size_t i = 0; i < s->files.len; i++)
 		pl_functions_destroy(s->files.data[i].functions);
 	pl_vec_deinit(&s->files);
@@ -97,10 +98,19 @@ const char *pl_native_symbols_name(struct pl_native_symbols *s, const struct pl_
 	return f ? pl_functions_find(f, n->place, n->begin) : NULL;
 }
 
-void pl_native_symbols_place(const struct pl_native_code *n, char buf[static PL_NATIVE_NAME])
+static void put_place(const struct pl_native_code *n, char buf[static PL_NATIVE_NAME])
 {
 	const char *path = n->module->map.path, *slash = strrchr(path, '/');
 
 	snprintf(buf, PL_NATIVE_NAME, "%.200s+0x%llx", slash ? slash + 1 : path,
 		 (unsigned long long)(n->begin ? n->begin : n->place));
+}
+
+void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_code *n, const char *name,
+			    char buf[static PL_NATIVE_NAME])
+{
+	if (!name)
+		put_place(n, buf);
+	else if (!pl_demangle(&s->demangler, name, buf))
+		snprintf(buf, PL_NATIVE_NAME, "%s", name);
 }

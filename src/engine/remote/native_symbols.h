@@ -4,9 +4,10 @@
 #define PL_NATIVE_SYMBOLS_H
 
 #include "codes.h"
+#include "demangle.h"
 #include "symbol_reader.h"
 
-#define PL_NATIVE_NAME 4096 /* bytes of a name; those of C++ have some hundreds, made-up ones any number */
+#define PL_NATIVE_NAME PL_DEMANGLED /* bytes of a name; those of C++ have some hundreds, made-up ones any number */
 
 enum pl_native_symbols_state { PL_NATIVE_SYMBOLS_UNREAD, PL_NATIVE_SYMBOLS_ASKED, PL_NATIVE_SYMBOLS_READ };
 
@@ -20,6 +21,7 @@ struct pl_native_symbols {
 	struct pl_symbol_reader reader;
 	uint32_t asked;	 /* while reader.asker.asked: the module */
 	uint64_t end_ns; /* of the time for whoever waits for the end; 0: nobody does */
+	struct pl_demangler demangler;
 };
 
 void pl_native_symbols_deinit(struct pl_native_symbols *s);
@@ -31,7 +33,8 @@ bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_m
 void pl_native_symbols_give_up(struct pl_native_symbols *s, const struct pl_code_module *m);
 /** The name of the function, as its file has it; NULL: it has none. */
 const char *pl_native_symbols_name(struct pl_native_symbols *s, const struct pl_native_code *n);
-/** What a function without a name is called: by its file and its place in it. */
-void pl_native_symbols_place(const struct pl_native_code *n, char buf[static PL_NATIVE_NAME]);
+/** What a function is called: by its @p name in the file, as people write it; NULL: by its file and its place in it. */
+void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_code *n, const char *name,
+			    char buf[static PL_NATIVE_NAME]);
 
 #endif

@@ -103,7 +103,7 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 {
 	const struct pl_native_code *n = &row->code->native;
 	const char *name = pl_native_symbols_name(&r->symbols, n);
-	char place[PL_NATIVE_NAME];
+	char text[PL_NATIVE_NAME];
 
 	if (!n->module)
 		return add_native_function(NULL, (const char *)row->code->code.name.data, row->code->code.name.len, p,
@@ -111,10 +111,8 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 	row->hidden = !r->all_native && !pl_native_is_shown(&n->role, n->module->map.path, name);
 	if (row->hidden)
 		return NULL;
-	if (!name)
-		pl_native_symbols_place(n, place);
-	name = name ? name : place;
-	return add_native_function(n->module, name, strnlen(name, PL_NATIVE_NAME), p, &row->function);
+	pl_native_symbols_text(&r->symbols, n, name, text);
+	return add_native_function(n->module, text, strlen(text), p, &row->function);
 }
 
 static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)

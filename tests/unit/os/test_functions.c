@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "elf.h"
+#include "fake.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
+#include "xz.h"
 
 static struct pl_work work = {.most = 1u << 30};
 static pl_mapping_vec maps;
@@ -136,6 +138,78 @@ static void try(const uint8_t *bytes, size_t len)
 	pl_elf_close(e);
 }
 
+static int open_fake(const char *name)
+{
+	char path[4096];
+
+	return open(fake_path(name, path, sizeof path), O_RDONLY | O_CLOEXEC);
+}
+
+static struct pl_elf *open_elf(const char *name)
+{
+	int fd = open_fake(name);
+	struct pl_elf *e;
+
+	if (fd < 0)
+		return NULL;
+	assert_ok(pl_elf_open_fd(fd, &work, &e));
+	close(fd);
+	return e;
+}
+
+/* What a stripped file does not export has its name where this is packed in the file. */
+static void packed_names_are_found(void **state)
+{
+	struct pl_elf *whole = open_elf("liblocal.so"), *packed = open_elf("packed.so");
+	struct plumb_error *no_xz = pl_unxz(NULL, 0, 0, NULL, NULL);
+	struct pl_elf_symbol local = {0}, exported = {0};
+	struct pl_functions *f;
+	bool stripped, skipped = !packed || plumb_error_code(no_xz) == PLUMB_ERR_NOT_SUPPORTED;
+
+	(void)state;
+	plumb_error_destroy(no_xz);
+	if (!skipped) {
+		assert_true(pl_elf_symbol(whole, "local_one", &local));
+		assert_false(pl_elf_symbol(packed, "local_one", &exported));
+		assert_true(pl_elf_symbol(packed, "exported_one", &exported));
+		assert_ok(pl_functions_create(&f));
+		assert_ok(pl_functions_add(f, packed, &stripped));
+		assert_false(stripped);
+		assert_string_equal(pl_functions_find(f, local.value, 0), "local_one");
+		assert_string_equal(pl_functions_find(f, exported.value, 0), "exported_one");
+		pl_functions_destroy(f);
+	}
+	pl_elf_close(packed);
+	pl_elf_close(whole);
+	if (skipped)
+		skip();
+}
+
+/* The file that is packed is damaged, cut off, or would be too much. */
+static void damaged_packed_names_do_no_harm(void **state)
+{
+	int fd = open_fake("packed.so");
+	unsigned seed = 20261126;
+	struct stat st;
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	assert_int_equal(fstat(fd, &st), 0);
+	size_t len = (size_t)st.st_size;
+	uint8_t *whole = malloc(len), *bytes = malloc(len);
+	assert_int_equal(read(fd, whole, len), len);
+	close(fd);
+	for (int i = 0; i < 300; i++) {
+		memcpy(bytes, whole, len);
+		for (int k = 0; k < 4; k++)
+			bytes[len - 1 - (size_t)rand_r(&seed) % 4096] = (uint8_t)rand_r(&seed);
+		try(bytes, len);
+	}
+	free(whole);
+	free(bytes);
+}
+
 static void damaged_files_do_no_harm(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -183,6 +257,8 @@ int main(void)
 		cmocka_unit_test(functions_have_their_names),
 		cmocka_unit_test(functions_are_kept_that_are_wanted),
 		cmocka_unit_test(libraries_have_names_that_programs_call),
+		cmocka_unit_test(packed_names_are_found),
+		cmocka_unit_test(damaged_packed_names_do_no_harm),
 		cmocka_unit_test(damaged_files_do_no_harm),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of C++ and Rust; then hostile ones, which end whoever reads them and nobody else. */
+#include "unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "demangle.h"
+#include "demangle_name.h"
+
+static void assert_no_process_is_left(void)
+{
+	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void names_are_as_people_write_them(void **state)
+{
+	static const struct {
+		const char *symbol, *name;
+	} all[] = {
+		{"_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int>::push_back(int const&)"},
+		{"_ZNSt6vectorIS_IiSaIiEESaIS1_EE5clearEv", "std::vector<std::vector<int>>::clear()"},
+		{"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc",
+		 "std::string::append(char const*)"},
+		{"_ZN3FooC2Ev.isra.0", "Foo::Foo()"},
+		{"_ZN3Foo3barEi.part.0.cold", "Foo::bar(int)"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
+		{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+	};
+	struct pl_demangler d = {0};
+	char name[PL_DEMANGLED];
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		assert_true(pl_demangle(&d, all[i].symbol, name));
+		assert_string_equal(name, all[i].name);
+	}
+	pl_demangler_deinit(&d);
+	assert_no_process_is_left();
+}
+
+/* Nobody is asked for them. */
+static void other_names_are_left_as_they_are(void **state)
+{
+	char name[PL_DEMANGLED] = "as before", *longest = malloc(PL_DEMANGLED + 1);
+	struct pl_demangler d = {0};
+
+	(void)state;
+	memset(longest, 'P', PL_DEMANGLED);
+	longest[PL_DEMANGLED] = '\0';
+	memcpy(longest, "_Z", 2);
+	assert_false(pl_demangle(&d, "PyObject_Call", name));
+	assert_false(pl_demangle(&d, "", name));
+	assert_false(pl_demangle(&d, longest, name));
+	assert_int_equal(d.pid, 0);
+	assert_false(pl_demangle(&d, "_Z", name));
+	assert_false(pl_demangle(&d, "_Zwhatever", name));
+	assert_false(pl_demangle(&d, "_R", name));
+	assert_string_equal(name, "as before");
+	pl_demangler_deinit(&d);
+	assert_no_process_is_left();
+	free(longest);
+}
+
+static void what_nobody_wrote_is_left_out(void **state)
+{
+	static const struct {
+		const char *whole, *shorter;
+	} all[] = {
+		{"f(std::vector<std::vector<int, std::allocator<int> >, std::allocator<std::vector<int, "
+		 "std::allocator<int> > > >)",
+		 "f(std::vector<std::vector<int>>)"},
+		{"f(std::unique_ptr<T, std::default_delete<T> > const&)", "f(std::unique_ptr<T> const&)"},
+		{"f(std::__1::vector<int, mine<int> >)", "f(std::vector<int, mine<int>>)"},
+		{"std::basic_ostream<char, std::char_traits<char> >& f()", "std::ostream& f()"},
+		{"A<B<C<D<E> > > >", "A<B<C<D<E>>>>"},
+		/* no template, or none that ends */
+		{"f(X, std::allocator<int>)", "f(X, std::allocator<int>)"},
+		{"f<X, std::allocator<int", "f<X, std::allocator<int"},
+		{"std::operator<< <int>", "std::operator<< <int>"},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		char *name = strdup(all[i].whole);
+
+		pl_shorten_cpp_name(name);
+		assert_string_equal(name, all[i].shorter);
+		free(name);
+	}
+}
+
+/* _Z1f, of a pair of pairs of pairs: twice as long with each. */
+static void doubling(char *symbol, int times)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	symbol += sprintf(symbol, "_Z1f1AIiiE");
+	for (int i = 0; i < times; i++)
+		symbol += sprintf(symbol, "S_IS%c_S%c_E", digits[i], digits[i]);
+}
+
+static void a_short_name_can_be_an_endless_one(void **state)
+{
+	char symbol[512], name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	doubling(symbol, 30);
+	assert_true(pl_demangle(&d, symbol, name));
+	size_t len = strlen(name);
+	assert_in_range(len, PL_DEMANGLED / 2, PL_DEMANGLED - 1);
+	assert_string_equal(name + len - 3, "...");
+	assert_int_equal(d.failed, 0);
+	pl_demangler_deinit(&d);
+}
+
+/* Conversions in conversions: each is tried in two ways. */
+static void a_name_that_takes_for_ever_keeps_nobody(void **state)
+{
+	char symbol[512], name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	strcpy(symbol, "_ZN1AcvT");
+	for (int i = 0; i < 40; i++)
+		strcat(symbol, "_IcvT");
+	strcat(symbol, "_Ev");
+	for (int i = 1; i <= 3; i++) {
+		assert_true(pl_demangle(&d, "_ZN3Foo3barEv", name));
+		assert_false(pl_demangle(&d, symbol, name));
+		assert_string_equal(name, "Foo::bar()");
+		assert_int_equal(d.failed, i);
+	}
+	assert_false(pl_demangle(&d, "_ZN3Foo3barEv", name));
+	pl_demangler_deinit(&d);
+	assert_no_process_is_left();
+}
+
+/* Who has gone while nobody asked him is made anew, and that is no failure. */
+static void it_may_be_ended_by_anybody(void **state)
+{
+	char name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	for (int i = 0; i < 5; i++) {
+		assert_true(pl_demangle(&d, "_ZN3Foo3barEv", name));
+		assert_string_equal(name, "Foo::bar()");
+		kill(d.pid, SIGKILL);
+		siginfo_t info;
+		assert_int_equal(waitid(P_PID, (id_t)d.pid, &info, WEXITED | WNOWAIT | __WALL), 0);
+	}
+	assert_int_equal(d.failed, 0);
+	pl_demangler_deinit(&d);
+	assert_no_process_is_left();
+}
+
+static void damaged_names_do_no_harm(void **state)
+{
+	static const char *const good[] = {
+		"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc",
+		"_ZN5boost8function18functor_managerINS_3_bi6bind_tIvPFviEEEE6manageERKi",
+		"_ZZNSt6vectorIiSaIiEE9push_backEOiENKUlTpT_E_clIJidEEEDaS4_",
+		"_RINvNtC3std3mem8align_ofdE",
+		"_RNvXs_NtCs1234_7mycrate3fooNtB4_3BarNtNtC4core3fmt5Debug3fmt",
+	};
+	static const char letters[] = "_ZRNIESTJDpcvsLKP0123456789abCfu";
+	unsigned seed = 20261126;
+	char symbol[512], name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	for (int i = 0; i < 3000; i++) {
+		strcpy(symbol, good[i % (int)(sizeof good / sizeof *good)]);
+		size_t len = strlen(symbol);
+
+		for (int k = 0; k < 3; k++)
+			symbol[2 + (size_t)rand_r(&seed) % (len - 2)] =
+				letters[(size_t)rand_r(&seed) % (sizeof letters - 1)];
+		if (pl_demangle(&d, symbol, name))
+			assert_in_range(strlen(name), 1, PL_DEMANGLED - 1);
+	}
+	pl_demangler_deinit(&d);
+	assert_no_process_is_left();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_as_people_write_them),
+		cmocka_unit_test(other_names_are_left_as_they_are),
+		cmocka_unit_test(what_nobody_wrote_is_left_out),
+		cmocka_unit_test(a_short_name_can_be_an_endless_one),
+		cmocka_unit_test(a_name_that_takes_for_ever_keeps_nobody),
+		cmocka_unit_test(it_may_be_ended_by_anybody),
+		cmocka_unit_test(damaged_names_do_no_harm),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
