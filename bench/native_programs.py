@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""native_programs.py PLUMB PYTHON [NAME...]: how far native stacks of real programs go (--native=all). PYTHON has the packages of
+requirements-native.txt. Of each program: samples, those without native frames, those in which frames are missing and where, and the
+share that is whole: each frame follows from the one before, from the innermost function to where the thread was started."""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+BEGUN, SECONDS = 4, 6
+ROOTS = "_start", "__clone", "clone", "start_thread"
+
+# What runs for ever.
+PROGRAMS = {
+    "NumPy, OpenBLAS": """
+import numpy as np
+a = np.random.default_rng(1).random((300, 300))
+def multiply():
+    return a @ a
+def along():
+    return np.apply_along_axis(lambda row: np.sort(row).sum(), 1, a)
+while True:
+    multiply(), along(), np.linalg.svd(a[:60, :60])
+""",
+    "pandas": """
+import numpy as np, pandas as pd
+d = pd.DataFrame({"k": np.arange(20000) % 97, "v": np.arange(20000) * 0.5, "s": ["x%d" % (i % 31) for i in range(20000)]})
+while True:
+    d.groupby("k").v.apply(lambda v: v.max() - v.min()), d.groupby("s").v.sum(), d.merge(d[:500], on="k").v_x.sum(), d.s.str.upper()
+""",
+    "lxml": """
+from lxml import etree
+text = b"<r>" + b"".join(b'<a n="%d"><b>text</b></a>' % i for i in range(3000)) + b"</r>"
+class Target:
+    def start(self, tag, attrib): pass
+    def end(self, tag): pass
+    def close(self): return 1
+while True:
+    etree.tostring(etree.fromstring(text)), etree.fromstring(text).xpath("//a[@n > 10]/b"), etree.XML(text, etree.XMLParser(target=Target()))
+""",
+    "cryptography (Rust, OpenSSL)": """
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric import ed25519
+f, k = Fernet(Fernet.generate_key()), ed25519.Ed25519PrivateKey.generate()
+while True:
+    f.decrypt(f.encrypt(b"x" * 2000)), k.public_key().verify(k.sign(b"y"), b"y")
+""",
+    "polars (Rust, own threads)": """
+import polars as pl
+d = pl.DataFrame({"k": [i % 97 for i in range(50000)], "v": [i * 0.5 for i in range(50000)]})
+while True:
+    d.group_by("k").agg(pl.col("v").sum()).sort("v"), d.lazy().filter(pl.col("v") > 3).select(pl.col("v").map_elements(lambda v: v + 1, return_dtype=pl.Float64)).head(500).collect()
+""",
+    "orjson (Rust)": """
+import orjson
+class Thing: pass
+def default(thing):
+    return sorted(range(30), key=lambda i: -i)
+d = {"a": [1, 2.5, "text", None] * 300, "t": [Thing()] * 20}
+while True:
+    orjson.loads(orjson.dumps(d, default=default))
+""",
+    "gevent (greenlets)": """
+import gevent
+def leaf(n):
+    return sum(i * i for i in range(n))
+def worker():
+    while True:
+        leaf(3000)
+        gevent.sleep(0)
+gevent.joinall([gevent.spawn(worker) for _ in range(20)])
+""",
+    "gunicorn, serving": None,
+}
+
+SERVED = """
+import json, zlib
+def app(environ, start):
+    body = zlib.compress(json.dumps([{"a": i} for i in range(300)]).encode())
+    start("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+"""
+
+
+ASK = """
+import sys, urllib.request
+while True:
+    urllib.request.urlopen(sys.argv[1]).read()
+"""
+
+
+def port_of(process):
+    for line in process.stderr:
+        if "Listening at: http://127.0.0.1:" in line:
+            return int(line.split("127.0.0.1:")[1].split()[0])
+    raise SystemExit("gunicorn did not start")
+
+
+def sampled_gunicorn(plumb, python, where):
+    (where / "served.py").write_text(SERVED)
+    server = [python, "-m", "gunicorn", "-b", "127.0.0.1:0", "-w", "1", "--threads", "2", "served:app"]
+    with subprocess.Popen(server, cwd=where, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen([sys.executable, "-c", ASK, "http://127.0.0.1:%d/" % port_of(process)]) as client:
+            run(plumb, "attach", *OPTIONS, "--duration", str(SECONDS), "-o", where / "it.plumb", str(process.pid))
+            client.kill()
+        process.terminate()
+
+
+OPTIONS = ["--native=all", "-r", "200", "--max-overhead", "none", "-q", "--force"]
+
+
+def run(plumb, *arguments):
+    subprocess.run([plumb, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+
+
+def sampled_script(plumb, python, name, where):
+    """Not while it begins: of a library that is loaded just then nothing is known yet."""
+    (where / "program.py").write_text(PROGRAMS[name])
+    with subprocess.Popen([python, "-W", "ignore", where / "program.py"]) as process:
+        time.sleep(BEGUN)
+        run(plumb, "attach", *OPTIONS, "--duration", SECONDS, "-o", where / "it.plumb", process.pid)
+        process.kill()
+
+
+def sampled(plumb, python, name, where):
+    if PROGRAMS[name] is None:
+        sampled_gunicorn(plumb, python, where)
+    else:
+        sampled_script(plumb, python, name, where)
+    report = subprocess.run([plumb, "report", "--json", where / "it.plumb"], check=True, stdout=subprocess.PIPE)
+    return json.loads(report.stdout)
+
+
+def frames(profile, stack):
+    """(name, file, kind) from the root on."""
+    found = []
+    for location in stack["frames"]:
+        function = profile["functions"][profile["locations"][location]["function"]]
+        found.append((function["name"], os.path.basename(function["file"]), function["kind"]))
+    return found
+
+
+class Table:
+    def __init__(self, profile):
+        self.all = self.whole = self.without = 0
+        self.outside, self.within = collections.Counter(), collections.Counter()
+        for stack in profile["stacks"]:
+            self.add(frames(profile, stack), stack["samples"])
+
+    def add(self, stack, samples):
+        self.all += samples
+        if not any(kind == "native" for _, _, kind in stack):
+            self.without += samples
+            return
+        gaps = [i for i, (name, _, _) in enumerate(stack) if name == "<missing frames>"]
+        if not gaps and not stack[0][0].startswith(ROOTS):
+            gaps = [-1]
+        if not gaps:
+            self.whole += samples
+            return
+        python = [i for i, (_, _, kind) in enumerate(stack) if kind == "python"] or [len(stack)]
+        inner = stack[gaps[-1] + 1] if gaps[-1] + 1 < len(stack) else ("the innermost", "")
+        where = self.outside if gaps[-1] < python[0] else self.within
+        where["%s [%s]" % inner[:2]] += samples
+
+
+def told(counter):
+    return "; ".join("%d x %s" % (n, what) for what, n in counter.most_common(5))
+
+
+def main():
+    plumb, python, *names = sys.argv[1:]
+    print("| program | samples | without native frames | whole, of the others | missing outside of all Python frames, before | missing within, before |")
+    print("|---|--:|--:|--:|---|---|")
+    for name in names or PROGRAMS:
+        with tempfile.TemporaryDirectory() as where:
+            table = Table(sampled(plumb, python, name, pathlib.Path(where)))
+        share = 100 * table.whole / max(table.all - table.without, 1)
+        print("| %s | %d | %d | %.1f %% | %s | %s |" % (name, table.all, table.without, share, told(table.outside), told(table.within)), flush=True)
+
+
+main()
