@@ -103,8 +103,21 @@ export function deltas(b: Bytes, count: number, max: number): Int32Array {
 export function amounts(b: Bytes, count: number): Float64Array {
 	if (count > b.end - b.at) throw new Error(cut);
 	const out = new Float64Array(count);
-	for (let i = 0; i < count; i++) out[i] = varint(b);
+	amountsInto(b, count, out, 0, 1);
 	return out;
+}
+
+/** The same at out[first], out[first + step], ...: columns that are to stand side by side. */
+export function amountsInto(b: Bytes, count: number, out: Float64Array, first: number, step: number): void {
+	if (count > b.end - b.at) throw new Error(cut);
+	const { data, end } = b;
+	for (let i = 0, to = first; i < count; i++, to += step) {
+		const byte = b.at < end ? data[b.at]! : 128;
+		if (byte < 128) {
+			b.at++;
+			out[to] = byte;
+		} else out[to] = varint(b);
+	}
 }
 
 /** The same numbers: none is negative. */

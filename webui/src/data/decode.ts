@@ -2,7 +2,7 @@
 // A profile out of its columns (docs/design/006-report-page.md, plumb.page/1). Everything is checked once, here: who
 // reads a Profile may index with what is in it. Layer data; pure.
 import {
-	amounts, type Bytes, bytesOf, column, countOf, deltas, isAtEnd, part, rest, svarint, unsigned, varint,
+	amounts, amountsInto, type Bytes, bytesOf, column, countOf, deltas, isAtEnd, part, rest, svarint, unsigned, varint,
 } from "./bytes";
 import { decodeMeta } from "./meta";
 import { endsOf } from "./preorder";
@@ -246,10 +246,7 @@ function decodeRuns(b: Bytes, bins: number): { bin: Uint32Array; samples: Float6
 		if (next > bins) throw new Error("the timeline is longer than the recording");
 	}
 	const samples = new Float64Array(count * kinds);
-	for (let k = 0; k < kinds; k++) {
-		const one = amounts(b, count);
-		for (let i = 0; i < count; i++) samples[i * kinds + k] = one[i]!;
-	}
+	for (let k = 0; k < kinds; k++) amountsInto(b, count, samples, k, kinds);
 	return { bin, samples };
 }
 
@@ -270,8 +267,8 @@ function decodeSources(b: Bytes | undefined, strings: readonly string[]): Map<nu
 	return sources;
 }
 
-/** The bytes of a block of kind `profile`, decompressed. */
-export function decodeProfile(data: Uint8Array): Profile {
+/** Section by section: whoever wants to do something else in between can. */
+function* decoding(data: Uint8Array): Generator<undefined, Profile> {
 	const found = sections(data);
 	const need = (tag: number): Bytes => {
 		const b = found.get(tag);
@@ -282,9 +279,32 @@ export function decodeProfile(data: Uint8Array): Profile {
 	const strings = decodeStrings(need(Tag.strings));
 	const functions = decodeFunctions(need(Tag.functions), strings, meta);
 	const locations = decodeLocations(need(Tag.locations), functions);
+	yield;
 	const tree = decodeTree(need(Tag.tree), functions, locations);
+	yield;
 	const cells = decodeCells(need(Tag.cells), tree, meta);
+	yield;
 	const strip = decodeStrip(found.get(Tag.strip), meta);
+	yield;
 	const sources = decodeSources(found.get(Tag.sources), strings);
 	return { meta, strings, functions, locations, tree, cells, strip, sources };
+}
+
+/** The bytes of a block of kind `profile`, decompressed. */
+export function decodeProfile(data: Uint8Array): Profile {
+	const steps = decoding(data);
+	for (;;) {
+		const step = steps.next();
+		if (step.done) return step.value;
+	}
+}
+
+/** The same without holding up the browser for all of it at once; `rest` lets it do what waits. */
+export async function decodeInSteps(data: Uint8Array, rest: () => Promise<void>): Promise<Profile> {
+	const steps = decoding(data);
+	for (;;) {
+		const step = steps.next();
+		if (step.done) return step.value;
+		await rest();
+	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks of a page: base64 of gzip in <script type="text/plain">. Layer data.
-import { decodeProfile } from "./decode";
+import { decodeInSteps } from "./decode";
 import type { DiffReport, Report } from "./profile";
 import type { DataSource } from "./source";
 
@@ -37,7 +37,21 @@ async function unpack(text: string): Promise<Uint8Array> {
 	}
 }
 
-async function each<T>(blocks: readonly Block[], kind: string, decode: (bytes: Uint8Array) => T): Promise<T[]> {
+/** Until what waits has been done: a timer would wait for 4 ms, too. */
+async function otherTasks(): Promise<void> {
+	return new Promise((done) => {
+		const { port1, port2 } = new MessageChannel();
+		port1.onmessage = () => {
+			port1.close();
+			done();
+		};
+		port2.postMessage(null);
+	});
+}
+
+type Decode<T> = (bytes: Uint8Array) => T | Promise<T>;
+
+async function each<T>(blocks: readonly Block[], kind: string, decode: Decode<T>): Promise<T[]> {
 	const wanted = blocks.filter((block) => block.kind === kind);
 	return Promise.all(wanted.map(async (block) => decode(await unpack(block.text))));
 }
@@ -50,9 +64,10 @@ function decodeDiff(bytes: Uint8Array): DiffReport {
 }
 
 export async function decodeBlocks(blocks: readonly Block[]): Promise<Report> {
-	const profiles = await each(blocks, "profile", decodeProfile);
+	const profiles = await each(blocks, "profile", async (bytes) => decodeInSteps(bytes, otherTasks));
 	const [functions] = await each(blocks, "diff", decodeDiff);
 	const [paths] = await each(blocks, "diff-paths", decodeDiff);
+	await otherTasks();
 	if (profiles.length === 0) throw new Error("there is no profile in it");
 	return { profiles, diff: functions && paths && profiles.length === 2 ? { functions, paths } : null };
 }
