@@ -22,6 +22,7 @@ function isPlace(before: State, after: State): boolean {
 		before.startup !== after.startup ||
 		before.inverted !== after.inverted ||
 		before.zoom !== after.zoom ||
+		before.seen !== after.seen ||
 		before.file !== after.file ||
 		before.profile !== after.profile
 	);

@@ -26,6 +26,7 @@ const transforms: Transform[] = [
 	{ type: "focus-subtree", base: 2 },
 	{ type: "hide-function", fn: 0 },
 	{ type: "hide-module", module: 2 },
+	{ type: "only-category", category: 1 },
 	{ type: "drop-function", fn: 2 },
 	{ type: "collapse-module", module: 3 },
 	{ type: "collapse-category", category: 4 },
@@ -45,6 +46,8 @@ const everything: State = {
 	inverted: true,
 	flipped: true,
 	zoom: { base: 1, depth: 2 },
+	seen: [0.25, 0.5],
+	thread: 1,
 	selected: 2,
 	at: { base: 2, depth: 0 },
 	file: 4,
@@ -137,6 +140,21 @@ test("what counts can be undone and redone; where one looks stays", () => {
 	end();
 	store.replace(initialState);
 	assert.deepEqual([store.state(), told], [initialState, 9]);
+});
+
+test("coming nearer can be undone, and a part of the width means nothing of another one", () => {
+	const store = createStore(initialState);
+	store.change({ seen: [0.25, 0.5] });
+	store.change({ seen: [0.3, 0.4] });
+	store.change({ selected: 1, view: "tree" });
+	store.undo();
+	assert.deepEqual([store.state().seen, store.state().selected], [[0.25, 0.5], 1]);
+	store.change({ filter: { ...noFilter, threads: [1] } });
+	assert.equal(store.state().seen, null);
+	store.undo();
+	assert.deepEqual(store.state().seen, [0.25, 0.5]);
+	store.change({ zoom: { base: 0, depth: 0 } });
+	assert.equal(store.state().seen, null);
 });
 
 test("only what a change touches is made anew", () => {

@@ -4,20 +4,23 @@ import { test } from "node:test";
 
 import type { Profile } from "../src/data/profile";
 import type { ThreadStrip } from "../src/model/strip";
-import { stripRows } from "../src/views/stripRows";
+import { kindOfThread, stripRows } from "../src/views/stripRows";
 
 /* One column for each kind: running, wants the GIL, waiting, collects garbage, unknown. */
 function strip(thread: number, running: number, waiting: number): ThreadStrip {
 	return { thread, samples: Float64Array.of(running, 0, waiting, 0, 0) };
 }
 
-function profileOf(threads: { process: number; name: string }[]): Profile {
+function profileOf(threads: { process: number; name: string; main?: boolean }[]): Profile {
 	const meta = {
 		processes: [
 			{ pid: 10, name: "web", program: "python web.py" },
 			{ pid: 11, name: "job", program: "python job.py" },
 		],
-		threads: threads.map((thread, i) => ({ ...thread, pid: 10 + thread.process, tid: 100 + i, samples: 5 })),
+		mode: "wall",
+		threads: threads.map((thread, i) => ({
+			main: false, ...thread, pid: 10 + thread.process, tid: 100 + i, samples: 5,
+		})),
 	};
 	return { meta } as unknown as Profile;
 }
@@ -58,11 +61,47 @@ test("without a period the busiest column is the measure", () => {
 });
 
 test("of thousands of threads the last row has the average", () => {
-	const many = profileOf(Array.from({ length: 1000 }, (_, i) => ({ process: 0, name: `t${i}` })));
+	const many = profileOf(Array.from({ length: 1000 }, (_, i) => ({ process: 0, name: `${i}t` })));
 	const threads = Array.from({ length: 1000 }, (_, i) => strip(i, i, 0));
 	const rows = stripRows(many, { threads, full: 1000 }, 1);
 	const rest = rows[rows.length - 1];
 	assert.equal(rest.name, "850 more threads");
 	assert.ok(Math.abs(rest.shares[0] - 0.4245) < 1e-6);
 	assert.equal(rows.length, 152);
+});
+
+test("the main thread is first, whoever is busier", () => {
+	const main = profileOf([{ process: 0, name: "a" }, { process: 0, name: "Main", main: true }]);
+	const rows = stripRows(main, { threads: [strip(0, 9, 1), strip(1, 1, 9)], full: 10 }, 1);
+	assert.deepEqual(rows.map(({ name }) => name), ["all threads", "Main", "a"]);
+});
+
+test("threads of a kind share a row that opens", () => {
+	const names = ["pool-0_1", "pool-0_2", "pool-0_10", "pool-0_11", "pool-1_1", "Main"];
+	const many = profileOf(names.map((name) => ({ process: 0, name })));
+	const threads = names.map((_, i) => strip(i, i, 10 - i));
+	const rows = stripRows(many, { threads, full: 10 }, 1);
+	assert.deepEqual(rows.map(({ name }) => name), ["all threads", "Main", "pool-1_1", "pool-0 ×4"]);
+	const [, , , group] = rows;
+	assert.deepEqual([group.threads, group.open], [[3, 2, 1, 0], false]);
+	assert.ok(Math.abs(group.shares[0] - 0.15) < 1e-6);
+	const open = stripRows(many, { threads, full: 10 }, 1, new Set([group.key]));
+	assert.deepEqual(
+		open.slice(3).map(({ name }) => name),
+		["pool-0 ×4", "pool-0_11", "pool-0_10", "pool-0_2", "pool-0_1"],
+	);
+	assert.deepEqual(
+		["Thread-7 (work)", "Thread-12", "asyncio_3", "ThreadPoolExecutor-0_12", "main"].map(kindOfThread),
+		["work", "Thread", "asyncio", "ThreadPoolExecutor-0", "main"],
+	);
+});
+
+test("columns without samples between two with some are gaps, where it is known how many there should be", () => {
+	const samples = Float64Array.from([0, 4, 4, 1, 0, 4, 0, 0].flatMap((n) => [n, 0, 0, 0, 0]));
+	const gaps = (full: number): number[] | null => {
+		const [, row] = stripRows(profile, { threads: [{ thread: 0, samples }], full }, 8);
+		return row.gaps && [...row.gaps];
+	};
+	assert.deepEqual(gaps(4), [0, 0, 0, 1, 1, 0, 0, 0]);
+	assert.equal(gaps(0), null);
 });

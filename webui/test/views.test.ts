@@ -101,7 +101,20 @@ test("what keeps figures from being the whole truth is told; a good profile need
 });
 
 test("what a rule found leads to the samples that it is about, whatever was filtered", () => {
-	const shown = evidenceOf("gil");
-	assert.deepEqual(shown?.filter, { ...noFilter, states: Doing.wantsGil });
-	assert.equal(evidenceOf("import"), null);
+	const { profile } = shownOf({
+		functions: [
+			{ name: "_find_and_load", file: "<frozen importlib._bootstrap>" },
+			{ name: "_run_once", file: "/usr/lib/python3.13/asyncio/base_events.py" },
+		],
+		samples: [{ stack: "main;_find_and_load" }, { stack: "main;_run_once" }],
+	});
+	const shown = evidenceOf("gil", profile);
+	assert.deepEqual([shown?.filter, shown?.transforms], [{ ...noFilter, states: Doing.wantsGil }, []]);
+	for (const rule of ["import", "event-loop"]) {
+		const evidence = evidenceOf(rule, profile);
+		const fn = rule === "import" ? 0 : 1;
+		assert.deepEqual([evidence?.transforms, evidence?.startup], [[{ type: "focus-function", fn }], false]);
+	}
+	assert.equal(evidenceOf("import", shownOf({ samples: [{ stack: "main" }] }).profile), null);
+	assert.equal(evidenceOf("unknown", profile), null);
 });

@@ -6,8 +6,6 @@
 export interface Paint {
 	fill: string;
 	ink: string;
-	/** Of the part of a box that is its own time. */
-	shade: string;
 	faded: string;
 	fadedInk: string;
 	pattern: "none" | "stripes" | "dots";
@@ -48,10 +46,6 @@ export function themeOf(dark: boolean): Theme {
 	return dark ? DARK : LIGHT;
 }
 
-/** Order of the categories that are states and not kinds of frames, in the table of the profile. */
-export const WAITING = 6;
-export const COLLECTING = 7;
-
 /** Of two colours as #rrggbb; share 0 is the first. */
 export function mix(one: string, other: string, share: number): string {
 	let text = "#";
@@ -71,20 +65,27 @@ export function paintOf(fill: string, dark: boolean, pattern: Paint["pattern"] =
 	return {
 		fill,
 		ink: "#000000",
-		shade: mix(fill, "#000000", 0.45),
 		faded: mix(fill, theme.background, 0.82),
 		fadedInk: theme.faint,
 		pattern,
 	};
 }
 
-/** One for each category of the profile, in its order. */
+/** What a thread mostly did in a box: it ran, it waited, it collected garbage. */
+const PATTERNS = ["none", "stripes", "dots"] as const;
+export const Mostly = { ran: 0, waited: 1, collected: 2 } as const;
+
+/** Those of each category of the profile, in its order. */
 export function paintsOfKinds(categories: readonly { fill: string }[], dark: boolean): Paint[] {
-	return categories.map(({ fill }, i) => {
+	return categories.flatMap(({ fill }) => {
 		const usual = COLOUR.test(fill) ? fill : UNKNOWN_FILL;
 		const calm = dark ? mix(usual, "#000000", 0.12) : usual;
-		return paintOf(calm, dark, i === WAITING ? "stripes" : i === COLLECTING ? "dots" : "none");
+		return PATTERNS.map((pattern) => paintOf(calm, dark, pattern));
 	});
+}
+
+export function paintOfKind(category: number, mostly: number): number {
+	return category * PATTERNS.length + mostly;
 }
 
 /* Blue to red as in the SVG of a comparison; people who do not tell red from green tell these. */

@@ -5,18 +5,20 @@
 
 import type { Boxes } from "./boxes";
 import type { Paint, Theme } from "./colours";
-import { COLLECTING, WAITING, patternOf } from "./colours";
+import { patternOf } from "./colours";
 import type { Labels } from "./labels";
 import { labelsFor } from "./labels";
 import type { Rows } from "./rows";
 import { ROW_HEIGHT, topOfRow } from "./rows";
+import { stateOrder } from "./states";
 import type { FlameTree, View } from "./tree";
 
-/** What of a node is its own time, and of that what waited or collected garbage. */
+/** What of a node is its own time, and what its threads did then: a column for each state, in the order of
+ * `stripKinds`. */
 export interface OwnTime {
 	self: Float64Array;
-	waiting: Float64Array;
-	collecting: Float64Array;
+	states: readonly Float64Array[];
+	fills: readonly string[];
 }
 
 export interface Look {
@@ -72,13 +74,17 @@ function placeOf(scene: Scene, box: number, scale: number): Place {
 	};
 }
 
-/** Does the box, or for a strip anything in it, match the search? Without a search everything does. */
-export function isMatch(scene: Scene, box: number): boolean {
-	const { matches } = scene.look;
-	if (!matches) return true;
+/** Is the box, or for a strip anything in it, one of those that count? `before`: how many are before each node. */
+function isCounted(scene: Scene, box: number, before: Uint32Array): boolean {
 	const first = scene.boxes.node[box];
 	const behind = scene.boxes.frames[box] > 0 ? scene.tree.end[scene.boxes.last[box]] : first + 1;
-	return matches[behind] > matches[first];
+	return before[behind] > before[first];
+}
+
+/** Does it match the search? Without a search everything does. */
+export function isMatch(scene: Scene, box: number): boolean {
+	const { matches } = scene.look;
+	return !matches || isCounted(scene, box, matches);
 }
 
 /** Boxes with equal styles have equal numbers: twice the paint, one more if faded; strips come after all paints. */
@@ -130,26 +136,21 @@ export interface Bar {
 	colour: string;
 }
 
-function shadeOfIdle(look: Look, own: OwnTime, node: number): string {
-	const paint = look.paints[own.waiting[node] >= own.collecting[node] ? WAITING : COLLECTING];
-	return paint ? paint.shade : look.theme.strip;
-}
-
-/** Own time is a bar along the lower edge, at the right end where no callee is: what ran, then what waited or collected
- * garbage. */
+/** Own time is a bar along the lower edge, at the right end where no callee is, in the colours of what threads did. */
 export function barsOf(scene: Scene, box: number): Bar[] {
-	const { boxes, view, look: { own, paints, paint } } = scene;
+	const { boxes, view, look: { own } } = scene;
 	if (!own || boxes.frames[box] > 0 || boxes.width[box] < GAP_FROM || !isMatch(scene, box)) return [];
 	const node = boxes.node[box];
 	const unit = view.width / (view.to - view.from);
 	const right = boxes.x[box] + boxes.width[box];
-	const self = own.self[node] * unit;
-	if (self < 1) return [];
-	const idle = (own.waiting[node] + own.collecting[node]) * unit;
-	const ran = { from: right - self, to: right - idle, colour: paints[paint(node)].shade };
-	const rested = { from: right - idle, to: right, colour: shadeOfIdle(scene.look, own, node) };
-	return [ran, rested]
-		.map(({ from, to, colour }) => ({ from: Math.max(0, from), to: Math.min(view.width, to), colour }))
+	if (own.self[node] * unit < 1) return [];
+	let at = right - own.self[node] * unit;
+	return stateOrder
+		.map((state) => {
+			const from = at;
+			at += own.states[state][node] * unit;
+			return { from: Math.max(0, from), to: Math.min(view.width, at), colour: own.fills[state] };
+		})
 		.filter(({ from, to }) => to > from);
 }
 
@@ -220,16 +221,37 @@ export interface Marks {
 	selected: number;
 	/** The selected box has the keyboard's focus. */
 	focused: boolean;
+	/** How many nodes of the selected function are before each node, or null. */
+	alike: Uint32Array | null;
+}
+
+/** In CSS pixels: what is narrower has no room for a ring. */
+const RINGED = 5;
+
+/** All boxes of the selected function, wherever it was called; of a strip its lower edge. */
+function markAlike(context: CanvasRenderingContext2D, scene: Scene, alike: Uint32Array, scale: number): void {
+	const { boxes, look } = scene;
+	const thick = Math.round(2 * scale);
+	context.fillStyle = look.theme.ring;
+	for (let box = 0; box < boxes.count; box++) {
+		if (!isCounted(scene, box, alike)) continue;
+		const place = placeOf(scene, box, scale);
+		const { x, y, width, height } = place;
+		if (boxes.frames[box] > 0) context.fillRect(x, y + height - thick, width, thick);
+		else if (boxes.width[box] < RINGED) context.fillRect(x, y, width, height);
+		else outline(context, place, look.theme.ring, thick);
+	}
 }
 
 /** Drawn into a layer of its own above the boxes, so that moving the pointer does not draw all of them again. */
 export function drawMarks(context: CanvasRenderingContext2D, scene: Scene, marks: Marks, scale: number): void {
 	context.clearRect(0, 0, context.canvas.width, context.canvas.height);
 	const { theme } = scene.look;
+	if (marks.alike) markAlike(context, scene, marks.alike, scale);
 	if (marks.hovered >= 0) outline(context, placeOf(scene, marks.hovered, scale), theme.hover, Math.round(scale));
 	if (marks.selected < 0) return;
 	const place = placeOf(scene, marks.selected, scale);
 	/* A line of the ground inside of the ring sets it off from boxes of its colour. */
-	if (marks.focused) outline(context, place, theme.background, Math.round(3 * scale));
-	outline(context, place, theme.ring, Math.round(2 * scale));
+	if (marks.focused) outline(context, place, theme.background, Math.round(4 * scale));
+	outline(context, place, theme.ring, Math.round(3 * scale));
 }

@@ -6,7 +6,10 @@ import { boxAt, boxFrom, boxOfNode, findBoxes, noBoxes } from "./boxes";
 import { drawFlame, drawMarks, type Look, type Scene } from "./flame";
 import { actionOf, type Action } from "./keys";
 import { listenPointer, type Point } from "./pointer";
-import { isWhole, rangeBetween, rangeOfNode, shifted, wholeOf, within, zoomed, type Range } from "./range";
+import {
+	isWhole, rangeBetween, rangeOfNode, rangeOfShares, sharesOfRange, shifted, wholeOf, within, zoomed, type Range,
+	type Shares,
+} from "./range";
 import { ROW_HEIGHT, rowAt, rowsSeen, scrollTo, topOfRow, type Rows } from "./rows";
 import { caller, heaviestCallee, heaviestRoot, isWithin, nextInRow, previousInRow } from "./steps";
 import { afterFrame, fitCanvas, onceAFrame } from "./surface";
@@ -37,12 +40,18 @@ export interface PanelInput {
 	flipped: boolean;
 	/** Fills the width, or -1. */
 	zoom: number;
+	/** What is seen all the same; null: what `zoom` says. */
+	seen: Shares | null;
 	/** Or -1. */
 	selected: number;
+	/** How many nodes of the selected function are before each node (one more than nodes); null: none is selected. */
+	alike: Uint32Array | null;
 	/** A click only selects, and a double click opens: functions are there for something else than to look closer. */
 	opens: boolean;
 	onSelect(node: number): void;
 	onZoom(node: number): void;
+	/** Something else than `zoom` is seen; null: no longer. Told when it has come to rest, if anybody asks. */
+	onSeen: ((seen: Shares | null) => void) | null;
 	onOpen(node: number): void;
 	onHover(hit: Hit | null, at: Point): void;
 	onMenu(node: number, at: Point): void;
@@ -68,13 +77,18 @@ const TOO_NARROW = 2;
 const WIDER = 1.02;
 const KEY_ZOOM = 0.7;
 const KEY_PAN = 0.25;
+/** A wheel that has not been turned for so long is at rest. */
+const REST_MS = 150;
 
 export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 	let input = first;
 	/* Ahead of the owner, who is told later. */
 	let { zoom, selected } = input;
 	let untold: Choice | null = null;
-	let range: Range = rangeOfZoom();
+	/* What was told last of what is seen: it comes back, and changes nothing. */
+	let told = input.seen;
+	let resting = 0;
+	let range: Range = rangeOfInput();
 	let hovered: Hit | null = null;
 	/* Where the pointer is, as long as it is what moves things. */
 	let pointer: Point | null = null;
@@ -87,6 +101,9 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 	function rangeOfZoom(): Range {
 		const { tree } = input;
 		return zoom >= 0 && tree.total[zoom] > 0 ? rangeOfNode(tree, zoom) : wholeOf(tree);
+	}
+	function rangeOfInput(): Range {
+		return input.seen ? rangeOfShares(input.tree, input.seen) : rangeOfZoom();
 	}
 	function rows(): Rows {
 		return {
@@ -117,6 +134,7 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 			hovered: hovered ? boxFrom(boxes, hovered.node) : -1,
 			selected: boxOfNode(boxes, selected),
 			focused: document.activeElement === elements.scroller,
+			alike: input.alike,
 		};
 		drawMarks(surface.context, scene(), marks, surface.scale);
 	}
@@ -124,6 +142,19 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 		range = within(next, input.tree.sum);
 		input.onRange(range);
 		schedule.ask();
+	}
+	/** By hand, not by what was chosen. */
+	function look(next: Range): void {
+		setRange(next);
+		clearTimeout(resting);
+		resting = window.setTimeout(tellSeen, REST_MS);
+	}
+	function tellSeen(): void {
+		const set = rangeOfZoom();
+		const seen = range.from === set.from && range.to === set.to ? null : sharesOfRange(input.tree, range);
+		if (seen === told || !input.onSeen) return;
+		told = seen;
+		input.onSeen(seen);
 	}
 	function showRow(node: number): void {
 		elements.scroller.scrollTop = scrollTo(rows(), input.tree.depth[node]);
@@ -136,7 +167,7 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 		if (!inside || total[node] < pixel * TOO_NARROW) {
 			const above = parent[node] < 0 ? { from: 0, to: sum } : rangeOfNode(input.tree, parent[node]);
 			const visible = total[node] * size.width >= TOO_NARROW * (above.to - above.from);
-			setRange(visible ? above : rangeOfNode(input.tree, node));
+			look(visible ? above : rangeOfNode(input.tree, node));
 		}
 		showRow(node);
 		schedule.ask();
@@ -162,13 +193,17 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 		untold = null;
 		if (!choice || stop.signal.aborted) return;
 		if (choice.selected !== undefined) input.onSelect(choice.selected);
-		if (choice.zoom !== undefined) input.onZoom(choice.zoom);
+		if (choice.zoom !== undefined) {
+			told = null;
+			input.onZoom(choice.zoom);
+		}
 	}
 	function zoomTo(node: number): void {
 		zoom = node;
+		clearTimeout(resting);
 		setRange(rangeOfZoom());
 		if (node >= 0) showRow(node);
-		if (node !== input.zoom || untold?.zoom !== undefined) tell({ zoom: node });
+		if (node !== input.zoom || told || untold?.zoom !== undefined) tell({ zoom: node });
 	}
 	function select(node: number): void {
 		selected = node;
@@ -177,7 +212,7 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 	}
 	function choose(hit: Hit, closer: boolean): void {
 		if (hit.frames > 0) {
-			if (closer) setRange(rangeBetween(input.tree, hit.node, hit.last));
+			if (closer) look(rangeBetween(input.tree, hit.node, hit.last));
 			return;
 		}
 		select(hit.node);
@@ -197,7 +232,7 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 	function zoomOut(): void {
 		const { tree } = input;
 		const set = rangeOfZoom();
-		if (range.from !== set.from || range.to !== set.to) return setRange(set);
+		if (range.from !== set.from || range.to !== set.to) return look(set);
 		if (zoom < 0) return;
 		let wider = tree.parent[zoom];
 		while (wider >= 0 && tree.total[wider] < tree.total[zoom] * WIDER) wider = tree.parent[wider];
@@ -223,8 +258,8 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 		const y = rect.top + Math.min(rect.height, Math.max(0, below));
 		input.onMenu(selected, { x: rect.left + Math.max(0, boxes.x[box]), y });
 	}
-	const zoomBy = (factor: number): void => setRange(zoomed(range, factor, 0.5, input.tree.sum));
-	const panBy = (share: number): void => setRange(shifted(range, share, input.tree.sum));
+	const zoomBy = (factor: number): void => look(zoomed(range, factor, 0.5, input.tree.sum));
+	const panBy = (share: number): void => look(shifted(range, share, input.tree.sum));
 	const actions: Record<Action, () => void> = {
 		callee: () => move(heaviestCallee),
 		caller: () => move(caller),
@@ -269,14 +304,15 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 		const before = input;
 		input = next;
 		if (next.tree === before.tree && next.look === before.look && next.flipped === before.flipped
-			&& next.zoom === before.zoom && next.selected === before.selected) return;
+			&& next.zoom === before.zoom && next.selected === before.selected && next.alike === before.alike
+			&& next.seen === before.seen) return;
 		if (next.rowCount !== before.rowCount) setHeight();
 		if (next.tree !== before.tree || next.flipped !== before.flipped) {
 			hovered = null;
 			showRoots();
 		}
 		if (next.tree !== before.tree) untold = null;
-		if (next.tree !== before.tree || next.zoom !== before.zoom) showZoom();
+		if (next.tree !== before.tree || next.zoom !== before.zoom || next.seen !== told) showZoom();
 		if (next.selected !== before.selected || next.tree !== before.tree) {
 			const isNew = next.selected !== selected;
 			selected = next.selected;
@@ -286,7 +322,9 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 	}
 	function showZoom(): void {
 		zoom = input.zoom;
-		setRange(rangeOfZoom());
+		told = input.seen;
+		clearTimeout(resting);
+		setRange(rangeOfInput());
 		if (zoom >= 0) showRow(zoom);
 	}
 	function isShown(node: number): boolean {
@@ -311,10 +349,11 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 			panBy(-dx / Math.max(1, size.width));
 			elements.scroller.scrollTop -= dy;
 		},
-		zoom: (factor, point) => setRange(zoomed(range, factor, point.x / Math.max(1, size.width), input.tree.sum)),
+		zoom: (factor, point) => look(zoomed(range, factor, point.x / Math.max(1, size.width), input.tree.sum)),
 		pan: (dx) => panBy(dx / Math.max(1, size.width)),
 		menu(point, page) {
 			const hit = hitAt(point);
+			hover(null);
 			if (!hit || hit.frames > 0) return;
 			input.onSelect(hit.node);
 			input.onMenu(hit.node, page);
@@ -336,6 +375,7 @@ export function createPanel(elements: PanelElements, first: PanelInput): Panel {
 		scene,
 		destroy() {
 			stop.abort();
+			clearTimeout(resting);
 			watch.disconnect();
 			schedule.stop();
 			markSchedule.stop();

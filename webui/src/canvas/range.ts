@@ -8,6 +8,17 @@ export interface Range {
 	to: number;
 }
 
+/** From and to, as shares of the axis. */
+export type Shares = readonly [number, number];
+
+export function rangeOfShares(tree: FlameTree, [from, to]: Shares): Range {
+	return within({ from: from * tree.sum, to: to * tree.sum }, tree.sum);
+}
+
+export function sharesOfRange(tree: FlameTree, { from, to }: Range): Shares {
+	return [from / tree.sum, to / tree.sum];
+}
+
 export function wholeOf(tree: FlameTree): Range {
 	return { from: 0, to: tree.sum };
 }

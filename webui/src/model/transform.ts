@@ -14,6 +14,8 @@ export type Transform =
 	/** Its frames vanish; what they did counts for their callers. */
 	| { readonly type: "hide-function"; readonly fn: number }
 	| { readonly type: "hide-module"; readonly module: number }
+	/** All frames but those of it vanish. */
+	| { readonly type: "only-category"; readonly category: number }
 	/** Samples with the function are dropped. */
 	| { readonly type: "drop-function"; readonly fn: number }
 	/** Frames of it that follow each other become one. */
@@ -55,6 +57,10 @@ export function apply(profile: Profile, s: Stacks, t: Transform): void {
 			return hide(s, (fn) => fn === t.fn);
 		case "hide-module":
 			return hide(s, isModule(profile, t.module));
+		case "only-category": {
+			const holds = isCategory(profile, t.category);
+			return hide(s, (fn) => !holds(fn));
+		}
 		case "drop-function":
 			return drop(s, (fn) => fn === t.fn);
 		case "collapse-module":

@@ -3,7 +3,7 @@
 // was made from changes: a brush over the timeline leaves the shapes of trees alone, a search leaves everything alone.
 // Layer state; no DOM.
 import type { Profile, Report } from "../data/profile";
-import { State as Bit } from "../data/profile";
+import { State as Bit, stripKinds } from "../data/profile";
 import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
 } from "../model/batches";
@@ -22,6 +22,8 @@ import { matchedValue, matcher } from "../model/search";
 import { type FoldedShape, shapeOf } from "../model/shape";
 import { type Statistics, statisticsOf } from "../model/statistics";
 import { stripColumns, type StripColumns } from "../model/strip";
+import { type Chart, chartOf } from "../model/chart";
+import { type Moment, momentAt, type Moments, momentsOf, ranColumns } from "../model/moments";
 import { leavesOut } from "../model/transform";
 import { type Shape, type Tree, treeOf, wholeOf } from "../model/tree";
 import { memory, type Memory } from "./memory";
@@ -59,14 +61,21 @@ export interface Shown {
 	functionFigures(fn: number): Figures;
 	/** Self samples by what the thread did, in the order of `stripKinds`; each sample once. */
 	functionStates(fn: number): readonly number[];
-	/** Parts of `self` by node; zeros in trees that do not end in innermost frames. */
-	leafStates(tree: Tree): { readonly waiting: Float64Array; readonly gc: Float64Array };
+	/** Parts of `self` by node, for each state in the order of `stripKinds`; zeros in trees that do not end in
+	 * innermost frames. */
+	leafStates(tree: Tree): readonly Float64Array[];
 	/** `rows`: by row of the function table, null: nothing is searched for. `share` of what passes. */
 	search(): { readonly rows: Uint8Array | null; readonly share: number; readonly error: string | null };
 	statistics(): Statistics;
 	sourceFiles(): readonly FileFigures[];
 	sourceLines(file: number): FileLines;
 	strip(fromNs: number, toNs: number, columns: number): StripColumns;
+	/** What a thread did from one instant to another, as a node of `tree()`. */
+	momentAt(thread: number, span: readonly [number, number]): Moment | null;
+	/** When a function was on the stack, by thread and column of the timeline: shares of `full` samples. */
+	ran(fn: number, durationNs: number, columns: number, full: number): ReadonlyMap<number, Float32Array>;
+	/** The stacks of a thread in the order of time; nodes are those of `tree()`. */
+	chart(thread: number): Chart;
 	/** What passes, as `plumb report -f collapsed` writes it: with idle threads and start-up frames. */
 	collapsed(): string;
 }
@@ -102,6 +111,21 @@ function tree(p: Pipeline, by: State["by"], startup: boolean): Tree {
 	const form = shape(p, by, startup);
 	const values = places(p, p.state.unit);
 	return p.keep(`tree ${by} ${String(startup)}`, [form, values], () => treeOf(form, values));
+}
+
+function mainShape(p: Pipeline): FoldedShape {
+	return shape(p, p.state.by, p.state.startup);
+}
+
+function moments({ profile, keep }: Pipeline): Moments {
+	return keep("moments", [profile], () => momentsOf(profile.cells, profile.meta.threads.length));
+}
+
+function chart(p: Pipeline, thread: number): Chart {
+	const [form, passes] = [mainShape(p), sieve(p)];
+	return p.keep("chart", [form, passes, thread], () =>
+		chartOf({ profile: p.profile, sieve: passes, shape: form, moments: moments(p), thread }),
+	);
 }
 
 function mainTree(p: Pipeline): Tree {
@@ -240,7 +264,7 @@ function exclusiveStates(passes: Sieve): Uint8Array[] {
 
 /** Sets of states as classes, from 1; 0: in none. */
 function classesOf(sets: readonly Uint8Array[]): { of: Uint8Array; count: number } {
-	const of = new Uint8Array(sets[0]!.length);
+	const of = new Uint8Array(1024);
 	sets.forEach((set, kind) => {
 		for (let i = 0; i < set.length; i++) if (set[i]) of[i] = kind + 1;
 	});
@@ -261,15 +285,30 @@ function functionStates(p: Pipeline, fn: number): number[] {
 	return values.map(([samples]) => samples!);
 }
 
-function leafStates(p: Pipeline, of: Tree): { waiting: Float64Array; gc: Float64Array } {
-	if (of !== mainTree(p)) return { waiting: new Float64Array(of.count), gc: new Float64Array(of.count) };
+/** By `state << 2 | quality`: whether there is such a sample. */
+function statesThere({ profile, keep }: Pipeline): Uint8Array {
+	return keep("states there", [profile], () => {
+		const there = new Uint8Array(1024);
+		for (const state of profile.cells.state) there[state] = 1;
+		return there;
+	});
+}
+
+function leafStates(p: Pipeline, of: Tree): readonly Float64Array[] {
+	if (of !== mainTree(p)) {
+		const none = p.keep("no states", [of], () => new Float64Array(of.count));
+		return stripKinds.map(() => none);
+	}
 	const passes = sieve(p);
 	return p.keep("leaf states", [of, passes], () => {
-		const [, wantsGil, waiting, gc] = exclusiveStates(passes) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
-		const waits = waiting.map((is, i) => is | (wantsGil[i]! && !((i >> 2) & Bit.onCpu) ? 1 : 0));
+		const there = statesThere(p);
+		const sets = exclusiveStates(passes);
+		/* A column of zeros is large, and most states are rare. */
+		const used = sets.filter((set) => set.some((is, i) => is && there[i]));
 		const to = { of: shownNodes(of), count: of.count };
-		const values = valuesByClass(p.profile, passes, p.state.unit, classesOf([waits, gc]), to);
-		return { waiting: values[0]!, gc: values[1]! };
+		const values = valuesByClass(p.profile, passes, p.state.unit, classesOf(used), to);
+		const none = new Float64Array(used.length < sets.length ? of.count : 0);
+		return sets.map((set) => values[used.indexOf(set)] ?? none);
 	});
 }
 
@@ -354,6 +393,14 @@ function shownOf(p: Pipeline): Shown {
 		},
 		sourceLines: (file) => sourceLines(p, file),
 		strip: (fromNs, toNs, columns) => stripColumns(profile, sieve(p).threads, fromNs, toNs, columns),
+		momentAt: (thread, span) =>
+			momentAt({ profile, sieve: sieve(p), shape: mainShape(p) }, moments(p), thread, span),
+		ran: (fn, durationNs, columns, full) => {
+			const form = shape(p, "function", false);
+			const holds = rowBits(form, (node) => (form.fn[node] === fn ? 0 : -1));
+			return ranColumns(profile, sieve(p), holds, { durationNs, columns, full });
+		},
+		chart: (thread) => chart(p, thread),
 		collapsed: () => collapsed(p),
 	};
 }

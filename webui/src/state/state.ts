@@ -5,7 +5,7 @@ import { noFilter } from "../model/filter";
 import type { Place } from "../model/tree";
 import type { Transform } from "../model/transform";
 
-export const views = ["flame", "sandwich", "functions", "tree", "source", "statistics", "diff"] as const;
+export const views = ["flame", "chart", "sandwich", "functions", "tree", "source", "statistics", "diff"] as const;
 export type View = (typeof views)[number];
 
 export const sortColumns = ["self", "total", "name", "file"] as const;
@@ -28,6 +28,10 @@ export interface State {
 	readonly flipped: boolean;
 	/** What of the flame graph fills its width; null: all. */
 	readonly zoom: Place | null;
+	/** What of its width is seen, from and to as shares of all of it; null: what `zoom` says. */
+	readonly seen: readonly [number, number] | null;
+	/** The thread of the stack chart; null: the one that is looked at first. */
+	readonly thread: number | null;
 	/** The selected function: a row of the function table. */
 	readonly selected: number | null;
 	/** The box or row of the tree that is selected, if it was selected in one. */
@@ -55,6 +59,8 @@ export const initialState: State = {
 	inverted: false,
 	flipped: false,
 	zoom: null,
+	seen: null,
+	thread: null,
 	selected: null,
 	at: null,
 	file: null,
@@ -66,3 +72,12 @@ export const initialState: State = {
 	diffWidth: "after",
 	theme: "system",
 };
+
+/** What the width of the flame graph follows from. */
+const ground = ["profile", "filter", "startup", "transforms", "by", "unit", "inverted", "zoom"] as const;
+
+/** A part of a width means nothing of another one. */
+export function groundedIn(before: State, after: State): State {
+	const moved = after.seen === before.seen && ground.some((name) => before[name] !== after[name]);
+	return moved && after.seen ? { ...after, seen: null } : after;
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who holds the state, and tells everybody that it changed. Layer state; no DOM.
-import type { State } from "./state";
+import { groundedIn, type State } from "./state";
 import { type History, redo, remember, startOf, undo } from "./undo";
 
 export type Change = (change: Partial<State> | ((state: State) => State)) => void;
@@ -30,7 +30,8 @@ export function createStore(initial: State): Store {
 		state: () => history.now,
 		change(change) {
 			const { now } = history;
-			become(remember(history, typeof change === "function" ? change(now) : { ...now, ...change }));
+			const next = typeof change === "function" ? change(now) : { ...now, ...change };
+			become(remember(history, groundedIn(now, next)));
 		},
 		replace: (state) => become({ ...history, now: state }),
 		undo: () => become(undo(history)),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be undone: everything that changes what is counted. Where one looks (view, zoom, selection) is left alone.
-// Layer state; pure.
+// What can be undone: everything that changes what is counted, and coming nearer. Where else one looks (view,
+// selection) is left alone. Layer state; pure.
 import type { State } from "./state";
 
-const undoable = ["filter", "startup", "transforms", "by"] as const;
+const undoable = ["filter", "startup", "transforms", "by", "zoom", "seen"] as const;
 type Undoable = Pick<State, (typeof undoable)[number]>;
 
 export interface History {
@@ -14,8 +14,8 @@ export interface History {
 
 const maxPast = 200;
 
-function part({ filter, startup, transforms, by }: State): Undoable {
-	return { filter, startup, transforms, by };
+function part({ filter, startup, transforms, by, zoom, seen }: State): Undoable {
+	return { filter, startup, transforms, by, zoom, seen };
 }
 
 function differs(a: State, b: State): boolean {

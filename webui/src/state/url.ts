@@ -14,6 +14,7 @@ const letters = {
 	s: ["focus-subtree", "base"],
 	h: ["hide-function", "fn"],
 	m: ["hide-module", "module"],
+	o: ["only-category", "category"],
 	d: ["drop-function", "fn"],
 	c: ["collapse-module", "module"],
 	k: ["collapse-category", "category"],
@@ -94,10 +95,10 @@ function writeFilter(f: Filter): [string, string][] {
 	];
 }
 
-function readTime(text: string | undefined): Filter["time"] {
+function readSpan(text: string | undefined, limit: number): readonly [number, number] | null {
 	const [first, second] = (text ?? "").split("-");
-	const from = index(first, 2 ** 53);
-	const to = index(second, 2 ** 53);
+	const from = index(first, limit);
+	const to = index(second, limit);
 	return from === null || to === null || to <= from ? null : [from, to];
 }
 
@@ -106,12 +107,20 @@ function readFilter(profile: Profile, at: ReadonlyMap<string, string>): Filter {
 	return {
 		processes: readList(at.get("pr"), profile.meta.processes.length),
 		threads: readList(at.get("th"), profile.meta.threads.length),
-		time: readTime(at.get("t")),
+		time: readSpan(at.get("t"), 2 ** 53),
 		states: index(at.get("st"), 64) ?? 0,
 		kinds: index(at.get("k"), 32) ?? 0,
 		modules: readList(at.get("m"), profile.strings.length) ?? [],
 		idle: idle === "keep" || idle === "skip" ? idle : "hide",
 	};
+}
+
+/** Shares are told in so many parts of the whole. */
+const whole = 1e12;
+
+function readSeen(text: string | undefined): State["seen"] {
+	const span = readSpan(text, whole + 1);
+	return span && [span[0] / whole, span[1] / whole];
 }
 
 function optional(n: number | null): string {
@@ -137,6 +146,8 @@ export function toHash(state: State): string {
 		["inv", flag(state.inverted)],
 		["up", flag(state.flipped)],
 		["z", writePlace(state.zoom)],
+		["w", state.seen ? state.seen.map((share) => Math.round(share * whole)).join("-") : ""],
+		["ct", optional(state.thread)],
 		["f", optional(state.selected)],
 		["at", writePlace(state.at)],
 		["file", optional(state.file)],
@@ -199,6 +210,8 @@ export function fromHash(hash: string, report: Report): State {
 		inverted: at.has("inv"),
 		flipped: at.has("up"),
 		zoom: readPlace(profile, at.get("z")),
+		seen: readSeen(at.get("w")),
+		thread: index(at.get("ct"), profile.meta.threads.length),
 		selected: index(at.get("f"), profile.functions.rows),
 		at: readPlace(profile, at.get("at")),
 		file: index(at.get("file"), profile.strings.length),

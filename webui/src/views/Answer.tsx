@@ -5,7 +5,7 @@
 import { Fragment, type JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
-import { stateLabels } from "../canvas/heat";
+import { stateLabels } from "../canvas/states";
 import type { FunctionRows } from "../model/functions";
 import { percent, sharePm, time } from "../model/numbers";
 import { heaviestPath } from "../model/tree";
@@ -91,7 +91,7 @@ function Sentence({ page }: { page: Page }): JSX.Element {
 
 /** With the samples that it is about, where they can be chosen. */
 function Finding({ page, rule, sentence }: { page: Page; rule: string; sentence: string }): JSX.Element {
-	const evidence = evidenceOf(rule);
+	const evidence = evidenceOf(rule, page.profile);
 	return (
 		<>
 			<strong>{`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}. `}</strong>

@@ -52,6 +52,8 @@ interface RowProps {
 	open: boolean;
 	active: boolean;
 	found: boolean;
+	/** Of the selected function. */
+	alike: boolean;
 	onSelect: () => void;
 	onToggle: () => void;
 }
@@ -67,7 +69,7 @@ function Row(props: RowProps): JSX.Element {
 	};
 	return (
 		<div
-			class={`row${props.active ? " selected" : ""}${props.found ? " found" : ""}`}
+			class={`row${props.active ? " selected" : ""}${props.found ? " found" : ""}${props.alike ? " alike" : ""}`}
 			id={`node-${node}`}
 			role="row"
 			aria-rowindex={props.index + 2}
@@ -206,6 +208,7 @@ export function CallTreeView({ page }: { page: Page }): JSX.Element {
 							open={branches.open[one] === 1}
 							active={one === node}
 							found={found?.[tree.fn[one]] === 1}
+							alike={tree.fn[one] === state.selected}
 							onSelect={() => select(one)}
 							onToggle={() => toggle(one)}
 						/>

@@ -7,6 +7,7 @@ import { noFilter, type Filter } from "../model/filter";
 import { time } from "../model/numbers";
 import { FrameFilter } from "./FrameFilter";
 import type { Page } from "./page";
+import { Quick } from "./Quick";
 import { SaveMenu } from "./SaveMenu";
 import { SearchBox } from "./SearchBox";
 import { StateFilter } from "./StateFilter";
@@ -40,6 +41,7 @@ export function FilterBar({ page }: { page: Page }): JSX.Element {
 	return (
 		<section class="bar" aria-label="Filters">
 			<SearchBox page={page} />
+			<Quick page={page} />
 			<ThreadFilter page={page} />
 			<StateFilter page={page} />
 			<FrameFilter page={page} />
@@ -52,7 +54,7 @@ export function FilterBar({ page }: { page: Page }): JSX.Element {
 			<button
 				type="button"
 				disabled={page.undo === null}
-				title="Undo the last filter or change of the tree (u)"
+				title="Undo the last filter, zoom or change of the tree (u)"
 				onClick={() => page.undo?.()}
 			>
 				Undo

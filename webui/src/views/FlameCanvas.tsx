@@ -7,7 +7,7 @@ import type { Look, Scene } from "../canvas/flame";
 import { createPanel, type Hit, type Panel, type PanelElements } from "../canvas/panel";
 import type { SceneSource } from "../canvas/picture";
 import type { Point } from "../canvas/pointer";
-import type { Range } from "../canvas/range";
+import type { Range, Shares } from "../canvas/range";
 import type { FlameTree } from "../canvas/tree";
 import { Tip, type TipText } from "./Tip";
 
@@ -21,7 +21,12 @@ interface Props {
 	look: Look;
 	flipped: boolean;
 	zoom: number;
+	/** What is seen instead of `zoom`, and who keeps it; without, nobody does. */
+	seen?: Shares | null;
+	onSeen?: (seen: Shares | null) => void;
 	selected: number;
+	/** How many nodes of the selected function are before each node. */
+	alike?: Uint32Array | null;
 	/** What this picture is, for screen readers. */
 	label: string;
 	tip(hit: Hit): TipText;
@@ -65,6 +70,9 @@ function usePanel(props: Props, setHover: (hover: Hover | null) => void): { curr
 	const input = {
 		tree, rowCount, look, flipped, zoom, selected, onSelect, onZoom, onMenu,
 		opens: onOpen !== undefined,
+		seen: props.seen ?? null,
+		alike: props.alike ?? null,
+		onSeen: props.onSeen ?? null,
 		onOpen: onOpen ?? nothing,
 		onRange: onRange ?? nothing,
 		onHover: (hit: Hit | null, at: Point) => setHover(hit && { hit, at: inWindow(scroller.current, at) }),

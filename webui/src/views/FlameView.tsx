@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { nodeAt, placeOf, type Tree } from "../model/tree";
 import type { State } from "../state/state";
 import { FlameCanvas } from "./FlameCanvas";
-import { laidOut, lookOf } from "./flameLook";
+import { alikeBefore, laidOut, lookOf } from "./flameLook";
 import { flameText } from "./flameText";
 import type { Page } from "./page";
 
@@ -31,6 +31,7 @@ export function FlameView({ page }: { page: Page }): JSX.Element {
 		() => lookOf(shown, tree, dark, text, !state.inverted),
 		[shown.profile, tree, dark, state.search, state.regex],
 	);
+	const alike = useMemo(() => alikeBefore(tree, state.selected), [tree, state.selected]);
 	if (flame.sum === 0) return <p class="empty">No samples pass the filters.</p>;
 	return (
 		<FlameCanvas
@@ -39,12 +40,15 @@ export function FlameView({ page }: { page: Page }): JSX.Element {
 			look={look}
 			flipped={state.flipped}
 			zoom={state.zoom ? nodeAt(tree, state.zoom) : -1}
+			seen={state.seen}
 			selected={selectedNode(state, tree)}
+			alike={alike}
 			label={labelOf(state)}
 			tip={text.tip}
 			sentence={text.sentence}
 			onSelect={(node) => change({ selected: tree.fn[node], at: placeOf(tree, node) })}
-			onZoom={(node) => change({ zoom: node < 0 ? null : placeOf(tree, node) })}
+			onZoom={(node) => change({ zoom: node < 0 ? null : placeOf(tree, node), seen: null })}
+			onSeen={(seen) => change({ seen })}
 			onMenu={(node, at) => page.openMenu(tree.fn[node], at.x, at.y)}
 			picture={page.picture}
 		/>

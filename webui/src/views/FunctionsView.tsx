@@ -94,7 +94,7 @@ function Row({ page, rows, row, index, halfWidths, selected }: RowProps): JSX.El
 	};
 	return (
 		<div
-			class={selected ? "row selected" : "row"}
+			class={`row${selected ? " selected" : ""}${fn === page.state.selected ? " alike" : ""}`}
 			id={`row-${row}`}
 			role="row"
 			aria-rowindex={index + 2}

@@ -11,7 +11,7 @@ type Keys = readonly (readonly [keys: string, text: string])[];
 const everywhere: Keys = [
 	["1 … 7", "go to a view"],
 	["/", "search; Escape clears it"],
-	["u, Ctrl+Z", "undo a filter or a change of the tree"],
+	["u, Ctrl+Z", "undo a filter, a zoom or a change of the tree"],
 	["Ctrl+Shift+Z", "do it again"],
 	["l", "functions or lines"],
 	["t", "time or samples"],

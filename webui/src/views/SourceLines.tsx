@@ -9,7 +9,7 @@ import type { FileLines } from "../model/lines";
 import { codeParts } from "./codeText";
 import type { Page } from "./page";
 import { stepOfKey } from "./rowKeys";
-import { sourceRows, type SourceRow } from "./sourceRows";
+import { linesOfSelected, sourceRows, type SourceRow } from "./sourceRows";
 import { VirtualRows } from "./VirtualRows";
 
 const ROW = 22;
@@ -38,6 +38,8 @@ interface RowProps {
 	index: number;
 	hottest: number;
 	active: boolean;
+	/** The selected function was sampled there. */
+	alike: boolean;
 	onSelect: () => void;
 }
 
@@ -54,7 +56,7 @@ function Gap({ index }: { index: number }): JSX.Element {
 	);
 }
 
-function Row({ page, lines, row, index, hottest, active, onSelect }: RowProps): JSX.Element {
+function Row({ page, lines, row, index, hottest, active, alike, onSelect }: RowProps): JSX.Element {
 	if (row.line === 0) return <Gap index={index} />;
 	const { whole } = page.shown;
 	const self = row.sampled < 0 ? 0 : lines.self[row.sampled];
@@ -66,7 +68,7 @@ function Row({ page, lines, row, index, hottest, active, onSelect }: RowProps): 
 			role="row"
 			aria-rowindex={index + 2}
 			aria-selected={active}
-			class={`row${active ? " selected" : ""}${self > 0 ? " hot" : ""}`}
+			class={`row${active ? " selected" : ""}${self > 0 ? " hot" : ""}${alike ? " alike" : ""}`}
 			style={{ "--much": heat }}
 			onClick={onSelect}
 		>
@@ -117,6 +119,7 @@ export function SourceLines({ page, file, lines }: { page: Page; file: number; l
 	const source = page.profile.sources.get(file);
 	const rows = useMemo(() => sourceRows(source, lines.lines), [source, lines]);
 	const hottest = useMemo(() => lines.self.reduce((most, self) => Math.max(most, self), 0), [lines]);
+	const own = useMemo(() => linesOfSelected(page, file), [page.profile, page.state.selected, file]);
 	const active = rows.findIndex((row) => row.line !== 0 && row.line === page.state.line);
 	const select = (index: number): void => {
 		const line = rows[index]?.line;
@@ -155,6 +158,7 @@ export function SourceLines({ page, file, lines }: { page: Page; file: number; l
 							index={first + i}
 							hottest={hottest}
 							active={first + i === active}
+							alike={own?.has(row.line) ?? false}
 							onSelect={() => select(first + i)}
 						/>
 					))

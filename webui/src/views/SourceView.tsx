@@ -9,6 +9,7 @@ import { LineAbout } from "./LineAbout";
 import type { Page } from "./page";
 import { SourceFiles } from "./SourceFiles";
 import { SourceLines } from "./SourceLines";
+import { linesOfSelected } from "./sourceRows";
 import { brief } from "./text";
 
 /** The file asked for, else that of the selected function, else the hottest. */
@@ -18,14 +19,6 @@ function fileOf(page: Page): number | null {
 	if (file !== null) return file;
 	const own = selected !== null && selected < functions.count ? functions.file[selected] : 0;
 	return own === 0 ? (page.shown.sourceFiles()[0]?.file ?? null) : own;
-}
-
-/** Lines in which the selected function was sampled; null if it is none of this file. */
-function linesOfSelected(page: Page, file: number): Set<number> | null {
-	const { functions, locations } = page.profile;
-	const fn = page.state.selected;
-	if (fn === null || fn >= functions.count || functions.file[fn] !== file) return null;
-	return new Set(locations.line.subarray(locations.start[fn], locations.start[fn + 1]));
 }
 
 /** The line asked for, else the hottest of the selected function or of all. */

@@ -3,7 +3,7 @@
 
 import type { JSX } from "preact";
 
-import { fillsOfStates, stateLabels } from "../canvas/heat";
+import { fillsOfStates, stateLabels } from "../canvas/states";
 import { percent } from "../model/numbers";
 import type { Page } from "./page";
 

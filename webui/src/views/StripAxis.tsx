@@ -5,6 +5,8 @@ import type { JSX } from "preact";
 import { instant, ticksOf } from "../canvas/axis";
 
 interface Props {
+	/** Where it begins; nothing: at 0. */
+	from?: number;
 	duration: number;
 	width: number;
 }
@@ -12,13 +14,13 @@ interface Props {
 /** CSS pixels between two marks at least. */
 const APART = 80;
 
-export function StripAxis({ duration, width }: Props): JSX.Element {
-	const { step, at } = ticksOf(0, duration, Math.max(1, Math.floor(width / APART)));
-	const fits = at.filter((tick) => (1 - tick / duration) * width > APART / 2);
+export function StripAxis({ from = 0, duration, width }: Props): JSX.Element {
+	const { step, at } = ticksOf(from, from + duration, Math.max(1, Math.floor(width / APART)));
+	const fits = at.filter((tick) => (1 - (tick - from) / duration) * width > APART / 2);
 	return (
 		<div class="strip-axis" aria-hidden="true">
 			{fits.map((tick) => (
-				<span key={tick} style={{ left: `${(tick / duration) * 100}%` }}>
+				<span key={tick} style={{ left: `${((tick - from) / duration) * 100}%` }}>
 					{instant(tick, step)}
 				</span>
 			))}

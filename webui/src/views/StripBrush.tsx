@@ -3,12 +3,19 @@
 
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import type { Point } from "../canvas/pointer";
 import { dragged, endMoved, holdAt, orNone, positionOf, type Axis, type Hold, type Span } from "../canvas/brush";
 
 interface Props {
 	axis: Axis;
 	span: Span | null;
 	onChoose: (span: Span | null) => void;
+	/** Where the pointer is, in pixels of the axis and in the window. */
+	onHover: (x: number, at: Point) => void;
+	/** It is elsewhere, or drags. */
+	onLeave: () => void;
+	/** A click that changes no range. */
+	onPick: (x: number, at: Point) => void;
 }
 
 /** Fingers are wider than pointers. */
@@ -38,11 +45,15 @@ function stepOfKey(event: KeyboardEvent, axis: Axis): number {
 	}
 }
 
+function pointOf(event: PointerEvent): Point {
+	return { x: event.clientX, y: event.clientY };
+}
+
 function seconds(ns: number): string {
 	return `${(ns / 1e9).toFixed(3)} s`;
 }
 
-export function StripBrush({ axis, span, onChoose }: Props): JSX.Element {
+export function StripBrush({ axis, span, onChoose, onHover, onLeave, onPick }: Props): JSX.Element {
 	const box = useRef<HTMLDivElement>(null);
 	const press = useRef<Press | null>(null);
 	/* While it is dragged nothing else follows: a filter for each pixel would be many. */
@@ -51,6 +62,7 @@ export function StripBrush({ axis, span, onChoose }: Props): JSX.Element {
 
 	const xOf = (event: PointerEvent): number => event.clientX - (box.current?.getBoundingClientRect().left ?? 0);
 	const onPointerDown = (event: PointerEvent): void => {
+		onLeave();
 		if (event.button !== 0) return;
 		const x = xOf(event);
 		press.current = { hold: holdAt(axis, span, x, nearOf(event)), x, moved: false };
@@ -58,7 +70,10 @@ export function StripBrush({ axis, span, onChoose }: Props): JSX.Element {
 	};
 	const onPointerMove = (event: PointerEvent): void => {
 		const held = press.current;
-		if (!held) return;
+		if (!held) {
+			if (event.pointerType !== "touch") onHover(xOf(event), pointOf(event));
+			return;
+		}
 		held.moved ||= Math.abs(xOf(event) - held.x) >= STILL;
 		if (held.moved) setDragging(dragged(axis, held.hold, xOf(event)));
 	};
@@ -68,6 +83,7 @@ export function StripBrush({ axis, span, onChoose }: Props): JSX.Element {
 		setDragging(null);
 		if (held?.moved) onChoose(orNone(axis, dragged(axis, held.hold, xOf(event))));
 		else if (held?.hold.part === "new" && span) onChoose(null);
+		else if (held) onPick(xOf(event), pointOf(event));
 	};
 	const onPointerCancel = (): void => {
 		press.current = null;
@@ -104,6 +120,7 @@ export function StripBrush({ axis, span, onChoose }: Props): JSX.Element {
 			onPointerMove={onPointerMove}
 			onPointerUp={onPointerUp}
 			onPointerCancel={onPointerCancel}
+			onPointerLeave={onLeave}
 		>
 			{shown ? <div class="strip-outside" style={{ left: "0", width: `${positionOf(axis, from)}px` }} /> : null}
 			{shown ? <div class="strip-outside" style={{ left: `${positionOf(axis, to)}px`, right: "0" }} /> : null}

@@ -2,28 +2,41 @@
 /* What the colours of the timeline mean, and what part of it is chosen. */
 
 import type { JSX } from "preact";
-import { fillsOfStates, stateLabels } from "../canvas/heat";
+import type { Meta } from "../data/profile";
+import type { Page } from "./page";
+import { StateLegend } from "./StateLegend";
 
 interface Props {
-	dark: boolean;
+	page: Page;
+	/** The selected function, whose time is marked; null: none is. */
+	ran: string | null;
 	/** What is chosen, in words. */
 	said: string;
 	/** Null if nothing is chosen. */
 	onClear: (() => void) | null;
 }
 
-export function StripLegend({ dark, said, onClear }: Props): JSX.Element {
-	const fills = fillsOfStates(dark);
+/** It is known when a thread should have been sampled. */
+function isRegular({ mode, period_ns }: Meta): boolean {
+	return mode === "wall" && period_ns > 0;
+}
+
+export function StripLegend({ page, ran, said, onClear }: Props): JSX.Element {
 	return (
 		<div class="strip-legend">
-			<ul>
-				{stateLabels.map((label, i) => (
-					<li key={label}>
-						<span class="strip-sample" style={{ background: fills[i] }} />
-						{label}
-					</li>
-				))}
-			</ul>
+			<StateLegend page={page} />
+			{isRegular(page.profile.meta) ? (
+				<span class="strip-missed">
+					<span class="swatch hatched" />
+					missed
+				</span>
+			) : null}
+			{ran === null ? null : (
+				<span class="strip-ran">
+					<span class="swatch" />
+					<span class="name">{ran} was on the stack</span>
+				</span>
+			)}
 			<output>{said}</output>
 			{onClear ? (
 				<button type="button" onClick={onClear}>

@@ -14,6 +14,7 @@ interface Tab {
 
 const all: readonly Tab[] = [
 	{ view: "flame", text: "Flame graph" },
+	{ view: "chart", text: "Stack chart" },
 	{ view: "sandwich", text: "Callers and callees" },
 	{ view: "functions", text: "Functions" },
 	{ view: "tree", text: "Call tree" },

@@ -20,7 +20,7 @@ export function threadName(profile: Profile, thread: Thread): string {
 }
 
 /** Those that computed most first, then those that were there most; the idle ones last. */
-function inOrder(threads: readonly Thread[]): number[] {
+export function threadsInOrder(threads: readonly Thread[]): number[] {
 	const ids = threads.map((_, i) => i);
 	return ids.sort((a, b) => {
 		const [x, y] = [threads[a], threads[b]];
@@ -30,7 +30,7 @@ function inOrder(threads: readonly Thread[]): number[] {
 
 function threadPicks(profile: Profile): Pick[] {
 	const { threads } = profile.meta;
-	return inOrder(threads).map((id) => ({
+	return threadsInOrder(threads).map((id) => ({
 		id,
 		text: threadName(profile, threads[id]),
 		detail: threads[id].idle ? "idle" : `${shareOf(threads[id].samples, threads[id].on_cpu)} on CPU`,

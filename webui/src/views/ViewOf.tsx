@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 
 import { hottestFunction } from "./Answer";
 import { CallTreeView } from "./CallTreeView";
+import { ChartView } from "./ChartView";
 import { DiffView } from "./DiffView";
 import { FlameView } from "./FlameView";
 import { FunctionsView } from "./FunctionsView";
@@ -29,6 +30,8 @@ export function ViewOf({ page }: { page: Page }): JSX.Element {
 			) : (
 				<p class="empty">No samples pass the filters.</p>
 			);
+		case "chart":
+			return <ChartView page={page} />;
 		case "sandwich":
 			return <Sandwich page={page} />;
 		case "functions":

@@ -7,16 +7,16 @@ import type { Page } from "./page";
 import { Switch } from "./Switch";
 
 function Directions({ page }: { page: Page }): JSX.Element | null {
-	const { view, inverted, flipped, zoom } = page.state;
+	const { view, inverted, flipped, zoom, seen } = page.state;
 	if (view !== "flame" && view !== "tree") return null;
 	return (
 		<>
 			{view === "flame" ? (
 				<button
 					type="button"
-					disabled={zoom === null}
+					disabled={zoom === null && seen === null}
 					title="Show the whole width again (0)"
-					onClick={() => page.change({ zoom: null })}
+					onClick={() => page.change({ zoom: null, seen: null })}
 				>
 					Zoom out
 				</button>

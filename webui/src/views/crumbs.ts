@@ -18,6 +18,8 @@ export function wordsOf(page: Page, transform: Transform): [verb: string, name: 
 			return ["Hide", page.names.full(transform.fn)];
 		case "hide-module":
 			return ["Hide module", module(page, transform.module)];
+		case "only-category":
+			return ["Only", page.profile.meta.categories[transform.category]?.name ?? ""];
 		case "drop-function":
 			return ["Without", page.names.full(transform.fn)];
 		case "collapse-module":

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How the boxes of a call tree are painted: by the kind of their function, or by what the thread did where that is
- * most of what the box stands for. */
+/* How the boxes of a call tree are painted: by the kind of their function, with a pattern where the thread mostly
+ * waited or collected garbage. */
 
-import { COLLECTING, WAITING, paintsOfKinds, themeOf } from "../canvas/colours";
+import { Mostly, paintOfKind, paintsOfKinds, themeOf } from "../canvas/colours";
 import type { Look } from "../canvas/flame";
+import { fillsOfStates } from "../canvas/states";
 import { rowsOf } from "../canvas/steps";
 import { flameTreeOf, type FlameTree } from "../canvas/tree";
 import type { Tree } from "../model/tree";
 import type { Shown } from "../state/derived";
 import type { FlameText } from "./flameText";
+
+interface Measured {
+	readonly count: number;
+	readonly total: Float64Array;
+}
 
 export interface Laid {
 	flame: FlameTree;
@@ -30,32 +36,42 @@ export function laidOut(tree: Tree): Laid {
 
 /** How many nodes before each node match the search, or null if nothing is searched for. */
 export function matchesBefore(tree: Tree, rows: Uint8Array | null): Uint32Array | null {
-	if (!rows) return null;
-	const matches = new Uint32Array(tree.count + 1);
+	return rows && countedBefore(tree, (node) => rows[tree.fn[node]]);
+}
+
+/** How many nodes before each node are of the function, or null if it is none. */
+export function alikeBefore(tree: Tree, selected: number | null): Uint32Array | null {
+	return selected === null ? null : countedBefore(tree, (node) => (tree.fn[node] === selected ? 1 : 0));
+}
+
+/** How many nodes with time count before each node, and all of them. */
+export function countedBefore(tree: Measured, counts: (node: number) => number): Uint32Array {
+	const before = new Uint32Array(tree.count + 1);
 	let sum = 0;
 	for (let node = 0; node < tree.count; node++) {
-		if (tree.total[node] > 0) sum += rows[tree.fn[node]];
-		matches[node + 1] = sum;
+		if (tree.total[node] > 0) sum += counts(node);
+		before[node + 1] = sum;
 	}
-	return matches;
+	return before;
 }
 
 /** `ownTime`: the tree goes from callers to callees; in others what is left of a node is not its own time. */
 export function lookOf(shown: Shown, tree: Tree, dark: boolean, text: FlameText, ownTime: boolean): Look {
 	const { category } = shown.profile.functions;
-	const { waiting, gc } = shown.leafStates(tree);
+	const states = shown.leafStates(tree);
+	const [, wantsGil, waiting, gc] = states;
 	const { total, fn } = tree;
 	return {
 		theme: themeOf(dark),
 		paints: paintsOfKinds(shown.profile.meta.categories, dark),
 		paint(node) {
 			const half = total[node] / 2;
-			if (gc[node] > half) return COLLECTING;
-			return waiting[node] > half ? WAITING : category[fn[node]];
+			const waited = waiting[node] + wantsGil[node] > half ? Mostly.waited : Mostly.ran;
+			return paintOfKind(category[fn[node]], gc[node] > half ? Mostly.collected : waited);
 		},
 		label: text.label,
 		shortLabel: text.shortLabel,
-		own: ownTime ? { self: tree.self, waiting, collecting: gc } : null,
+		own: ownTime ? { self: tree.self, states, fills: fillsOfStates(dark) } : null,
 		matches: matchesBefore(tree, shown.search().rows),
 	};
 }

@@ -2,6 +2,7 @@
 /* What is said of a box of a flame graph: in its tooltip, and to who does not see it. */
 
 import type { Hit } from "../canvas/panel";
+import { stateLabels, stateOrder } from "../canvas/states";
 import type { FlameTree } from "../canvas/tree";
 import type { Profile } from "../data/profile";
 import { cut, display, type Names } from "../model/names";
@@ -71,7 +72,7 @@ function tipOfNode(page: Page, tree: Tree, node: number, ownTime: boolean): TipT
 	const fn = tree.fn[node];
 	const line = tree.line[node];
 	const { self, total } = shown.figures(tree, node);
-	const idle = shown.leafStates(tree);
+	const states = shown.leafStates(tree);
 	const figures: (readonly [string, string])[] = [
 		["total", `${valueText(page, total.value)}, ${sharePm(total.share, total.halfWidth)}`],
 		...ofParent(tree, node, ownTime),
@@ -80,8 +81,10 @@ function tipOfNode(page: Page, tree: Tree, node: number, ownTime: boolean): TipT
 	if (ownTime) {
 		figures.splice(1, 0, ["self", `${valueText(page, self.value)}, ${sharePm(self.share, self.halfWidth)}`]);
 	}
-	if (idle.waiting[node] > 0) figures.push(["waiting itself", valueText(page, idle.waiting[node])]);
-	if (idle.gc[node] > 0) figures.push(["collecting garbage", valueText(page, idle.gc[node])]);
+	for (const state of stateOrder) {
+		const value = states[state][node];
+		if (value > 0) figures.push([`${stateLabels[state]}, self`, valueText(page, value)]);
+	}
 	figures.push(...opcodesSaid(page, tree, node));
 	return {
 		title: said(names.full(fn)),

@@ -2,6 +2,7 @@
 /* The rows of a source file: the text that the page has, sampled lines that it has no text of, and what is left out. */
 
 import type { Source } from "../data/profile";
+import type { Page } from "./page";
 
 export interface SourceRow {
 	/** 0: lines are left out here. */
@@ -33,4 +34,12 @@ export function sourceRows(source: Source | undefined, sampled: ArrayLike<number
 		before = line;
 	}
 	return rows;
+}
+
+/** Lines in which the selected function was sampled; null if it is none of this file. */
+export function linesOfSelected(page: Page, file: number): Set<number> | null {
+	const { functions, locations } = page.profile;
+	const fn = page.state.selected;
+	if (fn === null || fn >= functions.count || functions.file[fn] !== file) return null;
+	return new Set(locations.line.subarray(locations.start[fn], locations.start[fn + 1]));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rows of the timeline: first all threads together, then each thread by process, the busiest first. Those beyond a
- * bearable number share the last row. */
+/* The rows of the timeline: first all threads together, then each thread by process, the main thread before the
+ * busiest. Many threads of one kind share a row that opens, and those beyond a bearable number share the last one. */
 
 import type { HeatRow } from "../canvas/heat";
 import { stripKinds, type Profile } from "../data/profile";
@@ -10,11 +10,15 @@ import type { StripColumns, ThreadStrip } from "../model/strip";
 
 export interface StripRow extends HeatRow {
 	key: string;
-	kind: "total" | "process" | "thread" | "rest";
+	kind: "total" | "process" | "group" | "thread" | "rest";
 	name: string;
 	title: string;
 	/** Index into meta.threads, or null if the row is not one thread. */
 	thread: number | null;
+	/** All that it is made of. */
+	threads: readonly number[];
+	/** Of a group: its threads have rows of their own below it. */
+	open: boolean;
 }
 
 const KINDS = stripKinds.length;
@@ -23,7 +27,9 @@ const TOTAL_HEIGHT = 30;
 const HEADING_HEIGHT = 20;
 /* A name is a button: lower ones are hard to hit. */
 const THREAD_HEIGHT = 24;
-const MOST_THREADS = 150;
+/** So many threads of a kind share a row. */
+const GROUPED = 4;
+const MOST_UNITS = 150;
 const NAME_LENGTH = 80;
 
 /** How much a thread did: all its samples but those in which it waited. */
@@ -37,6 +43,10 @@ function sumOf(strips: readonly ThreadStrip[], length: number): Float64Array {
 	const sum = new Float64Array(length);
 	for (const { samples } of strips) for (let i = 0; i < length; i++) sum[i] += samples[i];
 	return sum;
+}
+
+function threadsOf(strips: readonly ThreadStrip[]): number[] {
+	return strips.map(({ thread }) => thread);
 }
 
 function sharesOf(samples: Float64Array, full: number): Float32Array {
@@ -63,13 +73,28 @@ function totalRow(strips: readonly ThreadStrip[], length: number): StripRow {
 		name: "all threads",
 		title: "What all threads together did, without waiting",
 		thread: null,
+		threads: threadsOf(strips),
+		open: false,
 		top: 0,
 		height: TOTAL_HEIGHT,
 		shares: sharesOf(sum, most || 1),
+		gaps: null,
 	};
 }
 
-function threadRow(profile: Profile, strip: ThreadStrip, full: number): StripRow {
+/** Columns between its first and its last sample in which it has less than half of the samples that it should have. */
+function gapsOf(samples: Float64Array, full: number): Uint8Array {
+	const gaps = Uint8Array.from({ length: samples.length / KINDS }, (_, column) =>
+		sumOfColumn(samples, column * KINDS) < full / 2 ? 1 : 0,
+	);
+	const is = (column: number): boolean => sumOfColumn(samples, column * KINDS) > 0;
+	for (let column = 0; column < gaps.length && !is(column); column++) gaps[column] = 0;
+	for (let column = gaps.length - 1; column >= 0 && !is(column); column--) gaps[column] = 0;
+	return gaps;
+}
+
+/** `full`: samples of a column that is full; 0: not known. */
+function threadRow(profile: Profile, strip: ThreadStrip, whole: number, full: number): StripRow {
 	const thread = profile.meta.threads[strip.thread];
 	const name = display(thread.name.slice(0, NAME_LENGTH)) || `thread ${thread.tid}`;
 	const samples = count(thread.samples);
@@ -79,9 +104,12 @@ function threadRow(profile: Profile, strip: ThreadStrip, full: number): StripRow
 		name,
 		title: `${name}, thread ${thread.tid} of process ${thread.pid}: ${samples} samples. Only this one.`,
 		thread: strip.thread,
+		threads: [strip.thread],
+		open: false,
 		top: 0,
 		height: THREAD_HEIGHT,
-		shares: sharesOf(strip.samples, full),
+		shares: sharesOf(strip.samples, whole),
+		gaps: full > 0 && profile.meta.mode === "wall" ? gapsOf(strip.samples, full) : null,
 	};
 }
 
@@ -94,35 +122,102 @@ function processRow(profile: Profile, index: number): StripRow {
 		name,
 		title: display(process.program.slice(0, NAME_LENGTH * 4)),
 		thread: null,
+		threads: [],
+		open: false,
 		top: 0,
 		height: HEADING_HEIGHT,
 		shares: new Float32Array(0),
+		gaps: null,
 	};
 }
 
-function restRow(strips: readonly ThreadStrip[], length: number, full: number): StripRow {
-	const name = `${count(strips.length)} more thread${strips.length === 1 ? "" : "s"}`;
+/** Several threads, on average. */
+function averageRow(
+	strips: readonly ThreadStrip[],
+	length: number,
+	whole: number,
+	text: Pick<StripRow, "key" | "kind" | "name" | "title">,
+): StripRow {
 	return {
-		key: "rest",
-		kind: "rest",
-		name,
-		title: `${name} that did less, on average`,
+		...text,
 		thread: null,
+		threads: threadsOf(strips),
+		open: false,
 		top: 0,
 		height: THREAD_HEIGHT,
-		shares: sharesOf(sumOf(strips, length), full * strips.length),
+		shares: sharesOf(sumOf(strips, length), whole * strips.length),
+		gaps: null,
 	};
+}
+
+function restRow(strips: readonly ThreadStrip[], length: number, whole: number): StripRow {
+	const name = `${count(strips.length)} more thread${strips.length === 1 ? "" : "s"}`;
+	const title = `${name} that did less, on average`;
+	return averageRow(strips, length, whole, { key: "rest", kind: "rest", name, title });
+}
+
+/** The name without what tells threads of a kind apart: "pool-1_7", "Thread-7 (work)", "Thread-7". */
+export function kindOfThread(name: string): string {
+	return /^Thread-\d+ \((.+)\)$/.exec(name)?.[1] ?? name.replace(/[-_ ]?\d+$/, "");
+}
+
+/** One row of the timeline: a thread, or many of a kind. */
+interface Unit {
+	readonly key: string;
+	readonly process: number;
+	/** "": it is one thread. */
+	readonly kind: string;
+	readonly strips: ThreadStrip[];
+}
+
+/** Where the busiest of a kind is, all of it is. */
+function unitsOf(profile: Profile, strips: readonly ThreadStrip[]): Unit[] {
+	const kindOf = ({ thread }: ThreadStrip): string => {
+		const { process, name, main } = profile.meta.threads[thread];
+		return main || name === "" ? "" : `${process} ${kindOfThread(name)}`;
+	};
+	const kinds = new Map<string, ThreadStrip[]>();
+	for (const strip of strips) {
+		const all = kinds.get(kindOf(strip));
+		if (all) all.push(strip);
+		else kinds.set(kindOf(strip), [strip]);
+	}
+	return strips.flatMap((strip): Unit[] => {
+		const { process, name } = profile.meta.threads[strip.thread];
+		const key = kindOf(strip);
+		const all = key === "" ? [] : (kinds.get(key) ?? []);
+		if (all.length < GROUPED) return [{ key: `t${strip.thread}`, process, kind: "", strips: [strip] }];
+		return all[0] === strip ? [{ key: `g${key}`, process, kind: kindOfThread(name), strips: all }] : [];
+	});
+}
+
+interface Measure {
+	readonly length: number;
+	readonly whole: number;
+	readonly full: number;
+	readonly open: ReadonlySet<string>;
+}
+
+function rowsOfUnit(profile: Profile, { key, kind, strips }: Unit, { length, whole, full, open }: Measure): StripRow[] {
+	if (kind === "" && strips.length === 1) return [threadRow(profile, strips[0], whole, full)];
+	const name = `${display(kind.slice(0, NAME_LENGTH))} ×${strips.length}`;
+	const title = `${count(strips.length)} threads, on average. Only these.`;
+	const row = averageRow(strips, length, whole, { key, kind: "group", name, title });
+	if (!open.has(key)) return [row];
+	const shown = strips.slice(0, MOST_UNITS).map((strip) => threadRow(profile, strip, whole, full));
+	return [{ ...row, open: true }, ...shown];
 }
 
 /** Threads of one process stay together, in the place of its busiest. */
-function byProcess(profile: Profile, strips: readonly ThreadStrip[]): Map<number, ThreadStrip[]> {
-	const groups = new Map<number, ThreadStrip[]>();
-	for (const strip of strips) {
-		const process = profile.meta.threads[strip.thread].process;
-		const group = groups.get(process);
-		if (group) group.push(strip);
-		else groups.set(process, [strip]);
+function byProcess(profile: Profile, units: readonly Unit[]): Map<number, Unit[]> {
+	const groups = new Map<number, Unit[]>();
+	for (const unit of units) {
+		const group = groups.get(unit.process);
+		if (group) group.push(unit);
+		else groups.set(unit.process, [unit]);
 	}
+	const isMain = ({ strips }: Unit): number => Number(profile.meta.threads[strips[0].thread].main);
+	for (const group of groups.values()) group.sort((a, b) => isMain(b) - isMain(a));
 	return groups;
 }
 
@@ -135,18 +230,22 @@ function mostInColumn(strips: readonly ThreadStrip[], length: number): number {
 	return most || 1;
 }
 
-export function stripRows(profile: Profile, { threads, full }: StripColumns, columns: number): StripRow[] {
+/** `open`: keys of the groups whose threads are shown. */
+export function stripRows(
+	profile: Profile, { threads, full }: StripColumns, columns: number, open: ReadonlySet<string> = new Set(),
+): StripRow[] {
 	const length = columns * KINDS;
 	const whole = full > 0 ? full : mostInColumn(threads, length);
 	const busiest = threads.map((strip) => ({ strip, activity: activity(strip) }))
 		.sort((a, b) => b.activity - a.activity)
 		.map(({ strip }) => strip);
-	const rest = busiest.slice(MOST_THREADS);
-	const groups = byProcess(profile, busiest.slice(0, MOST_THREADS));
+	const units = unitsOf(profile, busiest);
+	const rest = units.slice(MOST_UNITS).flatMap(({ strips }) => strips);
+	const groups = byProcess(profile, units.slice(0, MOST_UNITS));
 	const rows = [totalRow(threads, length)];
 	for (const [process, group] of groups) {
 		if (groups.size > 1) rows.push(processRow(profile, process));
-		rows.push(...group.map((strip) => threadRow(profile, strip, whole)));
+		rows.push(...group.flatMap((unit) => rowsOfUnit(profile, unit, { length, whole, full, open })));
 	}
 	if (rest.length > 0) rows.push(restRow(rest, length, whole));
 	return stacked(rows);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread did at an instant: the cells of each thread in the order of time. Layer model; pure.
+import type { Cells, Profile } from "../data/profile";
+import type { Sieve } from "./filter";
+import type { Shape } from "./tree";
+
+/** Cells of thread t: cell[start[t]] .. cell[start[t + 1] - 1], bins rising, those of a bin in the order of the
+ * tree. */
+export interface Moments {
+	readonly start: Uint32Array;
+	readonly cell: Uint32Array;
+}
+
+const DIGIT = 16;
+const MASK = 2 ** DIGIT - 1;
+
+/** Those of equal digits keep their order, so that digits can be gone through from the lowest on. */
+function sortedByDigit(order: Uint32Array, key: Uint32Array, shift: number): Uint32Array {
+	const next = new Uint32Array(MASK + 2);
+	const digit = (i: number) => (key[order[i]!]! >>> shift) & MASK;
+	for (let i = 0; i < order.length; i++) next[digit(i) + 1]!++;
+	for (let d = 1; d < next.length; d++) next[d]! += next[d - 1]!;
+	const sorted = new Uint32Array(order.length);
+	for (let i = 0; i < order.length; i++) sorted[next[digit(i)]!++] = order[i]!;
+	return sorted;
+}
+
+function sortedBy(order: Uint32Array, key: Uint32Array): Uint32Array {
+	const most = key.reduce((a, b) => Math.max(a, b), 0);
+	let sorted = sortedByDigit(order, key, 0);
+	if (most > MASK) sorted = sortedByDigit(sorted, key, DIGIT);
+	return sorted;
+}
+
+export function momentsOf({ count, thread, bin }: Cells, threads: number): Moments {
+	const cell = sortedBy(sortedBy(Uint32Array.from({ length: count }, (_, i) => i), bin), thread);
+	const start = new Uint32Array(threads + 1);
+	for (let i = 0; i < count; i++) start[thread[i]! + 1]!++;
+	for (let t = 0; t < threads; t++) start[t + 1]! += start[t]!;
+	return { start, cell };
+}
+
+/** The first of its cells that is in this bin or later. */
+function firstFrom({ start, cell }: Moments, { bin }: Cells, thread: number, from: number): number {
+	let low = start[thread]!;
+	let high = start[thread + 1]!;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (bin[cell[middle]!]! < from) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}
+
+export interface Moment {
+	/** The node that most samples are in, and what its thread did in most of these. */
+	readonly node: number;
+	readonly state: number;
+	/** Samples of the node, and all. */
+	readonly samples: number;
+	readonly all: number;
+}
+
+/** What the thread did from one instant to another, in bins that these touch; null: nothing of it passes. */
+export function momentAt(
+	{ profile, sieve, shape }: { profile: Profile; sieve: Sieve; shape: Shape },
+	moments: Moments,
+	thread: number,
+	[fromNs, toNs]: readonly [number, number],
+): Moment | null {
+	const { cells } = profile;
+	const from = Math.max(Math.floor(fromNs / cells.binNs), sieve.fromBin);
+	const to = Math.min(Math.max(Math.ceil(toNs / cells.binNs), from + 1), sieve.toBin);
+	const found = new Map<number, { samples: number; state: number; most: number }>();
+	let all = 0;
+	for (let i = firstFrom(moments, cells, thread, from); i < moments.start[thread + 1]!; i++) {
+		const at = moments.cell[i]!;
+		if (cells.bin[at]! >= to) break;
+		const place = cells.place[at]!;
+		const node = place < 0 || shape.out?.[place] ? -1 : shape.nodeOf[place]!;
+		if (node < 0 || !sieve.states[cells.state[at]!]) continue;
+		const samples = cells.samples[at]!;
+		const one = found.get(node) ?? { samples: 0, state: 0, most: 0 };
+		one.samples += samples;
+		if (samples > one.most) Object.assign(one, { most: samples, state: cells.state[at]! >> 2 });
+		found.set(node, one);
+		all += samples;
+	}
+	const [best] = [...found].sort(([a, x], [b, y]) => y.samples - x.samples || a - b);
+	return best ? { node: best[0], state: best[1].state, samples: best[1].samples, all } : null;
+}
+
+/** By thread and column: the share of samples of places for which `holds` is not 0, of so many as there can be. */
+export function ranColumns(
+	profile: Profile,
+	sieve: Sieve,
+	holds: Uint32Array,
+	{ durationNs, columns, full }: { durationNs: number; columns: number; full: number },
+): ReadonlyMap<number, Float32Array> {
+	const { count, place, thread, state, bin, samples, binNs } = profile.cells;
+	const { threads, states, fromBin, toBin } = sieve;
+	const ran = new Map<number, Float32Array>();
+	const width = (binNs / durationNs) * columns;
+	for (let i = 0; i < count; i++) {
+		const at = bin[i]!;
+		const t = thread[i]!;
+		if (place[i]! < 0 || !holds[place[i]!] || !threads[t] || !states[state[i]!]) continue;
+		if (at < fromBin || at >= toBin) continue;
+		let row = ran.get(t);
+		if (!row) ran.set(t, (row = new Float32Array(columns)));
+		const from = at * width;
+		const last = Math.min(columns, from + width);
+		for (let c = Math.floor(from); c < last; c++) {
+			row[c]! += (samples[i]! * (Math.min(last, c + 1) - Math.max(from, c))) / (width * (full || 1));
+		}
+	}
+	return ran;
+}
