@@ -91,6 +91,9 @@ struct plumb_session_options {
 	/* What takes the samples: "remote" reads the memory of the program from outside. NULL, "auto": whatever can do
 	 * what is asked for here. Borrowed until the session begins */
 	const char *engine;
+	/* With cycle_ns: the oldest cycle goes, too, when those that have ended have counted more different stacks than
+	 * this, those of each cycle added up: 32 bytes for each. 0: no limit */
+	size_t max_cycle_stacks;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
@@ -180,6 +183,14 @@ PLUMB_API struct plumb_error *plumb_session_recent(struct plumb_session *s,
  * samples have no times. */
 PLUMB_API struct plumb_error *plumb_session_last(struct plumb_session *s, uint64_t ns,
 						 struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/**
+ * What the cycles counted of which most lies between *from_ns and *to_ns, in time of the session as
+ * plumb_status.elapsed_ns tells it, of those that have ended and are kept; none of them is taken. The times become
+ * those of these cycles, the same one twice if there is none. Its samples have no times. With @p ret NULL nothing but
+ * the times is told. Errors and owner: as above.
+ */
+PLUMB_API struct plumb_error *plumb_session_between(struct plumb_session *s, uint64_t *from_ns, uint64_t *to_ns,
+						    struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Return after @p timeout_ms (-1: no limit) or when sampling has ended. */
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread; of plumb_session_own() not while

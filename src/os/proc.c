@@ -4,6 +4,7 @@
 #include "proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,20 +163,31 @@ static void copy_comm(const char *stat, char ret[static 16])
 bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret)
 {
 	char stat[1024];
-	uint64_t parent, session, flags, threads;
+	uint64_t parent, session, flags, threads, user, system;
 	if (pl_proc_file(pid, "stat", stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, 4, &parent) ||
 	    !pl_proc_stat_field(stat, 6, &session) || !pl_proc_stat_field(stat, 9, &flags) ||
+	    !pl_proc_stat_field(stat, 14, &user) || !pl_proc_stat_field(stat, 15, &system) ||
 	    !pl_proc_stat_field(stat, 20, &threads) || !pl_proc_stat_field(stat, 22, &ret->start_ticks) ||
 	    !pl_proc_stat_field(stat, 23, &ret->vsize))
 		return false;
 	ret->pid = pid;
 	ret->parent = (pid_t)parent;
+	ret->cpu_ticks = user + system;
 	ret->session = (pid_t)session;
 	ret->forked = flags & PF_FORKNOEXEC;
 	ret->state = strrchr(stat, ')')[2];
 	ret->ended = (ret->state == 'Z' || ret->state == 'X') && threads <= 1;
 	copy_comm(stat, ret->comm);
 	return true;
+}
+
+bool pl_proc_may_be_read(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
+	pl_own_fd_close(fd);
+	return fd >= 0;
 }
 
 bool pl_proc_is_process(pid_t pid)

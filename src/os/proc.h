@@ -32,12 +32,15 @@ struct pl_proc_stat {
 	bool forked; /* it has not executed a program since it was forked: it runs what its parent ran */
 	char comm[16];
 	uint64_t start_ticks; /* since boot, in clock ticks */
+	uint64_t cpu_ticks;   /* used by all of its threads */
 	uint64_t vsize;
 };
 /** /proc/PID/stat of a process or a thread; false if there is none. */
 bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret);
 /** A number can also be a thread's. */
 bool pl_proc_is_process(pid_t pid);
+/** Whether its memory may be read, as whoever samples it must. */
+bool pl_proc_may_be_read(pid_t pid);
 /** Its user; -1 if it is gone. */
 uid_t pl_proc_owner(pid_t pid);
 /** The ids of all processes that /proc shows, ascending. Errors: PLUMB_ERR_SYSTEM, PLUMB_ERR_NO_MEMORY. */

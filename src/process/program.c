@@ -54,6 +54,18 @@ bool pl_program_is_python(pid_t pid)
 	return pl_proc_is_python(pid);
 }
 
+bool pl_program_may_be_read(pid_t pid)
+{
+	return pl_proc_may_be_read(pid);
+}
+
+uint64_t pl_program_cpu_ns(pid_t pid)
+{
+	struct pl_proc_stat st;
+
+	return pl_proc_stat_read(pid, &st) ? pl_proc_ticks_ns(st.cpu_ticks) : 0;
+}
+
 uint64_t pl_program_started_ns(pid_t pid)
 {
 	return pl_proc_started_ns(pid);

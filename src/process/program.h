@@ -28,9 +28,12 @@ void pl_program_command(pid_t pid, char *buf, size_t size);
 typedef PL_VEC(pid_t) pl_pid_vec;
 /** All processes that /proc shows. */
 struct plumb_error *pl_program_all(pl_pid_vec *ret) PLUMB_MUST_CHECK;
-/** As pl_proc_is_called and pl_proc_is_python (os/proc.h). */
+/** As pl_proc_is_called, pl_proc_is_python and pl_proc_may_be_read (os/proc.h). */
 bool pl_program_is_called(pid_t pid, const char *name);
 bool pl_program_is_python(pid_t pid);
+bool pl_program_may_be_read(pid_t pid);
+/** CPU time of all its threads, to a clock tick; 0 if it is gone. */
+uint64_t pl_program_cpu_ns(pid_t pid);
 /** When it was started, in nanoseconds since boot, to a clock tick; 0 if it is gone. As pl_proc_booted_real_ns. */
 uint64_t pl_program_started_ns(pid_t pid);
 uint64_t pl_program_booted_real_ns(void);

@@ -2,6 +2,7 @@
 /* Layer session: see cycles.h. Under `work`. */
 #include "cycles.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void cycle_deinit(struct pl_cycle *c)
@@ -22,12 +23,15 @@ void pl_cycles_clear(struct pl_cycles *c)
 		cycle_deinit(&c->list.data[i]);
 	pl_vec_clear(&c->list);
 	c->ended = 0;
+	c->cells = 0;
 }
 
 static void drop(struct pl_cycles *c, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		c->cells -= c->list.data[i].cells.len;
 		cycle_deinit(&c->list.data[i]);
+	}
 	c->list.len -= count;
 	c->ended -= count;
 	memmove(c->list.data, c->list.data + count, c->list.len * sizeof *c->list.data);
@@ -106,7 +110,36 @@ struct plumb_error *pl_cycles_add(struct pl_cycles *c, const struct pl_sample *s
 		return NULL;
 	struct plumb_error *err = reach(c, s->time_ns / c->length_ns);
 
-	return err ? err : count(cycle_of(c, s->time_ns / c->length_ns), s);
+	if (err)
+		return err;
+	struct pl_cycle *cycle = cycle_of(c, s->time_ns / c->length_ns);
+	size_t before = cycle->cells.len;
+	err = count(cycle, s);
+	c->cells += cycle->cells.len - before;
+	return err;
+}
+
+/* The oldest of those that have ended, as there is room for so many only. */
+static void drop_beyond(struct pl_cycles *c)
+{
+	size_t open = c->ended < c->list.len ? c->list.data[c->list.len - 1].cells.len : 0, gone = 0,
+	       cells = c->cells - open;
+
+	while (gone < c->ended && (c->ended - gone > c->max || (c->max_cells && cells > c->max_cells)))
+		cells -= c->list.data[gone++].cells.len;
+	if (gone)
+		drop(c, gone);
+}
+
+/* It will seldom grow again. */
+static void trim(struct pl_cycle *c)
+{
+	void *less = c->cells.len ? realloc(c->cells.data, c->cells.len * sizeof *c->cells.data) : NULL;
+
+	if (!less)
+		return;
+	c->cells.data = less;
+	c->cells.cap = c->cells.len;
 }
 
 struct plumb_error *pl_cycles_advance(struct pl_cycles *c, uint64_t elapsed_ns, uint64_t real_ns)
@@ -123,9 +156,9 @@ struct plumb_error *pl_cycles_advance(struct pl_cycles *c, uint64_t elapsed_ns, 
 			break;
 		cycle->end_real_ns = real_ns - (elapsed_ns - end_ns);
 		pl_row_index_deinit(&cycle->index);
+		trim(cycle);
 	}
-	if (c->ended > c->max)
-		drop(c, c->ended - c->max);
+	drop_beyond(c);
 	return err;
 }
 
@@ -141,6 +174,5 @@ void pl_cycles_finish(struct pl_cycles *c, uint64_t real_ns)
 		c->list.len--;
 		c->ended--;
 	}
-	if (c->ended > c->max)
-		pl_cycles_drop(c);
+	drop_beyond(c);
 }

@@ -17,8 +17,10 @@ struct pl_cycle {
 struct pl_cycles {
 	uint64_t length_ns;	      /* 0: there are none */
 	size_t max;		      /* that have ended */
+	size_t max_cells;	      /* of those that have ended, together; 0: as many as there are */
 	PL_VEC(struct pl_cycle) list; /* by number, without a gap; the last one may not have ended */
 	size_t ended;
+	size_t cells; /* of all of them */
 };
 
 void pl_cycles_deinit(struct pl_cycles *c);

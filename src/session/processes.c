@@ -17,6 +17,7 @@
 struct found {
 	int pid, parent;
 	uint64_t started_ns; /* since boot; those of one clock tick are equal */
+	uint64_t cpu_ns;
 	char user[128], command[COMMAND_MAX];
 };
 
@@ -37,6 +38,7 @@ static bool add_called(struct plumb_processes *p, pid_t pid)
 	f->pid = pid;
 	f->parent = pl_program_parent(pid);
 	f->started_ns = pl_program_started_ns(pid);
+	f->cpu_ns = pl_program_cpu_ns(pid);
 	pl_program_user(pid, f->user, sizeof f->user);
 	pl_program_command(pid, f->command, sizeof f->command);
 	return true;
@@ -54,20 +56,33 @@ static bool add_other(struct plumb_processes *p, pid_t pid)
 	return false;
 }
 
-static bool sort_in(struct plumb_processes *p, pid_t pid, const char *name)
+/* What is looked for. */
+struct wanted {
+	const char *name; /* NULL: all that run Python */
+	size_t refused;	  /* of them */
+};
+
+static bool sort_in(struct plumb_processes *p, pid_t pid, struct wanted *w)
 {
-	if (pl_program_is_called(pid, name))
+	if (w->name && pl_program_is_called(pid, w->name))
 		return add_called(p, pid);
-	return !pl_program_is_python(pid) || add_other(p, pid);
+	if (!pl_program_is_python(pid))
+		return true;
+	if (w->name)
+		return add_other(p, pid);
+	if (pl_program_may_be_read(pid))
+		return add_called(p, pid);
+	w->refused++;
+	return true;
 }
 
-static struct plumb_error *look_through(struct plumb_processes *p, const char *name)
+static struct plumb_error *look_through(struct plumb_processes *p, struct wanted *w)
 {
 	pl_pid_vec pids = {0};
 	struct plumb_error *err = pl_program_all(&pids);
 
 	for (size_t i = 0; i < pids.len && !err; i++)
-		if (pids.data[i] != getpid() && !sort_in(p, pids.data[i], name))
+		if (pids.data[i] != getpid() && !sort_in(p, pids.data[i], w))
 			err = &pl_err_no_memory;
 	pl_vec_deinit(&pids);
 	return err;
@@ -82,10 +97,10 @@ static int compare_age(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-struct plumb_error *plumb_processes_find(const char *name, struct plumb_processes **ret)
+static struct plumb_error *find(struct wanted *w, struct plumb_processes **ret)
 {
 	struct plumb_processes *p = calloc(1, sizeof *p);
-	struct plumb_error *err = p ? look_through(p, name) : &pl_err_no_memory;
+	struct plumb_error *err = p ? look_through(p, w) : &pl_err_no_memory;
 
 	if (err) {
 		plumb_processes_destroy(p);
@@ -96,6 +111,20 @@ struct plumb_error *plumb_processes_find(const char *name, struct plumb_processe
 		qsort(p->called.data, p->called.len, sizeof *p->called.data, compare_age);
 	*ret = p;
 	return NULL;
+}
+
+struct plumb_error *plumb_processes_find(const char *name, struct plumb_processes **ret)
+{
+	return find(&(struct wanted){.name = name}, ret);
+}
+
+struct plumb_error *plumb_processes_pythons(struct plumb_processes **ret, size_t *refused)
+{
+	struct wanted w = {0};
+	struct plumb_error *err = find(&w, ret);
+
+	*refused = w.refused;
+	return err;
 }
 
 void plumb_processes_destroy(struct plumb_processes *p)
@@ -122,6 +151,11 @@ bool plumb_processes_at(const struct plumb_processes *p, size_t i, struct plumb_
 				      .started_real_ns = f->started_ns ? p->booted_real_ns + f->started_ns : 0,
 				      .command = f->command};
 	return true;
+}
+
+uint64_t plumb_processes_cpu_ns(const struct plumb_processes *p, size_t i)
+{
+	return i < p->called.len ? p->called.data[i]->cpu_ns : 0;
 }
 
 const char *plumb_processes_other(const struct plumb_processes *p, size_t i)

@@ -87,7 +87,8 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 		return &pl_err_no_memory;
 	s->options = eo;
 	s->generation = pl_forks_generation();
-	s->cycles = (struct pl_cycles){.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1};
+	s->cycles = (struct pl_cycles){
+		.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1, .max_cells = o->max_cycle_stacks};
 	s->reaped = !eo.launched;
 	s->force = o->force;
 	s->until = o->until;

@@ -106,10 +106,9 @@ struct plumb_error *plumb_session_recent(struct plumb_session *s, struct plumb_p
 	return err;
 }
 
-static struct plumb_error *make_last(struct plumb_session *s, size_t first, struct plumb_profile **ret)
+static struct plumb_error *make_several(struct plumb_session *s, size_t first, size_t count, struct plumb_profile **ret)
 {
 	const struct pl_cycle *list = s->cycles.list.data;
-	size_t count = s->cycles.list.len - first;
 	uint64_t batch_ns = batch_of_cycles(s, count);
 	PL_VEC(struct pl_cell) cells = {0};
 	struct plumb_error *err = NULL;
@@ -143,9 +142,45 @@ struct plumb_error *plumb_session_last(struct plumb_session *s, uint64_t ns, str
 	size_t ended = s->cycles.ended, wanted = s->cycles.length_ns ? (size_t)(ns / s->cycles.length_ns) : 0;
 	size_t first = wanted < ended ? ended - wanted : 0;
 	if (first < s->cycles.list.len)
-		err = make_last(s, first, ret);
+		err = make_several(s, first, s->cycles.list.len - first, ret);
 	else
 		err = make_part(s, &nothing, ret);
+	pthread_mutex_unlock(&s->work);
+	return err;
+}
+
+/* The index of the first cycle that has ended of which most lies at @p ns or later. */
+static size_t first_from(const struct pl_cycles *c, uint64_t ns)
+{
+	size_t i = 0;
+
+	while (i < c->ended && c->list.data[i].number * c->length_ns + c->length_ns / 2 < ns)
+		i++;
+	return i;
+}
+
+struct plumb_error *plumb_session_between(struct plumb_session *s, uint64_t *from_ns, uint64_t *to_ns,
+					  struct plumb_profile **ret)
+{
+	static const struct pl_cycle nothing;
+	struct plumb_error *err = pl_session_check_forked(s);
+
+	if (err)
+		return err;
+	lock_up_to_date(s);
+	const struct pl_cycles *c = &s->cycles;
+	size_t first = first_from(c, *from_ns), end = first_from(c, *to_ns);
+	if (first < end) {
+		*from_ns = c->list.data[first].number * c->length_ns;
+		*to_ns = (c->list.data[end - 1].number + 1) * c->length_ns;
+		if (ret)
+			err = make_several(s, first, end - first, ret);
+	} else {
+		*to_ns = *from_ns;
+		err = ret ? make_part(s, &nothing, ret) : NULL;
+		if (ret && !err)
+			(*ret)->meta.duration_ns = 0;
+	}
 	pthread_mutex_unlock(&s->work);
 	return err;
 }

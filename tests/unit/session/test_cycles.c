@@ -85,6 +85,23 @@ static void the_oldest_goes(void **state)
 	pl_cycles_deinit(&c);
 }
 
+/* So many stacks are too many, though the cycles are not. */
+static void there_is_room_for_so_many_stacks(void **state)
+{
+	struct pl_cycles c = cycles(100);
+
+	c.max_cells = 25;
+	for (uint64_t t = 5; t < 1000; t += 10)
+		add(&c, t, (uint32_t)t);
+	assert_ok(pl_cycles_advance(&c, 999, 5999)); /* the last one, of another ten, has not ended */
+	assert_true(c.ended == 2 && c.list.len == 3 && pl_cycles_oldest(&c)->number == 7 && c.cells == 30);
+	add(&c, 750, 1); /* known late */
+	assert_int_equal(c.cells, 31);
+	pl_cycles_clear(&c);
+	assert_int_equal(c.cells, 0);
+	pl_cycles_deinit(&c);
+}
+
 /* Whoever was held up for long has many to drop at a time. */
 static void very_many_may_have_gone(void **state)
 {
@@ -116,6 +133,7 @@ int main(void)
 		cmocka_unit_test(a_sample_is_in_the_cycle_of_its_time),
 		cmocka_unit_test(cycles_without_samples_are_cycles),
 		cmocka_unit_test(the_oldest_goes),
+		cmocka_unit_test(there_is_room_for_so_many_stacks),
 		cmocka_unit_test(very_many_may_have_gone),
 		cmocka_unit_test(without_a_length_there_are_none),
 	};

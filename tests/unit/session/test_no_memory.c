@@ -186,11 +186,12 @@ static bool look_at(struct plumb_error *err, struct plumb_profile **p)
 static bool ask(struct plumb_session *session)
 {
 	struct plumb_profile *p = NULL;
-	uint64_t end_ns;
+	uint64_t end_ns, from_ns = 0, to_ns = UINT64_MAX;
 	bool ok = look_at(plumb_session_snapshot(session, &p), &p);
 
 	ok = look_at(plumb_session_recent(session, &p), &p) && ok;
 	ok = look_at(plumb_session_last(session, SAMPLED_NS, &p), &p) && ok;
+	ok = look_at(plumb_session_between(session, &from_ns, &to_ns, &p), &p) && ok;
 	plumb_session_pause(session);
 	ok = well(plumb_session_set_rate(session, 2000)) && ok;
 	plumb_session_reset(session);
@@ -281,7 +282,8 @@ static bool report(struct scene *s)
 static bool examine(struct scene *s)
 {
 	struct plumb_doctor *d;
-	struct plumb_processes *found;
+	struct plumb_processes *found, *all;
+	size_t refused;
 	bool ok = well(plumb_doctor_examine(s->pid, &d));
 
 	if (ok) {
@@ -291,6 +293,9 @@ static bool examine(struct scene *s)
 	if (!well(plumb_processes_find("no-such-name", &found)))
 		return false;
 	plumb_processes_destroy(found);
+	if (!well(plumb_processes_pythons(&all, &refused)))
+		return false;
+	plumb_processes_destroy(all);
 	return ok;
 }
 

@@ -170,6 +170,43 @@ static void the_last_time_is_that_of_whole_cycles(void **state)
 	session_deinit(&s);
 }
 
+static void check_between(struct plumb_session *s, uint64_t from_ns, uint64_t to_ns, uint64_t samples,
+			  uint64_t begin_ns, uint64_t end_ns)
+{
+	struct plumb_profile *p;
+	struct plumb_profile_info info;
+	uint64_t told_from_ns = from_ns, told_to_ns = to_ns;
+
+	assert_ok(plumb_session_between(s, &from_ns, &to_ns, &p));
+	assert_true(from_ns == begin_ns && to_ns == end_ns);
+	plumb_profile_info(p, &info);
+	assert_true(info.samples == samples && info.duration_ns == end_ns - begin_ns);
+	plumb_profile_destroy(p);
+	assert_ok(plumb_session_between(s, &told_from_ns, &told_to_ns, NULL));
+	assert_true(told_from_ns == begin_ns && told_to_ns == end_ns);
+}
+
+/* A cycle belongs to the time in which most of it lies: what two times that follow each other have is all there is. */
+static void a_time_is_that_of_the_cycles_in_it(void **state)
+{
+	struct pl_engine engine = {.stats = {.elapsed_ns = 4500}};
+	struct plumb_session s;
+
+	session_init(&s, &engine);
+	s.ops = &stands;
+	add_one_thread(s.profile);
+	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 3};
+	for (uint64_t i = 0, samples = 1; i < 5; i++, samples *= 10)
+		add_to_cycle(&s, 1000 * i, samples);
+	check_between(&s, 0, UINT64_MAX, 1110, 1000, 4000); /* the first has gone, the last has not ended */
+	check_between(&s, 1500, 2500, 10, 1000, 2000);
+	check_between(&s, 2500, 3501, 1100, 2000, 4000);
+	check_between(&s, 1501, 2499, 0, 1501, 1501);
+	check_between(&s, 9000, 9999, 0, 9000, 9000);
+	check_between(&s, 3000, 1000, 0, 3000, 3000);
+	session_deinit(&s);
+}
+
 /* @p how: how it comes that sampling is to end. */
 static void check_who_does_not_come_back(void (*how)(struct plumb_session *))
 {
@@ -230,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_not_older_than_the_samples_they_are_shown_with),
 		cmocka_unit_test(a_cycle_that_has_just_begun_has_lasted_no_time),
+		cmocka_unit_test(a_time_is_that_of_the_cycles_in_it),
 		cmocka_unit_test(the_last_time_is_that_of_whole_cycles),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_end_was_asked_for),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_time_is_over),
