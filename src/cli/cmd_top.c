@@ -21,6 +21,8 @@ static const struct opt *const tables[] = {options_top, options_sampling, option
 					   options_own, options_force,	  options_common, NULL};
 
 static const char *const examples[] = {
+	"plumb top",
+	"the Pythons that run; Enter looks into one of them, 'q' goes back to the list",
 	"plumb top 4242",
 	"where it spends its time now, and has since you look; '?' shows the keys, 'q' ends",
 	"plumb top app.py",
@@ -34,18 +36,21 @@ static const char *const examples[] = {
 
 const struct command command_top = {
 	.name = "top",
-	.usage = "PID|NAME|FILE|-- PROGRAM [ARG...]",
+	.usage = "[PID|NAME|FILE|-- PROGRAM [ARG...]]",
 	.summary = "what a program does now: functions, calls, threads, lines",
-	.about = "Watch a running Python process, a PROGRAM that is started, or look at the recording FILE "
-		 "(NAME.plumb): its functions, calls, threads and lines, of the last five seconds beside all since "
-		 "the start. A program that is started writes into a file, plumb.top.PID.out, and reads nothing; at "
-		 "the end it gets the signal that Ctrl-C sends. Nothing is recorded but what the key 's' saves, or "
-		 "what -o names. The exit status is 0, that of the program if it ended by itself, or 125 if plumb "
-		 "failed.",
+	.about =
+		"Watch a running Python process, a PROGRAM that is started, or look at the recording FILE "
+		"(NAME.plumb): its functions, calls, threads and lines, of the last five seconds beside all since "
+		"the start. Without any of them it lists the Pythons that run and may be sampled, by the CPU time that "
+		"they use, to choose one of. A program that is started writes into a file, plumb.top.PID.out, and "
+		"reads nothing; at "
+		"the end it gets the signal that Ctrl-C sends. Nothing is recorded but what the key 's' saves, or "
+		"what -o names. The exit status is 0, that of the program if it ended by itself, or 125 if plumb "
+		"failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,
-	.min_operands = 1,
+	.min_operands = 0,
 	.max_operands = -1,
 	.operand = "the id or the name of a process, a recording, or '--' and a program",
 	.run = top_begin,

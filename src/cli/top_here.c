@@ -39,10 +39,12 @@ static bool is_recording(const char *operand)
 	return is;
 }
 
-static bool names_a_recording(const struct config *c, struct failure *why)
+static bool names_a_recording(const struct config *c, int argc, struct failure *why)
 {
 	const char *format = c->output ? plumb_format_for_path(c->output) : NULL;
 
+	if (c->output && argc == 0)
+		return refuse(why, "name the process, too", "-o is the recording of one process, and none is named");
 	if (!format || strcmp(format, "plumb") == 0)
 		return true;
 	return refuse(why, "'plumb convert' writes other formats of a recording",
@@ -54,10 +56,18 @@ static int choose(const struct command *cmd, struct config *c, int argc, char **
 {
 	struct failure why;
 
-	if (!names_a_recording(c, &why))
+	if (!names_a_recording(c, argc, &why))
 		return complain_failure(&why);
+	if (c->split == 0 && argc == 0) {
+		refuse(&why, "to start a program: plumb top -- PROGRAM [ARG...]", "there is no program behind '--'");
+		return complain_failure(&why);
+	}
 	if (c->split == 0) {
 		o->program = argv;
+		return 0;
+	}
+	if (argc == 0) {
+		o->choose = true;
 		return 0;
 	}
 	if (argc > 1) {

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BY_TERMINAL 0x80
@@ -75,6 +76,14 @@ bool arrivals_wait(int fd, int ms)
 	if (poll(fds, fd < 0 ? 1 : 2, ms) <= 0)
 		return true;
 	return !(fds[1].revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+uint64_t arrivals_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 bool arrivals_ends(int signo)

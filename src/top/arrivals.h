@@ -4,6 +4,7 @@
 #define ARRIVALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /** Catch the signals that end, suspend, go on or resize. False: that cannot be done. */
 bool arrivals_catch(void);
@@ -12,6 +13,8 @@ bool arrivals_catch(void);
 int arrivals_signal(bool *by_terminal);
 /** Wait until a signal has come, or @p fd (-1: none) can be read, at most @p ms. False: nobody is at its other end. */
 bool arrivals_wait(int fd, int ms);
+/** Monotonic. */
+uint64_t arrivals_now_ms(void);
 /** Whether @p signo means that it is over. */
 bool arrivals_ends(int signo);
 #endif

@@ -8,11 +8,10 @@
 #include "ui.h"
 #include "cell_text.h"
 
-#define HEADER_ROWS 4
-#define LINE_BYTES  2048
-#define NO_PROGRAM  "(no Python seen yet)"
+#define LINE_BYTES 2048
+#define NO_PROGRAM "(no Python seen yet)"
 
-static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines"};
+static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "diff"};
 
 static void put_line(const struct ui *ui, int row, int width, enum tone tone, const char *raw)
 {
@@ -38,8 +37,12 @@ static void add(char *buf, const char *fmt, ...)
 static void draw_program(const struct ui *ui, int width)
 {
 	const struct look *l = &ui->feed->look;
-	char line[LINE_BYTES] = "plumb top  ";
+	char line[LINE_BYTES] = "", time[24];
 
+	if (ui->feed->still)
+		add(line, "%s %s  ", ui->feed->session ? "PAUSED at" : "at", cell_time(feed_shown_ns(ui->feed), time));
+	else
+		add(line, "plumb top  ");
 	if (l->process.pid)
 		add(line, "%.200s %d", l->process.name, l->process.pid);
 	else
@@ -55,8 +58,6 @@ static void draw_program(const struct ui *ui, int width)
 		add(line, "  %s only", ui->states & PLUMB_DOING_ON_CPU ? "on CPU" : "waiting");
 	if (*ui->thread)
 		add(line, "  thread %.60s", ui->thread);
-	if (ui->paused)
-		add(line, "  PAUSED");
 	put_line(ui, 0, width, TONE_STRONG, line);
 }
 
@@ -111,7 +112,7 @@ static void draw_tabs(const struct ui *ui, int width)
 			terminal_put(3, x, i == (int)ui->view ? TONE_BAR : TONE_FAINT, false, text);
 		x += (int)strlen(text) + 1;
 	}
-	if (ui->view == VIEW_FUNCTIONS && x + 34 <= width) {
+	if (ui->view == VIEW_FUNCTIONS && x + 1 + (int)strlen(order_names[ui->choice.order]) + 3 <= width) {
 		char text[64];
 
 		snprintf(text, sizeof text, "by %s", order_names[ui->choice.order]);
@@ -121,6 +122,7 @@ static void draw_tabs(const struct ui *ui, int width)
 
 static void draw_bottom(const struct ui *ui, int row, int width)
 {
+	const char *leave = ui->feed->o->choose ? "q back" : "q quit";
 	char line[LINE_BYTES] = "";
 
 	if (ui->prompt)
@@ -129,16 +131,16 @@ static void draw_bottom(const struct ui *ui, int row, int width)
 	else if (*ui->message)
 		add(line, "%s", ui->message);
 	else if (ui->feed->session && ui->feed->status.ended)
-		add(line, "the program has ended; its figures stay  q quit  s save");
+		add(line, "the program has ended; its figures stay  %s  s save", leave);
 	else
-		add(line, "q quit  ? help  Tab view  Enter open  / search  s save");
+		add(line, "%s  ? help  Tab view  Enter open  / search  s save", leave);
 	put_line(ui, row, width, ui->prompt || *ui->message ? TONE_STRONG : TONE_FAINT, line);
 }
 
 static void draw_help(const struct ui *ui, int rows, int width)
 {
 	static const char *const lines[] = {
-		"1 2 3 4, Tab   functions, call tree, threads, lines",
+		"1 2 3 4 5, Tab functions, call tree, threads, lines, diff",
 		"arrows, pages  move; Home, End",
 		"Enter          functions: lines; tree: open or shut; threads: only this one",
 		"/ n            search, next",
@@ -147,17 +149,19 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		"a              tree: own code, all code",
 		"t              only one thread",
 		"+ -            rate up, down",
-		"p              pause the screen; sampling goes on",
+		"p              pause the screen, and go on; sampling goes on",
+		"[ ] { }        pause, and go back or on by a second, by ten",
+		"f, d           keep a stretch of time: f at both ends; d: what changed",
 		"s              save all that was sampled as a recording",
-		"y              show file and line",
-		"q, Ctrl-C      quit",
+		"y, e           show file and line; open $EDITOR there",
+		"q, Ctrl-C      quit; q goes back to the list that it came from",
 		"5 s: the last five seconds; the others: since the start. 95 %: half the",
 		"width of the interval in which a share is. Any key goes back.",
 	};
 	int count = (int)(sizeof lines / sizeof *lines);
 
-	for (int i = 0; i < count && HEADER_ROWS + i < rows - 1; i++)
-		put_line(ui, HEADER_ROWS + i, width, TONE_PLAIN, lines[i]);
+	for (int i = 0; i < count && UI_HEADER_ROWS + i < rows - 1; i++)
+		put_line(ui, UI_HEADER_ROWS + i, width, TONE_PLAIN, lines[i]);
 }
 
 void ui_draw(struct ui *ui)
@@ -175,14 +179,14 @@ void ui_draw(struct ui *ui)
 	if (ui->help)
 		draw_help(ui, rows, width);
 	else if (ui->tables[ui->view].columns)
-		table_draw(&ui->tables[ui->view], HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
+		table_draw(&ui->tables[ui->view], UI_HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
 	draw_bottom(ui, rows - 1, width);
 	terminal_show();
 }
 
 void ui_fill(struct ui *ui)
 {
-	static view_fill_fn *const fill[VIEWS] = {view_functions, view_tree, view_threads, view_lines};
+	static view_fill_fn *const fill[VIEWS] = {view_functions, view_tree, view_threads, view_lines, view_changes};
 
 	if (!ui->feed->look.all)
 		return;

@@ -12,7 +12,8 @@
 
 #define NS_PER_S     1000000000ull
 #define CYCLE_NS     (1ull << 29)
-#define CYCLES	     128 /* a minute and a bit */
+#define CYCLES	     1118	  /* ten minutes */
+#define CYCLE_STACKS (256u << 10) /* and no more than 8 MB */
 #define STARTING_MS  2000
 #define STANDARD_FDS 3
 #define NAMES_MAX    1000
@@ -24,47 +25,71 @@ static void look_close(struct look *l)
 	plumb_view_close(l->all);
 	plumb_view_close(l->recent);
 	plumb_view_close(l->second);
-	plumb_profile_destroy(l->all_profile);
 	plumb_profile_destroy(l->recent_profile);
 	plumb_profile_destroy(l->second_profile);
 	*l = (struct look){.sentence = ""};
 }
 
-static struct plumb_error *look_at_session(struct feed *f, struct look *l)
+static uint64_t before(uint64_t ns, uint64_t by)
 {
-	struct plumb_error *err = plumb_session_last(f->session, NS_PER_S, &l->second_profile);
+	return ns > by ? ns - by : 0;
+}
+
+/* What was counted in the last @p ns before what is shown. */
+static struct plumb_error *take_last(struct feed *f, uint64_t ns, struct plumb_profile **ret)
+{
+	uint64_t from_ns = before(f->shown_ns, ns), to_ns = f->shown_ns;
+
+	return f->still ? plumb_session_between(f->session, &from_ns, &to_ns, ret)
+			: plumb_session_last(f->session, ns, ret);
+}
+
+/* @p all: a new copy of all; NULL: that of before is shown still. */
+static struct plumb_error *look_at_session(struct feed *f, struct look *l, struct plumb_profile **all)
+{
+	struct plumb_error *err = take_last(f, NS_PER_S, &l->second_profile);
 
 	if (!err)
-		err = plumb_session_last(f->session, FEED_RECENT_S * NS_PER_S, &l->recent_profile);
+		err = take_last(f, FEED_RECENT_S * NS_PER_S, &l->recent_profile);
 	/* The last one: what the others have is in it. */
-	if (!err)
-		err = plumb_session_snapshot(f->session, &l->all_profile);
+	if (!err && !f->still)
+		err = plumb_session_snapshot(f->session, all);
 	if (!err)
 		err = plumb_view_open(l->recent_profile, &f->filters, &l->recent);
 	if (!err)
 		err = plumb_view_open(l->second_profile, &f->filters, &l->second);
-	return err ? err : plumb_view_open(l->all_profile, &f->filters, &l->all);
+	return err ? err : plumb_view_open(*all ? *all : f->all_profile, &f->filters, &l->all);
 }
 
-/* Its last seconds. What has no times has none. */
+/* The last @p ns before what is shown; *ret stays NULL where that is all. */
+static struct plumb_error *view_last(const struct feed *f, uint64_t ns, uint64_t duration_ns, struct plumb_view **ret)
+{
+	struct plumb_report_options o = f->filters;
+
+	o.from_ns = before(f->shown_ns, ns);
+	o.to_ns = f->shown_ns < duration_ns ? f->shown_ns : 0;
+	return o.from_ns || o.to_ns ? plumb_view_open(f->recording, &o, ret) : NULL;
+}
+
+/* What has no times, or was cut to some of them, has no last seconds. */
 static struct plumb_error *look_at_recording(struct feed *f, struct look *l)
 {
-	struct plumb_report_options end = f->filters;
 	struct plumb_error *err = plumb_view_open(f->recording, &f->filters, &l->all);
 
 	plumb_profile_info(f->recording, &l->info);
-	if (err || end.from_ns || end.to_ns || l->info.duration_ns <= FEED_RECENT_S * NS_PER_S)
+	if (err || !f->timed)
 		return err;
-	end.from_ns = l->info.duration_ns - FEED_RECENT_S * NS_PER_S;
-	return plumb_view_open(f->recording, &end, &l->recent);
+	err = view_last(f, FEED_RECENT_S * NS_PER_S, l->info.duration_ns, &l->recent);
+	/* At its end nothing is more now than the rest. */
+	return err || !f->still ? err : view_last(f, NS_PER_S, l->info.duration_ns, &l->second);
 }
 
-static struct plumb_error *ask(const struct feed *f, struct look *l)
+static struct plumb_error *ask(const struct feed *f, struct look *l, const struct plumb_profile *all)
 {
 	size_t count = 0;
 	struct plumb_error *err = plumb_view_totals(l->all, &l->totals);
 
-	plumb_profile_info(f->recording ? f->recording : l->all_profile, &l->info);
+	plumb_profile_info(all, &l->info);
 	if (!err)
 		err = plumb_view_sentence(l->all, !f->o->unicode, &l->sentence);
 	if (!err)
@@ -91,19 +116,27 @@ struct plumb_error *feed_refresh(struct feed *f)
 			 .process = {.size = sizeof l.process},
 			 .sentence = ""};
 
+	struct plumb_profile *all = NULL;
 	if (f->session)
 		plumb_session_wait(f->session, 0, &f->status);
-	struct plumb_error *err = f->session ? look_at_session(f, &l) : look_at_recording(f, &l);
+	struct plumb_error *err = f->session ? look_at_session(f, &l, &all) : look_at_recording(f, &l);
 	if (!err)
-		err = ask(f, &l);
+		err = ask(f, &l, f->recording ? f->recording : all ? all : f->all_profile);
 	if (err) {
 		look_close(&l);
+		plumb_profile_destroy(all);
 		return err;
 	}
 	look_close(&f->look);
 	f->look = l;
+	if (all) {
+		plumb_profile_destroy(f->all_profile);
+		f->all_profile = all;
+	}
 	return NULL;
 }
+
+/* ---- filters ----------------------------------------------------------------------------------------------------- */
 
 void feed_only_thread(struct feed *f, const char *thread)
 {
@@ -186,19 +219,46 @@ static struct plumb_error *open_session(struct feed *f)
 
 	o.cycle_ns = CYCLE_NS;
 	o.max_cycles = CYCLES;
+	o.max_cycle_stacks = CYCLE_STACKS;
 	o.no_recording = !o.output;
 	if (f->o->program)
 		return launch_into_file(f, &o);
 	return plumb_session_attach(&o, f->o->pid, &f->session);
 }
 
+/* Whether its samples have times is seen when one is asked for. */
+static bool has_times(const struct plumb_profile *p)
+{
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	struct plumb_profile *first = NULL;
+
+	o.to_ns = 1;
+	struct plumb_error *err = plumb_profile_refine(p, &o, &first);
+	bool has = !err;
+	plumb_error_destroy(err);
+	plumb_profile_destroy(first);
+	return has;
+}
+
+static struct plumb_error *open_recording(struct feed *f)
+{
+	struct plumb_profile_info info;
+	struct plumb_error *err = plumb_profile_open(f->o->recording, NULL, &f->recording);
+
+	if (err)
+		return err;
+	plumb_profile_info(f->recording, &info);
+	f->shown_ns = info.duration_ns;
+	f->timed = !f->filters.from_ns && !f->filters.to_ns && has_times(f->recording);
+	return NULL;
+}
+
 struct plumb_error *feed_open(struct feed *f, const struct top_options *o)
 {
-	*f = (struct feed){.o = o, .filters = o->report, .look = {.sentence = ""}, .wait_status = -1};
+	*f = (struct feed){
+		.o = o, .filters = o->report, .look = {.sentence = ""}, .wait_status = -1, .timed = !o->recording};
 	/* Of what is sampled, others are left out before. */
-	if (o->recording)
-		return plumb_profile_open(o->recording, NULL, &f->recording);
-	return open_session(f);
+	return o->recording ? open_recording(f) : open_session(f);
 }
 
 static struct plumb_error *save(const struct plumb_profile *p, struct plumb_output *file)
@@ -261,8 +321,9 @@ struct plumb_error *feed_close(struct feed *f, int signo)
 	if (f->session && f->launched)
 		f->wait_status = result.target_ended ? result.wait_status : plumb_session_reap(f->session);
 	plumb_session_destroy(f->session);
+	plumb_profile_destroy(f->all_profile);
 	plumb_profile_destroy(f->recording);
 	f->session = NULL;
-	f->recording = NULL;
+	f->all_profile = f->recording = NULL;
 	return err;
 }

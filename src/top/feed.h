@@ -9,7 +9,7 @@
 
 /** What one frame shows. Views are NULL where there is nothing to see. */
 struct look {
-	struct plumb_profile *all_profile, *recent_profile, *second_profile; /* owned, as the views */
+	struct plumb_profile *recent_profile, *second_profile; /* owned, as the views */
 	struct plumb_view *all, *recent, *second; /* since the start, of the last 5 seconds, of the last one */
 	struct plumb_profile_info info;		  /* since the start */
 	struct plumb_view_totals totals, recent_totals;
@@ -19,13 +19,17 @@ struct look {
 
 struct feed {
 	const struct top_options *o;
-	struct plumb_session *session;	 /* NULL: a recording */
-	struct plumb_profile *recording; /* NULL: a session */
+	struct plumb_session *session;	   /* NULL: a recording */
+	struct plumb_profile *recording;   /* NULL: a session */
+	struct plumb_profile *all_profile; /* what the session had counted at the last look, or when it stood still */
 	struct plumb_report_options filters;
 	const char *thread[1]; /* what `filters` points to */
 	struct plumb_status status;
 	struct look look;
-	char output[64]; /* the file that the started program writes to; "" */
+	bool timed;	   /* stretches of time can be asked for */
+	bool still;	   /* `shown_ns` is shown, not what is now */
+	uint64_t shown_ns; /* since the start */
+	char output[64];   /* the file that the started program writes to; "" */
 	char own_output[256];
 	bool launched;
 	int wait_status;
@@ -35,6 +39,17 @@ struct feed {
 struct plumb_error *feed_open(struct feed *f, const struct top_options *o) PLUMB_MUST_CHECK;
 /** Look again. On an error the look is that of before. */
 struct plumb_error *feed_refresh(struct feed *f) PLUMB_MUST_CHECK;
+/** Show the time that is shown now until feed_go_on(); sampling goes on. */
+void feed_stay(struct feed *f);
+void feed_go_on(struct feed *f);
+/** Stay, at a time so much later, or earlier; as far as there are figures. Only where `timed`. */
+struct plumb_error *feed_step(struct feed *f, int64_t by_ns) PLUMB_MUST_CHECK;
+/** The time that is shown. */
+uint64_t feed_shown_ns(const struct feed *f);
+/** What was counted from *from_ns to *to_ns, without the filters; the times become those it is of. Owner of *ret:
+ * caller. Only where `timed`. */
+struct plumb_error *feed_between(struct feed *f, uint64_t *from_ns, uint64_t *to_ns,
+				 struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Only this thread from now on, by name or number; NULL: all. It must live on. */
 void feed_only_thread(struct feed *f, const char *thread);
 /** Only samples of these states (enum plumb_doing) from now on; 0: all. */

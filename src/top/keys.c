@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "editor.h"
+#include "move.h"
 #include "ui.h"
 
 #define CTRL(c)	  ((c)&0x1f)
@@ -104,6 +107,20 @@ static void tell_place(struct ui *ui)
 		ui_tell(ui, "%s:%" PRIu32, r->function.file, r->function.firstline);
 }
 
+static void edit(struct ui *ui)
+{
+	const struct row *r = table_chosen(table_of(ui));
+	char why[256];
+	bool ok = true;
+
+	if (ui->view == VIEW_LINES && r && ui->choice.file)
+		ok = editor_open(ui->choice.file, (unsigned)strtoul(r->figures[3], NULL, 10), why, sizeof why);
+	else if (r && r->has_function && !r->function.bare)
+		ok = editor_open(r->function.file, r->function.firstline, why, sizeof why);
+	if (!ok)
+		ui_tell(ui, "%s", why);
+}
+
 static void change_states(struct ui *ui)
 {
 	ui->states = !ui->states ? PLUMB_DOING_ON_CPU : ui->states == PLUMB_DOING_ON_CPU ? PLUMB_DOING_WAITING : 0;
@@ -154,46 +171,23 @@ static void ask(struct ui *ui, enum prompt prompt)
 	ui->typed[0] = '\0';
 }
 
-static void quit(struct ui *ui)
+static void quit(struct ui *ui, bool left)
 {
 	ui->over = true;
+	ui->left = left;
 	ui->signo = SIGINT; /* as Ctrl-C means to a program that was started here */
 }
 
 static bool moves(struct ui *ui, int key)
 {
-	struct table *t = table_of(ui);
 	int rows, columns;
 
 	terminal_size(&rows, &columns);
-	long page = rows > PAGE_LESS ? rows - PAGE_LESS : 1;
-	switch (key) {
-	case KEY_UP:
-	case 'k':
-		table_move(t, -1);
+	if (key == KEY_MOUSE) {
+		table_choose_line(table_of(ui), terminal_clicked() - UI_HEADER_ROWS);
 		return true;
-	case KEY_DOWN:
-	case 'j':
-		table_move(t, 1);
-		return true;
-	case KEY_PPAGE:
-		table_move(t, -page);
-		return true;
-	case KEY_NPAGE:
-	case ' ':
-		table_move(t, page);
-		return true;
-	case KEY_HOME:
-	case 'g':
-		table_move(t, -TABLE_MAX_ROWS);
-		return true;
-	case KEY_END:
-	case 'G':
-		table_move(t, TABLE_MAX_ROWS);
-		return true;
-	default:
-		return false;
 	}
+	return move_by_key(table_of(ui), key, rows > PAGE_LESS ? rows - PAGE_LESS : 1);
 }
 
 static void act(struct ui *ui, int key)
@@ -201,7 +195,7 @@ static void act(struct ui *ui, int key)
 	switch (key) {
 	case 'q':
 	case CTRL('C'):
-		quit(ui);
+		quit(ui, key == 'q');
 		break;
 	case '?':
 	case 'h':
@@ -217,6 +211,7 @@ static void act(struct ui *ui, int key)
 	case '2':
 	case '3':
 	case '4':
+	case '5':
 		show(ui, (enum view)(key - '1'));
 		break;
 	case '\r':
@@ -232,14 +227,14 @@ static void act(struct ui *ui, int key)
 		if (ui->view == VIEW_LINES)
 			show(ui, VIEW_FUNCTIONS);
 		break;
-	case 'p':
-		ui->paused = !ui->paused;
-		break;
 	case 's':
 		save(ui);
 		break;
 	case 'y':
 		tell_place(ui);
+		break;
+	case 'e':
+		edit(ui);
 		break;
 	case 'o':
 		ui->choice.order = (enum order)((ui->choice.order + 1) % ORDERS);
@@ -281,8 +276,8 @@ void ui_key(struct ui *ui, int key)
 	} else if (ui->help) {
 		ui->help = false;
 		if (key == 'q' || key == CTRL('C'))
-			quit(ui);
-	} else if (!moves(ui, key)) {
+			quit(ui, key == 'q');
+	} else if (!moves(ui, key) && !ui_time_key(ui, key)) {
 		act(ui, key);
 	}
 }

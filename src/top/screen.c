@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #include "arrivals.h"
 #include "terminal.h"
@@ -13,14 +12,6 @@
 #define PERIOD_MS 1000
 #define FIRST_MS  250 /* the first looks come sooner: there is something to see at once */
 #define FIRST	  3
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void suspend(struct ui *ui)
 {
@@ -41,6 +32,8 @@ static void take_signals(struct ui *ui)
 			suspend(ui);
 		} else {
 			terminal_resized(); /* SIGCONT: whatever was done to it meanwhile */
+			if (ui->view == VIEW_CHANGES)
+				ui_compare(ui);
 		}
 		ui->stale = true;
 	}
@@ -68,19 +61,19 @@ static void look(struct ui *ui, bool whole_period)
 	}
 	for (int i = 0; i < VIEWS; i++)
 		table_clear(&ui->tables[i]); /* the rows were of the look before, which is gone */
-	if (whole_period && ui->feed->look.second)
+	if (whole_period && !ui->feed->still && ui->feed->look.second)
 		strips_add(ui->strips, ui->feed->look.second);
 }
 
 static void run(struct ui *ui)
 {
-	uint64_t next = now_ms();
+	uint64_t next = arrivals_now_ms();
 	int looks = 0;
 
 	while (!ui->over) {
-		uint64_t now = now_ms();
+		uint64_t now = arrivals_now_ms();
 
-		if (ui->look_again || (now >= next && !ui->paused)) {
+		if (ui->look_again || (now >= next && !ui->feed->still)) {
 			bool timely = now >= next;
 
 			look(ui, timely && looks >= FIRST && ui->feed->session && !ui->feed->status.ended);
@@ -94,8 +87,8 @@ static void run(struct ui *ui)
 			ui_draw(ui);
 			ui->stale = false;
 		}
-		now = now_ms();
-		if (!arrivals_wait(terminal_fd(), ui->paused ? PERIOD_MS : next > now ? (int)(next - now) : 0))
+		now = arrivals_now_ms();
+		if (!arrivals_wait(terminal_fd(), ui->feed->still ? PERIOD_MS : next > now ? (int)(next - now) : 0))
 			ui->over = true;
 		take_signals(ui);
 		take_keys(ui);
@@ -105,15 +98,15 @@ static void run(struct ui *ui)
 bool screen_run(struct feed *f, int *signo)
 {
 	struct ui ui = {.feed = f, .rate_hz = f->o->session.rate_hz, .strips = strips_create()};
-	bool can = ui.strips && terminal_open(f->o->color);
 
-	if (can)
+	ui.choice.changes = &ui.changes;
+	if (ui.strips)
 		run(&ui);
-	terminal_close();
 	for (int i = 0; i < VIEWS; i++)
 		table_free(&ui.tables[i]);
 	choice_free(&ui.choice);
+	changes_free(&ui.changes);
 	strips_destroy(ui.strips);
 	*signo = ui.signo;
-	return can;
+	return ui.left;
 }

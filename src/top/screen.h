@@ -5,7 +5,8 @@
 
 #include "feed.h"
 
-/** Until the user ends it. *signo: for a program that was started, 0: none. False: this terminal cannot be drawn on. */
+/** On the terminal, which is open, until the user ends it. *signo: for a program that was started, 0: none. True: he
+ * has left it with its key; false: all is to end. */
 bool screen_run(struct feed *f, int *signo);
 
 #endif

@@ -15,11 +15,12 @@ struct strip {
 	uint64_t tid;
 	int pid;
 	uint64_t seen; /* second */
-	unsigned char what[STRIPS_SECONDS];
+	unsigned char what[STRIPS_KEPT];
 };
 
 struct strips {
 	uint64_t now; /* second */
+	uint64_t ago; /* so many before it is the last one shown */
 	size_t count;
 	struct strip list[MAX_THREADS];
 };
@@ -42,7 +43,7 @@ static struct strip *find(const struct strips *s, const struct plumb_view_thread
 	return NULL;
 }
 
-/* In the place of one that was not seen for a minute, if there are too many. */
+/* In the place of one that was not seen for so long, if there are too many. */
 static struct strip *find_or_add(struct strips *s, const struct plumb_view_thread *t)
 {
 	struct strip *strip = find(s, t);
@@ -52,7 +53,7 @@ static struct strip *find_or_add(struct strips *s, const struct plumb_view_threa
 	else if (strip)
 		return strip;
 	for (size_t i = 0; !strip && i < MAX_THREADS; i++)
-		if (s->now - s->list[i].seen > STRIPS_SECONDS)
+		if (s->now - s->list[i].seen > STRIPS_KEPT)
 			strip = &s->list[i];
 	if (strip)
 		*strip = (struct strip){.tid = t->tid, .pid = t->pid};
@@ -75,15 +76,20 @@ void strips_add(struct strips *s, const struct plumb_view *second)
 
 	s->now++;
 	for (size_t i = 0; i < s->count; i++)
-		s->list[i].what[s->now % STRIPS_SECONDS] = ABSENT;
+		s->list[i].what[s->now % STRIPS_KEPT] = ABSENT;
 	for (size_t i = 0; plumb_view_thread_at(second, i, &t); i++) {
 		struct strip *strip = t.samples ? find_or_add(s, &t) : NULL;
 
 		if (!strip)
 			continue;
 		strip->seen = s->now;
-		strip->what[s->now % STRIPS_SECONDS] = what_of(&t);
+		strip->what[s->now % STRIPS_KEPT] = what_of(&t);
 	}
+}
+
+void strips_show(struct strips *s, uint64_t ago)
+{
+	s->ago = ago;
 }
 
 void strips_text(const struct strips *s, const struct plumb_view_thread *t, int seconds, bool unicode, char *buf,
@@ -106,8 +112,8 @@ void strips_text(const struct strips *s, const struct plumb_view_thread *t, int 
 
 	buf[0] = '\0';
 	for (int i = seconds - 1; strip && i >= 0; i--) {
-		uint64_t second = s->now - (uint64_t)i;
-		unsigned what = (uint64_t)i < s->now ? strip->what[second % STRIPS_SECONDS] : ABSENT;
+		uint64_t ago = s->ago + (uint64_t)i;
+		unsigned what = ago < s->now && ago < STRIPS_KEPT ? strip->what[(s->now - ago) % STRIPS_KEPT] : ABSENT;
 		const char *glyph = unicode ? blocks[what] : letters[what];
 
 		if (what == ABSENT && !at) /* it begins when it was seen first */

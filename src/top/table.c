@@ -108,6 +108,12 @@ void table_move(struct table *t, long by)
 		t->key = 0; /* who is at the top stays there */
 }
 
+void table_choose_line(struct table *t, int line)
+{
+	if (line > 0 && t->scroll + (size_t)line - 1 < t->count)
+		table_move(t, (long)(t->scroll + (size_t)line - 1) - (long)t->cursor);
+}
+
 bool table_search(struct table *t, const char *text)
 {
 	for (size_t i = 1; i <= t->count; i++) {
@@ -140,6 +146,7 @@ static int put_figures(const struct table *t, const struct row *r, int width, ch
 {
 	int at = 0;
 
+	buf[0] = '\0';
 	for (int i = 0; i < TABLE_COLUMNS; i++) {
 		const char *text = r ? r->figures[i] : t->columns[i].title;
 		int bytes = t->columns[i].width + (text && strstr(text, PLUS_MINUS) ? 1 : 0); /* of one column */

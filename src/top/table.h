@@ -52,6 +52,8 @@ void table_ready(struct table *t);
 void table_free(struct table *t);
 
 void table_move(struct table *t, long by);
+/** Choose the row that was drawn @p line lines below the heading's. */
+void table_choose_line(struct table *t, int line);
 /** To the next row in which @p text is, after the one chosen, or from the beginning; false: there is none. */
 bool table_search(struct table *t, const char *text);
 const struct row *table_chosen(const struct table *t);

@@ -17,6 +17,7 @@ static struct {
 	SCREEN *screen;
 	FILE *in, *out;
 	bool color;
+	int clicked;
 } terminal;
 
 static attr_t attributes(enum tone tone)
@@ -74,6 +75,8 @@ bool terminal_open(bool color)
 	keypad(stdscr, TRUE);
 	timeout(0);
 	curs_set(0);
+	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mouseinterval(0); /* a press is an event, not the beginning of a click */
 	begin_colors(color);
 	return true;
 }
@@ -96,10 +99,32 @@ int terminal_fd(void)
 	return fileno(terminal.in);
 }
 
+/* Whoever reports the wheel another way reports none. */
+static int mouse_key(void)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return 0;
+	if (event.bstate & BUTTON4_PRESSED)
+		return KEY_UP;
+	if (event.bstate & BUTTON5_PRESSED)
+		return KEY_DOWN;
+	terminal.clicked = event.y;
+	return event.bstate & BUTTON1_PRESSED ? KEY_MOUSE : 0;
+}
+
+int terminal_clicked(void)
+{
+	return terminal.clicked;
+}
+
 int terminal_key(void)
 {
 	int key = getch();
 
+	if (key == KEY_MOUSE)
+		return mouse_key();
 	if (key == KEY_SUSPEND) /* what some terminals call it */
 		return CTRL_Z;
 	return key == ERR ? -1 : key;

@@ -9,7 +9,9 @@
 #include "arrivals.h"
 #include "feed.h"
 #include "plain.h"
+#include "programs.h"
 #include "screen.h"
+#include "terminal.h"
 
 static void tell(const struct top_options *o, const char *what, const char *name)
 {
@@ -30,18 +32,56 @@ static bool can_unicode(void)
 	return MB_CUR_MAX > 1;
 }
 
-struct plumb_error *top_run(const struct top_options *o, int *status)
+static void tell_end(const struct top_options *o, const struct feed *f)
 {
-	struct top_options mine = *o;
-	struct feed f;
+	tell(o, "what the program wrote is in %s", f->output);
+	tell(o, "the recording is %s", f->own_output);
+}
 
-	mine.unicode = o->unicode && can_unicode();
-	struct plumb_error *err = feed_open(&f, &mine);
+/* What was chosen from the list, again and again. The terminal is open. */
+static void watch_chosen(struct programs *p, struct top_options *o)
+{
+	for (bool back = true; back && (o->pid = programs_choose(p));) {
+		struct feed f;
+		struct plumb_error *err = feed_open(&f, o);
+		int signo;
+
+		if (!err) {
+			back = screen_run(&f, &signo);
+			err = feed_close(&f, 0);
+		}
+		if (err)
+			programs_tell_error(p, err);
+	}
+}
+
+static struct plumb_error *choose(struct top_options *o)
+{
+	struct programs p = {.o = o};
+	struct plumb_error *err = NULL;
+
+	if (!o->plain && terminal_open(o->color))
+		watch_chosen(&p, o);
+	else
+		err = programs_print(&p);
+	terminal_close();
+	programs_free(&p);
+	return err;
+}
+
+static struct plumb_error *watch(const struct top_options *o, int *status)
+{
+	struct feed f;
+	struct plumb_error *err = feed_open(&f, o);
+	int signo = 0;
+
 	if (err)
 		return err;
 	arrivals_catch();
-	int signo = 0;
-	if (o->plain || !screen_run(&f, &signo)) {
+	if (!o->plain && terminal_open(o->color)) {
+		screen_run(&f, &signo);
+		terminal_close();
+	} else {
 		if (!o->plain)
 			tell(o, "%s: lines are written instead of a screen",
 			     "ncurses does not know this terminal (TERM)");
@@ -49,7 +89,17 @@ struct plumb_error *top_run(const struct top_options *o, int *status)
 	}
 	err = feed_close(&f, signo);
 	*status = signo ? -1 : f.wait_status; /* who ends it himself knows how */
-	tell(o, "what the program wrote is in %s", f.output);
-	tell(o, "the recording is %s", f.own_output);
+	tell_end(o, &f);
 	return err;
+}
+
+struct plumb_error *top_run(const struct top_options *o, int *status)
+{
+	struct top_options mine = *o;
+
+	mine.unicode = o->unicode && can_unicode();
+	if (!mine.choose)
+		return watch(&mine, status);
+	arrivals_catch();
+	return choose(&mine);
 }

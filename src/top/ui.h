@@ -3,8 +3,11 @@
 #ifndef UI_H
 #define UI_H
 
+#include "changes.h"
 #include "feed.h"
 #include "views.h"
+
+#define UI_HEADER_ROWS 4
 
 enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD };
 
@@ -16,11 +19,13 @@ struct ui {
 	struct strips *strips;
 	unsigned states; /* enum plumb_doing; 0: all samples */
 	double rate_hz;
-	bool paused, help;
+	struct changes changes;
+	bool help;
 	enum prompt prompt;
 	char typed[64], sought[64], thread[64];
 	char message[512]; /* until the next key */
 	bool over;
+	bool left;  /* by q, not by who wants it all to end */
 	int signo;  /* for the program, when it is over */
 	bool stale; /* the rows are not those of the look */
 	bool look_again;
@@ -30,6 +35,10 @@ struct ui {
 void ui_fill(struct ui *ui);
 void ui_draw(struct ui *ui);
 void ui_key(struct ui *ui, int key);
+/** Whether @p key is about time, and it is done. */
+bool ui_time_key(struct ui *ui, int key);
+/** Make the comparison that is shown anew, for the width that the terminal has. */
+void ui_compare(struct ui *ui);
 void ui_tell(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** Tell @p err, which is destroyed. */
 void ui_tell_error(struct ui *ui, struct plumb_error *err);

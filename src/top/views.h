@@ -3,11 +3,12 @@
 #ifndef VIEWS_H
 #define VIEWS_H
 
+#include "changes.h"
 #include "feed.h"
 #include "strips.h"
 #include "table.h"
 
-enum view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_LINES, VIEWS };
+enum view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_LINES, VIEW_CHANGES, VIEWS };
 
 enum order { ORDER_SELF_NOW, ORDER_SELF, ORDER_TOTAL_NOW, ORDER_TOTAL, ORDERS };
 extern const char *const order_names[];
@@ -23,6 +24,7 @@ void shut_turn(struct shut *s, uint64_t key);
 
 /** What the user has chosen. */
 struct choice {
+	const struct changes *changes;
 	enum order order;
 	bool all_code; /* the tree: also that of libraries */
 	struct shut shut;
@@ -44,6 +46,8 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 				 const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 struct plumb_error *view_lines(struct table *t, const struct choice *c, const struct look *l,
 			       const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
+struct plumb_error *view_changes(struct table *t, const struct choice *c, const struct look *l,
+				 const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 
 /* ---- between the files of it ---- */
 

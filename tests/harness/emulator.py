@@ -42,15 +42,25 @@ class Emulator(Terminal):
         self._stream.feed(data)
         return bool(data)
 
+    @property
+    def marked(self):
+        """The lines that are shown reversed to their end."""
+        rows = enumerate(self._screen.display)
+        return [line.rstrip() for y, line in rows if self._screen.buffer[y][self._screen.columns - 1].reverse]
+
     def see(self, pattern):
         """Wait until the screen shows it; the match."""
+        return self.until(lambda: re.search(pattern, self.shown, re.MULTILINE), pattern)
+
+    def until(self, condition, wanted):
+        """Wait until the screen is so; what the condition gave."""
         deadline = time.monotonic() + PATIENCE
         while True:
-            found = re.search(pattern, self.shown, re.MULTILINE)
+            found = condition()
             if found:
                 return found
-            assert time.monotonic() < deadline, "it does not show %r but:\n%s" % (pattern, self.shown)
-            assert self._read(0.2), "it ended without %r:\n%s" % (pattern, self.shown)
+            assert time.monotonic() < deadline, "it does not show %r but:\n%s" % (wanted, self.shown)
+            assert self._read(0.2), "it ended without %r:\n%s" % (wanted, self.shown)
 
     def resize(self, columns, rows=None):
         self.rows = rows or self.rows

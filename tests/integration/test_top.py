@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live view, on a terminal that a library emulates, and as lines."""
+import contextlib
+import curses
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -199,7 +202,8 @@ def test_the_program_ends(plumb, any_python, top):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "top needs the id or the name of a process, a recording, or '--' and a program"),
+    (["--"], "there is no program behind '--'"),
+    (["-o", "x.plumb"], "-o is the recording of one process, and none is named"),
     (["1", "2"], "top does not take '2' beside '1'"),
     (["-o", "x.json", "1"], "top records, and 'x.json' is no recording"),
     (["no.plumb"], "there is no file no.plumb"),
@@ -207,6 +211,175 @@ def test_the_program_ends(plumb, any_python, top):
 def test_refusals(plumb, top, arguments, message):
     result = plumb("top", *arguments)
     assert result.status in (1, 125) and message in result.stderr, result
+
+
+@contextlib.contextmanager
+def phases(python, folder):
+    """A program that is in first() until `next` of it is called, and then in second(); it waits all the time."""
+    script = folder / "phases.py"
+    script.write_text("import sys\ndef first():\n    sys.stdin.readline()\ndef second():\n    sys.stdin.readline()\n"
+                      "print('ready', flush=True)\nfirst()\nsecond()\n")
+    with subprocess.Popen([*python.command, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        program.stdout.readline()
+        program.next = lambda: (program.stdin.write(b"\n"), program.stdin.flush())
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def see_time(t, seconds):
+    """Wait until so much has been sampled."""
+    t.until(lambda: float(re.match(r"([\d.]+) s ", t.screen[1] + " s ")[1] if t.screen[1][:1].isdigit() else 0) >= seconds, seconds)
+
+
+def test_back_in_time_and_what_changed_since(plumb, any_python, top, tmp_path):
+    with phases(any_python, tmp_path) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory) as t:
+            see_time(t, 2)
+            t.type("f")
+            t.see("a stretch begins at")
+            see_time(t, 4)
+            t.type("f")
+            t.see(r"kept: [\d.]+ s to [\d.]+ s; d compares")
+            program.next()
+            t.see(r"^100\.0 .* second ")
+            t.type("d")
+            t.see("what changed")
+            t.see(r"^  new .* second ")
+            assert t.shown.count("of such findings") == 1, t.shown
+            assert re.search(r"\bfirst\b", t.shown) and re.search(r"\bsecond\b", t.shown), t.shown
+            t.type("1{{")
+            t.see(r"^PAUSED at 1\.\d s  phases.py")
+            assert re.search(r"^100\.0 .* first ", t.shown, re.MULTILINE), t.shown
+            assert re.search(r"^ {6,}[\d.]+ .* second ", t.shown, re.MULTILINE), t.shown
+            t.type("p")
+            t.see(r"^plumb top")
+            t.see(r"^100\.0 .* second ")
+            t.type("s")
+            name = t.see(r"saved (\S+)")[1]
+            close(t)
+    with Emulator([plumb.binary, "top", name], directory=plumb.directory) as t:  # what has no times
+        t.see(r" second ")
+        t.type("[")
+        t.see("a time cannot be chosen")
+        close(t)
+
+
+def test_the_times_of_a_recording(plumb, any_python, top):
+    recording = plumb.directory / "r.plumb"
+    assert plumb("run", "-o", recording, "--", *any_python.command, "-c", "import time; time.sleep(2.5)").status == 0
+    with Emulator([plumb.binary, "top", recording], directory=plumb.directory) as t:
+        t.see("^plumb top")
+        t.type("{")
+        t.see(r"^at 1\.0 s  ")
+        t.type("]")
+        t.see(r"^at 2\.0 s  ")
+        t.type("p")
+        t.see("^plumb top")
+        close(t)
+
+
+def choose(t, pid):
+    """Move to it in the list, which may change its order meanwhile."""
+    def listed():
+        rows = [re.match(r"[ \d.:a-z]*? (\d+)  /?\S", line) for line in t.screen[4:-1]]
+        pids = [int(row[1]) for row in rows if row]
+        marked = [int(re.match(r"[ \d.:a-z]*? (\d+)  /?\S", line)[1]) for line in t.marked]
+        return (pids, marked[0]) if pid in pids and marked and marked[0] in pids else None
+
+    while True:
+        pids, marked = t.until(listed, pid)
+        distance = pids.index(pid) - pids.index(marked)
+        if not distance:
+            return
+        t.type(("j" if distance > 0 else "k") * abs(distance))
+        t.until(lambda: listed() and listed()[1] != marked, "another row marked")
+
+
+def test_a_list_to_choose_from(plumb, any_python, top, tmp_path):
+    with phases(any_python, tmp_path) as program:
+        with Emulator([plumb.binary, "top"], columns=200, rows=300, directory=plumb.directory) as t:
+            t.see(r"^ *[\d.]+ .* %d  .*phases\.py" % program.pid)
+            assert re.match(r"plumb top  \d+ Pythons?", t.screen[0]), t.shown
+            choose(t, program.pid)
+            t.type("\r")
+            t.see(r"^plumb top  phases\.py %d  CPython" % program.pid)
+            t.see("q back")
+            t.type("q")
+            t.see(r"^plumb top  \d+ Pythons?")
+            close(t)
+        result = plumb("top")  # not on a terminal
+        assert re.search(r"^%d  CPU \S+ s  .*phases\.py$" % program.pid, result.stdout, re.MULTILINE), result
+
+
+def test_the_editor(plumb, any_python, top, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "%s|" "$@" > "${0}.told"\n')
+    editor.chmod(0o755)
+    with phases(any_python, tmp_path) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory,
+                      environment={"VISUAL": "", "EDITOR": "%s --wait" % editor}) as t:
+            t.see(r" first ")
+            t.type("e?")
+            t.see("Ctrl-C +quit")
+            close(t)
+    assert (tmp_path / "editor.told").read_text() == "--wait|+2|%s|" % (tmp_path / "phases.py")
+
+
+def test_the_editor_opens_nothing_but_files(plumb, any_python, top):
+    with subprocess.Popen([*any_python.command, "-c", "def f(): input()\nf()"], stdin=subprocess.PIPE) as program:
+        try:
+            with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
+                t.see(r" f ")
+                t.type("e")
+                t.see("the place of the file is not known")
+                close(t)
+        finally:
+            program.kill()
+
+
+def mouse(button, row):
+    """What an xterm types then, in its first column: ncurses is told by the terminal's description how it says so."""
+    with open(os.devnull, "w") as nowhere:
+        curses.setupterm("xterm", nowhere.fileno())
+    modern = curses.tigetstr("kmous") == b"\x1b[<"
+    return "\x1b[<%d;1;%dM" % (button, row) if modern else "\x1b[M%c!%c" % (32 + button, 32 + row)
+
+
+def test_the_mouse(plumb, any_python, top, tmp_path):
+    """A click chooses the row, here the second one; the wheel moves."""
+    with phases(any_python, tmp_path) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], environment={"TERM": "xterm"}) as t:
+            t.see(r" <module> ")
+            first = t.marked
+            t.type(mouse(0, 7))
+            t.until(lambda: t.marked and t.marked != first, "the second row marked")
+            assert t.screen.index(t.marked[0]) == 6, t.shown
+            t.type(mouse(64, 7))
+            t.until(lambda: t.marked == first, "the first row marked")
+            close(t)
+
+
+KEYS = "12345\t\r?/ntac+-pfd[]{}oys jkgG\x0c\x1b\x7fx\u00e9"
+
+
+@pytest.mark.parametrize("columns, rows, term, seed", [(40, 10, "linux", 1), (80, 24, "xterm-256color", 2), (400, 120, "vt100", 3)])
+def test_any_keys(plumb, any_python, top, tmp_path, columns, rows, term, seed):
+    """Whatever is typed, it is there still, and does what it is asked for."""
+    chance = random.Random(seed)
+    with phases(any_python, tmp_path) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], columns, rows, {"TERM": term}, directory=plumb.directory) as t:
+            t.see("MainThread|first")
+            for turn in range(8):
+                t.type("".join(chance.choice(KEYS) for _ in range(20)))
+                t.resize(chance.choice([40, columns]), chance.choice([10, rows]))
+                t.type("\x1b?")  # out of a prompt, if it is in one, and out of help or into it
+                t.until(lambda: t.screen[-1], "its last line")
+            t.resize(columns, rows)
+            t.type("\x1b\x1b\x0c?")
+            t.see("^1 2 3 4 5, Tab")
+            close(t)
 
 
 def test_a_plumb_without_ncurses_says_so(plumb, top, tmp_path):
