@@ -25,7 +25,7 @@ struct plumb_view;
 
 /** See @p p through the filters of @p o: threads, processes, idle, from_ns, to_ns, states, kinds, modules, focus,
  * ignore, own. A name of a thread or process that nobody bears shows nothing. @p p and the lists of @p o must outlive
- * it. Errors: as plumb_profile_refine(). Owner of *ret: caller, plumb_view_close(). */
+ * it, as they are. Errors: as plumb_profile_refine(). Owner of *ret: caller, plumb_view_close(). */
 PLUMB_API struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct plumb_report_options *o,
 					      struct plumb_view **ret) PLUMB_MUST_CHECK;
 /** NULL-safe. */

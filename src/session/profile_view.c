@@ -22,6 +22,9 @@ struct plumb_view {
 	pl_function_rows functions, lines;
 	struct pl_map by_function; /* what tells functions apart -> row of `functions` */
 	pl_tree_rows tree;
+	bool has_tree; /* of these */
+	enum plumb_view_tree tree_of;
+	double tree_min_share;
 	pl_thread_rows threads;
 	pl_process_rows processes;
 };
@@ -256,6 +259,11 @@ _Static_assert(PLUMB_VIEW_ROW_LIBRARY == (int)PL_TREE_LIBRARY && PLUMB_VIEW_ROW_
 struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_view_tree which, double min_share, size_t *count)
 {
 	pl_tree_rows rows = {0};
+
+	if (v->has_tree && v->tree_of == which && v->tree_min_share == min_share) {
+		*count = v->tree.len;
+		return NULL;
+	}
 	struct plumb_error *err = which == PLUMB_VIEW_TREE_OWN ? pl_own_code_tree(v->p, &v->filter, min_share, &rows)
 							       : pl_view_tree(v->p, &v->filter, min_share, &rows);
 
@@ -265,6 +273,9 @@ struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_view_tree w
 	}
 	pl_vec_deinit(&v->tree);
 	v->tree = rows;
+	v->has_tree = true;
+	v->tree_of = which;
+	v->tree_min_share = min_share;
 	*count = rows.len;
 	return NULL;
 }

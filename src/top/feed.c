@@ -8,13 +8,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_S     1000000000ull
 #define CYCLE_NS     (1ull << 29)
 #define CYCLES	     1118	  /* ten minutes */
 #define CYCLE_STACKS (256u << 10) /* and no more than 8 MB */
-#define STARTING_MS  2000
+#define ALL_SELDOM   100	  /* a hundredth of a core */
 #define STANDARD_FDS 3
 #define NAMES_MAX    1000
 
@@ -25,6 +26,7 @@ static void look_close(struct look *l)
 	plumb_view_close(l->all);
 	plumb_view_close(l->recent);
 	plumb_view_close(l->second);
+	plumb_profile_destroy(l->all_profile);
 	plumb_profile_destroy(l->recent_profile);
 	plumb_profile_destroy(l->second_profile);
 	*l = (struct look){.sentence = ""};
@@ -44,69 +46,119 @@ static struct plumb_error *take_last(struct feed *f, uint64_t ns, struct plumb_p
 			: plumb_session_last(f->session, ns, ret);
 }
 
-/* @p all: a new copy of all; NULL: that of before is shown still. */
-static struct plumb_error *look_at_session(struct feed *f, struct look *l, struct plumb_profile **all)
+static struct plumb_error *look_at_session(struct feed *f, struct look *l)
 {
 	struct plumb_error *err = take_last(f, NS_PER_S, &l->second_profile);
 
 	if (!err)
 		err = take_last(f, FEED_RECENT_S * NS_PER_S, &l->recent_profile);
-	/* The last one: what the others have is in it. */
-	if (!err && !f->still)
-		err = plumb_session_snapshot(f->session, all);
 	if (!err)
 		err = plumb_view_open(l->recent_profile, &f->filters, &l->recent);
-	if (!err)
-		err = plumb_view_open(l->second_profile, &f->filters, &l->second);
-	return err ? err : plumb_view_open(*all ? *all : f->all_profile, &f->filters, &l->all);
+	return err ? err : plumb_view_open(l->second_profile, &f->filters, &l->second);
 }
 
 /* The last @p ns before what is shown; *ret stays NULL where that is all. */
-static struct plumb_error *view_last(const struct feed *f, uint64_t ns, uint64_t duration_ns, struct plumb_view **ret)
+static struct plumb_error *view_last(const struct feed *f, uint64_t ns, struct plumb_view **ret)
 {
 	struct plumb_report_options o = f->filters;
+	struct plumb_profile_info info;
 
+	plumb_profile_info(f->recording, &info);
 	o.from_ns = before(f->shown_ns, ns);
-	o.to_ns = f->shown_ns < duration_ns ? f->shown_ns : 0;
+	o.to_ns = f->shown_ns < info.duration_ns ? f->shown_ns : 0;
 	return o.from_ns || o.to_ns ? plumb_view_open(f->recording, &o, ret) : NULL;
 }
 
 /* What has no times, or was cut to some of them, has no last seconds. */
-static struct plumb_error *look_at_recording(struct feed *f, struct look *l)
+static struct plumb_error *look_at_recording(const struct feed *f, struct look *l)
 {
-	struct plumb_error *err = plumb_view_open(f->recording, &f->filters, &l->all);
+	struct plumb_error *err = f->timed ? view_last(f, FEED_RECENT_S * NS_PER_S, &l->recent) : NULL;
 
-	plumb_profile_info(f->recording, &l->info);
-	if (err || !f->timed)
-		return err;
-	err = view_last(f, FEED_RECENT_S * NS_PER_S, l->info.duration_ns, &l->recent);
 	/* At its end nothing is more now than the rest. */
-	return err || !f->still ? err : view_last(f, NS_PER_S, l->info.duration_ns, &l->second);
+	return err || !f->still ? err : view_last(f, NS_PER_S, &l->second);
 }
 
-static struct plumb_error *ask(const struct feed *f, struct look *l, const struct plumb_profile *all)
+static struct plumb_error *ask_recent(struct look *l)
+{
+	size_t count = 0;
+	struct plumb_error *err = NULL;
+
+	if (l->recent)
+		err = plumb_view_functions(l->recent, &count);
+	if (!err && l->recent)
+		err = plumb_view_totals(l->recent, &l->recent_totals);
+	return err || !l->second ? err : plumb_view_threads(l->second, &count);
+}
+
+static struct plumb_error *ask_all(const struct feed *f, struct look *l)
 {
 	size_t count = 0;
 	struct plumb_error *err = plumb_view_totals(l->all, &l->totals);
 
-	plumb_profile_info(all, &l->info);
 	if (!err)
 		err = plumb_view_sentence(l->all, !f->o->unicode, &l->sentence);
 	if (!err)
 		err = plumb_view_functions(l->all, &count);
-	if (!err && l->recent)
-		err = plumb_view_functions(l->recent, &count);
-	if (!err && l->recent)
-		err = plumb_view_totals(l->recent, &l->recent_totals);
 	if (!err)
 		err = plumb_view_threads(l->all, &count);
-	if (!err && l->second)
-		err = plumb_view_threads(l->second, &count);
 	if (!err)
 		err = plumb_view_processes(l->all, &count);
 	if (!err)
 		plumb_view_process_at(l->all, 0, &l->process);
 	return err;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Of a session that goes on, what is since the start is made anew so seldom that this costs little, however much it
+ * is. What stands still and a recording do not change. */
+static bool all_is_due(const struct feed *f)
+{
+	if (!f->look.all || f->filtered)
+		return true;
+	return f->session && !f->still && (f->status.ended || clock_ns(CLOCK_MONOTONIC) >= f->all_due_ns);
+}
+
+static struct plumb_error *look_at_all(struct feed *f, struct look *l)
+{
+	uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct plumb_error *err = NULL;
+
+	if (f->session && !(f->still && f->look.all_profile))
+		err = plumb_session_snapshot(f->session, &l->all_profile);
+	const struct plumb_profile *p = f->recording	 ? f->recording
+					: l->all_profile ? l->all_profile
+							 : f->look.all_profile;
+	if (!err)
+		err = plumb_view_open(p, &f->filters, &l->all);
+	if (err)
+		return err;
+	plumb_profile_info(p, &l->info);
+	err = ask_all(f, l);
+	f->all_due_ns = clock_ns(CLOCK_MONOTONIC) + ALL_SELDOM * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
+	return err;
+}
+
+static void take_profile(struct look *to, struct look *from)
+{
+	to->all_profile = from->all_profile;
+	from->all_profile = NULL;
+}
+
+static void take_all(struct look *to, struct look *from)
+{
+	to->all = from->all;
+	from->all = NULL;
+	to->info = from->info;
+	to->totals = from->totals;
+	to->process = from->process;
+	to->sentence = from->sentence;
 }
 
 struct plumb_error *feed_refresh(struct feed *f)
@@ -116,23 +168,25 @@ struct plumb_error *feed_refresh(struct feed *f)
 			 .process = {.size = sizeof l.process},
 			 .sentence = ""};
 
-	struct plumb_profile *all = NULL;
 	if (f->session)
 		plumb_session_wait(f->session, 0, &f->status);
-	struct plumb_error *err = f->session ? look_at_session(f, &l, &all) : look_at_recording(f, &l);
+	bool due = all_is_due(f);
+	struct plumb_error *err = f->session ? look_at_session(f, &l) : look_at_recording(f, &l);
 	if (!err)
-		err = ask(f, &l, f->recording ? f->recording : all ? all : f->all_profile);
+		err = ask_recent(&l);
+	if (!err && due) /* the last one: what the others have is in it */
+		err = look_at_all(f, &l);
 	if (err) {
 		look_close(&l);
-		plumb_profile_destroy(all);
 		return err;
 	}
+	if (!due)
+		take_all(&l, &f->look);
+	if (!l.all_profile)
+		take_profile(&l, &f->look);
 	look_close(&f->look);
 	f->look = l;
-	if (all) {
-		plumb_profile_destroy(f->all_profile);
-		f->all_profile = all;
-	}
+	f->filtered = false;
 	return NULL;
 }
 
@@ -140,6 +194,7 @@ struct plumb_error *feed_refresh(struct feed *f)
 
 void feed_only_thread(struct feed *f, const char *thread)
 {
+	f->filtered = true;
 	f->thread[0] = thread;
 	f->filters.threads = thread ? f->thread : f->o->report.threads;
 	f->filters.thread_count = thread ? 1 : f->o->report.thread_count;
@@ -147,6 +202,7 @@ void feed_only_thread(struct feed *f, const char *thread)
 
 void feed_only_states(struct feed *f, unsigned states)
 {
+	f->filtered = true;
 	f->filters.states = states ? states : f->o->report.states;
 }
 
@@ -321,9 +377,8 @@ struct plumb_error *feed_close(struct feed *f, int signo)
 	if (f->session && f->launched)
 		f->wait_status = result.target_ended ? result.wait_status : plumb_session_reap(f->session);
 	plumb_session_destroy(f->session);
-	plumb_profile_destroy(f->all_profile);
 	plumb_profile_destroy(f->recording);
 	f->session = NULL;
-	f->all_profile = f->recording = NULL;
+	f->recording = NULL;
 	return err;
 }

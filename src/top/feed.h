@@ -9,7 +9,7 @@
 
 /** What one frame shows. Views are NULL where there is nothing to see. */
 struct look {
-	struct plumb_profile *recent_profile, *second_profile; /* owned, as the views */
+	struct plumb_profile *all_profile, *recent_profile, *second_profile; /* owned, as the views */
 	struct plumb_view *all, *recent, *second; /* since the start, of the last 5 seconds, of the last one */
 	struct plumb_profile_info info;		  /* since the start */
 	struct plumb_view_totals totals, recent_totals;
@@ -19,17 +19,18 @@ struct look {
 
 struct feed {
 	const struct top_options *o;
-	struct plumb_session *session;	   /* NULL: a recording */
-	struct plumb_profile *recording;   /* NULL: a session */
-	struct plumb_profile *all_profile; /* what the session had counted at the last look, or when it stood still */
+	struct plumb_session *session;	 /* NULL: a recording */
+	struct plumb_profile *recording; /* NULL: a session */
 	struct plumb_report_options filters;
 	const char *thread[1]; /* what `filters` points to */
 	struct plumb_status status;
 	struct look look;
-	bool timed;	   /* stretches of time can be asked for */
-	bool still;	   /* `shown_ns` is shown, not what is now */
-	uint64_t shown_ns; /* since the start */
-	char output[64];   /* the file that the started program writes to; "" */
+	bool filtered;		      /* other filters than before */
+	uint64_t all_due_ns;	      /* when what is since the start is made anew */
+	bool timed;		      /* stretches of time can be asked for */
+	bool still;		      /* `shown_ns` is shown, not what is now */
+	uint64_t shown_ns, stayed_ns; /* since the start; stayed: when it was said to stay */
+	char output[64];	      /* the file that the started program writes to; "" */
 	char own_output[256];
 	bool launched;
 	int wait_status;

@@ -23,7 +23,7 @@ void feed_stay(struct feed *f)
 	if (f->still || !f->look.all)
 		return;
 	f->still = true;
-	f->shown_ns = f->session ? f->status.elapsed_ns : f->look.info.duration_ns;
+	f->shown_ns = f->stayed_ns = f->session ? f->status.elapsed_ns : f->look.info.duration_ns;
 }
 
 void feed_go_on(struct feed *f)

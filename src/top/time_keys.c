@@ -34,7 +34,7 @@ static void step(struct ui *ui, int64_t by_s)
 		ui_tell_error(ui, err);
 		return;
 	}
-	uint64_t last_ns = ui->feed->look.info.duration_ns, shown_ns = feed_shown_ns(ui->feed);
+	uint64_t last_ns = ui->feed->stayed_ns, shown_ns = feed_shown_ns(ui->feed);
 	strips_show(ui->strips, last_ns > shown_ns ? (last_ns - shown_ns) / (uint64_t)NS_PER_S : 0);
 	ui->look_again = true;
 }
