@@ -62,6 +62,7 @@ void ui_compare(struct ui *ui)
 {
 	int rows, width;
 
+	table_clear(&ui->tables[VIEW_CHANGES]); /* the rows were of the comparison before, which is gone */
 	terminal_size(&rows, &width);
 	struct plumb_error *err = changes_compare(&ui->changes, ui->feed, width);
 	if (err)
