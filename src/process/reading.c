@@ -180,16 +180,10 @@ static void read_tag(struct pl_reader *r, struct pl_stack_reader *s, struct pl_r
 		plumb_error_destroy(pl_context_tag(&s->snap.mem, r->tags, &ret->context, &ret->tag));
 }
 
-/* Its thread has ended it, and may go on for a while without Python. */
+/* Its thread has ended it, and may go on for a while without Python. Its memory may be the next one's by now. */
 static bool state_has_ended(const struct pl_stack_reader *s, const struct pl_tstate *now)
 {
-	return now->interp != s->interp.addr;
-}
-
-/* A state that has ended leaves its memory to the next one. */
-static bool is_of_another(const struct pl_stack_reader *s, const struct pl_tstate *now)
-{
-	return s->thread_id && now->thread_id != s->thread_id;
+	return now->interp != s->interp.addr || (s->thread_id && now->thread_id != s->thread_id);
 }
 
 /* Thread state, context, interpreter and frames, through the snapshot. True if the walk came to an end. */
@@ -212,7 +206,7 @@ static bool walk(struct pl_reader *r, struct pl_stack_reader *s, struct pl_readi
 	read_context(r, s, ret);
 	pl_snapshot_anchor_touched(&s->snap);
 	read_tag(r, s, ret);
-	if (is_of_another(s, &ret->tstate) || pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
+	if (pl_interp_read_again(mem, &r->py, &s->interp, &ret->interp))
 		return false;
 	ret->in_jit = pl_tstate_in_jit(mem, &r->py, s->tstate, NULL);
 	bool ended = ret->tstate.frame == 0 || walk_frames(r, s, &tail, ret);
