@@ -49,7 +49,7 @@ static size_t time_unit(const char *s, double *ret)
 	return 0;
 }
 
-bool value_duration(const char *s, uint64_t *ret_ns)
+static bool duration(const char *s, double *ret_s)
 {
 	double total = 0, n, unit = 1;
 	size_t len;
@@ -65,9 +65,17 @@ bool value_duration(const char *s, uint64_t *ret_ns)
 		total += n * unit;
 		first = false;
 	} while (*s);
-	if (total > MAX_SECONDS || total * NS_PER_S < 1)
+	*ret_s = total;
+	return total <= MAX_SECONDS;
+}
+
+bool value_duration(const char *s, uint64_t *ret_ns)
+{
+	double seconds;
+
+	if (!duration(s, &seconds) || seconds * NS_PER_S < 1)
 		return false;
-	*ret_ns = (uint64_t)(total * NS_PER_S + 0.5);
+	*ret_ns = (uint64_t)(seconds * NS_PER_S + 0.5);
 	return true;
 }
 
@@ -75,15 +83,16 @@ bool value_duration(const char *s, uint64_t *ret_ns)
 static bool range_end(const char *s, size_t len, uint64_t *ret)
 {
 	char text[64];
+	double seconds = 0;
 
-	*ret = 0;
-	if (len == 0 || (len == 1 && *s == '0'))
-		return true;
 	if (len >= sizeof text)
 		return false;
 	memcpy(text, s, len);
 	text[len] = '\0';
-	return value_duration(text, ret);
+	if (len && !duration(text, &seconds))
+		return false;
+	*ret = (uint64_t)(seconds * NS_PER_S + 0.5);
+	return true;
 }
 
 bool value_time_range(const char *s, uint64_t *ret_from, uint64_t *ret_to)

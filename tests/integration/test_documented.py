@@ -105,6 +105,7 @@ FOREIGN_OPTIONS = {
     "--mount-proc", "--pid",  # unshare
     "--negate",  # flamegraph.pl
     "--feature-gates",  # the OpenTelemetry Collector
+    "--preload-nanny",  # dask worker
     "--slow",  # tests/targets/compared.py
     "--plumb", "--interval", "--variable", "--save", "--largest",
 }

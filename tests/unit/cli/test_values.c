@@ -36,6 +36,27 @@ static void durations(void **state)
 	}
 }
 
+static void ranges_of_time_may_begin_at_nought_however_it_is_written(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t from, to;
+	} good[] = {{"0..1", 0, 1000000000},
+		    {"0.000000000..0.5", 0, 500000000},
+		    {"0s..", 0, 0},
+		    {"..1m30s", 0, 90000000000},
+		    {"10..20", 10000000000, 20000000000}};
+	static const char *const bad[] = {"", "..", "5", "5..3", "..0", "0..0.0", "a..1", "-1..1", "0..1..2"};
+	uint64_t from, to;
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		assert_true(value_time_range(good[i].text, &from, &to));
+		assert_true(from == good[i].from && to == good[i].to);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(value_time_range(bad[i], &from, &to));
+}
+
 static void rates(void **state)
 {
 	static const struct {
@@ -132,6 +153,7 @@ static void amounts_have_a_unit_and_positive_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranges_of_time_may_begin_at_nought_however_it_is_written),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(rates),
 		cmocka_unit_test(percentages),
