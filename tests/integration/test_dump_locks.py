@@ -171,12 +171,15 @@ def test_what_each_thread_waits_for(waiting, python):
 
 def assert_told_together(seen, things):
     tid = {name: thread["tid"] for name, thread in seen.threads.items()}
+
+    def told(*names):  # in the order of their numbers, which may have begun anew between two of them
+        return ", ".join("%s (%d)" % (name, tid[name]) for name in sorted(names, key=tid.get))
+
     notes = sorted(seen.notes())
     assert len(notes) == 2, notes
-    assert notes[0].lower() == ("2 threads wait for an item of queue.queue %#x: in_get (%d), in_get_too (%d)"
-                                % (things["empty"], tid["in_get"], tid["in_get_too"]))
-    assert notes[1] == ("2 threads wait for lock %#x (threading.Lock), held by holder (%d): in_lock (%d), in_lock_too (%d)"
-                        % (things["lock"], tid["holder"], tid["in_lock"], tid["in_lock_too"]))
+    assert notes[0].lower() == "2 threads wait for an item of queue.queue %#x: %s" % (things["empty"], told("in_get", "in_get_too"))
+    assert notes[1] == ("2 threads wait for lock %#x (threading.Lock), held by holder (%d): %s"
+                        % (things["lock"], tid["holder"], told("in_lock", "in_lock_too")))
 
 
 def local(thread, name):
