@@ -221,6 +221,11 @@ struct plumb_error *programs_print(struct programs *p)
 	fill(p);
 	for (size_t i = 0; i < p->table.count; i++)
 		print_row(p, &p->table.rows[i]);
+	if (p->refused)
+		fprintf(stderr, "plumb: %zu more may not be sampled by this user: plumb doctor PID says why\n",
+			p->refused);
+	else if (!p->table.count)
+		fputs("plumb: no Python runs here\n", stderr);
 	return NULL;
 }
 

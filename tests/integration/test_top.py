@@ -418,6 +418,12 @@ def test_what_somebody_else_has_put_beside_plumb_is_not_run(plumb, top, tmp_path
     assert result.returncode == 125 and "is not run" in result.stderr, result
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may have processes of its own")
+def test_a_list_of_none_says_so(plumb, top):
+    result = subprocess.run([shutil.which("unshare"), "--pid", "--fork", "--mount-proc", plumb.binary, "top"], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "plumb: no Python runs here\n"), result
+
+
 def test_a_terminal_that_ncurses_does_not_know(plumb, busy):
     with Emulator([plumb.binary, "top", "-d", "0.5", str(busy.pid)], environment={"TERM": "no-such-terminal"}) as t:
         assert t.wait() == 0, t.text
