@@ -26,6 +26,12 @@ struct pl_tstate {
 	bool attached, attach_word;		  /* free-threaded: may run Python code; attach_word: that is known */
 };
 
+/** Does it run a Python frame? */
+static inline bool pl_tstate_runs_frames(const struct pl_tstate *ts)
+{
+	return ts->frame && ts->frame != ts->base_frame;
+}
+
 struct plumb_error *pl_tstate_read(struct pl_mem *mem, const struct pl_py *py, pl_addr addr,
 				   struct pl_tstate *ret) PLUMB_MUST_CHECK;
 

@@ -529,7 +529,7 @@ struct plumb_error *pl_stack_name_task(struct pl_reader *r, struct pl_stack_read
  * which is the current one then; 3.15 has a frame there. */
 static bool runs_nothing(const struct pl_tstate *ts)
 {
-	return (!ts->frame || ts->frame == ts->base_frame) && (!ts->cframe || ts->cframe - ts->addr < TSTATE_BYTES);
+	return !pl_tstate_runs_frames(ts) && (!ts->cframe || ts->cframe - ts->addr < TSTATE_BYTES);
 }
 
 struct plumb_error *pl_stack_read(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)

@@ -370,21 +370,17 @@ void pl_thread_list_remove(struct pl_thread_list *list, size_t i)
 	list->next_list_ns = 0;
 }
 
-static bool runs_frames(const struct pl_tstate *ts)
-{
-	return ts->frame && ts->frame != ts->base_frame;
-}
-
 /* Up to 3.11 a thread state that is being set up bears the number of the thread that creates it, which is older, and so
  * further on in the list, and runs Python. Once that one is known its number is taken; in the first list it is not yet.
  */
 static bool is_set_up(struct listing *l, const pl_tstate_vec *states, size_t i)
 {
-	if (l->p->core || runs_frames(&states->data[i]))
+	if (l->p->core || pl_tstate_runs_frames(&states->data[i]))
 		return false;
 	pl_work_note(&l->work, states->len - i);
 	for (size_t older = i + 1; older < states->len; older++)
-		if (states->data[older].thread_id == states->data[i].thread_id && runs_frames(&states->data[older]))
+		if (states->data[older].thread_id == states->data[i].thread_id &&
+		    pl_tstate_runs_frames(&states->data[older]))
 			return true;
 	return false;
 }

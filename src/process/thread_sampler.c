@@ -107,7 +107,7 @@ static bool runs_frames(const struct pl_thread_sampler *thread, struct pl_reader
 {
 	struct pl_tstate ts;
 
-	return !pl_tstate_read(r->mem, &r->py, thread->stack.tstate, &ts) && ts.frame && ts.frame != ts.base_frame;
+	return !pl_tstate_read(r->mem, &r->py, thread->stack.tstate, &ts) && pl_tstate_runs_frames(&ts);
 }
 
 bool pl_thread_sampler_innermost(const struct pl_thread_sampler *thread, struct pl_reader *r)

@@ -185,21 +185,30 @@ static void packed_names_are_found(void **state)
 		skip();
 }
 
+/* What is in the file; closes it. */
+static uint8_t *read_whole(int fd, size_t *len)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	*len = (size_t)st.st_size;
+	uint8_t *whole = malloc(*len);
+	assert_int_equal(read(fd, whole, *len), *len);
+	close(fd);
+	return whole;
+}
+
 /* The file that is packed is damaged, cut off, or would be too much. */
 static void damaged_packed_names_do_no_harm(void **state)
 {
 	int fd = open_fake("packed.so");
 	unsigned seed = 20261126;
-	struct stat st;
+	size_t len;
 
 	(void)state;
 	if (fd < 0)
 		skip();
-	assert_int_equal(fstat(fd, &st), 0);
-	size_t len = (size_t)st.st_size;
-	uint8_t *whole = malloc(len), *bytes = malloc(len);
-	assert_int_equal(read(fd, whole, len), len);
-	close(fd);
+	uint8_t *whole = read_whole(fd, &len), *bytes = malloc(len);
 	for (int i = 0; i < 300; i++) {
 		memcpy(bytes, whole, len);
 		for (int k = 0; k < 4; k++)
@@ -214,14 +223,10 @@ static void damaged_files_do_no_harm(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	unsigned seed = 20261125;
-	struct stat st;
+	size_t len;
 
 	(void)state;
-	assert_int_equal(fstat(fd, &st), 0);
-	size_t len = (size_t)st.st_size;
-	uint8_t *whole = malloc(len), *bytes = malloc(len);
-	assert_int_equal(read(fd, whole, len), len);
-	close(fd);
+	uint8_t *whole = read_whole(fd, &len), *bytes = malloc(len);
 	for (int i = 0; i < 300; i++) {
 		memcpy(bytes, whole, len);
 		for (int k = 0; k < 8; k++) /* its header, and its section headers at the end */
