@@ -2,7 +2,7 @@
 """One selection everywhere; when things happened; coming nearer by wheel. Canvases are asked for what is drawn on them."""
 import re
 
-from harness import onscreen
+from harness import browser as browsers, onscreen
 
 _DRAWN = """canvas => {
     const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -109,3 +109,33 @@ def test_one_click_chooses_which_time_counts(threads, opened):
     assert "Only Application" in page.page.get_by_role("navigation", name="What was done").inner_text()
     page.page.get_by_role("button", name="My code only").click()
     assert page.page.get_by_role("navigation", name="What was done").count() == 0
+
+
+def test_what_differs_in_some_threads_is_told(threads, opened):
+    """Elsewhere and here: the shares that a report has of the other threads and of these."""
+    page = opened(threads)
+    page.tab("What differs")
+    page.page.get_by_text("Choose a part of the recording").wait_for()
+    page.tick(browsers.THREADS, re.compile("^alpha"))
+    page.rest()
+    here = [t["tid"] for t in threads.report("--idle").threads if t["name"] == "alpha"]
+    rest = [t["tid"] for t in threads.report().threads if t["name"] != "alpha"]
+    shares = [threads.report("--threads", ",".join(map(str, tids))).function("spin") for tids in (rest, here)]
+    row = page.page.get_by_role("grid", name="What differs").get_by_role("row").filter(has_text=re.compile(r"spin \S*threads\.py")).first
+    cells = row.get_by_role("gridcell").all_inner_texts()
+    for text, function in zip(cells[1:3], shares):
+        assert onscreen.says(text, function["total"]["share"] if function else 0)
+    assert cells[0] in ("", "+ more", "+ only here")
+
+
+def test_what_would_be_gained_follows_the_slider(threads, opened):
+    page = opened(threads)
+    select(page, "spin")
+    what_if = page.page.get_by_role("slider", name="If all of it were")
+    figure = threads.report().function("spin")["total"]
+    for presses, factor in ((0, 0.5), (4, 1.0)):
+        for _ in range(presses):
+            what_if.press("ArrowRight")
+        page.rest()
+        text = page.page.locator(".what-if b").nth(1).inner_text()
+        assert onscreen.says_interval(text, figure["share"] * factor, figure["half_width"] * factor)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be taken away from the page: text that is that of `plumb report -f collapsed`, pictures that are pictures."""
 import re
+import shlex
 import struct
 import xml.etree.ElementTree
 import zlib
 
 import pytest
 
-from harness import browser as browsers
+from harness import browser as browsers, onscreen
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -77,3 +78,22 @@ def test_the_png_is_what_is_seen(threads, opened, tmp_path):
         pixels += data[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
         at += 12 + length
     assert len(set(zlib.decompress(pixels))) > 30
+
+
+def test_the_command_reports_what_the_page_shows(threads, opened):
+    page = opened(threads)
+    page.tick(browsers.STATES, "Running or ready")
+    page.tick(browsers.THREADS, re.compile("^alpha"))
+    words = shlex.split(page.copied("Copy as command"))
+    assert words[:3] == ["plumb", "report", str(threads.recording)]
+    profile = threads.report(*words[3:])
+    assert onscreen.count(page.page.locator(".foot").inner_text()) == profile.samples > 0
+
+
+def test_a_note_goes_with_the_link(threads, opened):
+    page = opened(threads)
+    with page.panel(browsers.SHARE) as panel:
+        panel.get_by_role("textbox", name="Note in the link").fill("50 % & more: <b>look</b>\nhere")
+    page.rest()
+    again = opened(threads, page.fragment)
+    assert again.page.get_by_role("note").inner_text() == "50 % & more: <b>look</b>\nhere"

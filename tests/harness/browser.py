@@ -12,7 +12,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 PATIENCE_MS = 300_000  # after which a page is taken for one that hangs: no measure of anything, on no machine
 OWN = ("file:", "blob:", "data:", "about:")
 
-VIEWS = ["Flame graph", "Stack chart", "Callers and callees", "Functions", "Call tree", "Source", "Statistics"]
+VIEWS = ["Flame graph", "Stack chart", "Callers and callees", "Functions", "Call tree", "Source", "Statistics",
+         "What differs"]
 THREADS = "Processes and threads that count"
 STATES = "What threads were doing"
 FRAMES = "Kinds of frames, folding, modules"

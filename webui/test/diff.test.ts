@@ -95,10 +95,10 @@ test("a path of 100,000 frames", () => {
 });
 
 test("changes come first, then the heaviest rows that did not change", () => {
-	assert.deepEqual(orderOfChanges(report, "total").map((at) => report.list[at].name), [
+	assert.deepEqual(orderOfChanges(report.list, "total").map((at) => report.list[at].name), [
 		"old", "deep", "lost", "work", "main", "parse", "step",
 	]);
-	assert.equal(changesOf(report, "total"), 4);
+	assert.equal(changesOf(report.list, "total"), 4);
 });
 
 test("figures are written as plumb diff writes them", () => {

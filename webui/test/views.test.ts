@@ -4,17 +4,20 @@ import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
 import type { Profile } from "../src/data/profile";
-import { initialState } from "../src/state/state";
+import { initialState, type State } from "../src/state/state";
 import { createDerived } from "../src/state/derived";
-import { Doing, noFilter } from "../src/model/filter";
+import { Doing, type Filter, noFilter } from "../src/model/filter";
+import { names } from "../src/model/names";
 import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
+import { commandOf, quoted } from "../src/views/commandText";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
 import { sourceRows } from "../src/views/sourceRows";
 import { trustWords } from "../src/views/trust";
-import { encodeProfile, type PlainProfile } from "./encode";
+import type { Page } from "../src/views/page";
+import { encodeProfile, type PlainProfile, thread } from "./encode";
 
 function shownOf(plain: PlainProfile) {
 	const profile: Profile = decodeProfile(encodeProfile(plain));
@@ -117,4 +120,36 @@ test("what a rule found leads to the samples that it is about, whatever was filt
 	}
 	assert.equal(evidenceOf("import", shownOf({ samples: [{ stack: "main" }] }).profile), null);
 	assert.equal(evidenceOf("unknown", profile), null);
+});
+
+test("the filters as a command, in words that a shell leaves alone", () => {
+	assert.equal(quoted("a-b/c.py:1"), "a-b/c.py:1");
+	assert.equal(quoted("it's $HOME"), "'it'\\''s $HOME'");
+	const plain: PlainProfile = {
+		meta: { recording: "my run.plumb", threads: [thread(), thread({ tid: 11 })], duration_ns: 4e9, bins: 4096 },
+		functions: [{ name: "f", module: "json.decoder" }],
+		samples: [{ stack: "f", samples: 3 }],
+	};
+	const profile = decodeProfile(encodeProfile(plain));
+	const commandWith = (change: Partial<State>): string => {
+		const state = { ...initialState, ...change };
+		const shown = createDerived({ profiles: [profile], diff: null })(state);
+		return commandOf({ profile, state, shown, names: names(profile) } as unknown as Page);
+	};
+	assert.equal(commandWith({}), "plumb report 'my run.plumb'");
+	const module = profile.functions.module[0]!;
+	const filter: Filter = {
+		...noFilter,
+		threads: [1],
+		time: [1e9, 2e9],
+		states: Doing.onCpu | Doing.wantsGil,
+		kinds: 1 | 2,
+		modules: [module],
+		idle: "skip",
+	};
+	assert.equal(
+		commandWith({ by: "line", filter }),
+		"plumb report 'my run.plumb' --lines --skip-idle --threads 11 --time 0.999292928..2.000683008 " +
+			"--state on-cpu,wants-gil --kind python,native --module json.decoder",
+	);
 });

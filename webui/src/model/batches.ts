@@ -3,7 +3,7 @@
 // one pass over the tree and one over the cells answer for all of them. Layer model; pure.
 import type { Profile } from "../data/profile";
 import type { Sieve, Unit } from "./filter";
-import { shareHalfWidth } from "./intervals";
+import { shareHalfWidth, shareSpread, type Spread } from "./intervals";
 import { nodeOfSamples, type Shape } from "./tree";
 
 /** Rows that `rowBits` has room for: two bits for each. */
@@ -75,7 +75,7 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 	const { profile, sieve, shape, batching } = selected;
 	const { place, thread, state, bin, samples, weight } = profile.cells;
 	const { nodeOf, out, keepsFrameless } = shape;
-	const { threads, states, fromBin, toBin } = sieve;
+	const { threads, states, fromBin, toBin, outside } = sieve;
 	const { first, length, count: batches } = batching;
 	const amount = unit === "time" && weight ? weight : samples;
 	const all = new Float64Array(batches);
@@ -85,7 +85,8 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 	let sampled = 0;
 	for (let i = 0; i < place.length; i++) {
 		const at = bin[i]!;
-		if (!threads[thread[i]!] || !states[state[i]!] || at < fromBin || at >= toBin) continue;
+		const inside = at >= fromBin && at < toBin;
+		if (!threads[thread[i]!] || !states[state[i]!] || inside === outside) continue;
 		const l = place[i]!;
 		if (l < 0 ? !keepsFrameless : nodeOf[l] === -1 || out?.[l]) continue;
 		const b = Math.floor((at - first) / length);
@@ -102,11 +103,19 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 }
 
 /** Trials are samples: what is in nanoseconds is scaled to add up to their number. */
-export function halfWidths({ all, hits, samples }: Batches): number[] {
+function inTrials<T>({ all, hits, samples }: Batches, of: (hit: Float64Array, all: Float64Array) => T): T[] {
 	const sum = all.reduce((total, n) => total + n, 0);
 	const scale = sum > 0 ? samples / sum : 0;
 	const scaled = all.map((n) => n * scale);
-	return hits.map((hit) => shareHalfWidth(hit.map((n) => n * scale), scaled));
+	return hits.map((hit) => of(hit.map((n) => n * scale), scaled));
+}
+
+export function halfWidths(batches: Batches): number[] {
+	return inTrials(batches, shareHalfWidth);
+}
+
+export function spreads(batches: Batches): Spread[] {
+	return inTrials(batches, shareSpread);
 }
 
 /** By place of the profile: bit 2n if node is that of row n, bit 2n + 1 if it is, or one further out in its stack. */

@@ -46,7 +46,9 @@ export interface Sieve {
 	/** Bins of cells. */
 	readonly fromBin: number;
 	readonly toBin: number;
-	/** The time of these bins; null: all. */
+	/** Those are what is left out, and all other bins count. */
+	readonly outside: boolean;
+	/** The time of these bins; null: all, or what is outside. */
 	readonly range: Filter["time"];
 	/** How many threads are left out for being idle. */
 	readonly idleHidden: number;
@@ -100,6 +102,22 @@ export function rangeOf(profile: Profile, time: Filter["time"]): Filter["time"] 
 	return bins && [bins[0] * profile.cells.binNs, bins[1] * profile.cells.binNs];
 }
 
+/** All that `filter` leaves out by time; where it chooses no time, all threads that it leaves out, whenever they ran.
+ * Null: it chooses neither. */
+export function restOf(profile: Profile, filter: Filter): Sieve | null {
+	if (binsOf(profile, filter.time)) return { ...sieveOf(profile, filter), range: null, outside: true };
+	const left = leftOut(profile, filter);
+	return left.length > 0 ? sieveOf(profile, { ...filter, processes: null, threads: left }) : null;
+}
+
+/** Threads that were not chosen, though others were; not for being idle. */
+function leftOut(profile: Profile, filter: Filter): number[] {
+	if (!filter.threads && !filter.processes) return [];
+	const chosen = threadsOf(profile, filter);
+	const { threads } = profile.meta;
+	return [...threads.keys()].filter((i) => !chosen[i] && !(threads[i]!.idle && filter.idle === "hide"));
+}
+
 export function sieveOf(profile: Profile, filter: Filter): Sieve {
 	const [fromBin, toBin] = binsOf(profile, filter.time) ?? [0, profile.cells.bins];
 	const asked = askedOf(filter);
@@ -109,6 +127,7 @@ export function sieveOf(profile: Profile, filter: Filter): Sieve {
 		asked,
 		fromBin,
 		toBin,
+		outside: false,
 		range: rangeOf(profile, filter.time),
 		idleHidden: hidesIdle(filter) ? profile.meta.threads.filter((t) => t.idle).length : 0,
 	};
@@ -123,14 +142,15 @@ export interface PlaceValues {
 
 export function placeValues(profile: Profile, sieve: Sieve, unit: Unit): PlaceValues {
 	const { count, place, thread, state, bin, samples, weight } = profile.cells;
-	const { threads, states, fromBin, toBin } = sieve;
+	const { threads, states, fromBin, toBin, outside } = sieve;
 	const values = new Float64Array(profile.tree.places);
 	const amount = unit === "time" && weight ? weight : samples;
 	const scale = unit === "time" && !weight ? profile.meta.period_ns : 1;
 	let frameless = 0;
 	for (let i = 0; i < count; i++) {
 		const at = bin[i]!;
-		if (!threads[thread[i]!] || !states[state[i]!] || at < fromBin || at >= toBin) continue;
+		const inside = at >= fromBin && at < toBin;
+		if (!threads[thread[i]!] || !states[state[i]!] || inside === outside) continue;
 		const l = place[i]!;
 		if (l < 0) frameless += amount[i]!;
 		else values[l]! += amount[i]!;

@@ -179,8 +179,33 @@ export function wilsonHalfWidth(hits: number, n: number): number {
 	return (z / (1 + z2 / n)) * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n));
 }
 
-/** Half width of the share sum(hit) / sum(all), from batch means; never narrower than Wilson's. */
-export function shareHalfWidth(hit: ArrayLike<number>, all: ArrayLike<number>): number {
+/** P(|T| > |t|), with a number of degrees of freedom that need not be whole. */
+export function tTwoSided(t: number, df: number): number {
+	return Number.isFinite(df) ? Math.min(1, 2 * tUpperTail(Math.abs(t), df)) : erfc(Math.abs(t) / Math.SQRT2);
+}
+
+/** What is known of a share. */
+export interface Spread {
+	readonly share: number;
+	readonly error: number;
+	/** Of the error; infinite where trials are taken as independent. */
+	readonly freedom: number;
+}
+
+/** Of the share sum(hit) / sum(all), from batch means; the error is never less than that of independent trials, of
+ * which one more counts as a hit than there were, so that no share is certain. */
+export function shareSpread(hit: ArrayLike<number>, all: ArrayLike<number>): Spread {
+	const { hits, total, batches } = countsOf(hit, all);
+	if (!(total > 0)) return { share: 0, error: 1, freedom: Infinity };
+	const near = Math.min(hits + 1, total + 1) / (total + 2);
+	const trials = Math.sqrt((near * (1 - near)) / total);
+	const sigma = batches < minBatches ? 0 : batchError(hit, all, hits / total, batches) / total;
+	return sigma > trials
+		? { share: hits / total, error: sigma, freedom: batches - 1 }
+		: { share: hits / total, error: trials, freedom: Infinity };
+}
+
+function countsOf(hit: ArrayLike<number>, all: ArrayLike<number>): { hits: number; total: number; batches: number } {
 	let hits = 0;
 	let total = 0;
 	let batches = 0;
@@ -189,14 +214,24 @@ export function shareHalfWidth(hit: ArrayLike<number>, all: ArrayLike<number>): 
 		total += all[i]!;
 		if (all[i]! > 0) batches++;
 	}
-	const wilson = wilsonHalfWidth(hits, total);
-	if (batches < minBatches) return wilson;
-	const share = hits / total;
+	return { hits, total, batches };
+}
+
+/** Of the hits, in trials. */
+function batchError(hit: ArrayLike<number>, all: ArrayLike<number>, share: number, batches: number): number {
 	let squares = 0;
 	for (let i = 0; i < all.length; i++) {
 		const residual = all[i]! > 0 ? hit[i]! - share * all[i]! : 0;
 		squares += residual * residual;
 	}
-	const sigma = Math.sqrt((squares * batches) / (batches - 1)) / total;
+	return Math.sqrt((squares * batches) / (batches - 1));
+}
+
+/** Half width of the share sum(hit) / sum(all), from batch means; never narrower than Wilson's. */
+export function shareHalfWidth(hit: ArrayLike<number>, all: ArrayLike<number>): number {
+	const { hits, total, batches } = countsOf(hit, all);
+	const wilson = wilsonHalfWidth(hits, total);
+	if (batches < minBatches) return wilson;
+	const sigma = batchError(hit, all, hits / total, batches) / total;
 	return Math.min(Math.max(tOf(batches - 1) * sigma, wilson), 1);
 }

@@ -2,13 +2,14 @@
 // From the state to what is shown. Everything is made when it is asked for, and kept until a part of the state that it
 // was made from changes: a brush over the timeline leaves the shapes of trees alone, a search leaves everything alone.
 // Layer state; no DOM.
-import type { Profile, Report } from "../data/profile";
+import type { DiffRow, Profile, Report } from "../data/profile";
 import { State as Bit, stripKinds } from "../data/profile";
 import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
 } from "../model/batches";
+import { differences, type Side } from "../model/differences";
 import {
-	type Filter, type PlaceValues, placeValues, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
+	type Filter, type PlaceValues, placeValues, restOf, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
 } from "../model/filter";
 import type { Figure, Figures } from "../model/figures";
 import { folded } from "../model/folded";
@@ -76,6 +77,9 @@ export interface Shown {
 	ran(fn: number, durationNs: number, columns: number, full: number): ReadonlyMap<number, Float32Array>;
 	/** The stacks of a thread in the order of time; nodes are those of `tree()`. */
 	chart(thread: number): Chart;
+	/** Functions by how their shares differ from those of all that the range of time leaves out (where there is none,
+	 * of the threads that are left out); null: neither is chosen. */
+	differences(): readonly DiffRow[] | null;
 	/** What passes, as `plumb report -f collapsed` writes it: with idle threads and start-up frames. */
 	collapsed(): string;
 }
@@ -85,9 +89,12 @@ interface Pipeline {
 	readonly profile: Profile;
 	readonly state: State;
 	readonly keep: Memory;
+	/** Instead of what the filter of the state lets through. */
+	readonly passes?: Sieve;
 }
 
-function sieve({ profile, state: { filter: f }, keep }: Pipeline): Sieve {
+function sieve({ profile, state: { filter: f }, keep, passes }: Pipeline): Sieve {
+	if (passes) return passes;
 	const parts = [profile, f.processes, f.threads, f.time?.[0], f.time?.[1], f.states, f.idle];
 	return keep("sieve", parts, () => sieveOf(profile, f));
 }
@@ -351,6 +358,26 @@ function collapsed(p: Pipeline): string {
 	return folded(p.profile, passes, shape(p, by, false), whole && transforms.length === 0);
 }
 
+function sideOf(p: Pipeline): Side {
+	const rows = rowsOf(p, "function");
+	const self = new Float64Array(p.profile.functions.rows);
+	const total = new Float64Array(p.profile.functions.rows);
+	for (let row = 0; row < rows.count; row++) {
+		self[rows.fn[row]!] = rows.self[row]!;
+		total[rows.fn[row]!] = rows.total[row]!;
+	}
+	return { selected: selected(p), self, total, whole: whole(p, p.state.unit) };
+}
+
+function differencesOf(p: Pipeline): readonly DiffRow[] | null {
+	const { profile, state, keep } = p;
+	const passes = keep("rest", [profile, state.filter], () => restOf(profile, state.filter));
+	if (!passes) return null;
+	const [rows, unit] = [rowsOf(p, "function"), state.unit];
+	const rest: Pipeline = { ...p, passes, keep: keep("of the rest", [profile], memory) };
+	return keep("differences", [rows, passes], () => differences(profile, sideOf(p), sideOf(rest), unit));
+}
+
 function shownOf(p: Pipeline): Shown {
 	const { profile, state, keep } = p;
 	return {
@@ -401,6 +428,7 @@ function shownOf(p: Pipeline): Shown {
 			return ranColumns(profile, sieve(p), holds, { durationNs, columns, full });
 		},
 		chart: (thread) => chart(p, thread),
+		differences: () => differencesOf(p),
 		collapsed: () => collapsed(p),
 	};
 }

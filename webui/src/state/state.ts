@@ -5,7 +5,9 @@ import { noFilter } from "../model/filter";
 import type { Place } from "../model/tree";
 import type { Transform } from "../model/transform";
 
-export const views = ["flame", "chart", "sandwich", "functions", "tree", "source", "statistics", "diff"] as const;
+export const views = [
+	"flame", "chart", "sandwich", "functions", "tree", "source", "statistics", "here", "diff",
+] as const;
 export type View = (typeof views)[number];
 
 export const sortColumns = ["self", "total", "name", "file"] as const;
@@ -45,8 +47,13 @@ export interface State {
 	/** Comparison: the figure that is coloured and listed, and what the width of a box is. */
 	readonly diffFigure: "self" | "total";
 	readonly diffWidth: "after" | "both";
+	/** What its writer says to who opens the link. */
+	readonly note: string;
 	readonly theme: "system" | "light" | "dark";
 }
+
+/** Addresses have to fit into mails. */
+export const LONGEST_NOTE = 1000;
 
 export const initialState: State = {
 	view: "flame",
@@ -70,6 +77,7 @@ export const initialState: State = {
 	sort: { column: "self", descending: true },
 	diffFigure: "total",
 	diffWidth: "after",
+	note: "",
 	theme: "system",
 };
 

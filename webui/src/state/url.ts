@@ -6,7 +6,7 @@ import type { Filter } from "../model/filter";
 import type { Transform } from "../model/transform";
 import type { Place } from "../model/tree";
 import { profileOf } from "./derived";
-import { initialState, sortColumns, type State, views } from "./state";
+import { initialState, LONGEST_NOTE, sortColumns, type State, views } from "./state";
 
 /** One letter a transform, then its number. */
 const letters = {
@@ -127,6 +127,10 @@ function optional(n: number | null): string {
 	return n === null ? "" : String(n);
 }
 
+function encoded(text: string): string {
+	return encodeURIComponent(text.replace(/\p{Cs}/gu, "\ufffd"));
+}
+
 function flag(on: boolean): string {
 	return on ? "1" : "";
 }
@@ -152,11 +156,12 @@ export function toHash(state: State): string {
 		["at", writePlace(state.at)],
 		["file", optional(state.file)],
 		["l", optional(state.line)],
-		["q", encodeURIComponent(state.search.replace(/\p{Cs}/gu, "\ufffd"))],
+		["q", encoded(state.search)],
 		["re", flag(state.regex)],
 		["o", sorted ? "" : `${sort.column}${sort.descending ? "" : "-up"}`],
 		["df", state.diffFigure === "self" ? "self" : ""],
 		["dw", state.diffWidth === "both" ? "both" : ""],
+		["n", encoded(state.note)],
 		["theme", state.theme === "system" ? "" : state.theme],
 	];
 	return all
@@ -221,6 +226,7 @@ export function fromHash(hash: string, report: Report): State {
 		sort: readSort(at.get("o")),
 		diffFigure: at.get("df") === "self" ? "self" : "total",
 		diffWidth: at.get("dw") === "both" ? "both" : "after",
+		note: decoded(at.get("n") ?? "").slice(0, LONGEST_NOTE),
 		theme: theme === "light" || theme === "dark" ? theme : "system",
 	};
 }

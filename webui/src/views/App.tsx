@@ -18,6 +18,7 @@ import { Header } from "./Header";
 import { Help } from "./Help";
 import { onPageKey } from "./keys";
 import { Legend } from "./Legend";
+import { LinkNote } from "./LinkNote";
 import { Notes } from "./Notes";
 import type { Page } from "./page";
 import { Tabs } from "./Tabs";
@@ -113,6 +114,7 @@ export function App({ report, store, shownOf }: Props): JSX.Element {
 				</nav>
 				<FilterBar page={page} />
 				<Breadcrumbs page={page} />
+				<LinkNote note={state.note} />
 			</div>
 			<main class={wide ? "main wide" : "main"}>
 				<div class="view" id="view" role="tabpanel" aria-labelledby={`tab-${state.view}`} tabIndex={-1}>

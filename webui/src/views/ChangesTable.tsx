@@ -3,10 +3,10 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { DiffReport } from "../data/profile";
+import type { DiffRow, Verdict } from "../data/profile";
 import { cut, display } from "../model/names";
 import { percent } from "../model/numbers";
-import { orderOfChanges, pointsText, qText, relativeText, verdictText } from "./changeText";
+import { orderOfChanges, pointsText, qText, relativeText } from "./changeText";
 import { functionOfRow } from "./functionsByName";
 import type { Page } from "./page";
 import { stepOfKey } from "./rowKeys";
@@ -14,20 +14,37 @@ import { VirtualRows } from "./VirtualRows";
 
 const ROW = 26;
 const PAGE = 20;
-const HEADS = ["Change", "Before", "After", "Points", "Relative", "q", "Function"] as const;
-const HINTS = [
-	"What is called a change is not likely to be chance",
-	"Share before",
-	"Share after",
-	"Difference of the shares, with its 95 % interval",
-	"By how much of what it was",
-	"False discovery rate at which the change would be believed",
-	"",
-] as const;
+/** The two sides in a few words each, and what a difference between them is called. */
+export interface Words {
+	readonly change: string;
+	readonly before: string;
+	readonly after: string;
+	readonly verdict: (verdict: Verdict) => string;
+	readonly label: string;
+}
+
+interface Column {
+	readonly text: string;
+	readonly hint: string;
+	readonly class: string;
+}
+
+function columnsOf({ change, before, after }: Words): readonly Column[] {
+	return [
+		{ text: change, hint: "What is called a change is not likely to be chance", class: "" },
+		{ text: before, hint: `Share ${before.toLowerCase()}`, class: "number" },
+		{ text: after, hint: `Share ${after.toLowerCase()}`, class: "number" },
+		{ text: "Points", hint: "Difference of the shares, with its 95 % interval", class: "number" },
+		{ text: "Relative", hint: `By how much of the share ${before.toLowerCase()}`, class: "number wide-only" },
+		{ text: "q", hint: "False discovery rate at which it would be believed", class: "number wide-only" },
+		{ text: "Function", hint: "", class: "" },
+	];
+}
 
 interface RowProps {
-	report: DiffReport;
+	entry: DiffRow;
 	figure: "self" | "total";
+	verdict: Words["verdict"];
 	row: number;
 	index: number;
 	active: boolean;
@@ -35,8 +52,7 @@ interface RowProps {
 	onOpen: () => void;
 }
 
-function Row({ report, figure, row, index, active, onSelect, onOpen }: RowProps): JSX.Element {
-	const entry = report.list[row];
+function Row({ entry, figure, verdict, row, index, active, onSelect, onOpen }: RowProps): JSX.Element {
 	const value = entry[figure];
 	const name = display(cut(entry.qualname || entry.name, 300));
 	const place = entry.line > 0 ? `${entry.file}:${entry.line}` : entry.file;
@@ -50,7 +66,7 @@ function Row({ report, figure, row, index, active, onSelect, onOpen }: RowProps)
 			onClick={onSelect}
 			onDblClick={onOpen}
 		>
-			<div class="diff-verdict" role="gridcell">{verdictText(value.verdict)}</div>
+			<div class="diff-verdict" role="gridcell">{verdict(value.verdict)}</div>
 			<div class="number" role="gridcell">{percent(value.before)}</div>
 			<div class="number" role="gridcell">{percent(value.after)}</div>
 			<div class="number" role="gridcell">{pointsText(value)}</div>
@@ -63,16 +79,11 @@ function Row({ report, figure, row, index, active, onSelect, onOpen }: RowProps)
 	);
 }
 
-function Head(): JSX.Element {
+function Head({ columns }: { columns: readonly Column[] }): JSX.Element {
 	return (
 		<div class="row head" role="row" aria-rowindex={1}>
-			{HEADS.map((text, i) => (
-				<div
-					key={text}
-					role="columnheader"
-					class={i === 0 || i === 6 ? "" : i === 4 || i === 5 ? "number wide-only" : "number"}
-					title={HINTS[i]}
-				>
+			{columns.map(({ text, hint, class: classes }) => (
+				<div key={text} role="columnheader" class={classes} title={hint}>
 					{text}
 				</div>
 			))}
@@ -82,15 +93,17 @@ function Head(): JSX.Element {
 
 interface Props {
 	page: Page;
-	report: DiffReport;
+	list: readonly DiffRow[];
 	figure: "self" | "total";
+	words: Words;
 }
 
-export function ChangesTable({ page, report, figure }: Props): JSX.Element {
-	const order = useMemo(() => orderOfChanges(report, figure), [report, figure]);
+export function ChangesTable({ page, list, figure, words }: Props): JSX.Element {
+	const columns = useMemo(() => columnsOf(words), [words]);
+	const order = useMemo(() => orderOfChanges(list, figure), [list, figure]);
 	const [chosen, setChosen] = useState(-1);
 	const active = order.indexOf(chosen);
-	const functionOf = (row: number): number | null => functionOfRow(page.profile, report.list[row]);
+	const functionOf = (row: number): number | null => functionOfRow(page.profile, list[row]);
 	const select = (row: number): void => {
 		setChosen(row);
 		page.change({ selected: functionOf(row), at: null });
@@ -111,20 +124,21 @@ export function ChangesTable({ page, report, figure }: Props): JSX.Element {
 		<VirtualRows
 			class="changes"
 			role="grid"
-			label="Changes of functions"
-			columns={HEADS.length}
+			label={words.label}
+			columns={columns.length}
 			count={order.length}
 			rowHeight={ROW}
 			active={active}
 			activeId={active < 0 ? undefined : `change-${chosen}`}
-			header={<Head />}
+			header={<Head columns={columns} />}
 			onKeyDown={onKeyDown}
 			rows={(first, last) =>
 				order.slice(first, last).map((row, i) => (
 					<Row
 						key={row}
-						report={report}
+						entry={list[row]}
 						figure={figure}
+						verdict={words.verdict}
 						row={row}
 						index={first + i}
 						active={row === chosen}

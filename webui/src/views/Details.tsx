@@ -16,6 +16,7 @@ import { categoryOf, Swatch } from "./Swatch";
 import { brief } from "./text";
 import { valueText } from "./units";
 import { useSettled } from "./useSettled";
+import { WhatIf } from "./WhatIf";
 
 const FIRST = 10;
 const NEAR = 6;
@@ -132,6 +133,7 @@ function Rest({ page, fn }: { page: Page; fn: number }): JSX.Element {
 	return (
 		<>
 			<Figures page={page} fn={fn} />
+			<WhatIf total={page.shown.functionFigures(fn).total} />
 			<StateBar page={page} fn={fn} />
 			<Buttons page={page} fn={fn} />
 			<HotLines page={page} fn={fn} />

@@ -6,14 +6,22 @@ import { useMemo } from "preact/hooks";
 import type { DiffReport, Report } from "../data/profile";
 import { weightsAfter, weightsGone, weightsOfBoth } from "../model/diff";
 import { count, percent } from "../model/numbers";
-import { changesOf } from "./changeText";
-import { ChangesTable } from "./ChangesTable";
+import { changesOf, verdictText } from "./changeText";
+import { ChangesTable, type Words } from "./ChangesTable";
 import { DiffFlame } from "./DiffFlame";
 import type { Page } from "./page";
 import { Switch } from "./Switch";
 
+const WORDS: Words = {
+	change: "Change",
+	before: "Before",
+	after: "After",
+	verdict: verdictText,
+	label: "Changes of functions",
+};
+
 function foundText(report: DiffReport, figure: "self" | "total"): string {
-	const changes = changesOf(report, figure);
+	const changes = changesOf(report.list, figure);
 	const rate = percent(report.false_discovery_rate[figure]);
 	const of = `of ${count(report.list.length)} functions`;
 	if (changes === 0) return `No change found among ${count(report.list.length)} functions: all may be chance.`;
@@ -89,7 +97,7 @@ function Compared({ page, diff }: { page: Page; diff: Diff }): JSX.Element {
 					</section>
 				) : null}
 			</div>
-			<ChangesTable page={page} report={diff.functions} figure={diffFigure} />
+			<ChangesTable page={page} list={diff.functions.list} figure={diffFigure} words={WORDS} />
 		</div>
 	);
 }

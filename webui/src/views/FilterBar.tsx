@@ -31,6 +31,18 @@ function TimeChip({ page }: { page: Page }): JSX.Element | null {
 	);
 }
 
+/** Where a part of the recording is chosen. */
+function WhatDiffers({ page }: { page: Page }): JSX.Element | null {
+	const { filter, view } = page.state;
+	const isPart = page.shown.range !== null || filter.threads !== null || filter.processes !== null;
+	if (!isPart || view === "here") return null;
+	return (
+		<button type="button" class="link" onClick={() => page.change({ view: "here" })}>
+			What differs here?
+		</button>
+	);
+}
+
 function isFiltered({ processes, threads, time, states, idle, kinds, modules }: Filter): boolean {
 	const some = processes !== null || threads !== null || time !== null;
 	return some || states !== 0 || idle !== noFilter.idle || kinds !== 0 || modules.length > 0;
@@ -46,6 +58,7 @@ export function FilterBar({ page }: { page: Page }): JSX.Element {
 			<StateFilter page={page} />
 			<FrameFilter page={page} />
 			<TimeChip page={page} />
+			<WhatDiffers page={page} />
 			{isFiltered(state.filter) ? (
 				<button type="button" class="link" onClick={() => page.change({ filter: noFilter })}>
 					Clear filters

@@ -9,7 +9,7 @@ import { Dialog } from "./Dialog";
 type Keys = readonly (readonly [keys: string, text: string])[];
 
 const everywhere: Keys = [
-	["1 … 7", "go to a view"],
+	["1 … 8", "go to a view"],
 	["/", "search; Escape clears it"],
 	["u, Ctrl+Z", "undo a filter, a zoom or a change of the tree"],
 	["Ctrl+Shift+Z", "do it again"],

@@ -5,7 +5,9 @@ import type { JSX } from "preact";
 
 import { pngOf, svgOf } from "../canvas/picture";
 import { copy } from "./actions";
+import { commandOf } from "./commandText";
 import { embedded } from "./embedded";
+import { NoteBox } from "./LinkNote";
 import type { Page } from "./page";
 import { Popover } from "./Popover";
 
@@ -85,7 +87,17 @@ export function SaveMenu({ page }: { page: Page }): JSX.Element {
 			>
 				Copy as collapsed text
 			</button>
+			{page.report.diff || page.profile.meta.imported ? null : (
+				<button
+					type="button"
+					title="plumb report with these filters; it has no words for changes of the tree"
+					onClick={item(() => void copy(page, commandOf(page), "the command that reports the same"))}
+				>
+					Copy as command
+				</button>
+			)}
 			{!embedded() && <SaveItems page={page} item={item} />}
+			{!embedded() && <NoteBox page={page} />}
 		</div>
 	);
 	return (

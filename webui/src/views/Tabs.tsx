@@ -20,6 +20,7 @@ const all: readonly Tab[] = [
 	{ view: "tree", text: "Call tree" },
 	{ view: "source", text: "Source" },
 	{ view: "statistics", text: "Statistics" },
+	{ view: "here", text: "What differs" },
 ];
 
 export function tabsOf(page: Page): readonly Tab[] {

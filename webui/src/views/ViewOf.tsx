@@ -9,6 +9,7 @@ import { ChartView } from "./ChartView";
 import { DiffView } from "./DiffView";
 import { FlameView } from "./FlameView";
 import { FunctionsView } from "./FunctionsView";
+import { HereView } from "./HereView";
 import type { Page } from "./page";
 import { SandwichView } from "./SandwichView";
 import { SourceView } from "./SourceView";
@@ -42,6 +43,8 @@ export function ViewOf({ page }: { page: Page }): JSX.Element {
 			return <SourceView page={page} />;
 		case "statistics":
 			return <StatisticsView page={page} />;
+		case "here":
+			return <HereView page={page} />;
 		case "diff":
 			return <DiffView page={page} />;
 	}

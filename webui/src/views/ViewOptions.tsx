@@ -56,7 +56,7 @@ const unitChoices = [
 
 export function ViewOptions({ page }: { page: Page }): JSX.Element {
 	const { by, unit, view } = page.state;
-	const merged = view !== "source" && view !== "statistics" && view !== "diff";
+	const merged = view !== "source" && view !== "statistics" && view !== "here" && view !== "diff";
 	return (
 		<div class="options" role="group" aria-label="How it is shown">
 			<Directions page={page} />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A comparison in words and figures, as `plumb diff` writes them. */
 
-import type { DiffFigure, DiffReport, Verdict } from "../data/profile";
+import type { DiffFigure, DiffRow, Verdict } from "../data/profile";
 
 const SIGNS: Record<Verdict, string> = { same: "", new: "+ new", gone: "− gone", more: "+ more", less: "− less" };
 
@@ -37,9 +37,8 @@ export function qText(q: number): string {
 
 const ORDER: Record<Verdict, number> = { new: 0, gone: 0, more: 1, less: 1, same: 2 };
 
-/** Rows of the report: new and gone ones first, then the largest changes, then the heaviest that did not change. */
-export function orderOfChanges(report: DiffReport, figure: "self" | "total"): number[] {
-	const { list } = report;
+/** New and gone ones first, then the largest changes, then the heaviest that did not change. */
+export function orderOfChanges(list: readonly DiffRow[], figure: "self" | "total"): number[] {
 	const rows = list.map((_, row) => row).filter((row) => list[row][figure].before > 0 || list[row][figure].after > 0);
 	return rows.sort((one, other) => {
 		const a = list[one][figure];
@@ -52,6 +51,6 @@ export function orderOfChanges(report: DiffReport, figure: "self" | "total"): nu
 }
 
 /** How many rows are called a change. */
-export function changesOf(report: DiffReport, figure: "self" | "total"): number {
-	return report.list.reduce((sum, row) => sum + (row[figure].verdict === "same" ? 0 : 1), 0);
+export function changesOf(list: readonly DiffRow[], figure: "self" | "total"): number {
+	return list.reduce((sum, row) => sum + (row[figure].verdict === "same" ? 0 : 1), 0);
 }

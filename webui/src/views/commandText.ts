@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What passes the filters as options of `plumb report`: the same figures on the command line. */
+
+import { Doing, type Filter } from "../model/filter";
+import type { Page } from "./page";
+
+const states: readonly (readonly [number, string])[] = [
+	[Doing.onCpu, "on-cpu"],
+	[Doing.waiting, "waiting"],
+	[Doing.gil, "gil"],
+	[Doing.wantsGil, "wants-gil"],
+	[Doing.gc, "gc"],
+	[Doing.exception, "exception"],
+];
+/** In the order of `Origin`. */
+const kinds = ["python", "native", "kernel", "task", "marker"];
+const idle: Readonly<Record<Filter["idle"], readonly string[]>> = { hide: [], keep: ["--idle"], skip: ["--skip-idle"] };
+
+/** One word of a shell's line. */
+export function quoted(word: string): string {
+	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function list(option: string, values: readonly (string | number)[] | null): string[] {
+	return values && values.length > 0 ? [option, values.join(",")] : [];
+}
+
+function seconds(ns: number): string {
+	return String(Number((ns / 1e9).toFixed(9)));
+}
+
+/** Whole, whatever was done to the tree: the command line has no words for that. */
+export function commandOf({ profile, state, shown }: Page): string {
+	const { meta, strings } = profile;
+	const { filter, by } = state;
+	const time = shown.range && [`${seconds(shown.range[0])}..${seconds(shown.range[1])}`];
+	return [
+		"plumb",
+		"report",
+		meta.recording ?? "FILE",
+		...(by === "line" ? ["--lines"] : []),
+		...idle[filter.idle],
+		...list("--process", filter.processes && filter.processes.map((id) => meta.processes[id]!.pid)),
+		...list("--threads", filter.threads && filter.threads.map((id) => meta.threads[id]!.tid)),
+		...list("--time", time),
+		...list("--state", states.filter(([bit]) => filter.states & bit).map(([, name]) => name)),
+		...list("--kind", kinds.filter((_, kind) => filter.kinds & (1 << kind))),
+		...list("--module", filter.modules.map((id) => strings[id]!)),
+	]
+		.map(quoted)
+		.join(" ");
+}
