@@ -118,8 +118,8 @@ def test_what_differs_in_some_threads_is_told(threads, opened):
     page.page.get_by_text("Choose a part of the recording").wait_for()
     page.tick(browsers.THREADS, re.compile("^alpha"))
     page.rest()
-    here = [t["tid"] for t in threads.report("--idle").threads if t["name"] == "alpha"]
-    rest = [t["tid"] for t in threads.report().threads if t["name"] != "alpha"]
+    here = [t["tid"] for t in threads.report().threads if t["name"] == "alpha"]
+    rest = [t["tid"] for t in threads.report().threads if t["name"] != "alpha" and not t["idle"]]
     shares = [threads.report("--threads", ",".join(map(str, tids))).function("spin") for tids in (rest, here)]
     row = page.page.get_by_role("grid", name="What differs").get_by_role("row").filter(has_text=re.compile(r"spin \S*threads\.py")).first
     cells = row.get_by_role("gridcell").all_inner_texts()
