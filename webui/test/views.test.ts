@@ -13,6 +13,7 @@ import { codeParts, indexOfByte } from "../src/views/codeText";
 import { commandOf, quoted } from "../src/views/commandText";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
+import { idiomOf } from "../src/views/idioms";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
 import { sourceRows } from "../src/views/sourceRows";
 import { trustWords } from "../src/views/trust";
@@ -152,4 +153,23 @@ test("the filters as a command, in words that a shell leaves alone", () => {
 		"plumb report 'my run.plumb' --lines --skip-idle --threads 11 --time 0.999292928..2.000683008 " +
 			"--state on-cpu,wants-gil --kind python,native --module json.decoder",
 	);
+});
+
+test("well-known functions of the standard library are explained, those of the same name are not", () => {
+	const library = 3;
+	const { profile } = shownOf({
+		functions: [
+			{ name: "_compile", module: "re", category: library },
+			{ name: "wait", qualname: "wait", module: "threading", category: library },
+			{ name: "sleep", qualname: "Condition.wait", module: "threading", category: library },
+			{ name: "get", qualname: "Queue.get", module: "queue", category: 1 },
+			{ name: "findall", module: "re", category: library },
+		],
+		samples: [{ stack: "_compile" }, { stack: "wait" }, { stack: "sleep" }, { stack: "get" }, { stack: "findall" }],
+	});
+	const explained = new Set<string>();
+	for (let fn = 0; fn < profile.functions.rows; fn++) {
+		if (idiomOf(profile, fn) !== null) explained.add(profile.strings[profile.functions.name[fn]!]!);
+	}
+	assert.deepEqual([...explained].sort(), ["_compile", "sleep", "wait"]);
 });

@@ -10,6 +10,7 @@ import { actions, copy, openSource } from "./actions";
 import { FunctionLink } from "./FunctionLink";
 import { heaviestRows } from "./functionOrder";
 import { HotLines } from "./HotLines";
+import { idiomOf } from "./idioms";
 import type { Page } from "./page";
 import { StateBar } from "./StateBar";
 import { categoryOf, Swatch } from "./Swatch";
@@ -153,6 +154,12 @@ function Rest({ page, fn }: { page: Page; fn: number }): JSX.Element {
 	);
 }
 
+/** Of a well-known function. */
+function Meaning({ page, fn }: { page: Page; fn: number }): JSX.Element | null {
+	const text = idiomOf(page.profile, fn);
+	return text === null ? null : <p class="meaning">{text}</p>;
+}
+
 function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 	const place = placeOfFunction(page, fn);
 	const name = brief(page.names.full(fn), 4000);
@@ -180,6 +187,7 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 			<p class="muted">
 				<Swatch page={page} fn={fn} /> {categoryOf(page, fn).name}
 			</p>
+			<Meaning page={page} fn={fn} />
 			<div class={settled?.fn === fn ? "" : "stale"} aria-busy={settled?.fn !== fn}>
 				{rest}
 			</div>
