@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 
 import type { Page } from "./page";
 import { StateLegend } from "./StateLegend";
+import { toggleOf } from "./toggle";
 
 function used(page: Page): Set<number> {
 	const { category, count } = page.profile.functions;
@@ -20,9 +21,11 @@ interface KindProps {
 }
 
 function Kind({ page, name, fill, category }: KindProps): JSX.Element {
-	const { transforms } = page.state;
-	const others = transforms.filter((one) => one.type !== "collapse-category" || one.category !== category);
-	const on = others.length < transforms.length;
+	const { on, turn } = toggleOf(
+		page,
+		{ type: "collapse-category", category },
+		(one) => one.type === "collapse-category" && one.category === category,
+	);
 	return (
 		<button
 			type="button"
@@ -31,12 +34,7 @@ function Kind({ page, name, fill, category }: KindProps): JSX.Element {
 			title={
 				on ? "Show its frames again" : `Show each run of frames of this kind as one: ${name.toLowerCase()}`
 			}
-			onClick={() =>
-				page.change({
-					transforms: on ? others : [...transforms, { type: "collapse-category", category }],
-					zoom: null,
-				})
-			}
+			onClick={turn}
 		>
 			<span class="swatch" style={{ background: fill }} />
 			{name}

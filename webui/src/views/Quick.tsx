@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 
 import { Doing } from "../model/filter";
 import type { Page } from "./page";
+import { toggleOf } from "./toggle";
 
 interface Mode {
 	readonly text: string;
@@ -47,21 +48,14 @@ function ownCategory({ meta, functions }: Page["profile"]): number {
 function OwnCode({ page }: { page: Page }): JSX.Element | null {
 	const category = ownCategory(page.profile);
 	if (category < 0) return null;
-	const { transforms } = page.state;
-	const others = transforms.filter(({ type }) => type !== "only-category");
-	const on = others.length < transforms.length;
+	const { on, turn } = toggleOf(page, { type: "only-category", category }, ({ type }) => type === "only-category");
 	return (
 		<button
 			type="button"
 			class={on ? "choice chosen" : "choice"}
 			aria-pressed={on}
 			title="Hide the frames of libraries: what they did counts for who called them"
-			onClick={() =>
-				page.change({
-					transforms: on ? others : [...transforms, { type: "only-category", category }],
-					zoom: null,
-				})
-			}
+			onClick={turn}
 		>
 			My code only
 		</button>
