@@ -57,6 +57,7 @@ const everything: State = {
 	sort: { column: "name", descending: false },
 	diffFigure: "self",
 	diffWidth: "both",
+	editor: "zed",
 	note: "look here:\n50 % & more",
 	theme: "dark",
 };

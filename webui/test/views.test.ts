@@ -11,6 +11,7 @@ import { names } from "../src/model/names";
 import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
 import { commandOf, quoted } from "../src/views/commandText";
+import { editorLink } from "../src/views/editors";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { idiomOf } from "../src/views/idioms";
@@ -172,4 +173,13 @@ test("well-known functions of the standard library are explained, those of the s
 		if (idiomOf(profile, fn) !== null) explained.add(profile.strings[profile.functions.name[fn]!]!);
 	}
 	assert.deepEqual([...explained].sort(), ["_compile", "sleep", "wait"]);
+});
+
+test("a place is opened in an editor by a link that holds nothing but the path", () => {
+	assert.equal(editorLink("vscode", "/srv/my app/a.py", 12), "vscode://file/srv/my%20app/a.py:12");
+	assert.equal(editorLink("zed", "/a.py", 0), "zed://file/a.py");
+	assert.equal(editorLink("pycharm", "/a&line=9#?.py", 3), "pycharm://open?file=/a%26line%3D9%23%3F.py&line=3");
+	assert.equal(editorLink("vscode", "<frozen runpy>", 1), null);
+	assert.equal(editorLink("vscode", "javascript:alert(1)", 1), null);
+	for (const none of ["", "emacs", "constructor"]) assert.equal(editorLink(none, "/a.py", 1), null);
 });

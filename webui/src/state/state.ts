@@ -47,6 +47,8 @@ export interface State {
 	/** Comparison: the figure that is coloured and listed, and what the width of a box is. */
 	readonly diffFigure: "self" | "total";
 	readonly diffWidth: "after" | "both";
+	/** The editor that files are opened in (views/editors.ts); "": none is chosen. */
+	readonly editor: string;
 	/** What its writer says to who opens the link. */
 	readonly note: string;
 	readonly theme: "system" | "light" | "dark";
@@ -77,6 +79,7 @@ export const initialState: State = {
 	sort: { column: "self", descending: true },
 	diffFigure: "total",
 	diffWidth: "after",
+	editor: "",
 	note: "",
 	theme: "system",
 };

@@ -161,6 +161,7 @@ export function toHash(state: State): string {
 		["o", sorted ? "" : `${sort.column}${sort.descending ? "" : "-up"}`],
 		["df", state.diffFigure === "self" ? "self" : ""],
 		["dw", state.diffWidth === "both" ? "both" : ""],
+		["ed", state.editor],
 		["n", encoded(state.note)],
 		["theme", state.theme === "system" ? "" : state.theme],
 	];
@@ -226,6 +227,7 @@ export function fromHash(hash: string, report: Report): State {
 		sort: readSort(at.get("o")),
 		diffFigure: at.get("df") === "self" ? "self" : "total",
 		diffWidth: at.get("dw") === "both" ? "both" : "after",
+		editor: /^[a-z]{0,20}$/.exec(at.get("ed") ?? "")?.[0] ?? "",
 		note: decoded(at.get("n") ?? "").slice(0, LONGEST_NOTE),
 		theme: theme === "light" || theme === "dark" ? theme : "system",
 	};

@@ -7,6 +7,7 @@ import { useMemo } from "preact/hooks";
 import { percent, sharePm } from "../model/numbers";
 import { childrenOf, nodeAt, pathOf, type Tree } from "../model/tree";
 import { actions, copy, openSource } from "./actions";
+import { EditorLink } from "./EditorLink";
 import { FunctionLink } from "./FunctionLink";
 import { heaviestRows } from "./functionOrder";
 import { HotLines } from "./HotLines";
@@ -184,6 +185,9 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 				</button>
 			</div>
 			<p class="muted clip name">{brief(place, 1000)}</p>
+			{place === "" ? null : (
+				<EditorLink page={page} file={page.names.file(fn)} line={page.profile.functions.line[fn]} />
+			)}
 			<p class="muted">
 				<Swatch page={page} fn={fn} /> {categoryOf(page, fn).name}
 			</p>
