@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "utf8.h"
 
 #define LINE 512
 
@@ -53,12 +56,23 @@ unsigned pl_debug_parse(const char *text, const char **unknown_ret, size_t *unkn
 	return all;
 }
 
-/* Names and paths are text of others, and may be there to a terminal. */
-static void without_controls(char *line, size_t len)
+/* Names and paths are text of others, and may be there to a terminal, which takes orders in C1 controls, too. */
+static size_t without_controls(char *line, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	size_t kept = 0;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		uint32_t code;
+
+		n = pl_utf8_decode((const uint8_t *)line + i, len - i, &code);
+		if (code < ' ' || (code >= 0x7f && code < 0xa0) || code == PL_UTF8_INVALID) {
+			line[kept++] = '?';
+			continue;
+		}
+		memmove(line + kept, line + i, n);
+		kept += n;
+	}
+	return kept;
 }
 
 static size_t at_most(int len, size_t room)
@@ -74,7 +88,7 @@ static void write_line(const char *domain, const char *fmt, va_list args)
 	size_t len = at_most(snprintf(line, sizeof line, "plumb %s %.6f: ", domain, now), sizeof line);
 
 	len += at_most(vsnprintf(line + len, sizeof line - len, fmt, args), sizeof line - len);
-	without_controls(line, len);
+	len = without_controls(line, len);
 	line[len] = '\n';
 	(void)!write(STDERR_FILENO, line, len + 1);
 }

@@ -3,19 +3,27 @@
  *
  *   - It is made without the C library's fork, whose handlers are the program's, and tells nobody of its end.
  *   - It has none of our descriptors, and closes none.
- *   - What it may compute for one name is measured by its own time on a processor, whatever the machine does.
+ *   - It may compute, and the kernel refuses it all else: a name that makes it do something does nothing.
+ *   - Its stack has room for what a name can ask for, and below that lies memory that is nobody's.
+ *   - What it may compute for one name, and for all of them, is measured by its own time on a processor, whatever the
+ *     machine does.
  *   - It ends with the thread that has made it. */
 #include "demangle.h"
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <linux/close_range.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -26,10 +34,14 @@
 #include "demangle_name.h"
 #include "own_fd.h"
 
-#define STACK_BYTES (16u << 20) /* a name may be nested as deep as it is long; what is not used is not there */
-#define NAME_CPU_US 200000	/* a name of some hundred bytes takes some microseconds */
-#define LOOK_MS	    20		/* is it still there? */
-#define PATIENCE_MS 3000	/* a machine may be busy */
+/* A name may be nested as deep as it is long, and asks at once for 16 bytes times its templates times its references,
+ * each of which can count twice: some 21 MiB. What is not used is not there. */
+#define STACK_BYTES (64u << 20)
+#define GUARD_BYTES (256u << 20)
+#define NAME_CPU_US 200000 /* a name of some hundred bytes takes some microseconds */
+#define ALL_CPU_S   1	   /* then another process is made, as after a name without end */
+#define LOOK_MS	    20	   /* is it still there? */
+#define PATIENCE_MS 3000   /* a machine may be busy */
 #define FAILED_MAX  3
 
 enum turn { NOBODY, ASKED, ANSWERED };
@@ -64,8 +76,44 @@ static void limit_time(long us)
 	setitimer(ITIMER_PROF, &t, NULL);
 }
 
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#define LOAD(field)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define IS(what, skip)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (what), (skip), 0)
+#define ANSWER(verdict) BPF_STMT(BPF_RET | BPF_K, (verdict))
+
+/* From here on: wait, measure time, end. The last three are what checked jumps, and sanitizers at them, ask for: where
+ * the stack is, and memory. */
+static bool forbid_all_else(void)
+{
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		IS(ARCH, 1),
+		ANSWER(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		IS(SYS_futex, 7),
+		IS(SYS_setitimer, 6),
+		IS(SYS_exit_group, 5),
+		IS(SYS_exit, 4),
+		IS(SYS_sigaltstack, 3),
+		IS(SYS_mmap, 2),
+		IS(SYS_munmap, 1),
+		ANSWER(SECCOMP_RET_ERRNO | EPERM),
+		ANSWER(SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
 static bool begin_process(const struct pl_demangle_desk *desk)
 {
+	const struct rlimit all = {ALL_CPU_S, ALL_CPU_S};
 	sigset_t over;
 
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) != 0)
@@ -77,7 +125,7 @@ static bool begin_process(const struct pl_demangle_desk *desk)
 	sigaddset(&over, SIGPROF);
 	signal(SIGPROF, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &over, NULL);
-	return getppid() == desk->maker;
+	return setrlimit(RLIMIT_CPU, &all) == 0 && getppid() == desk->maker && forbid_all_else();
 }
 
 static int process_main(void *ctx)
@@ -98,19 +146,30 @@ static int process_main(void *ctx)
 
 /* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
-static void *map(size_t len, int flags)
+static void *map(size_t len, int protection, int flags)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
+	void *p = mmap(NULL, len, protection, MAP_ANONYMOUS | flags, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+/* An array on the stack can be longer than any guard page, and is written at its lower end. */
+static void *map_stack(void)
+{
+	char *p = map(GUARD_BYTES + STACK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_STACK);
+
+	if (!p || mprotect(p + GUARD_BYTES, STACK_BYTES, PROT_READ | PROT_WRITE) == 0)
+		return p;
+	munmap(p, GUARD_BYTES + STACK_BYTES);
+	return NULL;
 }
 
 static bool make_room(struct pl_demangler *d)
 {
 	if (!d->desk)
-		d->desk = map(sizeof *d->desk, MAP_SHARED);
+		d->desk = map(sizeof *d->desk, PROT_READ | PROT_WRITE, MAP_SHARED);
 	if (!d->stack)
-		d->stack = map(STACK_BYTES, MAP_PRIVATE | MAP_NORESERVE | MAP_STACK);
+		d->stack = map_stack();
 	return d->desk && d->stack;
 }
 
@@ -124,7 +183,7 @@ static bool start(struct pl_demangler *d)
 	d->desk->maker = getpid();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	pid_t pid = clone(process_main, (char *)d->stack + STACK_BYTES, CLONE_FILES, d->desk);
+	pid_t pid = clone(process_main, (char *)d->stack + GUARD_BYTES + STACK_BYTES, CLONE_FILES, d->desk);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	d->pid = pid > 0 ? pid : 0;
 	return pid > 0;
@@ -197,6 +256,6 @@ void pl_demangler_deinit(struct pl_demangler *d)
 	if (d->desk)
 		munmap(d->desk, sizeof *d->desk);
 	if (d->stack)
-		munmap(d->stack, STACK_BYTES);
+		munmap(d->stack, GUARD_BYTES + STACK_BYTES);
 	*d = (struct pl_demangler){0};
 }

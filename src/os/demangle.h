@@ -15,9 +15,9 @@ struct pl_demangle_desk; /* private */
 /** Who demangles. Starts as {0}; one thread at a time. */
 struct pl_demangler {
 	struct pl_demangle_desk *desk; /* what both processes see */
-	void *stack;		       /* of the process */
+	void *stack;		       /* of the process, with what lies below */
 	pid_t pid;		       /* 0: there is none */
-	int failed;		       /* names that it came to no end with: then nobody is asked any more */
+	int failed;		       /* names that it came to no end with: after some nobody is asked any more */
 };
 
 /** Can this build demangle? */

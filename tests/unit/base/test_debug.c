@@ -79,6 +79,10 @@ static void what_is_on_is_a_line_without_control_characters(void **state)
 	written("a\nb\x1b[0m", line, sizeof line);
 	assert_memory_equal(line, "plumb process ", 14);
 	assert_string_equal(strchr(line, ':'), ": a?b?[0m 7\n");
+	written("\xc2\x9b"
+		"31m \x9b \xc3\xa9t\xc3\xa9",
+		line, sizeof line);
+	assert_string_equal(strchr(line, ':'), ": ?31m ? \xc3\xa9t\xc3\xa9 8\n");
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	size_t len = written(text, line, sizeof line);

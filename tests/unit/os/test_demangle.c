@@ -3,10 +3,12 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "demangle.h"
@@ -125,7 +127,131 @@ static void a_short_name_can_be_an_endless_one(void **state)
 	pl_demangler_deinit(&d);
 }
 
+static char *sequence(char *at, unsigned number)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char text[8];
+	int len = 0;
+
+	for (number--; len == 0 || number; number /= 36)
+		text[len++] = digits[number % 36];
+	*at++ = 'S';
+	while (len)
+		*at++ = text[--len];
+	*at++ = '_';
+	return at;
+}
+
+static char *many(char *at, const char *what, unsigned times)
+{
+	while (times--)
+		at = stpcpy(at, what);
+	return at;
+}
+
+/* f<int>, of a template of references and one of templates, each named a second time: its reader asks for 16 bytes
+ * times the references times the templates at once. */
+static void references_times_templates(char *symbol)
+{
+	enum { REFERENCES = 670, TEMPLATES = 490 };
+	const unsigned whole = 2 + 2 * REFERENCES;
+
+	symbol = many(stpcpy(symbol, "_Z1fIiEv1aI"), "RT_", REFERENCES);
+	symbol = many(stpcpy(symbol, "E1bI"), "S_IE", TEMPLATES);
+	*symbol++ = 'E';
+	symbol = sequence(sequence(symbol, whole), whole + 1 + TEMPLATES + 1);
+	*symbol = '\0';
+}
+
+/* What its reader writes beyond its stack would be in memory that it shares with others. */
+static void check_writes_nowhere_else(const char *symbol)
+{
+	char name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+	const size_t size = 64u << 20;
+
+	assert_true(pl_demangle(&d, "_ZN3Foo3barEv", name));
+	/* The kernel puts what is mapped next below what was mapped last, which is the stack of whoever reads names. */
+	unsigned char *below = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(below, MAP_FAILED);
+	assert_int_equal(kill(d.pid, SIGKILL), 0); /* the next one sees it */
+	while (waitid(P_PID, (id_t)d.pid, NULL, WEXITED | WNOWAIT | __WALL) != 0)
+		assert_int_equal(errno, EINTR);
+	(void)pl_demangle(&d, symbol, name); /* whether it is one depends on the release of the library */
+	for (size_t i = 0; i < size; i++)
+		if (below[i])
+			fail_msg("written %zu bytes below the stack", size - i);
+	munmap(below, size);
+	pl_demangler_deinit(&d);
+}
+
+static void a_name_that_takes_a_large_stack_writes_nowhere_else(void **state)
+{
+	char symbol[PL_DEMANGLED];
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	references_times_templates(symbol);
+	check_writes_nowhere_else(symbol);
+}
+
+/* What it refers back to is itself. */
+static void a_name_without_end_writes_nowhere_else(void **state)
+{
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	check_writes_nowhere_else("_RB_");
+}
+
+/* Whose memory a name has got hold of can ask the kernel for nothing. */
+static void who_reads_names_may_only_compute(void **state)
+{
+	char name[PL_DEMANGLED], path[64], line[256];
+	struct pl_demangler d = {0};
+	int mode = 0;
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	assert_true(pl_demangle(&d, "_ZN3Foo3barEv", name));
+	snprintf(path, sizeof path, "/proc/%d/status", (int)d.pid);
+	FILE *status = fopen(path, "r");
+	assert_non_null(status);
+	while (fgets(line, sizeof line, status))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	fclose(status);
+	assert_int_equal(mode, SECCOMP_MODE_FILTER);
+	pl_demangler_deinit(&d);
+}
+
 /* Conversions in conversions: each is tried in two ways. */
+static void conversions(char *symbol, int depth)
+{
+	symbol = many(stpcpy(symbol, "_ZN1AcvT"), "_IcvT", (unsigned)depth);
+	strcpy(symbol, "_Ev");
+}
+
+/* Each takes less than is allowed for one. */
+static void names_that_take_long_together_keep_nobody(void **state)
+{
+	char symbol[512], name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+
+	(void)state;
+	if (!pl_can_demangle())
+		skip();
+	conversions(symbol, 14);
+	while (!d.failed)
+		(void)pl_demangle(&d, symbol, name);
+	assert_true(pl_demangle(&d, "_ZN3Foo3barEv", name));
+	assert_string_equal(name, "Foo::bar()");
+	pl_demangler_deinit(&d);
+	assert_no_process_is_left();
+}
+
 static void a_name_that_takes_for_ever_keeps_nobody(void **state)
 {
 	char symbol[512], name[PL_DEMANGLED];
@@ -134,10 +260,7 @@ static void a_name_that_takes_for_ever_keeps_nobody(void **state)
 	(void)state;
 	if (!pl_can_demangle())
 		skip();
-	strcpy(symbol, "_ZN1AcvT");
-	for (int i = 0; i < 40; i++)
-		strcat(symbol, "_IcvT");
-	strcat(symbol, "_Ev");
+	conversions(symbol, 40);
 	for (int i = 1; i <= 3; i++) {
 		assert_true(pl_demangle(&d, "_ZN3Foo3barEv", name));
 		assert_false(pl_demangle(&d, symbol, name));
@@ -208,6 +331,10 @@ int main(void)
 		cmocka_unit_test(other_names_are_left_as_they_are),
 		cmocka_unit_test(what_nobody_wrote_is_left_out),
 		cmocka_unit_test(a_short_name_can_be_an_endless_one),
+		cmocka_unit_test(a_name_that_takes_a_large_stack_writes_nowhere_else),
+		cmocka_unit_test(a_name_without_end_writes_nowhere_else),
+		cmocka_unit_test(who_reads_names_may_only_compute),
+		cmocka_unit_test(names_that_take_long_together_keep_nobody),
 		cmocka_unit_test(a_name_that_takes_for_ever_keeps_nobody),
 		cmocka_unit_test(it_may_be_ended_by_anybody),
 		cmocka_unit_test(damaged_names_do_no_harm),
