@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer top: see editor.h. The name of the file is text of others: it goes to no shell, it must be that of a file, and
- * what an editor may find in files of somebody else, such as commands for itself, is not for root to run. */
+ * what an editor may find in files of somebody else, such as commands for itself, is not for root to run. What lies
+ * where others may put another file in its place, or one beside it, counts as theirs. */
 #include "editor.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -25,16 +27,37 @@ static bool refuse(char *why, size_t size, const char *what)
 	return false;
 }
 
-static bool may_edit(const char *file, char *why, size_t size)
+static bool is_roots(const struct stat *st)
+{
+	return st->st_uid == 0 && (!(st->st_mode & S_IWOTH) || (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX));
+}
+
+/* @p path: without links. */
+static bool is_where_root_alone_writes(const char *path)
+{
+	char part[PATH_MAX];
+	struct stat st;
+
+	snprintf(part, sizeof part, "%s", path);
+	for (char *slash; (slash = strrchr(part, '/'));) {
+		if (lstat(part, &st) || !is_roots(&st))
+			return false;
+		*slash = '\0';
+	}
+	return lstat("/", &st) == 0 && is_roots(&st);
+}
+
+/* @p path: the file itself, whatever links @p file leads by. */
+static bool may_edit(const char *file, char path[static PATH_MAX], char *why, size_t size)
 {
 	struct stat st;
 
 	if (file[0] != '/')
 		return refuse(why, size, "the editor is not started: the place of the file is not known");
-	if (stat(file, &st) || !S_ISREG(st.st_mode))
+	if (!realpath(file, path) || stat(path, &st) || !S_ISREG(st.st_mode))
 		return refuse(why, size, "the editor is not started: there is no such file here");
-	if (geteuid() == 0 && st.st_uid != 0)
-		return refuse(why, size, "the editor is not started: you are root, and the file is another user's");
+	if (geteuid() == 0 && !is_where_root_alone_writes(path))
+		return refuse(why, size, "the editor is not started: you are root, and others may replace the file");
 	return true;
 }
 
@@ -89,10 +112,10 @@ static void wait_for(pid_t pid)
 
 bool editor_open(const char *file, unsigned line, char *why, size_t size)
 {
-	char command[512], place[24], *words[MAX_WORDS + 3];
+	char command[512], place[24], path[PATH_MAX], *words[MAX_WORDS + 3];
 	pid_t pid;
 
-	if (!may_edit(file, why, size))
+	if (!may_edit(file, path, why, size))
 		return false;
 	snprintf(command, sizeof command, "%s", chosen_editor());
 	size_t count = split(command, words, MAX_WORDS);
@@ -100,7 +123,7 @@ bool editor_open(const char *file, unsigned line, char *why, size_t size)
 		return refuse(why, size, "the editor is not started: $VISUAL or $EDITOR names none");
 	snprintf(place, sizeof place, "+%u", line ? line : 1);
 	words[count] = place;
-	words[count + 1] = (char *)file;
+	words[count + 1] = path;
 	words[count + 2] = NULL;
 	terminal_suspend();
 	int failed = start(words, &pid);

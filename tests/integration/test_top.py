@@ -343,6 +343,20 @@ def test_the_editor_opens_nothing_but_files(plumb, any_python, top):
             program.kill()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_root_edits_no_file_where_somebody_else_may_put_another(plumb, any_python, top, tmp_path):
+    """Who owns the directory can turn a link of that name, or lay something beside the file for the editor to read."""
+    hers = tmp_path / "hers"
+    hers.mkdir()
+    os.chown(hers, 1000, 1000)
+    with phases(any_python, hers) as program:  # the file is root's
+        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
+            t.see(r" first ")
+            t.type("e")
+            t.see("others may replace the file")
+            close(t)
+
+
 def mouse(button, row):
     """What an xterm types then, in its first column: ncurses is told by the terminal's description how it says so."""
     with open(os.devnull, "w") as nowhere:
