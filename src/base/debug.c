@@ -3,7 +3,9 @@
 #include "debug.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,6 +82,14 @@ static size_t at_most(int len, size_t room)
 	return len < 0 ? 0 : (size_t)len < room ? (size_t)len : room - 1;
 }
 
+/* Whoever writes may hold a thread of a program: it waits for nobody. */
+static bool is_read(void)
+{
+	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&out, 1, 0) != 0;
+}
+
 /* In one write, so that lines of several threads stay whole. */
 static void write_line(const char *domain, const char *fmt, va_list args)
 {
@@ -93,11 +103,28 @@ static void write_line(const char *domain, const char *fmt, va_list args)
 	(void)!write(STDERR_FILENO, line, len + 1);
 }
 
+static void tell_lost(unsigned lines)
+{
+	char line[80];
+	int len = snprintf(line, sizeof line, "plumb: %u lines before were lost: nobody read them\n", lines);
+
+	(void)!write(STDERR_FILENO, line, (size_t)len);
+}
+
 void pl_debug_write(enum pl_debug_domain domain, const char *fmt, ...)
 {
+	static atomic_uint lost;
 	int before = errno;
 	va_list args;
 
+	if (!is_read()) {
+		atomic_fetch_add(&lost, 1);
+		errno = before;
+		return;
+	}
+	unsigned lines = atomic_exchange(&lost, 0);
+	if (lines)
+		tell_lost(lines);
 	va_start(args, fmt);
 	write_line(names[domain == PL_DEBUG_PROCESS].name, fmt, args);
 	va_end(args);

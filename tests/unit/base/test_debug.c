@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,6 +91,30 @@ static void what_is_on_is_a_line_without_control_characters(void **state)
 	pl_debug_domains = 0;
 }
 
+/* A stop of a thread may be on its way, or at hand, meanwhile. */
+static void who_writes_waits_for_nobody(void **state)
+{
+	char line[1024];
+	int fds[2], before = dup(STDERR_FILENO);
+
+	pl_debug_domains = PL_DEBUG_PROCESS;
+	assert_int_equal(pipe(fds), 0);
+	dup2(fds[1], STDERR_FILENO);
+	for (int i = 0; i < 5000; i++) /* a pipe takes less */
+		pl_debug(PL_DEBUG_PROCESS, "a line");
+	dup2(before, STDERR_FILENO);
+	close(before);
+	close(fds[0]);
+	close(fds[1]);
+	written("read again", line, sizeof line);
+	unsigned lost = 0;
+	assert_int_equal(sscanf(line, "plumb: %u lines before were lost: nobody read them\nplumb process", &lost), 1);
+	assert_in_range(lost, 1, 4999);
+	written("and no more", line, sizeof line);
+	assert_memory_equal(line, "plumb process ", 14);
+	pl_debug_domains = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +122,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_domain_is_told_and_the_rest_is_on),
 		cmocka_unit_test(what_is_off_computes_and_writes_nothing),
 		cmocka_unit_test(what_is_on_is_a_line_without_control_characters),
+		cmocka_unit_test(who_writes_waits_for_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
