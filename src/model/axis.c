@@ -111,6 +111,14 @@ static uint32_t batches_of(const struct plumb_profile *p)
 	return count;
 }
 
+/* What would go on behind the end of all time, as a damaged recording can, begins so much earlier. */
+static uint64_t first_piece(const struct plumb_profile *p, const struct pieces *own)
+{
+	uint64_t first = start_of(p) >> own->shift, latest = (UINT64_MAX >> own->shift) - (own->count - 1);
+
+	return first < latest ? first : latest;
+}
+
 static void pieces_of(const struct plumb_profile *p, bool blank, struct pieces *ret)
 {
 	*ret = (struct pieces){.shift = p->index->batch_shift};
@@ -123,7 +131,7 @@ static void pieces_of(const struct plumb_profile *p, bool blank, struct pieces *
 	}
 	ret->count = batches_of(p);
 	for (uint32_t b = 0; b < ret->count; b++)
-		ret->piece[b] = (start_of(p) >> ret->shift) + b;
+		ret->piece[b] = first_piece(p, ret) + b;
 }
 
 /* The pieces of both, as long as @p ret has them; false if there are too many. */
