@@ -12,6 +12,8 @@ import pyte
 from harness.target import PATIENCE
 from harness.terminal import Terminal
 
+_CLEARED = re.compile(rb"\x1b\[H\x1b\[2?J")
+
 
 class Emulator(Terminal):
     """with Emulator([program, ...], columns=80, rows=24) as t: t.see("text"), t.type("q"), t.wait(); t.screen is its lines."""
@@ -44,9 +46,14 @@ class Emulator(Terminal):
 
     @property
     def marked(self):
-        """The lines that are shown reversed to their end."""
-        rows = enumerate(self._screen.display)
-        return [line.rstrip() for y, line in rows if self._screen.buffer[y][self._screen.columns - 1].reverse]
+        """The rows that are shown reversed to their end."""
+        return [y for y in range(self.rows) if self._screen.buffer[y][self._screen.columns - 1].reverse]
+
+    def typed(self, keys):
+        """Type what has all drawn anew behind it, and wait for that: then the keys have been taken."""
+        before = len(self.raw)
+        self.type(keys + "\x0c")
+        self.until(lambda: _CLEARED.search(self.raw, before), "all drawn anew behind %r" % keys)
 
     def see(self, pattern):
         """Wait until the screen shows it; the match."""
