@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "prove.h"
 #include "python.h"
 #include "scripts.h"
 #include "share.h"
@@ -388,7 +389,6 @@ static void check_beside(struct scene *s)
 	assert_share("sure", t.of[PL_EXACT], t.all, 0.95);
 	assert_share("readable", t.all - t.lost, t.all, 0.995);
 	assert_int_equal(s->stopper.stops, 0);
-	assert_true(s->thread.unstable); /* though it stands still whenever we are there */
 }
 
 static void beside_a_churning_thread_it_is_proved_without_a_stop(void **state)
@@ -401,6 +401,25 @@ static void beside_a_churning_thread_it_is_proved_without_a_stop(void **state)
 	with_each(churning_script, check_beside);
 	pl_beside_end(&here);
 	beside = NULL;
+}
+
+/* Whether it counts as unstable behind many steady readings, between which it has run each time. */
+static bool unstable_behind_steady_readings(int our_cpu)
+{
+	struct pl_thread_sampler thread = {.unstable = true};
+	struct pl_beside here = {.cpu = our_cpu};
+	struct pl_stopper stopper = {.beside = &here};
+	struct pl_attempt a = {.thread = &thread, .stopper = &stopper};
+
+	for (thread.counters.run_ns = 1; thread.counters.run_ns <= PL_STABLE_AFTER; thread.counters.run_ns++)
+		pl_attempt_note_steadiness(&a, &(struct pl_reading){.steady = true});
+	return thread.unstable;
+}
+
+static void what_stands_still_because_we_have_its_cpu_is_not_taken_for_stable(void **state)
+{
+	assert_true(unstable_behind_steady_readings(0));
+	assert_false(unstable_behind_steady_readings(PL_BESIDE_NOBODY));
 }
 
 /* It has a processor on which we may not run. */
@@ -654,6 +673,7 @@ int main(void)
 		cmocka_unit_test(a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands),
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
 		cmocka_unit_test(beside_a_churning_thread_it_is_proved_without_a_stop),
+		cmocka_unit_test(what_stands_still_because_we_have_its_cpu_is_not_taken_for_stable),
 		cmocka_unit_test(where_it_runs_apart_from_us_it_is_doubtful_or_partial),
 		cmocka_unit_test(a_moving_thread_that_waits_for_a_cpu_does_not_become_stable),
 		cmocka_unit_test(where_stops_are_refused_nothing_is_made_up),
