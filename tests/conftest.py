@@ -5,11 +5,18 @@ A test that fails is run once more (pytest-rerunfailures), so that a run tells m
 what it said: it is a defect to mend. Where a single failure is proof, the test is marked `once`."""
 import collections
 import contextlib
+import gc
 import os
 import pathlib
 import signal
+import sys
 
 import pytest
+
+# Each worker of each step reads all tests anew: what Python compiles of them is kept, out of the source, and what is read stays.
+BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
+if BUILD.is_dir():
+    sys.pycache_prefix, sys.dont_write_bytecode = str(BUILD / "pycache"), False
 
 from harness import interpreters, left_over, sites, statistics, table as tables
 from harness.plumb import Plumb, until
@@ -52,6 +59,14 @@ def pytest_collection_modifyitems(config, items):
         item.ordinal = ordinal
         if item.get_closest_marker("once"):
             item.add_marker(pytest.mark.flaky(reruns=0))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_generate_tests(metafunc):
@@ -253,7 +268,6 @@ def pytest_terminal_summary(terminalreporter):
     for line in notes:
         terminalreporter.write_line(line)
     # For the closing lines of ./dev test, which come after more than one run of pytest.
-    path = pathlib.Path(__file__).resolve().parents[1] / "build" / "notes.txt"
-    if notes and path.parent.is_dir():
-        with path.open("a", encoding="utf-8") as file:
+    if notes and BUILD.is_dir():
+        with (BUILD / "notes.txt").open("a", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in notes)
