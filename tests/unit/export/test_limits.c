@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A format in which a profile would be larger than anyone can read is refused before it is written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "unit.h"
+
+/* One function all the way down, as deep as a stack may be. */
+static uint32_t build_recursion(struct build *b, const char *name, size_t len)
+{
+	uint32_t stack = build_frame_n(b, 0, name, len, "a.py", 4, 1), location = b->p->stacks[stack].location;
+
+	while (b->p->stacks[stack].depth < PL_STACK_MAX_DEPTH)
+		assert_ok(pl_profile_stack(b->p, stack, location, &stack));
+	return stack;
+}
+
+/* perf-script has the whole stack of each sample, by name: of twenty with long names, deep down, each. */
+static void perf_script_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	const unsigned len = 60000;
+	char *name = calloc(1, len);
+	uint32_t stack;
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', len);
+	build_start(&b);
+	stack = build_recursion(&b, name, len);
+	for (unsigned i = 0; i < 20; i++, stack = b.p->stacks[stack].parent)
+		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("perf-script")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
+/* Of @p ctx, a thread: 120,000 samples without a frame. */
+static struct plumb_error *stand_still(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const uint32_t *thread = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < 120000 && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.thread = *thread, .time_ns = i});
+	return err;
+}
+
+/* And the name of the thread of each. */
+static void perf_script_of_long_threads_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *name = calloc(1, 1000001);
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t thread;
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', 1000000);
+	build_start(&b);
+	thread = build_thread(&b, 5, name, 0);
+	build_samples(&b, thread, 0, 0, PL_EXACT, 1);
+	b.p->stream.each = stand_still;
+	b.p->stream.ctx = &thread;
+	assert_code(pl_format_by_name("perf-script")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
+/* collapsed has the name of the process in each line: one of a megabyte in 120,000. */
+static void collapsed_of_long_processes_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *name = calloc(1, 1000001);
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t thread;
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', 1000000);
+	build_start(&b);
+	thread = build_process(&b, 5, 1, name);
+	for (int line = 1; line <= 120000; line++)
+		build_samples(&b, thread, build_frame(&b, 0, "f", "a.py", line), 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("collapsed")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
+/* CPython's flame graphs have the threads of each frame: of many that stand deep down. */
+static void a_flame_graph_of_many_deep_threads_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	uint32_t stack;
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	stack = build_recursion(&b, "f", 1);
+	for (unsigned i = 0; i < 80; i++)
+		build_samples(&b, build_thread(&b, 10 + i, "t", 0), stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("flamegraph-json")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+}
+
+/* OpenTelemetry's profiles have it in each window of 65,536 samples: here are a thousand. */
+static void otlp_of_long_processes_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *name = calloc(1, 100000001);
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t thread;
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(name);
+	memset(name, 'A', 100000000);
+	build_start(&b);
+	thread = build_process(&b, 5, 1, name);
+	b.p->stream.each = stand_still;
+	b.p->stream.ctx = &thread;
+	assert_ok(pl_profile_add(b.p, &(struct pl_sample){.thread = thread, .extra = 65536 * 1000}));
+	assert_code(pl_format_by_name("otlp")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+	free(name);
+}
+
+struct to_and_fro {
+	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
+};
+
+static struct plumb_error *go_to_and_fro(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const struct to_and_fro *x = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < 120000 && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.stack = x->stack - i % 2 * x->apart, .time_ns = i});
+	return err;
+}
+
+/* Deep down, 120,000 samples that go to and fro between two stacks. */
+static void refuse_up_and_down(const char *format, uint32_t apart)
+{
+	const struct pl_export_options o = build_options(100);
+	struct to_and_fro samples = {.apart = apart};
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	for (int line = 1; line <= 2; line++) {
+		for (uint32_t depth = 0; depth < PL_STACK_MAX_DEPTH; depth++)
+			samples.stack = build_frame(&b, depth ? samples.stack : 0, "f", "a.py", line);
+	}
+	b.p->stream.each = go_to_and_fro;
+	b.p->stream.ctx = &samples;
+	build_samples(&b, 0, samples.stack, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name(format)->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+}
+
+/* speedscope has the whole stack of each run of equal samples: here they differ by a frame. */
+static void speedscope_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	refuse_up_and_down("speedscope", 1);
+}
+
+/* A trace has a slice for each frame that was not there before: here all of them are others. */
+static void a_trace_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	refuse_up_and_down("chrome-trace", PL_STACK_MAX_DEPTH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perf_script_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(perf_script_of_long_threads_is_not_begun),
+		cmocka_unit_test(collapsed_of_long_processes_is_not_begun),
+		cmocka_unit_test(a_flame_graph_of_many_deep_threads_is_not_begun),
+		cmocka_unit_test(otlp_of_long_processes_is_not_begun),
+		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
