@@ -11,8 +11,9 @@ PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobil
 
 def violations(page, axe):
     page.page.evaluate(axe)
-    found = page.page.evaluate("axe.run()")
-    assert len(found["passes"]) > 10
+    # Of what is right, which is each element by many rules, the number alone: it takes longer to bring here than to find.
+    found = page.page.evaluate("axe.run({resultTypes: ['violations']}).then(({passes, violations}) => ({passes: passes.length, violations}))")
+    assert found["passes"] > 10
     return [(v["id"], v["help"], v["nodes"][0]["html"][:200], v["nodes"][0]["failureSummary"][:300]) for v in found["violations"]]
 
 
