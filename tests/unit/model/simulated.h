@@ -8,6 +8,11 @@
 
 #define MS		    1000000ull
 #define SIMULATED_FUNCTIONS 16
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true /* seeds are fixed: what thousands of recordings tell is told without sanitizers */
+#else
+#define SANITIZED false
+#endif
 
 /* A program of functions f0, f1, ... below main -> loop. It stays in a function for `dwell` samples on average: 1 makes
  * independent samples. f0 takes a fifth, times `slow`; the last ones very little. */
