@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others take of the processors."""
+"""What others leave of the processors."""
 import os
 import time
 
 
 class Others:
-    """Whoever computes on this machine from now on, but for this process and what it has waited for."""
+    """From now on: whoever computes on this machine, but for this process and what it has waited for."""
 
     def __init__(self):
-        self._time, self._used = time.monotonic(), self._used_until_now()
+        self._begin, self._left = time.monotonic(), self._left_until_now()
 
     @staticmethod
-    def _used_until_now():
+    def _left_until_now():
+        """Seconds in which a processor lay idle, which the kernel measures, or was ours. Who else had it is counted at ticks, too coarsely."""
         with open("/proc/stat", encoding="ascii") as stat:
-            user, nice, system, _idle, _iowait, interrupts, softly = map(int, stat.readline().split()[1:8])
-        return (user + nice + system + interrupts + softly) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
-
-    @property
-    def processors(self):
-        """So many they used, of all the time."""
-        return (self._used_until_now() - self._used) / (time.monotonic() - self._time)
+            idle, waiting = map(int, stat.readline().split()[4:6])
+        return (idle + waiting) / os.sysconf("SC_CLK_TCK") + sum(os.times()[:4])
 
     def leave(self, processors):
         """Whether there were so many for us at almost all times: a tenth of one is not missed."""
-        return self.processors <= os.cpu_count() - processors + 0.1
+        left = (self._left_until_now() - self._left) / (time.monotonic() - self._begin)
+        return left >= processors - 0.1
