@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of other profilers' options and commands: py-spy 0.4, austin 3.7 and 4.1, and CPython 3.15's
- * profiling.sampling. Layer cli; data. A letter that means different things to different tools is answered for each.
+/* Names of other profilers' options and commands: py-spy 0.4, austin 3.7 and 4.1, CPython 3.15's profiling.sampling,
+ * pyinstrument 5.1, memray 1.20 and perf 6.1. Layer cli; data. A letter that means different things to different tools
+ * is answered for each.
  *
  * An answer names what there is: a whole command ('plumb dump PID'), or an option, and then the commands that have it,
  * unless all have it or the answer is for one command alone. */
@@ -33,6 +34,13 @@
 #define ALL	"all threads are sampled; " ROWS "'--idle' shows those that did nothing, too"
 #define EACH	"give each process: 'plumb dump PID PID'"
 #define NO_NEED "not needed: a plumb recording is binary, small and always written"
+#define OWN                                                                                                            \
+	"functions of libraries are folded; " ROWS                                                                     \
+	"'--own LIST' says what is none, 'plumb report FILE -f tree' shows all"
+#define LOCALE	  "plain ASCII is written unless LC_ALL, LC_CTYPE or LANG names UTF-8"
+#define EVENT	  "plumb samples time alone; " SAMPLING "'--mode cpu' is perf's cpu-clock"
+#define CALLS	  "not needed: each sample is a whole Python stack; " SAMPLING "'--native' adds the functions of C"
+#define PERF_RATE SAMPLING "use '-r 99'"
 
 const struct foreign foreign_options[] = {
 	/* What one command answers otherwise than the others. */
@@ -45,6 +53,9 @@ const struct foreign foreign_options[] = {
 	{"-j", "py-spy's", "use '--json'", "dump"},
 	{"-j", "py-spy's", "use '--json'", "doctor"},
 	{"-j", "py-spy's", "use '--json'", "report"},
+	{"-i", "perf's", "give the recording alone: 'plumb report FILE'", "report"},
+	{"--children", "perf's",
+	 "not needed: the tree's shares count what a function calls, too; those of 'self' do not", "report"},
 	{"-c", "py-spy's", "use '--core FILE'", "dump"},
 	{"--subprocesses", "py-spy's", EACH, "dump"},
 	{"-s", "py-spy's", EACH, "dump"},
@@ -62,9 +73,9 @@ const struct foreign foreign_options[] = {
 	{"--subprocesses", "py-spy's", CHILDREN, NULL},
 	{"-s", "py-spy's or austin's", "py-spy's -s (children): " CHILDREN "; austin's -s (sleepless): " SLEEP, NULL},
 	{"--gil", "py-spy's", GIL, NULL},
-	{"-g", "py-spy's or austin's", "py-spy's -g: " GIL "; austin's -g: " GC, NULL},
+	{"-g", "py-spy's, austin's or perf's", "py-spy's -g: " GIL "; austin's -g: " GC "; perf's -g: " CALLS, NULL},
 	{"--function", "py-spy's", FUNCTION, NULL},
-	{"-F", "py-spy's", FUNCTION, NULL},
+	{"-F", "py-spy's or perf's", "py-spy's -F: " FUNCTION "; perf's -F 99: " PERF_RATE, NULL},
 	{"--nolineno", "py-spy's", FUNCTION "; collapsed stacks always have lines", NULL},
 	{"--full-filenames", "py-spy's", "use 'plumb report FILE --names full'", NULL},
 	{"--format", "py-spy's", NAMED, NULL},
@@ -72,8 +83,10 @@ const struct foreign foreign_options[] = {
 	{"--thread", "py-spy's", THREADS, NULL},
 	{"-t", "py-spy's or austin's",
 	 "py-spy's -t: " THREADS "; austin's -t (timeout): not needed, plumb waits for Python to start", NULL},
-	{"-i", "py-spy's or austin's",
-	 "py-spy's -i: " ROWS "use '--idle'; austin's -i 100 (microseconds): 'plumb run -r 10k', a rate", NULL},
+	{"-i", "py-spy's, austin's or pyinstrument's",
+	 "py-spy's -i: " ROWS "use '--idle'; austin's -i 100 (microseconds): 'plumb run -r 10k', a rate; "
+	 "pyinstrument's -i 0.001 (seconds): 'plumb run -r 1k'",
+	 NULL},
 	{"--delay", "py-spy's", "not yet: start the program first, then 'plumb attach PID'", NULL},
 	{"--core", "py-spy's", CORE, NULL},
 	{"--locals", "py-spy's", LOCALS, NULL},
@@ -81,7 +94,7 @@ const struct foreign foreign_options[] = {
 	{"-j", "py-spy's", "use 'plumb report FILE --json' or 'plumb dump PID --json'", NULL},
 	{"-c", "py-spy's or austin's", "py-spy's -c: " CORE "; austin's -c (CPU time): " SAMPLING CPU, NULL},
 
-	{"--interval", "austin's", SAMPLING "use '-r RATE': an interval of 100 us is '-r 10k'", NULL},
+	{"--interval", "austin's or pyinstrument's", SAMPLING "use '-r RATE': an interval of 100 us is '-r 10k'", NULL},
 	{"--timeout", "austin's", "not needed: plumb waits for Python to start", NULL},
 	{"--sleepless", "austin's", SLEEP, NULL},
 	{"--cpu", "austin's", SAMPLING CPU, NULL},
@@ -121,10 +134,54 @@ const struct foreign foreign_options[] = {
 	{"--compression", "profiling.sampling's", NO_NEED, NULL},
 	{"--browser", "profiling.sampling's", HTML, NULL},
 	{"--realtime-stats", "profiling.sampling's", LIVE, NULL},
-	{"--sort", "profiling.sampling's", "the report sorts by self time; 'plumb report FILE --json' has all figures",
-	 NULL},
+	{"--sort", "profiling.sampling's or perf's",
+	 "the report sorts by self time; 'plumb report FILE --json' has all figures", NULL},
 	{"--limit", "profiling.sampling's", ROWS "use '--top COUNT'; 'plumb report FILE --json' has all of it", NULL},
 	{"--no-summary", "profiling.sampling's", SAMPLING "use '--quiet'", NULL},
+
+	{"--renderer", "pyinstrument's", NAMED, NULL},
+	{"--outfile", "pyinstrument's", ROWS "use '-o FILE'", NULL},
+	{"--load", "pyinstrument's", "use 'plumb report FILE'", NULL},
+	{"--load-prev", "pyinstrument's", "use 'plumb report FILE'", NULL},
+	{"--timeline", "pyinstrument's", "'plumb report FILE --open' has one", NULL},
+	{"--show-all", "pyinstrument's", "use 'plumb report FILE -f tree'", NULL},
+	{"--show", "pyinstrument's", OWN, NULL},
+	{"--show-regex", "pyinstrument's", OWN, NULL},
+	{"--hide", "pyinstrument's", OWN, NULL},
+	{"--hide-regex", "pyinstrument's", OWN, NULL},
+	{"--render-option", "pyinstrument's", "'plumb help report' lists what a report takes", NULL},
+	{"--from-path", "pyinstrument's", "not needed: 'plumb run -- PROGRAM' looks in PATH, as a shell does", NULL},
+	{"--target-description", "pyinstrument's", "not needed: a report is called after the program", NULL},
+	{"--use-timing-thread", "pyinstrument's", "not needed: plumb samples from outside the program", NULL},
+	{"--unicode", "pyinstrument's", LOCALE, NULL},
+	{"--no-unicode", "pyinstrument's", LOCALE, NULL},
+
+	{"--follow-fork", "memray's", CHILDREN, NULL},
+	{"--live-remote", "memray's", LIVE, NULL},
+	{"--live-port", "memray's", LIVE, NULL},
+	{"--aggregate", "memray's", NO_NEED, NULL},
+	{"--compress-on-exit", "memray's", NO_NEED, NULL},
+	{"--no-compress", "memray's", NO_NEED, NULL},
+	{"--trace-python-allocators", "memray's", MEMORY, NULL},
+	{"--leaks", "memray's", MEMORY, NULL},
+	{"--temporary-allocations", "memray's", MEMORY, NULL},
+	{"--biggest-allocs", "memray's", MEMORY, NULL},
+	{"--temporal", "memray's", "not needed: 'plumb report FILE --open' has a timeline", NULL},
+	{"--split-threads", "memray's", THREADS, NULL},
+	{"--no-web", "memray's", "not needed: a page loads nothing from anywhere", NULL},
+
+	{"--input", "perf's", "give the recording alone: 'plumb report FILE'", NULL},
+	{"--no-children", "perf's", "the shares of 'self' do not count what a function calls", NULL},
+	{"--freq", "perf's", PERF_RATE, NULL},
+	{"--call-graph", "perf's", CALLS, NULL},
+	{"--event", "perf's", EVENT, NULL},
+	{"-e", "perf's", EVENT, NULL},
+	{"--all-cpus", "perf's", "plumb samples processes: use 'plumb attach PID --subprocesses'", NULL},
+	{"--tid", "perf's", THREADS, NULL},
+	{"--per-thread", "perf's", THREADS, NULL},
+	{"--no-inherit", "perf's", SAMPLING "use '--no-subprocesses'", NULL},
+	{"--stdio", "perf's", "not needed: 'plumb report FILE' writes text", NULL},
+	{"--percent-limit", "perf's", "use 'plumb report FILE --min-share PERCENT'", NULL},
 	{"--no-color", "other tools'", "use '--color never'", NULL},
 	{"--colour", "other tools'", "use '--color'", NULL},
 	{NULL, NULL, NULL, NULL},
@@ -150,6 +207,10 @@ const struct foreign foreign_commands[] = {
 	{"summary", "memray's", "use 'plumb report FILE'", NULL},
 	{"tree", "memray's", "use 'plumb report FILE -f tree'", NULL},
 	{"table", "memray's", "use 'plumb report FILE --top 40'", NULL},
+	{"parse", "memray's", "use 'plumb convert FILE OUT -f jsonl'", NULL},
+	{"transform", "memray's", "use 'plumb convert FILE OUT'", NULL},
+	{"detach", "memray's", "not needed: 'plumb attach PID -d 30' ends by itself, and at Ctrl-C", NULL},
+	{"timechart", "perf's", "'plumb report FILE --open' has a timeline", NULL},
 	{"annotate", "perf's", "use 'plumb report FILE --lines'", NULL},
 	{"script", "perf's", "use 'plumb convert FILE OUT -f perf-script'", NULL},
 	{"list", "other profilers'", "use 'plumb report FILE'; 'plumb attach NAME' lists the processes of that name",

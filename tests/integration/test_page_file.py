@@ -86,6 +86,22 @@ def test_without_a_browser_the_page_is_there_all_the_same(plumb, recording):
     assert len(profiles(out.read_bytes())) == 1
 
 
+def test_where_xdg_open_finds_no_browser_it_is_said(plumb, recording):
+    """As it ends on a server without a display; BROWSER, too, may be what is not there."""
+    program = plumb.directory / "xdg-open"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    environment = {**os.environ, "BROWSER": "/nowhere/browser", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+                   "PATH": "%s:%s" % (plumb.directory, os.environ["PATH"])}
+    result = plumb("report", recording, "--open", env=environment)
+    page = recording.stem + ".html"
+    assert result.status == OWN_FAILURE and result.stderr.splitlines() == [
+        "note: the page is %s" % page, "plumb: there is no browser to show %s: xdg-open finds none" % page,
+        "hint: open the file in a browser, or name one in BROWSER"], result
+    program.write_text("#!/bin/sh\n")
+    assert plumb("report", recording, "--open", "--force", env=environment).status == 0
+
+
 def test_a_report_proposes_what_works_here(plumb, recording):
     def proposed(**environment):
         return plumb("report", recording, env={**os.environ, "PATH": str(plumb.directory), **environment}).stdout.split()[-1]

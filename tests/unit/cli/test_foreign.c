@@ -169,12 +169,42 @@ static void a_command_has_its_own_answer(void **state)
 	assert_non_null(strstr(foreign_option("-c", "attach")->answer, "'plumb dump --core FILE'"));
 }
 
+/* Of each tool a habit, and the sentence as it stands. */
+static void each_tool_is_answered(void **state)
+{
+	static const struct {
+		const char *option, *command, *tool, *answer;
+	} habits[] = {
+		{"--gil", "run", "py-spy's", "with 'run' and 'attach': use '--mode gil'"},
+		{"--exposure", "attach", "austin's", "with 'run' and 'attach': use '-d SECONDS'"},
+		{"--flamegraph", "report", "profiling.sampling's",
+		 "with 'run', 'attach' and 'report': use '-o NAME.svg'"},
+		{"--show-all", "report", "pyinstrument's", "use 'plumb report FILE -f tree'"},
+		{"--follow-fork", "run", "memray's",
+		 "'plumb run' samples the processes that the program starts, too; with 'attach' say "
+		 "'--subprocesses'"},
+		{"--call-graph", "attach", "perf's",
+		 "not needed: each sample is a whole Python stack; with 'run' and 'attach': '--native' adds the "
+		 "functions of C"},
+		{"--input", "report", "perf's", "give the recording alone: 'plumb report FILE'"},
+	};
+
+	for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++) {
+		const struct foreign *f = foreign_option(habits[i].option, habits[i].command);
+
+		assert_non_null(f);
+		assert_string_equal(f->tool, habits[i].tool);
+		assert_string_equal(f->answer, habits[i].answer);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_name_only_what_there_is),
 		cmocka_unit_test(each_answer_is_given_by_a_command),
 		cmocka_unit_test(a_command_has_its_own_answer),
+		cmocka_unit_test(each_tool_is_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,11 +249,12 @@ static void options_of_other_profilers_are_answered(void **state)
 	refused(&report, "--native x", "report does not have py-spy's option '--native'", "'run', 'attach' and 'dump'");
 	refused(&run, "--core x", "run does not have py-spy's option '--core'", "plumb dump --core FILE");
 	refused(&run, "--locals x", "run does not have py-spy's option '--locals'", "plumb dump PID --locals");
-	refused(&report, "--children x", "report does not have austin's option '--children'", "--subprocesses");
+	refused(&report, "--children x", "report does not have perf's option '--children'",
+		"count what a function calls");
 	refused(&run, "--nonblocking x", "run does not have py-spy's option '--nonblocking'", "--never-stop");
 	refused(&run, "--gil x", "run does not have py-spy's option '--gil'", "--mode gil");
 	refused(&run, "-f raw x", "run does not have py-spy's option '-f'", "-o NAME.folded");
-	refused(&run, "-i 100 x", "run does not have py-spy's or austin's option '-i'", "-r 10k");
+	refused(&run, "-i 100 x", "run does not have py-spy's, austin's or pyinstrument's option '-i'", "-r 10k");
 	refused(&run, "-x 5 x", "run does not have austin's option '-x'", "-d SECONDS");
 	refused(&run, "--sampling-rate 5 x", "run does not have profiling.sampling's option '--sampling-rate'",
 		"-r RATE");
