@@ -62,20 +62,18 @@ void pl_fault_name(struct pl_fault *fault, const struct pl_fault_case *c, uint32
 
 /* ---- rules of totals --------------------------------------------------------------------------------------------- */
 
-static struct pl_share share_of(const struct pl_totals *t, uint64_t samples, double half_width)
+static bool is_sure(const struct pl_part *part, double least)
 {
-	return (struct pl_share){.samples = samples,
-				 .share = t->samples ? (double)samples / (double)t->samples : 0,
-				 .half_width = half_width};
+	return part->share - part->half_width >= least;
 }
 
 static struct plumb_error *rule_gil(const struct pl_fault_case *c, struct pl_faults *faults)
 {
-	struct pl_share waited = share_of(c->totals, c->totals->wants_gil, c->totals->wants_gil_half_width);
-	struct pl_share held = {.share = c->gil_held, .half_width = c->gil_held_half_width};
+	const struct pl_part waited = c->totals->doing.wants_gil,
+			     held = {.share = c->gil_held, .half_width = c->gil_held_half_width};
 	struct pl_fault *fault;
 
-	if (!pl_fault_is_sure(&waited, GIL_WANTED_MUCH) || !pl_fault_is_sure(&held, GIL_HELD_MUCH))
+	if (!is_sure(&waited, GIL_WANTED_MUCH) || !is_sure(&held, GIL_HELD_MUCH))
 		return NULL;
 	fault = pl_fault_add(faults, "gil", waited.share);
 	pl_fault_say(fault,
@@ -89,10 +87,10 @@ static struct plumb_error *rule_gil(const struct pl_fault_case *c, struct pl_fau
 
 static struct plumb_error *rule_gc(const struct pl_fault_case *c, struct pl_faults *faults)
 {
-	struct pl_share in_gc = share_of(c->totals, c->totals->in_gc, c->totals->in_gc_half_width);
+	const struct pl_part in_gc = c->totals->doing.in_gc;
 	struct pl_fault *fault;
 
-	if (!pl_fault_is_sure(&in_gc, GC_MUCH))
+	if (!is_sure(&in_gc, GC_MUCH))
 		return NULL;
 	fault = pl_fault_add(faults, "gc", in_gc.share);
 	pl_fault_say(fault, "garbage collection took %.0f %% of the time", in_gc.share * 100);

@@ -92,9 +92,7 @@ struct pl_text pl_summary_program(const struct plumb_profile *p, bool full)
 /* Whole percents that add up to 100. */
 static void computing(struct pl_summary_row *row, const struct pl_totals *t)
 {
-	double all = (double)t->samples;
-	long on_cpu = lround(100 * pl_ratio((double)t->on_cpu, all)),
-	     unknown = lround(100 * pl_ratio((double)t->unknown, all));
+	long on_cpu = lround(100 * t->doing.on_cpu.share), unknown = lround(100 * t->doing.unknown.share);
 	long waiting = on_cpu + unknown < 100 ? 100 - on_cpu - unknown : 0;
 
 	if (unknown)
@@ -160,17 +158,29 @@ static double process_time(const struct plumb_profile *p, const pl_process_rows 
 	return sum > 0 && duration > 0 ? sum / duration : 1;
 }
 
+/* How much time of threads there was in one of their process. Older recordings know the number of ticks only. */
+static double of_threads(const struct plumb_profile *p, const struct pl_totals *t, const pl_process_rows *shown)
+{
+	double processes = process_time(p, shown);
+
+	if (p->meta.taken_ns)
+		return pl_ratio((double)t->weight_ns, (double)p->meta.taken_ns * processes);
+	return pl_ratio((double)t->samples, (double)p->meta.ticks * processes);
+}
+
 /* Whoever holds the GIL holds it for the whole process: a share of time, not of thread time. Of samples that were
  * selected it is not known at which ticks there were any. */
 static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_GIL];
 	const struct pl_totals *t = &s->totals;
-	double all = (double)t->samples, ticks = (double)p->meta.ticks * process_time(p, shown);
-	double held = pl_ratio((double)t->has_gil, p->meta.selected ? all : ticks);
-	double half_width = t->has_gil_half_width * (p->meta.selected ? 1 : pl_ratio(all, ticks));
+	double held = pl_ratio((double)t->has_gil, (double)t->samples), half_width = t->has_gil_half_width;
 
 	if (!p->meta.selected) {
+		double threads_at_once = of_threads(p, t, shown);
+
+		held = t->doing.has_gil.share * threads_at_once;
+		half_width = t->doing.has_gil.half_width * threads_at_once;
 		s->gil_held = held < 1 ? held : 1;
 		s->gil_held_half_width = half_width;
 	}
@@ -180,24 +190,20 @@ static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const 
 				pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
 }
 
+static struct pl_units part(const struct pl_summary *s, const struct pl_part *part)
+{
+	return pl_units_share(part->share, part->half_width, s->unicode);
+}
+
 static void wall_states(struct pl_summary *s, const struct plumb_profile *p, const pl_process_rows *shown)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
-	double all = (double)t->samples;
 
-	pl_summary_item(row, PL_TONE_PLAIN, "on CPU %s",
-			pl_units_share(pl_ratio((double)t->on_cpu, all), t->on_cpu_half_width, s->unicode).s);
-	pl_summary_item(row, PL_TONE_PLAIN, "waiting %s",
-			pl_units_share(pl_ratio(t->on_cpu + t->unknown < t->samples
-							? (double)(t->samples - t->on_cpu - t->unknown)
-							: 0,
-						all),
-				       t->waiting_half_width, s->unicode)
-				.s);
-	if (pl_ratio((double)t->unknown, all) >= PL_SUMMARY_WORTH_TELLING)
-		pl_summary_item(row, PL_TONE_WARN, "unknown %s",
-				pl_units_share(pl_ratio((double)t->unknown, all), t->unknown_half_width, s->unicode).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "on CPU %s", part(s, &t->doing.on_cpu).s);
+	pl_summary_item(row, PL_TONE_PLAIN, "waiting %s", part(s, &t->doing.waiting).s);
+	if (t->doing.unknown.share >= PL_SUMMARY_WORTH_TELLING)
+		pl_summary_item(row, PL_TONE_WARN, "unknown %s", part(s, &t->doing.unknown).s);
 	gil_held(s, p, shown);
 }
 
@@ -205,19 +211,15 @@ static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
-	double all = (double)t->samples;
 
 	if (t->samples == 0 || (p->meta.imported && t->unknown == t->samples))
 		return;
 	if (p->meta.mode == PL_MODE_WALL)
 		wall_states(s, p, shown);
-	if (pl_ratio((double)t->wants_gil, all) >= PL_SUMMARY_WORTH_TELLING)
-		pl_summary_item(
-			row, PL_TONE_PLAIN, "waiting for the GIL %s",
-			pl_units_share(pl_ratio((double)t->wants_gil, all), t->wants_gil_half_width, s->unicode).s);
-	if (pl_ratio((double)t->in_gc, all) >= PL_SUMMARY_WORTH_TELLING)
-		pl_summary_item(row, PL_TONE_PLAIN, "in GC %s",
-				pl_units_share(pl_ratio((double)t->in_gc, all), t->in_gc_half_width, s->unicode).s);
+	if (t->doing.wants_gil.share >= PL_SUMMARY_WORTH_TELLING)
+		pl_summary_item(row, PL_TONE_PLAIN, "waiting for the GIL %s", part(s, &t->doing.wants_gil).s);
+	if (t->doing.in_gc.share >= PL_SUMMARY_WORTH_TELLING)
+		pl_summary_item(row, PL_TONE_PLAIN, "in GC %s", part(s, &t->doing.in_gc).s);
 }
 
 /* CPU time of a process; false where it is not known of all of its threads. */

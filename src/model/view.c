@@ -85,6 +85,38 @@ static void set_half_widths(const struct pl_selection *s, struct pl_totals *t)
 	t->waiting_half_width = state_half_width(s, PL_STATE_ON_CPU | PL_STATE_UNKNOWN, 0);
 }
 
+/* Of the time in which, of the bits @p of, just @p bits are set. */
+static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, uint8_t bits)
+{
+	bool timed = s->profile->meta.mode == PL_MODE_WALL && s->weight_ns > 0;
+	uint64_t hit[PL_BATCHES] = {0}, sum = 0;
+
+	for (int b = 0; b < PL_BATCHES; b++) {
+		for (uint32_t i = s->start[b]; i < s->start[b + 1]; i++) {
+			const struct pl_cell *c = s->cells[i];
+
+			if ((c->state & of) == bits)
+				hit[b] = pl_sum_u64(hit[b], timed ? c->weight_ns : c->samples);
+		}
+		sum = pl_sum_u64(sum, hit[b]);
+	}
+	return (struct pl_part){
+		.share = s->samples ? (double)sum / (double)(timed ? s->weight_ns : s->samples) : 0,
+		.half_width = pl_select_half_width(hit, timed ? s->batch_weight_ns : s->batch_samples, s->samples)};
+}
+
+static struct pl_state_parts parts_of(const struct pl_selection *s)
+{
+	return (struct pl_state_parts){
+		.on_cpu = part_in_state(s, PL_STATE_ON_CPU, PL_STATE_ON_CPU),
+		.waiting = part_in_state(s, PL_STATE_ON_CPU | PL_STATE_UNKNOWN, 0),
+		.unknown = part_in_state(s, PL_STATE_UNKNOWN, PL_STATE_UNKNOWN),
+		.has_gil = part_in_state(s, PL_STATE_HAS_GIL, PL_STATE_HAS_GIL),
+		.wants_gil = part_in_state(s, PL_STATE_WANTS_GIL, PL_STATE_WANTS_GIL),
+		.in_gc = part_in_state(s, PL_STATE_IN_GC, PL_STATE_IN_GC),
+	};
+}
+
 /* How many threads have samples that pass, and how many are left out for being idle. */
 static struct plumb_error *count_threads(const struct pl_selection *s, const struct pl_filter *f, struct pl_totals *t)
 {
@@ -113,6 +145,7 @@ struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct p
 	for (uint32_t i = 0; i < s.start[PL_BATCHES]; i++)
 		add_to_totals(&t, s.cells[i]);
 	set_half_widths(&s, &t);
+	t.doing = parts_of(&s);
 	err = count_threads(&s, f, &t);
 	pl_selection_deinit(&s);
 	if (!err)

@@ -29,6 +29,16 @@ struct pl_filter {
 	bool lines; /* rows are lines, not functions */
 };
 
+/** What part of the time threads were in a state: of the weight of their samples, as those of a lower rate stand for
+ * more; but of their number unless the mode is wall, as CPU time does not tell for how long a thread waited. */
+struct pl_part {
+	double share, half_width; /* 0..1; 95 % confidence */
+};
+struct pl_state_parts {
+	struct pl_part on_cpu, waiting, unknown; /* add up to one */
+	struct pl_part has_gil, wants_gil, in_gc;
+};
+
 struct pl_totals {
 	uint64_t samples, weight_ns;
 	uint64_t by_quality[PL_QUALITIES];
@@ -37,6 +47,7 @@ struct pl_totals {
 	/* Of the shares of samples; waiting: neither on_cpu nor unknown. */
 	double on_cpu_half_width, has_gil_half_width, wants_gil_half_width, in_gc_half_width, exception_half_width,
 		unknown_half_width, jit_half_width, waiting_half_width;
+	struct pl_state_parts doing;
 };
 
 struct pl_share {

@@ -420,6 +420,28 @@ static void what_is_wrong_is_told_in_the_second_line(void **state)
 	build_end(&b);
 }
 
+/* Where the rate has fallen a sample stands for more, in the table as in the sentence. */
+static void what_is_wrong_is_told_of_time(void **state)
+{
+	struct pl_export_options o = build_options(100);
+	struct pl_sample s;
+	struct build b;
+
+	build_start(&b);
+	for (int i = 0; i < 200; i++) {
+		const uint64_t begin = b.now_ns;
+
+		build_samples(&b, 0, build_frame(&b, 0, "f", "/a.py", 3), 0, PL_EXACT, 5);
+		s = (struct pl_sample){.time_ns = b.now_ns,
+				       .stack = build_frame(&b, 0, "g", "/a.py", 9),
+				       .state = RUN | PL_STATE_IN_GC,
+				       .weight_ns = b.now_ns - begin};
+		assert_null(pl_profile_add(b.p, &s));
+	}
+	expect_text(&b, &o, "50 % computing, 50 % waiting\n garbage collection took 50 % of the time\n");
+	build_end(&b);
+}
+
 static void a_number_of_rows_can_be_asked_for(void **state)
 {
 	struct pl_export_options o = build_options(100);
@@ -650,6 +672,7 @@ int main(void)
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_much_more_it_takes),
 		cmocka_unit_test(the_title_is_the_program),
 		cmocka_unit_test(what_is_wrong_is_told_in_the_second_line),
+		cmocka_unit_test(what_is_wrong_is_told_of_time),
 		cmocka_unit_test(a_number_of_rows_can_be_asked_for),
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),
 		cmocka_unit_test(cpu_and_gil_mode_tell_time_of_their_kind),

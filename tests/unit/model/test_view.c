@@ -197,6 +197,31 @@ static void waiting_is_as_certain_as_running(void **state)
 	assert_true(t.unknown_half_width > t.in_gc_half_width);
 }
 
+/* Samples that were taken at a lower rate stand for more time, as they do in rows. */
+static void what_part_of_the_time_threads_were_in_a_state(void **state)
+{
+	struct scene *s = *state;
+	struct pl_filter all = {.idle = PL_IDLE_KEEP};
+	struct pl_totals even = totals(s->p, &all), t;
+	uint64_t each = even.weight_ns / 10 * 3;
+	double added;
+
+	assert_true(near(even.doing.on_cpu.share, (double)even.on_cpu / (double)even.samples));
+	assert_true(near(even.doing.on_cpu.half_width, even.on_cpu_half_width));
+	assert_true(near(even.doing.waiting.half_width, even.waiting_half_width));
+	add_samples(s->p, s->stack_a, s->main, PL_STATE_ON_CPU | PL_STATE_IN_GC, 0, 10, each);
+	t = totals(s->p, &all);
+	added = 10 * (double)each / (double)t.weight_ns;
+	assert_int_equal(t.in_gc, 10);
+	assert_true(added > 0.7 && near(t.doing.in_gc.share, added));
+	assert_true(near(t.doing.on_cpu.share, added + even.doing.on_cpu.share * (1 - added)));
+	assert_true(near(t.doing.on_cpu.share + t.doing.waiting.share + t.doing.unknown.share, 1));
+	/* But for wall clock weights are no time of what was waited. */
+	s->p->meta.mode = PL_MODE_CPU;
+	t = totals(s->p, &all);
+	assert_true(near(t.doing.in_gc.share, 10.0 / (double)t.samples));
+}
+
 static void compiled_code_is_counted(void **state)
 {
 	struct scene *s = *state;
@@ -319,6 +344,7 @@ int main(void)
 		TEST(threads_pass_by_name_or_tid),
 		TEST(state_shares_have_the_interval_of_their_batches),
 		TEST(waiting_is_as_certain_as_running),
+		TEST(what_part_of_the_time_threads_were_in_a_state),
 		TEST(compiled_code_is_counted),
 		TEST(processes_have_the_interval_of_their_share),
 		TEST(an_empty_profile_has_empty_answers),
