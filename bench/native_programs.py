@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """native_programs.py PLUMB PYTHON [NAME...]: how far native stacks of real programs go (--native=all). PYTHON has the packages of
 requirements-native.txt. Of each program: samples, those without native frames, those in which frames are missing and where, and the
-share that is whole: each frame follows from the one before, from the innermost function to where the thread was started."""
+share that is whole: each frame follows from the one before, from the innermost function to where the thread
+was started, or its greenlet."""
 import collections
 import json
 import os
@@ -13,6 +14,7 @@ import time
 
 BEGUN, SECONDS = 4, 6
 ROOTS = "_start", "__clone", "clone", "start_thread"
+GREENLETS = "_greenlet."
 
 # What runs for ever.
 PROGRAMS = {
@@ -157,7 +159,7 @@ class Table:
             self.without += samples
             return
         gaps = [i for i, (name, _, _) in enumerate(stack) if name == "<missing frames>"]
-        if not gaps and not stack[0][0].startswith(ROOTS):
+        if not gaps and not stack[0][0].startswith(ROOTS) and not stack[0][1].startswith(GREENLETS):
             gaps = [-1]
         if not gaps:
             self.whole += samples

@@ -46,6 +46,22 @@ static bool was_passed(const struct joiner *u, size_t i)
 	       u->j->evals->data[u->next].anchor < u->j->native->data[i].sp;
 }
 
+size_t pl_native_join_own(const struct pl_join *j, const bool *greenlets)
+{
+	const size_t n = j->evals->len;
+	size_t passed = 0;
+
+	for (size_t i = 0; i < j->native->len && n; i++) {
+		if (passed == n && greenlets[i])
+			return i + 1;
+		if (j->anchors && pl_native_frame_has(&j->native->data[i], j->evals->data[n - 1].anchor))
+			passed = n;
+		else if (!j->anchors && passed < n)
+			passed += j->is_eval[i];
+	}
+	return j->native->len;
+}
+
 /* Where it could not be unwound, or goes on at an anchor, the frames in between are not known. */
 static void add_native(struct joiner *u, size_t i, bool eval)
 {

@@ -34,6 +34,11 @@ struct pl_join {
 	const bool *is_eval; /* of each native frame: its function is the eval loop */
 };
 
+/** How many of the native frames are those of the stack at hand. A greenlet begins with a function of its library,
+ * which nothing returns to; what lies behind on the C stack is what others have left there. @p greenlets: of each
+ * native frame, its function is of that library. */
+size_t pl_native_join_own(const struct pl_join *j, const bool *greenlets);
+
 /** The entries, innermost first, appended. Errors: PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_native_join(const struct pl_join *j, pl_join_vec *ret,
 				   enum pl_joined *joined_ret) PLUMB_MUST_CHECK;

@@ -43,6 +43,14 @@ bool pl_native_is_plumbing(const char *name)
 	return begins_with_one(name, plumbing);
 }
 
+bool pl_native_has_greenlets(const char *path)
+{
+	static const char *const libraries[] = {"_greenlet.", "greenlet.", NULL};
+	const char *slash = strrchr(path, '/');
+
+	return slash && begins_with_one(slash + 1, libraries);
+}
+
 bool pl_native_is_start(const char *name)
 {
 	return begins_with_one(name, starts);

@@ -20,6 +20,8 @@ bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const 
 /** Does it only pass a call on: to Python code, or from it to a function of C? Hidden, as it says nothing of the
  * program. */
 bool pl_native_is_plumbing(const char *name);
+/** Is the file at @p path the library of greenlets? They have a C stack in turns: greenlet, gevent, eventlet. */
+bool pl_native_has_greenlets(const char *path);
 /** Is it what starts a program or a thread, whatever that does? Of the C library. */
 bool pl_native_is_start(const char *name);
 

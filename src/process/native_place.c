@@ -48,6 +48,7 @@ static bool add_image(const pl_mapping_vec *maps, size_t first, size_t end, stru
 	}
 	if (!f.map)
 		return true;
+	f.greenlets = pl_native_has_greenlets(f.map->path);
 	if (!pl_vec_push(&p->images, i))
 		return false;
 	return pl_vec_push(&p->files, f);

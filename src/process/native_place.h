@@ -19,6 +19,7 @@ struct pl_native_file {
 	const struct pl_code_module *module; /* of whoever samples; NULL: not asked for yet */
 	struct pl_functions *functions;
 	bool asked;	  /* whether there are any */
+	bool greenlets;	  /* it is the library of greenlets */
 	pl_addr data_end; /* of the data behind it that is in no file, but its own (.bss) */
 };
 

@@ -96,19 +96,47 @@ static struct plumb_error *find_evals(struct weaver *w, const struct pl_native_t
 	return NULL;
 }
 
+static struct pl_join join_of(const struct weaver *w)
+{
+	return (struct pl_join){.native = &w->s->native,
+				.to_root = w->to_root,
+				.evals = &w->evals,
+				.anchors = pl_evals_have_anchors(w->n->py),
+				.is_eval = w->is_eval};
+}
+
+/* What lies behind the stack of a greenlet is left out. */
+static struct plumb_error *end_at_greenlet(struct weaver *w)
+{
+	const struct pl_native_place *p = &w->n->place;
+	const struct pl_join join = join_of(w);
+	const size_t n = w->s->native.len;
+	bool *greenlets = calloc(n + 1, sizeof *greenlets);
+
+	if (!greenlets)
+		return &pl_err_no_memory;
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t image = w->s->native.data[i].image;
+
+		greenlets[i] = image < p->files.len && p->files.data[image].greenlets;
+	}
+	const size_t own = pl_native_join_own(&join, greenlets);
+	w->s->native.len = own;
+	w->to_root |= own < n;
+	free(greenlets);
+	return NULL;
+}
+
 static struct plumb_error *make(struct weaver *w, const struct pl_native_taken *taken)
 {
 	struct plumb_error *err = find_evals(w, taken);
 
 	err = err ? err : unwind(w, taken);
 	err = err ? err : tell_evals(w);
+	err = err ? err : end_at_greenlet(w);
 	if (err)
 		return err;
-	const struct pl_join join = {.native = &w->s->native,
-				     .to_root = w->to_root,
-				     .evals = &w->evals,
-				     .anchors = pl_evals_have_anchors(w->n->py),
-				     .is_eval = w->is_eval};
+	const struct pl_join join = join_of(w);
 	return pl_native_join(&join, &w->s->entries, &w->s->joined);
 }
 

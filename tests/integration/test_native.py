@@ -3,9 +3,11 @@
 blocked, on programs whose nesting is known (targets/native_calls.py, native.py, native_busy.py)."""
 import json
 import os
+import subprocess
 
 import pytest
 
+from harness import interpreters
 from harness.native import PLUMBING, holds_in_order, is_stripped
 from harness.plumb import until
 from harness.scarce import sentence
@@ -148,6 +150,33 @@ def test_all_formats_show_them(plumb, target, any_python):
     functions = json.loads(plumb("report", "--json", recording).stdout)["functions"]
     (scanner,) = [f for f in functions if f["name"] == "scanner_call"]
     assert scanner["kind"] == "native" and "_json" in scanner["file"], scanner
+
+
+def with_greenlet():
+    """An interpreter that can import it, or skip by name."""
+    python = str(interpreters.cache() / "venv-browser/bin/python")
+    if not os.access(python, os.X_OK):
+        pytest.skip("there is no greenlet: ./dev setup has not made venv-browser")
+    version = subprocess.check_output([python, "-c", "import greenlet, sys; print(*sys.version_info[:3])"], text=True)
+    return interpreters.Interpreter("greenlet", tuple(map(int, version.split())), (python,))
+
+
+def test_a_greenlet_has_the_stack_that_is_its_own(plumb, target):
+    """What others have left on the C stack behind it is not shown, and not called missing."""
+
+    def computing(profile, function):
+        stacks = [s for s in profile.stacks if any(f.kind == "native" for f in s.frames)]
+        return [s for s in stacks if function == s.python[0].name and "leaf" in [f.name for f in s.python]]
+
+    def enough(profile):
+        return all(sum(s.samples for s in computing(profile, name)) >= 10 for name in ("shallow", "deep", "<module>"))
+
+    with target(with_greenlet(), "greenlets.py") as program:
+        _, profile = plumb.sampled(enough, program.pid, "--native=all", "-r", "500")
+    for name in ("shallow", "deep", "<module>"):
+        for stack in computing(profile, name):
+            assert stack.frames[0].kind == "native" and "<missing frames>" not in [f.name for f in stack.frames], stack
+            assert ("greenlet" in os.path.basename(stack.frames[0].file)) == (name != "<module>"), stack
 
 
 @pytest.mark.parametrize("options, words", [

@@ -161,6 +161,29 @@ static void names_place_them_where_there_are_no_anchors(void **state)
 	assert_joined(PL_JOINED_WHOLE, "n2 p0 e3 p1 e4");
 }
 
+static void what_others_left_on_the_c_stack_is_not_of_a_greenlet(void **state)
+{
+	static const bool greenlets[] = {true, false, true, true, false};
+
+	(void)state;
+	for (pl_addr i = 1; i <= 5; i++)
+		add_native(i * 100, i * 100 + 100, 0);
+	assert_int_equal(pl_native_join_own(&join, greenlets), 5); /* no Python frame: it may be about to switch */
+	add_eval(250, 1);
+	assert_int_equal(pl_native_join_own(&join, greenlets), 3);
+	add_eval(350, 1);
+	assert_int_equal(pl_native_join_own(&join, greenlets), 4);
+	evals.data[1].anchor = 450; /* it was called from Python */
+	assert_int_equal(pl_native_join_own(&join, greenlets), 5);
+	join.anchors = false;
+	is_eval[1] = true;
+	assert_int_equal(pl_native_join_own(&join, greenlets), 5);
+	evals.len = 1;
+	assert_int_equal(pl_native_join_own(&join, greenlets), 3);
+	assert_true(pl_native_has_greenlets("/lib/greenlet/_greenlet.cpython-312-x86_64-linux-gnu.so"));
+	assert_false(pl_native_has_greenlets("/lib/gevent/_gevent_cgreenlet.cpython-312-x86_64-linux-gnu.so"));
+}
+
 static void plumbing_is_known_by_name(void **state)
 {
 	(void)state;
@@ -435,6 +458,7 @@ int main(void)
 		cmocka_unit_test_setup(what_does_not_fit_is_not_mixed, set_up),
 		cmocka_unit_test_setup(gaps_are_told, set_up),
 		cmocka_unit_test_setup(names_place_them_where_there_are_no_anchors, set_up),
+		cmocka_unit_test_setup(what_others_left_on_the_c_stack_is_not_of_a_greenlet, set_up),
 		cmocka_unit_test(plumbing_is_known_by_name),
 		cmocka_unit_test(an_image_is_a_file_mapped_in_a_row),
 		cmocka_unit_test(what_is_mapped_is_looked_at_again),
