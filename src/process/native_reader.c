@@ -9,10 +9,6 @@
 #include "debug.h"
 #include "native_stack.h"
 
-#define LOOK_MIN_NS                                                                                                    \
-	200000000ull /* between two looks at what is mapped: twice as long after each that finds nothing               \
-		      */
-#define LOOK_MAX_NS  10000000000ull
 #define CODES_MAX    (1u << 18)		   /* places that are remembered */
 #define MODULES_MAX  4096u		   /* files */
 #define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
@@ -38,7 +34,6 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 	if (!pl_evals_have_anchors(py) && python != PL_NO_IMAGE)
 		pl_native_place_read_evals(&n->native->place, python);
 	n->native->steps = STEPS;
-	n->pause_ns = LOOK_MIN_NS;
 	*ret = n;
 	return NULL;
 }
@@ -49,6 +44,7 @@ void pl_native_reader_destroy(struct pl_native_reader *n)
 		return;
 	pl_native_taken_deinit(&n->taken);
 	pl_native_destroy(n->native);
+	pl_native_look_deinit(&n->look);
 	pl_map_deinit(&n->codes);
 	pl_vec_deinit(&n->roles);
 	free(n);
@@ -143,27 +139,15 @@ static struct plumb_error *code_of(struct pl_native_reader *n, struct pl_reader 
 
 /* ---- what is mapped ---------------------------------------------------------------------------------------------- */
 
-static bool meets_the_unknown(const struct pl_native_stack *stack)
+/* True: there is more now. */
+static bool look_again(struct pl_native_reader *n, uint64_t now_ns)
 {
-	for (size_t i = 0; i < stack->native.len; i++)
-		if (stack->native.data[i].image == PL_NO_IMAGE)
-			return true;
-	return false;
-}
-
-/* Code that is in no image: a library was loaded meanwhile, or a JIT compiler has made it. True: there is more now. */
-static bool look_again(struct pl_native_reader *n)
-{
-	uint64_t now = pl_clock_monotonic_ns();
 	bool changed = false;
-
-	if (now < n->look_ns)
-		return false;
 	struct plumb_error *err = pl_native_place_look(&n->native->place, &changed);
+
 	note_work(n, MAPPING_WORK * n->native->place.maps.len);
 	plumb_error_destroy(err); /* it is as it was */
-	n->pause_ns = changed ? LOOK_MIN_NS : n->pause_ns < LOOK_MAX_NS ? 2 * n->pause_ns : n->pause_ns;
-	n->look_ns = now + n->pause_ns;
+	pl_native_look_ended(&n->look, changed, now_ns);
 	pl_debug(PL_DEBUG_PROCESS, "process %d: code that nothing known has mapped; %zu images now, %s",
 		 (int)n->native->place.pid, n->native->place.images.len, changed ? "other ones" : "the same");
 	if (changed)
@@ -181,12 +165,17 @@ static struct plumb_error *make_stack_once(struct pl_native_reader *n, struct pl
 
 static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)
 {
+	const uint64_t now_ns = pl_clock_monotonic_ns();
 	struct plumb_error *err = make_stack_once(n, stack);
 
-	if (err || !meets_the_unknown(stack) || !look_again(n))
+	if (err || !pl_native_look_wanted(&n->look, &stack->native, now_ns))
 		return err;
-	pl_native_stack_deinit(stack);
-	return make_stack_once(n, stack);
+	if (look_again(n, now_ns)) {
+		pl_native_stack_deinit(stack);
+		err = make_stack_once(n, stack);
+	}
+	pl_native_look_missed(&n->look, &stack->native);
+	return err;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */

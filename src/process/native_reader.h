@@ -5,6 +5,7 @@
 #define PL_NATIVE_READER_H
 
 #include "native.h"
+#include "native_look.h"
 #include "reading.h"
 
 struct pl_native_reader {
@@ -14,7 +15,7 @@ struct pl_native_reader {
 	size_t modules;			     /* files that its functions were in */
 	struct pl_map codes;		     /* where a native function begins, and its role -> id of its code */
 	PL_VEC(struct pl_native_role) roles; /* of the entries of the stack at hand */
-	uint64_t look_ns, pause_ns;	     /* when to look again at what is mapped, and how long after that */
+	struct pl_native_look look;	     /* when to look again at what is mapped */
 };
 
 /** @p live, @p py: borrowed. @p all: the interpreter's plumbing, too. Errors: as pl_native_create. */
