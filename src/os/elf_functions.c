@@ -176,10 +176,8 @@ struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf
 	return err;
 }
 
-static bool add_name(struct pl_functions *f, struct function one, const char *name)
+static bool add_name(struct pl_functions *f, struct function one, const char *name, size_t len)
 {
-	size_t len = strnlen(name, NAME_LOOKED);
-
 	one.name = f->names.len;
 	if (!pl_vec_reserve(&f->names, len + 1) || !pl_vec_push(&f->all, one))
 		return false;
@@ -189,6 +187,12 @@ static bool add_name(struct pl_functions *f, struct function one, const char *na
 	return true;
 }
 
+bool pl_functions_add_one(struct pl_functions *f, uint64_t addr, const char *name)
+{
+	f->sorted = false;
+	return add_name(f, (struct function){.addr = addr, .binding = STB_LOCAL}, name, strlen(name));
+}
+
 void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *name))
 {
 	struct pl_functions kept = {.sorted = f->sorted};
@@ -196,7 +200,7 @@ void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *nam
 	for (size_t i = 0; i < f->all.len && kept.all.len < KEPT_MAX; i++) {
 		const char *name = f->names.data + f->all.data[i].name;
 
-		if (is_wanted(name) && !add_name(&kept, f->all.data[i], name))
+		if (is_wanted(name) && !add_name(&kept, f->all.data[i], name, strnlen(name, NAME_LOOKED)))
 			break;
 	}
 	pl_vec_deinit(&f->all);

@@ -17,6 +17,9 @@ void pl_functions_destroy(struct pl_functions *f);
 struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e,
 				     bool *stripped_ret) PLUMB_MUST_CHECK;
 
+/** One more, that no symbol names and whose size is not known. False without memory. */
+bool pl_functions_add_one(struct pl_functions *f, uint64_t addr, const char *name);
+
 /** Keep those whose names are wanted; and no more of them, nor of a name, than programs have. */
 void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *name));
 

@@ -52,6 +52,8 @@ static struct plumb_error *add_file(const struct pl_mapped_place *place, const s
 
 	if (!err)
 		err = pl_functions_add(f, file.elf, stripped);
+	if (!err && *stripped && place->more)
+		place->more(file.elf, f);
 	pl_image_file_close(&file);
 	return err;
 }

@@ -13,6 +13,8 @@ struct pl_mapped_place {
 	const pl_mapping_vec *maps;
 	struct pl_mem *mem;
 	struct pl_work *work; /* that may be done for all files together */
+	/* Add what else tells of functions of a stripped file; NULL: nothing does. */
+	void (*more)(const struct pl_elf *e, struct pl_functions *f);
 };
 
 /**

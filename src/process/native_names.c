@@ -17,7 +17,12 @@ static const char *const plumbing[] = {
 	"PyCFunction_Call", "_PyCFunction_", "cfunction_call", "cfunction_vectorcall", "_PyMethodDef_",
 	"_PyMethodDescr_", "method_vectorcall", "method_call", "methoddescr_call", "wrapper_call", "wrapperdescr_call",
 	"_PyWrapper_", "wrap_", "slot_tp_", "slot_sq_", "slot_nb_", "slot_mp_", "slot_am_", "lookup_maybe_method",
-	"call_method", "call_unbound", "call_attribute", "vgetargs", "callmethod", "_PyCallMethod",
+	"call_method", "call_unbound", "_Py_VectorCall", "_Py_CallBuiltin", "_Py_BuiltinCall", "call_attribute",
+	"vgetargs", "callmethod", "_PyCallMethod",
+	/* the same by the interpreter's own tables (c_functions.h) */
+	"builtin_function_or_method.__call__", "method.__call__", "method_descriptor.__call__",
+	"classmethod_descriptor.__call__", "instancemethod.__call__", "staticmethod.__call__",
+	"wrapper_descriptor.__call__", "method-wrapper.__call__",
 	/* resuming a generator */
 	"gen_send_ex", "_PyGen_",
 	/* what starts code */

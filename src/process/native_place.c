@@ -6,6 +6,7 @@
 
 #include "image.h"
 #include "lower_bound.h"
+#include "native_methods.h"
 #include "native_names.h"
 
 #define VDSO "[vdso]"
@@ -171,9 +172,9 @@ uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr)
 	return i < p->files.len && p->images.data[i].start <= addr ? (uint32_t)i : PL_NO_IMAGE;
 }
 
-static void ask(struct pl_native_place *p, uint32_t i)
+static void ask(struct pl_native_place *p, uint32_t i, void (*more)(const struct pl_elf *e, struct pl_functions *f))
 {
-	const struct pl_mapped_place where = {p->pid, &p->maps, p->live, &p->work};
+	const struct pl_mapped_place where = {p->pid, &p->maps, p->live, &p->work, more};
 	const struct pl_unwind_image *image = &p->images.data[i];
 	struct pl_native_file *f = &p->files.data[i];
 
@@ -187,7 +188,7 @@ void pl_native_place_read_evals(struct pl_native_place *p, uint32_t i)
 
 	pl_unwind_image_open(&p->images.data[i], pl_mem_pages_mem(p->pages), &pl_unwind_x86_64);
 	if (!f->asked)
-		ask(p, i);
+		ask(p, i, NULL);
 	if (!f->functions)
 		return;
 	pl_functions_keep(f->functions, pl_native_is_eval);
@@ -199,7 +200,7 @@ const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr 
 	if (i >= p->images.len || !p->images.data[i].opened)
 		return NULL;
 	if (!p->files.data[i].asked)
-		ask(p, i);
+		ask(p, i, pl_native_methods_add);
 	if (!p->files.data[i].functions)
 		return NULL;
 	uint64_t bias = p->images.data[i].bias;

@@ -9,6 +9,7 @@
 #include "image.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
+#include "native_methods.h"
 
 /* What is read stays in memory, so work is a measure of that, too. */
 #define WORK_MAX (2ull * PL_IMAGE_WORK) /* for all files of a session; those of one process get half of it */
@@ -26,7 +27,8 @@ struct pl_symbol_job {
 
 static struct plumb_error *read_functions(struct pl_symbol_job *j, const pl_mapping_vec *maps, struct pl_mem_live *live)
 {
-	const struct pl_mapped_place place = {j->pid, maps, live ? pl_mem_live_mem(live) : NULL, &j->work};
+	const struct pl_mapped_place place = {j->pid, maps, live ? pl_mem_live_mem(live) : NULL, &j->work,
+					      pl_native_methods_add};
 	struct plumb_error *err = pl_mapped_functions(&place, &j->map, j->build_id, j->build_id_len, &j->functions);
 
 	if (!err)

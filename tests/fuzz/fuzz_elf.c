@@ -5,6 +5,8 @@
 
 #include "elf.h"
 #include "elf_functions.h"
+#include "elf_load.h"
+#include "require.h"
 
 static bool is_wanted(const char *name)
 {
@@ -24,6 +26,18 @@ static void ask_for_functions(const struct pl_elf *e)
 	pl_functions_keep(f, is_wanted);
 	pl_functions_find(f, UINT64_MAX, 0);
 	pl_functions_destroy(f);
+}
+
+static void lay_out(const struct pl_elf *e)
+{
+	static const char *const names[] = {"PyType_Ready"};
+	struct pl_elf_image i;
+
+	pl_elf_mentions(e, names, 1);
+	if (!pl_elf_load(e, 1u << 20, &i))
+		return;
+	REQUIRE(i.len <= 1u << 20 && i.base % 8 == 0);
+	pl_elf_image_deinit(&i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -50,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pl_elf_load_base(e);
 		pl_elf_needs(e, "libpython");
 		ask_for_functions(e);
+		lay_out(e);
 		pl_elf_close(e);
 	}
 	return 0;

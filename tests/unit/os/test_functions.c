@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "elf.h"
+#include "elf_load.h"
 #include "fake.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
@@ -48,7 +49,7 @@ static const struct pl_mapping *mapping_of(uint64_t addr)
 /* Of the file that has @p addr in this process; what to add to its addresses. */
 static struct pl_functions *functions_of(uint64_t addr, uint64_t *bias)
 {
-	const struct pl_mapped_place place = {getpid(), &maps, pl_mem_live_mem(live), &work};
+	const struct pl_mapped_place place = {getpid(), &maps, pl_mem_live_mem(live), &work, NULL};
 	const struct pl_mapping *m = mapping_of(addr);
 	struct pl_functions *f;
 	struct pl_elf *e;
@@ -116,6 +117,45 @@ static void libraries_have_names_that_programs_call(void **state)
 	}
 }
 
+/* In a file that may be loaded anywhere both are for the loader to fill in. */
+static const struct {
+	const char *text;
+	int (*function)(int);
+} table = {"a text of this test", a_function_of_this_test};
+
+static const void *at(const struct pl_elf_image *i, uint64_t addr)
+{
+	assert_true(addr >= i->base && addr - i->base < i->len);
+	return i->bytes + (addr - i->base);
+}
+
+static void data_is_laid_out_as_the_loader_does(void **state)
+{
+	static const char *const used[] = {"getpid"}, *const unused[] = {"getpi", "no_such_function"};
+	uint64_t bias, words[2];
+	struct pl_functions *f = functions_of((uintptr_t)a_function_of_this_test, &bias);
+	struct pl_elf_image i;
+	struct pl_elf *e;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_ok(pl_elf_open_fd(fd, NULL, &e));
+	close(fd);
+	assert_true(pl_elf_mentions(e, used, 1));
+	assert_false(pl_elf_mentions(e, unused, 2));
+	assert_false(pl_elf_load(e, 4096, &i)); /* it is larger */
+	assert_true(pl_elf_load(e, 64u << 20, &i));
+	memcpy(words, at(&i, (uintptr_t)&table - bias), sizeof words);
+	assert_int_equal(words[1], (uintptr_t)a_function_of_this_test - bias);
+	assert_true(words[1] >= i.code && words[1] < i.code_end);
+	assert_string_equal(at(&i, words[0]), table.text);
+	pl_elf_image_deinit(&i);
+	pl_elf_close(e);
+	assert_true(pl_functions_add_one(f, 1, "_json.Scanner.__call__"));
+	assert_string_equal(pl_functions_find(f, 5, 1), "_json.Scanner.__call__");
+	pl_functions_destroy(f);
+}
+
 static void try(const uint8_t *bytes, size_t len)
 {
 	struct pl_functions *f;
@@ -134,6 +174,9 @@ static void try(const uint8_t *bytes, size_t len)
 
 		assert_true(!name || strlen(name) < len);
 	}
+	struct pl_elf_image image;
+	if (pl_elf_load(e, 64u << 20, &image))
+		pl_elf_image_deinit(&image);
 	pl_functions_destroy(f);
 	pl_elf_close(e);
 }
@@ -262,6 +305,7 @@ int main(void)
 		cmocka_unit_test(functions_have_their_names),
 		cmocka_unit_test(functions_are_kept_that_are_wanted),
 		cmocka_unit_test(libraries_have_names_that_programs_call),
+		cmocka_unit_test(data_is_laid_out_as_the_loader_does),
 		cmocka_unit_test(packed_names_are_found),
 		cmocka_unit_test(damaged_packed_names_do_no_harm),
 		cmocka_unit_test(damaged_files_do_no_harm),

@@ -193,7 +193,10 @@ static void plumbing_is_known_by_name(void **state)
 	assert_false(pl_native_is_eval("_PyEval_EvalCode"));
 	assert_true(pl_native_is_plumbing("_PyEval_Vector"));
 	assert_true(pl_native_is_plumbing("cfunction_vectorcall_FASTCALL_KEYWORDS.lto_priv.0"));
+	assert_true(pl_native_is_plumbing("_Py_CallBuiltinClass_StackRef"));
+	assert_true(pl_native_is_plumbing("method-wrapper.__call__"));
 	assert_false(pl_native_is_plumbing("builtin_sorted"));
+	assert_false(pl_native_is_plumbing("functools.partial.__call__"));
 	assert_false(pl_native_is_plumbing("take_gil"));
 	assert_true(pl_native_is_start("__libc_start_main_impl"));
 	assert_false(pl_native_is_start("main"));
