@@ -242,6 +242,8 @@ bool pl_demangle(struct pl_demangler *d, const char *symbol, char buf[static PL_
 {
 	size_t len;
 
+	if (pl_cython_name(symbol, buf, PL_DEMANGLED))
+		return true;
 	if (!pl_can_demangle() || !is_mangled(symbol) || (len = strnlen(symbol, PL_DEMANGLED)) == PL_DEMANGLED ||
 	    !ask(d, symbol, len))
 		return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of C++ and Rust as people write them. Names are hostile input: a short one can take for ever, or crash whoever
- * reads it. So that is done by a process of its own, which has a copy of our memory, no descriptor, and little time. */
+/* Names of C++, Rust and Cython as people write them. Names are hostile input: a short one can take for ever, or crash
+ * whoever reads it. So that is done by a process of its own, which has a copy of our memory, no descriptor, and little
+ * time. */
 #ifndef PL_DEMANGLE_H
 #define PL_DEMANGLE_H
 
@@ -20,7 +21,7 @@ struct pl_demangler {
 	int failed;		       /* names that it came to no end with: after some nobody is asked any more */
 };
 
-/** Can this build demangle? */
+/** Can this build demangle those of C++ and Rust? Those of Cython it can in any case. */
 bool pl_can_demangle(void);
 /** The name of function @p symbol into @p buf: `std::vector<int>::push_back(int const&)`. What is too long for it ends
  * with "...". False: it is not mangled, or no name that we can read, and shown as it is; *buf is as it was. */

@@ -30,6 +30,11 @@ static const char *const plumbing[] = {
 
 static const char *const starts[] = {"__libc_start_", "_start", "start_thread", "clone", "__clone", NULL};
 
+/* What Cython has in each module: calling, and resuming a generator. */
+static const char *const cython[] = {"__Pyx_PyObject_Call", "__Pyx_PyObject_FastCall", "__Pyx_PyFunction_",
+				     "__Pyx_PyVectorcall_", "__Pyx_CyFunction_",       "__Pyx__CyFunction_",
+				     "__Pyx_Generator_",    "__Pyx_Coroutine_",	       NULL};
+
 static bool begins_with_one(const char *name, const char *const *beginnings)
 {
 	for (; *beginnings; beginnings++)
@@ -79,6 +84,6 @@ bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const 
 	if (!r->outer && r->inner && (r->interpreter || is_start_of(path, name)))
 		return false;
 	if (!r->interpreter)
-		return true;
+		return !name || !begins_with_one(name, cython);
 	return name ? !pl_native_is_plumbing(name) : !r->inner;
 }

@@ -48,6 +48,52 @@ static void names_are_as_people_write_them(void **state)
 	assert_no_process_is_left();
 }
 
+/* These have been made by Cython. */
+static void functions_of_cython_are_called_as_python_calls_them(void **state)
+{
+	static const struct {
+		const char *symbol, *name;
+	} all[] = {
+		{"__pyx_pw_6gevent_17_gevent_cgreenlet_8Greenlet_43run", "gevent._gevent_cgreenlet.Greenlet.run"},
+		{"__pyx_pw_6gevent_17_gevent_cgreenlet_1_kill", "gevent._gevent_cgreenlet._kill"},
+		{"__pyx_pw_6gevent_17_gevent_cgreenlet_6_Frame_1__init__", "gevent._gevent_cgreenlet._Frame.__init__"},
+		{"__pyx_pf_6gevent_17_gevent_cgreenlet_12__defaults__", "gevent._gevent_cgreenlet.__defaults__"},
+		{"__pyx_pf_6gevent_17_gevent_cgreenlet_11SpawnedLink_6__eq__",
+		 "gevent._gevent_cgreenlet.SpawnedLink.__eq__"},
+		{"__pyx_pf_5shape_1C_area", "shape.C.area"},
+		{"__pyx_pw_5shape_3get_it", "shape.get_it"},
+		{"__pyx_f_6gevent_17_gevent_cgreenlet_joinall", "gevent._gevent_cgreenlet.joinall"},
+		{"__pyx_f_6gevent_17_gevent_cgreenlet_8Greenlet__Greenlet__free",
+		 "gevent._gevent_cgreenlet.Greenlet.__free"},
+		{"__pyx_f_6gevent_16_gevent_c_waiter_14MultipleWaiter_get.constprop.0",
+		 "gevent._gevent_c_waiter.MultipleWaiter.get"},
+		{"__pyx_pw_6gevent_17_gevent_cgreenlet_10__pyx_lambda_funcdef_6gevent_17_gevent_cgreenlet_lambda4",
+		 "gevent._gevent_cgreenlet.<lambda>"},
+	};
+	static const char *const others[] = {
+		"__pyx_pw_",	    "__pyx_pw_6gevent", "__pyx_pw_6gevent_",	  "__pyx_pw_5shape_3",
+		"__pyx_f_5shape_3", "__pyx_pw_0_1f",	"__pyx_pw_99999999999_f", "__pyx_tp_dealloc_5shape_C"};
+	char name[PL_CYTHON_NAME], small[16] = "as before", longest[2 * PL_CYTHON_NAME] = "__pyx_f_5shape_";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		assert_true(pl_cython_name(all[i].symbol, name, sizeof name));
+		assert_string_equal(name, all[i].name);
+		for (size_t cut = 0; cut < strlen(all[i].symbol); cut++) {
+			char *part = strndup(all[i].symbol, cut);
+
+			pl_cython_name(part, name, sizeof name);
+			free(part);
+		}
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_false(pl_cython_name(others[i], small, sizeof small));
+	assert_string_equal(small, "as before");
+	memset(longest + strlen(longest), 'x', sizeof longest - 1 - strlen(longest));
+	assert_true(pl_cython_name(longest, name, sizeof name));
+	assert_int_equal(strlen(name), sizeof name - 1);
+}
+
 /* Nobody is asked for them. */
 static void other_names_are_left_as_they_are(void **state)
 {
@@ -328,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_as_people_write_them),
+		cmocka_unit_test(functions_of_cython_are_called_as_python_calls_them),
 		cmocka_unit_test(other_names_are_left_as_they_are),
 		cmocka_unit_test(what_nobody_wrote_is_left_out),
 		cmocka_unit_test(a_short_name_can_be_an_endless_one),

@@ -356,6 +356,7 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 	assert_false(pl_native_is_shown(&root, "/bin/python3", "Py_RunMain"));
 	assert_true(pl_native_is_shown(&library, "/lib/libx.so", "_PyEval_Vector")); /* its own business */
 	assert_true(pl_native_is_shown(&library, "/lib/libx.so", NULL));
+	assert_false(pl_native_is_shown(&library, "/lib/libx.so", "__Pyx_PyObject_FastCallDict"));
 	assert_true(pl_native_is_shown(&below, "/lib/libx.so", "run_all"));
 	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", "__libc_start_call_main"));
 	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", NULL));
