@@ -95,6 +95,10 @@ static void help_environment(const struct help_writer *w)
 	w->item(w, "NO_COLOR", "if set, no colour unless --color says so");
 	w->item(w, "CLICOLOR_FORCE", "if set and not 0, colour where there is no terminal, too");
 	w->item(w, "COLUMNS", "width of a report that does not go to a terminal (80)");
+	w->item(w, "PLUMB_DEBUG_PATH",
+		"directories with symbols of stripped files, with colons between them, for --native: "
+		"DIR/.build-id/ab/cdef.debug, or DIR/abcdef/debuginfo (~/.cache/debuginfod_client); then "
+		"/usr/lib/debug");
 	w->item(w, "LC_ALL, LC_CTYPE, LANG", "plain ASCII unless the first of them that is set names UTF-8");
 }
 

@@ -2,32 +2,22 @@
 /* Layer os; any thread. Files are found as for the interpreter (image_file.h). */
 #include "mapped_functions.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug_file.h"
 #include "image_file.h"
 #include "own_fd.h"
 
-#define DEBUG_FILES  "/usr/lib/debug/.build-id/"
-#define VDSO_MAX     (1u << 20)
-#define BUILD_ID_MIN 3
+#define VDSO_MAX (1u << 20)
 
 /* What is not there is no error: it has no names then. */
 static struct plumb_error *add_debug_file(struct pl_functions *f, const uint8_t *id, size_t len, struct pl_work *work)
 {
-	char path[sizeof DEBUG_FILES + 2 * 64 + 16];
+	int fd = pl_debug_file_open(id, len);
 	struct pl_elf *e;
 	bool stripped;
 
-	if (len < BUILD_ID_MIN || len > 64)
-		return NULL;
-	int at = snprintf(path, sizeof path, DEBUG_FILES "%02x/", id[0]);
-	for (size_t i = 1; i < len; i++)
-		at += snprintf(path + at, sizeof path - (size_t)at, "%02x", id[i]);
-	snprintf(path + at, sizeof path - (size_t)at, ".debug");
-	int fd = PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return NULL;
 	struct plumb_error *err = pl_elf_open_fd(fd, work, &e);

@@ -19,7 +19,7 @@ struct pl_mapped_place {
 
 /**
  * Those of the file of mapping @p m, an executable one: of the file itself, then, if it was stripped, of what belongs
- * to it by its build-id: below /usr/lib/debug, where packages put what they stripped. The vDSO is read from memory.
+ * to it by its build-id (debug_file.h). The vDSO is read from memory.
  * @param build_id as many bytes as it has; may be empty.
  * Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND: no route leads to the file. Owner of *ret: caller.
  */

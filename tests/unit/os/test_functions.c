@@ -4,12 +4,14 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "debug_file.h"
 #include "elf.h"
 #include "elf_load.h"
 #include "fake.h"
@@ -154,6 +156,69 @@ static void data_is_laid_out_as_the_loader_does(void **state)
 	assert_true(pl_functions_add_one(f, 1, "_json.Scanner.__call__"));
 	assert_string_equal(pl_functions_find(f, 5, 1), "_json.Scanner.__call__");
 	pl_functions_destroy(f);
+}
+
+/* The folders of @p path below @p top are made; and removed. */
+static void make_folders(char *path, size_t top)
+{
+	for (char *slash = path + top; (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		assert_int_equal(mkdir(path, 0700), 0);
+		*slash = '/';
+	}
+}
+
+static void remove_folders(char *path, size_t top)
+{
+	for (char *slash; (slash = strrchr(path, '/')) > path + top;) {
+		*slash = '\0';
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
+static const struct pl_mapping *vdso(void)
+{
+	for (size_t i = 0; i < maps.len; i++)
+		if (strcmp(maps.data[i].path, "[vdso]") == 0)
+			return &maps.data[i];
+	return NULL;
+}
+
+/* The symbols of this program stand for those of the vDSO, which is stripped, and small: its own functions lie before
+ * ours. */
+static void symbols_are_found_by_build_id(void **state)
+{
+	static const uint8_t id[] = {0xab, 0xcd, 0xef};
+	static const char *const places[] = {".build-id/ab/cdef.debug", "abcdef/debuginfo"};
+	char directory[] = "/tmp/plumb-symbols-XXXXXX", path[64], value[64];
+	uint64_t bias;
+	struct pl_functions *f = functions_of((uintptr_t)a_function_of_this_test, &bias);
+	const struct pl_mapped_place place = {getpid(), &maps, pl_mem_live_mem(live), &work, NULL};
+
+	(void)state;
+	pl_functions_destroy(f);
+	if (!vdso())
+		skip();
+	assert_true((uintptr_t)a_function_of_this_test - bias > vdso()->end - vdso()->start);
+	assert_non_null(mkdtemp(directory));
+	snprintf(value, sizeof value, ":/nowhere:%s", directory);
+	assert_int_equal(setenv("PLUMB_DEBUG_PATH", value, 1), 0);
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(path, sizeof path, "%s/%s", directory, places[i]);
+		make_folders(path, strlen(directory));
+		assert_int_equal(symlink("/proc/self/exe", path), 0);
+		assert_ok(pl_mapped_functions(&place, vdso(), id, sizeof id, &f));
+		const char *name = pl_functions_find(f, (uintptr_t)a_function_of_this_test - bias, 0);
+		assert_non_null(name);
+		assert_string_equal(name, "a_function_of_this_test");
+		pl_functions_destroy(f);
+		assert_int_equal(unlink(path), 0);
+		remove_folders(path, strlen(directory));
+	}
+	assert_int_equal(pl_debug_file_open(id, sizeof id), -1);
+	assert_int_equal(pl_debug_file_open(id, 2), -1);
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
 }
 
 static void try(const uint8_t *bytes, size_t len)
@@ -306,6 +371,7 @@ int main(void)
 		cmocka_unit_test(functions_are_kept_that_are_wanted),
 		cmocka_unit_test(libraries_have_names_that_programs_call),
 		cmocka_unit_test(data_is_laid_out_as_the_loader_does),
+		cmocka_unit_test(symbols_are_found_by_build_id),
 		cmocka_unit_test(packed_names_are_found),
 		cmocka_unit_test(damaged_packed_names_do_no_harm),
 		cmocka_unit_test(damaged_files_do_no_harm),

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer os; any thread. */
+#include "debug_file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "own_fd.h"
+
+#define PACKAGED	"/usr/lib/debug"
+#define BUILD_ID_MIN	3
+#define BUILD_ID_MAX	64
+#define DIRECTORIES_MAX 64
+
+static void hex_of(const uint8_t *id, size_t len, char ret[static 2 * BUILD_ID_MAX + 1])
+{
+	for (size_t i = 0; i < len; i++)
+		snprintf(ret + 2 * i, 3, "%02x", id[i]);
+}
+
+static int open_in(const char *directory, int len, const char *hex)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%.*s/.build-id/%.2s/%s.debug", len, directory, hex, hex + 2);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof path, "%.*s/%s/debuginfo", len, directory, hex);
+	return PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
+int pl_debug_file_open(const uint8_t *build_id, size_t len)
+{
+	const char *at = secure_getenv("PLUMB_DEBUG_PATH");
+	char hex[2 * BUILD_ID_MAX + 1];
+	int fd = -1;
+
+	if (len < BUILD_ID_MIN || len > BUILD_ID_MAX)
+		return -1;
+	hex_of(build_id, len, hex);
+	for (int i = 0; at && fd < 0 && i < DIRECTORIES_MAX; i++) {
+		size_t n = strcspn(at, ":");
+
+		if (n && n < PATH_MAX)
+			fd = open_in(at, (int)n, hex);
+		at = at[n] ? at + n + 1 : NULL;
+	}
+	return fd >= 0 ? fd : open_in(PACKAGED, (int)strlen(PACKAGED), hex);
+}

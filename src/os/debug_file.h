@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the symbols of a stripped file are kept, by its build-id. */
+#ifndef PL_DEBUG_FILE_H
+#define PL_DEBUG_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Open the first file there is for a build-id in the directories that PLUMB_DEBUG_PATH names, separated by colons, then
+ * in /usr/lib/debug, where packages put it: DIRECTORY/.build-id/ab/cdef.debug, or DIRECTORY/abcdef/debuginfo, as
+ * clients of debuginfod keep it. -1: there is none. Owner of the descriptor: caller.
+ */
+int pl_debug_file_open(const uint8_t *build_id, size_t len);
+
+#endif
