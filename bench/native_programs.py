@@ -76,6 +76,58 @@ def worker():
         gevent.sleep(0)
 gevent.joinall([gevent.spawn(worker) for _ in range(20)])
 """,
+    "scikit-learn (Cython, OpenMP)": """
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.tree import DecisionTreeRegressor
+x = np.random.default_rng(1).random((3000, 8))
+while True:
+    KMeans(8, n_init=1).fit(x), DecisionTreeRegressor(max_depth=6).fit(x, x[:, 0])
+""",
+    "Pillow": """
+import io
+from PIL import Image, ImageFilter
+image = Image.effect_noise((256, 256), 60)
+while True:
+    image.resize((400, 400), Image.Resampling.LANCZOS).filter(ImageFilter.GaussianBlur(3)).save(io.BytesIO(), "PNG")
+""",
+    "pydantic-core (Rust)": """
+import pydantic
+class Model(pydantic.BaseModel):
+    name: str
+    values: list[int]
+    @pydantic.field_validator("name")
+    @classmethod
+    def check(cls, name):
+        return "".join(sorted(name, key=lambda c: -ord(c)))
+while True:
+    Model.model_validate({"name": "abcdef", "values": list(range(200))}).model_dump_json()
+""",
+    "numba (JIT)": """
+import numba
+@numba.njit
+def inner(n):
+    total = 0.0
+    for i in range(n):
+        total += (i % 7) ** 0.5
+    return total
+def key(i):
+    return inner(20000 + i)
+inner(1)
+while True:
+    sorted(range(20), key=key)
+""",
+    "python -X perf": """
+import json, re, sys
+sys.activate_stack_trampoline("perf")
+def replacement(match):
+    return str(sorted([3, 1, 2], key=lambda i: -i)[0])
+def hook(things):
+    return re.sub("a", replacement, "banana")
+text = json.dumps([{"a": 1}] * 50)
+while True:
+    json.loads(text, object_hook=hook)
+""",
     "gunicorn, serving": None,
 }
 
