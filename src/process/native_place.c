@@ -153,11 +153,26 @@ static uint64_t last_address(const void *row)
 	return ((const struct pl_mapping *)row)->end - 1;
 }
 
-uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr)
+/* NULL: none has it. */
+static const struct pl_mapping *mapping_at(const struct pl_native_place *p, pl_addr addr)
 {
 	size_t i = pl_lower_bound(p->maps.data, p->maps.len, sizeof *p->maps.data, last_address, addr);
 
-	return i < p->maps.len && p->maps.data[i].start <= addr ? p->maps.data[i].end - addr : 0;
+	return i < p->maps.len && p->maps.data[i].start <= addr ? &p->maps.data[i] : NULL;
+}
+
+uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr)
+{
+	const struct pl_mapping *m = mapping_at(p, addr);
+
+	return m ? m->end - addr : 0;
+}
+
+bool pl_native_place_is_code(const struct pl_native_place *p, pl_addr addr, uint64_t len)
+{
+	const struct pl_mapping *m = mapping_at(p, addr);
+
+	return m && m->executable && len <= m->end - addr;
 }
 
 static uint64_t last_of_data(const void *row)

@@ -49,6 +49,9 @@ bool pl_native_images_of(const pl_mapping_vec *maps, struct pl_native_place *p);
  */
 uint64_t pl_native_place_room(const struct pl_native_place *p, pl_addr addr);
 
+/** Is all of it code in one mapping, as far as that is known? */
+bool pl_native_place_is_code(const struct pl_native_place *p, pl_addr addr, uint64_t len);
+
 /** The image whose code or data @p addr is; PL_NO_IMAGE: none. */
 uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr);
 

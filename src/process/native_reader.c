@@ -232,6 +232,8 @@ static struct plumb_error *add_entry(struct path *p, const struct pl_join_entry 
 	case PL_JOIN_EVAL:
 		return p->n->native->all ? add_native(p, e->index, role) : NULL;
 	case PL_JOIN_NATIVE:
+		if (!p->n->native->all && pl_native_stack_passes_on(p->stack, e))
+			return NULL;
 		break;
 	}
 	return add_native(p, e->index, role);

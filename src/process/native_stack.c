@@ -29,11 +29,25 @@ static struct plumb_error *view_read(struct pl_mem *mem, pl_addr addr, void *dst
 					 : &pl_err_unreadable;
 }
 
+/* Of what is mapped the code, as it is now: code that is in no image, too. */
+struct code {
+	struct pl_mem mem;
+	const struct pl_native_place *place;
+};
+
+static struct plumb_error *code_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	const struct pl_native_place *p = ((struct code *)mem)->place;
+
+	return pl_native_place_is_code(p, addr, len) ? pl_mem_read(p->live, addr, dst, len) : &pl_err_unreadable;
+}
+
 /* One stack on its way. */
 struct weaver {
 	struct pl_native *n;
 	struct pl_native_stack *s;
 	struct view view;
+	struct code code;
 	bool *is_eval; /* of each native frame */
 	bool to_root;
 	pl_eval_vec evals;
@@ -44,7 +58,8 @@ struct weaver {
 static struct plumb_error *unwind(struct weaver *w, const struct pl_native_taken *taken)
 {
 	struct pl_native_place *p = &w->n->place;
-	struct pl_unwinder u = {&w->view.mem, &pl_unwind_x86_64, p->images.data, p->images.len, w->n->steps, p->rules};
+	struct pl_unwinder u = {&w->view.mem, &pl_unwind_x86_64, p->images.data, p->images.len,
+				w->n->steps,  p->rules,		 &w->code.mem};
 	struct pl_registers regs = taken->regs;
 	size_t n = 0;
 	pl_addr *anchors = calloc(w->evals.len + 1, sizeof *anchors);
@@ -143,8 +158,8 @@ static struct plumb_error *make(struct weaver *w, const struct pl_native_taken *
 struct plumb_error *pl_native_stack_make(struct pl_native *n, const struct pl_native_taken *taken,
 					 struct pl_native_stack *ret)
 {
-	static const struct pl_mem_ops ops = {.read = view_read};
-	struct weaver w = {.n = n, .s = ret, .view = {{&ops}, taken, &n->place}};
+	static const struct pl_mem_ops view = {.read = view_read}, code = {.read = code_read};
+	struct weaver w = {.n = n, .s = ret, .view = {{&view}, taken, &n->place}, .code = {{&code}, &n->place}};
 
 	*ret = (struct pl_native_stack){.python = pl_native_image_of_python(n)};
 	struct plumb_error *err = make(&w, taken);
@@ -173,6 +188,13 @@ static bool in_interpreter(const struct pl_native *n, const struct pl_native_sta
 		return false;
 	const char *slash = strrchr(p->files.data[image].map->path, '/');
 	return slash && strncmp(slash + 1, "python", 6) == 0; /* the program, where libpython is a library */
+}
+
+bool pl_native_stack_passes_on(const struct pl_native_stack *s, const struct pl_join_entry *e)
+{
+	const struct pl_native_frame *f = &s->native.data[e->index];
+
+	return f->image == PL_NO_IMAGE && f->flags & PL_NATIVE_RETURNS && !(f->flags & PL_NATIVE_EXACT_PC);
 }
 
 void pl_native_order_begin(struct pl_native_order *o, const struct pl_native_stack *s)
@@ -210,7 +232,7 @@ static bool wanted(const struct pl_native *n, const struct pl_native_stack *s, c
 {
 	if (e->kind == PL_JOIN_PYTHON || e->kind == PL_JOIN_MISSING || n->all)
 		return true;
-	if (e->kind == PL_JOIN_EVAL)
+	if (e->kind == PL_JOIN_EVAL || pl_native_stack_passes_on(s, e))
 		return false;
 	if (s->joined == PL_JOINED_APART)
 		return true;

@@ -25,6 +25,10 @@ struct plumb_error *pl_native_stack_make(struct pl_native *n, const struct pl_na
 struct plumb_error *pl_native_stack_choose(struct pl_native *n, struct pl_native_stack *s) PLUMB_MUST_CHECK;
 void pl_native_stack_deinit(struct pl_native_stack *s);
 
+/** Is this native entry a trampoline: code that is in no file, and has called its callee and does nothing but return
+ * then? Plumbing. */
+bool pl_native_stack_passes_on(const struct pl_native_stack *s, const struct pl_join_entry *e);
+
 /** Goes through the entries from the innermost one on. */
 struct pl_native_order {
 	size_t outermost; /* behind the last Python frame */

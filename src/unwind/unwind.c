@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer unwind. Pure over pl_mem; allocates only to grow the caller's vector.
  *
- * Only the tables are followed, nothing is guessed (that is resume.c): a frame that is there was proved by the one
- * before. Each frame lies above the one before on the stack, so there are no cycles; only a signal handler may have had
- * a stack of its own. */
+ * Only the tables are followed, and code that does nothing but return (epilogue.c); nothing is guessed (that is
+ * resume.c): a frame that is there was proved by the one before. Each frame lies above the one before on the stack, so
+ * there are no cycles; only a signal handler may have had a stack of its own. */
 #include "unwind.h"
 
+#include "epilogue.h"
 #include "rules.h"
 #include "steps.h"
 
@@ -158,6 +159,22 @@ static enum step step_by_rule(struct walk *w, const struct pl_unwind_rule *rule)
 	return STEP_ON;
 }
 
+/* Where there is no table. @p end: why not. */
+static enum step step_by_epilogue(struct walk *w, enum pl_unwind_end end)
+{
+	const struct pl_unwind_arch *arch = w->u->arch;
+	struct pl_registers to = *w->regs;
+	uint64_t cfa, pc;
+
+	if (!pl_epilogue_follow(w->u, &w->frame, &to) || !pl_register_get(&to, arch->sp, &cfa) ||
+	    !grows(w, false, cfa) || !pl_register_get(&to, arch->pc, &pc) || pc == 0)
+		return fail(w, end);
+	w->frame.cfa = cfa;
+	w->frame.flags |= PL_NATIVE_RETURNS;
+	*w->regs = to;
+	return STEP_ON;
+}
+
 static enum step step_by_tables(struct walk *w, pl_addr place)
 {
 	struct pl_unwinder *u = w->u;
@@ -167,7 +184,7 @@ static enum step step_by_tables(struct walk *w, pl_addr place)
 	struct pl_fde f;
 
 	if (!i)
-		return fail(w, PL_UNWIND_NO_IMAGE);
+		return step_by_epilogue(w, PL_UNWIND_NO_IMAGE);
 	w->frame.image = (uint32_t)(i - u->images);
 	if (!i->opened && !pl_steps_take(&u->steps, OPEN_STEPS))
 		return fail(w, PL_UNWIND_LIMIT);
@@ -175,7 +192,7 @@ static enum step step_by_tables(struct walk *w, pl_addr place)
 	if (!i->head)
 		return fail(w, PL_UNWIND_NO_IMAGE);
 	if (!pl_fde_find(i, u->mem, place, &f))
-		return fail(w, PL_UNWIND_NO_TABLE);
+		return step_by_epilogue(w, PL_UNWIND_NO_TABLE);
 	w->frame.function = f.start;
 	if (!pl_cfi_row_at(&f, u->mem, place, &u->steps, &row))
 		return fail(w, PL_UNWIND_CORRUPT);

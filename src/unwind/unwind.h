@@ -14,6 +14,7 @@ enum pl_native_flags {
 	PL_NATIVE_SIGNAL = 2,	/* the kernel called this frame's callee, a signal handler */
 	PL_NATIVE_GUESSED = 4,	/* found by a frame pointer; what follows landed on an anchor (resume.h) */
 	PL_NATIVE_RESUMED = 8,	/* found by its anchor alone, `pc` is 0; frames before it are missing */
+	PL_NATIVE_RETURNS = 16, /* it has no table; all that it has left to do is to return */
 };
 
 struct pl_native_frame {
@@ -52,6 +53,7 @@ struct pl_unwinder {
 	size_t image_count;
 	size_t steps;		       /* that may still be made, by all calls together (steps.h) */
 	struct pl_unwind_rules *rules; /* of these images (rules.h); NULL: none are kept */
+	struct pl_mem *code;	       /* instructions, also those in no image; NULL: none are looked at */
 };
 
 /** Unwind from @p regs, the innermost frame first, appended to @p ret, until a frame lies above @p until. @p flags: of

@@ -133,7 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct hostile h = {.mem = {&ops}, .image = pl_mem_image_mem(img), .data = data, .size = size};
 	if (!pl_mem_read(h.image, 16, &facts, sizeof facts)) {
-		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), STEPS, NULL};
+		struct pl_unwinder u = {&h.mem, &pl_unwind_x86_64, images, images_of(&facts, images), STEPS, NULL,
+					&h.mem};
 		struct pl_registers regs = {.known = facts.known & ((UINT64_C(1) << PL_X86_64_COUNT) - 1)};
 
 		for (unsigned i = 0; i < PL_X86_64_COUNT; i++)

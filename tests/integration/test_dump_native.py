@@ -123,8 +123,11 @@ def test_code_without_unwind_tables(plumb, nested, python):
             pytest.skip("this build has no ctypes")
         wait_asleep(program.pid)
         plain, threads = dump(plumb, program.pid), dump(plumb, program.pid, "--native=all")
-    for name in ("in_jit", "in_jit_with_frame_pointer"):
+    for name in ("in_jit", "in_jit_with_frame_pointer", "in_jit_that_returns"):
         assert python_frames(threads[name]) == python_frames(plain[name])
+    returns = threads["in_jit_that_returns"]
+    assert returns["native"] == "whole"
+    assert any(f["kind"] == "native" and f["module"] is None for f in returns["frames"])
     kinds = [(f["kind"], f["name"] if f["kind"] == "python" else f["kind"]) for f in threads["in_jit"]["frames"]]
     shown = [name for _, name in kinds]
     assert threads["in_jit"]["native"] == "part"

@@ -94,8 +94,10 @@ def in_generator():
 
 
 # Machine code as a JIT compiler makes it, which calls what it is given: without a table that says how to unwind it.
-PLAIN = b"\x48\x83\xec\x08\xff\xd7\x48\x83\xc4\x08\xc3"  # sub $8,%rsp; call *%rdi; add $8,%rsp; ret
-WITH_FRAME_POINTER = b"\x55\x48\x89\xe5\xff\xd7\x5d\xc3"  # push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret
+PLAIN = b"\x48\x83\xec\x08\xff\xd7\x90\x48\x83\xc4\x08\xc3"  # sub $8,%rsp; call *%rdi; nop; add $8,%rsp; ret
+WITH_FRAME_POINTER = b"\x55\x48\x89\xe5\xff\xd7\x90\x5d\xc3"  # push %rbp; mov %rsp,%rbp; call *%rdi; nop; pop %rbp; ret
+# What it has left to do says where its caller is. push %rbx; sub $16,%rsp; call *%rdi; add $16,%rsp; pop %rbx; ret
+TRAMPOLINE = b"\x53\x48\x83\xec\x10\xff\xd7\x48\x83\xc4\x10\x5b\xc3"
 
 
 def called():
@@ -117,9 +119,13 @@ def in_jit_with_frame_pointer():
     run(WITH_FRAME_POINTER)
 
 
+def in_jit_that_returns():
+    run(TRAMPOLINE)
+
+
 def main():
     functions = [in_callbacks, in_del, in_generator]
-    functions += [in_qsort, in_jit, in_jit_with_frame_pointer] if ctypes else []
+    functions += [in_qsort, in_jit, in_jit_with_frame_pointer, in_jit_that_returns] if ctypes else []
     functions += [in_sqlite] if sqlite3 else []
     for function in functions:
         threading.Thread(target=function, name=function.__name__, daemon=True).start()

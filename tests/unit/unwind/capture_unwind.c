@@ -68,8 +68,8 @@ static void capture(void)
 	f.known = regs.known;
 	if (pl_mem_record_create(own_mem(), &rec))
 		exit(1);
-	struct pl_unwinder u = {pl_mem_record_mem(rec), &pl_unwind_x86_64, images,
-				own_images(images),	PL_UNWIND_STEPS,   NULL};
+	struct pl_unwinder u = {
+		pl_mem_record_mem(rec), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS, NULL, NULL};
 	printf("end %d, ", (int)pl_unwind(&u, &regs, PL_NATIVE_EXACT_PC, UINT64_MAX, &frames));
 	printf("%zu frames\n", frames.len);
 	note_images(&frames, images, &f);

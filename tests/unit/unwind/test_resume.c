@@ -2,6 +2,9 @@
 /* Code without unwind tables between frames with anchors, in this process. */
 #include "resume.h"
 
+#include <string.h>
+
+#include "epilogue.h"
 #include "own.h"
 #include "unit.h"
 
@@ -108,7 +111,7 @@ static size_t count(uint8_t flag)
 static int set_up(void **state)
 {
 	(void)state;
-	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), 0, NULL};
+	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), 0, NULL, NULL};
 	landing = (struct pl_landing){0};
 	shift = 0;
 	known = UINT64_MAX;
@@ -225,6 +228,69 @@ static void what_does_not_land_is_not_taken(void **state)
 	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
 }
 
+/* What they have left to do leads to their callers: nothing is missing, and nothing is guessed. */
+static void code_that_only_returns_is_followed(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {without_table, plainly, with_frame_pointer, plainly,
+						     without_table};
+
+	(void)state;
+	unwinder.code = own_mem();
+	run(calls, 5);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
+	assert_int_equal(count(PL_NATIVE_RETURNS), 3);
+}
+
+/* The code behind five bytes of a call, on the stack two words: does it return to the second one, with the first in
+ * rbx? */
+static bool returns(const char *code, size_t len, uint8_t flags)
+{
+	static uint64_t stack[8];
+	static uint8_t bytes[64];
+	const struct pl_native_frame f = {.pc = (uintptr_t)bytes + 5, .flags = flags};
+	struct pl_registers regs = {0};
+	uint64_t pc, rbx;
+
+	memset(bytes, 0x90, sizeof bytes);
+	memcpy(bytes, code, len);
+	for (size_t i = 0; i < 8; i++)
+		stack[i] = 100 + i;
+	pl_register_set(&regs, PL_X86_64_RSP, (uintptr_t)stack);
+	unwinder.steps = PL_UNWIND_STEPS;
+	unwinder.code = own_mem();
+	if (!pl_epilogue_follow(&unwinder, &f, &regs)) {
+		assert_false(pl_register_get(&regs, PL_X86_64_RIP, &pc));
+		return false;
+	}
+	return pl_register_get(&regs, PL_X86_64_RIP, &pc) && pc == 101 && pl_register_get(&regs, PL_X86_64_RBX, &rbx) &&
+	       rbx == 100;
+}
+
+#define RETURNS(code, flags) returns(code, sizeof code - 1, flags)
+
+static void only_what_must_return_is_followed(void **state)
+{
+	(void)state;
+	assert_true(RETURNS("\xe8\0\0\0\0\x5b\xc3", 0)); /* call; pop %rbx; ret */
+	assert_true(RETURNS("\x90\x90\x90\xff\xd7\x5b\xc3", 0));
+	assert_true(RETURNS("\x90\x90\x90\x90\x90\x5b\xc3", PL_NATIVE_EXACT_PC));
+	assert_false(RETURNS("\x90\x90\x90\x90\x90\x5b\xc3", 0));	  /* behind no call */
+	assert_false(RETURNS("\xe8\0\0\0\0\x90\x5b\xc3", 0));		  /* it does something else */
+	assert_false(RETURNS("\xe8\0\0\0\0\x5b\x48\x83\xc4\xf8\xc3", 0)); /* add $-8,%rsp */
+	assert_false(RETURNS("\xe8\0\0\0\0\x5c\x5b\xc3", 0));		  /* pop %rsp */
+	assert_false(RETURNS(
+		"\xe8\0\0\0\0"
+		"\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\x5b\xc3",
+		0)); /* for longer than is looked at */
+	unwinder.steps = 1;
+	const struct pl_native_frame nowhere = {.pc = 5, .flags = PL_NATIVE_EXACT_PC};
+	struct pl_registers regs = {0};
+	assert_false(pl_epilogue_follow(&unwinder, &nowhere, &regs)); /* no steps are left */
+	unwinder.steps = PL_UNWIND_STEPS;
+	assert_false(pl_epilogue_follow(&unwinder, &nowhere, &regs));
+}
+
 static void steps_are_bounded(void **state)
 {
 	static void (*const calls[])(callee_fn *) = {plainly};
@@ -257,6 +323,8 @@ int main(void)
 		cmocka_unit_test_setup(frame_pointers_count_if_they_land, set_up),
 		cmocka_unit_test_setup(a_frame_pointer_that_is_not_known_is_found, set_up),
 		cmocka_unit_test_setup(what_does_not_land_is_not_taken, set_up),
+		cmocka_unit_test_setup(code_that_only_returns_is_followed, set_up),
+		cmocka_unit_test_setup(only_what_must_return_is_followed, set_up),
 		cmocka_unit_test_setup(steps_are_bounded, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, tear_down);

@@ -23,8 +23,8 @@ static struct pl_unwind_rules *rules;
 static int set_up(void **state)
 {
 	(void)state;
-	unwinder =
-		(struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS, NULL};
+	unwinder = (struct pl_unwinder){own_mem(), &pl_unwind_x86_64, images, own_images(images), PL_UNWIND_STEPS, NULL,
+					NULL};
 	assert_ok(pl_unwind_rules_create(&rules));
 	return 0;
 }
