@@ -88,6 +88,11 @@ struct plumb_report_options {
 	/* Nothing but `threads` and `processes` was sampled: one that there was not is told of in what is written. Else
 	 * it is PLUMB_ERR_INVALID. */
 	bool chosen_before;
+
+	/* Samples with these labels: "name=value", or "name" for any value. Of each name that is given, one has to be
+	 * there. */
+	const char *const *tags;
+	size_t tag_count;
 };
 #define PLUMB_TOP_MAX 100
 

@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-#define PLUMB_TAG_OTHER	     1u	  /* what stands for all tags that are too many to be told apart */
-#define PLUMB_TAG_TEXT_BYTES 1024 /* of a tag's text, with the NUL */
+#define PLUMB_TAG_OTHER	      1u    /* what stands for all tags that are too many to be told apart */
+#define PLUMB_TAG_TEXT_BYTES  1024  /* of a tag's text, with the NUL */
+#define PLUMB_TAG_LABEL_BYTES 16384 /* of its labels */
 
 /** Addresses and offsets of the running Python. Set `ready` last, with a release: until then sessions find no tag, and
  * afterwards nothing else may change. */
@@ -36,6 +37,9 @@ struct plumb_tags {
 	/** Text of tag @p id into @p ret; false if there is none. Any thread, without the GIL. */
 	bool (*text)(void *ctx, uint32_t id, char *ret, size_t size);
 	void *ctx;
+	/** Its labels: names and values in turn, each with a NUL behind it, in the order of the names. How many bytes
+	 * that is; 0, as where this is NULL: those that the text names, "[method=GET, route=/x]". Called as `text`. */
+	size_t (*labels)(void *ctx, uint32_t id, char *ret, size_t size);
 };
 
 /** The number that is set in the context of a thread of this process, whether or not @p t is ready; 0: none.

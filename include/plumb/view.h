@@ -24,8 +24,8 @@ extern "C" {
 struct plumb_view;
 
 /** See @p p through the filters of @p o: threads, processes, idle, from_ns, to_ns, states, kinds, modules, focus,
- * ignore, own. A name of a thread or process that nobody bears shows nothing. @p p and the lists of @p o must outlive
- * it, as they are. Errors: as plumb_profile_refine(). Owner of *ret: caller, plumb_view_close(). */
+ * ignore, own, tags. A name of a thread or process that nobody bears shows nothing. @p p and the lists of @p o must
+ * outlive it, as they are. Errors: as plumb_profile_refine(). Owner of *ret: caller, plumb_view_close(). */
 PLUMB_API struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct plumb_report_options *o,
 					      struct plumb_view **ret) PLUMB_MUST_CHECK;
 /** NULL-safe. */
@@ -117,6 +117,16 @@ struct plumb_view_process {
 /** Processes with samples, the heaviest first. */
 PLUMB_API struct plumb_error *plumb_view_processes(struct plumb_view *v, size_t *count) PLUMB_MUST_CHECK;
 PLUMB_API bool plumb_view_process_at(const struct plumb_view *v, size_t i, struct plumb_view_process *ret);
+
+/** What the program said a thread worked for (plumb.tag): a name with a value, whatever others there were beside. */
+struct plumb_view_label {
+	size_t size;
+	const char *name, *value;
+	struct plumb_share total;
+};
+/** Labels with samples: by name, the heaviest value first. */
+PLUMB_API struct plumb_error *plumb_view_labels(struct plumb_view *v, size_t *count) PLUMB_MUST_CHECK;
+PLUMB_API bool plumb_view_label_at(const struct plumb_view *v, size_t i, struct plumb_view_label *ret);
 
 struct plumb_view_line {
 	size_t size;

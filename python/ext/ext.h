@@ -174,7 +174,7 @@ void ext_words_deinit(struct ext_words *w);
 
 struct ext_report {
 	struct plumb_report_options options;
-	struct ext_words threads, processes, modules, own;
+	struct ext_words threads, processes, modules, tags, own;
 	PyObject *focus, *ignore, *recording, *made_by; /* bytes */
 	char *notes[EXT_NOTES];				/* what options.note was told */
 	size_t note_count;

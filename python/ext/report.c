@@ -242,12 +242,13 @@ static void take_note(void *ctx, const char *message)
 
 int ext_report_init(struct ext_report *r, PyObject *kwargs)
 {
-	static char *known[] = {"lines",     "functions", "idle",    "threads", "process", "time",
-				"state",     "kind",	  "module",  "focus",	"ignore",  "min_share",
-				"names",     "no_escape", "flavour", "color",	"ascii",   "width",
-				"recording", "made_by",	  "top",     "quality", "own",	   NULL};
+	static char *known[] = {"lines",   "functions", "idle",	 "threads", "process",	 "time",    "state",
+				"kind",	   "module",	"focus", "ignore",  "min_share", "names",   "no_escape",
+				"flavour", "color",	"ascii", "width",   "recording", "made_by", "top",
+				"quality", "own",	"tag",	 NULL};
 	PyObject *idle = NULL, *threads = NULL, *processes = NULL, *time = NULL, *state = NULL, *kind = NULL;
-	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL, *own = NULL;
+	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL, *own = NULL,
+		 *tag = NULL;
 	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0, top = 0, quality = 0;
 	const char *name_kind = NULL, *flavour = NULL;
 	PyObject *percent = NULL;
@@ -256,14 +257,14 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	struct plumb_report_options *o = &r->options;
 	PyObject *none = PyTuple_New(0);
 	int parsed = none &&
-		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOOzpzppiOOipO:write", known, &lines,
+		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOOzpzppiOOipOO:write", known, &lines,
 						 &functions, &idle, &threads, &processes, &time, &state, &kind, &module,
 						 &focus, &ignore, &percent, &name_kind, &no_escape, &flavour, &color,
-						 &ascii, &width, &recording, &made_by, &top, &quality, &own);
+						 &ascii, &width, &recording, &made_by, &top, &quality, &own, &tag);
 	Py_XDECREF(none);
 	if (!parsed || set_idle(o, idle) < 0 || ext_words_init(&r->threads, threads) < 0 ||
 	    ext_words_init(&r->processes, processes) < 0 || ext_words_init(&r->modules, module) < 0 ||
-	    ext_words_init(&r->own, own) < 0 || set_time(o, time) < 0 ||
+	    ext_words_init(&r->own, own) < 0 || ext_words_init(&r->tags, tag) < 0 || set_time(o, time) < 0 ||
 	    choose_all("state", state, states, &o->states) < 0 || choose_all("kind", kind, kinds, &o->kinds) < 0 ||
 	    set_text(&o->focus, focus, &r->focus) < 0 || set_text(&o->ignore, ignore, &r->ignore) < 0 ||
 	    set_text(&o->recording, recording, &r->recording) < 0 || set_text(&o->made_by, made_by, &r->made_by) < 0 ||
@@ -285,6 +286,8 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	o->process_count = r->processes.count;
 	o->modules = r->modules.words;
 	o->module_count = r->modules.count;
+	o->tags = r->tags.words;
+	o->tag_count = r->tags.count;
 	o->own = r->own.words;
 	o->own_count = r->own.count;
 	o->note = take_note;
@@ -297,6 +300,7 @@ void ext_report_deinit(struct ext_report *r)
 	ext_words_deinit(&r->threads);
 	ext_words_deinit(&r->processes);
 	ext_words_deinit(&r->modules);
+	ext_words_deinit(&r->tags);
 	ext_words_deinit(&r->own);
 	Py_XDECREF(r->focus);
 	Py_XDECREF(r->ignore);

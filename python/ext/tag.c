@@ -19,18 +19,40 @@
 
 /* ---- the texts --------------------------------------------------------------------------------------------------- */
 
-static _Atomic(const char *) texts[TAGS_FIRST + TAGS_MAX] = {[PLUMB_TAG_OTHER] = "[other tags]"};
+struct texts {
+	const char *shown;
+	size_t labels_len;
+	char labels[]; /* names and values, each with a NUL behind it; then what is shown */
+};
+
+static const struct texts other = {.shown = "[other tags]"};
+static _Atomic(const struct texts *) texts[TAGS_FIRST + TAGS_MAX] = {[PLUMB_TAG_OTHER] = &other};
 static atomic_uint text_count = TAGS_FIRST, request_count;
+
+static const struct texts *texts_of(uint32_t id)
+{
+	return id < TAGS_FIRST + TAGS_MAX ? atomic_load_explicit(&texts[id], memory_order_acquire) : NULL;
+}
 
 static bool text_of(void *ctx, uint32_t id, char *ret, size_t size)
 {
-	const char *text = id < TAGS_FIRST + TAGS_MAX ? atomic_load_explicit(&texts[id], memory_order_acquire) : NULL;
-	size_t len = text ? strlen(text) : 0;
+	const struct texts *t = texts_of(id);
+	size_t len = t ? strlen(t->shown) : 0;
 
-	if (!text || len >= size)
+	if (!t || len >= size)
 		return false;
-	memcpy(ret, text, len + 1);
+	memcpy(ret, t->shown, len + 1);
 	return true;
+}
+
+static size_t labels_of(void *ctx, uint32_t id, char *ret, size_t size)
+{
+	const struct texts *t = texts_of(id);
+
+	if (!t || t->labels_len > size)
+		return 0;
+	memcpy(ret, t->labels, t->labels_len);
+	return t->labels_len;
 }
 
 /* Count one more, unless there are so many; what the count was. Interpreters with a GIL each may do so at the same
@@ -52,24 +74,35 @@ static unsigned next_id(bool of_request)
 	return id < TAGS_FIRST + TAGS_MAX ? id : PLUMB_TAG_OTHER;
 }
 
+/* Never freed once it has a number. NULL with an exception. */
+static struct texts *copy_texts(const char *shown, const char *labels, size_t labels_len)
+{
+	size_t len = strlen(shown) + 1;
+
+	if (len > PLUMB_TAG_TEXT_BYTES || labels_len > PLUMB_TAG_LABEL_BYTES) {
+		PyErr_SetString(PyExc_ValueError, "the text of a tag is too long");
+		return NULL;
+	}
+	struct texts *t = malloc(sizeof *t + labels_len + len);
+	if (!t) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	memcpy(t->labels, labels, labels_len);
+	t->labels_len = labels_len;
+	t->shown = memcpy(t->labels + labels_len, shown, len);
+	return t;
+}
+
 static PyObject *new_tag(PyObject *module, PyObject *args)
 {
-	PyObject *text;
+	const char *shown, *labels;
+	Py_ssize_t labels_len;
 	int of_request;
 
-	if (!PyArg_ParseTuple(args, "Up", &text, &of_request))
+	if (!PyArg_ParseTuple(args, "ss#p", &shown, &labels, &labels_len, &of_request))
 		return NULL;
-	PyObject *bytes = PyUnicode_AsUTF8String(text);
-	if (!bytes)
-		return NULL;
-	const char *utf8 = PyBytes_AsString(bytes);
-	char *copy = strlen(utf8) < PLUMB_TAG_TEXT_BYTES ? strdup(utf8) : NULL;
-
-	if (!copy && strlen(utf8) >= PLUMB_TAG_TEXT_BYTES)
-		PyErr_SetString(PyExc_ValueError, "the text of a tag is too long");
-	else if (!copy)
-		PyErr_NoMemory();
-	Py_DECREF(bytes);
+	struct texts *copy = copy_texts(shown, labels, (size_t)labels_len);
 	if (!copy)
 		return NULL;
 	unsigned id = next_id(of_request);
@@ -121,7 +154,7 @@ static PyType_Spec tag_spec = {
 
 /* ---- where sessions look ----------------------------------------------------------------------------------------- */
 
-static struct plumb_tags place = {.header = sizeof(PyObject), .text = text_of};
+static struct plumb_tags place = {.header = sizeof(PyObject), .text = text_of, .labels = labels_of};
 static PyObject *place_var; /* lives as long as sessions may look for its address */
 static atomic_bool claimed;
 
@@ -211,9 +244,9 @@ static PyObject *own_memory(PyObject *module, PyObject *args)
 
 static PyMethodDef methods[] = {
 	{"new_tag", new_tag, METH_VARARGS,
-	 "new_tag($module, text, of_request, /)\n--\n\nA number for it; 1 when there are too many. At most half of all "
-	 "are of "
-	 "requests."},
+	 "new_tag($module, text, labels, of_request, /)\n--\n\nA number for it; 1 when there are too many. At most "
+	 "half "
+	 "of all are of requests. labels: names and values, each with a NUL behind it."},
 	{"set_tag_place", (PyCFunction)(void (*)(void))set_tag_place, METH_VARARGS | METH_KEYWORDS,
 	 "set_tag_place(var, value_type, bitmap_type, array_type, collision_type, context, vars, root, type)\n--\n\n"
 	 "Where find_tag() looks from now on. Once."},

@@ -18,6 +18,7 @@ class Report(TypedDict, total=False):
     threads: Words
     process: Words
     module: Words
+    tag: Words
     own: Words
     time: Optional[Tuple[Optional[float], Optional[float]]]
     state: Words
@@ -36,7 +37,7 @@ class Report(TypedDict, total=False):
 
 
 _TEXTS = ("focus", "ignore", "names", "flavour")
-_WORDS = ("threads", "process", "module", "state", "kind")
+_WORDS = ("threads", "process", "module", "tag", "state", "kind")
 _FLAGS = ("lines", "functions", "quality", "color", "ascii", "no_escape")
 _WIDTHS = range(20, 1001)
 

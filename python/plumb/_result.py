@@ -23,6 +23,7 @@ class Profile(Written):
     lines=True, functions=True          rows are lines; leave lines out
     idle="hide"|"keep"|"skip"           threads that did nothing all along, and samples of waiting
     threads=, process=, module=         a name or several
+    tag=                                "name=value", or "name" for any value; or several
     own=                                modules, packages, files or folders that are the program's own code, too
     time=(from, to)                     seconds since the start; None: no limit
     state=, kind=                       what threads were doing; which frames: a word or several

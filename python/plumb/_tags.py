@@ -70,7 +70,7 @@ def _number(labels: _Labels, of_request: bool) -> int:
     number = _numbers.get(labels)
     if number is None:
         text = "[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH)
-        number = new_tag(text, of_request)
+        number = new_tag(text, "".join("%s\0%s\0" % label for label in labels), of_request)
         if number != _OTHER:
             _numbers[labels], _by_text[text] = number, labels
     return number

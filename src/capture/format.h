@@ -60,6 +60,7 @@ enum pl_section {
 	PL_SECTION_SOURCES = 20,   /* texts of files; rows that are new or changed */
 	PL_SECTION_WAITS = 21,	   /* of tasks: what has come since the last chunk */
 	PL_SECTION_AXIS = 22,	   /* the real time of what was added up */
+	PL_SECTION_LABELS = 23,	   /* of each function of the chunk */
 	PL_SECTIONS,
 };
 

@@ -34,7 +34,8 @@ struct pl_restore {
 	uint64_t lost_samples;
 	unsigned axis_shift; /* of what was added up: as the last chunk had it */
 	struct pl_axis axis;
-	struct pl_decoder *opcodes; /* of the current chunk's locations */
+	struct pl_decoder *opcodes; /* of the current chunk's locations; NULL: there are none */
+	struct pl_decoder *labels;  /* of its functions, likewise */
 	bool has_lost_stack;
 	uint32_t lost_stack;	  /* the marker "<lost>" */
 	PL_VEC(bool) with_hole;	  /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */

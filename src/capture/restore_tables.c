@@ -7,6 +7,7 @@
 #include "restore.h"
 
 #include "axis.h"
+#include "labels.h"
 
 #include <string.h>
 
@@ -127,6 +128,18 @@ static struct plumb_error *string_row(struct pl_restore *r, struct pl_decoder *d
 	return err ? err : pl_profile_string(r->profile, text, (size_t)len, ret);
 }
 
+/* Recordings from before there were labels have the texts of tags. */
+static struct plumb_error *labels_of(struct pl_restore *r, const struct pl_function *f, uint32_t *ret)
+{
+	size_t len = 0;
+	const char *text = pl_strtab_get(r->profile->strings, f->name, &len);
+
+	if (f->origin != PL_ORIGIN_MARKER || r->labels)
+		return NULL;
+	struct plumb_error *err = pl_restore_spend(r, len);
+	return err ? err : pl_labels_of_text(r->profile, text, len, ret);
+}
+
 static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
 					uint32_t *ret)
 {
@@ -136,7 +149,8 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 	last->file = pl_decode_delta_u32(d, last->file);
 	last->firstline = pl_decode_delta_u32(d, last->firstline);
 	uint64_t origin = pl_decode(d);
-	if (d->bad || origin > PL_ORIGIN_MARKER)
+	uint32_t labels = r->labels ? pl_decode_u32(r->labels) : 0;
+	if (d->bad || (r->labels && r->labels->bad) || origin > PL_ORIGIN_MARKER)
 		return &pl_err_corrupt;
 	f = *last;
 	f.origin = (uint8_t)origin;
@@ -145,6 +159,10 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 		err = string_id(r, last->qualname, &f.qualname);
 	if (!err)
 		err = string_id(r, last->file, &f.file);
+	if (!err)
+		err = string_id(r, labels, &f.labels);
+	if (!err)
+		err = labels_of(r, &f, &f.labels);
 	return err ? err : pl_profile_function(r->profile, &f, ret);
 }
 
@@ -528,6 +546,11 @@ static struct plumb_error *restore_axis(struct pl_restore *r, struct pl_decoder 
 	return NULL;
 }
 
+static struct pl_decoder *present(struct pl_decoder *section)
+{
+	return pl_cursor_left(&section->cursor) ? section : NULL;
+}
+
 struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder sections[PL_SECTIONS])
 {
 	const struct table tables[] = {
@@ -537,8 +560,8 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		{PL_SECTION_STACKS, &r->stacks, stack_row},
 		{PL_SECTION_PROCESSES, &r->processes, process_row},
 	};
-	bool has_opcodes = pl_cursor_left(&sections[PL_SECTION_OPCODES].cursor) > 0;
-	r->opcodes = has_opcodes ? &sections[PL_SECTION_OPCODES] : NULL;
+	r->opcodes = present(&sections[PL_SECTION_OPCODES]);
+	r->labels = present(&sections[PL_SECTION_LABELS]);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
 		if (err)

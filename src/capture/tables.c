@@ -48,20 +48,32 @@ static void location_row(struct pl_encoder *e, const struct plumb_profile *p, ui
 	pl_encode_signed(e, (int64_t)l->end_column - l->column);
 }
 
-/* One number for each location that was just written; nothing if none has an opcode. */
-static struct plumb_error *encode_opcodes(const struct plumb_profile *p, uint32_t from, uint32_t to, struct pl_buf *raw)
+static uint32_t opcode_of(const struct plumb_profile *p, uint32_t location)
+{
+	return p->locations[location].opcode;
+}
+
+static uint32_t labels_of(const struct plumb_profile *p, uint32_t function)
+{
+	return p->functions[function].labels;
+}
+
+/* A number more for each row of a table that was just written; nothing if all are 0. */
+static struct plumb_error *encode_column(const struct plumb_profile *p, enum pl_section tag, uint32_t from, uint32_t to,
+					 uint32_t (*value_of)(const struct plumb_profile *p, uint32_t id),
+					 struct pl_buf *raw)
 {
 	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
 	struct pl_encoder s = {.buf = &section}, out = {.buf = raw};
 	bool any = false;
 
 	for (uint32_t id = from; id < to; id++) {
-		pl_encode(&s, p->locations[id].opcode);
-		any = any || p->locations[id].opcode;
+		pl_encode(&s, value_of(p, id));
+		any = any || value_of(p, id);
 	}
 	out.err = s.err;
 	if (any)
-		pl_encode_section(&out, PL_SECTION_OPCODES, &section);
+		pl_encode_section(&out, tag, &section);
 	pl_buf_deinit(&section);
 	return out.err;
 }
@@ -310,7 +322,9 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 			return err;
 		whole = *ends[i] == tables[i].count;
 	}
-	struct plumb_error *err = encode_opcodes(p, m->locations, to->locations, raw);
+	struct plumb_error *err = encode_column(p, PL_SECTION_LABELS, m->functions, to->functions, labels_of, raw);
+	if (!err)
+		err = encode_column(p, PL_SECTION_OPCODES, m->locations, to->locations, opcode_of, raw);
 	if (!err)
 		err = encode_changing(p, m, raw, to, whole);
 	*whole_ret = whole;

@@ -14,7 +14,7 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
-	struct word_list threads, processes, modules, own;
+	struct word_list threads, processes, modules, tags, own;
 	char *made_by; /* the command line, for what is written */
 	struct plumb_dump_options dump;
 	struct plumb_diff_options diff;

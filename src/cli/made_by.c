@@ -82,6 +82,8 @@ void config_report(struct config *c)
 	o->process_count = c->processes.count;
 	o->modules = c->modules.count ? (const char *const *)c->modules.words : NULL;
 	o->module_count = c->modules.count;
+	o->tags = c->tags.count ? (const char *const *)c->tags.words : NULL;
+	o->tag_count = c->tags.count;
 	o->made_by = c->made_by;
 	o->page_option = page_option();
 	o->note = c->quiet ? NULL : tell_note;

@@ -158,6 +158,7 @@ void config_free(struct config *c)
 	word_list_free(&c->threads);
 	word_list_free(&c->processes);
 	word_list_free(&c->modules);
+	word_list_free(&c->tags);
 	value_amounts_free(&c->per);
 	word_list_free(&c->own);
 	free(c->made_by);

@@ -67,6 +67,15 @@ static bool set_module(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+/* Not a list: values may have commas. */
+static bool set_tag(struct config *c, const char *value, struct failure *why)
+{
+	if (*value == '\0' || *value == '=' || !word_list_add_whole(&c->tags, value))
+		return refuse(why, "give a name with its value, as in '--tag route=/x', or only a name: '--tag route'",
+			      "'%s' is no label", value);
+	return true;
+}
+
 static bool set_focus(struct config *c, const char *value, struct failure *why)
 {
 	c->report.focus = value;
@@ -125,6 +134,11 @@ const struct opt options_filters[] = {
 	{"module", 0, "LIST",
 	 "only samples with a frame of these modules or packages (json.decoder), files or folders (app.py, /srv/app)",
 	 FILTERS, set_module},
+	{"tag", 0, "NAME[=VALUE]",
+	 "only samples with this label (plumb.tag), of any value if none is given; may be repeated: of two values of "
+	 "one "
+	 "name one counts, two names must both be there",
+	 FILTERS, set_tag},
 	{"focus", 0, "REGEX", "only samples with a frame whose 'function file' matches", FILTERS, set_focus},
 	{"ignore", 0, "REGEX", "only samples without a frame whose 'function file' matches", FILTERS, set_ignore},
 	{"min-share", 0, "PERCENT", "count calls that take less than PERCENT of the time in their callers", FILTERS,

@@ -245,6 +245,11 @@ bool word_list_add(struct word_list *l, const char *s)
 	return l->count > before;
 }
 
+bool word_list_add_whole(struct word_list *l, const char *s)
+{
+	return add_word(l, s, strlen(s));
+}
+
 void word_list_free(struct word_list *l)
 {
 	for (size_t i = 0; i < l->count; i++)

@@ -43,6 +43,8 @@ struct word_list {
 };
 /** Add the parts of @p s between commas, without those that are empty; false without memory or if all are empty. */
 bool word_list_add(struct word_list *l, const char *s);
+/** Add it as it is, with its commas; false without memory. */
+bool word_list_add_whole(struct word_list *l, const char *s);
 void word_list_free(struct word_list *l);
 
 /** Numbers of something. */

@@ -22,7 +22,8 @@
 #define WINDOW_SAMPLES ((size_t)1 << 16)
 #define BYTES_MAX      1e11 /* of resources: no reader takes so much, and it would fill the disk */
 #define ID_BYTES       16
-#define MAX_ATTRIBUTES 4 /* of a sample */
+#define OWN_ATTRIBUTES 4 /* of a sample, beside its labels */
+#define MAX_ATTRIBUTES (OWN_ATTRIBUTES + PL_LABELS_MAX)
 
 enum value { VALUE_COUNT, VALUE_WEIGHT, VALUES };
 
@@ -50,6 +51,21 @@ struct otlp {
 /* ---- What a sample refers to ----------------------------------------------------------------------------------------
  */
 
+static const char *const reserved[] = {"thread.name", "thread.id", "thread.state", "plumb.quality", NULL};
+
+/* A label without a value is none. */
+static struct plumb_error *add_labels(struct otlp *f, uint32_t stack, uint32_t *ret, int *count)
+{
+	const struct pl_symbol_tag *tag;
+	struct plumb_error *err = pl_symbols_tag(&f->t.symbols, pl_tag_node(f->p, stack), &tag);
+
+	for (unsigned i = 0; i < tag->count && !err; i++) {
+		if (tag->labels[i].value)
+			err = pl_otlp_attribute_of(&f->t, tag->labels[i].name, tag->labels[i].value, &ret[(*count)++]);
+	}
+	return err;
+}
+
 static struct plumb_error *find_attributes(struct otlp *f, const struct pl_sample *s, uint32_t *ret, int *count_ret)
 {
 	const struct pl_thread *t = &f->p->threads[s->thread];
@@ -68,6 +84,8 @@ static struct plumb_error *find_attributes(struct otlp *f, const struct pl_sampl
 		err = pl_otlp_attribute(&f->t, "thread.state", state, strlen(state), 0, &ret[n++]);
 	if (!err && s->quality != PL_EXACT)
 		err = pl_otlp_attribute(&f->t, "plumb.quality", quality, strlen(quality), 0, &ret[n++]);
+	if (!err)
+		err = add_labels(f, s->stack, ret, &n);
 	*count_ret = n;
 	return err;
 }
@@ -414,7 +432,7 @@ static struct plumb_error *write_otlp(const struct plumb_profile *p, const struc
 				      struct pl_json *j)
 {
 	struct otlp f = {.p = p, .o = o, .j = j, .timed = pl_profile_is_timed(p)};
-	struct plumb_error *err = pl_otlp_tables_init(&f.t, p);
+	struct plumb_error *err = pl_otlp_tables_init(&f.t, p, reserved);
 
 	if (err)
 		return err;

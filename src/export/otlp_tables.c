@@ -22,12 +22,13 @@ static struct plumb_error *add_origins(struct pl_otlp_tables *t)
 	return err;
 }
 
-struct plumb_error *pl_otlp_tables_init(struct pl_otlp_tables *t, const struct plumb_profile *p)
+struct plumb_error *pl_otlp_tables_init(struct pl_otlp_tables *t, const struct plumb_profile *p,
+					const char *const *reserved)
 {
 	struct plumb_error *err;
 
 	*t = (struct pl_otlp_tables){.p = p};
-	err = pl_symbols_init(&t->symbols, p);
+	err = pl_symbols_init(&t->symbols, p, reserved);
 	t->stack_index = calloc((size_t)p->stack_count + 1, sizeof *t->stack_index);
 	if (!err && (!t->stack_index || !pl_vec_push(&t->attributes, (struct pl_otlp_attribute){0}) ||
 		     !pl_vec_push(&t->stacks, 0)))
@@ -49,18 +50,12 @@ void pl_otlp_tables_deinit(struct pl_otlp_tables *t)
 	*t = (struct pl_otlp_tables){0};
 }
 
-struct plumb_error *pl_otlp_attribute(struct pl_otlp_tables *t, const char *key, const char *text, size_t len,
-				      uint64_t number, uint32_t *ret)
+static struct plumb_error *intern(struct pl_otlp_tables *t, struct pl_otlp_attribute a, uint32_t *ret)
 {
-	struct pl_otlp_attribute a = {.number = text ? 0 : number};
-	struct plumb_error *err = pl_symbols_text(&t->symbols, key, &a.key);
-	uint64_t k0;
+	uint64_t k0 = (uint64_t)a.key << 32 | a.text;
 
-	if (!err && text)
-		err = pl_symbols_bytes(&t->symbols, text, len, &a.text);
-	k0 = (uint64_t)a.key << 32 | a.text;
-	if (err || pl_map_get(&t->attribute_index, k0, a.number, ret))
-		return err;
+	if (pl_map_get(&t->attribute_index, k0, a.number, ret))
+		return NULL;
 	if (!pl_vec_push(&t->attributes, a) ||
 	    !pl_map_set(&t->attribute_index, k0, a.number, (uint32_t)t->attributes.len - 1))
 		return &pl_err_no_memory;
@@ -68,8 +63,26 @@ struct plumb_error *pl_otlp_attribute(struct pl_otlp_tables *t, const char *key,
 	return NULL;
 }
 
+struct plumb_error *pl_otlp_attribute_of(struct pl_otlp_tables *t, uint32_t key, uint32_t text, uint32_t *ret)
+{
+	return intern(t, (struct pl_otlp_attribute){.key = key, .text = text}, ret);
+}
+
+struct plumb_error *pl_otlp_attribute(struct pl_otlp_tables *t, const char *key, const char *text, size_t len,
+				      uint64_t number, uint32_t *ret)
+{
+	struct pl_otlp_attribute a = {.number = text ? 0 : number};
+	struct plumb_error *err = pl_symbols_text(&t->symbols, key, &a.key);
+
+	if (!err && text)
+		err = pl_symbols_bytes(&t->symbols, text, len, &a.text);
+	return err ? err : intern(t, a, ret);
+}
+
 struct plumb_error *pl_otlp_stack(struct pl_otlp_tables *t, uint32_t stack, uint32_t *ret)
 {
+	if (stack == pl_tag_node(t->p, stack))
+		stack = 0;
 	if (stack && !t->stack_index[stack]) {
 		if (!pl_vec_push(&t->stacks, stack))
 			return &pl_err_no_memory;
@@ -140,7 +153,7 @@ static void write_stack(const struct pl_otlp_tables *t, struct pl_pb *w, size_t 
 
 	if (i) {
 		packed = pl_pb_begin(w, STACK_LOCATIONS);
-		for (uint32_t s = t->stacks.data[i]; s; s = t->p->stacks[s].parent)
+		for (uint32_t s = t->stacks.data[i], tag = pl_tag_node(t->p, s); s != tag; s = t->p->stacks[s].parent)
 			pl_pb_raw_u64(w, t->symbols.location_of[t->p->stacks[s].location] + 1ull);
 		pl_pb_end(w, packed);
 	}

@@ -23,8 +23,13 @@ struct pl_otlp_tables {
 	uint32_t origin_attributes[PL_ORIGIN_MARKER + 1];
 };
 
-struct plumb_error *pl_otlp_tables_init(struct pl_otlp_tables *t, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+/** @p reserved: as of pl_symbols_init. */
+struct plumb_error *pl_otlp_tables_init(struct pl_otlp_tables *t, const struct plumb_profile *p,
+					const char *const *reserved) PLUMB_MUST_CHECK;
 void pl_otlp_tables_deinit(struct pl_otlp_tables *t);
+/** Index of an attribute with two strings of the tables. */
+struct plumb_error *pl_otlp_attribute_of(struct pl_otlp_tables *t, uint32_t key, uint32_t text,
+					 uint32_t *ret) PLUMB_MUST_CHECK;
 /** Index of an attribute with a text (of @p len bytes, @p text not NULL) or a number. */
 struct plumb_error *pl_otlp_attribute(struct pl_otlp_tables *t, const char *key, const char *text, size_t len,
 				      uint64_t number, uint32_t *ret) PLUMB_MUST_CHECK;

@@ -41,6 +41,10 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNC
 
 enum { KEY_THREAD, KEY_TID, KEY_PROCESS, KEY_PID, KEY_HOST, KEY_STATE, KEY_QUALITY, KEYS };
 static const char *const key_names[KEYS] = {"thread", "tid", "process", "pid", "host", "state", "quality"};
+/* What labels of the program are not called: importers know these, ours too (import/pprof_labels.c). */
+static const char *const reserved[] = {
+	"thread",      "tid",	    "process",	 "pid",		 "host", "state",      "quality",    "thread_name",
+	"thread name", "thread_id", "thread id", "process_name", "comm", "process_id", "process id", NULL};
 
 struct pprof {
 	const struct plumb_profile *p;
@@ -163,16 +167,26 @@ static struct plumb_error *make_words(struct pprof *f)
 }
 
 /* A label without a value is none. */
-static void write_label(struct pprof *f, int key, uint32_t field, uint64_t value)
+static void write_label(struct pprof *f, uint32_t key, uint32_t field, uint64_t value)
 {
 	size_t m;
 
 	if (!value)
 		return;
 	m = pl_pb_begin(&f->w, SAMPLE_LABEL);
-	pl_pb_u64(&f->w, LABEL_KEY, f->keys[key]);
+	pl_pb_u64(&f->w, LABEL_KEY, key);
 	pl_pb_u64(&f->w, field, value);
 	pl_pb_end(&f->w, m);
+}
+
+static struct plumb_error *write_tag(struct pprof *f, uint32_t node)
+{
+	const struct pl_symbol_tag *tag;
+	struct plumb_error *err = pl_symbols_tag(&f->symbols, node, &tag);
+
+	for (unsigned i = 0; i < tag->count; i++)
+		write_label(f, tag->labels[i].name, LABEL_TEXT, tag->labels[i].value);
+	return err;
 }
 
 static struct plumb_error *write_labels(struct pprof *f, const struct pl_symbol_group *g)
@@ -189,13 +203,14 @@ static struct plumb_error *write_labels(struct pprof *f, const struct pl_symbol_
 		err = pl_symbols_string(&f->symbols, proc->host, &host);
 	if (!err)
 		err = pl_symbols_text(&f->symbols, pl_state_text(g->state, text), &state);
-	write_label(f, KEY_THREAD, LABEL_TEXT, thread);
-	write_label(f, KEY_TID, LABEL_NUMBER, value_of(t->tid));
-	write_label(f, KEY_PROCESS, LABEL_TEXT, process);
-	write_label(f, KEY_PID, LABEL_NUMBER, proc->pid);
-	write_label(f, KEY_HOST, LABEL_TEXT, host);
-	write_label(f, KEY_STATE, LABEL_TEXT, state);
-	write_label(f, KEY_QUALITY, LABEL_TEXT, g->quality == PL_EXACT ? 0 : f->qualities[g->quality % PL_QUALITIES]);
+	write_label(f, f->keys[KEY_THREAD], LABEL_TEXT, thread);
+	write_label(f, f->keys[KEY_TID], LABEL_NUMBER, value_of(t->tid));
+	write_label(f, f->keys[KEY_PROCESS], LABEL_TEXT, process);
+	write_label(f, f->keys[KEY_PID], LABEL_NUMBER, proc->pid);
+	write_label(f, f->keys[KEY_HOST], LABEL_TEXT, host);
+	write_label(f, f->keys[KEY_STATE], LABEL_TEXT, state);
+	write_label(f, f->keys[KEY_QUALITY], LABEL_TEXT,
+		    g->quality == PL_EXACT ? 0 : f->qualities[g->quality % PL_QUALITIES]);
 	return err;
 }
 
@@ -203,11 +218,12 @@ static struct plumb_error *write_sample(void *ctx, const struct pl_symbol_group 
 {
 	struct pprof *f = ctx;
 	size_t m = pl_pb_begin(&f->w, PROFILE_SAMPLE), packed;
+	uint32_t tag = pl_tag_node(f->p, g->stack);
 	struct plumb_error *err;
 
-	if (g->stack) {
+	if (g->stack != tag) {
 		packed = pl_pb_begin(&f->w, SAMPLE_LOCATIONS);
-		for (uint32_t s = g->stack; s; s = f->p->stacks[s].parent)
+		for (uint32_t s = g->stack; s != tag; s = f->p->stacks[s].parent)
 			pl_pb_raw_u64(&f->w, f->symbols.location_of[f->p->stacks[s].location] + 1ull);
 		pl_pb_end(&f->w, packed);
 	}
@@ -217,6 +233,8 @@ static struct plumb_error *write_sample(void *ctx, const struct pl_symbol_group 
 		pl_pb_raw_u64(&f->w, value_of(g->weight_ns));
 	pl_pb_end(&f->w, packed);
 	err = write_labels(f, g);
+	if (!err)
+		err = write_tag(f, tag);
 	pl_pb_end(&f->w, m);
 	return err ? err : pl_pb_flush_some(&f->w);
 }
@@ -320,7 +338,7 @@ struct plumb_error *pl_pprof_write(const struct plumb_profile *p, const struct p
 {
 	struct pprof f = {.p = p};
 	FILE *zipped = pl_gzip_open(out);
-	struct plumb_error *err = zipped ? pl_symbols_init(&f.symbols, p) : &pl_err_no_memory;
+	struct plumb_error *err = zipped ? pl_symbols_init(&f.symbols, p, reserved) : &pl_err_no_memory;
 
 	if (!err) {
 		pl_pb_init(&f.w, zipped);

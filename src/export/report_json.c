@@ -27,6 +27,7 @@ struct report {
 	pl_function_rows functions, lines;
 	pl_thread_rows threads;
 	pl_stack_rows stacks;
+	pl_label_rows labels;
 	struct pl_waits waits;
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
@@ -128,6 +129,46 @@ static void write_share(struct pl_json *j, const char *key, const struct pl_shar
 	pl_json_object_end(j);
 }
 
+/* Of a row that is a tag. */
+static void write_tag(struct report *r, uint32_t function)
+{
+	struct pl_label labels[PL_LABELS_MAX];
+	unsigned count = pl_function_labels(r->p, function, labels);
+
+	if (!count)
+		return;
+	pl_json_key(&r->j, "labels");
+	pl_json_array(&r->j);
+	for (unsigned i = 0; i < count; i++) {
+		pl_json_object(&r->j);
+		pl_json_key_strn(&r->j, "name", labels[i].name, labels[i].name_len);
+		pl_json_key_strn(&r->j, "value", labels[i].value, labels[i].value_len);
+		pl_json_object_end(&r->j);
+	}
+	pl_json_array_end(&r->j);
+}
+
+/* Most profiles have none. */
+static void write_labels(struct report *r)
+{
+	struct pl_json *j = &r->j;
+
+	if (!r->labels.len)
+		return;
+	pl_json_key(j, "labels");
+	pl_json_array(j);
+	for (size_t i = 0; i < r->labels.len && !ferror(j->out); i++) {
+		const struct pl_label_row *row = &r->labels.data[i];
+
+		pl_json_object(j);
+		pl_json_key_strn(j, "name", row->label.name, row->label.name_len);
+		pl_json_key_strn(j, "value", row->label.value, row->label.value_len);
+		write_share(j, "total", &row->total);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
 static void write_functions(struct report *r)
 {
 	static const char *const kinds[] = {"python", "native", "kernel", "task", "marker"};
@@ -146,6 +187,7 @@ static void write_functions(struct report *r)
 		pl_json_key_u64(j, "line", f->firstline);
 		pl_json_key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
 		pl_json_key_bool(j, "own", !pl_own_code_is_library(r->p, f));
+		write_tag(r, row->function);
 		write_share(j, "self", &row->self);
 		write_share(j, "total", &row->total);
 		pl_json_object_end(j);
@@ -273,6 +315,8 @@ static struct plumb_error *view_all(struct report *r)
 		err = pl_view_threads(r->p, &f, &r->threads);
 	if (!err)
 		err = pl_view_stacks(r->p, &f, &r->stacks);
+	if (!err)
+		err = pl_view_labels(r->p, &f, &r->labels);
 	if (!err)
 		err = pl_waits_find(r->p, &f, &r->waits);
 	if (!err && f.lines)
@@ -438,6 +482,7 @@ static struct plumb_error *write_all(struct report *r)
 	write_samples(r);
 	write_states(r);
 	pl_report_threads(j, r->p, &r->threads);
+	write_labels(r);
 	write_functions(r);
 	write_lines(r);
 	write_locations(r);
@@ -458,6 +503,7 @@ static void deinit(struct report *r)
 	pl_vec_deinit(&r->lines);
 	pl_vec_deinit(&r->threads);
 	pl_vec_deinit(&r->stacks);
+	pl_vec_deinit(&r->labels);
 	free(r->function_index);
 	free(r->thread_index);
 	free(r->location_index);

@@ -108,7 +108,8 @@ static struct plumb_error *mark_used(const struct plumb_profile *p, bool *locati
 		if (!stacks[i])
 			continue;
 		stacks[node->parent] = true;
-		locations[node->location] = true;
+		locations[node->location] |=
+			node->parent || !p->functions[p->locations[node->location].function].labels;
 	}
 	free(stacks);
 	return NULL;
@@ -132,16 +133,61 @@ static struct plumb_error *add_used(struct pl_symbols *s, const bool *used)
 	return err;
 }
 
-struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p)
+/* A label that is called as something of the format gets another name, which is told from all names. */
+static struct plumb_error *label_name(struct pl_symbols *s, const struct pl_label *l, uint32_t *ret)
+{
+	bool taken = strncmp(l->name, PL_SYMBOLS_PREFIX, strlen(PL_SYMBOLS_PREFIX)) == 0;
+
+	for (const char *const *r = s->reserved; *r && !taken; r++)
+		taken = strcmp(l->name, *r) == 0;
+	if (!taken)
+		return pl_symbols_bytes(s, l->name, l->name_len, ret);
+	struct pl_buf name = PL_BUF_INIT(TEXT_MAX);
+	struct plumb_error *err = pl_buf_printf(&name, PL_SYMBOLS_PREFIX "%s", l->name);
+	if (!err)
+		err = pl_symbols_bytes(s, name.data, name.len, ret);
+	pl_buf_deinit(&name);
+	return err;
+}
+
+static struct plumb_error *add_tag(struct pl_symbols *s, uint32_t function)
+{
+	struct pl_label labels[PL_LABELS_MAX];
+	struct pl_symbol_tag tag = {.count = pl_function_labels(s->p, function, labels)};
+	struct plumb_error *err = NULL;
+
+	for (unsigned i = 0; i < tag.count && !err; i++) {
+		err = label_name(s, &labels[i], &tag.labels[i].name);
+		if (!err)
+			err = pl_symbols_bytes(s, labels[i].value, labels[i].value_len, &tag.labels[i].value);
+	}
+	if (!err && !pl_vec_push(&s->tags, tag))
+		err = &pl_err_no_memory;
+	s->tag_of[function] = (uint32_t)s->tags.len;
+	return err;
+}
+
+struct plumb_error *pl_symbols_tag(struct pl_symbols *s, uint32_t node, const struct pl_symbol_tag **ret)
+{
+	static const struct pl_symbol_tag none;
+	uint32_t function = node ? s->p->locations[s->p->stacks[node].location].function : 0;
+	struct plumb_error *err = node && !s->tag_of[function] ? add_tag(s, function) : NULL;
+
+	*ret = node && !err ? &s->tags.data[s->tag_of[function] - 1] : &none;
+	return err;
+}
+
+struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p, const char *const *reserved)
 {
 	bool *used = calloc(p->location_count + 1, 1);
 	struct plumb_error *err;
 
-	*s = (struct pl_symbols){.p = p};
+	*s = (struct pl_symbols){.p = p, .reserved = reserved};
 	err = used ? mark_used(p, used) : &pl_err_no_memory;
 	s->location_of = calloc(p->location_count + 1, sizeof *s->location_of);
 	s->string_of = calloc(pl_strtab_count(p->strings) + 1, sizeof *s->string_of);
-	if (!err && (!s->location_of || !s->string_of))
+	s->tag_of = calloc((size_t)p->function_count + 1, sizeof *s->tag_of);
+	if (!err && (!s->location_of || !s->string_of || !s->tag_of))
 		err = &pl_err_no_memory;
 	if (!err)
 		err = pl_strtab_create(&s->strings);
@@ -160,6 +206,8 @@ void pl_symbols_deinit(struct pl_symbols *s)
 	pl_vec_deinit(&s->locations);
 	free(s->location_of);
 	free(s->string_of);
+	free(s->tag_of);
+	pl_vec_deinit(&s->tags);
 	*s = (struct pl_symbols){0};
 }
 

@@ -4,6 +4,7 @@
 #ifndef PL_SYMBOLS_H
 #define PL_SYMBOLS_H
 
+#include "labels.h"
 #include "profile.h"
 #include "vec.h"
 
@@ -17,24 +18,42 @@ struct pl_symbol_location {
 	int32_t line, column;
 };
 
+/* The labels of a tag. */
+struct pl_symbol_tag {
+	unsigned count;
+	struct {
+		uint32_t name, value; /* strings of the tables */
+	} labels[PL_LABELS_MAX];
+};
+
 struct pl_symbols {
 	const struct plumb_profile *p;
 	struct pl_strtab *strings;
 	PL_VEC(struct pl_symbol_function) functions;
 	PL_VEC(struct pl_symbol_location) locations;
-	uint32_t *location_of;		    /* profile's location -> index; only those that samples refer to */
-	uint32_t *string_of;		    /* profile's string -> 1 + string of the tables, 0: not asked for yet */
+	uint32_t *location_of; /* profile's location -> index; only those that samples refer to */
+	uint32_t *string_of;   /* profile's string -> 1 + string of the tables, 0: not asked for yet */
+	uint32_t *tag_of;      /* profile's function -> 1 + index of `tags`, 0: not asked for yet */
+	PL_VEC(struct pl_symbol_tag) tags;
+	const char *const *reserved;	    /* names that the format uses itself, NULL after the last */
 	bool origins[PL_ORIGIN_MARKER + 1]; /* which there are */
 };
 
-/** All locations and functions of @p p that have samples, in the order of its ids. */
-struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p) PLUMB_MUST_CHECK;
+#define PL_SYMBOLS_PREFIX "tag." /* of labels with a reserved name */
+
+/** All locations and functions of @p p that have samples, in the order of its ids; tags are none. */
+struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p,
+				    const char *const *reserved) PLUMB_MUST_CHECK;
 void pl_symbols_deinit(struct pl_symbols *s);
 struct plumb_error *pl_symbols_bytes(struct pl_symbols *s, const void *text, size_t len,
 				     uint32_t *ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_symbols_text(struct pl_symbols *s, const char *text, uint32_t *ret) PLUMB_MUST_CHECK;
 /** Of a string of the profile. */
 struct plumb_error *pl_symbols_string(struct pl_symbols *s, uint32_t string, uint32_t *ret) PLUMB_MUST_CHECK;
+
+/** The labels of the samples on the tag @p node (pl_tag_node), which may be 0. They live until the next call. */
+struct plumb_error *pl_symbols_tag(struct pl_symbols *s, uint32_t node,
+				   const struct pl_symbol_tag **ret) PLUMB_MUST_CHECK;
 
 /** Samples that agree in all but their time. */
 struct pl_symbol_group {

@@ -13,9 +13,12 @@
 #include "pprof_meaning.h"
 #include "words.h"
 
-#define LOOK_FIELDS 10000 /* that pl_pprof_is looks at */
-#define FRAMES_FREE 65536 /* that any file may have, */
-#define FRAMES_EACH 4	  /* and for each of its bytes */
+#define LOOK_FIELDS 10000  /* that pl_pprof_is looks at */
+#define FRAMES_FREE 65536  /* that any file may have, */
+#define FRAMES_EACH 4	   /* and for each of its bytes */
+#define TAG_PREFIX  "tag." /* as export/symbols.h has it */
+#define LABEL_MAX   1024   /* bytes of a name or value; longer ones are left out */
+#define TAG_MAX	    ((size_t)PL_LABELS_MAX * (2 * LABEL_MAX + 4))
 
 /* Whether a mapping is of the kernel: asked for each location, of a name that may be long. */
 enum answer { NOT_ASKED, NO, YES };
@@ -32,7 +35,8 @@ struct reader {
 	struct pl_pprof_keys keys;
 	uint64_t frames_left;
 	pl_pb_numbers locations, values; /* of the sample that is read */
-	struct pl_pprof_labels last;	 /* whose thread is */
+	struct pl_buf tag_labels, tag_text;
+	struct pl_pprof_labels last; /* whose thread is */
 	uint32_t last_thread;
 	bool has_last;
 };
@@ -244,6 +248,51 @@ static struct plumb_error *find_thread(struct reader *r, const struct pl_pprof_l
 	return err;
 }
 
+/* As pprof.c has it: a name that is one of its own has something before it. Up to a NUL, and not too long. */
+static struct plumb_error *add_label(struct reader *r, struct pl_cursor name, struct pl_cursor value)
+{
+	size_t prefix = strlen(TAG_PREFIX), name_len, value_len;
+	struct plumb_error *err;
+
+	if (pl_cursor_left(&name) > prefix && memcmp(name.p, TAG_PREFIX, prefix) == 0)
+		name.p += prefix;
+	name_len = strnlen((const char *)name.p, pl_cursor_left(&name));
+	value_len = strnlen((const char *)value.p, pl_cursor_left(&value));
+	if (!name_len || name_len > LABEL_MAX || value_len > LABEL_MAX)
+		return NULL;
+	err = pl_buf_printf(&r->tag_text, "%s%.*s=%.*s", r->tag_text.len ? ", " : "[", (int)name_len, name.p,
+			    (int)value_len, value.p);
+	if (!err)
+		err = pl_buf_printf(&r->tag_labels, "%.*s%c%.*s%c", (int)name_len, name.p, 0, (int)value_len, value.p,
+				    0);
+	return err;
+}
+
+/* The stack that a sample with these labels stands on. They count as frames do: a short file can repeat them. */
+static struct plumb_error *find_tag(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+{
+	struct plumb_error *err = NULL;
+
+	pl_buf_clear(&r->tag_text);
+	pl_buf_clear(&r->tag_labels);
+	for (unsigned i = 0; i < l->count && !err; i++) {
+		struct pl_cursor name, value;
+
+		err = pl_pprof_text(&r->t, l->own[i].name, &name);
+		if (!err)
+			err = pl_pprof_text(&r->t, l->own[i].value, &value);
+		if (!err)
+			err = add_label(r, name, value);
+	}
+	if (err || !r->tag_labels.len)
+		return err;
+	if (r->frames_left <= r->tag_labels.len / 16)
+		return pl_error(PLUMB_ERR_LIMIT, "its labels are too long for a file of its size");
+	r->frames_left -= r->tag_labels.len / 16;
+	err = pl_buf_printf(&r->tag_text, "]");
+	return err ? err : pl_profile_tag(r->p, pl_buf_str(&r->tag_text), r->tag_labels.data, r->tag_labels.len, ret);
+}
+
 static struct plumb_error *read_sample_fields(struct reader *r, struct pl_cursor c, struct pl_pprof_labels *labels)
 {
 	struct plumb_error *err = NULL;
@@ -282,6 +331,7 @@ static struct plumb_error *read_sample(struct reader *r, struct pl_cursor c)
 	r->sink->skipped += worth == PL_PPROF_NEGATIVE;
 	if (worth != PL_PPROF_SAMPLES)
 		return NULL;
+	err = find_tag(r, &labels, &s.stack);
 	for (size_t i = r->locations.len; i-- > 0 && !err;)
 		err = push_location(r, r->locations.data[i], &s.stack);
 	if (!err)
@@ -318,7 +368,8 @@ static struct plumb_error *make_room(struct reader *r)
 
 struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_sink *sink)
 {
-	struct reader r = {.sink = sink, .p = sink->profile};
+	struct reader r = {
+		.sink = sink, .p = sink->profile, .tag_labels = PL_BUF_INIT(TAG_MAX), .tag_text = PL_BUF_INIT(TAG_MAX)};
 	struct plumb_error *err = pl_pprof_read_tables(&r.t, in);
 
 	r.frames_left = FRAMES_FREE + (uint64_t)in->len * FRAMES_EACH;
@@ -326,6 +377,7 @@ struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_si
 		err = pl_pprof_understand(&r.t, r.p, &r.meaning);
 	if (!err)
 		err = make_room(&r);
+	r.keys.ours = r.meaning.ours;
 	if (!err)
 		err = add_locations(&r);
 	if (!err)
@@ -337,6 +389,8 @@ struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_si
 	pl_pprof_keys_deinit(&r.keys);
 	pl_vec_deinit(&r.locations);
 	pl_vec_deinit(&r.values);
+	pl_buf_deinit(&r.tag_labels);
+	pl_buf_deinit(&r.tag_text);
 	pl_pprof_deinit(&r.t);
 	return err;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample's labels (layer import): ours, and what other profilers call the same. All others are left out. */
+/* A sample's labels (layer import): ours, and what other profilers call the same. Others are labels of the program
+ * where plumb wrote them; other profilers have thousands of them, such as numbers of requests, and these are left out.
+ */
 #include "pprof_labels.h"
 
 #include <stdlib.h>
@@ -107,6 +109,10 @@ static struct plumb_error *apply_label(struct pl_pprof_keys *k, uint64_t key, ui
 		break;
 	case ROLE_UNKNOWN:
 	case ROLE_NONE:
+		if (k->ours && len && to->count < PL_LABELS_MAX) {
+			to->own[to->count].name = key;
+			to->own[to->count++].value = string;
+		}
 		break;
 	}
 	return NULL;

@@ -5,18 +5,25 @@
 
 #include "pprof_tables.h"
 
+#include "labels.h"
+
 #define PL_PPROF_NO_TID UINT64_MAX
 
 struct pl_pprof_labels {
 	uint64_t thread, process, host; /* strings */
 	uint64_t tid, pid;		/* tid: or PL_PPROF_NO_TID */
 	uint8_t state, quality;
+	unsigned count; /* of the program's own labels: */
+	struct {
+		uint64_t name, value; /* strings */
+	} own[PL_LABELS_MAX];
 };
 
 /** What keys of labels mean, found out once for each. */
 struct pl_pprof_keys {
 	const struct pl_pprof *t;
 	uint8_t *role_of; /* string -> role */
+	bool ours;	  /* plumb wrote it: other labels are those of the program */
 };
 struct plumb_error *pl_pprof_keys_init(struct pl_pprof_keys *k, const struct pl_pprof *t) PLUMB_MUST_CHECK;
 void pl_pprof_keys_deinit(struct pl_pprof_keys *k);

@@ -68,6 +68,7 @@ static struct plumb_error *merge_functions(struct plumb_profile *into, const str
 		f.name = m->strings[f.name];
 		f.qualname = m->strings[f.qualname];
 		f.file = m->strings[f.file];
+		f.labels = m->strings[f.labels];
 		struct plumb_error *err = pl_profile_function(into, &f, &m->functions[i]);
 		if (err)
 			return err;

@@ -150,12 +150,12 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 	struct plumb_error *err = intern_triple(&x->names, f->name, f->qualname, f->file, &names);
 	if (err)
 		return err;
-	if (pl_map_get(&x->functions, pair(names, f->firstline), f->origin, ret))
+	if (pl_map_get(&x->functions, pair(names, f->firstline), pair(f->labels, f->origin), ret))
 		return NULL;
 	err = pl_row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->functions, pair(names, f->firstline), f->origin, p->function_count))
+	if (!pl_map_set(&x->functions, pair(names, f->firstline), pair(f->labels, f->origin), p->function_count))
 		return &pl_err_no_memory;
 	p->functions[p->function_count] = *f;
 	*ret = p->function_count++;
@@ -208,9 +208,10 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 	return NULL;
 }
 
-struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, const char *name, uint32_t *ret)
+struct plumb_error *pl_profile_labelled(struct plumb_profile *p, uint32_t parent, const char *name, uint32_t labels,
+					uint32_t *ret)
 {
-	struct pl_function f = {.origin = PL_ORIGIN_MARKER};
+	struct pl_function f = {.origin = PL_ORIGIN_MARKER, .labels = labels};
 	struct pl_location l = {.line = 0, .end_line = 0, .column = -1, .end_column = -1};
 	struct plumb_error *err = pl_profile_string(p, name, strlen(name), &f.name);
 	if (err)
@@ -226,6 +227,11 @@ struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, 
 	uint32_t location = 0;
 	err = pl_profile_location(p, &l, &location);
 	return err ? err : pl_profile_stack(p, parent, location, ret);
+}
+
+struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, const char *name, uint32_t *ret)
+{
+	return pl_profile_labelled(p, parent, name, 0, ret);
 }
 
 static void thread_update(struct pl_thread *row, const struct pl_thread *t)

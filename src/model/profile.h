@@ -82,7 +82,8 @@ enum pl_mode { PL_MODE_WALL, PL_MODE_CPU, PL_MODE_GIL };
 struct pl_function {
 	uint32_t name, qualname, file; /* string ids */
 	uint32_t firstline;
-	uint8_t origin; /* enum pl_frame_origin */
+	uint32_t labels; /* string id; not 0: it is no function, but the tag that stacks stand on (labels.h) */
+	uint8_t origin;	 /* enum pl_frame_origin */
 };
 struct pl_location {
 	uint32_t function;
@@ -267,6 +268,9 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 /** A marker frame such as "<moving>" on top of @p parent: origin PL_ORIGIN_MARKER, file "~", no line. */
 struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, const char *name,
 				      uint32_t *ret) PLUMB_MUST_CHECK;
+/** The same with `labels`: what pl_profile_tag (labels.h) makes. */
+struct plumb_error *pl_profile_labelled(struct plumb_profile *p, uint32_t parent, const char *name, uint32_t labels,
+					uint32_t *ret) PLUMB_MUST_CHECK;
 /** Threads are equal by (process, tid). For a known thread a name that is not empty and a known CPU time replace the
  * old ones; `main` stays once it is set. */
 struct plumb_error *pl_profile_thread(struct plumb_profile *p, const struct pl_thread *t,

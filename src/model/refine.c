@@ -34,7 +34,7 @@ struct refiner {
 bool pl_refine_asks(const struct pl_refine *o)
 {
 	return o->thread_count || o->process_count || o->from_ns || o->to_ns || o->doing || o->skip_idle || o->kinds ||
-	       o->module_count || o->focus || o->ignore || o->functions || o->min_share > 0;
+	       o->module_count || o->tag_count || o->focus || o->ignore || o->functions || o->min_share > 0;
 }
 
 static void refiner_destroy(void *ctx)
@@ -82,7 +82,8 @@ static struct plumb_error *map_function(struct refiner *r, uint32_t id, uint32_t
 
 	if (r->functions[id] == NOT_YET) {
 		if ((err = map_string(r, &f.name)) || (err = map_string(r, &f.qualname)) ||
-		    (err = map_string(r, &f.file)) || (err = pl_profile_function(r->to, &f, &r->functions[id])))
+		    (err = map_string(r, &f.file)) || (err = map_string(r, &f.labels)) ||
+		    (err = pl_profile_function(r->to, &f, &r->functions[id])))
 			return err;
 	}
 	*ret = r->functions[id];
@@ -437,7 +438,7 @@ static struct plumb_error *give_axis(struct refiner *r)
 static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_profile *p, const struct pl_refine *o)
 {
 	r->from = p;
-	r->selects = o->doing || o->module_count || o->focus || o->ignore;
+	r->selects = o->doing || o->module_count || o->tag_count || o->focus || o->ignore;
 	r->o = (struct pl_refine){.from_ns = o->from_ns,
 				  .to_ns = o->to_ns,
 				  .doing = o->doing,

@@ -27,6 +27,8 @@ struct pl_refine {
 	unsigned kinds;		    /* set of 1 << enum pl_frame_origin; other frames are left out of the stacks */
 	const char *const *modules; /* samples with a frame of one of them: pl_refine_is_module */
 	size_t module_count;
+	const char *const *tags; /* samples with these labels: pl_labels_match */
+	size_t tag_count;
 	const char *focus, *ignore; /* POSIX extended; samples with, without a frame whose "function file" matches */
 	bool functions;		    /* without lines, columns and opcodes */
 	double min_share;	    /* subtrees with a smaller share of the weight are counted at their parent; 0..1 */

@@ -9,12 +9,13 @@
 
 #include "buf.h"
 #include "index.h"
+#include "labels.h"
 #include "refine_parts.h"
 
 #define TEXT_MAX_BYTES (16u << 20)
 
 /* Of a function, and of a stack with such a frame. */
-enum { FOCUS = 1, IGNORE = 2, MODULE = 4 };
+enum { FOCUS = 1, IGNORE = 2, MODULE = 4, TAG = 8 };
 
 struct patterns {
 	regex_t focus, ignore;
@@ -63,6 +64,14 @@ static bool in_modules(const struct pl_refine *o, const char *file)
 	return false;
 }
 
+static bool in_tags(const struct plumb_profile *p, const struct pl_refine *o, uint32_t function)
+{
+	struct pl_label labels[PL_LABELS_MAX];
+
+	return o->tag_count && p->functions[function].labels &&
+	       pl_labels_match(labels, pl_function_labels(p, function, labels), o->tags, o->tag_count);
+}
+
 static struct plumb_error *look_at_function(const struct plumb_profile *p, const struct pl_refine *o,
 					    const struct patterns *x, uint32_t id, struct pl_buf *text, uint8_t *ret)
 {
@@ -75,7 +84,8 @@ static struct plumb_error *look_at_function(const struct plumb_profile *p, const
 		return err;
 	const char *name = pl_buf_str(text);
 	*ret = (uint8_t)((is_match(x->has_focus, &x->focus, name) ? FOCUS : 0) |
-			 (is_match(x->has_ignore, &x->ignore, name) ? IGNORE : 0) | (in_modules(o, file) ? MODULE : 0));
+			 (is_match(x->has_ignore, &x->ignore, name) ? IGNORE : 0) | (in_modules(o, file) ? MODULE : 0) |
+			 (in_tags(p, o, id) ? TAG : 0));
 	return NULL;
 }
 
@@ -98,7 +108,8 @@ static struct plumb_error *look_at_functions(const struct plumb_profile *p, cons
 /* What was found of a stack -> its flags. */
 static uint8_t flags_of(const struct pl_refine *o, uint8_t found, uint8_t origin, bool root)
 {
-	bool out = (found & IGNORE) || (o->focus && !(found & FOCUS)) || (o->module_count && !(found & MODULE));
+	bool out = (found & IGNORE) || (o->focus && !(found & FOCUS)) || (o->module_count && !(found & MODULE)) ||
+		   (o->tag_count && !(found & TAG));
 	bool frame_out = !root && o->kinds && !(o->kinds & 1u << origin);
 
 	return (uint8_t)((out ? PL_SIEVE_OUT : 0) | (frame_out ? PL_SIEVE_FRAME_OUT : 0));
@@ -111,7 +122,7 @@ static void look_at_stacks(const struct plumb_profile *p, const struct pl_refine
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		uint32_t function = p->locations[p->stacks[i].location].function;
 
-		found[i] = found[p->stacks[i].parent] | functions[function];
+		found[i] = found[p->stacks[i].parent] | (functions[function] & (p->stacks[i].parent ? ~TAG : ~0));
 		flags[i] = flags_of(o, found[i], p->functions[function].origin, false);
 	}
 }
@@ -119,7 +130,7 @@ static void look_at_stacks(const struct plumb_profile *p, const struct pl_refine
 struct plumb_error *pl_sieve_frames(const struct plumb_profile *p, const struct pl_refine *o, uint8_t **ret)
 {
 	*ret = NULL;
-	if (!o->kinds && !o->module_count && !o->focus && !o->ignore)
+	if (!o->kinds && !o->module_count && !o->tag_count && !o->focus && !o->ignore)
 		return NULL;
 	uint8_t *functions = calloc((size_t)p->function_count + 1, 1), *found = calloc(p->stack_count, 1);
 	uint8_t *flags = calloc(p->stack_count, 1);

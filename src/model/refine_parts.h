@@ -11,8 +11,8 @@ enum pl_sieve_flag {
 	PL_SIEVE_FRAME_OUT = 2, /* they pass, and its innermost frame is left out */
 };
 
-/** By frames: kinds, modules, focus, ignore. *ret: one set of flags for each stack, NULL if none was asked for; the
- * caller frees. */
+/** By frames and labels: kinds, modules, tags, focus, ignore. *ret: one set of flags for each stack, NULL if none was
+ * asked for; the caller frees. */
 struct plumb_error *pl_sieve_frames(const struct plumb_profile *p, const struct pl_refine *o,
 				    uint8_t **ret) PLUMB_MUST_CHECK;
 /** Subtrees of @p p lighter than @p min_share lose their frames. */

@@ -6,6 +6,7 @@
 #ifndef PL_VIEW_H
 #define PL_VIEW_H
 
+#include "labels.h"
 #include "profile.h"
 #include "vec.h"
 
@@ -103,6 +104,12 @@ struct pl_process_row {
 };
 typedef PL_VEC(struct pl_process_row) pl_process_rows;
 
+struct pl_label_row {
+	struct pl_label label;
+	struct pl_share total;
+};
+typedef PL_VEC(struct pl_label_row) pl_label_rows;
+
 /** One aggregated stack: what collapsed output needs. */
 struct pl_stack_row {
 	uint32_t stack, thread;
@@ -147,6 +154,10 @@ struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct 
 /** Processes with samples that pass, the heaviest first. */
 struct plumb_error *pl_view_processes(const struct plumb_profile *p, const struct pl_filter *f,
 				      pl_process_rows *ret) PLUMB_MUST_CHECK;
+/** The labels of the samples that pass: by name, the heaviest value first. Names and values live until the profile is
+ * changed. */
+struct plumb_error *pl_view_labels(const struct plumb_profile *p, const struct pl_filter *f,
+				   pl_label_rows *ret) PLUMB_MUST_CHECK;
 /** The share that the hits have of hits and rest, of the cells that pass @p f; 0 where there are none. */
 struct plumb_error *pl_view_share(const struct plumb_profile *p, const struct pl_filter *f, pl_cell_kind_fn *kind_of,
 				  const void *ctx, struct pl_share *ret) PLUMB_MUST_CHECK;

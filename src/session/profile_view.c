@@ -27,6 +27,7 @@ struct plumb_view {
 	double tree_min_share;
 	pl_thread_rows threads;
 	pl_process_rows processes;
+	pl_label_rows labels;
 };
 
 struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct plumb_report_options *o,
@@ -59,6 +60,7 @@ void plumb_view_close(struct plumb_view *v)
 	pl_vec_deinit(&v->tree);
 	pl_vec_deinit(&v->threads);
 	pl_vec_deinit(&v->processes);
+	pl_vec_deinit(&v->labels);
 	free(v->summary);
 	pl_profile_destroy(v->refined);
 	free(v);
@@ -294,7 +296,8 @@ bool plumb_view_tree_at(const struct plumb_view *v, size_t i, struct plumb_view_
 	return true;
 }
 
-/* ---- threads and processes --------------------------------------------------------------------------------------- */
+/* ---- threads, processes and labels
+ * --------------------------------------------------------------------------------------- */
 
 struct plumb_error *plumb_view_threads(struct plumb_view *v, size_t *count)
 {
@@ -358,6 +361,29 @@ bool plumb_view_process_at(const struct plumb_view *v, size_t i, struct plumb_vi
 		.python = pl_text_of(v->p, proc->python).s,
 		.total = share_of(&r->total),
 	};
+	give(ret, &row, sizeof row);
+	return true;
+}
+
+struct plumb_error *plumb_view_labels(struct plumb_view *v, size_t *count)
+{
+	pl_label_rows rows = {0};
+	struct plumb_error *err = pl_view_labels(v->p, &v->filter, &rows);
+
+	if (err)
+		return err;
+	pl_vec_deinit(&v->labels);
+	v->labels = rows;
+	*count = rows.len;
+	return NULL;
+}
+
+bool plumb_view_label_at(const struct plumb_view *v, size_t i, struct plumb_view_label *ret)
+{
+	if (i >= v->labels.len)
+		return false;
+	const struct pl_label_row *r = &v->labels.data[i];
+	struct plumb_view_label row = {.name = r->label.name, .value = r->label.value, .total = share_of(&r->total)};
 	give(ret, &row, sizeof row);
 	return true;
 }

@@ -68,6 +68,8 @@ static struct pl_refine refine_options(const struct plumb_report_options *o, con
 		.kinds = o->kinds,
 		.modules = o->modules,
 		.module_count = o->module_count,
+		.tags = o->tags,
+		.tag_count = o->tag_count,
 		.focus = o->focus,
 		.ignore = o->ignore,
 		.functions = o->functions,

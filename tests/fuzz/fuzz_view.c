@@ -78,6 +78,7 @@ static void ask_for_rest(struct plumb_view *v)
 	struct plumb_view_totals totals = {.size = sizeof totals};
 	struct plumb_view_thread thread = {.size = sizeof thread};
 	struct plumb_view_process process = {.size = sizeof process};
+	struct plumb_view_label label = {.size = sizeof label};
 	const char *sentence;
 	size_t count;
 
@@ -91,6 +92,9 @@ static void ask_for_rest(struct plumb_view *v)
 	if (well(plumb_view_processes(v, &count)))
 		for (size_t i = 0; i < ROWS_ASKED && plumb_view_process_at(v, i, &process); i++)
 			check_share(&process.total);
+	if (well(plumb_view_labels(v, &count)))
+		for (size_t i = 0; i < ROWS_ASKED && plumb_view_label_at(v, i, &label); i++)
+			check_share(&label.total);
 }
 
 static void ask(const struct plumb_profile *p, const struct plumb_report_options *o)

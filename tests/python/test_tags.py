@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb.tag: what is set, that it is found, and that samples bear it. On every interpreter."""
+import gzip
 import json
 
 import pytest
@@ -81,3 +82,28 @@ def test_a_report_can_be_of_one_tag(one, tmp_path):
     assert any(stack.has("only_a") for stack in of_a.stacks) and not any(stack.has("only_b") for stack in of_a.stacks)
     assert of_a.samples == sum(stack.samples for stack in whole.stacks if stack.frames[0].name == A)
     assert not plumb.report(recording, "--focus", "route=/none").samples
+    assert plumb.report(recording, "--tag", "route=/a").json == of_a.json
+    nested = plumb.report(recording, "--tag", "step", "--tag", "route=/b", "--tag", "route=/a")
+    assert {stack.frames[0].name for stack in nested.stacks} == {NESTED}
+    assert not plumb.report(recording, "--tag", "route=/a", "--tag", "step").samples
+
+
+def test_labels_are_attributes_where_a_format_has_them(one, tmp_path):
+    package.run(one, "tags_sampled.py", 300, tmp_path)
+    plumb, recording = Plumb(tmp_path), tmp_path / "requests-3000.plumb"
+    whole = plumb.report(recording)
+    of = {(label["name"], label["value"]): label["total"]["samples"] for label in whole.json["labels"]}
+    assert set(of) == {("method", "GET"), ("route", "/a"), ("route", "/b"), ("step", "nested")}
+    assert of["route", "/a"] == plumb.report(recording, "--tag", "route=/a").samples
+    assert of["method", "GET"] == of["route", "/a"] + of["route", "/b"] > of["route", "/b"] > of["step", "nested"] > 0
+    tags = {function["qualname"]: function["labels"] for function in whole.json["functions"] if "labels" in function}
+    assert tags[A] == [{"name": "method", "value": "GET"}, {"name": "route", "value": "/a"}]
+    otlp = plumb.path(".otlp.json")
+    plumb("report", recording, "-o", otlp)
+    assert '"route"' in otlp.read_text() and A not in otlp.read_text()
+    pprof = plumb.path(".pb.gz")
+    plumb("report", recording, "-o", pprof)
+    assert A.encode() not in gzip.decompress(pprof.read_bytes())
+    back = plumb.report(pprof)
+    assert {label["value"]: label["total"]["samples"] for label in back.json["labels"]} == {value: n for (_, value), n in of.items()}
+    assert {stack.frames[0].name for stack in back.stacks} >= {A, B, NESTED}

@@ -2,6 +2,7 @@
 /* Layer engine, consumer thread only. */
 #include "tagged.h"
 
+#include "labels.h"
 #include "vec.h"
 
 typedef PL_VEC(uint32_t) pl_stack_path;
@@ -16,17 +17,21 @@ static struct plumb_error *note(struct pl_tagged *t, uint32_t tag, uint32_t stac
 	return pl_map_set(&t->stacks, tag, stack, tagged) ? NULL : &pl_err_no_memory;
 }
 
-/* The marker alone, which is what the empty stack becomes. */
-static struct plumb_error *find_marker(struct pl_tagged *t, struct plumb_profile *p, uint32_t tag, uint32_t *ret)
+/* The tag alone, which is what the empty stack becomes. */
+static struct plumb_error *find_tag(struct pl_tagged *t, struct plumb_profile *p, uint32_t tag, uint32_t *ret)
 {
-	char text[PLUMB_TAG_TEXT_BYTES];
+	const struct plumb_tags *tags = t->tags;
+	char text[PLUMB_TAG_TEXT_BYTES], labels[PLUMB_TAG_LABEL_BYTES];
 
 	if (pl_map_get(&t->stacks, tag, 0, ret))
 		return NULL;
 	struct plumb_error *err = NULL;
 	*ret = 0;
-	if (t->tags->text(t->tags->ctx, tag, text, sizeof text))
-		err = pl_profile_marker(p, 0, text, ret);
+	if (tags->text(tags->ctx, tag, text, sizeof text)) {
+		size_t len = tags->labels ? tags->labels(tags->ctx, tag, labels, sizeof labels) : 0;
+
+		err = pl_profile_tag(p, text, labels, len, ret);
+	}
 	return err ? err : note(t, tag, 0, *ret);
 }
 
@@ -66,15 +71,15 @@ struct plumb_error *pl_tagged_stack(struct pl_tagged *t, struct plumb_profile *p
 				    uint32_t *ret)
 {
 	size_t max = t->max ? t->max : PL_TAGGED_MAX;
-	uint32_t marker;
+	uint32_t alone;
 
 	*ret = stack;
 	if (!t->tags || tag == 0 || pl_map_get(&t->stacks, tag, stack, ret))
 		return NULL;
 	if (t->stacks.len >= max)
 		tag = PLUMB_TAG_OTHER;
-	struct plumb_error *err = find_marker(t, p, tag, &marker);
-	if (err || marker == 0)
+	struct plumb_error *err = find_tag(t, p, tag, &alone);
+	if (err || alone == 0)
 		return err;
 	return build(t, p, tag, stack, ret);
 }

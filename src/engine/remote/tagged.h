@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of samples that bear a tag: the frames of an untagged stack on a marker frame "[route=/x]", which takes the
- * place of the root. So every format shows tags, and every filter of frames is one of tags. */
+/* Stacks of samples that bear a tag: the frames of an untagged stack on the tag "[route=/x]" (model/labels.h), which
+ * takes the place of the root. */
 #ifndef PL_TAGGED_H
 #define PL_TAGGED_H
 

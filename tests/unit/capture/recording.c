@@ -83,7 +83,8 @@ static void make(struct recording *r, uint64_t seed, size_t chunks, unsigned sam
 	struct pl_capture_writer *w = NULL;
 	char *path = temp_file();
 	check(pl_profile_create(&r->profile));
-	struct generator g = {.rng = {.state = seed}, .profile = r->profile, .depth = 8, .processes = 2, .rich = rich};
+	struct generator g = {
+		.rng = {.state = seed}, .profile = r->profile, .depth = 8, .processes = 2, .rich = rich, .tags = rich};
 	g.step_ns = 4000000;
 	random_meta(&g.rng, r->profile);
 	check(pl_capture_create(path, r->profile, &w));

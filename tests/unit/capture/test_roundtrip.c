@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "columns.h"
+#include "labels.h"
 #include "recording.h"
 
 static void assert_reads_as(const struct recording *r, size_t len, const char *dump)
@@ -287,6 +288,37 @@ static void a_recording_without_lives_opens(void **state)
 	recording_free(&ours);
 }
 
+/* From before there were labels: as if it were written without their section. */
+static void labels_of_old_recordings_are_read_out_of_their_texts(void **state)
+{
+	char *path = temp_file(), text[256];
+	struct plumb_profile *p, *back = NULL;
+	struct pl_capture_writer *w;
+	struct pl_capture_info info;
+	struct pl_sample s = {.weight_ns = 1000};
+	size_t len = 0;
+
+	check(pl_profile_create(&p));
+	check(pl_profile_marker(p, 0, "[method=GET, route=/x]", &s.stack));
+	s.thread = add_thread(p, 1, 1, "MainThread", true);
+	check(pl_capture_create(path, p, &w));
+	check(pl_profile_add(p, &s));
+	check(pl_capture_add(w, &s));
+	check(pl_capture_finish(w, p));
+	pl_capture_destroy(w);
+	uint8_t *bytes = file_bytes(path, &len);
+	check(read_bytes(bytes, len, &back, &info));
+	uint32_t tag = pl_tag_node(back, back->cells[0].stack);
+	assert_true(tag);
+	const struct pl_function *f = &back->functions[back->locations[back->stacks[tag].location].function];
+	assert_string_equal(labels_text(back, f, text), "method|GET|route|/x|");
+	free(bytes);
+	unlink(path);
+	free(path);
+	pl_profile_destroy(p);
+	pl_profile_destroy(back);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +332,7 @@ int main(void)
 		cmocka_unit_test(times_are_kept_to_about_an_eighth_of_the_period),
 		cmocka_unit_test(any_time_and_weight_can_be_recorded),
 		cmocka_unit_test(many_rows_take_several_chunks),
+		cmocka_unit_test(labels_of_old_recordings_are_read_out_of_their_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "labels.h"
 #include "tagged.h"
 
 #define DEPTH 5
@@ -92,6 +93,39 @@ static void the_frames_stand_on_the_tag(void **state)
 	clean_up(&s);
 }
 
+static size_t labels_of(void *ctx, uint32_t id, char *ret, size_t size)
+{
+	static const char labels[] = "id\0some, x=3";
+
+	if (id != 7 || size < sizeof labels)
+		return 0;
+	memcpy(ret, labels, sizeof labels);
+	return sizeof labels;
+}
+
+static void expect_label(const struct stage *s, uint32_t stack, const char *value)
+{
+	struct pl_label labels[PL_LABELS_MAX];
+
+	assert_int_equal(pl_stack_labels(s->p, stack, labels), 1);
+	assert_string_equal(labels[0].name, "id");
+	assert_string_equal(labels[0].value, value);
+}
+
+static void labels_are_told_or_read_out_of_the_text(void **state)
+{
+	struct stage s;
+
+	set_up(&s, 0);
+	expect_label(&s, put(&s, 7, 2), "7");
+	clean_up(&s);
+	set_up(&s, 0);
+	s.tags.labels = labels_of;
+	expect_label(&s, put(&s, 7, 2), "some, x=3");
+	expect_label(&s, put(&s, 8, 2), "8");
+	clean_up(&s);
+}
+
 static void a_tag_without_a_text_is_none(void **state)
 {
 	struct stage s;
@@ -123,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_frames_stand_on_the_tag),
+		cmocka_unit_test(labels_are_told_or_read_out_of_the_text),
 		cmocka_unit_test(a_tag_without_a_text_is_none),
 		cmocka_unit_test(beyond_the_limit_tags_are_not_told_apart),
 	};

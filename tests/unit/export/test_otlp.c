@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "export.h"
+#include "labels.h"
 #include "protobuf.h"
 #include "random_recording.h"
 
@@ -252,6 +253,37 @@ static void an_empty_profile_is_a_dictionary_alone(void **state)
 	pl_profile_destroy(r.p);
 }
 
+/* Bytes of a text in what was written. */
+static bool tells(const uint8_t *bytes, size_t len, const char *text)
+{
+	return memmem(bytes, len, text, strlen(text));
+}
+
+static void labels_are_attributes_and_no_frames(void **state)
+{
+	static const char labels[] = "route\0/x\0thread.id\0mine";
+	struct plumb_profile *p;
+	struct pl_process proc = {.pid = 7};
+	struct pl_thread t = {.tid = 7};
+	struct pl_sample s = {.weight_ns = 1000};
+	size_t len = 0;
+
+	ok(pl_profile_create(&p));
+	ok(pl_profile_process(p, &proc, &t.process));
+	ok(pl_profile_thread(p, &t, &s.thread));
+	ok(pl_profile_tag(p, "[route=/x, thread.id=mine]", labels, sizeof labels, &s.stack));
+	ok(pl_profile_add(p, &s));
+	uint8_t *bytes = written(p, &len);
+	struct found f = read_request(bytes, len);
+	assert_int_equal(f.samples, 1);
+	assert_int_equal(f.stacks, 1);		   /* the empty one */
+	assert_int_equal(f.attributes, 1 + 2 + 2); /* none; id and state of the thread; the labels */
+	assert_true(tells(bytes, len, "/x") && tells(bytes, len, "tag.thread.id") && tells(bytes, len, "mine"));
+	assert_false(tells(bytes, len, "[route"));
+	free(bytes);
+	pl_profile_destroy(p);
+}
+
 static void the_longest_suffix_names_the_format(void **state)
 {
 	assert_string_equal(pl_format_by_path("a/b.otlp.json")->name, "otlp-json");
@@ -269,6 +301,7 @@ int main(void)
 		cmocka_unit_test(a_long_recording_is_cut_into_windows),
 		cmocka_unit_test(equal_profiles_give_equal_bytes),
 		cmocka_unit_test(an_empty_profile_is_a_dictionary_alone),
+		cmocka_unit_test(labels_are_attributes_and_no_frames),
 		cmocka_unit_test(the_longest_suffix_names_the_format),
 	};
 

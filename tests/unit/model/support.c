@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "labels.h"
 #include "vec.h"
 
 typedef PL_VEC(char *) lines;
@@ -27,14 +28,28 @@ static const char *text_of(const struct plumb_profile *p, uint32_t id)
 	return pl_strtab_get(p->strings, id, NULL);
 }
 
+const char *labels_text(const struct plumb_profile *p, const struct pl_function *f, char ret[256])
+{
+	size_t len = 0;
+	const char *labels = pl_strtab_get(p->strings, f->labels, &len);
+
+	assert_true(len < 256);
+	for (size_t i = 0; i < len; i++)
+		ret[i] = (char)(labels[i] ? labels[i] : '|');
+	ret[len] = '\0';
+	return ret;
+}
+
 static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack)
 {
+	char labels[256];
+
 	for (; stack; stack = p->stacks[stack].parent) {
 		const struct pl_location *l = &p->locations[p->stacks[stack].location];
 		const struct pl_function *f = &p->functions[l->function];
-		fprintf(out, " <%d %s %s %s %" PRIu32 " @%d-%d:%d-%d o%d>", f->origin, text_of(p, f->name),
-			text_of(p, f->qualname), text_of(p, f->file), f->firstline, l->line, l->end_line, l->column,
-			l->end_column, l->opcode);
+		fprintf(out, " <%d %s %s %s %" PRIu32 " %s@%d-%d:%d-%d o%d>", f->origin, text_of(p, f->name),
+			text_of(p, f->qualname), text_of(p, f->file), f->firstline, labels_text(p, f, labels), l->line,
+			l->end_line, l->column, l->end_column, l->opcode);
 	}
 }
 
@@ -227,9 +242,29 @@ static uint32_t with_opcode(struct generator *g, uint32_t parent, uint32_t stack
 	return stack;
 }
 
+/* Two tags look the same, and are not. */
+static uint32_t generate_tag(struct generator *g)
+{
+	static const char a[] = "route\0/a", b[] = "route\0/b, user=3", c[] = "route\0/b\0user\0003";
+	uint32_t tag = 0;
+
+	switch (random_below(&g->rng, 8)) {
+	case 0:
+		check(pl_profile_tag(g->profile, "[route=/a]", a, sizeof a, &tag));
+		break;
+	case 1:
+		check(pl_profile_tag(g->profile, "[route=/b, user=3]", b, sizeof b, &tag));
+		break;
+	case 2:
+		check(pl_profile_tag(g->profile, "[route=/b, user=3]", c, sizeof c, &tag));
+		break;
+	}
+	return tag;
+}
+
 static uint32_t generate_stack(struct generator *g)
 {
-	uint32_t stack = 0;
+	uint32_t stack = g->tags ? generate_tag(g) : 0;
 	uint64_t depth = random_below(&g->rng, g->depth);
 	for (uint64_t i = 0; i < depth; i++) {
 		char name[24], file[32];
@@ -344,7 +379,7 @@ struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
 {
 	struct plumb_profile *p = NULL;
 	check(pl_profile_create(&p));
-	struct generator g = {.rng = {.state = seed}, .profile = p, .depth = 8, .processes = 2};
+	struct generator g = {.rng = {.state = seed}, .profile = p, .depth = 8, .processes = 2, .tags = true};
 	g.step_ns = PL_BATCH_MIN_NS >> random_below(&g.rng, 6);
 	random_meta(&g.rng, p);
 	for (unsigned i = 0; i < samples; i++) {

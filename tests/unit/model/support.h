@@ -14,6 +14,8 @@ char *profile_dump(const struct plumb_profile *p);
 /** Their dumps are equal. */
 void assert_same_profile(const struct plumb_profile *a, const struct plumb_profile *b);
 
+/** The labels of a row of functions with '|' behind each name and value; "" if it has none. */
+const char *labels_text(const struct plumb_profile *p, const struct pl_function *f, char ret[256]);
 uint32_t add_string(struct plumb_profile *p, const char *text);
 /** A function named @p name in @p file and a location on @p line of it, on top of @p parent. */
 uint32_t add_frame(struct plumb_profile *p, uint32_t parent, const char *name, const char *file, int32_t line);
@@ -29,6 +31,7 @@ struct generator {
 	uint64_t time_ns, step_ns;
 	uint32_t depth, processes;
 	bool rich; /* locations have opcodes, samples stand for several */
+	bool tags; /* some stacks bear one */
 };
 uint64_t random_below(struct pl_rng *rng, uint64_t n);
 /** The next sample; what it refers to is in the profile, the sample itself is not. */

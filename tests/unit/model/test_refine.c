@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "labels.h"
 #include "support.h"
 #include "vec.h"
 #include "view.h"
@@ -40,7 +41,8 @@ static void source_make(struct source *s, uint64_t seed, bool stream)
 {
 	memset(s, 0, sizeof *s);
 	check(pl_profile_create(&s->p));
-	struct generator g = {.rng = {.state = seed}, .profile = s->p, .depth = 9, .processes = 3, .rich = true};
+	struct generator g = {
+		.rng = {.state = seed}, .profile = s->p, .depth = 9, .processes = 3, .rich = true, .tags = true};
 	g.step_ns = 8000000;
 	random_meta(&g.rng, s->p);
 	for (int i = 0; i < SAMPLES; i++) {
@@ -99,6 +101,7 @@ static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct
 {
 	int depth = (int)p->stacks[stack].depth, count = 0;
 	uint32_t path[16] = {0};
+	char labels[256];
 
 	assert_true(depth < 16);
 	for (int i = depth; i > 0; i--, stack = p->stacks[stack].parent)
@@ -110,8 +113,9 @@ static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct
 			continue;
 		if (o->functions)
 			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
-		snprintf(frames[count++], 256, "%d %s %s %s %d:%d:%d:%d:%d", f->origin, text(p, f->name),
-			 text(p, f->qualname), text(p, f->file), l.line, l.end_line, l.column, l.end_column, l.opcode);
+		snprintf(frames[count++], 256, "%d %s %s %s %d:%d:%d:%d:%d %s", f->origin, text(p, f->name),
+			 text(p, f->qualname), text(p, f->file), l.line, l.end_line, l.column, l.end_column, l.opcode,
+			 labels_text(p, f, labels));
 	}
 	return count;
 }
@@ -171,6 +175,21 @@ static bool any_frame(const struct plumb_profile *p, uint32_t stack, const char 
 	return found;
 }
 
+static bool has_tag(const struct plumb_profile *p, uint32_t stack, const char *asked)
+{
+	const struct pl_function *f;
+	char labels[256];
+
+	for (; stack && p->stacks[stack].parent;)
+		stack = p->stacks[stack].parent;
+	if (!stack)
+		return false;
+	f = &p->functions[p->locations[p->stacks[stack].location].function];
+	return strstr(labels_text(p, f, labels), strcmp(asked, "route=/a") == 0 ? "route|/a|"
+						 : strcmp(asked, "user") == 0	? "user|"
+										: "none");
+}
+
 static bool wanted(const struct source *src, const struct pl_refine *o, const struct pl_sample *s)
 {
 	const struct plumb_profile *p = src->p;
@@ -196,6 +215,9 @@ static bool wanted(const struct source *src, const struct pl_refine *o, const st
 	if (o->focus && !any_frame(p, s->stack, o->focus, NULL))
 		return false;
 	if (o->ignore && any_frame(p, s->stack, o->ignore, NULL))
+		return false;
+	/* Those of the generator have a route, and may have a user. */
+	if (o->tag_count && !has_tag(p, s->stack, o->tags[0]))
 		return false;
 	/* The modules of the generator are m0.py and m1.py. */
 	if (o->module_count && !any_frame(p, s->stack, NULL, strcmp(o->modules[0], "m0") == 0 ? "m0.py" : "m1.py"))
@@ -313,7 +335,7 @@ static void check_filter(struct source *src, const struct pl_refine *o)
 static void random_filter(struct pl_rng *rng, uint64_t end_ns, struct pl_refine *o)
 {
 	static const char *const threads[] = {"worker", "1002"}, *const processes[] = {"101", "nobody"},
-				 *const modules[] = {"m0", "m1.py"},
+				 *const modules[] = {"m0", "m1.py"}, *const tags[] = {"route=/a", "user", "route="},
 				 *const patterns[] = {"f1 ", "f[0-2] m0", "m1\\.py$", "zzz"};
 
 	*o = (struct pl_refine){0};
@@ -340,6 +362,10 @@ static void random_filter(struct pl_rng *rng, uint64_t end_ns, struct pl_refine 
 		o->focus = patterns[random_below(rng, 4)];
 	if (random_below(rng, 5) == 0)
 		o->ignore = patterns[random_below(rng, 4)];
+	if (random_below(rng, 4) == 0) {
+		o->tags = tags + random_below(rng, 3);
+		o->tag_count = 1;
+	}
 	o->functions = random_below(rng, 3) == 0;
 	if (random_below(rng, 3) == 0)
 		o->min_share = (double)random_below(rng, 100) / 1000;
@@ -364,7 +390,8 @@ static void random_filters_give_what_a_plain_loop_gives(void **state)
 /* Each alone, so that a failure has a name. */
 static void each_filter_alone(void **state)
 {
-	static const char *const threads[] = {"worker"}, *const processes[] = {"100", "102"}, *const module[] = {"m1"};
+	static const char *const threads[] = {"worker"}, *const processes[] = {"100", "102"}, *const module[] = {"m1"},
+				 *const tag[] = {"route=/a"};
 	const struct pl_refine filters[] = {
 		{0},
 		{.threads = threads, .thread_count = 1},
@@ -378,6 +405,7 @@ static void each_filter_alone(void **state)
 		{.kinds = 1u << PL_ORIGIN_PYTHON},
 		{.kinds = 1u << PL_ORIGIN_MARKER},
 		{.modules = module, .module_count = 1},
+		{.tags = tag, .tag_count = 1},
 		{.focus = "^f[12] "},
 		{.ignore = "f1|f2"},
 		{.functions = true},

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels.h"
 #include "support.h"
 
 #define LIBRARY "/usr/lib/python3.11/json/decoder.py"
@@ -185,6 +186,38 @@ static void threads_and_processes_are_told(void **state)
 	plumb_profile_destroy(p);
 }
 
+static void labels_are_told_and_chosen(void **state)
+{
+	static const char both[] = "route\0/x\0user\0003", one[] = "route\0/y";
+	struct plumb_profile *p = small_profile();
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	struct plumb_view_label l = {.size = sizeof l};
+	size_t count;
+	uint32_t x, y;
+
+	check(pl_profile_tag(p, "[route=/x, user=3]", both, sizeof both, &x));
+	check(pl_profile_tag(p, "[route=/y]", one, sizeof one, &y));
+	add_samples(p, add_frame(p, x, "work", "/app/m.py", 3), 0, PL_STATE_ON_CPU, 0, 4, 100);
+	add_samples(p, y, 0, PL_STATE_ON_CPU, 0, 6, 100);
+	struct plumb_view *v = open_all(p);
+	assert_false(plumb_view_label_at(v, 0, &l)); /* nobody has asked */
+	assert_ok(plumb_view_labels(v, &count));
+	assert_int_equal(count, 3);
+	assert_true(plumb_view_label_at(v, 0, &l));
+	assert_true(strcmp(l.name, "route") == 0 && strcmp(l.value, "/y") == 0 && l.total.samples == 6);
+	assert_true(plumb_view_label_at(v, 2, &l));
+	assert_true(strcmp(l.name, "user") == 0 && strcmp(l.value, "3") == 0 && l.total.samples == 4);
+	assert_false(plumb_view_label_at(v, 3, &l));
+	plumb_view_close(v);
+	o.tags = (const char *const[]){"route=/x", "user"};
+	o.tag_count = 2;
+	v = open_view(p, o);
+	assert_ok(plumb_view_functions(v, &count));
+	assert_true(count == 2 && samples_of(v, "work", false) == 4);
+	plumb_view_close(v);
+	plumb_profile_destroy(p);
+}
+
 static void lines_of_a_function_and_its_text(void **state)
 {
 	struct plumb_profile *p = small_profile();
@@ -282,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_found_in_another_profile),
 		cmocka_unit_test(trees_are_of_own_code_or_of_all),
 		cmocka_unit_test(threads_and_processes_are_told),
+		cmocka_unit_test(labels_are_told_and_chosen),
 		cmocka_unit_test(lines_of_a_function_and_its_text),
 		cmocka_unit_test(totals_and_what_is_wrong),
 		cmocka_unit_test(a_smaller_struct_gets_what_it_has_room_for),
