@@ -6,9 +6,11 @@
 #include "row_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define FIRST_CAP 16
-#define MAX_ROWS  UINT32_MAX /* a slot has their number and one more */
+#define FIRST_CAP  16
+#define MAX_ROWS   UINT32_MAX /* a slot has their number and one more */
+#define MOST_SLOTS 64	      /* for each row, that clearing wipes */
 
 static void place(struct pl_row_index *x, struct pl_row_slot s)
 {
@@ -36,6 +38,16 @@ void pl_row_index_deinit(struct pl_row_index *x)
 {
 	free(x->slots);
 	*x = (struct pl_row_index){0};
+}
+
+/* One that was large once is not wiped for a few rows. */
+void pl_row_index_clear(struct pl_row_index *x)
+{
+	if (x->len < x->cap / MOST_SLOTS)
+		pl_row_index_deinit(x);
+	else if (x->len)
+		memset(x->slots, 0, x->cap * sizeof *x->slots);
+	x->len = 0;
 }
 
 bool pl_row_index_reserve(struct pl_row_index *x, size_t extra)

@@ -26,6 +26,8 @@ struct pl_row_index {
 };
 
 void pl_row_index_deinit(struct pl_row_index *x);
+/** Without rows; in time that follows their number, however many it once held. */
+void pl_row_index_clear(struct pl_row_index *x);
 /** Make room for @p extra more rows at once; false without memory, the index is then as it was. */
 bool pl_row_index_reserve(struct pl_row_index *x, size_t extra);
 /** Enter a row that is not in it; @p row < UINT32_MAX. False without memory, the index is then as it was. */

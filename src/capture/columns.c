@@ -38,7 +38,8 @@ void pl_columns_init(struct pl_columns *c, uint64_t period_ns)
 
 void pl_columns_deinit(struct pl_columns *c)
 {
-	pl_map_deinit(&c->places);
+	pl_row_index_deinit(&c->places);
+	pl_vec_deinit(&c->place_keys);
 	pl_vec_deinit(&c->weights_ns);
 	pl_buf_deinit(&c->place_rows);
 	pl_buf_deinit(&c->times);
@@ -53,7 +54,8 @@ void pl_columns_clear(struct pl_columns *c)
 {
 	c->samples = c->row_stack = 0;
 	c->first_ns = c->last_ns = c->instant = c->run = 0;
-	pl_map_clear(&c->places);
+	pl_row_index_clear(&c->places);
+	pl_vec_clear(&c->place_keys);
 	pl_vec_clear(&c->weights_ns);
 	pl_buf_clear(&c->place_rows);
 	pl_buf_clear(&c->times);
@@ -94,6 +96,25 @@ static struct plumb_error *make_room(struct pl_columns *c, const struct pl_sampl
 	return NULL;
 }
 
+static bool is_known(const struct pl_columns *c, uint64_t key, uint32_t hash, uint32_t *ret)
+{
+	for (size_t at = pl_row_index_start(&c->places, hash); pl_row_index_next(&c->places, hash, &at, ret);)
+		if (c->place_keys.data[*ret] == key)
+			return true;
+	return false;
+}
+
+static bool note_place(struct pl_columns *c, uint64_t key, uint32_t hash, uint32_t *ret)
+{
+	*ret = (uint32_t)c->place_keys.len;
+	if (!pl_vec_push(&c->place_keys, key))
+		return false;
+	if (pl_row_index_add(&c->places, hash, *ret))
+		return true;
+	c->place_keys.len--;
+	return false;
+}
+
 /* The number of the sample's place; a new one is described in place_rows by its difference to the last new one. */
 static struct plumb_error *find_place(struct pl_columns *c, const struct pl_sample *s, uint32_t *ret)
 {
@@ -101,17 +122,16 @@ static struct plumb_error *find_place(struct pl_columns *c, const struct pl_samp
 		*ret = c->last_place;
 		return NULL;
 	}
-	uint64_t k0 = (uint64_t)s->stack << 32 | s->thread;
-	if (pl_map_get(&c->places, k0, 0, ret))
+	uint64_t key = (uint64_t)s->stack << 32 | s->thread;
+	uint32_t hash = pl_row_hash(key, 0);
+	if (is_known(c, key, hash, ret))
 		return NULL;
-	uint32_t place = (uint32_t)c->places.len;
-	if (!pl_map_set(&c->places, k0, 0, place))
+	if (!note_place(c, key, hash, ret))
 		return &pl_err_no_memory;
 	struct pl_encoder e = {.buf = &c->place_rows};
 	pl_encode(&e, s->thread);
 	pl_encode_delta(&e, s->stack, c->row_stack);
 	c->row_stack = s->stack;
-	*ret = place;
 	return e.err;
 }
 

@@ -4,8 +4,8 @@
 #define PL_CAPTURE_COLUMNS_H
 
 #include "format.h"
-#include "map.h"
 #include "profile.h"
+#include "row_index.h"
 #include "vec.h"
 
 struct pl_columns {
@@ -13,7 +13,8 @@ struct pl_columns {
 	uint64_t period_ns;  /* what the weight of the first sample of a thread is compared with */
 	uint32_t samples;
 	uint64_t first_ns, last_ns;
-	struct pl_map places;			      /* (stack, thread) -> place */
+	struct pl_row_index places;		      /* of place_keys */
+	PL_VEC(uint64_t) place_keys;		      /* of each place: stack << 32 | thread */
 	uint32_t last_stack, last_thread, last_place; /* of the last sample */
 	uint32_t row_stack;			      /* of the last row of place_rows */
 	uint64_t instant;			      /* time of the last sample, in units */

@@ -191,19 +191,10 @@ void pl_encode_section(struct pl_encoder *e, enum pl_section tag, const struct p
 	pl_encode_bytes(e, content->data, content->len);
 }
 
-uint64_t pl_decode(struct pl_decoder *d)
+uint64_t pl_decode_long(struct pl_decoder *d)
 {
 	uint64_t v = 0;
 	if (!d->bad && pl_cursor_varint(&d->cursor, &v))
-		return v;
-	d->bad = true;
-	return 0;
-}
-
-int64_t pl_decode_signed(struct pl_decoder *d)
-{
-	int64_t v = 0;
-	if (!d->bad && pl_cursor_svarint(&d->cursor, &v))
 		return v;
 	d->bad = true;
 	return 0;

@@ -142,8 +142,19 @@ static inline struct pl_decoder pl_decoder_of(const uint8_t *bytes, size_t len)
 {
 	return (struct pl_decoder){.cursor = {.p = bytes, .end = bytes + len}};
 }
-uint64_t pl_decode(struct pl_decoder *d);
-int64_t pl_decode_signed(struct pl_decoder *d);
+/** A number of more than one byte, or none. */
+uint64_t pl_decode_long(struct pl_decoder *d);
+/* Most numbers have one byte, and there are six for each sample. */
+static inline uint64_t pl_decode(struct pl_decoder *d)
+{
+	bool is_short = !d->bad && d->cursor.p < d->cursor.end && *d->cursor.p < 0x80;
+	return is_short ? *d->cursor.p++ : pl_decode_long(d);
+}
+static inline int64_t pl_decode_signed(struct pl_decoder *d)
+{
+	uint64_t v = pl_decode(d);
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
 /** A number of at most 32 bits; a larger one is bad. */
 uint32_t pl_decode_u32(struct pl_decoder *d);
 /** What pl_encode_delta wrote, as a number of at most 32 bits. */

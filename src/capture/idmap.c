@@ -7,20 +7,24 @@
 void pl_idmap_deinit(struct pl_idmap *m)
 {
 	pl_vec_deinit(&m->spans);
-	pl_vec_deinit(&m->ids);
+}
+
+/* Whether the row continues the last span. */
+static bool continues(const struct pl_idmap *m, uint32_t id, uint32_t value)
+{
+	const struct pl_idspan *last = m->spans.len ? &m->spans.data[m->spans.len - 1] : NULL;
+
+	return last && id == m->next && value - last->value == last->count && value > last->value;
 }
 
 bool pl_idmap_append(struct pl_idmap *m, uint32_t id, uint32_t value)
 {
 	assert(id >= m->next);
-	if (!pl_vec_reserve(&m->ids, 1))
+	struct pl_idspan span = {.first = id, .value = value, .count = 1};
+	if (continues(m, id, value))
+		m->spans.data[m->spans.len - 1].count++;
+	else if (!pl_vec_push(&m->spans, span))
 		return false;
-	if (!m->spans.len || id != m->next) {
-		struct pl_idspan span = {.first = id, .at = m->ids.len};
-		if (!pl_vec_push(&m->spans, span))
-			return false;
-	}
-	m->ids.data[m->ids.len++] = value;
 	m->next = (uint64_t)id + 1;
 	return true;
 }
@@ -37,10 +41,9 @@ bool pl_idmap_get(const struct pl_idmap *m, uint32_t id, uint32_t *ret)
 	}
 	if (!m->spans.len || id < m->spans.data[low].first)
 		return false;
-	size_t end = low + 1 < m->spans.len ? m->spans.data[low + 1].at : m->ids.len;
-	size_t at = m->spans.data[low].at + (id - m->spans.data[low].first);
-	if (at >= end)
+	const struct pl_idspan *span = &m->spans.data[low];
+	if (id - span->first >= span->count)
 		return false;
-	*ret = m->ids.data[at];
+	*ret = span->value + (id - span->first);
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to src/capture: ids of the file -> ids of the profile. Ids of the file come in rising order with gaps where a
- * chunk was lost, so spans of neighbours are kept; memory follows the rows that are there, whatever ids they claim. */
+ * chunk was lost, and neighbours there are neighbours here, too, but where a row was known already: so spans of them
+ * are kept, one or a few for millions of rows. Memory follows the rows that are there, whatever ids they claim. */
 #ifndef PL_CAPTURE_IDMAP_H
 #define PL_CAPTURE_IDMAP_H
 
@@ -9,14 +10,13 @@
 
 #include "vec.h"
 
+/* Ids from `first` on, which are those from `value` on in the profile. */
 struct pl_idspan {
-	uint32_t first;
-	size_t at; /* of the first one in `ids`; the span ends where the next one begins */
+	uint32_t first, value, count;
 };
 
 struct pl_idmap {
 	PL_VEC(struct pl_idspan) spans;
-	PL_VEC(uint32_t) ids;
 	uint64_t next; /* ids below are taken or lost */
 };
 

@@ -21,6 +21,8 @@
 /* A recursion that is as deep as can be recorded, and seen at another depth in each sample, has 30,000 a byte. */
 #define FRAMES_BASE	(1ull << 28)
 #define FRAMES_PER_BYTE (64ull << 10)
+#define PLACES_AHEAD 16
+
 #define FRAME_TEXT	64 /* bytes of a frame's names that count as one frame more */
 
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx)
@@ -51,7 +53,8 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_vec_deinit(&r->with_hole);
 	pl_vec_deinit(&r->lengths);
 	pl_vec_deinit(&r->places);
-	pl_vec_deinit(&r->weights_ns);
+	pl_vec_deinit(&r->slots);
+	pl_vec_deinit(&r->name_bytes);
 }
 
 /* A stack hangs on the marker if rows of it, or all of it, were lost. Each stack is looked at once, behind its parent,
@@ -74,6 +77,17 @@ static struct plumb_error *has_lost_part(struct pl_restore *r, uint32_t stack, b
 	return NULL;
 }
 
+struct plumb_error *pl_restore_name_bytes(struct pl_restore *r, uint32_t location, uint64_t *ret)
+{
+	while (r->name_bytes.len <= location) {
+		uint64_t bytes = pl_profile_location_bytes(r->profile, (uint32_t)r->name_bytes.len);
+		if (!pl_vec_push(&r->name_bytes, bytes))
+			return &pl_err_no_memory;
+	}
+	*ret = r->name_bytes.data[location];
+	return NULL;
+}
+
 /* What the frames of a stack count. Each stack is looked at once, behind its parent. */
 static struct plumb_error *length_of(struct pl_restore *r, uint32_t stack, uint64_t *ret)
 {
@@ -81,8 +95,11 @@ static struct plumb_error *length_of(struct pl_restore *r, uint32_t stack, uint6
 	while (r->lengths.len <= stack) {
 		const struct pl_stack *s = &p->stacks[r->lengths.len];
 		bool is_root = r->lengths.len == 0;
-		uint64_t own = is_root ? 0 : 1 + pl_profile_location_bytes(p, s->location) / FRAME_TEXT;
-		if (!pl_vec_push(&r->lengths, is_root ? 0 : r->lengths.data[s->parent] + own))
+		uint64_t bytes = 0;
+		struct plumb_error *err = is_root ? NULL : pl_restore_name_bytes(r, s->location, &bytes);
+		if (err)
+			return err;
+		if (!pl_vec_push(&r->lengths, is_root ? 0 : r->lengths.data[s->parent] + 1 + bytes / FRAME_TEXT))
 			return &pl_err_no_memory;
 	}
 	*ret = r->lengths.data[stack];
@@ -104,8 +121,12 @@ static struct plumb_error *thread_slot(struct pl_restore *r, uint32_t thread, ui
 {
 	if (pl_map_get(&r->thread_slots, thread, 0, ret))
 		return NULL;
-	*ret = (uint32_t)r->weights_ns.len;
-	if (!pl_vec_push(&r->weights_ns, period_ns) || !pl_map_set(&r->thread_slots, thread, 0, *ret))
+	struct pl_thread_slot slot = {.weight_ns = period_ns};
+	struct plumb_error *err = pl_restore_thread_id(r, thread, &slot.thread);
+	if (err)
+		return err;
+	*ret = (uint32_t)r->slots.len;
+	if (!pl_vec_push(&r->slots, slot) || !pl_map_set(&r->thread_slots, thread, 0, *ret))
 		return &pl_err_no_memory;
 	return NULL;
 }
@@ -118,15 +139,11 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 	*stack = pl_decode_delta_u32(d, *stack);
 	if (d->bad)
 		return &pl_err_corrupt;
-	struct plumb_error *err = pl_restore_thread_id(r, thread, &place.thread);
+	struct plumb_error *err = thread_slot(r, thread, period_ns, &place.thread_slot);
 	if (!err)
 		err = pl_restore_stack_id(r, *stack, &place.stack);
 	if (!err)
-		err = thread_slot(r, thread, period_ns, &place.thread_slot);
-	if (!err)
 		err = has_lost_part(r, place.stack, &place.lost);
-	if (!err)
-		err = pl_restore_spend_frames(r, place.stack);
 	if (!err && r->places.len == r->places_paid) {
 		err = pl_restore_spend(r, PL_ROW_MEMORY);
 		r->places_paid += !err;
@@ -136,13 +153,27 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 	return pl_vec_push(&r->places, place) ? NULL : &pl_err_no_memory;
 }
 
+/* The frames of all places. Stacks are far more than the caches hold: what is known of one is fetched some places before
+ * it is needed. */
+static struct plumb_error *spend_places(struct pl_restore *r)
+{
+	struct plumb_error *err = NULL;
+	for (size_t i = 0; i < r->places.len && !err; i++) {
+		size_t later = i + PLACES_AHEAD < r->places.len ? r->places.data[i + PLACES_AHEAD].stack : SIZE_MAX;
+		if (later < r->lengths.len)
+			__builtin_prefetch(&r->lengths.data[later]);
+		err = pl_restore_spend_frames(r, r->places.data[i].stack);
+	}
+	return err;
+}
+
 /* At most one for each sample of the chunk: what nobody is at was not written, and would take memory. */
 static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decoder *d, uint64_t period_ns,
 					  uint32_t count)
 {
 	uint32_t stack = 0;
 	pl_vec_clear(&r->places);
-	pl_vec_clear(&r->weights_ns);
+	pl_vec_clear(&r->slots);
 	pl_map_clear(&r->thread_slots);
 	while (pl_cursor_left(&d->cursor)) {
 		struct plumb_error *err =
@@ -150,7 +181,7 @@ static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decode
 		if (err)
 			return err;
 	}
-	return NULL;
+	return spend_places(r);
 }
 
 /* The columns of the samples, read in step. */
@@ -178,17 +209,17 @@ static bool columns_bad(const struct columns *c)
 
 /* Too many rows end the reading and are no damage that is left out: when the file is read again, it could not be known
  * which they were. */
-static struct plumb_error *count_sample(struct pl_restore *r, const struct pl_sample *s)
+static struct plumb_error *count_samples(struct pl_restore *r, const struct pl_sample *s, size_t count)
 {
 	if (r->again)
 		return NULL;
-	struct plumb_error *err = pl_profile_add(r->profile, s);
+	struct plumb_error *err = pl_profile_add_all(r->profile, s, count);
 	if (err || r->profile->cell_count <= r->cells_max)
 		return err;
 	return pl_error(PLUMB_ERR_LIMIT, "its samples are of more kinds than a recording of its size has");
 }
 
-static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c)
+static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c, struct pl_sample *ret)
 {
 	next_instant(c);
 	uint64_t at = pl_decode(c->places), state = pl_decode(c->states);
@@ -199,21 +230,42 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 		return &pl_err_corrupt;
 	c->run--;
 	const struct pl_place *place = &r->places.data[at];
-	struct pl_sample s = {.time_ns = c->instant << c->time_shift,
-			      .thread = place->thread,
-			      .stack = place->stack,
-			      .state = (uint8_t)(state >> PL_QUALITY_BITS),
-			      /* What has a hole is no longer the whole stack that was proved. */
-			      .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
-			      .weight_ns = r->weights_ns.data[place->thread_slot] += weight_delta,
-			      .extra = extra};
-	struct plumb_error *err = count_sample(r, &s);
-	if (err)
-		return err;
+	struct pl_thread_slot *slot = &r->slots.data[place->thread_slot];
+	*ret = (struct pl_sample){.time_ns = c->instant << c->time_shift,
+				  .thread = slot->thread,
+				  .stack = place->stack,
+				  .state = (uint8_t)(state >> PL_QUALITY_BITS),
+				  /* What has a hole is no longer the whole stack that was proved. */
+				  .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
+				  .weight_ns = slot->weight_ns += weight_delta,
+				  .extra = extra};
 	r->lost_samples += place->lost;
-	err = r->fn ? r->fn(r->ctx, &s) : NULL;
-	r->stopped = err != NULL;
+	return NULL;
+}
+
+static struct plumb_error *give_samples(struct pl_restore *r, const struct pl_sample *s, size_t count)
+{
+	struct plumb_error *err = count_samples(r, s, count);
+	for (size_t i = 0; i < count && r->fn && !err; i++) {
+		err = r->fn(r->ctx, &s[i]);
+		r->stopped = err != NULL;
+	}
 	return err;
+}
+
+/* The next samples, at most @p left of them; those before a contradiction count. */
+static struct plumb_error *restore_some(struct pl_restore *r, struct columns *c, uint32_t left, uint32_t *done)
+{
+	struct pl_sample s[PL_TOGETHER];
+	struct plumb_error *bad = NULL, *err;
+	uint32_t count = 0;
+	while (count < PL_TOGETHER && count < left && !bad) {
+		bad = restore_sample(r, c, &s[count]);
+		count += !bad;
+	}
+	err = give_samples(r, s, count);
+	*done += err ? 0 : count;
+	return err ? err : bad;
 }
 
 static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
@@ -232,10 +284,8 @@ static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
 			    .counts = &sections[PL_SECTION_COUNTS],
 			    .counted = pl_cursor_left(&sections[PL_SECTION_COUNTS].cursor) > 0,
 			    .time_shift = (unsigned)shift};
-	while (!err && *done < count) {
-		err = restore_sample(r, &c);
-		*done += !err;
-	}
+	while (!err && *done < count)
+		err = restore_some(r, &c, count - *done, done);
 	return err;
 }
 

@@ -11,10 +11,16 @@
 #define PL_ROW_MEMORY	   128	   /* a row, its entries in hash maps, its id */
 #define PL_MEMORY_PER_BYTE 4096ull /* that rows and texts may take, of each byte of the file */
 
-/** A place of the current chunk, in ids of the profile. */
+/** A thread of the current chunk. */
+struct pl_thread_slot {
+	uint32_t thread;    /* id of the profile */
+	uint64_t weight_ns; /* of its last sample */
+};
+
+/** A place of the current chunk. */
 struct pl_place {
-	uint32_t thread, stack;
 	uint32_t thread_slot; /* number of the thread within the chunk */
+	uint32_t stack;	      /* id of the profile */
 	bool lost;	      /* part of its stack was in a damaged chunk */
 };
 
@@ -40,11 +46,12 @@ struct pl_restore {
 	uint32_t lost_stack;	  /* the marker "<lost>" */
 	PL_VEC(bool) with_hole;	  /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */
 	PL_VEC(uint64_t) lengths; /* by stack of the profile, as far as it was asked: what its frames count */
+	PL_VEC(uint64_t) name_bytes; /* by location of the profile, as far as it was asked: how long its names are */
 	/* Of the current chunk. */
-	struct pl_map thread_slots; /* id of the file -> slot */
+	struct pl_map thread_slots; /* id of the file -> number of the slot */
+	PL_VEC(struct pl_thread_slot) slots;
 	PL_VEC(struct pl_place) places;
-	size_t places_paid;	     /* the most that a chunk had: their memory is kept */
-	PL_VEC(uint64_t) weights_ns; /* per slot: the weight of the thread's last sample */
+	size_t places_paid; /* the most that a chunk had: their memory is kept */
 };
 
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx);
@@ -61,6 +68,8 @@ struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count,
 
 /** Take the frames of a stack, which formats write, of r->frames_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
 struct plumb_error *pl_restore_spend_frames(struct pl_restore *r, uint32_t stack) PLUMB_MUST_CHECK;
+/** pl_profile_location_bytes(), which is asked for each stack. */
+struct plumb_error *pl_restore_name_bytes(struct pl_restore *r, uint32_t location, uint64_t *ret) PLUMB_MUST_CHECK;
 /** Take @p bytes of r->memory_left. Errors: PLUMB_ERR_CORRUPT if there are fewer. */
 struct plumb_error *pl_restore_spend(struct pl_restore *r, uint64_t bytes) PLUMB_MUST_CHECK;
 

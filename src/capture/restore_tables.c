@@ -114,7 +114,11 @@ struct table {
 	/** Decode the next row and intern it. @p fields: of the row before, zeros at first. */
 	struct plumb_error *(*row)(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
 				   uint32_t *ret);
+	/** Decode a row that is not due yet and fetch what it will need; NULL: that is in the caches anyway. */
+	void (*expect)(const struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields);
 };
+
+#define AHEAD 12 /* rows */
 
 static struct plumb_error *string_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
 				      uint32_t *ret)
@@ -208,9 +212,25 @@ static struct plumb_error *stack_row(struct pl_restore *r, struct pl_decoder *d,
 	if (!err && r->profile->stacks[parent].depth >= PL_STACK_MAX_DEPTH)
 		err = &pl_err_corrupt;
 	/* Trees of calls are written with the names of their nodes. */
+	uint64_t bytes = 0;
 	if (!err)
-		err = pl_restore_spend(r, pl_profile_location_bytes(r->profile, location));
+		err = pl_restore_name_bytes(r, location, &bytes);
+	if (!err)
+		err = pl_restore_spend(r, bytes);
 	return err ? err : pl_profile_stack(r->profile, parent, location, ret);
+}
+
+/* Any stack can be the parent of any other, and they are more than the caches hold. */
+static void expect_stack(const struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields)
+{
+	uint64_t above = pl_decode(d);
+	uint32_t parent = 0, location = 0;
+	fields->stack_location = pl_decode_delta_u32(d, fields->stack_location);
+	if (d->bad || above == 0 || above > id)
+		return;
+	if (above == id || pl_idmap_get(&r->stacks, id - (uint32_t)above, &parent))
+		if (pl_idmap_get(&r->locations, fields->stack_location, &location))
+			pl_profile_expect_stack(r->profile, parent, location);
 }
 
 static struct plumb_error *process_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
@@ -234,9 +254,12 @@ static struct plumb_error *restore_table(struct pl_restore *r, const struct tabl
 	uint64_t id = pl_decode_u32(d), end = id + pl_decode_u32(d);
 	if (d->bad || id < t->ids->next || end > UINT32_MAX || end - id > pl_cursor_left(&d->cursor))
 		return &pl_err_corrupt;
-	union fields fields = {0};
-	for (; id < end; id++) {
+	union fields fields = {0}, later_fields = {0};
+	struct pl_decoder later = *d;
+	for (uint64_t next = id; id < end; id++) {
 		uint32_t value = 0;
+		for (; t->expect && next < end && next < id + AHEAD; next++)
+			t->expect(r, &later, (uint32_t)next, &later_fields);
 		struct plumb_error *err = pl_restore_spend(r, PL_ROW_MEMORY);
 		if (!err)
 			err = t->row(r, d, (uint32_t)id, &fields, &value);
@@ -554,11 +577,11 @@ static struct pl_decoder *present(struct pl_decoder *section)
 struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder sections[PL_SECTIONS])
 {
 	const struct table tables[] = {
-		{PL_SECTION_STRINGS, &r->strings, string_row},
-		{PL_SECTION_FUNCTIONS, &r->functions, function_row},
-		{PL_SECTION_LOCATIONS, &r->locations, location_row},
-		{PL_SECTION_STACKS, &r->stacks, stack_row},
-		{PL_SECTION_PROCESSES, &r->processes, process_row},
+		{PL_SECTION_STRINGS, &r->strings, string_row, NULL},
+		{PL_SECTION_FUNCTIONS, &r->functions, function_row, NULL},
+		{PL_SECTION_LOCATIONS, &r->locations, location_row, NULL},
+		{PL_SECTION_STACKS, &r->stacks, stack_row, expect_stack},
+		{PL_SECTION_PROCESSES, &r->processes, process_row, NULL},
 	};
 	r->opcodes = present(&sections[PL_SECTION_OPCODES]);
 	r->labels = present(&sections[PL_SECTION_LABELS]);

@@ -67,22 +67,22 @@ static struct plumb_error *index_cells(struct plumb_profile *p)
 	return NULL;
 }
 
-/* The id of the cell with the key of @p c, appended with no counts if there is none. */
-static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t *ret)
+/* The id of the cell with the key of @p c, whose hash is @p hash, appended with no counts if there is none. */
+static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t hash, uint32_t *ret)
 {
 	struct plumb_error *err = index_cells(p);
-	if (err || find_row(&p->index->cells[c->batch], p->cells, c, hash_of(c), ret))
+	if (err || find_row(&p->index->cells[c->batch], p->cells, c, hash, ret))
 		return err;
 	struct pl_cell none = *c;
 	none.samples = none.weight_ns = 0;
 	err = append(p, &none);
 	if (err)
 		return err;
-	err = index_cells(p);
-	if (err) {
+	if (!pl_row_index_add(&p->index->cells[c->batch], hash, p->cell_count - 1)) {
 		p->cell_count--;
-		return err;
+		return &pl_err_no_memory;
 	}
+	p->index->cells_indexed = p->cell_count;
 	*ret = p->cell_count - 1;
 	return NULL;
 }
@@ -114,19 +114,56 @@ void pl_cells_forget(struct pl_row_index cells[PL_BATCHES])
 		pl_row_index_deinit(&cells[b]);
 }
 
-struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c)
+static bool is_last(const struct plumb_profile *p, const struct pl_cell *c)
+{
+	uint32_t last = p->index->last_cell;
+	return last != PL_NO_CELL && same_key(&p->cells[last], c);
+}
+
+/* @p found: it is that of the last cell; else @p hash is its hash. */
+static struct plumb_error *add_hashed(struct plumb_profile *p, const struct pl_cell *c, bool found, uint32_t hash)
 {
 	struct pl_profile_index *x = p->index;
 	assert(c->stack < p->stack_count && c->thread < p->thread_count);
 	assert(c->quality < PL_QUALITIES && c->batch < PL_BATCHES);
-	if (x->last_cell == PL_NO_CELL || !same_key(&p->cells[x->last_cell], c)) {
-		struct plumb_error *err = find_cell(p, c, &x->last_cell);
-		if (err)
-			return err;
-	}
+	struct plumb_error *err = found ? NULL : find_cell(p, c, hash, &x->last_cell);
+	if (err)
+		return err;
 	add_counts(&p->cells[x->last_cell], c);
 	add_to_thread(p, c);
 	return NULL;
+}
+
+struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c)
+{
+	bool found = is_last(p, c);
+	return add_hashed(p, c, found, found ? 0 : hash_of(c));
+}
+
+/* The row with that hash, if there is one. */
+static void expect_row(const struct plumb_profile *p, const struct pl_cell *c, uint32_t hash)
+{
+	const struct pl_row_index *x = &p->index->cells[c->batch];
+	size_t at = pl_row_index_start(x, hash);
+	uint32_t row;
+	if (pl_row_index_next(x, hash, &at, &row))
+		__builtin_prefetch(&p->cells[row]);
+}
+
+struct plumb_error *pl_cells_add_all(struct plumb_profile *p, const struct pl_cell *c, size_t count)
+{
+	struct plumb_error *err = NULL;
+	uint32_t hashes[PL_TOGETHER];
+	assert(count <= PL_TOGETHER);
+	for (size_t i = 0; i < count; i++) {
+		hashes[i] = hash_of(&c[i]);
+		pl_row_index_expect(&p->index->cells[c[i].batch], hashes[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		expect_row(p, &c[i], hashes[i]);
+	for (size_t i = 0; i < count && !err; i++)
+		err = add_hashed(p, &c[i], is_last(p, &c[i]), hashes[i]);
+	return err;
 }
 
 /* The cells of a profile on their way to other batches. */
@@ -137,22 +174,37 @@ struct fold {
 	uint32_t count;
 };
 
+static struct plumb_error *fold_one(struct fold *f, const struct pl_cell *c, uint32_t hash)
+{
+	struct pl_row_index *index = &f->index[c->batch];
+	uint32_t at = 0;
+	if (find_row(index, f->rows, c, hash, &at)) {
+		add_counts(&f->rows[at], c);
+		return NULL;
+	}
+	if (!pl_row_index_add(index, hash, f->count))
+		return &pl_err_no_memory;
+	f->rows[f->count++] = *c;
+	return NULL;
+}
+
 static struct plumb_error *fold(const struct plumb_profile *p, struct fold *f)
 {
-	for (uint32_t i = 0; i < p->cell_count; i++) {
-		struct pl_cell c = p->cells[i];
-		c.batch = f->map[c.batch];
-		struct pl_row_index *index = &f->index[c.batch];
-		uint32_t hash = hash_of(&c), at = 0;
-		if (find_row(index, f->rows, &c, hash, &at)) {
-			add_counts(&f->rows[at], &c);
-			continue;
+	struct plumb_error *err = NULL;
+	struct pl_cell cells[PL_TOGETHER];
+	uint32_t hashes[PL_TOGETHER];
+	for (uint32_t from = 0; from < p->cell_count && !err; from += PL_TOGETHER) {
+		uint32_t left = p->cell_count - from, count = left < PL_TOGETHER ? left : PL_TOGETHER;
+		for (uint32_t i = 0; i < count; i++) {
+			cells[i] = p->cells[from + i];
+			cells[i].batch = f->map[cells[i].batch];
+			hashes[i] = hash_of(&cells[i]);
+			pl_row_index_expect(&f->index[cells[i].batch], hashes[i]);
 		}
-		if (!pl_row_index_add(index, hash, f->count))
-			return &pl_err_no_memory;
-		f->rows[f->count++] = c;
+		for (uint32_t i = 0; i < count && !err; i++)
+			err = fold_one(f, &cells[i], hashes[i]);
 	}
-	return NULL;
+	return err;
 }
 
 /* A second set of tables, so that running out of memory half-way leaves the first one whole. */
@@ -238,26 +290,49 @@ static void save_room(struct plumb_profile *p, uint64_t time_ns)
 		plumb_error_destroy(pl_cells_widen(p, x->batch_shift + 1));
 }
 
-struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s)
+/* Batches long enough for a sample at @p time_ns. */
+static struct plumb_error *reach(struct plumb_profile *p, uint64_t time_ns)
 {
 	assert(!p->axis.merged);
-	save_room(p, s->time_ns);
+	save_room(p, time_ns);
 	unsigned shift = p->index->batch_shift;
-	if (s->time_ns >> shift >= PL_BATCHES) {
-		while (s->time_ns >> shift >= PL_BATCHES)
-			shift++;
-		struct plumb_error *err = pl_cells_widen(p, shift);
-		if (err)
-			return err;
-	}
-	struct pl_cell c = {.stack = s->stack,
-			    .thread = s->thread,
-			    .state = s->state,
-			    .quality = s->quality,
-			    .batch = (uint8_t)(s->time_ns >> shift),
-			    .samples = pl_sum_u64(1, s->extra),
-			    .weight_ns = s->weight_ns};
+	if (time_ns >> shift < PL_BATCHES)
+		return NULL;
+	while (time_ns >> shift >= PL_BATCHES)
+		shift++;
+	return pl_cells_widen(p, shift);
+}
+
+static struct pl_cell cell_of(const struct plumb_profile *p, const struct pl_sample *s)
+{
+	return (struct pl_cell){.stack = s->stack,
+				.thread = s->thread,
+				.state = s->state,
+				.quality = s->quality,
+				.batch = (uint8_t)(s->time_ns >> p->index->batch_shift),
+				.samples = pl_sum_u64(1, s->extra),
+				.weight_ns = s->weight_ns};
+}
+
+struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s)
+{
+	struct plumb_error *err = reach(p, s->time_ns);
+	if (err)
+		return err;
+	struct pl_cell c = cell_of(p, s);
 	return pl_cells_add(p, &c);
+}
+
+struct plumb_error *pl_profile_add_all(struct plumb_profile *p, const struct pl_sample *s, size_t count)
+{
+	struct plumb_error *err = NULL;
+	struct pl_cell cells[PL_TOGETHER];
+	assert(count <= PL_TOGETHER);
+	for (size_t i = 0; i < count && !err; i++)
+		err = reach(p, s[i].time_ns);
+	for (size_t i = 0; i < count && !err; i++)
+		cells[i] = cell_of(p, &s[i]);
+	return err ? err : pl_cells_add_all(p, cells, count);
 }
 
 void pl_profile_forget(struct plumb_profile *p)

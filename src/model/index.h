@@ -50,6 +50,8 @@ struct plumb_error *pl_row_room(struct plumb_profile *p, void **rows, size_t *ca
 
 /** Add the counts of @p c to the profile's cell with the same key; c->batch is in the profile's own batches. */
 struct plumb_error *pl_cells_add(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
+/** The same for at most PL_TOGETHER of them, which fetches memory for one while it adds others. */
+struct plumb_error *pl_cells_add_all(struct plumb_profile *p, const struct pl_cell *c, size_t count) PLUMB_MUST_CHECK;
 /** The same where equal cells follow each other, and those before are others: no cell is looked for. */
 struct plumb_error *pl_cells_append(struct plumb_profile *p, const struct pl_cell *c) PLUMB_MUST_CHECK;
 /** Make batch b of @p p, if it has cells, batch @p map [b], and each batch 1 << @p shift long, which is not shorter

@@ -99,7 +99,7 @@ static void expect_stack(const struct plumb_profile *into, const struct plumb_pr
 	if (next >= from->stack_count || from->stacks[next].parent >= now)
 		return;
 	const struct pl_stack *s = &from->stacks[next];
-	pl_row_index_expect(&into->index->stacks, pl_stack_hash(m->stacks[s->parent], m->locations[s->location]));
+	pl_profile_expect_stack(into, m->stacks[s->parent], m->locations[s->location]);
 }
 
 static struct plumb_error *merge_stacks(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
@@ -271,9 +271,12 @@ static struct pl_cell cell_of(const struct plumb_profile *from, uint32_t i, cons
 static struct plumb_error *merge_cells(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
 {
 	struct plumb_error *err = pl_axis_unite(into, is_blank(into), from, m->batches);
-	for (uint32_t i = 0; i < from->cell_count && !err; i++) {
-		struct pl_cell c = cell_of(from, i, m);
-		err = pl_cells_add(into, &c);
+	struct pl_cell cells[PL_TOGETHER];
+	for (uint32_t first = 0; first < from->cell_count && !err; first += PL_TOGETHER) {
+		uint32_t left = from->cell_count - first, count = left < PL_TOGETHER ? left : PL_TOGETHER;
+		for (uint32_t i = 0; i < count; i++)
+			cells[i] = cell_of(from, first + i, m);
+		err = pl_cells_add_all(into, cells, count);
 	}
 	return err;
 }

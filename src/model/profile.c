@@ -208,6 +208,13 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 	return NULL;
 }
 
+void pl_profile_expect_stack(const struct plumb_profile *p, uint32_t parent, uint32_t location)
+{
+	if (parent < p->stack_count)
+		__builtin_prefetch(&p->stacks[parent]);
+	pl_row_index_expect(&p->index->stacks, pl_stack_hash(parent, location));
+}
+
 struct plumb_error *pl_profile_labelled(struct plumb_profile *p, uint32_t parent, const char *name, uint32_t labels,
 					uint32_t *ret)
 {

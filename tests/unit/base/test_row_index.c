@@ -44,6 +44,25 @@ static void every_row_is_found_by_its_key_and_no_other(void **state)
 	free(keys);
 }
 
+static void a_cleared_index_is_empty_and_can_be_filled_again(void **state)
+{
+	const uint32_t fills[] = {5000, 3, 200, 0, 7}; /* the second is few for what the first made of it */
+	struct pl_row_index x = {0};
+	uint64_t keys[5000];
+	for (size_t f = 0; f < sizeof fills / sizeof *fills; f++) {
+		for (uint32_t i = 0; i < fills[f]; i++) {
+			keys[i] = i * 7 + f;
+			assert_int_equal(find(&x, keys, keys[i], pl_row_hash(keys[i], 0)), UINT32_MAX);
+			assert_true(pl_row_index_add(&x, pl_row_hash(keys[i], 0), i));
+		}
+		for (uint32_t i = 0; i < fills[f]; i++)
+			assert_int_equal(find(&x, keys, keys[i], pl_row_hash(keys[i], 0)), i);
+		pl_row_index_clear(&x);
+		assert_int_equal(x.len, 0);
+	}
+	pl_row_index_deinit(&x);
+}
+
 /* All in one place, and that is the last slot: the search goes on at the first. */
 static void rows_of_one_hash_are_told_apart_by_their_keys(void **state)
 {
@@ -79,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_index_finds_nothing),
+		cmocka_unit_test(a_cleared_index_is_empty_and_can_be_filled_again),
 		cmocka_unit_test(every_row_is_found_by_its_key_and_no_other),
 		cmocka_unit_test(rows_of_one_hash_are_told_apart_by_their_keys),
 		cmocka_unit_test(what_was_reserved_needs_no_growing),

@@ -72,6 +72,35 @@ static void batches_hold_the_samples_of_their_time(void **state)
 	pl_profile_destroy(p);
 }
 
+/* Also where a cell is met for the first time and again in one call, and batches double within it. */
+static void samples_count_the_same_together_and_one_by_one(void **state)
+{
+	struct plumb_profile *p = NULL, *q = NULL;
+	check(pl_profile_create(&p));
+	struct generator g = {
+		.rng = {.state = 11}, .profile = p, .depth = 3, .processes = 1, .step_ns = 3 * PL_BATCH_MIN_NS / 10};
+	struct pl_sample *samples = calloc(SAMPLES, sizeof *samples);
+	for (int i = 0; i < SAMPLES; i++)
+		samples[i] = generate_sample(&g);
+	check(pl_profile_copy(p, &q));
+	for (int i = 0; i < SAMPLES; i++)
+		check(pl_profile_add(p, &samples[i]));
+	for (int i = 0, count; i < SAMPLES; i += count) {
+		count = 1 + i % PL_TOGETHER < SAMPLES - i ? 1 + i % PL_TOGETHER : SAMPLES - i;
+		check(pl_profile_add_all(q, samples + i, (size_t)count));
+	}
+	assert_true(p->cell_count == q->cell_count && p->batch_ns == q->batch_ns && p->batch_ns > PL_BATCH_MIN_NS);
+	for (uint32_t c = 0; c < p->cell_count; c++) {
+		const struct pl_cell *a = &p->cells[c], *b = &q->cells[c];
+		assert_true(a->stack == b->stack && a->thread == b->thread && a->state == b->state &&
+			    a->quality == b->quality && a->batch == b->batch && a->samples == b->samples &&
+			    a->weight_ns == b->weight_ns);
+	}
+	free(samples);
+	pl_profile_destroy(p);
+	pl_profile_destroy(q);
+}
+
 static void any_time_finds_a_batch(void **state)
 {
 	const uint64_t times[] = {
@@ -124,8 +153,11 @@ static void sums_stay_at_the_maximum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_samples_share_a_cell), cmocka_unit_test(batches_hold_the_samples_of_their_time),
-		cmocka_unit_test(any_time_finds_a_batch),     cmocka_unit_test(cells_are_bounded),
+		cmocka_unit_test(samples_count_the_same_together_and_one_by_one),
+		cmocka_unit_test(equal_samples_share_a_cell),
+		cmocka_unit_test(batches_hold_the_samples_of_their_time),
+		cmocka_unit_test(any_time_finds_a_batch),
+		cmocka_unit_test(cells_are_bounded),
 		cmocka_unit_test(sums_stay_at_the_maximum),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
