@@ -62,3 +62,12 @@ bool pl_cursor_varint(struct pl_cursor *c, uint64_t *ret)
 	}
 	return false;
 }
+
+bool pl_cursor_svarint(struct pl_cursor *c, int64_t *ret)
+{
+	uint64_t v;
+	if (!pl_cursor_varint(c, &v))
+		return false;
+	*ret = (int64_t)(v >> 1 ^ (0 - (v & 1)));
+	return true;
+}

@@ -19,6 +19,7 @@ bool pl_cursor_u8(struct pl_cursor *c, uint8_t *ret);
 bool pl_cursor_u32(struct pl_cursor *c, uint32_t *ret); /* little endian */
 bool pl_cursor_u64(struct pl_cursor *c, uint64_t *ret);
 bool pl_cursor_varint(struct pl_cursor *c, uint64_t *ret); /* LEB128, at most 10 bytes */
+bool pl_cursor_svarint(struct pl_cursor *c, int64_t *ret); /* zigzag */
 bool pl_cursor_bytes(struct pl_cursor *c, size_t len, const uint8_t **ret);
 
 #endif

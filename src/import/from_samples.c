@@ -315,9 +315,10 @@ struct plumb_error *pl_samples_read(const struct pl_import_input *in, struct pl_
 					  .error_rate = NAN,
 					  .missed_samples = NAN,
 					  .mode = NAN}};
-	struct plumb_error *err = read_run(in, &s);
+	struct plumb_error *err;
 
 	sink->timed = true;
+	err = read_run(in, &s);
 	pl_vec_deinit(&s.seen);
 	pl_vec_deinit(&s.frames);
 	pl_task_graph_deinit(&s.graph);

@@ -15,13 +15,12 @@ struct pl_import_input {
 	size_t len;
 };
 
-/** Where samples go. */
+/** Where samples go. The profile counts them. */
 struct pl_sink {
 	struct plumb_profile *profile; /* tables are interned here, and facts about the whole go to profile->meta */
-	bool count;		       /* count the samples in the profile; false: it has them already */
 	pl_sample_fn *fn;	       /* sees each sample; may be NULL */
 	void *ctx;
-	bool timed;	  /* set by the importer: its samples have times of their own */
+	bool timed;	  /* set by the importer before the first one: its samples have times of their own */
 	bool counted;	  /* likewise: it knows numbers of samples only, and these become their weights */
 	uint64_t skipped; /* lines or records that were no samples */
 };

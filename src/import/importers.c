@@ -59,6 +59,6 @@ struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s)
 
 	if (sink->counted)
 		given.weight_ns = s->extra == UINT64_MAX ? UINT64_MAX : s->extra + 1;
-	struct plumb_error *err = sink->count ? pl_profile_add(sink->profile, &given) : NULL;
+	struct plumb_error *err = pl_profile_add(sink->profile, &given);
 	return err || !sink->fn ? err : sink->fn(sink->ctx, &given);
 }

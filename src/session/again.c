@@ -24,12 +24,6 @@ struct mapping {
 	struct pl_capture_info info;
 };
 
-struct imported {
-	struct plumb_profile *profile;
-	struct pl_input input;
-	const struct pl_importer *importer;
-};
-
 /* A profile can be kept for long, and by the children of a fork, too: programs that close all descriptors there are, as
  * daemons do, have given its number to another file. */
 static bool is_still_open(const struct recording *r)
@@ -123,45 +117,5 @@ struct plumb_error *pl_again_from_mapping(struct plumb_profile *p, int fd, size_
 	}
 	*m = (struct mapping){.profile = p, .bytes = bytes, .len = len, .info = *info};
 	p->stream = (struct pl_stream){.each = mapping_each, .destroy = mapping_destroy, .ctx = m};
-	return NULL;
-}
-
-static struct plumb_error *imported_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
-{
-	struct imported *i = ctx;
-	struct pl_import_input bytes = {.bytes = i->input.map, .len = i->input.map_len - 1};
-	struct pl_sink sink = {.profile = i->profile, .fn = fn, .ctx = fn_ctx};
-	struct pl_meta meta = i->profile->meta;
-
-	/* It is a copy that nobody can change: an importer that finds something new is not deterministic. */
-	pl_profile_hold(i->profile, true);
-	struct plumb_error *err = i->importer->read(&bytes, &sink);
-	pl_profile_hold(i->profile, false);
-	i->profile->meta = meta;
-	return err;
-}
-
-static void imported_destroy(void *ctx)
-{
-	struct imported *i = ctx;
-
-	pl_input_close(&i->input);
-	free(i);
-}
-
-struct plumb_error *pl_again_from_import(struct plumb_profile *p, struct pl_input *in,
-					 const struct pl_importer *importer)
-{
-	struct imported *i = malloc(sizeof *i);
-
-	if (!i) {
-		pl_input_close(in);
-		return &pl_err_no_memory;
-	}
-	close(in->fd); /* it is mapped, and nobody else can cut it */
-	in->fd = -1;
-	*i = (struct imported){.profile = p, .input = *in, .importer = importer};
-	*in = (struct pl_input){.fd = -1};
-	p->stream = (struct pl_stream){.each = imported_each, .destroy = imported_destroy, .ctx = i};
 	return NULL;
 }

@@ -4,7 +4,6 @@
 #define PL_SESSION_AGAIN_H
 
 #include "capture.h"
-#include "input.h"
 
 /** @p p gives its samples from the recording @p fd, as it was when @p info told of it. Takes @p fd over, also on
  * errors. */
@@ -14,8 +13,5 @@ struct plumb_error *pl_again_from_recording(struct plumb_profile *p, int fd,
  * stays the caller's. */
 struct plumb_error *pl_again_from_mapping(struct plumb_profile *p, int fd, size_t len,
 					  const struct pl_capture_info *info) PLUMB_MUST_CHECK;
-/** @p p gives its samples from what @p importer read. Takes the mapping of @p in over, also on errors. */
-struct plumb_error *pl_again_from_import(struct plumb_profile *p, struct pl_input *in,
-					 const struct pl_importer *importer) PLUMB_MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "again.h"
 #include "input.h"
+#include "sample_log.h"
 #include "save.h"
 #include "view.h"
 
@@ -88,18 +89,19 @@ static struct plumb_error *unknown_format(bool empty)
 		"%s", "'plumb help formats' lists what can be read; '--from FORMAT' says what it is");
 }
 
-/* When the last sample was, and how many there are. */
-struct extent {
-	uint64_t end_ns, samples;
+struct importing {
+	struct pl_sink sink;
+	struct pl_sample_log log;
+	uint64_t end_ns, samples; /* when the last sample was, and how many there are */
 };
 
-static struct plumb_error *measure(void *ctx, const struct pl_sample *s)
+static struct plumb_error *note_sample(void *ctx, const struct pl_sample *s)
 {
-	struct extent *x = ctx;
+	struct importing *x = ctx;
 
 	x->end_ns = s->time_ns > x->end_ns ? s->time_ns : x->end_ns;
 	x->samples++;
-	return NULL;
+	return x->sink.timed ? pl_sample_log_add(&x->log, s) : NULL;
 }
 
 /* The heaviest thread lasted as long as the recording, where nothing else tells. */
@@ -116,8 +118,9 @@ static struct plumb_error *longest_thread(const struct plumb_profile *p, uint64_
 }
 
 static struct plumb_error *fill_meta(struct plumb_profile *p, const struct pl_importer *importer,
-				     const struct pl_sink *sink, const struct extent *x)
+				     const struct importing *x)
 {
+	const struct pl_sink *sink = &x->sink;
 	p->meta.complete = true;
 	p->meta.untimed = !sink->timed;
 	p->meta.counted = sink->counted;
@@ -132,12 +135,11 @@ static struct plumb_error *fill_meta(struct plumb_profile *p, const struct pl_im
 /* A name can stand once in a file and be told by number in each of its rows. */
 #define NAMES_A_BYTE 1024
 
-static struct plumb_error *import(struct pl_input *in, const char *path, const char *from, struct plumb_profile *p,
-				  struct plumb_recording_info *info)
+static struct plumb_error *import_into(struct importing *x, struct pl_input *in, const char *path, const char *from,
+				       struct plumb_recording_info *info)
 {
+	struct plumb_profile *p = x->sink.profile;
 	struct pl_import_input bytes;
-	struct extent x = {0};
-	struct pl_sink sink = {.profile = p, .count = true, .fn = measure, .ctx = &x};
 	struct plumb_error *err = pl_input_map(in, &bytes);
 
 	if (err)
@@ -145,20 +147,31 @@ static struct plumb_error *import(struct pl_input *in, const char *path, const c
 	const struct pl_importer *importer = find_importer(&bytes, path, from);
 	if (!importer)
 		return unknown_format(bytes.len == 0);
-	err = importer->read(&bytes, &sink);
+	err = importer->read(&bytes, &x->sink);
 	if (!err)
 		err = pl_profile_check_names(p, bytes.len, NAMES_A_BYTE);
 	if (err)
 		return err;
 	/* Who says what it is may have nothing, and so may a run of a collector; a guess that finds nothing was wrong.
 	 */
-	if (!x.samples && !p->meta.collector.known && (!from || sink.skipped))
+	if (!x->samples && !p->meta.collector.known && (!from || x->sink.skipped))
 		return pl_error(PLUMB_ERR_EMPTY, "there is no sample in it");
-	err = fill_meta(p, importer, &sink, &x);
+	err = fill_meta(p, importer, x);
 	if (err)
 		return err;
-	*info = (struct plumb_recording_info){.complete = true, .format = importer->name, .skipped = sink.skipped};
-	return sink.timed ? pl_again_from_import(p, in, importer) : NULL;
+	*info = (struct plumb_recording_info){.complete = true, .format = importer->name, .skipped = x->sink.skipped};
+	return x->sink.timed ? pl_sample_log_stream(&x->log, &p->stream) : NULL;
+}
+
+static struct plumb_error *import(struct pl_input *in, const char *path, const char *from, struct plumb_profile *p,
+				  struct plumb_recording_info *info)
+{
+	struct importing x = {.sink = {.profile = p, .fn = note_sample, .ctx = &x}};
+
+	pl_sample_log_init(&x.log);
+	struct plumb_error *err = import_into(&x, in, path, from, info);
+	pl_sample_log_deinit(&x.log);
+	return err;
 }
 
 /* ---- either ------------------------------------------------------------------------------------------------------ */

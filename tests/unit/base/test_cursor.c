@@ -31,15 +31,17 @@ static void a_getter_at_the_end_fails_and_moves_nothing(void **state)
 	uint8_t a = 9;
 	uint32_t b = 9;
 	uint64_t d = 9;
+	int64_t s = 9;
 	const uint8_t *p = NULL;
 	assert_false(pl_cursor_u32(&c, &b));
 	assert_false(pl_cursor_u64(&c, &d));
 	assert_false(pl_cursor_varint(&c, &d));
+	assert_false(pl_cursor_svarint(&c, &s));
 	assert_false(pl_cursor_bytes(&c, 4, &p));
 	assert_ptr_equal(c.p, before.p);
 	assert_true(pl_cursor_bytes(&c, 3, &p));
 	assert_false(pl_cursor_u8(&c, &a));
-	assert_true(a == 9 && b == 9 && d == 9);
+	assert_true(a == 9 && b == 9 && d == 9 && s == 9);
 }
 
 static void varints_beyond_64_bits_are_refused(void **state)
@@ -60,11 +62,13 @@ static void varints_round_trip(void **state)
 	struct pl_buf b = PL_BUF_INIT(100);
 	for (int i = 0; i < 20000; i++) {
 		uint64_t v = pl_rng_next(&rng) >> (i % 64), got;
+		int64_t s = (int64_t)pl_rng_next(&rng) >> (i % 64), got_s;
 		pl_buf_clear(&b);
 		assert_ok(pl_buf_add_varint(&b, v));
+		assert_ok(pl_buf_add_svarint(&b, s));
 		struct pl_cursor c = over(b.data, b.len);
-		assert_true(pl_cursor_varint(&c, &got));
-		assert_true(got == v && pl_cursor_left(&c) == 0);
+		assert_true(pl_cursor_varint(&c, &got) && pl_cursor_svarint(&c, &got_s));
+		assert_true(got == v && got_s == s && pl_cursor_left(&c) == 0);
 	}
 	pl_buf_deinit(&b);
 }

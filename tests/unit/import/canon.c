@@ -102,7 +102,7 @@ struct plumb_error *canon_try(const char *name, const char *text, size_t len, st
 	assert_non_null(importer);
 	assert_ok(pl_profile_create(&p));
 	struct samples *s = samples_of(p);
-	struct pl_sink sink = {.profile = p, .count = true, .fn = keep, .ctx = s};
+	struct pl_sink sink = {.profile = p, .fn = keep, .ctx = s};
 	err = importer->read(&in, &sink);
 	if (err) {
 		destroy(s);

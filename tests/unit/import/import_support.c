@@ -65,7 +65,7 @@ uint8_t *exported(const struct plumb_profile *p, const char *name, size_t *len_r
 struct plumb_error *import_bytes(const char *name, const void *bytes, size_t len, struct plumb_profile **ret)
 {
 	struct pl_import_input in = {.bytes = bytes, .len = len};
-	struct pl_sink sink = {.count = true};
+	struct pl_sink sink = {0};
 
 	check(pl_profile_create(ret));
 	sink.profile = *ret;

@@ -34,7 +34,7 @@ static void read_bytes(const char *format, const void *bytes, size_t len, struct
 	copy[len] = '\0';
 	memset(g, 0, sizeof *g);
 	assert_null(pl_profile_create(&g->p));
-	g->sink = (struct pl_sink){.profile = g->p, .count = true};
+	g->sink = (struct pl_sink){.profile = g->p};
 	assert_ptr_equal(pl_importer_for(&in), pl_importer_by_name(format));
 	g->err = pl_importer_by_name(format)->read(&in, &g->sink);
 	free(copy);
@@ -296,7 +296,7 @@ static void read_without_memory(void *ctx)
 		assert_ptr_equal(err, &pl_err_no_memory);
 		return;
 	}
-	struct pl_sink sink = {.profile = p, .count = true};
+	struct pl_sink sink = {.profile = p};
 	err = pl_importer_by_name(args[0])->read(&in, &sink);
 	assert_true(!err || err == &pl_err_no_memory);
 	pl_profile_destroy(p);

@@ -56,7 +56,7 @@ static struct plumb_error *take(void *ctx, const struct pl_sample *s)
 static struct plumb_error *read_text(struct plumb_profile *p, const char *from, const char *text, struct got *got)
 {
 	struct pl_import_input in = {.bytes = (const uint8_t *)text, .len = strlen(text)};
-	struct pl_sink sink = {.profile = p, .count = true, .fn = got ? take : NULL, .ctx = got};
+	struct pl_sink sink = {.profile = p, .fn = got ? take : NULL, .ctx = got};
 	const struct pl_importer *importer = pl_importer_for(&in);
 
 	assert_non_null(importer);

@@ -592,7 +592,7 @@ static void read_shape(void *ctx, unsigned items)
 	const struct pl_importer *importer = pl_importer_by_name(s->importer);
 	counted_begin();
 	assert_ok(pl_profile_create(&p));
-	struct pl_sink sink = {.profile = p, .count = true};
+	struct pl_sink sink = {.profile = p};
 	(void)importer->is(&in);
 	assert_ok(importer->read(&in, &sink));
 	counted_end();

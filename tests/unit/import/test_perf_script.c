@@ -58,7 +58,7 @@ static void other_events_are_skipped_and_counted(void **state)
 	struct pl_import_input in = {.bytes = (const uint8_t *)real, .len = sizeof real - 1};
 
 	assert_ok(pl_profile_create(&p));
-	struct pl_sink sink = {.profile = p, .count = true};
+	struct pl_sink sink = {.profile = p};
 	assert_ok(pl_importer_for(&in)->read(&in, &sink));
 	assert_int_equal(sink.skipped, 1);
 	assert_true(sink.timed);

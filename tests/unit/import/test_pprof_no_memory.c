@@ -58,7 +58,7 @@ static void read_it(void *ctx)
 {
 	struct bytes *b = ctx;
 	struct pl_import_input in = {.bytes = b->data, .len = b->len};
-	struct pl_sink sink = {.count = true};
+	struct pl_sink sink = {0};
 	struct plumb_error *err = pl_profile_create(&sink.profile);
 
 	if (!err)
