@@ -21,9 +21,9 @@
 /* A recursion that is as deep as can be recorded, and seen at another depth in each sample, has 30,000 a byte. */
 #define FRAMES_BASE	(1ull << 28)
 #define FRAMES_PER_BYTE (64ull << 10)
-#define PLACES_AHEAD 16
+#define PLACES_AHEAD	16
 
-#define FRAME_TEXT	64 /* bytes of a frame's names that count as one frame more */
+#define FRAME_TEXT 64 /* bytes of a frame's names that count as one frame more */
 
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx)
 {
@@ -153,8 +153,8 @@ static struct plumb_error *restore_place(struct pl_restore *r, struct pl_decoder
 	return pl_vec_push(&r->places, place) ? NULL : &pl_err_no_memory;
 }
 
-/* The frames of all places. Stacks are far more than the caches hold: what is known of one is fetched some places before
- * it is needed. */
+/* The frames of all places. Stacks are far more than the caches hold: what is known of one is fetched some places
+ * before it is needed. */
 static struct plumb_error *spend_places(struct pl_restore *r)
 {
 	struct plumb_error *err = NULL;

@@ -43,9 +43,9 @@ struct pl_restore {
 	struct pl_decoder *opcodes; /* of the current chunk's locations; NULL: there are none */
 	struct pl_decoder *labels;  /* of its functions, likewise */
 	bool has_lost_stack;
-	uint32_t lost_stack;	  /* the marker "<lost>" */
-	PL_VEC(bool) with_hole;	  /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */
-	PL_VEC(uint64_t) lengths; /* by stack of the profile, as far as it was asked: what its frames count */
+	uint32_t lost_stack;	     /* the marker "<lost>" */
+	PL_VEC(bool) with_hole;	     /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */
+	PL_VEC(uint64_t) lengths;    /* by stack of the profile, as far as it was asked: what its frames count */
 	PL_VEC(uint64_t) name_bytes; /* by location of the profile, as far as it was asked: how long its names are */
 	/* Of the current chunk. */
 	struct pl_map thread_slots; /* id of the file -> number of the slot */
