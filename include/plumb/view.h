@@ -96,6 +96,22 @@ PLUMB_API struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_v
 					      size_t *count) PLUMB_MUST_CHECK;
 PLUMB_API bool plumb_view_tree_at(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret);
 
+/** What asyncio tasks waited for, where they were looked at (plumb_session_options.tasks). */
+struct plumb_view_waited {
+	size_t size;
+	uint64_t looks;	     /* 0: nobody looked at tasks */
+	uint64_t covered_ns; /* the time that the looks stand for */
+	uint64_t task_ns;    /* task seconds: of ten tasks that wait for a second it is ten */
+	uint64_t lost_ns;    /* those of which it is not known whether they waited */
+};
+PLUMB_API struct plumb_error *plumb_view_waited(struct plumb_view *v, struct plumb_view_waited *ret) PLUMB_MUST_CHECK;
+/** The stacks of tasks that waited, as a tree: each coroutine below the one that awaits it, and the one that waits at
+ * the end. In its shares `weight_ns` is task seconds, `samples` how often a task was seen so, and half_width is 0. What
+ * is of some states or times has none: these are sums. */
+PLUMB_API struct plumb_error *plumb_view_waits(struct plumb_view *v, enum plumb_view_tree which, double min_share,
+					       size_t *count) PLUMB_MUST_CHECK;
+PLUMB_API bool plumb_view_wait_at(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret);
+
 struct plumb_view_thread {
 	size_t size;
 	uint64_t tid;

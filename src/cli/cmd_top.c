@@ -37,14 +37,15 @@ static const char *const examples[] = {
 const struct command command_top = {
 	.name = "top",
 	.usage = "[PID|NAME|FILE|-- PROGRAM [ARG...]]",
-	.summary = "what a program does now: functions, calls, threads, lines",
+	.summary = "what a program does now: functions, calls, threads, lines, tasks",
 	.about =
 		"Watch a running Python process, a PROGRAM that is started, or look at the recording FILE "
 		"(NAME.plumb): its functions, calls, threads and lines, of the last five seconds beside all since "
 		"the start. Without any of them it lists the Pythons that run and may be sampled, by the CPU time that "
-		"they use, to choose one of. A program that is started writes into a file, plumb.top.PID.out, and "
-		"reads nothing; at "
-		"the end it gets the signal that Ctrl-C sends. Nothing is recorded but what the key 's' saves, or "
+		"they use, to choose one of. With --tasks it shows what asyncio tasks wait for. A program that is "
+		"started "
+		"writes into a file, plumb.top.PID.out, and reads nothing; at the end it gets the signal that Ctrl-C "
+		"sends. Nothing is recorded but what the key 's' saves, or "
 		"what -o names. The exit status is 0, that of the program if it ended by itself, or 125 if plumb "
 		"failed.",
 	.examples = examples,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "browser.h"
 #include "config.h"
 #include "signals.h"
 #include "term.h"
@@ -102,6 +103,15 @@ static int complain_begin(struct plumb_error *err, const struct top_options *o)
 	return o->recording ? complain_input_error(err) : complain_error(err);
 }
 
+static bool browse(const char *path, char *why, size_t size)
+{
+	struct failure failure = {.message = ""};
+	bool ok = browser_open(path, &failure);
+
+	snprintf(why, size, "%s", failure.message);
+	return ok;
+}
+
 int top_begin(const struct command *cmd, struct config *c, int argc, char **argv)
 {
 	struct top_options o = {0};
@@ -116,6 +126,7 @@ int top_begin(const struct command *cmd, struct config *c, int argc, char **argv
 	o.plain = c->plain || !term_can_redraw(STDOUT_FILENO);
 	o.color = term_color(c, STDOUT_FILENO);
 	o.unicode = term_is_utf8();
+	o.browse = browse;
 	if (o.program)
 		signals_hold_suspension();
 	else

@@ -306,6 +306,9 @@ struct plumb_error *pl_profile_check_names(const struct plumb_profile *p, uint64
 void pl_profile_waited(struct plumb_profile *p, const struct pl_waited *more);
 /** Count waits of tasks; their ids must be of @p p. Beyond PL_MAX_WAITS rows they are lost, and count there. */
 struct plumb_error *pl_profile_wait(struct plumb_profile *p, const struct pl_wait *w) PLUMB_MUST_CHECK;
+/** *ret is @p p with its waits in the place of its samples, for the questions of view.h: task seconds are weights then.
+ * It is none to be destroyed: free(ret->cells) is all, before @p p changes. */
+struct plumb_error *pl_profile_waits_only(const struct plumb_profile *p, struct plumb_profile *ret) PLUMB_MUST_CHECK;
 
 /** Count a sample; its ids must be of @p p. About 20 ns if it falls into the last sample's cell, 100 ns if not. */
 struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_sample *s) PLUMB_MUST_CHECK;

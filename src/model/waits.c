@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tasks waited for (layer model). One owner at a time. */
+#include <stdlib.h>
+
 #include "index.h"
 #include "profile.h"
 
@@ -42,4 +44,21 @@ void pl_profile_waited(struct plumb_profile *p, const struct pl_waited *more)
 	p->waited.looks = pl_sum_u64(p->waited.looks, more->looks);
 	p->waited.covered_ns = pl_sum_u64(p->waited.covered_ns, more->covered_ns);
 	p->waited.lost_ns = pl_sum_u64(p->waited.lost_ns, more->lost_ns);
+}
+
+struct plumb_error *pl_profile_waits_only(const struct plumb_profile *p, struct plumb_profile *ret)
+{
+	struct pl_cell *cells = calloc((size_t)p->wait_count + 1, sizeof *cells);
+
+	if (!cells)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->wait_count; i++)
+		cells[i] = (struct pl_cell){.stack = p->waits[i].stack,
+					    .thread = p->waits[i].thread,
+					    .samples = p->waits[i].tasks,
+					    .weight_ns = p->waits[i].task_ns};
+	*ret = *p;
+	ret->cells = cells;
+	ret->cell_count = p->wait_count;
+	return NULL;
 }

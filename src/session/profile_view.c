@@ -21,6 +21,7 @@ struct plumb_view {
 	bool ascii;		    /* of its sentences */
 	pl_function_rows functions, lines;
 	struct pl_map by_function; /* what tells functions apart -> row of `functions` */
+	pl_tree_rows waits;
 	pl_tree_rows tree;
 	bool has_tree; /* of these */
 	enum plumb_view_tree tree_of;
@@ -57,6 +58,7 @@ void plumb_view_close(struct plumb_view *v)
 	pl_vec_deinit(&v->functions);
 	pl_map_deinit(&v->by_function);
 	pl_vec_deinit(&v->lines);
+	pl_vec_deinit(&v->waits);
 	pl_vec_deinit(&v->tree);
 	pl_vec_deinit(&v->threads);
 	pl_vec_deinit(&v->processes);
@@ -258,6 +260,17 @@ bool plumb_view_function_like(const struct plumb_view *v, const struct plumb_vie
 _Static_assert(PLUMB_VIEW_ROW_LIBRARY == (int)PL_TREE_LIBRARY && PLUMB_VIEW_ROW_SELF == (int)PL_TREE_SELF,
 	       "the kinds of rows of the library are those of the model");
 
+static struct plumb_error *make_tree(const struct plumb_profile *p, const struct pl_filter *f,
+				     enum plumb_view_tree which, double min_share, pl_tree_rows *ret)
+{
+	struct plumb_error *err = which == PLUMB_VIEW_TREE_OWN ? pl_own_code_tree(p, f, min_share, ret)
+							       : pl_view_tree(p, f, min_share, ret);
+
+	if (err)
+		pl_vec_deinit(ret);
+	return err;
+}
+
 struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_view_tree which, double min_share, size_t *count)
 {
 	pl_tree_rows rows = {0};
@@ -266,13 +279,10 @@ struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_view_tree w
 		*count = v->tree.len;
 		return NULL;
 	}
-	struct plumb_error *err = which == PLUMB_VIEW_TREE_OWN ? pl_own_code_tree(v->p, &v->filter, min_share, &rows)
-							       : pl_view_tree(v->p, &v->filter, min_share, &rows);
+	struct plumb_error *err = make_tree(v->p, &v->filter, which, min_share, &rows);
 
-	if (err) {
-		pl_vec_deinit(&rows);
+	if (err)
 		return err;
-	}
 	pl_vec_deinit(&v->tree);
 	v->tree = rows;
 	v->has_tree = true;
@@ -282,11 +292,12 @@ struct plumb_error *plumb_view_tree(struct plumb_view *v, enum plumb_view_tree w
 	return NULL;
 }
 
-bool plumb_view_tree_at(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret)
+static bool give_tree_row(const struct plumb_view *v, const pl_tree_rows *rows, size_t i,
+			  struct plumb_view_tree_row *ret)
 {
-	if (i >= v->tree.len)
+	if (i >= rows->len)
 		return false;
-	const struct pl_tree_row *r = &v->tree.data[i];
+	const struct pl_tree_row *r = &rows->data[i];
 	struct plumb_view_tree_row row = {
 		.depth = r->depth,
 		.kind = (enum plumb_view_tree_kind)r->kind,
@@ -296,8 +307,78 @@ bool plumb_view_tree_at(const struct plumb_view *v, size_t i, struct plumb_view_
 	return true;
 }
 
-/* ---- threads, processes and labels
- * --------------------------------------------------------------------------------------- */
+bool plumb_view_tree_at(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret)
+{
+	return give_tree_row(v, &v->tree, i, ret);
+}
+
+/* ---- what tasks wait for ----------------------------------------------------------------------------------------- */
+
+/* A thread whose tasks wait may well be idle. */
+static struct pl_filter filter_of_waits(const struct plumb_view *v)
+{
+	struct pl_filter f = v->filter;
+
+	f.idle = PL_IDLE_KEEP;
+	return f;
+}
+
+struct plumb_error *plumb_view_waited(struct plumb_view *v, struct plumb_view_waited *ret)
+{
+	struct pl_filter f = filter_of_waits(v);
+	struct plumb_profile waits;
+	struct pl_totals t;
+	struct plumb_error *err = pl_profile_waits_only(v->p, &waits);
+
+	if (err)
+		return err;
+	err = pl_view_totals(&waits, &f, &t);
+	free(waits.cells);
+	if (err)
+		return err;
+	struct plumb_view_waited all = {
+		.looks = v->p->waited.looks,
+		.covered_ns = v->p->waited.covered_ns,
+		.task_ns = t.weight_ns,
+		.lost_ns = v->p->waited.lost_ns,
+	};
+	give(ret, &all, sizeof all);
+	return NULL;
+}
+
+/* Tasks are looked at in rows, so that of how far they were seen at once an interval would tell less than nothing. */
+static void forget_half_widths(pl_tree_rows *rows)
+{
+	for (size_t i = 0; i < rows->len; i++)
+		rows->data[i].self.half_width = rows->data[i].total.half_width = 0;
+}
+
+struct plumb_error *plumb_view_waits(struct plumb_view *v, enum plumb_view_tree which, double min_share, size_t *count)
+{
+	struct pl_filter f = filter_of_waits(v);
+	struct plumb_profile waits;
+	pl_tree_rows rows = {0};
+	struct plumb_error *err = pl_profile_waits_only(v->p, &waits);
+
+	if (err)
+		return err;
+	err = make_tree(&waits, &f, which, min_share, &rows);
+	free(waits.cells);
+	if (err)
+		return err;
+	forget_half_widths(&rows);
+	pl_vec_deinit(&v->waits);
+	v->waits = rows;
+	*count = rows.len;
+	return NULL;
+}
+
+bool plumb_view_wait_at(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret)
+{
+	return give_tree_row(v, &v->waits, i, ret);
+}
+
+/* ---- threads, processes and labels --------------------------------------------------------------------------- */
 
 struct plumb_error *plumb_view_threads(struct plumb_view *v, size_t *count)
 {

@@ -7,11 +7,12 @@
 
 #include "ui.h"
 #include "cell_text.h"
+#include "flame.h"
 
 #define LINE_BYTES 2048
 #define NO_PROGRAM "(no Python seen yet)"
 
-static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "diff"};
+static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "flame", "tasks", "diff"};
 
 static void put_line(const struct ui *ui, int row, int width, enum tone tone, const char *raw)
 {
@@ -46,7 +47,7 @@ static void draw_program(const struct ui *ui, int width)
 	if (l->process.pid)
 		add(line, "%.200s %d", l->process.name, l->process.pid);
 	else
-		add(line, NO_PROGRAM);
+		add(line, "%.200s", ui->feed->recording ? ui->feed->o->recording : NO_PROGRAM);
 	if (l->info.processes > 1)
 		add(line, " and %" PRIu32 " more", l->info.processes - 1);
 	if (l->process.pid && *l->process.python)
@@ -55,7 +56,7 @@ static void draw_program(const struct ui *ui, int width)
 	if (l->info.period_ns)
 		add(line, " %.0f Hz", 1e9 / (double)l->info.period_ns);
 	if (ui->states)
-		add(line, "  %s only", ui->states & PLUMB_DOING_ON_CPU ? "on CPU" : "waiting");
+		add(line, "  %s only", state_choices[ui->states].name);
 	if (*ui->thread)
 		add(line, "  thread %.60s", ui->thread);
 	put_line(ui, 0, width, TONE_STRONG, line);
@@ -100,23 +101,26 @@ static void draw_sentence(const struct ui *ui, int width)
 		put_line(ui, 2, width, TONE_FAINT, "nothing stands out as wrong");
 }
 
+static int name_tab(const struct ui *ui, int i, bool all, char *buf, size_t size)
+{
+	bool named = all || i == (int)ui->view;
+
+	return snprintf(buf, size, named ? " %d %s " : " %d ", i + 1, view_names[i]);
+}
+
+/* On a narrow screen only the one that is shown has a name. */
 static void draw_tabs(const struct ui *ui, int width)
 {
-	int x = 0;
+	char text[32];
+	int all = 0;
 
-	for (int i = 0; i < VIEWS; i++) {
-		char text[32];
+	for (int i = 0; i < VIEWS; i++)
+		all += name_tab(ui, i, true, text, sizeof text) + (i > 0);
+	for (int i = 0, x = 0; i < VIEWS; i++) {
+		int len = name_tab(ui, i, all <= width, text, sizeof text);
 
-		snprintf(text, sizeof text, " %d %s ", i + 1, view_names[i]);
-		if (x + (int)strlen(text) <= width)
-			terminal_put(3, x, i == (int)ui->view ? TONE_BAR : TONE_FAINT, false, text);
-		x += (int)strlen(text) + 1;
-	}
-	if (ui->view == VIEW_FUNCTIONS && x + 1 + (int)strlen(order_names[ui->choice.order]) + 3 <= width) {
-		char text[64];
-
-		snprintf(text, sizeof text, "by %s", order_names[ui->choice.order]);
-		terminal_put(3, x + 1, TONE_FAINT, false, text);
+		terminal_put(3, x, i == (int)ui->view ? TONE_BAR : TONE_FAINT, false, text);
+		x += len + 1;
 	}
 }
 
@@ -140,20 +144,21 @@ static void draw_bottom(const struct ui *ui, int row, int width)
 static void draw_help(const struct ui *ui, int rows, int width)
 {
 	static const char *const lines[] = {
-		"1 2 3 4 5, Tab functions, call tree, threads, lines, diff",
-		"arrows, pages  move; Home, End",
-		"Enter          functions: lines; tree: open or shut; threads: only this one",
+		"1 to 7, Tab    the views",
+		"arrows, pages  move; Home, End; flame: up, down, to the sides",
+		"Enter          functions: lines; trees: open or shut; flame: as wide as",
+		"               the screen, and back; threads: only this one",
 		"/ n            search, next",
-		"o              functions: sort by self or total, of 5 s or of all",
-		"c              all samples, those on a CPU, those that wait",
-		"a              tree: own code, all code",
+		"< >            functions: sort by self or total, of 5 s or of all",
+		"c              samples: all, on CPU, waiting, with the GIL, wanting it",
+		"a N            trees: own code, all code; native frames on, off",
 		"t              only one thread",
 		"+ -            rate up, down",
 		"p              pause the screen, and go on; sampling goes on",
 		"[ ] { }        pause, and go back or on by a second, by ten",
-		"f, d           keep a stretch of time: f at both ends; d: what changed",
-		"s              save all that was sampled as a recording",
-		"y, e           show file and line; open $EDITOR there",
+		"f d            keep a stretch of time: f at both ends; d: what changed",
+		"s o            save all as a recording; open it as a page",
+		"y e            show file and line; open $EDITOR there",
 		"q, Ctrl-C      quit; q goes back to the list that it came from",
 		"5 s: the last five seconds; the others: since the start. 95 %: half the",
 		"width of the interval in which a share is. Any key goes back.",
@@ -178,6 +183,8 @@ void ui_draw(struct ui *ui)
 	draw_tabs(ui, width);
 	if (ui->help)
 		draw_help(ui, rows, width);
+	else if (ui->view == VIEW_FLAME)
+		flame_draw(&ui->tables[VIEW_FLAME], &ui->choice, UI_HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
 	else if (ui->tables[ui->view].columns)
 		table_draw(&ui->tables[ui->view], UI_HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
 	draw_bottom(ui, rows - 1, width);
@@ -186,7 +193,8 @@ void ui_draw(struct ui *ui)
 
 void ui_fill(struct ui *ui)
 {
-	static view_fill_fn *const fill[VIEWS] = {view_functions, view_tree, view_threads, view_lines, view_changes};
+	static view_fill_fn *const fill[VIEWS] = {view_functions, view_tree,  view_threads, view_lines,
+						  view_flame,	  view_tasks, view_changes};
 
 	if (!ui->feed->look.all)
 		return;

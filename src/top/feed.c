@@ -17,7 +17,6 @@
 #define CYCLE_STACKS (256u << 10) /* and no more than 8 MB */
 #define ALL_SELDOM   100	  /* a hundredth of a core */
 #define STANDARD_FDS 3
-#define NAMES_MAX    1000
 
 /* ---- looking ----------------------------------------------------------------------------------------------------- */
 
@@ -206,6 +205,12 @@ void feed_only_states(struct feed *f, unsigned states)
 	f->filters.states = states ? states : f->o->report.states;
 }
 
+void feed_only_kinds(struct feed *f, unsigned kinds)
+{
+	f->filtered = true;
+	f->filters.kinds = kinds ? kinds : f->o->report.kinds;
+}
+
 /* ---- beginning and ending ---------------------------------------------------------------------------------------- */
 
 static struct plumb_error *launch(struct feed *f, const struct plumb_session_options *o, int out)
@@ -228,32 +233,11 @@ static struct plumb_error *launch(struct feed *f, const struct plumb_session_opt
 	return err;
 }
 
-/* A name of our choice is a free one: plumb.top.4242.out, or plumb.top.4242.2.out and so on. */
-static struct plumb_error *open_free(int pid, const char *suffix, char *name, size_t size, struct plumb_output **ret)
-{
-	struct plumb_error *err = NULL;
-
-	for (int number = 1; number <= NAMES_MAX; number++) {
-		char counted[16] = "";
-
-		if (number > 1)
-			snprintf(counted, sizeof counted, ".%d", number);
-		snprintf(name, size, "plumb.top.%d%s.%s", pid, counted, suffix);
-		plumb_error_destroy(err);
-		err = plumb_output_open(name, PLUMB_OUTPUT_FREE, ret);
-		if (plumb_error_code(err) != PLUMB_ERR_EXISTS)
-			break;
-	}
-	if (err)
-		name[0] = '\0';
-	return err;
-}
-
 /* What the program writes is its own business, and none of the screen's: it goes to a file, which nobody had before. */
 static struct plumb_error *launch_into_file(struct feed *f, const struct plumb_session_options *o)
 {
 	struct plumb_output *file;
-	struct plumb_error *err = open_free((int)getpid(), "out", f->output, sizeof f->output, &file);
+	struct plumb_error *err = feed_open_free((int)getpid(), "out", f->output, sizeof f->output, &file);
 
 	if (err)
 		return err;
@@ -315,42 +299,6 @@ struct plumb_error *feed_open(struct feed *f, const struct top_options *o)
 		.o = o, .filters = o->report, .look = {.sentence = ""}, .wait_status = -1, .timed = !o->recording};
 	/* Of what is sampled, others are left out before. */
 	return o->recording ? open_recording(f) : open_session(f);
-}
-
-static struct plumb_error *save(const struct plumb_profile *p, struct plumb_output *file)
-{
-	struct plumb_report_options all = PLUMB_REPORT_OPTIONS_INIT;
-
-	all.format = "plumb";
-	all.idle = PLUMB_IDLE_KEEP;
-	struct plumb_error *err = plumb_profile_write(p, &all, plumb_output_fd(file));
-	if (!err)
-		return plumb_output_publish(file);
-	plumb_output_discard(file);
-	return err;
-}
-
-struct plumb_error *feed_save(struct feed *f, const char **name)
-{
-	char chosen[sizeof f->own_output];
-	struct plumb_output *file;
-	struct plumb_profile *p;
-
-	*name = f->o->recording;
-	if (!f->session)
-		return NULL;
-	struct plumb_error *err = plumb_session_snapshot(f->session, &p);
-	if (err)
-		return err;
-	err = open_free(f->look.process.pid, "plumb", chosen, sizeof chosen, &file);
-	if (!err)
-		err = save(p, file);
-	plumb_profile_destroy(p);
-	if (err)
-		return err;
-	memcpy(f->own_output, chosen, sizeof chosen);
-	*name = f->own_output;
-	return NULL;
 }
 
 void feed_stand_still(struct feed *f)

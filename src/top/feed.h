@@ -25,13 +25,13 @@ struct feed {
 	const char *thread[1]; /* what `filters` points to */
 	struct plumb_status status;
 	struct look look;
-	bool filtered;		      /* other filters than before */
-	uint64_t all_due_ns;	      /* when what is since the start is made anew */
-	bool timed;		      /* stretches of time can be asked for */
-	bool still;		      /* `shown_ns` is shown, not what is now */
-	uint64_t shown_ns, stayed_ns; /* since the start; stayed: when it was said to stay */
-	char output[64];	      /* the file that the started program writes to; "" */
-	char own_output[256];
+	bool filtered;			 /* other filters than before */
+	uint64_t all_due_ns;		 /* when what is since the start is made anew */
+	bool timed;			 /* stretches of time can be asked for */
+	bool still;			 /* `shown_ns` is shown, not what is now */
+	uint64_t shown_ns, stayed_ns;	 /* since the start; stayed: when it was said to stay */
+	char output[64];		 /* the file that the started program writes to; "" */
+	char own_output[256], page[256]; /* what was written last; "" */
 	bool launched;
 	int wait_status;
 };
@@ -55,8 +55,15 @@ struct plumb_error *feed_between(struct feed *f, uint64_t *from_ns, uint64_t *to
 void feed_only_thread(struct feed *f, const char *thread);
 /** Only samples of these states (enum plumb_doing) from now on; 0: all. */
 void feed_only_states(struct feed *f, unsigned states);
+/** Only frames of these kinds (enum plumb_kind) from now on; 0: all. */
+void feed_only_kinds(struct feed *f, unsigned kinds);
 /** Keep all that was counted as the recording *name, which is chosen. */
 struct plumb_error *feed_save(struct feed *f, const char **name) PLUMB_MUST_CHECK;
+/** Write it as a page, *name, with the filters that were given at first. */
+struct plumb_error *feed_page(struct feed *f, const char **name) PLUMB_MUST_CHECK;
+/** A file for @p name, which is a free one: plumb.top.4242.out, or plumb.top.4242.2.out and so on. */
+struct plumb_error *feed_open_free(int pid, const char *suffix, char *name, size_t size,
+				   struct plumb_output **ret) PLUMB_MUST_CHECK;
 /** Stop, as Ctrl-Z asks for, until somebody goes on with us; meanwhile nothing of the program is held. */
 void feed_stand_still(struct feed *f);
 /** End: @p signo goes to a program that was started, unless it is 0. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "editor.h"
+#include "flame.h"
 #include "move.h"
 #include "ui.h"
 
@@ -50,6 +51,7 @@ static void open_row(struct ui *ui)
 		show(ui, VIEW_LINES);
 		break;
 	case VIEW_TREE:
+	case VIEW_TASKS:
 		if (r->has_children)
 			shut_turn(&ui->choice.shut, r->key);
 		break;
@@ -66,7 +68,7 @@ static void turn_row(struct ui *ui, bool open)
 {
 	const struct row *r = table_chosen(table_of(ui));
 
-	if (ui->view == VIEW_TREE && r && r->has_children && r->open != open)
+	if ((ui->view == VIEW_TREE || ui->view == VIEW_TASKS) && r && r->has_children && r->open != open)
 		shut_turn(&ui->choice.shut, r->key);
 }
 
@@ -121,11 +123,48 @@ static void edit(struct ui *ui)
 		ui_tell(ui, "%s", why);
 }
 
+/* Who has the GIL while others want it is to blame, who wants it suffers. */
+const struct state_choice state_choices[] = {
+	{0, ""},
+	{PLUMB_DOING_ON_CPU, "on CPU"},
+	{PLUMB_DOING_WAITING, "waiting"},
+	{PLUMB_DOING_GIL, "holding the GIL"},
+	{PLUMB_DOING_WANTS_GIL, "waiting for the GIL"},
+};
+
 static void change_states(struct ui *ui)
 {
-	ui->states = !ui->states ? PLUMB_DOING_ON_CPU : ui->states == PLUMB_DOING_ON_CPU ? PLUMB_DOING_WAITING : 0;
-	feed_only_states(ui->feed, ui->states);
+	ui->states = (ui->states + 1) % (sizeof state_choices / sizeof *state_choices);
+	feed_only_states(ui->feed, state_choices[ui->states].states);
 	ui->look_again = true;
+}
+
+static void turn_native(struct ui *ui)
+{
+	const struct top_options *o = ui->feed->o;
+
+	if (ui->feed->session && o->session.native == PLUMB_NATIVE_NONE) {
+		ui_tell(ui, "native frames are not sampled: 'plumb top --native' does");
+		return;
+	}
+	ui->no_native = !ui->no_native;
+	feed_only_kinds(ui->feed, ui->no_native ? PLUMB_KIND_PYTHON | PLUMB_KIND_TASK | PLUMB_KIND_MARKER : 0);
+	ui_tell(ui, ui->no_native ? "native frames are left out" : "native frames are shown");
+	ui->look_again = true;
+}
+
+static void show_page(struct ui *ui)
+{
+	const char *name;
+	char why[256] = "";
+	struct plumb_error *err = feed_page(ui->feed, &name);
+
+	if (err)
+		ui_tell_error(ui, err);
+	else if (ui->feed->o->browse(name, why, sizeof why))
+		ui_tell(ui, "the page is %s", name);
+	else
+		ui_tell(ui, "%s", why);
 }
 
 static void search(struct ui *ui)
@@ -183,10 +222,13 @@ static bool moves(struct ui *ui, int key)
 	int rows, columns;
 
 	terminal_size(&rows, &columns);
-	if (key == KEY_MOUSE) {
-		table_choose_line(table_of(ui), terminal_clicked() - UI_HEADER_ROWS);
+	int column, row = key == KEY_MOUSE ? terminal_clicked(&column) - UI_HEADER_ROWS : 0;
+	if (key == KEY_MOUSE && ui->view == VIEW_FLAME)
+		flame_choose_at(table_of(ui), &ui->choice, row, column, columns);
+	else if (key == KEY_MOUSE)
+		table_choose_line(table_of(ui), row);
+	if (key == KEY_MOUSE || (ui->view == VIEW_FLAME && flame_key(table_of(ui), &ui->choice, key)))
 		return true;
-	}
 	return move_by_key(table_of(ui), key, rows > PAGE_LESS ? rows - PAGE_LESS : 1);
 }
 
@@ -212,6 +254,8 @@ static void act(struct ui *ui, int key)
 	case '3':
 	case '4':
 	case '5':
+	case '6':
+	case '7':
 		show(ui, (enum view)(key - '1'));
 		break;
 	case '\r':
@@ -237,7 +281,16 @@ static void act(struct ui *ui, int key)
 		edit(ui);
 		break;
 	case 'o':
+		show_page(ui);
+		break;
+	case '>':
 		ui->choice.order = (enum order)((ui->choice.order + 1) % ORDERS);
+		break;
+	case '<':
+		ui->choice.order = (enum order)((ui->choice.order + ORDERS - 1) % ORDERS);
+		break;
+	case 'N':
+		turn_native(ui);
 		break;
 	case 'c':
 		change_states(ui);

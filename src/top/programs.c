@@ -143,7 +143,7 @@ static bool take_signals(void)
 /* The process of the row that was chosen goes to *pid. False: all is to end. */
 static bool take_key(struct programs *p, int key, int *pid)
 {
-	int rows, width;
+	int rows, width, column;
 
 	terminal_size(&rows, &width);
 	if (key == 'q' || key == CTRL('C'))
@@ -155,7 +155,7 @@ static bool take_key(struct programs *p, int key, int *pid)
 	else if ((key == '\r' || key == '\n' || key == KEY_ENTER) && table_chosen(&p->table))
 		sscanf(table_chosen(&p->table)->figures[2], "%d", pid);
 	else if (key == KEY_MOUSE)
-		table_choose_line(&p->table, terminal_clicked() - HEADER_ROWS);
+		table_choose_line(&p->table, terminal_clicked(&column) - HEADER_ROWS);
 	else
 		move_by_key(&p->table, key, rows > HEADER_ROWS + 2 ? rows - HEADER_ROWS - 2 : 1);
 	return true;

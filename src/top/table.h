@@ -19,6 +19,8 @@ struct row {
 	char tail[256];	  /* behind it: a place, or a strip; text of others, too */
 	enum tone tone;
 	double weight; /* to sort by */
+	double left;   /* of a flame graph: where it begins, as its weight a part of all */
+	uint32_t depth;
 	struct plumb_view_function function;
 	bool has_function;
 	bool open, has_children; /* of a tree */

@@ -17,7 +17,7 @@ static struct {
 	SCREEN *screen;
 	FILE *in, *out;
 	bool color;
-	int clicked;
+	int clicked, clicked_column;
 } terminal;
 
 static attr_t attributes(enum tone tone)
@@ -111,11 +111,13 @@ static int mouse_key(void)
 	if (event.bstate & BUTTON5_PRESSED)
 		return KEY_DOWN;
 	terminal.clicked = event.y;
+	terminal.clicked_column = event.x;
 	return event.bstate & BUTTON1_PRESSED ? KEY_MOUSE : 0;
 }
 
-int terminal_clicked(void)
+int terminal_clicked(int *column)
 {
+	*column = terminal.clicked_column;
 	return terminal.clicked;
 }
 

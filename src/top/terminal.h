@@ -15,7 +15,7 @@ int terminal_fd(void);
 /** The next key (those of ncurses, with ASCII for themselves); -1: none is waiting. The wheel is the keys up and down;
  * KEY_MOUSE: a click, on the row terminal_clicked(). */
 int terminal_key(void);
-int terminal_clicked(void);
+int terminal_clicked(int *column);
 void terminal_size(int *rows, int *columns);
 /** It has another size by now. */
 void terminal_resized(void);

@@ -101,7 +101,7 @@ bool ui_time_key(struct ui *ui, int key)
 		return true;
 	case KEY_LEFT:
 	case KEY_RIGHT:
-		if (ui->view == VIEW_TREE)
+		if (ui->view == VIEW_TREE || ui->view == VIEW_TASKS)
 			return false;
 		step(ui, key == KEY_LEFT ? -1 : 1);
 		return true;

@@ -36,6 +36,7 @@ static void tell_end(const struct top_options *o, const struct feed *f)
 {
 	tell(o, "what the program wrote is in %s", f->output);
 	tell(o, "the recording is %s", f->own_output);
+	tell(o, "the page is %s", f->page);
 }
 
 /* What was chosen from the list, again and again. The terminal is open. */

@@ -14,6 +14,8 @@ struct top_options {
 	const char *recording;	    /* to be read; NULL: not this */
 	bool choose;		    /* none of them: all Pythons are listed */
 	bool plain, color, unicode; /* plain: lines, no screen */
+	/* Show the file @p path in a browser. False: @p why tells what stands against it. */
+	bool (*browse)(const char *path, char *why, size_t size);
 };
 
 /** Watch until the user or the program ends it. *status: the program's wait status, where it was started; -1 if that is

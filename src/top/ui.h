@@ -17,7 +17,8 @@ struct ui {
 	struct table tables[VIEWS];
 	struct choice choice;
 	struct strips *strips;
-	unsigned states; /* enum plumb_doing; 0: all samples */
+	size_t states;	/* of state_choices */
+	bool no_native; /* frames of C and the kernel are left out */
 	double rate_hz;
 	struct changes changes;
 	bool help;
@@ -30,6 +31,13 @@ struct ui {
 	bool stale; /* the rows are not those of the look */
 	bool look_again;
 };
+
+/** Which samples are shown, in turn; the first are all. */
+struct state_choice {
+	unsigned states; /* enum plumb_doing */
+	const char *name;
+};
+extern const struct state_choice state_choices[];
 
 /** Fill the rows of the view that is shown. */
 void ui_fill(struct ui *ui);

@@ -6,6 +6,13 @@
 static const struct column columns[TABLE_COLUMNS] = {
 	{"5 s %", 5, 0}, {"self %", 6, 0}, {"95 %", 6, 60}, {"total %", 7, 50}};
 
+static const char *const titles[ORDERS] = {
+	[ORDER_SELF_NOW] = "function, by self, last 5 s",
+	[ORDER_SELF] = "function, by self, since the start",
+	[ORDER_TOTAL_NOW] = "function, by total, last 5 s (5 s: total)",
+	[ORDER_TOTAL] = "function, by total, since the start (5 s: total)",
+};
+
 static double weight_of(enum order order, const struct plumb_view_function *now, const struct plumb_view_function *all)
 {
 	switch (order) {
@@ -44,7 +51,7 @@ struct plumb_error *view_functions(struct table *t, const struct choice *c, cons
 	struct plumb_view_function all = {.size = sizeof all};
 
 	t->columns = columns;
-	t->title = c->order == ORDER_TOTAL_NOW || c->order == ORDER_TOTAL ? "function (5 s: total)" : "function";
+	t->title = titles[c->order];
 	table_clear(t);
 	for (size_t i = 0; plumb_view_function_at(l->all, i, &all); i++) {
 		struct plumb_view_function now = {.size = sizeof now};

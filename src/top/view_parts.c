@@ -7,11 +7,6 @@
 #include "views.h"
 #include "cell_text.h"
 
-const char *const order_names[] = {[ORDER_SELF_NOW] = "self, last 5 s",
-				   [ORDER_SELF] = "self, since the start",
-				   [ORDER_TOTAL_NOW] = "total, last 5 s",
-				   [ORDER_TOTAL] = "total, since the start"};
-
 bool shut_has(const struct shut *s, uint64_t key)
 {
 	for (size_t i = 0; i < s->count; i++)

@@ -8,10 +8,9 @@
 #include "strips.h"
 #include "table.h"
 
-enum view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_LINES, VIEW_CHANGES, VIEWS };
+enum view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_LINES, VIEW_FLAME, VIEW_TASKS, VIEW_CHANGES, VIEWS };
 
 enum order { ORDER_SELF_NOW, ORDER_SELF, ORDER_TOTAL_NOW, ORDER_TOTAL, ORDERS };
-extern const char *const order_names[];
 
 /** Rows of a tree that are shut. */
 struct shut {
@@ -26,8 +25,9 @@ void shut_turn(struct shut *s, uint64_t key);
 struct choice {
 	const struct changes *changes;
 	enum order order;
-	bool all_code; /* the tree: also that of libraries */
+	bool all_code; /* trees: also that of libraries */
 	struct shut shut;
+	uint64_t zoom;			     /* the flame graph: the row that is as wide as the screen; 0: all */
 	struct plumb_view_function function; /* whose lines are shown; qualname NULL: none */
 	char *qualname, *file;		     /* owned, of that */
 };
@@ -46,10 +46,41 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 				 const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 struct plumb_error *view_lines(struct table *t, const struct choice *c, const struct look *l,
 			       const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
+struct plumb_error *view_flame(struct table *t, const struct choice *c, const struct look *l,
+			       const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
+struct plumb_error *view_tasks(struct table *t, const struct choice *c, const struct look *l,
+			       const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 struct plumb_error *view_changes(struct table *t, const struct choice *c, const struct look *l,
 				 const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 
 /* ---- between the files of it ---- */
+
+/** The rows of a tree, each with its key, its name and its place, its share as its weight, but none below one of @p
+ * shut, which may be NULL. @p more says what else is in a row. */
+struct view_tree {
+	bool (*at)(const struct plumb_view *v, size_t i, struct plumb_view_tree_row *ret);
+	void (*more)(const void *ctx, struct row *r, const struct plumb_view_tree_row *row);
+	const void *ctx;
+	const struct shut *shut;
+	bool unicode;
+};
+void view_tree_rows(struct table *t, const struct view_tree *tree, const struct plumb_view *v);
+
+/** Shares of the rows of a call tree by their keys. */
+struct view_shares {
+	struct view_share {
+		uint64_t key;
+		struct plumb_share total;
+	} * list; /* NULL: none */
+	size_t count;
+	bool unicode; /* how intervals are shown */
+};
+struct plumb_error *view_shares_of(struct plumb_view *v, enum plumb_view_tree which,
+				   struct view_shares *ret) PLUMB_MUST_CHECK;
+/** For view_tree.more, of the last seconds and since the start. */
+void view_tree_figures(const void *shares, struct row *r, const struct plumb_view_tree_row *row);
+
+#define VIEW_TREE_MIN_SHARE 0.005
 
 #define VIEW_HOT 0.2 /* self shares from here on stand out */
 

@@ -62,7 +62,7 @@ def test_the_views(plumb, busy):
         t.resize(40, 10)
         t.see(r"^5 s % self % +line  source$")
         t.type("1")
-        t.see(r"^5 s % self %  function$")
+        t.see(r"^5 s % self %  function, by self, ")
         assert all(len(line) <= 40 for line in t.screen)
         close(t)
 
@@ -154,9 +154,9 @@ def test_names_cannot_write_to_the_terminal(plumb, places, any_python, top):
     with started(places, any_python, "odd_names.py") as target:
         with Emulator([plumb.binary, "top", str(target.pid)], directory=plumb.directory) as t:
             t.see(r"±")
-            for key in "234?x1":
+            for key in "23456?x1":
                 t.type(key)
-            t.type("o")
+            t.type(">")
             t.see("by self, since the start")
             close(t)
     assert not re.search(rb"\x1b\]|\x1b\[\d+;\d+t|\x07", t.raw)
@@ -375,7 +375,179 @@ def test_the_mouse(plumb, any_python, top, tmp_path):
             close(t)
 
 
-KEYS = "12345\t\r?/ntac+-pfd[]{}oys jkgG\x0c\x1b\x7fx\u00e9"
+TASKS = """import asyncio
+async def inner():
+    await asyncio.sleep(1000)
+async def outer():
+    await asyncio.gather(inner(), inner())
+asyncio.run(outer())
+"""
+
+
+@contextlib.contextmanager
+def tasks(python, folder):
+    """Two tasks that sleep, for one that awaits both."""
+    script = folder / "tasks.py"
+    script.write_text(TASKS)
+    with subprocess.Popen([*python.command, script]) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def test_tasks_that_wait(plumb, ordinary_python, top, tmp_path):
+    """Below who awaits them, as many as there are; who has not asked for them is told how."""
+    with tasks(ordinary_python, tmp_path) as program:
+        with Emulator([plumb.binary, "top", "--tasks", str(program.pid)], directory=plumb.directory) as t:
+            t.see(r"^plumb top  tasks.py")
+            t.type("6")
+            t.see(r"^ +2\.\d +[\d.]+ s +100\.0  \S outer .*\n +2\.\d +[\d.]+ s +100\.0 +\S inner .*\n.* library: sleep ")
+            t.type("a")
+            t.see("all code\n")
+            t.type("\r")
+            t.see(r" outer [^\n]*\n\n")
+            close(t)
+        with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory) as t:
+            t.see(r"^plumb top  tasks.py")
+            t.type("6")
+            t.see("no task was looked at: 'plumb top --tasks' does")
+            t.type("N")
+            t.see("native frames are not sampled: 'plumb top --native' does")
+            close(t)
+
+
+def test_native_frames_come_and_go(plumb, ordinary_python, top, tmp_path):
+    code = "import time\ndef f(): time.sleep(1000)\nprint('ready', flush=True)\nf()"
+    with subprocess.Popen([*ordinary_python.command, "-c", code], stdout=subprocess.PIPE) as program:
+        try:
+            program.stdout.readline()
+            with Emulator([plumb.binary, "top", "--native", str(program.pid)], directory=plumb.directory) as t:
+                t.see(r"^100\.0 .*\.so")
+                t.type("N")
+                t.see("native frames are left out")
+                t.see(r"^100\.0 +100\.0 .*  f ")
+                t.type("N")
+                t.see("native frames are shown")
+                t.see(r"^100\.0 .*\.so")
+                close(t)
+        finally:
+            program.kill()
+
+
+def test_the_states_that_are_shown(plumb, busy):
+    with Emulator([plumb.binary, "top", str(busy.pid)], columns=120, directory=plumb.directory) as t:
+        t.see(r"±")
+        for name in ("on CPU", "waiting", "holding the GIL", "waiting for the GIL"):
+            t.type("c")
+            t.see("  %s only$" % name)
+        t.type("c")
+        t.see("100 Hz$")
+        close(t)
+
+
+def test_the_page(plumb, any_python, top, tmp_path):
+    """Of all that was sampled, for nobody else, in the browser that there is; where there is none it is told where it is."""
+    if plumb("report", "-f", "html", "nothing.plumb").status == 125:
+        pytest.skip("this plumb was built without its page")
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\necho "$1" > "$0.told"\n')
+    browser.chmod(0o755)
+    with phases(any_python, tmp_path) as program:
+        command = [plumb.binary, "top", str(program.pid)]
+        with Emulator(command, directory=plumb.directory, environment={"BROWSER": str(browser)}) as t:
+            t.see(r" first ")
+            t.type("o")
+            page = plumb.directory / t.see(r"the page is (plumb\.top\.%d\.html)" % program.pid)[1]
+            told = tmp_path / "browser.told"
+            t.until(lambda: told.exists() and told.read_text() == "%s\n" % page.resolve(), "the browser's")
+            assert page.stat().st_mode & 0o777 == 0o600 and "<html" in page.read_text()
+            close(t)
+        assert "the page is %s" % page.name in t.text.rsplit("[?1049l")[-1]
+        with Emulator(command, directory=plumb.directory, environment={"BROWSER": "", "PATH": "/nowhere"}, columns=120) as t:
+            t.see(r" first ")
+            t.type("o")
+            t.see(r"there is no browser to show plumb\.top\.%d\.2\.html" % program.pid)
+            close(t)
+
+
+FOLDED = """<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);render (shop/page.py:8);escape (shop/page.py:30) 310
+<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);render (shop/page.py:8) 120
+<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);query (shop/db.py:14);Connection.execute (shop/db.py:77) 260
+<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);query (shop/db.py:14) 40
+<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);a_name_that_is_much_longer_than_any_terminal_of_forty_columns_is_wide (shop/x.py:3) 90
+<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);größe_名前 (shop/names.py:5) 70
+<module> (shop.py:1);serve (shop.py:40);accept (shop.py:61) 60
+<module> (shop.py:1);load (shop.py:12) 50
+"""
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "top"
+
+
+@pytest.fixture(scope="module")
+def shop(places, top, tmp_path_factory):
+    """A recording of which each screen is known."""
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "shop.collapsed").write_text(FOLDED)
+    assert subprocess.run([Plumb(".").binary, "convert", "shop.collapsed", "shop.plumb"], cwd=folder, capture_output=True).returncode == 0
+    return folder
+
+
+def settle(t, golden, key):
+    """The screen, when it is that of the file; or, to write that, when nothing has come for a second."""
+    if os.environ.get("PLUMB_UPDATE_GOLDEN"):
+        seen = None
+        while seen != len(t.raw):
+            seen = len(t.raw)
+            t._read(1)
+    else:
+        t.until(lambda: t.shown.strip("\n") == golden.get(key), "key %s of its golden file:\n%s" % (key, golden.get(key)))
+    return t.shown.strip("\n")
+
+
+@pytest.mark.parametrize("charset", ["C.UTF-8", "C"])
+@pytest.mark.parametrize("columns, rows", [(40, 10), (80, 24), (132, 43), (250, 60)])
+def test_golden_screens(shop, columns, rows, charset):
+    """Each view that a recording of another tool has, and the flame graph walked through; PLUMB_UPDATE_GOLDEN=1 writes them anew."""
+    path = GOLDEN / ("%dx%d-%s.txt" % (columns, rows, charset))
+    parts = path.read_text(encoding="utf-8").split("---- key ")[1:] if path.exists() else []
+    golden = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip("\n") for part in parts}
+    written = {}
+    with Emulator([Plumb(".").binary, "top", "shop.plumb"], columns, rows, {"LC_ALL": charset}, directory=shop) as t:
+        for key in "1>235jjj\r6?":
+            t.type(key)
+            name = "%d %s" % (len(written), repr(key))
+            written[name] = settle(t, golden, name)
+        t.type("q")
+        assert t.wait() == 0
+    if os.environ.get("PLUMB_UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join("---- key %s\n%s\n" % item for item in written.items()), encoding="utf-8")
+
+
+def test_the_flame_graph_is_walked_through(shop):
+    """Up to who calls, down to what is called, to the sides; Enter widens and takes back; a click chooses."""
+    with Emulator([Plumb(".").binary, "top", "shop.plumb"], directory=shop, environment={"TERM": "xterm"}) as t:
+        t.type("5")
+        t.see(r"^100\.0 % \S+  <module> ")
+        for key, name in (("j", "serve"), ("j", "handle"), ("j", "render"), ("\x1bOC", "query"), ("\x1bOC", "a_name"), ("\x1bOD", "query"),
+                          ("j", "Connection.execute"), ("k", "query")):
+            t.type(key)
+            t.see(r"^\d\S+ % \S+(  self: \S+ %)?  " + name)
+        t.type("\r")
+        t.see(r"^▏query$")
+        assert not re.search("render|load", t.shown), t.shown
+        t.type("\r")
+        t.see(r"^▏render .*▏query ")
+        t.type(mouse(0, 6))
+        t.see(r"^\d\S+ % \S+  serve ")
+        t.type("/escape\r")
+        t.see(r"^\d\S+ % \S+  self: \S+ %  escape ")
+        t.type("4")
+        t.see("line  source$")
+        close(t)
+
+
+KEYS = "1234567\t\r?/ntacN<>+-pfd[]{}ys jkgG\x0c\x1b\x7fx\u00e9"
 
 
 @pytest.mark.parametrize("columns, rows, term, seed", [(40, 10, "linux", 1), (80, 24, "xterm-256color", 2), (400, 120, "vt100", 3)])
@@ -392,7 +564,7 @@ def test_any_keys(plumb, any_python, top, tmp_path, columns, rows, term, seed):
                 t.until(lambda: t.screen[-1], "its last line")
             t.resize(columns, rows)
             t.type("\x1b\x1b\x0c?")
-            t.see("^1 2 3 4 5, Tab")
+            t.see("^1 to 7, Tab")
             close(t)
 
 

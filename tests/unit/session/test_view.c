@@ -164,6 +164,45 @@ static void trees_are_of_own_code_or_of_all(void **state)
 	plumb_profile_destroy(p);
 }
 
+static void count_wait(struct plumb_profile *p, uint32_t stack, uint32_t thread, uint64_t tasks, uint64_t task_ns)
+{
+	const struct pl_wait w = {.stack = stack, .thread = thread, .tasks = tasks, .task_ns = task_ns};
+
+	check(pl_profile_wait(p, &w));
+}
+
+/* main -> handler -> sleep, of a library, for six task seconds of eight; samples of these threads are none of it. */
+static void waits_of_tasks_are_a_tree_of_their_own(void **state)
+{
+	struct plumb_profile *p = small_profile();
+	uint32_t top = add_frame(p, 0, "main", "/app/m.py", 3), handler = add_frame(p, top, "handler", "/app/m.py", 30);
+	struct plumb_view_tree_row row = {.size = sizeof row};
+	struct plumb_view_waited w = {.size = sizeof w};
+	size_t count;
+
+	count_wait(p, add_frame(p, handler, "sleep", LIBRARY, 7), 0, 3, 6000);
+	count_wait(p, top, 1, 1, 2000);
+	pl_profile_waited(p, &(struct pl_waited){.looks = 4, .covered_ns = 1000, .lost_ns = 5});
+	struct plumb_view *v = open_all(p);
+	assert_false(plumb_view_wait_at(v, 0, &row)); /* nobody has asked */
+	assert_ok(plumb_view_waited(v, &w));
+	assert_true(w.looks == 4 && w.covered_ns == 1000 && w.task_ns == 8000 && w.lost_ns == 5);
+	assert_ok(plumb_view_waits(v, PLUMB_VIEW_TREE_ALL, 0, &count));
+	assert_int_equal(count, 3);
+	assert_true(plumb_view_wait_at(v, 0, &row));
+	assert_true(strcmp(row.function.name, "main") == 0 && row.function.total.weight_ns == 8000 &&
+		    row.function.self.weight_ns == 2000 && row.function.total.share == 1);
+	assert_true(plumb_view_wait_at(v, 2, &row));
+	assert_true(strcmp(row.function.name, "sleep") == 0 && row.depth == 2 && row.function.self.samples == 3 &&
+		    row.function.self.share == 0.75 && row.function.self.half_width == 0);
+	assert_ok(plumb_view_waits(v, PLUMB_VIEW_TREE_OWN, 0, &count));
+	assert_true(plumb_view_wait_at(v, 1, &row) && strcmp(row.function.name, "handler") == 0);
+	assert_ok(plumb_view_tree(v, PLUMB_VIEW_TREE_ALL, 0, &count));
+	assert_int_equal(count, 4); /* as ever */
+	plumb_view_close(v);
+	plumb_profile_destroy(p);
+}
+
 static void threads_and_processes_are_told(void **state)
 {
 	struct plumb_profile *p = small_profile();
@@ -314,6 +353,7 @@ int main(void)
 		cmocka_unit_test(options_are_as_long_as_their_caller_says),
 		cmocka_unit_test(a_function_is_found_in_another_profile),
 		cmocka_unit_test(trees_are_of_own_code_or_of_all),
+		cmocka_unit_test(waits_of_tasks_are_a_tree_of_their_own),
 		cmocka_unit_test(threads_and_processes_are_told),
 		cmocka_unit_test(labels_are_told_and_chosen),
 		cmocka_unit_test(lines_of_a_function_and_its_text),
