@@ -232,6 +232,19 @@ static bool moves(struct ui *ui, int key)
 	return move_by_key(table_of(ui), key, rows > PAGE_LESS ? rows - PAGE_LESS : 1);
 }
 
+static bool changes_view(struct ui *ui, int key)
+{
+	if (key == '\t')
+		show(ui, (enum view)((ui->view + 1) % VIEWS));
+	else if (key == KEY_BTAB)
+		show(ui, (enum view)((ui->view + VIEWS - 1) % VIEWS));
+	else if (key >= '1' && key < '1' + VIEWS)
+		show(ui, (enum view)(key - '1'));
+	else
+		return false;
+	return true;
+}
+
 static void act(struct ui *ui, int key)
 {
 	switch (key) {
@@ -242,21 +255,6 @@ static void act(struct ui *ui, int key)
 	case '?':
 	case 'h':
 		ui->help = true;
-		break;
-	case '\t':
-		show(ui, (enum view)((ui->view + 1) % VIEWS));
-		break;
-	case KEY_BTAB:
-		show(ui, (enum view)((ui->view + VIEWS - 1) % VIEWS));
-		break;
-	case '1':
-	case '2':
-	case '3':
-	case '4':
-	case '5':
-	case '6':
-	case '7':
-		show(ui, (enum view)(key - '1'));
 		break;
 	case '\r':
 	case '\n':
@@ -330,7 +328,7 @@ void ui_key(struct ui *ui, int key)
 		ui->help = false;
 		if (key == 'q' || key == CTRL('C'))
 			quit(ui, key == 'q');
-	} else if (!moves(ui, key) && !ui_time_key(ui, key)) {
+	} else if (!moves(ui, key) && !ui_time_key(ui, key) && !changes_view(ui, key)) {
 		act(ui, key);
 	}
 }
