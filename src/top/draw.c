@@ -126,7 +126,7 @@ static void draw_tabs(const struct ui *ui, int width)
 
 static void draw_bottom(const struct ui *ui, int row, int width)
 {
-	const char *leave = ui->feed->o->choose ? "q back" : "q quit";
+	const char *leave = ui->feed->o->choose ? "q back" : "q quit", *state = ui_state(ui);
 	char line[LINE_BYTES] = "";
 
 	if (ui->prompt)
@@ -134,8 +134,8 @@ static void draw_bottom(const struct ui *ui, int row, int width)
 		    ui->prompt == PROMPT_SEARCH ? "search" : "only the thread (name or number; empty: all)", ui->typed);
 	else if (*ui->message)
 		add(line, "%s", ui->message);
-	else if (ui->feed->session && ui->feed->status.ended)
-		add(line, "the program has ended; its figures stay  %s  s save", leave);
+	else if (*state)
+		add(line, "%s  %s  s save", state, leave);
 	else
 		add(line, "%s  ? help  Tab view  Enter open  / search  s save", leave);
 	put_line(ui, row, width, ui->prompt || *ui->message ? TONE_STRONG : TONE_FAINT, line);

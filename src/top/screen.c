@@ -59,6 +59,7 @@ static void look(struct ui *ui, bool whole_period)
 		ui_tell_error(ui, err);
 		return;
 	}
+	ui_notice(ui);
 	for (int i = 0; i < VIEWS; i++)
 		table_clear(&ui->tables[i]); /* the rows were of the look before, which is gone */
 	if (whole_period && !ui->feed->still && ui->feed->look.second)

@@ -29,12 +29,15 @@ static void step(struct ui *ui, int64_t by_s)
 {
 	if (!has_times(ui))
 		return;
+	uint64_t before_ns = feed_shown_ns(ui->feed);
 	struct plumb_error *err = feed_step(ui->feed, by_s * NS_PER_S);
 	if (err) {
 		ui_tell_error(ui, err);
 		return;
 	}
 	uint64_t last_ns = ui->feed->stayed_ns, shown_ns = feed_shown_ns(ui->feed);
+	if (before_ns == shown_ns)
+		ui_tell(ui, by_s < 0 ? "nothing older is kept" : "nothing newer is known yet");
 	strips_show(ui->strips, last_ns > shown_ns ? (last_ns - shown_ns) / (uint64_t)NS_PER_S : 0);
 	ui->look_again = true;
 }

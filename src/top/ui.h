@@ -11,6 +11,13 @@
 
 enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD };
 
+/* What was known of what is watched at the look before. */
+struct notices {
+	int pid; /* 0: nothing */
+	char name[256];
+	uint32_t processes;
+};
+
 struct ui {
 	struct feed *feed;
 	enum view view;
@@ -21,6 +28,7 @@ struct ui {
 	bool no_native; /* frames of C and the kernel are left out */
 	double rate_hz;
 	struct changes changes;
+	struct notices notices;
 	bool help;
 	enum prompt prompt;
 	char typed[64], sought[64], thread[64];
@@ -47,6 +55,10 @@ void ui_key(struct ui *ui, int key);
 bool ui_time_key(struct ui *ui, int key);
 /** Make the comparison that is shown anew, for the width that the terminal has. */
 void ui_compare(struct ui *ui);
+/** There was a look: tell what happened to what is watched since the one before. */
+void ui_notice(struct ui *ui);
+/** What of it should be known now; "": nothing. */
+const char *ui_state(const struct ui *ui);
 void ui_tell(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** Tell @p err, which is destroyed. */
 void ui_tell_error(struct ui *ui, struct plumb_error *err);

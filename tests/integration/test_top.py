@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import termios
 
 import pytest
@@ -251,6 +252,8 @@ def test_back_in_time_and_what_changed_since(plumb, any_python, top, tmp_path):
             assert re.search(r"\bfirst\b", t.shown) and re.search(r"\bsecond\b", t.shown), t.shown
             t.type("1" + 9 * "{")
             t.see(r"^PAUSED at 1\.\d s  phases.py")
+            t.type("{")
+            t.see("^nothing older is kept")
             t.see(r"^ ?[1-9][\d.]+ .* first ")
             t.see(r"^ {6,}[\d.]+ .* second ")
             t.type("p")
@@ -352,6 +355,65 @@ def test_root_edits_no_file_where_somebody_else_may_put_another(plumb, any_pytho
             t.type("e")
             t.see("others may replace the file")
             close(t)
+
+
+EXECUTES = """import os, sys
+input()
+os.execv(sys.executable, [sys.executable, "-c", "import os, subprocess, sys; input(); "
+    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']); input(); child.kill(); os.execv('/bin/sleep', ['sleep', '1000'])"])
+"""
+
+
+def test_what_happens_to_the_program_is_told(plumb, ordinary_python, top, tmp_path):
+    """It executes another program, starts a child, and runs no Python any more."""
+    script = tmp_path / "executes.py"
+    script.write_text(EXECUTES)
+    with subprocess.Popen([*ordinary_python.command, script], stdin=subprocess.PIPE) as program:
+        try:
+            with Emulator([plumb.binary, "top", "--subprocesses", str(program.pid)], directory=plumb.directory, columns=100) as t:
+                for seen in (r"^plumb top  executes.py", r"^process %d has executed another program: \S" % program.pid, "^1 more process: 2 by now"):
+                    t.see(seen)
+                    program.stdin.write(b"\n")
+                    program.stdin.flush()
+                t.type("?x")
+                t.see("^no sample for 5 s: it runs no Python now")
+                close(t)
+        finally:
+            program.kill()
+
+
+CLOSES = """import ctypes
+input()
+ctypes.CDLL(None).prctl(4, 0)  # not "dumpable": for root alone
+while True:
+    __import__("time").sleep(0.01)
+"""
+ORDINARY_PYTHON = "/usr/bin/python3"
+YAMA = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv") or not os.path.exists(ORDINARY_PYTHON),
+                    reason="needs root, setpriv, and a Python of an ordinary user")
+@pytest.mark.skipif(YAMA.exists() and YAMA.read_text().strip() != "0", reason="users may not look into their own programs here (ptrace_scope)")
+def test_rights_that_are_lost_are_told(plumb, top):
+    """The program becomes one that users may not look into, as those that have been another user are."""
+    drop = ["setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for name in ("plumb", "plumb-top"):
+            shutil.copy(pathlib.Path(plumb.binary).parent / name, folder)
+        command = [*drop, ORDINARY_PYTHON, "-c", CLOSES]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as program:
+            try:
+                t = Emulator([*drop, os.path.join(folder, "plumb"), "top", str(program.pid)], directory="/")
+                with t:
+                    t.see(r"^100\.0 .* <module> ")
+                    program.stdin.write(b"\n")
+                    program.stdin.flush()
+                    t.see("^no stack can be read: 'plumb doctor PID' says whether it may be")
+                    close(t)
+            finally:
+                program.kill()
 
 
 def mouse(button, row):
