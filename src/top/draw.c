@@ -59,6 +59,10 @@ static void draw_program(const struct ui *ui, int width)
 		add(line, "  %s only", state_choices[ui->states].name);
 	if (*ui->thread)
 		add(line, "  thread %.60s", ui->thread);
+	if (*ui->module)
+		add(line, "  module %.60s", ui->module);
+	if (*ui->focus)
+		add(line, "  like %.60s", ui->focus);
 	put_line(ui, 0, width, TONE_STRONG, line);
 }
 
@@ -130,8 +134,7 @@ static void draw_bottom(const struct ui *ui, int row, int width)
 	char line[LINE_BYTES] = "";
 
 	if (ui->prompt)
-		add(line, "%s: %s_",
-		    ui->prompt == PROMPT_SEARCH ? "search" : "only the thread (name or number; empty: all)", ui->typed);
+		add(line, "%s: %s_", ui_prompt(ui->prompt), ui->typed);
 	else if (*ui->message)
 		add(line, "%s", ui->message);
 	else if (*state)
@@ -152,7 +155,7 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		"< >            functions: sort by self or total, of 5 s or of all",
 		"c              samples: all, on CPU, waiting, with the GIL, wanting it",
 		"a N            trees: own code, all code; native frames on, off",
-		"t              only one thread",
+		"t m F          only one thread, a module, functions like a regex",
 		"+ -            rate up, down",
 		"p              pause the screen, and go on; sampling goes on",
 		"[ ] { }        pause, and go back or on by a second, by ten",

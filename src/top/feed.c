@@ -160,6 +160,22 @@ static void take_all(struct look *to, struct look *from)
 	to->sentence = from->sentence;
 }
 
+/* The views of the look have their words as they were until they are closed: keys that come before that ask them. */
+static void filter_by_words(struct feed *f)
+{
+	const struct plumb_report_options *first = &f->o->report;
+	struct feed_words *w = &f->words[!f->shown];
+
+	*w = f->wanted;
+	w->threads[0] = w->thread;
+	w->modules[0] = w->module;
+	f->filters.threads = *w->thread ? w->threads : first->threads;
+	f->filters.thread_count = *w->thread ? 1 : first->thread_count;
+	f->filters.modules = *w->module ? w->modules : first->modules;
+	f->filters.module_count = *w->module ? 1 : first->module_count;
+	f->filters.focus = *w->like ? w->like : first->focus;
+}
+
 struct plumb_error *feed_refresh(struct feed *f)
 {
 	struct look l = {.totals = {.size = sizeof l.totals},
@@ -169,6 +185,8 @@ struct plumb_error *feed_refresh(struct feed *f)
 
 	if (f->session)
 		plumb_session_wait(f->session, 0, &f->status);
+	if (f->filtered)
+		filter_by_words(f);
 	bool due = all_is_due(f);
 	struct plumb_error *err = f->session ? look_at_session(f, &l) : look_at_recording(f, &l);
 	if (!err)
@@ -185,18 +203,33 @@ struct plumb_error *feed_refresh(struct feed *f)
 		take_profile(&l, &f->look);
 	look_close(&f->look);
 	f->look = l;
+	if (f->filtered) /* all views are new */
+		f->shown = !f->shown;
 	f->filtered = false;
 	return NULL;
 }
 
 /* ---- filters ----------------------------------------------------------------------------------------------------- */
 
-void feed_only_thread(struct feed *f, const char *thread)
+static void want(struct feed *f, char word[64], const char *text)
 {
 	f->filtered = true;
-	f->thread[0] = thread;
-	f->filters.threads = thread ? f->thread : f->o->report.threads;
-	f->filters.thread_count = thread ? 1 : f->o->report.thread_count;
+	snprintf(word, 64, "%s", text);
+}
+
+void feed_only_thread(struct feed *f, const char *thread)
+{
+	want(f, f->wanted.thread, thread);
+}
+
+void feed_only_module(struct feed *f, const char *module)
+{
+	want(f, f->wanted.module, module);
+}
+
+void feed_only_like(struct feed *f, const char *pattern)
+{
+	want(f, f->wanted.like, pattern);
 }
 
 void feed_only_states(struct feed *f, unsigned states)

@@ -17,12 +17,19 @@ struct look {
 	const char *sentence;		   /* what is wrong, "" */
 };
 
+/* What was typed to filter by; "": what was asked for at first. */
+struct feed_words {
+	char thread[64], module[64], like[64];
+	const char *threads[1], *modules[1]; /* of these, for views */
+};
+
 struct feed {
 	const struct top_options *o;
 	struct plumb_session *session;	 /* NULL: a recording */
 	struct plumb_profile *recording; /* NULL: a session */
 	struct plumb_report_options filters;
-	const char *thread[1]; /* what `filters` points to */
+	struct feed_words wanted, words[2]; /* words: `filters` and views point to these */
+	unsigned shown;			    /* the ones that the look was made with */
 	struct plumb_status status;
 	struct look look;
 	bool filtered;			 /* other filters than before */
@@ -51,8 +58,11 @@ uint64_t feed_shown_ns(const struct feed *f);
  * caller. Only where `timed`. */
 struct plumb_error *feed_between(struct feed *f, uint64_t *from_ns, uint64_t *to_ns,
 				 struct plumb_profile **ret) PLUMB_MUST_CHECK;
-/** Only this thread from now on, by name or number; NULL: all. It must live on. */
+/** From the next look on: only this thread, by name or number; samples with a frame of that module, package, file or
+ * folder; with one like that regular expression, which is valid. "": as was asked for at first. */
 void feed_only_thread(struct feed *f, const char *thread);
+void feed_only_module(struct feed *f, const char *module);
+void feed_only_like(struct feed *f, const char *pattern);
 /** Only samples of these states (enum plumb_doing) from now on; 0: all. */
 void feed_only_states(struct feed *f, unsigned states);
 /** Only frames of these kinds (enum plumb_kind) from now on; 0: all. */

@@ -33,13 +33,6 @@ static void show(struct ui *ui, enum view view)
 	ui_fill(ui); /* more keys may come before it is drawn */
 }
 
-static void only_thread(struct ui *ui, const char *thread)
-{
-	snprintf(ui->thread, sizeof ui->thread, "%s", thread);
-	feed_only_thread(ui->feed, *ui->thread ? ui->thread : NULL);
-	ui->look_again = true;
-}
-
 static void open_row(struct ui *ui)
 {
 	const struct row *r = table_chosen(table_of(ui));
@@ -56,7 +49,7 @@ static void open_row(struct ui *ui)
 			shut_turn(&ui->choice.shut, r->key);
 		break;
 	case VIEW_THREADS:
-		only_thread(ui, *ui->thread ? "" : r->figures[3]);
+		ui_only_thread(ui, *ui->thread ? "" : r->figures[3]);
 		break;
 	default:
 		break;
@@ -167,49 +160,6 @@ static void show_page(struct ui *ui)
 		ui_tell(ui, "%s", why);
 }
 
-static void search(struct ui *ui)
-{
-	if (*ui->sought && !table_search(table_of(ui), ui->sought))
-		ui_tell(ui, "'%s' is in no row", ui->sought);
-}
-
-static void end_prompt(struct ui *ui)
-{
-	enum prompt prompt = ui->prompt;
-
-	ui->prompt = PROMPT_NONE;
-	if (prompt == PROMPT_THREAD) {
-		only_thread(ui, ui->typed);
-		return;
-	}
-	snprintf(ui->sought, sizeof ui->sought, "%s", ui->typed);
-	search(ui);
-}
-
-static void type(struct ui *ui, int key)
-{
-	size_t len = strlen(ui->typed);
-
-	if (key == '\r' || key == '\n' || key == KEY_ENTER) {
-		end_prompt(ui);
-	} else if (key == ESCAPE || key == CTRL('C')) {
-		ui->prompt = PROMPT_NONE;
-	} else if (key == KEY_BACKSPACE || key == 127 || key == CTRL('H')) {
-		while (len > 0 && ((unsigned char)ui->typed[len - 1] & 0xc0) == 0x80)
-			len--;
-		ui->typed[len ? len - 1 : 0] = '\0';
-	} else if (key >= ' ' && key < 256 && len + 1 < sizeof ui->typed) {
-		ui->typed[len] = (char)key;
-		ui->typed[len + 1] = '\0';
-	}
-}
-
-static void ask(struct ui *ui, enum prompt prompt)
-{
-	ui->prompt = prompt;
-	ui->typed[0] = '\0';
-}
-
 static void quit(struct ui *ui, bool left)
 {
 	ui->over = true;
@@ -297,13 +247,19 @@ static void act(struct ui *ui, int key)
 		ui->choice.all_code = !ui->choice.all_code;
 		break;
 	case 't':
-		ask(ui, PROMPT_THREAD);
+		ui_ask(ui, PROMPT_THREAD);
+		break;
+	case 'm':
+		ui_ask(ui, PROMPT_MODULE);
+		break;
+	case 'F':
+		ui_ask(ui, PROMPT_FOCUS);
 		break;
 	case '/':
-		ask(ui, PROMPT_SEARCH);
+		ui_ask(ui, PROMPT_SEARCH);
 		break;
 	case 'n':
-		search(ui);
+		ui_search(ui);
 		break;
 	case '+':
 		change_rate(ui, 2);
@@ -323,7 +279,7 @@ void ui_key(struct ui *ui, int key)
 {
 	ui->message[0] = '\0';
 	if (ui->prompt) {
-		type(ui, key);
+		ui_type(ui, key);
 	} else if (ui->help) {
 		ui->help = false;
 		if (key == 'q' || key == CTRL('C'))

@@ -9,7 +9,7 @@
 
 #define UI_HEADER_ROWS 4
 
-enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD };
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD, PROMPT_MODULE, PROMPT_FOCUS };
 
 /* What was known of what is watched at the look before. */
 struct notices {
@@ -31,7 +31,7 @@ struct ui {
 	struct notices notices;
 	bool help;
 	enum prompt prompt;
-	char typed[64], sought[64], thread[64];
+	char typed[64], sought[64], thread[64], module[64], focus[64];
 	char message[512]; /* until the next key */
 	bool over;
 	bool left;  /* by q, not by who wants it all to end */
@@ -51,6 +51,14 @@ extern const struct state_choice state_choices[];
 void ui_fill(struct ui *ui);
 void ui_draw(struct ui *ui);
 void ui_key(struct ui *ui, int key);
+/** Begin to type what @p prompt asks for; a key of it; what stands before it. */
+void ui_ask(struct ui *ui, enum prompt prompt);
+void ui_type(struct ui *ui, int key);
+const char *ui_prompt(enum prompt prompt);
+/** "": all. */
+void ui_only_thread(struct ui *ui, const char *thread);
+/** Choose the next row with what was searched for. */
+void ui_search(struct ui *ui);
 /** Whether @p key is about time, and it is done. */
 bool ui_time_key(struct ui *ui, int key);
 /** Make the comparison that is shown anew, for the width that the terminal has. */

@@ -151,6 +151,20 @@ def test_keys_that_come_at_once(plumb, busy):
         close(t)
 
 
+def test_filters_and_views_that_come_at_once(plumb, busy):
+    """What is shown is of the look before: it has the filter that it was made with, also when that is another one by now."""
+    overwritten = {"MALLOC_PERTURB_": "90", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    with Emulator([plumb.binary, "top", str(busy.pid)], columns=120, directory=plumb.directory, environment=overwritten) as t:
+        t.see(r"±")
+        t.type("tMainThread\r")
+        t.see("thread MainThread$")
+        t.type("1\rt\r4t1\rtMainThread\r2a415")
+        t.see("thread MainThread$")
+        t.type("t\r4")
+        t.see("100 Hz$")
+        close(t)
+
+
 def test_names_cannot_write_to_the_terminal(plumb, places, any_python, top):
     with started(places, any_python, "odd_names.py") as target:
         with Emulator([plumb.binary, "top", str(target.pid)], directory=plumb.directory) as t:
@@ -441,6 +455,7 @@ TASKS = """import asyncio
 async def inner():
     await asyncio.sleep(1000)
 async def outer():
+    print("ready", flush=True)
     await asyncio.gather(inner(), inner())
 asyncio.run(outer())
 """
@@ -451,8 +466,9 @@ def tasks(python, folder):
     """Two tasks that sleep, for one that awaits both."""
     script = folder / "tasks.py"
     script.write_text(TASKS)
-    with subprocess.Popen([*python.command, script]) as program:
+    with subprocess.Popen([*python.command, script], stdout=subprocess.PIPE) as program:
         try:
+            program.stdout.readline()
             yield program
         finally:
             program.kill()
@@ -464,7 +480,7 @@ def test_tasks_that_wait(plumb, ordinary_python, top, tmp_path):
         with Emulator([plumb.binary, "top", "--tasks", str(program.pid)], directory=plumb.directory) as t:
             t.see(r"^plumb top  tasks.py")
             t.type("6")
-            t.see(r"^ +2\.\d +[\d.]+ s +100\.0  \S outer .*\n +2\.\d +[\d.]+ s +100\.0 +\S inner .*\n.* library: sleep ")
+            t.see(r"^ +[12]\.\d +[\d.]+ s +100\.0  \S outer .*\n +[12]\.\d +[\d.]+ s +100\.0 +\S inner .*\n.* library: sleep ")
             t.type("a")
             t.see("all code\n")
             t.type("\r")
@@ -505,6 +521,25 @@ def test_the_states_that_are_shown(plumb, busy):
             t.see("  %s only$" % name)
         t.type("c")
         t.see("100 Hz$")
+        close(t)
+
+
+def test_filters_that_are_typed(shop):
+    """By module and by regular expression; empty is all again, and what is no expression is told."""
+    with Emulator([Plumb(".").binary, "top", "shop.plumb"], directory=shop) as t:
+        t.see(r"^ +31\.0 .* escape ")
+        t.type("Fexec.*db\r")
+        t.see(r"^ +100\.0 .* Connection.execute ")
+        assert "like exec.*db" in t.screen[0] and "escape" not in t.shown, t.shown
+        t.type("F(\r")
+        t.see(r"^'\(' is no regular expression: ")
+        t.type("F\r")
+        t.see(r"^ +31\.0 .* escape ")
+        t.type("mshop/page.py\r")
+        t.see(r"^ +72\.1 .* escape ")
+        assert "module shop/page.py" in t.screen[0] and "query" not in t.shown, t.shown
+        t.type("m\r")
+        t.see(r"^ +26\.0 .* Connection.execute ")
         close(t)
 
 
@@ -575,6 +610,7 @@ def test_golden_screens(shop, columns, rows, charset):
     golden = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip("\n") for part in parts}
     written = {}
     with Emulator([Plumb(".").binary, "top", "shop.plumb"], columns, rows, {"LC_ALL": charset}, directory=shop) as t:
+        t.see("^q quit")  # what comes before is for another terminal yet
         for key in "1>235jjj\r6?":
             t.type(key)
             name = "%d %s" % (len(written), repr(key))
