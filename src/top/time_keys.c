@@ -49,6 +49,7 @@ static void mark(struct ui *ui)
 
 	if (!has_times(ui))
 		return;
+	table_clear(&ui->tables[VIEW_CHANGES]); /* a stretch that ends takes the comparison with it */
 	struct plumb_error *err = changes_mark(c, ui->feed);
 	if (err)
 		ui_tell_error(ui, err);

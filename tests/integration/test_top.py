@@ -264,6 +264,8 @@ def test_back_in_time_and_what_changed_since(plumb, any_python, top, tmp_path):
             t.see(r"^  new .* second ")
             assert t.shown.count("of such findings") == 1, t.shown
             assert re.search(r"\bfirst\b", t.shown) and re.search(r"\bsecond\b", t.shown), t.shown
+            t.type("/findings\rffn")  # a comparison that goes takes its rows with it
+            t.see("'findings' is in no row")
             t.type("1" + 9 * "{")
             t.see(r"^PAUSED at 1\.\d s  phases.py")
             t.type("{")
