@@ -180,7 +180,7 @@ PLUMB_API struct plumb_error *plumb_session_cycle(struct plumb_session *s, uint6
 PLUMB_API struct plumb_error *plumb_session_recent(struct plumb_session *s,
 						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** What the cycles counted that ended in the last @p ns, and the one that has not ended; none of them is taken. Its
- * samples have no times. */
+ * samples have no times; idle are those threads that have been since the start. */
 PLUMB_API struct plumb_error *plumb_session_last(struct plumb_session *s, uint64_t ns,
 						 struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /**

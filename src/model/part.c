@@ -9,11 +9,13 @@
 #include "index.h"
 #include "profile.h"
 #include "vec.h"
+#include "view.h"
 
 /* id of the whole -> 1 + id of the part; 0: not there yet */
 struct part {
 	const struct plumb_profile *from;
 	struct plumb_profile *into;
+	bool same_idle;
 	struct pl_map strings, stacks, threads, processes;
 	PL_VEC(uint32_t) path;
 };
@@ -96,14 +98,14 @@ static struct plumb_error *take_process(struct part *x, uint32_t id, uint32_t *r
 	return err || pl_map_set(&x->processes, id, 0, *ret) ? err : &pl_err_no_memory;
 }
 
-/* What CPU time it used in that part is not known. */
+/* What CPU time it used in that part is not known; that it used none at all is true of each part. */
 static struct plumb_error *take_thread(struct part *x, uint32_t id, uint32_t *ret)
 {
 	struct pl_thread t = x->from->threads[id];
 
 	if (pl_map_get(&x->threads, id, 0, ret))
 		return NULL;
-	t.cpu_known = false;
+	t.cpu_known = x->same_idle && pl_view_thread_idle(x->from, id);
 	t.cpu_ns = 0;
 	struct plumb_error *err = take_string(x, &t.name);
 	if (!err)
@@ -149,9 +151,9 @@ static struct plumb_error *take_meta(struct part *x)
 }
 
 struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct pl_cell *cells, size_t count,
-				    uint64_t batch_ns, struct plumb_profile **ret)
+				    uint64_t batch_ns, bool same_idle, struct plumb_profile **ret)
 {
-	struct part x = {.from = p};
+	struct part x = {.from = p, .same_idle = same_idle};
 	struct plumb_error *err = pl_profile_create(&x.into);
 
 	if (err)

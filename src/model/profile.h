@@ -342,10 +342,10 @@ struct plumb_error *pl_profile_in_order(const struct plumb_profile *p, struct pl
 /** A copy; without the stream. Caller destroys *ret. */
 struct plumb_error *pl_profile_copy(const struct plumb_profile *p, struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** What @p count cells of @p p say, as a profile of its own: with the rows that they need, and how it was sampled, but
- * not what was lost meanwhile. Their batches are @p batch_ns long, a power of two from PL_BATCH_MIN_NS on. Caller
- * destroys *ret. */
+ * not what was lost meanwhile. Their batches are @p batch_ns long, a power of two from PL_BATCH_MIN_NS on. With
+ * @p same_idle those threads are idle that are in @p p; else none is. Caller destroys *ret. */
 struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct pl_cell *cells, size_t count,
-				    uint64_t batch_ns, struct plumb_profile **ret) PLUMB_MUST_CHECK;
+				    uint64_t batch_ns, bool same_idle, struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** Add all of @p from to @p into, what was recorded at the same time to the same batch. Associative and commutative up
  * to the numbering of ids; an empty profile changes nothing. If the hosts differ, or processes of @p from name theirs,
  * all processes name theirs afterwards: those of two machines stay two however equal their numbers are. Texts and the

@@ -66,7 +66,8 @@ static uint64_t batch_of_cycles(const struct plumb_session *s, size_t count)
 
 static struct plumb_error *make_part(struct plumb_session *s, const struct pl_cycle *c, struct plumb_profile **ret)
 {
-	struct plumb_error *err = pl_profile_part(s->profile, c->cells.data, c->cells.len, batch_of_cycles(s, 1), ret);
+	struct plumb_error *err =
+		pl_profile_part(s->profile, c->cells.data, c->cells.len, batch_of_cycles(s, 1), false, ret);
 
 	if (!err)
 		fit_part(s, c->number, c, *ret);
@@ -124,7 +125,7 @@ static struct plumb_error *make_several(struct plumb_session *s, size_t first, s
 		}
 	}
 	if (!err)
-		err = pl_profile_part(s->profile, cells.data, cells.len, batch_ns, ret);
+		err = pl_profile_part(s->profile, cells.data, cells.len, batch_ns, true, ret);
 	if (!err)
 		fit_part(s, list[first].number, &list[first + count - 1], *ret);
 	pl_vec_deinit(&cells);

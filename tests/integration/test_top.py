@@ -497,6 +497,21 @@ def test_tasks_that_wait(plumb, ordinary_python, top, tmp_path):
             close(t)
 
 
+def test_both_shares_are_of_the_same_threads(plumb, any_python, top):
+    """One that rests is hidden in both: the share of the main thread is all, since the start as in the last seconds."""
+    code = ("import threading, time\ndef rests(): time.sleep(1000)\ndef works(): time.sleep(1000)\n"
+            "threading.Thread(target=rests, daemon=True).start()\nprint('ready', flush=True)\nworks()")
+    with subprocess.Popen([*any_python.command, "-c", code], stdout=subprocess.PIPE) as program:
+        try:
+            program.stdout.readline()
+            with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory) as t:
+                t.see(r"^100\.0 +[\d.]+ .*  works ")
+                assert " rests " not in t.shown, t.shown
+                close(t)
+        finally:
+            program.kill()
+
+
 def test_native_frames_come_and_go(plumb, ordinary_python, top, tmp_path):
     code = "import time\ndef f(): time.sleep(1000)\nprint('ready', flush=True)\nf()"
     with subprocess.Popen([*ordinary_python.command, "-c", code], stdout=subprocess.PIPE) as program:

@@ -252,7 +252,7 @@ static void intervals_of_windows_hold_the_truth(void **state)
 			check(pl_profile_merge(sum, p));
 			for (uint32_t i = 0; i < p->cell_count; i++)
 				p->cells[i].batch = 0;
-			check(pl_profile_part(p, p->cells, p->cell_count, 1ull << 30, &part));
+			check(pl_profile_part(p, p->cells, p->cell_count, 1ull << 30, false, &part));
 			part->meta.duration_ns = 2 * SECOND;
 			add(sum_of_rolled, part);
 			pl_profile_destroy(p);

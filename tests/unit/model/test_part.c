@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "view.h"
 
 static struct plumb_profile *copy_of(const struct plumb_profile *p)
 {
@@ -107,7 +108,7 @@ static void parts_add_up(void **state)
 
 		for (uint32_t i = 0; i < count; i++)
 			p->cells[from + i].batch = 0;
-		check(pl_profile_part(p, p->cells + from, count, p->batch_ns, &part));
+		check(pl_profile_part(p, p->cells + from, count, p->batch_ns, false, &part));
 		assert_true(part->cell_count <= count && part->thread_count <= p->thread_count);
 		assert_same_stack(p, p->cells[from].stack, part, part->cells[0].stack);
 		assert_int_equal(part->threads[part->cells[0].thread].tid, p->threads[p->cells[from].thread].tid);
@@ -122,11 +123,33 @@ static void parts_add_up(void **state)
 	pl_profile_destroy(p);
 }
 
+/* Shares of a part and of all are of the same threads. */
+static void what_is_idle_in_all_is_idle_in_a_part(void **state)
+{
+	struct plumb_profile *p, *part;
+	uint32_t id;
+
+	check(pl_profile_create(&p));
+	uint32_t f = add_frame(p, 0, "f", "/app/m.py", 3);
+	struct pl_thread rests = {.tid = 2, .cpu_known = true, .cpu_ns = 100};
+	add_samples(p, f, add_thread(p, 7, 1, "MainThread", true), PL_STATE_ON_CPU, 0, 5, 1000000);
+	check(pl_profile_thread(p, &rests, &id));
+	add_samples(p, f, id, 0, 0, 5, 1000000);
+	assert_true(pl_view_thread_idle(p, id));
+	for (int same = 0; same < 2; same++) {
+		check(pl_profile_part(p, p->cells, p->cell_count, p->batch_ns, same, &part));
+		assert_true(part->thread_count == 2 && part->threads[1].tid == 2);
+		assert_true(pl_view_thread_idle(part, 1) == same && !pl_view_thread_idle(part, 0));
+		pl_profile_destroy(part);
+	}
+	pl_profile_destroy(p);
+}
+
 static void a_part_of_nothing_is_empty(void **state)
 {
 	struct plumb_profile *p = random_profile(5, 100), *part;
 
-	check(pl_profile_part(p, NULL, 0, PL_BATCH_MIN_NS, &part));
+	check(pl_profile_part(p, NULL, 0, PL_BATCH_MIN_NS, false, &part));
 	assert_true(part->cell_count == 0 && part->stack_count == 1 && part->thread_count == 0);
 	pl_profile_destroy(part);
 	pl_profile_destroy(p);
@@ -152,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_copy_says_the_same_and_grows_alone),
 		cmocka_unit_test(a_copy_finds_what_it_has),
 		cmocka_unit_test(parts_add_up),
+		cmocka_unit_test(what_is_idle_in_all_is_idle_in_a_part),
 		cmocka_unit_test(a_part_of_nothing_is_empty),
 		cmocka_unit_test(counting_again_is_counting),
 	};
