@@ -68,6 +68,9 @@ setup_originals() {
 	done
 }
 
+# A pool whose workers show what they work on.
+setup_joblib() { setup_packages joblib 3.8 joblib==1.4.2 || say "no joblib: its pools are not tried"; }
+
 # Real applications for plumb.web. What older Pythons need besides is named, as pip asks for what its own Python needs.
 setup_web_applications() {
 	setup_packages flask-2 3.8 flask==2.2.5 werkzeug==2.2.3 importlib-metadata==8.5.0 || say "no Flask 2: plumb.web is not tried with it"

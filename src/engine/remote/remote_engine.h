@@ -14,6 +14,7 @@
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                     consumer thread only
  *   tagged.c   stacks with a tag                                                   consumer thread only
+ *   pool_task.c   what workers of pools work on, as tags                           consumer thread only
  *   native_symbols.c  the names of native functions                                consumer thread only
  *   source_texts.c  the files that they come from                                  consumer thread only
  *   remote.c   the ops: open, start, stop, close

@@ -10,6 +10,7 @@
 #include "codes.h"
 #include "lines.h"
 #include "native_symbols.h"
+#include "pool_task.h"
 #include "source_texts.h"
 #include "tagged.h"
 #include "thread_sampler.h"
@@ -32,6 +33,7 @@ struct pl_resolver {
 	size_t max_threads; /* 0: no limit */
 	struct pl_texts texts;
 	struct pl_tagged tagged;
+	struct pl_pool_tasks pool_tasks;
 	struct pl_native_symbols symbols;
 	bool all_native; /* functions that only pass calls on, too */
 };
@@ -49,6 +51,7 @@ struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct
 	r->all_native = o->native == PL_NATIVE_ALL;
 	r->tagged.tags = o->tags;
 	r->tagged.max = o->max_nodes;
+	pl_pool_tasks_init(&r->pool_tasks, o->max_nodes);
 	*ret = r;
 	return NULL;
 }
@@ -65,6 +68,7 @@ void pl_resolver_destroy(struct pl_resolver *r)
 	pl_vec_deinit(&r->processes);
 	pl_texts_deinit(&r->texts);
 	pl_tagged_deinit(&r->tagged);
+	pl_pool_tasks_deinit(&r->pool_tasks);
 	pl_native_symbols_deinit(&r->symbols);
 	free(r);
 }
@@ -275,8 +279,10 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 	    rec->sample.node >= r->nodes.len)
 		return &pl_err_corrupt;
 	s.thread = r->threads.data[rec->sample.thread];
-	s.stack = r->nodes.data[rec->sample.node];
-	struct plumb_error *err = pl_tagged_stack(&r->tagged, p, rec->tag, s.stack, &s.stack);
+	uint32_t stack = r->nodes.data[rec->sample.node];
+	struct plumb_error *err = pl_tagged_stack(&r->tagged, p, rec->tag, stack, &s.stack);
+	if (!err && s.stack == stack)
+		err = pl_pool_task_stack(&r->pool_tasks, p, stack, &s.stack);
 	if (!err && rec->marker != PL_MARKER_NONE)
 		err = pl_profile_marker(p, s.stack, marker_names[rec->marker], &s.stack);
 	return err ? err : fn(ctx, &s);
