@@ -198,16 +198,28 @@ def check_a_recording_is_of_the_whole_cluster(client):
 
 
 def check_a_recording_that_is_interrupted_leaves_nothing(client):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+    ask = client.run_on_scheduler
 
-    name = "register_plugin" if hasattr(client, "register_plugin") else "register_worker_plugin"
-    setattr(client, name, interrupted)
+    def interrupted(function, *args):
+        told = ask(function, *args)
+        if function.__name__ == "_begun":
+            raise KeyboardInterrupt
+        return told
+
+    client.run_on_scheduler = interrupted
     try:
         refusal(KeyboardInterrupt, plumb.dask.profile(client).__enter__)
     finally:
-        delattr(client, name)
-    assert client.run_on_scheduler(recordings) == []
+        del client.run_on_scheduler
+    assert left_of_recordings(client) == []
+
+
+def left_of_recordings(client):
+    """On the scheduler and the workers."""
+    plugins = client.run(lambda dask_worker: list(dask_worker.plugins))
+    plugins["scheduler"] = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.plugins, *dask_scheduler.worker_plugins])
+    held = [*client.run(recordings).values(), client.run_on_scheduler(recordings)]
+    return [name for one in plugins.values() for name in one if name.startswith("plumb-recording")] + [one for some in held for one in some]
 
 
 def recordings():
@@ -279,19 +291,50 @@ def check_wrong_calls_are_told(client):
     assert "at least one" in refusal(TypeError, lambda: plumb.dask.merge([], client))
 
 
-def check_a_process_without_plumb_says_so_and_goes_on():
-    sent = distributed.protocol.pickle.dumps(plumb.dask.WorkerPlugin(interval="5ms"))
-    code = "import sys, pickle; sys.modules['plumb'] = None; print(pickle.load(sys.stdin.buffer).why_not)"
-    told = subprocess.run([sys.executable, "-c", code], input=sent, stdout=subprocess.PIPE, check=True).stdout.decode()
-    assert "has no plumb" in told and "install plumb-profiler there" in told
-    assert isinstance(pickle.loads(sent), plumb.dask.WorkerPlugin)
+# Which plumb a process finds: "none", a folder with another one, or "" for ours.
+TAKES = """
+import asyncio, pickle, sys
+class Worker: pass
+for place, sent in pickle.load(sys.stdin.buffer):
+    sys.modules.pop("plumb", None)
+    if place == "none":
+        sys.modules["plumb"] = None
+    elif place:
+        sys.path.insert(0, place)
+    worker, plugin = Worker(), pickle.loads(sent)
+    worker.handlers = {}
+    plugin.setup(worker)
+    print(plugin.why_not, *(asyncio.run(answer())["why_not"] for answer in worker.handlers.values()))
+"""
+
+
+def taken(*given, **environment):
+    """What a process says that takes plug-ins."""
+    sent = pickle.dumps([(place, distributed.protocol.pickle.dumps(plugin)) for place, plugin in given])
+    done = subprocess.run([sys.executable, "-c", TAKES], input=sent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                          env={**os.environ, **environment})  # fmt: skip
+    return done.stdout.decode().splitlines()
+
+
+def check_a_process_that_cannot_sample_says_so_and_goes_on():
+    plugin, recorder = plumb.dask.WorkerPlugin(interval="5ms"), plumb.dask._recording._Recorder(name="r", labels=(), options={})
+    with tempfile.TemporaryDirectory() as other:
+        os.mkdir(os.path.join(other, "plumb"))
+        with open(os.path.join(other, "plumb", "__init__.py"), "w") as file:
+            file.write("__version__ = '0.0.1'")
+        for told in taken(("none", plugin), ("none", recorder), (other, recorder)):
+            assert told.count("has no plumb of this kind: install plumb-profiler there") == 2, told
+    (told,) = taken(("", plugin), DASK_DISTRIBUTED__PLUMB__MAX_NODES="many")
+    assert "max_nodes" in told, told
+    assert isinstance(pickle.loads(distributed.protocol.pickle.dumps(plugin)), plumb.dask.WorkerPlugin)
 
 
 @contextlib.contextmanager
-def cluster(processes):
+def cluster(processes, **given):
     options = {"n_workers": 1 if processes else 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
     if processes:
         options["preload_nanny"] = ["plumb.dask"]
+    options.update(given)
     with distributed.LocalCluster(silence_logs=logging.ERROR, **options) as made, distributed.Client(made) as client:
         yield client
 
@@ -317,7 +360,7 @@ def in_processes(client):
         check_nannies_have_their_workers_sampled,
         check_what_dask_asks_for_is_what_tasks_did,
         check_workers_that_come_later_are_sampled,
-        lambda client: check_a_process_without_plumb_says_so_and_goes_on(),
+        lambda client: check_a_process_that_cannot_sample_says_so_and_goes_on(),
     ]
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import logging
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Dict, Optional
 
 import distributed
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -15,6 +14,7 @@ from distributed.protocol.pickle import dumps
 from plumb._plumb import Error
 from plumb.dask import _sent
 from plumb.dask._scheduler import SchedulerProfile
+from plumb.dask._servers import register_on_workers
 from plumb.dask._settings import settings
 from plumb.dask._worker import WorkerProfile
 
@@ -31,11 +31,14 @@ class WorkerPlugin(DaskWorkerPlugin):  # type: ignore[misc]
 
     def __init__(self, **given: Any) -> None:
         settings(**given)  # what is wrong is told where it is made
-        self._given, self._profile = given, None  # type: Dict[str, Any], Optional[WorkerProfile]
-        self.why_not = ""
+        self.have(given)
+
+    def have(self, given: Dict[str, Any]) -> None:
+        self._given, self.why_not = given, ""
+        self._profile: Optional[WorkerProfile] = None
 
     def __reduce__(self) -> Any:
-        return _sent.by_value("WorkerPlugin", self._given)
+        return _sent.by_value("_plugins", "WorkerPlugin", self._given)
 
     def setup(self, worker: Any) -> None:
         """A worker that cannot be sampled begins as without the plug-in."""
@@ -70,11 +73,14 @@ class Plugin(SchedulerPlugin):  # type: ignore[misc]
 
     def __init__(self, **given: Any) -> None:
         settings(**given)
-        self._given, self._profile = given, None  # type: Dict[str, Any], Optional[SchedulerProfile]
-        self.why_not = ""
+        self.have(given)
+
+    def have(self, given: Dict[str, Any]) -> None:
+        self._given, self.why_not = given, ""
+        self._profile: Optional[SchedulerProfile] = None
 
     def __reduce__(self) -> Any:
-        return _sent.by_value("Plugin", self._given)
+        return _sent.by_value("_plugins", "Plugin", self._given)
 
     async def start(self, scheduler: Any) -> None:
         before = scheduler.plugins.get(NAME)
@@ -86,10 +92,7 @@ class Plugin(SchedulerPlugin):  # type: ignore[misc]
             self._profile = found
         except Exception as error:
             self.why_not = _told(error)
-        register = scheduler.register_worker_plugin
-        known = inspect.signature(register).parameters
-        options = {"idempotent": False} if "idempotent" in known else {}
-        await register(comm=None, plugin=dumps(WorkerPlugin(**self._given)), name=NAME, **options)
+        await register_on_workers(scheduler, NAME, dumps(_made(WorkerPlugin, self._given)))
 
     async def close(self) -> None:
         self.end()
@@ -98,6 +101,13 @@ class Plugin(SchedulerPlugin):  # type: ignore[misc]
         if self._profile:
             self._profile.end()
             self._profile = None
+
+
+def _made(kind: Any, given: Optional[Dict[str, Any]] = None) -> Any:
+    """In a server, which goes on where its configuration is wrong: it is told when the plug-in begins."""
+    plugin = kind.__new__(kind)
+    plugin.have(given or {})
+    return plugin
 
 
 def _told(error: Exception) -> str:
@@ -136,9 +146,9 @@ async def dask_setup(server: Any) -> None:
     """Of a preload: `dask worker --preload plumb.dask`, and the same for a scheduler, whose workers have it then, too. A nanny
     (`--preload-nanny`) has it preloaded by its worker."""
     if isinstance(server, distributed.Scheduler):
-        await server.register_scheduler_plugin(Plugin(), idempotent=True)
+        await server.register_scheduler_plugin(_made(Plugin), idempotent=True)
     elif isinstance(server, distributed.Worker) and NAME not in server.plugins:
-        await server.plugin_add(WorkerPlugin(), name=NAME)
+        await server.plugin_add(_made(WorkerPlugin), name=NAME)
     elif isinstance(server, distributed.Nanny):
         _preload_in_worker(server)
 

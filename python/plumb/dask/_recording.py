@@ -7,20 +7,25 @@ import contextlib
 import threading
 import uuid
 import warnings
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.comm import CommClosedError
+from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
+from distributed.protocol.pickle import dumps
 
 from plumb import _plumb
 from plumb._plumb import Error
 from plumb._recording import Recording, _with_defaults
 from plumb._result import Profile
 from plumb.dask import _labels, _sent
+from plumb.dask._asking import answers, within_patience
 from plumb.dask._labels import checked_labels
 from plumb.dask._merge import condensed, opened, sum_of
+from plumb.dask._servers import register_on_workers
 from plumb.dask._shared import Shared
 
 _AT_ONCE = 16  # workers whose recordings are on their way home at a time
+_LOOK = 5.0  # seconds after which a worker asks its scheduler again whether it is still to record
 
 
 # ---- in the processes of the cluster ----
@@ -63,51 +68,149 @@ def _taken(name: str) -> bytes:
     return recording.take() if recording else b""
 
 
-class _Recorder(WorkerPlugin):  # type: ignore[misc]
-    """Records the process of a worker, from its setup() on. One that cannot be recorded says why."""
+async def _in_a_thread(function: Any, *args: Any) -> Any:
+    """The loop goes on meanwhile: tasks and heartbeats."""
+    return await asyncio.get_running_loop().run_in_executor(None, function, *args)
 
-    def __init__(self, name: str, labels: Sequence[str], options: Dict[str, Any]) -> None:
-        self.name, self._labels, self._options, self.why_not = name, labels, options, ""
+
+class _Recorder(WorkerPlugin):  # type: ignore[misc]
+    """Records the process of a worker, from its setup() on, and answers with what it has recorded. One that cannot be recorded says why.
+
+    It asks from time to time whether the recording goes on: that it has ended is not told to a worker that hangs, or just begins.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        self.have(given)
+
+    def have(self, given: Dict[str, Any]) -> None:
+        self._given = given
+        self.name, self._labels, self._options = given["name"], given["labels"], given["options"]
+        self._wanted, self._begun, self._why_not = True, False, ""
+        self._asking: Optional[asyncio.Future[None]] = None
+
+    def __reduce__(self) -> Any:
+        return _sent.by_value("_recording", "_Recorder", self._given)
 
     async def setup(self, worker: Any) -> None:
-        """The loop goes on while the recording begins."""
+        worker.handlers[self.name] = self._answer
         try:
             _labels.begin(worker, self._labels)
             try:
-                await asyncio.get_running_loop().run_in_executor(None, _begin, self.name, self._options)
+                await _in_a_thread(_begin, self.name, self._options)
             except BaseException:
                 _labels.end(worker, self._labels)
                 raise
         except Exception as error:
-            self.why_not = str(error) or type(error).__name__
+            self._why_not = str(error) or type(error).__name__
+        else:
+            self._begun = True
+            if self._wanted:
+                self._asking = asyncio.ensure_future(self._end_when_unwanted(worker))
+            else:
+                await self._end(worker)
 
-    def teardown(self, worker: Any) -> None:
-        if not self.why_not:
-            _labels.end(worker, self._labels)
-            _end(self.name)
+    async def _end_when_unwanted(self, worker: Any) -> None:
+        going_on = [self.name]
+        while self.name in going_on:
+            await asyncio.sleep(_LOOK)
+            with contextlib.suppress(OSError, CommClosedError):  # a worker without a scheduler ends, or finds another one
+                going_on = await getattr(worker.scheduler, _GOING_ON)() or []
+        self._asking = None  # it would be cancelled
+        if self.name in worker.plugins:
+            await worker.plugin_remove(name=self.name)
+
+    async def teardown(self, worker: Any) -> None:
+        """It may come while setup() has not ended, which ends it then."""
+        self._wanted = False
+        worker.handlers.pop(self.name, None)
+        if self._asking is not None:
+            self._asking.cancel()
+        if self._begun:
+            await self._end(worker)
+
+    async def _end(self, worker: Any) -> None:
+        self._begun = False
+        _labels.end(worker, self._labels)
+        await _in_a_thread(_end, self.name)
+
+    async def _answer(self) -> Dict[str, Any]:
+        if not self._begun:
+            return {"why_not": self._why_not or "its recording had not begun"}
+        return {"recording": await _in_a_thread(_taken, self.name)}
 
 
-async def _of_worker(name: str, dask_worker: Any) -> bytes:
-    """In another thread: tasks and heartbeats go on."""
-    why_not = getattr(dask_worker.plugins.get(name), "why_not", "nothing was recorded there")
-    if why_not:
-        raise Error(why_not)
-    return await asyncio.get_running_loop().run_in_executor(None, _taken, name)
+class _AtScheduler(SchedulerPlugin):  # type: ignore[misc]
+    """A recording, as its scheduler knows it. It ends with its client, who may die within the block."""
+
+    def __init__(self, name: str, client: str) -> None:
+        self.name, self._client, self.recorded = name, client, False  # recorded: the scheduler's process is
+
+    def remove_client(self, scheduler: Any, client: str) -> None:
+        if client == self._client:
+            asyncio.ensure_future(within_patience(_ended(self.name, scheduler)))
 
 
-async def _of_scheduler(name: str, dask_scheduler: Any) -> bytes:
-    try:
-        return await asyncio.get_running_loop().run_in_executor(None, _taken, name)
-    finally:
-        _end(name)
+_GOING_ON = "plumb_recordings"  # what a worker asks its scheduler
 
 
-async def _begin_on_scheduler(name: str, options: Dict[str, Any], dask_scheduler: Any) -> None:
-    await asyncio.get_running_loop().run_in_executor(None, _begin, name, options)
+def _answer_workers(scheduler: Any) -> None:
+    """From the first recording on. A worker may ask when the last one is over."""
+
+    async def going_on() -> List[str]:
+        return [name for name, plugin in scheduler.plugins.items() if isinstance(plugin, _AtScheduler)]
+
+    scheduler.handlers[_GOING_ON] = going_on
 
 
-async def _end_on_scheduler(name: str, dask_scheduler: Any) -> None:
-    _end(name)
+async def _begun(name: str, client: str, recorder: bytes, options: Optional[Dict[str, Any]], dask_scheduler: Any) -> List[str]:
+    """On all workers, and on the scheduler if there are options for it. Gives the workers."""
+    recording = _AtScheduler(name, client)
+    dask_scheduler.add_plugin(recording, name=name)
+    _answer_workers(dask_scheduler)
+    if options is not None:
+        await _in_a_thread(_begin, name, options)
+        recording.recorded = True
+    if name in dask_scheduler.plugins:
+        await within_patience(register_on_workers(dask_scheduler, name, recorder))
+    if name not in dask_scheduler.plugins:  # it was ended meanwhile, as far as it had begun
+        await _ended_of(recording, dask_scheduler)
+    return list(dask_scheduler.workers)
+
+
+async def _ended(name: str, dask_scheduler: Any) -> None:
+    recording = dask_scheduler.plugins.get(name)
+    if recording is not None:
+        dask_scheduler.remove_plugin(name=name)
+        await _ended_of(recording, dask_scheduler)
+
+
+async def _ended_of(recording: _AtScheduler, scheduler: Any) -> None:
+    if recording.recorded:
+        recording.recorded = False
+        await _in_a_thread(_end, recording.name)
+    if recording.name in scheduler.worker_plugins:
+        await within_patience(scheduler.unregister_worker_plugin(comm=None, name=recording.name))
+
+
+async def _of_scheduler(name: str, dask_scheduler: Any) -> Tuple[bytes, List[str]]:
+    """What it has recorded itself, and which workers there are now."""
+    recording = dask_scheduler.plugins.get(name)
+    if recording is None:
+        raise Error("the recording has ended before: the scheduler had lost its client")
+    return await _in_a_thread(_taken, name) if recording.recorded else b"", list(dask_scheduler.workers)
+
+
+async def _of_workers(name: str, workers: Sequence[str], dask_scheduler: Any) -> Dict[str, Any]:
+    """Of each what it has recorded, or, as text, why it has not."""
+    found = await answers(dask_scheduler, workers, lambda rpc: getattr(rpc, name)())
+    return {worker: _recording_in(answer) for worker, answer in found.items()}
+
+
+def _recording_in(answer: Any) -> Any:
+    if isinstance(answer, BaseException):
+        return str(answer) or type(answer).__name__
+    told = answer or {"why_not": "nothing was recorded there"}
+    return told["recording"] if "recording" in told else told["why_not"]
 
 
 # ---- in the client ----
@@ -129,23 +232,15 @@ class ClusterRecording(Profile):
         why_not: str = client.run_on_scheduler(_sent.function(_sent.why_not))
         if why_not:
             raise Error("the scheduler %s" % why_not)
+        recorder = dumps(_Recorder(name=self._id, labels=self._labels, options=self._options))
         try:
-            if self._has_scheduler:
-                client.run_on_scheduler(_begin_on_scheduler, self._id, self._options)
-            register = getattr(client, "register_plugin", None) or client.register_worker_plugin
-            register(_Recorder(self._id, self._labels, self._options), name=self._id)
-            self._workers = list(client.scheduler_info(**_all_workers(client))["workers"])
+            options = self._options if self._has_scheduler else None
+            self._workers = client.run_on_scheduler(_begun, self._id, client.id, recorder, options)
         except BaseException:
-            self._come_to_nothing()
+            with contextlib.suppress(Exception):  # nobody would end what has begun: its block does not run
+                client.run_on_scheduler(_ended, self._id)
             raise
         return self
-
-    def _come_to_nothing(self) -> None:
-        """Nobody would end what has begun: its block does not run."""
-        with contextlib.suppress(Exception):
-            self._client.unregister_worker_plugin(self._id)
-        with contextlib.suppress(Exception):
-            self._client.run_on_scheduler(_end_on_scheduler, self._id)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         try:
@@ -155,7 +250,7 @@ class ClusterRecording(Profile):
                 raise
             warnings.warn("plumb: %s" % trouble, RuntimeWarning, stacklevel=2)
         finally:
-            self._client.unregister_worker_plugin(self._id)
+            self._client.run_on_scheduler(_ended, self._id)
         if self.lost:
             text = "plumb: of %d of the cluster's workers nothing is in the profile: %s"
             told = "; ".join("%s (%s)" % one for one in sorted(self.lost.items()))
@@ -171,25 +266,16 @@ class ClusterRecording(Profile):
 
     def _brought_home(self) -> _plumb.Profile:
         """Some workers at a time, each time added to the sum of those before."""
-        client, whole = self._client, b""
-        if self._has_scheduler:
-            whole = client.run_on_scheduler(_of_scheduler, self._id)
-        there = list(client.scheduler_info(**_all_workers(client))["workers"])
+        client = self._client
+        whole, there = client.run_on_scheduler(_of_scheduler, self._id)
         self.lost = {worker: "it has gone" for worker in self._workers if worker not in there}
         for at in range(0, len(there), _AT_ONCE):
-            found = client.run(_of_worker, self._id, workers=there[at : at + _AT_ONCE], on_error="return")
-            self.lost.update((worker, str(one)) for worker, one in found.items() if isinstance(one, BaseException))
+            found = client.run_on_scheduler(_of_workers, self._id, there[at : at + _AT_ONCE])
+            self.lost.update((worker, one) for worker, one in found.items() if isinstance(one, str))
             whole = sum_of([whole, *(one for one in found.values() if isinstance(one, bytes))])
         if not whole:
             raise Error("nothing was recorded: the cluster has no worker that could be: %s" % "; ".join(self.lost.values()))
         return opened(whole)
-
-
-def _all_workers(client: Any) -> Dict[str, int]:
-    """Newer releases name the first five, unless told otherwise."""
-    import inspect
-
-    return {"n_workers": -1} if "n_workers" in inspect.signature(client.scheduler_info).parameters else {}
 
 
 def profile(

@@ -2,12 +2,12 @@
 """What a scheduler does otherwise while its cluster is sampled: its own event loop, and sums of what workers say."""
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Dict, Iterable, Optional
 
 from plumb import profile
 from plumb._plumb import merge
 from plumb.dask import _loops
+from plumb.dask._asking import answers
 from plumb.dask._settings import Settings
 
 Tree = Dict[str, Any]
@@ -41,12 +41,11 @@ class SchedulerProfile:
         stop: Optional[float] = None,
         key: Any = None,
     ) -> Tree:
-        """As Scheduler.get_profile(); what a worker that has gone did not answer is left out, and nothing else."""
+        """As Scheduler.get_profile(); what a worker that has gone, or hangs, did not answer is left out, and nothing else."""
         if scheduler:
             return profile.get_profile(self._loop, self._loop.recent(), start, stop)
         known, wanted = self._scheduler.workers, None if workers is None else set(workers)
         asked = [worker for worker in known if wanted is None or worker in wanted]
-        calls = (self._scheduler.rpc(worker).profile(start=start, stop=stop, key=key, server=server) for worker in asked)
-        answers = await asyncio.gather(*calls, return_exceptions=True)
-        trees = {worker: tree for worker, tree in zip(asked, answers) if not isinstance(tree, BaseException)}
+        told = await answers(self._scheduler, asked, lambda rpc: rpc.profile(start=start, stop=stop, key=key, server=server))
+        trees = {worker: tree for worker, tree in told.items() if not isinstance(tree, BaseException)}
         return merge(*trees.values()) if merge_workers else trees

@@ -16,16 +16,19 @@ def function(found: Any) -> Any:
     return made
 
 
-def by_value(name: str, given: Dict[str, Any]) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-    """What __reduce__() says of a plug-in."""
-    return function(plugin), (name, given)
+def by_value(module: str, name: str, given: Dict[str, Any]) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+    """What __reduce__() says of a plug-in: its class, of a module of this package, and what it is to have()."""
+    return function(plugin), (module, name, given)
 
 
-def plugin(name, given):  # type: ignore[no-untyped-def]
+def plugin(module, name, given):  # type: ignore[no-untyped-def]
     try:
-        from plumb.dask import _plugins
+        import importlib
 
-        return getattr(_plugins, name)(**given)
+        kind = getattr(importlib.import_module("plumb.dask." + module), name)
+        made = kind.__new__(kind)
+        made.have(given)
+        return made
     except Exception as error:
         import logging
 
@@ -33,9 +36,20 @@ def plugin(name, given):  # type: ignore[no-untyped-def]
 
         why = "has no plumb of this kind: install plumb-profiler there, as it is where the client runs (%s)" % error
         logging.getLogger("distributed.plumb").warning("plumb does not sample here, and Dask's own profile stays: this process %s", why)
-        made = (WorkerPlugin if name == "WorkerPlugin" else SchedulerPlugin)()
-        made.why_not = why
-        return made
+
+        async def answer():  # type: ignore[no-untyped-def]
+            return {"why_not": "it " + why}
+
+        class Silent(SchedulerPlugin if name == "Plugin" else WorkerPlugin):  # type: ignore[misc]
+            why_not = why
+
+            def setup(self, worker):  # type: ignore[no-untyped-def]
+                worker.handlers[given.get("name", "plumb")] = answer
+
+            def teardown(self, worker):  # type: ignore[no-untyped-def]
+                worker.handlers.pop(given.get("name", "plumb"), None)
+
+        return Silent()
 
 
 def why_not():  # type: ignore[no-untyped-def]
