@@ -8,7 +8,7 @@ from harness.interpreters import cache
 
 def labels_of(profile, function):
     """What stands outermost on the stacks of a function."""
-    return {stack.frames[0].name for stack in profile.stacks if stack.has(function)}
+    return {stack.frames[0].name for stack in profile.stacks if stack.sure and stack.has(function)}
 
 
 def check(plumb, python, places, *arguments, env=None):
