@@ -97,7 +97,8 @@ bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret)
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
-	if (!p || *p < '0' || *p > '9')
+	const char *digit = p ? p + (*p == '-') : NULL;
+	if (!digit || *digit < '0' || *digit > '9')
 		return false;
 	*ret = strtoull(p, NULL, 10);
 	return true;

@@ -21,7 +21,8 @@ bool pl_out_of_descriptors(int errnum);
 const char *pl_proc_status_field(const char *status, const char *key);
 /** The number behind @p key in @p base (10 or 16), @p fallback if there is none. */
 uint64_t pl_proc_status_number(const char *status, const char *key, int base, uint64_t fallback);
-/** Field @p n (1-based, 3 and up) of a stat file, whose comm may hold blanks and brackets; false if there is none. */
+/** Field @p n (1-based, 3 and up) of a stat file, whose comm may hold blanks and brackets; false if there is none.
+ * Of one below 0 (a nice value) the two's complement. */
 bool pl_proc_stat_field(const char *stat, int n, uint64_t *ret);
 /**
  * Whose files under /proc tell of the memory, the files and the root of process @p pid: those of a main thread that has

@@ -270,6 +270,22 @@ static void nobody_goes_where_it_could_wait_for_long(void **state)
 	pl_beside_end(&b);
 }
 
+static void those_that_the_kernel_prefers_are_found_too(void **state)
+{
+	struct scene *s = begin();
+
+	if (setpriority(PRIO_PROCESS, (id_t)s->pid, -5)) {
+		end(s);
+		print_message("we may not give a process more than our own priority\n");
+		skip();
+	}
+	s->beside.nice = -5;
+	assert_true(pl_beside_where(&s->beside, s->pid, s->pid) >= 0);
+	s->beside.nice = -4;
+	assert_int_equal(pl_beside_where(&s->beside, s->pid, s->pid), PL_BESIDE_NOBODY);
+	end(s);
+}
+
 static void *go_as_one_of_lower_rank(void *cpu)
 {
 	struct pl_beside b = {0};
@@ -305,6 +321,7 @@ int main(void)
 		cmocka_unit_test(who_was_freed_goes_nowhere),
 		cmocka_unit_test(one_can_be_freed_by_others_while_it_ends),
 		cmocka_unit_test(nobody_goes_where_it_could_wait_for_long),
+		cmocka_unit_test(those_that_the_kernel_prefers_are_found_too),
 		cmocka_unit_test(nobody_of_lower_rank_goes_anywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,9 @@ static void stat_fields_are_counted_behind_the_last_bracket(void **state)
 	assert_int_equal(v, 77);
 	assert_true(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 5, &v));
 	assert_int_equal(v, 88);
+	assert_true(pl_proc_stat_field("12 (a) R -5 -", 4, &v));
+	assert_int_equal((int64_t)v, -5);
+	assert_false(pl_proc_stat_field("12 (a) R -5 -", 5, &v));
 	assert_false(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 6, &v));
 	assert_false(pl_proc_stat_field("12 (a) R 3) S 77 88 ", 40, &v));
 	assert_false(pl_proc_stat_field("no bracket", 4, &v));
