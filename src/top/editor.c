@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "terminal.h"
@@ -27,24 +28,35 @@ static bool refuse(char *why, size_t size, const char *what)
 	return false;
 }
 
-static bool is_roots(const struct stat *st)
+/* With a list of further users and groups the bits of the group are the most that any of them may. */
+static bool root_alone_writes(const char *path, const struct stat *st)
 {
-	return st->st_uid == 0 && (!(st->st_mode & S_IWOTH) || (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX));
+	const bool group_is_roots = st->st_gid == 0 && lgetxattr(path, "system.posix_acl_access", NULL, 0) < 0;
+
+	return !(st->st_mode & S_IWOTH) && (!(st->st_mode & S_IWGRP) || group_is_roots);
+}
+
+/* In a sticky directory others may not replace what is root's. */
+static bool is_roots(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && st.st_uid == 0 &&
+	       (root_alone_writes(path, &st) || (S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX));
 }
 
 /* @p path: without links. */
 static bool is_where_root_alone_writes(const char *path)
 {
 	char part[PATH_MAX];
-	struct stat st;
 
 	snprintf(part, sizeof part, "%s", path);
 	for (char *slash; (slash = strrchr(part, '/'));) {
-		if (lstat(part, &st) || !is_roots(&st))
+		if (!is_roots(part))
 			return false;
 		*slash = '\0';
 	}
-	return lstat("/", &st) == 0 && is_roots(&st);
+	return is_roots("/");
 }
 
 /* @p path: the file itself, whatever links @p file leads by. */

@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import termios
@@ -371,6 +372,31 @@ def test_root_edits_no_file_where_somebody_else_may_put_another(plumb, any_pytho
             t.type("e")
             t.see("others may replace the file")
             close(t)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_root_edits_no_file_that_a_group_may_write(plumb, any_python, top, tmp_path):
+    """Others are in it, whether it is the group's by the mode or by a list of further users (acl(5))."""
+    group = tmp_path / "group"
+    group.mkdir()
+    listed = tmp_path / "listed"
+    listed.mkdir()
+    os.chown(group, 0, 1000)
+    group.chmod(0o775)
+    rows = [(1, 7, -1), (2, 7, 1000), (4, 5, -1), (16, 7, -1), (32, 5, -1)]  # of user 1000, up to the mask
+    try:
+        os.setxattr(listed, "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *row) for row in rows))
+        folders = [group, listed]
+    except OSError:  # a file system without lists
+        folders = [group]
+    for folder in folders:
+        assert folder.stat().st_mode & 0o022 == 0o020
+        with phases(any_python, folder) as program:
+            with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
+                t.see(r" first ")
+                t.type("e")
+                t.see("others may replace the file")
+                close(t)
 
 
 EXECUTES = """import os, sys
