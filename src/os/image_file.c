@@ -5,7 +5,10 @@
  * target's root when it lives in a container; and another file may have taken its place since. So several routes are
  * tried, and device and inode decide. The kernel's own links (exe, map_files) always lead to the right file, even a
  * deleted one, but map_files needs a privilege. If no route is left, the loaded parts of the file are copied out of the
- * process. */
+ * process.
+ *
+ * That is for an interpreter, of whose file nothing is shown. What is shown of a file the target must have been able to
+ * read itself: it has chosen the file, and we may be root. */
 #include "image_file.h"
 
 #include <errno.h>
@@ -24,6 +27,7 @@
 
 #define MAX_LOADED (128u << 20)
 #define COPY_STEP  (64u << 10)
+#define PATH_BYTES 4200
 
 #define WORK_A_MAPPING 4
 
@@ -39,35 +43,40 @@ static struct plumb_error *no_route(const char *what)
 	return pl_error(PLUMB_ERR_NOT_FOUND, "%s", what);
 }
 
+static enum match match_of(int fd, const struct pl_mapping *m)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return MATCH_NONE;
+	bool same_device = major(st.st_dev) == m->dev_major && minor(st.st_dev) == m->dev_minor;
+	return st.st_ino != m->inode ? MATCH_PATH : same_device ? MATCH_ALL : MATCH_INODE;
+}
+
 /* A handle on @p path that neither blocks on a FIFO nor wakes a device; -1 if it is no plain file. */
 static int locate(const char *path, const struct pl_mapping *m, enum match *match)
 {
-	struct stat st;
 	int fd = pl_own_fd(open(path, O_PATH | O_CLOEXEC)); /* a file system may be waited for */
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		pl_own_fd_close(fd);
-		return -1;
-	}
-	bool same_device = major(st.st_dev) == m->dev_major && minor(st.st_dev) == m->dev_minor;
-	*match = st.st_ino != m->inode ? MATCH_PATH : same_device ? MATCH_ALL : MATCH_INODE;
-	return fd;
+	*match = match_of(fd, m);
+	if (*match != MATCH_NONE)
+		return fd;
+	pl_own_fd_close(fd);
+	return -1;
 }
 
-/* A file with a lease on it is one that may not be read: the kernel would keep us waiting until whoever has the lease
- * gives it back (or for lease-break-time, 45 s), at each of his files. */
 static struct plumb_error *open_located(int path_fd, struct pl_work *work, struct pl_elf **ret)
 {
-	char path[40];
-	snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
-	int fd = pl_own_fd(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	int fd = pl_own_fd(pl_file_reopen(NULL, path_fd));
 	if (fd < 0)
 		return no_route("the file may not be read");
 	struct plumb_error *err = pl_elf_open_fd(fd, work, ret);
 	pl_own_fd_close(fd);
 	return err;
 }
+
+/* ---- to look for an interpreter ---------------------------------------------------------------------------------- */
 
 static struct plumb_error *open_link(const char *link, struct pl_work *work, struct pl_elf **ret)
 {
@@ -82,18 +91,23 @@ static struct plumb_error *open_link(const char *link, struct pl_work *work, str
 	return err;
 }
 
+static void path_in_root(pid_t pid, const struct pl_mapping *m, char ret[static PATH_BYTES])
+{
+	snprintf(ret, PATH_BYTES, "/proc/%d/root%s", (int)pl_proc_live_task(pid), m->path);
+}
+
 /* By name: the route with the better match wins, the target's root before ours. */
 static struct plumb_error *open_named(pid_t pid, const struct pl_image_file *f, struct pl_work *work,
 				      struct pl_elf **ret)
 {
 	const struct pl_mapping *m = f->map;
-	char in_root[4200];
-	snprintf(in_root, sizeof in_root, "/proc/%d/root%s", (int)pl_proc_live_task(pid), m->path);
+	char in_root[PATH_BYTES];
+	path_in_root(pid, m, in_root);
 	const char *const routes[] = {in_root, m->path};
 	int best = -1;
 	errno = 0;
 	/* A deleted file's name alone says nothing. */
-	enum match best_match = m->deleted || f->itself ? MATCH_PATH : MATCH_NONE;
+	enum match best_match = m->deleted ? MATCH_PATH : MATCH_NONE;
 	for (int i = 0; i < 2; i++) {
 		enum match match = MATCH_NONE;
 		int fd = locate(routes[i], m, &match);
@@ -112,6 +126,87 @@ static struct plumb_error *open_named(pid_t pid, const struct pl_image_file *f, 
 	pl_own_fd_close(best);
 	return err;
 }
+
+/* ---- to show something of it ------------------------------------------------------------------------------------- */
+
+/* By our rights to where it is, by the target's into it. *barred: it is the file, and not for the target. The number of
+ * the inode alone is no proof that it is: who makes files chooses it. It is enough where the target could have opened
+ * the file itself, by its rights and from where it is. */
+static int reopen(const struct pl_image_place *place, const char *route, const struct pl_mapping *m, enum match least,
+		  bool *barred)
+{
+	enum match match;
+	int handle = locate(route, m, &match), fd = -1;
+
+	if (handle >= 0 && match >= least) {
+		fd = pl_own_fd(pl_file_reopen(&place->shown_to->rights, handle));
+		*barred |= fd < 0 && errno == EACCES;
+	}
+	pl_own_fd_close(handle);
+	return fd;
+}
+
+/* The kernel's own link leads to what is mapped there now, which may be a program that the target has executed since
+ * and may not read. */
+static int open_mapped(const struct pl_image_place *place, const struct pl_mapping *m, bool *barred)
+{
+	char link[80];
+
+	snprintf(link, sizeof link, "/proc/%d/map_files/%llx-%llx", (int)pl_proc_live_task(place->pid),
+		 (unsigned long long)m->start, (unsigned long long)m->end);
+	int fd = reopen(place, link, m, MATCH_INODE, barred);
+	if (fd >= 0 && !pl_file_view_holds(place->pid, place->shown_to)) {
+		pl_own_fd_close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int if_it_is(int fd, const struct pl_mapping *m)
+{
+	fd = pl_own_fd(fd);
+	if (fd < 0 || match_of(fd, m) >= MATCH_INODE)
+		return fd;
+	pl_own_fd_close(fd);
+	return -1;
+}
+
+/* As the target would itself, from its root directory; that of one that has ended was ours if it saw what we see. */
+static int open_as_target(const struct pl_image_place *place, const struct pl_mapping *m)
+{
+	const struct pl_file_view *v = place->shown_to;
+	int fd = if_it_is(pl_target_file_open(place->pid, v, m->path), m);
+
+	if (fd < 0 && pl_file_view_has_our_mounts(v))
+		fd = if_it_is(pl_file_open_below("/", &v->rights, m->path), m);
+	return fd;
+}
+
+static struct plumb_error *open_shown(const struct pl_image_place *place, struct pl_image_file *f)
+{
+	const struct pl_mapping *m = f->map;
+	char in_root[PATH_BYTES];
+	bool barred = false;
+
+	errno = 0;
+	int fd = open_mapped(place, m, &barred);
+	path_in_root(place->pid, m, in_root);
+	if (fd < 0 && !barred)
+		fd = reopen(place, in_root, m, MATCH_ALL, &barred);
+	if (fd < 0 && !barred)
+		fd = reopen(place, m->path, m, MATCH_ALL, &barred);
+	if (fd < 0 && !barred)
+		fd = open_as_target(place, m);
+	if (barred)
+		return pl_error(PLUMB_ERR_NOT_PERMITTED, "the program may not read the file");
+	if (fd < 0)
+		return no_route("no route leads to the file");
+	struct plumb_error *err = pl_elf_open_fd(fd, place->work, &f->elf);
+	pl_own_fd_close(fd);
+	return err;
+}
+
+/* ---- from memory ------------------------------------------------------------------------------------------------- */
 
 static bool same_file(const struct pl_mapping *a, const struct pl_mapping *b)
 {
@@ -177,6 +272,8 @@ static struct plumb_error *open_loaded(const struct pl_image_place *place, struc
 	pl_mem_live_destroy(live);
 	if (!f->copy)
 		return &pl_err_no_memory;
+	if (place->shown_to && !pl_file_view_holds(place->pid, place->shown_to))
+		return pl_error(PLUMB_ERR_NOT_FOUND, "the process is another one by now");
 	return pl_elf_open_loaded(f->copy, size, load_bias_of(f->map, f->copy, size), place->work, &f->elf);
 }
 
@@ -192,7 +289,7 @@ static struct plumb_error *open_below(const struct pl_image_place *place, struct
 	return err;
 }
 
-static struct plumb_error *open_live(const struct pl_image_place *place, struct pl_image_file *f)
+static struct plumb_error *open_to_look(const struct pl_image_place *place, struct pl_image_file *f)
 {
 	char link[80];
 	int task = (int)pl_proc_live_task(place->pid);
@@ -206,6 +303,13 @@ static struct plumb_error *open_live(const struct pl_image_place *place, struct 
 		plumb_error_destroy(err);
 		err = open_named(place->pid, f, place->work, &f->elf);
 	}
+	return err;
+}
+
+static struct plumb_error *open_live(const struct pl_image_place *place, struct pl_image_file *f)
+{
+	struct plumb_error *err = place->shown_to ? open_shown(place, f) : open_to_look(place, f);
+
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_FOUND && (f->rank != PL_IMAGE_OTHER || f->loaded)) {
 		plumb_error_destroy(err);
 		err = open_loaded(place, f);

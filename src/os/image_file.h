@@ -6,6 +6,7 @@
 #include "elf.h"
 #include "maps.h"
 #include "rights.h"
+#include "target_file.h"
 #include "work.h"
 
 enum pl_image_rank {
@@ -20,7 +21,10 @@ struct pl_image_place {
 	const char *root;	    /* below this directory, */
 	const struct pl_rights *as; /* opened with these rights. Both borrowed */
 	const pl_mapping_vec *maps; /* all that it has mapped */
-	struct pl_work *work;	    /* that may be done for all files together */
+	/* Something of the files is shown: of the mapped ones alone, opened with the rights of this view of theirs,
+	 * under which they were seen to be mapped. NULL: nothing is. Borrowed. */
+	const struct pl_file_view *shown_to;
+	struct pl_work *work; /* that may be done for all files together */
 };
 
 struct pl_image_file {
@@ -29,7 +33,6 @@ struct pl_image_file {
 	struct pl_elf *elf; /* NULL until opened */
 	bool failed;	    /* no route leads to it: asked only once */
 	bool loaded;	    /* whatever its name: if no route leads to it, it may come from the process's memory */
-	bool itself;	    /* something of it is shown: another file of its name is none, which can be anybody's */
 	void *copy;	    /* its bytes, if they had to come from the process's memory */
 };
 

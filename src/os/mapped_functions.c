@@ -35,9 +35,10 @@ static struct plumb_error *add_debug_file(struct pl_functions *f, const uint8_t 
 static struct plumb_error *add_file(const struct pl_mapped_place *place, const struct pl_mapping *m,
 				    struct pl_functions *f, bool *stripped)
 {
-	const struct pl_image_place where = {.pid = place->pid, .maps = place->maps, .work = place->work};
+	const struct pl_image_place where = {
+		.pid = place->pid, .shown_to = place->seen, .maps = place->maps, .work = place->work};
 	/* One that was deleted may come from memory: it names what it exports then. */
-	struct pl_image_file file = {.map = m, .rank = PL_IMAGE_OTHER, .loaded = m->deleted, .itself = true};
+	struct pl_image_file file = {.map = m, .rank = PL_IMAGE_OTHER, .loaded = m->deleted};
 	struct plumb_error *err = pl_image_file_open(&where, &file);
 
 	if (!err)
@@ -58,6 +59,8 @@ static struct plumb_error *add_vdso(const struct pl_mapped_place *place, const s
 	if (!bytes)
 		return pl_error(PLUMB_ERR_NOT_FOUND, "it is too large for a vDSO");
 	struct plumb_error *err = pl_mem_read(place->mem, m->start, bytes, len);
+	if (!err && !pl_file_view_holds(place->pid, place->seen))
+		err = pl_error(PLUMB_ERR_NOT_FOUND, "the process is another one by now");
 	if (!err)
 		err = pl_elf_open_bytes(bytes, len, &e);
 	if (!err) {

@@ -6,10 +6,13 @@
 #include "elf_functions.h"
 #include "maps.h"
 #include "mem.h"
+#include "target_file.h"
 
 /** A process whose files are asked; all borrowed. */
 struct pl_mapped_place {
 	pid_t pid;
+	const struct pl_file_view
+		*seen; /* under which the files were seen to be mapped: with its rights they are read */
 	const pl_mapping_vec *maps;
 	struct pl_mem *mem;
 	struct pl_work *work; /* that may be done for all files together */
@@ -21,7 +24,8 @@ struct pl_mapped_place {
  * Those of the file of mapping @p m, an executable one: of the file itself, then, if it was stripped, of what belongs
  * to it by its build-id (debug_file.h). The vDSO is read from memory.
  * @param build_id as many bytes as it has; may be empty.
- * Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND: no route leads to the file. Owner of *ret: caller.
+ * Errors: as pl_elf_open_fd, PLUMB_ERR_NOT_FOUND: no route leads to the file; PLUMB_ERR_NOT_PERMITTED: the process
+ * itself may not read it. Owner of *ret: caller.
  */
 struct plumb_error *pl_mapped_functions(const struct pl_mapped_place *place, const struct pl_mapping *m,
 					const uint8_t *build_id, size_t build_id_len,

@@ -106,8 +106,19 @@ static void close_keeping_errno(int fd)
 	errno = saved;
 }
 
-/* Whether we may look at its root directory is asked of us; whether the file may be read, of the target. */
-static int open_as(const struct pl_rights *theirs, int root, const char *path)
+/* A file with a lease on it is one that may not be read: the kernel would keep us waiting until whoever has the lease
+ * gives it back (or for lease-break-time, 45 s), at each of his files. */
+static int reopen(int handle)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", handle);
+	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Whether we may look at its root directory is asked of us; whether the file may be read, of the target.
+ * @p path NULL: the file that @p at is for. */
+static int open_as(const struct pl_rights *theirs, int at, const char *path)
 {
 	struct pl_own_rights own;
 
@@ -115,7 +126,7 @@ static int open_as(const struct pl_rights *theirs, int root, const char *path)
 		errno = EACCES;
 		return -1;
 	}
-	int fd = open_inside(root, path);
+	int fd = path ? open_inside(at, path) : reopen(at);
 	int saved = errno;
 	pl_rights_give_back(&own);
 	if (fd >= 0 && !pl_rights_allow(theirs, fd)) {
@@ -190,6 +201,28 @@ int pl_file_open_below(const char *root, const struct pl_rights *as, const char 
 	return fd;
 }
 
+static bool can_be_taken(const struct pl_rights *theirs)
+{
+	struct pl_own_rights own;
+
+	if (!pl_rights_take(theirs, &own))
+		return false;
+	pl_rights_give_back(&own);
+	return true;
+}
+
+int pl_file_reopen(const struct pl_rights *as, int handle)
+{
+	struct pl_rights all;
+
+	if (!as)
+		return reopen(handle);
+	if (can_be_taken(as))
+		return open_as(as, handle, NULL);
+	pl_rights_of_all(&all);
+	return open_as(&all, handle, NULL);
+}
+
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 /* Of what a link in /proc leads to; 0 if it may not be followed. */
@@ -222,11 +255,23 @@ bool pl_file_view_of(pid_t pid, struct pl_file_view *ret)
 	return pl_file_view_by(pid, pl_proc_live_task(pid), ret);
 }
 
+static bool same_mounts(const struct pl_file_view *a, const struct pl_file_view *b)
+{
+	return a->mounts_dev == b->mounts_dev && a->mounts_ino == b->mounts_ino;
+}
+
 bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b)
 {
 	return a->start_ticks == b->start_ticks && a->exe_dev == b->exe_dev && a->exe_ino == b->exe_ino &&
-	       a->root_dev == b->root_dev && a->root_ino == b->root_ino && a->mounts_dev == b->mounts_dev &&
-	       a->mounts_ino == b->mounts_ino && pl_rights_equal(&a->rights, &b->rights);
+	       a->root_dev == b->root_dev && a->root_ino == b->root_ino && same_mounts(a, b) &&
+	       pl_rights_equal(&a->rights, &b->rights);
+}
+
+bool pl_file_view_has_our_mounts(const struct pl_file_view *v)
+{
+	struct pl_file_view ours;
+
+	return pl_file_view_of(getpid(), &ours) && same_mounts(v, &ours);
 }
 
 bool pl_file_view_is_ours(const struct pl_file_view *v)
@@ -234,5 +279,10 @@ bool pl_file_view_is_ours(const struct pl_file_view *v)
 	struct pl_file_view ours;
 
 	return pl_file_view_of(getpid(), &ours) && v->root_dev == ours.root_dev && v->root_ino == ours.root_ino &&
-	       v->mounts_dev == ours.mounts_dev && v->mounts_ino == ours.mounts_ino;
+	       same_mounts(v, &ours);
+}
+
+bool pl_file_view_holds(pid_t pid, const struct pl_file_view *seen)
+{
+	return who_else(pid, seen) == 0;
 }

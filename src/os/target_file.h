@@ -25,6 +25,10 @@ bool pl_file_view_by(pid_t pid, pid_t tid, struct pl_file_view *ret);
 bool pl_file_view_equal(const struct pl_file_view *a, const struct pl_file_view *b);
 /** Does it see the files that we see? Then they can be opened without it. */
 bool pl_file_view_is_ours(const struct pl_file_view *v);
+/** Is what is mounted for it what is for us? Its root directory may be another one. */
+bool pl_file_view_has_our_mounts(const struct pl_file_view *v);
+/** Is @p pid still who it was when it had the view @p seen? */
+bool pl_file_view_holds(pid_t pid, const struct pl_file_view *seen);
 
 /**
  * Open the plain file @p path for reading, as @p pid would that had the view @p seen: from its root directory, and from
@@ -37,5 +41,9 @@ int pl_target_file_open(pid_t pid, const struct pl_file_view *seen, const char *
 int pl_own_file_open(const struct pl_file_view *seen, const char *path);
 /** The same from the directory @p root, which is opened as ourselves; a relative path is none. */
 int pl_file_open_below(const char *root, const struct pl_rights *as, const char *path);
+/** Open for reading the plain file that @p handle (O_PATH) is for, with these rights, or NULL: our own. How it was come
+ * by is for whoever calls to judge; -1 with errno: EACCES if it may not be read with them. Where they cannot be taken
+ * on it has to be open to all. */
+int pl_file_reopen(const struct pl_rights *as, int handle);
 
 #endif

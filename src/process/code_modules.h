@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that native functions are in. Those of all processes that have mapped the same file are one. */
+/* The files that native functions are in. Those of all processes that have mapped the same file,
+ * and have the same rights to files, are one. */
 #ifndef PL_CODE_MODULES_H
 #define PL_CODE_MODULES_H
 
 #include "map.h"
 #include "maps.h"
+#include "target_file.h"
 
 #define PL_MODULE_ID_MAX 64
 
 /** Immutable and at a fixed address once it is there: the consumer reads it. */
 struct pl_code_module {
 	uint32_t id;
-	pid_t pid;	       /* the first process that had it mapped */
-	struct pl_mapping map; /* there: one that holds code */
+	pid_t pid;		  /* the first process that had it mapped */
+	struct pl_file_view seen; /* and how it saw files then */
+	struct pl_mapping map;	  /* there: one that holds code */
 	uint8_t build_id[PL_MODULE_ID_MAX];
 	uint8_t build_id_len; /* 0: none */
 	uint32_t same;	      /* the next one with this inode; UINT32_MAX: none */
@@ -24,10 +27,10 @@ struct pl_code_modules {
 };
 
 void pl_code_modules_deinit(struct pl_code_modules *m);
-/** That of a file that @p pid has mapped; @p build_id of @p len bytes: its own, may be empty. Errors: pl_err_limit,
- * PLUMB_ERR_NO_MEMORY. */
-struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, pid_t pid, const struct pl_mapping *map,
-					 const uint8_t *build_id, uint8_t len,
+/** That of a file that @p pid, whose view of files is @p seen, has mapped; @p build_id of @p len bytes: its own, may be
+ * empty. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, pid_t pid, const struct pl_file_view *seen,
+					 const struct pl_mapping *map, const uint8_t *build_id, uint8_t len,
 					 const struct pl_code_module **ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -68,16 +68,27 @@ bool pl_native_images_of(const pl_mapping_vec *maps, struct pl_native_place *p)
 	return true;
 }
 
+/* Of one whose view of files cannot be told what is open to all may be shown, and nothing by way of itself. */
+static struct plumb_error *look(struct pl_native_place *p)
+{
+	if (!pl_file_view_of(p->pid, &p->seen)) {
+		memset(&p->seen, 0, sizeof p->seen);
+		pl_rights_of_all(&p->seen.rights);
+	}
+	struct plumb_error *err = pl_maps_read(p->pid, &p->maps);
+
+	if (!err && !pl_native_images_of(&p->maps, p))
+		err = &pl_err_no_memory;
+	return err;
+}
+
 struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, struct pl_mem *live)
 {
 	*p = (struct pl_native_place){.pid = pid, .live = live, .work = {.most = PL_IMAGE_WORK}};
 	struct plumb_error *err = pl_mem_pages_create(live, &p->pages);
 
 	err = err ? err : pl_unwind_rules_create(&p->rules);
-	err = err ? err : pl_maps_read(pid, &p->maps);
-	if (!err && !pl_native_images_of(&p->maps, p))
-		err = &pl_err_no_memory;
-	return err;
+	return err ? err : look(p);
 }
 
 void pl_native_place_deinit(struct pl_native_place *p)
@@ -103,6 +114,7 @@ static bool same_image(const struct pl_native_place *a, size_t i, const struct p
 /* What is known of an image of @p from goes over to the same one of @p to. Both are sorted. Returns how many stay. */
 static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to)
 {
+	const bool same_view = pl_file_view_equal(&from->seen, &to->seen);
 	size_t kept = 0;
 
 	for (size_t i = 0, k = 0; i < from->images.len && k < to->images.len;) {
@@ -116,7 +128,7 @@ static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to
 		to->images.data[k] = from->images.data[i];
 		to->files.data[k].functions = from->files.data[i].functions;
 		to->files.data[k].asked = from->files.data[i].asked;
-		to->files.data[k].module = from->files.data[i].module;
+		to->files.data[k].module = same_view ? from->files.data[i].module : NULL;
 		from->files.data[i].functions = NULL;
 		i++, k++, kept++;
 	}
@@ -127,11 +139,9 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 {
 	struct pl_native_place now = {
 		.pid = p->pid, .live = p->live, .pages = p->pages, .rules = p->rules, .work = p->work};
-	struct plumb_error *err = pl_maps_read(p->pid, &now.maps);
+	struct plumb_error *err = look(&now);
 
 	*changed_ret = false;
-	if (!err && !pl_native_images_of(&now.maps, &now))
-		err = &pl_err_no_memory;
 	if (!err) {
 		size_t kept = hand_over(p, &now);
 		struct pl_native_place before = *p;
@@ -189,7 +199,7 @@ uint32_t pl_native_place_owner(const struct pl_native_place *p, pl_addr addr)
 
 static void ask(struct pl_native_place *p, uint32_t i, void (*more)(const struct pl_elf *e, struct pl_functions *f))
 {
-	const struct pl_mapped_place where = {p->pid, &p->maps, p->live, &p->work, more};
+	const struct pl_mapped_place where = {p->pid, &p->seen, &p->maps, p->live, &p->work, more};
 	const struct pl_unwind_image *image = &p->images.data[i];
 	struct pl_native_file *f = &p->files.data[i];
 

@@ -9,6 +9,7 @@
 #include "maps.h"
 #include "mem_pages.h"
 #include "rules.h"
+#include "target_file.h"
 #include "unwind.h"
 
 struct pl_code_module;
@@ -28,6 +29,7 @@ struct pl_native_place {
 	struct pl_mem *live;
 	struct pl_mem_pages *pages;    /* over it: of tables, which do not change */
 	struct pl_unwind_rules *rules; /* that were found in them */
+	struct pl_file_view seen;      /* of files by the process, under which it had `maps` */
 	pl_mapping_vec maps;
 	PL_VEC(struct pl_unwind_image) images; /* sorted */
 	PL_VEC(struct pl_native_file) files;   /* of each image */

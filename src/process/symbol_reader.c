@@ -18,6 +18,7 @@
 struct pl_symbol_job {
 	struct pl_aside aside; /* first */
 	pid_t pid;
+	struct pl_file_view seen;
 	struct pl_mapping map; /* its path is ours */
 	uint8_t build_id[64];
 	size_t build_id_len;
@@ -27,8 +28,8 @@ struct pl_symbol_job {
 
 static struct plumb_error *read_functions(struct pl_symbol_job *j, const pl_mapping_vec *maps, struct pl_mem_live *live)
 {
-	const struct pl_mapped_place place = {j->pid, maps, live ? pl_mem_live_mem(live) : NULL, &j->work,
-					      pl_native_methods_add};
+	const struct pl_mapped_place place = {
+		j->pid, &j->seen, maps, live ? pl_mem_live_mem(live) : NULL, &j->work, pl_native_methods_add};
 	struct plumb_error *err = pl_mapped_functions(&place, &j->map, j->build_id, j->build_id_len, &j->functions);
 
 	if (!err)
@@ -95,6 +96,7 @@ static struct pl_symbol_job *job_create(const struct pl_symbol_question *q, uint
 		return NULL;
 	pl_aside_init(&j->aside, &ops);
 	j->pid = q->pid;
+	j->seen = *q->seen;
 	j->map = *q->map;
 	j->map.path = strdup(q->map->path);
 	j->build_id_len = q->build_id_len <= sizeof j->build_id ? q->build_id_len : 0;

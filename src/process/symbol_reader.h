@@ -8,10 +8,12 @@
 #include "elf_functions.h"
 #include "map.h"
 #include "maps.h"
+#include "target_file.h"
 
 struct pl_symbol_question {
 	pid_t pid;
-	const struct pl_mapping *map; /* an executable one of the file */
+	const struct pl_file_view *seen; /* under which it had the file mapped */
+	const struct pl_mapping *map;	 /* an executable one of the file */
 	const uint8_t *build_id;
 	size_t build_id_len;
 };

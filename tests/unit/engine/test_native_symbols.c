@@ -50,13 +50,15 @@ static uint32_t read_at_end(uint64_t ns)
 {
 	struct pl_native_symbols s = {0};
 	pl_mapping_vec maps = {0};
+	struct pl_file_view own;
 	uint32_t read = 0;
 
 	answer_ns = ns;
 	passed_ns = 0;
+	assert_true(pl_file_view_of(getpid(), &own));
 	assert_ok(pl_maps_read(getpid(), &maps));
 	for (uint32_t i = 0; i < FILES; i++) {
-		const struct pl_code_module m = {.id = i, .pid = getpid(), .map = *own_code(&maps)};
+		const struct pl_code_module m = {.id = i, .pid = getpid(), .seen = own, .map = *own_code(&maps)};
 
 		if (!pl_native_symbols_ready(&s, &m, true))
 			pl_native_symbols_give_up(&s, &m);

@@ -22,12 +22,14 @@
 static struct pl_work work = {.most = 1u << 30};
 static pl_mapping_vec maps;
 static struct pl_mem_live *live;
+static struct pl_file_view own;
 
 static int set_up(void **state)
 {
 	(void)state;
 	assert_ok(pl_maps_read(getpid(), &maps));
 	assert_ok(pl_mem_live_create(getpid(), &live));
+	assert_true(pl_file_view_of(getpid(), &own));
 	return 0;
 }
 
@@ -51,7 +53,7 @@ static const struct pl_mapping *mapping_of(uint64_t addr)
 /* Of the file that has @p addr in this process; what to add to its addresses. */
 static struct pl_functions *functions_of(uint64_t addr, uint64_t *bias)
 {
-	const struct pl_mapped_place place = {getpid(), &maps, pl_mem_live_mem(live), &work, NULL};
+	const struct pl_mapped_place place = {getpid(), &own, &maps, pl_mem_live_mem(live), &work, NULL};
 	const struct pl_mapping *m = mapping_of(addr);
 	struct pl_functions *f;
 	struct pl_elf *e;
@@ -193,7 +195,7 @@ static void symbols_are_found_by_build_id(void **state)
 	char directory[] = "/tmp/plumb-symbols-XXXXXX", path[64], value[64];
 	uint64_t bias;
 	struct pl_functions *f = functions_of((uintptr_t)a_function_of_this_test, &bias);
-	const struct pl_mapped_place place = {getpid(), &maps, pl_mem_live_mem(live), &work, NULL};
+	const struct pl_mapped_place place = {getpid(), &own, &maps, pl_mem_live_mem(live), &work, NULL};
 
 	(void)state;
 	pl_functions_destroy(f);
