@@ -22,30 +22,32 @@ void pl_code_modules_deinit(struct pl_code_modules *m)
 	pl_map_deinit(&m->by_inode);
 }
 
-static bool is_same(const struct pl_code_module *m, const struct pl_file_view *seen, const struct pl_mapping *map,
-		    const uint8_t *build_id, uint8_t len)
+static bool is_same(const struct pl_code_module *m, const struct pl_code_file *f)
 {
+	const struct pl_mapping *map = f->map;
+
 	return m->map.inode == map->inode && m->map.dev_major == map->dev_major && m->map.dev_minor == map->dev_minor &&
-	       m->map.deleted == map->deleted && m->build_id_len == len &&
-	       (!len || memcmp(m->build_id, build_id, len) == 0) && strcmp(m->map.path, map->path) == 0 &&
-	       pl_rights_equal(&m->seen.rights, &seen->rights);
+	       m->map.deleted == map->deleted && m->build_id_len == f->build_id_len &&
+	       (!m->build_id_len || memcmp(m->build_id, f->build_id, m->build_id_len) == 0) &&
+	       strcmp(m->map.path, map->path) == 0 && pl_rights_equal(&m->seen.rights, &f->seen->rights);
 }
 
-static struct plumb_error *add(struct pl_code_modules *m, pid_t pid, const struct pl_file_view *seen,
-			       const struct pl_mapping *map, const uint8_t *build_id, uint8_t len,
-			       struct pl_code_module **ret)
+static struct plumb_error *add(struct pl_code_modules *m, const struct pl_code_file *f, struct pl_code_module **ret)
 {
 	struct pl_code_module *one = calloc(1, sizeof *one);
 
 	if (!one)
 		return &pl_err_no_memory;
-	*one = (struct pl_code_module){
-		.id = (uint32_t)m->all.len, .pid = pid, .seen = *seen, .map = *map, .build_id_len = len};
-	if (len)
-		memcpy(one->build_id, build_id, len);
-	one->map.path = strdup(map->path);
+	*one = (struct pl_code_module){.id = (uint32_t)m->all.len,
+				       .pid = f->pid,
+				       .seen = *f->seen,
+				       .map = *f->map,
+				       .build_id_len = (uint8_t)f->build_id_len};
+	if (f->build_id_len)
+		memcpy(one->build_id, f->build_id, f->build_id_len);
+	one->map.path = strdup(f->map->path);
 	/* Room first: what is in the map is in the list. */
-	if (!one->map.path || !pl_vec_reserve(&m->all, 1) || !pl_map_set(&m->by_inode, map->inode, 0, one->id)) {
+	if (!one->map.path || !pl_vec_reserve(&m->all, 1) || !pl_map_set(&m->by_inode, f->map->inode, 0, one->id)) {
 		destroy(one);
 		return &pl_err_no_memory;
 	}
@@ -54,25 +56,24 @@ static struct plumb_error *add(struct pl_code_modules *m, pid_t pid, const struc
 	return NULL;
 }
 
-struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, pid_t pid, const struct pl_file_view *seen,
-					 const struct pl_mapping *map, const uint8_t *build_id, uint8_t len,
+struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, const struct pl_code_file *f,
 					 const struct pl_code_module **ret)
 {
 	uint32_t first = UINT32_MAX;
 	struct pl_code_module *one = NULL;
 	int tried = 0;
 
-	if (len > PL_MODULE_ID_MAX)
+	if (f->build_id_len > PL_MODULE_ID_MAX)
 		return &pl_err_limit;
-	(void)pl_map_get(&m->by_inode, map->inode, 0, &first);
+	(void)pl_map_get(&m->by_inode, f->map->inode, 0, &first);
 	for (uint32_t k = first; k != UINT32_MAX && tried < SAME_MAX; k = m->all.data[k]->same, tried++)
-		if (is_same(m->all.data[k], seen, map, build_id, len)) {
+		if (is_same(m->all.data[k], f)) {
 			*ret = m->all.data[k];
 			return NULL;
 		}
 	if (m->all.len >= MODULES_MAX || tried == SAME_MAX)
 		return &pl_err_limit;
-	struct plumb_error *err = add(m, pid, seen, map, build_id, len, &one);
+	struct plumb_error *err = add(m, f, &one);
 	if (err)
 		return err;
 	one->same = first;

@@ -10,6 +10,15 @@
 
 #define PL_MODULE_ID_MAX 64
 
+/** A file that a process has mapped. All borrowed. */
+struct pl_code_file {
+	pid_t pid;
+	const struct pl_file_view *seen; /* under which it had the file mapped */
+	const struct pl_mapping *map;	 /* an executable one of the file */
+	const uint8_t *build_id;	 /* its own, may be empty */
+	size_t build_id_len;
+};
+
 /** Immutable and at a fixed address once it is there: the consumer reads it. */
 struct pl_code_module {
 	uint32_t id;
@@ -27,10 +36,8 @@ struct pl_code_modules {
 };
 
 void pl_code_modules_deinit(struct pl_code_modules *m);
-/** That of a file that @p pid, whose view of files is @p seen, has mapped; @p build_id of @p len bytes: its own, may be
- * empty. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
-struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, pid_t pid, const struct pl_file_view *seen,
-					 const struct pl_mapping *map, const uint8_t *build_id, uint8_t len,
+/** That of @p f, which is not kept. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, const struct pl_code_file *f,
 					 const struct pl_code_module **ret) PLUMB_MUST_CHECK;
 
 #endif

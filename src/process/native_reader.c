@@ -107,7 +107,9 @@ static struct plumb_error *module_of(struct pl_native_reader *n, struct pl_reade
 	if (!f->module && n->modules >= MODULES_MAX)
 		return &pl_err_limit;
 	if (!f->module)
-		err = pl_code_modules_find(all, p->pid, &p->seen, f->map, i->build_id, i->build_id_len, &f->module);
+		err = pl_code_modules_find(
+			all, &(struct pl_code_file){p->pid, &p->seen, f->map, i->build_id, i->build_id_len},
+			&f->module);
 	n->modules += all->all.len - before;
 	*ret = f->module;
 	return err;

@@ -88,7 +88,7 @@ static void note_spent(struct pl_symbol_reader *r, pid_t pid, uint64_t spent)
 	(void)pl_map_set(&r->by_process, (uint64_t)pid, 0, pages + (uint32_t)(spent / PAGE) + 1);
 }
 
-static struct pl_symbol_job *job_create(const struct pl_symbol_question *q, uint64_t most)
+static struct pl_symbol_job *job_create(const struct pl_code_file *q, uint64_t most)
 {
 	struct pl_symbol_job *j = calloc(1, sizeof *j);
 
@@ -109,7 +109,7 @@ static struct pl_symbol_job *job_create(const struct pl_symbol_question *q, uint
 	return NULL;
 }
 
-bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_symbol_question *q)
+bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_code_file *q)
 {
 	uint64_t most = pl_asker_may(&r->asker) ? left_for(r, q->pid) : 0;
 	struct pl_symbol_job *j = most ? job_create(q, most) : NULL;

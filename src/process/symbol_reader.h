@@ -5,18 +5,9 @@
 #define PL_SYMBOL_READER_H
 
 #include "aside.h"
+#include "code_modules.h"
 #include "elf_functions.h"
 #include "map.h"
-#include "maps.h"
-#include "target_file.h"
-
-struct pl_symbol_question {
-	pid_t pid;
-	const struct pl_file_view *seen; /* under which it had the file mapped */
-	const struct pl_mapping *map;	 /* an executable one of the file */
-	const uint8_t *build_id;
-	size_t build_id_len;
-};
 
 struct pl_symbol_job; /* private */
 
@@ -27,7 +18,7 @@ struct pl_symbol_reader {
 };
 
 /** False: nobody can be asked any more. @p q is not kept. */
-bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_symbol_question *q);
+bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_code_file *q);
 /** Wait for the answer, for @p timeout_ms at most; false: not yet. One that does not come in @p patience_ms after the
  * question is none. *ret: NULL if there is none; owner: caller. */
 bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience_ms, struct pl_functions **ret);

@@ -34,11 +34,11 @@ static struct pl_native_symbols_file *file_of(struct pl_native_symbols *s, const
 
 static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, struct pl_native_symbols_file *f)
 {
-	const struct pl_symbol_question q = {.pid = m->pid,
-					     .seen = &m->seen,
-					     .map = &m->map,
-					     .build_id = m->build_id,
-					     .build_id_len = m->build_id_len};
+	const struct pl_code_file q = {.pid = m->pid,
+				       .seen = &m->seen,
+				       .map = &m->map,
+				       .build_id = m->build_id,
+				       .build_id_len = m->build_id_len};
 
 	f->state = pl_symbol_ask(&s->reader, &q) ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
 	s->asked = m->id;

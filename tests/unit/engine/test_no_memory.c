@@ -58,9 +58,9 @@ static void use_code_modules(void *ctx)
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct pl_mapping map = {.inode = i / 2, .dev_minor = i % 2, .path = path};
 
-		if (!well(pl_code_modules_find(&m, 42, &seen, &map, NULL, 0, &one)))
+		if (!well(pl_code_modules_find(&m, &(struct pl_code_file){42, &seen, &map, NULL, 0}, &one)))
 			assert_int_equal(m.all.len, i);
-		assert_ok(pl_code_modules_find(&m, 42, &seen, &map, NULL, 0, &one));
+		assert_ok(pl_code_modules_find(&m, &(struct pl_code_file){42, &seen, &map, NULL, 0}, &one));
 		assert_true(one->id == i && m.all.len == i + 1);
 	}
 	pl_code_modules_deinit(&m);

@@ -315,15 +315,17 @@ static void functions_of_c_are_codes_of_their_own(void **state)
 	uint32_t id, same, third, fourth, fifth;
 
 	(void)state;
-	assert_ok(pl_code_modules_find(&store.modules, 42, &seen, &libz, NULL, 0, &n.module));
-	assert_ok(pl_code_modules_find(&store.modules, 43, &seen, &libz, NULL, 0, &again));
+	assert_ok(pl_code_modules_find(&store.modules, &(struct pl_code_file){42, &seen, &libz, NULL, 0}, &n.module));
+	assert_ok(pl_code_modules_find(&store.modules, &(struct pl_code_file){43, &seen, &libz, NULL, 0}, &again));
 	assert_ptr_equal(again, n.module); /* of another process, too */
 	assert_int_equal(n.module->pid, 42);
-	assert_ok(pl_code_modules_find(&store.modules, 44, &roots, &libz, NULL, 0, &other));
+	assert_ok(pl_code_modules_find(&store.modules, &(struct pl_code_file){44, &roots, &libz, NULL, 0}, &other));
 	assert_ptr_not_equal(other, n.module); /* who has other rights reads no names for it */
-	assert_ok(pl_code_modules_find(&store.modules, 43, &seen, &libz, (const uint8_t *)"abc", 3, &other));
+	assert_ok(pl_code_modules_find(&store.modules,
+				       &(struct pl_code_file){43, &seen, &libz, (const uint8_t *)"abc", 3}, &other));
 	assert_ptr_not_equal(other, n.module);
-	assert_ok(pl_code_modules_find(&store.modules, 43, &seen, &other_libz, NULL, 0, &other));
+	assert_ok(
+		pl_code_modules_find(&store.modules, &(struct pl_code_file){43, &seen, &other_libz, NULL, 0}, &other));
 	assert_ptr_not_equal(other, n.module);
 
 	assert_ok(pl_code_store_native(&store, &n, "", 0, &id));
@@ -430,7 +432,7 @@ static const struct pl_mapping *mapping_of(const pl_mapping_vec *maps, const voi
 
 static struct pl_functions *functions_of(struct pl_symbol_reader *r, const struct pl_mapping *m)
 {
-	const struct pl_symbol_question q = {.pid = getpid(), .seen = own_view(), .map = m};
+	const struct pl_code_file q = {.pid = getpid(), .seen = own_view(), .map = m};
 	struct pl_functions *ret;
 
 	assert_true(pl_symbol_ask(r, &q));
@@ -469,8 +471,7 @@ static void names_of_a_process_take_no_more_than_its_part(void **state)
 
 	(void)state;
 	assert_ok(pl_maps_read(getpid(), &maps));
-	struct pl_symbol_question q = {
-		.pid = getpid(), .seen = own_view(), .map = mapping_of(&maps, names_are_read_aside)};
+	struct pl_code_file q = {.pid = getpid(), .seen = own_view(), .map = mapping_of(&maps, names_are_read_aside)};
 	struct pl_functions *ret = functions_of(&r, q.map);
 	assert_non_null(ret);
 	pl_functions_destroy(ret);
@@ -493,7 +494,7 @@ static void who_does_not_answer_is_left_behind(void **state)
 
 	(void)state;
 	assert_ok(pl_maps_read(getpid(), &maps));
-	const struct pl_symbol_question q = {
+	const struct pl_code_file q = {
 		.pid = getpid(), .seen = own_view(), .map = mapping_of(&maps, names_are_read_aside)};
 	for (int i = 0; i < PL_ASIDE_MOST_LEFT; i++) {
 		assert_true(pl_symbol_ask(&r, &q));
