@@ -72,7 +72,7 @@ def main():
     page = DOCS / "sample-report.html"
     with tempfile.TemporaryDirectory() as folder:
         recording = record(plumb, folder)
-        subprocess.run([plumb, "report", recording, "-f", "html", "-o", str(page)], check=True)
+        subprocess.run([plumb, "report", recording, "-f", "html", "--force", "-o", str(page)], check=True)
     if page.stat().st_size >= LARGEST:
         sys.exit("%s has %d bytes; a sample has less than %d" % (page, page.stat().st_size, LARGEST))
     draw(page, DOCS / "images")
