@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Profile } from "../src/data/profile";
-import type { ThreadStrip } from "../src/model/strip";
+import { decodeProfile } from "../src/data/decode";
+import type { Meta, Profile } from "../src/data/profile";
+import { stripColumns, type ThreadStrip, tickNs } from "../src/model/strip";
 import { kindOfThread, stripRows } from "../src/views/stripRows";
+import { encodeProfile } from "./encode";
 
 /* One column for each kind: running, wants the GIL, waiting, collects garbage, unknown. */
 function strip(thread: number, running: number, waiting: number): ThreadStrip {
@@ -104,4 +106,24 @@ test("columns without samples between two with some are gaps, where it is known 
 	};
 	assert.deepEqual(gaps(4), [0, 0, 0, 1, 1, 0, 0, 0]);
 	assert.equal(gaps(0), null);
+});
+
+test("where the profiler has lowered the rate, nothing is missed and no column is taller than its time", () => {
+	const meta = {
+		period_ns: 1e6,
+		bin_ns: 1e6,
+		bins: 1000,
+		duration_ns: 1e9,
+		overhead: { lowered_to_hz: 100 } as Meta["overhead"],
+	};
+	/* 100 ms at 1,000 samples a second, then one each 10 ms. */
+	const at = [...Array.from({ length: 100 }, (_, i) => i), ...Array.from({ length: 90 }, (_, i) => 100 + 10 * i)];
+	const samples = at.map((ms) => ({ stack: "main", state: 1, timeNs: ms * 1e6 }));
+	const profile = decodeProfile(encodeProfile({ meta, samples }));
+	assert.equal(tickNs(profile.meta), 1e7);
+	const strip = stripColumns(profile, Uint8Array.of(1), 0, 1e9, 20);
+	assert.equal(strip.full, 5);
+	const row = stripRows(profile, strip, 20).find(({ kind }) => kind === "thread")!;
+	assert.deepEqual([...row.gaps!], new Array(20).fill(0));
+	for (let column = 0; column < 20; column++) assert.equal(row.shares[column * 5], 1);
 });

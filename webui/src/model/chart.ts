@@ -5,7 +5,7 @@ import { endsOf } from "../data/preorder";
 import type { Profile } from "../data/profile";
 import type { Sieve } from "./filter";
 import type { Moments } from "./moments";
-import { stripColumns } from "./strip";
+import { stripColumns, tickNs } from "./strip";
 import type { Shape } from "./tree";
 
 /** Nodes in preorder, as in a tree, but placed by time. */
@@ -127,7 +127,7 @@ export interface ChartOf {
 /** Bins in a column. */
 function lengthOf({ profile: { cells, meta }, sieve: { fromBin, toBin } }: ChartOf): number {
 	const long = Math.ceil((toBin - fromBin) / mostColumns);
-	return Math.max(1, long, Math.ceil((leastTicks * meta.period_ns) / cells.binNs));
+	return Math.max(1, long, Math.ceil((leastTicks * tickNs(meta)) / cells.binNs));
 }
 
 /** How many samples the thread has in each column, whatever is filtered. */
@@ -172,13 +172,14 @@ export function chartOf(of: ChartOf): Chart {
 	const columns = Math.ceil((sieve.toBin - sieve.fromBin) / length);
 	const columnNs = length * cells.binNs;
 	const sampled = sampledOf(of, sieve.fromBin * cells.binNs, columnNs, columns);
-	const full = meta.period_ns > 0 ? columnNs / meta.period_ns : 0;
+	const tick = tickNs(meta);
+	const full = tick > 0 ? columnNs / tick : 0;
 	const gaps = missedIn(of, sampled, full);
 	const boxes: Boxes = { parent: [], depth: [], start: [], total: [], node: [], open: [] };
 	const column: Column = { weight: new Float64Array(shape.count), touched: [] };
 	for (let c = 0, i = moments.start[thread]!; c < columns; c++) {
 		i = fill(of, column, i, Math.min(sieve.toBin, sieve.fromBin + (c + 1) * length));
-		const unit = sampled[c]! < full / 2 ? meta.period_ns : columnNs / (sampled[c]! || 1);
+		const unit = sampled[c]! < full / 2 ? tick : columnNs / (sampled[c]! || 1);
 		const from = c * columnNs;
 		putColumn(boxes, shape, column, from, unit);
 		if (gaps[c]) put(boxes, 0, missed, from + sampled[c]! * unit, from + columnNs);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline for a given width. Layer model; pure.
-import type { Profile } from "../data/profile";
+import type { Meta, Profile } from "../data/profile";
 import { stripKinds } from "../data/profile";
+
+/** How far apart the samples of a thread are meant to be: the period, or what became of it where the profiler had to
+ * hold a limit. 0: not known. */
+export function tickNs({ period_ns: asked, overhead }: Meta): number {
+	const hz = overhead.lowered_to_hz;
+	return asked > 0 && hz ? Math.max(asked, 1e9 / hz) : asked;
+}
 
 export interface ThreadStrip {
 	/** Index into meta.threads. */
@@ -49,6 +56,6 @@ export function stripColumns(
 		}
 		shown.push({ thread, samples: into });
 	}
-	const period = profile.meta.period_ns;
-	return { threads: shown, full: period > 0 ? columnNs / period : 0 };
+	const tick = tickNs(profile.meta);
+	return { threads: shown, full: tick > 0 ? columnNs / tick : 0 };
 }

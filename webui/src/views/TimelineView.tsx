@@ -8,7 +8,7 @@ import type { RanShares } from "../canvas/heat";
 import type { Point } from "../canvas/pointer";
 import type { Profile } from "../data/profile";
 import { time } from "../model/numbers";
-import type { StripColumns } from "../model/strip";
+import { type StripColumns, tickNs } from "../model/strip";
 import { placeOf } from "../model/tree";
 import type { Page } from "./page";
 import { StripAxis } from "./StripAxis";
@@ -42,7 +42,8 @@ const COLUMN = 2;
 const LEAST_TICKS = 3;
 
 function columnsOf({ strip, meta }: Profile, width: number): number {
-	const ticks = meta.period_ns > 0 ? (strip.bins * strip.binNs) / (LEAST_TICKS * meta.period_ns) : Infinity;
+	const tick = tickNs(meta);
+	const ticks = tick > 0 ? (strip.bins * strip.binNs) / (LEAST_TICKS * tick) : Infinity;
 	return Math.max(1, Math.min(strip.bins, Math.floor(width / COLUMN), Math.floor(ticks)));
 }
 

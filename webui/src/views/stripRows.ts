@@ -230,10 +230,24 @@ function mostInColumn(strips: readonly ThreadStrip[], length: number): number {
 	return most || 1;
 }
 
+/** Where the rate was lowered later on, a column of before has more samples than others, of no more time. */
+function levelled(strips: readonly ThreadStrip[], full: number): ThreadStrip[] {
+	return strips.map(({ thread, samples }) => {
+		const level = samples.slice();
+		for (let column = 0; column < level.length; column += KINDS) {
+			const sum = sumOfColumn(level, column);
+			for (let kind = 0; sum > full && kind < KINDS; kind++) level[column + kind] *= full / sum;
+		}
+		return { thread, samples: level };
+	});
+}
+
 /** `open`: keys of the groups whose threads are shown. */
 export function stripRows(
-	profile: Profile, { threads, full }: StripColumns, columns: number, open: ReadonlySet<string> = new Set(),
+	profile: Profile, strip: StripColumns, columns: number, open: ReadonlySet<string> = new Set(),
 ): StripRow[] {
+	const { full } = strip;
+	const threads = full > 0 ? levelled(strip.threads, full) : strip.threads;
 	const length = columns * KINDS;
 	const whole = full > 0 ? full : mostInColumn(threads, length);
 	const busiest = threads.map((strip) => ({ strip, activity: activity(strip) }))
