@@ -16,8 +16,16 @@ const states: readonly (readonly [number, string])[] = [
 const kinds = ["python", "native", "kernel", "task", "marker"];
 const idle: Readonly<Record<Filter["idle"], readonly string[]>> = { hide: [], keep: ["--idle"], skip: ["--skip-idle"] };
 
+/** What a line editor would take for keys that were pressed. */
+const control = /\p{Cc}/gu;
+
+function escaped(char: string): string {
+	return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 /** One word of a shell's line. */
 export function quoted(word: string): string {
+	if (/\p{Cc}/u.test(word)) return `$'${word.replace(/['\\]/g, "\\$&").replace(control, escaped)}'`;
 	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
@@ -37,7 +45,7 @@ export function commandOf({ profile, state, shown }: Page): string {
 	return [
 		"plumb",
 		"report",
-		meta.recording ?? "FILE",
+		(meta.recording ?? "FILE").replace(/^-/, "./-"), // no option
 		...(by === "line" ? ["--lines"] : []),
 		...idle[filter.idle],
 		...list("--process", filter.processes && filter.processes.map((id) => meta.processes[id]!.pid)),
