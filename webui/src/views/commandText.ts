@@ -16,8 +16,9 @@ const states: readonly (readonly [number, string])[] = [
 const kinds = ["python", "native", "kernel", "task", "marker"];
 const idle: Readonly<Record<Filter["idle"], readonly string[]>> = { hide: [], keep: ["--idle"], skip: ["--skip-idle"] };
 
-/** What a line editor would take for keys that were pressed. */
-const control = /\p{Cc}/gu;
+/** Within $'...': what a line editor would take for keys that were pressed, and what would end the quotes in shells that
+ * do not know this kind. */
+const dangerous = /[\p{Cc}'\\]/gu;
 
 function escaped(char: string): string {
 	return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -25,7 +26,7 @@ function escaped(char: string): string {
 
 /** One word of a shell's line. */
 export function quoted(word: string): string {
-	if (/\p{Cc}/u.test(word)) return `$'${word.replace(/['\\]/g, "\\$&").replace(control, escaped)}'`;
+	if (/\p{Cc}/u.test(word)) return `$'${word.replace(dangerous, escaped)}'`;
 	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
