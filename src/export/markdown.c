@@ -23,24 +23,32 @@ static void write_text(struct pl_text t, uint32_t line, FILE *out)
 	pl_markdown_span(t.s, t.len, line, out);
 }
 
+/* A name in it stands in a span. */
+static void write_marked(const char *text, size_t name_at, size_t name_len, FILE *out)
+{
+	fprintf(out, "%.*s", name_len ? (int)name_at : -1, text);
+	if (name_len) {
+		pl_markdown_whole_span(text + name_at, name_len, out);
+		fputs(text + name_at + name_len, out);
+	}
+}
+
 static void write_items(const struct pl_summary_row *row, FILE *out)
 {
 	for (int i = 0; i < row->count; i++) {
 		const struct pl_item *it = &row->items[i];
 		const char *strong = it->tone == PL_TONE_PLAIN ? "" : "**";
 
-		fprintf(out, "%s%s%s%s", i ? " \xc2\xb7 " : "", strong, it->text, strong);
+		fprintf(out, "%s%s", i ? " \xc2\xb7 " : "", strong);
+		write_marked(it->text, it->name_at, it->name_len, out);
+		fputs(strong, out);
 	}
 }
 
-/* The name in it is the program's. */
 static void write_fault(const struct pl_fault *fault, FILE *out)
 {
-	fprintf(out, "\n**%.*s", fault->name_len ? (int)fault->name_at : -1, fault->sentence);
-	if (fault->name_len) {
-		pl_markdown_span(fault->sentence + fault->name_at, fault->name_len, 0, out);
-		fputs(fault->sentence + fault->name_at + fault->name_len, out);
-	}
+	fputs("\n**", out);
+	write_marked(fault->sentence, fault->name_at, fault->name_len, out);
 	fputs("**\n", out);
 }
 
@@ -48,11 +56,22 @@ static void write_header(const struct plumb_profile *p, const struct pl_summary 
 {
 	fputs("### plumb: ", out);
 	write_text(pl_summary_program(p, full_names), 0, out);
-	for (int i = 0; i < s->rows[PL_SUMMARY_TITLE].count; i++)
-		fprintf(out, " \xc2\xb7 %s", s->rows[PL_SUMMARY_TITLE].items[i].text);
+	for (int i = 0; i < s->rows[PL_SUMMARY_TITLE].count; i++) {
+		const struct pl_item *it = &s->rows[PL_SUMMARY_TITLE].items[i];
+
+		fputs(" \xc2\xb7 ", out);
+		write_marked(it->text, it->name_at, it->name_len, out);
+	}
 	fputs("\n", out);
 	for (int i = 0; i < s->faults.count; i++)
 		write_fault(&s->faults.list[i], out);
+}
+
+static void write_warning(const struct pl_item *warning, FILE *out)
+{
+	fputs("- **", out);
+	write_marked(warning->text, warning->name_at, warning->name_len, out);
+	fputs("**\n", out);
 }
 
 static void write_details(const struct pl_summary *s, FILE *out)
@@ -64,7 +83,7 @@ static void write_details(const struct pl_summary *s, FILE *out)
 		fputc('\n', out);
 	}
 	for (int i = 0; i < s->warning_count; i++)
-		fprintf(out, "- **%s**\n", s->warnings[i].text);
+		write_warning(&s->warnings[i], out);
 	for (int row = PL_SUMMARY_PROCESSES; row < PL_SUMMARY_ROWS; row++) {
 		if (s->rows[row].count == 0)
 			continue;

@@ -29,7 +29,18 @@ static struct pl_item *next_item(struct pl_summary_row *row)
 	return &row->items[row->count < last ? row->count++ : last];
 }
 
-void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
+void pl_item_mark(struct pl_item *it, const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .+-";
+	const char *found = it && name && name[strspn(name, plain)] ? strstr(it->text, name) : NULL;
+
+	if (found) {
+		it->name_at = (size_t)(found - it->text);
+		it->name_len = strlen(name);
+	}
+}
+
+struct pl_item *pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
 {
 	struct pl_item *it = next_item(row);
 	va_list ap;
@@ -38,20 +49,24 @@ void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *
 	vsnprintf(it->text, sizeof it->text, fmt, ap);
 	va_end(ap);
 	it->tone = tone;
+	it->name_len = 0;
+	return it;
 }
 
-void pl_summary_warn(struct pl_summary *s, const char *fmt, ...)
+struct pl_item *pl_summary_warn(struct pl_summary *s, const char *fmt, ...)
 {
 	struct pl_item *it;
 	va_list ap;
 
 	if (s->warning_count == (int)(sizeof s->warnings / sizeof s->warnings[0]))
-		return;
+		return NULL;
 	it = &s->warnings[s->warning_count++];
 	va_start(ap, fmt);
 	vsnprintf(it->text, sizeof it->text, fmt, ap);
 	va_end(ap);
 	it->tone = PL_TONE_WARN;
+	it->name_len = 0;
+	return it;
 }
 
 static const char *text(const struct plumb_profile *p, uint32_t string)
@@ -111,6 +126,12 @@ static void threads(struct pl_summary_row *row, const struct pl_totals *t)
 	pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s%s", t->threads, t->threads == 1 ? "" : "s", idle);
 }
 
+/* All that is behind the first @p at bytes. */
+static void mark_from(struct pl_item *it, size_t at)
+{
+	pl_item_mark(it, it->text + at);
+}
+
 static void title(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TITLE];
@@ -118,11 +139,12 @@ static void title(struct pl_summary *s, const struct plumb_profile *p)
 	double of_time = pl_ratio((double)t->weight_ns, (double)p->meta.duration_ns);
 
 	if (p->meta.imported)
-		pl_summary_item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine));
+		mark_from(pl_summary_item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine)), sizeof "from");
 	if (p->meta.duration_ns || !p->meta.imported)
 		pl_summary_item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
 	if (p->process_count == 1 && text(p, p->processes[0].python)[0])
-		pl_summary_item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python));
+		mark_from(pl_summary_item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python)),
+			  sizeof "CPython");
 	if (p->process_count > 1)
 		pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " processes", p->process_count);
 	threads(row, t);
@@ -258,15 +280,16 @@ static void show_process(struct pl_summary *s, const struct plumb_profile *p, co
 {
 	const struct pl_share *share = &shown->row->total;
 	const struct pl_process *proc = &p->processes[shown->row->process];
-	char name[80] = "", host[80] = "";
+	char name[80] = "", host[80] = "", who[200];
 
 	pl_glyph_add(name, sizeof name, pl_text_of(p, proc->name), s->unicode);
 	pl_glyph_add(host, sizeof host, pl_text_of(p, proc->host), s->unicode);
-	pl_summary_item(&s->rows[PL_SUMMARY_PROCESSES], PL_TONE_PLAIN, "%s%s%" PRIu32 "%s%s %s%s", name,
-			*name ? " " : "", proc->pid, *host ? "@" : "", host,
-			cpu ? pl_units_time(shown->cpu_ns).s
-			    : pl_units_share(share->share, share->half_width, s->unicode).s,
-			cpu ? " of CPU" : "");
+	snprintf(who, sizeof who, "%s%s%" PRIu32 "%s%s", name, *name ? " " : "", proc->pid, *host ? "@" : "", host);
+	struct pl_item *it = pl_summary_item(&s->rows[PL_SUMMARY_PROCESSES], PL_TONE_PLAIN, "%s %s%s", who,
+					     cpu ? pl_units_time(shown->cpu_ns).s
+						 : pl_units_share(share->share, share->half_width, s->unicode).s,
+					     cpu ? " of CPU" : "");
+	pl_item_mark(it, who);
 }
 
 /* By the CPU time that they took, where that is known: the thread time of one that waits for the others is the largest.

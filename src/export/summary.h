@@ -11,6 +11,7 @@
 struct pl_item {
 	char text[400];
 	enum pl_tone tone;
+	size_t name_at, name_len; /* what in it is the program's, or of who asked; 0 bytes: nothing */
 };
 
 struct pl_summary_row {
@@ -60,11 +61,13 @@ void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, doubl
 /** Look for what is wrong: with the program, not with the profile. */
 struct plumb_error *pl_summary_find(struct pl_summary *s, const struct plumb_profile *p,
 				    const struct pl_filter *f) PLUMB_MUST_CHECK;
-/** Add an item, cut to what there is room for. */
-void pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
+/** Add an item, cut to what there is room for. Gives it. */
+struct pl_item *pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/** Add a sentence to the warnings, while there is room. */
-void pl_summary_warn(struct pl_summary *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** Say that @p name, which @p it has in its text, is the program's; plain words are everybody's. NULL: does nothing. */
+void pl_item_mark(struct pl_item *it, const char *name);
+/** Add a sentence to the warnings, while there is room. Gives it; NULL: there was none. */
+struct pl_item *pl_summary_warn(struct pl_summary *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- between the files of it ---- */
 

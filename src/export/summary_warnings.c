@@ -85,8 +85,9 @@ static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
 	if (!times)
 		return;
 	pl_glyph_add(why, sizeof why, pl_text_of(p, p->meta.refused_why), s->unicode);
-	pl_summary_warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s,
-			times == 1 ? " was" : "s were", *why ? why : "the cause is not in the recording");
+	pl_item_mark(pl_summary_warn(s, "%s stop%s refused: %s", times == 1 ? "a" : pl_units_count(times).s,
+				     times == 1 ? " was" : "s were", *why ? why : "the cause is not in the recording"),
+		     why);
 }
 
 /* One of the names that could have been meant; false when they fill the line. */
@@ -125,6 +126,7 @@ bool pl_summary_unmatched(const struct plumb_profile *const *profiles, size_t co
 	pl_glyph_add(word, sizeof word, (struct pl_text){u.word, strlen(u.word)}, unicode);
 	snprintf(ret->text, sizeof ret->text, "no samples of a %s '%s'; there are: %s",
 		 u.process ? "process" : "thread", word, *names ? names : "none");
+	pl_item_mark(ret, strchr(ret->text, '\''));
 	return true;
 }
 
@@ -170,7 +172,7 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 			"%s ran code of Python's JIT compiler: what it inlined has no frame, and lines may be behind",
 			pl_units_percent(pl_ratio((double)t->jit, (double)t->samples)).s);
 	if (pl_summary_unmatched(&p, 1, f, s->unicode, &unmatched))
-		pl_summary_warn(s, "%s", unmatched.text);
+		pl_item_mark(pl_summary_warn(s, "%s", unmatched.text), unmatched.text + unmatched.name_at);
 	else if (t->samples == 0)
 		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected && !always_halted(&p->meta) &&

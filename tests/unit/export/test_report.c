@@ -612,6 +612,26 @@ static void no_name_breaks_out_of_json_or_markdown(void **state)
 	build_end(&b);
 }
 
+static void nothing_that_a_program_is_called_means_anything_in_markdown(void **state)
+{
+	static const char evil[] = "<img src=x onerror=alert(1)> **b** [c](http://e)";
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_start(&b);
+	build_samples(&b, build_process(&b, 12, 1, evil), build_frame(&b, 0, "f", "/a.py", 1), PL_STATE_ON_CPU,
+		      PL_EXACT, 500);
+	b.p->meta.refused_why = build_string(&b, evil);
+	b.p->meta.refused[0] = 3;
+	char *got = build_output(b.p, "markdown", &o, NULL);
+	int found = 0;
+	for (const char *at = got; (at = strstr(at, "<img")); at++, found++)
+		assert_int_equal(at[-1], '`');
+	assert_int_equal(found, 2); /* the process and why stops were refused */
+	free(got);
+	build_end(&b);
+}
+
 static void names_of_64_kib_and_stacks_of_10000_frames_work(void **state)
 {
 	static const char *const formats[] = {"text", "markdown", "json", "collapsed"};
@@ -681,6 +701,7 @@ int main(void)
 		cmocka_unit_test(next_commands_can_be_copied_to_a_shell),
 		cmocka_unit_test(json_names_the_files_whose_text_there_is),
 		cmocka_unit_test(no_name_breaks_out_of_json_or_markdown),
+		cmocka_unit_test(nothing_that_a_program_is_called_means_anything_in_markdown),
 		cmocka_unit_test(names_of_64_kib_and_stacks_of_10000_frames_work),
 		cmocka_unit_test(formats_are_found_by_name_and_by_path),
 	};

@@ -16,8 +16,8 @@ const states: readonly (readonly [number, string])[] = [
 const kinds = ["python", "native", "kernel", "task", "marker"];
 const idle: Readonly<Record<Filter["idle"], readonly string[]>> = { hide: [], keep: ["--idle"], skip: ["--skip-idle"] };
 
-/** Within $'...': what a line editor would take for keys that were pressed, and what would end the quotes in shells that
- * do not know this kind. */
+/** Within $'...': what a line editor would take for keys that were pressed, and what would end the quotes in shells
+ * that do not know this kind. */
 const dangerous = /[\p{Cc}'\\]/gu;
 
 function escaped(char: string): string {
