@@ -248,16 +248,26 @@ static struct plumb_error *find_thread(struct reader *r, const struct pl_pprof_l
 	return err;
 }
 
-/* As pprof.c has it: a name that is one of its own has something before it. Up to a NUL, and not too long. */
-static struct plumb_error *add_label(struct reader *r, struct pl_cursor name, struct pl_cursor value)
+/* Up to a NUL; more than LABEL_MAX: too long. */
+static size_t label_len(struct pl_cursor text)
+{
+	size_t left = pl_cursor_left(&text);
+
+	return strnlen((const char *)text.p, left < LABEL_MAX + 1 ? left : LABEL_MAX + 1);
+}
+
+/* As pprof.c has it: a name that is one of its own has something before it. What was looked at is added to *looked_at,
+ * also if it is too long. */
+static struct plumb_error *add_label(struct reader *r, struct pl_cursor name, struct pl_cursor value, size_t *looked_at)
 {
 	size_t prefix = strlen(TAG_PREFIX), name_len, value_len;
 	struct plumb_error *err;
 
 	if (pl_cursor_left(&name) > prefix && memcmp(name.p, TAG_PREFIX, prefix) == 0)
 		name.p += prefix;
-	name_len = strnlen((const char *)name.p, pl_cursor_left(&name));
-	value_len = strnlen((const char *)value.p, pl_cursor_left(&value));
+	name_len = label_len(name);
+	value_len = label_len(value);
+	*looked_at += name_len + value_len + 2;
 	if (!name_len || name_len > LABEL_MAX || value_len > LABEL_MAX)
 		return NULL;
 	err = pl_buf_printf(&r->tag_text, "%s%.*s=%.*s", r->tag_text.len ? ", " : "[", (int)name_len, name.p,
@@ -272,6 +282,7 @@ static struct plumb_error *add_label(struct reader *r, struct pl_cursor name, st
 static struct plumb_error *find_tag(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
 {
 	struct plumb_error *err = NULL;
+	size_t looked_at = 0;
 
 	pl_buf_clear(&r->tag_text);
 	pl_buf_clear(&r->tag_labels);
@@ -282,13 +293,13 @@ static struct plumb_error *find_tag(struct reader *r, const struct pl_pprof_labe
 		if (!err)
 			err = pl_pprof_text(&r->t, l->own[i].value, &value);
 		if (!err)
-			err = add_label(r, name, value);
+			err = add_label(r, name, value, &looked_at);
 	}
+	if (!err && r->frames_left < looked_at / 16)
+		return pl_error(PLUMB_ERR_LIMIT, "its labels are too long for a file of its size");
+	r->frames_left -= err ? 0 : looked_at / 16;
 	if (err || !r->tag_labels.len)
 		return err;
-	if (r->frames_left <= r->tag_labels.len / 16)
-		return pl_error(PLUMB_ERR_LIMIT, "its labels are too long for a file of its size");
-	r->frames_left -= r->tag_labels.len / 16;
 	err = pl_buf_printf(&r->tag_text, "]");
 	return err ? err : pl_profile_tag(r->p, pl_buf_str(&r->tag_text), r->tag_labels.data, r->tag_labels.len, ret);
 }

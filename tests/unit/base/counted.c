@@ -32,6 +32,7 @@ void *__real_memchr(const void *in, int byte, size_t len);
 void *__real_memrchr(const void *in, int byte, size_t len);
 void *__real_memmem(const void *in, size_t len, const void *what, size_t what_len);
 size_t __real_strlen(const char *s);
+size_t __real_strnlen(const char *s, size_t most);
 int __real_strcmp(const char *a, const char *b);
 int __real_strncmp(const char *a, const char *b, size_t most);
 size_t __real_strspn(const char *s, const char *accept);
@@ -46,6 +47,7 @@ void *__wrap_memchr(const void *in, int byte, size_t len);
 void *__wrap_memrchr(const void *in, int byte, size_t len);
 void *__wrap_memmem(const void *in, size_t len, const void *what, size_t what_len);
 size_t __wrap_strlen(const char *s);
+size_t __wrap_strnlen(const char *s, size_t most);
 int __wrap_strcmp(const char *a, const char *b);
 int __wrap_strncmp(const char *a, const char *b, size_t most);
 size_t __wrap_strspn(const char *s, const char *accept);
@@ -137,6 +139,14 @@ void *__wrap_memmem(const void *in, size_t len, const void *what, size_t what_le
 size_t __wrap_strlen(const char *s)
 {
 	size_t len = __real_strlen(s);
+
+	count_bytes(len);
+	return len;
+}
+
+size_t __wrap_strnlen(const char *s, size_t most)
+{
+	size_t len = __real_strnlen(s, most);
 
 	count_bytes(len);
 	return len;

@@ -163,11 +163,11 @@ static void perf_times_behind_blanks(struct pl_buf *to, unsigned items)
 /* ---- pprof ---- */
 
 enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, COMMENT = 13 };
-enum { EMPTY, SAMPLES, COUNT, NAME, STATE, LONG }; /* strings */
+enum { EMPTY, SAMPLES, COUNT, NAME, STATE, MARK, LONG }; /* strings */
 
 static void pb_strings(struct pl_pb *w, const struct pl_buf *text)
 {
-	static const char *const strings[] = {"", "samples", "count", "f", "state"};
+	static const char *const strings[] = {"", "samples", "count", "f", "state", "plumb: 1"};
 
 	for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
 		pl_pb_item(w, STRING, strings[i], strlen(strings[i]));
@@ -209,15 +209,16 @@ static void pb_tables(struct pl_pb *w, unsigned locations, bool with_lines)
 		pb_location(w, i, with_lines);
 }
 
-static void pb_sample(struct pl_pb *w, uint64_t location, bool with_state)
+/* @p label_name: of one whose value is LONG; EMPTY: none. */
+static void pb_sample(struct pl_pb *w, uint64_t location, uint64_t label_name)
 {
 	size_t sample = pl_pb_begin(w, SAMPLE);
 
 	pl_pb_u64(w, 1, location);
 	pl_pb_u64(w, 2, 1);
-	if (with_state) {
+	if (label_name) {
 		size_t label = pl_pb_begin(w, 3);
-		pl_pb_u64(w, 1, STATE);
+		pl_pb_u64(w, 1, label_name);
 		pl_pb_u64(w, 2, LONG);
 		pl_pb_end(w, label);
 	}
@@ -244,7 +245,7 @@ static void pb_plain_rest(struct pl_pb *w, unsigned items)
 {
 	pb_tables(w, items, true);
 	for (unsigned i = 1; i <= items; i++)
-		pb_sample(w, i, false);
+		pb_sample(w, i, EMPTY);
 }
 
 static void pprof_plain(struct pl_buf *to, unsigned items)
@@ -261,7 +262,7 @@ static void pb_addresses_rest(struct pl_pb *w, unsigned items)
 {
 	pb_tables(w, items, false);
 	for (unsigned i = 1; i <= items; i++)
-		pb_sample(w, i, false);
+		pb_sample(w, i, EMPTY);
 }
 
 static void pprof_addresses_in_a_long_mapping(struct pl_buf *to, unsigned items)
@@ -273,7 +274,7 @@ static void pb_states_rest(struct pl_pb *w, unsigned items)
 {
 	pb_tables(w, 1, true);
 	for (unsigned i = 1; i <= items; i++)
-		pb_sample(w, 1, true);
+		pb_sample(w, 1, STATE);
 }
 
 static void pprof_long_state(struct pl_buf *to, unsigned items)
@@ -281,12 +282,26 @@ static void pprof_long_state(struct pl_buf *to, unsigned items)
 	pb_file(to, "on-cpu,", items, pb_states_rest, items);
 }
 
+/* A label of the program, which is read of our files only: its name is as long as its value. */
+static void pb_labels_rest(struct pl_pb *w, unsigned items)
+{
+	pb_tables(w, 1, true);
+	pl_pb_u64(w, COMMENT, MARK);
+	for (unsigned i = 0; i < items; i++)
+		pb_sample(w, 1, LONG);
+}
+
+static void pprof_long_label(struct pl_buf *to, unsigned items)
+{
+	pb_file(to, "0123456789abcdef0123456789abcdef", items, pb_labels_rest, items);
+}
+
 static void pb_comments_rest(struct pl_pb *w, unsigned items)
 {
 	pb_tables(w, 1, true);
 	for (unsigned i = 0; i < items; i++)
 		pl_pb_u64(w, COMMENT, LONG);
-	pb_sample(w, 1, false);
+	pb_sample(w, 1, EMPTY);
 }
 
 static void pprof_one_comment_often(struct pl_buf *to, unsigned items)
@@ -642,6 +657,7 @@ static struct shape shapes[] = {
 	SHAPE("pprof", pprof_long_mapping),
 	SHAPE("pprof", pprof_addresses_in_a_long_mapping),
 	SHAPE("pprof", pprof_long_state),
+	SHAPE("pprof", pprof_long_label),
 	SHAPE("pprof", pprof_one_comment_often),
 	SHAPE("pprof", pprof_inlined),
 	SHAPE("pstats", pstats_chain),
