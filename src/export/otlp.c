@@ -57,7 +57,7 @@ static const char *const reserved[] = {"thread.name", "thread.id", "thread.state
 static struct plumb_error *add_labels(struct otlp *f, uint32_t stack, uint32_t *ret, int *count)
 {
 	const struct pl_symbol_tag *tag;
-	struct plumb_error *err = pl_symbols_tag(&f->t.symbols, pl_tag_node(f->p, stack), &tag);
+	struct plumb_error *err = pl_symbols_tag(&f->t.symbols, f->t.symbols.tag_nodes[stack], &tag);
 
 	for (unsigned i = 0; i < tag->count && !err; i++) {
 		if (tag->labels[i].value)
@@ -387,8 +387,26 @@ static double text_bytes(const struct otlp *f, uint32_t string)
 	return (double)pl_text_of(f->p, string).len;
 }
 
+/* The dictionary has each stack with samples once. */
+static struct plumb_error *check_stacks(const struct plumb_profile *p)
+{
+	bool *seen = calloc((size_t)p->stack_count + 1, 1);
+	double frames = 0;
+
+	if (!seen)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_cell *c = &p->cells[i];
+
+		frames += c->samples && !seen[c->stack] ? p->stacks[c->stack].depth : 0;
+		seen[c->stack] |= c->samples > 0;
+	}
+	free(seen);
+	return pl_symbols_check_frames(frames);
+}
+
 /* Each window tells of each process that is in it what it is, and what the recording is. */
-static struct plumb_error *check_size(const struct otlp *f)
+static struct plumb_error *check_processes(const struct otlp *f)
 {
 	const struct pl_meta *m = &f->p->meta;
 	double samples = 0, bytes = 0,
@@ -437,7 +455,9 @@ static struct plumb_error *write_otlp(const struct plumb_profile *p, const struc
 	if (err)
 		return err;
 	pl_pb_init(&f.w, out);
-	err = check_size(&f);
+	err = check_processes(&f);
+	if (!err)
+		err = check_stacks(p);
 	if (!err)
 		err = write_request(&f);
 	pl_pb_deinit(&f.w);

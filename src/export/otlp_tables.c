@@ -81,7 +81,7 @@ struct plumb_error *pl_otlp_attribute(struct pl_otlp_tables *t, const char *key,
 
 struct plumb_error *pl_otlp_stack(struct pl_otlp_tables *t, uint32_t stack, uint32_t *ret)
 {
-	if (stack == pl_tag_node(t->p, stack))
+	if (stack == t->symbols.tag_nodes[stack])
 		stack = 0;
 	if (stack && !t->stack_index[stack]) {
 		if (!pl_vec_push(&t->stacks, stack))
@@ -153,7 +153,8 @@ static void write_stack(const struct pl_otlp_tables *t, struct pl_pb *w, size_t 
 
 	if (i) {
 		packed = pl_pb_begin(w, STACK_LOCATIONS);
-		for (uint32_t s = t->stacks.data[i], tag = pl_tag_node(t->p, s); s != tag; s = t->p->stacks[s].parent)
+		for (uint32_t s = t->stacks.data[i], tag = t->symbols.tag_nodes[s]; s != tag;
+		     s = t->p->stacks[s].parent)
 			pl_pb_raw_u64(w, t->symbols.location_of[t->p->stacks[s].location] + 1ull);
 		pl_pb_end(w, packed);
 	}

@@ -218,7 +218,7 @@ static struct plumb_error *write_sample(void *ctx, const struct pl_symbol_group 
 {
 	struct pprof *f = ctx;
 	size_t m = pl_pb_begin(&f->w, PROFILE_SAMPLE), packed;
-	uint32_t tag = pl_tag_node(f->p, g->stack);
+	uint32_t tag = f->symbols.tag_nodes[g->stack];
 	struct plumb_error *err;
 
 	if (g->stack != tag) {
@@ -334,12 +334,36 @@ static struct plumb_error *write_profile(struct pprof *f, const struct pl_export
 	return err ? err : write_tables(f);
 }
 
+struct frames {
+	const struct plumb_profile *p;
+	double count;
+};
+
+static struct plumb_error *add_frames(void *ctx, const struct pl_symbol_group *g)
+{
+	struct frames *f = ctx;
+
+	f->count += f->p->stacks[g->stack].depth;
+	return NULL;
+}
+
+/* What there is to write: a stack stands there once for each thread and state in which it was seen. */
+static struct plumb_error *check_size(const struct plumb_profile *p)
+{
+	struct frames frames = {.p = p};
+	struct plumb_error *err = pl_symbol_groups_each(p, add_frames, &frames);
+
+	return err ? err : pl_symbols_check_frames(frames.count);
+}
+
 struct plumb_error *pl_pprof_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
 	struct pprof f = {.p = p};
-	FILE *zipped = pl_gzip_open(out);
-	struct plumb_error *err = zipped ? pl_symbols_init(&f.symbols, p, reserved) : &pl_err_no_memory;
+	struct plumb_error *err = check_size(p);
+	FILE *zipped = err ? NULL : pl_gzip_open(out);
 
+	if (!err)
+		err = zipped ? pl_symbols_init(&f.symbols, p, reserved) : &pl_err_no_memory;
 	if (!err) {
 		pl_pb_init(&f.w, zipped);
 		err = write_profile(&f, o);

@@ -11,7 +11,8 @@
 #include "map.h"
 #include "utf8.h"
 
-#define TEXT_MAX ((size_t)1 << 31)
+#define TEXT_MAX   ((size_t)1 << 31)
+#define FRAMES_MAX 1e10 /* of all stacks that are written: no reader takes so much, and it would fill the disk */
 
 struct plumb_error *pl_symbols_bytes(struct pl_symbols *s, const void *text, size_t len, uint32_t *ret)
 {
@@ -177,6 +178,15 @@ struct plumb_error *pl_symbols_tag(struct pl_symbols *s, uint32_t node, const st
 	return err;
 }
 
+static void find_tags(struct pl_symbols *s)
+{
+	for (uint32_t i = 1; i < s->p->stack_count; i++) {
+		uint32_t parent = s->p->stacks[i].parent, function = s->p->locations[s->p->stacks[i].location].function;
+
+		s->tag_nodes[i] = parent ? s->tag_nodes[parent] : s->p->functions[function].labels ? i : 0;
+	}
+}
+
 struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p, const char *const *reserved)
 {
 	bool *used = calloc(p->location_count + 1, 1);
@@ -187,8 +197,11 @@ struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_pro
 	s->location_of = calloc(p->location_count + 1, sizeof *s->location_of);
 	s->string_of = calloc(pl_strtab_count(p->strings) + 1, sizeof *s->string_of);
 	s->tag_of = calloc((size_t)p->function_count + 1, sizeof *s->tag_of);
-	if (!err && (!s->location_of || !s->string_of || !s->tag_of))
+	s->tag_nodes = calloc((size_t)p->stack_count + 1, sizeof *s->tag_nodes);
+	if (!err && (!s->location_of || !s->string_of || !s->tag_of || !s->tag_nodes))
 		err = &pl_err_no_memory;
+	if (!err)
+		find_tags(s);
 	if (!err)
 		err = pl_strtab_create(&s->strings);
 	if (!err)
@@ -207,6 +220,7 @@ void pl_symbols_deinit(struct pl_symbols *s)
 	free(s->location_of);
 	free(s->string_of);
 	free(s->tag_of);
+	free(s->tag_nodes);
 	pl_vec_deinit(&s->tags);
 	*s = (struct pl_symbols){0};
 }
@@ -300,4 +314,12 @@ struct plumb_error *pl_symbol_groups_each(const struct plumb_profile *p, pl_symb
 	free(b.start);
 	free(b.cells);
 	return err;
+}
+
+struct plumb_error *pl_symbols_check_frames(double frames)
+{
+	if (frames <= FRAMES_MAX)
+		return NULL;
+	return pl_error(PLUMB_ERR_LIMIT, "it would be the %.0f thousand million frames of the stacks of all samples",
+			frames / 1e9);
 }

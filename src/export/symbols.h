@@ -34,6 +34,7 @@ struct pl_symbols {
 	uint32_t *location_of; /* profile's location -> index; only those that samples refer to */
 	uint32_t *string_of;   /* profile's string -> 1 + string of the tables, 0: not asked for yet */
 	uint32_t *tag_of;      /* profile's function -> 1 + index of `tags`, 0: not asked for yet */
+	uint32_t *tag_nodes;   /* profile's stack -> its tag (pl_tag_node), found in one pass for all */
 	PL_VEC(struct pl_symbol_tag) tags;
 	const char *const *reserved;	    /* names that the format uses itself, NULL after the last */
 	bool origins[PL_ORIGIN_MARKER + 1]; /* which there are */
@@ -51,7 +52,7 @@ struct plumb_error *pl_symbols_text(struct pl_symbols *s, const char *text, uint
 /** Of a string of the profile. */
 struct plumb_error *pl_symbols_string(struct pl_symbols *s, uint32_t string, uint32_t *ret) PLUMB_MUST_CHECK;
 
-/** The labels of the samples on the tag @p node (pl_tag_node), which may be 0. They live until the next call. */
+/** The labels of the samples on the tag @p node (of tag_nodes), which may be 0. They live until the next call. */
 struct plumb_error *pl_symbols_tag(struct pl_symbols *s, uint32_t node,
 				   const struct pl_symbol_tag **ret) PLUMB_MUST_CHECK;
 
@@ -66,5 +67,8 @@ typedef struct plumb_error *pl_symbol_group_fn(void *ctx, const struct pl_symbol
  * bytes for each cell and each stack. */
 struct plumb_error *pl_symbol_groups_each(const struct plumb_profile *p, pl_symbol_group_fn *fn,
 					  void *ctx) PLUMB_MUST_CHECK;
+
+/** Errors: PLUMB_ERR_LIMIT if stacks that have @p frames together are more than anyone can read. */
+struct plumb_error *pl_symbols_check_frames(double frames) PLUMB_MUST_CHECK;
 
 #endif

@@ -138,6 +138,48 @@ static void otlp_of_long_processes_is_not_begun(void **state)
 	free(name);
 }
 
+/* A sample on each stack, from one as deep as may be to the root. */
+static void build_each_depth(struct build *b, const char *name, int state)
+{
+	uint32_t stack = build_recursion(b, name, strlen(name));
+
+	for (; stack; stack = b->p->stacks[stack].parent)
+		build_samples(b, 0, stack, state, PL_EXACT, 1);
+}
+
+/* pprof has the whole stack for each state of each thread: here are two, at each depth. */
+static void pprof_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	build_each_depth(&b, "f", 0);
+	build_each_depth(&b, "f", PL_STATE_ON_CPU);
+	assert_code(pl_format_by_name("pprof")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+}
+
+/* The dictionary of OpenTelemetry's has each whole stack once: here are two at each depth. */
+static void otlp_of_more_stacks_than_anyone_can_read_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	struct build b;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	build_each_depth(&b, "f", 0);
+	build_each_depth(&b, "g", 0);
+	assert_code(pl_format_by_name("otlp")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_code(pl_format_by_name("otlp-json")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	build_end(&b);
+	fclose(full);
+}
+
 struct to_and_fro {
 	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
 };
@@ -195,6 +237,8 @@ int main(void)
 		cmocka_unit_test(collapsed_of_long_processes_is_not_begun),
 		cmocka_unit_test(a_flame_graph_of_many_deep_threads_is_not_begun),
 		cmocka_unit_test(otlp_of_long_processes_is_not_begun),
+		cmocka_unit_test(pprof_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(otlp_of_more_stacks_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 	};

@@ -136,6 +136,25 @@ static void a_name_is_searched_once(void **state)
 	counted_linear(write_shape, &shape, ITEMS);
 }
 
+/* Each thread deep down, at one place. */
+static void build_deep_threads(struct build *b, unsigned items)
+{
+	uint32_t stack = 0;
+
+	for (unsigned i = 0; i < items; i++)
+		stack = build_frame(b, stack, "f", "a.py", 1);
+	for (unsigned i = 0; i < items; i++)
+		build_samples(b, build_thread(b, 10000 + i, "t", 0), stack, 0, PL_EXACT, 1);
+}
+
+/* Not in pprof, whose samples have whole stacks. */
+static void the_tag_of_a_deep_stack_is_found_once(void **state)
+{
+	struct shape shape = {pl_format_by_name("otlp"), build_deep_threads};
+
+	counted_linear(write_shape, &shape, ITEMS);
+}
+
 /* What the tree of one deep stack takes that has samples in so many of the batches. */
 static uint64_t bytes_of_tree(unsigned batches)
 {
@@ -172,6 +191,7 @@ int main(void)
 		cmocka_unit_test(many_processes_with_times_cost_what_is_in_them),
 		cmocka_unit_test(a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it),
 		cmocka_unit_test(a_name_is_searched_once),
+		cmocka_unit_test(the_tag_of_a_deep_stack_is_found_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
