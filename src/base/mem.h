@@ -26,6 +26,8 @@ struct pl_mem_ops {
 	struct plumb_error *(*read)(struct pl_mem *mem, pl_addr addr, void *dst, size_t len);
 	/** Optional (NULL): the caller will soon read inside this range. Never fails, may do nothing. */
 	void (*prefetch)(struct pl_mem *mem, pl_addr addr, size_t len);
+	/** Optional (NULL): the caller is to use @p len bytes once more that it has kept. An error: it may not. */
+	struct plumb_error *(*reuse)(struct pl_mem *mem, size_t len);
 };
 
 /** Embed as the first member of an implementation. */
@@ -42,6 +44,11 @@ static inline void pl_mem_prefetch(struct pl_mem *mem, pl_addr addr, size_t len)
 {
 	if (mem->ops->prefetch)
 		mem->ops->prefetch(mem, addr, len);
+}
+
+static inline struct plumb_error *PLUMB_MUST_CHECK pl_mem_reuse(struct pl_mem *mem, size_t len)
+{
+	return mem->ops->reuse ? mem->ops->reuse(mem, len) : NULL;
 }
 
 static inline struct plumb_error *PLUMB_MUST_CHECK pl_mem_read_u64(struct pl_mem *mem, pl_addr addr, uint64_t *ret)

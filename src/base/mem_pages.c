@@ -3,7 +3,8 @@
  * made.
  *
  * Each page has one slot where it may be: one that needs the slot takes the place of the other. A page that cannot be
- * had whole (the last one of a core that was cut) is not kept: of it is read what is asked for. */
+ * had whole (the last one of a core that was cut) is not kept: of it is read what is asked for. What is read of a page
+ * that is kept the other reader may refuse: it takes little time, and yet may be asked for without end. */
 #include "mem_pages.h"
 
 #include <stdlib.h>
@@ -19,32 +20,29 @@ struct pl_mem_pages {
 	uint8_t bytes[SLOTS][PAGE_BYTES];
 };
 
-/* NULL: it cannot be had whole. */
-static const uint8_t *find_page(struct pl_mem_pages *p, pl_addr page)
+/* False: it cannot be had whole. */
+static bool keep_page(struct pl_mem_pages *p, pl_addr page, size_t slot)
 {
-	size_t slot = (page / PAGE_BYTES) % SLOTS;
-
-	if (p->pages[slot] != page + 1) {
-		p->pages[slot] = 0;
-		struct plumb_error *err = pl_mem_read(p->under, page, p->bytes[slot], PAGE_BYTES);
-		if (err) {
-			plumb_error_destroy(err);
-			return NULL;
-		}
+	p->pages[slot] = 0;
+	struct plumb_error *err = pl_mem_read(p->under, page, p->bytes[slot], PAGE_BYTES);
+	plumb_error_destroy(err);
+	if (!err)
 		p->pages[slot] = page + 1;
-	}
-	return p->bytes[slot];
+	return !err;
 }
 
 static struct plumb_error *read_in_page(struct pl_mem_pages *p, pl_addr addr, uint8_t *out, size_t len)
 {
-	size_t at = addr % PAGE_BYTES;
-	const uint8_t *page = find_page(p, addr - at);
+	size_t at = addr % PAGE_BYTES, slot = (addr / PAGE_BYTES) % SLOTS;
+	struct plumb_error *err = NULL;
 
-	if (!page)
+	if (p->pages[slot] == addr - at + 1)
+		err = pl_mem_reuse(p->under, len);
+	else if (!keep_page(p, addr - at, slot))
 		return pl_mem_read(p->under, addr, out, len);
-	memcpy(out, page + at, len);
-	return NULL;
+	if (!err)
+		memcpy(out, p->bytes[slot] + at, len);
+	return err;
 }
 
 static struct plumb_error *pages_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)

@@ -8,7 +8,7 @@
 
 struct pl_mem_pages;
 
-/** @p under must outlive it. Owner: caller. */
+/** @p under must outlive it, and is asked before what is kept is used once more (pl_mem_reuse). Owner: caller. */
 struct plumb_error *pl_mem_pages_create(struct pl_mem *under, struct pl_mem_pages **ret) PLUMB_MUST_CHECK;
 void pl_mem_pages_destroy(struct pl_mem_pages *p);
 

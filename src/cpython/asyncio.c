@@ -133,9 +133,9 @@ static struct plumb_error *walk_named_set(struct pl_task_walk *w, const char *na
 	pl_addr set;
 	struct plumb_error *err = pl_dict_get(w->a.mem, w->a.py, &w->a.tasks_module, name, &set);
 
-	if (err || !set)
-		return err;
-	if (weak)
+	if (!err && !set)
+		return NULL;
+	if (!err && weak)
 		err = pl_instance_attr(w->a.mem, w->a.py, set, "data", &set);
 	if (!err)
 		err = pl_set_each(&w->a, set, weak, add_task, w);

@@ -73,7 +73,7 @@ struct pl_tasks {
 	PL_VEC(pl_addr) waiters, needs;
 	PL_VEC(struct pl_task_lock) locks;
 	struct pl_buf text; /* names and types */
-	size_t lost;	    /* tasks that could not be read, or were more than PL_MAX_TASKS */
+	size_t lost;	    /* tasks that could not be read, or were more than PL_MAX_TASKS; lists read in part */
 };
 
 void pl_tasks_init(struct pl_tasks *t);

@@ -14,6 +14,7 @@
 #include "dump_task_proof.h"
 #include "dump_tasks.h"
 #include "last_run.h"
+#include "mem_until.h"
 #include "native_weave.h"
 #include "proc.h"
 #include "thread_state.h"
@@ -22,6 +23,7 @@
 #define SETTLE_NS     1000000000ull
 #define COMMAND_BYTES 4096
 #define NATIVE_SHARE  2 /* native frames are looked for until twice the time for proving stacks is over */
+#define TASKS_SHARE   3 /* tasks are read until three times that is over: the rest is for telling */
 
 struct dumper {
 	const struct pl_dump_options *o;
@@ -328,15 +330,19 @@ static void tell_header(struct dumper *u)
 		tell_living(u);
 }
 
+/* What is not read in time is lost: the stacks are there. */
 static struct plumb_error *dump_tasks(struct dumper *u)
 {
 	struct pl_values values; /* of what may change at any moment: read as it is */
-	const struct pl_task_dumper tasks = {.d = u->d,
-					     .p = u->p,
-					     .mem = pl_python_process_mem(u->process),
-					     .py = &u->process->reader.py,
-					     .sources = u->o->source ? &u->sources : NULL,
-					     .values = u->o->locals ? &values : NULL};
+	struct pl_mem_until until;
+	uint64_t end_ns = u->start_ns + TASKS_SHARE * pl_dump_limit_ns(u->o);
+	const struct pl_task_dumper tasks = {
+		.d = u->d,
+		.p = u->p,
+		.mem = pl_mem_until_init(&until, pl_python_process_mem(u->process), end_ns),
+		.py = &u->process->reader.py,
+		.sources = u->o->source ? &u->sources : NULL,
+		.values = u->o->locals ? &values : NULL};
 
 	pl_values_init(&values, tasks.mem, tasks.py, NULL);
 	struct plumb_error *err = pl_dump_tasks(&tasks, &u->process->threads.interps);

@@ -11,10 +11,10 @@
 #include "dump_task_waits.h"
 #include "mem_limited.h"
 
-#define TRIES	      2000 /* with one ring: some tenths of a second */
-#define PAUSE_NS      30000l
-#define PREPARE_BYTES (UINT64_C(64) << 20)
-#define STOPPED_BYTES (UINT64_C(8) << 20) /* read while the thread is stopped: some milliseconds at most */
+#define TRIES	     2000 /* with one ring: some tenths of a second */
+#define PAUSE_NS     30000l
+#define PREPARE_WORK (UINT64_C(64) << 20)
+#define STOPPED_WORK (UINT64_C(12) << 20) /* done while the thread is stopped: some milliseconds at most */
 
 struct proof {
 	struct pl_looker *u;
@@ -65,7 +65,7 @@ static void look_again(struct proof *f)
 	struct pl_dump_process p = {0};
 
 	pl_mem_pages_forget(f->pages);
-	f->work = (struct pl_work){.most = STOPPED_BYTES};
+	f->work = (struct pl_work){.most = STOPPED_WORK};
 	struct plumb_error *err = find_ring(f, &p);
 	f->looked = true;
 	pl_vec_clear(&f->ring.members);
@@ -159,7 +159,7 @@ static struct plumb_error *prepare(struct proof *f)
 	const struct pl_reader *r = &f->u->process->reader;
 	struct pl_mem *live = pl_mem_live_mem(r->live);
 
-	f->work = (struct pl_work){.most = PREPARE_BYTES};
+	f->work = (struct pl_work){.most = PREPARE_WORK};
 	struct plumb_error *err = pl_mem_pages_create(pl_mem_limited_init(&f->mem, live, &f->work), &f->pages);
 	if (!err)
 		err = pl_tasks_again_create(pl_mem_pages_mem(f->pages), &r->py, &f->sampler->stack.interp, &f->again);
@@ -218,7 +218,7 @@ struct plumb_error *pl_dump_prove_task_deadlocks(struct pl_looker *u, struct pl_
 		struct pl_dump_deadlock ring = rings->data[i];
 		bool is_ring = false;
 
-		if (!err)
+		if (!err && pl_clock_monotonic_ns() < u->end_ns)
 			err = check_ring(u, p, &ring, &is_ring);
 		if (is_ring)
 			rings->data[kept++] = ring;

@@ -11,7 +11,7 @@
 struct pl_task_dumper {
 	struct pl_dump *d;
 	struct pl_dump_process *p; /* its threads are there already */
-	struct pl_mem *mem;
+	struct pl_mem *mem;	   /* ends at some time: made-up tasks can take as long as they like */
 	const struct pl_py *py;
 	struct pl_dump_sources *sources; /* NULL: no source lines */
 	struct pl_values *values;	 /* NULL: no variables */

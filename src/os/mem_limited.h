@@ -13,7 +13,8 @@ struct pl_mem_limited {
 	struct pl_work *work;
 };
 
-/** Reads count as work, and fail with pl_err_limit when it would be too much. Asks for nothing ahead. */
+/** Reads count as work, and so does what is read of pages that were kept of it (mem_pages.h), for less; they fail with
+ * pl_err_limit when it would be too much. Asks for nothing ahead. */
 struct pl_mem *pl_mem_limited_init(struct pl_mem_limited *m, struct pl_mem *inner, struct pl_work *work);
 
 #endif

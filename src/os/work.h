@@ -13,6 +13,7 @@ struct pl_work {
 	bool ran_out; /* something was left out: it would have taken more */
 };
 
+#define PL_WORK_KEPT 16u	 /* bytes are found that were read before */
 #define PL_WORK_CALL 1024u	 /* a short system call */
 #define PL_WORK_OPEN (16u << 10) /* a file is found and opened */
 

@@ -14,11 +14,11 @@
 #include "task_stack.h"
 #include "wait_words.h"
 
-#define READ_BYTES (UINT64_C(4) << 20)
-#define LIST_BYTES (UINT64_C(64) << 20)
-#define LOOK_NS	   UINT64_C(100000000) /* of CPU time: 16,000 tasks take a fifth of it to list */
-#define TRIES	   2		       /* with a thread that wakes up meanwhile */
-#define LIST_TRIES 3		       /* with lists that change meanwhile */
+#define READ_WORK  (UINT64_C(8) << 20)	 /* a thread may be stopped meanwhile */
+#define LIST_WORK  (UINT64_C(128) << 20) /* 16,000 tasks take a quarter of it */
+#define LOOK_NS	   UINT64_C(100000000)	 /* of CPU time: 16,000 tasks take a fifth of it to list */
+#define TRIES	   2			 /* with a thread that wakes up meanwhile */
+#define LIST_TRIES 3			 /* with lists that change meanwhile */
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -133,7 +133,7 @@ static void read_portion(struct portion *x)
 
 	drop(x);
 	pl_mem_pages_forget(t->lister.pages);
-	t->lister.work = (struct pl_work){.most = READ_BYTES};
+	t->lister.work = (struct pl_work){.most = READ_WORK};
 	x->p->reader.tick++; /* what was known of code objects is proved anew */
 	struct plumb_error *err = read_tasks(x);
 	x->read = !err;
@@ -258,7 +258,7 @@ static struct plumb_error *open_lister(struct pl_task_waits *t, const struct pl_
 	if (!l->again || l->interp.addr != interp->addr)
 		close_lister(l);
 	l->interp = *interp;
-	l->work = (struct pl_work){.most = LIST_BYTES};
+	l->work = (struct pl_work){.most = LIST_WORK};
 	if (l->again)
 		return NULL;
 	struct pl_mem *live = pl_mem_live_mem(r->live);

@@ -15,6 +15,8 @@ struct memory {
 	uint8_t bytes[PAGES * PAGE];
 	size_t mapped; /* of the bytes */
 	unsigned reads;
+	size_t reused; /* bytes */
+	bool refuses;  /* that */
 };
 
 static struct plumb_error *memory_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
@@ -28,7 +30,15 @@ static struct plumb_error *memory_read(struct pl_mem *mem, pl_addr addr, void *d
 	return NULL;
 }
 
-static const struct pl_mem_ops memory_ops = {.read = memory_read};
+static struct plumb_error *memory_reuse(struct pl_mem *mem, size_t len)
+{
+	struct memory *m = (struct memory *)mem;
+
+	m->reused += len;
+	return m->refuses ? &pl_err_limit : NULL;
+}
+
+static const struct pl_mem_ops memory_ops = {.read = memory_read, .reuse = memory_reuse};
 static struct memory memory;
 static struct pl_mem_pages *pages;
 
@@ -38,6 +48,8 @@ static int set_up(void **state)
 	memory.mem.ops = &memory_ops;
 	memory.mapped = sizeof memory.bytes;
 	memory.reads = 0;
+	memory.reused = 0;
+	memory.refuses = false;
 	for (size_t i = 0; i < sizeof memory.bytes; i++)
 		memory.bytes[i] = (uint8_t)(i * 7 + i / PAGE);
 	assert_null(pl_mem_pages_create(&memory.mem, &pages));
@@ -124,6 +136,21 @@ static void what_there_is_of_a_page_can_be_read(void **state)
 	assert_ptr_equal(pl_mem_read(pl_mem_pages_mem(pages), BASE + memory.mapped - 4, got, 8), &pl_err_unreadable);
 }
 
+static void what_is_kept_can_be_refused(void **state)
+{
+	uint8_t got[8];
+
+	(void)state;
+	assert_reads(BASE, 8);
+	assert_int_equal(memory.reused, 0);
+	assert_reads(BASE + 8, 7);
+	assert_int_equal(memory.reused, 7);
+	memory.refuses = true;
+	assert_ptr_equal(pl_mem_read(pl_mem_pages_mem(pages), BASE, got, 8), &pl_err_limit);
+	assert_reads(BASE + PAGE, 8); /* that was asked for by reading it */
+	assert_int_equal(memory.reads, 2);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -134,6 +161,7 @@ int main(void)
 		TEST(what_is_not_mapped_cannot_be_read),
 		TEST(pages_take_turns_in_a_slot),
 		TEST(what_there_is_of_a_page_can_be_read),
+		TEST(what_is_kept_can_be_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,22 @@
 #include "unit.h"
 #include "which_python.h"
 
+const char python_like_tasks[] = "import os, sys, time\n"
+				 "if sys.version_info < (3, 7):\n"
+				 "    os.write(1, b'old\\n')\n"
+				 "    sys.exit()\n"
+				 "import asyncio.tasks, weakref\n"
+				 "class Task: pass\n"
+				 "names = {'%05x' % i: i for i in range(12000)}\n"
+				 "names['_coro'] = 1\n"
+				 "tasks = [Task() for _ in range(16000)]\n"
+				 "for task in tasks: task.__dict__ = names\n"
+				 "for name in '_all_tasks', '_scheduled_tasks':\n"
+				 "    if hasattr(asyncio.tasks, name):\n"
+				 "        setattr(asyncio.tasks, name, weakref.WeakSet(tasks))\n"
+				 "os.write(1, b'ready\\n')\n"
+				 "time.sleep(3600)\n";
+
 const char *python_exe(size_t i)
 {
 	static char exe[512];

@@ -20,6 +20,10 @@ struct python {
 	struct pl_reader reader;
 };
 
+/** Says "ready", or "old" where tasks are not read: what looks like 16,000 tasks, all with the same attributes. These
+ * are few pages, and each name is searched for in vain. */
+extern const char python_like_tasks[];
+
 /** The @p i-th interpreter to test with, NULL after the last. */
 const char *python_exe(size_t i);
 void python_start(struct python *p, const char *exe, const char *script);

@@ -151,6 +151,30 @@ static void check_new_interpreters(struct pl_python_process *p)
 	pl_task_finders_deinit(&finders);
 }
 
+static void check_shared_attributes(const char *exe)
+{
+	struct pl_task_waits t = {.rng = {1}};
+	struct pl_python_process *process;
+	struct python p;
+	char line[16];
+
+	python_start(&p, exe, python_like_tasks);
+	python_hear(&p, line, sizeof line);
+	if (strcmp(line, "ready") == 0) {
+		stage_await_state(p.pid, p.pid, "S");
+		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+		await (process->threads.samplers.len == 1)
+			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		assert_false(pl_task_waits_due(&t, process, 1));
+		pl_task_waits_look(&t, process, 1 + STEP_NS);
+		assert_true(t.lister.work.ran_out);
+		assert_true(t.lost_ns >= STEP_NS);
+		pl_task_waits_deinit(&t);
+		pl_python_process_close(process);
+	}
+	python_end(&p);
+}
+
 static void check(const char *exe)
 {
 	struct pl_python_process *process;
@@ -180,9 +204,20 @@ static void what_tasks_wait_for_is_found_by_looks(void **state)
 		check(exe);
 }
 
+static void attributes_that_are_read_again_and_again_are_work(void **state)
+{
+	const char *exe;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++)
+		check_shared_attributes(exe);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_tasks_wait_for_is_found_by_looks)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_tasks_wait_for_is_found_by_looks),
+		cmocka_unit_test(attributes_that_are_read_again_and_again_are_work),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
