@@ -168,7 +168,12 @@ print(plumb.open("a.plumb").open_in_browser())
 
 
 def test_a_report_fits_its_terminal(one):
-    code = BUSY + "with plumb.profile() as p:\n    while p.info()['samples'] < 20: busy(100)\np.print()\n"
+    # Two functions that take half of the time each, in turns: a tree has branches, on a busy machine, too.
+    code = BUSY + (
+        "import time\ndef more(n):\n    for _ in range(n): sum(range(300))\n"
+        "with plumb.profile() as p:\n    while p.info()['samples'] < 20 or time.process_time() < 0.3: busy(100), more(100)\n"
+        "p.print()\n"
+    )
     environment = dict(package.environment(one), LANG="C.UTF-8", PYTHONUTF8="1")
     with Terminal([*one.command, "-c", code], columns=70, environment=environment) as terminal:
         terminal.expect("in the function itself (")
