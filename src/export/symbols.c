@@ -178,15 +178,6 @@ struct plumb_error *pl_symbols_tag(struct pl_symbols *s, uint32_t node, const st
 	return err;
 }
 
-static void find_tags(struct pl_symbols *s)
-{
-	for (uint32_t i = 1; i < s->p->stack_count; i++) {
-		uint32_t parent = s->p->stacks[i].parent, function = s->p->locations[s->p->stacks[i].location].function;
-
-		s->tag_nodes[i] = parent ? s->tag_nodes[parent] : s->p->functions[function].labels ? i : 0;
-	}
-}
-
 struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_profile *p, const char *const *reserved)
 {
 	bool *used = calloc(p->location_count + 1, 1);
@@ -201,7 +192,7 @@ struct plumb_error *pl_symbols_init(struct pl_symbols *s, const struct plumb_pro
 	if (!err && (!s->location_of || !s->string_of || !s->tag_of || !s->tag_nodes))
 		err = &pl_err_no_memory;
 	if (!err)
-		find_tags(s);
+		pl_tag_nodes(p, s->tag_nodes);
 	if (!err)
 		err = pl_strtab_create(&s->strings);
 	if (!err)

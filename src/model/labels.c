@@ -103,6 +103,15 @@ uint32_t pl_tag_node(const struct plumb_profile *p, uint32_t stack)
 	return stack && p->functions[p->locations[p->stacks[stack].location].function].labels ? stack : 0;
 }
 
+void pl_tag_nodes(const struct plumb_profile *p, uint32_t *ret)
+{
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		uint32_t parent = p->stacks[i].parent, function = p->locations[p->stacks[i].location].function;
+
+		ret[i] = parent ? ret[parent] : p->functions[function].labels ? i : 0;
+	}
+}
+
 unsigned pl_stack_labels(const struct plumb_profile *p, uint32_t stack, struct pl_label ret[PL_LABELS_MAX])
 {
 	uint32_t tag = pl_tag_node(p, stack);

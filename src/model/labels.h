@@ -29,6 +29,8 @@ struct plumb_error *pl_labels_of_text(struct plumb_profile *p, const char *text,
 unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, struct pl_label ret[PL_LABELS_MAX]);
 /** The node of a stack that is its tag, 0: it has none. */
 uint32_t pl_tag_node(const struct plumb_profile *p, uint32_t stack);
+/** The same of all stacks, in one pass. @p ret: as many as there are stacks, all 0. */
+void pl_tag_nodes(const struct plumb_profile *p, uint32_t *ret);
 /** The labels of the samples on that stack. */
 unsigned pl_stack_labels(const struct plumb_profile *p, uint32_t stack, struct pl_label ret[PL_LABELS_MAX]);
 

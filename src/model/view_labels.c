@@ -14,7 +14,7 @@ struct weights {
 
 struct question {
 	const struct plumb_profile *p;
-	uint32_t *tags; /* of each stack: 1 + the row of functions that is its tag, 0: none */
+	uint32_t *tags; /* of each stack: the node that is its tag, 0: none */
 	struct weights *of;
 	pl_label_rows rows;
 	uint32_t (*rows_of)[PL_LABELS_MAX]; /* of each row of functions: 1 + row, 0: no more */
@@ -77,18 +77,10 @@ static bool list_labels(struct question *q, const found_labels *all)
 	return true;
 }
 
-static void find_tags(struct question *q)
-{
-	for (uint32_t i = 1; i < q->p->stack_count; i++) {
-		uint32_t parent = q->p->stacks[i].parent, function = q->p->locations[q->p->stacks[i].location].function;
-
-		q->tags[i] = parent ? q->tags[parent] : q->p->functions[function].labels ? function + 1 : 0;
-	}
-}
-
 static void add_cell(struct question *q, const struct pl_cell *c, int batch)
 {
-	const uint32_t *rows = q->tags[c->stack] ? q->rows_of[q->tags[c->stack] - 1] : NULL;
+	uint32_t tag = q->tags[c->stack];
+	const uint32_t *rows = tag ? q->rows_of[q->p->locations[q->p->stacks[tag].location].function] : NULL;
 
 	for (unsigned k = 0; rows && k < PL_LABELS_MAX; k++) {
 		if (!rows[k])
@@ -147,7 +139,7 @@ static struct plumb_error *answer(struct question *q, const struct pl_filter *f,
 	struct plumb_error *err = pl_select(q->p, f, &s);
 	if (err)
 		return err;
-	find_tags(q);
+	pl_tag_nodes(q->p, q->tags);
 	count_all(q, &s);
 	pl_selection_deinit(&s);
 	return NULL;
