@@ -40,7 +40,7 @@ class Emulator(Terminal):
         with contextlib.suppress(OSError):  # its end
             data = os.read(self.master, 65536)
         self.raw += data
-        self.text += data.decode(errors="replace")
+        self.text += self._decode(data, not data)
         self._stream.feed(data)
         return bool(data)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program on a terminal of its own."""
+import codecs
 import contextlib
 import errno
 import fcntl
@@ -30,6 +31,7 @@ class Terminal:
                 self.environment.pop(name, None)
         self.keep = keep  # which of the standard streams are the terminal; the others are /dev/null
         self.text = ""
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # a read may end within a character
         self.status = None
 
     def __enter__(self):
@@ -69,7 +71,7 @@ class Terminal:
             if error.errno != errno.EIO:
                 raise
             data = b""
-        self.text += data.decode(errors="replace")
+        self.text += self._decode(data, not data)
         return bool(data)
 
     def expect(self, text, seconds=PATIENCE):
