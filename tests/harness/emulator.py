@@ -5,11 +5,9 @@ import os
 import re
 import select
 import signal
-import time
 
 import pyte
 
-from harness.target import PATIENCE
 from harness.terminal import Terminal
 
 _CLEARED = re.compile(rb"\x1b\[H\x1b\[2?J")
@@ -58,16 +56,6 @@ class Emulator(Terminal):
     def see(self, pattern):
         """Wait until the screen shows it; the match."""
         return self.until(lambda: re.search(pattern, self.shown, re.MULTILINE), pattern)
-
-    def until(self, condition, wanted):
-        """Wait until the screen is so; what the condition gave."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = condition()
-            if found:
-                return found
-            assert time.monotonic() < deadline, "it does not show %r but:\n%s" % (wanted, self.shown)
-            assert self._read(0.2), "it ended without %r:\n%s" % (wanted, self.shown)
 
     def resize(self, columns, rows=None):
         self.rows = rows or self.rows

@@ -74,11 +74,20 @@ class Terminal:
         self.text += self._decode(data, not data)
         return bool(data)
 
-    def expect(self, text, seconds=PATIENCE):
+    @property
+    def shown(self):
+        return self.text
+
+    def until(self, condition, wanted, seconds=PATIENCE):
+        """Wait until what it wrote makes it so; what the condition gave. A read may end anywhere: in what is drawn, in a word."""
         deadline = time.monotonic() + seconds
-        while text not in self.text:
-            assert time.monotonic() < deadline, "the terminal does not show %r but: %s" % (text, self.text)
-            assert self._read(0.2) or text in self.text, "it ended without %r: %s" % (text, self.text)
+        while not (found := condition()):
+            assert time.monotonic() < deadline, "it does not show %r but:\n%s" % (wanted, self.shown)
+            assert self._read(0.2) or condition(), "it ended without %r:\n%s" % (wanted, self.shown)
+        return found
+
+    def expect(self, text, seconds=PATIENCE):
+        self.until(lambda: text in self.text, text, seconds)
 
     def type(self, text):
         os.write(self.master, text.encode())

@@ -114,11 +114,13 @@ work()
 """ % (text, text, text, text, text))
     with running(subprocess.Popen([*ordinary_python.command, program, HOSTILE], stdout=subprocess.PIPE)) as busy:
         assert busy.stdout.readline() == b"ready\n"
-        plumb.attach_until(lambda profile: profile.samples > 20, busy.pid)
         for command in [["dump", busy.pid], ["dump", "--locals", busy.pid], ["dump", "--json", busy.pid], ["doctor", busy.pid],
-                        ["attach", "-d", "0.5", "-o", recording, busy.pid], ["report", recording], ["report", "--lines", recording],
+                        ["attach", "-o", recording, busy.pid], ["report", recording], ["report", "--lines", recording],
                         ["report", "--thread", "x", recording]]:
             with Terminal([plumb.binary, *map(str, command)], environment={} if color == "always" else {"NO_COLOR": "1"}) as terminal:
+                if "attach" in command:
+                    terminal.until(lambda: plumb.recorded(recording, lambda profile: profile.samples > 20), "twenty samples")
+                    terminal.type("\x03")
                 status = terminal.wait()
             told = re.sub(r"\r|\x1b\[K", "", terminal.plain)  # the line that is written over
             expected = 125 if "--thread" in command else 0  # there is none of that name: those there are stand in the error
