@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checks of plumb.Profiler need: work, and what a process has; for scripts that run where there is no pytest."""
+import contextlib
 import functools
 import gc
 import inspect
@@ -30,6 +31,14 @@ def until(profiler, samples):
         spin()
 
 
+def reset(profiler):
+    """What was counted is forgotten: what there is now is no more than can have come since, a sample of this thread in a period."""
+    begin = time.monotonic()
+    profiler.reset()
+    status = profiler.status()
+    assert status["samples"] <= (time.monotonic() - begin) / PERIOD + 2, status
+
+
 def tasks():
     return {int(tid) for tid in os.listdir("/proc/self/task")}
 
@@ -50,8 +59,9 @@ def children():
     """Processes that this one has started and that run."""
     found = set()
     for thread in tasks():
-        with open("/proc/self/task/%d/children" % thread) as file:
-            found.update(file.read().split())
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            with open("/proc/self/task/%d/children" % thread) as file:
+                found.update(file.read().split())
     return found
 
 

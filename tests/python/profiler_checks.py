@@ -8,7 +8,7 @@ import threading
 
 import plumb
 from controlling import (
-    deep, descriptors, hot_function, in_child, nothing_is_left, run_checks, spin, tasks,
+    PERIOD, deep, descriptors, hot_function, in_child, nothing_is_left, reset, run_checks, spin, tasks,
     ten_clients_read_what_is_controlled_meanwhile, until, warnings_of_a_fork,
 )
 from raising import refusal
@@ -213,13 +213,11 @@ def check_what_is_kept_is_bounded():
 
 
 def check_what_was_counted_can_be_forgotten():
-    profiler = plumb.Profiler()
+    profiler = plumb.Profiler(interval=PERIOD)
     profiler.start()
-    end = profiler.status
-    while end()["samples"] < 50:
+    while profiler.status()["samples"] < 50:
         hot_function()
-    profiler.reset()
-    assert profiler.status()["samples"] < 50
+    reset(profiler)
     until(profiler, 50)
     profiler.stop()
     assert profiler.query("hot_function") == [] and profiler.query("spin"), profiler.show()

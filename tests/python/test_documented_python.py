@@ -18,7 +18,7 @@ def work(): return sum(range(100000))
 """
 RECORDED = """
 with plumb.profile() as recorded:
-    for _ in range(50): work()
+    while recorded.info()["samples"] < 50: work()
 for name in ("monday", "tuesday", "old1", "old2", "new"): recorded.save(name + ".plumb")
 """
 CLUSTER = """
