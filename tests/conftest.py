@@ -241,7 +241,7 @@ def _processor_seconds():
 # A test that hangs ends here; what it started ends with its pipes, or is ended.
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    seconds = HANGS * (20 if item.config.getoption("--soak") else 1)
+    seconds = HANGS * (20 if item.config.getoption("--soak") else 6 if item.get_closest_marker("fresh") else 1)
 
     def give_up(*_):
         pytest.fail("the test hangs: it has not ended in %d s" % seconds)

@@ -445,6 +445,16 @@ def is_full(pipe):
         os.close(into)
 
 
+def fill(pipe):
+    """A pipe is full when it has no page left; what fits into its last one could still be all that plumb has to write."""
+    wait_until(lambda: is_full(pipe), "nothing comes")
+    into = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(into, b"x")
+    os.close(into)
+
+
 def long_script(plumb):
     """Its source alone does not fit into the pipe, however it is compressed."""
     script = plumb.path(".py")
@@ -456,7 +466,7 @@ def long_script(plumb):
 def test_attach_ends_though_the_pipe_is_not_read_any_more(plumb, any_python, name):
     with running(subprocess.Popen([*any_python.command, long_script(plumb)])) as busy, unread(plumb) as (pipe, _):
         with running(plumb.start("attach", "-o", pipe, busy.pid, stderr=subprocess.PIPE)) as process:
-            wait_until(lambda: is_full(pipe), "nothing comes")
+            fill(pipe)
             process.send_signal(getattr(signal, name))
             result = finish(process)
     assert result.status == 125 and "nobody reads it any more" in result.stderr and "samples" in result.stderr, result
@@ -465,7 +475,7 @@ def test_attach_ends_though_the_pipe_is_not_read_any_more(plumb, any_python, nam
 def test_run_does_not_outlive_its_program_for_a_pipe_that_is_not_read_any_more(plumb, any_python):
     with unread(plumb) as (pipe, _):
         with running(plumb.start("run", "-o", pipe, "--", *any_python.command, long_script(plumb), stderr=subprocess.PIPE)) as process:
-            wait_until(lambda: is_full(pipe), "nothing comes")
+            fill(pipe)
             # The first one ends the program; as long as plumb has not noticed, further ones are the program's, too.
             wait_until(lambda: process.poll() is not None or process.send_signal(signal.SIGTERM), "it waits for ever")
             result = finish(process)
