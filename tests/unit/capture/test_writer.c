@@ -182,7 +182,8 @@ static void a_chunk_is_due_when_it_is_large(void **state)
 	pl_profile_destroy(back);
 }
 
-/* Each chunk of the size of a second is one write, so that no kill can fall into the middle of it. */
+/* Each chunk of the size of a second is one write: a kill leaves at most the last one in part, for the kernel looks for
+ * one at each page. */
 static void a_killed_writer_leaves_whole_chunks(void **state)
 {
 	struct scene *s = *state;
@@ -211,7 +212,7 @@ static void a_killed_writer_leaves_whole_chunks(void **state)
 	close(fds[0]);
 	struct pl_capture_info info;
 	struct plumb_profile *back = read_path(s->path, &info);
-	assert_true(info.chunks >= 5 && !info.complete && !info.damaged_chunks && !info.ignored_bytes);
+	assert_true(info.chunks >= 5 && !info.complete && !info.damaged_chunks);
 	assert_int_equal(samples_in(back), 1000 * info.chunks);
 	pl_profile_destroy(back);
 }

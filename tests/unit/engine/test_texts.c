@@ -20,15 +20,14 @@
 
 #define VIEW 1 /* its number */
 
-/* Each answer takes so long. */
+/* Each answer takes so long; no other time passes, however busy the machine is. */
 static uint64_t answer_ns, passed_ns;
 
-uint64_t __real_pl_clock_monotonic_ns(void);
 uint64_t __wrap_pl_clock_monotonic_ns(void);
 
 uint64_t __wrap_pl_clock_monotonic_ns(void)
 {
-	return __real_pl_clock_monotonic_ns() + passed_ns;
+	return 1 + passed_ns;
 }
 
 bool __real_pl_source_answered(struct pl_source_reader *r, int timeout_ms, int patience_ms,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -40,6 +41,22 @@ static struct pl_thread_sampler *find(const struct pl_python_process *p, const c
 	return NULL;
 }
 
+/* In a call that it stays in: whoever waits for the GIL, which is a futex, will run again. */
+static bool rests(const struct pl_thread_sampler *thread)
+{
+	struct pl_activity_info info;
+
+	return pl_thread_clock_activity(&thread->clock, &info) == PL_ACTIVITY_BLOCKED && info.syscall != SYS_futex;
+}
+
+static bool all_rest(const struct pl_python_process *p)
+{
+	for (size_t i = 0; i < p->threads.samplers.len; i++)
+		if (!rests(p->threads.samplers.data[i]))
+			return false;
+	return true;
+}
+
 static void check_threads(struct python *p, void *ctx)
 {
 	struct pl_python_process *process;
@@ -55,7 +72,8 @@ static void check_threads(struct python *p, void *ctx)
 	for (size_t i = 0; i < 2; i++) {
 		struct pl_thread_sampler *thread = process->threads.samplers.data[i];
 
-		stage_await_state(p->pid, thread->tid, "S");
+		await (rests(thread))
+			continue;
 		await (pl_thread_sampler_take(thread, &process->reader, &process->stopper, false, &reading, &s) ==
 			       PL_TAKE_SAMPLE &&
 		       s.quality == PL_EXACT)
@@ -122,7 +140,7 @@ static void number_living(pid_t pid, size_t states, struct numbers *ret)
 	struct pl_python_process *process;
 
 	assert_ok(pl_python_process_open(pid, PL_STOP_NEVER, &process));
-	await (process->threads.samplers.len >= states)
+	await (process->threads.samplers.len >= states && all_rest(process))
 		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
 	note_numbers(process, ret);
 	pl_python_process_close(process);

@@ -235,12 +235,12 @@ static void a_recording_can_be_read_from_its_beginning(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/own.plumb", dir);
 	o.output = path;
-	o.rate_hz = 0.1;
+	o.rate_hz = 0.01;
 	o.no_jitter = true;
 	struct plumb_session *s = start(&o);
 	assert_ok(plumb_profile_open(path, NULL, &p));
 	plumb_profile_info(p, &info);
-	assert_true(info.samples == 0 && info.period_ns == 10000000000 && *info.command);
+	assert_true(info.samples == 0 && info.period_ns == 100000000000 && *info.command);
 	plumb_profile_destroy(p);
 	assert_ok(plumb_session_finish(s, &r));
 	plumb_session_destroy(s);
@@ -560,7 +560,7 @@ static void a_child_has_no_session(void **state)
 	pid_t child = fork();
 	if (child == 0) {
 		alarm(PATIENCE_S);
-		bool ok = status(s).forked && status(s).ended && count_in("/proc/self/fd") == files;
+		bool ok = status(s).forked && status(s).ended && count_in("/proc/self/fd") <= files;
 		plumb_session_stop(s);
 		plumb_session_pause(s);
 		plumb_session_resume(s);
@@ -573,7 +573,7 @@ static void a_child_has_no_session(void **state)
 			plumb_error_destroy(errors[i]);
 		}
 		plumb_session_destroy(s);
-		_exit(ok && count_in("/proc/self/fd") == files ? 0 : 1);
+		_exit(ok && count_in("/proc/self/fd") <= files ? 0 : 1);
 	}
 	assert_true(child > 0 && waitpid(child, &child_status, 0) == child);
 	assert_int_equal(child_status, 0);

@@ -149,6 +149,15 @@ static void end(pid_t pid, int out_fd)
 	close(out_fd);
 }
 
+/* A stop of the sampling thread's that is still to come would be told to waitpid(), too. */
+static void assert_runs(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	assert_int_equal(info.si_pid, 0);
+}
+
 /* Runs when this returns. */
 static pid_t start_spinning(int *out_fd)
 {
@@ -215,15 +224,6 @@ static void a_program_that_dies_by_a_signal_is_told_so(void **state)
 		plumb_session_signal(s, SIGKILL); /* too late: nothing happens */
 		plumb_session_destroy(s);
 	}
-}
-
-/* A stop of the sampling thread's that is still to come would be told to waitpid(), too. */
-static void assert_runs(pid_t pid)
-{
-	siginfo_t info = {0};
-
-	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
-	assert_int_equal(info.si_pid, 0);
 }
 
 static void stopping_ends_the_sampling_and_not_the_program(void **state)
@@ -296,7 +296,7 @@ static void a_session_may_be_dropped_without_finish(void **state)
 	struct plumb_session *s;
 	assert_ok(plumb_session_attach(&o, pid, &s));
 	plumb_session_destroy(s);
-	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	assert_runs(pid);
 	plumb_session_destroy(NULL);
 	end(pid, out);
 }
@@ -323,7 +323,7 @@ static void a_running_program_is_attached_to_and_left_alone_again(void **state)
 		assert_true(!r.launched && !r.target_ended && r.pid == pid);
 		plumb_session_destroy(s);
 		assert_recording(true);
-		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+		assert_runs(pid);
 	}
 	end(pid, out);
 }
@@ -500,10 +500,17 @@ static void as_fast_as_possible_and_very_slowly_work(void **state)
 	end(pid, out);
 }
 
+static int lowest_free_descriptor(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
 static void no_descriptor_and_no_child_is_left_behind(void **state)
 {
-	int before = dup(0);
-	close(before);
+	int before = lowest_free_descriptor();
 	for (int i = 0; i < 5; i++) {
 		struct plumb_session_options o = options();
 		struct plumb_session *s;
@@ -517,9 +524,8 @@ static void no_descriptor_and_no_child_is_left_behind(void **state)
 		plumb_error_destroy(plumb_session_finish(s, &r));
 		plumb_session_destroy(s);
 	}
-	int after = dup(0);
-	close(after);
-	assert_int_equal(after, before);
+	await (lowest_free_descriptor() == before) /* who reads source files may be on its way out */
+		continue;
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
