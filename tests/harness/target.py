@@ -213,6 +213,15 @@ def thread_ids(pid):
     return sorted(int(tid) for tid in os.listdir("/proc/%d/task" % pid))
 
 
+def of_threads(pid, name):
+    """{thread: text of that file of it in /proc}, of those that are still there when it is read."""
+    found = {}
+    for tid in thread_ids(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found[tid] = pathlib.Path("/proc/%d/task/%d/%s" % (pid, tid, name)).read_text()
+    return found
+
+
 def children_of(pid):
     found = []
     for name in os.listdir("/proc"):

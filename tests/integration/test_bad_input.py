@@ -13,7 +13,7 @@ import pytest
 
 from harness.plumb import Plumb, finish, until
 from harness.recording import chunks_with_samples, with_samples
-from harness.target import started
+from harness.target import started, thread_ids
 
 BAD_INPUT, OWN_FAILURE = 1, 125
 
@@ -75,7 +75,7 @@ def test_a_kernel_thread_is_no_python(plumb):
 @pytest.mark.smoke
 def test_a_thread_is_not_a_process(plumb, target, any_python):
     with target(any_python, "threads.py") as running:
-        tid = max(int(t) for t in os.listdir("/proc/%d/task" % running.pid))
+        tid = next(tid for tid in thread_ids(running.pid) if tid != running.pid)
         sentence(plumb("attach", tid), str(tid), str(running.pid))
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import uuid
@@ -83,6 +84,11 @@ def test_of_several_a_dump_tells_the_command_for_all(plumb, target, any_python, 
     assert [p["pid"] for p in json.loads(dump.stdout)["processes"]] == pids, dump
 
 
+def age(pid):
+    """What they stand in the order of: when it began, and its number, which may have begun anew."""
+    return int(pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()[19]), pid
+
+
 def test_a_program_and_its_children_are_listed_in_order(plumb, any_python):
     """Children of one moment: those whose start times are equal stand in the order of their numbers."""
     script = "family_%s.py" % uuid.uuid4().hex[:8]
@@ -100,10 +106,10 @@ def test_a_program_and_its_children_are_listed_in_order(plumb, any_python):
     try:
         assert family.stdout.read(5) == b"ready"
         lines = plumb("dump", script, env=dict(os.environ, COLUMNS="200")).stderr.splitlines()[1:-1]
+        pids = [int(line.split()[2]) for line in lines]
+        assert len(pids) == 9 and pids[0] == family.pid and pids[1:] == sorted(pids[1:], key=age), lines
     finally:
         family.communicate()  # closes the pipe that all of them read
-    pids = [int(line.split()[2]) for line in lines]
-    assert len(pids) == 9 and pids[0] == family.pid and pids[1:] == sorted(pids[1:]), lines
     assert ", child of " not in lines[0] and all(", child of %d: " % family.pid in line for line in lines[1:]), lines
 
 

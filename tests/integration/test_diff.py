@@ -255,8 +255,10 @@ def test_a_named_function_is_the_measure(plumb, pair):
     assert found["normalized_by"] == {"scale": "function", "function": "parse"}
     parse = row_of(found, "parse")
     assert abs(parse["total"]["after"] - 1) < 1e-6 and abs(parse["self"]["after"] - 1) < 0.05, parse  # less what it was caught calling
-    work = row_of(found, "work")["self"]
-    assert 2 < work["after"] / work["before"] < 8, work
+    work, shares = row_of(found, "work")["self"], compare(plumb, *pair)
+    for side in ("before", "after"):
+        assert work[side] == pytest.approx(row_of(shares, "work")["self"][side] / row_of(shares, "parse")["total"][side], rel=1e-4)
+    assert work["after"] > work["before"], work
 
 
 def test_figures_are_those_of_the_reports(plumb, pair):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb dump: what each thread is doing, on processes that really do it."""
-import fcntl
 import json
 import os
 import pathlib
@@ -68,6 +67,12 @@ def threads_of(process):
 
 def names(thread):
     return [frame["name"] for frame in thread["frames"]]
+
+
+def waits_in(process, name, call):
+    """Whether the thread of that name, if it is there already, stands in that system call."""
+    thread = threads_of(process).get(name)
+    return thread and thread["doing"] == "blocked" and thread["wait"] and thread["wait"]["call"] == call
 
 
 def needs_3_8(python):
@@ -321,7 +326,7 @@ def test_a_process_whose_main_thread_has_ended(plumb, any_python, tmp_path):
     try:
         listener = process.stdout.readline().strip()
         wait_until(lambda: status(process.pid)["State"][0] == "Z", "its main thread does not end")
-        found = dump_until(plumb, lambda p: threads_of(p)["left over"]["wait"], process.pid)
+        found = dump_until(plumb, lambda p: waits_in(p, "left over", "recv"), process.pid)
     finally:
         process.kill()
         process.communicate()
@@ -528,7 +533,7 @@ def test_who_holds_a_lock_on_overlayfs(plumb, tmp_path):
         if not line:
             pytest.skip("there is no overlayfs here")
         holder, waiter = map(int, line.split())
-        process = dump_until(plumb, lambda found: found["threads"][0]["doing"] == "blocked", str(waiter))
+        process = dump_until(plumb, lambda found: waits_in(found, found["threads"][0]["name"], "flock"), str(waiter))
         assert process["threads"][0]["wait"]["holder"]["pid"] == holder, process["threads"][0]
     finally:
         program.stdin.close()
@@ -641,15 +646,10 @@ def variables(frame):
     return {local["name"]: local["value"] for local in frame["locals"]}
 
 
-def reads(process):
-    wait = threads_of(process)["waits"]["wait"]
-    return wait and wait["call"] == "read"
-
-
 def test_variables_of_a_waiting_thread(plumb, target, minor):
     needs_3_8(minor)
     with target(minor, "variables.py", stderr=subprocess.PIPE) as busy:
-        thread = threads_of(dump_until(plumb, reads, "--locals", busy.pid))["waits"]
+        thread = threads_of(dump_until(plumb, lambda process: waits_in(process, "waits", "read"), "--locals", busy.pid))["waits"]
         text = plumb("dump", *IN_TIME, "--locals", busy.pid, env=dict(os.environ, LC_ALL="C.UTF-8")).stdout
         without = threads_of(dump(plumb, busy.pid))["waits"]
         busy.stop()

@@ -11,20 +11,19 @@ import pytest
 
 from harness.plumb import running, until
 from harness.statistics import NotNow, holds
-from harness.target import wait_until
+from harness.target import of_threads, wait_until
 
 ORDINARY = 65534  # nobody
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
 
 
-def niceness(task):
-    return int((task / "stat").read_text().rsplit(")", 1)[1].split()[16])
+def niceness(stat):
+    return int(stat.rsplit(")", 1)[1].split()[16])
 
 
 def nice_of_sampler(pid):
     """Of the thread that samples, as soon as it has its name and has asked for what it wants."""
-    tasks = pathlib.Path("/proc", str(pid), "task")
-    return [niceness(task) for task in tasks.iterdir() if (task / "comm").read_text() == "plumb-sampler\n"]
+    return [niceness(stat) for stat in of_threads(pid, "stat").values() if "(plumb-sampler)" in stat]
 
 
 @pytest.mark.parametrize("inherited", [0, 5, 19])
@@ -36,7 +35,7 @@ def test_the_sampling_thread_has_the_priority_that_plumb_was_started_with(plumb,
         with running(plumb.start("attach", "-o", recording, busy.pid, before=["nice", "-n", str(inherited)],
                                  stderr=subprocess.DEVNULL)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
-            assert nice_of_sampler(process.pid) == [min(19, niceness(pathlib.Path("/proc/self")) + inherited)]
+            assert nice_of_sampler(process.pid) == [min(19, niceness(pathlib.Path("/proc/self/stat").read_text()) + inherited)]
 
 
 @needs_root

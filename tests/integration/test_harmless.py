@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import os
-import pathlib
 import random
 import re
 import select
@@ -17,7 +16,7 @@ import pytest
 from harness.plumb import PATIENCE, finish, running
 from harness.recording import last_sample_ns
 from harness.statistics import assert_at_most, in_turn, judged, undecided
-from harness.target import status, thread_ids, traces, wait_until
+from harness.target import of_threads, status, thread_ids, traces, wait_until
 from harness.terminal import Terminal
 
 STOPS = ["--always-stop", "--never-stop", "-rmax", "-r1000"]
@@ -139,8 +138,7 @@ def lives_on(process, seconds):
 
 def waited_s(pid):
     """For how long the threads of a process were ready to run but did not, added up; without waits that last."""
-    waits = [pathlib.Path("/proc/%d/task/%d/schedstat" % (pid, tid)).read_text().split()[1] for tid in thread_ids(pid)]
-    return sum(map(int, waits)) / 1e9
+    return sum(int(text.split()[1]) for text in of_threads(pid, "schedstat").values()) / 1e9
 
 
 def stop(process):

@@ -16,7 +16,7 @@ import pytest
 
 from harness import sites
 from harness.plumb import finish, running
-from harness.target import wait_until
+from harness.target import wait_asleep, wait_until
 
 OLD = "print('a script')\n"
 ORDINARY = 65534  # nobody
@@ -514,6 +514,7 @@ def test_a_report_that_is_not_read_keeps_nobody(plumb, target, any_python, way, 
         with running(plumb.start(what[0], "-o", recording, *what[1:], stderr=into)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.complete), "it does not end")
             programs.close()
+            wait_asleep(process.pid)  # it writes
             process.send_signal(getattr(signal, name))
             wait_until(lambda: process.poll() is not None, "it waits for ever")
     os.close(end)

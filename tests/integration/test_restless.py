@@ -16,7 +16,7 @@ from harness.dump import AT_ONCE, Looks
 from harness.interpreters import TARGETS
 from harness.plumb import PATIENCE
 from harness.statistics import holds
-from harness.target import status, traces, wait_until
+from harness.target import status, traces, wait_asleep, wait_until
 
 PARTS = ["unmap", "fork", "threads", "exec"]
 # What may be said of a process that is between two programs when it is looked at, and of one that ends meanwhile.
@@ -93,6 +93,7 @@ def crowd_of(target, python, count):
 
 def test_a_dump_of_a_thousand_threads_is_whole_and_its_cost_grows_with_their_number_only(plumb, target, any_python):
     with crowd_of(target, any_python, 100) as small, crowd_of(target, any_python, 1000) as large:
+        wait_asleep(large.pid)
         process, _ = dump_and_cost(plumb, large.pid)
         assert_grows_with_the_number_only(plumb, small.pid, large.pid)
     waiting = [thread for thread in process["threads"] if not thread["main"]]
@@ -131,6 +132,7 @@ def deep(python, depth):
 
 def test_a_dump_of_ten_thousand_frames_is_whole_and_its_cost_grows_with_their_number_only(plumb, any_python):
     with deep(any_python, 1_000) as small, deep(any_python, 10_000) as large:
+        wait_asleep(large.pid)
         found, _ = dump_and_cost(plumb, large.pid)
         assert_grows_with_the_number_only(plumb, small.pid, large.pid)
     (thread,) = [thread for thread in found["threads"] if thread["name"] == "deep"]

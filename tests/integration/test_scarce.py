@@ -14,7 +14,7 @@ import pytest
 from harness.plumb import PATIENCE, finish, running
 from harness.scarce import limited, sentence
 from harness.sites import Lacking, tool
-from harness.target import thread_ids, traces, wait_until
+from harness.target import thread_ids, traces, wait_asleep, wait_until
 
 # Descriptors ------------------------------------------------------------------------------------------------------------
 
@@ -136,6 +136,7 @@ def proc_with():
 def test_a_proc_that_shows_only_processes_is_enough(plumb, target, any_python, proc_with, options):
     inside = proc_with(options)
     with target(any_python, "blocked.py", count=True) as hung:
+        wait_asleep(hung.pid)
         count = len(thread_ids(hung.pid))
         dumped = plumb("dump", "--json", "--timeout", PATIENCE, hung.pid, before=inside)
         asked = plumb("doctor", "--json", hung.pid, before=inside)

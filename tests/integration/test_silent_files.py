@@ -12,7 +12,7 @@ import pytest
 from harness import package
 from harness.plumb import PATIENCE, finish, running
 from harness.silent import file_that_falls_silent, files_that_fall_silent, go_away, silent_files, silent_program
-from harness.target import thread_ids, wait_until
+from harness.target import of_threads, wait_until
 
 PROGRAM = """
 import sys
@@ -217,7 +217,7 @@ def test_run_ends_with_the_program_though_one_that_it_left_is_held_up(plumb, any
 def waits_to_seize(pid):
     """Whether its sampling thread stands in ptrace(2), at two looks."""
     for _ in range(2):
-        if not any(open("/proc/%d/task/%d/syscall" % (pid, tid)).read().startswith("101 ") for tid in thread_ids(pid)):
+        if not any(call.startswith("101 ") for call in of_threads(pid, "syscall").values()):
             return False
         time.sleep(0.05)
     return True

@@ -253,7 +253,7 @@ def test_a_killed_plumb_leaves_them(plumb, any_python, tmp_path):
     with Spinning(any_python, tmp_path / "left.py", SPIN.format(mark="left")) as spinning:
         recording = plumb.path()
         with plumb.start("attach", "-o", recording, spinning.pid, stderr=subprocess.DEVNULL) as attached_plumb:
-            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            wait_until(lambda: plumb.recorded(recording, lambda profile: str(spinning.script) in sources(profile)), "it is not sampled")
             attached_plumb.kill()
             attached_plumb.wait()
     spinning.script.unlink()

@@ -305,6 +305,10 @@ def test_gunicorn_with_two_workers_under_load(plumb, either, tmp_path):
         "    spin()\n"
         "    start_response('200 OK', [('Content-Length', '2')])\n"
         "    return [b'ok']\n")
+
+    def both_seen(profile):
+        return with_function(profile, "spin") and len(profile.json["processes"]) == 3
+
     recording, address = plumb.path(), tmp_path / "socket"
     with running(plumb.start("run", "-o", recording, "--", *either.command, "-m", "gunicorn", "-w", "2", "-t", "600", "--bind",
                              "unix:%s" % address, "served:app", stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -313,7 +317,7 @@ def test_gunicorn_with_two_workers_under_load(plumb, either, tmp_path):
             if b"Listening" in line:
                 break
         assert [ask(address) for _ in range(200)].count(b"ok") == 200
-        wait_until(lambda: ask(address) and plumb.recorded(recording, lambda profile: with_function(profile, "spin")), "no worker is sampled")
+        wait_until(lambda: ask(address) and plumb.recorded(recording, both_seen), "no worker is sampled, or not both are known")
         process.send_signal(signal.SIGTERM)
         result = finish(process)
     assert result.status == 0, result

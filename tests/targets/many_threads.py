@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """--threads threads that wait on a lock, each --depth calls deep, and a main thread that is busy (or waits: --busy 0)."""
 import threading
+import time
 
 import parley
 
 
+WAITING = []  # for each thread that is about to wait
+
+
 def wait_for(lock):
+    WAITING.append(None)
     with lock:
         pass
 
@@ -30,6 +35,8 @@ def main():
     threads = [threading.Thread(target=down, args=(depth, lock)) for _ in range(parley.argument("threads", 200))]
     for thread in threads:
         thread.start()
+    while len(WAITING) < len(threads):
+        time.sleep(0.001)
     parley.ready(threads=len(threads))
     if parley.argument("busy", 1):
         while not parley.over():
