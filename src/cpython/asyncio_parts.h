@@ -94,8 +94,8 @@ bool pl_task_is_fatal(const struct plumb_error *err);
 
 /** Called with each object of a set; an error ends the walk. */
 typedef struct plumb_error *pl_set_fn(void *ctx, pl_addr obj);
-/** The members of a set, or what the weak references in it refer to. PLUMB_ERR_LIMIT: there may be more, of it or of
- * all sets of the walk together. */
+/** The members of a set, or what the weak references in it refer to. PLUMB_ERR_LIMIT: there may be more; so many slots
+ * of sets are looked at in a walk. */
 struct plumb_error *pl_set_each(struct pl_asyncio *a, pl_addr set, bool weak, pl_set_fn *fn,
 				void *ctx) PLUMB_MUST_CHECK;
 

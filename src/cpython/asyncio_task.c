@@ -12,9 +12,8 @@
 #define TASK_MAX_BYTES 1024
 #define BASES_MAX      16
 #define SET_BATCH      64
-#define SET_MAX	       (PL_MAX_TASKS * 8) /* slots of one set */
-#define SLOTS_MAX      (SET_MAX * 8)	  /* of all sets of a walk: many tasks can wait for the same one */
-#define PENDING	       0		  /* fut_state */
+#define SLOTS_MAX      (PL_MAX_TASKS * 64) /* of all sets of a walk: many tasks can wait for the same one */
+#define PENDING	       0		   /* fut_state */
 #define FLAG_LONG      (UINT64_C(1) << 24)
 #define FLAG_STR       (UINT64_C(1) << 28)
 
@@ -212,7 +211,7 @@ struct plumb_error *pl_set_each(struct pl_asyncio *a, pl_addr set, bool weak, pl
 		err = &pl_err_corrupt;
 	for (uint64_t at = 0; !err && at <= mask; at += SET_BATCH) {
 		size_t n = mask - at < SET_BATCH ? (size_t)(mask - at) + 1 : SET_BATCH;
-		if (at >= SET_MAX || a->slots >= SLOTS_MAX)
+		if (a->slots >= SLOTS_MAX)
 			return &pl_err_limit;
 		a->slots += n;
 		err = pl_mem_read(a->mem, table + at * 16, entries, n * 16);

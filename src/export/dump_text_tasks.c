@@ -203,7 +203,7 @@ static void put_heading(const struct tree *r)
 	pl_line_tone(&l, PL_TONE_STRONG);
 	pl_line_addf(&l, "asyncio: %zu task%s", n, n == 1 ? "" : "s");
 	if (r->p->tasks_lost)
-		pl_line_addf(&l, ", %" PRIu64 " could not be read", r->p->tasks_lost);
+		pl_line_addf(&l, ", at least %" PRIu64 " not read", r->p->tasks_lost);
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	pl_line_end(&l);
 }

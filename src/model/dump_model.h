@@ -244,7 +244,7 @@ struct pl_dump_process {
 	PL_VEC(struct pl_dump_task) tasks;
 	PL_VEC(struct pl_dump_task_awaited) task_awaited;
 	pl_dump_deadlock_vec task_deadlocks;
-	uint64_t tasks_lost; /* that could not be read */
+	uint64_t tasks_lost; /* that could not be read, at least: a list that was read in part is one */
 };
 
 /** A process that could not be looked at. */

@@ -312,6 +312,38 @@ static void a_set_that_all_tasks_wait_for_is_not_gone_through_for_each_of_them(v
 	close_scene(&s);
 }
 
+/* Where 3.12 has all its tasks. */
+static pl_addr set_of_tasks(struct scene *s)
+{
+	struct pl_dict module;
+	pl_addr set;
+
+	assert_ok(pl_module_open(&s->mem, &s->py, s->interp.modules, "asyncio.tasks", &module, NULL));
+	assert_ok(pl_dict_get(&s->mem, &s->py, &module, "_scheduled_tasks", &set));
+	assert_ok(pl_instance_attr(&s->mem, &s->py, set, "data", &set));
+	return set;
+}
+
+static void a_set_is_read_as_far_as_all_sets_together_may_be(void **state)
+{
+	static const struct {
+		size_t slots;
+		bool whole;
+	} cases[] = {{16 * PL_MAX_TASKS, true}, {128 * PL_MAX_TASKS, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct scene s;
+
+		open_scene(&s, "3.12.1");
+		pl_addr set = set_of_tasks(&s);
+		patch(&s, set + s.py.layout.set.mask, cases[i].slots - 1);
+		patch(&s, set + s.py.layout.set.table, ALIKE);
+		assert_ok(read_again(&s));
+		assert_int_equal(s.tasks.lost == 0, cases[i].whole);
+		close_scene(&s);
+	}
+}
+
 static void futures_that_all_tasks_wait_for_are_not_asked_for_each_of_them(void **state)
 {
 	struct scene s;
@@ -518,6 +550,7 @@ int main(void)
 		cmocka_unit_test(what_tasks_share_is_not_read_for_each_of_them),
 		cmocka_unit_test(children_of_a_gather_are_not_looked_at_when_there_is_no_room_for_them),
 		cmocka_unit_test(a_set_that_all_tasks_wait_for_is_not_gone_through_for_each_of_them),
+		cmocka_unit_test(a_set_is_read_as_far_as_all_sets_together_may_be),
 		cmocka_unit_test(futures_that_all_tasks_wait_for_are_not_asked_for_each_of_them),
 		cmocka_unit_test(the_state_may_stand_behind_the_other_words),
 		cmocka_unit_test(without_asyncio_or_without_modules_there_are_no_tasks),
