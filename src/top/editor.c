@@ -36,27 +36,28 @@ static bool root_alone_writes(const char *path, const struct stat *st)
 	return !(st->st_mode & S_IWOTH) && (!(st->st_mode & S_IWGRP) || group_is_roots);
 }
 
-/* In a sticky directory others may not replace what is root's. */
-static bool is_roots(const char *path)
+/* In a sticky directory others may not replace what is root's, but lay something beside it. */
+static bool is_roots(const char *path, bool sticky)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0 && st.st_uid == 0 &&
-	       (root_alone_writes(path, &st) || (S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX));
+	       (root_alone_writes(path, &st) || (sticky && S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX));
 }
 
 /* @p path: without links. */
 static bool is_where_root_alone_writes(const char *path)
 {
 	char part[PATH_MAX];
+	size_t level = 0; /* above the file */
 
 	snprintf(part, sizeof part, "%s", path);
-	for (char *slash; (slash = strrchr(part, '/'));) {
-		if (!is_roots(part))
+	for (char *slash; (slash = strrchr(part, '/')); level++) {
+		if (!is_roots(part, level > 1))
 			return false;
 		*slash = '\0';
 	}
-	return is_roots("/");
+	return is_roots("/", level > 1);
 }
 
 /* @p path: the file itself, whatever links @p file leads by. */

@@ -384,6 +384,20 @@ def test_root_edits_no_file_where_somebody_else_may_put_another(plumb, any_pytho
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_root_edits_no_file_that_others_may_lay_something_beside(plumb, any_python, top, tmp_path):
+    """In a directory like /tmp they may not replace it."""
+    like_tmp = tmp_path / "tmp"
+    like_tmp.mkdir()
+    like_tmp.chmod(0o1777)
+    with phases(any_python, like_tmp) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
+            t.see(r" first ")
+            t.type("e")
+            t.see("others may replace the file")
+            close(t)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
 def test_root_edits_no_file_that_a_group_may_write(plumb, any_python, top, tmp_path):
     """Others are in it, whether it is the group's by the mode or by a list of further users (acl(5))."""
     group = tmp_path / "group"
