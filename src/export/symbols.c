@@ -12,7 +12,7 @@
 #include "utf8.h"
 
 #define TEXT_MAX   ((size_t)1 << 31)
-#define FRAMES_MAX 1e10 /* of all stacks that are written: no reader takes so much, and it would fill the disk */
+#define FRAMES_MAX 1e9 /* of all stacks that are written; readers of protobuf take no more than 2 GiB */
 
 struct plumb_error *pl_symbols_bytes(struct pl_symbols *s, const void *text, size_t len, uint32_t *ret)
 {
