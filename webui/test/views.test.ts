@@ -182,5 +182,7 @@ test("a place is opened in an editor by a link that holds nothing but the path",
 	assert.equal(editorLink("pycharm", "/a&line=9#?.py", 3), "pycharm://open?file=/a%26line%3D9%23%3F.py&line=3");
 	assert.equal(editorLink("vscode", "<frozen runpy>", 1), null);
 	assert.equal(editorLink("vscode", "javascript:alert(1)", 1), null);
+	const elsewhere = ["//other/a.py", "/\\other/a.py", "/??/UNC/other/a.py"];
+	for (const path of elsewhere) assert.equal(editorLink("vscode", path, 1), null);
 	for (const none of ["", "emacs", "constructor"]) assert.equal(editorLink(none, "/a.py", 1), null);
 });

@@ -3,7 +3,7 @@
 
 import type { JSX } from "preact";
 
-import { editorLink, editors } from "./editors";
+import { editorLink, editors, isPlace } from "./editors";
 import type { Page } from "./page";
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function EditorLink({ page, file, line }: Props): JSX.Element | null {
-	if (!file.startsWith("/")) return null;
+	if (!isPlace(file)) return null;
 	const { editor } = page.state;
 	const link = editorLink(editor, file, line);
 	return (

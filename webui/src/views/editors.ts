@@ -20,10 +20,15 @@ export const editors: Readonly<Record<string, Editor>> = {
 	pycharm: { name: "PyCharm", link: (path, line) => `pycharm://open?file=${path}&line=${Math.max(line, 1)}` },
 };
 
+/** Not one that Windows would ask another machine for: of that the program has chosen the name. */
+export function isPlace(file: string): boolean {
+	return /^\/(?![/\\?])/.test(file);
+}
+
 /** Null: no such editor, or a file that has no place on a disk. Line 0: none. */
 export function editorLink(editor: string, file: string, line: number): string | null {
 	const known = Object.hasOwn(editors, editor) ? editors[editor] : undefined;
-	if (!known || !file.startsWith("/")) return null;
+	if (!known || !isPlace(file)) return null;
 	const path = file.replace(/\p{Cs}/gu, "\ufffd").split("/").map(encodeURIComponent).join("/");
 	return known.link(path, line);
 }
