@@ -193,7 +193,7 @@ static struct plumb_error *add_object(struct pl_task_walk *w, struct pl_task *ta
 /* Of a task that runs most of its frames are elsewhere. */
 struct plumb_error *pl_task_add_wait(struct pl_task_walk *w, struct pl_task *task)
 {
-	const struct pl_frame *frames = w->out->frames.data + task->frames_at;
+	const struct pl_frame *frames = task->frames ? &w->out->frames.data[task->frames_at] : NULL;
 	struct pl_task_await wait;
 	struct plumb_error *err;
 

@@ -201,8 +201,11 @@ static void put_heading(const struct tree *r)
 	pl_page_blank(r->page);
 	pl_line_start(&l, r->page);
 	pl_line_tone(&l, PL_TONE_STRONG);
-	pl_line_addf(&l, "asyncio: %zu task%s", n, n == 1 ? "" : "s");
-	if (r->p->tasks_lost)
+	if (!n)
+		pl_line_addf(&l, "asyncio: tasks, if any, not read");
+	else
+		pl_line_addf(&l, "asyncio: %zu task%s", n, n == 1 ? "" : "s");
+	if (n && r->p->tasks_lost)
 		pl_line_addf(&l, ", at least %" PRIu64 " not read", r->p->tasks_lost);
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	pl_line_end(&l);

@@ -405,16 +405,22 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static char *as_text(int width, bool color, bool unicode)
+static char *text_of(struct pl_dump *dump, const struct pl_dump_look *look)
 {
-	const struct pl_dump_look look = {.width = width, .color = color, .unicode = unicode};
 	char *got = NULL;
 	size_t len;
 	FILE *out = open_memstream(&got, &len);
 
-	pl_dump_write_text(d, &look, out);
+	pl_dump_write_text(dump, look, out);
 	fclose(out);
 	return got;
+}
+
+static char *as_text(int width, bool color, bool unicode)
+{
+	const struct pl_dump_look look = {.width = width, .color = color, .unicode = unicode};
+
+	return text_of(d, &look);
 }
 
 static void check_text(const char *file, int width, bool color, bool unicode)
@@ -446,6 +452,22 @@ static void test_every_width(void **state)
 		}
 		free(got);
 	}
+}
+
+/* There may be none, nor asyncio. */
+static void test_tasks_that_were_not_looked_for(void **state)
+{
+	const struct pl_dump_look look = {.width = 40};
+	struct pl_dump_process p = {.pid = 1, .tasks_lost = 1};
+	struct pl_dump *one;
+
+	assert_ok(pl_dump_create(&one));
+	p.command = pl_dump_str(one, "command");
+	assert_true(pl_vec_push(&one->processes, p));
+	char *got = text_of(one, &look);
+	assert_non_null(strstr(got, "\nasyncio: tasks, if any, not read\n"));
+	free(got);
+	pl_dump_destroy(one);
 }
 
 static void test_json(void **state)
@@ -480,6 +502,7 @@ static void test_adopt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_every_width),
+					   cmocka_unit_test(test_tasks_that_were_not_looked_for),
 					   cmocka_unit_test(test_json), cmocka_unit_test(test_adopt)};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
