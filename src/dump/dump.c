@@ -23,6 +23,7 @@
 #define SETTLE_NS     1000000000ull
 #define COMMAND_BYTES 4096
 #define NATIVE_SHARE  2 /* native frames are looked for until twice the time for proving stacks is over */
+#define WATCHED_SHARE 2 /* of the time for proving stacks: to read what epolls watch */
 #define TASKS_SHARE   3 /* tasks are read until three times that is over: the rest is for telling */
 
 struct dumper {
@@ -200,6 +201,7 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_thread_sample
 		err = tell_stack(u, thread, &l, &t);
 	t.wait = l.wait;
 	l.wait.watched = (pl_dump_fd_vec){0};
+	pl_dump_watched(u->d, &u->around, &t.wait);
 	tell_doing(u, thread->tid, &l, &t);
 	bool ok = !err && pl_dump_add_waiter(&u->locks, &u->waiters, thread, &l, &t);
 	pl_look_deinit(&l);
@@ -243,6 +245,7 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 	t.name = pl_dump_str(u->d, comm);
 	if (l.stand.activity == PL_ACTIVITY_BLOCKED)
 		pl_dump_wait(u->d, &u->around, pl_python_process_mem(u->process), &l.stand.info, &t.wait);
+	pl_dump_watched(u->d, &u->around, &t.wait);
 	struct plumb_error *err = add_native_alone(u, tid, &l, &t);
 	tell_doing(u, tid, &l, &t);
 	if (!err && pl_vec_push(&u->p->threads, t))
@@ -455,7 +458,10 @@ struct plumb_error *pl_dump_live(pid_t pid, const struct pl_dump_options *o, str
 			   .d = d,
 			   .p = &p,
 			   .start_ns = pl_clock_monotonic_ns(),
-			   .around = {.net = {.pid = pid}, .peers = {.pid = pid}, .locks = PL_FILE_LOCKS_INIT},
+			   .around = {.net = {.pid = pid},
+				      .peers = {.pid = pid},
+				      .locks = PL_FILE_LOCKS_INIT,
+				      .watched = {.left_ns = pl_dump_limit_ns(o) / WATCHED_SHARE}},
 			   .sources = {.pid = pid, .patience_ms = pl_dump_sources_patience_ms(pl_dump_limit_ns(o))}};
 
 	return dump_and_close(&u, pl_python_process_open(pid, stop_policy(o), &u.process));

@@ -69,7 +69,6 @@ static struct pl_dump_fd look_at(struct pl_dump *d, struct pl_surroundings *arou
 		.peer = pl_dump_str(d, f.socket.peer),
 		.state = f.socket.state,
 		.other = pl_dump_other(d, other_end(around, &f)),
-		.watched = f.watched,
 	};
 }
 
@@ -105,4 +104,17 @@ void pl_dump_wait(struct pl_dump *d, struct pl_surroundings *around, struct pl_m
 	ret->limit_ns = b.limit_ns;
 	ret->left_known = b.left_known;
 	ret->left_ns = b.left_ns;
+}
+
+void pl_dump_watched(struct pl_dump *d, struct pl_surroundings *around, struct pl_dump_wait *w)
+{
+	int fds[PL_BLOCKED_FDS];
+	uint32_t total;
+
+	if (w->on != PL_WAITS_FD || w->fd.kind != fd_kinds[PL_FD_EPOLL] ||
+	    !pl_watched_read(&around->watched, around->net.pid, w->fd.fd, fds, PL_BLOCKED_FDS, &total))
+		return;
+	for (uint32_t i = 0; i < total && i < PL_BLOCKED_FDS; i++)
+		(void)pl_vec_push(&w->watched, look_at(d, around, fds[i])); /* without memory: listed short */
+	w->watched_total = total;
 }

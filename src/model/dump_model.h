@@ -59,7 +59,6 @@ struct pl_dump_fd {
 	struct pl_dump_text protocol, local, peer;
 	const char *state;	    /* static, "" unknown */
 	struct pl_dump_other other; /* who has the other end, or what a pidfd is of */
-	uint32_t watched;	    /* epoll: descriptors it watches */
 };
 typedef PL_VEC(struct pl_dump_fd) pl_dump_fd_vec;
 

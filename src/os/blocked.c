@@ -115,15 +115,6 @@ static void add_fd(struct pl_blocked *b, int fd)
 	b->fd_total++;
 }
 
-static void describe_epoll(struct question *q)
-{
-	set_fd(q, PL_ON_FD);
-	if (!q->pid)
-		return;
-	q->ret->fd_total = pl_fd_watched(q->pid, q->ret->fd, q->ret->fds, PL_BLOCKED_FDS);
-	q->ret->fd_count = q->ret->fd_total < PL_BLOCKED_FDS ? q->ret->fd_total : PL_BLOCKED_FDS;
-}
-
 static void describe_poll(struct question *q)
 {
 	struct pollfd fds[PL_BLOCKED_FDS];
@@ -218,9 +209,6 @@ static void describe_object(struct question *q)
 		break;
 	case PL_CALL_FD:
 		set_fd(q, PL_ON_FD);
-		break;
-	case PL_CALL_EPOLL:
-		describe_epoll(q);
 		break;
 	case PL_CALL_POLL:
 		describe_poll(q);

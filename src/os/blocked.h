@@ -30,7 +30,7 @@ struct pl_blocked {
 	int number;
 	enum pl_blocked_on on;
 	int fd;			 /* -1: none */
-	int fds[PL_BLOCKED_FDS]; /* poll, select: what is waited for; epoll: what it watches */
+	int fds[PL_BLOCKED_FDS]; /* poll, select: what is waited for */
 	uint32_t fd_count;	 /* in fds */
 	uint32_t fd_total;
 	pl_addr futex;

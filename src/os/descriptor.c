@@ -15,7 +15,7 @@
 #include "proc_file.h"
 
 #define LINK_MAX_BYTES 4200
-#define INFO_MAX       (256u << 10)
+#define PIDFD_INFO     4096
 #define DELETED	       " (deleted)"
 
 static const struct {
@@ -91,24 +91,19 @@ static void look_at_file(const char *link, struct pl_fd_facts *ret)
 		ret->kind = PL_FD_DEVICE;
 }
 
-/* The text of /proc/PID/fdinfo/FD; NULL if there is none. Owner: caller. */
-static char *read_info(pid_t pid, int fd)
+bool pl_fd_info(pid_t pid, int fd, char *buf, size_t size)
 {
-	char name[32], *text = malloc(INFO_MAX);
+	char name[32];
 
 	snprintf(name, sizeof name, "fdinfo/%d", fd);
-	if (text && pl_proc_file(pid, name, text, INFO_MAX) >= 0)
-		return text;
-	free(text);
-	return NULL;
+	return pl_proc_file(pid, name, buf, size) >= 0;
 }
 
-uint32_t pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max)
+uint32_t pl_fd_watched(const char *info, int *ret, uint32_t max)
 {
-	char *text = read_info(pl_proc_live_task(pid), epoll);
 	uint32_t n = 0;
 
-	for (const char *line = text; line; line = strchr(line, '\n')) {
+	for (const char *line = info; line; line = strchr(line, '\n')) {
 		int fd;
 
 		line += *line == '\n';
@@ -118,7 +113,6 @@ uint32_t pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max)
 			ret[n] = fd;
 		n++;
 	}
-	free(text);
 	return n;
 }
 
@@ -132,11 +126,10 @@ static void look_at_pipe(const char *link, struct pl_fd_facts *ret)
 
 static void look_at_pidfd(pid_t pid, struct pl_fd_facts *ret)
 {
-	char *text = read_info(pid, ret->fd);
+	char info[PIDFD_INFO];
 
-	if (text)
-		ret->process = (pid_t)(int64_t)pl_proc_status_number(text, "Pid", 10, 0);
-	free(text);
+	if (pl_fd_info(pid, ret->fd, info, sizeof info))
+		ret->process = (pid_t)(int64_t)pl_proc_status_number(info, "Pid", 10, 0);
 }
 
 void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret)
@@ -155,8 +148,6 @@ void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret)
 		ssize_t len = getxattr(path, "system.sockprotoname", protocol, sizeof protocol - 1);
 		protocol[len > 0 ? len : 0] = '\0';
 		pl_net_find(net, ret->inode, protocol, &ret->socket);
-	} else if (ret->kind == PL_FD_EPOLL) {
-		ret->watched = pl_fd_watched(pid, fd, NULL, 0);
 	} else if (ret->kind == PL_FD_PIPE) {
 		look_at_pipe(path, ret);
 	} else if (ret->kind == PL_FD_PIDFD) {

@@ -36,13 +36,15 @@ struct pl_fd_facts {
 	bool writes;		       /* a pipe: it is the end that is written to */
 	struct pl_socket_facts socket; /* of a socket */
 	pid_t process;		       /* of a pidfd; 0 unknown */
-	uint32_t watched;	       /* descriptors in an epoll */
 };
 
 /** Never fails: what cannot be found out stays empty. @p net is of the same process. */
 void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret);
-/** The descriptors an epoll waits for, at most @p max; returns how many it has in all. */
-uint32_t pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max);
+/** What the kernel tells of it, as far as there is room. False: nothing. Of an epoll that can take seconds, in which no
+ * signal helps (process/watched_fds.h). Allocates nothing. */
+bool pl_fd_info(pid_t pid, int fd, char *buf, size_t size);
+/** Pure: the descriptors that an epoll waits for by that text, at most @p max; returns how many there are in it. */
+uint32_t pl_fd_watched(const char *info, int *ret, uint32_t max);
 /** Pure: what the link in /proc/PID/fd leads to, by its text; fills in kind, inode, path and deleted. */
 void pl_fd_parse_link(const char *link, struct pl_fd_facts *ret);
 

@@ -48,11 +48,11 @@ static const struct pl_call calls[] = {
 	{SYS_io_uring_enter, "io_uring_enter", PL_CALL_FD, PL_TIME_NONE, 0},
 #endif
 #ifdef SYS_epoll_wait
-	{SYS_epoll_wait, "epoll_wait", PL_CALL_EPOLL, PL_TIME_MS, 3},
+	{SYS_epoll_wait, "epoll_wait", PL_CALL_FD, PL_TIME_MS, 3},
 #endif
-	{SYS_epoll_pwait, "epoll_wait", PL_CALL_EPOLL, PL_TIME_MS, 3},
+	{SYS_epoll_pwait, "epoll_wait", PL_CALL_FD, PL_TIME_MS, 3},
 #ifdef SYS_epoll_pwait2
-	{SYS_epoll_pwait2, "epoll_wait", PL_CALL_EPOLL, PL_TIME_SPEC, 3},
+	{SYS_epoll_pwait2, "epoll_wait", PL_CALL_FD, PL_TIME_SPEC, 3},
 #endif
 #ifdef SYS_poll
 	{SYS_poll, "poll", PL_CALL_POLL, PL_TIME_MS, 2},

@@ -9,7 +9,6 @@
 enum pl_call_kind {
 	PL_CALL_OTHER,	  /* nothing of the below */
 	PL_CALL_FD,	  /* argument 0 is the descriptor */
-	PL_CALL_EPOLL,	  /* argument 0 is the epoll descriptor */
 	PL_CALL_POLL,	  /* argument 0 and 1: array of struct pollfd and its length */
 	PL_CALL_SELECT,	  /* argument 0 to 3: number of descriptors, three sets */
 	PL_CALL_SLEEP,	  /* the time alone */

@@ -24,6 +24,7 @@
 #include "clock.h"
 #include "descriptor.h"
 #include "peers.h"
+#include "proc_file.h"
 #include "target_file.h"
 
 uint64_t __wrap_pl_clock_monotonic_ns(void);
@@ -43,6 +44,44 @@ static enum pl_fd_kind kind_of(int fd)
 	pl_net_deinit(&net);
 	close(fd);
 	return f.kind;
+}
+
+/* Bytes that we have read so far; 0: the kernel does not count them. */
+static uint64_t bytes_read(void)
+{
+	char text[1024];
+	unsigned long long n = 0;
+
+	if (pl_proc_file(getpid(), "io", text, sizeof text) > 0)
+		sscanf(text, "rchar: %llu", &n);
+	return n;
+}
+
+/* To tell what it watches the kernel takes seconds, if it is much. */
+static void what_an_epoll_is_does_not_ask_what_it_watches(void **state)
+{
+	struct pl_net net = {.pid = getpid()};
+	struct epoll_event ev = {.events = EPOLLIN};
+	struct pl_fd_facts f;
+	int epoll = epoll_create1(0), events[300], fds[4];
+	char info[64u << 10];
+
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+		events[i] = eventfd(0, 0);
+		assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, events[i], &ev), 0);
+	}
+	uint64_t before = bytes_read();
+	pl_fd_look(getpid(), epoll, &net, &f);
+	uint64_t once = bytes_read() - before;
+	assert_int_equal(f.kind, PL_FD_EPOLL);
+	assert_true(pl_fd_info(getpid(), epoll, info, sizeof info));
+	assert_int_equal(pl_fd_watched(info, fds, 4), 300);
+	assert_in_range(fds[0], events[0], events[299]);
+	assert_true(!before || once < strlen(info)); /* asking how much was read is a read, too */
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		close(events[i]);
+	close(epoll);
+	pl_net_deinit(&net);
 }
 
 static void test_kinds(void **state)
@@ -363,6 +402,7 @@ static void test_target_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_an_epoll_is_does_not_ask_what_it_watches),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_pidfd),
 		cmocka_unit_test(test_peers),
