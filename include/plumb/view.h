@@ -42,7 +42,7 @@ struct plumb_view_totals {
 	uint64_t samples, weight_ns, duration_ns;
 	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown; /* samples of which that is true */
 	uint32_t threads, idle_threads_hidden;
-	double on_cpu_half_width, has_gil_half_width, wants_gil_half_width; /* of their shares */
+	double on_cpu_half_width, has_gil_half_width, wants_gil_half_width; /* of their shares of the time */
 	double gil_held;   /* share of the time; 0 where it is not known */
 	double missed;	   /* share of the time that was not sampled */
 	double time_scale; /* what times are multiplied by in reports, to allow for that: 1 or more */

@@ -21,6 +21,7 @@ static void write_flags(struct pl_json *j, const struct plumb_profile *p)
 	pl_json_key_bool(j, "imported", p->meta.imported);
 	pl_json_key_bool(j, "selected", p->meta.selected);
 	pl_json_key_u64(j, "ticks", p->meta.ticks);
+	pl_json_key_u64(j, "taken_ns", p->meta.taken_ns);
 }
 
 static void write_categories(struct pl_json *j)

@@ -79,6 +79,7 @@ static void write_samples(struct report *r)
 	struct pl_json *j = &r->j;
 
 	pl_json_key_u64(j, "ticks", r->p->meta.ticks);
+	pl_json_key_u64(j, "taken_ns", r->p->meta.taken_ns);
 	pl_json_key(j, "samples");
 	pl_json_object(j);
 	pl_json_key_u64(j, "total", r->totals.samples);
@@ -92,12 +93,13 @@ static void write_samples(struct report *r)
 	pl_report_overhead(j, r->p);
 }
 
-static void write_state(struct pl_json *j, const char *key, uint64_t samples, double half_width)
+static void write_state(struct pl_json *j, const char *key, uint64_t samples, const struct pl_part *part)
 {
 	pl_json_key(j, key);
 	pl_json_object(j);
 	pl_json_key_u64(j, "samples", samples);
-	key_share(j, "half_width", half_width);
+	key_share(j, "share", part->share);
+	key_share(j, "half_width", part->half_width);
 	pl_json_object_end(j);
 }
 
@@ -108,13 +110,13 @@ static void write_states(struct report *r)
 
 	pl_json_key(j, "states");
 	pl_json_object(j);
-	write_state(j, "on_cpu", t->on_cpu, t->on_cpu_half_width);
-	write_state(j, "has_gil", t->has_gil, t->has_gil_half_width);
-	write_state(j, "wants_gil", t->wants_gil, t->wants_gil_half_width);
-	write_state(j, "in_gc", t->in_gc, t->in_gc_half_width);
-	write_state(j, "exception", t->exception, t->exception_half_width);
-	write_state(j, "unknown", t->unknown, t->unknown_half_width);
-	write_state(j, "jit", t->jit, t->jit_half_width);
+	write_state(j, "on_cpu", t->on_cpu, &t->doing.on_cpu);
+	write_state(j, "has_gil", t->has_gil, &t->doing.has_gil);
+	write_state(j, "wants_gil", t->wants_gil, &t->doing.wants_gil);
+	write_state(j, "in_gc", t->in_gc, &t->doing.in_gc);
+	write_state(j, "exception", t->exception, &t->doing.exception);
+	write_state(j, "unknown", t->unknown, &t->doing.unknown);
+	write_state(j, "jit", t->jit, &t->doing.jit);
 	pl_json_object_end(j);
 }
 

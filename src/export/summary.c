@@ -196,19 +196,19 @@ static void gil_held(struct pl_summary *s, const struct plumb_profile *p, const 
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_GIL];
 	const struct pl_totals *t = &s->totals;
-	double held = pl_ratio((double)t->has_gil, (double)t->samples), half_width = t->has_gil_half_width;
+	double held = t->doing.has_gil.share, half_width = t->doing.has_gil.half_width;
 
 	if (!p->meta.selected) {
 		double threads_at_once = of_threads(p, t, shown);
 
-		held = t->doing.has_gil.share * threads_at_once;
-		half_width = t->doing.has_gil.half_width * threads_at_once;
+		held *= threads_at_once;
+		half_width *= threads_at_once;
 		s->gil_held = held < 1 ? held : 1;
 		s->gil_held_half_width = half_width;
 	}
 	if (p->meta.ticks)
 		pl_summary_item(row, PL_TONE_PLAIN,
-				p->meta.selected ? "held in %s of the samples" : "held %s of the time",
+				p->meta.selected ? "held in %s of what was chosen" : "held %s of the time",
 				pl_units_share(held < 1 ? held : 1, half_width, s->unicode).s);
 }
 

@@ -56,35 +56,6 @@ static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 	count(&t->jit, c->state, PL_STATE_JIT, c->samples);
 }
 
-/* Half width of the share of the samples that have, of the bits @p of, just @p bits. */
-static double state_half_width(const struct pl_selection *s, uint8_t of, uint8_t bits)
-{
-	double hit[PL_BATCHES] = {0}, all[PL_BATCHES] = {0};
-	for (int b = 0; b < PL_BATCHES; b++) {
-		all[b] = (double)s->batch_samples[b];
-		for (uint32_t i = s->start[b]; i < s->start[b + 1]; i++)
-			hit[b] += (s->cells[i]->state & of) == bits ? (double)s->cells[i]->samples : 0;
-	}
-	return pl_stats_share_half_width(hit, all, PL_BATCHES);
-}
-
-static double bit_half_width(const struct pl_selection *s, uint8_t bit)
-{
-	return state_half_width(s, bit, bit);
-}
-
-static void set_half_widths(const struct pl_selection *s, struct pl_totals *t)
-{
-	t->on_cpu_half_width = bit_half_width(s, PL_STATE_ON_CPU);
-	t->has_gil_half_width = bit_half_width(s, PL_STATE_HAS_GIL);
-	t->wants_gil_half_width = bit_half_width(s, PL_STATE_WANTS_GIL);
-	t->in_gc_half_width = bit_half_width(s, PL_STATE_IN_GC);
-	t->exception_half_width = bit_half_width(s, PL_STATE_EXCEPTION);
-	t->unknown_half_width = bit_half_width(s, PL_STATE_UNKNOWN);
-	t->jit_half_width = bit_half_width(s, PL_STATE_JIT);
-	t->waiting_half_width = state_half_width(s, PL_STATE_ON_CPU | PL_STATE_UNKNOWN, 0);
-}
-
 /* Of the time in which, of the bits @p of, just @p bits are set. */
 static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, uint8_t bits)
 {
@@ -114,6 +85,8 @@ static struct pl_state_parts parts_of(const struct pl_selection *s)
 		.has_gil = part_in_state(s, PL_STATE_HAS_GIL, PL_STATE_HAS_GIL),
 		.wants_gil = part_in_state(s, PL_STATE_WANTS_GIL, PL_STATE_WANTS_GIL),
 		.in_gc = part_in_state(s, PL_STATE_IN_GC, PL_STATE_IN_GC),
+		.exception = part_in_state(s, PL_STATE_EXCEPTION, PL_STATE_EXCEPTION),
+		.jit = part_in_state(s, PL_STATE_JIT, PL_STATE_JIT),
 	};
 }
 
@@ -144,7 +117,6 @@ struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct p
 	struct pl_totals t = {.samples = s.samples, .weight_ns = s.weight_ns};
 	for (uint32_t i = 0; i < s.start[PL_BATCHES]; i++)
 		add_to_totals(&t, s.cells[i]);
-	set_half_widths(&s, &t);
 	t.doing = parts_of(&s);
 	err = count_threads(&s, f, &t);
 	pl_selection_deinit(&s);

@@ -37,7 +37,7 @@ struct pl_part {
 };
 struct pl_state_parts {
 	struct pl_part on_cpu, waiting, unknown; /* add up to one */
-	struct pl_part has_gil, wants_gil, in_gc;
+	struct pl_part has_gil, wants_gil, in_gc, exception, jit;
 };
 
 struct pl_totals {
@@ -45,9 +45,6 @@ struct pl_totals {
 	uint64_t by_quality[PL_QUALITIES];
 	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown, jit; /* samples having that bit */
 	uint32_t threads, idle_threads_hidden;
-	/* Of the shares of samples; waiting: neither on_cpu nor unknown. */
-	double on_cpu_half_width, has_gil_half_width, wants_gil_half_width, in_gc_half_width, exception_half_width,
-		unknown_half_width, jit_half_width, waiting_half_width;
 	struct pl_state_parts doing;
 };
 

@@ -92,15 +92,16 @@ def same_cards(shown, report):
     samples = report["samples"]["total"]
     for state, name in STATES.items():
         figure = report["states"][state]
-        assert onscreen.says_interval(shown[name], figure["samples"] / samples, figure["half_width"]), (name, shown[name], figure)
+        assert onscreen.says_interval(shown[name], figure["share"], figure["half_width"]), (name, shown[name], figure)
     assert onscreen.says(shown["Duration"], report["duration_ns"])
     assert onscreen.count(shown["Samples that pass the filters"]) == samples
     for member, name in (("missed", "Missed ticks"), ("unreadable", "Unreadable stacks"), ("queue", "Dropped")):
         assert onscreen.count(shown.get(name, "0")) == report["losses"][member], name
     if "GIL held by somebody, of the time" in shown and len(report["processes"]) == 1:
         held = report["states"]["has_gil"]
-        share, by = held["samples"] / report["ticks"], samples / report["ticks"]
-        assert onscreen.says_interval(shown["GIL held by somebody, of the time"], min(1, share), held["half_width"] * by)
+        at_once = report["samples"]["weight_ns"] / report["taken_ns"] if report["taken_ns"] else samples / report["ticks"]
+        share, half_width = min(1, held["share"] * at_once), held["half_width"] * at_once
+        assert onscreen.says_interval(shown["GIL held by somebody, of the time"], share, half_width)
 
 
 @pytest.mark.parametrize("program", ["threads", "random_recording"])

@@ -205,6 +205,21 @@ test("statistics are those of the report", () => {
 	assert.equal(s.gilHeld?.share, 13 / 200);
 });
 
+test("shares of states are of the time: samples of a lower rate stand for more", () => {
+	const samples = [
+		{ stack: "main:1;run:2", state: Bit.onCpu | Bit.hasGil, samples: 60, weightNs: 60e6 },
+		{ stack: "main:1;wait:3", state: 0, samples: 10, weightNs: 90e6 },
+	];
+	const lowered = { samples, meta: { taken_ns: 200e6, ticks: 100 } };
+	const wall = shownOf(lowered).statistics();
+	assert.equal(wall.states.onCpu.share, 0.4);
+	assert.equal(wall.states.onCpu.samples, 60);
+	assert.equal(wall.threads[0]?.states.waiting, 0.6);
+	assert.ok(Math.abs((wall.gilHeld?.share ?? 0) - 60 / 200) < 1e-12);
+	const cpu = shownOf({ ...lowered, meta: { mode: "cpu" } }).statistics();
+	assert.equal(cpu.states.onCpu.share, 60 / 70);
+});
+
 test("ticks are the whole of all samples, and of no others", () => {
 	const held = (profile: PlainProfile, filter: Partial<State["filter"]> = {}) =>
 		shownOf(profile, { filter: { ...initialState.filter, ...filter } }).statistics().gilHeld;
@@ -215,7 +230,7 @@ test("ticks are the whole of all samples, and of no others", () => {
 
 test("what threads did in a function, each sample once", () => {
 	const shown = shownOf(threads);
-	const of = (name: string) => shown.functionStates(fn(shown.profile, name));
+	const of = (name: string) => shown.functionStates(fn(shown.profile, name)).map((ns) => ns / 1e6);
 	assert.deepEqual(of("run"), [10, 0, 0, 0, 0]);
 	assert.deepEqual(of("lock"), [0, 5, 0, 0, 0]);
 	assert.deepEqual(of("wait"), [0, 0, 20, 0, 0]);

@@ -57,6 +57,8 @@ export interface Meta {
 	/** Samples were left out for what they show: ticks are not the whole of what is left. */
 	readonly selected: boolean;
 	readonly ticks: number;
+	/** The time that they stand for; 0: not known. */
+	readonly taken_ns?: number;
 	readonly losses: Losses;
 	readonly overhead: Overhead;
 	readonly bin_ns: number;

@@ -7,6 +7,8 @@ import type { Filter } from "./filter";
 export interface Recording {
 	readonly durationNs: number;
 	readonly ticks: number;
+	/** What they stand for; 0: not known. */
+	readonly takenNs: number;
 	readonly losses: Losses;
 	readonly stops: number;
 	readonly stopsRefused: number;
@@ -37,7 +39,7 @@ function livedOf(profile: Profile, range: Filter["time"], durationNs: number): n
 
 /** `range`: null: all of it. */
 export function recordingOf(profile: Profile, range: Filter["time"]): Recording {
-	const { duration_ns, ticks, losses, overhead } = profile.meta;
+	const { duration_ns, ticks, taken_ns, losses, overhead } = profile.meta;
 	const durationNs = range ? durationOf(duration_ns, range) : duration_ns;
 	const share = range && duration_ns > 0 ? durationNs / duration_ns : 1;
 	const scaled = (n: number) => (range ? Math.floor(n * share + 0.5) : n);
@@ -45,6 +47,7 @@ export function recordingOf(profile: Profile, range: Filter["time"]): Recording 
 	return {
 		durationNs,
 		ticks: scaled(ticks),
+		takenNs: scaled(taken_ns ?? 0),
 		losses: lossesOf(losses, scaled),
 		stops: scaled(overhead.stops),
 		stopsRefused: [tracer, rights, filter, other].reduce((sum, n) => sum + scaled(n), 0),

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads did, overall and one by one: the figures of the cards. Shares of states are shares of samples, not of
-// weight: in CPU mode weight cannot tell how often a thread waited. Layer model; pure.
+// What threads did, overall and one by one: the figures of the cards. Shares of states are shares of the time, as
+// samples of a lower rate stand for more; but of samples unless the mode is wall, as CPU time does not tell for how
+// long a thread waited. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { State } from "../data/profile";
 import { batchesOf, halfWidths, type Selected } from "./batches";
-import type { Filter, Sieve } from "./filter";
+import type { Filter, Sieve, Unit } from "./filter";
 import { type Recording, recordingOf } from "./recording";
 import { nodeOfSamples, type Shape } from "./tree";
 
-/** Samples by state; a sample can be in several. `waiting`: neither on a CPU nor unknown. */
+/** By state; a sample can be in several. `waiting`: neither on a CPU nor unknown. */
 export const stateNames = [
 	"onCpu", "hasGil", "wantsGil", "inGc", "exception", "unknown", "jit", "waiting",
 ] as const;
 export type StateName = (typeof stateNames)[number];
-export type StateCounts = Readonly<Record<StateName, number>>;
+export type StateShares = Readonly<Record<StateName, number>>;
 
 export interface StateFigure {
 	readonly samples: number;
@@ -26,7 +27,8 @@ export interface ThreadFigures {
 	readonly thread: number;
 	readonly samples: number;
 	readonly weightNs: number;
-	readonly states: StateCounts;
+	/** Of its time. */
+	readonly states: StateShares;
 }
 
 export interface ProcessFigures {
@@ -65,7 +67,12 @@ function bitsOf(state: number): number {
 	return (state & 127) | waiting;
 }
 
-/** Samples by thread and state, those of one after those of the other; weight by thread. */
+/** What shares of states are shares of. */
+export function stateUnit({ meta, cells }: Profile): Unit {
+	return meta.mode === "wall" && (cells.weight || meta.period_ns > 0) ? "time" : "samples";
+}
+
+/** Samples and weight by thread; what states have by thread, those of one after those of the other, in the unit. */
 function count(profile: Profile, sieve: Sieve, shape: Shape) {
 	const { cells, meta } = profile;
 	const { fromBin, toBin } = sieve;
@@ -75,6 +82,7 @@ function count(profile: Profile, sieve: Sieve, shape: Shape) {
 	const samples = new Float64Array(threads);
 	const weight = new Float64Array(threads);
 	const byQuality = [0, 0, 0, 0];
+	const timed = stateUnit(profile) === "time";
 	for (let i = 0; i < cells.count; i++) {
 		const thread = cells.thread[i]!;
 		const at = cells.bin[i]!;
@@ -83,19 +91,20 @@ function count(profile: Profile, sieve: Sieve, shape: Shape) {
 		if (place < 0 ? !shape.keepsFrameless : nodeOfSamples(shape, place) === -1) continue;
 		const n = cells.samples[i]!;
 		samples[thread]! += n;
-		weight[thread]! += cells.weight ? cells.weight[i]! : n * meta.period_ns;
+		const ns = cells.weight ? cells.weight[i]! : n * meta.period_ns;
+		weight[thread]! += ns;
 		byQuality[cells.state[i]! & 3]! += n;
 		for (let set = bitsOf(cells.state[i]! >> 2); set; set &= set - 1) {
-			states[thread * kinds + 31 - Math.clz32(set & -set)]! += n;
+			states[thread * kinds + 31 - Math.clz32(set & -set)]! += timed ? ns : n;
 		}
 	}
 	return { states, samples, weight, byQuality };
 }
 
-function named(states: Float64Array, thread: number): StateCounts {
+function named(states: Float64Array, thread: number, whole: number): StateShares {
 	const kinds = stateNames.length;
-	const counts = stateNames.map((name, k) => [name, states[thread * kinds + k]!] as const);
-	return Object.fromEntries(counts) as Record<StateName, number>;
+	const part = (k: number) => (whole > 0 ? states[thread * kinds + k]! / whole : 0);
+	return Object.fromEntries(stateNames.map((name, k) => [name, part(k)] as const)) as Record<StateName, number>;
 }
 
 function sum(values: Iterable<number>): number {
@@ -111,12 +120,13 @@ function processTime({ lived, durationNs }: Recording, some?: readonly ProcessFi
 	return all > 0 && durationNs > 0 ? all / durationNs : 1;
 }
 
-function overallStates(selected: Selected, threads: readonly ThreadFigures[], all: number) {
+function overallStates(selected: Selected) {
 	const rows = Uint32Array.from({ length: 1024 }, (_, i) => bitsOf(i >> 2));
-	const widths = halfWidths(batchesOf(selected, "samples", stateNames.length, { byState: rows }));
+	const batches = batchesOf(selected, stateUnit(selected.profile), stateNames.length, { byState: rows });
+	const [widths, all] = [halfWidths(batches), sum(batches.all)];
 	const figures = stateNames.map((name, k) => {
-		const samples = sum(threads.map((t) => t.states[name]));
-		return [name, { samples, share: all > 0 ? samples / all : 0, halfWidth: widths[k]! }] as const;
+		const share = all > 0 ? sum(batches.hits[k]!) / all : 0;
+		return [name, { samples: batches.rowSamples[k]!, share, halfWidth: widths[k]! }] as const;
 	});
 	return Object.fromEntries(figures) as Record<StateName, StateFigure>;
 }
@@ -130,17 +140,20 @@ function processFigures(profile: Profile, threads: readonly ThreadFigures[]): Pr
 	return all.filter((p) => p.samples > 0).sort((a, b) => b.weightNs - a.weightNs || a.process - b.process);
 }
 
-/** How many ticks there were for the processes that were asked for; 0: not known. */
-function ticksOf(asked: Asked, recording: Recording, shown: readonly ProcessFigures[]): number {
+/** How many threads there were at once: of the time that ticks stand for, or, where only their number is known, of
+ * ticks. 0: not known. */
+function threadsAtOnce(asked: Asked, recording: Recording, processes: readonly ProcessFigures[]): number {
 	const { filter, selects } = asked;
-	if (selects) return 0;
-	const some = (filter.processes ?? filter.threads) ? shown : undefined;
-	return recording.ticks * processTime(recording, some);
+	const some = (filter.processes ?? filter.threads) ? processes : undefined;
+	const { takenNs, ticks } = recording;
+	const whole = (takenNs > 0 ? takenNs : ticks) * processTime(recording, some);
+	const all = sum(processes.map((p) => (takenNs > 0 ? p.weightNs : p.samples)));
+	return whole > 0 && !selects ? all / whole : 0;
 }
 
-function gilHeldOf(mode: string, ticks: number, hasGil: StateFigure, all: number): Statistics["gilHeld"] {
-	if (ticks <= 0 || mode !== "wall") return null;
-	return { share: Math.min(1, hasGil.samples / ticks), halfWidth: (hasGil.halfWidth * all) / ticks };
+function gilHeldOf(mode: string, threads: number, { share, halfWidth }: StateFigure): Statistics["gilHeld"] {
+	if (threads <= 0 || mode !== "wall") return null;
+	return { share: Math.min(1, share * threads), halfWidth: halfWidth * threads };
 }
 
 export interface Asked extends Selected {
@@ -153,22 +166,26 @@ export function statisticsOf(asked: Asked): Statistics {
 	const { profile, sieve, shape } = asked;
 	const { states, samples, weight, byQuality } = count(profile, sieve, shape);
 	const threads: ThreadFigures[] = [];
+	const whole = stateUnit(profile) === "time" ? weight : samples;
 	samples.forEach((n, thread) => {
-		if (n > 0) threads.push({ thread, samples: n, weightNs: weight[thread]!, states: named(states, thread) });
+		if (n === 0) return;
+		threads.push({
+			thread, samples: n, weightNs: weight[thread]!, states: named(states, thread, whole[thread]!),
+		});
 	});
-	threads.sort((a, b) => b.states.onCpu - a.states.onCpu || b.samples - a.samples || a.thread - b.thread);
+	const ran = ({ thread, states: { onCpu } }: ThreadFigures) => onCpu * whole[thread]!;
+	threads.sort((a, b) => ran(b) - ran(a) || b.samples - a.samples || a.thread - b.thread);
 	const all = sum(samples);
-	const overall = overallStates(asked, threads, all);
+	const overall = overallStates(asked);
 	const processes = processFigures(profile, threads);
 	const recording = recordingOf(profile, sieve.range);
 	const { durationNs, stoppedNs, profilerCpuNs } = recording;
-	const ticks = ticksOf(asked, recording, processes);
 	return {
 		samples: all,
 		weightNs: sum(weight),
 		byQuality,
 		states: overall,
-		gilHeld: gilHeldOf(profile.meta.mode, ticks, overall.hasGil, all),
+		gilHeld: gilHeldOf(profile.meta.mode, threadsAtOnce(asked, recording, processes), overall.hasGil),
 		threads,
 		processes,
 		idleHidden: sieve.idleHidden,

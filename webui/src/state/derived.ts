@@ -21,7 +21,7 @@ import {
 } from "../model/lines";
 import { matchedValue, matcher } from "../model/search";
 import { type FoldedShape, shapeOf } from "../model/shape";
-import { type Statistics, statisticsOf } from "../model/statistics";
+import { stateUnit, type Statistics, statisticsOf } from "../model/statistics";
 import { stripColumns, type StripColumns } from "../model/strip";
 import { type Chart, chartOf } from "../model/chart";
 import { type Moment, momentAt, type Moments, momentsOf, ranColumns } from "../model/moments";
@@ -60,7 +60,8 @@ export interface Shown {
 	/** Of a node of a tree that was got from here. */
 	figures(tree: Tree, node: number): Figures;
 	functionFigures(fn: number): Figures;
-	/** Self samples by what the thread did, in the order of `stripKinds`; each sample once. */
+	/** What the function has itself by what the thread did, in the order of `stripKinds`: time, as shares of states
+	 * are of time, or samples where they are not. */
 	functionStates(fn: number): readonly number[];
 	/** Parts of `self` by node, for each state in the order of `stripKinds`; zeros in trees that do not end in
 	 * innermost frames. */
@@ -288,8 +289,8 @@ function functionStates(p: Pipeline, fn: number): number[] {
 	const passes = sieve(p);
 	const classes = p.keep("states", [passes], () => classesOf(exclusiveStates(passes)));
 	const own = shownNodes(form).map((node) => (node >= 0 && form.fn[node] === fn ? 0 : -1));
-	const values = valuesByClass(p.profile, passes, "samples", classes, { of: own, count: 1 });
-	return values.map(([samples]) => samples!);
+	const values = valuesByClass(p.profile, passes, stateUnit(p.profile), classes, { of: own, count: 1 });
+	return values.map(([value]) => value!);
 }
 
 /** By `state << 2 | quality`: whether there is such a sample. */

@@ -58,10 +58,10 @@ function Path({ page }: { page: Page }): JSX.Element | null {
 	);
 }
 
-/** What threads mostly did in it, if that is not to compute. Counts are in the order of `stateLabels`. */
-function doingWords(samples: readonly number[]): string {
-	const all = samples.reduce((sum, one) => sum + one, 0);
-	const most = samples.findIndex((one) => one > all / 2);
+/** What threads mostly did in it, if that is not to compute. `parts` are in the order of `stateLabels`. */
+function doingWords(parts: readonly number[]): string {
+	const all = parts.reduce((sum, one) => sum + one, 0);
+	const most = parts.findIndex((one) => one > all / 2);
 	return most > 0 ? `, mostly ${stateLabels[most]}` : "";
 }
 

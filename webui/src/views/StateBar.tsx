@@ -8,12 +8,12 @@ import { percent } from "../model/numbers";
 import type { Page } from "./page";
 
 export function StateBar({ page, fn }: { page: Page; fn: number }): JSX.Element | null {
-	const samples = page.shown.functionStates(fn);
-	const all = samples.reduce((sum, one) => sum + one, 0);
+	const values = page.shown.functionStates(fn);
+	const all = values.reduce((sum, one) => sum + one, 0);
 	if (all === 0) return null;
 	const fills = fillsOfStates(page.dark);
 	const parts = stateLabels
-		.map((text, kind) => ({ text, fill: fills[kind], share: samples[kind] / all }))
+		.map((text, kind) => ({ text, fill: fills[kind], share: values[kind] / all }))
 		.filter((part) => part.share > 0);
 	return (
 		<section>

@@ -54,7 +54,7 @@ function ThreadRow({ page, figures, knowsCpuTime }: RowProps): JSX.Element {
 			</th>
 			<td>{count(figures.samples)}</td>
 			{columns.map(([state]) => (
-				<td key={state}>{percent(figures.states[state] / figures.samples)}</td>
+				<td key={state}>{percent(figures.states[state])}</td>
 			))}
 			<td>{thread.cpu_ns === null || !knowsCpuTime ? "" : time(thread.cpu_ns)}</td>
 		</tr>
@@ -65,7 +65,7 @@ export function ThreadTable({ page, statistics }: Props): JSX.Element {
 	const { threads, knowsCpuTime } = statistics;
 	return (
 		<section>
-			<h2>Threads, of the samples of each</h2>
+			<h2>Threads, of the time of each</h2>
 			<div class="table-box" tabIndex={0} role="region" aria-label="Threads">
 				<table>
 					<thead>
@@ -116,13 +116,13 @@ export function ProcessTable({ page, statistics }: Props): JSX.Element | null {
 						</tr>
 					</thead>
 					<tbody>
-						{processes.slice(0, MOST).map(({ process, samples, threads }) => (
+						{processes.slice(0, MOST).map(({ process, samples, weightNs, threads }) => (
 							<tr key={process}>
 								<th scope="row">
 									{brief(meta.processes[process].name, 80)} {meta.processes[process].pid}
 								</th>
 								<td>{count(samples)}</td>
-								<td>{percent(samples / Math.max(1, statistics.samples))}</td>
+								<td>{percent(weightNs / Math.max(1, statistics.weightNs))}</td>
 								<td>{count(threads)}</td>
 								<td>{brief(meta.processes[process].python, 40)}</td>
 							</tr>
