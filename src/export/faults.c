@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "frame_name.h"
+#include "gil.h"
 #include "glyph.h"
 
 /* From these shares on something is wrong. */
 #define GIL_WANTED_MUCH 0.2
 #define GIL_HELD_MUCH	0.8
+#define HOLDER_MUCH	0.3 /* of what was waited */
 #define GC_MUCH		0.08
 /* Fewer samples say nothing for sure, whatever their interval. */
 #define FEWEST_SAMPLES 50
@@ -67,6 +69,22 @@ static bool is_sure(const struct pl_part *part, double least)
 	return part->share - part->half_width >= least;
 }
 
+/* One function that held it for much of what was waited. */
+static struct plumb_error *tell_holder(const struct pl_fault_case *c, struct pl_fault *fault)
+{
+	struct pl_gil_blame blame;
+	struct plumb_error *err = pl_gil_blame_find(c->p, c->filter, &blame);
+	const struct pl_gil_row *most = !err && blame.rows.len ? &blame.rows.data[0] : NULL;
+
+	if (most && pl_fault_is_sure(&most->held, HOLDER_MUCH)) {
+		pl_fault_say(fault, "; for %.0f %% of that wait it was held by ", most->held.share * 100);
+		pl_fault_name(fault, c, most->function, (int32_t)c->p->functions[most->function].firstline);
+		pl_fault_figure(fault, "holder", most->held.share);
+	}
+	pl_gil_blame_deinit(&blame);
+	return err;
+}
+
 static struct plumb_error *rule_gil(const struct pl_fault_case *c, struct pl_faults *faults)
 {
 	const struct pl_part waited = c->totals->doing.wants_gil,
@@ -82,7 +100,7 @@ static struct plumb_error *rule_gil(const struct pl_fault_case *c, struct pl_fau
 		     waited.share * 100, held.share * 100);
 	pl_fault_figure(fault, "waited", waited.share);
 	pl_fault_figure(fault, "held", held.share);
-	return NULL;
+	return tell_holder(c, fault);
 }
 
 static struct plumb_error *rule_gc(const struct pl_fault_case *c, struct pl_faults *faults)

@@ -14,12 +14,14 @@
 
 static uint32_t hash_of(const struct pl_page_cell *c)
 {
-	return pl_row_hash((uint64_t)c->node << 32 | c->thread, (uint64_t)c->what << 16 | c->bin);
+	return pl_row_hash((uint64_t)c->node << 32 | c->thread,
+			   (uint64_t)c->held_by << 32 | (uint32_t)c->what << 16 | c->bin);
 }
 
 static bool same_key(const struct pl_page_cell *a, const struct pl_page_cell *b)
 {
-	return a->node == b->node && a->thread == b->thread && a->what == b->what && a->bin == b->bin;
+	return a->node == b->node && a->thread == b->thread && a->what == b->what && a->bin == b->bin &&
+	       a->held_by == b->held_by;
 }
 
 /* Add @p c to the row with its key among the first @p *count, or put it behind them: there is room. False: no memory.
@@ -97,7 +99,9 @@ static int compare_cells(const void *va, const void *vb)
 		order = compare(a->thread, b->thread);
 	if (!order)
 		order = compare(a->what, b->what);
-	return order ? order : compare(a->bin, b->bin);
+	if (!order)
+		order = compare(a->bin, b->bin);
+	return order ? order : compare(a->held_by, b->held_by);
 }
 
 /* Weights as differences from what the samples stand for. False: there are none, and nothing was written. */
@@ -115,9 +119,22 @@ static bool write_weights(const struct pl_page_cells *cells, uint64_t period_ns,
 	return any;
 }
 
+/* Who held the GIL. False: nobody waited for it, and nothing was written. */
+static bool write_holders(const struct pl_page_cells *cells, struct pl_page_columns *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < cells->rows.len && !any; i++)
+		any = cells->rows.data[i].held_by != 0;
+	for (size_t i = 0; i < cells->rows.len && any; i++)
+		pl_page_column_u64(c, cells->rows.data[i].held_by);
+	return any;
+}
+
 struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t period_ns, FILE *out)
 {
-	struct pl_page_columns all, threads, whats, bins, samples, weights;
+	struct pl_page_columns all, threads, whats, bins, samples, weights, holders;
+	bool weighed, held;
 	uint32_t last_node = 0;
 	uint64_t last_bin = 0;
 
@@ -127,10 +144,13 @@ struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t pe
 	pl_page_columns_init(&bins);
 	pl_page_columns_init(&samples);
 	pl_page_columns_init(&weights);
+	pl_page_columns_init(&holders);
 	if (cells->rows.len)
 		qsort(cells->rows.data, cells->rows.len, sizeof *cells->rows.data, compare_cells);
 	pl_page_column_u64(&all, cells->shift);
-	pl_page_column_u64(&all, write_weights(cells, period_ns, &weights));
+	weighed = write_weights(cells, period_ns, &weights);
+	held = write_holders(cells, &holders);
+	pl_page_column_u64(&all, (weighed ? 1u : 0) | (held ? 2u : 0));
 	pl_page_column_u64(&all, cells->rows.len);
 	for (size_t i = 0; i < cells->rows.len; i++) {
 		const struct pl_page_cell *cell = &cells->rows.data[i];
@@ -147,6 +167,7 @@ struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t pe
 	pl_page_columns_join(&all, &bins);
 	pl_page_columns_join(&all, &samples);
 	pl_page_columns_join(&all, &weights);
+	pl_page_columns_join(&all, &holders);
 	return pl_page_columns_end(&all, PL_PAGE_CELLS, out);
 }
 

@@ -101,6 +101,7 @@ struct pl_page_cell {
 	uint32_t node, thread;
 	uint16_t what; /* state << 2 | quality */
 	uint16_t bin;
+	uint32_t held_by; /* where it waited for the GIL: 1 not seen, else 2 + function of the page; else 0 */
 	uint64_t samples, weight_ns;
 };
 struct pl_page_cells {

@@ -2,6 +2,7 @@
 /* A profile in columns (layer export; any thread). The samples are read once; all else follows the distinct stacks. */
 #include <stdlib.h>
 
+#include "gil.h"
 #include "index.h"
 #include "page.h"
 
@@ -63,6 +64,13 @@ static void choose_bins(struct writer *w)
 		w->cells.max_shift++;
 }
 
+static uint32_t holder_of(const struct writer *w, uint32_t held_by)
+{
+	uint32_t function = held_by && held_by != PL_GIL_UNSEEN ? w->tables.function_of[held_by - 1] : PL_PAGE_NONE;
+
+	return function == PL_PAGE_NONE ? held_by != 0 : 2 + function;
+}
+
 static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 {
 	struct writer *w = ctx;
@@ -72,6 +80,7 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 				    .thread = w->thread_of[s->thread],
 				    .what = (uint16_t)(s->state << 2 | s->quality),
 				    .bin = (uint16_t)at,
+				    .held_by = holder_of(w, s->held_by),
 				    .samples = samples,
 				    .weight_ns = s->weight_ns};
 	struct plumb_error *err = pl_page_cells_add(&w->cells, cell);
@@ -82,7 +91,7 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 
 static struct plumb_error *write_samples(struct writer *w)
 {
-	struct plumb_error *err = pl_profile_each(w->p, add_sample, w);
+	struct plumb_error *err = pl_gil_each(w->p, add_sample, w);
 
 	if (!err)
 		err = pl_page_cells_write(&w->cells, w->p->meta.period_ns, w->out);

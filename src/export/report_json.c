@@ -8,6 +8,7 @@
 
 #include "formats.h"
 #include "frame_name.h"
+#include "gil_blame.h"
 #include "json.h"
 #include "opcodes.h"
 #include "own_code.h"
@@ -29,6 +30,7 @@ struct report {
 	pl_stack_rows stacks;
 	pl_label_rows labels;
 	struct pl_waits waits;
+	struct pl_gil_blame blame;
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
 	uint32_t location_count;
@@ -321,6 +323,8 @@ static struct plumb_error *view_all(struct report *r)
 		err = pl_view_labels(r->p, &f, &r->labels);
 	if (!err)
 		err = pl_waits_find(r->p, &f, &r->waits);
+	if (!err)
+		err = pl_gil_blame_find(r->p, &f, &r->blame);
 	if (!err && f.lines)
 		err = pl_view_functions(r->p, &f, &r->lines);
 	f.lines = false;
@@ -489,6 +493,7 @@ static struct plumb_error *write_all(struct report *r)
 	write_lines(r);
 	write_locations(r);
 	write_stacks(r);
+	pl_gil_blame_json(&r->blame, r->p, j);
 	err = pl_waits_json(&r->waits, j);
 	if (err)
 		return err;
@@ -501,6 +506,7 @@ static struct plumb_error *write_all(struct report *r)
 static void deinit(struct report *r)
 {
 	pl_waits_deinit(&r->waits);
+	pl_gil_blame_deinit(&r->blame);
 	pl_vec_deinit(&r->functions);
 	pl_vec_deinit(&r->lines);
 	pl_vec_deinit(&r->threads);

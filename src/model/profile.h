@@ -150,6 +150,7 @@ struct pl_sample {
 	uint8_t state, quality;
 	uint64_t weight_ns; /* wall, gil: the sampling period; cpu: CPU time since the thread's last sample */
 	uint64_t extra;	    /* samples that it stands for beyond itself; weight_ns is that of all of them */
+	uint32_t held_by;   /* pl_gil_each (gil.h): 1 + the function that held the GIL for which it waited; else 0 */
 };
 
 typedef struct plumb_error *pl_sample_fn(void *ctx, const struct pl_sample *s);
@@ -159,6 +160,8 @@ struct pl_stream {
 	/** Give all samples to @p fn, in the order in which they were recorded, with ids of the profile; the first
 	 * error of @p fn ends it. Counts nothing. NULL: there are only counts. */
 	struct plumb_error *(*each)(void *ctx, pl_sample_fn *fn, void *fn_ctx);
+	/** The same for pl_gil_each; NULL: it is found of what `each` gives. */
+	struct plumb_error *(*each_held)(void *ctx, pl_sample_fn *fn, void *fn_ctx);
 	void (*destroy)(void *ctx); /* NULL-safe for ctx; NULL: nothing to do */
 	void *ctx;
 };

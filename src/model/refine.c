@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "axis.h"
+#include "gil.h"
 #include "index.h"
 #include "refine_parts.h"
 #include "select.h"
@@ -307,6 +308,14 @@ struct passing {
 	void *ctx;
 };
 
+/* It has a row: note_holder. */
+static uint32_t map_holder(const struct refiner *r, uint32_t held_by)
+{
+	bool known = held_by != PL_GIL_UNSEEN && r->functions[held_by - 1] != NOT_YET;
+
+	return known ? 1 + r->functions[held_by - 1] : PL_GIL_UNSEEN;
+}
+
 static struct plumb_error *pass_on(void *ctx, const struct pl_sample *sample)
 {
 	struct passing *x = ctx;
@@ -314,19 +323,51 @@ static struct plumb_error *pass_on(void *ctx, const struct pl_sample *sample)
 	bool in;
 	struct plumb_error *err = sieve(x->refiner, &s, &in);
 
-	return err || !in ? err : x->fn(x->ctx, &s);
+	if (err || !in)
+		return err;
+	if (s.held_by)
+		s.held_by = map_holder(x->refiner, s.held_by);
+	return x->fn(x->ctx, &s);
 }
 
-static struct plumb_error *refined_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+/* A function that held the GIL while what passes waited need not pass itself. */
+static struct plumb_error *note_holder(void *ctx, const struct pl_sample *s)
 {
 	struct refiner *r = ctx;
+	uint32_t function;
+
+	if (!s->held_by || s->held_by == PL_GIL_UNSEEN || !in_time(r, s->time_ns) ||
+	    !passes(r, s->stack, s->thread, s->state))
+		return NULL;
+	return map_function(r, s->held_by - 1, &function);
+}
+
+static struct plumb_error *note_holders(struct refiner *r)
+{
+	return pl_gil_is_told(r->from) ? pl_gil_each(r->from, note_holder, r) : NULL;
+}
+
+typedef struct plumb_error *each_fn(const struct plumb_profile *p, pl_sample_fn *fn, void *ctx);
+
+static struct plumb_error *each_that_passes(struct refiner *r, each_fn *each, pl_sample_fn *fn, void *fn_ctx)
+{
 	struct passing x = {.refiner = r, .fn = fn, .ctx = fn_ctx};
 
 	/* All rows were made when it was counted. */
 	pl_profile_hold(r->to, true);
-	struct plumb_error *err = pl_profile_each(r->from, pass_on, &x);
+	struct plumb_error *err = each(r->from, pass_on, &x);
 	pl_profile_hold(r->to, false);
 	return err;
+}
+
+static struct plumb_error *refined_each(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	return each_that_passes(ctx, pl_profile_each, fn, fn_ctx);
+}
+
+static struct plumb_error *refined_each_held(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	return each_that_passes(ctx, pl_gil_each, fn, fn_ctx);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -467,6 +508,8 @@ static struct plumb_error *fill(struct refiner *r)
 	/* Cells know the time to their batch only. */
 	err = r->o.from_ns || r->o.to_ns ? pl_profile_each(r->from, count_sample, r) : count_cells(r);
 	if (!err)
+		err = note_holders(r);
+	if (!err)
 		err = count_waits(r);
 	if (!err)
 		err = give_axis(r);
@@ -496,7 +539,8 @@ static struct plumb_error *refine_once(const struct plumb_profile *p, const stru
 	}
 	*ret = r->to;
 	if (p->stream.each)
-		r->to->stream = (struct pl_stream){.each = refined_each, .destroy = refiner_destroy, .ctx = r};
+		r->to->stream = (struct pl_stream){
+			.each = refined_each, .each_held = refined_each_held, .destroy = refiner_destroy, .ctx = r};
 	else
 		refiner_destroy(r);
 	return NULL;

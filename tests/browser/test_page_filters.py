@@ -88,6 +88,22 @@ def cards(page):
 STATES = {"on_cpu": "running or ready", "wants_gil": "waiting for the GIL", "in_gc": "collecting garbage", "exception": "handling an exception"}
 
 
+def same_blame(page, report):
+    """Who held the GIL, most first; of the statistics, which are shown."""
+    rows = [row.split("\t") for row in page.page.locator(".blame tbody tr").all_inner_texts()]
+    blame = report.get("gil_blame", {"holders": [], "unseen": {"samples": 0}})
+    unseen = [row for row in rows if row[0].strip() == "not seen"]
+    holders = [row for row in rows if row[0].strip() != "not seen"]
+    assert len(unseen) == (blame["unseen"]["samples"] > 0) and len(holders) == min(12, len(blame["holders"]))
+    wanted = list(blame["holders"])
+    for _, share, time, *_ in holders:
+        heaviest = wanted[0]["weight_ns"]
+        found = next((one for one in wanted if one["weight_ns"] == heaviest and says((share, time), one)), None)
+        assert found, (share, time, wanted[:3])
+        wanted.remove(found)
+    assert all(says(row[1:3], blame["unseen"]) for row in unseen)
+
+
 def same_cards(shown, report):
     samples = report["samples"]["total"]
     for state, name in STATES.items():
@@ -121,6 +137,7 @@ def test_random_filters_have_the_figures_of_the_report(request, opened, program)
         page.rest()
         same_rows(page.functions(), report.functions)
         same_cards(cards(page), report.json)
+        same_blame(page, report.json)
         done += 1
 
 

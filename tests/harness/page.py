@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the blocks of a report page back: docs/design/006-report-page.md."""
 import base64
+import collections
 import gzip
 import json
 import re
@@ -161,9 +162,12 @@ class Page:
             nodes.append(last)
         threads, whats, bins, samples = r.column(count), r.column(count), r.deltas(count), r.column(count)
         more = r.signed(count) if flags & 1 else [0] * count
+        self.held_by = r.column(count) if flags & 2 else [0] * count
         period = self.meta["period_ns"]
         self.cells = [(n, t, w >> 2, w & 3, b, s, (s * period + m) & MASK) for n, t, w, b, s, m in zip(nodes, threads, whats, bins, samples, more)]
-        assert all(a[:5] < b[:5] for a, b in zip(self.cells, self.cells[1:]))
+        keys = [(*cell[:5], holder) for cell, holder in zip(self.cells, self.held_by)]
+        assert all(a < b for a, b in zip(keys, keys[1:]))
+        assert all(holder < 2 + len(self.functions) and (not holder or what >> 2 & STATES["wants_gil"]) for holder, what in zip(self.held_by, whats))
         r.end()
 
     def read_strip(self, r):
@@ -205,6 +209,18 @@ class Page:
         """Cells that a report shows: without those of idle threads, unless they are asked for."""
         idle = [t["idle"] for t in self.meta["threads"]]
         return [c for c in self.cells if keep or not idle[c[1]]]
+
+    def blame(self, keep=False):
+        """{(name, file, line) of who held the GIL, None where nobody was seen to: (samples, weight)} of those that waited for it."""
+        sums = collections.defaultdict(lambda: [0, 0])
+        for cell, holder in zip(self.cells, self.held_by):
+            if not holder or not (keep or not self.meta["threads"][cell[1]]["idle"]):
+                continue
+            function = self.functions[holder - 2] if holder > 1 else None
+            key = function and (function["qualname"] or function["name"], function["file"], function["line"])
+            sums[key][0] += cell[5]
+            sums[key][1] += cell[6]
+        return {key: tuple(both) for key, both in sums.items()}
 
     def totals(self, cells):
         found = {"samples": {"total": sum(c[5] for c in cells), "weight_ns": sum(c[6] for c in cells)},

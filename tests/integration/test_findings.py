@@ -12,7 +12,8 @@ from harness.statistics import undecided
 
 SAMPLES = 500
 WORDS = {
-    "gil": r"threads waited for the GIL for \d+ % of their time, and it was held for \d+ % of the time: more threads will not help",
+    "gil": r"threads waited for the GIL for \d+ % of their time, and it was held for \d+ % of the time: more threads will not help"
+    r"(; for \d+ % of that wait it was held by compute \(faults\.py:\d+\))?",
     "lock": r"6 threads waited for a lock for \d+ % of their time, in (under_a_lock|acquires) \(faults\.py:\d+\): one works while the others wait",
     "gc": r"garbage collection took \d+ % of the time",
     "import": r"imports took \d+ % of the time",

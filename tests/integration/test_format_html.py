@@ -40,6 +40,13 @@ def functions_in(report):
                                 f["total"]["samples"], f["total"]["weight_ns"]) for f in report["functions"])
 
 
+def blame_in(report):
+    blame = report.get("gil_blame", {"holders": [], "unseen": {"samples": 0}})
+    found = {(holder["name"], holder["file"], holder["line"]): (holder["samples"], holder["weight_ns"]) for holder in blame["holders"]}
+    unseen = blame["unseen"]
+    return {**found, None: (unseen["samples"], unseen["weight_ns"])} if unseen["samples"] else found
+
+
 def stacks_of(page, cells):
     names = [(f["name"], f["file"], f["line"]) for f in page.functions]
     return collections.Counter((thread, tuple((names[f], *place) for f, *place in frames), *figures)
@@ -64,6 +71,7 @@ def same(page, report, keep=False):
         assert page.meta[member] == report[member], member
     assert keep or page.meta["findings"] == report["findings"]  # of what the page begins with
     assert functions_of(page, cells) == functions_in(report)
+    assert page.blame(keep) == blame_in(report)
     assert stacks_of(page, cells) == stacks_in(report)
     per_thread = collections.Counter()
     for _, thread, _, _, _, samples, _ in page.cells:

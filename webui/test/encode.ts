@@ -34,6 +34,8 @@ export interface PlainSample {
 	readonly timeNs?: number;
 	readonly samples?: number;
 	readonly weightNs?: number;
+	/** Waiting for the GIL: the function that held it, "" if none was seen. */
+	readonly heldBy?: string;
 }
 
 export interface PlainProfile {
@@ -300,20 +302,23 @@ interface Cell {
 	bin: number;
 	samples: number;
 	weight: number;
+	heldBy: number;
 }
 
 function cellsOf(cells: Map<string, Cell>, shift: number, period: number): Out {
 	const all = [...cells.values()].sort(
-		(a, b) => a.node - b.node || a.thread - b.thread || a.state - b.state || a.bin - b.bin,
+		(a, b) => a.node - b.node || a.thread - b.thread || a.state - b.state || a.bin - b.bin || a.heldBy - b.heldBy,
 	);
 	const weighted = all.some((c) => c.weight !== c.samples * period);
-	const out = new Out().varint(shift).varint(weighted ? 1 : 0).varint(all.length);
+	const held = all.some((c) => c.heldBy > 0);
+	const out = new Out().varint(shift).varint((weighted ? 1 : 0) | (held ? 2 : 0)).varint(all.length);
 	out.column(all.map((c, i) => c.node - (i ? all[i - 1]!.node : 0)));
 	out.column(all.map((c) => c.thread));
 	out.column(all.map((c) => c.state));
 	out.deltas(all.map((c) => c.bin));
 	out.column(all.map((c) => c.samples));
 	if (weighted) for (const c of all) out.svarint(c.weight - c.samples * period);
+	if (held) out.column(all.map((c) => c.heldBy));
 	return out;
 }
 
@@ -401,8 +406,10 @@ export function encodeProfile(plain: PlainProfile): Uint8Array {
 		const node = (laid.ends[i]?.id ?? -1) + 1;
 		const state = ((s.state ?? 1) << 2) | (s.quality ?? 0);
 		const bin = Math.floor((s.timeNs ?? 0) / m.bin_ns / 2 ** shift);
-		const key = [node, s.thread ?? 0, state, bin].join();
-		const cell = cells.get(key) ?? { node, thread: s.thread ?? 0, state, bin, samples: 0, weight: 0 };
+		const holder = laid.functions.items.findIndex((f) => f.name === s.heldBy);
+		const heldBy = s.heldBy === undefined ? 0 : s.heldBy === "" ? 1 : 2 + holder;
+		const key = [node, s.thread ?? 0, state, bin, heldBy].join();
+		const cell = cells.get(key) ?? { node, thread: s.thread ?? 0, state, bin, heldBy, samples: 0, weight: 0 };
 		cell.samples += s.samples ?? 1;
 		cell.weight += s.weightNs ?? (s.samples ?? 1) * m.period_ns;
 		cells.set(key, cell);

@@ -420,6 +420,44 @@ static void what_is_wrong_is_told_in_the_second_line(void **state)
 	build_end(&b);
 }
 
+/* The samples of what_is_wrong_is_told_in_the_second_line with their instants: both threads at once. */
+static struct plumb_error *in_pairs(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const uint32_t *stacks = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint64_t i = 0; i < 2000 && !err; i++) {
+		uint32_t thread = i % 2;
+
+		err = fn(fn_ctx, &(struct pl_sample){.time_ns = i / 2 * 1000000 + thread,
+						     .thread = thread,
+						     .stack = stacks[thread],
+						     .state = thread ? PL_STATE_WANTS_GIL : RUN,
+						     .weight_ns = 1000000});
+	}
+	return err;
+}
+
+static void who_held_the_gil_is_told_with_it(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	uint32_t stacks[2];
+	struct build b;
+
+	build_start(&b);
+	b.p->meta.ticks = 1000;
+	build_thread(&b, 4243, "other", 1);
+	stacks[0] = build_frame(&b, 0, "f", "/srv/a.py", 3);
+	stacks[1] = build_frame(&b, 0, "g", "/srv/a.py", 9);
+	for (int i = 0; i < 1000; i++) {
+		build_samples(&b, 0, stacks[0], RUN, PL_EXACT, 1);
+		build_samples(&b, 1, stacks[1], PL_STATE_WANTS_GIL, PL_EXACT, 1);
+	}
+	b.p->stream = (struct pl_stream){.each = in_pairs, .ctx = stacks};
+	expect_text(&b, &o, "will not help; for 100 % of that wait it was held by f (a.py:2)\n");
+	build_end(&b);
+}
+
 /* Where the rate has fallen a sample stands for more, in the table as in the sentence. */
 static void what_is_wrong_is_told_of_time(void **state)
 {
@@ -692,6 +730,7 @@ int main(void)
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_much_more_it_takes),
 		cmocka_unit_test(the_title_is_the_program),
 		cmocka_unit_test(what_is_wrong_is_told_in_the_second_line),
+		cmocka_unit_test(who_held_the_gil_is_told_with_it),
 		cmocka_unit_test(what_is_wrong_is_told_of_time),
 		cmocka_unit_test(a_number_of_rows_can_be_asked_for),
 		cmocka_unit_test(no_samples_are_no_reason_to_divide_by_zero),

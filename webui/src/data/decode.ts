@@ -190,7 +190,7 @@ function decodeCallers(b: Bytes, tree: Omit<BaseTree, "caller">): Int32Array {
 	return caller;
 }
 
-function decodeCells(b: Bytes, tree: BaseTree, meta: Meta): Cells {
+function decodeCells(b: Bytes, tree: BaseTree, functions: FunctionTable, meta: Meta): Cells {
 	const shift = varint(b);
 	const flags = varint(b);
 	const count = countOf(b);
@@ -207,7 +207,8 @@ function decodeCells(b: Bytes, tree: BaseTree, meta: Meta): Cells {
 	const bin = unsigned(deltas(b, count, Math.min(bins - 1, maxId)));
 	const samples = amounts(b, count);
 	const weight = flags & 1 ? samples.map((n) => n * meta.period_ns + svarint(b)) : null;
-	return { count, place, thread, state, bin, samples, weight, binNs: meta.bin_ns * 2 ** shift, bins };
+	const heldBy = flags & 2 ? column(b, count, functions.count + 1) : null;
+	return { count, place, thread, state, bin, samples, weight, heldBy, binNs: meta.bin_ns * 2 ** shift, bins };
 }
 
 function decodeStrip(b: Bytes | undefined, meta: Meta): Strip {
@@ -282,7 +283,7 @@ function* decoding(data: Uint8Array): Generator<undefined, Profile> {
 	yield;
 	const tree = decodeTree(need(Tag.tree), functions, locations);
 	yield;
-	const cells = decodeCells(need(Tag.cells), tree, meta);
+	const cells = decodeCells(need(Tag.cells), tree, functions, meta);
 	yield;
 	const strip = decodeStrip(found.get(Tag.strip), meta);
 	yield;

@@ -245,6 +245,9 @@ export interface Cells {
 	readonly samples: Float64Array;
 	/** ns; null: samples * meta.period_ns. */
 	readonly weight: Float64Array | null;
+	/** Of samples that waited for the GIL: 1 if nobody was seen to hold it, else 2 + the function that did; else 0.
+	 * Null: nobody waited for it. */
+	readonly heldBy: Int32Array | null;
 	readonly binNs: number;
 	readonly bins: number;
 }

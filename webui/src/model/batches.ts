@@ -59,8 +59,12 @@ export function batchingOf(profile: Profile, sieve: Sieve, shape: Shape): Batchi
 	return { first, length, count: Math.ceil(beyond / length) };
 }
 
-/** What is asked for: a set of rows for each place of the profile, or for each `state << 2 | quality`. */
-export type Rows = { readonly byPlace: Uint32Array } | { readonly byState: Uint32Array };
+/** What is asked for: a set of rows for each place of the profile, for each `state << 2 | quality`, or for each
+ * `heldBy` (then only samples that waited for the GIL are all). */
+export type Rows =
+	| { readonly byPlace: Uint32Array }
+	| { readonly byState: Uint32Array }
+	| { readonly byHolder: Uint32Array };
 
 /** Which cells, and in which batches. */
 export interface Selected {
@@ -73,7 +77,7 @@ export interface Selected {
 /** Add up the cells that pass the sieve and are in the shape. */
 export function batchesOf(selected: Selected, unit: Unit, count: number, rows: Rows): Batches {
 	const { profile, sieve, shape, batching } = selected;
-	const { place, thread, state, bin, samples, weight } = profile.cells;
+	const { place, thread, state, bin, samples, weight, heldBy } = profile.cells;
 	const { nodeOf, out, keepsFrameless } = shape;
 	const { threads, states, fromBin, toBin, outside } = sieve;
 	const { first, length, count: batches } = batching;
@@ -81,7 +85,9 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 	const all = new Float64Array(batches);
 	const hits = Array.from({ length: count }, () => new Float64Array(batches));
 	const rowSamples = new Float64Array(count);
-	const [ofPlace, ofState] = "byPlace" in rows ? [rows.byPlace, null] : [null, rows.byState];
+	const ofPlace = "byPlace" in rows ? rows.byPlace : null;
+	const ofState = "byState" in rows ? rows.byState : null;
+	const ofHolder = "byHolder" in rows ? rows.byHolder : null;
 	let sampled = 0;
 	for (let i = 0; i < place.length; i++) {
 		const at = bin[i]!;
@@ -89,10 +95,13 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 		if (!threads[thread[i]!] || !states[state[i]!] || inside === outside) continue;
 		const l = place[i]!;
 		if (l < 0 ? !keepsFrameless : nodeOf[l] === -1 || out?.[l]) continue;
+		if (ofHolder && !heldBy?.[i]) continue;
 		const b = Math.floor((at - first) / length);
 		all[b]! += amount[i]!;
 		sampled += samples[i]!;
-		let set = ofState ? ofState[state[i]!]! : l < 0 ? 0 : ofPlace![l]!;
+		let set = l < 0 || !ofPlace ? 0 : ofPlace[l]!;
+		if (ofState) set = ofState[state[i]!]!;
+		if (ofHolder) set = ofHolder[heldBy![i]!]!;
 		for (; set; set &= set - 1) {
 			const row = 31 - Math.clz32(set & -set);
 			hits[row]![b]! += amount[i]!;

@@ -7,6 +7,7 @@ import { State as Bit, stripKinds } from "../data/profile";
 import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
 } from "../model/batches";
+import { type Blame, blameOf } from "../model/blame";
 import { differences, type Side } from "../model/differences";
 import {
 	type Filter, type PlaceValues, placeValues, restOf, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
@@ -69,6 +70,8 @@ export interface Shown {
 	/** `rows`: by row of the function table, null: nothing is searched for. `share` of what passes. */
 	search(): { readonly rows: Uint8Array | null; readonly share: number; readonly error: string | null };
 	statistics(): Statistics;
+	/** Who held the GIL while what passes waited for it. */
+	blame(): Blame | null;
 	sourceFiles(): readonly FileFigures[];
 	sourceLines(file: number): FileLines;
 	strip(fromNs: number, toNs: number, columns: number): StripColumns;
@@ -415,6 +418,7 @@ function shownOf(p: Pipeline): Shown {
 		leafStates: (of) => leafStates(p, of),
 		search: () => search(p),
 		statistics: () => statistics(p),
+		blame: () => keep("blame", [selected(p)], () => blameOf(selected(p))),
 		sourceFiles() {
 			const from = tree(p, "line", false);
 			return keep("files", [from], () => fileFigures(profile, from));

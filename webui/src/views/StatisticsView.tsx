@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 
 import { count, percent, rate, sharePm, time } from "../model/numbers";
 import type { StateName, Statistics } from "../model/statistics";
+import { BlameTable } from "./BlameTable";
 import type { Page } from "./page";
 import { ProcessTable, ThreadTable } from "./StatisticsTables";
 import { WaitsTable } from "./WaitsTable";
@@ -134,6 +135,7 @@ export function StatisticsView({ page }: { page: Page }): JSX.Element {
 				)}
 			</div>
 			<SpreadNote page={page} />
+			<BlameTable page={page} />
 			<WaitsTable page={page} />
 			<ThreadTable page={page} statistics={statistics} />
 			<ProcessTable page={page} statistics={statistics} />
