@@ -10,7 +10,6 @@
 #include "flame.h"
 
 #define LINE_BYTES 2048
-#define NO_PROGRAM "(no Python seen yet)"
 
 static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "flame", "tasks", "diff"};
 
@@ -35,6 +34,16 @@ static void add(char *buf, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* What stands in the place of the process when there is none. */
+static const char *no_process(const struct ui *ui)
+{
+	if (ui->feed->recording)
+		return ui->feed->o->recording;
+	if (ui->states || *ui->thread || *ui->module || *ui->focus || *ui->tag)
+		return "(no sample passes the filters)";
+	return "(no Python seen yet)";
+}
+
 static void draw_program(const struct ui *ui, int width)
 {
 	const struct look *l = &ui->feed->look;
@@ -47,7 +56,7 @@ static void draw_program(const struct ui *ui, int width)
 	if (l->process.pid)
 		add(line, "%.200s %d", l->process.name, l->process.pid);
 	else
-		add(line, "%.200s", ui->feed->recording ? ui->feed->o->recording : NO_PROGRAM);
+		add(line, "%.200s", no_process(ui));
 	if (l->info.processes > 1)
 		add(line, " and %" PRIu32 " more", l->info.processes - 1);
 	if (l->process.pid && *l->process.python)
@@ -63,6 +72,8 @@ static void draw_program(const struct ui *ui, int width)
 		add(line, "  module %.60s", ui->module);
 	if (*ui->focus)
 		add(line, "  like %.60s", ui->focus);
+	if (*ui->tag)
+		add(line, "  label %.60s", ui->tag);
 	put_line(ui, 0, width, TONE_STRONG, line);
 }
 
@@ -155,7 +166,7 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		"< >            functions: sort by self or total, of 5 s or of all",
 		"c              samples: all, on CPU, waiting, with the GIL, wanting it",
 		"a N            trees: own code, all code; native frames on, off",
-		"t m F          only one thread, a module, functions like a regex",
+		"t m F T        only a thread, a module, functions like a regex, a label",
 		"+ -            rate up, down",
 		"p              pause the screen, and go on; sampling goes on",
 		"[ ] { }        pause, and go back or on by a second, by ten",

@@ -169,11 +169,14 @@ static void filter_by_words(struct feed *f)
 	*w = f->wanted;
 	w->threads[0] = w->thread;
 	w->modules[0] = w->module;
+	w->tags[0] = w->tag;
 	f->filters.threads = *w->thread ? w->threads : first->threads;
 	f->filters.thread_count = *w->thread ? 1 : first->thread_count;
 	f->filters.modules = *w->module ? w->modules : first->modules;
 	f->filters.module_count = *w->module ? 1 : first->module_count;
 	f->filters.focus = *w->like ? w->like : first->focus;
+	f->filters.tags = *w->tag ? w->tags : first->tags;
+	f->filters.tag_count = *w->tag ? 1 : first->tag_count;
 }
 
 struct plumb_error *feed_refresh(struct feed *f)
@@ -230,6 +233,11 @@ void feed_only_module(struct feed *f, const char *module)
 void feed_only_like(struct feed *f, const char *pattern)
 {
 	want(f, f->wanted.like, pattern);
+}
+
+void feed_only_tag(struct feed *f, const char *tag)
+{
+	want(f, f->wanted.tag, tag);
 }
 
 void feed_only_states(struct feed *f, unsigned states)

@@ -19,8 +19,8 @@ struct look {
 
 /* What was typed to filter by; "": what was asked for at first. */
 struct feed_words {
-	char thread[64], module[64], like[64];
-	const char *threads[1], *modules[1]; /* of these, for views */
+	char thread[64], module[64], like[64], tag[64];
+	const char *threads[1], *modules[1], *tags[1]; /* of these, for views */
 };
 
 struct feed {
@@ -59,10 +59,12 @@ uint64_t feed_shown_ns(const struct feed *f);
 struct plumb_error *feed_between(struct feed *f, uint64_t *from_ns, uint64_t *to_ns,
 				 struct plumb_profile **ret) PLUMB_MUST_CHECK;
 /** From the next look on: only this thread, by name or number; samples with a frame of that module, package, file or
- * folder; with one like that regular expression, which is valid. "": as was asked for at first. */
+ * folder; with one like that regular expression, which is valid; with that label, as name or name=value. "": as was
+ * asked for at first. */
 void feed_only_thread(struct feed *f, const char *thread);
 void feed_only_module(struct feed *f, const char *module);
 void feed_only_like(struct feed *f, const char *pattern);
+void feed_only_tag(struct feed *f, const char *tag);
 /** Only samples of these states (enum plumb_doing) from now on; 0: all. */
 void feed_only_states(struct feed *f, unsigned states);
 /** Only frames of these kinds (enum plumb_kind) from now on; 0: all. */

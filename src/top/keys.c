@@ -255,6 +255,9 @@ static void act(struct ui *ui, int key)
 	case 'F':
 		ui_ask(ui, PROMPT_FOCUS);
 		break;
+	case 'T':
+		ui_ask(ui, PROMPT_TAG);
+		break;
 	case '/':
 		ui_ask(ui, PROMPT_SEARCH);
 		break;

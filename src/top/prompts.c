@@ -18,6 +18,7 @@ const char *ui_prompt(enum prompt prompt)
 		[PROMPT_THREAD] = "only the thread (name or number; empty: all)",
 		[PROMPT_MODULE] = "only samples with the module, package or folder (empty: all)",
 		[PROMPT_FOCUS] = "only samples with a function or file like (regex; empty: all)",
+		[PROMPT_TAG] = "only samples with the label (name or name=value; empty: all)",
 	};
 	return texts[prompt];
 }
@@ -55,6 +56,17 @@ static void only_like(struct ui *ui, const char *pattern)
 	ui->look_again = true;
 }
 
+static void only_tag(struct ui *ui, const char *tag)
+{
+	if (*tag == '=') {
+		ui_tell(ui, "'%s' is no label: give its name, or name=value", tag);
+		return;
+	}
+	snprintf(ui->tag, sizeof ui->tag, "%s", tag);
+	feed_only_tag(ui->feed, ui->tag);
+	ui->look_again = true;
+}
+
 void ui_search(struct ui *ui)
 {
 	if (*ui->sought && !table_search(&ui->tables[ui->view], ui->sought))
@@ -75,6 +87,9 @@ static void end_prompt(struct ui *ui)
 		break;
 	case PROMPT_FOCUS:
 		only_like(ui, ui->typed);
+		break;
+	case PROMPT_TAG:
+		only_tag(ui, ui->typed);
 		break;
 	default:
 		snprintf(ui->sought, sizeof ui->sought, "%s", ui->typed);

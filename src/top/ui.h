@@ -9,7 +9,7 @@
 
 #define UI_HEADER_ROWS 4
 
-enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD, PROMPT_MODULE, PROMPT_FOCUS };
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_THREAD, PROMPT_MODULE, PROMPT_FOCUS, PROMPT_TAG };
 
 /* What was known of what is watched at the look before. */
 struct notices {
@@ -31,7 +31,7 @@ struct ui {
 	struct notices notices;
 	bool help;
 	enum prompt prompt;
-	char typed[64], sought[64], thread[64], module[64], focus[64];
+	char typed[64], sought[64], thread[64], module[64], focus[64], tag[64];
 	char message[512]; /* until the next key */
 	bool over;
 	bool left;  /* by q, not by who wants it all to end */

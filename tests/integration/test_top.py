@@ -609,6 +609,25 @@ def test_filters_that_are_typed(shop):
         close(t)
 
 
+def test_a_label_that_is_typed(plumb, any_python, places, top):
+    """Of the workers of a pool, which work on two functions in turn: by name, or by name and value."""
+    script = os.path.join(places.directory(any_python.root)[1], "pools.py")
+    command = [plumb.binary, "top", "--", *any_python.command, script, "pool", "fork"]
+    with Emulator(command, columns=120, rows=60, directory=plumb.directory, environment={"PLUMB_TEST_SECONDS": "3600"}) as t:
+        t.type("T=count\r")
+        t.see(r"^'=count' is no label: give its name, or name=value")
+        t.type("Ttask\r")
+        t.see(r" Job\.measure ")
+        assert t.screen[0].endswith("label task"), t.shown
+        t.type("Ttask=count\r")
+        t.until(lambda: t.screen[0].endswith("label task=count") and " count " in t.shown and "measure" not in t.shown, "what has the label")
+        t.type("Ttask=nothing\r")
+        t.see(r"^plumb top  \(no sample passes the filters\)")
+        t.type("T\r")
+        t.see(r" Connection\._recv ")
+        t.end()
+
+
 def test_the_page(plumb, any_python, top, tmp_path):
     """Of all that was sampled, for nobody else, in the browser that there is; where there is none it is told where it is."""
     if plumb("report", "-f", "html", "nothing.plumb").status == 125:
