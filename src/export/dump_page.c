@@ -176,6 +176,7 @@ static void put_native(struct pl_page *page, int indent, const struct pl_dump_fr
 {
 	const struct pl_dump_native_frame *n = &f->native;
 	struct pl_dump_text module = file_name(n->module);
+	const bool bracketed = module.len && module.s[0] == '['; /* [jit], [vdso] */
 	struct pl_line l;
 	int tail = columns(page, module.s, module.len) + 4;
 
@@ -186,12 +187,12 @@ static void put_native(struct pl_page *page, int indent, const struct pl_dump_fr
 	else
 		pl_line_addf(&l, "0x%" PRIx64, n->function ? n->function : n->offset ? n->offset : n->address);
 	pl_line_tone(&l, PL_TONE_FAINT);
-	pl_line_add(&l, " [");
+	pl_line_add(&l, bracketed ? " " : " [");
 	if (module.len)
 		pl_line_name(&l, module.s, module.len, page->width - l.cols - 1, PL_CUT_START);
 	else
 		pl_line_add(&l, "no file");
-	pl_line_add(&l, "]");
+	pl_line_add(&l, bracketed ? "" : "]");
 	pl_line_tone(&l, PL_TONE_PLAIN);
 	if (n->signal)
 		pl_line_add(&l, " (signal)");

@@ -125,6 +125,13 @@ static void drop_last_argument(char *s, const char *begins)
 	}
 }
 
+/* Marks that names have so that they differ: numba puts hundreds of letters there. */
+static void drop_marks(char *s)
+{
+	for (char *p = s, *end; (p = strstr(p, "[abi:")) && (end = strchr(p, ']'));)
+		memmove(p, end + 1, strlen(end + 1) + 1);
+}
+
 void pl_shorten_cpp_name(char *name)
 {
 	static const struct {
@@ -143,6 +150,7 @@ void pl_shorten_cpp_name(char *name)
 
 	if (clone)
 		*clone = '\0';
+	drop_marks(name);
 	drop_last_argument(name, ", std::allocator<");
 	drop_last_argument(name, ", std::default_delete<");
 	for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)

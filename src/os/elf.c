@@ -48,6 +48,7 @@ static struct plumb_error *read_headers(struct pl_elf *e)
 	struct plumb_error *err = check_header(&h);
 	if (err)
 		return err;
+	e->object = h.e_type == ET_REL;
 	e->segments = pl_elf_copy(e, h.e_phoff, h.e_phnum, sizeof *e->segments, MAX_SEGMENTS * sizeof *e->segments);
 	e->segment_count = e->segments ? h.e_phnum : 0;
 	read_sections(e, &h);
@@ -145,6 +146,20 @@ void *pl_elf_copy_section(const struct pl_elf *e, const char *name, size_t max_b
 		return NULL;
 	*len_ret = s->sh_size;
 	return pl_elf_copy(e, s->sh_offset, s->sh_size, 1, max_bytes);
+}
+
+bool pl_elf_placed_code(const struct pl_elf *e, size_t *at, struct pl_elf_symbol *ret)
+{
+	while (*at < e->section_count) {
+		const Elf64_Shdr *s = &e->sections[(*at)++];
+
+		if (!(s->sh_flags & SHF_EXECINSTR) || !s->sh_addr || !s->sh_size ||
+		    s->sh_addr + s->sh_size < s->sh_addr)
+			continue;
+		*ret = (struct pl_elf_symbol){.value = s->sh_addr, .size = s->sh_size};
+		return true;
+	}
+	return false;
 }
 
 uint64_t pl_elf_load_base(const struct pl_elf *e)

@@ -45,6 +45,9 @@ bool pl_elf_symbol(const struct pl_elf *e, const char *name, struct pl_elf_symbo
 bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symbol *ret /* value: address */);
 /** The bytes of a section, in a new block. NULL: there is none, it has more than @p max_bytes, or no memory. */
 void *pl_elf_copy_section(const struct pl_elf *e, const char *name, size_t max_bytes, size_t *len_ret);
+/** The next section of code that was put somewhere, from the section @p at on, which starts as 0: of an object file
+ * that a JIT compiler tells of. value: its address. False: there are no more. */
+bool pl_elf_placed_code(const struct pl_elf *e, size_t *at, struct pl_elf_symbol *ret);
 /** Virtual address of the first PT_LOAD, page-truncated; run-time address = symbol + (lowest mapping - this). */
 uint64_t pl_elf_load_base(const struct pl_elf *e);
 /** What to add to a symbol's value when the file's bytes from @p offset on are mapped at @p start; false if no segment

@@ -53,11 +53,20 @@ void pl_functions_destroy(struct pl_functions *f)
 	free(f);
 }
 
+/* 0: it is nowhere. In an object file it counts from its section, which says where it was put. */
+static uint64_t address_of(const struct pl_elf *e, const Elf64_Sym *s)
+{
+	if (!e->object)
+		return s->st_value;
+	const uint64_t section = s->st_shndx < e->section_count ? e->sections[s->st_shndx].sh_addr : 0;
+	return section ? section + s->st_value : 0;
+}
+
 static bool is_function(const Elf64_Sym *s)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 
-	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_value && s->st_name &&
+	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name &&
 	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
@@ -78,17 +87,17 @@ static bool add_names(struct pl_functions *f, const struct pl_elf *e, const stru
 	return ok;
 }
 
-static bool add_symbols(struct pl_functions *f, const Elf64_Sym *symbols, uint64_t n, uint64_t names,
-			uint64_t names_len)
+static bool add_symbols(struct pl_functions *f, const struct pl_elf *e, const Elf64_Sym *symbols, uint64_t n,
+			uint64_t names, uint64_t names_len)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		const Elf64_Sym *s = &symbols[i];
-		struct function one = {.addr = s->st_value,
+		struct function one = {.addr = address_of(e, s),
 				       .size = s->st_size,
 				       .name = names + s->st_name,
 				       .binding = ELF64_ST_BIND(s->st_info)};
 
-		if (is_function(s) && s->st_name < names_len && !pl_vec_push(&f->all, one))
+		if (is_function(s) && one.addr && s->st_name < names_len && !pl_vec_push(&f->all, one))
 			return false;
 	}
 	return true;
@@ -104,7 +113,7 @@ static bool add_table(struct pl_functions *f, const struct pl_elf *e, const stru
 		pl_elf_copy(e, t->symbols, t->symbol_count, sizeof *symbols, MAX_SYMBOLS * sizeof *symbols);
 	if (!symbols)
 		return true;
-	bool ok = add_names(f, e, t) && add_symbols(f, symbols, t->symbol_count, names, f->names.len - names);
+	bool ok = add_names(f, e, t) && add_symbols(f, e, symbols, t->symbol_count, names, f->names.len - names);
 	free(symbols);
 	return ok;
 }
@@ -191,6 +200,16 @@ bool pl_functions_add_one(struct pl_functions *f, uint64_t addr, const char *nam
 {
 	f->sorted = false;
 	return add_name(f, (struct function){.addr = addr, .binding = STB_LOCAL}, name, strlen(name));
+}
+
+size_t pl_functions_count(const struct pl_functions *f)
+{
+	return f->all.len;
+}
+
+uint64_t pl_functions_begin(const struct pl_functions *f, size_t i)
+{
+	return f->all.data[i].addr;
 }
 
 void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *name))

@@ -20,6 +20,10 @@ struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf
 /** One more, that no symbol names and whose size is not known. False without memory. */
 bool pl_functions_add_one(struct pl_functions *f, uint64_t addr, const char *name);
 
+/** How many there are, and where one of them begins. */
+size_t pl_functions_count(const struct pl_functions *f);
+uint64_t pl_functions_begin(const struct pl_functions *f, size_t i);
+
 /** Keep those whose names are wanted; and no more of them, nor of a name, than programs have. */
 void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *name));
 

@@ -23,6 +23,7 @@ struct pl_elf {
 	uint64_t size;
 	struct pl_work *work; /* NULL: no limit */
 	uint64_t bias;	      /* of addresses in PT_DYNAMIC, where the loader may have relocated them; else 0 */
+	bool object;	      /* ET_REL: symbols count from their sections */
 	Elf64_Phdr *segments;
 	Elf64_Shdr *sections;
 	size_t segment_count, section_count, section_names;

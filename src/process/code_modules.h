@@ -9,6 +9,7 @@
 #include "target_file.h"
 
 #define PL_MODULE_ID_MAX 64
+#define PL_JIT_FILE	 "[jit]" /* what code of a JIT compiler is said to be in */
 
 /** A file that a process has mapped. All borrowed. */
 struct pl_code_file {

@@ -4,12 +4,16 @@
 
 #include <string.h>
 
+#include "code_modules.h"
 #include "image.h"
 #include "lower_bound.h"
 #include "native_methods.h"
 #include "native_names.h"
 
 #define VDSO "[vdso]"
+
+static char jit_path[] = PL_JIT_FILE;
+static const struct pl_mapping jit_map = {.path = jit_path};
 
 static bool is_code_of_somebody(const struct pl_mapping *m)
 {
@@ -82,13 +86,87 @@ static struct plumb_error *look(struct pl_native_place *p)
 	return err;
 }
 
+/* ---- code of JIT compilers --------------------------------------------------------------------------------------- */
+
+static bool push_piece(struct pl_native_place *p, const struct pl_jit_piece *piece)
+{
+	const struct pl_native_file f = {.map = &jit_map, .jit = piece, .asked = true, .data_end = piece->end};
+
+	return pl_vec_push(&p->images, pl_jit_piece_image(piece)) && pl_vec_push(&p->files, f);
+}
+
+/* Those of files, which are sorted, and the pieces between them; a piece that lies where a file is mapped is none. */
+static bool merge(struct pl_native_place *p, const struct pl_native_place *files)
+{
+	const struct pl_jit_code *j = &p->jit;
+	const size_t n = files->images.len;
+	size_t k = 0;
+	pl_addr end = 0;
+
+	for (size_t i = 0; i <= n; i++) {
+		const pl_addr start = i < n ? files->images.data[i].start : UINT64_MAX;
+
+		for (; k < j->pieces.len && j->pieces.data[k].start < start; k++)
+			if (j->pieces.data[k].start >= end && j->pieces.data[k].end <= start &&
+			    !push_piece(p, &j->pieces.data[k]))
+				return false;
+		if (i == n)
+			break;
+		if (!pl_vec_push(&p->images, files->images.data[i]) || !pl_vec_push(&p->files, files->files.data[i]))
+			return false;
+		end = files->images.data[i].end;
+	}
+	return true;
+}
+
+/* To the images of files, those of code that is in none. */
+static struct plumb_error *add_pieces(struct pl_native_place *p)
+{
+	struct pl_native_place files = {0};
+
+	if (!p->jit.pieces.len)
+		return NULL;
+	memcpy(&files.images, &p->images, sizeof files.images);
+	memcpy(&files.files, &p->files, sizeof files.files);
+	memset(&p->images, 0, sizeof p->images);
+	memset(&p->files, 0, sizeof p->files);
+	const bool merged = merge(p, &files);
+	if (!merged) { /* as it was */
+		pl_vec_deinit(&p->images);
+		pl_vec_deinit(&p->files);
+		memcpy(&p->images, &files.images, sizeof files.images);
+		memcpy(&p->files, &files.files, sizeof files.files);
+		return &pl_err_no_memory;
+	}
+	pl_vec_deinit(&files.images);
+	pl_vec_deinit(&files.files);
+	return NULL;
+}
+
+static struct plumb_error *look_at_jit(struct pl_native_place *p, bool search, bool *changed_ret)
+{
+	struct plumb_error *err = pl_jit_code_look(&p->jit, p->live, &p->maps, search, changed_ret, &p->jit_work);
+
+	return err ? err : add_pieces(p);
+}
+
+bool pl_native_place_has_new_jit(const struct pl_native_place *p)
+{
+	return pl_jit_code_moved(&p->jit, p->live);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
 struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, struct pl_mem *live)
 {
+	bool changed;
+
 	*p = (struct pl_native_place){.pid = pid, .live = live, .work = {.most = PL_IMAGE_WORK}};
 	struct plumb_error *err = pl_mem_pages_create(live, &p->pages);
 
 	err = err ? err : pl_unwind_rules_create(&p->rules);
-	return err ? err : look(p);
+	err = err ? err : look(p);
+	return err ? err : look_at_jit(p, true, &changed);
 }
 
 void pl_native_place_deinit(struct pl_native_place *p)
@@ -98,6 +176,7 @@ void pl_native_place_deinit(struct pl_native_place *p)
 	pl_vec_deinit(&p->files);
 	pl_vec_deinit(&p->images);
 	pl_maps_deinit(&p->maps);
+	pl_jit_code_deinit(&p->jit);
 	pl_mem_pages_destroy(p->pages);
 	pl_unwind_rules_destroy(p->rules);
 }
@@ -106,9 +185,9 @@ static bool same_image(const struct pl_native_place *a, size_t i, const struct p
 {
 	const struct pl_mapping *x = a->files.data[i].map, *y = b->files.data[k].map;
 
-	return a->images.data[i].start == b->images.data[k].start && a->images.data[i].end == b->images.data[k].end &&
-	       x->inode == y->inode && x->dev_major == y->dev_major && x->dev_minor == y->dev_minor &&
-	       strcmp(x->path, y->path) == 0;
+	return !a->files.data[i].jit && a->images.data[i].start == b->images.data[k].start &&
+	       a->images.data[i].end == b->images.data[k].end && x->inode == y->inode && x->dev_major == y->dev_major &&
+	       x->dev_minor == y->dev_minor && strcmp(x->path, y->path) == 0;
 }
 
 /* What is known of an image of @p from goes over to the same one of @p to. Both are sorted. Returns how many stay. */
@@ -135,18 +214,33 @@ static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to
 	return kept;
 }
 
+static size_t of_files(const struct pl_native_place *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->files.len; i++)
+		n += !p->files.data[i].jit;
+	return n;
+}
+
 struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *changed_ret)
 {
 	struct pl_native_place now = {
 		.pid = p->pid, .live = p->live, .pages = p->pages, .rules = p->rules, .work = p->work};
 	struct plumb_error *err = look(&now);
+	bool jit_changed = false;
 
 	*changed_ret = false;
 	if (!err) {
+		const size_t before_files = of_files(p);
 		size_t kept = hand_over(p, &now);
 		struct pl_native_place before = *p;
 
-		*changed_ret = kept != now.images.len || kept != p->images.len;
+		*changed_ret = kept != now.images.len || kept != before_files;
+		now.jit = p->jit;
+		memset(&before.jit, 0, sizeof before.jit);
+		err = look_at_jit(&now, *changed_ret || !now.jit.list_count, &jit_changed);
+		*changed_ret |= jit_changed;
 		pl_mem_pages_forget(now.pages);
 		pl_unwind_rules_forget(now.rules);
 		*p = now;
@@ -211,6 +305,8 @@ void pl_native_place_read_evals(struct pl_native_place *p, uint32_t i)
 {
 	struct pl_native_file *f = &p->files.data[i];
 
+	if (f->jit)
+		return;
 	pl_unwind_image_open(&p->images.data[i], pl_mem_pages_mem(p->pages), &pl_unwind_x86_64);
 	if (!f->asked)
 		ask(p, i, NULL);
@@ -224,6 +320,8 @@ const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr 
 {
 	if (i >= p->images.len || !p->images.data[i].opened)
 		return NULL;
+	if (p->files.data[i].jit)
+		return pl_functions_find(pl_jit_piece_functions(p->files.data[i].jit), place, begin);
 	if (!p->files.data[i].asked)
 		ask(p, i, pl_native_methods_add);
 	if (!p->files.data[i].functions)

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "jit_code.h"
 #include "mapped_functions.h"
 #include "maps.h"
 #include "mem_pages.h"
@@ -17,6 +18,7 @@ struct pl_code_module;
 /** What is known of an image beside what src/unwind knows. */
 struct pl_native_file {
 	const struct pl_mapping *map;	     /* one of it that holds code */
+	const struct pl_jit_piece *jit;	     /* it is in no file, but code of a JIT compiler; NULL: it is not */
 	const struct pl_code_module *module; /* of whoever samples; NULL: not asked for yet */
 	struct pl_functions *functions;
 	bool asked;	  /* whether there are any */
@@ -33,15 +35,20 @@ struct pl_native_place {
 	pl_mapping_vec maps;
 	PL_VEC(struct pl_unwind_image) images; /* sorted */
 	PL_VEC(struct pl_native_file) files;   /* of each image */
+	struct pl_jit_code jit;
+	uint64_t jit_work; /* of the last look at it */
 	struct pl_work work;
 };
 
-/** Errors: PLUMB_ERR_NO_MEMORY, those of pl_maps_read. */
+/** Errors: PLUMB_ERR_NO_MEMORY, those of pl_maps_read. Release with pl_native_place_deinit, also after an error. */
 struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, struct pl_mem *live) PLUMB_MUST_CHECK;
 void pl_native_place_deinit(struct pl_native_place *p);
 /** Look again at what is mapped. *changed_ret: other images than before; what is known of those that stay is kept.
  * Errors: as pl_native_place_init; it is as it was then. */
 struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *changed_ret) PLUMB_MUST_CHECK;
+
+/** Has a JIT compiler made or dropped code since the last look? */
+bool pl_native_place_has_new_jit(const struct pl_native_place *p);
 
 /** Images are what is mapped of one file in a row, if some of it is code; sorted, appended to @p images and @p files.
  * Pure. False without memory. */

@@ -2,6 +2,7 @@
 /* Layer process, sampling thread only. See native_reader.h. */
 #include "native_reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "c_stack.h"
@@ -115,6 +116,20 @@ static struct plumb_error *module_of(struct pl_native_reader *n, struct pl_reade
 	return err;
 }
 
+/* Its compiler tells its name, as long as it is there; what is longer than names are is cut. */
+static struct plumb_error *learn_jit(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_frame *f,
+				     pl_addr key, struct pl_native_code *native, uint32_t *ret)
+{
+	const char *name = pl_native_place_name(&n->native->place, f->image, pl_native_frame_place(f), f->function);
+	char text[PL_DEMANGLED];
+
+	if (!name)
+		return remember(n, r, key, native, "<code that is in no file>", ret);
+	native->jit = true;
+	snprintf(text, sizeof text, "%s", name);
+	return remember(n, r, key, native, text, ret);
+}
+
 /* Its place in its file: the name is looked for by whoever takes the samples over. */
 static struct plumb_error *learn_code(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_frame *f,
 				      pl_addr key, const struct pl_native_role *role, uint32_t *ret)
@@ -124,6 +139,8 @@ static struct plumb_error *learn_code(struct pl_native_reader *n, struct pl_read
 
 	if (f->image >= n->native->place.images.len)
 		return remember(n, r, key, &native, "<code that is in no file>", ret);
+	if (n->native->place.files.data[f->image].jit)
+		return learn_jit(n, r, f, key, &native, ret);
 	uint64_t bias = n->native->place.images.data[f->image].bias;
 	native.place = pl_native_frame_place(f) - bias;
 	native.begin = f->function ? f->function - bias : 0;
@@ -147,7 +164,7 @@ static bool look_again(struct pl_native_reader *n, uint64_t now_ns)
 	bool changed = false;
 	struct plumb_error *err = pl_native_place_look(&n->native->place, &changed);
 
-	note_work(n, MAPPING_WORK * n->native->place.maps.len);
+	note_work(n, MAPPING_WORK * n->native->place.maps.len + n->native->place.jit_work);
 	plumb_error_destroy(err); /* it is as it was */
 	pl_native_look_ended(&n->look, changed, now_ns);
 	pl_debug(PL_DEBUG_PROCESS, "process %d: code that nothing known has mapped; %zu images now, %s",
@@ -165,13 +182,30 @@ static struct plumb_error *make_stack_once(struct pl_native_reader *n, struct pl
 	return err;
 }
 
+/* Code of a JIT compiler may be another's by now. */
+static bool runs_jit(const struct pl_native_reader *n, const struct pl_native_stack *stack)
+{
+	const struct pl_native_place *p = &n->native->place;
+
+	for (size_t i = 0; i < stack->native.len; i++) {
+		const uint32_t image = stack->native.data[i].image;
+
+		if (image < p->files.len && p->files.data[image].jit)
+			return true;
+	}
+	return false;
+}
+
 static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)
 {
 	const uint64_t now_ns = pl_clock_monotonic_ns();
 	struct plumb_error *err = make_stack_once(n, stack);
 
-	if (err || !pl_native_look_wanted(&n->look, &stack->native, now_ns))
+	if (err)
 		return err;
+	const bool made_anew = runs_jit(n, stack) && pl_native_place_has_new_jit(&n->native->place);
+	if (!made_anew && !pl_native_look_wanted(&n->look, &stack->native, now_ns))
+		return NULL;
 	if (look_again(n, now_ns)) {
 		pl_native_stack_deinit(stack);
 		err = make_stack_once(n, stack);

@@ -24,6 +24,8 @@ static struct plumb_error *view_read(struct pl_mem *mem, pl_addr addr, void *dst
 		memcpy(dst, t->stack + (addr - t->at), len);
 		return NULL;
 	}
+	if (pl_jit_code_read(&v->place->jit, addr, dst, len))
+		return NULL;
 	i = pl_unwind_image_at(v->place->images.data, v->place->images.len, addr);
 	return i && len <= i->end - addr ? pl_mem_read(pl_mem_pages_mem(v->place->pages), addr, dst, len)
 					 : &pl_err_unreadable;

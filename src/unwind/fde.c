@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer unwind. Pure over pl_mem; allocates nothing. Source: LSB core, "Exception frames"; DWARF 5, 6.4.1. */
+/* Layer unwind. Pure over pl_mem; allocates only to list. Source: LSB core, "Exception frames"; DWARF 5, 6.4.1. */
 #include "fde.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
+#include "steps.h"
 
 #define AUGMENTATION_MAX 8
 #define LONG_LENGTH	 0xffffffffu
+#define LIST_STEPS	 40
 
 /* Head of a CIE or FDE: its length, then where it refers to. */
 static bool begin(struct pl_mem *mem, pl_addr at, struct pl_bytes *b, uint64_t *refers, pl_addr *place)
@@ -114,6 +117,34 @@ static bool read_fde(struct pl_mem *mem, pl_addr at, struct pl_fde *f)
 	if (extras && (!pl_bytes_uleb(&b, &len) || !pl_bytes_skip(&b, len)))
 		return false;
 	f->own = (struct pl_cfi_program){b.at, b.end};
+	return true;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct pl_fde_place *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+bool pl_fde_list(struct pl_mem *mem, pl_addr from, pl_addr to, size_t *steps, pl_fde_place_vec *ret)
+{
+	uint64_t refers;
+	struct pl_bytes b;
+	pl_addr place;
+
+	for (pl_addr at = from; at < to && pl_steps_take(steps, LIST_STEPS); at = b.end) {
+		struct pl_fde f = {0};
+
+		if (!begin(mem, at, &b, &refers, &place) || b.end <= at || b.end > to)
+			break;
+		if (refers != 0 && read_fde(mem, at, &f) && !pl_vec_push(ret, ((struct pl_fde_place){f.start, at})))
+			return false;
+	}
+	if (ret->len)
+		qsort(ret->data, ret->len, sizeof *ret->data, compare_places);
 	return true;
 }
 

@@ -21,6 +21,10 @@ struct pl_fde {
 	struct pl_cfi_program shared, own; /* the instructions of the CIE, then its own */
 };
 
+/** All that the .eh_frame at @p from has, sorted by their code, for an image without an index; each is some steps. What
+ * makes no sense ends it. False without memory. */
+bool pl_fde_list(struct pl_mem *mem, pl_addr from, pl_addr to, size_t *steps, pl_fde_place_vec *ret);
+
 /** That of the code at @p pc. False: nothing describes it, or makes no sense. */
 bool pl_fde_find(const struct pl_unwind_image *i, struct pl_mem *mem, pl_addr pc, struct pl_fde *ret);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "lower_bound.h"
 
 #define SEGMENTS_MAX 512u
 #define PAGE	     4096u
@@ -139,6 +140,38 @@ struct pl_unwind_image *pl_unwind_image_at(struct pl_unwind_image *images, size_
 	return from < n && images[from].start <= addr ? &images[from] : NULL;
 }
 
+static uint64_t start_of(const void *row)
+{
+	return ((const struct pl_fde_place *)row)->start;
+}
+
+/* NULL: none begins at @p pc or before. */
+static const struct pl_fde_place *listed_at(const struct pl_unwind_image *i, pl_addr pc)
+{
+	size_t behind = pc == UINT64_MAX
+				? i->listed_count
+				: pl_lower_bound(i->listed, i->listed_count, sizeof *i->listed, start_of, pc + 1);
+
+	return behind ? &i->listed[behind - 1] : NULL;
+}
+
+pl_addr pl_unwind_image_function(const struct pl_unwind_image *i, pl_addr pc)
+{
+	const struct pl_fde_place *p = i->listed ? listed_at(i, pc) : NULL;
+
+	return p ? p->start : 0;
+}
+
+static bool search_list(const struct pl_unwind_image *i, pl_addr pc, pl_addr *ret)
+{
+	const struct pl_fde_place *p = listed_at(i, pc);
+
+	if (!p || !p->at)
+		return false;
+	*ret = p->at;
+	return true;
+}
+
 /* The last entry that does not begin behind the address. */
 bool pl_unwind_image_search(const struct pl_unwind_image *i, struct pl_mem *mem, pl_addr pc, pl_addr *ret)
 {
@@ -146,6 +179,8 @@ bool pl_unwind_image_search(const struct pl_unwind_image *i, struct pl_mem *mem,
 	int32_t entry[2], found = 0;
 	bool any = false;
 
+	if (i->listed)
+		return search_list(i, pc, ret);
 	if (!i->index)
 		return false;
 	while (from < to) {

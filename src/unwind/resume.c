@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "prologue.h"
 #include "steps.h"
 
 #define DISTANCE_MAX 1024
@@ -224,6 +225,32 @@ static bool search_frame_pointer(struct resume *r, struct pl_registers *regs, en
 	return false;
 }
 
+/* What the function has pushed, where the code has no table but it is known where it begins. That leads to a call, and
+ * lands. */
+static bool try_prologue(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	const struct pl_native_frame lost = r->ret->data[r->ret->len - 1];
+	const size_t first = r->ret->len;
+	uint64_t pc, cfa;
+
+	if (!lost.function || *end != PL_UNWIND_NO_TABLE || (r->next < r->n && !r->landing->distance))
+		return false;
+	for (int entered = 1; entered >= 0 && may_try(r); entered--) {
+		struct pl_registers to = *regs;
+
+		if (pl_prologue_follow(r->u, &lost, entered, &to) && pl_register_get(&to, r->u->arch->pc, &pc) &&
+		    pl_register_get(&to, r->u->arch->sp, &cfa) && follows_a_call(r, pc) &&
+		    lands(r, &to, 0, r->next, r->landing->distance, end)) {
+			r->ret->data[first - 1].cfa = cfa;
+			*regs = to;
+			return true;
+		}
+		r->ret->len = first;
+	}
+	*end = PL_UNWIND_NO_TABLE;
+	return false;
+}
+
 /* From the frame that the anchor @p k lies in to its caller. */
 static bool try_anchor(struct resume *r, size_t k, uint64_t distance, struct pl_registers *regs,
 		       enum pl_unwind_end *end)
@@ -257,8 +284,8 @@ static bool try_distances(struct resume *r, size_t k, struct pl_registers *regs,
 /* False: nothing leads on. */
 static bool go_on(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
 {
-	if (r->ret->len &&
-	    (try_frame_pointer(r, regs, end) || (*end == PL_UNWIND_REGISTER && search_frame_pointer(r, regs, end))))
+	if (r->ret->len && (try_prologue(r, regs, end) || try_frame_pointer(r, regs, end) ||
+			    (*end == PL_UNWIND_REGISTER && search_frame_pointer(r, regs, end))))
 		return true;
 	for (; r->next < r->n && may_try(r); r->next++) {
 		if (r->landing->distance ? try_anchor(r, r->next, r->landing->distance, regs, end)

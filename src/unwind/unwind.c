@@ -191,8 +191,10 @@ static enum step step_by_tables(struct walk *w, pl_addr place)
 	pl_unwind_image_open(i, u->mem, u->arch);
 	if (!i->head)
 		return fail(w, PL_UNWIND_NO_IMAGE);
-	if (!pl_fde_find(i, u->mem, place, &f))
+	if (!pl_fde_find(i, u->mem, place, &f)) {
+		w->frame.function = pl_unwind_image_function(i, place);
 		return step_by_epilogue(w, PL_UNWIND_NO_TABLE);
+	}
 	w->frame.function = f.start;
 	if (!pl_cfi_row_at(&f, u->mem, place, &u->steps, &row))
 		return fail(w, PL_UNWIND_CORRUPT);

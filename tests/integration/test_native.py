@@ -169,6 +169,33 @@ def with_greenlet():
     return interpreters.Interpreter("greenlet", tuple(map(int, version.split())), (python,))
 
 
+def test_code_of_a_jit_compiler_has_its_names_and_its_callers(plumb, target, few):
+    """What the compiler tells of it: the outer function's unwind table, and where the inner one begins, which has none. Of a
+    thread that is about to get a processor no registers are known: then frames may be missing, and none is a wrong one."""
+
+    def around(stack):
+        """The native frames about the innermost function of the compiler, from the last Python frame on."""
+        names = [frame.name for frame in stack.frames]
+        if "compiled_inner" not in names:
+            return None
+        return names[len(names) - names[::-1].index("calls") :]
+
+    def whole(profile):
+        return sum(s.samples for s in profile.stacks if (around(s) or [])[-2:] == ["outer::compiled(long)", "compiled_inner"])
+
+    with target(few, "jit_code.py") as program:
+        _, profile = plumb.sampled(lambda profile: whole(profile) >= 30, program.pid, "--native", "-r", "200")
+    for stack in profile.stacks:
+        inside = around(stack)
+        if inside is None:
+            continue
+        assert [f.file for f in stack.frames if f.name == "compiled_inner"] == ["[jit]"], stack
+        if inside[0] != "<missing frames>":
+            assert inside.count("compiled_inner") == inside.count("outer::compiled(long)") == 1, stack
+            assert any("ffi_call" in name or "libffi" in name for name in inside[:-2]), stack
+        assert "<missing frames>" not in inside[1:], stack
+
+
 def test_a_greenlet_has_the_stack_that_is_its_own(plumb, target):
     """What others have left on the C stack behind it is not shown, and not called missing."""
 

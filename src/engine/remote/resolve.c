@@ -4,6 +4,7 @@
  */
 #include "resolve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,15 +93,27 @@ void pl_resolver_give_up(struct pl_resolver *r, const struct pl_record *rec)
 	pl_native_symbols_give_up(&r->symbols, module_of(rec));
 }
 
-static struct plumb_error *add_native_function(const struct pl_code_module *m, const char *name, size_t len,
-					       struct plumb_profile *p, uint32_t *ret)
+/* @p file: that it is in, as it is shown. */
+static struct plumb_error *add_native_function(const char *file, const char *name, struct plumb_profile *p,
+					       uint32_t *ret)
 {
 	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
-	struct plumb_error *err = pl_profile_string(p, name, len, &f.name);
+	struct plumb_error *err = pl_profile_string(p, name, strlen(name), &f.name);
 
 	f.qualname = f.name;
-	err = err ? err : pl_profile_string(p, m ? m->map.path : "", m ? strlen(m->map.path) : 0, &f.file);
+	err = err ? err : pl_profile_string(p, file, strlen(file), &f.file);
 	return err ? err : pl_profile_function(p, &f, ret);
+}
+
+/* It has its name with it. */
+static struct plumb_error *name_fileless(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
+{
+	const struct pl_buf *name = &row->code->code.name;
+	char raw[PL_NATIVE_NAME], text[PL_NATIVE_NAME];
+
+	snprintf(raw, sizeof raw, "%.*s", (int)name->len, (const char *)name->data);
+	pl_native_symbols_text(&r->symbols, &row->code->native, raw, text);
+	return add_native_function(row->code->native.jit ? PL_JIT_FILE : "", text, p, &row->function);
 }
 
 static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
@@ -110,13 +123,12 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 	char text[PL_NATIVE_NAME];
 
 	if (!n->module)
-		return add_native_function(NULL, (const char *)row->code->code.name.data, row->code->code.name.len, p,
-					   &row->function);
+		return name_fileless(r, row, p);
 	row->hidden = !r->all_native && !pl_native_is_shown(&n->role, n->module->map.path, name);
 	if (row->hidden)
 		return NULL;
 	pl_native_symbols_text(&r->symbols, n, name, text);
-	return add_native_function(n->module, text, strlen(text), p, &row->function);
+	return add_native_function(n->module->map.path, text, p, &row->function);
 }
 
 static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)

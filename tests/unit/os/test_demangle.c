@@ -129,6 +129,8 @@ static void what_nobody_wrote_is_left_out(void **state)
 		{"f(std::__1::vector<int, mine<int> >)", "f(std::vector<int, mine<int>>)"},
 		{"std::basic_ostream<char, std::char_traits<char> >& f()", "std::ostream& f()"},
 		{"A<B<C<D<E> > > >", "A<B<C<D<E>>>>"},
+		{"f[abi:v2][abi:c8tJTIeFIjxB2](long)", "f(long)"},
+		{"f[abi:", "f[abi:"},
 		/* no template, or none that ends */
 		{"f(X, std::allocator<int>)", "f(X, std::allocator<int>)"},
 		{"f<X, std::allocator<int", "f<X, std::allocator<int"},

@@ -3,9 +3,11 @@
 #include "resume.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "epilogue.h"
 #include "own.h"
+#include "prologue.h"
 #include "unit.h"
 
 #define ANCHORS_MAX 16
@@ -14,6 +16,7 @@
 typedef void callee_fn(void);
 void without_table(callee_fn *callee);
 void with_frame_pointer(callee_fn *callee);
+extern const char begins_as_usual[], begins_as_usual_end[]; /* to be copied to where no table is */
 __asm__(".text\n"
 	"without_table:\n"
 	"	sub $24, %rsp\n"
@@ -32,6 +35,21 @@ __asm__(".text\n"
 	"	call *%rdi\n"
 	"	pop %rbp\n"
 	"	ret\n"
+	".skip 64, 0x90\n"
+	"begins_as_usual:\n"
+	"	test %rdi, %rdi\n"
+	"	jz 1f\n"
+	"	push %rbp\n"
+	"	push %rbx\n"
+	"	sub $24, %rsp\n"
+	"	xor %ebp, %ebp\n"
+	"	call *%rdi\n"
+	"	xor %ebx, %ebx\n"
+	"	add $24, %rsp\n"
+	"	pop %rbx\n"
+	"	pop %rbp\n"
+	"1:	ret\n"
+	"begins_as_usual_end:\n"
 	".skip 64, 0x90\n");
 
 static struct pl_unwind_image images[OWN_IMAGES_MAX];
@@ -291,6 +309,105 @@ static void only_what_must_return_is_followed(void **state)
 	assert_false(pl_epilogue_follow(&unwinder, &nowhere, &regs));
 }
 
+static callee_fn *made;
+
+static void through_made(callee_fn *callee)
+{
+	void (*call)(callee_fn *) = (void (*)(callee_fn *))made;
+
+	call(callee);
+	__asm__ volatile("");
+}
+
+/* As JIT compilers do: code in memory of nobody's, where it is known where its function begins. */
+static void what_a_function_begins_with_is_followed(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {through_made, plainly, through_made};
+	const size_t len = (size_t)(begins_as_usual_end - begins_as_usual);
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t at = 0;
+
+	(void)state;
+	assert_ptr_not_equal(page, MAP_FAILED);
+	memcpy(page, begins_as_usual, len);
+	made = (callee_fn *)(uintptr_t)page;
+	const struct pl_fde_place begins = {.start = (uintptr_t)page};
+	const struct pl_unwind_image image = {.start = begins.start,
+					      .end = begins.start + 4096,
+					      .head = 1,
+					      .opened = true,
+					      .listed = &begins,
+					      .listed_count = 1};
+	assert_true(unwinder.image_count < OWN_IMAGES_MAX);
+	while (at < unwinder.image_count && images[at].start < image.start)
+		at++;
+	memmove(images + at + 1, images + at, (unwinder.image_count - at) * sizeof *images);
+	images[at] = image;
+	unwinder.image_count++;
+	unwinder.code = own_mem();
+	run(calls, 3);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
+	images[at].listed_count = 0; /* it is not known: frames are missing */
+	run(calls, 3);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 2);
+	assert_int_equal(munmap(page, 4096), 0);
+}
+
+/* Of a function that begins so, and is there behind @p done bytes: which of the words on the stack does it return to?
+ * -1: that is not told. */
+static int entered(const char *code, size_t len, size_t done, bool by_the_way)
+{
+	static uint64_t stack[16];
+	static uint8_t bytes[64];
+	const struct pl_native_frame f = {.pc = (uintptr_t)bytes + done, .function = (uintptr_t)bytes};
+	struct pl_registers regs = {0};
+	uint64_t pc, sp;
+
+	memset(bytes, 0xcc, sizeof bytes);
+	memcpy(bytes, code, len);
+	for (size_t i = 0; i < 16; i++)
+		stack[i] = 100 + i;
+	pl_register_set(&regs, PL_X86_64_RSP, (uintptr_t)stack);
+	unwinder.steps = PL_UNWIND_STEPS;
+	unwinder.code = own_mem();
+	if (!pl_prologue_follow(&unwinder, &f, by_the_way, &regs))
+		return -1;
+	assert_true(pl_register_get(&regs, PL_X86_64_RIP, &pc) && pl_register_get(&regs, PL_X86_64_RSP, &sp));
+	assert_int_equal(sp, (uintptr_t)(stack + (pc - 100) + 1));
+	return (int)(pc - 100);
+}
+
+#define ENTERED(code, done) entered(code, sizeof code - 1, done, true)
+
+static void as_far_as_it_has_come(void **state)
+{
+	static const char usual[] = "\x55\x41\x57\x50\x48\x83\xec\x10\x90"; /* %rbp, %r15, %rax, $16, and more */
+
+	(void)state;
+	assert_int_equal(ENTERED(usual, 0), 0);
+	assert_int_equal(ENTERED(usual, 1), 1);
+	assert_int_equal(ENTERED(usual, 3), 2);
+	assert_int_equal(ENTERED(usual, 4), 3);
+	assert_int_equal(ENTERED(usual, 8), 5);
+	assert_int_equal(ENTERED(usual, 40), 5);
+	assert_int_equal(entered(usual, sizeof usual - 1, 40, false), 0);
+	assert_int_equal(ENTERED("\x48\x85\xd2\x7e\x2d\x53\x90", 30), 1); /* test; jle; push %rbx */
+	assert_int_equal(ENTERED("\x48\x81\xec\x18\0\0\0\x90", 30), 3);	  /* sub $24,%rsp */
+	assert_int_equal(ENTERED("\x53\x48\x83\xec\xf8\x90", 30), 1);	  /* of a negative number: it is not taken */
+	assert_int_equal(ENTERED("\x53\x48\x83\xec\x04\x90", 30), 1);	  /* of no whole words */
+	assert_int_equal(ENTERED("\x54\x53\x90", 30), 0);		  /* push %rsp */
+	assert_int_equal(ENTERED("\x50\x50\x50\x50\x50\x50\x50\x50\x50\x50", 30), 8); /* more than there are */
+	const struct pl_native_frame nowhere = {.pc = 32, .function = 16};
+	struct pl_registers regs = {0};
+	pl_register_set(&regs, PL_X86_64_RSP, 8);
+	assert_false(pl_prologue_follow(&unwinder, &nowhere, true, &regs));
+	assert_false(pl_prologue_follow(&unwinder, &nowhere, false, &regs)); /* nor is there a stack */
+	unwinder.steps = 1;
+	assert_false(pl_prologue_follow(&unwinder, &nowhere, false, &regs));
+}
+
 static void steps_are_bounded(void **state)
 {
 	static void (*const calls[])(callee_fn *) = {plainly};
@@ -325,6 +442,8 @@ int main(void)
 		cmocka_unit_test_setup(what_does_not_land_is_not_taken, set_up),
 		cmocka_unit_test_setup(code_that_only_returns_is_followed, set_up),
 		cmocka_unit_test_setup(only_what_must_return_is_followed, set_up),
+		cmocka_unit_test_setup(what_a_function_begins_with_is_followed, set_up),
+		cmocka_unit_test_setup(as_far_as_it_has_come, set_up),
 		cmocka_unit_test_setup(steps_are_bounded, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, tear_down);
