@@ -23,23 +23,16 @@ enum plumb_idle {
 	PLUMB_IDLE_SKIP_SAMPLES, /* count only samples on a CPU or holding the GIL */
 };
 
-/** What a thread was doing; a set. */
+/** What a thread was doing; a set: PLUMB_DOING_ON_CPU, _WAITING, ... */
 enum plumb_doing {
-	PLUMB_DOING_ON_CPU = 1,
-	PLUMB_DOING_WAITING = 2,
-	PLUMB_DOING_GIL = 4,
-	PLUMB_DOING_WANTS_GIL = 8,
-	PLUMB_DOING_GC = 16,
-	PLUMB_DOING_EXCEPTION = 32,
+#define PLUMB_DOING(name, bit, ...) PLUMB_DOING_##name = (bit),
+#include <plumb/words.def>
 };
 
-/** Kinds of frames; a set. */
+/** Kinds of frames; a set: PLUMB_KIND_PYTHON, _NATIVE, ... */
 enum plumb_kind {
-	PLUMB_KIND_PYTHON = 1,
-	PLUMB_KIND_NATIVE = 2,
-	PLUMB_KIND_KERNEL = 4,
-	PLUMB_KIND_TASK = 8,
-	PLUMB_KIND_MARKER = 16,
+#define PLUMB_KIND(name, number, ...) PLUMB_KIND_##name = 1 << (number),
+#include <plumb/words.def>
 };
 
 struct plumb_report_options {

@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
+/** What is sampled when: PLUMB_MODE_WALL, _CPU, _GIL. */
 enum plumb_mode {
-	PLUMB_MODE_WALL, /* every thread at every tick */
-	PLUMB_MODE_CPU,	 /* CPU time, from the kernel's run-time counters */
-	PLUMB_MODE_GIL,	 /* the thread that holds the GIL */
+#define PLUMB_MODE(name, ...) PLUMB_MODE_##name,
+#include <plumb/words.def>
 };
 
 enum plumb_stop {

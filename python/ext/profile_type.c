@@ -214,25 +214,59 @@ static PyObject *profile_save(PyObject *self, PyObject *args, PyObject *kwargs)
 
 /* ---- what it is -------------------------------------------------------------------------------------------------- */
 
+struct counted {
+	const char *name;
+	uint64_t count;
+};
+
+/* A new dictionary; NULL with an exception. */
+static PyObject *counts_of(const struct counted *counted, size_t n)
+{
+	PyObject *dict = PyDict_New();
+
+	for (size_t i = 0; i < n && dict; i++) {
+		PyObject *count = PyLong_FromUnsignedLongLong(counted[i].count);
+
+		if (!count || PyDict_SetItemString(dict, counted[i].name, count) < 0)
+			Py_CLEAR(dict);
+		Py_XDECREF(count);
+	}
+	return dict;
+}
+
+static PyObject *losses_of(const struct plumb_profile_info *i)
+{
+	const struct counted losses[] = {
+#define PLUMB_LOSS(name, member, ...) {#member, i->member},
+#include <plumb/words.def>
+	};
+
+	return counts_of(losses, sizeof losses / sizeof *losses);
+}
+
+static PyObject *qualities_of(const struct plumb_profile_info *i)
+{
+	const struct counted qualities[] = {
+#define PLUMB_QUALITY(name, member, ...) {#member, i->member},
+#include <plumb/words.def>
+	};
+
+	return counts_of(qualities, sizeof qualities / sizeof *qualities);
+}
+
 static PyObject *profile_info(PyObject *self, PyObject *none)
 {
 	const struct profile *p = (struct profile *)self;
 	struct plumb_profile_info i;
 
 	plumb_profile_info(p->profile, &i);
-	return Py_BuildValue(
-		"{s:d, s:d, s:d, s:K, s:d, s:I, s:I, s:K, s:{s:K, s:K, s:K, s:K, s:K, s:K}, s:{s:K, s:K, s:K, s:K}, "
-		"s:d, s:s, s:s, s:s, s:s}",
-		"start", (double)i.start_real_ns / 1e9, "duration", (double)i.duration_ns / 1e9, "interval",
-		(double)i.period_ns / 1e9, "samples", (unsigned long long)i.samples, "seconds",
-		(double)i.weight_ns / 1e9, "threads", (unsigned)i.threads, "processes", (unsigned)i.processes, "ticks",
-		(unsigned long long)i.ticks, "losses", "missed", (unsigned long long)i.missed, "unreadable",
-		(unsigned long long)i.unreadable, "queue", (unsigned long long)i.queue, "damaged",
-		(unsigned long long)i.damaged, "unseen", (unsigned long long)i.unseen, "beyond",
-		(unsigned long long)i.beyond, "quality", "exact", (unsigned long long)i.exact, "stopped",
-		(unsigned long long)i.stopped, "doubtful", (unsigned long long)i.doubtful, "partial",
-		(unsigned long long)i.partial, "profiler_cpu", (double)i.profiler_cpu_ns / 1e9, "mode", i.mode,
-		"engine", i.engine, "command", i.command, "version", i.plumb_version);
+	return Py_BuildValue("{s:d, s:d, s:d, s:K, s:d, s:I, s:I, s:K, s:N, s:N, s:d, s:s, s:s, s:s, s:s}", "start",
+			     (double)i.start_real_ns / 1e9, "duration", (double)i.duration_ns / 1e9, "interval",
+			     (double)i.period_ns / 1e9, "samples", (unsigned long long)i.samples, "seconds",
+			     (double)i.weight_ns / 1e9, "threads", (unsigned)i.threads, "processes",
+			     (unsigned)i.processes, "ticks", (unsigned long long)i.ticks, "losses", losses_of(&i),
+			     "quality", qualities_of(&i), "profiler_cpu", (double)i.profiler_cpu_ns / 1e9, "mode",
+			     i.mode, "engine", i.engine, "command", i.command, "version", i.plumb_version);
 }
 
 static int depth_of(PyObject *given, Py_ssize_t *ret)

@@ -11,16 +11,14 @@ struct choice {
 	int value;
 };
 
-static const struct choice states[] = {{"on-cpu", PLUMB_DOING_ON_CPU},
-				       {"waiting", PLUMB_DOING_WAITING},
-				       {"gil", PLUMB_DOING_GIL},
-				       {"wants-gil", PLUMB_DOING_WANTS_GIL},
-				       {"gc", PLUMB_DOING_GC},
-				       {"exception", PLUMB_DOING_EXCEPTION},
-				       {0}};
-static const struct choice kinds[] = {{"python", PLUMB_KIND_PYTHON}, {"native", PLUMB_KIND_NATIVE},
-				      {"kernel", PLUMB_KIND_KERNEL}, {"task", PLUMB_KIND_TASK},
-				      {"marker", PLUMB_KIND_MARKER}, {0}};
+static const struct choice states[] = {
+#define PLUMB_DOING(name, bit, state, word, ...) {word, PLUMB_DOING_##name},
+#include <plumb/words.def>
+	{0}};
+static const struct choice kinds[] = {
+#define PLUMB_KIND(name, number, word, ...) {word, PLUMB_KIND_##name},
+#include <plumb/words.def>
+	{0}};
 static const struct choice idles[] = {
 	{"hide", PLUMB_IDLE_HIDE_THREADS}, {"keep", PLUMB_IDLE_KEEP}, {"skip", PLUMB_IDLE_SKIP_SAMPLES}, {0}};
 static const struct choice names[] = {{"short", false}, {"full", true}, {0}};

@@ -154,7 +154,7 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 	last->firstline = pl_decode_delta_u32(d, last->firstline);
 	uint64_t origin = pl_decode(d);
 	uint32_t labels = r->labels ? pl_decode_u32(r->labels) : 0;
-	if (d->bad || (r->labels && r->labels->bad) || origin > PL_ORIGIN_MARKER)
+	if (d->bad || (r->labels && r->labels->bad) || origin >= PL_ORIGINS)
 		return &pl_err_corrupt;
 	f = *last;
 	f.origin = (uint8_t)origin;
@@ -513,7 +513,7 @@ static struct plumb_error *restore_meta(struct pl_restore *r, struct pl_decoder 
 		err = restore_collector(collector, &m.collector);
 	if (err)
 		return err;
-	if (d->bad || mode > PL_MODE_GIL)
+	if (d->bad || mode >= PL_MODES)
 		return &pl_err_corrupt;
 	m.mode = (uint8_t)mode;
 	if (!r->again)

@@ -4,17 +4,14 @@
 #include "config.h"
 
 const struct value_bit option_states[] = {
-	{"on-cpu", PLUMB_DOING_ON_CPU},
-	{"waiting", PLUMB_DOING_WAITING},
-	{"gil", PLUMB_DOING_GIL},
-	{"wants-gil", PLUMB_DOING_WANTS_GIL},
-	{"gc", PLUMB_DOING_GC},
-	{"exception", PLUMB_DOING_EXCEPTION},
+#define PLUMB_DOING(name, bit, state, word, ...) {word, PLUMB_DOING_##name},
+#include <plumb/words.def>
 	{NULL, 0},
 };
 const struct value_bit option_kinds[] = {
-	{"python", PLUMB_KIND_PYTHON}, {"native", PLUMB_KIND_NATIVE}, {"kernel", PLUMB_KIND_KERNEL},
-	{"task", PLUMB_KIND_TASK},     {"marker", PLUMB_KIND_MARKER}, {NULL, 0},
+#define PLUMB_KIND(name, number, word, ...) {word, PLUMB_KIND_##name},
+#include <plumb/words.def>
+	{NULL, 0},
 };
 
 bool option_set_threads(struct config *c, const char *value, struct failure *why)
@@ -46,7 +43,10 @@ static bool set_state(struct config *c, const char *value, struct failure *why)
 {
 	if (!value_set(value, option_states, &c->report.states))
 		return refuse(why,
-			      "the states are on-cpu, waiting, gil, wants-gil, gc and exception, separated by commas",
+			      "the states are "
+#define PLUMB_DOING(name, bit, state, word, ...) word ", "
+#include <plumb/words.def>
+			      "separated by commas",
 			      "'%s' is no state", value);
 	return true;
 }
@@ -54,7 +54,11 @@ static bool set_state(struct config *c, const char *value, struct failure *why)
 static bool set_kind(struct config *c, const char *value, struct failure *why)
 {
 	if (!value_set(value, option_kinds, &c->report.kinds))
-		return refuse(why, "the kinds are python, native, kernel, task and marker, separated by commas",
+		return refuse(why,
+			      "the kinds are "
+#define PLUMB_KIND(name, number, word, ...) word ", "
+#include <plumb/words.def>
+			      "separated by commas",
 			      "'%s' is no kind of frames", value);
 	return true;
 }
@@ -126,10 +130,16 @@ const struct opt options_filters[] = {
 	{"time", 0, "A..B", "only the samples from A to B seconds after the start; also A.., ..B, 1m30s, 500ms",
 	 FILTERS, set_time},
 	{"state", 0, "STATES",
-	 "only samples in one of these states: on-cpu, waiting, gil (has it), wants-gil, gc, exception; separated by "
-	 "commas",
+	 "only samples in one of these states: "
+#define PLUMB_DOING(name, bit, state, word, ...) word ", "
+#include <plumb/words.def>
+	 "separated by commas",
 	 FILTERS, set_state},
-	{"kind", 0, "KINDS", "only frames of these kinds: python, native, kernel, task, marker; separated by commas",
+	{"kind", 0, "KINDS",
+	 "only frames of these kinds: "
+#define PLUMB_KIND(name, number, word, ...) word ", "
+#include <plumb/words.def>
+	 "separated by commas",
 	 FILTERS, set_kind},
 	{"module", 0, "LIST",
 	 "only samples with a frame of these modules or packages (json.decoder), files or folders (app.py, /srv/app)",

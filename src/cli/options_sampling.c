@@ -6,7 +6,9 @@
 #include "config.h"
 
 const char *const option_modes[] = {
-	[PLUMB_MODE_WALL] = "wall", [PLUMB_MODE_CPU] = "cpu", [PLUMB_MODE_GIL] = "gil", NULL};
+#define PLUMB_MODE(name, word, ...) [PLUMB_MODE_##name] = word,
+#include <plumb/words.def>
+	NULL};
 
 static bool set_duration(struct config *c, const char *value, struct failure *why)
 {

@@ -6,20 +6,11 @@
 #include "frame.h"
 #include "lock.h"
 
+/* Those of dumps, and then those that only this layer tells apart. */
 enum pl_wait_for {
-	PL_FOR_UNKNOWN,
-	PL_FOR_LOCK,   /* that a lock is free */
-	PL_FOR_NOTICE, /* that a Condition is notified */
-	PL_FOR_EVENT,  /* that an Event is set */
-	PL_FOR_BARRIER,
-	PL_FOR_PERMIT, /* of a Semaphore */
-	PL_FOR_ITEM,   /* of a queue */
-	PL_FOR_ROOM,   /* in a queue */
-	PL_FOR_DONE,   /* that all items of a queue are done */
-	PL_FOR_RESULT, /* of a concurrent.futures.Future */
-	PL_FOR_THREAD, /* that a Thread ends */
-	PL_FOR_TIME,   /* asyncio.sleep */
-	PL_FOR_TASKS,  /* of asyncio: other tasks */
+#define PLUMB_AWAITED(name, ...) PL_FOR_##name,
+#include <plumb/words.def>
+	PL_FOR_TASKS, /* of asyncio: other tasks */
 	PL_FOR_COUNT,
 };
 

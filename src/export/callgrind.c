@@ -16,6 +16,7 @@
 #include "callgraph.h"
 #include "formats.h"
 #include "utf8.h"
+#include "words.h"
 
 #define ROOT_NAME "<all>"
 
@@ -132,7 +133,6 @@ static struct plumb_error *put_fact(const char *key, struct pl_text t, FILE *out
 static struct plumb_error *put_header(const struct plumb_profile *p, const char *made_by, const struct pl_callgraph *g,
 				      FILE *out)
 {
-	static const char *const modes[] = {"wall time", "CPU time", "time with the GIL held"};
 	struct plumb_error *err;
 
 	fputs("# callgrind format\nversion: 1\n", out);
@@ -143,7 +143,7 @@ static struct plumb_error *put_header(const struct plumb_profile *p, const char 
 	if (!err)
 		err = put_fact("cmd: ", pl_text_of(p, p->meta.command), out);
 	fprintf(out, "desc: Trigger: samples of %s; calls=N is a number of samples, not of calls\n",
-		modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
+		pl_mode_time(p->meta.mode));
 	fputs("positions: line\nevent: ns : Nanoseconds\nevents: Samples ns\n", out);
 	fprintf(out, "summary: %" PRIu64 " %" PRIu64 "\n", g->all.samples, g->all.weight_ns);
 	return err;

@@ -5,6 +5,7 @@
 
 #include "diff_words.h"
 #include "json.h"
+#include "words.h"
 
 #define SCHEMA	     "plumb.diff/1"
 #define SHARE_DIGITS 9
@@ -13,7 +14,6 @@ static const char *const row_words[] = {
 	[PL_DIFF_FUNCTIONS] = "functions", [PL_DIFF_LINES] = "lines", [PL_DIFF_PATHS] = "paths"};
 static const char *const scale_words[] = {
 	[PL_DIFF_BY_TIME] = "time", [PL_DIFF_BY_SAMPLES] = "samples", [PL_DIFF_BY_FUNCTION] = "function"};
-static const char *const kinds[] = {"python", "native", "kernel", "task", "marker"};
 
 static void write_text(struct pl_json *j, const char *key, struct pl_text t)
 {
@@ -173,7 +173,7 @@ static void write_row(struct pl_json *j, const struct pl_diff *d, uint32_t row, 
 	write_text(j, "qualname", pl_frame_qualname(k->profile, f));
 	write_text(j, "file", pl_text_of(k->profile, f->file));
 	pl_json_key_i64(j, "line", d->rows == PL_DIFF_LINES ? k->line : (int64_t)f->firstline);
-	pl_json_key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
+	pl_json_key_str(j, "kind", pl_kind_name(f->origin));
 	if (d->rows == PL_DIFF_PATHS)
 		pl_json_key_u64_or_null(j, "caller", r->parent != PL_DIFF_NO_ROW,
 					r->parent != PL_DIFF_NO_ROW ? place[r->parent] : 0);

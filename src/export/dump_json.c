@@ -4,6 +4,7 @@
 #include "dump_json_parts.h"
 #include "json.h"
 #include "profile.h"
+#include "words.h"
 
 static const char *const doings[PL_DOINGS] = {[PL_DOING_UNKNOWN] = "unknown",
 					      [PL_DOING_RUNNING] = "running",
@@ -18,9 +19,6 @@ static const char *const waits[PL_WAITS] = {
 	[PL_WAITS_NOTHING] = NULL,	    [PL_WAITS_FD] = "fd",	  [PL_WAITS_FDS] = "fds",
 	[PL_WAITS_TIME] = "time",	    [PL_WAITS_LOCK] = "lock",	  [PL_WAITS_CHILD] = "child",
 	[PL_WAITS_FILE_LOCK] = "file-lock", [PL_WAITS_SIGNAL] = "signal", [PL_WAITS_PATH] = "path"};
-
-static const char *const qualities[PL_QUALITIES] = {
-	[PL_EXACT] = "exact", [PL_STOPPED] = "stopped", [PL_DOUBTFUL] = "doubtful", [PL_PARTIAL] = "partial"};
 
 static const char *const natives[PL_DUMP_NATIVES] = {[PL_DUMP_NATIVE_UNASKED] = NULL,
 						     [PL_DUMP_NATIVE_WHOLE] = "whole",
@@ -123,7 +121,7 @@ static void thread_object(struct pl_json *j, const struct pl_dump_process *p, co
 		wait_object(j, &t->wait, pl_dump_awaited_of(p, t));
 	else
 		pl_json_null(j);
-	pl_json_key_str_or_null(j, "quality", t->read ? qualities[t->quality] : NULL);
+	pl_json_key_str_or_null(j, "quality", t->read ? pl_quality_name(t->quality) : NULL);
 	pl_json_key_str_or_null(j, "native", natives[t->native]);
 	pl_dump_json_frames(j, &t->frames);
 	pl_json_object_end(j);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What threads and tasks wait for, and the tasks themselves, in the JSON of a dump (layer export). Any thread. */
 #include "dump_json_parts.h"
-
-static const char *const purposes[PL_DUMP_FORS] = {
-	[PL_DUMP_FOR_UNKNOWN] = NULL,	 [PL_DUMP_FOR_LOCK] = "lock",	    [PL_DUMP_FOR_NOTICE] = "notice",
-	[PL_DUMP_FOR_EVENT] = "event",	 [PL_DUMP_FOR_BARRIER] = "barrier", [PL_DUMP_FOR_PERMIT] = "permit",
-	[PL_DUMP_FOR_ITEM] = "item",	 [PL_DUMP_FOR_ROOM] = "room",	    [PL_DUMP_FOR_DONE] = "done",
-	[PL_DUMP_FOR_RESULT] = "result", [PL_DUMP_FOR_THREAD] = "thread",   [PL_DUMP_FOR_TIME] = "time",
-};
+#include "words.h"
 
 static const char *const task_doings[PL_TASK_DOINGS] = {
 	[PL_TASK_DOES_RUN] = "running", [PL_TASK_DOES_WAIT] = "waiting", [PL_TASK_IS_READY] = "ready"};
@@ -19,12 +13,12 @@ static const char *const task_waits[PL_TASK_WAITS] = {[PL_TASK_WAITS_NOTHING] = 
 
 const char *pl_dump_json_purpose(enum pl_dump_for what)
 {
-	return purposes[what];
+	return *pl_awaited_words[what].word ? pl_awaited_words[what].word : NULL;
 }
 
 static void thing_members(struct pl_json *j, const struct pl_dump_awaited *a)
 {
-	pl_json_key_str_or_null(j, "what", purposes[a->what]);
+	pl_json_key_str_or_null(j, "what", pl_dump_json_purpose(a->what));
 	pl_json_key_u64(j, "object", a->object);
 	pl_dump_json_text(j, "type", a->type);
 	if (a->lock_known)
@@ -99,7 +93,7 @@ static void task_object(struct pl_json *j, const struct pl_dump_process *p, cons
 	pl_json_key_str_or_null(j, "waits_on", task_waits[t->wait]);
 	pl_json_key_u64_or_null(j, "waits_for", t->waits_for, t->waits_for);
 	pl_dump_json_text_or_null(j, "awaits", t->awaits);
-	pl_json_key_str_or_null(j, "what", purposes[t->what]);
+	pl_json_key_str_or_null(j, "what", pl_dump_json_purpose(t->what));
 	pl_json_key_u64_or_null(j, "object", a != NULL, a ? a->thing.object : 0);
 	pl_json_key_bool(j, "limited", t->limited);
 	pl_json_key(j, "awaited_by");

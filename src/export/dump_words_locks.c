@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "dump_words.h"
+#include "words.h"
 
 #define NAMED_MAX 16 /* threads in one sentence */
 
@@ -20,17 +21,6 @@ void pl_dump_words_thread(const struct pl_dump_process *p, uint64_t tid, FILE *o
 	fprintf(out, t ? " (%" PRIu64 ")" : "(%" PRIu64 ")", tid);
 }
 
-/* In front of the object and behind it. */
-static const struct {
-	const char *before, *after;
-} purposes[PL_DUMP_FORS] = {
-	[PL_DUMP_FOR_UNKNOWN] = {"a lock", ""},		[PL_DUMP_FOR_NOTICE] = {"a notification of ", ""},
-	[PL_DUMP_FOR_EVENT] = {"", " to be set"},	[PL_DUMP_FOR_BARRIER] = {"the others at ", ""},
-	[PL_DUMP_FOR_PERMIT] = {"", " to be released"}, [PL_DUMP_FOR_ITEM] = {"an item of ", ""},
-	[PL_DUMP_FOR_ROOM] = {"room in ", ""},		[PL_DUMP_FOR_DONE] = {"", " to be done"},
-	[PL_DUMP_FOR_RESULT] = {"the result of ", ""},	[PL_DUMP_FOR_THREAD] = {"", " to end"},
-};
-
 void pl_dump_words_awaited(const struct pl_dump_process *p, const struct pl_dump_awaited *a, FILE *out)
 {
 	if (a->what == PL_DUMP_FOR_LOCK) {
@@ -39,14 +29,14 @@ void pl_dump_words_awaited(const struct pl_dump_process *p, const struct pl_dump
 		fputc(')', out);
 		return;
 	}
-	fprintf(out, " for %s", purposes[a->what].before);
+	fprintf(out, " for %s", pl_awaited_words[a->what].before);
 	if (a->what == PL_DUMP_FOR_THREAD && a->holder) {
 		pl_dump_words_thread(p, a->holder, out);
 	} else {
 		put(a->type, out);
 		fprintf(out, " 0x%" PRIx64, a->object);
 	}
-	fputs(purposes[a->what].after, out);
+	fputs(pl_awaited_words[a->what].after, out);
 }
 
 void pl_dump_words_holder(const struct pl_dump_process *p, const struct pl_dump_awaited *a, uint64_t tid, FILE *out)

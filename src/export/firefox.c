@@ -191,10 +191,11 @@ static void write_extra(struct pl_firefox *w, const char *label, const char *tex
 static void write_extras(struct pl_firefox *w)
 {
 	static const char *const modes[] = {"wall clock", "CPU time", "time with the GIL"};
+	_Static_assert(sizeof modes / sizeof *modes == PL_MODES, "each mode is told");
 	static const char untimed[] = "made up: the profile has none, so samples stand one after the other";
 	const struct pl_meta *m = &w->p->meta;
 	struct pl_text command = pl_text_of(w->p, m->command);
-	const char *mode = modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL];
+	const char *mode = modes[m->mode < PL_MODES ? m->mode : PL_MODE_WALL];
 
 	pl_json_key(&w->j, "extra");
 	pl_json_array(&w->j);

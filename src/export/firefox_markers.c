@@ -2,25 +2,13 @@
 /* The Firefox Profiler's markers: what happened beside samples. Layer export; any thread. */
 #include "categories.h"
 #include "firefox_parts.h"
+#include "words.h"
 
 enum { MARKER_START, MARKER_LOSS, MARKERS };
 #define INSTANT 0u /* phase */
 #define TYPE	"loss"
 
 static const char *const names[MARKERS] = {"First sample", "Lost"};
-
-/* As the report says it. */
-static const char *const losses[PL_LOSSES] = {
-	[PL_LOSS_MISSED] = "ticks at which the sampler was too late",
-	[PL_LOSS_UNREADABLE] = "threads whose stack could not be read at a tick",
-	[PL_LOSS_QUEUE] = "samples dropped because the writing side was too slow",
-	[PL_LOSS_DAMAGED] = "samples in a damaged part of the recording",
-	[PL_LOSS_UNSEEN] = "processes that ended before a sample could be taken",
-	[PL_LOSS_BEYOND] = "processes and threads that were too many to be followed",
-	[PL_LOSS_FOLDED] = "samples of which only the outer part is shown: there were too many different stacks",
-	[PL_LOSS_TASK] = "samples of a task that are shown on its thread's stack: who awaits it was not proved",
-	[PL_LOSS_NATIVE] = "samples without native frames: the thread could not be stopped, or its frames not joined",
-};
 
 struct marker {
 	int name;
@@ -41,7 +29,8 @@ static struct markers markers_of(const struct pl_firefox *w, bool with_losses, u
 
 	for (int i = 0; i < PL_LOSSES && with_losses; i++) {
 		if (w->p->meta.losses[i])
-			m.list[m.count++] = (struct marker){MARKER_LOSS, start_ns, losses[i], w->p->meta.losses[i]};
+			m.list[m.count++] =
+				(struct marker){MARKER_LOSS, start_ns, pl_losses[i].about, w->p->meta.losses[i]};
 	}
 	return m;
 }

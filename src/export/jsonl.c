@@ -7,6 +7,7 @@
 #include "formats.h"
 #include "frame_name.h"
 #include "json.h"
+#include "words.h"
 
 #define SCHEMA	     "plumb.lines/1"
 #define SHARE_DIGITS 6
@@ -18,7 +19,6 @@ static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 
 static void put_recording(struct pl_json *j, const struct plumb_profile *p, const char *made_by)
 {
-	static const char *const modes[] = {"wall", "cpu", "gil"};
 	const struct pl_meta *m = &p->meta;
 
 	pl_json_key_str(j, "schema", SCHEMA);
@@ -26,7 +26,7 @@ static void put_recording(struct pl_json *j, const struct plumb_profile *p, cons
 	pl_json_key_str_or_null(j, "made_by", made_by);
 	key_text(j, "command", pl_text_of(p, m->command));
 	key_text(j, "host", pl_text_of(p, m->host));
-	pl_json_key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+	pl_json_key_str(j, "mode", pl_mode_name(m->mode));
 	pl_json_key_time(j, "start", m->start_real_ns);
 	pl_json_key_u64(j, "duration_ns", m->duration_ns);
 	pl_json_key_u64(j, "period_ns", m->period_ns);
@@ -36,26 +36,21 @@ static void put_recording(struct pl_json *j, const struct plumb_profile *p, cons
 
 static void put_samples(struct pl_json *j, const struct pl_totals *t)
 {
-	static const char *const names[PL_QUALITIES] = {"exact", "stopped", "doubtful", "partial"};
-
 	pl_json_key(j, "samples");
 	pl_json_object(j);
 	pl_json_key_u64(j, "total", t->samples);
 	pl_json_key_u64(j, "weight_ns", t->weight_ns);
-	for (int q = 0; q < PL_QUALITIES; q++)
-		pl_json_key_u64(j, names[q], t->by_quality[q]);
+	for (unsigned q = 0; q < PL_QUALITIES; q++)
+		pl_json_key_u64(j, pl_quality_name(q), t->by_quality[q]);
 	pl_json_object_end(j);
 }
 
 static void put_losses(struct pl_json *j, const struct pl_meta *m)
 {
-	static const char *const names[PL_LOSSES] = {"missed", "unreadable", "queue", "damaged", "unseen",
-						     "beyond", "folded",     "task",  "native"};
-
 	pl_json_key(j, "losses");
 	pl_json_object(j);
 	for (int i = 0; i < PL_LOSSES; i++)
-		pl_json_key_u64(j, names[i], m->losses[i]);
+		pl_json_key_u64(j, pl_losses[i].member, m->losses[i]);
 	pl_json_object_end(j);
 }
 
@@ -89,7 +84,6 @@ static void put_share(struct pl_json *j, const char *key, const struct pl_share 
 
 static void put_line(const struct plumb_profile *p, const struct pl_function_row *r, FILE *out)
 {
-	static const char *const kinds[] = {"python", "native", "kernel", "task", "marker"};
 	const struct pl_function *f = &p->functions[r->function];
 	struct pl_json j;
 
@@ -100,7 +94,7 @@ static void put_line(const struct plumb_profile *p, const struct pl_function_row
 	key_text(&j, "file", pl_text_of(p, f->file));
 	pl_json_key_u64(&j, "first_line", f->firstline);
 	pl_json_key_i64(&j, "line", r->line);
-	pl_json_key_str(&j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
+	pl_json_key_str(&j, "kind", pl_kind_name(f->origin));
 	put_share(&j, "self", &r->self);
 	put_share(&j, "total", &r->total);
 	pl_json_object_end(&j);

@@ -6,17 +6,18 @@
 #include <string.h>
 
 #include "otlp_fields.h"
+#include "words.h"
 
-/* Names of frames' kinds as OpenTelemetry's conventions have them; the last two are ours. */
-static const char *const frame_types[] = {"cpython", "native", "kernel", "task", "marker"};
-
+/* OpenTelemetry's conventions name some kinds of frames; the others are ours. */
 static struct plumb_error *add_origins(struct pl_otlp_tables *t)
 {
 	struct plumb_error *err = NULL;
 
-	for (unsigned i = 0; i <= PL_ORIGIN_MARKER && !err; i++) {
+	for (unsigned i = 0; i < PL_ORIGINS && !err; i++) {
+		const char *type = i == PL_ORIGIN_PYTHON ? "cpython" : pl_kind_name(i);
+
 		if (t->symbols.origins[i])
-			err = pl_otlp_attribute(t, "profile.frame.type", frame_types[i], strlen(frame_types[i]), 0,
+			err = pl_otlp_attribute(t, "profile.frame.type", type, strlen(type), 0,
 						&t->origin_attributes[i]);
 	}
 	return err;

@@ -20,7 +20,7 @@ struct pl_otlp_tables {
 	PL_VEC(uint32_t) stacks;		     /* of the profile; [0]: none */
 	uint32_t *stack_index;			     /* stack of the profile -> index, 0: not used yet */
 	struct pl_map attribute_index;
-	uint32_t origin_attributes[PL_ORIGIN_MARKER + 1];
+	uint32_t origin_attributes[PL_ORIGINS];
 };
 
 /** @p reserved: as of pl_symbols_init. */

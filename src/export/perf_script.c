@@ -10,11 +10,13 @@
  * What the format has no place for: lines, processes but for their pids, states, qualities. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats.h"
 #include "frame_name.h"
 #include "timeline.h"
 #include "utf8.h"
+#include "words.h"
 
 #define REPEATED_MAX   1000000u /* events that are written again for one sample each */
 #define BYTES_MAX      1e11	/* no reader takes so much, and it would fill the disk before anyone could try */
@@ -28,7 +30,7 @@ struct script {
 	FILE *out;
 	bool weighted, repeats;
 	struct pl_timeline *timelines; /* of the threads */
-	const char *event;
+	const char *mode;
 	char *frames;		      /* the lines of all functions, one after the other; */
 	size_t frames_len, *frame_at; /* where that of each begins, and the last one ends */
 };
@@ -98,23 +100,22 @@ static void put_head(struct script *s, const struct pl_thread *t, uint64_t at, u
 	if (comm.s[0] == '#') /* a comment */
 		putc('_', s->out);
 	put_word(s, comm);
-	fprintf(s->out, " %5" PRIu64 "/%-5" PRIu64 " [000] %" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " %s: \n",
+	fprintf(s->out, " %5" PRIu64 "/%-5" PRIu64 " [000] %" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " %s-clock: \n",
 		pl_timeline_pid(s->p, t->process), pl_timeline_tid(s->p, t), at / 1000000000, at % 1000000000, period,
-		s->event);
+		s->mode);
 }
 
 /* The file of a frame, or what it is instead of one. */
 static struct pl_text file_of(const struct script *s, const struct pl_function *f)
 {
-	static const struct pl_text places[] = {[PL_ORIGIN_PYTHON] = {"[python]", 8},
-						[PL_ORIGIN_NATIVE] = {"[unknown]", 9},
-						[PL_ORIGIN_KERNEL] = {"[kernel.kallsyms]", 17},
-						[PL_ORIGIN_TASK] = {"[task]", 6},
-						[PL_ORIGIN_MARKER] = {"[marker]", 8}};
 	struct pl_text file = pl_text_of(s->p, f->file);
+	const char *place = f->origin == PL_ORIGIN_PYTHON   ? "[python]"
+			    : f->origin == PL_ORIGIN_NATIVE ? "[unknown]"
+			    : f->origin == PL_ORIGIN_KERNEL ? "[kernel.kallsyms]"
+							    : pl_origin_name(f->origin);
 	bool has_file = f->origin == PL_ORIGIN_PYTHON || f->origin == PL_ORIGIN_NATIVE;
 
-	return has_file && file.len ? file : places[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER];
+	return has_file && file.len ? file : (struct pl_text){place, strlen(place)};
 }
 
 /* A function stands in millions of stacks: its line is made once. */
@@ -231,7 +232,6 @@ static struct plumb_error *measure(struct script *s)
 
 static struct plumb_error *prepare(struct script *s)
 {
-	static const char *const events[] = {"wall-clock", "cpu-clock", "gil-clock"};
 	const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
 	struct pl_totals totals;
 	struct plumb_error *err = pl_view_totals(s->p, &everything, &totals);
@@ -239,7 +239,7 @@ static struct plumb_error *prepare(struct script *s)
 	if (err)
 		return err;
 	s->weighted = totals.weight_ns > 0 && !s->p->meta.counted;
-	s->event = events[s->p->meta.mode <= PL_MODE_GIL ? s->p->meta.mode : PL_MODE_WALL];
+	s->mode = pl_mode_name(s->p->meta.mode);
 	s->timelines = calloc((size_t)s->p->thread_count + 1, sizeof *s->timelines);
 	if (!s->timelines)
 		return &pl_err_no_memory;

@@ -255,7 +255,7 @@ static struct plumb_error *write_mappings(struct pprof *f)
 {
 	struct plumb_error *err = NULL;
 
-	for (unsigned i = 0; i <= PL_ORIGIN_MARKER && !err; i++) {
+	for (unsigned i = 0; i < PL_ORIGINS && !err; i++) {
 		uint32_t name = 0;
 		size_t m;
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "frame_name.h"
 #include "summary.h"
+#include "words.h"
 
 #define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
 #define REACHED		   0.5 /* of a limit, on average: it is what set the rate */
@@ -20,14 +21,13 @@ static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 
 void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)
 {
-	static const char *const modes[] = {"wall", "cpu", "gil"};
 	const struct pl_meta *m = &p->meta;
 	char seed[24];
 
 	key_text(j, "command", pl_text_of(p, m->command));
 	key_text(j, "host", pl_text_of(p, m->host));
 	key_text(j, "engine", pl_text_of(p, m->engine));
-	pl_json_key_str(j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+	pl_json_key_str(j, "mode", pl_mode_name(m->mode));
 	if (m->start_real_ns)
 		pl_json_key_time(j, "start", m->start_real_ns);
 	else
@@ -128,29 +128,24 @@ void pl_report_losses(struct pl_json *j, const struct plumb_profile *p)
 
 	pl_json_key(j, "losses");
 	pl_json_object(j);
-	pl_json_key_u64(j, "missed", m->losses[PL_LOSS_MISSED]);
-	pl_json_key_u64_or_null(j, "missed_ns", m->taken_ns != 0, m->missed_ns);
-	pl_json_key_u64(j, "unreadable", m->losses[PL_LOSS_UNREADABLE]);
-	pl_json_key_u64(j, "queue", m->losses[PL_LOSS_QUEUE]);
-	pl_json_key_u64(j, "damaged", m->losses[PL_LOSS_DAMAGED]);
-	pl_json_key_u64(j, "damaged_parts", m->damaged_parts);
-	pl_json_key_u64(j, "unseen", m->losses[PL_LOSS_UNSEEN]);
-	pl_json_key_u64(j, "beyond", m->losses[PL_LOSS_BEYOND]);
-	pl_json_key_u64(j, "folded", m->losses[PL_LOSS_FOLDED]);
-	pl_json_key_u64(j, "task", m->losses[PL_LOSS_TASK]);
-	pl_json_key_u64(j, "native", m->losses[PL_LOSS_NATIVE]);
+	for (int i = 0; i < PL_LOSSES; i++) {
+		pl_json_key_u64(j, pl_losses[i].member, m->losses[i]);
+		if (i == PL_LOSS_MISSED)
+			pl_json_key_u64_or_null(j, "missed_ns", m->taken_ns != 0, m->missed_ns);
+		if (i == PL_LOSS_DAMAGED)
+			pl_json_key_u64(j, "damaged_parts", m->damaged_parts);
+	}
 	pl_json_object_end(j);
 }
 
 static void write_refusals(struct pl_json *j, const struct plumb_profile *p)
 {
-	static const char *const causes[PL_REFUSALS] = {"tracer", "rights", "filter", "other"};
 	const struct pl_meta *m = &p->meta;
 
 	pl_json_key(j, "stops_refused");
 	pl_json_object(j);
 	for (int i = 0; i < PL_REFUSALS; i++)
-		pl_json_key_u64(j, causes[i], m->refused[i]);
+		pl_json_key_u64(j, pl_refusals[i], m->refused[i]);
 	if (m->refused_why)
 		key_text(j, "last", pl_text_of(p, m->refused_why));
 	else

@@ -86,10 +86,8 @@ static void write_samples(struct report *r)
 	pl_json_object(j);
 	pl_json_key_u64(j, "total", r->totals.samples);
 	pl_json_key_u64(j, "weight_ns", r->totals.weight_ns);
-	pl_json_key_u64(j, "exact", r->totals.by_quality[PL_EXACT]);
-	pl_json_key_u64(j, "stopped", r->totals.by_quality[PL_STOPPED]);
-	pl_json_key_u64(j, "doubtful", r->totals.by_quality[PL_DOUBTFUL]);
-	pl_json_key_u64(j, "partial", r->totals.by_quality[PL_PARTIAL]);
+	for (unsigned q = 0; q < PL_QUALITIES; q++)
+		pl_json_key_u64(j, pl_quality_name(q), r->totals.by_quality[q]);
 	pl_json_object_end(j);
 	pl_report_losses(j, r->p);
 	pl_report_overhead(j, r->p);
@@ -112,13 +110,8 @@ static void write_states(struct report *r)
 
 	pl_json_key(j, "states");
 	pl_json_object(j);
-	write_state(j, "on_cpu", t->on_cpu, &t->doing.on_cpu);
-	write_state(j, "has_gil", t->has_gil, &t->doing.has_gil);
-	write_state(j, "wants_gil", t->wants_gil, &t->doing.wants_gil);
-	write_state(j, "in_gc", t->in_gc, &t->doing.in_gc);
-	write_state(j, "exception", t->exception, &t->doing.exception);
-	write_state(j, "unknown", t->unknown, &t->doing.unknown);
-	write_state(j, "jit", t->jit, &t->doing.jit);
+#define PLUMB_STATE(name, bit, member, ...) write_state(j, #member, t->member, &t->doing.member);
+#include <plumb/words.def>
 	pl_json_object_end(j);
 }
 
@@ -175,7 +168,6 @@ static void write_labels(struct report *r)
 
 static void write_functions(struct report *r)
 {
-	static const char *const kinds[] = {"python", "native", "kernel", "task", "marker"};
 	struct pl_json *j = &r->j;
 
 	pl_json_key(j, "functions");
@@ -189,7 +181,7 @@ static void write_functions(struct report *r)
 		key_text(j, "qualname", pl_frame_qualname(r->p, f));
 		key_text(j, "file", pl_text_of(r->p, f->file));
 		pl_json_key_u64(j, "line", f->firstline);
-		pl_json_key_str(j, "kind", kinds[f->origin <= PL_ORIGIN_MARKER ? f->origin : PL_ORIGIN_MARKER]);
+		pl_json_key_str(j, "kind", pl_kind_name(f->origin));
 		pl_json_key_bool(j, "own", !pl_own_code_is_library(r->p, f));
 		write_tag(r, row->function);
 		write_share(j, "self", &row->self);

@@ -17,6 +17,7 @@
 #include "index.h"
 #include "json.h"
 #include "spool.h"
+#include "words.h"
 
 #define FRAMES_MAX 10000000000ull /* of all runs: no viewer takes so much, and it would fill the disk */
 #define SCHEMA	   "https://www.speedscope.app/file-format-schema.json"
@@ -234,10 +235,8 @@ static struct plumb_error *write_profiles(struct writer *w)
 
 static void write_frame_extras(struct writer *w, const struct pl_function *f, const struct pl_location *l)
 {
-	static const char *const origins[] = {"python", "native", "kernel", "task", "marker"};
-
-	if (f->origin != PL_ORIGIN_PYTHON && f->origin <= PL_ORIGIN_MARKER)
-		pl_json_key_str(&w->j, "origin", origins[f->origin]);
+	if (f->origin != PL_ORIGIN_PYTHON)
+		pl_json_key_str(&w->j, "origin", pl_kind_name(f->origin));
 	if (f->qualname)
 		key_text(w, "plain_name", f->name);
 	if (f->firstline)
@@ -300,7 +299,6 @@ static void write_processes(struct writer *w)
 
 static void write_recording(struct writer *w)
 {
-	static const char *const modes[] = {"wall", "cpu", "gil"};
 	const struct pl_meta *m = &w->p->meta;
 
 	pl_json_key(&w->j, "plumb");
@@ -308,7 +306,7 @@ static void write_recording(struct writer *w)
 	if (w->o->made_by)
 		pl_json_key_str(&w->j, "made_by", w->o->made_by);
 	key_text(w, "command", m->command);
-	pl_json_key_str(&w->j, "mode", modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+	pl_json_key_str(&w->j, "mode", pl_mode_name(m->mode));
 	pl_json_key_u64(&w->j, "period_ns", m->period_ns);
 	pl_json_key_u64(&w->j, "duration_ns", m->duration_ns);
 	pl_json_key_u64(&w->j, "start_real_ns", m->start_real_ns);

@@ -17,6 +17,7 @@
 #include "glyph.h"
 #include "report_facts.h"
 #include "units.h"
+#include "words.h"
 
 #define PROCESSES_SHOWN 4
 /* Processes times threads: beyond that nobody adds up who used which CPU time. */
@@ -333,6 +334,7 @@ static struct plumb_error *processes(struct pl_summary *s, const struct plumb_pr
 static void samples(struct pl_summary *s, const struct plumb_profile *p)
 {
 	static const char *const modes[] = {"wall clock", "CPU time", "GIL holders only"};
+	_Static_assert(sizeof modes / sizeof *modes == PL_MODES, "each mode is told");
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_SAMPLES];
 	double seconds = (double)p->meta.duration_ns / PL_NS_PER_S, taken = pl_ratio((double)p->meta.ticks, seconds);
 	double lowered = pl_report_lowered_rate(&p->meta);
@@ -346,8 +348,7 @@ static void samples(struct pl_summary *s, const struct plumb_profile *p)
 	if (lowered > 0 && wanted > 0)
 		pl_summary_item(row, PL_TONE_PLAIN, "%s taken", pl_units_rate(lowered).s);
 	if (!p->meta.counted)
-		pl_summary_item(row, PL_TONE_PLAIN, "%s",
-				modes[p->meta.mode <= PL_MODE_GIL ? p->meta.mode : PL_MODE_WALL]);
+		pl_summary_item(row, PL_TONE_PLAIN, "%s", modes[p->meta.mode < PL_MODES ? p->meta.mode : PL_MODE_WALL]);
 	if (s->totals.idle_threads_hidden)
 		pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s (%" PRIu32 " idle left out: --idle)",
 				s->totals.threads, s->totals.threads == 1 ? "" : "s", s->totals.idle_threads_hidden);
@@ -411,24 +412,12 @@ static void truth(struct pl_summary *s, const struct plumb_profile *p)
 		pl_summary_item(row, PL_TONE_WARN, "incomplete");
 	if (s->totals.samples)
 		qualities(row, &s->totals);
-	counted(row, "missed", p->meta.losses[PL_LOSS_MISSED]);
-	counted(row, "unreadable", p->meta.losses[PL_LOSS_UNREADABLE]);
-	if (p->meta.losses[PL_LOSS_QUEUE])
-		counted(row, "dropped", p->meta.losses[PL_LOSS_QUEUE]);
-	if (p->meta.losses[PL_LOSS_DAMAGED])
-		counted(row, "damaged", p->meta.losses[PL_LOSS_DAMAGED]);
-	if (p->meta.damaged_parts)
-		counted(row, "damaged parts", p->meta.damaged_parts);
-	if (p->meta.losses[PL_LOSS_UNSEEN])
-		counted(row, "unseen processes", p->meta.losses[PL_LOSS_UNSEEN]);
-	if (p->meta.losses[PL_LOSS_BEYOND])
-		counted(row, "not followed", p->meta.losses[PL_LOSS_BEYOND]);
-	if (p->meta.losses[PL_LOSS_FOLDED])
-		counted(row, "folded", p->meta.losses[PL_LOSS_FOLDED]);
-	if (p->meta.losses[PL_LOSS_TASK])
-		counted(row, "without awaiters", p->meta.losses[PL_LOSS_TASK]);
-	if (p->meta.losses[PL_LOSS_NATIVE])
-		counted(row, "without native frames", p->meta.losses[PL_LOSS_NATIVE]);
+	for (int i = 0; i < PL_LOSSES; i++) {
+		if (p->meta.losses[i] || i == PL_LOSS_MISSED || i == PL_LOSS_UNREADABLE)
+			counted(row, pl_losses[i].word, p->meta.losses[i]);
+		if (i == PL_LOSS_DAMAGED && p->meta.damaged_parts)
+			counted(row, "damaged parts", p->meta.damaged_parts);
+	}
 	if (pl_summary_refused_stops(p))
 		counted(row, "stops refused", pl_summary_refused_stops(p));
 }

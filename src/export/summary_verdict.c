@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "units.h"
+#include "words.h"
 
 /* A share less certain than this is not an answer; how much more it takes is computed for the second. */
 #define UNCERTAIN_HALF_WIDTH 0.05
@@ -21,19 +22,12 @@ static double not_proved(const struct pl_totals *t)
 	return pl_ratio((double)t->by_quality[PL_DOUBTFUL] + (double)t->by_quality[PL_PARTIAL], (double)t->samples);
 }
 
-/* Of what there is no share of the time: any is a flaw. A task on the stack of its thread is not lost, nor is what ran
- * below a Python function that is shown. */
-static bool is_flaw(int loss)
-{
-	return loss != PL_LOSS_MISSED && loss != PL_LOSS_UNREADABLE && loss != PL_LOSS_TASK && loss != PL_LOSS_NATIVE;
-}
-
 static uint64_t lost(const struct plumb_profile *p)
 {
 	uint64_t any = p->meta.damaged_parts;
 
 	for (int i = 0; i < PL_LOSSES; i++)
-		any |= is_flaw(i) ? p->meta.losses[i] : 0;
+		any |= pl_losses[i].flaw ? p->meta.losses[i] : 0;
 	return any;
 }
 
@@ -59,14 +53,6 @@ static const char *grade(const struct pl_summary *s, const struct plumb_profile 
 /* What keeps it from being good, in the order in which it hurts. */
 static void add_flaws(struct pl_summary *s, const struct plumb_profile *p)
 {
-	static const struct {
-		int loss;
-		const char *what;
-	} counted[] = {{PL_LOSS_QUEUE, "dropped"},
-		       {PL_LOSS_DAMAGED, "damaged"},
-		       {PL_LOSS_UNSEEN, "unseen processes"},
-		       {PL_LOSS_BEYOND, "not followed"},
-		       {PL_LOSS_FOLDED, "folded"}};
 	const struct {
 		double share;
 		const char *what;
@@ -77,10 +63,10 @@ static void add_flaws(struct pl_summary *s, const struct plumb_profile *p)
 		if (shares[i].share > GOOD_LOSS)
 			pl_summary_item(row, PL_TONE_WARN, "%s %s", pl_units_percent(shares[i].share).s,
 					shares[i].what);
-	for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-		if (p->meta.losses[counted[i].loss])
-			pl_summary_item(row, PL_TONE_WARN, "%s %s", pl_units_count(p->meta.losses[counted[i].loss]).s,
-					counted[i].what);
+	for (int i = 0; i < PL_LOSSES; i++)
+		if (pl_losses[i].flaw && p->meta.losses[i])
+			pl_summary_item(row, PL_TONE_WARN, "%s %s", pl_units_count(p->meta.losses[i]).s,
+					pl_losses[i].word);
 }
 
 /* Nobody is told to record for longer what has ended by itself, nor to do hundreds of times the work. */

@@ -9,6 +9,7 @@
 #include "svg_layout.h"
 #include "svg_page.h"
 #include "units.h"
+#include "words.h"
 
 struct writer {
 	const struct plumb_profile *p;
@@ -101,13 +102,12 @@ static void write_losses(const struct writer *w, FILE *out)
 
 static void write_size(const struct writer *w, FILE *out)
 {
-	static const char *const modes[] = {"wall time", "CPU time", "time with the GIL held"};
 	const struct pl_meta *m = &w->p->meta;
 
 	fprintf(out, "%s samples", pl_units_count(w->l.totals.samples).s);
 	if (!m->counted)
 		fprintf(out, " \xc2\xb7 %s of %s", pl_units_time((double)w->l.totals.weight_ns).s,
-			modes[m->mode <= PL_MODE_GIL ? m->mode : PL_MODE_WALL]);
+			pl_mode_time(m->mode));
 	if (m->duration_ns)
 		fprintf(out, " \xc2\xb7 recorded for %s", pl_units_time((double)m->duration_ns).s);
 	write_losses(w, out);

@@ -36,8 +36,8 @@ struct pl_symbols {
 	uint32_t *tag_of;      /* profile's function -> 1 + index of `tags`, 0: not asked for yet */
 	uint32_t *tag_nodes;   /* profile's stack -> its tag (pl_tag_node), found in one pass for all */
 	PL_VEC(struct pl_symbol_tag) tags;
-	const char *const *reserved;	    /* names that the format uses itself, NULL after the last */
-	bool origins[PL_ORIGIN_MARKER + 1]; /* which there are */
+	const char *const *reserved; /* names that the format uses itself, NULL after the last */
+	bool origins[PL_ORIGINS];    /* which there are */
 };
 
 #define PL_SYMBOLS_PREFIX "tag." /* of labels with a reserved name */

@@ -12,41 +12,30 @@
 #include "map.h"
 #include "own_code.h"
 #include "units.h"
+#include "words.h"
 
 #define TIME_COLUMNS 8
 /* On the report page: more nobody reads. */
 #define PAGE_ROOTS  100
 #define PAGE_PLACES 20 /* of each */
 
-static const struct {
-	const char *word, *text;
-} whats[PL_DUMP_FORS] = {
-	[PL_DUMP_FOR_UNKNOWN] = {"future", "a future"},	     [PL_DUMP_FOR_LOCK] = {"lock", "a lock"},
-	[PL_DUMP_FOR_NOTICE] = {"notice", "a Condition"},    [PL_DUMP_FOR_EVENT] = {"event", "an event"},
-	[PL_DUMP_FOR_BARRIER] = {"barrier", "a barrier"},    [PL_DUMP_FOR_PERMIT] = {"permit", "a semaphore"},
-	[PL_DUMP_FOR_ITEM] = {"item", "an item of a queue"}, [PL_DUMP_FOR_ROOM] = {"room", "room in a queue"},
-	[PL_DUMP_FOR_DONE] = {"done", "a queue to be done"}, [PL_DUMP_FOR_RESULT] = {"future", "a future"},
-	[PL_DUMP_FOR_THREAD] = {"thread", "a thread"},	     [PL_DUMP_FOR_TIME] = {"time", "time (sleep)"},
-};
-static const char stream[] = "stream";
+static const char future[] = "future", stream[] = "stream";
 
 /* asyncio's streams wait for a future, which stands for a socket or a pipe. */
 static const char *word_of(const struct plumb_profile *p, const struct pl_wait *w)
 {
-	bool known = w->what < PL_DUMP_FORS && w->what != PL_DUMP_FOR_RESULT;
-	const char *word = whats[known ? w->what : PL_DUMP_FOR_UNKNOWN].word;
 	const struct pl_function *f = &p->functions[p->locations[p->stacks[w->stack].location].function];
 
-	if (strcmp(word, "future") == 0 && pl_text_ends_with(pl_text_of(p, f->file), "asyncio/streams.py"))
-		return stream;
-	return word;
+	if (w->what < PL_DUMP_FORS && w->what != PL_DUMP_FOR_RESULT && w->what != PL_DUMP_FOR_UNKNOWN)
+		return pl_awaited_words[w->what].word;
+	return pl_text_ends_with(pl_text_of(p, f->file), "asyncio/streams.py") ? stream : future;
 }
 
 static const char *text_of(const char *word)
 {
 	for (size_t i = 0; i < PL_DUMP_FORS; i++)
-		if (whats[i].word == word)
-			return whats[i].text;
+		if (pl_awaited_words[i].word == word)
+			return pl_awaited_words[i].thing;
 	return word == stream ? "a stream" : "a future";
 }
 

@@ -12,6 +12,7 @@
 #include "importers.h"
 #include "perf_lines.h"
 #include "vec.h"
+#include "words.h"
 
 #define KERNEL_ADDRESS UINT64_C(0xffff800000000000)
 #define LOOKED_AT      (size_t)65536
@@ -42,10 +43,10 @@ static bool is_kernel(const struct pl_perf_frame *f)
 
 static enum pl_frame_origin origin_of(const struct pl_perf_frame *f)
 {
-	if (pl_span_is(f->dso, "[task]"))
-		return PL_ORIGIN_TASK;
-	if (pl_span_is(f->dso, "[marker]"))
-		return PL_ORIGIN_MARKER;
+	uint8_t ours;
+
+	if (pl_origin_parse(f->dso.s, f->dso.len, &ours) && ours > PL_ORIGIN_KERNEL)
+		return ours;
 	if (pl_span_is(f->dso, "[python]") || pl_span_starts(f->dso, "<frozen") || pl_span_ends(f->dso, ".py"))
 		return PL_ORIGIN_PYTHON;
 	return is_kernel(f) ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
@@ -77,7 +78,7 @@ static struct plumb_error *add_frame(struct script *s, const struct pl_perf_fram
 
 	if (!trampoline(f->symbol, &name, &file))
 		function.origin = (uint8_t)origin_of(f);
-	if (function.origin == PL_ORIGIN_TASK || pl_span_is(file, "[python]") || pl_span_is(file, "[unknown]"))
+	if (function.origin > PL_ORIGIN_KERNEL || pl_span_is(file, "[python]") || pl_span_is(file, "[unknown]"))
 		file.len = 0;
 	if (function.origin == PL_ORIGIN_MARKER)
 		file = (struct pl_span){"~", 1};

@@ -6,6 +6,7 @@
 
 #include "json_members.h"
 #include "speedscope_parts.h"
+#include "words.h"
 
 struct frame {
 	struct pl_function f;
@@ -16,23 +17,27 @@ struct frame {
 };
 #define NO_TEXT UINT32_MAX
 
-static bool text_is(const struct plumb_profile *p, uint32_t id, const char *want)
-{
-	size_t len;
-	const char *s = pl_strtab_get(p->strings, id, &len);
-
-	return len == strlen(want) && memcmp(s, want, len) == 0;
-}
-
 static uint8_t origin_of(const struct plumb_profile *p, uint32_t id)
 {
-	static const char *const origins[] = {"python", "native", "kernel", "task", "marker"};
+	uint8_t origin = PL_ORIGIN_PYTHON;
+	size_t len;
 
-	for (uint8_t i = 0; id != NO_TEXT && i < sizeof origins / sizeof origins[0]; i++) {
-		if (text_is(p, id, origins[i]))
-			return i;
+	if (id != NO_TEXT) {
+		const char *word = pl_strtab_get(p->strings, id, &len);
+
+		(void)pl_kind_parse(word, len, &origin);
 	}
-	return PL_ORIGIN_PYTHON;
+	return origin;
+}
+
+static uint8_t mode_of(const struct plumb_profile *p, uint32_t id)
+{
+	uint8_t mode = PL_MODE_WALL;
+	size_t len;
+	const char *word = pl_strtab_get(p->strings, id, &len);
+
+	(void)pl_mode_parse(word, len, &mode);
+	return mode;
 }
 
 static struct plumb_error *read_frame(struct pl_json_reader *r, void *ctx)
@@ -113,9 +118,7 @@ static struct plumb_error *read_whole(struct pl_json_reader *r, void *ctx)
 	if (err)
 		return err;
 	t->p->meta = w.m;
-	t->p->meta.mode = text_is(t->p, w.mode, "cpu")	 ? PL_MODE_CPU
-			  : text_is(t->p, w.mode, "gil") ? PL_MODE_GIL
-							 : PL_MODE_WALL;
+	t->p->meta.mode = mode_of(t->p, w.mode);
 	return NULL;
 }
 

@@ -82,18 +82,8 @@ struct pl_dump_wait {
 
 /** What a thread or a task waits for in terms of Python. */
 enum pl_dump_for {
-	PL_DUMP_FOR_UNKNOWN,
-	PL_DUMP_FOR_LOCK,
-	PL_DUMP_FOR_NOTICE, /* of a Condition */
-	PL_DUMP_FOR_EVENT,
-	PL_DUMP_FOR_BARRIER,
-	PL_DUMP_FOR_PERMIT, /* of a Semaphore */
-	PL_DUMP_FOR_ITEM,   /* of a queue */
-	PL_DUMP_FOR_ROOM,
-	PL_DUMP_FOR_DONE,
-	PL_DUMP_FOR_RESULT, /* of a future */
-	PL_DUMP_FOR_THREAD,
-	PL_DUMP_FOR_TIME, /* asyncio.sleep */
+#define PLUMB_AWAITED(name, ...) PL_DUMP_FOR_##name,
+#include <plumb/words.def>
 	PL_DUMP_FORS,
 };
 

@@ -32,52 +32,44 @@
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
 
-enum pl_frame_origin { PL_ORIGIN_PYTHON, PL_ORIGIN_NATIVE, PL_ORIGIN_KERNEL, PL_ORIGIN_TASK, PL_ORIGIN_MARKER };
+/* What these enums list, and how it is called everywhere: <plumb/words.def>. */
+enum pl_frame_origin {
+#define PLUMB_KIND(name, number, ...) PL_ORIGIN_##name = (number),
+#include <plumb/words.def>
+	PL_ORIGINS,
+};
 
 /* What the thread was doing; a set. Neither ON_CPU nor UNKNOWN: it was waiting. */
 enum pl_state {
-	PL_STATE_ON_CPU = 1, /* running, or ready to run */
-	PL_STATE_HAS_GIL = 2,
-	PL_STATE_WANTS_GIL = 4,
-	PL_STATE_IN_GC = 8,
-	PL_STATE_EXCEPTION = 16, /* an exception is set or being handled */
-	PL_STATE_UNKNOWN = 32,	 /* whether it was on a CPU could not be told */
-	PL_STATE_JIT = 64,	 /* it ran code that Python's JIT compiler made */
+#define PLUMB_STATE(name, bit, ...) PL_STATE_##name = (bit),
+#include <plumb/words.def>
 };
 
 /* How sure we are of the stack. Only EXACT and STOPPED promise that the whole stack existed at one instant. */
 enum pl_quality {
-	PL_EXACT,    /* proved without stopping the thread */
-	PL_STOPPED,  /* read while the thread was stopped */
-	PL_DOUBTFUL, /* not stopped (--never-stop, not allowed, over the budget): steady, but of a thread too fast to be
-			proved */
-	PL_PARTIAL,  /* the proved outer part, with a <moving> leaf */
+#define PLUMB_QUALITY(name, ...) PL_##name,
+#include <plumb/words.def>
 	PL_QUALITIES,
 };
 
 enum pl_loss {
-	PL_LOSS_MISSED,	    /* ticks at which the sampler was too late */
-	PL_LOSS_UNREADABLE, /* threads whose stack could not be read at a tick */
-	PL_LOSS_QUEUE,	    /* samples dropped because the writing side was too slow */
-	PL_LOSS_DAMAGED,    /* samples in a damaged part of the recording */
-	PL_LOSS_UNSEEN,	    /* Python processes that ended before a sample could be taken */
-	PL_LOSS_BEYOND,	    /* processes and threads that were too many to be followed */
-	PL_LOSS_FOLDED,	    /* samples of which only the outer part is told: beyond max_nodes */
-	PL_LOSS_TASK,	    /* samples of a task that are shown on its thread's stack: who awaits it was not proved */
-	PL_LOSS_NATIVE,	    /* samples without the native frames that were asked for */
+#define PLUMB_LOSS(name, ...) PL_LOSS_##name,
+#include <plumb/words.def>
 	PL_LOSSES,
 };
 
 /* Why the kernel did not let us stop a thread. */
 enum pl_refused {
-	PL_REFUSED_TRACER, /* somebody else traced it */
-	PL_REFUSED_RIGHTS, /* the program changed its ids, its dumpability or its capabilities */
-	PL_REFUSED_FILTER, /* a seccomp filter around the profiler */
-	PL_REFUSED_OTHER,  /* none of these */
+#define PLUMB_REFUSAL(name, ...) PL_REFUSED_##name,
+#include <plumb/words.def>
 	PL_REFUSALS,
 };
 
-enum pl_mode { PL_MODE_WALL, PL_MODE_CPU, PL_MODE_GIL };
+enum pl_mode {
+#define PLUMB_MODE(name, ...) PL_MODE_##name,
+#include <plumb/words.def>
+	PL_MODES,
+};
 
 struct pl_function {
 	uint32_t name, qualname, file; /* string ids */

@@ -214,17 +214,19 @@ static struct plumb_error *map_sources(struct refiner *r)
 static unsigned doing_of(uint8_t state)
 {
 	static const struct {
-		uint8_t state;
+		uint8_t state; /* 0: neither on a CPU nor unknown */
 		unsigned doing;
-	} bits[] = {{PL_STATE_ON_CPU, PL_PASS_ON_CPU},
-		    {PL_STATE_HAS_GIL, PL_PASS_GIL},
-		    {PL_STATE_WANTS_GIL, PL_PASS_WANTS_GIL},
-		    {PL_STATE_IN_GC, PL_PASS_GC},
-		    {PL_STATE_EXCEPTION, PL_PASS_EXCEPTION}};
-	unsigned doing = state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? 0 : PL_PASS_WAITING;
+	} bits[] = {
+#define PLUMB_DOING(name, bit, state, ...) {state, bit},
+#include <plumb/words.def>
+	};
+	unsigned doing = 0;
 
-	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
-		doing |= state & bits[i].state ? bits[i].doing : 0;
+	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+		bool is = bits[i].state ? state & bits[i].state : !(state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN));
+
+		doing |= is ? bits[i].doing : 0;
+	}
 	return doing;
 }
 

@@ -7,12 +7,8 @@
 
 /* What a thread was doing; a sample passes if one of those asked for is true of it. */
 enum pl_pass {
-	PL_PASS_ON_CPU = 1,
-	PL_PASS_WAITING = 2, /* neither on a CPU nor unknown */
-	PL_PASS_GIL = 4,
-	PL_PASS_WANTS_GIL = 8,
-	PL_PASS_GC = 16,
-	PL_PASS_EXCEPTION = 32,
+#define PLUMB_DOING(name, bit, ...) PL_PASS_##name = (bit),
+#include <plumb/words.def>
 };
 
 /** Zeros ask for nothing. Texts and lists are needed during pl_refine only. */

@@ -47,13 +47,8 @@ static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t samples)
 static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 {
 	t->by_quality[c->quality] = pl_sum_u64(t->by_quality[c->quality], c->samples);
-	count(&t->on_cpu, c->state, PL_STATE_ON_CPU, c->samples);
-	count(&t->has_gil, c->state, PL_STATE_HAS_GIL, c->samples);
-	count(&t->wants_gil, c->state, PL_STATE_WANTS_GIL, c->samples);
-	count(&t->in_gc, c->state, PL_STATE_IN_GC, c->samples);
-	count(&t->exception, c->state, PL_STATE_EXCEPTION, c->samples);
-	count(&t->unknown, c->state, PL_STATE_UNKNOWN, c->samples);
-	count(&t->jit, c->state, PL_STATE_JIT, c->samples);
+#define PLUMB_STATE(name, bit, member, ...) count(&t->member, c->state, bit, c->samples);
+#include <plumb/words.def>
 }
 
 /* Of the time in which, of the bits @p of, just @p bits are set. */
@@ -79,14 +74,9 @@ static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, ui
 static struct pl_state_parts parts_of(const struct pl_selection *s)
 {
 	return (struct pl_state_parts){
-		.on_cpu = part_in_state(s, PL_STATE_ON_CPU, PL_STATE_ON_CPU),
 		.waiting = part_in_state(s, PL_STATE_ON_CPU | PL_STATE_UNKNOWN, 0),
-		.unknown = part_in_state(s, PL_STATE_UNKNOWN, PL_STATE_UNKNOWN),
-		.has_gil = part_in_state(s, PL_STATE_HAS_GIL, PL_STATE_HAS_GIL),
-		.wants_gil = part_in_state(s, PL_STATE_WANTS_GIL, PL_STATE_WANTS_GIL),
-		.in_gc = part_in_state(s, PL_STATE_IN_GC, PL_STATE_IN_GC),
-		.exception = part_in_state(s, PL_STATE_EXCEPTION, PL_STATE_EXCEPTION),
-		.jit = part_in_state(s, PL_STATE_JIT, PL_STATE_JIT),
+#define PLUMB_STATE(name, bit, member, ...) .member = part_in_state(s, bit, bit),
+#include <plumb/words.def>
 	};
 }
 

@@ -36,14 +36,17 @@ struct pl_part {
 	double share, half_width; /* 0..1; 95 % confidence */
 };
 struct pl_state_parts {
-	struct pl_part on_cpu, waiting, unknown; /* add up to one */
-	struct pl_part has_gil, wants_gil, in_gc, exception, jit;
+	struct pl_part waiting; /* neither on_cpu nor unknown: those three add up to one */
+#define PLUMB_STATE(name, bit, member, ...) struct pl_part member;
+#include <plumb/words.def>
 };
 
 struct pl_totals {
 	uint64_t samples, weight_ns;
 	uint64_t by_quality[PL_QUALITIES];
-	uint64_t on_cpu, has_gil, wants_gil, in_gc, exception, unknown, jit; /* samples having that bit */
+	/* Samples of each state. */
+#define PLUMB_STATE(name, bit, member, ...) uint64_t member;
+#include <plumb/words.def>
 	uint32_t threads, idle_threads_hidden;
 	struct pl_state_parts doing;
 };

@@ -10,29 +10,59 @@ static const struct {
 	uint8_t bit;
 	const char *name;
 } states[] = {
-	{PL_STATE_ON_CPU, "on-cpu"}, {PL_STATE_HAS_GIL, "gil"},		{PL_STATE_WANTS_GIL, "wants-gil"},
-	{PL_STATE_IN_GC, "gc"},	     {PL_STATE_EXCEPTION, "exception"}, {PL_STATE_UNKNOWN, "unknown"},
-	{PL_STATE_JIT, "jit"},
+#define PLUMB_STATE(name, bit, member, word, ...) {bit, word},
+#include <plumb/words.def>
 };
-static const char *const qualities[] = {"exact", "stopped", "doubtful", "partial"};
-static const char *const origins[] = {"", "[native]", "[kernel]", "[task]", "[marker]"};
-static const char *const modes[] = {"wall", "cpu", "gil"};
+static const char *const qualities[] = {
+#define PLUMB_QUALITY(name, member, ...) #member,
+#include <plumb/words.def>
+};
+static const char *const kinds[] = {
+#define PLUMB_KIND(name, number, word, ...) [number] = word,
+#include <plumb/words.def>
+};
+static const char *const origins[] = {
+#define PLUMB_KIND(name, number, word, ...) [number] = (number) == PL_ORIGIN_PYTHON ? "" : "[" word "]",
+#include <plumb/words.def>
+};
+static const char *const modes[] = {
+#define PLUMB_MODE(name, word, ...) word,
+#include <plumb/words.def>
+};
+static const char *const mode_times[] = {
+#define PLUMB_MODE(name, word, time, ...) time,
+#include <plumb/words.def>
+};
+const struct pl_loss_words pl_losses[PL_LOSSES] = {
+#define PLUMB_LOSS(name, member, word, flaw, about) {#member, word, flaw, about},
+#include <plumb/words.def>
+};
+const char *const pl_refusals[PL_REFUSALS] = {
+#define PLUMB_REFUSAL(name, member, ...) #member,
+#include <plumb/words.def>
+};
+const struct pl_awaited_words pl_awaited_words[PL_DUMP_FORS] = {
+#define PLUMB_AWAITED(name, word, thing, before, after) {word, thing, before, after},
+#include <plumb/words.def>
+};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-_Static_assert(COUNT(origins) == PL_ORIGIN_MARKER + 1, "each origin has a name");
-_Static_assert(COUNT(qualities) == PL_QUALITIES, "each quality has a name");
+
+_Static_assert(sizeof WAITING
+#define PLUMB_STATE(name, bit, member, word, ...) +sizeof word
+#include <plumb/words.def>
+		       <= PL_STATE_TEXT_BYTES,
+	       "all states fit into one text");
+_Static_assert((0
+#define PLUMB_STATE(name, bit, ...) | (bit)
+#include <plumb/words.def>
+		) <= UINT8_MAX,
+	       "all states fit into a sample and the columns of a page");
 
 const struct pl_meta_figure pl_meta_figures[] = {
 	{"ticks", offsetof(struct pl_meta, ticks)},
-	{"lost missed", offsetof(struct pl_meta, losses[PL_LOSS_MISSED])},
-	{"lost unreadable", offsetof(struct pl_meta, losses[PL_LOSS_UNREADABLE])},
-	{"lost queue", offsetof(struct pl_meta, losses[PL_LOSS_QUEUE])},
-	{"lost damaged", offsetof(struct pl_meta, losses[PL_LOSS_DAMAGED])},
-	{"lost unseen", offsetof(struct pl_meta, losses[PL_LOSS_UNSEEN])},
-	{"lost beyond", offsetof(struct pl_meta, losses[PL_LOSS_BEYOND])},
-	{"lost folded", offsetof(struct pl_meta, losses[PL_LOSS_FOLDED])},
-	{"lost task", offsetof(struct pl_meta, losses[PL_LOSS_TASK])},
-	{"lost native", offsetof(struct pl_meta, losses[PL_LOSS_NATIVE])},
+#define PLUMB_LOSS(name, member, ...) {"lost " #member, offsetof(struct pl_meta, losses[PL_LOSS_##name])},
+#include <plumb/words.def>
 	{"damaged parts", offsetof(struct pl_meta, damaged_parts)},
 	{"seed", offsetof(struct pl_meta, seed)},
 	{"stops", offsetof(struct pl_meta, stops)},
@@ -42,7 +72,6 @@ const struct pl_meta_figure pl_meta_figures[] = {
 	{"missed ns", offsetof(struct pl_meta, missed_ns)},
 	{NULL, 0},
 };
-_Static_assert(COUNT(pl_meta_figures) == 1 + PL_LOSSES + 7 + 1, "each loss has a name");
 
 uint64_t *pl_meta_figure(struct pl_meta *m, const struct pl_meta_figure *f)
 {
@@ -130,6 +159,21 @@ const char *pl_mode_name(unsigned mode)
 bool pl_mode_parse(const char *text, size_t len, uint8_t *ret)
 {
 	return parse_name(modes, COUNT(modes), text, len, ret);
+}
+
+const char *pl_mode_time(unsigned mode)
+{
+	return mode_times[mode < COUNT(mode_times) ? mode : PL_MODE_WALL];
+}
+
+const char *pl_kind_name(unsigned origin)
+{
+	return kinds[origin < COUNT(kinds) ? origin : PL_ORIGIN_MARKER];
+}
+
+bool pl_kind_parse(const char *text, size_t len, uint8_t *ret)
+{
+	return parse_name(kinds, COUNT(kinds), text, len, ret);
 }
 
 const char *pl_origin_name(unsigned origin)

@@ -3,6 +3,7 @@
 #ifndef PL_WORDS_H
 #define PL_WORDS_H
 
+#include "dump_model.h"
 #include "profile.h"
 
 #define PL_STATE_TEXT_BYTES 64
@@ -17,11 +18,36 @@ bool pl_quality_parse(const char *text, size_t len, uint8_t *ret);
 /** "wall", "cpu", "gil". */
 const char *pl_mode_name(unsigned mode);
 bool pl_mode_parse(const char *text, size_t len, uint8_t *ret);
+/** What is added up: "wall time", "CPU time", "time with the GIL held". */
+const char *pl_mode_time(unsigned mode);
+
+/** "python", "native", ...: enum pl_frame_origin. */
+const char *pl_kind_name(unsigned origin);
+bool pl_kind_parse(const char *text, size_t len, uint8_t *ret);
 
 /** How frames of an origin (enum pl_frame_origin) are told from those of Python: "[native]"; "" for PL_ORIGIN_PYTHON.
  */
 const char *pl_origin_name(unsigned origin);
 bool pl_origin_parse(const char *text, size_t len, uint8_t *ret);
+
+/** Of enum pl_loss. */
+struct pl_loss_words {
+	const char *member; /* of JSON */
+	const char *word;   /* of the report */
+	bool flaw;	    /* any of it makes the recording worse; else its share does, or it is none */
+	const char *about;  /* what is counted */
+};
+extern const struct pl_loss_words pl_losses[PL_LOSSES];
+/** Members of JSON, by enum pl_refused. */
+extern const char *const pl_refusals[PL_REFUSALS];
+
+/** Of enum pl_dump_for. */
+struct pl_awaited_words {
+	const char *word;	    /* of JSON; "": none */
+	const char *thing;	    /* "a semaphore" */
+	const char *before, *after; /* of the name of the thing, in a sentence */
+};
+extern const struct pl_awaited_words pl_awaited_words[PL_DUMP_FORS];
 
 /** A figure of struct pl_meta that formats tell in words, such as "lost unreadable". */
 struct pl_meta_figure {

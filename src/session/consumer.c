@@ -120,10 +120,8 @@ static void show_counts(struct plumb_status *status, const struct plumb_session 
 	struct pl_engine_stats st = pl_session_stats_since(s);
 
 	status->samples = s->samples;
-	status->exact = s->by_quality[PL_EXACT];
-	status->stopped = s->by_quality[PL_STOPPED];
-	status->doubtful = s->by_quality[PL_DOUBTFUL];
-	status->partial = s->by_quality[PL_PARTIAL];
+#define PLUMB_QUALITY(name, member, ...) status->member = s->by_quality[PL_##name];
+#include <plumb/words.def>
 	status->elapsed_ns = st.elapsed_ns;
 	status->ticks = st.ticks;
 	status->missed = st.losses[PL_LOSS_MISSED];

@@ -6,11 +6,15 @@
 #include <string.h>
 
 #include "error.h"
+#include "profile.h"
 
-#define ALL_STATES                                                                                                     \
-	(PLUMB_DOING_ON_CPU | PLUMB_DOING_WAITING | PLUMB_DOING_GIL | PLUMB_DOING_WANTS_GIL | PLUMB_DOING_GC |         \
-	 PLUMB_DOING_EXCEPTION)
-#define ALL_KINDS (PLUMB_KIND_PYTHON | PLUMB_KIND_NATIVE | PLUMB_KIND_KERNEL | PLUMB_KIND_TASK | PLUMB_KIND_MARKER)
+enum {
+	ALL_STATES = 0
+#define PLUMB_DOING(name, bit, ...) | (bit)
+#include <plumb/words.def>
+	,
+	ALL_KINDS = (1 << PL_ORIGINS) - 1,
+};
 
 _Static_assert(offsetof(struct plumb_session_options, size) == 0 && offsetof(struct plumb_report_options, size) == 0 &&
 		       offsetof(struct plumb_dump_options, size) == 0 && offsetof(struct plumb_dump_look, size) == 0 &&
@@ -51,7 +55,7 @@ struct plumb_error *pl_given_session(const struct plumb_session_options *o, stru
 	*ret = (struct plumb_session_options)PLUMB_SESSION_OPTIONS_INIT;
 	struct plumb_error *err = take(o, ret, sizeof *ret);
 
-	err = err ? err : check((unsigned)ret->mode <= PLUMB_MODE_GIL, "mode");
+	err = err ? err : check((unsigned)ret->mode < PL_MODES, "mode");
 	err = err ? err : check((unsigned)ret->stop <= PLUMB_STOP_ALWAYS, "way to stop threads");
 	err = err ? err : check((unsigned)ret->subprocesses <= PLUMB_SUBPROCESSES_NO, "choice of processes");
 	return err ? err : check((unsigned)ret->native <= PLUMB_NATIVE_ALL, "choice of native frames");

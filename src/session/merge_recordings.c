@@ -9,6 +9,7 @@
 #include "map.h"
 #include "save.h"
 #include "vec.h"
+#include "words.h"
 
 /* What two recordings of one and the same session agree in, and hardly any two others. */
 struct fingerprint {
@@ -75,15 +76,11 @@ static struct plumb_error *note(struct plumb_merge *m, const struct plumb_profil
 /* Which of the two is which is known only here. */
 static struct plumb_error *explain(struct plumb_error *err, const struct plumb_merge *m, uint8_t mode, const char *path)
 {
-	static const char *const modes[] = {
-		[PL_MODE_WALL] = "wall-clock", [PL_MODE_CPU] = "CPU", [PL_MODE_GIL] = "GIL"};
-
-	if (plumb_error_code(err) != PLUMB_ERR_INVALID || mode == m->sum->meta.mode || mode > PL_MODE_GIL ||
-	    m->sum->meta.mode > PL_MODE_GIL)
+	if (plumb_error_code(err) != PLUMB_ERR_INVALID || mode == m->sum->meta.mode)
 		return err;
 	plumb_error_destroy(err);
-	return pl_error(PLUMB_ERR_INVALID, "%s: it holds %s time and those before it %s time, which do not add up",
-			path, modes[mode], modes[m->sum->meta.mode]);
+	return pl_error(PLUMB_ERR_INVALID, "%s: it holds %s and those before it %s, which do not add up", path,
+			pl_mode_time(mode), pl_mode_time(m->sum->meta.mode));
 }
 
 struct plumb_error *plumb_merge_add(struct plumb_merge *m, const char *path, struct plumb_recording_info *info,

@@ -18,13 +18,6 @@
 
 #define MAX_TEXT_LINES 25
 
-_Static_assert(PLUMB_DOING_WAITING == (int)PL_PASS_WAITING && PLUMB_DOING_EXCEPTION == (int)PL_PASS_EXCEPTION &&
-		       PLUMB_DOING_WANTS_GIL == (int)PL_PASS_WANTS_GIL && PLUMB_DOING_GC == (int)PL_PASS_GC,
-	       "the states of the library are those of the model");
-_Static_assert(PLUMB_KIND_PYTHON == 1 << PL_ORIGIN_PYTHON && PLUMB_KIND_MARKER == 1 << PL_ORIGIN_MARKER &&
-		       PLUMB_KIND_TASK == 1 << PL_ORIGIN_TASK && PLUMB_KIND_KERNEL == 1 << PL_ORIGIN_KERNEL,
-	       "the kinds of the library are those of the model");
-
 static const struct pl_format recording_format = {
 	.name = PL_RECORDING_FORMAT,
 	.suffixes = (const char *const[]){".plumb", NULL},

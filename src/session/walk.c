@@ -85,10 +85,8 @@ static void sum_cells(const struct plumb_profile *p, struct plumb_profile_info *
 		ret->weight_ns = pl_tree_sum(ret->weight_ns, c->weight_ns);
 		by_quality[c->quality] = pl_tree_sum(by_quality[c->quality], c->samples);
 	}
-	ret->exact = by_quality[PL_EXACT];
-	ret->stopped = by_quality[PL_STOPPED];
-	ret->doubtful = by_quality[PL_DOUBTFUL];
-	ret->partial = by_quality[PL_PARTIAL];
+#define PLUMB_QUALITY(name, member, ...) ret->member = by_quality[PL_##name];
+#include <plumb/words.def>
 }
 
 void plumb_profile_info(const struct plumb_profile *p, struct plumb_profile_info *ret)
@@ -102,15 +100,8 @@ void plumb_profile_info(const struct plumb_profile *p, struct plumb_profile_info
 		.threads = p->thread_count,
 		.processes = p->process_count,
 		.ticks = m->ticks,
-		.missed = m->losses[PL_LOSS_MISSED],
-		.unreadable = m->losses[PL_LOSS_UNREADABLE],
-		.queue = m->losses[PL_LOSS_QUEUE],
-		.damaged = m->losses[PL_LOSS_DAMAGED],
-		.unseen = m->losses[PL_LOSS_UNSEEN],
-		.beyond = m->losses[PL_LOSS_BEYOND],
-		.folded = m->losses[PL_LOSS_FOLDED],
-		.task = m->losses[PL_LOSS_TASK],
-		.native = m->losses[PL_LOSS_NATIVE],
+#define PLUMB_LOSS(name, member, ...) .member = m->losses[PL_LOSS_##name],
+#include <plumb/words.def>
 		.profiler_cpu_ns = m->profiler_cpu_ns,
 		.mode = pl_mode_name(m->mode),
 		.engine = pl_text_of(p, m->engine).s,

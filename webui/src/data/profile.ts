@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page holds once it is decoded. Typed arrays side by side, never an object a node: a profile has a million of
-// them. Layer data; types, and names of the numbers in them.
+// them. Layer data; types. What the numbers in them mean: words.ts.
+import type { losses, modes } from "./words";
+
+export { Origin, Quality, State } from "./words";
 
 /** How a profile was taken. Members are those of `plumb report --json` (docs/user/json.md). */
 export interface WaitPlace {
@@ -31,7 +34,7 @@ export interface Meta {
 	readonly command: string;
 	readonly host: string;
 	readonly engine: string;
-	readonly mode: "wall" | "cpu" | "gil";
+	readonly mode: keyof typeof modes;
 	/** ISO 8601, or null. */
 	readonly start: string | null;
 	readonly duration_ns: number;
@@ -87,18 +90,11 @@ export interface Finding {
 	readonly figures?: Readonly<Record<string, number>>;
 }
 
-export interface Losses {
-	readonly missed: number;
+type Loss = (typeof losses)[number]["name"];
+
+export interface Losses extends Readonly<Record<Loss, number>> {
 	readonly missed_ns: number | null;
-	readonly unreadable: number;
-	readonly queue: number;
-	readonly damaged: number;
 	readonly damaged_parts?: number;
-	readonly unseen: number;
-	readonly beyond: number;
-	readonly folded: number;
-	readonly task: number;
-	readonly native: number;
 }
 
 export interface Overhead {
@@ -158,23 +154,6 @@ export interface Category {
 	/** CSS colour of a box with black text on it. */
 	readonly fill: string;
 }
-
-/** Bits of a sample's state. Neither onCpu nor unknown: it was waiting. */
-export const State = {
-	onCpu: 1,
-	hasGil: 2,
-	wantsGil: 4,
-	inGc: 8,
-	exception: 16,
-	unknown: 32,
-	jit: 64,
-} as const;
-
-/** How sure the stack of a sample is. */
-export const Quality = { exact: 0, stopped: 1, doubtful: 2, partial: 3 } as const;
-
-/** What kind of frame a function is. */
-export const Origin = { python: 0, native: 1, kernel: 2, task: 3, marker: 4 } as const;
 
 /** Functions, the most used first. Rows from `count` on are no functions of the program but stand for what can be
  * collapsed into one frame: first each module (`modules`), then each category. All columns have `rows` entries. */

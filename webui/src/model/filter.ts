@@ -2,9 +2,9 @@
 // Which samples count. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { State } from "../data/profile";
+import { doings } from "../data/words";
 
-/** What a sample's thread was doing: a sample passes if one of those asked for is true of it. */
-export const Doing = { onCpu: 1, waiting: 2, gil: 4, wantsGil: 8, gc: 16, exception: 32 } as const;
+export { Doing } from "../data/words";
 
 export interface Filter {
 	/** Indexes into meta.processes, meta.threads; null: all. Threads asked for are shown even if they are idle. */
@@ -55,14 +55,14 @@ export interface Sieve {
 }
 
 function doingOf(state: number): number {
-	return (
-		(state & State.onCpu ? Doing.onCpu : 0) |
-		(state & (State.onCpu | State.unknown) ? 0 : Doing.waiting) |
-		(state & State.hasGil ? Doing.gil : 0) |
-		(state & State.wantsGil ? Doing.wantsGil : 0) |
-		(state & State.inGc ? Doing.gc : 0) |
-		(state & State.exception ? Doing.exception : 0)
-	);
+	let set = 0;
+	for (const doing of doings) if (hasState(state, doing.state)) set |= doing.bit;
+	return set;
+}
+
+/** One of the bits, or, with bits 0, that it is waiting. */
+function hasState(state: number, bits: number): boolean {
+	return (bits ? state & bits : ~state & State.onCpu && ~state & State.unknown) !== 0;
 }
 
 function askedOf({ states }: Filter): Uint8Array {
@@ -184,9 +184,5 @@ export function valuesByClass(
 
 /** The states of a sieve that have one of the bits, or, with bits 0, that are waiting. */
 export function statesWith(sieve: Sieve, bits: number): Uint8Array {
-	return sieve.states.map((passes, i) => {
-		const state = i >> 2;
-		const is = bits ? state & bits : !(state & (State.onCpu | State.unknown));
-		return passes && is ? 1 : 0;
-	});
+	return sieve.states.map((passes, i) => (passes && hasState(i >> 2, bits) ? 1 : 0));
 }

@@ -4,16 +4,16 @@
 // long a thread waited. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { State } from "../data/profile";
+import { states } from "../data/words";
 import { batchesOf, halfWidths, type Selected } from "./batches";
 import type { Filter, Sieve, Unit } from "./filter";
 import { type Recording, recordingOf } from "./recording";
 import { nodeOfSamples, type Shape } from "./tree";
 
 /** By state; a sample can be in several. `waiting`: neither on a CPU nor unknown. */
-export const stateNames = [
-	"onCpu", "hasGil", "wantsGil", "inGc", "exception", "unknown", "jit", "waiting",
-] as const;
-export type StateName = (typeof stateNames)[number];
+export type StateName = keyof typeof State | "waiting";
+export const stateNames: readonly StateName[] = [...states.map(({ name }) => name), "waiting"];
+const waitingBit = 1 << states.length;
 export type StateShares = Readonly<Record<StateName, number>>;
 
 export interface StateFigure {
@@ -63,8 +63,8 @@ export interface Statistics {
 }
 
 function bitsOf(state: number): number {
-	const waiting = state & (State.onCpu | State.unknown) ? 0 : 128;
-	return (state & 127) | waiting;
+	const waiting = state & (State.onCpu | State.unknown) ? 0 : waitingBit;
+	return (state & (waitingBit - 1)) | waiting;
 }
 
 /** What shares of states are shares of. */

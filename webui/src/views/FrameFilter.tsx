@@ -3,19 +3,12 @@
 
 import type { JSX } from "preact";
 
-import { Origin, type Profile } from "../data/profile";
+import type { Profile } from "../data/profile";
+import { origins } from "../data/words";
 import type { Filter } from "../model/filter";
 import type { Page } from "./page";
 import { PickList, type Pick } from "./PickList";
 import { Popover } from "./Popover";
-
-const kinds: readonly (readonly [origin: number, text: string])[] = [
-	[Origin.python, "Python"],
-	[Origin.native, "Native code"],
-	[Origin.kernel, "Kernel"],
-	[Origin.task, "asyncio tasks"],
-	[Origin.marker, "Markers such as <GC>"],
-];
 
 /** Kinds of frames that the profile has; `Origin` bits. */
 function kindsThere(profile: Profile): number {
@@ -50,9 +43,9 @@ function Kinds({ page }: { page: Page }): JSX.Element {
 	return (
 		<fieldset class="picks">
 			<legend>Frames to show</legend>
-			{kinds
-				.filter(([origin]) => there & (1 << origin))
-				.map(([origin, text]) => (
+			{origins
+				.filter(({ origin }) => there & (1 << origin))
+				.map(({ origin, text }) => (
 					<label class="tick" key={origin}>
 						<input
 							type="checkbox"

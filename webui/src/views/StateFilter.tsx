@@ -3,18 +3,10 @@
 
 import type { JSX } from "preact";
 
-import { Doing, type Filter } from "../model/filter";
+import { doings } from "../data/words";
+import type { Filter } from "../model/filter";
 import type { Page } from "./page";
 import { Popover } from "./Popover";
-
-const states: readonly (readonly [bit: number, text: string])[] = [
-	[Doing.onCpu, "Running or ready"],
-	[Doing.waiting, "Waiting"],
-	[Doing.gil, "Holds the GIL"],
-	[Doing.wantsGil, "Waits for the GIL"],
-	[Doing.gc, "Collects garbage"],
-	[Doing.exception, "Handles an exception"],
-];
 
 const idleChoices: readonly (readonly [Filter["idle"], string])[] = [
 	["hide", "Leave out threads that did nothing all along"],
@@ -23,9 +15,9 @@ const idleChoices: readonly (readonly [Filter["idle"], string])[] = [
 ];
 
 function label(set: number): string {
-	const chosen = states.filter(([bit]) => set & bit);
+	const chosen = doings.filter(({ bit }) => set & bit);
 	if (chosen.length === 0) return "All states";
-	return chosen.length === 1 ? chosen[0][1] : `${chosen.length} states`;
+	return chosen.length === 1 ? chosen[0].text : `${chosen.length} states`;
 }
 
 export function StateFilter({ page }: { page: Page }): JSX.Element {
@@ -46,7 +38,7 @@ export function StateFilter({ page }: { page: Page }): JSX.Element {
 							/>
 							<span>All states</span>
 						</label>
-						{states.map(([bit, text]) => (
+						{doings.map(({ bit, text }) => (
 							<label class="tick" key={bit}>
 								<input
 									type="checkbox"

@@ -3,11 +3,14 @@
 
 import type { JSX } from "preact";
 
+import { Quality, State } from "../data/profile";
+import { doings, losses, states } from "../data/words";
 import { count, percent, rate, sharePm, time } from "../model/numbers";
 import type { StateName, Statistics } from "../model/statistics";
 import { BlameTable } from "./BlameTable";
 import type { Page } from "./page";
 import { ProcessTable, ThreadTable } from "./StatisticsTables";
+import { capital } from "./text";
 import { WaitsTable } from "./WaitsTable";
 
 interface Row {
@@ -40,26 +43,26 @@ function Card({ title, rows }: { title: string; rows: readonly (Row | null)[] })
 	);
 }
 
-const always: readonly (readonly [StateName, string])[] = [
-	["onCpu", "running or ready"],
+/** But for holding the GIL, which is told at the end. */
+const told: readonly (readonly [StateName, string])[] = [
+	["onCpu", states[0].text],
 	["waiting", "waiting"],
-	["wantsGil", "waiting for the GIL"],
-	["inGc", "collecting garbage"],
-	["exception", "handling an exception"],
-];
-const rare: readonly (readonly [StateName, string])[] = [
-	["unknown", "not known whether it ran"],
-	["jit", "in code of Python’s JIT compiler"],
+	...states.slice(1).filter(({ name }) => name !== "hasGil").map(({ name, text }) => [name, text] as const),
 ];
 
-function doingRows({ samples, states, gilHeld }: Statistics): Row[] {
-	if (states.unknown.samples === samples) return [{ name: "not known", value: percent(samples > 0 ? 1 : 0) }];
-	const shown = [...always, ...rare.filter(([state]) => states[state].samples > 0)];
+/** What samples cannot be chosen by is told only where there is some of it. */
+function isRare(state: StateName): boolean {
+	return state !== "waiting" && !doings.some((one) => one.state === State[state]);
+}
+
+function doingRows({ samples, states: figures, gilHeld }: Statistics): Row[] {
+	if (figures.unknown.samples === samples) return [{ name: "not known", value: percent(samples > 0 ? 1 : 0) }];
+	const shown = told.filter(([state]) => !isRare(state) || figures[state].samples > 0);
 	const rows = shown.map(([state, name]) => {
-		const { share, halfWidth } = states[state];
+		const { share, halfWidth } = figures[state];
 		return { name, value: sharePm(share, halfWidth), share };
 	});
-	const { share, halfWidth } = gilHeld ?? states.hasGil;
+	const { share, halfWidth } = gilHeld ?? figures.hasGil;
 	const name = gilHeld ? "GIL held by somebody, of the time" : "holding the GIL";
 	return [...rows, { name, value: sharePm(share, halfWidth), share }];
 }
@@ -78,24 +81,18 @@ function recordingRows(page: Page, { rateTaken, recording }: Statistics): (Row |
 	];
 }
 
-const qualities = ["exact", "stopped", "doubtful", "partial"];
+const qualities = Object.keys(Quality);
 
-function truthRows({ samples, byQuality, recording: { losses } }: Statistics): (Row | null)[] {
-	const lost = [
-		["Missed ticks", losses.missed],
-		["Unreadable stacks", losses.unreadable],
-		["Dropped", losses.queue],
-		["In damaged parts", losses.damaged],
-		["Processes that ended unseen", losses.unseen],
-		["Too many to be followed", losses.beyond],
-		["Folded", losses.folded],
-	] as const;
+function truthRows({ samples, byQuality, recording }: Statistics): (Row | null)[] {
 	return [
 		{ name: "Samples that pass the filters", value: count(samples) },
 		...byQuality.map((n, quality) =>
 			n > 0 ? { name: `Stacks ${qualities[quality]}`, value: percent(n / Math.max(1, samples)) } : null,
 		),
-		...lost.map(([name, n]) => (n > 0 ? { name, value: count(n) } : null)),
+		...losses.map(({ name, text }) => {
+			const n = recording.losses[name];
+			return n > 0 ? { name: capital(text), value: count(n) } : null;
+		}),
 	];
 }
 

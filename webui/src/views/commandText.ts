@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What passes the filters as options of `plumb report`: the same figures on the command line. */
 
-import { Doing, type Filter } from "../model/filter";
+import { doings, origins } from "../data/words";
+import type { Filter } from "../model/filter";
 import type { Page } from "./page";
 
-const states: readonly (readonly [number, string])[] = [
-	[Doing.onCpu, "on-cpu"],
-	[Doing.waiting, "waiting"],
-	[Doing.gil, "gil"],
-	[Doing.wantsGil, "wants-gil"],
-	[Doing.gc, "gc"],
-	[Doing.exception, "exception"],
-];
-/** In the order of `Origin`. */
-const kinds = ["python", "native", "kernel", "task", "marker"];
 const idle: Readonly<Record<Filter["idle"], readonly string[]>> = { hide: [], keep: ["--idle"], skip: ["--skip-idle"] };
 
 /** Within $'...': what a line editor would take for keys that were pressed, and what would end the quotes in shells
@@ -52,8 +43,8 @@ export function commandOf({ profile, state, shown }: Page): string {
 		...list("--process", filter.processes && filter.processes.map((id) => meta.processes[id]!.pid)),
 		...list("--threads", filter.threads && filter.threads.map((id) => meta.threads[id]!.tid)),
 		...list("--time", time),
-		...list("--state", states.filter(([bit]) => filter.states & bit).map(([, name]) => name)),
-		...list("--kind", kinds.filter((_, kind) => filter.kinds & (1 << kind))),
+		...list("--state", doings.filter(({ bit }) => filter.states & bit).map(({ word }) => word)),
+		...list("--kind", origins.filter(({ origin }) => filter.kinds & (1 << origin)).map(({ word }) => word)),
 		...list("--module", filter.modules.map((id) => strings[id]!)),
 	]
 		.map(quoted)

@@ -6,3 +6,7 @@ import { cut, display } from "../model/names";
 export function brief(text: string, length: number): string {
 	return display(cut(text, length));
 }
+
+export function capital(text: string): string {
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}

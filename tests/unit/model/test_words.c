@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What <plumb/words.def> says of its words: one for each, and each is known again. */
+#include "words.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const uint8_t state_bits[] = {
+#define PLUMB_STATE(name, bit, ...) bit,
+#include <plumb/words.def>
+};
+static const struct {
+	unsigned bit, state;
+} doings[] = {
+#define PLUMB_DOING(name, bit, state, ...) {bit, state},
+#include <plumb/words.def>
+};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* All sets, as there are few bits. */
+static void a_set_of_states_is_known_by_its_words(void **state)
+{
+	unsigned all = 0;
+
+	for (size_t i = 0; i < COUNT(state_bits); i++) {
+		assert_int_equal(state_bits[i] & (state_bits[i] - 1), 0);
+		assert_int_equal(all & state_bits[i], 0);
+		all |= state_bits[i];
+	}
+	for (unsigned set = 0; set <= all; set++) {
+		char buf[PL_STATE_TEXT_BYTES];
+		const char *text = pl_state_text((uint8_t)set, buf);
+		uint8_t found = UINT8_MAX;
+
+		assert_true(pl_state_parse(text, strlen(text), &found));
+		assert_int_equal(found, set & all);
+	}
+}
+
+static void samples_are_chosen_by_one_state_each(void **state)
+{
+	unsigned all = 0;
+
+	for (size_t i = 0; i < COUNT(doings); i++) {
+		assert_int_equal(doings[i].bit, 1u << i);
+		for (size_t k = 0; k < i; k++)
+			assert_int_not_equal(doings[i].state, doings[k].state);
+		all |= doings[i].state;
+	}
+	assert_false(all & ~(unsigned)UINT8_MAX);
+}
+
+typedef const char *name_fn(unsigned number);
+typedef bool parse_fn(const char *text, size_t len, uint8_t *ret);
+
+static void expect_known(name_fn *name, parse_fn *parse, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t found = UINT8_MAX;
+
+		assert_true(parse(name(i), strlen(name(i)), &found));
+		assert_int_equal(found, i);
+	}
+	assert_non_null(name(count)); /* what nobody knows has the name of something */
+}
+
+static void kinds_qualities_and_modes_are_known_by_their_names(void **state)
+{
+	expect_known(pl_kind_name, pl_kind_parse, PL_ORIGINS);
+	expect_known(pl_origin_name, pl_origin_parse, PL_ORIGINS);
+	expect_known(pl_quality_name, pl_quality_parse, PL_QUALITIES);
+	expect_known(pl_mode_name, pl_mode_parse, PL_MODES);
+}
+
+static void each_loss_is_a_figure(void **state)
+{
+	struct pl_meta meta = {0};
+	size_t figures = 0;
+
+	for (const struct pl_meta_figure *f = pl_meta_figures; f->name; f++) {
+		if (strncmp(f->name, "lost ", 5) == 0)
+			*pl_meta_figure(&meta, f) = ++figures;
+	}
+	assert_int_equal(figures, PL_LOSSES);
+	for (size_t i = 0; i < PL_LOSSES; i++) {
+		assert_int_equal(meta.losses[i], i + 1);
+		assert_true(*pl_losses[i].member && *pl_losses[i].word && *pl_losses[i].about);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_set_of_states_is_known_by_its_words),
+		cmocka_unit_test(samples_are_chosen_by_one_state_each),
+		cmocka_unit_test(kinds_qualities_and_modes_are_known_by_their_names),
+		cmocka_unit_test(each_loss_is_a_figure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
