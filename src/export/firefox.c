@@ -157,7 +157,8 @@ static struct plumb_error *write_thread(struct pl_firefox *w, struct pl_spool *s
 	err = write_samples(w, spool, id, &samples);
 	pl_json_key_double(&w->j, "registerTime", (double)samples.first_ns / 1e6, 6);
 	pl_json_key_null(&w->j, "unregisterTime");
-	pl_firefox_write_markers(w, first, samples.first_ns);
+	if (!err)
+		err = pl_firefox_write_markers(w, spool, id, first, samples.first_ns);
 	pl_json_object_end(&w->j);
 	return err;
 }

@@ -4,19 +4,22 @@
 #include "firefox_parts.h"
 #include "words.h"
 
-enum { MARKER_START, MARKER_LOSS, MARKERS };
-#define INSTANT 0u /* phase */
-#define TYPE	"loss"
+enum { MARKER_START, MARKER_LOSS, MARKER_LABELS, MARKERS };
+enum phase { INSTANT, INTERVAL };
 
-static const char *const names[MARKERS] = {"First sample", "Lost"};
+static const char *const names[MARKERS] = {"First sample", "Lost", "Labels"};
+static const char *const types[MARKERS] = {[MARKER_LOSS] = "loss", [MARKER_LABELS] = "labels"};
 
 struct marker {
 	int name;
 	uint64_t time_ns;
 	const char *what; /* of a loss */
 	uint64_t count;
+	uint32_t tag; /* of labels: the node; */
+	uint64_t end_ns;
 };
 
+/* Those that are not labels. */
 struct markers {
 	struct marker list[1 + PL_LOSSES];
 	int count;
@@ -29,22 +32,28 @@ static struct markers markers_of(const struct pl_firefox *w, bool with_losses, u
 
 	for (int i = 0; i < PL_LOSSES && with_losses; i++) {
 		if (w->p->meta.losses[i])
-			m.list[m.count++] =
-				(struct marker){MARKER_LOSS, start_ns, pl_losses[i].about, w->p->meta.losses[i]};
+			m.list[m.count++] = (struct marker){.name = MARKER_LOSS,
+							    .time_ns = start_ns,
+							    .what = pl_losses[i].about,
+							    .count = w->p->meta.losses[i]};
 	}
 	return m;
 }
 
 static void write_data(struct pl_firefox *w, const struct marker *m)
 {
-	if (!m->what) {
+	if (!types[m->name]) {
 		pl_json_null(&w->j);
 		return;
 	}
 	pl_json_object(&w->j);
-	pl_json_key_str(&w->j, "type", TYPE);
-	pl_json_key_str(&w->j, "what", m->what);
-	pl_json_key_u64(&w->j, "count", m->count);
+	pl_json_key_str(&w->j, "type", types[m->name]);
+	if (m->tag) {
+		pl_firefox_write_labels(w, m->tag);
+	} else {
+		pl_json_key_str(&w->j, "what", m->what);
+		pl_json_key_u64(&w->j, "count", m->count);
+	}
 	pl_json_object_end(&w->j);
 }
 
@@ -55,17 +64,20 @@ static void write_name(struct pl_firefox *w, const struct marker *m)
 
 static void write_start(struct pl_firefox *w, const struct marker *m)
 {
-	pl_json_double(&w->j, (double)m->time_ns / 1e6, 6);
+	pl_json_decimal(&w->j, m->time_ns, 6);
 }
 
 static void write_end(struct pl_firefox *w, const struct marker *m)
 {
-	pl_json_null(&w->j);
+	if (m->tag)
+		pl_json_decimal(&w->j, m->end_ns, 6);
+	else
+		pl_json_null(&w->j);
 }
 
 static void write_phase(struct pl_firefox *w, const struct marker *m)
 {
-	pl_json_u64(&w->j, INSTANT);
+	pl_json_u64(&w->j, m->tag ? INTERVAL : INSTANT);
 }
 
 static void write_category(struct pl_firefox *w, const struct marker *m)
@@ -73,7 +85,23 @@ static void write_category(struct pl_firefox *w, const struct marker *m)
 	pl_json_u64(&w->j, PL_CATEGORY_OTHER);
 }
 
-void pl_firefox_write_markers(struct pl_firefox *w, bool with_losses, uint64_t start_ns)
+struct column {
+	struct pl_firefox *w;
+	void (*write)(struct pl_firefox *, const struct marker *);
+	uint64_t rows;
+};
+
+static void write_run(void *ctx, const struct pl_firefox_run *r)
+{
+	struct column *c = ctx;
+	const struct marker m = {.name = MARKER_LABELS, .time_ns = r->start_ns, .end_ns = r->end_ns, .tag = r->tag};
+
+	c->write(c->w, &m);
+	c->rows++;
+}
+
+struct plumb_error *pl_firefox_write_markers(struct pl_firefox *w, struct pl_spool *spool, uint32_t thread,
+					     bool with_losses, uint64_t start_ns)
 {
 	static const struct {
 		const char *key;
@@ -81,27 +109,32 @@ void pl_firefox_write_markers(struct pl_firefox *w, bool with_losses, uint64_t s
 	} columns[] = {{"data", write_data},   {"name", write_name},   {"startTime", write_start},
 		       {"endTime", write_end}, {"phase", write_phase}, {"category", write_category}};
 	struct markers m = markers_of(w, with_losses, start_ns);
+	struct column column = {0};
+	struct plumb_error *err = NULL;
 
 	pl_json_key(&w->j, "markers");
 	pl_json_object(&w->j);
-	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !err; i++) {
+		column = (struct column){.w = w, .write = columns[i].write};
 		pl_json_key(&w->j, columns[i].key);
 		pl_json_array(&w->j);
 		for (int k = 0; k < m.count; k++)
 			columns[i].write(w, &m.list[k]);
+		err = pl_firefox_runs_each(w, spool, thread, write_run, &column);
 		pl_json_array_end(&w->j);
 	}
-	pl_json_key_u64(&w->j, "length", (uint64_t)m.count);
+	pl_json_key_u64(&w->j, "length", (uint64_t)m.count + column.rows);
 	pl_json_object_end(&w->j);
+	return err;
 }
 
 void pl_firefox_write_marker_names(struct pl_firefox *w)
 {
-	for (int i = 0; i < MARKERS; i++)
+	for (int i = 0; i < (w->tag_nodes ? MARKERS : MARKER_LABELS); i++)
 		pl_json_str(&w->j, names[i]);
 }
 
-static void write_field(struct pl_firefox *w, const char *key, const char *label, const char *format)
+void pl_firefox_write_field(struct pl_firefox *w, const char *key, const char *label, const char *format)
 {
 	pl_json_object(&w->j);
 	pl_json_key_str(&w->j, "key", key);
@@ -110,25 +143,47 @@ static void write_field(struct pl_firefox *w, const char *key, const char *label
 	pl_json_object_end(&w->j);
 }
 
-void pl_firefox_write_marker_schema(struct pl_firefox *w)
+static void write_loss_fields(struct pl_firefox *w)
 {
-	pl_json_key(&w->j, "markerSchema");
-	pl_json_array(&w->j);
+	pl_firefox_write_field(w, "what", "What", "string");
+	pl_firefox_write_field(w, "count", "How many", "integer");
+}
+
+static void write_labels_fields(struct pl_firefox *w)
+{
+	pl_firefox_write_field(w, PL_FIREFOX_TAG, "All labels", "string");
+	pl_firefox_write_label_fields(w);
+}
+
+static void write_schema(struct pl_firefox *w, int marker, const char *label, const char *const *display,
+			 void (*write_fields)(struct pl_firefox *))
+{
 	pl_json_object(&w->j);
-	pl_json_key_str(&w->j, "name", TYPE);
-	pl_json_key_str(&w->j, "tableLabel", "{marker.data.count} {marker.data.what}");
-	pl_json_key_str(&w->j, "chartLabel", "{marker.data.count} {marker.data.what}");
+	pl_json_key_str(&w->j, "name", types[marker]);
+	pl_json_key_str(&w->j, "tableLabel", label);
+	pl_json_key_str(&w->j, "chartLabel", label);
 	pl_json_key(&w->j, "display");
 	pl_json_array(&w->j);
-	pl_json_str(&w->j, "marker-chart");
-	pl_json_str(&w->j, "marker-table");
-	pl_json_str(&w->j, "timeline-overview");
+	for (; *display; display++)
+		pl_json_str(&w->j, *display);
 	pl_json_array_end(&w->j);
 	pl_json_key(&w->j, "fields");
 	pl_json_array(&w->j);
-	write_field(w, "what", "What", "string");
-	write_field(w, "count", "How many", "integer");
+	write_fields(w);
 	pl_json_array_end(&w->j);
 	pl_json_object_end(&w->j);
+}
+
+void pl_firefox_write_marker_schema(struct pl_firefox *w)
+{
+	/* The last one shows where something was lost, however long the recording is. */
+	static const char *const display[] = {"marker-chart", "marker-table", "timeline-overview", NULL},
+				 *const in_views[] = {"marker-chart", "marker-table", NULL};
+
+	pl_json_key(&w->j, "markerSchema");
+	pl_json_array(&w->j);
+	write_schema(w, MARKER_LOSS, "{marker.data.count} {marker.data.what}", display, write_loss_fields);
+	if (w->tag_nodes)
+		write_schema(w, MARKER_LABELS, "{marker.data." PL_FIREFOX_TAG "}", in_views, write_labels_fields);
 	pl_json_array_end(&w->j);
 }

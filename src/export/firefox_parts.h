@@ -8,6 +8,8 @@
 #include "export.h"
 #include "frame_name.h"
 #include "json.h"
+#include "spool.h"
+#include "strtab.h"
 #include "vec.h"
 
 /* The category of a sample is that of its innermost frame: where it waited, or collected garbage, its stack ends in a
@@ -29,6 +31,8 @@ struct pl_firefox {
 	PL_VEC(struct pl_firefox_row) frame_rows; /* `stack` is a location */
 	uint32_t *sources;			  /* string -> 1 + row of the sources */
 	PL_VEC(uint32_t) source_files;
+	uint32_t *tag_nodes;	       /* stack -> its tag (labels.h), 0: none; NULL: there is no tag */
+	struct pl_strtab *label_names; /* those that have a column */
 };
 
 struct plumb_error *pl_firefox_prepare(struct pl_firefox *w) PLUMB_MUST_CHECK;
@@ -39,10 +43,29 @@ void pl_firefox_write_categories(struct pl_firefox *w);
 void pl_firefox_write_shared(struct pl_firefox *w);
 
 /* firefox_markers.c */
-/** Markers of a thread: its start, and with the first thread what was lost. */
-void pl_firefox_write_markers(struct pl_firefox *w, bool losses, uint64_t start_ns);
+/** Markers of a thread: its start, with the first thread what was lost, and its labels. */
+struct plumb_error *pl_firefox_write_markers(struct pl_firefox *w, struct pl_spool *spool, uint32_t thread, bool losses,
+					     uint64_t start_ns) PLUMB_MUST_CHECK;
 void pl_firefox_write_marker_schema(struct pl_firefox *w);
 /** Names of markers: strings after those of the profile. */
 void pl_firefox_write_marker_names(struct pl_firefox *w);
+/** A field of a kind of markers. */
+void pl_firefox_write_field(struct pl_firefox *w, const char *key, const char *label, const char *format);
+
+/* firefox_labels.c */
+#define PL_FIREFOX_TAG "tag" /* the field with the text of a tag */
+struct plumb_error *pl_firefox_labels_prepare(struct pl_firefox *w) PLUMB_MUST_CHECK;
+/** A stretch of time in which a thread bore one tag, a node. */
+struct pl_firefox_run {
+	uint32_t tag;
+	uint64_t start_ns, end_ns;
+};
+typedef void pl_firefox_run_fn(void *ctx, const struct pl_firefox_run *r);
+struct plumb_error *pl_firefox_runs_each(const struct pl_firefox *w, struct pl_spool *spool, uint32_t thread,
+					 pl_firefox_run_fn *fn, void *ctx) PLUMB_MUST_CHECK;
+/** Members of a marker: the text of @p tag, and each of its labels. */
+void pl_firefox_write_labels(struct pl_firefox *w, uint32_t tag);
+/** What columns labels have. */
+void pl_firefox_write_label_fields(struct pl_firefox *w);
 
 #endif

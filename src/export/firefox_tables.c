@@ -99,7 +99,9 @@ struct plumb_error *pl_firefox_prepare(struct pl_firefox *w)
 		ok = ok && w->variants[v] && w->frames[v];
 	}
 	w->sources = calloc((size_t)pl_strtab_count(w->p->strings) + 1, sizeof *w->sources);
-	return ok && w->sources && add_variants(w) && add_sources(w) ? NULL : &pl_err_no_memory;
+	if (!ok || !w->sources || !add_variants(w) || !add_sources(w))
+		return &pl_err_no_memory;
+	return pl_firefox_labels_prepare(w);
 }
 
 void pl_firefox_deinit(struct pl_firefox *w)
@@ -109,6 +111,8 @@ void pl_firefox_deinit(struct pl_firefox *w)
 		free(w->frames[v]);
 	}
 	free(w->sources);
+	free(w->tag_nodes);
+	pl_strtab_destroy(w->label_names);
 	pl_vec_deinit(&w->rows);
 	pl_vec_deinit(&w->frame_rows);
 	pl_vec_deinit(&w->source_files);

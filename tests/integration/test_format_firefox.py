@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`report -f firefox`: Mozilla's own reader finds the same threads, functions and samples."""
 import collections
+import pathlib
 
 import pytest
 
@@ -42,3 +43,17 @@ def test_profiler_cli_finds_the_same_functions(plumb, seed, form):
         rows = cli("thread", "markers", "--thread", first)["byType"]
         lost = sum(1 for count in report.losses.values() if count)
         assert sum(row["count"] for row in rows if row["markerName"] == "Lost") == lost
+
+
+def test_profiler_cli_chooses_samples_by_labels():
+    """The file of the unit test: four samples of a route in three stretches, between which there are others, and a pause."""
+    golden = pathlib.Path(__file__).resolve().parent.parent / "golden/report/labels.firefox.json"
+    with viewers.profiler_cli(golden) as cli:
+        (thread,) = cli("thread", "list")["threads"]
+        handle = thread["threadHandle"]
+        (rows,) = (row for row in cli("thread", "markers", "--thread", handle)["byType"] if row["markerName"] == "Labels")
+        spans = sorted((mark["start"], mark["duration"], mark["label"]) for mark in rows["topMarkers"])
+        assert spans == [(0, 2, "[route=/x, type=mine]"), (2, 1, "[route=/y]"), (4, 2, "[route=/x, type=mine]"),
+                         (49, 1, "[route=/x, type=mine]")]
+        cli("filter", "push", "--thread", handle, "--during-marker", "--search", "route:/x")
+        assert {name: own for name, own, _ in found(cli, handle)} == {"serve": 4, "[route=/x, type=mine]": 0}

@@ -7,6 +7,7 @@
 
 #include "build.h"
 #include "json_reader.h"
+#include "labels.h"
 
 static const char *const formats[] = {"speedscope", "firefox", "chrome-trace", "perf-script"};
 
@@ -52,6 +53,61 @@ static void as_in_the_golden_files(void **state)
 	build_end(&b);
 }
 
+static uint32_t tagged(struct build *b, const char *text, const char *labels, size_t len)
+{
+	uint32_t node;
+
+	assert_ok(pl_profile_tag(b->p, text, labels, len, &node));
+	return build_frame(b, node, "serve", "/srv/app.py", 7);
+}
+
+struct instants {
+	struct pl_sample list[8];
+	size_t count;
+};
+
+static struct plumb_error *each_instant(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const struct instants *all = ctx;
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < all->count && !err; i++)
+		err = fn(fn_ctx, &all->list[i]);
+	return err;
+}
+
+static void add_instant(struct build *b, struct instants *all, uint64_t ms, uint32_t stack)
+{
+	all->list[all->count] = (struct pl_sample){.time_ns = ms * 1000000, .stack = stack, .state = PL_STATE_ON_CPU};
+	assert_ok(pl_profile_add(b->p, &all->list[all->count++]));
+}
+
+/* A request, the next one, none, and the first again, which was not seen for a while; a label that is called as a
+ * member of markers. */
+static void labels_are_markers_of_the_firefox_profiler(void **state)
+{
+	static const char x[] = "route\0/x\0type\0mine", y[] = "route\0/y";
+	struct pl_export_options o = build_options(80);
+	struct instants all = {.count = 0};
+	struct build b;
+	size_t len;
+
+	build_start(&b);
+	uint32_t first = tagged(&b, "[route=/x, type=mine]", x, sizeof x),
+		 second = tagged(&b, "[route=/y]", y, sizeof y), none = build_frame(&b, 0, "serve", "/srv/app.py", 7);
+	add_instant(&b, &all, 1, first);
+	add_instant(&b, &all, 2, first);
+	add_instant(&b, &all, 3, second);
+	add_instant(&b, &all, 4, none);
+	add_instant(&b, &all, 5, first);
+	add_instant(&b, &all, 50, first);
+	b.p->stream = (struct pl_stream){.each = each_instant, .ctx = &all};
+	char *got = build_output(b.p, "firefox", &o, &len);
+	build_assert_golden("labels.firefox.json", got, len);
+	free(got);
+	build_end(&b);
+}
+
 static void an_empty_profile_is_written(void **state)
 {
 	struct pl_export_options o = build_options(80);
@@ -94,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_in_the_golden_files),
+		cmocka_unit_test(labels_are_markers_of_the_firefox_profiler),
 		cmocka_unit_test(an_empty_profile_is_written),
 		cmocka_unit_test(the_longest_suffix_says_the_format),
 	};
