@@ -129,6 +129,19 @@ PLUMB_API struct plumb_error *plumb_profile_set_own(struct plumb_profile *p, con
 PLUMB_API struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
 						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
 
+/** What came of looking for the names of native functions that had none when they were sampled. */
+struct plumb_symbolized {
+	size_t unnamed, named;	     /* functions without a name, and how many of them have one now */
+	size_t files, files_missing; /* that these are in, and of how many nothing is here */
+};
+/** Names of the native functions of @p p that no symbol named, by their build-id: of what PLUMB_DEBUG_PATH and
+ * /usr/lib/debug have, and of the very file, if it is here. *ret has them, is a profile of its own, and must go before
+ * @p p does; NULL: no name was found. @p missing (may be NULL) is told each file of which nothing is here. Errors:
+ * those of plumb_profile_refine(). Owner of *ret: caller. */
+PLUMB_API struct plumb_error *plumb_profile_symbolize(
+	const struct plumb_profile *p, void (*missing)(void *ctx, const char *path, const char *build_id), void *ctx,
+	struct plumb_symbolized *info, struct plumb_profile **ret) PLUMB_MUST_CHECK;
+
 /** Write what @p o chooses of @p p to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_UNKNOWN_FORMAT,
  * PLUMB_ERR_WRITE_FAILED, PLUMB_ERR_INVALID (a choice that cannot be made), PLUMB_ERR_CORRUPT (the file that @p p was
  * read from has changed), PLUMB_ERR_NOT_BUILT (see plumb_format_check). */
@@ -137,6 +150,10 @@ PLUMB_API struct plumb_error *plumb_profile_write(const struct plumb_profile *p,
 
 /** The same in the format "plumb" to the file @p path, which is made or replaced. */
 PLUMB_API struct plumb_error *plumb_profile_save(const struct plumb_profile *p, const char *path) PLUMB_MUST_CHECK;
+/** The same; @p force: whatever file is there is replaced. Until all is written it is there, and @p p may be read from
+ * it. */
+PLUMB_API struct plumb_error *plumb_profile_save_as(const struct plumb_profile *p, const char *path,
+						    bool force) PLUMB_MUST_CHECK;
 
 /** A function in the tree of calls. Strings live as long as the profile, end with a NUL and may contain others. */
 struct plumb_tree_node {

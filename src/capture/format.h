@@ -61,6 +61,7 @@ enum pl_section {
 	PL_SECTION_WAITS = 21,	   /* of tasks: what has come since the last chunk */
 	PL_SECTION_AXIS = 22,	   /* the real time of what was added up */
 	PL_SECTION_LABELS = 23,	   /* of each function of the chunk */
+	PL_SECTION_UNNAMED = 24,   /* where it is that has no name, likewise */
 	PL_SECTIONS,
 };
 

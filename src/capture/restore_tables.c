@@ -153,8 +153,11 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 	last->file = pl_decode_delta_u32(d, last->file);
 	last->firstline = pl_decode_delta_u32(d, last->firstline);
 	uint64_t origin = pl_decode(d);
-	uint32_t labels = r->labels ? pl_decode_u32(r->labels) : 0;
-	if (d->bad || (r->labels && r->labels->bad) || origin >= PL_ORIGINS)
+	uint32_t labels = r->labels ? pl_decode_u32(r->labels) : 0,
+		 unnamed = r->unnamed ? pl_decode_u32(r->unnamed) : 0;
+	if (d->bad || (r->labels && r->labels->bad) || (r->unnamed && r->unnamed->bad) || origin >= PL_ORIGINS)
+		return &pl_err_corrupt;
+	if (unnamed && (labels || origin != PL_ORIGIN_NATIVE))
 		return &pl_err_corrupt;
 	f = *last;
 	f.origin = (uint8_t)origin;
@@ -165,6 +168,8 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 		err = string_id(r, last->file, &f.file);
 	if (!err)
 		err = string_id(r, labels, &f.labels);
+	if (!err)
+		err = string_id(r, unnamed, &f.unnamed);
 	if (!err)
 		err = labels_of(r, &f, &f.labels);
 	return err ? err : pl_profile_function(r->profile, &f, ret);
@@ -585,6 +590,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 	};
 	r->opcodes = present(&sections[PL_SECTION_OPCODES]);
 	r->labels = present(&sections[PL_SECTION_LABELS]);
+	r->unnamed = present(&sections[PL_SECTION_UNNAMED]);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
 		if (err)

@@ -58,6 +58,11 @@ static uint32_t labels_of(const struct plumb_profile *p, uint32_t function)
 	return p->functions[function].labels;
 }
 
+static uint32_t unnamed_of(const struct plumb_profile *p, uint32_t function)
+{
+	return p->functions[function].unnamed;
+}
+
 /* A number more for each row of a table that was just written; nothing if all are 0. */
 static struct plumb_error *encode_column(const struct plumb_profile *p, enum pl_section tag, uint32_t from, uint32_t to,
 					 uint32_t (*value_of)(const struct plumb_profile *p, uint32_t id),
@@ -323,6 +328,8 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		whole = *ends[i] == tables[i].count;
 	}
 	struct plumb_error *err = encode_column(p, PL_SECTION_LABELS, m->functions, to->functions, labels_of, raw);
+	if (!err)
+		err = encode_column(p, PL_SECTION_UNNAMED, m->functions, to->functions, unnamed_of, raw);
 	if (!err)
 		err = encode_column(p, PL_SECTION_OPCODES, m->locations, to->locations, opcode_of, raw);
 	if (!err)

@@ -40,7 +40,7 @@ struct command {
 /** All commands, ends with NULL. */
 extern const struct command *const commands[];
 extern const struct command command_run, command_attach, command_dump, command_report, command_convert, command_merge,
-	command_diff, command_doctor, command_help, command_completion, command_top;
+	command_diff, command_doctor, command_help, command_completion, command_symbolize, command_top;
 const struct command *command_by_name(const char *name);
 
 /** A failure in words; filled in by whoever found it, told by whoever ends the command. */

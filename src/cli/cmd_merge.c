@@ -9,12 +9,7 @@
 #include "shown.h"
 #include "destination.h"
 
-static const struct opt options_merge[] = {
-	{"output", 'o', "FILE", "the recording to write; needed", "Output", option_set_output},
-	{NULL, 0, NULL, NULL, NULL, NULL},
-};
-
-static const struct opt *const tables[] = {options_merge, options_force, options_quiet, options_common, NULL};
+static const struct opt *const tables[] = {options_recording, options_force, options_quiet, options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb merge monday.plumb tuesday.plumb -o week.plumb",

@@ -7,9 +7,10 @@
 #include "foreign.h"
 #include "nearest.h"
 
-const struct command *const commands[] = {&command_run,	   &command_attach,	&command_top,	&command_dump,
-					  &command_report, &command_convert,	&command_merge, &command_diff,
-					  &command_doctor, &command_completion, &command_help,	NULL};
+const struct command *const commands[] = {
+	&command_run,	     &command_attach, &command_top,  &command_dump,	 &command_report,
+	&command_convert,    &command_merge,  &command_diff, &command_symbolize, &command_doctor,
+	&command_completion, &command_help,   NULL};
 
 const struct command *command_by_name(const char *name)
 {

@@ -52,19 +52,20 @@ struct plumb_error *config_own(const struct config *c, struct plumb_profile *p) 
 void config_report(struct config *c);
 
 /* Each ends with a NULL name. */
-extern const struct opt options_sampling[]; /* run, attach: what and how to sample */
-extern const struct opt options_rows[];	    /* which rows a report has */
-extern const struct opt options_text[];	    /* run, attach, report: how much of its text is wanted */
-extern const struct opt options_idle[];	    /* report, convert, diff: idle threads and samples */
-extern const struct opt options_filters[];  /* which samples and frames are written; --threads is apart */
-extern const struct opt options_own[];	    /* run, attach, report, convert, diff: which code is the program's own */
-extern const struct opt options_names[];    /* report, convert, diff: how names are written */
-extern const struct opt options_formats[];  /* report, convert: the formats of what is read and written */
-extern const struct opt options_output[];   /* report, diff: where to write; operands tell convert */
-extern const struct opt options_force[];    /* every command that writes a file */
-extern const struct opt options_width[];    /* report, diff, dump: of their text */
-extern const struct opt options_threads[];  /* report, convert, diff: run and attach have it among those of sampling */
-extern const struct opt options_diff[];	    /* diff: what is compared */
+extern const struct opt options_sampling[];  /* run, attach: what and how to sample */
+extern const struct opt options_rows[];	     /* which rows a report has */
+extern const struct opt options_text[];	     /* run, attach, report: how much of its text is wanted */
+extern const struct opt options_idle[];	     /* report, convert, diff: idle threads and samples */
+extern const struct opt options_filters[];   /* which samples and frames are written; --threads is apart */
+extern const struct opt options_own[];	     /* run, attach, report, convert, diff: which code is the program's own */
+extern const struct opt options_names[];     /* report, convert, diff: how names are written */
+extern const struct opt options_formats[];   /* report, convert: the formats of what is read and written */
+extern const struct opt options_recording[]; /* merge, symbolize: the one that is written */
+extern const struct opt options_output[];    /* report, diff: where to write; operands tell convert */
+extern const struct opt options_force[];     /* every command that writes a file */
+extern const struct opt options_width[];     /* report, diff, dump: of their text */
+extern const struct opt options_threads[];   /* report, convert, diff: run and attach have it among those of sampling */
+extern const struct opt options_diff[];	     /* diff: what is compared */
 extern const struct opt options_diff_forms[]; /* diff: in which format */
 extern const struct opt options_dump[];	      /* dump */
 extern const struct opt options_json[];	      /* report, diff, dump, doctor */

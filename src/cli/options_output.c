@@ -176,6 +176,11 @@ const struct opt options_force[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
+const struct opt options_recording[] = {
+	{"output", 'o', "FILE", "the recording to write", OUTPUT, option_set_output},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
 const struct opt options_output[] = {
 	{"output", 'o', "OUT", "write to OUT instead of standard output; its end names the format", OUTPUT,
 	 option_set_output},

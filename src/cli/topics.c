@@ -60,11 +60,13 @@ static void help_exit(const struct help_writer *w)
 		"plumb itself failed, or the program succeeded but its recording or report could not be written");
 	w->item(w, "126", "the program cannot be executed");
 	w->item(w, "127", "there is no such program");
-	w->text(w, "\nAll other commands: 0, or 125 if plumb failed. 'plumb report', 'plumb convert' and 'plumb merge' "
-		   "return 1 if something is wrong with a file they read, 'plumb diff' if something is slower than "
-		   "--fail-above allows (and 125 if plumb failed), 'plumb doctor' if sampling does not work, "
-		   "'plumb dump' if some of the processes could not be read. 'plumb attach' returns 0 when the "
-		   "process ends, at Ctrl-C and when -d TIME is over.");
+	w->text(w,
+		"\nAll other commands: 0, or 125 if plumb failed. 'plumb report', 'plumb convert', 'plumb merge' and "
+		"'plumb symbolize' return 1 if something is wrong with a file they read, 'plumb diff' if something is "
+		"slower than "
+		"--fail-above allows (and 125 if plumb failed), 'plumb doctor' if sampling does not work, "
+		"'plumb dump' if some of the processes could not be read. 'plumb attach' returns 0 when the "
+		"process ends, at Ctrl-C and when -d TIME is over.");
 }
 
 static void help_figures(const struct help_writer *w)
@@ -96,8 +98,9 @@ static void help_environment(const struct help_writer *w)
 	w->item(w, "CLICOLOR_FORCE", "if set and not 0, colour where there is no terminal, too");
 	w->item(w, "COLUMNS", "width of a report that does not go to a terminal (80)");
 	w->item(w, "PLUMB_DEBUG_PATH",
-		"directories with symbols of stripped files, with colons between them, for --native: "
-		"DIR/.build-id/ab/cdef.debug, or DIR/abcdef/debuginfo (~/.cache/debuginfod_client); then "
+		"directories with symbols of stripped files, with colons between them, for --native "
+		"and symbolize: DIR/.build-id/ab/cdef.debug, or DIR/abcdef/debuginfo (~/.cache/debuginfod_client); "
+		"then "
 		"/usr/lib/debug");
 	w->item(w, "LC_ALL, LC_CTYPE, LANG", "plain ASCII unless the first of them that is set names UTF-8");
 }

@@ -48,6 +48,8 @@ static int compare_functions(const void *a, const void *b, void *ctx)
 		order = compare_texts(p, f->name, g->name);
 	if (!order)
 		order = compare_texts(p, f->labels, g->labels);
+	if (!order)
+		order = compare_texts(p, f->unnamed, g->unnamed);
 	return order ? order : compare_u64(f->origin, g->origin);
 }
 
@@ -152,8 +154,8 @@ static struct plumb_error *copy_functions(struct copy *c)
 	sort(c, c->from->function_count, compare_functions);
 	for (uint32_t i = 0; i < c->from->function_count; i++) {
 		struct pl_function f = c->from->functions[c->order[i]];
-		uint32_t *const texts[] = {&f.file, &f.qualname, &f.name, &f.labels};
-		struct plumb_error *err = copy_texts(c, texts, 4);
+		uint32_t *const texts[] = {&f.file, &f.qualname, &f.name, &f.labels, &f.unnamed};
+		struct plumb_error *err = copy_texts(c, texts, 5);
 		if (!err)
 			err = pl_profile_function(c->into, &f, &c->functions[c->order[i]]);
 		if (err)

@@ -69,6 +69,7 @@ static struct plumb_error *merge_functions(struct plumb_profile *into, const str
 		f.qualname = m->strings[f.qualname];
 		f.file = m->strings[f.file];
 		f.labels = m->strings[f.labels];
+		f.unnamed = m->strings[f.unnamed];
 		struct plumb_error *err = pl_profile_function(into, &f, &m->functions[i]);
 		if (err)
 			return err;

@@ -150,12 +150,14 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 	struct plumb_error *err = intern_triple(&x->names, f->name, f->qualname, f->file, &names);
 	if (err)
 		return err;
-	if (pl_map_get(&x->functions, pair(names, f->firstline), pair(f->labels, f->origin), ret))
+	assert(!f->labels || !f->unnamed);
+	const uint64_t k0 = pair(names, f->firstline), k1 = pair(f->labels | f->unnamed, f->origin);
+	if (pl_map_get(&x->functions, k0, k1, ret))
 		return NULL;
 	err = pl_row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->functions, pair(names, f->firstline), pair(f->labels, f->origin), p->function_count))
+	if (!pl_map_set(&x->functions, k0, k1, p->function_count))
 		return &pl_err_no_memory;
 	p->functions[p->function_count] = *f;
 	*ret = p->function_count++;

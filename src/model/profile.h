@@ -74,8 +74,10 @@ enum pl_mode {
 struct pl_function {
 	uint32_t name, qualname, file; /* string ids */
 	uint32_t firstline;
-	uint32_t labels; /* string id; not 0: it is no function, but the tag that stacks stand on (labels.h) */
-	uint8_t origin;	 /* enum pl_frame_origin */
+	uint32_t labels;  /* string id; not 0: it is no function, but the tag that stacks stand on (labels.h) */
+	uint32_t unnamed; /* string id; not 0: a native one that no symbol named when it was sampled; where it is, for
+			     whoever has symbols later: BUILD-ID+0xADDRESS. It has no labels then */
+	uint8_t origin;	  /* enum pl_frame_origin */
 };
 struct pl_location {
 	uint32_t function;

@@ -22,11 +22,11 @@
 struct refiner {
 	const struct plumb_profile *from;
 	struct plumb_profile *to;
-	struct plumb_profile *owned;					/* `from`, if it is of the first round */
-	struct pl_refine o;						/* without its texts */
-	bool selects;							/* samples, by what they show */
-	uint8_t *flags;							/* of the stacks of `from`; NULL: all pass */
-	bool *threads_in;						/* NULL: all */
+	struct plumb_profile *owned; /* `from`, if it is of the first round */
+	struct pl_refine o;	     /* without its texts; `named` while it is filled */
+	bool selects;		     /* samples, by what they show */
+	uint8_t *flags;		     /* of the stacks of `from`; NULL: all pass */
+	bool *threads_in;	     /* NULL: all */
 	uint32_t *stacks, *locations, *functions, *threads, *processes; /* ids of `from` -> ids of `to` */
 	PL_VEC(uint32_t) chain;
 	struct pl_axis axis; /* of what is left of a profile that was added up */
@@ -35,7 +35,7 @@ struct refiner {
 bool pl_refine_asks(const struct pl_refine *o)
 {
 	return o->thread_count || o->process_count || o->from_ns || o->to_ns || o->doing || o->skip_idle || o->kinds ||
-	       o->module_count || o->tag_count || o->focus || o->ignore || o->functions || o->min_share > 0;
+	       o->module_count || o->tag_count || o->focus || o->ignore || o->functions || o->min_share > 0 || o->named;
 }
 
 static void refiner_destroy(void *ctx)
@@ -76,15 +76,35 @@ static struct plumb_error *map_string(struct refiner *r, uint32_t *id)
 	return pl_profile_string(r->to, text, len, id);
 }
 
+/* It has a name by now. */
+static struct plumb_error *name_function(struct refiner *r, const char *name, struct pl_function *f)
+{
+	struct plumb_error *err = pl_profile_string(r->to, name, strlen(name), &f->name);
+
+	f->qualname = f->name;
+	f->unnamed = 0;
+	return err;
+}
+
+static struct plumb_error *map_names(struct refiner *r, uint32_t id, struct pl_function *f)
+{
+	struct plumb_error *err;
+
+	if (r->o.named && r->o.named[id])
+		return name_function(r, r->o.named[id], f);
+	if ((err = map_string(r, &f->name)) || (err = map_string(r, &f->qualname)))
+		return err;
+	return map_string(r, &f->unnamed);
+}
+
 static struct plumb_error *map_function(struct refiner *r, uint32_t id, uint32_t *ret)
 {
 	struct pl_function f = r->from->functions[id];
 	struct plumb_error *err = NULL;
 
 	if (r->functions[id] == NOT_YET) {
-		if ((err = map_string(r, &f.name)) || (err = map_string(r, &f.qualname)) ||
-		    (err = map_string(r, &f.file)) || (err = map_string(r, &f.labels)) ||
-		    (err = pl_profile_function(r->to, &f, &r->functions[id])))
+		if ((err = map_names(r, id, &f)) || (err = map_string(r, &f.file)) ||
+		    (err = map_string(r, &f.labels)) || (err = pl_profile_function(r->to, &f, &r->functions[id])))
 			return err;
 	}
 	*ret = r->functions[id];
@@ -486,7 +506,8 @@ static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_pr
 				  .to_ns = o->to_ns,
 				  .doing = o->doing,
 				  .skip_idle = o->skip_idle,
-				  .functions = o->functions};
+				  .functions = o->functions,
+				  .named = o->named};
 	r->stacks = new_map(p->stack_count);
 	r->locations = new_map(p->location_count);
 	r->functions = new_map(p->function_count);
@@ -534,6 +555,7 @@ static struct plumb_error *refine_once(const struct plumb_profile *p, const stru
 	struct plumb_error *err = refiner_init(r, p, o);
 	if (!err)
 		err = fill(r);
+	r->o.named = NULL; /* all is mapped; it is the caller's */
 	if (err) {
 		pl_profile_destroy(r->to);
 		refiner_destroy(r);

@@ -28,6 +28,8 @@ struct pl_refine {
 	const char *focus, *ignore; /* POSIX extended; samples with, without a frame whose "function file" matches */
 	bool functions;		    /* without lines, columns and opcodes */
 	double min_share;	    /* subtrees with a smaller share of the weight are counted at their parent; 0..1 */
+	const char *const
+		*named; /* names for those that had none (pl_function.unnamed), by function; NULL: still none */
 };
 
 bool pl_refine_asks(const struct pl_refine *o);

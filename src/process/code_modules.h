@@ -13,8 +13,8 @@
 
 /** A file that a process has mapped. All borrowed. */
 struct pl_code_file {
-	pid_t pid;
-	const struct pl_file_view *seen; /* under which it had the file mapped */
+	pid_t pid;			 /* 0: nobody has it mapped; it is what is here by its path and build-id */
+	const struct pl_file_view *seen; /* under which it had the file mapped; NULL: nobody has */
 	const struct pl_mapping *map;	 /* an executable one of the file */
 	const uint8_t *build_id;	 /* its own, may be empty */
 	size_t build_id_len;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filed_functions.h"
 #include "image.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
@@ -37,6 +38,17 @@ static struct plumb_error *read_functions(struct pl_symbol_job *j, const pl_mapp
 	return err;
 }
 
+/* Of a file that nobody has mapped. */
+static void read_filed(struct pl_symbol_job *j)
+{
+	struct plumb_error *err = pl_filed_functions(j->map.path, j->build_id, j->build_id_len, pl_native_methods_add,
+						     &j->work, &j->functions);
+
+	if (!err)
+		pl_functions_sort(j->functions);
+	plumb_error_destroy(err);
+}
+
 /* What a process has mapped, and its memory, are asked only where a file is in them alone. */
 static void read_symbols(struct pl_aside *a)
 {
@@ -45,6 +57,10 @@ static void read_symbols(struct pl_aside *a)
 	pl_mapping_vec maps = {0};
 	struct plumb_error *err = NULL;
 
+	if (j->pid == 0) {
+		read_filed(j);
+		return;
+	}
 	if (j->map.inode == 0)
 		err = pl_mem_live_create(j->pid, &live);
 	else if (j->map.deleted)
@@ -96,7 +112,8 @@ static struct pl_symbol_job *job_create(const struct pl_code_file *q, uint64_t m
 		return NULL;
 	pl_aside_init(&j->aside, &ops);
 	j->pid = q->pid;
-	j->seen = *q->seen;
+	if (q->seen)
+		j->seen = *q->seen;
 	j->map = *q->map;
 	j->map.path = strdup(q->map->path);
 	j->build_id_len = q->build_id_len <= sizeof j->build_id ? q->build_id_len : 0;

@@ -56,6 +56,11 @@ struct plumb_error *pl_save_as(const struct plumb_profile *p, const char *path, 
 	return err ? err : save_to(p, w);
 }
 
+struct plumb_error *plumb_profile_save_as(const struct plumb_profile *p, const char *path, bool force)
+{
+	return pl_save_as(p, path, force);
+}
+
 struct plumb_error *plumb_profile_save(const struct plumb_profile *p, const char *path)
 {
 	return pl_save_as(p, path, false);

@@ -70,7 +70,7 @@ MEANS = [
     (r"\bFILE\b|\bIN\b", "in.plumb"),
     (r"A1 A2 A3 -- B1 B2 B3", "old1.plumb old2.plumb old3.plumb -- new1.plumb new2.plumb new3.plumb"),
     (r"\bA B( \.\.\.)?|\bBEFORE AFTER", "before.plumb after.plumb"),
-    (r"(?<=merge before.plumb after.plumb -o )OUT", "out.plumb"),
+    (r"(?<=merge before.plumb after.plumb -o )OUT|(?<=symbolize in.plumb -o )OUT", "out.plumb"),
     (r"\bOUT\b", "out.json"),
     (r"\bNAME\b|\bFORMAT\b", "json"),
     (r"\bPROGRAM\b", "python3 {app}"),
@@ -83,7 +83,7 @@ MEANS = [
 ]
 
 # What a command needs that is mentioned without, as `plumb report --json`.
-OPERANDS = {"run": "-- python3 app.py", "attach": "PID", "report": "FILE", "dump": "PID", "top": "PID", "diff": "A B", "merge": "A B -o OUT", "convert": "IN OUT",
+OPERANDS = {"run": "-- python3 app.py", "attach": "PID", "report": "FILE", "dump": "PID", "top": "PID", "diff": "A B", "merge": "A B -o OUT", "symbolize": "FILE -o OUT", "convert": "IN OUT",
             "completion": "bash"}
 
 # (pattern, why it is not run)

@@ -4,6 +4,7 @@
  */
 #include "resolve.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +94,11 @@ void pl_resolver_give_up(struct pl_resolver *r, const struct pl_record *rec)
 	pl_native_symbols_give_up(&r->symbols, module_of(rec));
 }
 
-/* @p file: that it is in, as it is shown. */
-static struct plumb_error *add_native_function(const char *file, const char *name, struct plumb_profile *p,
-					       uint32_t *ret)
+/* @p file: that it is in, as it is shown. @p unnamed: string id, as in the profile; 0: it has a name. */
+static struct plumb_error *add_native_function(const char *file, const char *name, uint32_t unnamed,
+					       struct plumb_profile *p, uint32_t *ret)
 {
-	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
+	struct pl_function f = {.origin = PL_ORIGIN_NATIVE, .unnamed = unnamed};
 	struct plumb_error *err = pl_profile_string(p, name, strlen(name), &f.name);
 
 	f.qualname = f.name;
@@ -113,7 +114,22 @@ static struct plumb_error *name_fileless(struct pl_resolver *r, struct code_row 
 
 	snprintf(raw, sizeof raw, "%.*s", (int)name->len, (const char *)name->data);
 	pl_native_symbols_text(&r->symbols, &row->code->native, raw, text);
-	return add_native_function(row->code->native.jit ? PL_JIT_FILE : "", text, p, &row->function);
+	return add_native_function(row->code->native.jit ? PL_JIT_FILE : "", text, 0, p, &row->function);
+}
+
+/* Where a function without a name is, for whoever has symbols later. *ret: 0, its file has no build-id. */
+static struct plumb_error *note_unnamed(const struct pl_native_code *n, struct plumb_profile *p, uint32_t *ret)
+{
+	char text[2 * PL_MODULE_ID_MAX + sizeof "+0x" + 16];
+	int at = 0;
+
+	*ret = 0;
+	if (!n->module->build_id_len)
+		return NULL;
+	for (unsigned i = 0; i < n->module->build_id_len; i++)
+		at += snprintf(text + at, sizeof text - (size_t)at, "%02x", n->module->build_id[i]);
+	at += snprintf(text + at, sizeof text - (size_t)at, "+0x%" PRIx64, n->begin ? n->begin : n->place);
+	return pl_profile_string(p, text, (size_t)at, ret);
 }
 
 static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
@@ -121,6 +137,8 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 	const struct pl_native_code *n = &row->code->native;
 	const char *name = pl_native_symbols_name(&r->symbols, n);
 	char text[PL_NATIVE_NAME];
+	struct plumb_error *err = NULL;
+	uint32_t unnamed = 0;
 
 	if (!n->module)
 		return name_fileless(r, row, p);
@@ -128,7 +146,9 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 	if (row->hidden)
 		return NULL;
 	pl_native_symbols_text(&r->symbols, n, name, text);
-	return add_native_function(n->module->map.path, text, p, &row->function);
+	if (!name)
+		err = note_unnamed(n, p, &unnamed);
+	return err ? err : add_native_function(n->module->map.path, text, unnamed, p, &row->function);
 }
 
 static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)

@@ -47,9 +47,9 @@ static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack
 	for (; stack; stack = p->stacks[stack].parent) {
 		const struct pl_location *l = &p->locations[p->stacks[stack].location];
 		const struct pl_function *f = &p->functions[l->function];
-		fprintf(out, " <%d %s %s %s %" PRIu32 " %s@%d-%d:%d-%d o%d>", f->origin, text_of(p, f->name),
-			text_of(p, f->qualname), text_of(p, f->file), f->firstline, labels_text(p, f, labels), l->line,
-			l->end_line, l->column, l->end_column, l->opcode);
+		fprintf(out, " <%d %s %s %s %" PRIu32 " %s%s@%d-%d:%d-%d o%d>", f->origin, text_of(p, f->name),
+			text_of(p, f->qualname), text_of(p, f->file), f->firstline, labels_text(p, f, labels),
+			text_of(p, f->unnamed), l->line, l->end_line, l->column, l->end_column, l->opcode);
 	}
 }
 
@@ -262,6 +262,25 @@ static uint32_t generate_tag(struct generator *g)
 	return tag;
 }
 
+/* Of one file there are two builds; the functions look the same, and are not. */
+static uint32_t generate_unnamed(struct generator *g, uint32_t parent)
+{
+	static const char *const places[] = {"", "ab01+0x1000", "cd02+0x1000"};
+	struct plumb_profile *p = g->profile;
+	struct pl_function f = {.name = add_string(p, "lib.so+0x1000"),
+				.file = add_string(p, "/lib/lib.so"),
+				.unnamed = add_string(p, places[random_below(&g->rng, 3)]),
+				.origin = PL_ORIGIN_NATIVE};
+	struct pl_location l = {.column = -1, .end_column = -1};
+	uint32_t location = 0, stack = 0;
+
+	f.qualname = f.name;
+	check(pl_profile_function(p, &f, &l.function));
+	check(pl_profile_location(p, &l, &location));
+	check(pl_profile_stack(p, parent, location, &stack));
+	return stack;
+}
+
 static uint32_t generate_stack(struct generator *g)
 {
 	uint32_t stack = g->tags ? generate_tag(g) : 0;
@@ -275,6 +294,8 @@ static uint32_t generate_stack(struct generator *g)
 		stack = add_frame(g->profile, parent, name, file, 10 + (int32_t)random_below(&g->rng, 3));
 		stack = g->rich ? with_opcode(g, parent, stack) : stack;
 	}
+	if (g->tags && random_below(&g->rng, 6) == 0)
+		stack = generate_unnamed(g, stack);
 	if (random_below(&g->rng, 10) == 0)
 		check(pl_profile_marker(g->profile, stack, "<moving>", &stack));
 	return stack;

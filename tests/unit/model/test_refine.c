@@ -113,9 +113,9 @@ static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct
 			continue;
 		if (o->functions)
 			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
-		snprintf(frames[count++], 256, "%d %s %s %s %d:%d:%d:%d:%d %s", f->origin, text(p, f->name),
+		snprintf(frames[count++], 256, "%d %s %s %s %d:%d:%d:%d:%d %s%s", f->origin, text(p, f->name),
 			 text(p, f->qualname), text(p, f->file), l.line, l.end_line, l.column, l.end_column, l.opcode,
-			 labels_text(p, f, labels));
+			 labels_text(p, f, labels), text(p, f->unnamed));
 	}
 	return count;
 }
@@ -537,6 +537,37 @@ static void a_process_that_ended_behind_the_window_did_not_end_in_it(void **stat
 	pl_profile_destroy(src.p);
 }
 
+/* Those that look the same by then are one; the samples of the stream are on them, too. */
+static void functions_get_names_that_they_did_not_have(void **state)
+{
+	struct plumb_profile *p = random_profile(8, 400), *r = NULL;
+	const char **names = calloc(p->function_count + 1, sizeof *names);
+	uint64_t unnamed = 0, named = 0;
+
+	for (uint32_t i = 0; i < p->function_count; i++)
+		names[i] = strncmp(text(p, p->functions[i].unnamed), "ab", 2) == 0 ? "crunch" : NULL;
+	check(pl_refine(p, &(struct pl_refine){.named = names}, &r));
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_stack *s = &p->stacks[p->cells[i].stack];
+		unnamed += s->depth && names[p->locations[s->location].function] ? p->cells[i].samples : 0;
+	}
+	for (uint32_t i = 0; i < r->cell_count; i++) {
+		const struct pl_stack *s = &r->stacks[r->cells[i].stack];
+		const struct pl_function *f = &r->functions[r->locations[s->location].function];
+		if (!s->depth || strcmp(text(r, f->name), "crunch") != 0)
+			continue;
+		named += r->cells[i].samples;
+		assert_string_equal(text(r, f->qualname), "crunch");
+		assert_string_equal(text(r, f->file), "/lib/lib.so");
+		assert_int_equal(f->unnamed, 0);
+	}
+	assert_true(unnamed > 0 && named == unnamed);
+	assert_int_equal(r->function_count, p->function_count);
+	free(names);
+	pl_profile_destroy(r);
+	pl_profile_destroy(p);
+}
+
 static void modules_are_found_by_path_and_by_name(void **state)
 {
 	static const struct {
@@ -590,6 +621,7 @@ int main(void)
 		cmocka_unit_test(a_window_of_time_is_a_recording_of_that_time),
 		cmocka_unit_test(a_thread_is_idle_in_what_is_selected_if_it_is_in_the_whole),
 		cmocka_unit_test(a_process_that_ended_behind_the_window_did_not_end_in_it),
+		cmocka_unit_test(functions_get_names_that_they_did_not_have),
 		cmocka_unit_test(modules_are_found_by_path_and_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

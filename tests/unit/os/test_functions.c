@@ -15,6 +15,7 @@
 #include "elf.h"
 #include "elf_load.h"
 #include "fake.h"
+#include "filed_functions.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
 #include "xz.h"
@@ -223,6 +224,76 @@ static void symbols_are_found_by_build_id(void **state)
 	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
 }
 
+/* What readelf shows as the build-id of this program; 0: the linker gave it none. */
+static size_t own_build_id(uint8_t ret[64])
+{
+	const struct pl_mapping *m = mapping_of((uintptr_t)a_function_of_this_test);
+	int fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	struct pl_elf *e;
+	size_t len;
+
+	assert_ok(pl_elf_open_fd(fd, NULL, &e));
+	uint8_t *note = pl_elf_copy_section(e, ".note.gnu.build-id", 256, &len);
+	if (!note) {
+		pl_elf_close(e);
+		close(fd);
+		return 0;
+	}
+	assert_true(len > 16 && len - 16 <= 64);
+	memcpy(ret, note + 16, len - 16);
+	assert_true(pl_elf_has_build_id(e, ret, len - 16));
+	assert_false(pl_elf_has_build_id(e, ret, len - 17));
+	assert_false(pl_elf_has_build_id(e, ret, 0));
+	ret[3]++;
+	assert_false(pl_elf_has_build_id(e, ret, len - 16));
+	ret[3]--;
+	free(note);
+	pl_elf_close(e);
+	close(fd);
+	return len - 16;
+}
+
+/* Nobody has it mapped: by its path, and by its build-id, and never a file with another one. */
+static void a_file_is_asked_by_its_build_id(void **state)
+{
+	const uint64_t code = (uintptr_t)a_function_of_this_test;
+	char directory[] = "/tmp/plumb-filed-XXXXXX", path[256];
+	uint8_t id[64];
+	size_t len = own_build_id(id);
+	uint64_t bias;
+	struct pl_functions *f = functions_of(code, &bias);
+
+	(void)state;
+	pl_functions_destroy(f);
+	if (!len)
+		skip();
+	assert_ok(pl_filed_functions(mapping_of(code)->path, id, len, NULL, &work, &f));
+	assert_string_equal(pl_functions_find(f, code - bias, code - bias), "a_function_of_this_test");
+	pl_functions_destroy(f);
+	assert_code(pl_filed_functions("/nowhere", id, len, NULL, &work, &f), PLUMB_ERR_NOT_FOUND);
+	assert_code(pl_filed_functions("/dev/null", id, len, NULL, &work, &f), PLUMB_ERR_NOT_FOUND);
+	assert_code(pl_filed_functions("/", id, len, NULL, &work, &f), PLUMB_ERR_NOT_FOUND);
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(setenv("PLUMB_DEBUG_PATH", directory, 1), 0);
+	int at = snprintf(path, sizeof path, "%s/", directory);
+	for (size_t i = 0; i < len; i++)
+		at += snprintf(path + at, sizeof path - (size_t)at, "%02x", id[i]);
+	snprintf(path + at, sizeof path - (size_t)at, "/debuginfo");
+	make_folders(path, strlen(directory));
+	assert_int_equal(symlink("/proc/self/exe", path), 0);
+	assert_ok(pl_filed_functions("/nowhere", id, len, NULL, &work, &f));
+	assert_string_equal(pl_functions_find(f, code - bias, code - bias), "a_function_of_this_test");
+	pl_functions_destroy(f);
+	/* What lies there is not what it is called. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/bin/sh", path), 0);
+	assert_code(pl_filed_functions("/nowhere", id, len, NULL, &work, &f), PLUMB_ERR_NOT_FOUND);
+	assert_int_equal(unlink(path), 0);
+	remove_folders(path, strlen(directory));
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
+}
+
 static void try(const uint8_t *bytes, size_t len)
 {
 	struct pl_functions *f;
@@ -374,6 +445,7 @@ int main(void)
 		cmocka_unit_test(libraries_have_names_that_programs_call),
 		cmocka_unit_test(data_is_laid_out_as_the_loader_does),
 		cmocka_unit_test(symbols_are_found_by_build_id),
+		cmocka_unit_test(a_file_is_asked_by_its_build_id),
 		cmocka_unit_test(packed_names_are_found),
 		cmocka_unit_test(damaged_packed_names_do_no_harm),
 		cmocka_unit_test(damaged_files_do_no_harm),

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plumb symbolize: names for functions of C, C++ and Rust that had none when they were sampled. Layer cli. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config.h"
+#include "destination.h"
+#include "shown.h"
+
+static const struct opt *const tables[] = {options_recording, options_force, options_quiet, options_common, NULL};
+
+static const char *const examples[] = {
+	"plumb symbolize app.plumb -o named.plumb",
+	"with symbols that packages have put into /usr/lib/debug, and of files that are here",
+	"PLUMB_DEBUG_PATH=~/.cache/debuginfod_client plumb symbolize app.plumb --force",
+	"with those that debuginfod-find has fetched; the recording itself has the names then",
+	NULL,
+};
+
+static void tell_missing(void *ctx, const char *path, const char *build_id)
+{
+	const struct config *c = ctx;
+
+	if (c->quiet)
+		return;
+	fputs("plumb: nothing is here of ", stderr);
+	put_shown(path, SIZE_MAX, stderr);
+	fprintf(stderr, ", build-id %s\n", build_id);
+}
+
+static void tell(const struct config *c, const struct plumb_symbolized *s, const char *out)
+{
+	if (c->quiet)
+		return;
+	if (s->unnamed)
+		fprintf(stderr, "plumb: names of %zu of %zu native functions without one", s->named, s->unnamed);
+	else
+		fputs("plumb: all native functions have names, or are in files without a build-id", stderr);
+	if (out) {
+		fputs(" -> ", stderr);
+		put_shown(out, SIZE_MAX, stderr);
+	}
+	fputc('\n', stderr);
+}
+
+/* The recording itself is not written if it would say the same. */
+static struct plumb_error *save(const struct config *c, const struct plumb_profile *p,
+				const struct plumb_profile *named, const char **out)
+{
+	if (!named && !c->output) {
+		*out = NULL;
+		return NULL;
+	}
+	return plumb_profile_save_as(named ? named : p, *out, c->force);
+}
+
+static int symbolize(struct config *c, const struct plumb_profile *p, const char *out)
+{
+	struct plumb_symbolized info;
+	struct plumb_profile *named;
+	struct plumb_error *err = plumb_profile_symbolize(p, tell_missing, c, &info, &named);
+
+	if (!err)
+		err = save(c, p, named, &out);
+	plumb_profile_destroy(named);
+	if (err)
+		return complain_error(err);
+	tell(c, &info, out);
+	return 0;
+}
+
+static bool is_itself(const struct config *c, const char *path)
+{
+	struct stat out, in;
+
+	return !c->output || (stat(c->output, &out) == 0 && stat(path, &in) == 0 && out.st_dev == in.st_dev &&
+			      out.st_ino == in.st_ino);
+}
+
+static bool check_output(const struct config *c, const char *path, struct failure *why)
+{
+	if (strcmp(path, "-") == 0)
+		return c->output || refuse(why, "plumb symbolize - -o OUT",
+					   "standard input has no name to be written to: symbolize needs '-o OUT'");
+	if (c->force || !is_itself(c, path))
+		return true;
+	return refuse(why, "'-o OUT' names another file, '--force' replaces it", "'%s' itself would be replaced", path);
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct plumb_recording_info info;
+	struct plumb_profile *p;
+	struct failure why;
+
+	if (!check_output(c, argv[0], &why))
+		return complain_failure(&why);
+	struct plumb_error *err = plumb_profile_open_as(argv[0], "plumb", &info, &p);
+	if (err)
+		return complain_input_error(err);
+	destination_warn_incomplete(argv[0], &info);
+	int status = symbolize(c, p, c->output ? c->output : argv[0]);
+	plumb_profile_destroy(p);
+	return status;
+}
+
+const struct command command_symbolize = {
+	.name = "symbolize",
+	.usage = "FILE [-o OUT]",
+	.summary = "name the functions of C, C++ and Rust that had no symbols when they were recorded",
+	.about =
+		"Read the recording FILE, of 'run --native' or 'attach --native' on this or another machine, and write "
+		"it with names for the native functions that had none (libfoo.so+0x1234). They are looked for by "
+		"build-id: in the directories of PLUMB_DEBUG_PATH, in /usr/lib/debug, and in the very file, if it is "
+		"here. Without -o FILE itself is replaced, which needs "
+		"--force. The exit status is 0, 1 if there is something wrong "
+		"with FILE, or 125 if plumb failed.",
+	.examples = examples,
+	.tables = tables,
+	.operands = OPERANDS_ANYWHERE,
+	.min_operands = 1,
+	.max_operands = 1,
+	.operand = "the name of a recording",
+	.run = run,
+};
