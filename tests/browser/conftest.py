@@ -12,9 +12,15 @@ from harness.plumb import Plumb
 
 
 @pytest.fixture(scope="session")
-def browser():
-    with browsers.launched() as running:
-        yield running
+def launch():
+    with browsers.launched() as launch:
+        yield launch
+
+
+@pytest.fixture
+def browser(launch):
+    """That of the tests before; another one if that has ended meanwhile, as by who ends programs of its name."""
+    return launch()
 
 
 @pytest.fixture(scope="session")
@@ -43,21 +49,43 @@ def made(maker, ordinary_python):
     return make
 
 
+# What a short time shows is the machine's to decide: a busy one gives a tenth of the samples of an idle one. So each recording says what
+# its tests need of it.
+
+
 def has(*names):
-    """Whether functions of all these names were sampled: which of them a short time shows is the machine's to decide."""
+    """Whether functions of all these names were sampled."""
     return lambda profile: all(map(profile.function, names))
+
+
+def shows_what_compared_does(profile):
+    """What it calls, and its own time, which is one sample of fifty."""
+    inside = [stack for stack in profile.stacks if stack.has("main", "compared")]
+    return any(stack.has("__lt__") for stack in inside) and any(stack.frames[-1].name == "compared" for stack in inside)
+
+
+def shows_all_threads(profile):
+    """Some samples of each in each of its states, a marker, and what began the program."""
+    began = [s for s in profile.stacks if not s.thread["idle"] and not any(f.file.endswith("threading.py") for f in s.frames)]
+    functions = has("work_alpha", "work_gamma", "spin", "spin_gamma")(profile)
+    return functions and began and len(profile.threads) == 5 and min(thread["samples"] for thread in profile.threads) > 100 and any(
+        function["kind"] == "marker" for function in profile.functions)
+
+
+def shows_each_process(profile):
+    return len(profile.json["processes"]) == 3 and all(process["samples"] for process in profile.json["processes"])
 
 
 @pytest.fixture(scope="session")
 def mixed(made):
     """Many functions, one thread."""
-    return made("mixed.py", enough=has("main", "compared"))
+    return made("mixed.py", enough=shows_what_compared_does)
 
 
 @pytest.fixture(scope="session")
 def threads(made):
     """Threads that compute, and one that waits."""
-    return made("threads.py", enough=has("work_alpha", "work_gamma", "spin", "spin_gamma"))
+    return made("threads.py", enough=shows_all_threads)
 
 
 @pytest.fixture
@@ -77,7 +105,7 @@ def opened(browser):
 @pytest.fixture(scope="session")
 def families(made):
     """A program with processes of its own."""
-    return made("children.py", "--way", "os.fork", "--unit", "0.4")
+    return made("children.py", "--way", "os.fork", "--unit", "0.4", enough=shows_each_process)
 
 
 @pytest.fixture(scope="session")

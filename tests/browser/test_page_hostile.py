@@ -78,7 +78,7 @@ def test_one_sample(maker, opened):
 
 
 def test_ten_thousand_frames(made, opened):
-    whole = lambda profile: max(len(stack["frames"]) for stack in profile.json["stacks"]) >= 10_000
+    whole = lambda profile: any(len(stack["frames"]) >= 10_000 for stack in profile.json["stacks"])
     page = opened(made("recursion.py", "--depth", "10000", seconds=2, options=("-r", "50"), enough=whole))
     for view in VIEWS:
         page.tab(view)

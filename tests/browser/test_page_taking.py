@@ -41,12 +41,8 @@ def test_names_places_and_stacks_are_copied(threads, opened):
     function = threads.report().function("spin_gamma")
     details = page.page.get_by_role("complementary")
     for button, expected in (("Copy name", "spin_gamma"), ("Copy place", "%s:%d" % (function["file"], function["line"]))):
-        details.get_by_role("button", name=button).click()
-        page.rest()
-        assert page.page.evaluate("navigator.clipboard.readText()") == expected
-    details.get_by_role("button", name="Copy stack").click()
-    page.rest()
-    lines = page.page.evaluate("navigator.clipboard.readText()").splitlines()
+        assert page.clipboard_after(details.get_by_role("button", name=button)) == expected
+    lines = page.clipboard_after(details.get_by_role("button", name="Copy stack")).splitlines()
     assert lines[-1].startswith("spin_gamma (threads.py:") and any(line.startswith("work_gamma ") for line in lines)
 
 

@@ -8,6 +8,8 @@ import shutil
 
 import pytest
 
+from harness.target import wait_until
+
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PATIENCE_MS = 300_000  # after which a page is taken for one that hangs: no measure of anything, on no machine
 OWN = ("file:", "blob:", "data:", "about:")
@@ -18,6 +20,7 @@ THREADS = "Processes and threads that count"
 STATES = "What threads were doing"
 FRAMES = "Kinds of frames, folding, modules"
 SHARE = "Copy or save what is shown"
+NOTHING = "nothing of the page"  # on the clipboard
 
 # untilRest() resolves when the page has drawn and waits for nothing: no frame that it asked for, and no timer but long ones,
 # which take away what was said or free memory.
@@ -68,15 +71,23 @@ _ALL_ROWS = """async grid => {
 
 @contextlib.contextmanager
 def launched():
-    """A browser; what is missing for it skips the test."""
+    """A function that gives a browser, the same one as long as it runs; what is missing for it skips the test."""
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: ./dev setup makes an environment with it")
     chromium = shutil.which("chromium") or pytest.skip("there is no chromium (Debian: chromium)")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        browsers = []
+
+        def launch():
+            driver.request.new_context().dispose()  # what has happened meanwhile is told by then
+            if not browsers or not browsers[-1].is_connected():
+                browsers.append(driver.chromium.launch(executable_path=chromium, args=FLAGS, timeout=PATIENCE_MS))
+            return browsers[-1]
+
         try:
-            yield browser
+            yield launch
         finally:
-            browser.close()
+            for browser in browsers:
+                browser.close()
 
 
 class Report:
@@ -185,6 +196,7 @@ class Report:
 
     def rows(self):
         """[(level, cells)] of the table that is open, all of them; a cell is a list of texts."""
+        self.rest()
         return [(level, cells) for _, level, cells in self.grid().evaluate(_ALL_ROWS)]
 
     def open_branches(self):
@@ -208,12 +220,25 @@ class Report:
         self.page.get_by_role("menu").get_by_role("menuitem", name=item).click()
         self.search("")
 
+    def clipboard_after(self, button):
+        """What a click on it puts on the clipboard. That the page says so may be of what was copied before, and it is put there a while later."""
+        self.page.evaluate("text => navigator.clipboard.writeText(text)", NOTHING)
+        button.click()
+        found = []
+
+        def is_there():
+            found[:] = [self.page.evaluate("navigator.clipboard.readText()")]
+            return found != [NOTHING]
+
+        wait_until(is_there, "nothing is copied")
+        return found[0]
+
     def copied(self, item):
         """What an entry of the panel "Share" puts on the clipboard."""
         with self.panel(SHARE) as panel:
-            panel.get_by_role("button", name=item).click()
+            text = self.clipboard_after(panel.get_by_role("button", name=item))
         self.page.get_by_role("status").filter(has_text="Copied").wait_for()
-        return self.page.evaluate("navigator.clipboard.readText()")
+        return text
 
     def saved(self, item, path):
         """What an entry of the panel "Share" gives to be saved."""
