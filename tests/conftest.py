@@ -238,9 +238,9 @@ def _processor_seconds():
     return sum(os.times()[:4])
 
 
-# A test that hangs ends here; what it started ends with its pipes, or is ended.
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item):
+# A test that hangs ends here, and so does one that waits for what others share; what it started ends with its pipes, or is ended.
+@contextlib.contextmanager
+def _ended_if_it_hangs(item):
     seconds = HANGS * (20 if item.config.getoption("--soak") else 6 if item.get_closest_marker("fresh") else 1)
 
     def give_up(*_):
@@ -253,6 +253,18 @@ def pytest_runtest_call(item):
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_setup(item):
+    with _ended_if_it_hangs(item):
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    with _ended_if_it_hangs(item):
+        yield
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -171,7 +171,7 @@ def test_a_report_fits_its_terminal(one):
     # Two functions that take half of the time each, in turns: a tree has branches, on a busy machine, too.
     code = BUSY + (
         "import time\ndef more(n):\n    for _ in range(n): sum(range(300))\n"
-        "with plumb.profile() as p:\n    while p.info()['samples'] < 20 or time.process_time() < 0.3: busy(100), more(100)\n"
+        "with plumb.profile() as p:\n    while p.info()['samples'] < 50 or time.process_time() < 0.3: busy(100), more(100)\n"
         "p.print()\n"
     )
     environment = dict(package.environment(one), LANG="C.UTF-8", PYTHONUTF8="1")
