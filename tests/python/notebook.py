@@ -34,10 +34,13 @@ def main():
             os.environ[name] = os.path.join(directory, name)
         import nbclient
         from nbformat.v4 import new_code_cell, new_notebook
+        from traitlets.config import Config
 
         notebook = new_notebook(cells=[new_code_cell(source) for source in json.loads(sys.argv[1])])
         patience = {"timeout": None, "startup_timeout": 600, "iopub_timeout": 600}  # of one that hangs
-        nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": directory}}, **patience).execute()
+        # A port that is free when it is chosen may be somebody else's when the kernel takes it: so the kernel listens on sockets with names.
+        config = Config(KernelManager={"transport": "ipc", "ip": os.path.join(directory, "kernel")})
+        nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": directory}}, config=config, **patience).execute()
     cells = [told(cell) for cell in notebook.cells]
     if sys.argv[2:]:
         shown = "\n".join(page for cell in cells for page in cell["html"])
