@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import pathlib
+import resource
 import signal
 import sys
 
@@ -26,6 +27,8 @@ from harness.target import Places, started
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+# What crashes leaves no core, but for who asks for one: in a root directory that many share it would be taken for another one's.
+resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 PYTHONS = interpreters.discover()
 NEWEST_PATCHED = interpreters.one_per_minor(PYTHONS)

@@ -34,9 +34,12 @@ def core_of(target, python, directory, script, look, signo):
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
     left = pathlib.Path(python.root or directory)  # chroot goes to its new root
-    with alone_in(left), target(python, *script, cwd=directory, preexec_fn=unlimited) as program:
-        look(program)
-        os.kill(program.pid, signo)
-        program.process.wait(PATIENCE)
-        (core,) = left.glob("*core*")
-        return pathlib.Path(shutil.move(core, directory)) if python.root else core
+    with alone_in(left):
+        for core in left.glob("*core*"):  # of a run that was ended before it took it
+            core.unlink()
+        with target(python, *script, cwd=directory, preexec_fn=unlimited) as program:
+            look(program)
+            os.kill(program.pid, signo)
+            program.process.wait(PATIENCE)
+            (core,) = left.glob("*core*")
+            return pathlib.Path(shutil.move(core, directory)) if python.root else core
