@@ -143,7 +143,11 @@ class ProfilerCli:
                 pytest.fail("profiler-cli cannot load %s: %s" % (path, server.communicate()[0]))
 
     def __call__(self, *arguments):
+        """It waits for an answer for thirty seconds, which is a measure of the machine: then it is asked again."""
+        until = time.monotonic() + PATIENCE
         done = self.run(*arguments, "--session", self.SESSION, "--json")
+        while done.returncode and "Timed out after" in done.stderr and time.monotonic() < until:
+            done = self.run(*arguments, "--session", self.SESSION, "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
