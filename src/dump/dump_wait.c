@@ -108,13 +108,13 @@ void pl_dump_wait(struct pl_dump *d, struct pl_surroundings *around, struct pl_m
 
 void pl_dump_watched(struct pl_dump *d, struct pl_surroundings *around, struct pl_dump_wait *w)
 {
-	int fds[PL_BLOCKED_FDS];
+	int fds[PL_WATCHED_FDS];
 	uint32_t total;
 
 	if (w->on != PL_WAITS_FD || w->fd.kind != fd_kinds[PL_FD_EPOLL] ||
-	    !pl_watched_read(&around->watched, around->net.pid, w->fd.fd, fds, PL_BLOCKED_FDS, &total))
+	    !pl_watched_read(&around->watched, around->net.pid, w->fd.fd, fds, &total))
 		return;
-	for (uint32_t i = 0; i < total && i < PL_BLOCKED_FDS; i++)
+	for (uint32_t i = 0; i < total && i < PL_WATCHED_FDS; i++)
 		(void)pl_vec_push(&w->watched, look_at(d, around, fds[i])); /* without memory: listed short */
 	w->watched_total = total;
 }

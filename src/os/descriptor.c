@@ -12,10 +12,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "own_fd.h"
 #include "proc_file.h"
 
 #define LINK_MAX_BYTES 4200
 #define PIDFD_INFO     4096
+#define WATCHED_PIECE  4096 /* that is read at a time */
 #define DELETED	       " (deleted)"
 
 static const struct {
@@ -91,29 +93,55 @@ static void look_at_file(const char *link, struct pl_fd_facts *ret)
 		ret->kind = PL_FD_DEVICE;
 }
 
-bool pl_fd_info(pid_t pid, int fd, char *buf, size_t size)
-{
-	char name[32];
+/* What an epoll watches, as it is read. */
+struct watched {
+	int *ret;
+	uint32_t max, total;
+};
 
-	snprintf(name, sizeof name, "fdinfo/%d", fd);
-	return pl_proc_file(pid, name, buf, size) >= 0;
+static void take_line(struct watched *w, const char *line)
+{
+	int fd;
+
+	if (sscanf(line, "tfd:%d", &fd) != 1)
+		return;
+	if (w->total < w->max)
+		w->ret[w->total] = fd;
+	w->total++;
 }
 
-uint32_t pl_fd_watched(const char *info, int *ret, uint32_t max)
+/* Those that are whole; what is left of the text moves to its beginning. Returns how long that is. */
+static size_t take_lines(struct watched *w, char text[static WATCHED_PIECE], size_t len)
 {
-	uint32_t n = 0;
+	char *line = text, *end;
 
-	for (const char *line = info; line; line = strchr(line, '\n')) {
-		int fd;
-
-		line += *line == '\n';
-		if (sscanf(line, "tfd:%d", &fd) != 1)
-			continue;
-		if (n < max)
-			ret[n] = fd;
-		n++;
+	while ((end = memchr(line, '\n', (size_t)(text + len - line)))) {
+		*end = '\0';
+		take_line(w, line);
+		line = end + 1;
 	}
-	return n;
+	len = (size_t)(text + len - line);
+	memmove(text, line, len);
+	return len < WATCHED_PIECE ? len : 0;
+}
+
+bool pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max, uint32_t *total_ret)
+{
+	char path[48], text[WATCHED_PIECE];
+	struct watched w = {.max = max};
+	size_t len = 0;
+	ssize_t n;
+
+	w.ret = ret;
+	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pl_proc_live_task(pid), epoll);
+	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
+	if (fd < 0)
+		return false;
+	while ((n = read(fd, text + len, sizeof text - len)) > 0)
+		len = take_lines(&w, text, len + (size_t)n);
+	pl_own_fd_close(fd);
+	*total_ret = w.total;
+	return n == 0;
 }
 
 /* The rights of the link are those of the descriptor. */
@@ -126,9 +154,10 @@ static void look_at_pipe(const char *link, struct pl_fd_facts *ret)
 
 static void look_at_pidfd(pid_t pid, struct pl_fd_facts *ret)
 {
-	char info[PIDFD_INFO];
+	char name[32], info[PIDFD_INFO];
 
-	if (pl_fd_info(pid, ret->fd, info, sizeof info))
+	snprintf(name, sizeof name, "fdinfo/%d", ret->fd);
+	if (pl_proc_file(pid, name, info, sizeof info) > 0)
 		ret->process = (pid_t)(int64_t)pl_proc_status_number(info, "Pid", 10, 0);
 }
 

@@ -40,11 +40,9 @@ struct pl_fd_facts {
 
 /** Never fails: what cannot be found out stays empty. @p net is of the same process. */
 void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret);
-/** What the kernel tells of it, as far as there is room. False: nothing. Of an epoll that can take seconds, in which no
- * signal helps (process/watched_fds.h). Allocates nothing. */
-bool pl_fd_info(pid_t pid, int fd, char *buf, size_t size);
-/** Pure: the descriptors that an epoll waits for by that text, at most @p max; returns how many there are in it. */
-uint32_t pl_fd_watched(const char *info, int *ret, uint32_t max);
+/** The descriptors that an epoll waits for, at most @p max; *total_ret: how many there are. False: that is not told. It
+ * can take seconds, in which no signal helps (process/watched_fds.h). Allocates nothing. */
+bool pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max, uint32_t *total_ret);
 /** Pure: what the link in /proc/PID/fd leads to, by its text; fills in kind, inode, path and deleted. */
 void pl_fd_parse_link(const char *link, struct pl_fd_facts *ret);
 

@@ -3,12 +3,11 @@
 #include "watched_fds.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 #include "descriptor.h"
-#include "proc_file.h"
 
-#define INFO_MAX  (256u << 10)
 #define NS_PER_MS 1000000u
 
 struct pl_watched_job {
@@ -16,14 +15,15 @@ struct pl_watched_job {
 	pid_t pid;
 	int epoll;
 	bool read;
-	char info[INFO_MAX];
+	int fds[PL_WATCHED_FDS];
+	uint32_t total;
 };
 
-static void read_info(struct pl_aside *a)
+static void read_watched(struct pl_aside *a)
 {
 	struct pl_watched_job *j = (struct pl_watched_job *)a;
 
-	j->read = pl_fd_info(j->pid, j->epoll, j->info, sizeof j->info);
+	j->read = pl_fd_watched(j->pid, j->epoll, j->fds, PL_WATCHED_FDS, &j->total);
 }
 
 static void free_job(struct pl_aside *a)
@@ -31,7 +31,7 @@ static void free_job(struct pl_aside *a)
 	free(a);
 }
 
-static const struct pl_aside_ops ops = {.name = "plumb-watched", .process = read_info, .free = free_job};
+static const struct pl_aside_ops ops = {.name = "plumb-watched", .process = read_watched, .free = free_job};
 
 static bool ask(struct pl_watched_reader *r, pid_t pid, int epoll)
 {
@@ -40,7 +40,7 @@ static bool ask(struct pl_watched_reader *r, pid_t pid, int epoll)
 	if (!j)
 		return false;
 	pl_aside_init(&j->aside, &ops);
-	j->pid = pl_proc_live_task(pid);
+	j->pid = pid;
 	j->epoll = epoll;
 	return pl_asker_begin(&r->asker, &j->aside);
 }
@@ -59,15 +59,18 @@ static bool is_answered(struct pl_watched_reader *r)
 	return asked == PL_ASKED_DONE;
 }
 
-bool pl_watched_read(struct pl_watched_reader *r, pid_t pid, int epoll, int *fds, uint32_t max, uint32_t *total_ret)
+bool pl_watched_read(struct pl_watched_reader *r, pid_t pid, int epoll, int ret[static PL_WATCHED_FDS],
+		     uint32_t *total_ret)
 {
 	if (!ask(r, pid, epoll))
 		return false;
 	const struct pl_watched_job *j = (struct pl_watched_job *)r->asker.asked;
 	const bool known = is_answered(r) && j->read;
 
-	if (known)
-		*total_ret = pl_fd_watched(j->info, fds, max);
+	if (known) {
+		memcpy(ret, j->fds, sizeof j->fds);
+		*total_ret = j->total;
+	}
 	pl_asker_end(&r->asker);
 	return known;
 }

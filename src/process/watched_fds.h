@@ -9,13 +9,16 @@
 
 #include "aside.h"
 
+#define PL_WATCHED_FDS 16 /* are named */
+
 struct pl_watched_reader {
 	struct pl_asker asker;
 	uint64_t left_ns; /* for all that is still to be asked */
 };
 
-/** At most @p max of them; *total_ret: how many there are, as far as they were read. False: it is not known, because it
- * takes too long, or others did before. */
-bool pl_watched_read(struct pl_watched_reader *r, pid_t pid, int epoll, int *fds, uint32_t max, uint32_t *total_ret);
+/** The first of them; *total_ret: how many there are. False: it is not known, because it takes too long, or others did
+ * before. */
+bool pl_watched_read(struct pl_watched_reader *r, pid_t pid, int epoll, int ret[static PL_WATCHED_FDS],
+		     uint32_t *total_ret);
 
 #endif

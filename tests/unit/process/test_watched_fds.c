@@ -10,7 +10,6 @@
 
 #define HOUR_NS (3600ull * 1000000000)
 #define EVENTS	20
-#define MAX	16
 
 static int epoll, events[EVENTS];
 
@@ -36,25 +35,25 @@ static int close_all(void **state)
 static void the_first_are_told_and_how_many_there_are(void **state)
 {
 	struct pl_watched_reader r = {.left_ns = HOUR_NS};
-	int fds[MAX];
+	int fds[PL_WATCHED_FDS];
 	uint32_t total = 0;
 
-	assert_true(pl_watched_read(&r, getpid(), epoll, fds, MAX, &total));
+	assert_true(pl_watched_read(&r, getpid(), epoll, fds, &total));
 	assert_int_equal(total, EVENTS);
-	for (int i = 0; i < MAX; i++)
+	for (int i = 0; i < PL_WATCHED_FDS; i++)
 		assert_in_range(fds[i], events[0], events[EVENTS - 1]);
 }
 
 static void what_it_takes_is_taken_from_the_time_for_all(void **state)
 {
 	struct pl_watched_reader r = {.left_ns = HOUR_NS};
-	int fds[MAX];
+	int fds[PL_WATCHED_FDS];
 	uint32_t total;
 
 	for (int i = 0; i < 3; i++) {
 		uint64_t before_ns = r.left_ns;
 
-		assert_true(pl_watched_read(&r, getpid(), epoll, fds, MAX, &total));
+		assert_true(pl_watched_read(&r, getpid(), epoll, fds, &total));
 		assert_true(r.left_ns < before_ns);
 	}
 }
@@ -62,20 +61,20 @@ static void what_it_takes_is_taken_from_the_time_for_all(void **state)
 static void nobody_is_asked_when_there_is_no_time(void **state)
 {
 	struct pl_watched_reader r = {.left_ns = 0};
-	int fds[MAX];
+	int fds[PL_WATCHED_FDS];
 	uint32_t total = 7;
 
-	assert_false(pl_watched_read(&r, getpid(), epoll, fds, MAX, &total));
+	assert_false(pl_watched_read(&r, getpid(), epoll, fds, &total));
 	assert_int_equal(total, 7);
 }
 
 static void a_descriptor_that_is_not_there_watches_nothing_known(void **state)
 {
 	struct pl_watched_reader r = {.left_ns = HOUR_NS};
-	int fds[MAX];
+	int fds[PL_WATCHED_FDS];
 	uint32_t total;
 
-	assert_false(pl_watched_read(&r, getpid(), 1 << 20, fds, MAX, &total));
+	assert_false(pl_watched_read(&r, getpid(), 1 << 20, fds, &total));
 	assert_true(r.left_ns > 0); /* the next one may be there */
 }
 
