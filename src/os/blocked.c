@@ -152,16 +152,14 @@ static void describe_select(struct question *q)
 
 static void describe_file_lock(struct question *q)
 {
-	struct pl_net net = {.pid = q->pid};
 	struct pl_fd_facts fd;
 
 	set_fd(q, PL_ON_FILE_LOCK);
 	if (!q->pid)
 		return;
-	pl_fd_look(q->pid, q->ret->fd, &net, &fd);
+	pl_fd_look(q->pid, q->ret->fd, NULL, &fd);
 	if (fd.inode)
 		q->ret->lock_holder = pl_file_locks_holder(q->locks, q->pid, fd.device, fd.inode);
-	pl_net_deinit(&net);
 }
 
 static bool waits_for_record_lock(int command)

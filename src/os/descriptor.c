@@ -173,7 +173,7 @@ void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret)
 		return;
 	link[n] = '\0';
 	pl_fd_parse_link(link, ret);
-	if (ret->kind == PL_FD_SOCKET) {
+	if (ret->kind == PL_FD_SOCKET && net) {
 		ssize_t len = getxattr(path, "system.sockprotoname", protocol, sizeof protocol - 1);
 		protocol[len > 0 ? len : 0] = '\0';
 		pl_net_find(net, ret->inode, protocol, &ret->socket);

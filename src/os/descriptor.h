@@ -38,7 +38,9 @@ struct pl_fd_facts {
 	pid_t process;		       /* of a pidfd; 0 unknown */
 };
 
-/** Never fails: what cannot be found out stays empty. @p net is of the same process. */
+/** Never fails: what cannot be found out stays empty. @p net is of the same process; NULL: of a socket nothing is
+ * asked.
+ */
 void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret);
 /** The descriptors that an epoll waits for, at most @p max; *total_ret: how many there are. False: that is not told. It
  * can take seconds, in which no signal helps (process/watched_fds.h). Allocates nothing. */

@@ -17,6 +17,7 @@
 #define SEARCH_NS 3000000ull /* of our CPU time: what is found does not depend on what else the machine does */
 #define MAX_ENDS  65536
 #define MAX_PIDS  65536
+#define NO_END	  UINT32_MAX
 /* Descriptors of one process. Anybody may have a million of them, and a number near that of somebody else's process. */
 #define MAX_OWN	   65536
 #define MAX_OTHERS 4096
@@ -25,6 +26,7 @@ void pl_peers_deinit(struct pl_peers *p)
 {
 	pl_vec_deinit(&p->others);
 	pl_vec_deinit(&p->ends);
+	pl_map_deinit(&p->by_inode);
 }
 
 static pid_t distance(pid_t a, pid_t b)
@@ -58,6 +60,26 @@ static void list_others(struct pl_peers *p)
 		qsort_r(p->others.data, p->others.len, sizeof *p->others.data, compare_distance, &p->pid);
 }
 
+/* Behind the others of its inode; what one process has of it is one end. Without memory it is not known. */
+static void add_end(struct pl_peers *p, const struct pl_peer_end *end)
+{
+	const uint32_t at = (uint32_t)p->ends.len;
+	uint32_t first = at;
+	const bool known = pl_map_get(&p->by_inode, end->inode, end->socket, &first);
+	struct pl_peer_end *last = known ? &p->ends.data[p->ends.data[first].last] : NULL;
+
+	if (last && last->pid == end->pid) {
+		last->reads |= end->reads;
+		last->writes |= end->writes;
+		return;
+	}
+	if (!pl_vec_push(&p->ends, *end) || (!known && !pl_map_set(&p->by_inode, end->inode, end->socket, at)))
+		return;
+	if (known)
+		p->ends.data[p->ends.data[first].last].next = at;
+	p->ends.data[first].last = at;
+}
+
 /* The rights of the link are those of the descriptor. */
 static void note_end(struct pl_peers *p, pid_t pid, int dir, const char *name)
 {
@@ -72,12 +94,12 @@ static void note_end(struct pl_peers *p, pid_t pid, int dir, const char *name)
 	pl_fd_parse_link(link, &f);
 	if ((f.kind != PL_FD_PIPE && f.kind != PL_FD_SOCKET) || p->ends.len >= MAX_ENDS)
 		return;
-	struct pl_peer_end end = {.inode = f.inode, .pid = pid, .socket = f.kind == PL_FD_SOCKET};
+	struct pl_peer_end end = {.inode = f.inode, .pid = pid, .socket = f.kind == PL_FD_SOCKET, .next = NO_END};
 	if (!end.socket && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		end.reads = st.st_mode & S_IRUSR;
 		end.writes = st.st_mode & S_IWUSR;
 	}
-	(void)pl_vec_push(&p->ends, end);
+	add_end(p, &end);
 }
 
 /* Returns how many descriptors were looked at. */
@@ -120,19 +142,23 @@ static bool look_further(struct pl_peers *p)
 	return true;
 }
 
-static bool matches(const struct pl_peer_end *e, bool socket, uint64_t inode, bool writes)
+static bool matches(const struct pl_peer_end *e, bool socket, bool writes)
 {
-	return e->socket == socket && e->inode == inode && (socket || (writes ? e->writes : e->reads));
+	return socket || (writes ? e->writes : e->reads);
 }
 
 static pid_t find(struct pl_peers *p, bool socket, uint64_t inode, bool writes)
 {
+	uint32_t seen = NO_END, at;
 	pid_t own = 0;
-	size_t at = 0;
 
 	do {
-		for (; at < p->ends.len; at++) {
-			if (!matches(&p->ends.data[at], socket, inode, writes))
+		if (seen != NO_END)
+			at = p->ends.data[seen].next;
+		else if (!pl_map_get(&p->by_inode, inode, socket, &at))
+			continue;
+		for (; at != NO_END; seen = at, at = p->ends.data[at].next) {
+			if (!matches(&p->ends.data[at], socket, writes))
 				continue;
 			if (p->ends.data[at].pid != p->pid)
 				return p->ends.data[at].pid;

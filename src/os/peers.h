@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "map.h"
 #include "proc.h"
 #include "vec.h"
 
@@ -15,6 +16,7 @@ struct pl_peer_end {
 	uint64_t inode;
 	pid_t pid;
 	bool socket, reads, writes;
+	uint32_t next, last; /* of the same inode; last: only of the first of it */
 };
 
 /** The processes looked through so far, the nearest ones first. Start with {.pid = pid}. */
@@ -25,6 +27,7 @@ struct pl_peers {
 	size_t next;	   /* in others */
 	uint64_t spent_ns;
 	PL_VEC(struct pl_peer_end) ends;
+	struct pl_map by_inode; /* the first of it */
 };
 void pl_peers_deinit(struct pl_peers *p);
 

@@ -8,15 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
 #include "core.h"
 #include "counted.h"
 #include "elf_functions.h"
+#include "peers.h"
 #include "sockets.h"
 
 #define ITEMS 400
+#define PAIRS 100 /* and four times that: two descriptors each */
 #define PAGE  4096
 #define FIRST 0x10000ull
 
@@ -216,9 +220,39 @@ static void names_of_functions_cost_what_is_in_them(void **state)
 	counted_linear(read_functions, underscore, ITEMS);
 }
 
+/* Of each pair one end is asked for: a process may have so many, and a thread that waits for each. */
+static void find_peers(void *unused, unsigned items)
+{
+	struct pl_peers p = {.pid = getpid()};
+	int(*pairs)[2] = calloc(items, sizeof *pairs);
+	struct stat st;
+
+	assert_non_null(pairs);
+	for (unsigned i = 0; i < items; i++)
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]), 0);
+	counted_begin();
+	for (unsigned i = 0; i < items; i++) {
+		assert_int_equal(fstat(pairs[i][0], &st), 0);
+		assert_int_equal(pl_peers_of_socket(&p, st.st_ino), getpid());
+	}
+	counted_end();
+	for (unsigned i = 0; i < items; i++) {
+		close(pairs[i][0]);
+		close(pairs[i][1]);
+	}
+	pl_peers_deinit(&p);
+	free(pairs);
+}
+
+static void an_end_is_found_without_a_look_at_all(void **state)
+{
+	counted_linear(find_peers, NULL, PAIRS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_end_is_found_without_a_look_at_all),
 		cmocka_unit_test(a_core_costs_what_is_in_it),
 		cmocka_unit_test(a_socket_costs_the_same_among_many),
 		cmocka_unit_test(names_of_functions_cost_what_is_in_them),
