@@ -35,6 +35,15 @@ uint64_t __wrap_pl_clock_monotonic_ns(void)
 	return now_ns += PL_NS_PER_S;
 }
 
+/* So that the other end is found however long it takes. */
+uint64_t __wrap_pl_clock_thread_cpu_ns(void);
+uint64_t __wrap_pl_clock_thread_cpu_ns(void)
+{
+	static uint64_t now_ns;
+
+	return now_ns += 1000;
+}
+
 static enum pl_fd_kind kind_of(int fd)
 {
 	struct pl_net net = {.pid = getpid()};
@@ -202,7 +211,7 @@ static void test_a_process_of_many_descriptors_holds_up_nobody(void **state)
 		limit.rlim_cur = MANY + 100;
 		int fd = setrlimit(RLIMIT_NOFILE, &limit) ? -1 : 0;
 		for (int i = 0; i < MANY && fd >= 0; i++)
-			fd = dup(control[0]);
+			fd = socket(AF_UNIX, SOCK_STREAM, 0);
 		close(control[1]);
 		(void)!write(ready[1], fd < 0 ? "n" : "y", 1);
 		(void)!read(control[0], &c, 1);
@@ -219,7 +228,7 @@ static void test_a_process_of_many_descriptors_holds_up_nobody(void **state)
 	close(ready[1]);
 	pl_peers_deinit(&peers);
 	assert_int_equal(c, 'y');
-	assert_true(seen <= MOST);
+	assert_in_range(seen, MOST / 2, MOST);
 }
 
 static void test_links(void **state)
