@@ -50,6 +50,7 @@ missing_deb() {
 
 missing_test() {
 	have clang || echo clang
+	have ccache || echo ccache
 	fuzzer_runtime || echo libclang-rt-dev
 	have llvm-symbolizer || echo llvm
 	python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
