@@ -24,6 +24,7 @@ struct plumb_dump_options {
 	bool trust_core;   /* of cores: nobody has made it up, so files that it names are opened with our own rights */
 	bool native;	   /* of processes: show native frames between those of Python; a running thread is stopped */
 	bool native_all;   /* and those of the interpreter that only pass calls on */
+	bool kernel;	   /* and where in the kernel a blocked thread is; `native`, too */
 };
 
 #define PLUMB_DUMP_OPTIONS_INIT                                                                                        \

@@ -94,6 +94,7 @@ struct plumb_session_options {
 	/* With cycle_ns: the oldest cycle goes, too, when those that have ended have counted more different stacks than
 	 * this, those of each cycle added up: 32 bytes for each. 0: no limit */
 	size_t max_cycle_stacks;
+	bool kernel; /* with `native`: also where in the kernel threads are that are blocked */
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

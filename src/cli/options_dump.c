@@ -47,6 +47,12 @@ static bool set_native_all(struct config *c, const char *value, struct failure *
 	return true;
 }
 
+static bool set_kernel(struct config *c, const char *value, struct failure *why)
+{
+	c->dump.kernel = true;
+	return set_native(c, value, why);
+}
+
 static bool set_no_source(struct config *c, const char *value, struct failure *why)
 {
 	c->dump.no_source = true;
@@ -82,6 +88,9 @@ const struct opt options_dump[] = {
 	 set_native},
 	{"native-all", 0, NULL, "the same, with those of the interpreter that only pass calls on; also '--native=all'",
 	 OUTPUT, set_native_all},
+	{"kernel", 0, NULL,
+	 "as --native, and where in the kernel a blocked thread is: its functions for root, else the system call",
+	 OUTPUT, set_kernel},
 	{"no-source", 0, NULL, "do not show source lines", OUTPUT, set_no_source},
 	{"timeout", 0, "TIME", "give up on a process after TIME: seconds (default: 5), or as in 500ms, 2m", READING,
 	 set_timeout},

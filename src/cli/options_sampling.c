@@ -121,6 +121,12 @@ static bool set_native_all(struct config *c, const char *value, struct failure *
 	return true;
 }
 
+static bool set_kernel(struct config *c, const char *value, struct failure *why)
+{
+	c->session.kernel = true;
+	return set_native(c, value, why);
+}
+
 static bool set_no_sources(struct config *c, const char *value, struct failure *why)
 {
 	c->session.no_sources = true;
@@ -195,6 +201,9 @@ const struct opt options_sampling[] = {
 	 SAMPLING, set_native},
 	{"native-all", 0, NULL, "the same, and what in the interpreter only passes calls on; also '--native=all'",
 	 SAMPLING, set_native_all},
+	{"kernel", 0, NULL,
+	 "as --native, and where in the kernel threads are that wait: its functions for root, else the system call",
+	 SAMPLING, set_kernel},
 	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
 	 set_subprocesses},
 	{"no-subprocesses", 0, NULL, "sample only the program's own process (the default of attach)", SAMPLING,

@@ -385,8 +385,12 @@ static struct plumb_error *open_native(struct dumper *u)
 {
 	if (!u->o->native || core_of(u))
 		return NULL;
-	return pl_native_create(pid_of(u), pl_python_process_mem(u->process), &u->process->reader.py, u->o->native_all,
-				u->start_ns + NATIVE_SHARE * pl_dump_limit_ns(u->o), &u->native);
+	struct plumb_error *err =
+		pl_native_create(pid_of(u), pl_python_process_mem(u->process), &u->process->reader.py, u->o->native_all,
+				 u->start_ns + NATIVE_SHARE * pl_dump_limit_ns(u->o), &u->native);
+	if (!err)
+		u->native->kernel = u->o->kernel;
+	return err;
 }
 
 static struct plumb_error *dump_opened(struct dumper *u)

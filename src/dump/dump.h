@@ -17,6 +17,7 @@ struct pl_dump_options {
 	bool trust_core;   /* open what it names with our own rights */
 	bool native;	   /* of a living process: native frames between those of Python */
 	bool native_all;   /* and the interpreter's plumbing */
+	bool kernel;	   /* with native: where in the kernel a blocked thread is */
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 

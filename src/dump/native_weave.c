@@ -93,6 +93,19 @@ static bool add_entry(struct weaver *w, const struct pl_join_entry *e)
 								  : native_frame(w, e->index));
 }
 
+/* What the innermost function waits in. */
+static bool add_kernel(struct weaver *w, const struct pl_kernel_stack *k)
+{
+	for (uint32_t i = 0; i < k->count; i++) {
+		struct pl_dump_frame f = blank_frame(w->d, PL_DUMP_FRAME_KERNEL);
+
+		f.name = pl_dump_str(w->d, k->names[i]);
+		if (!pl_vec_push(&w->frames, f))
+			return false;
+	}
+	return true;
+}
+
 static struct plumb_error *weave(struct weaver *w, const struct pl_native_taken *taken)
 {
 	static const enum pl_dump_native told[] = {[PL_JOINED_WHOLE] = PL_DUMP_NATIVE_WHOLE,
@@ -101,6 +114,8 @@ static struct plumb_error *weave(struct weaver *w, const struct pl_native_taken 
 	struct plumb_error *err = pl_native_stack_make(w->n, taken, &w->stack);
 
 	err = err ? err : pl_native_stack_choose(w->n, &w->stack);
+	if (!err && w->stack.joined != PL_JOINED_APART && !add_kernel(w, &taken->kernel))
+		err = &pl_err_no_memory;
 	for (size_t i = 0; i < w->stack.entries.len && !err; i++)
 		if (!add_entry(w, &w->stack.entries.data[i]))
 			err = &pl_err_no_memory;

@@ -36,6 +36,7 @@ struct pl_engine_options {
 	bool opcodes; /* 3.11+: tell which instruction each frame runs */
 	bool tasks; /* show what an asyncio task does below the coroutines that await it, and for how long tasks wait */
 	enum pl_native_frames native;
+	bool kernel;  /* with them: where in the kernel those are that are blocked */
 	bool sources; /* keep the texts of the files that functions come from */
 	uint64_t seed;
 	uint64_t duration_ns;	    /* 0: no limit */

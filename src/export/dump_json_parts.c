@@ -35,8 +35,10 @@ static void locals_member(struct pl_json *j, const struct pl_dump_frame *f)
 	pl_json_array_end(j);
 }
 
-static const char *const kinds[] = {
-	[PL_DUMP_FRAME_PYTHON] = "python", [PL_DUMP_FRAME_NATIVE] = "native", [PL_DUMP_FRAME_MISSING] = "missing"};
+static const char *const kinds[] = {[PL_DUMP_FRAME_PYTHON] = "python",
+				    [PL_DUMP_FRAME_NATIVE] = "native",
+				    [PL_DUMP_FRAME_KERNEL] = "kernel",
+				    [PL_DUMP_FRAME_MISSING] = "missing"};
 
 static void native_frame_object(struct pl_json *j, const struct pl_dump_frame *f)
 {

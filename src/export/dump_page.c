@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "glyph.h"
+#include "profile.h"
 
 #define SOURCE_INDENT 4 /* from the frame */
 #define MIN_FILE_COLS 12
@@ -201,6 +202,21 @@ static void put_native(struct pl_page *page, int indent, const struct pl_dump_fr
 	pl_line_end(&l);
 }
 
+/* "do_epoll_wait [kernel]" */
+static void put_kernel(struct pl_page *page, int indent, const struct pl_dump_frame *f)
+{
+	const int tail = (int)strlen(PL_KERNEL_FILE) + 2;
+	struct pl_line l;
+
+	pl_line_start(&l, page);
+	pl_line_pad(&l, indent);
+	pl_line_name(&l, f->name.s, f->name.len, page->width - indent - tail, PL_CUT_END);
+	pl_line_tone(&l, PL_TONE_FAINT);
+	pl_line_add(&l, " " PL_KERNEL_FILE);
+	pl_line_tone(&l, PL_TONE_PLAIN);
+	pl_line_end(&l);
+}
+
 static void put_missing(struct pl_page *page, int indent)
 {
 	struct pl_line l;
@@ -217,6 +233,10 @@ void pl_dump_put_frame(struct pl_page *page, int indent, const struct pl_dump_fr
 {
 	if (f->kind == PL_DUMP_FRAME_NATIVE) {
 		put_native(page, indent, f);
+		return;
+	}
+	if (f->kind == PL_DUMP_FRAME_KERNEL) {
+		put_kernel(page, indent, f);
 		return;
 	}
 	if (f->kind == PL_DUMP_FRAME_MISSING) {

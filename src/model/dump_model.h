@@ -107,6 +107,7 @@ typedef PL_VEC(struct pl_dump_local) pl_dump_local_vec;
 enum pl_dump_frame_kind {
 	PL_DUMP_FRAME_PYTHON,
 	PL_DUMP_FRAME_NATIVE,
+	PL_DUMP_FRAME_KERNEL,  /* it has a name, and no more */
 	PL_DUMP_FRAME_MISSING, /* in its place there are native frames that are not known */
 };
 

@@ -32,6 +32,9 @@
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
 
+/* The file of functions of the kernel. */
+#define PL_KERNEL_FILE "[kernel]"
+
 /* What these enums list, and how it is called everywhere: <plumb/words.def>. */
 enum pl_frame_origin {
 #define PLUMB_KIND(name, number, ...) PL_ORIGIN_##name = (number),

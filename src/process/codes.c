@@ -85,8 +85,9 @@ static uint64_t place_of(const struct pl_native_code *n)
 
 static bool equal_native(const struct pl_native_code *a, const struct pl_native_code *b)
 {
-	return a->module == b->module && place_of(a) == place_of(b) && a->role.interpreter == b->role.interpreter &&
-	       a->role.inner == b->role.inner && a->role.outer == b->role.outer && a->jit == b->jit;
+	return a->module == b->module && a->kernel == b->kernel && a->jit == b->jit && place_of(a) == place_of(b) &&
+	       a->role.interpreter == b->role.interpreter && a->role.inner == b->role.inner &&
+	       a->role.outer == b->role.outer;
 }
 
 static bool equal_bytes(const struct pl_buf *a, const struct pl_buf *b, struct pl_work *work)

@@ -17,7 +17,8 @@ struct pl_native_code {
 	const struct pl_code_module *module; /* NULL: it is in no file, and has its name with it */
 	uint64_t place, begin; /* in the file: some address in it; where it begins by the unwind tables, 0: not known */
 	struct pl_native_role role;
-	bool jit; /* a JIT compiler has made it */
+	bool jit;    /* a JIT compiler has made it */
+	bool kernel; /* of the kernel, in no file */
 };
 
 /** The content of a code object. Immutable and at a fixed address once published. */

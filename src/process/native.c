@@ -144,6 +144,8 @@ void pl_native_take_blocked(struct pl_native *n, const struct pl_native_thread *
 	pl_register_set(&ret->regs, pl_unwind_x86_64.sp, info->sp);
 	pl_register_set(&ret->regs, pl_unwind_x86_64.pc, info->pc);
 	take(n, t, ret);
+	if (n->kernel && ret->taken)
+		pl_kernel_stack_read(n->place.pid, t->tid, info, &ret->kernel);
 }
 
 void pl_native_take_stopped(struct pl_native *n, const struct pl_native_thread *t, struct pl_native_taken *ret)

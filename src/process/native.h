@@ -5,6 +5,7 @@
 #define PL_NATIVE_H
 
 #include "demangle.h"
+#include "kernel_stack.h"
 #include "native_place.h"
 #include "resume.h"
 #include "thread_clock.h"
@@ -17,8 +18,9 @@ struct pl_native_taken {
 	pl_addr at; /* of the copy of its stack */
 	uint8_t *stack;
 	size_t len;
-	pl_addr cframe;	     /* of its thread state, where evaluations are found by that */
-	pl_frame_vec frames; /* its Python frames at that moment */
+	pl_addr cframe;		       /* of its thread state, where evaluations are found by that */
+	pl_frame_vec frames;	       /* its Python frames at that moment */
+	struct pl_kernel_stack kernel; /* of one that was blocked, if asked for */
 };
 void pl_native_taken_deinit(struct pl_native_taken *t);
 /** How many Python frames were taken. */
@@ -30,6 +32,7 @@ struct pl_native {
 	struct pl_landing landing;
 	struct pl_demangler demangler; /* of whoever shows names */
 	bool all;		       /* show plumbing, too */
+	bool kernel;		       /* take where in the kernel those are that are blocked */
 	size_t steps;		       /* of unwinding, for one thread */
 	uint64_t end_ns;	       /* then threads are shown without: Python stacks are not lost for native ones */
 };

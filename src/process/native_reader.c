@@ -250,6 +250,22 @@ static struct plumb_error *add_gap(struct path *p)
 	return err ? err : add_code(p, code, 0, 0);
 }
 
+/* What the innermost function waits in, the outermost function of the kernel first. */
+static struct plumb_error *add_kernel(struct path *p)
+{
+	const struct pl_kernel_stack *k = &p->n->taken.kernel;
+	const struct pl_native_code native = {.kernel = true};
+	struct pl_reader *r = p->r;
+	struct plumb_error *err = NULL;
+	uint32_t code;
+
+	for (uint32_t i = k->count; i-- > 0 && !err;) {
+		err = pl_code_store_native(r->codes.store, &native, k->names[i], r->codes.process, &code);
+		err = err ? err : add_code(p, code, 0, 0);
+	}
+	return err;
+}
+
 static struct plumb_error *add_python(struct path *p, uint32_t i)
 {
 	if (i >= p->seen->len)
@@ -328,6 +344,8 @@ struct plumb_error *pl_native_reader_node(struct pl_native_reader *n, struct pl_
 	struct plumb_error *err = make_stack(n, &stack);
 	if (!err && stack.joined != PL_JOINED_APART)
 		err = add_entries(&p, s);
+	if (!err && stack.joined != PL_JOINED_APART)
+		err = add_kernel(&p);
 	pl_native_stack_deinit(&stack);
 	n->taken.taken = false;
 	if (err == &pl_err_limit)

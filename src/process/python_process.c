@@ -32,6 +32,8 @@ static void begin_native(struct pl_python_process *p)
 	struct plumb_error *err = pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
 							  p->reader.native_frames == PL_NATIVE_ALL, &p->reader.native);
 
+	if (!err)
+		p->reader.native->native->kernel = p->reader.kernel_frames;
 	if (err)
 		pl_debug(PL_DEBUG_PROCESS, "process %d: no native frames: %s", (int)p->pid, plumb_error_message(err));
 	plumb_error_destroy(err);

@@ -39,6 +39,7 @@ struct pl_reader {
 	bool tasks;		       /* read who awaits the task that a thread runs */
 	struct pl_task_finders task_finders;
 	enum pl_native_frames native_frames;
+	bool kernel_frames;		 /* with them: of threads that are blocked */
 	struct pl_native_reader *native; /* NULL: they were not asked for, or cannot be had */
 };
 

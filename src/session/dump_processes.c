@@ -93,8 +93,9 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 					      .source = !o->no_source,
 					      .locals = o->locals,
 					      .trust_core = o->trust_core,
-					      .native = o->native || o->native_all,
+					      .native = o->native || o->native_all || o->kernel,
 					      .native_all = o->native_all,
+					      .kernel = o->kernel,
 					      .limit_ns = limit / PROVE_SHARE};
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_condattr_init(&attr);

@@ -48,6 +48,8 @@ static struct plumb_error *check_ranges(const struct plumb_session_options *o)
 	if (o->until != 0 && !(o->until >= 0.0001 && o->until <= 1))
 		return pl_error(PLUMB_ERR_INVALID, "an interval of %g points is out of range: 0.01 to 100",
 				100 * o->until);
+	if (o->kernel && o->native == PLUMB_NATIVE_NONE)
+		return pl_error(PLUMB_ERR_INVALID, "frames of the kernel are shown with native frames only");
 	return o->native != PLUMB_NATIVE_NONE ? check_native(o) : NULL;
 }
 
@@ -68,6 +70,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.opcodes = o->opcodes,
 		.tasks = o->tasks,
 		.native = (enum pl_native_frames)o->native,
+		.kernel = o->kernel,
 		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,

@@ -94,6 +94,18 @@ def test_c_frames_stand_between_those_of_python(plumb, nested, python):
         assert gaps(shown[name])[-1][1] == [], "what starts a thread is hidden"
 
 
+def test_a_blocked_thread_is_shown_where_in_the_kernel_it_is(plumb, nested, any_python):
+    with nested(any_python) as program:
+        wait_asleep(program.pid)
+        plain, shown = dump(plumb, program.pid, "--native"), dump(plumb, program.pid, "--kernel")
+        text = plumb("dump", *IN_TIME, "--kernel", program.pid)
+    for name in program.told["threads"]:
+        frames = shown[name]["frames"]
+        kernel = [f["name"] for f in frames if f["kind"] == "kernel"]
+        assert kernel and "read" in kernel[-1] and frames[len(kernel) :] == plain[name]["frames"], frames
+    assert text.status == 0 and kernel[0] + " [kernel]" in text.stdout, text
+
+
 def test_every_native_frame_is_as_elfutils_has_it(plumb, nested, python):
     if not EU_STACK:
         pytest.skip("there is no eu-stack (Debian: elfutils)")

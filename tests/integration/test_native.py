@@ -147,6 +147,44 @@ def test_blocked_threads_are_not_stopped(plumb, target, any_python):
             assert holds_in_order(gaps(stack)[("replacement", "key")][::-1], ["builtin_sorted", "list_?sort.*"]), stack
 
 
+def in_kernel(stack):
+    """The innermost frames, of the kernel; the outermost first."""
+    inner = []
+    for frame in reversed(stack.frames):
+        if frame.kind != "kernel":
+            break
+        inner.insert(0, frame.name)
+    return inner
+
+
+def test_threads_that_wait_are_shown_where_in_the_kernel_they_are(plumb, target, any_python):
+    with target(any_python, "native.py") as program:
+        wait_asleep(program.pid)
+        wanted = set(program.told["threads"])
+
+        def shown(profile):
+            return {s.thread["name"] for s in profile.stacks if in_kernel(s)}
+
+        _, recording = plumb.try_sampling(lambda profile: shown(profile) >= wanted, program.pid, "--kernel")
+        wait_asleep(program.pid)
+    profile = plumb.report(recording)
+    assert profile.json["overhead"]["stops"] == 0
+    for stack in profile.stacks:
+        if stack.thread["name"] in wanted:
+            assert "read" in in_kernel(stack)[0] and stack.frames[-1].file == "[kernel]", stack
+            assert stack.frames[-1 - len(in_kernel(stack))].kind == "native", stack
+    without = plumb.report(recording, "--kind", "python,native")
+    assert without.samples == profile.samples and not any(in_kernel(s) for s in without.stacks)
+    # What other tools are told of it comes back.
+    for name in ("k.pb.gz", "k.otlp"):
+        path = recording.parent / name
+        assert plumb("convert", recording, path).status == 0
+        if name.endswith(".gz"):
+            assert {s.thread["name"] for s in plumb.report(path).stacks if in_kernel(s)} >= wanted
+    collapsed = plumb("report", "-f", "collapsed", "--idle", recording).stdout
+    assert ";[kernel]:" in collapsed
+
+
 def test_all_formats_show_them(plumb, target, any_python):
     with target(any_python, "native_calls.py", count=True) as program:
         _, recording = plumb.try_sampling(lambda profile: min(seen(profile).values()) >= 5, program.pid, "--native", "-r", "500")

@@ -94,11 +94,10 @@ void pl_resolver_give_up(struct pl_resolver *r, const struct pl_record *rec)
 	pl_native_symbols_give_up(&r->symbols, module_of(rec));
 }
 
-/* @p file: that it is in, as it is shown. @p unnamed: string id, as in the profile; 0: it has a name. */
-static struct plumb_error *add_native_function(const char *file, const char *name, uint32_t unnamed,
+/* @p file: that it is in, as it is shown. @p f: what else is known of it. */
+static struct plumb_error *add_native_function(struct pl_function f, const char *file, const char *name,
 					       struct plumb_profile *p, uint32_t *ret)
 {
-	struct pl_function f = {.origin = PL_ORIGIN_NATIVE, .unnamed = unnamed};
 	struct plumb_error *err = pl_profile_string(p, name, strlen(name), &f.name);
 
 	f.qualname = f.name;
@@ -109,12 +108,17 @@ static struct plumb_error *add_native_function(const char *file, const char *nam
 /* It has its name with it. */
 static struct plumb_error *name_fileless(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
 {
+	const struct pl_native_code *n = &row->code->native;
 	const struct pl_buf *name = &row->code->code.name;
 	char raw[PL_NATIVE_NAME], text[PL_NATIVE_NAME];
 
 	snprintf(raw, sizeof raw, "%.*s", (int)name->len, (const char *)name->data);
-	pl_native_symbols_text(&r->symbols, &row->code->native, raw, text);
-	return add_native_function(row->code->native.jit ? PL_JIT_FILE : "", text, 0, p, &row->function);
+	if (n->kernel)
+		return add_native_function((struct pl_function){.origin = PL_ORIGIN_KERNEL}, PL_KERNEL_FILE, raw, p,
+					   &row->function);
+	pl_native_symbols_text(&r->symbols, n, raw, text);
+	return add_native_function((struct pl_function){.origin = PL_ORIGIN_NATIVE}, n->jit ? PL_JIT_FILE : "", text, p,
+				   &row->function);
 }
 
 /* Where a function without a name is, for whoever has symbols later. *ret: 0, its file has no build-id. */
@@ -137,8 +141,8 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 	const struct pl_native_code *n = &row->code->native;
 	const char *name = pl_native_symbols_name(&r->symbols, n);
 	char text[PL_NATIVE_NAME];
+	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
 	struct plumb_error *err = NULL;
-	uint32_t unnamed = 0;
 
 	if (!n->module)
 		return name_fileless(r, row, p);
@@ -147,8 +151,8 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 		return NULL;
 	pl_native_symbols_text(&r->symbols, n, name, text);
 	if (!name)
-		err = note_unnamed(n, p, &unnamed);
-	return err ? err : add_native_function(n->module->map.path, text, unnamed, p, &row->function);
+		err = note_unnamed(n, p, &f.unnamed);
+	return err ? err : add_native_function(f, n->module->map.path, text, p, &row->function);
 }
 
 static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)

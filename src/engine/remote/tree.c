@@ -99,6 +99,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->python.reader.tags = e->options.tags;
 	t->python.reader.tasks = e->options.tasks;
 	t->python.reader.native_frames = e->options.native;
+	t->python.reader.kernel_frames = e->options.kernel;
 	struct plumb_error *err = open_descriptor(e, t, st);
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;
