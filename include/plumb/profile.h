@@ -86,6 +86,8 @@ struct plumb_report_options {
 	 * there. */
 	const char *const *tags;
 	size_t tag_count;
+
+	bool annotate; /* collapsed: functions of the kernel end with _[k] */
 };
 #define PLUMB_TOP_MAX 100
 

@@ -111,6 +111,12 @@ static bool set_open(struct config *c, const char *value, struct failure *why)
 	return true;
 }
 
+static bool set_annotate(struct config *c, const char *value, struct failure *why)
+{
+	c->report.annotate = true;
+	return true;
+}
+
 static bool set_force(struct config *c, const char *value, struct failure *why)
 {
 	c->force = c->session.force = true;
@@ -156,6 +162,8 @@ const struct opt options_names[] = {
 const struct opt options_formats[] = {
 	{"format", 'f', "FORMAT",
 	 "the format to write (default: by the end of the name); 'plumb help formats' lists them", OUTPUT, set_format},
+	{"annotate", 0, NULL, "collapsed: functions of the kernel end with _[k], as other tools colour them", OUTPUT,
+	 set_annotate},
 	{"from", 0, "INPUT", "the format to read: plumb, or that of another tool (default: by its content)", OUTPUT,
 	 set_from},
 	{"flavour", 0, "FLAVOUR", "flamegraph-json: cpython (as in 3.15.2, the default) or seed (as it was at first)",

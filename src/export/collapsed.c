@@ -22,6 +22,7 @@
 #define BYTES_MAX      1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
 #define LINE_BYTES     32   /* of a line, about, without its process and its frames */
 #define NO_PART	       UINT32_MAX
+#define ANNOTATION     "_[k]" /* as flamegraph.pl and others know it */
 
 /* A frame as text: bytes of collapsed.text. */
 struct part {
@@ -68,6 +69,14 @@ static struct plumb_error *add_text(struct collapsed *c, struct pl_text t)
 	return err;
 }
 
+/* As those of perf that were imported. */
+static bool ends_annotated(const struct collapsed *c)
+{
+	const size_t len = strlen(ANNOTATION);
+
+	return c->text.len >= len && memcmp(c->text.data + c->text.len - len, ANNOTATION, len) == 0;
+}
+
 static struct plumb_error *add_part(struct collapsed *c, const struct pl_location *loc)
 {
 	const struct pl_function *f = &c->p->functions[loc->function];
@@ -84,6 +93,8 @@ static struct plumb_error *add_part(struct collapsed *c, const struct pl_locatio
 		err = add_text(c, c->o->full_names ? pl_frame_qualname(c->p, f) : pl_text_of(c->p, f->name));
 	if (!err && !bare)
 		err = pl_buf_printf(&c->text, ":%" PRId32, loc->line);
+	if (!err && c->o->annotate && f->origin == PL_ORIGIN_KERNEL && !ends_annotated(c))
+		err = pl_buf_add_str(&c->text, ANNOTATION);
 	if (err)
 		return err;
 	part.len = c->text.len - part.at;

@@ -10,6 +10,7 @@
 struct pl_export_options {
 	struct pl_filter filter;
 	bool full_names;	 /* --names full: whole path and qualified name */
+	bool annotate;		 /* collapsed: functions of the kernel end with _[k] */
 	bool escape;		 /* collapsed: make names safe for flamegraph.pl (';' and line breaks) */
 	bool seed;		 /* flamegraph-json: as CPython's collector was at first, not as in 3.15.2 */
 	int width;		 /* text: columns of the terminal */

@@ -31,8 +31,19 @@ static bool is_heading(struct pl_span line)
 	return at > 2 && at < line.len && line.s[at] == ':' && !memchr(line.s, ';', line.len);
 }
 
+/* What plumb has annotated is read without that. */
+static struct pl_folded_part read_part(struct pl_span part, enum pl_folded_place place)
+{
+	const struct pl_span plain = {part.s, part.len - (pl_span_ends(part, "_[k]") ? 4 : 0)};
+	struct pl_folded_part p = pl_folded_read(plain, place);
+
+	return pl_span_is(p.file, PL_KERNEL_FILE) ? p : pl_folded_read(part, place);
+}
+
 static uint8_t origin_of(const struct pl_folded_part *f)
 {
+	if (pl_span_is(f->file, PL_KERNEL_FILE))
+		return PL_ORIGIN_KERNEL;
 	if (!f->bare)
 		return PL_ORIGIN_PYTHON;
 	if (f->name.len > 2 && f->name.s[0] == '<' && pl_span_ends(f->name, ">"))
@@ -95,7 +106,7 @@ static struct plumb_error *read_stack(struct folded *c, struct pl_span stack)
 	c->stack = 0;
 	c->gc = false;
 	while (!err && pl_folded_next(&stack, &part)) {
-		struct pl_folded_part p = pl_folded_read(part, place);
+		struct pl_folded_part p = read_part(part, place);
 
 		if (p.kind == PL_FOLDED_PROCESS) {
 			pid = p.number;

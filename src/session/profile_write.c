@@ -37,6 +37,7 @@ static struct pl_export_options export_options(const struct plumb_report_options
 		.filter = pl_chosen(o),
 		.full_names = o->full_names,
 		.escape = !o->no_escape,
+		.annotate = o->annotate,
 		.width = o->width ? o->width : 80,
 		.color = o->color,
 		.unicode = !o->ascii,

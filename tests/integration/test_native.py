@@ -181,8 +181,13 @@ def test_threads_that_wait_are_shown_where_in_the_kernel_they_are(plumb, target,
         assert plumb("convert", recording, path).status == 0
         if name.endswith(".gz"):
             assert {s.thread["name"] for s in plumb.report(path).stacks if in_kernel(s)} >= wanted
-    collapsed = plumb("report", "-f", "collapsed", "--idle", recording).stdout
-    assert ";[kernel]:" in collapsed
+    for options in ([], ["--annotate"]):
+        path = recording.parent / "k.folded"
+        assert plumb("convert", recording, path, "--idle", "--force", *options).status == 0
+        text = path.read_text()
+        assert ";[kernel]:" in text and (":0_[k] " in text) == bool(options)
+        names = {tuple(in_kernel(s)) for s in plumb.report(path).stacks if in_kernel(s)}
+        assert names == {tuple(in_kernel(s)) for s in profile.stacks if in_kernel(s)}
 
 
 def test_all_formats_show_them(plumb, target, any_python):

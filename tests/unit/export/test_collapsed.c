@@ -285,6 +285,37 @@ static void names_stay_as_they_are_unless_they_break_a_line_apart(void **state)
 	build_end(&b);
 }
 
+static uint32_t build_kernel(struct build *b, uint32_t parent, const char *name, const char *file)
+{
+	struct pl_function f = {.origin = PL_ORIGIN_KERNEL};
+	struct pl_location l = {.column = -1, .end_column = -1};
+	uint32_t location, stack;
+
+	assert_null(pl_profile_string(b->p, name, strlen(name), &f.name));
+	assert_null(pl_profile_string(b->p, file, strlen(file), &f.file));
+	assert_null(pl_profile_function(b->p, &f, &l.function));
+	assert_null(pl_profile_location(b->p, &l, &location));
+	assert_null(pl_profile_stack(b->p, parent, location, &stack));
+	return stack;
+}
+
+static void functions_of_the_kernel_are_marked_if_asked_for(void **state)
+{
+	struct pl_export_options o = exact();
+	struct build b;
+	uint32_t stack;
+
+	build_start(&b);
+	stack = build_frame(&b, 0, "main", "/srv/app.py", 10);
+	stack = build_kernel(&b, stack, "vfs_read", PL_KERNEL_FILE);
+	stack = build_kernel(&b, stack, "pipe_read_[k]", "");
+	build_samples(&b, 0, stack, 0, PL_EXACT, 3);
+	expect(&b, &o, "tid:4242;app.py:main:10;[kernel]:vfs_read:0;pipe_read_[k] 3\n");
+	o.annotate = true;
+	expect(&b, &o, "tid:4242;app.py:main:10;[kernel]:vfs_read:0_[k];pipe_read_[k] 3\n");
+	build_end(&b);
+}
+
 static void deep_recursion_works(void **state)
 {
 	struct pl_export_options o = exact();
@@ -334,6 +365,7 @@ int main(void)
 		cmocka_unit_test(frames_of_the_launcher_are_removed),
 		cmocka_unit_test(no_samples_are_an_empty_file),
 		cmocka_unit_test(names_stay_as_they_are_unless_they_break_a_line_apart),
+		cmocka_unit_test(functions_of_the_kernel_are_marked_if_asked_for),
 		cmocka_unit_test(deep_recursion_works),
 		cmocka_unit_test(the_example),
 	};
