@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer unwind. Pure over pl_mem. Source: Intel SDM, volume 2: PUSH (50 + r), SUB (83 /5 ib, 81 /5 id), TEST (85 /r),
- * JLE and other short jumps (70 + cc). */
+ * Jcc (70 + cc, 0f 80 + cc). */
 #include "prologue.h"
 
 #include <string.h>
@@ -21,13 +21,15 @@ struct pushed {
 	uint64_t room; /* and how much it has left free */
 };
 
-/* test %REGISTER,%REGISTER, or a short jump if that is so; returns its bytes, 0: it is none. */
+/* test %REGISTER,%REGISTER, or a jump if that is so; returns its bytes, 0: it is none. */
 static size_t looked(const uint8_t *code)
 {
 	if ((code[0] & 0xf8) == 0x48 && code[1] == 0x85 && code[2] >= 0xc0)
 		return 3;
 	if (code[0] == 0x85 && code[1] >= 0xc0)
 		return 2;
+	if (code[0] == 0x0f && (code[1] & 0xf0) == 0x80)
+		return 6;
 	return (code[0] & 0xf0) == 0x70 ? 2 : 0;
 }
 

@@ -363,7 +363,7 @@ static int entered(const char *code, size_t len, size_t done, bool by_the_way)
 	static uint8_t bytes[64];
 	const struct pl_native_frame f = {.pc = (uintptr_t)bytes + done, .function = (uintptr_t)bytes};
 	struct pl_registers regs = {0};
-	uint64_t pc, sp;
+	uint64_t pc, sp = 0;
 
 	memset(bytes, 0xcc, sizeof bytes);
 	memcpy(bytes, code, len);
@@ -393,11 +393,12 @@ static void as_far_as_it_has_come(void **state)
 	assert_int_equal(ENTERED(usual, 8), 5);
 	assert_int_equal(ENTERED(usual, 40), 5);
 	assert_int_equal(entered(usual, sizeof usual - 1, 40, false), 0);
-	assert_int_equal(ENTERED("\x48\x85\xd2\x7e\x2d\x53\x90", 30), 1); /* test; jle; push %rbx */
-	assert_int_equal(ENTERED("\x48\x81\xec\x18\0\0\0\x90", 30), 3);	  /* sub $24,%rsp */
-	assert_int_equal(ENTERED("\x53\x48\x83\xec\xf8\x90", 30), 1);	  /* of a negative number: it is not taken */
-	assert_int_equal(ENTERED("\x53\x48\x83\xec\x04\x90", 30), 1);	  /* of no whole words */
-	assert_int_equal(ENTERED("\x54\x53\x90", 30), 0);		  /* push %rsp */
+	assert_int_equal(ENTERED("\x48\x85\xd2\x7e\x2d\x53\x90", 30), 1);	/* test; jle; push %rbx */
+	assert_int_equal(ENTERED("\x85\xff\x0f\x84\x12\0\0\0\x53\x90", 30), 1); /* the same, further away */
+	assert_int_equal(ENTERED("\x48\x81\xec\x18\0\0\0\x90", 30), 3);		/* sub $24,%rsp */
+	assert_int_equal(ENTERED("\x53\x48\x83\xec\xf8\x90", 30), 1); /* of a negative number: it is not taken */
+	assert_int_equal(ENTERED("\x53\x48\x83\xec\x04\x90", 30), 1); /* of no whole words */
+	assert_int_equal(ENTERED("\x54\x53\x90", 30), 0);	      /* push %rsp */
 	assert_int_equal(ENTERED("\x50\x50\x50\x50\x50\x50\x50\x50\x50\x50", 30), 8); /* more than there are */
 	const struct pl_native_frame nowhere = {.pc = 32, .function = 16};
 	struct pl_registers regs = {0};
