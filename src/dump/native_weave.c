@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "code_modules.h"
 #include "native_stack.h"
 
 #define NAME_BYTES 4096 /* of a function; those of C++ have some hundreds, made-up ones any number */
@@ -63,6 +64,8 @@ static struct pl_dump_frame native_frame(struct weaver *w, uint32_t i)
 	ret.native.address = f->pc;
 	ret.native.guessed = f->flags & PL_NATIVE_GUESSED;
 	ret.native.signal = f->flags & PL_NATIVE_SIGNAL;
+	if (f->image >= p->images.len && ret.name.len)
+		ret.native.module = pl_dump_str(w->d, PL_JIT_FILE);
 	if (f->image >= p->images.len)
 		return ret;
 	const struct pl_unwind_image *image = &p->images.data[f->image];

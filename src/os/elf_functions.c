@@ -202,6 +202,12 @@ bool pl_functions_add_one(struct pl_functions *f, uint64_t addr, const char *nam
 	return add_name(f, (struct function){.addr = addr, .binding = STB_LOCAL}, name, strlen(name));
 }
 
+bool pl_functions_add_sized(struct pl_functions *f, uint64_t addr, uint64_t size, const char *name, size_t len)
+{
+	f->sorted = false;
+	return add_name(f, (struct function){.addr = addr, .size = size, .binding = STB_GLOBAL}, name, len);
+}
+
 size_t pl_functions_count(const struct pl_functions *f)
 {
 	return f->all.len;

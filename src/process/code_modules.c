@@ -80,3 +80,18 @@ struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, const struct
 	*ret = one;
 	return NULL;
 }
+
+/* No other process and no other look has this number. */
+struct plumb_error *pl_code_modules_perf_map(struct pl_code_modules *m, pid_t pid, const struct pl_file_view *seen,
+					     uint32_t look, const struct pl_code_module **ret)
+{
+	static char path[] = PL_JIT_FILE;
+	const struct pl_mapping map = {.inode = (uint64_t)pid << 32 | look, .path = path};
+
+	return pl_code_modules_find(m, &(struct pl_code_file){pid, seen, &map, NULL, 0}, ret);
+}
+
+bool pl_code_module_is_perf_map(const struct pl_mapping *map)
+{
+	return strcmp(map->path, PL_JIT_FILE) == 0;
+}

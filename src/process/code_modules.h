@@ -10,6 +10,7 @@
 
 #define PL_MODULE_ID_MAX 64
 #define PL_JIT_FILE	 "[jit]" /* what code of a JIT compiler is said to be in */
+#define PL_NO_FILE	 "<code that is in no file>"
 
 /** A file that a process has mapped. All borrowed. */
 struct pl_code_file {
@@ -37,6 +38,12 @@ struct pl_code_modules {
 };
 
 void pl_code_modules_deinit(struct pl_code_modules *m);
+/** The functions that a JIT compiler in process @p pid names in its perf map (os/perf_map.h), as that is after look
+ * @p look. Errors: as pl_code_modules_find. */
+struct plumb_error *pl_code_modules_perf_map(struct pl_code_modules *m, pid_t pid, const struct pl_file_view *seen,
+					     uint32_t look, const struct pl_code_module **ret) PLUMB_MUST_CHECK;
+bool pl_code_module_is_perf_map(const struct pl_mapping *map);
+
 /** That of @p f, which is not kept. Errors: pl_err_limit, PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, const struct pl_code_file *f,
 					 const struct pl_code_module **ret) PLUMB_MUST_CHECK;

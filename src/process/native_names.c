@@ -77,9 +77,15 @@ static bool is_start_of(const char *path, const char *name)
 	return slash && begins_with_one(slash + 1, libraries);
 }
 
+/* What `python -X perf` puts around each Python function, which has a frame of its own: "py::NAME:FILE". */
+static bool is_trampoline(const char *name)
+{
+	return strncmp(name, "py::", 4) == 0;
+}
+
 bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const char *name)
 {
-	if (r->interpreter && name && pl_native_is_eval(name))
+	if (name && ((r->interpreter && pl_native_is_eval(name)) || is_trampoline(name)))
 		return false;
 	if (!r->outer && r->inner && (r->interpreter || is_start_of(path, name)))
 		return false;

@@ -9,6 +9,7 @@
 #include "lower_bound.h"
 #include "native_methods.h"
 #include "native_names.h"
+#include "perf_map.h"
 
 #define VDSO "[vdso]"
 
@@ -177,6 +178,7 @@ void pl_native_place_deinit(struct pl_native_place *p)
 	pl_vec_deinit(&p->images);
 	pl_maps_deinit(&p->maps);
 	pl_jit_code_deinit(&p->jit);
+	pl_functions_destroy(p->perf_map);
 	pl_mem_pages_destroy(p->pages);
 	pl_unwind_rules_destroy(p->rules);
 }
@@ -328,4 +330,12 @@ const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr 
 		return NULL;
 	uint64_t bias = p->images.data[i].bias;
 	return pl_functions_find(p->files.data[i].functions, place - bias, begin ? begin - bias : 0);
+}
+
+const char *pl_native_place_perf_name(struct pl_native_place *p, pl_addr place)
+{
+	if (!p->perf_map_asked)
+		plumb_error_destroy(pl_perf_map_functions(p->pid, &p->seen, &p->work, &p->perf_map));
+	p->perf_map_asked = true;
+	return p->perf_map ? pl_functions_find(p->perf_map, place, 0) : NULL;
 }

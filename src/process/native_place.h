@@ -36,7 +36,9 @@ struct pl_native_place {
 	PL_VEC(struct pl_unwind_image) images; /* sorted */
 	PL_VEC(struct pl_native_file) files;   /* of each image */
 	struct pl_jit_code jit;
-	uint64_t jit_work; /* of the last look at it */
+	uint64_t jit_work;	       /* of the last look at it */
+	struct pl_functions *perf_map; /* of code that is in no image */
+	bool perf_map_asked;
 	struct pl_work work;
 };
 
@@ -70,5 +72,8 @@ void pl_native_place_read_evals(struct pl_native_place *p, uint32_t i);
 /** The name of the function that runs at @p place in image @p i, by the tables beginning at @p begin (0: not known).
  * NULL: it has none. */
 const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr place, pl_addr begin);
+
+/** The same of code that is in no image, by the process's perf map. */
+const char *pl_native_place_perf_name(struct pl_native_place *p, pl_addr place);
 
 #endif

@@ -116,6 +116,23 @@ static struct plumb_error *module_of(struct pl_native_reader *n, struct pl_reade
 	return err;
 }
 
+/* Code of a compiler that may have written names into a file. What comes after a look is looked for anew there: the
+ * file grows. */
+static struct plumb_error *learn_fileless(struct pl_native_reader *n, struct pl_reader *r, pl_addr place,
+					  struct pl_native_code *native, uint32_t *ret)
+{
+	struct pl_native_place *p = &n->native->place;
+	struct plumb_error *err = NULL;
+
+	if (!n->no_file && n->modules < MODULES_MAX) {
+		err = pl_code_modules_perf_map(&r->codes.store->modules, p->pid, &p->seen, n->looks, &n->no_file);
+		n->modules += !err;
+	}
+	native->module = n->no_file;
+	native->place = place;
+	return err ? err : remember(n, r, place, native, PL_NO_FILE, ret);
+}
+
 /* Its compiler tells its name, as long as it is there; what is longer than names are is cut. */
 static struct plumb_error *learn_jit(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_frame *f,
 				     pl_addr key, struct pl_native_code *native, uint32_t *ret)
@@ -124,7 +141,7 @@ static struct plumb_error *learn_jit(struct pl_native_reader *n, struct pl_reade
 	char text[PL_DEMANGLED];
 
 	if (!name)
-		return remember(n, r, key, native, "<code that is in no file>", ret);
+		return remember(n, r, key, native, PL_NO_FILE, ret);
 	native->jit = true;
 	snprintf(text, sizeof text, "%s", name);
 	return remember(n, r, key, native, text, ret);
@@ -138,7 +155,7 @@ static struct plumb_error *learn_code(struct pl_native_reader *n, struct pl_read
 	struct plumb_error *err = NULL;
 
 	if (f->image >= n->native->place.images.len)
-		return remember(n, r, key, &native, "<code that is in no file>", ret);
+		return learn_fileless(n, r, key, &native, ret);
 	if (n->native->place.files.data[f->image].jit)
 		return learn_jit(n, r, f, key, &native, ret);
 	uint64_t bias = n->native->place.images.data[f->image].bias;
@@ -169,8 +186,9 @@ static bool look_again(struct pl_native_reader *n, uint64_t now_ns)
 	pl_native_look_ended(&n->look, changed, now_ns);
 	pl_debug(PL_DEBUG_PROCESS, "process %d: code that nothing known has mapped; %zu images now, %s",
 		 (int)n->native->place.pid, n->native->place.images.len, changed ? "other ones" : "the same");
-	if (changed)
-		pl_map_clear(&n->codes);
+	n->looks++;
+	n->no_file = NULL;
+	pl_map_clear(&n->codes);
 	return changed;
 }
 

@@ -10,12 +10,14 @@
 
 struct pl_native_reader {
 	struct pl_native *native;
-	struct pl_native_taken taken;	     /* of the thread at hand */
-	struct pl_ration ration;	     /* for copying stacks, unwinding them, and looking at what is mapped */
-	size_t modules;			     /* files that its functions were in */
-	struct pl_map codes;		     /* where a native function begins, and its role -> id of its code */
-	PL_VEC(struct pl_native_role) roles; /* of the entries of the stack at hand */
-	struct pl_native_look look;	     /* when to look again at what is mapped */
+	struct pl_native_taken taken;	      /* of the thread at hand */
+	struct pl_ration ration;	      /* for copying stacks, unwinding them, and looking at what is mapped */
+	size_t modules;			      /* files that its functions were in */
+	struct pl_map codes;		      /* where a native function begins, and its role -> id of its code */
+	PL_VEC(struct pl_native_role) roles;  /* of the entries of the stack at hand */
+	struct pl_native_look look;	      /* when to look again at what is mapped */
+	uint32_t looks;			      /* how often that was */
+	const struct pl_code_module *no_file; /* of code that is in no file, since the last look; NULL: none was met */
 };
 
 /** @p live, @p py: borrowed. @p all: the interpreter's plumbing, too. Errors: as pl_native_create. */

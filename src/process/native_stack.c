@@ -219,13 +219,22 @@ struct pl_native_role pl_native_order_next(struct pl_native_order *o, const stru
 	return role;
 }
 
+static bool is_fileless(const struct pl_native_frame *f)
+{
+	return f->image == PL_NO_IMAGE && !(f->flags & PL_NATIVE_RESUMED);
+}
+
 static struct plumb_error *name_all(struct pl_native *n, struct pl_native_stack *s)
 {
 	s->names = calloc(s->native.len + 1, sizeof *s->names);
 	if (!s->names)
 		return &pl_err_no_memory;
-	for (size_t i = 0; i < s->native.len; i++)
-		s->names[i] = name_of(n, &s->native.data[i]);
+	for (size_t i = 0; i < s->native.len; i++) {
+		const struct pl_native_frame *f = &s->native.data[i];
+
+		s->names[i] =
+			is_fileless(f) ? pl_native_place_perf_name(&n->place, pl_native_frame_place(f)) : name_of(n, f);
+	}
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "mapped_functions.h"
 #include "mem_live.h"
 #include "native_methods.h"
+#include "perf_map.h"
 
 /* What is read stays in memory, so work is a measure of that, too. */
 #define WORK_MAX (2ull * PL_IMAGE_WORK) /* for all files of a session; those of one process get half of it */
@@ -26,6 +27,15 @@ struct pl_symbol_job {
 	struct pl_work work;
 	struct pl_functions *functions; /* the answer */
 };
+
+static struct plumb_error *read_perf_map(struct pl_symbol_job *j)
+{
+	struct plumb_error *err = pl_perf_map_functions(j->pid, &j->seen, &j->work, &j->functions);
+
+	if (!err)
+		pl_functions_sort(j->functions);
+	return err;
+}
 
 static struct plumb_error *read_functions(struct pl_symbol_job *j, const pl_mapping_vec *maps, struct pl_mem_live *live)
 {
@@ -59,6 +69,10 @@ static void read_symbols(struct pl_aside *a)
 
 	if (j->pid == 0) {
 		read_filed(j);
+		return;
+	}
+	if (pl_code_module_is_perf_map(&j->map)) {
+		plumb_error_destroy(read_perf_map(j));
 		return;
 	}
 	if (j->map.inode == 0)

@@ -239,6 +239,23 @@ def test_code_of_a_jit_compiler_has_its_names_and_its_callers(plumb, target, few
         assert "<missing frames>" not in inside[1:], stack
 
 
+def test_code_that_is_in_no_file_has_its_names_by_its_perf_map(plumb, target, any_python):
+    """It has no unwind tables: where frames are missing, that is said. What the map said of the place before is no name of it."""
+
+    def names(stack):
+        return [(frame.name, frame.file) for frame in stack.frames]
+
+    def found(profile):
+        return sum(stack.samples for stack in profile.stacks if ("compiled_inner", "[jit]") in names(stack))
+
+    with target(any_python, "jit_code.py", "--told", "perf") as program:
+        try:
+            _, profile = plumb.sampled(lambda profile: found(profile) >= 20, program.pid, "--native", "-r", "200")
+        finally:
+            os.unlink("/tmp/perf-%d.map" % program.pid)
+    assert not [stack for stack in profile.stacks if "of_before" in str(names(stack))]
+
+
 def test_a_greenlet_has_the_stack_that_is_its_own(plumb, target):
     """What others have left on the C stack behind it is not shown, and not called missing."""
 

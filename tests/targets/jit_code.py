@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A JIT compiler in small: two functions of machine code, which it tells of by the interface of GDB, as LLVM does. The outer
-one has an unwind table, the inner one has none, and computes."""
+one has an unwind table, the inner one has none, and computes. --told perf: it writes their names into a perf map instead, where
+the code was another's before."""
 import ctypes
 import mmap
+import os
 import struct
 import tempfile
 
@@ -85,6 +87,14 @@ class Compiler(object):
         self.code[TABLES_AT:TABLES_AT + len(tables)] = tables
         self.file = ctypes.create_string_buffer(self.file, len(self.file))
         self.entry = (ctypes.c_uint64 * 4)(0, 0, ctypes.addressof(self.file), len(self.file))
+
+    def tell_perf(self):
+        """As a file that is only added to."""
+        with open("/tmp/perf-%d.map" % os.getpid(), "w") as f:
+            f.write("%x %x of_before\n%x %x compiled_inner\n" % (self.at, len(INNER), self.at, len(INNER)))
+            f.write("%x %x outer::compiled(long)\n" % (self.at + OUTER_AT, 64))
+
+    def tell_gdb(self):
         with tempfile.TemporaryFile() as f:
             f.truncate(4096)
             self.head = mmap.mmap(f.fileno(), 4096, flags=mmap.MAP_PRIVATE)
@@ -99,6 +109,10 @@ def main():
     import parley
 
     compiler = Compiler()
+    if parley.argument("told", "gdb") == "perf":
+        compiler.tell_perf()
+    else:
+        compiler.tell_gdb()
     compiled = compiler.outer()
 
     def calls(_):

@@ -136,6 +136,12 @@ static struct plumb_error *note_unnamed(const struct pl_native_code *n, struct p
 	return pl_profile_string(p, text, (size_t)at, ret);
 }
 
+/* It has no name, but what it is. */
+static bool is_fileless(const struct pl_native_code *n, const char *name)
+{
+	return !n->module || (!name && pl_code_module_is_perf_map(&n->module->map));
+}
+
 static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
 {
 	const struct pl_native_code *n = &row->code->native;
@@ -144,7 +150,7 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
 	struct plumb_error *err = NULL;
 
-	if (!n->module)
+	if (is_fileless(n, name))
 		return name_fileless(r, row, p);
 	row->hidden = !r->all_native && !pl_native_is_shown(&n->role, n->module->map.path, name);
 	if (row->hidden)

@@ -18,6 +18,7 @@
 #include "filed_functions.h"
 #include "mapped_functions.h"
 #include "mem_live.h"
+#include "perf_map.h"
 #include "xz.h"
 
 static struct pl_work work = {.most = 1u << 30};
@@ -437,6 +438,67 @@ static void functions_are_kept_that_are_wanted(void **state)
 	pl_functions_destroy(f);
 }
 
+static void assert_named(const char *text, size_t len, uint64_t addr, const char *want)
+{
+	struct pl_functions *f;
+
+	assert_ok(pl_functions_create(&f));
+	assert_ok(pl_perf_map_parse(text, len, f));
+	const char *name = pl_functions_find(f, addr, 0);
+	if (want)
+		assert_string_equal(name, want);
+	else
+		assert_null(name);
+	pl_functions_destroy(f);
+}
+
+#define ASSERT_NAMED(text, addr, want) assert_named(text, sizeof text - 1, addr, want)
+
+static void perf_maps_name_functions(void **state)
+{
+	(void)state;
+	ASSERT_NAMED("1000 20 one\n1020 10 two words \n", 0x1000, "one");
+	ASSERT_NAMED("1000 20 one\n1020 10 two words \n", 0x102f, "two words");
+	ASSERT_NAMED("1000 20 one\n1020 10 two words \n", 0x1030, NULL);
+	ASSERT_NAMED("1000 20 before\n1000 10 now", 0x1000, "now"); /* the place was used again */
+	ASSERT_NAMED("1000 20 before\n1000 10 now", 0x1010, NULL);
+	ASSERT_NAMED("\n\nx 1 a\n1000 0 a\n1000 20\n1000\n0 20 a\nffffffffffffffff 20 a\n1000 20 \0\n", 0x1000, NULL);
+	ASSERT_NAMED("", 0x1000, NULL);
+}
+
+static bool has_perf_map(void)
+{
+	struct pl_functions *f = NULL;
+	struct plumb_error *err = pl_perf_map_functions(getpid(), &own, &work, &f);
+	bool found = !err && pl_functions_find(f, 0x1000, 0);
+
+	plumb_error_destroy(err);
+	pl_functions_destroy(f);
+	return found;
+}
+
+static void a_perf_map_is_of_the_process_itself(void **state)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	char path[40];
+
+	(void)state;
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+	(void)unlink(path);
+	assert_false(has_perf_map());
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "1000 10 f\n", 10), 10);
+	assert_true(has_perf_map());
+	assert_int_equal(futimens(fd, long_ago), 0); /* of one that had its number before */
+	assert_false(has_perf_map());
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0644), 0); /* nobody waits for it */
+	assert_false(has_perf_map());
+	assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +511,8 @@ int main(void)
 		cmocka_unit_test(packed_names_are_found),
 		cmocka_unit_test(damaged_packed_names_do_no_harm),
 		cmocka_unit_test(damaged_files_do_no_harm),
+		cmocka_unit_test(perf_maps_name_functions),
+		cmocka_unit_test(a_perf_map_is_of_the_process_itself),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

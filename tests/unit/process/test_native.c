@@ -365,7 +365,9 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 	assert_true(pl_native_is_shown(&below, "/lib/libx.so", "run_all"));
 	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", "__libc_start_call_main"));
 	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", NULL));
-	assert_true(pl_native_is_shown(&alone, "/lib/libc.so.6", NULL)); /* a thread without Python */
+	assert_true(pl_native_is_shown(&alone, "/lib/libc.so.6", NULL));		  /* a thread without Python */
+	assert_false(pl_native_is_shown(&library, PL_JIT_FILE, "py::main:/app/main.py")); /* python -X perf */
+	assert_true(pl_native_is_shown(&library, PL_JIT_FILE, "compiled"));
 }
 
 /* ---- what one process may cost ----------------------------------------------------------------------------------- */
