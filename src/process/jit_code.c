@@ -142,19 +142,42 @@ static void search_bytes(struct look *l, pl_addr at, const uint8_t *bytes, size_
 	}
 }
 
-/* A head has a value from the beginning on, so it is in a part of a file. What is read overlaps: it may lie anywhere.
- */
+static uint64_t device_of(const struct pl_mapping *m)
+{
+	return (uint64_t)m->dev_major << 32 | m->dev_minor;
+}
+
+/* A head has a value from the beginning on, so it is in a part of a file. What is no program and no library may be a
+ * file of any size, and is not read. */
+static bool may_have_head(const struct pl_mapping *m, const struct pl_map *programs)
+{
+	uint32_t unused;
+
+	return m->inode && m->writable && m->readable && pl_map_get(programs, m->inode, device_of(m), &unused);
+}
+
+/* Files that code is mapped of. Without memory for all of them there are fewer. */
+static void find_programs(const pl_mapping_vec *maps, struct pl_map *ret)
+{
+	for (size_t i = 0; i < maps->len; i++)
+		if (maps->data[i].executable && maps->data[i].inode)
+			(void)pl_map_set(ret, maps->data[i].inode, device_of(&maps->data[i]), 1);
+}
+
+/* What is read overlaps: a head may lie anywhere. */
 static void search_lists(struct look *l, const pl_mapping_vec *maps)
 {
+	struct pl_map programs = PL_MAP_INIT;
 	const size_t overlap = sizeof(struct pl_jit_head) - 8;
 	uint8_t *bytes = malloc(SEARCH_STEP);
 	uint64_t left = SEARCH_BYTES;
 	int heads = HEADS_MAX;
 
+	find_programs(maps, &programs);
 	for (size_t i = 0; bytes && i < maps->len && left; i++) {
 		const struct pl_mapping *m = &maps->data[i];
 
-		if (!m->inode || !m->writable || !m->readable)
+		if (!may_have_head(m, &programs))
 			continue;
 		for (pl_addr at = m->start; at < m->end && left;) {
 			size_t len = m->end - at < SEARCH_STEP ? m->end - at : SEARCH_STEP;
@@ -166,6 +189,7 @@ static void search_lists(struct look *l, const pl_mapping_vec *maps)
 			at += len < SEARCH_STEP ? len : len - overlap;
 		}
 	}
+	pl_map_deinit(&programs);
 	free(bytes);
 }
 

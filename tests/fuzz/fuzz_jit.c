@@ -84,8 +84,13 @@ static void unwind(const struct pl_jit_code *j, struct hostile *h, const struct 
 static void run(struct hostile *h, const struct facts *f)
 {
 	char path[] = "/lib/library.so";
-	struct pl_mapping data = {
-		.start = f->data[0], .end = f->data[1], .inode = 1, .readable = true, .writable = true, .path = path};
+	struct pl_mapping data = {.start = f->data[0],
+				  .end = f->data[1],
+				  .inode = 1,
+				  .readable = true,
+				  .writable = true,
+				  .executable = true,
+				  .path = path};
 	const pl_mapping_vec maps = {&data, data.start < data.end, 1};
 	struct pl_jit_code j = {.list_count = 0};
 
