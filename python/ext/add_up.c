@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings added up: <plumb/merge.h> for Python. Extension module; with the GIL, but for the work. */
+/* Recordings added up: <plumb/merge.h> for Python. Module _plumb; with the GIL, but for the work. */
 #include <plumb/merge.h>
 
-#include "ext.h"
+#include "profiler.h"
 
 const char ext_add_up_doc[] =
 	"add_up($module, output, recordings, /)\n--\n\n"
@@ -82,7 +82,7 @@ PyObject *ext_add_up(PyObject *module, PyObject *args)
 		Py_BEGIN_ALLOW_THREADS;
 		err = add_all(&a, path);
 		Py_END_ALLOW_THREADS;
-		told = err ? ext_raise(ext_state_of(module), err) : told_again(&a);
+		told = err ? ext_raise(ext_profiler_of(module), err) : told_again(&a);
 		adding_deinit(&a);
 	}
 	Py_XDECREF(list);

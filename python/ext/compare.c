@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles compared: <plumb/diff.h> for Python. Extension module; with the GIL, but for the work. */
+/* Profiles compared: <plumb/diff.h> for Python. Module _plumb; with the GIL, but for the work. */
 #include <plumb/diff.h>
 
 #include <stdlib.h>
 
-#include "ext.h"
+#include "profiler.h"
 
 const char ext_compare_doc[] = "compare($module, before, after, format, path, name, options, /, **report)\n--\n\n"
 			       "Write what changed between two lists of Profiles: into a file, or for the path None as "
@@ -38,7 +38,7 @@ static int by_address(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int add_side(const struct ext_state *st, struct sides *s, size_t at, PyObject *list)
+static int add_side(const struct ext_profiler *st, struct sides *s, size_t at, PyObject *list)
 {
 	for (Py_ssize_t i = 0; i < PyList_Size(list); i++, at++) {
 		s->profiles[at] = ext_profile_of(st, PyList_GetItem(list, i), &s->locks[at]);
@@ -49,7 +49,7 @@ static int add_side(const struct ext_state *st, struct sides *s, size_t at, PyOb
 }
 
 /* To be freed by sides_deinit() in any case. */
-static int sides_init(const struct ext_state *st, struct sides *s, PyObject *before, PyObject *after)
+static int sides_init(const struct ext_profiler *st, struct sides *s, PyObject *before, PyObject *after)
 {
 	*s = (struct sides){.before = (size_t)PyList_Size(before)};
 	s->count = s->before + (size_t)PyList_Size(after);
@@ -176,7 +176,7 @@ static int parse(struct arguments *a, PyObject *args)
 	return path == Py_None || PyUnicode_FSConverter(path, &a->path) ? 0 : -1;
 }
 
-static PyObject *compare(const struct ext_state *st, struct arguments *a, struct comparing *c)
+static PyObject *compare(const struct ext_profiler *st, struct arguments *a, struct comparing *c)
 {
 	struct ext_place to = {0};
 
@@ -200,7 +200,7 @@ PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs)
 
 		c.options.rows = rows_of(&a, &r.options);
 		plumb_diff_take_report(&c.options, &r.options);
-		found = compare(ext_state_of(module), &a, &c);
+		found = compare(ext_profiler_of(module), &a, &c);
 		sides_deinit(&c.sides);
 	}
 	if (parsed)

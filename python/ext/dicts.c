@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of dicts as they lie in memory. Extension module; with the GIL.
+/* Entries of dicts as they lie in memory. Module _trees; with the GIL.
  *
  * There are two layouts: that of 3.8 to 3.10 and that of 3.11 to 3.15. Which one holds is decided by the release, and
  * believed only when dicts of all sorts, read so, are what PyDict_Next() says they are. In a release that is not known,
@@ -107,38 +107,39 @@ int ext_dicts_init(void)
 }
 
 /* Where the four are; false if that cannot be told by comparing addresses. */
-static bool find_shape(const struct ext_state *st, const struct ext_entries *e, struct ext_shape *ret)
+static bool find_shape(const struct ext_trees *st, const struct ext_entries *e, struct ext_shape *ret)
 {
 	unsigned found = 0;
 
 	for (Py_ssize_t i = 0; i < e->count && i < UINT8_MAX; i++) {
 		PyObject *key = e->at[i * e->step];
-		if (key == st->count)
+		if (key == st->key.count)
 			ret->count = (unsigned char)i, found |= 1;
-		else if (key == st->identifier)
+		else if (key == st->key.identifier)
 			ret->identifier = (unsigned char)i, found |= 2;
-		else if (key == st->description)
+		else if (key == st->key.description)
 			ret->description = (unsigned char)i, found |= 4;
-		else if (key == st->children)
+		else if (key == st->key.children)
 			ret->children = (unsigned char)i, found |= 8;
 	}
 	return found == 15;
 }
 
-static bool has_shape(const struct ext_state *st, const struct ext_entries *e, const struct ext_shape *s)
+static bool has_shape(const struct ext_trees *st, const struct ext_entries *e, const struct ext_shape *s)
 {
 	return s->count < e->count && s->identifier < e->count && s->description < e->count && s->children < e->count &&
-	       e->at[s->count * e->step] == st->count && e->at[s->identifier * e->step] == st->identifier &&
-	       e->at[s->description * e->step] == st->description && e->at[s->children * e->step] == st->children;
+	       e->at[s->count * e->step] == st->key.count && e->at[s->identifier * e->step] == st->key.identifier &&
+	       e->at[s->description * e->step] == st->key.description &&
+	       e->at[s->children * e->step] == st->key.children;
 }
 
 /* First where the last node had them. */
-static bool take_shape(const struct ext_state *st, const struct ext_entries *e, struct ext_shape *s)
+static bool take_shape(const struct ext_trees *st, const struct ext_entries *e, struct ext_shape *s)
 {
 	return has_shape(st, e, s) || find_shape(st, e, s);
 }
 
-bool ext_fields(const struct ext_state *st, struct ext_shape *s, PyObject *node, struct ext_fields *ret)
+bool ext_fields(const struct ext_trees *st, struct ext_shape *s, PyObject *node, struct ext_fields *ret)
 {
 	struct ext_entries e;
 

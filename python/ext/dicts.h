@@ -4,7 +4,7 @@
 #ifndef PLUMB_EXT_DICTS_H
 #define PLUMB_EXT_DICTS_H
 
-#include "ext.h"
+#include "trees.h"
 
 #include <stdint.h>
 
@@ -76,7 +76,7 @@ struct ext_fields {
 };
 
 /** 1: they are there; 0: they must be asked for one by one. Runs nobody's code. */
-bool ext_fields(const struct ext_state *st, struct ext_shape *s, PyObject *node, struct ext_fields *ret);
+bool ext_fields(const struct ext_trees *st, struct ext_shape *s, PyObject *node, struct ext_fields *ret);
 
 #define EXT_TOUCHED 32
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of libplumb as exceptions. Extension module; with the GIL.
+/* Errors of libplumb as exceptions. Module _plumb; with the GIL.
  *
  * What was asked for and cannot be is a ValueError, as anywhere in Python; what the machine or a file is to blame for
  * is plumb.Error, with the name that docs/errors.md has for it. */
-#include "ext.h"
+#include "profiler.h"
 
 static const char doc[] = "What plumb could not do.\n\n"
 			  "code  its name in docs/errors.md, such as \"not-permitted\"\n"
@@ -35,7 +35,7 @@ static int set_text(PyObject *o, const char *name, const char *value)
 	return r;
 }
 
-static void raise_error(const struct ext_state *st, const struct plumb_error *err, PyObject *text)
+static void raise_error(const struct ext_profiler *st, const struct plumb_error *err, PyObject *text)
 {
 	PyObject *error = PyObject_CallFunctionObjArgs(st->error, text, NULL);
 
@@ -45,7 +45,7 @@ static void raise_error(const struct ext_state *st, const struct plumb_error *er
 	Py_XDECREF(error);
 }
 
-PyObject *ext_raise(const struct ext_state *st, struct plumb_error *err)
+PyObject *ext_raise(const struct ext_profiler *st, struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
 	PyObject *text = code == PLUMB_ERR_NO_MEMORY ? PyErr_NoMemory() : text_of(err);

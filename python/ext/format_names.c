@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which formats there are. Extension module; with the GIL. */
+/* Which formats there are. Module _plumb; with the GIL. */
 #include <plumb/diff.h>
 
-#include "ext.h"
+#include "profiler.h"
 
 typedef bool next_format(size_t i, struct plumb_format *ret);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames and their code objects. Extension module; with the GIL.
+/* Frames and their code objects. Module _trees; with the GIL.
  *
  * The identifier of a code object is asked for at each frame of each sample and never changes, so it is remembered, in
  * a table of fixed size where a newcomer takes the place of who was there: no more than EXT_CODES code objects are kept
  * alive by it. */
-#include "ext.h"
+#include "trees.h"
 
 #include <stdint.h>
 
@@ -13,12 +13,12 @@
 extern PyObject *get_back(PyObject *frame) __asm__("PyFrame_GetBack") __attribute__((weak));
 extern PyObject *get_code(PyObject *frame) __asm__("PyFrame_GetCode") __attribute__((weak));
 
-static bool is_real(const struct ext_state *st, PyObject *frame)
+static bool is_real(const struct ext_trees *st, PyObject *frame)
 {
 	return (PyObject *)Py_TYPE(frame) == st->frame_type;
 }
 
-int ext_frame_back(const struct ext_state *st, PyObject *frame, PyObject **ret)
+int ext_frame_back(const struct ext_trees *st, PyObject *frame, PyObject **ret)
 {
 	if (get_back && is_real(st, frame)) {
 		*ret = get_back(frame);
@@ -32,7 +32,7 @@ int ext_frame_back(const struct ext_state *st, PyObject *frame, PyObject **ret)
 	return 0;
 }
 
-static PyObject *code_of(const struct ext_state *st, PyObject *frame)
+static PyObject *code_of(const struct ext_trees *st, PyObject *frame)
 {
 	return get_code && is_real(st, frame) ? get_code(frame) : PyObject_GetAttr(frame, st->f_code);
 }
@@ -44,7 +44,7 @@ void ext_code_clear(struct ext_code *room)
 	Py_CLEAR(room->filename);
 }
 
-static PyObject *joined(const struct ext_state *st, PyObject *name, PyObject *filename, PyObject *first_line)
+static PyObject *joined(const struct ext_trees *st, PyObject *name, PyObject *filename, PyObject *first_line)
 {
 	PyObject *number = PyObject_Str(first_line);
 	if (!number)
@@ -68,7 +68,7 @@ static PyObject *attribute(PyObject *code, PyObject *name)
 	return value;
 }
 
-static PyObject *python_identifier(const struct ext_state *st, PyObject *code, PyObject *filename)
+static PyObject *python_identifier(const struct ext_trees *st, PyObject *code, PyObject *filename)
 {
 	PyObject *name = attribute(code, st->co_name), *line = name ? attribute(code, st->co_firstlineno) : NULL;
 	PyObject *text = line ? joined(st, name, filename, line) : NULL;
@@ -79,7 +79,7 @@ static PyObject *python_identifier(const struct ext_state *st, PyObject *code, P
 }
 
 /* Cython's frames may have a builtin for their code; such a one has a name that tells the line, too. */
-static int describe(const struct ext_state *st, PyObject *frame, struct ext_code *room)
+static int describe(const struct ext_trees *st, PyObject *frame, struct ext_code *room)
 {
 	room->filename = attribute(room->code, st->co_filename);
 	if (!room->filename && PyErr_Occurred())
@@ -99,7 +99,7 @@ static void copy_refs(struct ext_code *to, const struct ext_code *from)
 	*to = *from;
 }
 
-static struct ext_code_slot *slot_of(struct ext_state *st, PyObject *code)
+static struct ext_code_slot *slot_of(struct ext_trees *st, PyObject *code)
 {
 	uintptr_t address = (uintptr_t)code >> 4;
 
@@ -107,7 +107,7 @@ static struct ext_code_slot *slot_of(struct ext_state *st, PyObject *code)
 }
 
 /* What is known of room->code is put there. */
-static bool is_known(struct ext_state *st, struct ext_code *room)
+static bool is_known(struct ext_trees *st, struct ext_code *room)
 {
 	struct ext_code_slot *slot = slot_of(st, room->code);
 	PyObject *code = room->code;
@@ -122,7 +122,7 @@ static bool is_known(struct ext_state *st, struct ext_code *room)
 	return known;
 }
 
-static void remember(struct ext_state *st, const struct ext_code *room)
+static void remember(struct ext_trees *st, const struct ext_code *room)
 {
 	struct ext_code_slot *slot = slot_of(st, room->code);
 
@@ -133,7 +133,7 @@ static void remember(struct ext_state *st, const struct ext_code *room)
 	ext_code_clear(&old);
 }
 
-int ext_frame_code(struct ext_state *st, PyObject *frame, struct ext_code *room)
+int ext_frame_code(struct ext_trees *st, PyObject *frame, struct ext_code *room)
 {
 	*room = (struct ext_code){.code = code_of(st, frame)};
 	if (!room->code) {
@@ -153,7 +153,7 @@ int ext_frame_code(struct ext_state *st, PyObject *frame, struct ext_code *room)
 	return 0;
 }
 
-int ext_file_ends_in(const struct ext_state *st, const struct ext_code *code, PyObject *suffix)
+int ext_file_ends_in(const struct ext_trees *st, const struct ext_code *code, PyObject *suffix)
 {
 	if (!code->filename)
 		return 0;
@@ -176,7 +176,7 @@ PyObject *ext_identifier(PyObject *module, PyObject *frame)
 
 	if (frame == Py_None)
 		return PyUnicode_FromString("None");
-	if (ext_frame_code(ext_state_of(module), frame, &room) < 0)
+	if (ext_frame_code(ext_trees_of(module), frame, &room) < 0)
 		return NULL;
 	PyObject *identifier = room.identifier;
 	Py_INCREF(identifier);

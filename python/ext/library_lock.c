@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock around what libplumb lets one thread do at a time. Extension module; without the GIL, so that who has it never
+/* A lock around what libplumb lets one thread do at a time. Module _plumb; without the GIL, so that who has it never
  * waits for the GIL and who waits for it never has that. */
 #include <sched.h>
 #include <unistd.h>
 
-#include "ext.h"
+#include "profiler.h"
 
 #define BEING_MADE (-1)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge(): the sum of trees. Extension module; with the GIL.
+/* merge(): the sum of trees. Module _trees; with the GIL.
  *
  * The trees are added one after the other to sums, one for each node of the result, and the dicts are made of these at
  * the end. The sum of a child is found by its key in one table for all; trees of one program mostly have the same
@@ -20,7 +20,7 @@ struct sum {
 };
 
 struct sums {
-	const struct ext_state *st;
+	const struct ext_trees *st;
 	struct sum *rows;
 	size_t count, room;
 	uint32_t *slots; /* of rows, by parent and key; NONE: empty */
@@ -259,7 +259,7 @@ static int add_description(struct sums *s, struct sum *row, PyObject *node, PyOb
 	row->description = description;
 	Py_XINCREF(description);
 	if (!description)
-		row->description = ext_get(node, s->st->description);
+		row->description = ext_get(node, s->st->key.description);
 	return row->description ? 0 : -1;
 }
 
@@ -369,12 +369,14 @@ static int put(PyObject *dict, PyObject *key, PyObject *value)
 }
 
 /* The node of a sum, with children to be filled, which are the return value, borrowed. */
-static PyObject *fill(const struct ext_state *st, PyObject *node, struct sum *row, bool strict)
+static PyObject *fill(const struct ext_trees *st, PyObject *node, struct sum *row, bool strict)
 {
 	PyObject *children = PyDict_New();
 
-	if (put(node, st->children, children) < 0 || put(node, st->description, description_of(row, strict)) < 0 ||
-	    put(node, st->count, count_of(row)) < 0 || PyDict_SetItem(node, st->identifier, row->identifier) < 0)
+	if (put(node, st->key.children, children) < 0 ||
+	    put(node, st->key.description, description_of(row, strict)) < 0 ||
+	    put(node, st->key.count, count_of(row)) < 0 ||
+	    PyDict_SetItem(node, st->key.identifier, row->identifier) < 0)
 		return NULL;
 	return children;
 }
@@ -418,7 +420,7 @@ static PyObject *tree_of(struct sums *s, bool strict)
 	return root;
 }
 
-static PyObject *sum_of_trees(const struct ext_state *st, PyObject *trees, bool strict)
+static PyObject *sum_of_trees(const struct ext_trees *st, PyObject *trees, bool strict)
 {
 	struct sums s = {.st = st};
 	PyObject *tree = NULL;
@@ -440,7 +442,7 @@ const char ext_merge_doc[] =
 PyObject *ext_merge(PyObject *module, PyObject *trees, PyObject *kwargs)
 {
 	static char *names[] = {"strict", NULL};
-	const struct ext_state *st = ext_state_of(module);
+	const struct ext_trees *st = ext_trees_of(module);
 	int strict = 0;
 
 	PyObject *none = PyTuple_New(0);
@@ -449,16 +451,16 @@ PyObject *ext_merge(PyObject *module, PyObject *trees, PyObject *kwargs)
 	if (!r)
 		return NULL;
 	if (PyTuple_Size(trees) == 0)
-		return ext_create(st);
+		return ext_create(&st->key);
 	for (Py_ssize_t i = 0; i < PyTuple_Size(trees); i++) {
 		if (PyList_Check(PyTuple_GetItem(trees, i)) || PyTuple_Check(PyTuple_GetItem(trees, i))) {
 			PyErr_SetString(PyExc_TypeError, "each tree is an argument of its own: merge(*trees)");
 			return NULL;
 		}
 	}
-	int paused = ext_pause_gc(st);
+	int paused = ext_pause_gc(&st->gc);
 	PyObject *tree = paused < 0 ? NULL : sum_of_trees(st, trees, strict);
-	ext_resume_gc(st, paused);
+	ext_resume_gc(&st->gc, paused);
 	for (Py_ssize_t i = 0; !tree && i < PyTuple_Size(trees); i++)
 		ext_explain_tree(st, PyTuple_GetItem(trees, i));
 	return tree;
@@ -497,7 +499,7 @@ const char ext_pack_doc[] =
 	"What stands for the sum of trees in merge() and pack(), and takes less time and memory than a\n"
 	"tree. The trees must not be changed any more.";
 
-static PyObject *pack(const struct ext_state *st, PyObject *trees)
+static PyObject *pack(const struct ext_trees *st, PyObject *trees)
 {
 	struct sums s = {.st = st};
 	PyObject *capsule = add_trees(&s, trees) == 0 ? packed(&s) : NULL;
@@ -509,11 +511,11 @@ static PyObject *pack(const struct ext_state *st, PyObject *trees)
 /* Of no trees: as of an empty one, so that each sum has a root. */
 PyObject *ext_pack(PyObject *module, PyObject *trees)
 {
-	const struct ext_state *st = ext_state_of(module);
+	const struct ext_trees *st = ext_trees_of(module);
 
 	if (PyTuple_Size(trees) > 0)
 		return pack(st, trees);
-	PyObject *tree = ext_create(st), *alone = tree ? PyTuple_Pack(1, tree) : NULL;
+	PyObject *tree = ext_create(&st->key), *alone = tree ? PyTuple_Pack(1, tree) : NULL;
 	PyObject *capsule = alone ? pack(st, alone) : NULL;
 	Py_XDECREF(tree);
 	Py_XDECREF(alone);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot_data(): a tree as columns, one row for each rectangle. Extension module; with the GIL.
+/* plot_data(): a tree as columns, one row for each rectangle. Module _trees; with the GIL.
  *
  * Nodes are taken level by level, some at a time, so that their parts are waited for together (walk_trees.c tells why).
  * When all are there each gets its place in preorder, and the columns are made at once: nobody's code runs by then.
@@ -64,7 +64,7 @@ struct time_text {
 };
 
 struct plot {
-	const struct ext_state *st;
+	const struct ext_trees *st;
 	size_t column_count; /* with the extra ones or without */
 	double min_width;
 	PyObject *interval;
@@ -421,7 +421,7 @@ static int ask_for_count(struct plot *p, struct part *part)
 	if (part->count)
 		return 0;
 	own_unless_plain(p, *taken(p, part->row, STATES));
-	part->count = ext_get(*taken(p, part->row, STATES), p->st->count);
+	part->count = ext_get(*taken(p, part->row, STATES), p->st->key.count);
 	return part->count ? 0 : -1;
 }
 
@@ -432,8 +432,8 @@ static int ask_for_rest(struct plot *p, struct part *part)
 	if (part->children)
 		return 0;
 	own_unless_plain(p, node);
-	part->children = ext_get(node, p->st->children);
-	part->description = part->children ? ext_get(node, p->st->description) : NULL;
+	part->children = ext_get(node, p->st->key.children);
+	part->description = part->children ? ext_get(node, p->st->key.description) : NULL;
 	return part->description ? 0 : -1;
 }
 
@@ -514,7 +514,7 @@ static int ask_for_texts(struct plot *p, PyObject *const *keys, const struct par
 /* Those that are found come first, for asking may run anybody's code. */
 static int describe_parts(struct plot *p)
 {
-	PyObject *const keys[TEXTS] = {p->st->filename, p->st->line, p->st->line_number, p->st->name};
+	PyObject *const keys[TEXTS] = {p->st->key.filename, p->st->key.line, p->st->key.line_number, p->st->key.name};
 	PyObject *texts[EXT_TOUCHED][TEXTS];
 	bool found[EXT_TOUCHED];
 
@@ -769,7 +769,7 @@ static bool are_numbers(PyObject *interval, PyObject *min_width, double *width_r
 PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = {"state", "profile_interval", "min_width", "extra", NULL};
-	struct plot p = {.st = ext_state_of(module), .parent = NO_ROW};
+	struct plot p = {.st = ext_trees_of(module), .parent = NO_ROW};
 	PyObject *state, *min_width = NULL, *result = NULL;
 	int extra = 0;
 

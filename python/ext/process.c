@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process(): one stack into a tree. Extension module; with the GIL.
+/* process(): one stack into a tree. Module _trees; with the GIL.
  *
  * The frames are collected first, innermost first, then the tree is walked from its root, and only when all nodes are
  * there is anything counted: an exception leaves no half of a sample behind. */
@@ -81,7 +81,7 @@ static int push(struct stack *s, PyObject *frame, struct ext_code code)
 	return 0;
 }
 
-static int push_leaf(struct ext_state *st, struct stack *s, PyObject *frame)
+static int push_leaf(struct ext_trees *st, struct stack *s, PyObject *frame)
 {
 	struct ext_code code;
 
@@ -92,7 +92,7 @@ static int push_leaf(struct ext_state *st, struct stack *s, PyObject *frame)
 }
 
 /* 1: it was pushed; 0: there is none, or it is where to stop. */
-static int push_caller(struct ext_state *st, struct stack *s, const struct rules *r)
+static int push_caller(struct ext_trees *st, struct stack *s, const struct rules *r)
 {
 	struct ext_code code;
 	PyObject *back;
@@ -117,7 +117,7 @@ static int push_caller(struct ext_state *st, struct stack *s, const struct rules
 	return push(s, back, code) < 0 ? -1 : 1;
 }
 
-static int omitted_by_any(const struct ext_state *st, const struct ext_code *code, PyObject *suffixes)
+static int omitted_by_any(const struct ext_trees *st, const struct ext_code *code, PyObject *suffixes)
 {
 	PyObject *iterator = PyObject_GetIter(suffixes), *suffix;
 	int found = 0;
@@ -134,14 +134,14 @@ static int omitted_by_any(const struct ext_state *st, const struct ext_code *cod
 	return -1;
 }
 
-static PyObject *new_node(const struct ext_state *st, PyObject *identifier, PyObject *description)
+static PyObject *new_node(const struct ext_trees *st, PyObject *identifier, PyObject *description)
 {
-	return Py_BuildValue("{O:O, O:O, O:{}, O:O}", st->count, st->zero, st->description, description, st->children,
-			     st->identifier, identifier);
+	return Py_BuildValue("{O:O, O:O, O:{}, O:O}", st->key.count, st->zero, st->key.description, description,
+			     st->key.children, st->key.identifier, identifier);
 }
 
 /* Add to the children of a node what is described, unless somebody did so meanwhile; takes over @p description. */
-static PyObject *add_child(const struct ext_state *st, PyObject *children, PyObject *identifier, PyObject *description)
+static PyObject *add_child(const struct ext_trees *st, PyObject *children, PyObject *identifier, PyObject *description)
 {
 	PyObject *node = description ? new_node(st, identifier, description) : NULL;
 	PyObject *there = node ? ext_add(children, identifier, node) : NULL;
@@ -151,41 +151,26 @@ static PyObject *add_child(const struct ext_state *st, PyObject *children, PyObj
 	return there;
 }
 
-static PyObject *described(const struct ext_state *st, PyObject *frame)
+static PyObject *described(const struct ext_trees *st, PyObject *frame)
 {
 	if (frame)
 		return PyObject_CallFunctionObjArgs(st->info_frame, frame, NULL);
-	return Py_BuildValue("{O:s, O:s, O:O, O:s}", st->filename, "", st->name, "<truncated>", st->line_number,
-			     st->zero, st->line, "");
+	return Py_BuildValue("{O:s, O:s, O:O, O:s}", st->key.filename, "", st->key.name, "<truncated>",
+			     st->key.line_number, st->zero, st->key.line, "");
 }
 
-static PyObject *children_of(const struct ext_state *st, struct ext_shape *shape, PyObject *node)
+static PyObject *children_of(const struct ext_trees *st, struct ext_shape *shape, PyObject *node)
 {
 	struct ext_fields f;
 
 	if (!ext_fields(st, shape, node, &f))
-		return ext_get(node, st->children);
+		return ext_get(node, st->key.children);
 	Py_INCREF(f.children);
 	return f.children;
 }
 
-/* Nodes are found one by way of the other, each by some words of memory in a row. So which one is found is guessed: it
- * was that one last time. A guess is only compared, what it points to may be long gone; but the processor goes on with
- * it while it still waits for what is compared. The compiler must not see that both are the same, then. */
-static PyObject *as_guessed(struct ext_state *st, PyObject *identifier, PyObject *found)
-{
-	PyObject **guess = &st->guesses[(uintptr_t)identifier / 16 % EXT_GUESSES];
-	PyObject *node = *guess, *compared = node;
-
-	__asm__("" : "+r"(compared));
-	if (compared == found)
-		return node;
-	*guess = found;
-	return found;
-}
-
 /* A tree mostly has the very identifiers that code objects have here, and most nodes have few children. */
-static PyObject *known_child(struct ext_state *st, PyObject *children, PyObject *identifier)
+static PyObject *known_child(PyObject *children, PyObject *identifier)
 {
 	struct ext_entries e;
 
@@ -193,13 +178,13 @@ static PyObject *known_child(struct ext_state *st, PyObject *children, PyObject 
 		return NULL;
 	for (Py_ssize_t i = 0; i < e.count && i < FIRST_CHILDREN; i++)
 		if (e.at[i * e.step] == identifier)
-			return as_guessed(st, identifier, e.at[i * e.step + 1]);
+			return e.at[i * e.step + 1];
 	return NULL;
 }
 
-static int find_child(struct ext_state *st, PyObject *children, PyObject *identifier, PyObject **ret)
+static int find_child(PyObject *children, PyObject *identifier, PyObject **ret)
 {
-	*ret = known_child(st, children, identifier);
+	*ret = known_child(children, identifier);
 	if (!*ret)
 		return ext_find(children, identifier, ret);
 	Py_INCREF(*ret);
@@ -207,14 +192,14 @@ static int find_child(struct ext_state *st, PyObject *children, PyObject *identi
 }
 
 /* The child with that identifier, perhaps a new one; without a frame the one that stands for frames left out. */
-static PyObject *child_of(struct ext_state *st, struct ext_shape *shape, PyObject *parent, PyObject *identifier,
+static PyObject *child_of(struct ext_trees *st, struct ext_shape *shape, PyObject *parent, PyObject *identifier,
 			  PyObject *frame)
 {
 	PyObject *node, *children = children_of(st, shape, parent);
 
 	if (!children)
 		return NULL;
-	if (find_child(st, children, identifier, &node) < 0 || node) {
+	if (find_child(children, identifier, &node) < 0 || node) {
 		Py_DECREF(children);
 		return node;
 	}
@@ -223,7 +208,7 @@ static PyObject *child_of(struct ext_state *st, struct ext_shape *shape, PyObjec
 	return node;
 }
 
-static PyObject *cut_node(struct ext_state *st, struct ext_shape *shape, PyObject *root)
+static PyObject *cut_node(struct ext_trees *st, struct ext_shape *shape, PyObject *root)
 {
 	PyObject *identifier = PyUnicode_FromString("<truncated>");
 	PyObject *node = identifier ? child_of(st, shape, root, identifier, NULL) : NULL;
@@ -233,7 +218,7 @@ static PyObject *cut_node(struct ext_state *st, struct ext_shape *shape, PyObjec
 }
 
 /* Find or make the nodes of all frames, the outermost below @p top. */
-static int find_nodes(struct ext_state *st, struct stack *s, PyObject *top)
+static int find_nodes(struct ext_trees *st, struct stack *s, PyObject *top)
 {
 	for (size_t i = s->count; i-- > 0;) {
 		struct step *step = &s->steps[i];
@@ -246,7 +231,7 @@ static int find_nodes(struct ext_state *st, struct stack *s, PyObject *top)
 	return 0;
 }
 
-static int count_node(const struct ext_state *st, struct ext_shape *shape, PyObject *node)
+static int count_node(const struct ext_trees *st, struct ext_shape *shape, PyObject *node)
 {
 	struct ext_fields f;
 	int overflow = 1;
@@ -254,14 +239,14 @@ static int count_node(const struct ext_state *st, struct ext_shape *shape, PyObj
 	long long count = plain ? PyLong_AsLongLongAndOverflow(f.count, &overflow) : 0;
 
 	if (overflow || count == PY_LLONG_MAX)
-		return ext_increment(st, node, st->count);
+		return ext_increment(st, node, st->key.count);
 	PyObject *more = PyLong_FromLongLong(count + 1);
-	int r = more ? PyDict_SetItem(node, st->count, more) : -1;
+	int r = more ? PyDict_SetItem(node, st->key.count, more) : -1;
 	Py_XDECREF(more);
 	return r;
 }
 
-static int count_stack(const struct ext_state *st, struct stack *s, bool with_leaf)
+static int count_stack(const struct ext_trees *st, struct stack *s, bool with_leaf)
 {
 	for (size_t i = s->count; i-- > (with_leaf ? 0 : 1);)
 		if (count_node(st, &s->shape, s->steps[i].node) < 0)
@@ -270,7 +255,7 @@ static int count_stack(const struct ext_state *st, struct stack *s, bool with_le
 }
 
 /* @p cut may be NULL. */
-static int count_all(const struct ext_state *st, struct stack *s, PyObject *root, PyObject *cut, bool with_leaf)
+static int count_all(const struct ext_trees *st, struct stack *s, PyObject *root, PyObject *cut, bool with_leaf)
 {
 	ext_trees_begin(true);
 	int r = count_node(st, &s->shape, root);
@@ -283,7 +268,7 @@ static int count_all(const struct ext_state *st, struct stack *s, PyObject *root
 }
 
 /* Everything that stands above the frames: the root and, if there is one, the node for those left out. */
-static int enter(struct ext_state *st, struct stack *s, PyObject *root, bool mark_cut, bool with_leaf)
+static int enter(struct ext_trees *st, struct stack *s, PyObject *root, bool mark_cut, bool with_leaf)
 {
 	PyObject *cut = NULL;
 
@@ -296,7 +281,7 @@ static int enter(struct ext_state *st, struct stack *s, PyObject *root, bool mar
 	return r;
 }
 
-static int tell(const struct ext_state *st, PyObject *tally, enum outcome o)
+static int tell(const struct ext_trees *st, PyObject *tally, enum outcome o)
 {
 	PyObject *key, *before;
 
@@ -317,14 +302,14 @@ static int tell(const struct ext_state *st, PyObject *tally, enum outcome o)
 	return r;
 }
 
-static int omits(const struct ext_state *st, const struct rules *r, const struct ext_code *leaf)
+static int omits(const struct ext_trees *st, const struct rules *r, const struct ext_code *leaf)
 {
 	if (!r->omit)
 		return 0;
 	return PyUnicode_Check(r->omit) ? ext_file_ends_in(st, leaf, r->omit) : omitted_by_any(st, leaf, r->omit);
 }
 
-static enum outcome take(struct ext_state *st, struct stack *s, const struct rules *r, PyObject *frame, PyObject *root,
+static enum outcome take(struct ext_trees *st, struct stack *s, const struct rules *r, PyObject *frame, PyObject *root,
 			 bool with_leaf)
 {
 	int more;
@@ -405,7 +390,7 @@ const char ext_process_doc[] =
 	"        \"2022.12.1\": as that release did (a stack that is too deep is lost)\n"
 	"tally   a dict that is told what became of the stack: whole, truncated, omitted or lost";
 
-static PyObject *take_into(struct ext_state *st, const struct rules *r, PyObject *frame, PyObject *child,
+static PyObject *take_into(struct ext_trees *st, const struct rules *r, PyObject *frame, PyObject *child,
 			   PyObject *root)
 {
 	struct stack s;
@@ -443,7 +428,7 @@ PyObject *ext_process(PyObject *module, PyObject *args, PyObject *kwargs)
 	int is_strict = PyObject_IsTrue(strict);
 	if (is_strict < 0 || set_depth(&r, depth, strict, is_strict) < 0 || set_omit(&r, omit, is_strict) < 0)
 		return NULL;
-	struct ext_state *st = ext_state_of(module);
+	struct ext_trees *st = ext_trees_of(module);
 	PyObject *result = take_into(st, &r, frame, child, root);
 	if (!result)
 		ext_explain_tree(st, root);

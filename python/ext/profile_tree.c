@@ -4,7 +4,7 @@
  * The nodes of the library are first copied without the GIL, then what becomes of each is found out on the copies, and
  * only the rest needs Python. A stack is the way from the root to a node that has samples of its own: each option
  * (`omit`, `stop`, `depth`) leaves out some stacks or shortens them at the root. */
-#include "ext.h"
+#include "profiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ struct function {
 };
 
 struct making {
-	const struct ext_state *st;
+	const struct ext_profiler *st;
 	const struct ext_tree_options *o;
 	struct row *rows;
 	size_t count, room;
@@ -216,8 +216,8 @@ static PyObject *description_of(const struct making *m, const struct function *f
 	PyObject *description = NULL;
 
 	if (text)
-		description = Py_BuildValue("{O:O, O:O, O:O, O:O}", m->st->filename, f->file_text, m->st->name,
-					    f->name_text, m->st->line_number, number, m->st->line, text);
+		description = Py_BuildValue("{O:O, O:O, O:O, O:O}", m->st->key.filename, f->file_text, m->st->key.name,
+					    f->name_text, m->st->key.line_number, number, m->st->key.line, text);
 	Py_XDECREF(number);
 	Py_XDECREF(text);
 	return description;
@@ -244,8 +244,9 @@ static uint32_t add_child(struct making *m, uint32_t parent, PyObject *children,
 	PyObject *node = NULL;
 
 	if (description)
-		node = Py_BuildValue("{O:n, O:O, O:{}, O:O}", m->st->count, (Py_ssize_t)m->place_count,
-				     m->st->description, description, m->st->children, m->st->identifier, identifier);
+		node = Py_BuildValue("{O:n, O:O, O:{}, O:O}", m->st->key.count, (Py_ssize_t)m->place_count,
+				     m->st->key.description, description, m->st->key.children, m->st->key.identifier,
+				     identifier);
 	Py_XDECREF(description);
 	if (node && ext_set(children, identifier, node) < 0)
 		Py_CLEAR(node);
@@ -259,7 +260,7 @@ static uint32_t find_child(const struct making *m, PyObject *children, PyObject 
 
 	if (ext_find(children, identifier, &node) < 0 || !node)
 		return NONE;
-	place = ext_get(node, m->st->count);
+	place = ext_get(node, m->st->key.count);
 	Py_DECREF(node);
 	uint32_t index = place ? (uint32_t)PyLong_AsUnsignedLong(place) : NONE;
 	Py_XDECREF(place);
@@ -269,7 +270,7 @@ static uint32_t find_child(const struct making *m, PyObject *children, PyObject 
 static uint32_t child(struct making *m, uint32_t parent, const struct row *r)
 {
 	struct function *f = function_of(m, &r->n);
-	PyObject *children = f ? ext_get(m->places[parent].node, m->st->children) : NULL;
+	PyObject *children = f ? ext_get(m->places[parent].node, m->st->key.children) : NULL;
 
 	if (!children)
 		return NONE;
@@ -284,15 +285,16 @@ static uint32_t child(struct making *m, uint32_t parent, const struct row *r)
 static uint32_t truncated(struct making *m)
 {
 	PyObject *identifier = PyUnicode_FromString("<truncated>");
-	PyObject *children = identifier ? ext_get(m->places[0].node, m->st->children) : NULL;
+	PyObject *children = identifier ? ext_get(m->places[0].node, m->st->key.children) : NULL;
 	uint32_t place = NONE;
 
 	if (children) {
 		place = find_child(m, children, identifier);
 		if (place == NONE && !PyErr_Occurred())
 			place = add_child(m, 0, children, identifier,
-					  Py_BuildValue("{O:s, O:O, O:O, O:s}", m->st->filename, "", m->st->name,
-							identifier, m->st->line_number, m->st->zero, m->st->line, ""));
+					  Py_BuildValue("{O:s, O:O, O:O, O:s}", m->st->key.filename, "",
+							m->st->key.name, identifier, m->st->key.line_number,
+							m->st->zero, m->st->key.line, ""));
 	}
 	Py_XDECREF(children);
 	Py_XDECREF(identifier);
@@ -334,7 +336,7 @@ static int make(struct making *m, uint32_t row)
 
 static int make_all(struct making *m)
 {
-	if (new_place(m, ext_create(m->st), 0) == NONE)
+	if (new_place(m, ext_create(&m->st->key), 0) == NONE)
 		return -1;
 	m->places[0].count = m->count ? m->rows[0].own : 0;
 	for (uint32_t i = 1; i < m->count; i++) {
@@ -350,7 +352,7 @@ static int count_all(struct making *m)
 	for (size_t i = m->place_count; i-- > 0;) {
 		struct place *p = &m->places[i];
 		PyObject *count = PyLong_FromUnsignedLongLong(p->count);
-		int status = count ? ext_set(p->node, m->st->count, count) : -1;
+		int status = count ? ext_set(p->node, m->st->key.count, count) : -1;
 
 		Py_XDECREF(count);
 		if (status < 0)
@@ -363,14 +365,14 @@ static int count_all(struct making *m)
 
 static PyObject *made(struct making *m)
 {
-	int paused = ext_pause_gc(m->st);
+	int paused = ext_pause_gc(&m->st->gc);
 	PyObject *tree = NULL;
 
 	if (paused >= 0 && make_all(m) == 0 && count_all(m) == 0) {
 		tree = m->places[0].node;
 		Py_INCREF(tree);
 	}
-	ext_resume_gc(m->st, paused);
+	ext_resume_gc(&m->st->gc, paused);
 	return tree;
 }
 
@@ -386,7 +388,7 @@ static void release(struct making *m)
 	free(m);
 }
 
-PyObject *ext_tree(const struct ext_state *st, const struct plumb_profile *p, struct ext_lock *lock,
+PyObject *ext_tree(const struct ext_profiler *st, const struct plumb_profile *p, struct ext_lock *lock,
 		   const struct ext_tree_options *o)
 {
 	struct making *m = calloc(1, sizeof *m);

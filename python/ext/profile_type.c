@@ -2,7 +2,7 @@
 /* The type Profile: <plumb/profile.h> for Python. Extension module.
  *
  * A file that a profile reads its samples from has one place, so one thread at a time has the profile. */
-#include "ext.h"
+#include "profiler.h"
 
 struct profile {
 	PyObject_HEAD PyObject *module;
@@ -11,9 +11,9 @@ struct profile {
 	struct ext_lock lock;
 };
 
-static const struct ext_state *state_of(PyObject *self)
+static const struct ext_profiler *state_of(PyObject *self)
 {
-	return ext_state_of(((struct profile *)self)->module);
+	return ext_profiler_of(((struct profile *)self)->module);
 }
 
 static void destroy(struct plumb_profile *p, struct plumb_session *session)
@@ -26,7 +26,7 @@ static void destroy(struct plumb_profile *p, struct plumb_session *session)
 
 PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session)
 {
-	PyTypeObject *type = (PyTypeObject *)ext_state_of(module)->profile_type;
+	PyTypeObject *type = (PyTypeObject *)ext_profiler_of(module)->profile_type;
 	struct profile *self = (struct profile *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
 
 	if (!self) {
@@ -41,7 +41,7 @@ PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plum
 	return (PyObject *)self;
 }
 
-const struct plumb_profile *ext_profile_of(const struct ext_state *st, PyObject *o, struct ext_lock **lock_ret)
+const struct plumb_profile *ext_profile_of(const struct ext_profiler *st, PyObject *o, struct ext_lock **lock_ret)
 {
 	struct profile *p = (struct profile *)o;
 
@@ -91,7 +91,7 @@ static PyObject *profile_open(PyObject *type, PyObject *args, PyObject *kwargs)
 		Py_BEGIN_ALLOW_THREADS;
 		err = plumb_profile_open_as(name, format, NULL, &p);
 		Py_END_ALLOW_THREADS;
-		self = err ? ext_raise(ext_state_of(module), err) : ext_profile_new(module, p, NULL);
+		self = err ? ext_raise(ext_profiler_of(module), err) : ext_profile_new(module, p, NULL);
 	}
 	Py_DECREF(path);
 	Py_XDECREF(module);

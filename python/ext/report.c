@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of plumb report as keywords of Python. Extension module; with the GIL, but for take_note(). */
-#include "ext.h"
+/* The options of plumb report as keywords of Python. Module _plumb; with the GIL, but for take_note(). */
+#include "profiler.h"
 
 #include <math.h>
 #include <stdlib.h>

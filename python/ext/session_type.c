@@ -3,7 +3,7 @@
  *
  * One thread at a time is in the library, without the GIL, and nobody waits there for long: the end of a session takes
  * some milliseconds. The C session goes over to the Profile that is its outcome, which the Session keeps. */
-#include "ext.h"
+#include "profiler.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@ struct session {
 	pid_t pid;
 };
 
-static const struct ext_state *state_of(const struct session *self)
+static const struct ext_profiler *state_of(const struct session *self)
 {
-	return ext_state_of(self->module);
+	return ext_profiler_of(self->module);
 }
 
 /* ---- beginning --------------------------------------------------------------------------------------------------- */

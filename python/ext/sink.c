@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where what is written goes to: a file that is named, a descriptor, or bytes. Extension module; with the GIL, but for
+/* Where what is written goes to: a file that is named, a descriptor, or bytes. Module _plumb; with the GIL, but for
  * what writes. */
-#include "ext.h"
+#include "profiler.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -58,7 +58,7 @@ static struct plumb_error *write_file(const struct ext_place *to, ext_writer *fn
 	return err;
 }
 
-static PyObject *write_to(const struct ext_state *st, const struct ext_place *to, ext_writer *fn, void *ctx)
+static PyObject *write_to(const struct ext_profiler *st, const struct ext_place *to, ext_writer *fn, void *ctx)
 {
 	struct plumb_error *err;
 
@@ -70,7 +70,7 @@ static PyObject *write_to(const struct ext_state *st, const struct ext_place *to
 	Py_RETURN_NONE;
 }
 
-static PyObject *write_bytes(const struct ext_state *st, ext_writer *fn, void *ctx)
+static PyObject *write_bytes(const struct ext_profiler *st, ext_writer *fn, void *ctx)
 {
 	struct ext_place to = {.fd = memfd_create("plumb", MFD_CLOEXEC)};
 
@@ -82,7 +82,7 @@ static PyObject *write_bytes(const struct ext_state *st, ext_writer *fn, void *c
 	return bytes;
 }
 
-PyObject *ext_write(const struct ext_state *st, const struct ext_place *to, ext_writer *fn, void *ctx)
+PyObject *ext_write(const struct ext_profiler *st, const struct ext_place *to, ext_writer *fn, void *ctx)
 {
 	return to ? write_to(st, to, fn, ctx) : write_bytes(st, fn, ctx);
 }

@@ -3,7 +3,7 @@
 #ifndef PLUMB_EXT_TAG_H
 #define PLUMB_EXT_TAG_H
 
-#include "ext.h"
+#include "profiler.h"
 
 #include <plumb/tags.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Letting a process read this one where Yama lets only parents do so. Extension module; with the GIL. */
+/* Letting a process read this one where Yama lets only parents do so. Module _plumb; with the GIL. */
 #include <errno.h>
 #include <sys/prctl.h>
 
-#include "ext.h"
+#include "profiler.h"
 
 const char ext_allow_tracer_doc[] =
 	"allow_tracer($module, pid, /)\n--\n\n"

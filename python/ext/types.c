@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types that know the module they are of. Extension module; with the GIL.
+/* Types that know the module they are of. Module _plumb; with the GIL.
  *
  * A type of the limited API of 3.8 does not know its module, and a module that each interpreter has its own of cannot
  * be asked for by its definition: so it is an attribute of the type. */
-#include "ext.h"
+#include "profiler.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Going through trees of dicts. Extension module; with the GIL.
+/* Going through trees of dicts. Module _trees; with the GIL.
  *
  * A tree of a thousand nodes lies in five thousand places of memory, and each is waited for if it is read when it is
  * first known. So nodes wait in a queue and leave it some at a time, and each step is a short loop over all of these,
@@ -92,8 +92,9 @@ static int visit_slowly(struct ext_walk *w, struct ext_item *item)
 
 	if (EXT_HAS_GIL || !PyDict_CheckExact(item->node))
 		ext_walk_own(w);
-	if ((f.count = ext_get(item->node, w->st->count)) && (f.identifier = ext_get(item->node, w->st->identifier)) &&
-	    (item->children = ext_get(item->node, w->st->children)))
+	if ((f.count = ext_get(item->node, w->st->key.count)) &&
+	    (f.identifier = ext_get(item->node, w->st->key.identifier)) &&
+	    (item->children = ext_get(item->node, w->st->key.children)))
 		r = w->visit(w, item, &f);
 	Py_XDECREF(f.count);
 	Py_XDECREF(f.identifier);

@@ -18,7 +18,7 @@ struct ext_item {
 };
 
 struct ext_walk {
-	const struct ext_state *st;
+	const struct ext_trees *st;
 	/** Of each node, once. What runs anybody's code must call ext_walk_own() before. -1 ends it. */
 	int (*visit)(struct ext_walk *w, struct ext_item *item, const struct ext_fields *fields);
 	void *ctx;

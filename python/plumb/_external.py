@@ -17,7 +17,8 @@ from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _threads
 from plumb._gil import as_profile
-from plumb._plumb import Error, Profile, add_up, allow_tracer, create
+from plumb._plumb import Error, Profile, add_up, allow_tracer
+from plumb._trees import create
 from plumb._step import Step
 
 _LOOK_SECONDS = 0.002

@@ -18,7 +18,8 @@ import warnings
 from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 from plumb import _forks, _threads
-from plumb._plumb import Error, Profile, Session, create, merge, process
+from plumb._plumb import Error, Profile, Session
+from plumb._trees import create, merge, process
 from plumb._unseen import NAME
 
 Tree = Dict[str, Any]

@@ -9,7 +9,7 @@ import os
 import threading
 from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
-from plumb._plumb import pack
+from plumb._trees import pack
 
 Tree = Dict[str, Any]
 

@@ -2,7 +2,7 @@
 # What plumb.profile is to type checkers, which know no module that can be called.
 from typing import Optional, Union, overload
 
-from plumb import _frames, _gil, _history, _plot, _plumb, _watch
+from plumb import _frames, _gil, _history, _plot, _trees, _watch
 from plumb._recording import Block, Done, Function, Printed
 from plumb._threads import Threads
 from plumb._written import Path
@@ -37,16 +37,16 @@ class Module:
     ) -> Block: ...
     History = _history.History
     call_stack = staticmethod(_frames.call_stack)
-    create = staticmethod(_plumb.create)
+    create = staticmethod(_trees.create)
     get_profile = staticmethod(_get_profile)
-    identifier = staticmethod(_plumb.identifier)
+    identifier = staticmethod(_trees.identifier)
     info_frame = staticmethod(_frames.info_frame)
     ll_get_stack = staticmethod(_ll_get_stack)
     llprocess = staticmethod(_llprocess)
     lock = _gil.lock
-    merge = staticmethod(_plumb.merge)
-    plot_data = staticmethod(_plumb.plot_data)
+    merge = staticmethod(_trees.merge)
+    plot_data = staticmethod(_trees.plot_data)
     plot_figure = staticmethod(_plot.plot_figure)
-    process = staticmethod(_plumb.process)
+    process = staticmethod(_trees.process)
     repr_frame = staticmethod(_frames.repr_frame)
     watch = staticmethod(_watch.watch)

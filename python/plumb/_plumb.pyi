@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 from contextvars import ContextVar
-from typing import Any, Collection, Dict, Iterable, List, MutableMapping, Optional, Tuple, Type, Union, overload
+from typing import Any, Collection, Dict, Iterable, List, Optional, Tuple, Type, Union, overload
 
 __version__: str
 
@@ -77,24 +77,6 @@ def compare(
     **report: Any,
 ) -> Tuple[Optional[bytes], bool]: ...
 def allow_tracer(pid: int, /) -> bool: ...
-def create() -> Tree: ...
-def identifier(frame: Any) -> str: ...
-def process(
-    frame: Any,
-    child: Any,
-    state: Tree,
-    stop: Optional[str] = ...,
-    omit: Union[Collection[str], str, None] = ...,
-    depth: Optional[int] = ...,
-    *,
-    strict: Union[bool, str] = ...,
-    tally: Optional[MutableMapping[str, int]] = ...,
-) -> Optional[Tree]: ...
-def merge(*trees: Tree, strict: bool = ...) -> Tree: ...
-def pack(*trees: Any) -> Any: ...
-def plot_data(
-    state: Tree, profile_interval: float = ..., *, min_width: float = ..., extra: bool = ...
-) -> Dict[str, List[Any]]: ...
 
 class Tag:
     def __init__(self, id: int) -> None: ...

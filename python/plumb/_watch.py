@@ -10,7 +10,7 @@ from typing import Any, Callable, Collection, Dict, Optional, Union
 from plumb import _threads
 from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
 from plumb._history import History
-from plumb._plumb import create
+from plumb._trees import create
 from plumb._publisher import MOST_WAITING, Publisher, never
 
 Tree = Dict[str, Any]

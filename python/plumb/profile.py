@@ -30,7 +30,7 @@ from plumb._frames import call_stack, info_frame, line_number as _f_lineno, repr
 from plumb._gil import lock
 from plumb._history import History
 from plumb._plot import plot_figure
-from plumb._plumb import create, identifier, merge, plot_data, process
+from plumb._trees import create, identifier, merge, plot_data, process
 from plumb._watch import watch
 
 __all__ = [

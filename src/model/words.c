@@ -48,10 +48,10 @@ const struct pl_awaited_words pl_awaited_words[PL_DUMP_FORS] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-_Static_assert(sizeof WAITING
-#define PLUMB_STATE(name, bit, member, word, ...) +sizeof word
+_Static_assert(sizeof(WAITING
+#define PLUMB_STATE(name, bit, member, word, ...) "," word
 #include <plumb/words.def>
-		       <= PL_STATE_TEXT_BYTES,
+		      ) <= PL_STATE_TEXT_BYTES,
 	       "all states fit into one text");
 _Static_assert((0
 #define PLUMB_STATE(name, bit, ...) | (bit)

@@ -14,7 +14,7 @@ import types
 import weakref
 
 import plumb.profile as profile
-from plumb._plumb import pack
+from plumb._trees import pack
 from raising import refusal
 
 try:

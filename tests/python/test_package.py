@@ -48,7 +48,7 @@ def test_the_program_is_looked_for_where_it_was_installed_and_not_around_that(on
         pytest.skip("the directories of this test are not in its root directory")
     target = tmp_path / "some" / "where" / "deps"
     shutil.copytree(TOP / "python" / "plumb", target / "plumb", ignore=shutil.ignore_patterns("__pycache__"))
-    for extension in (package.built() / "plumb").glob("_plumb*.so"):
+    for extension in (package.built() / "plumb").glob("*.so"):
         shutil.copy(extension, target / "plumb")
     anybodys = [program(tmp_path / name) for name in ("some/where/plumb", "some/where/bin/plumb", "some/bin/plumb", "bin/plumb", "here/plumb")]
     environment = dict(package.environment(one, [str(target)]), PATH="/nowhere")
@@ -78,17 +78,18 @@ def test_everything_that_is_promised_is_there(one):
     assert said(one, "-c", code).startswith("(interval: ")
 
 
-def test_the_extension_shows_nothing_of_the_library(one):
-    code = "import plumb._plumb; print(plumb._plumb.__file__)"
-    extension = said(one, "-c", code).strip()
+@pytest.mark.parametrize("module", ["_plumb", "_trees"])
+def test_the_extension_shows_nothing_of_the_library(one, module):
+    extension = said(one, "-c", "import plumb.%s as it; print(it.__file__)" % module).strip()
     names = subprocess.run(["nm", "-D", "--defined-only", extension], check=True, stdout=subprocess.PIPE, text=True).stdout
-    assert re.findall(r" [A-Z] (\w+)", names) == ["PyInit__plumb"]
+    assert re.findall(r" [A-Z] (\w+)", names) == ["PyInit_" + module]
 
 
-def test_stubs_name_what_the_extension_has(one):
-    code = "import json, plumb._plumb as e\nprint(json.dumps({n: [m for m in dir(getattr(e, n)) if m[0] != '_'] for n in dir(e) if n[0] != '_'}))"
+@pytest.mark.parametrize("module", ["_plumb", "_trees"])
+def test_stubs_name_what_the_extension_has(one, module):
+    code = "import json, plumb.%s as e\nprint(json.dumps({n: [m for m in dir(getattr(e, n)) if m[0] != '_'] for n in dir(e) if n[0] != '_'}))" % module
     there = json.loads(said(one, "-c", code))
-    stub = (package.built() / "plumb" / "_plumb.pyi").read_text()
+    stub = (package.built() / "plumb" / (module + ".pyi")).read_text()
     for name, members in there.items():
         assert re.search(r"^(def|class) %s\b" % name, stub, re.MULTILINE), name
         for member in members if name in ("Profile", "Session") else ():
@@ -130,7 +131,7 @@ def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     names = zipfile.ZipFile(wheel).namelist()
     assert [name for name in names if name.endswith(".data/data/man/man1/plumb-run.1")]
     assert [name for name in names if name.endswith(".data/scripts/plumb")] and "plumb/py.typed" in names and "plumb/web/__init__.py" in names
-    assert len([name for name in names if name.endswith(".so")]) == 1 and "plumb/_built" not in names
+    assert len([name for name in names if name.endswith(".so")]) == 2 and "plumb/_built" not in names
     venv = tmp_path / "venv"
     subprocess.run([*one.command, "-m", "venv", venv], check=True)
     subprocess.run([venv / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True)
@@ -138,7 +139,7 @@ def test_a_wheel_is_for_all_pythons_and_installs(tmp_path, one):
     told = subprocess.run([venv / "bin" / "python", "-c", code], check=True, cwd="/", stdout=subprocess.PIPE, text=True,
                           env={"PATH": "/usr/bin:/bin"}).stdout
     assert told.strip() == str(venv / "bin" / "plumb")
-    for made in [venv / "bin" / "plumb", *venv.glob("lib/python*/site-packages/plumb/_plumb*.so")]:
+    for made in [venv / "bin" / "plumb", *venv.glob("lib/python*/site-packages/plumb/*.so")]:
         runs_with_glibc(made, (2, 28))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Deque, Dict, List, Optional, Tuple
 
 from plumb import profile
 from plumb._history import History
-from plumb._plumb import create, merge, pack
+from plumb._trees import create, merge, pack
 
 Tree = Dict[str, Any]
 Samples = Tuple[float, Dict[str, int]]  # end of a cycle, and how many there were in it, by task

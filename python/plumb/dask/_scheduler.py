@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, Optional
 
 from plumb import profile
-from plumb._plumb import merge
+from plumb._trees import merge
 from plumb.dask import _loops
 from plumb.dask._asking import answers
 from plumb.dask._settings import Settings

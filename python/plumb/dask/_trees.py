@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from plumb._plumb import create, merge
+from plumb._trees import create, merge
 from plumb._tags import labels_of
 
 Tree = Dict[str, Any]

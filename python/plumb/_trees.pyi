@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any, Collection, Dict, List, MutableMapping, Optional, Union
+
+Tree = Dict[str, Any]
+
+def create() -> Tree: ...
+def identifier(frame: Any) -> str: ...
+def process(
+    frame: Any,
+    child: Any,
+    state: Tree,
+    stop: Optional[str] = ...,
+    omit: Union[Collection[str], str, None] = ...,
+    depth: Optional[int] = ...,
+    *,
+    strict: Union[bool, str] = ...,
+    tally: Optional[MutableMapping[str, int]] = ...,
+) -> Optional[Tree]: ...
+def merge(*trees: Tree, strict: bool = ...) -> Tree: ...
+def pack(*trees: Any) -> Any: ...
+def plot_data(
+    state: Tree, profile_interval: float = ..., *, min_width: float = ..., extra: bool = ...
+) -> Dict[str, List[Any]]: ...
