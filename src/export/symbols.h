@@ -34,7 +34,7 @@ struct pl_symbols {
 	uint32_t *location_of; /* profile's location -> index; only those that samples refer to */
 	uint32_t *string_of;   /* profile's string -> 1 + string of the tables, 0: not asked for yet */
 	uint32_t *tag_of;      /* profile's function -> 1 + index of `tags`, 0: not asked for yet */
-	uint32_t *tag_nodes;   /* profile's stack -> its tag (pl_tag_node), found in one pass for all */
+	uint32_t *tag_nodes;   /* profile's stack -> its tag (pl_tag_nodes) */
 	PL_VEC(struct pl_symbol_tag) tags;
 	const char *const *reserved; /* names that the format uses itself, NULL after the last */
 	bool origins[PL_ORIGINS];    /* which there are */

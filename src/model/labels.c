@@ -96,13 +96,6 @@ unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, st
 	return n;
 }
 
-uint32_t pl_tag_node(const struct plumb_profile *p, uint32_t stack)
-{
-	while (stack && p->stacks[stack].parent)
-		stack = p->stacks[stack].parent;
-	return stack && p->functions[p->locations[p->stacks[stack].location].function].labels ? stack : 0;
-}
-
 void pl_tag_nodes(const struct plumb_profile *p, uint32_t *ret)
 {
 	for (uint32_t i = 1; i < p->stack_count; i++) {
@@ -110,13 +103,6 @@ void pl_tag_nodes(const struct plumb_profile *p, uint32_t *ret)
 
 		ret[i] = parent ? ret[parent] : p->functions[function].labels ? i : 0;
 	}
-}
-
-unsigned pl_stack_labels(const struct plumb_profile *p, uint32_t stack, struct pl_label ret[PL_LABELS_MAX])
-{
-	uint32_t tag = pl_tag_node(p, stack);
-
-	return tag ? pl_function_labels(p, p->locations[p->stacks[tag].location].function, ret) : 0;
 }
 
 static bool is_name(const struct pl_label *l, const char *asked)

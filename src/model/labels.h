@@ -27,12 +27,8 @@ struct plumb_error *pl_labels_of_text(struct plumb_profile *p, const char *text,
 
 /** How many labels that row of functions has, and which. They live as long as the profile is not changed. */
 unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, struct pl_label ret[PL_LABELS_MAX]);
-/** The node of a stack that is its tag, 0: it has none. */
-uint32_t pl_tag_node(const struct plumb_profile *p, uint32_t stack);
-/** The same of all stacks, in one pass. @p ret: as many as there are stacks, all 0. */
+/** Of each stack the node that is its tag, 0: it has none. @p ret: as many as there are stacks, all 0. */
 void pl_tag_nodes(const struct plumb_profile *p, uint32_t *ret);
-/** The labels of the samples on that stack. */
-unsigned pl_stack_labels(const struct plumb_profile *p, uint32_t stack, struct pl_label ret[PL_LABELS_MAX]);
 
 /** Whether a tag with these labels is asked for by @p asked: "name=value", or "name" for any value. Of each name that
  * is asked for, one has to be there. */

@@ -308,9 +308,9 @@ static void labels_of_old_recordings_are_read_out_of_their_texts(void **state)
 	pl_capture_destroy(w);
 	uint8_t *bytes = file_bytes(path, &len);
 	check(read_bytes(bytes, len, &back, &info));
-	uint32_t tag = pl_tag_node(back, back->cells[0].stack);
-	assert_true(tag);
-	const struct pl_function *f = &back->functions[back->locations[back->stacks[tag].location].function];
+	const struct pl_stack *tag = &back->stacks[back->cells[0].stack];
+	assert_int_equal(tag->depth, 1);
+	const struct pl_function *f = &back->functions[back->locations[tag->location].function];
 	assert_string_equal(labels_text(back, f, text), "method|GET|route|/x|");
 	free(bytes);
 	unlink(path);

@@ -107,7 +107,9 @@ static void expect_label(const struct stage *s, uint32_t stack, const char *valu
 {
 	struct pl_label labels[PL_LABELS_MAX];
 
-	assert_int_equal(pl_stack_labels(s->p, stack, labels), 1);
+	while (s->p->stacks[stack].parent)
+		stack = s->p->stacks[stack].parent;
+	assert_int_equal(pl_function_labels(s->p, s->p->locations[s->p->stacks[stack].location].function, labels), 1);
 	assert_string_equal(labels[0].name, "id");
 	assert_string_equal(labels[0].value, value);
 }

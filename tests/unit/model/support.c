@@ -23,6 +23,14 @@ void check(struct plumb_error *err)
 		fail_msg("%s", plumb_error_message(err));
 }
 
+struct plumb_profile *empty_profile(void)
+{
+	struct plumb_profile *p = NULL;
+
+	check(pl_profile_create(&p));
+	return p;
+}
+
 static const char *text_of(const struct plumb_profile *p, uint32_t id)
 {
 	return pl_strtab_get(p->strings, id, NULL);

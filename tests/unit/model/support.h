@@ -9,6 +9,8 @@
 /** Fail the test with the message of @p err unless it is NULL. */
 void check(struct plumb_error *err);
 
+struct plumb_profile *empty_profile(void);
+
 /** All counts, threads and meta data of @p p with every id resolved, lines sorted. Caller frees. */
 char *profile_dump(const struct plumb_profile *p);
 /** Their dumps are equal. */

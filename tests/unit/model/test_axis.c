@@ -21,13 +21,6 @@
 #define DAY    (86400 * SECOND)
 #define BEGIN  (20000 * DAY)
 
-static struct plumb_profile *empty_profile(void)
-{
-	struct plumb_profile *p = NULL;
-	check(pl_profile_create(&p));
-	return p;
-}
-
 static void assert_same_axis(const struct plumb_profile *a, const struct plumb_profile *b)
 {
 	const struct pl_axis *x = &a->axis, *y = &b->axis;

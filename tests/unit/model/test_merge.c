@@ -14,13 +14,6 @@
 
 #define ROUNDS 20
 
-static struct plumb_profile *empty_profile(void)
-{
-	struct plumb_profile *p = NULL;
-	check(pl_profile_create(&p));
-	return p;
-}
-
 /* Sum of the random profiles with these seeds, from left to right. */
 static struct plumb_profile *sum_of(const uint64_t *seeds, size_t n)
 {

@@ -16,14 +16,6 @@
 #define FILES  5
 #define ROUNDS 200
 
-static struct plumb_profile *empty_profile(void)
-{
-	struct plumb_profile *p = NULL;
-
-	check(pl_profile_create(&p));
-	return p;
-}
-
 static void add_source(struct plumb_profile *p, const char *file, const char *text, bool changed)
 {
 	check(pl_profile_source(p, add_string(p, file), text, strlen(text), changed));

@@ -18,13 +18,6 @@
 
 static const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
 
-static struct plumb_profile *empty_profile(void)
-{
-	struct plumb_profile *p = NULL;
-	check(pl_profile_create(&p));
-	return p;
-}
-
 static const char *name_of(const struct plumb_profile *p, uint32_t function)
 {
 	return pl_strtab_get(p->strings, p->functions[function].name, NULL);
