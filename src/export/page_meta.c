@@ -6,6 +6,7 @@
 
 #include "categories.h"
 #include "frame_name.h"
+#include "labels.h"
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
@@ -139,6 +140,34 @@ static void write_times(struct pl_json *j, const struct plumb_profile *p, const 
 	pl_json_key_u64(j, "batch_ns", p->batch_ns);
 }
 
+/* The rows of functions that are tags, with their labels: most profiles have none. */
+static void write_tags(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_tables *t)
+{
+	struct pl_label labels[PL_LABELS_MAX];
+
+	pl_json_key(j, "tags");
+	pl_json_array(j);
+	for (uint32_t i = 0; i < t->function_count && !ferror(j->out); i++) {
+		unsigned count = pl_function_labels(p, t->functions[i], labels);
+
+		if (!count)
+			continue;
+		pl_json_object(j);
+		pl_json_key_u64(j, "function", i);
+		pl_json_key(j, "labels");
+		pl_json_array(j);
+		for (unsigned k = 0; k < count; k++) {
+			pl_json_object(j);
+			pl_json_key_strn(j, "name", labels[k].name, labels[k].name_len);
+			pl_json_key_strn(j, "value", labels[k].value, labels[k].value_len);
+			pl_json_object_end(j);
+		}
+		pl_json_array_end(j);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+}
+
 static struct plumb_error *write_waits(struct pl_json *j, const struct plumb_profile *p, const struct pl_filter *f)
 {
 	struct pl_waits waits;
@@ -178,6 +207,7 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 	pl_report_threads(j, p, m->threads);
 	write_categories(j);
 	write_opcodes(j, p, m->tables, seen);
+	write_tags(j, p, m->tables);
 	pl_json_key_u64(j, "sources_left_out", p->meta.sources_left_out);
 	write_pruned(j, m->nodes);
 	write_filter(j, m->o);

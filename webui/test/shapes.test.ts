@@ -11,7 +11,7 @@ import type { Transform } from "../src/model/transform";
 import { type Tree, treeOf } from "../src/model/tree";
 import { encodeProfile, type PlainProfile } from "./encode";
 
-const none: ShapeOptions = { by: "function", startup: false, transforms: [], kinds: 0, modules: [] };
+const none: ShapeOptions = { by: "function", startup: false, transforms: [], kinds: 0, modules: [], labels: [] };
 
 function profileOf(samples: Record<string, number>, more: Partial<PlainProfile> = {}): Profile {
 	const all = Object.entries(samples).map(([stack, n]) => ({ stack, samples: n }));

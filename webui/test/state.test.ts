@@ -15,7 +15,11 @@ import { encodeProfile, process, thread } from "./encode";
 
 const profile = decodeProfile(
 	encodeProfile({
-		meta: { threads: [thread(), thread({ tid: 11, process: 1 })], processes: [process(), process({ pid: 11 })] },
+		meta: {
+			threads: [thread(), thread({ tid: 11, process: 1 })],
+			processes: [process(), process({ pid: 11 })],
+			tags: [{ function: 0, labels: [{ name: "route", value: "/" }] }],
+		},
 		samples: [{ stack: "main;work;f", samples: 3 }, { stack: "main;f", samples: 2, thread: 1 }],
 	}),
 );
@@ -38,7 +42,9 @@ const transforms: Transform[] = [
 const everything: State = {
 	view: "source",
 	profile: 0,
-	filter: { processes: [0], threads: [], time: [10, 2e9], states: 5, idle: "skip", kinds: 3, modules: [1, 2] },
+	filter: {
+		processes: [0], threads: [], time: [10, 2e9], states: 5, idle: "skip", kinds: 3, modules: [1, 2], labels: [0],
+	},
 	startup: false,
 	transforms,
 	by: "line",

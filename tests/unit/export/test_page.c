@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of the report page the command line cannot ask for: limits, and what is missing. Its figures are compared with
  * the JSON report's in tests/integration/test_format_html.py. */
+#include "labels.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -102,6 +103,25 @@ static void what_is_too_light_is_counted_at_its_caller(void **state)
 	assert_non_null(memmem(data, len, "\"pruned\":{\"share\":0.0", 21));
 	assert_non_null(memmem(data, len, "\"nodes\":1,\"weight\":0.003322}", 28));
 	assert_null(memmem(data, len, "f3", 2));
+	free(data);
+	build_end(&b);
+}
+
+/* Samples are chosen by labels, which the text of a tag does not tell for sure. */
+static void the_labels_of_tags_are_told(void **state)
+{
+	static const char labels[] = "route\0/a, b=1";
+	struct build b;
+	uint32_t tag;
+	size_t len;
+
+	build_start(&b);
+	assert_null(pl_profile_tag(b.p, "[route=/a, b=1]", labels, sizeof labels, &tag));
+	build_samples(&b, 0, build_frame(&b, tag, "f", "/a.py", 3), PL_STATE_ON_CPU, PL_EXACT, 10);
+	char *data = columns(b.p, &pl_page_limits, &len);
+	static const char want[] = "\"labels\":[{\"name\":\"route\",\"value\":\"/a, b=1\"}]}]";
+	assert_non_null(memmem(data, len, want, sizeof want - 1));
+	assert_non_null(memmem(data, len, "\"tags\":[{\"function\":", 20));
 	free(data);
 	build_end(&b);
 }
@@ -231,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_too_light_is_counted_at_its_caller),
+		cmocka_unit_test(the_labels_of_tags_are_told),
 		cmocka_unit_test(a_page_that_is_whole_says_so),
 		cmocka_unit_test(times_give_way_before_samples_do),
 		cmocka_unit_test(what_stacks_leave_of_the_data_is_for_times),

@@ -35,6 +35,15 @@ function checkWaits(waits: unknown): void {
 	must(waits === undefined || (isObject(waits) && holds(waits) && all(waits["roots"], whole)), "waits");
 }
 
+function checkTags(tags: unknown): void {
+	const isText = (v: unknown): boolean => typeof v === "string";
+	const isLabel = (v: unknown): boolean => isObject(v) && isText(v["name"]) && isText(v["value"]);
+	const isTag = (v: unknown): boolean =>
+		isObject(v) && isAmount(v["function"]) && Array.isArray(v["labels"]) && v["labels"].every(isLabel);
+
+	must(tags === undefined || (Array.isArray(tags) && tags.every(isTag)), "tags");
+}
+
 export function decodeMeta(bytes: Uint8Array): Meta {
 	const meta: unknown = JSON.parse(new TextDecoder().decode(bytes));
 	if (!isObject(meta)) throw new Error("its meta is no object");
@@ -44,5 +53,6 @@ export function decodeMeta(bytes: Uint8Array): Meta {
 	must(Array.isArray(meta["categories"]) && meta["categories"].every(isObject), "categories");
 	checkThreads(meta);
 	checkWaits(meta["waits"]);
+	checkTags(meta["tags"]);
 	return meta as unknown as Meta;
 }

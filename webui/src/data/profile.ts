@@ -71,6 +71,8 @@ export interface Meta {
 	readonly threads: readonly Thread[];
 	readonly categories: readonly Category[];
 	readonly opcodes: Readonly<Record<string, string>>;
+	/** Rows of the function table that are no functions, but tags: what the program said threads worked for. */
+	readonly tags?: readonly Tag[];
 	/** Subtrees that were too light to be kept: below that share, so many; they are counted at their callers, that
 	 * share of all. */
 	readonly pruned: { readonly share: number; readonly nodes: number; readonly weight?: number } | null;
@@ -82,6 +84,16 @@ export interface Meta {
 	/** Source files that were not stored. */
 	readonly sources_left_out?: number;
 	readonly recording: string | null;
+}
+
+export interface Label {
+	readonly name: string;
+	readonly value: string;
+}
+
+export interface Tag {
+	readonly function: number;
+	readonly labels: readonly Label[];
 }
 
 export interface Finding {

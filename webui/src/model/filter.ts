@@ -21,6 +21,8 @@ export interface Filter {
 	readonly kinds: number;
 	/** String ids of modules: only samples with a frame of one of them; empty: all. */
 	readonly modules: readonly number[];
+	/** Indexes of `labelsOf` (labels.ts): only samples with these labels; empty: all. */
+	readonly labels: readonly number[];
 }
 
 export const noFilter: Filter = {
@@ -31,6 +33,7 @@ export const noFilter: Filter = {
 	idle: "hide",
 	kinds: 0,
 	modules: [],
+	labels: [],
 };
 
 export type Unit = "time" | "samples";

@@ -3,6 +3,7 @@
 // Figures come later (tree.ts), so that a filter of time or threads leaves the shape alone. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { intern, interner } from "./interner";
+import { rowsWith } from "./labels";
 import { dropped, fold, hide, type Stacks, stacksOf } from "./stacks";
 import { Startup, startupFunctions } from "./startup";
 import { apply, type Transform } from "./transform";
@@ -15,6 +16,7 @@ export interface ShapeOptions {
 	/** As in `Filter`. */
 	readonly kinds: number;
 	readonly modules: readonly number[];
+	readonly labels: readonly number[];
 }
 
 export interface FoldedShape extends Shape {
@@ -30,17 +32,26 @@ function baseShape(profile: Profile): Shape {
 	return { count, parent, depth, end, fn, line, nodeOf: node, out: null, base, keepsFrameless: true };
 }
 
-/** By L node: 1 if no frame of its stack is of one of the modules. Null: none is asked for. */
-function outsideModules(profile: Profile, modules: readonly number[]): Uint8Array | null {
-	if (modules.length === 0) return null;
-	const { tree, functions } = profile;
+/** By F node: 1 if it, or a node that it is called from, is of such a function. */
+function below({ tree }: Profile, holds: (fn: number) => boolean): Uint8Array {
 	const inside = new Uint8Array(tree.count);
-	const wanted = new Set(modules);
 	for (let i = 0; i < tree.count; i++) {
 		const up = tree.parent[i]!;
-		if ((up >= 0 && inside[up]) || wanted.has(functions.module[tree.fn[i]!]!)) inside[i] = 1;
+		if ((up >= 0 && inside[up]) || holds(tree.fn[i]!)) inside[i] = 1;
 	}
-	return Uint8Array.from(tree.node, (node) => 1 - inside[node]!);
+	return inside;
+}
+
+/** By L node: 1 if its stack has no frame of one of the modules, or not the labels. Null: neither is asked for. */
+function outside(profile: Profile, { modules, labels }: ShapeOptions): Uint8Array | null {
+	if (modules.length === 0 && labels.length === 0) return null;
+	const { tree, functions, meta } = profile;
+	const wanted = new Set(modules);
+	const rows = rowsWith(meta, labels);
+	const inModules = modules.length > 0 ? below(profile, (fn) => wanted.has(functions.module[fn]!)) : null;
+	const labelled = labels.length > 0 ? below(profile, (fn) => rows.has(fn)) : null;
+	const passes = (node: number) => (inModules?.[node] ?? 1) && (labelled?.[node] ?? 1);
+	return Uint8Array.from(tree.node, (node) => 1 - passes(node));
 }
 
 /** Weights of whole subtrees are not known yet: those of all samples by place, which give siblings their order. */
@@ -107,12 +118,12 @@ function shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): Sh
 export function shapeOf(profile: Profile, o: ShapeOptions): FoldedShape {
 	const kinds = o.startup ? startupFunctions(profile) : null;
 	const folds = kinds?.some((kind) => kind !== Startup.none) ?? false;
-	if (o.by === "function" && !folds && !o.transforms.length && !o.kinds && !o.modules.length) {
+	if (o.by === "function" && !folds && !o.transforms.length && !o.kinds && !o.modules.length && !o.labels.length) {
 		return { ...baseShape(profile), folded: [] };
 	}
 	const s = stacksOf(profile, o.by);
 	const folded = kinds && folds ? fold(s, kinds) : [];
 	if (o.kinds) hide(s, (fn) => !(o.kinds & (1 << profile.functions.origin[fn]!)));
 	for (const transform of o.transforms) apply(profile, s, transform);
-	return { ...shapeOfStacks(s, outsideModules(profile, o.modules), allSamples(profile)), folded };
+	return { ...shapeOfStacks(s, outside(profile, o), allSamples(profile)), folded };
 }

@@ -110,10 +110,10 @@ function places(p: Pipeline, unit: Unit): PlaceValues {
 
 function shape({ profile, state, keep }: Pipeline, by: State["by"], startup: boolean): FoldedShape {
 	const { transforms } = state;
-	const { kinds, modules } = state.filter;
+	const { kinds, modules, labels } = state.filter;
 	const make = (folds: boolean) =>
-		keep(`shape ${by} ${String(folds)}`, [profile, transforms, kinds, modules], () =>
-			shapeOf(profile, { by, startup: folds, transforms, kinds, modules }),
+		keep(`shape ${by} ${String(folds)}`, [profile, transforms, kinds, modules, labels], () =>
+			shapeOf(profile, { by, startup: folds, transforms, kinds, modules, labels }),
 		);
 	return make(startup);
 }
@@ -176,7 +176,8 @@ function selected(p: Pipeline): Selected {
 
 /** Samples are left out for what they show. */
 function selects({ filter, transforms }: State): boolean {
-	return filter.states !== 0 || filter.modules.length > 0 || transforms.some(leavesOut);
+	const { states, modules, labels } = filter;
+	return states !== 0 || modules.length > 0 || labels.length > 0 || transforms.some(leavesOut);
 }
 
 function statistics(p: Pipeline): Statistics {

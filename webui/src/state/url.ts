@@ -3,6 +3,7 @@
 // wrong or out of range in it is left out, so that an old or mangled link still opens. Layer state; no DOM.
 import type { Profile, Report } from "../data/profile";
 import type { Filter } from "../model/filter";
+import { labelsOf } from "../model/labels";
 import type { Transform } from "../model/transform";
 import type { Place } from "../model/tree";
 import { profileOf } from "./derived";
@@ -91,6 +92,7 @@ function writeFilter(f: Filter): [string, string][] {
 		["st", f.states ? String(f.states) : ""],
 		["k", f.kinds ? String(f.kinds) : ""],
 		["m", f.modules.length ? writeList(f.modules) : ""],
+		["tg", f.labels.length ? writeList(f.labels) : ""],
 		["i", f.idle === "hide" ? "" : f.idle],
 	];
 }
@@ -111,6 +113,7 @@ function readFilter(profile: Profile, at: ReadonlyMap<string, string>): Filter {
 		states: index(at.get("st"), 64) ?? 0,
 		kinds: index(at.get("k"), 32) ?? 0,
 		modules: readList(at.get("m"), profile.strings.length) ?? [],
+		labels: readList(at.get("tg"), labelsOf(profile.meta).length) ?? [],
 		idle: idle === "keep" || idle === "skip" ? idle : "hide",
 	};
 }

@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import { noFilter, type Filter } from "../model/filter";
 import { time } from "../model/numbers";
 import { FrameFilter } from "./FrameFilter";
+import { LabelFilter } from "./LabelFilter";
 import type { Page } from "./page";
 import { Quick } from "./Quick";
 import { SaveMenu } from "./SaveMenu";
@@ -43,9 +44,9 @@ function WhatDiffers({ page }: { page: Page }): JSX.Element | null {
 	);
 }
 
-function isFiltered({ processes, threads, time, states, idle, kinds, modules }: Filter): boolean {
+function isFiltered({ processes, threads, time, states, idle, kinds, modules, labels }: Filter): boolean {
 	const some = processes !== null || threads !== null || time !== null;
-	return some || states !== 0 || idle !== noFilter.idle || kinds !== 0 || modules.length > 0;
+	return some || states !== 0 || idle !== noFilter.idle || kinds !== 0 || modules.length + labels.length > 0;
 }
 
 export function FilterBar({ page }: { page: Page }): JSX.Element {
@@ -57,6 +58,7 @@ export function FilterBar({ page }: { page: Page }): JSX.Element {
 			<ThreadFilter page={page} />
 			<StateFilter page={page} />
 			<FrameFilter page={page} />
+			<LabelFilter page={page} />
 			<TimeChip page={page} />
 			<WhatDiffers page={page} />
 			{isFiltered(state.filter) ? (

@@ -2,7 +2,7 @@
 /* A button that opens a small panel below it. Escape and a click elsewhere close it. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Props {
 	/** What the button says. */
@@ -29,10 +29,25 @@ function useClosing(open: boolean, box: { current: HTMLElement | null }, close: 
 	}, [open]);
 }
 
+const MARGIN = 8;
+
+/** A panel that would go beyond the right edge of the window is moved into it. */
+function useInside(): { current: HTMLDivElement | null } {
+	const panel = useRef<HTMLDivElement>(null);
+	useLayoutEffect(() => {
+		if (!panel.current) return;
+		panel.current.style.translate = "";
+		const beyond = panel.current.getBoundingClientRect().right + MARGIN - document.documentElement.clientWidth;
+		if (beyond > 0) panel.current.style.translate = `${-beyond}px 0`;
+	});
+	return panel;
+}
+
 export function Popover({ label, title, chosen, align, children }: Props): JSX.Element {
 	const [open, setOpen] = useState(false);
 	const box = useRef<HTMLDivElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
+	const panel = useInside();
 	const close = (): void => {
 		setOpen(false);
 		button.current?.focus();
@@ -59,6 +74,7 @@ export function Popover({ label, title, chosen, align, children }: Props): JSX.E
 			</button>
 			{open ? (
 				<div
+					ref={panel}
 					class={align === "right" ? "popover-panel right" : "popover-panel"}
 					role="dialog"
 					aria-label={title}

@@ -3,6 +3,7 @@
 
 import { doings, origins } from "../data/words";
 import type { Filter } from "../model/filter";
+import { labelsOf, labelText } from "../model/labels";
 import type { Page } from "./page";
 
 const idle: Readonly<Record<Filter["idle"], readonly string[]>> = { hide: [], keep: ["--idle"], skip: ["--skip-idle"] };
@@ -46,6 +47,7 @@ export function commandOf({ profile, state, shown }: Page): string {
 		...list("--state", doings.filter(({ bit }) => filter.states & bit).map(({ word }) => word)),
 		...list("--kind", origins.filter(({ origin }) => filter.kinds & (1 << origin)).map(({ word }) => word)),
 		...list("--module", filter.modules.map((id) => strings[id]!)),
+		...filter.labels.flatMap((id) => list("--tag", [labelText(labelsOf(meta)[id]!.label)])),
 	]
 		.map(quoted)
 		.join(" ");
