@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "frame_name.h"
-#include "gil.h"
+#include "gil_waits.h"
 #include "glyph.h"
 
 /* From these shares on something is wrong. */

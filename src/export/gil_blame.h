@@ -3,7 +3,7 @@
 #ifndef PL_GIL_BLAME_H
 #define PL_GIL_BLAME_H
 
-#include "gil.h"
+#include "gil_waits.h"
 #include "json.h"
 
 /** "gil_blame", where a thread waited for the GIL. */

@@ -2,7 +2,7 @@
 /* A profile in columns (layer export; any thread). The samples are read once; all else follows the distinct stacks. */
 #include <stdlib.h>
 
-#include "gil.h"
+#include "gil_waits.h"
 #include "index.h"
 #include "page.h"
 

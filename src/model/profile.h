@@ -147,7 +147,8 @@ struct pl_sample {
 	uint8_t state, quality;
 	uint64_t weight_ns; /* wall, gil: the sampling period; cpu: CPU time since the thread's last sample */
 	uint64_t extra;	    /* samples that it stands for beyond itself; weight_ns is that of all of them */
-	uint32_t held_by;   /* pl_gil_each (gil.h): 1 + the function that held the GIL for which it waited; else 0 */
+	uint32_t
+		held_by; /* pl_gil_each (gil_waits.h): 1 + the function that held the GIL for which it waited; else 0 */
 };
 
 typedef struct plumb_error *pl_sample_fn(void *ctx, const struct pl_sample *s);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "axis.h"
-#include "gil.h"
+#include "gil_waits.h"
 #include "index.h"
 #include "refine_parts.h"
 #include "select.h"

@@ -5,8 +5,8 @@
  * waited for it. So who held it when a sample of a waiting thread was taken is the thread that was nearest in time, of
  * the same process, in a sample that held it: no further away than half the time that the sample stands for. It is
  * known of wall clock samples with instants only. */
-#ifndef PL_GIL_H
-#define PL_GIL_H
+#ifndef PL_GIL_WAITS_H
+#define PL_GIL_WAITS_H
 
 #include "view.h"
 

@@ -3,7 +3,7 @@
  *
  * A waiting sample is kept until the next one of its process that held the GIL, or one that comes too late to say
  * anything of it. */
-#include "gil.h"
+#include "gil_waits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "gil.h"
+#include "gil_waits.h"
 #include "refine.h"
 #include "support.h"
 
