@@ -41,6 +41,8 @@ static void tell(const struct config *c, const struct plumb_symbolized *s, const
 		put_shown(out, SIZE_MAX, stderr);
 	}
 	fputc('\n', stderr);
+	if (s->named < s->unnamed)
+		fputs("hint: packages of debug symbols have the others (Debian: NAME-dbgsym)\n", stderr);
 }
 
 /* The recording itself is not written if it would say the same. */
@@ -73,8 +75,9 @@ static bool is_itself(const struct config *c, const char *path)
 {
 	struct stat out, in;
 
-	return !c->output || (stat(c->output, &out) == 0 && stat(path, &in) == 0 && out.st_dev == in.st_dev &&
-			      out.st_ino == in.st_ino);
+	if (stat(path, &in) != 0)
+		return false; /* nothing is there to be replaced */
+	return !c->output || (stat(c->output, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino);
 }
 
 static bool check_output(const struct config *c, const char *path, struct failure *why)

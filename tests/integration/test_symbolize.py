@@ -93,3 +93,5 @@ def test_what_is_no_recording_is_told(plumb, tmp_path):
     path.write_text("a;b 3\n")
     result = plumb("symbolize", path, "-o", plumb.path())
     assert result.status == 1 and str(path) in result.stderr, result
+    missing = plumb("symbolize", tmp_path / "nothing.plumb")
+    assert missing.status == 1 and "nothing.plumb" in missing.stderr and "replaced" not in missing.stderr, missing
