@@ -84,11 +84,12 @@ static struct plumb_error *read_file(int fd, size_t len, struct pl_functions *f)
 {
 	char *text = malloc(len);
 	size_t at = 0;
+	ssize_t n;
 
 	if (!text)
 		return &pl_err_no_memory;
-	for (ssize_t n = 1; n > 0 && at<len; at += n> 0 ? (size_t)n : 0)
-		n = read(fd, text + at, len - at);
+	while (at < len && (n = read(fd, text + at, len - at)) > 0)
+		at += (size_t)n;
 	struct plumb_error *err = pl_perf_map_parse(text, at, f);
 	free(text);
 	return err;
