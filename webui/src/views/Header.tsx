@@ -72,10 +72,19 @@ function ProfileSwitch({ page }: { page: Page }): JSX.Element | null {
 	);
 }
 
+/** Below the answer, in one line; the rest by a click. */
+function Trust({ words }: { words: readonly string[] }): JSX.Element | null {
+	if (words.length === 0) return null;
+	return (
+		<details class="warn trust">
+			<summary>{words.join(" ")}</summary>
+		</details>
+	);
+}
+
 export function Header({ page, onHelp }: { page: Page; onHelp: () => void }): JSX.Element {
 	const { meta } = page.profile;
 	const { theme } = page.state;
-	const trust = trustWords(meta);
 	return (
 		<header class="head">
 			<div class="head-title">
@@ -99,17 +108,15 @@ export function Header({ page, onHelp }: { page: Page; onHelp: () => void }): JS
 					? Help
 				</button>
 			</div>
-			<div class="head-second">
-				<ul class="head-facts">
-					{facts(page)
-						.filter((fact) => fact !== null)
-						.map((fact, i) => (
-							<li key={i}>{fact}</li>
-						))}
-				</ul>
-				{trust.length > 0 ? <p class="warn">{trust.join(" ")}</p> : null}
-			</div>
+			<ul class="head-facts">
+				{facts(page)
+					.filter((fact) => fact !== null)
+					.map((fact, i) => (
+						<li key={i}>{fact}</li>
+					))}
+			</ul>
 			<Answer page={page} />
+			<Trust words={trustWords(meta)} />
 		</header>
 	);
 }
