@@ -24,6 +24,7 @@ static inline void *ext_calloc(size_t count, size_t size)
 struct ext_keys {
 	PyObject *count, *children, *identifier, *description;
 	PyObject *filename, *name, *line, *line_number;
+	PyObject *described; /* such a description, to be copied */
 };
 
 /** Of the module gc. */
@@ -48,6 +49,9 @@ PyObject *ext_get(PyObject *node, PyObject *key);
 /** node.get(key), a new reference; *ret is NULL if there is none. */
 int ext_find(PyObject *node, PyObject *key, PyObject **ret);
 int ext_set(PyObject *node, PyObject *key, PyObject *value);
+/** What a node says of its function. */
+PyObject *ext_description(const struct ext_keys *key, PyObject *filename, PyObject *name, PyObject *line_number,
+			  PyObject *line);
 /** A fresh empty tree, as create() gives it. */
 PyObject *ext_create(const struct ext_keys *keys);
 

@@ -33,6 +33,19 @@ int ext_set(PyObject *node, PyObject *key, PyObject *value)
 	return PyObject_SetItem(node, key, value);
 }
 
+PyObject *ext_description(const struct ext_keys *key, PyObject *filename, PyObject *name, PyObject *line_number,
+			  PyObject *line)
+{
+	PyObject *description = PyDict_Copy(key->described);
+
+	if (description && (PyDict_SetItem(description, key->filename, filename) < 0 ||
+			    PyDict_SetItem(description, key->name, name) < 0 ||
+			    PyDict_SetItem(description, key->line_number, line_number) < 0 ||
+			    PyDict_SetItem(description, key->line, line) < 0))
+		Py_CLEAR(description);
+	return description;
+}
+
 PyObject *ext_create(const struct ext_keys *key)
 {
 	return Py_BuildValue("{O:i, O:{}, O:s, O:{O:s, O:s, O:i, O:s}}", key->count, 0, key->children, key->identifier,

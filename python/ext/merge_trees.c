@@ -6,27 +6,10 @@
  * children in the same order with the very same keys, so the sum after the last one is tried first.
  *
  * Sums can be kept without making dicts, in a capsule that stands for their tree when it is merged later. */
-#include "walk_trees.h"
+#include "sums.h"
 
 #define NONE	EXT_NO_ROW
 #define CAPSULE "plumb._plumb.sums"
-
-struct sum {
-	PyObject *key, *identifier, *description;
-	PyObject *large; /* of counts that are no small integers; NULL: none */
-	long long small;
-	Py_hash_t hash;
-	uint32_t parent, first, last, next; /* children in order of first appearance */
-};
-
-struct sums {
-	const struct ext_trees *st;
-	struct sum *rows;
-	size_t count, room;
-	uint32_t *slots; /* of rows, by parent and key; NONE: empty */
-	size_t slot_count;
-	uint32_t last; /* row that was found last */
-};
 
 static int no_memory(void)
 {
@@ -34,7 +17,7 @@ static int no_memory(void)
 	return -1;
 }
 
-static void sums_deinit(struct sums *s)
+void ext_sums_deinit(struct ext_sums *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		Py_XDECREF(s->rows[i].key);
@@ -46,14 +29,14 @@ static void sums_deinit(struct sums *s)
 	PyMem_Free(s->slots);
 }
 
-static size_t slot_of(const struct sums *s, uint32_t parent, Py_hash_t hash)
+static size_t slot_of(const struct ext_sums *s, uint32_t parent, Py_hash_t hash)
 {
 	uint64_t mixed = ((uint64_t)hash ^ parent) * 0x9e3779b97f4a7c15u;
 
 	return (size_t)(mixed >> 32) & (s->slot_count - 1);
 }
 
-static void enter_slot(struct sums *s, uint32_t row)
+static void enter_slot(struct ext_sums *s, uint32_t row)
 {
 	size_t at = slot_of(s, s->rows[row].parent, s->rows[row].hash);
 
@@ -63,7 +46,7 @@ static void enter_slot(struct sums *s, uint32_t row)
 }
 
 /* At most half of the slots are used. */
-static int grow_slots(struct sums *s)
+static int grow_slots(struct ext_sums *s)
 {
 	size_t count = s->slot_count ? 2 * s->slot_count : 256;
 	uint32_t *slots = PyMem_Malloc(count * sizeof *slots);
@@ -79,10 +62,10 @@ static int grow_slots(struct sums *s)
 	return 0;
 }
 
-static int grow_rows(struct sums *s)
+static int grow_rows(struct ext_sums *s)
 {
 	size_t room = s->room ? 2 * s->room : 128;
-	struct sum *rows = room < NONE ? PyMem_Realloc(s->rows, room * sizeof *rows) : NULL;
+	struct ext_sum *rows = room < NONE ? PyMem_Realloc(s->rows, room * sizeof *rows) : NULL;
 
 	if (!rows)
 		return no_memory();
@@ -91,9 +74,9 @@ static int grow_rows(struct sums *s)
 	return 0;
 }
 
-static void link_child(struct sums *s, uint32_t parent, uint32_t child)
+static void link_child(struct ext_sums *s, uint32_t parent, uint32_t child)
 {
-	struct sum *p = &s->rows[parent];
+	struct ext_sum *p = &s->rows[parent];
 
 	if (p->last == NONE)
 		p->first = child;
@@ -103,7 +86,7 @@ static void link_child(struct sums *s, uint32_t parent, uint32_t child)
 }
 
 /* A sum of nothing; the root's parent is NONE. */
-static int add_row(struct sums *s, uint32_t parent, PyObject *key, Py_hash_t hash)
+static int add_row(struct ext_sums *s, uint32_t parent, PyObject *key, Py_hash_t hash)
 {
 	if (s->count == s->room && grow_rows(s) < 0)
 		return -1;
@@ -111,7 +94,7 @@ static int add_row(struct sums *s, uint32_t parent, PyObject *key, Py_hash_t has
 		return -1;
 	uint32_t row = (uint32_t)s->count++;
 	s->rows[row] =
-		(struct sum){.key = key, .hash = hash, .parent = parent, .first = NONE, .last = NONE, .next = NONE};
+		(struct ext_sum){.key = key, .hash = hash, .parent = parent, .first = NONE, .last = NONE, .next = NONE};
 	Py_XINCREF(key);
 	enter_slot(s, row);
 	if (parent != NONE)
@@ -143,14 +126,14 @@ static int equal(struct ext_walk *w, PyObject *a, PyObject *b)
 	return same;
 }
 
-static int find_row(struct ext_walk *w, const struct sums *s, uint32_t parent, PyObject *key, Py_hash_t hash,
+static int find_row(struct ext_walk *w, const struct ext_sums *s, uint32_t parent, PyObject *key, Py_hash_t hash,
 		    uint32_t *ret)
 {
 	size_t at = slot_of(s, parent, hash);
 	int same;
 
 	for (; s->slots[at] != NONE; at = (at + 1) & (s->slot_count - 1)) {
-		const struct sum *row = &s->rows[s->slots[at]];
+		const struct ext_sum *row = &s->rows[s->slots[at]];
 		if (row->parent != parent || row->hash != hash)
 			continue;
 		same = equal(w, row->key, key);
@@ -164,7 +147,7 @@ static int find_row(struct ext_walk *w, const struct sums *s, uint32_t parent, P
 }
 
 /* The sum of a child, perhaps a new one of nothing. */
-static int row_of(struct ext_walk *w, struct sums *s, uint32_t parent, PyObject *key, Py_hash_t hash, uint32_t *ret)
+static int row_of(struct ext_walk *w, struct ext_sums *s, uint32_t parent, PyObject *key, Py_hash_t hash, uint32_t *ret)
 {
 	if (find_row(w, s, parent, key, hash, ret) < 0)
 		return -1;
@@ -174,7 +157,7 @@ static int row_of(struct ext_walk *w, struct sums *s, uint32_t parent, PyObject 
 	return add_row(s, parent, key, hash);
 }
 
-static int row_of_item(struct ext_walk *w, struct sums *s, const struct ext_item *item, uint32_t *ret)
+static int row_of_item(struct ext_walk *w, struct ext_sums *s, const struct ext_item *item, uint32_t *ret)
 {
 	uint32_t likely;
 
@@ -209,7 +192,7 @@ static int add_large(PyObject **sum, PyObject *number)
 	return 0;
 }
 
-static bool add_small(struct sum *row, PyObject *number)
+static bool add_small(struct ext_sum *row, PyObject *number)
 {
 	int overflow;
 	long long sum;
@@ -223,7 +206,7 @@ static bool add_small(struct sum *row, PyObject *number)
 	return true;
 }
 
-static int add_count(struct ext_walk *w, struct sum *row, PyObject *number)
+static int add_count(struct ext_walk *w, struct ext_sum *row, PyObject *number)
 {
 	if (add_small(row, number))
 		return 0;
@@ -236,7 +219,7 @@ static int add_count(struct ext_walk *w, struct sum *row, PyObject *number)
 }
 
 /* A node is its identifier; that of a first node is taken, the others' must be the same. Mostly it is the key. */
-static int add_identifier(struct ext_walk *w, struct sum *row, PyObject *key, PyObject *identifier)
+static int add_identifier(struct ext_walk *w, struct ext_sum *row, PyObject *key, PyObject *identifier)
 {
 	if (!row->identifier) {
 		row->identifier = identifier;
@@ -252,7 +235,7 @@ static int add_identifier(struct ext_walk *w, struct sum *row, PyObject *key, Py
 	return same > 0 ? 0 : -1;
 }
 
-static int add_description(struct sums *s, struct sum *row, PyObject *node, PyObject *description)
+static int add_description(struct ext_sums *s, struct ext_sum *row, PyObject *node, PyObject *description)
 {
 	if (row->description)
 		return 0;
@@ -266,20 +249,20 @@ static int add_description(struct sums *s, struct sum *row, PyObject *node, PyOb
 /* Add a node to its sum. */
 static int add_node(struct ext_walk *w, struct ext_item *item, const struct ext_fields *fields)
 {
-	struct sums *s = w->ctx;
+	struct ext_sums *s = w->ctx;
 
 	if (row_of_item(w, s, item, &item->row) < 0)
 		return -1;
 	s->last = item->row;
-	struct sum *row = &s->rows[item->row];
+	struct ext_sum *row = &s->rows[item->row];
 	if (add_count(w, row, fields->count) < 0 || add_identifier(w, row, item->key, fields->identifier) < 0)
 		return -1;
 	return add_description(s, row, item->node, fields->description);
 }
 
-static int add_sum(struct sums *s, uint32_t at, const struct sum *more)
+static int add_sum(struct ext_sums *s, uint32_t at, const struct ext_sum *more)
 {
-	struct sum *row = &s->rows[at];
+	struct ext_sum *row = &s->rows[at];
 	long long sum;
 
 	if (!__builtin_add_overflow(row->small, more->small, &sum)) {
@@ -298,10 +281,10 @@ static int add_sum(struct sums *s, uint32_t at, const struct sum *more)
 }
 
 /* Add kept sums; parents come before their children in them, too. @p rows is where each of them went. */
-static int add_rows(struct sums *s, const struct sums *more, uint32_t *rows)
+static int add_rows(struct ext_sums *s, const struct ext_sums *more, uint32_t *rows)
 {
 	for (size_t i = 0; i < more->count; i++) {
-		const struct sum *row = &more->rows[i];
+		const struct ext_sum *row = &more->rows[i];
 		uint32_t parent = i ? rows[row->parent] : NONE, likely = i ? s->rows[rows[i - 1]].next : 0;
 		if (likely != NONE && s->rows[likely].key == row->key && s->rows[likely].parent == parent)
 			rows[i] = likely;
@@ -313,9 +296,9 @@ static int add_rows(struct sums *s, const struct sums *more, uint32_t *rows)
 	return 0;
 }
 
-static int add_sums(struct sums *s, PyObject *capsule)
+static int add_sums(struct ext_sums *s, PyObject *capsule)
 {
-	const struct sums *more = PyCapsule_GetPointer(capsule, CAPSULE);
+	const struct ext_sums *more = PyCapsule_GetPointer(capsule, CAPSULE);
 	uint32_t *rows = more ? PyMem_Malloc(more->count * sizeof *rows) : NULL;
 
 	if (!rows)
@@ -325,7 +308,7 @@ static int add_sums(struct sums *s, PyObject *capsule)
 	return r;
 }
 
-static int add_trees(struct sums *s, PyObject *trees)
+int ext_sums_add(struct ext_sums *s, PyObject *trees)
 {
 	struct ext_walk w = {.st = s->st, .visit = add_node, .ctx = s};
 	Py_ssize_t at = 0;
@@ -337,7 +320,7 @@ static int add_trees(struct sums *s, PyObject *trees)
 	return r;
 }
 
-static PyObject *count_of(struct sum *row)
+PyObject *ext_sum_count(struct ext_sum *row)
 {
 	PyObject *small = PyLong_FromLongLong(row->small);
 
@@ -351,7 +334,7 @@ static PyObject *count_of(struct sum *row)
 	return row->large;
 }
 
-static PyObject *description_of(const struct sum *row, bool shared)
+static PyObject *description_of(const struct ext_sum *row, bool shared)
 {
 	if (!shared && PyDict_CheckExact(row->description))
 		return PyDict_Copy(row->description);
@@ -369,19 +352,19 @@ static int put(PyObject *dict, PyObject *key, PyObject *value)
 }
 
 /* The node of a sum, with children to be filled, which are the return value, borrowed. */
-static PyObject *fill(const struct ext_trees *st, PyObject *node, struct sum *row, bool strict)
+static PyObject *fill(const struct ext_trees *st, PyObject *node, struct ext_sum *row, bool strict)
 {
 	PyObject *children = PyDict_New();
 
 	if (put(node, st->key.children, children) < 0 ||
 	    put(node, st->key.description, description_of(row, strict)) < 0 ||
-	    put(node, st->key.count, count_of(row)) < 0 ||
+	    put(node, st->key.count, ext_sum_count(row)) < 0 ||
 	    PyDict_SetItem(node, st->key.identifier, row->identifier) < 0)
 		return NULL;
 	return children;
 }
 
-static void touch_descriptions(const struct sums *s, size_t from)
+static void touch_descriptions(const struct ext_sums *s, size_t from)
 {
 	PyObject *dicts[EXT_TOUCHED] = {0};
 	size_t count = s->count - from < EXT_TOUCHED ? s->count - from : EXT_TOUCHED;
@@ -392,10 +375,10 @@ static void touch_descriptions(const struct sums *s, size_t from)
 }
 
 /* Rows are in an order in which parents come first: @p below has the dicts into which the children of each go. */
-static int make_nodes(struct sums *s, PyObject *root, bool strict, PyObject **below)
+static int make_nodes(struct ext_sums *s, PyObject *root, bool strict, PyObject **below)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		struct sum *row = &s->rows[i];
+		struct ext_sum *row = &s->rows[i];
 		if (i % EXT_TOUCHED == 0)
 			touch_descriptions(s, i);
 		PyObject *node = i ? PyDict_Copy(s->st->merged) : root;
@@ -407,7 +390,7 @@ static int make_nodes(struct sums *s, PyObject *root, bool strict, PyObject **be
 	return 0;
 }
 
-static PyObject *tree_of(struct sums *s, bool strict)
+static PyObject *tree_of(struct ext_sums *s, bool strict)
 {
 	PyObject **below = ext_calloc(s->count, sizeof(PyObject *));
 
@@ -422,15 +405,15 @@ static PyObject *tree_of(struct sums *s, bool strict)
 
 static PyObject *sum_of_trees(const struct ext_trees *st, PyObject *trees, bool strict)
 {
-	struct sums s = {.st = st};
+	struct ext_sums s = {.st = st};
 	PyObject *tree = NULL;
 
-	if (add_trees(&s, trees) == 0) {
+	if (ext_sums_add(&s, trees) == 0) {
 		ext_trees_begin(false);
 		tree = tree_of(&s, strict);
 		ext_trees_end();
 	}
-	sums_deinit(&s);
+	ext_sums_deinit(&s);
 	return tree;
 }
 
@@ -468,24 +451,23 @@ PyObject *ext_merge(PyObject *module, PyObject *trees, PyObject *kwargs)
 
 static void release(PyObject *capsule)
 {
-	struct sums *s = PyCapsule_GetPointer(capsule, CAPSULE);
+	struct ext_sums *s = PyCapsule_GetPointer(capsule, CAPSULE);
 
-	sums_deinit(s);
+	ext_sums_deinit(s);
 	PyMem_Free(s);
 }
 
-/* To be kept: without what only adding needs. */
-static PyObject *packed(struct sums *s)
+PyObject *ext_sums_pack(struct ext_sums *s)
 {
-	struct sums *kept = PyMem_Malloc(sizeof *kept);
-	struct sum *rows = kept ? PyMem_Realloc(s->rows, s->count * sizeof *rows) : NULL;
+	struct ext_sums *kept = PyMem_Malloc(sizeof *kept);
+	struct ext_sum *rows = kept ? PyMem_Realloc(s->rows, s->count * sizeof *rows) : NULL;
 
 	if (!rows) {
 		PyMem_Free(kept);
 		return PyErr_NoMemory();
 	}
 	s->rows = rows;
-	*kept = (struct sums){.rows = rows, .count = s->count};
+	*kept = (struct ext_sums){.rows = rows, .count = s->count};
 	PyObject *capsule = PyCapsule_New(kept, CAPSULE, release);
 	if (capsule)
 		s->rows = NULL, s->count = 0;
@@ -501,10 +483,10 @@ const char ext_pack_doc[] =
 
 static PyObject *pack(const struct ext_trees *st, PyObject *trees)
 {
-	struct sums s = {.st = st};
-	PyObject *capsule = add_trees(&s, trees) == 0 ? packed(&s) : NULL;
+	struct ext_sums s = {.st = st};
+	PyObject *capsule = ext_sums_add(&s, trees) == 0 ? ext_sums_pack(&s) : NULL;
 
-	sums_deinit(&s);
+	ext_sums_deinit(&s);
 	return capsule;
 }
 

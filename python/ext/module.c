@@ -21,7 +21,10 @@ int ext_keys_init(struct ext_keys *key)
 			       (key->filename = PyUnicode_InternFromString("filename")) &&
 			       (key->name = PyUnicode_InternFromString("name")) &&
 			       (key->line = PyUnicode_InternFromString("line")) &&
-			       (key->line_number = PyUnicode_InternFromString("line_number"))
+			       (key->line_number = PyUnicode_InternFromString("line_number")) &&
+			       (key->described =
+					Py_BuildValue("{O:O, O:O, O:O, O:O}", key->filename, Py_None, key->name,
+						      Py_None, key->line_number, Py_None, key->line, Py_None))
 		       ? 0
 		       : -1;
 }

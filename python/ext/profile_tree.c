@@ -216,8 +216,7 @@ static PyObject *description_of(const struct making *m, const struct function *f
 	PyObject *description = NULL;
 
 	if (text)
-		description = Py_BuildValue("{O:O, O:O, O:O, O:O}", m->st->key.filename, f->file_text, m->st->key.name,
-					    f->name_text, m->st->key.line_number, number, m->st->key.line, text);
+		description = ext_description(&m->st->key, f->file_text, f->name_text, number, text);
 	Py_XDECREF(number);
 	Py_XDECREF(text);
 	return description;

@@ -14,7 +14,7 @@ import types
 import weakref
 
 import plumb.profile as profile
-from plumb._trees import pack
+from plumb._trees import columns, pack, packed
 from raising import refusal
 
 try:
@@ -425,6 +425,47 @@ def check_no_trees_that_are_packed_are_an_empty_one():
     assert profile.merge(nothing, something) == profile.merge(pack(something, nothing)) == tree
 
 
+def check_columns_are_what_is_packed():
+    """Through what is sent between processes; what comes from elsewhere may be anything."""
+    draw = random.Random(5)
+    trees = [{**profile.create(), "count": 10**30}, profile.create(), *(sampled_tree(draw) for _ in range(20))]
+    for tree in trees:
+        sent = json.loads(json.dumps(columns(tree)))
+        assert profile.merge(packed(sent)) == tree and json.dumps(profile.merge(packed(sent))) == json.dumps(profile.merge(tree))
+        assert columns(packed(sent)) == columns(tree) == columns(pack(tree))
+    together = [packed(columns(tree)) for tree in trees]
+    assert json.dumps(profile.merge(*together)) == json.dumps(profile.merge(*trees))
+    assert profile.merge(*together, *trees) == profile.merge(*trees, *trees)
+    places, place_of, parents, samples = columns(trees[-1])
+    assert len(places) < len(place_of)
+    last = len(samples) - 1
+    for wrong in (
+        None, 7, [], {}, (places, place_of, parents), (places, place_of, parents, samples, samples), ([], place_of, parents, samples),
+        ([], [], [], []), (places, place_of[:-1], parents, samples), (places, place_of, parents, iter(samples)),
+        *((places, changed(place_of, last, number), parents, samples) for number in (-1, len(places), 2**70, "0", None, 0.0, True)),
+        *((places, place_of, changed(parents, last, number), samples) for number in (-1, last, 2**70, "0", None, True)),
+        (places, place_of, changed(parents, 0, 1), samples), (places, place_of, parents, changed(samples, last, 1.5)),
+        *((changed(places, 1, place), place_of, parents, samples) for place in (None, "12345", [], ["a", "b", "c", "d", "e"], ["a", "b", "c", 4, 5])),
+    ):  # fmt: skip
+        assert "columns" in refusal(ValueError, packed, wrong), wrong
+    odd = {**profile.create(), "children": {"a": {**profile.create(), "identifier": "b"}}}
+    assert "identifier" in refusal(ValueError, columns, odd)
+    refusal(KeyError, columns, {**profile.create(), "description": {}})
+    refusal(TypeError, columns, {**profile.create(), "description": {**profile.create()["description"], "line": []}})
+    refusal(TypeError, columns, None)
+
+
+def sampled_tree(draw):
+    tree = profile.create()
+    for _ in range(30):
+        profile.process(frame_of(*draw.choices("abcdef", k=draw.randrange(1, 6))), None, tree)
+    return tree
+
+
+def changed(numbers, at, number):
+    return [*numbers[:at], number, *numbers[at + 1 :]]
+
+
 def check_the_garbage_collector_is_left_as_it_was():
     tree = profile.create()
     broken = {**tree, "count": None}
@@ -520,6 +561,7 @@ def check_each_allocation_may_fail():
     profile.process(frame_of(*"abc"), None, tree)
     before = json.dumps(tree)
     assert fail_each_allocation(lambda: profile.merge(tree, tree)) > 300
+    assert fail_each_allocation(lambda: profile.merge(packed(columns(tree)))) > 300
     assert fail_each_allocation(lambda: profile.plot_data(tree, extra=True)) > 300
     assert fail_each_allocation(lambda: profile.process(frame, None, profile.create())) > 300
     assert fail_each_allocation(lambda: profile.identifier(frame)) > 0

@@ -123,6 +123,30 @@ def check_each_worker_answers_for_itself(client):
     assert client.profile(start=time.time() + 3600)["count"] == 0
 
 
+def check_a_worker_whose_plumb_is_older_is_asked_for_trees(client):
+    old, new = sorted(client.scheduler_info()["workers"])
+    before = client.profile(merge_workers=False)
+    answers_columns = client.run(become_older, workers=[old])[old]
+    try:
+        for _ in range(2):  # the second time it is known
+            found = client.profile(merge_workers=False)
+            assert all(found[worker]["count"] >= before[worker]["count"] > 0 for worker in (old, new)), found
+            assert client.profile()["count"] >= sum(tree["count"] for tree in found.values())
+    finally:
+        client.run(become_newer, workers=[old])
+    assert answers_columns
+
+
+def become_older(dask_worker):
+    """What it answers the scheduler is what it answers Dask's clients. Whether it was not."""
+    dask_worker._newer, dask_worker.handlers["profile"] = dask_worker.handlers["profile"], dask_worker.get_profile
+    return dask_worker._newer != dask_worker.get_profile
+
+
+def become_newer(dask_worker):
+    dask_worker.handlers["profile"] = vars(dask_worker).pop("_newer")
+
+
 def check_coroutines_and_actors_are_told_apart(client):
     is_true(until_sampled(client, "awork", lambda: run_on_all(client, awork)))
     future = client.submit(Counter, actor=True)  # it is kept: in a cluster of threads 2022.12.1 lets go of the actor with it
@@ -344,6 +368,7 @@ def in_threads(client):
     return [
         check_what_dask_asks_for_is_what_tasks_did,
         check_each_worker_answers_for_itself,
+        check_a_worker_whose_plumb_is_older_is_asked_for_trees,
         check_coroutines_and_actors_are_told_apart,
         lambda client: check_nothing_is_left_of_it(client, before),
         check_a_recording_is_of_the_whole_cluster,

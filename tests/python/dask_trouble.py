@@ -10,8 +10,10 @@ import contextlib
 import json
 import logging
 import os
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,9 +24,11 @@ import dask
 import distributed
 import plumb.dask
 from dask_cluster import ENOUGH, cluster, is_true, left_of_recordings, run_on_all, until_others_are_sampled, until_sampled, work
+from raising import refusal
 
 NAP = 0.3  # between two looks at something that comes by itself
 READERS, MANY = 10, 20
+FOREVER = 3600  # seconds for which a client looks for its scheduler
 SILENT = "3s"  # after which a worker is not waited for, where one hangs
 
 
@@ -112,6 +116,59 @@ def check_a_recording_ends_with_its_client(client, tls):
     until(lambda: left_of_recordings(client) == [])
 
 
+def check_a_scheduler_may_die_and_come_back():
+    """Processes of their own, which end with this one. Dask's workers end when their scheduler has gone."""
+    port = free_port()
+    with contextlib.ExitStack() as processes:
+        scheduler = processes.enter_context(dasks("scheduler", "--port", str(port), "--preload", "plumb.dask"))
+        worker = processes.enter_context(dasks("worker", "tcp://127.0.0.1:%d" % port, "--no-nanny", "--nthreads", "1"))
+        with distributed.Client("tcp://127.0.0.1:%d" % port, timeout=FOREVER) as client:
+            client.wait_for_workers(1)
+            before = addresses(client)
+            is_true(until_sampled(client, "work", lambda: run_on_all(client)))
+            recording = recorded(client)
+            recording.__enter__()
+            scheduler.kill()
+            scheduler.wait()
+            worker.wait()
+            processes.enter_context(dasks("scheduler", "--port", str(port), "--preload", "plumb.dask"))
+            processes.enter_context(dasks("worker", "tcp://127.0.0.1:%d" % port, "--no-nanny", "--nthreads", "1"))
+            assert "has ended before" in refusal(plumb.Error, lambda: recording.__exit__(None, None, None))
+            until(lambda: client.status == "running" and addresses(client) - before)
+            is_true(until_others_are_sampled(client, before))
+            assert left_of_recordings(client) == []
+            with recorded(client) as p:
+                run_on_all(client)
+            assert p.lost == {} and p.info()["samples"] > 0
+
+
+@contextlib.contextmanager
+def dasks(program, *arguments):
+    """It is killed with us, too, if we are."""
+    main = "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9); from distributed.cli.dask_%s import main; main()" % program
+    options = ["--host", "127.0.0.1", "--no-dashboard"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", main, *arguments, *options], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port():
+    """Which nobody gets who does not ask for it by number."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first = int(file.read().split()[0])
+    while True:
+        port = random.randrange(first - first // 4, first)
+        with socket.socket() as taken, contextlib.suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
+
+
 def check_there_may_be_many_workers():
     with cluster(False, n_workers=MANY) as client:
         assert list(install(client).values()) == [""] * MANY
@@ -137,6 +194,7 @@ def main(all_of_them):
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     if all_of_them:
         check_there_may_be_many_workers()
+        check_a_scheduler_may_die_and_come_back()
     with tempfile.TemporaryDirectory() as folder:
         tls = certificate(folder) if shutil.which("openssl") else {}
         options = {"security": distributed.Security(**tls, require_encryption=True), "protocol": "tls://"} if tls else {}

@@ -250,7 +250,8 @@ class ClusterRecording(Profile):
                 raise
             warnings.warn("plumb: %s" % trouble, RuntimeWarning, stacklevel=2)
         finally:
-            self._client.run_on_scheduler(_ended, self._id)
+            with contextlib.suppress(Error):
+                self._ask(_ended, self._id)
         if self.lost:
             text = "plumb: of %d of the cluster's workers nothing is in the profile: %s"
             told = "; ".join("%s (%s)" % one for one in sorted(self.lost.items()))
@@ -264,13 +265,21 @@ class ClusterRecording(Profile):
     def __repr__(self) -> str:
         return "<plumb.dask.profile: not there yet>" if self._outcome is None else super().__repr__()
 
+    def _ask(self, function: Any, *args: Any) -> Any:
+        """Of the scheduler. While that has gone Dask waits until the client has found it again, or given up."""
+        if self._client.status == "closed":
+            raise Error("the recording is lost: its client was closed before the block ended")
+        try:
+            return self._client.run_on_scheduler(function, *args)
+        except OSError as error:
+            raise Error("the recording is lost: the scheduler did not give it: %s" % error) from error
+
     def _brought_home(self) -> _plumb.Profile:
         """Some workers at a time, each time added to the sum of those before."""
-        client = self._client
-        whole, there = client.run_on_scheduler(_of_scheduler, self._id)
+        whole, there = self._ask(_of_scheduler, self._id)
         self.lost = {worker: "it has gone" for worker in self._workers if worker not in there}
         for at in range(0, len(there), _AT_ONCE):
-            found = client.run_on_scheduler(_of_workers, self._id, there[at : at + _AT_ONCE])
+            found = self._ask(_of_workers, self._id, there[at : at + _AT_ONCE])
             self.lost.update((worker, one) for worker, one in found.items() if isinstance(one, str))
             whole = sum_of([whole, *(one for one in found.values() if isinstance(one, bytes))])
         if not whole:

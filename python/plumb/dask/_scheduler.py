@@ -2,10 +2,11 @@
 """What a scheduler does otherwise while its cluster is sampled: its own event loop, and sums of what workers say."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Optional
+import functools
+from typing import Any, Dict, Iterable, Optional, Set
 
 from plumb import profile
-from plumb._trees import merge
+from plumb._trees import merge, packed
 from plumb.dask import _loops
 from plumb.dask._asking import answers
 from plumb.dask._settings import Settings
@@ -18,6 +19,7 @@ class SchedulerProfile:
 
     def __init__(self, scheduler: Any, settings: Settings) -> None:
         self._scheduler, self._settings, self._before = scheduler, settings, None  # type: Any, Settings, Any
+        self._have_trees: Set[str] = set()  # workers without plumb, or with an older one: they have no columns
 
     def begin(self) -> None:
         """plumb.Error where this process cannot be sampled: then nothing has changed."""
@@ -46,6 +48,19 @@ class SchedulerProfile:
             return profile.get_profile(self._loop, self._loop.recent(), start, stop)
         known, wanted = self._scheduler.workers, None if workers is None else set(workers)
         asked = [worker for worker in known if wanted is None or worker in wanted]
-        told = await answers(self._scheduler, asked, lambda rpc: rpc.profile(start=start, stop=stop, key=key, server=server))
-        trees = {worker: tree for worker, tree in told.items() if not isinstance(tree, BaseException)}
-        return merge(*trees.values()) if merge_workers else trees
+        self._have_trees &= set(known)
+        wants = {"start": start, "stop": stop, "key": key, "server": server}
+        told = await answers(self._scheduler, asked, functools.partial(self._ask, wants))
+        found = {worker: tree for worker, tree in told.items() if not isinstance(tree, BaseException)}
+        return merge(*found.values()) if merge_workers else {worker: merge(tree) for worker, tree in found.items()}
+
+    async def _ask(self, wants: Dict[str, Any], rpc: Any) -> Any:
+        """What merge() takes."""
+        if rpc.addr not in self._have_trees:
+            try:
+                return packed(await rpc.profile(as_columns=True, **wants))
+            except Exception as error:  # a scheduler has the text of a worker's TypeError
+                if "as_columns" not in str(error):
+                    raise
+                self._have_trees.add(rpc.addr)
+        return await rpc.profile(**wants)

@@ -7,6 +7,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from plumb import profile
+from plumb._trees import columns
 from plumb.dask import _labels, _loops
 from plumb.dask._sampler import Sampled
 from plumb.dask._settings import Settings
@@ -54,7 +55,7 @@ class WorkerProfile:
 
     def _answer(self) -> None:
         for op, answer, of_page in (
-            ("profile", self.get_profile, self.get_profile),
+            ("profile", self._profile_for_scheduler, self.get_profile),
             ("profile_metadata", self.get_profile_metadata, self._metadata_for_page),
         ):
             handlers = self._worker.handlers
@@ -74,6 +75,11 @@ class WorkerProfile:
         answer = self._of_loop if server else functools.partial(self._of_tasks, task=key)
         found: Tree = await self._worker.loop.run_in_executor(None, answer, *window)
         return found
+
+    async def _profile_for_scheduler(self, as_columns: bool = False, **asked: Any) -> Any:
+        """A tree, or, for a scheduler with plumb, what columns() makes of it: much less to send and to add up."""
+        found = await self.get_profile(**asked)
+        return await self._worker.loop.run_in_executor(None, columns, found) if as_columns else found
 
     def _of_loop(self, start: Optional[float], stop: Optional[float]) -> Tree:
         recent = self._loop.recent() if _has_begun(start) else None
