@@ -52,6 +52,17 @@ class Burdensome:
         return read_slowly, (0.05,)
 
 
+class Heavy:
+    """Data that take long to be written."""
+
+    def __sizeof__(self):
+        return 10**9
+
+    def __reduce__(self):
+        spin(0.2)
+        return Heavy, ()
+
+
 def read_slowly(seconds):
     spin(seconds)
     return Burdensome()
@@ -280,6 +291,31 @@ def check_labels_tell_what_is_wanted(client):
     until_recorded(client, {"[doing=transfer, worker=%s]" % names_of[second]}, transferred, scheduler=False)
 
 
+def check_what_is_spilled_is_told():
+    """Dask spills what is kept when a process has more memory than it may, which it always has here."""
+    memory = {"target": False, "spill": 1e-6, "pause": False, "terminate": False, "monitor-interval": "20ms"}
+    with dask.config.set({"distributed.worker.memory.%s" % name: value for name, value in memory.items()}):
+        with cluster(False, n_workers=1, memory_limit="1 TB") as client:
+            kept = []
+
+            def spilled():
+                kept.append(client.submit(Heavy, pure=False))
+                while client.run(spills)[kept_by(client)]:
+                    pass
+
+            until_recorded(client, {"[doing=spill, worker=0]"}, spilled, scheduler=False)
+
+
+def kept_by(client):
+    (worker,) = client.scheduler_info()["workers"]
+    return worker
+
+
+def spills(dask_worker):
+    """Whether there is something to spill yet."""
+    return len(dask_worker.data.fast) > 0
+
+
 def check_sums_are_those_of_each_cycle():
     """A history adds up any part of itself, of all tasks or of one, as one cycle after the other would."""
     draw = random.Random(7)
@@ -376,6 +412,7 @@ def in_threads(client):
         check_a_recording_that_is_interrupted_leaves_nothing,
         check_tasks_can_record_themselves,
         check_wrong_calls_are_told,
+        lambda client: check_what_is_spilled_is_told(),
         lambda client: check_sums_are_those_of_each_cycle(),
     ]
 

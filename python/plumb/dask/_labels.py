@@ -23,6 +23,8 @@ FURTHER = ("group", "host", "annotations")
 # Annotations that tell Dask how to run a task.
 _DASKS = {"allow_other_workers", "executor", "priority", "resources", "retries", "shuffle", "span", "workers"}
 
+_SPILL = "_maybe_spill"  # of a worker's memory manager: Dask's own; another one may have none
+
 Further = Tuple[Tuple[str, str], ...]
 
 
@@ -148,6 +150,9 @@ class _Labels:
         transfer = tag(doing="transfer", worker=name)
         worker.execute = _labelled_execute(self._label, worker.execute)
         worker.gather_dep = _labelled(transfer, worker.gather_dep)
+        self._spills = worker.memory_manager if hasattr(worker.memory_manager, _SPILL) else None
+        if self._spills:
+            setattr(self._spills, _SPILL, _labelled(tag(doing="spill", worker=name), getattr(self._spills, _SPILL)))
         self._handlers["actor_execute"] = _labelled_actor(self._label, self._before["actor_execute"])
         self._handlers["get_data"] = _labelled(transfer, self._before["get_data"])
 
@@ -166,6 +171,8 @@ class _Labels:
         self._threads.label = None
         self._handlers.update(self._before)
         del worker.execute, worker.gather_dep
+        if self._spills:
+            delattr(self._spills, _SPILL)
 
 
 _labels: Shared[_Labels] = Shared(weakref.WeakKeyDictionary())
