@@ -27,6 +27,9 @@ debian_venv() {
 # Playwright drives Debian's chromium; it has browsers of its own, which are not fetched.
 setup_browser() { make_venv "$cache/venv-browser" tests/requirements-browser.txt; }
 
+# Dask with the dashboard that it has where there is Bokeh.
+setup_dashboard() { make_venv "$cache/venv-dashboard" tests/requirements-dashboard.txt || say "no bokeh: Dask's dashboard is not tried"; }
+
 # A real kernel for notebooks with %plumb in them.
 setup_notebook() { make_venv "$cache/venv-notebook" tests/requirements-notebook.txt; }
 

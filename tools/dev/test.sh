@@ -214,6 +214,7 @@ cmd_asan() {
 # What takes hours rather than minutes: the long form of the tests, and an hour of each fuzzer.
 cmd_soak() { # [FUZZ_SECONDS]
 	setup_test
+	setup_dashboard
 	build_plain
 	step "end to end, long" python_tests soak build/plumb --soak tests/integration tests/accuracy tests/python || :
 	step "the page in a browser, long" beside browser build/plumb --soak tests/browser || :
