@@ -9,7 +9,7 @@
 #include "sums.h"
 
 #define NONE	EXT_NO_ROW
-#define CAPSULE "plumb._plumb.sums"
+#define CAPSULE "plumb._trees.sums"
 
 static int no_memory(void)
 {
