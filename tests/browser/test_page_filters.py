@@ -111,7 +111,7 @@ def same_cards(shown, report):
         assert onscreen.says_interval(shown[name], figure["share"], figure["half_width"]), (name, shown[name], figure)
     assert onscreen.says(shown["Duration"], report["duration_ns"])
     assert onscreen.count(shown["Samples that pass the filters"]) == samples
-    for member, name in (("missed", "Missed ticks"), ("unreadable", "Unreadable stacks"), ("queue", "Dropped")):
+    for member, name in (("missed", "Missed"), ("unreadable", "Unreadable"), ("queue", "Dropped")):
         assert onscreen.count(shown.get(name, "0")) == report["losses"][member], name
     if "GIL held by somebody, of the time" in shown and len(report["processes"]) == 1:
         held = report["states"]["has_gil"]
