@@ -276,7 +276,7 @@ def pytest_terminal_summary(terminalreporter):
     notes = ["not run: Python %s because %s" % (p.name, p.missing) for p in PYTHONS if p.missing]
     for report in terminalreporter.stats.get("rerun", []):
         said = report.longreprtext.strip().splitlines() or ["?"]
-        notes.append("run again, a defect to mend: %s, which had said: %s" % (report.nodeid, said[-1][:300]))
+        notes.append("run again, a defect to mend: %s, which had said: %s" % (report.nodeid, " | ".join(said[-3:])[:300]))
     for report in terminalreporter.stats.get("skipped", []):
         why = report.longrepr[2].replace("Skipped: ", "", 1) if isinstance(report.longrepr, tuple) else ""
         if why.startswith(statistics.UNDECIDED):
