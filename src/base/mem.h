@@ -56,4 +56,18 @@ static inline struct plumb_error *PLUMB_MUST_CHECK pl_mem_read_u64(struct pl_mem
 	return pl_mem_read(mem, addr, ret, sizeof *ret);
 }
 
+/** Whether it could be read: for who does without it, and wants no reason. */
+static inline bool pl_mem_get(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	struct plumb_error *err = pl_mem_read(mem, addr, dst, len);
+
+	plumb_error_destroy(err);
+	return !err;
+}
+
+static inline bool pl_mem_get_u64(struct pl_mem *mem, pl_addr addr, uint64_t *ret)
+{
+	return pl_mem_get(mem, addr, ret, sizeof *ret);
+}
+
 #endif

@@ -73,16 +73,11 @@ static bool is_python_file(const char *path)
 	return strstr(pl_base_name(path), "python") != NULL;
 }
 
-static uint64_t device_of(const struct pl_mapping *m)
-{
-	return (uint64_t)m->dev_major << 32 | m->dev_minor;
-}
-
 static bool add_file(struct search *s, const struct pl_mapping *m, enum pl_image_rank rank)
 {
 	uint32_t at = (uint32_t)s->files.len;
 	return pl_vec_push(&s->files, ((struct pl_image_file){.map = m, .rank = rank})) &&
-	       pl_map_set(&s->known, m->inode, device_of(m), at);
+	       pl_map_set(&s->known, m->inode, pl_mapping_device(m), at);
 }
 
 /* Note the file of @p m if it can hold an interpreter; false without memory. */
@@ -96,7 +91,7 @@ static bool note_file(struct search *s, const struct pl_mapping *m)
 	if (!m->inode || m->path[0] != '/' || (!m->executable && rank == PL_IMAGE_OTHER))
 		return true;
 	uint32_t at;
-	if (pl_map_get(&s->known, m->inode, device_of(m), &at)) {
+	if (pl_map_get(&s->known, m->inode, pl_mapping_device(m), &at)) {
 		struct pl_image_file *known = &s->files.data[at];
 
 		if (m->executable && !known->map->executable)

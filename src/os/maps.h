@@ -18,6 +18,12 @@ struct pl_mapping {
 };
 typedef PL_VEC(struct pl_mapping) pl_mapping_vec;
 
+/** Of its file: with the inode it says which one it is. */
+static inline uint64_t pl_mapping_device(const struct pl_mapping *m)
+{
+	return (uint64_t)m->dev_major << 32 | m->dev_minor;
+}
+
 /** Pure: parse the text of a maps file (hostile: any bytes). Lines that make no sense are skipped. */
 struct plumb_error *pl_maps_parse(const char *text, size_t len, pl_mapping_vec *ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_maps_read(pid_t pid, pl_mapping_vec *ret) PLUMB_MUST_CHECK;

@@ -65,17 +65,9 @@ struct look {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool read_memory(struct pl_mem *live, pl_addr at, void *dst, size_t len)
-{
-	struct plumb_error *err = pl_mem_read(live, at, dst, len);
-
-	plumb_error_destroy(err);
-	return !err;
-}
-
 static bool look_at(struct look *l, pl_addr at, void *dst, size_t len)
 {
-	return pl_work_spend(&l->work, PL_WORK_CALL + len) && read_memory(l->live, at, dst, len);
+	return pl_work_spend(&l->work, PL_WORK_CALL + len) && pl_mem_get(l->live, at, dst, len);
 }
 
 static bool can_be_pointer(pl_addr p)
@@ -142,18 +134,13 @@ static void search_bytes(struct look *l, pl_addr at, const uint8_t *bytes, size_
 	}
 }
 
-static uint64_t device_of(const struct pl_mapping *m)
-{
-	return (uint64_t)m->dev_major << 32 | m->dev_minor;
-}
-
 /* A head has a value from the beginning on, so it is in a part of a file. What is no program and no library may be a
  * file of any size, and is not read. */
 static bool may_have_head(const struct pl_mapping *m, const struct pl_map *programs)
 {
 	uint32_t unused;
 
-	return m->inode && m->writable && m->readable && pl_map_get(programs, m->inode, device_of(m), &unused);
+	return m->inode && m->writable && m->readable && pl_map_get(programs, m->inode, pl_mapping_device(m), &unused);
 }
 
 /* Files that code is mapped of. Without memory for all of them there are fewer. */
@@ -161,7 +148,7 @@ static void find_programs(const pl_mapping_vec *maps, struct pl_map *ret)
 {
 	for (size_t i = 0; i < maps->len; i++)
 		if (maps->data[i].executable && maps->data[i].inode)
-			(void)pl_map_set(ret, maps->data[i].inode, device_of(&maps->data[i]), 1);
+			(void)pl_map_set(ret, maps->data[i].inode, pl_mapping_device(&maps->data[i]), 1);
 }
 
 /* What is read overlaps: a head may lie anywhere. */
@@ -497,7 +484,7 @@ bool pl_jit_code_moved(const struct pl_jit_code *j, struct pl_mem *live)
 	struct pl_jit_head now;
 
 	for (size_t i = 0; i < j->list_count; i++)
-		if (!read_memory(live, j->lists[i].at, &now, sizeof now) ||
+		if (!pl_mem_get(live, j->lists[i].at, &now, sizeof now) ||
 		    memcmp(&now, &j->lists[i].head, sizeof now) != 0)
 			return true;
 	return false;

@@ -69,14 +69,6 @@ bool pl_native_is_late(const struct pl_native *n)
 	return pl_clock_monotonic_ns() >= n->end_ns;
 }
 
-static bool read_bytes(struct pl_native *n, pl_addr from, uint8_t *to, size_t len)
-{
-	struct plumb_error *err = pl_mem_read(n->place.live, from, to, len);
-
-	plumb_error_destroy(err);
-	return !err;
-}
-
 /* As many of the @p len bytes as can be read in a row, in steps of @p step, which end where pages do. */
 static size_t read_steps(struct pl_native *n, pl_addr from, uint8_t *to, size_t len, size_t step)
 {
@@ -86,7 +78,7 @@ static size_t read_steps(struct pl_native *n, pl_addr from, uint8_t *to, size_t 
 		size_t here = step - (from + done) % step;
 
 		here = here < len - done ? here : len - done;
-		if (!read_bytes(n, from + done, to + done, here))
+		if (!pl_mem_get(n->place.live, from + done, to + done, here))
 			break;
 		done += here;
 	}
@@ -105,7 +97,7 @@ static bool copy_stack(struct pl_native *n, pl_addr from, struct pl_native_taken
 		return false;
 	ret->at = from;
 	ret->len = len;
-	if (read_bytes(n, from, ret->stack, len))
+	if (pl_mem_get(n->place.live, from, ret->stack, len))
 		return true;
 	ret->len = read_steps(n, from, ret->stack, len, STACK_STEP);
 	size_t rest = len - ret->len < STACK_STEP ? len - ret->len : STACK_STEP;

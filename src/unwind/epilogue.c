@@ -17,11 +17,10 @@ static const uint8_t dwarf[] = {PL_X86_64_RAX, PL_X86_64_RCX, PL_X86_64_RDX, PL_
 
 static bool pop(struct pl_unwinder *u, uint64_t *sp, uint64_t *ret)
 {
-	struct plumb_error *err = pl_mem_read_u64(u->mem, *sp, ret);
+	bool ok = pl_mem_get_u64(u->mem, *sp, ret);
 
-	plumb_error_destroy(err);
 	*sp += sizeof *ret;
-	return !err;
+	return ok;
 }
 
 /* add $N,%rsp of a number that is not negative; returns its bytes, 0: it is none. */

@@ -104,9 +104,7 @@ static bool deref(struct machine *m, unsigned len)
 
 	if (len > sizeof v || !pop(m, &addr))
 		return false;
-	struct plumb_error *err = pl_mem_read(m->mem, addr, &v, len);
-	plumb_error_destroy(err);
-	return !err && push(m, v);
+	return pl_mem_get(m->mem, addr, &v, len) && push(m, v);
 }
 
 static bool with_register(struct machine *m, uint64_t n)

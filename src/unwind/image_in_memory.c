@@ -19,14 +19,6 @@
 #define TABLE_ENCODING 0x3b
 #define ENTRY_BYTES    8u
 
-static bool get(struct pl_mem *mem, pl_addr at, void *dst, size_t len)
-{
-	struct plumb_error *err = pl_mem_read(mem, at, dst, len);
-
-	plumb_error_destroy(err);
-	return !err;
-}
-
 static bool is_ours(const Elf64_Ehdr *h, const struct pl_unwind_arch *arch)
 {
 	return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
@@ -89,7 +81,7 @@ static void read_notes(struct pl_unwind_image *i, struct pl_mem *mem, pl_addr at
 
 static bool segment(struct pl_mem *mem, pl_addr head, const Elf64_Ehdr *h, unsigned k, Elf64_Phdr *ret)
 {
-	return get(mem, head + h->e_phoff + k * sizeof *ret, ret, sizeof *ret);
+	return pl_mem_get(mem, head + h->e_phoff + k * sizeof *ret, ret, sizeof *ret);
 }
 
 /* The header is at the file's beginning, which the segment of offset 0 brings along. */
@@ -115,7 +107,7 @@ void pl_unwind_image_open(struct pl_unwind_image *i, struct pl_mem *mem, const s
 	if (i->opened)
 		return;
 	i->opened = true;
-	if (!i->head || !get(mem, i->head, &h, sizeof h) || !is_ours(&h, arch) || !find_bias(i, mem, &h))
+	if (!i->head || !pl_mem_get(mem, i->head, &h, sizeof h) || !is_ours(&h, arch) || !find_bias(i, mem, &h))
 		return;
 	for (unsigned k = 0; k < h.e_phnum && segment(mem, i->head, &h, k, &s); k++) {
 		if (s.p_type == PT_GNU_EH_FRAME && !i->index)
@@ -186,7 +178,7 @@ bool pl_unwind_image_search(const struct pl_unwind_image *i, struct pl_mem *mem,
 	while (from < to) {
 		uint32_t middle = from + (to - from) / 2;
 
-		if (!get(mem, i->table + (pl_addr)middle * ENTRY_BYTES, entry, sizeof entry))
+		if (!pl_mem_get(mem, i->table + (pl_addr)middle * ENTRY_BYTES, entry, sizeof entry))
 			return false;
 		if (i->index + (uint64_t)(int64_t)entry[0] > pc) {
 			to = middle;

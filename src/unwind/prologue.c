@@ -71,14 +71,6 @@ static void run(const uint8_t code[static CODE_BYTES + 8], size_t len, struct pu
 		p->room = 0;
 }
 
-static bool read_word(struct pl_unwinder *u, pl_addr at, uint64_t *ret)
-{
-	struct plumb_error *err = pl_mem_read_u64(u->mem, at, ret);
-
-	plumb_error_destroy(err);
-	return !err;
-}
-
 /* The caller's, where it has pushed those of @p p. */
 static bool take_back(struct pl_unwinder *u, const struct pushed *p, struct pl_registers *regs)
 {
@@ -88,12 +80,12 @@ static bool take_back(struct pl_unwinder *u, const struct pushed *p, struct pl_r
 		return false;
 	sp += p->room;
 	for (unsigned i = p->count; i-- > 0; sp += 8) {
-		if (!read_word(u, sp, &v))
+		if (!pl_mem_get_u64(u->mem, sp, &v))
 			return false;
 		if (u->arch->preserved >> p->regs[i] & 1)
 			pl_register_set(regs, p->regs[i], v);
 	}
-	if (!read_word(u, sp, &v))
+	if (!pl_mem_get_u64(u->mem, sp, &v))
 		return false;
 	pl_register_set(regs, u->arch->pc, v);
 	pl_register_set(regs, u->arch->sp, sp + 8);

@@ -68,14 +68,6 @@ static bool take_anchors(struct resume *r, size_t first, bool learn)
 
 /* ---- trying ------------------------------------------------------------------------------------------------------ */
 
-static bool read_word(struct resume *r, pl_addr at, uint64_t *ret)
-{
-	struct plumb_error *err = pl_mem_read_u64(r->u->mem, at, ret);
-
-	plumb_error_destroy(err);
-	return !err;
-}
-
 static bool may_try(struct resume *r)
 {
 	return pl_steps_take(&r->u->steps, TRY_STEPS);
@@ -128,11 +120,11 @@ static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
 
 	*ret = (struct pl_registers){0};
 	for (unsigned i = 0; i < arch->count; i++)
-		if (l->saved >> i & 1 && read_word(r, cfa + (uint64_t)l->offset[i], &v))
+		if (l->saved >> i & 1 && pl_mem_get_u64(r->u->mem, cfa + (uint64_t)l->offset[i], &v))
 			pl_register_set(ret, i, v);
-	if (!l->saved && read_word(r, cfa - 16, &v))
+	if (!l->saved && pl_mem_get_u64(r->u->mem, cfa - 16, &v))
 		pl_register_set(ret, arch->fp, v);
-	if (!read_word(r, cfa - 8, &v) || !follows_a_call(r, v))
+	if (!pl_mem_get_u64(r->u->mem, cfa - 8, &v) || !follows_a_call(r, v))
 		return false;
 	pl_register_set(ret, arch->pc, v);
 	pl_register_set(ret, arch->sp, cfa);
@@ -170,8 +162,8 @@ static bool try_frame_pointer(struct resume *r, struct pl_registers *regs, enum 
 	uint64_t fp, saved, pc, sp;
 
 	if (!pl_register_get(regs, arch->fp, &fp) || !pl_register_get(regs, arch->sp, &sp) || fp < sp || fp % 8 ||
-	    !r->landing->distance || r->next >= r->n || fp > r->anchors[r->next] || !read_word(r, fp, &saved) ||
-	    !read_word(r, fp + 8, &pc))
+	    !r->landing->distance || r->next >= r->n || fp > r->anchors[r->next] ||
+	    !pl_mem_get_u64(r->u->mem, fp, &saved) || !pl_mem_get_u64(r->u->mem, fp + 8, &pc))
 		return false;
 	pl_register_set(&to, arch->fp, saved);
 	pl_register_set(&to, arch->pc, pc);
@@ -219,8 +211,8 @@ static bool search_frame_pointer(struct resume *r, struct pl_registers *regs, en
 	pl_addr to = r->anchors[r->next] - from < SEARCH_BYTES ? r->anchors[r->next] : from + SEARCH_BYTES;
 	for (int direct = 1; direct >= 0; direct--)
 		for (pl_addr at = from; at < to && may_try(r); at += 8)
-			if (read_word(r, at + 8, &pc) && follows_a_call(r, pc) && calls(r, pc, function) == direct &&
-			    try_frame_pointer_at(r, at, regs, end))
+			if (pl_mem_get_u64(r->u->mem, at + 8, &pc) && follows_a_call(r, pc) &&
+			    calls(r, pc, function) == direct && try_frame_pointer_at(r, at, regs, end))
 				return true;
 	return false;
 }

@@ -30,14 +30,6 @@ static enum step fail(struct walk *w, enum pl_unwind_end end)
 	return STEP_FAILED;
 }
 
-static bool read_word(struct walk *w, pl_addr at, uint64_t *ret)
-{
-	struct plumb_error *err = pl_mem_read_u64(w->u->mem, at, ret);
-
-	plumb_error_destroy(err);
-	return !err;
-}
-
 static enum step find_cfa(struct walk *w, const struct pl_cfi_rule *rule, pl_addr *ret)
 {
 	uint64_t v;
@@ -73,7 +65,7 @@ static bool find_register(struct walk *w, const struct pl_cfi_rule *rule, unsign
 			pl_register_set(to, n, v);
 		return true;
 	case PL_CFI_AT:
-		if (!read_word(w, cfa + (uint64_t)rule->offset, &v))
+		if (!pl_mem_get_u64(w->u->mem, cfa + (uint64_t)rule->offset, &v))
 			return false;
 		pl_register_set(to, n, v);
 		return true;
@@ -87,7 +79,7 @@ static bool find_register(struct walk *w, const struct pl_cfi_rule *rule, unsign
 	case PL_CFI_AT_EXPRESSION:
 		if (!pl_expression_eval(&rule->expression, w->u->mem, w->regs, &cfa, &w->u->steps, &at))
 			return true;
-		if (!read_word(w, at, &v))
+		if (!pl_mem_get_u64(w->u->mem, at, &v))
 			return false;
 		pl_register_set(to, n, v);
 		return true;
@@ -147,7 +139,7 @@ static enum step step_by_rule(struct walk *w, const struct pl_unwind_rule *rule)
 	w->frame.cfa = cfa;
 	w->frame.flags |= rule->signal ? PL_NATIVE_SIGNAL : 0;
 	for (unsigned i = 0; i < rule->saved; i++) {
-		if (!read_word(w, cfa + (uint64_t)(int64_t)rule->at[i].offset, &saved[i]))
+		if (!pl_mem_get_u64(w->u->mem, cfa + (uint64_t)(int64_t)rule->at[i].offset, &saved[i]))
 			return fail(w, PL_UNWIND_UNREADABLE);
 		if (rule->at[i].reg == arch->pc && saved[i] == 0)
 			return STEP_ROOT;
