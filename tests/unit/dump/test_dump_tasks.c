@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A dump of what looks like tasks that take long to read: it ends, and has the stacks. */
-#include <string.h>
 
 #include "dump.h"
 #include "python.h"
@@ -14,12 +13,8 @@ static void check(const char *exe)
 	const struct pl_dump_options options = {.stop = PL_STOP_NEVER, .limit_ns = LIMIT_NS};
 	struct pl_dump *d;
 	struct python p;
-	char line[16];
 
-	python_start(&p, exe, python_like_tasks);
-	python_hear(&p, line, sizeof line);
-	if (strcmp(line, "ready") == 0) {
-		stage_await_state(p.pid, p.pid, "S");
+	if (python_sleeps(&p, exe, python_like_tasks)) {
 		assert_ok(pl_dump_create(&d));
 		assert_ok(pl_dump_live(p.pid, &options, d));
 		assert_int_equal(d->processes.len, 1);

@@ -147,8 +147,8 @@ static void build_each_depth(struct build *b)
 		build_samples(b, 0, stack, 0, PL_EXACT, 1);
 }
 
-/* pprof has the whole stack for each state of each thread. */
-static void pprof_of_more_than_anyone_can_read_is_not_begun(void **state)
+/* What has written anything has said so to the full device. */
+static void is_not_begun(const char *format)
 {
 	const struct pl_export_options o = build_options(100);
 	struct build b;
@@ -157,25 +157,22 @@ static void pprof_of_more_than_anyone_can_read_is_not_begun(void **state)
 	assert_non_null(full);
 	build_start(&b);
 	build_each_depth(&b);
-	assert_code(pl_format_by_name("pprof")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_code(pl_format_by_name(format)->write(b.p, &o, full), PLUMB_ERR_LIMIT);
 	build_end(&b);
 	fclose(full);
+}
+
+/* pprof has the whole stack for each state of each thread. */
+static void pprof_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	is_not_begun("pprof");
 }
 
 /* The dictionary of OpenTelemetry's has each whole stack once. */
 static void otlp_of_more_stacks_than_anyone_can_read_is_not_begun(void **state)
 {
-	const struct pl_export_options o = build_options(100);
-	struct build b;
-	FILE *full = fopen("/dev/full", "w");
-
-	assert_non_null(full);
-	build_start(&b);
-	build_each_depth(&b);
-	assert_code(pl_format_by_name("otlp")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
-	assert_code(pl_format_by_name("otlp-json")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
-	build_end(&b);
-	fclose(full);
+	is_not_begun("otlp");
+	is_not_begun("otlp-json");
 }
 
 struct to_and_fro {

@@ -83,6 +83,18 @@ void python_hear(struct python *p, char *line, size_t size)
 	fail_msg("%s says too much", p->exe);
 }
 
+bool python_sleeps(struct python *p, const char *exe, const char *script)
+{
+	char line[16];
+
+	python_start(p, exe, script);
+	python_hear(p, line, sizeof line);
+	if (strcmp(line, "ready") != 0)
+		return false;
+	stage_await_state(p->pid, p->pid, "S");
+	return true;
+}
+
 void python_say(struct python *p, const char *text)
 {
 	assert_int_equal(write(p->in, text, strlen(text)), strlen(text));

@@ -29,6 +29,8 @@ const char *python_exe(size_t i);
 void python_start(struct python *p, const char *exe, const char *script);
 /** The next line it says, without the newline. */
 void python_hear(struct python *p, char *line, size_t size);
+/** Start it and wait until it has said "ready", and sleeps; false if it says something else. */
+bool python_sleeps(struct python *p, const char *exe, const char *script);
 void python_say(struct python *p, const char *text);
 /** Find its Python and its main thread; false for a release that is not supported (says so). */
 bool python_attach(struct python *p);

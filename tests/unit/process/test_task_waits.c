@@ -151,65 +151,51 @@ static void check_new_interpreters(struct pl_python_process *p)
 	pl_task_finders_deinit(&finders);
 }
 
-static void check_shared_attributes(const char *exe)
+static void check_shared_attributes(struct pl_python_process *p)
 {
 	struct pl_task_waits t = {.rng = {1}};
-	struct pl_python_process *process;
-	struct python p;
-	char line[16];
 
-	python_start(&p, exe, python_like_tasks);
-	python_hear(&p, line, sizeof line);
-	if (strcmp(line, "ready") == 0) {
-		stage_await_state(p.pid, p.pid, "S");
-		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
-		await (process->threads.samplers.len == 1)
-			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
-		assert_false(pl_task_waits_due(&t, process, 1));
-		pl_task_waits_look(&t, process, 1 + STEP_NS);
-		assert_true(t.lister.work.ran_out);
-		assert_true(t.lost_ns >= STEP_NS);
-		pl_task_waits_deinit(&t);
-		pl_python_process_close(process);
-	}
-	python_end(&p);
+	assert_false(pl_task_waits_due(&t, p, 1));
+	pl_task_waits_look(&t, p, 1 + STEP_NS);
+	assert_true(t.lister.work.ran_out);
+	assert_true(t.lost_ns >= STEP_NS);
+	pl_task_waits_deinit(&t);
 }
 
-static void check(const char *exe)
+static void check_all(struct pl_python_process *p)
+{
+	check_looks(p);
+	check_many_interpreters(p);
+	check_new_interpreters(p);
+}
+
+/* @p check each interpreter whose tasks are read, while it sleeps in the script. */
+static void each_sleeping(const char *text, void (*check)(struct pl_python_process *p))
 {
 	struct pl_python_process *process;
 	struct python p;
-	char line[16];
+	const char *exe;
 
-	python_start(&p, exe, script);
-	python_hear(&p, line, sizeof line);
-	if (strcmp(line, "ready") == 0) {
-		stage_await_state(p.pid, p.pid, "S");
-		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
-		await (process->threads.samplers.len == 1)
-			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
-		check_looks(process);
-		check_many_interpreters(process);
-		check_new_interpreters(process);
-		pl_python_process_close(process);
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		if (python_sleeps(&p, exe, text)) {
+			assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+			await (process->threads.samplers.len == 1)
+				assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+			check(process);
+			pl_python_process_close(process);
+		}
+		python_end(&p);
 	}
-	python_end(&p);
 }
 
 static void what_tasks_wait_for_is_found_by_looks(void **state)
 {
-	const char *exe;
-
-	for (size_t i = 0; (exe = python_exe(i)); i++)
-		check(exe);
+	each_sleeping(script, check_all);
 }
 
 static void attributes_that_are_read_again_and_again_are_work(void **state)
 {
-	const char *exe;
-
-	for (size_t i = 0; (exe = python_exe(i)); i++)
-		check_shared_attributes(exe);
+	each_sleeping(python_like_tasks, check_shared_attributes);
 }
 
 int main(void)
