@@ -191,7 +191,7 @@ class Case:
 # Beside as many as wait it took 19 s of a processor to decide one of these, and some could not be; here it takes one trial.
 @pytest.mark.processor
 @pytest.mark.slow
-@pytest.mark.thinned(2, of=len(PROGRAMS))
+@pytest.mark.thinned(1, of=len(PROGRAMS))
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_shares_are_those_the_program_measured(plumb, places, minor, program, table, effort):
     Case(plumb, places, minor, "truth.py", "--program", program).judge(table, program, effort(*SECONDS), any_rate=True)

@@ -32,7 +32,7 @@ def seen(profile):
 
 
 @pytest.mark.once
-@pytest.mark.thinned(3, of=len(PROGRAMS))
+@pytest.mark.thinned(2, of=len(PROGRAMS))
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("rate", ["1000", "max"])
 def test_a_stack_that_changes_all_the_time_is_named(plumb, target, few, rate, program, table):

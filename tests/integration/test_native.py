@@ -105,9 +105,9 @@ def test_what_only_passes_calls_on_is_left_out(plumb, target, minor):
         assert not between.get(("via_partial", "leaf")) and not between.get(("main", "parse")), stack
 
 
-def test_a_thread_that_computes_without_the_gil_is_seen_in_its_library(plumb, places, minor):
+def test_a_thread_that_computes_without_the_gil_is_seen_in_its_library(plumb, places, few):
     """The library is loaded while the program is sampled."""
-    needs(minor)
+    needs(few)
 
     def stacks(profile, thread):
         return [s for s in profile.stacks if thread in [f.name for f in s.python]]
@@ -120,11 +120,11 @@ def test_a_thread_that_computes_without_the_gil_is_seen_in_its_library(plumb, pl
 
     def run(seconds):
         recording, environment = plumb.path(), dict(os.environ, PLUMB_TEST_SECONDS=str(seconds))
-        result = plumb("run", "--native", "-o", recording, "--", *minor.command, script, env=environment)
+        result = plumb("run", "--native", "-o", recording, "--", *few.command, script, env=environment)
         assert result.status == 0, result
         return plumb.report(recording)
 
-    script = places.directory(minor.root)[1] + "/native_busy.py"
+    script = places.directory(few.root)[1] + "/native_busy.py"
     profile = until(run, enough, 0.5)
     assert enough(profile)
     assert not [s for s in stacks(profile, "in_python") if in_libz(s)]
