@@ -95,6 +95,9 @@ struct plumb_session_options {
 	 * this, those of each cycle added up: 32 bytes for each. 0: no limit */
 	size_t max_cycle_stacks;
 	bool kernel; /* with `native`: also where in the kernel threads are that are blocked */
+	/* plumb_session_attach() only: where the program has its struct plumb_tag_table, which is ready; 0: no tags are
+	 * shown */
+	uint64_t tags_at;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tags: how a session that samples its own process finds what a thread is working for. A program puts an object that
- * bears a number into one ContextVar; the number is read out of the thread's current context, never by running Python.
- */
+/* Tags: how a session finds what a thread is working for. A program puts an object that bears a number into one
+ * ContextVar; the number is read out of the thread's current context, never by running Python. */
 #ifndef PLUMB_TAGS_H
 #define PLUMB_TAGS_H
 
@@ -40,6 +39,23 @@ struct plumb_tags {
 	/** Its labels: names and values in turn, each with a NUL behind it, in the order of the names. How many bytes
 	 * that is; 0, as where this is NULL: those that the text names, "[method=GET, route=/x]". Called as `text`. */
 	size_t (*labels)(void *ctx, uint32_t id, char *ret, size_t size);
+};
+
+#define PLUMB_TAG_TABLE_MAGIC 0x315347415442504cull
+
+/** What a program keeps for sessions of other processes (plumb_session_options.tags_at). Addresses are those of the
+ * program. */
+struct plumb_tag_table {
+	uint64_t magic;	     /* PLUMB_TAG_TABLE_MAGIC */
+	uint32_t place_size; /* sizeof(struct plumb_tags) */
+	uint32_t numbers;    /* there are of tags: those below it */
+	uint64_t place;	     /* of a struct plumb_tags. What it says of texts means nothing outside */
+	uint64_t texts;	     /* of an array: by number the address of its struct plumb_tag_texts, or 0 */
+};
+
+/** Behind it are the labels, and then the text with its NUL. It never changes. */
+struct plumb_tag_texts {
+	uint32_t labels_len, text_len;
 };
 
 /** The number that is set in the context of a thread of this process, whether or not @p t is ready; 0: none.

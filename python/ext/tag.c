@@ -19,39 +19,42 @@
 
 /* ---- the texts --------------------------------------------------------------------------------------------------- */
 
-struct texts {
-	const char *shown;
-	size_t labels_len;
-	char labels[]; /* names and values, each with a NUL behind it; then what is shown */
-};
+#define OTHER_TAGS "[other tags]"
 
-static const struct texts other = {.shown = "[other tags]"};
-static _Atomic(const struct texts *) texts[TAGS_FIRST + TAGS_MAX] = {[PLUMB_TAG_OTHER] = &other};
+static const struct {
+	struct plumb_tag_texts head;
+	char text[sizeof OTHER_TAGS];
+} other = {{.text_len = sizeof OTHER_TAGS}, OTHER_TAGS};
+static _Atomic(const struct plumb_tag_texts *) texts[TAGS_FIRST + TAGS_MAX] = {[PLUMB_TAG_OTHER] = &other.head};
 static atomic_uint text_count = TAGS_FIRST, request_count;
 
-static const struct texts *texts_of(uint32_t id)
+static const struct plumb_tag_texts *texts_of(uint32_t id)
 {
 	return id < TAGS_FIRST + TAGS_MAX ? atomic_load_explicit(&texts[id], memory_order_acquire) : NULL;
 }
 
+static char *labels_in(const struct plumb_tag_texts *t)
+{
+	return (char *)(t + 1);
+}
+
 static bool text_of(void *ctx, uint32_t id, char *ret, size_t size)
 {
-	const struct texts *t = texts_of(id);
-	size_t len = t ? strlen(t->shown) : 0;
+	const struct plumb_tag_texts *t = texts_of(id);
 
-	if (!t || len >= size)
+	if (!t || t->text_len > size)
 		return false;
-	memcpy(ret, t->shown, len + 1);
+	memcpy(ret, labels_in(t) + t->labels_len, t->text_len);
 	return true;
 }
 
 static size_t labels_of(void *ctx, uint32_t id, char *ret, size_t size)
 {
-	const struct texts *t = texts_of(id);
+	const struct plumb_tag_texts *t = texts_of(id);
 
 	if (!t || t->labels_len > size)
 		return 0;
-	memcpy(ret, t->labels, t->labels_len);
+	memcpy(ret, labels_in(t), t->labels_len);
 	return t->labels_len;
 }
 
@@ -75,7 +78,7 @@ static unsigned next_id(bool of_request)
 }
 
 /* Never freed once it has a number. NULL with an exception. */
-static struct texts *copy_texts(const char *shown, const char *labels, size_t labels_len)
+static struct plumb_tag_texts *copy_texts(const char *shown, const char *labels, size_t labels_len)
 {
 	size_t len = strlen(shown) + 1;
 
@@ -83,14 +86,14 @@ static struct texts *copy_texts(const char *shown, const char *labels, size_t la
 		PyErr_SetString(PyExc_ValueError, "the text of a tag is too long");
 		return NULL;
 	}
-	struct texts *t = malloc(sizeof *t + labels_len + len);
+	struct plumb_tag_texts *t = malloc(sizeof *t + labels_len + len);
 	if (!t) {
 		PyErr_NoMemory();
 		return NULL;
 	}
-	memcpy(t->labels, labels, labels_len);
-	t->labels_len = labels_len;
-	t->shown = memcpy(t->labels + labels_len, shown, len);
+	*t = (struct plumb_tag_texts){(uint32_t)labels_len, (uint32_t)len};
+	memcpy(labels_in(t), labels, labels_len);
+	memcpy(labels_in(t) + labels_len, shown, len);
 	return t;
 }
 
@@ -102,7 +105,7 @@ static PyObject *new_tag(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "ss#p", &shown, &labels, &labels_len, &of_request))
 		return NULL;
-	struct texts *copy = copy_texts(shown, labels, (size_t)labels_len);
+	struct plumb_tag_texts *copy = copy_texts(shown, labels, (size_t)labels_len);
 	if (!copy)
 		return NULL;
 	unsigned id = next_id(of_request);
@@ -202,6 +205,15 @@ static PyObject *use_tag_place(PyObject *module, PyObject *none)
 	Py_RETURN_NONE;
 }
 
+static PyObject *tag_table(PyObject *module, PyObject *none)
+{
+	static struct plumb_tag_table table = {PLUMB_TAG_TABLE_MAGIC, sizeof place, TAGS_FIRST + TAGS_MAX, 0, 0};
+
+	table.place = (uintptr_t)&place;
+	table.texts = (uintptr_t)texts;
+	return PyLong_FromVoidPtr(__atomic_load_n(&place.ready, __ATOMIC_ACQUIRE) ? &table : NULL);
+}
+
 static PyObject *thread_state(PyObject *module, PyObject *none)
 {
 	return PyLong_FromVoidPtr(PyThreadState_Get());
@@ -251,6 +263,9 @@ static PyMethodDef methods[] = {
 	 "set_tag_place(var, value_type, bitmap_type, array_type, collision_type, context, vars, root, type)\n--\n\n"
 	 "Where find_tag() looks from now on. Once."},
 	{"use_tag_place", use_tag_place, METH_NOARGS, "use_tag_place($module, /)\n--\n\nLet sessions look there, too."},
+	{"tag_table", tag_table, METH_NOARGS,
+	 "tag_table($module, /)\n--\n\nAddress of what a session of another process reads tags by; 0: there is none "
+	 "yet."},
 	{"find_tag", find_tag, METH_O, "find_tag($module, thread_state, /)\n--\n\nThe number a thread bears; 0: none."},
 	{"thread_state", thread_state, METH_NOARGS, "thread_state($module, /)\n--\n\nAddress of the caller's."},
 	{"own_memory", own_memory, METH_VARARGS,

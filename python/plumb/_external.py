@@ -15,7 +15,7 @@ import time
 import weakref
 from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
 
-from plumb import _binary, _forks, _threads
+from plumb import _binary, _forks, _tags, _threads
 from plumb._gil import as_profile
 from plumb._plumb import Error, Profile, add_up, allow_tracer
 from plumb._trees import create
@@ -58,13 +58,16 @@ def _asks_for_permission() -> bool:
         return False
 
 
-def _arguments(recording: str, options: Dict[str, Any]) -> List[str]:
+def _arguments(recording: str, tags: bool, options: Dict[str, Any]) -> List[str]:
     found = ["attach", str(os.getpid()), "--quiet", "--announce", "-o", recording, "-r", repr(options["rate"])]
     found += ["--mode", options["mode"]]
     found += ["--no-" + name for name in ("jitter", "sources") if not options[name]]
     found += ["--" + name for name in ("opcodes", "tasks", "force") if options[name]]
     if options["native"]:
         found += ["--native=all" if options["native"] == "all" else "--native"]
+    table = _tags.table() if tags else 0
+    if table:
+        found += ["--tags-at", str(table)]
     if options["seed"] is not None:
         found += ["--seed", str(options["seed"])]
     limit = options["max_overhead"]
@@ -141,7 +144,7 @@ def _terminate(process: "subprocess.Popen[bytes]", messages: Unnamed, pid: int) 
 
 
 class ExternalSession:
-    """With `stop`, `snapshot` and `status` of `_plumb.Session`. It sees no tags."""
+    """With `stop`, `snapshot` and `status` of `_plumb.Session`."""
 
     def __init__(self, recording: Union[str, Unnamed], tags: bool, hidden: Collection[int], **options: Any) -> None:
         if hidden:
@@ -161,7 +164,7 @@ class ExternalSession:
         self._messages = Unnamed()
         with tempfile.TemporaryFile(prefix="plumb-") as announced:
             try:
-                self._process = self._start([_binary.find(), *_arguments(path, options)], announced)
+                self._process = self._start([_binary.find(), *_arguments(path, tags, options)], announced)
             except BaseException:
                 self._messages.close()
                 raise

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple, Type, T
 
 from plumb import _contexts, _forks
 from plumb._decorated import decorate_any
-from plumb._plumb import Tag, new_tag
+from plumb._plumb import Tag, new_tag, tag_table
 from plumb._unseen import unseen
 
 _Labels = Tuple[Tuple[str, str], ...]  # in order of the keys
@@ -57,6 +57,11 @@ def _are_usable() -> bool:
             if why_not:
                 warnings.warn("plumb.tag does nothing: " + why_not, RuntimeWarning, stacklevel=3)
     return bool(_usable)
+
+
+def table() -> int:
+    """Where a session of another process finds the tags of this one; 0: nowhere."""
+    return tag_table() or (tag_table() if _are_usable() else 0)
 
 
 def _cut(text: str, length: int) -> str:

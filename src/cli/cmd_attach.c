@@ -17,9 +17,17 @@ static bool set_announce(struct config *c, const char *value, struct failure *wh
 	return true;
 }
 
-/* Of who starts us and has to know: the engine of `import plumb` that is external. */
+static bool set_tags_at(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_u64(value, &c->session.tags_at))
+		return refuse(why, "give an address of the program", "'%s' is not an address", value);
+	return true;
+}
+
+/* Of who starts us, has to know, and has tags: the engine of `import plumb` that is external. */
 static const struct opt options_announce[] = {
 	{"announce", 0, NULL, NULL, "Output", set_announce},
+	{"tags-at", 0, "ADDRESS", NULL, "Output", set_tags_at},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "forks.h"
 #include "program.h"
+#include "target_tags.h"
 #include "wrapped.h"
 
 /* Of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
@@ -151,6 +152,15 @@ static struct plumb_error *begin(struct plumb_session *s)
 	return start_threads(s);
 }
 
+static struct plumb_error *open_tags(struct plumb_session *s, uint64_t at)
+{
+	struct plumb_error *err = pl_target_tags_create(s->options.pid, at, &s->tags);
+
+	if (!err)
+		s->options.tags = pl_target_tags_get(s->tags);
+	return err;
+}
+
 static struct plumb_error *attach(struct plumb_session *s, const struct plumb_session_options *o)
 {
 	struct plumb_error *err = pl_program_check(s->options.pid);
@@ -158,7 +168,8 @@ static struct plumb_error *attach(struct plumb_session *s, const struct plumb_se
 	if (err)
 		return err;
 	pl_program_name(s->options.pid, s->program, sizeof s->program);
-	if ((err = s->ops->open(&s->options, &s->engine)))
+	err = o->tags_at ? open_tags(s, o->tags_at) : NULL;
+	if (err || (err = s->ops->open(&s->options, &s->engine)))
 		return pl_hint_wrapped(err, s->options.pid, "attach");
 	if (!o->no_recording && (err = pl_session_open_recording(s, o->output)))
 		return err;
@@ -207,6 +218,7 @@ struct plumb_error *plumb_session_own(const struct plumb_session_options *given,
 	eo.stop = PL_STOP_NEVER; /* a thread cannot stop its siblings */
 	eo.subprocesses = false;
 	eo.tags = o.tags;
+	o.tags_at = 0;
 	return attach_session(&o, eo, ret);
 }
 
@@ -408,7 +420,9 @@ void plumb_session_destroy(struct plumb_session *s)
 	pthread_mutex_destroy(&s->work);
 	pthread_mutex_destroy(&s->ordering);
 	free(s->path);
-	if (!s->left)
+	if (!s->left) {
 		free(s->tids);
+		pl_target_tags_destroy(s->tags);
+	}
 	free(s);
 }

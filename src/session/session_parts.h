@@ -38,8 +38,9 @@ struct pl_session_since {
 
 struct plumb_session {
 	struct pl_engine_options options;
-	int *tids;	     /* what options.hidden and options.tids point into */
-	unsigned generation; /* of the process that began it: forks.h */
+	int *tids;		     /* what options.hidden and options.tids point into */
+	struct pl_target_tags *tags; /* what options.tags is of, if they are another process's */
+	unsigned generation;	     /* of the process that began it: forks.h */
 	const struct pl_engine_ops *ops;
 	struct pl_engine *engine;
 	char program[128];

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
+import zlib
 
 import dask
 import distributed
@@ -21,6 +22,7 @@ import plumb.dask
 from plumb.dask._history import TaskHistory
 from raising import refusal
 
+BLOCK = bytes(range(256)) * 4000
 ENOUGH = 30  # samples of a task
 MOST_ELSEWHERE = 0.2  # of them: it is less than a hundredth, so that more than this is by chance less often than once in 1e7 runs
 
@@ -291,6 +293,30 @@ def check_labels_tell_what_is_wanted(client):
     until_recorded(client, {"[doing=transfer, worker=%s]" % names_of[second]}, transferred, scheduler=False)
 
 
+def squeeze(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        zlib.compress(BLOCK)
+    return distributed.get_worker().address
+
+
+def check_native_frames_are_those_of_tasks(client):
+    """They are recorded from outside, where labels are seen, too."""
+    workers = client.scheduler_info()["workers"]
+    wanted, found = {"[task=squeeze, worker=%s]" % worker["name"] for worker in workers.values()}, set()
+    while not wanted <= found:
+        with plumb.dask.profile(client, native=True, scheduler=False) as p:
+            run_on_all(client, squeeze)
+        assert p.lost == {}
+        found |= {task["description"]["name"] for task in p.tree()["children"].values() if any(map(is_native, nodes(task)))}
+
+
+def is_native(node):
+    """Of a library, or of the interpreter itself."""
+    name = node["description"]["filename"]
+    return name.startswith("/") and not name.endswith(".py")
+
+
 def check_what_is_spilled_is_told():
     """Dask spills what is kept when a process has more memory than it may, which it always has here."""
     memory = {"target": False, "spill": 1e-6, "pause": False, "terminate": False, "monitor-interval": "20ms"}
@@ -409,6 +435,7 @@ def in_threads(client):
         lambda client: check_nothing_is_left_of_it(client, before),
         check_a_recording_is_of_the_whole_cluster,
         check_labels_tell_what_is_wanted,
+        check_native_frames_are_those_of_tasks,
         check_a_recording_that_is_interrupted_leaves_nothing,
         check_tasks_can_record_themselves,
         check_wrong_calls_are_told,

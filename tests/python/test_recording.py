@@ -120,6 +120,9 @@ for output in (sys.argv[1], None):
     # A text has room for the hottest functions only, and which they are is the machine's to decide.
     names = [f["name"] for f in p.stats()["functions"]]
     assert "busy" in names and names[0] in p.text() and not {"<plumb>", "tagged"} & set(names), (names, p.text())
+    # Its tags are read from outside, too. Of the least that was asked for nearly all can be proved, and with them their tag.
+    labels = {(label["name"], label["value"]): label["total"]["samples"] for label in p.stats()["labels"]}
+    assert list(labels) == [("step", "busy")] and labels["step", "busy"] >= 25, labels
 assert len(os.listdir("/proc/self/fd")) < 10
 try: plumb.start(engine="external", output="/nowhere/at/all.plumb")
 except (OSError, plumb.Error) as error: assert "nowhere" in str(error)

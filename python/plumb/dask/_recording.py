@@ -296,7 +296,7 @@ def profile(
     labels     what tasks are labelled with besides the prefixes of their keys and their workers' names: "group", of their keys, "host",
                and "annotations", each as a label of its own
     options    those of plumb.start(), but engine, output, force, threads and hidden. With `native` each process is recorded from
-               outside, where labels are not seen
+               outside, which it has to permit
 
     Workers that come later are recorded from then on.
     """

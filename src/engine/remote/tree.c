@@ -96,7 +96,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->pid_fd = -1;
 	pl_python_process_init(&t->python, &e->tables, &e->room, &pl_sampled_use, t);
 	t->python.reader.opcodes = e->options.opcodes;
-	t->python.reader.tags = e->options.tags;
+	t->python.reader.tags = st->pid == e->options.pid ? e->options.tags : NULL;
 	t->python.reader.tasks = e->options.tasks;
 	t->python.reader.native_frames = e->options.native;
 	t->python.reader.kernel_frames = e->options.kernel;
