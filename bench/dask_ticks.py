@@ -36,7 +36,7 @@ def of_original(worker):
 def of_plumb(ticks_a_cycle):
     """With the GIL, for a tick: what the end of a cycle costs."""
     history = plumb.dask._history.TaskHistory(1000)
-    profile = _sampler._samplers.get(None)._publisher._session.recent()
+    profile = _sampler._samplers.all()[0]._publisher._session.recent()
     began = time.thread_time()
     for (_, task), tree in by_kind(profile).items():
         history.append(time.time(), {task: tree})
@@ -54,7 +54,7 @@ def measured(threads):
             time.sleep(0.05)
         time.sleep(1.2)
         rounds = [(of_original(worker), of_plumb(100)) for _ in range(ROUNDS)]
-        status = _sampler._samplers.get(None).status()
+        status = _sampler._samplers.all()[0].status()
         release.set()
         client.gather(futures)
     original, own = (statistics.median(column) for column in zip(*rounds))

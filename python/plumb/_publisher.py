@@ -62,12 +62,15 @@ class Publisher:
     history  takes entries from a queue: _take(queue)
     made     of what a cycle has counted, a profile: what is published of it
     stop     asked in each interval whether it is over
+    begin    makes the session, of options. Its cycles are known as many seconds after they have ended as its `lag` says, if it has one
     """
 
+    _lag = 0.0
+
     def __init__(
-        self, history: Any, made: Callable[[Any], Any], stop: Callable[[], bool], engine: Optional[str], options: Dict[str, Any]
+        self, history: Any, made: Callable[[Any], Any], stop: Callable[[], bool], begin: Callable[..., Any], options: Dict[str, Any]
     ) -> None:
-        self._history, self._made, self._is_over, self._wanted, self._options = history, made, stop, engine, options
+        self._history, self._made, self._is_over, self._begun, self._options = history, made, stop, begin, options
         self._cycle: float = options["cycle"]
         self._longest_wait = float("inf") if stop is never else 1 / options["rate"]
         self._lock = threading.RLock()  # a signal handler may want it, too
@@ -127,8 +130,9 @@ class Publisher:
 
     def _begin(self) -> None:
         hidden = [publisher._thread.native_id for publisher in list(_running) if publisher._thread]
-        self._session = _gil.begin(self._wanted, hidden=hidden, **self._options)
-        self._last_status = _gil.status(self._session)
+        self._session = session = self._begun(hidden=hidden, **self._options)
+        self._lag = getattr(session, "lag", self._lag)
+        self._last_status = _gil.status(session)
         self._due = time.monotonic() + self._cycle
 
     def _end(self) -> None:
@@ -169,7 +173,7 @@ class Publisher:
                 self._queue.extend(self._next_entry(ends))
             except IndexError:  # of popleft(); asked for, as a signal handler may have taken what was there a moment ago
                 return ends[0] if ends else None
-            self._due = time.monotonic() + min(max(0.0, ends[0] + self._cycle - time.time()), self._cycle)
+            self._due = time.monotonic() + min(max(0.0, ends[0] + self._cycle + self._lag - time.time()), self._cycle)
 
     def _next_entry(self, ends: Deque[float]) -> Iterator[Any]:
         """What was fetched first, with what is made of it; when it ended goes into `ends`. Nothing is taken before the entry is."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import operator
 import threading
 from typing import Any, Callable, Collection, Dict, Optional, Union
 
-from plumb import _threads
+from plumb import _gil, _threads
 from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
 from plumb._history import History
 from plumb._trees import create
@@ -116,5 +117,5 @@ def watch(
     }  # fmt: skip
     history = Watch((), maxlen)
     if options["tids"] != []:
-        history._publisher = Publisher(history, operator.methodcaller("tree", omit=omit), stop, engine, options)
+        history._publisher = Publisher(history, operator.methodcaller("tree", omit=omit), stop, functools.partial(_gil.begin, engine), options)
     return history

@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -103,9 +104,15 @@ def until_sampled(client, key, submit, **which):
             return tree
 
 
+def workers_of(client):
+    """{address: name}. Client.scheduler_info() may have none of them: it returns what the client asks for in a while by itself, too, and
+    that is without them in newer releases."""
+    return client.run_on_scheduler(lambda dask_scheduler: {address: str(worker.name) for address, worker in dask_scheduler.workers.items()})
+
+
 def run_on_all(client, function=work, **options):
     """A task on each worker."""
-    workers = list(client.scheduler_info()["workers"])
+    workers = list(workers_of(client))
     return client.gather([client.submit(function, 0.1, workers=[worker], pure=False, **options) for worker in workers])
 
 
@@ -126,7 +133,7 @@ def check_what_dask_asks_for_is_what_tasks_did(client):
 
 
 def check_each_worker_answers_for_itself(client):
-    workers = set(client.scheduler_info()["workers"])
+    workers = set(workers_of(client))
     while True:
         run_on_all(client)
         found = client.profile(merge_workers=False)
@@ -137,7 +144,7 @@ def check_each_worker_answers_for_itself(client):
 
 
 def check_a_worker_whose_plumb_is_older_is_asked_for_trees(client):
-    old, new = sorted(client.scheduler_info()["workers"])
+    old, new = sorted(workers_of(client))
     before = client.profile(merge_workers=False)
     answers_columns = client.run(become_older, workers=[old])[old]
     try:
@@ -186,7 +193,7 @@ def why_not(dask_worker):
 
 
 def check_workers_that_come_later_are_sampled(client):
-    before = set(client.scheduler_info()["workers"])
+    before = set(workers_of(client))
     client.cluster.scale(2)
     is_true(until_others_are_sampled(client, before))
 
@@ -219,7 +226,7 @@ def check_nothing_is_left_of_it(client, before):
 
 
 def check_a_recording_is_of_the_whole_cluster(client):
-    workers = {str(worker["name"]) for worker in client.scheduler_info()["workers"].values()}
+    workers = set(workers_of(client).values())
     wanted = {"[task=%s, worker=%s]" % (task, worker) for worker in workers for task in ("work", "awork")}
     p = until_recorded(client, wanted, lambda: [run_on_all(client), run_on_all(client, awork)])
     assert "leaf" in names(p.tree())
@@ -275,8 +282,8 @@ def until_recorded(client, wanted, submit, **options):
 
 
 def check_labels_tell_what_is_wanted(client):
-    first, second = sorted(client.scheduler_info()["workers"])
-    names_of = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
+    names_of = workers_of(client)
+    first, second = sorted(names_of)
 
     def annotated():
         with dask.annotate(project="x"):
@@ -302,13 +309,27 @@ def squeeze(seconds):
 
 def check_native_frames_are_those_of_tasks(client):
     """They are recorded from outside, where labels are seen, too."""
-    workers = client.scheduler_info()["workers"]
-    wanted, found = {"[task=squeeze, worker=%s]" % worker["name"] for worker in workers.values()}, set()
+    wanted, found = {"[task=squeeze, worker=%s]" % name for name in workers_of(client).values()}, set()
     while not wanted <= found:
         with plumb.dask.profile(client, native=True, scheduler=False) as p:
             run_on_all(client, squeeze)
         assert p.lost == {}
         found |= {task["description"]["name"] for task in p.tree()["children"].values() if any(map(is_native, nodes(task)))}
+
+
+def check_pages_may_have_native_frames(client):
+    """Also when the program that samples was killed."""
+    assert set(plumb.dask.install(client, interval="5ms", cycle="100ms", native=True).values()) == {""}
+    native = 0
+    for kill in (True, False):
+        start = time.time()
+        while not native or not client.profile(key="squeeze", start=start)["count"]:
+            run_on_all(client, squeeze)
+            native += sum(map(is_native, nodes(client.profile(key="squeeze"))))
+        if kill:
+            (sampler,) = plumb.dask._sampler._samplers.all()
+            os.kill(sampler._publisher._session._growing.session._process.pid, signal.SIGKILL)
+    plumb.dask.uninstall(client)
 
 
 def is_native(node):
@@ -326,15 +347,10 @@ def check_what_is_spilled_is_told():
 
             def spilled():
                 kept.append(client.submit(Heavy, pure=False))
-                while client.run(spills)[kept_by(client)]:
+                while any(client.run(spills).values()):
                     pass
 
             until_recorded(client, {"[doing=spill, worker=0]"}, spilled, scheduler=False)
-
-
-def kept_by(client):
-    (worker,) = client.scheduler_info()["workers"]
-    return worker
 
 
 def spills(dask_worker):
@@ -436,6 +452,7 @@ def in_threads(client):
         check_a_recording_is_of_the_whole_cluster,
         check_labels_tell_what_is_wanted,
         check_native_frames_are_those_of_tasks,
+        check_pages_may_have_native_frames,
         check_a_recording_that_is_interrupted_leaves_nothing,
         check_tasks_can_record_themselves,
         check_wrong_calls_are_told,

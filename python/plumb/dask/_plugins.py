@@ -65,6 +65,7 @@ class Plugin(SchedulerPlugin):  # type: ignore[misc]
     cycle      seconds that an entry of the history is about, or a text. None: as Dask has it
     cycles     entries that are kept. None: as Dask keeps
     max_nodes  what is kept of different stacks in a cycle
+    native     functions of C, C++ and Rust are shown between those of Python: workers are sampled from outside then
 
     What is not given is as `distributed.plumb.interval` and so on say in the configuration of the scheduler or worker.
     """

@@ -2,10 +2,13 @@
 """What samples the tasks of all workers in a process, which are one or, in a cluster within one process, several."""
 from __future__ import annotations
 
+import functools
 from typing import Any, Deque, Dict
 
+from plumb import _gil
 from plumb._publisher import Publisher, never
 from plumb.dask._history import TaskHistory
+from plumb.dask._outside import OutsideSession
 from plumb.dask._settings import Settings
 from plumb.dask._shared import Shared
 from plumb.dask._trees import Kind, Tree, by_kind
@@ -14,7 +17,8 @@ from plumb.dask._trees import Kind, Tree, by_kind
 class _Sampler:
     def __init__(self, settings: Settings) -> None:
         self.histories: Dict[str, TaskHistory] = {}
-        self._publisher = Publisher(self, by_kind, never, "inprocess", {**settings.for_session(), "tags": True})
+        begin = OutsideSession if settings.native else functools.partial(_gil.begin, "inprocess")
+        self._publisher = Publisher(self, by_kind, never, begin, {**settings.for_session(), "tags": True})
 
     def _take(self, queue: Deque[Any]) -> None:
         """Cycles that have ended."""
@@ -41,14 +45,15 @@ def _of_worker(found: Dict[Kind, Tree], worker: str) -> Dict[str, Tree]:
     return {task: tree for (whose, task), tree in found.items() if whose == worker}
 
 
-_samplers: Shared[_Sampler] = Shared()  # there is one at most
+_samplers: Shared[_Sampler] = Shared()  # by settings: mostly there is one at most
 
 
 class Sampled:
-    """A worker of this process, by its name in labels, from now on. With several, the first one's settings are those of the process."""
+    """A worker of this process, by its name in labels, from now on. Several that are sampled alike share a sampler."""
 
     def __init__(self, worker: str, settings: Settings) -> None:
-        self._worker, self._sampler = worker, _samplers.begin(None, lambda: _Sampler(settings))
+        self._worker, self._settings = worker, settings
+        self._sampler = _samplers.begin(settings, lambda: _Sampler(settings))
         self.history = self._sampler.histories[worker] = TaskHistory(settings.cycles)
 
     def recent(self) -> Dict[str, Tree]:
@@ -59,6 +64,6 @@ class Sampled:
 
     def stop(self) -> None:
         self._sampler.histories.pop(self._worker, None)
-        sampler = _samplers.end(None)
+        sampler = _samplers.end(self._settings)
         if sampler:
             sampler.stop()

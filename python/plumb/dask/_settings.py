@@ -7,7 +7,7 @@ from typing import Any, Dict, NamedTuple, Optional
 
 import dask.config
 
-from plumb._arguments import checked_count
+from plumb._arguments import checked_count, checked_flag
 from plumb._watch import Time, positive
 
 _DASKS = {"interval": "distributed.worker.profile.interval", "cycle": "distributed.worker.profile.cycle"}
@@ -19,6 +19,7 @@ class Settings(NamedTuple):
     cycle: float  # seconds that an entry of the history is about
     cycles: int  # entries that are kept
     max_nodes: int  # see plumb.Profiler
+    native: bool  # tasks are sampled from outside, with their native frames
 
     def for_session(self) -> Dict[str, Any]:
         return {
@@ -32,7 +33,11 @@ def _configured(name: str, given: Any, default: Any) -> Any:
 
 
 def settings(
-    interval: Optional[Time] = None, cycle: Optional[Time] = None, cycles: Optional[int] = None, max_nodes: Optional[int] = None
+    interval: Optional[Time] = None,
+    cycle: Optional[Time] = None,
+    cycles: Optional[int] = None,
+    max_nodes: Optional[int] = None,
+    native: Optional[bool] = None,
 ) -> Settings:
     """What is None is as `distributed.plumb.interval` and so on say, then as Dask's own profile has it."""
     times = {
@@ -43,6 +48,7 @@ def settings(
     return Settings(
         times["interval"], times["cycle"], checked_count("cycles", kept),
         checked_count("max_nodes", _configured("max-nodes", max_nodes, _MAX_NODES)),
+        checked_flag("native", _configured("native", native, False)),
     )  # fmt: skip
 
 
