@@ -317,6 +317,16 @@ def check_native_frames_are_those_of_tasks(client):
         found |= {task["description"]["name"] for task in p.tree()["children"].values() if any(map(is_native, nodes(task)))}
 
 
+def check_who_held_the_gil_is_told_by_worker(client):
+    """Two threads of a process compute, so that one of them waits now and then."""
+    holders = set()
+    while not holders:
+        with plumb.dask.profile(client, scheduler=False) as p:
+            run_on_all(client)
+        holders = {holder["name"] for blame in p.gil_blame.values() for holder in blame["holders"]}
+    assert set(p.gil_blame) <= set(workers_of(client))
+
+
 def check_pages_may_have_native_frames(client):
     """Also when the program that samples was killed."""
     assert set(plumb.dask.install(client, interval="5ms", cycle="100ms", native=True).values()) == {""}
@@ -453,6 +463,7 @@ def in_threads(client):
         check_labels_tell_what_is_wanted,
         check_native_frames_are_those_of_tasks,
         check_pages_may_have_native_frames,
+        check_who_held_the_gil_is_told_by_worker,
         check_a_recording_that_is_interrupted_leaves_nothing,
         check_tasks_can_record_themselves,
         check_wrong_calls_are_told,

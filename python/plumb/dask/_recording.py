@@ -7,7 +7,7 @@ import contextlib
 import threading
 import uuid
 import warnings
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from distributed.comm import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
@@ -31,6 +31,13 @@ _LOOK = 5.0  # seconds after which a worker asks its scheduler again whether it 
 # ---- in the processes of the cluster ----
 
 
+class Taken(NamedTuple):
+    """What a process has recorded."""
+
+    recording: bytes  # without instants
+    gil_blame: Optional[Dict[str, Any]]  # who held the GIL while others waited for it, which only instants tell: as in stats()
+
+
 class _OfProcess(Recording):
     """Of this process, which may have several workers, and the scheduler."""
 
@@ -38,9 +45,12 @@ class _OfProcess(Recording):
         super().__init__(output=None, engine=None if options["native"] else "inprocess", **options)
         self._take_once = threading.Lock()
 
-    def take(self) -> bytes:
-        """What was recorded, without instants; nothing if another one has it."""
-        return condensed(self.stop()) if self._take_once.acquire(blocking=False) else b""
+    def take(self) -> Taken:
+        """Nothing if another one has it."""
+        if not self._take_once.acquire(blocking=False):
+            return Taken(b"", None)
+        self.stop()
+        return Taken(condensed(self), self.stats().get("gil_blame"))
 
 
 _recordings: Shared[_OfProcess] = Shared()  # by the name of the cluster's
@@ -62,10 +72,10 @@ def _end(name: str) -> None:
         recording.stop()
 
 
-def _taken(name: str) -> bytes:
+def _taken(name: str) -> Taken:
     """What this process has recorded, if it has and nobody else took it."""
     recording = _recordings.get(name)
-    return recording.take() if recording else b""
+    return recording.take() if recording else Taken(b"", None)
 
 
 async def _in_a_thread(function: Any, *args: Any) -> Any:
@@ -136,7 +146,8 @@ class _Recorder(WorkerPlugin):  # type: ignore[misc]
     async def _answer(self) -> Dict[str, Any]:
         if not self._begun:
             return {"why_not": self._why_not or "its recording had not begun"}
-        return {"recording": await _in_a_thread(_taken, self.name)}
+        taken = await _in_a_thread(_taken, self.name)
+        return dict(taken._asdict())
 
 
 class _AtScheduler(SchedulerPlugin):  # type: ignore[misc]
@@ -192,12 +203,13 @@ async def _ended_of(recording: _AtScheduler, scheduler: Any) -> None:
         await within_patience(scheduler.unregister_worker_plugin(comm=None, name=recording.name))
 
 
-async def _of_scheduler(name: str, dask_scheduler: Any) -> Tuple[bytes, List[str]]:
+async def _of_scheduler(name: str, dask_scheduler: Any) -> Tuple[Taken, List[str]]:
     """What it has recorded itself, and which workers there are now."""
     recording = dask_scheduler.plugins.get(name)
     if recording is None:
         raise Error("the recording has ended before: the scheduler had lost its client")
-    return await _in_a_thread(_taken, name) if recording.recorded else b"", list(dask_scheduler.workers)
+    taken = await _in_a_thread(_taken, name) if recording.recorded else Taken(b"", None)
+    return taken, list(dask_scheduler.workers)
 
 
 async def _of_workers(name: str, workers: Sequence[str], dask_scheduler: Any) -> Dict[str, Any]:
@@ -206,11 +218,11 @@ async def _of_workers(name: str, workers: Sequence[str], dask_scheduler: Any) ->
     return {worker: _recording_in(answer) for worker, answer in found.items()}
 
 
-def _recording_in(answer: Any) -> Any:
+def _recording_in(answer: Any) -> Union[Taken, str]:
     if isinstance(answer, BaseException):
         return str(answer) or type(answer).__name__
     told = answer or {"why_not": "nothing was recorded there"}
-    return told["recording"] if "recording" in told else told["why_not"]
+    return Taken(told["recording"], told.get("gil_blame")) if "recording" in told else str(told["why_not"])
 
 
 # ---- in the client ----
@@ -226,6 +238,7 @@ class ClusterRecording(Profile):
         self._outcome: Optional[_plumb.Profile] = None
         self._name = None
         self.lost: Dict[str, str] = {}  # workers of which there is nothing, and why
+        self.gil_blame: Dict[str, Dict[str, Any]] = {}  # by worker, or "scheduler": as stats() of its own recording has it
 
     def __enter__(self) -> ClusterRecording:
         client = self._client
@@ -276,12 +289,15 @@ class ClusterRecording(Profile):
 
     def _brought_home(self) -> _plumb.Profile:
         """Some workers at a time, each time added to the sum of those before."""
-        whole, there = self._ask(_of_scheduler, self._id)
+        (whole, blame), there = self._ask(_of_scheduler, self._id)
+        self.gil_blame = {"scheduler": blame} if blame else {}
         self.lost = {worker: "it has gone" for worker in self._workers if worker not in there}
         for at in range(0, len(there), _AT_ONCE):
             found = self._ask(_of_workers, self._id, there[at : at + _AT_ONCE])
             self.lost.update((worker, one) for worker, one in found.items() if isinstance(one, str))
-            whole = sum_of([whole, *(one for one in found.values() if isinstance(one, bytes))])
+            taken = {worker: one for worker, one in found.items() if isinstance(one, Taken)}
+            self.gil_blame.update((worker, one.gil_blame) for worker, one in taken.items() if one.gil_blame)
+            whole = sum_of([whole, *(one.recording for one in taken.values())])
         if not whole:
             raise Error("nothing was recorded: the cluster has no worker that could be: %s" % "; ".join(self.lost.values()))
         return opened(whole)
