@@ -34,6 +34,7 @@ struct process {
 struct finder {
 	const struct plumb_profile *p;
 	struct process *processes;
+	uint32_t *python; /* by stack: the function of its innermost frame of Python */
 	pl_sample_fn *fn;
 	void *ctx;
 };
@@ -50,15 +51,23 @@ bool pl_gil_is_told(const struct plumb_profile *p)
 
 /* ---- samples with who held it ------------------------------------------------------------------------------------ */
 
-static uint32_t innermost_python(const struct plumb_profile *p, uint32_t stack)
+/* Once for all stacks: samples of deep ones that are not Python's would search them again and again. Parents have
+ * smaller ids than their children. */
+static bool find_python(struct finder *f)
 {
-	for (uint32_t s = stack; s; s = p->stacks[s].parent) {
-		uint32_t function = p->locations[p->stacks[s].location].function;
+	const struct plumb_profile *p = f->p;
 
-		if (p->functions[function].origin == PL_ORIGIN_PYTHON)
-			return function;
+	f->python = malloc(((size_t)p->stack_count + 1) * sizeof *f->python);
+	if (!f->python)
+		return false;
+	f->python[0] = PL_GIL_UNSEEN;
+	for (uint32_t s = 1; s < p->stack_count; s++) {
+		uint32_t function = p->locations[p->stacks[s].location].function;
+		bool python = p->functions[function].origin == PL_ORIGIN_PYTHON;
+
+		f->python[s] = python ? function : f->python[p->stacks[s].parent];
 	}
-	return PL_GIL_UNSEEN;
+	return true;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -158,7 +167,7 @@ static struct plumb_error *find(void *ctx, const struct pl_sample *s)
 	if (err)
 		return err;
 	if (s->state & PL_STATE_HAS_GIL) {
-		process->last = (struct holder){true, s->time_ns, innermost_python(f->p, s->stack)};
+		process->last = (struct holder){true, s->time_ns, f->python[s->stack]};
 		err = settle_all(f, process, &process->last);
 		return err ? err : f->fn(f->ctx, s);
 	}
@@ -172,7 +181,7 @@ static struct plumb_error *find_all(const struct plumb_profile *p, pl_sample_fn 
 	struct plumb_error *err = &pl_err_no_memory;
 
 	f.processes = calloc((size_t)p->process_count + 1, sizeof *f.processes);
-	if (f.processes)
+	if (f.processes && find_python(&f))
 		err = pl_profile_each(p, find, &f);
 	for (uint32_t i = 0; i < p->process_count && f.processes; i++) {
 		if (!err)
@@ -180,6 +189,7 @@ static struct plumb_error *find_all(const struct plumb_profile *p, pl_sample_fn 
 		pl_vec_deinit(&f.processes[i].waiting);
 	}
 	free(f.processes);
+	free(f.python);
 	return err;
 }
 

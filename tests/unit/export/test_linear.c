@@ -155,6 +155,39 @@ static void the_tag_of_a_deep_stack_is_found_once(void **state)
 	counted_linear(write_shape, &shape, ITEMS);
 }
 
+static struct plumb_error *holders(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const struct plumb_profile *p = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < p->stack_count && !err; i++)
+		err = fn(fn_ctx,
+			 &(struct pl_sample){.stack = p->stack_count - 1, .time_ns = i, .state = PL_STATE_HAS_GIL});
+	return err;
+}
+
+/* A thread that holds the GIL deep down in what is not Python: as many samples as frames. */
+static void build_holders(struct build *b, unsigned items)
+{
+	struct pl_location at = {.column = -1, .end_column = -1};
+	struct pl_function f = {.name = build_string(b, "f"), .origin = PL_ORIGIN_NATIVE};
+	uint32_t location, stack = 0;
+
+	assert_ok(pl_profile_function(b->p, &f, &at.function));
+	assert_ok(pl_profile_location(b->p, &at, &location));
+	for (unsigned i = 0; i < items; i++)
+		assert_ok(pl_profile_stack(b->p, stack, location, &stack));
+	build_samples(b, 0, stack, PL_STATE_WANTS_GIL, PL_EXACT, 1);
+	b->p->stream = (struct pl_stream){.each = holders, .ctx = b->p};
+}
+
+static void who_held_the_gil_deep_down_is_found_once(void **state)
+{
+	struct shape shape = {pl_format_by_name("json"), build_holders};
+
+	counted_linear(write_shape, &shape, ITEMS);
+}
+
 /* What the tree of one deep stack takes that has samples in so many of the batches. */
 static uint64_t bytes_of_tree(unsigned batches)
 {
@@ -192,6 +225,7 @@ int main(void)
 		cmocka_unit_test(a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it),
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(the_tag_of_a_deep_stack_is_found_once),
+		cmocka_unit_test(who_held_the_gil_deep_down_is_found_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
