@@ -12,6 +12,7 @@
 
 /* Columns of the viewer's tables. Labels of further names are told in the text of their tag only. */
 #define NAMES_MAX 64
+#define BYTES_MAX 1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
@@ -137,4 +138,30 @@ struct plumb_error *pl_firefox_runs_each(const struct pl_firefox *w, struct pl_s
 	err = pl_spool_each(spool, thread, add_sample, &r);
 	close_run(&r, r.timeline.interval_ns);
 	return err;
+}
+
+struct measure {
+	const struct pl_firefox *w;
+	double bytes;
+};
+
+static void measure_run(void *ctx, const struct pl_firefox_run *r)
+{
+	struct measure *m = ctx;
+	const struct plumb_profile *p = m->w->p;
+	const struct pl_function *f = &p->functions[p->locations[p->stacks[r->tag].location].function];
+
+	m->bytes += (double)pl_text_of(p, f->name).len + (double)pl_text_of(p, f->labels).len;
+}
+
+struct plumb_error *pl_firefox_labels_measure(const struct pl_firefox *w, struct pl_spool *spool)
+{
+	struct measure m = {.w = w};
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < w->p->thread_count && !err; i++)
+		err = pl_firefox_runs_each(w, spool, i, measure_run, &m);
+	if (err || m.bytes <= BYTES_MAX)
+		return err;
+	return pl_error(PLUMB_ERR_LIMIT, "the labels of all stretches of time would be %.0f GB", m.bytes / 1e9);
 }

@@ -63,6 +63,8 @@ struct pl_firefox_run {
 typedef void pl_firefox_run_fn(void *ctx, const struct pl_firefox_run *r);
 struct plumb_error *pl_firefox_runs_each(const struct pl_firefox *w, struct pl_spool *spool, uint32_t thread,
 					 pl_firefox_run_fn *fn, void *ctx) PLUMB_MUST_CHECK;
+/** Errors: PLUMB_ERR_LIMIT if those of all threads are more than anyone can read. */
+struct plumb_error *pl_firefox_labels_measure(const struct pl_firefox *w, struct pl_spool *spool) PLUMB_MUST_CHECK;
 /** Members of a marker: the text of @p tag, and each of its labels. */
 void pl_firefox_write_labels(struct pl_firefox *w, uint32_t tag);
 /** What columns labels have. */

@@ -224,6 +224,43 @@ static void a_trace_of_more_than_anyone_can_read_is_not_begun(void **state)
 	refuse_up_and_down("chrome-trace", PL_STACK_MAX_DEPTH);
 }
 
+static struct plumb_error *change_labels(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < 20000 && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.stack = 1 + i % 2, .time_ns = i});
+	return err;
+}
+
+/* Firefox's format has a marker with all labels for each stretch of time in which a thread bore them. */
+static void firefox_of_long_labels_is_not_begun(void **state)
+{
+	const struct pl_export_options o = build_options(100);
+	char *tag = calloc(1, 6000003);
+	FILE *full = fopen("/dev/full", "w");
+	struct build b;
+
+	assert_non_null(full);
+	assert_non_null(tag);
+	memset(tag, 'A', 6000000);
+	build_start(&b);
+	for (int i = 0; i < 2; i++) {
+		uint32_t stack;
+
+		tag[6000000] = (char)('0' + i);
+		assert_ok(pl_profile_tag(b.p, tag, "n\0v", 4, &stack));
+		assert_int_equal(stack, 1 + i);
+	}
+	b.p->stream.each = change_labels;
+	build_samples(&b, 0, 1, 0, PL_EXACT, 1);
+	assert_code(pl_format_by_name("firefox")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+	free(tag);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +273,7 @@ int main(void)
 		cmocka_unit_test(otlp_of_more_stacks_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(firefox_of_long_labels_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
