@@ -185,6 +185,12 @@ struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf
 	return err;
 }
 
+bool pl_functions_add_plain(struct pl_functions *f, const struct pl_elf *e)
+{
+	f->sorted = false;
+	return add_table(f, e, e->all.symbol_count ? &e->all : &e->dynamic);
+}
+
 static bool add_name(struct pl_functions *f, struct function one, const char *name, size_t len)
 {
 	one.name = f->names.len;
@@ -206,6 +212,11 @@ bool pl_functions_add_sized(struct pl_functions *f, uint64_t addr, uint64_t size
 {
 	f->sorted = false;
 	return add_name(f, (struct function){.addr = addr, .size = size, .binding = STB_GLOBAL}, name, len);
+}
+
+uint64_t pl_functions_bytes(const struct pl_functions *f)
+{
+	return sizeof *f + f->all.cap * sizeof *f->all.data + f->names.cap;
 }
 
 size_t pl_functions_count(const struct pl_functions *f)

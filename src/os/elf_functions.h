@@ -17,12 +17,16 @@ void pl_functions_destroy(struct pl_functions *f);
 struct plumb_error *pl_functions_add(struct pl_functions *f, const struct pl_elf *e,
 				     bool *stripped_ret) PLUMB_MUST_CHECK;
 
+/** Those that are not packed: nothing has to be unpacked for them. False without memory. */
+bool pl_functions_add_plain(struct pl_functions *f, const struct pl_elf *e);
 /** One more, that no symbol names and whose size is not known. False without memory. */
 bool pl_functions_add_one(struct pl_functions *f, uint64_t addr, const char *name);
 
 /** One that something else than a file tells of. @p name: not ended by a NUL. False without memory. */
 bool pl_functions_add_sized(struct pl_functions *f, uint64_t addr, uint64_t size, const char *name, size_t len);
 
+/** What they take in memory. */
+uint64_t pl_functions_bytes(const struct pl_functions *f);
 /** How many there are, and where one of them begins. */
 size_t pl_functions_count(const struct pl_functions *f);
 uint64_t pl_functions_begin(const struct pl_functions *f, size_t i);

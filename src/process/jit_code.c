@@ -7,6 +7,7 @@
 #include "jit_code.h"
 
 #include <elf.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,12 @@
 #define SEARCH_STEP    (64u << 10)
 #define HEADS_MAX      256 /* that look like one, in one search */
 #define WORK_MAX       (128u << 20)
+#define ENTRY_WORK     512u	    /* a function or a description of one is read and sorted */
+#define PIECE_WORK     256u	    /* a piece is sorted, and gets an image */
+#define HELD_MAX       (64u << 20)  /* bytes of memory, for the objects of a process */
+#define ALL_HELD_MAX   (512u << 20) /* of all processes */
+
+static atomic_uint_least64_t all_held;
 
 /* `struct jit_code_entry`. */
 struct entry {
@@ -50,6 +57,7 @@ struct pl_jit_object {
 	uint8_t *bytes;
 	pl_fde_place_vec list;
 	PL_VEC(struct pl_elf_symbol) code;
+	uint64_t held; /* bytes of memory */
 };
 
 typedef PL_VEC(struct pl_jit_object *) object_vec;
@@ -58,9 +66,9 @@ struct look {
 	struct pl_jit_code *j;
 	struct pl_mem *live;
 	struct pl_work work;
-	object_vec objects; /* that there are now */
-	size_t kept;	    /* of those that were there before */
-	uint64_t bytes;
+	object_vec objects;   /* that there are now */
+	size_t kept;	      /* of those that were there before */
+	uint64_t bytes, held; /* of `objects`: of their files, and of memory that they take */
 };
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -79,6 +87,7 @@ static void object_destroy(struct pl_jit_object *o)
 {
 	if (!o)
 		return;
+	atomic_fetch_sub(&all_held, o->held);
 	pl_functions_destroy(o->functions);
 	free(o->bytes);
 	pl_vec_deinit(&o->list);
@@ -251,7 +260,6 @@ static struct plumb_error *take_file(struct look *l, const uint8_t *file, struct
 	const uint64_t size = o->entry.size;
 	struct pl_elf *e;
 	Elf64_Ehdr h;
-	bool stripped;
 
 	memcpy(&h, file, sizeof h);
 	o->sections_len = h.e_shnum * sizeof(Elf64_Shdr);
@@ -263,14 +271,23 @@ static struct plumb_error *take_file(struct look *l, const uint8_t *file, struct
 	if (err)
 		return err;
 	err = pl_functions_create(&o->functions);
-	err = err ? err : pl_functions_add(o->functions, e, &stripped);
-	if (!err && (!take_code(e, o) || !take_functions(o) || !take_tables(l, e, o)))
+	if (!err && (!pl_functions_add_plain(o->functions, e) || !take_code(e, o) || !take_functions(o) ||
+		     !take_tables(l, e, o)))
 		err = &pl_err_no_memory;
+	pl_work_note(&l->work, ENTRY_WORK * o->list.len);
 	pl_elf_close(e);
 	return err;
 }
 
-/* *ret NULL: it cannot be read. */
+/* What it takes counts from now on. */
+static struct plumb_error *count_held(struct pl_jit_object *o)
+{
+	o->held = sizeof *o + pl_functions_bytes(o->functions) + o->tables_len + o->list.cap * sizeof *o->list.data +
+		  o->code.cap * sizeof *o->code.data;
+	return atomic_fetch_add(&all_held, o->held) + o->held <= ALL_HELD_MAX ? NULL : &pl_err_limit;
+}
+
+/* *ret NULL: it cannot be read, or there is no room for it. */
 static struct plumb_error *read_object(struct look *l, pl_addr at, const struct entry *entry,
 				       struct pl_jit_object **ret)
 {
@@ -283,6 +300,7 @@ static struct plumb_error *read_object(struct look *l, pl_addr at, const struct 
 		o->at = at;
 		o->entry = *entry;
 		err = look_at(l, entry->file, file, entry->size) ? take_file(l, file, o) : &pl_err_unreadable;
+		err = err ? err : count_held(o);
 	}
 	free(file);
 	if (!err) {
@@ -353,7 +371,12 @@ static struct plumb_error *take_entry(struct walk *w, pl_addr at, const struct e
 		err = read_object(l, at, e, &o);
 	if (!o)
 		return err;
+	if (l->held + o->held > HELD_MAX) {
+		object_destroy(o);
+		return NULL;
+	}
 	l->bytes += e->size;
+	l->held += o->held;
 	l->objects.data[l->objects.len++] = o; /* there is room */
 	return NULL;
 }
@@ -476,7 +499,9 @@ static bool take_over(struct look *l)
 	pl_vec_clear(&l->objects);
 	if (j->objects.len)
 		qsort(j->objects.data, j->objects.len, sizeof *j->objects.data, compare_tables);
-	return list_pieces(j);
+	const bool ok = list_pieces(j);
+	pl_work_note(&l->work, PIECE_WORK * j->pieces.len);
+	return ok;
 }
 
 bool pl_jit_code_moved(const struct pl_jit_code *j, struct pl_mem *live)

@@ -17,6 +17,11 @@
 #define COPIED	     8u			   /* bytes, for one unit of it */
 #define MAPPING_WORK 1024u
 
+static void note_work(struct pl_native_reader *n, uint64_t units)
+{
+	pl_ration_end(&n->ration, &(struct pl_work){.spent = units});
+}
+
 struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
 					    struct pl_native_reader **ret)
 {
@@ -24,6 +29,7 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 
 	if (!n)
 		return &pl_err_no_memory;
+	(void)pl_ration_begin(&n->ration, pl_clock_monotonic_ns());
 	struct plumb_error *err = pl_native_create(pid, live, py, all, UINT64_MAX, &n->native);
 	if (err) {
 		free(n);
@@ -35,6 +41,7 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 	if (!pl_evals_have_anchors(py) && python != PL_NO_IMAGE)
 		pl_native_place_read_evals(&n->native->place, python);
 	n->native->steps = STEPS;
+	note_work(n, pl_native_reader_work(n));
 	*ret = n;
 	return NULL;
 }
@@ -51,15 +58,15 @@ void pl_native_reader_destroy(struct pl_native_reader *n)
 	free(n);
 }
 
+uint64_t pl_native_reader_work(const struct pl_native_reader *n)
+{
+	return n->native->place.jit_work + n->native->place.work.spent;
+}
+
 /* What it may cost now is enough for the stack of a sample, whichever that is. */
 static bool may_go_on(struct pl_native_reader *n)
 {
 	return pl_ration_begin(&n->ration, pl_clock_monotonic_ns()).most >= (uint64_t)STEPS * STEP_WORK;
-}
-
-static void note_work(struct pl_native_reader *n, uint64_t units)
-{
-	pl_ration_end(&n->ration, &(struct pl_work){.spent = units});
 }
 
 void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,

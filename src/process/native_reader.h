@@ -24,6 +24,8 @@ struct pl_native_reader {
 struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
 					    struct pl_native_reader **ret) PLUMB_MUST_CHECK;
 void pl_native_reader_destroy(struct pl_native_reader *n);
+/** What it took to create it. */
+uint64_t pl_native_reader_work(const struct pl_native_reader *n);
 
 /** The thread of @p s stands still: its registers and its stack. @p info: it is blocked, and that is what was told of
  * it; NULL: we have stopped it. */

@@ -27,13 +27,15 @@ void pl_python_process_deinit(struct pl_python_process *p)
 }
 
 /* Without, its samples have Python frames alone, and are counted. */
-static void begin_native(struct pl_python_process *p)
+static void begin_native(struct pl_python_process *p, struct pl_work *work)
 {
 	struct plumb_error *err = pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
 							  p->reader.native_frames == PL_NATIVE_ALL, &p->reader.native);
 
-	if (!err)
+	if (!err) {
 		p->reader.native->native->kernel = p->reader.kernel_frames;
+		pl_work_note(work, pl_native_reader_work(p->reader.native));
+	}
 	if (err)
 		pl_debug(PL_DEBUG_PROCESS, "process %d: no native frames: %s", (int)p->pid, plumb_error_message(err));
 	plumb_error_destroy(err);
@@ -43,13 +45,13 @@ static const char *const policies[] = {
 	[PL_STOP_AUTO] = "if they must be", [PL_STOP_NEVER] = "never", [PL_STOP_ALWAYS] = "at each sample"};
 
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
-			      enum pl_stop_policy policy, struct pl_beside *beside)
+			      enum pl_stop_policy policy, struct pl_beside *beside, struct pl_work *work)
 {
 	bool native = p->reader.native_frames != PL_NATIVE_NONE;
 
 	pl_reader_bind(&p->reader, py, live);
 	if (native)
-		begin_native(p);
+		begin_native(p, work);
 	/* The registers of a thread that runs are not to be had without a stop. */
 	if (native && policy == PL_STOP_AUTO)
 		policy = PL_STOP_ALWAYS;
@@ -146,7 +148,7 @@ static struct plumb_error *attach(struct alone *a, enum pl_stop_policy policy)
 		err = pl_find_python(&find, a->process.pid, &work, &py);
 	}
 	if (!err) {
-		pl_python_process_attach(&a->process, &py, find.live, policy, &a->nowhere);
+		pl_python_process_attach(&a->process, &py, find.live, policy, &a->nowhere, &work);
 		find.live = NULL;
 	}
 	pl_find_forget(&find);

@@ -54,9 +54,10 @@ void pl_python_process_close(struct pl_python_process *p);
 void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
 			    const struct pl_thread_list_use *use, void *user);
 void pl_python_process_deinit(struct pl_python_process *p);
-/** It runs this Python, in that memory, which is taken over. @p beside is borrowed. */
+/** It runs this Python, in that memory, which is taken over. @p beside is borrowed. Looking for native code is noted as
+ * @p work. */
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
-			      enum pl_stop_policy policy, struct pl_beside *beside);
+			      enum pl_stop_policy policy, struct pl_beside *beside, struct pl_work *work);
 /** Of our own process: the program may close our descriptors at any moment. Before each use. */
 void pl_python_process_keep_open(struct pl_python_process *p);
 /** It has ended, or runs another program. */

@@ -34,11 +34,11 @@ static struct plumb_error *check_mode(const struct pl_engine *e, const struct pl
 	return mode->check ? mode->check(t->python.pid, pl_mem_live_mem(t->search.find.live), py) : NULL;
 }
 
-static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py)
+static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py *py, struct pl_work *work)
 {
 	if (!t->python.stopper.started_ns) /* an exec gives nothing back */
 		pl_stood_still_begin(&t->still, pl_clock_monotonic_ns());
-	pl_python_process_attach(&t->python, py, t->search.find.live, e->options.stop, &e->beside);
+	pl_python_process_attach(&t->python, py, t->search.find.live, e->options.stop, &e->beside, work);
 	t->search.find.live = NULL;
 	t->search.pause_ns = PAUSE_MIN_NS;
 	t->forked = t->search.seen.forked;
@@ -61,7 +61,7 @@ struct plumb_error *pl_search_attach(struct pl_engine *e, struct pl_target *t, s
 	if ((err = check_mode(e, t, &py)))
 		pl_find_failed(f, err);
 	else
-		attach(e, t, &py);
+		attach(e, t, &py, work);
 	return err;
 }
 

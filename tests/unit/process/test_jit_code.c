@@ -257,6 +257,70 @@ static void what_makes_no_sense_is_not_there(void **state)
 	assert_int_equal(jit->pieces.len, 0);
 }
 
+#define MANY 500000u /* symbols: 24 MB of memory at least */
+
+/* An object of nothing but functions, which lie one behind the other. Owner: the caller. */
+static void *many_functions(uint64_t code, size_t *len_ret)
+{
+	const size_t at = sizeof(struct object), len = at + MANY * sizeof(Elf64_Sym);
+	struct object *o = calloc(1, len);
+	Elf64_Sym *symbols = (Elf64_Sym *)(o + 1);
+
+	assert_non_null(o);
+	*o = objects[0];
+	for (uint32_t i = 1; i < MANY; i++)
+		symbols[i] = (Elf64_Sym){17, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, i, 1};
+	o->sections[1].sh_addr = code;
+	o->sections[1].sh_size = MANY;
+	o->sections[3].sh_offset = at;
+	o->sections[3].sh_size = MANY * sizeof(Elf64_Sym);
+	*len_ret = len;
+	return o;
+}
+
+/* The work of a look has a limit, so that a list is read by and by; but what is there already stays,
+ * as long as there is room for it. */
+static void what_is_held_has_a_limit(void **state)
+{
+	void *files[OBJECTS];
+
+	(void)state;
+	for (int i = 0; i < OBJECTS; i++) {
+		size_t len;
+
+		files[i] = many_functions((uint64_t)MANY * (uint64_t)(i + 1), &len);
+		add_object(i);
+		list[i].file = files[i];
+		list[i].size = len;
+	}
+	for (int looks = 0; looks < 2 * OBJECTS; looks++) {
+		head.action ^= 3; /* it is as if there were something new */
+		(void)look(looks == 0);
+	}
+	assert_in_range(jit->pieces.len, 1, OBJECTS - 1);
+	assert_string_equal(name_at((uint64_t)MANY * OBJECTS + 1), "first"); /* the beginning of the list */
+	for (int i = 0; i < OBJECTS; i++)
+		free(files[i]);
+}
+
+/* A description or a function takes longer to read than its bytes. */
+static void entries_are_work(void **state)
+{
+	uint64_t work;
+	size_t len;
+	bool changed;
+	void *file = many_functions(CODE, &len);
+
+	(void)state;
+	add_object(0);
+	list[0].file = file;
+	list[0].size = len;
+	assert_ok(pl_jit_code_look(jit, pl_mem_live_mem(live), &maps, true, &changed, &work));
+	assert_int_equal(jit->pieces.len, 1);
+	assert_true(work > 500ull * MANY);
+	free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +329,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tables_are_listed_and_copied, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_made_and_dropped_is_noticed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_makes_no_sense_is_not_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_held_has_a_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(entries_are_work, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
