@@ -2,6 +2,7 @@
 /* Layer top: threads, with what they did in the last minute. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "views.h"
@@ -21,12 +22,52 @@ static uint64_t most_gil(const struct plumb_view *second)
 	return most;
 }
 
-static bool find(const struct plumb_view *v, const struct plumb_view_thread *like, struct plumb_view_thread *ret)
+/* The threads of the last second, by their numbers: there may be thousands, and so there are of all. */
+struct place {
+	int pid;
+	uint64_t tid;
+	size_t at; /* in the view */
+};
+
+struct places {
+	struct place *list;
+	size_t count;
+};
+
+static int compare_places(const void *a, const void *b)
 {
-	for (size_t i = 0; v && plumb_view_thread_at(v, i, ret); i++)
-		if (ret->tid == like->tid && ret->pid == like->pid)
-			return true;
-	return false;
+	const struct place *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Without memory there are none. */
+static struct places list_places(const struct plumb_view *v)
+{
+	struct plumb_view_thread t = {.size = sizeof t};
+	struct places places = {0};
+	size_t n = 0;
+
+	while (v && plumb_view_thread_at(v, n, &t))
+		n++;
+	places.list = n ? calloc(n, sizeof *places.list) : NULL;
+	for (; places.list && places.count < n && plumb_view_thread_at(v, places.count, &t); places.count++)
+		places.list[places.count] = (struct place){t.pid, t.tid, places.count};
+	if (places.count)
+		qsort(places.list, places.count, sizeof *places.list, compare_places);
+	return places;
+}
+
+static bool find(const struct plumb_view *v, const struct places *places, const struct plumb_view_thread *like,
+		 struct plumb_view_thread *ret)
+{
+	const struct place asked = {.pid = like->pid, .tid = like->tid};
+	const struct place *found =
+		places->count ? bsearch(&asked, places->list, places->count, sizeof asked, compare_places) : NULL;
+
+	return found && plumb_view_thread_at(v, found->at, ret);
 }
 
 static void percent(char buf[16], uint64_t part, uint64_t all)
@@ -54,6 +95,7 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 {
 	struct plumb_view_thread row = {.size = sizeof row};
 	uint64_t most = most_gil(l->second ? l->second : l->all);
+	struct places places = list_places(l->second);
 
 	t->columns = columns;
 	t->title = l->second ? "name (G: has the GIL)   last second, last minute" : "name (G: has the GIL most)";
@@ -66,11 +108,12 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 			break;
 		if (!l->second)
 			now = row;
-		else if (!find(l->second, &row, &now))
+		else if (!find(l->second, &places, &row, &now))
 			now.samples = now.on_cpu = now.has_gil = now.wants_gil = 0;
 		fill(r, &row, &now, most);
 		strips_text(strips, &row, STRIPS_SECONDS, unicode, r->tail, sizeof r->tail);
 	}
+	free(places.list);
 	table_sort(t);
 	table_ready(t);
 	return NULL;
