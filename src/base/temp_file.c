@@ -10,6 +10,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "own_fd.h"
+
 #define SMALL_BYTES (16u << 20) /* what is no more than that is not asked about */
 
 /* -1 and errno: not in this folder. */
@@ -46,6 +48,15 @@ struct plumb_error *pl_temp_file(int *ret)
 	return pl_error_hint(
 		pl_error_errno(PLUMB_ERR_WRITE_FAILED, errnum, "cannot make a temporary file in %s", folders[0]),
 		"TMPDIR names another place");
+}
+
+struct plumb_error *pl_temp_file_of_call(int *ret)
+{
+	struct plumb_error *err = pl_temp_file(ret);
+
+	if (!err)
+		pl_own_fd(*ret);
+	return err;
 }
 
 /* What is free now was so at the beginning, but for what is in the file already. */

@@ -15,6 +15,7 @@
 #include "formats.h"
 #include "frame_name.h"
 #include "json.h"
+#include "own_fd.h"
 #include "spool.h"
 #include "temp_file.h"
 #include "timeline.h"
@@ -335,7 +336,7 @@ static struct plumb_error *prepare(struct tracer *t)
 	if (!t->path)
 		return &pl_err_no_memory;
 	pl_timeline_start(&t->timeline, t->p);
-	err = pl_temp_file(&t->fd);
+	err = pl_temp_file_of_call(&t->fd);
 	if (!err)
 		err = pl_spool_create(t->p, &t->spool);
 	return err ? err : measure(t);
@@ -350,7 +351,7 @@ struct plumb_error *pl_chrome_trace_write(const struct plumb_profile *p, const s
 	if (!err)
 		err = write_file(&t, o);
 	if (t.fd >= 0)
-		close(t.fd);
+		pl_own_fd_close(t.fd);
 	pl_spool_destroy(t.spool);
 	pl_vec_deinit(&t.waiting);
 	pl_vec_deinit(&t.open);

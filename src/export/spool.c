@@ -9,8 +9,8 @@
 #include "spool.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "own_fd.h"
 #include "temp_file.h"
 #include "vec.h"
 
@@ -94,7 +94,7 @@ static struct plumb_error *sort_arena(struct pl_spool *s)
 
 static struct plumb_error *empty_arena(struct pl_spool *s)
 {
-	struct plumb_error *err = s->fd < 0 ? pl_temp_file(&s->fd) : NULL;
+	struct plumb_error *err = s->fd < 0 ? pl_temp_file_of_call(&s->fd) : NULL;
 
 	if (!err)
 		err = sort_arena(s);
@@ -240,7 +240,7 @@ void pl_spool_destroy(struct pl_spool *s)
 	if (!s)
 		return;
 	if (s->fd >= 0)
-		close(s->fd);
+		pl_own_fd_close(s->fd);
 	pl_vec_deinit(&s->pieces);
 	free(s->threads);
 	free(s->arena);

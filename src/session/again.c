@@ -86,14 +86,14 @@ static struct plumb_error *mapping_each(void *ctx, pl_sample_fn *fn, void *fn_ct
 {
 	struct mapping *m = ctx;
 	int fd;
-	struct plumb_error *err = pl_temp_file(&fd);
+	struct plumb_error *err = pl_temp_file_of_call(&fd);
 
 	if (err)
 		return err;
 	err = copy_mapping(m, fd);
 	if (!err)
 		err = pl_capture_read_again(fd, m->profile, &m->info, fn, fn_ctx);
-	close(fd);
+	pl_own_fd_close(fd);
 	return err;
 }
 

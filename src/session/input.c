@@ -74,8 +74,9 @@ static struct plumb_error *copy_bytes(int from, int to)
 /* Take @p fd in place of the one there is. */
 static void replace(struct pl_input *in, int fd)
 {
-	close(in->fd);
+	pl_own_fd_close_as(in->fd, &in->file);
 	in->fd = fd;
+	in->file = pl_file_id(fd);
 	in->is_copy = true;
 }
 
@@ -215,6 +216,7 @@ struct plumb_error *pl_input_open(const char *path, pl_input_look *look, void *c
 
 	if (err)
 		return err;
+	in.file = pl_file_id(in.fd);
 	err = prepare(&in, look, ctx);
 	if (!err && lseek(in.fd, 0, SEEK_SET) != 0)
 		err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
@@ -260,6 +262,6 @@ void pl_input_close(struct pl_input *in)
 	if (in->map)
 		munmap(in->map, in->map_len);
 	if (in->fd >= 0)
-		close(in->fd);
+		pl_own_fd_close_as(in->fd, &in->file);
 	*in = (struct pl_input){.fd = -1};
 }

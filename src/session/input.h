@@ -4,12 +4,14 @@
 #define PL_SESSION_INPUT_H
 
 #include "import.h"
+#include "own_fd.h"
 
 /** A file, a pipe or standard input, decompressed if it was gzip. It is opened once. */
 struct pl_input {
-	int fd;	      /* can be read again from its beginning; the file itself, or an unlinked copy; -1: moved away */
-	bool is_copy; /* nobody else can change it */
-	void *map;    /* pl_input_map */
+	int fd; /* can be read again from its beginning; the file itself, or an unlinked copy; -1: moved away */
+	struct pl_file_id file; /* that it is open for */
+	bool is_copy;		/* nobody else can change it */
+	void *map;		/* pl_input_map */
 	size_t map_len;
 };
 

@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "cursor.h"
+#include "own_fd.h"
 #include "temp_file.h"
 
 #define SAMPLE_MAX_LEN 60 /* six numbers */
@@ -27,14 +27,13 @@ void pl_sample_log_init(struct pl_sample_log *log)
 void pl_sample_log_deinit(struct pl_sample_log *log)
 {
 	pl_buf_deinit(&log->piece);
-	if (log->fd >= 0)
-		close(log->fd);
+	pl_own_fd_close(log->fd);
 	log->fd = -1;
 }
 
 static struct plumb_error *write_piece(struct pl_sample_log *log)
 {
-	struct plumb_error *err = log->fd < 0 ? pl_temp_file(&log->fd) : NULL;
+	struct plumb_error *err = log->fd < 0 ? pl_temp_file_of_call(&log->fd) : NULL;
 
 	if (!err)
 		err = pl_temp_write(log->fd, log->piece.data, log->piece.len);

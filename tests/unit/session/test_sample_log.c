@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "sample_log.h"
@@ -94,12 +96,33 @@ static void the_error_of_who_takes_them_ends_it(void **state)
 	stream.destroy(stream.ctx);
 }
 
+/* As daemons do; the number is that of another file then. */
+static void what_the_program_has_closed_is_not_closed_again(void **state)
+{
+	struct pl_rng rng = {.state = 1};
+	struct pl_sample_log log;
+
+	pl_sample_log_init(&log);
+	for (unsigned i = 0; log.fd < 0; i++) {
+		const struct pl_sample s = random_sample(&rng, i);
+		assert_ok(pl_sample_log_add(&log, &s));
+	}
+	const int fd = log.fd, other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_true(other >= 0);
+	assert_int_equal(dup2(other, fd), fd);
+	pl_sample_log_deinit(&log);
+	assert_true(fcntl(fd, F_GETFD) >= 0);
+	close(fd);
+	close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_samples_stay_in_memory),
 		cmocka_unit_test(many_samples_go_to_a_file),
 		cmocka_unit_test(the_error_of_who_takes_them_ends_it),
+		cmocka_unit_test(what_the_program_has_closed_is_not_closed_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
