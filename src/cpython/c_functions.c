@@ -323,4 +323,5 @@ void pl_c_functions_find(const struct pl_c_file *f, struct pl_c_function_sink *s
 		if ((i == 0 || d.all.data[i].addr != d.all.data[i - 1].addr) && !tell(&d, i, sink))
 			break;
 	pl_vec_deinit(&d.all);
+	sink->tries = d.tries;
 }

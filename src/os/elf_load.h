@@ -18,6 +18,9 @@ struct pl_elf_image {
 bool pl_elf_load(const struct pl_elf *e, size_t max_bytes, struct pl_elf_image *ret);
 void pl_elf_image_deinit(struct pl_elf_image *i);
 
+/** So much had to be done with what it has, beside reading it. */
+void pl_elf_note(const struct pl_elf *e, uint64_t units);
+
 /** Does its dynamic symbol table name one of the @p n functions, be it its own or another file's? */
 bool pl_elf_mentions(const struct pl_elf *e, const char *const *names, size_t n);
 

@@ -5,11 +5,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf_load.h"
 #include "elf_tables.h"
 
 bool pl_elf_may(const struct pl_elf *e, uint64_t units)
 {
 	return !e->work || pl_work_spend(e->work, units);
+}
+
+void pl_elf_note(const struct pl_elf *e, uint64_t units)
+{
+	if (e->work)
+		pl_work_note(e->work, units);
 }
 
 bool pl_elf_read(const struct pl_elf *e, uint64_t offset, void *dst, size_t len)

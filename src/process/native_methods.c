@@ -6,6 +6,7 @@
 #include "elf_load.h"
 
 #define FILE_MAX (64u << 20)
+#define TRY_WORK 64
 
 struct adder {
 	struct pl_c_function_sink sink; /* first */
@@ -22,7 +23,7 @@ void pl_native_methods_add(const struct pl_elf *e, struct pl_functions *f)
 {
 	/* Whoever has a module or a type. */
 	static const char *const api[] = {"PyModuleDef_Init", "PyModule_Create2", "Py_InitModule4_64", "PyType_Ready"};
-	struct adder a = {{take}, f};
+	struct adder a = {.sink.take = take, .functions = f};
 	struct pl_elf_image image;
 
 	if (!pl_elf_mentions(e, api, sizeof api / sizeof *api) || !pl_elf_load(e, FILE_MAX, &image))
@@ -33,5 +34,6 @@ void pl_native_methods_add(const struct pl_elf *e, struct pl_functions *f)
 				       .code = image.code,
 				       .code_end = image.code_end};
 	pl_c_functions_find(&file, &a.sink);
+	pl_elf_note(e, a.sink.tries * TRY_WORK);
 	pl_elf_image_deinit(&image);
 }

@@ -29,7 +29,7 @@ static bool tell(struct pl_c_function_sink *sink, uint64_t addr, const char *nam
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pl_c_file f = {.bytes = data, .len = size, .base = BASE, .code = CODE, .code_end = CODE_END};
-	struct teller t = {{tell}, 0};
+	struct teller t = {.sink.take = tell};
 
 	pl_c_functions_find(&f, &t.sink);
 	return 0;

@@ -32,13 +32,16 @@ static bool tell(struct pl_c_function_sink *sink, uint64_t addr, const char *nam
 	return --t->most > 0;
 }
 
+static size_t tries; /* of the last search */
+
 static void find(size_t len, size_t most)
 {
 	const struct pl_c_file f = {.bytes = bytes, .len = len, .base = BASE, .code = CODE, .code_end = CODE_END};
-	struct teller t = {{tell}, most};
+	struct teller t = {.sink.take = tell, .most = most};
 
 	*told = '\0';
 	pl_c_functions_find(&f, &t.sink);
+	tries = t.sink.tries;
 }
 
 static void put(uint64_t at, uint64_t word)
@@ -144,12 +147,29 @@ static void a_file_may_hold_anything(void **state)
 	find(SIZE, SIZE_MAX);
 }
 
+/* Each word points to a name: it may be a type, a module, or a method. */
+static void what_is_looked_at_is_told(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < SIZE; at += 8)
+		put(at, 0);
+	find(SIZE, SIZE_MAX);
+	assert_int_equal(tries, 0);
+	texts = 0;
+	const uint64_t name = text("x");
+	for (size_t at = 0; at < 0x400; at += 8)
+		put(at, name);
+	find(SIZE, SIZE_MAX);
+	assert_true(tries >= 8 * (0x400 / 8));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(functions_have_the_names_of_python, set_up),
 		cmocka_unit_test_setup(a_function_of_builtins_is_called_as_it_is, set_up),
 		cmocka_unit_test_setup(a_file_may_hold_anything, set_up),
+		cmocka_unit_test_setup(what_is_looked_at_is_told, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
