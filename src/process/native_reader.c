@@ -123,21 +123,32 @@ static struct plumb_error *module_of(struct pl_native_reader *n, struct pl_reade
 	return err;
 }
 
-/* Code of a compiler that may have written names into a file. What comes after a look is looked for anew there: the
- * file grows. */
+/* The file is read again now and then, for it grows; so often that names come late by a sixteenth of the time. */
+static uint32_t reading_of(uint32_t looks)
+{
+	uint32_t step = 1;
+
+	while (looks / step >= 32)
+		step *= 2;
+	return looks - looks % step;
+}
+
+/* Code of a compiler that may have written names into a file. Without room for one more of them it has none. */
 static struct plumb_error *learn_fileless(struct pl_native_reader *n, struct pl_reader *r, pl_addr place,
 					  struct pl_native_code *native, uint32_t *ret)
 {
 	struct pl_native_place *p = &n->native->place;
-	struct plumb_error *err = NULL;
+	struct pl_code_modules *all = &r->codes.store->modules;
 
-	if (!n->no_file && n->modules < MODULES_MAX) {
-		err = pl_code_modules_perf_map(&r->codes.store->modules, p->pid, &p->seen, n->looks, &n->no_file);
-		n->modules += !err;
+	if (!n->no_file) {
+		struct plumb_error *err =
+			pl_code_modules_perf_map(all, p->pid, &p->seen, reading_of(n->looks), &n->no_file);
+		if (err && err != &pl_err_limit)
+			return err;
 	}
 	native->module = n->no_file;
 	native->place = place;
-	return err ? err : remember(n, r, place, native, PL_NO_FILE, ret);
+	return remember(n, r, place, native, PL_NO_FILE, ret);
 }
 
 /* Its compiler tells its name, as long as it is there; what is longer than names are is cut. */

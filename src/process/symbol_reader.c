@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "filed_functions.h"
 #include "image.h"
 #include "mapped_functions.h"
@@ -27,6 +28,11 @@ struct pl_symbol_job {
 	struct pl_work work;
 	struct pl_functions *functions; /* the answer */
 };
+
+static bool is_perf_map(pid_t pid, const struct pl_mapping *map)
+{
+	return pid && pl_code_module_is_perf_map(map);
+}
 
 static struct plumb_error *read_perf_map(struct pl_symbol_job *j)
 {
@@ -71,7 +77,7 @@ static void read_symbols(struct pl_aside *a)
 		read_filed(j);
 		return;
 	}
-	if (pl_code_module_is_perf_map(&j->map)) {
+	if (is_perf_map(j->pid, &j->map)) {
 		plumb_error_destroy(read_perf_map(j));
 		return;
 	}
@@ -140,9 +146,15 @@ static struct pl_symbol_job *job_create(const struct pl_code_file *q, uint64_t m
 	return NULL;
 }
 
+static uint64_t left(struct pl_symbol_reader *r, const struct pl_code_file *q)
+{
+	return is_perf_map(q->pid, q->map) ? pl_ration_begin(&r->perf_maps, pl_clock_monotonic_ns()).most
+					   : left_for(r, q->pid);
+}
+
 bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_code_file *q)
 {
-	uint64_t most = pl_asker_may(&r->asker) ? left_for(r, q->pid) : 0;
+	uint64_t most = pl_asker_may(&r->asker) ? left(r, q) : 0;
 	struct pl_symbol_job *j = most ? job_create(q, most) : NULL;
 
 	return j && pl_asker_begin(&r->asker, &j->aside);
@@ -153,7 +165,10 @@ static struct pl_functions *take_answer(struct pl_symbol_reader *r)
 	struct pl_symbol_job *j = (struct pl_symbol_job *)r->asker.asked;
 	struct pl_functions *answer = j->functions;
 
-	note_spent(r, j->pid, j->work.spent);
+	if (is_perf_map(j->pid, &j->map))
+		pl_ration_end(&r->perf_maps, &j->work);
+	else
+		note_spent(r, j->pid, j->work.spent);
 	j->functions = NULL;
 	return answer;
 }

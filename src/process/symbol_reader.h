@@ -8,6 +8,7 @@
 #include "code_modules.h"
 #include "elf_functions.h"
 #include "map.h"
+#include "ration.h"
 
 struct pl_symbol_job; /* private */
 
@@ -15,6 +16,7 @@ struct pl_symbol_reader {
 	struct pl_asker asker;	  /* its question is open */
 	uint64_t spent;		  /* of the work that may be done for all files together */
 	struct pl_map by_process; /* pid -> what was spent for its files, in pages; it may take no more than its part */
+	struct pl_ration perf_maps; /* these grow, and are read again: whoever asks keeps one of a process */
 };
 
 /** False: nobody can be asked any more. @p q is not kept. */

@@ -18,6 +18,7 @@ void pl_native_symbols_deinit(struct pl_native_symbols *s)
 {
 	pl_symbol_reader_deinit(&s->reader);
 	pl_demangler_deinit(&s->demangler);
+	pl_map_deinit(&s->perf_maps);
 	for (size_t i = 0; i < s->files.len; i++)
 		pl_functions_destroy(s->files.data[i].functions);
 	pl_vec_deinit(&s->files);
@@ -32,6 +33,20 @@ static struct pl_native_symbols_file *file_of(struct pl_native_symbols *s, const
 	return &s->files.data[m->id];
 }
 
+/* The one before has served: what comes now was sampled later. */
+static void forget_older(struct pl_native_symbols *s, const struct pl_code_module *m)
+{
+	uint32_t before;
+
+	if (!pl_code_module_is_perf_map(&m->map))
+		return;
+	if (pl_map_get(&s->perf_maps, (uint64_t)m->pid, 0, &before)) {
+		pl_functions_destroy(s->files.data[before].functions);
+		s->files.data[before].functions = NULL;
+	}
+	(void)pl_map_set(&s->perf_maps, (uint64_t)m->pid, 0, m->id); /* without memory it stays */
+}
+
 static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, struct pl_native_symbols_file *f)
 {
 	const struct pl_code_file q = {.pid = m->pid,
@@ -40,6 +55,7 @@ static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, str
 				       .build_id = m->build_id,
 				       .build_id_len = m->build_id_len};
 
+	forget_older(s, m);
 	f->state = pl_symbol_ask(&s->reader, &q) ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
 	s->asked = m->id;
 }

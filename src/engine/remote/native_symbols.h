@@ -19,8 +19,9 @@ struct pl_native_symbols_file {
 struct pl_native_symbols {
 	PL_VEC(struct pl_native_symbols_file) files; /* by number of the module */
 	struct pl_symbol_reader reader;
-	uint32_t asked;	 /* while reader.asker.asked: the module */
-	uint64_t end_ns; /* of the time for whoever waits for the end; 0: nobody does */
+	struct pl_map perf_maps; /* process -> the module of its last perf map */
+	uint32_t asked;		 /* while reader.asker.asked: the module */
+	uint64_t end_ns;	 /* of the time for whoever waits for the end; 0: nobody does */
 	struct pl_demangler demangler;
 };
 

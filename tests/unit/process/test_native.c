@@ -479,6 +479,17 @@ static void names_of_a_process_take_no_more_than_its_part(void **state)
 	pl_functions_destroy(ret);
 	assert_true(pl_map_set(&r.by_process, (uint64_t)getpid(), 0, PL_IMAGE_WORK / 4096));
 	assert_false(pl_symbol_ask(&r, &q));
+	/* A perf map is read again and again: it has a part of the time. */
+	const struct pl_mapping perf_map = {.inode = 1, .path = (char[]){PL_JIT_FILE}};
+	const struct pl_code_file grows = {.pid = getpid(), .seen = own_view(), .map = &perf_map};
+	for (int i = 0; i < 2; i++) {
+		assert_true(pl_symbol_ask(&r, &grows));
+		await (pl_symbol_answered(&r, 100, 1000000, &ret))
+			;
+		pl_functions_destroy(ret);
+	}
+	r.perf_maps = (struct pl_ration){.spent = UINT64_MAX / 2, .at_ns = UINT64_MAX};
+	assert_false(pl_symbol_ask(&r, &grows));
 	q.pid = getppid(); /* the others have theirs */
 	assert_true(pl_symbol_ask(&r, &q));
 	await (pl_symbol_answered(&r, 100, 1000000, &ret))
