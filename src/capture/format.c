@@ -191,6 +191,23 @@ void pl_encode_section(struct pl_encoder *e, enum pl_section tag, const struct p
 	pl_encode_bytes(e, content->data, content->len);
 }
 
+bool pl_find_sections(const struct pl_buf *raw, struct pl_decoder sections[PL_SECTIONS])
+{
+	struct pl_decoder d = pl_decoder_of(raw->data, raw->len);
+	while (pl_cursor_left(&d.cursor)) {
+		uint64_t tag = pl_decode(&d), len = pl_decode(&d);
+		const uint8_t *bytes = NULL;
+		if (d.bad || len > pl_cursor_left(&d.cursor) || !pl_cursor_bytes(&d.cursor, (size_t)len, &bytes))
+			return false;
+		if (tag >= PL_SECTIONS)
+			continue;
+		if (pl_cursor_left(&sections[tag].cursor))
+			return false; /* twice */
+		sections[tag] = pl_decoder_of(bytes, (size_t)len);
+	}
+	return true;
+}
+
 uint64_t pl_decode_long(struct pl_decoder *d)
 {
 	uint64_t v = 0;

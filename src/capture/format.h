@@ -143,6 +143,8 @@ static inline struct pl_decoder pl_decoder_of(const uint8_t *bytes, size_t len)
 {
 	return (struct pl_decoder){.cursor = {.p = bytes, .end = bytes + len}};
 }
+/** Where each section of the payload @p raw lies; those that are not there stay as they are. False: it is damaged. */
+bool pl_find_sections(const struct pl_buf *raw, struct pl_decoder sections[PL_SECTIONS]);
 /** A number of more than one byte, or none. */
 uint64_t pl_decode_long(struct pl_decoder *d);
 /* Most numbers have one byte, and there are six for each sample. */

@@ -10,8 +10,9 @@
 
 #include "axis.h"
 #include "format.h"
-#include "restore.h"
 #include "intake.h"
+#include "last_time.h"
+#include "restore.h"
 
 /* While searching, a payload is summed for every header that looks right. Made-up headers could each claim the whole
  * file; so the search ends after so many bytes, plus a few times what the file has. */
@@ -307,9 +308,14 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 				    struct pl_capture_info *ret)
 {
 	struct reader r = {.raw = PL_BUF_INIT((size_t)PL_CHUNK_MAX_BYTES + 1)};
+	uint64_t last_ns = 0;
 	pl_intake_init(&r.intake, fd);
 	pl_restore_init(&r.restore, p, fn, ctx);
-	struct plumb_error *err = read_all(&r);
+	struct plumb_error *err = pl_last_time(fd, &last_ns);
+	if (!err)
+		err = pl_profile_expect_time(p, last_ns);
+	if (!err)
+		err = read_all(&r);
 	if (!err)
 		err = pl_profile_check_names(p, r.intake.consumed, PL_MEMORY_PER_BYTE);
 	if (!err)

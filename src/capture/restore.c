@@ -298,24 +298,6 @@ struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count, str
 	return err;
 }
 
-/* Where each section of the payload lies. */
-static bool find_sections(const struct pl_buf *raw, struct pl_decoder sections[PL_SECTIONS])
-{
-	struct pl_decoder d = pl_decoder_of(raw->data, raw->len);
-	while (pl_cursor_left(&d.cursor)) {
-		uint64_t tag = pl_decode(&d), len = pl_decode(&d);
-		const uint8_t *bytes = NULL;
-		if (d.bad || len > pl_cursor_left(&d.cursor) || !pl_cursor_bytes(&d.cursor, (size_t)len, &bytes))
-			return false;
-		if (tag >= PL_SECTIONS)
-			continue;
-		if (pl_cursor_left(&sections[tag].cursor))
-			return false; /* twice */
-		sections[tag] = pl_decoder_of(bytes, (size_t)len);
-	}
-	return true;
-}
-
 struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk_header *h, const struct pl_buf *raw)
 {
 	struct pl_decoder sections[PL_SECTIONS] = {0};
@@ -323,7 +305,7 @@ struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk
 	r->memory_left += PL_MEMORY_PER_BYTE * bytes;
 	r->frames_left += FRAMES_PER_BYTE * bytes;
 	r->cells_max += CELLS_PER_BYTE * bytes;
-	struct plumb_error *err = find_sections(raw, sections) ? NULL : &pl_err_corrupt;
+	struct plumb_error *err = pl_find_sections(raw, sections) ? NULL : &pl_err_corrupt;
 	if (!err)
 		err = pl_restore_tables(r, sections);
 	if (err == &pl_err_corrupt)

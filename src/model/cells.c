@@ -67,6 +67,15 @@ static struct plumb_error *index_cells(struct plumb_profile *p)
 	return NULL;
 }
 
+/* A batch has about as many rows as the one before. Half of them at first: growing once more costs little, and where
+ * there were more by chance memory is not kept for them for ever. */
+static bool begin_batch(struct pl_row_index cells[PL_BATCHES], uint8_t batch)
+{
+	if (!batch || cells[batch].cap)
+		return true;
+	return pl_row_index_reserve(&cells[batch], cells[batch - 1].len / 2);
+}
+
 /* The id of the cell with the key of @p c, whose hash is @p hash, appended with no counts if there is none. */
 static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_cell *c, uint32_t hash, uint32_t *ret)
 {
@@ -78,7 +87,8 @@ static struct plumb_error *find_cell(struct plumb_profile *p, const struct pl_ce
 	err = append(p, &none);
 	if (err)
 		return err;
-	if (!pl_row_index_add(&p->index->cells[c->batch], hash, p->cell_count - 1)) {
+	if (!begin_batch(p->index->cells, c->batch) ||
+	    !pl_row_index_add(&p->index->cells[c->batch], hash, p->cell_count - 1)) {
 		p->cell_count--;
 		return &pl_err_no_memory;
 	}
@@ -301,6 +311,11 @@ static struct plumb_error *reach(struct plumb_profile *p, uint64_t time_ns)
 	while (time_ns >> shift >= PL_BATCHES)
 		shift++;
 	return pl_cells_widen(p, shift);
+}
+
+struct plumb_error *pl_profile_expect_time(struct plumb_profile *p, uint64_t time_ns)
+{
+	return reach(p, time_ns);
 }
 
 static struct pl_cell cell_of(const struct plumb_profile *p, const struct pl_sample *s)

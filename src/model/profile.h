@@ -318,6 +318,8 @@ struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_samp
 struct plumb_error *pl_profile_add_all(struct plumb_profile *p, const struct pl_sample *s,
 				       size_t count) PLUMB_MUST_CHECK;
 #define PL_TOGETHER 32
+/** Make batches as long as a sample at @p time_ns will need: it costs nothing as long as there are none. */
+struct plumb_error *pl_profile_expect_time(struct plumb_profile *p, uint64_t time_ns) PLUMB_MUST_CHECK;
 /** When there are more cells than @p max, neighbouring batches are added up; 0: no limit. */
 void pl_profile_limit_cells(struct plumb_profile *p, uint32_t max);
 /** Forget all counts, and what the batches were; tables and ids stay. */
