@@ -82,6 +82,12 @@ def render_page(tables):
             ["bit", "state", "word", "text"],
             [[row[1], row[2], quoted(row[3]), quoted(row[4])] for row in doings],
         )
+        + rows(
+            "What is shown of a state, in the order of columns: the first by rank that has its bit (0: any).",
+            "activities",
+            ["state", "rank", "word", "text"],
+            [[row[1], row[2], quoted(row[3]), quoted(row[4])] for row in tables["ACTIVITY"]],
+        )
         + constant(
             "How sure the stack of a sample is.",
             "Quality",

@@ -118,17 +118,14 @@ void pl_page_cells_deinit(struct pl_page_cells *cells);
 
 /* ---- page_strip.c: what each thread did when ---- */
 
-enum pl_page_doing {
-	PL_PAGE_RUNNING,
-	PL_PAGE_WANTS_GIL,
-	PL_PAGE_WAITING,
-	PL_PAGE_COLLECTING,
-	PL_PAGE_UNKNOWN,
-	PL_PAGE_DOINGS,
+enum pl_page_activity {
+#define PLUMB_ACTIVITY(name, ...) PL_PAGE_##name,
+#include <plumb/words.def>
+	PL_PAGE_ACTIVITIES,
 };
 struct pl_page_run {
 	uint32_t thread, bin;
-	uint64_t samples[PL_PAGE_DOINGS];
+	uint64_t samples[PL_PAGE_ACTIVITIES];
 };
 struct pl_page_strip {
 	PL_VEC(struct pl_page_run) rows;

@@ -7,15 +7,23 @@
 
 #include "index.h"
 
-static enum pl_page_doing doing_of(uint8_t state)
+static const struct {
+	uint8_t bit, rank;
+} activities[] = {
+#define PLUMB_ACTIVITY(name, bit, rank, ...) {bit, rank},
+#include <plumb/words.def>
+};
+
+/* What has no bit is true of every state, and has the last rank. */
+static unsigned activity_of(uint8_t state)
 {
-	if (state & PL_STATE_IN_GC)
-		return PL_PAGE_COLLECTING;
-	if (state & PL_STATE_WANTS_GIL)
-		return PL_PAGE_WANTS_GIL;
-	if (state & PL_STATE_ON_CPU)
-		return PL_PAGE_RUNNING;
-	return state & PL_STATE_UNKNOWN ? PL_PAGE_UNKNOWN : PL_PAGE_WAITING;
+	unsigned best = PL_PAGE_WAITING;
+
+	for (unsigned i = 0; i < PL_PAGE_ACTIVITIES; i++) {
+		if ((state & activities[i].bit) && activities[i].rank < activities[best].rank)
+			best = i;
+	}
+	return best;
 }
 
 static struct pl_page_run *find(struct pl_page_strip *s, uint32_t thread, uint32_t bin)
@@ -38,11 +46,11 @@ struct plumb_error *pl_page_strip_add(struct pl_page_strip *s, uint32_t thread, 
 				      uint64_t samples)
 {
 	struct pl_page_run *run = find(s, thread, bin);
-	enum pl_page_doing doing = doing_of(state);
+	unsigned activity = activity_of(state);
 
 	if (!run)
 		return &pl_err_no_memory;
-	run->samples[doing] = pl_sum_u64(run->samples[doing], samples);
+	run->samples[activity] = pl_sum_u64(run->samples[activity], samples);
 	return NULL;
 }
 
@@ -64,9 +72,9 @@ static void write_thread(struct pl_page_columns *c, const struct pl_page_run *ru
 		pl_page_column_u64(c, runs[i].bin - next);
 		next = runs[i].bin + 1;
 	}
-	for (int doing = 0; doing < PL_PAGE_DOINGS; doing++) {
+	for (unsigned activity = 0; activity < PL_PAGE_ACTIVITIES; activity++) {
 		for (size_t i = 0; i < count; i++)
-			pl_page_column_u64(c, runs[i].samples[doing]);
+			pl_page_column_u64(c, runs[i].samples[activity]);
 	}
 }
 

@@ -19,6 +19,12 @@ static const struct {
 #define PLUMB_DOING(name, bit, state, ...) {bit, state},
 #include <plumb/words.def>
 };
+static const struct {
+	unsigned bit, rank;
+} activities[] = {
+#define PLUMB_ACTIVITY(name, bit, rank, ...) {bit, rank},
+#include <plumb/words.def>
+};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* All sets, as there are few bits. */
@@ -92,6 +98,22 @@ static void each_loss_is_a_figure(void **state)
 	}
 }
 
+/* So each state is shown as one: the ranks are 1, 2, ..., and the last one takes what no bit does. */
+static void a_state_is_shown_as_one_activity(void **state)
+{
+	unsigned bits = 0, ranks = 0;
+
+	for (size_t i = 0; i < COUNT(activities); i++) {
+		unsigned bit = activities[i].bit, rank = activities[i].rank;
+
+		assert_true(rank >= 1 && rank <= COUNT(activities) && !(ranks & 1u << rank));
+		ranks |= 1u << rank;
+		assert_int_equal(bit == 0, rank == COUNT(activities));
+		assert_true(bit == 0 || (!(bit & (bit - 1)) && !(bits & bit)));
+		bits |= bit;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +121,7 @@ int main(void)
 		cmocka_unit_test(samples_are_chosen_by_one_state_each),
 		cmocka_unit_test(kinds_qualities_and_modes_are_known_by_their_names),
 		cmocka_unit_test(each_loss_is_a_figure),
+		cmocka_unit_test(a_state_is_shown_as_one_activity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

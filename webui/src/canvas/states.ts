@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a thread does, wherever it is drawn: in the timeline, on the lower edge of boxes, in bars and legends. Each
  * state has one colour, which no kind of code has. They differ in lightness: they are told apart in grey, too. */
+import { activities } from "../data/profile";
 
 /** In the order of `stripKinds`. */
 const LIGHT = ["#4a60d0", "#f2604f", "#b4bfcc", "#f7ec6a", "#818181"] as const;
 /* What waits stays in the background. */
 const DARK = ["#4a60d0", "#f2604f", "#3c4654", "#f7ec6a", "#818181"] as const;
 
-const LABELS = ["running or ready", "waiting for the GIL", "waiting", "collecting garbage", "unknown"] as const;
-
 /** From the ground up, or from left to right: what ran first, what waited last. */
 export const stateOrder = [0, 1, 3, 4, 2] as const;
 
-export const stateLabels: readonly string[] = LABELS;
+export const stateLabels: readonly string[] = activities.map(({ text }) => text);
 
 export function fillsOfStates(dark: boolean): readonly string[] {
 	return dark ? DARK : LIGHT;

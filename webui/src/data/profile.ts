@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page holds once it is decoded. Typed arrays side by side, never an object a node: a profile has a million of
 // them. Layer data; types. What the numbers in them mean: words.ts.
-import type { losses, modes } from "./words";
+import { activities, type losses, type modes } from "./words";
 
-export { Origin, Quality, State } from "./words";
+export { activities, Origin, Quality, State } from "./words";
 
 /** How a profile was taken. Members are those of `plumb report --json` (docs/user/json.md). */
 export interface WaitPlace {
@@ -244,7 +244,7 @@ export interface Cells {
 }
 
 /** What threads did when. Kinds in the order of the columns: */
-export const stripKinds = ["running", "wants-gil", "waiting", "gc", "unknown"] as const;
+export const stripKinds = activities.map(({ word }) => word);
 
 /** Runs of thread t: start[t] .. start[t + 1] - 1, bins rising. */
 export interface Strip {

@@ -43,6 +43,15 @@ export const doings = [
 	{ bit: 32, state: 16, word: "exception", text: "Handles an exception" },
 ] as const;
 
+/** What is shown of a state, in the order of columns: the first by rank that has its bit (0: any). */
+export const activities = [
+	{ state: 1, rank: 3, word: "running", text: "running or ready" },
+	{ state: 4, rank: 2, word: "wants-gil", text: "waiting for the GIL" },
+	{ state: 0, rank: 5, word: "waiting", text: "waiting" },
+	{ state: 8, rank: 1, word: "gc", text: "collecting garbage" },
+	{ state: 32, rank: 4, word: "unknown", text: "unknown" },
+] as const;
+
 /** How sure the stack of a sample is. */
 export const Quality = {
 	exact: 0,

@@ -3,7 +3,7 @@
 // was made from changes: a brush over the timeline leaves the shapes of trees alone, a search leaves everything alone.
 // Layer state; no DOM.
 import type { DiffRow, Profile, Report } from "../data/profile";
-import { State as Bit, stripKinds } from "../data/profile";
+import { activities, stripKinds } from "../data/profile";
 import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
 } from "../model/batches";
@@ -259,19 +259,16 @@ function rowHalfWidths(p: Pipeline, rows: ArrayLike<number>): { self: number[]; 
 	return { self: all.map((row) => known.self[row]!), total: all.map((row) => known.total[row]!) };
 }
 
-/** Sets of states in the order of `stripKinds`: each state in the first one that is true of it (gc first). */
+/** Sets of states in the order of `stripKinds`: each state in the first one, by rank, that is true of it. */
 function exclusiveStates(passes: Sieve): Uint8Array[] {
 	const left = { ...passes, states: passes.states.slice() };
-	const take = (bits: number) => {
-		const taken = statesWith(left, bits);
+	const sets: Uint8Array[] = [];
+	for (const activity of [...activities].sort((a, b) => a.rank - b.rank)) {
+		const taken = activity.state ? statesWith(left, activity.state) : left.states;
 		left.states = left.states.map((is, i) => (taken[i] ? 0 : is));
-		return taken;
-	};
-	const gc = take(Bit.inGc);
-	const wantsGil = take(Bit.wantsGil);
-	const running = take(Bit.onCpu);
-	const unknown = take(Bit.unknown);
-	return [running, wantsGil, left.states, gc, unknown];
+		sets[activities.indexOf(activity)] = taken;
+	}
+	return sets;
 }
 
 /** Sets of states as classes, from 1; 0: in none. */
