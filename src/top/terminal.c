@@ -123,8 +123,11 @@ int terminal_clicked(int *column)
 
 int terminal_key(void)
 {
-	int key = getch();
+	int key;
 
+	do
+		key = getch();
+	while (key == KEY_RESIZE); /* what resizeterm() leaves behind was typed by nobody */
 	if (key == KEY_MOUSE)
 		return mouse_key();
 	if (key == KEY_SUSPEND) /* what some terminals call it */

@@ -53,6 +53,12 @@ class Emulator(Terminal):
         self.type(keys + "\x0c")
         self.until(lambda: _CLEARED.search(self.raw, before), "all drawn anew behind %r" % keys)
 
+    def resized(self, columns, rows):
+        """Resize, and wait until all is drawn anew."""
+        before = len(self.raw)
+        self.resize(columns, rows)
+        self.until(lambda: _CLEARED.search(self.raw, before), "all drawn anew for %d by %d" % (columns, rows))
+
     def see(self, pattern):
         """Wait until the screen shows it; the match."""
         return self.until(lambda: re.search(pattern, self.shown, re.MULTILINE), pattern)
