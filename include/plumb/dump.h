@@ -25,6 +25,9 @@ struct plumb_dump_options {
 	bool native;	   /* of processes: show native frames between those of Python; a running thread is stopped */
 	bool native_all;   /* and those of the interpreter that only pass calls on */
 	bool kernel;	   /* and where in the kernel a blocked thread is; `native`, too */
+	/* Of processes: only the threads of these numbers, and those that they wait for, and no tasks; NULL: all. */
+	const uint64_t *threads;
+	size_t thread_count;
 };
 
 #define PLUMB_DUMP_OPTIONS_INIT                                                                                        \
@@ -69,6 +72,23 @@ PLUMB_API struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const ch
 /** Write what was added to the file descriptor @p fd (not closed). Errors: PLUMB_ERR_WRITE_FAILED. */
 PLUMB_API struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct plumb_dump_look *look,
 					       int fd) PLUMB_MUST_CHECK;
+
+struct plumb_dump_thread {
+	size_t size; /* sizeof(struct plumb_dump_thread) */
+	int pid;
+	uint64_t tid;
+	const char *name;  /* "" if not known */
+	const char *doing; /* as the text says it: "blocked in recv on fd 7, tcp socket ..., for at least 2.0 s" */
+	const char
+		*waits; /* what it waits for, without times: "recv on fd 7, ...", "for lock 0x7f..., held by w (4251)";
+			   "": it does not wait */
+};
+
+/** The threads of all processes that were added. They are there until more is added; strings may contain what a
+ * terminal must not be sent (<plumb/text.h>). Errors: PLUMB_ERR_NO_MEMORY. */
+PLUMB_API struct plumb_error *plumb_dump_threads(struct plumb_dump *d, size_t *count) PLUMB_MUST_CHECK;
+/** False past the last. Members that are newer than the caller's struct are left out. */
+PLUMB_API bool plumb_dump_thread_at(const struct plumb_dump *d, size_t i, struct plumb_dump_thread *ret);
 
 #ifdef __cplusplus
 }

@@ -256,6 +256,14 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
+static bool is_wanted(const struct dumper *u, uint64_t tid)
+{
+	for (size_t i = 0; i < u->o->thread_count; i++)
+		if (u->o->threads[i] == tid)
+			return true;
+	return !u->o->threads;
+}
+
 static struct plumb_error *dump_without_python(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
@@ -263,7 +271,7 @@ static struct plumb_error *dump_without_python(struct dumper *u)
 	uint32_t any;
 
 	for (size_t i = 0; i < tids.len && !err; i++)
-		if (!pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
+		if (is_wanted(u, (uint64_t)tids.data[i]) && !pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
 			err = dump_one_without_python(u, tids.data[i]);
 	pl_vec_deinit(&tids);
 	return err;
@@ -286,8 +294,29 @@ static struct plumb_error *dump_threads(struct dumper *u)
 
 	err = err ? err : check_room(u);
 	for (size_t i = 0; i < u->process->threads.samplers.len && !err; i++)
-		err = dump_thread(u, u->process->threads.samplers.data[i]);
+		if (is_wanted(u, (uint64_t)u->process->threads.samplers.data[i]->tid))
+			err = dump_thread(u, u->process->threads.samplers.data[i]);
 	return err ? err : dump_without_python(u);
+}
+
+/* One that is waited for, and was not asked for: what it does tells why it is waited for. */
+static struct plumb_error *dump_holder(struct dumper *u, uint64_t tid)
+{
+	uint32_t any;
+
+	for (size_t i = 0; tid && i < u->process->threads.samplers.len; i++)
+		if ((uint64_t)u->process->threads.samplers.data[i]->tid == tid && !pl_map_get(&u->known, tid, 0, &any))
+			return dump_thread(u, u->process->threads.samplers.data[i]);
+	return NULL;
+}
+
+static struct plumb_error *dump_holders(struct dumper *u)
+{
+	struct plumb_error *err = dump_holder(u, u->p->gil_holder);
+
+	for (size_t i = 0, count = u->p->awaited.len; i < count && !err; i++)
+		err = dump_holder(u, u->p->awaited.data[i].holder);
+	return err;
 }
 
 static void find_gil_holder(struct dumper *u)
@@ -373,9 +402,12 @@ static struct plumb_error *dump_process(struct dumper *u)
 	pl_dump_tell_locks(&u->looker, &u->locks, &u->waiters);
 	u->p->refused = pl_dump_str(u->d, u->process->stopper.refusals.why);
 	find_gil_holder(u);
+	err = dump_holders(u);
+	if (err)
+		return err;
 	pl_dump_sort_threads(u->p);
 	err = pl_dump_find_deadlocks(u->p);
-	err = err ? err : dump_tasks(u);
+	err = err || u->o->threads ? err : dump_tasks(u);
 	if (err == &pl_err_target_exited) /* what was read before is whole */
 		err = NULL;
 	return err;

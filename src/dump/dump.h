@@ -11,13 +11,16 @@
 
 struct pl_dump_options {
 	enum pl_stop_policy stop;
-	bool source;	   /* read the source lines */
-	bool locals;	   /* and the values of arguments and local variables */
-	const char *root;  /* of a core: the directory that was the process's root; NULL: ours */
-	bool trust_core;   /* open what it names with our own rights */
-	bool native;	   /* of a living process: native frames between those of Python */
-	bool native_all;   /* and the interpreter's plumbing */
-	bool kernel;	   /* with native: where in the kernel a blocked thread is */
+	bool source;	  /* read the source lines */
+	bool locals;	  /* and the values of arguments and local variables */
+	const char *root; /* of a core: the directory that was the process's root; NULL: ours */
+	bool trust_core;  /* open what it names with our own rights */
+	bool native;	  /* of a living process: native frames between those of Python */
+	bool native_all;  /* and the interpreter's plumbing */
+	bool kernel;	  /* with native: where in the kernel a blocked thread is */
+	/* Only these threads, and those that they wait for, and no tasks; NULL: all. */
+	const uint64_t *threads;
+	size_t thread_count;
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 

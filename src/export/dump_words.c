@@ -131,7 +131,7 @@ static void put_lock(const struct pl_dump_process *p, const struct pl_dump_threa
 	const struct pl_dump_awaited *a = pl_dump_awaited_of(p, t);
 
 	if (!a) {
-		fputs(" for a lock", out);
+		fputs("for a lock", out);
 		return;
 	}
 	pl_dump_words_awaited(p, a, out);
@@ -157,6 +157,7 @@ static void put_object(const struct pl_dump_process *p, const struct pl_dump_thr
 		put_watched(w, out);
 		break;
 	case PL_WAITS_LOCK:
+		fputc(' ', out);
 		put_lock(p, t, out);
 		break;
 	case PL_WAITS_CHILD:
@@ -214,16 +215,23 @@ static void put_idle(const struct pl_dump_thread *t, FILE *out)
 		pl_units_time((double)t->idle_ns).s);
 }
 
-static void put_gil_wait(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
+/* Returns the holder, where it is known and another thread. */
+static uint64_t put_gil(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
 {
 	uint64_t holder = t->gil_holder ? t->gil_holder : p->gil_holder;
 
-	fputs("waiting for the GIL", out);
+	fputs("for the GIL", out);
 	if (!holder || holder == t->tid)
-		return;
+		return 0;
 	fputs(", held by ", out);
 	pl_dump_words_thread(p, holder, out);
-	const struct pl_dump_thread *h = pl_dump_find_thread(p, holder);
+	return holder;
+}
+
+static void put_gil_wait(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
+{
+	fputs("waiting ", out);
+	const struct pl_dump_thread *h = pl_dump_find_thread(p, put_gil(p, t, out));
 	/* Who has not run since then has had the GIL since then. */
 	if (h && idle_for_long(h) && h->has_gil)
 		fprintf(out, " for at least %s", pl_units_time((double)h->idle_ns).s);
@@ -303,6 +311,22 @@ void pl_dump_words(const struct pl_dump_process *p, const struct pl_dump_thread 
 		fputs(", runs compiled code (JIT): the line of its innermost frame may be behind", out);
 	if (t->python)
 		put_quality(t, out);
+}
+
+void pl_dump_words_wait(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out)
+{
+	if (t->doing == PL_DOING_GIL) {
+		put_gil(p, t, out);
+	} else if (t->doing != PL_DOING_BLOCKED && t->doing != PL_DOING_UNWAKEABLE) {
+		return;
+	} else if (t->wait.on == PL_WAITS_TIME) {
+		fputs("sleeping", out);
+	} else if (t->wait.on == PL_WAITS_LOCK) {
+		put_lock(p, t, out);
+	} else {
+		put_call(&t->wait, out);
+		put_object(p, t, out);
+	}
 }
 
 bool pl_dump_is_suspect(const struct pl_dump_thread *t)

@@ -5,13 +5,11 @@
 
 #include <stdio.h>
 
-#include "dump_model.h"
+#include "dump_export.h"
 
-/** "blocked in recv on fd 7, tcp 127.0.0.1:40000 -> 127.0.0.1:8000 (connected), holds the GIL". Text of the target goes
- * out as it is: whoever shows it makes it printable. */
-void pl_dump_words(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out);
-/** What a thread waits for, as it follows "waits": " for lock 0x7f.. (threading.Lock)", " for an item of queue.Queue
- * 0x7f..", " for worker-1 (4250) to end". */
+/* All text of the target goes out as it is: whoever shows it makes it printable. */
+/** What a thread waits for, as it follows "waits": "for lock 0x7f.. (threading.Lock)", "for an item of queue.Queue
+ * 0x7f..", "for worker-1 (4250) to end". */
 void pl_dump_words_awaited(const struct pl_dump_process *p, const struct pl_dump_awaited *a, FILE *out);
 /** ", held by worker-1 (4250)", ", held; by whom is not known", or nothing. @p tid: of the thread that waits; 0: of
  * several. */

@@ -24,12 +24,12 @@ void pl_dump_words_thread(const struct pl_dump_process *p, uint64_t tid, FILE *o
 void pl_dump_words_awaited(const struct pl_dump_process *p, const struct pl_dump_awaited *a, FILE *out)
 {
 	if (a->what == PL_DUMP_FOR_LOCK) {
-		fprintf(out, " for lock 0x%" PRIx64 " (", a->object);
+		fprintf(out, "for lock 0x%" PRIx64 " (", a->object);
 		put(a->type, out);
 		fputc(')', out);
 		return;
 	}
-	fprintf(out, " for %s", pl_awaited_words[a->what].before);
+	fprintf(out, "for %s", pl_awaited_words[a->what].before);
 	if (a->what == PL_DUMP_FOR_THREAD && a->holder) {
 		pl_dump_words_thread(p, a->holder, out);
 	} else {
@@ -57,7 +57,7 @@ static void put_link(const struct pl_dump_process *p, uint32_t thread, FILE *out
 	const struct pl_dump_thread *t = &p->threads.data[thread];
 	const struct pl_dump_awaited *a = pl_dump_awaited_of(p, t);
 
-	fputs(" waits", out);
+	fputs(" waits ", out);
 	pl_dump_words_awaited(p, a, out);
 	pl_dump_words_holder(p, a, t->tid, out);
 }
@@ -81,7 +81,7 @@ void pl_dump_words_waiters(const struct pl_dump_process *p, size_t i, FILE *out)
 	const struct pl_dump_awaited *a = &p->awaited.data[i];
 	uint32_t named = 0;
 
-	fprintf(out, "%" PRIu32 " threads wait", a->waiters);
+	fprintf(out, "%" PRIu32 " threads wait ", a->waiters);
 	pl_dump_words_awaited(p, a, out);
 	pl_dump_words_holder(p, a, 0, out);
 	for (size_t k = 0; k < p->threads.len && named < NAMED_MAX; k++) {

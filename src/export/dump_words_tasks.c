@@ -63,6 +63,7 @@ void pl_dump_words_task_wait(const struct pl_dump_process *p, const struct pl_du
 
 	fputs(t->what == PL_DUMP_FOR_TIME ? "sleeping" : "waiting", out);
 	if (a) {
+		fputc(' ', out);
 		pl_dump_words_awaited(p, &a->thing, out);
 		put_holder(p, a, t, out);
 	} else if (t->what != PL_DUMP_FOR_TIME && !others(ctx, out) && t->awaits.len) {
@@ -81,6 +82,7 @@ static void put_link(const struct pl_dump_process *p, const struct pl_dump_task 
 
 	fputs(" waits", out);
 	if (a) {
+		fputc(' ', out);
 		pl_dump_words_awaited(p, &a->thing, out);
 		put_holder(p, a, t, out);
 	} else {
@@ -115,7 +117,7 @@ void pl_dump_words_task_waiters(const struct pl_dump_process *p, size_t i, FILE 
 	const struct pl_dump_task_awaited *a = &p->task_awaited.data[i];
 	uint32_t named = 0;
 
-	fprintf(out, "%" PRIu32 " tasks wait", a->thing.waiters);
+	fprintf(out, "%" PRIu32 " tasks wait ", a->thing.waiters);
 	pl_dump_words_awaited(p, &a->thing, out);
 	put_holder(p, a, NULL, out);
 	for (uint32_t at = a->first_waiter; at && named < NAMED_MAX; at = p->tasks.data[at - 1].next_waiter) {

@@ -24,9 +24,17 @@
 #define DEFAULT_LIMIT_NS (5 * PL_NS_PER_S)
 #define PROVE_SHARE	 4 /* of the limit is for proving stacks: the rest of the work must fit, too */
 
+struct thread_words {
+	const struct pl_dump_thread *thread;
+	const struct pl_dump_process *process;
+	struct pl_dump_text doing, waits;
+};
+
 struct plumb_dump {
 	struct plumb_dump_options options;
+	uint64_t *chosen; /* copy of options.threads */
 	struct pl_dump *all;
+	PL_VEC(struct thread_words) threads; /* once they were asked for */
 };
 
 /* One process, one thread. Freed by whoever is last: the caller, or the thread that was left behind. */
@@ -37,10 +45,24 @@ struct task {
 	int pid;
 	char *core; /* path of a core file instead; NULL: none */
 	char *root; /* its files are below this; NULL: where they were */
+	uint64_t *threads;
 	struct pl_dump_options options;
 	struct pl_dump *dump;
 	struct plumb_error *err;
 };
+
+/* The caller's need not live. *ret stays NULL where there are none. */
+static struct plumb_error *copy_threads(const struct plumb_dump_options *o, uint64_t **ret)
+{
+	if (!o->threads)
+		return NULL;
+	*ret = calloc(o->thread_count + 1, sizeof **ret);
+	if (!*ret)
+		return &pl_err_no_memory;
+	if (o->thread_count)
+		memcpy(*ret, o->threads, o->thread_count * sizeof **ret);
+	return NULL;
+}
 
 struct plumb_error *plumb_dump_create(const struct plumb_dump_options *o, struct plumb_dump **ret)
 {
@@ -49,10 +71,14 @@ struct plumb_error *plumb_dump_create(const struct plumb_dump_options *o, struct
 
 	if (!d)
 		return &pl_err_no_memory;
-	if ((err = pl_given_dump(o, &d->options)) || (err = pl_dump_create(&d->all))) {
-		free(d);
+	err = pl_given_dump(o, &d->options);
+	err = err ? err : pl_dump_create(&d->all);
+	err = err ? err : copy_threads(&d->options, &d->chosen);
+	if (err) {
+		plumb_dump_destroy(d);
 		return err;
 	}
+	d->options.threads = d->chosen;
 	d->all->taken_real_ns = pl_clock_real_ns();
 	*ret = d;
 	return NULL;
@@ -62,7 +88,9 @@ void plumb_dump_destroy(struct plumb_dump *d)
 {
 	if (!d)
 		return;
+	pl_vec_deinit(&d->threads);
 	pl_dump_destroy(d->all);
+	free(d->chosen);
 	free(d);
 }
 
@@ -72,6 +100,7 @@ static void task_free(struct task *t)
 	plumb_error_destroy(t->err);
 	free(t->core);
 	free(t->root);
+	free(t->threads);
 	pthread_cond_destroy(&t->done_cond);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
@@ -107,7 +136,11 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 		err = &pl_err_no_memory;
 	if (!err && o->root && !(t->root = strdup(o->root)))
 		err = &pl_err_no_memory;
+	if (!err)
+		err = copy_threads(o, &t->threads);
 	t->options.root = t->root;
+	t->options.threads = t->threads;
+	t->options.thread_count = o->thread_count;
 	if (err)
 		task_free(t);
 	else
@@ -195,6 +228,7 @@ static void note_failure(struct pl_dump *d, int pid, const struct plumb_error *e
 
 struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid)
 {
+	pl_vec_clear(&d->threads);
 	struct plumb_error *err = pl_hint_wrapped(run(&d->options, pid, NULL, d->all), pid, "dump");
 
 	if (err)
@@ -204,6 +238,7 @@ struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid)
 
 struct plumb_error *plumb_dump_add_core(struct plumb_dump *d, const char *path)
 {
+	pl_vec_clear(&d->threads);
 	struct plumb_error *err = run(&d->options, 0, path, d->all);
 
 	if (err)
@@ -235,4 +270,66 @@ struct plumb_error *plumb_dump_write(const struct plumb_dump *d, const struct pl
 	if (fclose(out) != 0 || failed)
 		return pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno, "cannot write the dump");
 	return whole ? NULL : &pl_err_no_memory;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+typedef void words_fn(const struct pl_dump_process *p, const struct pl_dump_thread *t, FILE *out);
+
+static struct plumb_error *put_words(struct pl_dump *d, words_fn *words, const struct thread_words *row,
+				     struct pl_dump_text *ret)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return &pl_err_no_memory;
+	words(row->process, row->thread, out);
+	bool failed = fclose(out) != 0 || !text;
+	if (!failed)
+		*ret = pl_dump_text(d, text, len);
+	free(text);
+	return failed || d->no_memory ? &pl_err_no_memory : NULL;
+}
+
+static struct plumb_error *add_row(struct plumb_dump *d, const struct pl_dump_process *p,
+				   const struct pl_dump_thread *t)
+{
+	struct thread_words row = {.process = p, .thread = t};
+	struct plumb_error *err = put_words(d->all, pl_dump_words, &row, &row.doing);
+
+	if (!err)
+		err = put_words(d->all, pl_dump_words_wait, &row, &row.waits);
+	return err || pl_vec_push(&d->threads, row) ? err : &pl_err_no_memory;
+}
+
+struct plumb_error *plumb_dump_threads(struct plumb_dump *d, size_t *count)
+{
+	struct plumb_error *err = NULL;
+
+	pl_vec_clear(&d->threads);
+	for (size_t i = 0; i < d->all->processes.len && !err; i++) {
+		const struct pl_dump_process *p = &d->all->processes.data[i];
+
+		for (size_t k = 0; k < p->threads.len && !err; k++)
+			err = add_row(d, p, &p->threads.data[k]);
+	}
+	*count = err ? 0 : d->threads.len;
+	return err;
+}
+
+bool plumb_dump_thread_at(const struct plumb_dump *d, size_t i, struct plumb_dump_thread *ret)
+{
+	if (i >= d->threads.len)
+		return false;
+	const struct thread_words *row = &d->threads.data[i];
+	const struct plumb_dump_thread all = {.size = ret->size,
+					      .pid = (int)row->process->pid,
+					      .tid = row->thread->tid,
+					      .name = row->thread->name.s,
+					      .doing = row->doing.s,
+					      .waits = row->waits.s};
+	pl_give_row(ret, &all, sizeof all);
+	return true;
 }

@@ -93,3 +93,14 @@ struct plumb_error *pl_given_diff(const struct plumb_diff_options *o, struct plu
 	err = err ? err : check((unsigned)ret->rows <= PLUMB_DIFF_PATHS, "kind of rows");
 	return err ? err : check((unsigned)ret->idle <= PLUMB_IDLE_SKIP_SAMPLES, "choice of idle threads");
 }
+
+void pl_give_row(void *ret, const void *all, size_t all_size)
+{
+	size_t size;
+
+	memcpy(&size, ret, sizeof size);
+	if (size > all_size)
+		size = all_size;
+	if (size > sizeof size)
+		memcpy((char *)ret + sizeof size, (const char *)all + sizeof size, size - sizeof size);
+}

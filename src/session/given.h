@@ -15,4 +15,7 @@ struct plumb_error *pl_given_dump(const struct plumb_dump_options *o, struct plu
 struct plumb_error *pl_given_dump_look(const struct plumb_dump_look *o, struct plumb_dump_look *ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_given_diff(const struct plumb_diff_options *o, struct plumb_diff_options *ret) PLUMB_MUST_CHECK;
 
+/** To a caller's struct that is filled in: as much of @p all as he knows of. Both begin with their size. */
+void pl_give_row(void *ret, const void *all, size_t all_size);
+
 #endif

@@ -68,18 +68,6 @@ void plumb_view_close(struct plumb_view *v)
 	free(v);
 }
 
-/* As much of @p all as the caller knows of; both begin with their size. */
-static void give(void *ret, const void *all, size_t all_size)
-{
-	size_t size;
-
-	memcpy(&size, ret, sizeof size);
-	if (size > all_size)
-		size = all_size;
-	if (size > sizeof size)
-		memcpy((char *)ret + sizeof size, (const char *)all + sizeof size, size - sizeof size);
-}
-
 static struct plumb_share share_of(const struct pl_share *s)
 {
 	return (struct plumb_share){.samples = s->samples,
@@ -136,7 +124,7 @@ struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_to
 		.missed = v->summary->missed,
 		.time_scale = v->summary->scale,
 	};
-	give(ret, &all, sizeof all);
+	pl_give_row(ret, &all, sizeof all);
 	return NULL;
 }
 
@@ -226,7 +214,7 @@ bool plumb_view_function_at(const struct plumb_view *v, size_t i, struct plumb_v
 		return false;
 	const struct pl_function_row *r = &v->functions.data[i];
 	struct plumb_view_function row = describe(v, r->function, &r->self, &r->total);
-	give(ret, &row, sizeof row);
+	pl_give_row(ret, &row, sizeof row);
 	return true;
 }
 
@@ -303,7 +291,7 @@ static bool give_tree_row(const struct plumb_view *v, const pl_tree_rows *rows, 
 		.kind = (enum plumb_view_tree_kind)r->kind,
 		.function = describe(v, r->function, &r->self, &r->total),
 	};
-	give(ret, &row, sizeof row);
+	pl_give_row(ret, &row, sizeof row);
 	return true;
 }
 
@@ -342,7 +330,7 @@ struct plumb_error *plumb_view_waited(struct plumb_view *v, struct plumb_view_wa
 		.task_ns = t.weight_ns,
 		.lost_ns = v->p->waited.lost_ns,
 	};
-	give(ret, &all, sizeof all);
+	pl_give_row(ret, &all, sizeof all);
 	return NULL;
 }
 
@@ -411,7 +399,7 @@ bool plumb_view_thread_at(const struct plumb_view *v, size_t i, struct plumb_vie
 		.has_gil = r->has_gil,
 		.wants_gil = r->wants_gil,
 	};
-	give(ret, &row, sizeof row);
+	pl_give_row(ret, &row, sizeof row);
 	return true;
 }
 
@@ -442,7 +430,7 @@ bool plumb_view_process_at(const struct plumb_view *v, size_t i, struct plumb_vi
 		.python = pl_text_of(v->p, proc->python).s,
 		.total = share_of(&r->total),
 	};
-	give(ret, &row, sizeof row);
+	pl_give_row(ret, &row, sizeof row);
 	return true;
 }
 
@@ -465,7 +453,7 @@ bool plumb_view_label_at(const struct plumb_view *v, size_t i, struct plumb_view
 		return false;
 	const struct pl_label_row *r = &v->labels.data[i];
 	struct plumb_view_label row = {.name = r->label.name, .value = r->label.value, .total = share_of(&r->total)};
-	give(ret, &row, sizeof row);
+	pl_give_row(ret, &row, sizeof row);
 	return true;
 }
 
@@ -497,7 +485,7 @@ bool plumb_view_line_at(const struct plumb_view *v, size_t i, struct plumb_view_
 		return false;
 	const struct pl_function_row *r = &v->lines.data[i];
 	struct plumb_view_line row = {.line = r->line, .self = share_of(&r->self), .total = share_of(&r->total)};
-	give(ret, &row, sizeof row);
+	pl_give_row(ret, &row, sizeof row);
 	return true;
 }
 

@@ -183,6 +183,27 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		put_line(ui, UI_HEADER_ROWS + i, width, TONE_PLAIN, lines[i]);
 }
 
+/* Of the thread that is chosen, on a line of its own. */
+static bool draw_doing(const struct ui *ui, int row, int width)
+{
+	const struct row *r = ui->view == VIEW_THREADS ? table_chosen(&ui->tables[VIEW_THREADS]) : NULL;
+	struct plumb_dump_thread told = {.size = sizeof told};
+	char line[LINE_BYTES] = "";
+
+	if (!r || !r->pid || !waits_of(&ui->waits, r->pid, r->tid, &told))
+		return false;
+	add(line, "%.200s (%" PRIu64 "): %s", told.name, told.tid, told.doing);
+	put_line(ui, row, width, TONE_PLAIN, line);
+	return true;
+}
+
+static void draw_table(struct ui *ui, int to, int width)
+{
+	if (to > UI_HEADER_ROWS + 2 && !ui->help && draw_doing(ui, to - 1, width))
+		to--;
+	table_draw(&ui->tables[ui->view], UI_HEADER_ROWS, to, width, ui->feed->o->unicode);
+}
+
 void ui_draw(struct ui *ui)
 {
 	int rows, width;
@@ -200,7 +221,7 @@ void ui_draw(struct ui *ui)
 	else if (ui->view == VIEW_FLAME)
 		flame_draw(&ui->tables[VIEW_FLAME], &ui->choice, UI_HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
 	else if (ui->tables[ui->view].columns)
-		table_draw(&ui->tables[ui->view], UI_HEADER_ROWS, rows - 1, width, ui->feed->o->unicode);
+		draw_table(ui, rows - 1, width);
 	draw_bottom(ui, rows - 1, width);
 	terminal_show();
 }

@@ -66,6 +66,34 @@ static void look(struct ui *ui, bool whole_period)
 		strips_add(ui->strips, ui->feed->look.second);
 }
 
+/* What is known of now is nothing that was then. */
+static bool waits_can_be_told(const struct feed *f)
+{
+	return f->session && !f->status.ended && (!f->still || f->shown_ns == f->stayed_ns);
+}
+
+/* Of the threads that are shown, if they are and it is time to. */
+static void ask_waits(struct ui *ui)
+{
+	const struct table *t = &ui->tables[VIEW_THREADS];
+	struct waits_thread threads[WAITS_MAX];
+	size_t count = 0;
+	int rows, width;
+
+	if (!waits_can_be_told(ui->feed)) {
+		waits_forget(&ui->waits);
+		ui_fill(ui);
+	}
+	if (ui->view != VIEW_THREADS || !waits_can_be_told(ui->feed) || ui->feed->still || !waits_due(&ui->waits))
+		return;
+	terminal_size(&rows, &width);
+	for (size_t i = t->scroll; i < t->count && i < t->scroll + (size_t)rows && count < WAITS_MAX; i++)
+		if (t->rows[i].pid)
+			threads[count++] = (struct waits_thread){t->rows[i].pid, t->rows[i].tid};
+	waits_ask(&ui->waits, threads, count);
+	ui_fill(ui);
+}
+
 static void run(struct ui *ui)
 {
 	uint64_t next = arrivals_now_ms();
@@ -85,6 +113,7 @@ static void run(struct ui *ui)
 		}
 		if (ui->stale) {
 			ui_fill(ui);
+			ask_waits(ui);
 			ui_draw(ui);
 			ui->stale = false;
 		}
@@ -101,12 +130,14 @@ bool screen_run(struct feed *f, int *signo)
 	struct ui ui = {.feed = f, .rate_hz = f->o->session.rate_hz, .strips = strips_create()};
 
 	ui.choice.changes = &ui.changes;
+	ui.choice.waits = &ui.waits;
 	if (ui.strips)
 		run(&ui);
 	for (int i = 0; i < VIEWS; i++)
 		table_free(&ui.tables[i]);
 	choice_free(&ui.choice);
 	changes_free(&ui.changes);
+	waits_forget(&ui.waits);
 	strips_destroy(ui.strips);
 	*signo = ui.signo;
 	return ui.left;

@@ -13,6 +13,7 @@
 #define GAP	   1
 #define PLUS_MINUS "\xc2\xb1"
 #define LINE_BYTES 4096
+#define NOTE_GAP   2
 #define TAIL_FROM  30 /* columns: both have some room */
 
 uint64_t table_key(uint64_t seed, const void *bytes, size_t len)
@@ -114,12 +115,18 @@ void table_choose_line(struct table *t, int line)
 		table_move(t, (long)(t->scroll + (size_t)line - 1) - (long)t->cursor);
 }
 
+static bool row_has(const struct row *r, const char *text)
+{
+	return (r->name && strcasestr(r->name, text)) || (r->note && strcasestr(r->note, text)) ||
+	       strcasestr(r->tail, text);
+}
+
 bool table_search(struct table *t, const char *text)
 {
 	for (size_t i = 1; i <= t->count; i++) {
 		size_t at = (t->cursor + i) % t->count;
 
-		if (!(t->rows[at].name && strcasestr(t->rows[at].name, text)) && !strcasestr(t->rows[at].tail, text))
+		if (!row_has(&t->rows[at], text))
 			continue;
 		choose(t, at);
 		return true;
@@ -167,17 +174,34 @@ static void draw_heading(const struct table *t, int at, int width)
 	terminal_put(at, 0, TONE_FAINT, false, text);
 }
 
+/* With a note behind the name there is less to show of the tail. */
 static int draw_tail(const struct row *r, int at, int from, int width, bool unicode)
 {
 	char text[LINE_BYTES];
 	int name = r->name ? cell_fit(r->name, unicode, width - from, false, text, sizeof text) : 0;
-	int room = width - from - name - 2, least = (width - from) * 2 / 5;
+	int note = r->note ? cell_fit(r->note, unicode, width - from, false, text, sizeof text) + NOTE_GAP : 0;
+	int room = width - from - name - note - 2, least = (width - from) * (note ? 1 : 2) / (note ? 4 : 5);
 
 	if (!r->name || !*r->tail || width - from < TAIL_FROM)
 		return 0;
 	int tail = cell_fit(r->tail, unicode, room > least ? room : least, true, text, sizeof text);
 	terminal_put(at, width - tail, TONE_FAINT, false, text);
 	return tail + 2;
+}
+
+/* A name that would leave it no room is cut. */
+static void draw_name(const struct row *r, int at, int from, int room, bool unicode)
+{
+	char name[LINE_BYTES], note[LINE_BYTES];
+	int wanted = r->note ? cell_fit(r->note, unicode, room, false, note, sizeof note) + NOTE_GAP : 0;
+	int least = room / 2, left = room - wanted > least ? room - wanted : least;
+	int x = cell_fit(r->name ? r->name : r->tail, unicode, wanted ? left : room, false, name, sizeof name);
+
+	terminal_put(at, from, r->tone, false, name);
+	if (!wanted)
+		return;
+	cell_fit(r->note, unicode, room - x - NOTE_GAP, false, note, sizeof note);
+	terminal_put(at, from + x + NOTE_GAP, TONE_FAINT, false, note);
 }
 
 static void draw_row(const struct table *t, const struct row *r, int at, int width, bool unicode)
@@ -193,8 +217,7 @@ static void draw_row(const struct table *t, const struct row *r, int at, int wid
 	terminal_put(at, x, TONE_PLAIN, false, text);
 	x += sign;
 	int tail = draw_tail(r, at, x, width, unicode);
-	cell_fit(r->name ? r->name : r->tail, unicode, width - x - tail, false, text, sizeof text);
-	terminal_put(at, x, r->tone, false, text);
+	draw_name(r, at, x, width - x - tail, unicode);
 }
 
 void table_draw(struct table *t, int from, int to, int width, bool unicode)

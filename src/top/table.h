@@ -16,6 +16,7 @@ struct row {
 	int indent;
 	const char *sign; /* before the name; safe */
 	const char *name; /* text of others; as long as the look lives. NULL: the tail stands in its place */
+	const char *note; /* behind the name, as it; NULL: none */
 	char tail[256];	  /* behind it: a place, or a strip; text of others, too */
 	enum tone tone;
 	double weight; /* to sort by */
@@ -24,6 +25,8 @@ struct row {
 	struct plumb_view_function function;
 	bool has_function;
 	bool open, has_children; /* of a tree */
+	int pid;		 /* of a thread that is not always on a CPU; 0: none */
+	uint64_t tid;
 };
 
 struct column {

@@ -28,6 +28,7 @@ struct ui {
 	bool no_native; /* frames of C and the kernel are left out */
 	double rate_hz;
 	struct changes changes;
+	struct waits waits;
 	struct notices notices;
 	bool help;
 	enum prompt prompt;

@@ -88,6 +88,18 @@ static void fill(struct row *r, const struct plumb_view_thread *t, const struct 
 	r->name = *t->name ? t->name : "?";
 	r->tone = *r->sign == 'G' ? TONE_STRONG : t->idle ? TONE_FAINT : TONE_PLAIN;
 	r->weight = (double)t->on_cpu;
+	if (now->on_cpu == now->samples && now->samples)
+		return;
+	r->pid = t->pid;
+	r->tid = t->tid;
+}
+
+static void tell_waits(struct row *r, const struct waits *w)
+{
+	struct plumb_dump_thread told = {.size = sizeof told};
+
+	if (r->pid && waits_of(w, r->pid, r->tid, &told) && *told.waits)
+		r->note = told.waits;
 }
 
 struct plumb_error *view_threads(struct table *t, const struct choice *c, const struct look *l,
@@ -98,7 +110,7 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 	struct places places = list_places(l->second);
 
 	t->columns = columns;
-	t->title = l->second ? "name (G: has the GIL)   last second, last minute" : "name (G: has the GIL most)";
+	t->title = l->second ? "name (G: has the GIL), what it waits for   last minute" : "name (G: has the GIL most)";
 	table_clear(t);
 	for (size_t i = 0; plumb_view_thread_at(l->all, i, &row); i++) {
 		struct plumb_view_thread now = {.size = sizeof now};
@@ -111,6 +123,7 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 		else if (!find(l->second, &places, &row, &now))
 			now.samples = now.on_cpu = now.has_gil = now.wants_gil = 0;
 		fill(r, &row, &now, most);
+		tell_waits(r, c->waits);
 		strips_text(strips, &row, STRIPS_SECONDS, unicode, r->tail, sizeof r->tail);
 	}
 	free(places.list);

@@ -7,6 +7,7 @@
 #include "feed.h"
 #include "strips.h"
 #include "table.h"
+#include "waits.h"
 
 enum view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_LINES, VIEW_FLAME, VIEW_TASKS, VIEW_CHANGES, VIEWS };
 
@@ -24,6 +25,7 @@ void shut_turn(struct shut *s, uint64_t key);
 /** What the user has chosen. */
 struct choice {
 	const struct changes *changes;
+	const struct waits *waits;
 	enum order order;
 	bool all_code; /* trees: also that of libraries */
 	struct shut shut;

@@ -59,8 +59,9 @@ def test_the_views(plumb, busy):
         t.see(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +\d+  \S")
         t.type("?")
         t.see("Ctrl-C +quit")
+        t.resized(40, 10)  # is no key that would end the help
+        t.see("^1 to 7, Tab +the views$")
         t.type("x")
-        t.resize(40, 10)
         t.see(r"^5 s % self % +line  source$")
         t.type("1")
         t.see(r"^5 s % self %  function, by self, ")
@@ -479,6 +480,49 @@ def test_rights_that_are_lost_are_told(plumb, top):
                     close(t)
             finally:
                 program.kill()
+
+
+WAITS = """import socket, threading
+lock, inside = threading.Lock(), threading.Event()
+ours, theirs = socket.socketpair()
+def holds():
+    with lock:
+        inside.set()
+        ours.recv(1)
+def wants():
+    inside.wait()
+    with lock:
+        pass
+for function in (holds, wants):
+    threading.Thread(target=function, name=function.__name__).start()
+print("ready", flush=True)
+theirs.recv(1)
+"""
+
+
+def test_what_threads_wait_for(plumb, any_python, top, tmp_path):
+    """As a dump says it: for which lock, and who has it, or on which descriptor; of a time that has passed nothing is known."""
+    script = tmp_path / "waits.py"
+    script.write_text(WAITS)
+    with subprocess.Popen([*any_python.command, script], stdout=subprocess.PIPE) as program:
+        try:
+            program.stdout.readline()
+            with Emulator([plumb.binary, "top", str(program.pid)], columns=200, directory=plumb.directory) as t:
+                t.type("3")
+                t.see(r"  wants  for lock 0x[0-9a-f]+ \(threading\.Lock\), held by holds \(\d+\) ")
+                t.see(r"  holds  recv on fd \d+, unix socket \(connected\) to %d " % program.pid)
+                t.type("/wants\r")
+                t.see(r"^wants \(\d+\): blocked in futex for lock 0x[0-9a-f]+ \(threading\.Lock\), held by holds \(\d+\)")
+                see_time(t, 2.5)
+                t.typed("p")
+                assert "held by holds" in t.shown, t.shown
+                t.type("[")
+                t.until(lambda: t.screen[0].startswith("PAUSED") and "held by" not in t.shown, "nothing that is of now")
+                t.type("p")
+                t.see("held by holds")
+                close(t)
+        finally:
+            program.kill()
 
 
 def mouse(button, row):

@@ -246,6 +246,29 @@ static bool launch(struct scene *s)
 	return ok;
 }
 
+/* The threads of a dump, of which one was asked for. */
+static bool look_at_thread(struct scene *s)
+{
+	const uint64_t tid = (uint64_t)s->pid;
+	struct plumb_dump_options o = PLUMB_DUMP_OPTIONS_INIT;
+	struct plumb_dump_thread t = {.size = sizeof t};
+	struct plumb_dump *d;
+	size_t count;
+
+	o.stop = PLUMB_STOP_NEVER;
+	o.no_source = true;
+	o.threads = &tid;
+	o.thread_count = 1;
+	if (!well(plumb_dump_create(&o, &d)))
+		return false;
+	bool ok = well(plumb_dump_add(d, s->pid)) && well(plumb_dump_threads(d, &count));
+	assert_true(!ok || failing_happened() ||
+		    (count == 1 && plumb_dump_thread_at(d, 0, &t) && t.tid == tid && t.pid == s->pid && *t.doing &&
+		     !plumb_dump_thread_at(d, 1, &t)));
+	plumb_dump_destroy(d);
+	return ok;
+}
+
 static bool dump(struct scene *s)
 {
 	struct plumb_dump_options o = PLUMB_DUMP_OPTIONS_INIT;
@@ -329,6 +352,11 @@ static void run_dump(void *ctx)
 	count(ctx, dump(ctx));
 }
 
+static void run_look_at_thread(void *ctx)
+{
+	count(ctx, look_at_thread(ctx));
+}
+
 static void run_report(void *ctx)
 {
 	count(ctx, report(ctx));
@@ -375,6 +403,11 @@ static void dumps_survive(void **state)
 	failing_some(run_dump, s, 5, FAILING_ALL_AFTER);
 }
 
+static void looks_at_one_thread_survive(void **state)
+{
+	survives(*state, run_look_at_thread, 9);
+}
+
 static void reports_survive(void **state)
 {
 	assert_true(sample(*state));
@@ -393,6 +426,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sessions_without_a_recording_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(launches_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_survive, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(looks_at_one_thread_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reports_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(examinations_survive, set_up, tear_down),
 	};
