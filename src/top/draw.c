@@ -11,7 +11,7 @@
 
 #define LINE_BYTES 2048
 
-static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "flame", "tasks", "diff"};
+static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "flame", "tasks", "diff", "out"};
 
 static void put_line(const struct ui *ui, int row, int width, enum tone tone, const char *raw)
 {
@@ -116,11 +116,17 @@ static void draw_sentence(const struct ui *ui, int width)
 		put_line(ui, 2, width, TONE_FAINT, "nothing stands out as wrong");
 }
 
+int ui_views(const struct ui *ui)
+{
+	return ui->feed->launched ? VIEWS : VIEW_OUTPUT;
+}
+
 static int name_tab(const struct ui *ui, int i, bool all, char *buf, size_t size)
 {
 	bool named = all || i == (int)ui->view;
 
-	return snprintf(buf, size, named ? " %d %s " : " %d ", i + 1, view_names[i]);
+	/* All of them fit into 80 columns so. */
+	return snprintf(buf, size, named ? " %d %s%s" : " %d ", i + 1, view_names[i], i == VIEW_OUTPUT ? "" : " ");
 }
 
 /* On a narrow screen only the one that is shown has a name. */
@@ -129,9 +135,9 @@ static void draw_tabs(const struct ui *ui, int width)
 	char text[32];
 	int all = 0;
 
-	for (int i = 0; i < VIEWS; i++)
+	for (int i = 0; i < ui_views(ui); i++)
 		all += name_tab(ui, i, true, text, sizeof text) + (i > 0);
-	for (int i = 0, x = 0; i < VIEWS; i++) {
+	for (int i = 0, x = 0; i < ui_views(ui); i++) {
 		int len = name_tab(ui, i, all <= width, text, sizeof text);
 
 		terminal_put(3, x, i == (int)ui->view ? TONE_BAR : TONE_FAINT, false, text);
@@ -158,7 +164,6 @@ static void draw_bottom(const struct ui *ui, int row, int width)
 static void draw_help(const struct ui *ui, int rows, int width)
 {
 	static const char *const lines[] = {
-		"1 to 7, Tab    the views",
 		"arrows, pages  move; Home, End; flame: up, down, to the sides",
 		"Enter          functions: lines; trees: open or shut; flame: as wide as",
 		"               the screen, and back; threads: only this one",
@@ -177,10 +182,13 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		"5 s: the last five seconds; the others: since the start. 95 %: half the",
 		"width of the interval in which a share is. Any key goes back.",
 	};
-	int count = (int)(sizeof lines / sizeof *lines);
+	int count = (int)(sizeof lines / sizeof *lines), from = UI_HEADER_ROWS + 1;
+	char views[64];
 
-	for (int i = 0; i < count && UI_HEADER_ROWS + i < rows - 1; i++)
-		put_line(ui, UI_HEADER_ROWS + i, width, TONE_PLAIN, lines[i]);
+	snprintf(views, sizeof views, "1 to %d, Tab    the views", ui_views(ui));
+	put_line(ui, UI_HEADER_ROWS, width, TONE_PLAIN, views);
+	for (int i = 0; i < count && from + i < rows - 1; i++)
+		put_line(ui, from + i, width, TONE_PLAIN, lines[i]);
 }
 
 /* Of the thread that is chosen, on a line of its own. */
@@ -226,13 +234,27 @@ void ui_draw(struct ui *ui)
 	terminal_show();
 }
 
+/* While the screen stands still, so does this. */
+static void read_output(struct ui *ui)
+{
+	struct written *w = &ui->written;
+
+	if (!ui->feed->still || !w->text)
+		written_read(w, ui->feed->output_fd);
+	snprintf(ui->choice.output_title, sizeof ui->choice.output_title,
+		 w->size ? "%s, %" PRIu64 " bytes: what it wrote last" : "%s: it has written nothing", ui->feed->output,
+		 w->size);
+}
+
 void ui_fill(struct ui *ui)
 {
 	static view_fill_fn *const fill[VIEWS] = {view_functions, view_tree,  view_threads, view_lines,
-						  view_flame,	  view_tasks, view_changes};
+						  view_flame,	  view_tasks, view_changes, view_output};
 
 	if (!ui->feed->look.all)
 		return;
+	if (ui->view == VIEW_OUTPUT)
+		read_output(ui);
 	struct plumb_error *err =
 		fill[ui->view](&ui->tables[ui->view], &ui->choice, &ui->feed->look, ui->strips, ui->feed->o->unicode);
 	if (err) {

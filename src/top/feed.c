@@ -285,6 +285,8 @@ static struct plumb_error *launch_into_file(struct feed *f, const struct plumb_s
 	int out = fcntl(plumb_output_fd(file), F_DUPFD_CLOEXEC, STANDARD_FDS);
 	err = plumb_output_publish(file);
 	if (!err)
+		f->output_fd = open(f->output, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (!err)
 		err = launch(f, o, out);
 	else
 		f->output[0] = '\0';
@@ -336,8 +338,12 @@ static struct plumb_error *open_recording(struct feed *f)
 
 struct plumb_error *feed_open(struct feed *f, const struct top_options *o)
 {
-	*f = (struct feed){
-		.o = o, .filters = o->report, .look = {.sentence = ""}, .wait_status = -1, .timed = !o->recording};
+	*f = (struct feed){.o = o,
+			   .filters = o->report,
+			   .look = {.sentence = ""},
+			   .output_fd = -1,
+			   .wait_status = -1,
+			   .timed = !o->recording};
 	/* Of what is sampled, others are left out before. */
 	return o->recording ? open_recording(f) : open_session(f);
 }
@@ -367,6 +373,9 @@ struct plumb_error *feed_close(struct feed *f, int signo)
 		f->wait_status = result.target_ended ? result.wait_status : plumb_session_reap(f->session);
 	plumb_session_destroy(f->session);
 	plumb_profile_destroy(f->recording);
+	if (f->output_fd >= 0)
+		close(f->output_fd);
+	f->output_fd = -1;
 	f->session = NULL;
 	f->recording = NULL;
 	return err;

@@ -38,6 +38,7 @@ struct feed {
 	bool still;			 /* `shown_ns` is shown, not what is now */
 	uint64_t shown_ns, stayed_ns;	 /* since the start; stayed: when it was said to stay */
 	char output[64];		 /* the file that the started program writes to; "" */
+	int output_fd;			 /* to read it; -1: none */
 	char own_output[256], page[256]; /* what was written last; "" */
 	bool launched;
 	int wait_status;

@@ -185,10 +185,10 @@ static bool moves(struct ui *ui, int key)
 static bool changes_view(struct ui *ui, int key)
 {
 	if (key == '\t')
-		show(ui, (enum view)((ui->view + 1) % VIEWS));
+		show(ui, (enum view)((ui->view + 1) % ui_views(ui)));
 	else if (key == KEY_BTAB)
-		show(ui, (enum view)((ui->view + VIEWS - 1) % VIEWS));
-	else if (key >= '1' && key < '1' + VIEWS)
+		show(ui, (enum view)((ui->view + ui_views(ui) - 1) % ui_views(ui)));
+	else if (key >= '1' && key < '1' + ui_views(ui))
 		show(ui, (enum view)(key - '1'));
 	else
 		return false;

@@ -131,6 +131,7 @@ bool screen_run(struct feed *f, int *signo)
 
 	ui.choice.changes = &ui.changes;
 	ui.choice.waits = &ui.waits;
+	ui.choice.written = &ui.written;
 	if (ui.strips)
 		run(&ui);
 	for (int i = 0; i < VIEWS; i++)
@@ -138,6 +139,7 @@ bool screen_run(struct feed *f, int *signo)
 	choice_free(&ui.choice);
 	changes_free(&ui.changes);
 	waits_forget(&ui.waits);
+	written_free(&ui.written);
 	strips_destroy(ui.strips);
 	*signo = ui.signo;
 	return ui.left;

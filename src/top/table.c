@@ -77,7 +77,7 @@ void table_ready(struct table *t)
 	if (t->cursor >= t->count)
 		t->cursor = t->count ? t->count - 1 : 0;
 	if (!t->key)
-		t->cursor = 0;
+		t->cursor = t->from_end && t->count ? t->count - 1 : 0;
 	for (size_t i = 0; t->key && i < t->count; i++)
 		if (t->rows[i].key == t->key) {
 			t->cursor = i;
@@ -105,7 +105,7 @@ void table_move(struct table *t, long by)
 		choose(t, (size_t)-by > t->cursor ? 0 : t->cursor - (size_t)-by);
 	else
 		choose(t, (size_t)by >= t->count - t->cursor ? t->count - 1 : t->cursor + (size_t)by);
-	if (!t->cursor)
+	if (t->cursor == (t->from_end ? t->count - 1 : 0))
 		t->key = 0; /* who is at the top stays there */
 }
 

@@ -37,10 +37,11 @@ struct column {
 struct table {
 	const struct column *columns; /* TABLE_COLUMNS of them; without a title: none */
 	const char *title;	      /* of the names */
+	bool from_end;		      /* who is at the end stays there, not who is at the top */
 	struct row *rows;
 	size_t count, room;
 	size_t cursor, scroll;
-	uint64_t key; /* of the row that is chosen; 0: the first, whatever it is */
+	uint64_t key; /* of the row that is chosen; 0: the first, or the last, whatever it is */
 };
 
 /** A number for what the @p len bytes say, and @p seed. */

@@ -29,6 +29,7 @@ struct ui {
 	double rate_hz;
 	struct changes changes;
 	struct waits waits;
+	struct written written;
 	struct notices notices;
 	bool help;
 	enum prompt prompt;
@@ -48,6 +49,8 @@ struct state_choice {
 };
 extern const struct state_choice state_choices[];
 
+/** How many views there are; the last one only of a program that was started here. */
+int ui_views(const struct ui *ui);
 /** Fill the rows of the view that is shown. */
 void ui_fill(struct ui *ui);
 void ui_draw(struct ui *ui);

@@ -7,9 +7,20 @@
 #include "feed.h"
 #include "strips.h"
 #include "table.h"
-#include "waits.h"
+#include "thread_waits.h"
+#include "written.h"
 
-enum view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_LINES, VIEW_FLAME, VIEW_TASKS, VIEW_CHANGES, VIEWS };
+enum view {
+	VIEW_FUNCTIONS,
+	VIEW_TREE,
+	VIEW_THREADS,
+	VIEW_LINES,
+	VIEW_FLAME,
+	VIEW_TASKS,
+	VIEW_CHANGES,
+	VIEW_OUTPUT,
+	VIEWS
+};
 
 enum order { ORDER_SELF_NOW, ORDER_SELF, ORDER_TOTAL_NOW, ORDER_TOTAL, ORDERS };
 
@@ -26,6 +37,8 @@ void shut_turn(struct shut *s, uint64_t key);
 struct choice {
 	const struct changes *changes;
 	const struct waits *waits;
+	const struct written *written;
+	char output_title[128]; /* the file that it is in, and how long that is */
 	enum order order;
 	bool all_code; /* trees: also that of libraries */
 	struct shut shut;
@@ -54,6 +67,9 @@ struct plumb_error *view_tasks(struct table *t, const struct choice *c, const st
 			       const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 struct plumb_error *view_changes(struct table *t, const struct choice *c, const struct look *l,
 				 const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
+
+struct plumb_error *view_output(struct table *t, const struct choice *c, const struct look *l,
+				const struct strips *strips, bool unicode) PLUMB_MUST_CHECK;
 
 /* ---- between the files of it ---- */
 

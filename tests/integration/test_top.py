@@ -196,6 +196,27 @@ def test_a_program_that_is_started(plumb, any_python, top):
     assert "written" not in t.text
 
 
+def test_what_a_program_writes_can_be_looked_at(plumb, any_python, top, tmp_path):
+    """Its last lines, which go on while they are looked at; what a progress bar wrote over is gone, and nothing of it moves the cursor."""
+    more = tmp_path / "more"
+    code = ("import os, time\nprint('first\\r\\n' + 100 * 'between\\n' + '\\x1b[2Jred\\n10 %%\\r57 %%\\nlast', flush=True)\n"
+            "while not os.path.exists('%s'): time.sleep(0.01)\nprint('more', flush=True)\ntime.sleep(1000)") % more
+    with Emulator([plumb.binary, "top", "--", *map(str, any_python.command), "-c", code], directory=plumb.directory) as t:
+        t.see(r"7 diff   8 out$")
+        t.type("8")
+        t.see(r"^ plumb\.top\.\d+\.out, \d+ bytes: what it wrote last$")
+        t.see(r"^ \S*2Jred\n 57 %\n last$")
+        more.write_text("")
+        t.see(r"^ last\n more$")
+        t.type("g")
+        t.see(r"^ first$")
+        t.type("G/57\r")
+        t.until(lambda: [t.screen[y] for y in t.marked if y > 3] == [" 57 %"], "the row that was searched for")
+        t.type("q")
+        t.wait()
+    assert b"\x1b[2Jred" not in t.raw
+
+
 def test_what_is_there_keeps_its_name(plumb, any_python, top):
     """In containers process ids repeat, and anybody can make a link where all may write."""
     victim = plumb.directory / "victim"
@@ -774,7 +795,7 @@ def test_the_flame_graph_is_walked_through(shop):
         close(t)
 
 
-KEYS = "1234567\t\r?/ntacN<>+-pfd[]{}ys jkgG\x0c\x1b\x7fx\u00e9"
+KEYS = "12345678\t\r?/ntacN<>+-pfd[]{}ys jkgG\x0c\x1b\x7fx\u00e9"
 
 
 @pytest.mark.parametrize("columns, rows, term, seed", [(40, 10, "linux", 1), (80, 24, "xterm-256color", 2), (400, 120, "vt100", 3)])

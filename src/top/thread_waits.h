@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the threads that are shown do at this moment, and what they wait for: as `plumb dump` tells it. */
-#ifndef WAITS_H
-#define WAITS_H
+#ifndef THREAD_WAITS_H
+#define THREAD_WAITS_H
 
 #include <plumb/plumb.h>
 

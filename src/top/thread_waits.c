@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer top: see waits.h. A process that does not let itself be read in time leaves a thread of ours behind, so it is
+/* Layer top: see thread_waits.h. A process that does not let itself be read in time leaves a thread of ours behind, so it is
  * not asked again and again. */
-#include "waits.h"
+#include "thread_waits.h"
 
 #include <string.h>
 #include <time.h>
