@@ -142,7 +142,9 @@ static struct plumb_error *add_frames(struct dumper *u, struct pl_look *l, struc
 
 static struct plumb_error *add_native(struct dumper *u, const struct pl_native_taken *taken, struct pl_dump_thread *t)
 {
-	return u->native ? pl_native_weave(u->native, taken, u->d, &u->shown, t) : NULL;
+	struct pl_dump_sources *sources = u->no_source ? NULL : &u->sources;
+
+	return u->native ? pl_native_weave(u->native, taken, u->d, sources, &u->shown, t) : NULL;
 }
 
 /* A thread can have other rights than its process, and names other files then; of a core that is not known. */
@@ -219,6 +221,7 @@ static struct plumb_error *add_native_alone(struct dumper *u, pid_t tid, const s
 	struct pl_native_taken taken = {0};
 
 	pl_vec_clear(&u->shown);
+	u->no_source = !u->o->source || !sees_files(u, tid);
 	if (u->native && l->stand.activity == PL_ACTIVITY_BLOCKED)
 		pl_native_take_blocked(u->native, &thread, &l->stand.info, &taken);
 	struct plumb_error *err = add_native(u, &taken, t);

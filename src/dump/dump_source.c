@@ -44,15 +44,16 @@ static int wait_ms(const struct pl_dump_sources *s)
 	return left_ms < (uint64_t)s->patience_ms ? (int)left_ms : s->patience_ms;
 }
 
-/* Ask for the file, and wait for the answer. False: it is not asked for. */
-static bool ask(struct pl_dump_sources *s, const struct pl_source_question *q, struct pl_source_answer *ret)
+/* Ask for the file, unless @p most were asked for, and wait for the answer. False: it is not asked for. */
+static bool ask(struct pl_dump_sources *s, const struct pl_source_question *q, uint32_t most,
+		struct pl_source_answer *ret)
 {
 	const uint64_t start = pl_clock_monotonic_ns();
 	const int wait = wait_ms(s);
 
 	if (s->silent)
 		return false;
-	if (s->asked == PL_SOURCES_MOST || wait == 0) {
+	if (s->asked >= most || wait == 0) {
 		s->left_out++;
 		return false;
 	}
@@ -69,7 +70,7 @@ static bool ask(struct pl_dump_sources *s, const struct pl_source_question *q, s
 	return true;
 }
 
-static void load(struct pl_dump_sources *s, struct pl_source_file *f)
+static void load(struct pl_dump_sources *s, uint32_t most, struct pl_source_file *f)
 {
 	struct pl_source_question q = {.pid = s->root ? 0 : s->pid,
 				       .view = s->view,
@@ -78,7 +79,7 @@ static void load(struct pl_dump_sources *s, struct pl_source_file *f)
 				       .max_len = room_for_text(s)};
 	struct pl_source_answer answer;
 
-	if (!f->path[0] || f->path[0] == '<' || !ask(s, &q, &answer))
+	if (!f->path[0] || f->path[0] == '<' || !ask(s, &q, most, &answer))
 		return;
 	if (answer.outcome == PL_SOURCE_BARRED && !s->barred)
 		s->barred = f->path;
@@ -92,14 +93,14 @@ static void load(struct pl_dump_sources *s, struct pl_source_file *f)
 	f->changed = pl_file_state_younger(&answer.state, start_real_ns(s));
 }
 
-static const struct pl_source_file *file_of(struct pl_dump_sources *s, const char *path)
+static const struct pl_source_file *file_of(struct pl_dump_sources *s, uint32_t most, const char *path)
 {
 	struct pl_source_file f = {.path = path};
 	uint32_t at;
 
 	if (pl_map_get(&s->known, (uintptr_t)path, 0, &at))
 		return &s->files.data[at];
-	load(s, &f);
+	load(s, most, &f);
 	at = (uint32_t)s->files.len;
 	if (pl_map_set(&s->known, (uintptr_t)path, 0, at) && pl_vec_push(&s->files, f))
 		return &s->files.data[at];
@@ -129,7 +130,9 @@ static const char *find_line(const struct pl_source_file *f, int32_t number, siz
 
 void pl_dump_sources_add(struct pl_dump_sources *s, struct pl_dump *d, struct pl_dump_frame *f)
 {
-	const struct pl_source_file *file = f->line > 0 ? file_of(s, f->file.s) : NULL;
+	/* Those of C are mostly not here; they leave room for those of Python. */
+	const uint32_t most = f->kind == PL_DUMP_FRAME_PYTHON ? PL_SOURCES_MOST : PL_SOURCES_MOST / 2;
+	const struct pl_source_file *file = f->line > 0 ? file_of(s, most, f->file.s) : NULL;
 	size_t len;
 	const char *line = file && file->text ? find_line(file, f->line, &len) : NULL;
 

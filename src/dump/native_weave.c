@@ -14,6 +14,7 @@
 struct weaver {
 	struct pl_native *n;
 	struct pl_dump *d;
+	struct pl_dump_sources *sources; /* NULL: without source lines */
 	const pl_dump_shown_vec *shown;
 	struct pl_dump_thread *t;
 	struct pl_native_stack stack;
@@ -88,12 +89,63 @@ static bool add_python(struct weaver *w, uint32_t i)
 	return true;
 }
 
+/* A native frame on its way into those of a thread. */
+struct lined {
+	struct weaver *w;
+	struct pl_dump_frame frame; /* the function that has the instruction, and where in its source it is */
+	bool interpreter;
+	bool ok; /* there was memory */
+};
+
+static void set_line(struct weaver *w, const struct pl_dwarf_place *p, struct pl_dump_frame *f)
+{
+	if (!p->file)
+		return;
+	f->file = pl_dump_str(w->d, p->file);
+	f->line = (int32_t)p->line;
+	if (w->sources && *p->file == '/')
+		pl_dump_sources_add(w->sources, w->d, f);
+}
+
+/* What was compiled into it there has frames of its own. */
+static void add_place(void *ctx, const struct pl_dwarf_place *p)
+{
+	struct lined *l = ctx;
+
+	if (!p->inlined) {
+		if (!l->frame.name.len)
+			l->frame.name = name_of(l->w, p->function);
+		set_line(l->w, p, &l->frame);
+		return;
+	}
+	if (!p->function || (!l->w->n->all && pl_native_is_plumbing_inlined(p->function, l->interpreter)))
+		return;
+	struct pl_dump_frame f = l->frame;
+	f.name = name_of(l->w, p->function);
+	f.native.inlined = true;
+	set_line(l->w, p, &f);
+	l->ok &= pl_vec_push(&l->w->frames, f);
+}
+
+static bool add_native(struct weaver *w, uint32_t i)
+{
+	const struct pl_native_frame *f = &w->stack.native.data[i];
+	struct lined l = {.w = w,
+			  .frame = native_frame(w, i),
+			  .interpreter = pl_native_stack_in_interpreter(w->n, &w->stack, f->image),
+			  .ok = true};
+
+	if (!pl_native_is_late(w->n))
+		pl_native_place_lines(&w->n->place, f->image, pl_native_frame_place(f), add_place, &l);
+	return l.ok && pl_vec_push(&w->frames, l.frame);
+}
+
 static bool add_entry(struct weaver *w, const struct pl_join_entry *e)
 {
 	if (e->kind == PL_JOIN_PYTHON)
 		return add_python(w, e->index);
-	return pl_vec_push(&w->frames, e->kind == PL_JOIN_MISSING ? blank_frame(w->d, PL_DUMP_FRAME_MISSING)
-								  : native_frame(w, e->index));
+	return e->kind == PL_JOIN_MISSING ? pl_vec_push(&w->frames, blank_frame(w->d, PL_DUMP_FRAME_MISSING))
+					  : add_native(w, e->index);
 }
 
 /* What the innermost function waits in. */
@@ -132,9 +184,10 @@ static struct plumb_error *weave(struct weaver *w, const struct pl_native_taken 
 }
 
 struct plumb_error *pl_native_weave(struct pl_native *n, const struct pl_native_taken *taken, struct pl_dump *d,
-				    const pl_dump_shown_vec *shown, struct pl_dump_thread *t)
+				    struct pl_dump_sources *sources, const pl_dump_shown_vec *shown,
+				    struct pl_dump_thread *t)
 {
-	struct weaver w = {.n = n, .d = d, .shown = shown, .t = t};
+	struct weaver w = {.n = n, .d = d, .sources = sources, .shown = shown, .t = t};
 	struct plumb_error *err = NULL;
 
 	t->native = PL_DUMP_NATIVE_UNREAD;

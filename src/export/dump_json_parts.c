@@ -35,6 +35,15 @@ static void locals_member(struct pl_json *j, const struct pl_dump_frame *f)
 	pl_json_array_end(j);
 }
 
+static void source_members(struct pl_json *j, const struct pl_dump_frame *f)
+{
+	if (f->has_source)
+		pl_json_key_strn(j, "source", f->source.s, f->source.len);
+	else
+		pl_json_key_null(j, "source");
+	pl_json_key_bool(j, "source_changed", f->source_changed);
+}
+
 static const char *const kinds[] = {[PL_DUMP_FRAME_PYTHON] = "python",
 				    [PL_DUMP_FRAME_NATIVE] = "native",
 				    [PL_DUMP_FRAME_KERNEL] = "kernel",
@@ -52,8 +61,12 @@ static void native_frame_object(struct pl_json *j, const struct pl_dump_frame *f
 	pl_json_key_u64_or_null(j, "address", n->address, n->address);
 	pl_json_key_u64_or_null(j, "offset", n->offset, n->offset);
 	pl_json_key_u64_or_null(j, "function", n->function, n->function);
+	pl_dump_json_text_or_null(j, "file", f->file);
+	pl_json_key_u64_or_null(j, "line", f->line > 0, (uint64_t)f->line);
+	source_members(j, f);
 	pl_json_key_bool(j, "guessed", n->guessed);
 	pl_json_key_bool(j, "signal", n->signal);
+	pl_json_key_bool(j, "inlined", n->inlined);
 	pl_json_object_end(j);
 }
 
@@ -72,11 +85,7 @@ static void frame_object(struct pl_json *j, const struct pl_dump_frame *f)
 	pl_json_key_i64(j, "end_line", f->end_line);
 	pl_json_key_i64(j, "column", f->column);
 	pl_json_key_i64(j, "end_column", f->end_column);
-	if (f->has_source)
-		pl_json_key_strn(j, "source", f->source.s, f->source.len);
-	else
-		pl_json_key_null(j, "source");
-	pl_json_key_bool(j, "source_changed", f->source_changed);
+	source_members(j, f);
 	locals_member(j, f);
 	pl_json_object_end(j);
 }

@@ -12,6 +12,8 @@
 
 #define SOURCE_INDENT 4 /* from the frame */
 #define MIN_FILE_COLS 12
+#define MIN_NAME_COLS 24 /* of a native function */
+#define LINE_COLS     8	 /* of " (" and ":1843)" */
 
 /* ---- sentences --------------------------------------------------------------------------------------------------- */
 
@@ -172,34 +174,62 @@ static void put_local(struct pl_page *page, int indent, const struct pl_dump_loc
 	pl_line_end(&l);
 }
 
-/* "deflate [libz.so.1]", "0x2b40 [libz.so.1]". */
+/* " [libz.so.1]" */
+static void put_module(struct pl_page *page, struct pl_line *l, struct pl_dump_text module)
+{
+	const bool bracketed = module.len && module.s[0] == '['; /* [jit], [vdso] */
+
+	pl_line_tone(l, PL_TONE_FAINT);
+	pl_line_add(l, bracketed ? " " : " [");
+	if (module.len)
+		pl_line_name(l, module.s, module.len, page->width - l->cols - 1, PL_CUT_START);
+	else
+		pl_line_add(l, "no file");
+	pl_line_add(l, bracketed ? "" : "]");
+	pl_line_tone(l, PL_TONE_PLAIN);
+}
+
+/* " (/src/deflate.c:1843)", where so much room is left: the file gives way, down to its end. */
+static void put_place(struct pl_page *page, struct pl_line *l, const struct pl_dump_frame *f, int tail)
+{
+	char line[16];
+	const int n = snprintf(line, sizeof line, ":%" PRId32 ")", f->line);
+
+	pl_line_add(l, " (");
+	pl_line_name(l, f->file.s, f->file.len, page->width - l->cols - n - tail, PL_CUT_START);
+	pl_line_add(l, line);
+}
+
+/* "deflate [libz.so.1]", "0x2b40 [libz.so.1]", "deflate (/src/deflate.c:1843) [libz.so.1]". */
 static void put_native(struct pl_page *page, int indent, const struct pl_dump_frame *f)
 {
 	const struct pl_dump_native_frame *n = &f->native;
-	struct pl_dump_text module = file_name(n->module);
-	const bool bracketed = module.len && module.s[0] == '['; /* [jit], [vdso] */
+	const struct pl_dump_text module = file_name(n->module);
+	char marks[40];
 	struct pl_line l;
-	int tail = columns(page, module.s, module.len) + 4;
 
+	snprintf(marks, sizeof marks, "%s%s%s", n->signal ? " (signal)" : "", n->guessed ? " (guessed)" : "",
+		 n->inlined ? " (inlined)" : "");
+	const int tail = columns(page, module.s, module.len) + 4, name_cols = columns(page, f->name.s, f->name.len);
+	int room = page->width - indent - tail;
+	/* Its place gives way first. */
+	const int of_place = MIN_FILE_COLS + LINE_COLS + (int)strlen(marks);
+	const bool placed = f->file.len && f->line > 0 &&
+			    room - of_place >= (name_cols < MIN_NAME_COLS ? name_cols : MIN_NAME_COLS);
+	room -= placed ? of_place : 0;
 	pl_line_start(&l, page);
 	pl_line_pad(&l, indent);
 	if (f->name.len)
-		pl_line_name(&l, f->name.s, f->name.len, page->width - indent - tail, PL_CUT_END);
+		pl_line_name(&l, f->name.s, f->name.len, room, PL_CUT_END);
 	else
 		pl_line_addf(&l, "0x%" PRIx64, n->function ? n->function : n->offset ? n->offset : n->address);
-	pl_line_tone(&l, PL_TONE_FAINT);
-	pl_line_add(&l, bracketed ? " " : " [");
-	if (module.len)
-		pl_line_name(&l, module.s, module.len, page->width - l.cols - 1, PL_CUT_START);
-	else
-		pl_line_add(&l, "no file");
-	pl_line_add(&l, bracketed ? "" : "]");
-	pl_line_tone(&l, PL_TONE_PLAIN);
-	if (n->signal)
-		pl_line_add(&l, " (signal)");
-	if (n->guessed)
-		pl_line_add(&l, " (guessed)");
+	if (placed)
+		put_place(page, &l, f, tail + (int)strlen(marks));
+	put_module(page, &l, module);
+	pl_line_add(&l, marks);
 	pl_line_end(&l);
+	if (f->has_source)
+		put_source(page, indent + SOURCE_INDENT, f);
 }
 
 /* "do_epoll_wait [kernel]" */

@@ -118,6 +118,7 @@ struct pl_dump_native_frame {
 	uint64_t offset, function; /* that, and the beginning of the function, as addresses of the file; 0: none */
 	bool guessed;		   /* found by a frame pointer */
 	bool signal;		   /* the kernel's, which has called a signal handler */
+	bool inlined;		   /* compiled into the next one, so the addresses are those of that */
 };
 
 struct pl_dump_frame {

@@ -113,7 +113,7 @@ void pl_elf_close(struct pl_elf *e)
 	free(e);
 }
 
-static const Elf64_Shdr *section_named(const struct pl_elf *e, const char *name)
+const Elf64_Shdr *pl_elf_section_named(const struct pl_elf *e, const char *name)
 {
 	char text[32];
 	size_t len = strlen(name) + 1;
@@ -133,7 +133,7 @@ static const Elf64_Shdr *section_named(const struct pl_elf *e, const char *name)
 
 bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symbol *ret)
 {
-	const Elf64_Shdr *s = section_named(e, name);
+	const Elf64_Shdr *s = pl_elf_section_named(e, name);
 	if (s)
 		*ret = (struct pl_elf_symbol){.value = s->sh_addr, .size = s->sh_size};
 	return s;
@@ -141,7 +141,7 @@ bool pl_elf_section(const struct pl_elf *e, const char *name, struct pl_elf_symb
 
 void *pl_elf_copy_section(const struct pl_elf *e, const char *name, size_t max_bytes, size_t *len_ret)
 {
-	const Elf64_Shdr *s = section_named(e, name);
+	const Elf64_Shdr *s = pl_elf_section_named(e, name);
 	if (!s || s->sh_type == SHT_NOBITS)
 		return NULL;
 	*len_ret = s->sh_size;

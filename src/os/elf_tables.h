@@ -36,6 +36,8 @@ bool pl_elf_may(const struct pl_elf *e, uint64_t units);
 bool pl_elf_read(const struct pl_elf *e, uint64_t offset, void *dst, size_t len);
 /** The same into a new block of @p count items; NULL for none, for more than @p max_bytes, and without memory. */
 void *pl_elf_copy(const struct pl_elf *e, uint64_t offset, uint64_t count, size_t size, size_t max_bytes);
+/** NULL: there is none. */
+const Elf64_Shdr *pl_elf_section_named(const struct pl_elf *e, const char *name);
 /** Fill in e->dynamic and e->all from the headers. */
 void pl_elf_find_tables(struct pl_elf *e);
 

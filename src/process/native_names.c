@@ -53,6 +53,12 @@ bool pl_native_is_plumbing(const char *name)
 	return begins_with_one(name, plumbing);
 }
 
+bool pl_native_is_plumbing_inlined(const char *name, bool interpreter)
+{
+	return (interpreter || strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0) &&
+	       pl_native_is_plumbing(name);
+}
+
 bool pl_native_has_greenlets(const char *path)
 {
 	static const char *const libraries[] = {"_greenlet.", "greenlet.", NULL};

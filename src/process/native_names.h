@@ -20,6 +20,9 @@ bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const 
 /** Does it only pass a call on: to Python code, or from it to a function of C? Hidden, as it says nothing of the
  * program. */
 bool pl_native_is_plumbing(const char *name);
+/** The same of a function that was compiled into another one, which is of the interpreter, or of an extension, that has
+ * them from Python's headers. */
+bool pl_native_is_plumbing_inlined(const char *name, bool interpreter);
 /** Is the file at @p path the library of greenlets? They have a C stack in turns: greenlet, gevent, eventlet. */
 bool pl_native_has_greenlets(const char *path);
 /** Is it what starts a program or a thread, whatever that does? Of the C library. */

@@ -162,7 +162,8 @@ struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, s
 {
 	bool changed;
 
-	*p = (struct pl_native_place){.pid = pid, .live = live, .work = {.most = PL_IMAGE_WORK}};
+	*p = (struct pl_native_place){
+		.pid = pid, .live = live, .work = {.most = PL_IMAGE_WORK}, .lines_work = {.most = PL_IMAGE_WORK}};
 	struct plumb_error *err = pl_mem_pages_create(live, &p->pages);
 
 	err = err ? err : pl_unwind_rules_create(&p->rules);
@@ -172,8 +173,10 @@ struct plumb_error *pl_native_place_init(struct pl_native_place *p, pid_t pid, s
 
 void pl_native_place_deinit(struct pl_native_place *p)
 {
-	for (size_t i = 0; i < p->files.len; i++)
+	for (size_t i = 0; i < p->files.len; i++) {
 		pl_functions_destroy(p->files.data[i].functions);
+		pl_dwarf_close(p->files.data[i].lines);
+	}
 	pl_vec_deinit(&p->files);
 	pl_vec_deinit(&p->images);
 	pl_maps_deinit(&p->maps);
@@ -209,8 +212,11 @@ static size_t hand_over(struct pl_native_place *from, struct pl_native_place *to
 		to->images.data[k] = from->images.data[i];
 		to->files.data[k].functions = from->files.data[i].functions;
 		to->files.data[k].asked = from->files.data[i].asked;
+		to->files.data[k].lines = from->files.data[i].lines;
+		to->files.data[k].lines_asked = from->files.data[i].lines_asked;
 		to->files.data[k].module = same_view ? from->files.data[i].module : NULL;
 		from->files.data[i].functions = NULL;
+		from->files.data[i].lines = NULL;
 		i++, k++, kept++;
 	}
 	return kept;
@@ -227,8 +233,12 @@ static size_t of_files(const struct pl_native_place *p)
 
 struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *changed_ret)
 {
-	struct pl_native_place now = {
-		.pid = p->pid, .live = p->live, .pages = p->pages, .rules = p->rules, .work = p->work};
+	struct pl_native_place now = {.pid = p->pid,
+				      .live = p->live,
+				      .pages = p->pages,
+				      .rules = p->rules,
+				      .work = p->work,
+				      .lines_work = p->lines_work};
 	struct plumb_error *err = look(&now);
 	bool jit_changed = false;
 
@@ -338,4 +348,25 @@ const char *pl_native_place_perf_name(struct pl_native_place *p, pl_addr place)
 		plumb_error_destroy(pl_perf_map_functions(p->pid, &p->seen, &p->work, &p->perf_map));
 	p->perf_map_asked = true;
 	return p->perf_map ? pl_functions_find(p->perf_map, place, 0) : NULL;
+}
+
+static void ask_for_lines(struct pl_native_place *p, uint32_t i)
+{
+	const struct pl_mapped_place where = {p->pid, &p->seen, &p->maps, p->live, &p->lines_work, NULL};
+	const struct pl_unwind_image *image = &p->images.data[i];
+	struct pl_native_file *f = &p->files.data[i];
+
+	f->lines_asked = true;
+	plumb_error_destroy(pl_mapped_lines(&where, f->map, image->build_id, image->build_id_len, &f->lines));
+}
+
+void pl_native_place_lines(struct pl_native_place *p, uint32_t i, pl_addr place,
+			   void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx)
+{
+	if (i >= p->images.len || !p->images.data[i].opened || p->files.data[i].jit)
+		return;
+	if (!p->files.data[i].lines_asked)
+		ask_for_lines(p, i);
+	if (p->files.data[i].lines)
+		pl_dwarf_places(p->files.data[i].lines, place - p->images.data[i].bias, tell, ctx);
 }

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "jit_code.h"
-#include "mapped_functions.h"
+#include "mapped_lines.h"
 #include "maps.h"
 #include "mem_pages.h"
 #include "rules.h"
@@ -21,9 +21,10 @@ struct pl_native_file {
 	const struct pl_jit_piece *jit;	     /* it is in no file, but code of a JIT compiler; NULL: it is not */
 	const struct pl_code_module *module; /* of whoever samples; NULL: not asked for yet */
 	struct pl_functions *functions;
-	bool asked;	  /* whether there are any */
-	bool greenlets;	  /* it is the library of greenlets */
-	pl_addr data_end; /* of the data behind it that is in no file, but its own (.bss) */
+	struct pl_dwarf *lines;	 /* its debug information */
+	bool asked, lines_asked; /* whether there are any */
+	bool greenlets;		 /* it is the library of greenlets */
+	pl_addr data_end;	 /* of the data behind it that is in no file, but its own (.bss) */
 };
 
 struct pl_native_place {
@@ -40,6 +41,7 @@ struct pl_native_place {
 	struct pl_functions *perf_map; /* of code that is in no image */
 	bool perf_map_asked;
 	struct pl_work work;
+	struct pl_work lines_work; /* names are not to be missing for lines */
 };
 
 /** Errors: PLUMB_ERR_NO_MEMORY, those of pl_maps_read. Release with pl_native_place_deinit, also after an error. */
@@ -75,5 +77,9 @@ const char *pl_native_place_name(struct pl_native_place *p, uint32_t i, pl_addr 
 
 /** The same of code that is in no image, by the process's perf map. */
 const char *pl_native_place_perf_name(struct pl_native_place *p, pl_addr place);
+
+/** Tell where in its source code the instruction at @p place in image @p i is from, as pl_dwarf_places. */
+void pl_native_place_lines(struct pl_native_place *p, uint32_t i, pl_addr place,
+			   void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx);
 
 #endif

@@ -180,7 +180,7 @@ void pl_native_stack_deinit(struct pl_native_stack *s)
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
-static bool in_interpreter(const struct pl_native *n, const struct pl_native_stack *s, uint32_t image)
+bool pl_native_stack_in_interpreter(const struct pl_native *n, const struct pl_native_stack *s, uint32_t image)
 {
 	const struct pl_native_place *p = &n->place;
 
@@ -214,7 +214,7 @@ struct pl_native_role pl_native_order_next(struct pl_native_order *o, const stru
 	struct pl_native_role role = {.inner = o->inner, .outer = i < o->outermost};
 
 	if (e->kind == PL_JOIN_NATIVE || e->kind == PL_JOIN_EVAL)
-		role.interpreter = in_interpreter(n, s, s->native.data[e->index].image);
+		role.interpreter = pl_native_stack_in_interpreter(n, s, s->native.data[e->index].image);
 	o->inner |= e->kind == PL_JOIN_PYTHON;
 	return role;
 }

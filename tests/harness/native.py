@@ -26,7 +26,8 @@ def true_stacks(pid):
 
 
 def addresses(thread):
-    return [frame["address"] for frame in thread["frames"] if frame["kind"] == "native"]
+    """Of calls: what was compiled into its caller has none."""
+    return [frame["address"] for frame in thread["frames"] if frame["kind"] == "native" and not frame["inlined"]]
 
 
 def gaps(thread):

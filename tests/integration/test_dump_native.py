@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb dump --native: C frames between those of Python, on programs whose nesting is known, and as elfutils sees them."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -247,7 +248,7 @@ def test_the_text(plumb, nested, any_python):
     with nested(any_python) as program:
         wait_asleep(program.pid)
         told = plumb("dump", *IN_TIME, "--no-source", "--native", program.pid).stdout
-    libc = re.search(r"^  read \[libc\.so\.6\]$|^  \S+ \[libc[-.]\S+\]$", told, re.M)
+    libc = re.search(r"^  \S+(?: \(\S+:\d+\))? \[libc[-.]\S+\](?: \(inlined\))?$", told, re.M)
     assert libc and re.search(r"^  leaf \(.*native\.py:\d+\)$", told, re.M), told
 
 
@@ -268,3 +269,52 @@ def test_never_stop_leaves_running_threads_alone(plumb, target, any_python):
             return threads["in_python"]["native"] == "unread" and threads["MainThread"]["native"] == "whole"
 
         wait_until(unread, "it was stopped, or never seen running")
+
+
+LINES = """
+#include <unistd.h>
+static inline __attribute__((always_inline)) long rests(long n) { long r = pause(); return r + n; }
+static inline __attribute__((always_inline)) long counts(long n)
+{
+	long r = rests(n);
+	return r * 3;
+}
+__attribute__((noinline)) long works(long n)
+{
+	return counts(n) + 1;
+}
+long go(long n) { return works(n) + 1; }
+"""
+
+
+@pytest.mark.parametrize("kept", ["in the file", "beside it"])
+def test_lines_and_inlined_functions(plumb, target, any_python, tmp_path, kept):
+    """By debug information: that of the file itself, or what was stripped from it and is kept by its build-id."""
+    try:
+        compiler, objcopy = tool("cc"), tool("objcopy")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    build_id = "c0ffee" + 34 * "1"
+    source, library, environment = tmp_path / "lines.c", tmp_path / "lines.so", dict(os.environ)
+    source.write_text(LINES)
+    subprocess.run([compiler, "-g", "-O2", "-shared", "-fPIC", "-Wl,--build-id=0x" + build_id, "-o", library, source], check=True)
+    if kept == "beside it":
+        debug = tmp_path / "debug" / ".build-id" / build_id[:2] / (build_id[2:] + ".debug")
+        debug.parent.mkdir(parents=True)
+        subprocess.run([objcopy, "--only-keep-debug", library, debug], check=True)
+        subprocess.run([objcopy, "--strip-debug", library], check=True)
+        environment["PLUMB_DEBUG_PATH"] = str(tmp_path / "debug")
+    with target(any_python, "native_deep.py", "--library", library, "--threads", "1") as program:
+        wait_asleep(program.pid)
+        result = plumb("dump", *IN_TIME, "--json", "--native", program.pid, env=environment)
+        text = plumb("dump", *IN_TIME, "--native", program.pid, env=environment).stdout
+    assert result.status == 0 and result.stderr == "", result
+    frames = [f for t in json.loads(result.stdout)["processes"][0]["threads"] for f in t["frames"] if f["kind"] == "native"]
+    of_library = [f for f in frames if f["module"] == str(library)]
+    wanted = [("rests", "pause()", True), ("counts", "rests(n)", True), ("works", "counts(n)", False), ("go", "works(n)", False)]
+    lines = LINES.splitlines()
+    for frame, (name, call, inlined) in zip(of_library, wanted, strict=True):
+        assert (frame["name"], frame["inlined"], frame["file"]) == (name, inlined, str(source)), of_library
+        assert call in lines[frame["line"] - 1] and frame["source"] == lines[frame["line"] - 1], (frame, lines)
+    assert len({(f["address"], f["function"]) for f in of_library[:3]}) == 1, of_library
+    assert re.search(r"^  counts \(\S*lines\.c:6\) \[lines\.so\] \(inlined\)\n +long r = rests\(n\);$", text, re.M), text

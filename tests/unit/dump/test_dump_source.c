@@ -101,6 +101,30 @@ static void files_are_asked_for_up_to_a_number(void **state)
 	pl_dump_destroy(d);
 }
 
+/* Native functions come from many files, which are seldom here. */
+static void files_of_native_functions_leave_room_for_others(void **state)
+{
+	struct pl_dump_sources s = {.root = "/", .patience_ms = 60000};
+	struct pl_dump *d;
+	char path[64];
+
+	assert_true(pl_file_view_of(getpid(), &s.view));
+	assert_ok(pl_dump_create(&d));
+	for (int i = 0; i < NAMES; i++) {
+		name_of("/nowhere", i, path);
+		struct pl_dump_frame f = {
+			.kind = PL_DUMP_FRAME_NATIVE, .file = pl_dump_text(d, path, strlen(path)), .line = 1};
+
+		pl_dump_sources_add(&s, d, &f);
+		assert_false(f.has_source);
+	}
+	assert_int_equal(s.asked, PL_SOURCES_MOST / 2);
+	assert_false(has_source(&s, d, "/nowhere/else"));
+	assert_int_equal(s.asked, PL_SOURCES_MOST / 2 + 1);
+	pl_dump_sources_deinit(&s);
+	pl_dump_destroy(d);
+}
+
 /* They all answer, but take too long together. */
 static void files_are_asked_for_in_a_part_of_the_time(void **state)
 {
@@ -122,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_kept_up_to_a_limit),
 		cmocka_unit_test(files_are_asked_for_up_to_a_number),
+		cmocka_unit_test(files_of_native_functions_leave_room_for_others),
 		cmocka_unit_test(files_are_asked_for_in_a_part_of_the_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

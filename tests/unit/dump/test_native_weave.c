@@ -18,11 +18,11 @@ static void threads_are_shown_without_when_the_time_is_over(void **state)
 	assert_ok(pl_dump_create(&d));
 	assert_true(pl_native_is_late(&n));
 	assert_true(pl_vec_push(&t.frames, ((struct pl_dump_frame){.line = 7})));
-	assert_ok(pl_native_weave(&n, &taken, d, &none, &t));
+	assert_ok(pl_native_weave(&n, &taken, d, NULL, &none, &t));
 	assert_int_equal(t.native, PL_DUMP_NATIVE_UNREAD);
 	assert_int_equal(t.frames.len, 1);
 	n.end_ns = UINT64_MAX;
-	assert_ok(pl_native_weave(&n, &taken, d, &none, &t));
+	assert_ok(pl_native_weave(&n, &taken, d, NULL, &none, &t));
 	assert_int_not_equal(t.native, PL_DUMP_NATIVE_UNREAD);
 	pl_dump_thread_deinit(&t);
 	pl_dump_destroy(d);

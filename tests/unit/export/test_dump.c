@@ -46,6 +46,20 @@ static struct pl_dump_frame native_frame(const char *name, const char *module)
 	return f;
 }
 
+/* With a place in its source. */
+static struct pl_dump_frame lined_frame(const char *name, const char *file, int32_t line, const char *source,
+					bool inlined)
+{
+	struct pl_dump_frame f = native_frame(name, "/usr/lib/x86_64-linux-gnu/libz.so.1.2.13");
+
+	f.file = text(file);
+	f.line = line;
+	f.source = text(source);
+	f.has_source = source != NULL;
+	f.native.inlined = inlined;
+	return f;
+}
+
 static void add_local(struct pl_dump_frame *f, const char *name, const char *value, bool argument)
 {
 	struct pl_dump_local l = {.name = text(name), .value = text(value), .argument = argument};
@@ -187,15 +201,18 @@ static void add_others(struct pl_dump_process *p)
 		native_frame("a_name_that_is_quite_long::and<of, Cxx>::which_has\nno_end_at_all(int, char **)",
 			     "/usr/lib/x86_64-linux-gnu/libz.so.1.2.13"),
 		native_frame("", "/usr/lib/libwith_a_name_that_is_wider_than_the_page_may_be_at_all_so_it_is_cut.so.1"),
+		lined_frame("insert_string", "/usr/src/zlib-1:1.2.13/contrib/optimizations/insert_string.h", 87,
+			    "\t\treturn insert_string_simd(s, str);", true),
+		lined_frame("deflate_slow", "/usr/src/zlib/deflate.c", 1843, NULL, false),
 		frame("compress", "/srv/app/pack.py", 3, "zlib.compress(data)", -1, -1),
 		native_frame("__restore_rt", "/lib/libc.so.6"),
 		native_frame("", ""),
 		frame("", "", 0, NULL, -1, -1),
 		frame("<module>", "/srv/app/pack.py", 9, NULL, -1, -1),
 	};
-	mixed[3].native.signal = true;
-	mixed[4].native.guessed = true;
-	mixed[5].kind = PL_DUMP_FRAME_MISSING;
+	mixed[5].native.signal = true;
+	mixed[6].native.guessed = true;
+	mixed[7].kind = PL_DUMP_FRAME_MISSING;
 	t.native = PL_DUMP_NATIVE_IN_PART;
 	add(p, t, mixed, sizeof mixed / sizeof mixed[0]);
 

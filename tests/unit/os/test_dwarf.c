@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines and inlined functions of a library (lines.c) whose debug information is of each version; then hostile ones: the
+ * same with bytes changed and cut off. */
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dwarf.h"
+#include "dwarf_read.h"
+
+#define CHANGES	 400
+#define WORK_MAX (64u << 20)
+
+/* What is told of an instruction. */
+struct told {
+	size_t count;
+	struct {
+		char function[64], file[256];
+		uint32_t line;
+		bool inlined;
+	} all[8];
+};
+
+static void tell(void *ctx, const struct pl_dwarf_place *p)
+{
+	struct told *t = ctx;
+
+	assert_true(t->count < 8);
+	snprintf(t->all[t->count].function, sizeof t->all[0].function, "%s", p->function ? p->function : "");
+	snprintf(t->all[t->count].file, sizeof t->all[0].file, "%s", p->file ? p->file : "");
+	t->all[t->count].line = p->line;
+	t->all[t->count].inlined = p->inlined;
+	t->count++;
+}
+
+static uintptr_t called_from;
+
+static __attribute__((noinline)) uintptr_t called(void)
+{
+	called_from = (uintptr_t)__builtin_return_address(0);
+	return 0;
+}
+
+static unsigned number(void *library, const char *name)
+{
+	const unsigned *n = dlsym(library, name);
+
+	assert_non_null(n);
+	return *n;
+}
+
+/* Call into the library; *addr: the instruction in it that calls back, as in its file. */
+static void *load(const char *path, uint64_t *addr)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	struct link_map *map;
+
+	assert_non_null(library);
+	uintptr_t (*outer)(uintptr_t(*)(void)) = (uintptr_t(*)(uintptr_t(*)(void)))dlsym(library, "lines_outer");
+	assert_non_null(outer);
+	assert_int_equal(outer(called), 3);
+	assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+	*addr = called_from - 1 - map->l_addr;
+	return library;
+}
+
+static void check(const struct told *t, size_t i, const char *function, unsigned line)
+{
+	const char *file = strrchr(t->all[i].file, '/');
+
+	assert_string_equal(t->all[i].function, function);
+	assert_string_equal(file ? file : "", "/lines.c");
+	assert_null(strstr(t->all[i].file, "/../"));
+	assert_int_equal(t->all[i].line, line);
+	assert_int_equal(t->all[i].inlined, i < 2);
+}
+
+static void an_instruction_has_its_functions_and_lines(const char *path)
+{
+	struct told t = {.count = 0};
+	struct pl_elf *e;
+	struct pl_dwarf *d;
+	uint64_t addr;
+	void *library = load(path, &addr);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_ok(pl_elf_open_fd(fd, NULL, &e));
+	close(fd);
+	assert_ok(pl_dwarf_open(e, &d));
+	pl_elf_close(e);
+	assert_non_null(d);
+	assert_int_equal(pl_dwarf_places(d, addr, tell, &t), 3);
+	assert_int_equal(t.count, 3);
+	check(&t, 0, "inner", number(library, "lines_inner_at"));
+	check(&t, 1, "middle", number(library, "lines_middle_at"));
+	check(&t, 2, "lines_outer", number(library, "lines_outer_at"));
+	assert_int_equal(pl_dwarf_places(d, 0, tell, &t), 0);
+	assert_int_equal(pl_dwarf_places(d, UINT64_MAX, tell, &t), 0);
+	pl_dwarf_close(d);
+	dlclose(library);
+}
+
+static void lines_of_each_version(void **state)
+{
+	(void)state;
+	for (const char *const *path = (const char *const[]){LINES_LIBRARIES, NULL}; *path; path++)
+		an_instruction_has_its_functions_and_lines(*path);
+}
+
+static void a_file_without_debug_information(void **state)
+{
+	struct pl_elf *e;
+	struct pl_dwarf *d = (struct pl_dwarf *)&e;
+	int fd = open(STRIPPED_LIBRARY, O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_ok(pl_elf_open_fd(fd, NULL, &e));
+	close(fd);
+	assert_ok(pl_dwarf_open(e, &d));
+	assert_null(d);
+	pl_elf_close(e);
+	pl_dwarf_close(d);
+}
+
+/* ---- hostile files ----------------------------------------------------------------------------------------------- */
+
+static void count(void *ctx, const struct pl_dwarf_place *p)
+{
+	*(size_t *)ctx += 1 + (p->file ? strlen(p->file) : 0) + (p->function ? strlen(p->function) : 0);
+}
+
+static void ask_all(const uint8_t *bytes, size_t len, uint64_t addr)
+{
+	struct pl_work work = {.most = WORK_MAX};
+	struct pl_elf *e;
+	struct pl_dwarf *d;
+	struct plumb_error *err = pl_elf_open_loaded(bytes, len, 0, &work, &e);
+	size_t sum = 0;
+
+	if (err) {
+		plumb_error_destroy(err);
+		return;
+	}
+	assert_ok(pl_dwarf_open(e, &d));
+	if (d)
+		pl_dwarf_places(d, addr, count, &sum);
+	pl_dwarf_close(d);
+	pl_elf_close(e);
+	assert_true(work.spent <= WORK_MAX);
+}
+
+static uint8_t *bytes_of(const char *path, size_t *len)
+{
+	FILE *f = fopen(path, "rb");
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, 0, SEEK_END), 0);
+	*len = (size_t)ftell(f);
+	rewind(f);
+	uint8_t *bytes = malloc(*len);
+	assert_non_null(bytes);
+	assert_int_equal(fread(bytes, 1, *len, f), *len);
+	assert_int_equal(fclose(f), 0);
+	return bytes;
+}
+
+static void hostile_files(void **state)
+{
+	(void)state;
+	for (const char *const *path = (const char *const[]){LINES_LIBRARIES, NULL}; *path; path++) {
+		uint32_t random = 1;
+		uint64_t addr;
+		size_t len;
+		void *library = load(*path, &addr);
+		uint8_t *bytes = bytes_of(*path, &len), *changed = malloc(len);
+
+		assert_non_null(changed);
+		for (int i = 0; i < CHANGES; i++) {
+			memcpy(changed, bytes, len);
+			for (int k = 0; k < 1 + i % 4; k++) {
+				random = random * 1664525u + 1013904223u;
+				changed[(random >> 3) % len] = (uint8_t)(k % 2 ? 0xff : random >> 24);
+			}
+			ask_all(changed, i % 16 ? len : random % len, addr);
+		}
+		free(bytes);
+		free(changed);
+		dlclose(library);
+	}
+}
+
+static void numbers_end_where_the_bytes_do(void **state)
+{
+	static const uint8_t long_number[32] = {[0 ... 31] = 0x80}, minus_one[] = {0x7f}, padded[] = {0x81, 0x80, 0x00};
+	struct pl_dwarf_reader r = {long_number, long_number + sizeof long_number, false};
+
+	(void)state;
+	assert_int_equal(pl_dwarf_uleb(&r), 0);
+	assert_true(r.bad);
+	r = (struct pl_dwarf_reader){minus_one, minus_one + 1, false};
+	assert_int_equal(pl_dwarf_sleb(&r), -1);
+	assert_false(r.bad);
+	assert_int_equal(pl_dwarf_uint(&r, 1), 0);
+	assert_true(r.bad);
+	r = (struct pl_dwarf_reader){padded, padded + sizeof padded, false};
+	assert_int_equal(pl_dwarf_uleb(&r), 1);
+	assert_false(r.bad);
+	r = (struct pl_dwarf_reader){minus_one, minus_one + 1, false};
+	assert_string_equal(pl_dwarf_text(&r), "");
+	assert_true(r.bad);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_each_version),
+		cmocka_unit_test(a_file_without_debug_information),
+		cmocka_unit_test(hostile_files),
+		cmocka_unit_test(numbers_end_where_the_bytes_do),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
