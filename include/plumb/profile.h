@@ -35,6 +35,15 @@ enum plumb_kind {
 #include <plumb/words.def>
 };
 
+/** Which native frames, and of the kernel, are shown of those that a recording has. */
+enum plumb_native_shown {
+	PLUMB_NATIVE_SHOWN_AS_RECORDED, /* as was asked for when it was recorded */
+	PLUMB_NATIVE_SHOWN_OFF,
+	PLUMB_NATIVE_SHOWN_LEAF,     /* those that no Python frame is inside of */
+	PLUMB_NATIVE_SHOWN_CALLABLE, /* without those of the interpreter that only pass a call on, or run Python code */
+	PLUMB_NATIVE_SHOWN_ALL,
+};
+
 struct plumb_report_options {
 	size_t size;	    /* sizeof(struct plumb_report_options) */
 	const char *format; /* "text", "json", "markdown", "collapsed", "plumb" (a recording); see plumb_format_at() */
@@ -88,6 +97,9 @@ struct plumb_report_options {
 	size_t tag_count;
 
 	bool annotate; /* collapsed: functions of the kernel end with _[k] */
+
+	/* A recording that is written keeps all if nothing is asked for. */
+	enum plumb_native_shown native;
 };
 #define PLUMB_TOP_MAX 100
 

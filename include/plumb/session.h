@@ -30,11 +30,13 @@ enum plumb_subprocesses {
 };
 
 /** Frames of C, C++ and Rust. Each thread that runs is stopped at each sample then, for as long as its registers and
- * its stack take to copy; those that are blocked are not. */
+ * its stack take to copy; those that are blocked are not. All are recorded; which are shown if nothing else is asked
+ * for (enum plumb_native_shown): */
 enum plumb_native {
 	PLUMB_NATIVE_NONE,
 	PLUMB_NATIVE_CALLED, /* without those of the interpreter that only pass a call on, or run Python code */
 	PLUMB_NATIVE_ALL,
+	PLUMB_NATIVE_LEAF, /* of those that are called only where the stack ends: no Python frame is inside of them */
 };
 
 #define PLUMB_MAX_NODES ((size_t)4 << 20)

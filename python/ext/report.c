@@ -22,6 +22,11 @@ static const struct choice kinds[] = {
 static const struct choice idles[] = {
 	{"hide", PLUMB_IDLE_HIDE_THREADS}, {"keep", PLUMB_IDLE_KEEP}, {"skip", PLUMB_IDLE_SKIP_SAMPLES}, {0}};
 static const struct choice names[] = {{"short", false}, {"full", true}, {0}};
+static const struct choice natives[] = {{"off", PLUMB_NATIVE_SHOWN_OFF},
+					{"leaf", PLUMB_NATIVE_SHOWN_LEAF},
+					{"callable", PLUMB_NATIVE_SHOWN_CALLABLE},
+					{"all", PLUMB_NATIVE_SHOWN_ALL},
+					{0}};
 static const struct choice flavours[] = {{"cpython", false}, {"seed", true}, {0}};
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -229,6 +234,15 @@ static int set_bool(bool *to, const char *option, const char *word, const struct
 	return r;
 }
 
+static int set_native(struct plumb_report_options *o, const char *word)
+{
+	int value = PLUMB_NATIVE_SHOWN_AS_RECORDED;
+	int r = word ? choose("native", word, natives, &value) : 0;
+
+	o->native = (enum plumb_native_shown)value;
+	return r;
+}
+
 /* Called while the profile is written: without the GIL. */
 static void take_note(void *ctx, const char *message)
 {
@@ -240,25 +254,26 @@ static void take_note(void *ctx, const char *message)
 
 int ext_report_init(struct ext_report *r, PyObject *kwargs)
 {
-	static char *known[] = {"lines",   "functions", "idle",	 "threads", "process",	 "time",    "state",
-				"kind",	   "module",	"focus", "ignore",  "min_share", "names",   "no_escape",
-				"flavour", "color",	"ascii", "width",   "recording", "made_by", "top",
-				"quality", "own",	"tag",	 NULL};
+	static char *known[] = {"lines",   "functions", "idle",	 "threads",  "process",	  "time",    "state",
+				"kind",	   "module",	"focus", "ignore",   "min_share", "names",   "no_escape",
+				"flavour", "color",	"ascii", "width",    "recording", "made_by", "top",
+				"quality", "own",	"tag",	 "annotate", "native",	  NULL};
 	PyObject *idle = NULL, *threads = NULL, *processes = NULL, *time = NULL, *state = NULL, *kind = NULL;
 	PyObject *module = NULL, *focus = NULL, *ignore = NULL, *recording = NULL, *made_by = NULL, *own = NULL,
 		 *tag = NULL;
-	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0, top = 0, quality = 0;
-	const char *name_kind = NULL, *flavour = NULL;
+	int lines = 0, functions = 0, no_escape = 0, color = 0, ascii = 0, width = 0, top = 0, quality = 0,
+	    annotate = 0;
+	const char *name_kind = NULL, *flavour = NULL, *native = NULL;
 	PyObject *percent = NULL;
 
 	*r = (struct ext_report){.options = PLUMB_REPORT_OPTIONS_INIT};
 	struct plumb_report_options *o = &r->options;
 	PyObject *none = PyTuple_New(0);
-	int parsed = none &&
-		     PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOOzpzppiOOipOO:write", known, &lines,
-						 &functions, &idle, &threads, &processes, &time, &state, &kind, &module,
-						 &focus, &ignore, &percent, &name_kind, &no_escape, &flavour, &color,
-						 &ascii, &width, &recording, &made_by, &top, &quality, &own, &tag);
+	int parsed = none && PyArg_ParseTupleAndKeywords(none, kwargs, "|ppOOOOOOOOOOzpzppiOOipOOpz:write", known,
+							 &lines, &functions, &idle, &threads, &processes, &time, &state,
+							 &kind, &module, &focus, &ignore, &percent, &name_kind,
+							 &no_escape, &flavour, &color, &ascii, &width, &recording,
+							 &made_by, &top, &quality, &own, &tag, &annotate, &native);
 	Py_XDECREF(none);
 	if (!parsed || set_idle(o, idle) < 0 || ext_words_init(&r->threads, threads) < 0 ||
 	    ext_words_init(&r->processes, processes) < 0 || ext_words_init(&r->modules, module) < 0 ||
@@ -266,7 +281,7 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	    choose_all("state", state, states, &o->states) < 0 || choose_all("kind", kind, kinds, &o->kinds) < 0 ||
 	    set_text(&o->focus, focus, &r->focus) < 0 || set_text(&o->ignore, ignore, &r->ignore) < 0 ||
 	    set_text(&o->recording, recording, &r->recording) < 0 || set_text(&o->made_by, made_by, &r->made_by) < 0 ||
-	    set_share(o, percent) < 0 || set_top(o, top) < 0 ||
+	    set_share(o, percent) < 0 || set_top(o, top) < 0 || set_native(o, native) < 0 ||
 	    set_bool(&o->full_names, "names", name_kind, names) < 0 ||
 	    set_bool(&o->seed_flavour, "flavour", flavour, flavours) < 0)
 		return -1;
@@ -274,6 +289,7 @@ int ext_report_init(struct ext_report *r, PyObject *kwargs)
 	o->lines = lines;
 	o->functions = functions;
 	o->no_escape = no_escape;
+	o->annotate = annotate;
 	o->color = color;
 	o->ascii = ascii;
 	o->width = width;

@@ -46,7 +46,7 @@ class Diff(Written):
     """What changed from some profiles to others, as `plumb diff` shows it.
 
     **report are options of `plumb diff`, by their names with underscores, which mean what they mean for a Profile: lines, idle,
-    threads, process, module, tag, own, time, state, kind, focus, ignore, min_share, names, width, color, ascii, no_escape.
+    threads, process, module, tag, own, time, state, kind, native, focus, ignore, min_share, names, width, color, ascii, no_escape.
     """
 
     _formats = _FORMATS

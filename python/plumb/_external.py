@@ -36,6 +36,7 @@ _PLAIN: Dict[str, Any] = {
     "opcodes": False,
     "tasks": False,
     "native": False,
+    "kernel": False,
     "max_overhead": None,
     "force": False,
 }
@@ -62,9 +63,9 @@ def _arguments(recording: str, tags: bool, options: Dict[str, Any]) -> List[str]
     found = ["attach", str(os.getpid()), "--quiet", "--announce", "-o", recording, "-r", repr(options["rate"])]
     found += ["--mode", options["mode"]]
     found += ["--no-" + name for name in ("jitter", "sources") if not options[name]]
-    found += ["--" + name for name in ("opcodes", "tasks", "force") if options[name]]
+    found += ["--" + name for name in ("opcodes", "tasks", "kernel", "force") if options[name]]
     if options["native"]:
-        found += ["--native=all" if options["native"] == "all" else "--native"]
+        found += ["--native" if options["native"] is True else "--native=" + options["native"]]
     table = _tags.table() if tags else 0
     if table:
         found += ["--tags-at", str(table)]

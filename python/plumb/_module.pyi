@@ -31,6 +31,7 @@ class Module:
         opcodes: bool = ...,
         tasks: bool = ...,
         native: Union[bool, str] = ...,
+        kernel: bool = ...,
         max_overhead: Optional[float] = ...,
         done: Done = ...,
         print: Printed = ...,

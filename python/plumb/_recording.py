@@ -33,7 +33,7 @@ Done = Optional[Callable[["Recording"], Any]]
 Printed = Union[None, bool, IO[str]]
 
 _BEGUN = "this recording was begun already; plumb.profile() makes another one"
-_FLAGS = ("tags", "force", "jitter", "sources", "opcodes", "tasks")
+_FLAGS = ("tags", "force", "jitter", "sources", "opcodes", "tasks", "kernel")
 
 
 def _checked_output(output: Optional[Path]) -> Optional[str]:
@@ -49,7 +49,7 @@ def _checked_output(output: Optional[Path]) -> Optional[str]:
 def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Any:
     if engine == "external":
         return ExternalSession(recording, **options)
-    del options["native"]
+    del options["native"], options["kernel"]
     return _gil.begin(engine, recording=recording if isinstance(recording, str) else recording.path, **options)
 
 
@@ -81,7 +81,7 @@ class Recording(Profile):
         checked_overhead(options["max_overhead"])
         for name in _FLAGS:
             checked_flag(name, options[name])
-        self._engine = engine_of_native(options["native"], self._engine)
+        self._engine = engine_of_native(options["native"], options["kernel"], self._engine)
         self._session: Any = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
@@ -210,6 +210,7 @@ def start(
     opcodes: bool = False,
     tasks: bool = False,
     native: Union[bool, str] = False,
+    kernel: bool = False,
     max_overhead: Optional[float] = None,
 ) -> Recording:
     """Record from now on, until stop() of what it gives.
@@ -228,8 +229,10 @@ def start(
     sources       the texts of the sampled files are recorded, too
     opcodes       so are the instructions
     tasks         what an asyncio task does is shown below the coroutines that await it, not below the event loop
-    native        functions of C, C++ and Rust are shown between those of Python; "all": also those that only pass calls on.
+    native        functions of C, C++ and Rust are recorded, and shown between those of Python: True or "callable" without those that only
+                  pass calls on; "leaf": those that no Python function is inside of; "all". Reports may choose another one of these.
                   With engine "external", which it is then
+    kernel        so is where in the kernel threads are that wait: its functions for root, else the system call
     max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
                   math.inf: no limit
     """

@@ -33,12 +33,14 @@ class Report(TypedDict, total=False):
     color: bool
     ascii: bool
     no_escape: bool
+    annotate: bool
+    native: Optional[str]
     flavour: Optional[str]
 
 
-_TEXTS = ("focus", "ignore", "names", "flavour")
+_TEXTS = ("focus", "ignore", "names", "flavour", "native")
 _WORDS = ("threads", "process", "module", "tag", "state", "kind")
-_FLAGS = ("lines", "functions", "quality", "color", "ascii", "no_escape")
+_FLAGS = ("lines", "functions", "quality", "color", "ascii", "no_escape", "annotate")
 _WIDTHS = range(20, 1001)
 
 

@@ -27,12 +27,14 @@ class Profile(Written):
     own=                                modules, packages, files or folders that are the program's own code, too
     time=(from, to)                     seconds since the start; None: no limit
     state=, kind=                       what threads were doing; which frames: a word or several
+    native="off"|"leaf"|"callable"|"all"  which functions of C, C++ and Rust; None: as recorded
     focus=, ignore=                     regular expressions for "function file"
     min_share=                          percent: what takes less counts where it is called from
     names="short"|"full"
     top=, quality=True                  of text: rows of each table; what the line of quality is made of
     width=, color=, ascii=              of text
-    no_escape=True, flavour=            of collapsed and flamegraph-json
+    no_escape=True, annotate=True       of collapsed: names as they are; functions of the kernel end with _[k]
+    flavour=                            of flamegraph-json
 
     A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, and
     that is an Error, unless force=True.

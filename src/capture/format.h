@@ -62,6 +62,7 @@ enum pl_section {
 	PL_SECTION_AXIS = 22,	   /* the real time of what was added up */
 	PL_SECTION_LABELS = 23,	   /* of each function of the chunk */
 	PL_SECTION_UNNAMED = 24,   /* where it is that has no name, likewise */
+	PL_SECTION_PLUMBING = 25,  /* whether it only passes calls on, likewise */
 	PL_SECTIONS,
 };
 

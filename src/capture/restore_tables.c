@@ -144,6 +144,15 @@ static struct plumb_error *labels_of(struct pl_restore *r, const struct pl_funct
 	return err ? err : pl_labels_of_text(r->profile, text, len, ret);
 }
 
+/* The number that a section of the chunk has for the row at hand, if it is there; @p d is bad if it is. */
+static uint32_t column(struct pl_decoder *section, struct pl_decoder *d)
+{
+	uint32_t value = section ? pl_decode_u32(section) : 0;
+
+	d->bad = d->bad || (section && section->bad);
+	return value;
+}
+
 static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
 					uint32_t *ret)
 {
@@ -153,14 +162,14 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 	last->file = pl_decode_delta_u32(d, last->file);
 	last->firstline = pl_decode_delta_u32(d, last->firstline);
 	uint64_t origin = pl_decode(d);
-	uint32_t labels = r->labels ? pl_decode_u32(r->labels) : 0,
-		 unnamed = r->unnamed ? pl_decode_u32(r->unnamed) : 0;
-	if (d->bad || (r->labels && r->labels->bad) || (r->unnamed && r->unnamed->bad) || origin >= PL_ORIGINS)
+	uint32_t labels = column(r->labels, d), unnamed = column(r->unnamed, d), plumbing = column(r->plumbing, d);
+	if (d->bad || origin >= PL_ORIGINS)
 		return &pl_err_corrupt;
-	if (unnamed && (labels || origin != PL_ORIGIN_NATIVE))
+	if ((unnamed || plumbing) && (labels || origin != PL_ORIGIN_NATIVE))
 		return &pl_err_corrupt;
 	f = *last;
 	f.origin = (uint8_t)origin;
+	f.plumbing = plumbing != 0;
 	struct plumb_error *err = string_id(r, last->name, &f.name);
 	if (!err)
 		err = string_id(r, last->qualname, &f.qualname);
@@ -469,6 +478,8 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	m->max_still_ppm = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;
 	uint32_t own = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;
 	m->halted_ns = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
+	uint64_t native = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
+	m->native = native < PL_NATIVE_CHOICES ? (uint8_t)native : PL_NATIVE_AS_RECORDED;
 	struct plumb_error *err = d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
 	return err ? err : string_id(r, own, &m->own);
 }
@@ -591,6 +602,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 	r->opcodes = present(&sections[PL_SECTION_OPCODES]);
 	r->labels = present(&sections[PL_SECTION_LABELS]);
 	r->unnamed = present(&sections[PL_SECTION_UNNAMED]);
+	r->plumbing = present(&sections[PL_SECTION_PLUMBING]);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
 		if (err)

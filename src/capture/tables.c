@@ -63,6 +63,11 @@ static uint32_t unnamed_of(const struct plumb_profile *p, uint32_t function)
 	return p->functions[function].unnamed;
 }
 
+static uint32_t plumbing_of(const struct plumb_profile *p, uint32_t function)
+{
+	return p->functions[function].plumbing;
+}
+
 /* A number more for each row of a table that was just written; nothing if all are 0. */
 static struct plumb_error *encode_column(const struct plumb_profile *p, enum pl_section tag, uint32_t from, uint32_t to,
 					 uint32_t (*value_of)(const struct plumb_profile *p, uint32_t id),
@@ -331,6 +336,8 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 	if (!err)
 		err = encode_column(p, PL_SECTION_UNNAMED, m->functions, to->functions, unnamed_of, raw);
 	if (!err)
+		err = encode_column(p, PL_SECTION_PLUMBING, m->functions, to->functions, plumbing_of, raw);
+	if (!err)
 		err = encode_column(p, PL_SECTION_OPCODES, m->locations, to->locations, opcode_of, raw);
 	if (!err)
 		err = encode_changing(p, m, raw, to, whole);
@@ -394,6 +401,7 @@ static void encode_meta(const struct pl_meta *m, struct pl_encoder *out)
 	pl_encode(&e, m->max_still_ppm);
 	pl_encode(&e, m->own);
 	pl_encode(&e, m->halted_ns);
+	pl_encode(&e, m->native);
 	out->err = e.err;
 	pl_encode_section(out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

@@ -8,8 +8,8 @@
 #include "term.h"
 
 static const struct opt *const tables[] = {
-	options_formats, options_names, options_rows,  options_idle,   options_threads,
-	options_filters, options_own,	options_force, options_common, NULL};
+	options_formats, options_names, options_rows,	options_idle, options_threads, options_native, options_filters,
+	options_own,	 options_force, options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb convert plumb.app.py.4242.plumb app.folded",

@@ -10,13 +10,10 @@
 
 #define EXIT_SLOWER 1
 
-static const struct opt *const tables[] = {options_diff,    options_idle,
-					   options_threads, options_filters,
-					   options_own,	    options_diff_forms,
-					   options_names,   options_output,
-					   options_force,   options_html,
-					   options_json,    options_width,
-					   options_common,  NULL};
+static const struct opt *const tables[] = {
+	options_diff, options_idle,	  options_threads, options_native, options_filters,
+	options_own,  options_diff_forms, options_names,   options_output, options_force,
+	options_html, options_json,	  options_width,   options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb diff before.plumb after.plumb",

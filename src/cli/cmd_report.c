@@ -7,10 +7,10 @@
 #include "destination.h"
 #include "term.h"
 
-static const struct opt *const tables[] = {
-	options_rows, options_text,    options_idle,  options_threads, options_filters,
-	options_own,  options_formats, options_names, options_output,  options_force,
-	options_html, options_json,    options_width, options_common,  NULL};
+static const struct opt *const tables[] = {options_rows,   options_text,    options_idle,   options_threads,
+					   options_native, options_filters, options_own,    options_formats,
+					   options_names,  options_output,  options_force,  options_html,
+					   options_json,   options_width,   options_common, NULL};
 
 static const char *const examples[] = {
 	"plumb report plumb.app.py.4242.plumb",

@@ -57,6 +57,7 @@ extern const struct opt options_rows[];	     /* which rows a report has */
 extern const struct opt options_text[];	     /* run, attach, report: how much of its text is wanted */
 extern const struct opt options_idle[];	     /* report, convert, diff: idle threads and samples */
 extern const struct opt options_filters[];   /* which samples and frames are written; --threads is apart */
+extern const struct opt options_native[];    /* report, convert, diff: those that sample have it among theirs */
 extern const struct opt options_own[];	     /* run, attach, report, convert, diff: which code is the program's own */
 extern const struct opt options_names[];     /* report, convert, diff: how names are written */
 extern const struct opt options_formats[];   /* report, convert: the formats of what is read and written */
@@ -74,9 +75,9 @@ extern const struct opt options_common[];     /* every command: look and help */
 extern const struct opt options_quiet[];      /* run, attach */
 extern const struct opt options_man[];	      /* help */
 
-/* The words of --state and --kind, and of --mode, --flavour and --names. */
+/* The words of --state and --kind, and of --mode, --flavour, --names and --native. */
 extern const struct value_bit option_states[], option_kinds[];
-extern const char *const option_modes[], *const option_flavours[], *const option_name_kinds[];
+extern const char *const option_modes[], *const option_flavours[], *const option_name_kinds[], *const option_native[];
 
 /* Of options that mean something else in another table: what a recording holds, or what is written of it. */
 bool option_set_threads(struct config *c, const char *value, struct failure *why);

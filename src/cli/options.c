@@ -27,6 +27,7 @@ static const struct {
 	{"WHEN", VALUE_WORDS, .words = color_words},
 	{"STATES", VALUE_WORDS, .bits = option_states},
 	{"KINDS", VALUE_WORDS, .bits = option_kinds},
+	{"WHICH", VALUE_WORDS, .words = option_native},
 	{"FORMAT", VALUE_WORDS, .formats = plumb_format_at},
 	{"INPUT", VALUE_WORDS, .formats = plumb_input_format_at},
 	{"FILE", VALUE_FILE, .words = NULL},

@@ -8,6 +8,9 @@ const struct value_bit option_states[] = {
 #include <plumb/words.def>
 	{NULL, 0},
 };
+/* By their numbers, from 1 on. */
+const char *const option_native[] = {"off", "leaf", "callable", "all", NULL};
+
 const struct value_bit option_kinds[] = {
 #define PLUMB_KIND(name, number, word, ...) {word, PLUMB_KIND_##name},
 #include <plumb/words.def>
@@ -60,6 +63,17 @@ static bool set_kind(struct config *c, const char *value, struct failure *why)
 #include <plumb/words.def>
 			      "separated by commas",
 			      "'%s' is no kind of frames", value);
+	return true;
+}
+
+static bool set_native(struct config *c, const char *value, struct failure *why)
+{
+	int which = value_word(value, option_native);
+
+	if (which < 0)
+		return refuse(why, "the choices are off, leaf, callable and all", "'%s' is no choice of native frames",
+			      value);
+	c->report.native = (enum plumb_native_shown)(PLUMB_NATIVE_SHOWN_OFF + which);
 	return true;
 }
 
@@ -121,6 +135,14 @@ const struct opt options_own[] = {
 const struct opt options_threads[] = {
 	{"threads", 0, "LIST", "only these threads, by name or id, separated by commas; may be repeated", FILTERS,
 	 option_set_threads},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct opt options_native[] = {
+	{"native", 0, "WHICH",
+	 "of the functions of C, C++ and Rust: off (none), leaf (those that no Python function is inside of), callable "
+	 "(not those that only pass calls on), all (default: as recorded; 'run --native' records all)",
+	 FILTERS, set_native},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -121,6 +121,12 @@ static bool set_native_all(struct config *c, const char *value, struct failure *
 	return true;
 }
 
+static bool set_native_leaf(struct config *c, const char *value, struct failure *why)
+{
+	c->session.native = PLUMB_NATIVE_LEAF;
+	return true;
+}
+
 static bool set_kernel(struct config *c, const char *value, struct failure *why)
 {
 	c->session.kernel = true;
@@ -199,8 +205,13 @@ const struct opt options_sampling[] = {
 	 "its "
 	 "sample",
 	 SAMPLING, set_native},
-	{"native-all", 0, NULL, "the same, and what in the interpreter only passes calls on; also '--native=all'",
+	{"native-all", 0, NULL,
+	 "the same, and what in the interpreter only passes calls on; also '--native=all'. That is recorded in any "
+	 "case: 'plumb report --native all' shows it later",
 	 SAMPLING, set_native_all},
+	{"native-leaf", 0, NULL, "the same, only those that no Python function is inside of; also '--native=leaf'",
+	 SAMPLING, set_native_leaf},
+	{"native-callable", 0, NULL, "the same as --native; also '--native=callable'", SAMPLING, set_native},
 	{"kernel", 0, NULL,
 	 "as --native, and where in the kernel threads are that wait: its functions for root, else the system call",
 	 SAMPLING, set_kernel},

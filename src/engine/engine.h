@@ -11,7 +11,6 @@
 #include <math.h>
 #include <sys/types.h>
 
-#include "native_frames.h"
 #include "profile.h"
 #include "stop_policy.h"
 
@@ -35,7 +34,7 @@ struct pl_engine_options {
 	bool jitter;
 	bool opcodes; /* 3.11+: tell which instruction each frame runs */
 	bool tasks; /* show what an asyncio task does below the coroutines that await it, and for how long tasks wait */
-	enum pl_native_frames native;
+	bool native;  /* the frames of C, C++ and Rust, too */
 	bool kernel;  /* with them: where in the kernel those are that are blocked */
 	bool sources; /* keep the texts of the files that functions come from */
 	uint64_t seed;
@@ -62,7 +61,7 @@ static inline double pl_overhead_limit(const struct pl_engine_options *o)
 static inline double pl_still_limit(const struct pl_engine_options *o)
 {
 	double most = PL_STILL_PERMILLE / 1000.0, limit = pl_overhead_limit(o);
-	bool asked = o->stop == PL_STOP_ALWAYS && o->native == PL_NATIVE_NONE; /* which takes stops for its own sake */
+	bool asked = o->stop == PL_STOP_ALWAYS && !o->native; /* which takes stops for its own sake */
 
 	if (limit == 0)
 		return o->max_overhead == 0 && o->stop != PL_STOP_NEVER && !asked ? most : 0;

@@ -10,7 +10,7 @@
 /* What an engine must tell for what is to be shown. */
 static unsigned needed_for(const struct pl_engine_options *o)
 {
-	return o->native != PL_NATIVE_NONE ? PL_CAN_NATIVE : 0;
+	return o->native ? PL_CAN_NATIVE : 0;
 }
 
 static struct plumb_error *probe(const struct pl_engine_ops *ops, const struct pl_engine_options *o)

@@ -66,7 +66,7 @@ static struct plumb_error *make_keys(struct pl_sample_tree *t, enum pl_tree_by b
 					  .line = by == PL_TREE_BY_LINE ? loc->line : (int32_t)f->firstline};
 
 		t->key_of[i] = PL_TREE_NONE;
-		if (!pl_frame_is_launcher(t->p, f))
+		if (!pl_frame_is_launcher(t->p, f) && !pl_profile_hides(t->p, f))
 			err = make_key(t, &key, &seen, &t->key_of[i]);
 	}
 	pl_map_deinit(&seen);

@@ -50,6 +50,8 @@ static int compare_functions(const void *a, const void *b, void *ctx)
 		order = compare_texts(p, f->labels, g->labels);
 	if (!order)
 		order = compare_texts(p, f->unnamed, g->unnamed);
+	if (!order)
+		order = compare_u64(f->plumbing, g->plumbing);
 	return order ? order : compare_u64(f->origin, g->origin);
 }
 

@@ -342,6 +342,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->collector = merge_collectors(&m->collector, &from->collector);
 	m->seed = m->seed == from->seed ? m->seed : 0;
 	m->jitter = m->jitter || from->jitter;
+	m->native = m->native > from->native ? m->native : from->native;
 	m->untimed = m->untimed || from->untimed;
 	m->selected = m->selected || from->selected;
 	m->imported = m->imported && from->imported;

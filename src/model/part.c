@@ -137,6 +137,7 @@ static struct plumb_error *take_meta(struct part *x)
 			      .period_ns = from->period_ns,
 			      .seed = from->seed,
 			      .mode = from->mode,
+			      .native = from->native,
 			      .jitter = from->jitter,
 			      .untimed = true,
 			      .complete = true,

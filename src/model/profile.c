@@ -151,7 +151,8 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 	if (err)
 		return err;
 	assert(!f->labels || !f->unnamed);
-	const uint64_t k0 = pair(names, f->firstline), k1 = pair(f->labels | f->unnamed, f->origin);
+	const uint64_t k0 = pair(names, f->firstline),
+		       k1 = pair(f->labels | f->unnamed, f->origin | (uint32_t)f->plumbing << 8);
 	if (pl_map_get(&x->functions, k0, k1, ret))
 		return NULL;
 	err = pl_row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);

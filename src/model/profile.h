@@ -55,6 +55,16 @@ enum pl_quality {
 	PL_QUALITIES,
 };
 
+/* Which native frames, and of the kernel, are shown. Numbers are part of recordings. */
+enum pl_native_shown {
+	PL_NATIVE_AS_RECORDED, /* as whoever recorded it has asked; in a recording: without plumbing */
+	PL_NATIVE_OFF,
+	PL_NATIVE_LEAF,	    /* without plumbing, those that no Python frame is inside of */
+	PL_NATIVE_CALLABLE, /* without plumbing */
+	PL_NATIVE_ALL,
+	PL_NATIVE_CHOICES,
+};
+
 enum pl_loss {
 #define PLUMB_LOSS(name, ...) PL_LOSS_##name,
 #include <plumb/words.def>
@@ -81,6 +91,7 @@ struct pl_function {
 	uint32_t unnamed; /* string id; not 0: a native one that no symbol named when it was sampled; where it is, for
 			     whoever has symbols later: BUILD-ID+0xADDRESS. It has no labels then */
 	uint8_t origin;	  /* enum pl_frame_origin */
+	bool plumbing;	  /* a native one that only passes a call on; it is hidden unless all is asked for */
 };
 struct pl_location {
 	uint32_t function;
@@ -181,7 +192,8 @@ struct pl_meta {
 	uint64_t duration_ns;
 	uint64_t period_ns; /* 0: as fast as possible */
 	uint64_t seed;
-	uint8_t mode; /* enum pl_mode */
+	uint8_t mode;	/* enum pl_mode */
+	uint8_t native; /* enum pl_native_shown: what of the native frames is shown if nothing else is asked for */
 	bool jitter;
 	bool untimed;	/* its samples have no instants: it was added up, or read from a format without times */
 	bool counted;	/* weights are numbers of samples: nothing is known of how long they took */
@@ -291,6 +303,12 @@ struct plumb_error *pl_profile_source(struct plumb_profile *p, uint32_t file, co
 				      bool changed) PLUMB_MUST_CHECK;
 /** The text of the file that is named by string @p file, NULL if it is not known. Until the next pl_profile_source. */
 const struct pl_source *pl_profile_source_of(const struct plumb_profile *p, uint32_t file);
+
+/** Whether frames of @p f are not shown unless plumbing is asked for: of a profile that nothing was chosen of. */
+static inline bool pl_profile_hides(const struct plumb_profile *p, const struct pl_function *f)
+{
+	return f->plumbing && p->meta.native != PL_NATIVE_ALL;
+}
 
 /** How long the names are that stand at a location. */
 uint64_t pl_profile_location_bytes(const struct plumb_profile *p, uint32_t location);

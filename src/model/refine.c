@@ -35,7 +35,8 @@ struct refiner {
 bool pl_refine_asks(const struct pl_refine *o)
 {
 	return o->thread_count || o->process_count || o->from_ns || o->to_ns || o->doing || o->skip_idle || o->kinds ||
-	       o->module_count || o->tag_count || o->focus || o->ignore || o->functions || o->min_share > 0 || o->named;
+	       o->native || o->module_count || o->tag_count || o->focus || o->ignore || o->functions ||
+	       o->min_share > 0 || o->named;
 }
 
 static void refiner_destroy(void *ctx)
@@ -103,6 +104,7 @@ static struct plumb_error *map_function(struct refiner *r, uint32_t id, uint32_t
 	struct plumb_error *err = NULL;
 
 	if (r->functions[id] == NOT_YET) {
+		f.plumbing = f.plumbing && !r->o.native;
 		if ((err = map_names(r, id, &f)) || (err = map_string(r, &f.file)) ||
 		    (err = map_string(r, &f.labels)) || (err = pl_profile_function(r->to, &f, &r->functions[id])))
 			return err;
@@ -127,10 +129,27 @@ static struct plumb_error *map_location(struct refiner *r, uint32_t id, uint32_t
 	return NULL;
 }
 
-/* One frame; that of the parent is known. */
+static uint8_t origin_of(const struct plumb_profile *p, uint32_t stack)
+{
+	return p->functions[p->locations[p->stacks[stack].location].function].origin;
+}
+
+/* The stack that the frame of @p id stands on. Native frames that something of Python is inside of are no leaf. */
+static uint32_t caller_of(const struct refiner *r, uint32_t id)
+{
+	uint32_t at = r->from->stacks[id].parent;
+	uint8_t origin = origin_of(r->from, id);
+
+	if (r->o.native == PL_NATIVE_LEAF && (origin == PL_ORIGIN_PYTHON || origin == PL_ORIGIN_TASK))
+		while (at && origin_of(r->from, at) == PL_ORIGIN_NATIVE)
+			at = r->from->stacks[at].parent;
+	return at;
+}
+
+/* One frame; that of its caller is known. */
 static struct plumb_error *map_node(struct refiner *r, uint32_t id)
 {
-	uint32_t parent = r->stacks[r->from->stacks[id].parent], location;
+	uint32_t parent = r->stacks[caller_of(r, id)], location;
 
 	if (r->flags && (r->flags[id] & PL_SIEVE_FRAME_OUT)) {
 		r->stacks[id] = parent;
@@ -146,7 +165,7 @@ static struct plumb_error *map_stack(struct refiner *r, uint32_t id, uint32_t *r
 	struct plumb_error *err = NULL;
 
 	pl_vec_clear(&r->chain);
-	for (uint32_t at = id; r->stacks[at] == NOT_YET; at = r->from->stacks[at].parent) {
+	for (uint32_t at = id; r->stacks[at] == NOT_YET; at = caller_of(r, at)) {
 		if (!pl_vec_push(&r->chain, at))
 			return &pl_err_no_memory;
 	}
@@ -450,6 +469,7 @@ static struct plumb_error *map_meta(struct refiner *r)
 	}
 	cut_meta(r, &m);
 	m.selected = m.selected || r->selects;
+	m.native = r->o.native ? PL_NATIVE_AS_RECORDED : m.native;
 	r->to->meta = m;
 	return NULL;
 }
@@ -507,6 +527,7 @@ static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_pr
 				  .doing = o->doing,
 				  .skip_idle = o->skip_idle,
 				  .functions = o->functions,
+				  .native = o->native,
 				  .named = o->named};
 	r->stacks = new_map(p->stack_count);
 	r->locations = new_map(p->location_count);

@@ -17,11 +17,12 @@ struct pl_refine {
 	size_t thread_count;
 	const char *const *processes;
 	size_t process_count;
-	uint64_t from_ns, to_ns;    /* samples of this time since the start; to_ns 0: to the end */
-	unsigned doing;		    /* set of enum pl_pass */
-	bool skip_idle;		    /* only samples on a CPU or holding the GIL */
-	unsigned kinds;		    /* set of 1 << enum pl_frame_origin; other frames are left out of the stacks */
-	const char *const *modules; /* samples with a frame of one of them: pl_refine_is_module */
+	uint64_t from_ns, to_ns;     /* samples of this time since the start; to_ns 0: to the end */
+	unsigned doing;		     /* set of enum pl_pass */
+	bool skip_idle;		     /* only samples on a CPU or holding the GIL */
+	enum pl_native_shown native; /* with it no function is plumbing any more; AS_RECORDED: they stay as they are */
+	unsigned kinds;		     /* set of 1 << enum pl_frame_origin; other frames are left out of the stacks */
+	const char *const *modules;  /* samples with a frame of one of them: pl_refine_is_module */
 	size_t module_count;
 	const char *const *tags; /* samples with these labels: pl_labels_match */
 	size_t tag_count;

@@ -78,6 +78,8 @@ static struct plumb_error *look_at_function(const struct plumb_profile *p, const
 	const struct pl_function *f = &p->functions[id];
 	const char *file = text_of(p, f->file);
 
+	if (f->plumbing) /* nobody sees it, but for who asks for all */
+		return NULL;
 	pl_buf_clear(text);
 	struct plumb_error *err = pl_buf_printf(text, "%s %s", text_of(p, f->qualname ? f->qualname : f->name), file);
 	if (err)
@@ -105,12 +107,24 @@ static struct plumb_error *look_at_functions(const struct plumb_profile *p, cons
 	return err;
 }
 
-/* What was found of a stack -> its flags. */
-static uint8_t flags_of(const struct pl_refine *o, uint8_t found, uint8_t origin, bool root)
+/* Whether the frames of a function are left out for what they are. */
+static bool is_left_out(const struct pl_refine *o, const struct pl_function *f)
+{
+	bool native = f->origin == PL_ORIGIN_NATIVE || f->origin == PL_ORIGIN_KERNEL;
+
+	if (o->native == PL_NATIVE_OFF && native)
+		return true;
+	if (o->native && o->native != PL_NATIVE_ALL && f->plumbing)
+		return true;
+	return o->kinds && !(o->kinds & 1u << f->origin);
+}
+
+/* What was found of a stack -> its flags. @p f: of its innermost frame; NULL: it has none. */
+static uint8_t flags_of(const struct pl_refine *o, uint8_t found, const struct pl_function *f)
 {
 	bool out = (found & IGNORE) || (o->focus && !(found & FOCUS)) || (o->module_count && !(found & MODULE)) ||
 		   (o->tag_count && !(found & TAG));
-	bool frame_out = !root && o->kinds && !(o->kinds & 1u << origin);
+	bool frame_out = f && is_left_out(o, f);
 
 	return (uint8_t)((out ? PL_SIEVE_OUT : 0) | (frame_out ? PL_SIEVE_FRAME_OUT : 0));
 }
@@ -118,19 +132,19 @@ static uint8_t flags_of(const struct pl_refine *o, uint8_t found, uint8_t origin
 static void look_at_stacks(const struct plumb_profile *p, const struct pl_refine *o, const uint8_t *functions,
 			   uint8_t *found, uint8_t *flags)
 {
-	flags[0] = flags_of(o, 0, 0, true);
+	flags[0] = flags_of(o, 0, NULL);
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		uint32_t function = p->locations[p->stacks[i].location].function;
 
 		found[i] = found[p->stacks[i].parent] | (functions[function] & (p->stacks[i].parent ? ~TAG : ~0));
-		flags[i] = flags_of(o, found[i], p->functions[function].origin, false);
+		flags[i] = flags_of(o, found[i], &p->functions[function]);
 	}
 }
 
 struct plumb_error *pl_sieve_frames(const struct plumb_profile *p, const struct pl_refine *o, uint8_t **ret)
 {
 	*ret = NULL;
-	if (!o->kinds && !o->module_count && !o->tag_count && !o->focus && !o->ignore)
+	if (!o->kinds && !o->native && !o->module_count && !o->tag_count && !o->focus && !o->ignore)
 		return NULL;
 	uint8_t *functions = calloc((size_t)p->function_count + 1, 1), *found = calloc(p->stack_count, 1);
 	uint8_t *flags = calloc(p->stack_count, 1);

@@ -91,7 +91,7 @@ static bool is_trampoline(const char *name)
 
 bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const char *name)
 {
-	if (name && ((r->interpreter && pl_native_is_eval(name)) || is_trampoline(name)))
+	if (r->passes_on || (name && ((r->interpreter && pl_native_is_eval(name)) || is_trampoline(name))))
 		return false;
 	if (!r->outer && r->inner && (r->interpreter || is_start_of(path, name)))
 		return false;

@@ -12,6 +12,7 @@ struct pl_native_role {
 	bool interpreter; /* it is a function of the interpreter: of the program, or of libpython */
 	bool inner;	  /* Python frames are inside of it */
 	bool outer;	  /* it is inside of Python frames */
+	bool passes_on;	  /* it evaluates Python frames, or has only to return: whatever its name */
 };
 
 /** Does it say something of the program? @p path: of its file; @p name: NULL, it has none. */

@@ -22,7 +22,7 @@ static void note_work(struct pl_native_reader *n, uint64_t units)
 	pl_ration_end(&n->ration, &(struct pl_work){.spent = units});
 }
 
-struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
+struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py,
 					    struct pl_native_reader **ret)
 {
 	struct pl_native_reader *n = calloc(1, sizeof *n);
@@ -30,7 +30,7 @@ struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, cons
 	if (!n)
 		return &pl_err_no_memory;
 	(void)pl_ration_begin(&n->ration, pl_clock_monotonic_ns());
-	struct plumb_error *err = pl_native_create(pid, live, py, all, UINT64_MAX, &n->native);
+	struct plumb_error *err = pl_native_create(pid, live, py, true, UINT64_MAX, &n->native);
 	if (err) {
 		free(n);
 		return err;
@@ -88,7 +88,8 @@ void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_rea
 
 static uint64_t role_key(const struct pl_native_role *r)
 {
-	return (uint64_t)r->interpreter | (uint64_t)r->inner << 1 | (uint64_t)r->outer << 2;
+	return (uint64_t)r->interpreter | (uint64_t)r->inner << 1 | (uint64_t)r->outer << 2 |
+	       (uint64_t)r->passes_on << 3;
 }
 
 /* The id of a code, remembered by @p key and its role. */
@@ -318,10 +319,7 @@ static struct plumb_error *add_entry(struct path *p, const struct pl_join_entry 
 	case PL_JOIN_PYTHON:
 		return add_python(p, e->index);
 	case PL_JOIN_EVAL:
-		return p->n->native->all ? add_native(p, e->index, role) : NULL;
 	case PL_JOIN_NATIVE:
-		if (!p->n->native->all && pl_native_stack_passes_on(p->stack, e))
-			return NULL;
 		break;
 	}
 	return add_native(p, e->index, role);

@@ -20,8 +20,8 @@ struct pl_native_reader {
 	const struct pl_code_module *no_file; /* of code that is in no file, since the last look; NULL: none was met */
 };
 
-/** @p live, @p py: borrowed. @p all: the interpreter's plumbing, too. Errors: as pl_native_create. */
-struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py, bool all,
+/** @p live, @p py: borrowed. Errors: as pl_native_create. */
+struct plumb_error *pl_native_reader_create(pid_t pid, struct pl_mem *live, const struct pl_py *py,
 					    struct pl_native_reader **ret) PLUMB_MUST_CHECK;
 void pl_native_reader_destroy(struct pl_native_reader *n);
 /** What it took to create it. */

@@ -192,7 +192,8 @@ bool pl_native_stack_in_interpreter(const struct pl_native *n, const struct pl_n
 	return slash && strncmp(slash + 1, "python", 6) == 0; /* the program, where libpython is a library */
 }
 
-bool pl_native_stack_passes_on(const struct pl_native_stack *s, const struct pl_join_entry *e)
+/* A trampoline: code that is in no file, and has called its callee and does nothing but return then. */
+static bool passes_on(const struct pl_native_stack *s, const struct pl_join_entry *e)
 {
 	const struct pl_native_frame *f = &s->native.data[e->index];
 
@@ -213,8 +214,10 @@ struct pl_native_role pl_native_order_next(struct pl_native_order *o, const stru
 	const struct pl_join_entry *e = &s->entries.data[i];
 	struct pl_native_role role = {.inner = o->inner, .outer = i < o->outermost};
 
-	if (e->kind == PL_JOIN_NATIVE || e->kind == PL_JOIN_EVAL)
+	if (e->kind == PL_JOIN_NATIVE || e->kind == PL_JOIN_EVAL) {
 		role.interpreter = pl_native_stack_in_interpreter(n, s, s->native.data[e->index].image);
+		role.passes_on = e->kind == PL_JOIN_EVAL || passes_on(s, e);
+	}
 	o->inner |= e->kind == PL_JOIN_PYTHON;
 	return role;
 }
@@ -243,7 +246,7 @@ static bool wanted(const struct pl_native *n, const struct pl_native_stack *s, c
 {
 	if (e->kind == PL_JOIN_PYTHON || e->kind == PL_JOIN_MISSING || n->all)
 		return true;
-	if (e->kind == PL_JOIN_EVAL || pl_native_stack_passes_on(s, e))
+	if (role->passes_on)
 		return false;
 	if (s->joined == PL_JOINED_APART)
 		return true;

@@ -28,10 +28,6 @@ void pl_native_stack_deinit(struct pl_native_stack *s);
 /** Is image @p image of the interpreter: the program, or libpython? */
 bool pl_native_stack_in_interpreter(const struct pl_native *n, const struct pl_native_stack *s, uint32_t image);
 
-/** Is this native entry a trampoline: code that is in no file, and has called its callee and does nothing but return
- * then? Plumbing. */
-bool pl_native_stack_passes_on(const struct pl_native_stack *s, const struct pl_join_entry *e);
-
 /** Goes through the entries from the innermost one on. */
 struct pl_native_order {
 	size_t outermost; /* behind the last Python frame */

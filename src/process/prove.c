@@ -61,7 +61,7 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 						 : task ? task
 							: r->node,
 					 .task_untold = r->in_task && !task,
-					 .native_untold = a->r->native_frames != PL_NATIVE_NONE && !native,
+					 .native_untold = a->r->native_frames && !native,
 					 .tag = r->tag,
 					 .state = state,
 					 .quality = (uint8_t)quality,

@@ -29,8 +29,8 @@ void pl_python_process_deinit(struct pl_python_process *p)
 /* Without, its samples have Python frames alone, and are counted. */
 static void begin_native(struct pl_python_process *p, struct pl_work *work)
 {
-	struct plumb_error *err = pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py,
-							  p->reader.native_frames == PL_NATIVE_ALL, &p->reader.native);
+	struct plumb_error *err =
+		pl_native_reader_create(p->pid, pl_python_process_mem(p), &p->reader.py, &p->reader.native);
 
 	if (!err) {
 		p->reader.native->native->kernel = p->reader.kernel_frames;
@@ -47,7 +47,7 @@ static const char *const policies[] = {
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
 			      enum pl_stop_policy policy, struct pl_beside *beside, struct pl_work *work)
 {
-	bool native = p->reader.native_frames != PL_NATIVE_NONE;
+	bool native = p->reader.native_frames;
 
 	pl_reader_bind(&p->reader, py, live);
 	if (native)

@@ -5,7 +5,6 @@
 
 #include "codes.h"
 #include "context.h"
-#include "native_frames.h"
 #include "snapshot.h"
 #include "task_finders.h"
 #include "trie.h"
@@ -38,7 +37,7 @@ struct pl_reader {
 	const struct plumb_tags *tags; /* read what the thread works for; NULL: not asked for */
 	bool tasks;		       /* read who awaits the task that a thread runs */
 	struct pl_task_finders task_finders;
-	enum pl_native_frames native_frames;
+	bool native_frames;
 	bool kernel_frames;		 /* with them: of threads that are blocked */
 	struct pl_native_reader *native; /* NULL: they were not asked for, or cannot be had */
 };

@@ -19,11 +19,16 @@
 static void count_self(struct plumb_session *s, const struct pl_sample *sample)
 {
 	const struct plumb_profile *p = s->profile;
-	uint32_t function = PL_NO_FUNCTION;
 
-	if (sample->stack)
-		function = p->locations[p->stacks[sample->stack].location].function;
-	pl_hottest_add(&s->hot, function, sample->time_ns);
+	for (uint32_t at = sample->stack; at; at = p->stacks[at].parent) {
+		uint32_t function = p->locations[p->stacks[at].location].function;
+
+		if (pl_profile_hides(p, &p->functions[function]))
+			continue;
+		pl_hottest_add(&s->hot, function, sample->time_ns);
+		return;
+	}
+	pl_hottest_add(&s->hot, PL_NO_FUNCTION, sample->time_ns);
 }
 
 static struct plumb_error *take_sample(void *ctx, const struct pl_sample *sample)

@@ -58,7 +58,7 @@ struct plumb_error *pl_given_session(const struct plumb_session_options *o, stru
 	err = err ? err : check((unsigned)ret->mode < PL_MODES, "mode");
 	err = err ? err : check((unsigned)ret->stop <= PLUMB_STOP_ALWAYS, "way to stop threads");
 	err = err ? err : check((unsigned)ret->subprocesses <= PLUMB_SUBPROCESSES_NO, "choice of processes");
-	return err ? err : check((unsigned)ret->native <= PLUMB_NATIVE_ALL, "choice of native frames");
+	return err ? err : check((unsigned)ret->native <= PLUMB_NATIVE_LEAF, "choice of native frames");
 }
 
 struct plumb_error *pl_given_report(const struct plumb_report_options *o, struct plumb_report_options *ret)
@@ -67,6 +67,7 @@ struct plumb_error *pl_given_report(const struct plumb_report_options *o, struct
 	struct plumb_error *err = take(o, ret, sizeof *ret);
 
 	err = err ? err : check((unsigned)ret->idle <= PLUMB_IDLE_SKIP_SAMPLES, "choice of idle threads");
+	err = err ? err : check((unsigned)ret->native <= PLUMB_NATIVE_SHOWN_ALL, "choice of native frames");
 	err = err ? err : check(!(ret->states & ~(unsigned)ALL_STATES), "state of threads");
 	return err ? err : check(!(ret->kinds & ~(unsigned)ALL_KINDS), "kind of frames");
 }

@@ -52,6 +52,34 @@ static struct pl_export_options export_options(const struct plumb_report_options
 	};
 }
 
+static bool has_frames_of(const struct plumb_profile *p, enum pl_native_shown shown)
+{
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		const struct pl_function *f = &p->functions[i];
+
+		if (f->plumbing || (shown < PL_NATIVE_CALLABLE && f->origin == PL_ORIGIN_NATIVE) ||
+		    (shown == PL_NATIVE_OFF && f->origin == PL_ORIGIN_KERNEL))
+			return true;
+	}
+	return false;
+}
+
+_Static_assert(PLUMB_NATIVE_SHOWN_ALL == (int)PL_NATIVE_ALL && PLUMB_NATIVE_SHOWN_LEAF == (int)PL_NATIVE_LEAF,
+	       "the choices of the library are those of the model");
+
+/* Which native frames are shown, if that is not just all there are. A recording keeps those that nobody spoke of. */
+static enum pl_native_shown native_shown(const struct plumb_profile *p, const struct plumb_report_options *o,
+					 const struct pl_format *format)
+{
+	enum pl_native_shown shown = (enum pl_native_shown)o->native;
+
+	if (!shown && !format->write)
+		return PL_NATIVE_AS_RECORDED;
+	if (!shown)
+		shown = p->meta.native ? (enum pl_native_shown)p->meta.native : PL_NATIVE_CALLABLE;
+	return has_frames_of(p, shown) ? shown : PL_NATIVE_AS_RECORDED;
+}
+
 /* Views choose threads and processes by themselves. */
 static struct pl_refine refine_options(const struct plumb_report_options *o, const struct pl_format *format)
 {
@@ -101,9 +129,13 @@ struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const st
 {
 	struct plumb_report_options o;
 	struct plumb_error *err = pl_given_report(given, &o);
-	struct pl_refine r = refine_options(&o, pl_format_by_name("text"));
+	const struct pl_format *format = pl_format_by_name("text");
+	struct pl_refine r = refine_options(&o, format);
 
-	return err ? err : refine(p, &r, &o, ret);
+	if (err)
+		return err;
+	r.native = native_shown(p, &o, format);
+	return refine(p, &r, &o, ret);
 }
 
 static void note(const struct plumb_report_options *o, const char *message)
@@ -188,11 +220,13 @@ static struct plumb_error *write_profile(const struct plumb_profile *p, const st
 	if (!format)
 		return pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "there is no output format '%s'", o->format);
 	struct pl_refine r = refine_options(o, format);
+	const bool part = pl_refine_asks(&r);
+	r.native = native_shown(p, o, format);
 	struct plumb_error *err = check_names(p, format, o);
 	if (err || (err = refine(p, &r, o, &refined)))
 		return err;
 	const struct plumb_profile *written = refined ? refined : p;
-	err = write_format(format, written, o, pl_refine_asks(&r), fd);
+	err = write_format(format, written, o, part, fd);
 	if (!err && refined && !refined->cell_count)
 		note(o, "no sample passes the filters");
 	if (!err) /* a failure is told alone */

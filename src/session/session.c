@@ -30,8 +30,12 @@ static uint32_t millionths(double share)
 }
 
 /* What is known before there is a process. The writer needs the period. */
-static struct plumb_error *fill_plan(struct plumb_session *s)
+static struct plumb_error *fill_plan(struct plumb_session *s, const struct plumb_session_options *o)
 {
+	static const uint8_t shown[] = {[PLUMB_NATIVE_NONE] = PL_NATIVE_AS_RECORDED,
+					[PLUMB_NATIVE_CALLED] = PL_NATIVE_CALLABLE,
+					[PLUMB_NATIVE_ALL] = PL_NATIVE_ALL,
+					[PLUMB_NATIVE_LEAF] = PL_NATIVE_LEAF};
 	struct pl_meta *m = &s->profile->meta;
 	char host[256] = "";
 	struct plumb_error *err;
@@ -41,6 +45,7 @@ static struct plumb_error *fill_plan(struct plumb_session *s)
 	m->seed = s->options.seed;
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
+	m->native = shown[o->native];
 	m->max_overhead_ppm = millionths(pl_overhead_limit(&s->options));
 	m->max_still_ppm = millionths(pl_still_limit(&s->options));
 	if ((err = intern(s->profile, s->options.own ? "in process" : s->ops->name, &m->engine)) ||
@@ -101,7 +106,7 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 	if (!err)
 		err = pl_profile_create(&s->profile);
 	if (!err)
-		err = fill_plan(s);
+		err = fill_plan(s, o);
 	if (!err && o->own_count)
 		err = pl_profile_set_own(s->profile, o->own, o->own_count);
 	if (!err && eo.max_nodes < UINT32_MAX / CELLS_A_NODE)

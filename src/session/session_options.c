@@ -69,7 +69,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.priority = o->priority,
 		.opcodes = o->opcodes,
 		.tasks = o->tasks,
-		.native = (enum pl_native_frames)o->native,
+		.native = o->native != PLUMB_NATIVE_NONE,
 		.kernel = o->kernel,
 		.sources = !o->no_sources,
 		.mode = (enum pl_mode)o->mode,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb run and attach --native: frames of C between those of Python in each sample, of threads that run and of threads that are
 blocked, on programs whose nesting is known (targets/native_calls.py, native.py, native_busy.py)."""
+import collections
 import json
 import os
 import subprocess
@@ -95,14 +96,49 @@ def test_what_only_passes_calls_on_is_left_out(plumb, target, minor):
         return min(counts[pair] for pair in CALLS if CALLS[pair]) >= 5
 
     with target(minor, "native_calls.py", count=True) as program:
-        _, profile = plumb.sampled(enough, program.pid, "--native", "-r", "500")
+        result, recording = plumb.try_sampling(enough, program.pid, "--native", "-r", "500")
+        assert result.status == 0, result
         program.wait_progress()
+    profile = plumb.report(recording)
     assert not problems(minor, profile)
-    names = {frame.name for stack in profile.stacks for frame in stack.frames if frame.kind == "native"}
-    assert not [name for name in names if PLUMBING.match(name)], names
+    assert not [name for name in natives(profile) if PLUMBING.match(name)], natives(profile)
     for stack in profile.stacks:
         between = gaps(stack)
         assert not between.get(("via_partial", "leaf")) and not between.get(("main", "parse")), stack
+    shown_as_it_is_chosen(plumb, minor, recording, profile)
+
+
+def natives(profile):
+    return {frame.name for stack in profile.stacks for frame in stack.frames if frame.kind == "native"}
+
+
+def python_stacks(profile):
+    """How many samples each stack of Python has."""
+    counts = collections.Counter()
+    for stack in profile.stacks:
+        counts[tuple(frame.name for frame in stack.python)] += stack.samples
+    return counts
+
+
+def shown_as_it_is_chosen(plumb, python, recording, profile):
+    """The recording has all: a report chooses what is shown of it, and what is saved without a choice keeps it."""
+    copy = recording.parent / "copy.plumb"
+    assert plumb("convert", recording, copy, "--force").status == 0
+    everything = plumb.report(copy, "--native", "all")
+    assert not problems(python, everything) and python_stacks(everything) == python_stacks(profile)
+    assert natives(everything) > natives(profile)
+    assert [name for name in natives(everything) if PLUMBING.match(name)] or is_stripped(python), natives(everything)
+    assert plumb.report(copy, "--native=callable").json["functions"] == profile.json["functions"]
+
+    leaf = plumb.report(copy, "--native", "leaf")
+    assert python_stacks(leaf) == python_stacks(profile) and natives(leaf)
+    for stack in leaf.stacks:
+        kinds = [frame.kind for frame in stack.frames]
+        assert "python" not in kinds[kinds.index("native") :] if "native" in kinds and "python" in kinds else True, stack
+
+    assert plumb("convert", recording, copy, "--native", "off", "--force").status == 0
+    without = plumb.report(copy, "--native", "all")
+    assert python_stacks(without) == python_stacks(profile) and not natives(without)
 
 
 def test_a_thread_that_computes_without_the_gil_is_seen_in_its_library(plumb, places, few):

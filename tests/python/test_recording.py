@@ -323,7 +323,7 @@ p = plumb.start(engine="external")
 
 
 NATIVE = """
-import json, os
+import json, os, time
 TEXT = json.dumps([{"a": 1}] * 50)
 def hook(things):
     return sum(range(50))
@@ -331,10 +331,17 @@ def scanners(path):
     return [f["kind"] for f in plumb.open(path).stats()["functions"] if f["name"] == "scanner_call"]
 found, path = [], %r
 while not found:
-    with plumb.profile(native=True, output=path, force=True):
+    with plumb.profile(native="callable", output=path, force=True):
         for _ in range(300): json.loads(TEXT, object_hook=hook)
     found = scanners(path)
 print(found, plumb.open(path).info()["engine"])
+def lines(choice): return leaf.write("collapsed", native=choice, annotate=True).decode().splitlines()
+def has(lines): return any(":hook:" in line and "scanner_call" in line for line in lines), any("_[k]" in line for line in lines)
+with plumb.profile(native="leaf", kernel=True) as leaf:
+    while has(lines("all")) != (True, True):
+        for _ in range(300): json.loads(TEXT, object_hook=hook)
+        time.sleep(0.001)
+print(has(lines(None)), has(lines("callable")), has(lines("off")))
 for options in ({"engine": "inprocess"}, {"engine": "gil"}, {"native": "some"}):
     try: plumb.profile(**{"native": True, **options}).__enter__()
     except ValueError as error: print(error)
@@ -345,4 +352,5 @@ def test_native_frames_are_recorded_from_outside(one, plumb):
     status, said, errors = ended(one, NATIVE % str(plumb.path()))
     lines = said.splitlines()
     assert status == 0 and lines[0] == "['native'] remote", (said, errors)
-    assert lines[1].endswith("not 'inprocess'") and lines[2].endswith("not 'gil'") and "'some'" in lines[3], lines
+    assert lines[1] == "(False, True) (True, True) (False, False)", (said, errors)
+    assert lines[2].endswith("not 'inprocess'") and lines[3].endswith("not 'gil'") and "'some'" in lines[4], lines

@@ -37,7 +37,6 @@ struct pl_resolver {
 	struct pl_tagged tagged;
 	struct pl_pool_tasks pool_tasks;
 	struct pl_native_symbols symbols;
-	bool all_native; /* functions that only pass calls on, too */
 };
 
 struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct pl_resolver **ret)
@@ -50,7 +49,6 @@ struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct
 	}
 	r->texts.off = !o->sources;
 	r->max_threads = o->max_nodes;
-	r->all_native = o->native == PL_NATIVE_ALL;
 	r->tagged.tags = o->tags;
 	r->tagged.max = o->max_nodes;
 	pl_pool_tasks_init(&r->pool_tasks, o->max_nodes);
@@ -117,8 +115,8 @@ static struct plumb_error *name_fileless(struct pl_resolver *r, struct code_row 
 		return add_native_function((struct pl_function){.origin = PL_ORIGIN_KERNEL}, PL_KERNEL_FILE, raw, p,
 					   &row->function);
 	pl_native_symbols_text(&r->symbols, n, raw, text);
-	return add_native_function((struct pl_function){.origin = PL_ORIGIN_NATIVE}, n->jit ? PL_JIT_FILE : "", text, p,
-				   &row->function);
+	return add_native_function((struct pl_function){.origin = PL_ORIGIN_NATIVE, .plumbing = n->role.passes_on},
+				   n->jit ? PL_JIT_FILE : "", text, p, &row->function);
 }
 
 /* Where a function without a name is, for whoever has symbols later. *ret: 0, its file has no build-id. */
@@ -152,9 +150,7 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 
 	if (is_fileless(n, name))
 		return name_fileless(r, row, p);
-	row->hidden = !r->all_native && !pl_native_is_shown(&n->role, n->module->map.path, name);
-	if (row->hidden)
-		return NULL;
+	f.plumbing = !pl_native_is_shown(&n->role, n->module->map.path, name);
 	pl_native_symbols_text(&r->symbols, n, name, text);
 	if (!name)
 		err = note_unnamed(n, p, &f.unnamed);
@@ -204,7 +200,7 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 	uint32_t location, stack;
 	struct plumb_error *err;
 
-	/* Frames that the interpreter hides from its own users, or plumb from its, are no frames here either. */
+	/* Frames that the interpreter hides from its own users are no frames here either. */
 	if (row->hidden) {
 		stack = r->nodes.data[rec->node.parent];
 		return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;

@@ -55,9 +55,10 @@ static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack
 	for (; stack; stack = p->stacks[stack].parent) {
 		const struct pl_location *l = &p->locations[p->stacks[stack].location];
 		const struct pl_function *f = &p->functions[l->function];
-		fprintf(out, " <%d %s %s %s %" PRIu32 " %s%s@%d-%d:%d-%d o%d>", f->origin, text_of(p, f->name),
-			text_of(p, f->qualname), text_of(p, f->file), f->firstline, labels_text(p, f, labels),
-			text_of(p, f->unnamed), l->line, l->end_line, l->column, l->end_column, l->opcode);
+		fprintf(out, " <%d%s %s %s %s %" PRIu32 " %s%s@%d-%d:%d-%d o%d>", f->origin, f->plumbing ? "p" : "",
+			text_of(p, f->name), text_of(p, f->qualname), text_of(p, f->file), f->firstline,
+			labels_text(p, f, labels), text_of(p, f->unnamed), l->line, l->end_line, l->column,
+			l->end_column, l->opcode);
 	}
 }
 
@@ -278,6 +279,7 @@ static uint32_t generate_unnamed(struct generator *g, uint32_t parent)
 	struct pl_function f = {.name = add_string(p, "lib.so+0x1000"),
 				.file = add_string(p, "/lib/lib.so"),
 				.unnamed = add_string(p, places[random_below(&g->rng, 3)]),
+				.plumbing = random_below(&g->rng, 3) == 0,
 				.origin = PL_ORIGIN_NATIVE};
 	struct pl_location l = {.column = -1, .end_column = -1};
 	uint32_t location = 0, stack = 0;
@@ -301,6 +303,8 @@ static uint32_t generate_stack(struct generator *g)
 		uint32_t parent = stack;
 		stack = add_frame(g->profile, parent, name, file, 10 + (int32_t)random_below(&g->rng, 3));
 		stack = g->rich ? with_opcode(g, parent, stack) : stack;
+		if (g->tags && i == 1 && random_below(&g->rng, 3) == 0)
+			stack = generate_unnamed(g, stack);
 	}
 	if (g->tags && random_below(&g->rng, 6) == 0)
 		stack = generate_unnamed(g, stack);

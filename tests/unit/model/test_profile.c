@@ -39,22 +39,23 @@ static void functions_are_equal_by_all_their_fields(void **state)
 {
 	struct plumb_profile *p = *state;
 	const struct pl_function base = {.name = 1, .qualname = 2, .file = 3, .firstline = 4, .origin = 0};
-	struct pl_function others[7] = {base, base, base, base, base, base, base};
+	struct pl_function others[8] = {base, base, base, base, base, base, base, base};
 	others[1].name = 9;
 	others[2].qualname = 9;
 	others[3].file = 9;
 	others[4].firstline = 9;
 	others[5].origin = PL_ORIGIN_NATIVE;
 	others[6].unnamed = 9;
+	others[7].plumbing = true;
 	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < 7; i++) {
+		for (uint32_t i = 0; i < 8; i++) {
 			uint32_t id = 99;
 			check(pl_profile_function(p, &others[i], &id));
 			assert_int_equal(id, i);
 			assert_memory_equal(&p->functions[id], &others[i], sizeof base);
 		}
 	}
-	assert_int_equal(p->function_count, 7);
+	assert_int_equal(p->function_count, 8);
 }
 
 static void locations_are_equal_by_all_their_fields(void **state)

@@ -96,7 +96,25 @@ static void assert_same(const sums *a, sums *b)
 	assert_int_equal(a->len, b->len);
 }
 
-/* Frames of a stack from the outermost one, each as text; those of other kinds left out. */
+/* Whether frame @p i of @p depth is not asked for. */
+static bool is_left_out(const struct plumb_profile *p, const uint32_t *path, int depth, int i,
+			const struct pl_refine *o)
+{
+	const struct pl_function *f = &p->functions[p->locations[path[i]].function];
+	bool inside = false;
+
+	for (int k = i + 1; k < depth; k++) {
+		uint8_t origin = p->functions[p->locations[path[k]].function].origin;
+		inside = inside || origin == PL_ORIGIN_PYTHON || origin == PL_ORIGIN_TASK;
+	}
+	if (o->kinds && !(o->kinds >> f->origin & 1))
+		return true;
+	if (o->native == PL_NATIVE_OFF || (o->native == PL_NATIVE_LEAF && inside))
+		return f->origin == PL_ORIGIN_NATIVE;
+	return o->native && o->native != PL_NATIVE_ALL && f->plumbing;
+}
+
+/* Frames of a stack from the outermost one, each as text; those that are not asked for left out. */
 static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct pl_refine *o, char frames[16][256])
 {
 	int depth = (int)p->stacks[stack].depth, count = 0;
@@ -109,13 +127,14 @@ static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct
 	for (int i = 0; i < depth; i++) {
 		struct pl_location l = p->locations[path[i]];
 		const struct pl_function *f = &p->functions[l.function];
-		if (o->kinds && !(o->kinds >> f->origin & 1))
+		if (is_left_out(p, path, depth, i, o))
 			continue;
 		if (o->functions)
 			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
-		snprintf(frames[count++], 256, "%d %s %s %s %d:%d:%d:%d:%d %s%s", f->origin, text(p, f->name),
-			 text(p, f->qualname), text(p, f->file), l.line, l.end_line, l.column, l.end_column, l.opcode,
-			 labels_text(p, f, labels), text(p, f->unnamed));
+		snprintf(frames[count++], 256, "%d%s %s %s %s %d:%d:%d:%d:%d %s%s", f->origin,
+			 f->plumbing && !o->native ? "p" : "", text(p, f->name), text(p, f->qualname), text(p, f->file),
+			 l.line, l.end_line, l.column, l.end_column, l.opcode, labels_text(p, f, labels),
+			 text(p, f->unnamed));
 	}
 	return count;
 }
@@ -168,7 +187,9 @@ static bool any_frame(const struct plumb_profile *p, uint32_t stack, const char 
 		const struct pl_function *f = &p->functions[p->locations[p->stacks[stack].location].function];
 		char name[512];
 		snprintf(name, sizeof name, "%s %s", text(p, f->qualname), text(p, f->file));
-		found = found || (pattern ? regexec(&r, name, 0, NULL, 0) == 0 : strcmp(text(p, f->file), file) == 0);
+		if (!f->plumbing)
+			found = found ||
+				(pattern ? regexec(&r, name, 0, NULL, 0) == 0 : strcmp(text(p, f->file), file) == 0);
 	}
 	if (pattern)
 		regfree(&r);
@@ -336,7 +357,7 @@ static void random_filter(struct pl_rng *rng, uint64_t end_ns, struct pl_refine 
 {
 	static const char *const threads[] = {"worker", "1002"}, *const processes[] = {"101", "nobody"},
 				 *const modules[] = {"m0", "m1.py"}, *const tags[] = {"route=/a", "user", "route="},
-				 *const patterns[] = {"f1 ", "f[0-2] m0", "m1\\.py$", "zzz"};
+				 *const patterns[] = {"f1 ", "f[0-2] m0", "lib", "zzz"};
 
 	*o = (struct pl_refine){0};
 	if (random_below(rng, 4) == 0)
@@ -366,6 +387,8 @@ static void random_filter(struct pl_rng *rng, uint64_t end_ns, struct pl_refine 
 		o->tags = tags + random_below(rng, 3);
 		o->tag_count = 1;
 	}
+	o->native = random_below(rng, 3) ? PL_NATIVE_AS_RECORDED
+					 : (enum pl_native_shown)random_below(rng, PL_NATIVE_CHOICES);
 	o->functions = random_below(rng, 3) == 0;
 	if (random_below(rng, 3) == 0)
 		o->min_share = (double)random_below(rng, 100) / 1000;
@@ -404,6 +427,11 @@ static void each_filter_alone(void **state)
 		{.skip_idle = true},
 		{.kinds = 1u << PL_ORIGIN_PYTHON},
 		{.kinds = 1u << PL_ORIGIN_MARKER},
+		{.native = PL_NATIVE_OFF},
+		{.native = PL_NATIVE_LEAF},
+		{.native = PL_NATIVE_CALLABLE},
+		{.native = PL_NATIVE_ALL},
+		{.native = PL_NATIVE_LEAF, .focus = "lib"},
 		{.modules = module, .module_count = 1},
 		{.tags = tag, .tag_count = 1},
 		{.focus = "^f[12] "},

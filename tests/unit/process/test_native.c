@@ -352,7 +352,10 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 	const struct pl_native_role root = {.interpreter = true, .inner = true};
 	const struct pl_native_role library = {.inner = true, .outer = true}, below = {.inner = true}, alone = {false};
 
+	const struct pl_native_role eval = {.inner = true, .outer = true, .passes_on = true};
+
 	(void)state;
+	assert_false(pl_native_is_shown(&eval, "/lib/libx.so", "run_frame")); /* an evaluator of its own */
 	assert_true(pl_native_is_shown(&between, "/bin/python3", "list_sort"));
 	assert_false(pl_native_is_shown(&between, "/bin/python3", "_PyEval_Vector"));
 	assert_false(pl_native_is_shown(&between, "/bin/python3", NULL));
@@ -392,7 +395,7 @@ static void native_frames_of_a_process_have_a_ration(void **state)
 	assert_ok(pl_tables_init(&tables));
 	pl_reader_init(&r, &tables);
 	assert_ok(pl_mem_live_create(getpid(), &live));
-	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(live), &py, true, &n));
+	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(live), &py, &n));
 	n->ration.at_ns = STOPPED_CLOCK;
 	pl_native_reader_take(n, &thread, getpid(), &blocked);
 	assert_true(n->taken.taken);

@@ -33,7 +33,7 @@ const struct pl_engine_ops *const pl_engines[] = {&in_vain, &replay, &native, NU
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
-static const char *chosen(const char *name, enum pl_native_frames frames)
+static const char *chosen(const char *name, bool frames)
 {
 	const struct pl_engine_options o = {.native = frames};
 	const struct pl_engine_ops *ops = NULL;
@@ -42,7 +42,7 @@ static const char *chosen(const char *name, enum pl_native_frames frames)
 	return ops->name;
 }
 
-static void assert_refused(const char *name, enum pl_native_frames frames, enum plumb_error_code code, const char *why)
+static void assert_refused(const char *name, bool frames, enum plumb_error_code code, const char *why)
 {
 	const struct pl_engine_options o = {.native = frames};
 	const struct pl_engine_ops *ops = NULL;
@@ -55,20 +55,20 @@ static void assert_refused(const char *name, enum pl_native_frames frames, enum 
 static void the_first_engine_that_can_is_taken(void **state)
 {
 	replay_path = "any";
-	assert_string_equal(chosen(NULL, PL_NATIVE_NONE), "replay");
-	assert_string_equal(chosen("auto", PL_NATIVE_NONE), "replay");
-	assert_string_equal(chosen("auto", PL_NATIVE_CALLED), "native");
+	assert_string_equal(chosen(NULL, false), "replay");
+	assert_string_equal(chosen("auto", false), "replay");
+	assert_string_equal(chosen("auto", true), "native");
 	replay_path = NULL;
-	assert_string_equal(chosen("auto", PL_NATIVE_NONE), "native");
+	assert_string_equal(chosen("auto", false), "native");
 }
 
 static void an_engine_that_is_named_is_taken_or_says_why_not(void **state)
 {
 	replay_path = "any";
-	assert_string_equal(chosen("replay", PL_NATIVE_NONE), "replay");
-	assert_string_equal(chosen("native", PL_NATIVE_NONE), "native");
-	assert_refused("kernel", PL_NATIVE_NONE, PLUMB_ERR_NOT_PERMITTED, "this kernel is too old");
-	assert_refused("replay", PL_NATIVE_ALL, PLUMB_ERR_INVALID, "the engine replay has no native frames here");
+	assert_string_equal(chosen("replay", false), "replay");
+	assert_string_equal(chosen("native", false), "native");
+	assert_refused("kernel", false, PLUMB_ERR_NOT_PERMITTED, "this kernel is too old");
+	assert_refused("replay", true, PLUMB_ERR_INVALID, "the engine replay has no native frames here");
 }
 
 static void an_engine_that_there_is_not_is_refused_with_those_there_are(void **state)
