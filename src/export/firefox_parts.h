@@ -31,6 +31,8 @@ struct pl_firefox {
 	PL_VEC(struct pl_firefox_row) frame_rows; /* `stack` is a location */
 	uint32_t *sources;			  /* string -> 1 + row of the sources */
 	PL_VEC(uint32_t) source_files;
+	uint32_t *libraries; /* string -> 1 + row of the resources: files of machine code, and the kernel */
+	PL_VEC(uint32_t) library_files;
 	uint32_t *tag_nodes;	       /* stack -> its tag (labels.h), 0: none; NULL: there is no tag */
 	struct pl_strtab *label_names; /* those that have a column */
 };

@@ -89,6 +89,26 @@ static bool add_sources(struct pl_firefox *w)
 	return ok;
 }
 
+static bool is_machine_code(const struct pl_function *f)
+{
+	return f->origin == PL_ORIGIN_NATIVE || f->origin == PL_ORIGIN_KERNEL;
+}
+
+static bool add_libraries(struct pl_firefox *w)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < w->p->function_count && ok; i++) {
+		const struct pl_function *f = &w->p->functions[i];
+
+		if (!is_machine_code(f) || f->file == 0 || w->libraries[f->file])
+			continue;
+		ok = pl_vec_push(&w->library_files, f->file);
+		w->libraries[f->file] = (uint32_t)w->library_files.len;
+	}
+	return ok;
+}
+
 struct plumb_error *pl_firefox_prepare(struct pl_firefox *w)
 {
 	bool ok = true;
@@ -99,7 +119,8 @@ struct plumb_error *pl_firefox_prepare(struct pl_firefox *w)
 		ok = ok && w->variants[v] && w->frames[v];
 	}
 	w->sources = calloc((size_t)pl_strtab_count(w->p->strings) + 1, sizeof *w->sources);
-	if (!ok || !w->sources || !add_variants(w) || !add_sources(w))
+	w->libraries = calloc((size_t)pl_strtab_count(w->p->strings) + 1, sizeof *w->libraries);
+	if (!ok || !w->sources || !w->libraries || !add_variants(w) || !add_sources(w) || !add_libraries(w))
 		return &pl_err_no_memory;
 	return pl_firefox_labels_prepare(w);
 }
@@ -111,11 +132,13 @@ void pl_firefox_deinit(struct pl_firefox *w)
 		free(w->frames[v]);
 	}
 	free(w->sources);
+	free(w->libraries);
 	free(w->tag_nodes);
 	pl_strtab_destroy(w->label_names);
 	pl_vec_deinit(&w->rows);
 	pl_vec_deinit(&w->frame_rows);
 	pl_vec_deinit(&w->source_files);
+	pl_vec_deinit(&w->library_files);
 }
 
 /* ---- columns ---- */
@@ -257,13 +280,35 @@ static void stack_prefix(struct pl_firefox *w, uint32_t row)
 	pl_json_u64(&w->j, parent ? row - (parent - 1) : 0);
 }
 
+/* By it the viewer merges and collapses the functions of a library. */
+static void function_resource(struct pl_firefox *w, uint32_t row)
+{
+	const struct pl_function *f = &w->p->functions[row];
+
+	if (is_machine_code(f) && f->file)
+		pl_json_u64(&w->j, w->libraries[f->file] - 1);
+	else
+		minus_one(w, row);
+}
+
+static void resource_name(struct pl_firefox *w, uint32_t row)
+{
+	pl_json_u64(&w->j, w->library_files.data[row]);
+}
+
+/* The viewer's number for that kind of resources. */
+static void library(struct pl_firefox *w, uint32_t row)
+{
+	one(w, row);
+}
+
 static const struct table_column source_columns[] = {
 	{"id", none},		{"filename", source_file}, {"startLine", one}, {"startColumn", one},
 	{"sourceMapURL", none}, {"content", none},	   {NULL, NULL}};
 static const struct table_column function_columns[] = {{"name", function_name},
 						       {"isJS", no},
 						       {"relevantForJS", no},
-						       {"resource", minus_one},
+						       {"resource", function_resource},
 						       {"source", function_source},
 						       {"lineNumber", function_line},
 						       {"columnNumber", none},
@@ -283,7 +328,7 @@ static const struct table_column frame_columns[] = {{"address", minus_one},
 static const struct table_column stack_columns[] = {
 	{"frame", stack_frame}, {"prefixOffset", stack_prefix}, {NULL, NULL}};
 static const struct table_column resource_columns[] = {
-	{"lib", none}, {"name", none}, {"host", none}, {"type", none}, {NULL, NULL}};
+	{"lib", none}, {"name", resource_name}, {"host", none}, {"type", library}, {NULL, NULL}};
 static const struct table_column symbol_columns[] = {
 	{"libIndex", none}, {"address", none}, {"name", none}, {"functionSize", none}, {NULL, NULL}};
 
@@ -314,7 +359,7 @@ void pl_firefox_write_shared(struct pl_firefox *w)
 	write_table(w, "stackTable", stack_columns, stacks);
 	write_table(w, "frameTable", frame_columns, frames);
 	write_table(w, "funcTable", function_columns, w->p->function_count);
-	write_table(w, "resourceTable", resource_columns, 0);
+	write_table(w, "resourceTable", resource_columns, (uint32_t)w->library_files.len);
 	write_table(w, "nativeSymbols", symbol_columns, 0);
 	pl_json_object_end(&w->j);
 }

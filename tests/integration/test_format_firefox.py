@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`report -f firefox`: Mozilla's own reader finds the same threads, functions and samples."""
 import collections
+import json
 import pathlib
 
 import pytest
@@ -43,6 +44,17 @@ def test_profiler_cli_finds_the_same_functions(plumb, seed, form):
         rows = cli("thread", "markers", "--thread", first)["byType"]
         lost = sum(1 for count in report.losses.values() if count)
         assert sum(row["count"] for row in rows if row["markerName"] == "Lost") == lost
+
+
+def test_functions_of_machine_code_are_of_their_library(plumb):
+    """The viewer merges and collapses functions by it."""
+    recording = make(plumb, 1)
+    shared = json.loads(written(plumb, recording, "firefox").read_text())["shared"]
+    texts, functions, libraries = shared["stringArray"], shared["funcTable"], shared["resourceTable"]
+    assert set(libraries["type"]) == {1} and len(set(libraries["name"])) == libraries["length"]
+    told = {(texts[name], texts[libraries["name"][resource]]) for name, resource in zip(functions["name"], functions["resource"]) if resource != -1}
+    of_machine_code = [f for f in plumb.report(recording).json["functions"] if f["kind"] in ("native", "kernel") and f["file"]]
+    assert told == {(f["qualname"], f["file"]) for f in of_machine_code} and told
 
 
 def test_profiler_cli_chooses_samples_by_labels():
